@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: MIT
+# GNU make. `make help` lists the targets.
+
+CC      ?= cc
+CFLAGS  ?= -O2 -g
+PREFIX  ?= /usr/local
+DESTDIR ?=
+
+prefix      ?= $(PREFIX)
+bindir      ?= $(prefix)/bin
+datadir     ?= $(prefix)/share
+mandir      ?= $(datadir)/man
+bashcompdir ?= $(datadir)/bash-completion/completions
+zshcompdir  ?= $(datadir)/zsh/site-functions
+fishcompdir ?= $(datadir)/fish/vendor_completions.d
+pkgdatadir  := $(datadir)/sampl
+INSTALL     ?= install
+PKG_CONFIG  ?= pkg-config
+
+# SAN=address,undefined builds with sanitizers, apart from the normal build.
+SAN    ?=
+BUILD  ?= build$(if $(SAN),/san)
+WERROR ?=
+
+# Bits first: ISO C11 and no contraction, so that the compiler cannot fuse a*b+c; see README, "Bits".
+STRICT   := -std=c11 -ffp-contract=off -fno-fast-math
+WARN     := -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wno-missing-field-initializers \
+            -Wno-format-truncation $(if $(WERROR),-Werror)
+SANFLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
+
+CJSON_CFLAGS ?= $(shell $(PKG_CONFIG) --cflags libcjson)
+CJSON_LIBS   ?= $(shell $(PKG_CONFIG) --libs libcjson)
+
+ALL_CPPFLAGS := -D_GNU_SOURCE -Isrc $(CJSON_CFLAGS) $(CPPFLAGS)
+ALL_CFLAGS    = $(CFLAGS) $(STRICT) $(WARN) $(SANFLAGS)
+
+SOURCES := $(sort $(wildcard src/*.c src/*/*.c))
+OBJECTS := $(SOURCES:src/%.c=$(BUILD)/%.o)
+CORE    := $(filter $(BUILD)/base/% $(BUILD)/kern/% $(BUILD)/sample/%,$(OBJECTS))
+UNITS   := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/*.c))
+PRESETS := $(wildcard samples/presets/*.preset)
+SAMPLES := $(filter-out samples/presets,$(wildcard samples/*))
+SHELLS  := .ci/run $(wildcard tests/*.bash tests/*.sh)
+
+Q := $(if $(V),,@)
+
+.PHONY: all
+all: $(BUILD)/sampl ## build sampl (the default)
+
+$(BUILD)/sampl: $(OBJECTS)
+	@echo "  LINK  $@"
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(CJSON_LIBS) -lm
+
+$(BUILD)/%.o: src/%.c
+	@mkdir -p $(@D)
+	@echo "  CC    $<"
+	$(Q)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(EXTRA_CFLAGS) -MMD -MP -c -o $@ $<
+
+# The scalar tier is what its name says.
+$(BUILD)/kern/kern_scalar.o: EXTRA_CFLAGS := -fno-tree-vectorize
+
+# Where presets are installed is compiled in; a change of it recompiles.
+$(BUILD)/cli/preset.o: EXTRA_CFLAGS := -DSAMPL_DATADIR='"$(pkgdatadir)"'
+$(BUILD)/cli/preset.o: $(BUILD)/pkgdatadir
+.PHONY: force
+$(BUILD)/pkgdatadir: force
+	@mkdir -p $(@D)
+	@echo '$(pkgdatadir)' | cmp -s - $@ || echo '$(pkgdatadir)' >$@
+
+-include $(OBJECTS:.o=.d) $(UNITS:%=%.d)
+
+$(BUILD)/unit/%: tests/unit/%.c $(CORE) $(BUILD)/io/json_number.o
+	@mkdir -p $(@D)
+	@echo "  CC    $<"
+	$(Q)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(LDFLAGS) -MMD -MP -o $@ $< $(filter %.o,$^) -lm
+
+.PHONY: units
+units: $(UNITS) ## build the C unit tests
+
+.PHONY: check
+check: $(BUILD)/sampl units ## run the whole test suite (bats)
+	$(Q)SAMPL='$(abspath $(BUILD)/sampl)' UNITS='$(abspath $(BUILD)/unit)' tests/run.sh
+
+.PHONY: prove-expf
+prove-expf: $(BUILD)/unit/expf_check ## compare expf with libm over every float up to 88 (a minute)
+	$(BUILD)/unit/expf_check 1
+
+.PHONY: prove-json
+prove-json: $(BUILD)/unit/json_number_check ## compare the JSON number reader with strtof, at length
+	$(BUILD)/unit/json_number_check 20000000
+
+.PHONY: bench
+bench: $(BUILD)/unit/bench ## ns per row and GB/s beside the speed of reading memory
+	$(BUILD)/unit/bench
+
+.PHONY: completions
+completions: $(BUILD)/sampl ## write the completion scripts from the option table
+	$(Q)$< --generate=bash >completions/sampl.bash
+	$(Q)$< --generate=zsh >completions/_sampl
+	$(Q)$< --generate=fish >completions/sampl.fish
+
+.PHONY: demo
+demo: $(BUILD)/sampl ## choose tokens from a real model's logits, and show what was there to choose from
+	$(BUILD)/sampl -n 4096 -s 1 --rows :8 samples/austen.f16
+	$(BUILD)/sampl -n 4096 -s 1 --rows :2 --dump-probs=5 samples/austen.f16
+
+.PHONY: install
+install: $(BUILD)/sampl ## install under PREFIX (default /usr/local), below DESTDIR
+	$(INSTALL) -d '$(DESTDIR)$(bindir)' '$(DESTDIR)$(mandir)/man1' '$(DESTDIR)$(bashcompdir)' '$(DESTDIR)$(zshcompdir)' \
+	    '$(DESTDIR)$(fishcompdir)' '$(DESTDIR)$(pkgdatadir)/presets' '$(DESTDIR)$(pkgdatadir)/samples'
+	$(INSTALL) -m 755 $(BUILD)/sampl '$(DESTDIR)$(bindir)/sampl'
+	$(INSTALL) -m 644 man/sampl.1 '$(DESTDIR)$(mandir)/man1/sampl.1'
+	$(INSTALL) -m 644 completions/sampl.bash '$(DESTDIR)$(bashcompdir)/sampl'
+	$(INSTALL) -m 644 completions/_sampl '$(DESTDIR)$(zshcompdir)/_sampl'
+	$(INSTALL) -m 644 completions/sampl.fish '$(DESTDIR)$(fishcompdir)/sampl.fish'
+	$(INSTALL) -m 644 $(PRESETS) '$(DESTDIR)$(pkgdatadir)/presets'
+	$(INSTALL) -m 644 $(SAMPLES) '$(DESTDIR)$(pkgdatadir)/samples'
+
+.PHONY: uninstall
+uninstall: ## remove exactly what install put there
+	rm -f '$(DESTDIR)$(bindir)/sampl' '$(DESTDIR)$(mandir)/man1/sampl.1' '$(DESTDIR)$(bashcompdir)/sampl' \
+	    '$(DESTDIR)$(zshcompdir)/_sampl' '$(DESTDIR)$(fishcompdir)/sampl.fish'
+	cd '$(DESTDIR)$(pkgdatadir)/presets' && rm -f $(notdir $(PRESETS))
+	cd '$(DESTDIR)$(pkgdatadir)/samples' && rm -f $(notdir $(SAMPLES))
+	-rmdir '$(DESTDIR)$(pkgdatadir)/presets' '$(DESTDIR)$(pkgdatadir)/samples' '$(DESTDIR)$(pkgdatadir)'
+
+C_FILES := $(wildcard src/*.[ch] src/*/*.[ch] tests/unit/*.[ch])
+
+.PHONY: fmt
+fmt: ## format the C sources
+	clang-format -i $(C_FILES)
+
+.PHONY: lint
+lint: ## formatter, clang-tidy, cppcheck, shellcheck, mandoc: all silent
+	clang-format --dry-run -Werror $(C_FILES)
+	clang-tidy --quiet --warnings-as-errors='*' $(SOURCES) -- $(STRICT) $(ALL_CPPFLAGS) -DSAMPL_DATADIR='""'
+	cppcheck --quiet --std=c11 --error-exitcode=1 --inline-suppr --enable=warning,performance,portability \
+	    --suppress=missingIncludeSystem -Isrc -DSAMPL_DATADIR='""' src
+	shellcheck $(SHELLS) completions/sampl.bash
+	shellcheck --shell=bats $(wildcard tests/*.bats)
+	mandoc -Tlint -Wwarning man/sampl.1
+
+.PHONY: clean
+clean: ## remove everything built
+	rm -rf build
+
+.PHONY: help
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
+	@echo "Variables: PREFIX DESTDIR CC CFLAGS SAN=address,undefined WERROR=1 V=1"

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+// What can go wrong below the command line and the I/O: a code and a place. The layers above turn it into a sentence.
+#ifndef SAMPL_BASE_FAULT_H
+#define SAMPL_BASE_FAULT_H
+
+#include <stdint.h>
+
+enum fault_code {
+    FAULT_NONE = 0,
+    FAULT_MEMORY,       // out of memory
+    FAULT_NAN,          // at: index of the first bad logit
+    FAULT_INFINITE,     // at: index of the first +inf logit
+    FAULT_ALL_MASKED,   // no finite logit in the row
+    FAULT_NOTHING_LEFT, // the chain masked every candidate
+    FAULT_OVERFLOW,     // the chain drove a logit to NaN or +inf
+    FAULT_BIAS_ID,      // at: a --logit-bias id outside the row
+};
+
+struct fault {
+    enum fault_code code;
+    uint64_t at;
+};
+
+static inline struct fault fault_none(void)
+{
+    return (struct fault){FAULT_NONE, 0};
+}
+
+static inline struct fault fault_memory(void)
+{
+    return (struct fault){FAULT_MEMORY, 0};
+}
+
+#endif

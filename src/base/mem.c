@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+#include "base/mem.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool mem_grow(void *array, size_t *cap, size_t need, size_t size)
+{
+    if (need <= *cap)
+        return true;
+    size_t want = *cap < SIZE_MAX / 2 ? *cap * 2 : need;
+    if (want < need)
+        want = need;
+    if (want > SIZE_MAX / size)
+        return false;
+    void *old, *grown;
+    memcpy(&old, array, sizeof old); // array is a T **, whatever T is
+    grown = realloc(old, want * size);
+    if (!grown)
+        return false;
+    memcpy(array, &grown, sizeof grown);
+    *cap = want;
+    return true;
+}

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+// Growth of arrays, checked for overflow.
+#ifndef SAMPL_BASE_MEM_H
+#define SAMPL_BASE_MEM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+// Makes the malloc'ed array *array hold at least `need` elements of `size` bytes; *cap is its present capacity in elements and is
+// updated. Contents are kept. Growth is geometric. False (nothing changed) when memory is short or the size overflows.
+bool mem_grow(void *array, size_t *cap, size_t need, size_t size);
+
+#endif

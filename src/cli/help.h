@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+// What the program says about itself.
+#ifndef SAMPL_CLI_HELP_H
+#define SAMPL_CLI_HELP_H
+
+#include "kern/kern.h"
+
+#define SAMPL_VERSION     "0.1.0"
+#define SAMPL_LLAMA_BUILD 10587
+
+void help_print(void);
+void help_version(const struct kern *kern);
+
+#endif

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+// The command line as one struct. Filled once by options_parse, const from then on.
+#ifndef SAMPL_CLI_OPTIONS_H
+#define SAMPL_CLI_OPTIONS_H
+
+#include "io/err.h"
+#include "sample/chain.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum action { ACTION_RUN, ACTION_HELP, ACTION_VERSION, ACTION_LIST_PRESETS, ACTION_GENERATE };
+
+struct ids {
+    uint32_t *id; // [n]
+    size_t n, cap;
+    bool given;
+};
+
+// Rows first <= r < last; a negative bound counts from the end of the input.
+struct row_range {
+    int64_t first, last; // last is INT64_MAX when open
+};
+
+struct options {
+    enum action action;
+    const char *generate; // ACTION_GENERATE: bash, zsh or fish
+
+    // input
+    const char *format;
+    int32_t n_vocab; // 0: not given
+    struct row_range rows;
+    struct ids prompt, accept;
+    bool independent;
+    const char **files; // [n_files]
+    size_t n_files, files_cap;
+
+    // chain
+    struct params params;
+    bool random_seed;        // params.seed came from the operating system
+    const char *samplers;    // as given: names, or
+    bool samplers_by_letter; // letters
+    struct choice *choice;   // [n_choices] what they spell
+    size_t n_choices, choice_cap;
+
+    // output
+    bool dump;
+    int32_t dump_most; // candidates per row; 0: all
+    const char *output_format;
+    const char *output; // NULL: standard output
+    bool line_buffered;
+
+    bool verbose;
+
+    // what the pointers above point to
+    struct bias *bias;
+    size_t bias_cap;
+    char **word; // [n_words] strings made while parsing
+    size_t n_words, words_cap;
+};
+
+// Fills o from the arguments; the strings of argv must outlive o. False and *e on a usage error; o must be freed either way.
+bool options_parse(struct options *o, int argc, char **argv, struct err *e);
+void options_free(struct options *o);
+
+#endif

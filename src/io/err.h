@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+// Errors of the command line and the I/O: an exit status and one sentence.
+#ifndef SAMPL_IO_ERR_H
+#define SAMPL_IO_ERR_H
+
+#include "base/fault.h"
+
+#include <stdbool.h>
+
+// The exit statuses of cli.md.
+enum status {
+    STATUS_OK = 0,
+    STATUS_DATA = 1,  // bad input data
+    STATUS_USAGE = 2, // bad options
+    STATUS_IO = 3,    // reading or writing failed, or memory is short
+};
+
+struct err {
+    enum status status;
+    char text[600]; // without program name and newline
+};
+
+// Fills e and returns false, so that a failing function can say `return err_set(...)`.
+__attribute__((format(printf, 3, 4))) bool err_set(struct err *e, enum status status, const char *format, ...);
+
+// Puts "WHERE: " before the text.
+__attribute__((format(printf, 2, 3))) bool err_prefix(struct err *e, const char *format, ...);
+
+// The sentence for a fault of the layers below.
+bool err_from_fault(struct err *e, struct fault fault);
+
+// Prints "sampl: text" on stderr.
+void err_print(const struct err *e);
+
+#endif

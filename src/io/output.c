@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+#include "io/output.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const struct output_format *const formats[] = {&output_text, &output_tsv, &output_json};
+
+static bool fail(const struct output *out, const char *what, struct err *e)
+{
+    // A closed pipe keeps status 0 and an empty text.
+    if (errno == EPIPE)
+        return err_set(e, STATUS_OK, "%s", "");
+    return err_set(e, STATUS_IO, "%s: cannot %s: %s", out->name, what, strerror(errno));
+}
+
+bool output_is_closed_pipe(const struct err *e)
+{
+    return e->status == STATUS_OK;
+}
+
+// Opens a temporary file beside the one to be made, which keeps its permissions if it exists. Devices and pipes are written directly.
+static bool open_file(struct output *out, const char *path, struct err *e)
+{
+    struct stat st;
+    const bool exists = !stat(path, &st);
+    if (exists && !S_ISREG(st.st_mode)) {
+        out->f = fopen(path, "wb");
+        return out->f || fail(out, "open", e);
+    }
+    out->path = exists ? realpath(path, NULL) : strdup(path);
+    out->temporary = out->path ? malloc(strlen(out->path) + sizeof ".XXXXXX") : NULL;
+    if (!out->temporary)
+        return err_from_fault(e, fault_memory());
+    stpcpy(stpcpy(out->temporary, out->path), ".XXXXXX");
+    const int fd = mkstemp(out->temporary);
+    if (fd < 0) {
+        free(out->temporary);
+        out->temporary = NULL;
+        return fail(out, "create", e);
+    }
+    const mode_t mask = umask(0);
+    umask(mask);
+    fchmod(fd, exists ? st.st_mode & 07777 : 0666 & ~mask);
+    out->f = fdopen(fd, "wb");
+    return out->f || fail(out, "open", e);
+}
+
+bool output_open(struct output *out, const struct output_config *config, struct err *e)
+{
+    *out = (struct output){.name = config->path ? config->path : "standard output", .dump = config->dump, .flush = config->flush};
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
+        if (!strcmp(formats[i]->name, config->format))
+            out->format = formats[i];
+    if (!out->format)
+        return err_set(e, STATUS_USAGE, "--output-format %s is not available yet", config->format);
+    if (config->path && !open_file(out, config->path, e))
+        return false;
+    if (!config->path)
+        out->f = stdout;
+    out->terminal = isatty(fileno(out->f));
+    out->color = out->terminal && config->color;
+    out->flush = out->flush || out->terminal;
+    if (!out->terminal)
+        setvbuf(out->f, NULL, _IOFBF, 1 << 16);
+    if (out->format->begin)
+        out->format->begin(out);
+    return true;
+}
+
+bool output_flush(struct output *out, struct err *e)
+{
+    return (fflush(out->f) == 0 && !ferror(out->f)) || fail(out, "write", e);
+}
+
+bool output_record(struct output *out, const struct record *r, struct err *e)
+{
+    (out->dump ? out->format->dump : out->format->id)(out, r);
+    if (out->flush)
+        return output_flush(out, e);
+    return !ferror(out->f) || fail(out, "write", e);
+}
+
+bool output_close(struct output *out, bool commit, struct err *e)
+{
+    bool ok = true;
+    if (out->f) {
+        ok = output_flush(out, e);
+        if (out->f != stdout && fclose(out->f) != 0 && ok)
+            ok = fail(out, "write", e);
+        if (out->temporary && commit && ok && rename(out->temporary, out->path) != 0)
+            ok = fail(out, "rename", e);
+    }
+    if (out->temporary && (!commit || !ok))
+        unlink(out->temporary);
+    free(out->temporary);
+    free(out->path);
+    *out = (struct output){.name = out->name};
+    return ok;
+}
+
+const char *number_text(float x, char text[NUMBER_TEXT])
+{
+    int low = 1, high = 9; // nine digits always suffice; if d do, so do more
+    while (low < high) {
+        const int digits = (low + high) / 2;
+        snprintf(text, NUMBER_TEXT, "%.*g", digits, (double)x);
+        if (strtof(text, NULL) == x)
+            high = digits;
+        else
+            low = digits + 1;
+    }
+    snprintf(text, NUMBER_TEXT, "%.*g", low, (double)x);
+    return text;
+}

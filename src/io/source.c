@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+#include "io/source.h"
+
+#include "base/mem.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+    BLOCK = 1 << 20, // bytes asked for at a time when reading
+    KEEP = 4 << 20,  // bytes of a map that may lie behind the present place
+};
+
+static bool fail(const struct source *s, const char *what, struct err *e)
+{
+    return err_set(e, STATUS_IO, "%s: cannot %s: %s", s->name, what, strerror(errno));
+}
+
+// Maps a regular file; whatever cannot be mapped is read.
+static void map(struct source *s, const struct stat *st)
+{
+    const off_t at = lseek(s->fd, 0, SEEK_CUR);
+    if (!S_ISREG(st->st_mode) || at < 0 || st->st_size <= at || (uintmax_t)st->st_size > SIZE_MAX)
+        return;
+    void *const p = mmap(NULL, (size_t)st->st_size, PROT_READ, MAP_PRIVATE, s->fd, 0);
+    if (p == MAP_FAILED)
+        return;
+    madvise(p, (size_t)st->st_size, MADV_SEQUENTIAL);
+    s->map = p;
+    s->map_len = (size_t)st->st_size;
+    s->offset = (uint64_t)at;
+    s->dropped = (size_t)at & ~(size_t)(KEEP - 1);
+}
+
+bool source_open(struct source *s, const char *path, struct err *e)
+{
+    const bool standard = !strcmp(path, "-");
+    memset(s, 0, sizeof *s);
+    s->name = standard ? "standard input" : path;
+    s->fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+    struct stat st;
+    if (s->fd < 0 || fstat(s->fd, &st) < 0)
+        return fail(s, "open", e);
+    if (S_ISDIR(st.st_mode)) {
+        errno = EISDIR;
+        return fail(s, "read", e);
+    }
+    map(s, &st);
+    return true;
+}
+
+void source_close(struct source *s)
+{
+    if (s->map)
+        munmap((void *)(uintptr_t)s->map, s->map_len);
+    if (s->fd > STDIN_FILENO)
+        close(s->fd);
+    free(s->buf);
+    s->map = NULL;
+    s->buf = NULL;
+    s->fd = -1;
+}
+
+// Reads once, into whatever room there is; makes room as the data justifies it.
+static bool read_more(struct source *s, struct err *e)
+{
+    if (s->start) {
+        memmove(s->buf, s->buf + s->start, s->end - s->start);
+        s->end -= s->start;
+        s->start = 0;
+    }
+    if (s->cap - s->end < BLOCK && !mem_grow(&s->buf, &s->cap, s->end + BLOCK, 1))
+        return err_from_fault(e, fault_memory());
+    ssize_t got;
+    do
+        got = read(s->fd, s->buf + s->end, s->cap - s->end);
+    while (got < 0 && errno == EINTR);
+    if (got < 0)
+        return fail(s, "read", e);
+    s->end += (size_t)got;
+    s->at_end = got == 0;
+    return true;
+}
+
+bool source_peek(struct source *s, size_t want, const unsigned char **p, size_t *have, struct err *e)
+{
+    if (s->map) {
+        *p = s->map + s->offset;
+        *have = s->map_len - (size_t)s->offset;
+        return true;
+    }
+    while (s->end - s->start < want && !s->at_end)
+        if (!read_more(s, e))
+            return false;
+    *p = s->buf + s->start;
+    *have = s->end - s->start;
+    return true;
+}
+
+void source_skip(struct source *s, size_t n)
+{
+    s->offset += n;
+    if (!s->map) {
+        s->start += n;
+    } else if (s->offset - s->dropped >= 2 * KEEP) {
+        const size_t behind = ((size_t)s->offset - KEEP) & ~(size_t)(KEEP - 1);
+        madvise((void *)(uintptr_t)(s->map + s->dropped), behind - s->dropped, MADV_DONTNEED);
+        s->dropped = behind;
+    }
+}
+
+int64_t source_left(const struct source *s)
+{
+    return s->map ? (int64_t)(s->map_len - s->offset) : s->at_end ? (int64_t)(s->end - s->start) : -1;
+}

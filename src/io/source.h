@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+// The bytes of one input, in order. A regular file is mapped, and the part already read is given back to the system; anything else is
+// read in large blocks. Either way memory stays constant however long the input is.
+#ifndef SAMPL_IO_SOURCE_H
+#define SAMPL_IO_SOURCE_H
+
+#include "io/err.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct source {
+    const char *name; // for messages
+    int fd;
+    uint64_t offset; // bytes skipped so far, or where a redirected file stood at the start
+
+    const unsigned char *map; // the whole file, or NULL
+    size_t map_len, dropped;  // dropped: bytes of the map already given back
+
+    unsigned char *buf; // holds [start, end) when not mapped
+    size_t cap, start, end;
+    bool at_end;
+};
+
+// Opens path; "-" is standard input.
+bool source_open(struct source *s, const char *path, struct err *e);
+void source_close(struct source *s);
+
+// Makes at least want bytes available unless the input ends first: *have bytes at *p, valid until the next call on s.
+bool source_peek(struct source *s, size_t want, const unsigned char **p, size_t *have, struct err *e);
+
+// Moves past n bytes that were peeked.
+void source_skip(struct source *s, size_t n);
+
+// Bytes from the present place to the end, or -1 when that cannot be known.
+int64_t source_left(const struct source *s);
+
+#endif

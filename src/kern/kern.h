@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+// The inner loops, behind one table of functions per SIMD tier. The scalar table is the definition: every other tier returns the same
+// bits for every input (tests/unit/kern_check.c compares them). Kernels allocate nothing, read no more than n elements, and take
+// data of any alignment.
+#ifndef SAMPL_KERN_KERN_H
+#define SAMPL_KERN_KERN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum dtype { DTYPE_F32, DTYPE_F16, DTYPE_BF16, DTYPE_COUNT };
+
+// Bytes of one element.
+static inline size_t dtype_size(enum dtype t)
+{
+    return t == DTYPE_F32 ? 4 : 2;
+}
+
+#define KERN_BLOCK 256 // elements that share one maximum in a row's index
+
+// Where a sum is said to be taken in order, the result is what adding one element after the other gives, each addition rounded to
+// nearest; a tier may reach those bits by any route.
+struct kern {
+    const char *name; // of the tier: "scalar", "avx2", ...
+
+    // One pass over a row as it lies in memory: block_max[b] = the largest of elements b*KERN_BLOCK ... (the last block may be
+    // short). Returns n when all is well, else the index of the first element that is NaN or +inf; block_max is then undefined.
+    size_t (*scan[DTYPE_COUNT])(const void *row, size_t n, float *block_max);
+
+    // dst[i] = src[i] widened to f32, exact. (F32: a copy.)
+    void (*widen[DTYPE_COUNT])(float *dst, const void *src, size_t n);
+
+    // The largest of x[0..n); -inf when n is 0. No NaN; of -0 and +0 either may be returned.
+    float (*max)(const float *x, size_t n);
+
+    // The index of the first largest of x[0..n); n > 0, no NaN.
+    size_t (*argmax)(const float *x, size_t n);
+
+    // Appends rank_key(x[i], first_id + i) for every x[i] >= floor to keys, in rising i; returns how many. keys has room for n.
+    size_t (*collect)(uint64_t *keys, const float *x, size_t n, uint32_t first_id, float floor);
+
+    // p[i] = expf(x[i] - max), the difference in f32, expf as in expf.h; x[i] - max <= 88, not NaN. p may be x.
+    void (*exp_sub)(float *p, const float *x, float max, size_t n);
+
+    // s + x[0] + x[1] + ..., in order, in f32. Elements that are -inf are left out. No NaN, no +inf.
+    float (*sum)(const float *x, size_t n, float s);
+
+    // The same in f64. No element is infinite.
+    double (*sum_wide)(const float *x, size_t n, double s);
+
+    // s = (float)((double)s + (double)d * d) for each d = x[i] - mean (f32), in order. Elements that are -inf are left out.
+    float (*sum_squares)(const float *x, size_t n, float mean, float s);
+
+    // x[i] /= d.
+    void (*divide)(float *x, size_t n, float d);
+
+    // x[i] = -inf where x[i] < floor.
+    void (*mask_below)(float *x, size_t n, float floor);
+
+    // q[i] = p[i] + w[1] * (p[i-1] + p[i+1]) + w[2] * (p[i-2] + p[i+2]) + ... + w[reach-1] * (...), in this order, in f64. p is readable,
+    // and 0 where there is no rank, from p[-(reach-1)] to p[n-1 + reach-1].
+    void (*blur)(double *q, const double *p, size_t n, const double *w, size_t reach);
+};
+
+// The table of the tier called name, or of the best tier this machine has when name is NULL. NULL: no such tier here.
+const struct kern *kern_select(const char *name);
+
+// The i-th tier this machine can run, best last; NULL past the end.
+const struct kern *kern_tier(size_t i);
+
+extern const struct kern kern_scalar;
+
+#endif

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT
+// The reference tier: plain C, one element at a time. Compiled without auto-vectorisation, so that it is what its name says.
+#include "kern/kern.h"
+
+#include "base/bits.h"
+#include "kern/expf.h"
+
+#include <math.h>
+
+static inline float load_f32(const void *src, size_t i)
+{
+    float x;
+    memcpy(&x, (const char *)src + i * sizeof x, sizeof x);
+    return x;
+}
+
+static inline uint16_t load_u16(const void *src, size_t i)
+{
+    uint16_t x;
+    memcpy(&x, (const char *)src + i * sizeof x, sizeof x);
+    return x;
+}
+
+static inline float load_f16(const void *src, size_t i)
+{
+    return f32_of_f16(load_u16(src, i));
+}
+
+static inline float load_bf16(const void *src, size_t i)
+{
+    return f32_of_bf16(load_u16(src, i));
+}
+
+// scan and widen for one element type
+#define DEFINE_FOR(TYPE)                                                        \
+    static size_t scan_##TYPE(const void *row, size_t n, float *block_max)      \
+    {                                                                           \
+        for (size_t start = 0; start < n; start += KERN_BLOCK) {                \
+            const size_t end = n - start < KERN_BLOCK ? n : start + KERN_BLOCK; \
+            float max = -INFINITY;                                              \
+            for (size_t i = start; i < end; i++) {                              \
+                const float x = load_##TYPE(row, i);                            \
+                if (!(x < INFINITY))                                            \
+                    return i;                                                   \
+                if (x > max)                                                    \
+                    max = x;                                                    \
+            }                                                                   \
+            block_max[start / KERN_BLOCK] = max;                                \
+        }                                                                       \
+        return n;                                                               \
+    }                                                                           \
+                                                                                \
+    static void widen_##TYPE(float *dst, const void *src, size_t n)             \
+    {                                                                           \
+        for (size_t i = 0; i < n; i++)                                          \
+            dst[i] = load_##TYPE(src, i);                                       \
+    }
+
+DEFINE_FOR(f32)
+DEFINE_FOR(f16)
+DEFINE_FOR(bf16)
+
+static float max_f32(const float *x, size_t n)
+{
+    float max = -INFINITY;
+    for (size_t i = 0; i < n; i++)
+        if (x[i] > max)
+            max = x[i];
+    return max;
+}
+
+static size_t argmax_f32(const float *x, size_t n)
+{
+    size_t best = 0;
+    for (size_t i = 1; i < n; i++)
+        if (x[i] > x[best])
+            best = i;
+    return best;
+}
+
+static size_t collect_f32(uint64_t *keys, const float *x, size_t n, uint32_t first_id, float floor)
+{
+    size_t found = 0;
+    for (size_t i = 0; i < n; i++)
+        if (x[i] >= floor)
+            keys[found++] = rank_key(x[i], first_id + (uint32_t)i);
+    return found;
+}
+
+static void exp_sub_f32(float *p, const float *x, float max, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        p[i] = kern_expf(x[i] - max);
+}
+
+static float sum_f32(const float *x, size_t n, float s)
+{
+    for (size_t i = 0; i < n; i++)
+        if (x[i] != -INFINITY)
+            s += x[i];
+    return s;
+}
+
+static double sum_wide_f32(const float *x, size_t n, double s)
+{
+    for (size_t i = 0; i < n; i++)
+        s += x[i];
+    return s;
+}
+
+static float sum_squares_f32(const float *x, size_t n, float mean, float s)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (x[i] == -INFINITY)
+            continue;
+        const double d = x[i] - mean;
+        s = (float)((double)s + d * d);
+    }
+    return s;
+}
+
+static void divide_f32(float *x, size_t n, float d)
+{
+    for (size_t i = 0; i < n; i++)
+        x[i] /= d;
+}
+
+static void mask_below_f32(float *x, size_t n, float floor)
+{
+    for (size_t i = 0; i < n; i++)
+        if (x[i] < floor)
+            x[i] = -INFINITY;
+}
+
+static void blur_f64(double *q, const double *p, size_t n, const double *w, size_t reach)
+{
+    for (size_t i = 0; i < n; i++) {
+        double sum = p[i];
+        for (size_t d = 1; d < reach; d++)
+            sum += w[d] * (*(p + i - d) + p[i + d]);
+        q[i] = sum;
+    }
+}
+
+const struct kern kern_scalar = {
+    .name = "scalar",
+    .scan = {scan_f32, scan_f16, scan_bf16},
+    .widen = {widen_f32, widen_f16, widen_bf16},
+    .max = max_f32,
+    .argmax = argmax_f32,
+    .collect = collect_f32,
+    .exp_sub = exp_sub_f32,
+    .sum = sum_f32,
+    .sum_wide = sum_wide_f32,
+    .sum_squares = sum_squares_f32,
+    .divide = divide_f32,
+    .mask_below = mask_below_f32,
+    .blur = blur_f64,
+};

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+// The candidates of one row: what every sampler reads and rewrites. Two forms behind one interface, because speed depends on it:
+//
+//   dense  the row as it lies in memory, every token a candidate in id order. Nothing is copied; changes to single tokens are kept
+//          in a small overlay, and logits below `cut` read as -inf. The maxima of blocks of the row serve as an index: selection
+//          visits only the blocks that can hold a winner.
+//   list   ids and logits (and, after a softmax, probabilities) as separate arrays.
+//
+// A row starts dense and becomes a list when a sampler asks for one. Memory is kept from row to row. A candidate whose logit is -inf
+// is masked: it is in the list but cannot be chosen. Ranks: descending by logit, lower id first on ties.
+#ifndef SAMPL_SAMPLE_CAND_H
+#define SAMPL_SAMPLE_CAND_H
+
+#include "base/fault.h"
+#include "base/idmap.h"
+#include "kern/kern.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum cand_order {
+    CAND_BY_ID,    // rising ids
+    CAND_SORTED,   // by rank, as far as the samplers since the sort kept it: "sorted" in samplers.md
+    CAND_UNSORTED, // neither
+};
+
+// One row of input. data stays the reader's and is not written to.
+struct row {
+    enum dtype type;
+    const void *data; // [n] logits in id order, any alignment
+    size_t n;         // vocabulary size, at least 1
+};
+
+struct cand {
+    const struct kern *kern;
+
+    size_t n; // candidates, masked ones included
+    size_t n_vocab;
+    bool dense;
+    enum cand_order order;
+
+    // list form: [n] each
+    uint32_t *id;
+    float *logit;
+    float *p; // valid while has_p; by id while dense
+    bool has_p;
+
+    // the selector's answer
+    uint32_t chosen; // token id
+    float chosen_p;
+
+    // the rest is for cand.c and cand_dense.c
+    const void *row; // dense: [n] as in struct row
+    enum dtype type;
+    float cut;           // dense: row elements below it read as -inf
+    float *block_max;    // dense: maxima of blocks of KERN_BLOCK row elements
+    struct idmap edited; // dense: ids whose logit is edit[number], not the row's
+    float *edit;
+    uint32_t *spare_id; // [n] for reordering a list
+    float *spare;
+    uint64_t *key, *key_tmp; // scratch of selection and sorting
+    size_t list_cap, block_cap, edit_cap, key_cap, key_tmp_cap;
+};
+
+// Prepares an empty store. kern outlives it.
+void cand_init(struct cand *c, const struct kern *kern);
+void cand_free(struct cand *c);
+
+// Starts a row: dense, in id order, nothing edited. The row's data must stay put until the next load. Refuses NaN, +inf and a row
+// without a finite logit. -FLT_MAX counts as masked, as -inf does.
+struct fault cand_load(struct cand *c, const struct row *row);
+
+// For each candidate whose id is ids[j] (j < m, ids distinct): logit = f(logit, j, arg). Costs O(m) on a dense row, O(n + m) on a
+// list. Candidates keep their places, but count as unsorted. A fault when a logit becomes NaN or +inf.
+typedef float cand_edit_fn(float logit, size_t j, const void *arg);
+struct fault cand_edit(struct cand *c, const uint32_t *ids, size_t m, cand_edit_fn *f, const void *arg);
+
+// Makes it a list if it is not: every candidate, in id order.
+struct fault cand_list(struct cand *c);
+
+// Sorts by rank, unless sorted.
+struct fault cand_sort(struct cand *c);
+
+// Keeps the k best, sorted; k >= n sorts everything. k > 0.
+struct fault cand_top_k(struct cand *c, size_t k);
+
+// Positions in a list of its k best in rank order: c->key[0..k), until the next call. The list stays as it is. k <= n.
+struct fault cand_rank(struct cand *c, size_t k);
+
+// The same for all of a list by rising score[0..n), ties by place.
+struct fault cand_rank_rising(struct cand *c, const float *score);
+
+// Keeps the candidates at positions c->key[0..n) of a list, in that order. p moves along. The caller states the new order.
+void cand_gather(struct cand *c, size_t n, enum cand_order order);
+
+// Keeps the first n of a list, or all but the first n; the order stays.
+void cand_truncate(struct cand *c, size_t n);
+struct fault cand_drop_first(struct cand *c, size_t n);
+
+// The largest logit.
+struct fault cand_max(struct cand *c, float *max);
+
+// If at least `least` candidates (and one) have logit >= floor, keeps just those, in the present order, and sets *kept.
+struct fault cand_keep_from(struct cand *c, float floor, size_t least, bool *kept);
+
+// Every logit but the first largest becomes -inf; the order stays.
+struct fault cand_mask_all_but_max(struct cand *c);
+
+// p = expf(logit - m), m the largest logit (a sorted list's first): a dense row stays dense, p is by id. A fault when every candidate
+// is masked or a sampler drove the largest logit out of range.
+struct fault cand_exp(struct cand *c);
+
+// samplers.md's softmax: a list, sorted first if asked; cand_exp; then p /= sum, the sum taken in f32 in list order.
+struct fault cand_softmax(struct cand *c, bool sort);
+
+// How many candidates are not masked, or `most` if more.
+struct fault cand_alive(struct cand *c, size_t most, size_t *alive);
+
+#endif

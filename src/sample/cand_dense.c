@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: MIT
+#include "sample/cand_dense.h"
+
+#include "base/bits.h"
+#include "base/mem.h"
+#include "kern/expf.h"
+#include "sample/sort.h"
+
+#include <float.h>
+#include <math.h>
+
+static size_t blocks(const struct cand *c)
+{
+    return (c->n + KERN_BLOCK - 1) / KERN_BLOCK;
+}
+
+struct fault dense_load(struct cand *c, const struct row *row)
+{
+    c->row = row->data;
+    c->type = row->type;
+    c->cut = nextafterf(-FLT_MAX, 0.0f);
+    c->n = row->n;
+    idmap_clear(&c->edited);
+    if (!mem_grow(&c->block_max, &c->block_cap, blocks(c), sizeof *c->block_max))
+        return fault_memory();
+    const size_t good = c->kern->scan[c->type](c->row, c->n, c->block_max);
+    if (good < c->n) {
+        const float bad = dense_logit(c, (uint32_t)good);
+        return (struct fault){isnan(bad) ? FAULT_NAN : FAULT_INFINITE, good};
+    }
+    if (c->kern->max(c->block_max, blocks(c)) < c->cut)
+        return (struct fault){FAULT_ALL_MASKED, 0};
+    return fault_none();
+}
+
+float dense_logit(const struct cand *c, uint32_t id)
+{
+    const size_t e = idmap_find(&c->edited, id);
+    if (e != IDMAP_NONE)
+        return c->edit[e];
+    float x;
+    c->kern->widen[c->type](&x, (const char *)c->row + id * dtype_size(c->type), 1);
+    return x < c->cut ? -INFINITY : x;
+}
+
+struct fault dense_put(struct cand *c, uint32_t id, float logit)
+{
+    const size_t e = idmap_add(&c->edited, id);
+    if (e == IDMAP_NONE || !mem_grow(&c->edit, &c->edit_cap, e + 1, sizeof *c->edit))
+        return fault_memory();
+    c->edit[e] = logit;
+    return fault_none();
+}
+
+// Elements [b * KERN_BLOCK, + *len) of the row as aligned floats: in place, or widened into tmp.
+static const float *block(const struct cand *c, size_t b, float *tmp, size_t *len)
+{
+    const size_t start = b * KERN_BLOCK;
+    const char *at = (const char *)c->row + start * dtype_size(c->type);
+    *len = c->n - start < KERN_BLOCK ? c->n - start : KERN_BLOCK;
+    if (c->type == DTYPE_F32 && (uintptr_t)at % sizeof(float) == 0)
+        return (const float *)(const void *)at;
+    c->kern->widen[c->type](tmp, at, *len);
+    return tmp;
+}
+
+// Appends block b's unedited candidates with logit >= floor at key; returns how many.
+static size_t collect_block(const struct cand *c, size_t b, float floor, uint64_t *key)
+{
+    float tmp[KERN_BLOCK];
+    size_t len;
+    const float *x = block(c, b, tmp, &len);
+    const size_t found = c->kern->collect(key, x, len, (uint32_t)(b * KERN_BLOCK), floor);
+    if (!c->edited.n)
+        return found;
+    size_t left = 0;
+    for (size_t i = 0; i < found; i++)
+        if (idmap_find(&c->edited, rank_id(key[i])) == IDMAP_NONE)
+            key[left++] = key[i];
+    return left;
+}
+
+static struct fault need_keys(struct cand *c, size_t n)
+{
+    return mem_grow(&c->key, &c->key_cap, n, sizeof *c->key) ? fault_none() : fault_memory();
+}
+
+// A logit that at least k unedited candidates reach, or the cut: among the k + e largest block maxima there are at least k of
+// unedited candidates when e are edited.
+static float first_floor(struct cand *c, size_t k)
+{
+    const size_t nb = blocks(c), sure = k + c->edited.n;
+    if (sure > nb)
+        return c->cut;
+    for (size_t b = 0; b < nb; b++)
+        c->key[b] = rank_key(c->block_max[b], (uint32_t)b);
+    sort_select(c->key, nb, sure);
+    return fmaxf(rank_logit(c->key[sure - 1]), c->cut);
+}
+
+struct fault dense_select(struct cand *c, size_t k, size_t *found)
+{
+    const size_t room = 2 * k + 2 * KERN_BLOCK;
+    const size_t most = blocks(c) > room ? blocks(c) : room;
+    const struct fault fault = need_keys(c, most + c->edited.n);
+    if (fault.code)
+        return fault;
+    float floor = first_floor(c, k);
+    size_t m = 0;
+    for (size_t b = 0; b < blocks(c); b++) {
+        if (!(c->block_max[b] >= floor))
+            continue;
+        m += collect_block(c, b, floor, c->key + m);
+        if (m + KERN_BLOCK > room) {
+            floor = sort_prune(c->key, m, k);
+            m = k;
+        }
+    }
+    for (size_t e = 0; e < c->edited.n; e++)
+        if (c->edit[e] > -INFINITY)
+            c->key[m++] = rank_key(c->edit[e], c->edited.id[e]);
+    if (m > k)
+        sort_select(c->key, m, k);
+    *found = m < k ? m : k;
+    return fault_none();
+}
+
+// Merges the edited candidates with logit >= floor into key[0..*m), which is in id order.
+static struct fault merge_edited(struct cand *c, float floor, size_t *m)
+{
+    const size_t e = c->edited.n;
+    const struct fault fault = need_keys(c, *m + e);
+    if (fault.code || !mem_grow(&c->key_tmp, &c->key_tmp_cap, 2 * e, sizeof *c->key_tmp))
+        return fault_memory();
+    uint64_t *const add = c->key_tmp; // id above logit, so that sorting goes by id
+    size_t left = 0;
+    for (size_t i = 0; i < e; i++)
+        if (c->edit[i] >= floor)
+            add[left++] = (uint64_t)c->edited.id[i] << 32 | order_bits(c->edit[i]);
+    sort_keys(add, left, add + e);
+    // Largest ids first, from the back, so that nothing is overwritten before it has moved.
+    size_t old = *m, to = old + left;
+    *m = to;
+    for (size_t i = 0; i < left; i++) {
+        const uint32_t id = (uint32_t)(add[i] >> 32);
+        for (; old && rank_id(c->key[old - 1]) > id; old--)
+            c->key[--to] = c->key[old - 1];
+        c->key[--to] = add[i] << 32 | (uint32_t)~id;
+    }
+    return fault_none();
+}
+
+struct fault dense_collect(struct cand *c, float floor, size_t *found)
+{
+    const float base = fmaxf(floor, c->cut);
+    *found = 0;
+    for (size_t b = 0; b < blocks(c); b++) {
+        if (!(c->block_max[b] >= base))
+            continue;
+        const struct fault fault = need_keys(c, *found + KERN_BLOCK);
+        if (fault.code)
+            return fault;
+        *found += collect_block(c, b, base, c->key + *found);
+    }
+    return c->edited.n ? merge_edited(c, floor, found) : fault_none();
+}
+
+void dense_copy(const struct cand *c, float *dst)
+{
+    c->kern->widen[c->type](dst, c->row, c->n);
+    c->kern->mask_below(dst, c->n, c->cut);
+    for (size_t e = 0; e < c->edited.n; e++)
+        dst[c->edited.id[e]] = c->edit[e];
+}
+
+void dense_exp(const struct cand *c, float max, float *p)
+{
+    for (size_t b = 0; b < blocks(c); b++) {
+        float tmp[KERN_BLOCK], *const to = p + b * KERN_BLOCK;
+        size_t len;
+        const float *x = block(c, b, tmp, &len);
+        if (c->block_max[b] < c->cut)
+            memset(to, 0, len * sizeof *to);
+        else
+            c->kern->exp_sub(to, x, max, len);
+    }
+    for (size_t e = 0; e < c->edited.n; e++)
+        p[c->edited.id[e]] = kern_expf(c->edit[e] - max);
+}

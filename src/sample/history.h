@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+// The accepted tokens, newest last, as far back as any sampler of the chain looks; and a count of each token in a window of them.
+#ifndef SAMPL_SAMPLE_HISTORY_H
+#define SAMPL_SAMPLE_HISTORY_H
+
+#include "base/fault.h"
+#include "base/idmap.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define HISTORY_ALL SIZE_MAX // a window that is the whole history
+
+struct history {
+    uint32_t *token; // ring of cap tokens; grows without end when window is HISTORY_ALL
+    size_t cap;
+    size_t total;  // tokens accepted so far
+    size_t window; // at least this many are kept
+};
+
+// A zeroed struct is an empty history that keeps nothing. Widen before the first token.
+void history_free(struct history *h);
+void history_widen(struct history *h, size_t window);
+void history_clear(struct history *h);
+struct fault history_add(struct history *h, uint32_t token);
+
+// How many tokens a window holds now.
+size_t history_len(const struct history *h, size_t window);
+
+// The i-th newest token, i < history_len of the widest window.
+uint32_t history_newest(const struct history *h, size_t i);
+
+// Copies the n newest tokens, the newest first.
+void history_copy(const struct history *h, uint32_t *to, size_t n);
+
+// Counts of the tokens in the last `window` accepted ones.
+struct tally {
+    size_t window;
+    struct idmap tokens; // may hold tokens whose count fell to 0
+    uint32_t *count;     // [tokens.n]
+    size_t count_cap;
+};
+
+// Widens the history as needed. A zeroed struct with `window` set is an empty tally.
+void tally_attach(struct tally *t, struct history *h);
+void tally_free(struct tally *t);
+void tally_clear(struct tally *t);
+
+// To be called after each history_add.
+struct fault tally_update(struct tally *t, const struct history *h);
+
+#endif

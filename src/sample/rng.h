@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+// The 32-bit Mersenne Twister (Matsumoto and Nishimura 1998; std::mt19937) and the exact ways llama.cpp's C++ library makes uniform
+// numbers of it.
+#ifndef SAMPL_SAMPLE_RNG_H
+#define SAMPL_SAMPLE_RNG_H
+
+#include <stdint.h>
+
+struct rng {
+    uint32_t state[624];
+    unsigned next; // index of the next word to temper; 624: refill first
+};
+
+// The standard seeding, init_genrand.
+void rng_seed(struct rng *r, uint32_t seed);
+
+uint32_t rng_u32(struct rng *r);
+
+// Uniform in [0, 1): two words, the low one first, (w0 + w1 * 2^32) / 2^64 in f64.
+double rng_f64(struct rng *r);
+
+// Uniform in [0, 1): one word / 2^32, in f32.
+float rng_f32(struct rng *r);
+
+#endif

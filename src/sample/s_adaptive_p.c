@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+// adaptive_p (llama.cpp PR 17927; a selector): prefers tokens whose probability is near a target that moves so that the average
+// probability of the chosen ones stays at --adaptive-target.
+#include "base/mem.h"
+#include "sample/draw.h"
+#include "sample/sampler.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+struct state {
+    struct rng rng;
+    float weighted, total; // decaying sum of the chosen tokens' probabilities, and of their weights
+    bool picked;           // a token was chosen and waits to be accepted
+    uint32_t token;
+    float token_p;   // its probability before the transform
+    float *original; // [n] all of them
+    size_t cap;
+};
+
+static float clamp(float x, float low, float high)
+{
+    return fminf(fmaxf(x, low), high);
+}
+
+static float decay(const struct params *p)
+{
+    return clamp(p->adaptive_decay, 0.0f, 0.99f);
+}
+
+static void reset(void *self, const struct params *p)
+{
+    struct state *const s = self;
+    rng_seed(&s->rng, p->seed);
+    s->weighted = p->adaptive_target / (1.0f - decay(p));
+    s->total = 1.0f / (1.0f - decay(p));
+    s->picked = false;
+}
+
+// The probability to aim at now, so that the average comes back to the target.
+static float aim(const struct state *s, float target)
+{
+    target = clamp(target, 0.0f, 1.0f);
+    return clamp(s->total == 0.0f ? target : 2.0f * target - s->weighted / s->total, 0.0f, 1.0f);
+}
+
+static void transform(struct cand *c, float aim)
+{
+    const float peak = 5.0f, sharpness = 10.0f, inverse_width = 1.0f / 0.3f;
+    for (size_t i = 0; i < c->n; i++) {
+        if (c->logit[i] == -INFINITY)
+            continue;
+        const float d = fabsf((c->p[i] - aim) * inverse_width);
+        c->logit[i] = peak - sharpness * d * d / (1.0f + d);
+    }
+}
+
+static struct fault apply(void *self, struct cand *c, const struct params *p, const struct history *h)
+{
+    struct state *const s = self;
+    (void)h;
+    struct fault fault = cand_softmax(c, false);
+    if (fault.code)
+        return fault;
+    if (p->adaptive_target < 0.0f) {
+        draw_discrete(&s->rng, c);
+        return fault;
+    }
+    if (!mem_grow(&s->original, &s->cap, c->n, sizeof *s->original))
+        return fault_memory();
+    for (size_t i = 0; i < c->n; i++)
+        s->original[i] = c->p[i];
+    transform(c, aim(s, p->adaptive_target));
+    fault = cand_softmax(
+        c, false); // a sorted list keeps that mark, so its first logit is subtracted though it need not be the largest
+    if (fault.code)
+        return fault;
+    s->token_p = s->original[draw_discrete(&s->rng, c)];
+    s->token = c->chosen;
+    s->picked = true;
+    return fault;
+}
+
+static struct fault accept(void *self, uint32_t token, const struct params *p, const struct history *h)
+{
+    struct state *const s = self;
+    (void)h;
+    if (s->picked && token == s->token) {
+        s->weighted = s->token_p + decay(p) * s->weighted;
+        s->total = 1.0f + decay(p) * s->total;
+    }
+    s->picked = false;
+    return fault_none();
+}
+
+static void release(void *self)
+{
+    free(((struct state *)self)->original);
+}
+
+const struct sampler sampler_adaptive_p = {
+    .size = sizeof(struct state), .selector = true, .apply = apply, .accept = accept, .reset = reset, .release = release};

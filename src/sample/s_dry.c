@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: MIT
+// dry ("don't repeat yourself", p-e-w, text-generation-webui PR 5677): a token that would continue a repetition of the newest tokens
+// is penalised, exponentially in the length of the repetition.
+#include "base/mem.h"
+#include "sample/sampler.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+
+struct state {
+    uint32_t *recent;  // [n] the history, newest first
+    size_t *z;         // [n] see repetitions
+    struct idmap next; // tokens that continued a repetition
+    size_t *length;    // [next.n] of the longest one
+    float *penalty;    // [next.n]
+    size_t recent_cap, z_cap, length_cap, penalty_cap;
+};
+
+static bool enabled(const struct params *p)
+{
+    return p->dry_multiplier != 0.0f && p->dry_base >= 1.0f && p->dry_penalty_last_n != 0;
+}
+
+static struct fault init(void *self, const struct params *p, struct history *h)
+{
+    (void)self;
+    history_widen(h, window_of(p->dry_penalty_last_n));
+    return fault_none();
+}
+
+// Do the tokens from the i-th newest on, towards the newest, begin with this breaker?
+static bool breaks_at(const struct breaker *b, const uint32_t *recent, size_t i)
+{
+    if (b->n > i + 1)
+        return false;
+    for (size_t t = 0; t < b->n; t++)
+        if (recent[i - t] != b->ids[t])
+            return false;
+    return true;
+}
+
+// How many of the newest n tokens stand after the last breaker: no repetition counts for more.
+static size_t since_breaker(const struct params *p, const uint32_t *recent, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        size_t longest = 0;
+        for (size_t b = 0; b < p->n_dry_breakers; b++)
+            if (p->dry_breakers[b].n > longest && breaks_at(&p->dry_breakers[b], recent, i))
+                longest = p->dry_breakers[b].n;
+        if (longest)
+            return i - (longest - 1);
+    }
+    return n;
+}
+
+// z[k] = how many of the newest tokens occur again, in order, ending k tokens earlier: the Z-algorithm on the reversed history.
+static void repetitions(size_t *z, const uint32_t *recent, size_t n)
+{
+    size_t left = 0, right = 0; // the match [left, right) that reaches furthest
+    for (size_t k = 1; k < n; k++) {
+        size_t len = 0;
+        if (k < right)
+            len = z[k - left] < right - k ? z[k - left] : right - k;
+        while (k + len < n && recent[len] == recent[k + len])
+            len++;
+        z[k] = len;
+        if (k + len > right) {
+            left = k;
+            right = k + len;
+        }
+    }
+}
+
+static bool is_breaker(const struct params *p, uint32_t token)
+{
+    for (size_t b = 0; b < p->n_dry_breakers; b++)
+        if (p->dry_breakers[b].n == 1 && p->dry_breakers[b].ids[0] == token)
+            return true;
+    return false;
+}
+
+// Notes, for each token that continued a repetition, the length of the longest.
+static struct fault continuations(struct state *s, const struct params *p, size_t n, size_t limit)
+{
+    idmap_clear(&s->next);
+    for (size_t k = 1; k < n; k++) {
+        const size_t len = s->z[k] < limit ? s->z[k] : limit;
+        const uint32_t token = s->recent[k - 1];
+        if (len < (size_t)p->dry_allowed_length || is_breaker(p, token))
+            continue;
+        const size_t known = s->next.n, i = idmap_add(&s->next, token);
+        if (i == IDMAP_NONE || !mem_grow(&s->length, &s->length_cap, i + 1, sizeof *s->length))
+            return fault_memory();
+        if (i == known || s->length[i] < len)
+            s->length[i] = len;
+    }
+    return fault_none();
+}
+
+// multiplier * base^(length - allowed), with the exponent held where base^exponent still fits an f32.
+static float penalty(const struct params *p, size_t length)
+{
+    size_t exponent = length - (size_t)p->dry_allowed_length;
+    if (p->dry_base > 1.000001f) {
+        const size_t most = (size_t)(88.7228391f / logf(p->dry_base)); // ln FLT_MAX
+        if (most > 0 && exponent > most)
+            exponent = most;
+    }
+    return (float)((double)p->dry_multiplier * pow((double)p->dry_base, (double)exponent));
+}
+
+static float subtract(float logit, size_t j, const void *arg)
+{
+    return logit - ((const float *)arg)[j];
+}
+
+static struct fault apply(void *self, struct cand *c, const struct params *p, const struct history *h)
+{
+    struct state *const s = self;
+    const size_t n = history_len(h, window_of(p->dry_penalty_last_n)), allowed = (size_t)p->dry_allowed_length;
+    if (n <= allowed)
+        return fault_none();
+    if (!mem_grow(&s->recent, &s->recent_cap, n, sizeof *s->recent) || !mem_grow(&s->z, &s->z_cap, n, sizeof *s->z))
+        return fault_memory();
+    history_copy(h, s->recent, n);
+    const size_t limit = since_breaker(p, s->recent, n);
+    if (limit < allowed)
+        return fault_none();
+    repetitions(s->z, s->recent, n);
+    const struct fault fault = continuations(s, p, n, limit);
+    if (fault.code)
+        return fault;
+    if (!mem_grow(&s->penalty, &s->penalty_cap, s->next.n, sizeof *s->penalty))
+        return fault_memory();
+    for (size_t i = 0; i < s->next.n; i++)
+        s->penalty[i] = penalty(p, s->length[i]);
+    return cand_edit(c, s->next.id, s->next.n, subtract, s->penalty);
+}
+
+static void release(void *self)
+{
+    struct state *const s = self;
+    idmap_free(&s->next);
+    free(s->recent);
+    free(s->z);
+    free(s->length);
+    free(s->penalty);
+}
+
+const struct sampler sampler_dry = {
+    .size = sizeof(struct state), .enabled = enabled, .init = init, .apply = apply, .release = release};

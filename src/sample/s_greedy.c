@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+// greedy (selector): the first largest logit, without a draw.
+#include "sample/sampler.h"
+
+static struct fault apply(void *self, struct cand *c, const struct params *p, const struct history *h)
+{
+    (void)self, (void)p, (void)h;
+    struct fault fault = cand_top_k(c, 1);
+    if (!fault.code)
+        fault = cand_softmax(c, false);
+    if (fault.code)
+        return fault;
+    c->chosen = c->id[0];
+    c->chosen_p = c->p[0];
+    return fault;
+}
+
+const struct sampler sampler_greedy = {.selector = true, .apply = apply};

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: MIT
+// scatter (IceFog72's experimental llama.cpp fork): lets neighbouring ranks of the best k candidates exchange probability, a local
+// diffusion with a Gaussian kernel over rank distance. Flattens the head of the distribution and leaves the tail out.
+#include "base/mem.h"
+#include "sample/rng.h"
+#include "sample/sampler.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct state {
+    struct rng rng;      // of the collision gate
+    struct tally recent; // for absorption
+    double *weight;      // [reach] the kernel by rank distance, cut where it is 0 in f32
+    double *weight_sum;  // [reach] weight[1] + ... + weight[d]
+    double *padded;      // p between reach - 1 zeros on either side
+    double *p, *q;       // [k] probabilities; their blur
+    size_t reach, weight_cap, sum_cap, padded_cap, q_cap;
+};
+
+static bool enabled(const struct params *p)
+{
+    return (p->scatter_strength > 0.0f || p->scatter_adaptive || p->scatter_absorption > 0.0f) && p->scatter_k > 1 &&
+           p->scatter_radius > 0.0f && p->scatter_steps > 0 && p->scatter_collision > 0.0f;
+}
+
+static void reset(void *self, const struct params *p)
+{
+    struct state *const s = self;
+    rng_seed(&s->rng, p->seed);
+    tally_clear(&s->recent);
+}
+
+static struct fault init(void *self, const struct params *p, struct history *h)
+{
+    struct state *const s = self;
+    if (p->scatter_absorption > 0.0f) {
+        s->recent.window = window_of(p->scatter_absorption_last_n);
+        tally_attach(&s->recent, h);
+    }
+    return fault_none();
+}
+
+// Computes the kernel for distances below k that are not there yet. It ends where the f32 weight is 0.
+static struct fault reach_to(struct state *s, size_t k, double radius)
+{
+    while (s->reach < k && (!s->reach || (float)s->weight[s->reach - 1] != 0.0f)) {
+        const size_t d = s->reach;
+        if (!mem_grow(&s->weight, &s->weight_cap, d + 1, sizeof *s->weight) ||
+            !mem_grow(&s->weight_sum, &s->sum_cap, d + 1, sizeof *s->weight_sum))
+            return fault_memory();
+        s->weight[d] = exp(-(double)d * (double)d / (2.0 * radius * radius));
+        s->weight_sum[d] = d ? s->weight_sum[d - 1] + s->weight[d] : 0.0;
+        s->reach++;
+    }
+    return fault_none();
+}
+
+// Scales p[0..k) to sum 1.
+static void normalise(double *p, size_t k)
+{
+    double sum = 0.0;
+    for (size_t i = 0; i < k; i++)
+        sum += p[i];
+    for (size_t i = 0; i < k; i++)
+        p[i] /= sum;
+}
+
+static double strength(const struct state *s, const struct params *p, size_t k)
+{
+    if (!p->scatter_adaptive)
+        return p->scatter_strength;
+    double entropy = 0.0;
+    for (size_t i = 0; i < k; i++)
+        if (s->p[i] > 0.0)
+            entropy -= s->p[i] * log(s->p[i]);
+    const double low = p->scatter_strength_min, high = p->scatter_strength_max;
+    const double wish = p->scatter_strength + (p->scatter_entropy_target - entropy / log((double)k)) * (high - low);
+    return fmin(fmax(wish, low), high);
+}
+
+// One step: p = (1 - strength) p + strength q, q the row-normalised Gaussian blur of p.
+static void diffuse(struct state *s, const struct kern *kern, size_t k, double strength)
+{
+    const size_t far = s->reach - 1;
+    kern->blur(s->q, s->p, k, s->weight, s->reach);
+    for (size_t i = 0; i < k; i++) {
+        const size_t up = i < far ? i : far, down = k - 1 - i < far ? k - 1 - i : far; // neighbours at better and at worse ranks
+        const double weight = 1.0 + s->weight_sum[up] + s->weight_sum[down];
+        s->p[i] = (1.0 - strength) * s->p[i] + strength * (s->q[i] / weight);
+    }
+    normalise(s->p, k);
+}
+
+// Damps recent tokens and puts the list and p back in order. Insertion, since all but a few stand where they belong.
+static struct fault absorb(struct state *s, struct cand *c, double absorption)
+{
+    for (size_t i = 0; i < c->n; i++) {
+        const size_t t = idmap_find(&s->recent.tokens, c->id[i]);
+        if (t != IDMAP_NONE)
+            s->p[i] *= exp(-absorption * s->recent.count[t]);
+    }
+    normalise(s->p, c->n);
+    const struct fault fault = cand_rank(c, c->n); // the identity: c is sorted
+    for (size_t i = 1; !fault.code && i < c->n; i++) {
+        const double p = s->p[i];
+        size_t j = i;
+        for (; j && s->p[j - 1] < p; j--) {
+            s->p[j] = s->p[j - 1];
+            c->key[j] = c->key[j - 1];
+        }
+        s->p[j] = p;
+        c->key[j] = i;
+    }
+    if (!fault.code)
+        cand_gather(c, c->n, CAND_SORTED);
+    return fault;
+}
+
+static struct fault scatter(struct state *s, struct cand *c, const struct params *p)
+{
+    const size_t k = c->n;
+    struct fault fault = reach_to(s, k, p->scatter_radius);
+    if (fault.code)
+        return fault;
+    const size_t pad = s->reach - 1;
+    if (!mem_grow(&s->padded, &s->padded_cap, k + 2 * pad, sizeof *s->padded) || !mem_grow(&s->q, &s->q_cap, k, sizeof *s->q))
+        return fault_memory();
+    memset(s->padded, 0, (k + 2 * pad) * sizeof *s->padded);
+    s->p = s->padded + pad;
+    for (size_t i = 0; i < k; i++)
+        s->p[i] = c->p[i];
+    const double blend = strength(s, p, k);
+    for (int step = 0; step < p->scatter_steps && blend > 0.0; step++)
+        diffuse(s, c->kern, k, blend);
+    for (size_t i = 1; i < k; i++) // rounding must not break the order
+        s->p[i] = fmin(s->p[i], s->p[i - 1]);
+    if (p->scatter_absorption > 0.0f)
+        fault = absorb(s, c, p->scatter_absorption);
+    for (size_t i = 0; i < k; i++) {
+        c->p[i] = (float)s->p[i];
+        c->logit[i] = logf((float)fmax(s->p[i], FLT_MIN));
+    }
+    return fault;
+}
+
+static struct fault apply(void *self, struct cand *c, const struct params *p, const struct history *h)
+{
+    struct state *const s = self;
+    (void)h;
+    if (c->n < 2 || (p->scatter_collision < 1.0f && rng_f32(&s->rng) > p->scatter_collision))
+        return fault_none();
+    size_t k;
+    struct fault fault = cand_alive(c, (size_t)p->scatter_k, &k);
+    if (fault.code || k < 2)
+        return fault;
+    fault = cand_top_k(c, k);
+    if (!fault.code)
+        fault = cand_softmax(c, false);
+    return fault.code ? fault : scatter(s, c, p);
+}
+
+static struct fault accept(void *self, uint32_t token, const struct params *p, const struct history *h)
+{
+    struct state *const s = self;
+    (void)token;
+    return p->scatter_absorption > 0.0f ? tally_update(&s->recent, h) : fault_none();
+}
+
+static void release(void *self)
+{
+    struct state *const s = self;
+    tally_free(&s->recent);
+    free(s->weight);
+    free(s->weight_sum);
+    free(s->padded);
+    free(s->q);
+}
+
+const struct sampler sampler_scatter = {.size = sizeof(struct state),
+                                        .enabled = enabled,
+                                        .init = init,
+                                        .apply = apply,
+                                        .accept = accept,
+                                        .reset = reset,
+                                        .release = release};

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT
+#include "sample/sort.h"
+
+#include "base/bits.h"
+
+static inline void swap(uint64_t *a, uint64_t *b)
+{
+    const uint64_t t = *a;
+    *a = *b;
+    *b = t;
+}
+
+static inline uint64_t median(uint64_t a, uint64_t b, uint64_t c)
+{
+    if (a < b)
+        return b < c ? b : a < c ? c : a;
+    return a < c ? a : b < c ? c : b;
+}
+
+static void insertion(uint64_t *key, size_t n)
+{
+    for (size_t i = 1; i < n; i++) {
+        const uint64_t x = key[i];
+        size_t j = i;
+        for (; j && key[j - 1] < x; j--)
+            key[j] = key[j - 1];
+        key[j] = x;
+    }
+}
+
+// The middle of the values in key[0..n): splitting there needs at most 64 rounds whatever the order.
+static uint64_t midpoint(const uint64_t *key, size_t n)
+{
+    uint64_t min = key[0], max = key[0];
+    for (size_t i = 1; i < n; i++) {
+        min = key[i] < min ? key[i] : min;
+        max = key[i] > max ? key[i] : max;
+    }
+    return min + (max - min) / 2;
+}
+
+// Hoare's partition: returns i such that key[0..i) >= pivot >= key[i..n). Some key is above the pivot, some below.
+static size_t partition(uint64_t *key, size_t n, uint64_t pivot)
+{
+    for (size_t i = 0, j = n - 1;; i++, j--) {
+        while (key[i] > pivot)
+            i++;
+        while (key[j] < pivot)
+            j--;
+        if (i >= j)
+            return i;
+        swap(&key[i], &key[j]);
+    }
+}
+
+// Quickselect by the median of three; an order that keeps that from shrinking the range is met with midpoints.
+void sort_select(uint64_t *key, size_t n, size_t k)
+{
+    enum { FEW = 24, ROUNDS = 40 };
+    size_t lo = 0, hi = n; // the k-th largest lies in [lo, hi)
+    for (int round = 0; hi - lo > FEW; round++) {
+        const uint64_t pivot =
+            round < ROUNDS ? median(key[lo], key[lo + (hi - lo) / 2], key[hi - 1]) : midpoint(key + lo, hi - lo);
+        const size_t split = lo + partition(key + lo, hi - lo, pivot);
+        if (k <= split)
+            hi = split;
+        else
+            lo = split;
+    }
+    insertion(key + lo, hi - lo);
+}
+
+float sort_prune(uint64_t *key, size_t n, size_t k)
+{
+    sort_select(key, n, k);
+    return order_value((uint32_t)(key[k - 1] >> 32) + 1);
+}
+
+// Merges the descending runs a[0..m) and a[m..n) into out.
+static void merge(const uint64_t *a, size_t m, size_t n, uint64_t *out)
+{
+    size_t i = 0, j = m;
+    for (size_t o = 0; o < n; o++)
+        out[o] = j >= n || (i < m && a[i] > a[j]) ? a[i++] : a[j++];
+}
+
+void sort_keys(uint64_t *key, size_t n, uint64_t *tmp)
+{
+    enum { RUN = 16 };
+    for (size_t at = 0; at < n; at += RUN)
+        insertion(key + at, n - at < RUN ? n - at : RUN);
+    uint64_t *from = key, *to = tmp;
+    for (size_t run = RUN; run < n; run *= 2) {
+        for (size_t at = 0; at < n; at += 2 * run) {
+            const size_t left = n - at;
+            merge(from + at, left < run ? left : run, left < 2 * run ? left : 2 * run, to + at);
+        }
+        uint64_t *const t = from;
+        from = to;
+        to = t;
+    }
+    if (from != key)
+        memcpy(key, from, n * sizeof *key);
+}
+
+uint64_t *sort_radix(uint64_t *key, uint64_t *tmp, size_t n, unsigned from, unsigned to)
+{
+    enum { DIGIT = 11 };
+    while (from < to) {
+        const unsigned width = to - from < DIGIT ? to - from : DIGIT;
+        const uint64_t mask = (UINT64_C(1) << width) - 1;
+        size_t start[1 << DIGIT] = {0};
+        for (size_t i = 0; i < n; i++)
+            start[key[i] >> from & mask]++;
+        size_t sum = 0;
+        for (size_t d = 0; d <= mask; d++) {
+            const size_t count = start[d];
+            start[d] = sum;
+            sum += count;
+        }
+        for (size_t i = 0; i < n; i++)
+            tmp[start[key[i] >> from & mask]++] = key[i];
+        uint64_t *const t = key;
+        key = tmp;
+        tmp = t;
+        from += width;
+    }
+    return key;
+}
