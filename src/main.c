@@ -3,6 +3,7 @@
 #include "cli/complete.h"
 #include "cli/help.h"
 #include "cli/preset.h"
+#include "cli/print_chain.h"
 #include "cli/run.h"
 
 #include <errno.h>
@@ -29,6 +30,10 @@ static bool act(const struct options *o, const struct kern *kern, struct err *e)
     switch (o->action) {
     case ACTION_RUN:
         return run(o, kern, e);
+    case ACTION_PRINT_CHAIN:
+        if (!print_chain(o, e))
+            return false;
+        break;
     case ACTION_HELP:
         help_print();
         break;
@@ -39,7 +44,7 @@ static bool act(const struct options *o, const struct kern *kern, struct err *e)
         preset_list();
         break;
     case ACTION_GENERATE:
-        complete_print(o->generate);
+        complete_print(o->how);
         break;
     }
     if (fflush(stdout) == 0 && !ferror(stdout))

@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "cli/option_table.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 // The names (or letters) that can be used, for the error message.
@@ -11,9 +12,9 @@ static bool unknown(const struct options *o, const char *name, size_t len, struc
 {
     char known[200] = "", *at = known;
     for (const struct registry_row *r = registry; r->name; r++) {
-        if (!o->samplers_by_letter)
-            at = stpcpy(stpcpy(at, *known ? ", " : ""), r->name);
-        else if (r->letter)
+        if (!o->samplers_by_letter && !r->internal)
+            at = stpcpy(stpcpy(at, at == known ? "" : ", "), r->name);
+        if (o->samplers_by_letter && r->letter)
             *at++ = r->letter;
     }
     return err_set(e, STATUS_USAGE, "%s: unknown sampler '%.*s', known are %s",
@@ -37,14 +38,16 @@ static bool add(struct options *o, const struct registry_row *row, struct err *e
 static bool give_value(struct options *o, const char *value, size_t len, struct err *e)
 {
     struct choice *const choice = &o->choice[o->n_choices - 1];
-    if (!choice->row->option)
+    const char *const option = choice->row->options;
+    const size_t option_len = strcspn(option, ",");
+    if (!option_len)
         return err_set(e, STATUS_USAGE, "--samplers: %s takes no value", choice->row->name);
     char text[64];
     if (len >= sizeof text)
         len = sizeof text - 1; // too long for any number: leaves one that does not parse or is out of range
     memcpy(text, value, len);
     text[len] = '\0';
-    const struct option_row *const row = option_by_name(choice->row->option, strlen(choice->row->option));
+    const struct option_row *const row = option_by_name(option, option_len);
     const struct params common = o->params;
     const bool ok = row->set(row, text, o, e); // writes to o->params
     choice->params = o->params;
@@ -62,14 +65,12 @@ static bool add_named(struct options *o, const char *text, size_t len, struct er
     return add(o, row, e) && (!equals || give_value(o, equals + 1, len - name_len - 1, e));
 }
 
-bool chainspec_build(struct options *o, struct err *e)
+static bool add_all(struct options *o, struct err *e)
 {
     const char *at = o->samplers;
     for (; o->samplers_by_letter && *at; at++) {
         const struct registry_row *const row = registry_by_letter(*at);
-        if (!row)
-            return unknown(o, at, 1, e);
-        if (!add(o, row, e))
+        if (!(row ? add(o, row, e) : unknown(o, at, 1, e)))
             return false;
     }
     while (*at) {
@@ -78,5 +79,16 @@ bool chainspec_build(struct options *o, struct err *e)
             return false;
         at += len + (at[len] == ';');
     }
+    return true;
+}
+
+bool chainspec_build(struct options *o, struct err *e)
+{
+    if (!add_all(o, e))
+        return false;
+    o->plan = calloc(o->n_choices + 3, sizeof *o->plan);
+    if (!o->plan)
+        return err_from_fault(e, fault_memory());
+    o->n_plan = chain_plan(&o->params, o->choice, o->n_choices, o->plan);
     return true;
 }

@@ -13,6 +13,7 @@
 #define FINITE        FLOAT(-FLT_MAX, FLT_MAX)
 #define NOT_NEGATIVE  FLOAT(0, FLT_MAX)
 
+// clang-format off
 const struct option_row option_table[] = {
     // input
     {"format", .brief = "f", .metavar = "FMT", .group = GROUP_INPUT, .def = "auto", AT(format), .set = set_choice,
@@ -39,7 +40,7 @@ const struct option_row option_table[] = {
      .set = set_samplers_by_letter, .help = "the same as letters; edskypmxrt is the default chain"},
     {"seed", .brief = "s", .metavar = "N", .group = GROUP_CHAIN, .def = "-1", PARAM(seed), .set = set_seed,
      .help = "seed of the generators; -1 takes a random one"},
-    {"temp", .also = {"temperature"}, .metavar = "T", .group = GROUP_CHAIN, .def = "0.8", PARAM(temp), FINITE,
+    {"temp", .also = {"temperature"}, .server = "temperature", .metavar = "T", .group = GROUP_CHAIN, .def = "0.8", PARAM(temp), FINITE,
      .help = "temperature; 0 or less picks the likeliest"},
     {"top-k", .metavar = "K", .group = GROUP_CHAIN, .def = "40", PARAM(top_k), INT(INT32_MIN, INT32_MAX),
      .help = "keep the K likeliest; 0 or less: all"},
@@ -47,13 +48,13 @@ const struct option_row option_table[] = {
      .help = "keep the likeliest up to cumulative probability P; 1: all"},
     {"min-p", .metavar = "P", .group = GROUP_CHAIN, .def = "0.05", PARAM(min_p), FINITE,
      .help = "keep those at least P times as likely as the likeliest; 0: all"},
-    {"top-nsigma", .also = {"top-n-sigma"}, .metavar = "N", .group = GROUP_CHAIN, .def = "-1", PARAM(top_nsigma), FINITE,
+    {"top-nsigma", .also = {"top-n-sigma"}, .server = "top_n_sigma", .metavar = "N", .group = GROUP_CHAIN, .def = "-1", PARAM(top_nsigma), FINITE,
      .help = "mask logits more than N standard deviations below the largest; -1: none"},
     {"xtc-probability", .metavar = "P", .group = GROUP_CHAIN, .def = "0", PARAM(xtc_probability), FINITE,
      .help = "chance that xtc drops the top choices"},
     {"xtc-threshold", .metavar = "P", .group = GROUP_CHAIN, .def = "0.1", PARAM(xtc_threshold), NOT_NEGATIVE,
      .help = "probability from which xtc counts a top choice; above 0.5: off"},
-    {"typical", .also = {"typical-p"}, .metavar = "P", .group = GROUP_CHAIN, .def = "1", PARAM(typical), NOT_NEGATIVE,
+    {"typical", .also = {"typical-p"}, .server = "typical_p", .metavar = "P", .group = GROUP_CHAIN, .def = "1", PARAM(typical), NOT_NEGATIVE,
      .help = "keep the most typical up to cumulative probability P; 1: all"},
     {"min-keep", .metavar = "N", .group = GROUP_CHAIN, .def = "0", PARAM(min_keep), INT(0, INT32_MAX),
      .help = "top-p, min-p, typical and xtc leave at least N"},
@@ -73,18 +74,19 @@ const struct option_row option_table[] = {
      .help = "length of repetition that DRY lets pass"},
     {"dry-penalty-last-n", .metavar = "N", .group = GROUP_CHAIN, .def = "64", PARAM(dry_penalty_last_n), INT(-1, INT32_MAX),
      .help = "tokens that DRY looks back on; 0: off, -1: all"},
-    {"dry-sequence-breaker", .metavar = "TEXT", .group = GROUP_CHAIN,
+    {"dry-sequence-breaker", .metavar = "TEXT", .group = GROUP_CHAIN, .set = set_dry_text,
      .help = "add a text that DRY does not match across, in place of the defaults; none: no breakers"},
-    {"dry-breaker-tokens", .metavar = "LIST", .group = GROUP_CHAIN, .help = "add a breaker given as ids, 1,2,3 or @FILE"},
+    {"dry-breaker-tokens", .metavar = "LIST", .group = GROUP_CHAIN, .set = set_dry_ids,
+     .help = "add a breaker given as ids, 1,2,3 or @FILE, in place of the default texts"},
     {"dynatemp-range", .metavar = "X", .group = GROUP_CHAIN, .def = "0", PARAM(dynatemp_range), FINITE,
      .help = "temperature follows the entropy within temp +- X; 0: off"},
-    {"dynatemp-exp", .metavar = "X", .group = GROUP_CHAIN, .def = "1", PARAM(dynatemp_exp), FINITE,
+    {"dynatemp-exp", .server = "dynatemp_exponent", .metavar = "X", .group = GROUP_CHAIN, .def = "1", PARAM(dynatemp_exp), FINITE,
      .help = "exponent of that dependence"},
     {"mirostat", .metavar = "N", .group = GROUP_CHAIN, .def = "0", PARAM(mirostat), INT(0, 2),
      .help = "mirostat version 1 or 2 in place of the chain; 0: off"},
-    {"mirostat-lr", .metavar = "X", .group = GROUP_CHAIN, .def = "0.1", PARAM(mirostat_lr), FINITE,
+    {"mirostat-lr", .server = "mirostat_eta", .metavar = "X", .group = GROUP_CHAIN, .def = "0.1", PARAM(mirostat_lr), FINITE,
      .help = "mirostat learning rate, eta"},
-    {"mirostat-ent", .metavar = "X", .group = GROUP_CHAIN, .def = "5", PARAM(mirostat_ent), FINITE,
+    {"mirostat-ent", .server = "mirostat_tau", .metavar = "X", .group = GROUP_CHAIN, .def = "5", PARAM(mirostat_ent), FINITE,
      .help = "mirostat target entropy, tau, in bits"},
     {"adaptive-target", .metavar = "P", .group = GROUP_CHAIN, .def = "-1", PARAM(adaptive_target), FINITE,
      .help = "adaptive_p: probability to aim at; negative: plain draw"},
@@ -130,7 +132,7 @@ const struct option_row option_table[] = {
      .help = "what to print for each row"},
     {"dump-probs", .metavar = "[=N]", .group = GROUP_OUTPUT, .set = set_dump, .low = 1, .high = INT32_MAX, AT(dump_most),
      .help = "print the N best candidates of each row (all without N)"},
-    {"trace", .group = GROUP_OUTPUT, .help = "with a dump: what each sampler did"},
+    {"trace", .group = GROUP_OUTPUT, AT(trace), .set = set_flag, .help = "with a dump: what each sampler did"},
     {"output-format", .brief = "O", .metavar = "FMT", .group = GROUP_OUTPUT, .def = "text", AT(output_format), .set = set_choice,
      .choices = "text,tsv,json,f32,f16,npy", .help = "format of the output"},
     {"output", .brief = "o", .metavar = "FILE", .group = GROUP_OUTPUT, AT(output), .set = set_string,
@@ -143,16 +145,17 @@ const struct option_row option_table[] = {
     {"preset", .metavar = "NAME", .group = GROUP_OTHER, .set = set_preset,
      .help = "read options from a preset, by name or file, as if they stood here"},
     {"list-presets", .group = GROUP_OTHER, .set = set_list_presets, .help = "list the presets that can be named, and exit"},
-    {"print-chain", .metavar = "[=FMT]", .group = GROUP_OTHER, .choices = "text,json,llama,server",
+    {"print-chain", .metavar = "[=FMT]", .group = GROUP_OTHER, AT(how), .set = set_print_chain, .choices = "text,json,llama,server",
      .help = "print the effective chain and exit"},
     {"threads", .brief = "t", .metavar = "N", .group = GROUP_OTHER, .help = "spread rows over N threads"},
     {"verbose", .brief = "v", .group = GROUP_OTHER, AT(verbose), .set = set_flag, .help = "say on stderr what goes on"},
     {"help", .brief = "h", .group = GROUP_OTHER, .set = set_help, .help = "this text"},
     {"version", .group = GROUP_OTHER, .set = set_version, .help = "version, compatible llama.cpp build, SIMD tier, libraries"},
-    {"generate", .metavar = "SHELL", .group = GROUP_HIDDEN, AT(generate), .set = set_generate, .choices = "bash,zsh,fish",
+    {"generate", .metavar = "SHELL", .group = GROUP_HIDDEN, AT(how), .set = set_generate, .choices = "bash,zsh,fish",
      .help = "print the completion script for a shell"},
     {NULL},
 };
+// clang-format on
 
 static bool same_name(const char *name, size_t len, const char *option)
 {

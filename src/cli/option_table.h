@@ -16,6 +16,7 @@ struct option_row {
     enum option_group group;
     const char *def;     // default, as one would give it; NULL: none
     const char *choices; // values, comma-separated, that set and completions know; NULL: not a choice
+    const char *server;  // llama-server's name, where it is not ours with '_' for '-'
     double low, high;    // range of numbers
     size_t at;           // offset in struct options of what set fills
 

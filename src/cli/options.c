@@ -182,15 +182,33 @@ static bool set_defaults(struct options *o, struct err *e)
     return true;
 }
 
+// DRY's breakers are texts unless given as ids; without a vocabulary no token matches them.
+static void warn_of_texts(const struct options *o)
+{
+    const bool texts = o->dry_text_given ? o->n_dry_texts > 0 : !o->dry_ids_given;
+    for (size_t i = 0; texts && i < o->n_plan; i++)
+        if (o->plan[i].row->sampler == &sampler_dry && chain_enabled(&o->plan[i])) {
+            err_warn("without a vocabulary dry's text breakers match nothing; --dry-breaker-tokens gives them as ids");
+            return;
+        }
+}
+
 // What depends on more than one option.
 static bool finish(struct options *o, struct err *e)
 {
     if (o->params.scatter_strength_min > o->params.scatter_strength_max)
         return err_set(e, STATUS_USAGE, "--scatter-strength-min is above --scatter-strength-max");
+    if (o->trace && !o->dump)
+        return err_set(e, STATUS_USAGE, "--trace goes with --dump-probs");
+    if (o->trace && !strcmp(o->output_format, "tsv"))
+        return err_set(e, STATUS_USAGE, "--trace: tsv has no place for it");
     o->random_seed = o->params.seed == UINT32_MAX;
     if (o->random_seed && getrandom(&o->params.seed, sizeof o->params.seed, 0) != sizeof o->params.seed)
         return err_set(e, STATUS_IO, "no random seed to be had from the system");
-    return chainspec_build(o, e);
+    if (!chainspec_build(o, e))
+        return false;
+    warn_of_texts(o);
+    return true;
 }
 
 bool options_parse(struct options *o, int argc, char **argv, struct err *e)
@@ -203,7 +221,7 @@ bool options_parse(struct options *o, int argc, char **argv, struct err *e)
         memcpy(ps.argv, argv, (size_t)argc * sizeof *ps.argv);
     else
         err_from_fault(e, fault_memory());
-    ok = ok && set_defaults(o, e) && parse_arguments(&ps) && (o->action != ACTION_RUN || finish(o, e));
+    ok = ok && set_defaults(o, e) && parse_arguments(&ps) && (o->action > ACTION_PRINT_CHAIN || finish(o, e));
     free(ps.argv);
     free(ps.longs);
     free(ps.shorts);
@@ -216,7 +234,12 @@ void options_free(struct options *o)
     free(o->accept.id);
     free(o->files);
     free(o->choice);
+    free(o->plan);
     free(o->bias);
+    free(o->dry_text);
+    for (size_t i = 0; i < o->params.n_dry_breakers; i++)
+        free((void *)(uintptr_t)o->breaker[i].ids);
+    free(o->breaker);
     for (size_t i = 0; i < o->n_words; i++)
         free(o->word[i]);
     free(o->word);

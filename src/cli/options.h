@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum action { ACTION_RUN, ACTION_HELP, ACTION_VERSION, ACTION_LIST_PRESETS, ACTION_GENERATE };
+enum action { ACTION_RUN, ACTION_PRINT_CHAIN, ACTION_HELP, ACTION_VERSION, ACTION_LIST_PRESETS, ACTION_GENERATE };
 
 struct ids {
     uint32_t *id; // [n]
@@ -25,7 +25,7 @@ struct row_range {
 
 struct options {
     enum action action;
-    const char *generate; // ACTION_GENERATE: bash, zsh or fish
+    const char *how; // ACTION_PRINT_CHAIN: text, json, llama or server; ACTION_GENERATE: bash, zsh or fish
 
     // input
     const char *format;
@@ -43,10 +43,16 @@ struct options {
     bool samplers_by_letter; // letters
     struct choice *choice;   // [n_choices] what they spell
     size_t n_choices, choice_cap;
+    struct choice *plan; // [n_plan] the stages they come to
+    size_t n_plan;
+    const char **dry_text; // [n_dry_texts] breakers as text; the defaults unless given
+    size_t n_dry_texts, dry_text_cap;
+    bool dry_text_given, dry_ids_given;
 
     // output
     bool dump;
     int32_t dump_most; // candidates per row; 0: all
+    bool trace;
     const char *output_format;
     const char *output; // NULL: standard output
     bool line_buffered;
@@ -56,6 +62,8 @@ struct options {
     // what the pointers above point to
     struct bias *bias;
     size_t bias_cap;
+    struct breaker *breaker; // [params.n_dry_breakers] given as ids
+    size_t breaker_cap;
     char **word; // [n_words] strings made while parsing
     size_t n_words, words_cap;
 };

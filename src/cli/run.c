@@ -2,8 +2,8 @@
 #include "cli/run.h"
 
 #include "base/mem.h"
+#include "cli/trace.h"
 #include "io/input.h"
-#include "io/output.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -19,6 +19,7 @@ struct run {
     bool begun;            // a row has been seen
     struct ranked *ranked; // scratch of dumps
     size_t ranked_cap;
+    struct trace trace;
 };
 
 static bool accept_all(struct run *r, const uint32_t *id, size_t n, struct err *e)
@@ -91,6 +92,8 @@ static bool write_row(struct run *r, uint64_t number, struct err *e)
 {
     struct cand *const c = &r->cand;
     struct record rec = {.row = number, .chosen = c->chosen, .chosen_p = c->chosen_p, .n_vocab = c->n_vocab};
+    rec.trace = r->trace.line;
+    rec.n_trace = r->trace.n;
     if (r->o->dump) {
         if (!rank(r, &rec, e))
             return false;
@@ -107,8 +110,10 @@ static bool sample(struct run *r, const struct row *row, uint64_t number, struct
     if (!begin_row(r, number, row->n, e))
         return false;
     struct fault fault = cand_load(&r->cand, row);
+    if (!fault.code && r->o->trace)
+        fault = trace_begin(&r->trace, &r->cand);
     if (!fault.code)
-        fault = chain_apply(r->chain, &r->cand);
+        fault = chain_apply(r->chain, &r->cand, r->o->trace ? trace_stage : NULL, &r->trace);
     if (!fault.code && r->o->dump)
         fault = cand_list(&r->cand);
     return err_from_fault(e, fault);
@@ -140,9 +145,11 @@ static bool set_up(struct run *r, const struct input_config *in, const struct ou
 {
     struct fault fault;
     cand_init(&r->cand, kern);
-    r->chain = chain_new(&r->o->params, r->o->choice, r->o->n_choices, &fault);
+    r->chain = chain_new(r->o->plan, r->o->n_plan, &fault);
     if (!r->chain)
         return err_from_fault(e, fault);
+    if (r->o->trace && !trace_init(&r->trace, r->o->plan, r->o->n_plan))
+        return err_from_fault(e, fault_memory());
     r->input = input_open(in, e);
     return r->input && output_open(&r->output, out, e);
 }
@@ -168,5 +175,6 @@ bool run(const struct options *o, const struct kern *kern, struct err *e)
     chain_free(r.chain);
     cand_free(&r.cand);
     free(r.ranked);
+    trace_free(&r.trace);
     return ok && written;
 }

@@ -123,11 +123,9 @@ static bool parse_ids(const struct option_row *row, const char *text, size_t len
     return true;
 }
 
-bool set_ids(const struct option_row *row, const char *value, struct options *o, struct err *e)
+// 1,2,3 or @FILE.
+static bool read_ids(const struct option_row *row, const char *value, struct ids *ids, struct err *e)
 {
-    struct ids *const ids = &FIELD(struct ids);
-    ids->n = 0;
-    ids->given = true;
     if (*value != '@')
         return parse_ids(row, value, strlen(value), ids, e);
     char *text;
@@ -137,6 +135,52 @@ bool set_ids(const struct option_row *row, const char *value, struct options *o,
     const bool ok = parse_ids(row, text, len, ids, e);
     free(text);
     return ok;
+}
+
+bool set_ids(const struct option_row *row, const char *value, struct options *o, struct err *e)
+{
+    struct ids *const ids = &FIELD(struct ids);
+    ids->n = 0;
+    ids->given = true;
+    return read_ids(row, value, ids, e);
+}
+
+bool set_dry_ids(const struct option_row *row, const char *value, struct options *o, struct err *e)
+{
+    struct ids ids = {0};
+    const size_t n = o->params.n_dry_breakers;
+    o->dry_ids_given = true;
+    bool ok = read_ids(row, value, &ids, e);
+    if (ok && !ids.n)
+        ok = err_set(e, STATUS_USAGE, "--%s: '%s' holds no token id", row->name, value);
+    if (ok && !mem_grow(&o->breaker, &o->breaker_cap, n + 1, sizeof *o->breaker))
+        ok = err_from_fault(e, fault_memory());
+    if (!ok) {
+        free(ids.id);
+        return false;
+    }
+    o->breaker[n] = (struct breaker){ids.id, ids.n};
+    o->params.dry_breakers = o->breaker;
+    o->params.n_dry_breakers = n + 1;
+    return true;
+}
+
+bool set_dry_text(const struct option_row *row, const char *value, struct options *o, struct err *e)
+{
+    (void)row;
+    o->dry_text_given = true;
+    if (!strcmp(value, "none")) {
+        o->n_dry_texts = 0;
+        return true;
+    }
+    if (!*value) {
+        err_warn("--%s: an empty breaker is left out", row->name);
+        return true;
+    }
+    if (!mem_grow(&o->dry_text, &o->dry_text_cap, o->n_dry_texts + 1, sizeof *o->dry_text))
+        return err_from_fault(e, fault_memory());
+    o->dry_text[o->n_dry_texts++] = value;
+    return true;
 }
 
 bool set_bias(const struct option_row *row, const char *value, struct options *o, struct err *e)
@@ -207,6 +251,12 @@ bool set_list_presets(const struct option_row *row, const char *value, struct op
     (void)row, (void)value, (void)e;
     o->action = ACTION_LIST_PRESETS;
     return true;
+}
+
+bool set_print_chain(const struct option_row *row, const char *value, struct options *o, struct err *e)
+{
+    o->action = ACTION_PRINT_CHAIN;
+    return set_choice(row, value ? value : "text", o, e);
 }
 
 bool set_generate(const struct option_row *row, const char *value, struct options *o, struct err *e)

@@ -53,12 +53,28 @@ bool err_from_fault(struct err *e, struct fault fault)
     return true;
 }
 
+// Quoted input must not break the line.
+static void print_line(const char *what, char *text)
+{
+    for (char *c = text; *c; c++)
+        if (iscntrl((unsigned char)*c))
+            *c = '?';
+    fprintf(stderr, "sampl: %s%s\n", what, text);
+}
+
 void err_print(const struct err *e)
 {
-    char line[sizeof e->text];
-    memcpy(line, e->text, sizeof line);
-    for (char *c = line; *c; c++)
-        if (iscntrl((unsigned char)*c)) // quoted input must not break the line
-            *c = '?';
-    fprintf(stderr, "sampl: %s\n", line);
+    char text[sizeof e->text];
+    memcpy(text, e->text, sizeof text);
+    print_line("", text);
+}
+
+void err_warn(const char *format, ...)
+{
+    char text[sizeof(struct err)];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    print_line("warning: ", text);
 }

@@ -20,11 +20,33 @@ static void bar(FILE *f, float p)
     fputs(eighth[cells % 8], f);
 }
 
+static void trace(FILE *f, const struct record *r)
+{
+    fprintf(f, "%-12s %8s    %8s %9s %8s  %s\n", "stage", "before", "after", "mass", "entropy", "top; removed");
+    for (size_t i = 0; i < r->n_trace; i++) {
+        const struct trace_line *const t = &r->trace[i];
+        if (!t->enabled) {
+            fprintf(f, "%-12s %8s\n", t->name, "off");
+            continue;
+        }
+        fprintf(f, "%-12s %8zu -> %8zu %9.6f %8.3f  %" PRIu32, t->name, t->before, t->after, t->mass, t->entropy, t->top_before);
+        if (t->top_after != t->top_before)
+            fprintf(f, " -> %" PRIu32, t->top_after);
+        if (t->n_removed)
+            fprintf(f, "; %zu removed:", t->n_removed);
+        for (size_t k = 0; k < t->n_removed && k < TRACE_REMOVED; k++)
+            fprintf(f, " %" PRIu32 " (%.6f)", t->removed[k].id, (double)t->removed[k].p);
+        fputs(t->n_removed > TRACE_REMOVED ? " ...\n" : "\n", f);
+    }
+}
+
 static void dump(struct output *out, const struct record *r)
 {
     double sum = 0.0;
     fprintf(out->f, "row %" PRIu64 "  chosen %" PRIu32 " (%.4f)  kept %zu/%zu  entropy %.3f\n", r->row, r->chosen,
             (double)r->chosen_p, r->kept, r->n_vocab, r->entropy);
+    if (r->trace)
+        trace(out->f, r);
     fprintf(out->f, "%6s %8s %12s %10s %10s\n", "rank", "id", "logit", "prob", "cum");
     for (size_t i = 0; i < r->shown; i++) {
         const struct ranked *const c = &r->ranked[i];

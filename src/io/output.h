@@ -15,6 +15,20 @@ struct ranked {
     float logit, p;
 };
 
+#define TRACE_REMOVED 3 // of the tokens that a stage removed, how many are named
+
+// What one stage of the chain did to a row; masked candidates count as removed.
+struct trace_line {
+    const char *name;
+    bool enabled; // the rest is for enabled stages
+    size_t before, after;
+    double mass;                    // probability, before the stage, of what it kept
+    double entropy;                 // after, in nats
+    uint32_t top_before, top_after; // likeliest token
+    size_t n_removed;
+    struct ranked removed[TRACE_REMOVED]; // the likeliest, with their probabilities before the stage
+};
+
 // What a row came to. Candidates only for a dump: by falling probability, then rising id, masked ones left out.
 struct record {
     uint64_t row;
@@ -23,7 +37,9 @@ struct record {
     size_t kept, n_vocab;        // candidates not masked; vocabulary size
     const struct ranked *ranked; // [shown] the best of the kept, or NULL without a dump
     size_t shown;
-    double entropy; // of all kept, in nats; with ranked only
+    double entropy;                 // of all kept, in nats; with ranked only
+    const struct trace_line *trace; // [n_trace] or NULL
+    size_t n_trace;
 };
 
 struct output_config {

@@ -390,3 +390,15 @@ struct fault cand_alive(struct cand *c, size_t most, size_t *alive)
         *alive += c->logit[i] > -INFINITY;
     return fault_none();
 }
+
+void cand_snapshot(const struct cand *c, float *logit)
+{
+    if (c->dense) {
+        dense_copy(c, logit);
+        return;
+    }
+    for (size_t i = 0; i < c->n_vocab; i++)
+        logit[i] = -INFINITY;
+    for (size_t i = 0; i < c->n; i++)
+        logit[c->id[i]] = c->logit[i];
+}

@@ -114,6 +114,9 @@ struct fault cand_exp(struct cand *c);
 // samplers.md's softmax: a list, sorted first if asked; cand_exp; then p /= sum, the sum taken in f32 in list order.
 struct fault cand_softmax(struct cand *c, bool sort);
 
+// The logits by id, for an onlooker: logit[0..n_vocab), -inf for what is gone or masked.
+void cand_snapshot(const struct cand *c, float *logit);
+
 // How many candidates are not masked, or `most` if more.
 struct fault cand_alive(struct cand *c, size_t most, size_t *alive);
 

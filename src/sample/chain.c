@@ -2,11 +2,10 @@
 #include "sample/chain.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 struct stage {
-    const char *name;
     const struct sampler *sampler;
+    size_t index; // in the plan
     struct params params;
     void *state;
 };
@@ -17,42 +16,70 @@ struct chain {
     struct stage stage[]; // [n] the enabled ones
 };
 
-static struct fault add(struct chain *ch, const char *name, const struct sampler *s, const struct params *p)
+bool chain_enabled(const struct choice *stage)
 {
-    if (s->enabled && !s->enabled(p))
-        return fault_none();
+    const struct sampler *const s = stage->row->sampler;
+    return !s->enabled || s->enabled(&stage->params);
+}
+
+static struct choice stage_of(const struct sampler *sampler, const struct params *p)
+{
+    return (struct choice){registry_by_sampler(sampler), *p};
+}
+
+size_t chain_plan(const struct params *p, const struct choice *choice, size_t n, struct choice *plan)
+{
+    size_t stages = 0;
+    plan[stages++] = stage_of(&sampler_logit_bias, p);
+    if (p->mirostat) {
+        plan[stages] = stage_of(&sampler_temperature, p);
+        plan[stages++].params.dynatemp_range = 0.0f;
+        plan[stages++] = stage_of(p->mirostat == 1 ? &sampler_mirostat : &sampler_mirostat_v2, p);
+        return stages;
+    }
+    struct choice selector = stage_of(&sampler_dist, p);
+    for (size_t i = 0; i < n; i++)
+        if (choice[i].row->sampler->selector)
+            selector = choice[i];
+        else
+            plan[stages++] = choice[i];
+    plan[stages++] = selector;
+    return stages;
+}
+
+static struct fault add(struct chain *ch, const struct choice *choice, size_t index)
+{
+    const struct sampler *const s = choice->row->sampler;
     struct stage *const stage = &ch->stage[ch->n];
-    void *state = NULL;
-    if (s->size && !(state = calloc(1, s->size)))
+    void *const state = calloc(1, s->size ? s->size : 1);
+    if (!state)
         return fault_memory();
-    *stage = (struct stage){name, s, *p, state};
+    *stage = (struct stage){s, index, choice->params, state};
     ch->n++;
     return s->init ? s->init(state, &stage->params, &ch->history) : fault_none();
 }
 
-// --mirostat: nothing but a plain temperature before it.
-static struct fault build_mirostat(struct chain *ch, const struct params *p)
+static void reset(struct stage *stage)
 {
-    struct params plain = *p;
-    plain.dynatemp_range = 0.0f;
-    const struct fault fault = add(ch, "temperature", &sampler_temperature, &plain);
-    if (fault.code)
-        return fault;
-    return p->mirostat == 1 ? add(ch, "mirostat", &sampler_mirostat, p) : add(ch, "mirostat_v2", &sampler_mirostat_v2, p);
+    if (stage->sampler->reset)
+        stage->sampler->reset(stage->state, &stage->params);
 }
 
-static struct fault build(struct chain *ch, const struct params *p, const struct choice *choice, size_t n)
+struct chain *chain_new(const struct choice *plan, size_t n, struct fault *fault)
 {
-    struct fault fault = add(ch, "logit_bias", &sampler_logit_bias, p);
-    if (p->mirostat && !fault.code)
-        return build_mirostat(ch, p);
-    struct choice selector = {.row = registry_by_name("dist", 4), .params = *p};
-    for (size_t i = 0; i < n && !fault.code; i++)
-        if (choice[i].row->sampler->selector)
-            selector = choice[i];
-        else
-            fault = add(ch, choice[i].row->name, choice[i].row->sampler, &choice[i].params);
-    return fault.code ? fault : add(ch, selector.row->name, selector.row->sampler, &selector.params);
+    struct chain *const ch = calloc(1, sizeof *ch + n * sizeof *ch->stage);
+    *fault = ch ? fault_none() : fault_memory();
+    for (size_t i = 0; i < n && !fault->code; i++) {
+        if (!chain_enabled(&plan[i]))
+            continue;
+        *fault = add(ch, &plan[i], i);
+        if (!fault->code)
+            reset(&ch->stage[ch->n - 1]);
+    }
+    if (!fault->code)
+        return ch;
+    chain_free(ch);
+    return NULL;
 }
 
 void chain_free(struct chain *ch)
@@ -68,12 +95,23 @@ void chain_free(struct chain *ch)
     free(ch);
 }
 
-struct fault chain_apply(struct chain *ch, struct cand *c)
+void chain_reset(struct chain *ch, uint32_t seed)
+{
+    history_clear(&ch->history);
+    for (size_t i = 0; i < ch->n; i++) {
+        ch->stage[i].params.seed = seed;
+        reset(&ch->stage[i]);
+    }
+}
+
+struct fault chain_apply(struct chain *ch, struct cand *c, chain_watch_fn *watch, void *arg)
 {
     struct fault fault = fault_none();
     for (size_t i = 0; i < ch->n && !fault.code; i++) {
         const struct stage *const stage = &ch->stage[i];
         fault = stage->sampler->apply(stage->state, c, &stage->params, &ch->history);
+        if (watch && !fault.code)
+            fault = watch(arg, stage->index, c);
     }
     return fault;
 }
@@ -87,28 +125,4 @@ struct fault chain_accept(struct chain *ch, uint32_t token)
             fault = stage->sampler->accept(stage->state, token, &stage->params, &ch->history);
     }
     return fault;
-}
-
-void chain_reset(struct chain *ch, uint32_t seed)
-{
-    history_clear(&ch->history);
-    for (size_t i = 0; i < ch->n; i++) {
-        struct stage *const stage = &ch->stage[i];
-        stage->params.seed = seed;
-        if (stage->sampler->reset)
-            stage->sampler->reset(stage->state, &stage->params);
-    }
-}
-
-struct chain *chain_new(const struct params *p, const struct choice *choice, size_t n, struct fault *fault)
-{
-    struct chain *ch =
-        calloc(1, sizeof *ch + (n + 3) * sizeof *ch->stage); // choices, or mirostat's two, and logit-bias and a selector
-    *fault = ch ? build(ch, p, choice, n) : fault_memory();
-    if (!fault->code) {
-        chain_reset(ch, p->seed);
-        return ch;
-    }
-    chain_free(ch);
-    return NULL;
 }

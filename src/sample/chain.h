@@ -5,27 +5,35 @@
 
 #include "sample/registry.h"
 
-// One named stage with its own parameters: a name may come twice with different values.
+// A stage with its own parameters: a name may come twice with different values.
 struct choice {
     const struct registry_row *row;
     struct params params;
 };
 
+// The stages that n choices and the common parameters p come to, disabled ones included, in order: logit-bias; the choices, or with
+// p->mirostat a plain temperature; one selector, wherever it stood among the choices, or dist. plan has room for n + 3. Returns how many.
+size_t chain_plan(const struct params *p, const struct choice *choice, size_t n, struct choice *plan);
+
+// Does a stage do anything with its parameters?
+bool chain_enabled(const struct choice *stage);
+
 struct chain;
 
-// Builds the chain that n choices and the common parameters p describe: a selector among the choices goes last wherever it stands, dist
-// when there is none; with p->mirostat the choices are replaced by temperature and mirostat. Copies what it needs, except the arrays
-// that params point to. NULL and *fault on failure.
-struct chain *chain_new(const struct params *p, const struct choice *choice, size_t n, struct fault *fault);
+// Builds a plan's enabled stages. Copies what it needs, except the arrays that params point to. NULL and *fault on failure.
+struct chain *chain_new(const struct choice *plan, size_t n, struct fault *fault);
 void chain_free(struct chain *ch);
 
-// Runs every stage on a loaded row; c->chosen is then the answer and c->p the final distribution over c's candidates.
-struct fault chain_apply(struct chain *ch, struct cand *c);
+// Starts a new sequence whose generators are seeded with seed. A new chain stands there, with the seeds of its plan.
+void chain_reset(struct chain *ch, uint32_t seed);
+
+// Told of a stage (by its index in the plan) that has just run on c.
+typedef struct fault chain_watch_fn(void *arg, size_t stage, struct cand *c);
+
+// Runs every stage on a loaded row; c->chosen is then the answer and c->p the final distribution over c's candidates. watch may be NULL.
+struct fault chain_apply(struct chain *ch, struct cand *c, chain_watch_fn *watch, void *arg);
 
 // Tells every stage that this token is the next of the sequence.
 struct fault chain_accept(struct chain *ch, uint32_t token);
-
-// Starts a new sequence whose generators are seeded with seed.
-void chain_reset(struct chain *ch, uint32_t seed);
 
 #endif

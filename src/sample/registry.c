@@ -4,23 +4,30 @@
 #include <ctype.h>
 #include <string.h>
 
+// clang-format off
 const struct registry_row registry[] = {
-    {"penalties", "", 'e', "repeat-penalty", &sampler_penalties},
-    {"dry", "", 'd', "dry-multiplier", &sampler_dry},
-    {"top_n_sigma", "", 's', "top-nsigma", &sampler_top_n_sigma},
-    {"top_k", "", 'k', "top-k", &sampler_top_k},
-    {"typ_p", "typ,typical,typical_p", 'y', "typical", &sampler_typ_p},
-    {"top_p", "nucleus", 'p', "top-p", &sampler_top_p},
-    {"min_p", "", 'm', "min-p", &sampler_min_p},
-    {"xtc", "", 'x', "xtc-probability", &sampler_xtc},
-    {"scatter", "", 'r', "scatter-strength", &sampler_scatter},
-    {"temperature", "temp", 't', "temp", &sampler_temperature},
-    {"infill", "", 'i', NULL, NULL},
-    {"adaptive_p", "", 'a', "adaptive-target", &sampler_adaptive_p},
-    {"greedy", "", 0, NULL, &sampler_greedy},
-    {"dist", "", 0, NULL, &sampler_dist},
-    {NULL, NULL, 0, NULL, NULL},
+    {"penalties", "", 'e', .options = "repeat-penalty,repeat-last-n,frequency-penalty,presence-penalty", .sampler = &sampler_penalties},
+    {"dry", "", 'd', .options = "dry-multiplier,dry-base,dry-allowed-length,dry-penalty-last-n", .sampler = &sampler_dry},
+    {"top_n_sigma", "", 's', .options = "top-nsigma", .sampler = &sampler_top_n_sigma},
+    {"top_k", "", 'k', .options = "top-k", .sampler = &sampler_top_k},
+    {"typ_p", "typ,typical,typical_p", 'y', .options = "typical,min-keep", .sampler = &sampler_typ_p},
+    {"top_p", "nucleus", 'p', .options = "top-p,min-keep", .sampler = &sampler_top_p},
+    {"min_p", "", 'm', .options = "min-p,min-keep", .sampler = &sampler_min_p},
+    {"xtc", "", 'x', .options = "xtc-probability,xtc-threshold,min-keep", .sampler = &sampler_xtc},
+    {"scatter", "", 'r', .sampler = &sampler_scatter,
+     .options = "scatter-strength,scatter-k,scatter-radius,scatter-steps,scatter-adaptive,scatter-strength-min,scatter-strength-max,"
+                "scatter-entropy-target,scatter-absorption,scatter-absorption-last-n,scatter-collision"},
+    {"temperature", "temp", 't', .options = "temp,dynatemp-range,dynatemp-exp", .sampler = &sampler_temperature},
+    {"infill", "", 'i', .options = ""},
+    {"adaptive_p", "", 'a', .options = "adaptive-target,adaptive-decay", .sampler = &sampler_adaptive_p},
+    {"greedy", "", .options = "", .sampler = &sampler_greedy},
+    {"dist", "", .options = "", .sampler = &sampler_dist},
+    {"logit_bias", "", .internal = true, .options = "", .sampler = &sampler_logit_bias},
+    {"mirostat", "", .internal = true, .options = "mirostat-ent,mirostat-lr", .sampler = &sampler_mirostat},
+    {"mirostat_v2", "", .internal = true, .options = "mirostat-ent,mirostat-lr", .sampler = &sampler_mirostat_v2},
+    {NULL},
 };
+// clang-format on
 
 // Does the len characters at name, read loosely, spell the word that ends at a comma or the end of the string?
 static bool spells(const char *name, size_t len, const char *word)
@@ -37,22 +44,38 @@ static bool spells(const char *name, size_t len, const char *word)
     return i == len;
 }
 
+static bool has_name(const struct registry_row *r, const char *name, size_t len)
+{
+    if (spells(name, len, r->name))
+        return true;
+    for (const char *alias = r->aliases; *alias; alias += strspn(alias, ",")) {
+        if (spells(name, len, alias))
+            return true;
+        alias += strcspn(alias, ",");
+    }
+    return false;
+}
+
 const struct registry_row *registry_by_name(const char *name, size_t len)
 {
-    for (const struct registry_row *r = registry; r->name; r++) {
-        if (spells(name, len, r->name))
+    for (const struct registry_row *r = registry; r->name; r++)
+        if (!r->internal && has_name(r, name, len))
             return r;
-        for (const char *alias = r->aliases; alias && *alias; alias = strchr(alias, ',') ? strchr(alias, ',') + 1 : NULL)
-            if (spells(name, len, alias))
-                return r;
-    }
     return NULL;
 }
 
 const struct registry_row *registry_by_letter(char letter)
 {
     for (const struct registry_row *r = registry; r->name; r++)
-        if (letter && r->letter == letter)
+        if (r->letter && r->letter == letter)
             return r;
     return NULL;
+}
+
+const struct registry_row *registry_by_sampler(const struct sampler *sampler)
+{
+    const struct registry_row *r = registry;
+    while (r->sampler != sampler)
+        r++;
+    return r;
 }

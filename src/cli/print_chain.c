@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: MIT
+#include "cli/print_chain.h"
+
+#include "cli/option_table.h"
+#include "cli/set.h"
+#include "io/output.h"
+
+#include <cjson/cJSON.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// The value of an option's parameter in p, as one would give it.
+static const char *value_text(const struct option_row *row, const struct params *p, char text[NUMBER_TEXT])
+{
+    const void *const at = (const char *)p + (row->at - offsetof(struct options, params));
+    if (row->set == set_float)
+        return number_text(*(const float *)at, text);
+    if (row->set == set_flag)
+        return *(const bool *)at ? "true" : "false";
+    if (row->set == set_seed)
+        snprintf(text, NUMBER_TEXT, "%" PRIu32, *(const uint32_t *)at);
+    else
+        snprintf(text, NUMBER_TEXT, "%" PRId32, *(const int32_t *)at);
+    return text;
+}
+
+// Walks a comma-separated list of options: the row of the one at *at, which moves on; NULL at the end.
+static const struct option_row *next_option(const char **at)
+{
+    *at += strspn(*at, ",");
+    if (!**at)
+        return NULL;
+    const size_t len = strcspn(*at, ",");
+    const struct option_row *const row = option_by_name(*at, len);
+    *at += len;
+    return row;
+}
+
+static void bias_text(const struct bias *b, char text[2 * NUMBER_TEXT])
+{
+    char number[NUMBER_TEXT];
+    number_text(b->bias, number);
+    snprintf(text, 2 * NUMBER_TEXT, "%" PRIu32 "%s%s", b->id, *number == '-' ? "" : "+", number);
+}
+
+static void print_text(const struct options *o)
+{
+    printf("seed %" PRIu32 "%s\n", o->params.seed, o->random_seed ? " (random)" : "");
+    for (size_t i = 0; i < o->n_plan; i++) {
+        const struct choice *const stage = &o->plan[i];
+        const char *at = stage->row->options;
+        char text[2 * NUMBER_TEXT];
+        printf("%-12s %-4s", stage->row->name, chain_enabled(stage) ? "on" : "off");
+        for (const struct option_row *row; (row = next_option(&at));)
+            printf(" %s=%s", row->name, value_text(row, &stage->params, text));
+        for (size_t b = 0; stage->row->sampler == &sampler_logit_bias && b < o->params.n_bias; b++) {
+            bias_text(&o->params.bias[b], text);
+            printf(" %s", text);
+        }
+        putchar('\n');
+    }
+}
+
+// Adds {"name":value, ...} for a list of options, under our names or llama-server's.
+static bool add_params(cJSON *to, const char *options, const struct params *p, bool server)
+{
+    bool ok = true;
+    for (const struct option_row *row; ok && (row = next_option(&options));) {
+        char name[64], text[NUMBER_TEXT];
+        snprintf(name, sizeof name, "%s", server && row->server ? row->server : row->name);
+        for (char *c = name; *c; c++)
+            if (*c == '-')
+                *c = '_';
+        ok = cJSON_HasObjectItem(to, name) || cJSON_AddRawToObject(to, name, value_text(row, p, text));
+    }
+    return ok;
+}
+
+// [[id, bias], ...], llama-server's form; false is -inf.
+static bool add_bias(cJSON *to, const struct params *p)
+{
+    cJSON *const list = cJSON_AddArrayToObject(to, "logit_bias");
+    bool ok = list;
+    for (size_t i = 0; ok && i < p->n_bias; i++) {
+        char text[3 * NUMBER_TEXT], bias[NUMBER_TEXT];
+        number_text(p->bias[i].bias, bias);
+        snprintf(text, sizeof text, "[%" PRIu32 ",%s]", p->bias[i].id, !strcmp(bias, "-inf") ? "false" : bias);
+        cJSON *const pair = cJSON_CreateRaw(text);
+        ok = pair && cJSON_AddItemToArray(list, pair);
+    }
+    return ok;
+}
+
+static bool add_seed(cJSON *to, const struct options *o)
+{
+    char text[NUMBER_TEXT];
+    snprintf(text, sizeof text, "%" PRIu32, o->params.seed);
+    return cJSON_AddRawToObject(to, "seed", text);
+}
+
+static bool add_stages(cJSON *to, const struct options *o)
+{
+    cJSON *const list = cJSON_AddArrayToObject(to, "chain");
+    bool ok = list;
+    for (size_t i = 0; ok && i < o->n_plan; i++) {
+        const struct choice *const stage = &o->plan[i];
+        cJSON *const item = cJSON_CreateObject();
+        ok = item && cJSON_AddItemToArray(list, item) && cJSON_AddStringToObject(item, "name", stage->row->name) &&
+             cJSON_AddBoolToObject(item, "enabled", chain_enabled(stage)) &&
+             add_params(item, stage->row->options, &stage->params, false) &&
+             (stage->row->sampler != &sampler_logit_bias || add_bias(item, &stage->params));
+    }
+    return ok;
+}
+
+// llama-server's request body. The server has one value a parameter, so parameters of a single stage cannot be said.
+static bool add_request(cJSON *to, const struct options *o)
+{
+    cJSON *const names = cJSON_AddArrayToObject(to, "samplers");
+    bool ok = names && add_seed(to, o);
+    for (size_t i = 0; ok && i < o->n_choices; i++) {
+        cJSON *const name = cJSON_CreateString(o->choice[i].row->name);
+        ok = name && cJSON_AddItemToArray(names, name);
+    }
+    for (const struct registry_row *row = registry; ok && row->name; row++)
+        ok = add_params(to, row->options, &o->params, true);
+    return ok && add_params(to, "mirostat", &o->params, true) && (!o->params.n_bias || add_bias(to, &o->params));
+}
+
+static bool print_json(const struct options *o, struct err *e)
+{
+    cJSON *const root = cJSON_CreateObject();
+    const bool ok = root && (!strcmp(o->how, "server") ? add_request(root, o) : add_seed(root, o) && add_stages(root, o));
+    char *const text = ok ? cJSON_PrintUnformatted(root) : NULL;
+    cJSON_Delete(root);
+    if (!text)
+        return err_from_fault(e, fault_memory());
+    puts(text);
+    free(text);
+    return true;
+}
+
+// The chain's names, with a value where a stage's differs from the common one.
+static void print_names(const struct options *o)
+{
+    fputs("--samplers \"", stdout);
+    for (size_t i = 0; i < o->n_choices; i++) {
+        const struct choice *const c = &o->choice[i];
+        const char *at = c->row->options;
+        const struct option_row *const row = next_option(&at);
+        char own[NUMBER_TEXT], common[NUMBER_TEXT];
+        printf("%s%s", i ? ";" : "", c->row->name);
+        if (row && strcmp(value_text(row, &c->params, own), value_text(row, &o->params, common)) != 0)
+            printf("=%s", own);
+    }
+    putchar('"');
+}
+
+// A word for the shell and for presets: in single quotes, and a single quote in double ones.
+static void print_word(const char *s)
+{
+    putchar('\'');
+    for (; *s; s++) {
+        if (*s == '\'')
+            fputs("'\"'\"'", stdout);
+        else
+            putchar(*s);
+    }
+    putchar('\'');
+}
+
+static void print_flags(const struct options *o)
+{
+    print_names(o);
+    for (const struct option_row *row = option_table; row->name; row++) {
+        char text[NUMBER_TEXT];
+        if ((row->group != GROUP_CHAIN && row->group != GROUP_SCATTER) ||
+            (row->set != set_int && row->set != set_float && row->set != set_seed && row->set != set_flag))
+            continue;
+        const char *const value = value_text(row, &o->params, text);
+        if (row->set != set_flag)
+            printf(" --%s %s", row->name, value);
+        else if (!strcmp(value, "true"))
+            printf(" --%s", row->name);
+    }
+    for (size_t i = 0; i < o->params.n_bias; i++) {
+        char text[2 * NUMBER_TEXT];
+        bias_text(&o->params.bias[i], text);
+        printf(" --logit-bias %s", text);
+    }
+    for (size_t i = 0; i < o->params.n_dry_breakers; i++) {
+        const struct breaker *const b = &o->params.dry_breakers[i];
+        fputs(" --dry-breaker-tokens ", stdout);
+        for (size_t k = 0; k < b->n; k++)
+            printf("%s%" PRIu32, k ? "," : "", b->ids[k]);
+    }
+    if (o->dry_text_given && !o->n_dry_texts)
+        fputs(" --dry-sequence-breaker none", stdout);
+    for (size_t i = 0; i < o->n_dry_texts; i++) {
+        fputs(" --dry-sequence-breaker ", stdout);
+        print_word(o->dry_text[i]);
+    }
+    putchar('\n');
+}
+
+bool print_chain(const struct options *o, struct err *e)
+{
+    if (!strcmp(o->how, "json") || !strcmp(o->how, "server"))
+        return print_json(o, e);
+    if (!strcmp(o->how, "llama"))
+        print_flags(o);
+    else
+        print_text(o);
+    return true;
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+#include "cli/trace.h"
+
+#include "base/mem.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool trace_init(struct trace *t, const struct choice *plan, size_t n)
+{
+    t->line = calloc(n, sizeof *t->line);
+    t->n = n;
+    for (size_t i = 0; t->line && i < n; i++)
+        t->line[i] = (struct trace_line){.name = plan[i].row->name, .enabled = chain_enabled(&plan[i])};
+    return t->line;
+}
+
+void trace_free(struct trace *t)
+{
+    free(t->line);
+    free(t->logit);
+    free(t->before);
+    free(t->after);
+    memset(t, 0, sizeof *t);
+}
+
+// The softmax of the candidates as they stand, by id, in f64; 0 for what is gone or masked.
+static void distribution(struct trace *t, const struct cand *c)
+{
+    double max = -INFINITY, sum = 0.0;
+    cand_snapshot(c, t->logit);
+    for (size_t i = 0; i < c->n_vocab; i++)
+        max = fmax(max, t->logit[i]);
+    for (size_t i = 0; i < c->n_vocab; i++)
+        sum += t->after[i] = t->logit[i] > -INFINITY ? exp(t->logit[i] - max) : 0.0;
+    for (size_t i = 0; i < c->n_vocab; i++)
+        t->after[i] /= sum;
+}
+
+static void swap(struct trace *t)
+{
+    double *const before = t->before;
+    t->before = t->after;
+    t->after = before;
+    const size_t cap = t->before_cap;
+    t->before_cap = t->after_cap;
+    t->after_cap = cap;
+}
+
+struct fault trace_begin(struct trace *t, const struct cand *c)
+{
+    if (!mem_grow(&t->logit, &t->logit_cap, c->n_vocab, sizeof *t->logit) ||
+        !mem_grow(&t->before, &t->before_cap, c->n_vocab, sizeof *t->before) ||
+        !mem_grow(&t->after, &t->after_cap, c->n_vocab, sizeof *t->after))
+        return fault_memory();
+    distribution(t, c);
+    swap(t);
+    return fault_none();
+}
+
+// Puts a removed candidate among the likeliest of them, which stand by falling probability.
+static void note_removed(struct trace_line *line, uint32_t id, double p)
+{
+    size_t at = line->n_removed < TRACE_REMOVED ? line->n_removed : TRACE_REMOVED;
+    line->n_removed++;
+    for (; at && line->removed[at - 1].p < p; at--)
+        if (at < TRACE_REMOVED)
+            line->removed[at] = line->removed[at - 1];
+    if (at < TRACE_REMOVED)
+        line->removed[at] = (struct ranked){.id = id, .p = (float)p};
+}
+
+struct fault trace_stage(void *arg, size_t stage, struct cand *c)
+{
+    struct trace *const t = arg;
+    struct trace_line *const line = &t->line[stage];
+    *line = (struct trace_line){.name = line->name, .enabled = true};
+    distribution(t, c);
+    for (size_t i = 0; i < c->n_vocab; i++) {
+        const double before = t->before[i], after = t->after[i];
+        line->before += before > 0.0;
+        line->after += after > 0.0;
+        if (before > t->before[line->top_before])
+            line->top_before = (uint32_t)i;
+        if (after > t->after[line->top_after])
+            line->top_after = (uint32_t)i;
+        if (after > 0.0) {
+            line->mass += before;
+            line->entropy -= after * log(after);
+        } else if (before > 0.0) {
+            note_removed(line, (uint32_t)i, before);
+        }
+    }
+    swap(t);
+    return fault_none();
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+// --trace: what each stage did to a row's distribution. Looks on from outside, by chain_apply's watch, and changes nothing.
+#ifndef SAMPL_CLI_TRACE_H
+#define SAMPL_CLI_TRACE_H
+
+#include "io/output.h"
+#include "sample/chain.h"
+
+struct trace {
+    struct trace_line *line; // [n] one a stage of the plan
+    size_t n;
+    float *logit;           // [n_vocab] after the newest stage, by id; -inf for what is gone or masked
+    double *before, *after; // [n_vocab] probabilities around the newest stage, by id
+    size_t logit_cap, before_cap, after_cap;
+};
+
+// A zeroed struct is an empty trace. False when memory is short.
+bool trace_init(struct trace *t, const struct choice *plan, size_t n);
+void trace_free(struct trace *t);
+
+// Notes the distribution before the first stage; c is loaded.
+struct fault trace_begin(struct trace *t, const struct cand *c);
+
+// A chain_watch_fn; arg is the trace.
+struct fault trace_stage(void *arg, size_t stage, struct cand *c);
+
+#endif

@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: MIT
+# Loaded by every bats file. Tests run in a scratch folder; ROOT is the project, `sampl` the program under test.
+# shellcheck shell=bash
+bats_require_minimum_version 1.5.0
+
+ROOT=$(cd "$BATS_TEST_DIRNAME/.." && pwd)
+SAMPL=${SAMPL:-$ROOT/build/sampl}
+UNITS=${UNITS:-$ROOT/build/unit}
+AUSTEN=$ROOT/samples/austen.f16
+export ROOT SAMPL UNITS AUSTEN
+unset SAMPL_CPU NO_COLOR
+export XDG_CONFIG_HOME=/nonexistent HOME=/nonexistent
+
+setup() {
+    cd "$BATS_TEST_TMPDIR" || return 1
+}
+
+# RUN_ENV is a prefix such as "valgrind -q" or "qemu-aarch64".
+sampl() {
+    # shellcheck disable=SC2086
+    ${RUN_ENV-} "$SAMPL" "$@"
+}
+
+# same A B: two files are equal byte for byte, or the test fails and shows how they differ.
+same() {
+    cmp "$1" "$2" || { diff "$1" "$2" | head -5; return 1; }
+}
+
+# f32 NUMBER...: writes them as little-endian floats, by way of printf; needs no other program than perl.
+f32() {
+    perl -e 'print pack("f<*", map { $_ eq "nan" ? "nan" : $_ eq "inf" ? 9**9**9 : $_ eq "-inf" ? -9**9**9 : $_ } @ARGV)' -- "$@"
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+// json_number_check [COUNT]: the JSON number reader against strtof, on COUNT random texts of each of several kinds, and on texts that are
+// no JSON numbers.
+#include "io/json_number.h"
+
+#include "base/bits.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static uint64_t state = 1;
+static int failed;
+
+static uint64_t random_bits(void) // xorshift64*
+{
+    state ^= state >> 12;
+    state ^= state << 25;
+    state ^= state >> 27;
+    return state * UINT64_C(2685821657736338717);
+}
+
+static void check(const char *text)
+{
+    const size_t len = strlen(text);
+    char *const exact = malloc(len ? len : 1); // no NUL behind, so that a sanitizer sees any read beyond the end
+    float x = 0.0f;
+    memcpy(exact, text, len);
+    const char *const end = json_number(exact, exact + len, &x);
+    const float want = strtof(text, NULL);
+    if ((end != exact + len || bits_of_f32(x) != bits_of_f32(want)) && failed++ < 10)
+        printf("'%s': %a, strtof %a\n", text, (double)x, (double)want);
+    free(exact);
+}
+
+static void refuse(const char *text)
+{
+    float x;
+    if (json_number(text, text + strlen(text), &x) && failed++ < 10)
+        printf("'%s' was taken for a number\n", text);
+}
+
+// A decimal near the midpoint of two floats, where rounding is hardest.
+static void midpoint(char *text, size_t size)
+{
+    const uint32_t bits = (uint32_t)random_bits() % 0x7f000000u;
+    const double mid = ((double)f32_of_bits(bits) + (double)f32_of_bits(bits + 1)) / 2;
+    snprintf(text, size, "%.*e", (int)(random_bits() % 20 + 5), mid);
+}
+
+static void random_text(char *text, size_t size)
+{
+    const double scale[] = {1, 20, 1e-5, 1e-30, 1e30};
+    const float f = f32_of_bits((uint32_t)random_bits() & 0xff7fffffu);
+    const double d = ((double)(random_bits() >> 11) * 0x1p-53 - 0.5) * scale[random_bits() % 5];
+    switch (random_bits() % 6) {
+    case 0:
+        snprintf(text, size, "%.9g", (double)f);
+        break;
+    case 1:
+        snprintf(text, size, "%.17g", (double)(float)d);
+        break;
+    case 2:
+        snprintf(text, size, "%.*f", (int)(random_bits() % 25), d);
+        break;
+    case 3:
+        snprintf(text, size, "%" PRIu64 "e%d", random_bits(), (int)(random_bits() % 90) - 60);
+        break;
+    case 4:
+        snprintf(text, size, "%.6g", d);
+        break;
+    default:
+        midpoint(text, size);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    static const char *const good[] = {"0", "-0", "0.0", "-0.0e5", "1", "1.5", "0.1", "1e10", "1E+2", "1e-2", "16777217", "16777219",
+                                       "9007199791611905", "3.4028235e38", "3.4028236e38", "1e39", "-1e400", "1e-45", "7e-46", "1e-400",
+                                       "1.17549435e-38", "0.000000000000000000000000000000000000000000001401298464324817070923729583",
+                                       "123456789012345678901234567890", "0.30000001192092896", "1.00000005960464477539062499999999"};
+    static const char *const bad[] = {"", "-", "+1", ".5", "1.", "1.e5", "01", "-01", "1e", "1e+", "abc", "--1", "e5", "1.x"};
+    const long count = argc > 1 ? strtol(argv[1], NULL, 10) : 200000;
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++)
+        check(good[i]);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        refuse(bad[i]);
+    for (long i = 0; i < count; i++) {
+        char text[128];
+        random_text(text, sizeof text);
+        check(text);
+    }
+    printf("%ld passed, %d failed\n", count, failed);
+    return failed != 0;
+}

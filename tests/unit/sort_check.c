@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+// Selection and the sorts against the obvious way (qsort), on random and on hostile orders.
+#include "sample/sort.h"
+
+#include "base/bits.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static uint64_t state = 7;
+static int failed, passed;
+
+static uint64_t random_bits(void)
+{
+    state ^= state >> 12;
+    state ^= state << 25;
+    state ^= state >> 27;
+    return state * UINT64_C(2685821657736338717);
+}
+
+static int descending(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return x < y ? 1 : x > y ? -1 : 0;
+}
+
+static void expect(int ok, const char *what, size_t n, int order)
+{
+    passed += ok;
+    failed += !ok;
+    if (!ok && failed < 10)
+        printf("%s: wrong for %zu keys in order %d\n", what, n, order);
+}
+
+// Keys with many equal logits, in one of several orders.
+static void fill(uint64_t *key, size_t n, int order)
+{
+    for (size_t i = 0; i < n; i++) {
+        const float logit = (float)((double)(random_bits() % 1000) / 50 - 10);
+        const float x = order == 1 ? (float)i : order == 2 ? -(float)i : order == 3 ? 1.0f : order == 4 ? (float)(i % 7) : logit;
+        key[i] = rank_key(i % 11 == 5 && !order ? -INFINITY : x, (uint32_t)i);
+    }
+}
+
+static void check(size_t n, int order, uint64_t *key, uint64_t *want, uint64_t *tmp)
+{
+    fill(key, n, order);
+    memcpy(want, key, n * sizeof *key);
+    qsort(want, n, sizeof *want, descending);
+
+    for (int round = 0; round < 3 && n; round++) {
+        fill(key, n, order);
+        memcpy(tmp, key, n * sizeof *key);
+        qsort(tmp, n, sizeof *tmp, descending);
+        const size_t k = 1 + random_bits() % n;
+        sort_select(key, n, k);
+        expect(key[k - 1] == tmp[k - 1], "sort_select: the k-th", n, order);
+        qsort(key, k, sizeof *key, descending);
+        expect(!memcmp(key, tmp, k * sizeof *key), "sort_select: the first k", n, order);
+    }
+    memcpy(key, want, n * sizeof *key);
+    for (size_t i = n; i > 1; i--) { // shuffle
+        const size_t j = random_bits() % i;
+        const uint64_t t = key[i - 1];
+        key[i - 1] = key[j];
+        key[j] = t;
+    }
+    uint64_t *const radix = malloc((n + 1) * sizeof *radix), *const radix_tmp = malloc((n + 1) * sizeof *radix);
+    for (size_t i = 0; i < n; i++)
+        radix[i] = ~key[i];
+    const uint64_t *const sorted = sort_radix(radix, radix_tmp, n, 0, 64);
+    int ok = 1;
+    for (size_t i = 0; i < n; i++)
+        ok &= ~sorted[i] == want[i];
+    expect(ok, "sort_radix", n, order);
+    free(radix);
+    free(radix_tmp);
+    sort_keys(key, n, tmp);
+    expect(!memcmp(key, want, n * sizeof *key), "sort_keys", n, order);
+}
+
+int main(void)
+{
+    enum { MOST = 20000 };
+    static uint64_t key[MOST], want[MOST], tmp[MOST];
+    for (size_t n = 0; n < 200; n++)
+        for (int order = 0; order < 5; order++)
+            check(n, order, key, want, tmp);
+    for (int order = 0; order < 5; order++) {
+        check(4096, order, key, want, tmp);
+        check(MOST, order, key, want, tmp);
+    }
+    printf("%d passed, %d failed\n", passed, failed);
+    return failed != 0;
+}
