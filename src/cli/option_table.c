@@ -71,7 +71,7 @@ const struct option_row option_table[] = {
     {"dry-base", .metavar = "X", .group = GROUP_CHAIN, .def = "1.75", PARAM(dry_base), FLOAT(1, FLT_MAX),
      .help = "base of DRY's exponential growth"},
     {"dry-allowed-length", .metavar = "N", .group = GROUP_CHAIN, .def = "2", PARAM(dry_allowed_length), INT(0, INT32_MAX),
-     .help = "length of repetition that DRY lets pass"},
+     .help = "length from which on DRY penalises a repetition"},
     {"dry-penalty-last-n", .metavar = "N", .group = GROUP_CHAIN, .def = "64", PARAM(dry_penalty_last_n), INT(-1, INT32_MAX),
      .help = "tokens that DRY looks back on; 0: off, -1: all"},
     {"dry-sequence-breaker", .metavar = "TEXT", .group = GROUP_CHAIN, .set = set_dry_text,
@@ -101,7 +101,7 @@ const struct option_row option_table[] = {
     {"json-schema-file", .brief = "jf", .metavar = "FILE", .group = GROUP_CHAIN, .help = "the same, from a file"},
     {"engine", .metavar = "NAME", .group = GROUP_CHAIN, .choices = "llama,ollama,akunu,akunu-gpu,batch",
      .help = "whose pipeline to run"},
-    {"backend-sampling", .brief = "bs", .group = GROUP_CHAIN, .set = set_ignored, .help = "no effect, as there is no backend"},
+    {"backend-sampling", .brief = "bs", .group = GROUP_CHAIN, AT(backend_sampling), .set = set_flag, .help = "no effect, as there is no backend"},
 
     // scatter
     {"scatter-k", .metavar = "K", .group = GROUP_SCATTER, .def = "64", PARAM(scatter_k), INT(INT32_MIN, INT32_MAX),

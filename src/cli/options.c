@@ -19,7 +19,7 @@ struct parser {
     char *shorts;
     const char **argv; // [argc], argv[argc] is NULL
     int argc;
-    int preset_end; // arguments below this index come from a preset
+    int preset_end; // arguments before this index come from a preset
 };
 
 enum { LONG_BASE = 256 }; // getopt's value for table row i is LONG_BASE + i
@@ -76,6 +76,8 @@ static bool spell_out(struct parser *ps)
     const char **const arg = &ps->argv[optind];
     if (!*arg || **arg != '-')
         return true;
+    if (!strcmp(*arg, "--") && optind < ps->preset_end)
+        return err_set(ps->e, STATUS_USAGE, "--preset: '--' is not an option");
     const struct option_row *row = NULL;
     const char *value = "";
     if ((*arg)[1] == '-' && (*arg)[2]) {
@@ -160,11 +162,14 @@ static bool parse_arguments(struct parser *ps)
     optind = 1;
     opterr = 0;
     for (;;) {
+        const bool preset = optind < ps->preset_end;
         if (!spell_out(ps))
             return false;
         const int opt = getopt_long(ps->argc, (char *const *)(const void *)ps->argv, ps->shorts, ps->longs, NULL);
         if (opt == -1)
             break;
+        if (preset && optind > ps->preset_end) // must not take its value from beyond the preset
+            return err_set(ps->e, STATUS_USAGE, "--%s needs a value", row_of(opt)->name);
         if (!take(ps, opt))
             return false;
     }

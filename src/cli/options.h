@@ -57,7 +57,7 @@ struct options {
     const char *output; // NULL: standard output
     bool line_buffered;
 
-    bool verbose;
+    bool verbose, backend_sampling;
 
     // what the pointers above point to
     struct bias *bias;

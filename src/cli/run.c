@@ -140,11 +140,21 @@ static bool each_row(struct run *r, struct err *e)
     }
 }
 
+static void tell(const struct options *o, const struct kern *kern)
+{
+    err_note("seed %" PRIu32 "%s, SIMD tier %s", o->params.seed, o->random_seed ? " (random)" : "", kern->name);
+    if (o->backend_sampling)
+        err_note("--backend-sampling has no effect: there is no backend");
+}
+
 static bool set_up(struct run *r, const struct input_config *in, const struct output_config *out, const struct kern *kern,
                    struct err *e)
 {
     struct fault fault;
     cand_init(&r->cand, kern);
+    r->cand.want_p = r->o->dump;
+    if (r->o->verbose)
+        tell(r->o, kern);
     r->chain = chain_new(r->o->plan, r->o->n_plan, &fault);
     if (!r->chain)
         return err_from_fault(e, fault);

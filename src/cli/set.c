@@ -227,11 +227,6 @@ bool set_preset(const struct option_row *row, const char *value, struct options 
     return true;
 }
 
-bool set_ignored(const struct option_row *row, const char *value, struct options *o, struct err *e)
-{
-    return set_preset(row, value, o, e);
-}
-
 bool set_help(const struct option_row *row, const char *value, struct options *o, struct err *e)
 {
     (void)row, (void)value, (void)e;

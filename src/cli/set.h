@@ -23,7 +23,6 @@ set_fn set_dry_text;    // one more of options.dry_text
 set_fn set_dry_ids;     // one more of options.breaker from 1,2,3 or @FILE
 set_fn set_dump;        // options.dump, dump_most
 set_fn set_preset;      // never called: options_parse puts the preset's words in place
-set_fn set_ignored;     // accepted, no effect
 set_fn set_print_chain; // the action, and its choice
 set_fn set_help, set_version, set_list_presets, set_generate;
 

@@ -69,12 +69,25 @@ void err_print(const struct err *e)
     print_line("", text);
 }
 
-void err_warn(const char *format, ...)
+__attribute__((format(printf, 2, 0))) static void print_text(const char *what, const char *format, va_list args)
 {
     char text[sizeof(struct err)];
+    vsnprintf(text, sizeof text, format, args);
+    print_line(what, text);
+}
+
+void err_warn(const char *format, ...)
+{
     va_list args;
     va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
+    print_text("warning: ", format, args);
     va_end(args);
-    print_line("warning: ", text);
+}
+
+void err_note(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    print_text("note: ", format, args);
+    va_end(args);
 }

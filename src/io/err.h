@@ -32,7 +32,8 @@ bool err_from_fault(struct err *e, struct fault fault);
 // Prints "sampl: text" on stderr.
 void err_print(const struct err *e);
 
-// Prints "sampl: warning: text" on stderr.
+// Print "sampl: warning: text" and "sampl: note: text" on stderr.
 __attribute__((format(printf, 1, 2))) void err_warn(const char *format, ...);
+__attribute__((format(printf, 1, 2))) void err_note(const char *format, ...);
 
 #endif

@@ -49,6 +49,8 @@ static bool syntax(const struct state *st, const char *expected, struct err *e)
     const uint64_t at = st->source->offset + (uint64_t)(st->p - st->origin);
     if (st->p == st->end)
         return err_set(e, STATUS_DATA, "the input ends at byte %" PRIu64 " where JSON wants %s", at, expected);
+    if ((unsigned char)(*st->p - ' ') > '~' - ' ')
+        return err_set(e, STATUS_DATA, "byte %" PRIu64 ": 0x%02x where JSON wants %s", at, (unsigned char)*st->p, expected);
     return err_set(e, STATUS_DATA, "byte %" PRIu64 ": '%c' where JSON wants %s", at, *st->p, expected);
 }
 
@@ -247,7 +249,7 @@ static bool check_envelope(struct state *st, struct err *e)
         return err_set(e, STATUS_DATA, "an object is not valid JSON");
     bool ok = true;
     for (size_t i = 0; ok && i < sizeof later / sizeof *later; i++)
-        if (cJSON_HasObjectItem(object, later[i]))
+        if (cJSON_GetObjectItemCaseSensitive(object, later[i]))
             ok = err_set(e, STATUS_DATA, "row objects with \"%s\" are not available yet", later[i]);
     cJSON_Delete(object);
     return ok;

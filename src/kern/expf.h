@@ -4,7 +4,7 @@
 //   z = x * 32/ln2, k = z rounded to the nearest integer, r = z - k in [-1/2, 1/2]
 //   e^x = 2^(k/32) * 2^(r/32), where 2^(r/32) is a cubic in r and 2^(k/32) = 2^(k/32 rounded down) * table[k mod 32]
 //
-// Agrees with glibc's expf on every float up to 88 but -0x1.f8cbb2p+5 (make prove-expf checks all of them).
+// Agrees with glibc's expf (FMA build) on every float up to 88 but -0x1.f8cbb2p+5 and 0x1.04845ep+5; make prove-expf checks all of them.
 #ifndef SAMPL_KERN_EXPF_H
 #define SAMPL_KERN_EXPF_H
 

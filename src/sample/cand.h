@@ -46,6 +46,8 @@ struct cand {
     float *p; // valid while has_p; by id while dense
     bool has_p;
 
+    bool want_p; // set by the caller: p of every candidate will be read after the chain, so selectors must not leave it undone
+
     // the selector's answer
     uint32_t chosen; // token id
     float chosen_p;
@@ -60,7 +62,8 @@ struct cand {
     uint32_t *spare_id; // [n] for reordering a list
     float *spare;
     uint64_t *key, *key_tmp; // scratch of selection and sorting
-    size_t list_cap, block_cap, edit_cap, key_cap, key_tmp_cap;
+    uint32_t *value, *value_tmp;
+    size_t list_cap, block_cap, edit_cap, key_cap, key_tmp_cap, value_cap, value_tmp_cap;
 };
 
 // Prepares an empty store. kern outlives it.
@@ -68,7 +71,7 @@ void cand_init(struct cand *c, const struct kern *kern);
 void cand_free(struct cand *c);
 
 // Starts a row: dense, in id order, nothing edited. The row's data must stay put until the next load. Refuses NaN, +inf and a row
-// without a finite logit. -FLT_MAX counts as masked, as -inf does.
+// without a finite logit. The lowest finite number of the row's type counts as masked, as -inf does.
 struct fault cand_load(struct cand *c, const struct row *row);
 
 // For each candidate whose id is ids[j] (j < m, ids distinct): logit = f(logit, j, arg). Costs O(m) on a dense row, O(n + m) on a
@@ -85,21 +88,37 @@ struct fault cand_sort(struct cand *c);
 // Keeps the k best, sorted; k >= n sorts everything. k > 0.
 struct fault cand_top_k(struct cand *c, size_t k);
 
-// Positions in a list of its k best in rank order: c->key[0..k), until the next call. The list stays as it is. k <= n.
+// Positions of the k best in rank order: c->key[0..k), until the next call. A candidate's position is its place in the list, or its id
+// in a dense row. The candidates stay as they are (but may become a list). 0 < k <= n.
 struct fault cand_rank(struct cand *c, size_t k);
 
-// The same for all of a list by rising score[0..n), ties by place.
-struct fault cand_rank_rising(struct cand *c, const float *score);
+// Keeps the candidates at positions c->key[0..n), in that order, as a list. p moves along. The caller states the new order.
+struct fault cand_gather(struct cand *c, size_t n, enum cand_order order);
 
-// Keeps the candidates at positions c->key[0..n) of a list, in that order. p moves along. The caller states the new order.
-void cand_gather(struct cand *c, size_t n, enum cand_order order);
+// The softmax in rank order without its candidates: cand_rank finds those that turn out to be needed.
+struct head {
+    size_t n;       // how many of the best: all if n is c->n
+    const float *p; // [n] by rank, until the next call
+    float tail_p;   // no other candidate's probability is above this
+};
+
+// The probabilities that cand_softmax(c, true) would give, of the candidates whose logit is within `range` (at least 16.7) of the largest;
+// of all when those are fewer than `least`. Exact: in rank order the f32 sum no longer changes once the terms are below half an
+// ulp of it. The candidates stay as they are.
+struct fault cand_softmax_head(struct cand *c, float range, size_t least, struct head *head);
 
 // Keeps the first n of a list, or all but the first n; the order stays.
 void cand_truncate(struct cand *c, size_t n);
 struct fault cand_drop_first(struct cand *c, size_t n);
 
+// The logit at a position.
+float cand_logit(const struct cand *c, uint32_t position);
+
 // The largest logit.
 struct fault cand_max(struct cand *c, float *max);
+
+// Is there exactly one unmasked candidate left of a dense row? Then *id is it. (What a temperature of 0 leaves.)
+bool cand_single(const struct cand *c, uint32_t *id);
 
 // If at least `least` candidates (and one) have logit >= floor, keeps just those, in the present order, and sets *kept.
 struct fault cand_keep_from(struct cand *c, float floor, size_t least, bool *kept);

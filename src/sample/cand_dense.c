@@ -6,7 +6,6 @@
 #include "kern/expf.h"
 #include "sample/sort.h"
 
-#include <float.h>
 #include <math.h>
 
 static size_t blocks(const struct cand *c)
@@ -14,11 +13,14 @@ static size_t blocks(const struct cand *c)
     return (c->n + KERN_BLOCK - 1) / KERN_BLOCK;
 }
 
+// The lowest finite number of each type stands for a mask; this is the one above it.
+static const float lowest[DTYPE_COUNT] = {[DTYPE_F32] = -0x1.fffffcp127f, [DTYPE_F16] = -65472.0f, [DTYPE_BF16] = -0x1.fcp127f};
+
 struct fault dense_load(struct cand *c, const struct row *row)
 {
     c->row = row->data;
     c->type = row->type;
-    c->cut = nextafterf(-FLT_MAX, 0.0f);
+    c->cut = lowest[c->type];
     c->n = row->n;
     idmap_clear(&c->edited);
     if (!mem_grow(&c->block_max, &c->block_cap, blocks(c), sizeof *c->block_max))
@@ -85,27 +87,40 @@ static struct fault need_keys(struct cand *c, size_t n)
     return mem_grow(&c->key, &c->key_cap, n, sizeof *c->key) ? fault_none() : fault_memory();
 }
 
-// A logit that at least k unedited candidates reach, or the cut: among the k + e largest block maxima there are at least k of
-// unedited candidates when e are edited.
-static float first_floor(struct cand *c, size_t k)
+// A logit that at least k elements of the row reach: the k-th largest block maximum. There are at least k blocks.
+static float floor_of_blocks(struct cand *c, size_t k)
 {
-    const size_t nb = blocks(c), sure = k + c->edited.n;
-    if (sure > nb)
-        return c->cut;
-    for (size_t b = 0; b < nb; b++)
+    for (size_t b = 0; b < blocks(c); b++)
         c->key[b] = rank_key(c->block_max[b], (uint32_t)b);
-    sort_select(c->key, nb, sure);
-    return fmaxf(rank_logit(c->key[sure - 1]), c->cut);
+    sort_select(c->key, blocks(c), k);
+    return fmaxf(rank_logit(c->key[k - 1]), c->cut);
 }
 
-struct fault dense_select(struct cand *c, size_t k, size_t *found)
+// A guess, from every 16th block, at a logit that somewhat more than k elements reach.
+static float floor_of_sample(struct cand *c, size_t k)
 {
-    const size_t room = 2 * k + 2 * KERN_BLOCK;
-    const size_t most = blocks(c) > room ? blocks(c) : room;
-    const struct fault fault = need_keys(c, most + c->edited.n);
-    if (fault.code)
-        return fault;
-    float floor = first_floor(c, k);
+    enum { STRIDE = 16 };
+    size_t m = 0;
+    for (size_t b = 0; b < blocks(c); b += STRIDE)
+        m += collect_block(c, b, c->cut, c->key + m);
+    const size_t want = k / STRIDE + k / (4 * STRIDE) + 8;
+    if (want >= m)
+        return c->cut;
+    sort_select(c->key, m, want);
+    return fmaxf(rank_logit(c->key[want - 1]), c->cut);
+}
+
+// Where collecting the k best may begin. Too high a floor is noticed by fewer than k turning up.
+static float first_floor(struct cand *c, size_t k)
+{
+    if (k <= blocks(c) / 2)
+        return floor_of_blocks(c, k);
+    return k <= c->n / 8 ? floor_of_sample(c, k) : c->cut;
+}
+
+// Collects unedited candidates with logit >= floor, pruned to the k best whenever there are too many.
+static size_t collect_best(struct cand *c, float floor, size_t k, size_t room)
+{
     size_t m = 0;
     for (size_t b = 0; b < blocks(c); b++) {
         if (!(c->block_max[b] >= floor))
@@ -116,6 +131,21 @@ struct fault dense_select(struct cand *c, size_t k, size_t *found)
             m = k;
         }
     }
+    return m;
+}
+
+struct fault dense_select(struct cand *c, size_t k, size_t *found)
+{
+    const size_t room = 2 * k + 2 * KERN_BLOCK, sample = c->n / 16 + 2 * KERN_BLOCK; // which is more than there are blocks
+    const struct fault fault = need_keys(c, (sample > room ? sample : room) + c->edited.n);
+    if (fault.code)
+        return fault;
+    const size_t sure = k + c->edited.n; // so many elements are above a floor that k unedited ones are
+    size_t m = collect_best(c, first_floor(c, k), k, room);
+    if (m < k && sure <= blocks(c))
+        m = collect_best(c, floor_of_blocks(c, sure), k, room);
+    if (m < k)
+        m = collect_best(c, c->cut, k, room);
     for (size_t e = 0; e < c->edited.n; e++)
         if (c->edit[e] > -INFINITY)
             c->key[m++] = rank_key(c->edit[e], c->edited.id[e]);

@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: MIT
-// The dense form's part of the candidate store; only cand.c calls it.
+// Between the parts of the candidate store: the dense form, and memory. Only cand*.c call these.
 #ifndef SAMPL_SAMPLE_CAND_DENSE_H
 #define SAMPL_SAMPLE_CAND_DENSE_H
 
 #include "sample/cand.h"
+
+// Room for n candidates in list form; for n keys and as much scratch.
+struct fault cand_need_list(struct cand *c, size_t n);
+struct fault cand_need_keys(struct cand *c, size_t n);
+
+// The largest logit, and a fault unless it is finite.
+struct fault cand_range(struct cand *c, float *max);
 
 // Indexes the row and checks it.
 struct fault dense_load(struct cand *c, const struct row *row);

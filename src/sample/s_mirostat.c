@@ -29,13 +29,14 @@ static struct fault draw(struct state *s, struct cand *c, const struct params *p
     return fault;
 }
 
-// Version 1's k: fits Zipf's exponent to the best candidates.
-static size_t zipf_k(const struct cand *c, float mu)
+enum { M = 100 }; // candidates that version 1 looks at
+
+// Version 1's k: fits Zipf's exponent to the best candidates, of which there are n.
+static size_t zipf_k(const struct cand *c, const float *p, size_t n, float mu)
 {
-    enum { M = 100 };
     float tb = 0.0f, tt = 0.0f;
-    for (size_t i = 0; i + 1 < c->n && i + 1 < M; i++) {
-        const float t = logf((float)(i + 2) / (float)(i + 1)), b = logf(c->p[i] / c->p[i + 1]);
+    for (size_t i = 0; i + 1 < n && i + 1 < M; i++) {
+        const float t = logf((float)(i + 2) / (float)(i + 1)), b = logf(p[i] / p[i + 1]);
         tb += t * b;
         tt += t * t;
     }
@@ -47,30 +48,58 @@ static size_t zipf_k(const struct cand *c, float mu)
 static struct fault apply_1(void *self, struct cand *c, const struct params *p, const struct history *h)
 {
     struct state *const s = self;
+    struct head head;
     (void)h;
-    struct fault fault = cand_softmax(c, true);
+    struct fault fault = cand_softmax_head(c, 16.7f, M, &head);
     if (fault.code)
         return fault;
-    if (c->n == 1) {
-        draw_discrete(&s->rng, c);
-        return fault;
+    if (c->n > 1) {
+        fault = cand_top_k(c, zipf_k(c, head.p, head.n, s->mu));
+        return fault.code ? fault : draw(s, c, p);
     }
-    fault = cand_top_k(c, zipf_k(c, s->mu));
-    return fault.code ? fault : draw(s, c, p);
+    fault = cand_softmax(c, true);
+    if (!fault.code)
+        draw_discrete(&s->rng, c);
+    return fault;
+}
+
+// How many of the best are not too surprising, at least one. The probabilities fall, so the logarithm is only looked at where it matters.
+static size_t unsurprising(const float *p, size_t n, float mu)
+{
+    const float surely = exp2f(-mu) * 1.0001f;
+    size_t low = 1, high = n; // the first that may be too surprising lies in [low, high]
+    while (low < high) {
+        const size_t mid = low + (high - low) / 2;
+        if (p[mid] > surely)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    while (low < n && !(-log2f(p[low]) > mu))
+        low++;
+    return low;
 }
 
 static struct fault apply_2(void *self, struct cand *c, const struct params *p, const struct history *h)
 {
     struct state *const s = self;
+    struct head head = {0};
+    struct fault fault = fault_none();
+    size_t keep = 0;
     (void)h;
-    const struct fault fault = cand_softmax(c, true);
-    if (fault.code)
-        return fault;
-    size_t keep = 1;
-    while (keep < c->n && !(-log2f(c->p[keep]) > s->mu))
-        keep++;
-    cand_truncate(c, keep);
-    return draw(s, c, p);
+    if (s->mu < 24.0f) { // beyond, the cut is hardly within the head
+        fault = cand_softmax_head(c, 16.7f, 1, &head);
+        if (!fault.code)
+            keep = unsurprising(head.p, head.n, s->mu);
+    }
+    if (keep == head.n && !fault.code) { // which may go on behind it
+        fault = cand_softmax(c, true);
+        if (!fault.code)
+            keep = unsurprising(c->p, c->n, s->mu);
+    }
+    if (!fault.code)
+        fault = cand_top_k(c, keep);
+    return fault.code ? fault : draw(s, c, p);
 }
 
 const struct sampler sampler_mirostat = {.size = sizeof(struct state), .selector = true, .apply = apply_1, .reset = reset};

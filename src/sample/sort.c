@@ -103,27 +103,69 @@ void sort_keys(uint64_t *key, size_t n, uint64_t *tmp)
         memcpy(key, from, n * sizeof *key);
 }
 
-uint64_t *sort_radix(uint64_t *key, uint64_t *tmp, size_t n, unsigned from, unsigned to)
+static void complement(uint64_t *key, size_t n)
 {
-    enum { DIGIT = 11 };
-    while (from < to) {
-        const unsigned width = to - from < DIGIT ? to - from : DIGIT;
-        const uint64_t mask = (UINT64_C(1) << width) - 1;
-        size_t start[1 << DIGIT] = {0};
+    for (size_t i = 0; i < n; i++)
+        key[i] = ~key[i];
+}
+
+// Places of the digits for each of the three passes over 32 bits, counted in one go.
+enum { DIGIT = 11, DIGITS = 1 << DIGIT, PASSES = 3 };
+
+// Adds up counts so that each becomes the place where its digit starts.
+static void starts(size_t place[DIGITS])
+{
+    size_t sum = 0;
+    for (size_t d = 0; d < DIGITS; d++) {
+        const size_t here = place[d];
+        place[d] = sum;
+        sum += here;
+    }
+}
+
+static void radix(uint64_t *key, uint64_t *tmp, size_t n)
+{
+    size_t place[PASSES][DIGITS] = {0};
+    for (size_t i = 0; i < n; i++)
+        for (int d = 0; d < PASSES; d++)
+            place[d][key[i] >> (32 + d * DIGIT) & (DIGITS - 1)]++;
+    uint64_t *from = key, *to = tmp;
+    for (int d = 0; d < PASSES; d++) {
+        starts(place[d]);
         for (size_t i = 0; i < n; i++)
-            start[key[i] >> from & mask]++;
-        size_t sum = 0;
-        for (size_t d = 0; d <= mask; d++) {
-            const size_t count = start[d];
-            start[d] = sum;
-            sum += count;
-        }
+            to[place[d][from[i] >> (32 + d * DIGIT) & (DIGITS - 1)]++] = from[i];
+        uint64_t *const t = from;
+        from = to;
+        to = t;
+    }
+    memcpy(key, from, n * sizeof *key); // an odd number of passes
+}
+
+void sort_rising(uint64_t *key, size_t n, uint64_t *tmp)
+{
+    enum { FEW = 1024 }; // below this merging is faster
+    if (n > FEW) {
+        radix(key, tmp, n);
+        return;
+    }
+    complement(key, n);
+    sort_keys(key, n, tmp);
+    complement(key, n);
+}
+
+uint32_t *sort_values(uint32_t *key, uint32_t *tmp, size_t n)
+{
+    size_t place[PASSES][DIGITS] = {0};
+    for (size_t i = 0; i < n; i++)
+        for (int d = 0; d < PASSES; d++)
+            place[d][key[i] >> (d * DIGIT) & (DIGITS - 1)]++;
+    for (int d = 0; d < PASSES; d++) {
+        starts(place[d]);
         for (size_t i = 0; i < n; i++)
-            tmp[start[key[i] >> from & mask]++] = key[i];
-        uint64_t *const t = key;
+            tmp[place[d][key[i] >> (d * DIGIT) & (DIGITS - 1)]++] = key[i];
+        uint32_t *const t = key;
         key = tmp;
         tmp = t;
-        from += width;
     }
     return key;
 }

@@ -66,16 +66,24 @@ static void check(size_t n, int order, uint64_t *key, uint64_t *want, uint64_t *
         key[i - 1] = key[j];
         key[j] = t;
     }
-    uint64_t *const radix = malloc((n + 1) * sizeof *radix), *const radix_tmp = malloc((n + 1) * sizeof *radix);
-    for (size_t i = 0; i < n; i++)
-        radix[i] = ~key[i];
-    const uint64_t *const sorted = sort_radix(radix, radix_tmp, n, 0, 64);
-    int ok = 1;
-    for (size_t i = 0; i < n; i++)
-        ok &= ~sorted[i] == want[i];
-    expect(ok, "sort_radix", n, order);
-    free(radix);
-    free(radix_tmp);
+    uint64_t *const rising = malloc((n + 1) * sizeof *rising);
+    uint32_t *const value = malloc((n + 1) * sizeof *value), *const value_tmp = malloc((n + 1) * sizeof *value);
+    for (size_t i = 0; i < n; i++) {
+        rising[i] = (~key[i] & 0xffffffff00000000) | i; // equal ones in order
+        value[i] = (uint32_t)(~key[i] >> 32);
+    }
+    sort_rising(rising, n, tmp);
+    const uint32_t *const values = sort_values(value, value_tmp, n);
+    int stable = 1, ordered = 1;
+    for (size_t i = 0; i < n; i++) {
+        stable &= (uint32_t)(rising[i] >> 32) == (uint32_t)(~want[i] >> 32) && (!i || rising[i - 1] < rising[i]);
+        ordered &= values[i] == (uint32_t)(~want[i] >> 32);
+    }
+    expect(stable, "sort_rising", n, order);
+    expect(ordered, "sort_values", n, order);
+    free(rising);
+    free(value);
+    free(value_tmp);
     sort_keys(key, n, tmp);
     expect(!memcmp(key, want, n * sizeof *key), "sort_keys", n, order);
 }

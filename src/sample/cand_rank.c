@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: MIT
+// The candidate store's order: ranking, sorting, selection.
+#include "base/bits.h"
+#include "base/mem.h"
+#include "sample/cand.h"
+#include "sample/cand_dense.h"
+#include "sample/sort.h"
+
+#include <math.h>
+
+// All positions of a list by rank: by logit, after a sort by id when the list is not already in id order.
+static void rank_all(struct cand *c)
+{
+    const bool by_id = c->order == CAND_BY_ID;
+    for (size_t i = 0; i < c->n; i++)
+        c->key[i] = (uint64_t)c->id[i] << 32 | i;
+    if (!by_id)
+        sort_rising(c->key, c->n, c->key_tmp);
+    for (size_t i = 0; i < c->n; i++) {
+        const uint32_t pos = (uint32_t)c->key[i];
+        c->spare_id[i] = pos;
+        c->key[i] = (uint64_t)~order_bits(c->logit[pos]) << 32 | i;
+    }
+    sort_rising(c->key, c->n, c->key_tmp);
+    for (size_t i = 0; !by_id && i < c->n; i++)
+        c->key[i] = c->spare_id[(uint32_t)c->key[i]];
+}
+
+// The k best of a list in id order, as rank keys with places for ids, in no order.
+static void select_in_list(struct cand *c, size_t k)
+{
+    const size_t room = 2 * k + 2 * KERN_BLOCK;
+    float floor = -INFINITY;
+    size_t m = 0;
+    for (size_t i = 0; i < c->n; i += KERN_BLOCK) {
+        const size_t len = c->n - i < KERN_BLOCK ? c->n - i : KERN_BLOCK;
+        m += c->kern->collect(c->key + m, c->logit + i, len, (uint32_t)i, floor);
+        if (m + KERN_BLOCK > room) {
+            floor = sort_prune(c->key, m, k);
+            m = k;
+        }
+    }
+    sort_select(c->key, m, k);
+}
+
+// Sorts the rank keys key[0..n) and leaves the positions that they hold.
+static void positions_by_rank(struct cand *c, size_t n)
+{
+    sort_keys(c->key, n, c->key_tmp);
+    for (size_t i = 0; i < n; i++)
+        c->key[i] = rank_id(c->key[i]);
+}
+
+static struct fault rank_list(struct cand *c, size_t k)
+{
+    const bool few = c->order == CAND_BY_ID && k < c->n / 8;
+    const struct fault fault = cand_need_keys(c, few ? 2 * k + 2 * KERN_BLOCK : c->n);
+    if (fault.code)
+        return fault;
+    if (c->order == CAND_SORTED) {
+        for (size_t i = 0; i < k; i++)
+            c->key[i] = i;
+    } else if (few) {
+        select_in_list(c, k);
+        positions_by_rank(c, k);
+    } else {
+        rank_all(c);
+    }
+    return fault;
+}
+
+struct fault cand_rank(struct cand *c, size_t k)
+{
+    struct fault fault = fault_none();
+    if (c->dense && k < c->n) {
+        size_t found;
+        fault = dense_select(c, k, &found);
+        if (!fault.code && found == k)
+            fault = cand_need_keys(c, k);
+        if (fault.code)
+            return fault;
+        if (found == k) {
+            positions_by_rank(c, k);
+            return fault;
+        }
+    }
+    fault = cand_list(c); // as many as there are, or masked ones among them
+    return fault.code ? fault : rank_list(c, k);
+}
+
+struct fault cand_top_k(struct cand *c, size_t k)
+{
+    k = k < c->n ? k : c->n;
+    if (!c->dense && c->order == CAND_SORTED) {
+        cand_truncate(c, k);
+        return fault_none();
+    }
+    const struct fault fault = cand_rank(c, k);
+    return fault.code ? fault : cand_gather(c, k, CAND_SORTED);
+}
+
+struct fault cand_sort(struct cand *c)
+{
+    return !c->dense && c->order == CAND_SORTED ? fault_none() : cand_top_k(c, c->n);
+}
+
+// Collects the candidates with logit >= floor as rank keys.
+static struct fault collect(struct cand *c, float floor, size_t *found)
+{
+    if (c->dense)
+        return dense_collect(c, floor, found);
+    const struct fault fault = cand_need_keys(c, c->n);
+    if (!fault.code)
+        *found = c->kern->collect(c->key, c->logit, c->n, 0, floor);
+    return fault;
+}
+
+// Writes the logits that are at least floor, all if it is -inf, to spare[0..*n) in rank order.
+static struct fault sorted_logits(struct cand *c, float floor, size_t *n)
+{
+    struct fault fault = floor > -INFINITY ? collect(c, floor, n) : cand_list(c);
+    if (fault.code)
+        return fault;
+    *n = floor > -INFINITY ? *n : c->n;
+    fault = cand_need_list(c, *n);
+    if (fault.code || !mem_grow(&c->value, &c->value_cap, *n, sizeof *c->value) ||
+        !mem_grow(&c->value_tmp, &c->value_tmp_cap, *n, sizeof *c->value_tmp))
+        return fault_memory();
+    for (size_t i = 0; i < *n; i++)
+        c->value[i] = ~(floor > -INFINITY ? (uint32_t)(c->key[i] >> 32) : order_bits(c->logit[i]));
+    const uint32_t *const sorted = sort_values(c->value, c->value_tmp, *n);
+    for (size_t i = 0; i < *n; i++)
+        c->spare[i] = order_value(~sorted[i]);
+    return fault;
+}
+
+struct fault cand_softmax_head(struct cand *c, float range, size_t least, struct head *head)
+{
+    float max, floor;
+    size_t n = 0;
+    if (!c->dense && c->order == CAND_SORTED) { // whose order need not be that of the logits any more
+        const struct fault fault = cand_softmax(c, true);
+        *head = (struct head){c->n, c->p, 0.0f};
+        return fault;
+    }
+    struct fault fault = cand_range(c, &max);
+    floor = max - range;
+    if (!fault.code)
+        fault = sorted_logits(c, floor, &n);
+    if (!fault.code && n < least && n < c->n) {
+        floor = -INFINITY;
+        fault = sorted_logits(c, floor, &n);
+    }
+    if (fault.code)
+        return fault;
+    float tail = floor - max;
+    c->kern->exp_sub(&tail, &tail, 0.0f, 1);
+    c->kern->exp_sub(c->spare, c->spare, max, n);
+    const float sum = c->kern->sum(c->spare, n, 0.0f);
+    c->kern->divide(c->spare, n, sum);
+    *head = (struct head){n, c->spare, tail / sum};
+    return fault;
+}

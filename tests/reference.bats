@@ -1,0 +1,53 @@
+#!/usr/bin/env bats
+# llama.cpp's own answers (build 10587), recorded: chosen ids, how many candidates stay, and their probabilities to the last bit.
+# tests/cases/import.py made the tables.
+
+load helper
+
+# run_case NAME FILE DTYPE N ROWS ARGS PROMPT ACCEPT, then more of sampl's options.
+run_case() {
+    local file=$2 dtype=$3 n=$4 rows=$5 args=$6 prompt=$7 accept=$8 words
+    shift 8
+    eval "words=($args)"
+    [ "$prompt" = - ] || words+=(--prompt-tokens "$prompt")
+    [ "$accept" = - ] || words+=(--accept "$accept")
+    [ -e "$ROOT/samples/$file" ] && file=$ROOT/samples/$file || file=$ROOT/tests/cases/$file
+    sampl -f "$dtype" -n "$n" --rows ":$rows" "${words[@]}" "$@" "$file" 2>/dev/null
+}
+
+# close NAME: wanted and got (id and probability lines) agree; scatter's reference is an f64 program, compared to 1e-6.
+close() {
+    case $1 in
+    scatter-*|*-creative)
+        paste want got | awk '{ d = $3 - $6; if (d < 0) d = -d; if ($1 != $4 || $2 != $5 || d > 1e-6 * ($3 > 1e-6 ? $3 : 1e-6) + 1e-9) exit 1 }' ;;
+    *)  cmp -s want got ;;
+    esac
+}
+
+@test "ids, counts and probabilities of every recorded case" {
+    local failed=0 cases=0
+    while IFS=$'\t' read -r name file dtype n rows args prompt accept ids kept; do
+        local case=("$name" "$file" "$dtype" "$n" "$rows" "$args" "$prompt" "$accept")
+        cases=$((cases + 1))
+        run_case "${case[@]}" -O tsv >ids.tsv
+        if [ "$(sed 1d ids.tsv | cut -f2 | paste -sd,)" != "$ids" ]; then
+            echo "$name: other ids"
+            failed=1
+        fi
+        if [ "$(sed 1d ids.tsv | cut -f4 | paste -sd,)" != "$kept" ]; then
+            echo "$name: other counts"
+            failed=1
+        fi
+        awk -F'\t' -v name="$name" '$1 == name { print $2 "\t" $3 "\t" $4 }' "$ROOT/tests/cases/llama.probs" >want
+        run_case "${case[@]}" --dump-probs -O tsv | sed 1d |
+            awk -F'\t' 'NR == FNR { want[$1 + 0]++; next } $2 <= want[$1 + 0] { print $1 "\t" $3 "\t" $5 }' want - >got
+        if ! close "$name"; then
+            echo "$name: other probabilities"
+            diff want got | head -4
+            failed=1
+        fi
+    done <"$ROOT/tests/cases/llama.tsv"
+    echo "$cases cases"
+    [ "$failed" -eq 0 ]
+    [ "$cases" -ge 100 ]
+}

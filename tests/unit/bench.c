@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: MIT
+// bench [TIER [N_VOCAB [CHAIN]]]: what a row costs, chain by chain, beside the floor: a vector max over the same bytes, measured in turns with the
+// chain so that noise hits both. Rows come from memory: they are taken in turn from a buffer larger than the caches.
+#include "base/bits.h"
+#include "sample/chain.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+enum { BUFFER = 192 << 20, BATCH = 8, ROUNDS = 24, HISTORY = 1024 };
+
+static uint64_t state = 42;
+
+static double uniform(void) // xorshift64*
+{
+    state ^= state >> 12;
+    state ^= state << 25;
+    state ^= state >> 27;
+    return ((double)(state * UINT64_C(2685821657736338717) >> 11) + 0.5) * 0x1p-53;
+}
+
+// A row as models give them: a bell of about -2 +- 2.4 and a few dozen candidates that stand out, in an exponential staircase.
+static float realistic(void)
+{
+    const double bell = sqrt(-2 * log(uniform())) * cos(6.283185307179586 * uniform());
+    return (float)(-2 + 2.4 * bell + (uniform() < 3e-4 ? 8 - 3 * log(uniform()) : 0));
+}
+
+static uint16_t f16_of_f32(float x) // for numbers that f16 can hold about; truncates
+{
+    const uint32_t u = bits_of_f32(x), sign = u >> 16 & 0x8000u;
+    const int e = (int)(u >> 23 & 0xff) - 127;
+    return (uint16_t)(e < -14 ? sign : sign | (uint32_t)(e + 15) << 10 | (u >> 13 & 0x3ffu));
+}
+
+struct rows {
+    enum dtype type;
+    size_t n, count, next;
+    char *data;
+};
+
+static void fill(struct rows *r)
+{
+    static float pool[1 << 20]; // repeated: generating every number would take longer than the benchmark
+    for (size_t i = 0; i < sizeof pool / sizeof *pool; i++)
+        pool[i] = realistic();
+    size_t at = 0;
+    for (size_t i = 0; i < r->n * r->count; i++) {
+        const float x = pool[at];
+        at = at + 1 == sizeof pool / sizeof *pool ? (size_t)(uniform() * 1000) : at + 1;
+        if (r->type == DTYPE_F32)
+            ((float *)(void *)r->data)[i] = x;
+        else
+            ((uint16_t *)(void *)r->data)[i] = f16_of_f32(x);
+    }
+}
+
+static struct row next_row(struct rows *r)
+{
+    const struct row row = {r->type, r->data + r->next * r->n * dtype_size(r->type), r->n};
+    r->next = (r->next + 1) % r->count;
+    return row;
+}
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+// The defaults of the option table, which the layers used here do not know.
+static const struct params defaults = {.seed = 1,
+                                       .temp = 0.8f,
+                                       .top_k = 40,
+                                       .top_p = 0.95f,
+                                       .min_p = 0.05f,
+                                       .typical = 1,
+                                       .top_nsigma = -1,
+                                       .xtc_threshold = 0.1f,
+                                       .repeat_last_n = 64,
+                                       .repeat_penalty = 1,
+                                       .dry_base = 1.75f,
+                                       .dry_allowed_length = 2,
+                                       .dry_penalty_last_n = HISTORY,
+                                       .dynatemp_exp = 1,
+                                       .mirostat_lr = 0.1f,
+                                       .mirostat_ent = 5,
+                                       .scatter_k = 64,
+                                       .scatter_steps = 1,
+                                       .scatter_radius = 2.5f,
+                                       .scatter_collision = 1};
+
+#define SET(NAME, FIELD, VALUE)        \
+    static void NAME(struct params *p) \
+    {                                  \
+        p->FIELD = VALUE;              \
+    }
+
+SET(nothing, seed, 1)
+SET(repeat, repeat_penalty, 1.1f)
+SET(dry, dry_multiplier, 0.8f)
+SET(scatter, scatter_strength, 0.3f)
+SET(top_1000, top_k, 1000)
+SET(greedy, temp, 0)
+SET(typical, typical, 0.9f)
+SET(mirostat, mirostat, 2)
+SET(xtc, xtc_probability, 1)
+SET(nsigma, top_nsigma, 1)
+
+struct bench_chain {
+    const char *name, *samplers; // samplers: names separated by ';'
+    void (*set)(struct params *p);
+    size_t history; // tokens accepted beforehand
+};
+
+static const struct bench_chain chains[] = {
+    {"default", REGISTRY_DEFAULT_CHAIN, nothing, 0},
+    {"default, repeat 1.1, 64", REGISTRY_DEFAULT_CHAIN, repeat, 64},
+    {"default, DRY 0.8, 1024", REGISTRY_DEFAULT_CHAIN, dry, HISTORY},
+    {"default + scatter 0.3", REGISTRY_DEFAULT_CHAIN, scatter, 0},
+    {"top-k 40", "top_k", nothing, 0},
+    {"top-k 1000", "top_k", top_1000, 0},
+    {"greedy: temp 0", "temperature", greedy, 0},
+    {"min-p 0.05", "min_p", nothing, 0},
+    {"top-p 0.95", "top_p", nothing, 0},
+    {"pure dist, temp 1", "", nothing, 0},
+    {"typical 0.9", "typ_p", typical, 0},
+    {"mirostat 2, temp 0.8", "", mirostat, 0},
+    {"xtc, whole vocabulary", "xtc", xtc, 0},
+    {"top-nsigma 1", "top_n_sigma", nsigma, 0},
+};
+
+static void die(const char *what)
+{
+    fprintf(stderr, "bench: %s\n", what);
+    exit(1);
+}
+
+static struct chain *build(const struct bench_chain *b)
+{
+    struct choice choice[16], plan[19];
+    struct params params = defaults;
+    b->set(&params);
+    size_t n = 0;
+    for (const char *at = b->samplers; *at; at += strspn(at, ";")) {
+        const size_t len = strcspn(at, ";");
+        choice[n++] = (struct choice){registry_by_name(at, len), params};
+        at += len;
+    }
+    struct fault fault;
+    struct chain *const ch = chain_new(plan, chain_plan(&params, choice, n, plan), &fault);
+    if (!ch)
+        die("cannot build a chain");
+    for (size_t i = 0; i < b->history; i++) // a text of 200 words, some of them runs that come again
+        chain_accept(ch, (uint32_t)(uniform() < 0.7 ? i % 190 : (size_t)(uniform() * 200)));
+    return ch;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+static double median(double *x, size_t n)
+{
+    qsort(x, n, sizeof *x, ascending);
+    return x[n / 2];
+}
+
+static volatile float sink;
+
+// Seconds for the floor over BATCH rows.
+static double run_floor(struct rows *r)
+{
+    size_t tiers = 0;
+    while (kern_tier(tiers))
+        tiers++;
+    const struct kern *const best = kern_tier(tiers - 1);
+    const double start = now();
+    for (int i = 0; i < BATCH; i++) {
+        const struct row row = next_row(r);
+        sink = best->max(row.data, row.n * dtype_size(row.type) / sizeof(float));
+    }
+    return now() - start;
+}
+
+static double run_chain(struct rows *r, struct chain *ch, struct cand *c)
+{
+    const double start = now();
+    for (int i = 0; i < BATCH; i++) {
+        const struct row row = next_row(r);
+        if (cand_load(c, &row).code || chain_apply(ch, c, NULL, NULL).code || chain_accept(ch, c->chosen).code)
+            die("a row failed");
+    }
+    return now() - start;
+}
+
+static void measure(const struct bench_chain *b, struct rows *r, const struct kern *kern)
+{
+    double chain[ROUNDS], floor[ROUNDS];
+    struct chain *const ch = build(b);
+    struct cand c;
+    cand_init(&c, kern);
+    c.want_p = false;
+    run_chain(r, ch, &c); // warm: memory is there, pages are mapped
+    for (int i = 0; i < ROUNDS; i++) {
+        floor[i] = run_floor(r) / BATCH;
+        chain[i] = run_chain(r, ch, &c) / BATCH;
+    }
+    const double t = median(chain, ROUNDS), f = median(floor, ROUNDS);
+    printf("%-26s %10.0f %8.2f %10.0f %7.2f\n", b->name, t * 1e9, (double)(r->n * dtype_size(r->type)) / t * 1e-9, f * 1e9,
+           t / f);
+    fflush(stdout);
+    cand_free(&c);
+    chain_free(ch);
+}
+
+int main(int argc, char **argv)
+{
+    static const size_t sizes[] = {32000, 128256, 151936, 262144};
+    const struct kern *const kern = kern_select(argc > 1 && *argv[1] ? argv[1] : NULL);
+    const size_t only = argc > 2 ? strtoul(argv[2], NULL, 10) : 0;
+    char *const data = malloc(BUFFER);
+    if (!kern || !data)
+        die(kern ? "out of memory" : "no such tier here");
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+        for (enum dtype type = DTYPE_F32; type <= DTYPE_F16; type++) {
+            struct rows rows = {type, sizes[s], BUFFER / (sizes[s] * dtype_size(type)), 0, data};
+            if (only && only != sizes[s])
+                continue;
+            fill(&rows);
+            printf("%s%zu x %s, tier %s\n%-26s %10s %8s %10s %7s\n", s || type ? "\n" : "", sizes[s],
+                   type == DTYPE_F32 ? "f32" : "f16", kern->name, "chain", "ns/row", "GB/s", "floor ns", "ratio");
+            for (size_t i = 0; i < sizeof chains / sizeof *chains; i++)
+                if (argc <= 3 || strstr(chains[i].name, argv[3]))
+                    measure(&chains[i], &rows, kern);
+        }
+    }
+    free(data);
+    return 0;
+}
