@@ -32,6 +32,8 @@ struct options {
     int32_t n_vocab; // 0: not given
     struct row_range rows;
     struct ids prompt, accept;
+    bool accept_recorded; // the tokens that the input itself records
+    const char *tensor;
     bool independent;
     const char **files; // [n_files]
     size_t n_files, files_cap;

@@ -39,24 +39,40 @@ static bool in_vocabulary(const struct ids *ids, size_t n, size_t n_vocab, const
     return true;
 }
 
-// Brings the chain to where it stands before this row: at the first row the prompt and the recorded tokens of the rows that
-// --rows left out; with --independent, the prompt at every row.
-static bool begin_row(struct run *r, uint64_t number, size_t n_vocab, struct err *e)
+// The token that follows a row, when that is known beforehand; else -1.
+static bool known_token(const struct options *o, const struct input_row *row, int64_t *token, struct err *e)
+{
+    *token = -1;
+    if (o->accept_recorded) {
+        *token = row->recorded;
+        return *token >= 0 || err_set(e, STATUS_DATA, "--accept recorded: the input records no tokens");
+    }
+    if (!o->accept.given)
+        return true;
+    if (row->number >= o->accept.n)
+        return err_set(e, STATUS_DATA, "--accept has only %zu tokens", o->accept.n);
+    *token = o->accept.id[row->number];
+    return *token < (int64_t)row->logits.n || in_vocabulary(&o->accept, row->number + 1, row->logits.n, "--accept", e);
+}
+
+// Starts a sequence at this row: the prompt, and of recorded tokens those before it.
+static bool begin_sequence(struct run *r, const struct input_row *row, struct err *e)
 {
     const struct options *const o = r->o;
-    if (o->accept.given && number >= o->accept.n)
-        return err_set(e, STATUS_DATA, "--accept has only %zu tokens", o->accept.n);
-    if (r->begun && !o->independent)
-        return !o->accept.given || o->accept.id[number] < n_vocab ||
-               in_vocabulary(&o->accept, number + 1, n_vocab, "--accept", e);
-    r->begun = true;
-    if (!in_vocabulary(&o->prompt, o->prompt.n, n_vocab, "--prompt-tokens", e) ||
-        !in_vocabulary(&o->accept, number + 1, n_vocab, "--accept", e))
+    if (!in_vocabulary(&o->prompt, o->prompt.n, row->logits.n, "--prompt-tokens", e) ||
+        !in_vocabulary(&o->accept, row->number, row->logits.n, "--accept", e))
         return false;
-    if (o->independent)
-        chain_reset(r->chain, o->params.seed + (uint32_t)number);
-    return accept_all(r, o->prompt.id, o->prompt.n, e) &&
-           (o->independent || !o->accept.given || accept_all(r, o->accept.id, number, e));
+    if (o->independent || (r->begun && row->fresh))
+        chain_reset(r->chain, o->params.seed + (uint32_t)row->number);
+    r->begun = true;
+    return accept_all(r, o->prompt.id, o->prompt.n, e) && (!o->accept_recorded || accept_all(r, row->before, row->n_before, e)) &&
+           (o->independent || !o->accept.given || accept_all(r, o->accept.id, row->number, e));
+}
+
+static bool begin_row(struct run *r, const struct input_row *row, int64_t *token, struct err *e)
+{
+    const bool fresh = !r->begun || r->o->independent || (row->fresh && r->o->accept_recorded);
+    return known_token(r->o, row, token, e) && (!fresh || begin_sequence(r, row, e));
 }
 
 // By falling probability, then rising id.
@@ -105,36 +121,37 @@ static bool write_row(struct run *r, uint64_t number, struct err *e)
     return output_record(&r->output, &rec, e);
 }
 
-static bool sample(struct run *r, const struct row *row, uint64_t number, struct err *e)
+// Runs the chain on a row; *token is the one that follows it, chosen or known.
+static bool sample(struct run *r, const struct input_row *row, uint32_t *token, struct err *e)
 {
-    if (!begin_row(r, number, row->n, e))
+    int64_t known;
+    if (!begin_row(r, row, &known, e))
         return false;
-    struct fault fault = cand_load(&r->cand, row);
+    struct fault fault = cand_load(&r->cand, &row->logits);
     if (!fault.code && r->o->trace)
         fault = trace_begin(&r->trace, &r->cand);
     if (!fault.code)
         fault = chain_apply(r->chain, &r->cand, r->o->trace ? trace_stage : NULL, &r->trace);
     if (!fault.code && r->o->dump)
         fault = cand_list(&r->cand);
+    *token = known < 0 ? r->cand.chosen : (uint32_t)known;
     return err_from_fault(e, fault);
 }
 
 static bool each_row(struct run *r, struct err *e)
 {
-    const struct options *const o = r->o;
     for (;;) {
-        struct row row;
-        uint64_t number;
+        struct input_row row;
+        uint32_t token;
         bool end;
-        if (!input_next(r->input, &row, &number, &end, e))
+        if (!input_next(r->input, &row, &end, e))
             return false;
         if (end)
             return true;
-        if (!sample(r, &row, number, e))
+        if (!sample(r, &row, &token, e))
             return input_blame(r->input, e);
-        if (!write_row(r, number, e))
+        if (!write_row(r, row.number, e))
             return false;
-        const uint32_t token = o->accept.given ? o->accept.id[number] : r->cand.chosen;
         if (!accept_all(r, &token, 1, e))
             return input_blame(r->input, e);
     }
@@ -171,6 +188,7 @@ bool run(const struct options *o, const struct kern *kern, struct err *e)
                                     .n_files = o->n_files ? o->n_files : 1,
                                     .format = o->format,
                                     .n_vocab = (size_t)o->n_vocab,
+                                    .tensor = o->tensor,
                                     .first = o->rows.first,
                                     .last = o->rows.last};
     const struct output_config out = {

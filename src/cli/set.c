@@ -145,6 +145,15 @@ bool set_ids(const struct option_row *row, const char *value, struct options *o,
     return read_ids(row, value, ids, e);
 }
 
+bool set_accept(const struct option_row *row, const char *value, struct options *o, struct err *e)
+{
+    o->accept_recorded = !strcmp(value, "recorded");
+    if (!o->accept_recorded)
+        return set_ids(row, value, o, e);
+    o->accept.given = false;
+    return true;
+}
+
 bool set_dry_ids(const struct option_row *row, const char *value, struct options *o, struct err *e)
 {
     struct ids ids = {0};

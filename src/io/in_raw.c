@@ -24,7 +24,7 @@ static bool open_raw(void *self, const struct format *f, struct source *s, const
     return true;
 }
 
-static bool next_raw(void *self, struct source *s, struct row *row, bool *end, struct err *e)
+static bool next_raw(void *self, struct source *s, struct input_row *r, bool *end, struct err *e)
 {
     struct state *const st = self;
     const unsigned char *p;
@@ -37,7 +37,7 @@ static bool next_raw(void *self, struct source *s, struct row *row, bool *end, s
     if (have && have < st->bytes)
         return err_set(e, STATUS_DATA, "the input ends after %zu of the row's %zu bytes", have, st->bytes);
     st->last = *end ? 0 : st->bytes;
-    *row = (struct row){st->type, p, st->n};
+    r->logits = (struct row){st->type, p, st->n};
     return true;
 }
 

@@ -186,7 +186,7 @@ bool input_blame(const struct input *in, struct err *e)
     return err_prefix(e, "%s: row %" PRIu64, in->source.name, in->next_row - 1);
 }
 
-bool input_next(struct input *in, struct row *row, uint64_t *number, bool *end, struct err *e)
+bool input_next(struct input *in, struct input_row *r, bool *end, struct err *e)
 {
     *end = false;
     for (;;) {
@@ -200,13 +200,13 @@ bool input_next(struct input *in, struct row *row, uint64_t *number, bool *end, 
             continue;
         }
         bool file_end = false;
-        *number = in->next_row++;
-        if (!in->format->next(in->state, &in->source, row, &file_end, e))
+        *r = (struct input_row){.number = in->next_row++, .recorded = -1};
+        if (!in->format->next(in->state, &in->source, r, &file_end, e))
             return input_blame(in, e);
         if (file_end) {
             in->next_row--;
             close_file(in);
-        } else if ((int64_t)*number >= in->first) {
+        } else if ((int64_t)r->number >= in->first) {
             return true;
         }
     }

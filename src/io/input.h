@@ -12,7 +12,18 @@ struct input_config {
     size_t n_files;
     const char *format;  // a format's name or "auto"
     size_t n_vocab;      // 0: not given
+    const char *tensor;  // which one, in files that hold several; NULL: the only one that fits
     int64_t first, last; // the rows wanted, first <= r < last; a negative one counts from the end
+};
+
+// A row and what its format knows about it.
+struct input_row {
+    struct row logits; // valid until the next one is read
+    uint64_t number;   // from 0 over all files
+    bool fresh;        // starts a sequence of its own, preceded by the tokens before[0..n_before)
+    const uint32_t *before;
+    size_t n_before;
+    int64_t recorded; // the token that was chosen from this row, or -1
 };
 
 // A format: one file in_NAME.c and one row in input.c.
@@ -28,8 +39,9 @@ struct format {
     // Reads what precedes the rows. NULL: the format is not available yet.
     bool (*open)(void *self, const struct format *f, struct source *s, const struct input_config *config, struct err *e);
 
-    // The next row, valid until the next call. *end without a row after the last. Errors need no file name.
-    bool (*next)(void *self, struct source *s, struct row *row, bool *end, struct err *e);
+    // The next row, valid until the next call; r comes zeroed but for recorded = -1. *end without a row after the last. Errors
+    // need no file name.
+    bool (*next)(void *self, struct source *s, struct input_row *r, bool *end, struct err *e);
 
     // Number of whole rows left, or -1 when that cannot be known without reading them. NULL: never known.
     int64_t (*left)(const void *self, const struct source *s);
@@ -45,9 +57,8 @@ struct input;
 struct input *input_open(const struct input_config *config, struct err *e);
 void input_close(struct input *in);
 
-// The next wanted row and its number, counted from 0 over all files; valid until the next call. *end without a row after the last.
-// Errors name file and row.
-bool input_next(struct input *in, struct row *row, uint64_t *number, bool *end, struct err *e);
+// The next wanted row, valid until the next call. *end without a row after the last. Errors name file and row.
+bool input_next(struct input *in, struct input_row *r, bool *end, struct err *e);
 
 // Puts "FILE: row N" of the last row before an error found while working on it.
 bool input_blame(const struct input *in, struct err *e);

@@ -71,10 +71,9 @@ static struct fault rank_list(struct cand *c, size_t k)
 
 struct fault cand_rank(struct cand *c, size_t k)
 {
-    struct fault fault = fault_none();
     if (c->dense && k < c->n) {
         size_t found;
-        fault = dense_select(c, k, &found);
+        struct fault fault = dense_select(c, k, &found);
         if (!fault.code && found == k)
             fault = cand_need_keys(c, k);
         if (fault.code)
@@ -84,7 +83,7 @@ struct fault cand_rank(struct cand *c, size_t k)
             return fault;
         }
     }
-    fault = cand_list(c); // as many as there are, or masked ones among them
+    const struct fault fault = cand_list(c); // as many as there are, or masked ones among them
     return fault.code ? fault : rank_list(c, k);
 }
 
@@ -128,9 +127,9 @@ static struct fault sorted_logits(struct cand *c, float floor, size_t *n)
         return fault_memory();
     for (size_t i = 0; i < *n; i++)
         c->value[i] = ~(floor > -INFINITY ? (uint32_t)(c->key[i] >> 32) : order_bits(c->logit[i]));
-    const uint32_t *const sorted = sort_values(c->value, c->value_tmp, *n);
+    sort_values(c->value, c->value_tmp, *n);
     for (size_t i = 0; i < *n; i++)
-        c->spare[i] = order_value(~sorted[i]);
+        c->spare[i] = order_value(~c->value[i]);
     return fault;
 }
 

@@ -68,14 +68,16 @@ static void reset(struct stage *stage)
 struct chain *chain_new(const struct choice *plan, size_t n, struct fault *fault)
 {
     struct chain *const ch = calloc(1, sizeof *ch + n * sizeof *ch->stage);
-    *fault = ch ? fault_none() : fault_memory();
+    *fault = fault_memory();
+    if (!ch)
+        return NULL;
+    *fault = fault_none();
     for (size_t i = 0; i < n && !fault->code; i++) {
-        if (!chain_enabled(&plan[i]))
-            continue;
-        *fault = add(ch, &plan[i], i);
-        if (!fault->code)
-            reset(&ch->stage[ch->n - 1]);
+        if (chain_enabled(&plan[i]))
+            *fault = add(ch, &plan[i], i);
     }
+    for (size_t i = 0; i < ch->n && !fault->code; i++)
+        reset(&ch->stage[i]);
     if (!fault->code)
         return ch;
     chain_free(ch);

@@ -92,7 +92,7 @@ static struct fault apply(void *self, struct cand *c, const struct params *p, co
     struct state *const s = self;
     size_t keep = 0;
     (void)h;
-    for (size_t i = 0; !keep; i++) {
+    for (size_t i = 0; i < 2 && !keep; i++) {
         struct head head;
         struct fault fault = cand_softmax_head(c, ranges[i], 1, &head);
         if (!fault.code)

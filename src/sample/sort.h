@@ -18,7 +18,7 @@ void sort_keys(uint64_t *key, size_t n, uint64_t *tmp);
 // Sorts key[0..n) ascending by the upper 32 bits; the lower ones rise at the start and stay rising among equals. tmp has room for n.
 void sort_rising(uint64_t *key, size_t n, uint64_t *tmp);
 
-// Sorts key[0..n) ascending. tmp has room for n. Returns where the result lies: key or tmp.
-uint32_t *sort_values(uint32_t *key, uint32_t *tmp, size_t n);
+// Sorts key[0..n) ascending. tmp has room for n.
+void sort_values(uint32_t *key, uint32_t *tmp, size_t n);
 
 #endif

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: MIT
-// bench [TIER [N_VOCAB [CHAIN]]]: what a row costs, chain by chain, beside the floor: a vector max over the same bytes, measured in turns with the
-// chain so that noise hits both. Rows come from memory: they are taken in turn from a buffer larger than the caches.
+// bench chains [TIER [N_VOCAB [CHAIN]]]: what a row costs, chain by chain, beside the floor: a vector max over the same bytes, measured in
+// turns with the chain so that noise hits both. Rows come from memory: they are taken in turn from a buffer larger than the caches.
+// bench rows N_VOCAB TYPE COUNT: writes such rows, for tests/bench.sh.
+// bench max FILE: maps FILE and takes the max, the floor of a whole run.
 #include "base/bits.h"
 #include "sample/chain.h"
 
+#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <time.h>
 
 enum { BUFFER = 192 << 20, BATCH = 8, ROUNDS = 24, HISTORY = 1024 };
@@ -219,27 +224,71 @@ static void measure(const struct bench_chain *b, struct rows *r, const struct ke
     chain_free(ch);
 }
 
-int main(int argc, char **argv)
+static int bench_chains(const char *tier, size_t only, const char *name, char *data)
 {
     static const size_t sizes[] = {32000, 128256, 151936, 262144};
-    const struct kern *const kern = kern_select(argc > 1 && *argv[1] ? argv[1] : NULL);
-    const size_t only = argc > 2 ? strtoul(argv[2], NULL, 10) : 0;
-    char *const data = malloc(BUFFER);
-    if (!kern || !data)
-        die(kern ? "out of memory" : "no such tier here");
+    const struct kern *const kern = kern_select(tier);
+    if (!kern)
+        die("no such tier here");
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
         for (enum dtype type = DTYPE_F32; type <= DTYPE_F16; type++) {
             struct rows rows = {type, sizes[s], BUFFER / (sizes[s] * dtype_size(type)), 0, data};
             if (only && only != sizes[s])
                 continue;
             fill(&rows);
-            printf("%s%zu x %s, tier %s\n%-26s %10s %8s %10s %7s\n", s || type ? "\n" : "", sizes[s],
-                   type == DTYPE_F32 ? "f32" : "f16", kern->name, "chain", "ns/row", "GB/s", "floor ns", "ratio");
+            printf("\n%zu x %s, tier %s\n%-26s %10s %8s %10s %7s\n", sizes[s], type == DTYPE_F32 ? "f32" : "f16", kern->name,
+                   "chain", "ns/row", "GB/s", "floor ns", "ratio");
             for (size_t i = 0; i < sizeof chains / sizeof *chains; i++)
-                if (argc <= 3 || strstr(chains[i].name, argv[3]))
+                if (!name || strstr(chains[i].name, name))
                     measure(&chains[i], &rows, kern);
         }
     }
-    free(data);
     return 0;
+}
+
+static int write_rows(size_t n, enum dtype type, size_t count, char *data)
+{
+    const size_t bytes = n * dtype_size(type);
+    struct rows rows = {type, n, BUFFER / bytes, 0, data};
+    fill(&rows);
+    for (size_t i = 0; i < count; i++)
+        if (fwrite(next_row(&rows).data, bytes, 1, stdout) != 1)
+            die("cannot write");
+    return 0;
+}
+
+static int file_max(const char *path)
+{
+    struct stat st;
+    const int fd = open(path, O_RDONLY);
+    if (fd < 0 || fstat(fd, &st) < 0)
+        die("cannot open the file");
+    const void *const map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (map == MAP_FAILED)
+        die("cannot map the file");
+    printf("%g\n", (double)kern_select(NULL)->max(map, (size_t)st.st_size / sizeof(float)));
+    return 0;
+}
+
+static const char *argument(int argc, char **argv, int i)
+{
+    return i < argc && *argv[i] ? argv[i] : NULL;
+}
+
+int main(int argc, char **argv)
+{
+    const char *const what = argument(argc, argv, 1), *const n = argument(argc, argv, 3);
+    char *const data = malloc(BUFFER);
+    int status = 1;
+    if (!what || !data)
+        die("what? chains, rows or max");
+    if (!strcmp(what, "chains"))
+        status = bench_chains(argument(argc, argv, 2), n ? strtoul(n, NULL, 10) : 0, argument(argc, argv, 4), data);
+    else if (!strcmp(what, "rows") && argc == 5)
+        status = write_rows(strtoul(argv[2], NULL, 10), !strcmp(argv[3], "f16") ? DTYPE_F16 : DTYPE_F32,
+                            strtoul(argv[4], NULL, 10), data);
+    else if (!strcmp(what, "max") && argc == 3)
+        status = file_max(argv[2]);
+    free(data);
+    return status;
 }
