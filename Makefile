@@ -49,7 +49,7 @@ all: $(BUILD)/sampl ## build sampl (the default)
 
 $(BUILD)/sampl: $(OBJECTS)
 	@echo "  LINK  $@"
-	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(CJSON_LIBS) -lm
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -pthread -o $@ $^ $(CJSON_LIBS) -lm
 
 $(BUILD)/%.o: src/%.c
 	@mkdir -p $(@D)
@@ -58,6 +58,12 @@ $(BUILD)/%.o: src/%.c
 
 # The scalar tier is what its name says.
 $(BUILD)/kern/kern_scalar.o: EXTRA_CFLAGS := -fno-tree-vectorize
+
+# Only the kernels of a tier may use its instructions.
+ifneq ($(filter x86_64-%,$(shell $(CC) -dumpmachine)),)
+$(BUILD)/kern/kern_avx2.o $(BUILD)/kern/ordered_avx2.o: EXTRA_CFLAGS := -mavx2 -mf16c -mpopcnt
+$(BUILD)/kern/kern_avx512.o $(BUILD)/kern/ordered_avx512.o: EXTRA_CFLAGS := -mavx512f -mavx512bw -mavx512dq -mavx512vl -mpopcnt
+endif
 
 # Where presets are installed is compiled in; a change of it recompiles.
 $(BUILD)/cli/preset.o: EXTRA_CFLAGS := -DSAMPL_DATADIR='"$(pkgdatadir)"'
@@ -81,6 +87,13 @@ units: $(UNITS) ## build the C unit tests
 check: $(BUILD)/sampl units ## run the whole test suite (bats)
 	$(Q)SAMPL='$(abspath $(BUILD)/sampl)' UNITS='$(abspath $(BUILD)/unit)' tests/run.sh
 
+# The NEON tier: the C tests as static programs under qemu. They need no library, so no foreign packages.
+.PHONY: check-arm64
+check-arm64: ## build the C unit tests for aarch64 and run them under qemu (gcc-aarch64-linux-gnu, qemu-user)
+	$(MAKE) BUILD=build/arm64 CC=aarch64-linux-gnu-gcc LDFLAGS=-static units
+	cd build/arm64/unit && qemu-aarch64 ./kern_check --cases 2000 && qemu-aarch64 ./parity 1000 && qemu-aarch64 ./sort_check \
+	    && qemu-aarch64 ./rng_check && qemu-aarch64 ./json_number_check 20000 && qemu-aarch64 ./expf_check 9973
+
 .PHONY: prove-expf
 prove-expf: $(BUILD)/unit/expf_check ## compare expf with libm over every float up to 88 (a minute)
 	$(BUILD)/unit/expf_check 1
@@ -89,9 +102,14 @@ prove-expf: $(BUILD)/unit/expf_check ## compare expf with libm over every float 
 prove-json: $(BUILD)/unit/json_number_check ## compare the JSON number reader with strtof, at length
 	$(BUILD)/unit/json_number_check 20000000
 
+.PHONY: prove-parity
+prove-parity: $(BUILD)/unit/parity ## compare 300000 random chains with the slow reference
+	$(BUILD)/unit/parity 300000 7
+
 .PHONY: bench
-bench: $(BUILD)/unit/bench ## ns per row and GB/s beside the speed of reading memory
-	$(BUILD)/unit/bench
+bench: $(BUILD)/unit/bench $(BUILD)/sampl ## ns per row and GB/s beside the speed of reading memory (TIER= N= CHAIN=)
+	$(BUILD)/unit/bench chains '$(TIER)' '$(N)' '$(CHAIN)'
+	tests/bench.sh $(BUILD)
 
 .PHONY: completions
 completions: $(BUILD)/sampl ## write the completion scripts from the option table

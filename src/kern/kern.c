@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "kern/kern.h"
 
+#include "kern/cpu.h"
+
 #include <stdbool.h>
 #include <string.h>
 
@@ -15,6 +17,13 @@ static const struct {
     bool (*present)(void); // does this machine have it?
 } tiers[] = {
     {&kern_scalar, always},
+#ifdef __x86_64__
+    {&kern_avx2, cpu_has_avx2},
+    {&kern_avx512, cpu_has_avx512},
+#endif
+#ifdef __aarch64__
+    {&kern_neon, cpu_has_neon},
+#endif
 };
 
 const struct kern *kern_tier(size_t i)

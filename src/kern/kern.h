@@ -54,6 +54,9 @@ struct kern {
     // x[i] /= d.
     void (*divide)(float *x, size_t n, float d);
 
+    // How many x[i] are >= floor.
+    size_t (*count)(const float *x, size_t n, float floor);
+
     // x[i] = -inf where x[i] < floor.
     void (*mask_below)(float *x, size_t n, float floor);
 
@@ -68,6 +71,6 @@ const struct kern *kern_select(const char *name);
 // The i-th tier this machine can run, best last; NULL past the end.
 const struct kern *kern_tier(size_t i);
 
-extern const struct kern kern_scalar;
+extern const struct kern kern_scalar, kern_avx2, kern_avx512, kern_neon; // the last three where the architecture has them
 
 #endif

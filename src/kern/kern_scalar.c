@@ -125,6 +125,14 @@ static void divide_f32(float *x, size_t n, float d)
         x[i] /= d;
 }
 
+static size_t count_f32(const float *x, size_t n, float floor)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < n; i++)
+        count += x[i] >= floor;
+    return count;
+}
+
 static void mask_below_f32(float *x, size_t n, float floor)
 {
     for (size_t i = 0; i < n; i++)
@@ -154,6 +162,7 @@ const struct kern kern_scalar = {
     .sum_wide = sum_wide_f32,
     .sum_squares = sum_squares_f32,
     .divide = divide_f32,
+    .count = count_f32,
     .mask_below = mask_below_f32,
     .blur = blur_f64,
 };

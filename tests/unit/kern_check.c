@@ -1,0 +1,733 @@
+// SPDX-License-Identifier: MIT
+// kern_check [--cases N | --bench]: every kernel of every tier this machine has against the scalar tier's, bit for bit; or how fast
+// each is. N: random cases for the sums that are taken in order (default 100000).
+#include "base/bits.h"
+#include "kern/kern.h"
+
+#include <float.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { GUARD = 64, GUARD_BYTE = 0xa5, LARGEST = 128256, REACH = 6 };
+
+static const struct kern *tier;
+static uint64_t state, seed; // of the generator, now and when the case began
+static unsigned long passed, failed;
+
+static uint64_t rnd(void)
+{
+    uint64_t z = state += UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return z ^ z >> 31;
+}
+
+static size_t rnd_below(size_t n)
+{
+    return (size_t)(rnd() % n);
+}
+
+static double rnd_unit(void)
+{
+    return (double)(rnd() >> 11) * 0x1p-53;
+}
+
+static float rnd_normal(void)
+{
+    return (float)(sqrt(-2 * log(1 - rnd_unit())) * cos(6.283185307179586 * rnd_unit()));
+}
+
+static void check(bool same, const char *slot, size_t n, const char *detail)
+{
+    if (same) {
+        passed++;
+        return;
+    }
+    if (failed++ < 20)
+        printf("MISMATCH tier %s slot %s n %zu seed %" PRIu64 " (%s)\n", tier->name, slot, n, seed, detail);
+}
+
+// Buffers end where their memory does, so that a sanitizer sees reads past the end; those that kernels write have a guard there.
+static void *buffer(size_t size, size_t offset, char **base)
+{
+    *base = malloc(size + offset + GUARD + 1);
+    if (!*base)
+        abort();
+    memset(*base, GUARD_BYTE, size + offset + GUARD + 1);
+    return *base + offset;
+}
+
+static bool guarded(const void *at, size_t size)
+{
+    const unsigned char *end = (const unsigned char *)at + size;
+    for (size_t i = 0; i < GUARD; i++)
+        if (end[i] != GUARD_BYTE)
+            return false;
+    return true;
+}
+
+static void *copy(const void *src, size_t size, size_t offset, char **base)
+{
+    *base = malloc(size + offset ? size + offset : 1);
+    if (!*base)
+        abort();
+    if (size)
+        memcpy(*base + offset, src, size);
+    return *base + offset;
+}
+
+// Kinds of data. None has NaN or +inf.
+enum kind {
+    NORMAL,
+    TIES,
+    MASKED,
+    ALL_MASKED,
+    ZEROS,
+    NON_POSITIVE,
+    SUBNORMAL,
+    HUGE,
+    ANY_BITS,
+    RISING,
+    FALLING,
+    COARSE,
+    COARSER,
+    KINDS
+};
+
+static const char *const kind_name[KINDS] = {"normal", "ties", "masked", "all -inf", "zeros", "non-positive", "subnormal",
+                                             "huge",   "bits", "rising", "falling",  "f16",   "bf16"};
+
+static float any_finite(void)
+{
+    const uint32_t u = (uint32_t)rnd();
+    return (u & 0x7f800000u) == 0x7f800000u ? -INFINITY : f32_of_bits(u);
+}
+
+static float element(enum kind kind, size_t i)
+{
+    switch (kind) {
+    case TIES:
+        return (float)((int)rnd_below(7) - 3) / 2;
+    case MASKED:
+        return i / 40 % 2 ? -INFINITY : rnd_normal();
+    case ALL_MASKED:
+        return -INFINITY;
+    case ZEROS:
+        return rnd() % 2 ? -0.0f : 0.0f;
+    case NON_POSITIVE:
+        return rnd() % 4 ? -fabsf(rnd_normal()) : rnd() % 2 ? -0.0f : 0.0f;
+    case SUBNORMAL:
+        return f32_of_bits((uint32_t)rnd() & 0x807fffffu);
+    case HUGE:
+        return rnd() % 3 ? rnd_normal() * 1e38f : rnd() % 2 ? FLT_MAX : -FLT_MAX;
+    case ANY_BITS:
+        return any_finite();
+    case COARSE:
+        return roundf((rnd_normal() * 2.5f - 3) * 512) / 512;
+    case COARSER:
+        return f32_of_bits(bits_of_f32(rnd_normal() * 2.5f - 3) & 0xffff0000u);
+    default:
+        return rnd_normal() * 2.5f;
+    }
+}
+
+static int by_value(const void *a, const void *b)
+{
+    const float x = *(const float *)a, y = *(const float *)b;
+    return (x > y) - (x < y);
+}
+
+static int by_value_falling(const void *a, const void *b)
+{
+    return by_value(b, a);
+}
+
+static void fill(float *x, size_t n, enum kind kind)
+{
+    for (size_t i = 0; i < n; i++) {
+        x[i] = element(kind, i);
+        if (x[i] > FLT_MAX)
+            x[i] = FLT_MAX;
+    }
+    if (n && (kind == RISING || kind == FALLING))
+        qsort(x, n, sizeof *x, kind == RISING ? by_value : by_value_falling);
+}
+
+static bool same_float(float a, float b)
+{
+    return bits_of_f32(a) == bits_of_f32(b);
+}
+
+static bool same_double(double a, double b)
+{
+    return bits_of_f64(a) == bits_of_f64(b);
+}
+
+// scan and widen, at a byte offset.
+static void check_typed(const void *row, size_t n, enum dtype type, size_t offset, const char *detail)
+{
+    static const char *const scan_name[] = {"scan[f32]", "scan[f16]", "scan[bf16]"};
+    static const char *const widen_name[] = {"widen[f32]", "widen[f16]", "widen[bf16]"};
+    char *base[5];
+    const size_t blocks = (n + KERN_BLOCK - 1) / KERN_BLOCK * sizeof(float), out = n * sizeof(float);
+    const void *src = copy(row, n * dtype_size(type), offset, &base[0]);
+    float *max_a = buffer(blocks, 0, &base[1]), *max_b = buffer(blocks, 4, &base[2]);
+    const size_t good_a = kern_scalar.scan[type](src, n, max_a), good_b = tier->scan[type](src, n, max_b);
+    check(good_a == good_b && (good_a < n || !memcmp(max_a, max_b, blocks)) && guarded(max_b, blocks), scan_name[type], n,
+          detail);
+    float *wide_a = buffer(out, 0, &base[3]), *wide_b = buffer(out, 4 * offset, &base[4]);
+    kern_scalar.widen[type](wide_a, src, n);
+    tier->widen[type](wide_b, src, n);
+    check(!memcmp(wide_a, wide_b, out) && guarded(wide_b, out), widen_name[type], n, detail);
+    for (int i = 0; i < 5; i++)
+        free(base[i]);
+}
+
+// The row in one of the narrow types, by cutting bits off; what becomes NaN or +inf is made 1.
+static uint16_t narrow(float x, enum dtype type)
+{
+    if (type == DTYPE_BF16)
+        return (uint16_t)(bits_of_f32(x) >> 16);
+    const uint32_t u = bits_of_f32(x), sign = u >> 16 & 0x8000u;
+    if (x == -INFINITY)
+        return 0xfc00;
+    if (fabsf(x) < 0x1p-14f)
+        return (uint16_t)(sign | (uint32_t)(fabsf(x) * 0x1p24f));
+    return (uint16_t)(fabsf(x) >= 65536 ? sign | 0x7bffu : sign | (((u & 0x7fffffffu) >> 13) - (112u << 10)));
+}
+
+static void check_rows(const float *x, size_t n, size_t offset, const char *detail)
+{
+    check_typed(x, n, DTYPE_F32, offset, detail);
+    char *base;
+    uint16_t *h = buffer(n * sizeof *h, 0, &base);
+    for (enum dtype t = DTYPE_F16; t < DTYPE_COUNT; t++) {
+        for (size_t i = 0; i < n; i++)
+            h[i] = narrow(x[i], t);
+        check_typed(h, n, t, offset, detail);
+    }
+    free(base);
+}
+
+static void check_max(const float *x, size_t n, const char *detail)
+{
+    check(same_float(kern_scalar.max(x, n), tier->max(x, n)), "max", n, detail);
+    if (n)
+        check(kern_scalar.argmax(x, n) == tier->argmax(x, n), "argmax", n, detail);
+}
+
+static void check_collect(const float *x, size_t n, float floor, size_t offset, const char *detail)
+{
+    char *base[2];
+    const size_t size = n * sizeof(uint64_t);
+    uint64_t *a = buffer(size, 0, &base[0]), *b = buffer(size, offset * 8, &base[1]);
+    const uint32_t first = rnd() % 2 ? (uint32_t)rnd() : 0;
+    const size_t found_a = kern_scalar.collect(a, x, n, first, floor), found_b = tier->collect(b, x, n, first, floor);
+    check(found_a == found_b && !memcmp(a, b, found_a * sizeof *a) && guarded(b, size), "collect", n, detail);
+    free(base[0]);
+    free(base[1]);
+}
+
+static void check_exp(const float *x, size_t n, float max, size_t offset, const char *detail)
+{
+    char *base[3];
+    const size_t size = n * sizeof(float);
+    float *a = buffer(size, 0, &base[0]), *b = buffer(size, offset * 4, &base[1]), *c = buffer(size, offset * 4, &base[2]);
+    kern_scalar.exp_sub(a, x, max, n);
+    tier->exp_sub(b, x, max, n);
+    if (n)
+        memcpy(c, x, size);
+    tier->exp_sub(c, c, max, n);
+    const bool in_place = !memcmp(a, c, size) && guarded(c, size);
+    check(!memcmp(a, b, size) && guarded(b, size) && in_place, "exp_sub", n, detail);
+    for (int i = 0; i < 3; i++)
+        free(base[i]);
+}
+
+static void check_sum(const float *x, size_t n, float s, const char *detail)
+{
+    check(same_float(kern_scalar.sum(x, n, s), tier->sum(x, n, s)), "sum", n, detail);
+}
+
+static void check_wide(const float *x, size_t n, double s, const char *detail)
+{
+    check(same_double(kern_scalar.sum_wide(x, n, s), tier->sum_wide(x, n, s)), "sum_wide", n, detail);
+}
+
+static void check_squares(const float *x, size_t n, float mean, float s, const char *detail)
+{
+    check(same_float(kern_scalar.sum_squares(x, n, mean, s), tier->sum_squares(x, n, mean, s)), "sum_squares", n, detail);
+}
+
+static void check_sums(const float *x, size_t n, const char *detail)
+{
+    const float starts[] = {0.0f, -0.0f, 1.0f, -5.5f, 0x1p-140f, 1e30f, rnd_normal() * 1000};
+    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++) {
+        const float s = starts[i];
+        check_sum(x, n, s, detail);
+        check_squares(x, n, i % 2 ? 0.0f : rnd_normal(), s, detail);
+        bool finite = true;
+        for (size_t k = 0; k < n && finite; k++)
+            finite = x[k] != -INFINITY;
+        if (finite)
+            check_wide(x, n, i == 6 ? s * (1 + rnd_unit()) : (double)s, detail);
+    }
+}
+
+static void check_divide(const float *x, size_t n, float d, size_t offset, const char *detail)
+{
+    char *base[2];
+    const size_t size = n * sizeof(float);
+    float *a = buffer(size, 0, &base[0]), *b = buffer(size, offset * 4, &base[1]);
+    if (n) {
+        memcpy(a, x, size);
+        memcpy(b, x, size);
+    }
+    kern_scalar.divide(a, n, d);
+    tier->divide(b, n, d);
+    check(!memcmp(a, b, size) && guarded(b, size), "divide", n, detail);
+    free(base[0]);
+    free(base[1]);
+}
+
+static void check_mask(const float *x, size_t n, float floor, size_t offset, const char *detail)
+{
+    char *base[2];
+    const size_t size = n * sizeof(float);
+    float *a = buffer(size, 0, &base[0]), *b = buffer(size, offset * 4, &base[1]);
+    if (n) {
+        memcpy(a, x, size);
+        memcpy(b, x, size);
+    }
+    check(tier->count(b, n, floor) == kern_scalar.count(a, n, floor), "count", n, detail);
+    kern_scalar.mask_below(a, n, floor);
+    tier->mask_below(b, n, floor);
+    check(!memcmp(a, b, size) && guarded(b, size), "mask_below", n, detail);
+    free(base[0]);
+    free(base[1]);
+}
+
+static void check_blur(size_t n, size_t reach, size_t offset, const char *detail)
+{
+    char *base[3];
+    const size_t pad = reach ? reach - 1 : 0, size = n * sizeof(double);
+    double *p = malloc((n + 2 * pad + 1) * sizeof *p), w[REACH];
+    if (!p)
+        abort();
+    for (size_t i = 0; i < n + 2 * pad; i++)
+        p[i] = i < pad || i >= n + pad ? 0 : rnd_unit() * (rnd() % 2 ? 1 : 1e-9);
+    for (size_t d = 0; d < REACH; d++)
+        w[d] = rnd_unit();
+    const double *src = copy(p, (n + 2 * pad) * sizeof *p, offset % 2 * 8, &base[2]);
+    double *a = buffer(size, 0, &base[0]), *b = buffer(size, offset * 8, &base[1]);
+    kern_scalar.blur(a, src + pad, n, w, reach);
+    tier->blur(b, src + pad, n, w, reach);
+    check(!memcmp(a, b, size) && guarded(b, size), "blur", n, detail);
+    for (int i = 0; i < 3; i++)
+        free(base[i]);
+    free(p);
+}
+
+// All slots on one row.
+static void check_row(float *data, size_t n, enum kind kind, size_t offset)
+{
+    const char *const detail = kind_name[kind];
+    seed = state;
+    fill(data, n, kind);
+    check_rows(data, n, offset, detail);
+    char *base;
+    const float *x = copy(data, n * sizeof *data, offset * sizeof *data, &base);
+    const float max = kern_scalar.max(x, n), some = n ? x[rnd_below(n)] : 0;
+    check_max(x, n, detail);
+    const float floors[] = {-INFINITY, max, some, 0.0f, -0.0f, 2.5f};
+    for (size_t i = 0; i < sizeof floors / sizeof *floors; i++) {
+        check_collect(x, n, floors[i], offset, detail);
+        check_mask(x, n, floors[i], offset, detail);
+    }
+    check_exp(x, n, max > -INFINITY ? max : 0, offset, detail);
+    check_exp(x, n, max > -INFINITY && max < 1e30f ? max - 87 : 0x1p127f, offset, detail);
+    check_sums(x, n, detail);
+    const float by[] = {1.0f, 0.7f, 3e-39f, -1e38f, fabsf(rnd_normal()) + 0.01f};
+    for (size_t i = 0; i < sizeof by / sizeof *by; i++)
+        check_divide(x, n, by[i], offset, detail);
+    free(base);
+}
+
+static void check_lengths(float *data)
+{
+    static const size_t large[] = {255, 256, 257, 511, 512, 513, 1000, 2000, 32000, 50257, LARGEST};
+    for (enum kind kind = 0; kind < KINDS; kind++) {
+        for (size_t n = 0; n <= 4 * 32 + 3; n++)
+            check_row(data, n, kind, n % 4);
+        for (size_t i = 0; i < sizeof large / sizeof *large; i++)
+            for (size_t offset = 0; offset < 4; offset++)
+                if (large[i] <= 2000 || offset % 2)
+                    check_row(data, large[i], kind, offset);
+    }
+    for (size_t n = 0; n <= 4 * 32 + 3; n++)
+        for (size_t reach = 1; reach <= REACH; reach++)
+            check_blur(n, reach, n % 4, "small");
+    for (size_t i = 0; i < sizeof large / sizeof *large; i++)
+        check_blur(large[i], 1 + i % REACH, 1, "large");
+}
+
+// Every bit pattern, alone among others at a place of its own, and all in one row.
+static void check_patterns(enum dtype type)
+{
+    static uint16_t all[65536];
+    uint16_t row[KERN_BLOCK + 40];
+    const size_t n = sizeof row / sizeof *row;
+    seed = state;
+    for (unsigned u = 0; u < 65536; u++) {
+        all[u] = (uint16_t)u;
+        for (size_t i = 0; i < n; i++)
+            row[i] = narrow(u % 2 ? rnd_normal() : -100 * rnd_unit() < -50 ? -0x1p-15f : -1000.0f, type);
+        row[rnd_below(n)] = (uint16_t)u;
+        check_typed(row, n, type, u % 4, "one pattern");
+    }
+    check_typed(all, 65536, type, 1, "all patterns");
+    uint16_t minus_inf = type == DTYPE_F16 ? 0xfc00 : 0xff80;
+    for (unsigned u = 0; u < 65536; u++) { // the good ones in another order
+        const uint16_t h = (uint16_t)(u * 40503u);
+        all[u] = (h & 0x7fff) >= (minus_inf & 0x7fff) ? minus_inf : h;
+    }
+    check_typed(all, 65536, type, 1, "all numbers");
+}
+
+// NaN and +inf at every place, with a second one somewhere.
+static void check_bad(float *data)
+{
+    static const uint32_t bad32[] = {0x7fc00000, 0xffc00000, 0x7f800001, 0xff800001, 0x7f800000};
+    static const uint16_t bad16[] = {0x7e00, 0xfe00, 0x7c01, 0xfc01, 0x7c00},
+                          bad_b16[] = {0x7fc0, 0xffc0, 0x7f81, 0xff81, 0x7f80};
+    static const size_t sizes[] = {1, 7, 40, 256, 300, 800};
+    uint16_t h[800];
+    for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++)
+        for (size_t at = 0; at < sizes[k]; at++) {
+            const size_t n = sizes[k], second = rnd_below(n), which = rnd_below(5), other = rnd_below(5);
+            seed = state;
+            fill(data, n, rnd() % 2 ? NORMAL : MASKED);
+            for (enum dtype t = DTYPE_F16; t < DTYPE_COUNT; t++) {
+                for (size_t i = 0; i < n; i++)
+                    h[i] = narrow(data[i], t);
+                h[at] = (t == DTYPE_F16 ? bad16 : bad_b16)[which];
+                check_typed(h, n, t, at % 4, "bad");
+                h[second] = (t == DTYPE_F16 ? bad16 : bad_b16)[other];
+                check_typed(h, n, t, at % 4, "two bad");
+            }
+            memcpy(&data[at], &bad32[which], sizeof *data);
+            check_typed(data, n, DTYPE_F32, at % 4, "bad");
+            memcpy(&data[second], &bad32[other], sizeof *data);
+            check_typed(data, n, DTYPE_F32, at % 4, "two bad");
+        }
+}
+
+// Every step-th float from -inf to 88.
+static void check_exp_sweep(float *data, uint32_t step)
+{
+    enum { CHUNK = 4096 };
+    seed = step;
+    for (int negative = 0; negative < 2; negative++) {
+        const uint32_t sign = negative ? 0x80000000u : 0, end = negative ? 0x7f800000u : bits_of_f32(88.0f);
+        for (uint64_t u = 0; u <= end;) {
+            size_t n = 0;
+            for (; n < CHUNK && u <= end; u += step)
+                data[n++] = f32_of_bits(sign | (uint32_t)u);
+            data[n++] = f32_of_bits(sign | end);
+            check_exp(data, n, 0.0f, 1, "sweep");
+        }
+    }
+}
+
+// Elements near and far below the sum, among them many exactly between two multiples of its ulp.
+static float near_sum(float s, int shift, int spread, int ulp, int sign)
+{
+    const double scale = ldexp(1.0, ilogbf(s) - shift - (int)rnd_below((size_t)spread + 1));
+    double x = scale * (1 + rnd_unit());
+    if (rnd() % 4 == 0) {
+        const double half = ldexp(1.0, ilogbf(s) - ulp - 1);
+        x = half * (double)(1 + rnd_below(rnd() % 2 ? 3 : 4096));
+    }
+    return (float)(sign == 0 ? x : sign == 1 ? -x : rnd() % 2 ? x : -x);
+}
+
+// A sum that leaves its binade, or just not, through ties: it is some ulps from the end, and elements are halves and wholes of one.
+static float fill_edge(float *x, size_t n, float s, int ulp, bool top)
+{
+    const double unit = ldexp(1.0, ilogbf(s) - ulp), most = (double)(1 + rnd_below(8)), share = rnd_unit();
+    const double end = ldexp(top ? 2.0 : 1.0, ilogbf(s)), reach = (double)n * (most / 2 + 1) * 1.2;
+    for (size_t i = 0; i < n; i++)
+        x[i] = (float)((top ? 0.5 : -0.5) * unit * floor(rnd_unit() < share ? 1 : 1 + rnd_unit() * most));
+    const double away = floor(rnd_unit() * (ulp == 23 ? reach : 0)) * unit;
+    return (float)(top ? end - away : end + away);
+}
+
+static void check_sum_case(float *x)
+{
+    static const int ulp[] = {23, 52, 23}, shift[] = {10, 30, 10};
+    seed = state;
+    const size_t n = 64 + rnd_below(700);
+    const int slot = (int)rnd_below(3), sign = (int)rnd_below(4), spread = (int)rnd_below(30);
+    const bool edge = rnd() % 4 == 0;
+    float s = ldexpf(rnd() % 4 ? (float)(1 + rnd_unit()) : rnd() % 2 ? 1.0f : 0x1.fffffep0f, (int)rnd_below(60) - 30);
+    double wide = rnd() % 2 ? s : s * (1 + rnd_unit() * 0x1p-20);
+    const int down = (int)rnd_below(3) ? (int)rnd_below((size_t)shift[slot] + 20) : 1;
+    for (size_t i = 0; i < n; i++)
+        x[i] = near_sum(s, down, spread, ulp[slot], sign);
+    if (edge) {
+        const bool top = slot == 2 || rnd() % 2;
+        const float end = fill_edge(x, n, s, ulp[slot], top);
+        wide = ldexp(top ? 2 : 1, ilogbf(s)) + (top ? -1 : 1) * ldexp((double)rnd_below(n * 4), ilogbf(s) - 52);
+        s = end;
+    } else if (rnd() % 3 == 0) {
+        qsort(x, n, sizeof *x, rnd() % 2 ? by_value : by_value_falling);
+    }
+    if (sign != 0 && rnd() % 2) {
+        s = -s;
+        wide = -wide;
+        for (size_t i = 0; edge && i < n; i++)
+            x[i] = -x[i];
+    }
+    if (slot == 0) {
+        for (size_t i = rnd_below(200); i < n; i += 1 + rnd_below(200))
+            x[i] = -INFINITY;
+        check_sum(x, n, s, "case");
+    } else if (slot == 1) {
+        check_wide(x, n, wide, "case");
+    } else { // squares that are themselves near half ulps, exactly so where the root is
+        const int even = (ilogbf(s) - 24) % 2 ? 1 : 0;
+        for (size_t i = 0; i < n; i++)
+            x[i] = rnd() % 2 && !edge ? sqrtf(fabsf(x[i])) : ldexpf((float)rnd_below(edge ? 4 : 64), (ilogbf(s) - 24 - even) / 2);
+        check_squares(x, n, rnd() % 2 ? 0 : x[0], fabsf(s), "case");
+    }
+}
+
+// A row's softmax, in the order of ids or of logits, summed like the tool does.
+static void check_softmax(float *x, size_t n, bool sorted, float scale)
+{
+    seed = state;
+    for (size_t i = 0; i < n; i++)
+        x[i] = rnd_normal() * scale;
+    for (int i = 0; n && i < 5; i++)
+        x[rnd_below(n)] = 12 + 4 * rnd_normal();
+    check_sums(x, n, "logits");
+    if (n && sorted)
+        qsort(x, n, sizeof *x, by_value_falling);
+    kern_scalar.exp_sub(x, x, kern_scalar.max(x, n), n);
+    check_sums(x, n, "softmax");
+    const float sum = kern_scalar.sum(x, n, 0);
+    kern_scalar.divide(x, n, sum);
+    check_sums(x, n, "normalised");
+}
+
+static void check_tier(float *data, unsigned long cases)
+{
+    check_lengths(data);
+    check_bad(data);
+    check_patterns(DTYPE_F16);
+    check_patterns(DTYPE_BF16);
+    check_exp_sweep(data, 97);
+    for (int i = 0; i < 24; i++)
+        check_softmax(data, i % 4 == 3 ? 5000 : LARGEST, i % 2, i < 8 ? 2.5f : i < 16 ? 0.1f : 9);
+    for (unsigned long i = 0; i < cases; i++)
+        check_sum_case(data);
+}
+
+// Timing.
+
+struct bench {
+    float *logits, *out, *p;
+    uint16_t *f16, *bf16;
+    uint64_t *keys;
+    double *wide, *blurred;
+    volatile double sink;
+};
+
+enum bench_slot {
+    SCAN_F32,
+    SCAN_F16,
+    SCAN_BF16,
+    WIDEN_F32,
+    WIDEN_F16,
+    WIDEN_BF16,
+    MAX,
+    ARGMAX,
+    COLLECT_FEW,
+    COLLECT_ALL,
+    EXP_SUB,
+    SUM_LOGITS,
+    SUM_F16_LOGITS,
+    SUM_P,
+    SUM_WIDE,
+    SUM_WIDE_SORTED,
+    SUM_SQUARES,
+    SUM_SQUARES_F16,
+    DIVIDE,
+    MASK_BELOW,
+    BLUR,
+    BENCH_SLOTS
+};
+
+static const char *const bench_name[BENCH_SLOTS] = {
+    "scan[f32]", "scan[f16]",       "scan[bf16]",  "widen[f32]",      "widen[f16]", "widen[bf16]",    "max",
+    "argmax",    "collect 0.1 %",   "collect all", "exp_sub",         "sum logits", "sum f16 logits", "sum softmax",
+    "sum_wide",  "sum_wide sorted", "sum_squares", "sum_squares f16", "divide",     "mask_below",     "blur reach 4"};
+
+static void bench_once(const struct kern *k, struct bench *b, enum bench_slot slot)
+{
+    static const double w[4] = {1, 0.5, 0.25, 0.125};
+    const size_t n = LARGEST;
+    const float *coarse = b->out + n, *sorted = b->p + n;
+    switch (slot) {
+    case SCAN_F32:
+        b->sink = (double)k->scan[DTYPE_F32](b->logits, n, b->out);
+        return;
+    case SCAN_F16:
+        b->sink = (double)k->scan[DTYPE_F16](b->f16, n, b->out);
+        return;
+    case SCAN_BF16:
+        b->sink = (double)k->scan[DTYPE_BF16](b->bf16, n, b->out);
+        return;
+    case WIDEN_F32:
+        k->widen[DTYPE_F32](b->out, b->logits, n);
+        return;
+    case WIDEN_F16:
+        k->widen[DTYPE_F16](b->out, b->f16, n);
+        return;
+    case WIDEN_BF16:
+        k->widen[DTYPE_BF16](b->out, b->bf16, n);
+        return;
+    case MAX:
+        b->sink = k->max(b->logits, n);
+        return;
+    case ARGMAX:
+        b->sink = (double)k->argmax(b->logits, n);
+        return;
+    case COLLECT_FEW:
+        b->sink = (double)k->collect(b->keys, b->logits, n, 0, 3 * 2.5f);
+        return;
+    case COLLECT_ALL:
+        b->sink = (double)k->collect(b->keys, b->logits, n, 0, -INFINITY);
+        return;
+    case EXP_SUB:
+        k->exp_sub(b->out, b->logits, 12, n);
+        return;
+    case SUM_LOGITS:
+        b->sink = k->sum(b->logits, n, 0);
+        return;
+    case SUM_F16_LOGITS:
+        b->sink = k->sum(coarse, n, 0);
+        return;
+    case SUM_P:
+        b->sink = k->sum(b->p, n, 0);
+        return;
+    case SUM_WIDE:
+        b->sink = k->sum_wide(b->p, n, 0);
+        return;
+    case SUM_WIDE_SORTED:
+        b->sink = k->sum_wide(sorted, n, 0);
+        return;
+    case SUM_SQUARES:
+        b->sink = k->sum_squares(b->logits, n, 0.01f, 0);
+        return;
+    case SUM_SQUARES_F16:
+        b->sink = k->sum_squares(coarse, n, -3, 0);
+        return;
+    case DIVIDE:
+        k->divide(b->out, n, 1.0000001f);
+        return;
+    case MASK_BELOW:
+        k->mask_below(b->out, n, -100);
+        return;
+    default:
+        k->blur(b->blurred, b->wide + REACH, n, w, 4);
+    }
+}
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+// The fastest of many calls, in ns an element.
+static double bench_slot(const struct kern *k, struct bench *b, enum bench_slot slot)
+{
+    double best = INFINITY;
+    for (int i = 0; i < 200; i++) {
+        if (slot == DIVIDE || slot == MASK_BELOW)
+            memcpy(b->out, b->logits, LARGEST * sizeof(float));
+        const double start = now();
+        bench_once(k, b, slot);
+        best = fmin(best, now() - start);
+    }
+    return best / LARGEST;
+}
+
+static void *room(size_t n, size_t size)
+{
+    void *at = calloc(n, size);
+    if (!at)
+        abort();
+    return at;
+}
+
+static void bench(void)
+{
+    const size_t n = LARGEST;
+    struct bench b = {room(n, 4), room(2 * n, 4),         room(2 * n, 4), room(n, 2), room(n, 2),
+                      room(n, 8), room(n + 2 * REACH, 8), room(n, 8),     0};
+    fill(b.logits, n, NORMAL);
+    for (int i = 0; i < 5; i++)
+        b.logits[rnd_below(n)] = 10 + rnd_normal();
+    for (size_t i = 0; i < n; i++) {
+        b.f16[i] = narrow(b.logits[i], DTYPE_F16);
+        b.bf16[i] = narrow(b.logits[i], DTYPE_BF16);
+        b.wide[REACH + i] = rnd_unit();
+        b.out[n + i] = f32_of_f16(narrow(b.logits[i] - 3, DTYPE_F16));
+    }
+    kern_scalar.exp_sub(b.p, b.logits, kern_scalar.max(b.logits, n), n);
+    memcpy(b.p + n, b.p, n * sizeof *b.p);
+    qsort(b.p + n, n, sizeof *b.p, by_value_falling);
+    printf("%-16s", "ns/element");
+    for (size_t t = 0; kern_tier(t); t++)
+        printf(" %8s", kern_tier(t)->name);
+    printf("\n");
+    for (enum bench_slot s = 0; s < BENCH_SLOTS; s++) {
+        printf("%-16s", bench_name[s]);
+        for (size_t t = 0; kern_tier(t); t++)
+            printf(" %8.4f", bench_slot(kern_tier(t), &b, s));
+        printf("\n");
+    }
+    void *const all[] = {b.logits, b.out, b.p, b.f16, b.bf16, b.keys, b.wide, b.blurred};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        free(all[i]);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1 && !strcmp(argv[1], "--bench")) {
+        bench();
+        return 0;
+    }
+    const unsigned long cases = argc > 2 && !strcmp(argv[1], "--cases") ? strtoul(argv[2], NULL, 10) : 100000;
+    float *data = malloc((LARGEST + 8) * sizeof *data);
+    if (!data)
+        abort();
+    for (size_t t = 0; kern_tier(t); t++) {
+        tier = kern_tier(t);
+        state = 1;
+        printf("tier %s\n", tier->name);
+        if (tier != &kern_scalar)
+            check_tier(data, cases);
+    }
+    free(data);
+    printf("%lu passed, %lu failed\n", passed, failed);
+    return failed != 0;
+}
