@@ -3,8 +3,14 @@ _sampl()
 {
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}
     COMPREPLY=()
+    if [[ $cur == = || $prev == = ]]; then # --opt=VALUE comes as three words
+        if [[ $cur == = ]]; then cur=; else prev=${COMP_WORDS[COMP_CWORD-2]}; fi
+        case $prev in
+    --print-chain) mapfile -t COMPREPLY < <(compgen -W 'text json llama server' -- "$cur"); return ;;
+        esac
+    fi
     case $prev in
-    --format|-f) mapfile -t COMPREPLY < <(compgen -W 'auto f32 f16 bf16 json npy safetensors kld' -- "$cur"); return ;;
+    --format|-f) mapfile -t COMPREPLY < <(compgen -W 'auto f32 f16 bf16 json npy safetensors kld pairs' -- "$cur"); return ;;
     --n-vocab|-n) return ;;
     --tensor) return ;;
     --vocab) compopt -o default; return ;;

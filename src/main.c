@@ -49,6 +49,8 @@ static bool act(const struct options *o, const struct kern *kern, struct err *e)
     }
     if (fflush(stdout) == 0 && !ferror(stdout))
         return true;
+    if (errno == EPIPE)
+        return err_set(e, STATUS_OK, "%s", "");
     return err_set(e, STATUS_IO, "standard output: cannot write: %s", strerror(errno));
 }
 

@@ -24,10 +24,10 @@ static bool unknown(const struct options *o, const char *name, size_t len, struc
 static bool add(struct options *o, const struct registry_row *row, struct err *e)
 {
     if (!row->sampler)
-        return err_set(e, STATUS_USAGE, "sampler %s is not available yet", row->name);
+        return err_set(e, STATUS_USAGE, "--samplers: %s is not available yet", row->name);
     for (size_t i = 0; row->sampler->selector && i < o->n_choices; i++)
         if (o->choice[i].row->sampler->selector)
-            return err_set(e, STATUS_USAGE, "two selectors in one chain, %s and %s", o->choice[i].row->name, row->name);
+            return err_set(e, STATUS_USAGE, "--samplers: two selectors, %s and %s", o->choice[i].row->name, row->name);
     if (!mem_grow(&o->choice, &o->choice_cap, o->n_choices + 1, sizeof *o->choice))
         return err_from_fault(e, fault_memory());
     o->choice[o->n_choices++] = (struct choice){row, o->params};
@@ -44,7 +44,7 @@ static bool give_value(struct options *o, const char *value, size_t len, struct 
         return err_set(e, STATUS_USAGE, "--samplers: %s takes no value", choice->row->name);
     char text[64];
     if (len >= sizeof text)
-        len = sizeof text - 1; // too long for any number: leaves one that does not parse or is out of range
+        return err_set(e, STATUS_USAGE, "--samplers: the value of %s is too long", choice->row->name);
     memcpy(text, value, len);
     text[len] = '\0';
     const struct option_row *const row = option_by_name(option, option_len);

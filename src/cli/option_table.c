@@ -17,7 +17,7 @@
 const struct option_row option_table[] = {
     // input
     {"format", .brief = "f", .metavar = "FMT", .group = GROUP_INPUT, .def = "auto", AT(format), .set = set_choice,
-     .choices = "auto,f32,f16,bf16,json,npy,safetensors,kld",
+     .choices = "auto,f32,f16,bf16,json,npy,safetensors,kld,pairs",
      .help = "format of the rows; auto looks at content, then at the name's ending"},
     {"n-vocab", .brief = "n", .metavar = "N", .group = GROUP_INPUT, AT(n_vocab), INT(1, INT32_MAX),
      .help = "row width of raw input"},
@@ -137,7 +137,7 @@ const struct option_row option_table[] = {
     {"trace", .group = GROUP_OUTPUT, AT(trace), .set = set_flag, .help = "with a dump: what each sampler did"},
     {"output-format", .brief = "O", .metavar = "FMT", .group = GROUP_OUTPUT, .def = "text", AT(output_format), .set = set_choice,
      .choices = "text,tsv,json,f32,f16,npy", .help = "format of the output"},
-    {"output", .brief = "o", .metavar = "FILE", .group = GROUP_OUTPUT, AT(output), .set = set_string,
+    {"output", .brief = "o", .metavar = "FILE", .group = GROUP_OUTPUT, AT(output), .set = set_file,
      .help = "write to FILE, whole or not at all"},
     {"line-buffered", .group = GROUP_OUTPUT, AT(line_buffered), .set = set_flag, .help = "flush after every row"},
     {"stats", .group = GROUP_OUTPUT, .help = "a summary on stderr after the last row"},
@@ -149,7 +149,8 @@ const struct option_row option_table[] = {
     {"list-presets", .group = GROUP_OTHER, .set = set_list_presets, .help = "list the presets that can be named, and exit"},
     {"print-chain", .metavar = "[=FMT]", .group = GROUP_OTHER, AT(how), .set = set_print_chain, .choices = "text,json,llama,server",
      .help = "print the effective chain and exit"},
-    {"threads", .brief = "t", .metavar = "N", .group = GROUP_OTHER, .help = "spread rows over N threads"},
+    {"threads", .brief = "t", .metavar = "N", .group = GROUP_OTHER, .def = "1", AT(threads), INT(1, 1024),
+     .help = "spread rows over N threads where the chain carries nothing from row to row"},
     {"verbose", .brief = "v", .group = GROUP_OTHER, AT(verbose), .set = set_flag, .help = "say on stderr what goes on"},
     {"help", .brief = "h", .group = GROUP_OTHER, .set = set_help, .help = "this text"},
     {"version", .group = GROUP_OTHER, .set = set_version, .help = "version, compatible llama.cpp build, SIMD tier, libraries"},

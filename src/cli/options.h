@@ -59,6 +59,7 @@ struct options {
     const char *output; // NULL: standard output
     bool line_buffered;
 
+    int32_t threads;
     bool verbose, backend_sampling;
 
     // what the pointers above point to

@@ -101,7 +101,7 @@ bool preset_read(const char *name, char ***word, size_t *n, struct err *e)
         return err_set(e, STATUS_USAGE, "--preset: there is no preset '%s'; --list-presets lists them", name);
     if (!file_slurp(path, &text, &len, e))
         return err_prefix(e, "--preset");
-    const bool ok = split(text, word, n, e);
+    const bool ok = strlen(text) < len ? err_set(e, STATUS_USAGE, "a NUL byte in a text file") : split(text, word, n, e);
     free(text);
     if (ok)
         return true;

@@ -6,6 +6,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,6 +62,8 @@ bool set_float(const struct option_row *row, const char *value, struct options *
         return err_set(e, STATUS_USAGE, "--%s: '%s' is not a number", row->name, value);
     if (isinf(v))
         return err_set(e, STATUS_USAGE, "--%s: '%s' is not finite", row->name, value);
+    if ((v < row->low || v > row->high) && row->high >= FLT_MAX)
+        return err_set(e, STATUS_USAGE, "--%s: '%s' is out of range, from %g up", row->name, value, row->low);
     if (v < row->low || v > row->high)
         return err_set(e, STATUS_USAGE, "--%s: '%s' is out of range, from %g to %g", row->name, value, row->low, row->high);
     FIELD(float) = v;
@@ -74,11 +77,16 @@ bool set_string(const struct option_row *row, const char *value, struct options 
     return true;
 }
 
+bool set_file(const struct option_row *row, const char *value, struct options *o, struct err *e)
+{
+    return *value ? set_string(row, value, o, e) : err_set(e, STATUS_USAGE, "--%s: '' is no file name", row->name);
+}
+
 bool set_choice(const struct option_row *row, const char *value, struct options *o, struct err *e)
 {
     const size_t len = strlen(value);
     for (const char *c = row->choices; c; c = strchr(c, ',') ? strchr(c, ',') + 1 : NULL)
-        if (len && !strncmp(c, value, len) && (c[len] == ',' || !c[len]))
+        if (len && !strchr(value, ',') && !strncmp(c, value, len) && (c[len] == ',' || !c[len]))
             return set_string(row, value, o, e);
     return err_set(e, STATUS_USAGE, "--%s: '%s' is none of %s", row->name, value, row->choices);
 }

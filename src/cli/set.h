@@ -13,6 +13,7 @@ set_fn set_int;      // int32_t in [low, high]
 set_fn set_float;    // float in [low, high]
 set_fn set_seed;     // uint32_t; -1 is 4294967295
 set_fn set_string;   // const char *
+set_fn set_file;     // const char *, not empty
 set_fn set_choice;   // const char *, one of choices
 set_fn set_rows;     // struct row_range from A:B
 set_fn set_ids;      // struct ids from 1,2,3 or @FILE

@@ -6,6 +6,7 @@
 #include "io/json_number.h"
 
 #include <cjson/cJSON.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -44,9 +45,15 @@ static bool view(struct state *st, size_t want, struct err *e)
     return true;
 }
 
+// The present place, in bytes from the start of the input.
+static uint64_t place(const struct state *st)
+{
+    return st->source->offset + (uint64_t)(st->p - st->origin);
+}
+
 static bool syntax(const struct state *st, const char *expected, struct err *e)
 {
-    const uint64_t at = st->source->offset + (uint64_t)(st->p - st->origin);
+    const uint64_t at = place(st);
     if (st->p == st->end)
         return err_set(e, STATUS_DATA, "the input ends at byte %" PRIu64 " where JSON wants %s", at, expected);
     if ((unsigned char)(*st->p - ' ') > '~' - ' ')
@@ -54,11 +61,16 @@ static bool syntax(const struct state *st, const char *expected, struct err *e)
     return err_set(e, STATUS_DATA, "byte %" PRIu64 ": '%c' where JSON wants %s", at, *st->p, expected);
 }
 
+static inline bool is_space(const char *p, const char *end)
+{
+    return p < end && (*p == ' ' || *p == '\n' || *p == '\r' || *p == '\t');
+}
+
 // The next byte that is not white space, which is not taken; 0 at the end of the input.
 static bool next_byte(struct state *st, char *c, struct err *e)
 {
     for (;;) {
-        while (st->p < st->end && (*st->p == ' ' || *st->p == '\n' || *st->p == '\r' || *st->p == '\t'))
+        while (is_space(st->p, st->end))
             st->p++;
         if (st->p < st->end) {
             *c = *st->p;
@@ -90,6 +102,12 @@ static const char *word(const char *p, const char *end, float *x)
     return NULL;
 }
 
+// What begins like a number and is none.
+static bool no_number(const struct state *st, struct err *e)
+{
+    return err_set(e, STATUS_DATA, "byte %" PRIu64 ": no JSON number begins here", place(st));
+}
+
 // One element of a row. Asks for more input only when what is in view may be cut off, so that a row can be answered as soon as it is
 // complete.
 static bool number(struct state *st, float *x, struct err *e)
@@ -98,7 +116,7 @@ static bool number(struct state *st, float *x, struct err *e)
         if (!view(st, want, e))
             return false;
         const size_t have = (size_t)(st->end - st->p);
-        if (!have || !strchr("-0123456789nNI", *st->p))
+        if (!have || !*st->p || !strchr("-0123456789nNI", *st->p))
             return syntax(st, "a number", e);
         const char *const limit = st->p + (have < NUMBER_MAX ? have : NUMBER_MAX);
         const char *stop = json_number(st->p, limit, x);
@@ -109,10 +127,9 @@ static bool number(struct state *st, float *x, struct err *e)
             return true;
         }
         if (have >= NUMBER_MAX)
-            return stop ? err_set(e, STATUS_DATA, "number %zu has more than %d characters", st->n, NUMBER_MAX)
-                        : syntax(st, "a number", e);
+            return stop ? err_set(e, STATUS_DATA, "number %zu has more than %d characters", st->n, NUMBER_MAX) : no_number(st, e);
         if (have < want)
-            return syntax(st, "a number", e);
+            return no_number(st, e);
         want = have;
     }
 }
@@ -146,9 +163,11 @@ static bool numbers(struct state *st, struct err *e)
     }
     for (;;) {
         plain_numbers(st);
+        if (!next_byte(st, &c, e))
+            return false;
         if (st->n >= INT32_MAX)
             return err_set(e, STATUS_DATA, "the row is wider than %d", INT32_MAX);
-        float x;
+        float x = 0.0f;
         if (!number(st, &x, e))
             return false;
         if (!mem_grow(&st->x, &st->cap, st->n + 1, sizeof *st->x))
@@ -195,12 +214,16 @@ static bool copy_string(struct state *st, struct err *e)
     }
 }
 
-// Copies any value to the envelope; cJSON will judge it.
+// Copies any value to the envelope; cJSON will judge it. Of white space one blank stays, which keeps words apart.
 static bool copy_value(struct state *st, struct err *e)
 {
     size_t depth = 0;
     for (;;) {
         char c;
+        if (!view(st, 1, e))
+            return false;
+        if (is_space(st->p, st->end) && !keep(st, " ", 1, e))
+            return false;
         if (!next_byte(st, &c, e))
             return false;
         if (!c)
@@ -257,12 +280,15 @@ static bool member(struct state *st, size_t key, enum plane *plane, struct err *
 }
 
 // Members of row objects whose meaning is known but not yet at work.
-static bool check_envelope(struct state *st, struct err *e)
+static bool check_envelope(const struct state *st, uint64_t begin, struct err *e)
 {
     static const char *const later[] = {"ids", "seq", "prompt_tokens", "accept", "params"};
+    errno = 0;
     cJSON *const object = cJSON_ParseWithLength(st->envelope, st->envelope_len);
+    if (!object && errno == ENOMEM)
+        return err_from_fault(e, fault_memory());
     if (!object)
-        return err_set(e, STATUS_DATA, "an object is not valid JSON");
+        return err_set(e, STATUS_DATA, "byte %" PRIu64 ": the object that begins here is not valid JSON", begin);
     bool ok = true;
     for (size_t i = 0; ok && i < sizeof later / sizeof *later; i++)
         if (cJSON_GetObjectItemCaseSensitive(object, later[i]))
@@ -274,6 +300,7 @@ static bool check_envelope(struct state *st, struct err *e)
 // An object, from its '{' on.
 static bool object(struct state *st, struct err *e)
 {
+    const uint64_t begin = place(st);
     enum plane plane = PLANE_NONE;
     char c = '{';
     st->envelope_len = 0;
@@ -290,7 +317,7 @@ static bool object(struct state *st, struct err *e)
         if (c != ',' && c != '}')
             return syntax(st, "',' or '}'", e);
     } while (c == ',');
-    if (!keep(st, st->p++, 1, e) || !check_envelope(st, e))
+    if (!keep(st, st->p++, 1, e) || !check_envelope(st, begin, e))
         return false;
     return plane != PLANE_NONE || err_set(e, STATUS_DATA, "an object without logits, logprobs or probs");
 }
@@ -324,7 +351,7 @@ static bool seek_row(struct state *st, char *c, struct err *e)
         if (!next_byte(st, c, e))
             return false;
         if (!st->in_list)
-            return !*c || *c == '{' || *c == '[' || syntax(st, "a row", e);
+            return st->p == st->end || *c == '{' || *c == '[' || syntax(st, "a row", e);
         if (*c == ']') {
             st->p++;
             st->in_list = false;
@@ -359,7 +386,8 @@ static bool next_json(void *self, struct source *s, struct input_row *r, bool *e
 {
     struct state *const st = self;
     char c;
-    (void)s;
+    source_skip(s, (size_t)(st->p - st->origin)); // what lies before this row is done with
+    st->origin = st->p;
     if (!seek_row(st, &c, e))
         return false;
     while (c == '[' && !st->in_list) {

@@ -38,6 +38,7 @@ static bool next_raw(void *self, struct source *s, struct input_row *r, bool *en
         return err_set(e, STATUS_DATA, "the input ends after %zu of the row's %zu bytes", have, st->bytes);
     st->last = *end ? 0 : st->bytes;
     r->logits = (struct row){st->type, p, st->n};
+    r->stays = s->map;
     return true;
 }
 

@@ -1,35 +1,17 @@
 // SPDX-License-Identifier: MIT
 #include "io/input.h"
 
+#include "base/mem.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { HEAD = 64 }; // bytes that a probe may look at
 
-static bool probe_npy(const unsigned char *head, size_t len)
-{
-    return len >= 6 && !memcmp(head, "\x93NUMPY", 6);
-}
-
-// A little-endian header length, then JSON.
-static bool probe_safetensors(const unsigned char *head, size_t len)
-{
-    return len > 8 && head[8] == '{' && !head[4] && !head[5] && !head[6] && !head[7];
-}
-
-static bool probe_kld(const unsigned char *head, size_t len)
-{
-    return len >= 8 && !memcmp(head, "_logits_", 8);
-}
-
-static const struct format format_npy = {.name = "npy", .probe = probe_npy};
-static const struct format format_safetensors = {.name = "safetensors", .probe = probe_safetensors};
-static const struct format format_kld = {.name = "kld", .probe = probe_kld};
-
 // In the order in which they are probed.
 static const struct format *const formats[] = {
-    &format_npy, &format_safetensors, &format_kld, &format_json, &format_f32, &format_f16, &format_bf16,
+    &format_npy, &format_safetensors, &format_kld, &format_json, &format_pairs, &format_f32, &format_f16, &format_bf16,
 };
 enum { N_FORMATS = sizeof formats / sizeof *formats };
 
@@ -41,6 +23,8 @@ struct input {
     struct source source;        // of the open file
     const struct format *format; // NULL: no file is open
     void *state;
+    struct source *retired; // [n_retired] files read to their end, whose rows may still be in use
+    size_t n_retired, retired_cap;
 };
 
 static bool ends_with(const char *name, const char *ending, size_t len)
@@ -77,7 +61,7 @@ static bool by_content(struct source *s, const struct format **f, size_t *len, s
     for (size_t want = 1; want <= HEAD; want = *len + 1) {
         if (!source_peek(s, want, &head, len, e))
             return false;
-        if (*len < want || (*head != '\n' && head[*len - 1] == '\n' && format_json.probe(head, *len)))
+        if (*len < want || (*len < HEAD && *head != '\n' && head[*len - 1] == '\n' && format_json.probe(head, *len)))
             break;
     }
     for (size_t i = 0; i < N_FORMATS && !*f; i++)
@@ -98,18 +82,30 @@ static bool choose_format(struct input *in, const struct format **f, struct err 
     if (!*f && len)
         *f = by_ending(in->source.name);
     if (!*f && len)
-        return err_set(e, STATUS_USAGE, "%s: cannot tell the format from content or name; say it with --format", in->source.name);
+        return err_set(e, STATUS_USAGE, "cannot tell the format from content or name; say it with --format");
     return true;
 }
 
+// Forgets the open file. A mapping goes on until input_release, if there is memory to note it.
 static void close_file(struct input *in)
 {
-    if (in->format && in->format->close)
+    if (in->state && in->format->close)
         in->format->close(in->state);
     free(in->state);
-    source_close(&in->source);
+    if (in->source.map && mem_grow(&in->retired, &in->retired_cap, in->n_retired + 1, sizeof *in->retired)) {
+        source_close_fd(&in->source);
+        in->retired[in->n_retired++] = in->source;
+    } else {
+        source_close(&in->source);
+    }
     in->state = NULL;
     in->format = NULL;
+}
+
+void input_release(struct input *in)
+{
+    while (in->n_retired)
+        source_close(&in->retired[--in->n_retired]);
 }
 
 // Opens the next file. in->format stays NULL when it is empty.
@@ -117,15 +113,13 @@ static bool open_file(struct input *in, struct err *e)
 {
     const struct format *f;
     if (!source_open(&in->source, in->config->files[in->file++], e))
-        return false;
+        return err_prefix(e, "%s", in->source.name);
     const bool known = choose_format(in, &f, e);
     if (!f) { // an error, or an empty file
         source_close(&in->source);
-        return known;
+        return known || err_prefix(e, "%s", in->source.name);
     }
     in->format = f;
-    if (!f->open)
-        return err_set(e, STATUS_USAGE, "%s: format %s is not available yet", in->source.name, f->name);
     in->state = calloc(1, f->size);
     if (!in->state)
         return err_from_fault(e, fault_memory());
@@ -147,7 +141,9 @@ static bool count_rows(const struct input_config *config, int64_t *rows, struct 
         *rows += left;
         if (all.format)
             close_file(&all);
+        input_release(&all);
     }
+    free(all.retired);
     return ok;
 }
 
@@ -178,12 +174,14 @@ void input_close(struct input *in)
         return;
     if (in->format)
         close_file(in);
+    input_release(in);
+    free(in->retired);
     free(in);
 }
 
-bool input_blame(const struct input *in, struct err *e)
+bool input_blame(const struct input_row *r, struct err *e)
 {
-    return err_prefix(e, "%s: row %" PRIu64, in->source.name, in->next_row - 1);
+    return err_prefix(e, "%s: row %" PRIu64, r->file, r->number);
 }
 
 bool input_next(struct input *in, struct input_row *r, bool *end, struct err *e)
@@ -200,9 +198,9 @@ bool input_next(struct input *in, struct input_row *r, bool *end, struct err *e)
             continue;
         }
         bool file_end = false;
-        *r = (struct input_row){.number = in->next_row++, .recorded = -1};
+        *r = (struct input_row){.file = in->source.name, .number = in->next_row++, .recorded = -1};
         if (!in->format->next(in->state, &in->source, r, &file_end, e))
-            return input_blame(in, e);
+            return input_blame(r, e);
         if (file_end) {
             in->next_row--;
             close_file(in);

@@ -19,7 +19,9 @@ struct input_config {
 // A row and what its format knows about it.
 struct input_row {
     struct row logits; // valid until the next one is read
+    const char *file;  // its name, for messages
     uint64_t number;   // from 0 over all files
+    bool stays;        // the logits stay where they are until input_release
     bool fresh;        // starts a sequence of its own, preceded by the tokens before[0..n_before)
     const uint32_t *before;
     size_t n_before;
@@ -36,7 +38,7 @@ struct format {
     // Do these first bytes of an input (64 or all) belong to this format? NULL: cannot be told by content.
     bool (*probe)(const unsigned char *head, size_t len);
 
-    // Reads what precedes the rows. NULL: the format is not available yet.
+    // Reads what precedes the rows.
     bool (*open)(void *self, const struct format *f, struct source *s, const struct input_config *config, struct err *e);
 
     // The next row, valid until the next call; r comes zeroed but for recorded = -1. *end without a row after the last. Errors
@@ -49,7 +51,8 @@ struct format {
     void (*close)(void *self); // NULL: nothing to free
 };
 
-extern const struct format format_f32, format_f16, format_bf16, format_json;
+extern const struct format format_f32, format_f16, format_bf16, format_json, format_npy, format_safetensors, format_kld,
+    format_pairs;
 
 struct input;
 
@@ -60,7 +63,10 @@ void input_close(struct input *in);
 // The next wanted row, valid until the next call. *end without a row after the last. Errors name file and row.
 bool input_next(struct input *in, struct input_row *r, bool *end, struct err *e);
 
-// Puts "FILE: row N" of the last row before an error found while working on it.
-bool input_blame(const struct input *in, struct err *e);
+// Lets go of files that have been read to their end: rows that stay do so until here.
+void input_release(struct input *in);
+
+// Puts "FILE: row N" before an error found while working on a row.
+bool input_blame(const struct input_row *r, struct err *e);
 
 #endif

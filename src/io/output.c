@@ -2,7 +2,9 @@
 #include "io/output.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <math.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -23,16 +25,60 @@ bool output_is_closed_pipe(const struct err *e)
     return e->status == STATUS_OK;
 }
 
+static char *volatile unfinished; // the temporary file, for a signal that ends the run
+
+static void remove_unfinished(int signal)
+{
+    if (unfinished)
+        unlink(unfinished);
+    raise(signal); // to the default action, as the handler is gone
+}
+
+static void watch_signals(void)
+{
+    static const int signals[] = {SIGHUP, SIGINT, SIGQUIT, SIGPIPE, SIGTERM, SIGXCPU, SIGXFSZ};
+    const struct sigaction handler = {.sa_handler = remove_unfinished, .sa_flags = (int)SA_RESETHAND};
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+        struct sigaction old;
+        if (!sigaction(signals[i], NULL, &old) && old.sa_handler == SIG_DFL)
+            sigaction(signals[i], &handler, NULL);
+    }
+}
+
+// The file that path names at the end of its symbolic links, there or not; the caller frees it.
+static char *resolve(const char *path)
+{
+    enum { MOST_LINKS = 40 }; // as the system has it
+    char *at = strdup(path);
+    for (int i = 0; at && i < MOST_LINKS; i++) {
+        char link[PATH_MAX];
+        const ssize_t len = readlink(at, link, sizeof link - 1);
+        if (len < 0)
+            return at;
+        link[len] = '\0';
+        const char *const slash = strrchr(at, '/');
+        const size_t folder = *link == '/' || !slash ? 0 : (size_t)(slash - at + 1);
+        char *const next = malloc(folder + (size_t)len + 1);
+        if (next) {
+            memcpy(next, at, folder);
+            memcpy(next + folder, link, (size_t)len + 1);
+        }
+        free(at);
+        at = next;
+    }
+    return at;
+}
+
 // Opens a temporary file beside the one to be made, which keeps its permissions if it exists. Devices and pipes are written directly.
 static bool open_file(struct output *out, const char *path, struct err *e)
 {
     struct stat st;
     const bool exists = !stat(path, &st);
-    if (exists && !S_ISREG(st.st_mode)) {
-        out->f = fopen(path, "wb");
+    if (exists && (!S_ISREG(st.st_mode) || !strncmp(path, "/dev/", 5))) {
+        out->f = fopen(path, "ab");
         return out->f || fail(out, "open", e);
     }
-    out->path = exists ? realpath(path, NULL) : strdup(path);
+    out->path = resolve(path);
     out->temporary = out->path ? malloc(strlen(out->path) + sizeof ".XXXXXX") : NULL;
     if (!out->temporary)
         return err_from_fault(e, fault_memory());
@@ -43,6 +89,8 @@ static bool open_file(struct output *out, const char *path, struct err *e)
         out->temporary = NULL;
         return fail(out, "create", e);
     }
+    unfinished = out->temporary;
+    watch_signals();
     const mode_t mask = umask(0);
     umask(mask);
     fchmod(fd, exists ? st.st_mode & 07777 : 0666 & ~mask);
@@ -58,9 +106,10 @@ bool output_open(struct output *out, const struct output_config *config, struct 
             out->format = formats[i];
     if (!out->format)
         return err_set(e, STATUS_USAGE, "--output-format %s is not available yet", config->format);
-    if (config->path && !open_file(out, config->path, e))
+    const bool standard = !config->path || !strcmp(config->path, "-") || !strcmp(config->path, "/dev/stdout");
+    if (!standard && !open_file(out, config->path, e))
         return false;
-    if (!config->path)
+    if (standard)
         out->f = stdout;
     out->terminal = isatty(fileno(out->f));
     out->color = out->terminal && config->color;
@@ -97,6 +146,7 @@ bool output_close(struct output *out, bool commit, struct err *e)
     }
     if (out->temporary && (!commit || !ok))
         unlink(out->temporary);
+    unfinished = NULL;
     free(out->temporary);
     free(out->path);
     *out = (struct output){.name = out->name};

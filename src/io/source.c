@@ -16,15 +16,16 @@ enum {
     KEEP = 4 << 20,  // bytes of a map that may lie behind the present place
 };
 
-static bool fail(const struct source *s, const char *what, struct err *e)
+static bool fail(const char *what, struct err *e)
 {
-    return err_set(e, STATUS_IO, "%s: cannot %s: %s", s->name, what, strerror(errno));
+    return err_set(e, STATUS_IO, "cannot %s: %s", what, strerror(errno));
 }
 
 // Maps a regular file; whatever cannot be mapped is read.
 static void map(struct source *s, const struct stat *st)
 {
     const off_t at = lseek(s->fd, 0, SEEK_CUR);
+    s->at_end = S_ISREG(st->st_mode) && at >= 0 && st->st_size <= at;
     if (!S_ISREG(st->st_mode) || at < 0 || st->st_size <= at || (uintmax_t)st->st_size > SIZE_MAX)
         return;
     void *const p = mmap(NULL, (size_t)st->st_size, PROT_READ, MAP_PRIVATE, s->fd, 0);
@@ -39,31 +40,38 @@ static void map(struct source *s, const struct stat *st)
 
 bool source_open(struct source *s, const char *path, struct err *e)
 {
-    const bool standard = !strcmp(path, "-");
     memset(s, 0, sizeof *s);
-    s->name = standard ? "standard input" : path;
-    s->fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+    s->standard = !strcmp(path, "-");
+    s->name = s->standard ? "standard input" : path;
+    s->fd = s->standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
     struct stat st;
     if (s->fd < 0 || fstat(s->fd, &st) < 0)
-        return fail(s, "open", e);
+        return fail("open", e);
     if (S_ISDIR(st.st_mode)) {
         errno = EISDIR;
-        return fail(s, "read", e);
+        return fail("read", e);
     }
     map(s, &st);
     return true;
+}
+
+void source_close_fd(struct source *s)
+{
+    if (s->map && s->fd >= 0 && s->standard)
+        lseek(s->fd, (off_t)s->offset, SEEK_SET); // who reads on, reads on from here
+    if (s->fd >= 0 && !s->standard)
+        close(s->fd);
+    s->fd = -1;
 }
 
 void source_close(struct source *s)
 {
     if (s->map)
         munmap((void *)(uintptr_t)s->map, s->map_len);
-    if (s->fd > STDIN_FILENO)
-        close(s->fd);
+    source_close_fd(s);
     free(s->buf);
     s->map = NULL;
     s->buf = NULL;
-    s->fd = -1;
 }
 
 // Reads once, into whatever room there is; makes room as the data justifies it.
@@ -81,7 +89,7 @@ static bool read_more(struct source *s, struct err *e)
         got = read(s->fd, s->buf + s->end, s->cap - s->end);
     while (got < 0 && errno == EINTR);
     if (got < 0)
-        return fail(s, "read", e);
+        return fail("read", e);
     s->end += (size_t)got;
     s->at_end = got == 0;
     return true;
@@ -116,5 +124,7 @@ void source_skip(struct source *s, size_t n)
 
 int64_t source_left(const struct source *s)
 {
-    return s->map ? (int64_t)(s->map_len - s->offset) : s->at_end ? (int64_t)(s->end - s->start) : -1;
+    if (s->map)
+        return (int64_t)(s->map_len - s->offset);
+    return s->at_end && s->start == s->end ? 0 : -1;
 }

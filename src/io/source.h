@@ -12,6 +12,7 @@
 struct source {
     const char *name; // for messages
     int fd;
+    bool standard;   // standard input, which stays open
     uint64_t offset; // bytes skipped so far, or where a redirected file stood at the start
 
     const unsigned char *map; // the whole file, or NULL
@@ -22,9 +23,12 @@ struct source {
     bool at_end;
 };
 
-// Opens path; "-" is standard input.
+// Opens path; "-" is standard input. Errors need no file name, here and below.
 bool source_open(struct source *s, const char *path, struct err *e);
 void source_close(struct source *s);
+
+// Closes the file of a mapped source, which it no longer needs; the mapping stays.
+void source_close_fd(struct source *s);
 
 // Makes at least want bytes available unless the input ends first: *have bytes at *p, valid until the next call on s.
 bool source_peek(struct source *s, size_t want, const unsigned char **p, size_t *have, struct err *e);

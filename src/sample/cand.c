@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "sample/cand_dense.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -29,6 +30,7 @@ void cand_free(struct cand *c)
     free(c->key_tmp);
     free(c->value);
     free(c->value_tmp);
+    free(c->sample);
     cand_init(c, c->kern);
 }
 
@@ -160,14 +162,13 @@ void cand_truncate(struct cand *c, size_t n)
     c->n = n;
 }
 
-struct fault cand_drop_first(struct cand *c, size_t n)
+void cand_drop_first(struct cand *c, size_t n)
 {
-    const struct fault fault = cand_need_keys(c, c->n);
-    if (fault.code)
-        return fault;
-    for (size_t i = n; i < c->n; i++)
-        c->key[i - n] = i;
-    return cand_gather(c, c->n - n, c->order);
+    c->n -= n;
+    memmove(c->id, c->id + n, c->n * sizeof *c->id);
+    memmove(c->logit, c->logit + n, c->n * sizeof *c->logit);
+    if (c->has_p)
+        memmove(c->p, c->p + n, c->n * sizeof *c->p);
 }
 
 float cand_logit(const struct cand *c, uint32_t position)
@@ -200,9 +201,7 @@ struct fault cand_keep_from(struct cand *c, float floor, size_t least, bool *kep
             c->key[i] = rank_id(c->key[i]);
         return *kept ? cand_gather(c, found, CAND_BY_ID) : fault;
     }
-    size_t found = 0;
-    for (size_t i = 0; i < c->n; i++)
-        found += c->logit[i] >= floor;
+    const size_t found = c->kern->count(c->logit, c->n, floor);
     *kept = found && found >= least;
     if (!*kept)
         return fault;
@@ -291,8 +290,8 @@ struct fault cand_alive(struct cand *c, size_t most, size_t *alive)
     most = most < c->n ? most : c->n;
     if (c->dense)
         return dense_select(c, most, alive);
-    for (size_t i = 0; i < c->n && *alive < most; i++)
-        *alive += c->logit[i] > -INFINITY;
+    const size_t all = c->kern->count(c->logit, c->n, -FLT_MAX);
+    *alive = all < most ? all : most;
     return fault_none();
 }
 

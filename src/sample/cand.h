@@ -63,7 +63,8 @@ struct cand {
     float *spare;
     uint64_t *key, *key_tmp; // scratch of selection and sorting
     uint32_t *value, *value_tmp;
-    size_t list_cap, block_cap, edit_cap, key_cap, key_tmp_cap, value_cap, value_tmp_cap;
+    float *sample;
+    size_t list_cap, block_cap, edit_cap, key_cap, key_tmp_cap, value_cap, value_tmp_cap, sample_cap;
 };
 
 // Prepares an empty store. kern outlives it.
@@ -103,13 +104,13 @@ struct head {
 };
 
 // The probabilities that cand_softmax(c, true) would give, of the candidates whose logit is within `range` (at least 16.7) of the largest;
-// of all when those are fewer than `least`. Exact: in rank order the f32 sum no longer changes once the terms are below half an
+// of all when those are fewer than `least` (1 or more) or more than half. Exact: in rank order the f32 sum no longer changes once the terms are below half an
 // ulp of it. The candidates stay as they are.
 struct fault cand_softmax_head(struct cand *c, float range, size_t least, struct head *head);
 
 // Keeps the first n of a list, or all but the first n; the order stays.
 void cand_truncate(struct cand *c, size_t n);
-struct fault cand_drop_first(struct cand *c, size_t n);
+void cand_drop_first(struct cand *c, size_t n);
 
 // The logit at a position.
 float cand_logit(const struct cand *c, uint32_t position);

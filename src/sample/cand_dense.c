@@ -87,35 +87,53 @@ static struct fault need_keys(struct cand *c, size_t n)
     return mem_grow(&c->key, &c->key_cap, n, sizeof *c->key) ? fault_none() : fault_memory();
 }
 
-// A logit that at least k elements of the row reach: the k-th largest block maximum. There are at least k blocks.
-static float floor_of_blocks(struct cand *c, size_t k)
+// A value that at least k of x[0..n) reach, and not many more if that is found soon; at worst the cut, if fewer than k reach that.
+static float reached_by(const struct cand *c, const float *x, size_t n, size_t k)
 {
-    for (size_t b = 0; b < blocks(c); b++)
-        c->key[b] = rank_key(c->block_max[b], (uint32_t)b);
-    sort_select(c->key, blocks(c), k);
-    return fmaxf(rank_logit(c->key[k - 1]), c->cut);
+    enum { STEPS = 12 };
+    float high = c->kern->max(x, n),
+          low = high - 1.0f; // fewer than k reach high, at least k reach low: once the first loop is done
+    for (float step = 1.0f; low > c->cut && c->kern->count(x, n, low) < k; step *= 2) {
+        high = low;
+        low -= step;
+    }
+    if (!(low > c->cut))
+        return c->cut;
+    for (int i = 0; i < STEPS; i++) {
+        const float middle = low + (high - low) / 2;
+        const size_t count = c->kern->count(x, n, middle);
+        if (count < k)
+            high = middle;
+        else
+            low = middle;
+        if (count >= k && count <= k + k / 8)
+            break;
+    }
+    return low;
 }
 
 // A guess, from every 16th block, at a logit that somewhat more than k elements reach.
-static float floor_of_sample(struct cand *c, size_t k)
+static float reached_in_sample(const struct cand *c, size_t k)
 {
     enum { STRIDE = 16 };
     size_t m = 0;
-    for (size_t b = 0; b < blocks(c); b += STRIDE)
-        m += collect_block(c, b, c->cut, c->key + m);
+    for (size_t b = 0; b < blocks(c); b += STRIDE) {
+        float tmp[KERN_BLOCK];
+        size_t len;
+        const float *const x = block(c, b, tmp, &len);
+        memcpy(c->sample + m, x, len * sizeof *x);
+        m += len;
+    }
     const size_t want = k / STRIDE + k / (4 * STRIDE) + 8;
-    if (want >= m)
-        return c->cut;
-    sort_select(c->key, m, want);
-    return fmaxf(rank_logit(c->key[want - 1]), c->cut);
+    return want < m ? reached_by(c, c->sample, m, want) : c->cut;
 }
 
 // Where collecting the k best may begin. Too high a floor is noticed by fewer than k turning up.
-static float first_floor(struct cand *c, size_t k)
+static float first_floor(const struct cand *c, size_t k)
 {
     if (k <= blocks(c) / 2)
-        return floor_of_blocks(c, k);
-    return k <= c->n / 8 ? floor_of_sample(c, k) : c->cut;
+        return reached_by(c, c->block_max, blocks(c), k);
+    return k <= c->n / 8 ? reached_in_sample(c, k) : c->cut;
 }
 
 // Collects unedited candidates with logit >= floor, pruned to the k best whenever there are too many.
@@ -136,14 +154,14 @@ static size_t collect_best(struct cand *c, float floor, size_t k, size_t room)
 
 struct fault dense_select(struct cand *c, size_t k, size_t *found)
 {
-    const size_t room = 2 * k + 2 * KERN_BLOCK, sample = c->n / 16 + 2 * KERN_BLOCK; // which is more than there are blocks
-    const struct fault fault = need_keys(c, (sample > room ? sample : room) + c->edited.n);
-    if (fault.code)
-        return fault;
+    const size_t room = 2 * k + 2 * KERN_BLOCK;
+    const struct fault fault = need_keys(c, room + c->edited.n);
+    if (fault.code || !mem_grow(&c->sample, &c->sample_cap, c->n / 16 + KERN_BLOCK, sizeof *c->sample))
+        return fault_memory();
     const size_t sure = k + c->edited.n; // so many elements are above a floor that k unedited ones are
     size_t m = collect_best(c, first_floor(c, k), k, room);
     if (m < k && sure <= blocks(c))
-        m = collect_best(c, floor_of_blocks(c, sure), k, room);
+        m = collect_best(c, reached_by(c, c->block_max, blocks(c), sure), k, room);
     if (m < k)
         m = collect_best(c, c->cut, k, room);
     for (size_t e = 0; e < c->edited.n; e++)
@@ -209,10 +227,16 @@ void dense_exp(const struct cand *c, float max, float *p)
         float tmp[KERN_BLOCK], *const to = p + b * KERN_BLOCK;
         size_t len;
         const float *x = block(c, b, tmp, &len);
-        if (c->block_max[b] < c->cut)
+        if (c->block_max[b] < c->cut) {
             memset(to, 0, len * sizeof *to);
-        else
-            c->kern->exp_sub(to, x, max, len);
+            continue;
+        }
+        if (c->cut - max > EXPF_UNDERFLOW) { // edits drove the largest down to where a finite mask is not far below it
+            memmove(tmp, x, len * sizeof *tmp);
+            c->kern->mask_below(tmp, len, c->cut);
+            x = tmp;
+        }
+        c->kern->exp_sub(to, x, max, len);
     }
     for (size_t e = 0; e < c->edited.n; e++)
         p[c->edited.id[e]] = kern_expf(c->edit[e] - max);

@@ -8,21 +8,27 @@
 
 #include <math.h>
 
-// All positions of a list by rank: by logit, after a sort by id when the list is not already in id order.
-static void rank_all(struct cand *c)
+// All positions of a list in id order by rank: equal logits keep their order.
+static void rank_by_id(struct cand *c)
 {
-    const bool by_id = c->order == CAND_BY_ID;
+    for (size_t i = 0; i < c->n; i++)
+        c->key[i] = (uint64_t)~order_bits(c->logit[i]) << 32 | i;
+    sort_rising(c->key, c->n, c->key_tmp);
+}
+
+// The same for a list in any order, by way of id order.
+static void rank_unordered(struct cand *c)
+{
     for (size_t i = 0; i < c->n; i++)
         c->key[i] = (uint64_t)c->id[i] << 32 | i;
-    if (!by_id)
-        sort_rising(c->key, c->n, c->key_tmp);
+    sort_rising(c->key, c->n, c->key_tmp);
     for (size_t i = 0; i < c->n; i++) {
         const uint32_t pos = (uint32_t)c->key[i];
         c->spare_id[i] = pos;
         c->key[i] = (uint64_t)~order_bits(c->logit[pos]) << 32 | i;
     }
     sort_rising(c->key, c->n, c->key_tmp);
-    for (size_t i = 0; !by_id && i < c->n; i++)
+    for (size_t i = 0; i < c->n; i++)
         c->key[i] = c->spare_id[(uint32_t)c->key[i]];
 }
 
@@ -63,8 +69,10 @@ static struct fault rank_list(struct cand *c, size_t k)
     } else if (few) {
         select_in_list(c, k);
         positions_by_rank(c, k);
+    } else if (c->order == CAND_BY_ID) {
+        rank_by_id(c);
     } else {
-        rank_all(c);
+        rank_unordered(c);
     }
     return fault;
 }
@@ -114,22 +122,56 @@ static struct fault collect(struct cand *c, float floor, size_t *found)
     return fault;
 }
 
-// Writes the logits that are at least floor, all if it is -inf, to spare[0..*n) in rank order.
-static struct fault sorted_logits(struct cand *c, float floor, size_t *n)
+// Sorts value[0..n), complements of order bits, and writes the logits to spare[0..n) in rank order.
+static void sort_logits(struct cand *c, size_t n)
 {
-    struct fault fault = floor > -INFINITY ? collect(c, floor, n) : cand_list(c);
+    sort_values(c->value, c->value_tmp, n);
+    for (size_t i = 0; i < n; i++)
+        c->spare[i] = order_value(~c->value[i]);
+}
+
+static struct fault need_values(struct cand *c, size_t n)
+{
+    if (!mem_grow(&c->value, &c->value_cap, n, sizeof *c->value) ||
+        !mem_grow(&c->value_tmp, &c->value_tmp_cap, n, sizeof *c->value_tmp))
+        return fault_memory();
+    return cand_need_list(c, n);
+}
+
+// Writes all logits to spare[0..n) in rank order.
+static struct fault all_logits(struct cand *c)
+{
+    struct fault fault = cand_list(c);
+    if (!fault.code)
+        fault = need_values(c, c->n);
     if (fault.code)
         return fault;
-    *n = floor > -INFINITY ? *n : c->n;
-    fault = cand_need_list(c, *n);
-    if (fault.code || !mem_grow(&c->value, &c->value_cap, *n, sizeof *c->value) ||
-        !mem_grow(&c->value_tmp, &c->value_tmp_cap, *n, sizeof *c->value_tmp))
-        return fault_memory();
+    for (size_t i = 0; i < c->n; i++)
+        c->value[i] = ~order_bits(c->logit[i]);
+    sort_logits(c, c->n);
+    return fault;
+}
+
+// The same for those that are at least *floor; when they are too few or most, for all, and *floor says so.
+static struct fault best_logits(struct cand *c, float *floor, size_t least, size_t *n)
+{
+    struct fault fault = fault_none();
+    *n = 0;
+    if (*floor > -INFINITY)
+        fault = collect(c, *floor, n);
+    if (fault.code)
+        return fault;
+    if (*n < least || *n > c->n / 2) {
+        *floor = -INFINITY;
+        *n = c->n;
+        return all_logits(c);
+    }
+    fault = need_values(c, *n);
+    if (fault.code)
+        return fault;
     for (size_t i = 0; i < *n; i++)
-        c->value[i] = ~(floor > -INFINITY ? (uint32_t)(c->key[i] >> 32) : order_bits(c->logit[i]));
-    sort_values(c->value, c->value_tmp, *n);
-    for (size_t i = 0; i < *n; i++)
-        c->spare[i] = order_value(~c->value[i]);
+        c->value[i] = ~(uint32_t)(c->key[i] >> 32);
+    sort_logits(c, *n);
     return fault;
 }
 
@@ -145,11 +187,7 @@ struct fault cand_softmax_head(struct cand *c, float range, size_t least, struct
     struct fault fault = cand_range(c, &max);
     floor = max - range;
     if (!fault.code)
-        fault = sorted_logits(c, floor, &n);
-    if (!fault.code && n < least && n < c->n) {
-        floor = -INFINITY;
-        fault = sorted_logits(c, floor, &n);
-    }
+        fault = best_logits(c, &floor, least, &n);
     if (fault.code)
         return fault;
     float tail = floor - max;

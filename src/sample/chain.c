@@ -118,6 +118,24 @@ struct fault chain_apply(struct chain *ch, struct cand *c, chain_watch_fn *watch
     return fault;
 }
 
+enum carry chain_carry(const struct chain *ch)
+{
+    enum carry most = CARRY_NOTHING;
+    for (size_t i = 0; i < ch->n; i++) {
+        const struct stage *const stage = &ch->stage[i];
+        const enum carry carry = stage->sampler->carry ? stage->sampler->carry(&stage->params) : CARRY_NOTHING;
+        most = carry > most ? carry : most;
+    }
+    return most;
+}
+
+void chain_skip(struct chain *ch)
+{
+    for (size_t i = 0; i < ch->n; i++)
+        if (ch->stage[i].sampler->skip)
+            ch->stage[i].sampler->skip(ch->stage[i].state);
+}
+
 struct fault chain_accept(struct chain *ch, uint32_t token)
 {
     struct fault fault = history_add(&ch->history, token);

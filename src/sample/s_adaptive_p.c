@@ -98,5 +98,16 @@ static void release(void *self)
     free(((struct state *)self)->original);
 }
 
-const struct sampler sampler_adaptive_p = {
-    .size = sizeof(struct state), .selector = true, .apply = apply, .accept = accept, .reset = reset, .release = release};
+static enum carry carry(const struct params *p)
+{
+    (void)p;
+    return CARRY_ROWS;
+}
+
+const struct sampler sampler_adaptive_p = {.carry = carry,
+                                           .size = sizeof(struct state),
+                                           .selector = true,
+                                           .apply = apply,
+                                           .accept = accept,
+                                           .reset = reset,
+                                           .release = release};

@@ -1,24 +1,41 @@
 // SPDX-License-Identifier: MIT
 // dist (selector): a draw from the softmax of what is left, by the inverse of its cumulative distribution.
+#include "base/mem.h"
 #include "sample/rng.h"
 #include "sample/sampler.h"
 
-// The place of the first candidate whose cumulative weight reaches target; found block by block, then within.
-static size_t pick(const struct cand *c, double target)
+#include <stdlib.h>
+
+struct state {
+    struct rng rng;
+    double *before; // [n / KERN_BLOCK + 1] sum of all p before each block
+    size_t cap;
+};
+
+// Sums p in f64 and notes the sum before each block.
+static struct fault add_up(struct state *s, const struct cand *c, double *sum)
 {
-    double running = 0.0;
+    *sum = 0.0;
+    if (!mem_grow(&s->before, &s->cap, c->n / KERN_BLOCK + 1, sizeof *s->before))
+        return fault_memory();
     for (size_t i = 0; i < c->n; i += KERN_BLOCK) {
-        const size_t len = c->n - i < KERN_BLOCK ? c->n - i : KERN_BLOCK;
-        const double after = c->kern->sum_wide(c->p + i, len, running);
-        if (after < target) {
-            running = after;
-            continue;
-        }
-        for (size_t k = i; k < i + len; k++) {
-            running += c->p[k];
-            if (running >= target)
-                return k;
-        }
+        s->before[i / KERN_BLOCK] = *sum;
+        *sum = c->kern->sum_wide(c->p + i, c->n - i < KERN_BLOCK ? c->n - i : KERN_BLOCK, *sum);
+    }
+    return fault_none();
+}
+
+// The place of the first candidate whose cumulative weight reaches target: in the last block before which it is not reached.
+static size_t pick(const struct state *s, const struct cand *c, double target)
+{
+    size_t b = 0;
+    while ((b + 1) * KERN_BLOCK < c->n && s->before[b + 1] < target)
+        b++;
+    double running = s->before[b];
+    for (size_t i = b * KERN_BLOCK; i < c->n; i++) {
+        running += c->p[i];
+        if (running >= target)
+            return i;
     }
     return c->n - 1;
 }
@@ -38,14 +55,17 @@ static bool draw_single(struct cand *c, double u)
 static struct fault apply(void *self, struct cand *c, const struct params *p, const struct history *h)
 {
     (void)p, (void)h;
-    const double u = rng_f64(self);
+    struct state *const s = self;
+    const double u = rng_f64(&s->rng);
     if (draw_single(c, u))
         return fault_none();
-    const struct fault fault = cand_exp(c);
+    double sum;
+    struct fault fault = cand_exp(c);
+    if (!fault.code)
+        fault = add_up(s, c, &sum);
     if (fault.code)
         return fault;
-    const double sum = c->kern->sum_wide(c->p, c->n, 0.0);
-    const size_t at = pick(c, sum * u);
+    const size_t at = pick(s, c, sum * u);
     c->chosen = c->dense ? (uint32_t)at : c->id[at];
     c->chosen_p = (float)(c->p[at] / sum);
     for (size_t i = 0; c->want_p && i < c->n; i++)
@@ -55,7 +75,19 @@ static struct fault apply(void *self, struct cand *c, const struct params *p, co
 
 static void reset(void *self, const struct params *p)
 {
-    rng_seed(self, p->seed);
+    rng_seed(&((struct state *)self)->rng, p->seed);
 }
 
-const struct sampler sampler_dist = {.size = sizeof(struct rng), .selector = true, .apply = apply, .reset = reset};
+// One draw a row, whatever the row.
+static void skip(void *self)
+{
+    rng_f64(&((struct state *)self)->rng);
+}
+
+static void release(void *self)
+{
+    free(((struct state *)self)->before);
+}
+
+const struct sampler sampler_dist = {
+    .size = sizeof(struct state), .selector = true, .apply = apply, .reset = reset, .skip = skip, .release = release};

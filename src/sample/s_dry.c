@@ -148,5 +148,11 @@ static void release(void *self)
     free(s->penalty);
 }
 
+static enum carry carry(const struct params *p)
+{
+    (void)p;
+    return CARRY_TOKENS;
+}
+
 const struct sampler sampler_dry = {
-    .size = sizeof(struct state), .enabled = enabled, .init = init, .apply = apply, .release = release};
+    .carry = carry, .size = sizeof(struct state), .enabled = enabled, .init = init, .apply = apply, .release = release};

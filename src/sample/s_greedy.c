@@ -5,7 +5,9 @@
 static struct fault apply(void *self, struct cand *c, const struct params *p, const struct history *h)
 {
     (void)self, (void)p, (void)h;
-    struct fault fault = cand_top_k(c, 1);
+    struct fault fault = cand_mask_all_but_max(c); // the first in the present order, where ranks would say the lowest id
+    if (!fault.code)
+        fault = cand_top_k(c, 1);
     if (!fault.code)
         fault = cand_softmax(c, false);
     if (fault.code)

@@ -18,10 +18,13 @@ static void reset(void *self, const struct params *p)
     s->mu = 2.0f * p->mirostat_ent;
 }
 
-// Softmaxes what the cut left, draws, and moves mu towards the target.
-static struct fault draw(struct state *s, struct cand *c, const struct params *p)
+// Keeps the k best, softmaxes them, draws, and moves mu towards the target.
+static struct fault draw(struct state *s, struct cand *c, size_t k, const struct params *p)
 {
-    const struct fault fault = cand_softmax(c, false);
+    const bool done = c->has_p && c->order == CAND_SORTED && k >= c->n; // a softmax of the same, in the same order
+    struct fault fault = done ? fault_none() : cand_top_k(c, k);
+    if (!done && !fault.code)
+        fault = cand_softmax(c, false);
     if (fault.code)
         return fault;
     draw_discrete(&s->rng, c);
@@ -53,10 +56,8 @@ static struct fault apply_1(void *self, struct cand *c, const struct params *p, 
     struct fault fault = cand_softmax_head(c, 16.7f, M, &head);
     if (fault.code)
         return fault;
-    if (c->n > 1) {
-        fault = cand_top_k(c, zipf_k(c, head.p, head.n, s->mu));
-        return fault.code ? fault : draw(s, c, p);
-    }
+    if (c->n > 1)
+        return draw(s, c, zipf_k(c, head.p, head.n, s->mu), p);
     fault = cand_softmax(c, true);
     if (!fault.code)
         draw_discrete(&s->rng, c);
@@ -97,10 +98,16 @@ static struct fault apply_2(void *self, struct cand *c, const struct params *p, 
         if (!fault.code)
             keep = unsurprising(c->p, c->n, s->mu);
     }
-    if (!fault.code)
-        fault = cand_top_k(c, keep);
-    return fault.code ? fault : draw(s, c, p);
+    return fault.code ? fault : draw(s, c, keep, p);
 }
 
-const struct sampler sampler_mirostat = {.size = sizeof(struct state), .selector = true, .apply = apply_1, .reset = reset};
-const struct sampler sampler_mirostat_v2 = {.size = sizeof(struct state), .selector = true, .apply = apply_2, .reset = reset};
+static enum carry carry(const struct params *p)
+{
+    (void)p;
+    return CARRY_ROWS;
+}
+
+const struct sampler sampler_mirostat = {
+    .carry = carry, .size = sizeof(struct state), .selector = true, .apply = apply_1, .reset = reset};
+const struct sampler sampler_mirostat_v2 = {
+    .carry = carry, .size = sizeof(struct state), .selector = true, .apply = apply_2, .reset = reset};

@@ -59,7 +59,14 @@ static void release(void *self)
     tally_free(self);
 }
 
-const struct sampler sampler_penalties = {.size = sizeof(struct tally),
+static enum carry carry(const struct params *p)
+{
+    (void)p;
+    return CARRY_TOKENS;
+}
+
+const struct sampler sampler_penalties = {.carry = carry,
+                                          .size = sizeof(struct tally),
                                           .enabled = enabled,
                                           .init = init,
                                           .apply = apply,

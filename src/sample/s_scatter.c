@@ -43,15 +43,18 @@ static struct fault init(void *self, const struct params *p, struct history *h)
     return fault_none();
 }
 
-// Computes the kernel for distances below k that are not there yet. It ends where the f32 weight is 0.
+// Computes the kernel for distances below k that are not there yet. It ends before the first weight that is 0 in f32.
 static struct fault reach_to(struct state *s, size_t k, double radius)
 {
-    while (s->reach < k && (!s->reach || (float)s->weight[s->reach - 1] != 0.0f)) {
+    while (s->reach < k) {
         const size_t d = s->reach;
+        const double weight = exp(-(double)d * (double)d / (2.0 * radius * radius));
+        if ((float)weight == 0.0f)
+            break;
         if (!mem_grow(&s->weight, &s->weight_cap, d + 1, sizeof *s->weight) ||
             !mem_grow(&s->weight_sum, &s->sum_cap, d + 1, sizeof *s->weight_sum))
             return fault_memory();
-        s->weight[d] = exp(-(double)d * (double)d / (2.0 * radius * radius));
+        s->weight[d] = weight;
         s->weight_sum[d] = d ? s->weight_sum[d - 1] + s->weight[d] : 0.0;
         s->reach++;
     }
@@ -91,7 +94,6 @@ static void diffuse(struct state *s, const struct kern *kern, size_t k, double s
         const double weight = 1.0 + s->weight_sum[up] + s->weight_sum[down];
         s->p[i] = (1.0 - strength) * s->p[i] + strength * (s->q[i] / weight);
     }
-    normalise(s->p, k);
 }
 
 // Damps recent tokens and puts the list and p back in order. Insertion, since all but a few stand where they belong.
@@ -133,8 +135,11 @@ static struct fault scatter(struct state *s, struct cand *c, const struct params
     for (size_t i = 0; i < k; i++)
         s->p[i] = c->p[i];
     const double blend = strength(s, p, k);
-    for (int step = 0; step < p->scatter_steps && blend > 0.0; step++)
-        diffuse(s, c->kern, k, blend);
+    for (int step = 0; step < p->scatter_steps; step++) {
+        if (blend > 0.0)
+            diffuse(s, c->kern, k, blend);
+        normalise(s->p, k);
+    }
     for (size_t i = 1; i < k; i++) // rounding must not break the order
         s->p[i] = fmin(s->p[i], s->p[i - 1]);
     if (p->scatter_absorption > 0.0f)
@@ -179,7 +184,13 @@ static void release(void *self)
     free(s->q);
 }
 
-const struct sampler sampler_scatter = {.size = sizeof(struct state),
+static enum carry carry(const struct params *p)
+{
+    return p->scatter_collision < 1.0f ? CARRY_ROWS : p->scatter_absorption > 0.0f ? CARRY_TOKENS : CARRY_NOTHING;
+}
+
+const struct sampler sampler_scatter = {.carry = carry,
+                                        .size = sizeof(struct state),
                                         .enabled = enabled,
                                         .init = init,
                                         .apply = apply,

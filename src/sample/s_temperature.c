@@ -17,6 +17,12 @@ static struct fault divide(struct cand *c, float temp)
     const struct fault fault = cand_list(c);
     if (!fault.code)
         c->kern->divide(c->logit, c->n, temp);
+    if (temp < INFINITY)
+        return fault;
+    for (size_t i = 0; !fault.code && i < c->n;
+         i++) // a negative exponent of dynatemp: all are equal now, and what was masked is NaN
+        if (isnan(c->logit[i]))
+            c->logit[i] = -INFINITY;
     return fault;
 }
 

@@ -4,15 +4,14 @@
 #include "base/bits.h"
 #include "base/mem.h"
 #include "sample/sampler.h"
-#include "sample/sort.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 struct state {
-    float *score;              // [n] by rank: distance of a candidate's surprise from the entropy
-    uint64_t *order, *scratch; // [n] score above rank, to be sorted
-    size_t score_cap, order_cap, scratch_cap;
+    float *surprise, *term; // [n] by rank: -ln p, and what it adds to the entropy
+    uint64_t *order;        // [n] ranks by score, the distance of a candidate's surprise from the entropy
+    size_t surprise_cap, term_cap, order_cap;
 };
 
 static bool enabled(const struct params *p)
@@ -22,27 +21,20 @@ static bool enabled(const struct params *p)
 
 static struct fault need(struct state *s, size_t n)
 {
-    if (!mem_grow(&s->score, &s->score_cap, n, sizeof *s->score) || !mem_grow(&s->order, &s->order_cap, n, sizeof *s->order) ||
-        !mem_grow(&s->scratch, &s->scratch_cap, n, sizeof *s->scratch))
+    if (!mem_grow(&s->surprise, &s->surprise_cap, n, sizeof *s->surprise) ||
+        !mem_grow(&s->term, &s->term_cap, n, sizeof *s->term) || !mem_grow(&s->order, &s->order_cap, n, sizeof *s->order))
         return fault_memory();
     return fault_none();
 }
 
-// Fills score and sorts the ranks by it; returns the entropy, its terms added by rank.
-static float order_by_score(struct state *s, const struct head *head)
+// Fills surprise; returns the entropy, its terms added by rank.
+static float entropy_of(struct state *s, const struct kern *kern, const struct head *head)
 {
-    float entropy = 0.0f;
     for (size_t i = 0; i < head->n; i++) {
-        s->score[i] = -logf(head->p[i]); // the surprise
-        if (head->p[i] > 0.0f)
-            entropy += head->p[i] * s->score[i];
+        s->surprise[i] = -logf(head->p[i]);
+        s->term[i] = head->p[i] > 0.0f ? head->p[i] * s->surprise[i] : 0.0f;
     }
-    for (size_t i = 0; i < head->n; i++) {
-        s->score[i] = fabsf(s->score[i] - entropy);
-        s->order[i] = (uint64_t)order_bits(s->score[i]) << 32 | i;
-    }
-    sort_rising(s->order, head->n, s->scratch);
-    return entropy;
+    return kern->sum(s->term, head->n, 0.0f);
 }
 
 // The score below which no candidate outside the head can be: their surprise is at least that of tail_p. -inf when their terms,
@@ -54,16 +46,56 @@ static float safe_score(const struct head *head, float entropy)
     return negligible ? surprise * 0.999f - entropy : -INFINITY;
 }
 
-// How many to keep of the head in the order of scores; 0 when the head is too short to tell.
-static size_t count(struct state *s, const struct cand *c, const struct head *head, const struct params *p)
+// Ranks by score without a sort: as the surprise rises from rank to rank (logf never falls: make prove-expf), the scores fall down to
+// the entropy and rise behind it, so the order is a merge of the two sides. Equal scores keep the order of ranks, so runs of them on the left are taken from their start.
+struct merge {
+    const float *surprise;
+    size_t n;
+    float entropy;
+    size_t left, right;  // what is not taken yet: [0, left) and [right, n)
+    size_t run, run_end; // a run on the left being taken
+};
+
+static float score(const struct merge *m, size_t rank)
+{
+    return fabsf(m->surprise[rank] - m->entropy);
+}
+
+static struct merge merge_begin(const float *surprise, size_t n, float entropy)
+{
+    struct merge m = {surprise, n, entropy, 0, 0, 0, 0};
+    while (m.left < n && surprise[m.left] < entropy)
+        m.left++;
+    m.right = m.left;
+    return m;
+}
+
+static size_t merge_next(struct merge *m)
+{
+    if (m->run < m->run_end)
+        return m->run++;
+    if (!m->left || (m->right < m->n && score(m, m->right) < score(m, m->left - 1)))
+        return m->right++;
+    m->run_end = m->left;
+    do
+        m->left--;
+    while (m->left && score(m, m->left - 1) == score(m, m->run_end - 1));
+    m->run = m->left;
+    return m->run++;
+}
+
+// Fills order with the ranks to keep and returns how many; 0 when the head is too short to tell.
+static size_t choose(struct state *s, const struct cand *c, const struct head *head, const struct params *p)
 {
     const bool part = head->n < c->n;
-    const float entropy = order_by_score(s, head), safe = part ? safe_score(head, entropy) : INFINITY;
+    const float entropy = entropy_of(s, c->kern, head), safe = part ? safe_score(head, entropy) : INFINITY;
+    struct merge m = merge_begin(s->surprise, head->n, entropy);
     float sum = 0.0f;
     for (size_t i = 0; i < head->n; i++) {
-        const uint32_t rank = (uint32_t)s->order[i];
-        if (part && !(s->score[rank] < safe))
+        const size_t rank = merge_next(&m);
+        if (part && !(score(&m, rank) < safe))
             return 0;
+        s->order[i] = rank;
         sum += head->p[rank];
         if (sum > p->typical && i + 1 >= MIN_KEEP(p))
             return i + 1;
@@ -99,7 +131,7 @@ static struct fault apply(void *self, struct cand *c, const struct params *p, co
             fault = need(s, head.n);
         if (fault.code)
             return fault;
-        keep = count(s, c, &head, p);
+        keep = choose(s, c, &head, p);
     }
     return keep_ranks(s, c, keep);
 }
@@ -107,9 +139,9 @@ static struct fault apply(void *self, struct cand *c, const struct params *p, co
 static void release(void *self)
 {
     struct state *const s = self;
-    free(s->score);
+    free(s->surprise);
+    free(s->term);
     free(s->order);
-    free(s->scratch);
 }
 
 const struct sampler sampler_typ_p = {.size = sizeof(struct state), .enabled = enabled, .apply = apply, .release = release};

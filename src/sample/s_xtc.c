@@ -21,7 +21,7 @@ static struct fault apply(void *self, struct cand *c, const struct params *p, co
     while (top < c->n && c->p[top] >= p->xtc_threshold)
         top++;
     if (top > 1 && c->n - (top - 1) >= MIN_KEEP(p))
-        return cand_drop_first(c, top - 1);
+        cand_drop_first(c, top - 1);
     return fault;
 }
 
@@ -30,4 +30,11 @@ static void reset(void *self, const struct params *p)
     rng_seed(self, p->seed);
 }
 
-const struct sampler sampler_xtc = {.size = sizeof(struct rng), .enabled = enabled, .apply = apply, .reset = reset};
+static enum carry carry(const struct params *p)
+{
+    (void)p;
+    return CARRY_ROWS; // a draw only where there are candidates enough
+}
+
+const struct sampler sampler_xtc = {
+    .carry = carry, .size = sizeof(struct rng), .enabled = enabled, .apply = apply, .reset = reset};

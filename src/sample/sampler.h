@@ -8,6 +8,13 @@
 #include "sample/history.h"
 #include "sample/params.h"
 
+// What a stage must know of earlier rows to work on a row.
+enum carry {
+    CARRY_NOTHING, // at most how many there were
+    CARRY_TOKENS,  // the accepted tokens
+    CARRY_ROWS,    // the rows themselves: they must have been sampled
+};
+
 struct sampler {
     size_t size;   // bytes of state, zeroed before init
     bool selector; // picks a token (sets chosen and chosen_p) and ends the chain
@@ -26,6 +33,12 @@ struct sampler {
 
     // Starts a new sequence: empty history, generators seeded with p->seed. NULL: nothing to do.
     void (*reset)(void *self, const struct params *p);
+
+    // NULL: CARRY_NOTHING.
+    enum carry (*carry)(const struct params *p);
+
+    // Leaves the state as if a row had been sampled. NULL: nothing to do; never called with CARRY_ROWS.
+    void (*skip)(void *self);
 
     // Frees what the state owns, not the state. NULL: nothing.
     void (*release)(void *self);

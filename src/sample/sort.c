@@ -109,114 +109,59 @@ static void complement(uint64_t *key, size_t n)
         key[i] = ~key[i];
 }
 
-// The radix sorts take the upper 22 of 32 bits in two passes. Keys that agree in those are few and side by side then: they are put
-// in order by the rest on the way out.
-enum { DIGIT = 11, DIGITS = 1 << DIGIT, PASSES = 2, REST = 32 - PASSES * DIGIT };
+// The radix sorts take 32 bits in three passes, counted in one go.
+enum { DIGIT = 11, DIGITS = 1 << DIGIT, PASSES = 3 };
 
 // Adds up counts so that each becomes the place where its digit starts.
-static void starts(size_t place[DIGITS])
+static void starts(uint32_t place[DIGITS])
 {
-    size_t sum = 0;
+    uint32_t sum = 0;
     for (size_t d = 0; d < DIGITS; d++) {
-        const size_t here = place[d];
+        const uint32_t here = place[d];
         place[d] = sum;
         sum += here;
-    }
-}
-
-// Sorts key[0..n), a few keys that differ in few bits, ascending.
-static void settle(uint64_t *key, size_t n, uint64_t *tmp)
-{
-    enum { FEW = 24 };
-    if (n <= FEW) {
-        for (size_t i = 1; i < n; i++) {
-            const uint64_t x = key[i];
-            size_t j = i;
-            for (; j && key[j - 1] > x; j--)
-                key[j] = key[j - 1];
-            key[j] = x;
-        }
-        return;
-    }
-    complement(key, n);
-    sort_keys(key, n, tmp);
-    complement(key, n);
-}
-
-static void radix(uint64_t *key, uint64_t *tmp, size_t n)
-{
-    size_t place[PASSES][DIGITS] = {0};
-    for (size_t i = 0; i < n; i++)
-        for (int d = 0; d < PASSES; d++)
-            place[d][key[i] >> (32 + REST + d * DIGIT) & (DIGITS - 1)]++;
-    uint64_t *from = key, *to = tmp;
-    for (int d = 0; d < PASSES; d++) {
-        starts(place[d]);
-        for (size_t i = 0; i < n; i++)
-            to[place[d][from[i] >> (32 + REST + d * DIGIT) & (DIGITS - 1)]++] = from[i];
-        uint64_t *const t = from;
-        from = to;
-        to = t;
-    }
-    for (size_t i = 0, end; i < n; i = end) { // an even number of passes: it is all in key again
-        for (end = i + 1; end < n && key[end] >> (32 + REST) == key[i] >> (32 + REST);)
-            end++;
-        if (end > i + 1)
-            settle(key + i, end - i, tmp);
     }
 }
 
 void sort_rising(uint64_t *key, size_t n, uint64_t *tmp)
 {
     enum { FEW = 1024 }; // below this merging is faster
-    if (n > FEW)
-        radix(key, tmp, n);
-    else
-        settle(key, n, tmp);
-}
-
-// Sorts key[0..n), which agree in all but the last REST bits, ascending.
-static void settle_values(uint32_t *key, size_t n)
-{
-    enum { FEW = 24, VALUES = 1 << REST };
-    if (n > FEW) {
-        size_t count[VALUES] = {0};
-        const uint32_t upper = key[0] & ~(uint32_t)(VALUES - 1);
-        for (size_t i = 0; i < n; i++)
-            count[key[i] & (VALUES - 1)]++;
-        for (uint32_t v = 0; v < VALUES; v++)
-            for (; count[v]; count[v]--)
-                *key++ = upper | v;
+    if (n <= FEW) {
+        complement(key, n);
+        sort_keys(key, n, tmp);
+        complement(key, n);
         return;
     }
-    for (size_t i = 1; i < n; i++) {
-        const uint32_t x = key[i];
-        size_t j = i;
-        for (; j && key[j - 1] > x; j--)
-            key[j] = key[j - 1];
-        key[j] = x;
+    uint32_t place[PASSES][DIGITS] = {0};
+    for (size_t i = 0; i < n; i++)
+        for (int d = 0; d < PASSES; d++)
+            place[d][key[i] >> (32 + d * DIGIT) & (DIGITS - 1)]++;
+    uint64_t *from = key, *to = tmp;
+    for (int d = 0; d < PASSES; d++) {
+        starts(place[d]);
+        for (size_t i = 0; i < n; i++)
+            to[place[d][from[i] >> (32 + d * DIGIT) & (DIGITS - 1)]++] = from[i];
+        uint64_t *const t = from;
+        from = to;
+        to = t;
     }
+    memcpy(key, tmp, n * sizeof *key); // where an odd number of passes ends
 }
 
 void sort_values(uint32_t *key, uint32_t *tmp, size_t n)
 {
-    size_t place[PASSES][DIGITS] = {0};
+    uint32_t place[PASSES][DIGITS] = {0};
     for (size_t i = 0; i < n; i++)
         for (int d = 0; d < PASSES; d++)
-            place[d][key[i] >> (REST + d * DIGIT) & (DIGITS - 1)]++;
+            place[d][key[i] >> (d * DIGIT) & (DIGITS - 1)]++;
     uint32_t *from = key, *to = tmp;
     for (int d = 0; d < PASSES; d++) {
         starts(place[d]);
         for (size_t i = 0; i < n; i++)
-            to[place[d][from[i] >> (REST + d * DIGIT) & (DIGITS - 1)]++] = from[i];
+            to[place[d][from[i] >> (d * DIGIT) & (DIGITS - 1)]++] = from[i];
         uint32_t *const t = from;
         from = to;
         to = t;
     }
-    for (size_t i = 0, end; i < n; i = end) {
-        for (end = i + 1; end < n && key[end] >> REST == key[i] >> REST;)
-            end++;
-        if (end > i + 1)
-            settle_values(key + i, end - i);
-    }
+    memcpy(key, tmp, n * sizeof *key);
 }

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: MIT
+#include "cli/parallel.h"
+
+#include "base/mem.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SHARE = 2 << 20, MOST_ROWS = 4096 }; // a worker's part of a batch: bytes of rows, and rows
+
+struct slot {
+    struct input_row row;
+    void *copy; // of the row's logits, when the input does not keep them
+    size_t copy_cap;
+    struct result result;
+    bool failed;
+    struct err e;
+};
+
+struct team {
+    struct slot *slot; // [cap]
+    size_t n;          // rows of the batch at hand
+    size_t slots, cap; // slots in use by some batch so far
+    struct member {
+        struct team *team;
+        struct worker worker;
+        pthread_t thread;
+        size_t index;
+        bool started;
+    } * member; // [members]
+    size_t members;
+};
+
+// Samples this worker's part of the batch, and passes over the rest.
+static void *work(void *arg)
+{
+    struct member *const m = arg;
+    struct team *const t = m->team;
+    const size_t first = t->n * m->index / t->members, last = t->n * (m->index + 1) / t->members;
+    for (size_t i = 0; i < t->n; i++) {
+        struct slot *const s = &t->slot[i];
+        struct err e;
+        if (i < first || i >= last) {
+            if (!worker_skip(&m->worker, &s->row, &e)) // the row's own worker reports it
+                break;
+            continue;
+        }
+        s->failed = !worker_row(&m->worker, &s->row, &s->result, &s->e);
+        if (s->failed)
+            break;
+    }
+    return NULL;
+}
+
+// Takes a row into the batch.
+static bool take(struct team *t, const struct input_row *row, struct err *e)
+{
+    struct slot *const s = &t->slot[t->n++];
+    const size_t bytes = row->logits.n * dtype_size(row->logits.type);
+    s->row = *row;
+    s->failed = false;
+    if (row->stays)
+        return true;
+    if (!mem_grow(&s->copy, &s->copy_cap, bytes, 1))
+        return err_from_fault(e, fault_memory());
+    memcpy(s->copy, row->logits.data, bytes);
+    s->row.logits.data = s->copy;
+    return true;
+}
+
+// Fills the batch. *end when there is no more. An error of the input comes after the rows before it.
+static bool fill(struct team *t, struct input *in, bool *end, struct err *e)
+{
+    size_t room = MOST_ROWS * t->members, bytes = 0;
+    *end = false;
+    input_release(in);
+    for (t->n = 0; t->n < room && bytes < SHARE * t->members;) {
+        struct input_row row;
+        if (!mem_grow(&t->slot, &t->cap, t->n + 1, sizeof *t->slot))
+            return err_from_fault(e, fault_memory());
+        if (t->n == t->slots)
+            t->slot[t->slots++] = (struct slot){0};
+        if (!input_next(in, &row, end, e))
+            return false;
+        if (*end)
+            return true;
+        if (!take(t, &row, e))
+            return false;
+        bytes += row.logits.n * dtype_size(row.logits.type);
+    }
+    return true;
+}
+
+// Runs the workers on the batch; the first works in this thread.
+static bool run_batch(struct team *t, struct err *e)
+{
+    bool ok = true;
+    for (size_t i = 1; i < t->members; i++) {
+        struct member *const m = &t->member[i];
+        m->started = pthread_create(&m->thread, NULL, work, m) == 0;
+        ok = ok && m->started;
+    }
+    if (ok)
+        work(&t->member[0]);
+    for (size_t i = 1; i < t->members; i++)
+        if (t->member[i].started)
+            pthread_join(t->member[i].thread, NULL);
+    return ok || err_set(e, STATUS_IO, "cannot start a thread");
+}
+
+static bool write_batch(struct team *t, struct output *out, struct err *e)
+{
+    for (size_t i = 0; i < t->n; i++) {
+        if (t->slot[i].failed) {
+            *e = t->slot[i].e;
+            return input_blame(&t->slot[i].row, e);
+        }
+        if (!output_record(out, &t->slot[i].result.record, e))
+            return false;
+    }
+    return true;
+}
+
+static bool recruit(struct team *t, const struct options *o, const struct kern *kern, struct err *e)
+{
+    const size_t members = (size_t)o->threads;
+    t->member = calloc(members, sizeof *t->member);
+    if (!t->member)
+        return err_from_fault(e, fault_memory());
+    for (; t->members < members; t->members++) {
+        struct member *const m = &t->member[t->members];
+        m->team = t;
+        m->index = t->members;
+        if (!worker_init(&m->worker, o, kern, e)) {
+            worker_free(&m->worker);
+            return false;
+        }
+    }
+    return true;
+}
+
+static void dismiss(struct team *t)
+{
+    for (size_t i = 0; i < t->members; i++)
+        worker_free(&t->member[i].worker);
+    for (size_t i = 0; i < t->slots; i++) {
+        free(t->slot[i].copy);
+        result_free(&t->slot[i].result);
+    }
+    free(t->member);
+    free(t->slot);
+}
+
+bool parallel_run(const struct options *o, const struct kern *kern, struct input *in, struct output *out, struct err *e)
+{
+    struct team t = {0};
+    bool ok = recruit(&t, o, kern, e), end = false;
+    while (ok && !end) {
+        struct err late;
+        const bool filled = fill(&t, in, &end, &late);
+        ok = !t.n || (run_batch(&t, e) && write_batch(&t, out, e));
+        if (ok && !filled) {
+            *e = late;
+            ok = false;
+        }
+    }
+    dismiss(&t);
+    return ok;
+}

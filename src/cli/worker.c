@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: MIT
+#include "cli/worker.h"
+
+#include "base/mem.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void result_free(struct result *res)
+{
+    free(res->ranked);
+    free(res->line);
+}
+
+bool worker_init(struct worker *w, const struct options *o, const struct kern *kern, struct err *e)
+{
+    struct fault fault = fault_none();
+    *w = (struct worker){.o = o};
+    cand_init(&w->cand, kern);
+    w->cand.want_p = o->dump;
+    w->chain = chain_new(o->plan, o->n_plan, &fault);
+    if (!fault.code && o->trace && !trace_init(&w->trace, o->plan, o->n_plan))
+        fault = fault_memory();
+    return err_from_fault(e, fault);
+}
+
+void worker_free(struct worker *w)
+{
+    chain_free(w->chain);
+    cand_free(&w->cand);
+    trace_free(&w->trace);
+}
+
+static bool accept_all(struct worker *w, const uint32_t *id, size_t n, struct err *e)
+{
+    struct fault fault = fault_none();
+    for (size_t i = 0; i < n && !fault.code; i++)
+        fault = chain_accept(w->chain, id[i]);
+    return err_from_fault(e, fault);
+}
+
+static bool in_vocabulary(const struct ids *ids, size_t n, size_t n_vocab, const char *option, struct err *e)
+{
+    for (size_t i = 0; i < n && i < ids->n; i++)
+        if (ids->id[i] >= n_vocab)
+            return err_set(e, STATUS_DATA, "%s holds token %" PRIu32 ", the vocabulary ends at %zu", option, ids->id[i],
+                           n_vocab - 1);
+    return true;
+}
+
+// The token that follows a row, when that is known beforehand; else -1.
+static bool known_token(const struct options *o, const struct input_row *row, int64_t *token, struct err *e)
+{
+    *token = -1;
+    if (o->accept_recorded) {
+        *token = row->recorded;
+        return *token >= 0 || err_set(e, STATUS_DATA, "--accept recorded: the input records no tokens");
+    }
+    if (!o->accept.given)
+        return true;
+    if (row->number >= o->accept.n)
+        return err_set(e, STATUS_DATA, "--accept names no token for this row, only %zu", o->accept.n);
+    *token = o->accept.id[row->number];
+    return *token < (int64_t)row->logits.n || in_vocabulary(&o->accept, row->number + 1, row->logits.n, "--accept", e);
+}
+
+// Starts a sequence at this row: the prompt, and of known tokens those before it.
+static bool begin_sequence(struct worker *w, const struct input_row *row, struct err *e)
+{
+    const struct options *const o = w->o;
+    if (!in_vocabulary(&o->prompt, o->prompt.n, row->logits.n, "--prompt-tokens", e) ||
+        !in_vocabulary(&o->accept, row->number, row->logits.n, "--accept", e))
+        return false;
+    if (o->independent || (w->begun && row->fresh))
+        chain_reset(w->chain, o->params.seed + (uint32_t)row->number);
+    w->begun = true;
+    return accept_all(w, o->prompt.id, o->prompt.n, e) && (!o->accept_recorded || accept_all(w, row->before, row->n_before, e)) &&
+           (o->independent || !o->accept.given || accept_all(w, o->accept.id, row->number, e));
+}
+
+static bool begin_row(struct worker *w, const struct input_row *row, int64_t *token, struct err *e)
+{
+    const bool fresh = !w->begun || w->o->independent || (row->fresh && w->o->accept_recorded);
+    return known_token(w->o, row, token, e) && (!fresh || begin_sequence(w, row, e));
+}
+
+// By falling probability, then rising id.
+static int by_probability(const void *a, const void *b)
+{
+    const struct ranked *const x = a, *const y = b;
+    if (x->p != y->p)
+        return x->p < y->p ? 1 : -1;
+    return x->id < y->id ? -1 : x->id > y->id;
+}
+
+// Fills in what only dumps show. The candidates are a list.
+static struct fault describe(const struct worker *w, struct result *res)
+{
+    const struct cand *const c = &w->cand;
+    struct record *const rec = &res->record;
+    if (!mem_grow(&res->ranked, &res->ranked_cap, c->n, sizeof *res->ranked))
+        return fault_memory();
+    size_t n = 0;
+    for (size_t i = 0; i < c->n; i++)
+        if (c->logit[i] > -INFINITY)
+            res->ranked[n++] = (struct ranked){c->id[i], c->logit[i], c->p[i]};
+    qsort(res->ranked, n, sizeof *res->ranked, by_probability);
+    for (size_t i = 0; i < n; i++)
+        if (res->ranked[i].p > 0.0f)
+            rec->entropy -= (double)res->ranked[i].p * log(res->ranked[i].p);
+    rec->kept = n;
+    rec->ranked = res->ranked;
+    rec->shown = w->o->dump_most && (size_t)w->o->dump_most < n ? (size_t)w->o->dump_most : n;
+    if (!w->trace.n)
+        return fault_none();
+    if (!res->line && !(res->line = calloc(w->trace.n, sizeof *res->line)))
+        return fault_memory();
+    memcpy(res->line, w->trace.line, w->trace.n * sizeof *res->line);
+    rec->trace = res->line;
+    rec->n_trace = w->trace.n;
+    return fault_none();
+}
+
+static struct fault sample(struct worker *w, const struct row *row)
+{
+    struct fault fault = cand_load(&w->cand, row);
+    if (!fault.code && w->trace.n)
+        fault = trace_begin(&w->trace, &w->cand);
+    if (!fault.code)
+        fault = chain_apply(w->chain, &w->cand, w->trace.n ? trace_stage : NULL, &w->trace);
+    return fault;
+}
+
+static struct fault record(struct worker *w, const struct input_row *row, struct result *res)
+{
+    struct cand *const c = &w->cand;
+    res->record = (struct record){.row = row->number, .chosen = c->chosen, .chosen_p = c->chosen_p, .n_vocab = c->n_vocab};
+    if (!w->o->dump)
+        return strcmp(w->o->output_format, "text") != 0 ? cand_alive(c, c->n, &res->record.kept) : fault_none();
+    const struct fault fault = cand_list(c);
+    return fault.code ? fault : describe(w, res);
+}
+
+bool worker_row(struct worker *w, const struct input_row *row, struct result *res, struct err *e)
+{
+    int64_t known;
+    if (!begin_row(w, row, &known, e))
+        return false;
+    struct fault fault = sample(w, &row->logits);
+    if (!fault.code)
+        fault = record(w, row, res);
+    if (fault.code)
+        return err_from_fault(e, fault);
+    res->token = known < 0 ? w->cand.chosen : (uint32_t)known;
+    return accept_all(w, &res->token, 1, e);
+}
+
+bool worker_skip(struct worker *w, const struct input_row *row, struct err *e)
+{
+    int64_t known;
+    if (w->o->independent)
+        return true;
+    if (!begin_row(w, row, &known, e))
+        return false;
+    chain_skip(w->chain);
+    const uint32_t token = (uint32_t)known; // if it is not known, no stage looks at it
+    return accept_all(w, &token, 1, e);
+}
+
+bool worker_splits(const struct worker *w)
+{
+    const bool known = w->o->accept.given || w->o->accept_recorded;
+    return w->o->independent || chain_carry(w->chain) <= (known ? CARRY_TOKENS : CARRY_NOTHING);
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+// One thread's chain and store: turns an input row into a result.
+#ifndef SAMPL_CLI_WORKER_H
+#define SAMPL_CLI_WORKER_H
+
+#include "cli/options.h"
+#include "cli/trace.h"
+#include "io/input.h"
+#include "io/output.h"
+
+// What a row came to, with the memory that its record points to. A zeroed struct is an empty result.
+struct result {
+    struct record record;
+    uint32_t token; // that follows the row: the chosen one, or the one that was known beforehand
+    struct ranked *ranked;
+    size_t ranked_cap;
+    struct trace_line *line;
+};
+
+void result_free(struct result *res);
+
+struct worker {
+    const struct options *o;
+    struct chain *chain;
+    struct cand cand;
+    struct trace trace;
+    bool begun; // a row has been seen
+};
+
+bool worker_init(struct worker *w, const struct options *o, const struct kern *kern, struct err *e);
+void worker_free(struct worker *w);
+
+// Samples a row and accepts its token.
+bool worker_row(struct worker *w, const struct input_row *row, struct result *res, struct err *e);
+
+// Passes over a row that another worker samples. Only when rows can be worked on apart: see worker_splits.
+bool worker_skip(struct worker *w, const struct input_row *row, struct err *e);
+
+// Can a row be sampled without its predecessors having been?
+bool worker_splits(const struct worker *w);
+
+#endif
