@@ -1,0 +1,252 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# Errors and warnings: errors.tsv makes the program print every one it has. The table's head explains its columns.
+load helper
+
+setup_file() {
+    export LC_ALL=C
+    mkdir -p "$BATS_FILE_TMPDIR/files"
+    cd "$BATS_FILE_TMPDIR/files" || return 1
+    make_files
+    "${CC:-cc}" -shared -fPIC -o ../inject.so "$BATS_TEST_DIRNAME/inject.c" -ldl
+}
+
+# What the table's commands read.
+make_files() {
+    f32 1 2 3 3 2 1 >ok.f32
+    f32 1 2 3 1 nan inf >nan.f32
+    f32 1 2 3 1 2 inf >inf.f32
+    f32 1 2 3 -inf -inf -inf >masked.f32
+    f32 -1 -2 -3 >negative.f32
+    { f32 1 2 3 && printf 12345; } >cut.f32
+    : >empty.f32
+    printf x >odd
+    printf 'no numbers\n' >unknown
+    printf '[1,2,3] [3,2,1]' >ok.json
+    printf '{"logits":[1,2,3],"id":[1,{"a":"b"}]}' >object.json
+    npy "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3)}" 1 2 3 3 2 1 >a.npy
+    npy "{'descr': '>f4', 'fortran_order': False, 'shape': (1, 3)}" 0 0 0 >swapped.npy
+    safetensors '{"x":{"dtype":"F32","shape":[2,3],"data_offsets":[0,24]}}' 1 2 3 3 2 1 >a.safetensors
+    safetensors '{"x":{"dtype":"F64","shape":[1,3],"data_offsets":[0,24]}}' 0 0 0 0 0 0 >double.safetensors
+    safetensors '{"x":{"dtype":"F32","shape":[1,3],"data_offsets":[0,12]},"y":{"dtype":"F16","shape":[6],"data_offsets":[12,24]},
+        "z":{"dtype":"I64","shape":[1],"data_offsets":[16,24]}}' 1 2 3 3 2 1 >three.safetensors
+    head -c 80 a.safetensors >cut.safetensors
+    { kld 4 3 1 0 1 2 0 && f32 1 0 && printf '\0\0\1\0\2\0\0\0'; } >a.kld
+    printf '0: 1\n1: 3\n2: 2\n' >a.pairs
+    printf '1 2\n3,x\n' >ids.bad
+    printf '0 1\n2,1\n' >ids
+    mkdir dir p
+    echo '--top-k 2' >p/good
+    echo '--temp 1 --preset p/bad' >p/nested
+    echo '--preset=p/self' >p/self
+    printf '%s\n' '# about' '--temp 1 operand' >p/operand
+    echo '--temp 1 -- operand' >p/dashes
+    echo "--dry-sequence-breaker 'ab" >p/quote
+    echo '--dry-sequence-breaker "ab' >p/dquote
+    echo '--temp 1 --bogus' >p/unknown
+    echo '--temp' >p/value
+    echo '--temp x' >p/bad
+}
+
+# npy DICT NUMBER..., safetensors JSON NUMBER...: such a file, its numbers f32. kld N_CTX N_VOCAB N_CHUNK TOKEN...: one without rows.
+npy() {
+    perl -e 'print "\x93NUMPY\1\0", pack("v/a*f<*", @ARGV)' -- "$@"
+}
+
+safetensors() {
+    perl -e 'print pack("Q</a*f<*", @ARGV)' -- "$@"
+}
+
+kld() {
+    perl -e 'print "_logits_", pack("V*", @ARGV)' -- "$@"
+}
+
+# g ARG...: the program with a chain that leaves nothing to chance.
+g() {
+    sampl -s 1 --samplers greedy "$@"
+}
+
+# inject CALL[:N[:ERRNO]] COMMAND...: runs the command with that call of the C library failing, see inject.c. A sanitizer's library
+# need not come first: inject.so passes on to it.
+inject() {
+    (
+        export SAMPL_INJECT=$1 LD_PRELOAD=$BATS_FILE_TMPDIR/inject.so
+        export ASAN_OPTIONS=verify_asan_link_order=0:${ASAN_OPTIONS-}
+        "${@:2}"
+    )
+}
+
+# oom COMMAND...: lets the first call for memory fail, then the second and so on. Each run must say so, or not need that memory.
+oom() {
+    local i status
+    "$@" >../good 2>../good.err </dev/null
+    for ((i = 1; ; i++)); do
+        rm -f ../reached
+        status=0
+        SAMPL_INJECT_LOG=../reached inject "memory:$i" "$@" >../got 2>../got.err </dev/null || status=$?
+        [ -e ../reached ] || break
+        case $status in
+        0) cmp ../good ../got ;;
+        3) [[ $(<../got.err) == "sampl: "*@("out of memory"|": Cannot allocate memory") ]] ;;
+        *) false ;;
+        esac || { echo "memory:$i: status $status, $(<../got.err)"; return 1; }
+    done
+    [ "$i" -gt 5 ]
+}
+
+# Without a C library to inject into: an emulator, valgrind, a sanitizer linked into the program.
+need_injection() {
+    [ -z "${RUN_ENV-}" ] || skip "RUN_ENV is set"
+    inject memory sampl --version 2>&1 | grep -q '^sampl: out of memory' || {
+        nm -D "$SAMPL" | grep -q ' T __[atm]san_' || return 1
+        skip "a sanitizer is linked into the program"
+    }
+}
+
+# matches TEXT PATTERN: equal, {*} standing for any text.
+matches() {
+    local pattern=$2
+    pattern=${pattern//\\/\\\\}
+    pattern=${pattern//\*/\\*}
+    pattern=${pattern//\?/\\?}
+    pattern=${pattern//\[/\\[}
+    pattern=${pattern//'{\*}'/*}
+    # shellcheck disable=SC2053
+    [[ $1 == $pattern ]]
+}
+
+# judge STATUS STDOUT STDERR COMMAND: runs one row of the table in a copy of the files, which must not change; says what is wrong.
+judge() {
+    local status=0 out err
+    (eval "$4") >../out 2>../err </dev/null || status=$?
+    out=$(tr -d '\0' <../out | tr '\n' ' ')
+    out=${out% }
+    err=$(cat ../err && echo .)
+    err=${err%.}
+    [ "$status" = "$1" ] || { echo "status $status"; return 1; }
+    matches "${out:--}" "$2" || { echo "stdout $out"; return 1; }
+    if [ "$3" = - ]; then
+        [ -z "$err" ] || { echo "stderr $err"; return 1; }
+    else
+        matches "$err" "sampl: ${3// \/\/ /$'\n'sampl: }"$'\n' || { echo "stderr $err"; return 1; }
+        [[ ${err//$'\n'/} != *[[:cntrl:]]* ]] || { echo "control characters in $err"; return 1; }
+        [ "$(grep -c '^sampl: .' ../err)" = "$(wc -l <../err)" ] || { echo "broken lines $err"; return 1; }
+    fi
+    ls -A >../after
+    cmp -s ../before ../after || { echo "files changed: $(diff ../before ../after)"; return 1; }
+}
+
+# rows GREP_OPTIONS: judges the rows whose command uses inject.so (-w) or does not (-vw).
+rows() {
+    local status out err command wrong=0 n=0 why expect
+    cp -R "$BATS_FILE_TMPDIR/files" .
+    cd files || return 1
+    ls -A >../before
+    grep -v -e '^#' -e '^$' -e '^unreachable' "$BATS_TEST_DIRNAME/errors.tsv" | grep -E "$1" 'inject|oom' >../table
+    while IFS=$'\t' read -r status out err command; do
+        n=$((n + 1))
+        expect=${status#!}
+        if why=$(judge "$expect" "$out" "$err" "$command"); then
+            [ "$status" = "$expect" ] || { echo "right now, take its '!' away: $command"; wrong=1; }
+        elif [ "$status" = "$expect" ]; then
+            printf '%s\n   want status %s, stdout %s, stderr %s\n   got  %s\n' "$command" "$status" "$out" "$err" "$why"
+            wrong=1
+        fi
+    done <../table
+    echo "$n rows"
+    [ "$n" -gt 0 ] && [ "$wrong" = 0 ]
+}
+
+@test "errors: every row of errors.tsv prints its line and ends with its status" {
+    rows -vw
+}
+
+@test "errors: when calls into the C library fail" {
+    need_injection
+    rows -w
+}
+
+@test "errors: every message in the source is in errors.tsv" {
+    find "$ROOT/src" -name '*.[ch]' -exec perl "$BATS_TEST_DIRNAME/errors.perl" "$BATS_TEST_DIRNAME/errors.tsv" {} +
+}
+
+# The options that --help shows: name, metavar or -, and whether it works yet.
+options() {
+    sampl --help | perl -0777 -ne '
+        s/\n {12,}(?=\S)/  /g;
+        print "$1\t", $3 // "-", "\t", /\G.*not available\s+yet/gc ? "later" : "now", "\n"
+            while /^ {2,6}(?:-\w+, )?--([\w-]+)((?:, --[\w-]+)*)(?: ?(\[?\S+))?(?=  )/mg'
+}
+
+# usage MESSAGE ARG...: the program refuses the arguments with a message that matches.
+usage() {
+    local status=0
+    sampl "${@:2}" >out 2>err </dev/null || status=$?
+    [ "$status" = 2 ] && [ ! -s out ] && matches "$(<err)" "sampl: $1" && return
+    echo "${*:2}: status $status, $(<err), want $1"
+    return 1
+}
+
+@test "errors: every option checks that it has a value, and that a number is one" {
+    local name metavar when bad n=0
+    options >list
+    while IFS=$'\t' read -r name metavar when; do
+        n=$((n + 1))
+        case $metavar in
+        -) usage "--$name takes no value" "--$name=1" ;;
+        '['*) ;;
+        *) usage "--$name needs a value" "--$name" ;;
+        esac
+        if [ "$when" = later ]; then
+            if [ "$metavar" = - ]; then set --; else set -- 1; fi
+            usage "--$name is not available yet" "--$name" "$@"
+            continue
+        fi
+        case $metavar in
+        N | K | T | P | X | '[=N]')
+            for bad in '' x 1x ' 1' '1 ' nan inf 1e39 1,5 --1 $'1\n2'; do
+                usage "--$name: '${bad//$'\n'/?}' is not {*}" "--$name=$bad"
+            done
+            ;;
+        esac
+    done <list
+    [ "$n" -gt 60 ]
+}
+
+@test "errors: a closed pipe ends the run quietly" {
+    cp "$BATS_FILE_TMPDIR/files/ok.f32" .
+    for how in default ignored; do
+        (
+            [ "$how" = default ] || trap '' PIPE
+            exec 3> >(exit 0)
+            sleep 0.1
+            g -n 3 ok.f32 >&3
+        ) 2>err || [ $? = 141 ]
+        [ ! -s err ]
+    done
+}
+
+# Mangled JSON: whatever comes, the program ends by itself with a status of its own and at most one line.
+@test "errors: mangled JSON is refused in one line" {
+    perl -e '
+        srand 7;
+        my @seed = ("[1,2.5e1,-3]", "[[1,2],[3,4]]", "{\"logits\":[1,-2e-3,null],\"id\":{\"a\":[\"x\\\"y\",true]}}",
+            "[{\"probs\":[0.5,0.5]},{\"logprobs\":[-1,-2]}]");
+        my @bit = ("[", "]", "{", "}", ",", ":", "\"", "\\", "-", ".", "e", "0", "1e999", "NaN", "nul", "\0", "\n", "\xff", " ");
+        for my $i (0 .. 299) {
+            my $s = $seed[rand @seed];
+            substr($s, rand 1 + length $s, rand 3) = $bit[rand @bit] for 0 .. rand 3;
+            open my $f, ">", "$i.json" or die;
+            print $f $s;
+        }'
+    local i status
+    for ((i = 0; i < 300; i++)); do
+        status=0
+        g -f json "$i.json" >out 2>err || status=$?
+        case $status in
+        0) [ ! -s err ] ;;
+        1) [ "$(wc -l <err)" = 1 ] && [[ $(<err) == "sampl: $i.json: row "* ]] ;;
+        *) false ;;
+        esac || { cat -v "$i.json" err; echo "status $status"; return 1; }
+    done
+}

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: MIT
+# errors.perl TABLE SOURCE...: names each message of the sources that no row of the table expects.
+use strict;
+use warnings;
+
+my ($table, @sources) = @ARGV;
+my (@expected, %unreachable, $wrong);
+
+sub complain { print "@_\n"; $wrong = 1 }
+
+sub slurp {
+    open my $f, '<', $_[0] or die "$_[0]: $!";
+    local $/;
+    return <$f>;
+}
+
+for (split /\n/, slurp($table)) {
+    next if /^#|^$/;
+    my ($status, undef, $err, $command) = split /\t/;
+    if (!defined $command) { complain("$table: not four columns: $_") }
+    elsif ($status eq 'unreachable') { $unreachable{$err} = 1 }
+    else { push @expected, split m{ // }, $err }
+}
+
+my $string = qr/"(?:\\.|[^"\\])*"/;
+
+# The text of adjacent literals and PRI macros.
+sub text_of {
+    my ($text) = @_;
+    $text =~ s/\bPRI\w+/"u"/g;
+    return join '', map { s/\\(.)/$1/gr } $text =~ /"((?:\\.|[^"\\])*)"/g;
+}
+
+# A format as a pattern: conversions match anything.
+sub pattern_of {
+    return join '.*', map { s/%%/%/gr =~ s/(\W)/\\$1/gr }
+        split /(?<!%)%[-+ #0]*(?:\d+|\*)?(?:\.(?:\d+|\*))?[hlzjt]*[a-zA-Z]/, $_[0], -1;
+}
+
+for my $source (@sources) {
+    my $text = slurp($source);
+    while ($text =~ /\berr_(set|prefix|warn|note)\s*\(/g) {
+        my ($call, $line) = ($1, 1 + (substr($text, 0, $-[0]) =~ tr/\n//));
+        if ($text =~ /\G([^";{}]*)($string(?:$string|\s|\bPRI\w+)*)(?=[,)])/gc) {
+            my ($before, $format) = ($1, text_of($2));
+            complain("$source:$line: a choice of formats; write two calls") if $before =~ /\?/;
+            my $p = pattern_of($format);
+            my $whole = $call eq 'prefix' ? qr/(?:^|: )$p: / : $call eq 'warn' ? qr/^warning: $p$/ : $call eq 'note' ? qr/^note: $p$/ : qr/(?:^|: )$p$/;
+            if (exists $unreachable{$format}) {
+                $unreachable{$format} = 0;
+                next;
+            }
+            complain("$source:$line: nothing expects \"$format\"") if !grep { $_ =~ $whole } @expected;
+        } elsif ($text !~ /\G(?:[^;{]*\bformat\b|\.\.\.)/gc) {
+            complain("$source:$line: the format of err_$call is not a string");
+        }
+    }
+    # What goes into "cannot %s" and "where JSON wants %s".
+    while ($text =~ /\b(?:fail|syntax)\(\w+, ($string)/g) {
+        my $what = text_of($1);
+        complain("$source: nothing expects '$what'") if !grep { index($_, $what) >= 0 } @expected;
+    }
+}
+complain("$table: unreachable, but not in the source: $_") for sort grep { $unreachable{$_} } keys %unreachable;
+exit($wrong ? 1 : 0);

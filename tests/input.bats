@@ -1,0 +1,463 @@
+#!/usr/bin/env bats
+# Reading rows: every form of the same rows gives the same answers, however the bytes arrive.
+
+load helper
+
+# Numbers that f16, bf16, f32 and text all hold exactly: rows of the sample with the mantissa cut to 7 bits.
+setup_file() {
+    cd "$BATS_FILE_TMPDIR" || return 1
+    head -c $((16 * 8192)) "$AUSTEN" | perl -e '
+        use strict;
+        binmode STDIN;
+        local $/;
+        my @h = map { $_ & 0xfff8 } unpack "v*", <STDIN>;
+        my @f = map {
+            my ($e, $m) = ($_ >> 10 & 31, $_ & 1023);
+            ($_ >> 15 ? -1 : 1) * ($e ? (1024 + $m) * 2 ** ($e - 25) : $m * 2 ** -24)
+        } @h;
+        sub put { open my $out, ">:raw", shift or die; print $out @_; close $out or die }
+        put "rows.f16", pack "v*", @h;
+        put "rows.f32", pack "f<*", @f;
+        put "rows.bf16", pack "v*", map { $_ >> 16 } unpack "L<*", pack "f<*", @f;
+        my @row = map { join ",", map { sprintf "%.9g", $_ } @f[$_ * 4096 .. $_ * 4096 + 4095] } 0 .. 15;
+        put "rows.json", map { "[$_]\n" } @row;'
+    for form in f16 f32 bf16; do "$SAMPL" -n 4096 -s 7 rows.$form >ids.$form; done
+    "$SAMPL" -n 4096 -s 7 --top-k 0 --dump-probs rows.f16 >dump
+    "$SAMPL" -n 4096 -s 7 rows.f16 >ids
+    "$SAMPL" -n 4096 -s 7 --independent rows.f16 >each
+}
+
+setup() {
+    cd "$BATS_TEST_TMPDIR" || return 1
+    R=$BATS_FILE_TMPDIR
+}
+
+# answers FILE...: the same ids and the same dump as the f16 rows give. Reads standard input without FILE.
+answers() {
+    local input=("$@")
+    if [ $# -eq 0 ]; then
+        cat >stdin
+        input=(stdin)
+    fi
+    sampl -n 4096 -s 7 "${input[@]}" >ids || return 1
+    same ids "$R/ids" || return 1
+    sampl -n 4096 -s 7 --top-k 0 --dump-probs "${input[@]}" >dump || return 1
+    same dump "$R/dump"
+}
+
+# Bytes of standard input in pieces of 1 to 7.
+trickle() {
+    perl -e '
+        binmode STDIN;
+        for (my $i = 0; sysread STDIN, my $bytes, 1 + $i % 7; $i++) {
+            syswrite(STDOUT, $bytes) == length $bytes or die;
+        }'
+}
+
+@test "the reference has a choice to make in its rows" {
+    [ "$(wc -l <"$R/ids")" -eq 16 ]
+    [ "$(sort -u "$R/ids" | wc -l)" -gt 3 ]
+    run ! cmp -s "$R/ids" "$R/each"
+}
+
+@test "f16, f32, bf16 and JSON give the same answers" {
+    answers "$R/rows.f16"
+    answers "$R/rows.f32"
+    answers "$R/rows.bf16"
+    answers "$R/rows.json"
+}
+
+@test "f16, f32 and JSON agree on the full precision of f16" {
+    head -c $((8 * 8192)) "$AUSTEN" >a.f16
+    perl -e '
+        use strict;
+        binmode STDIN;
+        local $/;
+        my @f = map {
+            my ($e, $m) = ($_ >> 10 & 31, $_ & 1023);
+            ($_ >> 15 ? -1 : 1) * ($e ? (1024 + $m) * 2 ** ($e - 25) : $m * 2 ** -24)
+        } unpack "v*", <STDIN>;
+        open my $out, ">:raw", "a.f32" or die;
+        print $out pack "f<*", @f;
+        open $out, ">", "a.json" or die;
+        print $out "[", join(",", map { sprintf "%.9g", $_ } splice @f, 0, 4096), "]\n" while @f;' <a.f16
+    for form in f16 f32 json; do sampl -n 4096 -s 3 --top-k 0 --dump-probs a.$form >dump.$form; done
+    same dump.f16 dump.f32
+    same dump.f16 dump.json
+}
+
+@test "JSON: one array of rows" {
+    perl -e 'print "[", join(",", map { chomp; $_ } <>), "]"' "$R/rows.json" | answers
+    perl -e 'print " [\n", join(" ,\n ", map { chomp; $_ } <>), "\n]\n\n"' "$R/rows.json" | answers
+}
+
+@test "JSON: objects with logits or logprobs among other members" {
+    perl -pe 's/(.*)/{"logits":$1}/' "$R/rows.json" | answers
+    perl -pe 's/(.*)/{"logprobs":$1}/' "$R/rows.json" | answers
+    perl -pe 's/(.*)/{"note":"a \\"]},{[ b","deep":{"a":[1,[2,{"logits":[3]}]]},"logits" : $1 , "n":null,"t":true}/' "$R/rows.json" | answers
+    perl -ne 'chomp; print $. % 2 ? "{\"logits\":$_}" : $_' "$R/rows.json" | answers
+    perl -e 'print "[", join(",", map { chomp; $. % 2 ? "{\"logits\":$_}" : $_ } <>), "]"' "$R/rows.json" | answers
+}
+
+@test "JSON: rows and arrays of rows one after another without separators" {
+    tr -d '\n' <"$R/rows.json" | answers
+    perl -e '@r = map { chomp; $_ } <>; print "[", join(",", @r[0 .. 4]), "]", @r[5, 6], "[$r[7]]", "[", join(",", @r[8 .. 15]), "]"' \
+        "$R/rows.json" | answers
+    perl -e '@r = map { chomp; $_ } <>; print "[][", join(",", @r[0 .. 9]), "] [] ", @r[10 .. 15], "[ ]"' "$R/rows.json" | answers
+}
+
+@test "JSON: white space wherever it may stand" {
+    perl -pe 's/,/\n,\r\n\t /g; s/\[/\t[ \n/; s/\]/\r\n ]\t/' "$R/rows.json" | answers
+    perl -pe 's/,/,\n/g' "$R/rows.json" | answers
+    (printf '\n\n\r\n   \t'; cat "$R/rows.json"; printf ' \n\n') | answers
+    tr '\n' '\r' <"$R/rows.json" | answers
+}
+
+@test "JSON: numbers in every notation" {
+    f32 100 -0.5 0.001 1e10 -2500 3 0 1.5 >a.f32
+    echo '[1e2,-5E-1,1.0e-03,1E+10,-25e2,3.000,-0,0.15e1]' >a.json
+    for form in f32 json; do sampl -n 8 -s 1 --samplers '' --dump-probs -O tsv a.$form | cut -f 1-6 | sed 's/\t-0\t/\t0\t/' >dump.$form; done
+    [ "$(wc -l <dump.f32)" -eq 9 ]
+    same dump.f32 dump.json
+}
+
+@test "masked: -inf, null, -Infinity and the lowest float" {
+    f32 1 -inf 2 -inf 0.5 -inf >inf.f32
+    f32 1 -3.4028234663852886e38 2 -inf 0.5 -3.4028234663852886e38 >lowest.f32
+    echo '[1,null,2,null,0.5,null]' >null.json
+    echo '[1, -Infinity, 2, null, 0.5, -Infinity]' >python.json
+    echo '[1,-3.4028235e38,2,-3.4028234663852886e+38,0.5,-3.4028235e+38]' >server.json
+    perl -e 'print pack "v*", 0x3c00, 0xfc00, 0x4000, 0xfc00, 0x3800, 0xfc00' >inf.f16
+    perl -e 'print pack "v*", 0x3f80, 0xff80, 0x4000, 0xff80, 0x3f00, 0xff80' >inf.bf16
+    sampl -n 6 -s 1 --samplers '' --dump-probs -O tsv inf.f32 >want
+    [ "$(tail -n +2 want | cut -f 3 | tr '\n' ' ')" = "2 0 4 " ]
+    for f in lowest.f32 null.json python.json server.json inf.f16 inf.bf16; do
+        sampl -n 6 -s 1 --samplers '' --dump-probs -O tsv "$f" >dump
+        same dump want
+        sampl -n 6 -s 1 --samplers '' -O tsv "$f" >short # the count without a dump
+        [ "$(tail -1 short | cut -f 4)" = 3 ]
+    done
+}
+
+@test "masked: the lowest number of f16 and bf16, each as such only" {
+    perl -e 'print pack "v*", 0x3c00, 0xfbff, 0xfbfe' >a.f16
+    [ "$(sampl -n 3 -s 1 --dump-probs -O tsv --samplers '' a.f16 | tail -n +2 | cut -f 3,4 | tr "\t\n" "  ")" = "0 1 2 -65472 " ]
+    perl -e 'print pack "v*", 0x3f80, 0xff7f, 0xff7e' >a.bf16
+    [ "$(sampl -n 3 -s 1 --dump-probs -O tsv --samplers '' a.bf16 | tail -n +2 | cut -f 3 | tr "\n" " ")" = "0 2 " ]
+    f32 1 -65504 -3.38e38 >a.f32
+    [ "$(sampl -n 3 -s 1 -O tsv --samplers '' a.f32 | tail -1 | cut -f 4)" = 3 ]
+    echo "[1,-9999,-65504,-3.4e38]" >a.json
+    [ "$(sampl -s 1 -O tsv --samplers '' a.json | tail -1 | cut -f 4)" = 4 ]
+}
+
+@test "JSON: probabilities become logarithms" {
+    echo '{"probs":[0.5,0.25,0,0.125,0.125]}' >p.json
+    perl -e 'print "[", join(",", map { $_ ? sprintf "%.17g", log $_ : "null" } 0.5, 0.25, 0, 0.125, 0.125), "]\n"' >l.json
+    sampl -s 1 --samplers '' --dump-probs -O tsv p.json >p
+    sampl -s 1 --samplers '' --dump-probs -O tsv l.json >l
+    [ "$(wc -l <p)" -eq 5 ]
+    same p l
+}
+
+@test "a file, standard input redirected, and a pipe" {
+    for form in f16 f32 bf16 json; do
+        sampl -n 4096 -s 7 -f $form <"$R/rows.$form" >redirected
+        same redirected "$R/ids"
+        sampl -n 4096 -s 7 -f $form - <"$R/rows.$form" >dash
+        same dash "$R/ids"
+        # shellcheck disable=SC2002
+        cat "$R/rows.$form" | sampl -n 4096 -s 7 -f $form >piped
+        same piped "$R/ids"
+        mkfifo fifo.$form
+        cat "$R/rows.$form" >fifo.$form &
+        sampl -n 4096 -s 7 fifo.$form >named # the ending speaks for a fifo too
+        wait $!
+        same named "$R/ids"
+    done
+}
+
+@test "a slow pipe that delivers a few bytes at a time" {
+    for form in f16 f32 bf16; do
+        trickle <"$R/rows.$form" | sampl -n 4096 -s 7 -f $form >ids
+        same ids "$R/ids"
+    done
+    trickle <"$R/rows.json" | sampl -s 7 >ids
+    same ids "$R/ids"
+    perl -pe 's/(.*)/{"a":"b\\"c","logits":$1,"z":[1,{"y":2}]}/; s/,/ , /g' "$R/rows.json" | trickle | sampl -s 7 >ids
+    same ids "$R/ids"
+    perl -e 'print "[", join(" , ", map { chomp; $_ } <>), "]"' "$R/rows.json" | trickle | sampl -s 7 >ids
+    same ids "$R/ids"
+}
+
+@test "several files are one long input" {
+    split -a 1 -b $((5 * 8192)) --additional-suffix=.f16 "$R/rows.f16" part. # 5 + 5 + 5 + 1 rows
+    answers part.a.f16 part.b.f16 part.c.f16 part.d.f16
+    : >empty
+    answers empty part.a.f16 empty part.b.f16 part.c.f16 part.d.f16 empty
+    sed -n 6,10p "$R/rows.json" >b.json
+    tail -c 16384 "$R/rows.f32" >d.f32
+    answers part.a.f16 b.json part.c.f16 d.f32
+    sampl -n 4096 -s 7 part.a.f16 - part.c.f16 part.d.f16 <b.json >ids # `-` among files, in another format
+    same ids "$R/ids"
+    # shellcheck disable=SC2002
+    cat part.b.f16 | sampl -n 4096 -s 7 -f f16 part.a.f16 - part.c.f16 part.d.f16 >ids
+    same ids "$R/ids"
+    sampl -n 4096 -s 7 -f f16 - part.c.f16 part.d.f16 < <(cat part.a.f16 part.b.f16) >ids
+    same ids "$R/ids"
+}
+
+@test "standard input named twice is read once, as cat does" {
+    sampl -n 4096 -s 7 -f f16 - - <"$R/rows.f16" >ids
+    same ids "$R/ids"
+    # shellcheck disable=SC2002
+    cat "$R/rows.f16" | sampl -n 4096 -s 7 -f f16 - - >ids
+    same ids "$R/ids"
+}
+
+@test "--rows in all its forms" {
+    split -a 1 -b $((7 * 16384)) --additional-suffix=.f32 "$R/rows.f32" part. # 7 + 7 + 2 rows
+    while read -r rows lines; do
+        sed -n "$lines" "$R/each" >want
+        sampl -n 4096 -s 7 --independent --rows "$rows" "$R/rows.f16" >ids
+        same ids want
+        sampl -n 4096 -s 7 --independent --rows="$rows" -f f16 <"$R/rows.f16" >ids
+        same ids want
+        sampl -n 4096 -s 7 --independent --rows "$rows" part.a.f32 part.b.f32 part.c.f32 >ids
+        same ids want
+        case $rows in *-*) continue ;; esac
+        sampl -n 4096 -s 7 --independent --rows "$rows" "$R/rows.json" >ids
+        same ids want
+        sampl -n 4096 -s 7 --independent --rows "$rows" -f bf16 < <(cat "$R/rows.bf16") >ids
+        same ids want
+    done <<-END
+	: 1,16p
+	0: 1,16p
+	3: 4,16p
+	:5 1,5p
+	3:5 4,5p
+	15:16 16p
+	0:1 1p
+	:100 1,16p
+	-4: 13,16p
+	:-12 1,4p
+	-6:-2 11,14p
+	2:-2 3,14p
+	-1: 16p
+	-16: 1,16p
+	-100:3 1,3p
+	-3:15 14,15p
+	5:3
+	16:
+	100:
+	0:0
+	:-16
+	:-99
+	-2:-4
+	END
+}
+
+@test "--rows: the rows chosen are a sequence of their own, and keep their numbers" {
+    head -c $((9 * 8192)) "$R/rows.f16" | tail -c $((5 * 8192)) >middle.f16
+    sampl -n 4096 -s 7 --repeat-penalty 1.4 middle.f16 >want
+    sampl -n 4096 -s 7 --repeat-penalty 1.4 --rows 4:9 "$R/rows.f16" >ids
+    same ids want
+    [ "$(sampl -n 4096 -s 7 -O tsv --rows -3: "$R/rows.f16" | cut -f 1 | tr '\n' ' ')" = "row 13 14 15 " ]
+}
+
+@test "--rows counts from the end only where the end is known" {
+    run -2 --separate-stderr sampl -n 4096 -f f16 --rows -3: < <(cat "$R/rows.f16")
+    [ -z "$output" ]
+    run -2 --separate-stderr sampl --rows :-3 "$R/rows.json"
+    [ -z "$output" ]
+}
+
+@test "--rows stops before what follows" {
+    (head -c $((2 * 8192)) "$R/rows.f16"; printf x) >short.f16
+    sampl -n 4096 -s 7 --rows :2 short.f16 >ids
+    head -2 "$R/ids" | cmp - ids
+    (head -2 "$R/rows.json"; echo nonsense) >bad.json
+    sampl -s 7 --rows :2 bad.json >ids
+    head -2 "$R/ids" | cmp - ids
+}
+
+@test "rows wider than 2^20" {
+    perl -e '
+        use strict;
+        my $n = (1 << 20) + 5;
+        open my $raw, ">:raw", "wide.f32" or die;
+        open my $half, ">:raw", "wide.bf16" or die;
+        open my $json, ">", "wide.json" or die;
+        for my $row (0, 1) {
+            my @x = map { ($_ * 7919 + $row) % 97 / 8 } 0 .. $n - 1;
+            $x[$n - 1 - $row] = 32;
+            print $raw pack "f<*", @x;
+            print $half pack "v*", map { $_ >> 16 } unpack "L<*", pack "f<*", @x;
+            print $json "[", join(",", @x), "]\n";
+        }'
+    sampl -n 1048581 --temp 0 wide.f32 >ids
+    printf '1048580\n1048579\n' | cmp - ids
+    for form in f32 bf16 json; do
+        sampl -n 1048581 -s 5 --samplers 'top_n_sigma;temperature' --top-nsigma 9 --temp 3 --dump-probs=99 wide.$form >dump.$form
+    done
+    [ "$(wc -l <dump.f32)" -eq 202 ]
+    same dump.f32 dump.bf16
+    same dump.f32 dump.json
+    sampl -n 1048581 -s 5 --samplers 'top_n_sigma;temperature' --top-nsigma 9 --temp 3 --dump-probs=99 -f f32 < <(cat wide.f32) >dump
+    same dump.f32 dump
+    sampl -s 5 --samplers 'top_n_sigma;temperature' --top-nsigma 9 --temp 3 --dump-probs=99 < <(cat wide.json) >dump
+    same dump.f32 dump
+}
+
+# shellcheck disable=SC2094
+@test "rows that lie at odd addresses" {
+    for form in f16 bf16 f32; do
+        for odd in 1 3; do
+            (head -c $odd /dev/zero; cat "$R/rows.$form") >odd
+            (dd bs=$odd count=1 of=/dev/null status=none; sampl -n 4096 -s 7 -f $form) <odd >ids
+            same ids "$R/ids"
+            (dd bs=$odd count=1 of=/dev/null status=none; sampl -n 4096 -s 7 --top-k 0 --dump-probs -f $form) <odd >dump
+            same dump "$R/dump"
+            (dd bs=$odd count=1 of=/dev/null status=none; sampl -n 4096 -s 7 --independent --rows -3: -f $form) <odd >ids
+            tail -3 "$R/each" | cmp - ids
+        done
+    done
+    perl -e 'print pack "v*", map { 0x3c00 + $_ * 7919 % 4096 } 0 .. 499' >five.f16
+    sampl -n 5 -s 2 --dump-probs five.f16 >whole
+    sampl -n 5 -s 2 --dump-probs -f f16 < <(trickle <five.f16) >piped
+    same whole piped
+    (printf '%s' '[9]]'; cat "$R/rows.json") >odd
+    (dd bs=4 count=1 of=/dev/null status=none; sampl -s 7) <odd >ids
+    same ids "$R/ids"
+}
+
+@test "the format is told by content, then by the name's ending" {
+    cp "$R/rows.f32" a.bin
+    answers a.bin
+    cp "$R/rows.json" nameless
+    answers nameless
+    cp "$R/rows.json" liar.f32
+    answers liar.f32
+    cp "$R/rows.bf16" liar.f16 # raw numbers carry no mark: the ending rules, --format overrules it
+    sampl -n 4096 -s 7 -f bf16 liar.f16 >ids
+    same ids "$R/ids"
+    cp "$R/rows.f16" nameless
+    run -2 --separate-stderr sampl -n 4096 nameless
+    [ -z "$output" ]
+    run -2 --separate-stderr sampl -n 4096 <nameless
+    [ -z "$output" ]
+    sampl -n 4096 -s 7 --format f16 nameless >ids
+    same ids "$R/ids"
+    # raw numbers that begin as JSON does
+    perl -e 'print "[\0\0\x40" x 20' >bracket.f32
+    sampl -n 20 --temp 0 bracket.f32 >ids
+    [ "$(cat ids)" = 0 ]
+}
+
+@test "empty input gives nothing" {
+    : >empty
+    : >empty.f32
+    for args in empty empty.f32 '-f json empty' '-f f32 -n 3 empty' 'empty empty.f32 -' '--rows 1:2 empty' '--rows -1: empty'; do
+        # shellcheck disable=SC2086
+        sampl $args </dev/null >ids 2>messages
+        [ ! -s ids ]
+        [ ! -s messages ]
+    done
+    : | sampl >ids 2>messages
+    [ ! -s ids ]
+    [ ! -s messages ]
+    for space in '\n' '  \n\t\n' '[]' '[ ]\n[]'; do
+        # shellcheck disable=SC2059
+        printf "$space" | sampl -f json >ids 2>messages
+        [ ! -s ids ]
+        [ ! -s messages ]
+    done
+}
+
+@test "white space alone is an empty input" {
+    printf '\n' | sampl -f json >ids
+    [ ! -s ids ]
+}
+
+# early WRITE ARGUMENT...: the first record comes while the one who wrote the first row is still there.
+early() {
+    local write=$1 first
+    shift
+    rm -f out hold
+    mkfifo out hold
+    (
+        eval "$write"
+        read -r _ <hold
+    ) 3>&- | sampl --line-buffered --temp 0 "$@" >out 2>messages 3>&- &
+    exec 8<out
+    read -r -t 20 -u 8 first
+    echo >hold
+    [ "$first" = 1 ]
+    wait
+    exec 8<&-
+}
+
+@test "a pipe gives its record as soon as its row is there" {
+    early 'echo "[1,9,3]"'
+    early 'echo "{\"logits\":[1,9,3]}"'
+    early 'printf "[[1,9,3]\n"'
+    early 'f32 1 9 3' -f f32 -n 3
+    early 'printf "[1,9,3]"' -f json
+    early 'printf "[1,9,3]\n[3,"' -f json
+    early 'head -c 16384 /dev/zero | tr "\0" "\1" | cat <(f32 1 9) -' -f f32 -n 4098
+}
+
+# peak file|pipe FILE ROWS OPTION...: the most memory, in kB, that it takes to read FILE. Asked for when the last of its ROWS records is
+# out, while the program waits for more at an open standard input.
+peak() {
+    perl -MIPC::Open2 -e '
+        use strict;
+        my ($how, $file, $rows, @command) = @ARGV;
+        my $pid = open2 my $out, my $in, @command, $how eq "file" ? ($file, "-") : "-";
+        if ($how eq "pipe" && !fork) {
+            open STDOUT, ">&", $in or die;
+            exec "cat", $file or die;
+        }
+        while ($rows--) { <$out> // die "too few records" }
+        open my $status, "<", "/proc/$pid/status" or die;
+        my ($peak) = join("", <$status>) =~ /^VmHWM:\s+(\d+)/m or die;
+        close $in;
+        die "too many records" if <$out>;
+        waitpid $pid, 0;
+        die "status $?" if $?;
+        print "$peak\n"' "$1" "$2" "$3" "$SAMPL" --line-buffered --temp 0 "${@:4}"
+}
+
+# flat SMALL ROWS LARGE ROWS OPTION...: peaks are less than 8 MB apart. Sanitizers keep what is freed; under them a run is only a run.
+flat() {
+    local how low high
+    for how in file pipe; do
+        low=$(peak $how "$1" "$2" "${@:5}")
+        high=$(peak $how "$3" "$4" "${@:5}")
+        echo "$how: $low kB, $high kB"
+        [ $((high - low)) -lt 8192 ] || [ -n "$lenient" ]
+    done
+}
+
+measurable() {
+    [ -z "${RUN_ENV-}" ] || skip "no memory of its own to measure under $RUN_ENV"
+    [ -r /proc/self/status ] || skip "no /proc"
+    lenient=$(nm "$SAMPL" 2>/dev/null | grep -m 1 -o __asan_init) || true
+}
+
+@test "memory stays the same however long the input: raw" {
+    measurable
+    truncate -s 4M small.f32
+    truncate -s 400M large.f32
+    flat small.f32 256 large.f32 25600 -f f32 -n 4096
+}
+
+@test "memory stays the same however long the input: JSON" {
+    measurable
+    perl -e '$row = "[" . join(",", map { $_ % 77 / 4 } 1 .. 8192) . "]\n"; print $row x 100' >small.json
+    perl -e '$row = "[" . join(",", map { $_ % 77 / 4 } 1 .. 8192) . "]\n"; print $row x 1600' >large.json
+    flat small.json 100 large.json 1600
+    for file in small large; do
+        perl -ne 'BEGIN { print "[" } print $. > 1 ? "," : "", "{\"logits\":$_}"; END { print "]" }' $file.json >$file.list.json
+    done
+    flat small.list.json 100 large.list.json 1600
+}

@@ -1,0 +1,101 @@
+#!/usr/bin/env bats
+# The architecture: what each folder of src/ may know of the others.
+
+load helper
+
+setup() {
+    cd "$ROOT/src" || return 1
+}
+
+# none PATTERN FILE...: no line matches; those that do are shown.
+none() {
+    local pattern=$1
+    shift
+    [ $# -gt 0 ] && [ -e "$1" ] || return 1
+    run grep -nHE "$pattern" "$@"
+    [ "$status" -eq 1 ] || { echo "$output"; return 1; }
+}
+
+# only FOLDERS FILE...: their own includes are from these folders (a|b|c), by path from src/.
+only() {
+    local folders=$1
+    shift
+    [ "$(cat "$@" | grep -c '^ *# *include "')" -gt 0 ] || return 1
+    ! grep -nHE '^ *# *include +"' "$@" | grep -vE "include \"($folders)/[a-z0-9_]+\.h\"( *//.*)?\$"
+}
+
+@test "base, kern and sample do no input or output and never end the program" {
+    none '^ *# *include +<(stdio|unistd|fcntl|getopt|locale|signal|time|errno)\.h>' base/*.[ch] kern/*.[ch] sample/*.[ch]
+    none '^ *# *include +<sys/(stat|mman|socket|random|wait)\.h>' base/*.[ch] kern/*.[ch] sample/*.[ch]
+    none '(^|[^a-zA-Z0-9_])(_?exit|_Exit|abort|atexit|quick_exit|getenv|v?[fsd]?n?printf|puts|fputs|putchar|perror|fwrite|fopen|raise|longjmp) *\(' \
+        base/*.[ch] kern/*.[ch] sample/*.[ch]
+    none '(^|[^a-zA-Z0-9_])(rand|srand|random|drand48|time|clock|setlocale) *\(' base/*.[ch] kern/*.[ch] sample/*.[ch]
+}
+
+@test "no file of base, kern or sample holds state of its own" {
+    # a static or global variable that is not const, at the start of a line
+    none '^(static )?(_Thread_local )?(struct [a-z_]+|u?int[0-9]*_t|size_t|float|double|bool|char|int|unsigned|void) [a-z_* ]*(\[[^]]*\])*( =.*)?;' \
+        base/*.[ch] kern/*.[ch] sample/*.[ch]
+}
+
+@test "each folder includes from itself and those below" {
+    only 'base' base/*.[ch]
+    only 'base|kern' kern/*.[ch]
+    only 'base|kern|sample' sample/*.[ch]
+    only 'base|kern|sample|io' io/*.[ch]
+    only 'base|kern|sample|io|cli' cli/*.[ch] ./*.c
+    [ "$(find . -mindepth 1 -type d | sort | tr '\n' ' ')" = "./base ./cli ./io ./kern ./sample " ]
+}
+
+@test "samplers know nothing of each other" {
+    none '^ *# *include +"sample/s_' sample/*.[ch]
+    for file in sample/s_*.c; do
+        [ ! -e "${file%.c}.h" ]
+        # whatever is not static has its declaration in sampler.h
+        while read -r name; do
+            grep -qE "(^|[ ,])${name}[,;]" sample/sampler.h sample/registry.h
+        done < <(sed -nE 's/^const struct sampler (sampler_[a-z0-9_]+).*/\1/p' "$file")
+    done
+}
+
+@test "every sampler is in the registry, and the registry names no other" {
+    for file in sample/s_*.c; do
+        sed -nE 's/^const struct sampler (sampler_[a-z0-9_]+).*/\1/p' "$file" >"$BATS_TEST_TMPDIR/here"
+        [ -s "$BATS_TEST_TMPDIR/here" ] || { echo "$file: no sampler"; return 1; }
+        cat "$BATS_TEST_TMPDIR/here" >>"$BATS_TEST_TMPDIR/defined"
+    done
+    grep -oE '&sampler_[a-z0-9_]+' sample/registry.c | tr -d '&' | sort >"$BATS_TEST_TMPDIR/registered"
+    sort "$BATS_TEST_TMPDIR/defined" | cmp - "$BATS_TEST_TMPDIR/registered"
+    [ "$(wc -l <"$BATS_TEST_TMPDIR/registered")" -ge 15 ]
+}
+
+@test "every file says its licence first, has a size to read at once, and ends its lines well" {
+    for file in ./*.c ./*/*.[ch]; do
+        [ "$(head -1 "$file")" = '// SPDX-License-Identifier: MIT' ] || { echo "$file: no licence"; return 1; }
+        [ "$(wc -l <"$file")" -le 450 ] || { echo "$file: $(wc -l <"$file") lines"; return 1; }
+        [ -z "$(tail -c 1 "$file")" ] || { echo "$file: no newline at the end"; return 1; }
+    done
+    none '[[:space:]]$' ./*.c ./*/*.[ch]
+    none '	' ./*.c ./*/*.[ch]
+    for file in "$ROOT"/Makefile "$ROOT"/tests/*.bash "$ROOT"/tests/*.sh; do
+        head -2 "$file" | grep -qx '# SPDX-License-Identifier: MIT' || { echo "$file: no licence"; return 1; }
+    done
+}
+
+@test "every header has its guard" {
+    for file in */*.h; do
+        guard=SAMPL_$(tr 'a-z/.' 'A-Z__' <<<"$file")
+        grep -qx "#ifndef $guard" "$file" && grep -qx "#define $guard" "$file" || { echo "$file: not $guard"; return 1; }
+    done
+}
+
+@test "object files of base, kern and sample call only what they may" {
+    command -v nm >/dev/null || skip "no nm"
+    build=$(dirname "$SAMPL")
+    [ -e "$build/sample/chain.o" ] || skip "no object files beside $SAMPL"
+    nm -u "$build"/base/*.o "$build"/kern/*.o "$build"/sample/*.o | awk '$1 == "U" { sub(/@.*/, "", $2); print $2 }' | sort -u >"$BATS_TEST_TMPDIR/calls"
+    [ -s "$BATS_TEST_TMPDIR/calls" ]
+    run grep -xE '(__)?(v?[fsd]?n?printf|puts|fputs|putchar|fwrite|fopen|f?open(64)?|read|write|close|perror|getenv|secure_getenv|exit|_exit|abort|atexit|raise|signal|longjmp|rand|random|time|clock_gettime|setlocale|stdin|stdout|stderr)(_chk)?' \
+        "$BATS_TEST_TMPDIR/calls"
+    [ "$status" -eq 1 ] || { echo "$output"; return 1; }
+}

@@ -1,0 +1,644 @@
+#!/usr/bin/env bats
+# The command line: how options are spelt, presets, --print-chain, values that switch samplers off, seeds and replays, completions.
+
+# Each test is a subshell, and means what it sets to end there.
+# shellcheck disable=SC2030,SC2031
+
+load helper
+
+# All samplers at work; a test switches one off.
+# shellcheck disable=SC2054
+BUSY=(-s 11 --prompt-tokens 304,404,568,304,404 --repeat-penalty 1.1 --dry-multiplier 0.8 --dry-allowed-length 1 --dry-breaker-tokens 13 --top-nsigma 1.5
+    --top-k 60 --typical 0.98 --top-p 0.97 --min-p 0.02 --xtc-probability 0.5 --xtc-threshold 0.05 --scatter-strength 0.2 --temp 0.9)
+
+# dump ROWS ARGUMENT...: the candidates of the first rows, every bit of them.
+dump() {
+    local rows=$1
+    shift
+    sampl -n 4096 --rows ":$rows" --dump-probs -O tsv "$@" "$AUSTEN"
+}
+
+# equal LEFT... = RIGHT...: two lists of options give the same dump.
+equal() {
+    local left=()
+    while [ "$1" != = ]; do
+        left+=("$1")
+        shift
+    done
+    shift
+    dump 48 "${left[@]}" >left || return 1
+    dump 48 "$@" >right || return 1
+    [ "$(wc -l <left)" -ge 49 ] || return 1
+    same left right || { echo "of: ${left[*]} | $*"; return 1; }
+}
+
+# unlike LEFT... = RIGHT...: they do not.
+unlike() {
+    run -1 equal "$@"
+}
+
+# effective ARGUMENT...: what --print-chain says of them.
+effective() {
+    sampl -s 1 --print-chain "$@"
+}
+
+# spelt A... = B...: two lists of options mean the same chain.
+spelt() {
+    local left=()
+    while [ "$1" != = ]; do
+        left+=("$1")
+        shift
+    done
+    shift
+    effective "${left[@]}" >left || return 1
+    effective "$@" >right || return 1
+    same left right
+}
+
+# changes ARGUMENT...: they mean another chain than none.
+changes() {
+    effective "$@" >left || return 1
+    effective >right || return 1
+    run -1 cmp -s left right
+}
+
+# words FILE: the words of a preset, as the shell splits them, one a line.
+words() {
+    perl -pe 's/(^|\s)#.*//; s/\\\n/ /' "$1" | xargs printf '%s\n'
+}
+
+@test "a value follows, or stands behind =" {
+    changes --top-k 7
+    spelt --top-k 7 = --top-k=7
+    changes --temp 0.25
+    spelt --temp 0.25 = --temp=0.25
+    changes -l 5-inf
+    spelt -l 5-inf = -l5-inf
+    spelt -l 5-inf = --logit-bias=5-inf
+    changes --samplers 'top_k;temperature=0.5'
+    spelt --samplers 'top_k;temperature=0.5' = --samplers='top_k;temperature=0.5' # a second = belongs to the value
+    spelt --top-nsigma -1 = --top-nsigma=-1
+    changes --dynatemp-range -1.5
+    spelt --dynatemp-range -1.5 = --dynatemp-range=-1.5
+    equal -s 4 = -s4
+    equal -s 4 = --seed=4
+}
+
+@test "_ for - in names of options" {
+    changes --top_k 7
+    spelt --top_k 7 = --top-k 7
+    spelt --top_k=7 = --top-k=7
+    changes --repeat_last-n 9
+    spelt --repeat_last-n 9 = --repeat-last-n 9
+    spelt --scatter_entropy_target .1 = --scatter-entropy-target .1
+    sampl --n_vocab 4096 --rows=:3 --dump_probs=2 -s 1 --output_format=tsv "$AUSTEN" >a
+    sampl --n-vocab 4096 --rows=:3 --dump-probs=2 -s 1 --output-format=tsv "$AUSTEN" >b
+    same a b
+    run -2 --separate-stderr sampl --print-chain -_seed 3
+}
+
+@test "aliases" {
+    for pair in 'temperature temp 0.3' 'top-n-sigma top-nsigma 1.5' 'typical-p typical 0.6' 'sampling-seq sampler-seq ktk' 'top_n_sigma top-nsigma 2'; do
+        read -r alias name value <<<"$pair"
+        changes "--$alias" "$value"
+        spelt "--$alias" "$value" = "--$name" "$value"
+        spelt "--$alias=$value" = "--$name" "$value"
+    done
+    spelt --samplers 'top-k;topK;TOP_K;temp;typ;typical;nucleus;minp;topnsigma' = --samplers 'top_k;top_k;top_k;temperature;typ_p;typ_p;top_p;min_p;top_n_sigma'
+    spelt --sampler-seq edskypmxrt = --top-k 40
+    spelt --sampler-seq edskypmxrt = --samplers 'penalties;dry;top_n_sigma;top_k;typ_p;top_p;min_p;xtc;scatter;temperature'
+}
+
+@test "-bs and -jf are options of their own" {
+    equal -s 1 = -s 1 -bs
+    spelt --top-k 4 = -bs --top-k 4 --backend-sampling
+    sampl --help | grep -qE '^  -jf, --json-schema-file '
+    # not -j with a value f: both are known, if not yet at work
+    run -2 --separate-stderr sampl -jf /nonexistent --print-chain
+    # shellcheck disable=SC2154
+    [[ $stderr == *json-schema-file* ]]
+    run -2 --separate-stderr sampl -bsx --print-chain
+}
+
+@test "-- ends options" {
+    head -c 8192 "$AUSTEN" >--top-k=1
+    cp -- --top-k=1 -s
+    sampl -f f16 -n 4096 -s 1 --dump-probs -- --top-k=1 -s >dashes
+    sampl -f f16 -n 4096 -s 1 --dump-probs ./--top-k=1 ./-s >dots
+    same dashes dots
+    [ "$(grep -c ^row dashes)" -eq 2 ]
+    head -c 8192 "$AUSTEN" >--
+    sampl -f f16 -n 4096 -s 1 -- -- >ids
+    [ "$(wc -l <ids)" -eq 1 ]
+}
+
+@test "options and files in any order" {
+    sampl -n 4096 -s 9 --top-k 5 --rows :9 "$AUSTEN" >a
+    sampl "$AUSTEN" -n 4096 --rows :9 -s 9 --top-k 5 >b
+    sampl -n 4096 --top-k 5 "$AUSTEN" -s 9 --rows :9 >c
+    same a b
+    same a c
+}
+
+@test "of an option given twice the last one wins" {
+    spelt --top-k 5 --temp 3 --top-k 7 --temp 0.5 = --temp 0.5 --top-k 7
+    spelt --samplers top_k --sampler-seq pt = --sampler-seq pt
+    spelt --sampler-seq pt --samplers top_k = --samplers top_k
+    spelt --temp 3 --temperature 0.5 = --temp 0.5
+    equal -s 4 -s 5 = -s 5
+    equal -s 4 --prompt-tokens 1,2 --repeat-penalty 2 --prompt-tokens 304 = -s 4 --repeat-penalty 2 --prompt-tokens 304
+    sampl -n 4096 -s 1 --rows :3 --dump-probs=9 --dump-probs=2 -O json -O tsv "$AUSTEN" >a
+    sampl -n 4096 -s 1 --rows :3 --dump-probs=2 -O tsv "$AUSTEN" >b
+    same a b
+    sampl -n 4096 -s 1 --rows :3 -o first -o second "$AUSTEN"
+    [ ! -e first ]
+    [ "$(wc -l <second)" -eq 3 ]
+}
+
+@test "biases and breakers add up" {
+    effective -l 5+1 -l 7-inf -l 5+0.5 >chain
+    grep -qE '^logit_bias +on +5\+1 7-inf 5\+0\.5$' chain
+    equal -s 1 --samplers '' -l 304+1 -l 304+0.5 = -s 1 --samplers '' -l 304+1.5
+    unlike -s 1 --samplers '' -l 304+1.5 = -s 1 --samplers '' -l 304+0.5
+    unlike -s 1 --samplers '' -l 304+1.5 = -s 1 --samplers '' -l 304+1
+    dump 4 -s 1 -l 304-inf -l 404-inf >banned
+    [ "$(awk -F'\t' '$3 == 304 || $3 == 404' banned | wc -l)" -eq 0 ]
+    spelt --dry-sequence-breaker a --dry-sequence-breaker b = --dry-sequence-breaker a --dry-sequence-breaker b # and in the flags:
+    sampl -s 1 --dry-sequence-breaker a --dry-sequence-breaker "b'c" --print-chain=llama >flags
+    [[ $(cat flags) == *" --dry-sequence-breaker 'a' --dry-sequence-breaker 'b'\"'\"'c'" ]]
+    args=(-s 1 --dry-multiplier 2 --dry-allowed-length 1 --prompt-tokens "5,404,5,404,5,404,5")
+    equal "${args[@]}" --dry-breaker-tokens 5 --dry-breaker-tokens 6 = "${args[@]}" --dry-breaker-tokens 6 --dry-breaker-tokens 5
+    unlike "${args[@]}" --dry-breaker-tokens 5 --dry-breaker-tokens 6 = "${args[@]}" --dry-breaker-tokens 6
+    unlike "${args[@]}" --dry-breaker-tokens 5 --dry-breaker-tokens 6 = "${args[@]}" --dry-breaker-tokens 5,6
+}
+
+@test "a prefix of an option is not the option" {
+    for option in --see=1 --top=4 --temperatur=1 --scatter --dump-prob --hel --versio --print --list --tempe=1 --independen --logit=1+1 --top-; do
+        run -2 --separate-stderr sampl "$option" --print-chain
+        [ -z "$output" ]
+        [[ $stderr == *"'${option%%=*}'"* ]]
+    done
+}
+
+@test "presets: by name, from the user's folder" {
+    mkdir -p config/sampl/presets
+    export XDG_CONFIG_HOME=$PWD/config
+    echo '--top-k 3 --temp 0.4' >config/sampl/presets/mine.preset
+    spelt --preset mine = --top-k 3 --temp 0.4
+    spelt --preset=mine = --top-k 3 --temp 0.4
+    echo '--top-k 9' >config/sampl/presets/creative.preset # goes before the installed one
+    spelt --preset creative = --top-k 9
+    mkdir -p home/.config/sampl/presets
+    echo '--top-k 12' >home/.config/sampl/presets/mine.preset
+    XDG_CONFIG_HOME='' HOME=$PWD/home spelt --preset mine = --top-k 12
+    (unset XDG_CONFIG_HOME; HOME=$PWD/home spelt --preset mine = --top-k 12)
+    for name in none presets/mine ../mine mine.; do
+        run -2 --separate-stderr sampl --preset $name --print-chain
+        [ -z "$output" ]
+    done
+}
+
+@test "presets: by path" {
+    mkdir folder
+    echo '--top-k 3' >folder/any.name
+    spelt --preset folder/any.name = --top-k 3
+    spelt --preset "$PWD/folder/any.name" = --top-k 3
+    cd folder
+    spelt --preset any.name = --top-k 3
+    run -2 --separate-stderr sampl --preset folder --print-chain
+}
+
+@test "presets: options behind one win, options before it lose" {
+    echo '--top-k 3 --temp 0.4' >p
+    echo '--temp 0.6 -l 9+1' >q
+    spelt --preset p --top-k 5 = --top-k 5 --temp 0.4
+    spelt --top-k 5 --preset p = --top-k 3 --temp 0.4
+    spelt --preset p --preset q = --top-k 3 --temp 0.6 -l 9+1
+    spelt --preset q --preset p = --top-k 3 --temp 0.4 -l 9+1
+    spelt -l 4+1 --preset q -l 5+1 = --temp 0.6 -l 4+1 -l 9+1 -l 5+1
+    sampl -n 4096 -s 2 --rows :5 --dump-probs "$AUSTEN" --preset p >a
+    sampl --preset p -n 4096 -s 2 --rows :5 --dump-probs "$AUSTEN" >b
+    sampl -n 4096 -s 2 --rows :5 --dump-probs --top-k 3 --temp 0.4 "$AUSTEN" >c
+    same a b
+    same a c
+}
+
+@test "presets: quotes, comments, and lines that go on" {
+    cat >p <<-'END'
+		# a preset # of "all kinds
+		--samplers "top_k ; temperature"	# behind an option
+		--dry-sequence-breaker 'a "b" #c' --dry-sequence-breaker "it's"
+		--logit-bias=1'+'2 --dry-sequence-breaker d#e \
+		  --temp \
+		0.5
+		--dry-sequence-breaker 'two
+		lines'
+		#--top-k 3
+	END
+    sed -i 's/top_k ; temperature/top_k;temperature/' p
+    sampl -s 1 --preset p --print-chain=llama >got
+    sampl -s 1 --samplers 'top_k;temperature' --dry-sequence-breaker 'a "b" #c' --dry-sequence-breaker "it's" --dry-sequence-breaker d#e \
+        -l 1+2 --temp 0.5 --dry-sequence-breaker 'two
+lines' --print-chain=llama >want
+    same got want
+    printf -- '--top-k 3' >p # no newline at the end
+    spelt --preset p = --top-k 3
+    printf -- '--top-k\r\n3\r\n' >p
+    spelt --preset p = --top-k 3
+    : >p
+    spelt --preset p = --top-k 40
+    echo '# nothing' >p
+    spelt --preset p = --top-k 40
+    printf -- '--dry-sequence-breaker "open' >p
+    run -2 --separate-stderr sampl --preset p --print-chain
+    [ -z "$output" ]
+}
+
+@test "presets: neither files nor other presets in them, and each stands alone" {
+    echo '--top-k 3' >other
+    for text in '--preset other' 'rows.f16' '--top-k 3 rows.f16' '-- rows.f16' '--temp' '-s' '--top-k 3 --nonsense'; do
+        echo "$text" >p
+        run -2 --separate-stderr sampl --print-chain --preset p 0.5
+        echo "$text: $output"
+        [ -z "$output" ]
+        [ "$(wc -l <<<"$stderr")" -eq 1 ]
+    done
+}
+
+@test "--list-presets: names that --preset takes, with their first line" {
+    mkdir -p config/sampl/presets
+    export XDG_CONFIG_HOME=$PWD/config
+    printf '# what it does\n--top-k 3\n' >config/sampl/presets/zz-mine.preset
+    echo '--top-k 4' >config/sampl/presets/aa-plain.preset
+    echo '--top-k 5' >config/sampl/presets/other.txt
+    sampl --list-presets >list
+    head -2 list >mine # the installed ones, if any, follow
+    printf 'aa-plain\t\nzz-mine\twhat it does\n' | cmp - mine
+    cut -f 1 list >names
+    while read -r name; do sampl --preset "$name" --print-chain >/dev/null; done <names
+    run -0 sampl --list-presets --top-k 3
+}
+
+@test "each preset that comes along equals its flags" {
+    for file in "$ROOT"/samples/presets/*.preset; do
+        words "$file" >flags
+        mapfile -t flags <flags
+        [ "${#flags[@]}" -ge 4 ]
+        sampl -n 4096 -s 8 --prompt-tokens "@$ROOT/samples/austen.prompt" --dump-probs --preset "$file" "$AUSTEN" >preset
+        sampl -n 4096 -s 8 --prompt-tokens "@$ROOT/samples/austen.prompt" --dump-probs "${flags[@]}" "$AUSTEN" >want
+        same preset want
+        run grep -q '^# .' <(head -1 "$file") # --list-presets shows it
+        [ "$status" -eq 0 ]
+    done
+    equal -s 3 --preset "$ROOT/samples/presets/default.preset" = -s 3
+    unlike -s 3 --preset "$ROOT/samples/presets/creative.preset" = -s 3
+}
+
+@test "--print-chain: stages in order, on or off, with their parameters" {
+    effective >chain
+    head -1 chain | cmp - <(echo 'seed 1')
+    [ "$(tail -n +2 chain | awk '{ printf "%s ", $1 }')" = "logit_bias penalties dry top_n_sigma top_k typ_p top_p min_p xtc scatter temperature dist " ]
+    [ "$(awk '$2 == "on" { printf "%s ", $1 }' chain)" = "top_k top_p min_p temperature dist " ]
+    grep -qE '^top_k +on +top-k=40$' chain
+    grep -qE '^temperature +on +temp=0\.8 dynatemp-range=0 dynatemp-exp=1$' chain
+    effective "${BUSY[@]}" -l 3+1 >chain
+    [ "$(tail -n +2 chain | awk '$2 != "on"' | wc -l)" -eq 0 ]
+    [ "$(effective --samplers 'temperature=1.5;min_p=0.1;temperature=0.7' | awk '{ print $1, $3 }' | tail -n +3 | tr '\n' ' ')" = \
+        "temperature temp=1.5 min_p min-p=0.1 temperature temp=0.7 dist  " ]
+    [ "$(effective --mirostat 2 | awk '{ printf "%s ", $1 }')" = "seed logit_bias temperature mirostat_v2 " ]
+    [ "$(effective --mirostat 1 | awk '{ printf "%s ", $1 }')" = "seed logit_bias temperature mirostat " ]
+    [ "$(effective --samplers 'adaptive_p;top_k' | awk '{ printf "%s ", $1 }')" = "seed logit_bias top_k adaptive_p " ]
+    [ "$(effective --samplers 'top_k;greedy' | awk '{ printf "%s ", $1 }')" = "seed logit_bias top_k greedy " ]
+    [[ $(sampl --print-chain | head -1) == "seed "*" (random)" ]]
+    sampl --print-chain=text -s 1 >text
+    effective >chain
+    same text chain
+    sampl -s 1 --print-chain /nonexistent >text # reads nothing
+    same text chain
+}
+
+@test "--print-chain=json: the text's content" {
+    args=("${BUSY[@]}" --samplers 'dry;temperature=1.5;top_k;temperature=0.5' -l 3+1.5 -l 4-inf --min-keep 2)
+    sampl "${args[@]}" --print-chain >text
+    sampl "${args[@]}" --print-chain=json >json
+    [ "$(wc -l <json)" -eq 1 ]
+    perl -ne '
+        s/^\{"seed":(\d+),"chain":\[(.*)\]\}$/$2/ or die $_;
+        print "seed $1\n";
+        while (s/^,?\{"name":"(\w+)","enabled":(true|false)((?:,"\w+":(?:\[\[.*?\]\]|\[\]|[^,}]+))*)\}//) {
+            my ($name, $on, $rest) = ($1, $2, $3);
+            my @p = $rest =~ /"(\w+)":(\[\[.*?\]\]|\[\]|[^,}]+)/g;
+            printf "%-12s %-4s", $name, $on eq "true" ? "on" : "off";
+            while (my ($key, $value) = splice @p, 0, 2) {
+                if ($key eq "logit_bias") {
+                    print " $1", $2 eq "false" ? "-inf" : ($2 < 0 ? "" : "+") . $2 while $value =~ /\[(\d+),([^\]]+)\]/g;
+                } else {
+                    $key =~ tr/_/-/;
+                    print " $key=$value";
+                }
+            }
+            print "\n";
+        }
+        die "left: $_" if /\S/;' json >got
+    same got text
+}
+
+@test "--print-chain=server: the request that llama-server would get" {
+    sampl -s 5 --samplers 'top_k;temperature' --temp 0.5 --typical 0.9 --dynatemp-exp 2 --mirostat 2 --mirostat-ent 3 --top-nsigma 2 -l 5-inf -l 6+0.5 --print-chain=server >body
+    [ "$(wc -l <body)" -eq 1 ]
+    for member in '"samplers":["top_k","temperature"]' '"seed":5' '"temperature":0.5' '"typical_p":0.9' '"dynatemp_exponent":2' '"mirostat":2' \
+        '"mirostat_tau":3' '"mirostat_eta":0.1' '"top_n_sigma":2' '"logit_bias":[[5,false],[6,0.5]]' '"top_k":40' '"repeat_last_n":64' '"scatter_strength":0'; do
+        grep -qF "$member" body
+        [ "$(grep -oF "${member%%:*}:" body | wc -l)" -eq 1 ]
+    done
+    run ! grep -qE '"(temp|typical|top-k|dynatemp_exp|mirostat_ent)":' body
+    sampl -s 5 --print-chain=server >body
+    run ! grep -q logit_bias body
+}
+
+# The chains that --print-chain=llama has to carry over.
+chains() {
+    cat <<-'END'
+
+		--temp 0
+		--top-k 5 --top-p 0.5 --min-p 0.2 --temp 1.7
+		--samplers "temperature=1.5;min_p=0.1;temperature=0.7"
+		--samplers "top_k=9;top_k=4;typ_p=0.5" --typical 0.9
+		--sampler-seq ktp --top-k 12
+		--samplers "" -l 304+2.25 -l 404-inf -l 304-0.125
+		--repeat-penalty 1.3 --repeat-last-n 7 --presence-penalty 0.2 --frequency-penalty -0.1
+		--samplers "penalties=1.5;penalties;top_k" --presence-penalty 1
+		--dry-multiplier 0.9 --dry-base 1.5 --dry-allowed-length 1 --dry-penalty-last-n -1 --dry-breaker-tokens 13,14 --dry-breaker-tokens 304
+		--dry-multiplier 0.9 --dry-allowed-length 1 --dry-sequence-breaker none
+		--dry-multiplier 0.9 --dry-allowed-length 1 --dry-sequence-breaker "a 'b'" --dry-sequence-breaker "#" --dry-sequence-breaker "\""
+		--xtc-probability 0.5 --xtc-threshold 0.07 --min-keep 3
+		--mirostat 1 --mirostat-lr 0.2 --mirostat-ent 3.5
+		--mirostat 2 --mirostat-ent 2 --temp 1.3
+		--samplers "top_k;adaptive_p" --adaptive-target 0.3 --adaptive-decay 0.7
+		--samplers "top_k;adaptive_p=0.5"
+		--scatter-adaptive --scatter-strength 0.14 --scatter-absorption 0.3 --scatter-absorption-last-n 12 --scatter-k 20 --scatter-collision 0.5
+		--samplers "scatter=0.3;scatter=0.1;temp" --scatter-radius 1.1 --scatter-steps 3
+		--dynatemp-range 0.6 --dynatemp-exp 0.5 --top-nsigma 1.1
+		--temp 0.1 --temp 0.30000001 --top-p 0.33333334 --min-p 1e-7
+		--samplers "top_k;greedy"
+	END
+}
+
+@test "--print-chain=llama: fed back, as flags or as a preset, it gives the same bytes" {
+    n=0
+    while IFS= read -r line; do
+        eval "args=(-s 77 --prompt-tokens @$ROOT/samples/austen.prompt $line)"
+        dump 24 "${args[@]}" >want 2>messages
+        sampl "${args[@]}" --print-chain=llama >flags 2>/dev/null
+        eval "set -- $(cat flags)"
+        dump 24 --prompt-tokens "@$ROOT/samples/austen.prompt" "$@" >got 2>messages.got
+        same got want
+        same messages.got messages # the warning about texts, too
+        dump 24 --prompt-tokens "@$ROOT/samples/austen.prompt" --preset ./flags >got 2>/dev/null
+        same got want
+        sampl "$@" --print-chain=llama 2>/dev/null | cmp - flags
+        cksum <want >>sums
+        n=$((n + 1))
+    done < <(chains)
+    [ "$n" -ge 20 ]
+    [ "$(sort -u sums | wc -l)" -ge 18 ] # different chains (breakers that are texts match nothing)
+    sampl --print-chain=llama >flags # a random seed is named, so that the run can be had again
+    grep -qE -- ' --seed [0-9]+' flags
+    dump 9 --preset ./flags >a
+    dump 9 --preset ./flags >b
+    same a b
+}
+
+@test "--samplers NAME=VALUE: one sampler twice, with different values" {
+    equal -s 6 --samplers 'temperature=1.5;top_p=0.5;temperature=0.7' = -s 6 --samplers 'Temp=1.5;nucleus=.5;temp' --temp 0.7
+    unlike -s 6 --samplers 'temperature=1.5;top_p=0.5;temperature=0.7' = -s 6 --samplers 'temperature;top_p=0.5;temperature' --temp 0.7
+    unlike -s 6 --samplers 'temperature=1.5;top_p=0.5;temperature=0.7' = -s 6 --samplers 'temperature=0.7;top_p=0.5;temperature=1.5'
+    equal -s 6 --samplers 'temperature=4;temperature=0.125' = -s 6 --samplers 'temperature=0.5' # powers of two divide exactly
+    equal -s 6 --samplers 'top_k=30;top_k=4;top_k=9' = -s 6 --samplers top_k=4
+    equal -s 6 --samplers 'top_k=7' --top-k 3 = -s 6 --samplers top_k --top-k 7
+    # the others of a stage's parameters come from the options, wherever they stand
+    equal -s 6 --samplers 'penalties=1.3' --frequency-penalty 0.4 --repeat-last-n 5 = -s 6 --repeat-penalty 1.3 --samplers penalties --frequency-penalty 0.4 --repeat-last-n 5
+    # history is each stage's own
+    unlike -s 6 --samplers 'penalties=1.3;penalties=1.2' --prompt-tokens 304 = -s 6 --samplers 'penalties=1.3' --prompt-tokens 304
+}
+
+# off SAMPLER FLAG...: with these flags the dump is that of the chain without the sampler, and without them it is not.
+ALL='penalties;dry;top_n_sigma;top_k;typ_p;top_p;min_p;xtc;scatter;temperature'
+off() {
+    local sampler=$1 chain=";$ALL;"
+    shift
+    chain=${chain/";$sampler;"/;}
+    chain=${chain#;}
+    chain=${chain%;}
+    equal "${BUSY[@]}" --samplers "$ALL" "$@" = "${BUSY[@]}" --samplers "$chain" || return 1
+    equal -s 5 --top-k 300 --top-p 1 --samplers "$ALL" "$@" = -s 5 --top-k 300 --top-p 1 --samplers "$chain" || return 1
+    dump 48 "${BUSY[@]}" --samplers "$chain" >without
+    dump 48 "${BUSY[@]}" --samplers "$ALL" >with
+    run -1 cmp -s with without
+}
+
+@test "off: top-k 0 and below" {
+    off top_k --top-k 0
+    off top_k --top-k -1
+}
+@test "off: top-p 1" { off top_p --top-p 1; }
+@test "off: top-p 1.5" { off top_p --top-p 1.5; }
+@test "off: min-p 0" { off min_p --min-p 0; }
+@test "off: min-p -1" { off min_p --min-p -1; }
+@test "off: typical 1" { off typ_p --typical 1; }
+@test "off: top-nsigma -1" { off top_n_sigma --top-nsigma -1; }
+@test "off: top-nsigma 0" { off top_n_sigma --top-nsigma 0; }
+@test "off: xtc-probability 0" { off xtc --xtc-probability 0; }
+@test "off: xtc-threshold 0.6" { off xtc --xtc-threshold 0.6 --xtc-probability 1; }
+@test "off: temp 1" { off temperature --temp 1; }
+@test "off: repeat-penalty 1, presence and frequency 0" { off penalties --repeat-penalty 1 --presence-penalty 0 --frequency-penalty 0; }
+@test "off: repeat-last-n 0" { off penalties --repeat-last-n 0 --repeat-penalty 2 --presence-penalty 1 --frequency-penalty 1; }
+@test "off: dry-multiplier 0" { off dry --dry-multiplier 0; }
+@test "off: dry-penalty-last-n 0" { off dry --dry-penalty-last-n 0 --dry-multiplier 1; }
+@test "off: scatter-strength 0" { off scatter --scatter-strength 0; }
+@test "off: scatter-k 1" { off scatter --scatter-k 1 --scatter-strength 0.5; }
+@test "off: scatter-k 0 and below" {
+    off scatter --scatter-k 0 --scatter-strength 0.5
+    off scatter --scatter-k -1 --scatter-strength 0.5
+}
+@test "off: scatter-radius 0" { off scatter --scatter-radius 0 --scatter-strength 0.5; }
+@test "off: scatter-steps 0" { off scatter --scatter-steps 0 --scatter-strength 0.5; }
+@test "off: scatter-collision 0" { off scatter --scatter-collision 0 --scatter-strength 0.5; }
+
+@test "off: dynatemp-range 0 is the plain temperature" {
+    equal "${BUSY[@]}" --dynatemp-range 0 --dynatemp-exp 3 = "${BUSY[@]}"
+    equal "${BUSY[@]}" --dynatemp-range -0.5 = "${BUSY[@]}"
+    unlike "${BUSY[@]}" --dynatemp-range 0.5 = "${BUSY[@]}"
+}
+
+@test "off: scatter-absorption 0, a bias of 0, min-keep 0, mirostat 0" {
+    equal "${BUSY[@]}" --scatter-absorption 0 --scatter-absorption-last-n 3 = "${BUSY[@]}"
+    unlike "${BUSY[@]}" --scatter-absorption 0.5 = "${BUSY[@]}"
+    equal "${BUSY[@]}" --scatter-absorption 0.5 --scatter-absorption-last-n 0 = "${BUSY[@]}"
+    equal "${BUSY[@]}" -l 304+0 = "${BUSY[@]}"
+    unlike "${BUSY[@]}" -l 304+1 = "${BUSY[@]}"
+    equal "${BUSY[@]}" --min-keep 0 = "${BUSY[@]}"
+    unlike "${BUSY[@]}" --min-keep 9 = "${BUSY[@]}"
+    equal "${BUSY[@]}" --mirostat 0 --mirostat-ent 2 --mirostat-lr 1 = "${BUSY[@]}"
+    unlike "${BUSY[@]}" --mirostat 2 = "${BUSY[@]}"
+}
+
+@test "off: adaptive-target -1 is a plain draw" {
+    for seed in 1 2 3; do
+        sampl -n 4096 -s $seed --samplers 'top_k;temperature' "$AUSTEN" >plain
+        for target in -1 -0.1; do
+            sampl -n 4096 -s $seed --samplers 'top_k;temperature;adaptive_p' --adaptive-target=$target "$AUSTEN" >ids
+            same ids plain
+        done
+        sampl -n 4096 -s $seed --samplers 'top_k;temperature;adaptive_p' --adaptive-target 0.2 "$AUSTEN" >ids
+        run -1 cmp -s ids plain
+    done
+}
+
+@test "--seed: the same seed the same run, another seed another" {
+    for args in '' '--mirostat 1' '--mirostat 2' '--xtc-probability 0.5' '--samplers top_k;adaptive_p --adaptive-target 0.3' '--scatter-strength 0.3 --scatter-collision 0.5'; do
+        # shellcheck disable=SC2086
+        for seed in 0 0 1 4294967294; do sampl -n 4096 -s $seed $args "$AUSTEN" >>all; done
+        split -l 256 -a 1 all run.
+        same run.a run.b
+        run -1 cmp -s run.a run.c
+        run -1 cmp -s run.c run.d
+        rm all
+    done
+}
+
+@test "--seed -1, 4294967295 or none: random" {
+    for args in '' '-s -1' '-s 4294967295' '--seed=-1' '-s 1 -s -1'; do
+        # shellcheck disable=SC2086
+        sampl -n 4096 $args "$AUSTEN" >a
+        # shellcheck disable=SC2086
+        sampl -n 4096 $args "$AUSTEN" >b
+        [ "$(wc -l <a)" -eq 256 ]
+        run -1 cmp -s a b
+    done
+    sampl -n 4096 --temp 0 "$AUSTEN" >a # without a choice, no chance
+    sampl -n 4096 --temp 0 "$AUSTEN" >b
+    same a b
+}
+
+@test "--independent: each row is a run of its own, seeded with seed + row" {
+    args=(--prompt-tokens "@$ROOT/samples/austen.prompt" --repeat-penalty 1.2 --dry-multiplier 0.8 --dry-allowed-length 1 --dry-breaker-tokens 13
+        --xtc-probability 0.5 --scatter-strength 0.2 --scatter-collision 0.5 --scatter-absorption 0.2 --dump-probs -O tsv)
+    for more in '' '--mirostat 1' '--mirostat 2 --mirostat-lr 1' '--samplers penalties;top_k;xtc;adaptive_p --adaptive-target 0.3'; do
+        # shellcheck disable=SC2086
+        sampl -n 4096 -s 1000 --independent "${args[@]}" $more "$AUSTEN" >all
+        for row in 0 1 7 100 254 255; do
+            tail -c +$((row * 8192 + 1)) "$AUSTEN" | head -c 8192 >row.f16
+            # shellcheck disable=SC2086
+            sampl -n 4096 -s $((1000 + row)) "${args[@]}" $more row.f16 | cut -f 2- >want
+            awk -F'\t' -v r=$row 'NR == 1 || $1 == r' all | cut -f 2- >got
+            same got want
+            # shellcheck disable=SC2086
+            sampl -n 4096 -s 1000 --independent --rows $row:$((row + 1)) "${args[@]}" $more "$AUSTEN" | cut -f 2- >got
+            same got want
+        done
+    done
+    sampl -n 4096 -s 1000 "${args[@]}" "$AUSTEN" >together
+    run -1 cmp -s all together
+    # seeds wrap at 2^32
+    tail -c +$((7 * 8192 + 1)) "$AUSTEN" | head -c 8192 >row.f16
+    sampl -n 4096 -s 4 "${args[@]}" row.f16 | cut -f 2- >want
+    sampl -n 4096 -s 4294967293 --independent --rows 7:8 "${args[@]}" "$AUSTEN" | cut -f 2- >got
+    same got want
+}
+
+@test "--accept: a recorded text is replayed" {
+    args=(-n 4096 -s 21 --prompt-tokens "@$ROOT/samples/austen.prompt" --repeat-penalty 1.3 --dry-multiplier 0.8 --dry-allowed-length 1 --dry-breaker-tokens 13
+        --scatter-absorption 0.2)
+    sampl "${args[@]}" "$AUSTEN" >ids
+    sampl "${args[@]}" --dump-probs -O tsv "$AUSTEN" >want
+    sampl "${args[@]}" --dump-probs -O tsv --accept @ids "$AUSTEN" >got # its own choices: nothing changes
+    same got want
+    sampl "${args[@]}" --dump-probs -O tsv --accept "$(tr '\n' ',' <ids)" "$AUSTEN" >got
+    same got want
+    # another text: row 9 stands where a run over that row does that begins with the text before it
+    sampl "${args[@]}" --dump-probs -O tsv --accept "@$ROOT/samples/austen.tokens" "$AUSTEN" | cut -f 1-6 >all
+    run -1 cmp -s all <(cut -f 1-6 want)
+    for row in 0 1 9 100 255; do
+        tr -s ', \n' '\n' <"$ROOT/samples/austen.tokens" | head -$row | cat "$ROOT/samples/austen.prompt" - >before
+        tail -c +$((row * 8192 + 1)) "$AUSTEN" | head -c 8192 >row.f16
+        sampl "${args[@]}" --prompt-tokens @before --dump-probs -O tsv row.f16 | cut -f 2-6 >want
+        awk -F'\t' -v r=$row 'NR == 1 || $1 == r' all | cut -f 2- >got
+        same got want
+        sampl "${args[@]}" --accept "@$ROOT/samples/austen.tokens" --rows $row:$((row + 1)) --dump-probs -O tsv "$AUSTEN" | cut -f 2-6 >got
+        same got want
+    done
+    # too short a text is an error at the row that lacks a token
+    run -1 --separate-stderr sampl "${args[@]}" --accept 5,6 "$AUSTEN"
+    [ "${#lines[@]}" -eq 2 ]
+}
+
+@test "--prompt-tokens: lists and files, commas and white space" {
+    printf ' 304\n\t404,568 ,\n304\n' >ids
+    args=(-s 1 --repeat-penalty 1.5)
+    equal "${args[@]}" --prompt-tokens 304,404,568,304 = "${args[@]}" --prompt-tokens @ids
+    unlike "${args[@]}" --prompt-tokens 304,404,568,304 = "${args[@]}"
+    equal "${args[@]}" --prompt-tokens '' = "${args[@]}"
+}
+
+@test "completions: the files are what --generate prints" {
+    for pair in 'bash sampl.bash' 'zsh _sampl' 'fish sampl.fish'; do
+        read -r shell file <<<"$pair"
+        sampl --generate="$shell" >got
+        same got "$ROOT/completions/$file"
+    done
+    bash -n "$ROOT/completions/sampl.bash"
+    if command -v zsh >/dev/null; then zsh -n "$ROOT/completions/_sampl"; fi
+    if command -v fish >/dev/null; then fish -n "$ROOT/completions/sampl.fish"; fi
+}
+
+@test "completions: each knows exactly the options that --help lists" {
+    sampl --help | perl -ne 'print "$_\n" for /^(?:  -\w+, |      )((?:--[\w-]+(?:, )?)+)/ ? split /, /, $1 : ()' | sort >help
+    [ "$(wc -l <help)" -ge 70 ]
+    [ "$(uniq -d help | wc -l)" -eq 0 ]
+    grep -qx -- --top-n-sigma help
+    run ! grep -q generate help
+    sed -n "s/.*compgen -W ' \(--format[^']*\)'.*/\1/p" "$ROOT/completions/sampl.bash" | tr ' ' '\n' | sort >bash
+    same bash help
+    sed -nE "s/^ +'\*?(--[a-z-]*[a-z])=?-?\[.*/\1/p" "$ROOT/completions/_sampl" | sort >zsh
+    same zsh help
+    sed -nE 's/^complete -c sampl -l ([a-z-]+) .*/--\1/p' "$ROOT/completions/sampl.fish" | sort >fish
+    same fish help
+    # and the short ones
+    sampl --help | sed -nE 's/^  (-[a-zA-Z]+), .*/\1/p' | sort >help
+    sed -nE "s/^ +'\*?(-[a-zA-Z]+)\+?\[.*/\1/p" "$ROOT/completions/_sampl" | sort >zsh
+    same zsh help
+    sed -nE 's/^complete -c sampl -l [a-z-]+ -[so] ([a-zA-Z]+) .*/-\1/p' "$ROOT/completions/sampl.fish" | sort >fish
+    same fish help
+}
+
+# complete_with WORD...: what bash offers for the last word.
+complete_with() {
+    COMP_WORDS=(sampl "$@")
+    COMP_CWORD=$#
+    COMPREPLY=()
+    _sampl
+    echo "${COMPREPLY[*]}"
+}
+
+@test "completions: bash completes" {
+    compopt() { :; } # works only while bash itself completes
+    # shellcheck source=/dev/null
+    source "$ROOT/completions/sampl.bash"
+    complete -p sampl | grep -q -- '-F _sampl'
+    [ "$(complete_with --top-)" = "--top-k --top-p --top-nsigma --top-n-sigma" ]
+    [ "$(complete_with -n 4096 --see)" = "--seed" ]
+    [ "$(complete_with --nothing)" = "" ]
+    [ "$(complete_with --format js)" = "json" ]
+    [ "$(complete_with -f b)" = "bf16" ]
+    [ "$(complete_with -O t)" = "text tsv" ]
+    [ "$(complete_with --temp '')" = "" ]
+    [ "$(complete_with rows.f32)" = "" ]
+    mkdir -p config/sampl/presets
+    export XDG_CONFIG_HOME=$PWD/config
+    echo '--top-k 3' >config/sampl/presets/my-own.preset
+    [ "$(complete_with --preset my)" = "my-own" ]
+    # --opt=VALUE comes as three words
+    [ "$(complete_with --format = js)" = "json" ]
+    [ "$(complete_with --print-chain = ll)" = "llama" ]
+}

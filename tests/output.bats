@@ -1,0 +1,425 @@
+#!/usr/bin/env bats
+# Writing records: what they look like and where they go.
+
+load helper
+
+setup_file() {
+    cd "$BATS_FILE_TMPDIR" || return 1
+    "$SAMPL" -n 4096 -s 3 --rows :32 "$AUSTEN" >ids
+}
+
+setup() {
+    cd "$BATS_TEST_TMPDIR" || return 1
+    R=$BATS_FILE_TMPDIR
+}
+
+austen() {
+    sampl -n 4096 -s 3 --rows :32 "$@" "$AUSTEN"
+}
+
+# A file that a run is to replace, alone in its folder.
+old_target() {
+    mkdir out
+    echo old >out/target
+    chmod "$1" out/target
+}
+
+# only FILE TEXT-FILE: out/ holds FILE alone, and that is TEXT-FILE byte for byte.
+only() {
+    [ "$(ls -A out)" = "$1" ] || { ls -lA out; return 1; }
+    same "out/$1" "$2"
+}
+
+@test "ids: one decimal number a line" {
+    austen >ids
+    [ "$(wc -l <ids)" -eq 32 ]
+    [ "$(grep -cxE '0|[1-9][0-9]*' ids)" -eq 32 ]
+    austen -O text >same
+    same ids same
+}
+
+@test "tsv and json: the same ids, probabilities and counts" {
+    austen --dump-probs -O tsv | awk -F'\t' 'NR > 1 { n[$1]++; if ($7) { id[$1] = $3; p[$1] = $5 } }
+        END { print "row\tid\tprob\tn"; for (i = 0; i < 32; i++) print i "\t" id[i] "\t" p[i] "\t" n[i] }' >want
+    austen -O tsv >ids.tsv
+    same ids.tsv want
+    austen -O json >ids.json
+    awk -F'\t' 'NR > 1 { print "{\"row\":" $1 ",\"id\":" $2 ",\"prob\":" $3 ",\"n\":" $4 "}" }' want | cmp - ids.json
+    tail -n +2 ids.tsv | cut -f 2 | cmp - "$R/ids"
+}
+
+@test "tsv: one line of names, also when several files are read or none has a row" {
+    sampl -n 4096 -s 3 --rows :300 -O tsv "$AUSTEN" "$AUSTEN" >two
+    [ "$(grep -c row two)" -eq 1 ]
+    [ "$(wc -l <two)" -eq 301 ]
+    sampl -O tsv --dump-probs </dev/null >none
+    printf 'row\trank\tid\tlogit\tprob\tcum\tchosen\n' | cmp - none
+}
+
+@test "dump: head, columns, ranks, and the chosen row marked" {
+    austen --dump-probs >dump
+    perl -ne '
+        if (/^row (\d+)  chosen (\d+) \((\d\.\d{4})\)  kept (\d+)\/4096  entropy (\d+\.\d{3})$/) {
+            die "row $row: $left candidates missing" if $left;
+            die "row $row: marked $marked" if $rows && $marked != 1;
+            ($row, $chosen, $p, $left, $entropy, $rank, $marked, $last, $sum, $h) = ($1, $2, $3, $4, $5, 0, 0, 2, 0, 0);
+            die "row $row out of order" if $row != $rows++;
+            $_ = <>;
+            die "no names: $_" if !/^ +rank +id +logit +prob +cum$/;
+        } elsif (/^([ >]) *(\d+) +(\d+) +(-?\d+\.\d{6}) +(\d\.\d{6}) +(\d\.\d{6})$/) {
+            die "rank $2" if $2 != ++$rank;
+            die "row $row: $3 is marked" if ($1 eq ">") != ($3 == $chosen);
+            die "row $row: $p is not $5" if $1 eq ">" && abs($p - $5) > 5.1e-5;
+            die "row $row: not falling" if $5 > $last;
+            $sum += $last = $5;
+            $h -= $5 * log $5 if $5 > 0;
+            die "row $row: sum $6 is not $sum" if abs($sum - $6) > 1e-6 * (1 + $rank);
+            die "row $row: entropy $entropy is not $h" if $left == 1 && abs($h - $entropy) > 1e-3;
+            $marked++ if $1 eq ">";
+            $left--;
+        } else {
+            die "strange line: $_";
+        }
+        END { die "rows: $rows, left $left" if $rows != 32 || $left }' dump
+    sed -n 's/^row .* chosen \([0-9]*\) .*/\1/p' dump | cmp - "$R/ids"
+    sed -n 's/^> *[0-9]* *\([0-9]*\) .*/\1/p' dump | cmp - "$R/ids"
+}
+
+@test "dump in tsv and json: ranks, order, sums, and the chosen one" {
+    austen --dump-probs -O tsv >dump.tsv
+    perl -F'\t' -ane '
+        next if $. == 1;
+        ($row, $rank, $last, $sum) = ($F[0], 0, 2, 0) if $F[0] != $row || !$rank;
+        die "row $F[0]: rank $F[1]" if $F[1] != ++$rank;
+        die "row $F[0]: not falling" if $F[4] > $last;
+        $sum += $last = $F[4];
+        die "row $F[0]: sum $F[5] is not $sum" if $F[5] ne $sum && abs($F[5] - $sum) > 1e-7;
+        $end{$row} = $F[5];
+        END { for (values %end) { die "sum $_" if abs($_ - 1) > 1e-6 } die "rows" if keys %end != 32 }' dump.tsv
+    awk -F'\t' '$7 == 1 { print $3 }' dump.tsv | cmp - "$R/ids"
+    [ "$(tail -n +2 dump.tsv | awk -F'\t' '$7 != 0 && $7 != 1' | wc -l)" -eq 0 ]
+    austen --dump-probs -O json >dump.json
+    # the same numbers, text for text
+    perl -ne '
+        /^\{"row":(\d+),"id":(\d+),"prob":([^,]+),"n":(\d+),"top_probs":\[(.*)\]\}$/ or die "strange line: $_";
+        my ($row, $id, $p, $n, $list) = ($1, $2, $3, $4, $5);
+        my @c = $list =~ /\{"id":(\d+),"prob":([^}]+)\}/g;
+        die "row $row: n" if @c != 2 * $n;
+        while (my ($i, $q) = splice @c, 0, 2) {
+            print "$row\t$i\t$q\t", 0 + ($i == $id), "\n";
+            die "row $row: $q is not $p" if $i == $id && $q ne $p;
+        }' dump.json >from.json
+    tail -n +2 dump.tsv | cut -f 1,3,5,7 | cmp - from.json
+}
+
+@test "--dump-probs=N: the N best, nothing else changes" {
+    austen --dump-probs -O tsv >all
+    for n in 1 2 5 39 40 1000; do
+        awk -F'\t' -v n=$n 'NR == 1 || $2 <= n' all >want
+        austen --dump-probs=$n -O tsv >got
+        same got want
+    done
+    austen --dump-probs | awk '/^row/ { n = -2 } ++n <= 3' >want
+    austen --dump-probs=3 >got
+    same got want
+    austen --dump-probs=2 -O json >got
+    [ "$(grep -c . got)" -eq 32 ]
+    [ "$(tr '{' '\n' <got | grep -c '^"id"')" -eq "$(awk -F'\t' '$2 <= 2 && NR > 1' all | wc -l)" ]
+    run -2 --separate-stderr austen --dump-probs=0
+    [ -z "$output" ]
+}
+
+@test "numbers read back to the same float, with the fewest digits" {
+    austen --samplers top_k --top-k 50 --dump-probs -O tsv | tail -n +2 | cut -f 1,3,4,5 >dump
+    perl -e '
+        use strict;
+        open my $raw, "<:raw", $ENV{AUSTEN} or die;
+        local $/;
+        my @h = unpack "v*", <$raw>;
+        my $float = sub { unpack "f<", pack "f<", shift };
+        open my $dump, "<", "dump" or die;
+        my @line = split /\n/, <$dump>;
+        die scalar @line if @line != 32 * 50;
+        for (@line) {
+            my ($row, $id, $logit, $p) = split /\t/;
+            my $bits = $h[$row * 4096 + $id];
+            my ($e, $m) = ($bits >> 10 & 31, $bits & 1023);
+            my $x = ($bits >> 15 ? -1 : 1) * ($e ? (1024 + $m) * 2 ** ($e - 25) : $m * 2 ** -24);
+            die "row $row: $logit is not $x" if $float->($logit) != $x;
+            for my $text ($logit, $p) {
+                my $digits = length(($text =~ s/e.*//r) =~ s/^-?0*\.?0*|\.//gr);
+                my $fewer = $digits > 1 ? sprintf "%.*g", $digits - 1, $text : next;
+                die "row $row: $fewer does for $text" if $text !~ /^-?\d+$/ && $float->($fewer) == $float->($text);
+            }
+        }'
+    # the probabilities: softmax in f32, which 24 bits hold
+    perl -ane '$sum{$F[0]} += unpack "f<", pack "f<", $F[3]; END { for (values %sum) { die $_ if abs($_ - 1) > 1e-6 } }' dump
+}
+
+@test "-o: the same bytes as standard output" {
+    for args in '' '--dump-probs' '-O tsv' '-O json --dump-probs=3 --trace'; do
+        # shellcheck disable=SC2086
+        austen $args >want
+        # shellcheck disable=SC2086
+        austen $args -o file >none
+        same file want
+        [ ! -s none ]
+    done
+}
+
+@test "-o: nothing at the target until the end, then the whole" {
+    mkdir out
+    mkfifo rows
+    sampl -f f16 -n 4096 -s 3 --line-buffered -o out/target rows 3>&- &
+    exec 8>rows
+    head -c $((20 * 8192)) "$AUSTEN" >&8
+    for ((i = 0; i < 100; i++)); do # the records so far are in a file of another name
+        [ "$(cat out/* 2>/dev/null | wc -l)" -lt 20 ] || break
+        sleep 0.1
+    done
+    [ "$(cat out/* | wc -l)" -eq 20 ]
+    [ ! -e out/target ]
+    head -c $((32 * 8192)) "$AUSTEN" | tail -c $((12 * 8192)) >&8
+    exec 8>&-
+    wait $!
+    only target "$R/ids"
+}
+
+@test "-o: a new file has the permissions that umask leaves, an old one keeps its own" {
+    mkdir fresh
+    (umask 027; austen -o fresh/target)
+    [ "$(stat -c %a fresh/target)" = 640 ]
+    old_target 604
+    (umask 077; austen -o out/target)
+    only target "$R/ids"
+    [ "$(stat -c %a out/target)" = 604 ]
+}
+
+@test "-o: a symbolic link stays one, its target is replaced" {
+    old_target 600
+    ln -s out/target link
+    austen -o link
+    [ -L link ]
+    only target "$R/ids"
+    rm out/target
+    austen -o link # a link to what is yet to be made
+    [ -L link ]
+    only target "$R/ids"
+}
+
+@test "-o: over the input itself" {
+    head -c $((32 * 8192)) "$AUSTEN" >both.f16
+    sampl -n 4096 -s 3 -o both.f16 both.f16
+    same both.f16 "$R/ids"
+}
+
+@test "-o: devices and pipes are written directly" {
+    austen -o /dev/null
+    [ -c /dev/null ]
+    austen -o /dev/stdout | cmp - "$R/ids"
+    mkfifo fifo
+    cat fifo >copy &
+    austen -o fifo
+    wait $!
+    [ -p fifo ]
+    same copy "$R/ids"
+    [ "$(find . ! -name . | sort | tr '\n' ' ')" = "./copy ./fifo " ]
+}
+
+@test "-o /dev/stdout: into a file, after what stands there" {
+    (echo first; austen -o /dev/stdout; echo last) >file
+    (echo first; cat "$R/ids"; echo last) | cmp - file
+    echo first >log
+    austen -o /dev/stdout >>log
+    (echo first; cat "$R/ids") | cmp - log
+}
+
+@test "-o: nothing is left of a run that fails" {
+    old_target 600
+    cp out/target want
+    head -c 20000 "$AUSTEN" >short.f16 # two rows and a half
+    run -1 --separate-stderr sampl -n 4096 -s 3 -o out/target short.f16
+    only target want
+    run -1 --separate-stderr sampl -n 4096 -s 3 -o out/other short.f16
+    only target want
+    run -3 --separate-stderr sampl -n 4096 -o out/other missing.f16
+    only target want
+    run -2 --separate-stderr sampl -f json -o out/other -O f16 "$AUSTEN"
+    only target want
+    run -2 --separate-stderr sampl -f f16 -o out/other "$AUSTEN" # no --n-vocab
+    only target want
+    run -3 --separate-stderr austen -o nowhere/target
+    [ ! -e nowhere ]
+    run -3 --separate-stderr austen -o out
+    only target want
+}
+
+@test "without -o the rows before a bad one are out" {
+    head -c 20000 "$AUSTEN" >short.f16
+    run -1 --separate-stderr sampl -n 4096 -s 3 short.f16
+    [ "$output" = "$(head -2 "$R/ids")" ]
+}
+
+@test "-o: nothing is left when a signal ends the run" {
+    for signal in TERM HUP INT; do
+        mkdir out
+        mkfifo rows
+        echo old >out/target
+        cp out/target want
+        # a background job ignores INT, so perl takes that back
+        perl -e '$SIG{INT} = "DEFAULT"; exec @ARGV' "$SAMPL" -f f16 -n 4096 --line-buffered -o out/target rows 3>&- &
+        exec 8>rows
+        head -c 8192 "$AUSTEN" >&8
+        for ((i = 0; i < 100; i++)); do
+            [ "$(cat out/* | wc -l)" -lt 2 ] || break
+            sleep 0.1
+        done
+        [ "$(cat out/* | wc -l)" -eq 2 ]
+        kill -s $signal $!
+        status=0
+        wait $! || status=$?
+        exec 8>&-
+        echo "signal $signal: status $status"
+        [ "$status" -eq $((128 + $(kill -l $signal))) ]
+        only target want
+        rm -r out rows
+    done
+}
+
+@test "a closed pipe ends the run quietly" {
+    truncate -s 64M rows.f32
+    for args in '' '--dump-probs=3' '-O tsv' '-O json' '--line-buffered'; do
+        # shellcheck disable=SC2086
+        sampl -f f32 -n 256 $args rows.f32 2>messages | head -1 >first
+        [ -s first ]
+        [ ! -s messages ]
+    done
+}
+
+@test "a closed pipe ends the run quietly where SIGPIPE is ignored, with status 0" {
+    truncate -s 64M rows.f32
+    for args in '-f f32 -n 256 rows.f32' '-f f32 -n 256 --line-buffered rows.f32' '-f f32 -n 256 --rows :1 rows.f32' \
+        '-f f32 -n 256 --dump-probs rows.f32' '-f f32 -n 256 -O tsv rows.f32' '-f f32 -n 256 -o /dev/stdout rows.f32' \
+        --help --version --print-chain --print-chain=json --print-chain=llama --list-presets --generate=bash; do
+        status=0
+        # a pipe that nobody reads, from the start
+        # shellcheck disable=SC2016,SC2086
+        perl -e '$SIG{PIPE} = "IGNORE"; pipe R, W; close R; open STDOUT, ">&W" or die; exec @ARGV' "$SAMPL" $args 2>messages || status=$?
+        echo "$args: $status $(cat messages)"
+        [ "$status" -eq 0 ]
+        [ ! -s messages ]
+    done
+}
+
+@test "a full disk is an error, status 3" {
+    [ -c /dev/full ] || skip "no /dev/full"
+    truncate -s 4M rows.f32
+    for args in '-f f32 -n 256 --rows :1 rows.f32' '-f f32 -n 256 rows.f32' '-f f32 -n 256 --line-buffered rows.f32' \
+        '-f f32 -n 256 --dump-probs rows.f32' '-f f32 -n 256 -O json rows.f32' '-O tsv /dev/null' \
+        --help --version --print-chain --print-chain=json --print-chain=llama --generate=bash; do
+        # shellcheck disable=SC2086
+        run -3 --separate-stderr sampl_full $args
+        # shellcheck disable=SC2154
+        [ "$(wc -l <<<"$stderr")" -eq 1 ]
+    done
+    run -3 --separate-stderr sampl -f f32 -n 256 -o /dev/full rows.f32
+    [ -c /dev/full ]
+}
+
+sampl_full() {
+    sampl "$@" >/dev/full
+}
+
+@test "--trace: each stage begins with what the one before it left" {
+    args=(--repeat-penalty 1.2 --top-nsigma 3 --typical 0.9 --xtc-probability 0.7 --scatter-strength 0.2 -l 304-inf -l 404+1)
+    austen "${args[@]}" --dump-probs --trace -O json >trace.json
+    perl -ne '
+        /"row":(\d+),"id":(\d+),"prob":[^,]+,"n":(\d+)/ or die;
+        my ($row, $n, $left, $top, $stages, $on) = ($1, $3, 4096, undef, 0, 0);
+        my @name;
+        for (/(\{"name":.*?\})(?=,\{"name"|\]\}$)/g) {
+            /^\{"name":"(\w+)","enabled":(true|false)/ or die;
+            push @name, $1;
+            if ($2 eq "false") {
+                die "an idle stage with numbers: $_" if !/"enabled":false\}$/;
+                next;
+            }
+            $on++;
+            /"before":(\d+),"after":(\d+),"mass":([^,]+),"entropy":([^,]+),"top_before":(\d+),"top_after":(\d+),"removed":(\d+),"likeliest_removed":\[(.*)\]\}$/
+                or die "strange stage: $_";
+            my ($before, $after, $mass, $entropy, $was, $is, $gone, $list) = ($1, $2, $3, $4, $5, $6, $7, $8);
+            die "row $row, $name[-1]: $before candidates after $left" if $before != $left;
+            die "row $row, $name[-1]: top $was after $top" if defined $top && $was != $top;
+            die "row $row, $name[-1]: removed $gone of $before, left $after" if $before - $after != $gone;
+            die "row $row, $name[-1]: mass $mass" if $mass > 1.0000001 || $mass <= 0 || ($after == $before && abs($mass - 1) > 1e-6);
+            die "row $row, $name[-1]: entropy $entropy" if $entropy < 0 || $entropy > log($after) + 1e-5;
+            my @p = $list =~ /"prob":([^}]+)/g;
+            die "row $row, $name[-1]: named @p of $gone" if @p != ($gone < 3 ? $gone : 3);
+            $p[$_] <= $p[$_ - 1] || die "row $row, $name[-1]: @p" for 1 .. $#p;
+            die "row $row, $name[-1]: token 304 is banned" if $name[-1] eq "logit_bias" && $list !~ /^\{"id":304,/;
+            ($left, $top) = ($after, $is);
+        }
+        die "row $row: $left left, $n in the record" if $left != $n;
+        die "row $row: chain @name" if "@name" ne "logit_bias penalties dry top_n_sigma top_k typ_p top_p min_p xtc scatter temperature dist";
+        die "row $row: $on stages" if $on != 11;
+        $rows++;
+        END { die if $rows != 32 }' trace.json
+    # the text says the same
+    austen "${args[@]}" --dump-probs --trace >trace.txt
+    perl -ne 'print join(" ", $1, $2, $3, $4), "\n" if /^(\w+) +(\d+) -> +(\d+) +[\d.]+ +[\d.]+  (\d+)/' trace.txt >from.txt
+    perl -ne 'print "$1 $2 $3 $4\n" while /"name":"(\w+)","enabled":true,"before":(\d+),"after":(\d+).*?"top_before":(\d+)/g' trace.json >from.json
+    [ "$(wc -l <from.txt)" -eq $((32 * 11)) ]
+    same from.txt from.json
+}
+
+@test "--trace changes neither ids nor candidates" {
+    for args in '' '--repeat-penalty 1.3 --xtc-probability 0.5 --typical 0.8' '--mirostat 2' '--mirostat 1' '--samplers top_k;adaptive_p --adaptive-target 0.3' \
+        '--samplers temperature;min_p' '--temp 0' '--dynatemp-range 0.5 --top-nsigma 2' '--scatter-strength 0.2 --scatter-absorption 0.3'; do
+        # shellcheck disable=SC2086
+        austen $args --dump-probs >want
+        # shellcheck disable=SC2086
+        austen $args --dump-probs --trace | sed -E '/^stage /d; /^[a-z]\w+ +(off$|[0-9]+ -> )/d' >got
+        same got want
+        # shellcheck disable=SC2086
+        austen $args >ids
+        sed -n 's/^row .* chosen \([0-9]*\) .*/\1/p' got | cmp - ids
+        # shellcheck disable=SC2086
+        austen $args --dump-probs -O json >want
+        # shellcheck disable=SC2086
+        austen $args --dump-probs -O json --trace | sed 's/,"stages":.*/}/' >got
+        same got want
+    done
+}
+
+@test "no escapes and no bars where no terminal is" {
+    austen --dump-probs --trace >dump
+    [ "$(LC_ALL=C tr -d '\n -~' <dump | wc -c)" -eq 0 ]
+    NO_COLOR=1 austen --dump-probs --trace >plain
+    same dump plain
+}
+
+# on_terminal COMMAND-LINE: what a terminal gets to see.
+on_terminal() {
+    script -qec "$1" /dev/null </dev/null | tr -d '\r'
+}
+
+@test "on a terminal: bars, and the chosen row in bold unless NO_COLOR" {
+    command -v script >/dev/null || skip "no script"
+    austen --dump-probs=5 >want
+    on_terminal "$SAMPL -n 4096 -s 3 --rows :32 --dump-probs=5 $AUSTEN" >colour
+    NO_COLOR=1 on_terminal "$SAMPL -n 4096 -s 3 --rows :32 --dump-probs=5 $AUSTEN" >mono
+    bold=$(printf '\033[1m') end=$(printf '\033[0m')
+    [ "$(grep -cF "$bold>" colour)" -eq "$(grep -c '^>' want)" ]
+    [ "$(grep -cF "$bold" colour)" -eq "$(grep -cF "$end" colour)" ]
+    run ! grep -q "$(printf '\033')" mono
+    [ "$(grep -c '█' mono)" -ge 32 ]
+    perl -ne 'if (/^[ >] *\d+ +\d+ +\S+ +(\S+) +\S+  (.*)$/) {
+        ($p, $bar) = ($1, $2);
+        $full = () = $bar =~ /█/g;
+        die "$bar is $full cells of 24 for $p" if $full != int((24 * 8 * $p + 0.5) / 8) && abs($full - 24 * $p) > 0.6 }' mono
+    # without the ornaments it is what a file gets
+    sed -e 's/\x1b\[[01]m//g' -e 's/\([0-9]\)  [█▏▎▍▌▋▊▉]*$/\1/' colour | cmp - want
+    sed -e 's/\([0-9]\)  [█▏▎▍▌▋▊▉]*$/\1/' mono | cmp - want
+    on_terminal "$SAMPL -n 4096 -s 3 --rows :32 $AUSTEN" >ids
+    same ids "$R/ids"
+}

@@ -1,0 +1,58 @@
+#!/usr/bin/env bats
+# What the README shows is what the program prints, and its commands are the ones that CI runs.
+
+load helper
+
+# Prints the README's fenced block that follows the comment <!-- NAME -->.
+block() {
+    awk -v mark="<!-- $1 -->" '$0 == mark { on = 1; next } on && /^```/ { if (open) exit; open = 1; next } on && open' "$ROOT/README.md"
+}
+
+@test "every command in the README's output blocks prints just what stands under it" {
+    cd "$ROOT"
+    local shown=0 line name
+    for name in output trace compare; do
+        block "$name" >"$BATS_TEST_TMPDIR/block"
+        [ -s "$BATS_TEST_TMPDIR/block" ]
+        while IFS= read -r line; do
+            if [[ $line == '$ '* ]]; then
+                printf '%s\n' "$line"
+                line=${line#??}
+                bash -c "${line//build\/sampl/$SAMPL}" 2>&1
+                shown=$((shown + 1))
+            fi
+        done <"$BATS_TEST_TMPDIR/block" >"$BATS_TEST_TMPDIR/printed"
+        same "$BATS_TEST_TMPDIR/block" "$BATS_TEST_TMPDIR/printed"
+    done
+    [ "$shown" -ge 4 ]
+}
+
+@test "make demo runs the README's first commands" {
+    cd "$ROOT"
+    make -s -n demo | grep -F -- "-n 4096 -s 1 --rows :8 samples/austen.f16"
+    block output | grep -F -- "-n 4096 -s 1 --rows :8 samples/austen.f16"
+}
+
+@test "the README's commands install what the build and the tests use" {
+    block demo | grep -F 'libcjson-dev' | grep -F 'make demo'
+    block test | grep -F 'bats' | grep -F 'make check'
+}
+
+@test "every make target that the README names exists" {
+    local target
+    grep -o 'make [a-z][a-z0-9-]*' "$ROOT/README.md" | awk '{ print $2 }' | sort -u >targets
+    [ -s targets ]
+    while read -r target; do
+        grep -q "^$target:" "$ROOT/Makefile" || { echo "no target $target"; return 1; }
+    done <targets
+}
+
+@test "every option that the README names exists" {
+    local option
+    sampl --help >help
+    grep -o -- '--[a-z][a-z-]*' "$ROOT/README.md" | sort -u >options
+    [ -s options ]
+    while read -r option; do
+        grep -q -- "$option" help || { echo "no option $option"; return 1; }
+    done <options
+}

@@ -1,0 +1,262 @@
+#!/usr/bin/env bats
+# scatter's properties, on real rows and on random and extreme ones. Its numbers are compared with a reference in units.bats.
+
+load helper
+
+# 40 rows of 300: random, steep, flat, with ties, nearly all masked, and one candidate far ahead.
+setup_file() {
+    cd "$BATS_FILE_TMPDIR" || return 1
+    perl -e '
+        use strict;
+        my ($seed, $ninf) = (12345, -9 ** 9 ** 9);
+        my $random = sub { $seed = ($seed * 1103515245 + 12345) % 2147483648; $seed / 2147483648 };
+        for my $row (0 .. 39) {
+            my $kind = $row % 8;
+            my @x = map { my $sum = -6; $sum += $random->() for 1 .. 12; $sum * 4 } 1 .. 300;
+            @x = map { $_ * 30 } @x if $kind == 1;
+            @x = map { $_ * 1e-5 } @x if $kind == 2;
+            @x = map { int $_ } @x if $kind == 3;
+            @x = map { $random->() < 0.93 ? $ninf : $_ } @x if $kind == 4;
+            $x[$row] = 200 if $kind == 5;
+            @x = (1.5) x 300 if $kind == 6;
+            @x = map { -$_ * $row } 0 .. 299 if $kind == 7;
+            print pack "f<*", @x;
+        }' >random.f32
+    head -c $((64 * 8192)) "$AUSTEN" >austen.f16
+}
+
+setup() {
+    cd "$BATS_TEST_TMPDIR" || return 1
+    R=$BATS_FILE_TMPDIR
+}
+
+# Parameter sets, from mild to absurd; --scatter-k is given beside.
+sets() {
+    cat <<-'END'
+		--scatter-strength 0.12 --scatter-radius 2
+		--scatter-strength 0.18
+		--scatter-strength 1e-6
+		--scatter-strength 1
+		--scatter-strength 1 --scatter-steps 50
+		--scatter-strength 0.5 --scatter-steps 7 --scatter-radius 0.3
+		--scatter-strength 0.9 --scatter-radius 1000
+		--scatter-strength 1 --scatter-radius 1e9 --scatter-steps 3
+		--scatter-strength 1 --scatter-radius 1e-6
+		--scatter-strength 0.7 --scatter-radius 0.05 --scatter-steps 4
+		--scatter-adaptive --scatter-strength 0.14
+		--scatter-adaptive --scatter-strength-min 0 --scatter-strength-max 1
+		--scatter-adaptive --scatter-strength-min 0.5 --scatter-strength-max 0.5 --scatter-entropy-target -3
+	END
+}
+
+# rows FILE: the options that read it.
+rows() {
+    case $1 in
+    *.f16) echo "-n 4096 $1" ;;
+    *) echo "-n 300 $1" ;;
+    esac
+}
+
+# keeps_ranks PLAIN SCATTERED: by falling logits of the plain dump the other's probabilities never rise, and its candidates are the same.
+keeps_ranks() {
+    perl -F'\t' -ane '
+        next if $F[0] eq "row";
+        if ($ARGV eq $plain) { $logit{$F[0]}{$F[2]} = $F[3] } else { $p{$F[0]}{$F[2]} = $F[4]; $sum{$F[0]} += $F[4] }
+        BEGIN { $plain = $ARGV[0] }
+        END {
+            for $row (sort { $a <=> $b } keys %logit) {
+                my $l = $logit{$row};
+                my @order = sort { $l->{$b} <=> $l->{$a} || $a <=> $b } keys %$l;
+                $last = 2;
+                die "row $row: not the same candidates" if keys %{$p{$row}} != @order;
+                for $id (@order) {
+                    die "row $row: token $id is gone" if !defined $p{$row}{$id};
+                    die "row $row: token $id rose to $p{$row}{$id} above $last" if $p{$row}{$id} > $last;
+                    $last = $p{$row}{$id};
+                }
+                die "row $row: sum $sum{$row}" if abs($sum{$row} - 1) > 1e-6;
+            }
+            die "no rows" if !%logit;
+        }' "$1" "$2"
+}
+
+@test "without absorption ranks never change, and probabilities sum to 1" {
+    for file in "$R/austen.f16" "$R/random.f32"; do
+        for k in 2 3 17 64 300; do
+            # shellcheck disable=SC2046
+            sampl -s 1 --samplers top_k --top-k $k --dump-probs -O tsv $(rows "$file") >plain
+            while read -r set; do
+                # shellcheck disable=SC2046,SC2086
+                sampl -s 1 --samplers scatter --scatter-k $k $set --dump-probs -O tsv $(rows "$file") >scattered
+                keeps_ranks plain scattered || { echo "of: $file k $k $set"; return 1; }
+                case $set in *-strength\ 1e-6 | *radius\ 1e-6) continue ;; esac
+                run -1 cmp -s plain scattered # it does something
+            done < <(sets)
+        done
+    done
+}
+
+@test "ranks hold inside a chain, too" {
+    for chain in 'top_n_sigma=2;typ_p=0.9;scatter' 'top_k=30;top_p=0.9;min_p=0.01;scatter' 'temperature=0.3;scatter' 'xtc;scatter' 'scatter;scatter'; do
+        for file in "$R/austen.f16" "$R/random.f32"; do
+            args=(-s 1 --xtc-probability 0.5 --xtc-threshold 0.05 --dump-probs -O tsv --scatter-k 20 --scatter-radius 3)
+            # shellcheck disable=SC2046
+            sampl "${args[@]}" --samplers "${chain//scatter/top_k=20}" $(rows "$file") >plain
+            # shellcheck disable=SC2046
+            sampl "${args[@]}" --samplers "$chain" --scatter-strength 0.4 $(rows "$file") >scattered
+            keeps_ranks plain scattered || { echo "of: $file $chain"; return 1; }
+        done
+    done
+}
+
+@test "the likeliest token stays the likeliest" {
+    for file in "$R/austen.f16" "$R/random.f32"; do
+        # shellcheck disable=SC2046
+        sampl --samplers greedy $(rows "$file") >want
+        while read -r set; do
+            # shellcheck disable=SC2046,SC2086
+            sampl --samplers 'scatter;greedy' $set $(rows "$file") >ids
+            same ids want
+        done < <(sets | grep -v -e 1e9 -e 'steps 50' -e 'radius 1000') # there rounding may make it share its place
+    done
+}
+
+@test "a wide blur levels, a strong one more than a weak one" {
+    sampl -s 1 -n 4096 --samplers scatter --scatter-k 8 --scatter-strength 1 --scatter-radius 1e9 --dump-probs -O tsv "$R/austen.f16" >dump
+    [ "$(wc -l <dump)" -eq $((64 * 8 + 1)) ]
+    awk -F'\t' 'NR > 1 && ($5 < 0.1249999 || $5 > 0.1250001) { exit 1 }' dump
+    for strength in 0.05 0.2 0.8; do
+        sampl -s 1 -n 4096 --samplers scatter --scatter-strength $strength --dump-probs -O tsv "$R/austen.f16" | awk -F'\t' '$2 == 1 { print $5 }' >top.$strength
+    done
+    paste top.0.05 top.0.2 top.0.8 | awk '!($1 > $2 && $2 > $3) { exit 1 }'
+}
+
+@test "one step, by hand" {
+    # p = 1/2 1/4 1/8 1/8; radius such that a neighbour weighs 1/2 and the next 1/16
+    f32 3 1 1 2 >row.f32
+    echo '{"probs":[0.125,0.5,0.25,0.125]}' >row.json
+    sampl -s 1 --samplers scatter --scatter-k 4 --scatter-strength 0.5 --scatter-radius 0.84932180028801907 --dump-probs -O tsv row.json >dump
+    tail -n +2 dump | cut -f 3,5 >got
+    perl -e '
+        my @p = (0.5, 0.25, 0.125, 0.125);
+        my @id = (1, 2, 0, 3);
+        my @w = map { 2 ** -($_ * $_) } 0 .. 3;
+        my (@q, $sum);
+        for my $i (0 .. 3) {
+            my ($value, $weight);
+            $value += $w[abs $i - $_] * $p[$_], $weight += $w[abs $i - $_] for 0 .. 3;
+            $sum += $q[$i] = 0.5 * $p[$i] + 0.5 * $value / $weight;
+        }
+        for (0 .. 3) {
+            my ($id, $p) = split " ", <STDIN>;
+            die "rank $_: $id $p is not $id[$_] ", $q[$_] / $sum if $id != $id[$_] || abs($p - $q[$_] / $sum) > 2e-7;
+        }' <got
+}
+
+@test "-inf tokens: they never come back, and K counts the others" {
+    args=(-s 1 --samplers scatter --scatter-strength 0.3 --dump-probs -O tsv)
+    f32 1 -inf 2 -inf 3 -inf 2.5 0 >row.f32
+    sampl -n 8 "${args[@]}" row.f32 >masked
+    [ "$(tail -n +2 masked | cut -f 3 | tr '\n' ' ')" = "4 6 2 0 7 " ]
+    sampl -n 8 "${args[@]}" --scatter-k 5 row.f32 >dump
+    same dump masked
+    f32 1 2 3 2.5 0 >row.f32 # the same row without them
+    sampl -n 5 "${args[@]}" row.f32 | cut -f 4,5 >dump
+    cut -f 4,5 masked | cmp - dump
+    f32 1 -inf -inf -inf 3 >row.f32 # one neighbour only
+    sampl -n 5 "${args[@]}" row.f32 >dump
+    [ "$(tail -n +2 dump | cut -f 3 | tr '\n' ' ')" = "4 0 " ]
+    f32 -inf -inf 7 -inf >row.f32 # nobody to exchange with: it does not act
+    sampl -n 4 "${args[@]}" row.f32 >dump
+    sampl -n 4 "${args[@]}" --scatter-strength 0 row.f32 >want
+    same dump want
+    # banned in the chain, all but five
+    sampl -n 4096 "${args[@]}" "$R/austen.f16" --rows :1 >all
+    ids=$(tail -n +2 all | cut -f 3 | head -5 | tr '\n' ' ')
+    # shellcheck disable=SC2086
+    read -ra bans < <(perl -e '%keep = map { $_ => 1 } @ARGV; print join " ", map { "-l $_-inf" } grep { !$keep{$_} } 0 .. 4095; print "\n"' $ids)
+    sampl -n 4096 "${args[@]}" "${bans[@]}" "$R/austen.f16" --rows :1 >dump
+    [ "$(tail -n +2 dump | cut -f 3 | tr '\n' ' ')" = "$ids" ]
+}
+
+@test "collision 0: absent, to the bit" {
+    sampl -n 4096 -s 4 --dump-probs --scatter-strength 0.3 --scatter-collision 0 "$R/austen.f16" >dump
+    sampl -n 4096 -s 4 --dump-probs "$R/austen.f16" >want
+    same dump want
+    sampl -n 4096 -s 4 --dump-probs --scatter-strength 0.3 "$R/austen.f16" >dump
+    run -1 cmp -s dump want
+}
+
+# touched CHANCE LOW HIGH ARGUMENT...: of 256 rows between LOW and HIGH are as if scatter always acted, the rest as if it were absent.
+touched() {
+    local chance=$1 low=$2 high=$3
+    shift 3
+    sampl -n 4096 "$@" --dump-probs=30 -O json "$AUSTEN" >without
+    sampl -n 4096 "$@" --dump-probs=30 -O json --scatter-strength 0.3 "$AUSTEN" >always
+    sampl -n 4096 "$@" --dump-probs=30 -O json --scatter-strength 0.3 --scatter-collision "$chance" "$AUSTEN" >mixed
+    perl -e '
+        my ($low, $high, @f) = @ARGV;
+        open my $without, "<", "without"; open my $always, "<", "always"; open my $mixed, "<", "mixed";
+        while (my $row = <$mixed>) {
+            my ($no, $yes) = (scalar <$without>, scalar <$always>);
+            die "row $rows: scatter makes no difference" if $no eq $yes;
+            die "row $rows: neither with nor without\n$row$yes$no" if $row ne $no && $row ne $yes;
+            $rows++;
+            $touched++ if $row eq $yes;
+        }
+        print "$touched of $rows\n";
+        die if $rows != 256 || $touched < $low || $touched > $high' "$low" "$high"
+}
+
+@test "collision between 0 and 1: some rows, whole or not at all" {
+    for seed in 1 2; do
+        for chain in 'top_k;scatter;temperature' 'top_k=100;scatter;top_p'; do
+            touched 0.25 36 92 -s $seed --samplers "$chain" # 64 +- 4 standard deviations
+            touched 0.25 36 92 -s $seed --samplers "$chain" --independent
+            touched 0.5 96 160 -s $seed --samplers "$chain"
+            touched 0.02 1 20 -s $seed --samplers "$chain" --independent
+            touched 0.98 236 255 -s $seed --samplers "$chain"
+        done
+    done
+    touched 1 256 256 -s 1 --samplers scatter
+    touched 0.25 36 92 -s 3 --samplers scatter
+}
+
+@test "collision: an idle row costs no draw of the others, and the gate has its own generator" {
+    args=(-n 4096 -s 4 --xtc-probability 0.5 --xtc-threshold 0.05 --samplers 'xtc;scatter' --scatter-k 4096 --rows :24)
+    sampl "${args[@]}" --dump-probs -O tsv "$R/austen.f16" | cut -f 1,3 | sort >want # which tokens xtc left
+    sampl "${args[@]}" --dump-probs -O tsv --scatter-strength 0.01 --scatter-collision 0.5 "$R/austen.f16" | cut -f 1,3 | sort >got
+    same got want
+}
+
+@test "absorption: recent tokens lose, by exp(-X) for each time" {
+    args=(-n 4096 -s 4 --rows :1 --samplers scatter --scatter-k 10 --dump-probs -O tsv)
+    sampl "${args[@]}" --top-k 10 --samplers top_k "$R/austen.f16" | tail -n +2 | cut -f 3,5 >plain
+    first=$(sed -n '1s/\t.*//p' plain) third=$(sed -n '3s/\t.*//p' plain)
+    sampl "${args[@]}" --scatter-absorption 0.7 --prompt-tokens "$first,$third,$first,1" "$R/austen.f16" | tail -n +2 | cut -f 3,5 >got
+    perl -e '
+        my ($first, $third) = splice @ARGV, 0, 2;
+        open my $plain, "<", "plain"; open my $got, "<", "got";
+        my %p = map { split } <$plain>;
+        $p{$first} *= exp(-1.4);
+        $p{$third} *= exp(-0.7);
+        my $sum; $sum += $_ for values %p;
+        my $last = 2;
+        while (<$got>) {
+            my ($id, $p) = split;
+            die "$id: $p is not ", $p{$id} / $sum if abs($p - $p{$id} / $sum) > 1e-6;
+            die "not falling" if $p > $last;
+            $last = $p;
+            $n++;
+        }
+        die if $n != 10' "$first" "$third"
+    # the window: with one token it sees only the last
+    sampl "${args[@]}" --scatter-absorption 0.7 --scatter-absorption-last-n 1 --prompt-tokens "$first,$third,$first,1" "$R/austen.f16" | tail -n +2 | cut -f 3,5 >got
+    cut -f 1 plain | cmp - <(cut -f 1 got)
+    sampl "${args[@]}" --scatter-absorption 0.7 --scatter-absorption-last-n 2 --prompt-tokens "$first,$third,$first,1" "$R/austen.f16" >got
+    sampl "${args[@]}" --scatter-absorption 0.7 --prompt-tokens "$first" "$R/austen.f16" | cmp - got
+    # a strong one brings another token to the top
+    sampl "${args[@]}" --scatter-absorption 20 --prompt-tokens "$first" "$R/austen.f16" >got
+    [ "$(sed -n 2p got | cut -f 3)" != "$first" ]
+    [ "$(tail -1 got | cut -f 3)" = "$first" ]
+}
