@@ -11,8 +11,9 @@ enum { SHARE = 2 << 20, MOST_ROWS = 4096 }; // a worker's part of a batch: bytes
 
 struct slot {
     struct input_row row;
-    void *copy; // of the row's logits, when the input does not keep them
-    size_t copy_cap;
+    void *copy;       // of the row's logits, when the input does not keep them
+    uint32_t *before; // of the tokens before it
+    size_t copy_cap, before_cap;
     struct result result;
     bool failed;
     struct err e;
@@ -60,6 +61,11 @@ static bool take(struct team *t, const struct input_row *row, struct err *e)
     const size_t bytes = row->logits.n * dtype_size(row->logits.type);
     s->row = *row;
     s->failed = false;
+    if (!mem_grow(&s->before, &s->before_cap, row->n_before, sizeof *s->before))
+        return err_from_fault(e, fault_memory());
+    for (size_t i = 0; i < row->n_before; i++)
+        s->before[i] = row->before[i];
+    s->row.before = s->before;
     if (row->stays)
         return true;
     if (!mem_grow(&s->copy, &s->copy_cap, bytes, 1))
@@ -146,6 +152,7 @@ static void dismiss(struct team *t)
         worker_free(&t->member[i].worker);
     for (size_t i = 0; i < t->slots; i++) {
         free(t->slot[i].copy);
+        free(t->slot[i].before);
         result_free(&t->slot[i].result);
     }
     free(t->member);

@@ -1,0 +1,90 @@
+#!/usr/bin/env bats
+# Threads change the time a run takes and nothing else.
+
+load helper
+
+# alike ARGS...: 1, 2 and 5 threads write the same bytes, and there are some.
+alike() {
+    local t
+    for t in 1 2 5; do
+        sampl -s 7 -t "$t" "$@" >"out.$t"
+    done
+    [ -s out.1 ]
+    same out.1 out.2
+    same out.1 out.5
+}
+
+# A _logits_ file of 2 chunks of 8 tokens over 5 words, 3 rows each.
+kld() {
+    perl -e 'print "_logits_", pack("Vll", 8, 5, 2), pack("l*", map { $_ * 7 % 5 } 0 .. 15),
+        map { my $r = $_; pack("ff", 1e-4, -6), pack("v*", map { ($r * 977 + $_ * 13007) % 65536 } 1 .. 5), pack("v", 0) } 1 .. 6'
+}
+
+@test "ids of a chain that carries nothing" {
+    alike -n 4096 "$AUSTEN" "$AUSTEN"
+}
+
+@test "dumps with traces, tsv and json" {
+    alike -n 4096 --rows :90 --dump-probs=4 --trace "$AUSTEN"
+    alike -n 4096 --rows 5:90 --dump-probs=4 -O tsv "$AUSTEN"
+    alike -n 4096 --rows 5:90 -O json "$AUSTEN"
+}
+
+@test "penalties, dry and absorption when all tokens are known" {
+    alike -n 4096 --repeat-penalty 1.3 --dry-multiplier 1 --dry-sequence-breaker none --scatter-absorption 0.5 \
+        --prompt-tokens @"$ROOT/samples/austen.prompt" --accept @"$ROOT/samples/austen.tokens" "$AUSTEN"
+}
+
+@test "any chain over independent rows" {
+    alike -n 4096 --independent --mirostat 2 "$AUSTEN"
+    alike -n 4096 --independent --xtc-probability 0.5 --repeat-penalty 1.2 --prompt-tokens 3,4,5 "$AUSTEN"
+}
+
+@test "a chain that carries state runs on one thread and -v says so" {
+    local args
+    for args in "--mirostat 1" "--xtc-probability 0.5" "--repeat-penalty 1.2" "--samplers top_k;adaptive_p" \
+        "--scatter-strength 0.3 --scatter-collision 0.5"; do
+        # shellcheck disable=SC2086
+        alike -n 4096 --rows :40 $args "$AUSTEN"
+        # shellcheck disable=SC2086
+        sampl -v -s 7 -t 3 -n 4096 --rows :2 $args "$AUSTEN" 2>&1 >/dev/null | grep -q "one thread"
+    done
+    ! sampl -v -s 7 -t 3 -n 4096 --rows :2 "$AUSTEN" 2>&1 >/dev/null | grep "one thread" || return 1
+}
+
+@test "a pipe, JSON, and many small files" {
+    sampl -s 7 -n 4096 "$AUSTEN" >want
+    sampl -s 7 -t 3 -n 4096 -f f16 - <"$AUSTEN" | cmp - want
+    # shellcheck disable=SC2002 # a pipe is the point
+    cat "$AUSTEN" | sampl -s 7 -t 3 -n 4096 -f f16 | cmp - want
+    local i files=()
+    for i in 0 1 2 3 4 5 6 7 8 9; do
+        f32 "$i" 1 2.5 3 -1 "$i" 0 4 2 5 >"$i.f32"
+        echo "[$i,1,2.5,3,-1][$i,0,4,2,5]" >"$i.json"
+        files+=("$i.f32")
+    done
+    alike -n 5 "${files[@]}"
+    same out.1 <(sampl -s 7 -t 4 ./*.json)
+}
+
+@test "the tokens that kld files record, over two files" {
+    kld >a.kld
+    alike --accept recorded --repeat-penalty 1.5 --dump-probs a.kld a.kld
+    alike --accept recorded --independent --repeat-penalty 1.5 --dump-probs a.kld a.kld
+}
+
+@test "a bad row ends the run after the rows before it" {
+    f32 1 2 3 2 3 1 3 1 2 1 nan 3 1 2 3 >bad.f32
+    for t in 1 2 4; do
+        run -1 --separate-stderr sampl -s 1 -t "$t" -n 3 bad.f32
+        # shellcheck disable=SC2154 # run sets it
+        [ "$stderr" = "sampl: bad.f32: row 3: logit 1 is NaN" ]
+        [ "${#lines[@]}" -eq 3 ]
+    done
+    { f32 1 2 3 2 3 1 && printf xyz; } >cut.f32
+    for t in 1 2 4; do
+        run -1 --separate-stderr sampl -s 1 -t "$t" -n 3 cut.f32
+        [ "$stderr" = "sampl: cut.f32: row 2: the input ends after 3 of the row's 12 bytes" ]
+        [ "${#lines[@]}" -eq 2 ]
+    done
+}
