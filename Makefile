@@ -111,6 +111,10 @@ bench: $(BUILD)/unit/bench $(BUILD)/sampl ## ns per row and GB/s beside the spee
 	$(BUILD)/unit/bench chains '$(TIER)' '$(N)' '$(CHAIN)'
 	tests/bench.sh $(BUILD)
 
+.PHONY: bench-count
+bench-count: $(BUILD)/unit/bench ## instructions per row, which a noisy machine cannot blur (valgrind; TIER= N=)
+	tests/bench-count.sh $(BUILD)/unit/bench '$(TIER)' '$(N)'
+
 .PHONY: completions
 completions: $(BUILD)/sampl ## write the completion scripts from the option table
 	$(Q)$< --generate=bash >completions/sampl.bash

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // bench chains [TIER [N_VOCAB [CHAIN]]]: what a row costs, chain by chain, beside the floor: a vector max over the same bytes, measured in
 // turns with the chain so that noise hits both. Rows come from memory: they are taken in turn from a buffer larger than the caches.
+// bench once TIER N_VOCAB CHAIN: two batches of one chain over f32 rows, for tests/bench-count.sh; bench names: the chains.
 // bench rows N_VOCAB TYPE COUNT: writes such rows, for tests/bench.sh.
 // bench max FILE: maps FILE and takes the max, the floor of a whole run.
 #include "base/bits.h"
@@ -193,7 +194,7 @@ static double run_floor(struct rows *r)
     return now() - start;
 }
 
-static double run_chain(struct rows *r, struct chain *ch, struct cand *c)
+__attribute__((noinline)) static double run_chain(struct rows *r, struct chain *ch, struct cand *c)
 {
     const double start = now();
     for (int i = 0; i < BATCH; i++) {
@@ -246,6 +247,37 @@ static int bench_chains(const char *tier, size_t only, const char *name, char *d
     return 0;
 }
 
+static int print_names(void)
+{
+    for (size_t i = 0; i < sizeof chains / sizeof *chains; i++)
+        puts(chains[i].name);
+    return 0;
+}
+
+static int run_once(const char *tier, size_t n, const char *name, char *data)
+{
+    struct rows rows = {DTYPE_F32, n, 2 * BATCH, 0, data};
+    const struct kern *const kern = kern_select(tier);
+    if (!kern || !n || rows.n * rows.count * sizeof(float) > BUFFER)
+        die("no such tier here, or rows too wide");
+    fill(&rows);
+    for (size_t i = 0; i < sizeof chains / sizeof *chains; i++) {
+        if (strcmp(chains[i].name, name) != 0)
+            continue;
+        struct chain *const ch = build(&chains[i]);
+        struct cand c;
+        cand_init(&c, kern);
+        c.want_p = false;
+        run_chain(&rows, ch, &c);
+        run_chain(&rows, ch, &c);
+        cand_free(&c);
+        chain_free(ch);
+        return 0;
+    }
+    die("no such chain");
+    return 1;
+}
+
 static int write_rows(size_t n, enum dtype type, size_t count, char *data)
 {
     const size_t bytes = n * dtype_size(type);
@@ -284,6 +316,10 @@ int main(int argc, char **argv)
         die("what? chains, rows or max");
     if (!strcmp(what, "chains"))
         status = bench_chains(argument(argc, argv, 2), n ? strtoul(n, NULL, 10) : 0, argument(argc, argv, 4), data);
+    else if (!strcmp(what, "names"))
+        status = print_names();
+    else if (!strcmp(what, "once") && argc == 5)
+        status = run_once(argument(argc, argv, 2), strtoul(n, NULL, 10), argv[4], data);
     else if (!strcmp(what, "rows") && argc == 5)
         status = write_rows(strtoul(argv[2], NULL, 10), !strcmp(argv[3], "f16") ? DTYPE_F16 : DTYPE_F32,
                             strtoul(argv[4], NULL, 10), data);
