@@ -461,3 +461,20 @@ measurable() {
     done
     flat small.list.json 100 large.list.json 1600
 }
+
+@test "a mapped file that shrinks under the run is an error, and what was computed comes out" {
+    truncate -s 80M big.f32
+    mkfifo out
+    sampl -s 1 -n 1024 -O json big.f32 >out 2>message 3>&- &
+    local pid=$!
+    exec 8<out
+    sleep 0.5 # until the pipe is full
+    truncate -s 4096 big.f32
+    wc -l <&8 >lines
+    exec 8<&-
+    local status=0
+    wait "$pid" || status=$?
+    [ "$status" -eq 3 ]
+    [ "$(cat message)" = "sampl: an input file became shorter while it was read" ]
+    [ "$(cat lines)" -gt 1000 ]
+}

@@ -14,23 +14,22 @@ static const struct output_format *const formats[] = {&output_text, &output_tsv,
 
 static bool fail(const struct output *out, const char *what, struct err *e)
 {
-    // A closed pipe keeps status 0 and an empty text.
     if (errno == EPIPE)
         return err_set(e, STATUS_OK, "%s", "");
     return err_set(e, STATUS_IO, "%s: cannot %s: %s", out->name, what, strerror(errno));
 }
 
-bool output_is_closed_pipe(const struct err *e)
-{
-    return e->status == STATUS_OK;
-}
-
 static char *volatile unfinished; // the temporary file, for a signal that ends the run
 
-static void remove_unfinished(int signal)
+void output_abandon(void)
 {
     if (unfinished)
         unlink(unfinished);
+}
+
+static void remove_unfinished(int signal)
+{
+    output_abandon();
     raise(signal); // to the default action, as the handler is gone
 }
 

@@ -58,6 +58,8 @@ struct output {
     bool dump, flush, terminal, color;
 };
 
+// When nobody reads the output any more, the functions below fail with status STATUS_OK and an empty text: a quiet end.
+
 // A format: one file out_NAME.c and one row in output.c. Write errors are found by output_record.
 struct output_format {
     const char *name;
@@ -78,8 +80,8 @@ bool output_flush(struct output *out, struct err *e);
 // latest. A second call does nothing.
 bool output_close(struct output *out, bool commit, struct err *e);
 
-// True when the error was that nobody reads any more: to be treated as a normal end.
-bool output_is_closed_pipe(const struct err *e);
+// For signal handlers: removes a file that is being written.
+void output_abandon(void);
 
 #define NUMBER_TEXT 24
 

@@ -2,9 +2,11 @@
 #include "io/source.h"
 
 #include "base/mem.h"
+#include "io/output.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -21,6 +23,19 @@ static bool fail(const char *what, struct err *e)
     return err_set(e, STATUS_IO, "cannot %s: %s", what, strerror(errno));
 }
 
+// A mapped file that another process makes shorter faults where its pages are gone. That happens in our own loops over rows, never
+// inside the C library, so what has been written so far can still be flushed.
+static void file_shrank(int signal)
+{
+    static const char text[] = "sampl: an input file became shorter while it was read\n";
+    (void)signal;
+    output_abandon();
+    fflush(NULL);
+    const ssize_t told = write(STDERR_FILENO, text, sizeof text - 1);
+    (void)told;
+    _exit(STATUS_IO);
+}
+
 // Maps a regular file; whatever cannot be mapped is read.
 static void map(struct source *s, const struct stat *st)
 {
@@ -32,6 +47,7 @@ static void map(struct source *s, const struct stat *st)
     if (p == MAP_FAILED)
         return;
     madvise(p, (size_t)st->st_size, MADV_SEQUENTIAL);
+    signal(SIGBUS, file_shrank);
     s->map = p;
     s->map_len = (size_t)st->st_size;
     s->offset = (uint64_t)at;
