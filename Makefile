@@ -95,8 +95,9 @@ check-arm64: ## build the C unit tests for aarch64 and run them under qemu (gcc-
 	    && qemu-aarch64 ./rng_check && qemu-aarch64 ./json_number_check 20000 && qemu-aarch64 ./expf_check 9973
 
 .PHONY: prove-expf
-prove-expf: $(BUILD)/unit/expf_check ## compare expf with libm over every float up to 88 (a minute)
+prove-expf: $(BUILD)/unit/expf_check $(BUILD)/unit/kern_check ## every float up to 88: expf against libm, each tier against scalar (minutes)
 	$(BUILD)/unit/expf_check 1
+	$(BUILD)/unit/kern_check --every-float
 
 .PHONY: prove-json
 prove-json: $(BUILD)/unit/json_number_check ## compare the JSON number reader with strtof, at length

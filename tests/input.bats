@@ -21,10 +21,10 @@ setup_file() {
         put "rows.bf16", pack "v*", map { $_ >> 16 } unpack "L<*", pack "f<*", @f;
         my @row = map { join ",", map { sprintf "%.9g", $_ } @f[$_ * 4096 .. $_ * 4096 + 4095] } 0 .. 15;
         put "rows.json", map { "[$_]\n" } @row;'
-    for form in f16 f32 bf16; do "$SAMPL" -n 4096 -s 7 rows.$form >ids.$form; done
-    "$SAMPL" -n 4096 -s 7 --top-k 0 --dump-probs rows.f16 >dump
-    "$SAMPL" -n 4096 -s 7 rows.f16 >ids
-    "$SAMPL" -n 4096 -s 7 --independent rows.f16 >each
+    for form in f16 f32 bf16; do sampl -n 4096 -s 7 rows.$form >ids.$form; done
+    sampl -n 4096 -s 7 --top-k 0 --dump-probs rows.f16 >dump
+    sampl -n 4096 -s 7 rows.f16 >ids
+    sampl -n 4096 -s 7 --independent rows.f16 >each
 }
 
 setup() {

@@ -5,7 +5,7 @@ load helper
 
 setup_file() {
     cd "$BATS_FILE_TMPDIR" || return 1
-    "$SAMPL" -n 4096 -s 3 --rows :32 "$AUSTEN" >ids
+    sampl -n 4096 -s 3 --rows :32 "$AUSTEN" >ids
 }
 
 setup() {

@@ -6,9 +6,11 @@
 
 #include <stdlib.h>
 
+enum { BLOCK = 4096 }; // candidates whose weights are summed in one go
+
 struct state {
     struct rng rng;
-    double *before; // [n / KERN_BLOCK + 1] sum of all p before each block
+    double *before; // [n / BLOCK + 1] sum of all p before each block
     size_t cap;
 };
 
@@ -16,11 +18,11 @@ struct state {
 static struct fault add_up(struct state *s, const struct cand *c, double *sum)
 {
     *sum = 0.0;
-    if (!mem_grow(&s->before, &s->cap, c->n / KERN_BLOCK + 1, sizeof *s->before))
+    if (!mem_grow(&s->before, &s->cap, c->n / BLOCK + 1, sizeof *s->before))
         return fault_memory();
-    for (size_t i = 0; i < c->n; i += KERN_BLOCK) {
-        s->before[i / KERN_BLOCK] = *sum;
-        *sum = c->kern->sum_wide(c->p + i, c->n - i < KERN_BLOCK ? c->n - i : KERN_BLOCK, *sum);
+    for (size_t i = 0; i < c->n; i += BLOCK) {
+        s->before[i / BLOCK] = *sum;
+        *sum = c->kern->sum_wide(c->p + i, c->n - i < BLOCK ? c->n - i : BLOCK, *sum);
     }
     return fault_none();
 }
@@ -29,10 +31,10 @@ static struct fault add_up(struct state *s, const struct cand *c, double *sum)
 static size_t pick(const struct state *s, const struct cand *c, double target)
 {
     size_t b = 0;
-    while ((b + 1) * KERN_BLOCK < c->n && s->before[b + 1] < target)
+    while ((b + 1) * BLOCK < c->n && s->before[b + 1] < target)
         b++;
     double running = s->before[b];
-    for (size_t i = b * KERN_BLOCK; i < c->n; i++) {
+    for (size_t i = b * BLOCK; i < c->n; i++) {
         running += c->p[i];
         if (running >= target)
             return i;

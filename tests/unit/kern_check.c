@@ -716,6 +716,7 @@ int main(int argc, char **argv)
         bench();
         return 0;
     }
+    const bool every_float = argc > 1 && !strcmp(argv[1], "--every-float"); // to exp_sub, and nothing else
     const unsigned long cases = argc > 2 && !strcmp(argv[1], "--cases") ? strtoul(argv[2], NULL, 10) : 100000;
     float *data = malloc((LARGEST + 8) * sizeof *data);
     if (!data)
@@ -724,7 +725,11 @@ int main(int argc, char **argv)
         tier = kern_tier(t);
         state = 1;
         printf("tier %s\n", tier->name);
-        if (tier != &kern_scalar)
+        if (tier == &kern_scalar)
+            continue;
+        if (every_float)
+            check_exp_sweep(data, 1);
+        else
             check_tier(data, cases);
     }
     free(data);
