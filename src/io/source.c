@@ -15,7 +15,7 @@
 
 enum {
     BLOCK = 1 << 20, // bytes asked for at a time when reading
-    KEEP = 4 << 20,  // bytes of a map that may lie behind the present place
+    KEEP = 2 << 20,  // bytes of a map that may lie behind the present place
 };
 
 static bool fail(const char *what, struct err *e)

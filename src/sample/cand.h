@@ -52,7 +52,7 @@ struct cand {
     uint32_t chosen; // token id
     float chosen_p;
 
-    // the rest is for cand.c and cand_dense.c
+    // the rest is for cand*.c
     const void *row; // dense: [n] as in struct row
     enum dtype type;
     float cut;           // dense: row elements below it read as -inf
@@ -61,9 +61,9 @@ struct cand {
     float *edit;
     uint32_t *spare_id; // [n] for reordering a list
     float *spare;
-    uint64_t *key, *key_tmp; // scratch of selection and sorting
-    uint32_t *value, *value_tmp;
-    float *sample;
+    uint64_t *key, *key_tmp;     // scratch of selection and sorting
+    uint32_t *value, *value_tmp; // scratch of sorting logits alone
+    float *sample;               // some of a dense row's logits, to guess where its k-th best lies
     size_t list_cap, block_cap, edit_cap, key_cap, key_tmp_cap, value_cap, value_tmp_cap, sample_cap;
 };
 
