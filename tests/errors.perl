@@ -56,7 +56,7 @@ for my $source (@sources) {
         }
     }
     # What goes into "cannot %s" and "where JSON wants %s".
-    while ($text =~ /\b(?:fail|syntax)\(\w+, ($string)/g) {
+    while ($text =~ /\b(?:fail|(?:json_)?syntax)\([\w>&.-]+, ($string)/g) {
         my $what = text_of($1);
         complain("$source: nothing expects '$what'") if !grep { index($_, $what) >= 0 } @expected;
     }
