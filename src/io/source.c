@@ -29,8 +29,8 @@ static void file_shrank(int signal)
 {
     static const char text[] = "sampl: an input file became shorter while it was read\n";
     (void)signal;
-    output_abandon();
-    fflush(NULL);
+    output_abandon(); // NOLINT(bugprone-signal-handler): see above
+    fflush(NULL);     // NOLINT(bugprone-signal-handler)
     const ssize_t told = write(STDERR_FILENO, text, sizeof text - 1);
     (void)told;
     _exit(STATUS_IO);
