@@ -120,7 +120,7 @@ bool output_open(struct output *out, const struct output_config *config, struct 
     return true;
 }
 
-bool output_flush(struct output *out, struct err *e)
+static bool flush(struct output *out, struct err *e)
 {
     return (fflush(out->f) == 0 && !ferror(out->f)) || fail(out, "write", e);
 }
@@ -129,7 +129,7 @@ bool output_record(struct output *out, const struct record *r, struct err *e)
 {
     (out->dump ? out->format->dump : out->format->id)(out, r);
     if (out->flush)
-        return output_flush(out, e);
+        return flush(out, e);
     return !ferror(out->f) || fail(out, "write", e);
 }
 
@@ -137,7 +137,7 @@ bool output_close(struct output *out, bool commit, struct err *e)
 {
     bool ok = true;
     if (out->f) {
-        ok = output_flush(out, e);
+        ok = flush(out, e);
         if (out->f != stdout && fclose(out->f) != 0 && ok)
             ok = fail(out, "write", e);
         if (out->temporary && commit && ok && rename(out->temporary, out->path) != 0)

@@ -73,9 +73,6 @@ extern const struct output_format output_text, output_tsv, output_json;
 bool output_open(struct output *out, const struct output_config *config, struct err *e);
 bool output_record(struct output *out, const struct record *r, struct err *e);
 
-// Pushes out what is buffered.
-bool output_flush(struct output *out, struct err *e);
-
 // Ends the output. With commit, a file takes its name; without, it is gone as if never begun. Errors of the disk show here at the
 // latest. A second call does nothing.
 bool output_close(struct output *out, bool commit, struct err *e);

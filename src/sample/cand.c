@@ -171,11 +171,6 @@ void cand_drop_first(struct cand *c, size_t n)
         memmove(c->p, c->p + n, c->n * sizeof *c->p);
 }
 
-float cand_logit(const struct cand *c, uint32_t position)
-{
-    return c->dense ? dense_logit(c, position) : c->logit[position];
-}
-
 struct fault cand_max(struct cand *c, float *max)
 {
     *max = -INFINITY;

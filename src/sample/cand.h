@@ -112,9 +112,6 @@ struct fault cand_softmax_head(struct cand *c, float range, size_t least, struct
 void cand_truncate(struct cand *c, size_t n);
 void cand_drop_first(struct cand *c, size_t n);
 
-// The logit at a position.
-float cand_logit(const struct cand *c, uint32_t position);
-
 // The largest logit.
 struct fault cand_max(struct cand *c, float *max);
 
