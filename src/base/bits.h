@@ -56,6 +56,19 @@ static inline float f32_of_bf16(uint16_t h)
     return f32_of_bits((uint32_t)h << 16);
 }
 
+// binary32 -> IEEE binary16, to nearest, ties to even: the bits that the F16C instruction gives. A NaN becomes quiet.
+static inline uint16_t f16_of_f32(float x)
+{
+    const uint32_t u = bits_of_f32(x), sign = u >> 16 & 0x8000u, rest = u & 0x7fffffffu;
+    if (rest > 0x7f800000u)
+        return (uint16_t)(sign | 0x7e00u | (rest >> 13 & 0x3ffu));
+    if (rest >= 0x477ff000u) // 65520, from where on infinity is nearest
+        return (uint16_t)(sign | 0x7c00u);
+    if (rest < 0x38800000u) // below 2^-14: the hardware's own addition rounds to units of 2^-24
+        return (uint16_t)(sign | (bits_of_f32(f32_of_bits(rest) + 0.5f) - 0x3f000000u));
+    return (uint16_t)(sign | ((rest + 0xfffu + (rest >> 13 & 1u) - (112u << 23)) >> 13));
+}
+
 // A map from floats to unsigned integers that keeps their order; -0 and +0 get the same key. x is not NaN.
 static inline uint32_t order_bits(float x)
 {

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+// What the tokens of a vocabulary say. A reader (io/vocab_*.c) fills it once; it is const from then on.
+#ifndef SAMPL_VOCAB_VOCAB_H
+#define SAMPL_VOCAB_VOCAB_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define VOCAB_NONE UINT32_MAX // no such token
+
+enum {
+    VOCAB_SPECIAL = 1, // control or unknown: has a text, but prints as nothing
+    VOCAB_EOG = 2,     // ends a generation
+};
+
+// Bytes, not NUL-terminated, often no whole UTF-8 characters.
+struct piece {
+    const unsigned char *p;
+    size_t len;
+};
+
+struct vocab {
+    size_t n;    // tokens
+    size_t *end; // [n] where each token's text ends in bytes; it begins where the one before ends
+    unsigned char *bytes;
+    unsigned char *flags; // [n] of VOCAB_*
+    size_t end_cap, bytes_cap, flags_cap;
+    uint32_t eos, eot; // end of sequence and of turn, or VOCAB_NONE
+    bool space_prefix; // the tokenizer puts a space before a text
+};
+
+// An empty vocabulary.
+void vocab_init(struct vocab *v);
+void vocab_free(struct vocab *v);
+
+// Appends a token. False when memory is short.
+bool vocab_add(struct vocab *v, const void *text, size_t len, unsigned flags);
+
+// A token's bytes, those of special tokens included; empty for an id past the end.
+struct piece vocab_text(const struct vocab *v, uint32_t id);
+
+// The bytes that a token adds to the output: none for a special one.
+struct piece vocab_output(const struct vocab *v, uint32_t id);
+
+bool vocab_ends(const struct vocab *v, uint32_t id); // does it end a generation?
+
+// The first token with just this text, or VOCAB_NONE. O(n).
+uint32_t vocab_find(const struct vocab *v, const void *text, size_t len);
+
+#endif
