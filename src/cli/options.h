@@ -5,6 +5,7 @@
 
 #include "io/err.h"
 #include "sample/chain.h"
+#include "vocab/vocab.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -34,6 +35,7 @@ struct options {
     struct ids prompt, accept;
     bool accept_recorded; // the tokens that the input itself records
     const char *tensor;
+    const struct vocab *vocab; // what the tokens say, or NULL
     bool independent;
     const char **files; // [n_files]
     size_t n_files, files_cap;
