@@ -131,18 +131,19 @@ const struct option_row option_table[] = {
      .help = "chance, row by row, that scatter acts"},
 
     // output
-    {"emit", .metavar = "WHAT", .group = GROUP_OUTPUT, .choices = "ids,score,text,probs,logprobs,logits",
-     .help = "what to print for each row"},
+    {"emit", .metavar = "WHAT", .group = GROUP_OUTPUT, .def = "ids", AT(emit), .set = set_emit, .choices = "ids,score,text,probs,logprobs,logits",
+     .help = "what to print for each row: the id, the score of the --accept token, the token's text, or a whole distribution"},
     {"dump-probs", .metavar = "[=N]", .group = GROUP_OUTPUT, .set = set_dump, .low = 1, .high = INT32_MAX, AT(dump_most),
      .help = "print the N best candidates of each row (all without N)"},
     {"trace", .group = GROUP_OUTPUT, AT(trace), .set = set_flag, .help = "with a dump: what each sampler did"},
-    {"output-format", .brief = "O", .metavar = "FMT", .group = GROUP_OUTPUT, .def = "text", AT(output_format), .set = set_choice,
-     .choices = "text,tsv,json,f32,f16,npy", .help = "format of the output"},
+    {"output-format", .brief = "O", .metavar = "FMT", .group = GROUP_OUTPUT, AT(output_format), .set = set_choice,
+     .choices = "text,tsv,json,f32,f16,npy", .help = "format of the output: text, or for a distribution that of the input"},
     {"output", .brief = "o", .metavar = "FILE", .group = GROUP_OUTPUT, AT(output), .set = set_file,
      .help = "write to FILE, whole or not at all"},
     {"line-buffered", .group = GROUP_OUTPUT, AT(line_buffered), .set = set_flag, .help = "flush after every row"},
-    {"stats", .group = GROUP_OUTPUT, .help = "a summary on stderr after the last row"},
-    {"on-error", .metavar = "MODE", .group = GROUP_OUTPUT, .choices = "stop,skip", .help = "what to do at a bad row"},
+    {"stats", .group = GROUP_OUTPUT, AT(stats), .set = set_flag, .help = "a summary on stderr after the last row"},
+    {"on-error", .metavar = "MODE", .group = GROUP_OUTPUT, .def = "stop", AT(skip_bad), .set = set_on_error, .choices = "stop,skip",
+     .help = "at a bad row stop, or skip it and go on"},
 
     // other
     {"preset", .metavar = "NAME", .group = GROUP_OTHER, .set = set_preset,

@@ -4,6 +4,7 @@
 #define SAMPL_CLI_OPTIONS_H
 
 #include "io/err.h"
+#include "io/output.h"
 #include "sample/chain.h"
 #include "vocab/vocab.h"
 
@@ -63,12 +64,15 @@ struct options {
     bool ignore_eos;
 
     // output
+    enum emit emit;
     bool dump;
     int32_t dump_most; // candidates per row; 0: all
     bool trace;
-    const char *output_format;
-    const char *output; // NULL: standard output
+    const char *output_format; // NULL: a distribution takes after the input
+    const char *output;        // NULL: standard output
     bool line_buffered;
+    bool stats;
+    bool skip_bad; // rows, and go on
 
     int32_t threads;
     bool verbose, backend_sampling;

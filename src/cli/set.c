@@ -252,6 +252,25 @@ bool set_dump(const struct option_row *row, const char *value, struct options *o
     return !value || set_int(row, value, o, e);
 }
 
+bool set_emit(const struct option_row *row, const char *value, struct options *o, struct err *e)
+{
+    for (int i = 0; i < EMIT_COUNT; i++)
+        if (!strcmp(value, emit_name[i])) {
+            FIELD(enum emit) = (enum emit)i;
+            return true;
+        }
+    return err_set(e, STATUS_USAGE, "--%s: '%s' is none of %s", row->name, value, row->choices);
+}
+
+bool set_on_error(const struct option_row *row, const char *value, struct options *o, struct err *e)
+{
+    const bool skip = !strcmp(value, "skip");
+    if (!skip && strcmp(value, "stop") != 0)
+        return err_set(e, STATUS_USAGE, "--%s: '%s' is none of %s", row->name, value, row->choices);
+    FIELD(bool) = skip;
+    return true;
+}
+
 bool set_preset(const struct option_row *row, const char *value, struct options *o, struct err *e)
 {
     (void)row, (void)value, (void)o, (void)e;

@@ -55,12 +55,24 @@ bool err_from_fault(struct err *e, struct fault fault)
     return true;
 }
 
+static bool status_line; // is one shown?
+
+void err_status_line(const char *text)
+{
+    if (text)
+        fprintf(stderr, "\r%s\033[K", text);
+    else if (status_line)
+        fputs("\r\033[K", stderr);
+    status_line = text != NULL;
+}
+
 // Quoted input must not break the line.
 static void print_line(const char *what, char *text)
 {
     for (char *c = text; *c; c++)
         if (iscntrl((unsigned char)*c))
             *c = '?';
+    err_status_line(NULL);
     fprintf(stderr, "sampl: %s%s\n", what, text);
 }
 
