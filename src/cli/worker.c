@@ -16,19 +16,16 @@ void result_free(struct result *res)
 
 bool worker_init(struct worker *w, const struct options *o, const struct kern *kern, struct err *e)
 {
-    struct fault fault = fault_none();
-    *w = (struct worker){.o = o};
+    *w = (struct worker){.o = o, .sequences = {.o = o}};
     cand_init(&w->cand, kern);
     w->cand.want_p = o->dump;
-    w->chain = chain_new(o->plan, o->n_plan, &fault);
-    if (!fault.code && o->trace && !trace_init(&w->trace, o->plan, o->n_plan))
-        fault = fault_memory();
-    return err_from_fault(e, fault);
+    w->seq = sequences_find(&w->sequences, NULL, e);
+    return w->seq;
 }
 
 void worker_free(struct worker *w)
 {
-    chain_free(w->chain);
+    sequences_free(&w->sequences);
     cand_free(&w->cand);
     trace_free(&w->trace);
 }
@@ -37,23 +34,26 @@ static bool accept_all(struct worker *w, const uint32_t *id, size_t n, struct er
 {
     struct fault fault = fault_none();
     for (size_t i = 0; i < n && !fault.code; i++)
-        fault = chain_accept(w->chain, id[i]);
+        fault = chain_accept(w->seq->chain, id[i]);
     return err_from_fault(e, fault);
 }
 
-static bool in_vocabulary(const struct ids *ids, size_t n, size_t n_vocab, const char *option, struct err *e)
+static bool in_vocabulary(const uint32_t *id, size_t n, size_t n_vocab, const char *where, struct err *e)
 {
-    for (size_t i = 0; i < n && i < ids->n; i++)
-        if (ids->id[i] >= n_vocab)
-            return err_set(e, STATUS_DATA, "%s holds token %" PRIu32 ", the vocabulary ends at %zu", option, ids->id[i],
-                           n_vocab - 1);
+    for (size_t i = 0; i < n; i++)
+        if (id[i] >= n_vocab)
+            return err_set(e, STATUS_DATA, "%s holds token %" PRIu32 ", the vocabulary ends at %zu", where, id[i], n_vocab - 1);
     return true;
 }
 
 // The token that follows a row, when that is known beforehand; else -1.
 static bool known_token(const struct options *o, const struct input_row *row, int64_t *token, struct err *e)
 {
-    *token = -1;
+    *token = row->forced;
+    if (*token >= 0) {
+        const uint32_t id = (uint32_t)*token;
+        return in_vocabulary(&id, 1, row->logits.n, "accept", e);
+    }
     if (o->accept_recorded) {
         *token = row->recorded;
         return *token >= 0 || err_set(e, STATUS_DATA, "--accept recorded: the input records no tokens");
@@ -63,26 +63,53 @@ static bool known_token(const struct options *o, const struct input_row *row, in
     if (row->number >= o->accept.n)
         return err_set(e, STATUS_DATA, "--accept names no token for this row, only %zu", o->accept.n);
     *token = o->accept.id[row->number];
-    return *token < (int64_t)row->logits.n || in_vocabulary(&o->accept, row->number + 1, row->logits.n, "--accept", e);
+    return *token < (int64_t)row->logits.n || in_vocabulary(o->accept.id, row->number + 1, row->logits.n, "--accept", e);
+}
+
+// The ids of --accept that the unnamed sequence accepted before this row.
+static size_t accepted_before(const struct worker *w, const struct input_row *row)
+{
+    const struct options *const o = w->o;
+    return w->seq->name || o->independent || !o->accept.given ? 0 : row->number < o->accept.n ? (size_t)row->number : o->accept.n;
 }
 
 // Starts a sequence at this row: the prompt, and of known tokens those before it.
 static bool begin_sequence(struct worker *w, const struct input_row *row, struct err *e)
 {
     const struct options *const o = w->o;
-    if (!in_vocabulary(&o->prompt, o->prompt.n, row->logits.n, "--prompt-tokens", e) ||
-        !in_vocabulary(&o->accept, row->number, row->logits.n, "--accept", e))
+    const uint32_t *const prompt = row->prompt ? row->prompt : o->prompt.id;
+    const size_t n_prompt = row->prompt ? row->n_prompt : o->prompt.n, n_before = accepted_before(w, row);
+    if (!in_vocabulary(prompt, n_prompt, row->logits.n, row->prompt ? "prompt_tokens" : "--prompt-tokens", e) ||
+        !in_vocabulary(o->accept.id, n_before, row->logits.n, "--accept", e))
         return false;
-    if (o->independent || (w->begun && row->fresh))
-        chain_reset(w->chain, o->params.seed + (uint32_t)row->number);
-    w->begun = true;
-    return accept_all(w, o->prompt.id, o->prompt.n, e) && (!o->accept_recorded || accept_all(w, row->before, row->n_before, e)) &&
-           (o->independent || !o->accept.given || accept_all(w, o->accept.id, row->number, e));
+    if (o->independent || (w->seq->begun && row->fresh))
+        chain_reset(w->seq->chain, w->seq->settings->params.seed + (uint32_t)row->number);
+    w->seq->begun = true;
+    return accept_all(w, prompt, n_prompt, e) && (!o->accept_recorded || accept_all(w, row->before, row->n_before, e)) &&
+           accept_all(w, o->accept.id, n_before, e);
+}
+
+// Finds the row's sequence and takes in what the row says of it.
+static bool find_sequence(struct worker *w, const struct input_row *row, struct err *e)
+{
+    w->seq = sequences_find(&w->sequences, row->seq, e);
+    if (!w->seq)
+        return false;
+    if (!w->seq->begun && row->may_change)
+        chain_remember(w->seq->chain);
+    if (!row->params)
+        return true;
+    w->trace.plan = NULL; // the old one is gone
+    return sequence_change(w->seq, row->params, e);
 }
 
 static bool begin_row(struct worker *w, const struct input_row *row, int64_t *token, struct err *e)
 {
-    const bool fresh = !w->begun || w->o->independent || (row->fresh && w->o->accept_recorded);
+    if (!find_sequence(w, row, e))
+        return false;
+    const bool fresh = !w->seq->begun || w->o->independent || (row->fresh && w->o->accept_recorded);
+    if (row->prompt && !fresh)
+        return err_set(e, STATUS_DATA, "prompt_tokens after the sequence's first row");
     return known_token(w->o, row, token, e) && (!fresh || begin_sequence(w, row, e));
 }
 
@@ -113,9 +140,9 @@ static struct fault describe(const struct worker *w, struct result *res)
     rec->kept = n;
     rec->ranked = res->ranked;
     rec->shown = w->o->dump_most && (size_t)w->o->dump_most < n ? (size_t)w->o->dump_most : n;
-    if (!w->trace.n)
+    if (!w->o->trace)
         return fault_none();
-    if (!res->line && !(res->line = calloc(w->trace.n, sizeof *res->line)))
+    if (!mem_grow(&res->line, &res->line_cap, w->trace.n, sizeof *res->line))
         return fault_memory();
     memcpy(res->line, w->trace.line, w->trace.n * sizeof *res->line);
     rec->trace = res->line;
@@ -125,11 +152,15 @@ static struct fault describe(const struct worker *w, struct result *res)
 
 static struct fault sample(struct worker *w, const struct row *row)
 {
+    const struct options *const settings = w->seq->settings;
+    const bool traced = w->o->trace;
     struct fault fault = cand_load(&w->cand, row);
-    if (!fault.code && w->trace.n)
+    if (traced && w->trace.plan != settings->plan && !trace_plan(&w->trace, settings->plan, settings->n_plan))
+        fault = fault_memory();
+    if (!fault.code && traced)
         fault = trace_begin(&w->trace, &w->cand);
     if (!fault.code)
-        fault = chain_apply(w->chain, &w->cand, w->trace.n ? trace_stage : NULL, &w->trace);
+        fault = chain_apply(w->seq->chain, &w->cand, traced ? trace_stage : NULL, &w->trace);
     return fault;
 }
 
@@ -164,7 +195,7 @@ bool worker_skip(struct worker *w, const struct input_row *row, struct err *e)
         return true;
     if (!begin_row(w, row, &known, e))
         return false;
-    chain_skip(w->chain);
+    chain_skip(w->seq->chain);
     const uint32_t token = (uint32_t)known; // if it is not known, no stage looks at it
     return accept_all(w, &token, 1, e);
 }
@@ -172,5 +203,5 @@ bool worker_skip(struct worker *w, const struct input_row *row, struct err *e)
 bool worker_splits(const struct worker *w)
 {
     const bool known = w->o->accept.given || w->o->accept_recorded;
-    return w->o->independent || chain_carry(w->chain) <= (known ? CARRY_TOKENS : CARRY_NOTHING);
+    return w->o->independent || chain_carry(w->seq->chain) <= (known ? CARRY_TOKENS : CARRY_NOTHING);
 }

@@ -3,7 +3,7 @@
 #ifndef SAMPL_CLI_WORKER_H
 #define SAMPL_CLI_WORKER_H
 
-#include "cli/options.h"
+#include "cli/sequence.h"
 #include "cli/trace.h"
 #include "io/input.h"
 #include "io/output.h"
@@ -15,16 +15,17 @@ struct result {
     struct ranked *ranked;
     size_t ranked_cap;
     struct trace_line *line;
+    size_t line_cap;
 };
 
 void result_free(struct result *res);
 
 struct worker {
     const struct options *o;
-    struct chain *chain;
+    struct sequences sequences;
+    struct sequence *seq; // of the row at hand
     struct cand cand;
     struct trace trace;
-    bool begun; // a row has been seen
 };
 
 bool worker_init(struct worker *w, const struct options *o, const struct kern *kern, struct err *e);
