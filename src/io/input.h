@@ -28,6 +28,14 @@ struct input_row {
     size_t n_before;
     int64_t recorded; // the token that was chosen from this row, or -1
     bool bad;         // it came with an error, but the rows after it can be read; logits then has a width at most
+
+    // What a JSON row may say of itself; valid until the next one is read.
+    bool may_change;        // later rows of the input can come with params
+    const char *seq;        // the sequence it belongs to, or NULL
+    const uint32_t *prompt; // [n_prompt] tokens before the sequence's first row, or NULL
+    size_t n_prompt;
+    int64_t forced;             // the token that follows it, or -1
+    const struct cJSON *params; // llama-server's parameters, from this row on, or NULL
 };
 
 // A format: one file in_NAME.c and one row in input.c.
@@ -43,8 +51,8 @@ struct format {
     // Reads what precedes the rows.
     bool (*open)(void *self, const struct format *f, struct source *s, const struct input_config *config, struct err *e);
 
-    // The next row, valid until the next call; r comes zeroed but for recorded = -1. *end without a row after the last. Errors
-    // need no file name; when the next call can go on behind the row, r->bad is set with them.
+    // The next row, valid until the next call; r comes zeroed but for recorded and forced, which are -1. *end without a row after the
+    // last. Errors need no file name; when the next call can go on behind the row, r->bad is set with them.
     bool (*next)(void *self, struct source *s, struct input_row *r, bool *end, struct err *e);
 
     // Number of whole rows left, or -1 when that cannot be known without reading them. NULL: never known.

@@ -151,3 +151,38 @@ struct fault chain_accept(struct chain *ch, uint32_t token)
     }
     return fault;
 }
+
+void chain_remember(struct chain *ch)
+{
+    history_widen(&ch->history, HISTORY_ALL);
+}
+
+// The stage of ch with this sampler, not counting the first `before`; NULL: none.
+static const struct stage *find_stage(const struct chain *ch, const struct sampler *sampler, size_t before)
+{
+    for (size_t i = 0; i < ch->n; i++)
+        if (ch->stage[i].sampler == sampler && !before--)
+            return &ch->stage[i];
+    return NULL;
+}
+
+static void adopt(struct chain *ch, size_t at, const struct chain *other)
+{
+    const struct stage *const stage = &ch->stage[at];
+    size_t before = 0;
+    for (size_t i = 0; i < at; i++)
+        before += ch->stage[i].sampler == stage->sampler;
+    const struct stage *const from = find_stage(other, stage->sampler, before);
+    if (stage->sampler->adopt && from && from->params.seed == stage->params.seed)
+        stage->sampler->adopt(stage->state, from->state);
+}
+
+struct fault chain_adopt(struct chain *ch, const struct chain *other)
+{
+    struct fault fault = fault_none();
+    for (size_t i = history_len(&other->history, HISTORY_ALL); i-- && !fault.code;)
+        fault = chain_accept(ch, history_newest(&other->history, i));
+    for (size_t i = 0; i < ch->n && !fault.code; i++)
+        adopt(ch, i, other);
+    return fault;
+}

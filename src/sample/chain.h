@@ -27,6 +27,13 @@ void chain_free(struct chain *ch);
 // Starts a new sequence whose generators are seeded with seed. A new chain stands there, with the seeds of its plan.
 void chain_reset(struct chain *ch, uint32_t seed);
 
+// Has the chain keep every token, so that another can adopt its history. Before the first token.
+void chain_remember(struct chain *ch);
+
+// Goes on, with other parameters, where another chain stands that remembered: takes over its history, and of each stage that both have
+// the generator and what it has learnt, unless it is seeded differently. ch is new.
+struct fault chain_adopt(struct chain *ch, const struct chain *other);
+
 // Told of a stage (by its index in the plan) that has just run on c.
 typedef struct fault chain_watch_fn(void *arg, size_t stage, struct cand *c);
 

@@ -86,10 +86,20 @@ static void skip(void *self)
     rng_f64(&((struct state *)self)->rng);
 }
 
+static void adopt(void *self, const void *other)
+{
+    ((struct state *)self)->rng = ((const struct state *)other)->rng;
+}
+
 static void release(void *self)
 {
     free(((struct state *)self)->before);
 }
 
-const struct sampler sampler_dist = {
-    .size = sizeof(struct state), .selector = true, .apply = apply, .reset = reset, .skip = skip, .release = release};
+const struct sampler sampler_dist = {.size = sizeof(struct state),
+                                     .selector = true,
+                                     .apply = apply,
+                                     .reset = reset,
+                                     .skip = skip,
+                                     .adopt = adopt,
+                                     .release = release};

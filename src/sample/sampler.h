@@ -40,6 +40,10 @@ struct sampler {
     // Leaves the state as if a row had been sampled. NULL: nothing to do, or CARRY_ROWS.
     void (*skip)(void *self);
 
+    // Goes on from where another instance's state stands: takes over its generator and whatever else the rows, not the tokens, have
+    // made of it. NULL: nothing to take over.
+    void (*adopt)(void *self, const void *other);
+
     // Frees what the state owns, not the state. NULL: nothing.
     void (*release)(void *self);
 };
