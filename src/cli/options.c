@@ -5,6 +5,7 @@
 #include "cli/chainspec.h"
 #include "cli/preset.h"
 #include "cli/set.h"
+#include "cli/vocab_options.h"
 
 #include <getopt.h>
 #include <stdlib.h>
@@ -187,17 +188,6 @@ static bool set_defaults(struct options *o, struct err *e)
     return true;
 }
 
-// DRY's breakers are texts unless given as ids; without a vocabulary no token matches them.
-static void warn_of_texts(const struct options *o)
-{
-    const bool texts = o->dry_text_given ? o->n_dry_texts > 0 : !o->dry_ids_given;
-    for (size_t i = 0; texts && i < o->n_plan; i++)
-        if (o->plan[i].row->sampler == &sampler_dry && chain_enabled(&o->plan[i])) {
-            err_warn("without a vocabulary dry's text breakers match nothing; --dry-breaker-tokens gives them as ids");
-            return;
-        }
-}
-
 // What depends on more than one option.
 static bool finish(struct options *o, struct err *e)
 {
@@ -210,9 +200,9 @@ static bool finish(struct options *o, struct err *e)
     o->random_seed = o->params.seed == UINT32_MAX;
     if (o->random_seed && getrandom(&o->params.seed, sizeof o->params.seed, 0) != sizeof o->params.seed)
         return err_set(e, STATUS_IO, "no random seed to be had from the system");
-    if (!chainspec_build(o, e))
+    if (!vocab_options_apply(o, e) || !chainspec_build(o, e))
         return false;
-    warn_of_texts(o);
+    vocab_options_warn(o);
     return true;
 }
 
@@ -241,6 +231,9 @@ void options_free(struct options *o)
     free(o->choice);
     free(o->plan);
     free(o->bias);
+    free(o->bias_text);
+    free(o->dry_piece);
+    vocab_free(&o->texts);
     free(o->dry_text);
     for (size_t i = 0; i < o->params.n_dry_breakers; i++)
         free((void *)(uintptr_t)o->breaker[i].ids);

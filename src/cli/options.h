@@ -24,6 +24,13 @@ struct row_range {
     int64_t first, last; // last is INT64_MAX when open
 };
 
+// A bias whose token is given as a text, which vocab_options.c looks up when all options are known.
+struct bias_text {
+    size_t bias; // which one
+    const char *text;
+    size_t len;
+};
+
 struct options {
     enum action action;
     const char *how; // ACTION_PRINT_CHAIN: text, json, llama or server; ACTION_GENERATE: bash, zsh or fish
@@ -35,6 +42,7 @@ struct options {
     struct ids prompt, accept;
     bool accept_recorded; // the tokens that the input itself records
     const char *tensor;
+    const char *vocab_file;    // NULL: none
     const struct vocab *vocab; // what the tokens say, or NULL
     bool independent;
     const char **files; // [n_files]
@@ -52,6 +60,7 @@ struct options {
     const char **dry_text; // [n_dry_texts] breakers as text; the defaults unless given
     size_t n_dry_texts, dry_text_cap;
     bool dry_text_given, dry_ids_given;
+    bool ignore_eos;
 
     // output
     bool dump;
@@ -65,8 +74,12 @@ struct options {
     bool verbose, backend_sampling;
 
     // what the pointers above point to
+    struct vocab texts;
     struct bias *bias;
     size_t bias_cap;
+    struct bias_text *bias_text; // [n_bias_texts] the biases whose tokens are given as texts
+    size_t n_bias_texts, bias_text_cap;
+    struct piece *dry_piece; // [params.n_dry_texts]
     struct breaker *breaker; // [params.n_dry_breakers] given as ids
     size_t breaker_cap;
     char **word; // [n_words] strings made while parsing

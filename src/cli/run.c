@@ -55,11 +55,16 @@ bool run(const struct options *o, const struct kern *kern, struct err *e)
                                            .n_files = o->n_files ? o->n_files : 1,
                                            .format = o->format,
                                            .n_vocab = (size_t)o->n_vocab,
+                                           .n_tokens = o->vocab ? o->vocab->n : 0,
                                            .tensor = o->tensor,
                                            .first = o->rows.first,
                                            .last = o->rows.last};
-    const struct output_config out_config = {
-        .path = o->output, .format = o->output_format, .dump = o->dump, .flush = o->line_buffered, .color = !getenv("NO_COLOR")};
+    const struct output_config out_config = {.path = o->output,
+                                             .format = o->output_format,
+                                             .dump = o->dump,
+                                             .flush = o->line_buffered,
+                                             .color = !getenv("NO_COLOR"),
+                                             .vocab = o->vocab};
     struct output out = {0};
     struct err late;
     if (o->verbose)

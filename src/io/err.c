@@ -49,6 +49,8 @@ bool err_from_fault(struct err *e, struct fault fault)
         return err_set(e, STATUS_DATA, "the grammar can match in too many ways at once");
     case FAULT_BIAS_ID:
         return err_set(e, STATUS_DATA, "--logit-bias names token %" PRIu64 ", which is not in the vocabulary", fault.at);
+    case FAULT_NO_EOT:
+        return err_set(e, STATUS_DATA, "infill is left without text, and the vocabulary has no token to end the turn");
     case FAULT_NONE:
         break;
     }

@@ -12,6 +12,7 @@ struct input_config {
     size_t n_files;
     const char *format;  // a format's name or "auto"
     size_t n_vocab;      // 0: not given
+    size_t n_tokens;     // of the vocabulary, the width of raw rows when n_vocab is not given; 0: there is none
     const char *tensor;  // which one, in files that hold several; NULL: the only one that fits
     int64_t first, last; // the rows wanted, first <= r < last; a negative one counts from the end
 };

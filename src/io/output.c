@@ -99,7 +99,10 @@ static bool open_file(struct output *out, const char *path, struct err *e)
 
 bool output_open(struct output *out, const struct output_config *config, struct err *e)
 {
-    *out = (struct output){.name = config->path ? config->path : "standard output", .dump = config->dump, .flush = config->flush};
+    *out = (struct output){.name = config->path ? config->path : "standard output",
+                           .dump = config->dump,
+                           .flush = config->flush,
+                           .vocab = config->vocab};
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
         if (!strcmp(formats[i]->name, config->format))
             out->format = formats[i];

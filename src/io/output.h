@@ -4,6 +4,7 @@
 #define SAMPL_IO_OUTPUT_H
 
 #include "io/err.h"
+#include "vocab/vocab.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -43,11 +44,12 @@ struct record {
 };
 
 struct output_config {
-    const char *path;   // NULL: standard output
-    const char *format; // "text", "tsv", ...
-    bool dump;          // records come with candidates
-    bool flush;         // after every record
-    bool color;         // may a terminal be sent colours?
+    const char *path;          // NULL: standard output
+    const char *format;        // "text", "tsv", ...
+    bool dump;                 // records come with candidates
+    bool flush;                // after every record
+    bool color;                // may a terminal be sent colours?
+    const struct vocab *vocab; // what the tokens say, or NULL
 };
 
 struct output {
@@ -56,6 +58,7 @@ struct output {
     const char *name;       // of the destination, for messages
     char *path, *temporary; // path is renamed to from temporary; NULL when the stream is written directly
     bool dump, flush, terminal, color;
+    const struct vocab *vocab; // token texts go beside the ids; NULL: there are none
 };
 
 // When nobody reads the output any more, the functions below fail with status STATUS_OK and an empty text: a quiet end.
