@@ -3,6 +3,7 @@
 
 #include "cli/emit.h"
 #include "cli/parallel.h"
+#include "cli/serial.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -15,37 +16,18 @@ static void tell(const struct options *o, const struct kern *kern)
         err_note("--backend-sampling has no effect: there is no backend");
 }
 
-static bool each_row(struct worker *w, struct input *in, struct sink *sink, struct result *res, struct err *e)
-{
-    for (;;) {
-        struct input_row row = {0};
-        bool end;
-        input_release(in);
-        const bool read = input_next(in, &row, &end, e);
-        if (!read && !row.bad)
-            return false;
-        if (end)
-            return true;
-        const bool ok = worker_row(w, &row, res, e);
-        if (!sink_take(sink, &row, res, ok, e))
-            return false;
-    }
-}
-
 static bool work_off(const struct options *o, const struct kern *kern, struct input *in, struct sink *sink, struct err *e)
 {
     struct worker w;
-    struct result res = {0};
     bool ok = worker_init(&w, o, kern, e);
     if (ok && o->threads > 1 && worker_splits(&w)) {
         ok = parallel_run(o, kern, in, sink, e);
     } else if (ok) {
         if (o->threads > 1 && o->verbose)
             err_note("one thread: the chain carries state from row to row");
-        ok = each_row(&w, in, sink, &res, e);
+        ok = serial_run(&w, in, sink, NULL, e);
     }
     worker_free(&w);
-    result_free(&res);
     return ok;
 }
 
