@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// UTF-8 (RFC 3629), character by character.
+// UTF-8, character by character (RFC 3629).
 #ifndef SAMPL_BASE_UTF8_H
 #define SAMPL_BASE_UTF8_H
 
