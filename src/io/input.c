@@ -123,6 +123,10 @@ static bool open_file(struct input *in, struct err *e)
     in->state = calloc(1, f->size);
     if (!in->state)
         return err_from_fault(e, fault_memory());
+    if (in->config->tensor && f != &format_safetensors) {
+        err_set(e, STATUS_USAGE, "--tensor: the input is %s, only safetensors files hold tensors", f->name);
+        return err_prefix(e, "%s", in->source.name);
+    }
     return f->open(in->state, f, &in->source, in->config, e) || err_prefix(e, "%s", in->source.name);
 }
 
