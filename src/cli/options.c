@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "cli/chainspec.h"
+#include "cli/part.h"
 #include "cli/preset.h"
 #include "cli/set.h"
 
@@ -213,7 +214,7 @@ static bool finish(struct options *o, struct err *e)
     if (!chainspec_build(o, e))
         return false;
     warn_of_texts(o);
-    return true;
+    return part_check(o, e);
 }
 
 bool options_parse(struct options *o, int argc, char **argv, struct err *e)

@@ -24,6 +24,11 @@ struct row_range {
     int64_t first, last; // last is INT64_MAX when open
 };
 
+// The k-th of n parts, k from 1; both 0: no parts.
+struct share {
+    int64_t k, n;
+};
+
 struct options {
     enum action action;
     const char *how; // ACTION_PRINT_CHAIN: text, json, llama or server; ACTION_GENERATE: bash, zsh or fish
@@ -37,6 +42,8 @@ struct options {
     const char *tensor;
     const struct vocab *vocab; // what the tokens say, or NULL
     bool independent;
+    struct share shard;
+    int64_t row_base;
     const char **files; // [n_files]
     size_t n_files, files_cap;
 

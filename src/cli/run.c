@@ -2,6 +2,7 @@
 #include "cli/run.h"
 
 #include "cli/parallel.h"
+#include "cli/part.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -57,9 +58,16 @@ bool run(const struct options *o, const struct kern *kern, struct err *e)
                                            .n_vocab = (size_t)o->n_vocab,
                                            .tensor = o->tensor,
                                            .first = o->rows.first,
-                                           .last = o->rows.last};
-    const struct output_config out_config = {
-        .path = o->output, .format = o->output_format, .dump = o->dump, .flush = o->line_buffered, .color = !getenv("NO_COLOR")};
+                                           .last = o->rows.last,
+                                           .shard = o->shard.k,
+                                           .shards = o->shard.n,
+                                           .base = o->row_base};
+    const struct output_config out_config = {.path = o->output,
+                                             .format = o->output_format,
+                                             .dump = o->dump,
+                                             .flush = o->line_buffered,
+                                             .color = !getenv("NO_COLOR"),
+                                             .goes_on = part_is_later(o)};
     struct output out = {0};
     struct err late;
     if (o->verbose)

@@ -2,6 +2,7 @@
 #include "cli/worker.h"
 
 #include "base/mem.h"
+#include "cli/part.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -66,6 +67,17 @@ static bool known_token(const struct options *o, const struct input_row *row, in
     return *token < (int64_t)row->logits.n || in_vocabulary(&o->accept, row->number + 1, row->logits.n, "--accept", e);
 }
 
+// Makes up for the rows that other parts of the run work on: the generators go on from where those leave them. If a sequence that the
+// format tells of began among them, that is where they were seeded.
+static void catch_up(struct worker *w, const struct input_row *row)
+{
+    const bool began = w->o->accept_recorded && row->place < row->missed;
+    if (began)
+        chain_reset(w->chain, w->o->params.seed + (uint32_t)(row->number - row->place));
+    if (row->missed)
+        chain_skip(w->chain, began ? row->place : row->missed);
+}
+
 // Starts a sequence at this row: the prompt, and of known tokens those before it.
 static bool begin_sequence(struct worker *w, const struct input_row *row, struct err *e)
 {
@@ -75,6 +87,8 @@ static bool begin_sequence(struct worker *w, const struct input_row *row, struct
         return false;
     if (o->independent || (w->begun && row->fresh))
         chain_reset(w->chain, o->params.seed + (uint32_t)row->number);
+    else if (!w->begun)
+        catch_up(w, row);
     w->begun = true;
     return accept_all(w, o->prompt.id, o->prompt.n, e) && (!o->accept_recorded || accept_all(w, row->before, row->n_before, e)) &&
            (o->independent || !o->accept.given || accept_all(w, o->accept.id, row->number, e));
@@ -164,13 +178,12 @@ bool worker_skip(struct worker *w, const struct input_row *row, struct err *e)
         return true;
     if (!begin_row(w, row, &known, e))
         return false;
-    chain_skip(w->chain);
+    chain_skip(w->chain, 1);
     const uint32_t token = (uint32_t)known; // if it is not known, no stage looks at it
     return accept_all(w, &token, 1, e);
 }
 
 bool worker_splits(const struct worker *w)
 {
-    const bool known = w->o->accept.given || w->o->accept_recorded;
-    return w->o->independent || chain_carry(w->chain) <= (known ? CARRY_TOKENS : CARRY_NOTHING);
+    return part_carry(w->o, NULL) == CARRY_NOTHING;
 }

@@ -241,4 +241,5 @@ const struct format format_npy = {.name = "npy",
                                   .open = open_npy,
                                   .next = next_npy,
                                   .left = matrix_left,
+                                  .jump = matrix_jump,
                                   .close = matrix_close};

@@ -19,7 +19,7 @@ static bool open_raw(void *self, const struct format *f, struct source *s, const
 #define RAW(NAME, TYPE, ENDINGS)                                                                                              \
     {                                                                                                                         \
         .name = NAME, .endings = ENDINGS, .kind = TYPE, .size = sizeof(struct matrix), .open = open_raw, .next = matrix_next, \
-        .left = matrix_left                                                                                                   \
+        .left = matrix_left, .jump = matrix_jump                                                                              \
     }
 
 const struct format format_f32 = RAW("f32", DTYPE_F32, ".f32 .bin");

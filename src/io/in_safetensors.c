@@ -245,4 +245,5 @@ const struct format format_safetensors = {.name = "safetensors",
                                           .open = open_safetensors,
                                           .next = matrix_next,
                                           .left = matrix_left,
+                                          .jump = matrix_jump,
                                           .close = matrix_close};

@@ -14,6 +14,11 @@ struct input_config {
     size_t n_vocab;      // 0: not given
     const char *tensor;  // which one, in files that hold several; NULL: the only one that fits
     int64_t first, last; // the rows wanted, first <= r < last; a negative one counts from the end
+
+    // A part of a run that others work on, too: of the rows wanted the shard-th of so many contiguous parts, counted from 1; or with
+    // files that begin in mid-run, at row number base.
+    int64_t shard, shards; // 0: all rows
+    int64_t base;          // else 0
 };
 
 // A row and what its format knows about it.
@@ -25,6 +30,8 @@ struct input_row {
     bool fresh;        // starts a sequence of its own, preceded by the tokens before[0..n_before)
     const uint32_t *before;
     size_t n_before;
+    uint64_t place;   // with before: rows of its sequence that precede it
+    uint64_t missed;  // rows of the run that precede it and are in other parts
     int64_t recorded; // the token that was chosen from this row, or -1
 };
 
@@ -47,6 +54,9 @@ struct format {
 
     // Number of whole rows left, or -1 when that cannot be known without reading them. NULL: never known.
     int64_t (*left)(const void *self, const struct source *s);
+
+    // Passes over that many of the rows left without reading them. NULL: they must be read.
+    void (*jump)(void *self, struct source *s, uint64_t rows);
 
     void (*close)(void *self); // NULL: nothing to free
 };

@@ -62,6 +62,14 @@ int64_t matrix_left(const void *self, const struct source *s)
     return (int64_t)(rows < m->rows ? rows : m->rows);
 }
 
+void matrix_jump(void *self, struct source *s, uint64_t rows)
+{
+    struct matrix *const m = self;
+    source_skip(s, m->last + (size_t)rows * m->bytes);
+    m->last = 0;
+    m->rows -= m->rows != MATRIX_OPEN ? rows : 0;
+}
+
 void matrix_close(void *self)
 {
     free(((struct matrix *)self)->row);

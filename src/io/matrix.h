@@ -21,6 +21,7 @@ struct matrix {
 
 bool matrix_next(void *self, struct source *s, struct input_row *r, bool *end, struct err *e);
 int64_t matrix_left(const void *self, const struct source *s);
+void matrix_jump(void *self, struct source *s, uint64_t rows);
 void matrix_close(void *self);
 
 #endif

@@ -48,6 +48,7 @@ struct output_config {
     bool dump;          // records come with candidates
     bool flush;         // after every record
     bool color;         // may a terminal be sent colours?
+    bool goes_on;       // where another run's output ended: without what comes before the first record
 };
 
 struct output {

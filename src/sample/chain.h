@@ -33,11 +33,12 @@ typedef struct fault chain_watch_fn(void *arg, size_t stage, struct cand *c);
 // Runs every stage on a loaded row; c->chosen is then the answer and c->p the final distribution over c's candidates. watch may be NULL.
 struct fault chain_apply(struct chain *ch, struct cand *c, chain_watch_fn *watch, void *arg);
 
-// The most that any stage must know of earlier rows.
-enum carry chain_carry(const struct chain *ch);
+// The most that any of a plan's enabled stages must know of earlier rows; *stage, unless that is nothing, is the index of the first
+// such stage. stage may be NULL.
+enum carry chain_carry(const struct choice *plan, size_t n, size_t *stage);
 
-// Leaves the chain as if a row had been sampled. Not with CARRY_ROWS.
-void chain_skip(struct chain *ch);
+// Leaves the chain as if so many rows had been sampled. Not with CARRY_ROWS.
+void chain_skip(struct chain *ch, uint64_t rows);
 
 // Tells every stage that this token is the next of the sequence.
 struct fault chain_accept(struct chain *ch, uint32_t token);

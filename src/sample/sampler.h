@@ -37,8 +37,8 @@ struct sampler {
     // NULL: CARRY_NOTHING.
     enum carry (*carry)(const struct params *p);
 
-    // Leaves the state as if a row had been sampled. NULL: nothing to do; never called with CARRY_ROWS.
-    void (*skip)(void *self);
+    // Leaves the state as if so many rows had been sampled. NULL: nothing to do; never called with CARRY_ROWS.
+    void (*skip)(void *self, uint64_t rows);
 
     // Frees what the state owns, not the state. NULL: nothing.
     void (*release)(void *self);
