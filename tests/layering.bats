@@ -79,7 +79,7 @@ only() {
     done
     none '[[:space:]]$' ./*.c ./*/*.[ch]
     none '	' ./*.c ./*/*.[ch]
-    for file in "$ROOT"/Makefile "$ROOT"/tests/*.bash "$ROOT"/tests/*.sh; do
+    for file in "$ROOT"/Makefile "$ROOT"/samples/scale/*.sh "$ROOT"/tests/*.bash "$ROOT"/tests/*.sh; do
         head -2 "$file" | grep -qx '# SPDX-License-Identifier: MIT' || { echo "$file: no licence"; return 1; }
     done
 }

@@ -3,6 +3,7 @@
 
 #include "cli/emit.h"
 #include "cli/parallel.h"
+#include "cli/part.h"
 #include "cli/serial.h"
 
 #include <inttypes.h>
@@ -51,12 +52,16 @@ bool run(const struct options *o, const struct kern *kern, struct err *e)
                                            .n_tokens = o->vocab ? o->vocab->n : 0,
                                            .tensor = o->tensor,
                                            .first = o->rows.first,
-                                           .last = o->rows.last};
+                                           .last = o->rows.last,
+                                           .shard = o->shard.k,
+                                           .shards = o->shard.n,
+                                           .base = o->row_base};
     struct output_config out_config = {.path = o->output,
                                        .emit = o->emit,
                                        .dump = o->dump,
                                        .flush = o->line_buffered,
                                        .color = !getenv("NO_COLOR"),
+                                       .goes_on = part_is_later(o),
                                        .vocab = o->vocab,
                                        .n_vocab = (size_t)o->n_vocab};
     struct output out = {0};

@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "cli/emit.h"
+#include "cli/part.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -67,6 +68,9 @@ static bool starts(const struct worker *w, const struct input_row *row)
 // Takes in what the row says of its sequence. An error is the row's own, if it is one of data.
 static bool heed(struct worker *w, const struct input_row *row, struct err *e)
 {
+    if (row->seq && row->missed && !w->o->independent)
+        return err_set(e, STATUS_DATA,
+                       "a named sequence may have begun in an earlier part; with --independent that does not matter");
     if (row->prompt && !starts(w, row))
         return err_set(e, STATUS_DATA, "prompt_tokens after the sequence's first row");
     if (!row->params)
@@ -102,6 +106,17 @@ static size_t accepted_before(const struct worker *w, const struct input_row *ro
     return w->seq->name || o->independent || !o->accept.given ? 0 : row->number < o->accept.n ? (size_t)row->number : o->accept.n;
 }
 
+// Makes up for the rows that other parts of the run work on: the generators go on from where those leave them. If a sequence that the
+// format tells of began among them, that is where they were seeded.
+static void catch_up(struct worker *w, const struct input_row *row)
+{
+    const bool began = w->o->accept_recorded && row->place < row->missed;
+    if (began)
+        chain_reset(w->seq->chain, w->seq->settings->params.seed + (uint32_t)(row->number - row->place));
+    if (row->missed)
+        chain_skip(w->seq->chain, began ? row->place : row->missed);
+}
+
 // Starts a sequence at this row: the prompt, and of known tokens those before it.
 static bool begin_sequence(struct worker *w, const struct input_row *row, struct err *e)
 {
@@ -113,6 +128,8 @@ static bool begin_sequence(struct worker *w, const struct input_row *row, struct
         return false;
     if (o->independent || (w->seq->begun && row->fresh))
         chain_reset(w->seq->chain, w->seq->settings->params.seed + (uint32_t)row->number);
+    else if (!w->seq->begun)
+        catch_up(w, row);
     w->seq->begun = true;
     return accept_all(w, prompt, n_prompt, e) && (!o->accept_recorded || accept_all(w, row->before, row->n_before, e)) &&
            accept_all(w, o->accept.id, n_before, e);
@@ -170,7 +187,7 @@ static struct fault sample(struct worker *w, const struct row *row)
     const bool traced = w->o->trace;
     struct fault fault = cand_load(&w->cand, row);
     if (fault.code) {
-        chain_skip(w->seq->chain);
+        chain_skip(w->seq->chain, 1);
         return fault;
     }
     if (w->o->stats)
@@ -211,7 +228,7 @@ static struct fault record(struct worker *w, int64_t known, struct result *res)
 static bool work_on(struct worker *w, const struct input_row *row, int64_t known, struct result *res, struct err *e)
 {
     if (row->bad) {
-        chain_skip(w->seq->chain);
+        chain_skip(w->seq->chain, 1);
         res->bad = true;
         return false;
     }
@@ -231,7 +248,7 @@ bool worker_row(struct worker *w, const struct input_row *row, struct result *re
     if (!find_sequence(w, row, e))
         return false;
     if (!heed(w, row, e) || !known_token(w->o, row, &known, row->bad ? &late : e)) {
-        chain_skip(w->seq->chain);
+        chain_skip(w->seq->chain, 1);
         res->bad = e->status == STATUS_DATA;
         return false;
     }
@@ -257,13 +274,12 @@ bool worker_skip(struct worker *w, const struct input_row *row, struct err *e)
     const bool good = known_token(w->o, row, &known, e);
     if (good && !begin_row(w, row, known, e))
         return false;
-    chain_skip(w->seq->chain);
+    chain_skip(w->seq->chain, 1);
     const uint32_t token = (uint32_t)known; // if it is not known, no stage looks at it
     return !good || accept_all(w, &token, 1, e);
 }
 
 bool worker_splits(const struct worker *w)
 {
-    const bool known = w->o->accept.given || w->o->accept_recorded;
-    return w->o->independent || chain_carry(w->seq->chain) <= (known ? CARRY_TOKENS : CARRY_NOTHING);
+    return part_carry(w->o, NULL) == CARRY_NOTHING;
 }

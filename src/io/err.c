@@ -30,6 +30,16 @@ bool err_prefix(struct err *e, const char *format, ...)
     return false;
 }
 
+int err_clip(const char *text, int most)
+{
+    int len = (int)strnlen(text, (size_t)most + 1);
+    if (len <= most)
+        return len;
+    for (len = most; len && ((unsigned char)text[len] & 0xc0) == 0x80;) // a character's later bytes are 10xxxxxx
+        len--;
+    return len ? len : most;
+}
+
 bool err_from_fault(struct err *e, struct fault fault)
 {
     switch (fault.code) {

@@ -15,6 +15,11 @@ struct input_config {
     size_t n_tokens;     // of the vocabulary, the width of raw rows when n_vocab is not given; 0: there is none
     const char *tensor;  // which one, in files that hold several; NULL: the only one that fits
     int64_t first, last; // the rows wanted, first <= r < last; a negative one counts from the end
+
+    // A part of a run that others work on, too: of the rows wanted the shard-th of so many contiguous parts, counted from 1; or with
+    // files that begin in mid-run, at row number base.
+    int64_t shard, shards; // 0: all rows
+    int64_t base;          // else 0
 };
 
 // A row and what its format knows about it.
@@ -26,6 +31,8 @@ struct input_row {
     bool fresh;        // starts a sequence of its own, preceded by the tokens before[0..n_before)
     const uint32_t *before;
     size_t n_before;
+    uint64_t place;   // with before: rows of its sequence that precede it
+    uint64_t missed;  // rows of the run that precede it and are in other parts
     int64_t recorded; // the token that was chosen from this row, or -1
     bool bad;         // it came with an error, but the rows after it can be read; logits then has a width at most
 
@@ -60,6 +67,8 @@ struct format {
 
     // Number of rows left that the header promises. NULL: it promises none.
     int64_t (*promised)(const void *self);
+    // Passes over that many of the rows left without reading them. NULL: they must be read.
+    void (*jump)(void *self, struct source *s, uint64_t rows);
 
     void (*close)(void *self); // NULL: nothing to free
 };

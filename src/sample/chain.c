@@ -113,7 +113,7 @@ struct fault chain_apply(struct chain *ch, struct cand *c, chain_watch_fn *watch
         const struct stage *const stage = &ch->stage[i];
         if (fault.code) { // the generators are to stand where a good row leaves them
             if (stage->sampler->skip)
-                stage->sampler->skip(stage->state);
+                stage->sampler->skip(stage->state, 1);
             continue;
         }
         fault = stage->sampler->apply(stage->state, c, &stage->params, &ch->history);
@@ -123,22 +123,24 @@ struct fault chain_apply(struct chain *ch, struct cand *c, chain_watch_fn *watch
     return fault;
 }
 
-enum carry chain_carry(const struct chain *ch)
+enum carry chain_carry(const struct choice *plan, size_t n, size_t *stage)
 {
     enum carry most = CARRY_NOTHING;
-    for (size_t i = 0; i < ch->n; i++) {
-        const struct stage *const stage = &ch->stage[i];
-        const enum carry carry = stage->sampler->carry ? stage->sampler->carry(&stage->params) : CARRY_NOTHING;
+    for (size_t i = 0; i < n; i++) {
+        const struct sampler *const s = plan[i].row->sampler;
+        const enum carry carry = chain_enabled(&plan[i]) && s->carry ? s->carry(&plan[i].params) : CARRY_NOTHING;
+        if (carry > most && stage)
+            *stage = i;
         most = carry > most ? carry : most;
     }
     return most;
 }
 
-void chain_skip(struct chain *ch)
+void chain_skip(struct chain *ch, uint64_t rows)
 {
     for (size_t i = 0; i < ch->n; i++)
         if (ch->stage[i].sampler->skip)
-            ch->stage[i].sampler->skip(ch->stage[i].state);
+            ch->stage[i].sampler->skip(ch->stage[i].state, rows);
 }
 
 struct fault chain_accept(struct chain *ch, uint32_t token)

@@ -41,11 +41,12 @@ typedef struct fault chain_watch_fn(void *arg, size_t stage, struct cand *c);
 // After a fault the generators of stages that can skip rows stand as after a good row.
 struct fault chain_apply(struct chain *ch, struct cand *c, chain_watch_fn *watch, void *arg);
 
-// The most that any stage must know of earlier rows.
-enum carry chain_carry(const struct chain *ch);
+// The most that any of a plan's enabled stages must know of earlier rows; *stage, unless that is nothing, is the index of the first
+// such stage. stage may be NULL.
+enum carry chain_carry(const struct choice *plan, size_t n, size_t *stage);
 
-// Leaves the chain as if a row had been sampled; stages that carry rows stay as they are.
-void chain_skip(struct chain *ch);
+// Leaves the chain as if so many rows had been sampled; stages that carry rows stay as they are.
+void chain_skip(struct chain *ch, uint64_t rows);
 
 // Tells every stage that this token is the next of the sequence.
 struct fault chain_accept(struct chain *ch, uint32_t token);

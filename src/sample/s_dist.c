@@ -80,10 +80,10 @@ static void reset(void *self, const struct params *p)
     rng_seed(&((struct state *)self)->rng, p->seed);
 }
 
-// One draw a row, whatever the row.
-static void skip(void *self)
+// One draw a row, of two words, whatever the row.
+static void skip(void *self, uint64_t rows)
 {
-    rng_f64(&((struct state *)self)->rng);
+    rng_discard(&((struct state *)self)->rng, 2 * rows);
 }
 
 static void adopt(void *self, const void *other)
