@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
 # --emit and --output-format: scores and whole distributions, in every format, and one sampl reading another.
+# shellcheck disable=SC2094 # files are named after what is emitted
 
 load helper
 
@@ -242,6 +243,10 @@ header() {
     run -2 --separate-stderr bash -c 'head -c 8192 "$AUSTEN" | "$SAMPL" -f f16 -n 4096 --emit logits -O npy >>g'
     austen --emit logits -O npy >>h.npy
     same a.npy h.npy
+    # counting leaves standard input where it was
+    sampl --rows -2: --emit logits --samplers '' <a.npy | cat >i.npy
+    header i.npy | grep -qF '(2, 4096)'
+    tail -c 32768 i.npy | cmp - <(tail -c 32768 a.npy)
     # bounds, several files, no rows
     sampl -n 4096 --rows 250:300 --emit logits -O npy "$AUSTEN" "$AUSTEN" | cat >i.npy
     header i.npy | grep -qF '(50, 4096)'

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum { HEAD = 64 }; // bytes that a probe may look at
 
@@ -151,6 +152,7 @@ static bool count_rows(const struct input_config *config, int64_t *rows, struct 
     struct input all = {.config = config};
     bool ok = true;
     *rows = 0;
+    const off_t at = lseek(STDIN_FILENO, 0, SEEK_CUR); // where standard input is to be found again
     while (ok && all.file < config->n_files) {
         ok = open_file(&all, e);
         const int64_t left = ok && all.format ? (all.format->left ? all.format->left(all.state, &all.source) : -1) : 0;
@@ -164,6 +166,8 @@ static bool count_rows(const struct input_config *config, int64_t *rows, struct 
         input_release(&all);
     }
     free(all.retired);
+    if (at >= 0)
+        lseek(STDIN_FILENO, at, SEEK_SET);
     return ok;
 }
 
