@@ -13,7 +13,7 @@
 #define FINITE        FLOAT(-FLT_MAX, FLT_MAX)
 #define NOT_NEGATIVE  FLOAT(0, FLT_MAX)
 
-#define MOST_ROWS     0x1p53 // the text of a range prints it exactly
+#define MOST_ROWS 0x1p53 // the text of a range prints it exactly
 
 // clang-format off
 const struct option_row option_table[] = {
