@@ -13,6 +13,7 @@ enum fault_code {
     FAULT_ALL_MASKED,   // no finite logit in the row
     FAULT_NOTHING_LEFT, // the chain masked every candidate
     FAULT_OVERFLOW,     // the chain drove a logit to NaN or +inf
+    FAULT_F16,          // at: index of a logit that is too large for f16
     FAULT_BIAS_ID,      // at: a --logit-bias id outside the row
 };
 

@@ -4,7 +4,7 @@
 #define SAMPL_CLI_OPTIONS_H
 
 #include "io/err.h"
-#include "sample/chain.h"
+#include "sample/engine.h"
 #include "vocab/vocab.h"
 
 #include <stdbool.h>
@@ -24,6 +24,8 @@ struct row_range {
     int64_t first, last; // last is INT64_MAX when open
 };
 
+enum { OPTIONS_MOST = 128 };
+
 struct options {
     enum action action;
     const char *how; // ACTION_PRINT_CHAIN: text, json, llama or server; ACTION_GENERATE: bash, zsh or fish
@@ -42,6 +44,8 @@ struct options {
 
     // chain
     struct params params;
+    const char *engine_name;
+    const struct engine *engine;
     bool random_seed;        // params.seed came from the operating system
     const char *samplers;    // as given: names, or
     bool samplers_by_letter; // letters
@@ -60,6 +64,8 @@ struct options {
     const char *output_format;
     const char *output; // NULL: standard output
     bool line_buffered;
+
+    bool given[OPTIONS_MOST]; // by row of the option table: was it on the command line or in a preset?
 
     int32_t threads;
     bool verbose, backend_sampling;

@@ -20,6 +20,7 @@ bool worker_init(struct worker *w, const struct options *o, const struct kern *k
     *w = (struct worker){.o = o};
     cand_init(&w->cand, kern);
     w->cand.want_p = o->dump;
+    w->cand.want_chosen_p = o->dump || strcmp(o->output_format, "text") != 0;
     w->chain = chain_new(o->plan, o->n_plan, &fault);
     if (!fault.code && o->trace && !trace_init(&w->trace, o->plan, o->n_plan))
         fault = fault_memory();
@@ -73,8 +74,10 @@ static bool begin_sequence(struct worker *w, const struct input_row *row, struct
     if (!in_vocabulary(&o->prompt, o->prompt.n, row->logits.n, "--prompt-tokens", e) ||
         !in_vocabulary(&o->accept, row->number, row->logits.n, "--accept", e))
         return false;
-    if (o->independent || (w->begun && row->fresh))
+    if (o->independent || (w->begun && row->fresh)) {
         chain_reset(w->chain, o->params.seed + (uint32_t)row->number);
+        w->base = row->number;
+    }
     w->begun = true;
     return accept_all(w, o->prompt.id, o->prompt.n, e) && (!o->accept_recorded || accept_all(w, row->before, row->n_before, e)) &&
            (o->independent || !o->accept.given || accept_all(w, o->accept.id, row->number, e));
@@ -148,6 +151,7 @@ bool worker_row(struct worker *w, const struct input_row *row, struct result *re
     int64_t known;
     if (!begin_row(w, row, &known, e))
         return false;
+    w->cand.position = (uint32_t)(row->number - w->base);
     struct fault fault = sample(w, &row->logits);
     if (!fault.code)
         fault = record(w, row, res);

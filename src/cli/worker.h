@@ -24,7 +24,8 @@ struct worker {
     struct chain *chain;
     struct cand cand;
     struct trace trace;
-    bool begun; // a row has been seen
+    bool begun;    // a row has been seen
+    uint64_t base; // where the sequence at hand began: its row, or 0 as long as there is one sequence only
 };
 
 bool worker_init(struct worker *w, const struct options *o, const struct kern *kern, struct err *e);

@@ -3,6 +3,7 @@
 """Turns recorded reference cases (JSON lines) into the text tables that reference.bats reads with a shell.
 
 usage: import.py CASES.jsonl LOGITS... >llama.tsv 3>llama.probs      (cases over other logits than LOGITS are left out)
+       import.py ENGINE-CASES.jsonl LOGITS... >engines.tsv 3>/dev/null
 
 llama.tsv: name, file, dtype, n_vocab, rows, arguments, prompt ids, forced ids, chosen ids, kept counts.
 llama.probs: name, row, id, probability (fewest digits that read back to the same float), best first.
