@@ -11,7 +11,7 @@ block() {
 @test "every command in the README's output blocks prints just what stands under it" {
     cd "$ROOT"
     local shown=0 line name
-    for name in output trace compare; do
+    for name in output trace compare engines; do
         block "$name" >"$BATS_TEST_TMPDIR/block"
         [ -s "$BATS_TEST_TMPDIR/block" ]
         while IFS= read -r line; do
@@ -24,7 +24,7 @@ block() {
         done <"$BATS_TEST_TMPDIR/block" >"$BATS_TEST_TMPDIR/printed"
         same "$BATS_TEST_TMPDIR/block" "$BATS_TEST_TMPDIR/printed"
     done
-    [ "$shown" -ge 4 ]
+    [ "$shown" -ge 5 ]
 }
 
 @test "make demo runs the README's first commands" {
