@@ -42,3 +42,7 @@ load helper
 @test "grammars: random ones over random vocabularies match the slow matcher" {
     run -0 "$UNITS/grammar_check" 2000
 }
+
+@test "grammars: what the reader refuses, and where; hostile ones" {
+    run -0 "$UNITS/gbnf_check"
+}

@@ -53,6 +53,6 @@ bool enginespec_build(struct options *o, struct err *e)
     o->plan = calloc(ENGINE_STAGES, sizeof *o->plan);
     if (!o->plan)
         return err_from_fault(e, fault_memory());
-    o->n_plan = engine_plan(o->engine, &o->params, false, o->plan);
+    o->n_plan = engine_plan(o->engine, &o->params, o->grammar, o->plan);
     return true;
 }

@@ -12,7 +12,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum action { ACTION_RUN, ACTION_PRINT_CHAIN, ACTION_HELP, ACTION_VERSION, ACTION_LIST_PRESETS, ACTION_GENERATE };
+enum action {
+    ACTION_RUN,
+    ACTION_PRINT_CHAIN,
+    ACTION_PRINT_GRAMMAR,
+    ACTION_HELP,
+    ACTION_VERSION,
+    ACTION_LIST_PRESETS,
+    ACTION_GENERATE
+};
 
 struct ids {
     uint32_t *id; // [n]
@@ -36,6 +44,10 @@ struct bias_text {
 struct share {
     int64_t k, n;
 };
+
+struct grammar;
+struct trie;
+
 enum { OPTIONS_MOST = 128 };
 
 struct options {
@@ -72,6 +84,15 @@ struct options {
     size_t n_dry_texts, dry_text_cap;
     bool dry_text_given, dry_ids_given;
     bool ignore_eos;
+
+    // grammar
+    const char *grammar_given; // GBNF, or the file that holds it; NULL: none
+    bool grammar_is_file;
+    char *gbnf; // [gbnf_len] its text
+    size_t gbnf_len;
+    struct grammar *grammar;
+    struct trie *trie;                // of the vocabulary; with a grammar to run under
+    bool grammar_shared, trie_shared; // they belong to other options
 
     // output
     enum emit emit;

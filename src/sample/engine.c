@@ -21,7 +21,7 @@ const struct engine engines[] = {
                {&sampler_temperature, ENGINE_HOT}, {&sampler_softmax_rank, ENGINE_HOT}, {&sampler_top_p_above, ENGINE_HOT},
                {&sampler_min_p_cut, ENGINE_HOT}, {&sampler_draw_pcg, ENGINE_HOT}}},
     {"akunu", .defaults = "temp=0,top-k=0,top-p=1,min-p=0",
-     .options = "temp,top-k,top-p,min-p,repeat-penalty,repeat-last-n," GRAMMAR,
+     .options = "temp,top-k,top-p,min-p,repeat-penalty,repeat-last-n," GRAMMAR, .masks_first = true,
      .stage = {{&sampler_round_f16, ENGINE_FREE}, {&sampler_repeat_each, ENGINE_FREE}, {&sampler_greedy, ENGINE_COLD},
                {&sampler_scale, ENGINE_HOT}, {&sampler_softmax_id, ENGINE_HOT}, {&sampler_top_k_prob, ENGINE_HOT},
                {&sampler_min_p_cut, ENGINE_HOT}, {&sampler_top_p_reach, ENGINE_HOT}, {&sampler_draw_mt, ENGINE_HOT}}},

@@ -20,6 +20,7 @@ struct engine {
     const char *defaults;             // "OPTION=VALUE,...": in place of the option table's
     const char *options;              // the options of the chain that it listens to, comma-separated, besides the seed; NULL: all
     void (*adjust)(struct params *p); // brings parameters into the engine's ranges; NULL: nothing to do
+    bool masks_first; // a grammar's mask is applied before the chain runs, not only when the chosen token does not fit
     struct engine_stage {
         const struct sampler *sampler; // NULL after the last
         unsigned when;
