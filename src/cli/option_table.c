@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "cli/option_table.h"
 
-#include "cli/set.h"
+#include "cli/schema_option.h"
 
 #include <float.h>
 #include <string.h>
@@ -100,8 +100,9 @@ const struct option_row option_table[] = {
     {"ignore-eos", .group = GROUP_CHAIN, AT(ignore_eos), .set = set_flag, .help = "ban the vocabulary's end-of-generation tokens"},
     {"grammar", .metavar = "GBNF", .group = GROUP_CHAIN, .help = "constrain the output to a grammar"},
     {"grammar-file", .metavar = "FILE", .group = GROUP_CHAIN, .help = "the same, from a file"},
-    {"json-schema", .brief = "j", .metavar = "SCHEMA", .group = GROUP_CHAIN, .help = "constrain the output to a JSON schema"},
-    {"json-schema-file", .brief = "jf", .metavar = "FILE", .group = GROUP_CHAIN, .help = "the same, from a file"},
+    {"json-schema", .brief = "j", .metavar = "SCHEMA", .group = GROUP_CHAIN, .set = set_schema,
+     .help = "constrain the output to a JSON schema"},
+    {"json-schema-file", .brief = "jf", .metavar = "FILE", .group = GROUP_CHAIN, .set = set_schema_file, .help = "the same, from a file"},
     {"engine", .metavar = "NAME", .group = GROUP_CHAIN, .choices = "llama,ollama,akunu,akunu-gpu,batch",
      .help = "whose pipeline to run"},
     {"backend-sampling", .brief = "bs", .group = GROUP_CHAIN, AT(backend_sampling), .set = set_flag, .help = "no effect, as there is no backend"},
@@ -150,6 +151,7 @@ const struct option_row option_table[] = {
     {"list-presets", .group = GROUP_OTHER, .set = set_list_presets, .help = "list the presets that can be named, and exit"},
     {"print-chain", .metavar = "[=FMT]", .group = GROUP_OTHER, AT(how), .set = set_print_chain, .choices = "text,json,llama,server",
      .help = "print the effective chain and exit"},
+    {"print-grammar", .group = GROUP_OTHER, .set = set_print_grammar, .help = "print the grammar and exit"},
     {"threads", .brief = "t", .metavar = "N", .group = GROUP_OTHER, .def = "1", AT(threads), INT(1, 1024),
      .help = "spread rows over N threads where the chain carries nothing from row to row"},
     {"verbose", .brief = "v", .group = GROUP_OTHER, AT(verbose), .set = set_flag, .help = "say on stderr what goes on"},
