@@ -28,6 +28,8 @@ static bool explain(const struct schema_fault *f, struct err *e)
         return err_set(e, STATUS_USAGE, "%s: format '%s' is not supported", path, f->word);
     case SCHEMA_PATTERN:
         return err_set(e, STATUS_USAGE, "%s: not supported in a pattern: '%s'", path, f->word);
+    case SCHEMA_UNANCHORED:
+        return err_set(e, STATUS_USAGE, "%s: a pattern is supported only from ^ to $", path);
     case SCHEMA_BAD_PATTERN:
         return err_set(e, STATUS_USAGE, "%s: not a pattern at '%s'", path, f->word);
     case SCHEMA_REF_REMOTE:
@@ -41,7 +43,7 @@ static bool explain(const struct schema_fault *f, struct err *e)
     case SCHEMA_NOTHING:
         return err_set(e, STATUS_USAGE, "%s: no value satisfies it", path);
     case SCHEMA_RANGE:
-        return err_set(e, STATUS_USAGE, "%s: '%s' is too large", path, f->word);
+        return err_set(e, STATUS_USAGE, "%s: '%s' is out of range", path, f->word);
     case SCHEMA_TOO_BIG:
         return err_set(e, STATUS_USAGE, "%s: the grammar grows too large", path);
     case SCHEMA_TOO_DEEP:

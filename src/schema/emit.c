@@ -32,7 +32,8 @@ static bool emit_union(struct conv *c, size_t rule, const struct members *list, 
         for (size_t j = 0; at && ok && j < list->n; j++) {
             struct member other = list->m[j];
             other.done |= &list->m[j] == m ? bit : 0;
-            ok = keywords_check(c, other.node, other.at, other.done, &says) && (!says || members_push(c, &one, other));
+            ok = conv_work(c, 40, at) && keywords_check(c, other.node, other.at, other.done, &says) &&
+                 (!says || members_push(c, &one, other));
         }
         if (!at || !ok || !members_add(c, &one, item, at) || !facts_gather(c, &one, at, &facts)) {
             members_free(&one);

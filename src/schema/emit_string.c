@@ -22,15 +22,13 @@ static bool emit_format(struct conv *c, const struct facts *f, struct text *to)
     return conv_fail(c, SCHEMA_FORMAT, f->format->at, "format", name);
 }
 
-// What is wrong with the pattern: the words for it, or the part of it that is to blame.
 static bool blame_pattern(struct conv *c, const struct pattern *p, const struct member *m, const char *text)
 {
-    char part[64] = "";
+    char part[80] = "";
     if (p->code == SCHEMA_MEMORY)
         return conv_memory(c);
-    if (!*p->trouble && p->trouble_len < sizeof part)
-        memcpy(part, text + p->trouble_at, p->trouble_len);
-    return conv_fail(c, p->code, m->at, "pattern", *p->trouble ? p->trouble : *part ? part : text + p->trouble_at);
+    memcpy(part, text + p->trouble_at, p->trouble_len < sizeof part ? p->trouble_len : sizeof part - 1);
+    return conv_fail(c, p->code, m->at, "pattern", part);
 }
 
 // A pattern and the lengths that are asked for beside it.

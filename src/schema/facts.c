@@ -114,9 +114,12 @@ static bool equal(const cJSON *a, const cJSON *b)
     return cJSON_Compare(a, b, true);
 }
 
-static bool is_chosen(const struct member *m, const cJSON *v)
+// Is v the member's const, and one of its enum? `own`: it comes from there.
+static bool is_chosen(const struct member *m, const cJSON *v, bool own)
 {
     const cJSON *const constant = keyword(m->node, "const"), *const values = keyword(m->node, "enum");
+    if (own && !(constant && values))
+        return true;
     if (constant && !equal(constant, v))
         return false;
     for (const cJSON *item = values ? values->child : NULL; item; item = item->next)
@@ -159,9 +162,11 @@ bool facts_allow(struct conv *c, const struct members *list, const struct facts 
     *allowed = type & f->types && is_within(f, v);
     for (size_t i = 0; *allowed && i < list->n; i++) {
         const struct member *const m = &list->m[i];
-        if (!conv_work(c, 1, m->at) || !refuse_untested(c, m, type))
+        const bool own = m == f->choice;
+        const cJSON *const values = own ? NULL : keyword(m->node, "enum");
+        if (!conv_work(c, values ? (size_t)cJSON_GetArraySize(values) + 1 : 1, m->at) || !refuse_untested(c, m, type))
             return false;
-        *allowed = is_chosen(m, v);
+        *allowed = is_chosen(m, v, own);
     }
     return true;
 }
@@ -178,10 +183,12 @@ static bool any_choice(struct conv *c, const struct members *list, const struct 
 
 static bool check_range(struct conv *c, struct facts *f)
 {
+    const struct limit none = {0};
     const enum range whole = f->types & T_INTEGER ? range_integers(NULL, &f->lo, &f->hi) : RANGE_OK;
     const enum range any = f->types & T_FRACTION ? range_decimals(NULL, &f->lo, &f->hi) : RANGE_OK;
     if (whole == RANGE_LARGE || any == RANGE_LARGE) {
-        const bool low = f->lo.given && (f->lo.x.point > 100 || f->lo.x.point < -100);
+        const bool low = (whole == RANGE_LARGE && range_integers(NULL, &f->lo, &none) == RANGE_LARGE) ||
+                         (any == RANGE_LARGE && range_decimals(NULL, &f->lo, &none) == RANGE_LARGE);
         const struct member *const m = low ? f->lo_from : f->hi_from;
         const char *const word = low ? f->lo_word : f->hi_word;
         return conv_fail(c, SCHEMA_RANGE, m->at, word, keyword(m->node, word)->valuestring);
@@ -196,7 +203,7 @@ bool facts_gather(struct conv *c, const struct members *list, const struct place
     bool typed = false, any = true;
     *f = (struct facts){.types = T_ALL, .max_length = UINT64_MAX, .max_items = UINT64_MAX};
     for (size_t i = 0; i < list->n; i++)
-        if (!conv_work(c, 1, at) || !add_member(c, &list->m[i], f, &typed))
+        if (!conv_work(c, 40, at) || !add_member(c, &list->m[i], f, &typed)) // so many look-ups, about
             return false;
     if (f->choice && f->types) {
         if (!any_choice(c, list, f, &any))

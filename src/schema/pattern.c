@@ -12,10 +12,9 @@ void pattern_free(struct pattern *p)
     text_free(&p->one);
 }
 
-bool regex_fail(struct regex *x, enum schema_code code, const char *from, const char *trouble)
+bool regex_fail(struct regex *x, enum schema_code code, const char *from)
 {
     x->out->code = code;
-    x->out->trouble = trouble;
     x->out->trouble_at = (size_t)(from - x->start);
     x->out->trouble_len = (size_t)(x->p - from);
     return false;
@@ -68,11 +67,11 @@ static bool group(struct regex *x, struct piece_of *a)
             x->p = strchr(x->p, '>') + 1;
         } else {
             x->p += *x->p == '<' && x->p[1] ? 2 : *x->p != '\0';
-            return regex_fail(x, SCHEMA_PATTERN, from, "");
+            return regex_fail(x, SCHEMA_PATTERN, from);
         }
     }
     if (x->depth == DEPTH_MOST)
-        return regex_fail(x, SCHEMA_PATTERN, from, "groups nested too deep");
+        return regex_fail(x, SCHEMA_TOO_DEEP, from);
     struct piece_of inner;
     x->depth++;
     const bool ok = alternatives(x, &inner, false);
@@ -83,7 +82,7 @@ static bool group(struct regex *x, struct piece_of *a)
     a->longest = inner.longest;
     piece_free(&inner);
     if (ok && *x->p != ')')
-        return regex_fail(x, SCHEMA_BAD_PATTERN, from, "");
+        return regex_fail(x, SCHEMA_BAD_PATTERN, from);
     x->p += ok;
     return ok;
 }
@@ -100,11 +99,11 @@ static bool atom(struct regex *x, struct piece_of *a)
     a->shortest = a->longest = 1;
     if (strchr("*+?{}])", *x->p)) {
         x->p++;
-        return regex_fail(x, SCHEMA_BAD_PATTERN, from, "");
+        return regex_fail(x, SCHEMA_BAD_PATTERN, from);
     }
     if (strchr("^$", *x->p)) {
         x->p++;
-        return regex_fail(x, SCHEMA_PATTERN, from, "");
+        return regex_fail(x, SCHEMA_PATTERN, from);
     }
     if (*x->p == '\\')
         ok = regex_escape(x, &set, &a->literal, false);
@@ -154,7 +153,7 @@ static bool quantifier(struct regex *x, uint64_t *min, uint64_t *max)
         ok = ok && *x->p == '}' && *min <= *max;
         x->p += *x->p == '}';
         if (!ok || *min > REPEAT_MOST || (*max > REPEAT_MOST && *max != UINT64_MAX))
-            return regex_fail(x, SCHEMA_BAD_PATTERN, from, "");
+            return regex_fail(x, SCHEMA_BAD_PATTERN, from);
     }
     x->p += *x->p == '?';
     return true;
@@ -238,12 +237,9 @@ static bool sequence(struct regex *x, struct piece_of *s, bool top)
     struct text run = {0};
     size_t atoms = 0, n = 0; // all of them; the characters of the run
     bool ok = true;
-    const char *const from = x->p;
     *s = (struct piece_of){.literal = -1};
-    if (top && *x->p != '^') {
-        x->p += strlen(x->p);
-        return regex_fail(x, SCHEMA_PATTERN, from, "no ^ at its beginning");
-    }
+    if (top && *x->p != '^')
+        return regex_fail(x, SCHEMA_UNANCHORED, x->p);
     for (x->p += top; ok && !at_end(x, top); atoms++) {
         struct piece_of a;
         uint64_t min = 1, max = 1;
@@ -271,11 +267,12 @@ static bool sequence(struct regex *x, struct piece_of *s, bool top)
     }
     flush(&run, n, s);
     x->out->single = x->out->single && atoms == 1;
-    if (ok && top && *x->p != '$') {
-        x->p += *x->p == ')';
-        return *x->p || x->p[-1] == ')' ? regex_fail(x, SCHEMA_BAD_PATTERN, x->p - 1, "")
-                                        : regex_fail(x, SCHEMA_PATTERN, x->p, "no $ at its end");
+    if (ok && top && *x->p == ')') {
+        x->p++;
+        return regex_fail(x, SCHEMA_BAD_PATTERN, x->p - 1);
     }
+    if (ok && top && *x->p != '$')
+        return regex_fail(x, SCHEMA_UNANCHORED, x->p);
     x->p += ok && top;
     return ok;
 }
@@ -306,7 +303,7 @@ static bool alternatives(struct regex *x, struct piece_of *whole, bool top)
 
 bool pattern_read(struct pattern *p, const char *text)
 {
-    *p = (struct pattern){.trouble = ""};
+    *p = (struct pattern){0};
     struct regex x = {text, text, p, 0};
     struct piece_of whole;
     const bool ok = alternatives(&x, &whole, true);

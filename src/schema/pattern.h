@@ -12,11 +12,11 @@ struct pattern {
     struct text one;            // that character
     const char
         *trouble; // when it cannot be read: what is wrong, as text[trouble_at, trouble_at + trouble_len) if that is not empty
-    size_t trouble_at, trouble_len;
+    size_t trouble_at, trouble_len; // when it cannot be read: the part that is to blame
     enum schema_code code;
 };
 
-// Reads the regular expression. False with p->code (SCHEMA_PATTERN, SCHEMA_BAD_PATTERN, SCHEMA_MEMORY, SCHEMA_TOO_DEEP) and p->trouble.
+// Reads the regular expression. False with p->code (SCHEMA_PATTERN, _UNANCHORED, _BAD_PATTERN, _TOO_DEEP, _TOO_BIG, _MEMORY).
 // p must be freed either way.
 bool pattern_read(struct pattern *p, const char *text);
 void pattern_free(struct pattern *p);

@@ -5,17 +5,19 @@
 
 #include <string.h>
 
+#define FRACTION_MOST 60 // each digit takes two brackets
+
 // A decimal's digits before and after the point.
 struct parts {
     struct digits whole;
     int n; // digits of the fraction
-    char fraction[DIGITS_MOST + DECIMAL_DIGITS];
+    char fraction[FRACTION_MOST];
 };
 
 static bool split(const struct decimal *x, struct parts *p)
 {
     *p = (struct parts){0};
-    if (x->point > DIGITS_MOST || x->point < -DIGITS_MOST)
+    if (x->point > DIGITS_MOST || x->n - x->point > FRACTION_MOST)
         return false;
     for (int i = 0; i < x->point; i++)
         p->whole.d[p->whole.n++] = i < x->n ? x->d[i] : '0';

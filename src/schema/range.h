@@ -11,7 +11,11 @@ struct limit {
     struct decimal x;
 };
 
-enum range { RANGE_OK, RANGE_EMPTY, RANGE_LARGE }; // LARGE: a bound takes more than 100 digits to write out
+enum range {
+    RANGE_OK,
+    RANGE_EMPTY,
+    RANGE_LARGE
+}; // LARGE: a bound takes more than 100 digits to write out, or 60 after the point
 
 // The integers from lo to hi, as alternatives without brackets; appends nothing when t is NULL or there are none. -0 is taken where
 // both negative numbers and 0 are.

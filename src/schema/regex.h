@@ -13,7 +13,7 @@ struct regex {
 };
 
 // Stops with the expression's text from `from` to the present place as the one that is to blame.
-bool regex_fail(struct regex *x, enum schema_code code, const char *from, const char *trouble);
+bool regex_fail(struct regex *x, enum schema_code code, const char *from);
 
 // Reads an escape or a class, from its '\' or '[' on, or '.', into a tidy set. *c is the character when it is just one, else -1.
 bool regex_escape(struct regex *x, struct charset *set, int64_t *c, bool in_class);

@@ -86,7 +86,7 @@ bool regex_escape(struct regex *x, struct charset *set, int64_t *c, bool in_clas
     bool known;
     *c = -1;
     if (!letter)
-        return regex_fail(x, SCHEMA_BAD_PATTERN, from, "a lone backslash");
+        return regex_fail(x, SCHEMA_BAD_PATTERN, from);
     x->p++;
     if (!named_set(letter, set, &known))
         return memory(x);
@@ -107,9 +107,9 @@ bool regex_escape(struct regex *x, struct charset *set, int64_t *c, bool in_clas
     else if (letter == '0' && (*x->p < '0' || *x->p > '9'))
         *c = 0;
     else
-        return regex_fail(x, SCHEMA_PATTERN, from, "");
+        return regex_fail(x, SCHEMA_PATTERN, from);
     if (*c < 0 || (*c >= 0xd800 && *c < 0xe000))
-        return regex_fail(x, SCHEMA_BAD_PATTERN, from, "");
+        return regex_fail(x, SCHEMA_BAD_PATTERN, from);
     return charset_add(set, (uint32_t)*c, (uint32_t)*c) || memory(x);
 }
 
@@ -138,7 +138,7 @@ bool regex_class(struct regex *x, struct charset *set)
         const char *const item = x->p;
         int64_t first, last;
         if (!*x->p)
-            return regex_fail(x, SCHEMA_BAD_PATTERN, from, "");
+            return regex_fail(x, SCHEMA_BAD_PATTERN, from);
         if (!class_atom(x, set, &first))
             return false;
         last = first;
@@ -147,7 +147,7 @@ bool regex_class(struct regex *x, struct charset *set)
             if (!class_atom(x, set, &last))
                 return false;
             if (first < 0 || last < first)
-                return regex_fail(x, SCHEMA_BAD_PATTERN, item, "");
+                return regex_fail(x, SCHEMA_BAD_PATTERN, item);
         }
         if (first >= 0 && !charset_add(set, (uint32_t)first, (uint32_t)last))
             return memory(x);
@@ -156,7 +156,7 @@ bool regex_class(struct regex *x, struct charset *set)
     charset_tidy(set);
     if (negated && !charset_invert(set))
         return memory(x);
-    return set->n || regex_fail(x, SCHEMA_BAD_PATTERN, from, "");
+    return set->n || regex_fail(x, SCHEMA_BAD_PATTERN, from);
 }
 
 bool regex_dot(struct regex *x, struct charset *set)

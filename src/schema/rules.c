@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RULES_MOST 100000
+#define RULES_MOST 20000
 
 static const struct {
     const char *name, *body;
@@ -155,7 +155,7 @@ static bool is_reserved(const char *name)
     return false;
 }
 
-// The wanted name, or with -2, -3, ... behind it, in memory of its own.
+// The wanted name, or with a number behind it, in memory of its own. The rule's own number, after a few others, finds a free name soon.
 static char *free_name(struct conv *c, const char *wanted)
 {
     struct text name = {0};
@@ -165,9 +165,7 @@ static char *free_name(struct conv *c, const char *wanted)
     for (uint64_t i = 2; !name.failed && (is_reserved(name.p) || find_name(c, name.p, &slot) != NO_RULE); i++) {
         name.len = len;
         text_string(&name, "-");
-        text_number(&name, i);
-        if (!conv_work(c, 1, NULL))
-            break;
+        text_number(&name, i < 10 ? i : c->n_rules + i);
     }
     if (!name.failed)
         return name.p;

@@ -18,6 +18,7 @@ enum schema_code {
     SCHEMA_TYPE,        // word: the unknown type
     SCHEMA_FORMAT,      // word: the unknown format
     SCHEMA_PATTERN,     // word: what the pattern has that is not supported
+    SCHEMA_UNANCHORED,  // the pattern is not anchored at both ends
     SCHEMA_BAD_PATTERN, // word: what is wrong with the pattern
     SCHEMA_REF_REMOTE,  // word: a reference to another document
     SCHEMA_REF_MISSING, // word: a reference to nothing
