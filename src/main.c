@@ -34,11 +34,6 @@ static bool act(const struct options *o, const struct kern *kern, struct err *e)
         if (!print_chain(o, e))
             return false;
         break;
-    case ACTION_PRINT_GRAMMAR:
-        if (!o->grammar_text)
-            return err_set(e, STATUS_USAGE, "--print-grammar: there is no grammar");
-        fputs(o->grammar_text, stdout);
-        break;
     case ACTION_HELP:
         help_print();
         break;

@@ -2,6 +2,7 @@
 #include "cli/option_table.h"
 
 #include "cli/schema_option.h"
+#include "cli/set.h"
 
 #include <float.h>
 #include <string.h>
@@ -151,7 +152,6 @@ const struct option_row option_table[] = {
     {"list-presets", .group = GROUP_OTHER, .set = set_list_presets, .help = "list the presets that can be named, and exit"},
     {"print-chain", .metavar = "[=FMT]", .group = GROUP_OTHER, AT(how), .set = set_print_chain, .choices = "text,json,llama,server",
      .help = "print the effective chain and exit"},
-    {"print-grammar", .group = GROUP_OTHER, .set = set_print_grammar, .help = "print the grammar and exit"},
     {"threads", .brief = "t", .metavar = "N", .group = GROUP_OTHER, .def = "1", AT(threads), INT(1, 1024),
      .help = "spread rows over N threads where the chain carries nothing from row to row"},
     {"verbose", .brief = "v", .group = GROUP_OTHER, AT(verbose), .set = set_flag, .help = "say on stderr what goes on"},

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum action { ACTION_RUN, ACTION_PRINT_CHAIN, ACTION_PRINT_GRAMMAR, ACTION_HELP, ACTION_VERSION, ACTION_LIST_PRESETS, ACTION_GENERATE };
+enum action { ACTION_RUN, ACTION_PRINT_CHAIN, ACTION_HELP, ACTION_VERSION, ACTION_LIST_PRESETS, ACTION_GENERATE };
 
 struct ids {
     uint32_t *id; // [n]
@@ -61,7 +61,6 @@ struct options {
     size_t n_dry_texts, dry_text_cap;
     bool dry_text_given, dry_ids_given;
     bool ignore_eos;
-    const char *grammar_text; // GBNF, or NULL
 
     // output
     bool dump;

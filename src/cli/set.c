@@ -285,13 +285,6 @@ bool set_print_chain(const struct option_row *row, const char *value, struct opt
     return set_choice(row, value ? value : "text", o, e);
 }
 
-bool set_print_grammar(const struct option_row *row, const char *value, struct options *o, struct err *e)
-{
-    (void)row, (void)value, (void)e;
-    o->action = ACTION_PRINT_GRAMMAR;
-    return true;
-}
-
 bool set_generate(const struct option_row *row, const char *value, struct options *o, struct err *e)
 {
     o->action = ACTION_GENERATE;

@@ -26,6 +26,6 @@ set_fn set_dry_ids;     // one more of options.breaker from 1,2,3 or @FILE
 set_fn set_dump;        // options.dump, dump_most
 set_fn set_preset;      // never called: options_parse puts the preset's words in place
 set_fn set_print_chain; // the action, and its choice
-set_fn set_print_grammar, set_help, set_version, set_list_presets, set_generate;
+set_fn set_help, set_version, set_list_presets, set_generate;
 
 #endif
