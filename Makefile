@@ -108,8 +108,9 @@ prove-parity: $(BUILD)/unit/parity ## compare 300000 random chains with the slow
 	$(BUILD)/unit/parity 300000 7
 
 .PHONY: bench
-bench: $(BUILD)/unit/bench $(BUILD)/sampl ## ns per row and GB/s beside the speed of reading memory (TIER= N= CHAIN=)
+bench: $(BUILD)/unit/bench $(BUILD)/unit/bench_grammar $(BUILD)/sampl ## ns per row and GB/s beside the speed of reading memory (TIER= N= CHAIN=)
 	$(BUILD)/unit/bench chains '$(TIER)' '$(N)' '$(CHAIN)'
+	$(BUILD)/unit/bench_grammar
 	tests/bench.sh $(BUILD)
 
 .PHONY: bench-count

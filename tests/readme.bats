@@ -11,7 +11,7 @@ block() {
 @test "every command in the README's output blocks prints just what stands under it" {
     cd "$ROOT"
     local shown=0 line name
-    for name in output trace compare; do
+    for name in output trace vocab compare; do
         block "$name" >"$BATS_TEST_TMPDIR/block"
         [ -s "$BATS_TEST_TMPDIR/block" ]
         while IFS= read -r line; do

@@ -26,3 +26,11 @@ load helper
 @test "sorting and selection match the obvious way" {
     run -0 "$UNITS/sort_check"
 }
+
+@test "grammars: random ones over random vocabularies match the slow matcher" {
+    run -0 "$UNITS/grammar_check" 2000
+}
+
+@test "grammars: what the reader refuses, and where; hostile ones" {
+    run -0 "$UNITS/gbnf_check"
+}

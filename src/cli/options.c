@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "cli/chainspec.h"
+#include "cli/grammar_options.h"
 #include "cli/preset.h"
 #include "cli/set.h"
 #include "cli/vocab_options.h"
@@ -200,7 +201,7 @@ static bool finish(struct options *o, struct err *e)
     o->random_seed = o->params.seed == UINT32_MAX;
     if (o->random_seed && getrandom(&o->params.seed, sizeof o->params.seed, 0) != sizeof o->params.seed)
         return err_set(e, STATUS_IO, "no random seed to be had from the system");
-    if (!vocab_options_apply(o, e) || !chainspec_build(o, e))
+    if (!vocab_options_apply(o, e) || !grammar_options_apply(o, e) || !chainspec_build(o, e))
         return false;
     vocab_options_warn(o);
     return true;
@@ -216,7 +217,7 @@ bool options_parse(struct options *o, int argc, char **argv, struct err *e)
         memcpy(ps.argv, argv, (size_t)argc * sizeof *ps.argv);
     else
         err_from_fault(e, fault_memory());
-    ok = ok && set_defaults(o, e) && parse_arguments(&ps) && (o->action > ACTION_PRINT_CHAIN || finish(o, e));
+    ok = ok && set_defaults(o, e) && parse_arguments(&ps) && (o->action > ACTION_PRINT_GRAMMAR || finish(o, e));
     free(ps.argv);
     free(ps.longs);
     free(ps.shorts);
@@ -234,6 +235,7 @@ void options_free(struct options *o)
     free(o->bias_text);
     free(o->dry_piece);
     vocab_free(&o->texts);
+    grammar_options_free(o);
     free(o->dry_text);
     for (size_t i = 0; i < o->params.n_dry_breakers; i++)
         free((void *)(uintptr_t)o->breaker[i].ids);

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum action { ACTION_RUN, ACTION_PRINT_CHAIN, ACTION_HELP, ACTION_VERSION, ACTION_LIST_PRESETS, ACTION_GENERATE };
+enum action { ACTION_RUN, ACTION_PRINT_CHAIN, ACTION_PRINT_GRAMMAR, ACTION_HELP, ACTION_VERSION, ACTION_LIST_PRESETS, ACTION_GENERATE };
 
 struct ids {
     uint32_t *id; // [n]
@@ -30,6 +30,9 @@ struct bias_text {
     const char *text;
     size_t len;
 };
+
+struct grammar;
+struct trie;
 
 struct options {
     enum action action;
@@ -61,6 +64,15 @@ struct options {
     size_t n_dry_texts, dry_text_cap;
     bool dry_text_given, dry_ids_given;
     bool ignore_eos;
+
+    // grammar
+    const char *grammar_given; // GBNF, or the file that holds it; NULL: none
+    bool grammar_is_file;
+    const char *schema_gbnf, *schema_option; // a schema as GBNF, and the name of the option that gave it
+    char *gbnf; // [gbnf_len] its text
+    size_t gbnf_len;
+    struct grammar *grammar;
+    struct trie *trie; // of the vocabulary; with a grammar to run under
 
     // output
     bool dump;

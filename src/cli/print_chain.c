@@ -126,7 +126,8 @@ static bool add_request(cJSON *to, const struct options *o)
     }
     for (const struct registry_row *row = registry; ok && row->name; row++)
         ok = add_params(to, row->options, &o->params, true);
-    return ok && add_params(to, "mirostat", &o->params, true) && (!o->params.n_bias || add_bias(to, &o->params));
+    return ok && add_params(to, "mirostat", &o->params, true) &&
+           (!o->gbnf || cJSON_AddStringToObject(to, "grammar", o->gbnf)) && (!o->params.n_bias || add_bias(to, &o->params));
 }
 
 static bool print_json(const struct options *o, struct err *e)
@@ -188,6 +189,10 @@ static void print_flags(const struct options *o)
     if (o->vocab_file) {
         fputs(" --vocab ", stdout);
         print_word(o->vocab_file);
+    }
+    if (o->grammar_given) {
+        fputs(o->grammar_is_file ? " --grammar-file " : " --grammar ", stdout);
+        print_word(o->grammar_given);
     }
     for (size_t i = 0; i < o->params.n_bias; i++) {
         char text[2 * NUMBER_TEXT];

@@ -89,7 +89,9 @@ static bool take(const struct option_row *row, const char *json, size_t len, str
         return err_from_fault(e, fault_memory());
     }
     o->word[o->n_words++] = grammar;
-    o->grammar_text = grammar;
+    o->grammar_given = o->schema_gbnf = grammar;
+    o->grammar_is_file = false;
+    o->schema_option = row->name;
     return true;
 }
 
@@ -102,6 +104,8 @@ bool set_schema_file(const struct option_row *row, const char *value, struct opt
 {
     char *text;
     size_t len;
+    if (!*value)
+        return err_set(e, STATUS_USAGE, "--%s: '' is no file name", row->name);
     if (!file_slurp(value, &text, &len, e))
         return err_prefix(e, "--%s", row->name);
     const bool ok = take(row, text, len, o, e);

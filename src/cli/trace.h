@@ -7,19 +7,22 @@
 #include "sample/chain.h"
 
 struct trace {
-    struct trace_line *line; // [n] one a stage of the plan
-    size_t n;
+    struct trace_line *line; // [n] one a stage of the plan, after those before the plan
+    size_t n, first;
     float *logit;           // [n_vocab] after the newest stage, by id; -inf for what is gone or masked
     double *before, *after; // [n_vocab] probabilities around the newest stage, by id
     size_t logit_cap, before_cap, after_cap;
 };
 
-// A zeroed struct is an empty trace. False when memory is short.
-bool trace_init(struct trace *t, const struct choice *plan, size_t n);
+// A zeroed struct is an empty trace. With a grammar its line is the first. False when memory is short.
+bool trace_init(struct trace *t, const struct choice *plan, size_t n, bool grammar);
 void trace_free(struct trace *t);
 
 // Notes the distribution before the first stage; c is loaded.
 struct fault trace_begin(struct trace *t, const struct cand *c);
+
+// Notes what the grammar took from the row, before the first stage.
+struct fault trace_grammar(struct trace *t, const struct cand *c);
 
 // A chain_watch_fn; arg is the trace.
 struct fault trace_stage(void *arg, size_t stage, struct cand *c);

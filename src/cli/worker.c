@@ -21,9 +21,9 @@ bool worker_init(struct worker *w, const struct options *o, const struct kern *k
     cand_init(&w->cand, kern);
     w->cand.want_p = o->dump;
     w->chain = chain_new(o->plan, o->n_plan, &fault);
-    if (!fault.code && o->trace && !trace_init(&w->trace, o->plan, o->n_plan))
+    if (!fault.code && o->trace && !trace_init(&w->trace, o->plan, o->n_plan, o->grammar))
         fault = fault_memory();
-    return err_from_fault(e, fault);
+    return err_from_fault(e, fault) && constraint_init(&w->constraint, o, e);
 }
 
 void worker_free(struct worker *w)
@@ -31,6 +31,7 @@ void worker_free(struct worker *w)
     chain_free(w->chain);
     cand_free(&w->cand);
     trace_free(&w->trace);
+    constraint_free(&w->constraint);
 }
 
 static bool accept_all(struct worker *w, const uint32_t *id, size_t n, struct err *e)
@@ -39,6 +40,15 @@ static bool accept_all(struct worker *w, const uint32_t *id, size_t n, struct er
     for (size_t i = 0; i < n && !fault.code; i++)
         fault = chain_accept(w->chain, id[i]);
     return err_from_fault(e, fault);
+}
+
+// The same for tokens of the text, which the grammar follows; the prompt it does not.
+static bool accept_text(struct worker *w, const uint32_t *id, size_t n, struct err *e)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!constraint_accept(&w->constraint, id[i], e))
+            return false;
+    return accept_all(w, id, n, e);
 }
 
 static bool in_vocabulary(const struct ids *ids, size_t n, size_t n_vocab, const char *option, struct err *e)
@@ -75,9 +85,11 @@ static bool begin_sequence(struct worker *w, const struct input_row *row, struct
         return false;
     if (o->independent || (w->begun && row->fresh))
         chain_reset(w->chain, o->params.seed + (uint32_t)row->number);
+    constraint_reset(&w->constraint);
     w->begun = true;
     return accept_all(w, o->prompt.id, o->prompt.n, e) && (!o->accept_recorded || accept_all(w, row->before, row->n_before, e)) &&
-           (o->independent || !o->accept.given || accept_all(w, o->accept.id, row->number, e));
+           (o->independent || !o->accept.given || accept_text(w, o->accept.id, row->number, e) ||
+            err_prefix(e, "--accept, before this row"));
 }
 
 static bool begin_row(struct worker *w, const struct input_row *row, int64_t *token, struct err *e)
@@ -123,14 +135,39 @@ static struct fault describe(const struct worker *w, struct result *res)
     return fault_none();
 }
 
-static struct fault sample(struct worker *w, const struct row *row)
+// Runs the chain on a row, or on what the grammar has left of it.
+static struct fault apply(struct worker *w, const struct row *row, const struct row *masked)
 {
-    struct fault fault = cand_load(&w->cand, row);
+    struct fault fault = fault_none();
+    if (!masked || w->trace.n)
+        fault = cand_load(&w->cand, row);
     if (!fault.code && w->trace.n)
         fault = trace_begin(&w->trace, &w->cand);
+    if (!fault.code && masked)
+        fault = cand_load(&w->cand, masked);
+    if (!fault.code && masked && w->trace.n)
+        fault = trace_grammar(&w->trace, &w->cand);
     if (!fault.code)
         fault = chain_apply(w->chain, &w->cand, w->trace.n ? trace_stage : NULL, &w->trace);
     return fault;
+}
+
+// The chain first; only if its token does not fit the grammar, once more on the tokens that do.
+static bool sample(struct worker *w, const struct row *row, struct err *e)
+{
+    struct row masked;
+    bool fits;
+    struct fault fault = apply(w, row, NULL);
+    if (fault.code)
+        return err_from_fault(e, fault);
+    if (!constraint_fits(&w->constraint, w->cand.chosen, &fits, e))
+        return false;
+    if (fits)
+        return true;
+    if (!constraint_mask(&w->constraint, w->cand.kern, row, &masked, e))
+        return false;
+    fault = apply(w, row, &masked);
+    return fault.code == FAULT_ALL_MASKED ? constraint_exhausted(&w->constraint, e) : err_from_fault(e, fault);
 }
 
 static struct fault record(struct worker *w, const struct input_row *row, struct result *res)
@@ -148,13 +185,13 @@ bool worker_row(struct worker *w, const struct input_row *row, struct result *re
     int64_t known;
     if (!begin_row(w, row, &known, e))
         return false;
-    struct fault fault = sample(w, &row->logits);
-    if (!fault.code)
-        fault = record(w, row, res);
+    if (!sample(w, &row->logits, e))
+        return false;
+    const struct fault fault = record(w, row, res);
     if (fault.code)
         return err_from_fault(e, fault);
     res->token = known < 0 ? w->cand.chosen : (uint32_t)known;
-    return accept_all(w, &res->token, 1, e);
+    return accept_text(w, &res->token, 1, e);
 }
 
 bool worker_skip(struct worker *w, const struct input_row *row, struct err *e)
@@ -172,5 +209,7 @@ bool worker_skip(struct worker *w, const struct input_row *row, struct err *e)
 bool worker_splits(const struct worker *w)
 {
     const bool known = w->o->accept.given || w->o->accept_recorded;
+    if (w->constraint.matcher && !w->o->independent) // how often a row draws depends on what came before
+        return false;
     return w->o->independent || chain_carry(w->chain) <= (known ? CARRY_TOKENS : CARRY_NOTHING);
 }

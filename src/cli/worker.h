@@ -3,6 +3,7 @@
 #ifndef SAMPL_CLI_WORKER_H
 #define SAMPL_CLI_WORKER_H
 
+#include "cli/constraint.h"
 #include "cli/options.h"
 #include "cli/trace.h"
 #include "io/input.h"
@@ -24,6 +25,7 @@ struct worker {
     struct chain *chain;
     struct cand cand;
     struct trace trace;
+    struct constraint constraint;
     bool begun; // a row has been seen
 };
 

@@ -45,6 +45,8 @@ bool err_from_fault(struct err *e, struct fault fault)
         return err_set(e, STATUS_DATA, "the chain masked every token");
     case FAULT_OVERFLOW:
         return err_set(e, STATUS_DATA, "the chain drove the logit of token %" PRIu64 " out of range", fault.at);
+    case FAULT_GRAMMAR:
+        return err_set(e, STATUS_DATA, "the grammar can match in too many ways at once");
     case FAULT_BIAS_ID:
         return err_set(e, STATUS_DATA, "--logit-bias names token %" PRIu64 ", which is not in the vocabulary", fault.at);
     case FAULT_NO_EOT:
