@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "io/file.h"
+#include "io/json_tree.h"
 #include "schema/schema.h"
 
 #include <stdlib.h>
@@ -56,16 +57,12 @@ static bool explain(const struct schema_fault *f, struct err *e)
 
 char *schema_grammar(const char *json, size_t len, const char *where, struct err *e)
 {
-    size_t at;
-    const char *why;
     struct text out = {0};
     struct schema_fault fault;
-    cJSON *const schema = schema_parse(json, len, &at, &why);
+    cJSON *const schema = json_tree(json, len, e);
     if (!schema) {
-        if (why)
-            err_set(e, STATUS_USAGE, "--%s: byte %zu: %s", where, at, why);
-        else
-            err_from_fault(e, fault_memory());
+        if (e->status == STATUS_USAGE)
+            err_prefix(e, "--%s", where);
         return NULL;
     }
     const bool ok = schema_to_gbnf(schema, &out, &fault);

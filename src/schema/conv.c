@@ -67,7 +67,7 @@ static bool write_bodies(struct conv *c)
 {
     for (size_t i = 0; i < c->n_rules; i++) {
         struct text body = {0};
-        const bool has_one = c->rule[i].body.len > 0;
+        const bool has_one = c->rule[i].has_body;
         const bool ok = has_one || emit_rule(c, i, &body);
         if (!has_one)
             c->rule[i].body = body;

@@ -24,7 +24,8 @@ struct rule {
     char *name;
     struct members of;
     const struct place *at;
-    struct text body;                                      // empty until its turn comes
+    struct text body;
+    bool has_body;                                         // false until its turn comes, unless it came with the rule
     size_t *alternative, n_alternatives, alternatives_cap; // rules that stand for the same value as this one, for cycles
 };
 

@@ -177,7 +177,7 @@ static char *free_name(struct conv *c, const char *wanted)
 // A new rule; takes `of` (may be NULL) and body (may be NULL).
 static bool new_rule(struct conv *c, const char *name, struct members *of, struct text *body, const struct place *at)
 {
-    struct rule r = {.at = at};
+    struct rule r = {.at = at, .has_body = body != NULL};
     size_t slot;
     if (of)
         r.of = *of, *of = (struct members){0};
@@ -266,7 +266,7 @@ bool rule_for(struct conv *c, struct members *of, const struct place *at, struct
         members_free(of);
     }
     text_string(to, c->rule[*index].name);
-    return true;
+    return !to->failed || conv_memory(c);
 }
 
 bool rule_add(struct conv *c, const char *base, const char *suffix, const struct place *at, struct text *body, struct text *to)
@@ -285,5 +285,5 @@ bool rule_add(struct conv *c, const char *base, const char *suffix, const struct
         return false;
     }
     text_string(to, c->rule[c->n_rules - 1].name);
-    return true;
+    return !to->failed || conv_memory(c);
 }

@@ -36,11 +36,8 @@ struct schema_fault {
     char word[80];  // cut where it is too long
 };
 
-// Reads JSON text, with every number a cJSON_Raw that holds its spelling. The caller frees the tree with cJSON_Delete. NULL: *at is the
-// byte at which it stopped being JSON and *why says what is wrong in a few words, or is NULL when memory was short.
-cJSON *schema_parse(const char *text, size_t len, size_t *at, const char **why);
-
-// Appends the grammar to out. schema comes from schema_parse. False with *fault; out must be freed either way.
+// Appends the grammar to out. In the schema, numbers are cJSON_Raw with their spelling and strings are UTF-8 (io/json_tree.h). False with
+// *fault; out must be freed either way.
 bool schema_to_gbnf(const cJSON *schema, struct text *out, struct schema_fault *fault);
 
 #endif

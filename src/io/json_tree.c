@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // cJSON reads the text; what it lets pass and what it loses (the spelling of numbers) is seen to here.
-#include "schema/schema.h"
+#include "io/json_tree.h"
 
-#include <stdlib.h>
+#include <errno.h>
+#include <stdint.h>
 #include <string.h>
 
 struct scan {
@@ -128,29 +129,35 @@ static bool spell_numbers(cJSON *item, struct scan *s)
     return true;
 }
 
-cJSON *schema_parse(const char *text, size_t len, size_t *at, const char **why)
+static bool at_byte(const struct scan *s, const char *why, struct err *e)
 {
-    struct scan s = {(const unsigned char *)text, (const unsigned char *)text, (const unsigned char *)text + len, NULL};
-    const unsigned char *number;
+    return err_set(e, STATUS_USAGE, "byte %zu: %s", (size_t)(s->p - s->start), why);
+}
+
+cJSON *json_tree(const char *text, size_t len, struct err *e)
+{
+    const unsigned char *const start = (const unsigned char *)text, *number;
+    struct scan s = {start, start, start + len, NULL};
     do
         if (!next_number(&s, &number)) {
-            *at = (size_t)(s.p - s.start);
-            *why = s.why;
+            at_byte(&s, s.why, e);
             return NULL;
         }
     while (number);
     const char *end = NULL;
+    errno = 0;
     cJSON *const root = cJSON_ParseWithLengthOpts(text, len, &end, false);
     while (root && end < text + len && *end && strchr(" \t\r\n", *end))
         end++;
-    const bool whole = root && end == text + len;
-    s.p = s.start;
-    if (whole && spell_numbers(root, &s))
+    s.p = end && end < text + len ? start + (end - text) : s.end;
+    if (errno == ENOMEM)
+        err_from_fault(e, fault_memory());
+    else if (!root || s.p < s.end)
+        at_byte(&s, s.p < s.end ? "not JSON" : "the text ends too early", e);
+    else if (s.p = start, spell_numbers(root, &s))
         return root;
-    *at = end && end < text + len ? (size_t)(end - text) : len;
-    *why = *at < len ? "not JSON" : "the text ends too early";
-    if (whole)
-        *why = NULL;
+    else
+        err_from_fault(e, fault_memory());
     cJSON_Delete(root);
     return NULL;
 }
