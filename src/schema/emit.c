@@ -47,7 +47,7 @@ static bool emit_union(struct conv *c, size_t rule, const struct members *list, 
         if (!rule_for(c, &one, at, to, &index) || (index != NO_RULE && !rule_link(c, rule, index)))
             return false;
     }
-    return to->len || conv_fail(c, SCHEMA_NOTHING, m->at, f->union_word, "");
+    return to->len || to->failed || conv_fail(c, SCHEMA_NOTHING, m->at, f->union_word, "");
 }
 
 static bool emit_numbers(struct conv *c, const struct facts *f, struct text *to)

@@ -131,11 +131,9 @@ static bool add_elements(struct array *a, size_t n, struct text *to)
             rest = name;
         }
     }
-    if (rest.len) {
-        text_string(to, !a->min ? "(" : "");
-        text_append(to, &rest);
-        text_string(to, !a->min ? ")? " : " ");
-    }
+    text_string(to, rest.len && !a->min ? "(" : "");
+    text_append(to, &rest);
+    text_string(to, !rest.len ? "" : a->min ? " " : ")? ");
     text_free(&rest);
     return ok;
 }

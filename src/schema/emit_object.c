@@ -228,10 +228,8 @@ static bool add_in_order(struct object *o, size_t first, struct text *to)
         ok = share(o, i, &rest);
         text_append(&alternative, &o->p[i].pair);
         text_append(&alternative, &rest);
-        if (out.len) {
-            text_string(&alternative, " | ");
-            text_bytes(&alternative, out.p, out.len);
-        }
+        text_string(&alternative, out.len ? " | " : "");
+        text_append(&alternative, &out);
         text_free(&out);
         out = alternative;
         struct text more = {0};
@@ -271,11 +269,9 @@ static bool write_object(struct object *o, struct text *to)
         text_free(&rest);
     }
     text_string(to, "\"{\" space ");
-    if (pairs.len) {
-        text_string(to, "(");
-        text_append(to, &pairs);
-        text_string(to, first < o->n ? ") " : ")? ");
-    }
+    text_string(to, pairs.len ? "(" : "");
+    text_append(to, &pairs);
+    text_string(to, !pairs.len ? "" : first < o->n ? ") " : ")? ");
     text_string(to, "\"}\" space");
     text_free(&pairs);
     return ok;
