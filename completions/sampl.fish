@@ -46,7 +46,7 @@ complete -c sampl -l logit-bias -s l -x -d 'add BIAS to a token\'s logit; ID-inf
 complete -c sampl -l ignore-eos -d 'ban the vocabulary\'s end-of-generation tokens'
 complete -c sampl -l grammar -x -d 'let only tokens through that fit a grammar in llama.cpp\'s notation; needs --vocab'
 complete -c sampl -l grammar-file -r -d 'the same, from a file'
-complete -c sampl -l json-schema -s j -x -d 'constrain the output to a JSON schema'
+complete -c sampl -l json-schema -s j -x -d 'let only JSON through that satisfies a schema; {} is any object; needs --vocab'
 complete -c sampl -l json-schema-file -o jf -r -d 'the same, from a file'
 complete -c sampl -l engine -x -a 'llama ollama akunu akunu-gpu batch' -d 'whose pipeline to run; each has defaults of its own'
 complete -c sampl -l backend-sampling -o bs -d 'no effect, as there is no backend'

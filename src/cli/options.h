@@ -88,6 +88,7 @@ struct options {
     // grammar
     const char *grammar_given; // GBNF, or the file that holds it; NULL: none
     bool grammar_is_file;
+    const char *schema_gbnf, *schema_option; // a schema as GBNF, and the name of the option that gave it
     char *gbnf; // [gbnf_len] its text
     size_t gbnf_len;
     struct grammar *grammar;
