@@ -26,3 +26,7 @@ load helper
 @test "sorting and selection match the obvious way" {
     run -0 "$UNITS/sort_check"
 }
+
+@test "infill and DRY's text breakers match the obvious way" {
+    run -0 "$UNITS/vocab_check" 20000
+}
