@@ -398,6 +398,18 @@ dry() {
     [ "$(dry --prompt-tokens 2,1,4,2,1 --vocab v1.gguf --dry-sequence-breaker ' ')" = 4:-1.75 ]
     [ "$(dry --prompt-tokens 2,1,4,2,1 --vocab v.gguf --dry-sequence-breaker ' ')" = 4:-1.75 ]
     [ "$(dry --prompt-tokens 3,1,4,3,1 --vocab v1.gguf --dry-sequence-breaker ' ')" = 4:-1 ]
+    # in JSON
+    local vocab='{"vocab":{"a":0,"b":1,"▁":2,"▁▁":3,"c":4}},"decoder":{"type":"Metaspace"}'
+    echo '{"a":0,"b":1,"▁":2,"▁▁":3,"c":4}' >1.json
+    echo "{\"model\":$vocab,\"pre_tokenizer\":{\"type\":\"Metaspace\"}}" >2.json
+    echo "{\"model\":$vocab,\"normalizer\":{\"type\":\"Sequence\",\"normalizers\":[{\"type\":\"Prepend\"}]}}" >3.json
+    echo "{\"model\":$vocab,\"pre_tokenizer\":{\"type\":\"Metaspace\",\"prepend_scheme\":\"never\"}}" >4.json
+    echo "{\"model\":$vocab,\"pre_tokenizer\":{\"type\":\"Metaspace\",\"add_prefix_space\":false}}" >5.json
+    for i in 1 2 3 4 5; do
+        dry --prompt-tokens 2,1,4,2,1 --vocab $i.json --dry-sequence-breaker ' '
+    done >got
+    printf '4:-%s\n' 1.75 1.75 1.75 1 1 >want
+    same got want
 }
 
 @test "dry: a long breaker counts with its first 40 bytes" {
