@@ -4,6 +4,7 @@
 #define SAMPL_CLI_OPTIONS_H
 
 #include "io/err.h"
+#include "io/output.h"
 #include "sample/chain.h"
 #include "vocab/vocab.h"
 
@@ -31,6 +32,11 @@ struct bias_text {
     size_t len;
 };
 
+// The k-th of n parts, k from 1; both 0: no parts.
+struct share {
+    int64_t k, n;
+};
+
 struct options {
     enum action action;
     const char *how; // ACTION_PRINT_CHAIN: text, json, llama or server; ACTION_GENERATE: bash, zsh or fish
@@ -45,6 +51,8 @@ struct options {
     const char *vocab_file;    // NULL: none
     const struct vocab *vocab; // what the tokens say, or NULL
     bool independent;
+    struct share shard;
+    int64_t row_base;
     const char **files; // [n_files]
     size_t n_files, files_cap;
 
@@ -63,12 +71,15 @@ struct options {
     bool ignore_eos;
 
     // output
+    enum emit emit;
     bool dump;
     int32_t dump_most; // candidates per row; 0: all
     bool trace;
-    const char *output_format;
-    const char *output; // NULL: standard output
+    const char *output_format; // NULL: a distribution takes after the input
+    const char *output;        // NULL: standard output
     bool line_buffered;
+    bool stats;
+    bool skip_bad; // rows, and go on
 
     int32_t threads;
     bool verbose, backend_sampling;

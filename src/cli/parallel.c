@@ -2,6 +2,7 @@
 #include "cli/parallel.h"
 
 #include "base/mem.h"
+#include "cli/serial.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -31,6 +32,8 @@ struct team {
         bool started;
     } * member; // [members]
     size_t members;
+    struct input_row serial; // the first row that must be worked on after all others before it, once has_serial
+    bool has_serial;
 };
 
 // Samples this worker's part of the batch, and passes over the rest.
@@ -48,7 +51,7 @@ static void *work(void *arg)
             continue;
         }
         s->failed = !worker_row(&m->worker, &s->row, &s->result, &s->e);
-        if (s->failed)
+        if (s->failed && !(s->result.bad && m->worker.o->skip_bad))
             break;
     }
     return NULL;
@@ -66,7 +69,9 @@ static bool take(struct team *t, const struct input_row *row, struct err *e)
     for (size_t i = 0; i < row->n_before; i++)
         s->before[i] = row->before[i];
     s->row.before = s->before;
-    if (row->stays)
+    if (row->bad)
+        s->e = *e;
+    if (row->stays || row->bad)
         return true;
     if (!mem_grow(&s->copy, &s->copy_cap, bytes, 1))
         return err_from_fault(e, fault_memory());
@@ -75,20 +80,26 @@ static bool take(struct team *t, const struct input_row *row, struct err *e)
     return true;
 }
 
-// Fills the batch. *end when there is no more. An error of the input comes after the rows before it.
+// Fills the batch. *end when there is no more, or when the next row may bring parameters for which all tokens must be known: such rows
+// are worked on one after the other. An error of the input comes after the rows before it.
 static bool fill(struct team *t, struct input *in, bool *end, struct err *e)
 {
     size_t room = MOST_ROWS * t->members, bytes = 0;
     *end = false;
     input_release(in);
     for (t->n = 0; t->n < room && bytes < SHARE * t->members;) {
-        struct input_row row;
+        struct input_row row = {0};
         if (!mem_grow(&t->slot, &t->cap, t->n + 1, sizeof *t->slot))
             return err_from_fault(e, fault_memory());
         if (t->n == t->slots)
             t->slot[t->slots++] = (struct slot){0};
-        if (!input_next(in, &row, end, e))
+        const bool read = input_next(in, &row, end, e);
+        if (!read && !row.bad)
             return false;
+        if (row.may_change && !*end) {
+            t->serial = row;
+            t->has_serial = *end = true;
+        }
         if (*end)
             return true;
         if (!take(t, &row, e))
@@ -115,15 +126,14 @@ static bool run_batch(struct team *t, struct err *e)
     return ok || err_set(e, STATUS_IO, "cannot start a thread");
 }
 
-static bool write_batch(struct team *t, struct output *out, struct err *e)
+static bool write_batch(struct team *t, struct sink *sink, struct err *e)
 {
     for (size_t i = 0; i < t->n; i++) {
-        if (t->slot[i].failed) {
-            *e = t->slot[i].e;
-            return input_blame(&t->slot[i].row, e);
-        }
-        if (!output_record(out, &t->slot[i].result.record, e))
+        struct slot *const s = &t->slot[i];
+        if (!sink_take(sink, &s->row, &s->result, !s->failed, &s->e)) {
+            *e = s->e;
             return false;
+        }
     }
     return true;
 }
@@ -159,19 +169,21 @@ static void dismiss(struct team *t)
     free(t->slot);
 }
 
-bool parallel_run(const struct options *o, const struct kern *kern, struct input *in, struct output *out, struct err *e)
+bool parallel_run(const struct options *o, const struct kern *kern, struct input *in, struct sink *sink, struct err *e)
 {
     struct team t = {0};
     bool ok = recruit(&t, o, kern, e), end = false;
     while (ok && !end) {
         struct err late;
         const bool filled = fill(&t, in, &end, &late);
-        ok = !t.n || (run_batch(&t, e) && write_batch(&t, out, e));
+        ok = !t.n || (run_batch(&t, e) && write_batch(&t, sink, e));
         if (ok && !filled) {
             *e = late;
             ok = false;
         }
     }
+    if (ok && t.has_serial)
+        ok = serial_run(&t.member[0].worker, in, sink, &t.serial, e);
     dismiss(&t);
     return ok;
 }

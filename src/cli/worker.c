@@ -2,6 +2,8 @@
 #include "cli/worker.h"
 
 #include "base/mem.h"
+#include "cli/emit.h"
+#include "cli/part.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -12,48 +14,79 @@ void result_free(struct result *res)
 {
     free(res->ranked);
     free(res->line);
+    free(res->values);
 }
 
 bool worker_init(struct worker *w, const struct options *o, const struct kern *kern, struct err *e)
 {
-    struct fault fault = fault_none();
-    *w = (struct worker){.o = o};
+    *w = (struct worker){.o = o, .sequences = {.o = o}};
     cand_init(&w->cand, kern);
-    w->cand.want_p = o->dump;
-    w->chain = chain_new(o->plan, o->n_plan, &fault);
-    if (!fault.code && o->trace && !trace_init(&w->trace, o->plan, o->n_plan))
-        fault = fault_memory();
-    return err_from_fault(e, fault);
+    w->cand.want_p = o->dump || o->emit == EMIT_PROBS;
+    w->seq = sequences_find(&w->sequences, NULL, e);
+    return w->seq;
 }
 
 void worker_free(struct worker *w)
 {
-    chain_free(w->chain);
+    sequences_free(&w->sequences);
     cand_free(&w->cand);
     trace_free(&w->trace);
+    stats_scratch_free(&w->stats);
 }
 
 static bool accept_all(struct worker *w, const uint32_t *id, size_t n, struct err *e)
 {
     struct fault fault = fault_none();
     for (size_t i = 0; i < n && !fault.code; i++)
-        fault = chain_accept(w->chain, id[i]);
+        fault = chain_accept(w->seq->chain, id[i]);
     return err_from_fault(e, fault);
 }
 
-static bool in_vocabulary(const struct ids *ids, size_t n, size_t n_vocab, const char *option, struct err *e)
+static bool in_vocabulary(const uint32_t *id, size_t n, size_t n_vocab, const char *where, struct err *e)
 {
-    for (size_t i = 0; i < n && i < ids->n; i++)
-        if (ids->id[i] >= n_vocab)
-            return err_set(e, STATUS_DATA, "%s holds token %" PRIu32 ", the vocabulary ends at %zu", option, ids->id[i],
-                           n_vocab - 1);
+    for (size_t i = 0; i < n; i++)
+        if (id[i] >= n_vocab)
+            return err_set(e, STATUS_DATA, "%s holds token %" PRIu32 ", the vocabulary ends at %zu", where, id[i], n_vocab - 1);
     return true;
 }
 
-// The token that follows a row, when that is known beforehand; else -1.
+// Finds the row's sequence.
+static bool find_sequence(struct worker *w, const struct input_row *row, struct err *e)
+{
+    w->seq = sequences_find(&w->sequences, row->seq, e);
+    if (w->seq && !w->seq->begun && row->may_change)
+        chain_remember(w->seq->chain);
+    return w->seq;
+}
+
+// Does a sequence start at this row?
+static bool starts(const struct worker *w, const struct input_row *row)
+{
+    return !w->seq->begun || w->o->independent || (row->fresh && w->o->accept_recorded);
+}
+
+// Takes in what the row says of its sequence. An error is the row's own, if it is one of data.
+static bool heed(struct worker *w, const struct input_row *row, struct err *e)
+{
+    if (row->seq && row->missed && !w->o->independent)
+        return err_set(e, STATUS_DATA,
+                       "a named sequence may have begun in an earlier part; with --independent that does not matter");
+    if (row->prompt && !starts(w, row))
+        return err_set(e, STATUS_DATA, "prompt_tokens after the sequence's first row");
+    if (!row->params)
+        return true;
+    w->trace.plan = NULL; // the old one is gone
+    return sequence_change(w->seq, row->params, e);
+}
+
+// The token that follows a row, when that is known beforehand; else -1. An error is the row's own.
 static bool known_token(const struct options *o, const struct input_row *row, int64_t *token, struct err *e)
 {
-    *token = -1;
+    *token = row->forced;
+    if (*token >= 0) {
+        const uint32_t id = (uint32_t)*token;
+        return in_vocabulary(&id, 1, row->logits.n, "accept", e);
+    }
     if (o->accept_recorded) {
         *token = row->recorded;
         return *token >= 0 || err_set(e, STATUS_DATA, "--accept recorded: the input records no tokens");
@@ -63,27 +96,52 @@ static bool known_token(const struct options *o, const struct input_row *row, in
     if (row->number >= o->accept.n)
         return err_set(e, STATUS_DATA, "--accept names no token for this row, only %zu", o->accept.n);
     *token = o->accept.id[row->number];
-    return *token < (int64_t)row->logits.n || in_vocabulary(&o->accept, row->number + 1, row->logits.n, "--accept", e);
+    return true;
+}
+
+// The ids of --accept that the unnamed sequence accepted before this row.
+static size_t accepted_before(const struct worker *w, const struct input_row *row)
+{
+    const struct options *const o = w->o;
+    return w->seq->name || o->independent || !o->accept.given ? 0 : row->number < o->accept.n ? (size_t)row->number : o->accept.n;
+}
+
+// Makes up for the rows that other parts of the run work on: the generators go on from where those leave them. If a sequence that the
+// format tells of began among them, that is where they were seeded.
+static void catch_up(struct worker *w, const struct input_row *row)
+{
+    const bool began = w->o->accept_recorded && row->place < row->missed;
+    if (began)
+        chain_reset(w->seq->chain, w->seq->settings->params.seed + (uint32_t)(row->number - row->place));
+    if (row->missed)
+        chain_skip(w->seq->chain, began ? row->place : row->missed);
 }
 
 // Starts a sequence at this row: the prompt, and of known tokens those before it.
 static bool begin_sequence(struct worker *w, const struct input_row *row, struct err *e)
 {
     const struct options *const o = w->o;
-    if (!in_vocabulary(&o->prompt, o->prompt.n, row->logits.n, "--prompt-tokens", e) ||
-        !in_vocabulary(&o->accept, row->number, row->logits.n, "--accept", e))
+    const uint32_t *const prompt = row->prompt ? row->prompt : o->prompt.id;
+    const size_t n_prompt = row->prompt ? row->n_prompt : o->prompt.n, n_before = accepted_before(w, row);
+    if (!row->bad && (!in_vocabulary(prompt, n_prompt, row->logits.n, row->prompt ? "prompt_tokens" : "--prompt-tokens", e) ||
+                      !in_vocabulary(o->accept.id, n_before, row->logits.n, "--accept", e)))
         return false;
-    if (o->independent || (w->begun && row->fresh))
-        chain_reset(w->chain, o->params.seed + (uint32_t)row->number);
-    w->begun = true;
-    return accept_all(w, o->prompt.id, o->prompt.n, e) && (!o->accept_recorded || accept_all(w, row->before, row->n_before, e)) &&
-           (o->independent || !o->accept.given || accept_all(w, o->accept.id, row->number, e));
+    if (o->independent || (w->seq->begun && row->fresh))
+        chain_reset(w->seq->chain, w->seq->settings->params.seed + (uint32_t)row->number);
+    else if (!w->seq->begun)
+        catch_up(w, row);
+    w->seq->begun = true;
+    return accept_all(w, prompt, n_prompt, e) && (!o->accept_recorded || accept_all(w, row->before, row->n_before, e)) &&
+           accept_all(w, o->accept.id, n_before, e);
 }
 
-static bool begin_row(struct worker *w, const struct input_row *row, int64_t *token, struct err *e)
+// An error is one of the options.
+static bool begin_row(struct worker *w, const struct input_row *row, int64_t token, struct err *e)
 {
-    const bool fresh = !w->begun || w->o->independent || (row->fresh && w->o->accept_recorded);
-    return known_token(w->o, row, token, e) && (!fresh || begin_sequence(w, row, e));
+    const bool fresh = starts(w, row);
+    if (token >= (int64_t)row->logits.n && !row->bad && !w->o->accept_recorded)
+        return in_vocabulary(w->o->accept.id, (size_t)row->number + 1, row->logits.n, "--accept", e);
+    return !fresh || begin_sequence(w, row, e);
 }
 
 // By falling probability, then rising id.
@@ -113,9 +171,9 @@ static struct fault describe(const struct worker *w, struct result *res)
     rec->kept = n;
     rec->ranked = res->ranked;
     rec->shown = w->o->dump_most && (size_t)w->o->dump_most < n ? (size_t)w->o->dump_most : n;
-    if (!w->trace.n)
+    if (!w->o->trace)
         return fault_none();
-    if (!res->line && !(res->line = calloc(w->trace.n, sizeof *res->line)))
+    if (!mem_grow(&res->line, &res->line_cap, w->trace.n, sizeof *res->line))
         return fault_memory();
     memcpy(res->line, w->trace.line, w->trace.n * sizeof *res->line);
     rec->trace = res->line;
@@ -125,36 +183,85 @@ static struct fault describe(const struct worker *w, struct result *res)
 
 static struct fault sample(struct worker *w, const struct row *row)
 {
+    const struct options *const settings = w->seq->settings;
+    const bool traced = w->o->trace;
     struct fault fault = cand_load(&w->cand, row);
-    if (!fault.code && w->trace.n)
+    if (fault.code) {
+        chain_skip(w->seq->chain, 1);
+        return fault;
+    }
+    if (w->o->stats)
+        fault = stats_before(&w->stats, &w->cand);
+    if (!fault.code && traced && w->trace.plan != settings->plan && !trace_plan(&w->trace, settings->plan, settings->n_plan))
+        fault = fault_memory();
+    if (!fault.code && traced)
         fault = trace_begin(&w->trace, &w->cand);
     if (!fault.code)
-        fault = chain_apply(w->chain, &w->cand, w->trace.n ? trace_stage : NULL, &w->trace);
+        fault = chain_apply(w->seq->chain, &w->cand, traced ? trace_stage : NULL, &w->trace);
     return fault;
 }
 
-static struct fault record(struct worker *w, const struct input_row *row, struct result *res)
+static struct fault record(struct worker *w, int64_t known, struct result *res)
 {
     struct cand *const c = &w->cand;
-    res->record = (struct record){.row = row->number, .chosen = c->chosen, .chosen_p = c->chosen_p, .n_vocab = c->n_vocab};
+    struct record *const rec = &res->record;
+    struct fault fault = fault_none();
+    rec->chosen = c->chosen;
+    rec->chosen_p = c->chosen_p;
+    if (w->o->stats)
+        fault = stats_after(&w->stats, c, &res->stats);
+    if (fault.code)
+        return fault;
+    if (w->o->emit == EMIT_SCORE || emit_distribution(w->o->emit)) {
+        rec->scored = (uint32_t)known;
+        fault = emit_values(w->o->emit, c, rec->scored, &res->values, &res->values_cap);
+        rec->values = res->values;
+        return fault;
+    }
     if (!w->o->dump)
-        return strcmp(w->o->output_format, "text") != 0 ? cand_alive(c, c->n, &res->record.kept) : fault_none();
-    const struct fault fault = cand_list(c);
+        return strcmp(w->o->output_format, "text") != 0 ? cand_alive(c, c->n, &rec->kept) : fault;
+    fault = cand_list(c);
     return fault.code ? fault : describe(w, res);
+}
+
+// Samples a row that the chain stands ready for, or passes over it if it is bad.
+static bool work_on(struct worker *w, const struct input_row *row, int64_t known, struct result *res, struct err *e)
+{
+    if (row->bad) {
+        chain_skip(w->seq->chain, 1);
+        res->bad = true;
+        return false;
+    }
+    struct fault fault = sample(w, &row->logits);
+    if (!fault.code)
+        fault = record(w, known, res);
+    err_from_fault(e, fault);
+    res->bad = fault.code && e->status == STATUS_DATA && fault.code != FAULT_BIAS_ID; // which is no fault of the row's
+    return !fault.code;
 }
 
 bool worker_row(struct worker *w, const struct input_row *row, struct result *res, struct err *e)
 {
     int64_t known;
-    if (!begin_row(w, row, &known, e))
+    struct err late;
+    res->record = (struct record){.row = row->number, .n_vocab = row->logits.n, .type = row->logits.type};
+    if (!find_sequence(w, row, e))
         return false;
-    struct fault fault = sample(w, &row->logits);
-    if (!fault.code)
-        fault = record(w, row, res);
-    if (fault.code)
-        return err_from_fault(e, fault);
+    if (!heed(w, row, e) || !known_token(w->o, row, &known, row->bad ? &late : e)) {
+        chain_skip(w->seq->chain, 1);
+        res->bad = e->status == STATUS_DATA;
+        return false;
+    }
+    if (!begin_row(w, row, known, e))
+        return false;
+    const bool ok = work_on(w, row, known, res, e);
+    if (!ok && (known < 0 || !res->bad))
+        return false;
     res->token = known < 0 ? w->cand.chosen : (uint32_t)known;
-    return accept_all(w, &res->token, 1, e);
+    if (accept_all(w, &res->token, 1, &late))
+        return ok;
+    *e = late;
+    return res->bad = false;
 }
 
 bool worker_skip(struct worker *w, const struct input_row *row, struct err *e)
@@ -162,15 +269,17 @@ bool worker_skip(struct worker *w, const struct input_row *row, struct err *e)
     int64_t known;
     if (w->o->independent)
         return true;
-    if (!begin_row(w, row, &known, e))
+    if (!find_sequence(w, row, e))
         return false;
-    chain_skip(w->chain);
+    const bool good = known_token(w->o, row, &known, e);
+    if (good && !begin_row(w, row, known, e))
+        return false;
+    chain_skip(w->seq->chain, 1);
     const uint32_t token = (uint32_t)known; // if it is not known, no stage looks at it
-    return accept_all(w, &token, 1, e);
+    return !good || accept_all(w, &token, 1, e);
 }
 
 bool worker_splits(const struct worker *w)
 {
-    const bool known = w->o->accept.given || w->o->accept_recorded;
-    return w->o->independent || chain_carry(w->chain) <= (known ? CARRY_TOKENS : CARRY_NOTHING);
+    return part_carry(w->o, NULL) == CARRY_NOTHING;
 }

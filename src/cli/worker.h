@@ -3,7 +3,8 @@
 #ifndef SAMPL_CLI_WORKER_H
 #define SAMPL_CLI_WORKER_H
 
-#include "cli/options.h"
+#include "cli/sequence.h"
+#include "cli/stats.h"
 #include "cli/trace.h"
 #include "io/input.h"
 #include "io/output.h"
@@ -15,22 +16,29 @@ struct result {
     struct ranked *ranked;
     size_t ranked_cap;
     struct trace_line *line;
+    size_t line_cap;
+    float *values;
+    size_t values_cap;
+    struct row_stats stats; // with --stats
+    bool bad; // with an error: it is the row's own, and the worker has passed over it and stands where it stands after a good one
 };
 
 void result_free(struct result *res);
 
 struct worker {
     const struct options *o;
-    struct chain *chain;
+    struct sequences sequences;
+    struct sequence *seq; // of the row at hand
     struct cand cand;
     struct trace trace;
-    bool begun; // a row has been seen
+    struct stats_scratch stats;
 };
 
 bool worker_init(struct worker *w, const struct options *o, const struct kern *kern, struct err *e);
 void worker_free(struct worker *w);
 
-// Samples a row and accepts its token.
+// Samples a row and accepts its token. A row that its format found bad (row->bad) comes with the error in *e, which stays. After an
+// error of the row itself (res->bad) the known token is accepted, if there is one, and res->record has number and width.
 bool worker_row(struct worker *w, const struct input_row *row, struct result *res, struct err *e);
 
 // Passes over a row that another worker samples. Only when rows can be worked on apart: see worker_splits.

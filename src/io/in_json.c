@@ -244,9 +244,11 @@ static bool next_json(void *self, struct source *s, struct input_row *r, bool *e
         return true;
     if (!(c == '{' ? object(st, e) : json_read_numbers(&st->text, &st->row, e)))
         return false;
+    r->logits = (struct row){DTYPE_F32, NULL, st->n_vocab}; // all that is known of a bad row, which is behind us
+    r->bad = !st->row.n || (st->n_vocab && st->row.n != st->n_vocab);
     if (!st->row.n)
         return err_set(e, STATUS_DATA, "the row is empty");
-    if (st->n_vocab && st->row.n != st->n_vocab)
+    if (r->bad)
         return err_set(e, STATUS_DATA, "the row has %zu logits, --n-vocab says %zu", st->row.n, st->n_vocab);
     r->logits = (struct row){DTYPE_F32, st->row.x, st->row.n};
     return true;

@@ -120,7 +120,9 @@ static bool next_pairs(void *self, struct source *s, struct input_row *r, bool *
         source_skip(s, bytes);
     } while (bytes);
     *end = !st->n;
-    if (st->n && st->n_vocab && st->n != st->n_vocab)
+    r->logits = (struct row){DTYPE_F32, NULL, st->n_vocab};
+    r->bad = st->n && st->n_vocab && st->n != st->n_vocab;
+    if (r->bad)
         return err_set(e, STATUS_DATA, "the row has %zu logits, --n-vocab says %zu", st->n, st->n_vocab);
     r->logits = (struct row){DTYPE_F32, st->x, st->n};
     return true;
