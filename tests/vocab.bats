@@ -326,6 +326,13 @@ austen_files() {
     sampl --vocab "$V" -s 1 --rows :1 --dump-probs=1 --trace "$AUSTEN" | grep -qF 'top_k            4096 ->       40  0.919451    2.052  304 " was"; 4056 removed: 1354 " brought" (0.001009) '
 }
 
+@test "--emit text: the texts of the chosen tokens" {
+    sampl --vocab "$V" -s 1 --rows :30 -O json "$AUSTEN" | perl -ne 'print pack "C*", split /,/, $1 if /"bytes":\[([\d,]*)\]/' >want
+    [ -s want ]
+    sampl -s 1 --rows :30 --emit text "$AUSTEN" --vocab "$V" >got
+    same got want
+}
+
 @test "-l with a text is -l with the id" {
     printf '%s\n' a '"' 'a+b' '\n' '\x41' '\\n' >v.txt
     local text id
