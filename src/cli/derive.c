@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "cli/chainspec.h"
+#include "cli/enginespec.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -87,5 +88,5 @@ bool derive_plan(struct options *o, struct err *e)
     free(o->plan);
     o->plan = NULL;
     o->n_choices = 0;
-    return chainspec_build(o, e);
+    return o->engine->options ? enginespec_build(o, e) : chainspec_build(o, e);
 }

@@ -106,8 +106,8 @@ const struct option_row option_table[] = {
     {"grammar-file", .metavar = "FILE", .group = GROUP_CHAIN, .help = "the same, from a file"},
     {"json-schema", .brief = "j", .metavar = "SCHEMA", .group = GROUP_CHAIN, .help = "constrain the output to a JSON schema"},
     {"json-schema-file", .brief = "jf", .metavar = "FILE", .group = GROUP_CHAIN, .help = "the same, from a file"},
-    {"engine", .metavar = "NAME", .group = GROUP_CHAIN, .choices = "llama,ollama,akunu,akunu-gpu,batch",
-     .help = "whose pipeline to run"},
+    {"engine", .metavar = "NAME", .group = GROUP_CHAIN, .def = "llama", AT(engine_name), .set = set_choice,
+     .choices = "llama,ollama,akunu,akunu-gpu,batch", .help = "whose pipeline to run; each has defaults of its own"},
     {"backend-sampling", .brief = "bs", .group = GROUP_CHAIN, AT(backend_sampling), .set = set_flag, .help = "no effect, as there is no backend"},
 
     // scatter
@@ -166,6 +166,8 @@ const struct option_row option_table[] = {
 };
 // clang-format on
 
+_Static_assert(sizeof option_table / sizeof *option_table <= OPTIONS_MOST, "struct options has a place for each");
+
 static bool same_name(const char *name, size_t len, const char *option)
 {
     for (size_t i = 0; i < len; i++)
@@ -184,4 +186,9 @@ const struct option_row *option_by_name(const char *name, size_t len)
                 return row;
     }
     return NULL;
+}
+
+bool option_given(const struct options *o, const struct option_row *row)
+{
+    return o->given[row - option_table];
 }

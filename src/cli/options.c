@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "cli/chainspec.h"
+#include "cli/enginespec.h"
 #include "cli/part.h"
 #include "cli/preset.h"
 #include "cli/set.h"
@@ -156,6 +157,7 @@ static bool take(struct parser *ps, int opt)
     const struct option_row *const row = row_of(opt);
     if (!row->set)
         return err_set(ps->e, STATUS_USAGE, "--%s is not available yet", row->name);
+    ps->o->given[row - option_table] = true;
     return row->set == set_preset ? insert_preset(ps, optarg) : row->set(row, optarg, ps->o, ps->e);
 }
 
@@ -207,6 +209,8 @@ static bool check_emit(const struct options *o, struct err *e)
 // What depends on more than one option.
 static bool finish(struct options *o, struct err *e)
 {
+    if (!enginespec_settle(o, e))
+        return false;
     if (o->params.scatter_strength_min > o->params.scatter_strength_max)
         return err_set(e, STATUS_USAGE, "--scatter-strength-min is above --scatter-strength-max");
     if (o->trace && !o->dump)
@@ -220,7 +224,7 @@ static bool finish(struct options *o, struct err *e)
     o->random_seed = o->params.seed == UINT32_MAX;
     if (o->random_seed && getrandom(&o->params.seed, sizeof o->params.seed, 0) != sizeof o->params.seed)
         return err_set(e, STATUS_IO, "no random seed to be had from the system");
-    if (!vocab_options_apply(o, e) || !chainspec_build(o, e))
+    if (!vocab_options_apply(o, e) || !(o->engine->options ? enginespec_build(o, e) : chainspec_build(o, e)))
         return false;
     vocab_options_warn(o);
     return part_check(o, e);

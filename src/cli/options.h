@@ -5,7 +5,7 @@
 
 #include "io/err.h"
 #include "io/output.h"
-#include "sample/chain.h"
+#include "sample/engine.h"
 #include "vocab/vocab.h"
 
 #include <stdbool.h>
@@ -36,6 +36,7 @@ struct bias_text {
 struct share {
     int64_t k, n;
 };
+enum { OPTIONS_MOST = 128 };
 
 struct options {
     enum action action;
@@ -58,6 +59,8 @@ struct options {
 
     // chain
     struct params params;
+    const char *engine_name;
+    const struct engine *engine;
     bool random_seed;        // params.seed came from the operating system
     const char *samplers;    // as given: names, or
     bool samplers_by_letter; // letters
@@ -80,6 +83,8 @@ struct options {
     bool line_buffered;
     bool stats;
     bool skip_bad; // rows, and go on
+
+    bool given[OPTIONS_MOST]; // by row of the option table: was it on the command line or in a preset?
 
     int32_t threads;
     bool verbose, backend_sampling;

@@ -125,6 +125,7 @@ bool sequence_change(struct sequence *q, const cJSON *params, struct err *e)
     }
     chain_free(q->chain);
     forget_options(q->own);
-    *q = (struct sequence){.name = q->name, .hash = q->hash, .settings = own, .own = own, .chain = chain, .begun = q->begun};
+    *q = (struct sequence){
+        .name = q->name, .hash = q->hash, .settings = own, .own = own, .chain = chain, .begun = q->begun, .base = q->base};
     return true;
 }

@@ -13,7 +13,8 @@ struct sequence {
     const struct options *settings; // the run's, or own
     struct options *own;            // NULL: as the run's
     struct chain *chain;
-    bool begun; // a row has been seen
+    bool begun;    // a row has been seen
+    uint64_t base; // the row at which its generators were last seeded, or 0
 };
 
 struct sequences {

@@ -22,6 +22,7 @@ bool worker_init(struct worker *w, const struct options *o, const struct kern *k
     *w = (struct worker){.o = o, .sequences = {.o = o}};
     cand_init(&w->cand, kern);
     w->cand.want_p = o->dump || o->emit == EMIT_PROBS;
+    w->cand.want_chosen_p = o->dump || (o->output_format && strcmp(o->output_format, "text") != 0);
     w->seq = sequences_find(&w->sequences, NULL, e);
     return w->seq;
 }
@@ -111,8 +112,10 @@ static size_t accepted_before(const struct worker *w, const struct input_row *ro
 static void catch_up(struct worker *w, const struct input_row *row)
 {
     const bool began = w->o->accept_recorded && row->place < row->missed;
-    if (began)
-        chain_reset(w->seq->chain, w->seq->settings->params.seed + (uint32_t)(row->number - row->place));
+    if (began) {
+        w->seq->base = row->number - row->place;
+        chain_reset(w->seq->chain, w->seq->settings->params.seed + (uint32_t)w->seq->base);
+    }
     if (row->missed)
         chain_skip(w->seq->chain, began ? row->place : row->missed);
 }
@@ -126,10 +129,12 @@ static bool begin_sequence(struct worker *w, const struct input_row *row, struct
     if (!row->bad && (!in_vocabulary(prompt, n_prompt, row->logits.n, row->prompt ? "prompt_tokens" : "--prompt-tokens", e) ||
                       !in_vocabulary(o->accept.id, n_before, row->logits.n, "--accept", e)))
         return false;
-    if (o->independent || (w->seq->begun && row->fresh))
+    if (o->independent || (w->seq->begun && row->fresh)) {
         chain_reset(w->seq->chain, w->seq->settings->params.seed + (uint32_t)row->number);
-    else if (!w->seq->begun)
+        w->seq->base = row->number;
+    } else if (!w->seq->begun) {
         catch_up(w, row);
+    }
     w->seq->begun = true;
     return accept_all(w, prompt, n_prompt, e) && (!o->accept_recorded || accept_all(w, row->before, row->n_before, e)) &&
            accept_all(w, o->accept.id, n_before, e);
@@ -232,6 +237,7 @@ static bool work_on(struct worker *w, const struct input_row *row, int64_t known
         res->bad = true;
         return false;
     }
+    w->cand.position = (uint32_t)(row->number - w->seq->base);
     struct fault fault = sample(w, &row->logits);
     if (!fault.code)
         fault = record(w, known, res);
