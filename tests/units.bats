@@ -35,6 +35,10 @@ load helper
     run -0 "$UNITS/sort_check"
 }
 
+@test "infill and DRY's text breakers match the obvious way" {
+    run -0 "$UNITS/vocab_check" 20000
+}
+
 @test "numbers as text: the fewest digits, as printf and strtof find them" {
     run -0 "$UNITS/number_text_check" 50000
 }
