@@ -8,12 +8,12 @@
 enum fault_code {
     FAULT_NONE = 0,
     FAULT_MEMORY,       // out of memory
-    FAULT_NAN,          // at: index of the first bad logit
-    FAULT_INFINITE,     // at: index of the first +inf logit
+    FAULT_NAN,          // at: token of the first bad logit
+    FAULT_INFINITE,     // at: token of the first +inf logit
     FAULT_ALL_MASKED,   // no finite logit in the row
     FAULT_NOTHING_LEFT, // the chain masked every candidate
     FAULT_OVERFLOW,     // the chain drove a logit to NaN or +inf
-    FAULT_BIAS_ID,      // at: a --logit-bias id outside the row
+    FAULT_BIAS_ID,      // at: a --logit-bias id outside the vocabulary
 };
 
 struct fault {

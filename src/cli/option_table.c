@@ -23,6 +23,8 @@ const struct option_row option_table[] = {
      .help = "row width of raw input"},
     {"tensor", .metavar = "NAME", .group = GROUP_INPUT, AT(tensor), .set = set_string,
      .help = "which tensor of a safetensors file, if several fit"},
+    {"ids", .metavar = "HOW", .group = GROUP_INPUT, .def = "given", AT(ids), .set = set_choice, .choices = "given,rank",
+     .help = "ids of the tokens in a server's reply: those given, or ranks within the row"},
     {"vocab", .metavar = "FILE", .group = GROUP_INPUT, .help = "token texts: GGUF, tokenizer.json or vocab.json"},
     {"rows", .metavar = "A:B", .group = GROUP_INPUT, .def = ":", AT(rows), .set = set_rows,
      .help = "only rows A <= r < B; either may be missing, negative counts from the end"},

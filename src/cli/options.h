@@ -35,6 +35,7 @@ struct options {
     struct ids prompt, accept;
     bool accept_recorded; // the tokens that the input itself records
     const char *tensor;
+    const char *ids;           // of the tokens in servers' replies: given or rank
     const struct vocab *vocab; // what the tokens say, or NULL
     bool independent;
     const char **files; // [n_files]

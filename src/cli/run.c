@@ -55,6 +55,8 @@ bool run(const struct options *o, const struct kern *kern, struct err *e)
                                            .n_files = o->n_files ? o->n_files : 1,
                                            .format = o->format,
                                            .n_vocab = (size_t)o->n_vocab,
+                                           .vocab = o->vocab,
+                                           .ranks = !strcmp(o->ids, "rank"),
                                            .tensor = o->tensor,
                                            .first = o->rows.first,
                                            .last = o->rows.last};
@@ -64,6 +66,8 @@ bool run(const struct options *o, const struct kern *kern, struct err *e)
     struct err late;
     if (o->verbose)
         tell(o, kern);
+    if (in_config.ranks)
+        err_note("--ids rank: the ids of servers' tokens are ranks within their row; histories and biases mean nothing");
     struct input *const in = input_open(&in_config, e);
     const bool ok = in && output_open(&out, &out_config, e) && work_off(o, kern, in, &out, e);
     const bool written = output_close(&out, ok, &late);

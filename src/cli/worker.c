@@ -41,10 +41,11 @@ static bool accept_all(struct worker *w, const uint32_t *id, size_t n, struct er
     return err_from_fault(e, fault);
 }
 
+// n_vocab is 0 when not known.
 static bool in_vocabulary(const struct ids *ids, size_t n, size_t n_vocab, const char *option, struct err *e)
 {
     for (size_t i = 0; i < n && i < ids->n; i++)
-        if (ids->id[i] >= n_vocab)
+        if (n_vocab && ids->id[i] >= n_vocab)
             return err_set(e, STATUS_DATA, "%s holds token %" PRIu32 ", the vocabulary ends at %zu", option, ids->id[i],
                            n_vocab - 1);
     return true;
@@ -63,15 +64,17 @@ static bool known_token(const struct options *o, const struct input_row *row, in
     if (row->number >= o->accept.n)
         return err_set(e, STATUS_DATA, "--accept names no token for this row, only %zu", o->accept.n);
     *token = o->accept.id[row->number];
-    return *token < (int64_t)row->logits.n || in_vocabulary(&o->accept, row->number + 1, row->logits.n, "--accept", e);
+    const size_t n_vocab = row_vocab(&row->logits);
+    return *token < (int64_t)n_vocab || in_vocabulary(&o->accept, row->number + 1, n_vocab, "--accept", e);
 }
 
 // Starts a sequence at this row: the prompt, and of known tokens those before it.
 static bool begin_sequence(struct worker *w, const struct input_row *row, struct err *e)
 {
     const struct options *const o = w->o;
-    if (!in_vocabulary(&o->prompt, o->prompt.n, row->logits.n, "--prompt-tokens", e) ||
-        !in_vocabulary(&o->accept, row->number, row->logits.n, "--accept", e))
+    const size_t n_vocab = row_vocab(&row->logits);
+    if (!in_vocabulary(&o->prompt, o->prompt.n, n_vocab, "--prompt-tokens", e) ||
+        !in_vocabulary(&o->accept, row->number, n_vocab, "--accept", e))
         return false;
     if (o->independent || (w->begun && row->fresh))
         chain_reset(w->chain, o->params.seed + (uint32_t)row->number);
@@ -80,8 +83,21 @@ static bool begin_sequence(struct worker *w, const struct input_row *row, struct
            (o->independent || !o->accept.given || accept_all(w, o->accept.id, row->number, e));
 }
 
+// What a row object may say, and no worker heeds yet.
+static bool heeded(const struct input_row *row, struct err *e)
+{
+    const char *const later = row->seq           ? "seq"
+                              : row->prompt      ? "prompt_tokens"
+                              : row->forced >= 0 ? "accept"
+                              : row->params      ? "params"
+                                                 : NULL;
+    return !later || err_set(e, STATUS_DATA, "row objects with \"%s\" are not available yet", later);
+}
+
 static bool begin_row(struct worker *w, const struct input_row *row, int64_t *token, struct err *e)
 {
+    if (!heeded(row, e))
+        return false;
     const bool fresh = !w->begun || w->o->independent || (row->fresh && w->o->accept_recorded);
     return known_token(w->o, row, token, e) && (!fresh || begin_sequence(w, row, e));
 }
@@ -136,7 +152,7 @@ static struct fault sample(struct worker *w, const struct row *row)
 static struct fault record(struct worker *w, const struct input_row *row, struct result *res)
 {
     struct cand *const c = &w->cand;
-    res->record = (struct record){.row = row->number, .chosen = c->chosen, .chosen_p = c->chosen_p, .n_vocab = c->n_vocab};
+    res->record = (struct record){.row = row->number, .chosen = c->chosen, .chosen_p = c->chosen_p, .n_row = c->n_row};
     if (!w->o->dump)
         return strcmp(w->o->output_format, "text") != 0 ? cand_alive(c, c->n, &res->record.kept) : fault_none();
     const struct fault fault = cand_list(c);

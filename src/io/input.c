@@ -198,7 +198,7 @@ bool input_next(struct input *in, struct input_row *r, bool *end, struct err *e)
             continue;
         }
         bool file_end = false;
-        *r = (struct input_row){.file = in->source.name, .number = in->next_row++, .recorded = -1};
+        *r = (struct input_row){.file = in->source.name, .number = in->next_row++, .recorded = -1, .forced = -1};
         if (!in->format->next(in->state, &in->source, r, &file_end, e))
             return input_blame(r, e);
         if (file_end) {

@@ -5,15 +5,18 @@
 
 #include "io/source.h"
 #include "sample/cand.h"
+#include "vocab/vocab.h"
 
 // What the user said about the input.
 struct input_config {
     const char *const *files; // [n_files], at least one; "-" is standard input
     size_t n_files;
-    const char *format;  // a format's name or "auto"
-    size_t n_vocab;      // 0: not given
-    const char *tensor;  // which one, in files that hold several; NULL: the only one that fits
-    int64_t first, last; // the rows wanted, first <= r < last; a negative one counts from the end
+    const char *format;        // a format's name or "auto"
+    size_t n_vocab;            // 0: not given
+    const struct vocab *vocab; // token texts, or NULL
+    bool ranks;                // tokens of servers' replies are numbered by rank, whatever their ids
+    const char *tensor;        // which one, in files that hold several; NULL: the only one that fits
+    int64_t first, last;       // the rows wanted, first <= r < last; a negative one counts from the end
 };
 
 // A row and what its format knows about it.
@@ -21,11 +24,18 @@ struct input_row {
     struct row logits; // valid until the next one is read
     const char *file;  // its name, for messages
     uint64_t number;   // from 0 over all files
-    bool stays;        // the logits stay where they are until input_release
+    bool stays;        // the logits (and ids) stay where they are until input_release
     bool fresh;        // starts a sequence of its own, preceded by the tokens before[0..n_before)
     const uint32_t *before;
     size_t n_before;
     int64_t recorded; // the token that was chosen from this row, or -1
+
+    // what a row object may say besides; valid until the next row is read
+    const char *seq;        // the sequence's name, or NULL
+    const uint32_t *prompt; // [n_prompt] accepted before the sequence's first row, or NULL
+    size_t n_prompt;
+    int64_t forced;             // the token to accept after this row, or -1
+    const struct cJSON *params; // an object in llama-server's names, from this row on, or NULL
 };
 
 // A format: one file in_NAME.c and one row in input.c.
@@ -41,7 +51,7 @@ struct format {
     // Reads what precedes the rows.
     bool (*open)(void *self, const struct format *f, struct source *s, const struct input_config *config, struct err *e);
 
-    // The next row, valid until the next call; r comes zeroed but for recorded = -1. *end without a row after the last. Errors
+    // The next row, valid until the next call; r comes zeroed but for recorded and forced, -1. *end without a row after the last. Errors
     // need no file name.
     bool (*next)(void *self, struct source *s, struct input_row *r, bool *end, struct err *e);
 

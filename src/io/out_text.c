@@ -44,7 +44,7 @@ static void dump(struct output *out, const struct record *r)
 {
     double sum = 0.0;
     fprintf(out->f, "row %" PRIu64 "  chosen %" PRIu32 " (%.4f)  kept %zu/%zu  entropy %.3f\n", r->row, r->chosen,
-            (double)r->chosen_p, r->kept, r->n_vocab, r->entropy);
+            (double)r->chosen_p, r->kept, r->n_row, r->entropy);
     if (r->trace)
         trace(out->f, r);
     fprintf(out->f, "%6s %8s %12s %10s %10s\n", "rank", "id", "logit", "prob", "cum");
