@@ -75,7 +75,7 @@ $(BUILD)/pkgdatadir: force
 
 -include $(OBJECTS:.o=.d) $(UNITS:%=%.d)
 
-$(BUILD)/unit/%: tests/unit/%.c $(CORE) $(BUILD)/io/json_number.o
+$(BUILD)/unit/%: tests/unit/%.c $(CORE) $(BUILD)/io/json_number.o $(BUILD)/io/number_text.o
 	@mkdir -p $(@D)
 	@echo "  CC    $<"
 	$(Q)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(LDFLAGS) -MMD -MP -o $@ $< $(filter %.o,$^) -lm

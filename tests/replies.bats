@@ -152,6 +152,25 @@ END
     same want got
 }
 
+@test "replies: tokens without ids are found in the vocabulary, by their bytes rather than their text" {
+    # the vocabulary's token 2 is half of a character
+    printf '{"a":0,"b":1,"\xc3\x83":2,"\xc2\xa9":3,"\xc4\xa0c":4}' >vocab.json
+    cat >x.json <<'END'
+{"choices":[{"logprobs":{"content":[
+  {"token":"\ufffd","logprob":-1.5,"bytes":[195],"top_logprobs":[{"token":"\ufffd","logprob":-2.5,"bytes":[169]},
+   {"token":"\ufffd","logprob":-1.5,"bytes":[195]},{"token":" c","logprob":-3,"bytes":null}]},
+  {"token":"b","logprob":-5,"bytes":null,"top_logprobs":[{"token":"a","logprob":-0.5,"bytes":[97]}]}]}}]}
+END
+    printf '%s\n' '{"ids":[2,3,4],"logits":[-1.5,-2.5,-3]}' '{"ids":[0,1],"logits":[-0.5,-5]}' >want.json
+    printf '2\n1\n' >chosen
+    sampl -s 4 --vocab vocab.json --repeat-penalty 5 --accept @chosen --dump-probs want.json >want
+    sampl -s 4 --vocab vocab.json --repeat-penalty 5 --accept recorded --dump-probs x.json >got
+    same want got
+    # ids that are given need no texts
+    sampl -s 4 --vocab vocab.json --dump-probs -n 41 llama.json >got
+    [ "$(grep -c ^row got)" = 2 ]
+}
+
 @test "replies: of equal logits the first gets the better rank" {
     echo '{"choices":[{"logprobs":{"tokens":["a"],"token_logprobs":[-1],"top_logprobs":[{"b":-2,"a":-1,"c":-1}]}}]}' >x.json
     sampl --samplers "greedy" --ids rank --accept recorded -l 1+1 x.json 2>err >got

@@ -145,6 +145,43 @@ END
     done
 }
 
+@test "sparse: distributions, scores and statistics" {
+    rows 12 50 8
+    some 9
+    local chain what
+    for chain in "" "--samplers top_n_sigma=1" "--samplers scatter --scatter-strength 0.4" "--mirostat 2" "--temp 0"; do
+        for what in probs logprobs logits "score --accept @ids"; do
+            seq 0 11 >ids
+            for pair in "dense all" "dense mixed" "masked some"; do
+                # shellcheck disable=SC2086
+                sampl -s 5 $chain --emit $what "${pair% *}.json" >want
+                # shellcheck disable=SC2086
+                sampl -s 5 $chain --emit $what -n 50 -t 2 "${pair#* }.json" >got
+                same want got || { echo "$chain $what $pair"; return 1; }
+            done
+        done
+        for pair in "dense all" "dense mixed" "masked some"; do
+            # shellcheck disable=SC2086
+            sampl -s 5 $chain --stats "${pair% *}.json" 2>&1 | grep -v per_second >want
+            # shellcheck disable=SC2086
+            sampl -s 5 $chain --stats "${pair#* }.json" 2>&1 | grep -v per_second >got
+            same want got || { echo "$chain stats $pair"; return 1; }
+        done
+    done
+}
+
+@test "sparse: infill" {
+    printf '%s\n' a ab b '</s>' abc c >words.txt
+    printf '%s\n' '[1,3,2,-4,2.5,0]' '[0,0,0,9,0,0]' '[0.1,0,0.2,-9,0.1,0.2]' >dense.json
+    perl -ne '@x = /[^][,\n]+/g; print "{\"ids\":[", join(",", 0 .. $#x), "],\"logits\":[", join(",", @x), "]}\n"' dense.json >all.json
+    sampl -s 1 --vocab words.txt --samplers infill --dump-probs --trace dense.json >want
+    sampl -s 1 --vocab words.txt --samplers infill --dump-probs --trace all.json >got
+    same want got
+    # the end of the text is put in even where the row lacks it
+    echo '{"ids":[0,1,2,4,5],"logits":[0.1,0,0.2,0.1,0.2]}' | sampl -s 1 --vocab words.txt --samplers infill --dump-probs --trace --stats >got 2>err
+    ! grep -i nan got
+}
+
 @test "sparse: an unknown vocabulary bounds no ids, a known one does" {
     echo '{"ids":[4,8],"logits":[1,2]}' >x.json
     [ "$(sampl --temp 0 -l 100+5 -l 4+3 --prompt-tokens 77 --accept 900 --repeat-penalty 1.1 x.json)" = 4 ]

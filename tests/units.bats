@@ -26,3 +26,7 @@ load helper
 @test "sorting and selection match the obvious way" {
     run -0 "$UNITS/sort_check"
 }
+
+@test "numbers as text: the fewest digits, as printf and strtof find them" {
+    run -0 "$UNITS/number_text_check" 50000
+}

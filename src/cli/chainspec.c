@@ -23,8 +23,8 @@ static bool unknown(const struct options *o, const char *name, size_t len, struc
 
 static bool add(struct options *o, const struct registry_row *row, struct err *e)
 {
-    if (!row->sampler)
-        return err_set(e, STATUS_USAGE, "--samplers: %s is not available yet", row->name);
+    if (row->sampler == &sampler_infill && !o->vocab)
+        return err_set(e, STATUS_USAGE, "--samplers: infill needs --vocab");
     for (size_t i = 0; row->sampler->selector && i < o->n_choices; i++)
         if (o->choice[i].row->sampler->selector)
             return err_set(e, STATUS_USAGE, "--samplers: two selectors, %s and %s", o->choice[i].row->name, row->name);

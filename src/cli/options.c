@@ -5,6 +5,7 @@
 #include "cli/chainspec.h"
 #include "cli/preset.h"
 #include "cli/set.h"
+#include "cli/vocab_options.h"
 
 #include <getopt.h>
 #include <stdlib.h>
@@ -187,15 +188,19 @@ static bool set_defaults(struct options *o, struct err *e)
     return true;
 }
 
-// DRY's breakers are texts unless given as ids; without a vocabulary no token matches them.
-static void warn_of_texts(const struct options *o)
+static bool check_emit(const struct options *o, struct err *e)
 {
-    const bool texts = o->dry_text_given ? o->n_dry_texts > 0 : !o->dry_ids_given;
-    for (size_t i = 0; texts && i < o->n_plan; i++)
-        if (o->plan[i].row->sampler == &sampler_dry && chain_enabled(&o->plan[i])) {
-            err_warn("without a vocabulary dry's text breakers match nothing; --dry-breaker-tokens gives them as ids");
-            return;
-        }
+    const char *const format = o->output_format ? o->output_format : "text", *const what = emit_name[o->emit];
+    const bool numbers = emit_distribution(o->emit) || o->emit == EMIT_SCORE;
+    if (o->dump && o->emit != EMIT_IDS)
+        return err_set(e, STATUS_USAGE, "--emit %s does not go with --dump-probs", what);
+    if (o->emit == EMIT_SCORE && !o->accept.given && !o->accept_recorded)
+        return err_set(e, STATUS_USAGE, "--emit score needs --accept, the tokens to be scored");
+    if (o->emit == EMIT_TEXT && !o->vocab)
+        return err_set(e, STATUS_USAGE, "--emit text needs --vocab");
+    if (!numbers && (*format == 'f' || *format == 'n')) // f32, f16, npy
+        return err_set(e, STATUS_USAGE, "--output-format %s is for scores and distributions, see --emit", format);
+    return true;
 }
 
 // What depends on more than one option.
@@ -205,14 +210,18 @@ static bool finish(struct options *o, struct err *e)
         return err_set(e, STATUS_USAGE, "--scatter-strength-min is above --scatter-strength-max");
     if (o->trace && !o->dump)
         return err_set(e, STATUS_USAGE, "--trace goes with --dump-probs");
-    if (o->trace && !strcmp(o->output_format, "tsv"))
+    if (o->trace && o->output_format && !strcmp(o->output_format, "tsv"))
         return err_set(e, STATUS_USAGE, "--trace: tsv has no place for it");
+    if (!check_emit(o, e))
+        return false;
+    if (!o->output_format && !emit_distribution(o->emit))
+        o->output_format = "text";
     o->random_seed = o->params.seed == UINT32_MAX;
     if (o->random_seed && getrandom(&o->params.seed, sizeof o->params.seed, 0) != sizeof o->params.seed)
         return err_set(e, STATUS_IO, "no random seed to be had from the system");
-    if (!chainspec_build(o, e))
+    if (!vocab_options_apply(o, e) || !chainspec_build(o, e))
         return false;
-    warn_of_texts(o);
+    vocab_options_warn(o);
     return true;
 }
 
@@ -241,6 +250,9 @@ void options_free(struct options *o)
     free(o->choice);
     free(o->plan);
     free(o->bias);
+    free(o->bias_text);
+    free(o->dry_piece);
+    vocab_free(&o->texts);
     free(o->dry_text);
     for (size_t i = 0; i < o->params.n_dry_breakers; i++)
         free((void *)(uintptr_t)o->breaker[i].ids);

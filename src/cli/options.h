@@ -4,6 +4,7 @@
 #define SAMPL_CLI_OPTIONS_H
 
 #include "io/err.h"
+#include "io/output.h"
 #include "sample/chain.h"
 #include "vocab/vocab.h"
 
@@ -24,6 +25,13 @@ struct row_range {
     int64_t first, last; // last is INT64_MAX when open
 };
 
+// A bias whose token is given as a text, which vocab_options.c looks up when all options are known.
+struct bias_text {
+    size_t bias; // which one
+    const char *text;
+    size_t len;
+};
+
 struct options {
     enum action action;
     const char *how; // ACTION_PRINT_CHAIN: text, json, llama or server; ACTION_GENERATE: bash, zsh or fish
@@ -36,6 +44,7 @@ struct options {
     bool accept_recorded; // the tokens that the input itself records
     const char *tensor;
     const char *ids;           // of the tokens in servers' replies: given or rank
+    const char *vocab_file;    // NULL: none
     const struct vocab *vocab; // what the tokens say, or NULL
     bool independent;
     const char **files; // [n_files]
@@ -53,21 +62,29 @@ struct options {
     const char **dry_text; // [n_dry_texts] breakers as text; the defaults unless given
     size_t n_dry_texts, dry_text_cap;
     bool dry_text_given, dry_ids_given;
+    bool ignore_eos;
 
     // output
+    enum emit emit;
     bool dump;
     int32_t dump_most; // candidates per row; 0: all
     bool trace;
-    const char *output_format;
-    const char *output; // NULL: standard output
+    const char *output_format; // NULL: a distribution takes after the input
+    const char *output;        // NULL: standard output
     bool line_buffered;
+    bool stats;
+    bool skip_bad; // rows, and go on
 
     int32_t threads;
     bool verbose, backend_sampling;
 
     // what the pointers above point to
+    struct vocab texts;
     struct bias *bias;
     size_t bias_cap;
+    struct bias_text *bias_text; // [n_bias_texts] the biases whose tokens are given as texts
+    size_t n_bias_texts, bias_text_cap;
+    struct piece *dry_piece; // [params.n_dry_texts]
     struct breaker *breaker; // [params.n_dry_breakers] given as ids
     size_t breaker_cap;
     char **word; // [n_words] strings made while parsing

@@ -49,7 +49,7 @@ static void *work(void *arg)
             continue;
         }
         s->failed = !worker_row(&m->worker, &s->row, &s->result, &s->e);
-        if (s->failed)
+        if (s->failed && !(s->result.bad && m->worker.o->skip_bad))
             break;
     }
     return NULL;
@@ -76,7 +76,9 @@ static bool take(struct team *t, const struct input_row *row, struct err *e)
     for (size_t i = 0; i < row->n_before; i++)
         s->before[i] = row->before[i];
     s->row.before = s->before;
-    if (row->stays)
+    if (row->bad)
+        s->e = *e;
+    if (row->stays || row->bad)
         return true;
     if (!mem_grow(&s->copy, &s->copy_cap, bytes, 1))
         return err_from_fault(e, fault_memory());
@@ -92,12 +94,13 @@ static bool fill(struct team *t, struct input *in, bool *end, struct err *e)
     *end = false;
     input_release(in);
     for (t->n = 0; t->n < room && bytes < SHARE * t->members;) {
-        struct input_row row;
+        struct input_row row = {0};
         if (!mem_grow(&t->slot, &t->cap, t->n + 1, sizeof *t->slot))
             return err_from_fault(e, fault_memory());
         if (t->n == t->slots)
             t->slot[t->slots++] = (struct slot){0};
-        if (!input_next(in, &row, end, e))
+        const bool read = input_next(in, &row, end, e);
+        if (!read && !row.bad)
             return false;
         if (*end)
             return true;
@@ -125,15 +128,14 @@ static bool run_batch(struct team *t, struct err *e)
     return ok || err_set(e, STATUS_IO, "cannot start a thread");
 }
 
-static bool write_batch(struct team *t, struct output *out, struct err *e)
+static bool write_batch(struct team *t, struct sink *sink, struct err *e)
 {
     for (size_t i = 0; i < t->n; i++) {
-        if (t->slot[i].failed) {
-            *e = t->slot[i].e;
-            return input_blame(&t->slot[i].row, e);
-        }
-        if (!output_record(out, &t->slot[i].result.record, e))
+        struct slot *const s = &t->slot[i];
+        if (!sink_take(sink, &s->row, &s->result, !s->failed, &s->e)) {
+            *e = s->e;
             return false;
+        }
     }
     return true;
 }
@@ -170,14 +172,14 @@ static void dismiss(struct team *t)
     free(t->slot);
 }
 
-bool parallel_run(const struct options *o, const struct kern *kern, struct input *in, struct output *out, struct err *e)
+bool parallel_run(const struct options *o, const struct kern *kern, struct input *in, struct sink *sink, struct err *e)
 {
     struct team t = {0};
     bool ok = recruit(&t, o, kern, e), end = false;
     while (ok && !end) {
         struct err late;
         const bool filled = fill(&t, in, &end, &late);
-        ok = !t.n || (run_batch(&t, e) && write_batch(&t, out, e));
+        ok = !t.n || (run_batch(&t, e) && write_batch(&t, sink, e));
         if (ok && !filled) {
             *e = late;
             ok = false;

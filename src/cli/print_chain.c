@@ -185,6 +185,10 @@ static void print_flags(const struct options *o)
         else if (!strcmp(value, "true"))
             printf(" --%s", row->name);
     }
+    if (o->vocab_file) {
+        fputs(" --vocab ", stdout);
+        print_word(o->vocab_file);
+    }
     for (size_t i = 0; i < o->params.n_bias; i++) {
         char text[2 * NUMBER_TEXT];
         bias_text(&o->params.bias[i], text);

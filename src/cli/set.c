@@ -200,13 +200,27 @@ bool set_dry_text(const struct option_row *row, const char *value, struct option
     return true;
 }
 
+// "TEXT"(+|-)BIAS: the text ends at the last quote. Returns where the sign stands, or NULL.
+static const char *quoted(const char *value, struct options *o, struct err *e)
+{
+    const char *const end = strrchr(value, '"');
+    if (end == value || (end[1] != '+' && end[1] != '-'))
+        return err_set(e, STATUS_USAGE, "--logit-bias: '%s' is not \"TEXT\"+BIAS or \"TEXT\"-BIAS", value), NULL;
+    if (!mem_grow(&o->bias_text, &o->bias_text_cap, o->n_bias_texts + 1, sizeof *o->bias_text))
+        return err_from_fault(e, fault_memory()), NULL;
+    o->bias_text[o->n_bias_texts++] = (struct bias_text){o->params.n_bias, value + 1, (size_t)(end - value - 1)};
+    return end + 1;
+}
+
 bool set_bias(const struct option_row *row, const char *value, struct options *o, struct err *e)
 {
-    const char *const sign = strpbrk(value, "+-");
-    int64_t id;
+    const char *const sign = *value == '"' ? quoted(value, o, e) : strpbrk(value, "+-");
+    int64_t id = VOCAB_NONE;
     char *end = NULL;
     float bias = NAN;
-    if (sign && parse_int(value, sign, 0, INT32_MAX, &id))
+    if (!sign && *value == '"')
+        return false;
+    if (sign && (*value == '"' || parse_int(value, sign, 0, INT32_MAX, &id)))
         bias = strtof(sign, &end);
     if (!end || end == sign || *end || isnan(bias))
         return err_set(e, STATUS_USAGE, "--%s: '%s' is not ID+BIAS or ID-BIAS", row->name, value);
@@ -236,6 +250,25 @@ bool set_dump(const struct option_row *row, const char *value, struct options *o
     o->dump = true;
     o->dump_most = 0;
     return !value || set_int(row, value, o, e);
+}
+
+bool set_emit(const struct option_row *row, const char *value, struct options *o, struct err *e)
+{
+    for (int i = 0; i < EMIT_COUNT; i++)
+        if (!strcmp(value, emit_name[i])) {
+            FIELD(enum emit) = (enum emit)i;
+            return true;
+        }
+    return err_set(e, STATUS_USAGE, "--%s: '%s' is none of %s", row->name, value, row->choices);
+}
+
+bool set_on_error(const struct option_row *row, const char *value, struct options *o, struct err *e)
+{
+    const bool skip = !strcmp(value, "skip");
+    if (!skip && strcmp(value, "stop") != 0)
+        return err_set(e, STATUS_USAGE, "--%s: '%s' is none of %s", row->name, value, row->choices);
+    FIELD(bool) = skip;
+    return true;
 }
 
 bool set_preset(const struct option_row *row, const char *value, struct options *o, struct err *e)

@@ -35,7 +35,7 @@ static void distribution(struct trace *t, const struct cand *c)
     for (size_t i = 0; i < c->n_row; i++)
         sum += t->after[i] = t->logit[i] > -INFINITY ? exp(t->logit[i] - max) : 0.0;
     for (size_t i = 0; i < c->n_row; i++)
-        t->after[i] /= sum;
+        t->after[i] = sum > 0.0 ? t->after[i] / sum : 0.0; // 0 when infill leaves a token that the row lacks
 }
 
 static void swap(struct trace *t)

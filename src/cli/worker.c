@@ -2,6 +2,7 @@
 #include "cli/worker.h"
 
 #include "base/mem.h"
+#include "cli/emit.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -12,6 +13,7 @@ void result_free(struct result *res)
 {
     free(res->ranked);
     free(res->line);
+    free(res->values);
 }
 
 bool worker_init(struct worker *w, const struct options *o, const struct kern *kern, struct err *e)
@@ -19,7 +21,7 @@ bool worker_init(struct worker *w, const struct options *o, const struct kern *k
     struct fault fault = fault_none();
     *w = (struct worker){.o = o};
     cand_init(&w->cand, kern);
-    w->cand.want_p = o->dump;
+    w->cand.want_p = o->dump || o->emit == EMIT_PROBS;
     w->chain = chain_new(o->plan, o->n_plan, &fault);
     if (!fault.code && o->trace && !trace_init(&w->trace, o->plan, o->n_plan))
         fault = fault_memory();
@@ -31,6 +33,7 @@ void worker_free(struct worker *w)
     chain_free(w->chain);
     cand_free(&w->cand);
     trace_free(&w->trace);
+    stats_scratch_free(&w->stats);
 }
 
 static bool accept_all(struct worker *w, const uint32_t *id, size_t n, struct err *e)
@@ -51,7 +54,7 @@ static bool in_vocabulary(const struct ids *ids, size_t n, size_t n_vocab, const
     return true;
 }
 
-// The token that follows a row, when that is known beforehand; else -1.
+// The token that follows a row, when that is known beforehand; else -1. An error is the row's own.
 static bool known_token(const struct options *o, const struct input_row *row, int64_t *token, struct err *e)
 {
     *token = -1;
@@ -64,8 +67,7 @@ static bool known_token(const struct options *o, const struct input_row *row, in
     if (row->number >= o->accept.n)
         return err_set(e, STATUS_DATA, "--accept names no token for this row, only %zu", o->accept.n);
     *token = o->accept.id[row->number];
-    const size_t n_vocab = row_vocab(&row->logits);
-    return *token < (int64_t)n_vocab || in_vocabulary(&o->accept, row->number + 1, n_vocab, "--accept", e);
+    return true;
 }
 
 // Starts a sequence at this row: the prompt, and of known tokens those before it.
@@ -73,8 +75,8 @@ static bool begin_sequence(struct worker *w, const struct input_row *row, struct
 {
     const struct options *const o = w->o;
     const size_t n_vocab = row_vocab(&row->logits);
-    if (!in_vocabulary(&o->prompt, o->prompt.n, n_vocab, "--prompt-tokens", e) ||
-        !in_vocabulary(&o->accept, row->number, n_vocab, "--accept", e))
+    if (!row->bad && (!in_vocabulary(&o->prompt, o->prompt.n, n_vocab, "--prompt-tokens", e) ||
+                      !in_vocabulary(&o->accept, row->number, n_vocab, "--accept", e)))
         return false;
     if (o->independent || (w->begun && row->fresh))
         chain_reset(w->chain, o->params.seed + (uint32_t)row->number);
@@ -94,12 +96,16 @@ static bool heeded(const struct input_row *row, struct err *e)
     return !later || err_set(e, STATUS_DATA, "row objects with \"%s\" are not available yet", later);
 }
 
-static bool begin_row(struct worker *w, const struct input_row *row, int64_t *token, struct err *e)
+// An error is one of the options.
+static bool begin_row(struct worker *w, const struct input_row *row, int64_t token, struct err *e)
 {
     if (!heeded(row, e))
         return false;
     const bool fresh = !w->begun || w->o->independent || (row->fresh && w->o->accept_recorded);
-    return known_token(w->o, row, token, e) && (!fresh || begin_sequence(w, row, e));
+    const size_t n_vocab = row_vocab(&row->logits);
+    if (n_vocab && token >= (int64_t)n_vocab && !row->bad && !w->o->accept_recorded)
+        return in_vocabulary(&w->o->accept, row->number + 1, n_vocab, "--accept", e);
+    return !fresh || begin_sequence(w, row, e);
 }
 
 // By falling probability, then rising id.
@@ -142,6 +148,12 @@ static struct fault describe(const struct worker *w, struct result *res)
 static struct fault sample(struct worker *w, const struct row *row)
 {
     struct fault fault = cand_load(&w->cand, row);
+    if (fault.code) {
+        chain_skip(w->chain);
+        return fault;
+    }
+    if (w->o->stats)
+        fault = stats_before(&w->stats, &w->cand);
     if (!fault.code && w->trace.n)
         fault = trace_begin(&w->trace, &w->cand);
     if (!fault.code)
@@ -149,28 +161,67 @@ static struct fault sample(struct worker *w, const struct row *row)
     return fault;
 }
 
-static struct fault record(struct worker *w, const struct input_row *row, struct result *res)
+static struct fault record(struct worker *w, int64_t known, struct result *res)
 {
     struct cand *const c = &w->cand;
-    res->record = (struct record){.row = row->number, .chosen = c->chosen, .chosen_p = c->chosen_p, .n_row = c->n_row};
+    struct record *const rec = &res->record;
+    struct fault fault = fault_none();
+    rec->chosen = c->chosen;
+    rec->chosen_p = c->chosen_p;
+    if (w->o->stats)
+        fault = stats_after(&w->stats, c, &res->stats);
+    if (fault.code)
+        return fault;
+    if (w->o->emit == EMIT_SCORE || emit_distribution(w->o->emit)) {
+        rec->scored = (uint32_t)known;
+        fault = emit_values(w->o->emit, c, rec->scored, &res->values, &res->values_cap);
+        rec->values = res->values;
+        return fault;
+    }
     if (!w->o->dump)
-        return strcmp(w->o->output_format, "text") != 0 ? cand_alive(c, c->n, &res->record.kept) : fault_none();
-    const struct fault fault = cand_list(c);
+        return strcmp(w->o->output_format, "text") != 0 ? cand_alive(c, c->n, &rec->kept) : fault;
+    fault = cand_list(c);
     return fault.code ? fault : describe(w, res);
+}
+
+// Samples a row that the chain stands ready for, or passes over it if it is bad.
+static bool work_on(struct worker *w, const struct input_row *row, int64_t known, struct result *res, struct err *e)
+{
+    if (row->bad) {
+        chain_skip(w->chain);
+        res->bad = true;
+        return false;
+    }
+    struct fault fault = sample(w, &row->logits);
+    if (!fault.code)
+        fault = record(w, known, res);
+    err_from_fault(e, fault);
+    // Not that the options ask for what no such row has: that is no fault of the row's.
+    res->bad = fault.code && e->status == STATUS_DATA && fault.code != FAULT_BIAS_ID && fault.code != FAULT_NO_SIZE;
+    return !fault.code;
 }
 
 bool worker_row(struct worker *w, const struct input_row *row, struct result *res, struct err *e)
 {
     int64_t known;
-    if (!begin_row(w, row, &known, e))
+    struct err late;
+    const size_t width = emit_distribution(w->o->emit) ? row_vocab(&row->logits) : row->logits.n;
+    res->record = (struct record){.row = row->number, .n_vocab = width, .type = row->logits.type};
+    res->bad = !known_token(w->o, row, &known, row->bad ? &late : e);
+    if (res->bad) {
+        chain_skip(w->chain);
         return false;
-    struct fault fault = sample(w, &row->logits);
-    if (!fault.code)
-        fault = record(w, row, res);
-    if (fault.code)
-        return err_from_fault(e, fault);
+    }
+    if (!begin_row(w, row, known, e))
+        return false;
+    const bool ok = work_on(w, row, known, res, e);
+    if (!ok && (known < 0 || !res->bad))
+        return false;
     res->token = known < 0 ? w->cand.chosen : (uint32_t)known;
-    return accept_all(w, &res->token, 1, e);
+    if (accept_all(w, &res->token, 1, &late))
+        return ok;
+    *e = late;
+    return res->bad = false;
 }
 
 bool worker_skip(struct worker *w, const struct input_row *row, struct err *e)
@@ -178,11 +229,12 @@ bool worker_skip(struct worker *w, const struct input_row *row, struct err *e)
     int64_t known;
     if (w->o->independent)
         return true;
-    if (!begin_row(w, row, &known, e))
+    const bool good = known_token(w->o, row, &known, e);
+    if (good && !begin_row(w, row, known, e))
         return false;
     chain_skip(w->chain);
     const uint32_t token = (uint32_t)known; // if it is not known, no stage looks at it
-    return accept_all(w, &token, 1, e);
+    return !good || accept_all(w, &token, 1, e);
 }
 
 bool worker_splits(const struct worker *w)

@@ -4,6 +4,7 @@
 #define SAMPL_CLI_WORKER_H
 
 #include "cli/options.h"
+#include "cli/stats.h"
 #include "cli/trace.h"
 #include "io/input.h"
 #include "io/output.h"
@@ -15,6 +16,10 @@ struct result {
     struct ranked *ranked;
     size_t ranked_cap;
     struct trace_line *line;
+    float *values;
+    size_t values_cap;
+    struct row_stats stats; // with --stats
+    bool bad; // with an error: it is the row's own, and the worker has passed over it and stands where it stands after a good one
 };
 
 void result_free(struct result *res);
@@ -24,13 +29,15 @@ struct worker {
     struct chain *chain;
     struct cand cand;
     struct trace trace;
+    struct stats_scratch stats;
     bool begun; // a row has been seen
 };
 
 bool worker_init(struct worker *w, const struct options *o, const struct kern *kern, struct err *e);
 void worker_free(struct worker *w);
 
-// Samples a row and accepts its token.
+// Samples a row and accepts its token. A row that its format found bad (row->bad) comes with the error in *e, which stays. After an
+// error of the row itself (res->bad) the known token is accepted, if there is one, and res->record has number and width.
 bool worker_row(struct worker *w, const struct input_row *row, struct result *res, struct err *e);
 
 // Passes over a row that another worker samples. Only when rows can be worked on apart: see worker_splits.

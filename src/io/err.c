@@ -47,10 +47,26 @@ bool err_from_fault(struct err *e, struct fault fault)
         return err_set(e, STATUS_DATA, "the chain drove the logit of token %" PRIu64 " out of range", fault.at);
     case FAULT_BIAS_ID:
         return err_set(e, STATUS_DATA, "--logit-bias names token %" PRIu64 ", which is not in the vocabulary", fault.at);
+    case FAULT_NO_SIZE:
+        return err_set(e, STATUS_DATA,
+                       "a distribution covers the whole vocabulary, whose size a sparse row does not tell; give --n-vocab");
+    case FAULT_NO_EOT:
+        return err_set(e, STATUS_DATA, "infill is left without text, and the vocabulary has no token to end the turn");
     case FAULT_NONE:
         break;
     }
     return true;
+}
+
+static bool status_line; // is one shown?
+
+void err_status_line(const char *text)
+{
+    if (text)
+        fprintf(stderr, "\r%s\033[K", text);
+    else if (status_line)
+        fputs("\r\033[K", stderr);
+    status_line = text != NULL;
 }
 
 // Quoted input must not break the line.
@@ -59,6 +75,7 @@ static void print_line(const char *what, char *text)
     for (char *c = text; *c; c++)
         if (iscntrl((unsigned char)*c))
             *c = '?';
+    err_status_line(NULL);
     fprintf(stderr, "sampl: %s%s\n", what, text);
 }
 

@@ -32,6 +32,9 @@ bool err_from_fault(struct err *e, struct fault fault);
 // Prints "sampl: text" on stderr.
 void err_print(const struct err *e);
 
+// Shows text as the last line of a terminal, in place of the one shown before, until a message takes its place or NULL takes it away.
+void err_status_line(const char *text);
+
 // Print "sampl: warning: text" and "sampl: note: text" on stderr.
 __attribute__((format(printf, 1, 2))) void err_warn(const char *format, ...);
 __attribute__((format(printf, 1, 2))) void err_note(const char *format, ...);

@@ -162,15 +162,19 @@ static bool find_row(struct state *st, char *c, struct err *e)
     return true;
 }
 
-// An object: a row, or a reply with any number of them.
-static bool read_object(struct state *st, bool *row, struct input_row *r, struct err *e)
+// The size of the vocabulary as far as it bounds the ids of sparse rows, or 0.
+static size_t vocabulary(const struct input_config *config)
+{
+    return config->n_vocab ? config->n_vocab : config->n_tokens;
+}
+
+// An object, which has been read: a row, or a reply with any number of them.
+static bool use_object(struct state *st, bool *row, struct input_row *r, struct err *e)
 {
     bool found;
-    if (!json_object_read(&st->object, &st->text, e))
-        return false;
     *row = st->object.plane != PLANE_NONE;
     if (*row)
-        return json_row_read(&st->members, &st->object, st->config->n_vocab, r, e);
+        return json_row_read(&st->members, &st->object, vocabulary(st->config), r, e);
     return json_reply_open(&st->reply, st->object.rest, st->events && !st->in_list, &found, e) &&
            (found || err_set(e, STATUS_DATA, "an object without logits, logprobs or probs"));
 }
@@ -184,6 +188,17 @@ static bool check_width(const struct state *st, const struct row *row, struct er
     return true;
 }
 
+// A row that was read is behind us even if it is bad; of such a row nothing is known but the width that it should have.
+static bool judge(const struct state *st, bool good, struct input_row *r, const struct err *e)
+{
+    r->bad = !good && e->status == STATUS_DATA;
+    if (r->bad) {
+        const struct row none = {DTYPE_F32, NULL, st->config->n_vocab};
+        *r = (struct input_row){.logits = none, .file = r->file, .number = r->number, .bad = true, .recorded = -1, .forced = -1};
+    }
+    return good;
+}
+
 static bool next_json(void *self, struct source *s, struct input_row *r, bool *end, struct err *e)
 {
     struct state *const st = self;
@@ -191,7 +206,7 @@ static bool next_json(void *self, struct source *s, struct input_row *r, bool *e
     for (bool row = false; !row;) {
         char c;
         if (st->reply.next < st->reply.n)
-            return json_reply_next(&st->reply, st->config, r, e);
+            return judge(st, json_reply_next(&st->reply, st->config, r, e), r, e);
         if (!find_row(st, &c, e))
             return false;
         *end = !c;
@@ -202,10 +217,12 @@ static bool next_json(void *self, struct source *s, struct input_row *r, bool *e
             return false;
         if (row)
             r->logits = (struct row){DTYPE_F32, st->row.x, st->row.n};
-        else if (!read_object(st, &row, r, e))
+        else if (!json_object_read(&st->object, &st->text, e))
             return false;
+        else if (!use_object(st, &row, r, e))
+            return judge(st, false, r, e);
     }
-    return check_width(st, &r->logits, e);
+    return judge(st, check_width(st, &r->logits, e), r, e);
 }
 
 static void close_json(void *self)

@@ -130,6 +130,12 @@ static int64_t left_kld(const void *self, const struct source *s)
     return rows < (int64_t)(st->rows - st->row) ? rows : (int64_t)(st->rows - st->row);
 }
 
+static int64_t promised_kld(const void *self)
+{
+    const struct state *const st = self;
+    return (int64_t)(st->rows - st->row);
+}
+
 static void close_kld(void *self)
 {
     struct state *const st = self;
@@ -149,4 +155,5 @@ const struct format format_kld = {.name = "kld",
                                   .open = open_kld,
                                   .next = next_kld,
                                   .left = left_kld,
+                                  .promised = promised_kld,
                                   .close = close_kld};

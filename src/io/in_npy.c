@@ -285,6 +285,11 @@ static int64_t left_npy(const void *self, const struct source *s)
     return rows < (int64_t)st->rows ? rows : (int64_t)st->rows;
 }
 
+static int64_t promised_npy(const void *self)
+{
+    return (int64_t)((const struct state *)self)->rows;
+}
+
 static void close_npy(void *self)
 {
     free(((struct state *)self)->row);
@@ -297,4 +302,5 @@ const struct format format_npy = {.name = "npy",
                                   .open = open_npy,
                                   .next = next_npy,
                                   .left = left_npy,
+                                  .promised = promised_npy,
                                   .close = close_npy};

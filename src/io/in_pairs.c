@@ -14,6 +14,7 @@ enum { LINE = 1024 }; // longest line; numbers as programs print them are far sh
 
 struct state {
     size_t n_vocab; // 0: any
+    size_t end;     // where ids end, 0: not known
     uint64_t line;  // number of the one being read, from 1
     uint32_t *ids;  // [n] the row
     float *x;       // [n]
@@ -105,13 +106,14 @@ static bool open_pairs(void *self, const struct format *f, struct source *s, con
     struct state *const st = self;
     (void)f, (void)s, (void)e;
     st->n_vocab = config->n_vocab;
+    st->end = config->n_vocab ? config->n_vocab : config->n_tokens;
     return true;
 }
 
 // Dense when the ids are those from 0 on.
 static bool make_row(struct state *st, struct row *row, struct err *e)
 {
-    if (!sparse_row(&st->sparse, st->ids, st->x, st->n, st->n_vocab, row, e))
+    if (!sparse_row(&st->sparse, st->ids, st->x, st->n, st->end, row, e))
         return false;
     if (st->ids[st->n - 1] >= st->n)
         return true;
@@ -137,7 +139,11 @@ static bool next_pairs(void *self, struct source *s, struct input_row *r, bool *
         source_skip(s, bytes);
     } while (bytes);
     *end = !st->n;
-    return !st->n || make_row(st, &r->logits, e);
+    const bool good = !st->n || make_row(st, &r->logits, e);
+    r->bad = !good && e->status == STATUS_DATA;
+    if (r->bad)
+        r->logits = (struct row){DTYPE_F32, NULL, st->n_vocab};
+    return good;
 }
 
 static void close_pairs(void *self)

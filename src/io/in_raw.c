@@ -15,7 +15,7 @@ static bool open_raw(void *self, const struct format *f, struct source *s, const
     struct state *const st = self;
     (void)s;
     st->type = (enum dtype)f->kind;
-    st->n = config->n_vocab;
+    st->n = config->n_vocab ? config->n_vocab : config->n_tokens;
     if (!st->n)
         return err_set(e, STATUS_USAGE, "raw %s rows need their width, --n-vocab", f->name);
     if (st->n > SIZE_MAX / 2 / dtype_size(st->type))

@@ -277,6 +277,11 @@ static int64_t left_safetensors(const void *self, const struct source *s)
     return source_left(s) < 0 ? -1 : (int64_t)((const struct state *)self)->rows; // find_data saw that they are all there
 }
 
+static int64_t promised_safetensors(const void *self)
+{
+    return (int64_t)((const struct state *)self)->rows;
+}
+
 static void close_safetensors(void *self)
 {
     free(((struct state *)self)->row);
@@ -295,4 +300,5 @@ const struct format format_safetensors = {.name = "safetensors",
                                           .open = open_safetensors,
                                           .next = next_safetensors,
                                           .left = left_safetensors,
+                                          .promised = promised_safetensors,
                                           .close = close_safetensors};

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { HEAD = 64 }; // bytes that a probe may look at
 
@@ -179,6 +180,49 @@ void input_close(struct input *in)
     free(in);
 }
 
+// Opens files until one is not empty or none is left.
+static bool open_first(struct input *in, struct err *e)
+{
+    while (!in->format && in->file < in->config->n_files)
+        if (!open_file(in, e))
+            return false;
+    return true;
+}
+
+bool input_format(struct input *in, const char **name, struct err *e)
+{
+    const bool ok = open_first(in, e);
+    *name = ok && in->format ? in->format->name : "";
+    return ok;
+}
+
+// Can the files be opened once more without anything being lost?
+static bool all_regular(const struct input_config *config)
+{
+    struct stat st;
+    for (size_t i = 0; i < config->n_files; i++)
+        if (!strcmp(config->files[i], "-") || stat(config->files[i], &st) || !S_ISREG(st.st_mode))
+            return false;
+    return true;
+}
+
+bool input_rows(struct input *in, int64_t *rows, struct err *e)
+{
+    struct err none;
+    int64_t all = -1;
+    if (!open_first(in, e))
+        return false;
+    if (in->file == in->config->n_files)
+        all = !in->format ? 0 : in->format->left ? in->format->left(in->state, &in->source) : -1;
+    if (all < 0 && in->file == in->config->n_files && in->format->promised)
+        all = in->format->promised(in->state);
+    if (all < 0 && all_regular(in->config) && !count_rows(in->config, &all, &none))
+        all = -1;
+    const int64_t last = all < in->last ? all : in->last;
+    *rows = all < 0 ? -1 : last > in->first ? last - in->first : 0;
+    return true;
+}
+
 bool input_blame(const struct input_row *r, struct err *e)
 {
     return err_prefix(e, "%s: row %" PRIu64, r->file, r->number);
@@ -199,8 +243,9 @@ bool input_next(struct input *in, struct input_row *r, bool *end, struct err *e)
         }
         bool file_end = false;
         *r = (struct input_row){.file = in->source.name, .number = in->next_row++, .recorded = -1, .forced = -1};
-        if (!in->format->next(in->state, &in->source, r, &file_end, e))
-            return input_blame(r, e);
+        if (!in->format->next(in->state, &in->source, r, &file_end, e) &&
+            !(r->bad && (int64_t)r->number < in->first)) // nobody asked for that one
+            return !r->bad && input_blame(r, e);
         if (file_end) {
             in->next_row--;
             close_file(in);

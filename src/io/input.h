@@ -13,6 +13,7 @@ struct input_config {
     size_t n_files;
     const char *format;        // a format's name or "auto"
     size_t n_vocab;            // 0: not given
+    size_t n_tokens;           // of the vocabulary, the width of raw rows when n_vocab is not given; 0: there is none
     const struct vocab *vocab; // token texts, or NULL
     bool ranks;                // tokens of servers' replies are numbered by rank, whatever their ids
     const char *tensor;        // which one, in files that hold several; NULL: the only one that fits
@@ -29,6 +30,7 @@ struct input_row {
     const uint32_t *before;
     size_t n_before;
     int64_t recorded; // the token that was chosen from this row, or -1
+    bool bad;         // it came with an error, but the rows after it can be read; logits then has a width at most
 
     // what a row object may say besides; valid until the next row is read
     const char *seq;        // the sequence's name, or NULL
@@ -52,11 +54,14 @@ struct format {
     bool (*open)(void *self, const struct format *f, struct source *s, const struct input_config *config, struct err *e);
 
     // The next row, valid until the next call; r comes zeroed but for recorded and forced, -1. *end without a row after the last. Errors
-    // need no file name.
+    // need no file name; when the next call can go on behind the row, r->bad is set with them.
     bool (*next)(void *self, struct source *s, struct input_row *r, bool *end, struct err *e);
 
     // Number of whole rows left, or -1 when that cannot be known without reading them. NULL: never known.
     int64_t (*left)(const void *self, const struct source *s);
+
+    // Number of rows left that the header promises. NULL: it promises none.
+    int64_t (*promised)(const void *self);
 
     void (*close)(void *self); // NULL: nothing to free
 };
@@ -70,7 +75,14 @@ struct input;
 struct input *input_open(const struct input_config *config, struct err *e);
 void input_close(struct input *in);
 
-// The next wanted row, valid until the next call. *end without a row after the last. Errors name file and row.
+// The name of the format of the first file that is not empty, which is opened for it; "" when there is no such file.
+bool input_format(struct input *in, const char **name, struct err *e);
+
+// How many rows will come, or -1 when that cannot be known beforehand. Only before the first input_next; opens a file as above.
+bool input_rows(struct input *in, int64_t *rows, struct err *e);
+
+// The next wanted row, valid until the next call. *end without a row after the last. Errors name file and row, except those of a bad
+// row (r->bad), after which one may go on; input_blame adds the name.
 bool input_next(struct input *in, struct input_row *r, bool *end, struct err *e);
 
 // Lets go of files that have been read to their end: rows that stay do so until here.

@@ -218,7 +218,7 @@ bool token_list_row(struct token_list *l, const struct token *chosen, const stru
         l->x[i] = t->logit;
     }
     r->recorded = at < l->n ? l->token[at].id : chosen && !config->ranks ? chosen->id : -1;
-    const size_t n_vocab = config->n_vocab ? config->n_vocab : config->vocab && !config->ranks ? config->vocab->n : 0;
+    const size_t n_vocab = config->n_vocab ? config->n_vocab : config->ranks ? 0 : config->n_tokens;
     return sparse_row(&l->sparse, l->id, l->x, l->n, n_vocab, &r->logits, e);
 }
 

@@ -301,10 +301,11 @@ struct fault cand_alive(struct cand *c, size_t most, size_t *alive)
     return fault_none();
 }
 
-// Where a sparse row has this id, which is there.
-static size_t place_of(const struct cand *c, uint32_t id)
+size_t cand_row_place(const struct cand *c, uint32_t id)
 {
-    size_t low = 0, high = c->n_row - 1;
+    size_t low = 0, high = c->n_row; // where it belongs lies in [low, high]
+    if (!c->row_id)
+        return id < c->n_row ? id : c->n_row;
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
         if (c->row_id[middle] < id)
@@ -312,7 +313,7 @@ static size_t place_of(const struct cand *c, uint32_t id)
         else
             high = middle;
     }
-    return low;
+    return low < c->n_row && c->row_id[low] == id ? low : c->n_row;
 }
 
 void cand_snapshot(const struct cand *c, float *logit)
@@ -323,8 +324,11 @@ void cand_snapshot(const struct cand *c, float *logit)
     }
     for (size_t i = 0; i < c->n_row; i++)
         logit[i] = -INFINITY;
-    for (size_t i = 0; i < c->n; i++)
-        logit[c->row_id ? place_of(c, c->id[i]) : c->id[i]] = c->logit[i];
+    for (size_t i = 0; i < c->n; i++) {
+        const size_t place = cand_row_place(c, c->id[i]);
+        if (place < c->n_row) // infill may bring in a token that a sparse row lacks
+            logit[place] = c->logit[i];
+    }
 }
 
 uint32_t cand_row_id(const struct cand *c, size_t place)

@@ -141,9 +141,12 @@ struct fault cand_exp(struct cand *c);
 // samplers.md's softmax: a list, sorted first if asked; cand_exp; then p /= sum, the sum taken in f32 in list order.
 struct fault cand_softmax(struct cand *c, bool sort);
 
-// The logits in the row's order, for an onlooker: logit[0..n_row), -inf for what is gone or masked; and the token at a place of that order.
+// The logits in the row's order, for an onlooker: logit[0..n_row), -inf for what is gone or masked.
 void cand_snapshot(const struct cand *c, float *logit);
+
+// The token at a place of that order; and a token's place, n_row if the row does not have it.
 uint32_t cand_row_id(const struct cand *c, size_t place);
+size_t cand_row_place(const struct cand *c, uint32_t id);
 
 // How many candidates are not masked, or `most` if more.
 struct fault cand_alive(struct cand *c, size_t most, size_t *alive);

@@ -109,8 +109,13 @@ void chain_reset(struct chain *ch, uint32_t seed)
 struct fault chain_apply(struct chain *ch, struct cand *c, chain_watch_fn *watch, void *arg)
 {
     struct fault fault = fault_none();
-    for (size_t i = 0; i < ch->n && !fault.code; i++) {
+    for (size_t i = 0; i < ch->n; i++) {
         const struct stage *const stage = &ch->stage[i];
+        if (fault.code) { // the generators are to stand where a good row leaves them
+            if (stage->sampler->skip)
+                stage->sampler->skip(stage->state);
+            continue;
+        }
         fault = stage->sampler->apply(stage->state, c, &stage->params, &ch->history);
         if (watch && !fault.code)
             fault = watch(arg, stage->index, c);

@@ -31,12 +31,13 @@ void chain_reset(struct chain *ch, uint32_t seed);
 typedef struct fault chain_watch_fn(void *arg, size_t stage, struct cand *c);
 
 // Runs every stage on a loaded row; c->chosen is then the answer and c->p the final distribution over c's candidates. watch may be NULL.
+// After a fault the generators of stages that can skip rows stand as after a good row.
 struct fault chain_apply(struct chain *ch, struct cand *c, chain_watch_fn *watch, void *arg);
 
 // The most that any stage must know of earlier rows.
 enum carry chain_carry(const struct chain *ch);
 
-// Leaves the chain as if a row had been sampled. Not with CARRY_ROWS.
+// Leaves the chain as if a row had been sampled; stages that carry rows stay as they are.
 void chain_skip(struct chain *ch);
 
 // Tells every stage that this token is the next of the sequence.

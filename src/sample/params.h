@@ -3,6 +3,8 @@
 #ifndef SAMPL_SAMPLE_PARAMS_H
 #define SAMPL_SAMPLE_PARAMS_H
 
+#include "vocab/vocab.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -34,6 +36,8 @@ struct params {
     int32_t dry_allowed_length, dry_penalty_last_n; // -1: the whole history
     const struct breaker *dry_breakers;             // [n_dry_breakers]
     size_t n_dry_breakers;
+    const struct piece *dry_texts; // [n_dry_texts] more breakers, as texts, none empty; without vocab they match nothing
+    size_t n_dry_texts;
 
     int32_t mirostat; // 0, 1 or 2
     float mirostat_lr, mirostat_ent;
@@ -48,6 +52,8 @@ struct params {
 
     const struct bias *bias; // [n_bias] in the order given
     size_t n_bias;
+
+    const struct vocab *vocab; // what the tokens say, or NULL
 };
 
 #endif

@@ -18,7 +18,7 @@ const struct registry_row registry[] = {
      .options = "scatter-strength,scatter-k,scatter-radius,scatter-steps,scatter-adaptive,scatter-strength-min,scatter-strength-max,"
                 "scatter-entropy-target,scatter-absorption,scatter-absorption-last-n,scatter-collision"},
     {"temperature", "temp", 't', .options = "temp,dynatemp-range,dynatemp-exp", .sampler = &sampler_temperature},
-    {"infill", "", 'i', .options = ""},
+    {"infill", "", 'i', .options = "", .sampler = &sampler_infill},
     {"adaptive_p", "", 'a', .options = "adaptive-target,adaptive-decay", .sampler = &sampler_adaptive_p},
     {"greedy", "", .options = "", .sampler = &sampler_greedy},
     {"dist", "", .options = "", .sampler = &sampler_dist},

@@ -6,12 +6,12 @@
 #include "sample/sampler.h"
 
 struct registry_row {
-    const char *name;              // canonical
-    const char *aliases;           // more names, comma-separated; may be empty
-    char letter;                   // 0: none
-    bool internal;                 // comes by other options, cannot be named in a chain
-    const char *options;           // the long options it listens to, comma-separated; NAME=VALUE in a chain sets the first
-    const struct sampler *sampler; // NULL: not available yet
+    const char *name;    // canonical
+    const char *aliases; // more names, comma-separated; may be empty
+    char letter;         // 0: none
+    bool internal;       // comes by other options, cannot be named in a chain
+    const char *options; // the long options it listens to, comma-separated; NAME=VALUE in a chain sets the first
+    const struct sampler *sampler;
 };
 
 // Rows end with a NULL name.
@@ -29,6 +29,6 @@ const struct registry_row *registry_by_sampler(const struct sampler *sampler);
 
 extern const struct sampler sampler_logit_bias, sampler_penalties, sampler_dry, sampler_top_n_sigma, sampler_top_k, sampler_typ_p,
     sampler_top_p, sampler_min_p, sampler_xtc, sampler_scatter, sampler_temperature, sampler_adaptive_p, sampler_mirostat,
-    sampler_mirostat_v2, sampler_dist, sampler_greedy;
+    sampler_mirostat_v2, sampler_dist, sampler_greedy, sampler_infill;
 
 #endif

@@ -2,6 +2,7 @@
 // dry ("don't repeat yourself", p-e-w, text-generation-webui PR 5677): a token that would continue a repetition of the newest tokens
 // is penalised, exponentially in the length of the repetition.
 #include "base/mem.h"
+#include "sample/breakers.h"
 #include "sample/sampler.h"
 
 #include <limits.h>
@@ -9,6 +10,7 @@
 #include <stdlib.h>
 
 struct state {
+    struct breakers breakers;
     uint32_t *recent;  // [n] the history, newest first
     size_t *z;         // [n] see repetitions
     struct idmap next; // tokens that continued a repetition
@@ -24,34 +26,9 @@ static bool enabled(const struct params *p)
 
 static struct fault init(void *self, const struct params *p, struct history *h)
 {
-    (void)self;
+    struct state *const s = self;
     history_widen(h, window_of(p->dry_penalty_last_n));
-    return fault_none();
-}
-
-// Do the tokens from the i-th newest on, towards the newest, begin with this breaker?
-static bool breaks_at(const struct breaker *b, const uint32_t *recent, size_t i)
-{
-    if (b->n > i + 1)
-        return false;
-    for (size_t t = 0; t < b->n; t++)
-        if (recent[i - t] != b->ids[t])
-            return false;
-    return true;
-}
-
-// How many of the newest n tokens stand after the last breaker: no repetition counts for more.
-static size_t since_breaker(const struct params *p, const uint32_t *recent, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        size_t longest = 0;
-        for (size_t b = 0; b < p->n_dry_breakers; b++)
-            if (p->dry_breakers[b].n > longest && breaks_at(&p->dry_breakers[b], recent, i))
-                longest = p->dry_breakers[b].n;
-        if (longest)
-            return i - (longest - 1);
-    }
-    return n;
+    return breakers_init(&s->breakers, p);
 }
 
 // z[k] = how many of the newest tokens occur again, in order, ending k tokens earlier: the Z-algorithm on the reversed history.
@@ -72,14 +49,6 @@ static void repetitions(size_t *z, const uint32_t *recent, size_t n)
     }
 }
 
-static bool is_breaker(const struct params *p, uint32_t token)
-{
-    for (size_t b = 0; b < p->n_dry_breakers; b++)
-        if (p->dry_breakers[b].n == 1 && p->dry_breakers[b].ids[0] == token)
-            return true;
-    return false;
-}
-
 // Notes, for each token that continued a repetition, the length of the longest.
 static struct fault continuations(struct state *s, const struct params *p, size_t n, size_t limit)
 {
@@ -87,7 +56,7 @@ static struct fault continuations(struct state *s, const struct params *p, size_
     for (size_t k = 1; k < n; k++) {
         const size_t len = s->z[k] < limit ? s->z[k] : limit;
         const uint32_t token = s->recent[k - 1];
-        if (len < (size_t)p->dry_allowed_length || is_breaker(p, token))
+        if (len < (size_t)p->dry_allowed_length || breakers_single(&s->breakers, token))
             continue;
         const size_t known = s->next.n, i = idmap_add(&s->next, token);
         if (i == IDMAP_NONE || !mem_grow(&s->length, &s->length_cap, i + 1, sizeof *s->length))
@@ -124,7 +93,7 @@ static struct fault apply(void *self, struct cand *c, const struct params *p, co
     if (!mem_grow(&s->recent, &s->recent_cap, n, sizeof *s->recent) || !mem_grow(&s->z, &s->z_cap, n, sizeof *s->z))
         return fault_memory();
     history_copy(h, s->recent, n);
-    const size_t limit = since_breaker(p, s->recent, n);
+    const size_t limit = breakers_since(&s->breakers, s->recent, n);
     if (limit < allowed)
         return fault_none();
     repetitions(s->z, s->recent, n);
@@ -141,6 +110,7 @@ static struct fault apply(void *self, struct cand *c, const struct params *p, co
 static void release(void *self)
 {
     struct state *const s = self;
+    breakers_free(&s->breakers);
     idmap_free(&s->next);
     free(s->recent);
     free(s->z);

@@ -30,7 +30,8 @@ bool lookup_build(struct lookup *l, const struct vocab *v)
     for (uint32_t id = 0; id < v->n; id++) {
         const struct piece t = vocab_text(v, id);
         const size_t at = probe(l, t.p, t.len);
-        if (!l->slot[at]) // of equal texts the first counts
+        const uint32_t there = l->slot[at];
+        if (!there || (v->flags[there - 1] & VOCAB_BYTE && !(v->flags[id] & VOCAB_BYTE)))
             l->slot[at] = id + 1;
     }
     return true;

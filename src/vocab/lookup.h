@@ -15,7 +15,7 @@ struct lookup {
 bool lookup_build(struct lookup *l, const struct vocab *v);
 void lookup_free(struct lookup *l); // also of a zeroed struct
 
-// What vocab_find finds.
+// The first token with just this text, one that is not a VOCAB_BYTE if there is one, or VOCAB_NONE: what vocab_find_only finds.
 uint32_t lookup_find(const struct lookup *l, const void *text, size_t len);
 
 #endif

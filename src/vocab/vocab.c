@@ -19,17 +19,25 @@ void vocab_free(struct vocab *v)
     vocab_init(v);
 }
 
-bool vocab_add(struct vocab *v, const void *text, size_t len, unsigned flags)
+bool vocab_extend(struct vocab *v, const void *text, size_t len)
 {
-    const size_t start = v->n ? v->end[v->n - 1] : 0;
-    if (len > SIZE_MAX - start || !mem_grow(&v->bytes, &v->bytes_cap, start + len, 1) ||
-        !mem_grow(&v->end, &v->end_cap, v->n + 1, sizeof *v->end) || !mem_grow(&v->flags, &v->flags_cap, v->n + 1, 1))
+    size_t *const end = &v->end[v->n - 1];
+    if (len >= SIZE_MAX - *end ||
+        !mem_grow(&v->bytes, &v->bytes_cap, *end + len + 1, 1)) // one more, so that there is something to point to
         return false;
     if (len)
-        memcpy(v->bytes + start, text, len);
-    v->end[v->n] = start + len;
-    v->flags[v->n++] = (unsigned char)flags;
+        memcpy(v->bytes + *end, text, len);
+    *end += len;
     return true;
+}
+
+bool vocab_add(struct vocab *v, const void *text, size_t len, unsigned flags)
+{
+    if (!mem_grow(&v->end, &v->end_cap, v->n + 1, sizeof *v->end) || !mem_grow(&v->flags, &v->flags_cap, v->n + 1, 1))
+        return false;
+    v->end[v->n] = v->n ? v->end[v->n - 1] : 0;
+    v->flags[v->n++] = (unsigned char)flags;
+    return vocab_extend(v, text, len);
 }
 
 struct piece vocab_text(const struct vocab *v, uint32_t id)
@@ -51,12 +59,32 @@ bool vocab_ends(const struct vocab *v, uint32_t id)
     return id < v->n && v->flags[id] & VOCAB_EOG;
 }
 
+static bool says(const struct vocab *v, uint32_t id, const void *text, size_t len)
+{
+    const struct piece t = vocab_text(v, id);
+    return t.len == len && (!len || !memcmp(t.p, text, len));
+}
+
 uint32_t vocab_find(const struct vocab *v, const void *text, size_t len)
 {
-    for (uint32_t id = 0; id < v->n; id++) {
-        const struct piece t = vocab_text(v, id);
-        if (t.len == len && (!len || !memcmp(t.p, text, len)))
+    for (uint32_t id = 0; id < v->n; id++)
+        if (says(v, id, text, len))
             return id;
-    }
     return VOCAB_NONE;
+}
+
+uint32_t vocab_find_only(const struct vocab *v, const void *text, size_t len, uint32_t *other)
+{
+    uint32_t found[2] = {VOCAB_NONE, VOCAB_NONE};
+    *other = VOCAB_NONE;
+    for (uint32_t id = 0; id < v->n; id++) {
+        uint32_t *const kind = &found[!!(v->flags[id] & VOCAB_BYTE)];
+        if (!says(v, id, text, len))
+            continue;
+        if (*kind == VOCAB_NONE)
+            *kind = id;
+        else if (!(v->flags[id] & VOCAB_BYTE) && *other == VOCAB_NONE)
+            *other = id;
+    }
+    return found[found[0] == VOCAB_NONE];
 }

@@ -12,6 +12,7 @@
 enum {
     VOCAB_SPECIAL = 1, // control or unknown: has a text, but prints as nothing
     VOCAB_EOG = 2,     // ends a generation
+    VOCAB_BYTE = 4,    // stands for one byte that no other token may say; a tokenizer prefers any other token with its text
 };
 
 // Bytes, not NUL-terminated, often no whole UTF-8 characters.
@@ -37,6 +38,9 @@ void vocab_free(struct vocab *v);
 // Appends a token. False when memory is short.
 bool vocab_add(struct vocab *v, const void *text, size_t len, unsigned flags);
 
+// Appends bytes to the newest token. False when memory is short.
+bool vocab_extend(struct vocab *v, const void *text, size_t len);
+
 // A token's bytes, those of special tokens included; empty for an id past the end.
 struct piece vocab_text(const struct vocab *v, uint32_t id);
 
@@ -47,5 +51,9 @@ bool vocab_ends(const struct vocab *v, uint32_t id); // does it end a generation
 
 // The first token with just this text, or VOCAB_NONE. O(n).
 uint32_t vocab_find(const struct vocab *v, const void *text, size_t len);
+
+// The token with just this text, one that is not a VOCAB_BYTE if there is one, or VOCAB_NONE; *other is the next such token, or
+// VOCAB_NONE if it is the only one. O(n).
+uint32_t vocab_find_only(const struct vocab *v, const void *text, size_t len, uint32_t *other);
 
 #endif

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+#include "sample/breakers.h"
+
+#include "base/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct fault add_tail(struct breakers *b, uint32_t head, struct piece text)
+{
+    const size_t known = b->heads.n, j = idmap_add(&b->heads, head);
+    if (j == IDMAP_NONE || !mem_grow(&b->first, &b->first_cap, j + 1, sizeof *b->first) ||
+        !mem_grow(&b->tail, &b->tail_cap, b->n_tails + 1, sizeof *b->tail))
+        return fault_memory();
+    if (j == known)
+        b->first[j] = 0;
+    b->tail[b->n_tails++] = (struct tail){text, b->first[j]};
+    b->first[j] = b->n_tails;
+    return fault_none();
+}
+
+// Takes the token in as a head for each beginning of the breaker that it ends with, or for the whole that it contains.
+static struct fault add_token(struct breakers *b, uint32_t id, struct piece word, struct piece breaker)
+{
+    struct fault fault = fault_none();
+    if (word.len >= breaker.len && memmem(word.p, word.len, breaker.p, breaker.len))
+        return add_tail(b, id, (struct piece){breaker.p, 0});
+    for (size_t n = 1; n < breaker.len && n <= word.len && !fault.code; n++)
+        if (!memcmp(word.p + word.len - n, breaker.p, n))
+            fault = add_tail(b, id, (struct piece){breaker.p + n, breaker.len - n});
+    return fault;
+}
+
+struct fault breakers_init(struct breakers *b, const struct params *p)
+{
+    struct fault fault = fault_none();
+    b->params = p;
+    if (!p->vocab)
+        return fault;
+    for (uint32_t id = 0; id < p->vocab->n; id++) {
+        struct piece word = vocab_text(p->vocab, id);
+        if (p->vocab->space_prefix && word.len && *word.p == ' ') { // it only stands for the space before a text
+            word.p++;
+            word.len--;
+        }
+        for (size_t i = 0; i < p->n_dry_texts && !fault.code; i++)
+            fault = add_token(b, id, word, p->dry_texts[i]);
+        if (fault.code)
+            break;
+    }
+    return fault;
+}
+
+void breakers_free(struct breakers *b)
+{
+    idmap_free(&b->heads);
+    free(b->first);
+    free(b->tail);
+}
+
+// Do the tokens from the i-th newest on, towards the newest, begin with this sequence?
+static bool breaks_at(const struct breaker *b, const uint32_t *recent, size_t i)
+{
+    if (b->n > i + 1)
+        return false;
+    for (size_t t = 0; t < b->n; t++)
+        if (recent[i - t] != b->ids[t])
+            return false;
+    return true;
+}
+
+// How many tokens after the i-th newest say just this text, or SIZE_MAX when none do.
+static size_t follows(const struct breakers *b, struct piece text, const uint32_t *recent, size_t i)
+{
+    size_t n = 0;
+    while (text.len) {
+        if (n == i)
+            return SIZE_MAX;
+        const struct piece word = vocab_text(b->params->vocab, recent[i - ++n]);
+        if (!word.len || word.len > text.len || memcmp(word.p, text.p, word.len) != 0)
+            return SIZE_MAX;
+        text.p += word.len;
+        text.len -= word.len;
+    }
+    return n;
+}
+
+// The tokens of the longest breaker that begins at the i-th newest one; 0: none does.
+static size_t longest_at(const struct breakers *b, const uint32_t *recent, size_t i)
+{
+    const struct params *const p = b->params;
+    size_t longest = 0;
+    for (size_t k = 0; k < p->n_dry_breakers; k++)
+        if (p->dry_breakers[k].n > longest && breaks_at(&p->dry_breakers[k], recent, i))
+            longest = p->dry_breakers[k].n;
+    const size_t j = idmap_find(&b->heads, recent[i]);
+    for (size_t t = j == IDMAP_NONE ? 0 : b->first[j]; t; t = b->tail[t - 1].next) {
+        const size_t n = follows(b, b->tail[t - 1].text, recent, i);
+        if (n != SIZE_MAX && n + 1 > longest)
+            longest = n + 1;
+    }
+    return longest;
+}
+
+size_t breakers_since(const struct breakers *b, const uint32_t *recent, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const size_t longest = longest_at(b, recent, i);
+        if (longest)
+            return i - (longest - 1);
+    }
+    return n;
+}
+
+bool breakers_single(const struct breakers *b, uint32_t token)
+{
+    const struct params *const p = b->params;
+    for (size_t k = 0; k < p->n_dry_breakers; k++)
+        if (p->dry_breakers[k].n == 1 && p->dry_breakers[k].ids[0] == token)
+            return true;
+    const size_t j = idmap_find(&b->heads, token);
+    for (size_t t = j == IDMAP_NONE ? 0 : b->first[j]; t; t = b->tail[t - 1].next)
+        if (!b->tail[t - 1].text.len)
+            return true;
+    return false;
+}
