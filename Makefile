@@ -39,8 +39,9 @@ OBJECTS := $(SOURCES:src/%.c=$(BUILD)/%.o)
 CORE    := $(filter-out $(BUILD)/main.o $(BUILD)/cli/% $(BUILD)/io/%,$(OBJECTS))
 UNITS   := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/*.c))
 PRESETS := $(wildcard samples/presets/*.preset)
-SAMPLES := $(filter-out samples/presets,$(wildcard samples/*))
-SHELLS  := .ci/run $(wildcard tests/*.bash tests/*.sh)
+SCALE   := $(wildcard samples/scale/*.sh)
+SAMPLES := $(filter-out samples/presets samples/scale,$(wildcard samples/*))
+SHELLS  := .ci/run $(SCALE) $(wildcard tests/*.bash tests/*.sh)
 
 Q := $(if $(V),,@)
 
@@ -108,8 +109,9 @@ prove-parity: $(BUILD)/unit/parity ## compare 300000 random chains with the slow
 	$(BUILD)/unit/parity 300000 7
 
 .PHONY: bench
-bench: $(BUILD)/unit/bench $(BUILD)/sampl ## ns per row and GB/s beside the speed of reading memory (TIER= N= CHAIN=)
+bench: $(BUILD)/unit/bench $(BUILD)/unit/bench_grammar $(BUILD)/sampl ## ns per row and GB/s beside the speed of reading memory (TIER= N= CHAIN=)
 	$(BUILD)/unit/bench chains '$(TIER)' '$(N)' '$(CHAIN)'
+	$(BUILD)/unit/bench_grammar
 	tests/bench.sh $(BUILD)
 
 .PHONY: bench-count
@@ -130,7 +132,7 @@ demo: $(BUILD)/sampl ## choose tokens from a real model's logits, and show what 
 .PHONY: install
 install: $(BUILD)/sampl ## install under PREFIX (default /usr/local), below DESTDIR
 	$(INSTALL) -d '$(DESTDIR)$(bindir)' '$(DESTDIR)$(mandir)/man1' '$(DESTDIR)$(bashcompdir)' '$(DESTDIR)$(zshcompdir)' \
-	    '$(DESTDIR)$(fishcompdir)' '$(DESTDIR)$(pkgdatadir)/presets' '$(DESTDIR)$(pkgdatadir)/samples'
+	    '$(DESTDIR)$(fishcompdir)' '$(DESTDIR)$(pkgdatadir)/presets' '$(DESTDIR)$(pkgdatadir)/samples/scale'
 	$(INSTALL) -m 755 $(BUILD)/sampl '$(DESTDIR)$(bindir)/sampl'
 	$(INSTALL) -m 644 man/sampl.1 '$(DESTDIR)$(mandir)/man1/sampl.1'
 	$(INSTALL) -m 644 completions/sampl.bash '$(DESTDIR)$(bashcompdir)/sampl'
@@ -138,6 +140,7 @@ install: $(BUILD)/sampl ## install under PREFIX (default /usr/local), below DEST
 	$(INSTALL) -m 644 completions/sampl.fish '$(DESTDIR)$(fishcompdir)/sampl.fish'
 	$(INSTALL) -m 644 $(PRESETS) '$(DESTDIR)$(pkgdatadir)/presets'
 	$(INSTALL) -m 644 $(SAMPLES) '$(DESTDIR)$(pkgdatadir)/samples'
+	$(INSTALL) -m 755 $(SCALE) '$(DESTDIR)$(pkgdatadir)/samples/scale'
 
 .PHONY: uninstall
 uninstall: ## remove exactly what install put there
@@ -145,7 +148,8 @@ uninstall: ## remove exactly what install put there
 	    '$(DESTDIR)$(zshcompdir)/_sampl' '$(DESTDIR)$(fishcompdir)/sampl.fish'
 	cd '$(DESTDIR)$(pkgdatadir)/presets' && rm -f $(notdir $(PRESETS))
 	cd '$(DESTDIR)$(pkgdatadir)/samples' && rm -f $(notdir $(SAMPLES))
-	-rmdir '$(DESTDIR)$(pkgdatadir)/presets' '$(DESTDIR)$(pkgdatadir)/samples' '$(DESTDIR)$(pkgdatadir)'
+	cd '$(DESTDIR)$(pkgdatadir)/samples/scale' && rm -f $(notdir $(SCALE))
+	-rmdir '$(DESTDIR)$(pkgdatadir)/presets' '$(DESTDIR)$(pkgdatadir)/samples/scale' '$(DESTDIR)$(pkgdatadir)/samples' '$(DESTDIR)$(pkgdatadir)'
 
 C_FILES := $(wildcard src/*.[ch] src/*/*.[ch] tests/unit/*.[ch])
 

@@ -13,6 +13,7 @@ _sampl()
     --format|-f) mapfile -t COMPREPLY < <(compgen -W 'auto f32 f16 bf16 json npy safetensors kld pairs' -- "$cur"); return ;;
     --n-vocab|-n) return ;;
     --tensor) return ;;
+    --ids) mapfile -t COMPREPLY < <(compgen -W 'given rank' -- "$cur"); return ;;
     --vocab) compopt -o default; return ;;
     --rows) return ;;
     --prompt-tokens) compopt -o default; return ;;
@@ -73,7 +74,7 @@ _sampl()
     --threads|-t) return ;;
     esac
     if [[ $cur == -* ]]; then
-        mapfile -t COMPREPLY < <(compgen -W ' --format --n-vocab --tensor --vocab --rows --prompt-tokens --accept --shard --row-base --independent --samplers --sampler-seq --sampling-seq --seed --temp --temperature --top-k --top-p --min-p --top-nsigma --top-n-sigma --xtc-probability --xtc-threshold --typical --typical-p --min-keep --repeat-last-n --repeat-penalty --presence-penalty --frequency-penalty --dry-multiplier --dry-base --dry-allowed-length --dry-penalty-last-n --dry-sequence-breaker --dry-breaker-tokens --dynatemp-range --dynatemp-exp --mirostat --mirostat-lr --mirostat-ent --adaptive-target --adaptive-decay --logit-bias --ignore-eos --grammar --grammar-file --json-schema --json-schema-file --engine --backend-sampling --scatter-k --scatter-strength --scatter-radius --scatter-steps --scatter-adaptive --scatter-strength-min --scatter-strength-max --scatter-entropy-target --scatter-absorption --scatter-absorption-last-n --scatter-collision --emit --dump-probs --trace --output-format --output --line-buffered --stats --on-error --preset --list-presets --print-chain --threads --verbose --help --version' -- "$cur")
+        mapfile -t COMPREPLY < <(compgen -W ' --format --n-vocab --tensor --ids --vocab --rows --prompt-tokens --accept --shard --row-base --independent --samplers --sampler-seq --sampling-seq --seed --temp --temperature --top-k --top-p --min-p --top-nsigma --top-n-sigma --xtc-probability --xtc-threshold --typical --typical-p --min-keep --repeat-last-n --repeat-penalty --presence-penalty --frequency-penalty --dry-multiplier --dry-base --dry-allowed-length --dry-penalty-last-n --dry-sequence-breaker --dry-breaker-tokens --dynatemp-range --dynatemp-exp --mirostat --mirostat-lr --mirostat-ent --adaptive-target --adaptive-decay --logit-bias --ignore-eos --grammar --grammar-file --json-schema --json-schema-file --engine --backend-sampling --scatter-k --scatter-strength --scatter-radius --scatter-steps --scatter-adaptive --scatter-strength-min --scatter-strength-max --scatter-entropy-target --scatter-absorption --scatter-absorption-last-n --scatter-collision --emit --dump-probs --trace --output-format --output --line-buffered --stats --on-error --preset --list-presets --print-chain --threads --verbose --help --version' -- "$cur")
     else
         compopt -o default
     fi

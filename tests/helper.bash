@@ -30,3 +30,18 @@ same() {
 f32() {
     perl -e 'print pack("f<*", map { $_ eq "nan" ? "nan" : $_ eq "inf" ? 9**9**9 : $_ eq "-inf" ? -9**9**9 : $_ } @ARGV)' -- "$@"
 }
+
+# gguf KEY=TYPE:VALUE...: writes a GGUF file without tensors. Keys without a dot belong to tokenizer.ggml. Types: s string, a array of strings
+# separated by commas, i array of i32, u u32, b bool, x the type's number and the value in hex. GGUF_VERSION, GGUF_PAIRS: other than true.
+gguf() {
+    perl -e '
+        sub str { pack("Q<", length $_[0]) . $_[0] }
+        my %make = (s => sub { pack("V", 8) . str($_[0]) }, u => sub { pack("VV", 4, $_[0]) }, b => sub { pack("VC", 7, $_[0]) },
+            a => sub { my @s = split /,/, $_[0], -1; join "", pack("VVQ<", 9, 8, scalar @s), map { str($_) } @s },
+            i => sub { my @n = split /,/, $_[0]; pack("VVQ<l<*", 9, 5, scalar @n, @n) }, x => sub { pack("H*", $_[0]) });
+        print "GGUF", pack("VQ<Q<", $ENV{GGUF_VERSION} // 3, 7, $ENV{GGUF_PAIRS} // scalar @ARGV);
+        for (@ARGV) {
+            my ($key, $type, $value) = /^(.*?)=(\w):(.*)$/s or die $_;
+            print str($key =~ /\./ ? $key : "tokenizer.ggml.$key"), $make{$type}->($value);
+        }' -- "$@"
+}

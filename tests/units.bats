@@ -30,3 +30,11 @@ load helper
 @test "numbers as text: the fewest digits, as printf and strtof find them" {
     run -0 "$UNITS/number_text_check" 50000
 }
+
+@test "grammars: random ones over random vocabularies match the slow matcher" {
+    run -0 "$UNITS/grammar_check" 2000
+}
+
+@test "tokens are found by text as the plain search finds them" {
+    run -0 "$UNITS/lookup_check"
+}

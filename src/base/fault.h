@@ -13,6 +13,7 @@ enum fault_code {
     FAULT_ALL_MASKED,   // no finite logit in the row
     FAULT_NOTHING_LEFT, // the chain masked every candidate
     FAULT_OVERFLOW,     // the chain drove a logit to NaN or +inf
+    FAULT_GRAMMAR,      // too many ways to match a text with the grammar
     FAULT_BIAS_ID,      // at: a --logit-bias id outside the vocabulary
     FAULT_NO_EOT,       // infill wants the token that ends a turn, and the vocabulary has none
     FAULT_NO_SIZE,      // the whole vocabulary is wanted of a sparse row that does not know its size

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// One character of UTF-8 at a time (RFC 3629).
+// UTF-8, character by character (RFC 3629).
 #ifndef SAMPL_BASE_UTF8_H
 #define SAMPL_BASE_UTF8_H
 

@@ -43,18 +43,18 @@ static void probs(const struct cand *c, float *to)
 }
 
 // From the logits and not from p, which is rounded twice and falls to 0 where the logarithm is still an ordinary number.
-static float logprob(float logit, double log_scale)
+static float logprob(float logit, const struct softmax *s, double log_sum)
 {
-    return (float)(logit - log_scale);
+    return (float)((double)logit - s->max - log_sum);
 }
 
 static void logprobs(const struct cand *c, float *to)
 {
     logits(c, to);
     const struct softmax s = c->dense ? softmax_of(c->kern, to, c->n) : softmax_of(c->kern, c->logit, c->n);
-    const double log_scale = softmax_log_scale(&s);
+    const double log_sum = softmax_log_sum(&s);
     for (size_t i = 0; i < c->n_vocab; i++)
-        to[i] = logprob(to[i], log_scale);
+        to[i] = logprob(to[i], &s, log_sum);
 }
 
 static struct fault score(const struct cand *c, uint32_t token, float **values, size_t *cap)
@@ -69,7 +69,7 @@ static struct fault score(const struct cand *c, uint32_t token, float **values, 
         x = id[i] == token ? logit[i] : x;
     if (!id && token < c->n)
         x = logit[token];
-    **values = logprob(x, softmax_log_scale(&s));
+    **values = logprob(x, &s, softmax_log_sum(&s));
     return fault_none();
 }
 

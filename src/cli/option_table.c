@@ -13,6 +13,8 @@
 #define FINITE        FLOAT(-FLT_MAX, FLT_MAX)
 #define NOT_NEGATIVE  FLOAT(0, FLT_MAX)
 
+#define MOST_ROWS 0x1p53 // the text of a range prints it exactly
+
 // clang-format off
 const struct option_row option_table[] = {
     // input
@@ -33,8 +35,10 @@ const struct option_row option_table[] = {
      .help = "ids accepted before the first row: 1,2,3 or @FILE"},
     {"accept", .metavar = "LIST", .group = GROUP_INPUT, AT(accept), .set = set_accept,
      .help = "after row i accept the i-th id of LIST, or the recorded one (LIST is recorded), instead of the sampled one"},
-    {"shard", .metavar = "K/N", .group = GROUP_INPUT, .help = "only the K-th of N contiguous parts of the input"},
-    {"row-base", .metavar = "N", .group = GROUP_INPUT, .help = "number of the first row of a piped part"},
+    {"shard", .metavar = "K/N", .group = GROUP_INPUT, AT(shard), .set = set_share, .high = INT32_MAX,
+     .help = "only the K-th of N contiguous parts of the rows; the outputs of all make up that of one run"},
+    {"row-base", .metavar = "N", .group = GROUP_INPUT, .def = "0", AT(row_base), .set = set_count, .high = MOST_ROWS,
+     .help = "number of the input's first row, when the input is a part of a longer one"},
     {"independent", .group = GROUP_INPUT, AT(independent), .set = set_flag,
      .help = "every row is its own sequence, seeded with seed + row number"},
 

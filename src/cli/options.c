@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "cli/chainspec.h"
+#include "cli/part.h"
 #include "cli/preset.h"
 #include "cli/set.h"
 #include "cli/vocab_options.h"
@@ -222,7 +223,7 @@ static bool finish(struct options *o, struct err *e)
     if (!vocab_options_apply(o, e) || !chainspec_build(o, e))
         return false;
     vocab_options_warn(o);
-    return true;
+    return part_check(o, e);
 }
 
 bool options_parse(struct options *o, int argc, char **argv, struct err *e)

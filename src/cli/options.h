@@ -32,6 +32,11 @@ struct bias_text {
     size_t len;
 };
 
+// The k-th of n parts, k from 1; both 0: no parts.
+struct share {
+    int64_t k, n;
+};
+
 struct options {
     enum action action;
     const char *how; // ACTION_PRINT_CHAIN: text, json, llama or server; ACTION_GENERATE: bash, zsh or fish
@@ -47,6 +52,8 @@ struct options {
     const char *vocab_file;    // NULL: none
     const struct vocab *vocab; // what the tokens say, or NULL
     bool independent;
+    struct share shard;
+    int64_t row_base;
     const char **files; // [n_files]
     size_t n_files, files_cap;
 

@@ -2,6 +2,7 @@
 #include "cli/parallel.h"
 
 #include "base/mem.h"
+#include "cli/serial.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -32,6 +33,8 @@ struct team {
         bool started;
     } * member; // [members]
     size_t members;
+    struct input_row serial; // the first row that must be worked on after all others before it, once has_serial
+    bool has_serial;
 };
 
 // Samples this worker's part of the batch, and passes over the rest.
@@ -87,7 +90,8 @@ static bool take(struct team *t, const struct input_row *row, struct err *e)
     return !row->logits.ids || take_ids(s, &row->logits, e);
 }
 
-// Fills the batch. *end when there is no more. An error of the input comes after the rows before it.
+// Fills the batch. *end when there is no more, or when the next row may bring parameters for which all tokens must be known: such rows
+// are worked on one after the other. An error of the input comes after the rows before it.
 static bool fill(struct team *t, struct input *in, bool *end, struct err *e)
 {
     size_t room = MOST_ROWS * t->members, bytes = 0;
@@ -102,6 +106,10 @@ static bool fill(struct team *t, struct input *in, bool *end, struct err *e)
         const bool read = input_next(in, &row, end, e);
         if (!read && !row.bad)
             return false;
+        if (row.may_change && !*end) {
+            t->serial = row;
+            t->has_serial = *end = true;
+        }
         if (*end)
             return true;
         if (!take(t, &row, e))
@@ -185,6 +193,8 @@ bool parallel_run(const struct options *o, const struct kern *kern, struct input
             ok = false;
         }
     }
+    if (ok && t.has_serial)
+        ok = serial_run(&t.member[0].worker, in, sink, &t.serial, e);
     dismiss(&t);
     return ok;
 }

@@ -3,6 +3,8 @@
 
 #include "cli/emit.h"
 #include "cli/parallel.h"
+#include "cli/part.h"
+#include "cli/serial.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -15,37 +17,18 @@ static void tell(const struct options *o, const struct kern *kern)
         err_note("--backend-sampling has no effect: there is no backend");
 }
 
-static bool each_row(struct worker *w, struct input *in, struct sink *sink, struct result *res, struct err *e)
-{
-    for (;;) {
-        struct input_row row = {0};
-        bool end;
-        input_release(in);
-        const bool read = input_next(in, &row, &end, e);
-        if (!read && !row.bad)
-            return false;
-        if (end)
-            return true;
-        const bool ok = worker_row(w, &row, res, e);
-        if (!sink_take(sink, &row, res, ok, e))
-            return false;
-    }
-}
-
 static bool work_off(const struct options *o, const struct kern *kern, struct input *in, struct sink *sink, struct err *e)
 {
     struct worker w;
-    struct result res = {0};
     bool ok = worker_init(&w, o, kern, e);
     if (ok && o->threads > 1 && worker_splits(&w)) {
         ok = parallel_run(o, kern, in, sink, e);
     } else if (ok) {
         if (o->threads > 1 && o->verbose)
             err_note("one thread: the chain carries state from row to row");
-        ok = each_row(&w, in, sink, &res, e);
+        ok = serial_run(&w, in, sink, NULL, e);
     }
     worker_free(&w);
-    result_free(&res);
     return ok;
 }
 
@@ -71,12 +54,16 @@ bool run(const struct options *o, const struct kern *kern, struct err *e)
                                            .n_tokens = o->vocab ? o->vocab->n : 0,
                                            .tensor = o->tensor,
                                            .first = o->rows.first,
-                                           .last = o->rows.last};
+                                           .last = o->rows.last,
+                                           .shard = o->shard.k,
+                                           .shards = o->shard.n,
+                                           .base = o->row_base};
     struct output_config out_config = {.path = o->output,
                                        .emit = o->emit,
                                        .dump = o->dump,
                                        .flush = o->line_buffered,
                                        .color = !getenv("NO_COLOR"),
+                                       .goes_on = part_is_later(o),
                                        .vocab = o->vocab,
                                        .n_vocab = (size_t)o->n_vocab};
     struct output out = {0};

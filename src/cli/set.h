@@ -16,6 +16,8 @@ set_fn set_string;   // const char *
 set_fn set_file;     // const char *, not empty
 set_fn set_choice;   // const char *, one of choices
 set_fn set_rows;     // struct row_range from A:B
+set_fn set_count;    // int64_t in [low, high]
+set_fn set_share;    // struct share from K/N
 set_fn set_ids;      // struct ids from 1,2,3 or @FILE
 set_fn set_accept;   // the same, or the word recorded
 set_fn set_bias;     // one more struct bias from ID(+|-)BIAS

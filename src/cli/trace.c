@@ -7,9 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool trace_init(struct trace *t, const struct choice *plan, size_t n)
+bool trace_plan(struct trace *t, const struct choice *plan, size_t n)
 {
+    free(t->line);
     t->line = calloc(n, sizeof *t->line);
+    t->plan = plan;
     t->n = n;
     for (size_t i = 0; t->line && i < n; i++)
         t->line[i] = (struct trace_line){.name = plan[i].row->name, .enabled = chain_enabled(&plan[i])};

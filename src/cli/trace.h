@@ -7,6 +7,7 @@
 #include "sample/chain.h"
 
 struct trace {
+    const struct choice *plan;
     struct trace_line *line; // [n] one a stage of the plan
     size_t n;
     float *logit;           // [n_row] after the newest stage, in the row's order; -inf for what is gone or masked
@@ -14,8 +15,8 @@ struct trace {
     size_t logit_cap, before_cap, after_cap;
 };
 
-// A zeroed struct is an empty trace. False when memory is short.
-bool trace_init(struct trace *t, const struct choice *plan, size_t n);
+// Prepares for rows that go through a plan; a zeroed struct, or one used for another plan, will do. False when memory is short.
+bool trace_plan(struct trace *t, const struct choice *plan, size_t n);
 void trace_free(struct trace *t);
 
 // Notes the distribution before the first stage; c is loaded.

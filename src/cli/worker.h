@@ -3,7 +3,7 @@
 #ifndef SAMPL_CLI_WORKER_H
 #define SAMPL_CLI_WORKER_H
 
-#include "cli/options.h"
+#include "cli/sequence.h"
 #include "cli/stats.h"
 #include "cli/trace.h"
 #include "io/input.h"
@@ -16,6 +16,7 @@ struct result {
     struct ranked *ranked;
     size_t ranked_cap;
     struct trace_line *line;
+    size_t line_cap;
     float *values;
     size_t values_cap;
     struct row_stats stats; // with --stats
@@ -26,11 +27,11 @@ void result_free(struct result *res);
 
 struct worker {
     const struct options *o;
-    struct chain *chain;
+    struct sequences sequences;
+    struct sequence *seq; // of the row at hand
     struct cand cand;
     struct trace trace;
     struct stats_scratch stats;
-    bool begun; // a row has been seen
 };
 
 bool worker_init(struct worker *w, const struct options *o, const struct kern *kern, struct err *e);

@@ -30,6 +30,16 @@ bool err_prefix(struct err *e, const char *format, ...)
     return false;
 }
 
+int err_clip(const char *text, int most)
+{
+    int len = (int)strnlen(text, (size_t)most + 1);
+    if (len <= most)
+        return len;
+    for (len = most; len && ((unsigned char)text[len] & 0xc0) == 0x80;) // a character's later bytes are 10xxxxxx
+        len--;
+    return len ? len : most;
+}
+
 bool err_from_fault(struct err *e, struct fault fault)
 {
     switch (fault.code) {
@@ -45,6 +55,8 @@ bool err_from_fault(struct err *e, struct fault fault)
         return err_set(e, STATUS_DATA, "the chain masked every token");
     case FAULT_OVERFLOW:
         return err_set(e, STATUS_DATA, "the chain drove the logit of token %" PRIu64 " out of range", fault.at);
+    case FAULT_GRAMMAR:
+        return err_set(e, STATUS_DATA, "the grammar can match in too many ways at once");
     case FAULT_BIAS_ID:
         return err_set(e, STATUS_DATA, "--logit-bias names token %" PRIu64 ", which is not in the vocabulary", fault.at);
     case FAULT_NO_SIZE:

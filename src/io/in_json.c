@@ -173,6 +173,7 @@ static bool use_object(struct state *st, bool *row, struct input_row *r, struct 
 {
     bool found;
     *row = st->object.plane != PLANE_NONE;
+    r->may_change = *row; // arrays and replies bring no parameters, other row objects may
     if (*row)
         return json_row_read(&st->members, &st->object, vocabulary(st->config), r, e);
     return json_reply_open(&st->reply, st->object.rest, st->events && !st->in_list, &found, e) &&

@@ -18,6 +18,11 @@ struct input_config {
     bool ranks;                // tokens of servers' replies are numbered by rank, whatever their ids
     const char *tensor;        // which one, in files that hold several; NULL: the only one that fits
     int64_t first, last;       // the rows wanted, first <= r < last; a negative one counts from the end
+
+    // A part of a run that others work on, too: of the rows wanted the shard-th of so many contiguous parts, counted from 1; or with
+    // files that begin in mid-run, at row number base.
+    int64_t shard, shards; // 0: all rows
+    int64_t base;          // else 0
 };
 
 // A row and what its format knows about it.
@@ -29,15 +34,18 @@ struct input_row {
     bool fresh;        // starts a sequence of its own, preceded by the tokens before[0..n_before)
     const uint32_t *before;
     size_t n_before;
+    uint64_t place;   // with before: rows of its sequence that precede it
+    uint64_t missed;  // rows of the run that precede it and are in other parts
     int64_t recorded; // the token that was chosen from this row, or -1
     bool bad;         // it came with an error, but the rows after it can be read; logits then has a width at most
 
-    // what a row object may say besides; valid until the next row is read
-    const char *seq;        // the sequence's name, or NULL
-    const uint32_t *prompt; // [n_prompt] accepted before the sequence's first row, or NULL
+    // What a JSON row may say of itself; valid until the next one is read.
+    bool may_change;        // later rows of the input can come with params
+    const char *seq;        // the sequence it belongs to, or NULL
+    const uint32_t *prompt; // [n_prompt] tokens before the sequence's first row, or NULL
     size_t n_prompt;
-    int64_t forced;             // the token to accept after this row, or -1
-    const struct cJSON *params; // an object in llama-server's names, from this row on, or NULL
+    int64_t forced;             // the token that follows it, or -1
+    const struct cJSON *params; // llama-server's parameters, from this row on, or NULL
 };
 
 // A format: one file in_NAME.c and one row in input.c.
@@ -53,8 +61,8 @@ struct format {
     // Reads what precedes the rows.
     bool (*open)(void *self, const struct format *f, struct source *s, const struct input_config *config, struct err *e);
 
-    // The next row, valid until the next call; r comes zeroed but for recorded and forced, -1. *end without a row after the last. Errors
-    // need no file name; when the next call can go on behind the row, r->bad is set with them.
+    // The next row, valid until the next call; r comes zeroed but for recorded and forced, which are -1. *end without a row after the
+    // last. Errors need no file name; when the next call can go on behind the row, r->bad is set with them.
     bool (*next)(void *self, struct source *s, struct input_row *r, bool *end, struct err *e);
 
     // Number of whole rows left, or -1 when that cannot be known without reading them. NULL: never known.
@@ -62,6 +70,8 @@ struct format {
 
     // Number of rows left that the header promises. NULL: it promises none.
     int64_t (*promised)(const void *self);
+    // Passes over that many of the rows left without reading them. NULL: they must be read.
+    void (*jump)(void *self, struct source *s, uint64_t rows);
 
     void (*close)(void *self); // NULL: nothing to free
 };

@@ -49,7 +49,7 @@ static bool round_to(double x, int n, struct decimal *d)
 // As %g writes it. Returns the end.
 static char *write_decimal(const struct decimal *d, char *to)
 {
-    char digit[MOST];
+    char digit[MOST] = {0};
     uint32_t rest = d->digits;
     for (int i = d->n; i--; rest /= 10)
         digit[i] = (char)('0' + rest % 10);

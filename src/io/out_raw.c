@@ -20,7 +20,7 @@ static void write_nan(struct output *out, size_t n)
 // Rounds to nearest. What is too low for f16 is as good as masked; what is too high would be read as an error.
 static bool write_narrow(struct output *out, const struct record *r, size_t n, struct err *e)
 {
-    uint16_t half[BLOCK];
+    uint16_t half[BLOCK] = {0};
     for (size_t at = 0; at < n; at += BLOCK) {
         const size_t len = n - at < BLOCK ? n - at : BLOCK;
         uint32_t top = 0; // the largest of the positive ones

@@ -149,7 +149,7 @@ bool output_open(struct output *out, const struct output_config *config, struct 
         return false;
     if (!out->terminal)
         setvbuf(out->f, NULL, _IOFBF, 1 << 16);
-    if (out->format->begin)
+    if (out->format->begin && !config->goes_on)
         out->format->begin(out);
     out->begun = true;
     return true;

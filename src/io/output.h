@@ -67,9 +67,10 @@ struct output_config {
     const char *path;   // NULL: standard output
     const char *format; // "text", "tsv", ...
     enum emit emit;
-    bool dump;  // records come with candidates
-    bool flush; // after every record
-    bool color; // may a terminal be sent colours?
+    bool dump;    // records come with candidates
+    bool flush;   // after every record
+    bool color;   // may a terminal be sent colours?
+    bool goes_on; // where another run's output ended: without what comes before the first record
 
     const struct vocab *vocab; // what the tokens say, or NULL
     bool narrow;               // npy takes half floats when the input's are

@@ -146,16 +146,17 @@ static bool read_wanted(struct reader *r, struct metadata *m, const struct key *
     void *const to = (char *)m + k->at;
     const unsigned bit = 1u << (k - keys);
     if (m->given & bit)
-        return err_set(e, STATUS_DATA, PREFIX "%s is there twice", k->name);
+        return err_set(e, STATUS_DATA, "tokenizer.ggml.%s is there twice", k->name);
     m->given |= bit;
     if (type != k->type && !(type == TYPE_I32 && k->type == TYPE_U32))
-        return err_set(e, STATUS_DATA, PREFIX "%s is of type %" PRIu32 ", should be %" PRIu32, k->name, type, k->type);
+        return err_set(e, STATUS_DATA, "tokenizer.ggml.%s is of type %" PRIu32 ", should be %" PRIu32, k->name, type, k->type);
     if (type == TYPE_ARRAY) {
         struct array *const a = to;
         if (!skip_array(r, a, 1, e))
             return false;
         return a->type == k->elements || (a->type == TYPE_U32 && k->elements == TYPE_I32) ||
-               err_set(e, STATUS_DATA, PREFIX "%s holds type %" PRIu32 ", should be %" PRIu32, k->name, a->type, k->elements);
+               err_set(e, STATUS_DATA, "tokenizer.ggml.%s holds type %" PRIu32 ", should be %" PRIu32, k->name, a->type,
+                       k->elements);
     }
     if (type == TYPE_STRING) {
         struct array *const a = to;
@@ -220,7 +221,7 @@ static bool find_spelling(const struct reader *r, struct metadata *m, enum spell
                   {"gemma4", SPELLING_SPM, false}};
     const char *const name = (const char *)r->p + m->model.at;
     if (!(m->given & 1u << KEY_MODEL))
-        return err_set(e, STATUS_DATA, "the GGUF metadata hold no " PREFIX "model");
+        return err_set(e, STATUS_DATA, "the GGUF metadata hold no tokenizer.ggml.model");
     for (size_t i = 0; i < sizeof models / sizeof *models; i++)
         if (strlen(models[i].model) == m->model.n && !memcmp(name, models[i].model, (size_t)m->model.n)) {
             *spelling = models[i].spelling;
@@ -228,7 +229,7 @@ static bool find_spelling(const struct reader *r, struct metadata *m, enum spell
                 m->space_prefix = models[i].space_prefix;
             return true;
         }
-    return err_set(e, STATUS_DATA, PREFIX "model '%.*s' is not known", (int)(m->model.n < 40 ? m->model.n : 40), name);
+    return err_set(e, STATUS_DATA, "tokenizer.ggml.model '%.*s' is not known", (int)(m->model.n < 40 ? m->model.n : 40), name);
 }
 
 // Adds the tokens, whose place in the file read_metadata has checked.

@@ -41,9 +41,9 @@ struct softmax softmax_of(const struct kern *kern, const float *x, size_t n)
     return s;
 }
 
-double softmax_log_scale(const struct softmax *s)
+double softmax_log_sum(const struct softmax *s)
 {
-    return s->max + log(s->sum);
+    return log(s->sum);
 }
 
 double softmax_entropy(const struct softmax *s)

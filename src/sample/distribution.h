@@ -16,8 +16,8 @@ struct softmax {
 // Of x[0..n): no NaN, no +inf, at least one finite.
 struct softmax softmax_of(const struct kern *kern, const float *x, size_t n);
 
-// What to subtract from a logit to get its log-probability.
-double softmax_log_scale(const struct softmax *s);
+// The log-probability of logit x is x - max - this, in that order: close to 0 every bit counts.
+double softmax_log_sum(const struct softmax *s);
 
 // In nats, not negative.
 double softmax_entropy(const struct softmax *s);

@@ -102,13 +102,21 @@ static struct fault apply_2(void *self, struct cand *c, const struct params *p, 
     return fault.code ? fault : draw(s, c, keep, p);
 }
 
+static void adopt(void *self, const void *other)
+{
+    *(struct state *)self = *(const struct state *)other;
+}
+
 static enum carry carry(const struct params *p)
 {
     (void)p;
     return CARRY_ROWS;
 }
 
-const struct sampler sampler_mirostat = {
-    .carry = carry, .size = sizeof(struct state), .selector = true, .apply = apply_1, .reset = reset};
-const struct sampler sampler_mirostat_v2 = {
-    .carry = carry, .size = sizeof(struct state), .selector = true, .apply = apply_2, .reset = reset};
+#define VERSION(APPLY)                                                                                                   \
+    {                                                                                                                    \
+        .carry = carry, .size = sizeof(struct state), .selector = true, .apply = (APPLY), .reset = reset, .adopt = adopt \
+    }
+
+const struct sampler sampler_mirostat = VERSION(apply_1);
+const struct sampler sampler_mirostat_v2 = VERSION(apply_2);

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-// Those that may be the end of a turn stand by preference: the first that a vocabulary has is it.
+// Those that may be the end of a turn, or of a sequence, stand by preference: the first that a vocabulary has is it.
 static const struct {
     const char *text;
     enum role role;
@@ -19,14 +19,14 @@ static const struct {
     {"[EOT]", ROLE_EOT},
     {"<｜end▁of▁sentence｜>", ROLE_EOT},
     {"<end_of_utterance>", ROLE_EOT},
+    {"</s>", ROLE_EOS},
+    {"<eos>", ROLE_EOS},
+    {"[EOS]", ROLE_EOS},
     {"<|return|>", ROLE_EOG},
     {"<|call|>", ROLE_EOG},
     {"<|flush|>", ROLE_EOG},
     {"<|calls|>", ROLE_EOG},
-    {"</s>", ROLE_EOG},
     {"<|eom_id|>", ROLE_EOG},
-    {"[EOS]", ROLE_EOG},
-    {"<eos>", ROLE_EOG},
     {"<turn|>", ROLE_EOG},
     {"<|tool_response>", ROLE_EOG},
     {"[e~[", ROLE_EOG},
@@ -101,25 +101,30 @@ static void except(struct vocab *v, const char *word)
         v->flags[id] &= (unsigned char)~(VOCAB_EOG | VOCAB_SPECIAL);
 }
 
-static void find_eot(struct vocab *v)
+// The preferred token of a role, or VOCAB_NONE.
+static uint32_t find_role(const struct vocab *v, enum role role)
 {
+    uint32_t found = VOCAB_NONE;
     size_t best = ROLES;
     for (uint32_t id = 0; id < v->n; id++) {
         const struct piece t = vocab_text(v, id);
         const size_t i = v->flags[id] & VOCAB_EOG ? place(t.p, t.len) : ROLES;
-        if (i < best && roles[i].role == ROLE_EOT) {
+        if (i < best && roles[i].role == role) {
             best = i;
-            v->eot = id;
+            found = id;
         }
     }
+    return found;
 }
 
 void vocab_finish(struct vocab *v)
 {
     v->eos = v->eos < v->n ? v->eos : VOCAB_NONE;
     v->eot = v->eot < v->n ? v->eot : VOCAB_NONE;
+    if (v->eos == VOCAB_NONE)
+        v->eos = find_role(v, ROLE_EOS);
     if (v->eot == VOCAB_NONE)
-        find_eot(v);
+        v->eot = find_role(v, ROLE_EOT);
     vocab_mark_end(v, v->eos);
     vocab_mark_end(v, v->eot);
     if ((has(v, "<|return|>") && has(v, "<|call|>")) || (has(v, "<|flush|>") && (has(v, "<|call|>") || has(v, "<|calls|>"))))

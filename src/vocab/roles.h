@@ -10,13 +10,14 @@ enum role {
     ROLE_NONE,
     ROLE_EOG,   // ends a generation
     ROLE_EOT,   // the same, and may be the end of a turn
+    ROLE_EOS,   // the same, and may be the end of a sequence
     ROLE_SHOWN, // looks like a control token, but is part of the text
 };
 
 // What a text as it stands in the file means.
 enum role role_of(const void *text, size_t len);
 
-// When all tokens are there: eos and eot count as end-of-generation tokens; an eot that the file did not name is found by its text; and
+// When all tokens are there: eos and eot count as end-of-generation tokens; those that the file did not name are found by their texts; and
 // the exceptions are made: no <|end|> beside <|return|> and <|call|>, or beside <|flush|> and <|call|> or <|calls|>; no </s> beside
 // <|tool_response>.
 void vocab_finish(struct vocab *v);

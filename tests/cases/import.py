@@ -2,7 +2,10 @@
 # SPDX-License-Identifier: MIT
 """Turns recorded reference cases (JSON lines) into the text tables that reference.bats reads with a shell.
 
-usage: import.py CASES.jsonl LOGITS... >llama.tsv 3>llama.probs      (cases over other logits than LOGITS are left out)
+usage: import.py CASES.jsonl LOGITS... >llama.tsv 3>llama.probs      (cases over other logits than LOGITS are left out, and those with
+grammars or other vocabularies than ours; a case goes as far as its LOGITS do)
+
+tinylm-* here are the first rows of logits of the model that samples/README.md describes.
 
 llama.tsv: name, file, dtype, n_vocab, rows, arguments, prompt ids, forced ids, chosen ids, kept counts.
 llama.probs: name, row, id, probability (fewest digits that read back to the same float), best first.
@@ -20,15 +23,18 @@ def shortest(x):
 
 
 def main():
-    names = {os.path.basename(f) for f in sys.argv[2:]}
+    files = {os.path.basename(f): f for f in sys.argv[2:]}
     probs = os.fdopen(3, 'w')
     for case in map(json.loads, open(sys.argv[1])):
-        if os.path.basename(case['logits']) not in names or case.get('vocab'):
+        name, vocab = os.path.basename(case['logits']), os.path.basename(case.get('vocab') or '')
+        if name not in files or vocab not in ('', 'tinylm-vocab.gguf') or case.get('grammar'):
             continue
-        ids = lambda key: ','.join(map(str, case.get(key) or [])) or '-'
-        print(case['name'], os.path.basename(case['logits']), case['dtype'], case['n_vocab'], case['rows'],
-              ' '.join(shlex.quote(a) for a in case['args']), ids('prompt'), ids('accept'), ids('ids'), ids('n'), sep='\t')
-        for row, want in enumerate(case.get('detail', [])):
+        rows = min(case['rows'], os.path.getsize(files[name]) // case['n_vocab'] // (4 if case['dtype'] == 'f32' else 2))
+        args = [shlex.quote(a) for a in case['args']] + (['--vocab "$ROOT/samples/austen-vocab.gguf"'] if vocab else [])
+        ids = lambda key: ','.join(map(str, (case.get(key) or [])[:None if key == 'prompt' else rows])) or '-'
+        print(case['name'], name, case['dtype'], case['n_vocab'], rows, ' '.join(args), ids('prompt'), ids('accept'), ids('ids'),
+              ids('n'), sep='\t')
+        for row, want in enumerate(case.get('detail', [])[:rows]):
             for token, _, p in want['top']:
                 print(case['name'], row, token, shortest(p), sep='\t', file=probs)
 

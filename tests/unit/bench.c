@@ -34,13 +34,6 @@ static float realistic(void)
     return (float)(-2 + 2.4 * bell + (uniform() < 3e-4 ? 8 - 3 * log(uniform()) : 0));
 }
 
-static uint16_t f16_of_f32(float x) // for numbers that f16 can hold about; truncates
-{
-    const uint32_t u = bits_of_f32(x), sign = u >> 16 & 0x8000u;
-    const int e = (int)(u >> 23 & 0xff) - 127;
-    return (uint16_t)(e < -14 ? sign : sign | (uint32_t)(e + 15) << 10 | (u >> 13 & 0x3ffu));
-}
-
 struct rows {
     enum dtype type;
     size_t n, count, next;

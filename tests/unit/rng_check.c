@@ -33,6 +33,20 @@ int main(void)
     expect("f64: low word first", rng_f64(&r), (3499211612.0 + 581869302.0 * 4294967296.0) / 18446744073709551616.0);
     expect("f32: third word over 2^32", rng_f32(&r), (float)3890346734u / 4294967296.0f);
 
+    // passing over words: some, none, to the end of a refill, over several
+    static const uint64_t steps[] = {1, 0, 623, 1, 624, 1248, 100, 524, 1247, 1000003};
+    struct rng skipping;
+    rng_seed(&r, 7);
+    rng_seed(&skipping, 7);
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+        for (uint64_t k = 0; k < steps[i]; k++)
+            rng_u32(&r);
+        rng_discard(&skipping, steps[i]);
+        struct rng a = r, b = skipping; // the words that follow, without taking them
+        for (int k = 0; k < 700; k++)
+            expect("a word after discarded ones", rng_u32(&b), rng_u32(&a));
+    }
+
     // a state that tempers to all ones twice: both mappings must stay below 1
     rng_seed(&r, 1);
     float f = 0;

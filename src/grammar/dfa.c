@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: MIT
+#include "grammar/dfa.h"
+
+#include "base/mem.h"
+#include "grammar/trie.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+// The bits of a character that do not matter any more: whatever they are, the stacks that are left match it.
+#define ANY_VALUE UINT32_MAX
+
+struct state {
+    uint32_t set;
+    uint32_t more;  // bytes of the character still to come; 0 between characters
+    bool lax;       // the character began in this token
+    uint32_t value; // its bits so far
+};
+
+static struct state get(const struct dfa *d, uint32_t state)
+{
+    size_t n;
+    const uint32_t *const word = intern_get(&d->state, state, &n);
+    return (struct state){word[0], word[1] & 7, word[1] >> 3, word[2]};
+}
+
+// The characters that the bytes to come can make of it.
+static void reach(const struct state *s, uint32_t *low, uint32_t *high)
+{
+    *low = s->value << 6 * s->more;
+    *high = *low | ((1u << 6 * s->more) - 1);
+}
+
+static const struct element *top_element(const struct dfa *d, uint32_t set, size_t i)
+{
+    return &d->stacks.g->element[stacks_top(&d->stacks, set, i).at];
+}
+
+// May a token end here? Inside a character, when some valid way of completing it fits; overlong forms are not valid.
+static bool may_end(const struct dfa *d, const struct state *s)
+{
+    uint32_t low, high;
+    if (!s->more || s->value == ANY_VALUE)
+        return true;
+    if (s->more == 1 && s->value < 2)
+        return false;
+    reach(s, &low, &high);
+    if (!low)
+        low = s->more == 2 ? 1u << 11 : 1u << 16;
+    for (size_t i = 0; i < stacks_count(&d->stacks, s->set); i++) {
+        const struct element *const e = top_element(d, s->set, i);
+        if (e->type == ELEMENT_CLASS && class_meets(d->stacks.g, e->value, low, high))
+            return true;
+    }
+    return false;
+}
+
+static edge to_edge(struct dfa *d, struct state s)
+{
+    const uint32_t word[] = {s.set, s.more | (uint32_t)s.lax << 3, s.value};
+    const size_t known = d->state.n;
+    if (s.set == STACKS_BAD)
+        return EDGE_BAD;
+    if (s.set == STACKS_NONE)
+        return EDGE_DEAD;
+    const uint32_t id = mem_grow(&d->next, &d->next_cap, known + 1, sizeof *d->next) &&
+                                mem_grow(&d->loop, &d->loop_cap, known + 1, sizeof *d->loop)
+                            ? intern_add(&d->state, word, 3)
+                            : INTERN_NONE;
+    if (id >= UINT32_MAX / 2) {
+        d->stacks.fault = fault_memory();
+        return EDGE_BAD;
+    }
+    if (id == known) {
+        memset(d->next[id], 0, sizeof d->next[id]);
+        d->loop[id] = DFA_UNKNOWN;
+    }
+    return id << 1 | may_end(d, &s);
+}
+
+edge dfa_between(struct dfa *d, uint32_t set)
+{
+    return to_edge(d, (struct state){.set = set});
+}
+
+bool dfa_init(struct dfa *d, const struct grammar *g)
+{
+    static const uint32_t none[3] = {0};
+    *d = (struct dfa){0};
+    const bool ok = stacks_init(&d->stacks, g) && mem_grow(&d->next, &d->next_cap, 1, sizeof *d->next) &&
+                    mem_grow(&d->loop, &d->loop_cap, 1, sizeof *d->loop) && intern_add(&d->state, none, 3) == 0;
+    if (!ok)
+        d->stacks.fault = fault_memory();
+    return ok;
+}
+
+void dfa_free(struct dfa *d)
+{
+    stacks_free(&d->stacks);
+    intern_free(&d->state);
+    free(d->next);
+    free(d->loop);
+    free(d->hit);
+    memset(d, 0, sizeof *d);
+}
+
+// The set after a character; after any one that the set's classes have come down to, with ANY_VALUE.
+static uint32_t after(struct dfa *d, uint32_t set, uint32_t c)
+{
+    const size_t count = stacks_count(&d->stacks, set);
+    size_t n = 0;
+    if (!mem_grow(&d->hit, &d->hit_cap, count + 1, sizeof *d->hit)) {
+        d->stacks.fault = fault_memory();
+        return STACKS_BAD;
+    }
+    for (size_t i = 0; i < count; i++) {
+        const struct element *const e = top_element(d, set, i);
+        if (e->type != ELEMENT_CLASS || (c != ANY_VALUE && !class_has(d->stacks.g, e->value, c)))
+            continue;
+        d->hit[n] = stacks_after(&d->stacks, stacks_top(&d->stacks, set, i));
+        if (d->hit[n++] == STACKS_BAD)
+            return STACKS_BAD;
+    }
+    return stacks_unite(&d->stacks, d->hit, n);
+}
+
+// Where a lead byte or a continuation has led, s being inside a character: dead when nothing can match it. When each class matches
+// either all the characters that it can become or none, only the stacks that match are kept and the bits are forgotten; so most
+// characters of a script lead to the same state.
+static edge inside(struct dfa *d, struct state s)
+{
+    const struct grammar *const g = d->stacks.g;
+    const size_t count = stacks_count(&d->stacks, s.set);
+    uint32_t low, high;
+    bool some = false, alike = s.value > (s.more == 1);
+    if (s.value == ANY_VALUE)
+        return to_edge(d, s);
+    reach(&s, &low, &high);
+    d->stacks.n_top = 0;
+    if (!mem_grow(&d->stacks.top, &d->stacks.top_cap, count + 1, sizeof *d->stacks.top)) {
+        d->stacks.fault = fault_memory();
+        return EDGE_BAD;
+    }
+    for (size_t i = 0; i < count; i++) {
+        const struct element *const e = top_element(d, s.set, i);
+        if (e->type != ELEMENT_CLASS || !class_meets(g, e->value, low, high))
+            continue;
+        some = true;
+        alike = alike && class_covers(g, e->value, low, high);
+        d->stacks.top[d->stacks.n_top++] = stacks_top(&d->stacks, s.set, i);
+    }
+    if (!some)
+        return EDGE_DEAD;
+    if (alike) {
+        s.set = stacks_of(&d->stacks, stacks_end(&d->stacks, s.set), d->stacks.top, d->stacks.n_top);
+        s.value = ANY_VALUE;
+    }
+    return to_edge(d, s);
+}
+
+static edge step(struct dfa *d, struct state s, unsigned char byte)
+{
+    if (!byte)
+        return EDGE_DEAD;
+    if (s.more) {
+        if (!s.lax && byte >> 6 != 2)
+            return EDGE_DEAD;
+        if (s.value != ANY_VALUE)
+            s.value = s.value << 6 | (byte & 0x3fu);
+        s.more--;
+    } else if (byte < 0x80) {
+        s.value = byte;
+    } else if (byte < 0xc0) {
+        return EDGE_DEAD;
+    } else {
+        s.more = byte < 0xe0 ? 1 : byte < 0xf0 ? 2 : 3;
+        s.value = byte & (0x7fu >> s.more);
+        s.lax = true;
+    }
+    return s.more ? inside(d, s) : dfa_between(d, after(d, s.set, s.value));
+}
+
+edge dfa_find(struct dfa *d, uint32_t state, unsigned char byte)
+{
+    const edge e = step(d, get(d, state), byte);
+    d->next[state][byte] = e;
+    return e;
+}
+
+edge dfa_token_end(struct dfa *d, uint32_t state)
+{
+    struct state s = get(d, state);
+    s.lax = false;
+    return to_edge(d, s);
+}
+
+bool dfa_find_loop(struct dfa *d, uint32_t state, uint64_t *kinds)
+{
+    uint64_t other = TRIE_OTHER;
+    *kinds = 0;
+    for (unsigned byte = 1; byte < 128; byte++) {
+        const edge e = dfa_next(d, state, (unsigned char)byte);
+        if (e == EDGE_BAD)
+            return false;
+        *kinds |= trie_kind((unsigned char)byte);
+        if (e != (state << 1 | 1))
+            other |= trie_kind((unsigned char)byte);
+    }
+    *kinds &= ~other;
+    d->loop[state] = *kinds;
+    return true;
+}
+
+uint32_t dfa_set(const struct dfa *d, uint32_t state)
+{
+    return get(d, state).set;
+}
+
+bool dfa_inside(const struct dfa *d, uint32_t state)
+{
+    return get(d, state).more;
+}
+
+bool dfa_shrink(struct dfa *d, uint32_t *state)
+{
+    struct state s = get(d, *state);
+    static const uint32_t none[3] = {0};
+    if (!stacks_shrink(&d->stacks, &s.set))
+        return false;
+    intern_free(&d->state);
+    free(d->next);
+    free(d->loop);
+    d->next = NULL;
+    d->loop = NULL;
+    d->next_cap = d->loop_cap = 0;
+    const bool ok = intern_add(&d->state, none, 3) == 0;
+    const edge e = ok ? to_edge(d, s) : EDGE_BAD;
+    if (e == EDGE_BAD)
+        d->stacks.fault = fault_memory();
+    *state = edge_state(e);
+    return e != EDGE_BAD;
+}

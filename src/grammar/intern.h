@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+// Records of 32-bit words, each kept once: equal records have equal ids. Ids count from 0 in the order in which records came.
+#ifndef SAMPL_GRAMMAR_INTERN_H
+#define SAMPL_GRAMMAR_INTERN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define INTERN_NONE UINT32_MAX
+
+// A zeroed struct is an empty table.
+struct intern {
+    uint32_t *word; // the records, end to end
+    size_t *end;    // [n] where each ends
+    uint32_t *slot; // [slots] hash table of ids + 1, 0 for a free slot; a power of two
+    size_t n, words, slots;
+    size_t word_cap, end_cap;
+};
+
+void intern_free(struct intern *t);
+
+// The id of this record, which must not lie in the table itself. INTERN_NONE when memory is short.
+uint32_t intern_add(struct intern *t, const uint32_t *word, size_t n);
+
+// A record and its length in words; the pointer is good until the next intern_add.
+static inline const uint32_t *intern_get(const struct intern *t, uint32_t id, size_t *n)
+{
+    const size_t start = id ? t->end[id - 1] : 0;
+    *n = t->end[id] - start;
+    return t->word + start;
+}
+
+#endif
