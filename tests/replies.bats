@@ -308,6 +308,17 @@ END
     same want got
 }
 
+@test "replies: the sample is cut from the model's rows" {
+    sampl -n 4096 -s 1 --top-k 10 --rows :8 "$AUSTEN" >want
+    sampl -s 1 --top-k 10 "$ROOT/samples/reply.json" >got
+    same want got
+    sampl -s 1 --top-k 10 --vocab "$ROOT/samples/austen-vocab.gguf" <(sed 's/"id":[0-9]*,//g' "$ROOT/samples/reply.json") >got
+    same want got
+    head -8 "$ROOT/samples/austen.tokens" >want
+    sampl --samplers greedy --emit score --accept recorded -O json "$ROOT/samples/reply.json" | sed 's/.*"id":\([0-9]*\),.*/\1/' >got
+    same want got
+}
+
 @test "replies: known by content, whatever the file's name" {
     cp llama.json x.f32
     sampl -s 1 x.f32 >got
