@@ -36,7 +36,7 @@ ALL_CFLAGS    = $(CFLAGS) $(STRICT) $(WARN) $(SANFLAGS)
 
 SOURCES := $(sort $(wildcard src/*.c src/*/*.c))
 OBJECTS := $(SOURCES:src/%.c=$(BUILD)/%.o)
-CORE    := $(filter-out $(BUILD)/main.o $(BUILD)/cli/% $(BUILD)/io/%,$(OBJECTS))
+CORE    := $(filter-out $(BUILD)/main.o $(BUILD)/cli/% $(BUILD)/io/% $(BUILD)/schema/%,$(OBJECTS))
 UNITS   := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/*.c))
 PRESETS := $(wildcard samples/presets/*.preset)
 SCALE   := $(wildcard samples/scale/*.sh)

@@ -2,6 +2,7 @@
 complete -c sampl -l format -s f -x -a 'auto f32 f16 bf16 json npy safetensors kld pairs' -d 'format of the rows; auto looks at content, then at the name\'s ending'
 complete -c sampl -l n-vocab -s n -x -d 'row width of raw input'
 complete -c sampl -l tensor -x -d 'which tensor of a safetensors file, if several fit'
+complete -c sampl -l ids -x -a 'given rank' -d 'ids of the tokens in a server\'s reply: those given, or ranks within the row'
 complete -c sampl -l vocab -r -d 'token texts: GGUF, tokenizer.json, vocab.json, or one token a line'
 complete -c sampl -l rows -x -d 'only rows A <= r < B; either may be missing, negative counts from the end'
 complete -c sampl -l prompt-tokens -r -d 'ids accepted before the first row: 1,2,3 or @FILE'

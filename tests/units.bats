@@ -50,3 +50,7 @@ load helper
 @test "grammars: what the reader refuses, and where; hostile ones" {
     run -0 "$UNITS/gbnf_check"
 }
+
+@test "tokens are found by text as the plain search finds them" {
+    run -0 "$UNITS/lookup_check"
+}

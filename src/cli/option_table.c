@@ -26,6 +26,8 @@ const struct option_row option_table[] = {
      .help = "row width of raw input"},
     {"tensor", .metavar = "NAME", .group = GROUP_INPUT, AT(tensor), .set = set_string,
      .help = "which tensor of a safetensors file, if several fit"},
+    {"ids", .metavar = "HOW", .group = GROUP_INPUT, .def = "given", AT(ids), .set = set_choice, .choices = "given,rank",
+     .help = "ids of the tokens in a server's reply: those given, or ranks within the row"},
     {"vocab", .metavar = "FILE", .group = GROUP_INPUT, AT(vocab_file), .set = set_file,
      .help = "token texts: GGUF, tokenizer.json, vocab.json, or one token a line"},
     {"rows", .metavar = "A:B", .group = GROUP_INPUT, .def = ":", AT(rows), .set = set_rows,
