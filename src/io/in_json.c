@@ -189,13 +189,15 @@ static bool check_width(const struct state *st, const struct row *row, struct er
     return true;
 }
 
-// A row that was read is behind us even if it is bad; of such a row nothing is known but the width that it should have.
+// A row that was read is behind us even if it is bad; such a row has its place and the width that it should have.
 static bool judge(const struct state *st, bool good, struct input_row *r, const struct err *e)
 {
+    r->may_change = true;
     r->bad = !good && e->status == STATUS_DATA;
     if (r->bad) {
-        const struct row none = {DTYPE_F32, NULL, st->config->n_vocab};
-        *r = (struct input_row){.logits = none, .file = r->file, .number = r->number, .bad = true, .recorded = -1, .forced = -1};
+        r->logits = (struct row){DTYPE_F32, NULL, st->config->n_vocab};
+        r->params = NULL;
+        r->prompt = NULL;
     }
     return good;
 }

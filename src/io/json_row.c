@@ -80,6 +80,8 @@ static bool probs_to_logits(struct json_numbers *a, struct err *e)
 bool json_row_read(struct json_row *row, struct json_object *o, size_t n_vocab, struct input_row *r, struct err *e)
 {
     struct json_numbers *const a = &o->numbers;
+    if (!read_seq(row, member(o, "seq"), r, e))
+        return false;
     if (o->plane == PLANE_PROBS && !probs_to_logits(a, e))
         return false;
     if (o->has_ids && o->ids.n != a->n)
@@ -87,7 +89,7 @@ bool json_row_read(struct json_row *row, struct json_object *o, size_t n_vocab, 
     r->logits = (struct row){DTYPE_F32, a->x, a->n};
     if (o->has_ids && a->n && !sparse_row(&row->sparse, o->ids.id, a->x, a->n, n_vocab, &r->logits, e))
         return false;
-    return read_seq(row, member(o, "seq"), r, e) && read_prompt(row, member(o, "prompt_tokens"), r, e) && read_others(o, r, e);
+    return read_prompt(row, member(o, "prompt_tokens"), r, e) && read_others(o, r, e);
 }
 
 void json_row_free(struct json_row *row)

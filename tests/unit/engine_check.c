@@ -243,7 +243,7 @@ static void slow_batch(struct slow *s)
             {ORACLE_PENALTIES, q}, {ORACLE_TEMPERATURE, q}, {ORACLE_TOP_K, q}, {ORACLE_TOP_P, q}};
         oracle_build(&s->o, &q, choice, 4);
     }
-    oracle_row(&s->o, s->x, s->o.n_vocab);
+    oracle_row(&s->o, s->x, s->o.n_vocab, NULL, 0);
     s->chosen = s->o.c[s->o.chosen].id;
 }
 
@@ -336,7 +336,7 @@ static bool run_case(size_t engine, const struct kern *kern)
     for (s.position = 0; s.position < ROWS && same; s.position++) {
         random_row(x, n);
         s.x = x;
-        oracle_load(&s.o, x, n);
+        oracle_load(&s.o, x, n, NULL, 0);
         slow_engines[engine].run(&s);
         same = run_real(ch, &full, x, n, s.position) && run_real(again, &brief, x, n, s.position) && same_result(&s, &full) &&
                brief.chosen == s.chosen;
