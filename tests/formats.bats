@@ -568,11 +568,10 @@ make_kld() {
         printf '%b' "$text" >bad
         refused "bad: row 0: $message" bad -f pairs 2>/dev/null || refused "row 0: $message" bad -f pairs
     done <<'TABLE'
-line 2: id 2 where 1 is due|0: 1\n2: 2\n
-line 3: id 1 where 2 is due|0: 1\n1: 2\n1: 3\n
-line 1: id 1 where 0 is due|1: 1\n
-line 5: id 0 where 2 is due|0: 1\n1: 2\n\n\n0: 3\n
-line 1: id 9999999999 where 0 is due|9999999999999999999999999: 1\n
+token 1 comes twice in the row|0: 1\n1: 2\n1: 3\n
+token 0 comes twice in the row|0: 1\n1: 2\n\n\n0: 3\n
+line 1: '9999999999999999999999999' is not a whole number from 0 to 2147483647|9999999999999999999999999: 1\n
+line 1: '2147483648' is not a whole number from 0 to 2147483647|2147483648: 1\n
 line 2 is not of the form ID: VALUE|0: 1\n1 2\n
 line 2 is not of the form ID: VALUE|0: 1\n1:\n
 line 2 is not of the form ID: VALUE|0: 1\n1: \n

@@ -135,15 +135,16 @@ static bool member(struct json_object *o, struct json_text *t, size_t key, struc
 // What Python prints for a number that JSON does not have becomes one that reads as such.
 static void spell_infinity(char *text, size_t len)
 {
-    static const char infinity[] = "-Infinity", number[] = "-1e999999";
+    enum { LEN = 9 };
+    static const char infinity[LEN + 1] = "-Infinity", number[LEN + 1] = "-1e999999";
     bool string = false;
     for (size_t i = 0; i < len; i++) {
         if (text[i] == '"')
             string = !string;
         else if (text[i] == '\\')
             i++;
-        else if (!string && text[i] == '-' && len - i >= strlen(infinity) && !memcmp(text + i, infinity, strlen(infinity)))
-            memcpy(text + i, number, strlen(number));
+        else if (!string && len - i >= LEN && !memcmp(text + i, infinity, LEN))
+            memcpy(text + i, number, LEN);
     }
 }
 

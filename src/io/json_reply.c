@@ -80,7 +80,7 @@ static bool add_records(struct json_reply *reply, struct position p, const cJSON
             p.list = array(r, lists[i]);
         if (p.list && !p.list->child) // an empty list is none
             p.list = NULL;
-        p.id = json_is_id(id) ? (int64_t)id->valuedouble : -1;
+        p.id = id && json_is_id(id) ? (int64_t)id->valuedouble : -1;
         if (!add(reply, &p, e))
             return false;
     }

@@ -72,7 +72,7 @@ static bool read_record(const cJSON *value, struct token *t)
 static bool read_triple(const cJSON *value, struct token *t)
 {
     const cJSON *const logprob = value ? value->child : NULL, *const id = logprob ? logprob->next : NULL;
-    if (!cJSON_IsArray(value) || !json_is_id(id))
+    if (!cJSON_IsArray(value) || !id || !json_is_id(id))
         return false;
     t->id = (int64_t)id->valuedouble;
     t->text = cJSON_GetStringValue(id->next);
