@@ -208,11 +208,6 @@ usage() {
         '['*) ;;
         *) usage "--$name needs a value" "--$name" ;;
         esac
-        if [ "$when" = later ]; then
-            if [ "$metavar" = - ]; then set --; else set -- 1; fi
-            usage "--$name is not available yet" "--$name" "$@"
-            continue
-        fi
         case $metavar in
         N | K | T | P | X | '[=N]')
             for bad in '' x 1x ' 1' '1 ' nan inf 1e39 1,5 --1 $'1\n2'; do

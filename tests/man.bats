@@ -92,12 +92,6 @@ extract_examples() {
     diff "$BATS_TEST_TMPDIR/help" "$BATS_TEST_TMPDIR/page"
 }
 
-@test "what is not available yet is listed as such, and nothing else" {
-    help_options | sed -n '/\[not available yet\]/s/\t.*//p' | long_names >"$BATS_TEST_TMPDIR/help"
-    section 'Not available yet' | sed -n '/^\.It/s/Fl -/--/gp' | long_names >"$BATS_TEST_TMPDIR/page"
-    diff "$BATS_TEST_TMPDIR/help" "$BATS_TEST_TMPDIR/page"
-}
-
 @test "each default of --help stands in the option's paragraph" {
     local names text name default body n=0
     page_options >"$BATS_TEST_TMPDIR/page"

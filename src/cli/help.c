@@ -42,9 +42,8 @@ static void print_option(const struct option_row *row)
         at = stpcpy(stpcpy(at, ", --"), row->also[i]);
     if (row->metavar)
         stpcpy(stpcpy(at, *row->metavar == '[' ? "" : " "), row->metavar);
-    snprintf(text, sizeof text, "%s%s%s%s%s%s%s%s", row->help, row->choices ? ": " : "", row->choices ? row->choices : "",
-             row->def ? " (" : "", row->def ? row->def : "", row->def ? ")" : "", row->set ? "" : " ",
-             row->set ? "" : "[not available yet]");
+    snprintf(text, sizeof text, "%s%s%s%s%s%s", row->help, row->choices ? ": " : "", row->choices ? row->choices : "",
+             row->def ? " (" : "", row->def ? row->def : "", row->def ? ")" : "");
     const int len = printf("%s", names);
     if (len + 2 > TEXT_AT)
         putchar('\n');

@@ -20,7 +20,7 @@ struct option_row {
     double low, high;    // range of numbers
     size_t at;           // offset in struct options of what set fills
 
-    // Stores value (NULL without one) in o. NULL: not available yet.
+    // Stores value (NULL without one) in o.
     bool (*set)(const struct option_row *row, const char *value, struct options *o, struct err *e);
 
     const char *help;

@@ -156,8 +156,6 @@ static bool take(struct parser *ps, int opt)
     if (opt == ':')
         return err_set(ps->e, STATUS_USAGE, "--%s needs a value", row_of(optopt)->name);
     const struct option_row *const row = row_of(opt);
-    if (!row->set)
-        return err_set(ps->e, STATUS_USAGE, "--%s is not available yet", row->name);
     ps->o->given[row - option_table] = true;
     return row->set == set_preset ? insert_preset(ps, optarg) : row->set(row, optarg, ps->o, ps->e);
 }
