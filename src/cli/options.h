@@ -11,7 +11,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum action { ACTION_RUN, ACTION_PRINT_CHAIN, ACTION_PRINT_GRAMMAR, ACTION_HELP, ACTION_VERSION, ACTION_LIST_PRESETS, ACTION_GENERATE };
+enum action {
+    ACTION_RUN,
+    ACTION_PRINT_CHAIN,
+    ACTION_PRINT_GRAMMAR,
+    ACTION_HELP,
+    ACTION_VERSION,
+    ACTION_LIST_PRESETS,
+    ACTION_GENERATE
+};
 
 struct ids {
     uint32_t *id; // [n]

@@ -132,7 +132,7 @@ static edge inside(struct dfa *d, struct state s)
     const struct grammar *const g = d->stacks.g;
     const size_t count = stacks_count(&d->stacks, s.set);
     uint32_t low, high;
-    bool some = false, alike = s.value > (s.more == 1);
+    bool some = false, alike = s.value > (s.more == 1 ? 1 : 0);
     if (s.value == ANY_VALUE)
         return to_edge(d, s);
     reach(&s, &low, &high);

@@ -206,7 +206,7 @@ static bool walk(struct matcher *m, uint64_t *mask)
     for (size_t i = 0; i < t->n;) {
         const struct trie_node *const node = &t->node[i];
         struct level *const here = &level[node->depth];
-        if (!(t->bytes[i] & ~here->loop)) {
+        if (here->loop && !(t->bytes[i] & ~here->loop)) {
             allow(mask, t->token + node->token, t->node[node->skip].token - node->token);
             i = node->skip;
             continue;
