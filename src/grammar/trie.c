@@ -138,17 +138,22 @@ static void close_path(struct trie *t, uint32_t *path, size_t *len, size_t keep)
     while (*len > keep) {
         const uint32_t at = path[--*len];
         t->node[at].skip = (uint32_t)t->n;
-        if (*len)
-            t->bytes[path[*len - 1]] |= t->bytes[at];
+        if (!*len)
+            break;
+        const uint32_t above = path[*len - 1];
+        const unsigned char height = t->height[at] < 255 ? t->height[at] + 1 : 255;
+        t->bytes[above] |= t->bytes[at];
+        t->height[above] = height > t->height[above] ? height : t->height[above];
     }
 }
 
 static bool add_node(struct trie *t, uint32_t depth, unsigned char byte, uint32_t token)
 {
     if (!mem_grow(&t->node, &t->node_cap, t->n + 2, sizeof *t->node) ||
-        !mem_grow(&t->bytes, &t->bytes_cap, t->n + 1, sizeof *t->bytes))
+        !mem_grow(&t->bytes, &t->bytes_cap, t->n + 1, sizeof *t->bytes) || !mem_grow(&t->height, &t->height_cap, t->n + 1, 1))
         return false;
     t->node[t->n] = (struct trie_node){.token = token, .depth = depth & 0xffffff, .byte = byte};
+    t->height[t->n] = 1;
     t->bytes[t->n++] = trie_kind(byte);
     return true;
 }
@@ -203,6 +208,7 @@ void trie_free(struct trie *t)
         return;
     free(t->node);
     free(t->bytes);
+    free(t->height);
     free(t->token);
     free(t->end);
     free(t);
