@@ -36,11 +36,12 @@ ALL_CFLAGS    = $(CFLAGS) $(STRICT) $(WARN) $(SANFLAGS)
 
 SOURCES := $(sort $(wildcard src/*.c src/*/*.c))
 OBJECTS := $(SOURCES:src/%.c=$(BUILD)/%.o)
-CORE    := $(filter-out $(BUILD)/main.o $(BUILD)/cli/% $(BUILD)/io/%,$(OBJECTS))
+CORE    := $(filter-out $(BUILD)/main.o $(BUILD)/cli/% $(BUILD)/io/% $(BUILD)/schema/%,$(OBJECTS))
 UNITS   := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/*.c))
 PRESETS := $(wildcard samples/presets/*.preset)
-SAMPLES := $(filter-out samples/presets,$(wildcard samples/*))
-SHELLS  := .ci/run $(wildcard tests/*.bash tests/*.sh)
+SCALE   := $(wildcard samples/scale/*.sh)
+SAMPLES := $(filter-out samples/presets samples/scale,$(wildcard samples/*))
+SHELLS  := .ci/run $(SCALE) $(wildcard tests/*.bash tests/*.sh)
 
 Q := $(if $(V),,@)
 
@@ -57,12 +58,12 @@ $(BUILD)/%.o: src/%.c
 	$(Q)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(EXTRA_CFLAGS) -MMD -MP -c -o $@ $<
 
 # The scalar tier is what its name says.
-$(BUILD)/kern/kern_scalar.o: EXTRA_CFLAGS := -fno-tree-vectorize
+$(BUILD)/kern/kern_scalar.o $(BUILD)/kern/gumbel_scalar.o: EXTRA_CFLAGS := -fno-tree-vectorize
 
 # Only the kernels of a tier may use its instructions.
 ifneq ($(filter x86_64-%,$(shell $(CC) -dumpmachine)),)
-$(BUILD)/kern/kern_avx2.o $(BUILD)/kern/ordered_avx2.o: EXTRA_CFLAGS := -mavx2 -mf16c -mpopcnt
-$(BUILD)/kern/kern_avx512.o $(BUILD)/kern/ordered_avx512.o: EXTRA_CFLAGS := -mavx512f -mavx512bw -mavx512dq -mavx512vl -mpopcnt
+$(BUILD)/kern/kern_avx2.o $(BUILD)/kern/ordered_avx2.o $(BUILD)/kern/gumbel_avx2.o: EXTRA_CFLAGS := -mavx2 -mf16c -mpopcnt
+$(BUILD)/kern/kern_avx512.o $(BUILD)/kern/ordered_avx512.o $(BUILD)/kern/gumbel_avx512.o: EXTRA_CFLAGS := -mavx512f -mavx512bw -mavx512dq -mavx512vl -mpopcnt
 endif
 
 # Where presets are installed is compiled in; a change of it recompiles.
@@ -75,7 +76,7 @@ $(BUILD)/pkgdatadir: force
 
 -include $(OBJECTS:.o=.d) $(UNITS:%=%.d)
 
-$(BUILD)/unit/%: tests/unit/%.c $(CORE) $(BUILD)/io/json_number.o
+$(BUILD)/unit/%: tests/unit/%.c $(CORE) $(BUILD)/io/json_number.o $(BUILD)/io/number_text.o
 	@mkdir -p $(@D)
 	@echo "  CC    $<"
 	$(Q)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(LDFLAGS) -MMD -MP -o $@ $< $(filter %.o,$^) -lm
@@ -92,12 +93,18 @@ check: $(BUILD)/sampl units ## run the whole test suite (bats)
 check-arm64: ## build the C unit tests for aarch64 and run them under qemu (gcc-aarch64-linux-gnu, qemu-user)
 	$(MAKE) BUILD=build/arm64 CC=aarch64-linux-gnu-gcc LDFLAGS=-static units
 	cd build/arm64/unit && qemu-aarch64 ./kern_check --cases 2000 && qemu-aarch64 ./parity 1000 && qemu-aarch64 ./sort_check \
-	    && qemu-aarch64 ./rng_check && qemu-aarch64 ./json_number_check 20000 && qemu-aarch64 ./expf_check 9973
+	    && qemu-aarch64 ./rng_check && qemu-aarch64 ./vocab_check 2000 && qemu-aarch64 ./json_number_check 20000 && qemu-aarch64 ./number_text_check 20000 \
+	    && qemu-aarch64 ./expf_check 9973 && qemu-aarch64 ./logf_check 9973 && qemu-aarch64 ./grammar_check 300
 
 .PHONY: prove-expf
 prove-expf: $(BUILD)/unit/expf_check $(BUILD)/unit/kern_check ## every float up to 88: expf against libm, each tier against scalar (minutes)
 	$(BUILD)/unit/expf_check 1
 	$(BUILD)/unit/kern_check --every-float
+
+.PHONY: prove-logf
+prove-logf: $(BUILD)/unit/logf_check $(BUILD)/unit/kern_check ## every normal float: logf against libm's log, and every word's noise in each tier (minutes)
+	$(BUILD)/unit/logf_check 1
+	$(BUILD)/unit/kern_check --every-noise
 
 .PHONY: prove-json
 prove-json: $(BUILD)/unit/json_number_check ## compare the JSON number reader with strtof, at length
@@ -131,7 +138,7 @@ demo: $(BUILD)/sampl ## choose tokens from a real model's logits, and show what 
 .PHONY: install
 install: $(BUILD)/sampl ## install under PREFIX (default /usr/local), below DESTDIR
 	$(INSTALL) -d '$(DESTDIR)$(bindir)' '$(DESTDIR)$(mandir)/man1' '$(DESTDIR)$(bashcompdir)' '$(DESTDIR)$(zshcompdir)' \
-	    '$(DESTDIR)$(fishcompdir)' '$(DESTDIR)$(pkgdatadir)/presets' '$(DESTDIR)$(pkgdatadir)/samples'
+	    '$(DESTDIR)$(fishcompdir)' '$(DESTDIR)$(pkgdatadir)/presets' '$(DESTDIR)$(pkgdatadir)/samples/scale'
 	$(INSTALL) -m 755 $(BUILD)/sampl '$(DESTDIR)$(bindir)/sampl'
 	$(INSTALL) -m 644 man/sampl.1 '$(DESTDIR)$(mandir)/man1/sampl.1'
 	$(INSTALL) -m 644 completions/sampl.bash '$(DESTDIR)$(bashcompdir)/sampl'
@@ -139,6 +146,7 @@ install: $(BUILD)/sampl ## install under PREFIX (default /usr/local), below DEST
 	$(INSTALL) -m 644 completions/sampl.fish '$(DESTDIR)$(fishcompdir)/sampl.fish'
 	$(INSTALL) -m 644 $(PRESETS) '$(DESTDIR)$(pkgdatadir)/presets'
 	$(INSTALL) -m 644 $(SAMPLES) '$(DESTDIR)$(pkgdatadir)/samples'
+	$(INSTALL) -m 755 $(SCALE) '$(DESTDIR)$(pkgdatadir)/samples/scale'
 
 .PHONY: uninstall
 uninstall: ## remove exactly what install put there
@@ -146,7 +154,8 @@ uninstall: ## remove exactly what install put there
 	    '$(DESTDIR)$(zshcompdir)/_sampl' '$(DESTDIR)$(fishcompdir)/sampl.fish'
 	cd '$(DESTDIR)$(pkgdatadir)/presets' && rm -f $(notdir $(PRESETS))
 	cd '$(DESTDIR)$(pkgdatadir)/samples' && rm -f $(notdir $(SAMPLES))
-	-rmdir '$(DESTDIR)$(pkgdatadir)/presets' '$(DESTDIR)$(pkgdatadir)/samples' '$(DESTDIR)$(pkgdatadir)'
+	cd '$(DESTDIR)$(pkgdatadir)/samples/scale' && rm -f $(notdir $(SCALE))
+	-rmdir '$(DESTDIR)$(pkgdatadir)/presets' '$(DESTDIR)$(pkgdatadir)/samples/scale' '$(DESTDIR)$(pkgdatadir)/samples' '$(DESTDIR)$(pkgdatadir)'
 
 C_FILES := $(wildcard src/*.[ch] src/*/*.[ch] tests/unit/*.[ch])
 

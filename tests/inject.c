@@ -122,6 +122,12 @@ int mkstemp(char *template)
     return fails("mkstemp") ? -1 : next(template);
 }
 
+ssize_t pwrite(int fd, const void *from, size_t size, off_t at)
+{
+    NEXT(ssize_t, pwrite, int, const void *, size_t, off_t)
+    return fails("pwrite") ? -1 : next(fd, from, size, at);
+}
+
 int rename(const char *from, const char *to)
 {
     NEXT(int, rename, const char *, const char *)

@@ -25,6 +25,7 @@ expected() {
             share/zsh/site-functions/_sampl
         (cd "$ROOT/samples/presets" && printf 'share/sampl/presets/%s\n' *.preset)
         (cd "$ROOT/samples" && find . -maxdepth 1 -type f -printf 'share/sampl/samples/%P\n')
+        (cd "$ROOT/samples/scale" && printf 'share/sampl/samples/scale/%s\n' *)
     } | sort
 }
 
@@ -35,10 +36,10 @@ expected() {
     [ "$(wc -l <want)" -ge 18 ]
     same got want
     [ "$(find root -type f | wc -l)" -eq "$(wc -l <want)" ] # nothing outside the prefix
-    [ "$(find root -type f ! -name sampl -perm /111 | wc -l)" -eq 0 ]
-    [ "$(find root -type f -perm 755)" = "root$BUILT/usr/bin/sampl" ]
+    # programs and nothing else can be run
+    [ "$(find root -type f -perm /111 -printf '%f %m\n' | sort | tr '\n' ' ')" = "parallel.sh 755 sampl 755 slurm-array.sh 755 " ]
     [ "$(find root -type d ! -perm 755 | wc -l)" -eq 0 ]
-    [ "$(find root -type f ! -perm 644 ! -path '*/bin/sampl' | wc -l)" -eq 0 ]
+    [ "$(find root -type f ! -perm 644 ! -path '*/bin/sampl' ! -path '*/scale/*.sh' | wc -l)" -eq 0 ]
     [ ! -e "$BUILT/usr" ]
     # they are what they stand for
     cd "root$BUILT/usr"

@@ -11,11 +11,19 @@ load helper
     run -0 "$UNITS/parity" 2000
 }
 
+@test "engines: slow versions of their own agree, and what they draw fits the softmax" {
+    run -0 "$UNITS/engine_check" 2000
+}
+
 @test "expf agrees with libm (a sample; make prove-expf does every float)" {
     run -0 "$UNITS/expf_check" 997
 }
 
-@test "mt19937 and its uniform mappings match the standard's known values" {
+@test "logf agrees with libm's f64 logarithm (a sample; make prove-logf does every float)" {
+    run -0 "$UNITS/logf_check" 997
+}
+
+@test "the generators and their uniform mappings match known values" {
     run -0 "$UNITS/rng_check"
 }
 
@@ -27,10 +35,22 @@ load helper
     run -0 "$UNITS/sort_check"
 }
 
+@test "infill and DRY's text breakers match the obvious way" {
+    run -0 "$UNITS/vocab_check" 20000
+}
+
+@test "numbers as text: the fewest digits, as printf and strtof find them" {
+    run -0 "$UNITS/number_text_check" 50000
+}
+
 @test "grammars: random ones over random vocabularies match the slow matcher" {
     run -0 "$UNITS/grammar_check" 1000
 }
 
 @test "grammars: what the reader refuses, and where; hostile ones" {
     run -0 "$UNITS/gbnf_check"
+}
+
+@test "tokens are found by text as the plain search finds them" {
+    run -0 "$UNITS/lookup_check"
 }

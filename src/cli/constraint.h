@@ -12,8 +12,6 @@
 struct constraint {
     struct matcher *matcher;
     const struct vocab *vocab;
-    float *row; // scratch: the row without them
-    size_t row_cap;
 };
 
 bool constraint_init(struct constraint *c, const struct options *o, struct err *e);
@@ -24,8 +22,9 @@ void constraint_reset(struct constraint *c);
 
 bool constraint_fits(struct constraint *c, uint32_t id, bool *fits, struct err *e);
 
-// The row with -inf for every token that does not fit; good until the next call.
-bool constraint_mask(struct constraint *c, const struct kern *kern, const struct row *row, struct row *masked, struct err *e);
+// The row with -inf for every token that does not fit; x has room for its numbers, which *masked points to.
+bool constraint_mask(struct constraint *c, const struct kern *kern, const struct row *row, float *x, struct row *masked,
+                     struct err *e);
 
 // Moves past a token; an error names one that does not fit.
 bool constraint_accept(struct constraint *c, uint32_t id, struct err *e);

@@ -113,6 +113,8 @@ static bool blame(const struct options *o, struct err *e)
 {
     if (e->status != STATUS_USAGE)
         return false;
+    if (o->grammar_given == o->schema_gbnf)
+        return err_prefix(e, "--%s", o->schema_option);
     return o->grammar_is_file ? err_prefix(e, "--grammar-file: '%s'", o->grammar_given) : err_prefix(e, "--grammar");
 }
 
@@ -130,7 +132,7 @@ bool grammar_options_apply(struct options *o, struct err *e)
         grammar_error(&fault, e);
         return blame(o, e);
     }
-    if (o->action != ACTION_RUN)
+    if (o->action != ACTION_RUN || o->trie)
         return true;
     o->trie = trie_new(o->vocab);
     return o->trie || err_from_fault(e, fault_memory());
@@ -138,8 +140,10 @@ bool grammar_options_apply(struct options *o, struct err *e)
 
 void grammar_options_free(struct options *o)
 {
-    grammar_free(o->grammar);
-    trie_free(o->trie);
+    if (!o->grammar_shared)
+        grammar_free(o->grammar);
+    if (!o->trie_shared)
+        trie_free(o->trie);
     free(o->gbnf);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "cli/option_table.h"
 
+#include "cli/schema_option.h"
 #include "cli/set.h"
 
 #include <float.h>
@@ -13,6 +14,8 @@
 #define FINITE        FLOAT(-FLT_MAX, FLT_MAX)
 #define NOT_NEGATIVE  FLOAT(0, FLT_MAX)
 
+#define MOST_ROWS 0x1p53 // the text of a range prints it exactly
+
 // clang-format off
 const struct option_row option_table[] = {
     // input
@@ -23,6 +26,8 @@ const struct option_row option_table[] = {
      .help = "row width of raw input"},
     {"tensor", .metavar = "NAME", .group = GROUP_INPUT, AT(tensor), .set = set_string,
      .help = "which tensor of a safetensors file, if several fit"},
+    {"ids", .metavar = "HOW", .group = GROUP_INPUT, .def = "given", AT(ids), .set = set_choice, .choices = "given,rank",
+     .help = "ids of the tokens in a server's reply: those given, or ranks within the row"},
     {"vocab", .metavar = "FILE", .group = GROUP_INPUT, AT(vocab_file), .set = set_file,
      .help = "token texts: GGUF, tokenizer.json, vocab.json, or one token a line"},
     {"rows", .metavar = "A:B", .group = GROUP_INPUT, .def = ":", AT(rows), .set = set_rows,
@@ -31,8 +36,10 @@ const struct option_row option_table[] = {
      .help = "ids accepted before the first row: 1,2,3 or @FILE"},
     {"accept", .metavar = "LIST", .group = GROUP_INPUT, AT(accept), .set = set_accept,
      .help = "after row i accept the i-th id of LIST, or the recorded one (LIST is recorded), instead of the sampled one"},
-    {"shard", .metavar = "K/N", .group = GROUP_INPUT, .help = "only the K-th of N contiguous parts of the input"},
-    {"row-base", .metavar = "N", .group = GROUP_INPUT, .help = "number of the first row of a piped part"},
+    {"shard", .metavar = "K/N", .group = GROUP_INPUT, AT(shard), .set = set_share, .high = INT32_MAX,
+     .help = "only the K-th of N contiguous parts of the rows; the outputs of all make up that of one run"},
+    {"row-base", .metavar = "N", .group = GROUP_INPUT, .def = "0", AT(row_base), .set = set_count, .high = MOST_ROWS,
+     .help = "number of the input's first row, when the input is a part of a longer one"},
     {"independent", .group = GROUP_INPUT, AT(independent), .set = set_flag,
      .help = "every row is its own sequence, seeded with seed + row number"},
 
@@ -101,10 +108,12 @@ const struct option_row option_table[] = {
     {"grammar", .metavar = "GBNF", .group = GROUP_CHAIN, .set = set_grammar,
      .help = "let only tokens through that fit a grammar in llama.cpp's notation; needs --vocab"},
     {"grammar-file", .metavar = "FILE", .group = GROUP_CHAIN, .set = set_grammar_file, .help = "the same, from a file"},
-    {"json-schema", .brief = "j", .metavar = "SCHEMA", .group = GROUP_CHAIN, .help = "constrain the output to a JSON schema"},
-    {"json-schema-file", .brief = "jf", .metavar = "FILE", .group = GROUP_CHAIN, .help = "the same, from a file"},
-    {"engine", .metavar = "NAME", .group = GROUP_CHAIN, .choices = "llama,ollama,akunu,akunu-gpu,batch",
-     .help = "whose pipeline to run"},
+    {"json-schema", .brief = "j", .metavar = "SCHEMA", .group = GROUP_CHAIN, .set = set_schema,
+     .help = "let only JSON through that satisfies a schema; {} is any object; needs --vocab"},
+    {"json-schema-file", .brief = "jf", .metavar = "FILE", .group = GROUP_CHAIN, .set = set_schema_file,
+     .help = "the same, from a file"},
+    {"engine", .metavar = "NAME", .group = GROUP_CHAIN, .def = "llama", AT(engine_name), .set = set_choice,
+     .choices = "llama,ollama,akunu,akunu-gpu,batch", .help = "whose pipeline to run; each has defaults of its own"},
     {"backend-sampling", .brief = "bs", .group = GROUP_CHAIN, AT(backend_sampling), .set = set_flag, .help = "no effect, as there is no backend"},
 
     // scatter
@@ -132,18 +141,19 @@ const struct option_row option_table[] = {
      .help = "chance, row by row, that scatter acts"},
 
     // output
-    {"emit", .metavar = "WHAT", .group = GROUP_OUTPUT, .choices = "ids,score,text,probs,logprobs,logits",
-     .help = "what to print for each row"},
+    {"emit", .metavar = "WHAT", .group = GROUP_OUTPUT, .def = "ids", AT(emit), .set = set_emit, .choices = "ids,score,text,probs,logprobs,logits",
+     .help = "what to print for each row: the id, the score of the --accept token, the token's text, or a whole distribution"},
     {"dump-probs", .metavar = "[=N]", .group = GROUP_OUTPUT, .set = set_dump, .low = 1, .high = INT32_MAX, AT(dump_most),
      .help = "print the N best candidates of each row (all without N)"},
     {"trace", .group = GROUP_OUTPUT, AT(trace), .set = set_flag, .help = "with a dump: what each sampler did"},
-    {"output-format", .brief = "O", .metavar = "FMT", .group = GROUP_OUTPUT, .def = "text", AT(output_format), .set = set_choice,
-     .choices = "text,tsv,json,f32,f16,npy", .help = "format of the output"},
+    {"output-format", .brief = "O", .metavar = "FMT", .group = GROUP_OUTPUT, AT(output_format), .set = set_choice,
+     .choices = "text,tsv,json,f32,f16,npy", .help = "format of the output: text, or for a distribution that of the input"},
     {"output", .brief = "o", .metavar = "FILE", .group = GROUP_OUTPUT, AT(output), .set = set_file,
      .help = "write to FILE, whole or not at all"},
     {"line-buffered", .group = GROUP_OUTPUT, AT(line_buffered), .set = set_flag, .help = "flush after every row"},
-    {"stats", .group = GROUP_OUTPUT, .help = "a summary on stderr after the last row"},
-    {"on-error", .metavar = "MODE", .group = GROUP_OUTPUT, .choices = "stop,skip", .help = "what to do at a bad row"},
+    {"stats", .group = GROUP_OUTPUT, AT(stats), .set = set_flag, .help = "a summary on stderr after the last row"},
+    {"on-error", .metavar = "MODE", .group = GROUP_OUTPUT, .def = "stop", AT(skip_bad), .set = set_on_error, .choices = "stop,skip",
+     .help = "at a bad row stop, or skip it and go on"},
 
     // other
     {"preset", .metavar = "NAME", .group = GROUP_OTHER, .set = set_preset,
@@ -163,6 +173,8 @@ const struct option_row option_table[] = {
 };
 // clang-format on
 
+_Static_assert(sizeof option_table / sizeof *option_table <= OPTIONS_MOST, "struct options has a place for each");
+
 static bool same_name(const char *name, size_t len, const char *option)
 {
     for (size_t i = 0; i < len; i++)
@@ -181,4 +193,9 @@ const struct option_row *option_by_name(const char *name, size_t len)
                 return row;
     }
     return NULL;
+}
+
+bool option_given(const struct options *o, const struct option_row *row)
+{
+    return o->given[row - option_table];
 }

@@ -3,7 +3,9 @@
 
 #include "base/mem.h"
 #include "cli/chainspec.h"
+#include "cli/enginespec.h"
 #include "cli/grammar_options.h"
+#include "cli/part.h"
 #include "cli/preset.h"
 #include "cli/set.h"
 #include "cli/vocab_options.h"
@@ -156,6 +158,7 @@ static bool take(struct parser *ps, int opt)
     const struct option_row *const row = row_of(opt);
     if (!row->set)
         return err_set(ps->e, STATUS_USAGE, "--%s is not available yet", row->name);
+    ps->o->given[row - option_table] = true;
     return row->set == set_preset ? insert_preset(ps, optarg) : row->set(row, optarg, ps->o, ps->e);
 }
 
@@ -189,22 +192,44 @@ static bool set_defaults(struct options *o, struct err *e)
     return true;
 }
 
+static bool check_emit(const struct options *o, struct err *e)
+{
+    const char *const format = o->output_format ? o->output_format : "text", *const what = emit_name[o->emit];
+    const bool numbers = emit_distribution(o->emit) || o->emit == EMIT_SCORE;
+    if (o->dump && o->emit != EMIT_IDS)
+        return err_set(e, STATUS_USAGE, "--emit %s does not go with --dump-probs", what);
+    if (o->emit == EMIT_SCORE && !o->accept.given && !o->accept_recorded)
+        return err_set(e, STATUS_USAGE, "--emit score needs --accept, the tokens to be scored");
+    if (o->emit == EMIT_TEXT && !o->vocab_file)
+        return err_set(e, STATUS_USAGE, "--emit text needs --vocab");
+    if (!numbers && (*format == 'f' || *format == 'n')) // f32, f16, npy
+        return err_set(e, STATUS_USAGE, "--output-format %s is for scores and distributions, see --emit", format);
+    return true;
+}
+
 // What depends on more than one option.
 static bool finish(struct options *o, struct err *e)
 {
+    if (!enginespec_settle(o, e))
+        return false;
     if (o->params.scatter_strength_min > o->params.scatter_strength_max)
         return err_set(e, STATUS_USAGE, "--scatter-strength-min is above --scatter-strength-max");
     if (o->trace && !o->dump)
         return err_set(e, STATUS_USAGE, "--trace goes with --dump-probs");
-    if (o->trace && !strcmp(o->output_format, "tsv"))
+    if (o->trace && o->output_format && !strcmp(o->output_format, "tsv"))
         return err_set(e, STATUS_USAGE, "--trace: tsv has no place for it");
+    if (!check_emit(o, e))
+        return false;
+    if (!o->output_format && !emit_distribution(o->emit))
+        o->output_format = "text";
     o->random_seed = o->params.seed == UINT32_MAX;
     if (o->random_seed && getrandom(&o->params.seed, sizeof o->params.seed, 0) != sizeof o->params.seed)
         return err_set(e, STATUS_IO, "no random seed to be had from the system");
-    if (!vocab_options_apply(o, e) || !grammar_options_apply(o, e) || !chainspec_build(o, e))
+    if (!vocab_options_apply(o, e) || !grammar_options_apply(o, e) ||
+        !(o->engine->options ? enginespec_build(o, e) : chainspec_build(o, e)))
         return false;
     vocab_options_warn(o);
-    return true;
+    return part_check(o, e);
 }
 
 bool options_parse(struct options *o, int argc, char **argv, struct err *e)

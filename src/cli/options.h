@@ -4,7 +4,8 @@
 #define SAMPL_CLI_OPTIONS_H
 
 #include "io/err.h"
-#include "sample/chain.h"
+#include "io/output.h"
+#include "sample/engine.h"
 #include "vocab/vocab.h"
 
 #include <stdbool.h>
@@ -39,8 +40,15 @@ struct bias_text {
     size_t len;
 };
 
+// The k-th of n parts, k from 1; both 0: no parts.
+struct share {
+    int64_t k, n;
+};
+
 struct grammar;
 struct trie;
+
+enum { OPTIONS_MOST = 128 };
 
 struct options {
     enum action action;
@@ -53,14 +61,19 @@ struct options {
     struct ids prompt, accept;
     bool accept_recorded; // the tokens that the input itself records
     const char *tensor;
+    const char *ids;           // of the tokens in servers' replies: given or rank
     const char *vocab_file;    // NULL: none
     const struct vocab *vocab; // what the tokens say, or NULL
     bool independent;
+    struct share shard;
+    int64_t row_base;
     const char **files; // [n_files]
     size_t n_files, files_cap;
 
     // chain
     struct params params;
+    const char *engine_name;
+    const struct engine *engine;
     bool random_seed;        // params.seed came from the operating system
     const char *samplers;    // as given: names, or
     bool samplers_by_letter; // letters
@@ -76,18 +89,25 @@ struct options {
     // grammar
     const char *grammar_given; // GBNF, or the file that holds it; NULL: none
     bool grammar_is_file;
-    char *gbnf; // [gbnf_len] its text
+    const char *schema_gbnf, *schema_option; // a schema as GBNF, and the name of the option that gave it
+    char *gbnf;                              // [gbnf_len] its text
     size_t gbnf_len;
     struct grammar *grammar;
-    struct trie *trie; // of the vocabulary; with a grammar to run under
+    struct trie *trie;                // of the vocabulary; with a grammar to run under
+    bool grammar_shared, trie_shared; // they belong to other options
 
     // output
+    enum emit emit;
     bool dump;
     int32_t dump_most; // candidates per row; 0: all
     bool trace;
-    const char *output_format;
-    const char *output; // NULL: standard output
+    const char *output_format; // NULL: a distribution takes after the input
+    const char *output;        // NULL: standard output
     bool line_buffered;
+    bool stats;
+    bool skip_bad; // rows, and go on
+
+    bool given[OPTIONS_MOST]; // by row of the option table: was it on the command line or in a preset?
 
     int32_t threads;
     bool verbose, backend_sampling;

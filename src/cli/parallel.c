@@ -2,6 +2,7 @@
 #include "cli/parallel.h"
 
 #include "base/mem.h"
+#include "cli/serial.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -12,8 +13,9 @@ enum { SHARE = 2 << 20, MOST_ROWS = 4096 }; // a worker's part of a batch: bytes
 struct slot {
     struct input_row row;
     void *copy;       // of the row's logits, when the input does not keep them
+    uint32_t *ids;    // of its ids, if it is sparse
     uint32_t *before; // of the tokens before it
-    size_t copy_cap, before_cap;
+    size_t copy_cap, ids_cap, before_cap;
     struct result result;
     bool failed;
     struct err e;
@@ -31,6 +33,8 @@ struct team {
         bool started;
     } * member; // [members]
     size_t members;
+    struct input_row serial; // the first row that must be worked on after all others before it, once has_serial
+    bool has_serial;
 };
 
 // Samples this worker's part of the batch, and passes over the rest.
@@ -48,10 +52,19 @@ static void *work(void *arg)
             continue;
         }
         s->failed = !worker_row(&m->worker, &s->row, &s->result, &s->e);
-        if (s->failed)
+        if (s->failed && !(s->result.bad && m->worker.o->skip_bad))
             break;
     }
     return NULL;
+}
+
+static bool take_ids(struct slot *s, const struct row *row, struct err *e)
+{
+    if (!mem_grow(&s->ids, &s->ids_cap, row->n, sizeof *s->ids))
+        return err_from_fault(e, fault_memory());
+    memcpy(s->ids, row->ids, row->n * sizeof *s->ids);
+    s->row.logits.ids = s->ids;
+    return true;
 }
 
 // Takes a row into the batch.
@@ -66,29 +79,37 @@ static bool take(struct team *t, const struct input_row *row, struct err *e)
     for (size_t i = 0; i < row->n_before; i++)
         s->before[i] = row->before[i];
     s->row.before = s->before;
-    if (row->stays)
+    if (row->bad)
+        s->e = *e;
+    if (row->stays || row->bad)
         return true;
     if (!mem_grow(&s->copy, &s->copy_cap, bytes, 1))
         return err_from_fault(e, fault_memory());
     memcpy(s->copy, row->logits.data, bytes);
     s->row.logits.data = s->copy;
-    return true;
+    return !row->logits.ids || take_ids(s, &row->logits, e);
 }
 
-// Fills the batch. *end when there is no more. An error of the input comes after the rows before it.
+// Fills the batch. *end when there is no more, or when the next row may bring parameters for which all tokens must be known: such rows
+// are worked on one after the other. An error of the input comes after the rows before it.
 static bool fill(struct team *t, struct input *in, bool *end, struct err *e)
 {
     size_t room = MOST_ROWS * t->members, bytes = 0;
     *end = false;
     input_release(in);
     for (t->n = 0; t->n < room && bytes < SHARE * t->members;) {
-        struct input_row row;
+        struct input_row row = {0};
         if (!mem_grow(&t->slot, &t->cap, t->n + 1, sizeof *t->slot))
             return err_from_fault(e, fault_memory());
         if (t->n == t->slots)
             t->slot[t->slots++] = (struct slot){0};
-        if (!input_next(in, &row, end, e))
+        const bool read = input_next(in, &row, end, e);
+        if (!read && !row.bad)
             return false;
+        if (row.may_change && !*end) {
+            t->serial = row;
+            t->has_serial = *end = true;
+        }
         if (*end)
             return true;
         if (!take(t, &row, e))
@@ -115,15 +136,14 @@ static bool run_batch(struct team *t, struct err *e)
     return ok || err_set(e, STATUS_IO, "cannot start a thread");
 }
 
-static bool write_batch(struct team *t, struct output *out, struct err *e)
+static bool write_batch(struct team *t, struct sink *sink, struct err *e)
 {
     for (size_t i = 0; i < t->n; i++) {
-        if (t->slot[i].failed) {
-            *e = t->slot[i].e;
-            return input_blame(&t->slot[i].row, e);
-        }
-        if (!output_record(out, &t->slot[i].result.record, e))
+        struct slot *const s = &t->slot[i];
+        if (!sink_take(sink, &s->row, &s->result, !s->failed, &s->e)) {
+            *e = s->e;
             return false;
+        }
     }
     return true;
 }
@@ -152,6 +172,7 @@ static void dismiss(struct team *t)
         worker_free(&t->member[i].worker);
     for (size_t i = 0; i < t->slots; i++) {
         free(t->slot[i].copy);
+        free(t->slot[i].ids);
         free(t->slot[i].before);
         result_free(&t->slot[i].result);
     }
@@ -159,19 +180,21 @@ static void dismiss(struct team *t)
     free(t->slot);
 }
 
-bool parallel_run(const struct options *o, const struct kern *kern, struct input *in, struct output *out, struct err *e)
+bool parallel_run(const struct options *o, const struct kern *kern, struct input *in, struct sink *sink, struct err *e)
 {
     struct team t = {0};
     bool ok = recruit(&t, o, kern, e), end = false;
     while (ok && !end) {
         struct err late;
         const bool filled = fill(&t, in, &end, &late);
-        ok = !t.n || (run_batch(&t, e) && write_batch(&t, out, e));
+        ok = !t.n || (run_batch(&t, e) && write_batch(&t, sink, e));
         if (ok && !filled) {
             *e = late;
             ok = false;
         }
     }
+    if (ok && t.has_serial)
+        ok = serial_run(&t.member[0].worker, in, sink, &t.serial, e);
     dismiss(&t);
     return ok;
 }

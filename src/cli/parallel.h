@@ -3,9 +3,9 @@
 #ifndef SAMPL_CLI_PARALLEL_H
 #define SAMPL_CLI_PARALLEL_H
 
-#include "cli/worker.h"
+#include "cli/sink.h"
 
 // Works off the input with o->threads workers. Every byte written is what one worker would have written. The chain must split.
-bool parallel_run(const struct options *o, const struct kern *kern, struct input *in, struct output *out, struct err *e);
+bool parallel_run(const struct options *o, const struct kern *kern, struct input *in, struct sink *sink, struct err *e);
 
 #endif

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "cli/run.h"
 
+#include "cli/emit.h"
 #include "cli/parallel.h"
+#include "cli/part.h"
+#include "cli/serial.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -14,38 +17,29 @@ static void tell(const struct options *o, const struct kern *kern)
         err_note("--backend-sampling has no effect: there is no backend");
 }
 
-static bool each_row(struct worker *w, struct input *in, struct output *out, struct result *res, struct err *e)
-{
-    for (;;) {
-        struct input_row row;
-        bool end;
-        input_release(in);
-        if (!input_next(in, &row, &end, e))
-            return false;
-        if (end)
-            return true;
-        if (!worker_row(w, &row, res, e))
-            return input_blame(&row, e);
-        if (!output_record(out, &res->record, e))
-            return false;
-    }
-}
-
-static bool work_off(const struct options *o, const struct kern *kern, struct input *in, struct output *out, struct err *e)
+static bool work_off(const struct options *o, const struct kern *kern, struct input *in, struct sink *sink, struct err *e)
 {
     struct worker w;
-    struct result res = {0};
     bool ok = worker_init(&w, o, kern, e);
     if (ok && o->threads > 1 && worker_splits(&w)) {
-        ok = parallel_run(o, kern, in, out, e);
+        ok = parallel_run(o, kern, in, sink, e);
     } else if (ok) {
         if (o->threads > 1 && o->verbose)
             err_note("one thread: the chain carries state from row to row");
-        ok = each_row(&w, in, out, &res, e);
+        ok = serial_run(&w, in, sink, NULL, e);
     }
     worker_free(&w);
-    result_free(&res);
     return ok;
+}
+
+static bool start_progress(struct sink *sink, struct input *in, struct err *e)
+{
+    const bool on = progress_wanted(sink->out->terminal);
+    int64_t total = -1;
+    if (on && !input_rows(in, &total, e))
+        return false;
+    progress_start(&sink->progress, on, total);
+    return true;
 }
 
 bool run(const struct options *o, const struct kern *kern, struct err *e)
@@ -55,25 +49,37 @@ bool run(const struct options *o, const struct kern *kern, struct err *e)
                                            .n_files = o->n_files ? o->n_files : 1,
                                            .format = o->format,
                                            .n_vocab = (size_t)o->n_vocab,
+                                           .vocab = o->vocab,
+                                           .ranks = !strcmp(o->ids, "rank"),
                                            .n_tokens = o->vocab ? o->vocab->n : 0,
                                            .tensor = o->tensor,
                                            .first = o->rows.first,
-                                           .last = o->rows.last};
-    const struct output_config out_config = {.path = o->output,
-                                             .format = o->output_format,
-                                             .dump = o->dump,
-                                             .flush = o->line_buffered,
-                                             .color = !getenv("NO_COLOR"),
-                                             .vocab = o->vocab};
+                                           .last = o->rows.last,
+                                           .shard = o->shard.k,
+                                           .shards = o->shard.n,
+                                           .base = o->row_base};
+    struct output_config out_config = {.path = o->output,
+                                       .emit = o->emit,
+                                       .dump = o->dump,
+                                       .flush = o->line_buffered,
+                                       .color = !getenv("NO_COLOR"),
+                                       .goes_on = part_is_later(o),
+                                       .vocab = o->vocab,
+                                       .n_vocab = (size_t)o->n_vocab};
     struct output out = {0};
+    struct sink sink = {.o = o, .out = &out};
     struct err late;
     if (o->verbose)
         tell(o, kern);
+    if (in_config.ranks)
+        err_note("--ids rank: the ids of servers' tokens are ranks within their row; histories and biases mean nothing");
     struct input *const in = input_open(&in_config, e);
-    const bool ok = in && output_open(&out, &out_config, e) && work_off(o, kern, in, &out, e);
+    const bool ok = in && emit_config(o, in, &out_config, e) && output_open(&out, &out_config, e) &&
+                    start_progress(&sink, in, e) && work_off(o, kern, in, &sink, e);
+    progress_end(&sink.progress);
     const bool written = output_close(&out, ok, &late);
     if (ok && !written)
         *e = late;
     input_close(in);
-    return ok && written;
+    return ok && written && sink_end(&sink, e);
 }

@@ -102,6 +102,25 @@ bool set_rows(const struct option_row *row, const char *value, struct options *o
     return true;
 }
 
+bool set_count(const struct option_row *row, const char *value, struct options *o, struct err *e)
+{
+    int64_t v;
+    if (!parse_int(value, NULL, (int64_t)row->low, (int64_t)row->high, &v))
+        return not_whole(row, value, row->low, row->high, e);
+    FIELD(int64_t) = v;
+    return true;
+}
+
+bool set_share(const struct option_row *row, const char *value, struct options *o, struct err *e)
+{
+    struct share s;
+    const char *const slash = strchr(value, '/');
+    if (!slash || !parse_int(slash + 1, NULL, 1, (int64_t)row->high, &s.n) || !parse_int(value, slash, 1, s.n, &s.k))
+        return err_set(e, STATUS_USAGE, "--%s: '%s' is not K/N with 1 <= K <= N", row->name, value);
+    FIELD(struct share) = s;
+    return true;
+}
+
 static bool is_separator(char c)
 {
     return c == ',' || isspace((unsigned char)c);
@@ -250,6 +269,25 @@ bool set_dump(const struct option_row *row, const char *value, struct options *o
     o->dump = true;
     o->dump_most = 0;
     return !value || set_int(row, value, o, e);
+}
+
+bool set_emit(const struct option_row *row, const char *value, struct options *o, struct err *e)
+{
+    for (int i = 0; i < EMIT_COUNT; i++)
+        if (!strcmp(value, emit_name[i])) {
+            FIELD(enum emit) = (enum emit)i;
+            return true;
+        }
+    return err_set(e, STATUS_USAGE, "--%s: '%s' is none of %s", row->name, value, row->choices);
+}
+
+bool set_on_error(const struct option_row *row, const char *value, struct options *o, struct err *e)
+{
+    const bool skip = !strcmp(value, "skip");
+    if (!skip && strcmp(value, "stop") != 0)
+        return err_set(e, STATUS_USAGE, "--%s: '%s' is none of %s", row->name, value, row->choices);
+    FIELD(bool) = skip;
+    return true;
 }
 
 bool set_preset(const struct option_row *row, const char *value, struct options *o, struct err *e)

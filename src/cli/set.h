@@ -16,6 +16,8 @@ set_fn set_string;   // const char *
 set_fn set_file;     // const char *, not empty
 set_fn set_choice;   // const char *, one of choices
 set_fn set_rows;     // struct row_range from A:B
+set_fn set_count;    // int64_t in [low, high]
+set_fn set_share;    // struct share from K/N
 set_fn set_ids;      // struct ids from 1,2,3 or @FILE
 set_fn set_accept;   // the same, or the word recorded
 set_fn set_bias;     // one more struct bias from ID(+|-)BIAS
@@ -23,6 +25,8 @@ set_fn set_samplers; // options.samplers; chainspec.c reads it when all options 
 set_fn set_samplers_by_letter;
 set_fn set_dry_text;                  // one more of options.dry_text
 set_fn set_dry_ids;                   // one more of options.breaker from 1,2,3 or @FILE
+set_fn set_emit;                      // enum emit
+set_fn set_on_error;                  // bool: skip, not stop
 set_fn set_dump;                      // options.dump, dump_most
 set_fn set_preset;                    // never called: options_parse puts the preset's words in place
 set_fn set_print_chain;               // the action, and its choice

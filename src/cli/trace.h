@@ -7,15 +7,17 @@
 #include "sample/chain.h"
 
 struct trace {
+    const struct choice *plan;
     struct trace_line *line; // [n] one a stage of the plan, after those before the plan
     size_t n, first;
-    float *logit;           // [n_vocab] after the newest stage, by id; -inf for what is gone or masked
-    double *before, *after; // [n_vocab] probabilities around the newest stage, by id
+    float *logit;           // [n_row] after the newest stage, in the row's order; -inf for what is gone or masked
+    double *before, *after; // [n_row] probabilities around the newest stage
     size_t logit_cap, before_cap, after_cap;
 };
 
-// A zeroed struct is an empty trace. With a grammar its line is the first. False when memory is short.
-bool trace_init(struct trace *t, const struct choice *plan, size_t n, bool grammar);
+// Prepares for rows that go through a plan; a zeroed struct, or one used for another plan, will do. With a grammar its line is the first.
+// False when memory is short.
+bool trace_plan(struct trace *t, const struct choice *plan, size_t n, bool grammar);
 void trace_free(struct trace *t);
 
 // Notes the distribution before the first stage; c is loaded.

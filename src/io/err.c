@@ -30,6 +30,16 @@ bool err_prefix(struct err *e, const char *format, ...)
     return false;
 }
 
+int err_clip(const char *text, int most)
+{
+    int len = (int)strnlen(text, (size_t)most + 1);
+    if (len <= most)
+        return len;
+    for (len = most; len && ((unsigned char)text[len] & 0xc0) == 0x80;) // a character's later bytes are 10xxxxxx
+        len--;
+    return len ? len : most;
+}
+
 bool err_from_fault(struct err *e, struct fault fault)
 {
     switch (fault.code) {
@@ -47,8 +57,13 @@ bool err_from_fault(struct err *e, struct fault fault)
         return err_set(e, STATUS_DATA, "the chain drove the logit of token %" PRIu64 " out of range", fault.at);
     case FAULT_GRAMMAR:
         return err_set(e, STATUS_DATA, "the grammar can match in too many ways at once");
+    case FAULT_F16:
+        return err_set(e, STATUS_DATA, "logit %" PRIu64 " is too large for f16, which the engine reads", fault.at);
     case FAULT_BIAS_ID:
         return err_set(e, STATUS_DATA, "--logit-bias names token %" PRIu64 ", which is not in the vocabulary", fault.at);
+    case FAULT_NO_SIZE:
+        return err_set(e, STATUS_DATA,
+                       "a distribution covers the whole vocabulary, whose size a sparse row does not tell; give --n-vocab");
     case FAULT_NO_EOT:
         return err_set(e, STATUS_DATA, "infill is left without text, and the vocabulary has no token to end the turn");
     case FAULT_NONE:
@@ -57,12 +72,24 @@ bool err_from_fault(struct err *e, struct fault fault)
     return true;
 }
 
+static bool status_line; // is one shown?
+
+void err_status_line(const char *text)
+{
+    if (text)
+        fprintf(stderr, "\r%s\033[K", text);
+    else if (status_line)
+        fputs("\r\033[K", stderr);
+    status_line = text != NULL;
+}
+
 // Quoted input must not break the line.
 static void print_line(const char *what, char *text)
 {
     for (char *c = text; *c; c++)
         if (iscntrl((unsigned char)*c))
             *c = '?';
+    err_status_line(NULL);
     fprintf(stderr, "sampl: %s%s\n", what, text);
 }
 

@@ -26,11 +26,18 @@ __attribute__((format(printf, 3, 4))) bool err_set(struct err *e, enum status st
 // Puts "WHERE: " before the text.
 __attribute__((format(printf, 2, 3))) bool err_prefix(struct err *e, const char *format, ...);
 
+// How much of a text of others' is quoted: its length, or where that is more, at most `most` bytes that cut no UTF-8 character in two.
+// For "%.*s".
+int err_clip(const char *text, int most);
+
 // The sentence for a fault of the layers below.
 bool err_from_fault(struct err *e, struct fault fault);
 
 // Prints "sampl: text" on stderr.
 void err_print(const struct err *e);
+
+// Shows text as the last line of a terminal, in place of the one shown before, until a message takes its place or NULL takes it away.
+void err_status_line(const char *text);
 
 // Print "sampl: warning: text" and "sampl: note: text" on stderr.
 __attribute__((format(printf, 1, 2))) void err_warn(const char *format, ...);

@@ -116,6 +116,7 @@ static bool next_kld(void *self, struct source *s, struct input_row *r, bool *en
     st->last = st->bytes;
     r->logits = (struct row){DTYPE_F32, st->x, st->n_vocab};
     r->fresh = !place;
+    r->place = place;
     r->before = st->token + st->row / st->per_chunk * st->n_ctx;
     r->n_before = (size_t)(st->first + place + 1);
     r->recorded = r->before[r->n_before];
@@ -128,6 +129,20 @@ static int64_t left_kld(const void *self, const struct source *s)
     const struct state *const st = self;
     const int64_t bytes = source_left(s), rows = bytes < 0 ? -1 : bytes / (int64_t)st->bytes;
     return rows < (int64_t)(st->rows - st->row) ? rows : (int64_t)(st->rows - st->row);
+}
+
+static int64_t promised_kld(const void *self)
+{
+    const struct state *const st = self;
+    return (int64_t)(st->rows - st->row);
+}
+
+static void jump_kld(void *self, struct source *s, uint64_t rows)
+{
+    struct state *const st = self;
+    source_skip(s, st->last + (size_t)rows * st->bytes);
+    st->last = 0;
+    st->row += rows;
 }
 
 static void close_kld(void *self)
@@ -149,4 +164,6 @@ const struct format format_kld = {.name = "kld",
                                   .open = open_kld,
                                   .next = next_kld,
                                   .left = left_kld,
+                                  .promised = promised_kld,
+                                  .jump = jump_kld,
                                   .close = close_kld};

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: MIT
 // NumPy's .npy files, versions 1 to 3: a Python dict that says type and shape, then the numbers. Little-endian f2 and f4 are handed out
 // where they lie; f8 and big-endian numbers are converted row by row.
-#include "base/bits.h"
-#include "base/mem.h"
-#include "io/input.h"
+#include "io/matrix.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { HEADER_MAX = 10000 }; // numpy reads no longer ones either
@@ -23,16 +20,6 @@ struct header {
     bool fortran, has_fortran;
     uint64_t dim[3];
     size_t dims; // may be more than are kept
-};
-
-struct state {
-    size_t size;       // bytes of a number
-    bool big, convert; // big-endian; not handed out as it lies
-    uint64_t rows;     // left
-    size_t n, bytes;   // of a row
-    size_t last;       // bytes of the row handed out, to be skipped when the next is asked for
-    char *row;         // the converted one
-    size_t row_cap;
 };
 
 // The next byte that is not white space, or 0.
@@ -184,28 +171,28 @@ static bool rows_and_width(const struct header *h, uint64_t *rows, uint64_t *n)
     return true;
 }
 
-static bool set_shape(struct state *st, const struct header *h, size_t n_vocab, struct err *e)
+static bool set_shape(struct matrix *m, const struct header *h, size_t n_vocab, struct err *e)
 {
     uint64_t n;
     const int len = h->shape.len < 60 ? (int)h->shape.len : 60;
-    if (!rows_and_width(h, &st->rows, &n))
+    if (!rows_and_width(h, &m->rows, &n))
         return err_set(e, STATUS_DATA, "npy shape %.*s is none of (V,), (N, V), (N, 1, V) and (1, N, V)", len, h->shape.p);
     if (!n)
         return err_set(e, STATUS_DATA, "npy shape %.*s: the rows are empty", len, h->shape.p);
-    if (n > INT32_MAX || st->rows > (uint64_t)INT64_MAX / (n * st->size) || n * st->size > SIZE_MAX / 2)
+    if (n > INT32_MAX || m->rows > (uint64_t)INT64_MAX / (n * m->size) || n * m->size > SIZE_MAX / 2)
         return err_set(e, STATUS_DATA, "npy shape %.*s is too large", len, h->shape.p);
-    if (h->fortran && st->rows > 1 && n > 1)
+    if (h->fortran && m->rows > 1 && n > 1)
         return err_set(e, STATUS_DATA,
                        "the npy file holds columns (fortran_order), not rows; numpy.ascontiguousarray turns them");
     if (n_vocab && n != n_vocab)
         return err_set(e, STATUS_DATA, "npy shape %.*s has %" PRIu64 " logits a row, --n-vocab says %zu", len, h->shape.p, n,
                        n_vocab);
-    st->n = (size_t)n;
-    st->bytes = st->n * st->size;
+    m->n = (size_t)n;
+    m->bytes = m->n * m->size;
     return true;
 }
 
-static bool set_type(struct state *st, const struct header *h, size_t data_at, struct err *e)
+static bool set_type(struct matrix *m, const struct header *h, size_t data_at, struct err *e)
 {
     const struct text d = h->descr;
     if (*d.p == '[')
@@ -220,81 +207,40 @@ static bool set_type(struct state *st, const struct header *h, size_t data_at, s
         (d.p[2] != '2' && d.p[2] != '4' && d.p[2] != '8'))
         return err_set(e, STATUS_DATA, "npy descr '%.*s' is not readable, readable are f2, f4 and f8",
                        d.len < 40 ? (int)d.len : 40, d.p);
-    st->size = (size_t)(d.p[2] - '0');
-    st->big = d.p[0] == '>';
-    st->convert = st->big || st->size == 8;
+    m->size = (size_t)(d.p[2] - '0');
+    m->big = d.p[0] == '>';
+    m->type = m->size == 2 ? DTYPE_F16 : DTYPE_F32;
     return true;
 }
 
 static bool open_npy(void *self, const struct format *f, struct source *s, const struct input_config *config, struct err *e)
 {
-    struct state *const st = self;
+    struct matrix *const m = self;
     struct header h = {0};
     (void)f;
     if (!find_header(s, &h, e))
         return false;
     if (!parse(&h))
         return err_set(e, STATUS_DATA, "byte %td: the npy header is no dict of descr, fortran_order and shape", h.p - h.start);
-    return set_type(st, &h, (size_t)(h.end - h.start), e) && set_shape(st, &h, config->n_vocab, e);
-}
-
-// A row as little-endian f2 or f4, f8 rounded to nearest.
-static bool convert(struct state *st, const unsigned char *from, struct err *e)
-{
-    const size_t size = st->size < 8 ? st->size : sizeof(float);
-    if (!mem_grow(&st->row, &st->row_cap, st->n * size, 1))
-        return err_from_fault(e, fault_memory());
-    for (size_t i = 0; i < st->n; i++, from += st->size) {
-        uint64_t bits = 0;
-        for (size_t j = 0; j < st->size; j++)
-            bits |= (uint64_t)from[st->big ? st->size - 1 - j : j] << 8 * j;
-        if (st->size == 8)
-            bits = bits_of_f32((float)f64_of_bits(bits));
-        memcpy(st->row + i * size, &bits, size);
-    }
-    return true;
+    return set_type(m, &h, (size_t)(h.end - h.start), e) && set_shape(m, &h, config->n_vocab, e);
 }
 
 static bool next_npy(void *self, struct source *s, struct input_row *r, bool *end, struct err *e)
 {
-    struct state *const st = self;
     const unsigned char *p;
-    size_t have;
-    source_skip(s, st->last);
-    st->last = 0;
-    if (!source_peek(s, st->rows ? st->bytes : 1, &p, &have, e))
+    size_t have = 0;
+    if (!matrix_next(self, s, r, end, e) || (*end && !source_peek(s, 1, &p, &have, e)))
         return false;
-    *end = !st->rows;
-    if (!st->rows)
-        return !have || err_set(e, STATUS_DATA, "there are bytes after the last row of the npy shape");
-    if (have < st->bytes)
-        return err_set(e, STATUS_DATA, "the input ends after %zu of the row's %zu bytes", have, st->bytes);
-    if (st->convert && !convert(st, p, e))
-        return false;
-    st->rows--;
-    st->last = st->bytes;
-    r->stays = s->map && !st->convert;
-    r->logits = (struct row){st->size == 2 ? DTYPE_F16 : DTYPE_F32, st->convert ? st->row : (const void *)p, st->n};
-    return true;
-}
-
-static int64_t left_npy(const void *self, const struct source *s)
-{
-    const struct state *const st = self;
-    const int64_t bytes = source_left(s), rows = bytes < 0 ? -1 : bytes / (int64_t)st->bytes;
-    return rows < (int64_t)st->rows ? rows : (int64_t)st->rows;
-}
-
-static void close_npy(void *self)
-{
-    free(((struct state *)self)->row);
+    return !*end || !have || err_set(e, STATUS_DATA, "there are bytes after the last row of the npy shape");
 }
 
 const struct format format_npy = {.name = "npy",
                                   .endings = ".npy",
-                                  .size = sizeof(struct state),
+                                  .size = sizeof(struct matrix),
                                   .probe = probe_npy,
                                   .open = open_npy,
                                   .next = next_npy,
-                                  .left = left_npy,
-                                  .close = close_npy};
+                                  .left = matrix_left,
+                                  .promised = matrix_promised,
+                                  .jump = matrix_jump,
+                                  .close = matrix_close};

@@ -1,29 +1,19 @@
 // SPDX-License-Identifier: MIT
 // Safetensors files: a JSON directory of named tensors, then their numbers. One tensor gives the rows, handed out where they lie (f64 is
 // rounded to f32 row by row).
-#include "base/mem.h"
-#include "io/input.h"
+#include "io/matrix.h"
 
 #include <cjson/cJSON.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define HEADER_MAX 100000000      // as in the format's own library
 #define METADATA   "__metadata__" // a member that is no tensor
 #define EXACT_MAX  0x1p53         // JSON's numbers come as doubles, whose integers are exact up to here
 
-struct state {
-    enum dtype type;
-    size_t size;     // bytes of a number in the file
-    uint64_t rows;   // left
-    size_t n, bytes; // of a row
-    size_t last;     // bytes of the row handed out, to be skipped when the next is asked for
-    float *row;      // the rounded one
-    size_t row_cap;
-};
+enum { NAME_SHOWN = 60 }; // bytes of a tensor's name in a message
 
 static bool whole_at(const cJSON *array, int i, uint64_t *v)
 {
@@ -39,7 +29,7 @@ static const cJSON *part(const cJSON *tensor, const char *name)
     return cJSON_GetObjectItemCaseSensitive(tensor, name);
 }
 
-static bool find_type(const cJSON *tensor, struct state *st)
+static bool find_type(const cJSON *tensor, struct matrix *m)
 {
     static const struct {
         const char *name;
@@ -49,31 +39,31 @@ static bool find_type(const cJSON *tensor, struct state *st)
     const char *const name = cJSON_GetStringValue(part(tensor, "dtype"));
     for (size_t i = 0; name && i < sizeof types / sizeof *types; i++)
         if (!strcmp(name, types[i].name)) {
-            st->type = types[i].type;
-            st->size = types[i].size;
+            m->type = types[i].type;
+            m->size = types[i].size;
             return true;
         }
     return false;
 }
 
 // Does the tensor hold rows? That is numbers of a type we read, in one of the shapes [V], [N, V], [N, 1, V] and [1, N, V].
-static bool fits(const cJSON *tensor, struct state *st)
+static bool fits(const cJSON *tensor, struct matrix *m)
 {
     const cJSON *const shape = part(tensor, "shape");
     const int dims = cJSON_IsArray(shape) ? cJSON_GetArraySize(shape) : 0;
     uint64_t d[3];
-    if (!strcmp(tensor->string, METADATA) || !find_type(tensor, st) || dims < 1 || dims > 3)
+    if (!strcmp(tensor->string, METADATA) || !find_type(tensor, m) || dims < 1 || dims > 3)
         return false;
     for (int i = 0; i < dims; i++)
         if (!whole_at(shape, i, &d[i]))
             return false;
     const uint64_t n = d[dims - 1];
-    if (!n || n > INT32_MAX || n > SIZE_MAX / 2 / st->size || (dims == 3 && d[0] != 1 && d[1] != 1))
+    if (!n || n > INT32_MAX || n > SIZE_MAX / 2 / m->size || (dims == 3 && d[0] != 1 && d[1] != 1))
         return false;
-    st->n = (size_t)n;
-    st->bytes = st->n * st->size;
-    st->rows = dims == 1 ? 1 : dims == 2 ? d[0] : d[0] * d[1]; // of which one is 1
-    return st->rows <= (uint64_t)INT64_MAX / st->bytes;
+    m->n = (size_t)n;
+    m->bytes = m->n * m->size;
+    m->rows = dims == 1 ? 1 : dims == 2 ? d[0] : d[0] * d[1]; // of which one is 1
+    return m->rows <= (uint64_t)INT64_MAX / m->bytes;
 }
 
 // A text that is cut when it is full.
@@ -94,7 +84,7 @@ static void add_tensor(struct list *l, const cJSON *tensor)
 {
     const char *const dtype = cJSON_GetStringValue(part(tensor, "dtype"));
     const cJSON *const shape = part(tensor, "shape");
-    ADD(l, "%s'%.60s' %.10s [", l->len ? ", " : "", tensor->string, dtype ? dtype : "?");
+    ADD(l, "%s'%.*s' %.10s [", l->len ? ", " : "", err_clip(tensor->string, NAME_SHOWN), tensor->string, dtype ? dtype : "?");
     for (const cJSON *d = shape ? shape->child : NULL; d; d = d->next)
         ADD(l, d->next ? "%.16g, " : "%.16g", d->valuedouble);
     ADD(l, "]");
@@ -103,11 +93,11 @@ static void add_tensor(struct list *l, const cJSON *tensor)
 // The tensors, or those that fit, as far as they can be shown in a line.
 static int list(struct list *l, const cJSON *root, bool fitting)
 {
-    struct state st;
+    struct matrix m;
     int n = 0, more = 0;
     *l = (struct list){.len = 0};
     for (const cJSON *tensor = root->child; tensor; tensor = tensor->next) {
-        if (fitting ? !fits(tensor, &st) : !strcmp(tensor->string, METADATA))
+        if (fitting ? !fits(tensor, &m) : !strcmp(tensor->string, METADATA))
             continue;
         n++;
         if (l->len > sizeof l->text / 2)
@@ -123,18 +113,22 @@ static int list(struct list *l, const cJSON *root, bool fitting)
 }
 
 // The tensor called name, or without a name the only one that fits.
-static const cJSON *choose(const cJSON *root, const char *name, struct state *st, struct err *e)
+static const cJSON *choose(const cJSON *root, const char *name, struct matrix *m, struct err *e)
 {
     struct list l;
     const int n = list(&l, root, true);
     const cJSON *tensor = name ? part(root, name) : root->child;
     if (name && !tensor)
-        return err_set(e, STATUS_USAGE, "there is no tensor '%.60s'; those that hold rows: %s", name, l.text), NULL;
-    if (name && !fits(tensor, st))
-        return err_set(e, STATUS_USAGE, "tensor '%.60s' does not hold rows; those that do: %s", name, l.text), NULL;
+        return err_set(e, STATUS_USAGE, "there is no tensor '%.*s'; those that hold rows: %s", err_clip(name, NAME_SHOWN), name,
+                       l.text),
+               NULL;
+    if (name && !fits(tensor, m))
+        return err_set(e, STATUS_USAGE, "tensor '%.*s' does not hold rows; those that do: %s", err_clip(name, NAME_SHOWN), name,
+                       l.text),
+               NULL;
     if (!name && n > 1)
         return err_set(e, STATUS_USAGE, "more than one tensor holds rows, choose with --tensor: %s", l.text), NULL;
-    while (tensor && !fits(tensor, st))
+    while (tensor && !fits(tensor, m))
         tensor = tensor->next;
     if (tensor)
         return tensor;
@@ -143,22 +137,23 @@ static const cJSON *choose(const cJSON *root, const char *name, struct state *st
 }
 
 // Where the tensor's numbers begin, counted from the end of the header, where s is.
-static bool find_data(const cJSON *tensor, const struct state *st, const struct source *s, uint64_t *begin, struct err *e)
+static bool find_data(const cJSON *tensor, const struct matrix *m, const struct source *s, uint64_t *begin, struct err *e)
 {
     const cJSON *const offsets = part(tensor, "data_offsets");
     const int64_t left = source_left(s);
     uint64_t end;
     if (!cJSON_IsArray(offsets) || !whole_at(offsets, 0, begin) || !whole_at(offsets, 1, &end) ||
         cJSON_GetArraySize(offsets) != 2)
-        return err_set(e, STATUS_DATA, "tensor '%.60s': data_offsets are not two whole numbers", tensor->string);
-    const uint64_t want = st->rows * st->bytes;
+        return err_set(e, STATUS_DATA, "tensor '%.*s': data_offsets are not two whole numbers",
+                       err_clip(tensor->string, NAME_SHOWN), tensor->string);
+    const uint64_t want = m->rows * m->bytes;
     if (*begin > end || end - *begin != want)
         return err_set(e, STATUS_DATA,
-                       "tensor '%.60s': data_offsets %" PRIu64 " to %" PRIu64 " are not the %" PRIu64 " bytes of its shape",
-                       tensor->string, *begin, end, want);
+                       "tensor '%.*s': data_offsets %" PRIu64 " to %" PRIu64 " are not the %" PRIu64 " bytes of its shape",
+                       err_clip(tensor->string, NAME_SHOWN), tensor->string, *begin, end, want);
     if (left >= 0 && end > (uint64_t)left)
-        return err_set(e, STATUS_DATA, "tensor '%.60s' ends at byte %" PRIu64 " of the data, of which there are %" PRId64,
-                       tensor->string, end, left);
+        return err_set(e, STATUS_DATA, "tensor '%.*s' ends at byte %" PRIu64 " of the data, of which there are %" PRId64,
+                       err_clip(tensor->string, NAME_SHOWN), tensor->string, end, left);
     return true;
 }
 
@@ -222,64 +217,19 @@ static bool skip(struct source *s, uint64_t n, struct err *e)
 static bool open_safetensors(void *self, const struct format *f, struct source *s, const struct input_config *config,
                              struct err *e)
 {
-    struct state *const st = self;
+    struct matrix *const m = self;
     uint64_t begin = 0;
     (void)f;
     cJSON *const root = read_header(s, e);
     if (!root)
         return false;
-    const cJSON *const tensor = choose(root, config->tensor, st, e);
-    bool ok = tensor && find_data(tensor, st, s, &begin, e);
-    if (ok && config->n_vocab && config->n_vocab != st->n)
-        ok = err_set(e, STATUS_DATA, "tensor '%.60s' has %zu logits a row, --n-vocab says %zu", tensor->string, st->n,
-                     config->n_vocab);
+    const cJSON *const tensor = choose(root, config->tensor, m, e);
+    bool ok = tensor && find_data(tensor, m, s, &begin, e);
+    if (ok && config->n_vocab && config->n_vocab != m->n)
+        ok = err_set(e, STATUS_DATA, "tensor '%.*s' has %zu logits a row, --n-vocab says %zu",
+                     err_clip(tensor->string, NAME_SHOWN), tensor->string, m->n, config->n_vocab);
     cJSON_Delete(root);
     return ok && skip(s, begin, e);
-}
-
-static bool round_row(struct state *st, const unsigned char *from, struct err *e)
-{
-    if (!mem_grow(&st->row, &st->row_cap, st->n, sizeof *st->row))
-        return err_from_fault(e, fault_memory());
-    for (size_t i = 0; i < st->n; i++) {
-        double x;
-        memcpy(&x, from + i * sizeof x, sizeof x);
-        st->row[i] = (float)x;
-    }
-    return true;
-}
-
-static bool next_safetensors(void *self, struct source *s, struct input_row *r, bool *end, struct err *e)
-{
-    struct state *const st = self;
-    const unsigned char *p;
-    size_t have;
-    source_skip(s, st->last);
-    st->last = 0;
-    *end = !st->rows;
-    if (*end)
-        return true;
-    if (!source_peek(s, st->bytes, &p, &have, e))
-        return false;
-    if (have < st->bytes)
-        return err_set(e, STATUS_DATA, "the input ends after %zu of the row's %zu bytes", have, st->bytes);
-    if (st->size == sizeof(double) && !round_row(st, p, e))
-        return false;
-    st->rows--;
-    st->last = st->bytes;
-    r->stays = s->map && st->size != sizeof(double);
-    r->logits = (struct row){st->type, st->size == sizeof(double) ? st->row : (const void *)p, st->n};
-    return true;
-}
-
-static int64_t left_safetensors(const void *self, const struct source *s)
-{
-    return source_left(s) < 0 ? -1 : (int64_t)((const struct state *)self)->rows; // find_data saw that they are all there
-}
-
-static void close_safetensors(void *self)
-{
-    free(((struct state *)self)->row);
 }
 
 // A little-endian header length, then JSON.
@@ -290,9 +240,11 @@ static bool probe_safetensors(const unsigned char *head, size_t len)
 
 const struct format format_safetensors = {.name = "safetensors",
                                           .endings = ".safetensors",
-                                          .size = sizeof(struct state),
+                                          .size = sizeof(struct matrix),
                                           .probe = probe_safetensors,
                                           .open = open_safetensors,
-                                          .next = next_safetensors,
-                                          .left = left_safetensors,
-                                          .close = close_safetensors};
+                                          .next = matrix_next,
+                                          .left = matrix_left,
+                                          .promised = matrix_promised,
+                                          .jump = matrix_jump,
+                                          .close = matrix_close};

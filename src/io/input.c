@@ -6,6 +6,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 enum { HEAD = 64 }; // bytes that a probe may look at
 
@@ -17,7 +19,8 @@ enum { N_FORMATS = sizeof formats / sizeof *formats };
 
 struct input {
     const struct input_config *config;
-    int64_t first, last;         // as in config, neither negative
+    int64_t first, last;         // of the part, neither negative
+    uint64_t missed;             // rows of the run before the first of the part
     size_t file;                 // index of the next file to open
     uint64_t next_row;           // number of the row that the next call reads
     struct source source;        // of the open file
@@ -123,27 +126,48 @@ static bool open_file(struct input *in, struct err *e)
     in->state = calloc(1, f->size);
     if (!in->state)
         return err_from_fault(e, fault_memory());
+    if (in->config->tensor && f != &format_safetensors) {
+        err_set(e, STATUS_USAGE, "--tensor: the input is %s, only safetensors files hold tensors", f->name);
+        return err_prefix(e, "%s", in->source.name);
+    }
     return f->open(in->state, f, &in->source, in->config, e) || err_prefix(e, "%s", in->source.name);
 }
 
-// Counts the rows of all files, to place negative bounds.
+// The rows of the open file, if any, cannot be counted.
+static bool no_count(const struct input *in, struct err *e)
+{
+    const char *const name = in->source.name;
+    if (!in->config->shards)
+        return err_set(e, STATUS_USAGE, "--rows: %s: cannot count from the end, its rows cannot be counted beforehand", name);
+    if (in->format->left)
+        return err_set(e, STATUS_USAGE,
+                       "--shard: %s: rows that come through a pipe cannot be counted; cut it up and use --row-base", name);
+    return err_set(e, STATUS_USAGE, "--shard: %s: %s rows cannot be counted beforehand; cut the input up and use --row-base",
+                   name, in->format->name);
+}
+
+// Counts the rows of all files, to place negative bounds and shards.
 static bool count_rows(const struct input_config *config, int64_t *rows, struct err *e)
 {
     struct input all = {.config = config};
     bool ok = true;
     *rows = 0;
+    const off_t at = lseek(STDIN_FILENO, 0, SEEK_CUR); // where standard input is to be found again
     while (ok && all.file < config->n_files) {
         ok = open_file(&all, e);
         const int64_t left = ok && all.format ? (all.format->left ? all.format->left(all.state, &all.source) : -1) : 0;
         if (left < 0)
-            ok = err_set(e, STATUS_USAGE, "--rows: %s: cannot count from the end, its rows cannot be counted beforehand",
-                         all.source.name);
+            ok = no_count(&all, e);
         *rows += left;
-        if (all.format)
+        if (all.format) {
+            source_rewind(&all.source);
             close_file(&all);
+        }
         input_release(&all);
     }
     free(all.retired);
+    if (at >= 0)
+        lseek(STDIN_FILENO, at, SEEK_SET);
     return ok;
 }
 
@@ -152,10 +176,34 @@ static int64_t from_start(int64_t bound, int64_t rows)
     return bound >= 0 ? bound : bound + rows > 0 ? bound + rows : 0;
 }
 
+// floor(rows * k / n); k <= n < 2^31.
+static int64_t share(int64_t rows, int64_t k, int64_t n)
+{
+    return rows / n * k + rows % n * k / n;
+}
+
+// Which rows to hand out, of so many.
+static void choose_rows(struct input *in, int64_t rows)
+{
+    const struct input_config *const c = in->config;
+    const int64_t first = from_start(c->first, rows), last = from_start(c->last, rows);
+    in->first = first > c->base ? first : c->base;
+    in->last = last;
+    if (c->shards) {
+        const int64_t stop = last < rows ? last : rows, wanted = stop > first ? stop - first : 0;
+        in->first = first + share(wanted, c->shard - 1, c->shards);
+        if (c->shard < c->shards) // the last one also looks at what follows the rows
+            in->last = first + share(wanted, c->shard, c->shards);
+    }
+    in->missed = (uint64_t)(in->first - first);
+    in->next_row = (uint64_t)c->base;
+}
+
 struct input *input_open(const struct input_config *config, struct err *e)
 {
     int64_t rows = 0;
-    if ((config->first < 0 || config->last < 0) && !count_rows(config, &rows, e))
+    const bool from_end = config->first < 0 || config->last < 0;
+    if ((from_end || config->shards) && !count_rows(config, &rows, e))
         return NULL;
     struct input *const in = calloc(1, sizeof *in);
     if (!in) {
@@ -163,8 +211,7 @@ struct input *input_open(const struct input_config *config, struct err *e)
         return NULL;
     }
     in->config = config;
-    in->first = from_start(config->first, rows);
-    in->last = from_start(config->last, rows);
+    choose_rows(in, rows);
     return in;
 }
 
@@ -179,9 +226,65 @@ void input_close(struct input *in)
     free(in);
 }
 
+// Opens files until one is not empty or none is left.
+static bool open_first(struct input *in, struct err *e)
+{
+    while (!in->format && in->file < in->config->n_files)
+        if (!open_file(in, e))
+            return false;
+    return true;
+}
+
+bool input_format(struct input *in, const char **name, struct err *e)
+{
+    const bool ok = open_first(in, e);
+    *name = ok && in->format ? in->format->name : "";
+    return ok;
+}
+
+// Can the files be opened once more without anything being lost?
+static bool all_regular(const struct input_config *config)
+{
+    struct stat st;
+    for (size_t i = 0; i < config->n_files; i++)
+        if (!strcmp(config->files[i], "-") || stat(config->files[i], &st) || !S_ISREG(st.st_mode))
+            return false;
+    return true;
+}
+
+bool input_rows(struct input *in, int64_t *rows, struct err *e)
+{
+    struct err none;
+    int64_t all = -1;
+    if (!open_first(in, e))
+        return false;
+    if (in->file == in->config->n_files)
+        all = !in->format ? 0 : in->format->left ? in->format->left(in->state, &in->source) : -1;
+    if (all < 0 && in->file == in->config->n_files && in->format->promised)
+        all = in->format->promised(in->state);
+    if (all < 0 && all_regular(in->config) && !count_rows(in->config, &all, &none))
+        all = -1;
+    const int64_t last = all < in->last ? all : in->last;
+    *rows = all < 0 ? -1 : last > in->first ? last - in->first : 0;
+    return true;
+}
+
 bool input_blame(const struct input_row *r, struct err *e)
 {
     return err_prefix(e, "%s: row %" PRIu64, r->file, r->number);
+}
+
+// Passes over the rows before the first wanted one, as far as the open file has them and they need not be read.
+static void jump(struct input *in)
+{
+    const struct format *const f = in->format;
+    const int64_t left = f && f->jump ? f->left(in->state, &in->source) : -1;
+    const int64_t before = in->first - (int64_t)in->next_row;
+    const int64_t rows = before < left ? before : left;
+    if (rows <= 0)
+        return;
+    f->jump(in->state, &in->source, (uint64_t)rows);
+    in->next_row += (uint64_t)rows;
 }
 
 bool input_next(struct input *in, struct input_row *r, bool *end, struct err *e)
@@ -195,12 +298,15 @@ bool input_next(struct input *in, struct input_row *r, bool *end, struct err *e)
         if (!in->format) {
             if (!open_file(in, e))
                 return false;
+            jump(in);
             continue;
         }
         bool file_end = false;
-        *r = (struct input_row){.file = in->source.name, .number = in->next_row++, .recorded = -1};
-        if (!in->format->next(in->state, &in->source, r, &file_end, e))
-            return input_blame(r, e);
+        *r = (struct input_row){
+            .file = in->source.name, .number = in->next_row++, .missed = in->missed, .recorded = -1, .forced = -1};
+        if (!in->format->next(in->state, &in->source, r, &file_end, e) &&
+            !(r->bad && (int64_t)r->number < in->first)) // nobody asked for that one
+            return !r->bad && input_blame(r, e);
         if (file_end) {
             in->next_row--;
             close_file(in);

@@ -4,6 +4,7 @@
 #include "io/token_text.h"
 
 #include <inttypes.h>
+#include <math.h>
 
 // ,"NAME":text
 static void text(struct output *out, const char *name, uint32_t token)
@@ -80,4 +81,56 @@ static void dump(struct output *out, const struct record *r)
     fputs("}\n", out->f);
 }
 
-const struct output_format output_json = {.name = "json", .id = id, .dump = dump};
+// JSON has no -inf; our reader takes null for it.
+static const char *json_text(float x, char text[NUMBER_TEXT])
+{
+    return x > -INFINITY ? number_text(x, text) : "null";
+}
+
+static void score(struct output *out, const struct record *r)
+{
+    char x[NUMBER_TEXT];
+    fprintf(out->f, "{\"row\":%" PRIu64 ",\"id\":%" PRIu32 ",\"logprob\":%s}\n", r->row, r->scored, json_text(*r->values, x));
+}
+
+static bool values(struct output *out, const struct record *r, struct err *e)
+{
+    char x[NUMBER_TEXT];
+    (void)e;
+    fprintf(out->f, "{\"row\":%" PRIu64 ",\"%s\":[", r->row, emit_name[out->emit]);
+    for (size_t i = 0; i < r->n_vocab; i++) {
+        if (i)
+            putc_unlocked(',', out->f);
+        fputs_unlocked(json_text(r->values[i], x), out->f);
+    }
+    fputs("]}\n", out->f);
+    return true;
+}
+
+// A JSON string. Messages may quote the input, so whatever is not plain ASCII becomes '?', as in err_print.
+static void quoted(FILE *f, const char *text)
+{
+    putc('"', f);
+    for (; *text; text++)
+        if (*text == '"' || *text == '\\')
+            fprintf(f, "\\%c", *text);
+        else
+            putc(*text >= ' ' && *text <= '~' ? *text : '?', f);
+    putc('"', f);
+}
+
+// An empty distribution, so that the next sampl finds the row bad, too, and no more than that.
+static void bad(struct output *out, const struct record *r)
+{
+    const char *const value = out->emit == EMIT_SCORE ? "\"logprob\":null" : "\"id\":null";
+    fprintf(out->f, "{\"row\":%" PRIu64 ",", r->row);
+    if (emit_distribution(out->emit))
+        fprintf(out->f, "\"%s\":[]", emit_name[out->emit]);
+    else
+        fputs(value, out->f);
+    fputs(",\"error\":", out->f);
+    quoted(out->f, r->error);
+    fputs("}\n", out->f);
+}
+
+const struct output_format output_json = {.name = "json", .id = id, .dump = dump, .score = score, .values = values, .bad = bad};

@@ -107,4 +107,43 @@ static void dump(struct output *out, const struct record *r)
     }
 }
 
-const struct output_format output_text = {.name = "text", .id = id, .dump = dump};
+static void token(struct output *out, const struct record *r)
+{
+    const struct piece text = vocab_output(out->vocab, r->chosen);
+    fwrite(text.p, 1, text.len, out->f);
+}
+
+static void score(struct output *out, const struct record *r)
+{
+    char x[NUMBER_TEXT];
+    fprintf(out->f, "%s\n", number_text(*r->values, x));
+}
+
+static bool values(struct output *out, const struct record *r, struct err *e)
+{
+    char x[NUMBER_TEXT];
+    (void)e;
+    for (size_t i = 0; i < r->n_vocab; i++) {
+        if (i)
+            putc_unlocked(' ', out->f);
+        fputs_unlocked(number_text(r->values[i], x), out->f);
+    }
+    putc_unlocked('\n', out->f);
+    return true;
+}
+
+static void bad(struct output *out, const struct record *r)
+{
+    if (out->dump)
+        fprintf(out->f, "row %" PRIu64 "  chosen -1  kept 0/%zu  error: %s\n", r->row, r->n_vocab, r->error);
+    else if (out->emit == EMIT_IDS)
+        fputs("-1\n", out->f);
+    else if (out->emit == EMIT_SCORE)
+        fputs("nan\n", out->f);
+    else if (out->emit != EMIT_TEXT)
+        for (size_t i = 0, n = r->n_vocab ? r->n_vocab : 1; i < n; i++)
+            fputs(i + 1 < n ? "nan " : "nan\n", out->f);
+}
+
+const struct output_format output_text = {
+    .name = "text", .id = id, .dump = dump, .token = token, .score = score, .values = values, .bad = bad};

@@ -7,6 +7,12 @@
 
 static void begin(struct output *out)
 {
+    static const char *const value[EMIT_COUNT] = {
+        [EMIT_SCORE] = "logprob", [EMIT_PROBS] = "prob", [EMIT_LOGPROBS] = "logprob", [EMIT_LOGITS] = "logit"};
+    if (value[out->emit]) {
+        fprintf(out->f, "row\tid\t%s\n", value[out->emit]);
+        return;
+    }
     fputs(out->dump ? "row\trank\tid\tlogit\tprob\tcum\tchosen" : "row\tid\tprob\tn", out->f);
     fputs(out->vocab ? "\ttext\n" : "\n", out->f);
 }
@@ -41,4 +47,30 @@ static void dump(struct output *out, const struct record *r)
     }
 }
 
-const struct output_format output_tsv = {.name = "tsv", .begin = begin, .id = id, .dump = dump};
+static void score(struct output *out, const struct record *r)
+{
+    char x[NUMBER_TEXT];
+    fprintf(out->f, "%" PRIu64 "\t%" PRIu32 "\t%s\n", r->row, r->scored, number_text(*r->values, x));
+}
+
+static bool values(struct output *out, const struct record *r, struct err *e)
+{
+    char x[NUMBER_TEXT];
+    (void)e;
+    for (size_t i = 0; i < r->n_vocab; i++)
+        fprintf(out->f, "%" PRIu64 "\t%zu\t%s\n", r->row, i, number_text(r->values[i], x));
+    return true;
+}
+
+static void bad(struct output *out, const struct record *r)
+{
+    const bool ids = out->emit == EMIT_IDS || out->emit == EMIT_TEXT;
+    fprintf(out->f,
+            out->dump ? "%" PRIu64 "\t0\t-1\tnan\tnan\tnan\t0\n"
+            : ids     ? "%" PRIu64 "\t-1\tnan\t0\n"
+                      : "%" PRIu64 "\t-1\tnan\n",
+            r->row);
+}
+
+const struct output_format output_tsv = {
+    .name = "tsv", .begin = begin, .id = id, .dump = dump, .score = score, .values = values, .bad = bad};

@@ -2,17 +2,20 @@
 #include "io/output.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
-#include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const struct output_format *const formats[] = {&output_text, &output_tsv, &output_json};
+static const struct output_format *const formats[] = {&output_text, &output_tsv, &output_json,
+                                                      &output_f32,  &output_f16, &output_npy};
 
-static bool fail(const struct output *out, const char *what, struct err *e)
+const char *const emit_name[EMIT_COUNT] = {"ids", "score", "text", "probs", "logprobs", "logits"};
+
+bool output_fail(const struct output *out, const char *what, struct err *e)
 {
     if (errno == EPIPE)
         return err_set(e, STATUS_OK, "%s", "");
@@ -75,7 +78,7 @@ static bool open_file(struct output *out, const char *path, struct err *e)
     const bool exists = !stat(path, &st);
     if (exists && (!S_ISREG(st.st_mode) || !strncmp(path, "/dev/", 5))) {
         out->f = fopen(path, "ab");
-        return out->f || fail(out, "open", e);
+        return out->f || output_fail(out, "open", e);
     }
     out->path = resolve(path);
     out->temporary = out->path ? malloc(strlen(out->path) + sizeof ".XXXXXX") : NULL;
@@ -86,7 +89,7 @@ static bool open_file(struct output *out, const char *path, struct err *e)
     if (fd < 0) {
         free(out->temporary);
         out->temporary = NULL;
-        return fail(out, "create", e);
+        return output_fail(out, "create", e);
     }
     unfinished = out->temporary;
     watch_signals();
@@ -94,7 +97,30 @@ static bool open_file(struct output *out, const char *path, struct err *e)
     umask(mask);
     fchmod(fd, exists ? st.st_mode & 07777 : 0666 & ~mask);
     out->f = fdopen(fd, "wb");
-    return out->f || fail(out, "open", e);
+    return out->f || output_fail(out, "open", e);
+}
+
+// Can the format go there?
+static bool fits(const struct output *out, struct err *e)
+{
+    if (out->terminal && out->format->binary)
+        return err_set(e, STATUS_USAGE, "%s: %s is binary and not for a terminal; use -o, or -O text", out->name,
+                       out->format->name);
+    if (out->format->finish && out->begin < 0 && out->rows < 0)
+        return err_set(e, STATUS_USAGE,
+                       "%s: %s states the number of rows first, and it is not known; write to a file, or use -O f32 or -O json",
+                       out->name, out->format->name);
+    return true;
+}
+
+// Where a later write can reach the output's start: only in a regular file that is not appended to.
+static int64_t start_of(FILE *f)
+{
+    struct stat st;
+    const int fd = fileno(f);
+    if (fstat(fd, &st) || !S_ISREG(st.st_mode) || fcntl(fd, F_GETFL) & O_APPEND)
+        return -1;
+    return lseek(fd, 0, SEEK_CUR);
 }
 
 bool output_open(struct output *out, const struct output_config *config, struct err *e)
@@ -102,12 +128,14 @@ bool output_open(struct output *out, const struct output_config *config, struct 
     *out = (struct output){.name = config->path ? config->path : "standard output",
                            .dump = config->dump,
                            .flush = config->flush,
-                           .vocab = config->vocab};
+                           .emit = config->emit,
+                           .vocab = config->vocab,
+                           .width = config->n_vocab,
+                           .narrow = config->narrow,
+                           .rows = config->rows};
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
         if (!strcmp(formats[i]->name, config->format))
             out->format = formats[i];
-    if (!out->format)
-        return err_set(e, STATUS_USAGE, "--output-format %s is not available yet", config->format);
     const bool standard = !config->path || !strcmp(config->path, "-") || !strcmp(config->path, "/dev/stdout");
     if (!standard && !open_file(out, config->path, e))
         return false;
@@ -116,24 +144,48 @@ bool output_open(struct output *out, const struct output_config *config, struct 
     out->terminal = isatty(fileno(out->f));
     out->color = out->terminal && config->color;
     out->flush = out->flush || out->terminal;
+    out->begin = start_of(out->f);
+    if (!fits(out, e))
+        return false;
     if (!out->terminal)
         setvbuf(out->f, NULL, _IOFBF, 1 << 16);
-    if (out->format->begin)
+    if (out->format->begin && !config->goes_on)
         out->format->begin(out);
+    out->begun = true;
     return true;
 }
 
 static bool flush(struct output *out, struct err *e)
 {
-    return (fflush(out->f) == 0 && !ferror(out->f)) || fail(out, "write", e);
+    return (fflush(out->f) == 0 && !ferror(out->f)) || output_fail(out, "write", e);
+}
+
+static bool write_record(struct output *out, const struct record *r, struct err *e)
+{
+    const struct output_format *const f = out->format;
+    if (r->error && f->bad)
+        f->bad(out, r);
+    else if (out->dump)
+        f->dump(out, r);
+    else if (out->emit == EMIT_IDS || (out->emit == EMIT_TEXT && !f->token))
+        f->id(out, r);
+    else if (out->emit == EMIT_TEXT)
+        f->token(out, r);
+    else if (out->emit == EMIT_SCORE && f->score)
+        f->score(out, r);
+    else
+        return f->values(out, r, e);
+    return true;
 }
 
 bool output_record(struct output *out, const struct record *r, struct err *e)
 {
-    (out->dump ? out->format->dump : out->format->id)(out, r);
+    if (!write_record(out, r, e))
+        return false;
+    out->records++;
     if (out->flush)
         return flush(out, e);
-    return !ferror(out->f) || fail(out, "write", e);
+    return !ferror(out->f) || output_fail(out, "write", e);
 }
 
 bool output_close(struct output *out, bool commit, struct err *e)
@@ -141,10 +193,12 @@ bool output_close(struct output *out, bool commit, struct err *e)
     bool ok = true;
     if (out->f) {
         ok = flush(out, e);
+        if (ok && out->begun && out->format->finish)
+            ok = out->format->finish(out, commit, e) && flush(out, e);
         if (out->f != stdout && fclose(out->f) != 0 && ok)
-            ok = fail(out, "write", e);
+            ok = output_fail(out, "write", e);
         if (out->temporary && commit && ok && rename(out->temporary, out->path) != 0)
-            ok = fail(out, "rename", e);
+            ok = output_fail(out, "rename", e);
     }
     if (out->temporary && (!commit || !ok))
         unlink(out->temporary);
@@ -153,19 +207,4 @@ bool output_close(struct output *out, bool commit, struct err *e)
     free(out->path);
     *out = (struct output){.name = out->name};
     return ok;
-}
-
-const char *number_text(float x, char text[NUMBER_TEXT])
-{
-    int low = 1, high = 9; // nine digits always suffice; if d do, so do more
-    while (low < high) {
-        const int digits = (low + high) / 2;
-        snprintf(text, NUMBER_TEXT, "%.*g", digits, (double)x);
-        if (strtof(text, NULL) == x)
-            high = digits;
-        else
-            low = digits + 1;
-    }
-    snprintf(text, NUMBER_TEXT, "%.*g", low, (double)x);
-    return text;
 }

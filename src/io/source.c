@@ -36,6 +36,12 @@ static void file_shrank(int signal)
     _exit(STATUS_IO);
 }
 
+void source_rewind(struct source *s)
+{
+    s->offset = s->begin;
+    s->dropped = (size_t)s->begin & ~(size_t)(KEEP - 1);
+}
+
 // Maps a regular file; whatever cannot be mapped is read.
 static void map(struct source *s, const struct stat *st)
 {
@@ -50,8 +56,8 @@ static void map(struct source *s, const struct stat *st)
     signal(SIGBUS, file_shrank);
     s->map = p;
     s->map_len = (size_t)st->st_size;
-    s->offset = (uint64_t)at;
-    s->dropped = (size_t)at & ~(size_t)(KEEP - 1);
+    s->begin = (uint64_t)at;
+    source_rewind(s);
 }
 
 bool source_open(struct source *s, const char *path, struct err *e)

@@ -155,7 +155,8 @@ static bool read_wanted(struct reader *r, struct metadata *m, const struct key *
         if (!skip_array(r, a, 1, e))
             return false;
         return a->type == k->elements || (a->type == TYPE_U32 && k->elements == TYPE_I32) ||
-               err_set(e, STATUS_DATA, "tokenizer.ggml.%s holds type %" PRIu32 ", should be %" PRIu32, k->name, a->type, k->elements);
+               err_set(e, STATUS_DATA, "tokenizer.ggml.%s holds type %" PRIu32 ", should be %" PRIu32, k->name, a->type,
+                       k->elements);
     }
     if (type == TYPE_STRING) {
         struct array *const a = to;

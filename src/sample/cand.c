@@ -14,6 +14,7 @@ void cand_init(struct cand *c, const struct kern *kern)
     memset(c, 0, sizeof *c);
     c->kern = kern;
     c->want_p = true;
+    c->want_chosen_p = true;
 }
 
 void cand_free(struct cand *c)
@@ -36,11 +37,22 @@ void cand_free(struct cand *c)
 
 struct fault cand_load(struct cand *c, const struct row *row)
 {
-    c->n_vocab = row->n;
+    c->n_row = row->n;
+    c->row_id = row->ids;
+    c->n_vocab = row_vocab(row);
     c->dense = true;
     c->order = CAND_BY_ID;
     c->has_p = false;
-    return dense_load(c, row);
+    struct fault fault = dense_load(c, row);
+    if (!row->ids)
+        return fault;
+    if (fault.code == FAULT_NAN || fault.code == FAULT_INFINITE)
+        fault.at = row->ids[fault.at];
+    if (!fault.code)
+        fault = cand_list(c);
+    if (!fault.code)
+        memcpy(c->id, row->ids, row->n * sizeof *c->id);
+    return fault;
 }
 
 // Room for n candidates in list form.
@@ -171,6 +183,25 @@ void cand_drop_first(struct cand *c, size_t n)
         memmove(c->p, c->p + n, c->n * sizeof *c->p);
 }
 
+struct fault cand_round_f16(struct cand *c)
+{
+    if (c->dense)
+        return dense_round_f16(c);
+    c->kern->round_f16(c->logit, c->n);
+    c->kern->mask_below(c->logit, c->n, F16_LOWEST);
+    if (c->order == CAND_SORTED)
+        c->order = CAND_UNSORTED;
+    const size_t best = c->kern->argmax(c->logit, c->n);
+    if (c->logit[best] == INFINITY)
+        return (struct fault){FAULT_F16, c->id[best]};
+    return c->logit[best] > -INFINITY ? fault_none() : (struct fault){FAULT_NOTHING_LEFT, 0};
+}
+
+float cand_logit(const struct cand *c, uint32_t id)
+{
+    return dense_logit(c, id);
+}
+
 struct fault cand_max(struct cand *c, float *max)
 {
     *max = -INFINITY;
@@ -290,14 +321,37 @@ struct fault cand_alive(struct cand *c, size_t most, size_t *alive)
     return fault_none();
 }
 
+size_t cand_row_place(const struct cand *c, uint32_t id)
+{
+    size_t low = 0, high = c->n_row; // where it belongs lies in [low, high]
+    if (!c->row_id)
+        return id < c->n_row ? id : c->n_row;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (c->row_id[middle] < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < c->n_row && c->row_id[low] == id ? low : c->n_row;
+}
+
 void cand_snapshot(const struct cand *c, float *logit)
 {
     if (c->dense) {
         dense_copy(c, logit);
         return;
     }
-    for (size_t i = 0; i < c->n_vocab; i++)
+    for (size_t i = 0; i < c->n_row; i++)
         logit[i] = -INFINITY;
-    for (size_t i = 0; i < c->n; i++)
-        logit[c->id[i]] = c->logit[i];
+    for (size_t i = 0; i < c->n; i++) {
+        const size_t place = cand_row_place(c, c->id[i]);
+        if (place < c->n_row) // infill may bring in a token that a sparse row lacks
+            logit[place] = c->logit[i];
+    }
+}
+
+uint32_t cand_row_id(const struct cand *c, size_t place)
+{
+    return c->row_id ? c->row_id[place] : (uint32_t)place;
 }

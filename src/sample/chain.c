@@ -109,8 +109,13 @@ void chain_reset(struct chain *ch, uint32_t seed)
 struct fault chain_apply(struct chain *ch, struct cand *c, chain_watch_fn *watch, void *arg)
 {
     struct fault fault = fault_none();
-    for (size_t i = 0; i < ch->n && !fault.code; i++) {
+    for (size_t i = 0; i < ch->n; i++) {
         const struct stage *const stage = &ch->stage[i];
+        if (fault.code) { // the generators are to stand where a good row leaves them
+            if (stage->sampler->skip)
+                stage->sampler->skip(stage->state, 1);
+            continue;
+        }
         fault = stage->sampler->apply(stage->state, c, &stage->params, &ch->history);
         if (watch && !fault.code)
             fault = watch(arg, stage->index, c);
@@ -118,22 +123,24 @@ struct fault chain_apply(struct chain *ch, struct cand *c, chain_watch_fn *watch
     return fault;
 }
 
-enum carry chain_carry(const struct chain *ch)
+enum carry chain_carry(const struct choice *plan, size_t n, size_t *stage)
 {
     enum carry most = CARRY_NOTHING;
-    for (size_t i = 0; i < ch->n; i++) {
-        const struct stage *const stage = &ch->stage[i];
-        const enum carry carry = stage->sampler->carry ? stage->sampler->carry(&stage->params) : CARRY_NOTHING;
+    for (size_t i = 0; i < n; i++) {
+        const struct sampler *const s = plan[i].row->sampler;
+        const enum carry carry = chain_enabled(&plan[i]) && s->carry ? s->carry(&plan[i].params) : CARRY_NOTHING;
+        if (carry > most && stage)
+            *stage = i;
         most = carry > most ? carry : most;
     }
     return most;
 }
 
-void chain_skip(struct chain *ch)
+void chain_skip(struct chain *ch, uint64_t rows)
 {
     for (size_t i = 0; i < ch->n; i++)
         if (ch->stage[i].sampler->skip)
-            ch->stage[i].sampler->skip(ch->stage[i].state);
+            ch->stage[i].sampler->skip(ch->stage[i].state, rows);
 }
 
 struct fault chain_accept(struct chain *ch, uint32_t token)
@@ -144,5 +151,40 @@ struct fault chain_accept(struct chain *ch, uint32_t token)
         if (stage->sampler->accept)
             fault = stage->sampler->accept(stage->state, token, &stage->params, &ch->history);
     }
+    return fault;
+}
+
+void chain_remember(struct chain *ch)
+{
+    history_widen(&ch->history, HISTORY_ALL);
+}
+
+// The stage of ch with this sampler, not counting the first `before`; NULL: none.
+static const struct stage *find_stage(const struct chain *ch, const struct sampler *sampler, size_t before)
+{
+    for (size_t i = 0; i < ch->n; i++)
+        if (ch->stage[i].sampler == sampler && !before--)
+            return &ch->stage[i];
+    return NULL;
+}
+
+static void adopt(struct chain *ch, size_t at, const struct chain *other)
+{
+    const struct stage *const stage = &ch->stage[at];
+    size_t before = 0;
+    for (size_t i = 0; i < at; i++)
+        before += ch->stage[i].sampler == stage->sampler;
+    const struct stage *const from = find_stage(other, stage->sampler, before);
+    if (stage->sampler->adopt && from && from->params.seed == stage->params.seed)
+        stage->sampler->adopt(stage->state, from->state);
+}
+
+struct fault chain_adopt(struct chain *ch, const struct chain *other)
+{
+    struct fault fault = fault_none();
+    for (size_t i = history_len(&other->history, HISTORY_ALL); i-- && !fault.code;)
+        fault = chain_accept(ch, history_newest(&other->history, i));
+    for (size_t i = 0; i < ch->n && !fault.code; i++)
+        adopt(ch, i, other);
     return fault;
 }

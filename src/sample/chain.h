@@ -27,17 +27,26 @@ void chain_free(struct chain *ch);
 // Starts a new sequence whose generators are seeded with seed. A new chain stands there, with the seeds of its plan.
 void chain_reset(struct chain *ch, uint32_t seed);
 
+// Has the chain keep every token, so that another can adopt its history. Before the first token.
+void chain_remember(struct chain *ch);
+
+// Goes on, with other parameters, where another chain stands that remembered: takes over its history, and of each stage that both have
+// the generator and what it has learnt, unless it is seeded differently. ch is new.
+struct fault chain_adopt(struct chain *ch, const struct chain *other);
+
 // Told of a stage (by its index in the plan) that has just run on c.
 typedef struct fault chain_watch_fn(void *arg, size_t stage, struct cand *c);
 
 // Runs every stage on a loaded row; c->chosen is then the answer and c->p the final distribution over c's candidates. watch may be NULL.
+// After a fault the generators of stages that can skip rows stand as after a good row.
 struct fault chain_apply(struct chain *ch, struct cand *c, chain_watch_fn *watch, void *arg);
 
-// The most that any stage must know of earlier rows.
-enum carry chain_carry(const struct chain *ch);
+// The most that any of a plan's enabled stages must know of earlier rows; *stage, unless that is nothing, is the index of the first
+// such stage. stage may be NULL.
+enum carry chain_carry(const struct choice *plan, size_t n, size_t *stage);
 
-// Leaves the chain as if a row had been sampled. Not with CARRY_ROWS.
-void chain_skip(struct chain *ch);
+// Leaves the chain as if so many rows had been sampled; stages that carry rows stay as they are.
+void chain_skip(struct chain *ch, uint64_t rows);
 
 // Tells every stage that this token is the next of the sequence.
 struct fault chain_accept(struct chain *ch, uint32_t token);

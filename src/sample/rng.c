@@ -11,13 +11,20 @@ void rng_seed(struct rng *r, uint32_t seed)
     r->next = N;
 }
 
+static uint32_t twist(uint32_t high, uint32_t low)
+{
+    const uint32_t y = (high & 0x80000000u) | (low & 0x7fffffffu);
+    return y >> 1 ^ (0x9908b0dfu & -(y & 1));
+}
+
 static void refill(struct rng *r)
 {
     uint32_t *const s = r->state;
-    for (unsigned i = 0; i < N; i++) {
-        const uint32_t y = (s[i] & 0x80000000u) | (s[(i + 1) % N] & 0x7fffffffu);
-        s[i] = s[(i + M) % N] ^ y >> 1 ^ (y & 1 ? 0x9908b0dfu : 0);
-    }
+    for (unsigned i = 0; i < N - M; i++)
+        s[i] = s[i + M] ^ twist(s[i], s[i + 1]);
+    for (unsigned i = N - M; i < N - 1; i++)
+        s[i] = s[i + M - N] ^ twist(s[i], s[i + 1]);
+    s[N - 1] = s[M - 1] ^ twist(s[N - 1], s[0]);
     r->next = 0;
 }
 
@@ -30,6 +37,13 @@ uint32_t rng_u32(struct rng *r)
     y ^= y << 7 & 0x9d2c5680u;
     y ^= y << 15 & 0xefc60000u;
     return y ^ y >> 18;
+}
+
+void rng_discard(struct rng *r, uint64_t n)
+{
+    for (; n > N - r->next; refill(r))
+        n -= N - r->next;
+    r->next += (unsigned)n;
 }
 
 double rng_f64(struct rng *r)

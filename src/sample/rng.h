@@ -22,4 +22,7 @@ double rng_f64(struct rng *r);
 // Uniform in [0, 1): one word / 2^32, in f32.
 float rng_f32(struct rng *r);
 
+// Leaves the generator as n calls of rng_u32 would.
+void rng_discard(struct rng *r, uint64_t n);
+
 #endif

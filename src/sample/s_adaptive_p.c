@@ -93,6 +93,18 @@ static struct fault accept(void *self, uint32_t token, const struct params *p, c
     return fault_none();
 }
 
+static void adopt(void *self, const void *other)
+{
+    struct state *const s = self;
+    const struct state *const from = other;
+    s->rng = from->rng;
+    s->weighted = from->weighted;
+    s->total = from->total;
+    s->picked = from->picked;
+    s->token = from->token;
+    s->token_p = from->token_p;
+}
+
 static void release(void *self)
 {
     free(((struct state *)self)->original);
@@ -110,4 +122,5 @@ const struct sampler sampler_adaptive_p = {.carry = carry,
                                            .apply = apply,
                                            .accept = accept,
                                            .reset = reset,
+                                           .adopt = adopt,
                                            .release = release};

@@ -80,10 +80,15 @@ static void reset(void *self, const struct params *p)
     rng_seed(&((struct state *)self)->rng, p->seed);
 }
 
-// One draw a row, whatever the row.
-static void skip(void *self)
+// One draw a row, of two words, whatever the row.
+static void skip(void *self, uint64_t rows)
 {
-    rng_f64(&((struct state *)self)->rng);
+    rng_discard(&((struct state *)self)->rng, 2 * rows);
+}
+
+static void adopt(void *self, const void *other)
+{
+    ((struct state *)self)->rng = ((const struct state *)other)->rng;
 }
 
 static void release(void *self)
@@ -91,5 +96,10 @@ static void release(void *self)
     free(((struct state *)self)->before);
 }
 
-const struct sampler sampler_dist = {
-    .size = sizeof(struct state), .selector = true, .apply = apply, .reset = reset, .skip = skip, .release = release};
+const struct sampler sampler_dist = {.size = sizeof(struct state),
+                                     .selector = true,
+                                     .apply = apply,
+                                     .reset = reset,
+                                     .skip = skip,
+                                     .adopt = adopt,
+                                     .release = release};

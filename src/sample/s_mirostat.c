@@ -43,8 +43,9 @@ static size_t zipf_k(const struct cand *c, const float *p, size_t n, float mu)
         tb += t * b;
         tt += t * t;
     }
+    const size_t n_vocab = c->n_vocab ? c->n_vocab : c->n_row;
     const float s = tb / tt, eps = s - 1.0f;
-    const float k = powf((eps * powf(2.0f, mu)) / (1.0f - powf((float)c->n_vocab, -eps)), 1.0f / s);
+    const float k = powf((eps * powf(2.0f, mu)) / (1.0f - powf((float)n_vocab, -eps)), 1.0f / s);
     return k >= 1.0f && k < 0x1p31f ? (size_t)k : 1; // C++'s int(k) is negative beyond, on x86
 }
 
@@ -101,13 +102,21 @@ static struct fault apply_2(void *self, struct cand *c, const struct params *p, 
     return fault.code ? fault : draw(s, c, keep, p);
 }
 
+static void adopt(void *self, const void *other)
+{
+    *(struct state *)self = *(const struct state *)other;
+}
+
 static enum carry carry(const struct params *p)
 {
     (void)p;
     return CARRY_ROWS;
 }
 
-const struct sampler sampler_mirostat = {
-    .carry = carry, .size = sizeof(struct state), .selector = true, .apply = apply_1, .reset = reset};
-const struct sampler sampler_mirostat_v2 = {
-    .carry = carry, .size = sizeof(struct state), .selector = true, .apply = apply_2, .reset = reset};
+#define VERSION(APPLY)                                                                                                   \
+    {                                                                                                                    \
+        .carry = carry, .size = sizeof(struct state), .selector = true, .apply = (APPLY), .reset = reset, .adopt = adopt \
+    }
+
+const struct sampler sampler_mirostat = VERSION(apply_1);
+const struct sampler sampler_mirostat_v2 = VERSION(apply_2);

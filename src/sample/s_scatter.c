@@ -174,6 +174,11 @@ static struct fault accept(void *self, uint32_t token, const struct params *p, c
     return p->scatter_absorption > 0.0f ? tally_update(&s->recent, h) : fault_none();
 }
 
+static void adopt(void *self, const void *other)
+{
+    ((struct state *)self)->rng = ((const struct state *)other)->rng;
+}
+
 static void release(void *self)
 {
     struct state *const s = self;
@@ -196,4 +201,5 @@ const struct sampler sampler_scatter = {.carry = carry,
                                         .apply = apply,
                                         .accept = accept,
                                         .reset = reset,
+                                        .adopt = adopt,
                                         .release = release};

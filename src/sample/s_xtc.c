@@ -30,6 +30,11 @@ static void reset(void *self, const struct params *p)
     rng_seed(self, p->seed);
 }
 
+static void adopt(void *self, const void *other)
+{
+    *(struct rng *)self = *(const struct rng *)other;
+}
+
 static enum carry carry(const struct params *p)
 {
     (void)p;
@@ -37,4 +42,4 @@ static enum carry carry(const struct params *p)
 }
 
 const struct sampler sampler_xtc = {
-    .carry = carry, .size = sizeof(struct rng), .enabled = enabled, .apply = apply, .reset = reset};
+    .carry = carry, .size = sizeof(struct rng), .enabled = enabled, .apply = apply, .reset = reset, .adopt = adopt};

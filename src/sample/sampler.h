@@ -25,7 +25,7 @@ struct sampler {
     // Prepares the state, once; reset follows. May widen the history. NULL: nothing to do.
     struct fault (*init)(void *self, const struct params *p, struct history *h);
 
-    // Works on one row. c is never empty, before or after.
+    // Works on one row. c is never empty, before or after. One that has `skip` draws as much before a fault as skip does.
     struct fault (*apply)(void *self, struct cand *c, const struct params *p, const struct history *h);
 
     // A token was accepted and is already in the history. NULL: indifferent.
@@ -37,8 +37,12 @@ struct sampler {
     // NULL: CARRY_NOTHING.
     enum carry (*carry)(const struct params *p);
 
-    // Leaves the state as if a row had been sampled. NULL: nothing to do; never called with CARRY_ROWS.
-    void (*skip)(void *self);
+    // Leaves the state as if so many rows had been sampled. NULL: nothing to do, or CARRY_ROWS.
+    void (*skip)(void *self, uint64_t rows);
+
+    // Goes on from where another instance's state stands: takes over its generator and whatever else the rows, not the tokens, have
+    // made of it. NULL: nothing to take over.
+    void (*adopt)(void *self, const void *other);
 
     // Frees what the state owns, not the state. NULL: nothing.
     void (*release)(void *self);

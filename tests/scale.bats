@@ -1,0 +1,394 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# A run in parts: the outputs of --shard 1/N to N/N, or of pieces with --row-base, concatenated are the output of the whole run.
+
+load helper
+
+# Seven rows of 50 logits in each countable format: flat enough that every draw matters.
+setup_file() {
+    cd "$BATS_FILE_TMPDIR" || return 1
+    perl -e '
+        use strict;
+        srand 11;
+        sub put { my $name = shift; open my $f, ">:raw", $name or die; print $f @_; close $f or die }
+        my @x = map { int(rand 256) / 64 - 2 } 1 .. 7 * 50; # exact in every format
+        my $f4 = pack "f<*", @x;
+        put "a.f32", $f4;
+        put "b.f32", pack "f<*", @x[50 .. 249];
+        put "a.bf16", pack "v*", map { $_ >> 16 } unpack "L<*", $f4;
+        my $f2 = pack "v*", map {
+            my ($s, $m, $e) = ($_ < 0 ? 0x8000 : 0, abs, 15);
+            if ($m) { while ($m < 1) { $m *= 2; $e-- } while ($m >= 2) { $m /= 2; $e++ } }
+            $s | ($m ? $e << 10 | ($m - 1) * 1024 : 0);
+        } @x;
+        put "a.f16", $f2;
+        my $dict = "{\x27descr\x27: \x27<f4\x27, \x27fortran_order\x27: False, \x27shape\x27: (7, 50)}";
+        put "a.npy", "\x93NUMPY\1\0", pack("v", length $dict), $dict, $f4;
+        $dict =~ s/<f4/>f8/;
+        put "big.npy", "\x93NUMPY\1\0", pack("v", length $dict), $dict, pack "d>*", @x;
+        my ($from, $to) = (3, 3 + length $f2);
+        my $json = "{\"x\":{\"dtype\":\"F16\",\"shape\":[7,50],\"data_offsets\":[$from,$to]}}";
+        put "a.safetensors", pack("Q<", length $json), $json, "abc", $f2;
+        # kld: 3 chunks of 6 tokens over 50 words, 2 rows each
+        put "a.kld", "_logits_", pack("V3", 6, 50, 3), pack("V*", map { int rand 50 } 1 .. 18),
+            map { pack("f<2", 1e-4, -5), pack("v*", map { int rand 40000 } 1 .. 50) } 1 .. 6;
+        put "ids", join "\n", map { $_ % 3 } 1 .. 40;'
+    : >empty.f32
+}
+
+setup() {
+    cd "$BATS_FILE_TMPDIR" || return 1
+    T=$BATS_TEST_TMPDIR
+}
+
+# shards MOST ARG...: for each number of shards up to MOST, their outputs make up that of the run without.
+shards() {
+    local most=$1 n k
+    shift
+    sampl -s 9 -n 50 "$@" >"$T/want"
+    [ -s "$T/want" ] || return 1
+    for ((n = 1; n <= most; n++)); do
+        for ((k = 1; k <= n; k++)); do sampl -s 9 -n 50 "$@" --shard $k/$n || return 1; done >"$T/got"
+        same "$T/got" "$T/want" || { echo "$n shards: $*"; return 1; }
+    done
+}
+
+# pieces ROWS FILE ARG...: the same for the raw f32 rows of FILE, sent through a pipe so many at a time.
+pieces() {
+    local rows=$1 file=$2 size at
+    shift 2
+    size=$(wc -c <"$file")
+    sampl -s 9 -n 50 -f f32 "$@" "$file" >"$T/want"
+    [ -s "$T/want" ] || return 1
+    for ((at = 0; at < size / 200; at += rows)); do
+        tail -c +$((at * 200 + 1)) "$file" | head -c $((rows * 200)) | sampl -s 9 -n 50 -f f32 "$@" --row-base $at || return 1
+    done >"$T/got"
+    same "$T/got" "$T/want" || { echo "pieces of $rows: $*"; return 1; }
+}
+
+# says STATUS MESSAGE ARG...: the program ends with that status and the one line.
+says() {
+    local status=0
+    sampl -s 9 -n 50 "${@:3}" >"$T/out" 2>"$T/err" || status=$?
+    [ "$status" = "$1" ] && [ "$(<"$T/err")" = "sampl: $2" ] && return
+    printf '%s\n' "${*:3}: status $status, want $1 and: $2" "$(<"$T/err")"
+    return 1
+}
+
+@test "the rows leave something to chance" {
+    sampl -s 9 -n 50 a.f32 >"$T/a"
+    sampl -s 10 -n 50 a.f32 >"$T/b"
+    [ "$(paste "$T/a" "$T/b" | awk '$1 != $2' | wc -l)" -ge 5 ]
+    [ "$(sort -u "$T/a" | wc -l)" -ge 5 ]
+}
+
+@test "shards of every format, down to empty ones" {
+    local file
+    for file in a.f32 a.f16 a.bf16 a.npy big.npy a.safetensors a.kld; do shards 9 "$file"; done
+}
+
+@test "shards print the same lines in every form of output" {
+    local file
+    for file in a.f32 big.npy a.kld; do
+        shards 9 -O tsv "$file"
+        shards 4 -O json "$file"
+        shards 4 --dump-probs "$file"
+        shards 4 --dump-probs=3 --trace -O json "$file"
+        shards 4 --dump-probs=3 -O tsv "$file"
+    done
+    shards 3 -O tsv empty.f32
+    [ "$(wc -l <"$T/got")" = 1 ]
+    sampl -n 50 --shard 2/3 -O tsv empty.f32 >"$T/out"
+    [ ! -s "$T/out" ]
+    sampl -n 50 --shard 12/12 --rows 3:3 a.f32 >"$T/out"
+    [ ! -s "$T/out" ]
+}
+
+@test "shards of a selection, of several files, on several threads" {
+    local rows
+    for rows in 2:-1 -4: :5 6: 3:100 9:; do
+        shards 4 -O tsv --rows $rows a.npy
+        shards 4 -O tsv --rows $rows -t 3 a.f16
+    done
+    shards 20 a.f32 empty.f32 a.npy b.f32
+    shards 5 --rows 5:-2 --dump-probs=2 a.safetensors empty.f32 a.kld a.npy
+    shards 5 -t 4 a.f32 a.f32 a.f32
+    # redirected input is a file, too; it is counted before it is read
+    sampl -s 9 a.npy >"$T/want"
+    for k in 1 2 3; do sampl -s 9 --shard $k/3 - <a.npy; done | cmp - "$T/want"
+    sampl -s 9 --independent --rows -2: <a.npy >"$T/got"
+    sampl -s 9 --independent --rows -2: a.npy | cmp - "$T/got"
+}
+
+@test "shards of chains that look back on tokens, when those are given" {
+    shards 9 --samplers greedy a.f32
+    shards 9 --repeat-penalty 1.5 --repeat-last-n 4 --prompt-tokens 1,2 --accept @ids a.f32 a.npy
+    shards 5 --frequency-penalty 0.7 --repeat-last-n -1 --accept @ids --rows 3: -t 2 -O json a.f32 a.npy
+    shards 5 --dry-multiplier 2 --dry-allowed-length 1 --dry-sequence-breaker none --accept @ids --dump-probs=4 a.f16 a.bf16
+    shards 5 --scatter-strength 0.2 --scatter-absorption 0.5 --accept @ids a.safetensors
+}
+
+@test "shards of independent rows, whatever the chain" {
+    shards 5 --independent a.f32 a.npy
+    shards 5 --independent --mirostat 2 --rows 1: a.f32
+    shards 5 --independent --xtc-probability 0.5 --repeat-penalty 1.5 --prompt-tokens 3,4 -t 2 a.f32
+    shards 5 --independent --samplers 'top_k;adaptive_p' --adaptive-target 0.5 -O json a.f32
+}
+
+@test "shards of kld files that begin in the middle of a chunk, with the recorded tokens" {
+    local rows
+    shards 8 --accept recorded a.kld
+    shards 14 --accept recorded --repeat-penalty 1.7 --repeat-last-n -1 -O json a.kld a.kld
+    shards 8 --accept recorded --dry-multiplier 2 --dry-allowed-length 1 --dry-sequence-breaker none --prompt-tokens 4 a.kld
+    shards 8 --accept recorded --independent --xtc-probability 0.5 --repeat-penalty 1.7 a.kld
+    for rows in 1: 2: 3:-1; do
+        shards 6 --accept recorded --presence-penalty 1 --rows $rows a.kld
+        shards 6 --accept recorded --presence-penalty 1 --rows $rows -t 2 a.kld a.kld
+    done
+}
+
+@test "a chain that needs the rows before cannot start among them" {
+    local stage args part option
+    while read -r stage args; do
+        for part in "--shard 2/3" "--shard 3/3" "--row-base 1"; do
+            option=${part% *}
+            # shellcheck disable=SC2086
+            says 2 "$option: $stage needs the rows before this part; with --independent it does not" $args $part a.f32
+            # shellcheck disable=SC2086
+            says 2 "$option: $stage needs the rows before this part; with --independent it does not" $args $part --accept @ids a.f32
+            # shellcheck disable=SC2086
+            sampl -s 9 -n 50 $args $part --independent a.f32 >/dev/null
+        done
+        # the first part starts where the run does
+        # shellcheck disable=SC2086
+        sampl -s 9 -n 50 $args a.f32 | head -3 >"$T/want"
+        # shellcheck disable=SC2086
+        sampl -s 9 -n 50 $args --shard 1/2 a.f32 | cmp - "$T/want"
+        # shellcheck disable=SC2086
+        sampl -s 9 -n 50 $args --row-base 0 --rows :3 a.f32 | cmp - "$T/want"
+    done <<'TABLE'
+xtc --xtc-probability 0.5
+xtc --xtc-probability 0.5 --repeat-penalty 1.5
+mirostat --mirostat 1
+mirostat_v2 --mirostat 2
+adaptive_p --samplers top_k;adaptive_p --adaptive-target 0.5
+scatter --scatter-strength 0.3 --scatter-collision 0.5
+TABLE
+    while read -r stage args; do
+        # shellcheck disable=SC2086
+        says 2 "--shard: $stage needs the tokens before this part: give them with --accept, or use --independent" $args --shard 2/3 a.f32
+        # shellcheck disable=SC2086
+        says 2 "--row-base: $stage needs the tokens before this part: give them with --accept, or use --independent" $args --row-base 5 a.f32
+        # shellcheck disable=SC2086
+        sampl -s 9 -n 50 $args --shard 1/2 a.f32 >/dev/null
+    done <<'TABLE'
+penalties --repeat-penalty 1.5
+dry --dry-multiplier 1 --dry-sequence-breaker none
+scatter --scatter-strength 0.3 --scatter-absorption 1
+TABLE
+    # rows before A are not in the run
+    sampl -s 9 -n 50 --mirostat 2 --rows 2: a.f32 >"$T/want"
+    tail -c +401 a.f32 | sampl -s 9 -n 50 -f f32 --mirostat 2 --row-base 2 --rows 2: | cmp - "$T/want"
+}
+
+@test "what cannot be counted cannot be cut into shards" {
+    printf '[1,2,3] [3,2,1]' >"$T/a.json"
+    printf '0: 1\n1: 3\n' >"$T/a.pairs"
+    for format in json pairs; do
+        run -2 --separate-stderr sampl --shard 1/2 -f $format "$T/a.$format"
+        # shellcheck disable=SC2154 # run sets it
+        [ "$stderr" = "sampl: --shard: $T/a.$format: $format rows cannot be counted beforehand; cut the input up and use --row-base" ]
+    done
+    # shellcheck disable=SC2002
+    cat a.npy | says 2 "--shard: standard input: rows that come through a pipe cannot be counted; cut it up and use --row-base" --shard 1/2
+}
+
+@test "pieces through a pipe say where they begin" {
+    local rows
+    cat a.f32 b.f32 >"$T/long.f32"
+    for rows in 1 4 7 20; do
+        pieces $rows "$T/long.f32"
+        pieces $rows "$T/long.f32" -O tsv
+        pieces $rows "$T/long.f32" -O json --dump-probs=2 -t 2
+        pieces $rows "$T/long.f32" --repeat-penalty 1.5 --prompt-tokens 1,2 --accept @ids
+        pieces $rows "$T/long.f32" --independent --mirostat 2
+        pieces $rows "$T/long.f32" --rows 3:9 -O tsv
+    done
+    # JSON can be cut up, too
+    perl -e 'local $/ = \200; while (<STDIN>) { print "[", join(",", unpack "f<*", $_), "]\n" }' <"$T/long.f32" >"$T/long.json"
+    sampl -s 9 -O tsv "$T/long.json" >"$T/want"
+    { head -4 "$T/long.json" | sampl -s 9 -O tsv && tail -n +5 "$T/long.json" | sampl -s 9 -O tsv --row-base 4; } | cmp - "$T/want"
+    # and a part of a recorded text, whose first chunk starts a sequence
+    sampl -s 9 --accept recorded a.kld a.kld >"$T/want"
+    { sampl -s 9 --accept recorded a.kld && sampl -s 9 --accept recorded --row-base 6 a.kld; } | cmp - "$T/want"
+}
+
+@test "messages number rows as in the whole run" {
+    f32 1 2 nan >"$T/bad.f32"
+    run -1 --separate-stderr sampl -s 1 -n 1 --row-base 1000000 "$T/bad.f32"
+    [ "$stderr" = "sampl: $T/bad.f32: row 1000002: logit 0 is NaN" ]
+    cat a.f32 "$T/bad.f32" b.f32 >"$T/middle.f32"
+    run -1 --separate-stderr sampl -s 1 -n 50 --shard 2/2 --rows :8 "$T/middle.f32"
+    [ "$stderr" = "sampl: $T/middle.f32: row 7: logit 2 is NaN" ]
+}
+
+@test "what follows the last row is reported by runs that reach it, and by no other" {
+    local file name how
+    { cat a.f32 && printf xyz; } >"$T/a.f32"
+    { cat a.npy && printf xyz; } >"$T/a.npy"
+    { cat a.kld && printf xyz; } >"$T/a.kld"
+    head -c -3 a.kld >"$T/short.kld"
+    head -c -3 big.npy >"$T/short.npy"
+    while read -r name rows message; do
+        file=$T/$name
+        for how in "" "--rows 2:" "--rows $rows:" "--shard 3/3" "--rows :100 --shard 2/2" "--shard $((rows + 5))/$((rows + 5))"; do
+            # shellcheck disable=SC2086
+            says 1 "$file: row $rows: $message" $how "$file"
+        done
+        says 1 "$file: row $rows: $message" --rows 100: "$file" a.f32
+        for how in "--rows :2" "--rows $((rows - 1)):$rows" "--rows :$rows" "--shard 1/3" "--shard 2/3" "--rows 0:0"; do
+            # shellcheck disable=SC2086
+            sampl -s 9 -n 50 $how "$file" >/dev/null
+        done
+        # with the file not the last one, too
+        sampl -s 9 -n 50 --shard 1/4 "$file" a.f32 >/dev/null
+        says 1 "$file: row $rows: $message" --shard 4/4 "$file" a.f32
+    done <<'TABLE'
+a.f32 7 the input ends after 3 of the row's 200 bytes
+a.npy 7 there are bytes after the last row of the npy shape
+a.kld 6 there are bytes after the last of the 6 rows promised
+short.kld 5 the file holds 5 rows of the 6 promised
+short.npy 6 the input ends after 397 of the row's 400 bytes
+TABLE
+}
+
+@test "rows before the wanted ones are not read from a file, but from a pipe" {
+    local name status
+    for name in a.f32 big.npy a.safetensors a.kld; do
+        sampl -s 9 -n 50 --independent --dump-probs=1 "$name" >"$T/all"
+        sampl -s 9 -n 50 --independent --dump-probs=1 --rows 4: "$name" >"$T/file"
+        [ -s "$T/file" ]
+        tail -n "$(wc -l <"$T/file")" "$T/all" | cmp - "$T/file"
+        # shellcheck disable=SC2002
+        cat "$name" | sampl -s 9 -n 50 -f "${name##*.}" --independent --dump-probs=1 --rows 4: | cmp - "$T/file"
+    done
+    [ -z "${RUN_ENV-}" ] && [ -x /usr/bin/time ] || skip "no /usr/bin/time"
+    # 256 MB of zeros, which take no room: converting them touches each page
+    printf '\223NUMPY\1\0\074\0%-59s\n' "{'descr':'<f8','fortran_order':False,'shape':(8192,4096)}" >"$T/zeros.npy"
+    truncate -s $((70 + 8192 * 4096 * 8)) "$T/zeros.npy"
+    faults() {
+        /usr/bin/time -f "%F %R" -o "$T/time" "$SAMPL" -s 9 --samplers greedy "$@" "$T/zeros.npy" >"$T/out"
+        [ "$(<"$T/out")" = 0 ] && awk '{ print $1 + $2 }' "$T/time"
+    }
+    [ "$(faults --rows -1:)" -lt $(($(faults --rows :1) + 300)) ]
+    [ "$(faults --shard 8192/8192)" -lt $(($(faults --rows :1) + 300)) ]
+}
+
+# For what needs other programs: without one the test is skipped, in CI it fails.
+need() {
+    command -v "$1" >/dev/null || skip "no $1"
+}
+
+# scale ARG...: parallel.sh with the program under test.
+scale() {
+    SAMPL=$SAMPL PARALLEL_HOME=$T HOME=$T "$ROOT/samples/scale/parallel.sh" "$@"
+}
+
+@test "samples/scale/parallel.sh prints what one run prints" {
+    need parallel
+    local rows
+    sampl -n 4096 -s 5 "$AUSTEN" >"$T/want"
+    scale -n 4096 "$AUSTEN" -s 5 | cmp - "$T/want"
+    for rows in 7 64 255 256 300; do
+        scale -b $rows -j 3 -n 4096 "$AUSTEN" -s 5 | cmp - "$T/want"
+    done
+    sampl -n 50 -s 5 -O tsv --dump-probs=2 a.bf16 >"$T/want"
+    scale -b 2 -n 50 -f bf16 a.bf16 -s 5 -O tsv --dump-probs=2 | cmp - "$T/want"
+    sampl -n 50 -s 5 --repeat-penalty 1.5 --prompt-tokens '4 5' --accept @ids a.f32 >"$T/want"
+    scale -b 3 -n 50 a.f32 -s 5 --repeat-penalty 1.5 --prompt-tokens '4 5' --accept @ids | cmp - "$T/want"
+    # the parts share a random seed
+    scale -b 1 -n 50 a.f32 --samplers 'temp=0;dist' | cmp - <(sampl -n 50 -s 5 --samplers 'temp=0;dist' a.f32)
+    # nothing of an option is taken for the shell's or parallel's
+    name="it's {} {#} {= \$_=1 =} {1} {.} \$HOME \`id\` \\ %  x"
+    printf '%s\n' '--samplers greedy' >"$T/$name"
+    cd "$T"
+    sampl -n 50 -s 5 --samplers greedy "$BATS_FILE_TMPDIR/a.f32" >want
+    scale -b 3 -n 50 "$BATS_FILE_TMPDIR/a.f32" --preset "$name" --dry-sequence-breaker '{}' | cmp - want
+    # an empty dump has an output, too
+    : >empty.f16
+    scale -n 50 empty.f16 -O tsv | cmp - <(sampl -n 50 -O tsv empty.f16)
+}
+
+@test "samples/scale/parallel.sh sends blocks to other machines" {
+    need parallel
+    # ssh of a sort: HOST -- COMMAND
+    # shellcheck disable=SC2016
+    printf '%s\n' '#!/bin/sh' "echo \"\$1\" >>'$T/hosts'" 'shift; [ "$1" != -- ] || shift' 'exec sh -c "$*"' >"$T/ssh"
+    chmod +x "$T/ssh"
+    sampl -n 50 -s 5 -O json a.f32 >"$T/want"
+    PARALLEL_SSH=$T/ssh scale -b 1 -S 1/here,1/there -n 50 a.f32 -s 5 -O json >"$T/got"
+    same "$T/got" "$T/want"
+    grep -q here "$T/hosts"
+    grep -q there "$T/hosts"
+}
+
+@test "samples/scale/parallel.sh refuses what it cannot do" {
+    need parallel
+    refuses() {
+        local status=0
+        scale "${@:2}" >"$T/out" 2>"$T/err" || status=$?
+        # shellcheck disable=SC2053 # a pattern
+        [ "$status" = 2 ] && [ ! -s "$T/out" ] && [[ $(<"$T/err") == $1 ]] && return
+        echo "${*:2}: status $status, $(<"$T/err")"
+        return 1
+    }
+    refuses 'usage:*'
+    refuses 'usage:*' a.f32
+    refuses 'usage:*' -n 50
+    refuses '*usage:*' -x -n 50 a.f32
+    refuses "parallel.sh: -n '5x' is not a whole number from 1" -n 5x a.f32
+    refuses "parallel.sh: -b '0' is not a whole number from 1" -n 50 -b 0 a.f32
+    refuses "parallel.sh: 'a.npy' is none of the raw formats f32, f16 and bf16" -n 50 a.npy
+    refuses "parallel.sh: 'json' is none of the raw formats f32, f16 and bf16" -n 50 -f json a.f32
+    refuses "parallel.sh: 'none.f32' is no file that can be read" -n 50 none.f32
+    refuses "parallel.sh: a.f32: 1400 bytes are no whole number of rows of 204 bytes" -n 51 a.f32
+    refuses "parallel.sh: '-oids' would be written by all blocks; redirect the output" -n 50 a.f32 -oids
+    refuses "sampl: --row-base: mirostat_v2 needs the rows before this part; with --independent it does not" -b 2 -n 50 a.f32 --mirostat 2
+    refuses "sampl: unknown option '--bogus'" -n 50 a.f32 --bogus
+    scale -h | grep -q '^usage:'
+    # another program of that name, as moreutils has it
+    printf '%s\n' '#!/bin/sh' 'exit 1' >"$T/parallel"
+    chmod +x "$T/parallel"
+    PATH=$T:$PATH refuses "parallel.sh: GNU parallel is not installed" -n 50 a.f32
+    # a bad row fails the whole
+    cat a.f32 <(f32 nan) <(head -c 196 a.f32) >"$T/bad.f32"
+    local status=0
+    scale -b 3 -n 50 "$T/bad.f32" -s 5 >"$T/out" 2>"$T/err" || status=$?
+    [ "$status" = 1 ]
+    grep -q '^sampl: standard input: row 7: logit 0 is NaN$' "$T/err"
+}
+
+@test "samples/scale/slurm-array.sh: the files of all tasks are the output of one run" {
+    local task
+    cd "$T"
+    array() {
+        SAMPL=$SAMPL SLURM_ARRAY_JOB_ID=77 SLURM_ARRAY_TASK_COUNT=$2 SLURM_ARRAY_TASK_ID=$1 "$ROOT/samples/scale/slurm-array.sh" "${@:3}"
+    }
+    for task in 1 2 3 4 5 6 7 8 9 10 11; do array $task 11 ids -n 50 "$BATS_FILE_TMPDIR/a.f32"; done
+    [ "$(cd "$T" && echo ids.*)" = "ids.01 ids.02 ids.03 ids.04 ids.05 ids.06 ids.07 ids.08 ids.09 ids.10 ids.11" ]
+    cat ids.* | cmp - <(sampl -n 50 -s 77 "$BATS_FILE_TMPDIR/a.f32")
+    # one task again
+    mv ids.04 before
+    PARTS=11 array 4 1 ids -n 50 "$BATS_FILE_TMPDIR/a.f32"
+    same before ids.04
+    rm ids.*
+    SLURM_CPUS_PER_TASK=2 array 2 3 ids -n 50 -O tsv -s 5 "$BATS_FILE_TMPDIR/a.f32"
+    sampl -n 50 -s 5 -O tsv --shard 2/3 "$BATS_FILE_TMPDIR/a.f32" | cmp - ids.2
+    # a part that fails leaves no file
+    run -2 array 2 3 failed -n 50 --mirostat 1 "$BATS_FILE_TMPDIR/a.f32"
+    [ ! -e failed.2 ]
+    run -2 array 1 3 failed
+    run ! "$ROOT/samples/scale/slurm-array.sh" failed x
+    [[ $output == *"run this with sbatch --array=1-N" ]]
+    ! ls failed* 2>/dev/null || return 1
+}

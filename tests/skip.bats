@@ -1,0 +1,197 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# --on-error skip: what a bad row leaves behind in the output, and that it leaves nothing behind in the chain.
+
+load helper
+
+setup_file() {
+    cd "$BATS_FILE_TMPDIR" || return 1
+    head -c $((60 * 8192)) "$AUSTEN" >good.f16
+    # rows 3, 20, 21 and 59 are bad: NaN, +inf, all masked, NaN
+    perl -e 'local $/; $_ = <STDIN>;
+        substr($_, 3 * 8192 + 100, 2) = pack "v", 0x7e00;
+        substr($_, 20 * 8192, 2) = pack "v", 0x7c00;
+        substr($_, 21 * 8192, 8192) = pack "v*", (0xfc00) x 4096;
+        substr($_, 60 * 8192 - 2, 2) = pack "v", 0xfe00;
+        print' <good.f16 >bad.f16
+}
+
+setup() {
+    cd "$BATS_TEST_TMPDIR" || return 1
+    R=$BATS_FILE_TMPDIR
+}
+
+# bad STATUS-TEXT ARGS...: runs over the bad rows; ends with status 1 and names each of them.
+bad() {
+    local status=0
+    sampl -n 4096 -s 3 --on-error skip "$@" "$R/bad.f16" >got 2>messages || status=$?
+    [ "$status" -eq 1 ] || { cat messages; return 1; }
+    printf "sampl: $R/bad.f16: %s\n" 'row 3: logit 50 is NaN' 'row 20: logit 0 is +inf' 'row 21: no finite logit' 'row 59: logit 4095 is NaN' >want.messages
+    echo 'sampl: 4 of 60 rows were bad' >>want.messages
+    same messages want.messages
+}
+
+@test "the other rows come out as if no row were bad, on any number of threads" {
+    local args t
+    for args in '' '--samplers=' '--temp 0' '--samplers greedy' '--scatter-strength 0.3' '--independent --xtc-probability 0.5' \
+        '--independent --mirostat 2' "--accept @$ROOT/samples/austen.tokens --repeat-penalty 1.4 --dry-multiplier 1 --dry-sequence-breaker none"; do
+        # shellcheck disable=SC2086
+        sampl -n 4096 -s 3 $args "$R/good.f16" >ids
+        awk 'NR == 4 || NR == 21 || NR == 22 || NR == 60 { $0 = -1 } 1' ids >want
+        for t in 1 2 4; do
+            # shellcheck disable=SC2086
+            bad -t $t $args
+            same got want
+        done
+    done
+}
+
+@test "without known tokens nothing is accepted after a bad row" {
+    sampl -n 4096 -s 3 --samplers 'penalties;temperature' --temp 0 --repeat-penalty 3 "$R/good.f16" --rows :3 >before
+    # as if rows 4 to 19 followed row 2, and only then
+    tail -c +$((4 * 8192 + 1)) "$R/good.f16" | head -c $((16 * 8192)) >rest.f16
+    sampl -n 4096 -s 3 --samplers 'penalties;temperature' --temp 0 --repeat-penalty 3 rest.f16 --prompt-tokens @before >after
+    bad --samplers 'penalties;temperature' --temp 0 --repeat-penalty 3
+    head -20 got | cmp - <(cat before && echo -1 && cat after)
+}
+
+@test "parts of the input give the same records" {
+    local args
+    for args in "--independent --xtc-probability 0.5" "--samplers greedy" \
+        "--temp 0 --accept @$ROOT/samples/austen.tokens --repeat-penalty 1.4"; do
+        # shellcheck disable=SC2086
+        bad $args
+        for part in :3 3:4 4:20 20:22 22:; do
+            # shellcheck disable=SC2086
+            sampl -n 4096 -s 3 --on-error skip $args --rows $part "$R/bad.f16" 2>/dev/null >>parts || true
+        done
+        same parts got
+        rm parts
+    done
+}
+
+@test "a fault in any stage leaves the generator where a good row leaves it" {
+    # token 1 is all that row 2 has, and the chain bans it
+    local args
+    for args in '' 'top_k' 'temperature' 'top_p;temperature' 'min_p' 'typ_p=0.9' 'top_n_sigma=1' 'top_k;scatter=0.5'; do
+        printf '[1,2,3,1.5] [3,2,1,2] %s [2,2,2,2] [1,1,1,2] [0,1,0,1]\n' '[2,2,2,1]' >good.json
+        printf '[1,2,3,1.5] [3,2,1,2] %s [2,2,2,2] [1,1,1,2] [0,1,0,1]\n' '[null,2,null,null]' >bad.json
+        for t in 1 3; do
+            sampl -s 11 -t $t --samplers "$args" -l 1-inf good.json >ids
+            sed '3s/.*/-1/' ids >want
+            run -1 --separate-stderr sampl -s 11 -t $t --samplers "$args" -l 1-inf --on-error skip bad.json
+            # shellcheck disable=SC2154 # run sets it
+            [ "$stderr" = "sampl: bad.json: row 2: the chain masked every token"$'\n'"sampl: 1 of 6 rows were bad" ] || { echo "$args: $stderr"; return 1; }
+            printf '%s\n' "${lines[@]}" | cmp - want || { echo "$args"; return 1; }
+        done
+    done
+}
+
+@test "records of bad rows in every format" {
+    printf '[1,2,3] {"logits":[]} [1,2] [null,null,null] [3,2,1]' >a.json
+    one() {
+        sampl -n 3 -s 1 --samplers top_k --top-k 1 --on-error skip "$@" a.json 2>/dev/null >got || [ $? -eq 1 ]
+    }
+    one
+    printf '%s\n' 2 -1 -1 -1 0 | cmp - got
+    one -O tsv
+    printf '%s\t%s\t%s\t%s\n' row id prob n 0 2 1 1 1 -1 nan 0 2 -1 nan 0 3 -1 nan 0 4 0 1 1 | cmp - got
+    one -O json
+    printf '%s\n' '{"row":0,"id":2,"prob":1,"n":1}' '{"row":1,"id":null,"error":"the row is empty"}' \
+        '{"row":2,"id":null,"error":"the row has 2 logits, --n-vocab says 3"}' '{"row":3,"id":null,"error":"no finite logit"}' \
+        '{"row":4,"id":0,"prob":1,"n":1}' | cmp - got
+    one --dump-probs -O tsv
+    printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\n' row rank id logit prob cum chosen 0 1 2 3 1 1 1 1 0 -1 nan nan nan 0 2 0 -1 nan nan nan 0 \
+        3 0 -1 nan nan nan 0 4 1 0 3 1 1 1 | cmp - got
+    one --dump-probs -O json
+    sed -n 2p got | cmp - <(echo '{"row":1,"id":null,"error":"the row is empty"}')
+    one --dump-probs --trace
+    sed -n '/^row 3/p' got | cmp - <(echo 'row 3  chosen -1  kept 0/3  error: no finite logit')
+    one --emit logits
+    printf '%s\n' '{"row":0,"logits":[null,null,3]}' '{"row":1,"logits":[],"error":"the row is empty"}' \
+        '{"row":2,"logits":[],"error":"the row has 2 logits, --n-vocab says 3"}' '{"row":3,"logits":[],"error":"no finite logit"}' \
+        '{"row":4,"logits":[3,null,null]}' | cmp - got
+    one --emit probs -O text
+    printf '%s %s %s\n' 0 0 1 nan nan nan nan nan nan nan nan nan 1 0 0 | cmp - got
+    one --emit logits -O tsv
+    [ "$(grep -c nan got)" -eq 3 ]
+    [ "$(wc -l <got)" -eq 10 ]
+    one --emit logits -O f32
+    f32 -inf -inf 3 nan nan nan nan nan nan nan nan nan 3 -inf -inf | perl -e 'local $/; print map { pack "V", $_ == 0xffc00000 ? 0x7fc00000 : $_ } unpack "V*", <STDIN>' | cmp - got
+    one --emit logits -O npy
+    [ "$(stat -c %s got)" -eq $((128 + 60)) ]
+    one --emit logits -O f16
+    [ "$(od -An -tx2 -j 6 -N 6 got)" = " 7e00 7e00 7e00" ]
+    one --emit score --accept 1,2,0,1,0
+    printf '%s\n' -inf nan nan nan 0 | cmp - got
+    one --emit score --accept 1,2,0,1,0 -O json
+    sed -n 4p got | cmp - <(echo '{"row":3,"logprob":null,"error":"no finite logit"}')
+    one --emit score --accept 1,2,0,1,0 -O f32
+    [ "$(stat -c %s got)" -eq 20 ]
+}
+
+@test "bad rows of JSON, in every format and on any number of threads" {
+    local args t
+    printf '[1,2,3] {"logits":[]} [1,2] [null,null,null] [3,2,1]' >a.json
+    for args in '' '-O json' '--emit logits' '--emit logprobs -O npy' '--accept 1,2,0,1,0 --emit score --repeat-penalty 2'; do
+        for t in 1 2 5; do
+            # shellcheck disable=SC2086
+            run -1 sampl -n 3 -s 1 -t $t --on-error skip $args -o "out.$t" a.json
+            echo "$output" >"messages.$t"
+        done
+        [ "$(wc -l <messages.1)" -eq 4 ]
+        for t in 2 5; do
+            same "out.$t" out.1
+            same "messages.$t" messages.1
+        done
+    done
+}
+
+@test "a bad row stays bad on its way through several programs" {
+    local format
+    for format in f16 f32 npy json; do
+        { sampl -n 4096 -s 3 --on-error skip --emit logits --samplers top_k -O $format "$R/bad.f16" 2>/dev/null || true; } |
+            { sampl -f $format -n 4096 --on-error skip --emit logits --samplers top_k 2>/dev/null || true; } |
+            { sampl -f $format -n 4096 -s 3 --on-error skip --samplers 'top_p;min_p' 2>messages || [ $? -eq 1 ]; } >got
+        [ "$(grep -c '^-1$' got)" -eq 4 ]
+        [ "$(grep -c 'row [0-9]*: ' messages)" -eq 4 ]
+        sampl -n 4096 -s 3 --samplers 'top_k;top_p;min_p' "$R/good.f16" | awk 'NR == 4 || NR == 21 || NR == 22 || NR == 60 { $0 = -1 } 1' | cmp - got
+    done
+}
+
+@test "-o: the file is there although rows were bad" {
+    bad -o out
+    [ "$(wc -l <out)" -eq 60 ]
+    run -1 --separate-stderr sampl -n 4096 --on-error stop -o other "$R/bad.f16"
+    [ ! -e other ]
+}
+
+@test "a list of tokens that is too short makes the rows behind it bad" {
+    local t
+    for t in 1 3; do
+        run -1 --separate-stderr sampl -n 4096 -s 1 -t $t --accept 1,2 --on-error skip --rows :5 "$AUSTEN"
+        [ "$(printf '%s\n' "${lines[@]}" | grep -c '^-1$')" -eq 3 ]
+        [ "$(grep -c 'names no token' <<<"$stderr")" -eq 3 ]
+        [[ $stderr == *"sampl: 3 of 5 rows were bad" ]]
+    done
+}
+
+@test "rows that nobody asked for may be bad" {
+    printf '[1,2,3] [1,2] [3,2,1]' >a.json
+    run -0 --separate-stderr sampl -n 3 --temp 0 --rows 2: a.json
+    [ "$output" = 0 ]
+}
+
+@test "what cannot be read any further ends the run" {
+    local text
+    for text in '[1,2,3] [1,x' '[1,2,3] {"logits":[1,2' '[1,2,3] 7'; do
+        echo "$text" >a.json
+        run -1 --separate-stderr sampl --temp 0 --on-error skip a.json
+        [ "$output" = 2 ]
+        [ "$(wc -l <<<"$stderr")" -eq 1 ]
+    done
+    head -c 20000 "$R/good.f16" >short.f16
+    run -1 --separate-stderr sampl -n 4096 --on-error skip short.f16
+    [ "${#lines[@]}" -eq 2 ]
+    [[ $stderr == "sampl: short.f16: row 2: the input ends after"* ]]
+}

@@ -1,0 +1,145 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# --stats, and the progress line.
+
+load helper
+
+# The summary without the speed.
+summary() {
+    grep -v '^rows_per_second ' stats | tr -s ' '
+}
+
+@test "stats: the means over the rows, as a dump shows them" {
+    local args
+    for args in '' '--samplers temperature --temp 0.7' '--samplers=' '--mirostat 2' '--samplers greedy' '--repeat-penalty 1.5 --top-nsigma 2' \
+        '--samplers top_k;adaptive_p --adaptive-target 0.3'; do
+        # shellcheck disable=SC2086
+        sampl -n 4096 -s 5 --rows :20 $args --stats "$AUSTEN" >ids 2>stats
+        # shellcheck disable=SC2086
+        sampl -n 4096 -s 5 --rows :20 $args --dump-probs -O tsv "$AUSTEN" >dump
+        perl -e '
+            open my $f, "<:raw", $ENV{AUSTEN} or die;
+            my (@logp, @best, $before);
+            for my $row (0 .. 19) {
+                read $f, my $bytes, 8192;
+                my @x = map { my ($e, $m) = ($_ >> 10 & 31, $_ & 1023);
+                    ($_ >> 15 ? -1 : 1) * ($e ? (1024 + $m) * 2 ** ($e - 25) : $m * 2 ** -24) } unpack "v*", $bytes;
+                my ($best, $sum) = (0, 0);
+                for (1 .. 4095) { $best = $_ if $x[$_] > $x[$best] }
+                $sum += exp($_ - $x[$best]) for @x;
+                $logp[$row] = [map { $_ - $x[$best] - log $sum } @x];
+                $best[$row] = $best;
+                $before -= exp($_) * $_ for @{$logp[$row]};
+            }
+            my ($kept, $after, $kl, $agree) = (0, 0, 0, 0);
+            open $f, "<", "dump" or die;
+            <$f>;
+            while (<$f>) {
+                my ($row, undef, $id, undef, $p, undef, $chosen) = split;
+                $kept++;
+                $agree += $chosen && $id == $best[$row];
+                next if $p == 0;
+                $after -= $p * log $p;
+                $kl += $p * (log($p) - $logp[$row][$id]);
+            }
+            my %want = (rows => 20, bad_rows => 0, kept => $kept / 20, entropy_before => $before / 20, entropy_after => $after / 20,
+                divergence => $kl / 20, greedy_agreement => $agree / 20);
+            open $f, "<", "stats" or die;
+            my @names;
+            while (<$f>) {
+                my ($name, $x) = split;
+                push @names, $name;
+                next if $name eq "rows_per_second";
+                die "$name: $x, want $want{$name}" if abs($x - $want{$name}) > 2e-5 * (1 + abs $want{$name}) || $x < 0;
+            }
+            die "@names" if "@names" ne "rows bad_rows rows_per_second kept entropy_before entropy_after divergence greedy_agreement"'
+        # shellcheck disable=SC2086
+        sampl -n 4096 -s 5 --rows :20 $args "$AUSTEN" | cmp - ids
+    done
+}
+
+@test "stats: a chain that does nothing diverges by nothing" {
+    sampl -n 4096 -s 5 --samplers '' --stats "$AUSTEN" 2>&1 >/dev/null | tr -s ' ' >stats
+    grep -qx 'divergence 0' stats
+    grep -qx 'kept 4096' stats
+    [ "$(sed -n 's/^entropy_before //p' stats)" = "$(sed -n 's/^entropy_after //p' stats)" ]
+}
+
+@test "stats: the same on any number of threads, in any format" {
+    local t
+    sampl -n 4096 -s 5 --stats "$AUSTEN" >/dev/null 2>stats
+    summary >want
+    for t in 2 5; do
+        sampl -n 4096 -s 5 --stats -t $t -O json "$AUSTEN" >/dev/null 2>stats
+        summary | cmp - want
+        sampl -n 4096 -s 5 --stats -t $t --emit logits "$AUSTEN" >/dev/null 2>stats
+        summary | cmp - want
+    done
+}
+
+@test "stats: bad rows count apart; without rows there are no means" {
+    printf '[1,2,3] [null,null] [3,2,1]' >a.json
+    run -1 --separate-stderr sampl -s 1 --temp 0 --stats --on-error skip a.json
+    # shellcheck disable=SC2154 # run sets it
+    [[ $stderr == *$'\n''rows              3'$'\n''bad_rows          1'$'\n'* ]]
+    [[ $stderr == *$'\n''kept              1'$'\n'* ]]
+    [[ $stderr == *$'\n''greedy_agreement  1'$'\n'* ]]
+    sampl --stats </dev/null 2>stats
+    summary >got
+    printf '%s\n' 'rows 0' 'bad_rows 0' 'kept -' 'entropy_before -' 'entropy_after -' 'divergence -' 'greedy_agreement -' | cmp - got
+}
+
+# slowly COMMAND: runs it on a terminal, of which the screen file is a record, with two rows a second for three seconds and more on fd 8.
+slowly() {
+    command -v script >/dev/null || skip "no script"
+    mkfifo rows
+    script -qec "$1" /dev/null </dev/null >screen 3>&- 8>&- &
+    exec 8>rows
+    local i
+    for i in 1 2 3 4 5 6 7; do
+        f32 1 2 3 >&8
+        if [ "$i" = 6 ]; then f32 1 nan 3 >&8; fi
+        sleep 0.5
+    done
+    exec 8>&-
+    wait $! || true
+}
+
+@test "progress: a line on the terminal after two seconds, gone at the end, and messages begin on a clean line" {
+    slowly "'$SAMPL' -f f32 -n 3 --temp 0 --on-error skip rows >ids"
+    perl -e '
+        local $/;
+        open my $f, "<", "screen" or die;
+        my $s = <$f>;
+        my $clear = "\r\e[K";
+        my @line = $s =~ /\r(\d+ rows, \d+\.\d MB\/s)\e\[K/g;
+        die "no progress: $s" if @line < 2;
+        die "too soon: $line[0]" if $line[0] !~ /^[4-9] /;
+        die "no clean line: $s" if $s !~ /MB\/s\e\[K\Q$clear\Esampl: rows: row 6: logit 1 is NaN\r\n/;
+        die "something is left: $s" if $s !~ /\Q$clear\Esampl: 1 of 8 rows were bad\r\n$/'
+    [ "$(wc -l <ids)" -eq 8 ]
+}
+
+@test "progress: the time left, when the number of rows is known" {
+    # a header promises them
+    { printf '\x93NUMPY\1\0v\0' && printf '%-117s\n' "{'descr': '<f4', 'fortran_order': False, 'shape': (8, 3), }"; } >header.npy
+    slowly "cat header.npy rows | '$SAMPL' -f npy --temp 0 --on-error skip >ids"
+    grep -qaE '[4-8] of 8 rows, [0-9]+\.[0-9] MB/s, 0:0[0-9] left' screen
+}
+
+@test "progress: none without a terminal, nor when the output is on one" {
+    command -v script >/dev/null || skip "no script"
+    mkfifo rows
+    sampl -f f32 -n 3 --temp 0 rows >ids 2>messages 3>&- &
+    exec 8>rows
+    f32 1 2 3 >&8
+    sleep 2.5
+    f32 1 2 3 >&8
+    exec 8>&-
+    wait $!
+    [ ! -s messages ]
+    rm rows
+    slowly "'$SAMPL' -f f32 -n 3 --temp 0 --on-error skip rows"
+    [ "$(wc -l <screen)" -ge 10 ]
+    run ! grep -a 'MB/s' screen
+}

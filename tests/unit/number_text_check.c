@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+// number_text_check [COUNT]: floats as text against printf and strtof, the obvious way, on COUNT random floats of each of several kinds.
+#include "io/number_text.h"
+
+#include "base/bits.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static uint64_t state = 1;
+static int failed;
+
+static uint64_t random_bits(void) // xorshift64*
+{
+    state ^= state >> 12;
+    state ^= state << 25;
+    state ^= state >> 27;
+    return state * UINT64_C(2685821657736338717);
+}
+
+static void check(float x)
+{
+    char got[NUMBER_TEXT], want[40];
+    int digits = 0;
+    do
+        snprintf(want, sizeof want, "%.*g", ++digits, (double)x);
+    while (digits < 9 && bits_of_f32(strtof(want, NULL)) != bits_of_f32(x) && x == x);
+    if (strcmp(number_text(x, got), want) != 0 && failed++ < 10)
+        printf("%a: '%s', want '%s'\n", (double)x, got, want);
+}
+
+static void both(float x)
+{
+    check(x);
+    check(-x);
+}
+
+int main(int argc, char **argv)
+{
+    const long count = argc > 1 ? atol(argv[1]) : 100000;
+    const float edge[] = {0,    1,    10,   100,     123456,   999999, 9999999,       1e8f,           999999.5f,
+                          0.1f, 0.5f, 9.5f, 0.0001f, 0.00001f, 1e-45f, 3.4028235e38f, 1.17549435e-38f};
+    for (size_t i = 0; i < sizeof edge / sizeof *edge; i++)
+        both(edge[i]);
+    both(f32_of_bits(0x7f800000u));
+    for (int k = -149; k < 128; k++)
+        for (int step = -2; step <= 2; step++)
+            both(f32_of_bits(bits_of_f32(__builtin_ldexpf(1.0f, k)) + (uint32_t)(k > -148 ? step : 0)));
+    for (uint32_t h = 0; h < 0x7c00; h++) // every half float
+        both(f32_of_f16((uint16_t)h));
+    for (long i = 0; i < count; i++) {
+        const uint32_t bits = (uint32_t)random_bits() & 0x7fffffffu;
+        if (bits < 0x7f800000u)
+            both(f32_of_bits(bits));                                              // of every size
+        both((float)((double)(random_bits() >> 40) * 0x1p-24));                   // probabilities
+        both((float)((double)(random_bits() >> 40) * 0x1p-19));                   // logits
+        both((float)(random_bits() % 100000) / (float)(1 << random_bits() % 12)); // few digits
+    }
+    if (failed)
+        printf("%d wrong\n", failed);
+    return failed != 0;
+}
