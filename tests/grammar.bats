@@ -127,6 +127,7 @@ ws ::= [ \n]*'
     printf '%s\n' a b c '</s>' >v
     f32 1 3 2 0 >one
     cat one one one >rows
+    # shellcheck disable=SC2317
     go() { sampl -s 1 -n 4 -f f32 --samplers greedy --vocab v "$@" rows; }
     run -0 go --grammar 'root ::= [ac] [bc] [a]'
     [ "$(xargs <<<"$output")" = '2 1 0' ]

@@ -44,7 +44,7 @@ load helper
 }
 
 @test "grammars: random ones over random vocabularies match the slow matcher" {
-    run -0 "$UNITS/grammar_check" 2000
+    run -0 "$UNITS/grammar_check" 1000
 }
 
 @test "grammars: what the reader refuses, and where; hostile ones" {

@@ -63,17 +63,17 @@ static edge to_edge(struct dfa *d, struct state s)
         return EDGE_BAD;
     if (s.set == STACKS_NONE)
         return EDGE_DEAD;
-    const uint32_t id = mem_grow(&d->next, &d->next_cap, known + 1, sizeof *d->next) &&
-                                mem_grow(&d->loop, &d->loop_cap, known + 1, sizeof *d->loop)
-                            ? intern_add(&d->state, word, 3)
-                            : INTERN_NONE;
+    const uint32_t id =
+        mem_grow(&d->next, &d->next_cap, known + 1, sizeof *d->next) && mem_grow(&d->run, &d->run_cap, known + 1, sizeof *d->run)
+            ? intern_add(&d->state, word, 3)
+            : INTERN_NONE;
     if (id >= UINT32_MAX / 2) {
         d->stacks.fault = fault_memory();
         return EDGE_BAD;
     }
     if (id == known) {
         memset(d->next[id], 0, sizeof d->next[id]);
-        d->loop[id] = DFA_UNKNOWN;
+        d->run[id] = (struct run){.kinds = RUN_UNKNOWN};
     }
     return id << 1 | may_end(d, &s);
 }
@@ -88,7 +88,7 @@ bool dfa_init(struct dfa *d, const struct grammar *g)
     static const uint32_t none[3] = {0};
     *d = (struct dfa){0};
     const bool ok = stacks_init(&d->stacks, g) && mem_grow(&d->next, &d->next_cap, 1, sizeof *d->next) &&
-                    mem_grow(&d->loop, &d->loop_cap, 1, sizeof *d->loop) && intern_add(&d->state, none, 3) == 0;
+                    mem_grow(&d->run, &d->run_cap, 1, sizeof *d->run) && intern_add(&d->state, none, 3) == 0;
     if (!ok)
         d->stacks.fault = fault_memory();
     return ok;
@@ -99,7 +99,7 @@ void dfa_free(struct dfa *d)
     stacks_free(&d->stacks);
     intern_free(&d->state);
     free(d->next);
-    free(d->loop);
+    free(d->run);
     free(d->hit);
     memset(d, 0, sizeof *d);
 }
@@ -132,7 +132,7 @@ static edge inside(struct dfa *d, struct state s)
     const struct grammar *const g = d->stacks.g;
     const size_t count = stacks_count(&d->stacks, s.set);
     uint32_t low, high;
-    bool some = false, alike = s.value > (s.more == 1);
+    bool some = false, alike = s.value > (s.more == 1 ? 1 : 0);
     if (s.value == ANY_VALUE)
         return to_edge(d, s);
     reach(&s, &low, &high);
@@ -194,20 +194,37 @@ edge dfa_token_end(struct dfa *d, uint32_t state)
     return to_edge(d, s);
 }
 
-bool dfa_find_loop(struct dfa *d, uint32_t state, uint64_t *kinds)
+// The edge that more than half of the live ones are, if there is one (Boyer and Moore's vote). EDGE_BAD on a fault.
+static edge most_common(struct dfa *d, uint32_t state)
 {
-    uint64_t other = TRIE_OTHER;
-    *kinds = 0;
-    for (unsigned byte = 1; byte < 128; byte++) {
+    edge best = EDGE_DEAD;
+    for (unsigned byte = 1, votes = 0; byte < 128; byte++) {
         const edge e = dfa_next(d, state, (unsigned char)byte);
         if (e == EDGE_BAD)
-            return false;
-        *kinds |= trie_kind((unsigned char)byte);
-        if (e != (state << 1 | 1))
-            other |= trie_kind((unsigned char)byte);
+            return EDGE_BAD;
+        if (e == EDGE_DEAD)
+            continue;
+        if (!votes)
+            best = e;
+        votes = e == best ? votes + 1 : votes - 1;
     }
-    *kinds &= ~other;
-    d->loop[state] = *kinds;
+    return best;
+}
+
+bool dfa_find_run(struct dfa *d, uint32_t state)
+{
+    const edge best = most_common(d, state);
+    uint64_t kinds = 0, other = TRIE_OTHER;
+    if (best == EDGE_BAD)
+        return false;
+    for (unsigned char byte = 1; byte < 128; byte++) {
+        const uint64_t kind = trie_kind(byte);
+        if (best != EDGE_DEAD && best & 1 && d->next[state][byte] == best)
+            kinds |= kind;
+        else
+            other |= kind;
+    }
+    d->run[state] = (struct run){kinds & ~other, edge_state(best)};
     return true;
 }
 
@@ -229,10 +246,10 @@ bool dfa_shrink(struct dfa *d, uint32_t *state)
         return false;
     intern_free(&d->state);
     free(d->next);
-    free(d->loop);
+    free(d->run);
     d->next = NULL;
-    d->loop = NULL;
-    d->next_cap = d->loop_cap = 0;
+    d->run = NULL;
+    d->next_cap = d->run_cap = 0;
     const bool ok = intern_add(&d->state, none, 3) == 0;
     const edge e = ok ? to_edge(d, s) : EDGE_BAD;
     if (e == EDGE_BAD)

@@ -17,16 +17,23 @@ static inline uint32_t edge_state(edge e)
     return e >> 1;
 }
 
+// Kinds of byte (trie.h) that all lead to one state where a token may end: the state itself within a string, the one that has a
+// repetition less to go within a limited one.
+struct run {
+    uint64_t kinds; // RUN_UNKNOWN: not looked at yet
+    uint32_t to;
+};
+
+#define RUN_UNKNOWN UINT64_MAX
+
 struct dfa {
     struct stacks stacks;
     struct intern state; // a set, bytes to come and a flag, the bits of the character so far; state 0 is none
     edge (*next)[256];   // [state.n] by byte
-    uint64_t *loop;      // [state.n] kinds of byte (trie.h) that lead back to the state; DFA_UNKNOWN: not looked at yet
+    struct run *run;     // [state.n]
     uint32_t *hit;       // scratch
-    size_t next_cap, loop_cap, hit_cap;
+    size_t next_cap, run_cap, hit_cap;
 };
-
-#define DFA_UNKNOWN UINT64_MAX
 
 // A zeroed struct may be freed. g outlives it.
 bool dfa_init(struct dfa *d, const struct grammar *g);
@@ -47,8 +54,8 @@ static inline edge dfa_next(struct dfa *d, uint32_t state, unsigned char byte)
 // A state as it is after the end of a token. EDGE_BAD when it cannot be had.
 edge dfa_token_end(struct dfa *d, uint32_t state);
 
-// The kinds of byte that lead from a state back to itself, a token being free to end there.
-bool dfa_find_loop(struct dfa *d, uint32_t state, uint64_t *kinds);
+// Finds out a state's run, where most bytes below 128 lead, and notes it.
+bool dfa_find_run(struct dfa *d, uint32_t state);
 
 // A state's set of stacks; inside a character, as it was before it.
 uint32_t dfa_set(const struct dfa *d, uint32_t state);

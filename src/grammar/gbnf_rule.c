@@ -80,7 +80,7 @@ static bool as_one(struct gbnf *p, size_t item, struct element *one)
 // item{least,most}: `least` times the item, then nested optional ones; a loop when most is UINT32_MAX.
 static bool write_out(struct gbnf *p, size_t item, uint32_t least, uint32_t most)
 {
-    struct element one;
+    struct element one = {ELEMENT_END, 0};
     uint32_t rest = INTERN_NONE;
     if (!as_one(p, item, &one))
         return false;

@@ -191,7 +191,7 @@ static bool token_id(struct gbnf *p, uint32_t *id)
 bool gbnf_token(struct gbnf *p)
 {
     const bool negated = gbnf_peek(p) == '!';
-    uint32_t id;
+    uint32_t id = VOCAB_NONE;
     p->at += negated;
     if (gbnf_peek(p) != '<')
         return gbnf_fail(p, GRAMMAR_TOKEN, p->at, 0);

@@ -11,9 +11,12 @@
 // When to forget: between tokens, above these. One mask's walk can go past them by what one vocabulary's texts can reach.
 enum { MOST_STATES = 1 << 14, MOST_SET_WORDS = 1 << 22, MOST_MASK_BYTES = 32 << 20 };
 
+// Of the walk. Runs are looked for from WORTH_IT children that live, and followed for as many states.
+enum { WORTH_IT = 8, MOST_RUN = 24 };
+
 struct level {
     uint32_t state;
-    uint64_t loop; // kinds of byte that stay in it, as far as looked at
+    uint32_t living; // nodes passed here that can go on; WORTH_IT or more below one that had as many and led along its run
 };
 
 struct matcher {
@@ -185,28 +188,48 @@ static void allow(uint64_t *mask, const uint32_t *id, size_t n)
         mask[id[i] / 64] |= UINT64_C(1) << id[i] % 64;
 }
 
-// What the walk must know of the state that an edge leads to.
-static bool enter(struct matcher *m, edge e, const struct level *from, struct level *to)
+// Do all texts made of these kinds of byte, `height` long at most, fit from a state on, wherever they end? Says no when it is not plain.
+static bool runs(struct matcher *m, uint32_t state, uint64_t kinds, unsigned height, bool *all)
 {
-    to->state = edge_state(e);
-    to->loop = m->dfa.loop[to->state];
-    if (to->loop != DFA_UNKNOWN)
-        return true;
-    to->loop = 0;
-    return to->state != from->state || dfa_find_loop(&m->dfa, to->state, &to->loop); // only one that loops is worth it
+    *all = false;
+    for (unsigned i = 0; i < height; i++) {
+        if (i == MOST_RUN)
+            return true;
+        if (m->dfa.run[state].kinds == RUN_UNKNOWN && !dfa_find_run(&m->dfa, state))
+            return false;
+        const struct run run = m->dfa.run[state];
+        if (kinds & ~run.kinds)
+            return true;
+        if (run.to == state)
+            break;
+        state = run.to;
+    }
+    *all = true;
+    return true;
 }
 
-// Goes down the trie and the automaton together: a subtree without a way to match is passed over, and so is one whose bytes all lead
-// back to the same state, as within a string, once its tokens are allowed.
+// The level below a node.
+static struct level descend(const struct matcher *m, const struct level *from, uint32_t to)
+{
+    const struct run run = m->dfa.run[from->state];
+    const bool along = run.kinds != RUN_UNKNOWN && run.kinds && run.to == to;
+    return (struct level){to, along ? from->living : 0};
+}
+
+// Goes down the trie and the automaton together: a subtree without a way to match is passed over, and so is one whose texts all match
+// because its bytes are of the run that the state is in, as within a string, once its tokens are allowed.
 static bool walk(struct matcher *m, uint64_t *mask)
 {
     const struct trie *const t = m->t;
     struct level *const level = m->level;
-    level[0] = (struct level){m->state, m->dfa.loop[m->state] == DFA_UNKNOWN ? 0 : m->dfa.loop[m->state]};
+    level[0] = (struct level){m->state, 0};
     for (size_t i = 0; i < t->n;) {
         const struct trie_node *const node = &t->node[i];
         struct level *const here = &level[node->depth];
-        if (!(t->bytes[i] & ~here->loop)) {
+        bool all = false;
+        if (here->living >= WORTH_IT && !runs(m, here->state, t->bytes[i], t->height[i], &all))
+            return false;
+        if (all) {
             allow(mask, t->token + node->token, t->node[node->skip].token - node->token);
             i = node->skip;
             continue;
@@ -218,10 +241,11 @@ static bool walk(struct matcher *m, uint64_t *mask)
             i = node->skip;
             continue;
         }
+        here->living++;
         if (e & 1)
             allow(mask, t->token + node->token, node[1].token - node->token);
-        if (node->skip > i + 1 && !enter(m, e, here, here + 1))
-            return false;
+        if (node->skip > i + 1)
+            here[1] = descend(m, here, edge_state(e));
         i++;
     }
     return true;

@@ -193,7 +193,8 @@ uint32_t stacks_of(struct stacks *s, bool end, const struct position *p, size_t 
 static uint32_t gather(struct stacks *s, bool end)
 {
     size_t kept = 0;
-    qsort(s->top, s->n_top, sizeof *s->top, by_place);
+    if (s->n_top)
+        qsort(s->top, s->n_top, sizeof *s->top, by_place);
     if (!mem_grow(&s->many, &s->many_cap, s->n_top + 1, sizeof *s->many))
         return fail(s, FAULT_MEMORY);
     for (size_t i = 0, n; i < s->n_top; i += n) {

@@ -47,13 +47,61 @@ static uint64_t head_of(struct piece t)
 static int by_text(const void *a, const void *b)
 {
     const struct entry *const x = a, *const y = b;
-    if (x->head != y->head)
-        return x->head < y->head ? -1 : 1;
     const size_t len = x->text.len < y->text.len ? x->text.len : y->text.len;
     const int order = len ? memcmp(x->text.p, y->text.p, len) : 0;
     if (order || x->text.len != y->text.len)
         return order ? order : x->text.len < y->text.len ? -1 : 1;
     return x->id < y->id ? -1 : 1;
+}
+
+struct key {
+    uint64_t head;
+    uint32_t at; // in the list to sort
+};
+
+// Sorts by head, byte by byte from the last; equal heads stay in order. to has room for n as well. Returns the array with the result.
+static struct key *by_head(struct key *key, struct key *to, size_t n)
+{
+    for (unsigned shift = 0; shift < 64; shift += 8) {
+        size_t start[257] = {0};
+        for (size_t i = 0; i < n; i++)
+            start[1 + (key[i].head >> shift & 0xff)]++;
+        for (unsigned b = 0; b < 256; b++)
+            start[b + 1] += start[b];
+        for (size_t i = 0; i < n; i++)
+            to[start[key[i].head >> shift & 0xff]++] = key[i];
+        struct key *const from = key;
+        key = to;
+        to = from;
+    }
+    return key;
+}
+
+// By text, then id, the order in which they come. By head first, which tells most apart.
+static bool sort(struct entry **entry, size_t n)
+{
+    struct entry *const sorted = malloc((n + 1) * sizeof *sorted);
+    struct key *const room = malloc((2 * n + 1) * sizeof *room);
+    const bool ok = sorted && room;
+    for (uint32_t i = 0; ok && i < n; i++)
+        room[i] = (struct key){(*entry)[i].head, i};
+    const struct key *const key = ok ? by_head(room, room + n, n) : NULL;
+    for (size_t i = 0; ok && i < n; i++)
+        sorted[i] = (*entry)[key[i].at];
+    for (size_t i = 0, run; ok && i < n; i += run) {
+        for (run = 1; i + run < n && sorted[i + run].head == sorted[i].head; run++)
+            ;
+        if (run > 1)
+            qsort(sorted + i, run, sizeof *sorted, by_text);
+    }
+    free(room);
+    if (!ok) {
+        free(sorted);
+        return false;
+    }
+    free(*entry);
+    *entry = sorted;
+    return true;
 }
 
 // Lists the tokens with a text, and those that end a generation.
@@ -90,17 +138,22 @@ static void close_path(struct trie *t, uint32_t *path, size_t *len, size_t keep)
     while (*len > keep) {
         const uint32_t at = path[--*len];
         t->node[at].skip = (uint32_t)t->n;
-        if (*len)
-            t->bytes[path[*len - 1]] |= t->bytes[at];
+        if (!*len)
+            break;
+        const uint32_t above = path[*len - 1];
+        const unsigned char height = t->height[at] < 255 ? t->height[at] + 1 : 255;
+        t->bytes[above] |= t->bytes[at];
+        t->height[above] = height > t->height[above] ? height : t->height[above];
     }
 }
 
 static bool add_node(struct trie *t, uint32_t depth, unsigned char byte, uint32_t token)
 {
     if (!mem_grow(&t->node, &t->node_cap, t->n + 2, sizeof *t->node) ||
-        !mem_grow(&t->bytes, &t->bytes_cap, t->n + 1, sizeof *t->bytes))
+        !mem_grow(&t->bytes, &t->bytes_cap, t->n + 1, sizeof *t->bytes) || !mem_grow(&t->height, &t->height_cap, t->n + 1, 1))
         return false;
     t->node[t->n] = (struct trie_node){.token = token, .depth = depth & 0xffffff, .byte = byte};
+    t->height[t->n] = 1;
     t->bytes[t->n++] = trie_kind(byte);
     return true;
 }
@@ -138,9 +191,8 @@ struct trie *trie_new(const struct vocab *v)
     for (size_t i = 0; ok && i < t->n_tokens; i++)
         t->depth = entry[i].text.len > t->depth ? entry[i].text.len : t->depth;
     if (ok) {
-        qsort(entry, t->n_tokens, sizeof *entry, by_text);
         path = calloc(t->depth + 1, sizeof *path);
-        ok = path && t->depth < 1 << 24 && build(t, entry, path);
+        ok = path && sort(&entry, t->n_tokens) && t->depth < 1 << 24 && build(t, entry, path);
     }
     free(path);
     free(entry);
@@ -156,6 +208,7 @@ void trie_free(struct trie *t)
         return;
     free(t->node);
     free(t->bytes);
+    free(t->height);
     free(t->token);
     free(t->end);
     free(t);

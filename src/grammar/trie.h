@@ -18,13 +18,14 @@ struct trie {
     const struct vocab *v;
     struct trie_node *node; // [n + 1] parents before children; the last one only ends lists
     uint64_t *bytes;        // [n] kinds of byte in the subtree, the node's own included: the union of trie_kind's
+    unsigned char *height;  // [n] levels of the subtree, 255 for more
     size_t n;
     uint32_t *token; // [n_tokens] ids, by text
     size_t n_tokens;
     uint32_t *end; // [n_end] end-of-generation tokens
     size_t n_end;
     size_t depth; // of the deepest node, plus 1
-    size_t node_cap, bytes_cap;
+    size_t node_cap, bytes_cap, height_cap;
 };
 
 #define TRIE_OTHER (UINT64_C(1) << 63) // the kind of all bytes from 128 on

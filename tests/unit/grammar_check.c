@@ -39,7 +39,7 @@ static struct node *rule[RULES];
 static unsigned n_rules;
 static struct vocab vocab;
 
-static const uint32_t alphabet[] = {'a', 'b', 'c', 0xe9, 0xe8, 0x3b1, 0x65e5, 0x672c, 0x1f600, 0x1f601};
+static const uint32_t alphabet[] = {'a', 'b', 'c', 'c', '!', 'x', 0xe9, 0xe8, 0x3b1, 0x65e5, 0x672c, 0x1f600, 0x1f601};
 enum { LETTERS = sizeof alphabet / sizeof *alphabet };
 
 static struct node *make(unsigned depth)
@@ -448,12 +448,13 @@ static void complain(const char *what, uint32_t id)
 static void make_vocab(void)
 {
     vocab_free(&vocab);
-    const unsigned n = 10 + below(120);
+    const bool wide = !below(4); // many letters in long texts, for the shortcuts that a walk takes
+    const unsigned n = wide ? 400 : 10 + below(120);
     for (unsigned i = 0; i < n; i++) {
         char t[64];
         unsigned len = 0;
-        for (unsigned k = below(12) ? 1 + below(4) : 0; k--;)
-            len += utf8(alphabet[below(LETTERS)], t + len);
+        for (unsigned k = below(12) ? 1 + below(wide ? 7 : 4) : 0; k--;)
+            len += utf8(wide && below(30) ? 0x21 + below(0x5d) : alphabet[below(LETTERS)], t + len);
         const unsigned from = len && !below(3) ? below(len) : 0;
         if (len > from && !below(3))
             len -= below(len - from);
