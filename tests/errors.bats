@@ -181,7 +181,7 @@ rows() {
     find "$ROOT/src" -name '*.[ch]' -exec perl "$BATS_TEST_DIRNAME/errors.perl" "$BATS_TEST_DIRNAME/errors.tsv" {} +
 }
 
-# The options that --help shows: name, metavar or -, and whether it works yet.
+# The options that --help shows: name, and metavar or -.
 options() {
     sampl --help | perl -0777 -ne '
         s/\n {12,}(?=\S)/  /g;
