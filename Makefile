@@ -58,12 +58,12 @@ $(BUILD)/%.o: src/%.c
 	$(Q)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(EXTRA_CFLAGS) -MMD -MP -c -o $@ $<
 
 # The scalar tier is what its name says.
-$(BUILD)/kern/kern_scalar.o: EXTRA_CFLAGS := -fno-tree-vectorize
+$(BUILD)/kern/kern_scalar.o $(BUILD)/kern/gumbel_scalar.o: EXTRA_CFLAGS := -fno-tree-vectorize
 
 # Only the kernels of a tier may use its instructions.
 ifneq ($(filter x86_64-%,$(shell $(CC) -dumpmachine)),)
-$(BUILD)/kern/kern_avx2.o $(BUILD)/kern/ordered_avx2.o: EXTRA_CFLAGS := -mavx2 -mf16c -mpopcnt
-$(BUILD)/kern/kern_avx512.o $(BUILD)/kern/ordered_avx512.o: EXTRA_CFLAGS := -mavx512f -mavx512bw -mavx512dq -mavx512vl -mpopcnt
+$(BUILD)/kern/kern_avx2.o $(BUILD)/kern/ordered_avx2.o $(BUILD)/kern/gumbel_avx2.o: EXTRA_CFLAGS := -mavx2 -mf16c -mpopcnt
+$(BUILD)/kern/kern_avx512.o $(BUILD)/kern/ordered_avx512.o $(BUILD)/kern/gumbel_avx512.o: EXTRA_CFLAGS := -mavx512f -mavx512bw -mavx512dq -mavx512vl -mpopcnt
 endif
 
 # Where presets are installed is compiled in; a change of it recompiles.
@@ -93,12 +93,18 @@ check: $(BUILD)/sampl units ## run the whole test suite (bats)
 check-arm64: ## build the C unit tests for aarch64 and run them under qemu (gcc-aarch64-linux-gnu, qemu-user)
 	$(MAKE) BUILD=build/arm64 CC=aarch64-linux-gnu-gcc LDFLAGS=-static units
 	cd build/arm64/unit && qemu-aarch64 ./kern_check --cases 2000 && qemu-aarch64 ./parity 1000 && qemu-aarch64 ./sort_check \
-	    && qemu-aarch64 ./rng_check && qemu-aarch64 ./json_number_check 20000 && qemu-aarch64 ./expf_check 9973
+	    && qemu-aarch64 ./rng_check && qemu-aarch64 ./json_number_check 20000 && qemu-aarch64 ./number_text_check 20000 \
+	    && qemu-aarch64 ./expf_check 9973 && qemu-aarch64 ./logf_check 9973 && qemu-aarch64 ./grammar_check 300
 
 .PHONY: prove-expf
 prove-expf: $(BUILD)/unit/expf_check $(BUILD)/unit/kern_check ## every float up to 88: expf against libm, each tier against scalar (minutes)
 	$(BUILD)/unit/expf_check 1
 	$(BUILD)/unit/kern_check --every-float
+
+.PHONY: prove-logf
+prove-logf: $(BUILD)/unit/logf_check $(BUILD)/unit/kern_check ## every normal float: logf against libm's log, and every word's noise in each tier (minutes)
+	$(BUILD)/unit/logf_check 1
+	$(BUILD)/unit/kern_check --every-noise
 
 .PHONY: prove-json
 prove-json: $(BUILD)/unit/json_number_check ## compare the JSON number reader with strtof, at length

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The order of things; everything else is elsewhere.
 #include "cli/complete.h"
+#include "cli/grammar_options.h"
 #include "cli/help.h"
 #include "cli/preset.h"
 #include "cli/print_chain.h"
@@ -32,6 +33,10 @@ static bool act(const struct options *o, const struct kern *kern, struct err *e)
         return run(o, kern, e);
     case ACTION_PRINT_CHAIN:
         if (!print_chain(o, e))
+            return false;
+        break;
+    case ACTION_PRINT_GRAMMAR:
+        if (!grammar_print(o, e))
             return false;
         break;
     case ACTION_HELP:

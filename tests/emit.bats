@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
 # --emit and --output-format: scores and whole distributions, in every format, and one sampl reading another.
-# shellcheck disable=SC2094 # files are named after what is emitted
+# shellcheck disable=SC2094,SC2016 # files are named after what is emitted; bash -c
 
 load helper
 

@@ -38,6 +38,9 @@ make_files() {
     printf 'a\nb\na\n' >v.txt
     printf '1 2\n3,x\n' >ids.bad
     printf '0 1\n2,1\n' >ids
+    printf '%s\n' a b '</s>' >abc.vocab
+    printf 'root ::= "a"\n  "b"' >bad.gbnf
+    printf 'root ::= \0' >nul.gbnf
     mkdir dir p
     echo '--top-k 2' >p/good
     echo '--temp 1 --preset p/bad' >p/nested

@@ -25,7 +25,7 @@ block() {
         done <"$BATS_TEST_TMPDIR/block" >"$BATS_TEST_TMPDIR/printed"
         same "$BATS_TEST_TMPDIR/block" "$BATS_TEST_TMPDIR/printed"
     done
-    [ "$shown" -ge 4 ]
+    [ "$shown" -ge 5 ]
 }
 
 @test "make demo runs the README's first commands" {

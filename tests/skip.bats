@@ -130,6 +130,23 @@ bad() {
     [ "$(stat -c %s got)" -eq 20 ]
 }
 
+@test "bad rows of JSON, in every format and on any number of threads" {
+    local args t
+    printf '[1,2,3] {"logits":[]} [1,2] [null,null,null] [3,2,1]' >a.json
+    for args in '' '-O json' '--emit logits' '--emit logprobs -O npy' '--accept 1,2,0,1,0 --emit score --repeat-penalty 2'; do
+        for t in 1 2 5; do
+            # shellcheck disable=SC2086
+            run -1 sampl -n 3 -s 1 -t $t --on-error skip $args -o "out.$t" a.json
+            echo "$output" >"messages.$t"
+        done
+        [ "$(wc -l <messages.1)" -eq 4 ]
+        for t in 2 5; do
+            same "out.$t" out.1
+            same "messages.$t" messages.1
+        done
+    done
+}
+
 @test "a bad row stays bad on its way through several programs" {
     local format
     for format in f16 f32 npy json; do

@@ -122,8 +122,8 @@ slowly() {
 
 @test "progress: the time left, when the number of rows is known" {
     # a header promises them
-    { printf '\x93NUMPY\1\0v\0' && printf '%-117s\n' "{'descr': '<f4', 'fortran_order': False, 'shape': (8, 3), }"; } >head
-    slowly "cat head rows | '$SAMPL' -f npy --temp 0 --on-error skip >ids"
+    { printf '\x93NUMPY\1\0v\0' && printf '%-117s\n' "{'descr': '<f4', 'fortran_order': False, 'shape': (8, 3), }"; } >header.npy
+    slowly "cat header.npy rows | '$SAMPL' -f npy --temp 0 --on-error skip >ids"
     grep -qaE '[4-8] of 8 rows, [0-9]+\.[0-9] MB/s, 0:0[0-9] left' screen
 }
 

@@ -11,11 +11,19 @@ load helper
     run -0 "$UNITS/parity" 2000
 }
 
+@test "engines: slow versions of their own agree, and what they draw fits the softmax" {
+    run -0 "$UNITS/engine_check" 2000
+}
+
 @test "expf agrees with libm (a sample; make prove-expf does every float)" {
     run -0 "$UNITS/expf_check" 997
 }
 
-@test "mt19937 and its uniform mappings match the standard's known values" {
+@test "logf agrees with libm's f64 logarithm (a sample; make prove-logf does every float)" {
+    run -0 "$UNITS/logf_check" 997
+}
+
+@test "the generators and their uniform mappings match known values" {
     run -0 "$UNITS/rng_check"
 }
 
@@ -33,4 +41,8 @@ load helper
 
 @test "grammars: random ones over random vocabularies match the slow matcher" {
     run -0 "$UNITS/grammar_check" 2000
+}
+
+@test "grammars: what the reader refuses, and where; hostile ones" {
+    run -0 "$UNITS/gbnf_check"
 }

@@ -3,6 +3,9 @@
 
 #include "base/mem.h"
 #include "cli/chainspec.h"
+#include "cli/enginespec.h"
+#include "cli/grammar_options.h"
+#include "cli/vocab_options.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -55,6 +58,13 @@ bool derive(struct options *to, const struct options *from, struct err *e)
     *to = *from;
     to->prompt = to->accept = (struct ids){0};
     to->files = NULL;
+    to->texts = (struct vocab){0};
+    to->bias_text = NULL; // those of `from` are among its biases
+    to->n_bias_texts = to->bias_text_cap = 0;
+    to->dry_piece = NULL;
+    to->gbnf = NULL;
+    to->grammar_given = NULL;
+    to->grammar_shared = to->trie_shared = true;
     to->choice = to->plan = NULL;
     to->n_choices = to->choice_cap = to->n_plan = 0;
     to->word = NULL;
@@ -69,7 +79,7 @@ bool derive(struct options *to, const struct options *from, struct err *e)
 
 void derive_forget_bias(struct options *o)
 {
-    o->params.n_bias = 0;
+    o->params.n_bias = o->n_bias_texts = 0;
 }
 
 void derive_forget_breakers(struct options *o)
@@ -80,12 +90,22 @@ void derive_forget_breakers(struct options *o)
     o->n_dry_texts = 0;
 }
 
+// Reads the grammar that has been given since, if any.
+static bool derive_grammar(struct options *o, struct err *e)
+{
+    if (!o->grammar_given)
+        return true;
+    o->grammar = NULL;
+    o->grammar_shared = false;
+    o->trie_shared = o->trie != NULL;
+    return grammar_options_apply(o, e);
+}
+
 bool derive_plan(struct options *o, struct err *e)
 {
     if (o->params.seed == UINT32_MAX && getrandom(&o->params.seed, sizeof o->params.seed, 0) != sizeof o->params.seed)
         return err_set(e, STATUS_IO, "no random seed to be had from the system");
-    free(o->plan);
-    o->plan = NULL;
-    o->n_choices = 0;
-    return chainspec_build(o, e);
+    if (!vocab_options_resolve(o, e) || !derive_grammar(o, e))
+        return false;
+    return o->engine->options ? enginespec_build(o, e) : chainspec_build(o, e);
 }

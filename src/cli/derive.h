@@ -15,7 +15,7 @@ void derive_forget_breakers(struct options *o);
 // Keeps a malloc'ed string for as long as o lives. Returns it, or NULL when memory is short (or word is NULL).
 const char *derive_keep(struct options *o, char *word);
 
-// Builds the plan anew from changed parameters.
+// Once, after parameters have changed: builds grammar and plan.
 bool derive_plan(struct options *o, struct err *e);
 
 #endif

@@ -102,12 +102,13 @@ const struct option_row option_table[] = {
     {"logit-bias", .brief = "l", .metavar = "ID(+|-)BIAS", .group = GROUP_CHAIN, .set = set_bias,
      .help = "add BIAS to a token's logit; ID-inf bans it; with --vocab also \"TEXT\"(+|-)BIAS; may be repeated"},
     {"ignore-eos", .group = GROUP_CHAIN, AT(ignore_eos), .set = set_flag, .help = "ban the vocabulary's end-of-generation tokens"},
-    {"grammar", .metavar = "GBNF", .group = GROUP_CHAIN, .help = "constrain the output to a grammar"},
-    {"grammar-file", .metavar = "FILE", .group = GROUP_CHAIN, .help = "the same, from a file"},
+    {"grammar", .metavar = "GBNF", .group = GROUP_CHAIN, .set = set_grammar,
+     .help = "let only tokens through that fit a grammar in llama.cpp's notation; needs --vocab"},
+    {"grammar-file", .metavar = "FILE", .group = GROUP_CHAIN, .set = set_grammar_file, .help = "the same, from a file"},
     {"json-schema", .brief = "j", .metavar = "SCHEMA", .group = GROUP_CHAIN, .help = "constrain the output to a JSON schema"},
     {"json-schema-file", .brief = "jf", .metavar = "FILE", .group = GROUP_CHAIN, .help = "the same, from a file"},
-    {"engine", .metavar = "NAME", .group = GROUP_CHAIN, .choices = "llama,ollama,akunu,akunu-gpu,batch",
-     .help = "whose pipeline to run"},
+    {"engine", .metavar = "NAME", .group = GROUP_CHAIN, .def = "llama", AT(engine_name), .set = set_choice,
+     .choices = "llama,ollama,akunu,akunu-gpu,batch", .help = "whose pipeline to run; each has defaults of its own"},
     {"backend-sampling", .brief = "bs", .group = GROUP_CHAIN, AT(backend_sampling), .set = set_flag, .help = "no effect, as there is no backend"},
 
     // scatter
@@ -155,6 +156,7 @@ const struct option_row option_table[] = {
     {"list-presets", .group = GROUP_OTHER, .set = set_list_presets, .help = "list the presets that can be named, and exit"},
     {"print-chain", .metavar = "[=FMT]", .group = GROUP_OTHER, AT(how), .set = set_print_chain, .choices = "text,json,llama,server",
      .help = "print the effective chain and exit"},
+    {"print-grammar", .group = GROUP_OTHER, .set = set_print_grammar, .help = "print the effective grammar and exit"},
     {"threads", .brief = "t", .metavar = "N", .group = GROUP_OTHER, .def = "1", AT(threads), INT(1, 1024),
      .help = "spread rows over N threads where the chain carries nothing from row to row"},
     {"verbose", .brief = "v", .group = GROUP_OTHER, AT(verbose), .set = set_flag, .help = "say on stderr what goes on"},
@@ -165,6 +167,8 @@ const struct option_row option_table[] = {
     {NULL},
 };
 // clang-format on
+
+_Static_assert(sizeof option_table / sizeof *option_table <= OPTIONS_MOST, "struct options has a place for each");
 
 static bool same_name(const char *name, size_t len, const char *option)
 {
@@ -184,4 +188,9 @@ const struct option_row *option_by_name(const char *name, size_t len)
                 return row;
     }
     return NULL;
+}
+
+bool option_given(const struct options *o, const struct option_row *row)
+{
+    return o->given[row - option_table];
 }

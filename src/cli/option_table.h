@@ -31,4 +31,7 @@ extern const struct option_row option_table[]; // ends with a NULL name
 // The row that has this long name, len characters long, '_' counting as '-'; NULL: none.
 const struct option_row *option_by_name(const char *name, size_t len);
 
+// Was the option on the command line or in a preset?
+bool option_given(const struct options *o, const struct option_row *row);
+
 #endif

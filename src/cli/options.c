@@ -3,6 +3,8 @@
 
 #include "base/mem.h"
 #include "cli/chainspec.h"
+#include "cli/enginespec.h"
+#include "cli/grammar_options.h"
 #include "cli/part.h"
 #include "cli/preset.h"
 #include "cli/set.h"
@@ -156,6 +158,7 @@ static bool take(struct parser *ps, int opt)
     const struct option_row *const row = row_of(opt);
     if (!row->set)
         return err_set(ps->e, STATUS_USAGE, "--%s is not available yet", row->name);
+    ps->o->given[row - option_table] = true;
     return row->set == set_preset ? insert_preset(ps, optarg) : row->set(row, optarg, ps->o, ps->e);
 }
 
@@ -207,6 +210,8 @@ static bool check_emit(const struct options *o, struct err *e)
 // What depends on more than one option.
 static bool finish(struct options *o, struct err *e)
 {
+    if (!enginespec_settle(o, e))
+        return false;
     if (o->params.scatter_strength_min > o->params.scatter_strength_max)
         return err_set(e, STATUS_USAGE, "--scatter-strength-min is above --scatter-strength-max");
     if (o->trace && !o->dump)
@@ -220,7 +225,8 @@ static bool finish(struct options *o, struct err *e)
     o->random_seed = o->params.seed == UINT32_MAX;
     if (o->random_seed && getrandom(&o->params.seed, sizeof o->params.seed, 0) != sizeof o->params.seed)
         return err_set(e, STATUS_IO, "no random seed to be had from the system");
-    if (!vocab_options_apply(o, e) || !chainspec_build(o, e))
+    if (!vocab_options_apply(o, e) || !grammar_options_apply(o, e) ||
+        !(o->engine->options ? enginespec_build(o, e) : chainspec_build(o, e)))
         return false;
     vocab_options_warn(o);
     return part_check(o, e);
@@ -236,7 +242,7 @@ bool options_parse(struct options *o, int argc, char **argv, struct err *e)
         memcpy(ps.argv, argv, (size_t)argc * sizeof *ps.argv);
     else
         err_from_fault(e, fault_memory());
-    ok = ok && set_defaults(o, e) && parse_arguments(&ps) && (o->action > ACTION_PRINT_CHAIN || finish(o, e));
+    ok = ok && set_defaults(o, e) && parse_arguments(&ps) && (o->action > ACTION_PRINT_GRAMMAR || finish(o, e));
     free(ps.argv);
     free(ps.longs);
     free(ps.shorts);
@@ -254,6 +260,7 @@ void options_free(struct options *o)
     free(o->bias_text);
     free(o->dry_piece);
     vocab_free(&o->texts);
+    grammar_options_free(o);
     free(o->dry_text);
     for (size_t i = 0; i < o->params.n_dry_breakers; i++)
         free((void *)(uintptr_t)o->breaker[i].ids);

@@ -5,14 +5,22 @@
 
 #include "io/err.h"
 #include "io/output.h"
-#include "sample/chain.h"
+#include "sample/engine.h"
 #include "vocab/vocab.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-enum action { ACTION_RUN, ACTION_PRINT_CHAIN, ACTION_HELP, ACTION_VERSION, ACTION_LIST_PRESETS, ACTION_GENERATE };
+enum action {
+    ACTION_RUN,
+    ACTION_PRINT_CHAIN,
+    ACTION_PRINT_GRAMMAR,
+    ACTION_HELP,
+    ACTION_VERSION,
+    ACTION_LIST_PRESETS,
+    ACTION_GENERATE
+};
 
 struct ids {
     uint32_t *id; // [n]
@@ -37,6 +45,11 @@ struct share {
     int64_t k, n;
 };
 
+struct grammar;
+struct trie;
+
+enum { OPTIONS_MOST = 128 };
+
 struct options {
     enum action action;
     const char *how; // ACTION_PRINT_CHAIN: text, json, llama or server; ACTION_GENERATE: bash, zsh or fish
@@ -58,6 +71,8 @@ struct options {
 
     // chain
     struct params params;
+    const char *engine_name;
+    const struct engine *engine;
     bool random_seed;        // params.seed came from the operating system
     const char *samplers;    // as given: names, or
     bool samplers_by_letter; // letters
@@ -70,6 +85,15 @@ struct options {
     bool dry_text_given, dry_ids_given;
     bool ignore_eos;
 
+    // grammar
+    const char *grammar_given; // GBNF, or the file that holds it; NULL: none
+    bool grammar_is_file;
+    char *gbnf; // [gbnf_len] its text
+    size_t gbnf_len;
+    struct grammar *grammar;
+    struct trie *trie;                // of the vocabulary; with a grammar to run under
+    bool grammar_shared, trie_shared; // they belong to other options
+
     // output
     enum emit emit;
     bool dump;
@@ -80,6 +104,8 @@ struct options {
     bool line_buffered;
     bool stats;
     bool skip_bad; // rows, and go on
+
+    bool given[OPTIONS_MOST]; // by row of the option table: was it on the command line or in a preset?
 
     int32_t threads;
     bool verbose, backend_sampling;

@@ -4,6 +4,8 @@
 enum carry part_carry(const struct options *o, size_t *stage)
 {
     const bool known = o->accept.given || o->accept_recorded;
+    if (o->grammar && !o->independent) // how often a row draws depends on what came before
+        return CARRY_ROWS;
     const enum carry carry = chain_carry(o->plan, o->n_plan, stage);
     return o->independent || (known && carry == CARRY_TOKENS) ? CARRY_NOTHING : carry;
 }
@@ -24,7 +26,7 @@ bool part_check(const struct options *o, struct err *e)
     if (!part_is_later(o) || (o->row_base && o->row_base <= o->rows.first)) // the run begins in this part
         return true;
     const enum carry carry = part_carry(o, &stage);
-    const char *const name = o->plan[stage].row->name;
+    const char *const name = o->grammar ? "the grammar" : o->plan[stage].row->name;
     if (carry == CARRY_TOKENS)
         return err_set(e, STATUS_USAGE, "%s: %s needs the tokens before this part: give them with --accept, or use --independent",
                        option, name);

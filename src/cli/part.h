@@ -6,7 +6,7 @@
 
 #include "cli/options.h"
 
-// What the chain must know of earlier rows beyond the tokens that are given; *stage as chain_carry has it.
+// What the chain must know of earlier rows beyond the tokens that are given; *stage as chain_carry has it, unless it is the grammar.
 enum carry part_carry(const struct options *o, size_t *stage);
 
 // Do rows of the longer run come before this part? Also true when it holds none at all.

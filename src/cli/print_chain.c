@@ -26,16 +26,17 @@ static const char *value_text(const struct option_row *row, const struct params 
     return text;
 }
 
-// Walks a comma-separated list of options: the row of the one at *at, which moves on; NULL at the end.
-static const struct option_row *next_option(const char **at)
+// Walks a comma-separated list of options: the row of the next that the engine listens to; *at moves on. NULL at the end.
+static const struct option_row *next_option(const struct options *o, const char **at)
 {
-    *at += strspn(*at, ",");
-    if (!**at)
-        return NULL;
-    const size_t len = strcspn(*at, ",");
-    const struct option_row *const row = option_by_name(*at, len);
-    *at += len;
-    return row;
+    while (*(*at += strspn(*at, ","))) {
+        const char *const name = *at;
+        const size_t len = strcspn(name, ",");
+        *at += len;
+        if (engine_has(o->engine, name, len))
+            return option_by_name(name, len);
+    }
+    return NULL;
 }
 
 static void bias_text(const struct bias *b, char text[2 * NUMBER_TEXT])
@@ -47,13 +48,15 @@ static void bias_text(const struct bias *b, char text[2 * NUMBER_TEXT])
 
 static void print_text(const struct options *o)
 {
+    if (o->engine->options)
+        printf("engine %s\n", o->engine->name);
     printf("seed %" PRIu32 "%s\n", o->params.seed, o->random_seed ? " (random)" : "");
     for (size_t i = 0; i < o->n_plan; i++) {
         const struct choice *const stage = &o->plan[i];
         const char *at = stage->row->options;
         char text[2 * NUMBER_TEXT];
         printf("%-12s %-4s", stage->row->name, chain_enabled(stage) ? "on" : "off");
-        for (const struct option_row *row; (row = next_option(&at));)
+        for (const struct option_row *row; (row = next_option(o, &at));)
             printf(" %s=%s", row->name, value_text(row, &stage->params, text));
         for (size_t b = 0; stage->row->sampler == &sampler_logit_bias && b < o->params.n_bias; b++) {
             bias_text(&o->params.bias[b], text);
@@ -64,10 +67,10 @@ static void print_text(const struct options *o)
 }
 
 // Adds {"name":value, ...} for a list of options, under our names or llama-server's.
-static bool add_params(cJSON *to, const char *options, const struct params *p, bool server)
+static bool add_params(cJSON *to, const struct options *o, const char *options, const struct params *p, bool server)
 {
     bool ok = true;
-    for (const struct option_row *row; ok && (row = next_option(&options));) {
+    for (const struct option_row *row; ok && (row = next_option(o, &options));) {
         char name[64], text[NUMBER_TEXT];
         snprintf(name, sizeof name, "%s", server && row->server ? row->server : row->name);
         for (char *c = name; *c; c++)
@@ -97,7 +100,8 @@ static bool add_seed(cJSON *to, const struct options *o)
 {
     char text[NUMBER_TEXT];
     snprintf(text, sizeof text, "%" PRIu32, o->params.seed);
-    return cJSON_AddRawToObject(to, "seed", text);
+    return (!o->engine->options || cJSON_AddStringToObject(to, "engine", o->engine->name)) &&
+           cJSON_AddRawToObject(to, "seed", text);
 }
 
 static bool add_stages(cJSON *to, const struct options *o)
@@ -109,7 +113,7 @@ static bool add_stages(cJSON *to, const struct options *o)
         cJSON *const item = cJSON_CreateObject();
         ok = item && cJSON_AddItemToArray(list, item) && cJSON_AddStringToObject(item, "name", stage->row->name) &&
              cJSON_AddBoolToObject(item, "enabled", chain_enabled(stage)) &&
-             add_params(item, stage->row->options, &stage->params, false) &&
+             add_params(item, o, stage->row->options, &stage->params, false) &&
              (stage->row->sampler != &sampler_logit_bias || add_bias(item, &stage->params));
     }
     return ok;
@@ -125,8 +129,9 @@ static bool add_request(cJSON *to, const struct options *o)
         ok = name && cJSON_AddItemToArray(names, name);
     }
     for (const struct registry_row *row = registry; ok && row->name; row++)
-        ok = add_params(to, row->options, &o->params, true);
-    return ok && add_params(to, "mirostat", &o->params, true) && (!o->params.n_bias || add_bias(to, &o->params));
+        ok = add_params(to, o, row->options, &o->params, true);
+    return ok && add_params(to, o, "mirostat", &o->params, true) &&
+           (!o->gbnf || cJSON_AddStringToObject(to, "grammar", o->gbnf)) && (!o->params.n_bias || add_bias(to, &o->params));
 }
 
 static bool print_json(const struct options *o, struct err *e)
@@ -149,7 +154,7 @@ static void print_names(const struct options *o)
     for (size_t i = 0; i < o->n_choices; i++) {
         const struct choice *const c = &o->choice[i];
         const char *at = c->row->options;
-        const struct option_row *const row = next_option(&at);
+        const struct option_row *const row = next_option(o, &at);
         char own[NUMBER_TEXT], common[NUMBER_TEXT];
         printf("%s%s", i ? ";" : "", c->row->name);
         if (row && strcmp(value_text(row, &c->params, own), value_text(row, &o->params, common)) != 0)
@@ -173,11 +178,15 @@ static void print_word(const char *s)
 
 static void print_flags(const struct options *o)
 {
-    print_names(o);
+    if (o->engine->options)
+        printf("--engine %s", o->engine->name);
+    else
+        print_names(o);
     for (const struct option_row *row = option_table; row->name; row++) {
         char text[NUMBER_TEXT];
         if ((row->group != GROUP_CHAIN && row->group != GROUP_SCATTER) ||
-            (row->set != set_int && row->set != set_float && row->set != set_seed && row->set != set_flag))
+            (row->set != set_int && row->set != set_float && row->set != set_seed && row->set != set_flag) ||
+            (row->set != set_seed && !engine_has(o->engine, row->name, strlen(row->name))))
             continue;
         const char *const value = value_text(row, &o->params, text);
         if (row->set != set_flag)
@@ -188,6 +197,10 @@ static void print_flags(const struct options *o)
     if (o->vocab_file) {
         fputs(" --vocab ", stdout);
         print_word(o->vocab_file);
+    }
+    if (o->grammar_given) {
+        fputs(o->grammar_is_file ? " --grammar-file " : " --grammar ", stdout);
+        print_word(o->grammar_given);
     }
     for (size_t i = 0; i < o->params.n_bias; i++) {
         char text[2 * NUMBER_TEXT];
@@ -211,6 +224,8 @@ static void print_flags(const struct options *o)
 
 bool print_chain(const struct options *o, struct err *e)
 {
+    if (o->engine->options && !strcmp(o->how, "server"))
+        return err_set(e, STATUS_USAGE, "--print-chain: llama-server has no engine %s", o->engine->name);
     if (!strcmp(o->how, "json") || !strcmp(o->how, "server"))
         return print_json(o, e);
     if (!strcmp(o->how, "llama"))

@@ -3,6 +3,7 @@
 
 #include "cli/derive.h"
 #include "cli/server_params.h"
+#include "grammar/trie.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,7 @@ static void sequence_free(struct sequence *q)
     if (!q)
         return;
     chain_free(q->chain);
+    constraint_free(&q->constraint);
     forget_options(q->own);
     free(q->name);
     free(q);
@@ -30,6 +32,7 @@ void sequences_free(struct sequences *s)
     for (size_t i = 0; i < s->slots; i++)
         sequence_free(s->named[i]);
     free(s->named);
+    trie_free(s->trie);
     *s = (struct sequences){0};
 }
 
@@ -79,9 +82,10 @@ static struct sequence *make(const struct options *o, const char *name, struct e
         q->hash = name ? hash_of(name) : 0;
         q->chain = q->name || !name ? chain_new(o->plan, o->n_plan, &fault) : NULL;
     }
-    if (!q || !q->chain) {
+    if (!q || !q->chain || !constraint_init(&q->constraint, o, e)) {
+        if (!q || !q->chain)
+            err_from_fault(e, fault);
         sequence_free(q);
-        err_from_fault(e, fault);
         return NULL;
     }
     if (name)
@@ -105,26 +109,65 @@ struct sequence *sequences_find(struct sequences *s, const char *name, struct er
     return *at;
 }
 
-bool sequence_change(struct sequence *q, const cJSON *params, struct err *e)
+// The settings with params in place of some; NULL on failure.
+static struct options *changed(struct sequences *s, const struct options *settings, const cJSON *params, struct err *e)
 {
     struct options *const own = calloc(1, sizeof *own);
-    struct fault fault = fault_none();
-    if (!own)
-        return err_from_fault(e, fault_memory());
-    bool ok = derive(own, q->settings, e) && server_params_set(own, params, e) && derive_plan(own, e);
-    struct chain *const chain = ok ? chain_new(own->plan, own->n_plan, &fault) : NULL;
+    if (!own) {
+        err_from_fault(e, fault_memory());
+        return NULL;
+    }
+    bool ok = derive(own, settings, e);
+    if (ok && !own->trie)
+        own->trie = s->trie;
+    ok = ok && server_params_set(own, params, e) && derive_plan(own, e);
+    if (!own->trie_shared) { // the first grammar of the run
+        s->trie = own->trie;
+        own->trie_shared = true;
+    }
+    if (ok)
+        return own;
+    forget_options(own);
+    return NULL;
+}
+
+// A chain for other settings that goes on where q's stands.
+static struct chain *continued(const struct sequence *q, const struct options *settings, struct err *e)
+{
+    struct fault fault;
+    struct chain *const chain = chain_new(settings->plan, settings->n_plan, &fault);
     if (chain) {
         chain_remember(chain);
         fault = chain_adopt(chain, q->chain);
     }
-    ok = ok && (!fault.code || err_from_fault(e, fault));
-    if (!ok) {
+    if (!fault.code)
+        return chain;
+    err_from_fault(e, fault);
+    chain_free(chain);
+    return NULL;
+}
+
+bool sequence_change(struct sequences *s, struct sequence *q, const cJSON *params, struct err *e)
+{
+    struct options *const own = changed(s, q->settings, params, e);
+    struct chain *const chain = own ? continued(q, own, e) : NULL;
+    struct constraint constraint = q->constraint;
+    const bool same = own && own->grammar == q->settings->grammar;
+    if (!chain || (!same && !constraint_init(&constraint, own, e))) {
         chain_free(chain);
         forget_options(own);
         return false;
     }
+    if (!same)
+        constraint_free(&q->constraint);
+    q->constraint = constraint;
     chain_free(q->chain);
+    if (same && q->own && !q->own->grammar_shared) { // it goes on to the new settings
+        own->grammar_shared = false;
+        q->own->grammar_shared = true;
+    }
     forget_options(q->own);
-    *q = (struct sequence){.name = q->name, .hash = q->hash, .settings = own, .own = own, .chain = chain, .begun = q->begun};
+    q->settings = q->own = own;
+    q->chain = chain;
     return true;
 }

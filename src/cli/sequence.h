@@ -3,7 +3,7 @@
 #ifndef SAMPL_CLI_SEQUENCE_H
 #define SAMPL_CLI_SEQUENCE_H
 
-#include "cli/options.h"
+#include "cli/constraint.h"
 
 #include <cjson/cJSON.h>
 
@@ -13,7 +13,9 @@ struct sequence {
     const struct options *settings; // the run's, or own
     struct options *own;            // NULL: as the run's
     struct chain *chain;
-    bool begun; // a row has been seen
+    struct constraint constraint; // by the grammar
+    bool begun;                   // a row has been seen
+    uint64_t base;                // the row at which its generators were last seeded, or 0
 };
 
 struct sequences {
@@ -21,6 +23,7 @@ struct sequences {
     struct sequence *unnamed;
     struct sequence **named; // [slots] open addressing, NULL when free; slots is a power of two, or 0
     size_t n, slots;
+    struct trie *trie; // of the vocabulary, once a row has brought a grammar and the run has none
 };
 
 // A zeroed struct with o set holds none yet; o outlives it.
@@ -31,6 +34,6 @@ struct sequence *sequences_find(struct sequences *s, const char *name, struct er
 
 // Changes parameters from here on; the history and the generators go on. The chain remembers: a named sequence's does, the unnamed one's
 // if it was told to before its first row.
-bool sequence_change(struct sequence *q, const cJSON *params, struct err *e);
+bool sequence_change(struct sequences *s, struct sequence *q, const cJSON *params, struct err *e);
 
 #endif

@@ -225,6 +225,17 @@ static bool set_breakers(const cJSON *item, struct options *o, struct err *e)
     return true;
 }
 
+// An empty one is none.
+static bool set_grammar_text(const cJSON *item, struct options *o, struct err *e)
+{
+    if (!cJSON_IsString(item))
+        return wrong(item, "a string", e);
+    if (!*item->valuestring)
+        return true;
+    const char *const kept = derive_keep(o, strdup(item->valuestring));
+    return kept ? set(option_by_name("grammar", strlen("grammar")), kept, o, e) : err_from_fault(e, fault_memory());
+}
+
 static bool member(const cJSON *item, struct options *o, struct err *e)
 {
     if (cJSON_IsNull(item))
@@ -238,7 +249,11 @@ static bool member(const cJSON *item, struct options *o, struct err *e)
         return set_biases(item, o, e);
     if (!strcmp(item->string, "dry_sequence_breakers"))
         return set_breakers(item, o, e);
+    if (!strcmp(item->string, "grammar"))
+        return set_grammar_text(item, o, e);
     const struct option_row *const row = row_of(item->string);
+    if (row && !engine_has(o->engine, row->name, strlen(row->name)) && row->set != set_seed)
+        return err_set(e, STATUS_DATA, "params: engine %s has no stage for %s", o->engine->name, item->string);
     if (row && row->set == set_flag)
         return set_boolean(row, item, o, e);
     if (row && (row->set == set_int || row->set == set_float || row->set == set_seed))

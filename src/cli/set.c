@@ -323,6 +323,30 @@ bool set_print_chain(const struct option_row *row, const char *value, struct opt
     return set_choice(row, value ? value : "text", o, e);
 }
 
+bool set_grammar(const struct option_row *row, const char *value, struct options *o, struct err *e)
+{
+    (void)row, (void)e;
+    o->grammar_given = value;
+    o->grammar_is_file = false;
+    return true;
+}
+
+bool set_grammar_file(const struct option_row *row, const char *value, struct options *o, struct err *e)
+{
+    if (!*value)
+        return err_set(e, STATUS_USAGE, "--%s: '' is no file name", row->name);
+    o->grammar_given = value;
+    o->grammar_is_file = true;
+    return true;
+}
+
+bool set_print_grammar(const struct option_row *row, const char *value, struct options *o, struct err *e)
+{
+    (void)row, (void)value, (void)e;
+    o->action = ACTION_PRINT_GRAMMAR;
+    return true;
+}
+
 bool set_generate(const struct option_row *row, const char *value, struct options *o, struct err *e)
 {
     o->action = ACTION_GENERATE;

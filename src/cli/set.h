@@ -23,13 +23,14 @@ set_fn set_accept;   // the same, or the word recorded
 set_fn set_bias;     // one more struct bias from ID(+|-)BIAS
 set_fn set_samplers; // options.samplers; chainspec.c reads it when all options are known
 set_fn set_samplers_by_letter;
-set_fn set_dry_text;    // one more of options.dry_text
-set_fn set_dry_ids;     // one more of options.breaker from 1,2,3 or @FILE
-set_fn set_emit;        // enum emit
-set_fn set_on_error;    // bool: skip, not stop
-set_fn set_dump;        // options.dump, dump_most
-set_fn set_preset;      // never called: options_parse puts the preset's words in place
-set_fn set_print_chain; // the action, and its choice
-set_fn set_help, set_version, set_list_presets, set_generate;
+set_fn set_dry_text;                  // one more of options.dry_text
+set_fn set_dry_ids;                   // one more of options.breaker from 1,2,3 or @FILE
+set_fn set_emit;                      // enum emit
+set_fn set_on_error;                  // bool: skip, not stop
+set_fn set_dump;                      // options.dump, dump_most
+set_fn set_preset;                    // never called: options_parse puts the preset's words in place
+set_fn set_print_chain;               // the action, and its choice
+set_fn set_grammar, set_grammar_file; // options.grammar_given
+set_fn set_help, set_print_grammar, set_version, set_list_presets, set_generate;
 
 #endif

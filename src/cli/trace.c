@@ -7,14 +7,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool trace_plan(struct trace *t, const struct choice *plan, size_t n)
+bool trace_plan(struct trace *t, const struct choice *plan, size_t n, bool grammar)
 {
     free(t->line);
-    t->line = calloc(n, sizeof *t->line);
+    t->line = calloc(n + 1, sizeof *t->line);
     t->plan = plan;
-    t->n = n;
+    t->n = n + grammar;
+    t->first = grammar;
+    if (t->line && grammar)
+        t->line[0].name = "grammar";
     for (size_t i = 0; t->line && i < n; i++)
-        t->line[i] = (struct trace_line){.name = plan[i].row->name, .enabled = chain_enabled(&plan[i])};
+        t->line[t->first + i] = (struct trace_line){.name = plan[i].row->name, .enabled = chain_enabled(&plan[i])};
     return t->line;
 }
 
@@ -58,6 +61,8 @@ struct fault trace_begin(struct trace *t, const struct cand *c)
         return fault_memory();
     distribution(t, c);
     swap(t);
+    if (t->first)
+        t->line[0].enabled = false; // unless trace_grammar follows
     return fault_none();
 }
 
@@ -73,10 +78,9 @@ static void note_removed(struct trace_line *line, uint32_t id, double p)
         line->removed[at] = (struct ranked){.id = id, .p = (float)p};
 }
 
-struct fault trace_stage(void *arg, size_t stage, struct cand *c)
+static void note_stage(struct trace *t, size_t at, const struct cand *c)
 {
-    struct trace *const t = arg;
-    struct trace_line *const line = &t->line[stage];
+    struct trace_line *const line = &t->line[at];
     *line = (struct trace_line){.name = line->name, .enabled = true};
     distribution(t, c);
     for (size_t i = 0; i < c->n_vocab; i++) {
@@ -95,5 +99,17 @@ struct fault trace_stage(void *arg, size_t stage, struct cand *c)
         }
     }
     swap(t);
+}
+
+struct fault trace_grammar(struct trace *t, const struct cand *c)
+{
+    note_stage(t, 0, c);
+    return fault_none();
+}
+
+struct fault trace_stage(void *arg, size_t stage, struct cand *c)
+{
+    struct trace *const t = arg;
+    note_stage(t, t->first + stage, c);
     return fault_none();
 }

@@ -8,19 +8,23 @@
 
 struct trace {
     const struct choice *plan;
-    struct trace_line *line; // [n] one a stage of the plan
-    size_t n;
+    struct trace_line *line; // [n] one a stage of the plan, after those before the plan
+    size_t n, first;
     float *logit;           // [n_vocab] after the newest stage, by id; -inf for what is gone or masked
     double *before, *after; // [n_vocab] probabilities around the newest stage, by id
     size_t logit_cap, before_cap, after_cap;
 };
 
-// Prepares for rows that go through a plan; a zeroed struct, or one used for another plan, will do. False when memory is short.
-bool trace_plan(struct trace *t, const struct choice *plan, size_t n);
+// Prepares for rows that go through a plan; a zeroed struct, or one used for another plan, will do. With a grammar its line is the first.
+// False when memory is short.
+bool trace_plan(struct trace *t, const struct choice *plan, size_t n, bool grammar);
 void trace_free(struct trace *t);
 
 // Notes the distribution before the first stage; c is loaded.
 struct fault trace_begin(struct trace *t, const struct cand *c);
+
+// Notes what the grammar took from the row, before the first stage.
+struct fault trace_grammar(struct trace *t, const struct cand *c);
 
 // A chain_watch_fn; arg is the trace.
 struct fault trace_stage(void *arg, size_t stage, struct cand *c);

@@ -92,8 +92,11 @@ static bool breakers(struct options *o, struct err *e)
 
 bool vocab_options_apply(struct options *o, struct err *e)
 {
-    if (!load(o, e))
-        return false;
+    return load(o, e) && vocab_options_resolve(o, e);
+}
+
+bool vocab_options_resolve(struct options *o, struct err *e)
+{
     for (size_t i = 0; i < o->n_bias_texts; i++)
         if (!find_token(o, &o->bias_text[i], &o->bias[o->bias_text[i].bias].id, e))
             return false;

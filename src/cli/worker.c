@@ -22,6 +22,7 @@ bool worker_init(struct worker *w, const struct options *o, const struct kern *k
     *w = (struct worker){.o = o, .sequences = {.o = o}};
     cand_init(&w->cand, kern);
     w->cand.want_p = o->dump || o->emit == EMIT_PROBS;
+    w->cand.want_chosen_p = o->dump || (o->output_format && strcmp(o->output_format, "text") != 0);
     w->seq = sequences_find(&w->sequences, NULL, e);
     return w->seq;
 }
@@ -32,6 +33,7 @@ void worker_free(struct worker *w)
     cand_free(&w->cand);
     trace_free(&w->trace);
     stats_scratch_free(&w->stats);
+    free(w->masked);
 }
 
 static bool accept_all(struct worker *w, const uint32_t *id, size_t n, struct err *e)
@@ -40,6 +42,15 @@ static bool accept_all(struct worker *w, const uint32_t *id, size_t n, struct er
     for (size_t i = 0; i < n && !fault.code; i++)
         fault = chain_accept(w->seq->chain, id[i]);
     return err_from_fault(e, fault);
+}
+
+// The same for tokens of the text, which the grammar follows; the prompt it does not.
+static bool accept_text(struct worker *w, const uint32_t *id, size_t n, struct err *e)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!constraint_accept(&w->seq->constraint, id[i], e))
+            return false;
+    return accept_all(w, id, n, e);
 }
 
 static bool in_vocabulary(const uint32_t *id, size_t n, size_t n_vocab, const char *where, struct err *e)
@@ -76,7 +87,7 @@ static bool heed(struct worker *w, const struct input_row *row, struct err *e)
     if (!row->params)
         return true;
     w->trace.plan = NULL; // the old one is gone
-    return sequence_change(w->seq, row->params, e);
+    return sequence_change(&w->sequences, w->seq, row->params, e);
 }
 
 // The token that follows a row, when that is known beforehand; else -1. An error is the row's own.
@@ -111,8 +122,10 @@ static size_t accepted_before(const struct worker *w, const struct input_row *ro
 static void catch_up(struct worker *w, const struct input_row *row)
 {
     const bool began = w->o->accept_recorded && row->place < row->missed;
-    if (began)
-        chain_reset(w->seq->chain, w->seq->settings->params.seed + (uint32_t)(row->number - row->place));
+    if (began) {
+        w->seq->base = row->number - row->place;
+        chain_reset(w->seq->chain, w->seq->settings->params.seed + (uint32_t)w->seq->base);
+    }
     if (row->missed)
         chain_skip(w->seq->chain, began ? row->place : row->missed);
 }
@@ -126,13 +139,16 @@ static bool begin_sequence(struct worker *w, const struct input_row *row, struct
     if (!row->bad && (!in_vocabulary(prompt, n_prompt, row->logits.n, row->prompt ? "prompt_tokens" : "--prompt-tokens", e) ||
                       !in_vocabulary(o->accept.id, n_before, row->logits.n, "--accept", e)))
         return false;
-    if (o->independent || (w->seq->begun && row->fresh))
+    if (o->independent || (w->seq->begun && row->fresh)) {
         chain_reset(w->seq->chain, w->seq->settings->params.seed + (uint32_t)row->number);
-    else if (!w->seq->begun)
+        w->seq->base = row->number;
+    } else if (!w->seq->begun) {
         catch_up(w, row);
+    }
+    constraint_reset(&w->seq->constraint);
     w->seq->begun = true;
     return accept_all(w, prompt, n_prompt, e) && (!o->accept_recorded || accept_all(w, row->before, row->n_before, e)) &&
-           accept_all(w, o->accept.id, n_before, e);
+           (accept_text(w, o->accept.id, n_before, e) || err_prefix(e, "--accept, before this row"));
 }
 
 // An error is one of the options.
@@ -181,24 +197,59 @@ static struct fault describe(const struct worker *w, struct result *res)
     return fault_none();
 }
 
-static struct fault sample(struct worker *w, const struct row *row)
+// Notes the row as it is before the chain, for those who want to know what the chain did.
+static struct fault look_on(struct worker *w)
 {
     const struct options *const settings = w->seq->settings;
-    const bool traced = w->o->trace;
-    struct fault fault = cand_load(&w->cand, row);
-    if (fault.code) {
-        chain_skip(w->seq->chain, 1);
+    struct fault fault = w->o->stats ? stats_before(&w->stats, &w->cand) : fault_none();
+    if (fault.code || !w->o->trace)
         return fault;
-    }
-    if (w->o->stats)
-        fault = stats_before(&w->stats, &w->cand);
-    if (!fault.code && traced && w->trace.plan != settings->plan && !trace_plan(&w->trace, settings->plan, settings->n_plan))
-        fault = fault_memory();
-    if (!fault.code && traced)
-        fault = trace_begin(&w->trace, &w->cand);
+    if (w->trace.plan != settings->plan && !trace_plan(&w->trace, settings->plan, settings->n_plan, settings->grammar))
+        return fault_memory();
+    return trace_begin(&w->trace, &w->cand);
+}
+
+// Runs the chain on a row, or on what the grammar has left of it.
+static struct fault apply(struct worker *w, const struct row *row, const struct row *masked)
+{
+    const bool watched = w->o->stats || w->o->trace;
+    struct fault fault = masked && !watched ? fault_none() : cand_load(&w->cand, row);
+    if (!fault.code && watched)
+        fault = look_on(w);
+    if (!fault.code && masked)
+        fault = cand_load(&w->cand, masked);
+    if (!fault.code && masked && w->o->trace)
+        fault = trace_grammar(&w->trace, &w->cand);
     if (!fault.code)
-        fault = chain_apply(w->seq->chain, &w->cand, traced ? trace_stage : NULL, &w->trace);
+        fault = chain_apply(w->seq->chain, &w->cand, w->o->trace ? trace_stage : NULL, &w->trace);
+    else
+        chain_skip(w->seq->chain, 1);
+    w->fault = fault.code;
     return fault;
+}
+
+// Runs the chain on the tokens that fit the grammar.
+static bool sample_masked(struct worker *w, const struct row *row, struct err *e)
+{
+    struct row masked;
+    if (!mem_grow(&w->masked, &w->masked_cap, row->n, sizeof *w->masked))
+        return err_from_fault(e, fault_memory());
+    if (!constraint_mask(&w->seq->constraint, w->cand.kern, row, w->masked, &masked, e))
+        return false;
+    const struct fault fault = apply(w, row, &masked);
+    return fault.code == FAULT_ALL_MASKED ? constraint_exhausted(&w->seq->constraint, e) : err_from_fault(e, fault);
+}
+
+// The chain first; only if its token does not fit the grammar, once more on the tokens that do. (Some engines mask at once.)
+static bool sample(struct worker *w, const struct row *row, struct err *e)
+{
+    bool fits;
+    if (w->seq->constraint.matcher && w->o->engine->masks_first)
+        return sample_masked(w, row, e);
+    const struct fault fault = apply(w, row, NULL);
+    if (fault.code)
+        return err_from_fault(e, fault);
+    return constraint_fits(&w->seq->constraint, w->cand.chosen, &fits, e) && (fits || sample_masked(w, row, e));
 }
 
 static struct fault record(struct worker *w, int64_t known, struct result *res)
@@ -232,12 +283,10 @@ static bool work_on(struct worker *w, const struct input_row *row, int64_t known
         res->bad = true;
         return false;
     }
-    struct fault fault = sample(w, &row->logits);
-    if (!fault.code)
-        fault = record(w, known, res);
-    err_from_fault(e, fault);
-    res->bad = fault.code && e->status == STATUS_DATA && fault.code != FAULT_BIAS_ID; // which is no fault of the row's
-    return !fault.code;
+    w->cand.position = (uint32_t)(row->number - w->seq->base);
+    const bool ok = sample(w, &row->logits, e) && err_from_fault(e, record(w, known, res));
+    res->bad = !ok && e->status == STATUS_DATA && w->fault != FAULT_BIAS_ID; // which is no fault of the row's
+    return ok;
 }
 
 bool worker_row(struct worker *w, const struct input_row *row, struct result *res, struct err *e)
@@ -258,7 +307,7 @@ bool worker_row(struct worker *w, const struct input_row *row, struct result *re
     if (!ok && (known < 0 || !res->bad))
         return false;
     res->token = known < 0 ? w->cand.chosen : (uint32_t)known;
-    if (accept_all(w, &res->token, 1, &late))
+    if (accept_text(w, &res->token, 1, &late))
         return ok;
     *e = late;
     return res->bad = false;

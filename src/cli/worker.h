@@ -32,6 +32,9 @@ struct worker {
     struct cand cand;
     struct trace trace;
     struct stats_scratch stats;
+    enum fault_code fault; // of the chain on the row at hand
+    float *masked;         // scratch: a row without the tokens that do not fit the grammar
+    size_t masked_cap;
 };
 
 bool worker_init(struct worker *w, const struct options *o, const struct kern *kern, struct err *e);

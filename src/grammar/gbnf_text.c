@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "base/mem.h"
+#include "base/utf8.h"
 #include "grammar/gbnf.h"
 
 #include <string.h>
@@ -101,21 +102,11 @@ static bool escaped(struct gbnf *p, uint32_t *c)
 
 bool gbnf_char(struct gbnf *p, uint32_t *c)
 {
-    const unsigned char first = gbnf_peek(p);
-    if (first == '\\')
+    if (gbnf_peek(p) == '\\')
         return escaped(p, c);
-    const int more = first < 0x80 ? 0 : first < 0xc2 ? -1 : first < 0xe0 ? 1 : first < 0xf0 ? 2 : first < 0xf5 ? 3 : -1;
-    if (more < 0 || p->end - p->at <= more)
-        return gbnf_fail(p, GRAMMAR_UTF8, p->at, 0);
-    *c = more ? first & (0x3fu >> more) : first;
-    for (int i = 1; i <= more; i++) {
-        const unsigned char next = (unsigned char)p->at[i];
-        if ((next & 0xc0) != 0x80)
-            return gbnf_fail(p, GRAMMAR_UTF8, p->at, 0);
-        *c = *c << 6 | (next & 0x3fu);
-    }
-    p->at += more + 1;
-    return true;
+    const size_t n = p->at < p->end ? utf8_decode((const unsigned char *)p->at, (size_t)(p->end - p->at), c) : 0;
+    p->at += n;
+    return n || gbnf_fail(p, GRAMMAR_UTF8, p->at, 0);
 }
 
 bool gbnf_literal(struct gbnf *p)
@@ -193,7 +184,7 @@ static bool token_id(struct gbnf *p, uint32_t *id)
     if (gbnf_peek(p) != '>')
         return gbnf_fail(p, GRAMMAR_TOKEN, start, 0);
     p->at++;
-    *id = p->v ? vocab_find(p->v, start, (size_t)(p->at - start)) : VOCAB_NONE;
+    *id = p->v ? vocab_find(p->v, start, (size_t)(p->at - start)) : 0;
     return *id != VOCAB_NONE || gbnf_fail(p, GRAMMAR_TOKEN_UNKNOWN, start, (size_t)(p->at - start));
 }
 

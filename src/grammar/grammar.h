@@ -50,7 +50,8 @@ struct grammar_fault {
 
 struct grammar;
 
-// Reads text[0..len). v resolves <text> and bounds <[id]>. NULL and *fault when it is no grammar.
+// Reads text[0..len). v resolves <text> and bounds <[id]>; without one (NULL) any token passes, and the grammar is only good to have been
+// checked. NULL and *fault when it is no grammar.
 struct grammar *grammar_parse(const char *text, size_t len, const struct vocab *v, struct grammar_fault *fault);
 void grammar_free(struct grammar *g);
 

@@ -57,6 +57,8 @@ bool err_from_fault(struct err *e, struct fault fault)
         return err_set(e, STATUS_DATA, "the chain drove the logit of token %" PRIu64 " out of range", fault.at);
     case FAULT_GRAMMAR:
         return err_set(e, STATUS_DATA, "the grammar can match in too many ways at once");
+    case FAULT_F16:
+        return err_set(e, STATUS_DATA, "logit %" PRIu64 " is too large for f16, which the engine reads", fault.at);
     case FAULT_BIAS_ID:
         return err_set(e, STATUS_DATA, "--logit-bias names token %" PRIu64 ", which is not in the vocabulary", fault.at);
     case FAULT_NO_EOT:

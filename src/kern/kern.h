@@ -54,6 +54,12 @@ struct kern {
     // x[i] /= d.
     void (*divide)(float *x, size_t n, float d);
 
+    // x[i] *= f.
+    void (*multiply)(float *x, size_t n, float f);
+
+    // x[i] rounded to f16, to nearest, ties to even. No NaN.
+    void (*round_f16)(float *x, size_t n);
+
     // How many x[i] are >= floor.
     size_t (*count)(const float *x, size_t n, float floor);
 
@@ -63,6 +69,13 @@ struct kern {
     // q[i] = p[i] + w[1] * (p[i-1] + p[i+1]) + w[2] * (p[i-2] + p[i+2]) + ... + w[reach-1] * (...), in this order, in f64. p is readable,
     // and 0 where there is no rank, from p[-(reach-1)] to p[n-1 + reach-1].
     void (*blur)(double *q, const double *p, size_t n, const double *w, size_t reach);
+
+    // The Gumbel noise of gumbel.h. x[i] = logit[i] + temp * noise(word(s + id[i])), rounded to f16; -inf where logit[i] is -inf.
+    // temp is positive and finite; no logit is NaN or +inf.
+    void (*gumbel)(float *x, const float *logit, const uint32_t *id, size_t n, uint32_t s, float temp);
+
+    // Writes the ids first <= id < first + n whose word(s + id) is at least `least` to hot, rising; returns how many. Room for n.
+    size_t (*gumbel_hot)(uint32_t *hot, uint32_t first, size_t n, uint32_t s, uint32_t least);
 };
 
 // The table of the tier called name, or of the best tier this machine has when name is NULL. NULL: no such tier here.

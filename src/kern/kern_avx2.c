@@ -6,6 +6,7 @@
 
 #include "base/bits.h"
 #include "kern/expf.h"
+#include "kern/gumbel.h"
 #include "kern/ordered.h"
 
 #include <immintrin.h>
@@ -332,6 +333,22 @@ static void divide_f32(float *x, size_t n, float d)
     kern_scalar.divide(x + i, n - i, d);
 }
 
+static void multiply_f32(float *x, size_t n, float f)
+{
+    size_t i = 0;
+    for (; i + 8 <= n; i += 8)
+        _mm256_storeu_ps(x + i, _mm256_mul_ps(_mm256_loadu_ps(x + i), _mm256_set1_ps(f)));
+    kern_scalar.multiply(x + i, n - i, f);
+}
+
+static void round_f16(float *x, size_t n)
+{
+    size_t i = 0;
+    for (; i + 8 <= n; i += 8)
+        _mm256_storeu_ps(x + i, _mm256_cvtph_ps(_mm256_cvtps_ph(_mm256_loadu_ps(x + i), _MM_FROUND_TO_NEAREST_INT)));
+    kern_scalar.round_f16(x + i, n - i);
+}
+
 static size_t count_f32(const float *x, size_t n, float floor)
 {
     const __m256 least_kept = _mm256_set1_ps(floor);
@@ -393,9 +410,13 @@ const struct kern kern_avx2 = {
     .sum_wide = sum_wide_f32,
     .sum_squares = sum_squares_f32,
     .divide = divide_f32,
+    .multiply = multiply_f32,
+    .round_f16 = round_f16,
     .count = count_f32,
     .mask_below = mask_below_f32,
     .blur = blur_f64,
+    .gumbel = gumbel_avx2,
+    .gumbel_hot = gumbel_hot_avx2,
 };
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "base/bits.h"
 #include "kern/expf.h"
+#include "kern/gumbel.h"
 #include "kern/ordered.h"
 
 #include <arm_neon.h>
@@ -285,6 +286,22 @@ static void divide_f32(float *x, size_t n, float d)
     kern_scalar.divide(x + i, n - i, d);
 }
 
+static void multiply_f32(float *x, size_t n, float f)
+{
+    size_t i = 0;
+    for (; i + 4 <= n; i += 4)
+        vst1q_f32(x + i, vmulq_n_f32(vld1q_f32(x + i), f));
+    kern_scalar.multiply(x + i, n - i, f);
+}
+
+static void round_f16(float *x, size_t n)
+{
+    size_t i = 0;
+    for (; i + 4 <= n; i += 4)
+        vst1q_f32(x + i, vcvt_f32_f16(vcvt_f16_f32(vld1q_f32(x + i))));
+    kern_scalar.round_f16(x + i, n - i);
+}
+
 static size_t count_f32(const float *x, size_t n, float floor)
 {
     size_t count = 0, i = 0;
@@ -344,9 +361,13 @@ const struct kern kern_neon = {
     .sum_wide = sum_wide_f32,
     .sum_squares = sum_squares_f32,
     .divide = divide_f32,
+    .multiply = multiply_f32,
+    .round_f16 = round_f16,
     .count = count_f32,
     .mask_below = mask_below_f32,
     .blur = blur_f64,
+    .gumbel = gumbel_neon,
+    .gumbel_hot = gumbel_hot_neon,
 };
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "base/bits.h"
 #include "kern/expf.h"
+#include "kern/gumbel.h"
 
 #include <math.h>
 
@@ -125,6 +126,18 @@ static void divide_f32(float *x, size_t n, float d)
         x[i] /= d;
 }
 
+static void multiply_f32(float *x, size_t n, float f)
+{
+    for (size_t i = 0; i < n; i++)
+        x[i] *= f;
+}
+
+static void round_f16(float *x, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        x[i] = f32_of_f16(f16_of_f32(x[i]));
+}
+
 static size_t count_f32(const float *x, size_t n, float floor)
 {
     size_t count = 0;
@@ -162,7 +175,11 @@ const struct kern kern_scalar = {
     .sum_wide = sum_wide_f32,
     .sum_squares = sum_squares_f32,
     .divide = divide_f32,
+    .multiply = multiply_f32,
+    .round_f16 = round_f16,
     .count = count_f32,
     .mask_below = mask_below_f32,
     .blur = blur_f64,
+    .gumbel = gumbel_scalar,
+    .gumbel_hot = gumbel_hot_scalar,
 };

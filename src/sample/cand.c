@@ -14,6 +14,7 @@ void cand_init(struct cand *c, const struct kern *kern)
     memset(c, 0, sizeof *c);
     c->kern = kern;
     c->want_p = true;
+    c->want_chosen_p = true;
 }
 
 void cand_free(struct cand *c)
@@ -169,6 +170,25 @@ void cand_drop_first(struct cand *c, size_t n)
     memmove(c->logit, c->logit + n, c->n * sizeof *c->logit);
     if (c->has_p)
         memmove(c->p, c->p + n, c->n * sizeof *c->p);
+}
+
+struct fault cand_round_f16(struct cand *c)
+{
+    if (c->dense)
+        return dense_round_f16(c);
+    c->kern->round_f16(c->logit, c->n);
+    c->kern->mask_below(c->logit, c->n, F16_LOWEST);
+    if (c->order == CAND_SORTED)
+        c->order = CAND_UNSORTED;
+    const size_t best = c->kern->argmax(c->logit, c->n);
+    if (c->logit[best] == INFINITY)
+        return (struct fault){FAULT_F16, c->id[best]};
+    return c->logit[best] > -INFINITY ? fault_none() : (struct fault){FAULT_NOTHING_LEFT, 0};
+}
+
+float cand_logit(const struct cand *c, uint32_t id)
+{
+    return dense_logit(c, id);
 }
 
 struct fault cand_max(struct cand *c, float *max)

@@ -47,6 +47,8 @@ struct cand {
     bool has_p;
 
     bool want_p; // set by the caller: p of every candidate will be read after the chain, so selectors must not leave it undone
+    bool want_chosen_p; // set by the caller: chosen_p will be read
+    uint32_t position;  // set by the caller: of the row in its sequence, from 0
 
     // the selector's answer
     uint32_t chosen; // token id
@@ -55,6 +57,7 @@ struct cand {
     // the rest is for cand*.c
     const void *row; // dense: [n] as in struct row
     enum dtype type;
+    bool round;          // dense: row elements are rounded to f16 when read
     float cut;           // dense: row elements below it read as -inf
     float *block_max;    // dense: maxima of blocks of KERN_BLOCK row elements
     struct idmap edited; // dense: ids whose logit is edit[number], not the row's
@@ -111,6 +114,16 @@ struct fault cand_softmax_head(struct cand *c, float range, size_t least, struct
 // Keeps the first n of a list, or all but the first n; the order stays.
 void cand_truncate(struct cand *c, size_t n);
 void cand_drop_first(struct cand *c, size_t n);
+
+// Rounds every logit to f16, to nearest even. Then the lowest finite f16 counts as masked, as in a row of f16. A fault when one is too
+// large, or none is left.
+struct fault cand_round_f16(struct cand *c);
+
+// Keeps the k best by p, sorted, lower id first where p is equal. A list in id order that has p. 0 < k <= n.
+struct fault cand_top_k_by_p(struct cand *c, size_t k);
+
+// The logit of a dense row's token; -inf if masked.
+float cand_logit(const struct cand *c, uint32_t id);
 
 // The largest logit.
 struct fault cand_max(struct cand *c, float *max);

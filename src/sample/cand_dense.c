@@ -14,12 +14,13 @@ static size_t blocks(const struct cand *c)
 }
 
 // The lowest finite number of each type stands for a mask; this is the one above it.
-static const float lowest[DTYPE_COUNT] = {[DTYPE_F32] = -0x1.fffffcp127f, [DTYPE_F16] = -65472.0f, [DTYPE_BF16] = -0x1.fcp127f};
+static const float lowest[DTYPE_COUNT] = {[DTYPE_F32] = -0x1.fffffcp127f, [DTYPE_F16] = F16_LOWEST, [DTYPE_BF16] = -0x1.fcp127f};
 
 struct fault dense_load(struct cand *c, const struct row *row)
 {
     c->row = row->data;
     c->type = row->type;
+    c->round = false;
     c->cut = lowest[c->type];
     c->n = row->n;
     idmap_clear(&c->edited);
@@ -35,6 +36,22 @@ struct fault dense_load(struct cand *c, const struct row *row)
     return fault_none();
 }
 
+struct fault dense_round_f16(struct cand *c)
+{
+    if (c->type == DTYPE_F16)
+        return fault_none();
+    c->round = true;
+    c->cut = fmaxf(c->cut, F16_LOWEST);
+    c->kern->round_f16(c->block_max, blocks(c));
+    c->kern->round_f16(c->edit, c->edited.n);
+    c->kern->mask_below(c->edit, c->edited.n, F16_LOWEST);
+    float max;
+    const struct fault fault = cand_max(c, &max);
+    if (fault.code || max == -INFINITY)
+        return fault.code ? fault : (struct fault){FAULT_ALL_MASKED, 0};
+    return max < INFINITY ? fault : (struct fault){FAULT_F16, rank_id(c->key[0])};
+}
+
 float dense_logit(const struct cand *c, uint32_t id)
 {
     const size_t e = idmap_find(&c->edited, id);
@@ -42,6 +59,8 @@ float dense_logit(const struct cand *c, uint32_t id)
         return c->edit[e];
     float x;
     c->kern->widen[c->type](&x, (const char *)c->row + id * dtype_size(c->type), 1);
+    if (c->round)
+        x = f32_of_f16(f16_of_f32(x));
     return x < c->cut ? -INFINITY : x;
 }
 
@@ -60,9 +79,11 @@ static const float *block(const struct cand *c, size_t b, float *tmp, size_t *le
     const size_t start = b * KERN_BLOCK;
     const char *at = (const char *)c->row + start * dtype_size(c->type);
     *len = c->n - start < KERN_BLOCK ? c->n - start : KERN_BLOCK;
-    if (c->type == DTYPE_F32 && (uintptr_t)at % sizeof(float) == 0)
+    if (c->type == DTYPE_F32 && !c->round && (uintptr_t)at % sizeof(float) == 0)
         return (const float *)(const void *)at;
     c->kern->widen[c->type](tmp, at, *len);
+    if (c->round)
+        c->kern->round_f16(tmp, *len);
     return tmp;
 }
 
@@ -216,6 +237,8 @@ struct fault dense_collect(struct cand *c, float floor, size_t *found)
 void dense_copy(const struct cand *c, float *dst)
 {
     c->kern->widen[c->type](dst, c->row, c->n);
+    if (c->round)
+        c->kern->round_f16(dst, c->n);
     c->kern->mask_below(dst, c->n, c->cut);
     for (size_t e = 0; e < c->edited.n; e++)
         dst[c->edited.id[e]] = c->edit[e];

@@ -15,6 +15,12 @@ struct fault cand_range(struct cand *c, float *max);
 // Indexes the row and checks it.
 struct fault dense_load(struct cand *c, const struct row *row);
 
+// The lowest finite f16 stands for a mask; this is the one above it.
+#define F16_LOWEST (-65472.0f)
+
+// cand_round_f16 of a dense row: from now on elements are rounded when they are read.
+struct fault dense_round_f16(struct cand *c);
+
 float dense_logit(const struct cand *c, uint32_t id);
 
 struct fault dense_put(struct cand *c, uint32_t id, float logit);

@@ -106,6 +106,21 @@ struct fault cand_top_k(struct cand *c, size_t k)
     return fault.code ? fault : cand_gather(c, k, CAND_SORTED);
 }
 
+static void swap_logit_and_p(struct cand *c)
+{
+    float *const t = c->logit;
+    c->logit = c->p;
+    c->p = t;
+}
+
+struct fault cand_top_k_by_p(struct cand *c, size_t k)
+{
+    swap_logit_and_p(c);
+    const struct fault fault = rank_list(c, k);
+    swap_logit_and_p(c);
+    return fault.code ? fault : cand_gather(c, k, CAND_SORTED);
+}
+
 struct fault cand_sort(struct cand *c)
 {
     return !c->dense && c->order == CAND_SORTED ? fault_none() : cand_top_k(c, c->n);

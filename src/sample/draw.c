@@ -20,3 +20,13 @@ size_t draw_discrete(struct rng *r, struct cand *c)
     c->chosen_p = c->p[at];
     return at;
 }
+
+void draw_running(struct cand *c, float r)
+{
+    float running = c->p[0];
+    size_t at = 0;
+    while (running < r && at + 1 < c->n)
+        running += c->p[++at];
+    c->chosen = c->id[at];
+    c->chosen_p = c->p[at];
+}

@@ -25,6 +25,20 @@ const struct registry_row registry[] = {
     {"logit_bias", "", .internal = true, .options = "", .sampler = &sampler_logit_bias},
     {"mirostat", "", .internal = true, .options = "mirostat-ent,mirostat-lr", .sampler = &sampler_mirostat},
     {"mirostat_v2", "", .internal = true, .options = "mirostat-ent,mirostat-lr", .sampler = &sampler_mirostat_v2},
+    // of engines, see engine.c
+    {"round_f16", "", .internal = true, .options = "", .sampler = &sampler_round_f16},
+    {"repeat_each", "", .internal = true, .options = "repeat-penalty,repeat-last-n", .sampler = &sampler_repeat_each},
+    {"sort", "", .internal = true, .options = "", .sampler = &sampler_sort},
+    {"scale", "", .internal = true, .options = "temp", .sampler = &sampler_scale},
+    {"softmax_rank", "", .internal = true, .options = "", .sampler = &sampler_softmax_rank},
+    {"softmax_id", "", .internal = true, .options = "", .sampler = &sampler_softmax_id},
+    {"top_k_prob", "", .internal = true, .options = "top-k", .sampler = &sampler_top_k_prob},
+    {"top_p_above", "", .internal = true, .options = "top-p", .sampler = &sampler_top_p_above},
+    {"top_p_reach", "", .internal = true, .options = "top-p", .sampler = &sampler_top_p_reach},
+    {"min_p_cut", "", .internal = true, .options = "min-p", .sampler = &sampler_min_p_cut},
+    {"draw_pcg", "", .internal = true, .options = "", .sampler = &sampler_draw_pcg},
+    {"draw_mt", "", .internal = true, .options = "", .sampler = &sampler_draw_mt},
+    {"gumbel", "", .internal = true, .options = "temp", .sampler = &sampler_gumbel},
     {NULL},
 };
 // clang-format on

@@ -30,5 +30,8 @@ const struct registry_row *registry_by_sampler(const struct sampler *sampler);
 extern const struct sampler sampler_logit_bias, sampler_penalties, sampler_dry, sampler_top_n_sigma, sampler_top_k, sampler_typ_p,
     sampler_top_p, sampler_min_p, sampler_xtc, sampler_scatter, sampler_temperature, sampler_adaptive_p, sampler_mirostat,
     sampler_mirostat_v2, sampler_dist, sampler_greedy, sampler_infill;
+extern const struct sampler sampler_round_f16, sampler_repeat_each, sampler_sort, sampler_scale, sampler_softmax_rank,
+    sampler_softmax_id, sampler_top_k_prob, sampler_top_p_above, sampler_top_p_reach, sampler_min_p_cut, sampler_draw_pcg,
+    sampler_draw_mt, sampler_gumbel;
 
 #endif

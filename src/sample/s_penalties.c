@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
 // penalties: tokens among the last accepted ones become less likely, by a factor (Keskar et al. 2019, arXiv 1909.05858) and by
 // amounts for each occurrence and for occurring at all.
+// repeat_each (the engine akunu): by the factor only, but once for each occurrence.
 #include "sample/sampler.h"
+
+#include <math.h>
 
 static bool enabled(const struct params *p)
 {
@@ -42,6 +45,30 @@ static struct fault apply(void *self, struct cand *c, const struct params *p, co
     return cand_edit(c, recent->tokens.id, recent->tokens.n, penalise, &(struct job){p, recent});
 }
 
+static bool each_enabled(const struct params *p)
+{
+    return p->repeat_last_n != 0 && p->repeat_penalty != 1.0f;
+}
+
+static float penalise_each(float logit, size_t j, const void *arg)
+{
+    const struct job *const job = arg;
+    const float by = job->p->repeat_penalty;
+    float last = NAN; // many equal tokens come to a standstill sooner or later
+    for (uint32_t left = job->recent->count[j]; left && logit != last; left--) {
+        last = logit;
+        logit = logit > 0 ? logit / by : logit * by;
+    }
+    return logit;
+}
+
+static struct fault apply_each(void *self, struct cand *c, const struct params *p, const struct history *h)
+{
+    const struct tally *const recent = self;
+    (void)h;
+    return cand_edit(c, recent->tokens.id, recent->tokens.n, penalise_each, &(struct job){p, recent});
+}
+
 static struct fault accept(void *self, uint32_t token, const struct params *p, const struct history *h)
 {
     (void)token, (void)p;
@@ -73,3 +100,11 @@ const struct sampler sampler_penalties = {.carry = carry,
                                           .accept = accept,
                                           .reset = reset,
                                           .release = release};
+const struct sampler sampler_repeat_each = {.carry = carry,
+                                            .size = sizeof(struct tally),
+                                            .enabled = each_enabled,
+                                            .init = init,
+                                            .apply = apply_each,
+                                            .accept = accept,
+                                            .reset = reset,
+                                            .release = release};

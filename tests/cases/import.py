@@ -3,7 +3,8 @@
 """Turns recorded reference cases (JSON lines) into the text tables that reference.bats reads with a shell.
 
 usage: import.py CASES.jsonl LOGITS... >llama.tsv 3>llama.probs      (cases over other logits than LOGITS are left out, and those with
-grammars or other vocabularies than ours; a case goes as far as its LOGITS do)
+other vocabularies than ours; a case goes as far as its LOGITS do)
+       import.py ENGINE-CASES.jsonl LOGITS... >engines.tsv 3>/dev/null
 
 tinylm-* here are the first rows of logits of the model that samples/README.md describes.
 
@@ -27,10 +28,11 @@ def main():
     probs = os.fdopen(3, 'w')
     for case in map(json.loads, open(sys.argv[1])):
         name, vocab = os.path.basename(case['logits']), os.path.basename(case.get('vocab') or '')
-        if name not in files or vocab not in ('', 'tinylm-vocab.gguf') or case.get('grammar'):
+        if name not in files or vocab not in ('', 'tinylm-vocab.gguf'):
             continue
         rows = min(case['rows'], os.path.getsize(files[name]) // case['n_vocab'] // (4 if case['dtype'] == 'f32' else 2))
         args = [shlex.quote(a) for a in case['args']] + (['--vocab "$ROOT/samples/austen-vocab.gguf"'] if vocab else [])
+        args += ['--grammar ' + shlex.quote(case['grammar'].strip())] if case.get('grammar') else []  # of one line
         ids = lambda key: ','.join(map(str, (case.get(key) or [])[:None if key == 'prompt' else rows])) or '-'
         print(case['name'], name, case['dtype'], case['n_vocab'], rows, ' '.join(args), ids('prompt'), ids('accept'), ids('ids'),
               ids('n'), sep='\t')

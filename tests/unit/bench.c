@@ -5,7 +5,7 @@
 // bench rows N_VOCAB TYPE COUNT: writes such rows, for tests/bench.sh.
 // bench max FILE: maps FILE and takes the max, the floor of a whole run.
 #include "base/bits.h"
-#include "sample/chain.h"
+#include "sample/engine.h"
 
 #include <fcntl.h>
 #include <math.h>
@@ -109,8 +109,21 @@ SET(mirostat, mirostat, 2)
 SET(xtc, xtc_probability, 1)
 SET(nsigma, top_nsigma, 1)
 
+static void noise(struct params *p)
+{
+    p->top_k = 0;
+    p->top_p = 1;
+    p->min_p = 0;
+}
+
+static void much_noise(struct params *p)
+{
+    noise(p);
+    p->temp = 2;
+}
+
 struct bench_chain {
-    const char *name, *samplers; // samplers: names separated by ';'
+    const char *name, *samplers; // samplers: names separated by ';', or an engine
     void (*set)(struct params *p);
     size_t history; // tokens accepted beforehand
 };
@@ -130,6 +143,11 @@ static const struct bench_chain chains[] = {
     {"mirostat 2, temp 0.8", "", mirostat, 0},
     {"xtc, whole vocabulary", "xtc", xtc, 0},
     {"top-nsigma 1", "top_n_sigma", nsigma, 0},
+    {"ollama", "ollama", nothing, 0},
+    {"akunu, temp 0.8", "akunu", nothing, 0},
+    {"akunu-gpu, temp 0.8", "akunu-gpu", noise, 0},
+    {"akunu-gpu, temp 2", "akunu-gpu", much_noise, 0},
+    {"akunu-gpu, top-k 40", "akunu-gpu", nothing, 0},
 };
 
 static void die(const char *what)
@@ -143,14 +161,16 @@ static struct chain *build(const struct bench_chain *b)
     struct choice choice[16], plan[19];
     struct params params = defaults;
     b->set(&params);
+    const struct engine *const engine = engine_by_name(b->samplers);
     size_t n = 0;
-    for (const char *at = b->samplers; *at; at += strspn(at, ";")) {
+    for (const char *at = engine ? "" : b->samplers; *at; at += strspn(at, ";")) {
         const size_t len = strcspn(at, ";");
         choice[n++] = (struct choice){registry_by_name(at, len), params};
         at += len;
     }
     struct fault fault;
-    struct chain *const ch = chain_new(plan, chain_plan(&params, choice, n, plan), &fault);
+    struct chain *const ch =
+        chain_new(plan, engine ? engine_plan(engine, &params, false, plan) : chain_plan(&params, choice, n, plan), &fault);
     if (!ch)
         die("cannot build a chain");
     for (size_t i = 0; i < b->history; i++) // a text of 200 words, some of them runs that come again
@@ -204,7 +224,7 @@ static void measure(const struct bench_chain *b, struct rows *r, const struct ke
     struct chain *const ch = build(b);
     struct cand c;
     cand_init(&c, kern);
-    c.want_p = false;
+    c.want_p = c.want_chosen_p = false;
     run_chain(r, ch, &c); // warm: memory is there, pages are mapped
     for (int i = 0; i < ROUNDS; i++) {
         floor[i] = run_floor(r) / BATCH;
@@ -260,7 +280,7 @@ static int run_once(const char *tier, size_t n, const char *name, char *data)
         struct chain *const ch = build(&chains[i]);
         struct cand c;
         cand_init(&c, kern);
-        c.want_p = false;
+        c.want_p = c.want_chosen_p = false;
         run_chain(&rows, ch, &c);
         run_chain(&rows, ch, &c);
         cand_free(&c);

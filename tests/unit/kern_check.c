@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// kern_check [--cases N | --bench]: every kernel of every tier this machine has against the scalar tier's, bit for bit; or how fast
+// kern_check [--cases N | --every-float | --every-noise | --bench]: every kernel of every tier this machine has against the scalar tier's, bit for bit; or how fast
 // each is. N: random cases for the sums that are taken in order (default 100000).
 #include "base/bits.h"
 #include "kern/kern.h"
@@ -295,6 +295,52 @@ static void check_divide(const float *x, size_t n, float d, size_t offset, const
     free(base[1]);
 }
 
+static void check_multiply(const float *x, size_t n, float f, size_t offset, const char *detail)
+{
+    char *base[2];
+    const size_t size = n * sizeof(float);
+    float *a = buffer(size, 0, &base[0]), *b = buffer(size, offset * 4, &base[1]);
+    if (n) {
+        memcpy(a, x, size);
+        memcpy(b, x, size);
+    }
+    kern_scalar.multiply(a, n, f);
+    tier->multiply(b, n, f);
+    check(!memcmp(a, b, size) && guarded(b, size), "multiply", n, detail);
+    if (n)
+        memcpy(b, x, size);
+    if (n)
+        memcpy(a, x, size);
+    kern_scalar.round_f16(a, n);
+    tier->round_f16(b, n);
+    check(!memcmp(a, b, size) && guarded(b, size), "round_f16", n, detail);
+    free(base[0]);
+    free(base[1]);
+}
+
+// At ids in order or any.
+static void check_gumbel(const float *x, size_t n, float temp, size_t offset, const char *detail)
+{
+    char *base[4];
+    const size_t size = n * sizeof(float);
+    float *a = buffer(size, 0, &base[0]), *b = buffer(size, offset * 4, &base[1]);
+    uint32_t *id = buffer(size, offset * 4, &base[2]), *hot = buffer(size, offset * 4, &base[3]);
+    const uint32_t s = (uint32_t)rnd(), first = rnd() % 2 ? 0 : (uint32_t)rnd();
+    for (size_t i = 0; i < n; i++)
+        id[i] = offset % 2 ? (uint32_t)rnd() : first + (uint32_t)i;
+    kern_scalar.gumbel(a, x, id, n, s, temp);
+    tier->gumbel(b, x, id, n, s, temp);
+    check(!memcmp(a, b, size) && guarded(b, size), "gumbel", n, detail);
+    const uint32_t least[] = {0, 1, UINT32_MAX - UINT32_MAX / 100, UINT32_MAX, (uint32_t)rnd()};
+    for (size_t i = 0; i < sizeof least / sizeof *least; i++) {
+        const size_t found_a = kern_scalar.gumbel_hot(id, first, n, s, least[i]),
+                     found_b = tier->gumbel_hot(hot, first, n, s, least[i]);
+        check(found_a == found_b && !memcmp(id, hot, found_a * sizeof *id) && guarded(hot, size), "gumbel_hot", n, detail);
+    }
+    for (int i = 0; i < 4; i++)
+        free(base[i]);
+}
+
 static void check_mask(const float *x, size_t n, float floor, size_t offset, const char *detail)
 {
     char *base[2];
@@ -353,8 +399,13 @@ static void check_row(float *data, size_t n, enum kind kind, size_t offset)
     check_exp(x, n, max > -INFINITY && max < 1e30f ? max - 87 : 0x1p127f, offset, detail);
     check_sums(x, n, detail);
     const float by[] = {1.0f, 0.7f, 3e-39f, -1e38f, fabsf(rnd_normal()) + 0.01f};
-    for (size_t i = 0; i < sizeof by / sizeof *by; i++)
+    for (size_t i = 0; i < sizeof by / sizeof *by; i++) {
         check_divide(x, n, by[i], offset, detail);
+        check_multiply(x, n, by[i], offset, detail);
+    }
+    const float temp[] = {1.0f, 0.3f, 1e-30f, 30000.0f, FLT_MAX};
+    for (size_t i = 0; i < sizeof temp / sizeof *temp; i++)
+        check_gumbel(x, n, temp[i], offset, detail);
     free(base);
 }
 
@@ -440,6 +491,26 @@ static void check_exp_sweep(float *data, uint32_t step)
                 data[n++] = f32_of_bits(sign | (uint32_t)u);
             data[n++] = f32_of_bits(sign | end);
             check_exp(data, n, 0.0f, 1, "sweep");
+        }
+    }
+}
+
+// The noise of every step-th counter: without a logit's rounding, it is what x is, to f16's 11 bits; a large temperature shows others.
+static void check_gumbel_sweep(float *data, uint32_t step)
+{
+    enum { CHUNK = 4096 };
+    static float a[CHUNK], b[CHUNK];
+    static uint32_t id[CHUNK];
+    seed = step;
+    memset(data, 0, CHUNK * sizeof *data);
+    for (uint64_t from = 0; from <= UINT32_MAX; from += (uint64_t)step * CHUNK) {
+        for (size_t i = 0; i < CHUNK; i++)
+            id[i] = (uint32_t)(from + i * step);
+        for (int k = 0; k < 3; k++) {
+            const float temp = k == 0 ? 1.0f : k == 1 ? 1000.0f : 0x1.234568p0f;
+            kern_scalar.gumbel(a, data, id, CHUNK, 0, temp);
+            tier->gumbel(b, data, id, CHUNK, 0, temp);
+            check(!memcmp(a, b, sizeof a), "gumbel", CHUNK, "sweep");
         }
     }
 }
@@ -532,6 +603,7 @@ static void check_tier(float *data, unsigned long cases)
     check_patterns(DTYPE_F16);
     check_patterns(DTYPE_BF16);
     check_exp_sweep(data, 97);
+    check_gumbel_sweep(data, 997);
     for (int i = 0; i < 24; i++)
         check_softmax(data, i % 4 == 3 ? 5000 : LARGEST, i % 2, i < 8 ? 2.5f : i < 16 ? 0.1f : 9);
     for (unsigned long i = 0; i < cases; i++)
@@ -545,6 +617,7 @@ struct bench {
     uint16_t *f16, *bf16;
     uint64_t *keys;
     double *wide, *blurred;
+    uint32_t *id;
     volatile double sink;
 };
 
@@ -570,13 +643,16 @@ enum bench_slot {
     DIVIDE,
     MASK_BELOW,
     BLUR,
+    GUMBEL,
+    GUMBEL_HOT,
     BENCH_SLOTS
 };
 
 static const char *const bench_name[BENCH_SLOTS] = {
-    "scan[f32]", "scan[f16]",       "scan[bf16]",  "widen[f32]",      "widen[f16]", "widen[bf16]",    "max",
-    "argmax",    "collect 0.1 %",   "collect all", "exp_sub",         "sum logits", "sum f16 logits", "sum softmax",
-    "sum_wide",  "sum_wide sorted", "sum_squares", "sum_squares f16", "divide",     "mask_below",     "blur reach 4"};
+    "scan[f32]", "scan[f16]",        "scan[bf16]",  "widen[f32]",      "widen[f16]", "widen[bf16]",    "max",
+    "argmax",    "collect 0.1 %",    "collect all", "exp_sub",         "sum logits", "sum f16 logits", "sum softmax",
+    "sum_wide",  "sum_wide sorted",  "sum_squares", "sum_squares f16", "divide",     "mask_below",     "blur reach 4",
+    "gumbel",    "gumbel_hot 1/1000"};
 
 static void bench_once(const struct kern *k, struct bench *b, enum bench_slot slot)
 {
@@ -644,6 +720,12 @@ static void bench_once(const struct kern *k, struct bench *b, enum bench_slot sl
     case MASK_BELOW:
         k->mask_below(b->out, n, -100);
         return;
+    case GUMBEL:
+        k->gumbel(b->out, b->logits, b->id, n, 1, 1);
+        return;
+    case GUMBEL_HOT:
+        b->sink = (double)k->gumbel_hot((uint32_t *)(void *)b->keys, 0, n, 1, UINT32_MAX - UINT32_MAX / 1000);
+        return;
     default:
         k->blur(b->blurred, b->wide + REACH, n, w, 4);
     }
@@ -682,13 +764,14 @@ static void bench(void)
 {
     const size_t n = LARGEST;
     struct bench b = {room(n, 4), room(2 * n, 4),         room(2 * n, 4), room(n, 2), room(n, 2),
-                      room(n, 8), room(n + 2 * REACH, 8), room(n, 8),     0};
+                      room(n, 8), room(n + 2 * REACH, 8), room(n, 8),     room(n, 4), 0};
     fill(b.logits, n, NORMAL);
     for (int i = 0; i < 5; i++)
         b.logits[rnd_below(n)] = 10 + rnd_normal();
     for (size_t i = 0; i < n; i++) {
         b.f16[i] = narrow(b.logits[i], DTYPE_F16);
         b.bf16[i] = narrow(b.logits[i], DTYPE_BF16);
+        b.id[i] = (uint32_t)i;
         b.wide[REACH + i] = rnd_unit();
         b.out[n + i] = f32_of_f16(narrow(b.logits[i] - 3, DTYPE_F16));
     }
@@ -705,7 +788,7 @@ static void bench(void)
             printf(" %8.4f", bench_slot(kern_tier(t), &b, s));
         printf("\n");
     }
-    void *const all[] = {b.logits, b.out, b.p, b.f16, b.bf16, b.keys, b.wide, b.blurred};
+    void *const all[] = {b.logits, b.out, b.p, b.f16, b.bf16, b.keys, b.wide, b.blurred, b.id};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         free(all[i]);
 }
@@ -717,6 +800,7 @@ int main(int argc, char **argv)
         return 0;
     }
     const bool every_float = argc > 1 && !strcmp(argv[1], "--every-float"); // to exp_sub, and nothing else
+    const bool every_noise = argc > 1 && !strcmp(argv[1], "--every-noise"); // every counter's, and nothing else
     const unsigned long cases = argc > 2 && !strcmp(argv[1], "--cases") ? strtoul(argv[2], NULL, 10) : 100000;
     float *data = malloc((LARGEST + 8) * sizeof *data);
     if (!data)
@@ -729,6 +813,8 @@ int main(int argc, char **argv)
             continue;
         if (every_float)
             check_exp_sweep(data, 1);
+        else if (every_noise)
+            check_gumbel_sweep(data, 1);
         else
             check_tier(data, cases);
     }

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
 // The generator against known values: C++ [rand.predef] gives the 10000th output of a default mt19937; the first ones are Matsumoto and
-// Nishimura's; the uniforms were worked out from them by hand.
+// Nishimura's; the uniforms were worked out from them by hand. And PCG-DXSM and the hash of the Gumbel noise.
+#include "kern/gumbel.h"
+#include "sample/pcg.h"
 #include "sample/rng.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 
 static int failed, passed;
@@ -16,6 +19,42 @@ static void expect(const char *what, double got, double want)
     }
     failed++;
     printf("%s: %.17g, not %.17g\n", what, got, want);
+}
+
+static void expect_word(const char *what, uint64_t got, uint64_t want)
+{
+    if (got == want) {
+        passed++;
+        return;
+    }
+    failed++;
+    printf("%s: %016" PRIx64 ", not %016" PRIx64 "\n", what, got, want);
+}
+
+// The first outputs of Go's NewPCG(1, 2), from its own tests.
+static void check_pcg(void)
+{
+    struct pcg g;
+    pcg_seed(&g, 1, 2);
+    expect_word("pcg 1", pcg_u64(&g), UINT64_C(0xc4f5a58656eef510));
+    expect_word("pcg 2", pcg_u64(&g), UINT64_C(0x9dcec3ad077dec6c));
+    expect_word("pcg 3", pcg_u64(&g), UINT64_C(0xc8d04605312f8088));
+    pcg_seed(&g, 1, 2);
+    expect("pcg f32: low 24 bits of the high word", pcg_f32(&g), (double)0xf5a586 / 0x1000000);
+    expect("pcg f32 again", pcg_f32(&g), (double)0xcec3ad / 0x1000000);
+}
+
+// The first words of Gumbel's hash, worked out from its definition in arbitrary precision.
+static void check_gumbel(void)
+{
+    expect_word("word of 0", gumbel_word(0), 0x07bb2fe2);
+    expect_word("word of 1", gumbel_word(1), 0xa8beea3c);
+    expect_word("word of 2654435761", gumbel_word(2654435761u), 0x703cc78a);
+    expect_word("word of the largest", gumbel_word(UINT32_MAX), 0xe62a4902);
+    const double least = -log(-log((double)1e-7f)), most = -log(-log((double)(1.0f - 1e-7f)));
+    expect("noise of the least word", fabs(gumbel_noise(0) - least) < 1e-6, 1);
+    expect("noise of the largest word", fabs(gumbel_noise(UINT32_MAX) - most) < 1e-6 && most < 16, 1);
+    expect("noise of a word in the middle", fabs(gumbel_noise(0x80000000u) - -log(log(2.0))) < 1e-7, 1);
 }
 
 int main(void)
@@ -59,6 +98,8 @@ int main(void)
     }
     expect("f32 stays below 1", f < 1.0f, 1);
     expect("f64 stays below 1", d < 1.0, 1);
+    check_pcg();
+    check_gumbel();
     printf("%d passed, %d failed\n", passed, failed);
     return failed != 0;
 }

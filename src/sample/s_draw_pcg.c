@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+// draw_pcg (selector of the engine ollama): by the inverse of the cumulative distribution, in f32, with Go's PCG generator.
+#include "sample/draw.h"
+#include "sample/pcg.h"
+#include "sample/sampler.h"
+
+static struct fault apply(void *self, struct cand *c, const struct params *p, const struct history *h)
+{
+    (void)p, (void)h;
+    const float total = c->kern->sum(c->p, c->n, 0.0f);
+    draw_running(c, pcg_f32(self) * total);
+    c->chosen_p /= total;
+    if (c->want_p)
+        c->kern->divide(c->p, c->n, total);
+    return fault_none();
+}
+
+static void reset(void *self, const struct params *p)
+{
+    pcg_seed(self, p->seed, p->seed ^ UINT64_C(0x9E3779B9));
+}
+
+// One draw a row.
+static void skip(void *self, uint64_t rows)
+{
+    while (rows--)
+        pcg_u64(self);
+}
+
+static void adopt(void *self, const void *other)
+{
+    *(struct pcg *)self = *(const struct pcg *)other;
+}
+
+const struct sampler sampler_draw_pcg = {
+    .size = sizeof(struct pcg), .selector = true, .apply = apply, .reset = reset, .skip = skip, .adopt = adopt};

@@ -1,0 +1,274 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# --engine: the pipelines of other programs. tests/cases/engines.tsv holds recorded answers (from a NumPy program; import.py made the
+# table); the rest are the pitfalls that the engines' documents name, each with a row in which it shows.
+
+load helper
+
+CASES() {
+    cut -f1-6,9-10 "$ROOT/tests/cases/engines.tsv"
+}
+
+@test "ids and counts of every recorded case, on one thread and on three" {
+    local failed=0 cases=0 name file dtype n rows args ids kept words threads
+    while IFS=$'\t' read -r name file dtype n rows args ids kept; do
+        eval "words=($args)"
+        for threads in 1 3; do
+            sampl -f "$dtype" -n "$n" --rows ":$rows" -t "$threads" "${words[@]}" -O tsv "$ROOT/tests/cases/$file" | sed 1d >got
+            [ "$(cut -f2 got | paste -sd,)" = "$ids" ] && [ "$(cut -f4 got | paste -sd,)" = "$kept" ] || { echo "$name"; failed=1; }
+            sampl -f "$dtype" -n "$n" --rows ":$rows" -t "$threads" "${words[@]}" "$ROOT/tests/cases/$file" >ids
+            [ "$(paste -sd, ids)" = "$ids" ] || { echo "$name, ids alone"; failed=1; }
+        done
+        cases=$((cases + 1))
+    done < <(CASES)
+    echo "$cases cases"
+    [ "$failed" -eq 0 ]
+    [ "$cases" -ge 29 ]
+}
+
+# ids ARGS...: over a real model's rows, one line.
+ids() {
+    sampl -n 4096 -s 3 "$@" "$AUSTEN" | paste -sd' '
+}
+
+# kept ARGS... <<<NUMBERS: the ids that are left of one row, by probability.
+kept() {
+    # shellcheck disable=SC2046
+    f32 $(cat) >row.f32
+    sampl -f f32 -n "$(($(stat -c %s row.f32) / 4))" -s 1 --dump-probs -O tsv "$@" row.f32 | sed 1d | cut -f3 | paste -sd' '
+}
+
+@test "akunu-gpu: a row's answer depends on its number and the seed, on nothing else" {
+    local gpu=(--engine akunu-gpu --temp 1.3 -n 4096 -s 9 -f f16)
+    sampl "${gpu[@]}" "$AUSTEN" "$AUSTEN" >want
+    [ "$(wc -l <want)" -eq 512 ]
+    ! cmp -s <(head -256 want) <(tail -256 want) || return 1 # the second half has other numbers
+    for t in 2 5; do
+        sampl "${gpu[@]}" -t $t "$AUSTEN" "$AUSTEN" >got
+        same want got
+    done
+    sampl "${gpu[@]}" --independent -t 2 "$AUSTEN" "$AUSTEN" >got
+    same want got
+    sampl "${gpu[@]}" --rows 100:140 "$AUSTEN" >got
+    same <(sed -n 101,140p want) got
+    sampl "${gpu[@]}" --rows 100:140 --independent --accept @"$ROOT/samples/austen.tokens" "$AUSTEN" >got
+    same <(sed -n 101,140p want) got
+    # shellcheck disable=SC2002 # a pipe is the point
+    cat "$AUSTEN" "$AUSTEN" | sampl "${gpu[@]}" - >got
+    same want got
+    ! cmp -s want <(sampl "${gpu[@]}" -s 10 "$AUSTEN" "$AUSTEN") || return 1
+    # seed and row number add up
+    same <(sampl "${gpu[@]}" -s 10 --rows :255 "$AUSTEN" | head -1) <(head -c "$((4096 * 2))" "$AUSTEN" | cat <(head -c "$((4096 * 2))" "$AUSTEN") - | sampl "${gpu[@]}" - | tail -1)
+}
+
+@test "akunu: f32 and bf16 rows are rounded to f16 first" {
+    local engine
+    perl -e 'srand 5; print pack("f<*", map { rand(30) - 15 } 1 .. 40 * 999)' >x.f32
+    perl -e 'srand 5; print pack("v*", map { unpack("V", pack("f<", rand(30) - 15)) >> 16 } 1 .. 40 * 999)' >x.bf16
+    for type in f32 bf16; do
+        for engine in akunu akunu-gpu; do
+            for temp in 0 0.9; do
+                sampl --engine $engine --temp $temp -s 4 -n 999 -f $type x.$type >wide
+                [ "$(wc -l <wide)" -eq 40 ]
+            done
+        done
+        # widened, f16 has 13 zero bits at the end
+        sampl --engine akunu -n 999 -s 1 -f $type --dump-probs -O tsv x.$type | sed 1d | cut -f4 |
+            perl -ne '$n++; die $_ if unpack("V", pack("f<", $_)) & 0x1fff; END { die unless $n == 40 }'
+    done
+    # 2049 lies between two f16, and ties with 2048; in f32 it wins
+    [ "$(kept --engine akunu <<<'2048 2049')" = 0 ]
+    [ "$(kept --engine akunu-gpu <<<'2048 2049')" = 0 ]
+    [ "$(kept --engine ollama --temp 0 <<<'2048 2049')" = 1 ]
+    # the next tie goes to the even one above
+    [ "$(kept --engine akunu <<<'2050 2051')" = 1 ]
+}
+
+@test "pitfall, the boundary token: it stays; ollama asks for more than top-p, akunu and batch for as much" {
+    local quarter='1 1 1 1' # probabilities of 1/4: sums 0.25 0.5 0.75 1
+    [ "$(kept --engine ollama --temp 1 --top-p 0.5 <<<"$quarter")" = '0 1 2' ]
+    [ "$(kept --engine akunu --temp 1 --top-p 0.5 <<<"$quarter")" = '0 1' ]
+    [ "$(kept --engine akunu-gpu --temp 1 --top-p 0.5 <<<"$quarter")" = '0 1' ]
+    [ "$(kept --engine batch --temp 1 --top-p 0.5 <<<"$quarter")" = '0 1' ]
+    local engine
+    for engine in ollama akunu akunu-gpu batch; do # between two sums all agree
+        [ "$(kept --engine $engine --temp 1 --top-p 0.6 <<<"$quarter")" = '0 1 2' ]
+        [ "$(kept --engine $engine --temp 1 --top-p 0 <<<'1 3 2')" = 1 ] # 0 keeps one, it is not "off"
+        [ "$(kept --engine $engine --temp 1 --top-p 1 <<<"$quarter")" = '0 1 2 3' ]
+    done
+}
+
+@test "pitfall, top-p before or after the temperature and the softmax" {
+    # at temperature 1: 0.64 0.24 0.09 0.03; at 0.5: 0.87 0.12 0.02 0.00; at 2: 0.46 0.28 0.17 0.10
+    local row='3 2 1 0'
+    [ "$(kept --engine ollama --temp 2 --top-p 0.8 <<<"$row")" = '0 1 2' ]    # of the scaled logits
+    [ "$(kept --engine akunu --temp 2 --top-p 0.8 <<<"$row")" = '0 1 2' ]
+    [ "$(kept --engine batch --temp 2 --top-p 0.8 <<<"$row")" = '0 1 2' ]
+    [ "$(kept --engine akunu-gpu --temp 2 --top-p 0.8 <<<"$row")" = '0 1' ]   # of the logits as they are
+    [ "$(kept --engine akunu-gpu --temp 0.5 --top-p 0.8 <<<"$row")" = '0 1' ]
+    [ "$(kept --engine ollama --temp 0.5 --top-p 0.8 <<<"$row")" = 0 ]
+    # the sum is of the probabilities before top-k in akunu, after it in ollama and batch
+    [ "$(kept --engine akunu --temp 1 --top-k 3 --top-p 0.9 <<<"$row")" = '0 1 2' ]
+    [ "$(kept --engine ollama --temp 1 --top-k 3 --top-p 0.9 <<<"$row")" = '0 1' ]
+    [ "$(kept --engine batch --temp 1 --top-k 3 --top-p 0.9 <<<"$row")" = '0 1' ]
+}
+
+@test "pitfall, temperature 0: the first largest, without a division or a draw" {
+    local engine
+    for engine in ollama akunu akunu-gpu batch; do
+        [ "$(kept --engine $engine --temp 0 --top-k 2 <<<'1 5 -2 5 0')" = 1 ]
+        same <(ids --engine $engine --temp 0) <(ids --samplers greedy)
+        same <(ids --engine $engine --temp 0 -s 99) <(ids --samplers greedy)
+    done
+    [ "$(kept --engine ollama --temp -1 <<<'1 5 -2 5 0')" = 1 ]
+    [ "$(kept --engine ollama --temp 1e-40 --top-p 1 <<<'1 5 -2 4.5 0')" = '1 0 2 3 4' ] # 1e-7 at least, so nothing overflows
+    run -0 sampl --engine ollama -s 1 --temp 1e-40 --print-chain
+    [[ $output == *'temp=1e-07'* || $output == *'temp=1e-7'* ]]
+}
+
+@test "pitfall, penalties: akunu penalises each occurrence, batch each token; 1 is off, 0 refused" {
+    # 4 / 1.5 = 2.67 is above 2, 4 / 1.5^2 = 1.78 is not
+    local row='4 2 0'
+    [ "$(kept --engine akunu --repeat-penalty 1.5 --prompt-tokens 0 <<<"$row")" = 0 ]
+    [ "$(kept --engine akunu --repeat-penalty 1.5 --prompt-tokens 0,0 <<<"$row")" = 1 ]
+    [ "$(kept --engine batch --repeat-penalty 1.5 --prompt-tokens 0,0 <<<"$row")" = 0 ]
+    [ "$(kept --engine batch --repeat-penalty 2.5 --prompt-tokens 0,0 <<<"$row")" = 1 ] # it does do something
+    [ "$(kept --engine akunu --repeat-penalty 1.5 --repeat-last-n 1 --prompt-tokens 0,0 <<<"$row")" = 0 ]
+    [ "$(kept --engine akunu --repeat-penalty 1.5 --repeat-last-n -1 --prompt-tokens 0,2,2,0 <<<"$row")" = 1 ]
+    [ "$(kept --engine akunu --repeat-penalty 1.5 --prompt-tokens 0,0 <<<'-4 -5 -8')" = 1 ] # below 0 it multiplies: -9
+    local engine
+    for engine in akunu batch; do
+        run -2 sampl --engine $engine --repeat-penalty 0 --print-chain
+        [[ $output == *"--repeat-penalty: '0' is out of range"* ]]
+    done
+}
+
+@test "akunu: top-k 0, and as many as there are, keep 256" {
+    perl -e 'print pack("f<*", map { $_ * 37 % 300 / 100 } 0 .. 299)' >x.f32
+    local k
+    for k in 0 -1 300 400; do
+        [ "$(sampl --engine akunu --temp 1 --top-k $k -n 300 -s 1 -O tsv x.f32 | sed 1d | cut -f4)" = 256 ]
+    done
+    [ "$(sampl --engine akunu --temp 1 --top-k 299 -n 300 -s 1 -O tsv x.f32 | sed 1d | cut -f4)" = 299 ]
+}
+
+@test "batch: each knob at its off value changes nothing, to the last bit" {
+    local on=(--engine batch -n 4096 -s 3 --temp 0.9 --top-k 50 --top-p 0.9 --repeat-penalty 1.2 --prompt-tokens '5,6,286,304')
+    # the chain of llama.cpp's samplers that is left when a knob's stage is taken out
+    local chain=(-n 4096 -s 3 --temp 0.9 --top-k 50 --top-p 0.9 --repeat-penalty 1.2 --prompt-tokens '5,6,286,304' --dump-probs)
+    same <(sampl "${on[@]}" --dump-probs "$AUSTEN") <(sampl "${chain[@]}" --sampler-seq etkp "$AUSTEN")
+    same <(sampl "${on[@]}" --repeat-penalty 1 --dump-probs "$AUSTEN") <(sampl "${chain[@]}" --sampler-seq tkp "$AUSTEN")
+    same <(sampl "${on[@]}" --temp 1 --dump-probs "$AUSTEN") <(sampl "${chain[@]}" --sampler-seq ekp "$AUSTEN")
+    same <(sampl "${on[@]}" --top-k 0 --dump-probs "$AUSTEN") <(sampl "${chain[@]}" --sampler-seq etp "$AUSTEN")
+    same <(sampl "${on[@]}" --top-p 1 --dump-probs "$AUSTEN") <(sampl "${chain[@]}" --sampler-seq etk "$AUSTEN")
+    same <(sampl "${on[@]}" --temp 1 --top-k 0 --top-p 1 --repeat-penalty 1 --dump-probs "$AUSTEN") \
+        <(sampl "${chain[@]}" --samplers '' "$AUSTEN")
+    ! cmp -s <(sampl "${on[@]}" "$AUSTEN") <(sampl "${on[@]}" --repeat-penalty 1 "$AUSTEN") || return 1
+}
+
+@test "ollama and akunu: off values leave the ids as they are" {
+    same <(ids --engine ollama --min-p 0) <(ids --engine ollama)
+    same <(ids --engine ollama --top-p 7) <(ids --engine ollama --top-p 1)
+    same <(ids --engine ollama --min-p -1) <(ids --engine ollama)
+    same <(ids --engine akunu --temp 0.9 --top-p 1 --min-p 0 --repeat-penalty 1) <(ids --engine akunu --temp 0.9)
+    same <(ids --engine akunu --temp 0.9 --repeat-penalty 2 --repeat-last-n 0) <(ids --engine akunu --temp 0.9)
+    ! cmp -s <(ids --engine akunu --temp 0.9 --repeat-penalty 2) <(ids --engine akunu --temp 0.9) || return 1
+}
+
+@test "each engine's defaults hold unless given, whatever the order, and in presets" {
+    same <(sampl -s 1 --engine ollama --print-chain) <(sampl -s 1 --temp 0.8 --top-k 40 --top-p 0.9 --min-p 0 --engine ollama --print-chain)
+    same <(sampl -s 1 --engine ollama --top-p 0.95 --print-chain) <(sampl -s 1 --top-p 0.95 --engine ollama --print-chain)
+    sampl -s 1 --top-p 0.95 --engine ollama --print-chain | grep -q 'top-p=0.95' # llama.cpp's default, but given
+    local engine
+    for engine in akunu akunu-gpu batch; do
+        same <(ids --engine $engine) <(ids --engine $engine --temp 0 --top-k 0 --top-p 1)
+    done
+    echo '--engine akunu --temp 0.9 --top-k 7' >preset
+    same <(ids --preset preset) <(ids --top-k 7 --temp 0.9 --engine akunu)
+    same <(ids --engine llama) <(ids)
+    same <(ids --engine akunu --engine llama --min-keep 2) <(ids --min-keep 2) # the last one counts
+    echo '--xtc-probability 0.5' >preset
+    run -2 sampl --engine akunu --preset preset
+    [[ $output == 'sampl: --xtc-probability: engine akunu has no stage for it' ]]
+}
+
+@test "every option of the chain is either an engine's or refused by name" {
+    local engine option n=0
+    sampl --help | sed -n '/^Chain/,/^Output/p' |
+        perl -ne 'print "--$1 ", $2 // "", "\n" if /^ {2,6}(?:-\w+, )?--([\w-]+)(?:, --[\w-]+)*(?: ([A-Z]\S*))?/' >options
+    [ "$(wc -l <options)" -ge 45 ]
+    for engine in ollama akunu akunu-gpu batch; do
+        sampl --engine $engine -s 1 --temp 1 --print-chain=llama | grep -oE -- '--[a-z-]+' >taken
+        while read -r option value; do
+            case $option in
+            --engine | --seed | --backend-sampling) continue ;;
+            --samplers | --sampler-seq | --logit-bias | --ignore-eos | --*grammar* | --json* | --dry-sequence-breaker) continue ;;
+            esac
+            run sampl --engine $engine "$option" ${value:+1} --print-chain
+            [[ $output != *'not available yet'* ]] || continue
+            if grep -qx -e "$option" taken; then
+                [ "$status" -eq 0 ]
+            else
+                [ "$output" = "sampl: $option: engine $engine has no stage for it" ] || { echo "$engine $option: $output"; return 1; }
+                n=$((n + 1))
+            fi
+        done <options
+    done
+    [ "$n" -ge 120 ]
+}
+
+@test "--print-chain shows an engine's stages, and its flags feed back" {
+    local engine
+    same <(sampl -s 1 --engine ollama --print-chain | awk '{ print $1 }' | paste -sd' ') \
+        <(echo engine seed top_k sort temperature softmax_rank top_p_above min_p_cut draw_pcg)
+    same <(sampl -s 1 --engine akunu --temp 1 --print-chain | awk '{ print $1 }' | paste -sd' ') \
+        <(echo engine seed round_f16 repeat_each scale softmax_id top_k_prob min_p_cut top_p_reach draw_mt)
+    same <(sampl -s 1 --engine akunu-gpu --temp 1 --print-chain | awk '{ print $1 }' | paste -sd' ') \
+        <(echo engine seed round_f16 top_k top_p min_p gumbel)
+    same <(sampl -s 1 --engine batch --print-chain | awk '{ print $1 }' | paste -sd' ') \
+        <(echo engine seed penalties temperature top_k top_p dist)
+    for engine in ollama akunu akunu-gpu batch; do
+        sampl -s 5 --engine $engine --temp 0.7 --top-p 0.8 --print-chain=llama >flags
+        grep -qE -- "^--engine $engine --seed 5 " flags
+        # shellcheck disable=SC2046
+        same <(ids $(cat flags)) <(ids -s 5 --engine $engine --temp 0.7 --top-p 0.8)
+        sampl -s 5 --engine $engine --print-chain=json | grep -q "^{\"engine\":\"$engine\",\"seed\":5,\"chain\":\[{\"name\":"
+    done
+}
+
+@test "dumps, traces and every tier: an engine looks the same from all sides" {
+    local engine tier
+    for engine in ollama akunu akunu-gpu batch; do
+        sampl --engine $engine --temp 0.9 --top-p 0.9 -n 4096 -s 2 "$AUSTEN" >want
+        sampl --engine $engine --temp 0.9 --top-p 0.9 -n 4096 -s 2 --dump-probs=1 --trace -O json "$AUSTEN" >dump
+        same want <(grep -oE '"id":[0-9]+,"prob":[^,]*,"n"' dump | grep -oE '^"id":[0-9]+' | cut -d: -f2)
+        # probabilities sum to 1, and the chosen token's is among them
+        sampl --engine $engine --temp 0.9 --top-p 0.9 -n 4096 -s 2 --dump-probs -O tsv "$AUSTEN" | sed 1d | awk -F'\t' '
+            { sum[$1] += $5; chosen[$1] += $7 } END { for (r in sum) { n++; if (sum[r] < 0.9999 || sum[r] > 1.0001 || chosen[r] != 1) exit 1 }
+            exit n != 256 }'
+        sampl --engine $engine --temp 0.9 --top-p 0.9 -n 4096 -s 2 -O tsv "$AUSTEN" | sed 1d | cut -f3 >p
+        same p <(sampl --engine $engine --temp 0.9 --top-p 0.9 -n 4096 -s 2 --dump-probs -O tsv "$AUSTEN" | awk -F'\t' '$7 == 1 { print $5 }')
+        for tier in $(sampl --version | sed -n 's/^SIMD tier.*(of \(.*\))/\1/p'); do
+            same want <(SAMPL_CPU=$tier sampl --engine $engine --temp 0.9 --top-p 0.9 -n 4096 -s 2 "$AUSTEN")
+        done
+    done
+}
+
+@test "a masked token is never chosen, whatever the noise" {
+    local engine
+    perl -e 'print pack("f<*", map { map { $_ % 3 ? -9**9**9 : 0.5 * ($_ % 5) } 0 .. 599 } 1 .. 50)' >x.f32
+    for engine in ollama akunu akunu-gpu batch; do
+        sampl --engine $engine --temp 50 --top-k 0 --top-p 1 -n 600 -s 1 x.f32 | awk '$1 % 3 { exit 1 } { n++ } END { exit n != 50 }'
+    done
+}
+
+@test "known tokens let any engine run on more threads, and a sequence start anew" {
+    local engine
+    for engine in ollama akunu akunu-gpu batch; do
+        local args=(--engine "$engine" --temp 0.9 --accept @"$ROOT/samples/austen.tokens" -n 4096 -s 2)
+        case $engine in akunu | batch) args+=(--repeat-penalty 1.3) ;; esac
+        sampl "${args[@]}" "$AUSTEN" >want
+        same want <(sampl "${args[@]}" -t 3 "$AUSTEN")
+        same <(sampl "${args[@]}" --independent "$AUSTEN" | sed -n 8p) <(sampl "${args[@]}" --independent --rows 7:8 "$AUSTEN")
+    done
+}

@@ -1,0 +1,199 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# Grammars on the command line: which texts pass, what the chain does under one, what is shown of it.
+
+load helper
+
+V=$ROOT/samples/austen-vocab.gguf
+
+# A vocabulary of all bytes and one token that ends the text.
+setup_file() {
+    for i in {0..255}; do printf '\\x%02X\n' "$i"; done >"$BATS_FILE_TMPDIR/bytes.vocab"
+    echo '</s>' >>"$BATS_FILE_TMPDIR/bytes.vocab"
+}
+
+# accept GRAMMAR IDS: forces these tokens, one a row.
+accept() {
+    perl -e 'print pack("f<*", (0) x (257 * @{[split /,/, $ARGV[0]]}))' "$2" >rows.f32
+    sampl -s 1 -n 257 -f f32 --samplers greedy --vocab "$BATS_FILE_TMPDIR/bytes.vocab" --grammar "$1" --accept "$2" rows.f32
+}
+
+# ids TEXT: its bytes as token ids.
+ids() {
+    printf %s "$1" | od -An -v -tu1 | xargs | tr ' ' ,
+}
+
+# pass GRAMMAR TEXT...: each text fits and may end there.
+pass() {
+    local grammar=$1 text
+    for text in "${@:2}"; do
+        accept "$grammar" "$(ids "$text"),256" >out 2>err || { echo "'$text': $(<err)"; return 1; }
+        [ ! -s err ]
+    done
+}
+
+# fail GRAMMAR TEXT...: each text does not fit, or may not end there.
+fail() {
+    local grammar=$1 text status
+    for text in "${@:2}"; do
+        status=0
+        accept "$grammar" "$(ids "$text"),256" >out 2>err || status=$?
+        [ "$status" = 1 ] && [[ $(<err) == *" does not fit the grammar, which allows "* ]] && continue
+        echo "'$text': $status $(<err)"
+        return 1
+    done
+}
+
+@test "literals, alternatives, groups, rules" {
+    pass 'root ::= "yes" | "no" | ("may" "be"?)+ "!"' yes no 'may!' 'maybemay!'
+    fail 'root ::= "yes" | "no" | ("may" "be"?)+ "!"' ye yess 'maybe' '!' x
+    pass $'# a comment\nroot ::= a b | # another\n b\n\na ::= "x" "" # and one\nb ::=\n  "y"\n' xy y
+    fail $'root ::= a b |\n b\na ::= "x"\nb ::= "y"' x yx
+    pass $'root ::= ("a" |\n "b"\n\n "c" # so\n)\r\n' a bc
+    pass 'root ::= "a\x62\u0063\U00000064\n\t\r\"\\\[\]"' $'abcd\n\t\r"\\[]'
+    pass 'root ::= "a" | ' a
+}
+
+@test "classes and any character" {
+    pass 'root ::= [a-c_\x41-\x43é-]+' 'abc_ABCé-'
+    fail 'root ::= [a-c_\x41-\x43é-]+' d D e ê
+    pass 'root ::= [^"\\\x7F\x00-\x1F]*' 'all of this, é日😀'
+    fail 'root ::= [^"\\\x7F\x00-\x1F]*' 'a"' $'a\nb' "a\\"
+    pass 'root ::= [^é日]+' 'è本aê'
+    fail 'root ::= [^é日]+' 'aé' '日'
+    pass 'root ::= .{3}' 'aé😀'
+    fail 'root ::= .{3}' 'aé' 'aé😀b'
+    pass 'root ::= [\[\]^.]+ [a^]' '[]^.^'
+}
+
+@test "repetitions" {
+    pass 'root ::= "a"* "b"+ "c"?' b aabbc
+    fail 'root ::= "a"* "b"+ "c"?' aac bcc
+    pass 'root ::= "ab"{2} "c"{1,} "d"{0,2} "e"{2,3}' ababcee ababcccddeee
+    fail 'root ::= "ab"{2} "c"{1,} "d"{0,2} "e"{2,3}' abcee ababee ababcdddee ababce ababceeee
+    pass 'root ::= "x"{0} "a" { 2 , 3 }' aa aaa
+    fail 'root ::= "x"{0} "a" { 2 , 3 }' a aaaa xaa
+    pass 'root ::= [a-z]{0,2000}' "$(printf 'a%.0s' {1..2000})"
+    fail 'root ::= [a-z]{0,2000}' "$(printf 'a%.0s' {1..2001})"
+    pass 'root ::= ("a" | "b"{2}){2}' aa abb bbbb
+}
+
+@test "recursion: brackets, JSON" {
+    pass 'root ::= "(" root? ")"' '()' '((()))'
+    fail 'root ::= "(" root? ")"' '(()' '())'
+    json='root ::= value
+value ::= "{" (pair ("," ws pair)*)? "}" | "[" (value ("," ws value)*)? "]" | string | number | "true" | "false" | "null"
+pair ::= string ":" ws value
+string ::= "\"" ([^"\\\x00-\x1f] | "\\" (["\\/bfnrt] | "u" [0-9a-fA-F]{4}))* "\""
+number ::= "-"? ("0" | [1-9] [0-9]*) ("." [0-9]+)? ([eE] [-+]? [0-9]+)?
+ws ::= [ \n]*'
+    pass "$json" '{}' '[1, -2.5e+10, "a\u00e9\"é", {"k": [true, null]}]' '"日"' "$(printf '[%.0s' {1..300})$(printf ']%.0s' {1..300})"
+    fail "$json" '{a}' '[1,]' '01' '"\x"' '[1 ' 'tru'
+}
+
+@test "tokens by number and by text" {
+    pass 'root ::= <[97]> !<[98]> <[99]>' axc 'acc'
+    fail 'root ::= <[97]> !<[98]> <[99]>' abc axd
+    printf '%s\n' '<think>' '</think>' a b '</s>' >v
+    f32 0 0 0 0 0 >row
+    cat row row row row >rows
+    check() { sampl -s 1 -n 5 -f f32 --vocab v --grammar 'root ::= <think> !</think>* </think> "b"' --accept "$1" rows >/dev/null; }
+    check 0,2,1,3
+    check 0,3,2,3
+    run -1 check 0,1,3,3
+    run -1 check 0,4,1,3
+    run -1 check 2,2,1,3
+}
+
+@test "texts that end inside a character" {
+    # é is c3 a9, a token a byte
+    accept 'root ::= [é-ï]' 195,169,256
+    run -1 accept 'root ::= [é-ï]' 195,168
+    run -1 accept 'root ::= [ë-ï]' 196
+    run -1 accept 'root ::= "é"' 195,97
+    run -1 accept 'root ::= .' 169
+    [[ $output == *"token 169, '\\xA9', does not fit the grammar, which allows any character" ]]
+}
+
+@test "what is not finished at the last row is not an error; what goes on after the end is" {
+    accept 'root ::= "abc"' 97,98
+    run -1 accept 'root ::= "abc"' 97,98,99,99
+    [[ $output == *"row 3: token 99, 'c', does not fit the grammar, which allows the end of the text" ]]
+    accept 'root ::= "abc"' 97,98,99,256,256
+    run -1 accept 'root ::= "abc"' 97,98,256
+}
+
+@test "the chain runs first, and again only where its token does not fit" {
+    printf '%s\n' a b c '</s>' >v
+    f32 1 3 2 0 >one
+    cat one one one >rows
+    go() { sampl -s 1 -n 4 -f f32 --samplers greedy --vocab v "$@" rows; }
+    run -0 go --grammar 'root ::= [ac] [bc] [a]'
+    [ "$(xargs <<<"$output")" = '2 1 0' ]
+    run -0 go --grammar 'root ::= [ac] [bc] [a]' --dump-probs --trace
+    [[ $output == *"grammar             4 ->        2"*"; 2 removed: 1 \"b\""* ]]
+    [ "$(grep -c '^grammar .*off$' <<<"$output")" = 1 ]
+    run -0 go --grammar 'root ::= [ac] [bc] [a]' --dump-probs -O json --trace
+    [[ $output == *'"stages":[{"name":"grammar","enabled":true,"before":4,"after":2,'* ]]
+}
+
+@test "a row that is run twice draws twice" {
+    printf '%s\n' a b c '</s>' >v
+    perl -e 'print pack("f<*", (0) x 400)' >rows
+    draw() { sampl -s 3 -n 4 -f f32 --samplers '' --vocab v "$@" rows; }
+    draw >draws
+    [ "$(sort -u draws | wc -l)" = 4 ]
+    # one token fits: with four candidates left it was drawn at once, with one the second time
+    draw --grammar 'root ::= "a"{100}' --dump-probs=1 -O json | sed 's/.*"n":\([0-9]*\).*/\1/' >got
+    perl -e '@t = <>; for (1 .. 100) { $i < @t or last; if ($t[$i] == 0) { print "4\n"; $i++ } else { print "1\n"; $i += 2 } }' draws >want
+    [ "$(wc -l <want)" -gt 50 ]
+    head -n "$(wc -l <want)" got | cmp - want
+}
+
+@test "prompt tokens are not text; independent rows each begin anew" {
+    printf '%s\n' a b c '</s>' >v
+    f32 1 3 2 0 >one
+    cat one one one >rows
+    go() { sampl -s 1 -n 4 -f f32 --samplers greedy --vocab v --grammar 'root ::= "a" "b" "c"' "$@" rows | xargs; }
+    [ "$(go)" = '0 1 2' ]
+    [ "$(go --prompt-tokens 2,1)" = '0 1 2' ]
+    [ "$(go --independent)" = '0 0 0' ]
+    [ "$(go --rows 1: --accept 0,1,2)" = '1 2' ]
+    [ "$(go --independent --rows 1: --accept 0,0,0)" = '0 0' ]
+}
+
+@test "threads and the SIMD tier change nothing" {
+    local grammar='root ::= [A-Z] [^.]* "." ("\n" root)?'
+    go() { sampl -s 7 --vocab "$V" --grammar "$grammar" --dump-probs=5 -O json "$@" "$ROOT/samples/austen.f16"; }
+    go >want
+    [ "$(wc -l <want)" -gt 50 ]
+    go -t 3 | cmp - want
+    SAMPL_CPU=scalar go | cmp - want
+    go --independent >want
+    go --independent -t 3 | cmp - want
+}
+
+@test "generated texts fit their grammar" {
+    for s in 1 2 3; do
+        sampl -s $s --vocab "$V" --grammar 'root ::= ("- " [A-Z] [a-z ]{5,30} "\n")+' --dump-probs=1 -O json "$ROOT/samples/austen.f16" >out
+        perl -ne '/"id":(\d+),"token":("(?:\\.|[^"\\])*")/ and print $2' out | sed 's/""//g; s/^"//; s/"$//; s/<|endoftext|>//g' >text
+        grep -qE '^(- [A-Z][a-z ]{5,30}\\n)+(- ?)?([A-Z][a-z ]*)?$' text || { cat text; return 1; }
+    done
+}
+
+@test "the grammar that is in effect is printed, and read back" {
+    echo 'root ::= "x"' >x.gbnf
+    [ "$(sampl --print-grammar --grammar 'root ::= "a"' --grammar-file x.gbnf)" = 'root ::= "x"' ]
+    [ "$(sampl --print-grammar --grammar-file x.gbnf --grammar 'root ::= "a"')" = 'root ::= "a"' ]
+    sampl -s 1 --vocab "$V" --grammar 'root ::= "it'\''s"' --print-chain=llama >flags
+    eval "sampl $(<flags) --print-grammar" >out
+    [ "$(<out)" = 'root ::= "it'\''s"' ]
+    sampl -s 1 --grammar-file x.gbnf --print-chain=server | grep -qF '"grammar":"root ::= \"x\"\n"'
+}
+
+@test "a row may be wider or narrower than the vocabulary" {
+    printf '%s\n' a b >v
+    f32 1 2 3 4 >row
+    [ "$(sampl -s 1 -n 4 -f f32 --samplers greedy --vocab v --grammar 'root ::= .' row)" = 1 ]
+    [ "$(sampl -s 1 -n 1 -f f32 --samplers greedy --vocab v --grammar 'root ::= .*' --rows :2 row)" = $'0\n0' ]
+}

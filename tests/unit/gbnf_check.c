@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: MIT
+// What the grammar reader refuses, and where; grammars made to hurt; and a few it must take.
+#include "grammar/matcher.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct vocab vocab;
+static int passed, failed;
+
+static void expect(bool ok, const char *what, const char *text)
+{
+    passed += ok;
+    failed += !ok;
+    if (!ok)
+        printf("%s: %.200s\n", what, text);
+}
+
+// The places are where an editor would put the cursor; a name is quoted as it stands.
+static const struct {
+    enum grammar_code code;
+    size_t line, column;
+    const char *name, *text;
+} bad[] = {
+    {GRAMMAR_NO_ROOT, 0, 0, "", ""},
+    {GRAMMAR_NO_ROOT, 0, 0, "", "# nothing\n"},
+    {GRAMMAR_NO_ROOT, 0, 0, "", "Root ::= \"a\""},
+    {GRAMMAR_NAME, 1, 1, "", "::= \"a\""},
+    {GRAMMAR_NAME, 2, 1, "", "root ::= \"a\"\n| \"b\""},
+    {GRAMMAR_NAME, 1, 1, "", "_a ::= \"a\""},
+    {GRAMMAR_DEFINES, 1, 6, "", "root = \"a\""},
+    {GRAMMAR_DEFINES, 1, 5, "", "root"},
+    {GRAMMAR_DEFINES, 1, 5, "", "root\n::= \"a\""},
+    {GRAMMAR_UNEXPECTED, 1, 14, ")", "root ::= \"a\" ) \"b\""},
+    {GRAMMAR_UNEXPECTED, 1, 14, "é", "root ::= \"a\" é"},
+    {GRAMMAR_UNEXPECTED, 2, 3, ":", "root ::= (\"a\"\nb ::= \"c\""},
+    {GRAMMAR_UNEXPECTED, 1, 11, "_", "root ::= a_b"},
+    {GRAMMAR_LITERAL, 1, 10, "", "root ::= \"abc"},
+    {GRAMMAR_LITERAL, 1, 15, "", "root ::= \"é\" (\"\\\""},
+    {GRAMMAR_CLASS, 1, 10, "", "root ::= [abc"},
+    {GRAMMAR_CLASS, 1, 10, "", "root ::= [^"},
+    {GRAMMAR_EMPTY_CLASS, 1, 10, "[]", "root ::= []"},
+    {GRAMMAR_EMPTY_CLASS, 1, 10, "[^]", "root ::= [^]"},
+    {GRAMMAR_RANGE, 1, 14, "z-a", "root ::= [0-9z-a]"},
+    {GRAMMAR_RANGE, 1, 12, "z-\\x61", "root ::= [az-\\x61]"},
+    {GRAMMAR_GROUP, 1, 10, "", "root ::= (\"a\" | "},
+    {GRAMMAR_GROUP, 1, 11, "", "root ::= ((\"a\""},
+    {GRAMMAR_ESCAPE, 1, 12, "\\q", "root ::= \"a\\q\""},
+    {GRAMMAR_ESCAPE, 1, 11, "\\x1", "root ::= \"\\x1g\""},
+    {GRAMMAR_ESCAPE, 1, 11, "\\u12", "root ::= \"\\u12\""},
+    {GRAMMAR_ESCAPE, 1, 11, "\\U0001f60", "root ::= [\\U0001f60]"},
+    {GRAMMAR_ESCAPE, 1, 11, "\\", "root ::= \"\\"},
+    {GRAMMAR_NOTHING, 1, 10, "*", "root ::= * \"a\""},
+    {GRAMMAR_NOTHING, 1, 16, "?", "root ::= \"a\" | ?"},
+    {GRAMMAR_NOTHING, 1, 12, "+", "root ::= \"\"+"},
+    {GRAMMAR_NOTHING, 1, 10, "{", "root ::= {2}"},
+    {GRAMMAR_REPEAT, 1, 14, "", "root ::= \"a\"{}"},
+    {GRAMMAR_REPEAT, 1, 14, "", "root ::= \"a\"{,3}"},
+    {GRAMMAR_REPEAT, 1, 15, "", "root ::= \"a\"{1"},
+    {GRAMMAR_REPEAT, 1, 16, "", "root ::= \"a\"{1,x}"},
+    {GRAMMAR_REPEAT, 1, 17, "", "root ::= \"a\"{1,2"},
+    {GRAMMAR_REPEAT, 1, 14, "", "root ::= \"a\"{-1}"},
+    {GRAMMAR_REPEAT_ORDER, 1, 13, "{3,2}", "root ::= \"a\"{3,2}"},
+    {GRAMMAR_REPEAT_LARGE, 1, 14, "2001", "root ::= \"a\"{2001}"},
+    {GRAMMAR_REPEAT_LARGE, 1, 16, "99999999999999999999", "root ::= \"a\"{0,99999999999999999999}"},
+    {GRAMMAR_TOKEN, 1, 10, "", "root ::= <[1>"},
+    {GRAMMAR_TOKEN, 1, 10, "", "root ::= <[]>"},
+    {GRAMMAR_TOKEN, 1, 10, "", "root ::= <[1]"},
+    {GRAMMAR_TOKEN, 1, 10, "", "root ::= <think"},
+    {GRAMMAR_TOKEN, 1, 11, "", "root ::= !\"a\""},
+    {GRAMMAR_TOKEN_UNKNOWN, 1, 11, "<thick>", "root ::= !<thick>"},
+    {GRAMMAR_TOKEN_ID, 1, 10, "<[7]>", "root ::= <[7]>"},
+    {GRAMMAR_TOKEN_ID, 1, 10, "<[99999999999]>", "root ::= <[99999999999]>"},
+    {GRAMMAR_TWICE, 3, 1, "root", "root ::= \"a\"\n\nroot ::= \"b\""},
+    {GRAMMAR_UNDEFINED, 1, 14, "b", "root ::= \"a\" b b"},
+    {GRAMMAR_UNDEFINED, 3, 7, "c", "root ::= a\na ::= \"x\"\nd ::= c"},
+    {GRAMMAR_UTF8, 1, 12, "", "root ::= \"a\xff\""},
+    {GRAMMAR_UTF8, 1, 11, "", "root ::= [\xe6\x97]"},
+    {GRAMMAR_LEFT_RECURSION, 1, 1, "root", "root ::= root \"a\" | \"b\""},
+    {GRAMMAR_LEFT_RECURSION, 1, 1, "root", "root ::= a\na ::= \"x\" | b\nb ::= root"},
+    {GRAMMAR_LEFT_RECURSION, 2, 1, "a", "root ::= \"x\" a\na ::= b b a\nb ::= c?\nc ::= \"y\" | \"\""},
+    {GRAMMAR_LEFT_RECURSION, 2, 1, "unused", "root ::= \"x\"\nunused ::= (unused \"x\")"},
+    {GRAMMAR_LEFT_RECURSION, 1, 1, "root", "root ::= \"a\"{0} root"},
+    {GRAMMAR_EMPTY_LOOP, 1, 1, "root", "root ::= a*\na ::= \"\""},
+    {GRAMMAR_EMPTY_LOOP, 1, 1, "root", "root ::= (\"a\"?)+"},
+    {GRAMMAR_EMPTY_LOOP, 1, 1, "root", "root ::= \"a\"*{2,}"},
+};
+
+static void refuse(void)
+{
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct grammar_fault f;
+        struct grammar *const g = grammar_parse(bad[i].text, strlen(bad[i].text), &vocab, &f);
+        expect(!g && f.code == bad[i].code, "another fault", bad[i].text);
+        if (f.line != bad[i].line || f.column != bad[i].column || f.len < strlen(bad[i].name) ||
+            (f.len && strncmp(f.name, bad[i].name, f.len < strlen(bad[i].name) ? f.len : strlen(bad[i].name)) != 0)) {
+            printf("line %zu, column %zu, '%.*s' ", f.line, f.column, (int)f.len, f.len ? f.name : "");
+            expect(false, "another place", bad[i].text);
+        }
+        grammar_free(g);
+    }
+}
+
+static struct grammar *parse(const char *text, size_t len)
+{
+    struct grammar_fault f;
+    return grammar_parse(text, len, &vocab, &f);
+}
+
+// Every beginning of a grammar, and every change of one byte: an answer of some kind, nothing worse.
+static void break_up(void)
+{
+    static const char text[] =
+        "# all there is\nroot ::= \"a\\x41\\u00e9\" [^a-z\\n]{0,3} ( b | <[1]> |\n !<think> )* .? # so\nb ::= "
+        "\"\\U0001F600\" root? |\n \"x\"{2}{1,} \r\n";
+    char copy[sizeof text];
+    struct grammar *const whole = parse(text, sizeof text - 1);
+    expect(whole, "refused", text);
+    grammar_free(whole);
+    for (size_t n = 0; n < sizeof text; n++)
+        grammar_free(parse(text, n));
+    for (size_t at = 0; at < sizeof text - 1; at++)
+        for (int c = 0; c < 256; c++) {
+            memcpy(copy, text, sizeof text);
+            copy[at] = (char)c;
+            grammar_free(parse(copy, sizeof text - 1));
+        }
+    passed++;
+}
+
+// A text of n times the middle.
+static char *repeat(const char *head, const char *middle, size_t n, const char *tail)
+{
+    char *const s = malloc(strlen(head) + n * strlen(middle) + strlen(tail) + 1), *at = s;
+    if (!s)
+        exit(2);
+    at = stpcpy(at, head);
+    while (n--)
+        at = stpcpy(at, middle);
+    stpcpy(at, tail);
+    return s;
+}
+
+// Takes ownership of the text.
+static void hurt(char *text, enum grammar_code want)
+{
+    struct grammar_fault f;
+    struct grammar *const g = grammar_parse(text, strlen(text), &vocab, &f);
+    expect(f.code == want, "another fault", text);
+    grammar_free(g);
+    free(text);
+}
+
+// root ::= r0, r0 ::= r1, ... the last one being `end`; rules in rising or falling order.
+static char *chain(unsigned n, const char *end, bool falling)
+{
+    char *const s = malloc((size_t)n * 24 + 40), *at = s;
+    if (!s)
+        exit(2);
+    at = stpcpy(at, "root ::= r0\n");
+    for (unsigned i = 0; i < n; i++) {
+        const unsigned r = falling ? n - 1 - i : i;
+        at += r + 1 < n ? sprintf(at, "r%u ::= r%u\n", r, r + 1) : sprintf(at, "r%u ::= %s\n", r, end);
+    }
+    return s;
+}
+
+// Grammars that parse, but can match a text in very many ways: the matcher says so or copes, in bounded time and memory.
+static void confuse(const char *gbnf, bool copes)
+{
+    struct fault fault;
+    struct grammar *const g = parse(gbnf, strlen(gbnf));
+    struct trie *const t = trie_new(&vocab);
+    struct matcher *const m = g && t ? matcher_new(g, t, &fault) : NULL;
+    expect(g && t, "refused", gbnf);
+    bool fits = true;
+    const uint64_t *mask;
+    for (int i = 0; m && !fault.code && fits && i < 2000; i++)
+        if (!(fault = matcher_accept(m, (uint32_t)(i % 7 == 6), &fits)).code && i % 100 == 0)
+            fault = matcher_mask(m, &mask);
+    expect(copes ? !fault.code : fault.code == FAULT_GRAMMAR, copes ? "gives up" : "does not give up", gbnf);
+    matcher_free(m);
+    trie_free(t);
+    grammar_free(g);
+}
+
+int main(void)
+{
+    static const char *const text[] = {"a", "b", "ab", "<think>", "x", "</s>"};
+    vocab_init(&vocab);
+    for (size_t i = 0; i < sizeof text / sizeof *text; i++)
+        if (!vocab_add(&vocab, text[i], strlen(text[i]), i == 5 ? VOCAB_EOG : 0))
+            return 2;
+    refuse();
+    break_up();
+    hurt(repeat("root ::= ", "(", 200, "\"a\" "), GRAMMAR_GROUP);
+    hurt(repeat("root ::= ", "(", 1000000, ""), GRAMMAR_DEEP);
+    hurt(repeat("root ::= \"a\"", "{2000}", 9, ""), GRAMMAR_OK); // rules refer to rules: small, if never to be matched
+    hurt(repeat("root ::= ", "[a-z]{0,2000} ", 200, ""), GRAMMAR_LARGE);
+    hurt(repeat("root ::= \"", "a", 2000000, "\""), GRAMMAR_LARGE);
+    hurt(repeat("root ::= [", "a-z", 300000, "]"), GRAMMAR_OK);
+    hurt(repeat("root ::= \"x\" | ", "a", 1000000, ""), GRAMMAR_UNDEFINED);
+    hurt(repeat("root ::= \"a\"", " | \"a\"", 100000, ""), GRAMMAR_OK);
+    hurt(chain(30000, "\"a\"", false), GRAMMAR_OK);
+    hurt(chain(30000, "\"\"", true), GRAMMAR_OK);
+    hurt(chain(30000, "root", false), GRAMMAR_LEFT_RECURSION);
+    hurt(chain(30000, "\"\" root", true), GRAMMAR_LEFT_RECURSION);
+    confuse("root ::= s*\ns ::= \"a\" s \"b\" | \"a\" s \"x\" | \"a\" s | \"a\" | \"b\"", true);
+    confuse("root ::= ([ab]* \"x\" | [ab]* \"b\" | [a] root)", true);
+    confuse("root ::= ((((\"a\"?){60}){60}){60}){60} \"b\"*", false);
+    confuse("root ::= (\"a\"{0,50} \"b\"{0,50}){2000}", true);
+    confuse("root ::= \"a\" root root | \"b\"", true);
+    vocab_free(&vocab);
+    printf("%d passed, %d failed\n", passed, failed);
+    return failed != 0;
+}
