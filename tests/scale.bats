@@ -151,6 +151,15 @@ says() {
     shards 5 --scatter-strength 0.2 --scatter-absorption 0.5 --accept @ids a.safetensors
 }
 
+@test "shards of the pipelines of other engines" {
+    local engine
+    for engine in ollama akunu akunu-gpu batch; do
+        shards 4 --engine $engine -O tsv --rows 1: a.f32 a.npy
+        pieces 3 a.f32 --engine $engine --accept @ids
+    done
+    shards 4 --engine batch --repeat-penalty 1.5 --accept @ids -t 2 a.f32 a.npy
+}
+
 @test "shards of independent rows, whatever the chain" {
     shards 5 --independent a.f32 a.npy
     shards 5 --independent --mirostat 2 --rows 1: a.f32
