@@ -36,7 +36,7 @@ ALL_CFLAGS    = $(CFLAGS) $(STRICT) $(WARN) $(SANFLAGS)
 
 SOURCES := $(sort $(wildcard src/*.c src/*/*.c))
 OBJECTS := $(SOURCES:src/%.c=$(BUILD)/%.o)
-CORE    := $(filter-out $(BUILD)/main.o $(BUILD)/cli/% $(BUILD)/io/%,$(OBJECTS))
+CORE    := $(filter-out $(BUILD)/main.o $(BUILD)/cli/% $(BUILD)/io/% $(BUILD)/schema/%,$(OBJECTS))
 UNITS   := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/*.c))
 PRESETS := $(wildcard samples/presets/*.preset)
 SCALE   := $(wildcard samples/scale/*.sh)
@@ -93,7 +93,7 @@ check: $(BUILD)/sampl units ## run the whole test suite (bats)
 check-arm64: ## build the C unit tests for aarch64 and run them under qemu (gcc-aarch64-linux-gnu, qemu-user)
 	$(MAKE) BUILD=build/arm64 CC=aarch64-linux-gnu-gcc LDFLAGS=-static units
 	cd build/arm64/unit && qemu-aarch64 ./kern_check --cases 2000 && qemu-aarch64 ./parity 1000 && qemu-aarch64 ./sort_check \
-	    && qemu-aarch64 ./rng_check && qemu-aarch64 ./json_number_check 20000 && qemu-aarch64 ./number_text_check 20000 \
+	    && qemu-aarch64 ./rng_check && qemu-aarch64 ./vocab_check 2000 && qemu-aarch64 ./json_number_check 20000 && qemu-aarch64 ./number_text_check 20000 \
 	    && qemu-aarch64 ./expf_check 9973 && qemu-aarch64 ./logf_check 9973 && qemu-aarch64 ./grammar_check 300
 
 .PHONY: prove-expf

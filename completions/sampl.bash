@@ -13,6 +13,7 @@ _sampl()
     --format|-f) mapfile -t COMPREPLY < <(compgen -W 'auto f32 f16 bf16 json npy safetensors kld pairs' -- "$cur"); return ;;
     --n-vocab|-n) return ;;
     --tensor) return ;;
+    --ids) mapfile -t COMPREPLY < <(compgen -W 'given rank' -- "$cur"); return ;;
     --vocab) compopt -o default; return ;;
     --rows) return ;;
     --prompt-tokens) compopt -o default; return ;;

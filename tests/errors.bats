@@ -24,6 +24,11 @@ make_files() {
     printf 'no numbers\n' >unknown
     printf '[1,2,3] [3,2,1]' >ok.json
     printf '{"logits":[1,2,3],"id":[1,{"a":"b"}]}' >object.json
+    printf '{"logits":[1,2,3],"ids":[9,5,7]} {"ids":[1,2],"probs":[0.5,0.5]}' >sparse.json
+    printf '{"prompt_logprobs":[null,{"2":{"logprob":-1},"1":{"logprob":-2}}],"prompt_token_ids":[1,2],"choices":[{"logprobs":{"content":
+        [{"token":"token_id:3","logprob":-1,"top_logprobs":[{"token":"token_id:2","logprob":-2}]}]}}]}' >reply.json
+    printf '9: 1\n5: 3\n' >gaps.pairs
+    printf '%s\n' a b c >words.txt
     npy "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3)}" 1 2 3 3 2 1 >a.npy
     npy "{'descr': '>f4', 'fortran_order': False, 'shape': (1, 3)}" 0 0 0 >swapped.npy
     safetensors '{"x":{"dtype":"F32","shape":[2,3],"data_offsets":[0,24]}}' 1 2 3 3 2 1 >a.safetensors

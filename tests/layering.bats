@@ -25,17 +25,17 @@ only() {
 }
 
 @test "what is below cli and io does no input or output and never ends the program" {
-    none '^ *# *include +<(stdio|unistd|fcntl|getopt|locale|signal|time|errno)\.h>' base/*.[ch] kern/*.[ch] vocab/*.[ch] grammar/*.[ch] sample/*.[ch]
-    none '^ *# *include +<sys/(stat|mman|socket|random|wait)\.h>' base/*.[ch] kern/*.[ch] vocab/*.[ch] grammar/*.[ch] sample/*.[ch]
+    none '^ *# *include +<(stdio|unistd|fcntl|getopt|locale|signal|time|errno)\.h>' base/*.[ch] kern/*.[ch] vocab/*.[ch] grammar/*.[ch] schema/*.[ch] sample/*.[ch]
+    none '^ *# *include +<sys/(stat|mman|socket|random|wait)\.h>' base/*.[ch] kern/*.[ch] vocab/*.[ch] grammar/*.[ch] schema/*.[ch] sample/*.[ch]
     none '(^|[^a-zA-Z0-9_])(_?exit|_Exit|abort|atexit|quick_exit|getenv|v?[fsd]?n?printf|puts|fputs|putchar|perror|fwrite|fopen|raise|longjmp) *\(' \
-        base/*.[ch] kern/*.[ch] vocab/*.[ch] grammar/*.[ch] sample/*.[ch]
-    none '(^|[^a-zA-Z0-9_])(rand|srand|random|drand48|time|clock|setlocale) *\(' base/*.[ch] kern/*.[ch] vocab/*.[ch] grammar/*.[ch] sample/*.[ch]
+        base/*.[ch] kern/*.[ch] vocab/*.[ch] grammar/*.[ch] schema/*.[ch] sample/*.[ch]
+    none '(^|[^a-zA-Z0-9_])(rand|srand|random|drand48|time|clock|setlocale) *\(' base/*.[ch] kern/*.[ch] vocab/*.[ch] grammar/*.[ch] schema/*.[ch] sample/*.[ch]
 }
 
 @test "no file below cli and io holds state of its own" {
     # a static or global variable that is not const, at the start of a line
     none '^(static )?(_Thread_local )?(struct [a-z_]+|u?int[0-9]*_t|size_t|float|double|bool|char|int|unsigned|void) [a-z_* ]*(\[[^]]*\])*( =.*)?;' \
-        base/*.[ch] kern/*.[ch] vocab/*.[ch] grammar/*.[ch] sample/*.[ch]
+        base/*.[ch] kern/*.[ch] vocab/*.[ch] grammar/*.[ch] schema/*.[ch] sample/*.[ch]
 }
 
 @test "each folder includes from itself and those below" {
@@ -43,10 +43,11 @@ only() {
     only 'base|kern' kern/*.[ch]
     only 'base|vocab' vocab/*.[ch]
     only 'base|vocab|grammar' grammar/*.[ch]
+    only 'base|schema' schema/*.[ch]
     only 'base|kern|vocab|sample' sample/*.[ch]
     only 'base|kern|vocab|sample|io' io/*.[ch]
-    only 'base|kern|vocab|grammar|sample|io|cli' cli/*.[ch] ./*.c
-    [ "$(find . -mindepth 1 -type d | sort | tr '\n' ' ')" = "./base ./cli ./grammar ./io ./kern ./sample ./vocab " ]
+    only 'base|kern|vocab|grammar|schema|sample|io|cli' cli/*.[ch] ./*.c
+    [ "$(find . -mindepth 1 -type d | sort | tr '\n' ' ')" = "./base ./cli ./grammar ./io ./kern ./sample ./schema ./vocab " ]
 }
 
 @test "samplers know nothing of each other" {
@@ -95,7 +96,7 @@ only() {
     command -v nm >/dev/null || skip "no nm"
     build=$(dirname "$SAMPL")
     [ -e "$build/sample/chain.o" ] || skip "no object files beside $SAMPL"
-    nm -u "$build"/base/*.o "$build"/kern/*.o "$build"/vocab/*.o "$build"/grammar/*.o "$build"/sample/*.o | awk '$1 == "U" { sub(/@.*/, "", $2); print $2 }' | sort -u >"$BATS_TEST_TMPDIR/calls"
+    nm -u "$build"/base/*.o "$build"/kern/*.o "$build"/vocab/*.o "$build"/grammar/*.o "$build"/schema/*.o "$build"/sample/*.o | awk '$1 == "U" { sub(/@.*/, "", $2); print $2 }' | sort -u >"$BATS_TEST_TMPDIR/calls"
     [ -s "$BATS_TEST_TMPDIR/calls" ]
     run grep -xE '(__)?(v?[fsd]?n?printf|puts|fputs|putchar|fwrite|fopen|f?open(64)?|read|write|close|perror|getenv|secure_getenv|exit|_exit|abort|atexit|raise|signal|longjmp|rand|random|time|clock_gettime|setlocale|stdin|stdout|stderr)(_chk)?' \
         "$BATS_TEST_TMPDIR/calls"

@@ -114,7 +114,7 @@ words() {
     spelt --top-k 4 = -bs --top-k 4 --backend-sampling
     sampl --help | grep -qE '^  -jf, --json-schema-file '
     # not -j with a value f: both are known, if not yet at work
-    run -2 --separate-stderr sampl -jf /nonexistent --print-chain
+    run -3 --separate-stderr sampl -jf /nonexistent --print-chain
     # shellcheck disable=SC2154
     [[ $stderr == *json-schema-file* ]]
     run -2 --separate-stderr sampl -bsx --print-chain

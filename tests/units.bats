@@ -35,6 +35,10 @@ load helper
     run -0 "$UNITS/sort_check"
 }
 
+@test "infill and DRY's text breakers match the obvious way" {
+    run -0 "$UNITS/vocab_check" 20000
+}
+
 @test "numbers as text: the fewest digits, as printf and strtof find them" {
     run -0 "$UNITS/number_text_check" 50000
 }
@@ -45,4 +49,8 @@ load helper
 
 @test "grammars: what the reader refuses, and where; hostile ones" {
     run -0 "$UNITS/gbnf_check"
+}
+
+@test "tokens are found by text as the plain search finds them" {
+    run -0 "$UNITS/lookup_check"
 }

@@ -8,15 +8,16 @@
 enum fault_code {
     FAULT_NONE = 0,
     FAULT_MEMORY,       // out of memory
-    FAULT_NAN,          // at: index of the first bad logit
-    FAULT_INFINITE,     // at: index of the first +inf logit
+    FAULT_NAN,          // at: token of the first bad logit
+    FAULT_INFINITE,     // at: token of the first +inf logit
     FAULT_ALL_MASKED,   // no finite logit in the row
     FAULT_NOTHING_LEFT, // the chain masked every candidate
     FAULT_OVERFLOW,     // the chain drove a logit to NaN or +inf
     FAULT_GRAMMAR,      // too many ways to match a text with the grammar
     FAULT_F16,          // at: index of a logit that is too large for f16
-    FAULT_BIAS_ID,      // at: a --logit-bias id outside the row
-    FAULT_NO_EOT,       // infill wants the token that ends a turn, and the row has none
+    FAULT_BIAS_ID,      // at: a --logit-bias id outside the vocabulary
+    FAULT_NO_EOT,       // infill wants the token that ends a turn, and the vocabulary has none
+    FAULT_NO_SIZE,      // the whole vocabulary is wanted of a sparse row that does not know its size
 };
 
 struct fault {

@@ -33,6 +33,25 @@ bool constraint_fits(struct constraint *c, uint32_t id, bool *fits, struct err *
     return !c->matcher || err_from_fault(e, matcher_fits(c->matcher, id, fits));
 }
 
+// Where a bit of mask[0..n_bits) is 0, or there is none, x becomes -inf.
+static void mask_dense(float *x, size_t n, const uint64_t *mask, size_t n_bits)
+{
+    for (size_t i = 0; i < n; i += 64) {
+        const uint64_t allowed = i < n_bits ? mask[i / 64] : 0;
+        for (size_t k = 0; ~allowed && k < 64 && i + k < n; k++)
+            x[i + k] = allowed >> k & 1 ? x[i + k] : -INFINITY;
+    }
+}
+
+static void mask_sparse(float *x, const struct row *row, const uint64_t *mask, size_t n_bits)
+{
+    for (size_t i = 0; i < row->n; i++) {
+        const uint32_t id = row->ids[i];
+        if (id >= n_bits || !(mask[id / 64] >> id % 64 & 1))
+            x[i] = -INFINITY;
+    }
+}
+
 bool constraint_mask(struct constraint *c, const struct kern *kern, const struct row *row, float *x, struct row *masked,
                      struct err *e)
 {
@@ -41,12 +60,13 @@ bool constraint_mask(struct constraint *c, const struct kern *kern, const struct
     if (fault.code)
         return err_from_fault(e, fault);
     kern->widen[row->type](x, row->data, row->n);
-    for (size_t i = 0; i < row->n; i += 64) {
-        const uint64_t allowed = i < c->vocab->n ? mask[i / 64] : 0;
-        for (size_t k = 0; ~allowed && k < 64 && i + k < row->n; k++)
-            x[i + k] = allowed >> k & 1 ? x[i + k] : -INFINITY;
-    }
-    *masked = (struct row){DTYPE_F32, x, row->n};
+    if (row->ids)
+        mask_sparse(x, row, mask, c->vocab->n);
+    else
+        mask_dense(x, row->n, mask, c->vocab->n);
+    *masked = *row;
+    masked->type = DTYPE_F32;
+    masked->data = x;
     return true;
 }
 

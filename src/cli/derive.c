@@ -67,6 +67,10 @@ bool derive(struct options *to, const struct options *from, struct err *e)
     to->grammar_shared = to->trie_shared = true;
     to->choice = to->plan = NULL;
     to->n_choices = to->choice_cap = to->n_plan = 0;
+    to->bias_text = NULL; // what came of these stays with the first of all options, which outlives every other
+    to->n_bias_texts = to->bias_text_cap = 0;
+    to->dry_piece = NULL;
+    vocab_init(&to->texts);
     to->word = NULL;
     to->n_words = to->words_cap = 0;
     to->bias = copied(from->bias, from->params.n_bias, sizeof *to->bias, &failed);

@@ -17,6 +17,19 @@ const float *emit_logits(const struct cand *c, const uint32_t **id, float **room
     return *room;
 }
 
+// Every token's logit.
+static void logits(const struct cand *c, float *to)
+{
+    if (!c->row_id) {
+        cand_snapshot(c, to);
+        return;
+    }
+    for (size_t i = 0; i < c->n_vocab; i++)
+        to[i] = -INFINITY;
+    for (size_t i = 0; i < c->n; i++)
+        to[c->id[i]] = c->logit[i];
+}
+
 // p of every token; 0 for those that are gone.
 static void probs(const struct cand *c, float *to)
 {
@@ -37,7 +50,7 @@ static float logprob(float logit, const struct softmax *s, double log_sum)
 
 static void logprobs(const struct cand *c, float *to)
 {
-    cand_snapshot(c, to);
+    logits(c, to);
     const struct softmax s = c->dense ? softmax_of(c->kern, to, c->n) : softmax_of(c->kern, c->logit, c->n);
     const double log_sum = softmax_log_sum(&s);
     for (size_t i = 0; i < c->n_vocab; i++)
@@ -64,6 +77,8 @@ struct fault emit_values(enum emit emit, const struct cand *c, uint32_t scored, 
 {
     if (emit == EMIT_SCORE)
         return score(c, scored, values, cap);
+    if (!c->n_vocab)
+        return (struct fault){FAULT_NO_SIZE, 0};
     if (!mem_grow(values, cap, c->n_vocab, sizeof **values))
         return fault_memory();
     if (emit == EMIT_PROBS)
@@ -71,7 +86,7 @@ struct fault emit_values(enum emit emit, const struct cand *c, uint32_t scored, 
     else if (emit == EMIT_LOGPROBS)
         logprobs(c, *values);
     else
-        cand_snapshot(c, *values);
+        logits(c, *values);
     return fault_none();
 }
 

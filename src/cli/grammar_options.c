@@ -113,6 +113,8 @@ static bool blame(const struct options *o, struct err *e)
 {
     if (e->status != STATUS_USAGE)
         return false;
+    if (o->grammar_given == o->schema_gbnf)
+        return err_prefix(e, "--%s", o->schema_option);
     return o->grammar_is_file ? err_prefix(e, "--grammar-file: '%s'", o->grammar_given) : err_prefix(e, "--grammar");
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "cli/option_table.h"
 
+#include "cli/schema_option.h"
 #include "cli/set.h"
 
 #include <float.h>
@@ -25,6 +26,8 @@ const struct option_row option_table[] = {
      .help = "row width of raw input"},
     {"tensor", .metavar = "NAME", .group = GROUP_INPUT, AT(tensor), .set = set_string,
      .help = "which tensor of a safetensors file, if several fit"},
+    {"ids", .metavar = "HOW", .group = GROUP_INPUT, .def = "given", AT(ids), .set = set_choice, .choices = "given,rank",
+     .help = "ids of the tokens in a server's reply: those given, or ranks within the row"},
     {"vocab", .metavar = "FILE", .group = GROUP_INPUT, AT(vocab_file), .set = set_file,
      .help = "token texts: GGUF, tokenizer.json, vocab.json, or one token a line"},
     {"rows", .metavar = "A:B", .group = GROUP_INPUT, .def = ":", AT(rows), .set = set_rows,
@@ -105,8 +108,10 @@ const struct option_row option_table[] = {
     {"grammar", .metavar = "GBNF", .group = GROUP_CHAIN, .set = set_grammar,
      .help = "let only tokens through that fit a grammar in llama.cpp's notation; needs --vocab"},
     {"grammar-file", .metavar = "FILE", .group = GROUP_CHAIN, .set = set_grammar_file, .help = "the same, from a file"},
-    {"json-schema", .brief = "j", .metavar = "SCHEMA", .group = GROUP_CHAIN, .help = "constrain the output to a JSON schema"},
-    {"json-schema-file", .brief = "jf", .metavar = "FILE", .group = GROUP_CHAIN, .help = "the same, from a file"},
+    {"json-schema", .brief = "j", .metavar = "SCHEMA", .group = GROUP_CHAIN, .set = set_schema,
+     .help = "let only JSON through that satisfies a schema; {} is any object; needs --vocab"},
+    {"json-schema-file", .brief = "jf", .metavar = "FILE", .group = GROUP_CHAIN, .set = set_schema_file,
+     .help = "the same, from a file"},
     {"engine", .metavar = "NAME", .group = GROUP_CHAIN, .def = "llama", AT(engine_name), .set = set_choice,
      .choices = "llama,ollama,akunu,akunu-gpu,batch", .help = "whose pipeline to run; each has defaults of its own"},
     {"backend-sampling", .brief = "bs", .group = GROUP_CHAIN, AT(backend_sampling), .set = set_flag, .help = "no effect, as there is no backend"},

@@ -200,7 +200,7 @@ static bool check_emit(const struct options *o, struct err *e)
         return err_set(e, STATUS_USAGE, "--emit %s does not go with --dump-probs", what);
     if (o->emit == EMIT_SCORE && !o->accept.given && !o->accept_recorded)
         return err_set(e, STATUS_USAGE, "--emit score needs --accept, the tokens to be scored");
-    if (o->emit == EMIT_TEXT && !o->vocab)
+    if (o->emit == EMIT_TEXT && !o->vocab_file)
         return err_set(e, STATUS_USAGE, "--emit text needs --vocab");
     if (!numbers && (*format == 'f' || *format == 'n')) // f32, f16, npy
         return err_set(e, STATUS_USAGE, "--output-format %s is for scores and distributions, see --emit", format);

@@ -61,6 +61,7 @@ struct options {
     struct ids prompt, accept;
     bool accept_recorded; // the tokens that the input itself records
     const char *tensor;
+    const char *ids;           // of the tokens in servers' replies: given or rank
     const char *vocab_file;    // NULL: none
     const struct vocab *vocab; // what the tokens say, or NULL
     bool independent;
@@ -88,7 +89,8 @@ struct options {
     // grammar
     const char *grammar_given; // GBNF, or the file that holds it; NULL: none
     bool grammar_is_file;
-    char *gbnf; // [gbnf_len] its text
+    const char *schema_gbnf, *schema_option; // a schema as GBNF, and the name of the option that gave it
+    char *gbnf;                              // [gbnf_len] its text
     size_t gbnf_len;
     struct grammar *grammar;
     struct trie *trie;                // of the vocabulary; with a grammar to run under

@@ -13,8 +13,9 @@ enum { SHARE = 2 << 20, MOST_ROWS = 4096 }; // a worker's part of a batch: bytes
 struct slot {
     struct input_row row;
     void *copy;       // of the row's logits, when the input does not keep them
+    uint32_t *ids;    // of its ids, if it is sparse
     uint32_t *before; // of the tokens before it
-    size_t copy_cap, before_cap;
+    size_t copy_cap, ids_cap, before_cap;
     struct result result;
     bool failed;
     struct err e;
@@ -57,6 +58,15 @@ static void *work(void *arg)
     return NULL;
 }
 
+static bool take_ids(struct slot *s, const struct row *row, struct err *e)
+{
+    if (!mem_grow(&s->ids, &s->ids_cap, row->n, sizeof *s->ids))
+        return err_from_fault(e, fault_memory());
+    memcpy(s->ids, row->ids, row->n * sizeof *s->ids);
+    s->row.logits.ids = s->ids;
+    return true;
+}
+
 // Takes a row into the batch.
 static bool take(struct team *t, const struct input_row *row, struct err *e)
 {
@@ -77,7 +87,7 @@ static bool take(struct team *t, const struct input_row *row, struct err *e)
         return err_from_fault(e, fault_memory());
     memcpy(s->copy, row->logits.data, bytes);
     s->row.logits.data = s->copy;
-    return true;
+    return !row->logits.ids || take_ids(s, &row->logits, e);
 }
 
 // Fills the batch. *end when there is no more, or when the next row may bring parameters for which all tokens must be known: such rows
@@ -162,6 +172,7 @@ static void dismiss(struct team *t)
         worker_free(&t->member[i].worker);
     for (size_t i = 0; i < t->slots; i++) {
         free(t->slot[i].copy);
+        free(t->slot[i].ids);
         free(t->slot[i].before);
         result_free(&t->slot[i].result);
     }

@@ -49,6 +49,8 @@ bool run(const struct options *o, const struct kern *kern, struct err *e)
                                            .n_files = o->n_files ? o->n_files : 1,
                                            .format = o->format,
                                            .n_vocab = (size_t)o->n_vocab,
+                                           .vocab = o->vocab,
+                                           .ranks = !strcmp(o->ids, "rank"),
                                            .n_tokens = o->vocab ? o->vocab->n : 0,
                                            .tensor = o->tensor,
                                            .first = o->rows.first,
@@ -69,6 +71,8 @@ bool run(const struct options *o, const struct kern *kern, struct err *e)
     struct err late;
     if (o->verbose)
         tell(o, kern);
+    if (in_config.ranks)
+        err_note("--ids rank: the ids of servers' tokens are ranks within their row; histories and biases mean nothing");
     struct input *const in = input_open(&in_config, e);
     const bool ok = in && emit_config(o, in, &out_config, e) && output_open(&out, &out_config, e) &&
                     start_progress(&sink, in, e) && work_off(o, kern, in, &sink, e);

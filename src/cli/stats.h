@@ -15,8 +15,9 @@ struct row_stats {
 
 // One thread's scratch: the row as it was before the chain. A zeroed struct is empty.
 struct stats_scratch {
-    float *before, *after; // by id
-    size_t before_cap, after_cap;
+    float *before, *after; // in the row's order
+    uint32_t *place;       // in that order, of each candidate of a sparse row
+    size_t before_cap, after_cap, place_cap;
     struct softmax softmax; // of before
 };
 

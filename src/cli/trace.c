@@ -30,17 +30,17 @@ void trace_free(struct trace *t)
     memset(t, 0, sizeof *t);
 }
 
-// The softmax of the candidates as they stand, by id, in f64; 0 for what is gone or masked.
+// The softmax of the candidates as they stand, in the row's order, in f64; 0 for what is gone or masked.
 static void distribution(struct trace *t, const struct cand *c)
 {
     double max = -INFINITY, sum = 0.0;
     cand_snapshot(c, t->logit);
-    for (size_t i = 0; i < c->n_vocab; i++)
+    for (size_t i = 0; i < c->n_row; i++)
         max = fmax(max, t->logit[i]);
-    for (size_t i = 0; i < c->n_vocab; i++)
+    for (size_t i = 0; i < c->n_row; i++)
         sum += t->after[i] = t->logit[i] > -INFINITY ? exp(t->logit[i] - max) : 0.0;
-    for (size_t i = 0; i < c->n_vocab; i++)
-        t->after[i] /= sum;
+    for (size_t i = 0; i < c->n_row; i++)
+        t->after[i] = sum > 0.0 ? t->after[i] / sum : 0.0; // 0 when infill leaves a token that the row lacks
 }
 
 static void swap(struct trace *t)
@@ -55,9 +55,9 @@ static void swap(struct trace *t)
 
 struct fault trace_begin(struct trace *t, const struct cand *c)
 {
-    if (!mem_grow(&t->logit, &t->logit_cap, c->n_vocab, sizeof *t->logit) ||
-        !mem_grow(&t->before, &t->before_cap, c->n_vocab, sizeof *t->before) ||
-        !mem_grow(&t->after, &t->after_cap, c->n_vocab, sizeof *t->after))
+    if (!mem_grow(&t->logit, &t->logit_cap, c->n_row, sizeof *t->logit) ||
+        !mem_grow(&t->before, &t->before_cap, c->n_row, sizeof *t->before) ||
+        !mem_grow(&t->after, &t->after_cap, c->n_row, sizeof *t->after))
         return fault_memory();
     distribution(t, c);
     swap(t);
@@ -83,21 +83,24 @@ static void note_stage(struct trace *t, size_t at, const struct cand *c)
     struct trace_line *const line = &t->line[at];
     *line = (struct trace_line){.name = line->name, .enabled = true};
     distribution(t, c);
-    for (size_t i = 0; i < c->n_vocab; i++) {
+    size_t top_before = 0, top_after = 0; // places in the row
+    for (size_t i = 0; i < c->n_row; i++) {
         const double before = t->before[i], after = t->after[i];
         line->before += before > 0.0;
         line->after += after > 0.0;
-        if (before > t->before[line->top_before])
-            line->top_before = (uint32_t)i;
-        if (after > t->after[line->top_after])
-            line->top_after = (uint32_t)i;
+        if (before > t->before[top_before])
+            top_before = i;
+        if (after > t->after[top_after])
+            top_after = i;
         if (after > 0.0) {
             line->mass += before;
             line->entropy -= after * log(after);
         } else if (before > 0.0) {
-            note_removed(line, (uint32_t)i, before);
+            note_removed(line, cand_row_id(c, i), before);
         }
     }
+    line->top_before = cand_row_id(c, top_before);
+    line->top_after = cand_row_id(c, top_after);
     swap(t);
 }
 

@@ -10,8 +10,8 @@ struct trace {
     const struct choice *plan;
     struct trace_line *line; // [n] one a stage of the plan, after those before the plan
     size_t n, first;
-    float *logit;           // [n_vocab] after the newest stage, by id; -inf for what is gone or masked
-    double *before, *after; // [n_vocab] probabilities around the newest stage, by id
+    float *logit;           // [n_row] after the newest stage, in the row's order; -inf for what is gone or masked
+    double *before, *after; // [n_row] probabilities around the newest stage
     size_t logit_cap, before_cap, after_cap;
 };
 

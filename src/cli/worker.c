@@ -2,20 +2,11 @@
 #include "cli/worker.h"
 
 #include "base/mem.h"
-#include "cli/emit.h"
 #include "cli/part.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-void result_free(struct result *res)
-{
-    free(res->ranked);
-    free(res->line);
-    free(res->values);
-}
 
 bool worker_init(struct worker *w, const struct options *o, const struct kern *kern, struct err *e)
 {
@@ -53,10 +44,11 @@ static bool accept_text(struct worker *w, const uint32_t *id, size_t n, struct e
     return accept_all(w, id, n, e);
 }
 
+// n_vocab is 0 when not known.
 static bool in_vocabulary(const uint32_t *id, size_t n, size_t n_vocab, const char *where, struct err *e)
 {
     for (size_t i = 0; i < n; i++)
-        if (id[i] >= n_vocab)
+        if (n_vocab && id[i] >= n_vocab)
             return err_set(e, STATUS_DATA, "%s holds token %" PRIu32 ", the vocabulary ends at %zu", where, id[i], n_vocab - 1);
     return true;
 }
@@ -96,7 +88,7 @@ static bool known_token(const struct options *o, const struct input_row *row, in
     *token = row->forced;
     if (*token >= 0) {
         const uint32_t id = (uint32_t)*token;
-        return in_vocabulary(&id, 1, row->logits.n, "accept", e);
+        return in_vocabulary(&id, 1, row->bad ? 0 : row_vocab(&row->logits), "accept", e);
     }
     if (o->accept_recorded) {
         *token = row->recorded;
@@ -134,10 +126,11 @@ static void catch_up(struct worker *w, const struct input_row *row)
 static bool begin_sequence(struct worker *w, const struct input_row *row, struct err *e)
 {
     const struct options *const o = w->o;
+    const size_t n_vocab = row_vocab(&row->logits);
     const uint32_t *const prompt = row->prompt ? row->prompt : o->prompt.id;
     const size_t n_prompt = row->prompt ? row->n_prompt : o->prompt.n, n_before = accepted_before(w, row);
-    if (!row->bad && (!in_vocabulary(prompt, n_prompt, row->logits.n, row->prompt ? "prompt_tokens" : "--prompt-tokens", e) ||
-                      !in_vocabulary(o->accept.id, n_before, row->logits.n, "--accept", e)))
+    if (!row->bad && (!in_vocabulary(prompt, n_prompt, n_vocab, row->prompt ? "prompt_tokens" : "--prompt-tokens", e) ||
+                      !in_vocabulary(o->accept.id, n_before, n_vocab, "--accept", e)))
         return false;
     if (o->independent || (w->seq->begun && row->fresh)) {
         chain_reset(w->seq->chain, w->seq->settings->params.seed + (uint32_t)row->number);
@@ -155,46 +148,10 @@ static bool begin_sequence(struct worker *w, const struct input_row *row, struct
 static bool begin_row(struct worker *w, const struct input_row *row, int64_t token, struct err *e)
 {
     const bool fresh = starts(w, row);
-    if (token >= (int64_t)row->logits.n && !row->bad && !w->o->accept_recorded)
-        return in_vocabulary(w->o->accept.id, (size_t)row->number + 1, row->logits.n, "--accept", e);
+    const size_t n_vocab = row_vocab(&row->logits);
+    if (n_vocab && token >= (int64_t)n_vocab && !row->bad && !w->o->accept_recorded)
+        return in_vocabulary(w->o->accept.id, (size_t)row->number + 1, n_vocab, "--accept", e);
     return !fresh || begin_sequence(w, row, e);
-}
-
-// By falling probability, then rising id.
-static int by_probability(const void *a, const void *b)
-{
-    const struct ranked *const x = a, *const y = b;
-    if (x->p != y->p)
-        return x->p < y->p ? 1 : -1;
-    return x->id < y->id ? -1 : x->id > y->id;
-}
-
-// Fills in what only dumps show. The candidates are a list.
-static struct fault describe(const struct worker *w, struct result *res)
-{
-    const struct cand *const c = &w->cand;
-    struct record *const rec = &res->record;
-    if (!mem_grow(&res->ranked, &res->ranked_cap, c->n, sizeof *res->ranked))
-        return fault_memory();
-    size_t n = 0;
-    for (size_t i = 0; i < c->n; i++)
-        if (c->logit[i] > -INFINITY)
-            res->ranked[n++] = (struct ranked){c->id[i], c->logit[i], c->p[i]};
-    qsort(res->ranked, n, sizeof *res->ranked, by_probability);
-    for (size_t i = 0; i < n; i++)
-        if (res->ranked[i].p > 0.0f)
-            rec->entropy -= (double)res->ranked[i].p * log(res->ranked[i].p);
-    rec->kept = n;
-    rec->ranked = res->ranked;
-    rec->shown = w->o->dump_most && (size_t)w->o->dump_most < n ? (size_t)w->o->dump_most : n;
-    if (!w->o->trace)
-        return fault_none();
-    if (!mem_grow(&res->line, &res->line_cap, w->trace.n, sizeof *res->line))
-        return fault_memory();
-    memcpy(res->line, w->trace.line, w->trace.n * sizeof *res->line);
-    rec->trace = res->line;
-    rec->n_trace = w->trace.n;
-    return fault_none();
 }
 
 // Notes the row as it is before the chain, for those who want to know what the chain did.
@@ -252,27 +209,11 @@ static bool sample(struct worker *w, const struct row *row, struct err *e)
     return constraint_fits(&w->seq->constraint, w->cand.chosen, &fits, e) && (fits || sample_masked(w, row, e));
 }
 
-static struct fault record(struct worker *w, int64_t known, struct result *res)
+static bool note(struct worker *w, int64_t known, struct result *res, struct err *e)
 {
-    struct cand *const c = &w->cand;
-    struct record *const rec = &res->record;
-    struct fault fault = fault_none();
-    rec->chosen = c->chosen;
-    rec->chosen_p = c->chosen_p;
-    if (w->o->stats)
-        fault = stats_after(&w->stats, c, &res->stats);
-    if (fault.code)
-        return fault;
-    if (w->o->emit == EMIT_SCORE || emit_distribution(w->o->emit)) {
-        rec->scored = (uint32_t)known;
-        fault = emit_values(w->o->emit, c, rec->scored, &res->values, &res->values_cap);
-        rec->values = res->values;
-        return fault;
-    }
-    if (!w->o->dump)
-        return strcmp(w->o->output_format, "text") != 0 ? cand_alive(c, c->n, &rec->kept) : fault;
-    fault = cand_list(c);
-    return fault.code ? fault : describe(w, res);
+    const struct fault fault = result_fill(res, w->o, &w->cand, &w->trace, &w->stats, known);
+    w->fault = fault.code;
+    return err_from_fault(e, fault);
 }
 
 // Samples a row that the chain stands ready for, or passes over it if it is bad.
@@ -284,8 +225,9 @@ static bool work_on(struct worker *w, const struct input_row *row, int64_t known
         return false;
     }
     w->cand.position = (uint32_t)(row->number - w->seq->base);
-    const bool ok = sample(w, &row->logits, e) && err_from_fault(e, record(w, known, res));
-    res->bad = !ok && e->status == STATUS_DATA && w->fault != FAULT_BIAS_ID; // which is no fault of the row's
+    const bool ok = sample(w, &row->logits, e) && note(w, known, res, e);
+    // Not that the options ask for what no such row has: that is no fault of the row's.
+    res->bad = !ok && e->status == STATUS_DATA && w->fault != FAULT_BIAS_ID && w->fault != FAULT_NO_SIZE;
     return ok;
 }
 
@@ -293,7 +235,8 @@ bool worker_row(struct worker *w, const struct input_row *row, struct result *re
 {
     int64_t known;
     struct err late;
-    res->record = (struct record){.row = row->number, .n_vocab = row->logits.n, .type = row->logits.type};
+    const size_t width = emit_distribution(w->o->emit) ? row_vocab(&row->logits) : row->logits.n;
+    res->record = (struct record){.row = row->number, .n_vocab = width, .type = row->logits.type};
     if (!find_sequence(w, row, e))
         return false;
     if (!heed(w, row, e) || !known_token(w->o, row, &known, row->bad ? &late : e)) {

@@ -3,27 +3,9 @@
 #ifndef SAMPL_CLI_WORKER_H
 #define SAMPL_CLI_WORKER_H
 
+#include "cli/result.h"
 #include "cli/sequence.h"
-#include "cli/stats.h"
-#include "cli/trace.h"
 #include "io/input.h"
-#include "io/output.h"
-
-// What a row came to, with the memory that its record points to. A zeroed struct is an empty result.
-struct result {
-    struct record record;
-    uint32_t token; // that follows the row: the chosen one, or the one that was known beforehand
-    struct ranked *ranked;
-    size_t ranked_cap;
-    struct trace_line *line;
-    size_t line_cap;
-    float *values;
-    size_t values_cap;
-    struct row_stats stats; // with --stats
-    bool bad; // with an error: it is the row's own, and the worker has passed over it and stands where it stands after a good one
-};
-
-void result_free(struct result *res);
 
 struct worker {
     const struct options *o;

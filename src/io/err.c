@@ -61,6 +61,9 @@ bool err_from_fault(struct err *e, struct fault fault)
         return err_set(e, STATUS_DATA, "logit %" PRIu64 " is too large for f16, which the engine reads", fault.at);
     case FAULT_BIAS_ID:
         return err_set(e, STATUS_DATA, "--logit-bias names token %" PRIu64 ", which is not in the vocabulary", fault.at);
+    case FAULT_NO_SIZE:
+        return err_set(e, STATUS_DATA,
+                       "a distribution covers the whole vocabulary, whose size a sparse row does not tell; give --n-vocab");
     case FAULT_NO_EOT:
         return err_set(e, STATUS_DATA, "infill is left without text, and the vocabulary has no token to end the turn");
     case FAULT_NONE:

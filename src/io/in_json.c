@@ -1,169 +1,32 @@
 // SPDX-License-Identifier: MIT
-// JSON rows: arrays of numbers, arrays of rows, objects with "logits", "logprobs" or "probs"; concatenated, line by line or in one array.
-// The numbers are the data plane and are read straight from the input's window; what else an object holds goes through cJSON.
-#include "base/mem.h"
+// JSON rows: arrays of numbers, arrays of rows, objects with "logits", "logprobs" or "probs", and servers' replies; concatenated, line by
+// line, in one array, or as server-sent events. Our numbers are the data plane and are read straight from the input's window; what
+// else an object holds goes through cJSON.
 #include "io/input.h"
-#include "io/json_text.h"
+#include "io/json_object.h"
+#include "io/json_reply.h"
+#include "io/json_row.h"
 
-#include <cjson/cJSON.h>
-#include <errno.h>
-#include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { ENVELOPE_MAX = 1 << 24 }; // bytes of an object besides its numbers
-
 struct state {
     struct json_text text;
-    size_t n_vocab; // 0: any
-    bool in_list;   // inside an array of rows
-    bool first;     // of that array
+    const struct input_config *config;
+    bool in_list; // inside an array of rows
+    bool first;   // of that array
+    bool events;  // the last line began "data:", as in a stream of server-sent events
     struct json_numbers row;
-    char *envelope; // the object's other members, as an object
-    size_t envelope_len, envelope_cap;
+    struct json_object object;
+    struct json_row members;
+    struct json_reply reply;
 };
-
-static bool keep(struct state *st, const char *text, size_t len, struct err *e)
-{
-    if (st->envelope_len + len > ENVELOPE_MAX)
-        return err_set(e, STATUS_DATA, "an object holds more than %d bytes besides its numbers", ENVELOPE_MAX);
-    if (!mem_grow(&st->envelope, &st->envelope_cap, st->envelope_len + len, 1))
-        return err_from_fault(e, fault_memory());
-    memcpy(st->envelope + st->envelope_len, text, len);
-    st->envelope_len += len;
-    return true;
-}
-
-// Copies a string, from its quote on, to the envelope.
-static bool copy_string(struct state *st, struct err *e)
-{
-    bool escaped = true; // the opening quote does not close
-    for (;;) {
-        if (!json_view(&st->text, 1, e))
-            return false;
-        if (st->text.p == st->text.end)
-            return json_syntax(&st->text, "the end of a string", e);
-        const char c = *st->text.p++;
-        if (!keep(st, &c, 1, e))
-            return false;
-        if (c == '"' && !escaped)
-            return true;
-        escaped = c == '\\' && !escaped;
-    }
-}
-
-// Copies any value to the envelope; cJSON will judge it. Of white space one blank stays, which keeps words apart.
-static bool copy_value(struct state *st, struct err *e)
-{
-    size_t depth = 0;
-    for (;;) {
-        char c;
-        if (!json_view(&st->text, 1, e))
-            return false;
-        if (json_is_space(st->text.p, st->text.end) && !keep(st, " ", 1, e))
-            return false;
-        if (!json_next_byte(&st->text, &c, e))
-            return false;
-        if (!c)
-            return json_syntax(&st->text, "'}'", e);
-        if (!depth && (c == ',' || c == '}' || c == ']'))
-            return true;
-        if (c == '"') {
-            if (!copy_string(st, e))
-                return false;
-            continue;
-        }
-        depth += c == '{' || c == '[';
-        depth -= c == '}' || c == ']';
-        if (!keep(st, st->text.p++, 1, e))
-            return false;
-    }
-}
-
-// How the numbers of an object are to be read.
-enum plane { PLANE_NONE, PLANE_LOGITS, PLANE_PROBS };
-
-static bool probs_to_logits(struct state *st, struct err *e)
-{
-    for (size_t i = 0; i < st->row.n; i++) {
-        if (st->row.x[i] < 0.0f)
-            return err_set(e, STATUS_DATA, "probability %zu is negative", i);
-        st->row.x[i] = logf(st->row.x[i]);
-    }
-    return true;
-}
-
-// A member, its key just copied to the envelope at key: its numbers into x, anything else into the envelope too.
-static bool member(struct state *st, size_t key, enum plane *plane, struct err *e)
-{
-    const char *const name = st->envelope + key;
-    const size_t len = st->envelope_len - key;
-    char c;
-    if (!json_next_byte(&st->text, &c, e))
-        return false;
-    if (c != ':')
-        return json_syntax(&st->text, "':'", e);
-    st->text.p++;
-    const bool probs = len == 7 && !memcmp(name, "\"probs\"", 7);
-    const bool logits = (len == 8 && !memcmp(name, "\"logits\"", 8)) || (len == 10 && !memcmp(name, "\"logprobs\"", 10));
-    if (!probs && !logits)
-        return keep(st, ":", 1, e) && copy_value(st, e);
-    if (*plane != PLANE_NONE)
-        return err_set(e, STATUS_DATA, "an object holds more than one of logits, logprobs and probs");
-    *plane = probs ? PLANE_PROBS : PLANE_LOGITS;
-    if (!json_next_byte(&st->text, &c, e))
-        return false;
-    return (c == '[' || json_syntax(&st->text, "an array of numbers", e)) && keep(st, ":0", 2, e) &&
-           json_read_numbers(&st->text, &st->row, e) && (!probs || probs_to_logits(st, e));
-}
-
-// Members of row objects whose meaning is known but not yet at work.
-static bool check_envelope(const struct state *st, uint64_t begin, struct err *e)
-{
-    static const char *const later[] = {"ids", "seq", "prompt_tokens", "accept", "params"};
-    errno = 0;
-    cJSON *const object = cJSON_ParseWithLength(st->envelope, st->envelope_len);
-    if (!object && errno == ENOMEM)
-        return err_from_fault(e, fault_memory());
-    if (!object)
-        return err_set(e, STATUS_DATA, "byte %" PRIu64 ": the object that begins here is not valid JSON", begin);
-    bool ok = true;
-    for (size_t i = 0; ok && i < sizeof later / sizeof *later; i++)
-        if (cJSON_GetObjectItemCaseSensitive(object, later[i]))
-            ok = err_set(e, STATUS_DATA, "row objects with \"%s\" are not available yet", later[i]);
-    cJSON_Delete(object);
-    return ok;
-}
-
-// An object, from its '{' on.
-static bool object(struct state *st, struct err *e)
-{
-    const uint64_t begin = json_place(&st->text);
-    enum plane plane = PLANE_NONE;
-    char c = '{';
-    st->envelope_len = 0;
-    do {
-        if (!keep(st, st->text.p++, 1, e) || !json_next_byte(&st->text, &c, e))
-            return false;
-        if (c == '}' && st->envelope_len == 1)
-            break;
-        if (c != '"')
-            return json_syntax(&st->text, "a member's name", e);
-        const size_t key = st->envelope_len;
-        if (!copy_string(st, e) || !member(st, key, &plane, e) || !json_next_byte(&st->text, &c, e))
-            return false;
-        if (c != ',' && c != '}')
-            return json_syntax(&st->text, "',' or '}'", e);
-    } while (c == ',');
-    if (!keep(st, st->text.p++, 1, e) || !check_envelope(st, begin, e))
-        return false;
-    return plane != PLANE_NONE || err_set(e, STATUS_DATA, "an object without logits, logprobs or probs");
-}
 
 static bool probe_json(const unsigned char *head, size_t len)
 {
     size_t i = 0;
+    if (len >= 5 && !memcmp(head, "data:", 5))
+        return true;
     while (i < len && (head[i] == ' ' || head[i] == '\n' || head[i] == '\r' || head[i] == '\t'))
         i++;
     if (i == len || (head[i] != '[' && head[i] != '{'))
@@ -179,7 +42,60 @@ static bool open_json(void *self, const struct format *f, struct source *s, cons
     struct state *const st = self;
     (void)f, (void)e;
     st->text.source = s;
-    st->n_vocab = config->n_vocab;
+    st->config = config;
+    return true;
+}
+
+static bool skip_line(struct json_text *t, struct err *e)
+{
+    do {
+        const char *const newline = memchr(t->p, '\n', (size_t)(t->end - t->p));
+        t->p = newline ? newline : t->end;
+        if (!json_view(t, 1, e))
+            return false;
+    } while (t->p < t->end && *t->p != '\n');
+    return true;
+}
+
+// Does the text at hand begin so? Takes it if it does.
+static bool take(struct json_text *t, const char *text, bool *taken, struct err *e)
+{
+    const size_t len = strlen(text);
+    for (size_t i = 0; i < len; i++) {
+        *taken = false;
+        if (!json_view(t, i + 1, e))
+            return false;
+        if ((size_t)(t->end - t->p) <= i || t->p[i] != text[i])
+            return true;
+    }
+    *taken = true;
+    t->p += len;
+    return true;
+}
+
+// Between the objects of a stream of server-sent events stand the names of its lines; all but "data:" mean nothing here, and neither
+// does the data that ends a stream. Sets *again when something was passed over.
+static bool skip_event(struct state *st, bool *again, struct err *e)
+{
+    static const char *const others[] = {"event:", "id:", "retry:", ":"};
+    if (!take(&st->text, "data:", again, e))
+        return false;
+    if (*again) {
+        st->events = true;
+        return true;
+    }
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        if (!take(&st->text, others[i], again, e))
+            return false;
+        if (*again)
+            return skip_line(&st->text, e);
+    }
+    if (!st->events)
+        return true;
+    if (!take(&st->text, "[DONE]", again, e))
+        return false;
+    if (*again)
+        json_reply_stop(&st->reply);
     return true;
 }
 
@@ -189,8 +105,14 @@ static bool seek_row(struct state *st, char *c, struct err *e)
     for (;;) {
         if (!json_next_byte(&st->text, c, e))
             return false;
-        if (!st->in_list)
+        if (!st->in_list) {
+            bool again = false;
+            if (*c && *c != '{' && !skip_event(st, &again, e))
+                return false;
+            if (again)
+                continue;
             return st->text.p == st->text.end || *c == '{' || *c == '[' || json_syntax(&st->text, "a row", e);
+        }
         if (*c == ']') {
             st->text.p++;
             st->in_list = false;
@@ -221,44 +143,96 @@ static bool is_list(struct state *st, bool *list, struct err *e)
     }
 }
 
-static bool next_json(void *self, struct source *s, struct input_row *r, bool *end, struct err *e)
+// Steps to the next row, which stands at hand then, or to the end (*c 0).
+static bool find_row(struct state *st, char *c, struct err *e)
 {
-    struct state *const st = self;
-    char c;
-    (void)s;
     json_release(&st->text); // what lies before this row is done with
-    if (!seek_row(st, &c, e))
+    if (!seek_row(st, c, e))
         return false;
-    while (c == '[' && !st->in_list) {
+    while (*c == '[' && !st->in_list) {
         if (!is_list(st, &st->in_list, e))
             return false;
         if (!st->in_list)
             break;
         st->first = true;
         st->text.p++;
-        if (!seek_row(st, &c, e))
+        if (!seek_row(st, c, e))
             return false;
     }
-    *end = !c;
-    if (!c)
-        return true;
-    if (!(c == '{' ? object(st, e) : json_read_numbers(&st->text, &st->row, e)))
-        return false;
-    r->logits = (struct row){DTYPE_F32, NULL, st->n_vocab}; // all that is known of a bad row, which is behind us
-    r->bad = !st->row.n || (st->n_vocab && st->row.n != st->n_vocab);
-    if (!st->row.n)
-        return err_set(e, STATUS_DATA, "the row is empty");
-    if (r->bad)
-        return err_set(e, STATUS_DATA, "the row has %zu logits, --n-vocab says %zu", st->row.n, st->n_vocab);
-    r->logits = (struct row){DTYPE_F32, st->row.x, st->row.n};
     return true;
+}
+
+// The size of the vocabulary as far as it bounds the ids of sparse rows, or 0.
+static size_t vocabulary(const struct input_config *config)
+{
+    return config->n_vocab ? config->n_vocab : config->n_tokens;
+}
+
+// An object, which has been read: a row, or a reply with any number of them.
+static bool use_object(struct state *st, bool *row, struct input_row *r, struct err *e)
+{
+    bool found;
+    *row = st->object.plane != PLANE_NONE;
+    r->may_change = *row; // arrays and replies bring no parameters, other row objects may
+    if (*row)
+        return json_row_read(&st->members, &st->object, vocabulary(st->config), r, e);
+    return json_reply_open(&st->reply, st->object.rest, st->events && !st->in_list, &found, e) &&
+           (found || err_set(e, STATUS_DATA, "an object without logits, logprobs or probs"));
+}
+
+static bool check_width(const struct state *st, const struct row *row, struct err *e)
+{
+    if (!row->n)
+        return err_set(e, STATUS_DATA, "the row is empty");
+    if (!row->ids && st->config->n_vocab && row->n != st->config->n_vocab)
+        return err_set(e, STATUS_DATA, "the row has %zu logits, --n-vocab says %zu", row->n, st->config->n_vocab);
+    return true;
+}
+
+// A row that was read is behind us even if it is bad; of such a row nothing is known but the width that it should have.
+static bool judge(const struct state *st, bool good, struct input_row *r, const struct err *e)
+{
+    r->bad = !good && e->status == STATUS_DATA;
+    if (r->bad) {
+        const struct row none = {DTYPE_F32, NULL, st->config->n_vocab};
+        *r = (struct input_row){.logits = none, .file = r->file, .number = r->number, .bad = true, .recorded = -1, .forced = -1};
+    }
+    return good;
+}
+
+static bool next_json(void *self, struct source *s, struct input_row *r, bool *end, struct err *e)
+{
+    struct state *const st = self;
+    (void)s;
+    for (bool row = false; !row;) {
+        char c;
+        if (st->reply.next < st->reply.n)
+            return judge(st, json_reply_next(&st->reply, st->config, r, e), r, e);
+        if (!find_row(st, &c, e))
+            return false;
+        *end = !c;
+        if (!c)
+            return json_reply_end(&st->reply, e);
+        row = c == '[';
+        if (row && !json_read_numbers(&st->text, &st->row, e))
+            return false;
+        if (row)
+            r->logits = (struct row){DTYPE_F32, st->row.x, st->row.n};
+        else if (!json_object_read(&st->object, &st->text, e))
+            return false;
+        else if (!use_object(st, &row, r, e))
+            return judge(st, false, r, e);
+    }
+    return judge(st, check_width(st, &r->logits, e), r, e);
 }
 
 static void close_json(void *self)
 {
     struct state *const st = self;
     free(st->row.x);
-    free(st->envelope);
+    json_object_free(&st->object);
+    json_row_free(&st->members);
+    json_reply_free(&st->reply);
 }
 
 const struct format format_json = {.name = "json",

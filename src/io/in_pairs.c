@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The text that llama-debug --save-logits writes: one row, a line `ID: VALUE` for each token in rising order.
+// The text that llama-debug --save-logits writes: one row, a line `ID: VALUE` for each token. Where ids are missing the row is sparse.
 #include "base/mem.h"
 #include "io/input.h"
 #include "io/json_number.h"
+#include "io/sparse.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -13,9 +14,12 @@ enum { LINE = 1024 }; // longest line; numbers as programs print them are far sh
 
 struct state {
     size_t n_vocab; // 0: any
+    size_t end;     // where ids end, 0: not known
     uint64_t line;  // number of the one being read, from 1
-    float *x;       // the row
-    size_t n, cap;
+    uint32_t *ids;  // [n] the row
+    float *x;       // [n]
+    size_t n, ids_cap, cap;
+    struct sparse sparse;
 };
 
 static bool is_blank(char c)
@@ -85,12 +89,14 @@ static bool read_pair(struct state *st, const char *p, const char *end, struct e
     if (stop == p || stop == end || *stop != ':' ||
         (json_number(number, end, &x) != end && !word(number, (size_t)(end - number), &x)))
         return err_set(e, STATUS_DATA, "line %" PRIu64 " is not of the form ID: VALUE", st->line);
-    if (id != st->n)
-        return err_set(e, STATUS_DATA, "line %" PRIu64 ": id %" PRIu64 " where %zu is due", st->line, id, st->n);
+    if (id > INT32_MAX)
+        return err_set(e, STATUS_DATA, "line %" PRIu64 ": '%.*s' is not a whole number from 0 to 2147483647", st->line,
+                       (int)(stop - p < 40 ? stop - p : 40), p);
     if (st->n == INT32_MAX)
         return err_set(e, STATUS_DATA, "the row is wider than %d", INT32_MAX);
-    if (!mem_grow(&st->x, &st->cap, st->n + 1, sizeof *st->x))
+    if (!mem_grow(&st->x, &st->cap, st->n + 1, sizeof *st->x) || !mem_grow(&st->ids, &st->ids_cap, st->n + 1, sizeof *st->ids))
         return err_from_fault(e, fault_memory());
+    st->ids[st->n] = (uint32_t)id;
     st->x[st->n++] = x;
     return true;
 }
@@ -100,7 +106,20 @@ static bool open_pairs(void *self, const struct format *f, struct source *s, con
     struct state *const st = self;
     (void)f, (void)s, (void)e;
     st->n_vocab = config->n_vocab;
+    st->end = config->n_vocab ? config->n_vocab : config->n_tokens;
     return true;
+}
+
+// Dense when the ids are those from 0 on.
+static bool make_row(struct state *st, struct row *row, struct err *e)
+{
+    if (!sparse_row(&st->sparse, st->ids, st->x, st->n, st->end, row, e))
+        return false;
+    if (st->ids[st->n - 1] >= st->n)
+        return true;
+    *row = (struct row){DTYPE_F32, st->x, st->n};
+    return !st->n_vocab || st->n == st->n_vocab ||
+           err_set(e, STATUS_DATA, "the row has %zu logits, --n-vocab says %zu", st->n, st->n_vocab);
 }
 
 static bool next_pairs(void *self, struct source *s, struct input_row *r, bool *end, struct err *e)
@@ -120,17 +139,19 @@ static bool next_pairs(void *self, struct source *s, struct input_row *r, bool *
         source_skip(s, bytes);
     } while (bytes);
     *end = !st->n;
-    r->logits = (struct row){DTYPE_F32, NULL, st->n_vocab};
-    r->bad = st->n && st->n_vocab && st->n != st->n_vocab;
+    const bool good = !st->n || make_row(st, &r->logits, e);
+    r->bad = !good && e->status == STATUS_DATA;
     if (r->bad)
-        return err_set(e, STATUS_DATA, "the row has %zu logits, --n-vocab says %zu", st->n, st->n_vocab);
-    r->logits = (struct row){DTYPE_F32, st->x, st->n};
-    return true;
+        r->logits = (struct row){DTYPE_F32, NULL, st->n_vocab};
+    return good;
 }
 
 static void close_pairs(void *self)
 {
-    free(((struct state *)self)->x);
+    struct state *const st = self;
+    free(st->ids);
+    free(st->x);
+    sparse_free(&st->sparse);
 }
 
 // Is the first line that is not blank, as far as it is here, of the form ID: VALUE?

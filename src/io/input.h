@@ -5,16 +5,19 @@
 
 #include "io/source.h"
 #include "sample/cand.h"
+#include "vocab/vocab.h"
 
 // What the user said about the input.
 struct input_config {
     const char *const *files; // [n_files], at least one; "-" is standard input
     size_t n_files;
-    const char *format;  // a format's name or "auto"
-    size_t n_vocab;      // 0: not given
-    size_t n_tokens;     // of the vocabulary, the width of raw rows when n_vocab is not given; 0: there is none
-    const char *tensor;  // which one, in files that hold several; NULL: the only one that fits
-    int64_t first, last; // the rows wanted, first <= r < last; a negative one counts from the end
+    const char *format;        // a format's name or "auto"
+    size_t n_vocab;            // 0: not given
+    size_t n_tokens;           // of the vocabulary, the width of raw rows when n_vocab is not given; 0: there is none
+    const struct vocab *vocab; // token texts, or NULL
+    bool ranks;                // tokens of servers' replies are numbered by rank, whatever their ids
+    const char *tensor;        // which one, in files that hold several; NULL: the only one that fits
+    int64_t first, last;       // the rows wanted, first <= r < last; a negative one counts from the end
 
     // A part of a run that others work on, too: of the rows wanted the shard-th of so many contiguous parts, counted from 1; or with
     // files that begin in mid-run, at row number base.
@@ -27,7 +30,7 @@ struct input_row {
     struct row logits; // valid until the next one is read
     const char *file;  // its name, for messages
     uint64_t number;   // from 0 over all files
-    bool stays;        // the logits stay where they are until input_release
+    bool stays;        // the logits (and ids) stay where they are until input_release
     bool fresh;        // starts a sequence of its own, preceded by the tokens before[0..n_before)
     const uint32_t *before;
     size_t n_before;

@@ -39,4 +39,12 @@ struct json_numbers {
 // Reads an array of numbers, from its '[' on. `null` and -Infinity are masked, -inf; NaN and Infinity are themselves.
 bool json_read_numbers(struct json_text *t, struct json_numbers *a, struct err *e);
 
+struct json_ids {
+    uint32_t *id; // [n]
+    size_t n, cap;
+};
+
+// Reads an array of token ids, from its '[' on: whole numbers without sign, point or exponent.
+bool json_read_ids(struct json_text *t, struct json_ids *a, struct err *e);
+
 #endif

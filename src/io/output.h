@@ -47,7 +47,7 @@ struct record {
     uint64_t row;
     uint32_t chosen;
     float chosen_p;
-    size_t kept, n_vocab;        // candidates not masked; vocabulary size
+    size_t kept, n_vocab;        // candidates not masked; all that the row came with: the vocabulary, unless it is sparse
     const struct ranked *ranked; // [shown] the best of the kept, or NULL without a dump
     size_t shown;
     double entropy;                 // of all kept, in nats; with ranked only

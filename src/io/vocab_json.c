@@ -227,6 +227,7 @@ static enum spelling guess_spelling(const cJSON *map)
 static bool load_map(struct vocab *v, struct tokens *t, const cJSON *root, struct err *e)
 {
     const enum spelling spelling = guess_spelling(root);
+    v->space_prefix = spelling == SPELLING_SPM; // as GGUF has it when it does not say
     return read_map(t, root, NULL, spelling == SPELLING_SPM, e) && emit(v, t, spelling, e);
 }
 

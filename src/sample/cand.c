@@ -37,11 +37,22 @@ void cand_free(struct cand *c)
 
 struct fault cand_load(struct cand *c, const struct row *row)
 {
-    c->n_vocab = row->n;
+    c->n_row = row->n;
+    c->row_id = row->ids;
+    c->n_vocab = row_vocab(row);
     c->dense = true;
     c->order = CAND_BY_ID;
     c->has_p = false;
-    return dense_load(c, row);
+    struct fault fault = dense_load(c, row);
+    if (!row->ids)
+        return fault;
+    if (fault.code == FAULT_NAN || fault.code == FAULT_INFINITE)
+        fault.at = row->ids[fault.at];
+    if (!fault.code)
+        fault = cand_list(c);
+    if (!fault.code)
+        memcpy(c->id, row->ids, row->n * sizeof *c->id);
+    return fault;
 }
 
 // Room for n candidates in list form.
@@ -310,14 +321,37 @@ struct fault cand_alive(struct cand *c, size_t most, size_t *alive)
     return fault_none();
 }
 
+size_t cand_row_place(const struct cand *c, uint32_t id)
+{
+    size_t low = 0, high = c->n_row; // where it belongs lies in [low, high]
+    if (!c->row_id)
+        return id < c->n_row ? id : c->n_row;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (c->row_id[middle] < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < c->n_row && c->row_id[low] == id ? low : c->n_row;
+}
+
 void cand_snapshot(const struct cand *c, float *logit)
 {
     if (c->dense) {
         dense_copy(c, logit);
         return;
     }
-    for (size_t i = 0; i < c->n_vocab; i++)
+    for (size_t i = 0; i < c->n_row; i++)
         logit[i] = -INFINITY;
-    for (size_t i = 0; i < c->n; i++)
-        logit[c->id[i]] = c->logit[i];
+    for (size_t i = 0; i < c->n; i++) {
+        const size_t place = cand_row_place(c, c->id[i]);
+        if (place < c->n_row) // infill may bring in a token that a sparse row lacks
+            logit[place] = c->logit[i];
+    }
+}
+
+uint32_t cand_row_id(const struct cand *c, size_t place)
+{
+    return c->row_id ? c->row_id[place] : (uint32_t)place;
 }

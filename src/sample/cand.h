@@ -6,7 +6,7 @@
 //          visits only the blocks that can hold a winner.
 //   list   ids and logits (and, after a softmax, probabilities) as separate arrays.
 //
-// A row starts dense and becomes a list when a sampler asks for one. Memory is kept from row to row. A candidate whose logit is -inf
+// A row starts dense and becomes a list when a sampler asks for one; a sparse row, which names the ids it has, is a list from the start. Memory is kept from row to row. A candidate whose logit is -inf
 // is masked: it is in the list but cannot be chosen. Ranks: descending by logit, lower id first on ties.
 #ifndef SAMPL_SAMPLE_CAND_H
 #define SAMPL_SAMPLE_CAND_H
@@ -25,18 +25,27 @@ enum cand_order {
     CAND_UNSORTED, // neither
 };
 
-// One row of input. data stays the reader's and is not written to.
+// One row of input. data and ids stay the reader's and are not written to.
 struct row {
     enum dtype type;
-    const void *data; // [n] logits in id order, any alignment
-    size_t n;         // vocabulary size, at least 1
+    const void *data;    // [n] logits in id order, any alignment
+    size_t n;            // at least 1
+    const uint32_t *ids; // [n] sparse: whose logits these are, strictly rising. NULL, dense: of all tokens from 0
+    size_t n_vocab;      // sparse: vocabulary size, above every id; 0: unknown
 };
+
+// The vocabulary size that a row tells, or 0.
+static inline size_t row_vocab(const struct row *r)
+{
+    return r->ids ? r->n_vocab : r->n;
+}
 
 struct cand {
     const struct kern *kern;
 
-    size_t n; // candidates, masked ones included
-    size_t n_vocab;
+    size_t n;       // candidates, masked ones included
+    size_t n_row;   // how many the row came with
+    size_t n_vocab; // vocabulary size; 0: not known, the row being sparse
     bool dense;
     enum cand_order order;
 
@@ -55,7 +64,8 @@ struct cand {
     float chosen_p;
 
     // the rest is for cand*.c
-    const void *row; // dense: [n] as in struct row
+    const void *row;        // dense: [n] as in struct row
+    const uint32_t *row_id; // [n_row] of a sparse row, or NULL
     enum dtype type;
     bool round;          // dense: row elements are rounded to f16 when read
     float cut;           // dense: row elements below it read as -inf
@@ -74,7 +84,7 @@ struct cand {
 void cand_init(struct cand *c, const struct kern *kern);
 void cand_free(struct cand *c);
 
-// Starts a row: dense, in id order, nothing edited. The row's data must stay put until the next load. Refuses NaN, +inf and a row
+// Starts a row: dense, or a list if it is sparse; in id order, nothing edited. The row's arrays must stay put until the next load. Refuses NaN, +inf and a row
 // without a finite logit. The lowest finite number of the row's type counts as masked, as -inf does.
 struct fault cand_load(struct cand *c, const struct row *row);
 
@@ -144,8 +154,12 @@ struct fault cand_exp(struct cand *c);
 // samplers.md's softmax: a list, sorted first if asked; cand_exp; then p /= sum, the sum taken in f32 in list order.
 struct fault cand_softmax(struct cand *c, bool sort);
 
-// The logits by id, for an onlooker: logit[0..n_vocab), -inf for what is gone or masked.
+// The logits in the row's order, for an onlooker: logit[0..n_row), -inf for what is gone or masked.
 void cand_snapshot(const struct cand *c, float *logit);
+
+// The token at a place of that order; and a token's place, n_row if the row does not have it.
+uint32_t cand_row_id(const struct cand *c, size_t place);
+size_t cand_row_place(const struct cand *c, uint32_t id);
 
 // How many candidates are not masked, or `most` if more.
 struct fault cand_alive(struct cand *c, size_t most, size_t *alive);

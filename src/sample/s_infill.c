@@ -134,7 +134,7 @@ static void merge(struct state *s, struct cand *c, const struct params *p)
 static struct fault only_end(struct cand *c, const struct params *p)
 {
     const uint32_t id = p->vocab->eot != VOCAB_NONE ? p->vocab->eot : p->vocab->eos;
-    if (id >= c->n_vocab) // VOCAB_NONE, too
+    if (id == VOCAB_NONE || (c->n_vocab && id >= c->n_vocab))
         return (struct fault){FAULT_NO_EOT, 0};
     cand_truncate(c, 1);
     c->id[0] = id;

@@ -50,7 +50,7 @@ static struct fault apply(void *self, struct cand *c, const struct params *p, co
     const struct state *const s = self;
     (void)p, (void)h;
     for (size_t j = 0; j < s->ids.n; j++)
-        if (s->ids.id[j] >= c->n_vocab)
+        if (c->n_vocab && s->ids.id[j] >= c->n_vocab)
             return (struct fault){FAULT_BIAS_ID, s->ids.id[j]};
     return cand_edit(c, s->ids.id, s->ids.n, add, s);
 }

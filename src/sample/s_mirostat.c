@@ -43,8 +43,9 @@ static size_t zipf_k(const struct cand *c, const float *p, size_t n, float mu)
         tb += t * b;
         tt += t * t;
     }
+    const size_t n_vocab = c->n_vocab ? c->n_vocab : c->n_row;
     const float s = tb / tt, eps = s - 1.0f;
-    const float k = powf((eps * powf(2.0f, mu)) / (1.0f - powf((float)c->n_vocab, -eps)), 1.0f / s);
+    const float k = powf((eps * powf(2.0f, mu)) / (1.0f - powf((float)n_vocab, -eps)), 1.0f / s);
     return k >= 1.0f && k < 0x1p31f ? (size_t)k : 1; // C++'s int(k) is negative beyond, on x86
 }
 

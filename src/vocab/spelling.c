@@ -24,7 +24,7 @@ size_t text_unescape(unsigned char *to, const void *from, size_t len)
             to[n++] = (unsigned char)values[name - names];
             i++;
         } else if (p[i] == '\\' && len - i > 3 && p[i + 1] == 'x' && hex(p[i + 2]) >= 0 && hex(p[i + 3]) >= 0) {
-            to[n++] = (unsigned char)(hex(p[i + 2]) << 4 | hex(p[i + 3]));
+            to[n++] = (unsigned char)(16 * hex(p[i + 2]) + hex(p[i + 3]));
             i += 3;
         } else {
             to[n++] = p[i];
@@ -113,7 +113,7 @@ static bool add_byte(struct vocab *v, const char *text, size_t len)
 {
     if (!spelling_is_byte(text, len))
         return vocab_extend(v, text, len);
-    const unsigned char byte = (unsigned char)(hex((unsigned char)text[3]) << 4 | hex((unsigned char)text[4]));
+    const unsigned char byte = (unsigned char)(16 * hex((unsigned char)text[3]) + hex((unsigned char)text[4]));
     v->flags[v->n - 1] |= VOCAB_BYTE;
     return vocab_extend(v, &byte, 1);
 }

@@ -33,8 +33,8 @@ enum oracle_kind {
 
 enum oracle_error {
     ORACLE_OK,
-    ORACLE_NAN,          // at: index
-    ORACLE_INFINITE,     // at: index
+    ORACLE_NAN,          // at: the id
+    ORACLE_INFINITE,     // at: the id
     ORACLE_ALL_MASKED,   // no finite logit in the row
     ORACLE_NOTHING_LEFT, // a softmax found every candidate masked
     ORACLE_OVERFLOW,     // a logit became NaN or +inf
@@ -104,7 +104,9 @@ struct oracle {
 
     // the row
     struct oracle_cand *c;
-    size_t n, n_vocab;
+    size_t n;
+    size_t n_vocab; // for mirostat: the row's width where the row, being sparse, does not know better
+    size_t end;     // where ids end, 0: not known
     bool sorted;
     size_t chosen; // place in c
     enum oracle_error error;
@@ -322,10 +324,12 @@ static void oracle_logit_bias(struct oracle *o, struct oracle_stage *s)
 {
     const struct oracle_params *const p = &s->p;
     for (size_t b = 0; b < p->n_biases; b++)
-        if (p->bias[b].id >= o->n_vocab)
+        if (o->end && p->bias[b].id >= o->end)
             oracle_fail(o, ORACLE_BIAS_ID, p->bias[b].id);
     for (size_t b = 0; o->error == ORACLE_OK && b < p->n_biases; b++)
-        o->c[p->bias[b].id].logit += p->bias[b].bias;
+        for (size_t i = 0; i < o->n; i++)
+            if (o->c[i].id == p->bias[b].id)
+                o->c[i].logit += p->bias[b].bias;
     for (size_t i = 0; i < o->n; i++)
         oracle_check(o, i);
 }
@@ -808,29 +812,32 @@ static void (*const oracle_samplers[])(struct oracle *, struct oracle_stage *) =
     oracle_top_p,      oracle_min_p,      oracle_xtc,        oracle_scatter,     oracle_temperature, oracle_dist,
     oracle_greedy,     oracle_adaptive_p, oracle_mirostat_1, oracle_mirostat_2};
 
-static void oracle_load(struct oracle *o, const float *row, size_t n)
+// ids NULL: the tokens from 0. n_vocab 0: not known.
+static void oracle_load(struct oracle *o, const float *row, size_t n, const uint32_t *ids, size_t n_vocab)
 {
     o->c = realloc(o->c, n * sizeof *o->c);
-    o->n = o->n_vocab = n;
+    o->n = n;
+    o->end = n_vocab;
+    o->n_vocab = n_vocab ? n_vocab : n;
     o->sorted = false;
     o->error = ORACLE_OK;
     size_t finite = 0;
     for (size_t i = 0; i < n; i++) {
-        o->c[i] = (struct oracle_cand){(uint32_t)i, row[i], 0.0f};
+        o->c[i] = (struct oracle_cand){ids ? ids[i] : (uint32_t)i, row[i], 0.0f};
         finite += o->c[i].logit > -INFINITY;
         if (isnan(row[i]))
-            oracle_fail(o, ORACLE_NAN, i);
+            oracle_fail(o, ORACLE_NAN, o->c[i].id);
         if (row[i] == INFINITY)
-            oracle_fail(o, ORACLE_INFINITE, i);
+            oracle_fail(o, ORACLE_INFINITE, o->c[i].id);
     }
     if (!finite)
         oracle_fail(o, ORACLE_ALL_MASKED, 0);
 }
 
 // Runs the chain on a row; the answer is in o->c, o->n, o->chosen, or o->error.
-static void oracle_row(struct oracle *o, const float *row, size_t n)
+static void oracle_row(struct oracle *o, const float *row, size_t n, const uint32_t *ids, size_t n_vocab)
 {
-    oracle_load(o, row, n);
+    oracle_load(o, row, n, ids, n_vocab);
     for (size_t i = 0; i < o->n_stages && o->error == ORACLE_OK; i++)
         oracle_samplers[o->stage[i].kind](o, &o->stage[i]);
 }

@@ -47,7 +47,7 @@ struct test {
     size_t n_lanes;
 };
 
-static uint64_t compared_rows, compared_candidates, compared_faults;
+static uint64_t compared_rows, compared_sparse, compared_candidates, compared_faults;
 
 // ---- random values
 
@@ -641,10 +641,12 @@ static bool same_list(const struct test *t, const struct lane *lane)
     return true;
 }
 
-static bool run_lane(const struct test *t, struct lane *lane, const float *x, size_t n)
+static bool run_lane(const struct test *t, struct lane *lane, const float *x, const struct row *shape)
 {
     void *base;
-    const struct row row = {lane->type, encode(x, n, lane->type, &base), n};
+    struct row row = *shape;
+    row.type = lane->type;
+    row.data = encode(x, row.n, lane->type, &base);
     struct fault fault = cand_load(&lane->cand, &row);
     if (!fault.code)
         fault = chain_apply(lane->chain, &lane->cand, NULL, NULL);
@@ -656,18 +658,50 @@ static bool run_lane(const struct test *t, struct lane *lane, const float *x, si
     return same;
 }
 
+// Fills ids[0..n_vocab) with some or all tokens, rising, now and then with ids that no array could be made for. Returns how many.
+static size_t random_ids(uint32_t *ids, size_t n_vocab)
+{
+    const size_t rarity = PICK(size_t, 1, 2, 3, 10);
+    size_t n = 0;
+    for (size_t i = 0; i < n_vocab; i++)
+        if (ONE_IN(rarity))
+            ids[n++] = (uint32_t)i;
+    if (!n)
+        ids[n++] = (uint32_t)below(n_vocab);
+    for (size_t i = n, top = INT32_MAX; i-- && ONE_IN(8); top = ids[i] - 1)
+        ids[i] = (uint32_t)(top - below(2));
+    return n;
+}
+
+// A row's ids and width: dense or sparse, with a known vocabulary or without.
+static struct row random_shape(const struct test *t, uint32_t *ids)
+{
+    struct row row = {.n = t->n_vocab};
+    if (ONE_IN(4)) {
+        row.n = random_ids(ids, t->n_vocab);
+        row.ids = ids;
+        row.n_vocab = ONE_IN(2) ? 0 : ids[row.n - 1] < t->n_vocab ? t->n_vocab : (size_t)INT32_MAX + 1;
+    } else if (ONE_IN(30)) {
+        row.n = 1 + below(2 * t->n_vocab); // JSON rows may differ in width
+    }
+    compared_sparse += row.ids != NULL;
+    return row;
+}
+
 // One row on the oracle and all lanes; *alive is false after a fault, which ends a sequence.
 static bool run_row(struct test *t, bool *alive)
 {
     struct oracle *const o = &t->oracle;
-    const size_t n = ONE_IN(40) ? 1 + below(2 * t->n_vocab) : t->n_vocab; // JSON rows may differ in width
-    float *const x = malloc(n * sizeof *x);
-    random_row(x, n, t->narrow);
-    oracle_row(o, x, n);
+    uint32_t *const ids = malloc(t->n_vocab * sizeof *ids);
+    const struct row row = random_shape(t, ids);
+    float *const x = malloc(row.n * sizeof *x);
+    random_row(x, row.n, t->narrow);
+    oracle_row(o, x, row.n, row.ids, row_vocab(&row));
     bool same = true;
     for (size_t i = 0; same && i < t->n_lanes; i++)
-        same = run_lane(t, &t->lane[i], x, n);
+        same = run_lane(t, &t->lane[i], x, &row);
     free(x);
+    free(ids);
     *alive = o->error == ORACLE_OK;
     if (same && *alive)
         accept_all(t, ONE_IN(3) ? random_token(t) : o->c[o->chosen].id);
@@ -700,8 +734,9 @@ int main(int argc, char **argv)
             return 1;
         }
     }
-    printf("%" PRIu64 " chains, %" PRIu64 " rows (%" PRIu64 " of them ended in a fault) and %" PRIu64 " candidates compared\n",
-           count, compared_rows, compared_faults, compared_candidates);
+    printf("%" PRIu64 " chains, %" PRIu64 " rows (%" PRIu64 " of them ended in a fault; %" PRIu64 " sparse ones) and %" PRIu64
+           " candidates compared\n",
+           count, compared_rows, compared_faults, compared_sparse, compared_candidates);
     printf("%" PRIu64 " passed, 0 failed\n", count);
     return 0;
 }

@@ -1,0 +1,236 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# Sparse rows: rows that name the ids they have.
+
+load helper
+
+# rows N WIDTH SEED: N random rows as JSON arrays of WIDTH numbers, some masked, into dense.json; the same as row objects with every id into
+# all.json, in id order, and into mixed.json in random order, ids before or after the numbers.
+rows() {
+    perl -e '
+        my ($n, $width, $seed) = @ARGV;
+        srand $seed;
+        open my $dense, ">", "dense.json"; open my $all, ">", "all.json"; open my $mixed, ">", "mixed.json";
+        for my $row (1 .. $n) {
+            my @x = map { rand() < 0.1 ? "null" : rand() < 0.2 ? int(rand 3) : sprintf "%.6g", 8 * rand() - 4 } 1 .. $width;
+            $x[rand @x] = 1;
+            print $dense "[", join(",", @x), "]\n";
+            my @id = 0 .. $#x;
+            print $all "{\"ids\":[", join(",", @id), "],\"logits\":[", join(",", @x), "]}\n";
+            @id = sort { $a->[1] <=> $b->[1] } map { [$_, rand] } @id;
+            my ($ids, $logits) = (join(", ", map { $_->[0] } @id), join(", ", map { $x[$_->[0]] } @id));
+            print $mixed rand() < 0.5 ? "{\"ids\": [$ids], \"logits\": [$logits]}\n" : "{\"logits\":[ $logits ], \"ids\" : [ $ids ]}\n";
+        }' "$@"
+}
+
+# some SEED: of dense.json every third candidate or so as sparse rows into some.json, and dense rows with all others masked into masked.json.
+some() {
+    perl -e '
+        srand shift;
+        open my $in, "<", "dense.json"; open my $some, ">", "some.json"; open my $masked, ">", "masked.json";
+        while (<$in>) {
+            my @x = /[^][,\n]+/g;
+            my @id = grep { rand() < 0.3 } 0 .. $#x;
+            @id = (0) if !@id;
+            $x[$id[0]] = 2;
+            print $some "{\"ids\":[", join(",", @id), "],\"logprobs\":[", join(",", @x[@id]), "]}\n";
+            my %in = map { $_ => 1 } @id;
+            print $masked "[", join(",", map { $in{$_} ? $x[$_] : "null" } 0 .. $#x), "]\n";
+        }' "$@"
+}
+
+chains() {
+    cat <<'END'
+
+--temp 0
+--temp 1 --top-k 0 --top-p 1 --min-p 0
+--samplers greedy
+--samplers top_k=3
+--samplers top_k=3;min_p=0.2 --min-keep 2
+--samplers min_p=0.1
+--samplers top_p=0.7 --min-keep 5
+--samplers typ_p=0.4
+--samplers top_n_sigma=1
+--samplers top_n_sigma=0.5;temperature=2
+--samplers xtc --xtc-probability 0.6 --xtc-threshold 0.05
+--samplers temperature=0.5 --dynatemp-range 0.4 --dynatemp-exp 1.5
+--samplers scatter;temperature --scatter-strength 0.4 --scatter-adaptive
+--samplers scatter --scatter-absorption 0.7 --scatter-strength 0.1
+--samplers penalties --repeat-penalty 1.3 --frequency-penalty 0.2 --presence-penalty 0.1
+--samplers dry --dry-multiplier 2 --dry-allowed-length 0 --dry-breaker-tokens 3
+--samplers adaptive_p --adaptive-target 0.3
+--mirostat 1 --mirostat-ent 2
+--mirostat 2 --mirostat-ent 1
+-l 1-inf -l 3+2.5 -l 7-1 --temp 1.5
+--independent --temp 1.2
+END
+}
+
+@test "sparse: a row that holds every id is the dense row, whatever the chain" {
+    rows 40 50 1
+    local n=0 chain out
+    while read -r chain; do
+        n=$((n + 1))
+        for out in "" "-O json" "--dump-probs --trace" "--dump-probs --trace -O json" "--dump-probs=3 -O tsv"; do
+            # shellcheck disable=SC2086
+            sampl -s 5 --prompt-tokens 1,2,3,1,2 $chain $out dense.json >want
+            [ "$(wc -l <want)" -ge 40 ]
+            for file in all.json mixed.json; do
+                for more in "" "-t 3" "-n 50"; do
+                    # shellcheck disable=SC2086
+                    sampl -s 5 --prompt-tokens 1,2,3,1,2 $chain $out $more $file >got
+                    same want got || { echo "$chain $out $more $file"; return 1; }
+                done
+            done
+        done
+    done < <(chains)
+    [ "$n" -gt 20 ]
+}
+
+@test "sparse: wide rows on every tier are the dense ones" {
+    rows 3 9000 2
+    for tier in $(sampl --version | sed -n 's/^.*available: *//p' | tr ',' ' ') scalar; do
+        for chain in "" "--top-k 500 --top-p 0.9" "--samplers typ_p=0.5" "--mirostat 2"; do
+            # shellcheck disable=SC2086
+            sampl -s 5 $chain --dump-probs dense.json >want
+            # shellcheck disable=SC2086
+            SAMPL_CPU=$tier sampl -s 5 $chain --dump-probs mixed.json >got
+            same want got
+        done
+    done
+}
+
+# What looks only at candidates that can be chosen does not see the others missing.
+@test "sparse: truncated rows are as good as rows with the rest masked" {
+    rows 60 60 3
+    some 4
+    local n=0 chain
+    while read -r chain; do
+        case $chain in *dynatemp* | *mirostat\ 1*) continue ;; esac # look at the number of candidates
+        n=$((n + 1))
+        # shellcheck disable=SC2086
+        sampl -s 5 --prompt-tokens 1,2,3,1,2 $chain --dump-probs -O tsv masked.json >want
+        # shellcheck disable=SC2086
+        sampl -s 5 --prompt-tokens 1,2,3,1,2 $chain --dump-probs -O tsv some.json >got
+        same want got || { echo "$chain"; return 1; }
+    done < <(chains)
+    [ "$n" -gt 15 ]
+}
+
+@test "sparse: kept is out of the candidates of the row, and a trace counts only them" {
+    echo '{"ids":[70000,5,9],"logits":[1,3,2]}' >x.json
+    sampl --samplers "top_k=2;greedy" --dump-probs --trace x.json >got
+    cat >want <<'END'
+row 0  chosen 5 (1.0000)  kept 1/3  entropy 0.000
+stage          before       after      mass  entropy  top; removed
+logit_bias        off
+top_k               3 ->        2  0.909969    0.582  5; 1 removed: 70000 (0.090031)
+greedy              2 ->        1  0.731059    0.000  5; 1 removed: 9 (0.268941)
+  rank       id        logit       prob        cum
+>    1        5     3.000000   1.000000   1.000000
+END
+    same want got
+}
+
+# The ids are the largest there are; memory for all tokens up to them would be gigabytes.
+@test "sparse: memory follows the candidates, not the ids" {
+    [ -z "${RUN_ENV-}" ] || skip "RUN_ENV is set"
+    nm -D "$SAMPL" 2>/dev/null | grep -q ' __asan_' && skip "the address sanitizer needs its room"
+    echo '{"ids":[2147483647,2147483646,0],"logits":[3,2,1]}' >x.json
+    for chain in "--temp 0" "--mirostat 1" "--mirostat 2" "--repeat-penalty 2 --dry-multiplier 1 --dry-breaker-tokens 1" \
+        "--samplers scatter;adaptive_p --scatter-absorption 1" "-l 2147483647-1 -l 2147483645+3"; do
+        # shellcheck disable=SC2086
+        (ulimit -v 200000 && sampl -s 1 $chain --prompt-tokens 2147483647,2147483645 --dump-probs --trace x.json x.json >out)
+        grep -q 214748364 out
+    done
+}
+
+@test "sparse: distributions, scores and statistics" {
+    rows 12 50 8
+    some 9
+    local chain what
+    for chain in "" "--samplers top_n_sigma=1" "--samplers scatter --scatter-strength 0.4" "--mirostat 2" "--temp 0"; do
+        for what in probs logprobs logits "score --accept @ids"; do
+            seq 0 11 >ids
+            for pair in "dense all" "dense mixed" "masked some"; do
+                # shellcheck disable=SC2086
+                sampl -s 5 $chain --emit $what "${pair% *}.json" >want
+                # shellcheck disable=SC2086
+                sampl -s 5 $chain --emit $what -n 50 -t 2 "${pair#* }.json" >got
+                same want got || { echo "$chain $what $pair"; return 1; }
+            done
+        done
+        for pair in "dense all" "dense mixed" "masked some"; do
+            # shellcheck disable=SC2086
+            sampl -s 5 $chain --stats "${pair% *}.json" 2>&1 | grep -v per_second >want
+            # shellcheck disable=SC2086
+            sampl -s 5 $chain --stats "${pair#* }.json" 2>&1 | grep -v per_second >got
+            same want got || { echo "$chain stats $pair"; return 1; }
+        done
+    done
+}
+
+@test "sparse: infill" {
+    printf '%s\n' a ab b '</s>' abc c >words.txt
+    printf '%s\n' '[1,3,2,-4,2.5,0]' '[0,0,0,9,0,0]' '[0.1,0,0.2,-9,0.1,0.2]' >dense.json
+    perl -ne '@x = /[^][,\n]+/g; print "{\"ids\":[", join(",", 0 .. $#x), "],\"logits\":[", join(",", @x), "]}\n"' dense.json >all.json
+    sampl -s 1 --vocab words.txt --samplers infill --dump-probs --trace dense.json >want
+    sampl -s 1 --vocab words.txt --samplers infill --dump-probs --trace all.json >got
+    same want got
+    # the end of the text is put in even where the row lacks it
+    echo '{"ids":[0,1,2,4,5],"logits":[0.1,0,0.2,0.1,0.2]}' | sampl -s 1 --vocab words.txt --samplers infill --dump-probs --trace --stats >got 2>err
+    ! grep -i nan got
+}
+
+@test "sparse: an unknown vocabulary bounds no ids, a known one does" {
+    echo '{"ids":[4,8],"logits":[1,2]}' >x.json
+    [ "$(sampl --temp 0 -l 100+5 -l 4+3 --prompt-tokens 77 --accept 900 --repeat-penalty 1.1 x.json)" = 4 ]
+    [ "$(sampl --temp 0 -n 9 -l 5+5 --prompt-tokens 7 --accept 8 x.json)" = 8 ]
+    for bad in "-l 9+1" "--prompt-tokens 9" "--accept 9"; do
+        # shellcheck disable=SC2086
+        run -1 sampl --temp 0 -n 9 $bad x.json
+    done
+    run -1 sampl --temp 0 -n 8 x.json
+}
+
+@test "sparse: masked values: -inf, null and the lowest float, but not -9999" {
+    echo '{"ids":[1,2,3,4,5],"logprobs":[-9999.0,-3.4028235e38,null,-Infinity,-3.4028234663852886e+38]}' >x.json
+    [ "$(sampl --samplers "" -s 1 x.json)" = 1 ]
+    [ "$(sampl --samplers "" -s 1 -O json x.json)" = '{"row":0,"id":1,"prob":1,"n":1}' ]
+    echo '{"ids":[1,2],"probs":[0,0.25]}' | sampl --samplers "" -s 1 -O json >got
+    [ "$(<got)" = '{"row":0,"id":2,"prob":1,"n":1}' ]
+}
+
+@test "sparse: dense and sparse rows of one input mix" {
+    rows 6 20 5
+    some 6
+    paste -d '\n' dense.json some.json >both.json
+    paste -d '\n' dense.json masked.json >want.json
+    sampl -s 9 --repeat-penalty 1.2 want.json >want
+    sampl -s 9 --repeat-penalty 1.2 both.json >got
+    same want got
+    sampl -s 9 -t 3 want.json >want
+    sampl -s 9 -t 3 both.json >got
+    same want got
+    { echo '['; paste -sd , both.json; echo ']'; } | sampl -s 9 -t 3 >got
+    same want got
+}
+
+@test "sparse: ID: VALUE text with gaps or out of order" {
+    printf '7: 1\n3: 2\n100000: 1.5\n' >x.pairs
+    sampl --temp 0 x.pairs >got
+    [ "$(<got)" = 3 ]
+    printf '2: 1\n0: 2\n1: 3\n' | sampl -s 3 --dump-probs >got
+    printf '0: 2\n1: 3\n2: 1\n' | sampl -s 3 --dump-probs >want
+    same want got
+    sampl -s 3 --dump-probs x.pairs >got
+    echo '{"ids":[3,7,100000],"logits":[2,1,1.5]}' | sampl -s 3 --dump-probs >want
+    same want got
+}
+
+@test "sparse: bytes that dribble in give the same rows" {
+    rows 5 30 7
+    sampl -s 2 mixed.json >want
+    perl -e '$| = 1; undef $/; for my $c (split //, <STDIN>) { syswrite STDOUT, $c }' <mixed.json | sampl -s 2 >got
+    same want got
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+// Tokens by text against vocab_find_only, in random vocabularies with many equal texts.
+#include "vocab/lookup.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static unsigned long long state = 3;
+static unsigned next(unsigned n)
+{
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return (unsigned)(state >> 33) % n;
+}
+
+static size_t random_text(char text[4])
+{
+    const size_t len = next(4);
+    for (size_t i = 0; i < len; i++)
+        text[i] = (char)next(3); // NUL among them
+    return len;
+}
+
+static int check(size_t n)
+{
+    struct vocab v;
+    struct lookup l;
+    char text[4];
+    int failed = 0;
+    vocab_init(&v);
+    for (size_t i = 0; i < n; i++) {
+        const size_t len = random_text(text);
+        if (!vocab_add(&v, text, len, next(3) ? 0 : VOCAB_BYTE))
+            return 1;
+    }
+    if (!lookup_build(&l, &v))
+        return 1;
+    for (int i = 0; i < 200; i++) {
+        const size_t len = random_text(text);
+        uint32_t other;
+        failed += lookup_find(&l, text, len) != vocab_find_only(&v, text, len, &other);
+    }
+    lookup_free(&l);
+    vocab_free(&v);
+    return failed;
+}
+
+int main(void)
+{
+    int failed = 0;
+    for (size_t n = 0; n < 300; n++)
+        failed += check(n);
+    printf("%d failed\n", failed);
+    return failed != 0;
+}

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: MIT
+// vocab_check [COUNT]: what samplers do with token texts against the obvious way: infill by all pairs of candidates, and DRY's text
+// breakers by looking at every token of every history. Vocabularies, rows and histories are random, over two letters, so that texts
+// begin and contain one another.
+#include "sample/breakers.h"
+#include "sample/registry.h"
+#include "vocab/vocab.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST = 80 };
+
+static uint64_t state;
+
+// splitmix64
+static size_t below(size_t n)
+{
+    uint64_t z = state += UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return (size_t)((z ^ z >> 31) % n);
+}
+
+static size_t random_text(char text[8], size_t least, size_t most)
+{
+    const size_t len = least + below(most - least + 1);
+    for (size_t i = 0; i < len; i++)
+        text[i] = "ab "[below(12) < 11 ? below(2) : 2];
+    return len;
+}
+
+static void random_vocab(struct vocab *v, size_t n)
+{
+    char text[8];
+    const bool ends = below(3) == 0;
+    vocab_init(v);
+    for (size_t i = 0; i < n; i++)
+        if (!vocab_add(v, text, random_text(text, 0, 5),
+                       (below(10) == 0 ? VOCAB_SPECIAL : 0u) | (ends && below(20) == 0 ? VOCAB_EOG : 0u)))
+            exit(3);
+    v->eot = below(3) ? (uint32_t)below(n) : VOCAB_NONE;
+    v->eos = below(3) ? (uint32_t)below(n) : VOCAB_NONE;
+    v->space_prefix = below(2);
+}
+
+// ---- infill
+
+struct item {
+    uint32_t id;
+    float logit, p;
+};
+
+static int by_rank(const void *a, const void *b)
+{
+    const struct item *const x = a, *const y = b;
+    if (x->logit != y->logit)
+        return x->logit < y->logit ? 1 : -1;
+    return x->id < y->id ? -1 : 1;
+}
+
+static size_t filter(struct item *l, size_t n, const struct vocab *v, float floor, size_t *n_text)
+{
+    float sum = 0.0f;
+    size_t m = 0;
+    *n_text = 0;
+    for (size_t i = 0; i < n; i++)
+        if (l[i].p >= floor || vocab_ends(v, l[i].id)) {
+            *n_text += !vocab_ends(v, l[i].id);
+            sum += l[i].p;
+            l[m++] = l[i];
+        }
+    for (size_t i = 0; i < m; i++)
+        l[i].p /= sum;
+    return m;
+}
+
+// samplers.md, infill. Returns how many are left; 0: an end was wanted and there is none.
+static size_t plain_infill(struct item *l, size_t n, size_t n_vocab, const struct vocab *v)
+{
+    float p_end = 0.0f, p_text = 0.0f;
+    size_t n_text;
+    for (size_t i = 0; i < n; i++)
+        if (vocab_ends(v, l[i].id))
+            p_end += l[i].p;
+        else
+            p_text += l[i].p;
+    if (3 * p_end * (float)n > p_text)
+        return filter(l, n, v, INFINITY, &n_text);
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < n && l[i].logit > -INFINITY; k++) {
+            const struct piece x = vocab_output(v, l[i].id), y = vocab_output(v, l[k].id);
+            if (i == k || l[k].logit == -INFINITY || !x.len || x.len > y.len || memcmp(x.p, y.p, x.len) != 0)
+                continue;
+            const size_t to = l[k].p > l[i].p ? k : i, from = to == i ? k : i;
+            l[to].p += l[from].p;
+            l[from].logit = -INFINITY;
+            l[from].p = 0.0f;
+        }
+    n = filter(l, n, v, 0.2f, &n_text);
+    if (!n_text) {
+        l[0] = (struct item){v->eot != VOCAB_NONE ? v->eot : v->eos, 1.0f, 1.0f};
+        return l[0].id < n_vocab;
+    }
+    return filter(l, n, v, (float)(1.0 / (double)(n_text + 1)), &n_text);
+}
+
+static bool check_infill(void)
+{
+    struct vocab v;
+    struct cand c;
+    float row[MOST];
+    struct item want[MOST];
+    const size_t n = 2 + below(MOST - 1), n_text = 1 + below(n + 5);
+    const float spread = (float)(1 + below(8));
+    random_vocab(&v, n_text);
+    for (size_t i = 0; i < n; i++)
+        row[i] = below(10) ? spread * (float)below(16) / 16.0f : -INFINITY;
+    row[below(n)] = 1.0f;
+    const struct params p = {.vocab = &v};
+    void *const self = calloc(1, sampler_infill.size);
+    cand_init(&c, kern_select(NULL));
+    if (!self || cand_load(&c, &(struct row){DTYPE_F32, row, n}).code || cand_softmax(&c, true).code)
+        exit(3);
+    for (size_t i = 0; i < n; i++)
+        want[i] = (struct item){c.id[i], c.logit[i], c.p[i]};
+    qsort(want, n, sizeof *want, by_rank);
+    const size_t left = plain_infill(want, n, n, &v);
+    const struct fault fault = sampler_infill.apply(self, &c, &p, NULL);
+    bool ok = left ? !fault.code && c.n == left : fault.code == FAULT_NO_EOT;
+    for (size_t i = 0; ok && i < left; i++)
+        ok = c.id[i] == want[i].id && c.logit[i] == want[i].logit && c.p[i] == want[i].p;
+    sampler_infill.release(self);
+    free(self);
+    cand_free(&c);
+    vocab_free(&v);
+    return ok;
+}
+
+// ---- breakers
+
+static struct piece word_of(const struct vocab *v, uint32_t id)
+{
+    struct piece t = vocab_text(v, id);
+    if (v->space_prefix && t.len && *t.p == ' ')
+        t = (struct piece){t.p + 1, t.len - 1};
+    return t;
+}
+
+static bool contains(struct piece word, struct piece text)
+{
+    for (size_t i = 0; i + text.len <= word.len; i++)
+        if (!memcmp(word.p + i, text.p, text.len))
+            return true;
+    return false;
+}
+
+// How many tokens from the i-th newest on spell the breaker, the first of them its head; 0: none do.
+static size_t spelt_at(const struct vocab *v, struct piece text, const uint32_t *recent, size_t i)
+{
+    const struct piece head = word_of(v, recent[i]);
+    size_t longest = contains(head, text);
+    for (size_t cut = 1; !longest && cut < text.len && cut <= head.len; cut++)
+        if (!memcmp(head.p + head.len - cut, text.p, cut)) {
+            size_t at = cut;
+            for (size_t n = 1; n <= i; n++) {
+                const struct piece t = vocab_text(v, recent[i - n]);
+                if (!t.len || t.len > text.len - at || memcmp(t.p, text.p + at, t.len) != 0)
+                    break;
+                at += t.len;
+                if (at == text.len) {
+                    longest = n + 1;
+                    return longest; // a shorter beginning has a longer rest, so the first that fits is the longest
+                }
+            }
+        }
+    return longest;
+}
+
+static bool check_breakers(void)
+{
+    struct vocab v;
+    struct piece text[4];
+    char room[4][8];
+    uint32_t recent[12];
+    const size_t n_vocab = 1 + below(20), n = 1 + below(12), n_texts = below(4);
+    random_vocab(&v, n_vocab);
+    for (size_t i = 0; i < n_texts; i++)
+        text[i] = (struct piece){(const unsigned char *)room[i], random_text(room[i], 1, 6)};
+    for (size_t i = 0; i < n; i++)
+        recent[i] = (uint32_t)below(n_vocab + 1); // one past the end has no text
+    const struct params p = {.vocab = &v, .dry_texts = text, .n_dry_texts = n_texts};
+    struct breakers b = {0};
+    if (breakers_init(&b, &p).code)
+        exit(3);
+    size_t want = n;
+    for (size_t i = n; i-- > 0;) {
+        size_t longest = 0;
+        for (size_t k = 0; k < n_texts; k++) {
+            const size_t m = spelt_at(&v, text[k], recent, i);
+            longest = m > longest ? m : longest;
+        }
+        want = longest ? i + 1 - longest : want;
+    }
+    bool ok = breakers_since(&b, recent, n) == want;
+    for (uint32_t id = 0; id <= n_vocab; id++) {
+        bool single = false;
+        for (size_t k = 0; k < n_texts; k++)
+            single = single || contains(word_of(&v, id), text[k]);
+        ok = ok && breakers_single(&b, id) == single;
+    }
+    breakers_free(&b);
+    vocab_free(&v);
+    return ok;
+}
+
+int main(int argc, char **argv)
+{
+    const uint64_t count = argc > 1 ? strtoull(argv[1], NULL, 10) : 20000;
+    for (uint64_t i = 0; i < count; i++) {
+        state = i;
+        if (!check_infill()) {
+            printf("infill differs in case %" PRIu64 "\n", i);
+            return 1;
+        }
+        if (!check_breakers()) {
+            printf("breakers differ in case %" PRIu64 "\n", i);
+            return 1;
+        }
+    }
+    printf("%" PRIu64 " cases\n", count);
+    return 0;
+}
