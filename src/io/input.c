@@ -264,7 +264,7 @@ bool input_rows(struct input *in, int64_t *rows, struct err *e)
         all = in->format->promised(in->state);
     if (all < 0 && all_regular(in->config) && !count_rows(in->config, &all, &none))
         all = -1;
-    const int64_t last = all < in->last ? all : in->last;
+    const int64_t end = in->config->base + all, last = end < in->last ? end : in->last;
     *rows = all < 0 ? -1 : last > in->first ? last - in->first : 0;
     return true;
 }
@@ -274,17 +274,18 @@ bool input_blame(const struct input_row *r, struct err *e)
     return err_prefix(e, "%s: row %" PRIu64, r->file, r->number);
 }
 
-// Passes over the rows before the first wanted one, as far as the open file has them and they need not be read.
-static void jump(struct input *in)
+// Passes over the rows before the first wanted one, as far as the open file has them and they need not be read; were there any?
+static bool jump(struct input *in)
 {
     const struct format *const f = in->format;
     const int64_t left = f && f->jump ? f->left(in->state, &in->source) : -1;
     const int64_t before = in->first - (int64_t)in->next_row;
     const int64_t rows = before < left ? before : left;
     if (rows <= 0)
-        return;
+        return false;
     f->jump(in->state, &in->source, (uint64_t)rows);
     in->next_row += (uint64_t)rows;
+    return true;
 }
 
 bool input_next(struct input *in, struct input_row *r, bool *end, struct err *e)
@@ -298,9 +299,10 @@ bool input_next(struct input *in, struct input_row *r, bool *end, struct err *e)
         if (!in->format) {
             if (!open_file(in, e))
                 return false;
-            jump(in);
             continue;
         }
+        if (jump(in))
+            continue;
         bool file_end = false;
         *r = (struct input_row){
             .file = in->source.name, .number = in->next_row++, .missed = in->missed, .recorded = -1, .forced = -1};

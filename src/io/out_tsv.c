@@ -9,6 +9,8 @@ static void begin(struct output *out)
 {
     static const char *const value[EMIT_COUNT] = {
         [EMIT_SCORE] = "logprob", [EMIT_PROBS] = "prob", [EMIT_LOGPROBS] = "logprob", [EMIT_LOGITS] = "logit"};
+    if (out->goes_on)
+        return;
     if (value[out->emit]) {
         fprintf(out->f, "row\tid\t%s\n", value[out->emit]);
         return;

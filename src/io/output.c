@@ -128,6 +128,7 @@ bool output_open(struct output *out, const struct output_config *config, struct 
     *out = (struct output){.name = config->path ? config->path : "standard output",
                            .dump = config->dump,
                            .flush = config->flush,
+                           .goes_on = config->goes_on,
                            .emit = config->emit,
                            .vocab = config->vocab,
                            .width = config->n_vocab,
@@ -149,7 +150,7 @@ bool output_open(struct output *out, const struct output_config *config, struct 
         return false;
     if (!out->terminal)
         setvbuf(out->f, NULL, _IOFBF, 1 << 16);
-    if (out->format->begin && !config->goes_on)
+    if (out->format->begin)
         out->format->begin(out);
     out->begun = true;
     return true;

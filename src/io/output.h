@@ -70,7 +70,7 @@ struct output_config {
     bool dump;    // records come with candidates
     bool flush;   // after every record
     bool color;   // may a terminal be sent colours?
-    bool goes_on; // where another run's output ended: without what comes before the first record
+    bool goes_on; // where another run's text ended: without what comes before the first record
 
     const struct vocab *vocab; // what the tokens say, or NULL
     bool narrow;               // npy takes half floats when the input's are
@@ -83,7 +83,7 @@ struct output {
     FILE *f;
     const char *name;       // of the destination, for messages
     char *path, *temporary; // path is renamed to from temporary; NULL when the stream is written directly
-    bool dump, flush, terminal, color;
+    bool dump, flush, goes_on, terminal, color;
     enum emit emit;
     const struct vocab *vocab;
 
