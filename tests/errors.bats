@@ -185,7 +185,7 @@ rows() {
 options() {
     sampl --help | perl -0777 -ne '
         s/\n {12,}(?=\S)/  /g;
-        print "$1\t", $3 // "-", "\t", /\G.*not available\s+yet/gc ? "later" : "now", "\n"
+        print "$1\t", $3 // "-", "\n"
             while /^ {2,6}(?:-\w+, )?--([\w-]+)((?:, --[\w-]+)*)(?: ?(\[?\S+))?(?=  )/mg'
 }
 
@@ -199,9 +199,9 @@ usage() {
 }
 
 @test "errors: every option checks that it has a value, and that a number is one" {
-    local name metavar when bad n=0
+    local name metavar bad n=0
     options >list
-    while IFS=$'\t' read -r name metavar when; do
+    while IFS=$'\t' read -r name metavar; do
         n=$((n + 1))
         case $metavar in
         -) usage "--$name takes no value" "--$name=1" ;;

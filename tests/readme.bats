@@ -12,6 +12,7 @@ block() {
     cd "$ROOT"
     local shown=0 line name
     # every block that has a name but the commands to be tried by hand
+    # shellcheck disable=SC2013
     for name in $(sed -n 's/^<!-- \([a-z]*\) -->$/\1/p' README.md | grep -vx -e demo -e test); do
         block "$name" >"$BATS_TEST_TMPDIR/block"
         [ -s "$BATS_TEST_TMPDIR/block" ]

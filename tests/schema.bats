@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
 # JSON schemas: schemas.tsv through a vocabulary of bytes; number ranges against arithmetic; the grammars themselves.
+# shellcheck disable=SC2016,SC2001 # perl's variables and JSON's $ are not the shell's
 load helper
 
 setup_file() {

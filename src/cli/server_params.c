@@ -166,13 +166,14 @@ static bool set_chain(const cJSON *item, struct options *o, struct err *e)
 // One entry of logit_bias as the option spells it: 5+1.5, 5-inf, "text"+1.
 static bool add_bias(const cJSON *item, const cJSON *token, const cJSON *bias, struct options *o, struct err *e)
 {
-    const bool ban = cJSON_IsFalse(bias), id = cJSON_IsNumber(token), text = cJSON_IsString(token);
+    const char *const text = cJSON_GetStringValue(token);
+    const bool ban = cJSON_IsFalse(bias), id = cJSON_IsNumber(token);
     char number[NUMBER_TEXT], id_part[NUMBER_TEXT];
     if ((!ban && !cJSON_IsNumber(bias)) || (!id && !text))
         return wrong(item, "a list of pairs of a token and a bias", e);
     if (id && !(token->valuedouble >= 0 && token->valuedouble <= INT32_MAX && token->valuedouble == floor(token->valuedouble)))
         return wrong(item, "a list of pairs of a token and a bias", e);
-    const char *const name = text ? token->valuestring : int_text((int64_t)token->valuedouble, id_part);
+    const char *const name = text ? text : int_text((int64_t)token->valuedouble, id_part);
     const char *const value = ban ? "-inf" : number_text((float)bias->valuedouble, number);
     char *const word = malloc(strlen(name) + strlen(value) + 4);
     if (!word)
