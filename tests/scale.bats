@@ -355,9 +355,10 @@ scale() {
 
 @test "samples/scale/parallel.sh sends blocks to other machines" {
     need parallel
-    # ssh of a sort: HOST -- COMMAND
+    # ssh of a sort: HOST -- COMMAND. As of a true one the command has SHELL, which parallel's own part over there needs.
     # shellcheck disable=SC2016
-    printf '%s\n' '#!/bin/sh' "echo \"\$1\" >>'$T/hosts'" 'shift; [ "$1" != -- ] || shift' 'exec sh -c "$*"' >"$T/ssh"
+    printf '%s\n' '#!/bin/sh' "echo \"\$1\" >>'$T/hosts'" 'shift; [ "$1" != -- ] || shift' 'export SHELL=/bin/sh' \
+        'exec sh -c "$*"' >"$T/ssh"
     chmod +x "$T/ssh"
     sampl -n 50 -s 5 -O json a.f32 >"$T/want"
     PARALLEL_SSH=$T/ssh scale -b 1 -S 1/here,1/there -n 50 a.f32 -s 5 -O json >"$T/got"
