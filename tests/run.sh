@@ -5,7 +5,10 @@ set -u
 cd "$(dirname "$0")/.." || exit 2
 if [ $# -eq 0 ]; then set -- tests/*.bats; fi
 export LC_ALL=C
-bats --tap "$@" | {
+# Files run side by side where GNU parallel, which bats asks for, is there.
+side=()
+if parallel --version 2>/dev/null | grep -q '^GNU parallel'; then side=(--jobs "$(nproc)" --no-parallelize-within-files); fi
+bats --tap ${side[@]+"${side[@]}"} "$@" | {
     passed=0 failed=0 skipped=0
     while IFS= read -r line; do
         case $line in

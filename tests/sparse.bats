@@ -135,12 +135,13 @@ END
 # The ids are the largest there are; memory for all tokens up to them would be gigabytes.
 @test "sparse: memory follows the candidates, not the ids" {
     [ -z "${RUN_ENV-}" ] || skip "RUN_ENV is set"
-    nm -D "$SAMPL" 2>/dev/null | grep -q ' __asan_' && skip "the address sanitizer needs its room"
+    local room=200000
+    if nm -D "$SAMPL" 2>/dev/null | grep -q ' __asan_'; then room=unlimited; fi # its shadow of all memory counts, too
     echo '{"ids":[2147483647,2147483646,0],"logits":[3,2,1]}' >x.json
     for chain in "--temp 0" "--mirostat 1" "--mirostat 2" "--repeat-penalty 2 --dry-multiplier 1 --dry-breaker-tokens 1" \
         "--samplers scatter;adaptive_p --scatter-absorption 1" "-l 2147483647-1 -l 2147483645+3"; do
         # shellcheck disable=SC2086
-        (ulimit -v 200000 && sampl -s 1 $chain --prompt-tokens 2147483647,2147483645 --dump-probs --trace x.json x.json >out)
+        (ulimit -v $room && sampl -s 1 $chain --prompt-tokens 2147483647,2147483645 --dump-probs --trace x.json x.json >out)
         grep -q 214748364 out
     done
 }

@@ -135,6 +135,7 @@ static bool make_pair(struct object *o, struct property *p)
     text_string(&suffix, "-kv");
     const bool ok = !suffix.failed ? rule_add(o->c, o->name, suffix.p, p->at, &body, &p->pair) : conv_memory(o->c);
     text_free(&suffix);
+    text_free(&body);
     return ok;
 }
 
