@@ -166,7 +166,8 @@ fmt: ## format the C sources
 .PHONY: lint
 lint: ## formatter, clang-tidy, cppcheck, shellcheck, mandoc: all silent
 	clang-format --dry-run -Werror $(C_FILES)
-	clang-tidy --quiet --warnings-as-errors='*' $(SOURCES) -- $(STRICT) $(ALL_CPPFLAGS) -DSAMPL_DATADIR='""'
+	printf '%s\n' $(SOURCES) | xargs -P "$$(nproc)" -n 4 sh -c 'exec clang-tidy --quiet --warnings-as-errors="*" "$$@" \
+	    -- $(STRICT) $(ALL_CPPFLAGS) -DSAMPL_DATADIR=\"\"' clang-tidy
 	cppcheck --quiet --std=c11 --error-exitcode=1 --inline-suppr --enable=warning,performance,portability \
 	    --suppress=missingIncludeSystem -Isrc -DSAMPL_DATADIR='""' src
 	shellcheck $(SHELLS) completions/sampl.bash

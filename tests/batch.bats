@@ -156,3 +156,34 @@ END
     [ "$(grep -c '"name":"min_p"' got)" = 2 ]
     run ! grep -q '"name":"top_k".*min_p' got
 }
+
+# said PARAMS ARG...: the letters chosen from three rows that like a most, then b, c and the end; PARAMS are the second row's.
+said() {
+    printf '%s\n' a b c '</s>' >letters
+    printf '{"logits":[4,3,2,1]%s}\n' "" ",\"params\":$1" "" | sampl -s 1 --samplers greedy --vocab letters "${@:2}" | paste -sd' '
+}
+
+@test "batch: grammar, json_schema and ignore_eos in a row are the options, from there on" {
+    local any='root ::= [ab]* "c"* ""' b='{"grammar":"root ::= \"b\" [ac]*"}'
+    [ "$(said '{}')" = '0 0 0' ]
+    [ "$(said "$b")" = '0 1 0' ]
+    [ "$(said "$b" --grammar "$any")" = '0 1 0' ]
+    [ "$(said '{"grammar":null}' --grammar 'root ::= [b]*')" = '1 1 1' ]
+    [ "$(said '{"grammar":""}' --grammar 'root ::= [b]*')" = '1 0 0' ]
+    # another parameter leaves the grammar where it is
+    [ "$(said '{"top_k":2}' --grammar 'root ::= "c" "b" "c"')" = '2 1 2' ]
+    # nor does the same one again
+    printf '{"logits":[4,3,2,1],"params":{"grammar":"root ::= \\"cab\\"","top_k":%d}}\n' 3 3 4 | sampl -s 1 --samplers greedy --vocab letters >got
+    [ "$(paste -sd' ' got)" = '2 0 1' ]
+    printf '%s\n' '"' x '</s>' >words
+    printf '{"logits":[1,2,3]%s}\n' ',"params":{"json_schema":{"const":"x"}}' '' '' ',"params":{"grammar":"root ::= \"x\"","json_schema":{"const":"x"}}' |
+        sampl -s 1 --samplers greedy --vocab words >got
+    [ "$(paste -sd' ' got)" = '0 1 0 1' ]
+    printf '{"logits":[1,2,3]%s}\n' '' ',"params":{"ignore_eos":true}' ',"params":{"logit_bias":[["x",-5]]}' ',"params":{"ignore_eos":false}' |
+        sampl -s 1 --samplers greedy --vocab words >got
+    [ "$(paste -sd' ' got)" = '2 1 0 2' ]
+    # each sequence stands at its own place
+    printf '{"seq":%d,"logits":[4,3,2,1]%s}\n' 1 ',"params":{"grammar":"root ::= [abc]*"}' 2 ',"params":{"grammar":"root ::= \"cab\""}' 1 '' 2 '' 1 '' 2 '' |
+        sampl -s 1 --samplers greedy --vocab letters >got
+    [ "$(paste -sd' ' got)" = '0 2 0 0 0 1' ]
+}

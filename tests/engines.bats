@@ -271,3 +271,53 @@ kept() {
         same <(sampl "${args[@]}" --independent "$AUSTEN" | sed -n 8p) <(sampl "${args[@]}" --independent --rows 7:8 "$AUSTEN")
     done
 }
+
+# A row of equal logits: n of 64 equal shares. The share that a run without a grammar picks tells the uniform number drawn.
+shares() {
+    perl -e 'print pack("f<*", (1) x $ARGV[0]) x 40' "$1"
+}
+
+@test "under a grammar ollama draws, and draws again where its token does not fit" {
+    local vocab=(--vocab letters --grammar 'root ::= [ab]*')
+    printf '%s\n' a b c d >letters
+    shares 64 >fine.f32 && cat fine.f32 fine.f32 | sampl --engine ollama --top-k 0 --top-p 1 -f f32 -n 64 -s 6 >draws
+    shares 4 | sampl --engine ollama --top-k 0 --top-p 1 -f f32 -n 4 -s 6 "${vocab[@]}" >got
+    # of four tokens, then of the two that fit
+    awk 'BEGIN { for (r = 0; r < 40; r++) { getline u; t = int(u / 16); if (t > 1) { getline u; t = int(u / 32); n++ } print t }
+        exit n < 5 }' <draws >want
+    same want got
+    run ! cmp -s got <(awk '{ print int($1 / 32) }' draws | head -40)
+}
+
+@test "under a grammar akunu masks first and draws once, and neither penalises nor rounds to f16" {
+    local vocab=(--vocab letters --grammar 'root ::= [bd]*')
+    printf '%s\n' a b c d >letters
+    shares 64 | sampl --engine akunu --temp 0.7 -f f32 -n 64 -s 6 | awk '{ print $1 < 32 ? 1 : 3 }' >want
+    shares 4 | sampl --engine akunu --temp 0.7 -f f32 -n 4 -s 6 "${vocab[@]}" >got
+    same want got
+    # f16 has no number between these two, and a penalty would turn them around
+    f32 9 1 9 1.0001 >near.f32
+    [ "$(sampl --engine akunu -n 4 "${vocab[@]}" --repeat-penalty 2 --prompt-tokens 3 near.f32)" = 3 ]
+    f32 -9 1 -9 1.0001 >near.f32
+    [ "$(sampl --engine akunu -n 4 near.f32)" = 1 ]
+    [ "$(sampl --engine akunu -n 4 --repeat-penalty 2 --prompt-tokens 1 near.f32)" = 3 ]
+}
+
+@test "batch: requests of all kinds in one call, each as it would be alone" {
+    local knobs=('"temperature":0' '"temperature":0.9' '"temperature":0.9,"top_k":5' '"temperature":0.9,"top_p":0.5'
+        '"temperature":0.9,"repeat_penalty":1.5' '"temperature":0,"top_k":7,"top_p":0.1' '"temperature":2,"top_p":0' '"seed":12,"temperature":1')
+    local flags=('--temp 0' '--temp 0.9' '--temp 0.9 --top-k 5' '--temp 0.9 --top-p 0.5' '--temp 0.9 --repeat-penalty 1.5' '--temp 0'
+        '--temp 2 --top-k 1' '--temp 1 -s 12')
+    local common=(--engine batch --prompt-tokens '5,6,286,304') i
+    sampl -n 4096 --rows :8 --samplers '' --emit logits -O json -s 1 "$AUSTEN" >rows
+    for i in "${!knobs[@]}"; do
+        sed -n $((i + 1))p rows | sed "s/^{/{\"seq\":$i,\"params\":{${knobs[i]}},/"
+    done >batch.json
+    sampl "${common[@]}" -s 4 batch.json >got
+    for i in "${!flags[@]}"; do
+        # shellcheck disable=SC2086
+        sed -n $((i + 1))p rows | sampl "${common[@]}" -s 4 ${flags[i]}
+    done >want
+    same want got
+    [ "$(sed -n '1p;6p' got)" = "$(sampl --engine batch --prompt-tokens 5 -n 4096 --rows :6 "$AUSTEN" | sed -n '1p;6p')" ]
+}

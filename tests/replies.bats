@@ -332,7 +332,7 @@ END
     local n status
     for file in llama.json vllm.json legacy.json prompt.json sglang.json; do
         perl -0777 -pe 's/\n\s*//g' $file >small
-        for ((n = 1; n < $(stat -c %s small); n++)); do
+        for ((n = 1; n < $(stat -c %s small); n += STEP)); do
             head -c "$n" small >cut.json
             status=0
             sampl -s 1 cut.json >out 2>err || status=$?

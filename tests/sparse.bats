@@ -132,6 +132,22 @@ END
     same want got
 }
 
+@test "sparse: the pipelines of other engines" {
+    rows 40 300 10
+    some 11
+    local engine
+    for engine in ollama akunu akunu-gpu batch; do
+        for args in "" "--temp 0.8" "--temp 2 --top-k 20 --top-p 0.6" "--temp 1.3 --top-k 0 --top-p 1"; do
+            # shellcheck disable=SC2086
+            for pair in "dense all" "dense mixed" "masked some"; do
+                sampl -s 5 --engine $engine $args "${pair% *}.json" >want
+                sampl -s 5 --engine $engine $args -n 300 "${pair#* }.json" >got
+                same want got || { echo "$engine $args $pair"; return 1; }
+            done
+        done
+    done
+}
+
 # The ids are the largest there are; memory for all tokens up to them would be gigabytes.
 @test "sparse: memory follows the candidates, not the ids" {
     [ -z "${RUN_ENV-}" ] || skip "RUN_ENV is set"

@@ -59,10 +59,6 @@ bool derive(struct options *to, const struct options *from, struct err *e)
     to->prompt = to->accept = (struct ids){0};
     to->files = NULL;
     to->texts = (struct vocab){0};
-    to->bias_text = NULL; // those of `from` are among its biases
-    to->n_bias_texts = to->bias_text_cap = 0;
-    to->dry_piece = NULL;
-    to->gbnf = NULL;
     to->grammar_given = NULL;
     to->grammar_shared = to->trie_shared = true;
     to->choice = to->plan = NULL;
@@ -73,9 +69,13 @@ bool derive(struct options *to, const struct options *from, struct err *e)
     vocab_init(&to->texts);
     to->word = NULL;
     to->n_words = to->words_cap = 0;
-    to->bias = copied(from->bias, from->params.n_bias, sizeof *to->bias, &failed);
-    to->bias_cap = to->bias ? from->params.n_bias : 0;
+    to->params.n_bias = from->params.n_bias - from->n_eos_bias;
+    to->n_eos_bias = 0;
+    to->bias = copied(from->bias, to->params.n_bias, sizeof *to->bias, &failed);
+    to->bias_cap = to->bias ? to->params.n_bias : 0;
     to->params.bias = to->bias;
+    to->gbnf = from->gbnf ? strdup(from->gbnf) : NULL;
+    failed = failed || (from->gbnf && !to->gbnf);
     copy_breakers(to, from, &failed);
     copy_texts(to, from, &failed);
     return !failed || err_from_fault(e, fault_memory());
@@ -94,12 +94,19 @@ void derive_forget_breakers(struct options *o)
     o->n_dry_texts = 0;
 }
 
-// Reads the grammar that has been given since, if any.
+void derive_forget_grammar(struct options *o)
+{
+    free(o->gbnf);
+    o->gbnf = NULL;
+    o->grammar = NULL;
+}
+
+// Reads the grammar that has been given since, if any. The one there was goes on when it is given again.
 static bool derive_grammar(struct options *o, struct err *e)
 {
-    if (!o->grammar_given)
+    if (!o->grammar_given || (o->gbnf && !strcmp(o->gbnf, o->grammar_given)))
         return true;
-    o->grammar = NULL;
+    derive_forget_grammar(o);
     o->grammar_shared = false;
     o->trie_shared = o->trie != NULL;
     return grammar_options_apply(o, e);

@@ -109,6 +109,15 @@ struct sequence *sequences_find(struct sequences *s, const char *name, struct er
     return *at;
 }
 
+// What is no good together with what there was is an error of the row, too.
+static bool blame_params(struct err *e)
+{
+    if (e->status != STATUS_USAGE)
+        return false;
+    e->status = STATUS_DATA;
+    return err_prefix(e, "params");
+}
+
 // The settings with params in place of some; NULL on failure.
 static struct options *changed(struct sequences *s, const struct options *settings, const cJSON *params, struct err *e)
 {
@@ -120,7 +129,7 @@ static struct options *changed(struct sequences *s, const struct options *settin
     bool ok = derive(own, settings, e);
     if (ok && !own->trie)
         own->trie = s->trie;
-    ok = ok && server_params_set(own, params, e) && derive_plan(own, e);
+    ok = ok && server_params_set(own, params, e) && (derive_plan(own, e) || blame_params(e));
     if (!own->trie_shared) { // the first grammar of the run
         s->trie = own->trie;
         own->trie_shared = true;

@@ -36,6 +36,8 @@ static const char *const no_bearing[] = {
     "backend_sampling",
     "cache_prompt",
     "chat_format",
+    "generation_prompt",
+    "grammar_triggers",
     "id_slot",
     "ignore_eos_default",
     "logprobs",
@@ -50,7 +52,10 @@ static const char *const no_bearing[] = {
     "n_predict",
     "n_probs",
     "post_sampling_probs",
+    "preserved_tokens",
     "prompt",
+    "reasoning_format",
+    "reasoning_in_content",
     "response_fields",
     "return_progress",
     "return_tokens",
@@ -58,6 +63,7 @@ static const char *const no_bearing[] = {
     "stream",
     "stream_options",
     "t_max_predict_ms",
+    "thinking_forced_open",
     "timings_per_token",
     "top_logprobs",
     "verbose",
@@ -226,15 +232,51 @@ static bool set_breakers(const cJSON *item, struct options *o, struct err *e)
     return true;
 }
 
-// An empty one is none.
+// An empty grammar is none.
 static bool set_grammar_text(const cJSON *item, struct options *o, struct err *e)
 {
     if (!cJSON_IsString(item))
         return wrong(item, "a string", e);
-    if (!*item->valuestring)
+    if (!*item->valuestring) {
+        derive_forget_grammar(o);
         return true;
+    }
     const char *const kept = derive_keep(o, strdup(item->valuestring));
     return kept ? set(option_by_name("grammar", strlen("grammar")), kept, o, e) : err_from_fault(e, fault_memory());
+}
+
+static bool set_json_schema(const cJSON *item, struct options *o, struct err *e)
+{
+    char *const text = cJSON_PrintUnformatted(item);
+    if (!text)
+        return err_from_fault(e, fault_memory());
+    const bool ok = set(option_by_name("json-schema", strlen("json-schema")), text, o, e);
+    free(text);
+    return ok;
+}
+
+static bool set_lazy(const cJSON *item, struct options *o, struct err *e)
+{
+    (void)o;
+    return cJSON_IsFalse(item) || wrong(item, "false; no other is supported", e);
+}
+
+// Members that are no numbers.
+static const struct shaped {
+    const char *name, *option; // that engines have or have not
+    bool (*set)(const cJSON *item, struct options *o, struct err *e);
+} shaped[] = {
+    {"samplers", NULL, set_chain},
+    {"logit_bias", "logit-bias", set_biases},
+    {"dry_sequence_breakers", "dry-sequence-breaker", set_breakers},
+    {"grammar", "grammar", set_grammar_text},
+    {"json_schema", "json-schema", set_json_schema},
+    {"grammar_lazy", NULL, set_lazy},
+};
+
+static bool no_stage(const cJSON *item, const struct options *o, struct err *e)
+{
+    return err_set(e, STATUS_DATA, "params: engine %s has no stage for %s", o->engine->name, item->string);
 }
 
 static bool member(const cJSON *item, struct options *o, struct err *e)
@@ -244,17 +286,15 @@ static bool member(const cJSON *item, struct options *o, struct err *e)
     for (size_t i = 0; i < sizeof no_bearing / sizeof *no_bearing; i++)
         if (!strcmp(item->string, no_bearing[i]))
             return true;
-    if (!strcmp(item->string, "samplers"))
-        return set_chain(item, o, e);
-    if (!strcmp(item->string, "logit_bias"))
-        return set_biases(item, o, e);
-    if (!strcmp(item->string, "dry_sequence_breakers"))
-        return set_breakers(item, o, e);
-    if (!strcmp(item->string, "grammar"))
-        return set_grammar_text(item, o, e);
+    for (size_t i = 0; i < sizeof shaped / sizeof *shaped; i++) {
+        const struct shaped *const m = &shaped[i];
+        if (!strcmp(item->string, m->name))
+            return (!m->option || engine_has(o->engine, m->option, strlen(m->option)) || no_stage(item, o, e)) &&
+                   m->set(item, o, e);
+    }
     const struct option_row *const row = row_of(item->string);
     if (row && !engine_has(o->engine, row->name, strlen(row->name)) && row->set != set_seed)
-        return err_set(e, STATUS_DATA, "params: engine %s has no stage for %s", o->engine->name, item->string);
+        return no_stage(item, o, e);
     if (row && row->set == set_flag)
         return set_boolean(row, item, o, e);
     if (row && (row->set == set_int || row->set == set_float || row->set == set_seed))
@@ -264,10 +304,12 @@ static bool member(const cJSON *item, struct options *o, struct err *e)
 
 bool server_params_set(struct options *o, const cJSON *params, struct err *e)
 {
+    const char *const grammar = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(params, "grammar"));
     const cJSON *item;
     cJSON_ArrayForEach(item, params)
     {
-        if (!member(item, o, e))
+        const bool outdone = grammar && *grammar && !strcmp(item->string, "json_schema"); // the server's order, too
+        if (!outdone && !member(item, o, e))
             return false;
     }
     return true;

@@ -56,9 +56,7 @@ static bool ignore_eos(struct options *o, struct err *e)
         o->bias[o->params.n_bias++] = (struct bias){id, -INFINITY};
     }
     o->params.bias = o->bias;
-    o->ignore_eos = false; // the biases say it now
-    if (o->params.n_bias == before)
-        err_warn("--ignore-eos: the vocabulary has no end-of-generation token");
+    o->n_eos_bias = o->params.n_bias - before;
     return true;
 }
 
@@ -92,7 +90,11 @@ static bool breakers(struct options *o, struct err *e)
 
 bool vocab_options_apply(struct options *o, struct err *e)
 {
-    return load(o, e) && vocab_options_resolve(o, e);
+    if (!load(o, e) || !vocab_options_resolve(o, e))
+        return false;
+    if (o->ignore_eos && !o->n_eos_bias)
+        err_warn("--ignore-eos: the vocabulary has no end-of-generation token");
+    return true;
 }
 
 bool vocab_options_resolve(struct options *o, struct err *e)

@@ -80,7 +80,7 @@ static struct key *by_head(struct key *key, struct key *to, size_t n)
 // By text, then id, the order in which they come. By head first, which tells most apart.
 static bool sort(struct entry **entry, size_t n)
 {
-    struct entry *const sorted = malloc((n + 1) * sizeof *sorted);
+    struct entry *const sorted = calloc(n + 1, sizeof *sorted);
     struct key *const room = malloc((2 * n + 1) * sizeof *room);
     const bool ok = sorted && room;
     for (uint32_t i = 0; ok && i < n; i++)

@@ -24,26 +24,20 @@ struct object {
     struct text other; // the rule's name for any other pair; empty: none
 };
 
-static bool find_property(struct object *o, const char *name, struct property **found)
+// The property of that name, added if need be; NULL is a failure.
+static struct property *property(struct object *o, const char *name, const struct place *at)
 {
-    *found = NULL;
-    for (size_t i = 0; i < o->n && !*found; i++)
+    if (!conv_work(o->c, o->n + 1, o->at))
+        return NULL;
+    for (size_t i = 0; i < o->n; i++)
         if (!strcmp(o->p[i].name, name))
-            *found = &o->p[i];
-    return conv_work(o->c, o->n + 1, o->at);
-}
-
-static bool add_property(struct object *o, const char *name, const struct place *at, struct property **added)
-{
-    if (!find_property(o, name, added))
-        return false;
-    if (*added)
-        return true;
-    if (!mem_grow(&o->p, &o->cap, o->n + 1, sizeof *o->p))
-        return conv_memory(o->c);
+            return &o->p[i];
+    if (!mem_grow(&o->p, &o->cap, o->n + 1, sizeof *o->p)) {
+        conv_memory(o->c);
+        return NULL;
+    }
     o->p[o->n] = (struct property){.name = name, .at = at};
-    *added = &o->p[o->n++];
-    return true;
+    return &o->p[o->n++];
 }
 
 static bool add_declared(struct object *o, const struct member *m)
@@ -52,9 +46,9 @@ static bool add_declared(struct object *o, const struct member *m)
     if (all && !cJSON_IsObject(all))
         return conv_fail(o->c, SCHEMA_BAD_VALUE, m->at, "properties", "an object of schemas");
     for (const cJSON *item = all ? all->child : NULL; item; item = item->next) {
-        struct property *p;
         const struct place *const at = conv_below(o->c, m->at, "properties", item->string);
-        if (!at || !add_property(o, item->string, at, &p))
+        struct property *const p = at ? property(o, item->string, at) : NULL;
+        if (!p)
             return false;
         if (p->last == m)
             return conv_fail(o->c, SCHEMA_TWICE, m->at, "properties", item->string);
@@ -69,11 +63,11 @@ static bool add_required(struct object *o, const struct member *m)
     if (all && !cJSON_IsArray(all))
         return conv_fail(o->c, SCHEMA_BAD_VALUE, m->at, "required", "an array of names");
     for (const cJSON *item = all ? all->child : NULL; item; item = item->next) {
-        struct property *p;
         if (!cJSON_IsString(item))
             return conv_fail(o->c, SCHEMA_BAD_VALUE, m->at, "required", "an array of names");
         const struct place *const at = conv_below(o->c, m->at, "properties", item->valuestring);
-        if (!at || !add_property(o, item->valuestring, at, &p))
+        struct property *const p = at ? property(o, item->valuestring, at) : NULL;
+        if (!p)
             return false;
         p->required = true;
     }
@@ -152,7 +146,9 @@ static bool make_other(struct object *o)
     struct members of = {0};
     struct text body = {0}, value = {0};
     const char **const names = malloc((o->n + 1) * sizeof *names);
-    bool ok = (names || conv_memory(o->c)) && gather_value(o, NULL, &of);
+    if (!names)
+        return conv_memory(o->c);
+    bool ok = gather_value(o, NULL, &of);
     const struct place *const at = ok ? conv_below(o->c, o->at, "additionalProperties", NULL) : NULL;
     ok = at && value_rule(o, &of, at, &value, &never);
     if (ok && !never) {

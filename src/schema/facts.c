@@ -17,7 +17,7 @@ static bool read_limit(struct conv *c, const struct member *m, const char *word,
 static bool add_limit(struct conv *c, const struct member *m, const char *word, struct facts *f)
 {
     const bool low = !strcmp(word, "minimum") || !strcmp(word, "exclusiveMinimum");
-    struct limit *const have = low ? &f->lo : &f->hi, l;
+    struct limit *const have = low ? &f->lo : &f->hi, l = {0};
     if (!keyword(m->node, word))
         return true;
     if (!read_limit(c, m, word, &l))

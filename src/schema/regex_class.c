@@ -93,9 +93,9 @@ bool regex_escape(struct regex *x, struct charset *set, int64_t *c, bool in_clas
     if (known)
         return true;
     if (strchr(control, letter))
-        *c = control_value[strchr(control, letter) - control];
+        *c = (unsigned char)control_value[strchr(control, letter) - control];
     else if (strchr("^$\\.*+?()[]{}|/-", letter) || (unsigned char)letter < '0' || strchr("\"'`#%&,:;<=>@_!~", letter))
-        *c = letter;
+        *c = (unsigned char)letter;
     else if (letter == 'x')
         *c = hex_digits(&x->p, 2);
     else if (letter == 'u')
