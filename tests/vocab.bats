@@ -265,6 +265,10 @@ austen_files() {
     zeros 5 | sampl --vocab v.txt -s 1 --samplers '' --dump-probs -O json | grep -o '"bytes":[^]]*' | sed -n '2,$p' >got
     printf '"bytes":[%s\n' 97 10 9,13,65,92,110 '' 34,92,113,92,120,52,92,120,122,122,92 >want
     same got want
+    printf '<0x0A>\n<0xe2>\n <0x41>\n' >v.txt
+    zeros 3 | sampl --vocab v.txt -s 1 --samplers '' --dump-probs -O json | grep -o '"bytes":[^]]*' | sed -n '2,$p' >got
+    printf '"bytes":[%s\n' 10 226 32,60,48,120,52,49,62 >want
+    same got want
     printf '{\n"\n' >v.txt # begins like JSON, and is read as such
     fails v.txt
     printf '{\na\n' >v.txt

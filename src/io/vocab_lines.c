@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Plain text: the i-th line is the text of token i. \n, \r, \t, \\ and \xHH stand for bytes, so that any token can be written.
+// Plain text: the i-th line is the text of token i. \n, \r, \t, \\ and \xHH stand for bytes, so that any token can be written; a whole
+// line <0xNN> is that byte, as in SPM vocabularies.
 #include "io/vocab_file.h"
 #include "vocab/roles.h"
 #include "vocab/spelling.h"
@@ -26,7 +27,8 @@ static bool load_lines(struct vocab *v, struct source *s, struct err *e)
         const size_t len = end ? (size_t)(end - p) : left;
         if (v->n >= INT32_MAX)
             return err_set(e, STATUS_DATA, "more than %d tokens", INT32_MAX);
-        if (!vocab_add_spelt(v, SPELLING_C, TOKEN_NORMAL, p, len))
+        const unsigned type = spelling_is_byte((const char *)p, len) ? TOKEN_BYTE : TOKEN_NORMAL;
+        if (!vocab_add_spelt(v, SPELLING_C, type, p, len))
             return err_from_fault(e, fault_memory());
         p += len + (end != NULL);
         left -= len + (end != NULL);
