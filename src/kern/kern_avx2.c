@@ -8,16 +8,11 @@
 #include "kern/expf.h"
 #include "kern/gumbel.h"
 #include "kern/ordered.h"
+#include "kern/unroll.h"
 
 #include <immintrin.h>
 #include <math.h>
 #include <stdbool.h>
-
-#ifdef __clang__
-#define UNROLL _Pragma("unroll")
-#else
-#define UNROLL _Pragma("GCC unroll 8")
-#endif
 
 static inline __m256 least(void)
 {
@@ -49,7 +44,6 @@ static inline float max_of(__m256 v)
     return _mm_cvtss_f32(_mm_max_ss(b, _mm_movehdup_ps(b)));
 }
 
-// The largest element of a block of floats, and whether one is NaN or +inf.
 static inline bool block_f32(const char *x, size_t n, float *max)
 {
     const __m256 inf = _mm256_set1_ps(INFINITY);
@@ -73,32 +67,10 @@ static inline bool block_f32(const char *x, size_t n, float *max)
     return _mm256_movemask_ps(_mm256_or_ps(bad[0], bad[1])) != 0;
 }
 
-// Of -0 and +0 the scalar tier returns the first, and a maximum here any: such blocks, and bad ones, are left to it.
-static size_t scan_f32(const void *row, size_t n, float *block_max)
-{
-    for (size_t start = 0; start < n; start += KERN_BLOCK) {
-        const char *x = (const char *)row + start * sizeof(float);
-        float *max = &block_max[start / KERN_BLOCK];
-        const size_t len = n - start < KERN_BLOCK ? n - start : KERN_BLOCK;
-        const bool bad = len == KERN_BLOCK ? block_f32(x, KERN_BLOCK, max) : block_f32(x, len, max);
-        if (bad || *max == 0) {
-            const size_t good = kern_scalar.scan[DTYPE_F32](x, len, max);
-            if (good < len)
-                return start + good;
-        }
-    }
-    return n;
-}
-
 // Bits of half-precision floats as signed integers in the order of their values; -0 is before +0. Its own inverse.
 static inline __m256i order16(__m256i h)
 {
     return _mm256_xor_si256(h, _mm256_and_si256(_mm256_srai_epi16(h, 15), _mm256_set1_epi16(0x7fff)));
-}
-
-static inline uint16_t order16_of(unsigned h)
-{
-    return (uint16_t)(h & 0x8000u ? h ^ 0x7fffu : h);
 }
 
 // The largest of 16 signed integers: the complement of the smallest unsigned one, in a way.
@@ -108,7 +80,7 @@ static inline uint16_t max16(__m256i v)
     return (uint16_t)(_mm_cvtsi128_si32(_mm_minpos_epu16(_mm_xor_si128(a, _mm_set1_epi16(0x7fff)))) ^ 0x7fff);
 }
 
-// The largest element of a block, ordered, and whether one is NaN or +inf: those lie above and below all others.
+// NaN and +inf lie above and below all others.
 static inline bool block_16(const char *x, size_t n, uint16_t inf, uint16_t *max)
 {
     const __m256i minus_inf = _mm256_set1_epi16((short)(inf | 0x8000));
@@ -136,41 +108,6 @@ static inline bool block_16(const char *x, size_t n, uint16_t inf, uint16_t *max
     return !_mm256_testz_si256(_mm256_or_si256(below, above), _mm256_set1_epi16(-1));
 }
 
-static inline size_t scan_16(const void *row, size_t n, float *block_max, enum dtype type)
-{
-    const uint16_t inf = type == DTYPE_F16 ? 0x7c00 : 0x7f80;
-    for (size_t start = 0; start < n; start += KERN_BLOCK) {
-        const char *x = (const char *)row + start * sizeof(uint16_t);
-        const size_t len = n - start < KERN_BLOCK ? n - start : KERN_BLOCK;
-        uint16_t max;
-        const bool bad = len == KERN_BLOCK ? block_16(x, KERN_BLOCK, inf, &max) : block_16(x, len, inf, &max);
-        if (bad || max == 0) { // +0, and maybe a -0 before it
-            const size_t good = kern_scalar.scan[type](x, len, &block_max[start / KERN_BLOCK]);
-            if (good < len)
-                return start + good;
-            continue;
-        }
-        const uint16_t h = order16_of(max);
-        block_max[start / KERN_BLOCK] = type == DTYPE_F16 ? f32_of_f16(h) : f32_of_bf16(h);
-    }
-    return n;
-}
-
-static size_t scan_f16(const void *row, size_t n, float *block_max)
-{
-    return scan_16(row, n, block_max, DTYPE_F16);
-}
-
-static size_t scan_bf16(const void *row, size_t n, float *block_max)
-{
-    return scan_16(row, n, block_max, DTYPE_BF16);
-}
-
-static void widen_f32(float *dst, const void *src, size_t n)
-{
-    memcpy(dst, src, n * sizeof *dst);
-}
-
 static void widen_f16(float *dst, const void *src, size_t n)
 {
     const char *from = src;
@@ -191,7 +128,6 @@ static void widen_bf16(float *dst, const void *src, size_t n)
     kern_scalar.widen[DTYPE_BF16](dst + i, from + i * sizeof(uint16_t), n - i);
 }
 
-// The first element equal to value; there is one.
 static inline size_t find(const float *x, size_t n, float value)
 {
     size_t i = 0;
@@ -205,7 +141,6 @@ static inline size_t find(const float *x, size_t n, float value)
     return i;
 }
 
-// The largest, but of -0 and +0 any.
 static inline float some_max(const float *x, size_t n)
 {
     __m256 m[4] = {least(), least(), least(), least()};
@@ -219,27 +154,6 @@ static inline float some_max(const float *x, size_t n)
     const float rest = kern_scalar.max(x + i, n - i);
     const float max = max_of(_mm256_max_ps(_mm256_max_ps(m[0], m[1]), _mm256_max_ps(m[2], m[3])));
     return rest > max ? rest : max;
-}
-
-static float max_f32(const float *x, size_t n)
-{
-    const float max = some_max(x, n);
-    return max == 0 ? x[find(x, n, 0)] : max;
-}
-
-static size_t argmax_f32(const float *x, size_t n)
-{
-    enum { STEP = 1024 };
-    size_t best = 0; // where the first step with the largest maximum begins
-    float max = -INFINITY;
-    for (size_t i = 0; i < n; i += STEP) {
-        const float m = some_max(x + i, n - i < STEP ? n - i : STEP);
-        if (m > max) {
-            max = m;
-            best = i;
-        }
-    }
-    return best + find(x + best, n - best, max);
 }
 
 // The keys of 8 elements.
@@ -309,21 +223,6 @@ static void exp_sub_f32(float *p, const float *x, float max, size_t n)
     kern_scalar.exp_sub(p + i, x + i, max, n - i);
 }
 
-static float sum_f32(const float *x, size_t n, float s)
-{
-    return (float)ordered_sum(&ordered_avx2[ORDERED_SUM], x, n, 0, s);
-}
-
-static double sum_wide_f32(const float *x, size_t n, double s)
-{
-    return ordered_sum(&ordered_avx2[ORDERED_SUM_WIDE], x, n, 0, s);
-}
-
-static float sum_squares_f32(const float *x, size_t n, float mean, float s)
-{
-    return (float)ordered_sum(&ordered_avx2[ORDERED_SUM_SQUARES], x, n, mean, s);
-}
-
 static void divide_f32(float *x, size_t n, float d)
 {
     const __m256 by = _mm256_set1_ps(d);
@@ -370,8 +269,7 @@ static void mask_below_f32(float *x, size_t n, float floor)
     kern_scalar.mask_below(x + i, n - i, floor);
 }
 
-// count vectors of 4 sums side by side
-static inline void blur_4(double *q, const double *p, const double *w, size_t reach, int count)
+static inline void blur_vectors(double *q, const double *p, const double *w, size_t reach, int count)
 {
     __m256d sum[4];
     UNROLL
@@ -388,35 +286,8 @@ static inline void blur_4(double *q, const double *p, const double *w, size_t re
         _mm256_storeu_pd(q + k * 4, sum[k]);
 }
 
-static void blur_f64(double *q, const double *p, size_t n, const double *w, size_t reach)
-{
-    size_t i = 0;
-    for (; i + 16 <= n; i += 16)
-        blur_4(q + i, p + i, w, reach, 4);
-    for (; i + 4 <= n; i += 4)
-        blur_4(q + i, p + i, w, reach, 1);
-    kern_scalar.blur(q + i, p + i, n - i, w, reach);
-}
-
-const struct kern kern_avx2 = {
-    .name = "avx2",
-    .scan = {scan_f32, scan_f16, scan_bf16},
-    .widen = {widen_f32, widen_f16, widen_bf16},
-    .max = max_f32,
-    .argmax = argmax_f32,
-    .collect = collect_f32,
-    .exp_sub = exp_sub_f32,
-    .sum = sum_f32,
-    .sum_wide = sum_wide_f32,
-    .sum_squares = sum_squares_f32,
-    .divide = divide_f32,
-    .multiply = multiply_f32,
-    .round_f16 = round_f16,
-    .count = count_f32,
-    .mask_below = mask_below_f32,
-    .blur = blur_f64,
-    .gumbel = gumbel_avx2,
-    .gumbel_hot = gumbel_hot_avx2,
-};
+#define TIER    avx2
+#define DOUBLES 4
+#include "kern/kern_tier.h"
 
 #endif

@@ -8,16 +8,11 @@
 #include "kern/expf.h"
 #include "kern/gumbel.h"
 #include "kern/ordered.h"
+#include "kern/unroll.h"
 
 #include <immintrin.h>
 #include <math.h>
 #include <stdbool.h>
-
-#ifdef __clang__
-#define UNROLL _Pragma("unroll")
-#else
-#define UNROLL _Pragma("GCC unroll 8")
-#endif
 
 // The first n of 16 lanes; n < 16.
 static inline __mmask16 first16(size_t n)
@@ -35,57 +30,34 @@ static inline __m512 load_first(const void *x, size_t n, __m512 rest)
     return _mm512_mask_loadu_ps(rest, first16(n), x);
 }
 
-// The largest element of a block of floats, and whether one is NaN or +inf.
-static inline __mmask16 block_f32(const float *x, size_t n, __m512 *max)
+static inline bool block_f32(const char *x, size_t n, float *max)
 {
     const __m512 inf = _mm512_set1_ps(INFINITY);
     __m512 m0 = least(), m1 = least();
     __mmask16 bad0 = 0, bad1 = 0;
     size_t i = 0;
     for (; i + 32 <= n; i += 32) {
-        const __m512 a = _mm512_loadu_ps(x + i), b = _mm512_loadu_ps(x + i + 16);
+        const char *at = x + i * sizeof(float);
+        const __m512 a = _mm512_loadu_ps(at), b = _mm512_loadu_ps(at + sizeof a);
         bad0 |= _mm512_cmp_ps_mask(a, inf, _CMP_NLT_UQ);
         bad1 |= _mm512_cmp_ps_mask(b, inf, _CMP_NLT_UQ);
         m0 = _mm512_max_ps(m0, a);
         m1 = _mm512_max_ps(m1, b);
     }
     for (; i < n; i += 16) {
-        const __m512 a = n - i < 16 ? load_first(x + i, n - i, least()) : _mm512_loadu_ps(x + i);
+        const char *at = x + i * sizeof(float);
+        const __m512 a = n - i < 16 ? load_first(at, n - i, least()) : _mm512_loadu_ps(at);
         bad0 |= _mm512_cmp_ps_mask(a, inf, _CMP_NLT_UQ);
         m0 = _mm512_max_ps(m0, a);
     }
-    *max = _mm512_max_ps(m0, m1);
+    *max = _mm512_reduce_max_ps(_mm512_max_ps(m0, m1));
     return bad0 | bad1;
-}
-
-// Of -0 and +0 the scalar tier returns the first, and a maximum here any: such blocks, and bad ones, are left to it.
-static size_t scan_f32(const void *row, size_t n, float *block_max)
-{
-    for (size_t start = 0; start < n; start += KERN_BLOCK) {
-        const float *x = (const float *)row + start;
-        const size_t len = n - start < KERN_BLOCK ? n - start : KERN_BLOCK;
-        __m512 m;
-        const __mmask16 bad = len == KERN_BLOCK ? block_f32(x, KERN_BLOCK, &m) : block_f32(x, len, &m);
-        const float max = _mm512_reduce_max_ps(m);
-        block_max[start / KERN_BLOCK] = max;
-        if (bad || max == 0) {
-            const size_t good = kern_scalar.scan[DTYPE_F32](x, len, &block_max[start / KERN_BLOCK]);
-            if (good < len)
-                return start + good;
-        }
-    }
-    return n;
 }
 
 // Bits of half-precision floats as signed integers in the order of their values; -0 is before +0. Its own inverse.
 static inline __m512i order16(__m512i h)
 {
     return _mm512_xor_si512(h, _mm512_and_si512(_mm512_srai_epi16(h, 15), _mm512_set1_epi16(0x7fff)));
-}
-
-static inline uint16_t order16_of(unsigned h)
-{
-    return (uint16_t)(h & 0x8000u ? h ^ 0x7fffu : h);
 }
 
 // The largest of 32 signed integers: the complement of the smallest unsigned one, in a way.
@@ -96,60 +68,26 @@ static inline uint16_t max16(__m512i v)
     return (uint16_t)(_mm_cvtsi128_si32(_mm_minpos_epu16(_mm_xor_si128(b, _mm_set1_epi16(0x7fff)))) ^ 0x7fff);
 }
 
-// The largest element of a block, ordered, and whether one is NaN or +inf: those lie above and below all others.
-static inline bool block_16(const uint16_t *x, size_t n, uint16_t inf, uint16_t *max)
+// NaN and +inf lie above and below all others.
+static inline bool block_16(const char *x, size_t n, uint16_t inf, uint16_t *max)
 {
     const __m512i minus_inf = _mm512_set1_epi16((short)(inf | 0x8000));
     const __m512i least = order16(minus_inf);
     __m512i hi = least, lo = least;
     size_t i = 0;
     for (; i + 32 <= n; i += 32) {
-        const __m512i a = order16(_mm512_loadu_si512(x + i));
+        const __m512i a = order16(_mm512_loadu_si512(x + i * sizeof(uint16_t)));
         hi = _mm512_max_epi16(hi, a);
         lo = _mm512_min_epi16(lo, a);
     }
     if (i < n) {
-        const __m512i a = order16(_mm512_mask_loadu_epi16(minus_inf, (__mmask32)((1u << (n - i)) - 1), x + i));
+        const __mmask32 rest = (__mmask32)((1u << (n - i)) - 1);
+        const __m512i a = order16(_mm512_mask_loadu_epi16(minus_inf, rest, x + i * sizeof(uint16_t)));
         hi = _mm512_max_epi16(hi, a);
         lo = _mm512_min_epi16(lo, a);
     }
     *max = max16(hi);
     return _mm512_cmpge_epi16_mask(hi, _mm512_set1_epi16((short)inf)) | _mm512_cmplt_epi16_mask(lo, least);
-}
-
-static inline size_t scan_16(const void *row, size_t n, float *block_max, enum dtype type)
-{
-    const uint16_t inf = type == DTYPE_F16 ? 0x7c00 : 0x7f80;
-    for (size_t start = 0; start < n; start += KERN_BLOCK) {
-        const uint16_t *x = (const uint16_t *)row + start;
-        const size_t len = n - start < KERN_BLOCK ? n - start : KERN_BLOCK;
-        uint16_t max;
-        const bool bad = len == KERN_BLOCK ? block_16(x, KERN_BLOCK, inf, &max) : block_16(x, len, inf, &max);
-        if (bad || max == 0) { // +0, and maybe a -0 before it
-            const size_t good = kern_scalar.scan[type](x, len, &block_max[start / KERN_BLOCK]);
-            if (good < len)
-                return start + good;
-            continue;
-        }
-        const uint16_t h = order16_of(max);
-        block_max[start / KERN_BLOCK] = type == DTYPE_F16 ? f32_of_f16(h) : f32_of_bf16(h);
-    }
-    return n;
-}
-
-static size_t scan_f16(const void *row, size_t n, float *block_max)
-{
-    return scan_16(row, n, block_max, DTYPE_F16);
-}
-
-static size_t scan_bf16(const void *row, size_t n, float *block_max)
-{
-    return scan_16(row, n, block_max, DTYPE_BF16);
-}
-
-static void widen_f32(float *dst, const void *src, size_t n)
-{
-    memcpy(dst, src, n * sizeof *dst);
 }
 
 static inline __m512 wide_f16(__m256i h)
@@ -182,7 +120,6 @@ static void widen_bf16(float *dst, const void *src, size_t n)
     widen_16(dst, src, n, wide_bf16);
 }
 
-// The first element equal to value; there is one.
 static inline size_t find(const float *x, size_t n, float value)
 {
     const __m512 v = _mm512_set1_ps(value);
@@ -194,7 +131,6 @@ static inline size_t find(const float *x, size_t n, float value)
     }
 }
 
-// The largest, but of -0 and +0 any.
 static inline float some_max(const float *x, size_t n)
 {
     __m512 m[4] = {least(), least(), least(), least()};
@@ -207,27 +143,6 @@ static inline float some_max(const float *x, size_t n)
         m[0] = _mm512_max_ps(m[0], _mm512_loadu_ps(x + i));
     m[1] = _mm512_max_ps(m[1], load_first(x + i, n - i, least()));
     return _mm512_reduce_max_ps(_mm512_max_ps(_mm512_max_ps(m[0], m[1]), _mm512_max_ps(m[2], m[3])));
-}
-
-static float max_f32(const float *x, size_t n)
-{
-    const float max = some_max(x, n);
-    return max == 0 ? x[find(x, n, 0)] : max;
-}
-
-static size_t argmax_f32(const float *x, size_t n)
-{
-    enum { STEP = 1024 };
-    size_t best = 0; // where the first step with the largest maximum begins
-    float max = -INFINITY;
-    for (size_t i = 0; i < n; i += STEP) {
-        const float m = some_max(x + i, n - i < STEP ? n - i : STEP);
-        if (m > max) {
-            max = m;
-            best = i;
-        }
-    }
-    return best + find(x + best, n - best, max);
 }
 
 // 8 keys from their halves
@@ -305,21 +220,6 @@ static void exp_sub_f32(float *p, const float *x, float max, size_t n)
         _mm512_mask_storeu_ps(p + i, first16(n - i), exp16(_mm512_sub_ps(load_first(x + i, n - i, m), m)));
 }
 
-static float sum_f32(const float *x, size_t n, float s)
-{
-    return (float)ordered_sum(&ordered_avx512[ORDERED_SUM], x, n, 0, s);
-}
-
-static double sum_wide_f32(const float *x, size_t n, double s)
-{
-    return ordered_sum(&ordered_avx512[ORDERED_SUM_WIDE], x, n, 0, s);
-}
-
-static float sum_squares_f32(const float *x, size_t n, float mean, float s)
-{
-    return (float)ordered_sum(&ordered_avx512[ORDERED_SUM_SQUARES], x, n, mean, s);
-}
-
 static void divide_f32(float *x, size_t n, float d)
 {
     const __m512 by = _mm512_set1_ps(d);
@@ -369,8 +269,7 @@ static void mask_below_f32(float *x, size_t n, float floor)
         _mm512_mask_storeu_ps(x + i, below, least());
 }
 
-// count vectors of 8 sums side by side
-static inline void blur_8(double *q, const double *p, const double *w, size_t reach, int count)
+static inline void blur_vectors(double *q, const double *p, const double *w, size_t reach, int count)
 {
     __m512d sum[4];
     UNROLL
@@ -387,35 +286,8 @@ static inline void blur_8(double *q, const double *p, const double *w, size_t re
         _mm512_storeu_pd(q + k * 8, sum[k]);
 }
 
-static void blur_f64(double *q, const double *p, size_t n, const double *w, size_t reach)
-{
-    size_t i = 0;
-    for (; i + 32 <= n; i += 32)
-        blur_8(q + i, p + i, w, reach, 4);
-    for (; i + 8 <= n; i += 8)
-        blur_8(q + i, p + i, w, reach, 1);
-    kern_scalar.blur(q + i, p + i, n - i, w, reach);
-}
-
-const struct kern kern_avx512 = {
-    .name = "avx512",
-    .scan = {scan_f32, scan_f16, scan_bf16},
-    .widen = {widen_f32, widen_f16, widen_bf16},
-    .max = max_f32,
-    .argmax = argmax_f32,
-    .collect = collect_f32,
-    .exp_sub = exp_sub_f32,
-    .sum = sum_f32,
-    .sum_wide = sum_wide_f32,
-    .sum_squares = sum_squares_f32,
-    .divide = divide_f32,
-    .multiply = multiply_f32,
-    .round_f16 = round_f16,
-    .count = count_f32,
-    .mask_below = mask_below_f32,
-    .blur = blur_f64,
-    .gumbel = gumbel_avx512,
-    .gumbel_hot = gumbel_hot_avx512,
-};
+#define TIER    avx512
+#define DOUBLES 8
+#include "kern/kern_tier.h"
 
 #endif

@@ -8,16 +8,11 @@
 #include "kern/expf.h"
 #include "kern/gumbel.h"
 #include "kern/ordered.h"
+#include "kern/unroll.h"
 
 #include <arm_neon.h>
 #include <math.h>
 #include <stdbool.h>
-
-#ifdef __clang__
-#define UNROLL _Pragma("unroll")
-#else
-#define UNROLL _Pragma("GCC unroll 8")
-#endif
 
 static inline float32x4_t least(void)
 {
@@ -34,33 +29,21 @@ static inline int16x8_t load_halves(const char *at)
     return vreinterpretq_s16_u8(vld1q_u8((const uint8_t *)at));
 }
 
-// The largest of a whole block of floats; NaN if there is one.
-static inline float block_f32(const char *x)
+// A maximum is NaN if an element is. Ends of rows are left to the scalar tier.
+static inline bool block_f32(const char *x, size_t n, float *max)
 {
     float32x4_t m[4] = {least(), least(), least(), least()};
+    if (n < KERN_BLOCK) {
+        *max = 0;
+        return true;
+    }
     for (size_t i = 0; i < KERN_BLOCK; i += 16) {
         UNROLL
         for (size_t k = 0; k < 4; k++)
             m[k] = vmaxq_f32(m[k], load_floats(x + (i + k * 4) * sizeof(float)));
     }
-    return vmaxvq_f32(vmaxq_f32(vmaxq_f32(m[0], m[1]), vmaxq_f32(m[2], m[3])));
-}
-
-// Of -0 and +0 the scalar tier returns the first, and a maximum here any: such blocks, and bad ones, are left to it.
-static size_t scan_f32(const void *row, size_t n, float *block_max)
-{
-    for (size_t start = 0; start < n; start += KERN_BLOCK) {
-        const char *x = (const char *)row + start * sizeof(float);
-        float *max = &block_max[start / KERN_BLOCK];
-        const size_t len = n - start < KERN_BLOCK ? n - start : KERN_BLOCK;
-        *max = len == KERN_BLOCK ? block_f32(x) : 0;
-        if (!(*max < INFINITY) || *max == 0) {
-            const size_t good = kern_scalar.scan[DTYPE_F32](x, len, max);
-            if (good < len)
-                return start + good;
-        }
-    }
-    return n;
+    *max = vmaxvq_f32(vmaxq_f32(vmaxq_f32(m[0], m[1]), vmaxq_f32(m[2], m[3])));
+    return !(*max < INFINITY);
 }
 
 // Bits of half-precision floats as signed integers in the order of their values; -0 is before +0. Its own inverse.
@@ -69,14 +52,13 @@ static inline int16x8_t order16(int16x8_t h)
     return veorq_s16(h, vandq_s16(vshrq_n_s16(h, 15), vdupq_n_s16(0x7fff)));
 }
 
-static inline uint16_t order16_of(unsigned h)
+// NaN and +inf lie above and below all others.
+static inline bool block_16(const char *x, size_t n, uint16_t inf, uint16_t *max)
 {
-    return (uint16_t)(h & 0x8000u ? h ^ 0x7fffu : h);
-}
-
-// The largest element of a whole block, ordered, and whether one is NaN or +inf: those lie above and below all others.
-static inline bool block_16(const char *x, int inf, uint16_t *max)
-{
+    if (n < KERN_BLOCK) {
+        *max = 0;
+        return true;
+    }
     const int lowest = -inf - 1; // -inf, ordered
     const int16x8_t none = vdupq_n_s16((int16_t)lowest);
     int16x8_t hi[2] = {none, none}, lo[2] = {none, none};
@@ -91,41 +73,6 @@ static inline bool block_16(const char *x, int inf, uint16_t *max)
     const int high = vmaxvq_s16(vmaxq_s16(hi[0], hi[1])), low = vminvq_s16(vminq_s16(lo[0], lo[1]));
     *max = (uint16_t)high;
     return high >= inf || low < lowest;
-}
-
-static inline size_t scan_16(const void *row, size_t n, float *block_max, enum dtype type)
-{
-    const int inf = type == DTYPE_F16 ? 0x7c00 : 0x7f80;
-    for (size_t start = 0; start < n; start += KERN_BLOCK) {
-        const char *x = (const char *)row + start * sizeof(uint16_t);
-        const size_t len = n - start < KERN_BLOCK ? n - start : KERN_BLOCK;
-        uint16_t max = 0;
-        const bool bad = len < KERN_BLOCK || block_16(x, inf, &max);
-        if (bad || max == 0) { // +0, and maybe a -0 before it
-            const size_t good = kern_scalar.scan[type](x, len, &block_max[start / KERN_BLOCK]);
-            if (good < len)
-                return start + good;
-            continue;
-        }
-        const uint16_t h = order16_of(max);
-        block_max[start / KERN_BLOCK] = type == DTYPE_F16 ? f32_of_f16(h) : f32_of_bf16(h);
-    }
-    return n;
-}
-
-static size_t scan_f16(const void *row, size_t n, float *block_max)
-{
-    return scan_16(row, n, block_max, DTYPE_F16);
-}
-
-static size_t scan_bf16(const void *row, size_t n, float *block_max)
-{
-    return scan_16(row, n, block_max, DTYPE_BF16);
-}
-
-static void widen_f32(float *dst, const void *src, size_t n)
-{
-    memcpy(dst, src, n * sizeof *dst);
 }
 
 static void widen_f16(float *dst, const void *src, size_t n)
@@ -152,7 +99,6 @@ static void widen_bf16(float *dst, const void *src, size_t n)
     kern_scalar.widen[DTYPE_BF16](dst + i, from + i * sizeof(uint16_t), n - i);
 }
 
-// The first element equal to value; there is one.
 static inline size_t find(const float *x, size_t n, float value)
 {
     size_t i = 0;
@@ -163,7 +109,6 @@ static inline size_t find(const float *x, size_t n, float value)
     return i;
 }
 
-// The largest, but of -0 and +0 any.
 static inline float some_max(const float *x, size_t n)
 {
     float32x4_t m[4] = {least(), least(), least(), least()};
@@ -176,27 +121,6 @@ static inline float some_max(const float *x, size_t n)
     const float rest = kern_scalar.max(x + i, n - i);
     const float max = vmaxvq_f32(vmaxq_f32(vmaxq_f32(m[0], m[1]), vmaxq_f32(m[2], m[3])));
     return rest > max ? rest : max;
-}
-
-static float max_f32(const float *x, size_t n)
-{
-    const float max = some_max(x, n);
-    return max == 0 ? x[find(x, n, 0)] : max;
-}
-
-static size_t argmax_f32(const float *x, size_t n)
-{
-    enum { STEP = 1024 };
-    size_t best = 0; // where the first step with the largest maximum begins
-    float max = -INFINITY;
-    for (size_t i = 0; i < n; i += STEP) {
-        const float m = some_max(x + i, n - i < STEP ? n - i : STEP);
-        if (m > max) {
-            max = m;
-            best = i;
-        }
-    }
-    return best + find(x + best, n - best, max);
 }
 
 // The keys of 4 elements.
@@ -263,21 +187,6 @@ static void exp_sub_f32(float *p, const float *x, float max, size_t n)
     kern_scalar.exp_sub(p + i, x + i, max, n - i);
 }
 
-static float sum_f32(const float *x, size_t n, float s)
-{
-    return (float)ordered_sum(&ordered_neon[ORDERED_SUM], x, n, 0, s);
-}
-
-static double sum_wide_f32(const float *x, size_t n, double s)
-{
-    return ordered_sum(&ordered_neon[ORDERED_SUM_WIDE], x, n, 0, s);
-}
-
-static float sum_squares_f32(const float *x, size_t n, float mean, float s)
-{
-    return (float)ordered_sum(&ordered_neon[ORDERED_SUM_SQUARES], x, n, mean, s);
-}
-
 static void divide_f32(float *x, size_t n, float d)
 {
     size_t i = 0;
@@ -320,8 +229,7 @@ static void mask_below_f32(float *x, size_t n, float floor)
     kern_scalar.mask_below(x + i, n - i, floor);
 }
 
-// count vectors of 2 sums side by side
-static inline void blur_2(double *q, const double *p, const double *w, size_t reach, int count)
+static inline void blur_vectors(double *q, const double *p, const double *w, size_t reach, int count)
 {
     float64x2_t sum[4];
     UNROLL
@@ -339,35 +247,8 @@ static inline void blur_2(double *q, const double *p, const double *w, size_t re
         vst1q_f64(q + k * 2, sum[k]);
 }
 
-static void blur_f64(double *q, const double *p, size_t n, const double *w, size_t reach)
-{
-    size_t i = 0;
-    for (; i + 8 <= n; i += 8)
-        blur_2(q + i, p + i, w, reach, 4);
-    for (; i + 2 <= n; i += 2)
-        blur_2(q + i, p + i, w, reach, 1);
-    kern_scalar.blur(q + i, p + i, n - i, w, reach);
-}
-
-const struct kern kern_neon = {
-    .name = "neon",
-    .scan = {scan_f32, scan_f16, scan_bf16},
-    .widen = {widen_f32, widen_f16, widen_bf16},
-    .max = max_f32,
-    .argmax = argmax_f32,
-    .collect = collect_f32,
-    .exp_sub = exp_sub_f32,
-    .sum = sum_f32,
-    .sum_wide = sum_wide_f32,
-    .sum_squares = sum_squares_f32,
-    .divide = divide_f32,
-    .multiply = multiply_f32,
-    .round_f16 = round_f16,
-    .count = count_f32,
-    .mask_below = mask_below_f32,
-    .blur = blur_f64,
-    .gumbel = gumbel_neon,
-    .gumbel_hot = gumbel_hot_neon,
-};
+#define TIER    neon
+#define DOUBLES 2
+#include "kern/kern_tier.h"
 
 #endif
