@@ -13,6 +13,9 @@
 //       kern.h's blur of count (1 or 4) vectors side by side.
 // and the kernels of the table that are not here.
 
+#ifndef SAMPL_KERN_KERN_TIER_H
+#define SAMPL_KERN_KERN_TIER_H
+
 #define TIER_PASTE(a, b)        a##b
 #define TIER_NAME(prefix, tier) TIER_PASTE(prefix, tier)
 #define TIER_TEXT(tier)         #tier
@@ -142,3 +145,5 @@ const struct kern TIER_NAME(kern_, TIER) = {
     .gumbel = TIER_NAME(gumbel_, TIER),
     .gumbel_hot = TIER_NAME(gumbel_hot_, TIER),
 };
+
+#endif
