@@ -148,23 +148,7 @@ static inline struct ties ties_sum_squares(const float *x, float mean, double lo
     return t;
 }
 
-#define DEFINE_STEPS(SLOT)                                                                  \
-    static int steps_##SLOT(const float *x, size_t n, float mean, double low, unsigned odd) \
-    {                                                                                       \
-        int steps = 0;                                                                      \
-        for (size_t i = 0; i < n; i += ORDERED_TIES)                                        \
-            steps += tie_steps(ties_##SLOT(x + i, mean, low), &odd);                        \
-        return steps;                                                                       \
-    }
-
-DEFINE_STEPS(sum)
-DEFINE_STEPS(sum_wide)
-DEFINE_STEPS(sum_squares)
-
-const struct ordered ordered_neon[ORDERED_COUNT] = {
-    [ORDERED_SUM] = {0x1p-23, run_sum, steps_sum, plain_sum},
-    [ORDERED_SUM_WIDE] = {0x1p-52, run_sum_wide, steps_sum_wide, plain_sum_wide},
-    [ORDERED_SUM_SQUARES] = {0x1p-23, run_sum_squares, steps_sum_squares, plain_sum_squares},
-};
+#define TIER neon
+#include "kern/ordered_tier.h"
 
 #endif
