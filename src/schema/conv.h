@@ -91,7 +91,6 @@ bool rule_link(struct conv *c, size_t from, size_t to);
 // expand.c
 // Adds what the schema node says to a list, its references followed.
 bool members_add(struct conv *c, struct members *to, const cJSON *node, const struct place *at);
-bool members_copy(struct conv *c, struct members *to, const struct members *from);
 bool members_push(struct conv *c, struct members *to, struct member m); // unless it is there already
 void members_free(struct members *m);
 

@@ -42,18 +42,6 @@ bool members_push(struct conv *c, struct members *to, struct member m)
     return true;
 }
 
-bool members_copy(struct conv *c, struct members *to, const struct members *from)
-{
-    if (!conv_work(c, from->n + 1, NULL))
-        return false;
-    if (!mem_grow(&to->m, &to->cap, from->n + 1, sizeof *to->m))
-        return conv_memory(c);
-    if (from->n)
-        memcpy(to->m, from->m, from->n * sizeof *to->m);
-    to->n = from->n;
-    return true;
-}
-
 static int hex(char c)
 {
     return c >= '0' && c <= '9' ? c - '0' : (c | 0x20) >= 'a' && (c | 0x20) <= 'f' ? (c | 0x20) - 'a' + 10 : -1;
