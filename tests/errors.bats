@@ -39,6 +39,7 @@ make_files() {
     { kld 4 3 1 0 1 2 0 && f32 1 0 && printf '\0\0\1\0\2\0\0\0'; } >a.kld
     printf '0: 1\n1: 3\n2: 2\n' >a.pairs
     gguf model=s:llama 'tokens=a:</s>,▁a,b' token_type=i:3,1,1 eos_token_id=u:0 >v.gguf
+    gguf model=s:gpt2 tokens=a:a,b,c general.sampling.top_k=u:2 general.sampling.sequence=s:top_k suppress_tokens=i:1 >advice.gguf
     echo '{"model":{"type":"WordPiece","vocab":{"[UNK]":0,"a":1,"##b":2}},"added_tokens":[{"id":0,"content":"[PAD]","special":true}]}' >v.json
     printf 'a\nb\na\n' >v.txt
     printf '1 2\n3,x\n' >ids.bad

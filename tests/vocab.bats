@@ -447,3 +447,39 @@ infill() {
     [ "$(infill '[0.2,0.2,0.2,0.2,0.2]' a ab abc b bc)" = '0 3' ]
     [ "$(infill '[0.15,0.15,0.15,0.15,0.15,0.15,0.1,0]' a b c d e f g '</s>')" = 7 ]
 }
+
+# chain ARG...: the parameters in effect with v.gguf.
+chain() {
+    sampl -s 1 --vocab v.gguf --print-chain=llama "$@" | sed 's/ --vocab .*//'
+}
+
+@test "gguf: what it recommends for sampling holds unless an option says otherwise" {
+    # -1 as i8, 0.5 as f32, 7 as u64, 1.5 as f64, which is no advice
+    gguf model=s:gpt2 tokens=a:a,b,c,d general.sampling.penalty_last_n=x:01000000ff general.sampling.temp=x:060000000000003f \
+        general.sampling.top_k=x:0a0000000700000000000000 general.sampling.min_p=x:0c000000000000000000f83f general.sampling.unheard_of=u:1 \
+        general.sampling.sequence='s:top_k;temperature' general.sampling.mirostat_tau=x:060000000000003f >v.gguf
+    same <(chain) <(sampl -s 1 --print-chain=llama --repeat-last-n -1 --temp 0.5 --top-k 7 --samplers 'top_k;temperature' --mirostat-ent 0.5)
+    chain --temp 0.5 --top-k 9 | grep -q -- '--top-k 9'
+    chain --sampler-seq km | grep -q -- '--samplers "top_k;min_p"'
+    echo '--temp 2 --samplers min_p' >preset
+    chain --preset preset --min-p 0.5 | grep -q -- '--samplers "min_p" .*--temp 2.*--min-p 0.5'
+    chain --temp 0.8 | grep -q -- '--temp 0.8 ' # the default, but given
+    # other engines have defaults of their own
+    same <(sampl -s 1 --vocab v.gguf --engine ollama --print-chain) <(sampl -s 1 --engine ollama --print-chain)
+    zeros 4 | sampl -s 1 --vocab v.gguf --dump-probs | grep -q 'kept 4/4'
+    gguf model=s:gpt2 tokens=a:a,b general.sampling.temp=s:warm >v.gguf
+    run -1 sampl -s 1 --vocab v.gguf --print-chain
+    [ "$output" = "sampl: --vocab: v.gguf: general.sampling.temp: --temp: 'warm' is not a number" ]
+}
+
+@test "gguf: banned tokens are never chosen, beside other biases" {
+    gguf model=s:gpt2 'tokens=a:a,b,</s>,d' suppress_tokens=i:1,3,77 >v.gguf
+    for args in '' '-l 0-1' '--ignore-eos'; do
+        # shellcheck disable=SC2086
+        echo '[1,9,3,8]' | sampl -s 1 --vocab v.gguf --samplers '' --temp 1 $args --dump-probs -O tsv | sed 1d | cut -f3 | sort | paste -sd' ' >got
+        case $args in *eos) [ "$(<got)" = 0 ] ;; *) [ "$(<got)" = '0 2' ] ;; esac
+    done
+    sampl -s 1 --vocab v.gguf -l 0-1 --print-chain=llama | grep -v -- '--logit-bias [13]' | grep -q -- '--logit-bias 0-1'
+    # a row's own biases leave the ban
+    [ "$(echo '{"logits":[1,9,3,8],"params":{"logit_bias":[[2,-5]]}}' | sampl -s 1 --temp 0 --vocab v.gguf)" = 0 ]
+}

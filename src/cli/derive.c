@@ -69,8 +69,8 @@ bool derive(struct options *to, const struct options *from, struct err *e)
     vocab_init(&to->texts);
     to->word = NULL;
     to->n_words = to->words_cap = 0;
-    to->params.n_bias = from->params.n_bias - from->n_eos_bias;
-    to->n_eos_bias = 0;
+    to->params.n_bias = from->params.n_bias - from->n_vocab_bias;
+    to->n_vocab_bias = 0;
     to->bias = copied(from->bias, to->params.n_bias, sizeof *to->bias, &failed);
     to->bias_cap = to->bias ? to->params.n_bias : 0;
     to->params.bias = to->bias;

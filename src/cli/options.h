@@ -85,7 +85,7 @@ struct options {
     size_t n_dry_texts, dry_text_cap;
     bool dry_text_given, dry_ids_given;
     bool ignore_eos;
-    size_t n_eos_bias; // the last so many biases, which came of ignore_eos
+    size_t n_vocab_bias; // the last so many biases, which came of ignore_eos and of what the vocabulary bans
 
     // grammar
     const char *grammar_given; // GBNF, or the file that holds it; NULL: none

@@ -202,7 +202,7 @@ static void print_flags(const struct options *o)
         fputs(o->grammar_is_file ? " --grammar-file " : " --grammar ", stdout);
         print_word(o->grammar_given);
     }
-    for (size_t i = 0; i < o->params.n_bias - o->n_eos_bias; i++) {
+    for (size_t i = 0; i < o->params.n_bias - o->n_vocab_bias; i++) {
         char text[2 * NUMBER_TEXT];
         bias_text(&o->params.bias[i], text);
         printf(" --logit-bias %s", text);

@@ -2,6 +2,7 @@
 #include "cli/vocab_options.h"
 
 #include "base/mem.h"
+#include "cli/advice.h"
 #include "io/vocab_file.h"
 #include "vocab/spelling.h"
 
@@ -43,20 +44,25 @@ static bool find_token(const struct options *o, const struct bias_text *b, uint3
     return true;
 }
 
-static bool ignore_eos(struct options *o, struct err *e)
+static bool is_banned(const struct options *o, uint32_t id)
+{
+    return o->vocab->flags[id] & VOCAB_BANNED || (o->ignore_eos && vocab_ends(o->vocab, id));
+}
+
+static bool ban_tokens(struct options *o, struct err *e)
 {
     if (!o->vocab)
-        return err_set(e, STATUS_USAGE, "--ignore-eos needs --vocab");
+        return !o->ignore_eos || err_set(e, STATUS_USAGE, "--ignore-eos needs --vocab");
     const size_t before = o->params.n_bias;
     for (uint32_t id = 0; id < o->vocab->n; id++) {
-        if (!vocab_ends(o->vocab, id))
+        if (!is_banned(o, id))
             continue;
         if (!mem_grow(&o->bias, &o->bias_cap, o->params.n_bias + 1, sizeof *o->bias))
             return err_from_fault(e, fault_memory());
         o->bias[o->params.n_bias++] = (struct bias){id, -INFINITY};
     }
     o->params.bias = o->bias;
-    o->n_eos_bias = o->params.n_bias - before;
+    o->n_vocab_bias = o->params.n_bias - before;
     return true;
 }
 
@@ -88,11 +94,19 @@ static bool breakers(struct options *o, struct err *e)
     return true;
 }
 
+static bool can_end(const struct vocab *v)
+{
+    for (uint32_t id = 0; id < v->n; id++)
+        if (vocab_ends(v, id))
+            return true;
+    return false;
+}
+
 bool vocab_options_apply(struct options *o, struct err *e)
 {
-    if (!load(o, e) || !vocab_options_resolve(o, e))
+    if (!load(o, e) || !advice_take(o, e) || !vocab_options_resolve(o, e))
         return false;
-    if (o->ignore_eos && !o->n_eos_bias)
+    if (o->ignore_eos && !can_end(o->vocab))
         err_warn("--ignore-eos: the vocabulary has no end-of-generation token");
     return true;
 }
@@ -102,7 +116,7 @@ bool vocab_options_resolve(struct options *o, struct err *e)
     for (size_t i = 0; i < o->n_bias_texts; i++)
         if (!find_token(o, &o->bias_text[i], &o->bias[o->bias_text[i].bias].id, e))
             return false;
-    return (!o->ignore_eos || ignore_eos(o, e)) && breakers(o, e);
+    return ban_tokens(o, e) && breakers(o, e);
 }
 
 void vocab_options_warn(const struct options *o)

@@ -1,23 +1,25 @@
 // SPDX-License-Identifier: MIT
-// GGUF, versions 2 and 3 (formats.md 1.6): the tokenizer's keys among a model's metadata. Whatever else is there is stepped over, and
-// nothing behind the metadata is looked at, so that a mapped model of any size costs as little as its vocabulary.
+// GGUF, versions 2 and 3 (formats.md 1.6): the tokenizer's keys among a model's metadata, and what it recommends for sampling. Whatever
+// else is there is stepped over, and nothing behind the metadata is looked at, so that a mapped model of any size costs as little as its vocabulary.
 #include "io/vocab_file.h"
 #include "vocab/roles.h"
 #include "vocab/spelling.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
-enum { NESTING_MAX = 8, KEY_MAX = 65535 };
+enum { NESTING_MAX = 8, KEY_MAX = 65535, ADVICE_MAX = 1000 };
 
 // GGUF's value types, and the sizes of those that have one.
-enum { TYPE_U32 = 4, TYPE_I32 = 5, TYPE_BOOL = 7, TYPE_STRING = 8, TYPE_ARRAY = 9, TYPES = 13 };
+enum { TYPE_U32 = 4, TYPE_I32 = 5, TYPE_F32 = 6, TYPE_BOOL = 7, TYPE_STRING = 8, TYPE_ARRAY = 9, TYPE_F64 = 12, TYPES = 13 };
 
 static const unsigned char type_size[TYPES] = {1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8, 8};
 
 // A window on the file from its start; `at` is the present place.
 struct reader {
     struct source *source;
+    struct vocab *vocab;    // that recommendations go to
     const unsigned char *p; // [have]
     size_t have, at;
 };
@@ -30,7 +32,7 @@ struct array {
 
 // What the keys held.
 struct metadata {
-    struct array tokens, types;
+    struct array tokens, types, banned;
     struct array model; // a string: n bytes
     uint32_t eos, eot, ends[4];
     bool space_prefix;
@@ -38,6 +40,7 @@ struct metadata {
 };
 
 #define PREFIX "tokenizer.ggml."
+#define ADVICE "general.sampling."
 
 static const struct key {
     const char *name; // behind PREFIX
@@ -54,6 +57,7 @@ static const struct key {
     {"fim_pad_token_id", TYPE_U32, 0, offsetof(struct metadata, ends[1])},
     {"fim_rep_token_id", TYPE_U32, 0, offsetof(struct metadata, ends[2])},
     {"fim_sep_token_id", TYPE_U32, 0, offsetof(struct metadata, ends[3])},
+    {"suppress_tokens", TYPE_ARRAY, TYPE_I32, offsetof(struct metadata, banned)},
 };
 
 enum { KEY_MODEL, KEY_TOKENS, KEY_TYPES, KEY_SPACE_PREFIX, KEYS = sizeof keys / sizeof *keys };
@@ -174,10 +178,59 @@ static bool read_wanted(struct reader *r, struct metadata *m, const struct key *
     return read_u32(r, to, e);
 }
 
+// A number of any type but f64, which nothing recommended is of, as text.
+static void number_as_text(const unsigned char *p, uint32_t type, char text[ADVICE_MAX + 1])
+{
+    static const bool is_signed[TYPES] = {[1] = true, [3] = true, [TYPE_I32] = true, [11] = true};
+    const unsigned size = type_size[type];
+    uint64_t bits = 0;
+    float f;
+    memcpy(&bits, p, size);
+    if (type == TYPE_F32) {
+        memcpy(&f, p, sizeof f);
+        snprintf(text, ADVICE_MAX, "%.9g", (double)f);
+    } else if (is_signed[type] && bits >> (8 * size - 1)) {
+        snprintf(text, ADVICE_MAX, "-%" PRIu64, (~bits & UINT64_MAX >> (64 - 8 * size)) + 1);
+    } else {
+        snprintf(text, ADVICE_MAX, "%" PRIu64, bits);
+    }
+}
+
+static bool read_advice(struct reader *r, const char *key, uint32_t type, struct err *e)
+{
+    char text[ADVICE_MAX + 1];
+    uint64_t len = type_size[type];
+    if (type == TYPE_ARRAY || type == TYPE_F64)
+        return skip_value(r, type, 0, e);
+    if ((type == TYPE_STRING && !read_u64(r, &len, e)) || !need(r, len, e))
+        return false;
+    const unsigned char *const p = r->p + r->at;
+    if (len > ADVICE_MAX || (type == TYPE_STRING && memchr(p, '\0', (size_t)len)))
+        return err_set(e, STATUS_DATA, ADVICE "%s is no text of up to %d bytes", key, ADVICE_MAX);
+    if (type == TYPE_STRING)
+        snprintf(text, sizeof text, "%.*s", (int)len, (const char *)p);
+    else
+        number_as_text(p, type, text);
+    r->at += (size_t)len;
+    return vocab_advise(r->vocab, key, text) || err_from_fault(e, fault_memory());
+}
+
+// The name of a recommendation, or false.
+static bool is_advice(const unsigned char *name, size_t len, char key[40])
+{
+    const size_t prefix = sizeof ADVICE - 1;
+    if (len <= prefix || len - prefix >= 40 || memcmp(name, ADVICE, prefix) != 0)
+        return false;
+    memcpy(key, name + prefix, len - prefix);
+    key[len - prefix] = '\0';
+    return true;
+}
+
 static bool read_pair(struct reader *r, struct metadata *m, struct err *e)
 {
     uint64_t len;
     uint32_t type;
+    char advice[40];
     const size_t begin = r->at;
     if (!read_u64(r, &len, e))
         return false;
@@ -186,6 +239,8 @@ static bool read_pair(struct reader *r, struct metadata *m, struct err *e)
     const size_t name = r->at;
     if (!step(r, len, e) || !read_type(r, &type, e))
         return false;
+    if (is_advice(r->p + name, (size_t)len, advice))
+        return read_advice(r, advice, type, e);
     const struct key *const k = find_key(r->p + name, (size_t)len);
     return k ? read_wanted(r, m, k, type, e) : skip_value(r, type, 0, e);
 }
@@ -252,7 +307,7 @@ static bool add_tokens(const struct reader *r, const struct metadata *m, enum sp
 
 static bool load_gguf(struct vocab *v, struct source *s, struct err *e)
 {
-    struct reader r = {.source = s};
+    struct reader r = {.source = s, .vocab = v};
     struct metadata m = {.eos = VOCAB_NONE, .eot = VOCAB_NONE, .ends = {VOCAB_NONE, VOCAB_NONE, VOCAB_NONE, VOCAB_NONE}};
     enum spelling spelling = SPELLING_PLAIN;
     if (!read_metadata(&r, &m, e) || !find_spelling(&r, &m, &spelling, e))
@@ -269,6 +324,12 @@ static bool load_gguf(struct vocab *v, struct source *s, struct err *e)
     v->space_prefix = m.space_prefix;
     for (size_t i = 0; i < sizeof m.ends / sizeof *m.ends; i++)
         vocab_mark_end(v, m.ends[i]);
+    for (size_t i = 0; i < m.banned.n; i++) {
+        uint32_t id;
+        memcpy(&id, r.p + m.banned.at + i * sizeof id, sizeof id);
+        if (id < v->n)
+            v->flags[id] |= VOCAB_BANNED;
+    }
     vocab_finish(v);
     return true;
 }

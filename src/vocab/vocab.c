@@ -16,6 +16,7 @@ void vocab_free(struct vocab *v)
     free(v->end);
     free(v->bytes);
     free(v->flags);
+    free(v->advice);
     vocab_init(v);
 }
 
@@ -38,6 +39,17 @@ bool vocab_add(struct vocab *v, const void *text, size_t len, unsigned flags)
     v->end[v->n] = v->n ? v->end[v->n - 1] : 0;
     v->flags[v->n++] = (unsigned char)flags;
     return vocab_extend(v, text, len);
+}
+
+bool vocab_advise(struct vocab *v, const char *key, const char *value)
+{
+    const size_t len = strlen(key) + 1 + strlen(value) + 1;
+    if (!mem_grow(&v->advice, &v->advice_cap, v->advice_len + len + 1, 1))
+        return false;
+    strcpy(stpcpy(v->advice + v->advice_len, key) + 1, value);
+    v->advice_len += len;
+    v->advice[v->advice_len] = '\0';
+    return true;
 }
 
 struct piece vocab_text(const struct vocab *v, uint32_t id)

@@ -13,6 +13,7 @@ enum {
     VOCAB_SPECIAL = 1, // control or unknown: has a text, but prints as nothing
     VOCAB_EOG = 2,     // ends a generation
     VOCAB_BYTE = 4,    // stands for one byte that no other token may say; a tokenizer prefers any other token with its text
+    VOCAB_BANNED = 8,  // is never to be chosen
 };
 
 // Bytes, not NUL-terminated, often no whole UTF-8 characters.
@@ -29,6 +30,8 @@ struct vocab {
     size_t end_cap, bytes_cap, flags_cap;
     uint32_t eos, eot; // end of sequence and of turn, or VOCAB_NONE
     bool space_prefix; // the tokenizer puts a space before a text
+    char *advice;      // what the file recommends for sampling: key, NUL, value, NUL, and so on; then one more NUL. Or NULL
+    size_t advice_len, advice_cap;
 };
 
 // An empty vocabulary.
@@ -40,6 +43,9 @@ bool vocab_add(struct vocab *v, const void *text, size_t len, unsigned flags);
 
 // Appends bytes to the newest token. False when memory is short.
 bool vocab_extend(struct vocab *v, const void *text, size_t len);
+
+// Adds a recommendation. False when memory is short.
+bool vocab_advise(struct vocab *v, const char *key, const char *value);
 
 // A token's bytes, those of special tokens included; empty for an id past the end.
 struct piece vocab_text(const struct vocab *v, uint32_t id);
