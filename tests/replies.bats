@@ -255,11 +255,13 @@ END
         done
         printf 'data: {"choices":[],"usage":{}}\r\n\r\ndata: [DONE]\r\n\r\n'
     } >y.json
-    perl -ne 'print if !/^event|^id/' y.json >z.json # --format auto looks for "data:"
+    gives y.json
+    perl -ne 'print if !/^event|^id/' y.json >z.json
     gives z.json
-    sampl -f json -s 4 --temp 2 --dump-probs y.json >got
-    sampl -f json -s 4 --temp 2 --dump-probs z.json >want
-    same want got
+    for line in 'id: 3' 'retry: 100' ': OPENROUTER PROCESSING' ''; do
+        { printf '%s\r\n\r\n' "$line" && cat z.json; } >first.json
+        gives first.json
+    done
     # a second stream is a second sequence
     cat z.json z.json >zz.json
     cat want.json want.json >want2.json
