@@ -171,6 +171,23 @@ END
     [ "$(grep -c ^row got)" = 2 ]
 }
 
+@test "replies: empty bytes tell nothing, and nothing tells no token" {
+    # ids 1 and 3 have no token
+    echo '{"a":0,"b":2,"c":4}' >vocab.json
+    cat >x.json <<'END'
+{"choices":[{"logprobs":{"content":[{"token":"b","logprob":-1,"bytes":[],"top_logprobs":[
+  {"token":"b","logprob":-1,"bytes":[]},{"token":"a","logprob":-2,"bytes":[]},{"token":"c","logprob":-3,"bytes":[99]}]}]}}]}
+END
+    echo '{"ids":[2,0,4],"logits":[-1,-2,-3]}' >want.json
+    echo 2 >chosen
+    sampl -s 4 --vocab vocab.json --repeat-penalty 5 --accept @chosen --dump-probs want.json >want
+    sampl -s 4 --vocab vocab.json --repeat-penalty 5 --accept recorded --dump-probs x.json >got
+    same want got
+    sed -i 's/"token":"a"/"token":""/' x.json
+    run -1 sampl -s 4 --vocab vocab.json x.json
+    [ "$output" = "sampl: x.json: row 0: token '' is not in the vocabulary" ]
+}
+
 @test "replies: of equal logits the first gets the better rank" {
     echo '{"choices":[{"logprobs":{"tokens":["a"],"token_logprobs":[-1],"top_logprobs":[{"b":-2,"a":-1,"c":-1}]}}]}' >x.json
     sampl --samplers "greedy" --ids rank --accept recorded -l 1+1 x.json 2>err >got
@@ -268,6 +285,25 @@ END
     sampl -s 4 --repeat-penalty 5 --accept recorded zz.json >got
     sampl -s 4 --repeat-penalty 5 --accept recorded vllm.json vllm.json >want
     same want got
+}
+
+# vLLM sends them with the role, before any token.
+@test "replies: a stream's prompt is known from the part that tells it" {
+    {
+        printf 'data: %s\n\n' '{"choices":[{"index":0,"delta":{"role":"assistant","content":""},"logprobs":null}],"prompt_token_ids":[5,12]}'
+        perl -MJSON::PP -0777 -e '
+            for (@{decode_json(<STDIN>)->{choices}[0]{logprobs}{content}}) {
+                my $r = {choices => [{index => 0, delta => {}, logprobs => {content => [$_]}}]};
+                print "data: ", JSON::PP->new->encode($r), "\n\n";
+            }' <vllm.json
+        printf 'data: [DONE]\n\n'
+    } >x.json
+    sampl -s 4 --repeat-penalty 5 --accept @chosen --prompt-tokens 5,12 --dump-probs want.json >want
+    sampl -s 4 --repeat-penalty 5 --accept recorded --dump-probs x.json >got
+    same want got
+    # what a stream without tokens told is not the prompt of a reply that follows
+    { head -2 x.json && tr -d '\n' <llama.json; } >y.json
+    gives y.json
 }
 
 @test "replies: several, one after the other, on lines or in an array" {

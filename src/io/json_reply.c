@@ -144,26 +144,32 @@ static bool choice_tokens(struct json_reply *reply, struct position p, const cJS
     return add_legacy(reply, p, logprobs, e);
 }
 
+// Parts of several choices, or of several prompts, come as they are ready.
+static bool not_mixed(const cJSON *numbered, bool part, struct err *e)
+{
+    const cJSON *const index = member(numbered, "index");
+    return !part || !cJSON_IsNumber(index) || index->valuedouble <= 0 ||
+           err_set(e, STATUS_DATA, "the choices of a stream come mixed; ask the server for one, or without \"stream\"");
+}
+
 // Chat and other completions in OpenAI's shape; vLLM adds the prompt, to the reply or to each choice.
 static bool open_choices(struct json_reply *reply, const cJSON *root, bool part, struct err *e)
 {
     const cJSON *choice;
-    const size_t before = reply->n_prompt;
     size_t n = 0, number = 0;
     if (!add_prompt(reply, begin(reply, REPLY_PROMPT), array(root, "prompt_logprobs"), array(root, "prompt_token_ids"), e))
         return false;
-    n = reply->n_prompt - before;
+    n = reply->n_prompt;
     cJSON_ArrayForEach(choice, array(root, "choices"))
     {
-        const cJSON *const index = member(choice, "index");
         struct position p = begin(reply, REPLY_OPENAI);
         const size_t rows = reply->n, own = reply->n_prompt;
-        if (part && cJSON_IsNumber(index) && index->valuedouble > 0)
-            return err_set(e, STATUS_DATA, "the choices of a stream come mixed; ask the server for one, or without \"stream\"");
+        if (!not_mixed(choice, part, e))
+            return false;
         if (!add_prompt(reply, p, array(choice, "prompt_logprobs"), array(choice, "prompt_token_ids"), e))
             return false;
         p.fresh = p.fresh && reply->n == rows && (number || !rows);
-        p.before = reply->n_prompt > own ? own : before;
+        p.before = reply->n_prompt > own ? own : 0;
         p.n_before = reply->n_prompt > own ? reply->n_prompt - own : n;
         if (!choice_tokens(reply, p, choice, e))
             return false;
@@ -226,7 +232,7 @@ static bool open_kind(struct json_reply *reply, const cJSON *root, bool part, en
     if (member(root, "error"))
         return server_error(member(root, "error"), e);
     if (completion)
-        return add_records(reply, begin(reply, *kind), completion, NULL, e);
+        return not_mixed(root, part, e) && add_records(reply, begin(reply, *kind), completion, NULL, e);
     if (probs && member(first(probs), "tok_str")) { // one position of an old llama-server's, by itself
         struct position p = begin(reply, *kind);
         p.shape = TOKEN_RECORD;
@@ -268,7 +274,9 @@ static bool goes_on(const cJSON *root, bool part)
 bool json_reply_open(struct json_reply *reply, const cJSON *root, bool part, bool *found, struct err *e)
 {
     enum reply_kind kind;
-    reply->n = reply->next = reply->n_prompt = 0;
+    reply->n = reply->next = 0;
+    reply->n_prompt = part ? reply->held : 0;
+    reply->held = 0;
     if (!open_kind(reply, root, part, &kind, found, e))
         return false;
     if (!*found)
@@ -279,6 +287,7 @@ bool json_reply_open(struct json_reply *reply, const cJSON *root, bool part, boo
         return true;
     }
     reply->goes_on = reply->goes_on && goes_on(root, part);
+    reply->held = part ? reply->n_prompt : 0;
     reply->missing = ask[kind];
     return may_lack(root, part) ||
            err_set(e, STATUS_DATA, "the reply lists no tokens; ask the server for them with %s", reply->missing);
@@ -317,6 +326,7 @@ bool json_reply_next(struct json_reply *reply, const struct input_config *config
 void json_reply_stop(struct json_reply *reply)
 {
     reply->goes_on = false;
+    reply->held = 0;
 }
 
 bool json_reply_end(const struct json_reply *reply, struct err *e)

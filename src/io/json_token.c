@@ -135,7 +135,7 @@ static bool same_token(const struct token *a, const struct token *b)
 {
     if (a->id >= 0 && b->id >= 0)
         return a->id == b->id;
-    if (a->bytes && b->bytes)
+    if (a->bytes && b->bytes && a->bytes->child && b->bytes->child)
         return cJSON_Compare(a->bytes, b->bytes, 1);
     return a->text && b->text && !strcmp(a->text, b->text);
 }
@@ -153,13 +153,13 @@ static size_t place_chosen(struct token_list *l, const struct token *chosen)
     return at;
 }
 
-// A token's bytes, rather those told as such than its text, which cannot hold a part of a character.
+// A token's bytes, rather those told as such than its text, which cannot hold a part of a character. An empty array tells none.
 static bool bytes_of(struct token_list *l, const struct token *t, struct piece *piece, struct err *e)
 {
     const cJSON *byte;
     size_t n = 0;
     *piece = (struct piece){(const unsigned char *)t->text, t->text ? strlen(t->text) : 0};
-    if (!t->bytes)
+    if (!t->bytes || !t->bytes->child)
         return true;
     if (!mem_grow(&l->bytes, &l->bytes_cap, (size_t)cJSON_GetArraySize(t->bytes) + 1, 1))
         return err_from_fault(e, fault_memory());
@@ -183,7 +183,8 @@ static bool look_up(struct token_list *l, struct token *t, const struct input_co
         return err_from_fault(e, fault_memory());
     if (!bytes_of(l, t, &piece, e))
         return false;
-    const uint32_t id = lookup_find(&l->lookup, piece.p, piece.len);
+    // Nothing is said by all ids without a token, so it tells none of them.
+    const uint32_t id = piece.len ? lookup_find(&l->lookup, piece.p, piece.len) : VOCAB_NONE;
     t->id = id;
     return id != VOCAB_NONE || err_set(e, STATUS_DATA, "token '%s' is not in the vocabulary", t->text ? t->text : "");
 }
