@@ -7,6 +7,7 @@
 #include <cjson/cJSON.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const char *const ask[] = {
     [REPLY_LLAMA] = "\"n_probs\": N",
@@ -227,10 +228,13 @@ static bool open_kind(struct json_reply *reply, const cJSON *root, bool part, en
 {
     const cJSON *const completion = array(root, "completion_probabilities"), *const probs = array(root, "probs");
     const cJSON *const logprobs = array(root, "logprobs"), *const meta = member(root, "meta_info");
+    const char *const object = cJSON_GetStringValue(member(root, "object"));
     *found = true;
     *kind = REPLY_LLAMA;
     if (member(root, "error"))
         return server_error(member(root, "error"), e);
+    if (object && !strcmp(object, "error")) // vLLM and SGLang, in their own terms
+        return server_error(root, e);
     if (completion)
         return not_mixed(root, part, e) && add_records(reply, begin(reply, *kind), completion, NULL, e);
     if (probs && member(first(probs), "tok_str")) { // one position of an old llama-server's, by itself
@@ -255,6 +259,8 @@ static bool open_kind(struct json_reply *reply, const cJSON *root, bool part, en
         return true;
     *kind = REPLY_LLAMA;
     *found = cJSON_IsString(member(root, "content"));
+    if (!*found && member(root, "detail")) // FastAPI, in front of many a server
+        return server_error(member(root, "detail"), e);
     return true;
 }
 
