@@ -188,6 +188,16 @@ END
     [ "$output" = "sampl: x.json: row 0: token '' is not in the vocabulary" ]
 }
 
+# Servers that decode tokens one by one give the replacement character for each part of a character.
+@test "replies: of tokens with the same text the logit tells which was chosen" {
+    cat >x.json <<'END'
+{"choices":[{"logprobs":{"content":[{"token":"\ufffd","logprob":-1.5,"bytes":[239,191,189],"top_logprobs":[
+ {"token":"\ufffd","logprob":-0.5,"bytes":[239,191,189]},{"token":"\ufffd","logprob":-1.5,"bytes":[239,191,189]}]}]}}]}
+END
+    sampl --samplers greedy --ids rank --accept recorded --emit score -O json x.json 2>err >got
+    grep -q '"id":1,' got
+}
+
 @test "replies: of equal logits the first gets the better rank" {
     echo '{"choices":[{"logprobs":{"tokens":["a"],"token_logprobs":[-1],"top_logprobs":[{"b":-2,"a":-1,"c":-1}]}}]}' >x.json
     sampl --samplers "greedy" --ids rank --accept recorded -l 1+1 x.json 2>err >got

@@ -140,12 +140,24 @@ static bool same_token(const struct token *a, const struct token *b)
     return a->text && b->text && !strcmp(a->text, b->text);
 }
 
+// Where in the list the chosen token is, or its length. Texts may come twice, such as that of half a character; then the logit tells.
+static size_t find_chosen(const struct token_list *l, const struct token *chosen)
+{
+    size_t at = l->n;
+    for (size_t i = 0; i < l->n; i++) {
+        if (!same_token(&l->token[i], chosen))
+            continue;
+        if (!chosen->has_logit || l->token[i].logit == chosen->logit)
+            return i;
+        at = at < l->n ? at : i;
+    }
+    return at;
+}
+
 // Finds the chosen token's place in the list, where it goes if it is not there; the list's length when it cannot go there.
 static size_t place_chosen(struct token_list *l, const struct token *chosen)
 {
-    size_t at = 0;
-    while (at < l->n && !same_token(&l->token[at], chosen))
-        at++;
+    const size_t at = find_chosen(l, chosen);
     if (at == l->n && chosen->has_logit)
         l->token[l->n++] = *chosen;
     else if (at < l->n && l->token[at].id < 0)
