@@ -126,6 +126,10 @@ END
     # ids from token_ids, where the texts are real ones
     perl -pe 's/"token":"token_id:7"/"token":"way"/ if /-1.75,"bytes":\[116,111\]/' vllm.json >x.json
     gives x.json
+    perl -pe 's/"tokens":\["token_id:7"/"tokens":["way"/; s/"index":0,/$&"token_ids":[7,40],/' legacy.json >x.json
+    gives x.json
+    perl -pe 's/"token":"token_id/"id":null,$&/g' vllm.json >x.json
+    gives x.json
 }
 
 @test "replies: tokens without ids are numbered by rank, said once" {

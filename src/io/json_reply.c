@@ -68,11 +68,22 @@ static bool take_prompt(struct json_reply *reply, const cJSON *ids, enum token_s
     return true;
 }
 
+// The ids of chosen tokens, which vLLM tells apart from them: the first, if there are as many as tokens.
+static const cJSON *first_id(const cJSON *ids, const cJSON *tokens)
+{
+    return cJSON_GetArraySize(ids) == cJSON_GetArraySize(tokens) ? first(ids) : NULL;
+}
+
+static int64_t id_of(const cJSON *id)
+{
+    return id && json_is_id(id) ? (int64_t)id->valuedouble : -1;
+}
+
 // Records that hold their lists: llama-server's, old and new, OpenAI's chat and Ollama's. ids: of the chosen tokens, or NULL.
 static bool add_records(struct json_reply *reply, struct position p, const cJSON *records, const cJSON *ids, struct err *e)
 {
     static const char *const lists[] = {"top_logprobs", "top_probs", "probs"};
-    const cJSON *id = cJSON_GetArraySize(ids) == cJSON_GetArraySize(records) ? first(ids) : NULL;
+    const cJSON *id = first_id(ids, records);
     p.shape = TOKEN_RECORD;
     for (const cJSON *r = first(records); r; r = r->next, id = next(id), p.index++, p.fresh = false) {
         p.chosen = r;
@@ -81,7 +92,7 @@ static bool add_records(struct json_reply *reply, struct position p, const cJSON
             p.list = array(r, lists[i]);
         if (p.list && !p.list->child) // an empty list is none
             p.list = NULL;
-        p.id = id && json_is_id(id) ? (int64_t)id->valuedouble : -1;
+        p.id = id_of(id);
         if (!add(reply, &p, e))
             return false;
     }
@@ -89,16 +100,18 @@ static bool add_records(struct json_reply *reply, struct position p, const cJSON
 }
 
 // OpenAI's old completions: parallel arrays. The first token of an echoed prompt has no list.
-static bool add_legacy(struct json_reply *reply, struct position p, const cJSON *logprobs, struct err *e)
+static bool add_legacy(struct json_reply *reply, struct position p, const cJSON *logprobs, const cJSON *ids, struct err *e)
 {
+    const cJSON *id = first_id(ids, array(logprobs, "tokens"));
     const cJSON *list = first(array(logprobs, "top_logprobs")), *number = first(array(logprobs, "token_logprobs"));
     p.kind = REPLY_LEGACY;
     p.shape = TOKEN_TEXT;
-    for (const cJSON *t = first(array(logprobs, "tokens")); t; t = t->next, p.index++) {
+    for (const cJSON *t = first(array(logprobs, "tokens")); t; t = t->next, id = next(id), p.index++) {
         const bool start = !p.index && cJSON_IsNull(list);
         p.chosen = t;
         p.list = cJSON_IsObject(list) && list->child ? list : NULL;
         p.number = cJSON_IsNumber(number) ? number : NULL;
+        p.id = id_of(id);
         if (!start && !add(reply, &p, e))
             return false;
         p.fresh = p.fresh && start;
@@ -142,7 +155,7 @@ static bool choice_tokens(struct json_reply *reply, struct position p, const cJS
     const cJSON *const logprobs = member(choice, "logprobs");
     if (array(logprobs, "content"))
         return add_records(reply, p, array(logprobs, "content"), array(choice, "token_ids"), e);
-    return add_legacy(reply, p, logprobs, e);
+    return add_legacy(reply, p, logprobs, array(choice, "token_ids"), e);
 }
 
 // Parts of several choices, or of several prompts, come as they are ready.

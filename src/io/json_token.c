@@ -61,9 +61,10 @@ static bool read_record(const cJSON *value, struct token *t)
     if (!t->text)
         t->text = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(value, "content"));
     t->bytes = cJSON_IsArray(bytes) ? bytes : NULL;
-    if (id && !json_is_id(id))
+    const bool given = id && !cJSON_IsNull(id);
+    if (given && !json_is_id(id))
         return false;
-    t->id = id ? (int64_t)id->valuedouble : id_in_text(t->text);
+    t->id = given ? (int64_t)id->valuedouble : id_in_text(t->text);
     if (t->id < 0 && !t->text && !t->bytes)
         return false;
     return (!logprob && !prob) || read_logit(logprob ? logprob : prob, !logprob, t);
