@@ -337,6 +337,12 @@ PYTHON
     says 1 "tensor 'logits' has 4096 logits a row, --n-vocab says 4097" -n 4097 f32.0
 }
 
+@test "safetensors: raw rows with a 0 in second place are not taken for it" {
+    # the third number's first byte is that of '{'
+    perl -e 'print pack("f<f<", 1.5, 0), "\x7b\x14\xae\x3e", pack("f<", 3)' >x.f32
+    [ "$(sampl -s 1 -n 4 --samplers greedy x.f32)" = 3 ]
+}
+
 @test "safetensors: one of several tensors is to be named" {
     perl -MWriters -e '
         my ($f4, $f2) = map { slurp "$ENV{PERL5LIB}/rows.$_" } "f32", "f16";

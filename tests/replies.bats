@@ -126,6 +126,10 @@ END
     # ids from token_ids, where the texts are real ones
     perl -pe 's/"token":"token_id:7"/"token":"way"/ if /-1.75,"bytes":\[116,111\]/' vllm.json >x.json
     gives x.json
+    perl -pe 's/"tokens":\["token_id:7"/"tokens":["way"/; s/"index":0,/$&"token_ids":[7,40],/' legacy.json >x.json
+    gives x.json
+    perl -pe 's/"token":"token_id/"id":null,$&/g' vllm.json >x.json
+    gives x.json
 }
 
 @test "replies: tokens without ids are numbered by rank, said once" {
@@ -169,6 +173,33 @@ END
     # ids that are given need no texts
     sampl -s 4 --vocab vocab.json --dump-probs -n 41 llama.json >got
     [ "$(grep -c ^row got)" = 2 ]
+}
+
+@test "replies: empty bytes tell nothing, and nothing tells no token" {
+    # ids 1 and 3 have no token
+    echo '{"a":0,"b":2,"c":4}' >vocab.json
+    cat >x.json <<'END'
+{"choices":[{"logprobs":{"content":[{"token":"b","logprob":-1,"bytes":[],"top_logprobs":[
+  {"token":"b","logprob":-1,"bytes":[]},{"token":"a","logprob":-2,"bytes":[]},{"token":"c","logprob":-3,"bytes":[99]}]}]}}]}
+END
+    echo '{"ids":[2,0,4],"logits":[-1,-2,-3]}' >want.json
+    echo 2 >chosen
+    sampl -s 4 --vocab vocab.json --repeat-penalty 5 --accept @chosen --dump-probs want.json >want
+    sampl -s 4 --vocab vocab.json --repeat-penalty 5 --accept recorded --dump-probs x.json >got
+    same want got
+    sed -i 's/"token":"a"/"token":""/' x.json
+    run -1 sampl -s 4 --vocab vocab.json x.json
+    [ "$output" = "sampl: x.json: row 0: token '' is not in the vocabulary" ]
+}
+
+# Servers that decode tokens one by one give the replacement character for each part of a character.
+@test "replies: of tokens with the same text the logit tells which was chosen" {
+    cat >x.json <<'END'
+{"choices":[{"logprobs":{"content":[{"token":"\ufffd","logprob":-1.5,"bytes":[239,191,189],"top_logprobs":[
+ {"token":"\ufffd","logprob":-0.5,"bytes":[239,191,189]},{"token":"\ufffd","logprob":-1.5,"bytes":[239,191,189]}]}]}}]}
+END
+    sampl --samplers greedy --ids rank --accept recorded --emit score -O json x.json 2>err >got
+    grep -q '"id":1,' got
 }
 
 @test "replies: of equal logits the first gets the better rank" {
@@ -255,17 +286,38 @@ END
         done
         printf 'data: {"choices":[],"usage":{}}\r\n\r\ndata: [DONE]\r\n\r\n'
     } >y.json
-    perl -ne 'print if !/^event|^id/' y.json >z.json # --format auto looks for "data:"
+    gives y.json
+    perl -ne 'print if !/^event|^id/' y.json >z.json
     gives z.json
-    sampl -f json -s 4 --temp 2 --dump-probs y.json >got
-    sampl -f json -s 4 --temp 2 --dump-probs z.json >want
-    same want got
+    for line in 'id: 3' 'retry: 100' ': OPENROUTER PROCESSING' ''; do
+        { printf '%s\r\n\r\n' "$line" && cat z.json; } >first.json
+        gives first.json
+    done
     # a second stream is a second sequence
     cat z.json z.json >zz.json
     cat want.json want.json >want2.json
     sampl -s 4 --repeat-penalty 5 --accept recorded zz.json >got
     sampl -s 4 --repeat-penalty 5 --accept recorded vllm.json vllm.json >want
     same want got
+}
+
+# vLLM sends them with the role, before any token.
+@test "replies: a stream's prompt is known from the part that tells it" {
+    {
+        printf 'data: %s\n\n' '{"choices":[{"index":0,"delta":{"role":"assistant","content":""},"logprobs":null}],"prompt_token_ids":[5,12]}'
+        perl -MJSON::PP -0777 -e '
+            for (@{decode_json(<STDIN>)->{choices}[0]{logprobs}{content}}) {
+                my $r = {choices => [{index => 0, delta => {}, logprobs => {content => [$_]}}]};
+                print "data: ", JSON::PP->new->encode($r), "\n\n";
+            }' <vllm.json
+        printf 'data: [DONE]\n\n'
+    } >x.json
+    sampl -s 4 --repeat-penalty 5 --accept @chosen --prompt-tokens 5,12 --dump-probs want.json >want
+    sampl -s 4 --repeat-penalty 5 --accept recorded --dump-probs x.json >got
+    same want got
+    # what a stream without tokens told is not the prompt of a reply that follows
+    { head -2 x.json && tr -d '\n' <llama.json; } >y.json
+    gives y.json
 }
 
 @test "replies: several, one after the other, on lines or in an array" {

@@ -218,6 +218,13 @@ END
     [ "$(<got)" = '{"row":0,"id":2,"prob":1,"n":1}' ]
 }
 
+@test "sparse: a member that is null is absent" {
+    echo '{"logits":[1,2,0.5]}' | sampl -s 1 --dump-probs >want
+    echo '{"ids":null,"logprobs":null,"seq":null,"accept":null,"params":null,"logits":[1,2,0.5],"probs" : null }' |
+        sampl -s 1 --dump-probs >got
+    same want got
+}
+
 @test "sparse: dense and sparse rows of one input mix" {
     rows 6 20 5
     some 6

@@ -16,20 +16,27 @@ struct state {
     bool in_list; // inside an array of rows
     bool first;   // of that array
     bool events;  // the last line began "data:", as in a stream of server-sent events
+    bool line;    // what comes next begins a line
+    bool names;   // since the last value, lines with the other names of a stream were passed over
     struct json_numbers row;
     struct json_object object;
     struct json_row members;
     struct json_reply reply;
 };
 
+// The names of lines in a stream of server-sent events; all but the first mean nothing here.
+static const char *const names[] = {"data:", "event:", "id:", "retry:", ":"};
+enum { N_NAMES = sizeof names / sizeof *names };
+
 static bool probe_json(const unsigned char *head, size_t len)
 {
     size_t i = 0;
-    if (len >= 5 && !memcmp(head, "data:", 5))
-        return true;
     while (i < len && (head[i] == ' ' || head[i] == '\n' || head[i] == '\r' || head[i] == '\t'))
         i++;
-    if (i == len || (head[i] != '[' && head[i] != '{'))
+    bool found = i < len && (head[i] == '[' || head[i] == '{');
+    for (size_t k = 0; k < N_NAMES && !found; k++)
+        found = len - i >= strlen(names[k]) && !memcmp(head + i, names[k], strlen(names[k]));
+    if (!found)
         return false;
     for (; i < len; i++) // raw numbers may begin with a bracket, but do not go on as text
         if (head[i] < ' ' && head[i] != '\n' && head[i] != '\r' && head[i] != '\t')
@@ -73,22 +80,36 @@ static bool take(struct json_text *t, const char *text, bool *taken, struct err 
     return true;
 }
 
-// Between the objects of a stream of server-sent events stand the names of its lines; all but "data:" mean nothing here, and neither
-// does the data that ends a stream. Sets *again when something was passed over.
+// Behind a value: does the line end with it?
+static bool find_line(struct state *st, struct err *e)
+{
+    struct json_text *const t = &st->text;
+    st->line = json_place(t) == t->source->begin;
+    do {
+        while (t->p < t->end && *t->p != '\n' && json_is_space(t->p, t->end))
+            t->p++;
+        if (!json_view(t, 1, e))
+            return false;
+    } while (json_is_space(t->p, t->end) && *t->p != '\n');
+    st->line = st->line || t->p == t->end || *t->p == '\n';
+    return true;
+}
+
+// Between the objects of a stream of server-sent events stand the names of its lines. They are passed over, as is the data that ends a
+// stream. Sets *again when something was.
 static bool skip_event(struct state *st, bool *again, struct err *e)
 {
-    static const char *const others[] = {"event:", "id:", "retry:", ":"};
-    if (!take(&st->text, "data:", again, e))
-        return false;
-    if (*again) {
-        st->events = true;
-        return true;
-    }
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-        if (!take(&st->text, others[i], again, e))
+    for (size_t i = 0; i < N_NAMES && st->line; i++) {
+        if (!take(&st->text, names[i], again, e))
             return false;
-        if (*again)
+        if (*again && i) {
+            st->names = true;
             return skip_line(&st->text, e);
+        }
+        if (*again) {
+            st->events = true;
+            return true;
+        }
     }
     if (!st->events)
         return true;
@@ -116,6 +137,8 @@ static bool seek_row(struct state *st, char *c, struct err *e)
         if (*c == ']') {
             st->text.p++;
             st->in_list = false;
+            if (!find_line(st, e))
+                return false;
             continue;
         }
         if (!st->first) {
@@ -147,7 +170,7 @@ static bool is_list(struct state *st, bool *list, struct err *e)
 static bool find_row(struct state *st, char *c, struct err *e)
 {
     json_release(&st->text); // what lies before this row is done with
-    if (!seek_row(st, c, e))
+    if (!find_line(st, e) || !seek_row(st, c, e))
         return false;
     while (*c == '[' && !st->in_list) {
         if (!is_list(st, &st->in_list, e))
@@ -202,6 +225,14 @@ static bool judge(const struct state *st, bool good, struct input_row *r, const 
     return good;
 }
 
+// Names of a stream without its data are something else, such as rows with a label.
+static bool end_of_input(const struct state *st, struct err *e)
+{
+    if (st->names && !st->events)
+        return json_syntax(&st->text, "a row", e);
+    return json_reply_end(&st->reply, e);
+}
+
 static bool next_json(void *self, struct source *s, struct input_row *r, bool *end, struct err *e)
 {
     struct state *const st = self;
@@ -214,7 +245,8 @@ static bool next_json(void *self, struct source *s, struct input_row *r, bool *e
             return false;
         *end = !c;
         if (!c)
-            return json_reply_end(&st->reply, e);
+            return end_of_input(st, e);
+        st->names = false;
         row = c == '[';
         if (row && !json_read_numbers(&st->text, &st->row, e))
             return false;

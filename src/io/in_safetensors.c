@@ -29,6 +29,14 @@ static const cJSON *part(const cJSON *tensor, const char *name)
     return cJSON_GetObjectItemCaseSensitive(tensor, name);
 }
 
+// The tensor called name, from this one on.
+static const cJSON *part_from(const cJSON *tensor, const char *name)
+{
+    while (tensor && strcmp(tensor->string, name) != 0)
+        tensor = tensor->next;
+    return tensor;
+}
+
 static bool find_type(const cJSON *tensor, struct matrix *m)
 {
     static const struct {
@@ -118,6 +126,8 @@ static const cJSON *choose(const cJSON *root, const char *name, struct matrix *m
     struct list l;
     const int n = list(&l, root, true);
     const cJSON *tensor = name ? part(root, name) : root->child;
+    if (name && tensor && part_from(tensor->next, name))
+        return err_set(e, STATUS_DATA, "the header holds tensor '%.*s' more than once", err_clip(name, NAME_SHOWN), name), NULL;
     if (name && !tensor)
         return err_set(e, STATUS_USAGE, "there is no tensor '%.*s'; those that hold rows: %s", err_clip(name, NAME_SHOWN), name,
                        l.text),
@@ -232,10 +242,11 @@ static bool open_safetensors(void *self, const struct format *f, struct source *
     return ok && skip(s, begin, e);
 }
 
-// A little-endian header length, then JSON.
+// A little-endian header length, then JSON: raw f32 rows whose second number is 0 could pass for that by their third one's first byte.
 static bool probe_safetensors(const unsigned char *head, size_t len)
 {
-    return len > 8 && head[8] == '{' && !head[4] && !head[5] && !head[6] && !head[7];
+    return len > 8 && head[8] == '{' && !head[4] && !head[5] && !head[6] && !head[7] &&
+           (len == 9 || (head[9] && strchr("\"} \t\r\n", head[9])));
 }
 
 const struct format format_safetensors = {.name = "safetensors",

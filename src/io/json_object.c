@@ -81,13 +81,16 @@ static bool holds_objects(struct json_text *t, bool *objects, struct err *e)
 }
 
 // The value of a member whose name asks for numbers: they are read, and a 0 stands for them in the envelope. With *taken false, it is
-// something else under that name.
+// something else under that name. null is absent, as with the other members.
 static bool numbers(struct json_object *o, struct json_text *t, enum plane plane, bool *taken, struct err *e)
 {
     char c;
     bool objects;
     if (!json_next_byte(t, &c, e))
         return false;
+    *taken = false;
+    if (c == 'n')
+        return true;
     if (c != '[')
         return json_syntax(t, "an array of numbers", e);
     if (!holds_objects(t, &objects, e))

@@ -22,7 +22,8 @@ struct json_object {
     size_t len, cap;
 };
 
-// Reads the object at hand, from its '{' on. "logits", "logprobs", "probs" and "ids" are numbers unless they hold objects.
+// Reads the object at hand, from its '{' on. "logits", "logprobs", "probs" and "ids" are numbers unless they are null
+// or hold objects.
 bool json_object_read(struct json_object *o, struct json_text *t, struct err *e);
 
 void json_object_free(struct json_object *o);

@@ -7,6 +7,7 @@
 #include <cjson/cJSON.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const char *const ask[] = {
     [REPLY_LLAMA] = "\"n_probs\": N",
@@ -67,11 +68,22 @@ static bool take_prompt(struct json_reply *reply, const cJSON *ids, enum token_s
     return true;
 }
 
+// The ids of chosen tokens, which vLLM tells apart from them: the first, if there are as many as tokens.
+static const cJSON *first_id(const cJSON *ids, const cJSON *tokens)
+{
+    return cJSON_GetArraySize(ids) == cJSON_GetArraySize(tokens) ? first(ids) : NULL;
+}
+
+static int64_t id_of(const cJSON *id)
+{
+    return id && json_is_id(id) ? (int64_t)id->valuedouble : -1;
+}
+
 // Records that hold their lists: llama-server's, old and new, OpenAI's chat and Ollama's. ids: of the chosen tokens, or NULL.
 static bool add_records(struct json_reply *reply, struct position p, const cJSON *records, const cJSON *ids, struct err *e)
 {
     static const char *const lists[] = {"top_logprobs", "top_probs", "probs"};
-    const cJSON *id = cJSON_GetArraySize(ids) == cJSON_GetArraySize(records) ? first(ids) : NULL;
+    const cJSON *id = first_id(ids, records);
     p.shape = TOKEN_RECORD;
     for (const cJSON *r = first(records); r; r = r->next, id = next(id), p.index++, p.fresh = false) {
         p.chosen = r;
@@ -80,7 +92,7 @@ static bool add_records(struct json_reply *reply, struct position p, const cJSON
             p.list = array(r, lists[i]);
         if (p.list && !p.list->child) // an empty list is none
             p.list = NULL;
-        p.id = id && json_is_id(id) ? (int64_t)id->valuedouble : -1;
+        p.id = id_of(id);
         if (!add(reply, &p, e))
             return false;
     }
@@ -88,16 +100,18 @@ static bool add_records(struct json_reply *reply, struct position p, const cJSON
 }
 
 // OpenAI's old completions: parallel arrays. The first token of an echoed prompt has no list.
-static bool add_legacy(struct json_reply *reply, struct position p, const cJSON *logprobs, struct err *e)
+static bool add_legacy(struct json_reply *reply, struct position p, const cJSON *logprobs, const cJSON *ids, struct err *e)
 {
+    const cJSON *id = first_id(ids, array(logprobs, "tokens"));
     const cJSON *list = first(array(logprobs, "top_logprobs")), *number = first(array(logprobs, "token_logprobs"));
     p.kind = REPLY_LEGACY;
     p.shape = TOKEN_TEXT;
-    for (const cJSON *t = first(array(logprobs, "tokens")); t; t = t->next, p.index++) {
+    for (const cJSON *t = first(array(logprobs, "tokens")); t; t = t->next, id = next(id), p.index++) {
         const bool start = !p.index && cJSON_IsNull(list);
         p.chosen = t;
         p.list = cJSON_IsObject(list) && list->child ? list : NULL;
         p.number = cJSON_IsNumber(number) ? number : NULL;
+        p.id = id_of(id);
         if (!start && !add(reply, &p, e))
             return false;
         p.fresh = p.fresh && start;
@@ -141,29 +155,35 @@ static bool choice_tokens(struct json_reply *reply, struct position p, const cJS
     const cJSON *const logprobs = member(choice, "logprobs");
     if (array(logprobs, "content"))
         return add_records(reply, p, array(logprobs, "content"), array(choice, "token_ids"), e);
-    return add_legacy(reply, p, logprobs, e);
+    return add_legacy(reply, p, logprobs, array(choice, "token_ids"), e);
+}
+
+// Parts of several choices, or of several prompts, come as they are ready.
+static bool not_mixed(const cJSON *numbered, bool part, struct err *e)
+{
+    const cJSON *const index = member(numbered, "index");
+    return !part || !cJSON_IsNumber(index) || index->valuedouble <= 0 ||
+           err_set(e, STATUS_DATA, "the choices of a stream come mixed; ask the server for one, or without \"stream\"");
 }
 
 // Chat and other completions in OpenAI's shape; vLLM adds the prompt, to the reply or to each choice.
 static bool open_choices(struct json_reply *reply, const cJSON *root, bool part, struct err *e)
 {
     const cJSON *choice;
-    const size_t before = reply->n_prompt;
     size_t n = 0, number = 0;
     if (!add_prompt(reply, begin(reply, REPLY_PROMPT), array(root, "prompt_logprobs"), array(root, "prompt_token_ids"), e))
         return false;
-    n = reply->n_prompt - before;
+    n = reply->n_prompt;
     cJSON_ArrayForEach(choice, array(root, "choices"))
     {
-        const cJSON *const index = member(choice, "index");
         struct position p = begin(reply, REPLY_OPENAI);
         const size_t rows = reply->n, own = reply->n_prompt;
-        if (part && cJSON_IsNumber(index) && index->valuedouble > 0)
-            return err_set(e, STATUS_DATA, "the choices of a stream come mixed; ask the server for one, or without \"stream\"");
+        if (!not_mixed(choice, part, e))
+            return false;
         if (!add_prompt(reply, p, array(choice, "prompt_logprobs"), array(choice, "prompt_token_ids"), e))
             return false;
         p.fresh = p.fresh && reply->n == rows && (number || !rows);
-        p.before = reply->n_prompt > own ? own : before;
+        p.before = reply->n_prompt > own ? own : 0;
         p.n_before = reply->n_prompt > own ? reply->n_prompt - own : n;
         if (!choice_tokens(reply, p, choice, e))
             return false;
@@ -221,12 +241,15 @@ static bool open_kind(struct json_reply *reply, const cJSON *root, bool part, en
 {
     const cJSON *const completion = array(root, "completion_probabilities"), *const probs = array(root, "probs");
     const cJSON *const logprobs = array(root, "logprobs"), *const meta = member(root, "meta_info");
+    const char *const object = cJSON_GetStringValue(member(root, "object"));
     *found = true;
     *kind = REPLY_LLAMA;
     if (member(root, "error"))
         return server_error(member(root, "error"), e);
+    if (object && !strcmp(object, "error")) // vLLM and SGLang, in their own terms
+        return server_error(root, e);
     if (completion)
-        return add_records(reply, begin(reply, *kind), completion, NULL, e);
+        return not_mixed(root, part, e) && add_records(reply, begin(reply, *kind), completion, NULL, e);
     if (probs && member(first(probs), "tok_str")) { // one position of an old llama-server's, by itself
         struct position p = begin(reply, *kind);
         p.shape = TOKEN_RECORD;
@@ -249,6 +272,8 @@ static bool open_kind(struct json_reply *reply, const cJSON *root, bool part, en
         return true;
     *kind = REPLY_LLAMA;
     *found = cJSON_IsString(member(root, "content"));
+    if (!*found && member(root, "detail")) // FastAPI, in front of many a server
+        return server_error(member(root, "detail"), e);
     return true;
 }
 
@@ -268,7 +293,9 @@ static bool goes_on(const cJSON *root, bool part)
 bool json_reply_open(struct json_reply *reply, const cJSON *root, bool part, bool *found, struct err *e)
 {
     enum reply_kind kind;
-    reply->n = reply->next = reply->n_prompt = 0;
+    reply->n = reply->next = 0;
+    reply->n_prompt = part ? reply->held : 0;
+    reply->held = 0;
     if (!open_kind(reply, root, part, &kind, found, e))
         return false;
     if (!*found)
@@ -279,6 +306,7 @@ bool json_reply_open(struct json_reply *reply, const cJSON *root, bool part, boo
         return true;
     }
     reply->goes_on = reply->goes_on && goes_on(root, part);
+    reply->held = part ? reply->n_prompt : 0;
     reply->missing = ask[kind];
     return may_lack(root, part) ||
            err_set(e, STATUS_DATA, "the reply lists no tokens; ask the server for them with %s", reply->missing);
@@ -317,6 +345,7 @@ bool json_reply_next(struct json_reply *reply, const struct input_config *config
 void json_reply_stop(struct json_reply *reply)
 {
     reply->goes_on = false;
+    reply->held = 0;
 }
 
 bool json_reply_end(const struct json_reply *reply, struct err *e)

@@ -30,6 +30,7 @@ struct json_reply {
 
     // across the replies of an input
     bool goes_on;        // the next one goes on with the sequence of the last, both being parts of a stream
+    size_t held;         // tokens of the prompt that a stream told before its first position
     const char *missing; // what to ask for, if some part of a stream lists no tokens
     bool any;            // some reply had positions
 };

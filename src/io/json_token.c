@@ -61,9 +61,10 @@ static bool read_record(const cJSON *value, struct token *t)
     if (!t->text)
         t->text = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(value, "content"));
     t->bytes = cJSON_IsArray(bytes) ? bytes : NULL;
-    if (id && !json_is_id(id))
+    const bool given = id && !cJSON_IsNull(id);
+    if (given && !json_is_id(id))
         return false;
-    t->id = id ? (int64_t)id->valuedouble : id_in_text(t->text);
+    t->id = given ? (int64_t)id->valuedouble : id_in_text(t->text);
     if (t->id < 0 && !t->text && !t->bytes)
         return false;
     return (!logprob && !prob) || read_logit(logprob ? logprob : prob, !logprob, t);
@@ -135,17 +136,29 @@ static bool same_token(const struct token *a, const struct token *b)
 {
     if (a->id >= 0 && b->id >= 0)
         return a->id == b->id;
-    if (a->bytes && b->bytes)
+    if (a->bytes && b->bytes && a->bytes->child && b->bytes->child)
         return cJSON_Compare(a->bytes, b->bytes, 1);
     return a->text && b->text && !strcmp(a->text, b->text);
+}
+
+// Where in the list the chosen token is, or its length. Texts may come twice, such as that of half a character; then the logit tells.
+static size_t find_chosen(const struct token_list *l, const struct token *chosen)
+{
+    size_t at = l->n;
+    for (size_t i = 0; i < l->n; i++) {
+        if (!same_token(&l->token[i], chosen))
+            continue;
+        if (!chosen->has_logit || l->token[i].logit == chosen->logit)
+            return i;
+        at = at < l->n ? at : i;
+    }
+    return at;
 }
 
 // Finds the chosen token's place in the list, where it goes if it is not there; the list's length when it cannot go there.
 static size_t place_chosen(struct token_list *l, const struct token *chosen)
 {
-    size_t at = 0;
-    while (at < l->n && !same_token(&l->token[at], chosen))
-        at++;
+    const size_t at = find_chosen(l, chosen);
     if (at == l->n && chosen->has_logit)
         l->token[l->n++] = *chosen;
     else if (at < l->n && l->token[at].id < 0)
@@ -153,13 +166,13 @@ static size_t place_chosen(struct token_list *l, const struct token *chosen)
     return at;
 }
 
-// A token's bytes, rather those told as such than its text, which cannot hold a part of a character.
+// A token's bytes, rather those told as such than its text, which cannot hold a part of a character. An empty array tells none.
 static bool bytes_of(struct token_list *l, const struct token *t, struct piece *piece, struct err *e)
 {
     const cJSON *byte;
     size_t n = 0;
     *piece = (struct piece){(const unsigned char *)t->text, t->text ? strlen(t->text) : 0};
-    if (!t->bytes)
+    if (!t->bytes || !t->bytes->child)
         return true;
     if (!mem_grow(&l->bytes, &l->bytes_cap, (size_t)cJSON_GetArraySize(t->bytes) + 1, 1))
         return err_from_fault(e, fault_memory());
@@ -183,7 +196,8 @@ static bool look_up(struct token_list *l, struct token *t, const struct input_co
         return err_from_fault(e, fault_memory());
     if (!bytes_of(l, t, &piece, e))
         return false;
-    const uint32_t id = lookup_find(&l->lookup, piece.p, piece.len);
+    // Nothing is said by all ids without a token, so it tells none of them.
+    const uint32_t id = piece.len ? lookup_find(&l->lookup, piece.p, piece.len) : VOCAB_NONE;
     t->id = id;
     return id != VOCAB_NONE || err_set(e, STATUS_DATA, "token '%s' is not in the vocabulary", t->text ? t->text : "");
 }
