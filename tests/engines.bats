@@ -113,6 +113,18 @@ kept() {
     [ "$(kept --engine batch --temp 1 --top-k 3 --top-p 0.9 <<<"$row")" = '0 1' ]
 }
 
+@test "akunu-gpu: logits, scores and statistics are of the distribution it draws from, as in a dump" {
+    local gpu=(--engine akunu-gpu -s 1 -f f32 -n 3)
+    f32 1 2 4 >row.f32
+    [ "$(sampl "${gpu[@]}" --temp 0.5 --emit logits -O text row.f32)" = '2 4 8' ]
+    same <(sampl "${gpu[@]}" --temp 0.5 --emit logits -O f32 row.f32) <(f32 2 4 8)
+    same <(sampl "${gpu[@]}" --temp 0.5 --emit score --accept 1 row.f32) \
+        <(sampl -s 1 -f f32 -n 3 --samplers temperature --temp 0.5 --emit score --accept 1 row.f32)
+    sampl "${gpu[@]}" --temp 0.5 --stats row.f32 2>got
+    sampl -s 1 -f f32 -n 3 --samplers temperature --temp 0.5 --stats row.f32 2>want
+    same <(grep -E '^(kept|entropy|divergence)' want) <(grep -E '^(kept|entropy|divergence)' got)
+}
+
 @test "pitfall, temperature 0: the first largest, without a division or a draw" {
     local engine
     for engine in ollama akunu akunu-gpu batch; do

@@ -43,6 +43,7 @@ make_files() {
     echo '{"model":{"type":"WordPiece","vocab":{"[UNK]":0,"a":1,"##b":2}},"added_tokens":[{"id":0,"content":"[PAD]","special":true}]}' >v.json
     printf 'a\nb\na\n' >v.txt
     printf '1 2\n3,x\n' >ids.bad
+    printf '1 2\0' >nul.ids
     printf '0 1\n2,1\n' >ids
     printf '%s\n' a b '</s>' >abc.vocab
     printf 'root ::= "a"\n  "b"' >bad.gbnf

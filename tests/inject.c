@@ -116,6 +116,12 @@ int fclose(FILE *f)
     return EOF;
 }
 
+int access(const char *path, int mode)
+{
+    NEXT(int, access, const char *, int)
+    return fails("access") ? -1 : next(path, mode);
+}
+
 int mkstemp(char *template)
 {
     NEXT(int, mkstemp, char *)

@@ -356,6 +356,17 @@ lines' --print-chain=llama >want
     run ! grep -q logit_bias body
 }
 
+@test "--print-chain=server: values of single stages and breakers are said, or refused where a request cannot say them" {
+    local vocab="$ROOT/samples/austen-vocab.gguf"
+    sampl -s 5 --samplers 'top_k=7;temperature=1.5' --print-chain=server | grep -F '"top_k":7' | grep -qF '"temperature":1.5'
+    sampl -s 5 --samplers 'temperature=2;temperature=2' --print-chain=server | grep -qF '"temperature":2'
+    sampl -s 5 --mirostat 2 --samplers 'temperature=2;temperature=3' --print-chain=server | grep -qF '"temperature":0.8'
+    sampl -s 5 --vocab "$vocab" --dry-multiplier 1 --dry-sequence-breaker '\\n"' --dry-sequence-breaker '\n' --print-chain=server >body
+    grep -qF '"dry_sequence_breakers":["\\n\"","\n"]' body
+    sampl -s 5 --dry-breaker-tokens 5 --dry-sequence-breaker none --print-chain=server >body # DRY is off
+    run ! grep -q breakers body
+}
+
 # The chains that --print-chain=llama has to carry over.
 chains() {
     cat <<-'END'

@@ -353,6 +353,22 @@ scale() {
     scale -n 50 empty.f16 -O tsv | cmp - <(sampl -n 50 -O tsv empty.f16)
 }
 
+@test "samples/scale/parallel.sh skips bad rows in one block and goes on to the next" {
+    need parallel
+    for row in 1 nan 3 inf 5 6; do
+        f32 "$row" 2
+    done >bad.f32
+    run -1 sampl -f f32 -n 2 -s 1 --on-error skip bad.f32
+    local want=$output
+    for how in '--on-error skip' --on-error=skip '--on-error stop --on_error skip'; do
+        # shellcheck disable=SC2086 # words
+        run -1 --separate-stderr scale -b 1 -n 2 bad.f32 -s 1 $how
+        [ "$output" = "$(grep -v ^sampl: <<<"$want")" ]
+    done
+    run -1 --separate-stderr scale -j 1 -b 1 -n 2 bad.f32 -s 1 --on-error skip --on-error stop
+    [ "${#lines[@]}" -eq 1 ]
+}
+
 @test "samples/scale/parallel.sh sends blocks to other machines" {
     need parallel
     # ssh of a sort: HOST -- COMMAND. As of a true one the command has SHELL, which parallel's own part over there needs.

@@ -65,7 +65,13 @@ f16 | bf16) format=${format:-${file##*.}} size=2 ;;
 *) die "'${format:-$file}' is none of the raw formats f32, f16 and bf16" ;;
 esac
 whole -n "$width"
+skip='' last=''
 for option; do
+    case $last,$option in
+    *,--on[-_]error=skip | --on[-_]error,skip) skip=yes ;;
+    *,--on[-_]error=stop | --on[-_]error,stop) skip='' ;;
+    esac
+    last=$option
     case $option in
     -o* | --output | --output=*) die "'$option' would be written by all blocks; redirect the output" ;;
     esac
@@ -101,6 +107,20 @@ if command -v "${SAMPL:-sampl}" >/dev/null; then
     eval "$command --row-base $((all > rows))" </dev/null >/dev/null || exit
 fi
 
-# The jobs are counted from 1. Their outputs come in order (-k); after one has failed no other begins.
-exec parallel ${jobs:+-j "$jobs"} ${logins:+--sshlogin "$logins"} --pipepart -a "$file" --recend '' --block $((rows * row)) -k \
-    --halt soon,fail=1 "$command --row-base {= \$_ = (seq() - 1) * $rows =}"
+# The jobs are counted from 1. Their outputs come in order (-k).
+blocks() {
+    parallel ${jobs:+-j "$jobs"} ${logins:+--sshlogin "$logins"} --pipepart -a "$file" --recend '' --block $((rows * row)) -k "$@" \
+        "$command --row-base {= \$_ = (seq() - 1) * $rows =}"
+}
+
+# After one has failed no other begins; but a block of which only bad rows were skipped has not, and the greatest status is that of all.
+if [ -z "$skip" ]; then
+    blocks --halt soon,fail=1
+    exit
+fi
+log=$(mktemp) || exit 3
+trap 'rm -f "$log"' EXIT
+trap 'exit 130' INT TERM HUP
+blocks --joblog "$log"
+status=$?
+awk -F '\t' -v least=$((status > 0)) 'NR > 1 && $7 + $8 > most { most = $7 + $8 } END { exit most > least ? most : least }' "$log"

@@ -98,7 +98,7 @@ const struct option_row option_table[] = {
      .help = "mirostat learning rate, eta"},
     {"mirostat-ent", .server = "mirostat_tau", .metavar = "X", .group = GROUP_CHAIN, .def = "5", PARAM(mirostat_ent), FINITE,
      .help = "mirostat target entropy, tau, in bits"},
-    {"adaptive-target", .metavar = "P", .group = GROUP_CHAIN, .def = "-1", PARAM(adaptive_target), FINITE,
+    {"adaptive-target", .metavar = "P", .group = GROUP_CHAIN, .def = "-1", PARAM(adaptive_target), FLOAT(-FLT_MAX, 1),
      .help = "adaptive_p: probability to aim at; negative: plain draw"},
     {"adaptive-decay", .metavar = "X", .group = GROUP_CHAIN, .def = "0.9", PARAM(adaptive_decay), FINITE,
      .help = "adaptive_p: how long it remembers, 0 to 0.99"},

@@ -4,6 +4,7 @@
 #include "cli/option_table.h"
 #include "cli/set.h"
 #include "io/output.h"
+#include "sample/registry.h"
 
 #include <cjson/cJSON.h>
 #include <inttypes.h>
@@ -119,9 +120,76 @@ static bool add_stages(cJSON *to, const struct options *o)
     return ok;
 }
 
-// llama-server's request body. The server has one value a parameter, so parameters of a single stage cannot be said.
+static bool unsayable(const char *what, const char *name, struct err *e)
+{
+    return err_set(e, STATUS_USAGE, "--print-chain: llama-server has no %s%s", what, name);
+}
+
+// The server has one value a parameter: finds that which all stages of a sampler share. Mirostat's temperature is the common one.
+static bool shared_params(const struct options *o, const struct registry_row *sampler, const struct params **params,
+                          struct err *e)
+{
+    const char *at = sampler->options;
+    const struct option_row *const main = next_option(o, &at);
+    char first[NUMBER_TEXT], other[NUMBER_TEXT];
+    *params = NULL;
+    for (size_t i = 0; main && !o->params.mirostat && i < o->n_choices; i++) {
+        if (o->choice[i].row != sampler)
+            continue;
+        if (*params && strcmp(value_text(main, *params, first), value_text(main, &o->choice[i].params, other)) != 0)
+            return unsayable("second value of --", main->name, e);
+        *params = &o->choice[i].params;
+    }
+    *params = *params ? *params : &o->params;
+    return true;
+}
+
+static bool is_on(const struct options *o, const struct sampler *sampler)
+{
+    for (size_t i = 0; i < o->n_plan; i++)
+        if (o->plan[i].row->sampler == sampler && chain_enabled(&o->plan[i]))
+            return true;
+    return false;
+}
+
+// What the server would refuse, or pass over.
+static bool check_request(const struct options *o, struct err *e)
+{
+    const struct params *const p = &o->params;
+    const struct params *shared;
+    for (const struct registry_row *row = registry; row->name; row++)
+        if (!shared_params(o, row, &shared, e))
+            return false;
+    if (is_on(o, &sampler_greedy))
+        return unsayable("sampler ", "greedy", e);
+    if (p->repeat_last_n < 0)
+        return unsayable("-1 for --", "repeat-last-n", e);
+    if (p->dry_penalty_last_n < 0)
+        return unsayable("-1 for --", "dry-penalty-last-n", e);
+    if (is_on(o, &sampler_dry) && p->n_dry_breakers)
+        return unsayable("--", "dry-breaker-tokens", e);
+    return !is_on(o, &sampler_dry) || p->n_dry_texts || unsayable("empty list for --", "dry-sequence-breaker", e);
+}
+
+// Escapes resolved: the server knows none but those of JSON.
+static bool add_breakers(cJSON *to, const struct params *p)
+{
+    cJSON *const list = cJSON_AddArrayToObject(to, "dry_sequence_breakers");
+    bool ok = list;
+    for (size_t i = 0; ok && i < p->n_dry_texts; i++) {
+        char *const text = strndup((const char *)p->dry_texts[i].p, p->dry_texts[i].len);
+        cJSON *const item = text ? cJSON_CreateString(text) : NULL;
+        ok = item && cJSON_AddItemToArray(list, item);
+        free(text);
+    }
+    return ok;
+}
+
+// llama-server's request body.
 static bool add_request(cJSON *to, const struct options *o)
 {
+    const struct params *shared;
+    struct err e;
     cJSON *const names = cJSON_AddArrayToObject(to, "samplers");
     bool ok = names && add_seed(to, o);
     for (size_t i = 0; ok && i < o->n_choices; i++) {
@@ -129,8 +197,9 @@ static bool add_request(cJSON *to, const struct options *o)
         ok = name && cJSON_AddItemToArray(names, name);
     }
     for (const struct registry_row *row = registry; ok && row->name; row++)
-        ok = add_params(to, o, row->options, &o->params, true);
+        ok = shared_params(o, row, &shared, &e) && add_params(to, o, row->options, shared, true);
     return ok && add_params(to, o, "mirostat", &o->params, true) &&
+           (!o->dry_text_given || !o->params.n_dry_texts || add_breakers(to, &o->params)) &&
            (!o->gbnf || cJSON_AddStringToObject(to, "grammar", o->gbnf)) && (!o->params.n_bias || add_bias(to, &o->params));
 }
 
@@ -225,7 +294,9 @@ static void print_flags(const struct options *o)
 bool print_chain(const struct options *o, struct err *e)
 {
     if (o->engine->options && !strcmp(o->how, "server"))
-        return err_set(e, STATUS_USAGE, "--print-chain: llama-server has no engine %s", o->engine->name);
+        return unsayable("engine ", o->engine->name, e);
+    if (!strcmp(o->how, "server") && !check_request(o, e))
+        return false;
     if (!strcmp(o->how, "json") || !strcmp(o->how, "server"))
         return print_json(o, e);
     if (!strcmp(o->how, "llama"))

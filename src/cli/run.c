@@ -17,15 +17,25 @@ static void tell(const struct options *o, const struct kern *kern)
         err_note("--backend-sampling has no effect: there is no backend");
 }
 
+// Why the run cannot use more than one thread, or NULL. Threads work on many rows at a time, and a record that is to be written out at once
+// cannot wait for those.
+static const char *one_thread(const struct worker *w, const struct output *out)
+{
+    if (!worker_splits(w))
+        return "the chain carries state from row to row";
+    return out->flush ? "each record is written out at once" : NULL;
+}
+
 static bool work_off(const struct options *o, const struct kern *kern, struct input *in, struct sink *sink, struct err *e)
 {
     struct worker w;
     bool ok = worker_init(&w, o, kern, e);
-    if (ok && o->threads > 1 && worker_splits(&w)) {
+    const char *const why = ok && o->threads > 1 ? one_thread(&w, sink->out) : NULL;
+    if (ok && o->threads > 1 && !why) {
         ok = parallel_run(o, kern, in, sink, e);
     } else if (ok) {
-        if (o->threads > 1 && o->verbose)
-            err_note("one thread: the chain carries state from row to row");
+        if (why && o->verbose)
+            err_note("one thread: %s", why);
         ok = serial_run(&w, in, sink, NULL, e);
     }
     worker_free(&w);

@@ -213,6 +213,18 @@ static bool set_biases(const cJSON *item, struct options *o, struct err *e)
     return true;
 }
 
+// The text in which our own escapes mean `text` itself: the server's has none but those of JSON. To be freed.
+static char *escaped(const char *text)
+{
+    char *const all = malloc(2 * strlen(text) + 1), *at = all;
+    for (; all && *text; *at++ = *text++)
+        if (*text == '\\')
+            *at++ = '\\';
+    if (all)
+        *at = '\0';
+    return all;
+}
+
 static bool set_breakers(const cJSON *item, struct options *o, struct err *e)
 {
     const cJSON *text;
@@ -223,7 +235,7 @@ static bool set_breakers(const cJSON *item, struct options *o, struct err *e)
     {
         if (!cJSON_IsString(text))
             return wrong(item, "a list of texts", e);
-        const char *const kept = derive_keep(o, strdup(text->valuestring));
+        const char *const kept = derive_keep(o, escaped(text->valuestring));
         if (!kept)
             return err_from_fault(e, fault_memory());
         if (!set(option_by_name("dry-sequence-breaker", strlen("dry-sequence-breaker")), kept, o, e))

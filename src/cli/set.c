@@ -64,6 +64,8 @@ bool set_float(const struct option_row *row, const char *value, struct options *
         return err_set(e, STATUS_USAGE, "--%s: '%s' is not finite", row->name, value);
     if ((v < row->low || v > row->high) && row->high >= FLT_MAX)
         return err_set(e, STATUS_USAGE, "--%s: '%s' is out of range, from %g up", row->name, value, row->low);
+    if (v > row->high && row->low <= -FLT_MAX)
+        return err_set(e, STATUS_USAGE, "--%s: '%s' is out of range, up to %g", row->name, value, row->high);
     if (v < row->low || v > row->high)
         return err_set(e, STATUS_USAGE, "--%s: '%s' is out of range, from %g to %g", row->name, value, row->low, row->high);
     FIELD(float) = v;
@@ -159,7 +161,8 @@ static bool read_ids(const struct option_row *row, const char *value, struct ids
     size_t len;
     if (!file_slurp(value + 1, &text, &len, e))
         return err_prefix(e, "--%s", row->name);
-    const bool ok = parse_ids(row, text, len, ids, e);
+    const bool ok = strlen(text) < len ? err_set(e, STATUS_USAGE, "--%s: '%s' holds a NUL byte", row->name, value)
+                                       : parse_ids(row, text, len, ids, e);
     free(text);
     return ok;
 }

@@ -2,6 +2,7 @@
 #include "cli/worker.h"
 
 #include "base/mem.h"
+#include "cli/emit.h"
 #include "cli/part.h"
 
 #include <inttypes.h>
@@ -14,6 +15,7 @@ bool worker_init(struct worker *w, const struct options *o, const struct kern *k
     cand_init(&w->cand, kern);
     w->cand.want_p = o->dump || o->emit == EMIT_PROBS;
     w->cand.want_chosen_p = o->dump || (o->output_format && strcmp(o->output_format, "text") != 0);
+    w->cand.want_logits = o->stats || o->emit == EMIT_SCORE || emit_distribution(o->emit);
     w->seq = sequences_find(&w->sequences, NULL, e);
     return w->seq;
 }

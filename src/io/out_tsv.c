@@ -68,10 +68,11 @@ static void bad(struct output *out, const struct record *r)
 {
     const bool ids = out->emit == EMIT_IDS || out->emit == EMIT_TEXT;
     fprintf(out->f,
-            out->dump ? "%" PRIu64 "\t0\t-1\tnan\tnan\tnan\t0\n"
-            : ids     ? "%" PRIu64 "\t-1\tnan\t0\n"
-                      : "%" PRIu64 "\t-1\tnan\n",
+            out->dump ? "%" PRIu64 "\t0\t-1\tnan\tnan\tnan\t0"
+            : ids     ? "%" PRIu64 "\t-1\tnan\t0"
+                      : "%" PRIu64 "\t-1\tnan",
             r->row);
+    fputs(ids && out->vocab ? "\t\n" : "\n", out->f); // a row of as many columns as the others
 }
 
 const struct output_format output_tsv = {

@@ -71,7 +71,8 @@ static char *resolve(const char *path)
     return at;
 }
 
-// Opens a temporary file beside the one to be made, which keeps its permissions if it exists. Devices and pipes are written directly.
+// Opens a temporary file beside the one to be made, which keeps its permissions if it exists, and is not replaced if they forbid to write
+// to it. Devices and pipes are written directly.
 static bool open_file(struct output *out, const char *path, struct err *e)
 {
     struct stat st;
@@ -80,6 +81,8 @@ static bool open_file(struct output *out, const char *path, struct err *e)
         out->f = fopen(path, "ab");
         return out->f || output_fail(out, "open", e);
     }
+    if (exists && access(path, W_OK))
+        return output_fail(out, "open", e);
     out->path = resolve(path);
     out->temporary = out->path ? malloc(strlen(out->path) + sizeof ".XXXXXX") : NULL;
     if (!out->temporary)

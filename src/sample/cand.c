@@ -15,6 +15,7 @@ void cand_init(struct cand *c, const struct kern *kern)
     c->kern = kern;
     c->want_p = true;
     c->want_chosen_p = true;
+    c->want_logits = true;
 }
 
 void cand_free(struct cand *c)

@@ -57,6 +57,7 @@ struct cand {
 
     bool want_p; // set by the caller: p of every candidate will be read after the chain, so selectors must not leave it undone
     bool want_chosen_p; // set by the caller: chosen_p will be read
+    bool want_logits;   // set by the caller: the logits after the chain will be read, which gumbel leaves out of a draw
     uint32_t position;  // set by the caller: of the row in its sequence, from 0
 
     // the selector's answer

@@ -90,7 +90,7 @@ static struct fault apply(void *self, struct cand *c, const struct params *p, co
     }
     c->chosen = job.id;
     c->chosen_p = 0.0f;
-    return c->want_p || c->want_chosen_p ? describe(c, p->temp) : fault_none();
+    return c->want_p || c->want_chosen_p || c->want_logits ? describe(c, p->temp) : fault_none();
 }
 
 const struct sampler sampler_gumbel = {.selector = true, .apply = apply};

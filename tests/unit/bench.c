@@ -224,7 +224,7 @@ static void measure(const struct bench_chain *b, struct rows *r, const struct ke
     struct chain *const ch = build(b);
     struct cand c;
     cand_init(&c, kern);
-    c.want_p = c.want_chosen_p = false;
+    c.want_p = c.want_chosen_p = c.want_logits = false;
     run_chain(r, ch, &c); // warm: memory is there, pages are mapped
     for (int i = 0; i < ROUNDS; i++) {
         floor[i] = run_floor(r) / BATCH;
@@ -280,7 +280,7 @@ static int run_once(const char *tier, size_t n, const char *name, char *data)
         struct chain *const ch = build(&chains[i]);
         struct cand c;
         cand_init(&c, kern);
-        c.want_p = c.want_chosen_p = false;
+        c.want_p = c.want_chosen_p = c.want_logits = false;
         run_chain(&rows, ch, &c);
         run_chain(&rows, ch, &c);
         cand_free(&c);
