@@ -121,6 +121,9 @@ END
     # another seed starts anew from there
     members 0 12 '$m{params} = q({"seed":11}) if $i == 6' | sampl -s 6 | tail -6 >seeded
     members 6 6 | sampl -s 11 | cmp - seeded
+    # a sampler that rests for a row draws on where it was
+    members 0 12 '$m{params} = $i == 4 ? q({"xtc_probability":0}) : q({"xtc_probability":0.5})' | sampl -s 6 --samplers 'xtc;greedy' --xtc-threshold 0.01 | sed 5d >got
+    members 0 12 '' | sed 5d | sampl -s 6 --samplers 'xtc;greedy' --xtc-threshold 0.01 --xtc-probability 0.5 | cmp - got
     # repeated tokens from before the change are penalised
     members 0 12 '$m{params} = q({"repeat_penalty":3}) if $i == 6; $m{accept} = $i' | sampl -s 6 --dump-probs -O json | tail -1 >got
     sampl -s 6 --repeat-penalty 3 --accept 0,1,2,3,4,5,6,7,8,9,10,11 --dump-probs -O json plain | tail -1 | cmp - got
