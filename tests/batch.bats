@@ -129,6 +129,15 @@ END
     sampl -s 6 --repeat-penalty 3 --accept 0,1,2,3,4,5,6,7,8,9,10,11 --dump-probs -O json plain | tail -1 | cmp - got
 }
 
+@test "batch: parameters repeated in each row cost nothing more as the history grows" {
+    perl -e 'print qq({"params":{"temperature":1},"logits":[1,2,3]}\n) x 150000' >rows
+    (ulimit -t 20 && sampl -s 1 rows >got)
+    sed 's/"params":{[^}]*},//' rows | sampl -s 1 --temp 1 | cmp - got
+    # but a random seed is another one each time
+    perl -e 'print qq({"params":{"seed":-1},"logits":[@{[join ",", (0) x 1000]}]}\n) x 3' | sampl -s 1 --temp 1 --top-k 0 | sort -u >got
+    [ "$(wc -l <got)" -gt 1 ]
+}
+
 @test "batch: accept and prompt_tokens of rows are --accept and --prompt-tokens" {
     members 0 6 '$m{accept} = 100 + $i; $m{prompt_tokens} = "[1,2,3]" if !$i' | sampl -s 1 --repeat-penalty 2 --frequency-penalty 1 --dump-probs -O json >got
     members 0 6 | sampl -s 1 --repeat-penalty 2 --frequency-penalty 1 --prompt-tokens 1,2,3 --accept 100,101,102,103,104,105 --dump-probs -O json | cmp - got
