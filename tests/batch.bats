@@ -121,9 +121,21 @@ END
     # another seed starts anew from there
     members 0 12 '$m{params} = q({"seed":11}) if $i == 6' | sampl -s 6 | tail -6 >seeded
     members 6 6 | sampl -s 11 | cmp - seeded
+    # a sampler that rests for a row draws on where it was
+    members 0 12 '$m{params} = $i == 4 ? q({"xtc_probability":0}) : q({"xtc_probability":0.5})' | sampl -s 6 --samplers 'xtc;greedy' --xtc-threshold 0.01 | sed 5d >got
+    members 0 12 '' | sed 5d | sampl -s 6 --samplers 'xtc;greedy' --xtc-threshold 0.01 --xtc-probability 0.5 | cmp - got
     # repeated tokens from before the change are penalised
     members 0 12 '$m{params} = q({"repeat_penalty":3}) if $i == 6; $m{accept} = $i' | sampl -s 6 --dump-probs -O json | tail -1 >got
     sampl -s 6 --repeat-penalty 3 --accept 0,1,2,3,4,5,6,7,8,9,10,11 --dump-probs -O json plain | tail -1 | cmp - got
+}
+
+@test "batch: parameters repeated in each row cost nothing more as the history grows" {
+    perl -e 'print qq({"params":{"temperature":1},"logits":[1,2,3]}\n) x 150000' >rows
+    (ulimit -t 20 && sampl -s 1 rows >got)
+    sed 's/"params":{[^}]*},//' rows | sampl -s 1 --temp 1 | cmp - got
+    # but a random seed is another one each time
+    perl -e 'print qq({"params":{"seed":-1},"logits":[@{[join ",", (0) x 1000]}]}\n) x 3' | sampl -s 1 --temp 1 --top-k 0 | sort -u >got
+    [ "$(wc -l <got)" -gt 1 ]
 }
 
 @test "batch: accept and prompt_tokens of rows are --accept and --prompt-tokens" {

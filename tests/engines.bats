@@ -333,3 +333,18 @@ shares() {
     same want got
     [ "$(sed -n '1p;6p' got)" = "$(sampl --engine batch --prompt-tokens 5 -n 4096 --rows :6 "$AUSTEN" | sed -n '1p;6p')" ]
 }
+
+@test "a row at temperature 0 draws nothing, and the generator goes on behind it" {
+    local engine
+    sampl -n 4096 --rows :12 --samplers '' --emit logits -O json -s 1 "$AUSTEN" >rows
+    sed '4s/^{/{"params":{"temperature":0},/; 6s/^{/{"params":{"temperature":1.5},/' rows >rest.json
+    for engine in ollama akunu; do
+        sampl --engine $engine --temp 1.5 --top-p 1 -s 7 rest.json | sed 4,5d >got
+        sed 4,5d rows | sampl --engine $engine --temp 1.5 --top-p 1 -s 7 >want
+        same want got
+        # not so behind another seed, though it is the first again
+        sed '4s/0}/0,"seed":8}/; 6s/1.5}/1.5,"seed":7}/' rest.json | sampl --engine $engine --temp 1.5 --top-p 1 -s 7 | sed 1,5d >got
+        sed 1,5d rows | sampl --engine $engine --temp 1.5 --top-p 1 -s 7 >want
+        same want got
+    done
+}

@@ -22,6 +22,7 @@ static void sequence_free(struct sequence *q)
     chain_free(q->chain);
     constraint_free(&q->constraint);
     forget_options(q->own);
+    free(q->params);
     free(q->name);
     free(q);
 }
@@ -156,7 +157,19 @@ static struct chain *continued(const struct sequence *q, const struct options *s
     return NULL;
 }
 
-bool sequence_change(struct sequences *s, struct sequence *q, const cJSON *params, struct err *e)
+// Parameters that ask for a random seed ask for another one each time.
+static bool random_seed(const cJSON *params)
+{
+    const cJSON *item;
+    cJSON_ArrayForEach(item, params)
+    {
+        if (!strcmp(item->string, "seed") && (item->valuedouble < 0 || item->valuedouble >= UINT32_MAX))
+            return true;
+    }
+    return false;
+}
+
+static bool change(struct sequences *s, struct sequence *q, const cJSON *params, struct err *e)
 {
     struct options *const own = changed(s, q->settings, params, e);
     struct chain *const chain = own ? continued(q, own, e) : NULL;
@@ -179,4 +192,20 @@ bool sequence_change(struct sequences *s, struct sequence *q, const cJSON *param
     q->settings = q->own = own;
     q->chain = chain;
     return true;
+}
+
+// Writers of rows that know no better repeat the parameters in each. A change costs time for each token of the history.
+bool sequence_change(struct sequences *s, struct sequence *q, const cJSON *params, struct err *e)
+{
+    char *text = cJSON_PrintUnformatted(params);
+    if (!text)
+        return err_from_fault(e, fault_memory());
+    const bool again = q->params && !strcmp(text, q->params), ok = again || change(s, q, params, e);
+    if (ok && !again) {
+        free(q->params);
+        q->params = random_seed(params) ? NULL : text;
+    }
+    if (text != q->params)
+        free(text);
+    return ok;
 }

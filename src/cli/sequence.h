@@ -12,6 +12,7 @@ struct sequence {
     uint32_t hash;
     const struct options *settings; // the run's, or own
     struct options *own;            // NULL: as the run's
+    char *params;                   // that made them, as text; NULL: none, or such as are never the same
     struct chain *chain;
     struct constraint constraint; // by the grammar
     bool begun;                   // a row has been seen

@@ -278,7 +278,7 @@ static const struct shaped {
     const char *name, *option; // that engines have or have not
     bool (*set)(const cJSON *item, struct options *o, struct err *e);
 } shaped[] = {
-    {"samplers", NULL, set_chain},
+    {"samplers", "samplers", set_chain},
     {"logit_bias", "logit-bias", set_biases},
     {"dry_sequence_breakers", "dry-sequence-breaker", set_breakers},
     {"grammar", "grammar", set_grammar_text},

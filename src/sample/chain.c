@@ -12,7 +12,8 @@ struct stage {
 
 struct chain {
     struct history history;
-    size_t n;
+    size_t n, n_idle;
+    struct stage *idle;   // [n_idle] of chains that this one goes on from, kept for one that has them again
     struct stage stage[]; // [n] the enabled ones
 };
 
@@ -47,16 +48,16 @@ size_t chain_plan(const struct params *p, const struct choice *choice, size_t n,
     return stages;
 }
 
-static struct fault add(struct chain *ch, const struct choice *choice, size_t index)
+// Builds a stage and, unless there is no memory for it, counts it in *n.
+static struct fault add(struct chain *ch, struct stage *stage, size_t *n, struct stage what)
 {
-    const struct sampler *const s = choice->row->sampler;
-    struct stage *const stage = &ch->stage[ch->n];
-    void *const state = calloc(1, s->size ? s->size : 1);
-    if (!state)
+    const struct sampler *const s = what.sampler;
+    what.state = calloc(1, s->size ? s->size : 1);
+    if (!what.state)
         return fault_memory();
-    *stage = (struct stage){s, index, choice->params, state};
-    ch->n++;
-    return s->init ? s->init(state, &stage->params, &ch->history) : fault_none();
+    *stage = what;
+    ++*n;
+    return s->init ? s->init(stage->state, &stage->params, &ch->history) : fault_none();
 }
 
 static void reset(struct stage *stage)
@@ -74,7 +75,7 @@ struct chain *chain_new(const struct choice *plan, size_t n, struct fault *fault
     *fault = fault_none();
     for (size_t i = 0; i < n && !fault->code; i++) {
         if (chain_enabled(&plan[i]))
-            *fault = add(ch, &plan[i], i);
+            *fault = add(ch, &ch->stage[ch->n], &ch->n, (struct stage){plan[i].row->sampler, i, plan[i].params, NULL});
     }
     for (size_t i = 0; i < ch->n && !fault->code; i++)
         reset(&ch->stage[i]);
@@ -84,15 +85,23 @@ struct chain *chain_new(const struct choice *plan, size_t n, struct fault *fault
     return NULL;
 }
 
+// The stages, then the idle ones.
+static struct stage *stage_at(struct chain *ch, size_t i)
+{
+    return i < ch->n ? &ch->stage[i] : &ch->idle[i - ch->n];
+}
+
 void chain_free(struct chain *ch)
 {
     if (!ch)
         return;
-    for (size_t i = 0; i < ch->n; i++) {
-        if (ch->stage[i].sampler->release)
-            ch->stage[i].sampler->release(ch->stage[i].state);
-        free(ch->stage[i].state);
+    for (size_t i = 0; i < ch->n + ch->n_idle; i++) {
+        struct stage *const stage = stage_at(ch, i);
+        if (stage->sampler->release)
+            stage->sampler->release(stage->state);
+        free(stage->state);
     }
+    free(ch->idle);
     history_free(&ch->history);
     free(ch);
 }
@@ -100,9 +109,9 @@ void chain_free(struct chain *ch)
 void chain_reset(struct chain *ch, uint32_t seed)
 {
     history_clear(&ch->history);
-    for (size_t i = 0; i < ch->n; i++) {
-        ch->stage[i].params.seed = seed;
-        reset(&ch->stage[i]);
+    for (size_t i = 0; i < ch->n + ch->n_idle; i++) {
+        stage_at(ch, i)->params.seed = seed;
+        reset(stage_at(ch, i));
     }
 }
 
@@ -159,32 +168,46 @@ void chain_remember(struct chain *ch)
     history_widen(&ch->history, HISTORY_ALL);
 }
 
-// The stage of ch with this sampler, not counting the first `before`; NULL: none.
-static const struct stage *find_stage(const struct chain *ch, const struct sampler *sampler, size_t before)
+// How many of the first n stages of ch, idle ones included, have this sampler.
+static size_t count(struct chain *ch, const struct sampler *sampler, size_t n)
 {
-    for (size_t i = 0; i < ch->n; i++)
-        if (ch->stage[i].sampler == sampler && !before--)
-            return &ch->stage[i];
-    return NULL;
+    size_t found = 0;
+    for (size_t i = 0; i < n; i++)
+        found += stage_at(ch, i)->sampler == sampler;
+    return found;
 }
 
-static void adopt(struct chain *ch, size_t at, const struct chain *other)
+// Lets the stage of ch with the same sampler, and as many such before it, go on where other's stands. Where there is none, an idle one.
+static struct fault hand_on(struct chain *ch, struct chain *other, size_t at)
 {
-    const struct stage *const stage = &ch->stage[at];
-    size_t before = 0;
-    for (size_t i = 0; i < at; i++)
-        before += ch->stage[i].sampler == stage->sampler;
-    const struct stage *const from = find_stage(other, stage->sampler, before);
-    if (stage->sampler->adopt && from && from->params.seed == stage->params.seed)
-        stage->sampler->adopt(stage->state, from->state);
+    const struct stage *const from = stage_at(other, at);
+    const struct sampler *const s = from->sampler;
+    size_t before = count(other, s, at);
+    struct stage *to = NULL;
+    if (!s->adopt || from->params.seed != ch->stage[0].params.seed)
+        return fault_none();
+    for (size_t i = 0; i < ch->n && !to; i++)
+        if (ch->stage[i].sampler == s && !before--)
+            to = &ch->stage[i];
+    struct fault fault = fault_none();
+    if (!to) {
+        to = &ch->idle[ch->n_idle];
+        fault = add(ch, to, &ch->n_idle, (struct stage){s, 0, from->params, NULL});
+    }
+    if (!fault.code)
+        s->adopt(to->state, from->state);
+    return fault;
 }
 
-struct fault chain_adopt(struct chain *ch, const struct chain *other)
+struct fault chain_adopt(struct chain *ch, struct chain *other)
 {
     struct fault fault = fault_none();
     for (size_t i = history_len(&other->history, HISTORY_ALL); i-- && !fault.code;)
         fault = chain_accept(ch, history_newest(&other->history, i));
-    for (size_t i = 0; i < ch->n && !fault.code; i++)
-        adopt(ch, i, other);
+    ch->idle = calloc(other->n + other->n_idle, sizeof *ch->idle);
+    if (!ch->idle && !fault.code)
+        fault = fault_memory();
+    for (size_t i = 0; i < other->n + other->n_idle && !fault.code; i++)
+        fault = hand_on(ch, other, i);
     return fault;
 }

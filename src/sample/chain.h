@@ -30,9 +30,10 @@ void chain_reset(struct chain *ch, uint32_t seed);
 // Has the chain keep every token, so that another can adopt its history. Before the first token.
 void chain_remember(struct chain *ch);
 
-// Goes on, with other parameters, where another chain stands that remembered: takes over its history, and of each stage that both have
-// the generator and what it has learnt, unless it is seeded differently. ch is new.
-struct fault chain_adopt(struct chain *ch, const struct chain *other);
+// Goes on, with other parameters, where another chain stands that remembered: takes over its history, and of each stage the generator and
+// what it has learnt, unless it is seeded differently. Those of stages that ch has not are kept for a chain that goes on from ch. ch is
+// new; other stays as it is.
+struct fault chain_adopt(struct chain *ch, struct chain *other);
 
 // Told of a stage (by its index in the plan) that has just run on c.
 typedef struct fault chain_watch_fn(void *arg, size_t stage, struct cand *c);
