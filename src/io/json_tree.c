@@ -129,6 +129,30 @@ static bool spell_numbers(cJSON *item, struct scan *s)
     return true;
 }
 
+// How deep the first n bytes lead into arrays and objects; their strings have been scanned.
+static size_t depth_after(const struct scan *s, size_t n)
+{
+    struct scan in = {s->start, s->start, s->end, NULL};
+    size_t depth = 0;
+    while (in.p < s->start + n) {
+        const unsigned char c = *in.p++;
+        if (c == '"' && !scan_string(&in))
+            break;
+        depth += c == '[' || c == '{';
+        depth -= depth && (c == ']' || c == '}');
+    }
+    return depth;
+}
+
+// Why cJSON stopped at s->p.
+static const char *reason(const struct scan *s)
+{
+    if (s->p == s->end)
+        return "the text ends too early";
+    const bool opens = *s->p == '[' || *s->p == '{';
+    return opens && depth_after(s, (size_t)(s->p - s->start)) >= CJSON_NESTING_LIMIT ? "nested too deep" : "not JSON";
+}
+
 static bool at_byte(const struct scan *s, const char *why, struct err *e)
 {
     return err_set(e, STATUS_USAGE, "byte %zu: %s", (size_t)(s->p - s->start), why);
@@ -153,7 +177,7 @@ cJSON *json_tree(const char *text, size_t len, struct err *e)
     if (errno == ENOMEM)
         err_from_fault(e, fault_memory());
     else if (!root || s.p < s.end)
-        at_byte(&s, s.p < s.end ? "not JSON" : "the text ends too early", e);
+        at_byte(&s, reason(&s), e);
     else if (s.p = start, spell_numbers(root, &s))
         return root;
     else

@@ -146,7 +146,8 @@ bool schema_to_gbnf(const cJSON *schema, struct text *out, struct schema_fault *
     const struct place *const top = place_name(&c.places, NULL, NULL);
     bool ok = top || conv_memory(&c);
     ok = ok && members_add(&c, &of, schema, top);
-    if (ok && !of.n && cJSON_IsObject(schema)) // as llama.cpp: nothing said at the top means any object
+    // as llama.cpp: nothing said at the top means any object; what is said elsewhere stands, even if it is `true`
+    if (ok && !of.n && cJSON_IsObject(schema) && !keyword(schema, "$ref") && !keyword(schema, "allOf"))
         ok = rule_root_object(&c, top);
     else if (ok)
         ok = rule_root(&c, &of, top);

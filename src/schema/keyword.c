@@ -48,6 +48,11 @@ static const struct known {
     {"deprecated", K_ABOUT},
     {"readOnly", K_ABOUT},
     {"writeOnly", K_ABOUT},
+    {"contentEncoding", K_ABOUT}, // JSON Schema 2020-12 makes these three annotations
+    {"contentMediaType", K_ABOUT},
+    {"contentSchema", K_ABOUT},
+    {"example", K_ABOUT},       // OpenAPI's
+    {"discriminator", K_ABOUT}, // OpenAPI's, and Pydantic's: says by which property to tell the schemas of a oneOf apart
 };
 
 static const struct known *find(const char *name)
