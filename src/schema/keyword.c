@@ -74,12 +74,29 @@ const cJSON *keyword(const cJSON *node, const char *name)
     return cJSON_GetObjectItemCaseSensitive(node, name);
 }
 
+// Is it one of the keywords that we do not know, with a value that lets everything pass?
+static bool says_nothing(const cJSON *item)
+{
+    if (!strcmp(item->string, "uniqueItems") || !strcmp(item->string, "nullable"))
+        return cJSON_IsFalse(item);
+    if (!strcmp(item->string, "minProperties"))
+        return cJSON_IsRaw(item) && !strcmp(item->valuestring, "0");
+    if (strcmp(item->string, "propertyNames") != 0)
+        return false;
+    if (!cJSON_IsObject(item) || !item->child) // names are strings anyway
+        return cJSON_IsObject(item) || cJSON_IsTrue(item);
+    const char *const type = cJSON_GetStringValue(item->child);
+    return !item->child->next && !strcmp(item->child->string, "type") && type && !strcmp(type, "string");
+}
+
 bool keywords_check(struct conv *c, const cJSON *node, const struct place *at, unsigned done, bool *says)
 {
     unsigned long long seen = 0;
     *says = false;
     for (const cJSON *item = node->child; item; item = item->next) {
         const struct known *const k = find(item->string);
+        if (!k && says_nothing(item))
+            continue;
         // an $id within the document would change what the references below it mean
         if (!k || (at->up && !strcmp(item->string, "$id")))
             return conv_fail(c, SCHEMA_UNSUPPORTED, at, item->string, item->string);
