@@ -182,6 +182,7 @@ kept() {
     same <(ids --engine ollama --min-p 0) <(ids --engine ollama)
     same <(ids --engine ollama --top-p 7) <(ids --engine ollama --top-p 1)
     same <(ids --engine ollama --min-p -1) <(ids --engine ollama)
+    same <(ids --engine ollama --top-p -0.5) <(ids --engine ollama --top-p 0)
     same <(ids --engine akunu --temp 0.9 --top-p 1 --min-p 0 --repeat-penalty 1) <(ids --engine akunu --temp 0.9)
     same <(ids --engine akunu --temp 0.9 --repeat-penalty 2 --repeat-last-n 0) <(ids --engine akunu --temp 0.9)
     ! cmp -s <(ids --engine akunu --temp 0.9 --repeat-penalty 2) <(ids --engine akunu --temp 0.9) || return 1

@@ -54,7 +54,7 @@ const struct option_row option_table[] = {
      .help = "temperature; 0 or less picks the likeliest"},
     {"top-k", .metavar = "K", .group = GROUP_CHAIN, .def = "40", PARAM(top_k), INT(INT32_MIN, INT32_MAX),
      .help = "keep the K likeliest; 0 or less: all"},
-    {"top-p", .metavar = "P", .group = GROUP_CHAIN, .def = "0.95", PARAM(top_p), NOT_NEGATIVE,
+    {"top-p", .metavar = "P", .group = GROUP_CHAIN, .def = "0.95", PARAM(top_p), FINITE,
      .help = "keep the likeliest up to cumulative probability P; 1: all"},
     {"min-p", .metavar = "P", .group = GROUP_CHAIN, .def = "0.05", PARAM(min_p), FINITE,
      .help = "keep those at least P times as likely as the likeliest; 0: all"},
