@@ -33,7 +33,8 @@ static const struct option_row *row_of(const char *key)
 // The chain has two options.
 static bool given(const struct options *o, const struct option_row *row)
 {
-    return option_given(o, row) || (!strcmp(row->name, "samplers") && option_given(o, option_by_name("sampler-seq", 11)));
+    const char *const letters = "sampler-seq";
+    return option_given(o, row) || (!strcmp(row->name, "samplers") && option_given(o, option_by_name(letters, strlen(letters))));
 }
 
 bool advice_take(struct options *o, struct err *e)

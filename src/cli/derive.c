@@ -58,7 +58,6 @@ bool derive(struct options *to, const struct options *from, struct err *e)
     *to = *from;
     to->prompt = to->accept = (struct ids){0};
     to->files = NULL;
-    to->texts = (struct vocab){0};
     to->grammar_given = NULL;
     to->grammar_shared = to->trie_shared = true;
     to->choice = to->plan = NULL;

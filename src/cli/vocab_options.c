@@ -44,18 +44,14 @@ static bool find_token(const struct options *o, const struct bias_text *b, uint3
     return true;
 }
 
-static bool is_banned(const struct options *o, uint32_t id)
-{
-    return o->vocab->flags[id] & VOCAB_BANNED || (o->ignore_eos && vocab_ends(o->vocab, id));
-}
-
 static bool ban_tokens(struct options *o, struct err *e)
 {
     if (!o->vocab)
         return !o->ignore_eos || err_set(e, STATUS_USAGE, "--ignore-eos needs --vocab");
     const size_t before = o->params.n_bias;
-    for (uint32_t id = 0; id < o->vocab->n; id++) {
-        if (!is_banned(o, id))
+    const unsigned unwanted = VOCAB_BANNED | (o->ignore_eos ? VOCAB_EOG : 0u);
+    for (uint32_t id = 0; o->vocab->any & unwanted && id < o->vocab->n; id++) {
+        if (!(o->vocab->flags[id] & unwanted))
             continue;
         if (!mem_grow(&o->bias, &o->bias_cap, o->params.n_bias + 1, sizeof *o->bias))
             return err_from_fault(e, fault_memory());
@@ -94,19 +90,11 @@ static bool breakers(struct options *o, struct err *e)
     return true;
 }
 
-static bool can_end(const struct vocab *v)
-{
-    for (uint32_t id = 0; id < v->n; id++)
-        if (vocab_ends(v, id))
-            return true;
-    return false;
-}
-
 bool vocab_options_apply(struct options *o, struct err *e)
 {
     if (!load(o, e) || !advice_take(o, e) || !vocab_options_resolve(o, e))
         return false;
-    if (o->ignore_eos && !can_end(o->vocab))
+    if (o->ignore_eos && !(o->vocab->any & VOCAB_EOG))
         err_warn("--ignore-eos: the vocabulary has no end-of-generation token");
     return true;
 }

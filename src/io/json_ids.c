@@ -7,8 +7,7 @@
 
 enum { ID_MAX = 40 }; // characters looked at; an id has at most ten
 
-// The id that ends before stop, or -1.
-static int64_t value(const char *p, const char *stop)
+int64_t json_id(const char *p, const char *stop)
 {
     int64_t id = 0;
     if (p == stop || (*p == '0' && stop - p > 1))
@@ -41,7 +40,7 @@ static bool id(struct json_text *t, size_t index, uint32_t *x, struct err *e)
         }
         if (!len)
             return json_syntax(t, "a token id", e);
-        const int64_t v = value(t->p, t->p + len);
+        const int64_t v = json_id(t->p, t->p + len);
         if (v < 0)
             return err_set(e, STATUS_DATA, "ids: element %zu, '%.*s', is not a whole number from 0 to 2147483647", index,
                            (int)len, t->p);

@@ -39,6 +39,9 @@ struct json_numbers {
 // Reads an array of numbers, from its '[' on. `null` and -Infinity are masked, -inf; NaN and Infinity are themselves.
 bool json_read_numbers(struct json_text *t, struct json_numbers *a, struct err *e);
 
+// The token id that is written from p up to stop as JSON writes whole numbers, or -1.
+int64_t json_id(const char *p, const char *stop);
+
 struct json_ids {
     uint32_t *id; // [n]
     size_t n, cap;

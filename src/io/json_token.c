@@ -4,6 +4,7 @@
 #include "base/bits.h"
 #include "base/mem.h"
 #include "io/json_row.h"
+#include "io/json_text.h"
 #include "sample/sort.h"
 
 #include <cjson/cJSON.h>
@@ -11,20 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-// An id written out, from text up to its end, or -1.
 static int64_t written_id(const char *text)
 {
-    int64_t id = 0;
-    if (!*text)
-        return -1;
-    for (; *text; text++) {
-        if (*text < '0' || *text > '9')
-            return -1;
-        id = id * 10 + (*text - '0');
-        if (id > INT32_MAX)
-            return -1;
-    }
-    return id;
+    return json_id(text, text + strlen(text));
 }
 
 // null stands for a mask.

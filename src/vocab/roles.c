@@ -131,4 +131,6 @@ void vocab_finish(struct vocab *v)
         except(v, "<|end|>");
     if (has(v, "<|tool_response>"))
         except(v, "</s>");
+    for (uint32_t id = 0; id < v->n; id++)
+        v->any |= v->flags[id];
 }

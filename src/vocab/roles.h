@@ -19,7 +19,7 @@ enum role role_of(const void *text, size_t len);
 
 // When all tokens are there: eos and eot count as end-of-generation tokens; those that the file did not name are found by their texts; and
 // the exceptions are made: no <|end|> beside <|return|> and <|call|>, or beside <|flush|> and <|call|> or <|calls|>; no </s> beside
-// <|tool_response>.
+// <|tool_response>. Nothing is marked after this.
 void vocab_finish(struct vocab *v);
 
 // Marks a token, if there is one with this id, as ending a generation.

@@ -27,6 +27,7 @@ struct vocab {
     size_t *end; // [n] where each token's text ends in bytes; it begins where the one before ends
     unsigned char *bytes;
     unsigned char *flags; // [n] of VOCAB_*
+    unsigned char any;    // those that some token has, once vocab_finish has seen all
     size_t end_cap, bytes_cap, flags_cap;
     uint32_t eos, eot; // end of sequence and of turn, or VOCAB_NONE
     bool space_prefix; // the tokenizer puts a space before a text
