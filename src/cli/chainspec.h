@@ -5,7 +5,8 @@
 
 #include "cli/options.h"
 
-// Fills o->choice and o->plan from o->samplers once o->params is complete. NAME=VALUE is read as the option that the sampler's registry row names.
+// Fills o->choice and o->plan from o->samplers once o->params is complete. NAME=VALUE is read as the option that the sampler's registry
+// row names.
 bool chainspec_build(struct options *o, struct err *e);
 
 #endif

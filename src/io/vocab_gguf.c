@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // GGUF, versions 2 and 3 (formats.md 1.6): the tokenizer's keys among a model's metadata, and what it recommends for sampling. Whatever
-// else is there is stepped over, and nothing behind the metadata is looked at, so that a mapped model of any size costs as little as its vocabulary.
+// else is there is stepped over, and nothing behind the metadata is looked at, so that a mapped model of any size costs as little as its
+// vocabulary.
 #include "io/vocab_file.h"
 #include "vocab/roles.h"
 #include "vocab/spelling.h"

@@ -6,8 +6,9 @@
 //          visits only the blocks that can hold a winner.
 //   list   ids and logits (and, after a softmax, probabilities) as separate arrays.
 //
-// A row starts dense and becomes a list when a sampler asks for one; a sparse row, which names the ids it has, is a list from the start. Memory is kept from row to row. A candidate whose logit is -inf
-// is masked: it is in the list but cannot be chosen. Ranks: descending by logit, lower id first on ties.
+// A row starts dense and becomes a list when a sampler asks for one; a sparse row, which names the ids it has, is a list from the start.
+// Memory is kept from row to row. A candidate whose logit is -inf is masked: it is in the list but cannot be chosen. Ranks: descending by
+// logit, lower id first on ties.
 #ifndef SAMPL_SAMPLE_CAND_H
 #define SAMPL_SAMPLE_CAND_H
 
@@ -85,8 +86,8 @@ struct cand {
 void cand_init(struct cand *c, const struct kern *kern);
 void cand_free(struct cand *c);
 
-// Starts a row: dense, or a list if it is sparse; in id order, nothing edited. The row's arrays must stay put until the next load. Refuses NaN, +inf and a row
-// without a finite logit. The lowest finite number of the row's type counts as masked, as -inf does.
+// Starts a row: dense, or a list if it is sparse; in id order, nothing edited. The row's arrays must stay put until the next load.
+// Refuses NaN, +inf and a row without a finite logit. The lowest finite number of the row's type counts as masked, as -inf does.
 struct fault cand_load(struct cand *c, const struct row *row);
 
 // For each candidate whose id is ids[j] (j < m, ids distinct): logit = f(logit, j, arg). Costs O(m) on a dense row, O(n + m) on a
@@ -118,8 +119,8 @@ struct head {
 };
 
 // The probabilities that cand_softmax(c, true) would give, of the candidates whose logit is within `range` (at least 16.7) of the largest;
-// of all when those are fewer than `least` (1 or more) or more than half. Exact: in rank order the f32 sum no longer changes once the terms are below half an
-// ulp of it. The candidates stay as they are.
+// of all when those are fewer than `least` (1 or more) or more than half. Exact: in rank order the f32 sum no longer changes once the
+// terms are below half an ulp of it. The candidates stay as they are.
 struct fault cand_softmax_head(struct cand *c, float range, size_t least, struct head *head);
 
 // Keeps the first n of a list, or all but the first n; the order stays.

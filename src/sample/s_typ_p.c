@@ -47,7 +47,8 @@ static float safe_score(const struct head *head, float entropy)
 }
 
 // Ranks by score without a sort: as the surprise rises from rank to rank (logf never falls: make prove-expf), the scores fall down to
-// the entropy and rise behind it, so the order is a merge of the two sides. Equal scores keep the order of ranks, so runs of them on the left are taken from their start.
+// the entropy and rise behind it, so the order is a merge of the two sides. Equal scores keep the order of ranks, so runs of them on the
+// left are taken from their start.
 struct merge {
     const float *surprise;
     size_t n;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// engine_check [CASES [SEED]]: the engines against slow versions of their own, written from the specification, over random rows and parameters, on
-// every tier; then what they draw, many times from one row, against the softmax, by chi-square.
+// engine_check [CASES [SEED]]: the engines against slow versions of their own, written from the specification, over random rows and
+// parameters, on every tier; then what they draw, many times from one row, against the softmax, by chi-square.
 #include "sample/engine.h"
 
 #include "oracle.h"

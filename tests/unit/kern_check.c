@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// kern_check [--cases N | --every-float | --every-noise | --bench]: every kernel of every tier this machine has against the scalar tier's, bit for bit; or how fast
-// each is. N: random cases for the sums that are taken in order (default 100000).
+// kern_check [--cases N | --every-float | --every-noise | --bench]: every kernel of every tier this machine has against the scalar
+// tier's, bit for bit; or how fast each is. N: random cases for the sums that are taken in order (default 100000).
 #include "base/bits.h"
 #include "kern/kern.h"
 
