@@ -36,7 +36,7 @@ ALL_CFLAGS    = $(CFLAGS) $(STRICT) $(WARN) $(SANFLAGS)
 
 SOURCES := $(sort $(wildcard src/*.c src/*/*.c))
 OBJECTS := $(SOURCES:src/%.c=$(BUILD)/%.o)
-CORE    := $(filter-out $(BUILD)/main.o $(BUILD)/cli/% $(BUILD)/io/% $(BUILD)/schema/%,$(OBJECTS))
+CORE    := $(filter-out $(BUILD)/main.o $(BUILD)/run/% $(BUILD)/recipe/% $(BUILD)/cli/% $(BUILD)/in/% $(BUILD)/out/% $(BUILD)/json/% $(BUILD)/schema/%,$(OBJECTS))
 UNITS   := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/*.c))
 PRESETS := $(wildcard samples/presets/*.preset)
 SCALE   := $(wildcard samples/scale/*.sh)
@@ -76,7 +76,7 @@ $(BUILD)/pkgdatadir: force
 
 -include $(OBJECTS:.o=.d) $(UNITS:%=%.d)
 
-$(BUILD)/unit/%: tests/unit/%.c $(CORE) $(BUILD)/io/json_number.o $(BUILD)/io/number_text.o
+$(BUILD)/unit/%: tests/unit/%.c $(CORE)
 	@mkdir -p $(@D)
 	@echo "  CC    $<"
 	$(Q)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(LDFLAGS) -MMD -MP -o $@ $< $(filter %.o,$^) -lm

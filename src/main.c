@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 // The order of things; everything else is elsewhere.
 #include "cli/complete.h"
-#include "cli/grammar_options.h"
+#include "out/message.h"
+#include "recipe/grammar_options.h"
 #include "cli/help.h"
 #include "cli/preset.h"
-#include "cli/print_chain.h"
-#include "cli/run.h"
+#include "recipe/print_chain.h"
+#include "run/run.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -67,7 +68,7 @@ int main(int argc, char **argv)
     const bool parsed = kern && options_parse(&o, argc, argv, &e);
     const bool ok = parsed && act(&o, kern, &e);
     if (!ok && e.status)
-        err_print(&e);
+        message_error(&e);
     if (kern)
         options_free(&o);
     return ok ? STATUS_OK : (int)e.status;

@@ -39,7 +39,7 @@ sub pattern_of {
 
 for my $source (@sources) {
     my $text = slurp($source);
-    while ($text =~ /\berr_(set|prefix|warn|note)\s*\(/g) {
+    while ($text =~ /\b(?:err|message)_(set|prefix|warn|note)\s*\(/g) {
         my ($call, $line) = ($1, 1 + (substr($text, 0, $-[0]) =~ tr/\n//));
         if ($text =~ /\G([^";{}]*)($string(?:$string|\s|\bPRI\w+)*)(?=[,)])/gc) {
             my ($before, $format) = ($1, text_of($2));
@@ -52,7 +52,7 @@ for my $source (@sources) {
             }
             complain("$source:$line: nothing expects \"$format\"") if !grep { $_ =~ $whole } @expected;
         } elsif ($text !~ /\G(?:[^;{]*\bformat\b|\.\.\.)/gc) {
-            complain("$source:$line: the format of err_$call is not a string");
+            complain("$source:$line: the format of $call is not a string");
         }
     }
     # What goes into "cannot %s" and "where JSON wants %s".

@@ -54,3 +54,7 @@ load helper
 @test "tokens are found by text as the plain search finds them" {
     run -0 "$UNITS/lookup_check"
 }
+
+@test "the hash table finds what was added and not removed" {
+    run -0 "$UNITS/hash_check"
+}

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "cli/option_table.h"
 
-#include "cli/schema_option.h"
 #include "cli/set.h"
+#include "recipe/schema_option.h"
 
 #include <float.h>
 #include <string.h>

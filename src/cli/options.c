@@ -2,13 +2,13 @@
 #include "cli/options.h"
 
 #include "base/mem.h"
-#include "cli/chainspec.h"
-#include "cli/enginespec.h"
-#include "cli/grammar_options.h"
-#include "cli/part.h"
 #include "cli/preset.h"
 #include "cli/set.h"
-#include "cli/vocab_options.h"
+#include "recipe/chainspec.h"
+#include "recipe/enginespec.h"
+#include "recipe/grammar_options.h"
+#include "recipe/vocab_options.h"
+#include "run/part.h"
 
 #include <getopt.h>
 #include <stdlib.h>

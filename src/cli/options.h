@@ -3,8 +3,8 @@
 #ifndef SAMPL_CLI_OPTIONS_H
 #define SAMPL_CLI_OPTIONS_H
 
-#include "io/err.h"
-#include "io/output.h"
+#include "base/err.h"
+#include "out/output.h"
 #include "sample/engine.h"
 #include "vocab/vocab.h"
 

@@ -2,7 +2,7 @@
 #include "cli/preset.h"
 
 #include "base/mem.h"
-#include "io/file.h"
+#include "in/file.h"
 
 #include <ctype.h>
 #include <dirent.h>

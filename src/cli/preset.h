@@ -4,7 +4,7 @@
 #ifndef SAMPL_CLI_PRESET_H
 #define SAMPL_CLI_PRESET_H
 
-#include "io/err.h"
+#include "base/err.h"
 
 #include <stddef.h>
 

@@ -2,7 +2,8 @@
 #include "cli/set.h"
 
 #include "base/mem.h"
-#include "io/file.h"
+#include "in/file.h"
+#include "out/message.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -213,7 +214,7 @@ bool set_dry_text(const struct option_row *row, const char *value, struct option
         return true;
     }
     if (!*value) {
-        err_warn("--%s: an empty breaker is left out", row->name);
+        message_warn("--%s: an empty breaker is left out", row->name);
         return true;
     }
     if (!mem_grow(&o->dry_text, &o->dry_text_cap, o->n_dry_texts + 1, sizeof *o->dry_text))

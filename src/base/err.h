@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+// An error as the user is told of it: an exit status and one sentence.
+#ifndef SAMPL_BASE_ERR_H
+#define SAMPL_BASE_ERR_H
+
+#include "base/fault.h"
+
+#include <stdbool.h>
+
+// The exit statuses of cli.md.
+enum status {
+    STATUS_OK = 0,
+    STATUS_DATA = 1,  // bad input data
+    STATUS_USAGE = 2, // bad options
+    STATUS_IO = 3,    // reading or writing failed, or memory is short
+};
+
+struct err {
+    enum status status;
+    char text[600]; // without program name and newline
+};
+
+// Fills e and returns false, so that a failing function can say `return err_set(...)`.
+__attribute__((format(printf, 3, 4))) bool err_set(struct err *e, enum status status, const char *format, ...);
+
+// Puts "WHERE: " before the text.
+__attribute__((format(printf, 2, 3))) bool err_prefix(struct err *e, const char *format, ...);
+
+// How much of a text of others' is quoted: its length, or where that is more, at most `most` bytes that cut no UTF-8 character in two.
+// For "%.*s".
+int err_clip(const char *text, int most);
+
+// The sentence for a fault of the layers below.
+bool err_from_fault(struct err *e, struct fault fault);
+
+#endif

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+#include "base/hash.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+void hash_free(struct hash_table *t)
+{
+    free(t->slot);
+    *t = (struct hash_table){0};
+}
+
+static void put(struct hash_slot *slot, size_t slots, struct hash_slot s)
+{
+    size_t at = s.hash & (slots - 1);
+    while (slot[at].item)
+        at = (at + 1) & (slots - 1);
+    slot[at] = s;
+}
+
+static bool enlarge(struct hash_table *t)
+{
+    const size_t slots = t->slots ? t->slots * 2 : 16;
+    struct hash_slot *const slot = slots > t->slots ? calloc(slots, sizeof *slot) : NULL;
+    if (!slot)
+        return false;
+    for (size_t i = 0; i < t->slots; i++)
+        if (t->slot[i].item)
+            put(slot, slots, t->slot[i]);
+    free(t->slot);
+    t->slot = slot;
+    t->slots = slots;
+    return true;
+}
+
+bool hash_add(struct hash_table *t, uint32_t hash, uint32_t item)
+{
+    assert(item < UINT32_MAX);
+    if (2 * (t->n + 1) > t->slots && !enlarge(t))
+        return false;
+    put(t->slot, t->slots, (struct hash_slot){hash, item + 1});
+    t->n++;
+    return true;
+}
+
+// The slot of a number that is there.
+static size_t find(const struct hash_table *t, uint32_t hash, uint32_t item)
+{
+    size_t at = hash & (t->slots - 1);
+    while (t->slot[at].item != item + 1) {
+        assert(t->slot[at].item);
+        at = (at + 1) & (t->slots - 1);
+    }
+    return at;
+}
+
+// Slots after the free one move up unless that would put them before their own place (Knuth, volume 3, algorithm 6.4 R).
+void hash_remove(struct hash_table *t, uint32_t hash, uint32_t item)
+{
+    const size_t mask = t->slots - 1;
+    size_t gap = find(t, hash, item);
+    for (size_t at = (gap + 1) & mask; t->slot[at].item; at = (at + 1) & mask) {
+        const size_t wanted = t->slot[at].hash & mask;
+        if (((at - wanted) & mask) >= ((at - gap) & mask)) {
+            t->slot[gap] = t->slot[at];
+            gap = at;
+        }
+    }
+    t->slot[gap] = (struct hash_slot){0};
+    t->n--;
+}
+
+void hash_renumber(struct hash_table *t, uint32_t hash, uint32_t item, uint32_t to)
+{
+    t->slot[find(t, hash, item)].item = to + 1;
+}
+
+// FNV-1a in 64 bits (Fowler, Noll, Vo), folded.
+uint32_t hash_bytes(const void *p, size_t n)
+{
+    const unsigned char *const byte = p;
+    uint64_t h = UINT64_C(0xcbf29ce484222325);
+    for (size_t i = 0; i < n; i++)
+        h = (h ^ byte[i]) * UINT64_C(0x100000001b3);
+    return (uint32_t)(h ^ h >> 32);
+}
+
+// The middle bits of id * 2^64/phi.
+uint32_t hash_id(uint32_t id)
+{
+    return (uint32_t)(id * UINT64_C(0x9e3779b97f4a7c15) >> 32);
+}

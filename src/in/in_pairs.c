@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: MIT
+// The text that llama-debug --save-logits writes: one row, a line `ID: VALUE` for each token. Where ids are missing the row is sparse.
+#include "base/json_number.h"
+#include "base/mem.h"
+#include "in/input.h"
+#include "in/sparse.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LINE = 1024 }; // longest line; numbers as programs print them are far shorter
+
+struct state {
+    size_t n_vocab; // 0: any
+    size_t end;     // where ids end, 0: not known
+    uint64_t line;  // number of the one being read, from 1
+    uint32_t *ids;  // [n] the row
+    float *x;       // [n]
+    size_t n, ids_cap, cap;
+    struct sparse sparse;
+};
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r';
+}
+
+static const char *skip_blanks(const char *p, const char *end)
+{
+    while (p < end && is_blank(*p))
+        p++;
+    return p;
+}
+
+static const char *skip_digits(const char *p, const char *end)
+{
+    while (p < end && *p >= '0' && *p <= '9')
+        p++;
+    return p;
+}
+
+// Finds the next line: from *p to *end, with its newline *bytes, which are 0 at the end of the input. It is yet to be skipped.
+static bool find_line(struct state *st, struct source *s, const char **p, const char **end, size_t *bytes, struct err *e)
+{
+    const unsigned char *at, *newline = NULL;
+    size_t have = 0;
+    for (size_t want = 1; !newline && have <= LINE; want = have + 1) {
+        if (!source_peek(s, want, &at, &have, e))
+            return false;
+        newline = memchr(at, '\n', have <= LINE ? have : LINE + 1);
+        if (have < want)
+            break;
+    }
+    st->line++;
+    if (!newline && have > LINE)
+        return err_set(e, STATUS_DATA, "line %" PRIu64 " is longer than %d bytes", st->line, LINE);
+    *p = (const char *)at;
+    *bytes = newline ? (size_t)(newline - at) + 1 : have;
+    *end = *p + *bytes - (newline != NULL);
+    return true;
+}
+
+// What C++ and Python print for numbers that JSON does not have.
+static bool word(const char *p, size_t len, float *x)
+{
+    static const struct {
+        const char *text;
+        float x;
+    } words[] = {{"-inf", -INFINITY}, {"inf", INFINITY}, {"nan", NAN}, {"-nan", NAN}};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (len == strlen(words[i].text) && !memcmp(p, words[i].text, len)) {
+            *x = words[i].x;
+            return true;
+        }
+    return false;
+}
+
+// A line that is not blank.
+static bool read_pair(struct state *st, const char *p, const char *end, struct err *e)
+{
+    const char *const stop = skip_digits(p, end);
+    uint64_t id = 0;
+    float x;
+    for (const char *c = p; c < stop; c++)
+        id = id < UINT32_MAX ? id * 10 + (uint64_t)(*c - '0') : id;
+    const char *const number = stop < end ? skip_blanks(stop + 1, end) : end;
+    if (stop == p || stop == end || *stop != ':' ||
+        (json_number(number, end, &x) != end && !word(number, (size_t)(end - number), &x)))
+        return err_set(e, STATUS_DATA, "line %" PRIu64 " is not of the form ID: VALUE", st->line);
+    if (id > INT32_MAX)
+        return err_set(e, STATUS_DATA, "line %" PRIu64 ": '%.*s' is not a whole number from 0 to 2147483647", st->line,
+                       (int)(stop - p < 40 ? stop - p : 40), p);
+    if (st->n == INT32_MAX)
+        return err_set(e, STATUS_DATA, "the row is wider than %d", INT32_MAX);
+    if (!mem_grow(&st->x, &st->cap, st->n + 1, sizeof *st->x) || !mem_grow(&st->ids, &st->ids_cap, st->n + 1, sizeof *st->ids))
+        return err_from_fault(e, fault_memory());
+    st->ids[st->n] = (uint32_t)id;
+    st->x[st->n++] = x;
+    return true;
+}
+
+static bool open_pairs(void *self, const struct format *f, struct source *s, const struct input_config *config, struct err *e)
+{
+    struct state *const st = self;
+    (void)f, (void)s, (void)e;
+    st->n_vocab = config->n_vocab;
+    st->end = config->n_vocab ? config->n_vocab : config->n_tokens;
+    return true;
+}
+
+// Dense when the ids are those from 0 on.
+static bool make_row(struct state *st, struct row *row, struct err *e)
+{
+    if (!sparse_row(&st->sparse, st->ids, st->x, st->n, st->end, row, e))
+        return false;
+    if (st->ids[st->n - 1] >= st->n)
+        return true;
+    *row = (struct row){DTYPE_F32, st->x, st->n};
+    return !st->n_vocab || st->n == st->n_vocab ||
+           err_set(e, STATUS_DATA, "the row has %zu logits, --n-vocab says %zu", st->n, st->n_vocab);
+}
+
+static bool next_pairs(void *self, struct source *s, struct input_row *r, bool *end, struct err *e)
+{
+    struct state *const st = self;
+    size_t bytes = 0;
+    st->n = 0;
+    do {
+        const char *p = NULL, *stop = NULL;
+        if (!find_line(st, s, &p, &stop, &bytes, e))
+            return false;
+        while (stop > p && is_blank(stop[-1]))
+            stop--;
+        p = skip_blanks(p, stop);
+        if (p < stop && !read_pair(st, p, stop, e))
+            return false;
+        source_skip(s, bytes);
+    } while (bytes);
+    *end = !st->n;
+    const bool good = !st->n || make_row(st, &r->logits, e);
+    r->bad = !good && e->status == STATUS_DATA;
+    if (r->bad)
+        r->logits = (struct row){DTYPE_F32, NULL, st->n_vocab};
+    return good;
+}
+
+static void close_pairs(void *self)
+{
+    struct state *const st = self;
+    free(st->ids);
+    free(st->x);
+    sparse_free(&st->sparse);
+}
+
+// Is the first line that is not blank, as far as it is here, of the form ID: VALUE?
+static bool probe_pairs(const unsigned char *head, size_t len)
+{
+    const char *p = (const char *)head;
+    const char *const end = p + len;
+    while (p < end && (is_blank(*p) || *p == '\n'))
+        p++;
+    const char *const digits = p;
+    p = skip_digits(p, end);
+    if (p == digits || p == end || *p != ':')
+        return false;
+    const char *const number = p = skip_blanks(p + 1, end);
+    while (p < end && *p && strchr("-+0123456789.einfa", *p))
+        p++;
+    const bool found = p > number;
+    p = skip_blanks(p, end);
+    return found && (p == end || *p == '\n');
+}
+
+const struct format format_pairs = {.name = "pairs",
+                                    .size = sizeof(struct state),
+                                    .probe = probe_pairs,
+                                    .open = open_pairs,
+                                    .next = next_pairs,
+                                    .close = close_pairs};

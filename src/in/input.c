@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: MIT
+#include "in/input.h"
+
+#include "base/mem.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { HEAD = 64 }; // bytes that a probe may look at
+
+// In the order in which they are probed.
+static const struct format *const formats[] = {
+    &format_npy, &format_safetensors, &format_kld, &format_json, &format_pairs, &format_f32, &format_f16, &format_bf16,
+};
+enum { N_FORMATS = sizeof formats / sizeof *formats };
+
+struct input {
+    const struct input_config *config;
+    int64_t first, last;         // of the part, neither negative
+    uint64_t missed;             // rows of the run before the first of the part
+    size_t file;                 // index of the next file to open
+    uint64_t next_row;           // number of the row that the next call reads
+    struct source source;        // of the open file
+    const struct format *format; // NULL: no file is open
+    void *state;
+    struct source *retired; // [n_retired] files read to their end, whose rows may still be in use
+    size_t n_retired, retired_cap;
+};
+
+static bool ends_with(const char *name, const char *ending, size_t len)
+{
+    const size_t n = strlen(name);
+    return n >= len && !strncmp(name + n - len, ending, len);
+}
+
+static const struct format *by_ending(const char *name)
+{
+    for (size_t i = 0; i < N_FORMATS; i++)
+        for (const char *at = formats[i]->endings; at && *at; at += strspn(at, " ")) {
+            const size_t len = strcspn(at, " ");
+            if (ends_with(name, at, len))
+                return formats[i];
+            at += len;
+        }
+    return NULL;
+}
+
+static const struct format *by_name(const char *name)
+{
+    for (size_t i = 0; i < N_FORMATS; i++)
+        if (!strcmp(name, formats[i]->name))
+            return formats[i];
+    return NULL;
+}
+
+// Waits for HEAD bytes, the end, or a line of JSON, which a careful writer may want answered before it sends more.
+static bool by_content(struct source *s, const struct format **f, size_t *len, struct err *e)
+{
+    const unsigned char *head;
+    *len = 0;
+    for (size_t want = 1; want <= HEAD; want = *len + 1) {
+        if (!source_peek(s, want, &head, len, e))
+            return false;
+        if (*len < want || (*len < HEAD && *head != '\n' && head[*len - 1] == '\n' && format_json.probe(head, *len)))
+            break;
+    }
+    for (size_t i = 0; i < N_FORMATS && !*f; i++)
+        if (formats[i]->probe && formats[i]->probe(head, *len < HEAD ? *len : HEAD))
+            *f = formats[i];
+    return true;
+}
+
+// By --format, by content, by name. *f stays NULL for an empty input, which has no rows in any format.
+static bool choose_format(struct input *in, const struct format **f, struct err *e)
+{
+    size_t len;
+    *f = by_name(in->config->format);
+    if (*f)
+        return true;
+    if (!by_content(&in->source, f, &len, e))
+        return false;
+    if (!*f && len)
+        *f = by_ending(in->source.name);
+    if (!*f && len)
+        return err_set(e, STATUS_USAGE, "cannot tell the format from content or name; say it with --format");
+    return true;
+}
+
+// Forgets the open file. A mapping goes on until input_release, if there is memory to note it.
+static void close_file(struct input *in)
+{
+    if (in->state && in->format->close)
+        in->format->close(in->state);
+    free(in->state);
+    if (in->source.map && mem_grow(&in->retired, &in->retired_cap, in->n_retired + 1, sizeof *in->retired)) {
+        source_close_fd(&in->source);
+        in->retired[in->n_retired++] = in->source;
+    } else {
+        source_close(&in->source);
+    }
+    in->state = NULL;
+    in->format = NULL;
+}
+
+void input_release(struct input *in)
+{
+    while (in->n_retired)
+        source_close(&in->retired[--in->n_retired]);
+}
+
+// Opens the next file. in->format stays NULL when it is empty.
+static bool open_file(struct input *in, struct err *e)
+{
+    const struct format *f;
+    if (!source_open(&in->source, in->config->files[in->file++], e))
+        return err_prefix(e, "%s", in->source.name);
+    const bool known = choose_format(in, &f, e);
+    if (!f) { // an error, or an empty file
+        source_close(&in->source);
+        return known || err_prefix(e, "%s", in->source.name);
+    }
+    in->format = f;
+    in->state = calloc(1, f->size);
+    if (!in->state)
+        return err_from_fault(e, fault_memory());
+    if (in->config->tensor && f != &format_safetensors) {
+        err_set(e, STATUS_USAGE, "--tensor: the input is %s, only safetensors files hold tensors", f->name);
+        return err_prefix(e, "%s", in->source.name);
+    }
+    return f->open(in->state, f, &in->source, in->config, e) || err_prefix(e, "%s", in->source.name);
+}
+
+// The rows of the open file, if any, cannot be counted.
+static bool no_count(const struct input *in, struct err *e)
+{
+    const char *const name = in->source.name;
+    if (!in->config->shards)
+        return err_set(e, STATUS_USAGE, "--rows: %s: cannot count from the end, its rows cannot be counted beforehand", name);
+    if (in->format->left)
+        return err_set(e, STATUS_USAGE,
+                       "--shard: %s: rows that come through a pipe cannot be counted; cut it up and use --row-base", name);
+    return err_set(e, STATUS_USAGE, "--shard: %s: %s rows cannot be counted beforehand; cut the input up and use --row-base",
+                   name, in->format->name);
+}
+
+// Counts the rows of all files, to place negative bounds and shards.
+static bool count_rows(const struct input_config *config, int64_t *rows, struct err *e)
+{
+    struct input all = {.config = config};
+    bool ok = true;
+    *rows = 0;
+    const off_t at = lseek(STDIN_FILENO, 0, SEEK_CUR); // where standard input is to be found again
+    while (ok && all.file < config->n_files) {
+        ok = open_file(&all, e);
+        const int64_t left = ok && all.format ? (all.format->left ? all.format->left(all.state, &all.source) : -1) : 0;
+        if (left < 0)
+            ok = no_count(&all, e);
+        *rows += left;
+        if (all.format) {
+            source_rewind(&all.source);
+            close_file(&all);
+        }
+        input_release(&all);
+    }
+    free(all.retired);
+    if (at >= 0)
+        lseek(STDIN_FILENO, at, SEEK_SET);
+    return ok;
+}
+
+static int64_t from_start(int64_t bound, int64_t rows)
+{
+    return bound >= 0 ? bound : bound + rows > 0 ? bound + rows : 0;
+}
+
+// floor(rows * k / n); k <= n < 2^31.
+static int64_t share(int64_t rows, int64_t k, int64_t n)
+{
+    return rows / n * k + rows % n * k / n;
+}
+
+// Which rows to hand out, of so many.
+static void choose_rows(struct input *in, int64_t rows)
+{
+    const struct input_config *const c = in->config;
+    const int64_t first = from_start(c->first, rows), last = from_start(c->last, rows);
+    in->first = first > c->base ? first : c->base;
+    in->last = last;
+    if (c->shards) {
+        const int64_t stop = last < rows ? last : rows, wanted = stop > first ? stop - first : 0;
+        in->first = first + share(wanted, c->shard - 1, c->shards);
+        if (c->shard < c->shards) // the last one also looks at what follows the rows
+            in->last = first + share(wanted, c->shard, c->shards);
+    }
+    in->missed = (uint64_t)(in->first - first);
+    in->next_row = (uint64_t)c->base;
+}
+
+struct input *input_open(const struct input_config *config, struct err *e)
+{
+    int64_t rows = 0;
+    const bool from_end = config->first < 0 || config->last < 0;
+    if ((from_end || config->shards) && !count_rows(config, &rows, e))
+        return NULL;
+    struct input *const in = calloc(1, sizeof *in);
+    if (!in) {
+        err_from_fault(e, fault_memory());
+        return NULL;
+    }
+    in->config = config;
+    choose_rows(in, rows);
+    return in;
+}
+
+void input_close(struct input *in)
+{
+    if (!in)
+        return;
+    if (in->format)
+        close_file(in);
+    input_release(in);
+    free(in->retired);
+    free(in);
+}
+
+// Opens files until one is not empty or none is left.
+static bool open_first(struct input *in, struct err *e)
+{
+    while (!in->format && in->file < in->config->n_files)
+        if (!open_file(in, e))
+            return false;
+    return true;
+}
+
+bool input_format(struct input *in, const char **name, struct err *e)
+{
+    const bool ok = open_first(in, e);
+    *name = ok && in->format ? in->format->name : "";
+    return ok;
+}
+
+// Can the files be opened once more without anything being lost?
+static bool all_regular(const struct input_config *config)
+{
+    struct stat st;
+    for (size_t i = 0; i < config->n_files; i++)
+        if (!strcmp(config->files[i], "-") || stat(config->files[i], &st) || !S_ISREG(st.st_mode))
+            return false;
+    return true;
+}
+
+bool input_rows(struct input *in, int64_t *rows, struct err *e)
+{
+    struct err none;
+    int64_t all = -1;
+    if (!open_first(in, e))
+        return false;
+    if (in->file == in->config->n_files)
+        all = !in->format ? 0 : in->format->left ? in->format->left(in->state, &in->source) : -1;
+    if (all < 0 && in->file == in->config->n_files && in->format->promised)
+        all = in->format->promised(in->state);
+    if (all < 0 && all_regular(in->config) && !count_rows(in->config, &all, &none))
+        all = -1;
+    const int64_t end = in->config->base + all, last = end < in->last ? end : in->last;
+    *rows = all < 0 ? -1 : last > in->first ? last - in->first : 0;
+    return true;
+}
+
+bool input_blame(const struct input_row *r, struct err *e)
+{
+    return err_prefix(e, "%s: row %" PRIu64, r->file, r->number);
+}
+
+// Passes over the rows before the first wanted one, as far as the open file has them and they need not be read; were there any?
+static bool jump(struct input *in)
+{
+    const struct format *const f = in->format;
+    const int64_t left = f && f->jump ? f->left(in->state, &in->source) : -1;
+    const int64_t before = in->first - (int64_t)in->next_row;
+    const int64_t rows = before < left ? before : left;
+    if (rows <= 0)
+        return false;
+    f->jump(in->state, &in->source, (uint64_t)rows);
+    in->next_row += (uint64_t)rows;
+    return true;
+}
+
+bool input_next(struct input *in, struct input_row *r, bool *end, struct err *e)
+{
+    *end = false;
+    for (;;) {
+        if ((int64_t)in->next_row >= in->last || (!in->format && in->file == in->config->n_files)) {
+            *end = true;
+            return true;
+        }
+        if (!in->format) {
+            if (!open_file(in, e))
+                return false;
+            continue;
+        }
+        if (jump(in))
+            continue;
+        bool file_end = false;
+        *r = (struct input_row){
+            .file = in->source.name, .number = in->next_row++, .missed = in->missed, .recorded = -1, .forced = -1};
+        if (!in->format->next(in->state, &in->source, r, &file_end, e) &&
+            !(r->bad && (int64_t)r->number < in->first)) // nobody asked for that one
+            return !r->bad && input_blame(r, e);
+        if (file_end) {
+            in->next_row--;
+            close_file(in);
+        } else if ((int64_t)r->number >= in->first) {
+            return true;
+        }
+    }
+}

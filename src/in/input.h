@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+// Rows from files: opens them in turn, finds out their formats, and hands out the rows that were asked for.
+#ifndef SAMPL_IN_INPUT_H
+#define SAMPL_IN_INPUT_H
+
+#include "in/source.h"
+#include "sample/cand.h"
+#include "vocab/vocab.h"
+
+// What the user said about the input.
+struct input_config {
+    const char *const *files; // [n_files], at least one; "-" is standard input
+    size_t n_files;
+    const char *format;        // a format's name or "auto"
+    size_t n_vocab;            // 0: not given
+    size_t n_tokens;           // of the vocabulary, the width of raw rows when n_vocab is not given; 0: there is none
+    const struct vocab *vocab; // token texts, or NULL
+    bool ranks;                // tokens of servers' replies are numbered by rank, whatever their ids
+    const char *tensor;        // which one, in files that hold several; NULL: the only one that fits
+    int64_t first, last;       // the rows wanted, first <= r < last; a negative one counts from the end
+
+    // A part of a run that others work on, too: of the rows wanted the shard-th of so many contiguous parts, counted from 1; or with
+    // files that begin in mid-run, at row number base.
+    int64_t shard, shards; // 0: all rows
+    int64_t base;          // else 0
+};
+
+// A row and what its format knows about it.
+struct input_row {
+    struct row logits; // valid until the next one is read
+    const char *file;  // its name, for messages
+    uint64_t number;   // from 0 over all files
+    bool stays;        // the logits (and ids) stay where they are until input_release
+    bool fresh;        // starts a sequence of its own, preceded by the tokens before[0..n_before)
+    const uint32_t *before;
+    size_t n_before;
+    uint64_t place;   // with before: rows of its sequence that precede it
+    uint64_t missed;  // rows of the run that precede it and are in other parts
+    int64_t recorded; // the token that was chosen from this row, or -1
+    bool bad;         // it came with an error, but the rows after it can be read; logits then has a width at most
+
+    // What a JSON row may say of itself; valid until the next one is read.
+    bool may_change;        // later rows of the input can come with params
+    const char *seq;        // the sequence it belongs to, or NULL
+    const uint32_t *prompt; // [n_prompt] tokens before the sequence's first row, or NULL
+    size_t n_prompt;
+    int64_t forced;             // the token that follows it, or -1
+    const struct cJSON *params; // llama-server's parameters, from this row on, or NULL
+};
+
+// A format: one file in_NAME.c and one row in input.c.
+struct format {
+    const char *name;
+    const char *endings; // of file names, space-separated: ".f32 .bin"; NULL: none
+    int kind;            // for formats that share their functions
+    size_t size;         // bytes of state, zeroed before open
+
+    // Do these first bytes of an input (64 or all) belong to this format? NULL: cannot be told by content.
+    bool (*probe)(const unsigned char *head, size_t len);
+
+    // Reads what precedes the rows.
+    bool (*open)(void *self, const struct format *f, struct source *s, const struct input_config *config, struct err *e);
+
+    // The next row, valid until the next call; r comes zeroed but for recorded and forced, which are -1. *end without a row after the
+    // last. Errors need no file name; when the next call can go on behind the row, r->bad is set with them.
+    bool (*next)(void *self, struct source *s, struct input_row *r, bool *end, struct err *e);
+
+    // Number of whole rows left, or -1 when that cannot be known without reading them. NULL: never known.
+    int64_t (*left)(const void *self, const struct source *s);
+
+    // Number of rows left that the header promises. NULL: it promises none.
+    int64_t (*promised)(const void *self);
+    // Passes over that many of the rows left without reading them. NULL: they must be read.
+    void (*jump)(void *self, struct source *s, uint64_t rows);
+
+    void (*close)(void *self); // NULL: nothing to free
+};
+
+extern const struct format format_f32, format_f16, format_bf16, format_json, format_npy, format_safetensors, format_kld,
+    format_pairs;
+
+struct input;
+
+// config must outlive the input. NULL and *e on failure.
+struct input *input_open(const struct input_config *config, struct err *e);
+void input_close(struct input *in);
+
+// The name of the format of the first file that is not empty, which is opened for it; "" when there is no such file.
+bool input_format(struct input *in, const char **name, struct err *e);
+
+// How many rows will come, or -1 when that cannot be known beforehand. Only before the first input_next; opens a file as above.
+bool input_rows(struct input *in, int64_t *rows, struct err *e);
+
+// The next wanted row, valid until the next call. *end without a row after the last. Errors name file and row, except those of a bad
+// row (r->bad), after which one may go on; input_blame adds the name.
+bool input_next(struct input *in, struct input_row *r, bool *end, struct err *e);
+
+// Lets go of files that have been read to their end: rows that stay do so until here.
+void input_release(struct input *in);
+
+// Puts "FILE: row N" before an error found while working on a row.
+bool input_blame(const struct input_row *r, struct err *e);
+
+#endif

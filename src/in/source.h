@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+// The bytes of one input, in order. A regular file is mapped, and the part already read is given back to the system; anything else is
+// read in large blocks. Either way memory stays constant however long the input is.
+#ifndef SAMPL_IN_SOURCE_H
+#define SAMPL_IN_SOURCE_H
+
+#include "base/err.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct source {
+    const char *name; // for messages
+    int fd;
+    bool standard;   // standard input, which stays open
+    uint64_t begin;  // where a redirected file stood at the start, else 0
+    uint64_t offset; // begin and the bytes skipped so far
+
+    const unsigned char *map; // the whole file, or NULL
+    size_t map_len, dropped;  // dropped: bytes of the map already given back
+
+    unsigned char *buf; // holds [start, end) when not mapped
+    size_t cap, start, end;
+    bool at_end;
+};
+
+// Opens path; "-" is standard input. Errors need no file name, here and below.
+bool source_open(struct source *s, const char *path, struct err *e);
+void source_close(struct source *s);
+
+// Closes the file of a mapped source, which it no longer needs; the mapping stays.
+void source_close_fd(struct source *s);
+
+// Makes at least want bytes available unless the input ends first: *have bytes at *p, valid until the next call on s.
+bool source_peek(struct source *s, size_t want, const unsigned char **p, size_t *have, struct err *e);
+
+// Moves past n bytes that were peeked, or that source_left counts; the latter are not looked at.
+void source_skip(struct source *s, size_t n);
+
+// Goes back to the start of a mapped source.
+void source_rewind(struct source *s);
+
+// Bytes from the present place to the end, or -1 when that cannot be known.
+int64_t source_left(const struct source *s);
+
+#endif

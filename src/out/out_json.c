@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+// JSON, one object a line, with llama-server's field names.
+#include "out/output.h"
+#include "out/token_text.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+// ,"NAME":text
+static void text(struct output *out, const char *name, uint32_t token)
+{
+    if (!out->vocab)
+        return;
+    fprintf(out->f, ",\"%s\":", name);
+    text_put_json(out->f, vocab_text(out->vocab, token));
+}
+
+// ,"token":text,"bytes":[...]
+static void token(struct output *out, uint32_t token)
+{
+    if (!out->vocab)
+        return;
+    text(out, "token", token);
+    fputs(",\"bytes\":", out->f);
+    text_put_bytes(out->f, vocab_text(out->vocab, token));
+}
+
+static void head(struct output *out, const struct record *r)
+{
+    char p[NUMBER_TEXT];
+    fprintf(out->f, "{\"row\":%" PRIu64 ",\"id\":%" PRIu32, r->row, r->chosen);
+    token(out, r->chosen);
+    fprintf(out->f, ",\"prob\":%s,\"n\":%zu", number_text(r->chosen_p, p), r->kept);
+}
+
+static void id(struct output *out, const struct record *r)
+{
+    head(out, r);
+    fputs("}\n", out->f);
+}
+
+static void stages(struct output *out, const struct record *r)
+{
+    FILE *const f = out->f;
+    char mass[NUMBER_TEXT], entropy[NUMBER_TEXT], p[NUMBER_TEXT];
+    fputs(",\"stages\":[", f);
+    for (size_t i = 0; i < r->n_trace; i++) {
+        const struct trace_line *const t = &r->trace[i];
+        fprintf(f, "%s{\"name\":\"%s\",\"enabled\":%s", i ? "," : "", t->name, t->enabled ? "true" : "false");
+        if (t->enabled) {
+            fprintf(f, ",\"before\":%zu,\"after\":%zu,\"mass\":%s,\"entropy\":%s,\"top_before\":%" PRIu32, t->before, t->after,
+                    number_text((float)t->mass, mass), number_text((float)t->entropy, entropy), t->top_before);
+            text(out, "token_before", t->top_before);
+            fprintf(f, ",\"top_after\":%" PRIu32, t->top_after);
+            text(out, "token_after", t->top_after);
+            fprintf(f, ",\"removed\":%zu,\"likeliest_removed\":[", t->n_removed);
+        }
+        for (size_t k = 0; k < t->n_removed && k < TRACE_REMOVED; k++) {
+            fprintf(f, "%s{\"id\":%" PRIu32, k ? "," : "", t->removed[k].id);
+            text(out, "token", t->removed[k].id);
+            fprintf(f, ",\"prob\":%s}", number_text(t->removed[k].p, p));
+        }
+        fputs(t->enabled ? "]}" : "}", f);
+    }
+    fputs("]", f);
+}
+
+static void dump(struct output *out, const struct record *r)
+{
+    char p[NUMBER_TEXT];
+    head(out, r);
+    fputs(",\"top_probs\":[", out->f);
+    for (size_t i = 0; i < r->shown; i++) {
+        fprintf(out->f, "%s{\"id\":%" PRIu32, i ? "," : "", r->ranked[i].id);
+        token(out, r->ranked[i].id);
+        fprintf(out->f, ",\"prob\":%s}", number_text(r->ranked[i].p, p));
+    }
+    fputs("]", out->f);
+    if (r->trace)
+        stages(out, r);
+    fputs("}\n", out->f);
+}
+
+// JSON has no -inf; our reader takes null for it.
+static const char *json_text(float x, char text[NUMBER_TEXT])
+{
+    return x > -INFINITY ? number_text(x, text) : "null";
+}
+
+static void score(struct output *out, const struct record *r)
+{
+    char x[NUMBER_TEXT];
+    fprintf(out->f, "{\"row\":%" PRIu64 ",\"id\":%" PRIu32 ",\"logprob\":%s}\n", r->row, r->scored, json_text(*r->values, x));
+}
+
+static bool values(struct output *out, const struct record *r, struct err *e)
+{
+    char x[NUMBER_TEXT];
+    (void)e;
+    fprintf(out->f, "{\"row\":%" PRIu64 ",\"%s\":[", r->row, emit_name[out->emit]);
+    for (size_t i = 0; i < r->n_vocab; i++) {
+        if (i)
+            putc_unlocked(',', out->f);
+        fputs_unlocked(json_text(r->values[i], x), out->f);
+    }
+    fputs("]}\n", out->f);
+    return true;
+}
+
+// A JSON string. Messages may quote the input, so whatever is not plain ASCII becomes '?', as in message_error.
+static void quoted(FILE *f, const char *text)
+{
+    putc('"', f);
+    for (; *text; text++)
+        if (*text == '"' || *text == '\\')
+            fprintf(f, "\\%c", *text);
+        else
+            putc(*text >= ' ' && *text <= '~' ? *text : '?', f);
+    putc('"', f);
+}
+
+// An empty distribution, so that the next sampl finds the row bad, too, and no more than that.
+static void bad(struct output *out, const struct record *r)
+{
+    const char *const value = out->emit == EMIT_SCORE ? "\"logprob\":null" : "\"id\":null";
+    fprintf(out->f, "{\"row\":%" PRIu64 ",", r->row);
+    if (emit_distribution(out->emit))
+        fprintf(out->f, "\"%s\":[]", emit_name[out->emit]);
+    else
+        fputs(value, out->f);
+    fputs(",\"error\":", out->f);
+    quoted(out->f, r->error);
+    fputs("}\n", out->f);
+}
+
+const struct output_format output_json = {.name = "json", .id = id, .dump = dump, .score = score, .values = values, .bad = bad};

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+// Distributions as bare little-endian numbers, f32 and f16, that the raw input formats read.
+#include "base/bits.h"
+#include "out/output.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+enum { BLOCK = 4096 };
+
+// A row that came to nothing is NaN throughout, which a reader refuses just as well.
+static void write_nan(struct output *out, size_t n)
+{
+    const float x = NAN;
+    const uint16_t h = 0x7e00;
+    for (size_t i = 0; i < n; i++)
+        fwrite(out->narrow ? (const void *)&h : (const void *)&x, out->narrow ? sizeof h : sizeof x, 1, out->f);
+}
+
+// Rounds to nearest. What is too low for f16 is as good as masked; what is too high would be read as an error.
+static bool write_narrow(struct output *out, const struct record *r, size_t n, struct err *e)
+{
+    uint16_t half[BLOCK] = {0};
+    for (size_t at = 0; at < n; at += BLOCK) {
+        const size_t len = n - at < BLOCK ? n - at : BLOCK;
+        uint32_t top = 0; // the largest of the positive ones
+        for (size_t i = 0; i < len; i++) {
+            half[i] = f16_of_f32(r->values[at + i]);
+            top = !(half[i] & 0x8000u) && half[i] > top ? half[i] : top;
+        }
+        for (size_t i = 0; top >= 0x7c00u && i < len; i++)
+            if (half[i] == 0x7c00u)
+                return err_set(e, STATUS_DATA, "%s: row %" PRIu64 ": %g of token %zu is beyond f16, use -O f32", out->name,
+                               r->row, (double)r->values[at + i], at + i);
+        fwrite(half, sizeof *half, len, out->f);
+    }
+    return true;
+}
+
+bool output_raw(struct output *out, const struct record *r, struct err *e)
+{
+    const size_t width = record_width(out, r);
+    if (!out->records && width)
+        out->width = width;
+    if (r->error && out->width) {
+        write_nan(out, out->width);
+        return true;
+    }
+    if (!width)
+        return err_set(e, STATUS_DATA, "%s: row %" PRIu64 " is bad and its width is not known; give it with --n-vocab", out->name,
+                       r->row);
+    if (width != out->width)
+        return err_set(e, STATUS_DATA, "%s: row %" PRIu64 " has %zu numbers, those before it %zu; -O json takes any width",
+                       out->name, r->row, width, out->width);
+    if (out->narrow)
+        return write_narrow(out, r, width, e);
+    fwrite(r->values, sizeof *r->values, width, out->f);
+    return true;
+}
+
+static void begin_f32(struct output *out)
+{
+    out->narrow = false;
+}
+
+static void begin_f16(struct output *out)
+{
+    out->narrow = true;
+}
+
+const struct output_format output_f32 = {.name = "f32", .binary = true, .begin = begin_f32, .values = output_raw};
+const struct output_format output_f16 = {.name = "f16", .binary = true, .begin = begin_f16, .values = output_raw};

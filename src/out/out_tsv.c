@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+// Tab-separated values with a line of names on top.
+#include "out/output.h"
+#include "out/token_text.h"
+
+#include <inttypes.h>
+
+static void begin(struct output *out)
+{
+    static const char *const value[EMIT_COUNT] = {
+        [EMIT_SCORE] = "logprob", [EMIT_PROBS] = "prob", [EMIT_LOGPROBS] = "logprob", [EMIT_LOGITS] = "logit"};
+    if (out->goes_on)
+        return;
+    if (value[out->emit]) {
+        fprintf(out->f, "row\tid\t%s\n", value[out->emit]);
+        return;
+    }
+    fputs(out->dump ? "row\trank\tid\tlogit\tprob\tcum\tchosen" : "row\tid\tprob\tn", out->f);
+    fputs(out->vocab ? "\ttext\n" : "\n", out->f);
+}
+
+// The last column, if there is a vocabulary, and the end of the line.
+static void finish(struct output *out, uint32_t token)
+{
+    if (out->vocab) {
+        putc('\t', out->f);
+        text_put(out->f, vocab_text(out->vocab, token), 0);
+    }
+    putc('\n', out->f);
+}
+
+static void id(struct output *out, const struct record *r)
+{
+    char p[NUMBER_TEXT];
+    fprintf(out->f, "%" PRIu64 "\t%" PRIu32 "\t%s\t%zu", r->row, r->chosen, number_text(r->chosen_p, p), r->kept);
+    finish(out, r->chosen);
+}
+
+static void dump(struct output *out, const struct record *r)
+{
+    char logit[NUMBER_TEXT], p[NUMBER_TEXT], cum[NUMBER_TEXT];
+    double sum = 0.0;
+    for (size_t i = 0; i < r->shown; i++) {
+        const struct ranked *const c = &r->ranked[i];
+        sum += c->p;
+        fprintf(out->f, "%" PRIu64 "\t%zu\t%" PRIu32 "\t%s\t%s\t%s\t%d", r->row, i + 1, c->id, number_text(c->logit, logit),
+                number_text(c->p, p), number_text((float)sum, cum), c->id == r->chosen);
+        finish(out, c->id);
+    }
+}
+
+static void score(struct output *out, const struct record *r)
+{
+    char x[NUMBER_TEXT];
+    fprintf(out->f, "%" PRIu64 "\t%" PRIu32 "\t%s\n", r->row, r->scored, number_text(*r->values, x));
+}
+
+static bool values(struct output *out, const struct record *r, struct err *e)
+{
+    char x[NUMBER_TEXT];
+    (void)e;
+    for (size_t i = 0; i < r->n_vocab; i++)
+        fprintf(out->f, "%" PRIu64 "\t%zu\t%s\n", r->row, i, number_text(r->values[i], x));
+    return true;
+}
+
+static void bad(struct output *out, const struct record *r)
+{
+    const bool ids = out->emit == EMIT_IDS || out->emit == EMIT_TEXT;
+    fprintf(out->f,
+            out->dump ? "%" PRIu64 "\t0\t-1\tnan\tnan\tnan\t0"
+            : ids     ? "%" PRIu64 "\t-1\tnan\t0"
+                      : "%" PRIu64 "\t-1\tnan",
+            r->row);
+    fputs(ids && out->vocab ? "\t\n" : "\n", out->f); // a row of as many columns as the others
+}
+
+const struct output_format output_tsv = {
+    .name = "tsv", .begin = begin, .id = id, .dump = dump, .score = score, .values = values, .bad = bad};

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: MIT
+#include "out/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const struct output_format *const formats[] = {&output_text, &output_tsv, &output_json,
+                                                      &output_f32,  &output_f16, &output_npy};
+
+const char *const emit_name[EMIT_COUNT] = {"ids", "score", "text", "probs", "logprobs", "logits"};
+
+bool output_fail(const struct output *out, const char *what, struct err *e)
+{
+    if (errno == EPIPE)
+        return err_set(e, STATUS_OK, "%s", "");
+    return err_set(e, STATUS_IO, "%s: cannot %s: %s", out->name, what, strerror(errno));
+}
+
+static char *volatile unfinished; // the temporary file, for a signal that ends the run
+
+void output_abandon(void)
+{
+    if (unfinished)
+        unlink(unfinished);
+}
+
+static void remove_unfinished(int signal)
+{
+    output_abandon();
+    raise(signal); // to the default action, as the handler is gone
+}
+
+static void watch_signals(void)
+{
+    static const int signals[] = {SIGHUP, SIGINT, SIGQUIT, SIGPIPE, SIGTERM, SIGXCPU, SIGXFSZ};
+    const struct sigaction handler = {.sa_handler = remove_unfinished, .sa_flags = (int)SA_RESETHAND};
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+        struct sigaction old;
+        if (!sigaction(signals[i], NULL, &old) && old.sa_handler == SIG_DFL)
+            sigaction(signals[i], &handler, NULL);
+    }
+}
+
+// The file that path names at the end of its symbolic links, there or not; the caller frees it.
+static char *resolve(const char *path)
+{
+    enum { MOST_LINKS = 40 }; // as the system has it
+    char *at = strdup(path);
+    for (int i = 0; at && i < MOST_LINKS; i++) {
+        char link[PATH_MAX];
+        const ssize_t len = readlink(at, link, sizeof link - 1);
+        if (len < 0)
+            return at;
+        link[len] = '\0';
+        const char *const slash = strrchr(at, '/');
+        const size_t folder = *link == '/' || !slash ? 0 : (size_t)(slash - at + 1);
+        char *const next = malloc(folder + (size_t)len + 1);
+        if (next) {
+            memcpy(next, at, folder);
+            memcpy(next + folder, link, (size_t)len + 1);
+        }
+        free(at);
+        at = next;
+    }
+    return at;
+}
+
+// Opens a temporary file beside the one to be made, which keeps its permissions if it exists, and is not replaced if they forbid to write
+// to it. Devices and pipes are written directly.
+static bool open_file(struct output *out, const char *path, struct err *e)
+{
+    struct stat st;
+    const bool exists = !stat(path, &st);
+    if (exists && (!S_ISREG(st.st_mode) || !strncmp(path, "/dev/", 5))) {
+        out->f = fopen(path, "ab");
+        return out->f || output_fail(out, "open", e);
+    }
+    if (exists && access(path, W_OK))
+        return output_fail(out, "open", e);
+    out->path = resolve(path);
+    out->temporary = out->path ? malloc(strlen(out->path) + sizeof ".XXXXXX") : NULL;
+    if (!out->temporary)
+        return err_from_fault(e, fault_memory());
+    stpcpy(stpcpy(out->temporary, out->path), ".XXXXXX");
+    const int fd = mkstemp(out->temporary);
+    if (fd < 0) {
+        free(out->temporary);
+        out->temporary = NULL;
+        return output_fail(out, "create", e);
+    }
+    unfinished = out->temporary;
+    watch_signals();
+    const mode_t mask = umask(0);
+    umask(mask);
+    fchmod(fd, exists ? st.st_mode & 07777 : 0666 & ~mask);
+    out->f = fdopen(fd, "wb");
+    return out->f || output_fail(out, "open", e);
+}
+
+// Can the format go there?
+static bool fits(const struct output *out, struct err *e)
+{
+    if (out->terminal && out->format->binary)
+        return err_set(e, STATUS_USAGE, "%s: %s is binary and not for a terminal; use -o, or -O text", out->name,
+                       out->format->name);
+    if (out->format->finish && out->begin < 0 && out->rows < 0)
+        return err_set(e, STATUS_USAGE,
+                       "%s: %s states the number of rows first, and it is not known; write to a file, or use -O f32 or -O json",
+                       out->name, out->format->name);
+    return true;
+}
+
+// Where a later write can reach the output's start: only in a regular file that is not appended to.
+static int64_t start_of(FILE *f)
+{
+    struct stat st;
+    const int fd = fileno(f);
+    if (fstat(fd, &st) || !S_ISREG(st.st_mode) || fcntl(fd, F_GETFL) & O_APPEND)
+        return -1;
+    return lseek(fd, 0, SEEK_CUR);
+}
+
+bool output_open(struct output *out, const struct output_config *config, struct err *e)
+{
+    *out = (struct output){.name = config->path ? config->path : "standard output",
+                           .dump = config->dump,
+                           .flush = config->flush,
+                           .goes_on = config->goes_on,
+                           .emit = config->emit,
+                           .vocab = config->vocab,
+                           .width = config->n_vocab,
+                           .narrow = config->narrow,
+                           .rows = config->rows};
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
+        if (!strcmp(formats[i]->name, config->format))
+            out->format = formats[i];
+    const bool standard = !config->path || !strcmp(config->path, "-") || !strcmp(config->path, "/dev/stdout");
+    if (!standard && !open_file(out, config->path, e))
+        return false;
+    if (standard)
+        out->f = stdout;
+    out->terminal = isatty(fileno(out->f));
+    out->color = out->terminal && config->color;
+    out->flush = out->flush || out->terminal;
+    out->begin = start_of(out->f);
+    if (!fits(out, e))
+        return false;
+    if (!out->terminal)
+        setvbuf(out->f, NULL, _IOFBF, 1 << 16);
+    if (out->format->begin)
+        out->format->begin(out);
+    out->begun = true;
+    return true;
+}
+
+static bool flush(struct output *out, struct err *e)
+{
+    return (fflush(out->f) == 0 && !ferror(out->f)) || output_fail(out, "write", e);
+}
+
+static bool write_record(struct output *out, const struct record *r, struct err *e)
+{
+    const struct output_format *const f = out->format;
+    if (r->error && f->bad)
+        f->bad(out, r);
+    else if (out->dump)
+        f->dump(out, r);
+    else if (out->emit == EMIT_IDS || (out->emit == EMIT_TEXT && !f->token))
+        f->id(out, r);
+    else if (out->emit == EMIT_TEXT)
+        f->token(out, r);
+    else if (out->emit == EMIT_SCORE && f->score)
+        f->score(out, r);
+    else
+        return f->values(out, r, e);
+    return true;
+}
+
+bool output_record(struct output *out, const struct record *r, struct err *e)
+{
+    if (!write_record(out, r, e))
+        return false;
+    out->records++;
+    if (out->flush)
+        return flush(out, e);
+    return !ferror(out->f) || output_fail(out, "write", e);
+}
+
+bool output_close(struct output *out, bool commit, struct err *e)
+{
+    bool ok = true;
+    if (out->f) {
+        ok = flush(out, e);
+        if (ok && out->begun && out->format->finish)
+            ok = out->format->finish(out, commit, e) && flush(out, e);
+        if (out->f != stdout && fclose(out->f) != 0 && ok)
+            ok = output_fail(out, "write", e);
+        if (out->temporary && commit && ok && rename(out->temporary, out->path) != 0)
+            ok = output_fail(out, "rename", e);
+    }
+    if (out->temporary && (!commit || !ok))
+        unlink(out->temporary);
+    unfinished = NULL;
+    free(out->temporary);
+    free(out->path);
+    *out = (struct output){.name = out->name};
+    return ok;
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+// Records to a stream: the destination, the formats, and numbers as text.
+#ifndef SAMPL_OUT_OUTPUT_H
+#define SAMPL_OUT_OUTPUT_H
+
+#include "base/err.h"
+#include "base/number_text.h"
+#include "kern/kern.h"
+#include "vocab/vocab.h"
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+// What is written for each row.
+enum emit { EMIT_IDS, EMIT_SCORE, EMIT_TEXT, EMIT_PROBS, EMIT_LOGPROBS, EMIT_LOGITS, EMIT_COUNT };
+extern const char *const emit_name[EMIT_COUNT];
+
+// One number for every token of the vocabulary?
+static inline bool emit_distribution(enum emit e)
+{
+    return e >= EMIT_PROBS;
+}
+
+// One candidate that is left at the end of the chain.
+struct ranked {
+    uint32_t id;
+    float logit, p;
+};
+
+#define TRACE_REMOVED 3 // of the tokens that a stage removed, how many are named
+
+// What one stage of the chain did to a row; masked candidates count as removed.
+struct trace_line {
+    const char *name;
+    bool enabled; // the rest is for enabled stages
+    size_t before, after;
+    double mass;                    // probability, before the stage, of what it kept
+    double entropy;                 // after, in nats
+    uint32_t top_before, top_after; // likeliest token
+    size_t n_removed;
+    struct ranked removed[TRACE_REMOVED]; // the likeliest, with their probabilities before the stage
+};
+
+// What a row came to. Candidates only for a dump: by falling probability, then rising id, masked ones left out.
+struct record {
+    uint64_t row;
+    uint32_t chosen;
+    float chosen_p;
+    size_t kept, n_vocab;        // candidates not masked; all that the row came with: the vocabulary, unless it is sparse
+    const struct ranked *ranked; // [shown] the best of the kept, or NULL without a dump
+    size_t shown;
+    double entropy;                 // of all kept, in nats; with ranked only
+    const struct trace_line *trace; // [n_trace] or NULL
+    size_t n_trace;
+
+    // For EMIT_SCORE one number, the log-probability of token `scored`; for a distribution a number for each of the n_vocab tokens.
+    const float *values;
+    uint32_t scored;
+    enum dtype type; // of the row in the input
+
+    const char
+        *error; // of a row that came to nothing: what was wrong with it, and of the rest only row and n_vocab count; else NULL
+};
+
+struct output_config {
+    const char *path;   // NULL: standard output
+    const char *format; // "text", "tsv", ...
+    enum emit emit;
+    bool dump;    // records come with candidates
+    bool flush;   // after every record
+    bool color;   // may a terminal be sent colours?
+    bool goes_on; // where another run's text ended: without what comes before the first record
+
+    const struct vocab *vocab; // what the tokens say, or NULL
+    bool narrow;               // npy takes half floats when the input's are
+    int64_t rows;              // how many records will come, or -1; npy must know it when it cannot go back
+    size_t n_vocab;            // width of the rows, or 0; for when there are none
+};
+
+struct output {
+    const struct output_format *format;
+    FILE *f;
+    const char *name;       // of the destination, for messages
+    char *path, *temporary; // path is renamed to from temporary; NULL when the stream is written directly
+    bool dump, flush, goes_on, terminal, color;
+    enum emit emit;
+    const struct vocab *vocab;
+
+    // binary formats
+    size_t width;     // of the rows, once known
+    bool narrow;      // half floats
+    uint64_t records; // so far
+    int64_t rows;     // as in the configuration
+    int64_t begin;    // where in a file that can be written again the output starts, or -1
+    bool begun;
+};
+
+// When nobody reads the output any more, the functions below fail with status STATUS_OK and an empty text: a quiet end.
+
+// A format: one file out_NAME.c and one row in output.c. Write errors are found by output_record.
+struct output_format {
+    const char *name;
+    bool binary;
+    void (*begin)(struct output *out); // before the first record; NULL: nothing
+
+    // Write one record. The binary formats only have values.
+    void (*id)(struct output *out, const struct record *r);
+    void (*dump)(struct output *out, const struct record *r);
+    void (*token)(struct output *out, const struct record *r);                 // its text; NULL: id shows that, too
+    void (*score)(struct output *out, const struct record *r);                 // NULL: a distribution over one token
+    bool (*values)(struct output *out, const struct record *r, struct err *e); // a distribution
+    void (*bad)(struct output *out, const struct record *r);                   // one with an error; NULL: values does that
+
+    // After the last record, or the last before an error, which has come about if it is not `whole`. NULL: nothing.
+    bool (*finish)(struct output *out, bool whole, struct err *e);
+};
+
+extern const struct output_format output_text, output_tsv, output_json, output_f32, output_f16, output_npy;
+
+// The binary formats' rows: little-endian numbers, half floats if out->narrow. All are as wide as the first.
+bool output_raw(struct output *out, const struct record *r, struct err *e);
+
+// Numbers in a record: n_vocab or, of a score, one.
+static inline size_t record_width(const struct output *out, const struct record *r)
+{
+    return out->emit == EMIT_SCORE ? 1 : r->n_vocab;
+}
+
+// "DESTINATION: cannot WHAT: ...", or the quiet end, from errno.
+bool output_fail(const struct output *out, const char *what, struct err *e);
+
+bool output_open(struct output *out, const struct output_config *config, struct err *e);
+bool output_record(struct output *out, const struct record *r, struct err *e);
+
+// Ends the output. With commit, a file takes its name; without, it is gone as if never begun. Errors of the disk show here at the
+// latest. A second call does nothing.
+bool output_close(struct output *out, bool commit, struct err *e);
+
+// For signal handlers: removes a file that is being written.
+void output_abandon(void);
+
+#endif

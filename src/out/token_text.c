@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT
+#include "out/token_text.h"
+
+#include "base/utf8.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+struct range {
+    uint32_t first, last;
+};
+
+// East Asian width W and F of UAX 11, with the unassigned code points between them.
+static const struct range wide[] = {
+    {0x1100, 0x115f},   {0x231a, 0x231b},   {0x2329, 0x232a},   {0x23e9, 0x23ec},   {0x23f0, 0x23f0},   {0x23f3, 0x23f3},
+    {0x25fd, 0x25fe},   {0x2614, 0x2615},   {0x2648, 0x2653},   {0x267f, 0x267f},   {0x2693, 0x2693},   {0x26a1, 0x26a1},
+    {0x26aa, 0x26ab},   {0x26bd, 0x26be},   {0x26c4, 0x26c5},   {0x26ce, 0x26ce},   {0x26d4, 0x26d4},   {0x26ea, 0x26ea},
+    {0x26f2, 0x26f3},   {0x26f5, 0x26f5},   {0x26fa, 0x26fa},   {0x26fd, 0x26fd},   {0x2705, 0x2705},   {0x270a, 0x270b},
+    {0x2728, 0x2728},   {0x274c, 0x274c},   {0x274e, 0x274e},   {0x2753, 0x2755},   {0x2757, 0x2757},   {0x2795, 0x2797},
+    {0x27b0, 0x27b0},   {0x27bf, 0x27bf},   {0x2b1b, 0x2b1c},   {0x2b50, 0x2b50},   {0x2b55, 0x2b55},   {0x2e80, 0x303e},
+    {0x3041, 0x3247},   {0x3250, 0x4dbf},   {0x4e00, 0xa4cf},   {0xa960, 0xa97f},   {0xac00, 0xd7a3},   {0xf900, 0xfaff},
+    {0xfe10, 0xfe19},   {0xfe30, 0xfe6f},   {0xff01, 0xff60},   {0xffe0, 0xffe6},   {0x16fe0, 0x18aff}, {0x18b00, 0x18d08},
+    {0x1aff0, 0x1b2fb}, {0x1f004, 0x1f004}, {0x1f0cf, 0x1f0cf}, {0x1f18e, 0x1f18e}, {0x1f191, 0x1f19a}, {0x1f200, 0x1f320},
+    {0x1f32d, 0x1f335}, {0x1f337, 0x1f37c}, {0x1f37e, 0x1f393}, {0x1f3a0, 0x1f3ca}, {0x1f3cf, 0x1f3d3}, {0x1f3e0, 0x1f3f0},
+    {0x1f3f4, 0x1f3f4}, {0x1f3f8, 0x1f43e}, {0x1f440, 0x1f440}, {0x1f442, 0x1f4fc}, {0x1f4ff, 0x1f53d}, {0x1f54b, 0x1f54e},
+    {0x1f550, 0x1f567}, {0x1f57a, 0x1f57a}, {0x1f595, 0x1f596}, {0x1f5a4, 0x1f5a4}, {0x1f5fb, 0x1f64f}, {0x1f680, 0x1f6c5},
+    {0x1f6cc, 0x1f6cc}, {0x1f6d0, 0x1f6d2}, {0x1f6d5, 0x1f6df}, {0x1f6eb, 0x1f6ec}, {0x1f6f4, 0x1f6fc}, {0x1f7e0, 0x1f7f0},
+    {0x1f90c, 0x1f93a}, {0x1f93c, 0x1f945}, {0x1f947, 0x1f9ff}, {0x1fa70, 0x1faff}, {0x20000, 0x3fffd},
+};
+
+// Combining marks (Mn and Me) of the scripts that vocabularies hold.
+static const struct range combining[] = {
+    {0x300, 0x36f},   {0x483, 0x489},   {0x591, 0x5bd},   {0x5bf, 0x5bf},   {0x5c1, 0x5c2},     {0x5c4, 0x5c5},
+    {0x5c7, 0x5c7},   {0x610, 0x61a},   {0x64b, 0x65f},   {0x670, 0x670},   {0x6d6, 0x6dc},     {0x6df, 0x6e4},
+    {0x6e7, 0x6e8},   {0x6ea, 0x6ed},   {0x711, 0x711},   {0x730, 0x74a},   {0x7a6, 0x7b0},     {0x8e3, 0x902},
+    {0x93a, 0x93a},   {0x93c, 0x93c},   {0x941, 0x948},   {0x94d, 0x94d},   {0x951, 0x957},     {0x962, 0x963},
+    {0x981, 0x981},   {0x9bc, 0x9bc},   {0x9c1, 0x9c4},   {0x9cd, 0x9cd},   {0x9e2, 0x9e3},     {0xa01, 0xa02},
+    {0xa3c, 0xa3c},   {0xa41, 0xa51},   {0xa70, 0xa71},   {0xa81, 0xa82},   {0xabc, 0xabc},     {0xac1, 0xac8},
+    {0xacd, 0xacd},   {0xb01, 0xb01},   {0xb3c, 0xb3c},   {0xb3f, 0xb3f},   {0xb41, 0xb44},     {0xb4d, 0xb56},
+    {0xb82, 0xb82},   {0xbc0, 0xbc0},   {0xbcd, 0xbcd},   {0xc3e, 0xc40},   {0xc46, 0xc56},     {0xcbc, 0xcbc},
+    {0xcbf, 0xcbf},   {0xccc, 0xccd},   {0xd41, 0xd44},   {0xd4d, 0xd4d},   {0xdca, 0xdca},     {0xdd2, 0xdd6},
+    {0xe31, 0xe31},   {0xe34, 0xe3a},   {0xe47, 0xe4e},   {0xeb1, 0xeb1},   {0xeb4, 0xebc},     {0xec8, 0xecd},
+    {0xf35, 0xf35},   {0xf37, 0xf37},   {0xf39, 0xf39},   {0xf71, 0xf7e},   {0xf80, 0xf84},     {0xf8d, 0xfbc},
+    {0x102d, 0x1030}, {0x1032, 0x1037}, {0x1039, 0x103a}, {0x103d, 0x103e}, {0x135d, 0x135f},   {0x17b4, 0x17b5},
+    {0x17b7, 0x17bd}, {0x17c6, 0x17c6}, {0x17c9, 0x17d3}, {0x1ab0, 0x1ace}, {0x1dc0, 0x1dff},   {0x20d0, 0x20f0},
+    {0x302a, 0x302d}, {0x3099, 0x309a}, {0xfe00, 0xfe0f}, {0xfe20, 0xfe2f}, {0xe0100, 0xe01ef},
+};
+
+// Control and formatting characters, line and paragraph separators: nothing that a terminal or a table should meet.
+static const struct range hidden[] = {
+    {0x00, 0x1f},     {0x7f, 0x9f},     {0xad, 0xad},     {0x61c, 0x61c},   {0x180e, 0x180e},   {0x200b, 0x200f},
+    {0x2028, 0x202e}, {0x2060, 0x206f}, {0xfeff, 0xfeff}, {0xfff9, 0xfffb}, {0xe0000, 0xe007f},
+};
+
+#define IN(c, table) in(c, table, sizeof(table) / sizeof *(table))
+
+static bool in(uint32_t c, const struct range *table, size_t n)
+{
+    size_t low = 0;
+    while (n) { // the ranges from low on, n of them, may hold it
+        const size_t middle = low + n / 2;
+        if (c > table[middle].last) {
+            low = middle + 1;
+            n -= n / 2 + 1;
+        } else if (c < table[middle].first) {
+            n /= 2;
+        } else {
+            return true;
+        }
+    }
+    return false;
+}
+
+// What stands for the character, or the byte that is part of none, at the start of a text.
+struct shown {
+    char text[17]; // [len]
+    size_t len, columns;
+    size_t taken; // bytes of the text
+};
+
+static struct shown show(const unsigned char *p, size_t len, char quote)
+{
+    static const char names[] = "\n\r\t\\", values[] = "nrt\\";
+    struct shown s = {.taken = 1};
+    uint32_t c = 0;
+    const size_t n = utf8_decode(p, len, &c);
+    const char *const name = *p ? strchr(names, *p) : NULL;
+    if (name || (quote && *p == (unsigned char)quote)) {
+        s.len = s.columns = 2;
+        s.text[0] = '\\';
+        s.text[1] = name ? values[name - names] : quote;
+        return s;
+    }
+    s.taken = n ? n : 1;
+    if (n && !IN(c, hidden)) {
+        memcpy(s.text, p, n);
+        s.len = n;
+        s.columns = IN(c, combining) ? 0 : IN(c, wide) ? 2 : 1;
+        return s;
+    }
+    for (size_t i = 0; i < s.taken; i++)
+        s.len += (size_t)snprintf(s.text + s.len, sizeof s.text - s.len, "\\x%02x", p[i]);
+    s.columns = s.len;
+    return s;
+}
+
+void text_put(FILE *f, struct piece text, char quote)
+{
+    if (quote)
+        putc(quote, f);
+    for (size_t i = 0; i < text.len;) {
+        const struct shown s = show(text.p + i, text.len - i, quote);
+        fwrite(s.text, 1, s.len, f);
+        i += s.taken;
+    }
+    if (quote)
+        putc(quote, f);
+}
+
+size_t text_width(struct piece text, char quote)
+{
+    size_t columns = quote ? 2 : 0;
+    for (size_t i = 0; i < text.len;) {
+        const struct shown s = show(text.p + i, text.len - i, quote);
+        columns += s.columns;
+        i += s.taken;
+    }
+    return columns;
+}
+
+void text_put_json(FILE *f, struct piece text)
+{
+    static const char names[] = "\n\r\t\\\"", values[] = "nrt\\\"";
+    putc('"', f);
+    for (size_t i = 0, n; i < text.len; i += n) {
+        const unsigned char *const p = text.p + i;
+        const char *const name = *p ? strchr(names, *p) : NULL;
+        uint32_t c = 0;
+        n = utf8_decode(p, text.len - i, &c);
+        if (!n)
+            fputs("\xef\xbf\xbd", f);
+        else if (name)
+            fprintf(f, "\\%c", values[name - names]);
+        else if (c < 0x20 || c == 0x7f)
+            fprintf(f, "\\u%04" PRIx32, c);
+        else
+            fwrite(p, 1, n, f);
+        n = n ? n : 1;
+    }
+    putc('"', f);
+}
+
+void text_put_bytes(FILE *f, struct piece text)
+{
+    putc('[', f);
+    for (size_t i = 0; i < text.len; i++)
+        fprintf(f, "%s%u", i ? "," : "", (unsigned)text.p[i]);
+    putc(']', f);
+}

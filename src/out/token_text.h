@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+// Token texts for people and programs: any bytes as one line of UTF-8.
+#ifndef SAMPL_OUT_TOKEN_TEXT_H
+#define SAMPL_OUT_TOKEN_TEXT_H
+
+#include "vocab/vocab.h"
+
+#include <stdio.h>
+
+// The text with the escapes that text_unescape resolves: \n \r \t \\, and \xHH for each byte of other control and formatting
+// characters and of what is not UTF-8. With a quote, '"', that is put around it and escaped in it; 0: none.
+void text_put(FILE *f, struct piece text, char quote);
+
+// How many columns of a terminal text_put takes: two for East Asian wide characters, none for combining ones (Unicode 14).
+size_t text_width(struct piece text, char quote);
+
+// A JSON string, where U+FFFD stands for each byte that is not UTF-8; and the bytes themselves as an array of numbers.
+void text_put_json(FILE *f, struct piece text);
+void text_put_bytes(FILE *f, struct piece text);
+
+#endif

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+// gumbel (selector of the engine akunu-gpu): the largest logit once Gumbel noise, times the temperature, is added. That is a draw from the
+// softmax of logit / temp (Maddison et al. 2014, arXiv 1411.0030). A token's noise depends on seed, row and id alone.
+//
+// Most tokens of a row cannot win, whatever the noise that their word makes: it would have to be so large that few words make it. So
+// beyond a first block only tokens with such a word are looked at.
+#include "kern/gumbel.h"
+#include "kern/expf.h"
+#include "sample/sampler.h"
+
+#include <math.h>
+
+struct job {
+    const struct kern *kern;
+    uint32_t s; // of the row: seed and position
+    float temp;
+    float x; // the largest so far, and whose it is
+    uint32_t id;
+};
+
+// The largest is the first such, by id.
+static void try(struct job *job, float *x, const float *logit, const uint32_t *id, size_t n)
+{
+    job->kern->gumbel(x, logit, id, n, job->s, job->temp);
+    for (size_t i = 0; i < n; i++)
+        if (x[i] > job->x || (x[i] == job->x && logit[i] > -INFINITY && id[i] < job->id)) {
+            job->x = x[i];
+            job->id = id[i];
+        }
+}
+
+// A bound from below on the words that lift a logit of at most `top` to the largest x. Noise of g or more takes u >= exp(-exp(-g)), which
+// is at least 1 - exp(-g). The slack is more than what rounding to f16, and in f32, can make of it.
+static uint32_t least_word(const struct job *job, float top)
+{
+    const double slack = 0x1p-9 * fabs(job->x) + 0x1p-15 * job->temp + 0x1p-23;
+    const double g = (job->x - slack - top) / job->temp;
+    if (!(g > 0.1)) // NaN among it: the largest is infinite
+        return 0;
+    return (uint32_t)((1.0 - (double)kern_expf(g < 50.0 ? (float)-g : -50.0f) - 0x1p-20) * 0x1p32);
+}
+
+static void try_block(struct job *job, const struct cand *c, size_t b)
+{
+    uint32_t id[KERN_BLOCK];
+    float logit[KERN_BLOCK], x[KERN_BLOCK];
+    const size_t start = b * KERN_BLOCK, len = c->n - start < KERN_BLOCK ? c->n - start : KERN_BLOCK;
+    const uint32_t least = least_word(job, c->block_max[b]);
+    const size_t n = c->kern->gumbel_hot(id, (uint32_t)start, len, job->s, least);
+    for (size_t i = 0; i < n; i++)
+        logit[i] = cand_logit(c, id[i]);
+    try(job, x, logit, id, n);
+}
+
+// The block with the largest logit first: it sets a high mark.
+static void try_dense(struct job *job, const struct cand *c)
+{
+    const size_t blocks = (c->n + KERN_BLOCK - 1) / KERN_BLOCK, first = c->kern->argmax(c->block_max, blocks);
+    try_block(job, c, first);
+    for (size_t b = 0; b < blocks; b++)
+        if (b != first)
+            try_block(job, c, b);
+}
+
+// The distribution that the draw was from.
+static struct fault describe(struct cand *c, float temp)
+{
+    struct fault fault = cand_list(c);
+    if (!fault.code)
+        c->kern->divide(c->logit, c->n, fmaxf(temp, 1e-30f)); // an f16 over that is finite
+    if (!fault.code)
+        fault = cand_softmax(c, false);
+    for (size_t i = 0; i < c->n && !fault.code; i++)
+        if (c->id[i] == c->chosen)
+            c->chosen_p = c->p[i];
+    return fault;
+}
+
+static struct fault apply(void *self, struct cand *c, const struct params *p, const struct history *h)
+{
+    (void)self, (void)h;
+    struct job job = {c->kern, (c->position + p->seed) * 2654435761u, p->temp, -INFINITY, UINT32_MAX};
+    if (c->dense && !c->edited.n) {
+        try_dense(&job, c);
+    } else {
+        const struct fault fault = cand_list(c);
+        if (fault.code)
+            return fault;
+        try(&job, c->spare, c->logit, c->id, c->n);
+    }
+    c->chosen = job.id;
+    c->chosen_p = 0.0f;
+    return c->want_p || c->want_chosen_p || c->want_logits ? describe(c, p->temp) : fault_none();
+}
+
+const struct sampler sampler_gumbel = {.selector = true, .apply = apply};
