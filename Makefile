@@ -25,7 +25,7 @@ WERROR ?=
 # Bits first: ISO C11 and no contraction, so that the compiler cannot fuse a*b+c; see README, "Bits".
 STRICT   := -std=c11 -ffp-contract=off -fno-fast-math
 WARN     := -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wno-missing-field-initializers \
-            -Wno-unknown-warning-option -Wno-format-truncation $(if $(WERROR),-Werror)
+            -Wno-unknown-warning-option -Wno-unused-parameter -Wno-format-truncation $(if $(WERROR),-Werror)
 SANFLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
 
 CJSON_CFLAGS ?= $(shell $(PKG_CONFIG) --cflags libcjson)

@@ -23,40 +23,25 @@ _sampl()
     --samplers) return ;;
     --sampler-seq|--sampling-seq) return ;;
     --seed|-s) return ;;
-    --temp|--temperature) return ;;
-    --top-k) return ;;
-    --top-p) return ;;
-    --min-p) return ;;
-    --top-nsigma|--top-n-sigma) return ;;
-    --xtc-probability) return ;;
-    --xtc-threshold) return ;;
-    --typical|--typical-p) return ;;
-    --min-keep) return ;;
-    --repeat-last-n) return ;;
+    --engine) mapfile -t COMPREPLY < <(compgen -W 'llama ollama akunu akunu-gpu batch' -- "$cur"); return ;;
     --repeat-penalty) return ;;
-    --presence-penalty) return ;;
+    --repeat-last-n) return ;;
     --frequency-penalty) return ;;
+    --presence-penalty) return ;;
     --dry-multiplier) return ;;
     --dry-base) return ;;
     --dry-allowed-length) return ;;
     --dry-penalty-last-n) return ;;
-    --dry-sequence-breaker) return ;;
-    --dry-breaker-tokens) compopt -o default; return ;;
-    --dynatemp-range) return ;;
-    --dynatemp-exp) return ;;
-    --mirostat) return ;;
-    --mirostat-lr) return ;;
-    --mirostat-ent) return ;;
-    --adaptive-target) return ;;
-    --adaptive-decay) return ;;
-    --logit-bias|-l) return ;;
-    --grammar) return ;;
-    --grammar-file) compopt -o default; return ;;
-    --json-schema|-j) return ;;
-    --json-schema-file|-jf) compopt -o default; return ;;
-    --engine) mapfile -t COMPREPLY < <(compgen -W 'llama ollama akunu akunu-gpu batch' -- "$cur"); return ;;
-    --scatter-k) return ;;
+    --top-nsigma|--top-n-sigma) return ;;
+    --top-k) return ;;
+    --typical|--typical-p) return ;;
+    --top-p) return ;;
+    --min-keep) return ;;
+    --min-p) return ;;
+    --xtc-probability) return ;;
+    --xtc-threshold) return ;;
     --scatter-strength) return ;;
+    --scatter-k) return ;;
     --scatter-radius) return ;;
     --scatter-steps) return ;;
     --scatter-strength-min) return ;;
@@ -65,6 +50,21 @@ _sampl()
     --scatter-absorption) return ;;
     --scatter-absorption-last-n) return ;;
     --scatter-collision) return ;;
+    --temp|--temperature) return ;;
+    --dynatemp-range) return ;;
+    --dynatemp-exp) return ;;
+    --adaptive-target) return ;;
+    --adaptive-decay) return ;;
+    --mirostat-ent) return ;;
+    --mirostat-lr) return ;;
+    --mirostat) return ;;
+    --logit-bias|-l) return ;;
+    --dry-sequence-breaker) return ;;
+    --dry-breaker-tokens) compopt -o default; return ;;
+    --grammar) return ;;
+    --grammar-file) compopt -o default; return ;;
+    --json-schema|-j) return ;;
+    --json-schema-file|-jf) compopt -o default; return ;;
     --emit) mapfile -t COMPREPLY < <(compgen -W 'ids score text probs logprobs logits' -- "$cur"); return ;;
     --output-format|-O) mapfile -t COMPREPLY < <(compgen -W 'text tsv json f32 f16 npy' -- "$cur"); return ;;
     --output|-o) compopt -o default; return ;;
@@ -74,7 +74,7 @@ _sampl()
     --threads|-t) return ;;
     esac
     if [[ $cur == -* ]]; then
-        mapfile -t COMPREPLY < <(compgen -W ' --format --n-vocab --tensor --ids --vocab --rows --prompt-tokens --accept --shard --row-base --independent --samplers --sampler-seq --sampling-seq --seed --temp --temperature --top-k --top-p --min-p --top-nsigma --top-n-sigma --xtc-probability --xtc-threshold --typical --typical-p --min-keep --repeat-last-n --repeat-penalty --presence-penalty --frequency-penalty --dry-multiplier --dry-base --dry-allowed-length --dry-penalty-last-n --dry-sequence-breaker --dry-breaker-tokens --dynatemp-range --dynatemp-exp --mirostat --mirostat-lr --mirostat-ent --adaptive-target --adaptive-decay --logit-bias --ignore-eos --grammar --grammar-file --json-schema --json-schema-file --engine --backend-sampling --scatter-k --scatter-strength --scatter-radius --scatter-steps --scatter-adaptive --scatter-strength-min --scatter-strength-max --scatter-entropy-target --scatter-absorption --scatter-absorption-last-n --scatter-collision --emit --dump-probs --trace --output-format --output --line-buffered --stats --on-error --preset --list-presets --print-chain --print-grammar --threads --verbose --help --version' -- "$cur")
+        mapfile -t COMPREPLY < <(compgen -W ' --format --n-vocab --tensor --ids --vocab --rows --prompt-tokens --accept --shard --row-base --independent --samplers --sampler-seq --sampling-seq --seed --engine --repeat-penalty --repeat-last-n --frequency-penalty --presence-penalty --dry-multiplier --dry-base --dry-allowed-length --dry-penalty-last-n --top-nsigma --top-n-sigma --top-k --typical --typical-p --top-p --min-keep --min-p --xtc-probability --xtc-threshold --scatter-strength --scatter-k --scatter-radius --scatter-steps --scatter-adaptive --scatter-strength-min --scatter-strength-max --scatter-entropy-target --scatter-absorption --scatter-absorption-last-n --scatter-collision --temp --temperature --dynatemp-range --dynatemp-exp --adaptive-target --adaptive-decay --mirostat-ent --mirostat-lr --mirostat --logit-bias --ignore-eos --dry-sequence-breaker --dry-breaker-tokens --grammar --grammar-file --json-schema --json-schema-file --backend-sampling --emit --dump-probs --trace --output-format --output --line-buffered --stats --on-error --preset --list-presets --print-chain --print-grammar --threads --verbose --help --version' -- "$cur")
     else
         compopt -o default
     fi

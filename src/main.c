@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // The order of things; everything else is elsewhere.
 #include "cli/complete.h"
-#include "out/message.h"
-#include "recipe/grammar_options.h"
 #include "cli/help.h"
 #include "cli/preset.h"
+#include "out/message.h"
+#include "recipe/from_args.h"
 #include "recipe/print_chain.h"
 #include "run/run.h"
 
@@ -27,21 +27,43 @@ static const struct kern *choose_tier(struct err *e)
     return NULL;
 }
 
-static bool act(const struct options *o, const struct kern *kern, struct err *e)
+// What needs a recipe.
+static bool use_recipe(const struct args *a, struct recipes *recipes, const struct recipe *recipe, const struct kern *kern,
+                       struct err *e)
 {
-    switch (o->action) {
+    struct job job;
+    bool ok = job_init(&job, a, e);
+    job.recipes = recipes;
+    job.variant = &recipe;
+    job.n_variants = 1;
+    job.kern = kern;
+    ok = ok && job_check_part(&job, a, e);
+    if (ok && a->action == ACTION_RUN)
+        ok = run(&job, a, e);
+    else if (ok && a->action == ACTION_PRINT_CHAIN)
+        ok = print_chain(a, recipe, e);
+    else if (ok)
+        print_grammar(recipe);
+    job_free(&job);
+    return ok;
+}
+
+static bool act(const struct args *a, struct recipes *recipes, const struct kern *kern, struct err *e)
+{
+    const struct recipe *recipe;
+    bool ok;
+    switch (a->action) {
     case ACTION_RUN:
-        return run(o, kern, e);
     case ACTION_PRINT_CHAIN:
-        if (!print_chain(o, e))
-            return false;
-        break;
     case ACTION_PRINT_GRAMMAR:
-        if (!grammar_print(o, e))
-            return false;
+        recipe = args_check(a, e) ? recipe_from_args(recipes, a, e) : NULL;
+        ok = recipe && use_recipe(a, recipes, recipe, kern, e);
+        recipe_drop(recipe);
+        if (!ok || a->action == ACTION_RUN)
+            return ok;
         break;
     case ACTION_HELP:
-        help_print();
+        help_print(a->options);
         break;
     case ACTION_VERSION:
         help_version(kern);
@@ -50,7 +72,7 @@ static bool act(const struct options *o, const struct kern *kern, struct err *e)
         preset_list();
         break;
     case ACTION_GENERATE:
-        complete_print(o->how);
+        complete_print(a->options, a->how);
         break;
     }
     if (fflush(stdout) == 0 && !ferror(stdout))
@@ -62,14 +84,16 @@ static bool act(const struct options *o, const struct kern *kern, struct err *e)
 
 int main(int argc, char **argv)
 {
-    struct options o;
+    static struct options options;
+    struct recipes recipes;
+    struct args args = {0};
     struct err e = {0};
-    const struct kern *const kern = choose_tier(&e);
-    const bool parsed = kern && options_parse(&o, argc, argv, &e);
-    const bool ok = parsed && act(&o, kern, &e);
+    const struct kern *const kern = recipes_init(&recipes, &e) ? choose_tier(&e) : NULL;
+    options_make(&options, &recipes.catalog);
+    const bool ok = kern && args_parse(&args, &options, argc, argv, &e) && act(&args, &recipes, kern, &e);
     if (!ok && e.status)
         message_error(&e);
-    if (kern)
-        options_free(&o);
+    args_free(&args);
+    recipes_free(&recipes);
     return ok ? STATUS_OK : (int)e.status;
 }

@@ -207,7 +207,10 @@ usage() {
     while IFS=$'\t' read -r name metavar; do
         n=$((n + 1))
         case $metavar in
-        -) usage "--$name takes no value" "--$name=1" ;;
+        -) case $name in
+            help | version | list-presets | print-grammar) usage "--$name takes no value" "--$name=1" ;;
+            *) usage "--$name: '1' is neither true nor false" "--$name=1" ;;
+            esac ;;
         '['*) ;;
         *) usage "--$name needs a value" "--$name" ;;
         esac

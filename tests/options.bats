@@ -637,7 +637,7 @@ complete_with() {
     # shellcheck source=/dev/null
     source "$ROOT/completions/sampl.bash"
     complete -p sampl | grep -q -- '-F _sampl'
-    [ "$(complete_with --top-)" = "--top-k --top-p --top-nsigma --top-n-sigma" ]
+    [ "$(complete_with --top-)" = "--top-nsigma --top-n-sigma --top-k --top-p" ]
     [ "$(complete_with -n 4096 --see)" = "--seed" ]
     [ "$(complete_with --nothing)" = "" ]
     [ "$(complete_with --format js)" = "json" ]
@@ -652,4 +652,22 @@ complete_with() {
     # --opt=VALUE comes as three words
     [ "$(complete_with --format = js)" = "json" ]
     [ "$(complete_with --print-chain = ll)" = "llama" ]
+}
+
+@test "flags take =true and =false, so that a later one undoes a preset's" {
+    echo '--ignore-eos --scatter-adaptive --trace --dump-probs' >all.preset
+    run -2 sampl --preset ./all.preset --print-chain
+    [ "$output" = 'sampl: --ignore-eos needs --vocab' ]
+    run -0 sampl -s 1 --preset ./all.preset --ignore-eos=false --scatter-adaptive=false --print-chain
+    [[ $output == *scatter*off*scatter-adaptive=false* ]]
+    run -0 sampl -s 1 --scatter_adaptive=true --print-chain
+    [[ $output == *'scatter '*' on '*scatter-adaptive=true* ]]
+    same <(sampl -n 4096 -s 1 --stats --stats=false "$AUSTEN" 2>&1) <(sampl -n 4096 -s 1 "$AUSTEN")
+}
+
+@test "what is typed is looked at when all of it is known: --help helps, and of repeated options the last holds" {
+    run -0 sampl -j BAD --accept @missing --prompt-tokens x --grammar '(' --samplers '?' --help
+    [[ $output == usage:* ]]
+    run -0 sampl -j BAD -j '{"type":"boolean"}' --samplers '?' --samplers top_k --accept @missing --accept 1 -s 1 --print-grammar
+    [[ $output == *root* ]]
 }

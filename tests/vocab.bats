@@ -462,7 +462,7 @@ chain() {
     chain --temp 0.5 --top-k 9 | grep -q -- '--top-k 9'
     chain --sampler-seq km | grep -q -- '--samplers "top_k;min_p"'
     echo '--temp 2 --samplers min_p' >preset
-    chain --preset preset --min-p 0.5 | grep -q -- '--samplers "min_p" .*--temp 2.*--min-p 0.5'
+    chain --preset preset --min-p 0.5 | grep -q -- '--samplers "min_p" .*--min-p 0.5.*--temp 2 '
     chain --temp 0.8 | grep -q -- '--temp 0.8 ' # the default, but given
     # other engines have defaults of their own
     same <(sampl -s 1 --vocab v.gguf --engine ollama --print-chain) <(sampl -s 1 --engine ollama --print-chain)

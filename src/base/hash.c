@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 void hash_free(struct hash_table *t)
 {
@@ -75,14 +76,20 @@ void hash_renumber(struct hash_table *t, uint32_t hash, uint32_t item, uint32_t 
     t->slot[find(t, hash, item)].item = to + 1;
 }
 
-// FNV-1a in 64 bits (Fowler, Noll, Vo), folded.
+// Eight bytes at a time, each step of the kind that MurmurHash2 takes (Appleby).
 uint32_t hash_bytes(const void *p, size_t n)
 {
-    const unsigned char *const byte = p;
-    uint64_t h = UINT64_C(0xcbf29ce484222325);
-    for (size_t i = 0; i < n; i++)
-        h = (h ^ byte[i]) * UINT64_C(0x100000001b3);
-    return (uint32_t)(h ^ h >> 32);
+    const unsigned char *at = p;
+    uint64_t h = n, word;
+    for (; n; at += sizeof word) {
+        const size_t len = n < sizeof word ? n : sizeof word;
+        word = 0;
+        memcpy(&word, at, len);
+        n -= len;
+        h = (h ^ word) * UINT64_C(0xc6a4a7935bd1e995);
+        h ^= h >> 47;
+    }
+    return (uint32_t)(h ^ h >> 29);
 }
 
 // The middle bits of id * 2^64/phi.

@@ -3,12 +3,13 @@
 #ifndef SAMPL_CLI_HELP_H
 #define SAMPL_CLI_HELP_H
 
+#include "cli/options.h"
 #include "kern/kern.h"
 
 #define SAMPL_VERSION     "0.1.0"
 #define SAMPL_LLAMA_BUILD 10587
 
-void help_print(void);
+void help_print(const struct options *o);
 void help_version(const struct kern *kern);
 
 #endif

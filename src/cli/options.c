@@ -1,269 +1,151 @@
 // SPDX-License-Identifier: MIT
 #include "cli/options.h"
 
-#include "base/mem.h"
-#include "cli/preset.h"
-#include "cli/set.h"
-#include "recipe/chainspec.h"
-#include "recipe/enginespec.h"
-#include "recipe/grammar_options.h"
-#include "recipe/vocab_options.h"
-#include "run/part.h"
+#include "base/number_text.h"
+#include "cli/args.h"
+#include "samplers/engine.h"
 
-#include <getopt.h>
-#include <stdlib.h>
+#include <assert.h>
+#include <stdio.h>
 #include <string.h>
-#include <sys/random.h>
 
-// getopt's view of the table, and the arguments still to come: presets put theirs in front.
-struct parser {
-    struct options *o;
-    struct err *e;
-    struct option *longs; // ends with a zeroed one
-    char *shorts;
-    const char **argv; // [argc], argv[argc] is NULL
-    int argc;
-    int preset_end; // arguments before this index come from a preset
+#define AT(member)      .at = offsetof(struct args, member)
+#define IN              .group = GROUP_INPUT
+#define CHAIN           .group = GROUP_CHAIN
+#define OUT             .group = GROUP_OUTPUT
+#define OTHER           .group = GROUP_OTHER
+#define FLAG(member)    .flag = true, AT(member), .set = set_flag
+#define ACTION(action)  .low = (action), .set = set_action
+#define GRAMMAR(source) .low = (source), .set = set_grammar
+
+#define MOST_ROWS 0x1p53 // the text of a range prints it exactly
+
+// clang-format off
+static const struct option_row table[] = {
+    {"format", .brief = "f", .metavar = "FMT", IN, .def = "auto", AT(format), .set = set_choice,
+     .choices = "auto,f32,f16,bf16,json,npy,safetensors,kld,pairs",
+     .help = "format of the rows; auto looks at content, then at the name's ending"},
+    {"n-vocab", .brief = "n", .metavar = "N", IN, AT(n_vocab), .set = set_int, .low = 1, .high = INT32_MAX,
+     .help = "row width of raw input"},
+    {"tensor", .metavar = "NAME", IN, AT(tensor), .set = set_string,
+     .help = "which tensor of a safetensors file, if several fit"},
+    {"ids", .metavar = "HOW", IN, .def = "given", AT(ids), .set = set_choice, .choices = "given,rank",
+     .help = "ids of the tokens in a server's reply: those given, or ranks within the row"},
+    {"vocab", .metavar = "FILE", IN, AT(vocab), .set = set_file,
+     .help = "token texts: GGUF, tokenizer.json, vocab.json, or one token a line"},
+    {"rows", .metavar = "A:B", IN, .def = ":", AT(rows), .set = set_rows,
+     .help = "only rows A <= r < B; either may be missing, negative counts from the end"},
+    {"prompt-tokens", .metavar = "LIST", IN, AT(prompt), .set = set_string,
+     .help = "ids accepted before the first row: 1,2,3 or @FILE"},
+    {"accept", .metavar = "LIST", IN, AT(accept), .set = set_accept,
+     .help = "after row i accept the i-th id of LIST, or the recorded one (LIST is recorded), instead of the sampled one"},
+    {"shard", .metavar = "K/N", IN, AT(shard), .set = set_share, .high = INT32_MAX,
+     .help = "only the K-th of N contiguous parts of the rows; the outputs of all make up that of one run"},
+    {"row-base", .metavar = "N", IN, .def = "0", AT(row_base), .set = set_count, .high = MOST_ROWS,
+     .help = "number of the input's first row, when the input is a part of a longer one"},
+    {"independent", IN, FLAG(independent),
+     .help = "every row is its own sequence, seeded with seed + row number"},
+
+    {"samplers", .metavar = "NAMES", CHAIN, .def = DEFAULT_CHAIN, AT(samplers), .set = set_samplers,
+     .help = "the samplers in order, separated by ';'; NAME=VALUE gives one its own main parameter"},
+    {"sampler-seq", .also = "sampling-seq", .metavar = "LETTERS", CHAIN, AT(samplers), .set = set_letters,
+     .help = "the same as letters; edskypmxrt is the default chain"},
+    {"seed", .brief = "s", .metavar = "N", CHAIN, .def = "-1", AT(seed), .set = set_seed,
+     .help = "seed of the generators; -1 takes a random one"},
+    {"engine", .metavar = "NAME", CHAIN, .def = "llama", AT(engine), .set = set_choice, .choices = ENGINE_NAMES,
+     .help = "whose pipeline to run; each has defaults of its own"},
+    {"logit-bias", .brief = "l", .metavar = "ID(+|-)BIAS", CHAIN, AT(biases), .set = set_bias,
+     .help = "add BIAS to a token's logit; ID-inf bans it; with --vocab also \"TEXT\"(+|-)BIAS; may be repeated"},
+    {"ignore-eos", CHAIN, FLAG(ignore_eos), .help = "ban the vocabulary's end-of-generation tokens"},
+    {"dry-sequence-breaker", .metavar = "TEXT", CHAIN, AT(breaker_texts), .set = set_breaker,
+     .help = "add a text that DRY does not match across, in place of the defaults; none: no breakers"},
+    {"dry-breaker-tokens", .metavar = "LIST", CHAIN, AT(breaker_ids), .set = set_word,
+     .help = "add a breaker given as ids, 1,2,3 or @FILE, in place of the default texts"},
+    {"grammar", .metavar = "GBNF", CHAIN, GRAMMAR(GRAMMAR_TEXT),
+     .help = "let only tokens through that fit a grammar in llama.cpp's notation; needs --vocab"},
+    {"grammar-file", .metavar = "FILE", CHAIN, GRAMMAR(GRAMMAR_FILE), .help = "the same, from a file"},
+    {"json-schema", .brief = "j", .metavar = "SCHEMA", CHAIN, GRAMMAR(GRAMMAR_SCHEMA),
+     .help = "let only JSON through that satisfies a schema; {} is any object; needs --vocab"},
+    {"json-schema-file", .brief = "jf", .metavar = "FILE", CHAIN, GRAMMAR(GRAMMAR_SCHEMA_FILE), .help = "the same, from a file"},
+    {"backend-sampling", .brief = "bs", CHAIN, FLAG(backend_sampling), .help = "no effect, as there is no backend"},
+
+    {"emit", .metavar = "WHAT", OUT, .def = "ids", AT(emit), .set = set_emit, .choices = "ids,score,text,probs,logprobs,logits",
+     .help = "what to print for each row: the id, the score of the --accept token, the token's text, or a whole distribution"},
+    {"dump-probs", .metavar = "[=N]", OUT, .set = set_dump, .low = 1, .high = INT32_MAX, AT(dump_most),
+     .help = "print the N best candidates of each row (all without N)"},
+    {"trace", OUT, FLAG(trace), .help = "with a dump: what each sampler did"},
+    {"output-format", .brief = "O", .metavar = "FMT", OUT, AT(output_format), .set = set_choice,
+     .choices = "text,tsv,json,f32,f16,npy", .help = "format of the output: text, or for a distribution that of the input"},
+    {"output", .brief = "o", .metavar = "FILE", OUT, AT(output), .set = set_file, .help = "write to FILE, whole or not at all"},
+    {"line-buffered", OUT, FLAG(line_buffered), .help = "flush after every row"},
+    {"stats", OUT, FLAG(stats), .help = "a summary on stderr after the last row"},
+    {"on-error", .metavar = "MODE", OUT, .def = "stop", AT(skip_bad), .set = set_on_error, .choices = "stop,skip",
+     .help = "at a bad row stop, or skip it and go on"},
+
+    {"preset", .metavar = "NAME", OTHER, .set = set_preset,
+     .help = "read options from a preset, by name or file, as if they stood here"},
+    {"list-presets", OTHER, ACTION(ACTION_LIST_PRESETS), .help = "list the presets that can be named, and exit"},
+    {"print-chain", .metavar = "[=FMT]", OTHER, AT(how), ACTION(ACTION_PRINT_CHAIN), .choices = "text,json,llama,server",
+     .help = "print the effective chain and exit"},
+    {"print-grammar", OTHER, ACTION(ACTION_PRINT_GRAMMAR), .help = "print the effective grammar and exit"},
+    {"threads", .brief = "t", .metavar = "N", OTHER, .def = "1", AT(threads), .set = set_int, .low = 1, .high = 1024,
+     .help = "spread rows over N threads where the chain carries nothing from row to row"},
+    {"verbose", .brief = "v", OTHER, FLAG(verbose), .help = "say on stderr what goes on"},
+    {"help", .brief = "h", OTHER, ACTION(ACTION_HELP), .help = "this text"},
+    {"version", OTHER, ACTION(ACTION_VERSION), .help = "version, compatible llama.cpp build, SIMD tier, libraries"},
+    {"generate", .metavar = "SHELL", .group = GROUP_HIDDEN, AT(how), ACTION(ACTION_GENERATE), .choices = "bash,zsh,fish",
+     .help = "print the completion script for a shell"},
 };
+// clang-format on
 
-enum { LONG_BASE = 256 }; // getopt's value for table row i is LONG_BASE + i
-
-static bool build_getopt_tables(struct parser *ps)
+// The row of a sampler's parameter.
+static struct option_row row_of(const struct catalog *c, size_t number, char def[OPTION_DEFAULT])
 {
-    size_t n = 0;
-    while (option_table[n].name)
-        n++;
-    ps->longs = calloc(n + 1, sizeof *ps->longs);
-    ps->shorts = calloc(3 + 2 * n, 1);
-    if (!ps->longs || !ps->shorts)
-        return false;
-    char *s = ps->shorts;
-    *s++ = '-'; // operands come in order, as option 1
-    *s++ = ':'; // a missing value is told from an unknown option
-    for (size_t i = 0; i < n; i++) {
-        const struct option_row *const row = &option_table[i];
-        const int arg = !row->metavar ? no_argument : *row->metavar == '[' ? optional_argument : required_argument;
-        ps->longs[i] = (struct option){row->name, arg, NULL, LONG_BASE + (int)i};
-        if (!row->brief || row->brief[1])
-            continue;
-        *s++ = *row->brief;
-        if (row->metavar)
-            *s++ = ':';
-    }
-    return true;
+    const struct param *const p = c->param[number];
+    const bool off = p->def == 0.0 && p->type == PARAM_FLAG;
+    if (p->type == PARAM_FLOAT)
+        number_text((float)p->def, def);
+    else
+        snprintf(def, OPTION_DEFAULT, "%.0f", p->def);
+    return (struct option_row){.name = p->flag,
+                               .also = p->also,
+                               .metavar = p->metavar,
+                               .group = GROUP_CHAIN,
+                               .heading = catalog_heading(c, number),
+                               .def = off ? NULL : def,
+                               .flag = p->type == PARAM_FLAG,
+                               .set = set_param,
+                               .help = p->help,
+                               .param = p,
+                               .number = number};
 }
 
-static const struct option_row *row_of(int opt)
+void options_make(struct options *o, const struct catalog *catalog)
 {
-    if (opt >= LONG_BASE)
-        return &option_table[opt - LONG_BASE];
-    for (const struct option_row *row = option_table; row->name; row++)
-        if (row->brief && *row->brief == opt && !row->brief[1])
+    const size_t fixed = sizeof table / sizeof *table;
+    assert(fixed + catalog->n < OPTIONS_MOST);
+    *o = (struct options){.catalog = catalog};
+    for (size_t i = 0; i < fixed; i++) {
+        o->row[o->n++] = table[i];
+        if (strcmp(table[i].name, "engine") != 0)
+            continue;
+        for (size_t k = 0; k < catalog->n; k++, o->n++)
+            o->row[o->n] = row_of(catalog, k, o->def[o->n]);
+    }
+}
+
+static bool same_name(const char *name, size_t len, const char *option)
+{
+    for (size_t i = 0; i < len; i++)
+        if ((name[i] == '_' ? '-' : name[i]) != option[i])
+            return false;
+    return option[len] == '\0';
+}
+
+const struct option_row *option_by_name(const struct options *o, const char *name, size_t len)
+{
+    for (const struct option_row *row = o->row; row->name; row++)
+        if (same_name(name, len, row->name) || (row->also && same_name(name, len, row->also)))
             return row;
     return NULL;
-}
-
-// Keeps a string that the options point to.
-static const char *keep(struct options *o, char *word)
-{
-    if (!word || !mem_grow(&o->word, &o->words_cap, o->n_words + 1, sizeof *o->word)) {
-        free(word);
-        return NULL;
-    }
-    return o->word[o->n_words++] = word;
-}
-
-// Spells the next argument as getopt knows it, if it is an option: exact long names only, '-' for '_', the name for an alias or a
-// short form of two letters.
-static bool spell_out(struct parser *ps)
-{
-    const char **const arg = &ps->argv[optind];
-    if (!*arg || **arg != '-')
-        return true;
-    if (!strcmp(*arg, "--") && optind < ps->preset_end)
-        return err_set(ps->e, STATUS_USAGE, "--preset: '--' is not an option");
-    const struct option_row *row = NULL;
-    const char *value = "";
-    if ((*arg)[1] == '-' && (*arg)[2]) {
-        const char *const name = *arg + 2;
-        value = name + strcspn(name, "=");
-        row = option_by_name(name, (size_t)(value - name));
-        if (!row)
-            return err_set(ps->e, STATUS_USAGE, "unknown option '%.*s'", (int)(value - *arg), *arg);
-    } else {
-        for (const struct option_row *r = option_table; r->name; r++)
-            if (r->brief && r->brief[1] && !strcmp(*arg + 1, r->brief))
-                row = r;
-        if (!row)
-            return true;
-    }
-    char *const spelt = malloc(2 + strlen(row->name) + strlen(value) + 1);
-    if (spelt)
-        stpcpy(stpcpy(stpcpy(spelt, "--"), row->name), value);
-    *arg = keep(ps->o, spelt);
-    return *arg || err_from_fault(ps->e, fault_memory());
-}
-
-// Puts the words of a preset before the arguments not yet read and starts getopt anew on them.
-static bool insert_preset(struct parser *ps, const char *name)
-{
-    if (optind <= ps->preset_end)
-        return err_set(ps->e, STATUS_USAGE, "--preset: '%s': a preset cannot name another", name);
-    char **word;
-    size_t n;
-    if (!preset_read(name, &word, &n, ps->e))
-        return false;
-    const size_t left = (size_t)(ps->argc - optind);
-    const char **const argv = calloc(1 + n + left + 1, sizeof *argv);
-    bool ok = argv;
-    for (size_t i = 0; i < n; i++) {
-        const char *const kept = keep(ps->o, word[i]);
-        ok = ok && kept;
-        if (ok)
-            argv[1 + i] = kept;
-    }
-    free(word);
-    if (!ok) {
-        free(argv);
-        return err_from_fault(ps->e, fault_memory());
-    }
-    argv[0] = ps->argv[0];
-    memcpy(argv + 1 + n, ps->argv + optind, left * sizeof *argv);
-    free(ps->argv);
-    ps->argv = argv;
-    ps->argc = (int)(1 + n + left);
-    ps->preset_end = (int)(1 + n);
-    optind = 1;
-    return true;
-}
-
-static bool add_file(struct options *o, const char *file, struct err *e)
-{
-    if (!mem_grow(&o->files, &o->files_cap, o->n_files + 1, sizeof *o->files))
-        return err_from_fault(e, fault_memory());
-    o->files[o->n_files++] = file;
-    return true;
-}
-
-static bool take(struct parser *ps, int opt)
-{
-    if (opt == 1)
-        return optind <= ps->preset_end ? err_set(ps->e, STATUS_USAGE, "--preset: '%s' is not an option", optarg)
-                                        : add_file(ps->o, optarg, ps->e);
-    if (opt == '?')
-        return optopt >= LONG_BASE ? err_set(ps->e, STATUS_USAGE, "--%s takes no value", row_of(optopt)->name)
-                                   : err_set(ps->e, STATUS_USAGE, "unknown option '-%c'", optopt);
-    if (opt == ':')
-        return err_set(ps->e, STATUS_USAGE, "--%s needs a value", row_of(optopt)->name);
-    const struct option_row *const row = row_of(opt);
-    ps->o->given[row - option_table] = true;
-    return row->set == set_preset ? insert_preset(ps, optarg) : row->set(row, optarg, ps->o, ps->e);
-}
-
-static bool parse_arguments(struct parser *ps)
-{
-    optind = 1;
-    opterr = 0;
-    for (;;) {
-        const bool preset = optind < ps->preset_end;
-        if (!spell_out(ps))
-            return false;
-        const int opt = getopt_long(ps->argc, (char *const *)(const void *)ps->argv, ps->shorts, ps->longs, NULL);
-        if (opt == -1)
-            break;
-        if (preset && optind > ps->preset_end) // must not take its value from beyond the preset
-            return err_set(ps->e, STATUS_USAGE, "--%s needs a value", row_of(opt)->name);
-        if (!take(ps, opt))
-            return false;
-    }
-    while (optind < ps->argc)
-        if (!add_file(ps->o, ps->argv[optind++], ps->e))
-            return false;
-    return true;
-}
-
-static bool set_defaults(struct options *o, struct err *e)
-{
-    for (const struct option_row *row = option_table; row->name; row++)
-        if (row->def && row->set && !row->set(row, row->def, o, e))
-            return false;
-    return true;
-}
-
-static bool check_emit(const struct options *o, struct err *e)
-{
-    const char *const format = o->output_format ? o->output_format : "text", *const what = emit_name[o->emit];
-    const bool numbers = emit_distribution(o->emit) || o->emit == EMIT_SCORE;
-    if (o->dump && o->emit != EMIT_IDS)
-        return err_set(e, STATUS_USAGE, "--emit %s does not go with --dump-probs", what);
-    if (o->emit == EMIT_SCORE && !o->accept.given && !o->accept_recorded)
-        return err_set(e, STATUS_USAGE, "--emit score needs --accept, the tokens to be scored");
-    if (o->emit == EMIT_TEXT && !o->vocab_file)
-        return err_set(e, STATUS_USAGE, "--emit text needs --vocab");
-    if (!numbers && (*format == 'f' || *format == 'n')) // f32, f16, npy
-        return err_set(e, STATUS_USAGE, "--output-format %s is for scores and distributions, see --emit", format);
-    return true;
-}
-
-// What depends on more than one option.
-static bool finish(struct options *o, struct err *e)
-{
-    if (!enginespec_settle(o, e))
-        return false;
-    if (o->params.scatter_strength_min > o->params.scatter_strength_max)
-        return err_set(e, STATUS_USAGE, "--scatter-strength-min is above --scatter-strength-max");
-    if (o->trace && !o->dump)
-        return err_set(e, STATUS_USAGE, "--trace goes with --dump-probs");
-    if (o->trace && o->output_format && !strcmp(o->output_format, "tsv"))
-        return err_set(e, STATUS_USAGE, "--trace: tsv has no place for it");
-    if (!check_emit(o, e))
-        return false;
-    if (!o->output_format && !emit_distribution(o->emit))
-        o->output_format = "text";
-    o->random_seed = o->params.seed == UINT32_MAX;
-    if (o->random_seed && getrandom(&o->params.seed, sizeof o->params.seed, 0) != sizeof o->params.seed)
-        return err_set(e, STATUS_IO, "no random seed to be had from the system");
-    if (!vocab_options_apply(o, e) || !grammar_options_apply(o, e) ||
-        !(o->engine->options ? enginespec_build(o, e) : chainspec_build(o, e)))
-        return false;
-    vocab_options_warn(o);
-    return part_check(o, e);
-}
-
-bool options_parse(struct options *o, int argc, char **argv, struct err *e)
-{
-    struct parser ps = {.o = o, .e = e, .argc = argc};
-    memset(o, 0, sizeof *o);
-    ps.argv = calloc((size_t)argc + 1, sizeof *ps.argv);
-    bool ok = ps.argv && build_getopt_tables(&ps);
-    if (ok)
-        memcpy(ps.argv, argv, (size_t)argc * sizeof *ps.argv);
-    else
-        err_from_fault(e, fault_memory());
-    ok = ok && set_defaults(o, e) && parse_arguments(&ps) && (o->action > ACTION_PRINT_GRAMMAR || finish(o, e));
-    free(ps.argv);
-    free(ps.longs);
-    free(ps.shorts);
-    return ok;
-}
-
-void options_free(struct options *o)
-{
-    free(o->prompt.id);
-    free(o->accept.id);
-    free(o->files);
-    free(o->choice);
-    free(o->plan);
-    free(o->bias);
-    free(o->bias_text);
-    free(o->dry_piece);
-    vocab_free(&o->texts);
-    grammar_options_free(o);
-    free(o->dry_text);
-    for (size_t i = 0; i < o->params.n_dry_breakers; i++)
-        free((void *)(uintptr_t)o->breaker[i].ids);
-    free(o->breaker);
-    for (size_t i = 0; i < o->n_words; i++)
-        free(o->word[i]);
-    free(o->word);
 }

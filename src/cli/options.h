@@ -1,133 +1,51 @@
 // SPDX-License-Identifier: MIT
-// The command line as one struct. Filled once by options_parse, const from then on.
+// The options, one row each: those of the table in options.c, and those of the samplers' parameters, which the samplers describe. The rows
+// drive parsing, --help, the completions, and the tests that the manual page and README name the same options.
 #ifndef SAMPL_CLI_OPTIONS_H
 #define SAMPL_CLI_OPTIONS_H
 
 #include "base/err.h"
-#include "out/output.h"
-#include "sample/engine.h"
-#include "vocab/vocab.h"
+#include "samplers/list.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+struct args;
 
-enum action {
-    ACTION_RUN,
-    ACTION_PRINT_CHAIN,
-    ACTION_PRINT_GRAMMAR,
-    ACTION_HELP,
-    ACTION_VERSION,
-    ACTION_LIST_PRESETS,
-    ACTION_GENERATE
+enum option_group { GROUP_INPUT, GROUP_CHAIN, GROUP_OUTPUT, GROUP_OTHER, GROUP_HIDDEN };
+
+struct option_row {
+    const char *name;    // without the dashes; NULL after the last row
+    const char *also;    // another long name, or NULL
+    const char *brief;   // short form without the dash, one letter or two ("jf"); NULL: none
+    const char *metavar; // NULL: a flag, or an action; "[=X]": may have a value
+    enum option_group group;
+    const char *heading; // in --help, within the group; NULL: the group's own
+    const char *def;     // default, as one would give it; NULL: none
+    const char *choices; // values, comma-separated, that set and completions know; NULL: not a choice
+    bool flag;           // takes no value, but may be given as =true or =false
+    double low, high;    // range of numbers
+    size_t at;           // offset in struct args of what set fills
+
+    // Stores value (NULL without one) in a.
+    bool (*set)(const struct option_row *row, const char *value, struct args *a, struct err *e);
+
+    const char *help;
+
+    const struct param *param; // the sampler's parameter that it gives, of this number in the catalog; NULL: none
+    size_t number;
 };
 
-struct ids {
-    uint32_t *id; // [n]
-    size_t n, cap;
-    bool given;
-};
-
-// Rows first <= r < last; a negative bound counts from the end of the input.
-struct row_range {
-    int64_t first, last; // last is INT64_MAX when open
-};
-
-// A bias whose token is given as a text, which vocab_options.c looks up when all options are known.
-struct bias_text {
-    size_t bias; // which one
-    const char *text;
-    size_t len;
-};
-
-// The k-th of n parts, k from 1; both 0: no parts.
-struct share {
-    int64_t k, n;
-};
-
-struct grammar;
-struct trie;
-
-enum { OPTIONS_MOST = 128 };
+enum { OPTIONS_MOST = 220, OPTION_DEFAULT = 32 };
 
 struct options {
-    enum action action;
-    const char *how; // ACTION_PRINT_CHAIN: text, json, llama or server; ACTION_GENERATE: bash, zsh or fish
-
-    // input
-    const char *format;
-    int32_t n_vocab; // 0: not given
-    struct row_range rows;
-    struct ids prompt, accept;
-    bool accept_recorded; // the tokens that the input itself records
-    const char *tensor;
-    const char *ids;           // of the tokens in servers' replies: given or rank
-    const char *vocab_file;    // NULL: none
-    const struct vocab *vocab; // what the tokens say, or NULL
-    bool independent;
-    struct share shard;
-    int64_t row_base;
-    const char **files; // [n_files]
-    size_t n_files, files_cap;
-
-    // chain
-    struct params params;
-    const char *engine_name;
-    const struct engine *engine;
-    bool random_seed;        // params.seed came from the operating system
-    const char *samplers;    // as given: names, or
-    bool samplers_by_letter; // letters
-    struct choice *choice;   // [n_choices] what they spell
-    size_t n_choices, choice_cap;
-    struct choice *plan; // [n_plan] the stages they come to
-    size_t n_plan;
-    const char **dry_text; // [n_dry_texts] breakers as text; the defaults unless given
-    size_t n_dry_texts, dry_text_cap;
-    bool dry_text_given, dry_ids_given;
-    bool ignore_eos;
-    size_t n_vocab_bias; // the last so many biases, which came of ignore_eos and of what the vocabulary bans
-
-    // grammar
-    const char *grammar_given; // GBNF, or the file that holds it; NULL: none
-    bool grammar_is_file;
-    const char *schema_gbnf, *schema_option; // a schema as GBNF, and the name of the option that gave it
-    char *gbnf;                              // [gbnf_len] its text
-    size_t gbnf_len;
-    struct grammar *grammar;
-    struct trie *trie;                // of the vocabulary; with a grammar to run under
-    bool grammar_shared, trie_shared; // they belong to other options
-
-    // output
-    enum emit emit;
-    bool dump;
-    int32_t dump_most; // candidates per row; 0: all
-    bool trace;
-    const char *output_format; // NULL: a distribution takes after the input
-    const char *output;        // NULL: standard output
-    bool line_buffered;
-    bool stats;
-    bool skip_bad; // rows, and go on
-
-    bool given[OPTIONS_MOST]; // by row of the option table: was it on the command line or in a preset?
-
-    int32_t threads;
-    bool verbose, backend_sampling;
-
-    // what the pointers above point to
-    struct vocab texts;
-    struct bias *bias;
-    size_t bias_cap;
-    struct bias_text *bias_text; // [n_bias_texts] the biases whose tokens are given as texts
-    size_t n_bias_texts, bias_text_cap;
-    struct piece *dry_piece; // [params.n_dry_texts]
-    struct breaker *breaker; // [params.n_dry_breakers] given as ids
-    size_t breaker_cap;
-    char **word; // [n_words] strings made while parsing
-    size_t n_words, words_cap;
+    const struct catalog *catalog;
+    struct option_row row[OPTIONS_MOST]; // [n], and one without a name
+    size_t n;
+    char def[OPTIONS_MOST][OPTION_DEFAULT]; // texts of the parameters' defaults
 };
 
-// Fills o from the arguments; the strings of argv must outlive o. False and *e on a usage error; o must be freed either way.
-bool options_parse(struct options *o, int argc, char **argv, struct err *e);
-void options_free(struct options *o);
+// catalog outlives o.
+void options_make(struct options *o, const struct catalog *catalog);
+
+// The row that has this long name, len characters long, '_' counting as '-'; NULL: none.
+const struct option_row *option_by_name(const struct options *o, const char *name, size_t len);
 
 #endif

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "recipe/print_chain.h"
 
-#include "cli/option_table.h"
-#include "cli/set.h"
-#include "out/output.h"
-#include "sample/registry.h"
+#include "base/number_text.h"
+#include "sample/chain.h"
 
 #include <cjson/cJSON.h>
 #include <inttypes.h>
@@ -12,32 +10,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-// The value of an option's parameter in p, as one would give it.
-static const char *value_text(const struct option_row *row, const struct params *p, char text[NUMBER_TEXT])
+// A parameter's value, as one would give it.
+static const char *value_text(const struct param *row, double value, char text[NUMBER_TEXT])
 {
-    const void *const at = (const char *)p + (row->at - offsetof(struct options, params));
-    if (row->set == set_float)
-        return number_text(*(const float *)at, text);
-    if (row->set == set_flag)
-        return *(const bool *)at ? "true" : "false";
-    if (row->set == set_seed)
-        snprintf(text, NUMBER_TEXT, "%" PRIu32, *(const uint32_t *)at);
-    else
-        snprintf(text, NUMBER_TEXT, "%" PRId32, *(const int32_t *)at);
+    if (row->type == PARAM_FLAG)
+        return value != 0.0 ? "true" : "false";
+    if (row->type == PARAM_FLOAT)
+        return number_text((float)value, text);
+    snprintf(text, NUMBER_TEXT, "%" PRId32, (int32_t)value);
     return text;
 }
 
-// Walks a comma-separated list of options: the row of the next that the engine listens to; *at moves on. NULL at the end.
-static const struct option_row *next_option(const struct options *o, const char **at)
+static bool listens(const struct recipe *r, const char *option)
 {
-    while (*(*at += strspn(*at, ","))) {
-        const char *const name = *at;
-        const size_t len = strcspn(name, ",");
-        *at += len;
-        if (engine_has(o->engine, name, len))
-            return option_by_name(name, len);
-    }
-    return NULL;
+    return engine_has(r->parts.engine, option, strlen(option));
+}
+
+// The next of a sampler's parameters that the engine listens to, from row on; NULL at the end.
+static const struct param *next_param(const struct recipe *r, const struct param *row)
+{
+    while (row && row->flag && !listens(r, row->flag))
+        row++;
+    return row && row->flag ? row : NULL;
 }
 
 static void bias_text(const struct bias *b, char text[2 * NUMBER_TEXT])
@@ -47,75 +41,72 @@ static void bias_text(const struct bias *b, char text[2 * NUMBER_TEXT])
     snprintf(text, 2 * NUMBER_TEXT, "%" PRIu32 "%s%s", b->id, *number == '-' ? "" : "+", number);
 }
 
-static void print_text(const struct options *o)
+static void print_text(const struct args *a, const struct recipe *r)
 {
-    if (o->engine->options)
-        printf("engine %s\n", o->engine->name);
-    printf("seed %" PRIu32 "%s\n", o->params.seed, o->random_seed ? " (random)" : "");
-    for (size_t i = 0; i < o->n_plan; i++) {
-        const struct choice *const stage = &o->plan[i];
-        const char *at = stage->row->options;
+    const struct biases *const biases = r->parts.biases;
+    if (r->parts.engine->options)
+        printf("engine %s\n", r->parts.engine->name);
+    printf("seed %" PRIu64 "%s\n", r->parts.seed, a->seed == UINT32_MAX ? " (random)" : "");
+    for (size_t i = 0; i < r->n_stages; i++) {
+        const struct stage *const stage = &r->stage[i];
         char text[2 * NUMBER_TEXT];
-        printf("%-12s %-4s", stage->row->name, chain_enabled(stage) ? "on" : "off");
-        for (const struct option_row *row; (row = next_option(o, &at));)
-            printf(" %s=%s", row->name, value_text(row, &stage->params, text));
-        for (size_t b = 0; stage->row->sampler == &sampler_logit_bias && b < o->params.n_bias; b++) {
-            bias_text(&o->params.bias[b], text);
+        printf("%-12s %-4s", stage->sampler->name, stage_enabled(stage) ? "on" : "off");
+        for (const struct param *row = stage->sampler->params; (row = next_param(r, row)); row++)
+            printf(" %s=%s", row->flag, value_text(row, param_load(row, stage->params), text));
+        for (size_t b = 0; stage->sampler == &sampler_logit_bias && b < biases->n; b++) {
+            bias_text(&biases->bias[b], text);
             printf(" %s", text);
         }
         putchar('\n');
     }
 }
 
-// Adds {"name":value, ...} for a list of options, under our names or llama-server's.
-static bool add_params(cJSON *to, const struct options *o, const char *options, const struct params *p, bool server)
+// Adds "name":value under our name, or llama-server's, unless it is there.
+static bool add_param(cJSON *to, const struct param *row, double value, bool server)
 {
-    bool ok = true;
-    for (const struct option_row *row; ok && (row = next_option(o, &options));) {
-        char name[64], text[NUMBER_TEXT];
-        snprintf(name, sizeof name, "%s", server && row->server ? row->server : row->name);
-        for (char *c = name; *c; c++)
-            if (*c == '-')
-                *c = '_';
-        ok = cJSON_HasObjectItem(to, name) || cJSON_AddRawToObject(to, name, value_text(row, p, text));
-    }
-    return ok;
+    char name[64], text[NUMBER_TEXT];
+    snprintf(name, sizeof name, "%s", server && row->server ? row->server : row->flag);
+    for (char *c = name; *c; c++)
+        if (*c == '-')
+            *c = '_';
+    return cJSON_HasObjectItem(to, name) || cJSON_AddRawToObject(to, name, value_text(row, value, text));
 }
 
 // [[id, bias], ...], llama-server's form; false is -inf.
-static bool add_bias(cJSON *to, const struct params *p)
+static bool add_bias(cJSON *to, const struct biases *biases)
 {
     cJSON *const list = cJSON_AddArrayToObject(to, "logit_bias");
     bool ok = list;
-    for (size_t i = 0; ok && i < p->n_bias; i++) {
+    for (size_t i = 0; ok && i < biases->n; i++) {
         char text[3 * NUMBER_TEXT], bias[NUMBER_TEXT];
-        number_text(p->bias[i].bias, bias);
-        snprintf(text, sizeof text, "[%" PRIu32 ",%s]", p->bias[i].id, !strcmp(bias, "-inf") ? "false" : bias);
+        number_text(biases->bias[i].bias, bias);
+        snprintf(text, sizeof text, "[%" PRIu32 ",%s]", biases->bias[i].id, !strcmp(bias, "-inf") ? "false" : bias);
         cJSON *const pair = cJSON_CreateRaw(text);
         ok = pair && cJSON_AddItemToArray(list, pair);
     }
     return ok;
 }
 
-static bool add_seed(cJSON *to, const struct options *o)
+static bool add_seed(cJSON *to, const struct recipe *r)
 {
     char text[NUMBER_TEXT];
-    snprintf(text, sizeof text, "%" PRIu32, o->params.seed);
-    return (!o->engine->options || cJSON_AddStringToObject(to, "engine", o->engine->name)) &&
+    snprintf(text, sizeof text, "%" PRIu64, r->parts.seed);
+    return (!r->parts.engine->options || cJSON_AddStringToObject(to, "engine", r->parts.engine->name)) &&
            cJSON_AddRawToObject(to, "seed", text);
 }
 
-static bool add_stages(cJSON *to, const struct options *o)
+static bool add_stages(cJSON *to, const struct recipe *r)
 {
     cJSON *const list = cJSON_AddArrayToObject(to, "chain");
     bool ok = list;
-    for (size_t i = 0; ok && i < o->n_plan; i++) {
-        const struct choice *const stage = &o->plan[i];
+    for (size_t i = 0; ok && i < r->n_stages; i++) {
+        const struct stage *const stage = &r->stage[i];
         cJSON *const item = cJSON_CreateObject();
-        ok = item && cJSON_AddItemToArray(list, item) && cJSON_AddStringToObject(item, "name", stage->row->name) &&
-             cJSON_AddBoolToObject(item, "enabled", chain_enabled(stage)) &&
-             add_params(item, o, stage->row->options, &stage->params, false) &&
-             (stage->row->sampler != &sampler_logit_bias || add_bias(item, &stage->params));
+        ok = item && cJSON_AddItemToArray(list, item) && cJSON_AddStringToObject(item, "name", stage->sampler->name) &&
+             cJSON_AddBoolToObject(item, "enabled", stage_enabled(stage));
+        for (const struct param *row = stage->sampler->params; ok && (row = next_param(r, row)); row++)
+            ok = add_param(item, row, param_load(row, stage->params), false);
+        ok = ok && (stage->sampler != &sampler_logit_bias || add_bias(item, r->parts.biases));
     }
     return ok;
 }
@@ -125,59 +116,62 @@ static bool unsayable(const char *what, const char *name, struct err *e)
     return err_set(e, STATUS_USAGE, "--print-chain: llama-server has no %s%s", what, name);
 }
 
-// The server has one value a parameter: finds that which all stages of a sampler share. Mirostat's temperature is the common one.
-static bool shared_params(const struct options *o, const struct registry_row *sampler, const struct params **params,
-                          struct err *e)
+static double common_value(const struct recipe *r, const char *flag)
 {
-    const char *at = sampler->options;
-    const struct option_row *const main = next_option(o, &at);
-    char first[NUMBER_TEXT], other[NUMBER_TEXT];
-    *params = NULL;
-    for (size_t i = 0; main && !o->params.mirostat && i < o->n_choices; i++) {
-        if (o->choice[i].row != sampler)
+    return r->parts.value[catalog_find(&r->of->catalog, flag, strlen(flag))];
+}
+
+// The server has one value a parameter: finds that of a sampler's main one which all its stages share. Mirostat's temperature is the
+// common one.
+static bool shared_value(const struct recipe *r, const struct sampler *s, double *value, struct err *e)
+{
+    const struct order *const order = r->parts.order;
+    const struct param *const main = s->params;
+    bool found = false;
+    if (!main)
+        return true;
+    *value = common_value(r, main->flag);
+    for (size_t i = 0; common_value(r, "mirostat") == 0.0 && i < order->n; i++) {
+        const struct choice *const c = &order->choice[i];
+        const double own = c->own ? c->value : common_value(r, main->flag);
+        if (choice_sampler(c) != s)
             continue;
-        if (*params && strcmp(value_text(main, *params, first), value_text(main, &o->choice[i].params, other)) != 0)
-            return unsayable("second value of --", main->name, e);
-        *params = &o->choice[i].params;
+        if (found && own != *value)
+            return unsayable("second value of --", main->flag, e);
+        *value = own;
+        found = true;
     }
-    *params = *params ? *params : &o->params;
     return true;
 }
 
-static bool is_on(const struct options *o, const struct sampler *sampler)
-{
-    for (size_t i = 0; i < o->n_plan; i++)
-        if (o->plan[i].row->sampler == sampler && chain_enabled(&o->plan[i]))
-            return true;
-    return false;
-}
-
 // What the server would refuse, or pass over.
-static bool check_request(const struct options *o, struct err *e)
+static bool check_request(const struct recipe *r, struct err *e)
 {
-    const struct params *const p = &o->params;
-    const struct params *shared;
-    for (const struct registry_row *row = registry; row->name; row++)
-        if (!shared_params(o, row, &shared, e))
+    static const char *const not_all[] = {"repeat-last-n", "dry-penalty-last-n"};
+    const struct breakers *const breakers = &r->parts.breakers->breakers;
+    double value;
+    for (size_t i = 0; samplers[i]; i++)
+        if (!shared_value(r, samplers[i], &value, e))
             return false;
-    if (is_on(o, &sampler_greedy))
+    if (recipe_runs(r, &sampler_greedy))
         return unsayable("sampler ", "greedy", e);
-    if (p->repeat_last_n < 0)
-        return unsayable("-1 for --", "repeat-last-n", e);
-    if (p->dry_penalty_last_n < 0)
-        return unsayable("-1 for --", "dry-penalty-last-n", e);
-    if (is_on(o, &sampler_dry) && p->n_dry_breakers)
+    for (size_t i = 0; i < sizeof not_all / sizeof *not_all; i++)
+        if (common_value(r, not_all[i]) < 0.0)
+            return unsayable("-1 for --", not_all[i], e);
+    if (!recipe_runs(r, &sampler_dry))
+        return true;
+    if (breakers->n_sequences)
         return unsayable("--", "dry-breaker-tokens", e);
-    return !is_on(o, &sampler_dry) || p->n_dry_texts || unsayable("empty list for --", "dry-sequence-breaker", e);
+    return breakers->n_texts || unsayable("empty list for --", "dry-sequence-breaker", e);
 }
 
 // Escapes resolved: the server knows none but those of JSON.
-static bool add_breakers(cJSON *to, const struct params *p)
+static bool add_breakers(cJSON *to, const struct breakers *b)
 {
     cJSON *const list = cJSON_AddArrayToObject(to, "dry_sequence_breakers");
     bool ok = list;
-    for (size_t i = 0; ok && i < p->n_dry_texts; i++) {
-        char *const text = strndup((const char *)p->dry_texts[i].p, p->dry_texts[i].len);
+    for (size_t i = 0; ok && i < b->n_texts; i++) {
+        char *const text = strndup((const char *)b->text[i].p, b->text[i].len);
         cJSON *const item = text ? cJSON_CreateString(text) : NULL;
         ok = item && cJSON_AddItemToArray(list, item);
         free(text);
@@ -186,27 +180,36 @@ static bool add_breakers(cJSON *to, const struct params *p)
 }
 
 // llama-server's request body.
-static bool add_request(cJSON *to, const struct options *o)
+static bool add_request(cJSON *to, const struct args *a, const struct recipe *r)
 {
-    const struct params *shared;
+    const struct parts *const p = &r->parts;
     struct err e;
     cJSON *const names = cJSON_AddArrayToObject(to, "samplers");
-    bool ok = names && add_seed(to, o);
-    for (size_t i = 0; ok && i < o->n_choices; i++) {
-        cJSON *const name = cJSON_CreateString(o->choice[i].row->name);
+    bool ok = names && add_seed(to, r);
+    for (size_t i = 0; ok && i < p->order->n; i++) {
+        cJSON *const name = cJSON_CreateString(choice_sampler(&p->order->choice[i])->name);
         ok = name && cJSON_AddItemToArray(names, name);
     }
-    for (const struct registry_row *row = registry; ok && row->name; row++)
-        ok = shared_params(o, row, &shared, &e) && add_params(to, o, row->options, shared, true);
-    return ok && add_params(to, o, "mirostat", &o->params, true) &&
-           (!o->dry_text_given || !o->params.n_dry_texts || add_breakers(to, &o->params)) &&
-           (!o->gbnf || cJSON_AddStringToObject(to, "grammar", o->gbnf)) && (!o->params.n_bias || add_bias(to, &o->params));
+    for (size_t i = 0; ok && samplers[i]; i++) {
+        const struct param *const main = samplers[i]->params;
+        double value;
+        ok = shared_value(r, samplers[i], &value, &e);
+        for (const struct param *row = main; ok && row && row->flag; row++)
+            ok =
+                add_param(to, row->help ? row : r->of->catalog.param[catalog_find(&r->of->catalog, row->flag, strlen(row->flag))],
+                          row == main ? value : common_value(r, row->flag), true);
+    }
+    const size_t mirostat = r->of->catalog.mirostat;
+    return ok && add_param(to, r->of->catalog.param[mirostat], p->value[mirostat], true) &&
+           (!args_given(a, "dry-sequence-breaker") || !p->breakers->breakers.n_texts ||
+            add_breakers(to, &p->breakers->breakers)) &&
+           (!p->rules || cJSON_AddStringToObject(to, "grammar", p->rules->text)) && (!p->biases->n || add_bias(to, p->biases));
 }
 
-static bool print_json(const struct options *o, struct err *e)
+static bool print_json(const struct args *a, const struct recipe *r, struct err *e)
 {
     cJSON *const root = cJSON_CreateObject();
-    const bool ok = root && (!strcmp(o->how, "server") ? add_request(root, o) : add_seed(root, o) && add_stages(root, o));
+    const bool ok = root && (!strcmp(a->how, "server") ? add_request(root, a, r) : add_seed(root, r) && add_stages(root, r));
     char *const text = ok ? cJSON_PrintUnformatted(root) : NULL;
     cJSON_Delete(root);
     if (!text)
@@ -217,17 +220,16 @@ static bool print_json(const struct options *o, struct err *e)
 }
 
 // The chain's names, with a value where a stage's differs from the common one.
-static void print_names(const struct options *o)
+static void print_names(const struct recipe *r)
 {
     fputs("--samplers \"", stdout);
-    for (size_t i = 0; i < o->n_choices; i++) {
-        const struct choice *const c = &o->choice[i];
-        const char *at = c->row->options;
-        const struct option_row *const row = next_option(o, &at);
-        char own[NUMBER_TEXT], common[NUMBER_TEXT];
-        printf("%s%s", i ? ";" : "", c->row->name);
-        if (row && strcmp(value_text(row, &c->params, own), value_text(row, &o->params, common)) != 0)
-            printf("=%s", own);
+    for (size_t i = 0; i < r->parts.order->n; i++) {
+        const struct choice *const c = &r->parts.order->choice[i];
+        const struct param *const main = choice_sampler(c)->params;
+        char text[NUMBER_TEXT];
+        printf("%s%s", i ? ";" : "", choice_sampler(c)->name);
+        if (c->own && c->value != common_value(r, main->flag))
+            printf("=%s", value_text(main, c->value, text));
     }
     putchar('"');
 }
@@ -245,63 +247,83 @@ static void print_word(const char *s)
     putchar('\'');
 }
 
-static void print_flags(const struct options *o)
+static void print_numbers(const struct args *a, const struct recipe *r)
 {
-    if (o->engine->options)
-        printf("--engine %s", o->engine->name);
-    else
-        print_names(o);
-    for (const struct option_row *row = option_table; row->name; row++) {
+    for (const struct option_row *row = a->options->row; row->name; row++) {
         char text[NUMBER_TEXT];
-        if ((row->group != GROUP_CHAIN && row->group != GROUP_SCATTER) ||
-            (row->set != set_int && row->set != set_float && row->set != set_seed && row->set != set_flag) ||
-            (row->set != set_seed && !engine_has(o->engine, row->name, strlen(row->name))))
+        if (row->set == set_seed)
+            printf(" --seed %" PRIu64, r->parts.seed);
+        else if (!row->param || !listens(r, row->name))
             continue;
-        const char *const value = value_text(row, &o->params, text);
-        if (row->set != set_flag)
-            printf(" --%s %s", row->name, value);
-        else if (!strcmp(value, "true"))
+        else if (row->param->type != PARAM_FLAG)
+            printf(" --%s %s", row->name, value_text(row->param, r->parts.value[row->number], text));
+        else if (r->parts.value[row->number] != 0.0)
             printf(" --%s", row->name);
     }
-    if (o->vocab_file) {
-        fputs(" --vocab ", stdout);
-        print_word(o->vocab_file);
-    }
-    if (o->grammar_given) {
-        fputs(o->grammar_is_file ? " --grammar-file " : " --grammar ", stdout);
-        print_word(o->grammar_given);
-    }
-    for (size_t i = 0; i < o->params.n_bias - o->n_vocab_bias; i++) {
+    if (a->ignore_eos)
+        fputs(" --ignore-eos", stdout);
+    if (a->backend_sampling && !r->parts.engine->options)
+        fputs(" --backend-sampling", stdout);
+}
+
+static void print_option(const char *name, const char *value)
+{
+    printf(" --%s ", name);
+    print_word(value);
+}
+
+// Flags that given to sampl make the same run.
+static void print_flags(const struct args *a, const struct recipe *r)
+{
+    const struct breakers *const breakers = &r->parts.breakers->breakers;
+    if (r->parts.engine->options)
+        printf("--engine %s", r->parts.engine->name);
+    else
+        print_names(r);
+    print_numbers(a, r);
+    if (a->vocab)
+        print_option("vocab", a->vocab);
+    if (a->grammar_source == GRAMMAR_FILE)
+        print_option("grammar-file", a->grammar);
+    else if (r->parts.rules)
+        print_option("grammar", r->parts.rules->text);
+    for (size_t i = 0; i < r->parts.biases->n_given; i++) {
         char text[2 * NUMBER_TEXT];
-        bias_text(&o->params.bias[i], text);
+        bias_text(&r->parts.biases->bias[i], text);
         printf(" --logit-bias %s", text);
     }
-    for (size_t i = 0; i < o->params.n_dry_breakers; i++) {
-        const struct breaker *const b = &o->params.dry_breakers[i];
+    for (size_t i = 0; i < breakers->n_sequences; i++) {
         fputs(" --dry-breaker-tokens ", stdout);
-        for (size_t k = 0; k < b->n; k++)
-            printf("%s%" PRIu32, k ? "," : "", b->ids[k]);
+        for (size_t k = 0; k < breakers->sequence[i].n; k++)
+            printf("%s%" PRIu32, k ? "," : "", breakers->sequence[i].ids[k]);
     }
-    if (o->dry_text_given && !o->n_dry_texts)
+    if (args_given(a, "dry-sequence-breaker") && !a->breaker_texts.n)
         fputs(" --dry-sequence-breaker none", stdout);
-    for (size_t i = 0; i < o->n_dry_texts; i++) {
-        fputs(" --dry-sequence-breaker ", stdout);
-        print_word(o->dry_text[i]);
-    }
+    for (size_t i = 0; i < a->breaker_texts.n; i++)
+        print_option("dry-sequence-breaker", a->breaker_texts.word[i]);
     putchar('\n');
 }
 
-bool print_chain(const struct options *o, struct err *e)
+void print_grammar(const struct recipe *r)
 {
-    if (o->engine->options && !strcmp(o->how, "server"))
-        return unsayable("engine ", o->engine->name, e);
-    if (!strcmp(o->how, "server") && !check_request(o, e))
+    const struct rules *const rules = r->parts.rules;
+    fwrite(rules->text, 1, rules->len, stdout);
+    if (rules->len && rules->text[rules->len - 1] != '\n')
+        putchar('\n');
+}
+
+bool print_chain(const struct args *a, const struct recipe *r, struct err *e)
+{
+    const bool server = !strcmp(a->how, "server");
+    if (server && r->parts.engine->options)
+        return unsayable("engine ", r->parts.engine->name, e);
+    if (server && !check_request(r, e))
         return false;
-    if (!strcmp(o->how, "json") || !strcmp(o->how, "server"))
-        return print_json(o, e);
-    if (!strcmp(o->how, "llama"))
-        print_flags(o);
+    if (server || !strcmp(a->how, "json"))
+        return print_json(a, r, e);
+    if (!strcmp(a->how, "llama"))
+        print_flags(a, r);
     else
-        print_text(o);
+        print_text(a, r);
     return true;
 }

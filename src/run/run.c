@@ -2,50 +2,174 @@
 #include "run/run.h"
 
 #include "out/message.h"
-#include "run/emit.h"
-#include "run/parallel.h"
-#include "run/part.h"
-#include "run/serial.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-static void tell(const struct options *o, const struct kern *kern)
+// ---- the sink
+
+// Reports a bad row; its record says so, too.
+static void report(struct sink *s, const struct input_row *row, struct result *res)
 {
-    message_note("seed %" PRIu32 "%s, SIMD tier %s", o->params.seed, o->random_seed ? " (random)" : "", kern->name);
-    if (o->backend_sampling)
-        message_note("--backend-sampling has no effect: there is no backend");
+    struct err line = res->e;
+    input_blame(row, &line);
+    message_error(&line);
+    res->record.error = res->e.text;
+    s->stats.bad++;
+}
+
+bool sink_take(struct sink *s, const struct input_row *row, struct result *res, struct err *e)
+{
+    if (!res->ok && !(res->bad && s->job->skip_bad)) {
+        *e = res->e;
+        return input_blame(row, e);
+    }
+    if (res->ok)
+        stats_add(&s->stats, &res->stats);
+    else
+        report(s, row, res);
+    if (!output_record(&s->out, &res->record, e))
+        return false;
+    progress_step(&s->progress, row->logits.n * dtype_size(row->logits.type));
+    return true;
+}
+
+// After the last row. False with *e when there were bad rows.
+static bool sink_end(struct sink *s, struct err *e)
+{
+    const uint64_t rows = s->stats.rows + s->stats.bad;
+    const double seconds = progress_clock() - s->progress.start;
+    progress_end(&s->progress);
+    if (s->job->stats)
+        stats_print(&s->stats, seconds);
+    return !s->stats.bad || err_set(e, STATUS_DATA, "%" PRIu64 " of %" PRIu64 " rows were bad", s->stats.bad, rows);
+}
+
+// ---- rows in one thread
+
+bool run_serial(struct worker *w, struct input *in, struct sink *sink, const struct input_row *first, const struct err *bad,
+                struct err *e)
+{
+    struct result *const res = calloc(w->job->n_variants, sizeof *res);
+    struct input_row row = {0};
+    bool ok = res || err_from_fault(e, fault_memory()), end = false;
+    if (ok && first) {
+        worker_row(w, first, bad, res);
+        ok = sink_take(sink, first, res, e);
+    }
+    while (ok && !end) {
+        struct err own;
+        row.bad = false;
+        input_release(in);
+        if (!input_next(in, &row, &end, &own) && !row.bad) {
+            *e = own;
+            ok = false;
+        } else if (!end) {
+            worker_row(w, &row, &own, res);
+            ok = sink_take(sink, &row, res, e);
+        }
+    }
+    for (size_t i = 0; res && i < w->job->n_variants; i++)
+        result_free(&res[i]);
+    free(res);
+    return ok;
 }
 
 // Why the run cannot use more than one thread, or NULL. Threads work on many rows at a time, and a record that is to be written out at once
 // cannot wait for those.
-static const char *one_thread(const struct worker *w, const struct output *out)
+static const char *one_thread(const struct job *j, const struct output *out)
 {
-    if (!worker_splits(w))
+    if (!job_splits(j))
         return "the chain carries state from row to row";
     return out->flush ? "each record is written out at once" : NULL;
 }
 
-static bool work_off(const struct options *o, const struct kern *kern, struct input *in, struct sink *sink, struct err *e)
+static bool run_rows(const struct job *j, struct input *in, struct sink *sink, struct err *e)
 {
+    const char *const why = j->threads > 1 ? one_thread(j, &sink->out) : NULL;
+    if (j->threads > 1 && !why)
+        return run_threads(j, in, sink, e);
+    if (why && j->verbose)
+        message_note("one thread: %s", why);
     struct worker w;
-    bool ok = worker_init(&w, o, kern, e);
-    const char *const why = ok && o->threads > 1 ? one_thread(&w, sink->out) : NULL;
-    if (ok && o->threads > 1 && !why) {
-        ok = parallel_run(o, kern, in, sink, e);
-    } else if (ok) {
-        if (why && o->verbose)
-            message_note("one thread: %s", why);
-        ok = serial_run(&w, in, sink, NULL, e);
-    }
+    const bool ok = worker_init(&w, j, e) && run_serial(&w, in, sink, NULL, NULL, e);
     worker_free(&w);
     return ok;
 }
 
+// ---- setting it up
+
+static void say_settings(const struct job *j, const struct args *a)
+{
+    if (j->verbose)
+        message_note("seed %" PRIu64 "%s, SIMD tier %s", j->variant[0]->parts.seed, a->seed == UINT32_MAX ? " (random)" : "",
+                     j->kern->name);
+    if (j->verbose && a->backend_sampling)
+        message_note("--backend-sampling has no effect: there is no backend");
+    if (!strcmp(a->ids, "rank"))
+        message_note("--ids rank: the ids of servers' tokens are ranks within their row; histories and biases mean nothing");
+}
+
+static struct input_config input_wanted(const struct job *j, const struct args *a)
+{
+    static const char *const standard_input[] = {"-"};
+    const struct vocab *const vocab = j->recipes->vocab;
+    return (struct input_config){.files = a->files.n ? a->files.word : standard_input,
+                                 .n_files = a->files.n ? a->files.n : 1,
+                                 .format = a->format,
+                                 .n_vocab = (size_t)a->n_vocab,
+                                 .vocab = vocab,
+                                 .ranks = !strcmp(a->ids, "rank"),
+                                 .n_tokens = vocab ? vocab->n : 0,
+                                 .tensor = a->tensor,
+                                 .first = a->rows.first,
+                                 .last = a->rows.last,
+                                 .shard = a->shard.k,
+                                 .shards = a->shard.n,
+                                 .base = a->row_base};
+}
+
+// The output format that a distribution takes from its input's. There is no bf16 to write, and files that hold more than rows become
+// the plainest that says what is in it.
+static const char *format_after(const char *input)
+{
+    static const char *const like[][2] = {{"f16", "f16"}, {"json", "json"}, {"pairs", "json"},
+                                          {"npy", "npy"}, {"kld", "npy"},   {"safetensors", "npy"}};
+    for (size_t i = 0; i < sizeof like / sizeof *like; i++)
+        if (!strcmp(input, like[i][0]))
+            return like[i][1];
+    return "f32";
+}
+
+static bool output_wanted(const struct job *j, const struct args *a, struct input *in, struct output_config *config,
+                          struct err *e)
+{
+    const char *input = a->format;
+    *config = (struct output_config){.path = a->output,
+                                     .format = a->output_format,
+                                     .emit = a->emit,
+                                     .dump = a->dump,
+                                     .flush = a->line_buffered,
+                                     .color = !getenv("NO_COLOR"),
+                                     .goes_on = job_is_later_part(a),
+                                     .vocab = j->recipes->vocab,
+                                     .n_vocab = (size_t)a->n_vocab,
+                                     .rows = -1};
+    if (!config->format && !emit_distribution(a->emit))
+        config->format = "text";
+    if (!config->format) {
+        if (!strcmp(input, "auto") && !input_format(in, &input, e))
+            return false;
+        config->format = format_after(input);
+        config->narrow = !strcmp(config->format, "npy");
+    }
+    return strcmp(config->format, "npy") != 0 || input_rows(in, &config->rows, e);
+}
+
 static bool start_progress(struct sink *sink, struct input *in, struct err *e)
 {
-    const bool on = progress_wanted(sink->out->terminal);
+    const bool on = progress_wanted(sink->out.terminal);
     int64_t total = -1;
     if (on && !input_rows(in, &total, e))
         return false;
@@ -53,42 +177,18 @@ static bool start_progress(struct sink *sink, struct input *in, struct err *e)
     return true;
 }
 
-bool run(const struct options *o, const struct kern *kern, struct err *e)
+bool run(const struct job *j, const struct args *a, struct err *e)
 {
-    static const char *const standard_input[] = {"-"};
-    const struct input_config in_config = {.files = o->n_files ? o->files : standard_input,
-                                           .n_files = o->n_files ? o->n_files : 1,
-                                           .format = o->format,
-                                           .n_vocab = (size_t)o->n_vocab,
-                                           .vocab = o->vocab,
-                                           .ranks = !strcmp(o->ids, "rank"),
-                                           .n_tokens = o->vocab ? o->vocab->n : 0,
-                                           .tensor = o->tensor,
-                                           .first = o->rows.first,
-                                           .last = o->rows.last,
-                                           .shard = o->shard.k,
-                                           .shards = o->shard.n,
-                                           .base = o->row_base};
-    struct output_config out_config = {.path = o->output,
-                                       .emit = o->emit,
-                                       .dump = o->dump,
-                                       .flush = o->line_buffered,
-                                       .color = !getenv("NO_COLOR"),
-                                       .goes_on = part_is_later(o),
-                                       .vocab = o->vocab,
-                                       .n_vocab = (size_t)o->n_vocab};
-    struct output out = {0};
-    struct sink sink = {.o = o, .out = &out};
+    const struct input_config in_config = input_wanted(j, a);
+    struct output_config out_config;
+    struct sink sink = {.job = j};
     struct err late;
-    if (o->verbose)
-        tell(o, kern);
-    if (in_config.ranks)
-        message_note("--ids rank: the ids of servers' tokens are ranks within their row; histories and biases mean nothing");
+    say_settings(j, a);
     struct input *const in = input_open(&in_config, e);
-    const bool ok = in && emit_config(o, in, &out_config, e) && output_open(&out, &out_config, e) &&
-                    start_progress(&sink, in, e) && work_off(o, kern, in, &sink, e);
+    const bool ok = in && output_wanted(j, a, in, &out_config, e) && output_open(&sink.out, &out_config, e) &&
+                    start_progress(&sink, in, e) && run_rows(j, in, &sink, e);
     progress_end(&sink.progress);
-    const bool written = output_close(&out, ok, &late);
+    const bool written = output_close(&sink.out, ok, &late);
     if (ok && !written)
         *e = late;
     input_close(in);

@@ -1,35 +1,31 @@
 // SPDX-License-Identifier: MIT
-// One thread's chain and store: turns an input row into a result.
+// One thread's candidate store and sequences: takes rows through every variant's chain.
 #ifndef SAMPL_RUN_WORKER_H
 #define SAMPL_RUN_WORKER_H
 
 #include "in/input.h"
-#include "run/result.h"
-#include "run/sequence.h"
+#include "run/observe.h"
+#include "run/session.h"
 
 struct worker {
-    const struct options *o;
-    struct sequences sequences;
-    struct sequence *seq; // of the row at hand
+    const struct job *job;
+    struct sessions *sessions; // [job->n_variants]
     struct cand cand;
-    struct trace trace;
-    struct stats_scratch stats;
+    struct observer observer;
     enum fault_code fault; // of the chain on the row at hand
     float *masked;         // scratch: a row without the tokens that do not fit the grammar
     size_t masked_cap;
 };
 
-bool worker_init(struct worker *w, const struct options *o, const struct kern *kern, struct err *e);
+bool worker_init(struct worker *w, const struct job *job, struct err *e);
 void worker_free(struct worker *w);
 
-// Samples a row and accepts its token. A row that its format found bad (row->bad) comes with the error in *e, which stays. After an
-// error of the row itself (res->bad) the known token is accepted, if there is one, and res->record has number and width.
-bool worker_row(struct worker *w, const struct input_row *row, struct result *res, struct err *e);
+// Samples a row and accepts its token in every variant: fills res[0..n_variants). A row that its format found bad (row->bad) comes with the
+// error *bad. After an error of the row itself (res->bad) the known token is accepted, if there is one, and res->record has number and
+// width.
+void worker_row(struct worker *w, const struct input_row *row, const struct err *bad, struct result *res);
 
-// Passes over a row that another worker samples. Only when rows can be worked on apart: see worker_splits.
+// Passes over a row that another worker samples. Only when rows can be worked on apart: see job_splits.
 bool worker_skip(struct worker *w, const struct input_row *row, struct err *e);
-
-// Can a row be sampled without its predecessors having been?
-bool worker_splits(const struct worker *w);
 
 #endif

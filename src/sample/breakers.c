@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,22 +32,19 @@ static struct fault add_token(struct breakers *b, uint32_t id, struct piece word
     return fault;
 }
 
-struct fault breakers_init(struct breakers *b, const struct params *p)
+struct fault breakers_find_heads(struct breakers *b, const struct vocab *v)
 {
     struct fault fault = fault_none();
-    b->params = p;
-    if (!p->vocab)
-        return fault;
-    for (uint32_t id = 0; id < p->vocab->n; id++) {
-        struct piece word = vocab_text(p->vocab, id);
-        if (p->vocab->space_prefix && word.len && *word.p == ' ') { // it only stands for the space before a text
+    assert(!b->vocab);
+    b->vocab = v;
+    for (uint32_t id = 0; v && id < v->n && !fault.code; id++) {
+        struct piece word = vocab_text(v, id);
+        if (v->space_prefix && word.len && *word.p == ' ') { // it only stands for the space before a text
             word.p++;
             word.len--;
         }
-        for (size_t i = 0; i < p->n_dry_texts && !fault.code; i++)
-            fault = add_token(b, id, word, p->dry_texts[i]);
-        if (fault.code)
-            break;
+        for (size_t i = 0; i < b->n_texts && !fault.code; i++)
+            fault = add_token(b, id, word, b->text[i]);
     }
     return fault;
 }
@@ -76,7 +74,7 @@ static size_t follows(const struct breakers *b, struct piece text, const uint32_
     while (text.len) {
         if (n == i)
             return SIZE_MAX;
-        const struct piece word = vocab_text(b->params->vocab, recent[i - ++n]);
+        const struct piece word = vocab_text(b->vocab, recent[i - ++n]);
         if (!word.len || word.len > text.len || memcmp(word.p, text.p, word.len) != 0)
             return SIZE_MAX;
         text.p += word.len;
@@ -88,11 +86,10 @@ static size_t follows(const struct breakers *b, struct piece text, const uint32_
 // The tokens of the longest breaker that begins at the i-th newest one; 0: none does.
 static size_t longest_at(const struct breakers *b, const uint32_t *recent, size_t i)
 {
-    const struct params *const p = b->params;
     size_t longest = 0;
-    for (size_t k = 0; k < p->n_dry_breakers; k++)
-        if (p->dry_breakers[k].n > longest && breaks_at(&p->dry_breakers[k], recent, i))
-            longest = p->dry_breakers[k].n;
+    for (size_t k = 0; k < b->n_sequences; k++)
+        if (b->sequence[k].n > longest && breaks_at(&b->sequence[k], recent, i))
+            longest = b->sequence[k].n;
     const size_t j = idmap_find(&b->heads, recent[i]);
     for (size_t t = j == IDMAP_NONE ? 0 : b->first[j]; t; t = b->tail[t - 1].next) {
         const size_t n = follows(b, b->tail[t - 1].text, recent, i);
@@ -114,9 +111,8 @@ size_t breakers_since(const struct breakers *b, const uint32_t *recent, size_t n
 
 bool breakers_single(const struct breakers *b, uint32_t token)
 {
-    const struct params *const p = b->params;
-    for (size_t k = 0; k < p->n_dry_breakers; k++)
-        if (p->dry_breakers[k].n == 1 && p->dry_breakers[k].ids[0] == token)
+    for (size_t k = 0; k < b->n_sequences; k++)
+        if (b->sequence[k].n == 1 && b->sequence[k].ids[0] == token)
             return true;
     const size_t j = idmap_find(&b->heads, token);
     for (size_t t = j == IDMAP_NONE ? 0 : b->first[j]; t; t = b->tail[t - 1].next)

@@ -6,7 +6,13 @@
 
 #include "base/fault.h"
 #include "base/idmap.h"
-#include "sample/params.h"
+#include "vocab/vocab.h"
+
+// A sequence of tokens that breaks.
+struct breaker {
+    const uint32_t *ids; // [n], n >= 1
+    size_t n;
+};
 
 // The rest of a breaker behind a head.
 struct tail {
@@ -14,16 +20,22 @@ struct tail {
     size_t next;       // another tail of the same head, its index + 1; 0: none
 };
 
+// A zeroed struct has no breakers. The lists are the caller's and outlive it.
 struct breakers {
-    const struct params *params;
+    const struct breaker *sequence; // [n_sequences]
+    const struct piece *text;       // [n_texts], none empty
+    size_t n_sequences, n_texts;
+
+    // the rest is for breakers.c
+    const struct vocab *vocab;
     struct idmap heads;
     size_t *first; // [heads.n] the head's first tail, its index + 1
     struct tail *tail;
     size_t first_cap, n_tails, tail_cap;
 };
 
-// Finds the heads among the tokens of p->vocab; b is zeroed. p and its texts outlive b. b must be freed either way.
-struct fault breakers_init(struct breakers *b, const struct params *p);
+// Finds the heads of the texts among the tokens of v (NULL: the texts match nothing), once. v outlives b. b must be freed either way.
+struct fault breakers_find_heads(struct breakers *b, const struct vocab *v);
 void breakers_free(struct breakers *b);
 
 // How many of the n newest tokens, newest first, stand after the last breaker: no repetition counts for more.

@@ -1,213 +1,291 @@
 // SPDX-License-Identifier: MIT
 #include "sample/chain.h"
 
+#include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
-struct stage {
+double param_load(const struct param *row, const void *params)
+{
+    const char *const at = (const char *)params + row->at;
+    int32_t i;
+    float f;
+    bool flag;
+    switch (row->type) {
+    case PARAM_INT:
+        memcpy(&i, at, sizeof i);
+        return i;
+    case PARAM_FLOAT:
+        memcpy(&f, at, sizeof f);
+        return f;
+    case PARAM_FLAG:
+        memcpy(&flag, at, sizeof flag);
+        return flag;
+    }
+    return 0.0;
+}
+
+void param_store(const struct param *row, void *params, double value)
+{
+    char *const at = (char *)params + row->at;
+    switch (row->type) {
+    case PARAM_INT:
+        memcpy(at, &(int32_t){(int32_t)value}, sizeof(int32_t));
+        break;
+    case PARAM_FLOAT:
+        memcpy(at, &(float){(float)value}, sizeof(float));
+        break;
+    case PARAM_FLAG:
+        memcpy(at, &(bool){value != 0.0}, sizeof(bool));
+        break;
+    }
+}
+
+// A stage that runs, or one that rests: its state is kept for when it runs again.
+struct link {
+    size_t index; // of the stage
     const struct sampler *sampler;
-    size_t index; // in the plan
-    struct params params;
-    void *state;
+    void *state; // NULL when the sampler has none
 };
 
 struct chain {
     struct history history;
-    size_t n, n_idle;
-    struct stage *idle;   // [n_idle] of chains that this one goes on from, kept for one that has them again
-    struct stage stage[]; // [n] the enabled ones
+    const struct stage *stage;
+    uint32_t seed;
+    bool remembers;
+    size_t n, n_links;
+    struct link *link; // [n] those that run, then those that rest: [n_links]
 };
 
-bool chain_enabled(const struct choice *stage)
+bool stage_enabled(const struct stage *stage)
 {
-    const struct sampler *const s = stage->row->sampler;
-    return !s->enabled || s->enabled(&stage->params);
+    return !stage->sampler->enabled || stage->sampler->enabled(stage);
 }
 
-static struct choice stage_of(const struct sampler *sampler, const struct params *p)
+enum carry stages_carry(const struct stage *stage, size_t n, size_t *at)
 {
-    return (struct choice){registry_by_sampler(sampler), *p};
-}
-
-size_t chain_plan(const struct params *p, const struct choice *choice, size_t n, struct choice *plan)
-{
-    size_t stages = 0;
-    plan[stages++] = stage_of(&sampler_logit_bias, p);
-    if (p->mirostat) {
-        plan[stages] = stage_of(&sampler_temperature, p);
-        plan[stages++].params.dynatemp_range = 0.0f;
-        plan[stages++] = stage_of(p->mirostat == 1 ? &sampler_mirostat : &sampler_mirostat_v2, p);
-        return stages;
+    enum carry most = CARRY_NOTHING;
+    for (size_t i = 0; i < n; i++) {
+        const struct sampler *const s = stage[i].sampler;
+        const enum carry carry = s->carry && stage_enabled(&stage[i]) ? s->carry(&stage[i]) : CARRY_NOTHING;
+        if (carry > most && at)
+            *at = i;
+        most = carry > most ? carry : most;
     }
-    struct choice selector = stage_of(&sampler_dist, p);
+    return most;
+}
+
+static void link_free(struct link *l)
+{
+    if (l->state && l->sampler->release)
+        l->sampler->release(l->state);
+    free(l->state);
+}
+
+static void reset(struct link *l, const struct stage *stage, uint32_t seed)
+{
+    if (l->sampler->reset)
+        l->sampler->reset(l->state, &stage[l->index], seed);
+}
+
+// Takes the first link of a sampler from those left; false when there is none.
+static bool take_link(struct link *old, size_t n, const struct sampler *sampler, struct link *to)
+{
     for (size_t i = 0; i < n; i++)
-        if (choice[i].row->sampler->selector)
-            selector = choice[i];
-        else
-            plan[stages++] = choice[i];
-    plan[stages++] = selector;
-    return stages;
+        if (old[i].sampler == sampler) {
+            to->state = old[i].state;
+            old[i].sampler = NULL;
+            return true;
+        }
+    return false;
 }
 
-// Builds a stage and, unless there is no memory for it, counts it in *n.
-static struct fault add(struct chain *ch, struct stage *stage, size_t *n, struct stage what)
+// Links for the enabled ones of n stages, with the states of old links where there are such, which are taken out of old. *made counts
+// them; those that failed for lack of memory are missing.
+static struct link *make_links(struct chain *ch, const struct stage *stage, size_t n, struct link *old, size_t n_old,
+                               size_t *made)
 {
-    const struct sampler *const s = what.sampler;
-    what.state = calloc(1, s->size ? s->size : 1);
-    if (!what.state)
-        return fault_memory();
-    *stage = what;
-    ++*n;
-    return s->init ? s->init(stage->state, &stage->params, &ch->history) : fault_none();
-}
-
-static void reset(struct stage *stage)
-{
-    if (stage->sampler->reset)
-        stage->sampler->reset(stage->state, &stage->params);
-}
-
-struct chain *chain_new(const struct choice *plan, size_t n, struct fault *fault)
-{
-    struct chain *const ch = calloc(1, sizeof *ch + n * sizeof *ch->stage);
-    *fault = fault_memory();
-    if (!ch)
-        return NULL;
-    *fault = fault_none();
-    for (size_t i = 0; i < n && !fault->code; i++) {
-        if (chain_enabled(&plan[i]))
-            *fault = add(ch, &ch->stage[ch->n], &ch->n, (struct stage){plan[i].row->sampler, i, plan[i].params, NULL});
+    struct link *const link = calloc(n + n_old + 1, sizeof *link);
+    *made = 0;
+    for (size_t i = 0; link && i < n; i++) {
+        if (!stage_enabled(&stage[i]))
+            continue;
+        struct link *const l = &link[*made];
+        *l = (struct link){i, stage[i].sampler, NULL};
+        if (!take_link(old, n_old, l->sampler, l)) {
+            if (l->sampler->size && !(l->state = calloc(1, l->sampler->size)))
+                break;
+            reset(l, stage, ch->seed);
+        }
+        ++*made;
     }
-    for (size_t i = 0; i < ch->n && !fault->code; i++)
-        reset(&ch->stage[i]);
-    if (!fault->code)
-        return ch;
-    chain_free(ch);
-    return NULL;
+    return link;
 }
 
-// The stages, then the idle ones.
-static struct stage *stage_at(struct chain *ch, size_t i)
+static size_t count_enabled(const struct stage *stage, size_t n)
 {
-    return i < ch->n ? &ch->stage[i] : &ch->idle[i - ch->n];
+    size_t enabled = 0;
+    for (size_t i = 0; i < n; i++)
+        enabled += stage_enabled(&stage[i]);
+    return enabled;
+}
+
+// Lets the history keep what the stages look back on.
+static void widen(struct chain *ch)
+{
+    for (size_t i = 0; i < ch->n; i++) {
+        const struct stage *const stage = &ch->stage[ch->link[i].index];
+        if (stage->sampler->window)
+            history_widen(&ch->history, stage->sampler->window(stage));
+    }
+}
+
+struct chain *chain_new(const struct stage *stage, size_t n, uint32_t seed, struct fault *fault)
+{
+    assert(n && stage[n - 1].sampler->selector);
+    struct chain *const ch = calloc(1, sizeof *ch);
+    *fault = fault_none();
+    if (ch) {
+        ch->stage = stage;
+        ch->seed = seed;
+        ch->link = make_links(ch, stage, n, NULL, 0, &ch->n);
+        ch->n_links = ch->n;
+    }
+    if (!ch || !ch->link || ch->n < count_enabled(stage, n)) {
+        *fault = fault_memory();
+        chain_free(ch);
+        return NULL;
+    }
+    widen(ch);
+    return ch;
 }
 
 void chain_free(struct chain *ch)
 {
     if (!ch)
         return;
-    for (size_t i = 0; i < ch->n + ch->n_idle; i++) {
-        struct stage *const stage = stage_at(ch, i);
-        if (stage->sampler->release)
-            stage->sampler->release(stage->state);
-        free(stage->state);
-    }
-    free(ch->idle);
+    for (size_t i = 0; i < ch->n_links; i++)
+        link_free(&ch->link[i]);
+    free(ch->link);
     history_free(&ch->history);
     free(ch);
+}
+
+// What rests when a sequence starts or the seed changes has nothing left to remember.
+static void drop_resting(struct chain *ch)
+{
+    while (ch->n_links > ch->n)
+        link_free(&ch->link[--ch->n_links]);
 }
 
 void chain_reset(struct chain *ch, uint32_t seed)
 {
     history_clear(&ch->history);
-    for (size_t i = 0; i < ch->n + ch->n_idle; i++) {
-        stage_at(ch, i)->params.seed = seed;
-        reset(stage_at(ch, i));
+    drop_resting(ch);
+    ch->seed = seed;
+    for (size_t i = 0; i < ch->n; i++)
+        reset(&ch->link[i], ch->stage, seed);
+}
+
+void chain_remember(struct chain *ch)
+{
+    ch->remembers = true;
+    history_widen(&ch->history, HISTORY_ALL);
+}
+
+// Do the links that run stand for the same samplers in other stages?
+static bool same_links(const struct chain *ch, const struct stage *stage, size_t n)
+{
+    size_t at = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (!stage_enabled(&stage[i]))
+            continue;
+        if (at == ch->n || ch->link[at].index != i || ch->link[at].sampler != stage[i].sampler)
+            return false;
+        at++;
     }
+    return at == ch->n;
+}
+
+struct fault chain_change(struct chain *ch, const struct stage *stage, size_t n)
+{
+    assert(ch->remembers && n && stage[n - 1].sampler->selector);
+    if (!same_links(ch, stage, n)) {
+        struct link *const old = malloc((ch->n_links + 1) * sizeof *old);
+        size_t made = 0;
+        if (old)
+            memcpy(old, ch->link, ch->n_links * sizeof *old);
+        struct link *const link = old ? make_links(ch, stage, n, old, ch->n_links, &made) : NULL;
+        const bool ok = link && made == count_enabled(stage, n);
+        if (ok) {
+            ch->n = made;
+            for (size_t i = 0; i < ch->n_links; i++)
+                if (old[i].sampler && old[i].state)
+                    link[made++] = old[i];
+            free(ch->link);
+            ch->link = link;
+            ch->n_links = made;
+        } else {
+            for (size_t i = 0; i < made; i++) { // states that were taken over stay with their owner
+                bool taken = false;
+                for (size_t k = 0; k < ch->n_links; k++)
+                    taken = taken || ch->link[k].state == link[i].state;
+                if (!taken)
+                    link_free(&link[i]);
+            }
+            free(link);
+        }
+        free(old);
+        if (!ok)
+            return fault_memory();
+    }
+    ch->stage = stage;
+    return fault_none();
+}
+
+struct fault chain_change_seed(struct chain *ch, const struct stage *stage, size_t n, uint32_t seed)
+{
+    const struct fault fault = chain_change(ch, stage, n);
+    if (fault.code)
+        return fault;
+    drop_resting(ch);
+    ch->seed = seed;
+    for (size_t i = 0; i < ch->n; i++)
+        reset(&ch->link[i], stage, seed);
+    return fault;
 }
 
 struct fault chain_apply(struct chain *ch, struct cand *c, chain_watch_fn *watch, void *arg)
 {
     struct fault fault = fault_none();
     for (size_t i = 0; i < ch->n; i++) {
-        const struct stage *const stage = &ch->stage[i];
+        const struct link *const l = &ch->link[i];
         if (fault.code) { // the generators are to stand where a good row leaves them
-            if (stage->sampler->skip)
-                stage->sampler->skip(stage->state, 1);
+            if (l->sampler->skip)
+                l->sampler->skip(l->state, 1);
             continue;
         }
-        fault = stage->sampler->apply(stage->state, c, &stage->params, &ch->history);
+        fault = l->sampler->apply(l->state, c, &ch->stage[l->index], &ch->history);
         if (watch && !fault.code)
-            fault = watch(arg, stage->index, c);
+            fault = watch(arg, l->index, c);
     }
     return fault;
-}
-
-enum carry chain_carry(const struct choice *plan, size_t n, size_t *stage)
-{
-    enum carry most = CARRY_NOTHING;
-    for (size_t i = 0; i < n; i++) {
-        const struct sampler *const s = plan[i].row->sampler;
-        const enum carry carry = chain_enabled(&plan[i]) && s->carry ? s->carry(&plan[i].params) : CARRY_NOTHING;
-        if (carry > most && stage)
-            *stage = i;
-        most = carry > most ? carry : most;
-    }
-    return most;
 }
 
 void chain_skip(struct chain *ch, uint64_t rows)
 {
     for (size_t i = 0; i < ch->n; i++)
-        if (ch->stage[i].sampler->skip)
-            ch->stage[i].sampler->skip(ch->stage[i].state, rows);
+        if (ch->link[i].sampler->skip)
+            ch->link[i].sampler->skip(ch->link[i].state, rows);
 }
 
 struct fault chain_accept(struct chain *ch, uint32_t token)
 {
-    struct fault fault = history_add(&ch->history, token);
+    const struct fault fault = history_add(&ch->history, token);
     for (size_t i = 0; i < ch->n && !fault.code; i++) {
-        const struct stage *const stage = &ch->stage[i];
-        if (stage->sampler->accept)
-            fault = stage->sampler->accept(stage->state, token, &stage->params, &ch->history);
+        const struct link *const l = &ch->link[i];
+        if (l->sampler->accept)
+            l->sampler->accept(l->state, token, &ch->stage[l->index]);
     }
-    return fault;
-}
-
-void chain_remember(struct chain *ch)
-{
-    history_widen(&ch->history, HISTORY_ALL);
-}
-
-// How many of the first n stages of ch, idle ones included, have this sampler.
-static size_t count(struct chain *ch, const struct sampler *sampler, size_t n)
-{
-    size_t found = 0;
-    for (size_t i = 0; i < n; i++)
-        found += stage_at(ch, i)->sampler == sampler;
-    return found;
-}
-
-// Lets the stage of ch with the same sampler, and as many such before it, go on where other's stands. Where there is none, an idle one.
-static struct fault hand_on(struct chain *ch, struct chain *other, size_t at)
-{
-    const struct stage *const from = stage_at(other, at);
-    const struct sampler *const s = from->sampler;
-    size_t before = count(other, s, at);
-    struct stage *to = NULL;
-    if (!s->adopt || from->params.seed != ch->stage[0].params.seed)
-        return fault_none();
-    for (size_t i = 0; i < ch->n && !to; i++)
-        if (ch->stage[i].sampler == s && !before--)
-            to = &ch->stage[i];
-    struct fault fault = fault_none();
-    if (!to) {
-        to = &ch->idle[ch->n_idle];
-        fault = add(ch, to, &ch->n_idle, (struct stage){s, 0, from->params, NULL});
-    }
-    if (!fault.code)
-        s->adopt(to->state, from->state);
-    return fault;
-}
-
-struct fault chain_adopt(struct chain *ch, struct chain *other)
-{
-    struct fault fault = fault_none();
-    for (size_t i = history_len(&other->history, HISTORY_ALL); i-- && !fault.code;)
-        fault = chain_accept(ch, history_newest(&other->history, i));
-    ch->idle = calloc(other->n + other->n_idle, sizeof *ch->idle);
-    if (!ch->idle && !fault.code)
-        fault = fault_memory();
-    for (size_t i = 0; i < other->n + other->n_idle && !fault.code; i++)
-        fault = hand_on(ch, other, i);
     return fault;
 }

@@ -31,7 +31,7 @@ struct fault history_add(struct history *h, uint32_t token)
         return fault_none();
     }
     if (h->total >= h->cap && h->cap < h->window) {
-        size_t cap = h->cap ? h->cap * 2 : 256;
+        size_t cap = h->cap ? h->cap * 2 : 32;
         cap = cap < h->window ? cap : h->window;
         if (!mem_grow(&h->token, &h->cap, cap, sizeof *h->token))
             return fault_memory();
@@ -59,12 +59,6 @@ void history_copy(const struct history *h, uint32_t *to, size_t n)
     }
 }
 
-void tally_attach(struct tally *t, struct history *h)
-{
-    // one more than the window, to see which token leaves it
-    history_widen(h, t->window == HISTORY_ALL ? HISTORY_ALL : t->window + 1);
-}
-
 void tally_free(struct tally *t)
 {
     idmap_free(&t->tokens);
@@ -75,32 +69,46 @@ void tally_free(struct tally *t)
 void tally_clear(struct tally *t)
 {
     idmap_clear(&t->tokens);
+    t->begin = t->end = 0;
 }
 
-static struct fault count_up(struct tally *t, uint32_t token)
+// Counts the tokens of these numbers in.
+static struct fault count_in(struct tally *t, const struct history *h, size_t begin, size_t end)
 {
-    const size_t known = t->tokens.n, i = idmap_add(&t->tokens, token);
-    if (i == IDMAP_NONE || !mem_grow(&t->count, &t->count_cap, i + 1, sizeof *t->count))
-        return fault_memory();
-    if (i == known)
-        t->count[i] = 0;
-    t->count[i]++;
+    for (size_t i = begin; i < end; i++) {
+        const size_t known = t->tokens.n, at = idmap_add(&t->tokens, history_newest(h, h->total - 1 - i));
+        if (at == IDMAP_NONE || !mem_grow(&t->count, &t->count_cap, at + 1, sizeof *t->count))
+            return fault_memory();
+        if (at == known)
+            t->count[at] = 0;
+        t->count[at]++;
+    }
     return fault_none();
 }
 
-struct fault tally_update(struct tally *t, const struct history *h)
+// Counts the tokens of these numbers out.
+static void count_out(struct tally *t, const struct history *h, size_t begin, size_t end)
 {
-    if (!t->window)
-        return fault_none();
-    const size_t len = history_len(h, t->window);
-    if (h->total > len && len == t->window)
-        t->count[idmap_find(&t->tokens, history_newest(h, len))]--;
-    struct fault fault = count_up(t, history_newest(h, 0));
-    if (fault.code || t->tokens.n <= 2 * len + 64)
-        return fault;
-    // Mostly tokens that have left: count afresh. Happens once in `window` tokens at most.
-    idmap_clear(&t->tokens);
-    for (size_t i = len; i-- && !fault.code;)
-        fault = count_up(t, history_newest(h, i));
+    for (size_t i = begin; i < end; i++)
+        t->count[idmap_find(&t->tokens, history_newest(h, h->total - 1 - i))]--;
+}
+
+struct fault tally_update(struct tally *t, const struct history *h, size_t window)
+{
+    const size_t len = history_len(h, window), begin = h->total - len;
+    const size_t oldest = h->total - history_len(h, h->window); // that is kept
+    struct fault fault;
+    if (t->begin < oldest || t->end <= begin || t->tokens.n > 2 * len + 64) {
+        // What would have to be counted out is not known any more, or all of it, or the map is mostly tokens that have left.
+        idmap_clear(&t->tokens);
+        fault = count_in(t, h, begin, h->total);
+    } else {
+        count_out(t, h, t->begin, begin);
+        fault = count_in(t, h, begin, t->begin);
+        if (!fault.code)
+            fault = count_in(t, h, t->end, h->total);
+    }
+    t->begin = begin;
+    t->end = fault.code ? begin : h->total;
     return fault;
 }

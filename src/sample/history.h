@@ -34,20 +34,19 @@ uint32_t history_newest(const struct history *h, size_t i);
 // Copies the n newest tokens, the newest first.
 void history_copy(const struct history *h, uint32_t *to, size_t n);
 
-// Counts of the tokens in the last `window` accepted ones.
+// Counts of the tokens in a window of the history. A zeroed struct is an empty tally.
 struct tally {
-    size_t window;
-    struct idmap tokens; // may hold tokens whose count fell to 0
+    struct idmap tokens; // may hold tokens whose count is 0
     uint32_t *count;     // [tokens.n]
+    size_t begin, end;   // which tokens of the history are counted, by their numbers from 0
     size_t count_cap;
 };
 
-// Widens the history as needed. A zeroed struct with `window` set is an empty tally.
-void tally_attach(struct tally *t, struct history *h);
 void tally_free(struct tally *t);
-void tally_clear(struct tally *t);
+void tally_clear(struct tally *t); // with the history
 
-// To be called after each history_add.
-struct fault tally_update(struct tally *t, const struct history *h);
+// Counts the last `window` tokens, at the cost of those that came and left since the last call. The history keeps `window` + 1 tokens at
+// least, so that the one that has just left is known.
+struct fault tally_update(struct tally *t, const struct history *h, size_t window);
 
 #endif

@@ -1,12 +1,79 @@
 // SPDX-License-Identifier: MIT
-// What a sampler is: one file s_NAME.c that defines a struct sampler, and one row in registry.c.
+// What a sampler is: one file in samplers/ that defines a struct sampler, and one line in samplers/list.def. The struct says all that the
+// rest of the program needs to know: its names, its parameters with their options, and its functions.
 #ifndef SAMPL_SAMPLE_SAMPLER_H
 #define SAMPL_SAMPLE_SAMPLER_H
 
 #include "base/fault.h"
+#include "sample/bias.h"
+#include "sample/breakers.h"
 #include "sample/cand.h"
 #include "sample/history.h"
-#include "sample/params.h"
+
+#include <float.h>
+
+enum param_type {
+    PARAM_INT,   // int32_t
+    PARAM_FLOAT, // float
+    PARAM_FLAG,  // bool
+};
+
+// What llama-server does with a number of a request that is outside a range.
+enum server_rule {
+    SERVER_TAKES_ALL,
+    SERVER_CLAMPS,
+    SERVER_REFUSES,
+    SERVER_TAKES_DEFAULT,
+};
+
+// One parameter. A parameter that several samplers have (min-keep, temp) is described by one of them; the others' rows have flag, type and
+// place only.
+struct param {
+    const char *flag; // the option's long name, without dashes
+    const char *help; // one line for --help; NULL: another sampler's row describes the parameter
+    enum param_type type;
+    size_t at;             // offset in the sampler's parameter struct
+    double def, low, high; // default; range that the option accepts
+    const char *metavar;   // what --help calls the value; NULL for PARAM_FLAG
+    const char *also;      // another long name, or NULL
+    const char *server;    // llama-server's name; NULL: the flag with '_' for '-'
+    struct {
+        enum server_rule rule;
+        double low, high;
+    } request;
+};
+
+// For rows of a table of parameters: type and place; range of the option; the server's range.
+#define INT_AT(tag, member)    .type = PARAM_INT, .at = offsetof(struct tag, member)
+#define FLOAT_AT(tag, member)  .type = PARAM_FLOAT, .at = offsetof(struct tag, member)
+#define FLAG_AT(tag, member)   .type = PARAM_FLAG, .at = offsetof(struct tag, member)
+#define RANGE(least, most)     .low = (least), .high = (most)
+#define ANY_INT                RANGE(INT32_MIN, INT32_MAX)
+#define FINITE                 RANGE(-FLT_MAX, FLT_MAX)
+#define CLAMPED(least, most)   .request = {SERVER_CLAMPS, (least), (most)}
+#define REFUSED(least, most)   .request = {SERVER_REFUSES, (least), (most)}
+#define DEFAULTED(least, most) .request = {SERVER_TAKES_DEFAULT, (least), (most)}
+
+// For a sampler: its table of parameters, and the struct that the table describes.
+#define PARAMS(table, tag) .params = (table), .params_size = sizeof(struct tag)
+
+// Read and write a parameter in a sampler's struct. Every int32_t and float is a double exactly.
+double param_load(const struct param *row, const void *params);
+void param_store(const struct param *row, void *params, double value);
+
+// What the stages of a chain share beside their numbers. Nothing of it changes while a chain uses it.
+struct context {
+    const struct vocab *vocab;       // what the tokens say, or NULL
+    const struct bias_table *biases; // of logit_bias
+    const struct breakers *breakers; // of dry
+};
+
+// A sampler with its parameters, as a chain runs it.
+struct stage {
+    const struct sampler *sampler;
+    const void *params; // the struct that sampler->params describes
+    const struct context *context;
+};
 
 // What a stage must know of earlier rows to work on a row.
 enum carry {
@@ -16,44 +83,56 @@ enum carry {
 };
 
 struct sampler {
-    size_t size;   // bytes of state, zeroed before init
-    bool selector; // picks a token (sets chosen and chosen_p) and ends the chain
+    const char *name;
+    const char *aliases; // more names, comma-separated; NULL: none
+    char letter;         // for --sampler-seq; 0: none
+    bool internal;       // comes by other options, cannot be named in a chain
+    bool needs_vocab;    // looks at the tokens' texts
+    const char *heading; // of its options in --help; NULL: the chain's
 
-    // False when the sampler does nothing with these parameters; then it is not built. NULL: always enabled.
-    bool (*enabled)(const struct params *p);
+    const struct param *params; // rows up to one without a flag; NULL: none. NAME=VALUE in a chain sets the first
+    size_t params_size;         // bytes of the parameter struct
+    size_t size;                // bytes of state; zeroed, then reset
+    bool selector;              // picks a token (sets chosen and chosen_p) and ends the chain
 
-    // Prepares the state, once; reset follows. May widen the history. NULL: nothing to do.
-    struct fault (*init)(void *self, const struct params *p, struct history *h);
+    // What is wrong with parameters that each are in their ranges; NULL: nothing. NULL: they go together whatever they are.
+    const char *(*conflict)(const void *params);
 
-    // Works on one row. c is never empty, before or after. One that has `skip` draws as much before a fault as skip does.
-    struct fault (*apply)(void *self, struct cand *c, const struct params *p, const struct history *h);
+    // False when the sampler does nothing with these parameters; then it is not run. NULL: always enabled.
+    bool (*enabled)(const struct stage *stage);
+
+    // How many of the accepted tokens it looks back on. NULL: none.
+    size_t (*window)(const struct stage *stage);
+
+    // Works on one row. c is never empty, before or after. One that has `skip` draws as much before a fault as skip does. The parameters
+    // may be others than in the row before.
+    struct fault (*apply)(void *self, struct cand *c, const struct stage *stage, const struct history *h);
 
     // A token was accepted and is already in the history. NULL: indifferent.
-    struct fault (*accept)(void *self, uint32_t token, const struct params *p, const struct history *h);
+    void (*accept)(void *self, uint32_t token, const struct stage *stage);
 
-    // Starts a new sequence: empty history, generators seeded with p->seed. NULL: nothing to do.
-    void (*reset)(void *self, const struct params *p);
+    // Starts a new sequence: empty history, generators seeded with seed. NULL: nothing to do.
+    void (*reset)(void *self, const struct stage *stage, uint32_t seed);
 
     // NULL: CARRY_NOTHING.
-    enum carry (*carry)(const struct params *p);
+    enum carry (*carry)(const struct stage *stage);
 
     // Leaves the state as if so many rows had been sampled. NULL: nothing to do, or CARRY_ROWS.
     void (*skip)(void *self, uint64_t rows);
-
-    // Goes on from where another instance's state stands: takes over its generator and whatever else the rows, not the tokens, have
-    // made of it. NULL: nothing to take over.
-    void (*adopt)(void *self, const void *other);
 
     // Frees what the state owns, not the state. NULL: nothing.
     void (*release)(void *self);
 };
 
-#define MIN_KEEP(p) ((size_t)(p)->min_keep)
-
-// A window given as a count, -1 being everything.
+// A window given as a count, -1 being everything; and the same with the token that has just left it.
 static inline size_t window_of(int32_t last_n)
 {
     return last_n < 0 ? HISTORY_ALL : (size_t)last_n;
+}
+
+static inline size_t window_beyond(int32_t last_n)
+{
+    return last_n < 0 ? HISTORY_ALL : (size_t)last_n + 1;
 }
 
 #endif

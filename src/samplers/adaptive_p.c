@@ -8,7 +8,19 @@
 #include <math.h>
 #include <stdlib.h>
 
-struct state {
+struct adaptive_p_params {
+    float target, decay;
+};
+
+static const struct param params[] = {
+    {"adaptive-target", "adaptive_p: probability to aim at; negative: plain draw", FLOAT_AT(adaptive_p_params, target),
+     RANGE(-FLT_MAX, 1), .def = -1, .metavar = "P", CLAMPED(-INFINITY, 1)},
+    {"adaptive-decay", "adaptive_p: how long it remembers, 0 to 0.99", FLOAT_AT(adaptive_p_params, decay), FINITE, .def = 0.9f,
+     .metavar = "X", REFUSED(0, 0.99)},
+    {NULL},
+};
+
+struct adaptive_p_state {
     struct rng rng;
     float weighted, total; // decaying sum of the chosen tokens' probabilities, and of their weights
     bool picked;           // a token was chosen and waits to be accepted
@@ -23,22 +35,23 @@ static float clamp(float x, float low, float high)
     return fminf(fmaxf(x, low), high);
 }
 
-static float decay(const struct params *p)
+static float decay(const struct adaptive_p_params *p)
 {
-    return clamp(p->adaptive_decay, 0.0f, 0.99f);
+    return clamp(p->decay, 0.0f, 0.99f);
 }
 
-static void reset(void *self, const struct params *p)
+static void reset(void *self, const struct stage *stage, uint32_t seed)
 {
-    struct state *const s = self;
-    rng_seed(&s->rng, p->seed);
-    s->weighted = p->adaptive_target / (1.0f - decay(p));
+    const struct adaptive_p_params *const p = stage->params;
+    struct adaptive_p_state *const s = self;
+    rng_seed(&s->rng, seed);
+    s->weighted = p->target / (1.0f - decay(p));
     s->total = 1.0f / (1.0f - decay(p));
     s->picked = false;
 }
 
 // The probability to aim at now, so that the average comes back to the target.
-static float aim(const struct state *s, float target)
+static float aim(const struct adaptive_p_state *s, float target)
 {
     target = clamp(target, 0.0f, 1.0f);
     return clamp(s->total == 0.0f ? target : 2.0f * target - s->weighted / s->total, 0.0f, 1.0f);
@@ -55,14 +68,14 @@ static void transform(struct cand *c, float aim)
     }
 }
 
-static struct fault apply(void *self, struct cand *c, const struct params *p, const struct history *h)
+static struct fault apply(void *self, struct cand *c, const struct stage *stage, const struct history *h)
 {
-    struct state *const s = self;
-    (void)h;
+    const struct adaptive_p_params *const p = stage->params;
+    struct adaptive_p_state *const s = self;
     struct fault fault = cand_softmax(c, false);
     if (fault.code)
         return fault;
-    if (p->adaptive_target < 0.0f) {
+    if (p->target < 0.0f) {
         draw_discrete(&s->rng, c);
         return fault;
     }
@@ -70,9 +83,9 @@ static struct fault apply(void *self, struct cand *c, const struct params *p, co
         return fault_memory();
     for (size_t i = 0; i < c->n; i++)
         s->original[i] = c->p[i];
-    transform(c, aim(s, p->adaptive_target));
-    fault = cand_softmax(
-        c, false); // a sorted list keeps that mark, so its first logit is subtracted though it need not be the largest
+    transform(c, aim(s, p->target));
+    fault =
+        cand_softmax(c, false); // a sorted list keeps that mark: its first logit is subtracted, though it need not be the largest
     if (fault.code)
         return fault;
     s->token_p = s->original[draw_discrete(&s->rng, c)];
@@ -81,46 +94,34 @@ static struct fault apply(void *self, struct cand *c, const struct params *p, co
     return fault;
 }
 
-static struct fault accept(void *self, uint32_t token, const struct params *p, const struct history *h)
+static void accept(void *self, uint32_t token, const struct stage *stage)
 {
-    struct state *const s = self;
-    (void)h;
+    struct adaptive_p_state *const s = self;
+    const float keep = decay(stage->params);
     if (s->picked && token == s->token) {
-        s->weighted = s->token_p + decay(p) * s->weighted;
-        s->total = 1.0f + decay(p) * s->total;
+        s->weighted = s->token_p + keep * s->weighted;
+        s->total = 1.0f + keep * s->total;
     }
     s->picked = false;
-    return fault_none();
-}
-
-static void adopt(void *self, const void *other)
-{
-    struct state *const s = self;
-    const struct state *const from = other;
-    s->rng = from->rng;
-    s->weighted = from->weighted;
-    s->total = from->total;
-    s->picked = from->picked;
-    s->token = from->token;
-    s->token_p = from->token_p;
 }
 
 static void release(void *self)
 {
-    free(((struct state *)self)->original);
+    free(((struct adaptive_p_state *)self)->original);
 }
 
-static enum carry carry(const struct params *p)
+static enum carry carry(const struct stage *stage)
 {
-    (void)p;
     return CARRY_ROWS;
 }
 
-const struct sampler sampler_adaptive_p = {.carry = carry,
-                                           .size = sizeof(struct state),
+const struct sampler sampler_adaptive_p = {.name = "adaptive_p",
+                                           .letter = 'a',
+                                           PARAMS(params, adaptive_p_params),
+                                           .size = sizeof(struct adaptive_p_state),
                                            .selector = true,
                                            .apply = apply,
                                            .accept = accept,
                                            .reset = reset,
-                                           .adopt = adopt,
+                                           .carry = carry,
                                            .release = release};

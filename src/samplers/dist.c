@@ -8,14 +8,14 @@
 
 enum { BLOCK = 4096 }; // candidates whose weights are summed in one go
 
-struct state {
+struct dist_state {
     struct rng rng;
     double *before; // [n / BLOCK + 1] sum of all p before each block
     size_t cap;
 };
 
 // Sums p in f64 and notes the sum before each block.
-static struct fault add_up(struct state *s, const struct cand *c, double *sum)
+static struct fault add_up(struct dist_state *s, const struct cand *c, double *sum)
 {
     *sum = 0.0;
     if (!mem_grow(&s->before, &s->cap, c->n / BLOCK + 1, sizeof *s->before))
@@ -28,7 +28,7 @@ static struct fault add_up(struct state *s, const struct cand *c, double *sum)
 }
 
 // The place of the first candidate whose cumulative weight reaches target: in the last block before which it is not reached.
-static size_t pick(const struct state *s, const struct cand *c, double target)
+static size_t pick(const struct dist_state *s, const struct cand *c, double target)
 {
     size_t b = 0;
     while ((b + 1) * BLOCK < c->n && s->before[b + 1] < target)
@@ -54,10 +54,9 @@ static bool draw_single(struct cand *c, double u)
     return true;
 }
 
-static struct fault apply(void *self, struct cand *c, const struct params *p, const struct history *h)
+static struct fault apply(void *self, struct cand *c, const struct stage *stage, const struct history *h)
 {
-    (void)p, (void)h;
-    struct state *const s = self;
+    struct dist_state *const s = self;
     const double u = rng_f64(&s->rng);
     if (draw_single(c, u))
         return fault_none();
@@ -75,31 +74,26 @@ static struct fault apply(void *self, struct cand *c, const struct params *p, co
     return fault;
 }
 
-static void reset(void *self, const struct params *p)
+static void reset(void *self, const struct stage *stage, uint32_t seed)
 {
-    rng_seed(&((struct state *)self)->rng, p->seed);
+    rng_seed(&((struct dist_state *)self)->rng, seed);
 }
 
 // One draw a row, of two words, whatever the row.
 static void skip(void *self, uint64_t rows)
 {
-    rng_discard(&((struct state *)self)->rng, 2 * rows);
-}
-
-static void adopt(void *self, const void *other)
-{
-    ((struct state *)self)->rng = ((const struct state *)other)->rng;
+    rng_discard(&((struct dist_state *)self)->rng, 2 * rows);
 }
 
 static void release(void *self)
 {
-    free(((struct state *)self)->before);
+    free(((struct dist_state *)self)->before);
 }
 
-const struct sampler sampler_dist = {.size = sizeof(struct state),
+const struct sampler sampler_dist = {.name = "dist",
+                                     .size = sizeof(struct dist_state),
                                      .selector = true,
                                      .apply = apply,
                                      .reset = reset,
                                      .skip = skip,
-                                     .adopt = adopt,
                                      .release = release};

@@ -5,17 +5,16 @@
 #include "sample/rng.h"
 #include "sample/sampler.h"
 
-static struct fault apply(void *self, struct cand *c, const struct params *p, const struct history *h)
+static struct fault apply(void *self, struct cand *c, const struct stage *stage, const struct history *h)
 {
-    (void)p, (void)h;
     c->kern->multiply(c->p, c->n, 1.0f / c->kern->sum(c->p, c->n, 0.0f));
     draw_running(c, rng_f32(self));
     return fault_none();
 }
 
-static void reset(void *self, const struct params *p)
+static void reset(void *self, const struct stage *stage, uint32_t seed)
 {
-    rng_seed(self, p->seed);
+    rng_seed(self, seed);
 }
 
 // One draw a row.
@@ -24,10 +23,10 @@ static void skip(void *self, uint64_t rows)
     rng_discard(self, rows);
 }
 
-static void adopt(void *self, const void *other)
-{
-    *(struct rng *)self = *(const struct rng *)other;
-}
-
-const struct sampler sampler_draw_mt = {
-    .size = sizeof(struct rng), .selector = true, .apply = apply, .reset = reset, .skip = skip, .adopt = adopt};
+const struct sampler sampler_draw_mt = {.name = "draw_mt",
+                                        .internal = true,
+                                        .size = sizeof(struct rng),
+                                        .selector = true,
+                                        .apply = apply,
+                                        .reset = reset,
+                                        .skip = skip};

@@ -4,9 +4,8 @@
 #include "sample/pcg.h"
 #include "sample/sampler.h"
 
-static struct fault apply(void *self, struct cand *c, const struct params *p, const struct history *h)
+static struct fault apply(void *self, struct cand *c, const struct stage *stage, const struct history *h)
 {
-    (void)p, (void)h;
     const float total = c->kern->sum(c->p, c->n, 0.0f);
     draw_running(c, pcg_f32(self) * total);
     c->chosen_p /= total;
@@ -15,9 +14,9 @@ static struct fault apply(void *self, struct cand *c, const struct params *p, co
     return fault_none();
 }
 
-static void reset(void *self, const struct params *p)
+static void reset(void *self, const struct stage *stage, uint32_t seed)
 {
-    pcg_seed(self, p->seed, p->seed ^ UINT64_C(0x9E3779B9));
+    pcg_seed(self, seed, seed ^ UINT64_C(0x9E3779B9));
 }
 
 // One draw a row.
@@ -27,10 +26,10 @@ static void skip(void *self, uint64_t rows)
         pcg_u64(self);
 }
 
-static void adopt(void *self, const void *other)
-{
-    *(struct pcg *)self = *(const struct pcg *)other;
-}
-
-const struct sampler sampler_draw_pcg = {
-    .size = sizeof(struct pcg), .selector = true, .apply = apply, .reset = reset, .skip = skip, .adopt = adopt};
+const struct sampler sampler_draw_pcg = {.name = "draw_pcg",
+                                         .internal = true,
+                                         .size = sizeof(struct pcg),
+                                         .selector = true,
+                                         .apply = apply,
+                                         .reset = reset,
+                                         .skip = skip};

@@ -9,8 +9,24 @@
 #include <math.h>
 #include <stdlib.h>
 
-struct state {
-    struct breakers breakers;
+struct dry_params {
+    float multiplier, base;
+    int32_t allowed_length, last_n; // last_n: -1: the whole history
+};
+
+static const struct param params[] = {
+    {"dry-multiplier", "strength of the DRY penalty on continuing a repeated sequence; 0: off", FLOAT_AT(dry_params, multiplier),
+     FINITE, .metavar = "X"},
+    {"dry-base", "base of DRY's exponential growth", FLOAT_AT(dry_params, base), RANGE(1, FLT_MAX), .def = 1.75f, .metavar = "X",
+     DEFAULTED(1, INFINITY)},
+    {"dry-allowed-length", "length from which on DRY penalises a repetition", INT_AT(dry_params, allowed_length),
+     RANGE(0, INT32_MAX), .def = 2, .metavar = "N", REFUSED(0, INFINITY)},
+    {"dry-penalty-last-n", "tokens that DRY looks back on; 0: off, -1: all", INT_AT(dry_params, last_n), RANGE(-1, INT32_MAX),
+     .def = 64, .metavar = "N", REFUSED(0, INFINITY)},
+    {NULL},
+};
+
+struct dry_state {
     uint32_t *recent;  // [n] the history, newest first
     size_t *z;         // [n] see repetitions
     struct idmap next; // tokens that continued a repetition
@@ -19,16 +35,15 @@ struct state {
     size_t recent_cap, z_cap, length_cap, penalty_cap;
 };
 
-static bool enabled(const struct params *p)
+static bool enabled(const struct stage *stage)
 {
-    return p->dry_multiplier != 0.0f && p->dry_base >= 1.0f && p->dry_penalty_last_n != 0;
+    const struct dry_params *const p = stage->params;
+    return p->multiplier != 0.0f && p->base >= 1.0f && p->last_n != 0;
 }
 
-static struct fault init(void *self, const struct params *p, struct history *h)
+static size_t window(const struct stage *stage)
 {
-    struct state *const s = self;
-    history_widen(h, window_of(p->dry_penalty_last_n));
-    return breakers_init(&s->breakers, p);
+    return window_of(((const struct dry_params *)stage->params)->last_n);
 }
 
 // z[k] = how many of the newest tokens occur again, in order, ending k tokens earlier: the Z-algorithm on the reversed history.
@@ -50,13 +65,14 @@ static void repetitions(size_t *z, const uint32_t *recent, size_t n)
 }
 
 // Notes, for each token that continued a repetition, the length of the longest.
-static struct fault continuations(struct state *s, const struct params *p, size_t n, size_t limit)
+static struct fault continuations(struct dry_state *s, const struct stage *stage, size_t n, size_t limit)
 {
+    const struct dry_params *const p = stage->params;
     idmap_clear(&s->next);
     for (size_t k = 1; k < n; k++) {
         const size_t len = s->z[k] < limit ? s->z[k] : limit;
         const uint32_t token = s->recent[k - 1];
-        if (len < (size_t)p->dry_allowed_length || breakers_single(&s->breakers, token))
+        if (len < (size_t)p->allowed_length || breakers_single(stage->context->breakers, token))
             continue;
         const size_t known = s->next.n, i = idmap_add(&s->next, token);
         if (i == IDMAP_NONE || !mem_grow(&s->length, &s->length_cap, i + 1, sizeof *s->length))
@@ -68,15 +84,15 @@ static struct fault continuations(struct state *s, const struct params *p, size_
 }
 
 // multiplier * base^(length - allowed), with the exponent held where base^exponent still fits an f32.
-static float penalty(const struct params *p, size_t length)
+static float penalty(const struct dry_params *p, size_t length)
 {
-    size_t exponent = length - (size_t)p->dry_allowed_length;
-    if (p->dry_base > 1.000001f) {
-        const size_t most = (size_t)(88.7228391f / logf(p->dry_base)); // ln FLT_MAX
+    size_t exponent = length - (size_t)p->allowed_length;
+    if (p->base > 1.000001f) {
+        const size_t most = (size_t)(88.7228391f / logf(p->base)); // ln FLT_MAX
         if (most > 0 && exponent > most)
             exponent = most;
     }
-    return (float)((double)p->dry_multiplier * pow((double)p->dry_base, (double)exponent));
+    return (float)((double)p->multiplier * pow((double)p->base, (double)exponent));
 }
 
 static float subtract(float logit, size_t j, const void *arg)
@@ -84,20 +100,21 @@ static float subtract(float logit, size_t j, const void *arg)
     return logit - ((const float *)arg)[j];
 }
 
-static struct fault apply(void *self, struct cand *c, const struct params *p, const struct history *h)
+static struct fault apply(void *self, struct cand *c, const struct stage *stage, const struct history *h)
 {
-    struct state *const s = self;
-    const size_t n = history_len(h, window_of(p->dry_penalty_last_n)), allowed = (size_t)p->dry_allowed_length;
+    const struct dry_params *const p = stage->params;
+    struct dry_state *const s = self;
+    const size_t n = history_len(h, window_of(p->last_n)), allowed = (size_t)p->allowed_length;
     if (n <= allowed)
         return fault_none();
     if (!mem_grow(&s->recent, &s->recent_cap, n, sizeof *s->recent) || !mem_grow(&s->z, &s->z_cap, n, sizeof *s->z))
         return fault_memory();
     history_copy(h, s->recent, n);
-    const size_t limit = breakers_since(&s->breakers, s->recent, n);
+    const size_t limit = breakers_since(stage->context->breakers, s->recent, n);
     if (limit < allowed)
         return fault_none();
     repetitions(s->z, s->recent, n);
-    const struct fault fault = continuations(s, p, n, limit);
+    const struct fault fault = continuations(s, stage, n, limit);
     if (fault.code)
         return fault;
     if (!mem_grow(&s->penalty, &s->penalty_cap, s->next.n, sizeof *s->penalty))
@@ -109,8 +126,7 @@ static struct fault apply(void *self, struct cand *c, const struct params *p, co
 
 static void release(void *self)
 {
-    struct state *const s = self;
-    breakers_free(&s->breakers);
+    struct dry_state *const s = self;
     idmap_free(&s->next);
     free(s->recent);
     free(s->z);
@@ -118,11 +134,17 @@ static void release(void *self)
     free(s->penalty);
 }
 
-static enum carry carry(const struct params *p)
+static enum carry carry(const struct stage *stage)
 {
-    (void)p;
     return CARRY_TOKENS;
 }
 
-const struct sampler sampler_dry = {
-    .carry = carry, .size = sizeof(struct state), .enabled = enabled, .init = init, .apply = apply, .release = release};
+const struct sampler sampler_dry = {.name = "dry",
+                                    .letter = 'd',
+                                    PARAMS(params, dry_params),
+                                    .size = sizeof(struct dry_state),
+                                    .enabled = enabled,
+                                    .window = window,
+                                    .apply = apply,
+                                    .carry = carry,
+                                    .release = release};

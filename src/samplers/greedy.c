@@ -2,9 +2,8 @@
 // greedy (selector): the first largest logit, without a draw.
 #include "sample/sampler.h"
 
-static struct fault apply(void *self, struct cand *c, const struct params *p, const struct history *h)
+static struct fault apply(void *self, struct cand *c, const struct stage *stage, const struct history *h)
 {
-    (void)self, (void)p, (void)h;
     struct fault fault = cand_mask_all_but_max(c); // the first in the present order, where ranks would say the lowest id
     if (!fault.code)
         fault = cand_top_k(c, 1);
@@ -17,4 +16,4 @@ static struct fault apply(void *self, struct cand *c, const struct params *p, co
     return fault;
 }
 
-const struct sampler sampler_greedy = {.selector = true, .apply = apply};
+const struct sampler sampler_greedy = {.name = "greedy", .selector = true, .apply = apply};

@@ -10,7 +10,20 @@
 
 #include <math.h>
 
-struct job {
+struct gumbel_params {
+    float temp;
+};
+
+struct gumbel_state {
+    uint32_t seed;
+};
+
+static const struct param params[] = {
+    {"temp", FLOAT_AT(gumbel_params, temp)},
+    {NULL},
+};
+
+struct gumbel_job {
     const struct kern *kern;
     uint32_t s; // of the row: seed and position
     float temp;
@@ -19,7 +32,7 @@ struct job {
 };
 
 // The largest is the first such, by id.
-static void try(struct job *job, float *x, const float *logit, const uint32_t *id, size_t n)
+static void try(struct gumbel_job *job, float *x, const float *logit, const uint32_t *id, size_t n)
 {
     job->kern->gumbel(x, logit, id, n, job->s, job->temp);
     for (size_t i = 0; i < n; i++)
@@ -31,7 +44,7 @@ static void try(struct job *job, float *x, const float *logit, const uint32_t *i
 
 // A bound from below on the words that lift a logit of at most `top` to the largest x. Noise of g or more takes u >= exp(-exp(-g)), which
 // is at least 1 - exp(-g). The slack is more than what rounding to f16, and in f32, can make of it.
-static uint32_t least_word(const struct job *job, float top)
+static uint32_t least_word(const struct gumbel_job *job, float top)
 {
     const double slack = 0x1p-9 * fabs(job->x) + 0x1p-15 * job->temp + 0x1p-23;
     const double g = (job->x - slack - top) / job->temp;
@@ -40,7 +53,7 @@ static uint32_t least_word(const struct job *job, float top)
     return (uint32_t)((1.0 - (double)kern_expf(g < 50.0 ? (float)-g : -50.0f) - 0x1p-20) * 0x1p32);
 }
 
-static void try_block(struct job *job, const struct cand *c, size_t b)
+static void try_block(struct gumbel_job *job, const struct cand *c, size_t b)
 {
     uint32_t id[KERN_BLOCK];
     float logit[KERN_BLOCK], x[KERN_BLOCK];
@@ -53,7 +66,7 @@ static void try_block(struct job *job, const struct cand *c, size_t b)
 }
 
 // The block with the largest logit first: it sets a high mark.
-static void try_dense(struct job *job, const struct cand *c)
+static void try_dense(struct gumbel_job *job, const struct cand *c)
 {
     const size_t blocks = (c->n + KERN_BLOCK - 1) / KERN_BLOCK, first = c->kern->argmax(c->block_max, blocks);
     try_block(job, c, first);
@@ -76,10 +89,11 @@ static struct fault describe(struct cand *c, float temp)
     return fault;
 }
 
-static struct fault apply(void *self, struct cand *c, const struct params *p, const struct history *h)
+static struct fault apply(void *self, struct cand *c, const struct stage *stage, const struct history *h)
 {
-    (void)self, (void)h;
-    struct job job = {c->kern, (c->position + p->seed) * 2654435761u, p->temp, -INFINITY, UINT32_MAX};
+    const struct gumbel_params *const p = stage->params;
+    const struct gumbel_state *const s = self;
+    struct gumbel_job job = {c->kern, (c->position + s->seed) * 2654435761u, p->temp, -INFINITY, UINT32_MAX};
     if (c->dense && !c->edited.n) {
         try_dense(&job, c);
     } else {
@@ -93,4 +107,15 @@ static struct fault apply(void *self, struct cand *c, const struct params *p, co
     return c->want_p || c->want_chosen_p || c->want_logits ? describe(c, p->temp) : fault_none();
 }
 
-const struct sampler sampler_gumbel = {.selector = true, .apply = apply};
+static void reset(void *self, const struct stage *stage, uint32_t seed)
+{
+    ((struct gumbel_state *)self)->seed = seed;
+}
+
+const struct sampler sampler_gumbel = {.name = "gumbel",
+                                       .internal = true,
+                                       PARAMS(params, gumbel_params),
+                                       .size = sizeof(struct gumbel_state),
+                                       .selector = true,
+                                       .apply = apply,
+                                       .reset = reset};

@@ -5,20 +5,33 @@
 
 #include <math.h>
 
-static bool enabled(const struct params *p)
+struct min_p_params {
+    float p;
+    int32_t min_keep;
+};
+
+static const struct param params[] = {
+    {"min-p", "keep those at least P times as likely as the likeliest; 0: all", FLOAT_AT(min_p_params, p), FINITE, .def = 0.05f,
+     .metavar = "P", CLAMPED(0, 1)},
+    {"min-keep", INT_AT(min_p_params, min_keep)},
+    {NULL},
+};
+
+static bool enabled(const struct stage *stage)
 {
-    return p->min_p > 0.0f;
+    const struct min_p_params *const p = stage->params;
+    return p->p > 0.0f;
 }
 
-static struct fault apply(void *self, struct cand *c, const struct params *p, const struct history *h)
+static struct fault apply(void *self, struct cand *c, const struct stage *stage, const struct history *h)
 {
-    (void)self, (void)h;
+    const struct min_p_params *const p = stage->params;
     float max;
     struct fault fault = cand_max(c, &max);
     if (fault.code)
         return fault;
-    const float floor = max + logf(p->min_p);
-    const size_t least = p->min_keep ? MIN_KEEP(p) : 1;
+    const float floor = max + logf(p->p);
+    const size_t least = p->min_keep ? (size_t)p->min_keep : 1;
     if (c->order != CAND_SORTED) {
         bool kept;
         fault = cand_keep_from(c, floor, least, &kept);
@@ -31,4 +44,5 @@ static struct fault apply(void *self, struct cand *c, const struct params *p, co
     return fault;
 }
 
-const struct sampler sampler_min_p = {.enabled = enabled, .apply = apply};
+const struct sampler sampler_min_p = {
+    .name = "min_p", .letter = 'm', PARAMS(params, min_p_params), .enabled = enabled, .apply = apply};

@@ -6,20 +6,33 @@
 
 #include <math.h>
 
-struct state {
+struct mirostat_params {
+    float tau, eta;
+};
+
+static const struct param params[] = {
+    {"mirostat-ent", "mirostat target entropy, tau, in bits", FLOAT_AT(mirostat_params, tau), FINITE, .def = 5, .metavar = "X",
+     .server = "mirostat_tau"},
+    {"mirostat-lr", "mirostat learning rate, eta", FLOAT_AT(mirostat_params, eta), FINITE, .def = 0.1f, .metavar = "X",
+     .server = "mirostat_eta"},
+    {NULL},
+};
+
+struct mirostat_state {
     struct rng rng;
     float mu; // the largest surprise allowed now
 };
 
-static void reset(void *self, const struct params *p)
+static void reset(void *self, const struct stage *stage, uint32_t seed)
 {
-    struct state *const s = self;
-    rng_seed(&s->rng, p->seed);
-    s->mu = 2.0f * p->mirostat_ent;
+    const struct mirostat_params *const p = stage->params;
+    struct mirostat_state *const s = self;
+    rng_seed(&s->rng, seed);
+    s->mu = 2.0f * p->tau;
 }
 
 // Keeps the k best, softmaxes them, draws, and moves mu towards the target.
-static struct fault draw(struct state *s, struct cand *c, size_t k, const struct params *p)
+static struct fault draw(struct mirostat_state *s, struct cand *c, size_t k, const struct mirostat_params *p)
 {
     const bool done = c->has_p && c->order == CAND_SORTED && k >= c->n; // a softmax of the same, in the same order
     struct fault fault = done ? fault_none() : cand_top_k(c, k);
@@ -28,7 +41,7 @@ static struct fault draw(struct state *s, struct cand *c, size_t k, const struct
     if (fault.code)
         return fault;
     draw_discrete(&s->rng, c);
-    s->mu -= p->mirostat_lr * (-log2f(c->chosen_p) - p->mirostat_ent);
+    s->mu -= p->eta * (-log2f(c->chosen_p) - p->tau);
     return fault;
 }
 
@@ -49,11 +62,11 @@ static size_t zipf_k(const struct cand *c, const float *p, size_t n, float mu)
     return k >= 1.0f && k < 0x1p31f ? (size_t)k : 1; // C++'s int(k) is negative beyond, on x86
 }
 
-static struct fault apply_1(void *self, struct cand *c, const struct params *p, const struct history *h)
+static struct fault apply_1(void *self, struct cand *c, const struct stage *stage, const struct history *h)
 {
-    struct state *const s = self;
+    const struct mirostat_params *const p = stage->params;
+    struct mirostat_state *const s = self;
     struct head head;
-    (void)h;
     struct fault fault = cand_softmax_head(c, 16.7f, M, &head);
     if (fault.code)
         return fault;
@@ -82,13 +95,13 @@ static size_t unsurprising(const float *p, size_t n, float mu)
     return low;
 }
 
-static struct fault apply_2(void *self, struct cand *c, const struct params *p, const struct history *h)
+static struct fault apply_2(void *self, struct cand *c, const struct stage *stage, const struct history *h)
 {
-    struct state *const s = self;
+    const struct mirostat_params *const p = stage->params;
+    struct mirostat_state *const s = self;
     struct head head = {0};
     struct fault fault = fault_none();
     size_t keep = 0;
-    (void)h;
     if (s->mu < 24.0f) { // beyond, the cut is hardly within the head
         fault = cand_softmax_head(c, 16.7f, 1, &head);
         if (!fault.code)
@@ -102,21 +115,16 @@ static struct fault apply_2(void *self, struct cand *c, const struct params *p, 
     return fault.code ? fault : draw(s, c, keep, p);
 }
 
-static void adopt(void *self, const void *other)
+static enum carry carry(const struct stage *stage)
 {
-    *(struct state *)self = *(const struct state *)other;
-}
-
-static enum carry carry(const struct params *p)
-{
-    (void)p;
     return CARRY_ROWS;
 }
 
-#define VERSION(APPLY)                                                                                                   \
-    {                                                                                                                    \
-        .carry = carry, .size = sizeof(struct state), .selector = true, .apply = (APPLY), .reset = reset, .adopt = adopt \
+#define VERSION(NAME, APPLY)                                                                                      \
+    {                                                                                                             \
+        .name = (NAME), .internal = true, PARAMS(params, mirostat_params), .size = sizeof(struct mirostat_state), \
+        .selector = true, .apply = (APPLY), .reset = reset, .carry = carry                                        \
     }
 
-const struct sampler sampler_mirostat = VERSION(apply_1);
-const struct sampler sampler_mirostat_v2 = VERSION(apply_2);
+const struct sampler sampler_mirostat = VERSION("mirostat", apply_1);
+const struct sampler sampler_mirostat_v2 = VERSION("mirostat_v2", apply_2);

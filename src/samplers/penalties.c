@@ -6,54 +6,68 @@
 
 #include <math.h>
 
-static bool enabled(const struct params *p)
+struct penalties_params {
+    float repeat, frequency, presence;
+    int32_t last_n; // -1: the whole history
+};
+
+static const struct param params[] = {
+    {"repeat-penalty", "divide a repeated token's positive logit by X, multiply a negative one; 1: off",
+     FLOAT_AT(penalties_params, repeat), RANGE(1.0 / FLT_MAX, FLT_MAX), .def = 1, .metavar = "X"},
+    {"repeat-last-n", "tokens that the penalties look back on; 0: off, -1: all", INT_AT(penalties_params, last_n),
+     RANGE(-1, INT32_MAX), .def = 64, .metavar = "N", REFUSED(0, INFINITY)},
+    {"frequency-penalty", "subtract X for each occurrence", FLOAT_AT(penalties_params, frequency), FINITE, .metavar = "X"},
+    {"presence-penalty", "subtract X from a repeated token's logit", FLOAT_AT(penalties_params, presence), FINITE,
+     .metavar = "X"},
+    {NULL},
+};
+
+static const struct param each_params[] = {
+    {"repeat-penalty", FLOAT_AT(penalties_params, repeat)},
+    {"repeat-last-n", INT_AT(penalties_params, last_n)},
+    {NULL},
+};
+
+static bool enabled(const struct stage *stage)
 {
-    return p->repeat_last_n != 0 && (p->repeat_penalty != 1.0f || p->frequency_penalty != 0.0f || p->presence_penalty != 0.0f);
+    const struct penalties_params *const p = stage->params;
+    return p->last_n != 0 && (p->repeat != 1.0f || p->frequency != 0.0f || p->presence != 0.0f);
 }
 
-static struct fault init(void *self, const struct params *p, struct history *h)
+static bool each_enabled(const struct stage *stage)
 {
-    struct tally *const recent = self;
-    recent->window = window_of(p->repeat_last_n);
-    tally_attach(recent, h);
-    return fault_none();
+    const struct penalties_params *const p = stage->params;
+    return p->last_n != 0 && p->repeat != 1.0f;
 }
 
-struct job {
-    const struct params *p;
+static size_t window(const struct stage *stage)
+{
+    return window_beyond(((const struct penalties_params *)stage->params)->last_n);
+}
+
+struct penalties_job {
+    const struct penalties_params *p;
     const struct tally *recent;
 };
 
 static float penalise(float logit, size_t j, const void *arg)
 {
-    const struct job *const job = arg;
-    const struct params *const p = job->p;
+    const struct penalties_job *const job = arg;
+    const struct penalties_params *const p = job->p;
     const uint32_t count = job->recent->count[j];
     if (!count)
         return logit;
     if (logit <= 0.0f)
-        logit *= p->repeat_penalty;
+        logit *= p->repeat;
     else
-        logit /= p->repeat_penalty;
-    return logit - ((float)count * p->frequency_penalty + 1.0f * p->presence_penalty);
-}
-
-static struct fault apply(void *self, struct cand *c, const struct params *p, const struct history *h)
-{
-    const struct tally *const recent = self;
-    (void)h;
-    return cand_edit(c, recent->tokens.id, recent->tokens.n, penalise, &(struct job){p, recent});
-}
-
-static bool each_enabled(const struct params *p)
-{
-    return p->repeat_last_n != 0 && p->repeat_penalty != 1.0f;
+        logit /= p->repeat;
+    return logit - ((float)count * p->frequency + 1.0f * p->presence);
 }
 
 static float penalise_each(float logit, size_t j, const void *arg)
 {
-    const struct job *const job = arg;
-    const float by = job->p->repeat_penalty;
+    const struct penalties_job *const job = arg;
+    const float by = job->p->repeat;
     float last = NAN; // many equal tokens come to a standstill sooner or later
     for (uint32_t left = job->recent->count[j]; left && logit != last; left--) {
         last = logit;
@@ -62,22 +76,27 @@ static float penalise_each(float logit, size_t j, const void *arg)
     return logit;
 }
 
-static struct fault apply_each(void *self, struct cand *c, const struct params *p, const struct history *h)
+// f is told of each token that has been counted, also of those that have left the window since.
+static struct fault edit(struct tally *recent, struct cand *c, const struct stage *stage, const struct history *h,
+                         cand_edit_fn *f)
 {
-    const struct tally *const recent = self;
-    (void)h;
-    return cand_edit(c, recent->tokens.id, recent->tokens.n, penalise_each, &(struct job){p, recent});
+    const struct penalties_params *const p = stage->params;
+    const struct fault fault = tally_update(recent, h, window_of(p->last_n));
+    return fault.code ? fault : cand_edit(c, recent->tokens.id, recent->tokens.n, f, &(struct penalties_job){p, recent});
 }
 
-static struct fault accept(void *self, uint32_t token, const struct params *p, const struct history *h)
+static struct fault apply(void *self, struct cand *c, const struct stage *stage, const struct history *h)
 {
-    (void)token, (void)p;
-    return tally_update(self, h);
+    return edit(self, c, stage, h, penalise);
 }
 
-static void reset(void *self, const struct params *p)
+static struct fault apply_each(void *self, struct cand *c, const struct stage *stage, const struct history *h)
 {
-    (void)p;
+    return edit(self, c, stage, h, penalise_each);
+}
+
+static void reset(void *self, const struct stage *stage, uint32_t seed)
+{
     tally_clear(self);
 }
 
@@ -86,25 +105,28 @@ static void release(void *self)
     tally_free(self);
 }
 
-static enum carry carry(const struct params *p)
+static enum carry carry(const struct stage *stage)
 {
-    (void)p;
     return CARRY_TOKENS;
 }
 
-const struct sampler sampler_penalties = {.carry = carry,
+const struct sampler sampler_penalties = {.name = "penalties",
+                                          .letter = 'e',
+                                          PARAMS(params, penalties_params),
                                           .size = sizeof(struct tally),
                                           .enabled = enabled,
-                                          .init = init,
+                                          .window = window,
                                           .apply = apply,
-                                          .accept = accept,
                                           .reset = reset,
+                                          .carry = carry,
                                           .release = release};
-const struct sampler sampler_repeat_each = {.carry = carry,
+const struct sampler sampler_repeat_each = {.name = "repeat_each",
+                                            .internal = true,
+                                            PARAMS(each_params, penalties_params),
                                             .size = sizeof(struct tally),
                                             .enabled = each_enabled,
-                                            .init = init,
+                                            .window = window,
                                             .apply = apply_each,
-                                            .accept = accept,
                                             .reset = reset,
+                                            .carry = carry,
                                             .release = release};

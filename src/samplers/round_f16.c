@@ -2,10 +2,9 @@
 // round_f16 (akunu's engines): logits as they arrive there, in half precision.
 #include "sample/sampler.h"
 
-static struct fault apply(void *self, struct cand *c, const struct params *p, const struct history *h)
+static struct fault apply(void *self, struct cand *c, const struct stage *stage, const struct history *h)
 {
-    (void)self, (void)p, (void)h;
     return cand_round_f16(c);
 }
 
-const struct sampler sampler_round_f16 = {.apply = apply};
+const struct sampler sampler_round_f16 = {.name = "round_f16", .internal = true, .apply = apply};

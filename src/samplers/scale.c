@@ -4,14 +4,24 @@
 
 #include <math.h>
 
-static bool enabled(const struct params *p)
+struct scale_params {
+    float temp;
+};
+
+static const struct param params[] = {
+    {"temp", FLOAT_AT(scale_params, temp)},
+    {NULL},
+};
+
+static bool enabled(const struct stage *stage)
 {
+    const struct scale_params *const p = stage->params;
     return p->temp != 1.0f;
 }
 
-static struct fault apply(void *self, struct cand *c, const struct params *p, const struct history *h)
+static struct fault apply(void *self, struct cand *c, const struct stage *stage, const struct history *h)
 {
-    (void)self, (void)h;
+    const struct scale_params *const p = stage->params;
     const float factor = 1.0f / p->temp;
     if (!(factor < INFINITY))
         return (struct fault){FAULT_OVERFLOW, 0};
@@ -21,4 +31,5 @@ static struct fault apply(void *self, struct cand *c, const struct params *p, co
     return fault;
 }
 
-const struct sampler sampler_scale = {.enabled = enabled, .apply = apply};
+const struct sampler sampler_scale = {
+    .name = "scale", .internal = true, PARAMS(params, scale_params), .enabled = enabled, .apply = apply};

@@ -10,9 +10,38 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct state {
+struct scatter_params {
+    float strength, radius, strength_min, strength_max, entropy_target, absorption, collision;
+    int32_t k, steps, absorption_last_n; // absorption_last_n: -1: the whole history
+    bool adaptive;
+};
+
+static const struct param params[] = {
+    {"scatter-strength", "share of each probability that is spread; 0: off", FLOAT_AT(scatter_params, strength), RANGE(0, 1),
+     .metavar = "X"},
+    {"scatter-k", "how many of the best take part and remain", INT_AT(scatter_params, k), ANY_INT, .def = 64, .metavar = "K"},
+    {"scatter-radius", "Gaussian radius in ranks", FLOAT_AT(scatter_params, radius), FINITE, .def = 2.5, .metavar = "X"},
+    {"scatter-steps", "diffusion steps", INT_AT(scatter_params, steps), ANY_INT, .def = 1, .metavar = "N"},
+    {"scatter-adaptive", "let the entropy choose the strength", FLAG_AT(scatter_params, adaptive)},
+    {"scatter-strength-min", "least adaptive strength", FLOAT_AT(scatter_params, strength_min), RANGE(0, 1), .def = 0.02f,
+     .metavar = "X"},
+    {"scatter-strength-max", "largest adaptive strength", FLOAT_AT(scatter_params, strength_max), RANGE(0, 1), .def = 0.3f,
+     .metavar = "X"},
+    {"scatter-entropy-target", "normalised entropy at which the adaptive strength is --scatter-strength",
+     FLOAT_AT(scatter_params, entropy_target), FINITE, .def = 0.55f, .metavar = "X"},
+    {"scatter-absorption", "damp recent tokens by exp(-X) for each occurrence; 0: off", FLOAT_AT(scatter_params, absorption),
+     FINITE, .metavar = "X"},
+    {"scatter-absorption-last-n", "tokens that absorption looks back on; -1: all", INT_AT(scatter_params, absorption_last_n),
+     RANGE(-1, INT32_MAX), .def = 64, .metavar = "N"},
+    {"scatter-collision", "chance, row by row, that scatter acts", FLOAT_AT(scatter_params, collision), RANGE(0, 1), .def = 1,
+     .metavar = "P"},
+    {NULL},
+};
+
+struct scatter_state {
     struct rng rng;      // of the collision gate
     struct tally recent; // for absorption
+    double radius;       // of the kernel below
     double *weight;      // [reach] the kernel by rank distance, cut where it is 0 in f32
     double *weight_sum;  // [reach] weight[1] + ... + weight[d]
     double *padded;      // p between reach - 1 zeros on either side
@@ -20,32 +49,38 @@ struct state {
     size_t reach, weight_cap, sum_cap, padded_cap, q_cap;
 };
 
-static bool enabled(const struct params *p)
+static bool enabled(const struct stage *stage)
 {
-    return (p->scatter_strength > 0.0f || p->scatter_adaptive || p->scatter_absorption > 0.0f) && p->scatter_k > 1 &&
-           p->scatter_radius > 0.0f && p->scatter_steps > 0 && p->scatter_collision > 0.0f;
+    const struct scatter_params *const p = stage->params;
+    return (p->strength > 0.0f || p->adaptive || p->absorption > 0.0f) && p->k > 1 && p->radius > 0.0f && p->steps > 0 &&
+           p->collision > 0.0f;
 }
 
-static void reset(void *self, const struct params *p)
+static void reset(void *self, const struct stage *stage, uint32_t seed)
 {
-    struct state *const s = self;
-    rng_seed(&s->rng, p->seed);
+    struct scatter_state *const s = self;
+    rng_seed(&s->rng, seed);
     tally_clear(&s->recent);
 }
 
-static struct fault init(void *self, const struct params *p, struct history *h)
+static const char *conflict(const void *of_all)
 {
-    struct state *const s = self;
-    if (p->scatter_absorption > 0.0f) {
-        s->recent.window = window_of(p->scatter_absorption_last_n);
-        tally_attach(&s->recent, h);
-    }
-    return fault_none();
+    const struct scatter_params *const p = of_all;
+    return p->strength_min > p->strength_max ? "--scatter-strength-min is above --scatter-strength-max" : NULL;
+}
+
+static size_t window(const struct stage *stage)
+{
+    const struct scatter_params *const p = stage->params;
+    return p->absorption > 0.0f ? window_beyond(p->absorption_last_n) : 0;
 }
 
 // Computes the kernel for distances below k that are not there yet. It ends before the first weight that is 0 in f32.
-static struct fault reach_to(struct state *s, size_t k, double radius)
+static struct fault reach_to(struct scatter_state *s, size_t k, double radius)
 {
+    if (s->radius != radius)
+        s->reach = 0;
+    s->radius = radius;
     while (s->reach < k) {
         const size_t d = s->reach;
         const double weight = exp(-(double)d * (double)d / (2.0 * radius * radius));
@@ -71,21 +106,21 @@ static void normalise(double *p, size_t k)
         p[i] /= sum;
 }
 
-static double strength(const struct state *s, const struct params *p, size_t k)
+static double strength(const struct scatter_state *s, const struct scatter_params *p, size_t k)
 {
-    if (!p->scatter_adaptive)
-        return p->scatter_strength;
+    if (!p->adaptive)
+        return p->strength;
     double entropy = 0.0;
     for (size_t i = 0; i < k; i++)
         if (s->p[i] > 0.0)
             entropy -= s->p[i] * log(s->p[i]);
-    const double low = p->scatter_strength_min, high = p->scatter_strength_max;
-    const double wish = p->scatter_strength + (p->scatter_entropy_target - entropy / log((double)k)) * (high - low);
+    const double low = p->strength_min, high = p->strength_max;
+    const double wish = p->strength + (p->entropy_target - entropy / log((double)k)) * (high - low);
     return fmin(fmax(wish, low), high);
 }
 
 // One step: p = (1 - strength) p + strength q, q the row-normalised Gaussian blur of p.
-static void diffuse(struct state *s, const struct kern *kern, size_t k, double strength)
+static void diffuse(struct scatter_state *s, const struct kern *kern, size_t k, double strength)
 {
     const size_t far = s->reach - 1;
     kern->blur(s->q, s->p, k, s->weight, s->reach);
@@ -97,7 +132,7 @@ static void diffuse(struct state *s, const struct kern *kern, size_t k, double s
 }
 
 // Damps recent tokens and puts the list and p back in order. Insertion, since all but a few stand where they belong.
-static struct fault absorb(struct state *s, struct cand *c, double absorption)
+static struct fault absorb(struct scatter_state *s, struct cand *c, double absorption)
 {
     for (size_t i = 0; i < c->n; i++) {
         const size_t t = idmap_find(&s->recent.tokens, c->id[i]);
@@ -116,15 +151,13 @@ static struct fault absorb(struct state *s, struct cand *c, double absorption)
         s->p[j] = p;
         c->key[j] = i;
     }
-    if (!fault.code)
-        cand_gather(c, c->n, CAND_SORTED);
-    return fault;
+    return fault.code ? fault : cand_gather(c, c->n, CAND_SORTED);
 }
 
-static struct fault scatter(struct state *s, struct cand *c, const struct params *p)
+static struct fault scatter(struct scatter_state *s, struct cand *c, const struct scatter_params *p)
 {
     const size_t k = c->n;
-    struct fault fault = reach_to(s, k, p->scatter_radius);
+    struct fault fault = reach_to(s, k, p->radius);
     if (fault.code)
         return fault;
     const size_t pad = s->reach - 1;
@@ -135,15 +168,15 @@ static struct fault scatter(struct state *s, struct cand *c, const struct params
     for (size_t i = 0; i < k; i++)
         s->p[i] = c->p[i];
     const double blend = strength(s, p, k);
-    for (int step = 0; step < p->scatter_steps; step++) {
+    for (int step = 0; step < p->steps; step++) {
         if (blend > 0.0)
             diffuse(s, c->kern, k, blend);
         normalise(s->p, k);
     }
     for (size_t i = 1; i < k; i++) // rounding must not break the order
         s->p[i] = fmin(s->p[i], s->p[i - 1]);
-    if (p->scatter_absorption > 0.0f)
-        fault = absorb(s, c, p->scatter_absorption);
+    if (p->absorption > 0.0f)
+        fault = absorb(s, c, p->absorption);
     for (size_t i = 0; i < k; i++) {
         c->p[i] = (float)s->p[i];
         c->logit[i] = logf((float)fmax(s->p[i], FLT_MIN));
@@ -151,37 +184,27 @@ static struct fault scatter(struct state *s, struct cand *c, const struct params
     return fault;
 }
 
-static struct fault apply(void *self, struct cand *c, const struct params *p, const struct history *h)
+static struct fault apply(void *self, struct cand *c, const struct stage *stage, const struct history *h)
 {
-    struct state *const s = self;
-    (void)h;
-    if (c->n < 2 || (p->scatter_collision < 1.0f && rng_f32(&s->rng) > p->scatter_collision))
+    const struct scatter_params *const p = stage->params;
+    struct scatter_state *const s = self;
+    if (c->n < 2 || (p->collision < 1.0f && rng_f32(&s->rng) > p->collision))
         return fault_none();
     size_t k;
-    struct fault fault = cand_alive(c, (size_t)p->scatter_k, &k);
+    struct fault fault = cand_alive(c, (size_t)p->k, &k);
     if (fault.code || k < 2)
         return fault;
     fault = cand_top_k(c, k);
     if (!fault.code)
         fault = cand_softmax(c, false);
+    if (!fault.code && p->absorption > 0.0f)
+        fault = tally_update(&s->recent, h, window_of(p->absorption_last_n));
     return fault.code ? fault : scatter(s, c, p);
-}
-
-static struct fault accept(void *self, uint32_t token, const struct params *p, const struct history *h)
-{
-    struct state *const s = self;
-    (void)token;
-    return p->scatter_absorption > 0.0f ? tally_update(&s->recent, h) : fault_none();
-}
-
-static void adopt(void *self, const void *other)
-{
-    ((struct state *)self)->rng = ((const struct state *)other)->rng;
 }
 
 static void release(void *self)
 {
-    struct state *const s = self;
+    struct scatter_state *const s = self;
     tally_free(&s->recent);
     free(s->weight);
     free(s->weight_sum);
@@ -189,17 +212,21 @@ static void release(void *self)
     free(s->q);
 }
 
-static enum carry carry(const struct params *p)
+static enum carry carry(const struct stage *stage)
 {
-    return p->scatter_collision < 1.0f ? CARRY_ROWS : p->scatter_absorption > 0.0f ? CARRY_TOKENS : CARRY_NOTHING;
+    const struct scatter_params *const p = stage->params;
+    return p->collision < 1.0f ? CARRY_ROWS : p->absorption > 0.0f ? CARRY_TOKENS : CARRY_NOTHING;
 }
 
-const struct sampler sampler_scatter = {.carry = carry,
-                                        .size = sizeof(struct state),
+const struct sampler sampler_scatter = {.name = "scatter",
+                                        .letter = 'r',
+                                        .heading = "Scatter",
+                                        PARAMS(params, scatter_params),
+                                        .size = sizeof(struct scatter_state),
+                                        .conflict = conflict,
                                         .enabled = enabled,
-                                        .init = init,
+                                        .window = window,
                                         .apply = apply,
-                                        .accept = accept,
                                         .reset = reset,
-                                        .adopt = adopt,
+                                        .carry = carry,
                                         .release = release};

@@ -5,9 +5,8 @@
 #include <math.h>
 
 // A sorted list; exp in f64.
-static struct fault by_rank(void *self, struct cand *c, const struct params *p, const struct history *h)
+static struct fault by_rank(void *self, struct cand *c, const struct stage *stage, const struct history *h)
 {
-    (void)self, (void)p, (void)h;
     const float max = c->logit[0];
     if (!(max < INFINITY))
         return (struct fault){FAULT_OVERFLOW, c->id[0]};
@@ -20,9 +19,8 @@ static struct fault by_rank(void *self, struct cand *c, const struct params *p, 
     return fault_none();
 }
 
-static struct fault by_id(void *self, struct cand *c, const struct params *p, const struct history *h)
+static struct fault by_id(void *self, struct cand *c, const struct stage *stage, const struct history *h)
 {
-    (void)self, (void)p, (void)h;
     struct fault fault = cand_list(c);
     if (!fault.code)
         fault = cand_exp(c);
@@ -31,5 +29,5 @@ static struct fault by_id(void *self, struct cand *c, const struct params *p, co
     return fault;
 }
 
-const struct sampler sampler_softmax_rank = {.apply = by_rank};
-const struct sampler sampler_softmax_id = {.apply = by_id};
+const struct sampler sampler_softmax_rank = {.name = "softmax_rank", .internal = true, .apply = by_rank};
+const struct sampler sampler_softmax_id = {.name = "softmax_id", .internal = true, .apply = by_id};

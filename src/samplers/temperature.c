@@ -5,9 +5,24 @@
 
 #include <math.h>
 
-static bool enabled(const struct params *p)
+struct temperature_params {
+    float temp, range, exponent; // range, exponent: of dynatemp
+};
+
+static const struct param params[] = {
+    {"temp", "temperature; 0 or less picks the likeliest", FLOAT_AT(temperature_params, temp), FINITE, .def = 0.8f,
+     .metavar = "T", .also = "temperature", .server = "temperature", CLAMPED(0, INFINITY)},
+    {"dynatemp-range", "temperature follows the entropy within temp +- X; 0: off", FLOAT_AT(temperature_params, range), FINITE,
+     .metavar = "X"},
+    {"dynatemp-exp", "exponent of that dependence", FLOAT_AT(temperature_params, exponent), FINITE, .def = 1, .metavar = "X",
+     .server = "dynatemp_exponent"},
+    {NULL},
+};
+
+static bool enabled(const struct stage *stage)
 {
-    return p->dynatemp_range > 0.0f || p->temp != 1.0f;
+    const struct temperature_params *const p = stage->params;
+    return p->range > 0.0f || p->temp != 1.0f;
 }
 
 static struct fault divide(struct cand *c, float temp)
@@ -27,22 +42,22 @@ static struct fault divide(struct cand *c, float temp)
 }
 
 // The temperature for this row's entropy. c is sorted and softmaxed.
-static float temp_of_entropy(const struct cand *c, const struct params *p)
+static float temp_of_entropy(const struct cand *c, const struct temperature_params *p)
 {
     const float temp = p->temp < 0.0f ? 0.0f : p->temp;
-    const float low = fmaxf(0.0f, temp - p->dynatemp_range), high = temp + p->dynatemp_range;
+    const float low = fmaxf(0.0f, temp - p->range), high = temp + p->range;
     const float max_entropy = -logf(1.0f / (float)c->n);
     float entropy = 0.0f;
     for (size_t i = 0; i < c->n; i++)
         if (c->p[i] > 0.0f)
             entropy -= c->p[i] * logf(c->p[i]);
-    return low + (high - low) * powf(entropy / max_entropy, p->dynatemp_exp);
+    return low + (high - low) * powf(entropy / max_entropy, p->exponent);
 }
 
-static struct fault apply(void *self, struct cand *c, const struct params *p, const struct history *h)
+static struct fault apply(void *self, struct cand *c, const struct stage *stage, const struct history *h)
 {
-    (void)self, (void)h;
-    if (!(p->dynatemp_range > 0.0f))
+    const struct temperature_params *const p = stage->params;
+    if (!(p->range > 0.0f))
         return divide(c, p->temp);
     if (c->n < 2)
         return fault_none();
@@ -50,4 +65,9 @@ static struct fault apply(void *self, struct cand *c, const struct params *p, co
     return fault.code ? fault : divide(c, temp_of_entropy(c, p));
 }
 
-const struct sampler sampler_temperature = {.enabled = enabled, .apply = apply};
+const struct sampler sampler_temperature = {.name = "temperature",
+                                            .aliases = "temp",
+                                            .letter = 't',
+                                            PARAMS(params, temperature_params),
+                                            .enabled = enabled,
+                                            .apply = apply};

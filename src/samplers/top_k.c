@@ -2,15 +2,29 @@
 // top_k: the k best candidates, sorted.
 #include "sample/sampler.h"
 
-static bool enabled(const struct params *p)
+#include <math.h>
+
+struct top_k_params {
+    int32_t k;
+};
+
+static const struct param params[] = {
+    {"top-k", "keep the K likeliest; 0 or less: all", INT_AT(top_k_params, k), ANY_INT, .def = 40, .metavar = "K",
+     CLAMPED(0, INFINITY)},
+    {NULL},
+};
+
+static bool enabled(const struct stage *stage)
 {
-    return p->top_k > 0;
+    const struct top_k_params *const p = stage->params;
+    return p->k > 0;
 }
 
-static struct fault apply(void *self, struct cand *c, const struct params *p, const struct history *h)
+static struct fault apply(void *self, struct cand *c, const struct stage *stage, const struct history *h)
 {
-    (void)self, (void)h;
-    return cand_top_k(c, (size_t)p->top_k);
+    const struct top_k_params *const p = stage->params;
+    return cand_top_k(c, (size_t)p->k);
 }
 
-const struct sampler sampler_top_k = {.enabled = enabled, .apply = apply};
+const struct sampler sampler_top_k = {
+    .name = "top_k", .letter = 'k', PARAMS(params, top_k_params), .enabled = enabled, .apply = apply};

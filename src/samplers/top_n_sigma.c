@@ -4,9 +4,20 @@
 
 #include <math.h>
 
-static bool enabled(const struct params *p)
+struct top_n_sigma_params {
+    float n;
+};
+
+static const struct param params[] = {
+    {"top-nsigma", "mask logits more than N standard deviations below the largest; -1: none", FLOAT_AT(top_n_sigma_params, n),
+     FINITE, .def = -1, .metavar = "N", .also = "top-n-sigma", .server = "top_n_sigma"},
+    {NULL},
+};
+
+static bool enabled(const struct stage *stage)
 {
-    return p->top_nsigma > 0.0f;
+    const struct top_n_sigma_params *const p = stage->params;
+    return p->n > 0.0f;
 }
 
 // max - n * standard deviation of the unmasked logits, of which there is at least one.
@@ -19,9 +30,9 @@ static float threshold(const struct cand *c, size_t alive, float n)
     return k->max(c->logit, c->n) - n * deviation;
 }
 
-static struct fault apply(void *self, struct cand *c, const struct params *p, const struct history *h)
+static struct fault apply(void *self, struct cand *c, const struct stage *stage, const struct history *h)
 {
-    (void)self, (void)h;
+    const struct top_n_sigma_params *const p = stage->params;
     if (c->n < 2)
         return fault_none();
     struct fault fault = cand_list(c);
@@ -29,8 +40,9 @@ static struct fault apply(void *self, struct cand *c, const struct params *p, co
     if (!fault.code)
         fault = cand_alive(c, c->n, &alive);
     if (!fault.code && alive)
-        c->kern->mask_below(c->logit, c->n, threshold(c, alive, p->top_nsigma));
+        c->kern->mask_below(c->logit, c->n, threshold(c, alive, p->n));
     return fault;
 }
 
-const struct sampler sampler_top_n_sigma = {.enabled = enabled, .apply = apply};
+const struct sampler sampler_top_n_sigma = {
+    .name = "top_n_sigma", .letter = 's', PARAMS(params, top_n_sigma_params), .enabled = enabled, .apply = apply};

@@ -3,13 +3,29 @@
 // reaches p.
 #include "sample/sampler.h"
 
-static bool enabled(const struct params *p)
+#include <math.h>
+
+struct top_p_params {
+    float p;
+    int32_t min_keep;
+};
+
+static const struct param params[] = {
+    {"top-p", "keep the likeliest up to cumulative probability P; 1: all", FLOAT_AT(top_p_params, p), FINITE, .def = 0.95f,
+     .metavar = "P", CLAMPED(0, 1)},
+    {"min-keep", "top-p, min-p, typical and xtc leave at least N", INT_AT(top_p_params, min_keep), RANGE(0, INT32_MAX),
+     .metavar = "N", REFUSED(0, INFINITY)},
+    {NULL},
+};
+
+static bool enabled(const struct stage *stage)
 {
-    return p->top_p < 1.0f;
+    const struct top_p_params *const p = stage->params;
+    return p->p < 1.0f;
 }
 
 // How many to keep. Ranks more and more candidates until the sum is reached: most rows need few of them.
-static struct fault count(struct cand *c, const struct params *p, size_t *keep)
+static struct fault count(struct cand *c, const struct top_p_params *p, size_t *keep)
 {
     const float total = c->kern->sum(c->p, c->n, 0.0f);
     float sum = 0.0f;
@@ -23,15 +39,15 @@ static struct fault count(struct cand *c, const struct params *p, size_t *keep)
         }
         sum += c->p[(uint32_t)c->key[i]] / total;
         *keep = i + 1;
-        if (sum >= p->top_p && i + 1 >= MIN_KEEP(p))
+        if (sum >= p->p && i + 1 >= (size_t)p->min_keep)
             break;
     }
     return fault_none();
 }
 
-static struct fault apply(void *self, struct cand *c, const struct params *p, const struct history *h)
+static struct fault apply(void *self, struct cand *c, const struct stage *stage, const struct history *h)
 {
-    (void)self, (void)h;
+    const struct top_p_params *const p = stage->params;
     size_t keep = 0;
     struct fault fault = cand_exp(c);
     if (!fault.code)
@@ -39,4 +55,5 @@ static struct fault apply(void *self, struct cand *c, const struct params *p, co
     return fault.code ? fault : cand_gather(c, keep, CAND_SORTED);
 }
 
-const struct sampler sampler_top_p = {.enabled = enabled, .apply = apply};
+const struct sampler sampler_top_p = {
+    .name = "top_p", .aliases = "nucleus", .letter = 'p', PARAMS(params, top_p_params), .enabled = enabled, .apply = apply};

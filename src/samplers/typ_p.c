@@ -8,18 +8,31 @@
 #include <math.h>
 #include <stdlib.h>
 
-struct state {
+struct typ_p_params {
+    float p;
+    int32_t min_keep;
+};
+
+static const struct param params[] = {
+    {"typical", "keep the most typical up to cumulative probability P; 1: all", FLOAT_AT(typ_p_params, p), RANGE(0, FLT_MAX),
+     .def = 1, .metavar = "P", .also = "typical-p", .server = "typical_p"},
+    {"min-keep", INT_AT(typ_p_params, min_keep)},
+    {NULL},
+};
+
+struct typ_p_state {
     float *surprise, *term; // [n] by rank: -ln p, and what it adds to the entropy
     uint64_t *order;        // [n] ranks by score, the distance of a candidate's surprise from the entropy
     size_t surprise_cap, term_cap, order_cap;
 };
 
-static bool enabled(const struct params *p)
+static bool enabled(const struct stage *stage)
 {
-    return p->typical < 1.0f;
+    const struct typ_p_params *const p = stage->params;
+    return p->p < 1.0f;
 }
 
-static struct fault need(struct state *s, size_t n)
+static struct fault need(struct typ_p_state *s, size_t n)
 {
     if (!mem_grow(&s->surprise, &s->surprise_cap, n, sizeof *s->surprise) ||
         !mem_grow(&s->term, &s->term_cap, n, sizeof *s->term) || !mem_grow(&s->order, &s->order_cap, n, sizeof *s->order))
@@ -28,7 +41,7 @@ static struct fault need(struct state *s, size_t n)
 }
 
 // Fills surprise; returns the entropy, its terms added by rank.
-static float entropy_of(struct state *s, const struct kern *kern, const struct head *head)
+static float entropy_of(struct typ_p_state *s, const struct kern *kern, const struct head *head)
 {
     for (size_t i = 0; i < head->n; i++) {
         s->surprise[i] = -logf(head->p[i]);
@@ -49,7 +62,7 @@ static float safe_score(const struct head *head, float entropy)
 // Ranks by score without a sort: as the surprise rises from rank to rank (logf never falls: make prove-expf), the scores fall down to
 // the entropy and rise behind it, so the order is a merge of the two sides. Equal scores keep the order of ranks, so runs of them on the
 // left are taken from their start.
-struct merge {
+struct typ_p_merge {
     const float *surprise;
     size_t n;
     float entropy;
@@ -57,21 +70,21 @@ struct merge {
     size_t run, run_end; // a run on the left being taken
 };
 
-static float score(const struct merge *m, size_t rank)
+static float score(const struct typ_p_merge *m, size_t rank)
 {
     return fabsf(m->surprise[rank] - m->entropy);
 }
 
-static struct merge merge_begin(const float *surprise, size_t n, float entropy)
+static struct typ_p_merge merge_begin(const float *surprise, size_t n, float entropy)
 {
-    struct merge m = {surprise, n, entropy, 0, 0, 0, 0};
+    struct typ_p_merge m = {surprise, n, entropy, 0, 0, 0, 0};
     while (m.left < n && surprise[m.left] < entropy)
         m.left++;
     m.right = m.left;
     return m;
 }
 
-static size_t merge_next(struct merge *m)
+static size_t merge_next(struct typ_p_merge *m)
 {
     if (m->run < m->run_end)
         return m->run++;
@@ -86,11 +99,11 @@ static size_t merge_next(struct merge *m)
 }
 
 // Fills order with the ranks to keep and returns how many; 0 when the head is too short to tell.
-static size_t choose(struct state *s, const struct cand *c, const struct head *head, const struct params *p)
+static size_t choose(struct typ_p_state *s, const struct cand *c, const struct head *head, const struct typ_p_params *p)
 {
     const bool part = head->n < c->n;
     const float entropy = entropy_of(s, c->kern, head), safe = part ? safe_score(head, entropy) : INFINITY;
-    struct merge m = merge_begin(s->surprise, head->n, entropy);
+    struct typ_p_merge m = merge_begin(s->surprise, head->n, entropy);
     float sum = 0.0f;
     for (size_t i = 0; i < head->n; i++) {
         const size_t rank = merge_next(&m);
@@ -98,14 +111,14 @@ static size_t choose(struct state *s, const struct cand *c, const struct head *h
             return 0;
         s->order[i] = rank;
         sum += head->p[rank];
-        if (sum > p->typical && i + 1 >= MIN_KEEP(p))
+        if (sum > p->p && i + 1 >= (size_t)p->min_keep)
             return i + 1;
     }
     return part ? 0 : c->n;
 }
 
 // Keeps the candidates of the ranks order[0..n).
-static struct fault keep_ranks(struct state *s, struct cand *c, size_t n)
+static struct fault keep_ranks(struct typ_p_state *s, struct cand *c, size_t n)
 {
     size_t most = 0;
     for (size_t i = 0; i < n; i++)
@@ -119,12 +132,12 @@ static struct fault keep_ranks(struct state *s, struct cand *c, size_t n)
     return cand_gather(c, n, CAND_UNSORTED);
 }
 
-static struct fault apply(void *self, struct cand *c, const struct params *p, const struct history *h)
+static struct fault apply(void *self, struct cand *c, const struct stage *stage, const struct history *h)
 {
+    const struct typ_p_params *const p = stage->params;
     static const float ranges[] = {20.0f, INFINITY}; // the head that mostly suffices; everything
-    struct state *const s = self;
+    struct typ_p_state *const s = self;
     size_t keep = 0;
-    (void)h;
     for (size_t i = 0; i < 2 && !keep; i++) {
         struct head head;
         struct fault fault = cand_softmax_head(c, ranges[i], 1, &head);
@@ -139,10 +152,17 @@ static struct fault apply(void *self, struct cand *c, const struct params *p, co
 
 static void release(void *self)
 {
-    struct state *const s = self;
+    struct typ_p_state *const s = self;
     free(s->surprise);
     free(s->term);
     free(s->order);
 }
 
-const struct sampler sampler_typ_p = {.size = sizeof(struct state), .enabled = enabled, .apply = apply, .release = release};
+const struct sampler sampler_typ_p = {.name = "typ_p",
+                                      .aliases = "typ,typical,typical_p",
+                                      .letter = 'y',
+                                      PARAMS(params, typ_p_params),
+                                      .size = sizeof(struct typ_p_state),
+                                      .enabled = enabled,
+                                      .apply = apply,
+                                      .release = release};

@@ -4,42 +4,57 @@
 #include "sample/rng.h"
 #include "sample/sampler.h"
 
-static bool enabled(const struct params *p)
+struct xtc_params {
+    float probability, threshold;
+    int32_t min_keep;
+};
+
+static const struct param params[] = {
+    {"xtc-probability", "chance that xtc drops the top choices", FLOAT_AT(xtc_params, probability), FINITE, .metavar = "P",
+     CLAMPED(0, 1)},
+    {"xtc-threshold", "probability from which xtc counts a top choice; above 0.5: off", FLOAT_AT(xtc_params, threshold),
+     RANGE(0, FLT_MAX), .def = 0.1f, .metavar = "P", CLAMPED(0, 1)},
+    {"min-keep", INT_AT(xtc_params, min_keep)},
+    {NULL},
+};
+
+static bool enabled(const struct stage *stage)
 {
-    return p->xtc_probability > 0.0f && p->xtc_threshold <= 0.5f;
+    const struct xtc_params *const p = stage->params;
+    return p->probability > 0.0f && p->threshold <= 0.5f;
 }
 
-static struct fault apply(void *self, struct cand *c, const struct params *p, const struct history *h)
+static struct fault apply(void *self, struct cand *c, const struct stage *stage, const struct history *h)
 {
-    (void)h;
-    if (c->n < 2 || rng_f32(self) > p->xtc_probability)
+    const struct xtc_params *const p = stage->params;
+    if (c->n < 2 || rng_f32(self) > p->probability)
         return fault_none();
     const struct fault fault = cand_softmax(c, true);
     if (fault.code)
         return fault;
     size_t top = 0;
-    while (top < c->n && c->p[top] >= p->xtc_threshold)
+    while (top < c->n && c->p[top] >= p->threshold)
         top++;
-    if (top > 1 && c->n - (top - 1) >= MIN_KEEP(p))
+    if (top > 1 && c->n - (top - 1) >= (size_t)p->min_keep)
         cand_drop_first(c, top - 1);
     return fault;
 }
 
-static void reset(void *self, const struct params *p)
+static void reset(void *self, const struct stage *stage, uint32_t seed)
 {
-    rng_seed(self, p->seed);
+    rng_seed(self, seed);
 }
 
-static void adopt(void *self, const void *other)
+static enum carry carry(const struct stage *stage)
 {
-    *(struct rng *)self = *(const struct rng *)other;
-}
-
-static enum carry carry(const struct params *p)
-{
-    (void)p;
     return CARRY_ROWS; // a draw only where there are candidates enough
 }
 
-const struct sampler sampler_xtc = {
-    .carry = carry, .size = sizeof(struct rng), .enabled = enabled, .apply = apply, .reset = reset, .adopt = adopt};
+const struct sampler sampler_xtc = {.name = "xtc",
+                                    .letter = 'x',
+                                    PARAMS(params, xtc_params),
+                                    .size = sizeof(struct rng),
+                                    .enabled = enabled,
+                                    .apply = apply,
+                                    .reset = reset,
+                                    .carry = carry};

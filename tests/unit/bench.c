@@ -5,7 +5,7 @@
 // bench rows N_VOCAB TYPE COUNT: writes such rows, for tests/bench.sh.
 // bench max FILE: maps FILE and takes the max, the floor of a whole run.
 #include "base/bits.h"
-#include "sample/engine.h"
+#include "stages.h"
 
 #include <fcntl.h>
 #include <math.h>
@@ -129,10 +129,10 @@ struct bench_chain {
 };
 
 static const struct bench_chain chains[] = {
-    {"default", REGISTRY_DEFAULT_CHAIN, nothing, 0},
-    {"default, repeat 1.1, 64", REGISTRY_DEFAULT_CHAIN, repeat, 64},
-    {"default, DRY 0.8, 1024", REGISTRY_DEFAULT_CHAIN, dry, HISTORY},
-    {"default + scatter 0.3", REGISTRY_DEFAULT_CHAIN, scatter, 0},
+    {"default", DEFAULT_CHAIN, nothing, 0},
+    {"default, repeat 1.1, 64", DEFAULT_CHAIN, repeat, 64},
+    {"default, DRY 0.8, 1024", DEFAULT_CHAIN, dry, HISTORY},
+    {"default + scatter 0.3", DEFAULT_CHAIN, scatter, 0},
     {"top-k 40", "top_k", nothing, 0},
     {"top-k 1000", "top_k", top_1000, 0},
     {"greedy: temp 0", "temperature", greedy, 0},
@@ -156,21 +156,22 @@ static void die(const char *what)
     exit(1);
 }
 
-static struct chain *build(const struct bench_chain *b)
+static struct chain *build(const struct bench_chain *b, struct stages *stages)
 {
-    struct choice choice[16], plan[19];
-    struct params params = defaults;
+    struct params params = defaults, own[16];
     b->set(&params);
     const struct engine *const engine = engine_by_name(b->samplers);
+    char names[200];
+    const char *name[16];
     size_t n = 0;
-    for (const char *at = engine ? "" : b->samplers; *at; at += strspn(at, ";")) {
-        const size_t len = strcspn(at, ";");
-        choice[n++] = (struct choice){registry_by_name(at, len), params};
-        at += len;
+    strcpy(names, engine ? "" : b->samplers);
+    for (char *at = strtok(names, ";"); at; at = strtok(NULL, ";")) {
+        name[n] = at;
+        own[n++] = params;
     }
-    struct fault fault;
-    struct chain *const ch =
-        chain_new(plan, engine ? engine_plan(engine, &params, false, plan) : chain_plan(&params, choice, n, plan), &fault);
+    stages_init(stages);
+    stages_fill(stages, engine ? engine : &engines[0], &params, name, own, n);
+    struct chain *const ch = stages_chain(stages, params.seed);
     if (!ch)
         die("cannot build a chain");
     for (size_t i = 0; i < b->history; i++) // a text of 200 words, some of them runs that come again
@@ -221,7 +222,8 @@ __attribute__((noinline)) static double run_chain(struct rows *r, struct chain *
 static void measure(const struct bench_chain *b, struct rows *r, const struct kern *kern)
 {
     double chain[ROUNDS], floor[ROUNDS];
-    struct chain *const ch = build(b);
+    struct stages stages;
+    struct chain *const ch = build(b, &stages);
     struct cand c;
     cand_init(&c, kern);
     c.want_p = c.want_chosen_p = c.want_logits = false;
@@ -236,6 +238,7 @@ static void measure(const struct bench_chain *b, struct rows *r, const struct ke
     fflush(stdout);
     cand_free(&c);
     chain_free(ch);
+    stages_free(&stages);
 }
 
 static int bench_chains(const char *tier, size_t only, const char *name, char *data)
@@ -277,7 +280,8 @@ static int run_once(const char *tier, size_t n, const char *name, char *data)
     for (size_t i = 0; i < sizeof chains / sizeof *chains; i++) {
         if (strcmp(chains[i].name, name) != 0)
             continue;
-        struct chain *const ch = build(&chains[i]);
+        struct stages stages;
+        struct chain *const ch = build(&chains[i], &stages);
         struct cand c;
         cand_init(&c, kern);
         c.want_p = c.want_chosen_p = c.want_logits = false;
@@ -285,6 +289,7 @@ static int run_once(const char *tier, size_t n, const char *name, char *data)
         run_chain(&rows, ch, &c);
         cand_free(&c);
         chain_free(ch);
+        stages_free(&stages);
         return 0;
     }
     die("no such chain");

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 // engine_check [CASES [SEED]]: the engines against slow versions of their own, written from the specification, over random rows and
 // parameters, on every tier; then what they draw, many times from one row, against the softmax, by chi-square.
-#include "sample/engine.h"
-
 #include "oracle.h"
 #include "sample/pcg.h"
+#include "stages.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -302,13 +301,13 @@ static bool same_result(const struct slow *s, struct cand *c)
     return kept == 0;
 }
 
-static struct chain *build(const char *name, const struct params *p)
+static struct chain *build(struct stages *stages, const char *name, const struct params *p)
 {
-    struct choice plan[ENGINE_STAGES];
-    struct fault fault;
-    struct chain *const ch = chain_new(plan, engine_plan(engine_by_name(name), p, false, plan), &fault);
+    stages_init(stages);
+    stages_fill(stages, engine_by_name(name), p, NULL, NULL, 0);
+    struct chain *const ch = stages_chain(stages, p->seed);
     if (!ch)
-        abort();
+        exit(3);
     return ch;
 }
 
@@ -324,9 +323,10 @@ static bool run_case(size_t engine, const struct kern *kern)
     static float x[MOST];
     const size_t n = below(4) ? 1 + below(60) : 1 + below(MOST);
     struct slow s = {.p = random_params(n)};
-    struct chain *const ch = build(slow_engines[engine].name, &s.p);
+    struct stages stages, stages_again;
+    struct chain *const ch = build(&stages, slow_engines[engine].name, &s.p);
     struct cand full, brief; // as for a dump, and as for ids alone, from a generator of its own
-    struct chain *const again = build(slow_engines[engine].name, &s.p);
+    struct chain *const again = build(&stages_again, slow_engines[engine].name, &s.p);
     cand_init(&full, kern);
     cand_init(&brief, kern);
     brief.want_p = brief.want_chosen_p = brief.want_logits = false;
@@ -355,6 +355,8 @@ static bool run_case(size_t engine, const struct kern *kern)
     cand_free(&brief);
     chain_free(ch);
     chain_free(again);
+    stages_free(&stages);
+    stages_free(&stages_again);
     oracle_free(&s.o);
     return same;
 }
@@ -368,7 +370,8 @@ static bool search_finds(const struct kern *kern)
         const size_t n = 1 + below(MOST);
         const float step = ONE_OF(0.5f, 4, 1e-3f), wide = ONE_OF(0.3f, 1, 5), shift = ONE_OF(0, -20, 1000, 30000);
         const struct params p = {.seed = (uint32_t)rnd(), .temp = ONE_OF(0.01f, 0.5f, 1, 3, 1000, 30000), .top_p = 1};
-        struct chain *const ch = build("akunu-gpu", &p);
+        struct stages stages;
+        struct chain *const ch = build(&stages, "akunu-gpu", &p);
         struct cand c;
         cand_init(&c, kern);
         c.want_p = c.want_chosen_p = c.want_logits = false;
@@ -382,6 +385,7 @@ static bool search_finds(const struct kern *kern)
             printf("search: tier %s, n %zu: %" PRIu32 ", not %" PRIu32 "\n", kern->name, n, found, c.chosen);
         cand_free(&c);
         chain_free(ch);
+        stages_free(&stages);
     }
     return same;
 }
@@ -421,7 +425,8 @@ static bool draws_fit(size_t engine, float temp, size_t n)
     static float x[MOST];
     unsigned count[MOST] = {0};
     const struct params p = {.seed = 7, .temp = temp, .top_p = 1, .repeat_penalty = 1};
-    struct chain *const ch = build(slow_engines[engine].name, &p);
+    struct stages stages;
+    struct chain *const ch = build(&stages, slow_engines[engine].name, &p);
     struct cand c;
     cand_init(&c, kern_select(NULL));
     c.want_p = c.want_chosen_p = c.want_logits = false;
@@ -439,6 +444,7 @@ static bool draws_fit(size_t engine, float temp, size_t n)
            slow_engines[engine].name, (double)temp, n, right, wrong, ok ? "" : " FAILED");
     cand_free(&c);
     chain_free(ch);
+    stages_free(&stages);
     return ok;
 }
 

@@ -3,8 +3,7 @@
 // the row, and compares each row's outcome (fault, choice, and the whole list: ids, bits of logits and probabilities, order) with
 // the plain reference in oracle.h. Case i is made from the number SEED + i alone: `parity 1 THAT` repeats it.
 #include "oracle.h"
-
-#include "sample/chain.h"
+#include "stages.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -37,6 +36,7 @@ struct test {
     struct oracle_choice choice[MAX_CHOICES];
     size_t n_choices;
     struct arrays arrays[MAX_CHOICES + 1];
+    struct stages stages;
     size_t n_vocab;
     enum dtype narrow; // every row is exact in this type
     uint32_t prompt[MAX_PROMPT];
@@ -446,16 +446,17 @@ static struct params real_params(const struct oracle_params *p, struct arrays *a
     return to;
 }
 
-static struct chain *real_chain(struct test *t)
+static void real_stages(struct test *t)
 {
-    struct choice choice[MAX_CHOICES], plan[MAX_CHOICES + 3];
+    const char *name[MAX_CHOICES];
+    struct params own[MAX_CHOICES];
     const struct params common = real_params(&t->common, &t->arrays[MAX_CHOICES]);
     for (size_t i = 0; i < t->n_choices; i++) {
-        const char *const name = kind_names[t->choice[i].kind];
-        choice[i] = (struct choice){registry_by_name(name, strlen(name)), real_params(&t->choice[i].p, &t->arrays[i])};
+        name[i] = kind_names[t->choice[i].kind];
+        own[i] = real_params(&t->choice[i].p, &t->arrays[i]);
     }
-    struct fault fault;
-    return chain_new(plan, chain_plan(&common, choice, t->n_choices, plan), &fault);
+    stages_init(&t->stages);
+    stages_fill(&t->stages, &engines[0], &common, name, own, t->n_choices);
 }
 
 static void add_lane(struct test *t, const struct kern *kern, enum dtype type)
@@ -463,7 +464,7 @@ static void add_lane(struct test *t, const struct kern *kern, enum dtype type)
     struct lane *const lane = &t->lane[t->n_lanes++];
     lane->kern = kern;
     lane->type = type;
-    lane->chain = real_chain(t);
+    lane->chain = stages_chain(&t->stages, t->common.seed);
     cand_init(&lane->cand, kern);
     lane->cand.want_p = !ONE_IN(3);
     if (!lane->chain) {
@@ -475,6 +476,7 @@ static void add_lane(struct test *t, const struct kern *kern, enum dtype type)
 static void begin(struct test *t)
 {
     oracle_build(&t->oracle, &t->common, t->choice, t->n_choices);
+    real_stages(t);
     for (size_t i = 0; kern_tier(i) && t->n_lanes + 2 <= MAX_LANES; i++) {
         add_lane(t, kern_tier(i), DTYPE_F32);
         if (t->narrow != DTYPE_F32)
@@ -489,6 +491,7 @@ static void end(struct test *t)
         chain_free(t->lane[i].chain);
         cand_free(&t->lane[i].cand);
     }
+    stages_free(&t->stages);
 }
 
 static void accept_all(struct test *t, uint32_t token)

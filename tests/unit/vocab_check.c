@@ -3,7 +3,7 @@
 // breakers by looking at every token of every history. Vocabularies, rows and histories are random, over two letters, so that texts
 // begin and contain one another.
 #include "sample/breakers.h"
-#include "sample/registry.h"
+#include "samplers/list.h"
 #include "vocab/vocab.h"
 
 #include <inttypes.h>
@@ -120,7 +120,8 @@ static bool check_infill(void)
     for (size_t i = 0; i < n; i++)
         row[i] = below(10) ? spread * (float)below(16) / 16.0f : -INFINITY;
     row[below(n)] = 1.0f;
-    const struct params p = {.vocab = &v};
+    const struct context context = {.vocab = &v};
+    const struct stage stage = {&sampler_infill, NULL, &context};
     void *const self = calloc(1, sampler_infill.size);
     cand_init(&c, kern_select(NULL));
     if (!self || cand_load(&c, &(struct row){DTYPE_F32, row, n}).code || cand_softmax(&c, true).code)
@@ -129,7 +130,7 @@ static bool check_infill(void)
         want[i] = (struct item){c.id[i], c.logit[i], c.p[i]};
     qsort(want, n, sizeof *want, by_rank);
     const size_t left = plain_infill(want, n, n, &v);
-    const struct fault fault = sampler_infill.apply(self, &c, &p, NULL);
+    const struct fault fault = sampler_infill.apply(self, &c, &stage, NULL);
     bool ok = left ? !fault.code && c.n == left : fault.code == FAULT_NO_EOT;
     for (size_t i = 0; ok && i < left; i++)
         ok = c.id[i] == want[i].id && c.logit[i] == want[i].logit && c.p[i] == want[i].p;
@@ -192,9 +193,8 @@ static bool check_breakers(void)
         text[i] = (struct piece){(const unsigned char *)room[i], random_text(room[i], 1, 6)};
     for (size_t i = 0; i < n; i++)
         recent[i] = (uint32_t)below(n_vocab + 1); // one past the end has no text
-    const struct params p = {.vocab = &v, .dry_texts = text, .n_dry_texts = n_texts};
-    struct breakers b = {0};
-    if (breakers_init(&b, &p).code)
+    struct breakers b = {.text = text, .n_texts = n_texts};
+    if (breakers_find_heads(&b, &v).code)
         exit(3);
     size_t want = n;
     for (size_t i = n; i-- > 0;) {

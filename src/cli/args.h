@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+// The command line and its presets, as typed: each value read and held against its range, and nothing more. What it comes to is decided
+// elsewhere: the chain in recipe/, the run in run/.
+#ifndef SAMPL_CLI_ARGS_H
+#define SAMPL_CLI_ARGS_H
+
+#include "cli/options.h"
+#include "cli/value.h"
+#include "out/output.h"
+
+enum action {
+    ACTION_RUN,
+    ACTION_PRINT_CHAIN,
+    ACTION_PRINT_GRAMMAR,
+    ACTION_HELP,
+    ACTION_VERSION,
+    ACTION_LIST_PRESETS,
+    ACTION_GENERATE
+};
+
+// Rows first <= r < last; a negative bound counts from the end of the input.
+struct row_range {
+    int64_t first, last; // last is INT64_MAX when open
+};
+
+// The k-th of n parts, k from 1; both 0: no parts.
+struct share {
+    int64_t k, n;
+};
+
+// What a repeatable option was given.
+struct words {
+    const char **word; // [n]
+    size_t n, cap;
+};
+
+enum grammar_source { GRAMMAR_NONE, GRAMMAR_TEXT, GRAMMAR_FILE, GRAMMAR_SCHEMA, GRAMMAR_SCHEMA_FILE };
+
+struct args {
+    const struct options *options;
+    bool given[OPTIONS_MOST]; // by row: was it on the command line or in a preset?
+    enum action action;
+    const char *how; // ACTION_PRINT_CHAIN: text, json, llama or server; ACTION_GENERATE: bash, zsh or fish
+
+    // input
+    const char *format;
+    int32_t n_vocab; // 0: not given
+    struct row_range rows;
+    const char *prompt, *accept; // lists of ids, NULL: not given
+    bool accept_recorded;        // the tokens that the input itself records
+    const char *tensor;
+    const char *ids;   // of the tokens in servers' replies: given or rank
+    const char *vocab; // a file, NULL: none
+    bool independent;
+    struct share shard;
+    int64_t row_base;
+    struct words files;
+
+    // chain
+    double value[CATALOG_MOST]; // by number of the catalog
+    uint32_t seed;              // UINT32_MAX: a random one
+    const char *engine;
+    const char *samplers; // names, or
+    bool by_letter;       // letters
+    struct words biases, breaker_texts, breaker_ids;
+    bool ignore_eos;
+    enum grammar_source grammar_source;
+    const char *grammar; // as the source says
+    bool backend_sampling;
+
+    // output
+    enum emit emit;
+    bool dump;
+    int32_t dump_most; // candidates per row; 0: all
+    bool trace;
+    const char *output_format; // NULL: not given
+    const char *output;        // NULL: standard output
+    bool line_buffered;
+    bool stats;
+    bool skip_bad; // rows, and go on
+    int32_t threads;
+    bool verbose;
+
+    char **made; // [n_made] strings made while parsing, that others point to
+    size_t n_made, made_cap;
+};
+
+// Fills a from the arguments; options and the strings of argv outlive it. False and *e on a usage error; a must be freed either way.
+bool args_parse(struct args *a, const struct options *options, int argc, char **argv, struct err *e);
+void args_free(struct args *a);
+
+// Was the option with this long name given?
+bool args_given(const struct args *a, const char *name);
+
+// Holds options that bear on each other against each other, before a run or --print-chain.
+bool args_check(const struct args *a, struct err *e);
+
+// ---- for the rows of the option table: each reads a value (NULL without one) and stores it
+
+typedef bool set_fn(const struct option_row *row, const char *value, struct args *a, struct err *e);
+
+set_fn set_param;    // value[row->number]
+set_fn set_flag;     // bool, here and below at row->at
+set_fn set_int;      // int32_t in [low, high]
+set_fn set_count;    // int64_t in [low, high]
+set_fn set_seed;     // uint32_t
+set_fn set_string;   // const char *
+set_fn set_file;     // const char *, not empty
+set_fn set_choice;   // const char *, one of choices
+set_fn set_word;     // one more of struct words
+set_fn set_rows;     // struct row_range from A:B
+set_fn set_share;    // struct share from K/N
+set_fn set_accept;   // accept, or accept_recorded
+set_fn set_bias;     // one more of biases
+set_fn set_samplers; // samplers, by names
+set_fn set_letters;  // samplers, by letters
+set_fn set_breaker;  // one more of breaker_texts, or none at all
+set_fn set_emit;     // enum emit
+set_fn set_on_error; // bool: skip, not stop
+set_fn set_dump;     // dump, dump_most
+set_fn set_grammar;  // grammar, and its source by row->low
+set_fn set_preset;   // never called: args_parse puts the preset's words in place
+set_fn set_action;   // action, by row->low; how, if the row has choices
+
+#endif

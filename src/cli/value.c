@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: MIT
+#include "cli/value.h"
+
+#include "base/mem.h"
+#include "in/file.h"
+#include "vocab/vocab.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool whole_number(const char *text, const char *end, int64_t low, int64_t high, int64_t *out)
+{
+    char *stop;
+    errno = 0;
+    const long long v = strtoll(text, &stop, 10);
+    *out = v;
+    return stop != text && !isspace((unsigned char)*text) && stop == (end ? end : text + strlen(text)) && !errno && v >= low &&
+           v <= high;
+}
+
+static bool not_whole(const char *flag, const char *text, double low, double high, struct err *e)
+{
+    return err_set(e, STATUS_USAGE, "--%s: '%s' is not a whole number from %.0f to %.0f", flag, text, low, high);
+}
+
+bool value_whole(const char *flag, const char *text, int64_t low, int64_t high, int64_t *out, struct err *e)
+{
+    return whole_number(text, NULL, low, high, out) || not_whole(flag, text, (double)low, (double)high, e);
+}
+
+bool value_seed(const char *text, uint32_t *seed, struct err *e)
+{
+    int64_t v;
+    if (!value_whole("seed", text, -1, UINT32_MAX, &v, e))
+        return false;
+    *seed = (uint32_t)v;
+    return true;
+}
+
+bool value_check(const struct param *row, double number, const char *typed, double *value, struct err *e)
+{
+    const char *const flag = row->flag;
+    if (row->type == PARAM_INT) {
+        *value = number;
+        return (number == floor(number) && number >= row->low && number <= row->high) ||
+               not_whole(flag, typed, row->low, row->high, e);
+    }
+    const float v = (float)number;
+    *value = v;
+    if (isinf(v))
+        return err_set(e, STATUS_USAGE, "--%s: '%s' is not finite", flag, typed);
+    if (v >= row->low && v <= row->high)
+        return true;
+    if (row->high >= FLT_MAX)
+        return err_set(e, STATUS_USAGE, "--%s: '%s' is out of range, from %g up", flag, typed, row->low);
+    if (row->low <= -FLT_MAX)
+        return err_set(e, STATUS_USAGE, "--%s: '%s' is out of range, up to %g", flag, typed, row->high);
+    return err_set(e, STATUS_USAGE, "--%s: '%s' is out of range, from %g to %g", flag, typed, row->low, row->high);
+}
+
+bool value_parse(const struct param *row, const char *text, double *value, struct err *e)
+{
+    int64_t whole;
+    bool flag;
+    char *end;
+    switch (row->type) {
+    case PARAM_FLAG:
+        if (!value_flag(row->flag, text, &flag, e))
+            return false;
+        *value = flag;
+        return true;
+    case PARAM_INT:
+        if (!value_whole(row->flag, text, (int64_t)row->low, (int64_t)row->high, &whole, e))
+            return false;
+        *value = (double)whole;
+        return true;
+    case PARAM_FLOAT:
+        break;
+    }
+    const float v = strtof(text, &end);
+    if (end == text || *end || isspace((unsigned char)*text) || isnan(v))
+        return err_set(e, STATUS_USAGE, "--%s: '%s' is not a number", row->flag, text);
+    return value_check(row, v, text, value, e);
+}
+
+bool value_flag(const char *flag, const char *text, bool *value, struct err *e)
+{
+    *value = !text || !strcmp(text, "true");
+    return *value || !strcmp(text, "false") || err_set(e, STATUS_USAGE, "--%s: '%s' is neither true nor false", flag, text);
+}
+
+static bool is_separator(char c)
+{
+    return c == ',' || isspace((unsigned char)c);
+}
+
+// Appends the ids in text[0..len).
+static bool parse_ids(const char *flag, const char *text, size_t len, struct ids *ids, struct err *e)
+{
+    const char *const end = text + len;
+    while (text < end) {
+        if (is_separator(*text)) {
+            text++;
+            continue;
+        }
+        const char *stop = text;
+        while (stop < end && !is_separator(*stop))
+            stop++;
+        int64_t id;
+        if (!whole_number(text, stop, 0, INT32_MAX, &id))
+            return err_set(e, STATUS_USAGE, "--%s: '%.*s' is not a token id", flag, (int)(stop - text < 40 ? stop - text : 40),
+                           text);
+        if (!mem_grow(&ids->id, &ids->cap, ids->n + 1, sizeof *ids->id))
+            return err_from_fault(e, fault_memory());
+        ids->id[ids->n++] = (uint32_t)id;
+        text = stop;
+    }
+    return true;
+}
+
+bool value_ids(const char *flag, const char *text, struct ids *ids, struct err *e)
+{
+    if (*text != '@')
+        return parse_ids(flag, text, strlen(text), ids, e);
+    char *content;
+    size_t len;
+    if (!file_slurp(text + 1, &content, &len, e))
+        return err_prefix(e, "--%s", flag);
+    const bool ok = strlen(content) < len ? err_set(e, STATUS_USAGE, "--%s: '%s' holds a NUL byte", flag, text)
+                                          : parse_ids(flag, content, len, ids, e);
+    free(content);
+    return ok;
+}
+
+bool value_bias(const char *flag, const char *text, struct bias_typed *bias, struct err *e)
+{
+    const char *sign = strpbrk(text, "+-");
+    int64_t id = VOCAB_NONE;
+    char *end = NULL;
+    float amount = NAN;
+    *bias = (struct bias_typed){0};
+    if (*text == '"') { // up to the last quote
+        const char *const quote = strrchr(text, '"');
+        if (quote == text || (quote[1] != '+' && quote[1] != '-'))
+            return err_set(e, STATUS_USAGE, "--logit-bias: '%s' is not \"TEXT\"+BIAS or \"TEXT\"-BIAS", text);
+        sign = quote + 1;
+        bias->text = text + 1;
+        bias->len = (size_t)(quote - text - 1);
+    }
+    if (sign && (bias->text || whole_number(text, sign, 0, INT32_MAX, &id)))
+        amount = strtof(sign, &end);
+    if (!end || end == sign || *end || isnan(amount))
+        return err_set(e, STATUS_USAGE, "--%s: '%s' is not ID+BIAS or ID-BIAS", flag, text);
+    if (amount == INFINITY)
+        return err_set(e, STATUS_USAGE, "--%s: '%s': only -inf is an infinite bias", flag, text);
+    bias->bias = (struct bias){(uint32_t)id, amount};
+    return true;
+}

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: MIT
+#include "recipe/recipe.h"
+
+#include "grammar/trie.h"
+#include "recipe/grammar.h"
+#include "sample/chain.h"
+
+#include <assert.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+uint32_t server_name_hash(const char *name)
+{
+    return hash_bytes(name, strlen(name));
+}
+
+// llama-server's name of a parameter.
+static void server_name(const struct param *row, char name[64])
+{
+    size_t n = 0;
+    const char *const from = row->server ? row->server : row->flag;
+    for (; from[n]; n++)
+        name[n] = (char)(from[n] == '-' ? '_' : from[n]);
+    assert(n < 64);
+    name[n] = '\0';
+}
+
+bool recipes_init(struct recipes *r, struct err *e)
+{
+    *r = (struct recipes){0};
+    catalog_make(&r->catalog);
+    vocab_init(&r->texts);
+    for (size_t i = 0; i < r->catalog.n; i++) {
+        char name[64];
+        server_name(r->catalog.param[i], name);
+        if (!hash_add(&r->by_server_name, server_name_hash(name), (uint32_t)i))
+            return err_from_fault(e, fault_memory());
+    }
+    return true;
+}
+
+void recipes_free(struct recipes *r)
+{
+    shared_set_free(&r->recipe);
+    shared_set_free(&r->order);
+    shared_set_free(&r->biases);
+    shared_set_free(&r->breakers);
+    shared_set_free(&r->rules);
+    hash_free(&r->by_server_name);
+    trie_free(r->trie);
+    vocab_free(&r->texts);
+}
+
+size_t recipes_by_server_name(const struct recipes *r, const char *name)
+{
+    const uint32_t hash = server_name_hash(name);
+    size_t at = hash, i;
+    while ((i = hash_next(&r->by_server_name, hash, &at)) != HASH_NONE) {
+        char known[64];
+        server_name(r->catalog.param[i], known);
+        if (!strcmp(known, name))
+            return i;
+    }
+    return r->catalog.n;
+}
+
+const struct trie *recipes_trie(struct recipes *r)
+{
+    if (!r->trie && r->vocab)
+        r->trie = trie_new(r->vocab);
+    return r->trie;
+}
+
+void draft_begin(struct draft *d, struct recipes *r)
+{
+    *d = (struct draft){.of = r, .parts.engine = &engines[0]};
+    catalog_defaults(&r->catalog, d->parts.value);
+}
+
+void draft_begin_from(struct draft *d, struct recipes *r, const struct recipe *from)
+{
+    *d = (struct draft){.of = r, .parts = from->parts};
+    shared_keep(d->parts.order);
+    shared_keep(d->parts.biases);
+    shared_keep(d->parts.breakers);
+    shared_keep(d->parts.rules);
+}
+
+static void parts_drop(struct parts *p)
+{
+    shared_drop(p->order);
+    shared_drop(p->biases);
+    shared_drop(p->breakers);
+    shared_drop(p->rules);
+}
+
+void draft_drop(struct draft *d)
+{
+    parts_drop(&d->parts);
+}
+
+// ---- grammar
+
+static void rules_free(void *thing)
+{
+    struct rules *const r = thing;
+    grammar_free(r->grammar);
+    free(r->text);
+    free(r);
+}
+
+static struct rules *rules_new(struct recipes *of, const char *text, size_t len, struct err *e)
+{
+    struct grammar_fault fault;
+    struct rules *r = calloc(1, sizeof *r);
+    char *const copy = malloc(len + 1);
+    if (!r || !copy) {
+        free(r);
+        free(copy);
+        err_from_fault(e, fault_memory());
+        return NULL;
+    }
+    memcpy(copy, text, len);
+    copy[len] = '\0';
+    *r = (struct rules){.shared = {.key = copy, .len = len, .free = rules_free}, .text = copy, .len = len};
+    r->grammar = grammar_parse(r->text, len, of->vocab, &fault);
+    if (!r->grammar) {
+        grammar_error(&fault, e);
+        rules_free(r);
+        return NULL;
+    }
+    r = shared_add(&of->rules, &r->shared);
+    if (!r)
+        err_from_fault(e, fault_memory());
+    return r;
+}
+
+bool draft_grammar(struct draft *d, const char *text, size_t len, struct err *e)
+{
+    struct rules *rules = NULL;
+    if (text) {
+        rules = shared_find(&d->of->rules, text, len);
+        rules = rules ? rules : rules_new(d->of, text, len, e);
+    }
+    if (text && !rules)
+        return false;
+    shared_drop(d->parts.rules);
+    d->parts.rules = rules;
+    return true;
+}
+
+// ---- the recipe
+
+bool draft_random_seed(struct draft *d, struct err *e)
+{
+    uint32_t seed;
+    if (getrandom(&seed, sizeof seed, 0) != sizeof seed)
+        return err_set(e, STATUS_IO, "no random seed to be had from the system");
+    d->parts.seed = seed;
+    return true;
+}
+
+// The stages that the parts come to.
+static size_t plan(const struct draft *d, const double *value, struct choice **plan)
+{
+    const struct catalog *const c = &d->of->catalog;
+    const struct engine *const engine = d->parts.engine;
+    const struct order *const order = d->parts.order;
+    const size_t most = engine->options ? ENGINE_STAGES : order->n + PLAN_MORE;
+    *plan = calloc(most, sizeof **plan);
+    if (!*plan)
+        return 0;
+    if (!engine->options)
+        return plan_chain(order->choice, order->n, (int)value[c->mirostat], *plan);
+    const struct sampler *pipeline[ENGINE_STAGES];
+    const size_t n = engine_pipeline(engine, value[c->temp], d->parts.rules, pipeline);
+    for (size_t i = 0; i < n; i++)
+        (*plan)[i].place = sampler_place(pipeline[i]);
+    return n;
+}
+
+static size_t rounded_up(size_t n)
+{
+    const size_t align = sizeof(double) - 1;
+    return (n + align) & ~align;
+}
+
+static void recipe_free(void *thing)
+{
+    struct recipe *const r = thing;
+    parts_drop(&r->parts);
+    free(r);
+}
+
+// Fills the parameters of the stages that the plan names, which stand behind them.
+static void fill_stages(struct recipe *r, const struct catalog *c, const struct choice *plan, const double *value)
+{
+    char *params = (char *)(r->stage + r->n_stages);
+    for (size_t i = 0; i < r->n_stages; i++) {
+        const struct sampler *const s = choice_sampler(&plan[i]);
+        catalog_fill(c, plan[i].place, value, params);
+        if (plan[i].own)
+            param_store(&s->params[plan[i].param], params, plan[i].value);
+        r->stage[i] = (struct stage){s, params, &r->context};
+        params += rounded_up(s->params_size);
+    }
+}
+
+// With its own copies of all but the parts, which it takes over.
+static struct recipe *recipe_new(struct draft *d, const double *value)
+{
+    struct choice *choice;
+    const size_t n = plan(d, value, &choice);
+    size_t size = rounded_up(sizeof(struct recipe)) + n * sizeof(struct stage);
+    for (size_t i = 0; i < n; i++)
+        size += rounded_up(choice_sampler(&choice[i])->params_size);
+    struct recipe *const r = n ? calloc(1, size) : NULL;
+    if (r) {
+        r->of = d->of;
+        r->parts = d->parts;
+        r->shared = (struct shared){
+            .key = &r->parts, .len = offsetof(struct parts, value) + d->of->catalog.n * sizeof(double), .free = recipe_free};
+        r->context = (struct context){d->of->vocab, &d->parts.biases->table, &d->parts.breakers->breakers};
+        r->n_stages = n;
+        r->stage = (struct stage *)(void *)((char *)r + rounded_up(sizeof *r));
+        fill_stages(r, &d->of->catalog, choice, value);
+    }
+    free(choice);
+    return r;
+}
+
+// The texts of breakers cost a pass over the vocabulary, which only a chain with dry is to pay.
+static struct fault prepare_breakers(const struct recipe *r, struct breaker_list *list)
+{
+    if (list->ready || !recipe_runs(r, &sampler_dry))
+        return fault_none();
+    list->ready = true;
+    return breakers_find_heads(&list->breakers, r->of->vocab);
+}
+
+const struct recipe *draft_make(struct draft *d, struct err *e)
+{
+    const struct catalog *const c = &d->of->catalog;
+    struct recipe *r = shared_find(&d->of->recipe, &d->parts, offsetof(struct parts, value) + c->n * sizeof(double));
+    if (r) {
+        parts_drop(&d->parts);
+        return r;
+    }
+    double value[CATALOG_MOST];
+    memcpy(value, d->parts.value, sizeof value);
+    if (d->parts.engine->adjust)
+        d->parts.engine->adjust(c, value);
+    r = recipe_new(d, value);
+    if (!r)
+        parts_drop(&d->parts);
+    else if (prepare_breakers(r, r->parts.breakers).code)
+        recipe_free(r);
+    else if ((r = shared_add(&d->of->recipe, &r->shared)))
+        return r;
+    err_from_fault(e, fault_memory());
+    return NULL;
+}
+
+void recipe_drop(const struct recipe *recipe)
+{
+    shared_drop((void *)(uintptr_t)recipe);
+}
+
+bool recipe_runs(const struct recipe *recipe, const struct sampler *sampler)
+{
+    for (size_t i = 0; i < recipe->n_stages; i++)
+        if (recipe->stage[i].sampler == sampler && stage_enabled(&recipe->stage[i]))
+            return true;
+    return false;
+}

@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: MIT
+#include "recipe/row_params.h"
+
+#include "base/mem.h"
+#include "base/number_text.h"
+#include "cli/value.h"
+#include "out/message.h"
+#include "recipe/grammar.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// A draft, and the lists that are put together once all members are read.
+struct change {
+    struct draft draft;
+    struct bias *bias; // [n_bias] in place of those of the draft, once new_biases
+    size_t n_bias, bias_cap;
+    bool new_biases, ignore_eos;
+};
+
+// Members of requests, and of the settings that replies echo, that do not bear on which token is chosen from a row.
+static const char *const no_bearing[] = {
+    "backend_sampling",
+    "cache_prompt",
+    "chat_format",
+    "generation_prompt",
+    "grammar_triggers",
+    "id_slot",
+    "ignore_eos_default",
+    "logprobs",
+    "lora",
+    "max_completion_tokens",
+    "max_tokens",
+    "model",
+    "n_cache_reuse",
+    "n_discard",
+    "n_indent",
+    "n_keep",
+    "n_predict",
+    "n_probs",
+    "post_sampling_probs",
+    "preserved_tokens",
+    "prompt",
+    "reasoning_format",
+    "reasoning_in_content",
+    "response_fields",
+    "return_progress",
+    "return_tokens",
+    "stop",
+    "stream",
+    "stream_options",
+    "t_max_predict_ms",
+    "thinking_forced_open",
+    "timings_per_token",
+    "top_logprobs",
+    "verbose",
+};
+
+static bool wrong(const cJSON *item, const char *wanted, struct err *e)
+{
+    return err_set(e, STATUS_DATA, "params: %.60s is not %s", item->string, wanted);
+}
+
+// What is an error of options is one of the row here.
+static bool blame(struct err *e)
+{
+    if (e->status != STATUS_USAGE)
+        return false;
+    e->status = STATUS_DATA;
+    return err_prefix(e, "params");
+}
+
+// A number as the messages show it.
+static const char *number_as_typed(double v, char text[NUMBER_TEXT])
+{
+    if (v != floor(v) || fabs(v) >= 1e15)
+        return number_text((float)v, text);
+    snprintf(text, NUMBER_TEXT, "%" PRId64, (int64_t)v);
+    return text;
+}
+
+// Holds a number against the server's range.
+static bool server_range(const struct param *row, const char *name, double *v, struct err *e)
+{
+    const double low = row->request.low, high = row->request.high;
+    if (row->request.rule == SERVER_TAKES_ALL || (*v >= low && *v <= high))
+        return true;
+    if (row->request.rule == SERVER_CLAMPS)
+        *v = fmin(fmax(*v, low), high);
+    else if (row->request.rule == SERVER_TAKES_DEFAULT)
+        *v = row->def;
+    else if (high == INFINITY)
+        return err_set(e, STATUS_DATA, "params: %s must be at least %g", name, low);
+    else
+        return err_set(e, STATUS_DATA, "params: %s must be between %g and %g", name, low, high);
+    return true;
+}
+
+static bool set_number(struct change *ch, size_t number, const cJSON *item, struct err *e)
+{
+    const struct param *const row = ch->draft.of->catalog.param[number];
+    double v = item->valuedouble, *const value = &ch->draft.parts.value[number];
+    char text[NUMBER_TEXT];
+    if (row->type == PARAM_FLAG) {
+        *value = cJSON_IsTrue(item);
+        return cJSON_IsBool(item) || wrong(item, "true or false", e);
+    }
+    if (!cJSON_IsNumber(item))
+        return wrong(item, "a number", e);
+    return server_range(row, item->string, &v, e) && (value_check(row, v, number_as_typed(v, text), value, e) || blame(e));
+}
+
+static bool read_seed(const cJSON *item, struct change *ch, struct err *e)
+{
+    char text[NUMBER_TEXT];
+    uint32_t seed;
+    if (!cJSON_IsNumber(item))
+        return wrong(item, "a number", e);
+    if (!value_seed(number_as_typed(item->valuedouble, text), &seed, e))
+        return blame(e);
+    ch->draft.parts.seed = seed;
+    return true;
+}
+
+static bool read_ignore_eos(const cJSON *item, struct change *ch, struct err *e)
+{
+    ch->ignore_eos = cJSON_IsTrue(item);
+    return cJSON_IsBool(item) || wrong(item, "true or false", e);
+}
+
+// The samplers' names, or letters.
+static bool read_samplers(const cJSON *item, struct change *ch, struct err *e)
+{
+    size_t len = 1;
+    const cJSON *name;
+    if (cJSON_IsString(item))
+        return draft_samplers(&ch->draft, item->valuestring, true, e) || blame(e);
+    if (!cJSON_IsArray(item))
+        return wrong(item, "an array of names or a string of letters", e);
+    cJSON_ArrayForEach(name, item)
+    {
+        if (!cJSON_IsString(name) || strchr(name->valuestring, ';'))
+            return wrong(item, "an array of names or a string of letters", e);
+        len += strlen(name->valuestring) + 1;
+    }
+    char *const text = malloc(len), *at = text;
+    if (!text)
+        return err_from_fault(e, fault_memory());
+    *at = '\0';
+    cJSON_ArrayForEach(name, item) at = stpcpy(stpcpy(at, at == text ? "" : ";"), name->valuestring);
+    const bool ok = draft_samplers(&ch->draft, text, false, e) || blame(e);
+    free(text);
+    return ok;
+}
+
+static bool add_bias(const cJSON *item, const cJSON *token, const cJSON *amount, struct change *ch, struct err *e)
+{
+    const char *const text = cJSON_GetStringValue(token);
+    const bool ban = cJSON_IsFalse(amount);
+    struct bias bias = {.bias = ban ? -INFINITY : 0.0f};
+    if ((!ban && !cJSON_IsNumber(amount)) || (!text && !cJSON_IsNumber(token)))
+        return wrong(item, "a list of pairs of a token and a bias", e);
+    if (!text && !(token->valuedouble >= 0 && token->valuedouble <= INT32_MAX && token->valuedouble == floor(token->valuedouble)))
+        return wrong(item, "a list of pairs of a token and a bias", e);
+    if (!ban)
+        bias.bias = (float)amount->valuedouble;
+    if (bias.bias == INFINITY) {
+        if (text)
+            err_set(e, STATUS_USAGE, "--logit-bias: '\"%.100s\"+inf': only -inf is an infinite bias", text);
+        else
+            err_set(e, STATUS_USAGE, "--logit-bias: '%.0f+inf': only -inf is an infinite bias", token->valuedouble);
+        return blame(e);
+    }
+    if (text && !recipes_find_token(ch->draft.of, text, strlen(text), &bias.id, e))
+        return blame(e);
+    if (!text)
+        bias.id = (uint32_t)token->valuedouble;
+    if (!mem_grow(&ch->bias, &ch->bias_cap, ch->n_bias + 1, sizeof bias))
+        return err_from_fault(e, fault_memory());
+    ch->bias[ch->n_bias++] = bias;
+    return true;
+}
+
+// Forms: [[token, bias], ...], {"token": bias, ...}, and the echo [{"token": id, "bias": b}, ...]. Replaces what there was.
+static bool read_biases(const cJSON *item, struct change *ch, struct err *e)
+{
+    const cJSON *entry;
+    if (!cJSON_IsArray(item) && !cJSON_IsObject(item))
+        return wrong(item, "a list of pairs of a token and a bias", e);
+    ch->n_bias = 0;
+    ch->new_biases = true;
+    cJSON_ArrayForEach(entry, item)
+    {
+        cJSON key = {.type = cJSON_String, .valuestring = entry->string};
+        const cJSON *token = &key, *amount = entry;
+        if (cJSON_IsArray(item)) {
+            token = cJSON_IsArray(entry) ? cJSON_GetArrayItem(entry, 0) : cJSON_GetObjectItemCaseSensitive(entry, "token");
+            amount = cJSON_IsArray(entry) ? cJSON_GetArrayItem(entry, 1) : cJSON_GetObjectItemCaseSensitive(entry, "bias");
+        } else if (*entry->string && strspn(entry->string, "0123456789") == strlen(entry->string)) {
+            key = (cJSON){.type = cJSON_Number, .valuedouble = strtod(entry->string, NULL)};
+        }
+        if (!add_bias(item, token, amount, ch, e))
+            return false;
+    }
+    return true;
+}
+
+// Texts as they are: the server knows no escapes but those of JSON.
+static bool read_breakers(const cJSON *item, struct change *ch, struct err *e)
+{
+    const cJSON *text;
+    if (!cJSON_IsArray(item) || !item->child)
+        return wrong(item, "a list of texts", e);
+    struct piece *const piece = calloc((size_t)cJSON_GetArraySize(item), sizeof *piece);
+    bool ok = piece || err_from_fault(e, fault_memory());
+    size_t n = 0;
+    for (text = item->child; ok && text; text = text->next) {
+        const char *const s = cJSON_GetStringValue(text);
+        if (!s)
+            ok = wrong(item, "a list of texts", e);
+        else if (!strcmp(s, "none"))
+            n = 0;
+        else if (!*s)
+            message_warn("--%s: an empty breaker is left out", "dry-sequence-breaker");
+        else
+            piece[n++] = (struct piece){(const unsigned char *)s, strlen(s)};
+    }
+    ok = ok && draft_breakers(&ch->draft, piece, n, NULL, 0, e);
+    free(piece);
+    return ok;
+}
+
+static bool need_vocab(const struct change *ch, struct err *e)
+{
+    if (ch->draft.of->vocab)
+        return true;
+    err_set(e, STATUS_USAGE, "a grammar needs --vocab");
+    return blame(e);
+}
+
+// An empty grammar is none.
+static bool read_grammar(const cJSON *item, struct change *ch, struct err *e)
+{
+    if (!cJSON_IsString(item))
+        return wrong(item, "a string", e);
+    if (!*item->valuestring)
+        return draft_grammar_given(&ch->draft, GRAMMAR_NONE, NULL, e);
+    return need_vocab(ch, e) && (draft_grammar_given(&ch->draft, GRAMMAR_TEXT, item->valuestring, e) || blame(e));
+}
+
+static bool read_schema(const cJSON *item, struct change *ch, struct err *e)
+{
+    char *const text = cJSON_PrintUnformatted(item);
+    const bool ok =
+        text ? draft_grammar_given(&ch->draft, GRAMMAR_SCHEMA, text, e) || blame(e) : err_from_fault(e, fault_memory());
+    free(text);
+    return ok && need_vocab(ch, e);
+}
+
+static bool read_lazy(const cJSON *item, struct change *ch, struct err *e)
+{
+    return cJSON_IsFalse(item) || wrong(item, "false; no other is supported", e);
+}
+
+// Members that are no samplers' parameters.
+static const struct member {
+    const char *name, *option; // that engines have or have not; NULL: all have it
+    bool (*read)(const cJSON *item, struct change *ch, struct err *e);
+} members[] = {
+    {"seed", NULL, read_seed},
+    {"samplers", "samplers", read_samplers},
+    {"logit_bias", "logit-bias", read_biases},
+    {"ignore_eos", "ignore-eos", read_ignore_eos},
+    {"dry_sequence_breakers", "dry-sequence-breaker", read_breakers},
+    {"grammar", "grammar", read_grammar},
+    {"json_schema", "json-schema", read_schema},
+    {"grammar_lazy", NULL, read_lazy},
+};
+
+static bool engine_knows(const cJSON *item, const char *option, const struct change *ch, struct err *e)
+{
+    const struct engine *const engine = ch->draft.parts.engine;
+    return !option || engine_has(engine, option, strlen(option)) ||
+           err_set(e, STATUS_DATA, "params: engine %s has no stage for %s", engine->name, item->string);
+}
+
+static bool read_member(const cJSON *item, struct change *ch, struct err *e)
+{
+    const struct catalog *const c = &ch->draft.of->catalog;
+    if (cJSON_IsNull(item))
+        return true;
+    const size_t number = recipes_by_server_name(ch->draft.of, item->string);
+    if (number < c->n)
+        return engine_knows(item, c->param[number]->flag, ch, e) && set_number(ch, number, item, e);
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++)
+        if (!strcmp(item->string, members[i].name))
+            return engine_knows(item, members[i].option, ch, e) && members[i].read(item, ch, e);
+    for (size_t i = 0; i < sizeof no_bearing / sizeof *no_bearing; i++)
+        if (!strcmp(item->string, no_bearing[i]))
+            return true;
+    return err_set(e, STATUS_DATA, "params: unknown parameter '%.60s'", item->string);
+}
+
+static bool read_members(struct change *ch, const cJSON *params, struct err *e)
+{
+    const char *const grammar = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(params, "grammar"));
+    for (const cJSON *item = params->child; item; item = item->next) {
+        const bool outdone = grammar && *grammar && !strcmp(item->string, "json_schema"); // the server's order, too
+        if (!outdone && !read_member(item, ch, e))
+            return false;
+    }
+    return true;
+}
+
+// The biases once all is known that bears on them.
+static bool settle_biases(struct change *ch, struct err *e)
+{
+    const struct biases *const old = ch->draft.parts.biases;
+    if (!ch->new_biases && ch->ignore_eos == old->ignore_eos)
+        return true;
+    return draft_biases(&ch->draft, ch->new_biases ? ch->bias : old->bias, ch->new_biases ? ch->n_bias : old->n_given,
+                        ch->ignore_eos, e) ||
+           blame(e);
+}
+
+const struct recipe *recipe_with_params(struct recipes *r, const struct recipe *from, const cJSON *params, struct err *e)
+{
+    struct change ch = {.ignore_eos = from->parts.biases->ignore_eos};
+    draft_begin_from(&ch.draft, r, from);
+    const bool ok = read_members(&ch, params, e) && settle_biases(&ch, e) &&
+                    (ch.draft.parts.seed != UINT32_MAX || draft_random_seed(&ch.draft, e));
+    free(ch.bias);
+    if (ok)
+        return draft_make(&ch.draft, e);
+    draft_drop(&ch.draft);
+    return NULL;
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+// What is said of a row: its record with the candidates that are left, what each stage did to it, and its statistics. An observer looks
+// at the candidate store before the chain, after each stage and at the end, and changes nothing.
+#ifndef SAMPL_RUN_OBSERVE_H
+#define SAMPL_RUN_OBSERVE_H
+
+#include "out/output.h"
+#include "run/job.h"
+#include "run/stats.h"
+#include "sample/distribution.h"
+
+// What a row came to, with the memory that its record points to. A zeroed struct is an empty result.
+struct result {
+    struct record record;
+    struct row_stats stats; // with --stats
+    bool ok;
+    struct err e; // unless ok
+    bool bad;     // the error is the row's own: the chain has passed over it and stands where it stands after a good one
+
+    struct ranked *ranked;
+    struct trace_line *line;
+    float *values;
+    size_t ranked_cap, line_cap, values_cap;
+};
+
+void result_free(struct result *res);
+
+// One thread's scratch. A zeroed struct is empty.
+struct observer {
+    // --trace
+    struct trace_line *line; // [n_lines] one a stage, after one for the grammar if there is one
+    size_t n_lines, line_cap, first;
+    float *logit;            // [n_row] after the newest stage, in the row's order; -inf for what is gone or masked
+    double *earlier, *later; // [n_row] probabilities around the newest stage
+    size_t logit_cap, earlier_cap, later_cap;
+
+    // --stats
+    float *before, *after; // [n_row] logits before the chain, in the row's order; after it
+    uint32_t *place;       // in that order, of each candidate of a sparse row
+    size_t before_cap, after_cap, place_cap;
+    struct softmax softmax; // of before
+};
+
+void observer_free(struct observer *o);
+
+// A row is loaded, before the grammar and the chain.
+struct fault observe_before(struct observer *o, const struct job *j, const struct recipe *recipe, const struct cand *c);
+
+// With --trace: the grammar's mask is on the row; and a stage has run (a chain_watch_fn; arg is the observer).
+struct fault observe_grammar(struct observer *o, const struct cand *c);
+struct fault observe_stage(void *arg, size_t stage, struct cand *c);
+
+// The chain has run: fills in the record and the statistics. known: the token that follows the row, if that was known beforehand, or -1.
+struct fault observe_after(struct observer *o, const struct job *j, struct cand *c, int64_t known, struct result *res);
+
+#endif

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+#include "samplers/engine.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+#define GRAMMAR "grammar,grammar-file,json-schema,json-schema-file"
+
+static void clamp(const struct catalog *c, double *value, const char *flag, double low, double high)
+{
+    double *const v = &value[catalog_find(c, flag, strlen(flag))];
+    *v = fmin(fmax(*v, low), high);
+}
+
+static void adjust_ollama(const struct catalog *c, double *value)
+{
+    double *const temp = &value[c->temp];
+    *temp = *temp > 0.0 ? fmax(*temp, (double)1e-7f) : 0.0;
+    clamp(c, value, "top-p", 0.0, 1.0);
+    clamp(c, value, "min-p", 0.0, 1.0);
+}
+
+// clang-format off
+const struct engine engines[] = {
+    {"llama"},
+    {"ollama", .defaults = {{"top-p", 0.9f}, {"min-p", 0}}, .options = "temp,top-k,top-p,min-p," GRAMMAR, .adjust = adjust_ollama,
+     .stage = {{&sampler_greedy, ENGINE_COLD}, {&sampler_top_k, ENGINE_HOT}, {&sampler_sort, ENGINE_HOT},
+               {&sampler_temperature, ENGINE_HOT}, {&sampler_softmax_rank, ENGINE_HOT}, {&sampler_top_p_above, ENGINE_HOT},
+               {&sampler_min_p_cut, ENGINE_HOT}, {&sampler_draw_pcg, ENGINE_HOT}}},
+    {"akunu", .defaults = {{"temp", 0}, {"top-k", 0}, {"top-p", 1}, {"min-p", 0}},
+     .options = "temp,top-k,top-p,min-p,repeat-penalty,repeat-last-n," GRAMMAR, .masks_first = true,
+     .stage = {{&sampler_round_f16, ENGINE_FREE}, {&sampler_repeat_each, ENGINE_FREE}, {&sampler_greedy, ENGINE_COLD},
+               {&sampler_scale, ENGINE_HOT}, {&sampler_softmax_id, ENGINE_HOT}, {&sampler_top_k_prob, ENGINE_HOT},
+               {&sampler_min_p_cut, ENGINE_HOT}, {&sampler_top_p_reach, ENGINE_HOT}, {&sampler_draw_mt, ENGINE_HOT}}},
+    {"akunu-gpu", .defaults = {{"temp", 0}, {"top-k", 0}, {"top-p", 1}, {"min-p", 0}}, .options = "temp,top-k,top-p,min-p",
+     .stage = {{&sampler_round_f16}, {&sampler_greedy, ENGINE_COLD}, {&sampler_top_k, ENGINE_HOT}, {&sampler_top_p, ENGINE_HOT},
+               {&sampler_min_p, ENGINE_HOT}, {&sampler_gumbel, ENGINE_HOT}}},
+    {"batch", .defaults = {{"temp", 0}, {"top-k", 0}, {"top-p", 1}}, .options = "repeat-penalty,repeat-last-n,temp,top-k,top-p",
+     .stage = {{&sampler_penalties}, {&sampler_temperature}, {&sampler_top_k}, {&sampler_top_p}, {&sampler_dist}}},
+    {NULL},
+};
+// clang-format on
+
+const struct engine *engine_by_name(const char *name)
+{
+    for (const struct engine *engine = engines; engine->name; engine++)
+        if (!strcmp(engine->name, name))
+            return engine;
+    return NULL;
+}
+
+bool engine_has(const struct engine *engine, const char *name, size_t len)
+{
+    if (!engine->options)
+        return true;
+    for (const char *at = engine->options; *at; at += strspn(at, ",")) {
+        const size_t word = strcspn(at, ",");
+        if (word == len && !strncmp(at, name, len))
+            return true;
+        at += word;
+    }
+    return false;
+}
+
+size_t engine_pipeline(const struct engine *engine, double temp, bool grammar, const struct sampler **to)
+{
+    assert(engine->options);
+    const unsigned never = (temp > 0.0 ? ENGINE_COLD : ENGINE_HOT) | (grammar ? ENGINE_FREE : 0u);
+    size_t n = 0;
+    for (const struct engine_stage *stage = engine->stage; stage->sampler; stage++)
+        if (!(stage->when & never))
+            to[n++] = stage->sampler;
+    return n;
+}

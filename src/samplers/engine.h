@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+// Engines: the fixed pipelines of other programs, as data. Each is a row of a table: the stages in order, the options that it has
+// stages for, and the defaults that differ from llama.cpp's. sampl-engines(7) describes them.
+#ifndef SAMPL_SAMPLERS_ENGINE_H
+#define SAMPL_SAMPLERS_ENGINE_H
+
+#include "samplers/list.h"
+
+enum { ENGINE_STAGES = 12, ENGINE_DEFAULTS = 6 };
+
+// When a stage is part of the pipeline; 0: always.
+enum engine_when {
+    ENGINE_HOT = 1,  // the temperature is above 0
+    ENGINE_COLD = 2, // it is not
+    ENGINE_FREE = 4, // no grammar constrains the output
+};
+
+struct engine {
+    const char *name;
+    struct engine_default {
+        const char *flag; // NULL after the last
+        double value;
+    } defaults[ENGINE_DEFAULTS];
+    const char *options; // the options of the chain that it listens to, comma-separated, besides the seed; NULL: all
+    void (*adjust)(const struct catalog *c, double *value); // brings parameters into the engine's ranges; NULL: nothing to do
+    bool masks_first; // a grammar's mask is applied before the chain runs, not only when the chosen token does not fit
+    struct engine_stage {
+        const struct sampler *sampler; // NULL after the last
+        unsigned when;
+    } stage[ENGINE_STAGES];
+};
+
+// Rows end with a NULL name. The first is llama, which has no stages of its own: its chain is what --samplers says.
+extern const struct engine engines[];
+#define ENGINE_NAMES "llama,ollama,akunu,akunu-gpu,batch"
+
+// NULL: none.
+const struct engine *engine_by_name(const char *name);
+
+// Does it listen to the option called name, len characters long?
+bool engine_has(const struct engine *engine, const char *name, size_t len);
+
+// The samplers of its pipeline with this temperature, in order; the last one is the selector. Not for llama. to has room for ENGINE_STAGES.
+// grammar: a grammar constrains the output. Returns how many.
+size_t engine_pipeline(const struct engine *engine, double temp, bool grammar, const struct sampler **to);
+
+#endif

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+#include "samplers/list.h"
+
+#include <assert.h>
+#include <ctype.h>
+#include <string.h>
+
+const struct sampler *const samplers[] = {
+#define SAMPLER(name) &sampler_##name,
+#include "samplers/list.def"
+#undef SAMPLER
+    NULL,
+};
+
+// Parameters that say which stages there are, and belong to none.
+static const struct param of_the_plan[] = {
+    {"mirostat", "mirostat version 1 or 2 in place of the chain; 0: off", .type = PARAM_INT, RANGE(0, 2), .metavar = "N",
+     CLAMPED(0, 2)},
+};
+
+// Does name, len characters read loosely, spell the word that ends at a comma or the end of the string?
+static bool spells(const char *name, size_t len, const char *word)
+{
+    size_t i = 0;
+    for (; *word && *word != ','; word++) {
+        if (*word == '_')
+            continue;
+        while (i < len && (name[i] == '_' || name[i] == '-'))
+            i++;
+        if (i == len || tolower((unsigned char)name[i++]) != *word)
+            return false;
+    }
+    return i == len;
+}
+
+static bool has_name(const struct sampler *s, const char *name, size_t len)
+{
+    if (spells(name, len, s->name))
+        return true;
+    for (const char *alias = s->aliases; alias; alias = strchr(alias, ',') ? strchr(alias, ',') + 1 : NULL)
+        if (spells(name, len, alias))
+            return true;
+    return false;
+}
+
+const struct sampler *sampler_by_name(const char *name, size_t len)
+{
+    for (size_t i = 0; samplers[i]; i++)
+        if (!samplers[i]->internal && has_name(samplers[i], name, len))
+            return samplers[i];
+    return NULL;
+}
+
+const struct sampler *sampler_by_letter(char letter)
+{
+    for (size_t i = 0; samplers[i]; i++)
+        if (samplers[i]->letter && samplers[i]->letter == letter)
+            return samplers[i];
+    return NULL;
+}
+
+size_t sampler_place(const struct sampler *s)
+{
+    size_t place = 0;
+    while (samplers[place] != s) {
+        assert(samplers[place]);
+        place++;
+    }
+    return place;
+}
+
+size_t catalog_find(const struct catalog *c, const char *flag, size_t len)
+{
+    size_t i = 0;
+    while (i < c->n && (strncmp(c->param[i]->flag, flag, len) != 0 || c->param[i]->flag[len]))
+        i++;
+    return i;
+}
+
+static size_t number_of(const struct catalog *c, const char *flag)
+{
+    const size_t number = catalog_find(c, flag, strlen(flag));
+    assert(number < c->n); // some sampler describes it
+    return number;
+}
+
+// Takes in a parameter that is described here and nowhere before.
+static void take(struct catalog *c, const struct param *row)
+{
+    if (!row->help || catalog_find(c, row->flag, strlen(row->flag)) < c->n)
+        return;
+    assert(c->n < CATALOG_MOST);
+    c->param[c->n++] = row;
+}
+
+void catalog_make(struct catalog *c)
+{
+    *c = (struct catalog){0};
+    for (size_t i = 0; samplers[i]; i++)
+        for (const struct param *row = samplers[i]->params; row && row->flag; row++)
+            take(c, row);
+    for (size_t i = 0; i < sizeof of_the_plan / sizeof *of_the_plan; i++)
+        take(c, &of_the_plan[i]);
+    for (size_t i = 0; samplers[i]; i++) {
+        assert(i < CATALOG_SAMPLERS);
+        const struct param *const rows = samplers[i]->params;
+        for (size_t k = 0; rows && rows[k].flag; k++) {
+            assert(k < CATALOG_PARAMS);
+            c->number[i][k] = (unsigned char)number_of(c, rows[k].flag);
+            assert(rows[k].type == c->param[c->number[i][k]]->type);
+        }
+    }
+    c->mirostat = number_of(c, "mirostat");
+    c->temp = number_of(c, "temp");
+}
+
+const char *catalog_heading(const struct catalog *c, size_t number)
+{
+    assert(number < c->n);
+    for (size_t i = 0; samplers[i]; i++)
+        for (const struct param *row = samplers[i]->params; row && row->flag; row++)
+            if (row == c->param[number])
+                return samplers[i]->heading;
+    return NULL;
+}
+
+double param_value(const struct param *row, double value)
+{
+    return row->type == PARAM_FLOAT ? (double)(float)value : value;
+}
+
+void catalog_defaults(const struct catalog *c, double *value)
+{
+    for (size_t i = 0; i < c->n; i++)
+        value[i] = param_value(c->param[i], c->param[i]->def);
+}
+
+void catalog_fill(const struct catalog *c, size_t place, const double *value, void *params)
+{
+    const struct param *const rows = samplers[place]->params;
+    for (size_t k = 0; rows && rows[k].flag; k++)
+        param_store(&rows[k], params, value[c->number[place][k]]);
+}
