@@ -1,5 +1,10 @@
 # SPDX-License-Identifier: MIT
-# errors.perl TABLE SOURCE...: names each message of the sources that no row of the table expects.
+# errors.perl TABLE SOURCE...: names each message of the sources that no row of the table expects. Messages are
+#   - the format strings of err_set, err_prefix, message_warn and message_note;
+#   - where formats are kept in a table: every string in the initializer of an array whose name ends in "messages",
+#         static const struct { enum status status; const char *format; } messages[] = {
+#             [FAULT_NAN] = {STATUS_DATA, "logit %" PRIu64 " is NaN"}, ...
+#     so that such a table holds no other strings. The call itself then takes a variable named `format`, or a member of that name.
 use strict;
 use warnings;
 
@@ -37,6 +42,16 @@ sub pattern_of {
         split /(?<!%)%[-+ #0]*(?:\d+|\*)?(?:\.(?:\d+|\*))?[hlzjt]*[a-zA-Z]/, $_[0], -1;
 }
 
+my %frame = (set => ['(?:^|: )', '$'], prefix => ['(?:^|: )', ': '], warn => ['^warning: ', '$'], note => ['^note: ', '$']);
+
+sub expect_message {
+    my ($source, $line, $format, $call) = @_;
+    my ($before, $after) = @{$frame{$call}};
+    my $whole = $before . pattern_of($format) . $after;
+    if (exists $unreachable{$format}) { $unreachable{$format} = 0 }
+    elsif (!grep { $_ =~ $whole } @expected) { complain("$source:$line: nothing expects \"$format\"") }
+}
+
 for my $source (@sources) {
     my $text = slurp($source);
     while ($text =~ /\b(?:err|message)_(set|prefix|warn|note)\s*\(/g) {
@@ -44,15 +59,18 @@ for my $source (@sources) {
         if ($text =~ /\G([^";{}]*)($string(?:$string|\s|\bPRI\w+)*)(?=[,)])/gc) {
             my ($before, $format) = ($1, text_of($2));
             complain("$source:$line: a choice of formats; write two calls") if $before =~ /\?/;
-            my $p = pattern_of($format);
-            my $whole = $call eq 'prefix' ? qr/(?:^|: )$p: / : $call eq 'warn' ? qr/^warning: $p$/ : $call eq 'note' ? qr/^note: $p$/ : qr/(?:^|: )$p$/;
-            if (exists $unreachable{$format}) {
-                $unreachable{$format} = 0;
-                next;
-            }
-            complain("$source:$line: nothing expects \"$format\"") if !grep { $_ =~ $whole } @expected;
+            expect_message($source, $line, $format, $call);
         } elsif ($text !~ /\G(?:[^;{]*\bformat\b|\.\.\.)/gc) {
             complain("$source:$line: the format of $call is not a string");
+        }
+    }
+    # Tables of formats.
+    while ($text =~ /\b\w*messages\[\w*\]\s*=\s*\{/g) {
+        my $depth = 1;
+        while ($depth && $text =~ /\G[^"'{}]*(?:($string(?:$string|\s|\bPRI\w+)*)|('(?:\\.|[^'])+')|([{}]))/gc) {
+            my ($format, $brace, $line) = ($1, $3, 1 + (substr($text, 0, $-[0]) =~ tr/\n//));
+            $depth += $brace eq '{' ? 1 : -1 if defined $brace;
+            expect_message($source, $line, text_of($format), 'set') if defined $format;
         }
     }
     # What goes into "cannot %s" and "where JSON wants %s".

@@ -32,8 +32,8 @@ lower() {
     for folder in $LOWER; do ls "$folder"/*.[ch]; done
 }
 
-# Two files make text in memory, with snprintf.
-WRITERS='base/err.c|base/number_text.c'
+# Three files make text in memory, with snprintf.
+WRITERS='base/err.c|base/number_text.c|base/builder.c'
 
 @test "what is below cli, in and out does no input or output and never ends the program" {
     # shellcheck disable=SC2046

@@ -58,3 +58,7 @@ load helper
 @test "the hash table finds what was added and not removed" {
     run -0 "$UNITS/hash_check"
 }
+
+@test "range sets, UTF-8, growing texts and maps of ids do what the obvious way does" {
+    run -0 "$UNITS/base_check"
+}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "base/err.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -41,32 +42,26 @@ int err_clip(const char *text, int most)
 
 bool err_from_fault(struct err *e, struct fault fault)
 {
-    switch (fault.code) {
-    case FAULT_MEMORY:
-        return err_set(e, STATUS_IO, "out of memory");
-    case FAULT_NAN:
-        return err_set(e, STATUS_DATA, "logit %" PRIu64 " is NaN", fault.at);
-    case FAULT_INFINITE:
-        return err_set(e, STATUS_DATA, "logit %" PRIu64 " is +inf", fault.at);
-    case FAULT_ALL_MASKED:
-        return err_set(e, STATUS_DATA, "no finite logit");
-    case FAULT_NOTHING_LEFT:
-        return err_set(e, STATUS_DATA, "the chain masked every token");
-    case FAULT_OVERFLOW:
-        return err_set(e, STATUS_DATA, "the chain drove the logit of token %" PRIu64 " out of range", fault.at);
-    case FAULT_GRAMMAR:
-        return err_set(e, STATUS_DATA, "the grammar can match in too many ways at once");
-    case FAULT_F16:
-        return err_set(e, STATUS_DATA, "logit %" PRIu64 " is too large for f16, which the engine reads", fault.at);
-    case FAULT_BIAS_ID:
-        return err_set(e, STATUS_DATA, "--logit-bias names token %" PRIu64 ", which is not in the vocabulary", fault.at);
-    case FAULT_NO_SIZE:
-        return err_set(e, STATUS_DATA,
-                       "a distribution covers the whole vocabulary, whose size a sparse row does not tell; give --n-vocab");
-    case FAULT_NO_EOT:
-        return err_set(e, STATUS_DATA, "infill is left without text, and the vocabulary has no token to end the turn");
-    case FAULT_NONE:
-        break;
-    }
-    return true;
+    static const struct {
+        enum status status;
+        const char *format; // of fault.at, where it tells a number
+    } messages[] = {
+        [FAULT_MEMORY] = {STATUS_IO, "out of memory"},
+        [FAULT_NAN] = {STATUS_DATA, "logit %" PRIu64 " is NaN"},
+        [FAULT_INFINITE] = {STATUS_DATA, "logit %" PRIu64 " is +inf"},
+        [FAULT_ALL_MASKED] = {STATUS_DATA, "no finite logit"},
+        [FAULT_NOTHING_LEFT] = {STATUS_DATA, "the chain masked every token"},
+        [FAULT_OVERFLOW] = {STATUS_DATA, "the chain drove the logit of token %" PRIu64 " out of range"},
+        [FAULT_GRAMMAR] = {STATUS_DATA, "the grammar can match in too many ways at once"},
+        [FAULT_F16] = {STATUS_DATA, "logit %" PRIu64 " is too large for f16, which the engine reads"},
+        [FAULT_BIAS_ID] = {STATUS_DATA, "--logit-bias names token %" PRIu64 ", which is not in the vocabulary"},
+        [FAULT_NO_EOT] = {STATUS_DATA, "infill is left without text, and the vocabulary has no token to end the turn"},
+        [FAULT_NO_SIZE] = {STATUS_DATA, "a distribution covers the whole vocabulary, whose size a sparse row does not tell; "
+                                        "give --n-vocab"},
+    };
+    assert((size_t)fault.code < sizeof messages / sizeof *messages);
+    if (!fault.code)
+        return true;
+    const char *const format = messages[fault.code].format;
+    return err_set(e, messages[fault.code].status, format, fault.at);
 }

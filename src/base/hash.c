@@ -71,6 +71,13 @@ void hash_remove(struct hash_table *t, uint32_t hash, uint32_t item)
     t->n--;
 }
 
+void hash_clear(struct hash_table *t)
+{
+    if (t->n)
+        memset(t->slot, 0, t->slots * sizeof *t->slot);
+    t->n = 0;
+}
+
 void hash_renumber(struct hash_table *t, uint32_t hash, uint32_t item, uint32_t to)
 {
     t->slot[find(t, hash, item)].item = to + 1;
@@ -90,10 +97,4 @@ uint32_t hash_bytes(const void *p, size_t n)
         h ^= h >> 47;
     }
     return (uint32_t)(h ^ h >> 29);
-}
-
-// The middle bits of id * 2^64/phi.
-uint32_t hash_id(uint32_t id)
-{
-    return (uint32_t)(id * UINT64_C(0x9e3779b97f4a7c15) >> 32);
 }

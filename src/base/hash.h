@@ -35,6 +35,9 @@ bool hash_add(struct hash_table *t, uint32_t hash, uint32_t item);
 // Takes out a number that was added under this hash.
 void hash_remove(struct hash_table *t, uint32_t hash, uint32_t item);
 
+// Takes out all numbers. Costs O(slots), which are as many as the most numbers that were ever there ask for.
+void hash_clear(struct hash_table *t);
+
 // Makes the number that was added under this hash another one.
 void hash_renumber(struct hash_table *t, uint32_t hash, uint32_t item, uint32_t to);
 
@@ -51,7 +54,22 @@ static inline size_t hash_next(const struct hash_table *t, uint32_t hash, size_t
     return HASH_NONE;
 }
 
+// hash_add behind a search that hash_next ended with HASH_NONE, which left *at where the number goes.
+static inline bool hash_add_at(struct hash_table *t, uint32_t hash, uint32_t item, size_t at)
+{
+    if (2 * (t->n + 1) > t->slots)
+        return hash_add(t, hash, item);
+    t->slot[(at - 1) & (t->slots - 1)] = (struct hash_slot){hash, item + 1};
+    t->n++;
+    return true;
+}
+
 uint32_t hash_bytes(const void *p, size_t n); // n bytes
-uint32_t hash_id(uint32_t id);                // runs and multiples alike are spread
+
+// The middle bits of id * 2^64/phi, which spread runs and multiples alike.
+static inline uint32_t hash_id(uint32_t id)
+{
+    return (uint32_t)(id * UINT64_C(0x9e3779b97f4a7c15) >> 32);
+}
 
 #endif

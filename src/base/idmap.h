@@ -4,20 +4,17 @@
 #ifndef SAMPL_BASE_IDMAP_H
 #define SAMPL_BASE_IDMAP_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "base/hash.h"
 
-#define IDMAP_NONE SIZE_MAX
-
-struct idmap {
-    uint32_t *id;   // [n] the ids, by number
-    size_t n, cap;  // ids held; room in id
-    uint32_t *slot; // [slots] open addressing: number + 1, 0 when free
-    size_t slots;   // a power of two, at least 2 * n; 0 before the first id
-};
+#define IDMAP_NONE HASH_NONE
 
 // A zeroed struct is an empty map.
+struct idmap {
+    uint32_t *id;  // [n] the ids, by number
+    size_t n, cap; // ids held; room in id
+    struct hash_table numbers;
+};
+
 void idmap_free(struct idmap *m);
 
 // Forgets every id and keeps the memory.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// UTF-8, character by character (RFC 3629).
+// The characters of texts: UTF-8 (RFC 3629), hexadecimal digits, and what JSON writes for a character.
 #ifndef SAMPL_BASE_UTF8_H
 #define SAMPL_BASE_UTF8_H
 
@@ -25,5 +25,23 @@ static inline size_t utf8_decode(const unsigned char *p, size_t len, uint32_t *p
     *point = c;
     return n;
 }
+
+// The opposite, for any number below 2^21, whether it is a character or not. Returns how many bytes of `to` it takes, 1 to 4.
+size_t utf8_encode(unsigned char to[4], uint32_t point);
+
+// The value of a hexadecimal digit in either case, or -1.
+static inline int hex_value(unsigned char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    c |= 0x20;
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+#define JSON_CHARACTER 6 // bytes that a character may take in a JSON string
+
+// What a JSON string holds for the first character of p[0..len), len > 0: the character itself, or an escape if it is a quote, a
+// backslash or a control character; for a byte that is not UTF-8 it is U+FFFD. Returns how many bytes of `to` it takes; *taken: of p.
+size_t json_escape(char to[JSON_CHARACTER], const unsigned char *p, size_t len, size_t *taken);
 
 #endif

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+// Text that grows. What goes wrong sticks, so that a writer adds all it has and looks once, at the end: when memory is short, `failed` is
+// set; when a text would grow beyond `most`, `full` is. Either way the text keeps what it had, and nothing is added any more.
+#ifndef SAMPL_BASE_BUILDER_H
+#define SAMPL_BASE_BUILDER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+// A zeroed struct is an empty text without a limit; `most` may be set before the first addition.
+struct builder {
+    char *text;  // [len], and a NUL behind it; NULL before the first addition. free() it, or call builder_free
+    size_t len;  // in bytes
+    size_t cap;  // room at text
+    size_t most; // that len may come to; 0: no limit
+    bool failed, full;
+};
+
+void builder_free(struct builder *b);
+
+// Empties the text and keeps its memory and its limit.
+void builder_clear(struct builder *b);
+
+// Add to the text, all or nothing. An addition of no bytes makes text a string, too.
+void builder_bytes(struct builder *b, const void *bytes, size_t len);
+void builder_byte(struct builder *b, char byte);
+void builder_string(struct builder *b, const char *s);
+void builder_character(struct builder *b, uint32_t point);           // its UTF-8
+void builder_json(struct builder *b, const void *bytes, size_t len); // a JSON string, with its quotes
+__attribute__((format(printf, 2, 3))) void builder_format(struct builder *b, const char *format, ...); // as printf does
+
+// Was all of it added?
+static inline bool builder_whole(const struct builder *b)
+{
+    return !b->failed && !b->full;
+}
+
+#endif

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+// Sets of numbers as ranges. A set is tidy when its ranges rise and stand apart: between two of them there is at least one number. The
+// queries take a tidy set as an array, wherever that lies.
+#ifndef SAMPL_BASE_RANGES_H
+#define SAMPL_BASE_RANGES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct range {
+    uint32_t first, last; // first <= last, both in the set
+};
+
+// A zeroed struct is the empty set.
+struct ranges {
+    struct range *range; // [n]
+    size_t n, cap;
+};
+
+void ranges_free(struct ranges *s);
+
+// Adds a range, whatever the set holds; it may not be tidy any more. False (nothing changed) when memory is short.
+bool ranges_add(struct ranges *s, uint32_t first, uint32_t last);
+
+// Makes a set tidy, and leaves out what is not in first..last.
+void ranges_tidy(struct ranges *s, uint32_t first, uint32_t last);
+
+// Makes a tidy set within first..last its complement there, which is tidy. False (nothing changed) when memory is short.
+bool ranges_invert(struct ranges *s, uint32_t first, uint32_t last);
+
+// The index of the first range that ends at x or beyond it; n: there is none.
+size_t ranges_from(const struct range *range, size_t n, uint32_t x);
+
+// Does the set hold some of first..last, and all of it?
+bool ranges_meet(const struct range *range, size_t n, uint32_t first, uint32_t last);
+bool ranges_cover(const struct range *range, size_t n, uint32_t first, uint32_t last);
+
+static inline bool ranges_have(const struct range *range, size_t n, uint32_t x)
+{
+    return ranges_meet(range, n, x, x);
+}
+
+#endif
