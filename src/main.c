@@ -78,7 +78,7 @@ static bool act(const struct args *a, struct recipes *recipes, const struct kern
     if (fflush(stdout) == 0 && !ferror(stdout))
         return true;
     if (errno == EPIPE)
-        return err_set(e, STATUS_OK, "%s", "");
+        return err_quiet(e);
     return err_set(e, STATUS_IO, "standard output: cannot write: %s", strerror(errno));
 }
 
@@ -91,7 +91,7 @@ int main(int argc, char **argv)
     const struct kern *const kern = recipes_init(&recipes, &e) ? choose_tier(&e) : NULL;
     options_make(&options, &recipes.catalog);
     const bool ok = kern && args_parse(&args, &options, argc, argv, &e) && act(&args, &recipes, kern, &e);
-    if (!ok && e.status)
+    if (!ok && !err_is_quiet(&e))
         message_error(&e);
     args_free(&args);
     recipes_free(&recipes);

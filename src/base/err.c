@@ -10,6 +10,7 @@
 bool err_set(struct err *e, enum status status, const char *format, ...)
 {
     va_list args;
+    assert(status != STATUS_OK);
     va_start(args, format);
     e->status = status;
     vsnprintf(e->text, sizeof e->text, format, args);
@@ -30,8 +31,15 @@ bool err_prefix(struct err *e, const char *format, ...)
     return false;
 }
 
+bool err_quiet(struct err *e)
+{
+    *e = (struct err){STATUS_OK, ""};
+    return false;
+}
+
 int err_clip(const char *text, int most)
 {
+    assert(most > 0);
     int len = (int)strnlen(text, (size_t)most + 1);
     if (len <= most)
         return len;

@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-// The exit statuses of cli.md.
+// The exit statuses of sampl(1).
 enum status {
     STATUS_OK = 0,
     STATUS_DATA = 1,  // bad input data
@@ -26,11 +26,20 @@ __attribute__((format(printf, 3, 4))) bool err_set(struct err *e, enum status st
 // Puts "WHERE: " before the text.
 __attribute__((format(printf, 2, 3))) bool err_prefix(struct err *e, const char *format, ...);
 
+// Nobody reads the output any more, as when it goes to head(1): the run ends, but not for an error. main prints nothing and exits with
+// STATUS_OK. err_quiet returns false.
+bool err_quiet(struct err *e);
+
+static inline bool err_is_quiet(const struct err *e)
+{
+    return e->status == STATUS_OK;
+}
+
 // How much of a text of others' is quoted: its length, or where that is more, at most `most` bytes that cut no UTF-8 character in two.
 // For "%.*s".
 int err_clip(const char *text, int most);
 
-// The sentence for a fault of the layers below.
+// The sentence for a fault of the layers below; true, and e as it was, if there is none.
 bool err_from_fault(struct err *e, struct fault fault);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "cli/options.h"
 
-#include "base/number_text.h"
+#include "base/number.h"
 #include "cli/args.h"
 #include "samplers/engine.h"
 

@@ -2,7 +2,7 @@
 #include "cli/preset.h"
 
 #include "base/mem.h"
-#include "in/file.h"
+#include "in/source.h"
 
 #include <ctype.h>
 #include <dirent.h>

@@ -2,7 +2,7 @@
 #include "cli/value.h"
 
 #include "base/mem.h"
-#include "in/file.h"
+#include "in/source.h"
 #include "vocab/vocab.h"
 
 #include <ctype.h>

@@ -3,14 +3,13 @@
 // line, in one array, or as server-sent events. Our numbers are the data plane and are read straight from the input's window; what
 // else an object holds goes through cJSON.
 #include "in/input.h"
-#include "in/json_object.h"
 #include "in/json_reply.h"
 #include "in/json_row.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-struct state {
+struct json_rows {
     struct json_text text;
     const struct input_config *config;
     bool in_list; // inside an array of rows
@@ -20,7 +19,6 @@ struct state {
     bool names;   // since the last value, lines with the other names of a stream were passed over
     struct json_numbers row;
     struct json_object object;
-    struct json_row members;
     struct json_reply reply;
 };
 
@@ -46,7 +44,7 @@ static bool probe_json(const unsigned char *head, size_t len)
 
 static bool open_json(void *self, const struct format *f, struct source *s, const struct input_config *config, struct err *e)
 {
-    struct state *const st = self;
+    struct json_rows *const st = self;
     (void)f, (void)e;
     st->text.source = s;
     st->config = config;
@@ -81,7 +79,7 @@ static bool take(struct json_text *t, const char *text, bool *taken, struct err 
 }
 
 // Behind a value: does the line end with it?
-static bool find_line(struct state *st, struct err *e)
+static bool find_line(struct json_rows *st, struct err *e)
 {
     struct json_text *const t = &st->text;
     st->line = json_place(t) == t->source->begin;
@@ -97,7 +95,7 @@ static bool find_line(struct state *st, struct err *e)
 
 // Between the objects of a stream of server-sent events stand the names of its lines. They are passed over, as is the data that ends a
 // stream. Sets *again when something was.
-static bool skip_event(struct state *st, bool *again, struct err *e)
+static bool skip_event(struct json_rows *st, bool *again, struct err *e)
 {
     for (size_t i = 0; i < N_NAMES && st->line; i++) {
         if (!take(&st->text, names[i], again, e))
@@ -121,7 +119,7 @@ static bool skip_event(struct state *st, bool *again, struct err *e)
 }
 
 // Steps to the start of the next row: into, along and out of an array of rows.
-static bool seek_row(struct state *st, char *c, struct err *e)
+static bool seek_row(struct json_rows *st, char *c, struct err *e)
 {
     for (;;) {
         if (!json_next_byte(&st->text, c, e))
@@ -153,28 +151,17 @@ static bool seek_row(struct state *st, char *c, struct err *e)
     }
 }
 
-// Does the array at hand hold rows? Looks past its '[', which stays in view because the window is peeked from there.
-static bool is_list(struct state *st, bool *list, struct err *e)
-{
-    for (size_t i = 1;; i++) {
-        if (!json_view(&st->text, i + 1, e))
-            return false;
-        const char c = st->text.p + i < st->text.end ? st->text.p[i] : '\0';
-        *list = c == '[' || c == '{' || c == ']';
-        if (c != ' ' && c != '\n' && c != '\r' && c != '\t')
-            return true;
-    }
-}
-
 // Steps to the next row, which stands at hand then, or to the end (*c 0).
-static bool find_row(struct state *st, char *c, struct err *e)
+static bool find_row(struct json_rows *st, char *c, struct err *e)
 {
     json_release(&st->text); // what lies before this row is done with
     if (!find_line(st, e) || !seek_row(st, c, e))
         return false;
     while (*c == '[' && !st->in_list) {
-        if (!is_list(st, &st->in_list, e))
+        char inside;
+        if (!json_byte_inside(&st->text, &inside, e))
             return false;
+        st->in_list = inside && strchr("[{]", inside);
         if (!st->in_list)
             break;
         st->first = true;
@@ -192,18 +179,18 @@ static size_t vocabulary(const struct input_config *config)
 }
 
 // An object, which has been read: a row, or a reply with any number of them.
-static bool use_object(struct state *st, bool *row, struct input_row *r, struct err *e)
+static bool use_object(struct json_rows *st, bool *row, struct input_row *r, struct err *e)
 {
     bool found;
     *row = st->object.plane != PLANE_NONE;
     r->may_change = *row; // arrays and replies bring no parameters, other row objects may
     if (*row)
-        return json_row_read(&st->members, &st->object, vocabulary(st->config), r, e);
+        return json_object_row(&st->object, vocabulary(st->config), r, e);
     return json_reply_open(&st->reply, st->object.rest, st->events && !st->in_list, &found, e) &&
            (found || err_set(e, STATUS_DATA, "an object without logits, logprobs or probs"));
 }
 
-static bool check_width(const struct state *st, const struct row *row, struct err *e)
+static bool check_width(const struct json_rows *st, const struct row *row, struct err *e)
 {
     if (!row->n)
         return err_set(e, STATUS_DATA, "the row is empty");
@@ -213,7 +200,7 @@ static bool check_width(const struct state *st, const struct row *row, struct er
 }
 
 // A row that was read is behind us even if it is bad; such a row has its place and the width that it should have.
-static bool judge(const struct state *st, bool good, struct input_row *r, const struct err *e)
+static bool judge(const struct json_rows *st, bool good, struct input_row *r, const struct err *e)
 {
     r->may_change = true;
     r->bad = !good && e->status == STATUS_DATA;
@@ -226,7 +213,7 @@ static bool judge(const struct state *st, bool good, struct input_row *r, const 
 }
 
 // Names of a stream without its data are something else, such as rows with a label.
-static bool end_of_input(const struct state *st, struct err *e)
+static bool end_of_input(const struct json_rows *st, struct err *e)
 {
     if (st->names && !st->events)
         return json_syntax(&st->text, "a row", e);
@@ -235,7 +222,7 @@ static bool end_of_input(const struct state *st, struct err *e)
 
 static bool next_json(void *self, struct source *s, struct input_row *r, bool *end, struct err *e)
 {
-    struct state *const st = self;
+    struct json_rows *const st = self;
     (void)s;
     for (bool row = false; !row;) {
         char c;
@@ -262,16 +249,15 @@ static bool next_json(void *self, struct source *s, struct input_row *r, bool *e
 
 static void close_json(void *self)
 {
-    struct state *const st = self;
+    struct json_rows *const st = self;
     free(st->row.x);
     json_object_free(&st->object);
-    json_row_free(&st->members);
     json_reply_free(&st->reply);
 }
 
 const struct format format_json = {.name = "json",
                                    .endings = ".json .jsonl .ndjson",
-                                   .size = sizeof(struct state),
+                                   .size = sizeof(struct json_rows),
                                    .probe = probe_json,
                                    .open = open_json,
                                    .next = next_json,

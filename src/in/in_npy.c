@@ -9,53 +9,51 @@
 enum { HEADER_MAX = 10000 }; // numpy reads no longer ones either
 
 // A piece of the header.
-struct text {
+struct npy_text {
     const char *p;
     size_t len;
 };
 
-struct header {
+struct npy_header {
     const char *start, *p, *end;
-    struct text descr, shape; // as they stand there; p is NULL before they are found
+    struct npy_text descr, shape; // as they stand there; p is NULL before they are found
     bool fortran, has_fortran;
     uint64_t dim[3];
     size_t dims; // may be more than are kept
 };
 
 // The next byte that is not white space, or 0.
-static char next_byte(struct header *h)
+static char next_byte(struct npy_header *h)
 {
     while (h->p < h->end && (*h->p == ' ' || *h->p == '\n' || *h->p == '\t'))
         h->p++;
-    if (h->p == h->end)
-        return '\0';
-    return *h->p;
+    return h->p < h->end ? *h->p : '\0';
 }
 
-static bool take(struct header *h, char c)
+static bool take(struct npy_header *h, char c)
 {
     const bool here = next_byte(h) == c;
     h->p += here;
     return here;
 }
 
-static bool quoted(struct header *h, struct text *t)
+static bool quoted(struct npy_header *h, struct npy_text *t)
 {
     const char quote = next_byte(h);
     const char *const close = quote == '\'' || quote == '"' ? memchr(h->p + 1, quote, (size_t)(h->end - h->p - 1)) : NULL;
     if (!close)
         return false;
-    *t = (struct text){h->p + 1, (size_t)(close - h->p - 1)};
+    *t = (struct npy_text){h->p + 1, (size_t)(close - h->p - 1)};
     h->p = close + 1;
     return true;
 }
 
-static bool is(struct text t, const char *word)
+static bool is(struct npy_text t, const char *word)
 {
     return t.len == strlen(word) && !memcmp(t.p, word, t.len);
 }
 
-static bool boolean(struct header *h, bool *value)
+static bool boolean(struct npy_header *h, bool *value)
 {
     *value = next_byte(h) == 'T';
     for (const char *word = *value ? "True" : "False"; *word; word++, h->p++)
@@ -65,7 +63,7 @@ static bool boolean(struct header *h, bool *value)
 }
 
 // A number too large is cut to a value that every later check refuses.
-static bool dimension(struct header *h)
+static bool dimension(struct npy_header *h)
 {
     uint64_t v = 0;
     if (h->p == h->end || *h->p < '0' || *h->p > '9')
@@ -78,7 +76,7 @@ static bool dimension(struct header *h)
     return true;
 }
 
-static bool shape(struct header *h)
+static bool shape(struct npy_header *h)
 {
     if (!take(h, '('))
         return false;
@@ -88,25 +86,25 @@ static bool shape(struct header *h)
         if (!dimension(h) || (!take(h, ',') && next_byte(h) != ')'))
             return false;
     h->p++;
-    h->shape = (struct text){start, (size_t)(h->p - start)};
+    h->shape = (struct npy_text){start, (size_t)(h->p - start)};
     return true;
 }
 
 // The list that stands for a structured type is not read any further: it will be refused.
-static bool descr(struct header *h)
+static bool descr(struct npy_header *h)
 {
     if (next_byte(h) != '[')
         return quoted(h, &h->descr);
-    h->descr = (struct text){h->p, (size_t)(h->end - h->p)};
+    h->descr = (struct npy_text){h->p, (size_t)(h->end - h->p)};
     return true;
 }
 
-static bool parse(struct header *h)
+static bool parse(struct npy_header *h)
 {
     if (!take(h, '{'))
         return false;
     while (!take(h, '}')) {
-        struct text key;
+        struct npy_text key;
         if (!quoted(h, &key) || !take(h, ':'))
             return false;
         if (is(key, "descr") && !h->descr.p) {
@@ -131,7 +129,7 @@ static bool probe_npy(const unsigned char *head, size_t len)
 }
 
 // Finds the header and steps over it. It stays in view until the next peek.
-static bool find_header(struct source *s, struct header *h, struct err *e)
+static bool find_header(struct source *s, struct npy_header *h, struct err *e)
 {
     const unsigned char *p;
     size_t have;
@@ -154,47 +152,32 @@ static bool find_header(struct source *s, struct header *h, struct err *e)
         return false;
     if (have < before + len)
         return err_set(e, STATUS_DATA, "the input ends inside the npy header");
-    *h = (struct header){.start = (const char *)p, .p = (const char *)p + before, .end = (const char *)p + before + len};
+    *h = (struct npy_header){.start = (const char *)p, .p = (const char *)p + before, .end = (const char *)p + before + len};
     source_skip(s, before + len);
     return true;
 }
 
-// N rows of V from the shapes (V,), (N, V), (N, 1, V) and (1, N, V).
-static bool rows_and_width(const struct header *h, uint64_t *rows, uint64_t *n)
+static bool set_shape(struct matrix *m, const struct npy_header *h, size_t n_vocab, struct err *e)
 {
-    if (!h->dims || h->dims > 3 || (h->dims == 3 && h->dim[0] != 1 && h->dim[1] != 1))
-        return false;
-    *n = h->dim[h->dims - 1];
-    *rows = 1;
-    for (size_t i = 0; i + 1 < h->dims; i++)
-        *rows *= h->dim[i]; // all but one are 1
-    return true;
-}
-
-static bool set_shape(struct matrix *m, const struct header *h, size_t n_vocab, struct err *e)
-{
-    uint64_t n;
+    static const char *const messages[] = {
+        [MATRIX_NO_ROWS] = "npy shape %.*s is none of (V,), (N, V), (N, 1, V) and (1, N, V)",
+        [MATRIX_EMPTY] = "npy shape %.*s: the rows are empty",
+        [MATRIX_TOO_LARGE] = "npy shape %.*s is too large",
+    };
     const int len = h->shape.len < 60 ? (int)h->shape.len : 60;
-    if (!rows_and_width(h, &m->rows, &n))
-        return err_set(e, STATUS_DATA, "npy shape %.*s is none of (V,), (N, V), (N, 1, V) and (1, N, V)", len, h->shape.p);
-    if (!n)
-        return err_set(e, STATUS_DATA, "npy shape %.*s: the rows are empty", len, h->shape.p);
-    if (n > INT32_MAX || m->rows > (uint64_t)INT64_MAX / (n * m->size) || n * m->size > SIZE_MAX / 2)
-        return err_set(e, STATUS_DATA, "npy shape %.*s is too large", len, h->shape.p);
-    if (h->fortran && m->rows > 1 && n > 1)
+    const char *const format = messages[matrix_set_shape(m, h->dim, h->dims)];
+    if (format)
+        return err_set(e, STATUS_DATA, format, len, h->shape.p);
+    if (h->fortran && m->rows > 1 && m->n > 1)
         return err_set(e, STATUS_DATA,
                        "the npy file holds columns (fortran_order), not rows; numpy.ascontiguousarray turns them");
-    if (n_vocab && n != n_vocab)
-        return err_set(e, STATUS_DATA, "npy shape %.*s has %" PRIu64 " logits a row, --n-vocab says %zu", len, h->shape.p, n,
-                       n_vocab);
-    m->n = (size_t)n;
-    m->bytes = m->n * m->size;
-    return true;
+    return !n_vocab || m->n == n_vocab ||
+           err_set(e, STATUS_DATA, "npy shape %.*s has %zu logits a row, --n-vocab says %zu", len, h->shape.p, m->n, n_vocab);
 }
 
-static bool set_type(struct matrix *m, const struct header *h, size_t data_at, struct err *e)
+static bool set_type(struct matrix *m, const struct npy_header *h, size_t data_at, struct err *e)
 {
-    const struct text d = h->descr;
+    const struct npy_text d = h->descr;
     if (*d.p == '[')
         return err_set(e, STATUS_DATA, "npy descr is a structured type, readable are f2, f4 and f8");
     if (d.len == 3 && !memcmp(d.p + 1, "V2", 2))
@@ -216,7 +199,7 @@ static bool set_type(struct matrix *m, const struct header *h, size_t data_at, s
 static bool open_npy(void *self, const struct format *f, struct source *s, const struct input_config *config, struct err *e)
 {
     struct matrix *const m = self;
-    struct header h = {0};
+    struct npy_header h = {0};
     (void)f;
     if (!find_header(s, &h, e))
         return false;
@@ -227,11 +210,10 @@ static bool open_npy(void *self, const struct format *f, struct source *s, const
 
 static bool next_npy(void *self, struct source *s, struct input_row *r, bool *end, struct err *e)
 {
-    const unsigned char *p;
-    size_t have = 0;
-    if (!matrix_next(self, s, r, end, e) || (*end && !source_peek(s, 1, &p, &have, e)))
+    bool more = false;
+    if (!matrix_next(self, s, r, end, e) || (*end && !matrix_goes_on(s, &more, e)))
         return false;
-    return !*end || !have || err_set(e, STATUS_DATA, "there are bytes after the last row of the npy shape");
+    return !more || err_set(e, STATUS_DATA, "there are bytes after the last row of the npy shape");
 }
 
 const struct format format_npy = {.name = "npy",

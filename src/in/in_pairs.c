@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The text that llama-debug --save-logits writes: one row, a line `ID: VALUE` for each token. Where ids are missing the row is sparse.
-#include "base/json_number.h"
 #include "base/mem.h"
+#include "base/number.h"
 #include "in/input.h"
 #include "in/sparse.h"
 

@@ -2,9 +2,9 @@
 #include "in/json_reply.h"
 
 #include "base/mem.h"
-#include "in/json_row.h"
+#include "json/json.h"
 
-#include <cjson/cJSON.h>
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,18 +18,53 @@ static const char *const ask[] = {
     [REPLY_OLLAMA] = "\"logprobs\": true, \"top_logprobs\": N",
 };
 
-// A member that is there and not null.
-static const cJSON *member(const cJSON *object, const char *name)
-{
-    const cJSON *const value = cJSON_GetObjectItemCaseSensitive(object, name);
-    return cJSON_IsNull(value) ? NULL : value;
-}
+// The members by which replies are told apart, the most telling ones first.
+static const struct {
+    const char *marker;
+    int type; // of cJSON's
+    enum reply_kind kind;
+} markers[] = {
+    {"completion_probabilities", cJSON_Array, REPLY_LLAMA},
+    {"probs", cJSON_Array, REPLY_LLAMA},
+    {"choices", cJSON_Array, REPLY_OPENAI},
+    {"prompt_logprobs", cJSON_Array, REPLY_OPENAI},
+    {"meta_info", cJSON_Object, REPLY_SGLANG},
+    {"logprobs", cJSON_Array, REPLY_OLLAMA},
+    {"done", cJSON_True | cJSON_False, REPLY_OLLAMA},
+    {"content", cJSON_String, REPLY_LLAMA},
+};
 
-static const cJSON *array(const cJSON *object, const char *name)
-{
-    const cJSON *const value = member(object, name);
-    return cJSON_IsArray(value) ? value : NULL;
-}
+enum text_part {
+    PART_OUTPUT,
+    PART_PROMPT, // its first token has no list: nothing precedes it
+    PART_BOTH,   // perhaps the prompt first, echoed
+};
+
+// Where a reply with some marker holds its positions: arrays side by side, one element a position.
+static const struct track {
+    const char *marker;
+    enum reply_kind kind; // what to ask for
+    enum token_shape shape;
+    enum text_part part;
+    const char *within;  // the member that holds tokens, lists and logits; NULL: the object itself
+    const char *tokens;  // what became of the positions
+    const char *lists;   // what they could have become; NULL: within the tokens, under one of several names
+    const char *logits;  // of the tokens, where they do not tell them, or NULL
+    const char *own_ids; // the object's member with the tokens' ids, where they do not tell them, or NULL
+} tracks[] = {
+    // llama-server, by its own API; "probs" is the array's name in its README
+    {"completion_probabilities", REPLY_LLAMA, TOKEN_RECORD, PART_OUTPUT, NULL, "completion_probabilities"},
+    {"probs", REPLY_LLAMA, TOKEN_RECORD, PART_OUTPUT, NULL, "probs"},
+    // vLLM's view of the prompt: lists by id, in each of which the prompt's own token comes first
+    {"prompt_logprobs", REPLY_PROMPT, TOKEN_ID, PART_PROMPT, NULL, "prompt_logprobs", "prompt_logprobs", NULL,
+     "prompt_token_ids"},
+    // a choice of OpenAI's chat completions, and of the older ones
+    {"choices", REPLY_OPENAI, TOKEN_RECORD, PART_OUTPUT, "logprobs", "content", NULL, NULL, "token_ids"},
+    {"choices", REPLY_LEGACY, TOKEN_TEXT, PART_BOTH, "logprobs", "tokens", "top_logprobs", "token_logprobs", "token_ids"},
+    {"meta_info", REPLY_SGLANG, TOKEN_TRIPLE, PART_PROMPT, "meta_info", "input_token_logprobs", "input_top_logprobs"},
+    {"meta_info", REPLY_SGLANG, TOKEN_TRIPLE, PART_OUTPUT, "meta_info", "output_token_logprobs", "output_top_logprobs"},
+    {"logprobs", REPLY_OLLAMA, TOKEN_RECORD, PART_OUTPUT, NULL, "logprobs"},
+};
 
 static const cJSON *first(const cJSON *list)
 {
@@ -41,6 +76,11 @@ static const cJSON *next(const cJSON *value)
     return value ? value->next : NULL;
 }
 
+static int64_t id_of(const cJSON *value)
+{
+    return value && json_is_id(value) ? (int64_t)value->valuedouble : -1;
+}
+
 static bool add(struct json_reply *reply, const struct position *position, struct err *e)
 {
     if (!mem_grow(&reply->position, &reply->cap, reply->n + 1, sizeof *reply->position))
@@ -49,179 +89,113 @@ static bool add(struct json_reply *reply, const struct position *position, struc
     return true;
 }
 
-// Takes in token ids that precede the positions; of another shape they are not known.
-static bool take_prompt(struct json_reply *reply, const cJSON *ids, enum token_shape shape, size_t *n, struct err *e)
+// Notes the prompt's tokens, ids or tokens of a shape; from one of another kind on they are not known. p starts behind them, if any.
+static bool take_prompt(struct json_reply *reply, const cJSON *tokens, enum token_shape shape, struct position *p, struct err *e)
 {
+    const size_t before = reply->n_prompt;
     const cJSON *value;
-    *n = 0;
-    cJSON_ArrayForEach(value, ids)
+    cJSON_ArrayForEach(value, tokens)
     {
         struct token t;
-        const bool good = shape == TOKEN_TRIPLE ? token_read(value, shape, &t) : json_is_id(value);
-        if (!good)
+        const int64_t id = shape == TOKEN_ID ? id_of(value) : token_read(value, shape, &t) ? t.id : -1;
+        if (id < 0)
             break;
         if (!mem_grow(&reply->prompt, &reply->prompt_cap, reply->n_prompt + 1, sizeof *reply->prompt))
             return err_from_fault(e, fault_memory());
-        reply->prompt[reply->n_prompt++] = (uint32_t)(shape == TOKEN_TRIPLE ? t.id : (int64_t)value->valuedouble);
-        ++*n;
+        reply->prompt[reply->n_prompt++] = (uint32_t)id;
+    }
+    if (reply->n_prompt > before) {
+        p->before = before;
+        p->n_before = reply->n_prompt - before;
     }
     return true;
 }
 
-// The ids of chosen tokens, which vLLM tells apart from them: the first, if there are as many as tokens.
-static const cJSON *first_id(const cJSON *ids, const cJSON *tokens)
+// A position's list of tokens if it is one of this shape and not empty, or NULL.
+static const cJSON *list_of(const cJSON *list, enum token_shape shape)
 {
-    return cJSON_GetArraySize(ids) == cJSON_GetArraySize(tokens) ? first(ids) : NULL;
+    const bool good = shape == TOKEN_TEXT || shape == TOKEN_ID ? cJSON_IsObject(list) : cJSON_IsArray(list);
+    return good && list->child ? list : NULL;
 }
 
-static int64_t id_of(const cJSON *id)
+// The list within a record: llama-server's, old and new, OpenAI's and Ollama's.
+static const cJSON *list_within(const cJSON *record)
 {
-    return id && json_is_id(id) ? (int64_t)id->valuedouble : -1;
+    static const char *const names[] = {"top_logprobs", "top_probs", "probs"};
+    const cJSON *list = NULL;
+    for (size_t i = 0; i < sizeof names / sizeof *names && !list; i++)
+        list = json_array(record, names[i]);
+    return list;
 }
 
-// Records that hold their lists: llama-server's, old and new, OpenAI's chat and Ollama's. ids: of the chosen tokens, or NULL.
-static bool add_records(struct json_reply *reply, struct position p, const cJSON *records, const cJSON *ids, struct err *e)
+// Adds the positions of one track of an object. p is what they have in common; behind a position no sequence starts.
+static bool add_track(struct json_reply *reply, const struct track *k, const cJSON *object, struct position *p, struct err *e)
 {
-    static const char *const lists[] = {"top_logprobs", "top_probs", "probs"};
-    const cJSON *id = first_id(ids, records);
-    p.shape = TOKEN_RECORD;
-    for (const cJSON *r = first(records); r; r = r->next, id = next(id), p.index++, p.fresh = false) {
-        p.chosen = r;
-        p.list = NULL;
-        for (size_t i = 0; i < sizeof lists / sizeof *lists && !p.list; i++)
-            p.list = array(r, lists[i]);
-        if (p.list && !p.list->child) // an empty list is none
-            p.list = NULL;
-        p.id = id_of(id);
-        if (!add(reply, &p, e))
-            return false;
-    }
-    return true;
-}
-
-// OpenAI's old completions: parallel arrays. The first token of an echoed prompt has no list.
-static bool add_legacy(struct json_reply *reply, struct position p, const cJSON *logprobs, const cJSON *ids, struct err *e)
-{
-    const cJSON *id = first_id(ids, array(logprobs, "tokens"));
-    const cJSON *list = first(array(logprobs, "top_logprobs")), *number = first(array(logprobs, "token_logprobs"));
-    p.kind = REPLY_LEGACY;
-    p.shape = TOKEN_TEXT;
-    for (const cJSON *t = first(array(logprobs, "tokens")); t; t = t->next, id = next(id), p.index++) {
-        const bool start = !p.index && cJSON_IsNull(list);
-        p.chosen = t;
-        p.list = cJSON_IsObject(list) && list->child ? list : NULL;
-        p.number = cJSON_IsNumber(number) ? number : NULL;
-        p.id = id_of(id);
-        if (!start && !add(reply, &p, e))
-            return false;
-        p.fresh = p.fresh && start;
-        list = next(list);
-        number = next(number);
-    }
-    return true;
-}
-
-// vLLM's view of the prompt: an object by id for each position but the first; the prompt's own token comes first in it.
-static bool add_prompt(struct json_reply *reply, struct position p, const cJSON *list, const cJSON *ids, struct err *e)
-{
-    const size_t before = reply->n_prompt;
-    size_t n;
-    if (!take_prompt(reply, ids, TOKEN_ID, &n, e))
+    const cJSON *const within = k->within ? json_member(object, k->within) : object;
+    const cJSON *const tokens = json_array(within, k->tokens), *const ids = k->own_ids ? json_array(object, k->own_ids) : NULL;
+    const cJSON *list = k->lists ? first(json_array(within, k->lists)) : NULL;
+    const cJSON *logit = k->logits ? first(json_array(within, k->logits)) : NULL;
+    const bool prompt = k->part == PART_PROMPT;
+    const cJSON *id = prompt || cJSON_GetArraySize(ids) == cJSON_GetArraySize(tokens) ? first(ids) : NULL;
+    if (prompt && !take_prompt(reply, k->own_ids ? ids : tokens, k->shape, p, e))
         return false;
-    p.kind = REPLY_PROMPT;
-    p.shape = TOKEN_ID;
-    p.chosen = NULL;
-    p.before = before;
-    for (const cJSON *v = first(list); v; v = v->next, p.index++) {
-        if (!p.index && cJSON_IsNull(v))
-            continue;
-        p.list = cJSON_IsObject(v) && v->child ? v : NULL;
-        p.id = p.index < n ? (int64_t)reply->prompt[before + p.index] : p.list ? token_key(p.list->child) : -1;
-        p.n_before = p.index < n ? p.index : 0;
-        if (!add(reply, &p, e))
+    size_t index = 0;
+    for (const cJSON *t = prompt && !list ? NULL : first(tokens); t; t = t->next, index++) {
+        struct position at = *p;
+        at.kind = k->kind;
+        at.shape = k->shape;
+        at.list = list_of(k->lists ? list : list_within(t), k->shape);
+        at.chosen = k->shape == TOKEN_ID ? NULL : t;
+        at.number = cJSON_IsNumber(logit) ? logit : NULL;
+        at.id = id_of(id);
+        if (k->shape == TOKEN_ID && at.id < 0 && at.list)
+            at.id = token_key(at.list->child);
+        at.index = index;
+        if (prompt && index < at.n_before)
+            at.n_before = index;
+        const bool start = !index && k->part != PART_OUTPUT && cJSON_IsNull(list);
+        if (!start && !add(reply, &at, e))
             return false;
-        p.fresh = false;
+        p->fresh = p->fresh && start;
+        list = next(list);
+        logit = next(logit);
+        id = next(id);
     }
     return true;
 }
 
-static struct position begin(const struct json_reply *reply, enum reply_kind kind)
+static bool add_tracks(struct json_reply *reply, const char *marker, const cJSON *object, struct position *p, struct err *e)
 {
-    return (struct position){.kind = kind, .id = -1, .fresh = !reply->goes_on};
-}
-
-static bool choice_tokens(struct json_reply *reply, struct position p, const cJSON *choice, struct err *e)
-{
-    const cJSON *const logprobs = member(choice, "logprobs");
-    if (array(logprobs, "content"))
-        return add_records(reply, p, array(logprobs, "content"), array(choice, "token_ids"), e);
-    return add_legacy(reply, p, logprobs, array(choice, "token_ids"), e);
+    for (size_t i = 0; i < sizeof tracks / sizeof *tracks; i++)
+        if (!strcmp(tracks[i].marker, marker) && !add_track(reply, &tracks[i], object, p, e))
+            return false;
+    return true;
 }
 
 // Parts of several choices, or of several prompts, come as they are ready.
 static bool not_mixed(const cJSON *numbered, bool part, struct err *e)
 {
-    const cJSON *const index = member(numbered, "index");
+    const cJSON *const index = json_member(numbered, "index");
     return !part || !cJSON_IsNumber(index) || index->valuedouble <= 0 ||
            err_set(e, STATUS_DATA, "the choices of a stream come mixed; ask the server for one, or without \"stream\"");
 }
 
-// Chat and other completions in OpenAI's shape; vLLM adds the prompt, to the reply or to each choice.
-static bool open_choices(struct json_reply *reply, const cJSON *root, bool part, struct err *e)
+// Chat and other completions in OpenAI's shape; vLLM adds the prompt, to the reply or to each choice. The first choice goes on from the
+// reply's prompt.
+static bool add_choices(struct json_reply *reply, const cJSON *root, bool part, struct position *p, struct err *e)
 {
+    const bool fresh = p->fresh;
     const cJSON *choice;
-    size_t n = 0, number = 0;
-    if (!add_prompt(reply, begin(reply, REPLY_PROMPT), array(root, "prompt_logprobs"), array(root, "prompt_token_ids"), e))
+    p->n_before = reply->n_prompt; // what an earlier part of the stream told
+    if (!add_tracks(reply, "prompt_logprobs", root, p, e))
         return false;
-    n = reply->n_prompt;
-    cJSON_ArrayForEach(choice, array(root, "choices"))
+    cJSON_ArrayForEach(choice, json_array(root, "choices"))
     {
-        struct position p = begin(reply, REPLY_OPENAI);
-        const size_t rows = reply->n, own = reply->n_prompt;
-        if (!not_mixed(choice, part, e))
+        struct position own = *p;
+        if (!not_mixed(choice, part, e) || !add_tracks(reply, "prompt_logprobs", choice, &own, e) ||
+            !add_tracks(reply, "choices", choice, &own, e))
             return false;
-        if (!add_prompt(reply, p, array(choice, "prompt_logprobs"), array(choice, "prompt_token_ids"), e))
-            return false;
-        p.fresh = p.fresh && reply->n == rows && (number || !rows);
-        p.before = reply->n_prompt > own ? own : 0;
-        p.n_before = reply->n_prompt > own ? reply->n_prompt - own : n;
-        if (!choice_tokens(reply, p, choice, e))
-            return false;
-        number++;
-    }
-    return true;
-}
-
-static bool open_sglang(struct json_reply *reply, const cJSON *meta, bool part, struct err *e)
-{
-    const cJSON *const input = array(meta, "input_token_logprobs");
-    struct position p = begin(reply, REPLY_SGLANG);
-    p.shape = TOKEN_TRIPLE;
-    if (part)
-        return err_set(e, STATUS_DATA, "SGLang's streams repeat what they have sent; ask for the reply without \"stream\"");
-    if (!take_prompt(reply, input, TOKEN_TRIPLE, &p.n_before, e))
-        return false;
-    const size_t n_prompt = p.n_before;
-    const cJSON *list = first(array(meta, "input_top_logprobs"));
-    for (const cJSON *t = list ? first(input) : NULL; t; t = t->next, list = next(list), p.index++) {
-        if (!p.index && cJSON_IsNull(list))
-            continue;
-        p.chosen = t;
-        p.list = cJSON_IsArray(list) && list->child ? list : NULL;
-        p.n_before = p.index < n_prompt ? p.index : n_prompt;
-        if (!add(reply, &p, e))
-            return false;
-        p.fresh = false;
-    }
-    p.index = 0;
-    p.n_before = n_prompt;
-    list = first(array(meta, "output_top_logprobs"));
-    for (const cJSON *t = first(array(meta, "output_token_logprobs")); t; t = t->next, list = next(list), p.index++) {
-        p.chosen = t;
-        p.list = cJSON_IsArray(list) && list->child ? list : NULL;
-        if (!add(reply, &p, e))
-            return false;
-        p.fresh = false;
+        p->fresh = fresh;
     }
     return true;
 }
@@ -231,72 +205,75 @@ static bool server_error(const cJSON *error, struct err *e)
 {
     const char *text = cJSON_GetStringValue(error);
     if (!text)
-        text = cJSON_GetStringValue(member(error, "message"));
+        text = cJSON_GetStringValue(json_member(error, "message"));
     return text ? err_set(e, STATUS_DATA, "the server replied with an error: '%s'", text)
                 : err_set(e, STATUS_DATA, "the server replied with an error");
 }
 
-// Tells replies apart by their members. *kind only where there is one.
-static bool open_kind(struct json_reply *reply, const cJSON *root, bool part, enum reply_kind *kind, bool *found, struct err *e)
+// The first marker that a reply has, or NULL. *kind only where there is one.
+static const char *find_marker(const cJSON *root, enum reply_kind *kind)
 {
-    const cJSON *const completion = array(root, "completion_probabilities"), *const probs = array(root, "probs");
-    const cJSON *const logprobs = array(root, "logprobs"), *const meta = member(root, "meta_info");
-    const char *const object = cJSON_GetStringValue(member(root, "object"));
-    *found = true;
-    *kind = REPLY_LLAMA;
-    if (member(root, "error"))
-        return server_error(member(root, "error"), e);
+    for (size_t i = 0; i < sizeof markers / sizeof *markers; i++) {
+        const cJSON *const value = json_member(root, markers[i].marker);
+        if (value && value->type & markers[i].type) {
+            *kind = markers[i].kind;
+            return markers[i].marker;
+        }
+    }
+    return NULL;
+}
+
+// One position of an old llama-server's stream, by itself.
+static bool is_old_position(const cJSON *root)
+{
+    return json_member(first(json_array(root, "probs")), "tok_str");
+}
+
+static bool find_positions(struct json_reply *reply, const cJSON *root, bool part, enum reply_kind *kind, bool *found,
+                           struct err *e)
+{
+    const char *const object = cJSON_GetStringValue(json_member(root, "object"));
+    const char *const marker = find_marker(root, kind);
+    struct position p = {.id = -1, .fresh = !reply->goes_on};
+    *found = marker;
+    if (json_member(root, "error"))
+        return server_error(json_member(root, "error"), e);
     if (object && !strcmp(object, "error")) // vLLM and SGLang, in their own terms
         return server_error(root, e);
-    if (completion)
-        return not_mixed(root, part, e) && add_records(reply, begin(reply, *kind), completion, NULL, e);
-    if (probs && member(first(probs), "tok_str")) { // one position of an old llama-server's, by itself
-        struct position p = begin(reply, *kind);
+    if (!marker)
+        return !json_member(root, "detail") || server_error(json_member(root, "detail"), e); // FastAPI, in front of many a server
+    if (!strcmp(marker, "completion_probabilities") && !not_mixed(root, part, e))
+        return false;
+    if (!strcmp(marker, "probs") && is_old_position(root)) {
+        p.kind = *kind;
         p.shape = TOKEN_RECORD;
         p.chosen = root;
-        p.list = probs;
+        p.list = json_array(root, "probs");
         return add(reply, &p, e);
     }
-    if (probs) // so the array is called in llama-server's README
-        return add_records(reply, begin(reply, *kind), probs, NULL, e);
-    *kind = REPLY_OPENAI;
-    if (array(root, "choices") || array(root, "prompt_logprobs"))
-        return open_choices(reply, root, part, e);
-    *kind = REPLY_SGLANG;
-    if (cJSON_IsObject(meta))
-        return open_sglang(reply, meta, part, e);
-    *kind = REPLY_OLLAMA;
-    if (logprobs)
-        return add_records(reply, begin(reply, *kind), logprobs, NULL, e);
-    if (cJSON_IsBool(member(root, "done")))
-        return true;
-    *kind = REPLY_LLAMA;
-    *found = cJSON_IsString(member(root, "content"));
-    if (!*found && member(root, "detail")) // FastAPI, in front of many a server
-        return server_error(member(root, "detail"), e);
-    return true;
+    if (*kind == REPLY_OPENAI)
+        return add_choices(reply, root, part, &p, e);
+    if (*kind == REPLY_SGLANG && part)
+        return err_set(e, STATUS_DATA, "SGLang's streams repeat what they have sent; ask for the reply without \"stream\"");
+    return add_tracks(reply, marker, root, &p, e);
 }
 
-// Does a reply without rows belong to a stream that may have some elsewhere? And does the stream end with this part?
-static bool may_lack(const cJSON *root, bool part)
-{
-    return part || cJSON_IsBool(member(root, "done"));
-}
-
+// Does the next reply go on with this one's sequence?
 static bool goes_on(const cJSON *root, bool part)
 {
-    const cJSON *const done = member(root, "done");
-    const bool old_position = member(first(array(root, "probs")), "tok_str") != NULL;
-    return cJSON_IsBool(done) ? cJSON_IsFalse(done) : (part && !cJSON_IsTrue(member(root, "stop"))) || old_position;
+    const cJSON *const done = json_member(root, "done");
+    if (cJSON_IsBool(done))
+        return cJSON_IsFalse(done);
+    return (part && !cJSON_IsTrue(json_member(root, "stop"))) || is_old_position(root);
 }
 
 bool json_reply_open(struct json_reply *reply, const cJSON *root, bool part, bool *found, struct err *e)
 {
-    enum reply_kind kind;
+    enum reply_kind kind = REPLY_LLAMA;
     reply->n = reply->next = 0;
     reply->n_prompt = part ? reply->held : 0;
     reply->held = 0;
-    if (!open_kind(reply, root, part, &kind, found, e))
+    if (!find_positions(reply, root, part, &kind, found, e))
         return false;
     if (!*found)
         return true;
@@ -308,12 +285,13 @@ bool json_reply_open(struct json_reply *reply, const cJSON *root, bool part, boo
     reply->goes_on = reply->goes_on && goes_on(root, part);
     reply->held = part ? reply->n_prompt : 0;
     reply->missing = ask[kind];
-    return may_lack(root, part) ||
+    return part || cJSON_IsBool(json_member(root, "done")) || // another part of a stream may list some
            err_set(e, STATUS_DATA, "the reply lists no tokens; ask the server for them with %s", reply->missing);
 }
 
 bool json_reply_next(struct json_reply *reply, const struct input_config *config, struct input_row *r, struct err *e)
 {
+    assert(reply->next < reply->n);
     const struct position *const p = &reply->position[reply->next++];
     struct token chosen = {.id = -1};
     int64_t bad;

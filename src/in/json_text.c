@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "in/json_text.h"
 
-#include "base/json_number.h"
 #include "base/mem.h"
+#include "base/number.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
-
-enum { NUMBER_MAX = 4096 }; // characters of one number
 
 void json_release(struct json_text *t)
 {
@@ -63,8 +62,37 @@ bool json_next_byte(struct json_text *t, char *c, struct err *e)
     }
 }
 
+bool json_byte_inside(struct json_text *t, char *c, struct err *e)
+{
+    assert(t->p < t->end);
+    for (size_t i = 1;; i++) {
+        if (!json_view(t, i + 1, e))
+            return false;
+        *c = t->p + i < t->end ? t->p[i] : '\0';
+        if (!json_is_space(t->p + i, t->end))
+            return true;
+    }
+}
+
+// How many bytes from here on are among `chars`, at most `most`; they come into view. Asks for more input only when what is in view may be
+// cut off, so that a row can be answered as soon as it is complete.
+static bool view_word(struct json_text *t, const char *chars, size_t most, size_t *len, struct err *e)
+{
+    for (*len = 0;;) {
+        const size_t have = (size_t)(t->end - t->p);
+        while (*len < have && *len < most && t->p[*len] && strchr(chars, t->p[*len]))
+            ++*len;
+        if (*len < have || *len == most)
+            return true;
+        if (!json_view(t, have + 1, e))
+            return false;
+        if ((size_t)(t->end - t->p) == have)
+            return true;
+    }
+}
+
 // The words that Python and JavaScript print for numbers that JSON does not have; `null` is masked, as -Infinity is.
-static const char *word(const char *p, const char *end, float *x)
+static const char *number_word(const char *p, const char *end, float *x)
 {
     static const struct {
         const char *text;
@@ -80,38 +108,6 @@ static const char *word(const char *p, const char *end, float *x)
     return NULL;
 }
 
-// What begins like a number and is none.
-static bool no_number(const struct json_text *t, struct err *e)
-{
-    return err_set(e, STATUS_DATA, "byte %" PRIu64 ": no JSON number begins here", json_place(t));
-}
-
-// One element of a row. Asks for more input only when what is in view may be cut off, so that a row can be answered as soon as it is
-// complete.
-static bool number(struct json_text *t, size_t index, float *x, struct err *e)
-{
-    for (size_t want = 1;; want++) {
-        if (!json_view(t, want, e))
-            return false;
-        const size_t have = (size_t)(t->end - t->p);
-        if (!have || !*t->p || !strchr("-0123456789nNI", *t->p))
-            return json_syntax(t, "a number", e);
-        const char *const limit = t->p + (have < NUMBER_MAX ? have : NUMBER_MAX);
-        const char *stop = json_number(t->p, limit, x);
-        if (!stop)
-            stop = word(t->p, limit, x);
-        if (stop && (stop < limit || have < want)) {
-            t->p = stop;
-            return true;
-        }
-        if (have >= NUMBER_MAX)
-            return stop ? err_set(e, STATUS_DATA, "number %zu has more than %d characters", index, NUMBER_MAX) : no_number(t, e);
-        if (have < want)
-            return no_number(t, e);
-        want = have;
-    }
-}
-
 // The usual stretch: numbers with a comma behind each, well in view. Stops before anything else.
 static void plain_numbers(struct json_text *t, struct json_numbers *a)
 {
@@ -122,42 +118,107 @@ static void plain_numbers(struct json_text *t, struct json_numbers *a)
         if (!stop || stop == p + PLAIN || *stop != ',')
             break;
         a->n++;
-        p = stop + 1 + (stop[1] == ' ');
+        for (p = stop + 1; json_is_space(p, t->end);)
+            p++;
     }
     t->p = p;
 }
 
-bool json_read_numbers(struct json_text *t, struct json_numbers *a, struct err *e)
+// One element of a row, behind those that plain_numbers takes.
+static bool read_number(struct json_text *t, void *to, struct err *e)
+{
+    enum { MOST = 4096 }; // characters
+    struct json_numbers *const a = to;
+    char c;
+    size_t len;
+    plain_numbers(t, a);
+    if (!json_next_byte(t, &c, e))
+        return false;
+    if (a->n >= INT32_MAX)
+        return err_set(e, STATUS_DATA, "the row is wider than %d", INT32_MAX);
+    if (!c || !strchr("-0123456789nNI", c))
+        return json_syntax(t, "a number", e);
+    if (!mem_grow(&a->x, &a->cap, a->n + 1, sizeof *a->x))
+        return err_from_fault(e, fault_memory());
+    if (!view_word(t, "+-.0123456789EINaefilntuy", MOST, &len, e)) // of numbers and words for them
+        return false;
+    const char *stop = json_number(t->p, t->p + len, &a->x[a->n]);
+    if (!stop)
+        stop = number_word(t->p, t->p + len, &a->x[a->n]);
+    if (!stop)
+        return err_set(e, STATUS_DATA, "byte %" PRIu64 ": no JSON number begins here", json_place(t));
+    if (stop == t->p + MOST)
+        return err_set(e, STATUS_DATA, "number %zu has more than %d characters", a->n, MOST);
+    t->p = stop;
+    a->n++;
+    return true;
+}
+
+int64_t json_id(const char *p, const char *stop)
+{
+    int64_t id = 0;
+    if (p == stop || (*p == '0' && stop - p > 1))
+        return -1;
+    for (; p < stop; p++) {
+        if (*p < '0' || *p > '9')
+            return -1;
+        id = id * 10 + (*p - '0');
+        if (id > INT32_MAX)
+            return -1;
+    }
+    return id;
+}
+
+static bool read_id(struct json_text *t, void *to, struct err *e)
+{
+    enum { MOST = 40 }; // characters looked at; an id has at most ten
+    struct json_ids *const a = to;
+    size_t len;
+    if (a->n >= INT32_MAX)
+        return err_set(e, STATUS_DATA, "the row is wider than %d", INT32_MAX);
+    if (!view_word(t, "+-.0123456789Ee", MOST, &len, e))
+        return false;
+    if (!len)
+        return json_syntax(t, "a token id", e);
+    const int64_t id = json_id(t->p, t->p + len);
+    if (id < 0)
+        return err_set(e, STATUS_DATA, "ids: element %zu, '%.*s', is not a whole number from 0 to 2147483647", a->n, (int)len,
+                       t->p);
+    if (!mem_grow(&a->id, &a->cap, a->n + 1, sizeof *a->id))
+        return err_from_fault(e, fault_memory());
+    a->id[a->n++] = (uint32_t)id;
+    t->p += len;
+    return true;
+}
+
+// Reads an array, from its '[' on. `element` takes one element, or several with the commas between them, from the first's place on.
+static bool read_array(struct json_text *t, bool (*element)(struct json_text *t, void *to, struct err *e), void *to,
+                       struct err *e)
 {
     char c;
-    a->n = 0;
+    assert(t->p < t->end && *t->p == '[');
     t->p++;
     if (!json_next_byte(t, &c, e))
         return false;
-    if (c == ']') {
-        t->p++;
-        return true;
-    }
-    for (;;) {
-        plain_numbers(t, a);
-        if (!json_next_byte(t, &c, e))
-            return false;
-        if (a->n >= INT32_MAX)
-            return err_set(e, STATUS_DATA, "the row is wider than %d", INT32_MAX);
-        float x = 0.0f;
-        if (!number(t, a->n, &x, e))
-            return false;
-        if (!mem_grow(&a->x, &a->cap, a->n + 1, sizeof *a->x))
-            return err_from_fault(e, fault_memory());
-        a->x[a->n++] = x;
-        if (!json_next_byte(t, &c, e))
+    for (bool more = c != ']'; more; more = c == ',') {
+        if (!json_next_byte(t, &c, e) || !element(t, to, e) || !json_next_byte(t, &c, e))
             return false;
         if (c != ',' && c != ']')
             return json_syntax(t, "',' or ']'", e);
-        t->p++;
-        if (c == ']')
-            return true;
-        if (!json_next_byte(t, &c, e))
-            return false;
+        t->p += c == ',';
     }
+    t->p++;
+    return true;
+}
+
+bool json_read_numbers(struct json_text *t, struct json_numbers *a, struct err *e)
+{
+    a->n = 0;
+    return read_array(t, read_number, a, e);
+}
+
+bool json_read_ids(struct json_text *t, struct json_ids *a, struct err *e)
+{
+    a->n = 0;
+    return read_array(t, read_id, a, e);
 }

@@ -11,7 +11,7 @@ struct json_text {
     const char *origin;  // where the view began; source->offset is its place in the input
 };
 
-// Brings at least `want` bytes into view, fewer only at the end of the input.
+// Brings at least `want` bytes into view, fewer only at the end of the input. What was in view may move.
 bool json_view(struct json_text *t, size_t want, struct err *e);
 
 // Lets go of what lies before the present place.
@@ -31,23 +31,25 @@ static inline bool json_is_space(const char *p, const char *end)
 // The next byte that is not white space, which is not taken; 0 at the end of the input.
 bool json_next_byte(struct json_text *t, char *c, struct err *e);
 
+// The same behind the byte at hand, which stays in view.
+bool json_byte_inside(struct json_text *t, char *c, struct err *e);
+
 struct json_numbers {
     float *x; // [n]
     size_t n, cap;
 };
-
-// Reads an array of numbers, from its '[' on. `null` and -Infinity are masked, -inf; NaN and Infinity are themselves.
-bool json_read_numbers(struct json_text *t, struct json_numbers *a, struct err *e);
-
-// The token id that is written from p up to stop as JSON writes whole numbers, or -1.
-int64_t json_id(const char *p, const char *stop);
 
 struct json_ids {
     uint32_t *id; // [n]
     size_t n, cap;
 };
 
-// Reads an array of token ids, from its '[' on: whole numbers without sign, point or exponent.
+// Read an array, from its '[' on: of numbers, where `null` and -Infinity are masked, -inf, and NaN and Infinity are themselves; of token
+// ids, whole numbers without sign, point or exponent.
+bool json_read_numbers(struct json_text *t, struct json_numbers *a, struct err *e);
 bool json_read_ids(struct json_text *t, struct json_ids *a, struct err *e);
+
+// The token id that is written from p up to stop as JSON writes whole numbers, or -1.
+int64_t json_id(const char *p, const char *stop);
 
 #endif

@@ -3,11 +3,10 @@
 
 #include "base/bits.h"
 #include "base/mem.h"
-#include "in/json_row.h"
 #include "in/json_text.h"
 #include "sample/sort.h"
+#include "json/json.h"
 
-#include <cjson/cJSON.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -2,11 +2,12 @@
 #include "in/source.h"
 
 #include "base/mem.h"
-#include "out/output.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -23,14 +24,23 @@ static bool fail(const char *what, struct err *e)
     return err_set(e, STATUS_IO, "cannot %s: %s", what, strerror(errno));
 }
 
-// A mapped file that another process makes shorter faults where its pages are gone. That happens in our own loops over rows, never
-// inside the C library, so what has been written so far can still be flushed.
+static void (*on_shrink)(void);
+
+void source_on_shrink(void (*act)(void))
+{
+    on_shrink = act;
+}
+
+// A mapped file that another process makes shorter faults where its pages are gone. Our own loops meet that, and functions of the C
+// library that they hand the map to, such as memcpy and memchr; but none that works on a stream is ever handed it, so that no stream
+// is amid a write of this thread's, and what has been written so far can still be flushed.
 static void file_shrank(int signal)
 {
     static const char text[] = "sampl: an input file became shorter while it was read\n";
     (void)signal;
-    output_abandon(); // NOLINT(bugprone-signal-handler): see above
-    fflush(NULL);     // NOLINT(bugprone-signal-handler)
+    if (on_shrink)
+        on_shrink();
+    fflush(NULL); // NOLINT(bugprone-signal-handler): see above
     const ssize_t told = write(STDERR_FILENO, text, sizeof text - 1);
     (void)told;
     _exit(STATUS_IO);
@@ -134,6 +144,7 @@ bool source_peek(struct source *s, size_t want, const unsigned char **p, size_t 
 
 void source_skip(struct source *s, size_t n)
 {
+    assert(n <= (s->map ? s->map_len - (size_t)s->offset : s->end - s->start));
     s->offset += n;
     if (!s->map) {
         s->start += n;
@@ -149,4 +160,32 @@ int64_t source_left(const struct source *s)
     if (s->map)
         return (int64_t)(s->map_len - s->offset);
     return s->at_end && s->start == s->end ? 0 : -1;
+}
+
+bool file_slurp(const char *path, char **text, size_t *len, struct err *e)
+{
+    FILE *const f = fopen(path, "rb");
+    if (!f)
+        return err_set(e, STATUS_IO, "cannot open '%s': %s", path, strerror(errno));
+    size_t cap = 0, got;
+    *text = NULL;
+    *len = 0;
+    bool ok;
+    do {
+        ok = mem_grow(text, &cap, *len + 4096 + 1, 1);
+        got = ok ? fread(*text + *len, 1, cap - *len - 1, f) : 0;
+        *len += got;
+    } while (got);
+    if (!ok)
+        err_from_fault(e, fault_memory());
+    else if (ferror(f))
+        ok = err_set(e, STATUS_IO, "cannot read '%s': %s", path, strerror(errno));
+    fclose(f);
+    if (ok) {
+        (*text)[*len] = '\0';
+        return true;
+    }
+    free(*text);
+    *text = NULL;
+    return false;
 }

@@ -24,6 +24,10 @@ struct source {
     bool at_end;
 };
 
+// Before the program ends because an input became shorter while it was read, `act` is called, in a signal handler; NULL: nothing. Not to be
+// called while a source is open.
+void source_on_shrink(void (*act)(void));
+
 // Opens path; "-" is standard input. Errors need no file name, here and below.
 bool source_open(struct source *s, const char *path, struct err *e);
 void source_close(struct source *s);
@@ -42,5 +46,8 @@ void source_rewind(struct source *s);
 
 // Bytes from the present place to the end, or -1 when that cannot be known.
 int64_t source_left(const struct source *s);
+
+// A small file as a whole: reads path into *text, NUL-terminated, *len bytes without the NUL; the caller frees it. Errors name the file.
+bool file_slurp(const char *path, char **text, size_t *len, struct err *e);
 
 #endif

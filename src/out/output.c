@@ -18,7 +18,7 @@ const char *const emit_name[EMIT_COUNT] = {"ids", "score", "text", "probs", "log
 bool output_fail(const struct output *out, const char *what, struct err *e)
 {
     if (errno == EPIPE)
-        return err_set(e, STATUS_OK, "%s", "");
+        return err_quiet(e);
     return err_set(e, STATUS_IO, "%s: cannot %s: %s", out->name, what, strerror(errno));
 }
 

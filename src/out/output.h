@@ -4,7 +4,7 @@
 #define SAMPL_OUT_OUTPUT_H
 
 #include "base/err.h"
-#include "base/number_text.h"
+#include "base/number.h"
 #include "kern/kern.h"
 #include "vocab/vocab.h"
 
@@ -96,7 +96,7 @@ struct output {
     bool begun;
 };
 
-// When nobody reads the output any more, the functions below fail with status STATUS_OK and an empty text: a quiet end.
+// When nobody reads the output any more, the functions below fail with a quiet end (err_quiet).
 
 // A format: one file out_NAME.c and one row in output.c. Write errors are found by output_record.
 struct output_format {

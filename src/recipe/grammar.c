@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "recipe/grammar.h"
 
-#include "in/file.h"
+#include "in/source.h"
 #include "schema/schema.h"
-#include "json/json_tree.h"
+#include "json/json.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -150,8 +150,10 @@ char *schema_grammar(const char *json, size_t len, const char *where, struct err
 {
     struct text out = {0};
     struct schema_fault fault;
-    cJSON *const schema = json_tree(json, len, e);
+    struct json_fault wrong;
+    cJSON *const schema = json_parse(json, len, JSON_EXACT, &wrong);
     if (!schema) {
+        json_explain(&wrong, e);
         if (e->status == STATUS_USAGE)
             err_prefix(e, "--%s", where);
         return NULL;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "recipe/print_chain.h"
 
-#include "base/number_text.h"
+#include "base/number.h"
 #include "sample/chain.h"
 
 #include <cjson/cJSON.h>

@@ -2,7 +2,7 @@
 #include "recipe/row_params.h"
 
 #include "base/mem.h"
-#include "base/number_text.h"
+#include "base/number.h"
 #include "cli/value.h"
 #include "out/message.h"
 #include "recipe/grammar.h"

@@ -184,6 +184,7 @@ bool run(const struct job *j, const struct args *a, struct err *e)
     struct sink sink = {.job = j};
     struct err late;
     say_settings(j, a);
+    source_on_shrink(output_abandon);
     struct input *const in = input_open(&in_config, e);
     const bool ok = in && output_wanted(j, a, in, &out_config, e) && output_open(&sink.out, &out_config, e) &&
                     start_progress(&sink, in, e) && run_rows(j, in, &sink, e);

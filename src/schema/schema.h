@@ -36,7 +36,7 @@ struct schema_fault {
     char word[80];  // cut where it is too long
 };
 
-// Appends the grammar to out. In the schema, numbers are cJSON_Raw with their spelling and strings are UTF-8 (io/json_tree.h). False with
+// Appends the grammar to out. In the schema, numbers are cJSON_Raw with their spelling and strings are UTF-8 (json_parse). False with
 // *fault; out must be freed either way.
 bool schema_to_gbnf(const cJSON *schema, struct text *out, struct schema_fault *fault);
 

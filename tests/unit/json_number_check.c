@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // json_number_check [COUNT]: the JSON number reader against strtof, on COUNT random texts of each of several kinds, and on texts that are
 // no JSON numbers.
-#include "base/json_number.h"
+#include "base/number.h"
 
 #include "base/bits.h"
 

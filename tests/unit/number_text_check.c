@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // number_text_check [COUNT]: floats as text against printf and strtof, the obvious way, on COUNT random floats of each of several kinds.
-#include "base/number_text.h"
+#include "base/number.h"
 
 #include "base/bits.h"
 
