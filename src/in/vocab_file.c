@@ -1,10 +1,41 @@
 // SPDX-License-Identifier: MIT
+// The choice among the kinds of files, and the plainest of them.
 #include "in/vocab_file.h"
+
+#include "vocab/roles.h"
+#include "vocab/spelling.h"
 
 #include <string.h>
 
-// The last one takes whatever the others leave.
-static const struct vocab_format *const formats[] = {&vocab_gguf, &vocab_json, &vocab_lines};
+// Plain text: the i-th line is the text of token i. \n, \r, \t, \\ and \xHH stand for bytes, so that any token can be written; a
+// whole line <0xNN> is that byte, as in SPM vocabularies.
+static bool load_lines(struct vocab *v, struct source *s, struct err *e)
+{
+    const unsigned char *p;
+    size_t left;
+    if (!source_peek(s, SIZE_MAX, &p, &left, e))
+        return false;
+    if (memchr(p, '\0', left))
+        return err_set(e, STATUS_DATA, "neither GGUF, JSON nor text: there is a NUL byte");
+    while (left) {
+        const unsigned char *const end = memchr(p, '\n', left);
+        const size_t len = end ? (size_t)(end - p) : left;
+        if (v->n >= INT32_MAX)
+            return err_set(e, STATUS_DATA, "more than %d tokens", INT32_MAX);
+        const unsigned type = spelling_is_byte((const char *)p, len) ? TOKEN_BYTE : TOKEN_NORMAL;
+        if (!vocab_add_spelt(v, SPELLING_C, type, p, len))
+            return err_from_fault(e, fault_memory());
+        p += len + (end != NULL);
+        left -= len + (end != NULL);
+    }
+    vocab_finish(v);
+    return true;
+}
+
+// Whatever is neither of the other kinds may be lines.
+static const struct vocab_format vocab_lines = {.load = load_lines};
+
+static const struct vocab_format *const formats[] = {&vocab_gguf, &vocab_json};
 
 enum { FORMATS = sizeof formats / sizeof *formats };
 
@@ -15,9 +46,9 @@ static const struct vocab_format *choose(const unsigned char *head, size_t len, 
         if (formats[i]->probe(head, len))
             return formats[i];
     for (size_t i = 0; i < FORMATS; i++)
-        if (dot && formats[i]->ending && !strcmp(dot, formats[i]->ending))
+        if (dot && !strcmp(dot, formats[i]->ending))
             return formats[i];
-    return formats[FORMATS - 1];
+    return &vocab_lines;
 }
 
 static bool load(struct vocab *v, struct source *s, const char *path, struct err *e)

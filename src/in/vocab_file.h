@@ -8,7 +8,7 @@
 
 // A kind of file: one file vocab_NAME.c and one row in vocab_file.c.
 struct vocab_format {
-    const char *ending; // of file names, when the content does not tell; NULL: none
+    const char *ending; // of file names, when the content does not tell
 
     // Do these first bytes of a file (64 or all) belong to this kind?
     bool (*probe)(const unsigned char *head, size_t len);
@@ -17,7 +17,7 @@ struct vocab_format {
     bool (*load)(struct vocab *v, struct source *s, struct err *e);
 };
 
-extern const struct vocab_format vocab_gguf, vocab_json, vocab_lines;
+extern const struct vocab_format vocab_gguf, vocab_json;
 
 // Fills v, which must not hold anything, from the file at path; "-" is standard input. v must be freed either way. Errors need no
 // option's name.

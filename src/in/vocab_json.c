@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Hugging Face's tokenizer.json (formats.md 1.7), and vocab.json: an object from text to id.
+// Hugging Face's tokenizer.json (sampl-formats(5)), and vocab.json: an object from text to id.
+#include "base/builder.h"
 #include "base/mem.h"
 #include "in/vocab_file.h"
 #include "vocab/roles.h"
 #include "vocab/spelling.h"
+#include "json/json.h"
 
-#include <cjson/cJSON.h>
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,16 +17,18 @@
 
 enum { FREE_IDS = 65536 }; // ids below need no justification; others must be less than the bytes of the file
 
-struct token {
+// What the file says of an id.
+struct vocab_entry {
     const char *text; // NULL: no token has this id
     unsigned char type;
     bool added; // by added_tokens
 };
 
-struct tokens {
-    struct token *token; // [n] by id
+struct vocab_entries {
+    struct vocab_entry *entry; // [n] by id
     size_t n, cap;
     size_t file_len;
+    bool bytes; // <0xNN> is a byte
 };
 
 static const cJSON *part(const cJSON *object, const char *name)
@@ -40,7 +42,7 @@ static bool is(const cJSON *value, const char *text)
 }
 
 // A token. Those of added_tokens may replace others.
-static bool put(struct tokens *t, const cJSON *id, const char *text, unsigned type, bool added, struct err *e)
+static bool put(struct vocab_entries *t, const cJSON *id, const char *text, unsigned type, bool added, struct err *e)
 {
     const double x = cJSON_IsNumber(id) ? id->valuedouble : -1.0;
     if (!(x >= 0.0 && x < INT32_MAX) || (double)(size_t)x != x)
@@ -48,34 +50,39 @@ static bool put(struct tokens *t, const cJSON *id, const char *text, unsigned ty
     const size_t i = (size_t)x;
     if (i >= FREE_IDS && i >= t->file_len)
         return err_set(e, STATUS_DATA, "token '%.40s' has the id %zu, more than a file of this size can have tokens", text, i);
-    if (!mem_grow(&t->token, &t->cap, i + 1, sizeof *t->token))
+    if (!mem_grow(&t->entry, &t->cap, i + 1, sizeof *t->entry))
         return err_from_fault(e, fault_memory());
     if (i >= t->n) {
-        memset(t->token + t->n, 0, (i + 1 - t->n) * sizeof *t->token);
+        memset(t->entry + t->n, 0, (i + 1 - t->n) * sizeof *t->entry);
         t->n = i + 1;
     }
-    if (t->token[i].text && (!added || t->token[i].added))
-        return err_set(e, STATUS_DATA, "tokens '%.40s' and '%.40s' have the same id, %zu", t->token[i].text, text, i);
-    t->token[i] = (struct token){text, (unsigned char)type, added};
+    if (t->entry[i].text && (!added || t->entry[i].added))
+        return err_set(e, STATUS_DATA, "tokens '%.40s' and '%.40s' have the same id, %zu", t->entry[i].text, text, i);
+    t->entry[i] = (struct vocab_entry){text, (unsigned char)type, added};
     return true;
 }
 
+// A token of the model's.
+static bool put_own(struct vocab_entries *t, const cJSON *id, const char *text, bool unknown, struct err *e)
+{
+    const bool byte = t->bytes && spelling_is_byte(text, strlen(text));
+    return put(t, id, text, unknown ? TOKEN_UNKNOWN : byte ? TOKEN_BYTE : TOKEN_NORMAL, false, e);
+}
+
 // {text: id, ...}
-static bool read_map(struct tokens *t, const cJSON *map, const char *unknown, bool bytes, struct err *e)
+static bool read_map(struct vocab_entries *t, const cJSON *map, const cJSON *unknown, struct err *e)
 {
     const cJSON *item;
     cJSON_ArrayForEach(item, map)
     {
-        const bool byte = bytes && spelling_is_byte(item->string, strlen(item->string));
-        const bool unk = unknown && !strcmp(item->string, unknown);
-        if (!put(t, item, item->string, unk ? TOKEN_UNKNOWN : byte ? TOKEN_BYTE : TOKEN_NORMAL, false, e))
+        if (!put_own(t, item, item->string, is(unknown, item->string), e))
             return false;
     }
     return true;
 }
 
 // [[text, score], ...]
-static bool read_list(struct tokens *t, const cJSON *list, const cJSON *unknown, bool bytes, struct err *e)
+static bool read_list(struct vocab_entries *t, const cJSON *list, const cJSON *unknown, struct err *e)
 {
     const cJSON *item;
     cJSON_ArrayForEach(item, list)
@@ -84,15 +91,13 @@ static bool read_list(struct tokens *t, const cJSON *list, const cJSON *unknown,
         const cJSON id = {.type = cJSON_Number, .valuedouble = (double)t->n};
         if (!text)
             return err_set(e, STATUS_DATA, "entry %zu of model.vocab is not [text, score]", t->n);
-        const bool byte = bytes && spelling_is_byte(text, strlen(text));
-        const bool unk = cJSON_IsNumber(unknown) && unknown->valuedouble == (double)t->n;
-        if (!put(t, &id, text, unk ? TOKEN_UNKNOWN : byte ? TOKEN_BYTE : TOKEN_NORMAL, false, e))
+        if (!put_own(t, &id, text, cJSON_IsNumber(unknown) && unknown->valuedouble == id.valuedouble, e))
             return false;
     }
     return true;
 }
 
-static bool read_added(struct tokens *t, const cJSON *list, struct err *e)
+static bool read_added(struct vocab_entries *t, const cJSON *list, struct err *e)
 {
     const cJSON *item;
     cJSON_ArrayForEach(item, list)
@@ -149,63 +154,48 @@ static bool prefixes_space(const cJSON *root)
     return (metaspace && !cJSON_IsFalse(part(metaspace, "add_prefix_space"))) || find_step(part(root, "normalizer"), "Prepend");
 }
 
-static bool emit(struct vocab *v, const struct tokens *t, enum spelling spelling, struct err *e)
+// Fills the vocabulary. inner, of WordPiece, is the prefix of what goes on with a word, or NULL; what begins one has a space before it.
+// Both are spelt as in GGUF's bert.
+static bool fill(struct vocab *v, const struct vocab_entries *t, enum spelling spelling, const char *inner, struct err *e)
 {
+    static const struct vocab_entry none = {.text = "", .type = TOKEN_UNUSED};
+    struct builder word = {0};
+    bool ok = true;
     if (!t->n)
         return err_set(e, STATUS_DATA, "the vocabulary holds no token");
-    for (size_t i = 0; i < t->n; i++) {
-        const struct token *const token = &t->token[i];
-        if (!vocab_add_spelt(v, spelling, token->text ? token->type : TOKEN_UNUSED, token->text ? token->text : "",
-                             token->text ? strlen(token->text) : 0))
-            return err_from_fault(e, fault_memory());
+    for (size_t i = 0; ok && i < t->n; i++) {
+        const struct vocab_entry *const entry = t->entry[i].text ? &t->entry[i] : &none;
+        const char *text = entry->text;
+        if (inner && entry->type == TOKEN_NORMAL && !entry->added) {
+            const size_t prefix = strlen(inner);
+            const bool goes_on = prefix && !strncmp(text, inner, prefix);
+            builder_clear(&word);
+            builder_string(&word, goes_on ? "" : SPACE_MARK);
+            builder_string(&word, goes_on ? text + prefix : text);
+            text = word.text;
+        }
+        ok = !word.failed && vocab_add_spelt(v, spelling, entry->type, text, strlen(text));
     }
-    return true;
+    builder_free(&word);
+    return ok || err_from_fault(e, fault_memory());
 }
 
-// WordPiece: what begins a word has a space before it, what goes on with one has a prefix. Both are spelt as in GGUF's bert.
-static bool spell_words(struct tokens *t, const char *prefix, char **texts)
-{
-    size_t room = 1;
-    for (size_t i = 0; i < t->n; i++)
-        room += t->token[i].text ? strlen(t->token[i].text) + 4 : 0;
-    char *at = *texts = malloc(room);
-    if (!at)
-        return false;
-    for (size_t i = 0; i < t->n; i++) {
-        struct token *const token = &t->token[i];
-        if (!token->text || token->type != TOKEN_NORMAL || token->added)
-            continue;
-        const bool inner = *prefix && !strncmp(token->text, prefix, strlen(prefix));
-        const char *const from = inner ? token->text + strlen(prefix) : token->text;
-        token->text = at;
-        at = stpcpy(stpcpy(at, inner ? "" : SPACE_MARK), from) + 1;
-    }
-    return true;
-}
-
-static bool load_tokenizer(struct vocab *v, struct tokens *t, const cJSON *root, struct err *e)
+static bool load_tokenizer(struct vocab *v, struct vocab_entries *t, const cJSON *root, struct err *e)
 {
     const cJSON *const model = part(root, "model"), *const vocab = part(model, "vocab");
-    const bool bytes = cJSON_IsTrue(part(model, "byte_fallback")) || find_step(part(root, "decoder"), "ByteFallback");
     const char *const prefix = cJSON_GetStringValue(part(model, "continuing_subword_prefix"));
-    enum spelling spelling = spelling_of(root);
-    char *texts = NULL;
+    const bool words = is(part(model, "type"), "WordPiece");
     bool ok;
+    v->space_prefix = prefixes_space(root);
+    t->bytes = cJSON_IsTrue(part(model, "byte_fallback")) || find_step(part(root, "decoder"), "ByteFallback");
     if (cJSON_IsArray(vocab))
-        ok = read_list(t, vocab, part(model, "unk_id"), bytes, e);
+        ok = read_list(t, vocab, part(model, "unk_id"), e);
     else if (cJSON_IsObject(vocab))
-        ok = read_map(t, vocab, cJSON_GetStringValue(part(model, "unk_token")), bytes, e);
+        ok = read_map(t, vocab, part(model, "unk_token"), e);
     else
         ok = err_set(e, STATUS_DATA, "model.vocab is neither an object nor an array");
-    ok = ok && read_added(t, part(root, "added_tokens"), e);
-    if (ok && is(part(model, "type"), "WordPiece")) {
-        spelling = SPELLING_SPM;
-        ok = spell_words(t, prefix ? prefix : "##", &texts) || err_from_fault(e, fault_memory());
-    }
-    ok = ok && emit(v, t, spelling, e);
-    free(texts);
-    v->space_prefix = prefixes_space(root);
-    return ok;
+    return ok && read_added(t, part(root, "added_tokens"), e) &&
+           (words ? fill(v, t, SPELLING_SPM, prefix ? prefix : "##", e) : fill(v, t, spelling_of(root), NULL, e));
 }
 
 // A vocab.json does not say how its tokens are spelt, so the tokens do: as GPT-2's if some token has the mark of a space or of a line
@@ -224,40 +214,30 @@ static enum spelling guess_spelling(const cJSON *map)
     return gpt2 && !raw ? SPELLING_GPT2 : marks ? SPELLING_SPM : SPELLING_PLAIN;
 }
 
-static bool load_map(struct vocab *v, struct tokens *t, const cJSON *root, struct err *e)
+static bool load_map(struct vocab *v, struct vocab_entries *t, const cJSON *root, struct err *e)
 {
     const enum spelling spelling = guess_spelling(root);
-    v->space_prefix = spelling == SPELLING_SPM; // as GGUF has it when it does not say
-    return read_map(t, root, NULL, spelling == SPELLING_SPM, e) && emit(v, t, spelling, e);
-}
-
-static cJSON *parse(const char *text, size_t len, struct err *e)
-{
-    const char *stop = text;
-    errno = 0;
-    cJSON *const root = cJSON_ParseWithLengthOpts(text, len, &stop, false);
-    if (!root && errno == ENOMEM)
-        return err_from_fault(e, fault_memory()), NULL;
-    while (root && stop < text + len && strchr(" \t\r\n", *stop) && *stop)
-        stop++;
-    if (cJSON_IsObject(root) && stop == text + len)
-        return root;
-    cJSON_Delete(root);
-    return err_set(e, STATUS_DATA, "not a JSON object, near byte %td", stop - text), NULL;
+    v->space_prefix = t->bytes = spelling == SPELLING_SPM; // as GGUF has it when it does not say
+    return read_map(t, root, NULL, e) && fill(v, t, spelling, NULL, e);
 }
 
 static bool load_json(struct vocab *v, struct source *s, struct err *e)
 {
-    struct tokens t = {0};
+    struct vocab_entries t = {0};
+    struct json_fault fault = {0, ""};
     const unsigned char *p;
     if (!source_peek(s, SIZE_MAX, &p, &t.file_len, e))
         return false;
-    cJSON *const root = parse((const char *)p, t.file_len, e);
-    if (!root)
-        return false;
-    const bool ok = cJSON_IsObject(part(root, "model")) ? load_tokenizer(v, &t, root, e) : load_map(v, &t, root, e);
+    cJSON *const root = json_parse((const char *)p, t.file_len, JSON_UTF8, &fault);
+    bool ok;
+    if (!fault.why)
+        ok = err_from_fault(e, fault_memory());
+    else if (!cJSON_IsObject(root))
+        ok = err_set(e, STATUS_DATA, "not a JSON object, near byte %zu", fault.at);
+    else
+        ok = cJSON_IsObject(part(root, "model")) ? load_tokenizer(v, &t, root, e) : load_map(v, &t, root, e);
     cJSON_Delete(root);
-    free(t.token);
+    free(t.entry);
     if (ok)
         vocab_finish(v);
     return ok;
