@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "grammar/rules.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,7 +21,7 @@ struct check {
     } * path;           // [n_rules]
 };
 
-static bool fail(struct grammar_fault *fault, enum grammar_code code, const struct rule *r)
+static bool fail(struct grammar_fault *fault, enum grammar_code code, const struct grammar_rule *r)
 {
     *fault = (struct grammar_fault){.code = code, .name = r->name, .len = r->len};
     return false;
@@ -82,7 +83,7 @@ static void find_empty(struct check *c)
 // The next rule that can come first in the rule at the end of the path, or NULL when there are no more.
 static const struct element *next_first(const struct check *c, struct step *s)
 {
-    const struct rule *const r = &c->g->rule[s->rule];
+    const struct grammar_rule *const r = &c->g->rule[s->rule];
     for (; s->alt < r->n_alts; s->alt++, s->at = 0) {
         const struct element *const first = &c->g->element[c->g->alt[r->first_alt + s->alt]];
         const struct element *const e = first + s->at;
@@ -107,7 +108,7 @@ static bool no_left_recursion(struct check *c, uint32_t start, struct grammar_fa
         if (!e) {
             c->state[c->path[--n].rule] = 2;
         } else if (c->state[e->value] == 1) {
-            const struct rule *const r = &c->g->rule[e->value];
+            const struct grammar_rule *const r = &c->g->rule[e->value];
             return fail(fault, r->loop ? GRAMMAR_EMPTY_LOOP : GRAMMAR_LEFT_RECURSION, r);
         } else if (!c->state[e->value]) {
             c->state[e->value] = 1;
@@ -146,6 +147,7 @@ static void release(struct check *c)
 bool rules_check(const struct grammar *g, struct grammar_fault *fault)
 {
     struct check c = {.g = g};
+    assert(g->root < g->n_rules);
     if (!all_defined(g, fault))
         return false;
     bool ok = allocate(&c);

@@ -4,29 +4,31 @@
 #include "base/mem.h"
 #include "grammar/trie.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 // The bits of a character that do not matter any more: whatever they are, the stacks that are left match it.
 #define ANY_VALUE UINT32_MAX
 
-struct state {
+struct dfa_state {
     uint32_t set;
     uint32_t more;  // bytes of the character still to come; 0 between characters
     bool lax;       // the character began in this token
     uint32_t value; // its bits so far
 };
 
-static struct state get(const struct dfa *d, uint32_t state)
+static struct dfa_state get(const struct dfa *d, uint32_t state)
 {
     size_t n;
     const uint32_t *const word = intern_get(&d->state, state, &n);
-    return (struct state){word[0], word[1] & 7, word[1] >> 3, word[2]};
+    return (struct dfa_state){word[0], word[1] & 7, word[1] >> 3, word[2]};
 }
 
 // The characters that the bytes to come can make of it.
-static void reach(const struct state *s, uint32_t *low, uint32_t *high)
+static void reach(const struct dfa_state *s, uint32_t *low, uint32_t *high)
 {
+    assert(s->more && s->more < 4 && s->value != ANY_VALUE);
     *low = s->value << 6 * s->more;
     *high = *low | ((1u << 6 * s->more) - 1);
 }
@@ -36,8 +38,22 @@ static const struct element *top_element(const struct dfa *d, uint32_t set, size
     return &d->stacks.g->element[stacks_top(&d->stacks, set, i).at];
 }
 
+static bool meets(const struct dfa *d, uint32_t class, uint32_t low, uint32_t high)
+{
+    size_t n;
+    const struct range *const range = class_ranges(d->stacks.g, class, &n);
+    return ranges_meet(range, n, low, high);
+}
+
+static bool covers(const struct dfa *d, uint32_t class, uint32_t low, uint32_t high)
+{
+    size_t n;
+    const struct range *const range = class_ranges(d->stacks.g, class, &n);
+    return ranges_cover(range, n, low, high);
+}
+
 // May a token end here? Inside a character, when some valid way of completing it fits; overlong forms are not valid.
-static bool may_end(const struct dfa *d, const struct state *s)
+static bool may_end(const struct dfa *d, const struct dfa_state *s)
 {
     uint32_t low, high;
     if (!s->more || s->value == ANY_VALUE)
@@ -49,13 +65,13 @@ static bool may_end(const struct dfa *d, const struct state *s)
         low = s->more == 2 ? 1u << 11 : 1u << 16;
     for (size_t i = 0; i < stacks_count(&d->stacks, s->set); i++) {
         const struct element *const e = top_element(d, s->set, i);
-        if (e->type == ELEMENT_CLASS && class_meets(d->stacks.g, e->value, low, high))
+        if (e->type == ELEMENT_CLASS && meets(d, e->value, low, high))
             return true;
     }
     return false;
 }
 
-static edge to_edge(struct dfa *d, struct state s)
+static edge to_edge(struct dfa *d, struct dfa_state s)
 {
     const uint32_t word[] = {s.set, s.more | (uint32_t)s.lax << 3, s.value};
     const size_t known = d->state.n;
@@ -73,14 +89,14 @@ static edge to_edge(struct dfa *d, struct state s)
     }
     if (id == known) {
         memset(d->next[id], 0, sizeof d->next[id]);
-        d->run[id] = (struct run){.kinds = RUN_UNKNOWN};
+        d->run[id] = (struct dfa_run){.kinds = RUN_UNKNOWN};
     }
     return id << 1 | may_end(d, &s);
 }
 
 edge dfa_between(struct dfa *d, uint32_t set)
 {
-    return to_edge(d, (struct state){.set = set});
+    return to_edge(d, (struct dfa_state){.set = set});
 }
 
 bool dfa_init(struct dfa *d, const struct grammar *g)
@@ -127,9 +143,8 @@ static uint32_t after(struct dfa *d, uint32_t set, uint32_t c)
 // Where a lead byte or a continuation has led, s being inside a character: dead when nothing can match it. When each class matches
 // either all the characters that it can become or none, only the stacks that match are kept and the bits are forgotten; so most
 // characters of a script lead to the same state.
-static edge inside(struct dfa *d, struct state s)
+static edge inside(struct dfa *d, struct dfa_state s)
 {
-    const struct grammar *const g = d->stacks.g;
     const size_t count = stacks_count(&d->stacks, s.set);
     uint32_t low, high;
     bool some = false, alike = s.value > (s.more == 1 ? 1 : 0);
@@ -143,10 +158,10 @@ static edge inside(struct dfa *d, struct state s)
     }
     for (size_t i = 0; i < count; i++) {
         const struct element *const e = top_element(d, s.set, i);
-        if (e->type != ELEMENT_CLASS || !class_meets(g, e->value, low, high))
+        if (e->type != ELEMENT_CLASS || !meets(d, e->value, low, high))
             continue;
         some = true;
-        alike = alike && class_covers(g, e->value, low, high);
+        alike = alike && covers(d, e->value, low, high);
         d->stacks.top[d->stacks.n_top++] = stacks_top(&d->stacks, s.set, i);
     }
     if (!some)
@@ -158,7 +173,7 @@ static edge inside(struct dfa *d, struct state s)
     return to_edge(d, s);
 }
 
-static edge step(struct dfa *d, struct state s, unsigned char byte)
+static edge step(struct dfa *d, struct dfa_state s, unsigned char byte)
 {
     if (!byte)
         return EDGE_DEAD;
@@ -182,6 +197,7 @@ static edge step(struct dfa *d, struct state s, unsigned char byte)
 
 edge dfa_find(struct dfa *d, uint32_t state, unsigned char byte)
 {
+    assert(state && state < d->state.n);
     const edge e = step(d, get(d, state), byte);
     d->next[state][byte] = e;
     return e;
@@ -189,7 +205,7 @@ edge dfa_find(struct dfa *d, uint32_t state, unsigned char byte)
 
 edge dfa_token_end(struct dfa *d, uint32_t state)
 {
-    struct state s = get(d, state);
+    struct dfa_state s = get(d, state);
     s.lax = false;
     return to_edge(d, s);
 }
@@ -224,7 +240,7 @@ bool dfa_find_run(struct dfa *d, uint32_t state)
         else
             other |= kind;
     }
-    d->run[state] = (struct run){kinds & ~other, edge_state(best)};
+    d->run[state] = (struct dfa_run){kinds & ~other, edge_state(best)};
     return true;
 }
 
@@ -240,7 +256,8 @@ bool dfa_inside(const struct dfa *d, uint32_t state)
 
 bool dfa_shrink(struct dfa *d, uint32_t *state)
 {
-    struct state s = get(d, *state);
+    assert(*state && *state < d->state.n);
+    struct dfa_state s = get(d, *state);
     static const uint32_t none[3] = {0};
     if (!stacks_shrink(&d->stacks, &s.set))
         return false;

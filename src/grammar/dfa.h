@@ -19,7 +19,7 @@ static inline uint32_t edge_state(edge e)
 
 // Kinds of byte (trie.h) that all lead to one state where a token may end: the state itself within a string, the one that has a
 // repetition less to go within a limited one.
-struct run {
+struct dfa_run {
     uint64_t kinds; // RUN_UNKNOWN: not looked at yet
     uint32_t to;
 };
@@ -30,7 +30,7 @@ struct dfa {
     struct stacks stacks;
     struct intern state; // a set, bytes to come and a flag, the bits of the character so far; state 0 is none
     edge (*next)[256];   // [state.n] by byte
-    struct run *run;     // [state.n]
+    struct dfa_run *run; // [state.n]
     uint32_t *hit;       // scratch
     size_t next_cap, run_cap, hit_cap;
 };

@@ -3,18 +3,16 @@
 #ifndef SAMPL_GRAMMAR_INTERN_H
 #define SAMPL_GRAMMAR_INTERN_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "base/hash.h"
 
 #define INTERN_NONE UINT32_MAX
 
 // A zeroed struct is an empty table.
 struct intern {
-    uint32_t *word; // the records, end to end
+    uint32_t *word; // [words] the records, end to end
     size_t *end;    // [n] where each ends
-    uint32_t *slot; // [slots] hash table of ids + 1, 0 for a free slot; a power of two
-    size_t n, words, slots;
+    struct hash_table ids;
+    size_t n, words;
     size_t word_cap, end_cap;
 };
 

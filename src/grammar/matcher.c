@@ -3,8 +3,8 @@
 
 #include "base/mem.h"
 #include "grammar/dfa.h"
-#include "grammar/expected.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,6 +44,7 @@ static bool begin(struct matcher *m)
 
 struct matcher *matcher_new(const struct grammar *g, const struct trie *t, struct fault *fault)
 {
+    assert(g && t);
     struct matcher *const m = calloc(1, sizeof *m);
     *fault = fault_memory();
     if (!m)
@@ -107,7 +108,7 @@ static uint32_t after_token(struct matcher *m, uint32_t id)
     if (dfa_inside(&m->dfa, m->state))
         return STACKS_NONE;
     for (size_t i = 0; i < stacks_count(s, set); i++) {
-        const struct position p = stacks_top(s, set, i);
+        const struct frame p = stacks_top(s, set, i);
         const struct element *const e = &m->g->element[p.at];
         if (!(e->type == ELEMENT_TOKEN && e->value == id) && !(e->type == ELEMENT_NOT_TOKEN && e->value != id))
             continue;
@@ -197,7 +198,7 @@ static bool runs(struct matcher *m, uint32_t state, uint64_t kinds, unsigned hei
             return true;
         if (m->dfa.run[state].kinds == RUN_UNKNOWN && !dfa_find_run(&m->dfa, state))
             return false;
-        const struct run run = m->dfa.run[state];
+        const struct dfa_run run = m->dfa.run[state];
         if (kinds & ~run.kinds)
             return true;
         if (run.to == state)
@@ -211,7 +212,7 @@ static bool runs(struct matcher *m, uint32_t state, uint64_t kinds, unsigned hei
 // The level below a node.
 static struct level descend(const struct matcher *m, const struct level *from, uint32_t to)
 {
-    const struct run run = m->dfa.run[from->state];
+    const struct dfa_run run = m->dfa.run[from->state];
     const bool along = run.kinds != RUN_UNKNOWN && run.kinds && run.to == to;
     return (struct level){to, along ? from->living : 0};
 }
@@ -302,7 +303,79 @@ struct fault matcher_mask(struct matcher *m, const uint64_t **mask)
     return fault_none();
 }
 
+// ---- what is expected
+
+// The characters that a class is made of, as far as there is room.
+static struct expected expected_class(const struct grammar *g, uint32_t class)
+{
+    struct expected x = {.kind = EXPECTED_CLASS};
+    size_t n;
+    const struct range *const range = class_ranges(g, class, &n);
+    for (; x.n < n && x.n < EXPECTED_RANGES; x.n++) {
+        x.range[x.n][0] = range[x.n].first;
+        x.range[x.n][1] = range[x.n].last;
+    }
+    x.more = n > x.n;
+    return x;
+}
+
+static bool one_character(const struct grammar *g, const struct element *e, uint32_t *c)
+{
+    size_t n;
+    if (e->type != ELEMENT_CLASS)
+        return false;
+    const struct range *const range = class_ranges(g, e->value, &n);
+    *c = n == 1 ? range->first : 0;
+    return n == 1 && range->first == range->last;
+}
+
+// A class, or as much of a literal as follows.
+static struct expected expected_characters(const struct grammar *g, const struct element *e)
+{
+    struct expected x = {.kind = EXPECTED_TEXT};
+    uint32_t c;
+    for (; one_character(g, e, &c); e++, x.n++) {
+        if (x.n == EXPECTED_RANGES) {
+            x.more = true;
+            break;
+        }
+        x.range[x.n][0] = x.range[x.n][1] = c;
+    }
+    return x.n ? x : expected_class(g, e->value);
+}
+
+static bool same_expected(const struct expected *a, const struct expected *b)
+{
+    return a->kind == b->kind && a->id == b->id && a->n == b->n && a->more == b->more &&
+           !memcmp(a->range, b->range, a->n * sizeof *a->range);
+}
+
+static void add_expected(struct expected *out, size_t most, size_t *n, const struct expected *x)
+{
+    for (size_t i = 0; i < *n && i < most; i++)
+        if (same_expected(&out[i], x))
+            return;
+    if (*n < most)
+        out[*n] = *x;
+    ++*n;
+}
+
 size_t matcher_next(const struct matcher *m, struct expected *out, size_t most)
 {
-    return expected_in(&m->dfa, m->state, out, most);
+    const struct stacks *const s = &m->dfa.stacks;
+    const uint32_t set = dfa_set(&m->dfa, m->state);
+    const bool inside = dfa_inside(&m->dfa, m->state);
+    size_t n = 0;
+    if (inside)
+        add_expected(out, most, &n, &(struct expected){.kind = EXPECTED_REST});
+    for (size_t i = 0; !inside && i < stacks_count(s, set); i++) {
+        const struct element *const e = &m->g->element[stacks_top(s, set, i).at];
+        struct expected x = {.kind = e->type == ELEMENT_TOKEN ? EXPECTED_TOKEN : EXPECTED_NOT_TOKEN, .id = e->value};
+        if (e->type == ELEMENT_CLASS)
+            x = expected_characters(m->g, e);
+        add_expected(out, most, &n, &x);
+    }
+    if (stacks_end(s, set))
+        add_expected(out, most, &n, &(struct expected){.kind = EXPECTED_END});
+    return n;
 }

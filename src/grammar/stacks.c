@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -78,9 +79,9 @@ static bool put_both(struct stacks *s, uint32_t a, uint32_t b, unsigned depth)
     const size_t na = stacks_count(s, a), nb = stacks_count(s, b);
     bool ok = put(s, stacks_end(s, a) || stacks_end(s, b));
     for (size_t i = 0, j = 0; ok && (i < na || j < nb);) {
-        struct position p = i < na ? stacks_top(s, a, i) : stacks_top(s, b, j);
+        struct frame p = i < na ? stacks_top(s, a, i) : stacks_top(s, b, j);
         if (i < na && j < nb) {
-            const struct position q = stacks_top(s, b, j);
+            const struct frame q = stacks_top(s, b, j);
             if (p.at == q.at) {
                 p.below = unite(s, p.below, q.below, depth + 1);
                 i++, j++;
@@ -153,7 +154,7 @@ static bool visit(struct stacks *s, uint32_t set)
 }
 
 // Notes a terminal, or puts what a rule begins with on the list of sets to visit.
-static bool look_at(struct stacks *s, struct position p)
+static bool look_at(struct stacks *s, struct frame p)
 {
     const struct element *const e = &s->g->element[p.at];
     if (e->type != ELEMENT_RULE) {
@@ -162,7 +163,7 @@ static bool look_at(struct stacks *s, struct position p)
         s->top[s->n_top++] = p;
         return true;
     }
-    const struct rule *const r = &s->g->rule[e->value];
+    const struct grammar_rule *const r = &s->g->rule[e->value];
     const uint32_t rest = e[1].type == ELEMENT_END ? p.below : single(s, p.at + 1, p.below);
     bool ok = rest != STACKS_BAD;
     for (size_t a = r->first_alt; ok && a < r->first_alt + r->n_alts; a++) {
@@ -174,11 +175,11 @@ static bool look_at(struct stacks *s, struct position p)
 
 static int by_place(const void *a, const void *b)
 {
-    const struct position *const x = a, *const y = b;
+    const struct frame *const x = a, *const y = b;
     return x->at < y->at ? -1 : x->at > y->at;
 }
 
-uint32_t stacks_of(struct stacks *s, bool end, const struct position *p, size_t n)
+uint32_t stacks_of(struct stacks *s, bool end, const struct frame *p, size_t n)
 {
     const size_t from = s->n_word;
     bool ok = put(s, end);
@@ -204,7 +205,7 @@ static uint32_t gather(struct stacks *s, bool end)
         const uint32_t below = stacks_unite(s, s->many, n);
         if (below == STACKS_BAD)
             return STACKS_BAD;
-        s->top[kept++] = (struct position){at, below};
+        s->top[kept++] = (struct frame){at, below};
     }
     return stacks_of(s, end, s->top, kept);
 }
@@ -239,7 +240,7 @@ static uint32_t expand(struct stacks *s, uint32_t set)
 
 uint32_t stacks_start(struct stacks *s)
 {
-    const struct rule *const root = &s->g->rule[s->g->root];
+    const struct grammar_rule *const root = &s->g->rule[s->g->root];
     if (!mem_grow(&s->many, &s->many_cap, root->n_alts + 1, sizeof *s->many))
         return fail(s, FAULT_MEMORY);
     for (size_t a = 0; a < root->n_alts; a++) {
@@ -252,8 +253,9 @@ uint32_t stacks_start(struct stacks *s)
     return expand(s, stacks_unite(s, s->many, root->n_alts));
 }
 
-uint32_t stacks_after(struct stacks *s, struct position p)
+uint32_t stacks_after(struct stacks *s, struct frame p)
 {
+    assert(s->g->element[p.at].type > ELEMENT_RULE);
     return expand(s, s->g->element[p.at + 1].type == ELEMENT_END ? p.below : single(s, p.at + 1, p.below));
 }
 
@@ -273,6 +275,7 @@ static uint32_t copy(struct stacks *to, const struct stacks *from, uint32_t set,
 bool stacks_shrink(struct stacks *s, uint32_t *set)
 {
     struct stacks fresh;
+    assert(*set < s->set.n);
     uint32_t *const mark = calloc((size_t)*set + 1, sizeof *mark);
     bool ok = stacks_init(&fresh, s->g) && mark;
     if (ok)

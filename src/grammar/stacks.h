@@ -15,7 +15,7 @@
 #define STACKS_NONE 0u          // the set without a stack: the text does not fit
 #define STACKS_BAD  INTERN_NONE // in place of a set: see fault
 
-struct position {
+struct frame {
     uint32_t at;    // in grammar.element
     uint32_t below; // a set
 };
@@ -30,7 +30,7 @@ struct stacks {
 
     // scratch
     uint32_t *todo, *word, *many;
-    struct position *top;
+    struct frame *top;
     size_t n_todo, n_word, n_top;
     size_t expanded_cap, seen_cap, todo_cap, word_cap, top_cap, many_cap;
     uint32_t united[1024][3]; // two sets and their union, as last computed; by hash
@@ -46,7 +46,7 @@ void stacks_free(struct stacks *s);
 uint32_t stacks_start(struct stacks *s);
 
 // After the element of a position has matched.
-uint32_t stacks_after(struct stacks *s, struct position p);
+uint32_t stacks_after(struct stacks *s, struct frame p);
 
 // Of n sets together; the array is used up.
 uint32_t stacks_unite(struct stacks *s, uint32_t *set, size_t n);
@@ -65,15 +65,15 @@ static inline size_t stacks_count(const struct stacks *s, uint32_t set)
 }
 
 // The i-th position of a set.
-static inline struct position stacks_top(const struct stacks *s, uint32_t set, size_t i)
+static inline struct frame stacks_top(const struct stacks *s, uint32_t set, size_t i)
 {
     size_t n;
     const uint32_t *const word = intern_get(&s->set, set, &n) + 1 + 2 * i;
-    return (struct position){word[0], word[1]};
+    return (struct frame){word[0], word[1]};
 }
 
 // A set of n positions, by rising `at`, and perhaps the end.
-uint32_t stacks_of(struct stacks *s, bool end, const struct position *p, size_t n);
+uint32_t stacks_of(struct stacks *s, bool end, const struct frame *p, size_t n);
 
 // Forgets all sets but this one, which may get another id.
 bool stacks_shrink(struct stacks *s, uint32_t *set);

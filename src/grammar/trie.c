@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -149,6 +150,7 @@ static void close_path(struct trie *t, uint32_t *path, size_t *len, size_t keep)
 
 static bool add_node(struct trie *t, uint32_t depth, unsigned char byte, uint32_t token)
 {
+    assert(depth < 1 << 24 && byte);
     if (!mem_grow(&t->node, &t->node_cap, t->n + 2, sizeof *t->node) ||
         !mem_grow(&t->bytes, &t->bytes_cap, t->n + 1, sizeof *t->bytes) || !mem_grow(&t->height, &t->height_cap, t->n + 1, 1))
         return false;

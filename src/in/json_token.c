@@ -181,7 +181,7 @@ static bool look_up(struct token_list *l, struct token *t, const struct input_co
     if (!config->vocab)
         return err_set(e, STATUS_DATA, "token '%s' has no id; give the texts with --vocab, or number the tokens with --ids rank",
                        t->text ? t->text : "");
-    if (!l->lookup.slot && !lookup_build(&l->lookup, config->vocab))
+    if (!l->lookup.vocab && !lookup_build(&l->lookup, config->vocab))
         return err_from_fault(e, fault_memory());
     if (!bytes_of(l, t, &piece, e))
         return false;

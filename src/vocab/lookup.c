@@ -1,50 +1,51 @@
 // SPDX-License-Identifier: MIT
 #include "vocab/lookup.h"
 
-#include <stdlib.h>
-#include <string.h>
+#include <assert.h>
 
-// Where the text is, or the free slot where it belongs. Hash: FNV-1a, 64 bits.
-static size_t probe(const struct lookup *l, const unsigned char *text, size_t len)
+static uint32_t find(const struct lookup *l, uint32_t hash, const void *text, size_t len, size_t *at)
 {
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
-    for (size_t i = 0; i < len; i++)
-        hash = (hash ^ text[i]) * UINT64_C(0x100000001b3);
-    size_t at = (hash ^ hash >> 32) & (l->slots - 1);
-    for (; l->slot[at]; at = (at + 1) & (l->slots - 1)) {
-        const struct piece t = vocab_text(l->vocab, l->slot[at] - 1);
-        if (t.len == len && (!len || !memcmp(t.p, text, len)))
-            break;
-    }
-    return at;
+    size_t id;
+    for (*at = hash; (id = hash_next(&l->ids, hash, at)) != HASH_NONE;)
+        if (vocab_says(l->vocab, (uint32_t)id, text, len))
+            return (uint32_t)id;
+    return VOCAB_NONE;
+}
+
+static bool add(struct lookup *l, uint32_t id)
+{
+    const struct piece t = vocab_text(l->vocab, id);
+    const unsigned char *const flags = l->vocab->flags;
+    const uint32_t hash = hash_bytes(t.p, t.len);
+    size_t at;
+    const uint32_t there = find(l, hash, t.p, t.len, &at);
+    if (there == VOCAB_NONE)
+        return hash_add_at(&l->ids, hash, id, at);
+    if (flags[there] & VOCAB_BYTE && !(flags[id] & VOCAB_BYTE))
+        hash_renumber(&l->ids, hash, there, id);
+    return true;
 }
 
 bool lookup_build(struct lookup *l, const struct vocab *v)
 {
-    size_t slots = 64;
-    while (slots / 2 < v->n)
-        slots *= 2;
-    *l = (struct lookup){v, calloc(slots, sizeof *l->slot), slots};
-    if (!l->slot)
-        return false;
-    for (uint32_t id = 0; id < v->n; id++) {
-        const struct piece t = vocab_text(v, id);
-        const size_t at = probe(l, t.p, t.len);
-        const uint32_t there = l->slot[at];
-        if (!there || (v->flags[there - 1] & VOCAB_BYTE && !(v->flags[id] & VOCAB_BYTE)))
-            l->slot[at] = id + 1;
-    }
-    return true;
+    bool ok = true;
+    *l = (struct lookup){.vocab = v};
+    for (uint32_t id = 0; ok && id < v->n; id++)
+        ok = add(l, id);
+    if (!ok)
+        lookup_free(l);
+    return ok;
 }
 
 void lookup_free(struct lookup *l)
 {
-    free(l->slot);
-    *l = (struct lookup){0};
+    hash_free(&l->ids);
+    l->vocab = NULL;
 }
 
 uint32_t lookup_find(const struct lookup *l, const void *text, size_t len)
 {
-    const uint32_t found = l->slot[probe(l, text, len)];
-    return found ? found - 1 : VOCAB_NONE;
+    size_t at;
+    assert(l->vocab);
+    return find(l, hash_bytes(text, len), text, len, &at);
 }

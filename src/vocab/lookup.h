@@ -3,15 +3,15 @@
 #ifndef SAMPL_VOCAB_LOOKUP_H
 #define SAMPL_VOCAB_LOOKUP_H
 
+#include "base/hash.h"
 #include "vocab/vocab.h"
 
 struct lookup {
-    const struct vocab *vocab;
-    uint32_t *slot; // [slots] open addressing: id + 1, 0 when free
-    size_t slots;   // a power of two, at least 2 * vocab->n
+    const struct vocab *vocab; // NULL: not built
+    struct hash_table ids;     // one for each text
 };
 
-// Takes in every text of v, which must outlive l and stay as it is. False when memory is short.
+// Takes in every text of v, which must outlive l and stay as it is. False, and nothing built, when memory is short.
 bool lookup_build(struct lookup *l, const struct vocab *v);
 void lookup_free(struct lookup *l); // also of a zeroed struct
 

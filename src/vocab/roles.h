@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tokens whose text says what they are for, as llama.cpp recognises them (formats.md 1.6, the set of end-of-generation tokens). The
-// metadata of models is often wrong about these, so the text counts, whatever the type.
+// Tokens whose text says what they are for, as llama.cpp recognises them (sampl-formats(5)). The metadata of models is often wrong about
+// these, so the text counts, whatever the type.
 #ifndef SAMPL_VOCAB_ROLES_H
 #define SAMPL_VOCAB_ROLES_H
 

@@ -8,11 +8,6 @@
 
 enum { MOST_MARKED = 16 }; // characters of a token that are marked as unknown
 
-static int hex(unsigned char c)
-{
-    return c >= '0' && c <= '9' ? c - '0' : (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10 : -1;
-}
-
 size_t text_unescape(unsigned char *to, const void *from, size_t len)
 {
     static const char names[] = "nrt\\\"'", values[] = "\n\r\t\\\"'";
@@ -23,8 +18,8 @@ size_t text_unescape(unsigned char *to, const void *from, size_t len)
         if (name) {
             to[n++] = (unsigned char)values[name - names];
             i++;
-        } else if (p[i] == '\\' && len - i > 3 && p[i + 1] == 'x' && hex(p[i + 2]) >= 0 && hex(p[i + 3]) >= 0) {
-            to[n++] = (unsigned char)(16 * hex(p[i + 2]) + hex(p[i + 3]));
+        } else if (p[i] == '\\' && len - i > 3 && p[i + 1] == 'x' && hex_value(p[i + 2]) >= 0 && hex_value(p[i + 3]) >= 0) {
+            to[n++] = (unsigned char)(16 * hex_value(p[i + 2]) + hex_value(p[i + 3]));
             i += 3;
         } else {
             to[n++] = p[i];
@@ -35,8 +30,8 @@ size_t text_unescape(unsigned char *to, const void *from, size_t len)
 
 bool spelling_is_byte(const char *text, size_t len)
 {
-    return len == 6 && !memcmp(text, "<0x", 3) && text[5] == '>' && hex((unsigned char)text[3]) >= 0 &&
-           hex((unsigned char)text[4]) >= 0;
+    return len == 6 && !memcmp(text, "<0x", 3) && text[5] == '>' && hex_value((unsigned char)text[3]) >= 0 &&
+           hex_value((unsigned char)text[4]) >= 0;
 }
 
 // The byte that a character of GPT-2's spelling stands for, or -1.
@@ -113,7 +108,7 @@ static bool add_byte(struct vocab *v, const char *text, size_t len)
 {
     if (!spelling_is_byte(text, len))
         return vocab_extend(v, text, len);
-    const unsigned char byte = (unsigned char)(16 * hex((unsigned char)text[3]) + hex((unsigned char)text[4]));
+    const unsigned char byte = (unsigned char)(16 * hex_value((unsigned char)text[3]) + hex_value((unsigned char)text[4]));
     v->flags[v->n - 1] |= VOCAB_BYTE;
     return vocab_extend(v, &byte, 1);
 }

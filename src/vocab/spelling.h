@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // From what a vocabulary file holds for a token - a text in some spelling, a type - to its bytes and flags, as llama.cpp has it
-// (formats.md 1.6 and 1.8). Readers add the tokens in the order of their ids, then set eos and eot if they know them, then finish.
+// (sampl-formats(5)). Readers add the tokens in the order of their ids, then set eos and eot if they know them, then finish.
 #ifndef SAMPL_VOCAB_SPELLING_H
 #define SAMPL_VOCAB_SPELLING_H
 

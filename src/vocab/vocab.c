@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,6 +23,7 @@ void vocab_free(struct vocab *v)
 
 bool vocab_extend(struct vocab *v, const void *text, size_t len)
 {
+    assert(v->n);
     size_t *const end = &v->end[v->n - 1];
     if (len >= SIZE_MAX - *end ||
         !mem_grow(&v->bytes, &v->bytes_cap, *end + len + 1, 1)) // one more, so that there is something to point to
@@ -71,7 +73,7 @@ bool vocab_ends(const struct vocab *v, uint32_t id)
     return id < v->n && v->flags[id] & VOCAB_EOG;
 }
 
-static bool says(const struct vocab *v, uint32_t id, const void *text, size_t len)
+bool vocab_says(const struct vocab *v, uint32_t id, const void *text, size_t len)
 {
     const struct piece t = vocab_text(v, id);
     return t.len == len && (!len || !memcmp(t.p, text, len));
@@ -80,7 +82,7 @@ static bool says(const struct vocab *v, uint32_t id, const void *text, size_t le
 uint32_t vocab_find(const struct vocab *v, const void *text, size_t len)
 {
     for (uint32_t id = 0; id < v->n; id++)
-        if (says(v, id, text, len))
+        if (vocab_says(v, id, text, len))
             return id;
     return VOCAB_NONE;
 }
@@ -91,7 +93,7 @@ uint32_t vocab_find_only(const struct vocab *v, const void *text, size_t len, ui
     *other = VOCAB_NONE;
     for (uint32_t id = 0; id < v->n; id++) {
         uint32_t *const kind = &found[!!(v->flags[id] & VOCAB_BYTE)];
-        if (!says(v, id, text, len))
+        if (!vocab_says(v, id, text, len))
             continue;
         if (*kind == VOCAB_NONE)
             *kind = id;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the tokens of a vocabulary say. A reader (io/vocab_*.c) fills it once; it is const from then on.
+// What the tokens of a vocabulary say. A reader (in/vocab_*.c) fills it once; it is const from then on.
 #ifndef SAMPL_VOCAB_VOCAB_H
 #define SAMPL_VOCAB_VOCAB_H
 
@@ -42,7 +42,7 @@ void vocab_free(struct vocab *v);
 // Appends a token. False when memory is short.
 bool vocab_add(struct vocab *v, const void *text, size_t len, unsigned flags);
 
-// Appends bytes to the newest token. False when memory is short.
+// Appends bytes to the newest token; there is one. False when memory is short.
 bool vocab_extend(struct vocab *v, const void *text, size_t len);
 
 // Adds a recommendation. False when memory is short.
@@ -55,6 +55,8 @@ struct piece vocab_text(const struct vocab *v, uint32_t id);
 struct piece vocab_output(const struct vocab *v, uint32_t id);
 
 bool vocab_ends(const struct vocab *v, uint32_t id); // does it end a generation?
+
+bool vocab_says(const struct vocab *v, uint32_t id, const void *text, size_t len); // is it a token's text?
 
 // The first token with just this text, or VOCAB_NONE. O(n).
 uint32_t vocab_find(const struct vocab *v, const void *text, size_t len);
