@@ -41,6 +41,7 @@ UNITS   := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/*.c))
 PRESETS := $(wildcard samples/presets/*.preset)
 SCALE   := $(wildcard samples/scale/*.sh)
 SAMPLES := $(filter-out samples/presets samples/scale,$(wildcard samples/*))
+MAN     := $(wildcard man/*.[157])
 SHELLS  := .ci/run $(SCALE) $(wildcard tests/*.bash tests/*.sh)
 
 Q := $(if $(V),,@)
@@ -137,10 +138,12 @@ demo: $(BUILD)/sampl ## choose tokens from a real model's logits, and show what 
 
 .PHONY: install
 install: $(BUILD)/sampl ## install under PREFIX (default /usr/local), below DESTDIR
-	$(INSTALL) -d '$(DESTDIR)$(bindir)' '$(DESTDIR)$(mandir)/man1' '$(DESTDIR)$(bashcompdir)' '$(DESTDIR)$(zshcompdir)' \
-	    '$(DESTDIR)$(fishcompdir)' '$(DESTDIR)$(pkgdatadir)/presets' '$(DESTDIR)$(pkgdatadir)/samples/scale'
+	$(INSTALL) -d '$(DESTDIR)$(bindir)' '$(DESTDIR)$(mandir)/man1' '$(DESTDIR)$(mandir)/man5' '$(DESTDIR)$(mandir)/man7' \
+	    '$(DESTDIR)$(bashcompdir)' '$(DESTDIR)$(zshcompdir)' '$(DESTDIR)$(fishcompdir)' '$(DESTDIR)$(pkgdatadir)/presets' '$(DESTDIR)$(pkgdatadir)/samples/scale'
 	$(INSTALL) -m 755 $(BUILD)/sampl '$(DESTDIR)$(bindir)/sampl'
-	$(INSTALL) -m 644 man/sampl.1 '$(DESTDIR)$(mandir)/man1/sampl.1'
+	$(INSTALL) -m 644 $(filter %.1,$(MAN)) '$(DESTDIR)$(mandir)/man1'
+	$(INSTALL) -m 644 $(filter %.5,$(MAN)) '$(DESTDIR)$(mandir)/man5'
+	$(INSTALL) -m 644 $(filter %.7,$(MAN)) '$(DESTDIR)$(mandir)/man7'
 	$(INSTALL) -m 644 completions/sampl.bash '$(DESTDIR)$(bashcompdir)/sampl'
 	$(INSTALL) -m 644 completions/_sampl '$(DESTDIR)$(zshcompdir)/_sampl'
 	$(INSTALL) -m 644 completions/sampl.fish '$(DESTDIR)$(fishcompdir)/sampl.fish'
@@ -150,8 +153,8 @@ install: $(BUILD)/sampl ## install under PREFIX (default /usr/local), below DEST
 
 .PHONY: uninstall
 uninstall: ## remove exactly what install put there
-	rm -f '$(DESTDIR)$(bindir)/sampl' '$(DESTDIR)$(mandir)/man1/sampl.1' '$(DESTDIR)$(bashcompdir)/sampl' \
-	    '$(DESTDIR)$(zshcompdir)/_sampl' '$(DESTDIR)$(fishcompdir)/sampl.fish'
+	rm -f '$(DESTDIR)$(bindir)/sampl' $(foreach page,$(MAN),'$(DESTDIR)$(mandir)/man$(subst .,,$(suffix $(page)))/$(notdir $(page))') \
+	    '$(DESTDIR)$(bashcompdir)/sampl' '$(DESTDIR)$(zshcompdir)/_sampl' '$(DESTDIR)$(fishcompdir)/sampl.fish'
 	cd '$(DESTDIR)$(pkgdatadir)/presets' && rm -f $(notdir $(PRESETS))
 	cd '$(DESTDIR)$(pkgdatadir)/samples' && rm -f $(notdir $(SAMPLES))
 	cd '$(DESTDIR)$(pkgdatadir)/samples/scale' && rm -f $(notdir $(SCALE))
@@ -172,7 +175,7 @@ lint: ## formatter, clang-tidy, cppcheck, shellcheck, mandoc: all silent
 	    --suppress=missingIncludeSystem -Isrc -DSAMPL_DATADIR='""' src
 	shellcheck $(SHELLS) completions/sampl.bash
 	shellcheck --shell=bats $(wildcard tests/*.bats)
-	mandoc -Tlint -Wwarning man/sampl.1
+	mandoc -Tlint -Wwarning $(MAN)
 
 .PHONY: clean
 clean: ## remove everything built

@@ -22,7 +22,7 @@ at() {
 expected() {
     {
         printf '%s\n' bin/sampl share/bash-completion/completions/sampl share/fish/vendor_completions.d/sampl.fish share/man/man1/sampl.1 \
-            share/zsh/site-functions/_sampl
+            share/man/man5/sampl-formats.5 share/man/man7/sampl-engines.7 share/man/man7/sampl-samplers.7 share/zsh/site-functions/_sampl
         (cd "$ROOT/samples/presets" && printf 'share/sampl/presets/%s\n' *.preset)
         (cd "$ROOT/samples" && find . -maxdepth 1 -type f -printf 'share/sampl/samples/%P\n')
         (cd "$ROOT/samples/scale" && printf 'share/sampl/samples/scale/%s\n' *)
@@ -67,7 +67,7 @@ expected() {
 
 @test "the folders can be named one by one" {
     at install DESTDIR="$PWD/root" PREFIX=/usr bindir=/b mandir=/m bashcompdir=/c/bash zshcompdir=/c/zsh fishcompdir=/c/fish
-    for file in b/sampl m/man1/sampl.1 c/bash/sampl c/zsh/_sampl c/fish/sampl.fish usr/share/sampl/presets/creative.preset; do
+    for file in b/sampl m/man1/sampl.1 m/man7/sampl-samplers.7 c/bash/sampl c/zsh/_sampl c/fish/sampl.fish usr/share/sampl/presets/creative.preset; do
         [ -f "root/$file" ]
     done
     at uninstall DESTDIR="$PWD/root" PREFIX=/usr bindir=/b mandir=/m bashcompdir=/c/bash zshcompdir=/c/zsh fishcompdir=/c/fish
