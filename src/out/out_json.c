@@ -107,16 +107,14 @@ static bool values(struct output *out, const struct record *r, struct err *e)
     return true;
 }
 
-// A JSON string. Messages may quote the input, so whatever is not plain ASCII becomes '?', as in message_error.
-static void quoted(FILE *f, const char *text)
+// A message may quote the input, so whatever is not plain ASCII becomes '?', as in message_error.
+static void put_message(FILE *f, const char *text)
 {
-    putc('"', f);
-    for (; *text; text++)
-        if (*text == '"' || *text == '\\')
-            fprintf(f, "\\%c", *text);
-        else
-            putc(*text >= ' ' && *text <= '~' ? *text : '?', f);
-    putc('"', f);
+    char plain[sizeof(struct err)];
+    size_t n = 0;
+    for (; text[n] && n < sizeof plain; n++)
+        plain[n] = text[n] >= ' ' && text[n] <= '~' ? text[n] : '?';
+    text_put_json(f, (struct piece){(const unsigned char *)plain, n});
 }
 
 // An empty distribution, so that the next sampl finds the row bad, too, and no more than that.
@@ -129,7 +127,7 @@ static void bad(struct output *out, const struct record *r)
     else
         fputs(value, out->f);
     fputs(",\"error\":", out->f);
-    quoted(out->f, r->error);
+    put_message(out->f, r->error);
     fputs("}\n", out->f);
 }
 

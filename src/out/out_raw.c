@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: MIT
-// Distributions as bare little-endian numbers, f32 and f16, that the raw input formats read.
+// Distributions as bare little-endian numbers, f32 and f16, that the raw input formats read; and as one NumPy array of shape (rows,
+// width), version 1.0.
 #include "base/bits.h"
 #include "out/output.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
+#include <unistd.h>
 
-enum { BLOCK = 4096 };
+enum {
+    BLOCK = 4096, // numbers
+    HEADER = 128  // bytes: a multiple of 64, as numpy has it, with room for every number of rows
+};
 
 // A row that came to nothing is NaN throughout, which a reader refuses just as well.
 static void write_nan(struct output *out, size_t n)
@@ -37,7 +44,8 @@ static bool write_narrow(struct output *out, const struct record *r, size_t n, s
     return true;
 }
 
-bool output_raw(struct output *out, const struct record *r, struct err *e)
+// All rows are as wide as the first.
+static bool write_row(struct output *out, const struct record *r, struct err *e)
 {
     const size_t width = record_width(out, r);
     if (!out->records && width)
@@ -58,6 +66,60 @@ bool output_raw(struct output *out, const struct record *r, struct err *e)
     return true;
 }
 
+static void make_header(const struct output *out, uint64_t rows, char header[HEADER])
+{
+    static const char magic[] = "\x93NUMPY\1\0";
+    char dict[HEADER];
+    const int len = snprintf(dict, sizeof dict, "{'descr': '<f%d', 'fortran_order': False, 'shape': (%" PRIu64 ", %zu), }",
+                             out->narrow ? 2 : 4, rows, out->width);
+    assert(len > 0 && len < HEADER - 10);
+    memset(header, ' ', HEADER);
+    memcpy(header, magic, 8);
+    header[8] = (char)(HEADER - 10);
+    header[9] = 0;
+    memcpy(header + 10, dict, (size_t)len);
+    header[HEADER - 1] = '\n';
+}
+
+static void write_header(struct output *out, uint64_t rows)
+{
+    char header[HEADER];
+    make_header(out, rows, header);
+    fwrite(header, 1, sizeof header, out->f);
+}
+
+static bool npy_row(struct output *out, const struct record *r, struct err *e)
+{
+    if (!out->records) {
+        out->narrow = out->narrow && r->type == DTYPE_F16;
+        if (record_width(out, r))
+            out->width = record_width(out, r);
+        if (out->width)
+            write_header(out, out->rows < 0 ? 0 : (uint64_t)out->rows);
+    }
+    return write_row(out, r, e);
+}
+
+// The number of rows, now that it is known, goes into the header where that can be reached.
+static bool npy_finish(struct output *out, bool whole, struct err *e)
+{
+    char header[HEADER];
+    if (!out->records && whole) {
+        out->narrow = false;
+        write_header(out, 0);
+    }
+    if (!out->records || out->begin < 0 || (uint64_t)out->rows == out->records)
+        return true;
+    make_header(out, out->records, header);
+    for (size_t done = 0; done < sizeof header;) {
+        const ssize_t n = pwrite(fileno(out->f), header + done, sizeof header - done, (off_t)(out->begin + (int64_t)done));
+        if (n < 0)
+            return output_fail(out, "write", e);
+        done += (size_t)n;
+    }
+    return true;
+}
+
 static void begin_f32(struct output *out)
 {
     out->narrow = false;
@@ -68,5 +130,6 @@ static void begin_f16(struct output *out)
     out->narrow = true;
 }
 
-const struct output_format output_f32 = {.name = "f32", .binary = true, .begin = begin_f32, .values = output_raw};
-const struct output_format output_f16 = {.name = "f16", .binary = true, .begin = begin_f16, .values = output_raw};
+const struct output_format output_f32 = {.name = "f32", .binary = true, .begin = begin_f32, .values = write_row};
+const struct output_format output_f16 = {.name = "f16", .binary = true, .begin = begin_f16, .values = write_row};
+const struct output_format output_npy = {.name = "npy", .binary = true, .values = npy_row, .finish = npy_finish};

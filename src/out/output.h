@@ -59,8 +59,8 @@ struct record {
     uint32_t scored;
     enum dtype type; // of the row in the input
 
-    const char
-        *error; // of a row that came to nothing: what was wrong with it, and of the rest only row and n_vocab count; else NULL
+    // Of a row that came to nothing: what was wrong with it, and of the rest only row and n_vocab count. Else NULL.
+    const char *error;
 };
 
 struct output_config {
@@ -98,7 +98,7 @@ struct output {
 
 // When nobody reads the output any more, the functions below fail with a quiet end (err_quiet).
 
-// A format: one file out_NAME.c and one row in output.c. Write errors are found by output_record.
+// A format: one file out_NAME.c, which the binary ones share, and one row in output.c. Write errors are found by output_record.
 struct output_format {
     const char *name;
     bool binary;
@@ -117,9 +117,6 @@ struct output_format {
 };
 
 extern const struct output_format output_text, output_tsv, output_json, output_f32, output_f16, output_npy;
-
-// The binary formats' rows: little-endian numbers, half floats if out->narrow. All are as wide as the first.
-bool output_raw(struct output *out, const struct record *r, struct err *e);
 
 // Numbers in a record: n_vocab or, of a score, one.
 static inline size_t record_width(const struct output *out, const struct record *r)

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "out/token_text.h"
 
+#include "base/ranges.h"
 #include "base/utf8.h"
 
-#include <inttypes.h>
+#include <assert.h>
 #include <string.h>
-
-struct range {
-    uint32_t first, last;
-};
 
 // East Asian width W and F of UAX 11, with the unassigned code points between them.
 static const struct range wide[] = {
@@ -52,38 +49,16 @@ static const struct range hidden[] = {
     {0x2028, 0x202e}, {0x2060, 0x206f}, {0xfeff, 0xfeff}, {0xfff9, 0xfffb}, {0xe0000, 0xe007f},
 };
 
-#define IN(c, table) in(c, table, sizeof(table) / sizeof *(table))
+#define IN(c, table) ranges_have(table, sizeof(table) / sizeof *(table), c)
 
-static bool in(uint32_t c, const struct range *table, size_t n)
+struct shown text_show(struct piece text, char quote)
 {
-    size_t low = 0;
-    while (n) { // the ranges from low on, n of them, may hold it
-        const size_t middle = low + n / 2;
-        if (c > table[middle].last) {
-            low = middle + 1;
-            n -= n / 2 + 1;
-        } else if (c < table[middle].first) {
-            n /= 2;
-        } else {
-            return true;
-        }
-    }
-    return false;
-}
-
-// What stands for the character, or the byte that is part of none, at the start of a text.
-struct shown {
-    char text[17]; // [len]
-    size_t len, columns;
-    size_t taken; // bytes of the text
-};
-
-static struct shown show(const unsigned char *p, size_t len, char quote)
-{
+    const unsigned char *const p = text.p;
     static const char names[] = "\n\r\t\\", values[] = "nrt\\";
     struct shown s = {.taken = 1};
     uint32_t c = 0;
-    const size_t n = utf8_decode(p, len, &c);
+    assert(text.len);
+    const size_t n = utf8_decode(p, text.len, &c);
     const char *const name = *p ? strchr(names, *p) : NULL;
     if (name || (quote && *p == (unsigned char)quote)) {
         s.len = s.columns = 2;
@@ -104,14 +79,19 @@ static struct shown show(const unsigned char *p, size_t len, char quote)
     return s;
 }
 
+// What is behind the first n bytes.
+static struct piece behind(struct piece text, size_t n)
+{
+    return (struct piece){text.p + n, text.len - n};
+}
+
 void text_put(FILE *f, struct piece text, char quote)
 {
     if (quote)
         putc(quote, f);
-    for (size_t i = 0; i < text.len;) {
-        const struct shown s = show(text.p + i, text.len - i, quote);
+    for (struct shown s; text.len; text = behind(text, s.taken)) {
+        s = text_show(text, quote);
         fwrite(s.text, 1, s.len, f);
-        i += s.taken;
     }
     if (quote)
         putc(quote, f);
@@ -120,32 +100,19 @@ void text_put(FILE *f, struct piece text, char quote)
 size_t text_width(struct piece text, char quote)
 {
     size_t columns = quote ? 2 : 0;
-    for (size_t i = 0; i < text.len;) {
-        const struct shown s = show(text.p + i, text.len - i, quote);
+    for (struct shown s; text.len; text = behind(text, s.taken)) {
+        s = text_show(text, quote);
         columns += s.columns;
-        i += s.taken;
     }
     return columns;
 }
 
 void text_put_json(FILE *f, struct piece text)
 {
-    static const char names[] = "\n\r\t\\\"", values[] = "nrt\\\"";
     putc('"', f);
-    for (size_t i = 0, n; i < text.len; i += n) {
-        const unsigned char *const p = text.p + i;
-        const char *const name = *p ? strchr(names, *p) : NULL;
-        uint32_t c = 0;
-        n = utf8_decode(p, text.len - i, &c);
-        if (!n)
-            fputs("\xef\xbf\xbd", f);
-        else if (name)
-            fprintf(f, "\\%c", values[name - names]);
-        else if (c < 0x20 || c == 0x7f)
-            fprintf(f, "\\u%04" PRIx32, c);
-        else
-            fwrite(p, 1, n, f);
-        n = n ? n : 1;
+    for (size_t taken; text.len; text = behind(text, taken)) {
+        char c[JSON_CHARACTER];
+        fwrite(c, 1, json_escape(c, text.p, text.len, &taken), f);
     }
     putc('"', f);
 }
