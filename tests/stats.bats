@@ -143,3 +143,18 @@ slowly() {
     [ "$(wc -l <screen)" -ge 10 ]
     run ! grep -a 'MB/s' screen
 }
+
+@test "stats: one entropy, in the dump, the trace and the statistics" {
+    local row
+    for row in 0 3 7; do
+        sampl -n 4096 -s 1 --rows "$row:$((row + 1))" --dump-probs --trace --stats -O json "$AUSTEN" >dump 2>stats
+        sampl -n 4096 -s 1 --rows "$row:$((row + 1))" --dump-probs=1 "$AUSTEN" >text
+        traced=$(perl -ne 'print((/"entropy":([^,]+)/g)[-1])' dump)
+        [ "$(printf '%.5g' "$traced")" = "$(printf '%.5g' "$(awk '$1 == "entropy_after" { print $2 }' stats)")" ]
+        [ "$(printf '%.3f' "$traced")" = "$(sed -n 's/.*entropy //p' text)" ]
+    done
+    # of logits that are far apart every bit counts: 1e-6 nats, where probabilities rounded to f32 give another figure
+    printf '{"logits":[0,-20]}\n' | sampl -s 1 --samplers '' --dump-probs --trace --stats -O json >dump 2>stats
+    grep -q '"entropy":4.32' dump
+    grep -qE '^entropy_after +4.32[0-9]*e-08$' stats
+}

@@ -19,6 +19,7 @@ void observer_free(struct observer *o)
 {
     free(o->line);
     free(o->logit);
+    free(o->weight);
     free(o->earlier);
     free(o->later);
     free(o->before);
@@ -41,17 +42,15 @@ static struct fault trace_lines(struct observer *o, const struct recipe *recipe)
     return fault_none();
 }
 
-// The softmax of the candidates as they stand, in the row's order, in f64; 0 for what is gone or masked.
-static void distribution(struct observer *o, const struct cand *c)
+// Notes the probabilities of the row's tokens as the candidates stand, 0 for what is gone or masked; returns the candidates' softmax.
+static struct softmax note_distribution(struct observer *o, const struct cand *c)
 {
-    double max = -INFINITY, sum = 0.0;
     cand_snapshot(c, o->logit);
+    const struct softmax s = c->dense ? softmax_of(c->kern, o->logit, c->n_row) : softmax_of(c->kern, c->logit, c->n);
+    c->kern->exp_sub(o->weight, o->logit, s.max, c->n_row);
     for (size_t i = 0; i < c->n_row; i++)
-        max = fmax(max, o->logit[i]);
-    for (size_t i = 0; i < c->n_row; i++)
-        sum += o->later[i] = o->logit[i] > -INFINITY ? exp(o->logit[i] - max) : 0.0;
-    for (size_t i = 0; i < c->n_row; i++)
-        o->later[i] = sum > 0.0 ? o->later[i] / sum : 0.0; // 0 when infill leaves a token that the row lacks
+        o->later[i] = o->weight[i] / s.sum;
+    return s;
 }
 
 static void swap(struct observer *o)
@@ -70,10 +69,11 @@ static struct fault trace_begin(struct observer *o, const struct recipe *recipe,
     if (fault.code)
         return fault;
     if (!mem_grow(&o->logit, &o->logit_cap, c->n_row, sizeof *o->logit) ||
+        !mem_grow(&o->weight, &o->weight_cap, c->n_row, sizeof *o->weight) ||
         !mem_grow(&o->earlier, &o->earlier_cap, c->n_row, sizeof *o->earlier) ||
         !mem_grow(&o->later, &o->later_cap, c->n_row, sizeof *o->later))
         return fault_memory();
-    distribution(o, c);
+    note_distribution(o, c);
     swap(o);
     return fault;
 }
@@ -93,8 +93,8 @@ static void note_removed(struct trace_line *line, uint32_t id, double p)
 static void note_stage(struct observer *o, size_t at, const struct cand *c)
 {
     struct trace_line *const line = &o->line[at];
-    *line = (struct trace_line){.name = line->name, .enabled = true};
-    distribution(o, c);
+    const struct softmax softmax = note_distribution(o, c);
+    *line = (struct trace_line){.name = line->name, .enabled = true, .entropy = softmax_entropy(&softmax)};
     size_t top_before = 0, top_after = 0; // places in the row
     for (size_t i = 0; i < c->n_row; i++) {
         const double before = o->earlier[i], after = o->later[i];
@@ -104,12 +104,10 @@ static void note_stage(struct observer *o, size_t at, const struct cand *c)
             top_before = i;
         if (after > o->later[top_after])
             top_after = i;
-        if (after > 0.0) {
+        if (after > 0.0)
             line->mass += before;
-            line->entropy -= after * log(after);
-        } else if (before > 0.0) {
+        else if (before > 0.0)
             note_removed(line, cand_row_id(c, i), before);
-        }
     }
     line->top_before = cand_row_id(c, top_before);
     line->top_after = cand_row_id(c, top_after);
@@ -285,9 +283,8 @@ static struct fault describe(struct result *res, const struct observer *o, const
         if (c->logit[i] > -INFINITY)
             res->ranked[n++] = (struct ranked){c->id[i], c->logit[i], c->p[i]};
     qsort(res->ranked, n, sizeof *res->ranked, by_probability);
-    for (size_t i = 0; i < n; i++)
-        if (res->ranked[i].p > 0.0f)
-            rec->entropy -= (double)res->ranked[i].p * log(res->ranked[i].p);
+    const struct softmax softmax = softmax_of(c->kern, c->logit, c->n);
+    rec->entropy = softmax_entropy(&softmax);
     rec->kept = n;
     rec->ranked = res->ranked;
     rec->shown = j->dump_most && j->dump_most < n ? j->dump_most : n;

@@ -30,9 +30,10 @@ struct observer {
     // --trace
     struct trace_line *line; // [n_lines] one a stage, after one for the grammar if there is one
     size_t n_lines, line_cap, first;
-    float *logit;            // [n_row] after the newest stage, in the row's order; -inf for what is gone or masked
+    float *logit,
+        *weight; // [n_row] after the newest stage, in the row's order: logits, -inf for what is gone or masked; their expf
     double *earlier, *later; // [n_row] probabilities around the newest stage
-    size_t logit_cap, earlier_cap, later_cap;
+    size_t logit_cap, weight_cap, earlier_cap, later_cap;
 
     // --stats
     float *before, *after; // [n_row] logits before the chain, in the row's order; after it
