@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 // The text that llama-debug --save-logits writes: one row, a line `ID: VALUE` for each token. Where ids are missing the row is sparse.
-#include "base/mem.h"
 #include "base/number.h"
 #include "in/input.h"
 #include "in/sparse.h"
@@ -12,14 +11,11 @@
 
 enum { LINE = 1024 }; // longest line; numbers as programs print them are far shorter
 
-struct state {
+struct pairs {
     size_t n_vocab; // 0: any
     size_t end;     // where ids end, 0: not known
     uint64_t line;  // number of the one being read, from 1
-    uint32_t *ids;  // [n] the row
-    float *x;       // [n]
-    size_t n, ids_cap, cap;
-    struct sparse sparse;
+    struct sparse row;
 };
 
 static bool is_blank(char c)
@@ -42,7 +38,7 @@ static const char *skip_digits(const char *p, const char *end)
 }
 
 // Finds the next line: from *p to *end, with its newline *bytes, which are 0 at the end of the input. It is yet to be skipped.
-static bool find_line(struct state *st, struct source *s, const char **p, const char **end, size_t *bytes, struct err *e)
+static bool find_line(struct pairs *st, struct source *s, const char **p, const char **end, size_t *bytes, struct err *e)
 {
     const unsigned char *at, *newline = NULL;
     size_t have = 0;
@@ -78,7 +74,7 @@ static bool word(const char *p, size_t len, float *x)
 }
 
 // A line that is not blank.
-static bool read_pair(struct state *st, const char *p, const char *end, struct err *e)
+static bool read_pair(struct pairs *st, const char *p, const char *end, struct err *e)
 {
     const char *const stop = skip_digits(p, end);
     uint64_t id = 0;
@@ -92,18 +88,12 @@ static bool read_pair(struct state *st, const char *p, const char *end, struct e
     if (id > INT32_MAX)
         return err_set(e, STATUS_DATA, "line %" PRIu64 ": '%.*s' is not a whole number from 0 to 2147483647", st->line,
                        (int)(stop - p < 40 ? stop - p : 40), p);
-    if (st->n == INT32_MAX)
-        return err_set(e, STATUS_DATA, "the row is wider than %d", INT32_MAX);
-    if (!mem_grow(&st->x, &st->cap, st->n + 1, sizeof *st->x) || !mem_grow(&st->ids, &st->ids_cap, st->n + 1, sizeof *st->ids))
-        return err_from_fault(e, fault_memory());
-    st->ids[st->n] = (uint32_t)id;
-    st->x[st->n++] = x;
-    return true;
+    return sparse_add(&st->row, (uint32_t)id, x, e);
 }
 
 static bool open_pairs(void *self, const struct format *f, struct source *s, const struct input_config *config, struct err *e)
 {
-    struct state *const st = self;
+    struct pairs *const st = self;
     (void)f, (void)s, (void)e;
     st->n_vocab = config->n_vocab;
     st->end = config->n_vocab ? config->n_vocab : config->n_tokens;
@@ -111,22 +101,23 @@ static bool open_pairs(void *self, const struct format *f, struct source *s, con
 }
 
 // Dense when the ids are those from 0 on.
-static bool make_row(struct state *st, struct row *row, struct err *e)
+static bool make_row(struct pairs *st, struct row *row, struct err *e)
 {
-    if (!sparse_row(&st->sparse, st->ids, st->x, st->n, st->end, row, e))
+    const struct sparse *const s = &st->row;
+    if (!sparse_row(&st->row, s->ids, s->x, s->n, st->end, row, e))
         return false;
-    if (st->ids[st->n - 1] >= st->n)
+    if (s->ids[s->n - 1] >= s->n)
         return true;
-    *row = (struct row){DTYPE_F32, st->x, st->n};
-    return !st->n_vocab || st->n == st->n_vocab ||
-           err_set(e, STATUS_DATA, "the row has %zu logits, --n-vocab says %zu", st->n, st->n_vocab);
+    *row = (struct row){DTYPE_F32, s->x, s->n};
+    return !st->n_vocab || s->n == st->n_vocab ||
+           err_set(e, STATUS_DATA, "the row has %zu logits, --n-vocab says %zu", s->n, st->n_vocab);
 }
 
 static bool next_pairs(void *self, struct source *s, struct input_row *r, bool *end, struct err *e)
 {
-    struct state *const st = self;
+    struct pairs *const st = self;
     size_t bytes = 0;
-    st->n = 0;
+    st->row.n = 0;
     do {
         const char *p = NULL, *stop = NULL;
         if (!find_line(st, s, &p, &stop, &bytes, e))
@@ -138,8 +129,8 @@ static bool next_pairs(void *self, struct source *s, struct input_row *r, bool *
             return false;
         source_skip(s, bytes);
     } while (bytes);
-    *end = !st->n;
-    const bool good = !st->n || make_row(st, &r->logits, e);
+    *end = !st->row.n;
+    const bool good = *end || make_row(st, &r->logits, e);
     r->bad = !good && e->status == STATUS_DATA;
     if (r->bad)
         r->logits = (struct row){DTYPE_F32, NULL, st->n_vocab};
@@ -148,10 +139,7 @@ static bool next_pairs(void *self, struct source *s, struct input_row *r, bool *
 
 static void close_pairs(void *self)
 {
-    struct state *const st = self;
-    free(st->ids);
-    free(st->x);
-    sparse_free(&st->sparse);
+    sparse_free(&((struct pairs *)self)->row);
 }
 
 // Is the first line that is not blank, as far as it is here, of the form ID: VALUE?
@@ -174,7 +162,7 @@ static bool probe_pairs(const unsigned char *head, size_t len)
 }
 
 const struct format format_pairs = {.name = "pairs",
-                                    .size = sizeof(struct state),
+                                    .size = sizeof(struct pairs),
                                     .probe = probe_pairs,
                                     .open = open_pairs,
                                     .next = next_pairs,

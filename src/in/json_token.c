@@ -195,8 +195,8 @@ static bool look_up(struct token_list *l, struct token *t, const struct input_co
 static bool number_by_rank(struct token_list *l, struct err *e)
 {
     struct sparse *const s = &l->sparse;
-    if (!mem_grow(&s->key, &s->key_cap, l->n, sizeof *s->key) || !mem_grow(&s->tmp, &s->tmp_cap, l->n, sizeof *s->tmp))
-        return err_from_fault(e, fault_memory());
+    if (!sparse_scratch(s, l->n, e))
+        return false;
     for (size_t i = 0; i < l->n; i++)
         s->key[i] = (uint64_t)~order_bits(l->token[i].logit) << 32 | i;
     sort_rising(s->key, l->n, s->tmp);
@@ -211,25 +211,20 @@ bool token_list_row(struct token_list *l, const struct token *chosen, const stru
     const size_t at = chosen ? place_chosen(l, chosen) : l->n;
     if (config->ranks && !number_by_rank(l, e))
         return false;
-    if (!mem_grow(&l->id, &l->id_cap, l->n, sizeof *l->id) || !mem_grow(&l->x, &l->x_cap, l->n, sizeof *l->x))
-        return err_from_fault(e, fault_memory());
+    l->sparse.n = 0;
     for (size_t i = 0; i < l->n; i++) {
         struct token *const t = &l->token[i];
-        if (t->id < 0 && !look_up(l, t, config, e))
+        if ((t->id < 0 && !look_up(l, t, config, e)) || !sparse_add(&l->sparse, (uint32_t)t->id, t->logit, e))
             return false;
-        l->id[i] = (uint32_t)t->id;
-        l->x[i] = t->logit;
     }
     r->recorded = at < l->n ? l->token[at].id : chosen && !config->ranks ? chosen->id : -1;
     const size_t n_vocab = config->n_vocab ? config->n_vocab : config->ranks ? 0 : config->n_tokens;
-    return sparse_row(&l->sparse, l->id, l->x, l->n, n_vocab, &r->logits, e);
+    return sparse_row(&l->sparse, l->sparse.ids, l->sparse.x, l->n, n_vocab, &r->logits, e);
 }
 
 void token_list_free(struct token_list *l)
 {
     free(l->token);
-    free(l->id);
-    free(l->x);
     free(l->bytes);
     sparse_free(&l->sparse);
     lookup_free(&l->lookup);

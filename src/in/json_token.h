@@ -27,9 +27,6 @@ struct token {
 struct token_list {
     struct token *token; // [n]
     size_t n, cap;
-    uint32_t *id; // [n] the row
-    float *x;
-    size_t id_cap, x_cap;
     unsigned char *bytes; // of one token
     size_t bytes_cap;
     struct sparse sparse;
