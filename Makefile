@@ -59,12 +59,12 @@ $(BUILD)/%.o: src/%.c
 	$(Q)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(EXTRA_CFLAGS) -MMD -MP -c -o $@ $<
 
 # The scalar tier is what its name says.
-$(BUILD)/kern/kern_scalar.o $(BUILD)/kern/gumbel_scalar.o: EXTRA_CFLAGS := -fno-tree-vectorize
+$(BUILD)/kern/kern_scalar.o: EXTRA_CFLAGS := -fno-tree-vectorize
 
 # Only the kernels of a tier may use its instructions.
 ifneq ($(filter x86_64-%,$(shell $(CC) -dumpmachine)),)
-$(BUILD)/kern/kern_avx2.o $(BUILD)/kern/ordered_avx2.o $(BUILD)/kern/gumbel_avx2.o: EXTRA_CFLAGS := -mavx2 -mf16c -mpopcnt
-$(BUILD)/kern/kern_avx512.o $(BUILD)/kern/ordered_avx512.o $(BUILD)/kern/gumbel_avx512.o: EXTRA_CFLAGS := -mavx512f -mavx512bw -mavx512dq -mavx512vl -mpopcnt
+$(BUILD)/kern/kern_avx2.o: EXTRA_CFLAGS := -mavx2 -mf16c -mpopcnt
+$(BUILD)/kern/kern_avx512.o: EXTRA_CFLAGS := -mavx512f -mavx512bw -mavx512dq -mavx512vl -mpopcnt
 endif
 
 # Where presets are installed is compiled in; a change of it recompiles.

@@ -28,14 +28,4 @@ static inline float gumbel_noise(uint32_t word)
     return -kern_logf(-kern_logf(u));
 }
 
-// What the tiers have, under the names and with the contracts of kern.h.
-void gumbel_scalar(float *x, const float *logit, const uint32_t *id, size_t n, uint32_t s, float temp);
-void gumbel_avx2(float *x, const float *logit, const uint32_t *id, size_t n, uint32_t s, float temp);
-void gumbel_avx512(float *x, const float *logit, const uint32_t *id, size_t n, uint32_t s, float temp);
-void gumbel_neon(float *x, const float *logit, const uint32_t *id, size_t n, uint32_t s, float temp);
-size_t gumbel_hot_scalar(uint32_t *hot, uint32_t first, size_t n, uint32_t s, uint32_t least);
-size_t gumbel_hot_avx2(uint32_t *hot, uint32_t first, size_t n, uint32_t s, uint32_t least);
-size_t gumbel_hot_avx512(uint32_t *hot, uint32_t first, size_t n, uint32_t s, uint32_t least);
-size_t gumbel_hot_neon(uint32_t *hot, uint32_t first, size_t n, uint32_t s, uint32_t least);
-
 #endif

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "kern/kern.h"
 
-#include "kern/cpu.h"
-
 #include <stdbool.h>
 #include <string.h>
 
@@ -11,18 +9,43 @@ static bool always(void)
     return true;
 }
 
-// One row a tier, worst first: a new instruction set is one file of kernels and one row here.
+#ifdef __x86_64__
+
+#include <cpuid.h>
+
+// __builtin_cpu_supports also asks the operating system (XCR0), but not every compiler's knows F16C, whose registers are AVX's.
+static bool has_f16c(void)
+{
+    unsigned a, b, c = 0, d;
+    return __get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C);
+}
+
+static bool has_avx2(void)
+{
+    __builtin_cpu_init();
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("popcnt") && has_f16c();
+}
+
+static bool has_avx512(void)
+{
+    return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+}
+
+#endif
+
+// One row a tier, worst first: a new instruction set is one file (see kern_template.h) and one row here.
 static const struct {
     const struct kern *kern;
     bool (*present)(void); // does this machine have it?
 } tiers[] = {
     {&kern_scalar, always},
 #ifdef __x86_64__
-    {&kern_avx2, cpu_has_avx2},
-    {&kern_avx512, cpu_has_avx512},
+    {&kern_avx2, has_avx2},
+    {&kern_avx512, has_avx512},
 #endif
 #ifdef __aarch64__
-    {&kern_neon, cpu_has_neon},
+    {&kern_neon, always}, // part of the base architecture
 #endif
 };
 

@@ -1,254 +1,146 @@
 // SPDX-License-Identifier: MIT
-// The NEON tier (AArch64): four floats or two doubles at a time; the scalar tier does the ends.
+// The NEON tier (AArch64): four floats at a time.
 #include "kern/kern.h"
 
 #ifdef __aarch64__
 
-#include "base/bits.h"
+#define TIER          neon
+#define VECTOR        16
+#define MAX_KEEPS_NAN 1
 #include "kern/expf.h"
-#include "kern/gumbel.h"
-#include "kern/ordered.h"
-#include "kern/unroll.h"
+#include "kern/vector.h"
 
 #include <arm_neon.h>
-#include <math.h>
 #include <stdbool.h>
 
-static inline float32x4_t least(void)
+static inline vf32 max_f32(vf32 a, vf32 b)
 {
-    return vdupq_n_f32(-INFINITY);
+    return vmaxq_f32(a, b);
 }
 
-static inline float32x4_t load_floats(const char *at)
+static inline vf32 min_f32(vf32 a, vf32 b)
 {
-    return vreinterpretq_f32_u8(vld1q_u8((const uint8_t *)at));
+    return vminq_f32(a, b);
 }
 
-static inline int16x8_t load_halves(const char *at)
+static inline vf64 max_f64(vf64 a, vf64 b)
 {
-    return vreinterpretq_s16_u8(vld1q_u8((const uint8_t *)at));
+    return vmaxq_f64(a, b);
 }
 
-// A maximum is NaN if an element is. Ends of rows are left to the scalar tier.
-static inline bool block_f32(const char *x, size_t n, float *max)
+static inline vi16 max_i16(vi16 a, vi16 b)
 {
-    float32x4_t m[4] = {least(), least(), least(), least()};
-    if (n < KERN_BLOCK) {
-        *max = 0;
-        return true;
-    }
-    for (size_t i = 0; i < KERN_BLOCK; i += 16) {
-        UNROLL
-        for (size_t k = 0; k < 4; k++)
-            m[k] = vmaxq_f32(m[k], load_floats(x + (i + k * 4) * sizeof(float)));
-    }
-    *max = vmaxvq_f32(vmaxq_f32(vmaxq_f32(m[0], m[1]), vmaxq_f32(m[2], m[3])));
-    return !(*max < INFINITY);
+    return vmaxq_s16(a, b);
 }
 
-// Bits of half-precision floats as signed integers in the order of their values; -0 is before +0. Its own inverse.
-static inline int16x8_t order16(int16x8_t h)
+static inline vi16 min_i16(vi16 a, vi16 b)
 {
-    return veorq_s16(h, vandq_s16(vshrq_n_s16(h, 15), vdupq_n_s16(0x7fff)));
+    return vminq_s16(a, b);
 }
 
-// NaN and +inf lie above and below all others.
-static inline bool block_16(const char *x, size_t n, uint16_t inf, uint16_t *max)
+static inline vu32 max_u32(vu32 a, vu32 b)
 {
-    if (n < KERN_BLOCK) {
-        *max = 0;
-        return true;
-    }
-    const int lowest = -inf - 1; // -inf, ordered
-    const int16x8_t none = vdupq_n_s16((int16_t)lowest);
-    int16x8_t hi[2] = {none, none}, lo[2] = {none, none};
-    for (size_t i = 0; i < KERN_BLOCK; i += 16) {
-        UNROLL
-        for (size_t k = 0; k < 2; k++) {
-            const int16x8_t a = order16(load_halves(x + (i + k * 8) * sizeof(uint16_t)));
-            hi[k] = vmaxq_s16(hi[k], a);
-            lo[k] = vminq_s16(lo[k], a);
-        }
-    }
-    const int high = vmaxvq_s16(vmaxq_s16(hi[0], hi[1])), low = vminvq_s16(vminq_s16(lo[0], lo[1]));
-    *max = (uint16_t)high;
-    return high >= inf || low < lowest;
+    return vmaxq_u32(a, b);
 }
 
-static void widen_f16(float *dst, const void *src, size_t n)
+static inline float largest_f32(vf32 v)
 {
-    const char *from = src;
-    size_t i = 0;
-    for (; i + 8 <= n; i += 8) {
-        const float16x8_t h = vreinterpretq_f16_s16(load_halves(from + i * sizeof(uint16_t)));
-        vst1q_f32(dst + i, vcvt_f32_f16(vget_low_f16(h)));
-        vst1q_f32(dst + i + 4, vcvt_high_f32_f16(h));
-    }
-    kern_scalar.widen[DTYPE_F16](dst + i, from + i * sizeof(uint16_t), n - i);
+    return vmaxvq_f32(v);
 }
 
-static void widen_bf16(float *dst, const void *src, size_t n)
+static inline double largest_f64(vf64 v)
 {
-    const char *from = src;
-    size_t i = 0;
-    for (; i + 8 <= n; i += 8) {
-        const int16x8_t h = load_halves(from + i * sizeof(uint16_t));
-        vst1q_f32(dst + i, vreinterpretq_f32_s32(vshll_n_s16(vget_low_s16(h), 16)));
-        vst1q_f32(dst + i + 4, vreinterpretq_f32_s32(vshll_high_n_s16(h, 16)));
-    }
-    kern_scalar.widen[DTYPE_BF16](dst + i, from + i * sizeof(uint16_t), n - i);
+    return vmaxvq_f64(v);
 }
 
-static inline size_t find(const float *x, size_t n, float value)
+static inline double sum_f64(vf64 v)
 {
-    size_t i = 0;
-    while (i + 4 <= n && !vmaxvq_u32(vceqq_f32(vld1q_f32(x + i), vdupq_n_f32(value))))
-        i += 4;
-    while (x[i] != value)
-        i++;
-    return i;
+    return vaddvq_f64(v);
 }
 
-static inline float some_max(const float *x, size_t n)
+static inline int16_t largest_i16(vi16 v)
 {
-    float32x4_t m[4] = {least(), least(), least(), least()};
-    size_t i = 0;
-    for (; i + 16 <= n; i += 16) {
-        UNROLL
-        for (size_t k = 0; k < 4; k++)
-            m[k] = vmaxq_f32(m[k], vld1q_f32(x + i + k * 4));
-    }
-    const float rest = kern_scalar.max(x + i, n - i);
-    const float max = vmaxvq_f32(vmaxq_f32(vmaxq_f32(m[0], m[1]), vmaxq_f32(m[2], m[3])));
-    return rest > max ? rest : max;
+    return vmaxvq_s16(v);
 }
 
-// The keys of 4 elements.
-static inline void put_keys(uint64_t *keys, float32x4_t x, uint32_t id)
+static inline hf32 lower_half(vf32 v)
 {
-    static const uint32_t lane[4] = {0, 1, 2, 3};
-    const int32x4_t bits = vreinterpretq_s32_f32(vaddq_f32(x, vdupq_n_f32(0)));
-    const int32x4_t flip = vorrq_s32(vshrq_n_s32(bits, 31), vdupq_n_s32(INT32_MIN));
-    const uint32x4x2_t halves = {{vsubq_u32(vdupq_n_u32(~id), vld1q_u32(lane)), vreinterpretq_u32_s32(veorq_s32(bits, flip))}};
-    const uint32x4x2_t pairs = vzipq_u32(halves.val[0], halves.val[1]);
-    vst1q_u64(keys, vreinterpretq_u64_u32(pairs.val[0]));
-    vst1q_u64(keys + 2, vreinterpretq_u64_u32(pairs.val[1]));
+    return vget_low_f32(v);
 }
 
-// Looks at 16 elements at once, as most have none to collect.
-static size_t collect_f32(uint64_t *keys, const float *x, size_t n, uint32_t first_id, float floor)
+static inline hf32 upper_half(vf32 v)
 {
-    const float32x4_t lowest = vdupq_n_f32(floor);
-    size_t found = 0, i = 0;
-    for (; i + 16 <= n; i += 16) {
-        const uint32x4_t a = vcgeq_f32(vld1q_f32(x + i), lowest), b = vcgeq_f32(vld1q_f32(x + i + 4), lowest);
-        const uint32x4_t c = vcgeq_f32(vld1q_f32(x + i + 8), lowest), d = vcgeq_f32(vld1q_f32(x + i + 12), lowest);
-        if (vminvq_u32(vandq_u32(vandq_u32(a, b), vandq_u32(c, d)))) {
-            for (size_t k = 0; k < 16; k += 4)
-                put_keys(keys + found + k, vld1q_f32(x + i + k), first_id + (uint32_t)(i + k));
-            found += 16;
-        } else if (vmaxvq_u32(vorrq_u32(vorrq_u32(a, b), vorrq_u32(c, d)))) {
-            found += kern_scalar.collect(keys + found, x + i, 16, first_id + (uint32_t)i, floor);
-        }
-    }
-    return found + kern_scalar.collect(keys + found, x + i, n - i, first_id + (uint32_t)i, floor);
+    return vget_high_f32(v);
 }
 
-// expf.h, two at a time; anything for arguments that underflow.
-static inline float32x2_t exp_2(float32x2_t x)
+static inline vf32 join(hf32 lower, hf32 upper)
 {
-    const float64x2_t shift = vdupq_n_f64(EXPF_SHIFT), one = vdupq_n_f64(1.0);
-    const float64x2_t z = vmulq_f64(vcvt_f64_f32(x), vdupq_n_f64(EXPF_SCALE));
-    const float64x2_t shifted = vaddq_f64(z, shift);
-    const float64x2_t r = vsubq_f64(z, vsubq_f64(shifted, shift));
-    const uint64x2_t k = vreinterpretq_u64_f64(shifted), mod = vdupq_n_u64(31);
-    const float64x2_t t = {expf_table[vgetq_lane_u64(k, 0) % 32], expf_table[vgetq_lane_u64(k, 1) % 32]};
-    const uint64x2_t e = vshlq_n_u64(vbicq_u64(k, mod), 52 - 5);
-    const float64x2_t s = vreinterpretq_f64_u64(vaddq_u64(vreinterpretq_u64_f64(t), e));
-    const float64x2_t high = vaddq_f64(vmulq_f64(vdupq_n_f64(EXPF_C0), r), vdupq_n_f64(EXPF_C1));
-    const float64x2_t low = vaddq_f64(vmulq_f64(vdupq_n_f64(EXPF_C2), r), one);
-    const float64x2_t y = vaddq_f64(vmulq_f64(high, vmulq_f64(r, r)), low);
-    return vcvt_f32_f64(vmulq_f64(y, s));
+    return vcombine_f32(lower, upper);
 }
 
-static inline float32x4_t exp_4(float32x4_t x)
+static inline bool any(vi32 v)
 {
-    const uint32x4_t zero = vcltq_f32(x, vdupq_n_f32(EXPF_UNDERFLOW));
-    const float32x4_t y = vcombine_f32(exp_2(vget_low_f32(x)), exp_2(vget_high_f32(x)));
-    return vreinterpretq_f32_u32(vbicq_u32(vreinterpretq_u32_f32(y), zero));
+    return vmaxvq_u32((vu32)v) != 0;
 }
 
-static void exp_sub_f32(float *p, const float *x, float max, size_t n)
+static inline unsigned signs_32(vi32 v)
 {
-    const float32x4_t m = vdupq_n_f32(max);
-    size_t i = 0;
-    for (; i + 4 <= n; i += 4)
-        vst1q_f32(p + i, exp_4(vsubq_f32(vld1q_f32(x + i), m)));
-    kern_scalar.exp_sub(p + i, x + i, max, n - i);
+    return vaddvq_u32(((vu32)v >> 31) << lane_numbers());
 }
 
-static void divide_f32(float *x, size_t n, float d)
+static inline unsigned signs_64(vi64 v)
 {
-    size_t i = 0;
-    for (; i + 4 <= n; i += 4)
-        vst1q_f32(x + i, vdivq_f32(vld1q_f32(x + i), vdupq_n_f32(d)));
-    kern_scalar.divide(x + i, n - i, d);
+    const vu64 sign = (vu64)v >> 63;
+    return (unsigned)(sign[0] | sign[1] << 1);
 }
 
-static void multiply_f32(float *x, size_t n, float f)
+static inline vf32 load_first(const void *at, size_t n, vf32 rest)
 {
-    size_t i = 0;
-    for (; i + 4 <= n; i += 4)
-        vst1q_f32(x + i, vmulq_n_f32(vld1q_f32(x + i), f));
-    kern_scalar.multiply(x + i, n - i, f);
+    memcpy(&rest, at, n * sizeof(float));
+    return rest;
 }
 
-static void round_f16(float *x, size_t n)
+static inline void store_first(void *at, size_t n, vf32 v)
 {
-    size_t i = 0;
-    for (; i + 4 <= n; i += 4)
-        vst1q_f32(x + i, vcvt_f32_f16(vcvt_f16_f32(vld1q_f32(x + i))));
-    kern_scalar.round_f16(x + i, n - i);
+    memcpy(at, &v, n * sizeof(float));
 }
 
-static size_t count_f32(const float *x, size_t n, float floor)
+static inline vf64 widen_f32(hf32 v)
 {
-    size_t count = 0, i = 0;
-    for (; i + 4 <= n; i += 4)
-        count += vaddvq_u32(vshrq_n_u32(vcgeq_f32(vld1q_f32(x + i), vdupq_n_f32(floor)), 31));
-    return count + kern_scalar.count(x + i, n - i, floor);
+    return vcvt_f64_f32(v);
 }
 
-static void mask_below_f32(float *x, size_t n, float floor)
+static inline vu32 widen_u16(hu16 v)
 {
-    size_t i = 0;
-    for (; i + 4 <= n; i += 4) {
-        const float32x4_t a = vld1q_f32(x + i);
-        vst1q_f32(x + i, vbslq_f32(vcltq_f32(a, vdupq_n_f32(floor)), least(), a));
-    }
-    kern_scalar.mask_below(x + i, n - i, floor);
+    return vmovl_u16(v);
 }
 
-static inline void blur_vectors(double *q, const double *p, const double *w, size_t reach, int count)
+static inline vf64 f64_of_i32(hi32 v)
 {
-    float64x2_t sum[4];
-    UNROLL
-    for (int k = 0; k < count; k++)
-        sum[k] = vld1q_f64(p + k * 2);
-    for (size_t d = 1; d < reach; d++) {
-        UNROLL
-        for (int k = 0; k < count; k++) {
-            const float64x2_t both = vaddq_f64(vld1q_f64(p + k * 2 - d), vld1q_f64(p + k * 2 + d));
-            sum[k] = vaddq_f64(sum[k], vmulq_f64(vdupq_n_f64(w[d]), both));
-        }
-    }
-    UNROLL
-    for (int k = 0; k < count; k++)
-        vst1q_f64(q + k * 2, sum[k]);
+    return vcvtq_f64_s64(vmovl_s32(v));
 }
 
-#define TIER    neon
-#define DOUBLES 2
-#include "kern/kern_tier.h"
+static inline vf32 f32_of_f16s(hu16 h)
+{
+    return vcvt_f32_f16((float16x4_t)h);
+}
+
+static inline vf32 round_to_f16(vf32 x)
+{
+    return vcvt_f32_f16(vcvt_f16_f32(x));
+}
+
+static inline vi64 expf_entry(vi64 k)
+{
+    return (vi64)(vf64){expf_table[k[0] & 31], expf_table[k[1] & 31]};
+}
+
+static inline void store_pairs(uint64_t *to, vu32 low, vu32 high)
+{
+    const uint32x4x2_t both = {{low, high}};
+    vst2q_u32((uint32_t *)to, both);
+}
+
+#include "kern/kern_template.h"
 
 #endif

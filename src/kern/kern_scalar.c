@@ -6,6 +6,7 @@
 #include "kern/expf.h"
 #include "kern/gumbel.h"
 
+#include <assert.h>
 #include <math.h>
 
 static inline float load_f32(const void *src, size_t i)
@@ -72,6 +73,7 @@ static float max_f32(const float *x, size_t n)
 
 static size_t argmax_f32(const float *x, size_t n)
 {
+    assert(n > 0);
     size_t best = 0;
     for (size_t i = 1; i < n; i++)
         if (x[i] > x[best])
@@ -155,12 +157,33 @@ static void mask_below_f32(float *x, size_t n, float floor)
 
 static void blur_f64(double *q, const double *p, size_t n, const double *w, size_t reach)
 {
+    assert(reach > 0);
     for (size_t i = 0; i < n; i++) {
         double sum = p[i];
         for (size_t d = 1; d < reach; d++)
             sum += w[d] * (*(p + i - d) + p[i + d]);
         q[i] = sum;
     }
+}
+
+static void gumbel(float *x, const float *logit, const uint32_t *id, size_t n, uint32_t s, float temp)
+{
+    assert(temp > 0 && temp < INFINITY);
+    for (size_t i = 0; i < n; i++) {
+        const float noisy = logit[i] + temp * gumbel_noise(gumbel_word(s + id[i]));
+        x[i] = logit[i] == -INFINITY ? -INFINITY : f32_of_f16(f16_of_f32(noisy));
+    }
+}
+
+static size_t gumbel_hot(uint32_t *hot, uint32_t first, size_t n, uint32_t s, uint32_t least)
+{
+    size_t found = 0;
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t id = first + (uint32_t)i;
+        if (gumbel_word(s + id) >= least)
+            hot[found++] = id;
+    }
+    return found;
 }
 
 const struct kern kern_scalar = {
@@ -180,6 +203,6 @@ const struct kern kern_scalar = {
     .count = count_f32,
     .mask_below = mask_below_f32,
     .blur = blur_f64,
-    .gumbel = gumbel_scalar,
-    .gumbel_hot = gumbel_hot_scalar,
+    .gumbel = gumbel,
+    .gumbel_hot = gumbel_hot,
 };

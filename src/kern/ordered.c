@@ -22,7 +22,7 @@ static bool none_against(const float *x, size_t n, double s)
 // Does the sum stay in [low, 2 low) at every element? drift: how far ties can take it. At the lower end a sum of exactly low is in
 // danger although q is 0, as the floats below it are closer; a sum above it is not. The comparisons hold for rounded operands too, as
 // rounding is monotone, and fail for NaN.
-static bool stays(const struct run *r, double low, double drift, const float *x, size_t n, bool squares, double s)
+static bool stays(const struct ordered_run *r, double low, double drift, const float *x, size_t n, bool squares, double s)
 {
     if (!(r->size < low / 2))
         return false;
@@ -38,7 +38,7 @@ static bool add_run(const struct ordered *o, const float *x, size_t n, float mea
     const bool squares = o->plain == plain_sum_squares;
     if (!(low > 0x1p-90 && low < 0x1p90) || (squares && *s < 0)) // far from where the ulp, or the sum, is no normal float
         return false;
-    const struct run r = o->run(x, n, mean, low);
+    const struct ordered_run r = o->run(x, n, mean, low);
     const double ulp = low * o->ulp;
     const bool tie = r.rest >= ulp / 2;
     if (!stays(&r, low, tie ? (double)n * ulp : 0, x, n, squares, *s))
@@ -68,7 +68,7 @@ double ordered_sum(const struct ordered *o, const float *x, size_t n, float mean
             stretch = stretch < LONG_RUN ? stretch * 2 : stretch;
         }
     }
-    return o->plain(x + i, n - i, mean, s);
+    return i < n ? o->plain(x + i, n - i, mean, s) : s;
 }
 
 double plain_sum(const float *x, size_t n, float mean, double s)

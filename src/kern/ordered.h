@@ -7,42 +7,42 @@
 // q go to the even one of its own two; then s follows q when it is even, and goes one u the other way round when it is odd. After
 // a tie s is even, so what parity a tie meets is that of the q's since the tie before it.
 //
-// A tier supplies the vector part, and everything else, among it all that is done in scalar code when a run might leave the binade, is
-// here. For sum_squares x is the square rounded as f64 addition to s rounds it, which never depends on s: s is an even multiple of that
-// finer ulp.
+// ordered_template.h has the vector code of a tier. What is common to all tiers is here and in ordered.c: when a run is taken side by side,
+// and when in scalar code because the sum might leave the binade. For sum_squares x is the square, rounded as f64 addition to s rounds
+// it; that never depends on s, which is an even multiple of that finer ulp.
 #ifndef SAMPL_KERN_ORDERED_H
 #define SAMPL_KERN_ORDERED_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-#define ORDERED_TIES 64 // elements that a struct ties is about
+#define ORDERED_TIES 64 // elements that a struct ordered_ties is about
 
 // What a run of elements comes to. In each, elements that the sum leaves out count as 0.
-struct run {
+struct ordered_run {
     double sum;  // of q
     double size; // of |q|
     double rest; // the largest |x - q|
 };
 
 // One bit an element, the first element lowest.
-struct ties {
+struct ordered_ties {
     uint64_t up;   // x = q + u/2
     uint64_t down; // x = q - u/2
     uint64_t odd;  // q is an odd multiple of u
 };
 
-// One ordered sum in one tier. low is 2^e; n is a multiple of ORDERED_TIES; only squares read mean. When some |x| is low/2 or more, a
-// run may be anything whose size is not less than low/2, or NaN; else its sums are exact unless the size is not less than low/2.
+// One ordered sum in one tier. low is 2^e; n is a multiple of ORDERED_TIES; only squares read mean. A run's sums are exact when its size
+// is less than low/2. When some |x| is low/2 or more, the size is not less than low/2, or NaN, and nothing else is promised.
 struct ordered {
     double ulp; // u / 2^e
-    struct run (*run)(const float *x, size_t n, float mean, double low);
+    struct ordered_run (*run)(const float *x, size_t n, float mean, double low);
     int (*steps)(const float *x, size_t n, float mean, double low, unsigned odd); // tie_steps of all; odd: s's parity
     double (*plain)(const float *x, size_t n, float mean, double s);              // in scalar code
 };
 
 // By how many ulps a sum departs from the sum of q at these ties; *odd is its parity before the elements, and then after them.
-static inline int tie_steps(struct ties t, unsigned *odd)
+static inline int tie_steps(struct ordered_ties t, unsigned *odd)
 {
     uint64_t tied = t.up | t.down;   // here, or in the span of elements before that has been looked at
     uint64_t parity = t.odd & ~tied; // of the sum after each element, if even before the span
@@ -59,10 +59,6 @@ static inline int tie_steps(struct ties t, unsigned *odd)
 
 // s + the elements of x, in order.
 double ordered_sum(const struct ordered *o, const float *x, size_t n, float mean, double s);
-
-// What each tier supplies.
-enum { ORDERED_SUM, ORDERED_SUM_WIDE, ORDERED_SUM_SQUARES, ORDERED_COUNT };
-extern const struct ordered ordered_avx2[ORDERED_COUNT], ordered_avx512[ORDERED_COUNT], ordered_neon[ORDERED_COUNT];
 
 // The plain parts of struct ordered: the scalar tier's kernels.
 double plain_sum(const float *x, size_t n, float mean, double s);

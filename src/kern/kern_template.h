@@ -1,0 +1,436 @@
+// SPDX-License-Identifier: MIT
+// The kernels of a SIMD tier, in GNU C's vector types. A tier's file includes this at its end, after it has defined
+//
+//   TIER             its name
+//   VECTOR           the size of a register in bytes; and has then included vector.h
+//   MAX_KEEPS_NAN    1 if max_f32 is NaN when an operand is, else 0
+//
+// and, as static inline functions, what vector types do not express, or what compilers make too much of:
+//
+//   vf32 max_f32(vf32 a, vf32 b)                   lane by lane, of -0 and +0 either; and so min_f32, max_f64, max_i16, min_i16, max_u32
+//   float largest_f32(vf32 v)                      of all lanes; and so largest_f64, largest_i16
+//   double sum_f64(vf64 v)                         of all lanes, in any order
+//   hf32 lower_half(vf32 v), upper_half(vf32 v)
+//   vf32 join(hf32 lower, hf32 upper)
+//   bool any(vi32 v)                               is any bit set?
+//   unsigned signs_32(vi32 v)                      the sign of each lane as a bit, lane 0 lowest; and so signs_64
+//   vf32 load_first(const void *at, size_t n, vf32 rest)
+//                                                  n < LANES lanes from memory, the others from rest
+//   void store_first(void *at, size_t n, vf32 v)   only the first n < LANES lanes
+//   vf64 widen_f32(hf32 v), vu32 widen_u16(hu16 v), vf64 f64_of_i32(hi32 v), vf32 f32_of_f16s(hu16 h)
+//                                                  exact
+//   vf32 round_to_f16(vf32 x)                      to nearest, ties to even; as f32
+//   vi64 expf_entry(vi64 k)                        the bits of expf_table[k % 32]
+//   void store_pairs(uint64_t *to, vu32 low, vu32 high)
+//                                                  to[i] = high[i] << 32 | low[i]
+//
+// A tier that compares into registers of their own, as AVX-512 does, defines HAS_MASKS and these:
+//
+//   unsigned equal_32(vf32 a, float b)             the lanes where a == b as bits, lane 0 lowest; and so equal_64(vf64 a, double b)
+//   vf32 masked_below(vf32 x, float floor)         -inf where x < floor, else x
+//   vu32 compress(vu32 v, unsigned lanes)          the lanes that have a bit, moved together to the lowest
+#ifndef SAMPL_KERN_KERN_TEMPLATE_H
+#define SAMPL_KERN_KERN_TEMPLATE_H
+
+#include "base/bits.h"
+#include "kern/expf.h"
+#include "kern/gumbel_template.h"
+#include "kern/ordered_template.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdbool.h>
+
+#define ALL_LANES (~0u >> (32 - LANES))
+
+#ifndef HAS_MASKS
+static inline vf32 masked_below(vf32 x, float floor)
+{
+    return select_f32(x < floor, splat(-INFINITY), x);
+}
+#endif
+
+static inline vf32 max_of_4(const vf32 m[4])
+{
+    return max_f32(max_f32(m[0], m[1]), max_f32(m[2], m[3]));
+}
+
+// The largest of up to KERN_BLOCK elements. False when one is NaN or +inf, as a sum of all then is, too. May be false when the sum
+// overflows for another reason.
+ALWAYS_INLINE bool block_f32(const char *x, size_t n, float *max)
+{
+    const vf32 least = splat(-INFINITY);
+    vf32 m[4] = {least, least, least, least}, sum[4] = {{0}, {0}, {0}, {0}};
+    size_t i = 0;
+    for (; i + 4 * LANES <= n; i += 4 * LANES) {
+        UNROLL
+        for (size_t k = 0; k < 4; k++) {
+            const vf32 a = load_once(x + (i + k * LANES) * sizeof(float));
+            m[k] = max_f32(m[k], a);
+            if (!MAX_KEEPS_NAN)
+                sum[k] += a;
+        }
+    }
+    for (; i < n; i += LANES) {
+        const char *const at = x + i * sizeof(float);
+        const vf32 a = n - i < LANES ? load_first(at, n - i, least) : load_vf32(at);
+        m[0] = max_f32(m[0], a);
+        if (!MAX_KEEPS_NAN)
+            sum[0] += a;
+    }
+    const vf32 most = max_of_4(m), total = (sum[0] + sum[1]) + (sum[2] + sum[3]);
+    *max = largest_f32(most);
+    return !any(~((MAX_KEEPS_NAN ? most : total) < INFINITY));
+}
+
+// Of -0 and +0 the scalar tier returns the first: blocks with such a maximum, and bad ones, are left to it. (Block lengths are constant
+// where they can be, for the compiler to unroll loops.)
+static size_t row_scan_f32(const void *row, size_t n, float *block_max)
+{
+    for (size_t start = 0; start < n; start += KERN_BLOCK) {
+        const char *const x = (const char *)row + start * sizeof(float);
+        float *const max = &block_max[start / KERN_BLOCK];
+        const size_t len = n - start < KERN_BLOCK ? n - start : KERN_BLOCK;
+        const bool good = len == KERN_BLOCK ? block_f32(x, KERN_BLOCK, max) : block_f32(x, len, max);
+        if (!good || *max == 0) {
+            const size_t first_bad = kern_scalar.scan[DTYPE_F32](x, len, max);
+            if (first_bad < len)
+                return start + first_bad;
+        }
+    }
+    return n;
+}
+
+// Bits of f16 or bf16 as signed integers in the order of their values; -0 is before +0. Its own inverse.
+static inline vi16 order_16(vi16 h)
+{
+    return h ^ ((h >> 15) & INT16_MAX);
+}
+
+static inline vi16 load_first_16(const void *at, size_t n, vi16 rest)
+{
+    memcpy(&rest, at, n * sizeof(int16_t));
+    return rest;
+}
+
+// The same for f16 or bf16, inf being its infinity; *max is as order_16 has it. NaN and +inf lie above and below all others.
+ALWAYS_INLINE bool block_16(const char *x, size_t n, int16_t inf, int16_t *max)
+{
+    const vi16 minus_inf = (vi16){0} + (int16_t)(inf | INT16_MIN);
+    const vi16 lowest = order_16(minus_inf);
+    vi16 hi[2] = {lowest, lowest}, lo[2] = {lowest, lowest};
+    size_t i = 0;
+    for (; i + 2 * LANES_16 <= n; i += 2 * LANES_16) {
+        UNROLL
+        for (size_t k = 0; k < 2; k++) {
+            const vi16 a = order_16(load_vi16(x + (i + k * LANES_16) * sizeof(int16_t)));
+            hi[k] = max_i16(hi[k], a);
+            lo[k] = min_i16(lo[k], a);
+        }
+    }
+    for (; i < n; i += LANES_16) {
+        const char *const at = x + i * sizeof(int16_t);
+        const vi16 a = order_16(n - i < LANES_16 ? load_first_16(at, n - i, minus_inf) : load_vi16(at));
+        hi[0] = max_i16(hi[0], a);
+        lo[0] = min_i16(lo[0], a);
+    }
+    hi[0] = max_i16(hi[0], hi[1]);
+    lo[0] = min_i16(lo[0], lo[1]);
+    *max = largest_i16(hi[0]);
+    return *max < inf && !any((vi32)(lo[0] < lowest));
+}
+
+static inline size_t scan_16(const void *row, size_t n, float *block_max, enum dtype type)
+{
+    const int16_t inf = type == DTYPE_F16 ? 0x7c00 : 0x7f80;
+    for (size_t start = 0; start < n; start += KERN_BLOCK) {
+        const char *const x = (const char *)row + start * sizeof(int16_t);
+        const size_t len = n - start < KERN_BLOCK ? n - start : KERN_BLOCK;
+        int16_t max;
+        const bool good = len == KERN_BLOCK ? block_16(x, KERN_BLOCK, inf, &max) : block_16(x, len, inf, &max);
+        if (!good || max == 0) { // +0, and maybe a -0 before it
+            const size_t first_bad = kern_scalar.scan[type](x, len, &block_max[start / KERN_BLOCK]);
+            if (first_bad < len)
+                return start + first_bad;
+            continue;
+        }
+        const uint16_t h = (uint16_t)(max < 0 ? max ^ INT16_MAX : max);
+        block_max[start / KERN_BLOCK] = type == DTYPE_F16 ? f32_of_f16(h) : f32_of_bf16(h);
+    }
+    return n;
+}
+
+static size_t row_scan_f16(const void *row, size_t n, float *block_max)
+{
+    return scan_16(row, n, block_max, DTYPE_F16);
+}
+
+static size_t row_scan_bf16(const void *row, size_t n, float *block_max)
+{
+    return scan_16(row, n, block_max, DTYPE_BF16);
+}
+
+static void row_widen_f32(float *dst, const void *src, size_t n)
+{
+    if (n)
+        memcpy(dst, src, n * sizeof *dst);
+}
+
+static void row_widen_f16(float *dst, const void *src, size_t n)
+{
+    const char *const from = src;
+    size_t i = 0;
+    for (; i + LANES <= n; i += LANES)
+        store_vf32(dst + i, f32_of_f16s(load_hu16(from + i * sizeof(uint16_t))));
+    if (i < n)
+        kern_scalar.widen[DTYPE_F16](dst + i, from + i * sizeof(uint16_t), n - i);
+}
+
+static void row_widen_bf16(float *dst, const void *src, size_t n)
+{
+    const char *const from = src;
+    size_t i = 0;
+    for (; i + LANES <= n; i += LANES)
+        store_vu32(dst + i, widen_u16(load_hu16(from + i * sizeof(uint16_t))) << 16);
+    if (i < n)
+        kern_scalar.widen[DTYPE_BF16](dst + i, from + i * sizeof(uint16_t), n - i);
+}
+
+// The first element equal to value; there is one.
+static inline size_t find(const float *x, size_t n, float value)
+{
+    for (size_t i = 0;; i += LANES) {
+        const vf32 a = n - i < LANES ? load_first(x + i, n - i, splat(value)) : load_vf32(x + i);
+        const vi32 same = a == value;
+        if (any(same))
+            return i + (size_t)__builtin_ctz(signs_32(same));
+    }
+}
+
+// The largest; of -0 and +0 either.
+static inline float some_max(const float *x, size_t n)
+{
+    const vf32 least = splat(-INFINITY);
+    vf32 m[4] = {least, least, least, least};
+    size_t i = 0;
+    for (; i + 4 * LANES <= n; i += 4 * LANES) {
+        UNROLL
+        for (size_t k = 0; k < 4; k++)
+            m[k] = max_f32(m[k], load_vf32(x + i + k * LANES));
+    }
+    for (; i + LANES <= n; i += LANES)
+        m[0] = max_f32(m[0], load_vf32(x + i));
+    if (i < n)
+        m[1] = max_f32(m[1], load_first(x + i, n - i, least));
+    return largest_f32(max_of_4(m));
+}
+
+static float row_max(const float *x, size_t n)
+{
+    const float max = some_max(x, n);
+    return max == 0 ? x[find(x, n, 0)] : max;
+}
+
+static size_t row_argmax(const float *x, size_t n)
+{
+    enum { STEP = 1024 };
+    assert(n > 0);
+    size_t best = 0; // where the first step with the largest maximum begins
+    float max = -INFINITY;
+    for (size_t i = 0; i < n; i += STEP) {
+        const float m = some_max(x + i, n - i < STEP ? n - i : STEP);
+        if (m > max) {
+            max = m;
+            best = i;
+        }
+    }
+    return best + find(x + best, n - best, max);
+}
+
+// Appends rank_key(x[i], id + i) for each bit i of hit, which is not 0; returns how many. May write LANES of them.
+static inline size_t put_keys(uint64_t *keys, const float *x, uint32_t id, unsigned hit)
+{
+#ifndef HAS_MASKS
+    if (hit != ALL_LANES) {
+        size_t n = 0;
+        for (; hit; hit &= hit - 1) {
+            const unsigned i = (unsigned)__builtin_ctz(hit);
+            keys[n++] = rank_key(x[i], id + i);
+        }
+        return n;
+    }
+#endif
+    const vi32 bits = (vi32)(load_vf32(x) + 0.0f);
+    vu32 order = (vu32)(bits ^ (bits >> 31 | INT32_MIN)), rest = ~id - lane_numbers();
+#ifdef HAS_MASKS
+    if (hit != ALL_LANES) {
+        order = compress(order, hit);
+        rest = compress(rest, hit);
+    }
+#endif
+    store_pairs(keys, rest, order);
+    return (size_t)__builtin_popcount(hit);
+}
+
+// Looks at four vectors at once, as most hold nothing to collect.
+static size_t row_collect(uint64_t *keys, const float *x, size_t n, uint32_t first_id, float floor)
+{
+    size_t found = 0, i = 0;
+    for (; i + 4 * LANES <= n; i += 4 * LANES) {
+        vi32 hits = {0};
+        UNROLL
+        for (size_t k = 0; k < 4; k++)
+            hits |= load_vf32(x + i + k * LANES) >= floor;
+        if (!any(hits))
+            continue;
+        UNROLL
+        for (size_t k = 0; k < 4; k++) {
+            const size_t at = i + k * LANES;
+            const unsigned hit = signs_32(load_vf32(x + at) >= floor);
+            if (hit)
+                found += put_keys(keys + found, x + at, first_id + (uint32_t)at, hit);
+        }
+    }
+    if (i < n)
+        found += kern_scalar.collect(keys + found, x + i, n - i, first_id + (uint32_t)i, floor);
+    return found;
+}
+
+// to[i] = op(x[i], arg)
+ALWAYS_INLINE void map(float *to, const float *x, size_t n, vf32 (*op)(vf32 x, float arg), float arg)
+{
+    size_t i = 0;
+    for (; i + LANES <= n; i += LANES)
+        store_vf32(to + i, op(load_once(x + i), arg));
+    if (i < n)
+        store_first(to + i, n - i, op(load_first(x + i, n - i, splat(arg)), arg));
+}
+
+// expf.h; anything for arguments that underflow.
+static inline hf32 expf_half(hf32 x)
+{
+    const vf64 z = widen_f32(x) * EXPF_SCALE;
+    const vf64 shifted = z + EXPF_SHIFT;
+    const vf64 r = z - (shifted - EXPF_SHIFT);
+    const vu64 k = (vu64)shifted;
+    const vf64 s = (vf64)((vu64)expf_entry((vi64)k) + ((k & ~UINT64_C(31)) << (52 - 5)));
+    const vf64 y = (EXPF_C0 * r + EXPF_C1) * (r * r) + (EXPF_C2 * r + 1.0);
+    return narrow_f64(y * s);
+}
+
+static inline vf32 expf_less(vf32 x, float max)
+{
+    const vf32 d = x - max;
+    const vi32 zero = d < EXPF_UNDERFLOW;
+    if (LANES > 4 && signs_32(zero) == ALL_LANES) // with few lanes the test costs more than it saves
+        return (vf32){0};
+    return (vf32)((vi32)join(expf_half(lower_half(d)), expf_half(upper_half(d))) & ~zero);
+}
+
+static void row_exp_sub(float *p, const float *x, float max, size_t n)
+{
+    map(p, x, n, expf_less, max);
+}
+
+static inline vf32 divided(vf32 x, float d)
+{
+    return x / d;
+}
+
+static void row_divide(float *x, size_t n, float d)
+{
+    map(x, x, n, divided, d);
+}
+
+static inline vf32 multiplied(vf32 x, float f)
+{
+    return x * f;
+}
+
+static void row_multiply(float *x, size_t n, float f)
+{
+    map(x, x, n, multiplied, f);
+}
+
+static inline vf32 rounded(vf32 x, float unused)
+{
+    (void)unused;
+    return round_to_f16(x);
+}
+
+static void row_round_f16(float *x, size_t n)
+{
+    map(x, x, n, rounded, 0);
+}
+
+static void row_mask_below(float *x, size_t n, float floor)
+{
+    map(x, x, n, masked_below, floor);
+}
+
+static size_t row_count(const float *x, size_t n, float floor)
+{
+    size_t count = 0, i = 0;
+    for (; i + LANES <= n; i += LANES)
+        count += (size_t)__builtin_popcount(signs_32(load_vf32(x + i) >= floor));
+    return count + (i < n ? kern_scalar.count(x + i, n - i, floor) : 0);
+}
+
+// kern.h's blur of `vectors` (1 or 4) vectors side by side.
+static inline void blur_vectors(double *q, const double *p, const double *w, size_t reach, size_t vectors)
+{
+    vf64 sum[4];
+    UNROLL
+    for (size_t k = 0; k < vectors; k++)
+        sum[k] = load_vf64(p + k * LANES_F64);
+    for (size_t d = 1; d < reach; d++) {
+        UNROLL
+        for (size_t k = 0; k < vectors; k++) {
+            const double *const at = p + k * LANES_F64;
+            sum[k] += w[d] * (load_vf64(at - d) + load_vf64(at + d));
+        }
+    }
+    UNROLL
+    for (size_t k = 0; k < vectors; k++)
+        store_vf64(q + k * LANES_F64, sum[k]);
+}
+
+static void row_blur(double *q, const double *p, size_t n, const double *w, size_t reach)
+{
+    assert(reach > 0);
+    size_t i = 0;
+    for (; i + 4 * LANES_F64 <= n; i += 4 * LANES_F64)
+        blur_vectors(q + i, p + i, w, reach, 4);
+    for (; i + LANES_F64 <= n; i += LANES_F64)
+        blur_vectors(q + i, p + i, w, reach, 1);
+    if (i < n)
+        kern_scalar.blur(q + i, p + i, n - i, w, reach);
+}
+
+#define PASTE(a, b)   a##b
+#define NAME(a, b)    PASTE(a, b)
+#define QUOTE_TEXT(a) #a
+#define QUOTE(a)      QUOTE_TEXT(a)
+
+const struct kern NAME(kern_, TIER) = {
+    .name = QUOTE(TIER),
+    .scan = {row_scan_f32, row_scan_f16, row_scan_bf16},
+    .widen = {row_widen_f32, row_widen_f16, row_widen_bf16},
+    .max = row_max,
+    .argmax = row_argmax,
+    .collect = row_collect,
+    .exp_sub = row_exp_sub,
+    .sum = row_sum,
+    .sum_wide = row_sum_wide,
+    .sum_squares = row_sum_squares,
+    .divide = row_divide,
+    .multiply = row_multiply,
+    .round_f16 = row_round_f16,
+    .count = row_count,
+    .mask_below = row_mask_below,
+    .blur = row_blur,
+    .gumbel = row_gumbel,
+    .gumbel_hot = row_gumbel_hot,
+};
+
+#endif
