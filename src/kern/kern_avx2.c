@@ -13,50 +13,27 @@
 #include <immintrin.h>
 #include <stdbool.h>
 
-static inline vf32 max_f32(vf32 a, vf32 b)
-{
-    return _mm256_max_ps(a, b);
-}
+// What kern_template.h asks for.
 
-static inline vf32 min_f32(vf32 a, vf32 b)
-{
-    return _mm256_min_ps(a, b);
-}
-
-static inline vf64 max_f64(vf64 a, vf64 b)
-{
-    return _mm256_max_pd(a, b);
-}
-
-static inline vi16 max_i16(vi16 a, vi16 b)
-{
-    return (vi16)_mm256_max_epi16((__m256i)a, (__m256i)b);
-}
-
-static inline vi16 min_i16(vi16 a, vi16 b)
-{
-    return (vi16)_mm256_min_epi16((__m256i)a, (__m256i)b);
-}
-
-static inline vu32 max_u32(vu32 a, vu32 b)
-{
-    return (vu32)_mm256_max_epu32((__m256i)a, (__m256i)b);
-}
-
-static inline hf32 lower_half(vf32 v)
-{
-    return _mm256_castps256_ps128(v);
-}
-
-static inline hf32 upper_half(vf32 v)
-{
-    return _mm256_extractf128_ps(v, 1);
-}
-
-static inline vf32 join(hf32 lower, hf32 upper)
-{
-    return _mm256_set_m128(upper, lower);
-}
+OPERATION(vf32, max_f32(vf32 a, vf32 b), _mm256_max_ps(a, b))
+OPERATION(vf32, min_f32(vf32 a, vf32 b), _mm256_min_ps(a, b))
+OPERATION(vf64, max_f64(vf64 a, vf64 b), _mm256_max_pd(a, b))
+OPERATION(vi16, max_i16(vi16 a, vi16 b), (vi16)_mm256_max_epi16((__m256i)a, (__m256i)b))
+OPERATION(vi16, min_i16(vi16 a, vi16 b), (vi16)_mm256_min_epi16((__m256i)a, (__m256i)b))
+OPERATION(vu32, max_u32(vu32 a, vu32 b), (vu32)_mm256_max_epu32((__m256i)a, (__m256i)b))
+OPERATION(hf32, lower_half(vf32 v), _mm256_castps256_ps128(v))
+OPERATION(hf32, upper_half(vf32 v), _mm256_extractf128_ps(v, 1))
+OPERATION(vf32, join(hf32 lower, hf32 upper), _mm256_set_m128(upper, lower))
+OPERATION(bool, any(vi32 v), !_mm256_testz_si256((__m256i)v, (__m256i)v))
+OPERATION(unsigned, signs_32(vi32 v), (unsigned)_mm256_movemask_ps((vf32)v))
+OPERATION(unsigned, signs_64(vi64 v), (unsigned)_mm256_movemask_pd((vf64)v))
+OPERATION(vf64, widen_f32(hf32 v), _mm256_cvtps_pd(v))
+OPERATION(vu32, widen_u16(hu16 v), (vu32)_mm256_cvtepu16_epi32((__m128i)v))
+OPERATION(vf64, f64_of_i32(hi32 v), _mm256_cvtepi32_pd((__m128i)v))
+OPERATION(vf32, f32_of_f16s(hu16 h), _mm256_cvtph_ps((__m128i)h))
+OPERATION(vf32, round_to_f16(vf32 x), _mm256_cvtph_ps(_mm256_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT)))
+OPERATION(vi64, expf_entry(vi64 k),
+          (vi64)_mm256_i64gather_epi64((const long long *)expf_table, (__m256i)(k & 31), sizeof(double)))
 
 static inline float largest_f32(vf32 v)
 {
@@ -84,24 +61,10 @@ static inline int16_t largest_i16(vi16 v)
     return (int16_t)(_mm_cvtsi128_si32(_mm_minpos_epu16(_mm_xor_si128(a, _mm_set1_epi16(INT16_MAX)))) ^ INT16_MAX);
 }
 
-static inline bool any(vi32 v)
-{
-    return !_mm256_testz_si256((__m256i)v, (__m256i)v);
-}
-
-static inline unsigned signs_32(vi32 v)
-{
-    return (unsigned)_mm256_movemask_ps((vf32)v);
-}
-
-static inline unsigned signs_64(vi64 v)
-{
-    return (unsigned)_mm256_movemask_pd((vf64)v);
-}
-
+// All ones in the first n lanes.
 static inline __m256i first_lanes(size_t n)
 {
-    return _mm256_cmpgt_epi32(_mm256_set1_epi32((int)n), _mm256_set_epi32(7, 6, 5, 4, 3, 2, 1, 0));
+    return (__m256i)(lane_numbers() < (uint32_t)n);
 }
 
 static inline vf32 load_first(const void *at, size_t n, vf32 rest)
@@ -113,36 +76,6 @@ static inline vf32 load_first(const void *at, size_t n, vf32 rest)
 static inline void store_first(void *at, size_t n, vf32 v)
 {
     _mm256_maskstore_ps(at, first_lanes(n), v);
-}
-
-static inline vf64 widen_f32(hf32 v)
-{
-    return _mm256_cvtps_pd(v);
-}
-
-static inline vu32 widen_u16(hu16 v)
-{
-    return (vu32)_mm256_cvtepu16_epi32((__m128i)v);
-}
-
-static inline vf64 f64_of_i32(hi32 v)
-{
-    return _mm256_cvtepi32_pd((__m128i)v);
-}
-
-static inline vf32 f32_of_f16s(hu16 h)
-{
-    return _mm256_cvtph_ps((__m128i)h);
-}
-
-static inline vf32 round_to_f16(vf32 x)
-{
-    return _mm256_cvtph_ps(_mm256_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT));
-}
-
-static inline vi64 expf_entry(vi64 k)
-{
-    return (vi64)_mm256_i64gather_epi64((const long long *)expf_table, (__m256i)(k & 31), sizeof(double));
 }
 
 static inline void store_pairs(uint64_t *to, vu32 low, vu32 high)

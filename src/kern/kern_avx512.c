@@ -15,50 +15,34 @@
 #include <math.h>
 #include <stdbool.h>
 
-static inline vf32 max_f32(vf32 a, vf32 b)
-{
-    return _mm512_max_ps(a, b);
-}
+// What kern_template.h asks for.
 
-static inline vf32 min_f32(vf32 a, vf32 b)
-{
-    return _mm512_min_ps(a, b);
-}
-
-static inline vf64 max_f64(vf64 a, vf64 b)
-{
-    return _mm512_max_pd(a, b);
-}
-
-static inline vi16 max_i16(vi16 a, vi16 b)
-{
-    return (vi16)_mm512_max_epi16((__m512i)a, (__m512i)b);
-}
-
-static inline vi16 min_i16(vi16 a, vi16 b)
-{
-    return (vi16)_mm512_min_epi16((__m512i)a, (__m512i)b);
-}
-
-static inline vu32 max_u32(vu32 a, vu32 b)
-{
-    return (vu32)_mm512_max_epu32((__m512i)a, (__m512i)b);
-}
-
-static inline float largest_f32(vf32 v)
-{
-    return _mm512_reduce_max_ps(v);
-}
-
-static inline double largest_f64(vf64 v)
-{
-    return _mm512_reduce_max_pd(v);
-}
-
-static inline double sum_f64(vf64 v)
-{
-    return _mm512_reduce_add_pd(v);
-}
+OPERATION(vf32, max_f32(vf32 a, vf32 b), _mm512_max_ps(a, b))
+OPERATION(vf32, min_f32(vf32 a, vf32 b), _mm512_min_ps(a, b))
+OPERATION(vf64, max_f64(vf64 a, vf64 b), _mm512_max_pd(a, b))
+OPERATION(vi16, max_i16(vi16 a, vi16 b), (vi16)_mm512_max_epi16((__m512i)a, (__m512i)b))
+OPERATION(vi16, min_i16(vi16 a, vi16 b), (vi16)_mm512_min_epi16((__m512i)a, (__m512i)b))
+OPERATION(vu32, max_u32(vu32 a, vu32 b), (vu32)_mm512_max_epu32((__m512i)a, (__m512i)b))
+OPERATION(float, largest_f32(vf32 v), _mm512_reduce_max_ps(v))
+OPERATION(double, largest_f64(vf64 v), _mm512_reduce_max_pd(v))
+OPERATION(double, sum_f64(vf64 v), _mm512_reduce_add_pd(v))
+OPERATION(hf32, lower_half(vf32 v), _mm512_castps512_ps256(v))
+OPERATION(hf32, upper_half(vf32 v), _mm512_extractf32x8_ps(v, 1))
+OPERATION(vf32, join(hf32 lower, hf32 upper), _mm512_insertf32x8(_mm512_castps256_ps512(lower), upper, 1))
+OPERATION(bool, any(vi32 v), _mm512_test_epi32_mask((__m512i)v, (__m512i)v) != 0)
+OPERATION(unsigned, signs_32(vi32 v), _mm512_movepi32_mask((__m512i)v))
+OPERATION(unsigned, signs_64(vi64 v), _mm512_movepi64_mask((__m512i)v))
+OPERATION(vf32, load_first(const void *at, size_t n, vf32 rest), _mm512_mask_loadu_ps(rest, (__mmask16)((1u << n) - 1), at))
+OPERATION(vf64, widen_f32(hf32 v), _mm512_cvtps_pd(v))
+OPERATION(vu32, widen_u16(hu16 v), (vu32)_mm512_cvtepu16_epi32((__m256i)v))
+OPERATION(vf64, f64_of_i32(hi32 v), _mm512_cvtepi32_pd((__m256i)v))
+OPERATION(vf32, f32_of_f16s(hu16 h), _mm512_cvtph_ps((__m256i)h))
+OPERATION(vf32, round_to_f16(vf32 x), _mm512_cvtph_ps(_mm512_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT)))
+OPERATION(unsigned, equal_32(vf32 a, float b), _mm512_cmp_ps_mask(a, splat(b), _CMP_EQ_OQ))
+OPERATION(unsigned, equal_64(vf64 a, double b), _mm512_cmp_pd_mask(a, _mm512_set1_pd(b), _CMP_EQ_OQ))
+OPERATION(vf32, masked_below(vf32 x, float floor),
+          _mm512_mask_mov_ps(x, _mm512_cmp_ps_mask(x, splat(floor), _CMP_LT_OQ), splat(-INFINITY)))
+OPERATION(vu32, compress(vu32 v, unsigned lanes), (vu32)_mm512_maskz_compress_epi32((__mmask16)lanes, (__m512i)v))
 
 // minpos finds the smallest of unsigned integers; ^ INT16_MAX turns the order of signed ones into the opposite order of unsigned ones.
 static inline int16_t largest_i16(vi16 v)
@@ -68,69 +52,9 @@ static inline int16_t largest_i16(vi16 v)
     return (int16_t)(_mm_cvtsi128_si32(_mm_minpos_epu16(_mm_xor_si128(b, _mm_set1_epi16(INT16_MAX)))) ^ INT16_MAX);
 }
 
-static inline hf32 lower_half(vf32 v)
-{
-    return _mm512_castps512_ps256(v);
-}
-
-static inline hf32 upper_half(vf32 v)
-{
-    return _mm512_extractf32x8_ps(v, 1);
-}
-
-static inline vf32 join(hf32 lower, hf32 upper)
-{
-    return _mm512_insertf32x8(_mm512_castps256_ps512(lower), upper, 1);
-}
-
-static inline bool any(vi32 v)
-{
-    return _mm512_test_epi32_mask((__m512i)v, (__m512i)v) != 0;
-}
-
-static inline unsigned signs_32(vi32 v)
-{
-    return _mm512_movepi32_mask((__m512i)v);
-}
-
-static inline unsigned signs_64(vi64 v)
-{
-    return _mm512_movepi64_mask((__m512i)v);
-}
-
-static inline vf32 load_first(const void *at, size_t n, vf32 rest)
-{
-    return _mm512_mask_loadu_ps(rest, (__mmask16)((1u << n) - 1), at);
-}
-
 static inline void store_first(void *at, size_t n, vf32 v)
 {
     _mm512_mask_storeu_ps(at, (__mmask16)((1u << n) - 1), v);
-}
-
-static inline vf64 widen_f32(hf32 v)
-{
-    return _mm512_cvtps_pd(v);
-}
-
-static inline vu32 widen_u16(hu16 v)
-{
-    return (vu32)_mm512_cvtepu16_epi32((__m256i)v);
-}
-
-static inline vf64 f64_of_i32(hi32 v)
-{
-    return _mm512_cvtepi32_pd((__m256i)v);
-}
-
-static inline vf32 f32_of_f16s(hu16 h)
-{
-    return _mm512_cvtph_ps((__m256i)h);
-}
-
-static inline vf32 round_to_f16(vf32 x)
-{
-    return _mm512_cvtph_ps(_mm512_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT));
 }
 
 // The table in four registers: k's low four bits choose among 16 entries, the fifth between two such lots.
@@ -139,26 +63,6 @@ static inline vi64 expf_entry(vi64 k)
     const vf64 a = _mm512_permutex2var_pd(load_vf64(expf_table), (__m512i)k, load_vf64(expf_table + 8));
     const vf64 b = _mm512_permutex2var_pd(load_vf64(expf_table + 16), (__m512i)k, load_vf64(expf_table + 24));
     return (vi64)_mm512_mask_blend_pd(_mm512_test_epi64_mask((__m512i)k, _mm512_set1_epi64(16)), a, b);
-}
-
-static inline unsigned equal_32(vf32 a, float b)
-{
-    return _mm512_cmp_ps_mask(a, splat(b), _CMP_EQ_OQ);
-}
-
-static inline unsigned equal_64(vf64 a, double b)
-{
-    return _mm512_cmp_pd_mask(a, _mm512_set1_pd(b), _CMP_EQ_OQ);
-}
-
-static inline vf32 masked_below(vf32 x, float floor)
-{
-    return _mm512_mask_mov_ps(x, _mm512_cmp_ps_mask(x, splat(floor), _CMP_LT_OQ), splat(-INFINITY));
-}
-
-static inline vu32 compress(vu32 v, unsigned lanes)
-{
-    return (vu32)_mm512_maskz_compress_epi32((__mmask16)lanes, (__m512i)v);
 }
 
 static inline void store_pairs(uint64_t *to, vu32 low, vu32 high)

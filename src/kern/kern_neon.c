@@ -13,80 +13,29 @@
 #include <arm_neon.h>
 #include <stdbool.h>
 
-static inline vf32 max_f32(vf32 a, vf32 b)
-{
-    return vmaxq_f32(a, b);
-}
+// What kern_template.h asks for.
 
-static inline vf32 min_f32(vf32 a, vf32 b)
-{
-    return vminq_f32(a, b);
-}
-
-static inline vf64 max_f64(vf64 a, vf64 b)
-{
-    return vmaxq_f64(a, b);
-}
-
-static inline vi16 max_i16(vi16 a, vi16 b)
-{
-    return vmaxq_s16(a, b);
-}
-
-static inline vi16 min_i16(vi16 a, vi16 b)
-{
-    return vminq_s16(a, b);
-}
-
-static inline vu32 max_u32(vu32 a, vu32 b)
-{
-    return vmaxq_u32(a, b);
-}
-
-static inline float largest_f32(vf32 v)
-{
-    return vmaxvq_f32(v);
-}
-
-static inline double largest_f64(vf64 v)
-{
-    return vmaxvq_f64(v);
-}
-
-static inline double sum_f64(vf64 v)
-{
-    return vaddvq_f64(v);
-}
-
-static inline int16_t largest_i16(vi16 v)
-{
-    return vmaxvq_s16(v);
-}
-
-static inline hf32 lower_half(vf32 v)
-{
-    return vget_low_f32(v);
-}
-
-static inline hf32 upper_half(vf32 v)
-{
-    return vget_high_f32(v);
-}
-
-static inline vf32 join(hf32 lower, hf32 upper)
-{
-    return vcombine_f32(lower, upper);
-}
-
-static inline bool any(vi32 v)
-{
-    return vmaxvq_u32((vu32)v) != 0;
-}
-
-static inline unsigned signs_32(vi32 v)
-{
-    return vaddvq_u32(((vu32)v >> 31) << lane_numbers());
-}
+OPERATION(vf32, max_f32(vf32 a, vf32 b), vmaxq_f32(a, b))
+OPERATION(vf32, min_f32(vf32 a, vf32 b), vminq_f32(a, b))
+OPERATION(vf64, max_f64(vf64 a, vf64 b), vmaxq_f64(a, b))
+OPERATION(vi16, max_i16(vi16 a, vi16 b), vmaxq_s16(a, b))
+OPERATION(vi16, min_i16(vi16 a, vi16 b), vminq_s16(a, b))
+OPERATION(vu32, max_u32(vu32 a, vu32 b), vmaxq_u32(a, b))
+OPERATION(float, largest_f32(vf32 v), vmaxvq_f32(v))
+OPERATION(double, largest_f64(vf64 v), vmaxvq_f64(v))
+OPERATION(double, sum_f64(vf64 v), vaddvq_f64(v))
+OPERATION(int16_t, largest_i16(vi16 v), vmaxvq_s16(v))
+OPERATION(hf32, lower_half(vf32 v), vget_low_f32(v))
+OPERATION(hf32, upper_half(vf32 v), vget_high_f32(v))
+OPERATION(vf32, join(hf32 lower, hf32 upper), vcombine_f32(lower, upper))
+OPERATION(bool, any(vi32 v), vmaxvq_u32((vu32)v) != 0)
+OPERATION(unsigned, signs_32(vi32 v), vaddvq_u32(((vu32)v >> 31) << lane_numbers()))
+OPERATION(vf64, widen_f32(hf32 v), vcvt_f64_f32(v))
+OPERATION(vu32, widen_u16(hu16 v), vmovl_u16(v))
+OPERATION(vf64, f64_of_i32(hi32 v), vcvtq_f64_s64(vmovl_s32(v)))
+OPERATION(vf32, f32_of_f16s(hu16 h), vcvt_f32_f16((float16x4_t)h))
+OPERATION(vf32, round_to_f16(vf32 x), vcvt_f32_f16(vcvt_f16_f32(x)))
+OPERATION(vi64, expf_entry(vi64 k), (vi64)(vf64){expf_table[k[0] & 31], expf_table[k[1] & 31]})
 
 static inline unsigned signs_64(vi64 v)
 {
@@ -103,36 +52,6 @@ static inline vf32 load_first(const void *at, size_t n, vf32 rest)
 static inline void store_first(void *at, size_t n, vf32 v)
 {
     memcpy(at, &v, n * sizeof(float));
-}
-
-static inline vf64 widen_f32(hf32 v)
-{
-    return vcvt_f64_f32(v);
-}
-
-static inline vu32 widen_u16(hu16 v)
-{
-    return vmovl_u16(v);
-}
-
-static inline vf64 f64_of_i32(hi32 v)
-{
-    return vcvtq_f64_s64(vmovl_s32(v));
-}
-
-static inline vf32 f32_of_f16s(hu16 h)
-{
-    return vcvt_f32_f16((float16x4_t)h);
-}
-
-static inline vf32 round_to_f16(vf32 x)
-{
-    return vcvt_f32_f16(vcvt_f16_f32(x));
-}
-
-static inline vi64 expf_entry(vi64 k)
-{
-    return (vi64)(vf64){expf_table[k[0] & 31], expf_table[k[1] & 31]};
 }
 
 static inline void store_pairs(uint64_t *to, vu32 low, vu32 high)

@@ -38,6 +38,13 @@ DEFINE_VECTOR(hu16, uint16_t, VECTOR / 2)
 
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
+// An operation of a tier: its type, its name and parameters, its value.
+#define OPERATION(TYPE, SIGNATURE, VALUE) \
+    static inline TYPE SIGNATURE          \
+    {                                     \
+        return VALUE;                     \
+    }
+
 // UNROLL before a short loop of a constant length makes the compiler write it out.
 #ifdef __clang__
 #define UNROLL _Pragma("unroll")
