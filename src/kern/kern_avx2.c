@@ -11,6 +11,7 @@
 #include "kern/vector.h"
 
 #include <immintrin.h>
+#include <math.h>
 #include <stdbool.h>
 
 // What kern_template.h asks for.
@@ -21,12 +22,17 @@ OPERATION(vf64, max_f64(vf64 a, vf64 b), _mm256_max_pd(a, b))
 OPERATION(vi16, max_i16(vi16 a, vi16 b), (vi16)_mm256_max_epi16((__m256i)a, (__m256i)b))
 OPERATION(vi16, min_i16(vi16 a, vi16 b), (vi16)_mm256_min_epi16((__m256i)a, (__m256i)b))
 OPERATION(vu32, max_u32(vu32 a, vu32 b), (vu32)_mm256_max_epu32((__m256i)a, (__m256i)b))
+OPERATION(vf32, abs_f32(vf32 x), _mm256_andnot_ps(splat(-0.0f), x))
+OPERATION(vf64, abs_f64(vf64 x), _mm256_andnot_pd(_mm256_set1_pd(-0.0), x))
 OPERATION(hf32, lower_half(vf32 v), _mm256_castps256_ps128(v))
 OPERATION(hf32, upper_half(vf32 v), _mm256_extractf128_ps(v, 1))
 OPERATION(vf32, join(hf32 lower, hf32 upper), _mm256_set_m128(upper, lower))
 OPERATION(bool, any(vi32 v), !_mm256_testz_si256((__m256i)v, (__m256i)v))
 OPERATION(unsigned, signs_32(vi32 v), (unsigned)_mm256_movemask_ps((vf32)v))
 OPERATION(unsigned, signs_64(vi64 v), (unsigned)_mm256_movemask_pd((vf64)v))
+OPERATION(unsigned, equal_32(vf32 a, float b), signs_32(a == b))
+OPERATION(unsigned, equal_64(vf64 a, double b), signs_64(a == b))
+OPERATION(vf32, masked_below(vf32 x, float floor), select_f32(x < floor, splat(-INFINITY), x))
 OPERATION(vf64, widen_f32(hf32 v), _mm256_cvtps_pd(v))
 OPERATION(vu32, widen_u16(hu16 v), (vu32)_mm256_cvtepu16_epi32((__m128i)v))
 OPERATION(vf64, f64_of_i32(hi32 v), _mm256_cvtepi32_pd((__m128i)v))

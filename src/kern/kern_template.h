@@ -8,12 +8,15 @@
 // and, as static inline functions, what vector types do not express, or what compilers make too much of:
 //
 //   vf32 max_f32(vf32 a, vf32 b)                   lane by lane, of -0 and +0 either; and so min_f32, max_f64, max_i16, min_i16, max_u32
+//   vf32 abs_f32(vf32 x), vf64 abs_f64(vf64 x)
 //   float largest_f32(vf32 v)                      of all lanes; and so largest_f64, largest_i16
 //   double sum_f64(vf64 v)                         of all lanes, in any order
 //   hf32 lower_half(vf32 v), upper_half(vf32 v)
 //   vf32 join(hf32 lower, hf32 upper)
 //   bool any(vi32 v)                               is any bit set?
 //   unsigned signs_32(vi32 v)                      the sign of each lane as a bit, lane 0 lowest; and so signs_64
+//   unsigned equal_32(vf32 a, float b)             the lanes where a == b as bits, the same way; and so equal_64(vf64 a, double b)
+//   vf32 masked_below(vf32 x, float floor)         -inf where x < floor, else x
 //   vf32 load_first(const void *at, size_t n, vf32 rest)
 //                                                  n < LANES lanes from memory, the others from rest
 //   void store_first(void *at, size_t n, vf32 v)   only the first n < LANES lanes
@@ -24,10 +27,8 @@
 //   void store_pairs(uint64_t *to, vu32 low, vu32 high)
 //                                                  to[i] = high[i] << 32 | low[i]
 //
-// A tier that compares into registers of their own, as AVX-512 does, defines HAS_MASKS and these:
+// A tier that has it defines HAS_COMPRESS and this:
 //
-//   unsigned equal_32(vf32 a, float b)             the lanes where a == b as bits, lane 0 lowest; and so equal_64(vf64 a, double b)
-//   vf32 masked_below(vf32 x, float floor)         -inf where x < floor, else x
 //   vu32 compress(vu32 v, unsigned lanes)          the lanes that have a bit, moved together to the lowest
 #ifndef SAMPL_KERN_KERN_TEMPLATE_H
 #define SAMPL_KERN_KERN_TEMPLATE_H
@@ -42,13 +43,6 @@
 #include <stdbool.h>
 
 #define ALL_LANES (~0u >> (32 - LANES))
-
-#ifndef HAS_MASKS
-static inline vf32 masked_below(vf32 x, float floor)
-{
-    return select_f32(x < floor, splat(-INFINITY), x);
-}
-#endif
 
 static inline vf32 max_of_4(const vf32 m[4])
 {
@@ -250,7 +244,7 @@ static size_t row_argmax(const float *x, size_t n)
 // Appends rank_key(x[i], id + i) for each bit i of hit, which is not 0; returns how many. May write LANES of them.
 static inline size_t put_keys(uint64_t *keys, const float *x, uint32_t id, unsigned hit)
 {
-#ifndef HAS_MASKS
+#ifndef HAS_COMPRESS
     if (hit != ALL_LANES) {
         size_t n = 0;
         for (; hit; hit &= hit - 1) {
@@ -262,7 +256,7 @@ static inline size_t put_keys(uint64_t *keys, const float *x, uint32_t id, unsig
 #endif
     const vi32 bits = (vi32)(load_vf32(x) + 0.0f);
     vu32 order = (vu32)(bits ^ (bits >> 31 | INT32_MIN)), rest = ~id - lane_numbers();
-#ifdef HAS_MASKS
+#ifdef HAS_COMPRESS
     if (hit != ALL_LANES) {
         order = compress(order, hit);
         rest = compress(rest, hit);
@@ -370,10 +364,14 @@ static void row_mask_below(float *x, size_t n, float floor)
 
 static size_t row_count(const float *x, size_t n, float floor)
 {
-    size_t count = 0, i = 0;
+    vi32 counts = {0};
+    size_t i = 0;
     for (; i + LANES <= n; i += LANES)
-        count += (size_t)__builtin_popcount(signs_32(load_vf32(x + i) >= floor));
-    return count + (i < n ? kern_scalar.count(x + i, n - i, floor) : 0);
+        counts -= load_vf32(x + i) >= floor; // true is -1
+    size_t count = i < n ? kern_scalar.count(x + i, n - i, floor) : 0;
+    for (size_t k = 0; k < LANES; k++)
+        count += (uint32_t)counts[k];
+    return count;
 }
 
 // kern.h's blur of `vectors` (1 or 4) vectors side by side.

@@ -15,18 +15,6 @@ static inline double sum_f32(vf32 v)
     return sum_f64(widen_f32(lower_half(v)) + widen_f32(upper_half(v)));
 }
 
-#ifndef HAS_MASKS
-static inline unsigned equal_32(vf32 a, float b)
-{
-    return signs_32(a == b);
-}
-
-static inline unsigned equal_64(vf64 a, double b)
-{
-    return signs_64(a == b);
-}
-#endif
-
 // The ties of the elements from the i-th, by rest = x - q, and by a number that has q's parity in its lowest bit.
 static inline void put_ties_32(struct ordered_ties *t, int i, vf32 rest, float tie, vf32 parity)
 {

@@ -70,16 +70,6 @@ static inline vf32 load_once(const void *at)
     return *(const volatile vf32_anywhere *)at;
 }
 
-static inline vf32 abs_f32(vf32 x)
-{
-    return (vf32)((vi32)x & INT32_MAX);
-}
-
-static inline vf64 abs_f64(vf64 x)
-{
-    return (vf64)((vi64)x & INT64_MAX);
-}
-
 // yes where mask is all ones, no where it is 0. (Where no is 0, yes & mask says it.)
 static inline vf32 select_f32(vi32 mask, vf32 yes, vf32 no)
 {
