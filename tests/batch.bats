@@ -199,3 +199,61 @@ said() {
         sampl -s 1 --samplers greedy --vocab letters >got
     [ "$(paste -sd' ' got)" = '0 2 0 0 0 1' ]
 }
+
+@test "batch: a row with end is its sequence's last, and the name is new again" {
+    local chain=(-s 5 --repeat-penalty 1.3 --xtc-probability 0.5 --top-k 20)
+    members 0 4 '$m{seq} = q("a"); $m{end} = $i == 3 ? "true" : "false"; $m{params} = q({"top_k":9}) if $i == 1' >life
+    sampl "${chain[@]}" life >once
+    cat life life life | sampl "${chain[@]}" >thrice
+    same thrice <(cat once once once)
+    # among others, which go on; and with a prompt, which only a first row may have
+    members 4 12 '$m{seq} = q("b")' >other
+    sampl "${chain[@]}" other >alone
+    paste -d '\n' <(cat life life life) other | sampl "${chain[@]}" | deal 2
+    same dealt.0 thrice
+    same dealt.1 alone
+    members 0 6 '$m{prompt_tokens} = "[1,2]"; $m{seq} = 7; $m{end} = "true"' | sampl "${chain[@]}" >out
+    [ "$(wc -l <out)" -eq 6 ]
+    # the unnamed one, too: also of the tokens of --accept nothing is left
+    members 0 4 '$m{end} = $i == 1 ? "true" : "null"' | sampl "${chain[@]}" --accept 1,1,1,1 >out
+    same <(head -2 out) <(members 0 2 | sampl "${chain[@]}" --accept 1,1)
+    same <(tail -2 out) <(members 2 2 | sampl "${chain[@]}" --accept 1,1)
+    # a bad row ends it as well
+    { members 0 3 '$m{seq} = q("a")'; echo '{"seq":"a","logits":[1,1],"ids":[1],"end":true}'; members 0 3 '$m{seq} = q("a")'; } |
+        sampl "${chain[@]}" --on-error skip >out 2>err || [ $? -eq 1 ]
+    same <(head -3 out) <(tail -3 out)
+}
+
+# peak COMMAND...: the most memory that it takes, in KB.
+peak() {
+    /usr/bin/time -f %M -o time "$@" >/dev/null
+    tail -1 time
+}
+
+@test "batch: sequences that share parameters take little, and ended ones nothing" {
+    local few many ended
+    command -v /usr/bin/time || skip "no time"
+    nm -D "$SAMPL" 2>/dev/null | grep -q ' T __[atm]san_' && skip "a sanitizer takes memory of its own"
+    perl -e 'print qq({"seq":"s$_","params":{"temperature":0.7,"top_k":5},"logits":[1,2,3]}\n) for 1 .. 50000' >many
+    sed 's/"seq"/"end":true,"seq"/' many >ending
+    head -1000 many >few
+    same <(sampl -s 1 many) <(sampl -s 1 ending)
+    few=$(peak "$SAMPL" -s 1 few) many=$(peak "$SAMPL" -s 1 many) ended=$(peak "$SAMPL" -s 1 ending)
+    echo "1000 sequences: $few KB, 50000: $many KB, ended ones: $ended KB"
+    [ $(((many - few) * 1024 / 49000)) -lt 4096 ]
+    [ "$ended" -le $((few + 2000)) ]
+}
+
+@test "batch: parameters that change in every row do not look at the history again" {
+    # the same ids as from rows whose parameters say each time what is so anyway, in a sequence whose penalties look back on all of it
+    local chain=(-s 3 --repeat-penalty 1.2 --repeat-last-n -1 --scatter-absorption 0.2 --temp 0.5)
+    members 0 32 '$m{params} = $i % 3 ? q({"temperature":0.5}) : $i % 2 ? q({"top_k":40,"min_p":0.05}) : q({})' | sampl "${chain[@]}" >changing
+    same changing <(members 0 32 | sampl "${chain[@]}")
+    # windows that grow and shrink, and penalties that rest, against a sequence that had those parameters from the start
+    local last
+    for last in 1 5 30 64; do
+        members 0 30 '$m{params} = q({"repeat_last_n":) . (7, 0, 64, 1, 20, 3)[$i % 6] . q(}) if $i < 29;
+            $m{params} = q({"repeat_last_n":'$last'}) if $i == 29; $m{accept} = $i * 7 % 11' | sampl -s 3 --temp 0 --repeat-penalty 1.9 >out
+        same <(tail -1 out) <(members 0 30 '$m{accept} = $i * 7 % 11' | sampl -s 3 --temp 0 --repeat-penalty 1.9 --repeat-last-n $last | tail -1)
+    done
+}

@@ -45,6 +45,7 @@ struct input_row {
     const uint32_t *prompt; // [n_prompt] tokens before the sequence's first row, or NULL
     size_t n_prompt;
     int64_t forced;             // the token that follows it, or -1
+    bool ends;                  // its sequence ends after it
     const struct cJSON *params; // llama-server's parameters, from this row on, or NULL
 };
 

@@ -187,6 +187,13 @@ static bool read_seq(struct json_object *o, struct input_row *r, struct err *e)
     return r->seq || err_set(e, STATUS_DATA, "\"seq\" is neither a string nor a whole number");
 }
 
+static bool read_end(const struct json_object *o, struct input_row *r, struct err *e)
+{
+    const cJSON *const end = json_member(o->rest, "end");
+    r->ends = cJSON_IsTrue(end);
+    return !end || cJSON_IsBool(end) || err_set(e, STATUS_DATA, "\"end\" is neither true nor false");
+}
+
 static bool read_prompt(struct json_object *o, struct input_row *r, struct err *e)
 {
     const cJSON *const value = json_member(o->rest, "prompt_tokens"), *token;
@@ -233,7 +240,7 @@ bool json_object_row(struct json_object *o, size_t n_vocab, struct input_row *r,
 {
     struct json_numbers *const a = &o->numbers;
     assert(o->plane != PLANE_NONE);
-    if (!read_seq(o, r, e))
+    if (!read_seq(o, r, e) || !read_end(o, r, e))
         return false;
     if (o->plane == PLANE_PROBS && !probs_to_logits(a, e))
         return false;

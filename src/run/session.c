@@ -68,8 +68,11 @@ static struct session *session_new(const struct sessions *s, const char *name, s
 
 struct session *sessions_find(struct sessions *s, const char *name, struct err *e)
 {
-    if (!name)
-        return s->unnamed ? s->unnamed : (s->unnamed = session_new(s, NULL, e));
+    if (!name) {
+        if (!s->unnamed && (s->unnamed = session_new(s, NULL, e)))
+            s->unnamed->anew = s->unnamed_ended;
+        return s->unnamed;
+    }
     const uint32_t hash = hash_bytes(name, strlen(name));
     size_t at = hash, i;
     while ((i = hash_next(&s->by_name, hash, &at)) != HASH_NONE)
@@ -103,6 +106,7 @@ void sessions_end(struct sessions *s, struct session *q)
         }
     } else {
         s->unnamed = NULL;
+        s->unnamed_ended = true;
     }
     session_free(q);
 }

@@ -15,6 +15,7 @@ struct session {
     struct chain *chain;
     struct matcher *matcher; // of the recipe's grammar; NULL: there is none
     bool begun;              // a row has been seen
+    bool anew;               // one of its name has ended: what precedes it in the input is not its own
     uint64_t base;           // the row at which its generators were last seeded, or 0
 };
 
@@ -22,6 +23,7 @@ struct sessions {
     struct recipes *recipes;
     const struct recipe *recipe; // that a sequence starts with
     struct session *unnamed;
+    bool unnamed_ended; // one has
     struct hash_table by_name;
     struct session **named; // [by_name.n]
     size_t named_cap;

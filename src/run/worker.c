@@ -71,7 +71,7 @@ static bool known_token(const struct job *j, const struct input_row *row, int64_
 // The ids of --accept that the unnamed sequence accepted before this row.
 static size_t accepted_before(const struct job *j, const struct session *q, const struct input_row *row)
 {
-    if (q->name || j->independent || !j->accept_given)
+    if (q->name || q->anew || j->independent || !j->accept_given)
         return 0;
     return row->number < j->accept.n ? (size_t)row->number : j->accept.n;
 }
@@ -106,7 +106,7 @@ static bool begin_sequence(const struct job *j, struct session *q, const struct 
         return false;
     if (j->independent || (q->begun && row->fresh))
         session_restart(q, row->number);
-    else if (!q->begun)
+    else if (!q->begun && !q->anew)
         catch_up(j, q, row);
     if (q->matcher)
         matcher_reset(q->matcher);
@@ -213,14 +213,11 @@ static bool read_row(const struct job *j, struct sessions *s, struct session *q,
     return !row->params || session_change(s, q, row->params, e);
 }
 
-static bool variant_row(struct worker *w, struct sessions *s, const struct input_row *row, struct result *res)
+static bool session_row(struct worker *w, struct sessions *s, struct session *q, const struct input_row *row, struct result *res)
 {
     const struct job *const j = w->job;
     int64_t known;
     struct err late;
-    struct session *const q = find_session(s, row, &res->e);
-    if (!q)
-        return false;
     if (!read_row(j, s, q, row, &res->e) || !known_token(j, row, &known, row->bad ? &late : &res->e)) {
         chain_skip(q->chain, 1);
         res->bad = res->e.status == STATUS_DATA;
@@ -239,6 +236,15 @@ static bool variant_row(struct worker *w, struct sessions *s, const struct input
     return false;
 }
 
+static bool variant_row(struct worker *w, struct sessions *s, const struct input_row *row, struct result *res)
+{
+    struct session *const q = find_session(s, row, &res->e);
+    const bool ok = q && session_row(w, s, q, row, res);
+    if (q && row->ends)
+        sessions_end(s, q);
+    return ok;
+}
+
 void worker_row(struct worker *w, const struct input_row *row, const struct err *bad, struct result *res)
 {
     const size_t width = emit_distribution(w->job->emit) ? row_vocab(&row->logits) : row->logits.n;
@@ -251,18 +257,24 @@ void worker_row(struct worker *w, const struct input_row *row, const struct err 
     }
 }
 
-static bool variant_skip(const struct job *j, struct sessions *s, const struct input_row *row, struct err *e)
+static bool session_skip(const struct job *j, struct session *q, const struct input_row *row, struct err *e)
 {
     int64_t known;
-    struct session *const q = find_session(s, row, e);
-    if (!q)
-        return false;
     const bool good = known_token(j, row, &known, e);
     if (good && !begin_row(j, q, row, known, e))
         return false;
     chain_skip(q->chain, 1);
     const uint32_t token = (uint32_t)known; // if it is not known, no stage looks at it
     return !good || session_accept_prompt(q, &token, 1, e);
+}
+
+static bool variant_skip(const struct job *j, struct sessions *s, const struct input_row *row, struct err *e)
+{
+    struct session *const q = find_session(s, row, e);
+    const bool ok = q && session_skip(j, q, row, e);
+    if (q && row->ends)
+        sessions_end(s, q);
+    return ok;
 }
 
 bool worker_skip(struct worker *w, const struct input_row *row, struct err *e)
