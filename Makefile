@@ -38,6 +38,7 @@ SOURCES := $(sort $(wildcard src/*.c src/*/*.c))
 OBJECTS := $(SOURCES:src/%.c=$(BUILD)/%.o)
 CORE    := $(filter-out $(BUILD)/main.o $(BUILD)/run/% $(BUILD)/recipe/% $(BUILD)/cli/% $(BUILD)/in/% $(BUILD)/out/% $(BUILD)/json/% $(BUILD)/schema/%,$(OBJECTS))
 UNITS   := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/*.c))
+WHOLE   := $(BUILD)/unit/variants_check
 PRESETS := $(wildcard samples/presets/*.preset)
 SCALE   := $(wildcard samples/scale/*.sh)
 SAMPLES := $(filter-out samples/presets samples/scale,$(wildcard samples/*))
@@ -77,13 +78,19 @@ $(BUILD)/pkgdatadir: force
 
 -include $(OBJECTS:.o=.d) $(UNITS:%=%.d)
 
+# The C tests link the layers that need no library; WHOLE ones all but main.
+$(WHOLE): UNIT_LIBS := -pthread $(CJSON_LIBS)
+$(WHOLE): $(filter-out $(BUILD)/main.o,$(OBJECTS))
 $(BUILD)/unit/%: tests/unit/%.c $(CORE)
 	@mkdir -p $(@D)
 	@echo "  CC    $<"
-	$(Q)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(LDFLAGS) -MMD -MP -o $@ $< $(filter %.o,$^) -lm
+	$(Q)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(LDFLAGS) -MMD -MP -o $@ $< $(sort $(filter %.o,$^)) $(UNIT_LIBS) -lm
 
 .PHONY: units
 units: $(UNITS) ## build the C unit tests
+
+.PHONY: units-core
+units-core: $(filter-out $(WHOLE),$(UNITS))
 
 .PHONY: check
 check: $(BUILD)/sampl units ## run the whole test suite (bats)
@@ -92,7 +99,7 @@ check: $(BUILD)/sampl units ## run the whole test suite (bats)
 # The NEON tier: the C tests as static programs under qemu. They need no library, so no foreign packages.
 .PHONY: check-arm64
 check-arm64: ## build the C unit tests for aarch64 and run them under qemu (gcc-aarch64-linux-gnu, qemu-user)
-	$(MAKE) BUILD=build/arm64 CC=aarch64-linux-gnu-gcc LDFLAGS=-static units
+	$(MAKE) BUILD=build/arm64 CC=aarch64-linux-gnu-gcc LDFLAGS=-static units-core
 	cd build/arm64/unit && qemu-aarch64 ./kern_check --cases 2000 && qemu-aarch64 ./parity 1000 && qemu-aarch64 ./sort_check \
 	    && qemu-aarch64 ./rng_check && qemu-aarch64 ./vocab_check 2000 && qemu-aarch64 ./json_number_check 20000 && qemu-aarch64 ./number_text_check 20000 \
 	    && qemu-aarch64 ./expf_check 9973 && qemu-aarch64 ./logf_check 9973 && qemu-aarch64 ./grammar_check 300

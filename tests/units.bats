@@ -62,3 +62,7 @@ load helper
 @test "range sets, UTF-8, growing texts and maps of ids do what the obvious way does" {
     run -0 "$UNITS/base_check"
 }
+
+@test "several recipes on one input: each chooses what it chooses alone" {
+    run -0 "$UNITS/variants_check"
+}

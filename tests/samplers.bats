@@ -1,0 +1,82 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# The promise of src/samplers/: a new sampler is one file and one line in the list, and nothing else.
+load helper
+
+# Builds a copy of the tree that has one sampler more; what did not change is not compiled again.
+build_with_toy() {
+    local build
+    build=$(dirname "$SAMPL")
+    [ -e "$build/samplers/list.o" ] || skip "no object files beside $SAMPL"
+    nm -D "$SAMPL" | grep -q ' T __[atm]san_' && skip "a sanitizer is linked into the program"
+    mkdir tree
+    cp -a "$ROOT/src" "$ROOT/Makefile" tree
+    mkdir tree/build
+    (cd "$build" && cp -a --parents ./*.o ./*.d ./*/*.o ./*/*.d flags pkgdatadir "$BATS_TEST_TMPDIR/tree/build") 2>/dev/null || true
+    cat >tree/src/samplers/toy.c <<'EOF'
+// SPDX-License-Identifier: MIT
+// toy: drops the n best candidates.
+#include "sample/sampler.h"
+
+struct toy_params {
+    int32_t n;
+    float unused;
+    bool really;
+};
+
+static const struct param params[] = {
+    {"toy-drop", "drop the N best", INT_AT(toy_params, n), RANGE(0, 99), .def = 1, .metavar = "N", CLAMPED(0, 7)},
+    {"toy-number", "no effect", FLOAT_AT(toy_params, unused), FINITE, .def = 0.5f, .metavar = "X", .server = "toyish"},
+    {"toy-really", "do it", FLAG_AT(toy_params, really)},
+    {NULL},
+};
+
+static bool enabled(const struct stage *stage)
+{
+    return ((const struct toy_params *)stage->params)->really;
+}
+
+static struct fault apply(void *self, struct cand *c, const struct stage *stage, const struct history *h)
+{
+    const size_t n = (size_t)((const struct toy_params *)stage->params)->n;
+    const struct fault fault = cand_sort(c);
+    if (!fault.code && n < c->n)
+        cand_drop_first(c, n);
+    return fault;
+}
+
+const struct sampler sampler_toy = {
+    .name = "toy", .aliases = "plaything", .letter = 'z', .heading = "Toys", PARAMS(params, toy_params), .enabled = enabled, .apply = apply};
+EOF
+    echo 'SAMPLER(toy)' >>tree/src/samplers/list.def
+    make -s -C tree BUILD=build all >make.log 2>&1 || { cat make.log; return 1; }
+}
+
+@test "a sampler is one file and one line: it parses, runs, shows in --help, completes" {
+    build_with_toy
+    local toy=tree/build/sampl
+    row() { printf '{"logits":[5,4,3,2]%s}\n' "$1"; }
+    [ "$(row '' | $toy -s 1 --temp 0 --samplers 'toy;temperature' --toy-really)" = 1 ]
+    [ "$(row '' | $toy -s 1 --temp 0 --samplers 'Play-Thing=3;temperature' --toy-really=true)" = 3 ]
+    [ "$(row '' | $toy -s 1 --temp 0 --sampler-seq zt --toy_drop 2 --toy-really)" = 2 ]
+    [ "$(row '' | $toy -s 1 --temp 0 --samplers 'toy;temperature')" = 0 ]
+    [ "$(row ',"params":{"toy_drop":2,"toy_really":true,"toyish":1,"samplers":"zt"}' | $toy -s 1 --temp 0)" = 2 ]
+    run -1 $toy -s 1 < <(row ',"params":{"toy_really":1}')
+    [[ $output == *'toy_really is not true or false' ]]
+    run -2 $toy --toy-drop 100
+    [ "$output" = "sampl: --toy-drop: '100' is not a whole number from 0 to 99" ]
+    run -0 $toy --help
+    [[ $output == *$'\nToys:\n'*'--toy-drop N '*'drop the N best (1)'*'--toy-number X'*'(0.5)'*'--toy-really '*'do it'* ]]
+    run -0 $toy -s 1 --samplers toy --print-chain
+    [[ $output == *'toy          off  toy-drop=1 toy-number=0.5 toy-really=false'* ]]
+    run -0 $toy -s 1 --samplers toy --print-chain=server
+    [[ $output == *'"toy_drop":1,"toyish":0.5,"toy_really":false'* ]]
+    for shell in bash zsh fish; do
+        $toy --generate=$shell | grep -q toy-drop
+    done
+    run -2 $toy --samplers '?'
+    [[ $output == *', toy'* ]]
+    run -0 $toy --engine ollama --print-chain
+    run -2 $toy --engine ollama --toy-drop 1
+    [ "$output" = 'sampl: --toy-drop: engine ollama has no stage for it' ]
+}
