@@ -25,14 +25,18 @@ WERROR ?=
 # Bits first: ISO C11 and no contraction, so that the compiler cannot fuse a*b+c; see README, "Bits".
 STRICT   := -std=c11 -ffp-contract=off -fno-fast-math
 WARN     := -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wno-missing-field-initializers \
-            -Wno-unknown-warning-option -Wno-unused-parameter -Wno-format-truncation $(if $(WERROR),-Werror)
+            -Wno-unknown-warning-option -Wno-unused-parameter -Wno-format-truncation -Wcast-qual -Wundef $(if $(WERROR),-Werror)
+# Against what a bug could be used for. HARDEN= leaves it out; sanitizers bring their own.
+HARDEN  ?= $(if $(SAN),,-fstack-protector-strong -fPIE $(if $(filter -O0,$(CFLAGS)),,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2))
+HARDENL ?= $(if $(SAN)$(filter -static,$(LDFLAGS)),,-pie -Wl,-z,relro,-z,now)
 SANFLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
 
 CJSON_CFLAGS ?= $(shell $(PKG_CONFIG) --cflags libcjson)
 CJSON_LIBS   ?= $(shell $(PKG_CONFIG) --libs libcjson)
 
 ALL_CPPFLAGS := -D_GNU_SOURCE -Isrc $(CJSON_CFLAGS) $(CPPFLAGS)
-ALL_CFLAGS    = $(CFLAGS) $(STRICT) $(WARN) $(SANFLAGS)
+ALL_CFLAGS    = $(CFLAGS) $(STRICT) $(WARN) $(HARDEN) $(SANFLAGS)
+ALL_LDFLAGS   = $(LDFLAGS) $(HARDENL)
 
 SOURCES := $(sort $(wildcard src/*.c src/*/*.c))
 OBJECTS := $(SOURCES:src/%.c=$(BUILD)/%.o)
@@ -52,9 +56,9 @@ all: $(BUILD)/sampl ## build sampl (the default)
 
 $(BUILD)/sampl: $(OBJECTS)
 	@echo "  LINK  $@"
-	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -pthread -o $@ $^ $(CJSON_LIBS) -lm
+	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -pthread -o $@ $^ $(CJSON_LIBS) -lm
 
-$(BUILD)/%.o: src/%.c
+$(BUILD)/%.o: src/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	@echo "  CC    $<"
 	$(Q)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(EXTRA_CFLAGS) -MMD -MP -c -o $@ $<
@@ -76,6 +80,12 @@ $(BUILD)/pkgdatadir: force
 	@mkdir -p $(@D)
 	@echo '$(pkgdatadir)' | cmp -s - $@ || echo '$(pkgdatadir)' >$@
 
+# So does a change of the compiler or its flags.
+FLAGS := $(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(ALL_LDFLAGS)
+$(BUILD)/flags: force
+	@mkdir -p $(@D)
+	@echo '$(subst ','\'',$(FLAGS))' | cmp -s - $@ || echo '$(subst ','\'',$(FLAGS))' >$@
+
 -include $(OBJECTS:.o=.d) $(UNITS:%=%.d)
 
 # The C tests link the layers that need no library; WHOLE ones all but main.
@@ -84,7 +94,7 @@ $(WHOLE): $(filter-out $(BUILD)/main.o,$(OBJECTS))
 $(BUILD)/unit/%: tests/unit/%.c $(CORE)
 	@mkdir -p $(@D)
 	@echo "  CC    $<"
-	$(Q)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(LDFLAGS) -MMD -MP -o $@ $< $(sort $(filter %.o,$^)) $(UNIT_LIBS) -lm
+	$(Q)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(ALL_LDFLAGS) -MMD -MP -o $@ $< $(sort $(filter %.o,$^)) $(UNIT_LIBS) -lm
 
 .PHONY: units
 units: $(UNITS) ## build the C unit tests
@@ -131,6 +141,11 @@ bench: $(BUILD)/unit/bench $(BUILD)/unit/bench_grammar $(BUILD)/sampl ## ns per 
 .PHONY: bench-count
 bench-count: $(BUILD)/unit/bench ## instructions per row, which a noisy machine cannot blur (valgrind; TIER= N=)
 	tests/bench-count.sh $(BUILD)/unit/bench '$(TIER)' '$(N)'
+
+.PHONY: compile_commands.json
+compile_commands.json: ## for clangd and other tools that want to know how a file is compiled
+	@printf '[%s]\n' "$$(printf '{"directory":"$(CURDIR)","file":"%s","command":"$(CC) $(subst ",\\\",$(ALL_CPPFLAGS) $(ALL_CFLAGS)) -c %s"},' \
+	    $(foreach f,$(SOURCES),$(f) $(f)) | sed 's/,$$//')" >$@
 
 .PHONY: completions
 completions: $(BUILD)/sampl ## write the completion scripts from the option table

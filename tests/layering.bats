@@ -114,6 +114,39 @@ run       base kern vocab json grammar schema sample samplers in out cli recipe
     done
 }
 
+@test "a struct, an enum or a union has a name of its own" {
+    # schema/ still has its own of what is made once elsewhere
+    run awk '/^(typedef )?(struct|enum|union) [a-z_0-9]+ \{/ { print $2 }' $(ls ./*/*.[ch] | grep -v '^./schema/')
+    [ "$(uniq -d < <(sort <<<"$output"))" = '' ] || { sort <<<"$output" | uniq -d; return 1; }
+}
+
+@test "preconditions are asserts" {
+    [ "$(cat ./*/*.[ch] | grep -c '\bassert(')" -ge 60 ]
+}
+
+@test "no circle of files, but inside a header pair" {
+    # a file needs those that define what it includes; both halves of a pair are one
+    perl -e '
+        my %needs;
+        for my $file (glob "*/*.[ch] *.c") {
+            (my $me = $file) =~ s/\.[ch]$//;
+            open my $f, "<", $file or die;
+            while (<$f>) { $needs{$me}{$1} = 1 if /^ *# *include "(.*)\.h"/ && $1 ne $me }
+        }
+        my (%state, @path);
+        sub visit {
+            my $me = shift;
+            return if ($state{$me} // "") eq "done";
+            if (($state{$me} // "") eq "open") { print join(" -> ", @path, $me), "\n"; exit 1 }
+            $state{$me} = "open";
+            push @path, $me;
+            visit($_) for sort keys %{ $needs{$me} };
+            pop @path;
+            $state{$me} = "done";
+        }
+        visit($_) for sort keys %needs;'
+}
+
 @test "every header has its guard" {
     for file in */*.h; do
         guard=SAMPL_$(tr 'a-z/.' 'A-Z__' <<<"$file")

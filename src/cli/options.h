@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The options, one row each: those of the table in options.c, and those of the samplers' parameters, which the samplers describe. The rows
+// The options, one row each: those of the table in option_table.c, and those of the samplers' parameters, which the samplers describe. The rows
 // drive parsing, --help, the completions, and the tests that the manual page and README name the same options.
 #ifndef SAMPL_CLI_OPTIONS_H
 #define SAMPL_CLI_OPTIONS_H

@@ -14,6 +14,9 @@ void pcg_seed(struct pcg *g, uint64_t hi, uint64_t lo);
 
 uint64_t pcg_u64(struct pcg *g);
 
+// Leaves the generator as n calls of pcg_u64 would, in the time of some 64.
+void pcg_discard(struct pcg *g, uint64_t n);
+
 // Uniform in [0, 1), Go's Float32: the low 24 bits of the output's upper half, over 2^24.
 float pcg_f32(struct pcg *g);
 

@@ -22,8 +22,7 @@ static void reset(void *self, const struct stage *stage, uint32_t seed)
 // One draw a row.
 static void skip(void *self, uint64_t rows)
 {
-    while (rows--)
-        pcg_u64(self);
+    pcg_discard(self, rows);
 }
 
 const struct sampler sampler_draw_pcg = {.name = "draw_pcg",

@@ -42,6 +42,22 @@ static void check_pcg(void)
     pcg_seed(&g, 1, 2);
     expect("pcg f32: low 24 bits of the high word", pcg_f32(&g), (double)0xf5a586 / 0x1000000);
     expect("pcg f32 again", pcg_f32(&g), (double)0xcec3ad / 0x1000000);
+    for (uint64_t n = 0; n < 3000; n = n < 70 ? n + 1 : 2 * n - 5) {
+        struct pcg steps, jump;
+        pcg_seed(&steps, n, 99);
+        pcg_seed(&jump, n, 99);
+        for (uint64_t i = 0; i < n; i++)
+            pcg_u64(&steps);
+        pcg_discard(&jump, n);
+        expect_word("pcg after a jump", pcg_u64(&jump), pcg_u64(&steps));
+    }
+    struct pcg parts, whole; // further than steps can go
+    pcg_seed(&parts, 3, 4);
+    whole = parts;
+    for (int i = 0; i < 3; i++)
+        pcg_discard(&parts, UINT64_C(0x5555555555555555));
+    pcg_discard(&whole, UINT64_MAX);
+    expect_word("pcg after 2^64 - 1 calls", pcg_u64(&whole), pcg_u64(&parts));
 }
 
 // The first words of Gumbel's hash, worked out from its definition in arbitrary precision.
