@@ -34,6 +34,9 @@ struct words {
     size_t n, cap;
 };
 
+// One more word. False and *e when memory is short.
+bool words_add(struct words *w, const char *word, struct err *e);
+
 enum grammar_source { GRAMMAR_NONE, GRAMMAR_TEXT, GRAMMAR_FILE, GRAMMAR_SCHEMA, GRAMMAR_SCHEMA_FILE };
 
 struct args {
@@ -94,32 +97,5 @@ bool args_given(const struct args *a, const char *name);
 
 // Holds options that bear on each other against each other, before a run or --print-chain.
 bool args_check(const struct args *a, struct err *e);
-
-// ---- for the rows of the option table: each reads a value (NULL without one) and stores it
-
-typedef bool set_fn(const struct option_row *row, const char *value, struct args *a, struct err *e);
-
-set_fn set_param;    // value[row->number]
-set_fn set_flag;     // bool, here and below at row->at
-set_fn set_int;      // int32_t in [low, high]
-set_fn set_count;    // int64_t in [low, high]
-set_fn set_seed;     // uint32_t
-set_fn set_string;   // const char *
-set_fn set_file;     // const char *, not empty
-set_fn set_choice;   // const char *, one of choices
-set_fn set_word;     // one more of struct words
-set_fn set_rows;     // struct row_range from A:B
-set_fn set_share;    // struct share from K/N
-set_fn set_accept;   // accept, or accept_recorded
-set_fn set_bias;     // one more of biases
-set_fn set_samplers; // samplers, by names
-set_fn set_letters;  // samplers, by letters
-set_fn set_breaker;  // one more of breaker_texts, or none at all
-set_fn set_emit;     // enum emit
-set_fn set_on_error; // bool: skip, not stop
-set_fn set_dump;     // dump, dump_most
-set_fn set_grammar;  // grammar, and its source by row->low
-set_fn set_preset;   // never called: args_parse puts the preset's words in place
-set_fn set_action;   // action, by row->low; how, if the row has choices
 
 #endif

@@ -2,7 +2,7 @@
 #include "cli/options.h"
 
 #include "base/number.h"
-#include "cli/args.h"
+#include "cli/set.h"
 #include "samplers/engine.h"
 
 #include <assert.h>

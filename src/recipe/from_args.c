@@ -2,6 +2,7 @@
 #include "recipe/from_args.h"
 
 #include "base/mem.h"
+#include "cli/set.h"
 #include "in/vocab_file.h"
 #include "out/message.h"
 #include "recipe/grammar.h"

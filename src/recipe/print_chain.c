@@ -2,6 +2,7 @@
 #include "recipe/print_chain.h"
 
 #include "base/number.h"
+#include "cli/set.h"
 #include "sample/chain.h"
 
 #include <cjson/cJSON.h>

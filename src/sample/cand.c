@@ -126,13 +126,6 @@ struct fault cand_edit(struct cand *c, const uint32_t *ids, size_t m, cand_edit_
     return c->dense ? edit_dense(c, ids, m, f, arg) : edit_list(c, ids, m, f, arg);
 }
 
-struct fault cand_need_keys(struct cand *c, size_t n)
-{
-    if (!mem_grow(&c->key, &c->key_cap, n, sizeof *c->key) || !mem_grow(&c->key_tmp, &c->key_tmp_cap, n, sizeof *c->key_tmp))
-        return fault_memory();
-    return fault_none();
-}
-
 // Floats move into the spare array, which then takes the place of the old one.
 static void gather_floats(struct cand *c, float **array, size_t n)
 {
@@ -210,11 +203,7 @@ struct fault cand_max(struct cand *c, float *max)
         *max = c->order == CAND_SORTED ? c->logit[0] : c->kern->max(c->logit, c->n);
         return fault_none();
     }
-    size_t found;
-    const struct fault fault = dense_select(c, 1, &found);
-    if (!fault.code && found)
-        *max = dense_logit(c, rank_id(c->key[0]));
-    return fault;
+    return dense_max(c, max);
 }
 
 struct fault cand_keep_from(struct cand *c, float floor, size_t least, bool *kept)
@@ -295,19 +284,6 @@ struct fault cand_exp(struct cand *c)
     else
         c->kern->exp_sub(c->p, c->logit, max, c->n);
     c->has_p = true;
-    return fault;
-}
-
-struct fault cand_softmax(struct cand *c, bool sort)
-{
-    struct fault fault = cand_list(c);
-    if (!fault.code && sort)
-        fault = cand_sort(c);
-    if (!fault.code)
-        fault = cand_exp(c);
-    if (fault.code)
-        return fault;
-    c->kern->divide(c->p, c->n, c->kern->sum(c->p, c->n, 0.0f));
     return fault;
 }
 

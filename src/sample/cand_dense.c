@@ -36,6 +36,21 @@ struct fault dense_load(struct cand *c, const struct row *row)
     return fault_none();
 }
 
+struct fault cand_need_keys(struct cand *c, size_t n)
+{
+    if (!mem_grow(&c->key, &c->key_cap, n, sizeof *c->key) || !mem_grow(&c->key_tmp, &c->key_tmp_cap, n, sizeof *c->key_tmp))
+        return fault_memory();
+    return fault_none();
+}
+
+struct fault dense_max(struct cand *c, float *max)
+{
+    size_t found;
+    const struct fault fault = dense_select(c, 1, &found);
+    *max = !fault.code && found ? dense_logit(c, rank_id(c->key[0])) : -INFINITY;
+    return fault;
+}
+
 struct fault dense_round_f16(struct cand *c)
 {
     if (c->type == DTYPE_F16)
@@ -46,7 +61,7 @@ struct fault dense_round_f16(struct cand *c)
     c->kern->round_f16(c->edit, c->edited.n);
     c->kern->mask_below(c->edit, c->edited.n, F16_LOWEST);
     float max;
-    const struct fault fault = cand_max(c, &max);
+    const struct fault fault = dense_max(c, &max);
     if (fault.code || max == -INFINITY)
         return fault.code ? fault : (struct fault){FAULT_ALL_MASKED, 0};
     return max < INFINITY ? fault : (struct fault){FAULT_F16, rank_id(c->key[0])};

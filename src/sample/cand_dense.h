@@ -21,6 +21,9 @@ struct fault dense_load(struct cand *c, const struct row *row);
 // cand_round_f16 of a dense row: from now on elements are rounded when they are read.
 struct fault dense_round_f16(struct cand *c);
 
+// The largest logit; -inf when all are masked. Its token is rank_id(c->key[0]) unless it is -inf.
+struct fault dense_max(struct cand *c, float *max);
+
 float dense_logit(const struct cand *c, uint32_t id);
 
 struct fault dense_put(struct cand *c, uint32_t id, float logit);

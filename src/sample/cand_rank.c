@@ -190,6 +190,19 @@ static struct fault best_logits(struct cand *c, float *floor, size_t least, size
     return fault;
 }
 
+struct fault cand_softmax(struct cand *c, bool sort)
+{
+    struct fault fault = cand_list(c);
+    if (!fault.code && sort)
+        fault = cand_sort(c);
+    if (!fault.code)
+        fault = cand_exp(c);
+    if (fault.code)
+        return fault;
+    c->kern->divide(c->p, c->n, c->kern->sum(c->p, c->n, 0.0f));
+    return fault;
+}
+
 struct fault cand_softmax_head(struct cand *c, float range, size_t least, struct head *head)
 {
     float max, floor;
