@@ -255,7 +255,7 @@ static inline size_t put_keys(uint64_t *keys, const float *x, uint32_t id, unsig
     }
 #endif
     const vi32 bits = (vi32)(load_vf32(x) + 0.0f);
-    vu32 order = (vu32)(bits ^ (bits >> 31 | INT32_MIN)), rest = ~id - lane_numbers();
+    vu32 order = (vu32)(bits ^ ((bits < 0) | INT32_MIN)), rest = ~id - lane_numbers();
 #ifdef HAS_COMPRESS
     if (hit != ALL_LANES) {
         order = compress(order, hit);

@@ -20,14 +20,14 @@ static inline void put_ties_32(struct ordered_ties *t, int i, vf32 rest, float t
 {
     t->up |= (uint64_t)equal_32(rest, tie) << i;
     t->down |= (uint64_t)equal_32(rest, -tie) << i;
-    t->odd |= (uint64_t)signs_32((vi32)parity << 31) << i;
+    t->odd |= (uint64_t)signs_32((vi32)((vu32)parity << 31)) << i;
 }
 
 static inline void put_ties_64(struct ordered_ties *t, int i, vf64 rest, double tie, vf64 parity)
 {
     t->up |= (uint64_t)equal_64(rest, tie) << i;
     t->down |= (uint64_t)equal_64(rest, -tie) << i;
-    t->odd |= (uint64_t)signs_64((vi64)parity << 63) << i;
+    t->odd |= (uint64_t)signs_64((vi64)((vu64)parity << 63)) << i;
 }
 
 // sum: what is added is x, but 0 where x is -inf.
