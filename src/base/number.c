@@ -145,14 +145,14 @@ static double scaled(double x, int k)
     return k < 0 ? x / power[-k] : x * power[k];
 }
 
-struct decimal {
+struct rounded {
     uint32_t digits; // exactly n of them
     int n;
     int exponent; // of the first digit
 };
 
 // x > 0 rounded to n digits. False when it lies so near the middle of two decimals that f64 cannot tell.
-static bool round_to(double x, int n, struct decimal *d)
+static bool round_to(double x, int n, struct rounded *d)
 {
     int binary;
     assert(x > 0.0 && n > 0 && n <= MOST);
@@ -168,7 +168,7 @@ static bool round_to(double x, int n, struct decimal *d)
 }
 
 // As %g writes it. Returns the end.
-static char *write_decimal(const struct decimal *d, char *to)
+static char *write_decimal(const struct rounded *d, char *to)
 {
     char digit[MOST] = {0};
     uint32_t rest = d->digits;
@@ -219,7 +219,7 @@ static void slowly(float x, char *text)
 // x > 0 with n digits; *same: they read back to it. False: f64 cannot tell.
 static bool try_digits(float x, int n, char *text, bool *same)
 {
-    struct decimal d;
+    struct rounded d;
     float back;
     if (!round_to((double)x, n, &d))
         return false;

@@ -11,7 +11,7 @@ size_t utf8_encode(unsigned char to[4], uint32_t point)
         to[0] = (unsigned char)point;
         return 1;
     }
-    const size_t n = point < 0x800 ? 2 : point < 0x10000 ? 3 : 4;
+    const size_t n = 2u + (point >= 0x800) + (point >= 0x10000);
     for (size_t i = n; --i; point >>= 6)
         to[i] = (unsigned char)(0x80 | (point & 0x3f));
     to[0] = (unsigned char)(0xf00u >> n | point);

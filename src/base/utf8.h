@@ -6,15 +6,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
+// How many bytes a character takes that begins with this one; 0: none does.
+static inline size_t utf8_length(unsigned char first)
+{
+    if (first < 0x80)
+        return 1;
+    return first < 0xc2 || first > 0xf4 ? 0 : 2u + (first >= 0xe0) + (first >= 0xf0);
+}
+
 // The code point that begins at p, of which len bytes (1 or more) are there. Returns how many bytes it takes, or 0 when no well-formed
 // character begins there: a stray or missing continuation byte, an overlong form, a surrogate, a value above U+10FFFF.
 static inline size_t utf8_decode(const unsigned char *p, size_t len, uint32_t *point)
 {
-    const unsigned char b = *p;
-    const size_t n = b < 0x80 ? 1 : b < 0xc2 ? 0 : b < 0xe0 ? 2 : b < 0xf0 ? 3 : b < 0xf5 ? 4 : 0;
+    const size_t n = utf8_length(*p);
     if (!n || n > len)
         return 0;
-    uint32_t c = n == 1 ? b : b & (0xffu >> (n + 1));
+    uint32_t c = n == 1 ? *p : *p & (0xffu >> (n + 1));
     for (size_t i = 1; i < n; i++) {
         if ((p[i] & 0xc0) != 0x80)
             return 0;

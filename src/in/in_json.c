@@ -45,7 +45,8 @@ static bool probe_json(const unsigned char *head, size_t len)
 static bool open_json(void *self, const struct format *f, struct source *s, const struct input_config *config, struct err *e)
 {
     struct json_rows *const st = self;
-    (void)f, (void)e;
+    (void)f;
+    (void)e;
     st->text.source = s;
     st->config = config;
     return true;

@@ -94,7 +94,9 @@ static bool read_pair(struct pairs *st, const char *p, const char *end, struct e
 static bool open_pairs(void *self, const struct format *f, struct source *s, const struct input_config *config, struct err *e)
 {
     struct pairs *const st = self;
-    (void)f, (void)s, (void)e;
+    (void)f;
+    (void)s;
+    (void)e;
     st->n_vocab = config->n_vocab;
     st->end = config->n_vocab ? config->n_vocab : config->n_tokens;
     return true;

@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -146,6 +147,14 @@ static bool no_count(const struct input *in, struct err *e)
                    name, in->format->name);
 }
 
+// How many rows of the open file are left, -1: not known. Without one there are none.
+static int64_t rows_left(const struct input *in)
+{
+    if (!in->format)
+        return 0;
+    return in->format->left ? in->format->left(in->state, &in->source) : -1;
+}
+
 // Counts the rows of all files, to place negative bounds and shards.
 static bool count_rows(const struct input_config *config, int64_t *rows, struct err *e)
 {
@@ -155,7 +164,7 @@ static bool count_rows(const struct input_config *config, int64_t *rows, struct 
     const off_t at = lseek(STDIN_FILENO, 0, SEEK_CUR); // where standard input is to be found again
     while (ok && all.file < config->n_files) {
         ok = open_file(&all, e);
-        const int64_t left = ok && all.format ? (all.format->left ? all.format->left(all.state, &all.source) : -1) : 0;
+        const int64_t left = ok ? rows_left(&all) : 0;
         if (left < 0)
             ok = no_count(&all, e);
         *rows += left;
@@ -173,12 +182,14 @@ static bool count_rows(const struct input_config *config, int64_t *rows, struct 
 
 static int64_t from_start(int64_t bound, int64_t rows)
 {
-    return bound >= 0 ? bound : bound + rows > 0 ? bound + rows : 0;
+    const int64_t at = bound < 0 ? bound + rows : bound;
+    return at > 0 ? at : 0;
 }
 
 // floor(rows * k / n); k <= n < 2^31.
 static int64_t share(int64_t rows, int64_t k, int64_t n)
 {
+    assert(k >= 0 && k <= n && n <= INT32_MAX);
     return rows / n * k + rows % n * k / n;
 }
 
@@ -202,6 +213,7 @@ static void choose_rows(struct input *in, int64_t rows)
 struct input *input_open(const struct input_config *config, struct err *e)
 {
     int64_t rows = 0;
+    assert(config->n_files && (!config->shards || (config->shard > 0 && config->shard <= config->shards)));
     const bool from_end = config->first < 0 || config->last < 0;
     if ((from_end || config->shards) && !count_rows(config, &rows, e))
         return NULL;
@@ -259,13 +271,15 @@ bool input_rows(struct input *in, int64_t *rows, struct err *e)
     if (!open_first(in, e))
         return false;
     if (in->file == in->config->n_files)
-        all = !in->format ? 0 : in->format->left ? in->format->left(in->state, &in->source) : -1;
+        all = rows_left(in);
     if (all < 0 && in->file == in->config->n_files && in->format->promised)
         all = in->format->promised(in->state);
     if (all < 0 && all_regular(in->config) && !count_rows(in->config, &all, &none))
         all = -1;
     const int64_t end = in->config->base + all, last = end < in->last ? end : in->last;
-    *rows = all < 0 ? -1 : last > in->first ? last - in->first : 0;
+    *rows = last > in->first ? last - in->first : 0;
+    if (all < 0)
+        *rows = -1;
     return true;
 }
 

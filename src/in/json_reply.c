@@ -81,7 +81,7 @@ static int64_t id_of(const cJSON *value)
     return value && json_is_id(value) ? (int64_t)value->valuedouble : -1;
 }
 
-static bool add(struct json_reply *reply, const struct position *position, struct err *e)
+static bool add(struct json_reply *reply, const struct reply_position *position, struct err *e)
 {
     if (!mem_grow(&reply->position, &reply->cap, reply->n + 1, sizeof *reply->position))
         return err_from_fault(e, fault_memory());
@@ -90,14 +90,17 @@ static bool add(struct json_reply *reply, const struct position *position, struc
 }
 
 // Notes the prompt's tokens, ids or tokens of a shape; from one of another kind on they are not known. p starts behind them, if any.
-static bool take_prompt(struct json_reply *reply, const cJSON *tokens, enum token_shape shape, struct position *p, struct err *e)
+static bool take_prompt(struct json_reply *reply, const cJSON *tokens, enum token_shape shape, struct reply_position *p,
+                        struct err *e)
 {
     const size_t before = reply->n_prompt;
     const cJSON *value;
     cJSON_ArrayForEach(value, tokens)
     {
         struct token t;
-        const int64_t id = shape == TOKEN_ID ? id_of(value) : token_read(value, shape, &t) ? t.id : -1;
+        int64_t id = id_of(value);
+        if (shape != TOKEN_ID)
+            id = token_read(value, shape, &t) ? t.id : -1;
         if (id < 0)
             break;
         if (!mem_grow(&reply->prompt, &reply->prompt_cap, reply->n_prompt + 1, sizeof *reply->prompt))
@@ -129,7 +132,8 @@ static const cJSON *list_within(const cJSON *record)
 }
 
 // Adds the positions of one track of an object. p is what they have in common; behind a position no sequence starts.
-static bool add_track(struct json_reply *reply, const struct track *k, const cJSON *object, struct position *p, struct err *e)
+static bool add_track(struct json_reply *reply, const struct track *k, const cJSON *object, struct reply_position *p,
+                      struct err *e)
 {
     const cJSON *const within = k->within ? json_member(object, k->within) : object;
     const cJSON *const tokens = json_array(within, k->tokens), *const ids = k->own_ids ? json_array(object, k->own_ids) : NULL;
@@ -141,7 +145,7 @@ static bool add_track(struct json_reply *reply, const struct track *k, const cJS
         return false;
     size_t index = 0;
     for (const cJSON *t = prompt && !list ? NULL : first(tokens); t; t = t->next, index++) {
-        struct position at = *p;
+        struct reply_position at = *p;
         at.kind = k->kind;
         at.shape = k->shape;
         at.list = list_of(k->lists ? list : list_within(t), k->shape);
@@ -164,7 +168,7 @@ static bool add_track(struct json_reply *reply, const struct track *k, const cJS
     return true;
 }
 
-static bool add_tracks(struct json_reply *reply, const char *marker, const cJSON *object, struct position *p, struct err *e)
+static bool add_tracks(struct json_reply *reply, const char *marker, const cJSON *object, struct reply_position *p, struct err *e)
 {
     for (size_t i = 0; i < sizeof tracks / sizeof *tracks; i++)
         if (!strcmp(tracks[i].marker, marker) && !add_track(reply, &tracks[i], object, p, e))
@@ -182,7 +186,7 @@ static bool not_mixed(const cJSON *numbered, bool part, struct err *e)
 
 // Chat and other completions in OpenAI's shape; vLLM adds the prompt, to the reply or to each choice. The first choice goes on from the
 // reply's prompt.
-static bool add_choices(struct json_reply *reply, const cJSON *root, bool part, struct position *p, struct err *e)
+static bool add_choices(struct json_reply *reply, const cJSON *root, bool part, struct reply_position *p, struct err *e)
 {
     const bool fresh = p->fresh;
     const cJSON *choice;
@@ -191,7 +195,7 @@ static bool add_choices(struct json_reply *reply, const cJSON *root, bool part, 
         return false;
     cJSON_ArrayForEach(choice, json_array(root, "choices"))
     {
-        struct position own = *p;
+        struct reply_position own = *p;
         if (!not_mixed(choice, part, e) || !add_tracks(reply, "prompt_logprobs", choice, &own, e) ||
             !add_tracks(reply, "choices", choice, &own, e))
             return false;
@@ -234,7 +238,7 @@ static bool find_positions(struct json_reply *reply, const cJSON *root, bool par
 {
     const char *const object = cJSON_GetStringValue(json_member(root, "object"));
     const char *const marker = find_marker(root, kind);
-    struct position p = {.id = -1, .fresh = !reply->goes_on};
+    struct reply_position p = {.id = -1, .fresh = !reply->goes_on};
     *found = marker;
     if (json_member(root, "error"))
         return server_error(json_member(root, "error"), e);
@@ -292,7 +296,7 @@ bool json_reply_open(struct json_reply *reply, const cJSON *root, bool part, boo
 bool json_reply_next(struct json_reply *reply, const struct input_config *config, struct input_row *r, struct err *e)
 {
     assert(reply->next < reply->n);
-    const struct position *const p = &reply->position[reply->next++];
+    const struct reply_position *const p = &reply->position[reply->next++];
     struct token chosen = {.id = -1};
     int64_t bad;
     if (!p->list)

@@ -8,7 +8,7 @@
 // What to ask a server for, when it did not list tokens.
 enum reply_kind { REPLY_LLAMA, REPLY_OPENAI, REPLY_LEGACY, REPLY_PROMPT, REPLY_SGLANG, REPLY_OLLAMA };
 
-struct position {
+struct reply_position {
     enum reply_kind kind;
     enum token_shape shape;
     const struct cJSON *list;   // of tokens, or NULL
@@ -22,7 +22,7 @@ struct position {
 
 // A reply at work. A zeroed struct is ready; memory is kept from reply to reply.
 struct json_reply {
-    struct position *position; // [n]
+    struct reply_position *position; // [n]
     size_t n, cap, next;
     uint32_t *prompt;
     size_t n_prompt, prompt_cap;

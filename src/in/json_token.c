@@ -217,8 +217,13 @@ bool token_list_row(struct token_list *l, const struct token *chosen, const stru
         if ((t->id < 0 && !look_up(l, t, config, e)) || !sparse_add(&l->sparse, (uint32_t)t->id, t->logit, e))
             return false;
     }
-    r->recorded = at < l->n ? l->token[at].id : chosen && !config->ranks ? chosen->id : -1;
-    const size_t n_vocab = config->n_vocab ? config->n_vocab : config->ranks ? 0 : config->n_tokens;
+    if (at < l->n)
+        r->recorded = l->token[at].id;
+    else if (chosen && !config->ranks)
+        r->recorded = chosen->id;
+    size_t n_vocab = config->n_vocab;
+    if (!n_vocab && !config->ranks)
+        n_vocab = config->n_tokens;
     return sparse_row(&l->sparse, l->sparse.ids, l->sparse.x, l->n, n_vocab, &r->logits, e);
 }
 

@@ -65,8 +65,10 @@ static bool put(struct vocab_entries *t, const cJSON *id, const char *text, unsi
 // A token of the model's.
 static bool put_own(struct vocab_entries *t, const cJSON *id, const char *text, bool unknown, struct err *e)
 {
-    const bool byte = t->bytes && spelling_is_byte(text, strlen(text));
-    return put(t, id, text, unknown ? TOKEN_UNKNOWN : byte ? TOKEN_BYTE : TOKEN_NORMAL, false, e);
+    unsigned type = t->bytes && spelling_is_byte(text, strlen(text)) ? TOKEN_BYTE : TOKEN_NORMAL;
+    if (unknown)
+        type = TOKEN_UNKNOWN;
+    return put(t, id, text, type, false, e);
 }
 
 // {text: id, ...}
@@ -184,7 +186,6 @@ static bool load_tokenizer(struct vocab *v, struct vocab_entries *t, const cJSON
 {
     const cJSON *const model = part(root, "model"), *const vocab = part(model, "vocab");
     const char *const prefix = cJSON_GetStringValue(part(model, "continuing_subword_prefix"));
-    const bool words = is(part(model, "type"), "WordPiece");
     bool ok;
     v->space_prefix = prefixes_space(root);
     t->bytes = cJSON_IsTrue(part(model, "byte_fallback")) || find_step(part(root, "decoder"), "ByteFallback");
@@ -194,8 +195,11 @@ static bool load_tokenizer(struct vocab *v, struct vocab_entries *t, const cJSON
         ok = read_map(t, vocab, part(model, "unk_token"), e);
     else
         ok = err_set(e, STATUS_DATA, "model.vocab is neither an object nor an array");
-    return ok && read_added(t, part(root, "added_tokens"), e) &&
-           (words ? fill(v, t, SPELLING_SPM, prefix ? prefix : "##", e) : fill(v, t, spelling_of(root), NULL, e));
+    if (!ok || !read_added(t, part(root, "added_tokens"), e))
+        return false;
+    if (is(part(model, "type"), "WordPiece"))
+        return fill(v, t, SPELLING_SPM, prefix ? prefix : "##", e);
+    return fill(v, t, spelling_of(root), NULL, e);
 }
 
 // A vocab.json does not say how its tokens are spelt, so the tokens do: as GPT-2's if some token has the mark of a space or of a line
@@ -211,7 +215,9 @@ static enum spelling guess_spelling(const cJSON *map)
         raw = raw || strpbrk(text, " \t\n\r");
         marks = marks || !strncmp(text, SPACE_MARK, 3) || spelling_is_byte(text, strlen(text));
     }
-    return gpt2 && !raw ? SPELLING_GPT2 : marks ? SPELLING_SPM : SPELLING_PLAIN;
+    if (gpt2 && !raw)
+        return SPELLING_GPT2;
+    return marks ? SPELLING_SPM : SPELLING_PLAIN;
 }
 
 static bool load_map(struct vocab *v, struct vocab_entries *t, const cJSON *root, struct err *e)

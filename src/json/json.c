@@ -39,7 +39,10 @@ static bool scan_string(struct scan *s)
             return stop(s, "a NUL in a string");
         s->p += c == '\\' && left >= 2 && s->p[1] < 0x80 ? 2 : n;
     }
-    return s->p < s->end ? s->p++, true : stop(s, "no end of a string");
+    if (s->p == s->end)
+        return stop(s, "no end of a string");
+    s->p++;
+    return true;
 }
 
 static bool scan_digits(struct scan *s)

@@ -18,10 +18,12 @@ enum {
 // A row that came to nothing is NaN throughout, which a reader refuses just as well.
 static void write_nan(struct output *out, size_t n)
 {
-    const float x = NAN;
-    const uint16_t h = 0x7e00;
-    for (size_t i = 0; i < n; i++)
-        fwrite(out->narrow ? (const void *)&h : (const void *)&x, out->narrow ? sizeof h : sizeof x, 1, out->f);
+    const float nan = NAN;
+    const uint16_t narrow = f16_of_f32(nan);
+    for (size_t i = 0; i < n && out->narrow; i++)
+        fwrite(&narrow, sizeof narrow, 1, out->f);
+    for (size_t i = 0; i < n && !out->narrow; i++)
+        fwrite(&nan, sizeof nan, 1, out->f);
 }
 
 // Rounds to nearest. What is too low for f16 is as good as masked; what is too high would be read as an error.

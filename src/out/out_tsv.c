@@ -67,11 +67,11 @@ static bool values(struct output *out, const struct record *r, struct err *e)
 static void bad(struct output *out, const struct record *r)
 {
     const bool ids = out->emit == EMIT_IDS || out->emit == EMIT_TEXT;
-    fprintf(out->f,
-            out->dump ? "%" PRIu64 "\t0\t-1\tnan\tnan\tnan\t0"
-            : ids     ? "%" PRIu64 "\t-1\tnan\t0"
-                      : "%" PRIu64 "\t-1\tnan",
-            r->row);
+    fprintf(out->f, "%" PRIu64, r->row);
+    if (out->dump)
+        fputs("\t0\t-1\tnan\tnan\tnan\t0", out->f);
+    else
+        fputs(ids ? "\t-1\tnan\t0" : "\t-1\tnan", out->f);
     fputs(ids && out->vocab ? "\t\n" : "\n", out->f); // a row of as many columns as the others
 }
 

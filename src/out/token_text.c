@@ -70,7 +70,7 @@ struct shown text_show(struct piece text, char quote)
     if (n && !IN(c, hidden)) {
         memcpy(s.text, p, n);
         s.len = n;
-        s.columns = IN(c, combining) ? 0 : IN(c, wide) ? 2 : 1;
+        s.columns = IN(c, combining) ? 0 : 1u + IN(c, wide);
         return s;
     }
     for (size_t i = 0; i < s.taken; i++)
