@@ -28,18 +28,16 @@ enum { N_NAMES = sizeof names / sizeof *names };
 
 static bool probe_json(const unsigned char *head, size_t len)
 {
-    size_t i = 0;
-    while (i < len && (head[i] == ' ' || head[i] == '\n' || head[i] == '\r' || head[i] == '\t'))
-        i++;
-    bool found = i < len && (head[i] == '[' || head[i] == '{');
+    const char *p = (const char *)head;
+    const char *const end = p + len;
+    while (json_is_space(p, end))
+        p++;
+    bool found = p < end && (*p == '[' || *p == '{');
     for (size_t k = 0; k < N_NAMES && !found; k++)
-        found = len - i >= strlen(names[k]) && !memcmp(head + i, names[k], strlen(names[k]));
-    if (!found)
-        return false;
-    for (; i < len; i++) // raw numbers may begin with a bracket, but do not go on as text
-        if (head[i] < ' ' && head[i] != '\n' && head[i] != '\r' && head[i] != '\t')
-            return false;
-    return true;
+        found = (size_t)(end - p) >= strlen(names[k]) && !memcmp(p, names[k], strlen(names[k]));
+    for (; p < end && found; p++) // raw numbers may begin with a bracket, but do not go on as text
+        found = (unsigned char)*p >= ' ' || json_is_space(p, end);
+    return found;
 }
 
 static bool open_json(void *self, const struct format *f, struct source *s, const struct input_config *config, struct err *e)
@@ -200,17 +198,11 @@ static bool check_width(const struct json_rows *st, const struct row *row, struc
     return true;
 }
 
-// A row that was read is behind us even if it is bad; such a row has its place and the width that it should have.
+// A row that was read is behind us even if it is bad.
 static bool judge(const struct json_rows *st, bool good, struct input_row *r, const struct err *e)
 {
     r->may_change = true;
-    r->bad = !good && e->status == STATUS_DATA;
-    if (r->bad) {
-        r->logits = (struct row){DTYPE_F32, NULL, st->config->n_vocab};
-        r->params = NULL;
-        r->prompt = NULL;
-    }
-    return good;
+    return good || input_bad_row(r, st->config->n_vocab, e);
 }
 
 // Names of a stream without its data are something else, such as rows with a label.

@@ -132,11 +132,7 @@ static bool next_pairs(void *self, struct source *s, struct input_row *r, bool *
         source_skip(s, bytes);
     } while (bytes);
     *end = !st->row.n;
-    const bool good = *end || make_row(st, &r->logits, e);
-    r->bad = !good && e->status == STATUS_DATA;
-    if (r->bad)
-        r->logits = (struct row){DTYPE_F32, NULL, st->n_vocab};
-    return good;
+    return *end || make_row(st, &r->logits, e) || input_bad_row(r, st->n_vocab, e);
 }
 
 static void close_pairs(void *self)

@@ -80,6 +80,10 @@ struct format {
 extern const struct format format_f32, format_f16, format_bf16, format_json, format_npy, format_safetensors, format_kld,
     format_pairs;
 
+// For formats: if the error is one of data, marks a row that has been read as bad: it is nothing but its place and the width (0: unknown)
+// that it should have. Returns false.
+bool input_bad_row(struct input_row *r, size_t width, const struct err *e);
+
 struct input;
 
 // config must outlive the input. NULL and *e on failure.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "out/output.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -128,6 +129,7 @@ static int64_t start_of(FILE *f)
 
 bool output_open(struct output *out, const struct output_config *config, struct err *e)
 {
+    assert(config->emit < EMIT_COUNT);
     *out = (struct output){.name = config->path ? config->path : "standard output",
                            .dump = config->dump,
                            .flush = config->flush,
@@ -145,6 +147,7 @@ bool output_open(struct output *out, const struct output_config *config, struct 
         return false;
     if (standard)
         out->f = stdout;
+    assert(out->format);
     out->terminal = isatty(fileno(out->f));
     out->color = out->terminal && config->color;
     out->flush = out->flush || out->terminal;
@@ -184,6 +187,9 @@ static bool write_record(struct output *out, const struct record *r, struct err 
 
 bool output_record(struct output *out, const struct record *r, struct err *e)
 {
+    assert(out->begun);
+    assert(r->error || r->values || (out->emit != EMIT_SCORE && !emit_distribution(out->emit)));
+    assert(r->error || !out->dump || r->shown <= r->kept);
     if (!write_record(out, r, e))
         return false;
     out->records++;
