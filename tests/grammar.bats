@@ -27,7 +27,7 @@ ids() {
 pass() {
     local grammar=$1 text
     for text in "${@:2}"; do
-        accept "$grammar" "$(ids "$text"),256" >out 2>err || { echo "'$text': $(<err)"; return 1; }
+        accept "$grammar" "$(ids "$text")${text:+,}256" >out 2>err || { echo "'$text': $(<err)"; return 1; }
         [ ! -s err ]
     done
 }
@@ -37,7 +37,7 @@ fail() {
     local grammar=$1 text status
     for text in "${@:2}"; do
         status=0
-        accept "$grammar" "$(ids "$text"),256" >out 2>err || status=$?
+        accept "$grammar" "$(ids "$text")${text:+,}256" >out 2>err || status=$?
         [ "$status" = 1 ] && [[ $(<err) == *" does not fit the grammar, which allows "* ]] && continue
         echo "'$text': $status $(<err)"
         return 1
@@ -64,6 +64,8 @@ fail() {
     pass 'root ::= .{3}' 'aé😀'
     fail 'root ::= .{3}' 'aé' 'aé😀b'
     pass 'root ::= [\[\]^.]+ [a^]' '[]^.^'
+    pass 'root ::= "\-" [a\-c]+ [+\--/]' '-a-c.'
+    fail 'root ::= "\-" [a\-c]+ [+\--/]' '-b/' '-a,'
 }
 
 @test "repetitions" {
@@ -75,7 +77,32 @@ fail() {
     fail 'root ::= "x"{0} "a" { 2 , 3 }' a aaaa xaa
     pass 'root ::= [a-z]{0,2000}' "$(printf 'a%.0s' {1..2000})"
     fail 'root ::= [a-z]{0,2000}' "$(printf 'a%.0s' {1..2001})"
+    # more than 2000 is no bound
+    pass 'root ::= [a-z]{2,2001}' ab "$(printf 'a%.0s' {1..3000})"
+    fail 'root ::= [a-z]{2,2001}' a ''
     pass 'root ::= ("a" | "b"{2}){2}' aa abb bbbb
+}
+
+@test "repetitions of what can be empty" {
+    pass $'root ::= "a" ws* "b"\nws ::= [ \\t]*' ab $'a \t b'
+    fail $'root ::= "a" ws* "b"\nws ::= [ \\t]*' 'a ' 'acb'
+    pass 'root ::= (("a"? "b"?)* "c"?){2,}' '' a cabbacab
+    fail 'root ::= (("a"? "b"?)* "c"?){2,}' d
+    pass 'root ::= (("a"*)+ | ()){0,3} "."' . aaa.
+    # the same without an operator: a rule that ends with itself
+    pass $'root ::= a | "."\na ::= b? root\nb ::= "x" | c\nc ::= "y"*' . xyyx.
+    fail $'root ::= a | "."\na ::= b? root\nb ::= "x" | c\nc ::= "y"*' x .x
+    # many ways to come to the same
+    pass 'root ::= (((("a"?){60}){60}){60}){60}' '' "$(printf 'a%.0s' {1..500})"
+    pass 'root ::= "a" root "b"? | "c"' "$(printf 'a%.0s' {1..4000})cbb"
+}
+
+@test "a rule that is defined again is the last one" {
+    accept $'root ::= "a" x\nx ::= "b"\nx ::= "c" x?\nx ::= "d" x?' "$(ids add)" 2>err
+    [ "$(<err)" = "sampl: warning: --grammar: line 3, column 1: the rule 'x' is defined again; the last definition counts" ]
+    run -1 accept $'root ::= "a" x\nx ::= "b"\nx ::= "c" x?\nx ::= "d" x?' "$(ids acd)"
+    # what only the first one named need not be there
+    accept $'root ::= x\nroot ::= "a"' "$(ids a)"
 }
 
 @test "recursion: brackets, JSON" {
@@ -113,6 +140,35 @@ ws ::= [ \n]*'
     run -1 accept 'root ::= "é"' 195,97
     run -1 accept 'root ::= .' 169
     [[ $output == *"token 169, '\\xA9', does not fit the grammar, which allows any character" ]]
+    # the text does not end there, even where it could before
+    run -1 accept 'root ::= [é-ï]*' 195,256
+    [[ $output == *"which allows the rest of a character" ]]
+    accept 'root ::= [é-ï]*' 195,169,256
+    accept 'root ::= [é-ï]*' 256
+}
+
+@test "an enumeration of 40000 strings" {
+    perl -e 'print "root ::= ", join " | ", map { qq("a$_") } 1 .. 40000' >many.gbnf
+    perl -e 'print pack("f<*", (0) x (257 * 7))' >rows
+    many() { sampl -s 1 -n 257 -f f32 --samplers greedy --vocab "$BATS_FILE_TMPDIR/bytes.vocab" --grammar-file many.gbnf --accept "$(ids "$1"),256" rows; }
+    many a39999
+    run -1 many a40001
+    # the masks of a whole vocabulary
+    sampl -s 1 --vocab "$V" --grammar-file many.gbnf --dump-probs=1 -O json --rows :8 "$AUSTEN" >out
+    [[ $(perl -ne '/"token":"(a?[0-9]*)"/ and print $1' out) =~ ^a[1-9][0-9]{0,4}$ ]]
+}
+
+# tests/cases/import.py made the table from what llama.cpp v0.5.0's own library chose.
+@test "ids and counts of every recorded case" {
+    local name file dtype n rows args ids kept words cases=0
+    while IFS=$'\t' read -r name file dtype n rows args _ _ ids kept; do
+        cases=$((cases + 1))
+        eval "words=($args)"
+        sampl -f "$dtype" -n "$n" --rows ":$rows" "${words[@]}" -O tsv "$ROOT/tests/cases/$file" >ids.tsv
+        [ "$(sed 1d ids.tsv | cut -f2 | paste -sd,)" = "$ids" ] || { echo "$name: other ids"; return 1; }
+        [ "$(sed 1d ids.tsv | cut -f4 | paste -sd,)" = "$kept" ] || { echo "$name: other counts"; return 1; }
+    done <"$ROOT/tests/cases/grammars.tsv"
+    [ "$cases" -ge 50 ]
 }
 
 @test "what is not finished at the last row is not an error; what goes on after the end is" {

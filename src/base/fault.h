@@ -13,7 +13,7 @@ enum fault_code {
     FAULT_ALL_MASKED,   // no finite logit in the row
     FAULT_NOTHING_LEFT, // the chain masked every candidate
     FAULT_OVERFLOW,     // the chain drove a logit to NaN or +inf
-    FAULT_GRAMMAR,      // too many ways to match a text with the grammar
+    FAULT_GRAMMAR,      // too many ways to match a text with the grammar: they take more than `at` MiB
     FAULT_F16,          // at: index of a logit that is too large for f16
     FAULT_BIAS_ID,      // at: a --logit-bias id outside the vocabulary
     FAULT_NO_EOT,       // infill wants the token that ends a turn, and the vocabulary has none

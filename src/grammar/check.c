@@ -5,38 +5,38 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Everything here is done without recursion, as a hostile grammar's rules may refer to each other in a chain of any length.
-struct check {
-    const struct grammar *g;
-    bool *empty;          // [n_rules] can the rule be empty?
-    uint32_t *todo;       // [n_rules] rules found to be so, not yet followed up
-    uint32_t *left;       // [n_alts] rules of an alternative not yet known to be able to be empty
-    uint32_t *of;         // [n_alts] the alternative's rule
-    size_t *use;          // [n_rules + 1] where a rule's uses begin in used_in
-    uint32_t *used_in;    // alternatives
-    unsigned char *state; // [n_rules] of the search: 0 not seen, 1 on the path, 2 done
-    struct step {
-        uint32_t rule;
-        size_t alt, at; // where in the rule the search goes on
-    } * path;           // [n_rules]
+#define NO_COMPONENT UINT32_MAX
+
+// A rule and where in it a search goes on.
+struct step {
+    uint32_t rule;
+    size_t alt, at;
 };
 
-static bool fail(struct grammar_fault *fault, enum grammar_code code, const struct grammar_rule *r)
+// Everything here is done without recursion, as a hostile grammar's rules may refer to each other in a chain of any length.
+struct check {
+    struct grammar *g;
+    uint32_t *todo;    // [n_rules] rules to be followed up
+    uint32_t *left;    // [n_alts] elements of an alternative not yet known to be able to be empty
+    uint32_t *of;      // [n_alts] the alternative's rule
+    size_t *use;       // [n_rules + 1] where a rule's uses begin in used_in
+    uint32_t *used_in; // alternatives
+    uint32_t *number;  // [n_rules] of the search, in the order of discovery, from 1; 0: not seen
+    uint32_t *low;     // [n_rules] the least number that is reached from a rule and not in a component yet
+    struct step *path; // [n_rules]
+    size_t n_path, n_todo;
+    uint32_t n_seen;
+    bool first_only; // follow only what an alternative begins with
+};
+
+static bool blame(struct grammar_fault *fault, enum grammar_code code, const struct grammar_rule *r)
 {
     *fault = (struct grammar_fault){.code = code, .name = r->name, .len = r->len};
     return false;
 }
 
-static bool all_defined(const struct grammar *g, struct grammar_fault *fault)
-{
-    for (size_t i = 0; i < g->n_rules; i++)
-        if (!g->rule[i].n_alts)
-            return fail(fault, GRAMMAR_UNDEFINED, &g->rule[i]);
-    return true;
-}
-
 // Lists the alternatives that each rule is used in, once a use, and counts each alternative's elements.
-static void note_uses(struct check *c)
+static bool note_uses(struct check *c, struct grammar_fault *fault)
 {
     const struct grammar *const g = c->g;
     for (uint32_t r = 0; r < g->n_rules; r++)
@@ -44,50 +44,57 @@ static void note_uses(struct check *c)
             c->of[a] = r;
             for (const struct element *e = &g->element[g->alt[a]]; e->type != ELEMENT_END; e++) {
                 c->left[a]++;
-                if (e->type == ELEMENT_RULE)
-                    c->use[e->value + 1]++;
+                if (e->type != ELEMENT_RULE)
+                    continue;
+                c->use[e->value + 1]++;
+                if (!g->rule[e->value].n_alts)
+                    return blame(fault, GRAMMAR_UNDEFINED, &g->rule[e->value]);
             }
         }
     for (size_t r = 0; r < g->n_rules; r++)
         c->use[r + 1] += c->use[r];
-    for (uint32_t a = 0; a < g->n_alts; a++)
-        for (const struct element *e = &g->element[g->alt[a]]; e->type != ELEMENT_END; e++)
-            if (e->type == ELEMENT_RULE)
-                c->used_in[c->use[e->value]++] = a;
+    for (uint32_t r = 0; r < g->n_rules; r++)
+        for (size_t a = g->rule[r].first_alt; a < g->rule[r].first_alt + g->rule[r].n_alts; a++)
+            for (const struct element *e = &g->element[g->alt[a]]; e->type != ELEMENT_END; e++)
+                if (e->type == ELEMENT_RULE)
+                    c->used_in[c->use[e->value]++] = (uint32_t)a;
     for (size_t r = g->n_rules; r; r--)
         c->use[r] = c->use[r - 1];
     c->use[0] = 0;
+    return true;
+}
+
+static void mark_empty(struct check *c, uint32_t rule)
+{
+    if (!c->g->rule[rule].empty)
+        c->todo[c->n_todo++] = rule;
+    c->g->rule[rule].empty = true;
 }
 
 // A rule can be empty when some alternative consists of such rules only.
 static void find_empty(struct check *c)
 {
-    size_t n = 0;
-    for (size_t a = 0; a < c->g->n_alts; a++)
-        if (!c->left[a] && !c->empty[c->of[a]]) {
-            c->empty[c->of[a]] = true;
-            c->todo[n++] = c->of[a];
-        }
-    while (n) {
-        const uint32_t r = c->todo[--n];
-        for (size_t i = c->use[r]; i < c->use[r + 1]; i++) {
-            const uint32_t a = c->used_in[i], of = c->of[a];
-            if (!--c->left[a] && !c->empty[of]) {
-                c->empty[of] = true;
-                c->todo[n++] = of;
-            }
-        }
+    const struct grammar *const g = c->g;
+    for (uint32_t r = 0; r < g->n_rules; r++)
+        for (size_t a = g->rule[r].first_alt; a < g->rule[r].first_alt + g->rule[r].n_alts; a++)
+            if (!c->left[a])
+                mark_empty(c, r);
+    while (c->n_todo) {
+        const uint32_t r = c->todo[--c->n_todo];
+        for (size_t i = c->use[r]; i < c->use[r + 1]; i++)
+            if (!--c->left[c->used_in[i]])
+                mark_empty(c, c->of[c->used_in[i]]);
     }
 }
 
-// The next rule that can come first in the rule at the end of the path, or NULL when there are no more.
+// The next use of a rule that can come first in the step's rule, or NULL when there are no more.
 static const struct element *next_first(const struct check *c, struct step *s)
 {
-    const struct grammar_rule *const r = &c->g->rule[s->rule];
+    const struct grammar *const g = c->g;
+    const struct grammar_rule *const r = &g->rule[s->rule];
     for (; s->alt < r->n_alts; s->alt++, s->at = 0) {
-        const struct element *const first = &c->g->element[c->g->alt[r->first_alt + s->alt]];
-        const struct element *const e = first + s->at;
-        if (e->type != ELEMENT_RULE || (s->at && !c->empty[e[-1].value]))
+        const struct element *const e = &g->element[g->alt[r->first_alt + s->alt]] + s->at;
+        if (e->type != ELEMENT_RULE || (s->at && (c->first_only || !g->rule[e[-1].value].empty)))
             continue;
         s->at++;
         return e;
@@ -95,24 +102,64 @@ static const struct element *next_first(const struct check *c, struct step *s)
     return NULL;
 }
 
-// A depth-first search along what can come first; coming back to the path is a left recursion.
-static bool no_left_recursion(struct check *c, uint32_t start, struct grammar_fault *fault)
+static void enter(struct check *c, uint32_t rule)
 {
-    size_t n = 0;
-    if (c->state[start])
-        return true;
-    c->state[start] = 1;
-    c->path[n++] = (struct step){.rule = start};
-    while (n) {
-        const struct element *const e = next_first(c, &c->path[n - 1]);
-        if (!e) {
-            c->state[c->path[--n].rule] = 2;
-        } else if (c->state[e->value] == 1) {
-            const struct grammar_rule *const r = &c->g->rule[e->value];
-            return fail(fault, r->loop ? GRAMMAR_EMPTY_LOOP : GRAMMAR_LEFT_RECURSION, r);
-        } else if (!c->state[e->value]) {
-            c->state[e->value] = 1;
-            c->path[n++] = (struct step){.rule = e->value};
+    c->number[rule] = c->low[rule] = ++c->n_seen;
+    c->path[c->n_path++] = (struct step){.rule = rule};
+    c->todo[c->n_todo++] = rule;
+}
+
+// Takes in the least number that a rule leads to; as the last rule of the path it leads to itself.
+static void lower(struct check *c, uint32_t low)
+{
+    uint32_t *const here = &c->low[c->path[c->n_path - 1].rule];
+    *here = low < *here ? low : *here;
+}
+
+// Numbers the components of what can come first in a rule (Tarjan, "Depth-First Search and Linear Graph Algorithms", 1972): todo holds
+// the rules that are in none yet.
+static void find_components(struct check *c, uint32_t start)
+{
+    struct grammar *const g = c->g;
+    if (!c->number[start])
+        enter(c, start);
+    while (c->n_path) {
+        struct step *const s = &c->path[c->n_path - 1];
+        const uint32_t rule = s->rule;
+        const struct element *const e = next_first(c, s);
+        if (e && !c->number[e->value]) {
+            enter(c, e->value);
+        } else if (e && g->rule[e->value].component == NO_COMPONENT) {
+            lower(c, c->number[e->value]);
+        } else if (!e) {
+            if (c->low[rule] == c->number[rule]) {
+                while (g->rule[rule].component == NO_COMPONENT)
+                    g->rule[c->todo[--c->n_todo]].component = g->n_components;
+                g->n_components++;
+            }
+            if (--c->n_path)
+                lower(c, c->low[rule]);
+        }
+    }
+}
+
+// A cycle of what alternatives begin with is a left recursion, and so is one that leaves something to come behind the rule.
+static bool no_left_recursion(struct check *c, struct grammar_fault *fault)
+{
+    struct grammar *const g = c->g;
+    g->n_components = c->n_seen = 0;
+    for (uint32_t r = 0; r < g->n_rules; r++) {
+        g->rule[r].component = NO_COMPONENT;
+        c->number[r] = 0;
+    }
+    for (uint32_t r = 0; r < g->n_rules; r++)
+        find_components(c, r);
+    for (uint32_t r = 0; r < g->n_rules; r++) {
+        struct step s = {.rule = r};
+        for (const struct element *e; (e = next_first(c, &s));) {
+            assert(g->rule[r].component >= g->rule[e->value].component);
+            if (g->rule[r].component == g->rule[e->value].component && (c->first_only || e[1].type != ELEMENT_END))
+                return blame(fault, GRAMMAR_LEFT_RECURSION, &g->rule[r]);
         }
     }
     return true;
@@ -121,44 +168,40 @@ static bool no_left_recursion(struct check *c, uint32_t start, struct grammar_fa
 static bool allocate(struct check *c)
 {
     const struct grammar *const g = c->g;
-    c->empty = calloc(g->n_rules, sizeof *c->empty);
     c->todo = calloc(g->n_rules, sizeof *c->todo);
     c->left = calloc(g->n_alts, sizeof *c->left);
     c->of = calloc(g->n_alts, sizeof *c->of);
     c->use = calloc(g->n_rules + 1, sizeof *c->use);
     c->used_in = calloc(g->n_elements, sizeof *c->used_in);
-    c->state = calloc(g->n_rules, sizeof *c->state);
+    c->number = calloc(g->n_rules, sizeof *c->number);
+    c->low = calloc(g->n_rules, sizeof *c->low);
     c->path = calloc(g->n_rules, sizeof *c->path);
-    return c->empty && c->todo && c->left && c->of && c->use && c->used_in && c->state && c->path;
+    return c->todo && c->left && c->of && c->use && c->used_in && c->number && c->low && c->path;
 }
 
-static void release(struct check *c)
-{
-    free(c->empty);
-    free(c->todo);
-    free(c->left);
-    free(c->of);
-    free(c->use);
-    free(c->used_in);
-    free(c->state);
-    free(c->path);
-}
-
-bool rules_check(const struct grammar *g, struct grammar_fault *fault)
+bool rules_check(struct grammar *g, struct grammar_fault *fault)
 {
     struct check c = {.g = g};
     assert(g->root < g->n_rules);
-    if (!all_defined(g, fault))
-        return false;
     bool ok = allocate(&c);
     if (!ok)
         *fault = (struct grammar_fault){.code = GRAMMAR_MEMORY};
-    if (ok) {
-        note_uses(&c);
+    if (ok && !g->rule[g->root].n_alts)
+        ok = blame(fault, GRAMMAR_UNDEFINED, &g->rule[g->root]);
+    ok = ok && note_uses(&c, fault);
+    if (ok)
         find_empty(&c);
+    for (int pass = 0; ok && pass < 2; pass++) {
+        c.first_only = !pass;
+        ok = no_left_recursion(&c, fault);
     }
-    for (uint32_t r = 0; ok && r < g->n_rules; r++)
-        ok = no_left_recursion(&c, r, fault);
-    release(&c);
+    free(c.todo);
+    free(c.left);
+    free(c.of);
+    free(c.use);
+    free(c.used_in);
+    free(c.number);
+    free(c.low);
+    free(c.path);
     return ok;
 }

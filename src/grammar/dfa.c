@@ -116,7 +116,6 @@ void dfa_free(struct dfa *d)
     intern_free(&d->state);
     free(d->next);
     free(d->run);
-    free(d->hit);
     memset(d, 0, sizeof *d);
 }
 
@@ -124,20 +123,14 @@ void dfa_free(struct dfa *d)
 static uint32_t after(struct dfa *d, uint32_t set, uint32_t c)
 {
     const size_t count = stacks_count(&d->stacks, set);
-    size_t n = 0;
-    if (!mem_grow(&d->hit, &d->hit_cap, count + 1, sizeof *d->hit)) {
-        d->stacks.fault = fault_memory();
-        return STACKS_BAD;
-    }
+    d->stacks.n_top = 0;
     for (size_t i = 0; i < count; i++) {
         const struct element *const e = top_element(d, set, i);
-        if (e->type != ELEMENT_CLASS || (c != ANY_VALUE && !class_has(d->stacks.g, e->value, c)))
-            continue;
-        d->hit[n] = stacks_after(&d->stacks, stacks_top(&d->stacks, set, i));
-        if (d->hit[n++] == STACKS_BAD)
+        if (e->type == ELEMENT_CLASS && (c == ANY_VALUE || class_has(d->stacks.g, e->value, c)) &&
+            !stacks_pick(&d->stacks, stacks_top(&d->stacks, set, i)))
             return STACKS_BAD;
     }
-    return stacks_unite(&d->stacks, d->hit, n);
+    return stacks_after(&d->stacks);
 }
 
 // Where a lead byte or a continuation has led, s being inside a character: dead when nothing can match it. When each class matches
@@ -152,22 +145,19 @@ static edge inside(struct dfa *d, struct dfa_state s)
         return to_edge(d, s);
     reach(&s, &low, &high);
     d->stacks.n_top = 0;
-    if (!mem_grow(&d->stacks.top, &d->stacks.top_cap, count + 1, sizeof *d->stacks.top)) {
-        d->stacks.fault = fault_memory();
-        return EDGE_BAD;
-    }
     for (size_t i = 0; i < count; i++) {
         const struct element *const e = top_element(d, s.set, i);
         if (e->type != ELEMENT_CLASS || !meets(d, e->value, low, high))
             continue;
         some = true;
         alike = alike && covers(d, e->value, low, high);
-        d->stacks.top[d->stacks.n_top++] = stacks_top(&d->stacks, s.set, i);
+        if (!stacks_pick(&d->stacks, stacks_top(&d->stacks, s.set, i)))
+            return EDGE_BAD;
     }
     if (!some)
         return EDGE_DEAD;
     if (alike) {
-        s.set = stacks_of(&d->stacks, stacks_end(&d->stacks, s.set), d->stacks.top, d->stacks.n_top);
+        s.set = stacks_picked(&d->stacks, false);
         s.value = ANY_VALUE;
     }
     return to_edge(d, s);
@@ -252,6 +242,12 @@ uint32_t dfa_set(const struct dfa *d, uint32_t state)
 bool dfa_inside(const struct dfa *d, uint32_t state)
 {
     return get(d, state).more;
+}
+
+bool dfa_can_end(const struct dfa *d, uint32_t state)
+{
+    const struct dfa_state s = get(d, state);
+    return !s.more && stacks_end(&d->stacks, s.set);
 }
 
 bool dfa_shrink(struct dfa *d, uint32_t *state)

@@ -31,8 +31,7 @@ struct dfa {
     struct intern state; // a set, bytes to come and a flag, the bits of the character so far; state 0 is none
     edge (*next)[256];   // [state.n] by byte
     struct dfa_run *run; // [state.n]
-    uint32_t *hit;       // scratch
-    size_t next_cap, run_cap, hit_cap;
+    size_t next_cap, run_cap;
 };
 
 // A zeroed struct may be freed. g outlives it.
@@ -57,9 +56,12 @@ edge dfa_token_end(struct dfa *d, uint32_t state);
 // Finds out a state's run, where most bytes below 128 lead, and notes it.
 bool dfa_find_run(struct dfa *d, uint32_t state);
 
-// A state's set of stacks; inside a character, as it was before it.
+// A state's set of stacks; inside a character, those before it that it can still match.
 uint32_t dfa_set(const struct dfa *d, uint32_t state);
 bool dfa_inside(const struct dfa *d, uint32_t state);
+
+// May the text end in a state?
+bool dfa_can_end(const struct dfa *d, uint32_t state);
 
 // Forgets all states but this one, which may get another number.
 bool dfa_shrink(struct dfa *d, uint32_t *state);

@@ -18,10 +18,11 @@ struct gbnf {
     const char *text, *at, *end;
     struct element *work; // [n_work] elements of the rules being read, those of inner groups last
     size_t n_work, work_cap;
-    struct hash_table names; // rules that have a name of their own
-    struct ranges ranges;    // scratch: of a class
-    uint32_t owner;          // the rule that is being defined
-    unsigned depth;          // of groups
+    struct hash_table names;    // rules that have a name of their own
+    struct ranges ranges;       // scratch: of a class
+    uint32_t owner;             // the rule that is being defined
+    unsigned depth;             // of groups
+    struct grammar_fault twice; // the first rule that is defined again
 };
 
 // Fills the fault with the place `at` and the len bytes there as the name. Returns false.
@@ -117,7 +118,7 @@ static bool add_part(struct gbnf *p, uint32_t *rule)
 static bool define(struct gbnf *p, uint32_t rule, size_t from)
 {
     struct grammar *const g = p->g;
-    assert(from <= p->n_work && !g->rule[rule].n_alts);
+    assert(from <= p->n_work);
     if (!push(p, ELEMENT_END, 0))
         return false;
     const size_t n = p->n_work - from;
@@ -126,6 +127,7 @@ static bool define(struct gbnf *p, uint32_t rule, size_t from)
     memcpy(g->element + g->n_elements, p->work + from, n * sizeof *g->element);
     p->n_work = from;
     g->rule[rule].first_alt = g->n_alts;
+    g->rule[rule].n_alts = 0;
     bool starts = true;
     for (size_t i = 0; i < n; i++) {
         if (starts) {
@@ -178,7 +180,6 @@ static bool add_optional(struct gbnf *p, struct element item, uint32_t rest, boo
     const size_t from = p->n_work;
     if (!add_part(p, rule))
         return false;
-    p->g->rule[*rule].loop = loop;
     if (loop)
         rest = *rule;
     return push(p, item.type, item.value) && (rest == NO_RULE || push(p, ELEMENT_RULE, rest)) && push(p, ELEMENT_END, 0) &&
@@ -215,36 +216,38 @@ static bool write_out(struct gbnf *p, size_t item, uint32_t least, uint32_t most
     return rest == NO_RULE || push(p, ELEMENT_RULE, rest);
 }
 
-static bool read_bound(struct gbnf *p, uint32_t *v)
+static bool read_bound(struct gbnf *p, uint32_t limit, uint32_t *v)
 {
     const char *const start = p->at;
     *v = read_number(p);
     if (p->at == start)
         return fail(p, GRAMMAR_REPEAT, start, 0);
-    if (*v > GRAMMAR_MOST_REPEATS)
+    if (*v > limit)
         return fail_from(p, GRAMMAR_REPEAT_LARGE, start);
     skip_space(p, p->depth);
     return true;
 }
 
-// {m}, {m,} or {m,n}; the cursor is behind the brace.
+// {m}, {m,} or {m,n}; the cursor is behind the brace. As in llama.cpp an n that is too large is no bound.
 static bool read_bounds(struct gbnf *p, uint32_t *least, uint32_t *most)
 {
     const char *const start = p->at - 1;
     skip_space(p, p->depth);
-    if (!read_bound(p, least))
+    if (!read_bound(p, GRAMMAR_MOST_REPEATS, least))
         return false;
     *most = *least;
     if (peek(p) == ',') {
         p->at++;
         skip_space(p, p->depth);
         *most = UINT32_MAX;
-        if (peek(p) != '}' && !read_bound(p, most))
+        if (peek(p) != '}' && !read_bound(p, UINT32_MAX, most))
             return false;
     }
     if (peek(p) != '}')
         return fail(p, GRAMMAR_REPEAT, p->at, 0);
     p->at++;
+    if (*most > GRAMMAR_MOST_REPEATS)
+        *most = UINT32_MAX;
     return *least <= *most || fail_from(p, GRAMMAR_REPEAT_ORDER, start);
 }
 
@@ -275,7 +278,7 @@ static bool read_hex(struct gbnf *p, const char *escape, int digits, uint32_t *c
 // The cursor is at the backslash.
 static bool read_escape(struct gbnf *p, uint32_t *c)
 {
-    static const char names[] = "nrt\\\"[]", values[] = "\n\r\t\\\"[]";
+    static const char names[] = "nrt\\\"[]-", values[] = "\n\r\t\\\"[]-";
     const char *const escape = p->at++;
     const unsigned char kind = peek(p);
     const char *const name = kind ? strchr(names, kind) : NULL;
@@ -503,8 +506,10 @@ static bool read_rule(struct gbnf *p)
     const char *const start = p->at;
     if (!read_name(p, &p->owner))
         return false;
-    if (p->g->rule[p->owner].n_alts)
-        return fail_from(p, GRAMMAR_TWICE, start);
+    if (p->g->rule[p->owner].n_alts && !p->twice.code) {
+        fail_from(p, GRAMMAR_TWICE, start);
+        p->twice = *p->fault;
+    }
     p->g->rule[p->owner].name = start;
     skip_space(p, false);
     if (p->end - p->at < 3 || memcmp(p->at, "::=", 3) != 0)
@@ -548,7 +553,7 @@ struct grammar *grammar_parse(const char *text, size_t len, const struct vocab *
     ranges_free(&p.ranges);
     hash_free(&p.names);
     if (ok) {
-        *fault = (struct grammar_fault){.code = GRAMMAR_OK};
+        *fault = p.twice;
         return p.g;
     }
     grammar_free(p.g);

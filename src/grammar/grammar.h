@@ -24,22 +24,21 @@ enum grammar_code {
     GRAMMAR_NOTHING,        // name: an operator without anything to repeat
     GRAMMAR_REPEAT,         // bounds that are not {m}, {m,} or {m,n}
     GRAMMAR_REPEAT_ORDER,   // name: bounds in the wrong order
-    GRAMMAR_REPEAT_LARGE,   // name: a bound above GRAMMAR_MOST_REPEATS
+    GRAMMAR_REPEAT_LARGE,   // name: a lower bound above GRAMMAR_MOST_REPEATS
     GRAMMAR_TOKEN,          // a token that is not <[id]> or <text>
     GRAMMAR_TOKEN_UNKNOWN,  // name: <text> that is no token's text
     GRAMMAR_TOKEN_ID,       // name: <[id]> beyond the vocabulary
-    GRAMMAR_TWICE,          // name: a rule defined a second time
+    GRAMMAR_TWICE,          // name: a rule defined a second time; a warning
     GRAMMAR_UNDEFINED,      // name: a rule that is used and not defined
     GRAMMAR_NO_ROOT,        // no rule named root; no place
     GRAMMAR_LEFT_RECURSION, // name: a rule that begins with itself
-    GRAMMAR_EMPTY_LOOP,     // name: a rule that repeats without end what can be empty, a left recursion in disguise
     GRAMMAR_DEEP,           // groups nested more than GRAMMAR_MOST_DEPTH deep
     GRAMMAR_LARGE,          // more than GRAMMAR_MOST_ELEMENTS once repetitions are written out
 };
 
 #define GRAMMAR_MOST_REPEATS  2000
 #define GRAMMAR_MOST_DEPTH    200
-#define GRAMMAR_MOST_ELEMENTS (1 << 20)
+#define GRAMMAR_MOST_ELEMENTS (1 << 22)
 
 struct grammar_fault {
     enum grammar_code code;
@@ -51,7 +50,8 @@ struct grammar_fault {
 struct grammar;
 
 // Reads text[0..len). v resolves <text> and bounds <[id]>; without one (NULL) any token passes, and the grammar is only good to have been
-// checked. NULL and *fault when it is no grammar.
+// checked. NULL and *fault when it is no grammar. When it is one, *fault is GRAMMAR_OK or, as a warning, GRAMMAR_TWICE at the first rule
+// that is defined again: the last definition counts.
 struct grammar *grammar_parse(const char *text, size_t len, const struct vocab *v, struct grammar_fault *fault);
 void grammar_free(struct grammar *g);
 

@@ -104,19 +104,16 @@ static uint32_t after_token(struct matcher *m, uint32_t id)
 {
     struct stacks *const s = &m->dfa.stacks;
     const uint32_t set = dfa_set(&m->dfa, m->state);
-    uint32_t to[2] = {STACKS_NONE};
-    if (dfa_inside(&m->dfa, m->state))
-        return STACKS_NONE;
-    for (size_t i = 0; i < stacks_count(s, set); i++) {
-        const struct frame p = stacks_top(s, set, i);
-        const struct element *const e = &m->g->element[p.at];
-        if (!(e->type == ELEMENT_TOKEN && e->value == id) && !(e->type == ELEMENT_NOT_TOKEN && e->value != id))
-            continue;
-        to[1] = stacks_after(s, p);
-        if (to[1] == STACKS_BAD || (to[0] = stacks_unite(s, to, 2)) == STACKS_BAD)
+    const size_t count = dfa_inside(&m->dfa, m->state) ? 0 : stacks_count(s, set);
+    s->n_top = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct frame f = stacks_top(s, set, i);
+        const struct element *const e = &m->g->element[f.at];
+        const bool fits = e->type == ELEMENT_TOKEN ? e->value == id : e->type == ELEMENT_NOT_TOKEN && e->value != id;
+        if (fits && !stacks_pick(s, f))
             return STACKS_BAD;
     }
-    return to[0];
+    return s->n_top ? stacks_after(s) : STACKS_NONE;
 }
 
 // Where a token's bytes lead.
@@ -153,7 +150,7 @@ static edge after(struct matcher *m, uint32_t id)
 
 bool matcher_can_end(const struct matcher *m)
 {
-    return stacks_end(&m->dfa.stacks, dfa_set(&m->dfa, m->state));
+    return dfa_can_end(&m->dfa, m->state);
 }
 
 static struct fault move(struct matcher *m, uint32_t id, bool *fits, bool stay)
@@ -258,7 +255,7 @@ static void allow_by_id(const struct matcher *m, uint64_t *mask)
     const struct stacks *const s = &m->dfa.stacks;
     const struct trie *const t = m->t;
     const uint32_t set = dfa_set(&m->dfa, m->state);
-    if (stacks_end(s, set))
+    if (matcher_can_end(m))
         allow(mask, t->end, t->n_end);
     for (size_t i = 0; !dfa_inside(&m->dfa, m->state) && i < stacks_count(s, set); i++) {
         const struct element *const e = &m->g->element[stacks_top(s, set, i).at];
@@ -375,7 +372,7 @@ size_t matcher_next(const struct matcher *m, struct expected *out, size_t most)
             x = expected_characters(m->g, e);
         add_expected(out, most, &n, &x);
     }
-    if (stacks_end(s, set))
+    if (matcher_can_end(m))
         add_expected(out, most, &n, &(struct expected){.kind = EXPECTED_END});
     return n;
 }

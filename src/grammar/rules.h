@@ -27,7 +27,10 @@ struct grammar_rule {
     const char
         *name; // [len] in the text, which must be there while it is read; of the rule around it, for groups and repetitions
     size_t len;
-    bool loop; // repeats something without end
+    // What rules_check finds out:
+    bool empty; // can be empty
+    uint32_t
+        component; // rules that can come first in each other share a number, which is above those of others that can come first
 };
 
 struct grammar {
@@ -37,7 +40,7 @@ struct grammar {
     size_t n_alts, alt_cap;
     struct grammar_rule *rule; // [n_rules]
     size_t n_rules, rule_cap;
-    uint32_t root;
+    uint32_t root, n_components;
     struct intern class;  // tidy ranges within 1..CHAR_MAX_VALUE, two words each
     uint64_t (*ascii)[2]; // [class.n] its characters below 128
     size_t ascii_cap;
@@ -61,7 +64,9 @@ static inline bool class_has(const struct grammar *g, uint32_t class, uint32_t c
     return ranges_have(range, n, c);
 }
 
-// Looks for undefined rules and left recursion. False and code, name, len of *fault when there are any.
-bool rules_check(const struct grammar *g, struct grammar_fault *fault);
+// Finds out what the rules say of that; every rule of the grammar is there. False and code, name, len of *fault when one is not defined
+// or left-recursive: when it can begin with itself, so that stacks would grow without end. A rule may end with itself after what can be
+// empty, as a repetition of what can be empty does: that adds nothing to a stack.
+bool rules_check(struct grammar *g, struct grammar_fault *fault);
 
 #endif

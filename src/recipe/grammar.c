@@ -5,98 +5,51 @@
 #include "schema/schema.h"
 #include "json/json.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-// What is wrong, without the place.
-static void describe(const struct grammar_fault *f, int len, struct err *e)
-{
-    switch (f->code) {
-    case GRAMMAR_NUL:
-        err_set(e, STATUS_USAGE, "a NUL byte");
-        break;
-    case GRAMMAR_UTF8:
-        err_set(e, STATUS_USAGE, "not UTF-8");
-        break;
-    case GRAMMAR_NAME:
-        err_set(e, STATUS_USAGE, "a rule's name should stand here");
-        break;
-    case GRAMMAR_DEFINES:
-        err_set(e, STATUS_USAGE, "'::=' should stand here");
-        break;
-    case GRAMMAR_UNEXPECTED:
-        err_set(e, STATUS_USAGE, "'%.*s' cannot stand here", len, f->name);
-        break;
-    case GRAMMAR_LITERAL:
-        err_set(e, STATUS_USAGE, "this literal has no closing '\"'");
-        break;
-    case GRAMMAR_CLASS:
-        err_set(e, STATUS_USAGE, "this character class has no closing ']'");
-        break;
-    case GRAMMAR_EMPTY_CLASS:
-        err_set(e, STATUS_USAGE, "'%.*s' holds no character", len, f->name);
-        break;
-    case GRAMMAR_RANGE:
-        err_set(e, STATUS_USAGE, "the range '%.*s' ends before it begins", len, f->name);
-        break;
-    case GRAMMAR_GROUP:
-        err_set(e, STATUS_USAGE, "this group has no closing ')'");
-        break;
-    case GRAMMAR_ESCAPE:
-        err_set(e, STATUS_USAGE, "'%.*s' is none of \\n \\r \\t \\\\ \\\" \\[ \\] \\xHH \\uHHHH \\UHHHHHHHH", len, f->name);
-        break;
-    case GRAMMAR_NOTHING:
-        err_set(e, STATUS_USAGE, "nothing stands before '%.*s' to be repeated", len, f->name);
-        break;
-    case GRAMMAR_REPEAT:
-        err_set(e, STATUS_USAGE, "a repetition is {m}, {m,} or {m,n}");
-        break;
-    case GRAMMAR_REPEAT_ORDER:
-        err_set(e, STATUS_USAGE, "the repetition '%.*s' has its bounds in the wrong order", len, f->name);
-        break;
-    case GRAMMAR_REPEAT_LARGE:
-        err_set(e, STATUS_USAGE, "'%.*s' repetitions are too many, the most is %d", len, f->name, GRAMMAR_MOST_REPEATS);
-        break;
-    case GRAMMAR_TOKEN:
-        err_set(e, STATUS_USAGE, "a token is <[id]> or <text>");
-        break;
-    case GRAMMAR_TOKEN_UNKNOWN:
-        err_set(e, STATUS_USAGE, "no token of the vocabulary says '%.*s'", len, f->name);
-        break;
-    case GRAMMAR_TOKEN_ID:
-        err_set(e, STATUS_USAGE, "the vocabulary has no token '%.*s'", len, f->name);
-        break;
-    case GRAMMAR_TWICE:
-        err_set(e, STATUS_USAGE, "the rule '%.*s' is defined twice", len, f->name);
-        break;
-    case GRAMMAR_UNDEFINED:
-        err_set(e, STATUS_USAGE, "the rule '%.*s' is not defined", len, f->name);
-        break;
-    case GRAMMAR_NO_ROOT:
-        err_set(e, STATUS_USAGE, "no rule is named root");
-        break;
-    case GRAMMAR_LEFT_RECURSION:
-        err_set(e, STATUS_USAGE, "the rule '%.*s' is left-recursive: it can begin with itself", len, f->name);
-        break;
-    case GRAMMAR_EMPTY_LOOP:
-        err_set(e, STATUS_USAGE, "the rule '%.*s' repeats without end what can be empty, a left recursion", len, f->name);
-        break;
-    case GRAMMAR_DEEP:
-        err_set(e, STATUS_USAGE, "groups are nested more than %d deep", GRAMMAR_MOST_DEPTH);
-        break;
-    case GRAMMAR_LARGE:
-        err_set(e, STATUS_USAGE, "the grammar is too large once its repetitions are written out");
-        break;
-    case GRAMMAR_OK:
-    case GRAMMAR_MEMORY:
-        err_from_fault(e, fault_memory());
-        break;
-    }
-}
+// What is wrong, of the quoted part of the grammar and of the limit, where there are such.
+static const struct {
+    const char *format;
+    int limit;
+} grammar_messages[] = {
+    [GRAMMAR_NUL] = {"a NUL byte"},
+    [GRAMMAR_UTF8] = {"not UTF-8"},
+    [GRAMMAR_NAME] = {"a rule's name should stand here"},
+    [GRAMMAR_DEFINES] = {"'::=' should stand here"},
+    [GRAMMAR_UNEXPECTED] = {"'%.*s' cannot stand here"},
+    [GRAMMAR_LITERAL] = {"this literal has no closing '\"'"},
+    [GRAMMAR_CLASS] = {"this character class has no closing ']'"},
+    [GRAMMAR_EMPTY_CLASS] = {"'%.*s' holds no character"},
+    [GRAMMAR_RANGE] = {"the range '%.*s' ends before it begins"},
+    [GRAMMAR_GROUP] = {"this group has no closing ')'"},
+    [GRAMMAR_ESCAPE] = {"'%.*s' is none of \\n \\r \\t \\\\ \\\" \\[ \\] \\- \\xHH \\uHHHH \\UHHHHHHHH"},
+    [GRAMMAR_NOTHING] = {"nothing stands before '%.*s' to be repeated"},
+    [GRAMMAR_REPEAT] = {"a repetition is {m}, {m,} or {m,n}"},
+    [GRAMMAR_REPEAT_ORDER] = {"the repetition '%.*s' has its bounds in the wrong order"},
+    [GRAMMAR_REPEAT_LARGE] = {"at least '%.*s' repetitions are too many, the most is %d", GRAMMAR_MOST_REPEATS},
+    [GRAMMAR_TOKEN] = {"a token is <[id]> or <text>"},
+    [GRAMMAR_TOKEN_UNKNOWN] = {"no token of the vocabulary says '%.*s'"},
+    [GRAMMAR_TOKEN_ID] = {"the vocabulary has no token '%.*s'"},
+    [GRAMMAR_TWICE] = {"the rule '%.*s' is defined again; the last definition counts"},
+    [GRAMMAR_UNDEFINED] = {"the rule '%.*s' is not defined"},
+    [GRAMMAR_NO_ROOT] = {"no rule is named root"},
+    [GRAMMAR_LEFT_RECURSION] = {"the rule '%.*s' is left-recursive: it can begin with itself"},
+    [GRAMMAR_DEEP] = {"groups are nested more than %d deep", GRAMMAR_MOST_DEPTH},
+    [GRAMMAR_LARGE] = {"the grammar has more than %d elements once its repetitions are written out", GRAMMAR_MOST_ELEMENTS},
+};
 
 bool grammar_error(const struct grammar_fault *f, struct err *e)
 {
-    describe(f, f->len < 60 ? (int)f->len : 60, e);
+    const int len = f->len < 60 ? (int)f->len : 60;
+    if (f->code == GRAMMAR_OK || f->code == GRAMMAR_MEMORY)
+        return err_from_fault(e, fault_memory());
+    const char *const format = grammar_messages[f->code].format;
+    if (strstr(format, "%.*s"))
+        err_set(e, STATUS_USAGE, format, len, f->name, grammar_messages[f->code].limit);
+    else
+        err_set(e, STATUS_USAGE, format, grammar_messages[f->code].limit);
     return f->line ? err_prefix(e, "line %zu, column %zu", f->line, f->column) : false;
 }
 
@@ -200,17 +153,16 @@ bool draft_grammar_given(struct draft *d, enum grammar_source source, const char
         [GRAMMAR_SCHEMA] = "json-schema",
         [GRAMMAR_SCHEMA_FILE] = "json-schema-file",
     };
+    char where[300]; // the beginning of what is said of it
     size_t len;
     if (source == GRAMMAR_NONE)
-        return draft_grammar(d, NULL, 0, e);
+        return draft_grammar(d, NULL, 0, NULL, e);
     char *const text = read_grammar(source, given, options[source], &len, e);
-    const bool ok = text && draft_grammar(d, text, len, e);
-    if (text && !ok && e->status == STATUS_USAGE) {
-        if (source == GRAMMAR_FILE)
-            err_prefix(e, "--grammar-file: '%s'", given);
-        else
-            err_prefix(e, "--%s", options[source]);
-    }
+    if (source == GRAMMAR_FILE)
+        snprintf(where, sizeof where, "--grammar-file: '%s'", given);
+    else
+        snprintf(where, sizeof where, "--%s", options[source]);
+    const bool ok = text && draft_grammar(d, text, len, where, e);
     free(text);
     return ok;
 }

@@ -2,6 +2,7 @@
 #include "recipe/recipe.h"
 
 #include "grammar/trie.h"
+#include "out/message.h"
 #include "recipe/grammar.h"
 #include "sample/chain.h"
 
@@ -111,7 +112,7 @@ static void rules_free(void *thing)
     free(r);
 }
 
-static struct rules *rules_new(struct recipes *of, const char *text, size_t len, struct err *e)
+static struct rules *rules_new(struct recipes *of, const char *text, size_t len, const char *where, struct err *e)
 {
     struct grammar_fault fault;
     struct rules *r = calloc(1, sizeof *r);
@@ -126,23 +127,29 @@ static struct rules *rules_new(struct recipes *of, const char *text, size_t len,
     copy[len] = '\0';
     *r = (struct rules){.shared = {.key = copy, .len = len, .free = rules_free}, .text = copy, .len = len};
     r->grammar = grammar_parse(r->text, len, of->vocab, &fault);
-    if (!r->grammar) {
+    if (fault.code != GRAMMAR_OK) { // an error, or a warning
         grammar_error(&fault, e);
+        if (fault.code != GRAMMAR_MEMORY)
+            err_prefix(e, "%s", where);
+    }
+    if (!r->grammar) {
         rules_free(r);
         return NULL;
     }
+    if (fault.code != GRAMMAR_OK)
+        message_warn("%s", e->text);
     r = shared_add(&of->rules, &r->shared);
     if (!r)
         err_from_fault(e, fault_memory());
     return r;
 }
 
-bool draft_grammar(struct draft *d, const char *text, size_t len, struct err *e)
+bool draft_grammar(struct draft *d, const char *text, size_t len, const char *where, struct err *e)
 {
     struct rules *rules = NULL;
     if (text) {
         rules = shared_find(&d->of->rules, text, len);
-        rules = rules ? rules : rules_new(d->of, text, len, e);
+        rules = rules ? rules : rules_new(d->of, text, len, where, e);
     }
     if (text && !rules)
         return false;

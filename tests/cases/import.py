@@ -5,6 +5,7 @@
 usage: import.py CASES.jsonl LOGITS... >llama.tsv 3>llama.probs      (cases over other logits than LOGITS are left out, and those with
 other vocabularies than ours; a case goes as far as its LOGITS do)
        import.py ENGINE-CASES.jsonl LOGITS... >engines.tsv 3>/dev/null
+       import.py GRAMMAR-CASES.jsonl tinylm-gen.f32 >grammars.tsv 3>/dev/null
 
 tinylm-* here are the first rows of logits of the model that samples/README.md describes.
 
@@ -23,6 +24,11 @@ def shortest(x):
             return text
 
 
+def quote(text):
+    """A word for bash that stands in one line."""
+    return shlex.quote(text) if '\n' not in text else "$'" + ''.join({'\n': '\\n', "'": "\\'", '\\': '\\\\'}.get(c, c) for c in text) + "'"
+
+
 def main():
     files = {os.path.basename(f): f for f in sys.argv[2:]}
     probs = os.fdopen(3, 'w')
@@ -32,7 +38,7 @@ def main():
             continue
         rows = min(case['rows'], os.path.getsize(files[name]) // case['n_vocab'] // (4 if case['dtype'] == 'f32' else 2))
         args = [shlex.quote(a) for a in case['args']] + (['--vocab "$ROOT/samples/austen-vocab.gguf"'] if vocab else [])
-        args += ['--grammar ' + shlex.quote(case['grammar'].strip())] if case.get('grammar') else []  # of one line
+        args += ['--grammar ' + quote(case['grammar'].strip())] if case.get('grammar') else []
         ids = lambda key: ','.join(map(str, (case.get(key) or [])[:None if key == 'prompt' else rows])) or '-'
         print(case['name'], name, case['dtype'], case['n_vocab'], rows, ' '.join(args), ids('prompt'), ids('accept'), ids('ids'),
               ids('n'), sep='\t')

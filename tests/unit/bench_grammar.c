@@ -118,7 +118,7 @@ static size_t naive(const struct grammar *g, const struct vocab *v, const char *
     size_t count = 0;
     if (!stacks_init(&s, g))
         return 0;
-    uint32_t start = stacks_start(&s), many[256];
+    uint32_t start = stacks_start(&s);
     for (uint32_t id = 0; id <= v->n; id++) {
         const struct piece t = id ? vocab_text(v, id - 1) : (struct piece){(const unsigned char *)text, strlen(text)};
         uint32_t set = start;
@@ -127,13 +127,13 @@ static size_t naive(const struct grammar *g, const struct vocab *v, const char *
             uint32_t c = t.p[i] < 0x80 ? t.p[i] : t.p[i] & (0x7fu >> more);
             for (unsigned k = 1; k <= more; k++)
                 c = c << 6 | (i + k < t.len ? t.p[i + k] & 0x3fu : 0);
-            size_t n = 0;
-            for (size_t k = 0; k < stacks_count(&s, set) && n < 256; k++) {
+            s.n_top = 0;
+            for (size_t k = 0; k < stacks_count(&s, set); k++) {
                 const struct element *const e = &g->element[stacks_top(&s, set, k).at];
-                if (e->type == ELEMENT_CLASS && class_has(g, e->value, c))
-                    many[n++] = stacks_after(&s, stacks_top(&s, set, k));
+                if (e->type == ELEMENT_CLASS && class_has(g, e->value, c) && !stacks_pick(&s, stacks_top(&s, set, k)))
+                    return 0;
             }
-            set = stacks_unite(&s, many, n);
+            set = stacks_after(&s);
             i += more + 1;
         }
         if (!id)

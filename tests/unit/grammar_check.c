@@ -201,9 +201,16 @@ static void spell_rules(void)
     }
 }
 
-// Is it left-recursive?
+// Is it left-recursive? Yes when a rule comes back to itself by what alternatives begin with, or in any way that leaves something behind.
 
-static bool empty[RULES], first[RULES][RULES], endless; // endless: something empty repeats without end
+enum way {
+    AT_FIRST = 1, // by what it begins with
+    LEFT = 2,     // by what can come first, after what can be empty
+    GROWING = 4,  // the same, and something may follow
+};
+
+static bool empty[RULES];
+static unsigned first[RULES][RULES]; // of enum way, by which one rule leads to another
 
 static bool can_be_empty(const struct node *x)
 {
@@ -223,21 +230,22 @@ static bool can_be_empty(const struct node *x)
     case CHOICE:
         return any;
     case REPEAT:
-        endless = endless || (x->most < 0 && all);
         return !x->least || all;
     default:
         return false;
     }
 }
 
-static void find_first(const struct node *x, bool *f)
+static void find_first(const struct node *x, unsigned how, unsigned *f)
 {
     if (x->kind == RULE)
-        f[x->rule] = true;
+        f[x->rule] |= how;
     for (unsigned i = 0; i < x->n && x->part[i] && !(x->kind == REPEAT && !x->most); i++) {
-        find_first(x->part[i], f);
+        const bool last = x->kind == SEQUENCE ? i + 1 == x->n : x->kind == REPEAT ? x->most == 1 : true;
+        find_first(x->part[i], how | (last ? 0 : GROWING), f);
         if (x->kind == SEQUENCE && !can_be_empty(x->part[i]))
             break;
+        how &= x->kind == SEQUENCE ? ~(unsigned)AT_FIRST : ~0u;
     }
 }
 
@@ -245,20 +253,21 @@ static bool left_recursive(void)
 {
     memset(empty, 0, sizeof empty);
     memset(first, 0, sizeof first);
-    for (unsigned round = 0; round <= n_rules; round++) {
-        endless = false;
+    for (unsigned round = 0; round <= n_rules; round++)
         for (unsigned i = 0; i < n_rules; i++)
             empty[i] = can_be_empty(rule[i]) || empty[i];
-    }
     for (unsigned i = 0; i < n_rules; i++)
-        find_first(rule[i], first[i]);
-    for (unsigned k = 0; k < n_rules; k++)
-        for (unsigned i = 0; i < n_rules; i++)
-            for (unsigned j = 0; j < n_rules; j++)
-                first[i][j] = first[i][j] || (first[i][k] && first[k][j]);
-    bool is = endless;
+        find_first(rule[i], AT_FIRST | LEFT, first[i]);
+    for (unsigned round = 0; round <= n_rules; round++)
+        for (unsigned k = 0; k < n_rules; k++)
+            for (unsigned i = 0; i < n_rules; i++)
+                for (unsigned j = 0; j < n_rules; j++) {
+                    const unsigned a = first[i][k], b = first[k][j];
+                    first[i][j] |= a && b ? (a & b & (AT_FIRST | LEFT)) | ((a | b) & GROWING) : 0;
+                }
+    bool is = false;
     for (unsigned i = 0; i < n_rules; i++)
-        is = is || first[i][i];
+        is = is || first[i][i] & (AT_FIRST | GROWING);
     return is;
 }
 
@@ -305,27 +314,43 @@ static bool same(const struct goal *a, const struct goal *b)
     return a == b;
 }
 
-static void expand(struct set *s, const struct goal *g)
+// What has been expanded since the last character or token: coming back to it adds nothing.
+static const struct goal *met[STACKS * 8];
+static unsigned n_met;
+
+static bool met_before(const struct goal *g)
 {
-    if (overflow)
+    for (unsigned i = 0; i < n_met; i++)
+        if (same(met[i], g))
+            return true;
+    if (n_met == sizeof met / sizeof *met)
+        overflow = true;
+    else
+        met[n_met++] = g;
+    return overflow;
+}
+
+static void expand_on(struct set *s, const struct goal *g)
+{
+    if (overflow || met_before(g))
         return;
     const struct node *const x = g ? g->x : NULL;
     if (x && (x->kind == SEQUENCE || (x->kind == TEXT && g->done == x->n))) {
         const struct goal *then = g->then;
         for (unsigned i = x->kind == TEXT ? 0 : x->n; i--;)
             then = goal(x->part[i], 0, then);
-        expand(s, then);
+        expand_on(s, then);
     } else if (x && x->kind == CHOICE) {
         for (unsigned i = 0; i < x->n; i++)
-            expand(s, goal(x->part[i], 0, g->then));
+            expand_on(s, goal(x->part[i], 0, g->then));
     } else if (x && x->kind == RULE) {
-        expand(s, goal(rule[x->rule], 0, g->then));
+        expand_on(s, goal(rule[x->rule], 0, g->then));
     } else if (x && x->kind == REPEAT) {
         const bool more = (int)g->done < x->least || x->most < 0 || (int)g->done < x->most;
         if ((int)g->done >= x->least)
-            expand(s, g->then);
+            expand_on(s, g->then);
         if (more)
-            expand(s, goal(x->part[0], 0, goal(x, (int)g->done < x->least || x->most >= 0 ? g->done + 1 : g->done, g->then)));
+            expand_on(s, goal(x->part[0], 0, goal(x, (int)g->done < x->least || x->most >= 0 ? g->done + 1 : g->done, g->then)));
     } else {
         for (unsigned i = 0; i < s->n; i++)
             if (same(s->top[i], g))
@@ -335,6 +360,12 @@ static void expand(struct set *s, const struct goal *g)
         else
             s->top[s->n++] = g;
     }
+}
+
+static void expand(struct set *s, const struct goal *g)
+{
+    n_met = 0;
+    expand_on(s, g);
 }
 
 static bool matches(const struct goal *g, uint32_t c)
@@ -401,7 +432,7 @@ static bool feed(struct stand *s, struct piece t)
 
 static bool ends(const struct stand *s)
 {
-    for (unsigned i = 0; i < s->set.n; i++)
+    for (unsigned i = 0; i < s->set.n && !s->more; i++)
         if (!s->set.top[i])
             return true;
     return false;
@@ -525,7 +556,7 @@ static void one(void)
     spell_rules();
     const bool bad = left_recursive();
     struct grammar *const g = grammar_parse(text, text_len, &vocab, &fault);
-    if (!g != bad || (bad && fault.code != GRAMMAR_LEFT_RECURSION && fault.code != GRAMMAR_EMPTY_LOOP)) {
+    if (!g != bad || (bad && fault.code != GRAMMAR_LEFT_RECURSION)) {
         complain(g ? "not refused" : "refused", (uint32_t)fault.code);
     } else if (g) {
         struct trie *const t = trie_new(&vocab);
