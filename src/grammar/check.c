@@ -16,13 +16,15 @@ struct step {
 // Everything here is done without recursion, as a hostile grammar's rules may refer to each other in a chain of any length.
 struct check {
     struct grammar *g;
+    uint32_t *words;   // the arrays below, as one
     uint32_t *todo;    // [n_rules] rules to be followed up
-    uint32_t *left;    // [n_alts] elements of an alternative not yet known to be able to be empty
-    uint32_t *of;      // [n_alts] the alternative's rule
-    size_t *use;       // [n_rules + 1] where a rule's uses begin in used_in
-    uint32_t *used_in; // alternatives
     uint32_t *number;  // [n_rules] of the search, in the order of discovery, from 1; 0: not seen
     uint32_t *low;     // [n_rules] the least number that is reached from a rule and not in a component yet
+    uint32_t *use;     // [n_rules] an element that uses the rule, + 1; 0: none
+    uint32_t *next;    // [n_elements] another element that uses the same rule, + 1; 0: no more
+    uint32_t *alt;     // [n_elements] the alternative that an element is in
+    uint32_t *left;    // [n_alts] elements of an alternative not yet known to be able to be empty
+    uint32_t *of;      // [n_alts] the alternative's rule
     struct step *path; // [n_rules]
     size_t n_path, n_todo;
     uint32_t n_seen;
@@ -35,32 +37,25 @@ static bool blame(struct grammar_fault *fault, enum grammar_code code, const str
     return false;
 }
 
-// Lists the alternatives that each rule is used in, once a use, and counts each alternative's elements.
+// Lists the uses of each rule, and counts each alternative's elements.
 static bool note_uses(struct check *c, struct grammar_fault *fault)
 {
     const struct grammar *const g = c->g;
     for (uint32_t r = 0; r < g->n_rules; r++)
         for (size_t a = g->rule[r].first_alt; a < g->rule[r].first_alt + g->rule[r].n_alts; a++) {
             c->of[a] = r;
-            for (const struct element *e = &g->element[g->alt[a]]; e->type != ELEMENT_END; e++) {
+            for (uint32_t i = g->alt[a]; g->element[i].type != ELEMENT_END; i++) {
+                const struct element e = g->element[i];
                 c->left[a]++;
-                if (e->type != ELEMENT_RULE)
+                if (e.type != ELEMENT_RULE)
                     continue;
-                c->use[e->value + 1]++;
-                if (!g->rule[e->value].n_alts)
-                    return blame(fault, GRAMMAR_UNDEFINED, &g->rule[e->value]);
+                if (!g->rule[e.value].n_alts)
+                    return blame(fault, GRAMMAR_UNDEFINED, &g->rule[e.value]);
+                c->alt[i] = (uint32_t)a;
+                c->next[i] = c->use[e.value];
+                c->use[e.value] = i + 1;
             }
         }
-    for (size_t r = 0; r < g->n_rules; r++)
-        c->use[r + 1] += c->use[r];
-    for (uint32_t r = 0; r < g->n_rules; r++)
-        for (size_t a = g->rule[r].first_alt; a < g->rule[r].first_alt + g->rule[r].n_alts; a++)
-            for (const struct element *e = &g->element[g->alt[a]]; e->type != ELEMENT_END; e++)
-                if (e->type == ELEMENT_RULE)
-                    c->used_in[c->use[e->value]++] = (uint32_t)a;
-    for (size_t r = g->n_rules; r; r--)
-        c->use[r] = c->use[r - 1];
-    c->use[0] = 0;
     return true;
 }
 
@@ -81,9 +76,9 @@ static void find_empty(struct check *c)
                 mark_empty(c, r);
     while (c->n_todo) {
         const uint32_t r = c->todo[--c->n_todo];
-        for (size_t i = c->use[r]; i < c->use[r + 1]; i++)
-            if (!--c->left[c->used_in[i]])
-                mark_empty(c, c->of[c->used_in[i]]);
+        for (uint32_t i = c->use[r]; i; i = c->next[i - 1])
+            if (!--c->left[c->alt[i - 1]])
+                mark_empty(c, c->of[c->alt[i - 1]]);
     }
 }
 
@@ -168,26 +163,23 @@ static bool no_left_recursion(struct check *c, struct grammar_fault *fault)
 static bool allocate(struct check *c)
 {
     const struct grammar *const g = c->g;
-    c->todo = calloc(g->n_rules, sizeof *c->todo);
-    c->left = calloc(g->n_alts, sizeof *c->left);
-    c->of = calloc(g->n_alts, sizeof *c->of);
-    c->use = calloc(g->n_rules + 1, sizeof *c->use);
-    c->used_in = calloc(g->n_elements, sizeof *c->used_in);
-    c->number = calloc(g->n_rules, sizeof *c->number);
-    c->low = calloc(g->n_rules, sizeof *c->low);
-    c->path = calloc(g->n_rules, sizeof *c->path);
-    return c->todo && c->left && c->of && c->use && c->used_in && c->number && c->low && c->path;
+    uint32_t **const array[] = {&c->todo, &c->number, &c->low, &c->use, &c->next, &c->alt, &c->left, &c->of};
+    const size_t r = g->n_rules, e = g->n_elements, a = g->n_alts, n[] = {r, r, r, r, e, e, a, a};
+    c->words = calloc(4 * r + 2 * e + 2 * a, sizeof *c->words);
+    c->path = calloc(r, sizeof *c->path);
+    uint32_t *at = c->words;
+    for (size_t i = 0; at && i < sizeof n / sizeof *n; at += n[i++])
+        *array[i] = at;
+    return c->words && c->path;
 }
 
 bool rules_check(struct grammar *g, struct grammar_fault *fault)
 {
     struct check c = {.g = g};
-    assert(g->root < g->n_rules);
+    assert(g->start < g->n_elements);
     bool ok = allocate(&c);
     if (!ok)
         *fault = (struct grammar_fault){.code = GRAMMAR_MEMORY};
-    if (ok && !g->rule[g->root].n_alts)
-        ok = blame(fault, GRAMMAR_UNDEFINED, &g->rule[g->root]);
     ok = ok && note_uses(&c, fault);
     if (ok)
         find_empty(&c);
@@ -195,13 +187,7 @@ bool rules_check(struct grammar *g, struct grammar_fault *fault)
         c.first_only = !pass;
         ok = no_left_recursion(&c, fault);
     }
-    free(c.todo);
-    free(c.left);
-    free(c.of);
-    free(c.use);
-    free(c.used_in);
-    free(c.number);
-    free(c.low);
+    free(c.words);
     free(c.path);
     return ok;
 }

@@ -38,18 +38,12 @@ static const struct element *top_element(const struct dfa *d, uint32_t set, size
     return &d->stacks.g->element[stacks_top(&d->stacks, set, i).at];
 }
 
-static bool meets(const struct dfa *d, uint32_t class, uint32_t low, uint32_t high)
+// The characters that the i-th frame of a set waits for: none for a token.
+static const struct range *top_ranges(const struct dfa *d, uint32_t set, size_t i, size_t *n)
 {
-    size_t n;
-    const struct range *const range = class_ranges(d->stacks.g, class, &n);
-    return ranges_meet(range, n, low, high);
-}
-
-static bool covers(const struct dfa *d, uint32_t class, uint32_t low, uint32_t high)
-{
-    size_t n;
-    const struct range *const range = class_ranges(d->stacks.g, class, &n);
-    return ranges_cover(range, n, low, high);
+    const struct element *const e = top_element(d, set, i);
+    *n = 0;
+    return e->type == ELEMENT_CLASS ? class_ranges(d->stacks.g, e->value, n) : NULL;
 }
 
 // May a token end here? Inside a character, when some valid way of completing it fits; overlong forms are not valid.
@@ -64,8 +58,9 @@ static bool may_end(const struct dfa *d, const struct dfa_state *s)
     if (!low)
         low = s->more == 2 ? 1u << 11 : 1u << 16;
     for (size_t i = 0; i < stacks_count(&d->stacks, s->set); i++) {
-        const struct element *const e = top_element(d, s->set, i);
-        if (e->type == ELEMENT_CLASS && meets(d, e->value, low, high))
+        size_t n;
+        const struct range *const range = top_ranges(d, s->set, i, &n);
+        if (ranges_meet(range, n, low, high))
             return true;
     }
     return false;
@@ -140,21 +135,21 @@ static edge inside(struct dfa *d, struct dfa_state s)
 {
     const size_t count = stacks_count(&d->stacks, s.set);
     uint32_t low, high;
-    bool some = false, alike = s.value > (s.more == 1 ? 1 : 0);
+    bool alike = s.value > (s.more == 1 ? 1 : 0);
     if (s.value == ANY_VALUE)
         return to_edge(d, s);
     reach(&s, &low, &high);
     d->stacks.n_top = 0;
     for (size_t i = 0; i < count; i++) {
-        const struct element *const e = top_element(d, s.set, i);
-        if (e->type != ELEMENT_CLASS || !meets(d, e->value, low, high))
+        size_t n;
+        const struct range *const range = top_ranges(d, s.set, i, &n);
+        if (!ranges_meet(range, n, low, high))
             continue;
-        some = true;
-        alike = alike && covers(d, e->value, low, high);
+        alike = alike && ranges_cover(range, n, low, high);
         if (!stacks_pick(&d->stacks, stacks_top(&d->stacks, s.set, i)))
             return EDGE_BAD;
     }
-    if (!some)
+    if (!d->stacks.n_top)
         return EDGE_DEAD;
     if (alike) {
         s.set = stacks_picked(&d->stacks, false);

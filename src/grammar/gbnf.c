@@ -532,11 +532,15 @@ static bool read_grammar(struct gbnf *p)
     for (skip_space(p, true); p->at < p->end;)
         if (!read_rule(p))
             return false;
-    p->g->root = find_rule(p, "root", 4);
-    if (p->g->root == NO_RULE) {
+    const uint32_t root = find_rule(p, "root", 4);
+    uint32_t start = NO_RULE;
+    if (root == NO_RULE) {
         *p->fault = (struct grammar_fault){.code = GRAMMAR_NO_ROOT};
         return false;
     }
+    p->g->start = (uint32_t)p->g->n_elements;
+    if (!add_rule(p, p->text, 0, &start) || !push(p, ELEMENT_RULE, root) || !define(p, start, 0))
+        return false;
     if (rules_check(p->g, p->fault))
         return true;
     const struct grammar_fault f = *p->fault;

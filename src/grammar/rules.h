@@ -40,7 +40,8 @@ struct grammar {
     size_t n_alts, alt_cap;
     struct grammar_rule *rule; // [n_rules]
     size_t n_rules, rule_cap;
-    uint32_t root, n_components;
+    uint32_t start; // the element that stands for the rule root, alone in its alternative
+    uint32_t n_components;
     struct intern class;  // tidy ranges within 1..CHAR_MAX_VALUE, two words each
     uint64_t (*ascii)[2]; // [class.n] its characters below 128
     size_t ascii_cap;

@@ -344,29 +344,15 @@ static uint32_t gather(struct stacks *s, bool end)
     return stacks_picked(s, end);
 }
 
-static void begin(struct stacks *s)
-{
-    s->n_top = s->n_call = 0;
-    s->round++;
-}
-
-// The expanded set, when all has been entered.
-static uint32_t finish(struct stacks *s, bool entered, bool end)
-{
-    const bool ok = expand_calls(s) && entered;
-    const uint32_t set = ok ? gather(s, end) : STACKS_BAD;
-    if (set != STACKS_BAD)
-        s->expanded[set] = set;
-    return set;
-}
-
 static bool expand_set(struct stacks *s, uint32_t set)
 {
     bool end;
-    begin(s);
-    const bool entered = enter_set(s, set, &end);
-    const uint32_t to = finish(s, entered, end); // which may move the array
-    s->expanded[set] = to;
+    s->n_top = s->n_call = 0;
+    s->round++;
+    const bool entered = enter_set(s, set, &end), ok = expand_calls(s) && entered;
+    const uint32_t to = ok ? gather(s, end) : STACKS_BAD;
+    if (to != STACKS_BAD)
+        s->expanded[set] = s->expanded[to] = to;
     return to != STACKS_BAD;
 }
 
@@ -404,10 +390,8 @@ static uint32_t expand(struct stacks *s, uint32_t set)
 uint32_t stacks_start(struct stacks *s)
 {
     static const uint32_t end[] = {1};
-    const uint32_t root = s->g->root, below = add(s, end, 1);
-    begin(s);
-    const bool entered = below != STACKS_BAD && call_rule(s, root, below);
-    return finish(s, entered, s->g->rule[root].empty);
+    const uint32_t below = add(s, end, 1);
+    return below == STACKS_BAD ? STACKS_BAD : expand(s, single(s, s->g->start, below));
 }
 
 uint32_t stacks_after(struct stacks *s)

@@ -55,61 +55,42 @@ static int by_text(const void *a, const void *b)
     return x->id < y->id ? -1 : 1;
 }
 
-struct key {
-    uint64_t head;
-    uint32_t at; // in the list to sort
-};
-
 // Sorts by head, byte by byte from the last; equal heads stay in order. to has room for n as well. Returns the array with the result.
-static struct key *by_head(struct key *key, struct key *to, size_t n)
+static struct entry *by_head(struct entry *entry, struct entry *to, size_t n)
 {
     for (unsigned shift = 0; shift < 64; shift += 8) {
         size_t start[257] = {0};
         for (size_t i = 0; i < n; i++)
-            start[1 + (key[i].head >> shift & 0xff)]++;
+            start[1 + (entry[i].head >> shift & 0xff)]++;
         for (unsigned b = 0; b < 256; b++)
             start[b + 1] += start[b];
         for (size_t i = 0; i < n; i++)
-            to[start[key[i].head >> shift & 0xff]++] = key[i];
-        struct key *const from = key;
-        key = to;
+            to[start[entry[i].head >> shift & 0xff]++] = entry[i];
+        struct entry *const from = entry;
+        entry = to;
         to = from;
     }
-    return key;
+    return entry;
 }
 
-// By text, then id, the order in which they come. By head first, which tells most apart.
-static bool sort(struct entry **entry, size_t n)
+// By text, then id, the order in which they come. By head first, which tells most apart. entry has room for 2 n.
+static struct entry *sort_entries(struct entry *entry, size_t n)
 {
-    struct entry *const sorted = calloc(n + 1, sizeof *sorted);
-    struct key *const room = malloc((2 * n + 1) * sizeof *room);
-    const bool ok = sorted && room;
-    for (uint32_t i = 0; ok && i < n; i++)
-        room[i] = (struct key){(*entry)[i].head, i};
-    const struct key *const key = ok ? by_head(room, room + n, n) : NULL;
-    for (size_t i = 0; ok && i < n; i++)
-        sorted[i] = (*entry)[key[i].at];
-    for (size_t i = 0, run; ok && i < n; i += run) {
-        for (run = 1; i + run < n && sorted[i + run].head == sorted[i].head; run++)
+    entry = by_head(entry, entry + n, n);
+    for (size_t i = 0, run; i < n; i += run) {
+        for (run = 1; i + run < n && entry[i + run].head == entry[i].head; run++)
             ;
         if (run > 1)
-            qsort(sorted + i, run, sizeof *sorted, by_text);
+            qsort(entry + i, run, sizeof *entry, by_text);
     }
-    free(room);
-    if (!ok) {
-        free(sorted);
-        return false;
-    }
-    free(*entry);
-    *entry = sorted;
-    return true;
+    return entry;
 }
 
 // Lists the tokens with a text, and those that end a generation.
 static bool list_tokens(struct trie *t, struct entry **entry)
 {
     const struct vocab *const v = t->v;
-    *entry = calloc(v->n + 1, sizeof **entry);
+    *entry = calloc(2 * v->n + 1, sizeof **entry);
     t->token = calloc(v->n + 1, sizeof *t->token);
     t->end = calloc(v->n + 1, sizeof *t->end);
     if (!*entry || !t->token || !t->end)
@@ -194,7 +175,7 @@ struct trie *trie_new(const struct vocab *v)
         t->depth = entry[i].text.len > t->depth ? entry[i].text.len : t->depth;
     if (ok) {
         path = calloc(t->depth + 1, sizeof *path);
-        ok = path && sort(&entry, t->n_tokens) && t->depth < 1 << 24 && build(t, entry, path);
+        ok = path && t->depth < 1 << 24 && build(t, sort_entries(entry, t->n_tokens), path);
     }
     free(path);
     free(entry);

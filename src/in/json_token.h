@@ -5,7 +5,7 @@
 
 #include "in/input.h"
 #include "in/sparse.h"
-#include "vocab/lookup.h"
+#include "vocab/vocab.h"
 
 // Field names are those of llama-server (its README; server-task.cpp), OpenAI's API reference, vLLM (protocol.py), SGLang
 // (meta_info) and Ollama (api/types.go).

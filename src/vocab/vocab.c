@@ -73,7 +73,7 @@ bool vocab_ends(const struct vocab *v, uint32_t id)
     return id < v->n && v->flags[id] & VOCAB_EOG;
 }
 
-bool vocab_says(const struct vocab *v, uint32_t id, const void *text, size_t len)
+static bool says(const struct vocab *v, uint32_t id, const void *text, size_t len)
 {
     const struct piece t = vocab_text(v, id);
     return t.len == len && (!len || !memcmp(t.p, text, len));
@@ -82,7 +82,7 @@ bool vocab_says(const struct vocab *v, uint32_t id, const void *text, size_t len
 uint32_t vocab_find(const struct vocab *v, const void *text, size_t len)
 {
     for (uint32_t id = 0; id < v->n; id++)
-        if (vocab_says(v, id, text, len))
+        if (says(v, id, text, len))
             return id;
     return VOCAB_NONE;
 }
@@ -93,7 +93,7 @@ uint32_t vocab_find_only(const struct vocab *v, const void *text, size_t len, ui
     *other = VOCAB_NONE;
     for (uint32_t id = 0; id < v->n; id++) {
         uint32_t *const kind = &found[!!(v->flags[id] & VOCAB_BYTE)];
-        if (!vocab_says(v, id, text, len))
+        if (!says(v, id, text, len))
             continue;
         if (*kind == VOCAB_NONE)
             *kind = id;
@@ -101,4 +101,51 @@ uint32_t vocab_find_only(const struct vocab *v, const void *text, size_t len, ui
             *other = id;
     }
     return found[found[0] == VOCAB_NONE];
+}
+
+static uint32_t find_text(const struct lookup *l, uint32_t hash, const void *text, size_t len, size_t *at)
+{
+    size_t id;
+    for (*at = hash; (id = hash_next(&l->ids, hash, at)) != HASH_NONE;)
+        if (says(l->vocab, (uint32_t)id, text, len))
+            return (uint32_t)id;
+    return VOCAB_NONE;
+}
+
+static bool take_in(struct lookup *l, uint32_t id)
+{
+    const struct piece t = vocab_text(l->vocab, id);
+    const unsigned char *const flags = l->vocab->flags;
+    const uint32_t hash = hash_bytes(t.p, t.len);
+    size_t at;
+    const uint32_t there = find_text(l, hash, t.p, t.len, &at);
+    if (there == VOCAB_NONE)
+        return hash_add_at(&l->ids, hash, id, at);
+    if (flags[there] & VOCAB_BYTE && !(flags[id] & VOCAB_BYTE))
+        hash_renumber(&l->ids, hash, there, id);
+    return true;
+}
+
+bool lookup_build(struct lookup *l, const struct vocab *v)
+{
+    bool ok = true;
+    *l = (struct lookup){.vocab = v};
+    for (uint32_t id = 0; ok && id < v->n; id++)
+        ok = take_in(l, id);
+    if (!ok)
+        lookup_free(l);
+    return ok;
+}
+
+void lookup_free(struct lookup *l)
+{
+    hash_free(&l->ids);
+    l->vocab = NULL;
+}
+
+uint32_t lookup_find(const struct lookup *l, const void *text, size_t len)
+{
+    size_t at;
+    assert(l->vocab);
+    return find_text(l, hash_bytes(text, len), text, len, &at);
 }

@@ -3,9 +3,7 @@
 #ifndef SAMPL_VOCAB_VOCAB_H
 #define SAMPL_VOCAB_VOCAB_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "base/hash.h"
 
 #define VOCAB_NONE UINT32_MAX // no such token
 
@@ -56,13 +54,24 @@ struct piece vocab_output(const struct vocab *v, uint32_t id);
 
 bool vocab_ends(const struct vocab *v, uint32_t id); // does it end a generation?
 
-bool vocab_says(const struct vocab *v, uint32_t id, const void *text, size_t len); // is it a token's text?
-
 // The first token with just this text, or VOCAB_NONE. O(n).
 uint32_t vocab_find(const struct vocab *v, const void *text, size_t len);
 
 // The token with just this text, one that is not a VOCAB_BYTE if there is one, or VOCAB_NONE; *other is the next such token, or
 // VOCAB_NONE if it is the only one. O(n).
 uint32_t vocab_find_only(const struct vocab *v, const void *text, size_t len, uint32_t *other);
+
+// The same for those who look up many: a table of the texts.
+struct lookup {
+    const struct vocab *vocab; // NULL: not built
+    struct hash_table ids;     // one for each text
+};
+
+// Takes in every text of v, which must outlive l and stay as it is. False, and nothing built, when memory is short.
+bool lookup_build(struct lookup *l, const struct vocab *v);
+void lookup_free(struct lookup *l); // also of a zeroed struct
+
+// The token that vocab_find_only finds.
+uint32_t lookup_find(const struct lookup *l, const void *text, size_t len);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Tokens by text against vocab_find_only, in random vocabularies with many equal texts.
-#include "vocab/lookup.h"
+#include "vocab/vocab.h"
 
 #include <stdio.h>
 #include <stdlib.h>
