@@ -22,7 +22,7 @@
 
 enum cand_order {
     CAND_BY_ID,    // rising ids
-    CAND_SORTED,   // by rank, as far as the samplers since the sort kept it: "sorted" in samplers.md
+    CAND_SORTED,   // by rank, as far as the samplers since the sort kept it: "sorted" in sampl-samplers(7)
     CAND_UNSORTED, // neither
 };
 
@@ -153,7 +153,7 @@ struct fault cand_mask_all_but_max(struct cand *c);
 // is masked or a sampler drove the largest logit out of range.
 struct fault cand_exp(struct cand *c);
 
-// samplers.md's softmax: a list, sorted first if asked; cand_exp; then p /= sum, the sum taken in f32 in list order.
+// The softmax of sampl-samplers(7): a list, sorted first if asked; cand_exp; then p /= sum, the sum taken in f32 in list order.
 struct fault cand_softmax(struct cand *c, bool sort);
 
 // The logits in the row's order, for an onlooker: logit[0..n_row), -inf for what is gone or masked.
