@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The inner loops, behind one table of functions per SIMD tier. The scalar table is the definition: every other tier returns the same
 // bits for every input (tests/unit/kern_check.c compares them). Kernels allocate nothing, read no more than n elements, and take
-// data of any alignment.
+// data of any alignment; where n is 0 an array may be null.
 #ifndef SAMPL_KERN_KERN_H
 #define SAMPL_KERN_KERN_H
 
@@ -19,7 +19,7 @@ static inline size_t dtype_size(enum dtype t)
 #define KERN_BLOCK 256 // elements that share one maximum in a row's index
 
 // Where a sum is said to be taken in order, the result is what adding one element after the other gives, each addition rounded to
-// nearest; a tier may reach those bits by any route.
+// nearest; a tier may come to the same bits in another way (see ordered.h).
 struct kern {
     const char *name; // of the tier: "scalar", "avx2", ...
 
@@ -67,7 +67,7 @@ struct kern {
     void (*mask_below)(float *x, size_t n, float floor);
 
     // q[i] = p[i] + w[1] * (p[i-1] + p[i+1]) + w[2] * (p[i-2] + p[i+2]) + ... + w[reach-1] * (...), in this order, in f64. p is readable,
-    // and 0 where there is no rank, from p[-(reach-1)] to p[n-1 + reach-1].
+    // and 0 where there is no rank, from p[-(reach-1)] to p[n-1 + reach-1]; reach > 0.
     void (*blur)(double *q, const double *p, size_t n, const double *w, size_t reach);
 
     // The Gumbel noise of gumbel.h. x[i] = logit[i] + temp * noise(word(s + id[i])), rounded to f16; -inf where logit[i] is -inf.

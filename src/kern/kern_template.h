@@ -375,7 +375,7 @@ static size_t row_count(const float *x, size_t n, float floor)
 }
 
 // kern.h's blur of `vectors` (1 or 4) vectors side by side.
-static inline void blur_vectors(double *q, const double *p, const double *w, size_t reach, size_t vectors)
+ALWAYS_INLINE void blur_vectors(double *q, const double *p, const double *w, size_t reach, size_t vectors)
 {
     vf64 sum[4];
     UNROLL
