@@ -20,13 +20,14 @@ struct check {
     uint32_t *todo;    // [n_rules] rules to be followed up
     uint32_t *number;  // [n_rules] of the search, in the order of discovery, from 1; 0: not seen
     uint32_t *low;     // [n_rules] the least number that is reached from a rule and not in a component yet
+    uint32_t *order;   // [n_rules] rules by component
     uint32_t *use;     // [n_rules] an element that uses the rule, + 1; 0: none
     uint32_t *next;    // [n_elements] another element that uses the same rule, + 1; 0: no more
     uint32_t *alt;     // [n_elements] the alternative that an element is in
     uint32_t *left;    // [n_alts] elements of an alternative not yet known to be able to be empty
     uint32_t *of;      // [n_alts] the alternative's rule
     struct step *path; // [n_rules]
-    size_t n_path, n_todo;
+    size_t n_path, n_todo, n_order;
     uint32_t n_seen;
     bool first_only; // follow only what an alternative begins with
 };
@@ -128,8 +129,11 @@ static void find_components(struct check *c, uint32_t start)
             lower(c, c->number[e->value]);
         } else if (!e) {
             if (c->low[rule] == c->number[rule]) {
-                while (g->rule[rule].component == NO_COMPONENT)
-                    g->rule[c->todo[--c->n_todo]].component = g->n_components;
+                while (g->rule[rule].component == NO_COMPONENT) {
+                    const uint32_t member = c->todo[--c->n_todo];
+                    g->rule[member].component = g->n_components;
+                    c->order[c->n_order++] = member;
+                }
                 g->n_components++;
             }
             if (--c->n_path)
@@ -143,6 +147,7 @@ static bool no_left_recursion(struct check *c, struct grammar_fault *fault)
 {
     struct grammar *const g = c->g;
     g->n_components = c->n_seen = 0;
+    c->n_order = 0;
     for (uint32_t r = 0; r < g->n_rules; r++) {
         g->rule[r].component = NO_COMPONENT;
         c->number[r] = 0;
@@ -160,12 +165,46 @@ static bool no_left_recursion(struct check *c, struct grammar_fault *fault)
     return true;
 }
 
+// Does a rule begin with a terminal, by way of rules that are known to?
+static bool shows_terminal(const struct check *c, const struct grammar_rule *r, const uint32_t *shows)
+{
+    const struct grammar *const g = c->g;
+    for (size_t a = r->first_alt; a < r->first_alt + r->n_alts; a++)
+        for (const struct element *e = &g->element[g->alt[a]]; e->type != ELEMENT_END; e++) {
+            if (e->type != ELEMENT_RULE || shows[e->value])
+                return true;
+            if (!g->rule[e->value].empty)
+                break;
+        }
+    return false;
+}
+
+// A rule that only ever comes to itself matches nothing: it has no way to begin.
+static bool all_begin(struct check *c, struct grammar_fault *fault)
+{
+    const struct grammar_rule *const rule = c->g->rule;
+    uint32_t *const shows = c->number;
+    memset(shows, 0, c->g->n_rules * sizeof *shows);
+    for (size_t i = 0, end; i < c->n_order; i = end) {
+        bool some = false;
+        for (end = i; end < c->n_order && rule[c->order[end]].component == rule[c->order[i]].component; end++)
+            some = some || shows_terminal(c, &rule[c->order[end]], shows);
+        for (size_t k = i; k < end; k++) {
+            const struct grammar_rule *const r = &rule[c->order[k]];
+            shows[c->order[k]] = some;
+            if (!some && !r->empty && r->n_alts)
+                return blame(fault, GRAMMAR_LEFT_RECURSION, r);
+        }
+    }
+    return true;
+}
+
 static bool allocate(struct check *c)
 {
     const struct grammar *const g = c->g;
-    uint32_t **const array[] = {&c->todo, &c->number, &c->low, &c->use, &c->next, &c->alt, &c->left, &c->of};
-    const size_t r = g->n_rules, e = g->n_elements, a = g->n_alts, n[] = {r, r, r, r, e, e, a, a};
-    c->words = calloc(4 * r + 2 * e + 2 * a, sizeof *c->words);
+    uint32_t **const array[] = {&c->todo, &c->number, &c->low, &c->order, &c->use, &c->next, &c->alt, &c->left, &c->of};
+    const size_t r = g->n_rules, e = g->n_elements, a = g->n_alts, n[] = {r, r, r, r, r, e, e, a, a};
+    c->words = calloc(5 * r + 2 * e + 2 * a, sizeof *c->words);
     c->path = calloc(r, sizeof *c->path);
     uint32_t *at = c->words;
     for (size_t i = 0; at && i < sizeof n / sizeof *n; at += n[i++])
@@ -187,6 +226,7 @@ bool rules_check(struct grammar *g, struct grammar_fault *fault)
         c.first_only = !pass;
         ok = no_left_recursion(&c, fault);
     }
+    ok = ok && all_begin(&c, fault);
     free(c.words);
     free(c.path);
     return ok;

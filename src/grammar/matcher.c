@@ -38,6 +38,7 @@ static struct fault fault_of(const struct matcher *m)
 static bool begin(struct matcher *m)
 {
     const edge e = dfa_between(&m->dfa, stacks_start(&m->dfa.stacks));
+    assert(e != EDGE_DEAD); // as rules_check has seen to
     m->start = m->state = edge_state(e);
     return e != EDGE_BAD;
 }

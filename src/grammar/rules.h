@@ -66,8 +66,8 @@ static inline bool class_has(const struct grammar *g, uint32_t class, uint32_t c
 }
 
 // Finds out what the rules say of that; every rule of the grammar is there. False and code, name, len of *fault when one is not defined
-// or left-recursive: when it can begin with itself, so that stacks would grow without end. A rule may end with itself after what can be
-// empty, as a repetition of what can be empty does: that adds nothing to a stack.
+// or left-recursive: when it can begin with itself, so that stacks would grow without end, or only with itself. A rule may end with itself
+// after what can be empty, as a repetition of what can be empty does: that adds nothing to a stack.
 bool rules_check(struct grammar *g, struct grammar_fault *fault);
 
 #endif

@@ -201,7 +201,8 @@ static void spell_rules(void)
     }
 }
 
-// Is it left-recursive? Yes when a rule comes back to itself by what alternatives begin with, or in any way that leaves something behind.
+// Is it left-recursive? Yes when a rule comes back to itself by what alternatives begin with, or in any way that leaves something behind,
+// or has no other way to begin.
 
 enum way {
     AT_FIRST = 1, // by what it begins with
@@ -249,8 +250,24 @@ static void find_first(const struct node *x, unsigned how, unsigned *f)
     }
 }
 
+static bool begins[RULES];
+
+static bool can_begin(const struct node *x)
+{
+    if (x->kind != RULE && x->kind != SEQUENCE && x->kind != CHOICE && x->kind != REPEAT)
+        return x->kind != TEXT || x->n;
+    bool any = x->kind == RULE && begins[x->rule];
+    for (unsigned i = 0; i < x->n && x->part[i] && !(x->kind == REPEAT && !x->most); i++) {
+        any = any || can_begin(x->part[i]);
+        if (x->kind == SEQUENCE && !can_be_empty(x->part[i]))
+            break;
+    }
+    return any;
+}
+
 static bool left_recursive(void)
 {
+    memset(begins, 0, sizeof begins);
     memset(empty, 0, sizeof empty);
     memset(first, 0, sizeof first);
     for (unsigned round = 0; round <= n_rules; round++)
@@ -265,9 +282,12 @@ static bool left_recursive(void)
                     const unsigned a = first[i][k], b = first[k][j];
                     first[i][j] |= a && b ? (a & b & (AT_FIRST | LEFT)) | ((a | b) & GROWING) : 0;
                 }
+    for (unsigned round = 0; round <= n_rules; round++)
+        for (unsigned i = 0; i < n_rules; i++)
+            begins[i] = begins[i] || can_begin(rule[i]);
     bool is = false;
     for (unsigned i = 0; i < n_rules; i++)
-        is = is || first[i][i] & (AT_FIRST | GROWING);
+        is = is || first[i][i] & (AT_FIRST | GROWING) || !(begins[i] || empty[i]);
     return is;
 }
 
