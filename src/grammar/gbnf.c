@@ -346,7 +346,7 @@ static bool read_literal(struct gbnf *p)
 static bool read_range(struct gbnf *p)
 {
     const char *const start = p->at;
-    uint32_t first, last;
+    uint32_t first = 0, last;
     if (!read_char(p, &first))
         return false;
     last = first;

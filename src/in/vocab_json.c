@@ -38,7 +38,8 @@ static const cJSON *part(const cJSON *object, const char *name)
 
 static bool is(const cJSON *value, const char *text)
 {
-    return cJSON_IsString(value) && !strcmp(value->valuestring, text);
+    const char *const string = cJSON_GetStringValue(value);
+    return string && !strcmp(string, text);
 }
 
 // A token. Those of added_tokens may replace others.

@@ -123,7 +123,9 @@ static bool take_recommendations(struct draft *d, const struct args *a, const ch
 static bool take_biases(struct draft *d, const struct args *a, struct err *e)
 {
     struct bias *const bias = malloc((a->biases.n + 1) * sizeof *bias);
-    bool ok = bias || err_from_fault(e, fault_memory());
+    bool ok = true;
+    if (!bias)
+        return err_from_fault(e, fault_memory());
     for (size_t i = 0; ok && i < a->biases.n; i++) {
         struct bias_typed typed;
         ok = value_bias("logit-bias", a->biases.word[i], &typed, e) &&
@@ -162,20 +164,25 @@ static bool read_sequences(const struct words *words, struct breaker *sequence, 
     return true;
 }
 
+// The lists have room for what was given.
+static bool read_breakers(struct draft *d, const struct args *a, struct piece *text, struct breaker *sequence, struct err *e)
+{
+    const bool ok = read_texts(&a->breaker_texts, text, e) && read_sequences(&a->breaker_ids, sequence, e) &&
+                    draft_breakers(d, text, a->breaker_texts.n, sequence, a->breaker_ids.n, e);
+    for (size_t i = 0; i < a->breaker_texts.n; i++)
+        free((void *)(uintptr_t)text[i].p);
+    for (size_t i = 0; i < a->breaker_ids.n; i++)
+        free((void *)(uintptr_t)sequence[i].ids);
+    return ok;
+}
+
 static bool take_breakers(struct draft *d, const struct args *a, struct err *e)
 {
-    const size_t n_texts = a->breaker_texts.n, n_sequences = a->breaker_ids.n;
     if (!args_given(a, "dry-sequence-breaker") && !args_given(a, "dry-breaker-tokens"))
         return draft_default_breakers(d, e);
-    struct piece *const text = calloc(n_texts + 1, sizeof *text);
-    struct breaker *const sequence = calloc(n_sequences + 1, sizeof *sequence);
-    bool ok = (text && sequence) || err_from_fault(e, fault_memory());
-    ok = ok && read_texts(&a->breaker_texts, text, e) && read_sequences(&a->breaker_ids, sequence, e) &&
-         draft_breakers(d, text, n_texts, sequence, n_sequences, e);
-    for (size_t i = 0; text && i < n_texts; i++)
-        free((void *)(uintptr_t)text[i].p);
-    for (size_t i = 0; sequence && i < n_sequences; i++)
-        free((void *)(uintptr_t)sequence[i].ids);
+    struct piece *const text = calloc(a->breaker_texts.n + 1, sizeof *text);
+    struct breaker *const sequence = calloc(a->breaker_ids.n + 1, sizeof *sequence);
+    const bool ok = text && sequence ? read_breakers(d, a, text, sequence, e) : err_from_fault(e, fault_memory());
     free(text);
     free(sequence);
     return ok;

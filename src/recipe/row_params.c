@@ -215,8 +215,10 @@ static bool read_breakers(const cJSON *item, struct change *ch, struct err *e)
     if (!cJSON_IsArray(item) || !item->child)
         return wrong(item, "a list of texts", e);
     struct piece *const piece = calloc((size_t)cJSON_GetArraySize(item), sizeof *piece);
-    bool ok = piece || err_from_fault(e, fault_memory());
+    bool ok = true;
     size_t n = 0;
+    if (!piece)
+        return err_from_fault(e, fault_memory());
     for (text = item->child; ok && text; text = text->next) {
         const char *const s = cJSON_GetStringValue(text);
         if (!s)

@@ -53,8 +53,10 @@ bool run_serial(struct worker *w, struct input *in, struct sink *sink, const str
 {
     struct result *const res = calloc(w->job->n_variants, sizeof *res);
     struct input_row row = {0};
-    bool ok = res || err_from_fault(e, fault_memory()), end = false;
-    if (ok && first) {
+    bool ok = true, end = false;
+    if (!res)
+        return err_from_fault(e, fault_memory());
+    if (first) {
         worker_row(w, first, bad, res);
         ok = sink_take(sink, first, res, e);
     }
@@ -70,7 +72,7 @@ bool run_serial(struct worker *w, struct input *in, struct sink *sink, const str
             ok = sink_take(sink, &row, res, e);
         }
     }
-    for (size_t i = 0; res && i < w->job->n_variants; i++)
+    for (size_t i = 0; i < w->job->n_variants; i++)
         result_free(&res[i]);
     free(res);
     return ok;

@@ -46,6 +46,7 @@ struct link {
     size_t index; // of the stage
     const struct sampler *sampler;
     void *state; // NULL when the sampler has none
+    bool fresh;  // made, not taken over
 };
 
 struct chain {
@@ -113,6 +114,7 @@ static struct link *make_links(struct chain *ch, const struct stage *stage, size
         struct link *const l = &link[*made];
         *l = (struct link){i, stage[i].sampler, NULL};
         if (!take_link(old, n_old, l->sampler, l)) {
+            l->fresh = true;
             if (l->sampler->size && !(l->state = calloc(1, l->sampler->size)))
                 break;
             reset(l, stage, ch->seed);
@@ -164,7 +166,7 @@ void chain_free(struct chain *ch)
 {
     if (!ch)
         return;
-    for (size_t i = 0; i < ch->n_links; i++)
+    for (size_t i = 0; ch->link && i < ch->n_links; i++)
         link_free(&ch->link[i]);
     free(ch->link);
     history_free(&ch->history);
@@ -207,38 +209,38 @@ static bool same_links(const struct chain *ch, const struct stage *stage, size_t
     return at == ch->n;
 }
 
+// Makes the links for other stages. False, and nothing has changed, when memory is short.
+static bool relink(struct chain *ch, const struct stage *stage, size_t n)
+{
+    struct link *const old = malloc((ch->n_links + 1) * sizeof *old);
+    size_t made = 0;
+    if (!old)
+        return false;
+    memcpy(old, ch->link, ch->n_links * sizeof *old);
+    struct link *const link = make_links(ch, stage, n, old, ch->n_links, &made);
+    const bool ok = link && made == count_enabled(stage, n);
+    for (size_t i = 0; link && !ok && i < made; i++)
+        if (link[i].fresh)
+            link_free(&link[i]);
+    if (ok) {
+        ch->n = made;
+        for (size_t i = 0; i < ch->n_links; i++)
+            if (old[i].sampler && old[i].state)
+                link[made++] = old[i];
+        ch->n_links = made;
+    }
+    free(ok ? ch->link : link);
+    free(old);
+    if (ok)
+        ch->link = link;
+    return ok;
+}
+
 struct fault chain_change(struct chain *ch, const struct stage *stage, size_t n)
 {
     assert(ch->remembers && n && stage[n - 1].sampler->selector);
-    if (!same_links(ch, stage, n)) {
-        struct link *const old = malloc((ch->n_links + 1) * sizeof *old);
-        size_t made = 0;
-        if (old)
-            memcpy(old, ch->link, ch->n_links * sizeof *old);
-        struct link *const link = old ? make_links(ch, stage, n, old, ch->n_links, &made) : NULL;
-        const bool ok = link && made == count_enabled(stage, n);
-        if (ok) {
-            ch->n = made;
-            for (size_t i = 0; i < ch->n_links; i++)
-                if (old[i].sampler && old[i].state)
-                    link[made++] = old[i];
-            free(ch->link);
-            ch->link = link;
-            ch->n_links = made;
-        } else {
-            for (size_t i = 0; i < made; i++) { // states that were taken over stay with their owner
-                bool taken = false;
-                for (size_t k = 0; k < ch->n_links; k++)
-                    taken = taken || ch->link[k].state == link[i].state;
-                if (!taken)
-                    link_free(&link[i]);
-            }
-            free(link);
-        }
-        free(old);
-        if (!ok)
-            return fault_memory();
-    }
+    if (!same_links(ch, stage, n) && !relink(ch, stage, n))
+        return fault_memory();
     ch->stage = stage;
     return fault_none();
 }
