@@ -21,13 +21,14 @@ size_t utf8_encode(unsigned char to[4], uint32_t point)
 size_t json_escape(char to[JSON_CHARACTER], const unsigned char *p, size_t len, size_t *taken)
 {
     static const char names[] = "\n\r\t\\\"", letters[] = "nrt\\\"", digits[] = "0123456789abcdef";
+    static const char unknown[3] = {'\xef', '\xbf', '\xbd'}, code[4] = {'\\', 'u', '0', '0'};
     uint32_t c;
     const size_t n = utf8_decode(p, len, &c);
     const char *const name = *p ? strchr(names, *p) : NULL;
     *taken = n ? n : 1;
     if (!n) {
-        memcpy(to, "\xef\xbf\xbd", 3);
-        return 3;
+        memcpy(to, unknown, sizeof unknown);
+        return sizeof unknown;
     }
     if (name) {
         to[0] = '\\';
@@ -35,7 +36,7 @@ size_t json_escape(char to[JSON_CHARACTER], const unsigned char *p, size_t len, 
         return 2;
     }
     if (c < 0x20 || c == 0x7f) {
-        memcpy(to, "\\u00", 4);
+        memcpy(to, code, sizeof code);
         to[4] = digits[c >> 4];
         to[5] = digits[c & 15];
         return 6;

@@ -5,6 +5,7 @@
 #include "in/matrix.h"
 #include "json/json.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -123,6 +124,7 @@ static bool no_tensor(const cJSON *root, const char *name, struct err *e)
 static bool choose_tensor(const cJSON *root, const char *name, const cJSON **tensor, struct matrix *m, struct err *e)
 {
     struct matrix other;
+    assert(root);
     *tensor = name ? find_tensor(root->child, name) : root->child;
     if (name && *tensor && find_tensor((*tensor)->next, name))
         return err_set(e, STATUS_DATA, "the header holds tensor '%.*s' more than once", SHOWN(name));

@@ -117,8 +117,8 @@ static bool take_prompt(struct json_reply *reply, const cJSON *tokens, enum toke
 // A position's list of tokens if it is one of this shape and not empty, or NULL.
 static const cJSON *list_of(const cJSON *list, enum token_shape shape)
 {
-    const bool good = shape == TOKEN_TEXT || shape == TOKEN_ID ? cJSON_IsObject(list) : cJSON_IsArray(list);
-    return good && list->child ? list : NULL;
+    const int type = shape == TOKEN_TEXT || shape == TOKEN_ID ? cJSON_Object : cJSON_Array;
+    return list && list->type & type && list->child ? list : NULL;
 }
 
 // The list within a record: llama-server's, old and new, OpenAI's and Ollama's.

@@ -38,8 +38,7 @@ static const cJSON *part(const cJSON *object, const char *name)
 
 static bool is(const cJSON *value, const char *text)
 {
-    const char *const string = cJSON_GetStringValue(value);
-    return string && !strcmp(string, text);
+    return value && cJSON_IsString(value) && !strcmp(value->valuestring, text);
 }
 
 // A token. Those of added_tokens may replace others.

@@ -112,7 +112,7 @@ static void put_message(FILE *f, const char *text)
 {
     char plain[sizeof(struct err)];
     size_t n = 0;
-    for (; text[n] && n < sizeof plain; n++)
+    for (; n < sizeof plain && text[n]; n++)
         plain[n] = text[n] >= ' ' && text[n] <= '~' ? text[n] : '?';
     text_put_json(f, (struct piece){(const unsigned char *)plain, n});
 }

@@ -111,8 +111,9 @@ void text_put_json(FILE *f, struct piece text)
 {
     putc('"', f);
     for (size_t taken; text.len; text = behind(text, taken)) {
-        char c[JSON_CHARACTER];
-        fwrite(c, 1, json_escape(c, text.p, text.len, &taken), f);
+        char c[JSON_CHARACTER] = {0};
+        const size_t n = json_escape(c, text.p, text.len, &taken);
+        fwrite(c, 1, n, f);
     }
     putc('"', f);
 }
