@@ -59,7 +59,7 @@ complete -c sampl -l dry-sequence-breaker -x -d 'add a text that DRY does not ma
 complete -c sampl -l dry-breaker-tokens -r -d 'add a breaker given as ids, 1,2,3 or @FILE, in place of the default texts'
 complete -c sampl -l grammar -x -d 'let only tokens through that fit a grammar in llama.cpp\'s notation; needs --vocab'
 complete -c sampl -l grammar-file -r -d 'the same, from a file'
-complete -c sampl -l json-schema -s j -x -d 'let only JSON through that satisfies a schema; {} is any object; needs --vocab'
+complete -c sampl -l json-schema -s j -x -d 'let only JSON through that satisfies a schema; {} is any value; needs --vocab'
 complete -c sampl -l json-schema-file -o jf -r -d 'the same, from a file'
 complete -c sampl -l backend-sampling -o bs -d 'no effect, as there is no backend'
 complete -c sampl -l emit -x -a 'ids score text probs logprobs logits' -d 'what to print for each row: the id, the score of the --accept token, the token\'s text, or a whole distribution'

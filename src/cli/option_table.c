@@ -65,7 +65,7 @@ static const struct option_row table[] = {
      .help = "let only tokens through that fit a grammar in llama.cpp's notation; needs --vocab"},
     {"grammar-file", .metavar = "FILE", CHAIN, GRAMMAR(GRAMMAR_FILE), .help = "the same, from a file"},
     {"json-schema", .brief = "j", .metavar = "SCHEMA", CHAIN, GRAMMAR(GRAMMAR_SCHEMA),
-     .help = "let only JSON through that satisfies a schema; {} is any object; needs --vocab"},
+     .help = "let only JSON through that satisfies a schema; {} is any value; needs --vocab"},
     {"json-schema-file", .brief = "jf", .metavar = "FILE", CHAIN, GRAMMAR(GRAMMAR_SCHEMA_FILE), .help = "the same, from a file"},
     {"backend-sampling", .brief = "bs", CHAIN, FLAG(backend_sampling), .help = "no effect, as there is no backend"},
 

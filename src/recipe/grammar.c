@@ -2,6 +2,7 @@
 #include "recipe/grammar.h"
 
 #include "in/source.h"
+#include "out/message.h"
 #include "schema/schema.h"
 #include "json/json.h"
 
@@ -53,96 +54,68 @@ bool grammar_error(const struct grammar_fault *f, struct err *e)
     return f->line ? err_prefix(e, "line %zu, column %zu", f->line, f->column) : false;
 }
 
-static bool explain(const struct schema_fault *f, struct err *e)
+static bool schema_error(const struct schema_fault *f, struct err *e)
 {
-    const char *const path = *f->path ? f->path : "the schema";
-    switch (f->code) {
-    case SCHEMA_MEMORY:
+    static const char *const messages[] = {
+        // of the path and the word
+        [SCHEMA_NOT_OBJECT] = "%s is not an object",
+        [SCHEMA_BAD_VALUE] = "%s is not %s",
+        [SCHEMA_TYPE] = "%s: unknown type '%s'",
+        [SCHEMA_REF_REMOTE] = "%s: '%s' is not within the schema",
+        [SCHEMA_REF_MISSING] = "%s: there is nothing at '%s'",
+        [SCHEMA_CYCLE] = "%s comes back to itself without a value in between",
+        [SCHEMA_PATTERN] = "%s: not a pattern at '%s'",
+        [SCHEMA_COUNT] = "%s asks for too many",
+        [SCHEMA_NOTHING] = "%s: no value satisfies it",
+        [SCHEMA_TOO_BIG] = "%s: the grammar grows too large",
+        [SCHEMA_TOO_DEEP] = "%s: too deep",
+    };
+    if (f->code == SCHEMA_MEMORY)
         return err_from_fault(e, fault_memory());
-    case SCHEMA_UNSUPPORTED:
-        return err_set(e, STATUS_USAGE, "%s: '%s' is not supported", path, f->word);
-    case SCHEMA_BAD_VALUE:
-        return err_set(e, STATUS_USAGE, "%s is not %s", path, f->word);
-    case SCHEMA_NOT_SCHEMA:
-        return err_set(e, STATUS_USAGE, "%s is neither an object nor a boolean", path);
-    case SCHEMA_TWICE:
-        return err_set(e, STATUS_USAGE, "%s has '%s' twice", path, f->word);
-    case SCHEMA_TYPE:
-        return err_set(e, STATUS_USAGE, "%s: unknown type '%s'", path, f->word);
-    case SCHEMA_FORMAT:
-        return err_set(e, STATUS_USAGE, "%s: format '%s' is not supported", path, f->word);
-    case SCHEMA_PATTERN:
-        return err_set(e, STATUS_USAGE, "%s: not supported in a pattern: '%s'", path, f->word);
-    case SCHEMA_UNANCHORED:
-        return err_set(e, STATUS_USAGE, "%s: a pattern is supported only from ^ to $", path);
-    case SCHEMA_BAD_PATTERN:
-        return err_set(e, STATUS_USAGE, "%s: not a pattern at '%s'", path, f->word);
-    case SCHEMA_REF_REMOTE:
-        return err_set(e, STATUS_USAGE, "%s: '%s' is not within the schema", path, f->word);
-    case SCHEMA_REF_MISSING:
-        return err_set(e, STATUS_USAGE, "%s: there is nothing at '%s'", path, f->word);
-    case SCHEMA_CYCLE:
-        return err_set(e, STATUS_USAGE, "%s comes back to itself without a value in between", path);
-    case SCHEMA_TOGETHER:
-        return err_set(e, STATUS_USAGE, "%s is not supported together with '%s'", path, f->word);
-    case SCHEMA_NOTHING:
-        return err_set(e, STATUS_USAGE, "%s: no value satisfies it", path);
-    case SCHEMA_RANGE:
-        return err_set(e, STATUS_USAGE, "%s: '%s' is out of range", path, f->word);
-    case SCHEMA_TOO_BIG:
-        return err_set(e, STATUS_USAGE, "%s: the grammar grows too large", path);
-    case SCHEMA_TOO_DEEP:
-        return err_set(e, STATUS_USAGE, "%s: too deep", path);
-    case SCHEMA_OK:
-        break;
-    }
-    return true;
+    const char *const format = messages[f->code], *const path = *f->path ? f->path : "the schema";
+    return err_set(e, STATUS_USAGE, format, path, f->word);
 }
 
-char *schema_grammar(const char *json, size_t len, const char *where, struct err *e)
+// Says what llama.cpp passes over, once: not when the run has the grammar already.
+static void say_notes(struct recipes *r, const struct schema_grammar *g)
 {
-    struct text out = {0};
+    const struct builder *const ignored = &g->ignored.paths, *const loose = &g->loose.paths;
+    struct rules *const known = shared_find(&r->rules, g->gbnf.text, g->gbnf.len);
+    shared_drop(known);
+    if (known)
+        return;
+    for (const char *p = ignored->text; p && p < ignored->text + ignored->len; p += strlen(p) + 1)
+        message_note("%s: llama.cpp ignores this keyword", p);
+    if (g->ignored.n > SCHEMA_MOST_NOTES)
+        message_note("llama.cpp ignores %zu more keywords of the schema", g->ignored.n - SCHEMA_MOST_NOTES);
+    for (const char *p = loose->text; p && p < loose->text + loose->len; p += strlen(p) + 1)
+        message_warn("%s: llama.cpp cannot follow this pattern and lets any string through", p);
+}
+
+// Converts a schema. Errors have status STATUS_USAGE, but for lack of memory.
+static bool convert(const char *json, size_t len, struct schema_grammar *g, struct err *e)
+{
     struct schema_fault fault;
     struct json_fault wrong;
     cJSON *const schema = json_parse(json, len, JSON_EXACT, &wrong);
-    if (!schema) {
-        json_explain(&wrong, e);
-        if (e->status == STATUS_USAGE)
-            err_prefix(e, "--%s", where);
-        return NULL;
-    }
-    const bool ok = schema_to_gbnf(schema, &out, &fault);
+    if (!schema)
+        return json_explain(&wrong, e);
+    const bool ok = schema_to_gbnf(schema, g, &fault);
     cJSON_Delete(schema);
-    if (ok)
-        return out.p;
-    text_free(&out);
-    explain(&fault, e);
-    if (fault.code != SCHEMA_MEMORY)
-        err_prefix(e, "--%s", where);
-    return NULL;
+    return ok || schema_error(&fault, e);
 }
 
-// The grammar that a source stands for, which the caller frees.
-static char *read_grammar(enum grammar_source source, const char *given, const char *option, size_t *len, struct err *e)
+// What a source stands for: its text, which the caller frees.
+static char *read_source(enum grammar_source source, const char *given, size_t *len, struct err *e)
 {
     char *text = NULL;
-    if (source == GRAMMAR_FILE || source == GRAMMAR_SCHEMA_FILE) {
-        if (!file_slurp(given, &text, len, e)) {
-            err_prefix(e, "--%s", option);
-            return NULL;
-        }
-    } else {
-        text = strdup(given);
-        *len = strlen(given);
-        if (!text)
-            err_from_fault(e, fault_memory());
-    }
-    if (!text || source == GRAMMAR_TEXT || source == GRAMMAR_FILE)
-        return text;
-    char *const grammar = schema_grammar(text, *len, option, e);
-    free(text);
-    *len = grammar ? strlen(grammar) : 0;
-    return grammar;
+    if (source == GRAMMAR_FILE || source == GRAMMAR_SCHEMA_FILE)
+        return file_slurp(given, &text, len, e) ? text : NULL;
+    text = strdup(given);
+    *len = strlen(given);
+    if (!text)
+        err_from_fault(e, fault_memory());
+    return text;
 }
 
 bool draft_grammar_given(struct draft *d, enum grammar_source source, const char *given, struct err *e)
@@ -153,16 +126,21 @@ bool draft_grammar_given(struct draft *d, enum grammar_source source, const char
         [GRAMMAR_SCHEMA] = "json-schema",
         [GRAMMAR_SCHEMA_FILE] = "json-schema-file",
     };
+    const bool schema = source == GRAMMAR_SCHEMA || source == GRAMMAR_SCHEMA_FILE;
+    struct schema_grammar g = {0};
     char where[300]; // the beginning of what is said of it
     size_t len;
     if (source == GRAMMAR_NONE)
         return draft_grammar(d, NULL, 0, NULL, e);
-    char *const text = read_grammar(source, given, options[source], &len, e);
-    if (source == GRAMMAR_FILE)
-        snprintf(where, sizeof where, "--grammar-file: '%s'", given);
-    else
-        snprintf(where, sizeof where, "--%s", options[source]);
-    const bool ok = text && draft_grammar(d, text, len, where, e);
+    char *const text = read_source(source, given, &len, e);
+    if (!text)
+        return err_prefix(e, "--%s", options[source]);
+    snprintf(where, sizeof where, source == GRAMMAR_FILE ? "--%s: '%s'" : "--%s", options[source], given);
+    bool ok = !schema || convert(text, len, &g, e) || (e->status == STATUS_USAGE && err_prefix(e, "--%s", options[source]));
+    if (ok && schema)
+        say_notes(d->of, &g);
+    ok = ok && draft_grammar(d, schema ? g.gbnf.text : text, schema ? g.gbnf.len : len, where, e);
+    schema_grammar_free(&g);
     free(text);
     return ok;
 }

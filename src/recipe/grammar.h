@@ -10,9 +10,6 @@
 // Gives a draft the grammar; of GRAMMAR_NONE it has none. Errors begin with the option's name.
 bool draft_grammar_given(struct draft *d, enum grammar_source source, const char *given, struct err *e);
 
-// The grammar in GBNF, which the caller frees, for the schema json[0..len); where (the option) begins the error's text. NULL with *e.
-char *schema_grammar(const char *json, size_t len, const char *where, struct err *e);
-
 // The sentence for a fault in a grammar. Returns false.
 bool grammar_error(const struct grammar_fault *f, struct err *e);
 

@@ -253,9 +253,11 @@ static bool read_grammar(const cJSON *item, struct change *ch, struct err *e)
     return need_vocab(ch, e) && (draft_grammar_given(&ch->draft, GRAMMAR_TEXT, item->valuestring, e) || blame(e));
 }
 
+// As in llama-server, an empty schema is any object.
 static bool read_schema(const cJSON *item, struct change *ch, struct err *e)
 {
-    char *const text = cJSON_PrintUnformatted(item);
+    const bool empty = cJSON_IsObject(item) && !item->child;
+    char *const text = empty ? strdup("{\"type\":\"object\"}") : cJSON_PrintUnformatted(item);
     const bool ok =
         text ? draft_grammar_given(&ch->draft, GRAMMAR_SCHEMA, text, e) || blame(e) : err_from_fault(e, fault_memory());
     free(text);

@@ -1,319 +1,292 @@
 // SPDX-License-Identifier: MIT
-#include "schema/regex.h"
+// Patterns, as far as llama.cpp follows them: literals, classes, groups, alternatives and repetitions, from ^ to $.
+#include "base/utf8.h"
+#include "schema/convert.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define DEPTH_MOST 60 // of groups
+#define DEEPEST_GROUP 100
+#define MOST_REPEATS  2000 // more than that is no limit
 
-void pattern_free(struct pattern *p)
-{
-    text_free(&p->body);
-    text_free(&p->one);
-}
+enum outcome { READ, LOOSE, INVALID, TOO_MANY };
 
-bool regex_fail(struct regex *x, enum schema_code code, const char *from)
+struct pattern {
+    struct exprs *x;
+    const char *at, *end;
+    const char *start;    // where the part begins that is being read, to blame
+    enum outcome outcome; // the first that is not READ ends the reading
+    enum outcome late;    // what a pattern that is READ comes to all the same, and
+    const char *blame;    // where
+    unsigned depth;       // of groups
+};
+
+// The literals that have been read last, as they are on the stack.
+struct run {
+    size_t from;  // where the run begins
+    size_t last;  // where the last item begins, behind which the stack ends
+    bool literal; // is the last item a literal?
+    bool first;   // no other alternative stands before
+    bool whole;   // is the literal an escape or a quote, so that a repetition applies to the run?
+};
+
+static bool stop(struct pattern *p, enum outcome outcome)
 {
-    x->out->code = code;
-    x->out->trouble_at = (size_t)(from - x->start);
-    x->out->trouble_len = (size_t)(x->p - from);
+    if (p->outcome == READ)
+        p->outcome = outcome;
     return false;
 }
 
-// Lengths in characters; UINT64_MAX is no limit, and stays it.
-static uint64_t sum(uint64_t a, uint64_t b)
+// What llama.cpp finds only in the grammar that it has made of the whole pattern.
+static void refuse(struct pattern *p, enum outcome outcome)
 {
-    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+    if (p->late == READ)
+        p->blame = p->start;
+    if (p->late == READ)
+        p->late = outcome;
 }
 
-static uint64_t product(uint64_t a, uint64_t b)
+static uint32_t peek(const struct pattern *p)
 {
-    return a && b > UINT64_MAX / a ? UINT64_MAX : a * b;
+    return p->at < p->end ? (unsigned char)*p->at : 0;
 }
 
-// solid: what is left without the empty string, where `shortest` is 0; empty: nothing is. Loops are made of it, because a grammar may
-// not repeat what can be empty.
-struct piece_of {
-    struct text gbnf, solid;
-    uint64_t shortest, longest;
-    bool one;        // a single character
-    int64_t literal; // which, or -1
-};
-
-static void piece_free(struct piece_of *a)
+// Reads a character that is itself.
+static uint32_t plain(struct pattern *p)
 {
-    text_free(&a->gbnf);
-    text_free(&a->solid);
+    uint32_t c = 0;
+    const size_t n = utf8_decode((const unsigned char *)p->at, (size_t)(p->end - p->at), &c);
+    p->at += n ? n : 1;
+    return c;
 }
 
-static void bracket(struct text *to, const struct text *inner)
+// Reads an escape of GBNF's, or a backslash before one of `more`.
+static bool escape(struct pattern *p, const char *more, uint32_t *c)
 {
-    text_string(to, inner->len ? "(" : "");
-    text_append(to, inner);
-    text_string(to, inner->len ? ")" : "");
-}
-
-static bool alternatives(struct regex *x, struct piece_of *whole, bool top);
-
-// From '(' on.
-static bool group(struct regex *x, struct piece_of *a)
-{
-    const char *const from = x->p++;
-    if (*x->p == '?') {
-        x->p++;
-        if (*x->p == ':') {
-            x->p++;
-        } else if (*x->p == '<' && x->p[1] != '=' && x->p[1] != '!' && strchr(x->p, '>')) {
-            x->p = strchr(x->p, '>') + 1;
-        } else {
-            x->p += *x->p == '<' && x->p[1] ? 2 : *x->p != '\0';
-            return regex_fail(x, SCHEMA_PATTERN, from);
-        }
-    }
-    if (x->depth == DEPTH_MOST)
-        return regex_fail(x, SCHEMA_TOO_DEEP, from);
-    struct piece_of inner;
-    x->depth++;
-    const bool ok = alternatives(x, &inner, false);
-    x->depth--;
-    bracket(&a->gbnf, &inner.gbnf);
-    bracket(&a->solid, &inner.solid);
-    a->shortest = inner.shortest;
-    a->longest = inner.longest;
-    piece_free(&inner);
-    if (ok && *x->p != ')')
-        return regex_fail(x, SCHEMA_BAD_PATTERN, from);
-    x->p += ok;
-    return ok;
-}
-
-static bool atom(struct regex *x, struct piece_of *a)
-{
-    struct charset set = {0};
-    const char *const from = x->p;
-    bool ok = true;
-    *a = (struct piece_of){.literal = -1};
-    if (*x->p == '(')
-        return group(x, a);
-    a->one = true;
-    a->shortest = a->longest = 1;
-    if (strchr("*+?{}])", *x->p)) {
-        x->p++;
-        return regex_fail(x, SCHEMA_BAD_PATTERN, from);
-    }
-    if (strchr("^$", *x->p)) {
-        x->p++;
-        return regex_fail(x, SCHEMA_PATTERN, from);
-    }
-    if (*x->p == '\\')
-        ok = regex_escape(x, &set, &a->literal, false);
-    else if (*x->p == '[')
-        ok = regex_class(x, &set);
-    else if (*x->p == '.')
-        ok = regex_dot(x, &set);
-    else
-        a->literal = next_character(&x->p);
-    if (ok && a->literal < 0 && !charset_write(&set, &a->gbnf)) {
-        x->out->code = SCHEMA_MEMORY;
-        ok = false;
-    }
-    charset_free(&set);
-    return ok;
-}
-
-// Up to ten digits; false when there is none.
-static bool count(const char **p, uint64_t *n)
-{
-    const char *const from = *p;
-    for (*n = 0; **p >= '0' && **p <= '9'; ++*p)
-        if (*n <= REPEAT_MOST)
-            *n = *n * 10 + (uint64_t)(**p - '0');
-    return *p > from;
-}
-
-// The quantifier here, if any. A lazy one matches the same strings, since the pattern is anchored at both ends.
-static bool quantifier(struct regex *x, uint64_t *min, uint64_t *max)
-{
-    const char *const from = x->p;
-    const char q = *x->p;
-    *min = *max = 1;
-    if (!q || !strchr("*+?{", q))
+    static const char letters[] = "trn\\\"-", meaning[] = "\t\r\n\\\"-", sized[] = "xuU";
+    static const int sizes[] = {2, 4, 8};
+    if (p->end - p->at < 2)
+        return stop(p, INVALID);
+    const char kind = p->at[1], *const letter = strchr(letters, kind), *const size = strchr(sized, kind);
+    p->at += 2;
+    *c = letter ? (uint32_t)meaning[letter - letters] : (unsigned char)kind;
+    if (letter || strchr(more, kind))
         return true;
-    x->p++;
-    *min = q == '+';
-    *max = q == '?' ? 1 : UINT64_MAX;
-    if (q == '{') {
-        bool ok = count(&x->p, min);
-        *max = *min;
-        if (ok && *x->p == ',') {
-            x->p++;
-            if (!count(&x->p, max))
-                *max = UINT64_MAX;
-        }
-        ok = ok && *x->p == '}' && *min <= *max;
-        x->p += *x->p == '}';
-        if (!ok || *min > REPEAT_MOST || (*max > REPEAT_MOST && *max != UINT64_MAX))
-            return regex_fail(x, SCHEMA_BAD_PATTERN, from);
+    if (!size)
+        return stop(p, LOOSE);
+    *c = 0;
+    for (int i = 0; i < sizes[size - sized]; i++) {
+        const int v = hex_value((unsigned char)peek(p));
+        if (v < 0)
+            return stop(p, LOOSE);
+        *c = *c << 4 | (uint32_t)v;
+        p->at++;
     }
-    x->p += *x->p == '?';
     return true;
 }
 
-// Characters in a row, as GBNF.
-static void write_literal(struct text *to, const struct text *characters)
+static bool in_class(struct pattern *p, uint32_t *c)
 {
-    struct text json = {0};
-    text_json(&json, characters->p ? characters->p : "");
-    if (json.len >= 2) {
-        json.p[json.len - 1] = '\0';
-        text_literal(to, json.p + 1);
-    }
-    to->failed = to->failed || json.failed || characters->failed;
-    text_free(&json);
+    if (peek(p) == '\\')
+        return escape(p, "[]", c);
+    *c = plain(p);
+    return true;
 }
 
-static void add_with_space(struct text *to, const struct text *more)
+// Behind the bracket. A range from high to low holds nothing; a class without any character or range is nothing, also with ^.
+static bool class(struct pattern *p)
 {
-    text_string(to, to->len && more->len ? " " : "");
-    text_append(to, more);
-}
-
-// Adds what comes next to a sequence.
-static void add_piece(struct piece_of *s, const struct piece_of *a)
-{
-    if (!s->shortest && !a->shortest) { // (solid of s) a | solid of a
-        struct text solid = {0};
-        bracket(&solid, &s->solid);
-        if (solid.len)
-            add_with_space(&solid, &a->gbnf);
-        text_string(&solid, solid.len && a->solid.len ? " | " : "");
-        text_append(&solid, &a->solid);
-        text_free(&s->solid);
-        s->solid = solid;
-    } else {
-        text_free(&s->solid);
-    }
-    add_with_space(&s->gbnf, &a->gbnf);
-    s->shortest = sum(s->shortest, a->shortest);
-    s->longest = sum(s->longest, a->longest);
-}
-
-// An atom min to max times.
-static void repeat_piece(struct piece_of *a, uint64_t min, uint64_t max)
-{
-    const bool can_be_empty = !a->shortest;
-    const struct text once = can_be_empty ? a->solid : a->gbnf;
-    struct piece_of r = {.shortest = product(a->shortest, min), .longest = product(a->longest, max), .literal = -1};
-    if (once.len && max) {
-        text_repeat(&r.gbnf, once.p, can_be_empty ? 0 : min, max);
-        if (!r.shortest)
-            text_repeat(&r.solid, once.p, 1, max);
-    }
-    r.gbnf.failed = r.gbnf.failed || once.failed;
-    piece_free(a);
-    *a = r;
-}
-
-// The run of plain characters that has gathered becomes part of the sequence.
-static void flush(struct text *run, size_t n, struct piece_of *s)
-{
-    struct piece_of a = {.shortest = n, .longest = n, .literal = -1};
-    if (n) {
-        write_literal(&a.gbnf, run);
-        add_piece(s, &a);
-    }
-    piece_free(&a);
-    text_free(run);
-}
-
-static bool at_end(const struct regex *x, bool top)
-{
-    return !*x->p || *x->p == '|' || *x->p == ')' || (top && *x->p == '$' && (!x->p[1] || x->p[1] == '|'));
-}
-
-// One alternative: atoms in a row.
-static bool sequence(struct regex *x, struct piece_of *s, bool top)
-{
-    struct text run = {0};
-    size_t atoms = 0, n = 0; // all of them; the characters of the run
-    bool ok = true;
-    *s = (struct piece_of){.literal = -1};
-    if (top && *x->p != '^')
-        return regex_fail(x, SCHEMA_UNANCHORED, x->p);
-    for (x->p += top; ok && !at_end(x, top); atoms++) {
-        struct piece_of a;
-        uint64_t min = 1, max = 1;
-        ok = atom(x, &a) && quantifier(x, &min, &max);
-        if (ok && a.literal > 0 && min == 1 && max == 1) {
-            text_character(&run, (uint32_t)a.literal);
-            n++;
-        } else if (ok) {
-            struct text one = {0};
-            if (a.literal > 0)
-                text_character(&one, (uint32_t)a.literal), write_literal(&a.gbnf, &one);
-            else if (!a.literal) // NUL, which no C string holds
-                text_string(&a.gbnf, "\"\\\\u0000\"");
-            text_free(&one);
-            text_free(&x->out->one);
-            text_append(&x->out->one, &a.gbnf);
-            x->out->single = top && a.one;
-            if (min != 1 || max != 1)
-                repeat_piece(&a, min, max);
-            flush(&run, n, s);
-            n = 0;
-            add_piece(s, &a);
+    struct ranges set = {0};
+    const bool others = peek(p) == '^';
+    bool empty = true, ok = true;
+    p->at += others;
+    while (ok && p->at < p->end && *p->at != ']') {
+        uint32_t first, last;
+        ok = in_class(p, &first);
+        last = first;
+        if (ok && p->end - p->at > 1 && *p->at == '-' && p->at[1] != ']') {
+            p->at++;
+            ok = in_class(p, &last);
         }
-        piece_free(&a);
+        if (ok && first <= last)
+            p->x->failed = p->x->failed || !ranges_add(&set, first, last);
+        empty = false;
     }
-    flush(&run, n, s);
-    x->out->single = x->out->single && atoms == 1;
-    if (ok && top && *x->p == ')') {
-        x->p++;
-        return regex_fail(x, SCHEMA_BAD_PATTERN, x->p - 1);
-    }
-    if (ok && top && *x->p != '$')
-        return regex_fail(x, SCHEMA_UNANCHORED, x->p);
-    x->p += ok && top;
+    if (ok && p->at == p->end)
+        ok = stop(p, INVALID);
+    p->at += ok;
+    uint32_t expr = expr_class(p->x, set.range, set.n, others);
+    if (!empty && !set.n && others)
+        expr = expr_character(p->x, 1, 0x10ffff);
+    expr_push(p->x, expr);
+    ranges_free(&set);
     return ok;
 }
 
-static bool alternatives(struct regex *x, struct piece_of *whole, bool top)
+static bool alternatives(struct pattern *p);
+
+// Behind the parenthesis.
+static bool group(struct pattern *p)
 {
-    bool ok = true;
-    *whole = (struct piece_of){.literal = -1, .shortest = UINT64_MAX};
-    for (size_t i = 0; ok; i++) {
-        struct piece_of s;
-        ok = sequence(x, &s, top);
-        const struct text *const solid = s.shortest ? &s.gbnf : &s.solid;
-        text_string(&whole->gbnf, i ? " | " : "");
-        text_append(&whole->gbnf, &s.gbnf);
-        text_string(&whole->gbnf, s.gbnf.len ? "" : "\"\"");
-        text_string(&whole->solid, whole->solid.len && solid->len ? " | " : "");
-        text_append(&whole->solid, solid);
-        whole->shortest = s.shortest < whole->shortest ? s.shortest : whole->shortest;
-        whole->longest = s.longest > whole->longest ? s.longest : whole->longest;
-        x->out->single = x->out->single && !(i && top);
-        piece_free(&s);
-        if (!ok || *x->p != '|')
+    const char *const open = p->start;
+    if (++p->depth > DEEPEST_GROUP)
+        return stop(p, LOOSE);
+    if (peek(p) == '?') {
+        if (p->end - p->at < 2 || p->at[1] != ':')
+            return stop(p, LOOSE);
+        p->at += 2;
+    }
+    if (!alternatives(p))
+        return false;
+    if (peek(p) != ')') {
+        p->start = open;
+        return stop(p, INVALID);
+    }
+    p->at++;
+    p->depth--;
+    return true;
+}
+
+// A number as C's atoi reads it, of the text up to `end`.
+static bool number(const char *at, const char *end, long *value)
+{
+    char *stopped;
+    *value = strtol(at, &stopped, 10);
+    return stopped != at && stopped <= end && *value >= INT32_MIN && *value <= INT32_MAX;
+}
+
+// Behind the brace: {n} {n,} {,m} {,} {n,m}
+static bool counts(struct pattern *p, long *min, long *max)
+{
+    const char *const close = memchr(p->at, '}', (size_t)(p->end - p->at));
+    const char *const comma = close ? memchr(p->at, ',', (size_t)(close - p->at)) : NULL;
+    const char *const at = p->at;
+    if (!close || (comma && memchr(comma + 1, ',', (size_t)(close - comma - 1))))
+        return stop(p, LOOSE);
+    p->at = close + 1;
+    *min = 0;
+    *max = INT32_MAX;
+    if (!comma)
+        return (number(at, close, min) && number(at, close, max)) || stop(p, LOOSE);
+    return ((comma == at || number(at, comma, min)) && (comma + 1 == close || number(comma + 1, close, max))) || stop(p, LOOSE);
+}
+
+// At one of * + ? {
+static bool repeat(struct pattern *p, struct run *r)
+{
+    const char sign = *p->at++;
+    long min = sign == '+', max = sign == '?' ? 1 : INT32_MAX;
+    if (sign == '{' && !counts(p, &min, &max))
+        return false;
+    if (p->x->n_stack == r->last) {
+        if (r->first)
+            return stop(p, INVALID);
+        refuse(p, INVALID);
+        return true;
+    }
+    if (max && (min < 0 || min > max))
+        refuse(p, INVALID);
+    else if (max && min > MOST_REPEATS)
+        refuse(p, TOO_MANY);
+    if (p->late != READ)
+        max = min = 0;
+    const size_t from = r->literal && r->whole ? r->from : r->last;
+    const uint32_t item = expr_take(p->x, EXPR_SEQUENCE, from);
+    const uint32_t most = max > MOST_REPEATS ? EXPR_UNBOUNDED : (uint32_t)max;
+    expr_push(p->x, expr_repeat(p->x, item, max ? (uint32_t)min : 0, most));
+    r->last = from;
+    r->literal = false;
+    return true;
+}
+
+// A literal, which goes on with the run or begins one.
+static bool literal(struct pattern *p, struct run *r)
+{
+    uint32_t c;
+    const bool escaped = peek(p) == '\\';
+    const bool whole = escaped || peek(p) == '"';
+    if (!escaped)
+        c = plain(p);
+    else if (!escape(p, "^$.[]()|{}*+?", &c))
+        return false;
+    const size_t last = p->x->n_stack;
+    *r = (struct run){.from = r->literal ? r->from : last, .last = last, .literal = true, .whole = whole};
+    expr_push(p->x, expr_character(p->x, c, c));
+    return true;
+}
+
+// Reads one item, or applies a repetition to the last.
+static bool item(struct pattern *p, struct run *r)
+{
+    static const struct range line_ends[] = {{'\n', '\n'}, {'\r', '\r'}};
+    const uint32_t c = peek(p);
+    p->start = p->at;
+    if (c && strchr("*+?{", (int)c))
+        return repeat(p, r);
+    if (c && strchr("]}^$", (int)c))
+        return stop(p, LOOSE);
+    if (!strchr(".[(", (int)c))
+        return literal(p, r);
+    *r = (struct run){.last = p->x->n_stack};
+    p->at++;
+    if (c == '[')
+        return class(p);
+    if (c == '(')
+        return group(p);
+    expr_push(p->x, expr_class(p->x, line_ends, 2, true));
+    return true;
+}
+
+// Pushes one expression: the alternatives up to a closing parenthesis or the end. The nesting is bounded, so the recursion is.
+static bool alternatives(struct pattern *p)
+{
+    const size_t from = p->x->n_stack;
+    for (;;) {
+        const size_t start = p->x->n_stack;
+        struct run r = {.from = start, .last = start, .first = start == from};
+        while (p->at < p->end && *p->at != '|' && *p->at != ')')
+            if (!item(p, &r))
+                return false;
+        expr_push(p->x, expr_take(p->x, EXPR_SEQUENCE, start));
+        if (peek(p) != '|')
             break;
-        x->p++;
+        p->at++;
     }
-    return ok;
+    expr_push(p->x, expr_take(p->x, EXPR_CHOICE, from));
+    return true;
 }
 
-bool pattern_read(struct pattern *p, const char *text)
+uint32_t pattern_expr(struct convert *c, const cJSON *pattern)
 {
-    *p = (struct pattern){0};
-    struct regex x = {text, text, p, 0};
-    struct piece_of whole;
-    const bool ok = alternatives(&x, &whole, true);
-    p->body = whole.gbnf;
-    text_free(&whole.solid);
-    p->shortest = whole.shortest;
-    p->longest = whole.longest;
-    if (ok && whole.gbnf.failed)
-        p->code = SCHEMA_MEMORY;
-    else if (ok && whole.gbnf.full)
-        p->code = SCHEMA_TOO_BIG;
-    return p->code == SCHEMA_OK;
+    struct exprs *const x = &c->x;
+    const char *const text = pattern->valuestring;
+    assert(*text);
+    const size_t len = strlen(text), from = x->n_stack;
+    struct pattern p = {.x = x, .at = text + 1, .end = text + len - 1, .start = text};
+    const bool anchored = len > 1 && text[0] == '^' && text[len - 1] == '$';
+    const uint32_t quote = expr_literal(x, "\"");
+    if (!anchored)
+        stop(&p, LOOSE);
+    else if (alternatives(&p) && p.at < p.end) {
+        p.start = p.at; // a parenthesis that was not opened
+        stop(&p, INVALID);
+    }
+    const uint32_t inner = expr_take(x, EXPR_SEQUENCE, from);
+    if (p.outcome == READ && p.late != READ)
+        p.start = p.blame;
+    if (!exprs_whole(x))
+        return EXPR_NOTHING;
+    switch (p.outcome == READ ? p.late : p.outcome) {
+    case READ:
+        return EXPR_SEQUENCE_OF(x, quote, inner, quote);
+    case LOOSE:
+        note(c, pattern, &c->out->loose);
+        return expr_rule(x, RULE_STRING);
+    case INVALID:
+        return fail(c, pattern, SCHEMA_PATTERN, p.start);
+    case TOO_MANY:
+        return fail(c, pattern, SCHEMA_COUNT, NULL);
+    }
+    return EXPR_NOTHING;
 }

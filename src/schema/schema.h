@@ -1,43 +1,55 @@
 // SPDX-License-Identifier: MIT
-// JSON schema to GBNF, llama.cpp's grammar language. What the converter takes, and where it reads a schema more narrowly than JSON
-// Schema does, stands in the manual under JSON SCHEMAS. It never takes a text that the schema forbids, `oneOf` aside.
+// JSON schema to GBNF. The grammar's language is that of llama.cpp's converter, release v0.5.0, wherever that accepts a schema: what it
+// reads otherwise than JSON Schema does is read so here, and the keywords that it passes over are passed over and reported. What that
+// language is stands in sampl-formats(5); the grammar's shape and its rules' names are our own.
 #ifndef SAMPL_SCHEMA_SCHEMA_H
 #define SAMPL_SCHEMA_SCHEMA_H
 
-#include "schema/text.h"
+#include "base/builder.h"
 
 #include <cjson/cJSON.h>
 
 enum schema_code {
     SCHEMA_OK = 0,
-    SCHEMA_MEMORY,      // out of memory
-    SCHEMA_UNSUPPORTED, // the keyword at path
-    SCHEMA_BAD_VALUE,   // the keyword's value is not of the kind it must be; word: that kind
-    SCHEMA_NOT_SCHEMA,  // neither an object nor a boolean stands at path
-    SCHEMA_TWICE,       // a name that an object has twice; word: the name
+    SCHEMA_MEMORY,      // out of memory; no path, no word
+    SCHEMA_NOT_OBJECT,  // no object stands where a schema should
+    SCHEMA_BAD_VALUE,   // the keyword's value is not what it must be; word: that
     SCHEMA_TYPE,        // word: the unknown type
-    SCHEMA_FORMAT,      // word: the unknown format
-    SCHEMA_PATTERN,     // word: what the pattern has that is not supported
-    SCHEMA_UNANCHORED,  // the pattern is not anchored at both ends
-    SCHEMA_BAD_PATTERN, // word: what is wrong with the pattern
-    SCHEMA_REF_REMOTE,  // word: a reference to another document
+    SCHEMA_REF_REMOTE,  // word: a reference that does not begin with "#/"
     SCHEMA_REF_MISSING, // word: a reference to nothing
-    SCHEMA_CYCLE,       // the schema refers to itself without anything in between
-    SCHEMA_TOGETHER,    // the keyword at path does not go together with another; word: that one
-    SCHEMA_NOTHING,     // no value satisfies the schema at path
-    SCHEMA_RANGE,       // the keyword's number is too large
+    SCHEMA_CYCLE,       // the schema leads back to itself before any character
+    SCHEMA_PATTERN,     // word: the part of the pattern that cannot be read
+    SCHEMA_COUNT,       // a least count that is too large
+    SCHEMA_NOTHING,     // no text satisfies the schema
     SCHEMA_TOO_BIG,     // the grammar grows beyond all reason
-    SCHEMA_TOO_DEEP,    // too many schemas within each other that describe one and the same value
+    SCHEMA_TOO_DEEP,    // and so does the nesting in one rule
 };
 
 struct schema_fault {
     enum schema_code code;
-    char path[240]; // JSON pointer to the keyword, empty for the whole schema; a beginning that is too long becomes "..."
+    char path[240]; // JSON pointer to the keyword or the schema, empty for the whole; a beginning that is too long becomes "..."
     char word[80];  // cut where it is too long
 };
 
-// Appends the grammar to out. In the schema, numbers are cJSON_Raw with their spelling and strings are UTF-8 (json_parse). False with
-// *fault; out must be freed either way.
-bool schema_to_gbnf(const cJSON *schema, struct text *out, struct schema_fault *fault);
+#define SCHEMA_MOST_NOTES 20
+
+// Places in a schema, as JSON pointers with a NUL behind each. The first SCHEMA_MOST_NOTES are kept, all are counted.
+struct schema_notes {
+    struct builder paths;
+    size_t n;
+};
+
+// What a schema came to. A zeroed struct is empty.
+struct schema_grammar {
+    struct builder gbnf;
+    struct schema_notes ignored; // keywords that llama.cpp passes over, and members of allOf
+    struct schema_notes loose;   // patterns that llama.cpp cannot follow and takes as any string
+};
+
+void schema_grammar_free(struct schema_grammar *g);
+
+// Makes a grammar of a schema whose numbers are cJSON_Raw with their spelling, and whose strings are UTF-8 (json_parse, JSON_EXACT). Of members
+// with the same name the tree keeps the last, in the first one's place. False with *fault; g must be freed either way.
+bool schema_to_gbnf(cJSON *schema, struct schema_grammar *g, struct schema_fault *fault);
 
 #endif

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: MIT
+#include "schema/expr.h"
+
+#include "base/mem.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+void exprs_free(struct exprs *x)
+{
+    free(x->expr);
+    free(x->part);
+    free(x->stack);
+    ranges_free(&x->range);
+    builder_free(&x->text);
+    *x = (struct exprs){0};
+}
+
+// Makes room for one more of something of which there are n, EXPR_MOST at most.
+static bool grow(struct exprs *x, void *array, size_t *cap, size_t n, size_t size)
+{
+    x->full = x->full || n >= EXPR_MOST;
+    x->failed = x->failed || (!x->full && !mem_grow(array, cap, n + 1, size));
+    return exprs_whole(x);
+}
+
+static uint32_t add(struct exprs *x, struct expr e)
+{
+    static const struct expr nothing = {.depth = 0};
+    x->failed = x->failed || x->text.failed;
+    x->deep = x->deep || e.depth > EXPR_DEEPEST;
+    if (!grow(x, &x->expr, &x->cap, x->n + 1, sizeof *x->expr))
+        return EXPR_NOTHING;
+    if (!x->n)
+        x->expr[x->n++] = nothing;
+    x->expr[x->n] = e;
+    return (uint32_t)x->n++;
+}
+
+uint32_t expr_bytes(struct exprs *x, const char *utf8, size_t len)
+{
+    const size_t first = x->text.len;
+    builder_bytes(&x->text, utf8, len);
+    x->full = x->full || x->text.len > UINT32_MAX;
+    return add(x, (struct expr){.kind = EXPR_LITERAL, .depth = 1, .first = (uint32_t)first, .n = (uint32_t)len});
+}
+
+uint32_t expr_literal(struct exprs *x, const char *utf8)
+{
+    return expr_bytes(x, utf8, strlen(utf8));
+}
+
+uint32_t expr_class(struct exprs *x, const struct range *range, size_t n, bool others)
+{
+    const size_t first = x->range.n;
+    for (size_t i = 0; i < n; i++)
+        x->failed = x->failed || !ranges_add(&x->range, range[i].first, range[i].last);
+    return n ? add(x, (struct expr){EXPR_CLASS, 1, (uint32_t)first, (uint32_t)n, .min = others}) : EXPR_NOTHING;
+}
+
+uint32_t expr_character(struct exprs *x, uint32_t first, uint32_t last)
+{
+    const char byte = (char)first;
+    if (first == last && first && first < 0x80)
+        return expr_bytes(x, &byte, 1);
+    return expr_class(x, &(struct range){first, last}, first <= last, false);
+}
+
+uint32_t expr_rule(struct exprs *x, uint32_t rule)
+{
+    return add(x, (struct expr){.kind = EXPR_RULE, .depth = 1, .first = rule});
+}
+
+// Adds to the parts of an expression. Returns how deep that makes it.
+static uint32_t add_part(struct exprs *x, uint32_t part)
+{
+    if (grow(x, &x->part, &x->parts_cap, x->n_parts, sizeof *x->part))
+        x->part[x->n_parts++] = part;
+    return x->expr[part].depth + 1;
+}
+
+static bool is_empty(const struct exprs *x, uint32_t item)
+{
+    return x->expr[item].kind == EXPR_LITERAL && !x->expr[item].n;
+}
+
+uint32_t expr_repeat(struct exprs *x, uint32_t item, uint32_t min, uint32_t max)
+{
+    assert(min <= max);
+    if (!max || (!item && !min))
+        return expr_literal(x, "");
+    if (!item || (min == 1 && max == 1) || is_empty(x, item))
+        return item;
+    const size_t first = x->n_parts;
+    const uint32_t depth = add_part(x, item);
+    return add(x, (struct expr){EXPR_REPEAT, depth, (uint32_t)first, 1, min, max});
+}
+
+void expr_push(struct exprs *x, uint32_t item)
+{
+    if (grow(x, &x->stack, &x->stack_cap, x->n_stack, sizeof *x->stack))
+        x->stack[x->n_stack++] = item;
+}
+
+uint32_t expr_take(struct exprs *x, enum expr_kind kind, size_t from)
+{
+    const size_t first = x->n_parts, end = x->n_stack;
+    uint32_t depth = 1;
+    bool nothing = false;
+    assert(kind == EXPR_SEQUENCE || kind == EXPR_CHOICE);
+    assert(from <= end || !exprs_whole(x));
+    for (size_t i = from; i < end && exprs_whole(x); i++) {
+        const uint32_t item = x->stack[i];
+        nothing = nothing || !item;
+        if (item && (kind == EXPR_CHOICE || !is_empty(x, item))) {
+            const uint32_t of = add_part(x, item);
+            depth = of > depth ? of : depth;
+        }
+    }
+    x->n_stack = from < end ? from : end;
+    const size_t n = x->n_parts - first;
+    if (kind == EXPR_SEQUENCE ? nothing : !n)
+        return EXPR_NOTHING;
+    if (!n)
+        return expr_literal(x, "");
+    if (n == 1)
+        return exprs_whole(x) ? x->part[--x->n_parts] : EXPR_NOTHING;
+    return add(x, (struct expr){.kind = kind, .depth = depth, .first = (uint32_t)first, .n = (uint32_t)n});
+}
+
+uint32_t expr_list(struct exprs *x, enum expr_kind kind, const uint32_t *item, size_t n)
+{
+    const size_t from = x->n_stack;
+    for (size_t i = 0; i < n; i++)
+        expr_push(x, item[i]);
+    return expr_take(x, kind, from);
+}
+
+struct gbnf_printer {
+    const struct exprs *x;
+    struct builder *to;
+    expr_rule_name *rule_name;
+    void *context;
+};
+
+// What stands between the quotes.
+static void print_text(const struct gbnf_printer *p, const struct expr *e)
+{
+    static const char names[] = "\n\r\t\\\"", letters[] = "nrt\\\"";
+    for (uint32_t i = 0; i < e->n; i++) {
+        const char c = p->x->text.text[e->first + i];
+        const char *const name = strchr(names, c);
+        if (name)
+            builder_format(p->to, "\\%c", letters[name - names]);
+        else if ((unsigned char)c < 0x20 || c == 0x7f)
+            builder_format(p->to, "\\x%02X", (unsigned)c);
+        else
+            builder_byte(p->to, c);
+    }
+}
+
+static void print_in_class(const struct gbnf_printer *p, uint32_t c)
+{
+    static const char names[] = "\n\r\t\\[]", letters[] = "nrt\\[]";
+    const char *const name = c && c < 0x80 ? strchr(names, (int)c) : NULL;
+    if (name)
+        builder_format(p->to, "\\%c", letters[name - names]);
+    else if (c < 0x20 || c == '-' || c == '^' || (c >= 0x7f && c < 0xa0))
+        builder_format(p->to, "\\x%02X", (unsigned)c);
+    else if ((c >= 0xd800 && c < 0xe000) || c > 0x10ffff)
+        builder_format(p->to, "\\U%08X", (unsigned)c);
+    else
+        builder_character(p->to, c);
+}
+
+static void print_class(const struct gbnf_printer *p, const struct expr *e)
+{
+    builder_string(p->to, e->min ? "[^" : "[");
+    for (uint32_t i = 0; i < e->n; i++) {
+        const struct range r = p->x->range.range[e->first + i];
+        print_in_class(p, r.first);
+        if (r.last > r.first + 1)
+            builder_byte(p->to, '-');
+        if (r.last > r.first)
+            print_in_class(p, r.last);
+    }
+    builder_byte(p->to, ']');
+}
+
+static void print_count(const struct gbnf_printer *p, uint32_t min, uint32_t max)
+{
+    if (!min && max == 1)
+        builder_byte(p->to, '?');
+    else if (min <= 1 && max == EXPR_UNBOUNDED)
+        builder_byte(p->to, min ? '+' : '*');
+    else if (min == max)
+        builder_format(p->to, "{%u}", (unsigned)min);
+    else if (max == EXPR_UNBOUNDED)
+        builder_format(p->to, "{%u,}", (unsigned)min);
+    else
+        builder_format(p->to, "{%u,%u}", (unsigned)min, (unsigned)max);
+}
+
+// How tightly an expression stands: a part that binds less than its place asks for is set in brackets.
+enum binding { AS_CHOICE, AS_SEQUENCE, AS_ITEM };
+
+static enum binding binding_of(const struct expr *e)
+{
+    if (e->kind == EXPR_CHOICE)
+        return AS_CHOICE;
+    return e->kind == EXPR_REPEAT || e->kind == EXPR_SEQUENCE ? AS_SEQUENCE : AS_ITEM;
+}
+
+static void print(const struct gbnf_printer *p, uint32_t expr, enum binding place);
+
+// Literals that follow each other become one.
+static void print_list(const struct gbnf_printer *p, const struct expr *e)
+{
+    bool in_literal = false;
+    for (uint32_t i = 0; i < e->n; i++) {
+        const uint32_t part = p->x->part[e->first + i];
+        const bool literal = e->kind == EXPR_SEQUENCE && p->x->expr[part].kind == EXPR_LITERAL;
+        if (in_literal && !literal)
+            builder_byte(p->to, '"');
+        if (i && !(in_literal && literal))
+            builder_string(p->to, e->kind == EXPR_CHOICE ? " | " : " ");
+        if (literal && !in_literal)
+            builder_byte(p->to, '"');
+        if (literal)
+            print_text(p, &p->x->expr[part]);
+        else
+            print(p, part, AS_SEQUENCE);
+        in_literal = literal;
+    }
+    if (in_literal)
+        builder_byte(p->to, '"');
+}
+
+// The recursion is bounded by EXPR_DEEPEST.
+static void print(const struct gbnf_printer *p, uint32_t expr, enum binding place)
+{
+    assert(expr != EXPR_NOTHING && expr < p->x->n);
+    const struct expr *const e = &p->x->expr[expr];
+    const bool brackets = binding_of(e) < place;
+    if (brackets)
+        builder_byte(p->to, '(');
+    if (e->kind == EXPR_LITERAL) {
+        builder_byte(p->to, '"');
+        print_text(p, e);
+        builder_byte(p->to, '"');
+    } else if (e->kind == EXPR_CLASS) {
+        print_class(p, e);
+    } else if (e->kind == EXPR_RULE) {
+        builder_string(p->to, p->rule_name(p->context, e->first));
+    } else if (e->kind == EXPR_REPEAT) {
+        print(p, p->x->part[e->first], AS_ITEM);
+        print_count(p, e->min, e->max);
+    } else {
+        print_list(p, e);
+    }
+    if (brackets)
+        builder_byte(p->to, ')');
+}
+
+void expr_print(const struct exprs *x, uint32_t expr, struct builder *to, expr_rule_name *rule_name, void *context)
+{
+    const struct gbnf_printer p = {x, to, rule_name, context};
+    print(&p, expr, AS_CHOICE);
+}

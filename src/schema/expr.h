@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+// The right sides of grammar rules as trees, all in one arena, and how they are written in GBNF. An expression is its number in the arena.
+// EXPR_NOTHING stands for the language without any text: a choice leaves it out, a sequence that holds it is nothing itself.
+// What goes wrong sticks, as in base/builder.h: the functions then return EXPR_NOTHING, and the caller looks once, at the end.
+#ifndef SAMPL_SCHEMA_EXPR_H
+#define SAMPL_SCHEMA_EXPR_H
+
+#include "base/builder.h"
+#include "base/ranges.h"
+
+#define EXPR_NOTHING   0u
+#define EXPR_UNBOUNDED UINT32_MAX
+#define EXPR_MOST      (1u << 21) // expressions, and their parts, in an arena
+#define EXPR_DEEPEST   400        // levels of an expression
+
+enum expr_kind { EXPR_LITERAL, EXPR_CLASS, EXPR_RULE, EXPR_SEQUENCE, EXPR_CHOICE, EXPR_REPEAT };
+
+struct expr {
+    enum expr_kind kind;
+    uint32_t depth;    // levels: 1 for one without parts
+    uint32_t first, n; // literal: bytes in text; class: ranges in range; rule: its number; else: parts in part
+    uint32_t min, max; // repetition: how often; class: min tells that it is all other characters
+};
+
+struct exprs {
+    struct expr *expr; // [n], the first is EXPR_NOTHING
+    size_t n, cap;
+    uint32_t *part; // [n_parts] what sequences, choices and repetitions consist of
+    size_t n_parts, parts_cap;
+    struct ranges range;
+    struct builder text;
+    uint32_t *stack; // [n_stack] expressions that are to become parts
+    size_t n_stack, stack_cap;
+    bool failed, full, deep; // memory was short; EXPR_MOST, EXPR_DEEPEST was reached
+};
+
+// A zeroed struct is an empty arena.
+void exprs_free(struct exprs *x);
+
+// Has nothing gone wrong?
+static inline bool exprs_whole(const struct exprs *x)
+{
+    return !x->failed && !x->full && !x->deep;
+}
+
+uint32_t expr_bytes(struct exprs *x, const char *utf8, size_t len); // without NUL
+uint32_t expr_literal(struct exprs *x, const char *utf8);
+uint32_t expr_class(struct exprs *x, const struct range *range, size_t n,
+                    bool others);                                        // one of these characters, or of all others
+uint32_t expr_character(struct exprs *x, uint32_t first, uint32_t last); // one of first..last; nothing if first > last
+uint32_t expr_rule(struct exprs *x, uint32_t rule);
+
+// `item` min to max times (EXPR_UNBOUNDED: without limit), min <= max.
+uint32_t expr_repeat(struct exprs *x, uint32_t item, uint32_t min, uint32_t max);
+
+// A sequence or a choice of what was pushed since the stack held `from`, which is taken away. One of a single part is that part.
+void expr_push(struct exprs *x, uint32_t item);
+uint32_t expr_take(struct exprs *x, enum expr_kind kind, size_t from);
+
+// The same of `n` items in an array.
+uint32_t expr_list(struct exprs *x, enum expr_kind kind, const uint32_t *item, size_t n);
+#define EXPR_LIST(x, kind, ...) \
+    expr_list(x, kind, (const uint32_t[]){__VA_ARGS__}, sizeof((const uint32_t[]){__VA_ARGS__}) / sizeof(uint32_t))
+#define EXPR_SEQUENCE_OF(x, ...) EXPR_LIST(x, EXPR_SEQUENCE, __VA_ARGS__)
+#define EXPR_CHOICE_OF(x, ...)   EXPR_LIST(x, EXPR_CHOICE, __VA_ARGS__)
+
+// Writes an expression that is not EXPR_NOTHING. rule_name gives the name of a rule in it.
+typedef const char *expr_rule_name(void *context, uint32_t rule);
+void expr_print(const struct exprs *x, uint32_t expr, struct builder *to, expr_rule_name *rule_name, void *context);
+
+#endif

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT
+// Integers between bounds, as decimals of up to 16 digits where one bound is missing.
+#include "schema/convert.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+
+#define TOP_DIGITS 16
+#define LOWEST     (UINT64_C(1) << 63) // as numbers with a sign: no lower bound
+#define HIGHEST    (LOWEST - 1)        // no upper bound
+
+static uint32_t digit(struct exprs *x, unsigned first, unsigned last)
+{
+    return expr_character(x, '0' + first, '0' + last);
+}
+
+// min to max digits; nothing if min > max.
+static uint32_t any_digits(struct exprs *x, unsigned min, unsigned max)
+{
+    return min > max ? EXPR_NOTHING : expr_repeat(x, digit(x, 0, 9), min, max);
+}
+
+static uint64_t power(unsigned n)
+{
+    uint64_t p = 1;
+    while (n--)
+        p *= 10;
+    return p;
+}
+
+// The decimals of n digits, zeros in front included, from low to high.
+static uint32_t same_length(struct exprs *x, uint64_t low, uint64_t high, unsigned n)
+{
+    assert(low <= high);
+    if (!n)
+        return expr_literal(x, "");
+    const uint64_t unit = power(n - 1);
+    unsigned first = (unsigned)(low / unit), last = (unsigned)(high / unit);
+    const uint64_t low_rest = low % unit, high_rest = high % unit;
+    if (first == last)
+        return EXPR_SEQUENCE_OF(x, digit(x, first, first), same_length(x, low_rest, high_rest, n - 1));
+    uint32_t below = EXPR_NOTHING, above = EXPR_NOTHING;
+    if (low_rest) {
+        below = EXPR_SEQUENCE_OF(x, digit(x, first, first), same_length(x, low_rest, unit - 1, n - 1));
+        first++;
+    }
+    if (high_rest != unit - 1) {
+        above = EXPR_SEQUENCE_OF(x, digit(x, last, last), same_length(x, 0, high_rest, n - 1));
+        last--;
+    }
+    const uint32_t between =
+        first > last ? EXPR_NOTHING : EXPR_SEQUENCE_OF(x, digit(x, first, last), any_digits(x, n - 1, n - 1));
+    return EXPR_CHOICE_OF(x, below, between, above);
+}
+
+static unsigned length(uint64_t value)
+{
+    unsigned n = 1;
+    for (; value >= 10; value /= 10)
+        n++;
+    return n;
+}
+
+// The decimals of low to high without zeros in front.
+static uint32_t between(struct exprs *x, uint64_t low, uint64_t high)
+{
+    const size_t from = x->n_stack;
+    assert(low <= high);
+    for (unsigned n = length(low); n <= length(high); n++)
+        expr_push(x, same_length(x, n == length(low) ? low : power(n - 1), n == length(high) ? high : power(n) - 1, n));
+    return expr_take(x, EXPR_CHOICE, from);
+}
+
+// llama.cpp's decimals of up to `left` digits from low on. At the top the first digit is no zero; below it any digits may have gone before,
+// and the digits behind the first are taken as a number, so that "at least 100" lets "10" through.
+static uint32_t at_least(struct exprs *x, uint64_t low, unsigned left, bool top)
+{
+    const unsigned most = left > 2 ? left - 1 : 1, least_digit = top;
+    if (!low)
+        return top ? EXPR_CHOICE_OF(x, digit(x, 0, 0), EXPR_SEQUENCE_OF(x, digit(x, 1, 9), any_digits(x, 0, most)))
+                   : any_digits(x, 1, left);
+    const unsigned n = length(low), first = (unsigned)(low / power(n - 1));
+    const bool smaller = n > 1 ? first > 1 : first > least_digit;
+    const uint32_t longer =
+        smaller ? EXPR_SEQUENCE_OF(x, digit(x, least_digit, first - 1), any_digits(x, n, most)) : EXPR_NOTHING;
+    if (n == 1)
+        return EXPR_CHOICE_OF(x, longer, EXPR_SEQUENCE_OF(x, digit(x, first, 9), any_digits(x, 0, most)));
+    const uint32_t same = EXPR_SEQUENCE_OF(x, digit(x, first, first), at_least(x, low % power(n - 1), most, false));
+    return EXPR_CHOICE_OF(x, longer, same, EXPR_SEQUENCE_OF(x, digit(x, first + 1, 9), any_digits(x, n - 1, most)));
+}
+
+// A bound, moved by `step` to make an exclusive one inclusive. What 64 bits with a sign do not hold wraps, as in llama.cpp; a fraction that
+// they do not hold becomes the least of them.
+static uint64_t bound(struct convert *c, const cJSON *item, double (*round)(double), uint64_t step)
+{
+    uint64_t value;
+    if (!cJSON_IsRaw(item)) {
+        fail(c, item, SCHEMA_BAD_VALUE, "a number");
+        return 0;
+    }
+    if (json_integer(item, &value))
+        return value + step;
+    const double x = round(strtod(item->valuestring, NULL));
+    return (x >= -0x1p63 && x < 0x1p63 ? (uint64_t)(int64_t)x : LOWEST) + step;
+}
+
+static bool negative(uint64_t value)
+{
+    return value >> 63;
+}
+
+static uint32_t minus(struct exprs *x, uint32_t expr)
+{
+    return EXPR_SEQUENCE_OF(x, expr_literal(x, "-"), expr);
+}
+
+// A minus and the decimals from `from` to -low. llama.cpp takes the highest number for no bound here, too.
+static uint32_t negatives(struct exprs *x, uint64_t low, uint64_t from)
+{
+    return minus(x, 0 - low == HIGHEST ? at_least(x, from, TOP_DIGITS, true) : between(x, from, 0 - low));
+}
+
+static uint32_t any_positive(struct exprs *x)
+{
+    return EXPR_SEQUENCE_OF(x, digit(x, 1, 9), any_digits(x, 0, TOP_DIGITS - 1));
+}
+
+uint32_t integer_expr(struct convert *c, const cJSON *schema)
+{
+    struct exprs *const x = &c->x;
+    const cJSON *const least = member(c, schema, "minimum"), *const above = member(c, schema, "exclusiveMinimum");
+    const cJSON *const most = member(c, schema, "maximum"), *const below = member(c, schema, "exclusiveMaximum");
+    uint64_t low = LOWEST, high = HIGHEST;
+    if (least || above)
+        low = least ? bound(c, least, ceil, 0) : bound(c, above, floor, 1);
+    if (most || below)
+        high = most ? bound(c, most, floor, 0) : bound(c, below, ceil, UINT64_MAX);
+    if (low == LOWEST && high == HIGHEST)
+        return expr_rule(x, RULE_INTEGER);
+    if ((low ^ LOWEST) > (high ^ LOWEST) || high == LOWEST)
+        return fail(c, schema, SCHEMA_NOTHING, NULL);
+    if (low == LOWEST && negative(high))
+        return minus(x, at_least(x, 0 - high, TOP_DIGITS, false));
+    if (low == LOWEST)
+        return EXPR_CHOICE_OF(x, minus(x, any_positive(x)), between(x, 0, high));
+    if (high == HIGHEST && negative(low))
+        return EXPR_CHOICE_OF(x, negatives(x, low, 0), digit(x, 0, 0), any_positive(x));
+    if (high == HIGHEST)
+        return at_least(x, low, TOP_DIGITS, true);
+    if (negative(high))
+        return negatives(x, low, 0 - high);
+    if (negative(low))
+        return EXPR_CHOICE_OF(x, negatives(x, low, 0), between(x, 0, high));
+    return between(x, low, high);
+}

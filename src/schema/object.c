@@ -1,0 +1,376 @@
+// SPDX-License-Identifier: MIT
+// Objects: their members in a fixed order, and the keys of members that are not declared; allOf, which is one object of several.
+#include "base/mem.h"
+#include "base/utf8.h"
+#include "schema/convert.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct property {
+    const char *name;
+    const cJSON *schema;
+    bool required;
+};
+
+struct properties {
+    struct property *property; // [n]
+    size_t n, cap;
+};
+
+static void add_property(struct convert *c, struct properties *p, const cJSON *schema, bool required)
+{
+    c->x.full = c->x.full || p->n >= EXPR_MOST;
+    c->x.failed = c->x.failed || !mem_grow(&p->property, &p->cap, p->n + 1, sizeof *p->property);
+    if (!c->x.full && !c->x.failed)
+        p->property[p->n++] = (struct property){schema->string, schema, required};
+}
+
+// The key in quotes, space ":" space value
+static uint32_t declared_member(struct convert *c, const struct property *p)
+{
+    struct exprs *const x = &c->x;
+    const uint32_t value = rule_of(c, p->schema, c->at, p->name), space = expr_rule(x, RULE_SPACE);
+    struct builder key = {0};
+    string_text(p->name, &key);
+    x->failed = x->failed || key.failed;
+    const uint32_t quoted = x->failed ? EXPR_NOTHING : expr_bytes(x, key.text, key.len);
+    builder_free(&key);
+    return EXPR_SEQUENCE_OF(x, quoted, space, expr_literal(x, ":"), space, value);
+}
+
+static uint32_t behind_comma(struct convert *c, uint32_t item, uint32_t max)
+{
+    return expr_repeat(&c->x, EXPR_SEQUENCE_OF(&c->x, comma(c), item), 0, max);
+}
+
+// A rule named after a property and a role.
+static uint32_t named_rule(struct convert *c, const char *property, const char *role, uint32_t expr)
+{
+    struct builder name = {0};
+    builder_string(&name, property);
+    builder_string(&name, role);
+    c->x.failed = c->x.failed || name.failed;
+    const uint32_t rule = new_rule(c, c->at, c->x.failed ? role : name.text, NULL, expr);
+    builder_free(&name);
+    return rule;
+}
+
+// A rule for a member, and then one for what may follow it, so that the grammar grows with the number of members only.
+struct optional {
+    uint32_t member, rest; // references to rules; rest EXPR_NOTHING: nothing follows
+};
+
+// All members are optional: the object begins with any of them.
+static uint32_t optional_members(struct convert *c, const struct properties *p, uint32_t further)
+{
+    struct exprs *const x = &c->x;
+    const size_t from = x->n_stack;
+    struct optional *const o = calloc(p->n + 1, sizeof *o);
+    c->x.failed = c->x.failed || !o;
+    for (size_t i = 0; o && i < p->n; i++)
+        o[i].member = expr_rule(x, named_rule(c, p->property[i].name, "-kv", declared_member(c, &p->property[i])));
+    uint32_t rest = further ? behind_comma(c, further, EXPR_UNBOUNDED) : EXPR_NOTHING;
+    for (size_t i = p->n; o && i-- > 0;) {
+        o[i].rest = rest;
+        const uint32_t first = behind_comma(c, o[i].member, 1), all = rest ? EXPR_SEQUENCE_OF(x, first, rest) : first;
+        rest = i ? expr_rule(x, named_rule(c, p->property[i - 1].name, "-rest", all)) : EXPR_NOTHING;
+    }
+    for (size_t i = 0; o && i < p->n; i++)
+        expr_push(x, o[i].rest ? EXPR_SEQUENCE_OF(x, o[i].member, o[i].rest) : o[i].member);
+    free(o);
+    if (further)
+        expr_push(x, EXPR_SEQUENCE_OF(x, further, behind_comma(c, further, EXPR_UNBOUNDED)));
+    const uint32_t some = expr_take(x, EXPR_CHOICE, from);
+    return expr_repeat(x, some, 0, 1);
+}
+
+// The object of these members; further: a member that is not declared, of which there may be any number, or EXPR_NOTHING.
+static uint32_t members_expr(struct convert *c, const struct properties *p, uint32_t further)
+{
+    struct exprs *const x = &c->x;
+    const size_t from = x->n_stack;
+    bool any = false;
+    if (!p->n && !further)
+        return EXPR_SEQUENCE_OF(x, expr_literal(x, "{"), expr_rule(x, RULE_SPACE), expr_literal(x, "}"));
+    for (size_t i = 0; i < p->n; i++) {
+        if (!p->property[i].required)
+            continue;
+        if (any)
+            expr_push(x, comma(c));
+        expr_push(x, declared_member(c, &p->property[i]));
+        any = true;
+    }
+    for (size_t i = 0; any && i < p->n; i++)
+        if (!p->property[i].required)
+            expr_push(x, behind_comma(c, declared_member(c, &p->property[i]), 1));
+    if (any && further)
+        expr_push(x, behind_comma(c, further, EXPR_UNBOUNDED));
+    if (!any)
+        expr_push(x, optional_members(c, p, further));
+    return in_brackets(c, "{", expr_take(x, EXPR_SEQUENCE, from), "}");
+}
+
+// Where the names below the current node of their trie are: sorted, and alike up to `at`.
+struct names {
+    const char **name; // [n]
+    size_t n, at;
+};
+
+#define KEY_DEEPEST 1000 // characters of a name beside further members
+#define KEY_RULE    50   // levels after which the key goes on in a rule of its own
+
+// What a key may go on with behind the n characters that these names begin with, so that it is none of them.
+static uint32_t other_keys(struct convert *c, const struct names *names, unsigned n)
+{
+    struct exprs *const x = &c->x;
+    const size_t from = x->n_stack;
+    struct ranges known = {0};
+    size_t i = 0;
+    if (n > KEY_DEEPEST)
+        x->deep = true;
+    while (i < names->n && !names->name[i][names->at])
+        i++;
+    if (i == names->n || x->deep)
+        return expr_repeat(x, expr_rule(x, RULE_CHAR), 1, EXPR_UNBOUNDED);
+    x->failed = x->failed || !ranges_add(&known, '"', '"');
+    for (size_t end; i < names->n; i = end) {
+        const unsigned char *const here = (const unsigned char *)names->name[i] + names->at;
+        uint32_t character = 0;
+        const size_t len = utf8_decode(here, strlen((const char *)here), &character);
+        assert(len);
+        for (end = i + 1; end < names->n && !strncmp(names->name[end] + names->at, (const char *)here, len);)
+            end++;
+        const struct names below = {names->name + i, end - i, names->at + len};
+        const uint32_t next = expr_character(x, character, character), rest = other_keys(c, &below, n + 1);
+        expr_push(x, EXPR_SEQUENCE_OF(x, next, rest));
+        x->failed = x->failed || !ranges_add(&known, character, character);
+    }
+    const uint32_t other = expr_class(x, known.range, known.n, true);
+    ranges_free(&known);
+    expr_push(x, EXPR_SEQUENCE_OF(x, other, expr_repeat(x, expr_rule(x, RULE_CHAR), 0, EXPR_UNBOUNDED)));
+    const uint32_t all = expr_take(x, EXPR_CHOICE, from);
+    return n && n % KEY_RULE == 0 ? expr_rule(x, new_rule(c, c->at, "key", NULL, all)) : all;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+// The key of a member that is not declared.
+static uint32_t further_key(struct convert *c, const struct properties *p)
+{
+    struct exprs *const x = &c->x;
+    const uint32_t quote = expr_literal(x, "\"");
+    if (!p->n)
+        return expr_rule(x, RULE_STRING);
+    struct names names = {.name = malloc(p->n * sizeof *names.name), .n = p->n};
+    x->failed = x->failed || !names.name;
+    if (!names.name)
+        return EXPR_NOTHING;
+    for (size_t i = 0; i < p->n; i++)
+        names.name[i] = p->property[i].name;
+    qsort(names.name, names.n, sizeof *names.name, by_name);
+    const bool empty_declared = !*names.name[0];
+    uint32_t inner;
+    if (empty_declared && names.n == 1)
+        inner = expr_literal(x, "");
+    else
+        inner = expr_repeat(x, other_keys(c, &names, 0), empty_declared, 1);
+    free(names.name);
+    return EXPR_SEQUENCE_OF(x, quote, inner, quote);
+}
+
+// A reference to the rule of a member that is not declared, or EXPR_NOTHING if there are no such.
+static uint32_t further_member(struct convert *c, const cJSON *schema, const struct properties *p)
+{
+    struct exprs *const x = &c->x;
+    const cJSON *const more = member(c, schema, "additionalProperties");
+    if (more && !cJSON_IsBool(more) && !cJSON_IsObject(more))
+        return fail(c, more, SCHEMA_BAD_VALUE, "a boolean or an object");
+    if (more ? cJSON_IsFalse(more) : member(c, schema, "properties") != NULL)
+        return EXPR_NOTHING;
+    if (!p->n && !cJSON_IsObject(more))
+        return expr_rule(x, RULE_MEMBER);
+    const uint32_t value = cJSON_IsObject(more) ? rule_of(c, more, c->at, "additional") : expr_rule(x, RULE_VALUE);
+    const uint32_t key = further_key(c, p);
+    const uint32_t kv = EXPR_SEQUENCE_OF(x, key, expr_literal(x, ":"), expr_rule(x, RULE_SPACE), value);
+    return expr_rule(x, new_rule(c, c->at, "additional-kv", NULL, kv));
+}
+
+// The names that a schema requires, sorted. Notes it if they are no array, or if one is not declared.
+static void required_names(struct convert *c, const cJSON *schema, struct names *names)
+{
+    const cJSON *const required = member(c, schema, "required"), *const properties = member(c, schema, "properties");
+    bool known = !required || cJSON_IsArray(required);
+    size_t cap = 0;
+    for (const cJSON *item = required && known ? required->child : NULL; item && !c->x.failed; item = item->next) {
+        known = known && cJSON_IsString(item) && member(c, properties, item->valuestring);
+        c->x.failed = !mem_grow(&names->name, &cap, names->n + 1, sizeof *names->name);
+        if (cJSON_IsString(item) && !c->x.failed)
+            names->name[names->n++] = item->valuestring;
+    }
+    if (names->n)
+        qsort(names->name, names->n, sizeof *names->name, by_name);
+    if (!known)
+        note(c, required, &c->out->ignored);
+}
+
+uint32_t object_expr(struct convert *c, const cJSON *schema)
+{
+    const cJSON *const properties = member(c, schema, "properties");
+    struct properties p = {0};
+    struct names required = {0};
+    if (properties && !cJSON_IsObject(properties))
+        return fail(c, properties, SCHEMA_BAD_VALUE, "an object of schemas");
+    required_names(c, schema, &required);
+    for (const cJSON *item = properties ? properties->child : NULL; item; item = item->next) {
+        const char *const name = item->string;
+        add_property(c, &p, item, required.n && bsearch(&name, required.name, required.n, sizeof name, by_name));
+    }
+    const uint32_t expr = members_expr(c, &p, further_member(c, schema, &p));
+    free(p.property);
+    free(required.name);
+    return expr;
+}
+
+// What the members of allOf have come to.
+struct all_of {
+    struct properties p;
+    struct hash_table by_name; // of the first properties with each name
+    struct builder texts;      // of the enums' values, each with a NUL
+    size_t n_texts;
+};
+
+// The first property with this name, or HASH_NONE.
+static size_t property_named(const struct all_of *a, const char *name)
+{
+    const uint32_t hash = hash_bytes(name, strlen(name));
+    size_t at = hash, i;
+    while ((i = hash_next(&a->by_name, hash, &at)) != HASH_NONE && strcmp(a->p.property[i].name, name) != 0)
+        continue;
+    return i;
+}
+
+// A name met twice stands twice. The first takes the schema of the last, and in the end all take it from there.
+static void merge_property(struct convert *c, struct all_of *a, const cJSON *schema, bool required)
+{
+    const char *const name = schema->string;
+    const size_t first = property_named(a, name);
+    add_property(c, &a->p, schema, required);
+    if (!exprs_whole(&c->x))
+        return;
+    if (first == HASH_NONE) {
+        c->x.failed = !hash_add(&a->by_name, hash_bytes(name, strlen(name)), (uint32_t)(a->p.n - 1));
+    } else {
+        a->p.property[first].schema = schema;
+        a->p.property[first].required |= required;
+    }
+}
+
+static void share_merged(struct all_of *a)
+{
+    for (size_t i = 0; i < a->p.n; i++) {
+        const size_t first = property_named(a, a->p.property[i].name);
+        if (first != HASH_NONE)
+            a->p.property[i] = a->p.property[first];
+    }
+}
+
+static void add_value(struct convert *c, struct all_of *a, const cJSON *value)
+{
+    c->x.full = c->x.full || a->n_texts++ >= EXPR_MOST;
+    constant_text(value, &a->texts); // the rule of the enum itself tells if that fails
+    builder_byte(&a->texts, '\0');
+    c->x.failed = c->x.failed || a->texts.failed;
+}
+
+// Adds a schema's properties or values, if it has any. References are followed.
+static bool add_component(struct convert *c, struct all_of *a, const cJSON *schema, const cJSON *type, bool required)
+{
+    enum schema_kind kind = kind_of(c, schema, type);
+    for (size_t links = 0; kind == KIND_REF; links++) {
+        schema = links > c->n_members ? NULL : target_of(c, schema);
+        if (!schema)
+            return fail(c, c->rule[c->at].schema, SCHEMA_CYCLE, NULL);
+        kind = kind_of(c, schema, member(c, schema, "type"));
+    }
+    const cJSON *const properties = member(c, schema, "properties");
+    if (kind == KIND_OBJECT && cJSON_IsObject(properties))
+        for (const cJSON *item = properties->child; item && exprs_whole(&c->x); item = item->next)
+            merge_property(c, a, item, required);
+    if (kind == KIND_ENUM)
+        for (const cJSON *item = member(c, schema, "enum")->child; item && exprs_whole(&c->x); item = item->next)
+            add_value(c, a, item);
+    return kind == KIND_OBJECT || kind == KIND_ENUM;
+}
+
+// The same for each of several types, which may be arrays again.
+static bool add_types(struct convert *c, struct all_of *a, const cJSON *schema, const cJSON *types)
+{
+    bool added = false;
+    for (const cJSON *type = types->child; type; type = type->next) {
+        const bool more = cJSON_IsArray(type) ? add_types(c, a, schema, type) : add_component(c, a, schema, type, false);
+        added = added || more;
+    }
+    return added;
+}
+
+static bool add_member(struct convert *c, struct all_of *a, const cJSON *schema)
+{
+    const cJSON *const type = member(c, schema, "type");
+    const enum schema_kind kind = kind_of(c, schema, type);
+    bool added = false;
+    if (kind == KIND_TYPES)
+        return add_types(c, a, schema, type);
+    if (kind != KIND_ONE_OF && kind != KIND_ANY_OF)
+        return add_component(c, a, schema, type, true);
+    for (const cJSON *item = member(c, schema, kind == KIND_ONE_OF ? "oneOf" : "anyOf")->child; item; item = item->next)
+        added = add_component(c, a, item, member(c, item, "type"), false) || added;
+    return added;
+}
+
+// The values that were met as often as there are members.
+static uint32_t common_values(struct convert *c, const struct all_of *a, size_t members)
+{
+    const size_t from = c->x.n_stack;
+    const char **const text = malloc((a->n_texts + 1) * sizeof *text), *next = a->texts.text;
+    c->x.failed = c->x.failed || !text;
+    for (size_t i = 0; i < a->n_texts && exprs_whole(&c->x); i++, next += strlen(next) + 1)
+        text[i] = next;
+    if (a->n_texts && exprs_whole(&c->x))
+        qsort(text, a->n_texts, sizeof *text, by_name);
+    for (size_t i = 0, end; i < a->n_texts && exprs_whole(&c->x); i = end) {
+        for (end = i + 1; end < a->n_texts && !strcmp(text[i], text[end]);)
+            end++;
+        if (end - i == members)
+            expr_push(&c->x, expr_literal(&c->x, text[i]));
+    }
+    free(text);
+    return expr_take(&c->x, EXPR_CHOICE, from);
+}
+
+uint32_t all_of_expr(struct convert *c, const cJSON *schema)
+{
+    struct all_of a = {0};
+    size_t members = 0;
+    for (const cJSON *item = member(c, schema, "allOf")->child; item && !c->fault->code && exprs_whole(&c->x);
+         item = item->next) {
+        c->x.failed = c->x.failed || !mem_grow(&c->part, &c->parts_cap, c->n_parts + 1, sizeof *c->part);
+        if (!c->x.failed)
+            c->part[c->n_parts++] = item;
+        if (!add_member(c, &a, item))
+            note(c, item, &c->out->ignored);
+        members++;
+    }
+    share_merged(&a);
+    uint32_t expr = common_values(c, &a, members);
+    if (!expr && exprs_whole(&c->x))
+        expr = members_expr(c, &a.p, EXPR_NOTHING);
+    free(a.p.property);
+    hash_free(&a.by_name);
+    builder_free(&a.texts);
+    return expr;
+}
