@@ -221,7 +221,7 @@ bool args_given(const struct args *a, const char *name)
 
 static bool check_emit(const struct args *a, struct err *e)
 {
-    const char *const format = a->output_format ? a->output_format : "text", *const what = emit_name[a->emit];
+    const char *const format = a->output_format ? a->output_format : "text", *const what = emit_name(a->emit);
     const bool numbers = emit_distribution(a->emit) || a->emit == EMIT_SCORE;
     if (a->dump && a->emit != EMIT_IDS)
         return err_set(e, STATUS_USAGE, "--emit %s does not go with --dump-probs", what);

@@ -133,7 +133,7 @@ bool set_breaker(const struct option_row *row, const char *value, struct args *a
 bool set_emit(const struct option_row *row, const char *value, struct args *a, struct err *e)
 {
     for (int i = 0; i < EMIT_COUNT; i++)
-        if (!strcmp(value, emit_name[i])) {
+        if (!strcmp(value, emit_name((enum emit)i))) {
             FIELD(enum emit) = (enum emit)i;
             return true;
         }

@@ -283,17 +283,6 @@ bool input_rows(struct input *in, int64_t *rows, struct err *e)
     return true;
 }
 
-bool input_bad_row(struct input_row *r, size_t width, const struct err *e)
-{
-    r->bad = e->status == STATUS_DATA;
-    if (r->bad) {
-        r->logits = (struct row){DTYPE_F32, NULL, width};
-        r->params = NULL;
-        r->prompt = NULL;
-    }
-    return false;
-}
-
 bool input_blame(const struct input_row *r, struct err *e)
 {
     return err_prefix(e, "%s: row %" PRIu64, r->file, r->number);

@@ -82,7 +82,16 @@ extern const struct format format_f32, format_f16, format_bf16, format_json, for
 
 // For formats: if the error is one of data, marks a row that has been read as bad: it is nothing but its place and the width (0: unknown)
 // that it should have. Returns false.
-bool input_bad_row(struct input_row *r, size_t width, const struct err *e);
+static inline bool input_bad_row(struct input_row *r, size_t width, const struct err *e)
+{
+    r->bad = e->status == STATUS_DATA;
+    if (r->bad) {
+        r->logits = (struct row){DTYPE_F32, NULL, width};
+        r->params = NULL;
+        r->prompt = NULL;
+    }
+    return false;
+}
 
 struct input;
 

@@ -97,7 +97,7 @@ static bool values(struct output *out, const struct record *r, struct err *e)
 {
     char x[NUMBER_TEXT];
     (void)e;
-    fprintf(out->f, "{\"row\":%" PRIu64 ",\"%s\":[", r->row, emit_name[out->emit]);
+    fprintf(out->f, "{\"row\":%" PRIu64 ",\"%s\":[", r->row, emit_name(out->emit));
     for (size_t i = 0; i < r->n_vocab; i++) {
         if (i)
             putc_unlocked(',', out->f);
@@ -123,7 +123,7 @@ static void bad(struct output *out, const struct record *r)
     const char *const value = out->emit == EMIT_SCORE ? "\"logprob\":null" : "\"id\":null";
     fprintf(out->f, "{\"row\":%" PRIu64 ",", r->row);
     if (emit_distribution(out->emit))
-        fprintf(out->f, "\"%s\":[]", emit_name[out->emit]);
+        fprintf(out->f, "\"%s\":[]", emit_name(out->emit));
     else
         fputs(value, out->f);
     fputs(",\"error\":", out->f);

@@ -14,15 +14,6 @@
 static const struct output_format *const formats[] = {&output_text, &output_tsv, &output_json,
                                                       &output_f32,  &output_f16, &output_npy};
 
-const char *const emit_name[EMIT_COUNT] = {"ids", "score", "text", "probs", "logprobs", "logits"};
-
-bool output_fail(const struct output *out, const char *what, struct err *e)
-{
-    if (errno == EPIPE)
-        return err_quiet(e);
-    return err_set(e, STATUS_IO, "%s: cannot %s: %s", out->name, what, strerror(errno));
-}
-
 static char *volatile unfinished; // the temporary file, for a signal that ends the run
 
 void output_abandon(void)

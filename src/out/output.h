@@ -8,13 +8,20 @@
 #include "kern/kern.h"
 #include "vocab/vocab.h"
 
+#include <errno.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
 // What is written for each row.
 enum emit { EMIT_IDS, EMIT_SCORE, EMIT_TEXT, EMIT_PROBS, EMIT_LOGPROBS, EMIT_LOGITS, EMIT_COUNT };
-extern const char *const emit_name[EMIT_COUNT];
+
+static inline const char *emit_name(enum emit e)
+{
+    static const char *const names[EMIT_COUNT] = {"ids", "score", "text", "probs", "logprobs", "logits"};
+    return names[e];
+}
 
 // One number for every token of the vocabulary?
 static inline bool emit_distribution(enum emit e)
@@ -125,7 +132,12 @@ static inline size_t record_width(const struct output *out, const struct record 
 }
 
 // "DESTINATION: cannot WHAT: ...", or the quiet end, from errno.
-bool output_fail(const struct output *out, const char *what, struct err *e);
+static inline bool output_fail(const struct output *out, const char *what, struct err *e)
+{
+    if (errno == EPIPE)
+        return err_quiet(e);
+    return err_set(e, STATUS_IO, "%s: cannot %s: %s", out->name, what, strerror(errno));
+}
 
 bool output_open(struct output *out, const struct output_config *config, struct err *e);
 bool output_record(struct output *out, const struct record *r, struct err *e);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "recipe/grammar.h"
 
+#include "grammar/grammar.h"
 #include "in/source.h"
 #include "out/message.h"
 #include "schema/schema.h"
@@ -41,7 +42,7 @@ static const struct {
     [GRAMMAR_LARGE] = {"the grammar has more than %d elements once its repetitions are written out", GRAMMAR_MOST_ELEMENTS},
 };
 
-bool grammar_error(const struct grammar_fault *f, struct err *e)
+static bool grammar_error(const struct grammar_fault *f, struct err *e)
 {
     const int len = f->len < 60 ? (int)f->len : 60;
     if (f->code == GRAMMAR_OK || f->code == GRAMMAR_MEMORY)
@@ -52,6 +53,60 @@ bool grammar_error(const struct grammar_fault *f, struct err *e)
     else
         err_set(e, STATUS_USAGE, format, grammar_messages[f->code].limit);
     return f->line ? err_prefix(e, "line %zu, column %zu", f->line, f->column) : false;
+}
+
+static void rules_free(void *thing)
+{
+    struct rules *const r = thing;
+    grammar_free(r->grammar);
+    free(r->text);
+    free(r);
+}
+
+static struct rules *rules_new(struct recipes *of, const char *text, size_t len, const char *where, struct err *e)
+{
+    struct grammar_fault fault;
+    struct rules *r = calloc(1, sizeof *r);
+    char *const copy = malloc(len + 1);
+    if (!r || !copy) {
+        free(r);
+        free(copy);
+        err_from_fault(e, fault_memory());
+        return NULL;
+    }
+    memcpy(copy, text, len);
+    copy[len] = '\0';
+    *r = (struct rules){.shared = {.key = copy, .len = len, .free = rules_free}, .text = copy, .len = len};
+    r->grammar = grammar_parse(r->text, len, of->vocab, &fault);
+    if (fault.code != GRAMMAR_OK) { // an error, or a warning
+        grammar_error(&fault, e);
+        if (fault.code != GRAMMAR_MEMORY)
+            err_prefix(e, "%s", where);
+    }
+    if (!r->grammar) {
+        rules_free(r);
+        return NULL;
+    }
+    if (fault.code != GRAMMAR_OK)
+        message_warn("%s", e->text);
+    r = shared_add(&of->rules, &r->shared);
+    if (!r)
+        err_from_fault(e, fault_memory());
+    return r;
+}
+
+bool draft_grammar(struct draft *d, const char *text, size_t len, const char *where, struct err *e)
+{
+    struct rules *rules = NULL;
+    if (text) {
+        rules = shared_find(&d->of->rules, text, len);
+        rules = rules ? rules : rules_new(d->of, text, len, where, e);
+    }
+    if (text && !rules)
+        return false;
+    shared_drop(d->parts.rules);
+    d->parts.rules = rules;
+    return true;
 }
 
 static bool schema_error(const struct schema_fault *f, struct err *e)

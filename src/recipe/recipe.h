@@ -104,9 +104,6 @@ bool draft_breakers(struct draft *d, const struct piece *text, size_t n_texts, c
                     struct err *e);
 bool draft_default_breakers(struct draft *d, struct err *e);
 
-// The grammar in GBNF; NULL: none. What is said of it, an error of status STATUS_USAGE or a warning, begins with where.
-bool draft_grammar(struct draft *d, const char *text, size_t len, const char *where, struct err *e);
-
 // Sets a random seed.
 bool draft_random_seed(struct draft *d, struct err *e);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "base/mem.h"
-#include "run/run.h"
+#include "run/rows.h"
 
 #include <assert.h>
 #include <pthread.h>

@@ -2,7 +2,7 @@
 // variants_check: several recipes on one input. Each variant's ids are those of a run of its own: with histories, generators, named
 // sequences, parameters that change, rows that are bad and rows that nothing can be chosen from.
 #include "recipe/from_args.h"
-#include "run/run.h"
+#include "run/worker.h"
 
 #include <math.h>
 #include <stdio.h>
