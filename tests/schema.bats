@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
 # JSON schemas: schemas.tsv through a vocabulary of bytes; llama.cpp's choices; the grammars themselves.
-# shellcheck disable=SC2016,SC2001 # perl's variables and JSON's $ are not the shell's
+# shellcheck disable=SC2016,SC2001,SC2154 # $stderr is set by run; perl's variables and JSON's $ are not the shell's
 load helper
 
 setup_file() {
@@ -47,7 +47,7 @@ prepare() {
 
 # tests/cases/import-schemas.py made the table from what llama.cpp's own library chose.
 @test "ids of every recorded case" {
-    local name options ids schema words rows case=() cases=0
+    local name options ids schema words rows cases=0
     while IFS=$'\t' read -r name options ids schema; do
         cases=$((cases + 1))
         rows=$(tr -cd , <<<"$ids" | wc -c | awk '{ print $1 + 1 }')

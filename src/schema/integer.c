@@ -102,6 +102,7 @@ static uint64_t bound(struct convert *c, const cJSON *item, double (*round)(doub
     if (json_integer(item, &value))
         return value + step;
     const double x = round(strtod(item->valuestring, NULL));
+    // cppcheck-suppress incorrectLogicOperator ; it is true of every int64_t
     return (x >= -0x1p63 && x < 0x1p63 ? (uint64_t)(int64_t)x : LOWEST) + step;
 }
 

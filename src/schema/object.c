@@ -249,8 +249,11 @@ static size_t property_named(const struct all_of *a, const char *name)
 {
     const uint32_t hash = hash_bytes(name, strlen(name));
     size_t at = hash, i;
-    while ((i = hash_next(&a->by_name, hash, &at)) != HASH_NONE && strcmp(a->p.property[i].name, name) != 0)
-        continue;
+    while ((i = hash_next(&a->by_name, hash, &at)) != HASH_NONE) {
+        assert(a->p.property);
+        if (!strcmp(a->p.property[i].name, name))
+            break;
+    }
     return i;
 }
 

@@ -203,7 +203,7 @@ static bool repeat(struct pattern *p, struct run *r)
 // A literal, which goes on with the run or begins one.
 static bool literal(struct pattern *p, struct run *r)
 {
-    uint32_t c;
+    uint32_t c = 0;
     const bool escaped = peek(p) == '\\';
     const bool whole = escaped || peek(p) == '"';
     if (!escaped)

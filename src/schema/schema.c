@@ -36,7 +36,8 @@ static const struct {
 
 static const char *string_of(const cJSON *item)
 {
-    return cJSON_IsString(item) ? item->valuestring : "";
+    const char *const string = cJSON_GetStringValue(item);
+    return string ? string : "";
 }
 
 // The number of a keyword for counts, `missing` if it is not there. As llama.cpp has it, 64 bits are cut to 32.
