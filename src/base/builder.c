@@ -62,22 +62,6 @@ void builder_character(struct builder *b, uint32_t point)
     builder_bytes(b, bytes, utf8_encode(bytes, point));
 }
 
-void builder_json(struct builder *b, const void *bytes, size_t len)
-{
-    const size_t start = b->len;
-    const unsigned char *const p = bytes;
-    builder_byte(b, '"');
-    for (size_t i = 0, taken; i < len; i += taken) {
-        char c[JSON_CHARACTER];
-        builder_bytes(b, c, json_escape(c, p + i, len - i, &taken));
-    }
-    builder_byte(b, '"');
-    if (!builder_whole(b) && b->text) {
-        b->len = start;
-        b->text[start] = '\0';
-    }
-}
-
 void builder_format(struct builder *b, const char *format, ...)
 {
     va_list args;

@@ -26,8 +26,7 @@ void builder_clear(struct builder *b);
 void builder_bytes(struct builder *b, const void *bytes, size_t len);
 void builder_byte(struct builder *b, char byte);
 void builder_string(struct builder *b, const char *s);
-void builder_character(struct builder *b, uint32_t point);           // its UTF-8
-void builder_json(struct builder *b, const void *bytes, size_t len); // a JSON string, with its quotes
+void builder_character(struct builder *b, uint32_t point);                                             // its UTF-8
 __attribute__((format(printf, 2, 3))) void builder_format(struct builder *b, const char *format, ...); // as printf does
 
 // Was all of it added?

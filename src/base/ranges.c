@@ -66,7 +66,8 @@ bool ranges_invert(struct ranges *s, uint32_t first, uint32_t last)
     return true;
 }
 
-size_t ranges_from(const struct range *range, size_t n, uint32_t x)
+// The index of the first range that ends at x or beyond it; n: there is none.
+static size_t ranges_from(const struct range *range, size_t n, uint32_t x)
 {
     size_t low = 0;
     while (low < n) {

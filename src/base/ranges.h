@@ -29,9 +29,6 @@ void ranges_tidy(struct ranges *s, uint32_t first, uint32_t last);
 // Makes a tidy set within first..last its complement there, which is tidy. False (nothing changed) when memory is short.
 bool ranges_invert(struct ranges *s, uint32_t first, uint32_t last);
 
-// The index of the first range that ends at x or beyond it; n: there is none.
-size_t ranges_from(const struct range *range, size_t n, uint32_t x);
-
 // Does the set hold some of first..last, and all of it?
 bool ranges_meet(const struct range *range, size_t n, uint32_t first, uint32_t last);
 bool ranges_cover(const struct range *range, size_t n, uint32_t first, uint32_t last);

@@ -14,20 +14,20 @@ void shared_set_free(struct shared_set *s)
     free(s->thing);
 }
 
-void *shared_find(struct shared_set *s, const void *key, size_t len)
+void *shared_find(struct shared_set *s, const void *key, size_t len, uint32_t *hash)
 {
-    const uint32_t hash = hash_bytes(key, len);
-    size_t at = hash, i;
-    while ((i = hash_next(&s->table, hash, &at)) != HASH_NONE)
+    *hash = hash_bytes(key, len);
+    size_t at = *hash, i;
+    while ((i = hash_next(&s->table, *hash, &at)) != HASH_NONE)
         if (s->thing[i]->len == len && !memcmp(s->thing[i]->key, key, len))
             return shared_keep(s->thing[i]);
     return NULL;
 }
 
-void *shared_add(struct shared_set *s, struct shared *thing)
+void *shared_add(struct shared_set *s, struct shared *thing, uint32_t hash)
 {
     thing->users = 1;
-    thing->hash = hash_bytes(thing->key, thing->len);
+    thing->hash = hash;
     thing->item = (uint32_t)s->table.n;
     if (!mem_grow(&s->thing, &s->cap, s->table.n + 1, sizeof(struct shared *)) ||
         !hash_add(&s->table, thing->hash, thing->item)) {

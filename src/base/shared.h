@@ -26,11 +26,11 @@ struct shared_set {
 
 void shared_set_free(struct shared_set *s);
 
-// The thing with this key, with one user more; NULL: there is none.
-void *shared_find(struct shared_set *s, const void *key, size_t len);
+// The thing with this key, with one user more; NULL: there is none, and *hash is what shared_add wants of it.
+void *shared_find(struct shared_set *s, const void *key, size_t len, uint32_t *hash);
 
-// Takes a new thing in; its maker is its first user. When memory is short the thing is freed and NULL returned, else the thing.
-void *shared_add(struct shared_set *s, struct shared *thing);
+// Takes in a thing that is not there; its maker is its first user. When memory is short the thing is freed and NULL returned, else the thing.
+void *shared_add(struct shared_set *s, struct shared *thing, uint32_t hash);
 
 // One user more, and one less, of a thing or of NULL.
 void *shared_keep(void *thing);

@@ -51,7 +51,16 @@ static const struct range hidden[] = {
 
 #define IN(c, table) ranges_have(table, sizeof(table) / sizeof *(table), c)
 
-struct shown text_show(struct piece text, char quote)
+// What stands for the first character of a text, or for its first byte if that is part of none.
+struct shown {
+    char text[17]; // [len]
+    size_t len;
+    size_t columns; // of a terminal: two for East Asian wide characters, none for combining ones (Unicode 14)
+    size_t taken;   // bytes of the text
+};
+
+// The text is not empty.
+static struct shown text_show(struct piece text, char quote)
 {
     const unsigned char *const p = text.p;
     static const char names[] = "\n\r\t\\", values[] = "nrt\\";

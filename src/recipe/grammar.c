@@ -63,7 +63,7 @@ static void rules_free(void *thing)
     free(r);
 }
 
-static struct rules *rules_new(struct recipes *of, const char *text, size_t len, const char *where, struct err *e)
+static struct rules *rules_new(struct recipes *of, const char *text, size_t len, const char *where, uint32_t hash, struct err *e)
 {
     struct grammar_fault fault;
     struct rules *r = calloc(1, sizeof *r);
@@ -89,18 +89,20 @@ static struct rules *rules_new(struct recipes *of, const char *text, size_t len,
     }
     if (fault.code != GRAMMAR_OK)
         message_warn("%s", e->text);
-    r = shared_add(&of->rules, &r->shared);
+    r = shared_add(&of->rules, &r->shared, hash);
     if (!r)
         err_from_fault(e, fault_memory());
     return r;
 }
 
-bool draft_grammar(struct draft *d, const char *text, size_t len, const char *where, struct err *e)
+// The grammar in GBNF; NULL: none. What is said of it, an error of status STATUS_USAGE or a warning, begins with where.
+static bool draft_grammar(struct draft *d, const char *text, size_t len, const char *where, struct err *e)
 {
     struct rules *rules = NULL;
+    uint32_t hash;
     if (text) {
-        rules = shared_find(&d->of->rules, text, len);
-        rules = rules ? rules : rules_new(d->of, text, len, where, e);
+        rules = shared_find(&d->of->rules, text, len, &hash);
+        rules = rules ? rules : rules_new(d->of, text, len, where, hash, e);
     }
     if (text && !rules)
         return false;
@@ -135,7 +137,8 @@ static bool schema_error(const struct schema_fault *f, struct err *e)
 static void say_notes(struct recipes *r, const struct schema_grammar *g)
 {
     const struct builder *const ignored = &g->ignored.paths, *const loose = &g->loose.paths;
-    struct rules *const known = shared_find(&r->rules, g->gbnf.text, g->gbnf.len);
+    uint32_t hash;
+    struct rules *const known = shared_find(&r->rules, g->gbnf.text, g->gbnf.len, &hash);
     shared_drop(known);
     if (known)
         return;

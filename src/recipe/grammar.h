@@ -9,7 +9,4 @@
 // Gives a draft the grammar; of GRAMMAR_NONE it has none. Errors begin with the option's name.
 bool draft_grammar_given(struct draft *d, enum grammar_source source, const char *given, struct err *e);
 
-// The grammar in GBNF; NULL: none. What is said of it, an error of status STATUS_USAGE or a warning, begins with where.
-bool draft_grammar(struct draft *d, const char *text, size_t len, const char *where, struct err *e);
-
 #endif

@@ -98,6 +98,7 @@ static void order_free(void *thing)
 bool draft_samplers(struct draft *d, const char *text, bool by_letter, struct err *e)
 {
     char *const key = malloc(strlen(text) + 2);
+    uint32_t hash;
     struct order *o = calloc(1, sizeof *o);
     if (!key || !o) {
         free(key);
@@ -107,13 +108,13 @@ bool draft_samplers(struct draft *d, const char *text, bool by_letter, struct er
     *key = by_letter ? 'l' : 'n';
     strcpy(key + 1, text);
     o->shared = (struct shared){.key = key, .len = strlen(key), .free = order_free};
-    struct order *const known = shared_find(&d->of->order, key, o->shared.len);
+    struct order *const known = shared_find(&d->of->order, key, o->shared.len, &hash);
     if (known || !read_order(o, d->of, text, by_letter, e)) {
         order_free(o);
         o = known;
         if (!known)
             return false;
-    } else if (!(o = shared_add(&d->of->order, &o->shared))) {
+    } else if (!(o = shared_add(&d->of->order, &o->shared, hash))) {
         return err_from_fault(e, fault_memory());
     }
     shared_drop(d->parts.order);
@@ -172,6 +173,7 @@ bool draft_biases(struct draft *d, const struct bias *bias, size_t n, bool ignor
     if (ignore_eos && !d->of->vocab)
         return err_set(e, STATUS_USAGE, "--ignore-eos needs --vocab");
     const size_t len = 1 + n * sizeof *bias;
+    uint32_t hash;
     char *const key = malloc(len);
     struct biases *b = calloc(1, sizeof *b);
     struct bias *const copy = malloc((n + 1) * sizeof *copy);
@@ -188,12 +190,12 @@ bool draft_biases(struct draft *d, const struct bias *bias, size_t n, bool ignor
     }
     *b = (struct biases){
         .shared = {.key = key, .len = len, .free = biases_free}, .n = n, .n_given = n, .bias = copy, .ignore_eos = ignore_eos};
-    struct biases *const known = shared_find(&d->of->biases, key, len);
+    struct biases *const known = shared_find(&d->of->biases, key, len, &hash);
     if (known || !ban_tokens(b, d->of->vocab)) {
         biases_free(b);
         b = known;
     } else {
-        b = shared_add(&d->of->biases, &b->shared);
+        b = shared_add(&d->of->biases, &b->shared, hash);
     }
     if (!b)
         return err_from_fault(e, fault_memory());
@@ -259,6 +261,7 @@ bool draft_breakers(struct draft *d, const struct piece *text, size_t n_texts, c
                     struct err *e)
 {
     struct piece *const cut = malloc((n_texts + 1) * sizeof *cut);
+    uint32_t hash;
     if (!cut)
         return err_from_fault(e, fault_memory());
     for (size_t i = 0; i < n_texts; i++) {
@@ -271,10 +274,10 @@ bool draft_breakers(struct draft *d, const struct piece *text, size_t n_texts, c
     struct breaker_list *b = breakers_new(cut, n_texts, sequence, n_sequences);
     free(cut);
     if (b) {
-        struct breaker_list *const known = shared_find(&d->of->breakers, b->shared.key, b->shared.len);
+        struct breaker_list *const known = shared_find(&d->of->breakers, b->shared.key, b->shared.len, &hash);
         if (known)
             breakers_drop(b);
-        b = known ? known : shared_add(&d->of->breakers, &b->shared);
+        b = known ? known : shared_add(&d->of->breakers, &b->shared, hash);
     }
     if (!b)
         return err_from_fault(e, fault_memory());

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/random.h>
 
-uint32_t server_name_hash(const char *name)
+static uint32_t server_name_hash(const char *name)
 {
     return hash_bytes(name, strlen(name));
 }
@@ -192,13 +192,14 @@ static struct fault prepare_breakers(const struct recipe *r, struct breaker_list
 const struct recipe *draft_make(struct draft *d, struct err *e)
 {
     const struct catalog *const c = &d->of->catalog;
-    struct recipe *r = shared_find(&d->of->recipe, &d->parts, offsetof(struct parts, value) + c->n * sizeof(double));
+    uint32_t hash;
+    struct recipe *r = shared_find(&d->of->recipe, &d->parts, offsetof(struct parts, value) + c->n * sizeof(double), &hash);
     if (r) {
         parts_drop(&d->parts);
         return r;
     }
     double value[CATALOG_MOST];
-    memcpy(value, d->parts.value, sizeof value);
+    memcpy(value, d->parts.value, c->n * sizeof *value);
     if (d->parts.engine->adjust)
         d->parts.engine->adjust(c, value);
     r = recipe_new(d, value);
@@ -206,7 +207,7 @@ const struct recipe *draft_make(struct draft *d, struct err *e)
         parts_drop(&d->parts);
     else if (prepare_breakers(r, r->parts.breakers).code)
         recipe_free(r);
-    else if ((r = shared_add(&d->of->recipe, &r->shared)))
+    else if ((r = shared_add(&d->of->recipe, &r->shared, hash)))
         return r;
     err_from_fault(e, fault_memory());
     return NULL;

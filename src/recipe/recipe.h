@@ -77,7 +77,6 @@ void recipes_free(struct recipes *r);
 
 // The parameter that llama-server knows by this name, or catalog.n.
 size_t recipes_by_server_name(const struct recipes *r, const char *name);
-uint32_t server_name_hash(const char *name);
 
 struct draft {
     struct recipes *of;

@@ -110,7 +110,12 @@ static bool set_number(struct change *ch, size_t number, const cJSON *item, stru
     }
     if (!cJSON_IsNumber(item))
         return wrong(item, "a number", e);
-    return server_range(row, item->string, &v, e) && (value_check(row, v, number_as_typed(v, text), value, e) || blame(e));
+    if (!server_range(row, item->string, &v, e))
+        return false;
+    if (value_check(row, v, "", value, e))
+        return true;
+    value_check(row, v, number_as_typed(v, text), value, e); // which is only worth its time for the message
+    return blame(e);
 }
 
 static bool read_seed(const cJSON *item, struct change *ch, struct err *e)

@@ -28,7 +28,9 @@ void job_free(struct job *j)
     free(j->accept.id);
 }
 
-enum carry job_carry(const struct job *j, const struct recipe *recipe, size_t *stage)
+// What a recipe's chain must know of earlier rows beyond the tokens that are given; *stage as stages_carry has it, unless it is the
+// grammar.
+static enum carry job_carry(const struct job *j, const struct recipe *recipe, size_t *stage)
 {
     const bool known = j->accept_given || j->accept_recorded;
     if (recipe->parts.rules && !j->independent) // how often a row draws depends on what came before

@@ -35,10 +35,6 @@ struct job {
 bool job_init(struct job *j, const struct args *a, struct err *e);
 void job_free(struct job *j);
 
-// What a recipe's chain must know of earlier rows beyond the tokens that are given; *stage as stages_carry has it, unless it is the
-// grammar.
-enum carry job_carry(const struct job *j, const struct recipe *recipe, size_t *stage);
-
 // Can each row be sampled without its predecessors having been?
 bool job_splits(const struct job *j);
 

@@ -65,9 +65,11 @@ struct fault cand_need_list(struct cand *c, size_t n)
     for (size_t i = 0; i < 2; i++, cap = c->list_cap)
         if (!mem_grow(ids[i], &cap, n, sizeof **ids))
             return fault_memory();
-    for (size_t i = 0; i < 3; i++)
-        if (cap = c->list_cap, !mem_grow(floats[i], &cap, n, sizeof **floats))
+    for (size_t i = 0; i < 3; i++) {
+        cap = c->list_cap;
+        if (!mem_grow(floats[i], &cap, n, sizeof **floats))
             return fault_memory();
+    }
     c->list_cap = cap;
     return fault_none();
 }

@@ -45,7 +45,8 @@ size_t history_len(const struct history *h, size_t window)
     return h->total < window ? h->total : window;
 }
 
-uint32_t history_newest(const struct history *h, size_t i)
+// The i-th newest token, i < history_len of the widest window.
+static uint32_t history_newest(const struct history *h, size_t i)
 {
     return h->token[(h->total - 1 - i) % h->cap];
 }

@@ -28,9 +28,6 @@ struct fault history_add(struct history *h, uint32_t token);
 // How many tokens a window holds now.
 size_t history_len(const struct history *h, size_t window);
 
-// The i-th newest token, i < history_len of the widest window.
-uint32_t history_newest(const struct history *h, size_t i);
-
 // Copies the n newest tokens, the newest first.
 void history_copy(const struct history *h, uint32_t *to, size_t n);
 

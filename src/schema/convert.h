@@ -130,9 +130,6 @@ enum schema_kind kind_of(struct convert *c, const cJSON *schema, const cJSON *ty
 // What a schema that is a reference leads to. NULL with a fault.
 const cJSON *target_of(struct convert *c, const cJSON *schema);
 
-// The text of a value as an expression.
-uint32_t constant_expr(struct convert *c, const cJSON *value);
-
 // object.c, pattern.c, integer.c: the expressions of these kinds.
 uint32_t object_expr(struct convert *c, const cJSON *schema);
 uint32_t all_of_expr(struct convert *c, const cJSON *schema);

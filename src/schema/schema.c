@@ -188,7 +188,8 @@ const cJSON *target_of(struct convert *c, const cJSON *schema)
     return target;
 }
 
-uint32_t constant_expr(struct convert *c, const cJSON *value)
+// The text of a value as an expression.
+static uint32_t constant_expr(struct convert *c, const cJSON *value)
 {
     struct builder text = {0};
     if (!constant_text(value, &text))

@@ -93,8 +93,12 @@ static void check_utf8(void)
 static void check_builder(void)
 {
     struct builder b = {0};
-    builder_json(&b, "a\"\\\n\x01\x7f\xff\xc3\xa9\0", 10);
-    expect(builder_whole(&b) && !strcmp(b.text, "\"a\\\"\\\\\\n\\u0001\\u007f\xef\xbf\xbd\xc3\xa9\\u0000\""), "builder_json");
+    static const unsigned char text[] = "a\"\\\n\x01\x7f\xff\xc3\xa9";
+    for (size_t at = 0, taken; at < sizeof text; at += taken) { // the NUL, too
+        char escape[JSON_CHARACTER];
+        builder_bytes(&b, escape, json_escape(escape, text + at, sizeof text - at, &taken));
+    }
+    expect(builder_whole(&b) && !strcmp(b.text, "a\\\"\\\\\\n\\u0001\\u007f\xef\xbf\xbd\xc3\xa9\\u0000"), "json_escape");
     builder_clear(&b);
     builder_format(&b, "%d %s", 12, "ab");
     builder_character(&b, 0x20ac);
@@ -103,7 +107,7 @@ static void check_builder(void)
     builder_clear(&b);
     b.most = 5;
     builder_string(&b, "abc");
-    builder_json(&b, "x", 1);
+    builder_string(&b, "xyz");
     builder_string(&b, "d");
     expect(b.full && !builder_whole(&b) && !strcmp(b.text, "abc"), "a text beyond its limit");
     builder_clear(&b);
