@@ -150,13 +150,14 @@ judge() {
     cmp -s ../before ../after || { echo "files changed: $(diff ../before ../after)"; return 1; }
 }
 
-# rows GREP_OPTIONS: judges the rows whose command uses inject.so (-w) or does not (-vw).
+# rows GREP_OPTIONS [TEXT]: judges the rows whose command uses inject.so (-w) or does not (-vw), and whose message has this text.
 rows() {
     local status out err command wrong=0 n=0 why expect
     cp -R "$BATS_FILE_TMPDIR/files" .
     cd files || return 1
     ls -A >../before
-    grep -v -e '^#' -e '^$' -e '^unreachable' "$BATS_TEST_DIRNAME/errors.tsv" | grep -E "$1" 'inject|oom' >../table
+    grep -v -e '^#' -e '^$' -e '^unreachable' "$BATS_TEST_DIRNAME/errors.tsv" | grep -E "$1" 'inject|oom' |
+        awk -F '\t' -v text="${2-}" 'index($3, text)' >../table
     while IFS=$'\t' read -r status out err command; do
         n=$((n + 1))
         expect=${status#!}
@@ -173,6 +174,24 @@ rows() {
 
 @test "errors: every row of errors.tsv prints its line and ends with its status" {
     rows -vw
+}
+
+@test "errors: those of rows are the same with several threads" {
+    local n program=$SAMPL
+    for n in 2 5; do
+        mkdir "$n"
+        printf '#!/bin/sh\nexec "%s" -t %s "$@"\n' "$program" "$n" >"$BATS_TEST_TMPDIR/with.$n"
+        chmod +x "$BATS_TEST_TMPDIR/with.$n"
+        (cd "$n" && SAMPL=$BATS_TEST_TMPDIR/with.$n rows -vw ': row ')
+    done
+    # a bad first row is followed by rows that may bring parameters, which are worked on one after the other
+    printf '{"logits":[2,2],"ids":[1,1]}\n{"logits":[3,1]}\n' >bad.json
+    for n in 1 2 5; do
+        run -1 sampl -f json -s 1 -t $n bad.json
+        [[ $output == 'sampl: bad.json: row 0: '* ]]
+        run -1 sampl -f json -s 1 -t $n --on-error skip -O json bad.json
+        [[ $output == *'"error":"'?*'"row":1'* ]]
+    done
 }
 
 @test "errors: when calls into the C library fail" {
