@@ -173,7 +173,7 @@ static void number_as_text(const unsigned char *p, uint32_t type, char text[ADVI
     }
 }
 
-static bool read_advice(struct gguf *g, struct vocab *vocab, const char *key, uint32_t type, struct err *e)
+static bool read_recommendation(struct gguf *g, struct vocab *vocab, const char *key, uint32_t type, struct err *e)
 {
     char text[ADVICE_MAX + 1];
     struct gguf_value v;
@@ -188,11 +188,11 @@ static bool read_advice(struct gguf *g, struct vocab *vocab, const char *key, ui
         snprintf(text, sizeof text, "%.*s", (int)v.n, (const char *)p);
     else
         number_as_text(p, type, text);
-    return vocab_advise(vocab, key, text) || err_from_fault(e, fault_memory());
+    return vocab_recommend(vocab, key, text) || err_from_fault(e, fault_memory());
 }
 
 // The name of a recommendation, or false.
-static bool is_advice(const unsigned char *name, size_t len, char key[40])
+static bool is_recommendation(const unsigned char *name, size_t len, char key[40])
 {
     const size_t prefix = sizeof ADVICE - 1;
     if (len <= prefix || len - prefix >= 40 || memcmp(name, ADVICE, prefix) != 0)
@@ -208,7 +208,7 @@ static bool read_pair(struct gguf *g, struct vocab *vocab, struct err *e)
     struct gguf_value other;
     uint64_t len;
     uint32_t type;
-    char advice[40];
+    char recommended[40];
     if (!read_u64(g, &len, e))
         return false;
     if (len > KEY_MAX)
@@ -216,8 +216,8 @@ static bool read_pair(struct gguf *g, struct vocab *vocab, struct err *e)
     const size_t name = g->at;
     if (!step(g, len, e) || !read_type(g, &type, e))
         return false;
-    if (is_advice(g->p + name, (size_t)len, advice))
-        return read_advice(g, vocab, advice, type, e);
+    if (is_recommendation(g->p + name, (size_t)len, recommended))
+        return read_recommendation(g, vocab, recommended, type, e);
     const size_t k = find_key(g->p + name, (size_t)len);
     return k < KEYS ? read_wanted(g, k, type, e) : pass_value(g, type, 1, &other, e);
 }

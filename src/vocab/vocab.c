@@ -17,7 +17,7 @@ void vocab_free(struct vocab *v)
     free(v->end);
     free(v->bytes);
     free(v->flags);
-    free(v->advice);
+    free(v->recommended);
     vocab_init(v);
 }
 
@@ -43,14 +43,14 @@ bool vocab_add(struct vocab *v, const void *text, size_t len, unsigned flags)
     return vocab_extend(v, text, len);
 }
 
-bool vocab_advise(struct vocab *v, const char *key, const char *value)
+bool vocab_recommend(struct vocab *v, const char *key, const char *value)
 {
     const size_t len = strlen(key) + 1 + strlen(value) + 1;
-    if (!mem_grow(&v->advice, &v->advice_cap, v->advice_len + len + 1, 1))
+    if (!mem_grow(&v->recommended, &v->recommended_cap, v->recommended_len + len + 1, 1))
         return false;
-    strcpy(stpcpy(v->advice + v->advice_len, key) + 1, value);
-    v->advice_len += len;
-    v->advice[v->advice_len] = '\0';
+    strcpy(stpcpy(v->recommended + v->recommended_len, key) + 1, value);
+    v->recommended_len += len;
+    v->recommended[v->recommended_len] = '\0';
     return true;
 }
 

@@ -29,8 +29,8 @@ struct vocab {
     size_t end_cap, bytes_cap, flags_cap;
     uint32_t eos, eot; // end of sequence and of turn, or VOCAB_NONE
     bool space_prefix; // the tokenizer puts a space before a text
-    char *advice;      // what the file recommends for sampling: key, NUL, value, NUL, and so on; then one more NUL. Or NULL
-    size_t advice_len, advice_cap;
+    char *recommended; // what the file recommends for sampling: key, NUL, value, NUL, and so on; then one more NUL. Or NULL
+    size_t recommended_len, recommended_cap;
 };
 
 // An empty vocabulary.
@@ -44,7 +44,7 @@ bool vocab_add(struct vocab *v, const void *text, size_t len, unsigned flags);
 bool vocab_extend(struct vocab *v, const void *text, size_t len);
 
 // Adds a recommendation. False when memory is short.
-bool vocab_advise(struct vocab *v, const char *key, const char *value);
+bool vocab_recommend(struct vocab *v, const char *key, const char *value);
 
 // A token's bytes, those of special tokens included; empty for an id past the end.
 struct piece vocab_text(const struct vocab *v, uint32_t id);
