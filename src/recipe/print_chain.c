@@ -191,17 +191,14 @@ static bool add_request(cJSON *to, const struct args *a, const struct recipe *r)
         cJSON *const name = cJSON_CreateString(choice_sampler(&p->order->choice[i])->name);
         ok = name && cJSON_AddItemToArray(names, name);
     }
+    const struct catalog *const c = &r->of->catalog;
     for (size_t i = 0; ok && samplers[i]; i++) {
-        const struct param *const main = samplers[i]->params;
         double value;
         ok = shared_value(r, samplers[i], &value, &e);
-        for (const struct param *row = main; ok && row && row->flag; row++)
-            ok =
-                add_param(to, row->help ? row : r->of->catalog.param[catalog_find(&r->of->catalog, row->flag, strlen(row->flag))],
-                          row == main ? value : common_value(r, row->flag), true);
+        for (size_t k = 0; ok && samplers[i]->params && samplers[i]->params[k].flag; k++)
+            ok = add_param(to, c->param[c->number[i][k]], k ? p->value[c->number[i][k]] : value, true);
     }
-    const size_t mirostat = r->of->catalog.mirostat;
-    return ok && add_param(to, r->of->catalog.param[mirostat], p->value[mirostat], true) &&
+    return ok && add_param(to, c->param[c->mirostat], p->value[c->mirostat], true) &&
            (!args_given(a, "dry-sequence-breaker") || !p->breakers->breakers.n_texts ||
             add_breakers(to, &p->breakers->breakers)) &&
            (!p->rules || cJSON_AddStringToObject(to, "grammar", p->rules->text)) && (!p->biases->n || add_bias(to, p->biases));
