@@ -138,7 +138,8 @@ static bool fill(struct team *t, struct input *in, bool *end, struct err *e)
             return true;
         if (row.may_change) {
             t->serial = row;
-            t->serial_bad = own;
+            if (row.bad)
+                t->serial_bad = own;
             t->has_serial = *end = true;
             return true;
         }
