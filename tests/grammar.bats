@@ -4,7 +4,7 @@
 
 load helper
 
-V=$ROOT/samples/austen-vocab.gguf
+V=$ROOT/samples/austen.gguf
 
 # A vocabulary of all bytes and one token that ends the text.
 setup_file() {

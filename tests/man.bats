@@ -120,7 +120,7 @@ known() {
 
 # chain ARGUMENT...: a line for each stage, its name, whether it is on, and NAME=VALUE for each parameter with options' names.
 chain() {
-    "$SAMPL" -s 1 --vocab "$ROOT/samples/austen-vocab.gguf" "$@" --print-chain=json | perl -0ne '
+    "$SAMPL" -s 1 --vocab "$ROOT/samples/austen.gguf" "$@" --print-chain=json | perl -0ne '
         my ($list) = /"chain":\[(.*)\]/s or die;
         while ($list =~ /\{"name":"(\w+)","enabled":(true|false)((?:,"[\w-]+":(?:\[.*?\]|[^,}]*))*)\}/g) {
             my ($name, $on, $rest) = ($1, $2, $3);
@@ -379,7 +379,7 @@ END
     section "$FORMATS" 'JSON ROWS' Parameters >parameters
     { heads <parameters && sed -n 's/^\.Cm //p' parameters | tr -d ' .' | tr ',' '\n'; } | sed '/^$/d' | sort -u >page
     # those of the chain that the program would ask a server for
-    "$SAMPL" -s 1 --vocab "$ROOT/samples/austen-vocab.gguf" --print-chain=server -l 5+1 --grammar 'root ::= "a"' --dry-sequence-breaker x |
+    "$SAMPL" -s 1 --vocab "$ROOT/samples/austen.gguf" --print-chain=server -l 5+1 --grammar 'root ::= "a"' --dry-sequence-breaker x |
         grep -oE '"[a-z_]+":' | tr -d '":' | sort -u >program
     [ "$(wc -l <program)" -gt 30 ]
     run comm -13 page program

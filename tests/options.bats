@@ -357,7 +357,7 @@ lines' --print-chain=llama >want
 }
 
 @test "--print-chain=server: values of single stages and breakers are said, or refused where a request cannot say them" {
-    local vocab="$ROOT/samples/austen-vocab.gguf"
+    local vocab="$ROOT/samples/austen.gguf"
     sampl -s 5 --samplers 'top_k=7;temperature=1.5' --print-chain=server | grep -F '"top_k":7' | grep -qF '"temperature":1.5'
     sampl -s 5 --samplers 'temperature=2;temperature=2' --print-chain=server | grep -qF '"temperature":2'
     sampl -s 5 --mirostat 2 --samplers 'temperature=2;temperature=3' --print-chain=server | grep -qF '"temperature":0.8'

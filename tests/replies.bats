@@ -364,7 +364,7 @@ END
     sampl -n 4096 -s 1 --top-k 10 --rows :8 "$AUSTEN" >want
     sampl -s 1 --top-k 10 "$ROOT/samples/reply.json" >got
     same want got
-    sampl -s 1 --top-k 10 --vocab "$ROOT/samples/austen-vocab.gguf" <(sed 's/"id":[0-9]*,//g' "$ROOT/samples/reply.json") >got
+    sampl -s 1 --top-k 10 --vocab "$ROOT/samples/austen.gguf" <(sed 's/"id":[0-9]*,//g' "$ROOT/samples/reply.json") >got
     same want got
     head -8 "$ROOT/samples/austen.tokens" >want
     sampl --samplers greedy --emit score --accept recorded -O json "$ROOT/samples/reply.json" | sed 's/.*"id":\([0-9]*\),.*/\1/' >got

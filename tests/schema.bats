@@ -55,7 +55,7 @@ prepare() {
         if [ "$options" = - ]; then
             sampl -n 257 --vocab "$BATS_FILE_TMPDIR/bytes.txt" -j "$schema" --accept "$ids" --rows ":$rows" "$BATS_FILE_TMPDIR/flat.f32" >got 2>err
         else
-            sampl -n 4096 --vocab "$ROOT/samples/austen-vocab.gguf" "${words[@]}" -j "$schema" --rows ":$rows" "$ROOT/tests/cases/json4096.f32" >got 2>err
+            sampl -n 4096 --vocab "$ROOT/samples/austen.gguf" "${words[@]}" -j "$schema" --rows ":$rows" "$ROOT/tests/cases/json4096.f32" >got 2>err
             [ "$(paste -sd, got)" = "$ids" ] || { echo "$name: other ids"; return 1; }
         fi || { echo "$name: $(<err)"; return 1; }
     done <"$ROOT/tests/cases/schemas.tsv"

@@ -6,7 +6,7 @@
 
 load helper
 
-V=$ROOT/samples/austen-vocab.gguf
+V=$ROOT/samples/austen.gguf
 
 # zeros N: a row of so many equal logits, as JSON.
 zeros() {

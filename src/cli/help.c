@@ -89,7 +89,7 @@ void help_print(const struct options *o)
 
 void help_version(const struct kern *kern)
 {
-    printf("sampl " SAMPL_VERSION "\ncompatible with llama.cpp build %d\nSIMD tier %s (of", SAMPL_LLAMA_BUILD, kern->name);
+    printf("sampl " SAMPL_VERSION "\ncompatible with llama.cpp " SAMPL_LLAMA_RELEASE "\nSIMD tier %s (of", kern->name);
     for (size_t i = 0; kern_tier(i); i++)
         printf(" %s", kern_tier(i)->name);
     printf(")\ncJSON %s\n", cJSON_Version());

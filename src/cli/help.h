@@ -6,8 +6,8 @@
 #include "cli/options.h"
 #include "kern/kern.h"
 
-#define SAMPL_VERSION     "0.1.0"
-#define SAMPL_LLAMA_BUILD 10587
+#define SAMPL_VERSION       "0.1.0"
+#define SAMPL_LLAMA_RELEASE "v0.5.0" // of 2026-09-28
 
 void help_print(const struct options *o);
 void help_version(const struct kern *kern);

@@ -37,7 +37,7 @@ def main():
         if name not in files or vocab not in ('', 'tinylm-vocab.gguf'):
             continue
         rows = min(case['rows'], os.path.getsize(files[name]) // case['n_vocab'] // (4 if case['dtype'] == 'f32' else 2))
-        args = [shlex.quote(a) for a in case['args']] + (['--vocab "$ROOT/samples/austen-vocab.gguf"'] if vocab else [])
+        args = [shlex.quote(a) for a in case['args']] + (['--vocab "$ROOT/samples/austen.gguf"'] if vocab else [])
         args += ['--grammar ' + quote(case['grammar'].strip())] if case.get('grammar') else []
         ids = lambda key: ','.join(map(str, (case.get(key) or [])[:None if key == 'prompt' else rows])) or '-'
         print(case['name'], name, case['dtype'], case['n_vocab'], rows, ' '.join(args), ids('prompt'), ids('accept'), ids('ids'),
