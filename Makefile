@@ -45,9 +45,10 @@ UNITS   := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/*.c))
 WHOLE   := $(BUILD)/unit/variants_check
 PRESETS := $(wildcard samples/presets/*.preset)
 SCALE   := $(wildcard samples/scale/*.sh)
-SAMPLES := $(filter-out samples/presets samples/scale,$(wildcard samples/*))
+GET     := $(wildcard samples/get/*)
+SAMPLES := $(filter-out samples/presets samples/scale samples/get,$(wildcard samples/*))
 MAN     := $(wildcard man/*.[157])
-SHELLS  := .ci/run $(SCALE) $(wildcard tests/*.bash tests/*.sh)
+SHELLS  := .ci/run $(SCALE) $(filter %.sh,$(GET)) $(wildcard tests/*.bash tests/*.sh)
 
 Q := $(if $(V),,@)
 
@@ -161,7 +162,8 @@ demo: $(BUILD)/sampl ## choose tokens from a real model's logits, and show what 
 .PHONY: install
 install: $(BUILD)/sampl ## install under PREFIX (default /usr/local), below DESTDIR
 	$(INSTALL) -d '$(DESTDIR)$(bindir)' '$(DESTDIR)$(mandir)/man1' '$(DESTDIR)$(mandir)/man5' '$(DESTDIR)$(mandir)/man7' \
-	    '$(DESTDIR)$(bashcompdir)' '$(DESTDIR)$(zshcompdir)' '$(DESTDIR)$(fishcompdir)' '$(DESTDIR)$(pkgdatadir)/presets' '$(DESTDIR)$(pkgdatadir)/samples/scale'
+	    '$(DESTDIR)$(bashcompdir)' '$(DESTDIR)$(zshcompdir)' '$(DESTDIR)$(fishcompdir)' '$(DESTDIR)$(pkgdatadir)/presets' '$(DESTDIR)$(pkgdatadir)/samples/scale' \
+	    '$(DESTDIR)$(pkgdatadir)/samples/get'
 	$(INSTALL) -m 755 $(BUILD)/sampl '$(DESTDIR)$(bindir)/sampl'
 	$(INSTALL) -m 644 $(filter %.1,$(MAN)) '$(DESTDIR)$(mandir)/man1'
 	$(INSTALL) -m 644 $(filter %.5,$(MAN)) '$(DESTDIR)$(mandir)/man5'
@@ -172,6 +174,8 @@ install: $(BUILD)/sampl ## install under PREFIX (default /usr/local), below DEST
 	$(INSTALL) -m 644 $(PRESETS) '$(DESTDIR)$(pkgdatadir)/presets'
 	$(INSTALL) -m 644 $(SAMPLES) '$(DESTDIR)$(pkgdatadir)/samples'
 	$(INSTALL) -m 755 $(SCALE) '$(DESTDIR)$(pkgdatadir)/samples/scale'
+	$(INSTALL) -m 755 $(filter-out %.c,$(GET)) '$(DESTDIR)$(pkgdatadir)/samples/get'
+	$(INSTALL) -m 644 $(filter %.c,$(GET)) '$(DESTDIR)$(pkgdatadir)/samples/get'
 
 .PHONY: uninstall
 uninstall: ## remove exactly what install put there
@@ -180,9 +184,10 @@ uninstall: ## remove exactly what install put there
 	cd '$(DESTDIR)$(pkgdatadir)/presets' && rm -f $(notdir $(PRESETS))
 	cd '$(DESTDIR)$(pkgdatadir)/samples' && rm -f $(notdir $(SAMPLES))
 	cd '$(DESTDIR)$(pkgdatadir)/samples/scale' && rm -f $(notdir $(SCALE))
-	-rmdir '$(DESTDIR)$(pkgdatadir)/presets' '$(DESTDIR)$(pkgdatadir)/samples/scale' '$(DESTDIR)$(pkgdatadir)/samples' '$(DESTDIR)$(pkgdatadir)'
+	cd '$(DESTDIR)$(pkgdatadir)/samples/get' && rm -f $(notdir $(GET))
+	-rmdir '$(DESTDIR)$(pkgdatadir)/presets' '$(DESTDIR)$(pkgdatadir)/samples/scale' '$(DESTDIR)$(pkgdatadir)/samples/get' '$(DESTDIR)$(pkgdatadir)/samples' '$(DESTDIR)$(pkgdatadir)'
 
-C_FILES := $(wildcard src/*.[ch] src/*/*.[ch] tests/unit/*.[ch])
+C_FILES := $(wildcard src/*.[ch] src/*/*.[ch] tests/unit/*.[ch] samples/get/*.c)
 
 .PHONY: fmt
 fmt: ## format the C sources

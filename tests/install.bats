@@ -25,7 +25,7 @@ expected() {
             share/man/man5/sampl-formats.5 share/man/man7/sampl-engines.7 share/man/man7/sampl-samplers.7 share/zsh/site-functions/_sampl
         (cd "$ROOT/samples/presets" && printf 'share/sampl/presets/%s\n' *.preset)
         (cd "$ROOT/samples" && find . -maxdepth 1 -type f -printf 'share/sampl/samples/%P\n')
-        (cd "$ROOT/samples/scale" && printf 'share/sampl/samples/scale/%s\n' *)
+        (cd "$ROOT/samples" && printf 'share/sampl/samples/%s\n' scale/* get/*)
     } | sort
 }
 
@@ -37,9 +37,11 @@ expected() {
     same got want
     [ "$(find root -type f | wc -l)" -eq "$(wc -l <want)" ] # nothing outside the prefix
     # programs and nothing else can be run
-    [ "$(find root -type f -perm /111 -printf '%f %m\n' | sort | tr '\n' ' ')" = "parallel.sh 755 sampl 755 slurm-array.sh 755 " ]
+    (cd "$ROOT/samples" && printf '%s\n' "$BUILT/build/sampl" scale/*.sh get/*.sh get/*.py | sed 's,.*/,,; s/$/ 755/' | sort) >programs
+    find root -type f -perm /111 -printf '%f %m\n' | sort >runnable
+    same programs runnable
     [ "$(find root -type d ! -perm 755 | wc -l)" -eq 0 ]
-    [ "$(find root -type f ! -perm 644 ! -path '*/bin/sampl' ! -path '*/scale/*.sh' | wc -l)" -eq 0 ]
+    [ "$(find root -type f ! -perm 644 ! -path '*/bin/sampl' ! -path '*/samples/*.sh' ! -path '*/samples/*.py' | wc -l)" -eq 0 ]
     [ ! -e "$BUILT/usr" ]
     # they are what they stand for
     cd "root$BUILT/usr"

@@ -1,0 +1,105 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# The scripts of samples/get: that they can be read at all, and, for those that ask a server, what they ask and that sampl reads the answer.
+# The C program runs in make check-llama.
+
+# shellcheck disable=SC2154 # stderr is set by run
+
+load helper
+
+GET=$ROOT/samples/get
+
+setup() {
+    cd "$BATS_TEST_TMPDIR" || return 1
+    mkdir -p bin
+    # A server's other end: keeps what it is sent and where to, and answers with the file "answer".
+    cat >bin/curl <<'END'
+#!/bin/sh
+printf '%s\n' "$@" >asked
+cat >sent.json
+cat answer
+END
+    chmod +x bin/curl
+    PATH=$PWD/bin:$PATH
+}
+
+# sent KEY...: what was sent holds this value under these keys, as JSON.
+sent() {
+    python3 -c 'import json, sys
+x = json.load(open("sent.json"))
+for key in sys.argv[1:]:
+    x = x[int(key) if isinstance(x, list) else key]
+print(json.dumps(x))' "$@"
+}
+
+@test "every script is one that its language accepts" {
+    local script n=0
+    for script in "$GET"/*; do
+        case $script in
+        *.sh) sh -n "$script" ;;
+        *.py) python3 -c 'import ast, sys; ast.parse(open(sys.argv[1]).read())' "$script" ;;
+        *.c) grep -q '<llama.h>' "$script" ;;
+        *) false ;;
+        esac || { echo "$script"; return 1; }
+        grep -q 'usage: ' "$script" && grep -q '^.*then: .*sampl' "$script" || { echo "$script does not say how"; return 1; }
+        n=$((n + 1))
+    done
+    [ "$n" -ge 10 ]
+}
+
+@test "a script without arguments says how it is used, with status 2" {
+    local script
+    for script in "$GET"/*.sh; do
+        run -2 --separate-stderr "$script"
+        [ -z "$output" ]
+        [[ $stderr == "usage: ${script##*/} "* ]]
+    done
+}
+
+@test "llama-server.sh asks for candidates, and sampl reads the reply" {
+    cp "$ROOT/samples/reply.json" answer
+    LLAMA_SERVER=http://box:1 "$GET/llama-server.sh" 'say "é" \ ' 8 10 >reply.json
+    grep -qx 'http://box:1/completion' asked
+    [ "$(sent prompt)" = '"say \"\u00e9\" \\ "' ]
+    [ "$(sent n_predict) $(sent n_probs) $(sent post_sampling_probs)" = '8 10 false' ]
+    sampl -s 1 --top-k 10 reply.json >got
+    sampl -n 4096 -s 1 --top-k 10 --rows :8 "$AUSTEN" >want
+    same want got
+    sampl -s 1 --accept recorded reply.json >got
+    [ "$(wc -l <got)" -eq 8 ]
+}
+
+@test "sglang.sh, ollama.sh and openai.sh ask each server in its own words" {
+    cat >answer <<'END'
+{"meta_info":{"output_token_logprobs":[[-1.75,7,null]],"output_top_logprobs":[[[-0.25,5,null],[-1.75,7,null]]]},"text":" sea"}
+END
+    "$GET/sglang.sh" 'By the' 1 2 >reply.json
+    grep -qx 'http://127.0.0.1:30000/generate' asked
+    [ "$(sent text) $(sent sampling_params temperature) $(sent return_logprob) $(sent top_logprobs_num)" = '"By the" 0 true 2' ]
+    [ "$(sampl --temp 0 reply.json)" = 5 ]
+    cat >answer <<'END'
+{"model":"m","response":" sea","done":true,"logprobs":[{"token":" sea","logprob":-1.75,"bytes":[32,115,101,97],"top_logprobs":[
+{"token":" way","logprob":-0.25,"bytes":[32,119,97,121]},{"token":" sea","logprob":-1.75,"bytes":[32,115,101,97]}]}]}
+END
+    "$GET/ollama.sh" m 'By the' >reply.json
+    grep -qx 'http://127.0.0.1:11434/api/generate' asked
+    [ "$(sent model) $(sent prompt) $(sent logprobs) $(sent top_logprobs) $(sent stream)" = '"m" "By the" true 20 false' ]
+    [ "$(sampl --temp 0 --ids rank reply.json)" = 0 ]
+    cat >answer <<'END'
+{"object":"chat.completion","choices":[{"index":0,"message":{"role":"assistant","content":" sea"},"logprobs":{"content":[
+{"token":" sea","logprob":-1.75,"bytes":[32,115,101,97],"top_logprobs":[{"token":" way","logprob":-0.25,"bytes":[32,119,97,121]},
+{"token":" sea","logprob":-1.75,"bytes":[32,115,101,97]}]}]}}]}
+END
+    OPENAI_API_KEY=k OPENAI_BASE_URL=http://box/v1 "$GET/openai.sh" m 'By the' 4 5 >reply.json
+    grep -qx 'http://box/v1/chat/completions' asked
+    grep -qx 'Authorization: Bearer k' asked
+    [ "$(sent messages 0 content) $(sent max_completion_tokens) $(sent logprobs) $(sent top_logprobs)" = '"By the" 4 true 5' ]
+    [ "$(sampl --temp 0 --ids rank reply.json)" = 0 ]
+}
+
+@test "llama-perplexity.sh asks for the file of logits" {
+    printf '#!/bin/sh\nprintf "%%s\\n" "$*" >asked\n' >bin/llama-perplexity
+    chmod +x bin/llama-perplexity
+    "$GET/llama-perplexity.sh" m.gguf text.txt out.kld
+    [ "$(<asked)" = '-m m.gguf -f text.txt -c 512 --kl-divergence-base out.kld' ]
+}
