@@ -28,15 +28,6 @@ struct share {
     int64_t k, n;
 };
 
-// What a repeatable option was given.
-struct words {
-    const char **word; // [n]
-    size_t n, cap;
-};
-
-// One more word. False and *e when memory is short.
-bool words_add(struct words *w, const char *word, struct err *e);
-
 enum grammar_source { GRAMMAR_NONE, GRAMMAR_TEXT, GRAMMAR_FILE, GRAMMAR_SCHEMA, GRAMMAR_SCHEMA_FILE };
 
 struct args {
@@ -47,7 +38,7 @@ struct args {
 
     // input
     const char *format;
-    int32_t n_vocab; // 0: not given
+    int64_t n_vocab; // 0: not given
     struct row_range rows;
     const char *prompt, *accept; // lists of ids, NULL: not given
     bool accept_recorded;        // the tokens that the input itself records
@@ -61,7 +52,7 @@ struct args {
 
     // chain
     double value[CATALOG_MOST]; // by number of the catalog
-    uint32_t seed;              // UINT32_MAX: a random one
+    int64_t seed;               // UINT32_MAX: a random one
     const char *engine;
     const char *samplers; // names, or
     bool by_letter;       // letters
@@ -74,18 +65,17 @@ struct args {
     // output
     enum emit emit;
     bool dump;
-    int32_t dump_most; // candidates per row; 0: all
+    int64_t dump_most; // candidates per row; 0: all
     bool trace;
     const char *output_format; // NULL: not given
     const char *output;        // NULL: standard output
     bool line_buffered;
     bool stats;
     bool skip_bad; // rows, and go on
-    int32_t threads;
+    int64_t threads;
     bool verbose;
 
-    char **made; // [n_made] strings made while parsing, that others point to
-    size_t n_made, made_cap;
+    struct words presets; // the texts that were read, which the members above point into
 };
 
 // Fills a from the arguments; options and the strings of argv outlive it. False and *e on a usage error; a must be freed either way.

@@ -1,13 +1,159 @@
 // SPDX-License-Identifier: MIT
-#include "cli/options.h"
+#include "cli/args.h"
 
 #include "base/number.h"
-#include "cli/set.h"
+#include "out/message.h"
 #include "samplers/engine.h"
 
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
+
+// ---- setters: each reads a value (NULL without one) and stores it in the arguments, and does nothing else
+
+// What the row fills.
+#define FIELD(type) (*(type *)(void *)((char *)a + row->at))
+
+static bool set_param(const struct option_row *row, const char *value, struct args *a, struct err *e)
+{
+    return value_parse(row->param, value, &a->value[row->number], e);
+}
+
+static bool set_flag(const struct option_row *row, const char *value, struct args *a, struct err *e)
+{
+    return value_flag(row->name, value, &FIELD(bool), e);
+}
+
+static bool set_whole(const struct option_row *row, const char *value, struct args *a, struct err *e)
+{
+    return value_whole(row->name, value, (int64_t)row->low, (int64_t)row->high, &FIELD(int64_t), e);
+}
+
+static bool set_seed(const struct option_row *row, const char *value, struct args *a, struct err *e)
+{
+    const bool ok = set_whole(row, value, a, e);
+    a->seed &= UINT32_MAX; // -1 is the last of them
+    return ok;
+}
+
+static bool set_string(const struct option_row *row, const char *value, struct args *a, struct err *e)
+{
+    FIELD(const char *) = value;
+    return true;
+}
+
+static bool set_file(const struct option_row *row, const char *value, struct args *a, struct err *e)
+{
+    return *value ? set_string(row, value, a, e) : err_set(e, STATUS_USAGE, "--%s: '' is no file name", row->name);
+}
+
+// The place of a value among the row's choices; -1 and *e if it is none of them.
+static int place_of(const struct option_row *row, const char *value, struct err *e)
+{
+    int place = 0;
+    for (const char *at = row->choices; *at; at += strspn(at, ","), place++) {
+        const size_t len = strcspn(at, ",");
+        if (len == strlen(value) && !strncmp(at, value, len))
+            return place;
+        at += len;
+    }
+    err_set(e, STATUS_USAGE, "--%s: '%s' is none of %s", row->name, value, row->choices);
+    return -1;
+}
+
+static bool set_choice(const struct option_row *row, const char *value, struct args *a, struct err *e)
+{
+    FIELD(const char *) = value;
+    return place_of(row, value, e) >= 0;
+}
+
+static bool set_emit(const struct option_row *row, const char *value, struct args *a, struct err *e)
+{
+    const int place = place_of(row, value, e);
+    a->emit = (enum emit)place; // the choices stand in its order
+    return place >= 0;
+}
+
+static bool set_on_error(const struct option_row *row, const char *value, struct args *a, struct err *e)
+{
+    const int place = place_of(row, value, e);
+    a->skip_bad = place == 1;
+    return place >= 0;
+}
+
+static bool set_word(const struct option_row *row, const char *value, struct args *a, struct err *e)
+{
+    return words_add(&FIELD(struct words), value, e);
+}
+
+static bool set_rows(const struct option_row *row, const char *value, struct args *a, struct err *e)
+{
+    const char *const colon = strchr(value, ':');
+    a->rows = (struct row_range){0, INT64_MAX};
+    return (colon && (colon == value || whole_number(value, colon, INT64_MIN, INT64_MAX, &a->rows.first)) &&
+            (!colon[1] || whole_number(colon + 1, NULL, INT64_MIN, INT64_MAX, &a->rows.last))) ||
+           err_set(e, STATUS_USAGE, "--%s: '%s' is not A:B with whole numbers", row->name, value);
+}
+
+static bool set_share(const struct option_row *row, const char *value, struct args *a, struct err *e)
+{
+    const char *const slash = strchr(value, '/');
+    return (slash && whole_number(slash + 1, NULL, 1, INT32_MAX, &a->shard.n) &&
+            whole_number(value, slash, 1, a->shard.n, &a->shard.k)) ||
+           err_set(e, STATUS_USAGE, "--%s: '%s' is not K/N with 1 <= K <= N", row->name, value);
+}
+
+static bool set_accept(const struct option_row *row, const char *value, struct args *a, struct err *e)
+{
+    a->accept_recorded = !strcmp(value, "recorded");
+    a->accept = a->accept_recorded ? NULL : value;
+    return true;
+}
+
+static bool set_bias(const struct option_row *row, const char *value, struct args *a, struct err *e)
+{
+    struct bias_typed bias;
+    return value_bias(row->name, value, &bias, e) && set_word(row, value, a, e);
+}
+
+static bool set_samplers(const struct option_row *row, const char *value, struct args *a, struct err *e)
+{
+    a->by_letter = row->low > 0.0;
+    return set_string(row, value, a, e);
+}
+
+static bool set_breaker(const struct option_row *row, const char *value, struct args *a, struct err *e)
+{
+    if (!strcmp(value, "none")) {
+        a->breaker_texts.n = 0;
+        return true;
+    }
+    if (*value)
+        return set_word(row, value, a, e);
+    message_warn("--%s: an empty breaker is left out", row->name);
+    return true;
+}
+
+static bool set_dump(const struct option_row *row, const char *value, struct args *a, struct err *e)
+{
+    a->dump = true;
+    a->dump_most = 0;
+    return !value || set_whole(row, value, a, e);
+}
+
+static bool set_grammar(const struct option_row *row, const char *value, struct args *a, struct err *e)
+{
+    a->grammar_source = (enum grammar_source)row->low;
+    return strcmp(row->metavar, "FILE") != 0 ? set_string(row, value, a, e) : set_file(row, value, a, e);
+}
+
+static bool set_action(const struct option_row *row, const char *value, struct args *a, struct err *e)
+{
+    a->action = (enum action)row->low;
+    return !row->choices || set_choice(row, value ? value : "text", a, e);
+}
+
+// ---- the table
 
 #define AT(member)      .at = offsetof(struct args, member)
 #define IN              .group = GROUP_INPUT
@@ -16,7 +162,7 @@
 #define OTHER           .group = GROUP_OTHER
 #define FLAG(member)    .flag = true, AT(member), .set = set_flag
 #define ACTION(action)  .low = (action), .set = set_action
-#define GRAMMAR(source) .low = (source), .set = set_grammar
+#define GRAMMAR(source) .low = (source), AT(grammar), .set = set_grammar
 
 #define MOST_ROWS 0x1p53 // the text of a range prints it exactly
 
@@ -25,7 +171,7 @@ static const struct option_row table[] = {
     {"format", .brief = "f", .metavar = "FMT", IN, .def = "auto", AT(format), .set = set_choice,
      .choices = "auto,f32,f16,bf16,json,npy,safetensors,kld,pairs",
      .help = "format of the rows; auto looks at content, then at the name's ending"},
-    {"n-vocab", .brief = "n", .metavar = "N", IN, AT(n_vocab), .set = set_int, .low = 1, .high = INT32_MAX,
+    {"n-vocab", .brief = "n", .metavar = "N", IN, AT(n_vocab), .set = set_whole, .low = 1, .high = INT32_MAX,
      .help = "row width of raw input"},
     {"tensor", .metavar = "NAME", IN, AT(tensor), .set = set_string,
      .help = "which tensor of a safetensors file, if several fit"},
@@ -33,24 +179,24 @@ static const struct option_row table[] = {
      .help = "ids of the tokens in a server's reply: those given, or ranks within the row"},
     {"vocab", .metavar = "FILE", IN, AT(vocab), .set = set_file,
      .help = "token texts: GGUF, tokenizer.json, vocab.json, or one token a line"},
-    {"rows", .metavar = "A:B", IN, .def = ":", AT(rows), .set = set_rows,
+    {"rows", .metavar = "A:B", IN, .def = ":", .set = set_rows,
      .help = "only rows A <= r < B; either may be missing, negative counts from the end"},
     {"prompt-tokens", .metavar = "LIST", IN, AT(prompt), .set = set_string,
      .help = "ids accepted before the first row: 1,2,3 or @FILE"},
-    {"accept", .metavar = "LIST", IN, AT(accept), .set = set_accept,
+    {"accept", .metavar = "LIST", IN, .set = set_accept,
      .help = "after row i accept the i-th id of LIST, or the recorded one (LIST is recorded), instead of the sampled one"},
-    {"shard", .metavar = "K/N", IN, AT(shard), .set = set_share, .high = INT32_MAX,
+    {"shard", .metavar = "K/N", IN, .set = set_share,
      .help = "only the K-th of N contiguous parts of the rows; the outputs of all make up that of one run"},
-    {"row-base", .metavar = "N", IN, .def = "0", AT(row_base), .set = set_count, .high = MOST_ROWS,
+    {"row-base", .metavar = "N", IN, .def = "0", AT(row_base), .set = set_whole, .high = MOST_ROWS,
      .help = "number of the input's first row, when the input is a part of a longer one"},
     {"independent", IN, FLAG(independent),
      .help = "every row is its own sequence, seeded with seed + row number"},
 
     {"samplers", .metavar = "NAMES", CHAIN, .def = DEFAULT_CHAIN, AT(samplers), .set = set_samplers,
      .help = "the samplers in order, separated by ';'; NAME=VALUE gives one its own main parameter"},
-    {"sampler-seq", .also = "sampling-seq", .metavar = "LETTERS", CHAIN, AT(samplers), .set = set_letters,
+    {"sampler-seq", .also = "sampling-seq", .metavar = "LETTERS", CHAIN, AT(samplers), .low = true, .set = set_samplers,
      .help = "the same as letters; edskypmxrt is the default chain"},
-    {"seed", .brief = "s", .metavar = "N", CHAIN, .def = "-1", AT(seed), .set = set_seed,
+    {"seed", .brief = "s", .metavar = "N", CHAIN, .def = "-1", AT(seed), .low = -1, .high = UINT32_MAX, .set = set_seed,
      .help = "seed of the generators; -1 takes a random one"},
     {"engine", .metavar = "NAME", CHAIN, .def = "llama", AT(engine), .set = set_choice, .choices = ENGINE_NAMES,
      .help = "whose pipeline to run; each has defaults of its own"},
@@ -69,7 +215,7 @@ static const struct option_row table[] = {
     {"json-schema-file", .brief = "jf", .metavar = "FILE", CHAIN, GRAMMAR(GRAMMAR_SCHEMA_FILE), .help = "the same, from a file"},
     {"backend-sampling", .brief = "bs", CHAIN, FLAG(backend_sampling), .help = "no effect, as there is no backend"},
 
-    {"emit", .metavar = "WHAT", OUT, .def = "ids", AT(emit), .set = set_emit, .choices = "ids,score,text,probs,logprobs,logits",
+    {"emit", .metavar = "WHAT", OUT, .def = "ids", .set = set_emit, .choices = "ids,score,text,probs,logprobs,logits",
      .help = "what to print for each row: the id, the score of the --accept token, the token's text, or a whole distribution"},
     {"dump-probs", .metavar = "[=N]", OUT, .set = set_dump, .low = 1, .high = INT32_MAX, AT(dump_most),
      .help = "print the N best candidates of each row (all without N)"},
@@ -79,16 +225,16 @@ static const struct option_row table[] = {
     {"output", .brief = "o", .metavar = "FILE", OUT, AT(output), .set = set_file, .help = "write to FILE, whole or not at all"},
     {"line-buffered", OUT, FLAG(line_buffered), .help = "flush after every row"},
     {"stats", OUT, FLAG(stats), .help = "a summary on stderr after the last row"},
-    {"on-error", .metavar = "MODE", OUT, .def = "stop", AT(skip_bad), .set = set_on_error, .choices = "stop,skip",
+    {"on-error", .metavar = "MODE", OUT, .def = "stop", .set = set_on_error, .choices = "stop,skip",
      .help = "at a bad row stop, or skip it and go on"},
 
-    {"preset", .metavar = "NAME", OTHER, .set = set_preset,
+    {"preset", .metavar = "NAME", OTHER,
      .help = "read options from a preset, by name or file, as if they stood here"},
     {"list-presets", OTHER, ACTION(ACTION_LIST_PRESETS), .help = "list the presets that can be named, and exit"},
     {"print-chain", .metavar = "[=FMT]", OTHER, AT(how), ACTION(ACTION_PRINT_CHAIN), .choices = "text,json,llama,server",
      .help = "print the effective chain and exit"},
     {"print-grammar", OTHER, ACTION(ACTION_PRINT_GRAMMAR), .help = "print the effective grammar and exit"},
-    {"threads", .brief = "t", .metavar = "N", OTHER, .def = "1", AT(threads), .set = set_int, .low = 1, .high = 1024,
+    {"threads", .brief = "t", .metavar = "N", OTHER, .def = "1", AT(threads), .set = set_whole, .low = 1, .high = 1024,
      .help = "spread rows over N threads where the chain carries nothing from row to row"},
     {"verbose", .brief = "v", OTHER, FLAG(verbose), .help = "say on stderr what goes on"},
     {"help", .brief = "h", OTHER, ACTION(ACTION_HELP), .help = "this text"},

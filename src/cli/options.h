@@ -22,9 +22,9 @@ struct option_row {
     const char *choices; // values, comma-separated, that set and completions know; NULL: not a choice
     bool flag;           // takes no value, but may be given as =true or =false
     double low, high;    // range of numbers
-    size_t at;           // offset in struct args of what set fills
+    size_t at;           // offset in struct args of what set fills, where several rows have the same set
 
-    // Stores value (NULL without one) in a.
+    // Stores value (NULL without one) in a. NULL: --preset's, which args_parse sees to.
     bool (*set)(const struct option_row *row, const char *value, struct args *a, struct err *e);
 
     const char *help;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cli/preset.h"
 
-#include "base/mem.h"
 #include "in/source.h"
 
 #include <ctype.h>
@@ -45,70 +44,45 @@ static bool find(const char *name, char path[PATH_MAX])
     return false;
 }
 
-// The next word of *at, malloc'ed; *at moves past it. *word is NULL at the end.
-static bool next_word(const char **at, char **word, struct err *e)
+// Splits the text where it stands, which the words then point into.
+static bool split(char *text, struct words *words, struct err *e)
 {
-    const char *s = *at;
-    *word = NULL;
-    while (isspace((unsigned char)*s) || *s == '#' || (*s == '\\' && s[1] == '\n'))
-        s += *s == '#' ? strcspn(s, "\n") : 1;
-    *at = s;
-    if (!*s)
-        return true;
-    char *const out = malloc(strlen(s) + 1);
-    if (!out)
-        return err_from_fault(e, fault_memory());
-    size_t n = 0;
-    char quote = 0;
-    for (; *s && (quote || !isspace((unsigned char)*s)); s++) {
-        if (quote ? *s == quote : *s == '\'' || *s == '"')
-            quote = quote ? 0 : *s;
-        else
-            out[n++] = *s;
-    }
-    out[n] = '\0';
-    *at = s;
-    *word = out;
-    return !quote || err_set(e, STATUS_USAGE, "a quote is not closed");
-}
-
-static bool split(const char *text, char ***word, size_t *n, struct err *e)
-{
-    size_t cap = 0;
-    for (;;) {
-        char *w;
-        const bool ok = next_word(&text, &w, e);
-        if (ok && !w)
+    char *to = text;
+    for (const char *from = text;;) {
+        while (isspace((unsigned char)*from) || *from == '#' || (*from == '\\' && from[1] == '\n'))
+            from += *from == '#' ? strcspn(from, "\n") : 1;
+        if (!*from)
             return true;
-        if (!mem_grow(word, &cap, *n + 1, sizeof **word)) {
-            free(w);
-            return err_from_fault(e, fault_memory());
-        }
-        if (w)
-            (*word)[(*n)++] = w;
-        if (!ok)
+        if (!words_add(words, to, e))
             return false;
+        char quote = 0;
+        for (; *from && (quote || !isspace((unsigned char)*from)); from++) {
+            if (quote ? *from == quote : *from == '\'' || *from == '"')
+                quote = quote ? 0 : *from;
+            else
+                *to++ = *from;
+        }
+        if (quote)
+            return err_set(e, STATUS_USAGE, "a quote is not closed");
+        from += *from != '\0';
+        *to++ = '\0';
     }
 }
 
-bool preset_read(const char *name, char ***word, size_t *n, struct err *e)
+bool preset_read(const char *name, struct words *texts, struct words *words, struct err *e)
 {
     char path[PATH_MAX], *text;
     size_t len;
-    *word = NULL;
-    *n = 0;
     if (!find(name, path))
         return err_set(e, STATUS_USAGE, "--preset: there is no preset '%s'; --list-presets lists them", name);
     if (!file_slurp(path, &text, &len, e))
         return err_prefix(e, "--preset");
-    const bool ok = strlen(text) < len ? err_set(e, STATUS_USAGE, "a NUL byte in a text file") : split(text, word, n, e);
-    free(text);
-    if (ok)
-        return true;
-    for (size_t i = 0; i < *n; i++)
-        free((*word)[i]);
-    free(*word);
-    return err_prefix(e, "--preset: %s", path);
+    if (!words_add(texts, text, e)) {
+        free(text);
+        return false;
+    }
+    const bool ok = strlen(text) < len ? err_set(e, STATUS_USAGE, "a NUL byte in a text file") : split(text, words, e);
+    return ok || err_prefix(e, "--preset: %s", path);
 }
 
 static int is_preset(const struct dirent *entry)

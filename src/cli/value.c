@@ -31,15 +31,6 @@ bool value_whole(const char *flag, const char *text, int64_t low, int64_t high, 
     return whole_number(text, NULL, low, high, out) || not_whole(flag, text, (double)low, (double)high, e);
 }
 
-bool value_seed(const char *text, uint32_t *seed, struct err *e)
-{
-    int64_t v;
-    if (!value_whole("seed", text, -1, UINT32_MAX, &v, e))
-        return false;
-    *seed = (uint32_t)v;
-    return true;
-}
-
 bool value_check(const struct param *row, double number, const char *typed, double *value, struct err *e)
 {
     const char *const flag = row->flag;
@@ -90,6 +81,14 @@ bool value_flag(const char *flag, const char *text, bool *value, struct err *e)
 {
     *value = !text || !strcmp(text, "true");
     return *value || !strcmp(text, "false") || err_set(e, STATUS_USAGE, "--%s: '%s' is neither true nor false", flag, text);
+}
+
+bool words_add(struct words *w, const char *word, struct err *e)
+{
+    if (!mem_grow(&w->word, &w->cap, w->n + 1, sizeof *w->word))
+        return err_from_fault(e, fault_memory());
+    w->word[w->n++] = word;
+    return true;
 }
 
 static bool is_separator(char c)

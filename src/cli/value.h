@@ -12,15 +12,21 @@ bool whole_number(const char *text, const char *end, int64_t low, int64_t high, 
 // A whole number for --flag; else the error.
 bool value_whole(const char *flag, const char *text, int64_t low, int64_t high, int64_t *out, struct err *e);
 
-// A seed: 0 to 2^32 - 1; -1 is the last of these, which means a random one.
-bool value_seed(const char *text, uint32_t *seed, struct err *e);
-
 // A sampler's parameter from text; and from a number that somebody gave, which errors call `typed`.
 bool value_parse(const struct param *row, const char *text, double *value, struct err *e);
 bool value_check(const struct param *row, double number, const char *typed, double *value, struct err *e);
 
 // "true" or "false"; NULL is true.
 bool value_flag(const char *flag, const char *text, bool *value, struct err *e);
+
+// What a repeatable option was given.
+struct words {
+    const char **word; // [n]
+    size_t n, cap;
+};
+
+// One more word. False and *e when memory is short.
+bool words_add(struct words *w, const char *word, struct err *e);
 
 // Token ids.
 struct ids {

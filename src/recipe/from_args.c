@@ -2,7 +2,6 @@
 #include "recipe/from_args.h"
 
 #include "base/mem.h"
-#include "cli/set.h"
 #include "in/vocab_file.h"
 #include "out/message.h"
 #include "recipe/grammar.h"
@@ -16,7 +15,7 @@
 // Options of the chain that say nothing about its stages.
 static bool always_welcome(const struct option_row *row)
 {
-    return row->set == set_seed || !strcmp(row->name, "engine") || !strcmp(row->name, "backend-sampling");
+    return !strcmp(row->name, "seed") || !strcmp(row->name, "engine") || !strcmp(row->name, "backend-sampling");
 }
 
 static bool refuse_others(const struct engine *engine, const struct args *a, struct err *e)
@@ -25,7 +24,7 @@ static bool refuse_others(const struct engine *engine, const struct args *a, str
         if (row->group != GROUP_CHAIN || !a->given[row - a->options->row] || always_welcome(row) ||
             engine_has(engine, row->name, strlen(row->name)))
             continue;
-        if (row->set == set_samplers || row->set == set_letters)
+        if (row->at == offsetof(struct args, samplers))
             return err_set(e, STATUS_USAGE, "--%s: engine %s has an order of its own", row->name, engine->name);
         return err_set(e, STATUS_USAGE, "--%s: engine %s has no stage for it", row->name, engine->name);
     }
@@ -214,7 +213,7 @@ static bool fill(struct draft *d, const struct args *a, struct err *e)
     const char *text = a->samplers;
     bool by_letter = a->by_letter;
     take_values(d, a);
-    d->parts.seed = a->seed;
+    d->parts.seed = (uint64_t)a->seed;
     if (!check_conflicts(d, e) || (a->seed == UINT32_MAX && !draft_random_seed(d, e)) || !load_vocab(d->of, a, e) ||
         !take_recommendations(d, a, &text, e))
         return false;

@@ -2,7 +2,6 @@
 #include "recipe/print_chain.h"
 
 #include "base/number.h"
-#include "cli/set.h"
 #include "sample/chain.h"
 
 #include <cjson/cJSON.h>
@@ -249,7 +248,7 @@ static void print_numbers(const struct args *a, const struct recipe *r)
 {
     for (const struct option_row *row = a->options->row; row->name; row++) {
         char text[NUMBER_TEXT];
-        if (row->set == set_seed)
+        if (!strcmp(row->name, "seed"))
             printf(" --seed %" PRIu64, r->parts.seed);
         else if (!row->param || !listens(r, row->name))
             continue;

@@ -121,12 +121,12 @@ static bool set_number(struct change *ch, size_t number, const cJSON *item, stru
 static bool read_seed(const cJSON *item, struct change *ch, struct err *e)
 {
     char text[NUMBER_TEXT];
-    uint32_t seed;
+    int64_t seed;
     if (!cJSON_IsNumber(item))
         return wrong(item, "a number", e);
-    if (!value_seed(number_as_typed(item->valuedouble, text), &seed, e))
+    if (!value_whole("seed", number_as_typed(item->valuedouble, text), -1, UINT32_MAX, &seed, e))
         return blame(e);
-    ch->draft.parts.seed = seed;
+    ch->draft.parts.seed = (uint32_t)seed; // -1 is the last of them
     return true;
 }
 
