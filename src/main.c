@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 // The order of things; everything else is elsewhere.
-#include "cli/complete.h"
 #include "cli/help.h"
 #include "cli/preset.h"
 #include "out/message.h"

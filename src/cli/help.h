@@ -12,4 +12,7 @@
 void help_print(const struct options *o);
 void help_version(const struct kern *kern);
 
+// Prints the completion script for bash, zsh or fish.
+void complete_print(const struct options *o, const char *shell);
+
 #endif
