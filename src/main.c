@@ -3,8 +3,6 @@
 #include "cli/help.h"
 #include "cli/preset.h"
 #include "out/message.h"
-#include "recipe/from_args.h"
-#include "recipe/print_chain.h"
 #include "run/run.h"
 
 #include <errno.h>
@@ -87,7 +85,8 @@ int main(int argc, char **argv)
     struct recipes recipes;
     struct args args = {0};
     struct err e = {0};
-    const struct kern *const kern = recipes_init(&recipes, &e) ? choose_tier(&e) : NULL;
+    const struct kern *const kern = choose_tier(&e);
+    recipes_init(&recipes);
     options_make(&options, &recipes.catalog);
     const bool ok = kern && args_parse(&args, &options, argc, argv, &e) && act(&args, &recipes, kern, &e);
     if (!ok && !err_is_quiet(&e))

@@ -111,7 +111,7 @@ oom() {
 # Without a C library to inject into: an emulator, valgrind, a sanitizer linked into the program.
 need_injection() {
     [ -z "${RUN_ENV-}" ] || skip "RUN_ENV is set"
-    inject memory sampl --version 2>&1 | grep -q '^sampl: out of memory' || {
+    inject memory sampl --print-chain 2>&1 | grep -q '^sampl: out of memory' || {
         nm -D "$SAMPL" | grep -q ' T __[atm]san_' || return 1
         skip "a sanitizer is linked into the program"
     }

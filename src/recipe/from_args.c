@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "recipe/from_args.h"
-
-#include "base/mem.h"
 #include "in/vocab_file.h"
 #include "out/message.h"
-#include "recipe/grammar.h"
+#include "recipe/recipe.h"
 #include "vocab/spelling.h"
 
 #include <stdlib.h>
@@ -33,14 +30,6 @@ static bool refuse_others(const struct engine *engine, const struct args *a, str
 
 // ---- numbers
 
-static bool param_given(const struct args *a, size_t number)
-{
-    for (const struct option_row *row = a->options->row; row->name; row++)
-        if (row->param && row->number == number)
-            return a->given[row - a->options->row];
-    return false;
-}
-
 // What was typed, or the engine's default.
 static void take_values(struct draft *d, const struct args *a)
 {
@@ -48,7 +37,7 @@ static void take_values(struct draft *d, const struct args *a)
     memcpy(d->parts.value, a->value, c->n * sizeof *a->value);
     for (const struct engine_default *def = d->parts.engine->defaults; def->flag; def++) {
         const size_t number = catalog_find(c, def->flag, strlen(def->flag));
-        if (!param_given(a, number))
+        if (!args_given(a, def->flag))
             d->parts.value[number] = param_value(c->param[number], def->value);
     }
 }
@@ -93,7 +82,7 @@ static bool take_recommended(struct draft *d, const struct args *a, const char *
         if (strcmp(recommended[i].key, key) != 0)
             continue;
         const size_t number = catalog_find(c, recommended[i].flag, strlen(recommended[i].flag));
-        if (param_given(a, number) || value_parse(c->param[number], value, &d->parts.value[number], e))
+        if (args_given(a, recommended[i].flag) || value_parse(c->param[number], value, &d->parts.value[number], e))
             return true;
         e->status = STATUS_DATA;
         return err_prefix(e, "--vocab: %s: general.sampling.%s", a->vocab, key);
@@ -138,52 +127,44 @@ static bool take_biases(struct draft *d, const struct args *a, struct err *e)
     return ok;
 }
 
-static bool read_texts(const struct words *words, struct piece *text, struct err *e)
+static bool give_texts(struct breakers_given *g, const struct words *texts, struct err *e)
 {
-    for (size_t i = 0; i < words->n; i++) {
-        unsigned char *const plain = malloc(strlen(words->word[i]) + 1);
+    for (size_t i = 0; i < texts->n; i++) {
+        char *const plain = strdup(texts->word[i]);
         if (!plain)
             return err_from_fault(e, fault_memory());
-        text[i] = (struct piece){plain, text_unescape(plain, words->word[i], strlen(words->word[i]))};
+        breakers_give_text(g, plain, text_unescape((unsigned char *)plain, plain, strlen(plain)));
+        free(plain);
     }
     return true;
 }
 
-static bool read_sequences(const struct words *words, struct breaker *sequence, struct err *e)
+static bool give_sequences(struct breakers_given *g, const struct words *lists, struct err *e)
 {
-    for (size_t i = 0; i < words->n; i++) {
-        struct ids ids = {0};
-        const bool ok = value_ids("dry-breaker-tokens", words->word[i], &ids, e);
-        sequence[i] = (struct breaker){ids.id, ids.n};
-        if (!ok)
-            return false;
-        if (!ids.n)
-            return err_set(e, STATUS_USAGE, "--dry-breaker-tokens: '%s' holds no token id", words->word[i]);
+    struct ids ids = {0};
+    bool ok = true;
+    for (size_t i = 0; ok && i < lists->n; i++) {
+        ids.n = 0;
+        ok = value_ids("dry-breaker-tokens", lists->word[i], &ids, e);
+        if (ok && !ids.n)
+            ok = err_set(e, STATUS_USAGE, "--dry-breaker-tokens: '%s' holds no token id", lists->word[i]);
+        breakers_give_ids(g, ids.id, ids.n);
     }
-    return true;
-}
-
-// The lists have room for what was given.
-static bool read_breakers(struct draft *d, const struct args *a, struct piece *text, struct breaker *sequence, struct err *e)
-{
-    const bool ok = read_texts(&a->breaker_texts, text, e) && read_sequences(&a->breaker_ids, sequence, e) &&
-                    draft_breakers(d, text, a->breaker_texts.n, sequence, a->breaker_ids.n, e);
-    for (size_t i = 0; i < a->breaker_texts.n; i++)
-        free((void *)(uintptr_t)text[i].p);
-    for (size_t i = 0; i < a->breaker_ids.n; i++)
-        free((void *)(uintptr_t)sequence[i].ids);
+    free(ids.id);
     return ok;
 }
 
 static bool take_breakers(struct draft *d, const struct args *a, struct err *e)
 {
-    if (!args_given(a, "dry-sequence-breaker") && !args_given(a, "dry-breaker-tokens"))
-        return draft_default_breakers(d, e);
-    struct piece *const text = calloc(a->breaker_texts.n + 1, sizeof *text);
-    struct breaker *const sequence = calloc(a->breaker_ids.n + 1, sizeof *sequence);
-    const bool ok = text && sequence ? read_breakers(d, a, text, sequence, e) : err_from_fault(e, fault_memory());
-    free(text);
-    free(sequence);
+    struct breakers_given g = {0};
+    bool ok = true;
+    if (args_given(a, "dry-sequence-breaker") || args_given(a, "dry-breaker-tokens"))
+        ok = give_sequences(&g, &a->breaker_ids, e) && give_texts(&g, &a->breaker_texts, e);
+    else
+        for (const char *text = "\n:\"*"; *text; text++)
+            breakers_give_text(&g, text, 1);
+    ok = ok && draft_breakers(d, &g, e);
+    builder_free(&g.key);
     return ok;
 }
 
@@ -193,7 +174,7 @@ static bool take_grammar(struct draft *d, const struct args *a, struct err *e)
         return err_set(e, STATUS_USAGE, "--print-grammar: no grammar is given");
     if (a->grammar_source != GRAMMAR_NONE && !d->of->vocab && a->action == ACTION_RUN)
         return err_set(e, STATUS_USAGE, "a grammar needs --vocab");
-    return draft_grammar_given(d, a->grammar_source, a->grammar, e);
+    return draft_grammar(d, a->grammar_source, a->grammar, e);
 }
 
 static bool load_vocab(struct recipes *r, const struct args *a, struct err *e)
@@ -214,8 +195,7 @@ static bool fill(struct draft *d, const struct args *a, struct err *e)
     bool by_letter = a->by_letter;
     take_values(d, a);
     d->parts.seed = (uint64_t)a->seed;
-    if (!check_conflicts(d, e) || (a->seed == UINT32_MAX && !draft_random_seed(d, e)) || !load_vocab(d->of, a, e) ||
-        !take_recommendations(d, a, &text, e))
+    if (!check_conflicts(d, e) || !load_vocab(d->of, a, e) || !take_recommendations(d, a, &text, e))
         return false;
     by_letter = by_letter && text == a->samplers;
     return take_biases(d, a, e) && take_breakers(d, a, e) && take_grammar(d, a, e) &&
@@ -224,14 +204,9 @@ static bool fill(struct draft *d, const struct args *a, struct err *e)
 
 const struct recipe *recipe_from_args(struct recipes *r, const struct args *a, struct err *e)
 {
-    struct draft d;
-    const struct engine *const engine = engine_by_name(a->engine);
-    if (!refuse_others(engine, a, e))
-        return NULL;
-    draft_begin(&d, r);
-    d.parts.engine = engine;
-    if (!fill(&d, a, e)) {
-        draft_drop(&d);
+    struct draft d = {.of = r, .parts.engine = engine_by_name(a->engine)};
+    if (!refuse_others(d.parts.engine, a, e) || !fill(&d, a, e)) {
+        parts_drop(&d.parts);
         return NULL;
     }
     const struct recipe *const recipe = draft_make(&d, e);

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
-#include "recipe/grammar.h"
-
 #include "grammar/grammar.h"
 #include "in/source.h"
 #include "out/message.h"
+#include "recipe/recipe.h"
 #include "schema/schema.h"
 #include "json/json.h"
 
@@ -59,56 +58,22 @@ static void rules_free(void *thing)
 {
     struct rules *const r = thing;
     grammar_free(r->grammar);
-    free(r->text);
     free(r);
 }
 
-static struct rules *rules_new(struct recipes *of, const char *text, size_t len, const char *where, uint32_t hash, struct err *e)
+// Fills the rules. What is said of the grammar, an error of status STATUS_USAGE or a warning, begins with where.
+static bool parse(struct rules *r, const struct vocab *v, const char *where, struct err *e)
 {
     struct grammar_fault fault;
-    struct rules *r = calloc(1, sizeof *r);
-    char *const copy = malloc(len + 1);
-    if (!r || !copy) {
-        free(r);
-        free(copy);
-        err_from_fault(e, fault_memory());
-        return NULL;
-    }
-    memcpy(copy, text, len);
-    copy[len] = '\0';
-    *r = (struct rules){.shared = {.key = copy, .len = len, .free = rules_free}, .text = copy, .len = len};
-    r->grammar = grammar_parse(r->text, len, of->vocab, &fault);
-    if (fault.code != GRAMMAR_OK) { // an error, or a warning
-        grammar_error(&fault, e);
-        if (fault.code != GRAMMAR_MEMORY)
-            err_prefix(e, "%s", where);
-    }
-    if (!r->grammar) {
-        rules_free(r);
-        return NULL;
-    }
-    if (fault.code != GRAMMAR_OK)
+    r->grammar = grammar_parse(r->shared.key, r->shared.len, v, &fault);
+    if (fault.code == GRAMMAR_OK)
+        return true;
+    grammar_error(&fault, e);
+    if (fault.code != GRAMMAR_MEMORY)
+        err_prefix(e, "%s", where);
+    if (r->grammar)
         message_warn("%s", e->text);
-    r = shared_add(&of->rules, &r->shared, hash);
-    if (!r)
-        err_from_fault(e, fault_memory());
-    return r;
-}
-
-// The grammar in GBNF; NULL: none. What is said of it, an error of status STATUS_USAGE or a warning, begins with where.
-static bool draft_grammar(struct draft *d, const char *text, size_t len, const char *where, struct err *e)
-{
-    struct rules *rules = NULL;
-    uint32_t hash;
-    if (text) {
-        rules = shared_find(&d->of->rules, text, len, &hash);
-        rules = rules ? rules : rules_new(d->of, text, len, where, hash, e);
-    }
-    if (text && !rules)
-        return false;
-    shared_drop(d->parts.rules);
-    d->parts.rules = rules;
-    return true;
+    return r->grammar;
 }
 
 static bool schema_error(const struct schema_fault *f, struct err *e)
@@ -133,15 +98,10 @@ static bool schema_error(const struct schema_fault *f, struct err *e)
     return err_set(e, STATUS_USAGE, format, path, f->word);
 }
 
-// Says what llama.cpp passes over, once: not when the run has the grammar already.
-static void say_notes(struct recipes *r, const struct schema_grammar *g)
+// Says what llama.cpp passes over.
+static void say_notes(const struct schema_grammar *g)
 {
     const struct builder *const ignored = &g->ignored.paths, *const loose = &g->loose.paths;
-    uint32_t hash;
-    struct rules *const known = shared_find(&r->rules, g->gbnf.text, g->gbnf.len, &hash);
-    shared_drop(known);
-    if (known)
-        return;
     for (const char *p = ignored->text; p && p < ignored->text + ignored->len; p += strlen(p) + 1)
         message_note("%s: llama.cpp ignores this keyword", p);
     if (g->ignored.n > SCHEMA_MOST_NOTES)
@@ -151,11 +111,11 @@ static void say_notes(struct recipes *r, const struct schema_grammar *g)
 }
 
 // Converts a schema. Errors have status STATUS_USAGE, but for lack of memory.
-static bool convert(const char *json, size_t len, struct schema_grammar *g, struct err *e)
+static bool convert(const struct builder *json, struct schema_grammar *g, struct err *e)
 {
     struct schema_fault fault;
     struct json_fault wrong;
-    cJSON *const schema = json_parse(json, len, JSON_EXACT, &wrong);
+    cJSON *const schema = json_parse(json->text, json->len, JSON_EXACT, &wrong);
     if (!schema)
         return json_explain(&wrong, e);
     const bool ok = schema_to_gbnf(schema, g, &fault);
@@ -163,20 +123,15 @@ static bool convert(const char *json, size_t len, struct schema_grammar *g, stru
     return ok || schema_error(&fault, e);
 }
 
-// What a source stands for: its text, which the caller frees.
-static char *read_source(enum grammar_source source, const char *given, size_t *len, struct err *e)
+static bool read_source(enum grammar_source source, const char *given, struct builder *text, struct err *e)
 {
-    char *text = NULL;
     if (source == GRAMMAR_FILE || source == GRAMMAR_SCHEMA_FILE)
-        return file_slurp(given, &text, len, e) ? text : NULL;
-    text = strdup(given);
-    *len = strlen(given);
-    if (!text)
-        err_from_fault(e, fault_memory());
-    return text;
+        return file_slurp(given, &text->text, &text->len, e);
+    builder_string(text, given);
+    return !text->failed || err_from_fault(e, fault_memory());
 }
 
-bool draft_grammar_given(struct draft *d, enum grammar_source source, const char *given, struct err *e)
+bool draft_grammar(struct draft *d, enum grammar_source source, const char *given, struct err *e)
 {
     static const char *const options[] = {
         [GRAMMAR_TEXT] = "grammar",
@@ -185,20 +140,27 @@ bool draft_grammar_given(struct draft *d, enum grammar_source source, const char
         [GRAMMAR_SCHEMA_FILE] = "json-schema-file",
     };
     const bool schema = source == GRAMMAR_SCHEMA || source == GRAMMAR_SCHEMA_FILE;
+    const char *const option = options[source];
+    struct builder json = {0};
     struct schema_grammar g = {0};
-    char where[300]; // the beginning of what is said of it
-    size_t len;
-    if (source == GRAMMAR_NONE)
-        return draft_grammar(d, NULL, 0, NULL, e);
-    char *const text = read_source(source, given, &len, e);
-    if (!text)
-        return err_prefix(e, "--%s", options[source]);
-    snprintf(where, sizeof where, source == GRAMMAR_FILE ? "--%s: '%s'" : "--%s", options[source], given);
-    bool ok = !schema || convert(text, len, &g, e) || (e->status == STATUS_USAGE && err_prefix(e, "--%s", options[source]));
+    struct rules *rules = NULL;
+    bool known;
+    bool ok = source == GRAMMAR_NONE || read_source(source, given, schema ? &json : &g.gbnf, e) || err_prefix(e, "--%s", option);
     if (ok && schema)
-        say_notes(d->of, &g);
-    ok = ok && draft_grammar(d, schema ? g.gbnf.text : text, schema ? g.gbnf.len : len, where, e);
+        ok = convert(&json, &g, e) || (e->status == STATUS_USAGE && err_prefix(e, "--%s", option));
+    if (ok && source != GRAMMAR_NONE)
+        rules = draft_share(&d->of->rules, &g.gbnf, sizeof *rules, rules_free, &known, e);
+    shared_drop(d->parts.rules);
+    d->parts.rules = rules;
+    if (ok && source != GRAMMAR_NONE)
+        ok = rules;
+    if (rules && !known) {
+        char where[300]; // the beginning of what is said of it
+        snprintf(where, sizeof where, source == GRAMMAR_FILE ? "--%s: '%s'" : "--%s", option, given);
+        say_notes(&g);
+        ok = parse(rules, d->of->vocab, where, e);
+    }
     schema_grammar_free(&g);
-    free(text);
+    builder_free(&json);
     return ok;
 }

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include "recipe/print_chain.h"
+#include "recipe/recipe.h"
 
 #include "base/number.h"
+#include "out/token_text.h"
 #include "sample/chain.h"
 
-#include <cjson/cJSON.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 // A parameter's value, as one would give it.
@@ -61,54 +60,44 @@ static void print_text(const struct args *a, const struct recipe *r)
     }
 }
 
-// Adds "name":value under our name, or llama-server's, unless it is there.
-static bool add_param(cJSON *to, const struct param *row, double value, bool server)
-{
-    char name[64], text[NUMBER_TEXT];
-    snprintf(name, sizeof name, "%s", server && row->server ? row->server : row->flag);
-    for (char *c = name; *c; c++)
-        if (*c == '-')
-            *c = '_';
-    return cJSON_HasObjectItem(to, name) || cJSON_AddRawToObject(to, name, value_text(row, value, text));
-}
-
-// [[id, bias], ...], llama-server's form; false is -inf.
-static bool add_bias(cJSON *to, const struct biases *biases)
-{
-    cJSON *const list = cJSON_AddArrayToObject(to, "logit_bias");
-    bool ok = list;
-    for (size_t i = 0; ok && i < biases->n; i++) {
-        char text[3 * NUMBER_TEXT], bias[NUMBER_TEXT];
-        number_text(biases->bias[i].bias, bias);
-        snprintf(text, sizeof text, "[%" PRIu32 ",%s]", biases->bias[i].id, !strcmp(bias, "-inf") ? "false" : bias);
-        cJSON *const pair = cJSON_CreateRaw(text);
-        ok = pair && cJSON_AddItemToArray(list, pair);
-    }
-    return ok;
-}
-
-static bool add_seed(cJSON *to, const struct recipe *r)
+// ,"name":value
+static void print_param(const char *name, const struct param *row, double value)
 {
     char text[NUMBER_TEXT];
-    snprintf(text, sizeof text, "%" PRIu64, r->parts.seed);
-    return (!r->parts.engine->options || cJSON_AddStringToObject(to, "engine", r->parts.engine->name)) &&
-           cJSON_AddRawToObject(to, "seed", text);
+    fputs(",\"", stdout);
+    for (; *name; name++)
+        putchar(*name == '-' ? '_' : *name);
+    printf("\":%s", value_text(row, value, text));
 }
 
-static bool add_stages(cJSON *to, const struct recipe *r)
+// ,"logit_bias":[[id,bias],...], llama-server's form; false is -inf.
+static void print_biases(const struct biases *b)
 {
-    cJSON *const list = cJSON_AddArrayToObject(to, "chain");
-    bool ok = list;
-    for (size_t i = 0; ok && i < r->n_stages; i++) {
-        const struct stage *const stage = &r->stage[i];
-        cJSON *const item = cJSON_CreateObject();
-        ok = item && cJSON_AddItemToArray(list, item) && cJSON_AddStringToObject(item, "name", stage->sampler->name) &&
-             cJSON_AddBoolToObject(item, "enabled", stage_enabled(stage));
-        for (const struct param *row = stage->sampler->params; ok && (row = next_param(r, row)); row++)
-            ok = add_param(item, row, param_load(row, stage->params), false);
-        ok = ok && (stage->sampler != &sampler_logit_bias || add_bias(item, r->parts.biases));
+    fputs(",\"logit_bias\":[", stdout);
+    for (size_t i = 0; i < b->n; i++) {
+        char text[NUMBER_TEXT];
+        number_text(b->bias[i].bias, text);
+        printf("%s[%" PRIu32 ",%s]", i ? "," : "", b->bias[i].id, !strcmp(text, "-inf") ? "false" : text);
     }
-    return ok;
+    putchar(']');
+}
+
+static void print_json(const struct recipe *r)
+{
+    putchar('{');
+    if (r->parts.engine->options)
+        printf("\"engine\":\"%s\",", r->parts.engine->name);
+    printf("\"seed\":%" PRIu64 ",\"chain\":[", r->parts.seed);
+    for (size_t i = 0; i < r->n_stages; i++) {
+        const struct stage *const stage = &r->stage[i];
+        printf("%s{\"name\":\"%s\",\"enabled\":%s", i ? "," : "", stage->sampler->name, stage_enabled(stage) ? "true" : "false");
+        for (const struct param *row = stage->sampler->params; (row = next_param(r, row)); row++)
+            print_param(row->flag, row, param_load(row, stage->params));
+        if (stage->sampler == &sampler_logit_bias)
+            print_biases(r->parts.biases);
+        putchar('}');
+    }
+    puts("]}");
 }
 
 static bool unsayable(const char *what, const char *name, struct err *e)
@@ -121,25 +110,23 @@ static double common_value(const struct recipe *r, const char *flag)
     return r->parts.value[catalog_find(&r->of->catalog, flag, strlen(flag))];
 }
 
-// The server has one value a parameter: finds that of a sampler's main one which all its stages share. Mirostat's temperature is the
-// common one.
-static bool shared_value(const struct recipe *r, const struct sampler *s, double *value, struct err *e)
+// The values of a request, which has one a parameter: a sampler's main one is that which all its stages share. Mirostat's temperature is
+// the common one.
+static bool request_values(const struct recipe *r, double *value, struct err *e)
 {
-    const struct order *const order = r->parts.order;
-    const struct param *const main = s->params;
-    bool found = false;
-    if (!main)
-        return true;
-    *value = common_value(r, main->flag);
-    for (size_t i = 0; common_value(r, "mirostat") == 0.0 && i < order->n; i++) {
-        const struct choice *const c = &order->choice[i];
-        const double own = c->own ? c->value : common_value(r, main->flag);
-        if (choice_sampler(c) != s)
+    const struct catalog *const c = &r->of->catalog;
+    bool found[CATALOG_MOST] = {false};
+    memcpy(value, r->parts.value, sizeof r->parts.value);
+    for (size_t i = 0; value[c->mirostat] == 0.0 && i < r->parts.order->n; i++) {
+        const struct choice *const choice = &r->parts.order->choice[i];
+        const size_t main = c->number[choice->place][0];
+        const double own = choice->own ? choice->value : r->parts.value[main];
+        if (!choice_sampler(choice)->params)
             continue;
-        if (found && own != *value)
-            return unsayable("second value of --", main->flag, e);
-        *value = own;
-        found = true;
+        if (found[main] && own != value[main])
+            return unsayable("second value of --", c->param[main]->flag, e);
+        found[main] = true;
+        value[main] = own;
     }
     return true;
 }
@@ -149,10 +136,6 @@ static bool check_request(const struct recipe *r, struct err *e)
 {
     static const char *const not_all[] = {"repeat-last-n", "dry-penalty-last-n"};
     const struct breakers *const breakers = &r->parts.breakers->breakers;
-    double value;
-    for (size_t i = 0; samplers[i]; i++)
-        if (!shared_value(r, samplers[i], &value, e))
-            return false;
     if (recipe_runs(r, &sampler_greedy))
         return unsayable("sampler ", "greedy", e);
     for (size_t i = 0; i < sizeof not_all / sizeof *not_all; i++)
@@ -165,54 +148,50 @@ static bool check_request(const struct recipe *r, struct err *e)
     return breakers->n_texts || unsayable("empty list for --", "dry-sequence-breaker", e);
 }
 
-// Escapes resolved: the server knows none but those of JSON.
-static bool add_breakers(cJSON *to, const struct breakers *b)
+// Under llama-server's name, unless it has been said.
+static void print_server_param(const struct catalog *c, size_t number, const double *value, bool *said)
 {
-    cJSON *const list = cJSON_AddArrayToObject(to, "dry_sequence_breakers");
-    bool ok = list;
-    for (size_t i = 0; ok && i < b->n_texts; i++) {
-        char *const text = strndup((const char *)b->text[i].p, b->text[i].len);
-        cJSON *const item = text ? cJSON_CreateString(text) : NULL;
-        ok = item && cJSON_AddItemToArray(list, item);
-        free(text);
-    }
-    return ok;
+    const struct param *const row = c->param[number];
+    if (!said[number])
+        print_param(row->server ? row->server : row->flag, row, value[number]);
+    said[number] = true;
 }
 
-// llama-server's request body.
-static bool add_request(cJSON *to, const struct args *a, const struct recipe *r)
+// llama-server's request body. Breakers have their escapes resolved: the server knows none but those of JSON.
+static bool print_request(const struct args *a, const struct recipe *r, struct err *e)
 {
     const struct parts *const p = &r->parts;
-    struct err e;
-    cJSON *const names = cJSON_AddArrayToObject(to, "samplers");
-    bool ok = names && add_seed(to, r);
-    for (size_t i = 0; ok && i < p->order->n; i++) {
-        cJSON *const name = cJSON_CreateString(choice_sampler(&p->order->choice[i])->name);
-        ok = name && cJSON_AddItemToArray(names, name);
-    }
     const struct catalog *const c = &r->of->catalog;
-    for (size_t i = 0; ok && samplers[i]; i++) {
-        double value;
-        ok = shared_value(r, samplers[i], &value, &e);
-        for (size_t k = 0; ok && samplers[i]->params && samplers[i]->params[k].flag; k++)
-            ok = add_param(to, c->param[c->number[i][k]], k ? p->value[c->number[i][k]] : value, true);
+    const struct breakers *const breakers = &p->breakers->breakers;
+    double value[CATALOG_MOST];
+    bool said[CATALOG_MOST] = {false};
+    if (p->engine->options)
+        return unsayable("engine ", p->engine->name, e);
+    if (!request_values(r, value, e) || !check_request(r, e))
+        return false;
+    fputs("{\"samplers\":[", stdout);
+    for (size_t i = 0; i < p->order->n; i++)
+        printf("%s\"%s\"", i ? "," : "", choice_sampler(&p->order->choice[i])->name);
+    printf("],\"seed\":%" PRIu64, p->seed);
+    for (size_t i = 0; samplers[i]; i++)
+        for (size_t k = 0; samplers[i]->params && samplers[i]->params[k].flag; k++)
+            print_server_param(c, c->number[i][k], value, said);
+    print_server_param(c, c->mirostat, value, said);
+    if (args_given(a, "dry-sequence-breaker") && breakers->n_texts) {
+        fputs(",\"dry_sequence_breakers\":", stdout);
+        for (size_t i = 0; i < breakers->n_texts; i++) {
+            putchar(i ? ',' : '[');
+            text_put_json(stdout, breakers->text[i]);
+        }
+        putchar(']');
     }
-    return ok && add_param(to, c->param[c->mirostat], p->value[c->mirostat], true) &&
-           (!args_given(a, "dry-sequence-breaker") || !p->breakers->breakers.n_texts ||
-            add_breakers(to, &p->breakers->breakers)) &&
-           (!p->rules || cJSON_AddStringToObject(to, "grammar", p->rules->text)) && (!p->biases->n || add_bias(to, p->biases));
-}
-
-static bool print_json(const struct args *a, const struct recipe *r, struct err *e)
-{
-    cJSON *const root = cJSON_CreateObject();
-    const bool ok = root && (!strcmp(a->how, "server") ? add_request(root, a, r) : add_seed(root, r) && add_stages(root, r));
-    char *const text = ok ? cJSON_PrintUnformatted(root) : NULL;
-    cJSON_Delete(root);
-    if (!text)
-        return err_from_fault(e, fault_memory());
-    puts(text);
-    free(text);
+    if (p->rules) {
+        fputs(",\"grammar\":", stdout);
+        text_put_json(stdout, rules_text(p->rules));
+    }
+    if (p->biases->n)
+        print_biases(p->biases);
+    puts("}");
     return true;
 }
 
@@ -229,19 +208,6 @@ static void print_names(const struct recipe *r)
             printf("=%s", value_text(main, c->value, text));
     }
     putchar('"');
-}
-
-// A word for the shell and for presets: in single quotes, and a single quote in double ones.
-static void print_word(const char *s)
-{
-    putchar('\'');
-    for (; *s; s++) {
-        if (*s == '\'')
-            fputs("'\"'\"'", stdout);
-        else
-            putchar(*s);
-    }
-    putchar('\'');
 }
 
 static void print_numbers(const struct args *a, const struct recipe *r)
@@ -263,10 +229,17 @@ static void print_numbers(const struct args *a, const struct recipe *r)
         fputs(" --backend-sampling", stdout);
 }
 
+// With its value as a word for the shell and for presets: in single quotes, and a single quote in double ones.
 static void print_option(const char *name, const char *value)
 {
-    printf(" --%s ", name);
-    print_word(value);
+    printf(" --%s '", name);
+    for (; *value; value++) {
+        if (*value == '\'')
+            fputs("'\"'\"'", stdout);
+        else
+            putchar(*value);
+    }
+    putchar('\'');
 }
 
 // Flags that given to sampl make the same run.
@@ -283,7 +256,7 @@ static void print_flags(const struct args *a, const struct recipe *r)
     if (a->grammar_source == GRAMMAR_FILE)
         print_option("grammar-file", a->grammar);
     else if (r->parts.rules)
-        print_option("grammar", r->parts.rules->text);
+        print_option("grammar", r->parts.rules->shared.key);
     for (size_t i = 0; i < r->parts.biases->n_given; i++) {
         char text[2 * NUMBER_TEXT];
         bias_text(&r->parts.biases->bias[i], text);
@@ -303,22 +276,19 @@ static void print_flags(const struct args *a, const struct recipe *r)
 
 void print_grammar(const struct recipe *r)
 {
-    const struct rules *const rules = r->parts.rules;
-    fwrite(rules->text, 1, rules->len, stdout);
-    if (rules->len && rules->text[rules->len - 1] != '\n')
+    const struct piece text = rules_text(r->parts.rules);
+    fwrite(text.p, 1, text.len, stdout);
+    if (text.len && text.p[text.len - 1] != '\n')
         putchar('\n');
 }
 
 bool print_chain(const struct args *a, const struct recipe *r, struct err *e)
 {
-    const bool server = !strcmp(a->how, "server");
-    if (server && r->parts.engine->options)
-        return unsayable("engine ", r->parts.engine->name, e);
-    if (server && !check_request(r, e))
-        return false;
-    if (server || !strcmp(a->how, "json"))
-        return print_json(a, r, e);
-    if (!strcmp(a->how, "llama"))
+    if (!strcmp(a->how, "server"))
+        return print_request(a, r, e);
+    if (!strcmp(a->how, "json"))
+        print_json(r);
+    else if (!strcmp(a->how, "llama"))
         print_flags(a, r);
     else
         print_text(a, r);

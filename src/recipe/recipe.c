@@ -10,34 +10,11 @@
 #include <string.h>
 #include <sys/random.h>
 
-static uint32_t server_name_hash(const char *name)
-{
-    return hash_bytes(name, strlen(name));
-}
-
-// llama-server's name of a parameter.
-static void server_name(const struct param *row, char name[64])
-{
-    size_t n = 0;
-    const char *const from = row->server ? row->server : row->flag;
-    for (; from[n]; n++)
-        name[n] = (char)(from[n] == '-' ? '_' : from[n]);
-    assert(n < 64);
-    name[n] = '\0';
-}
-
-bool recipes_init(struct recipes *r, struct err *e)
+void recipes_init(struct recipes *r)
 {
     *r = (struct recipes){0};
     catalog_make(&r->catalog);
     vocab_init(&r->texts);
-    for (size_t i = 0; i < r->catalog.n; i++) {
-        char name[64];
-        server_name(r->catalog.param[i], name);
-        if (!hash_add(&r->by_server_name, server_name_hash(name), (uint32_t)i))
-            return err_from_fault(e, fault_memory());
-    }
-    return true;
 }
 
 void recipes_free(struct recipes *r)
@@ -47,22 +24,8 @@ void recipes_free(struct recipes *r)
     shared_set_free(&r->biases);
     shared_set_free(&r->breakers);
     shared_set_free(&r->rules);
-    hash_free(&r->by_server_name);
     trie_free(r->trie);
     vocab_free(&r->texts);
-}
-
-size_t recipes_by_server_name(const struct recipes *r, const char *name)
-{
-    const uint32_t hash = server_name_hash(name);
-    size_t at = hash, i;
-    while ((i = hash_next(&r->by_server_name, hash, &at)) != HASH_NONE) {
-        char known[64];
-        server_name(r->catalog.param[i], known);
-        if (!strcmp(known, name))
-            return i;
-    }
-    return r->catalog.n;
 }
 
 const struct trie *recipes_trie(struct recipes *r)
@@ -72,22 +35,33 @@ const struct trie *recipes_trie(struct recipes *r)
     return r->trie;
 }
 
-void draft_begin(struct draft *d, struct recipes *r)
+void *draft_share(struct shared_set *set, struct builder *key, size_t size, void (*free)(void *), bool *known, struct err *e)
 {
-    *d = (struct draft){.of = r, .parts.engine = &engines[0]};
-    catalog_defaults(&r->catalog, d->parts.value);
+    uint32_t hash;
+    struct shared *thing = key->failed ? NULL : shared_find(set, key->text, key->len, &hash);
+    *known = thing;
+    if (!key->failed && !thing)
+        thing = calloc(1, size + key->len + 1);
+    if (thing && !*known) {
+        *thing = (struct shared){.key = (char *)thing + size, .len = key->len, .free = free};
+        memcpy((char *)thing + size, key->text, key->len);
+        thing = shared_add(set, thing, hash);
+    }
+    builder_free(key);
+    if (!thing)
+        err_from_fault(e, fault_memory());
+    return thing;
 }
 
-void draft_begin_from(struct draft *d, struct recipes *r, const struct recipe *from)
+void parts_keep(struct parts *p)
 {
-    *d = (struct draft){.of = r, .parts = from->parts};
-    shared_keep(d->parts.order);
-    shared_keep(d->parts.biases);
-    shared_keep(d->parts.breakers);
-    shared_keep(d->parts.rules);
+    shared_keep(p->order);
+    shared_keep(p->biases);
+    shared_keep(p->breakers);
+    shared_keep(p->rules);
 }
 
-static void parts_drop(struct parts *p)
+void parts_drop(struct parts *p)
 {
     shared_drop(p->order);
     shared_drop(p->biases);
@@ -95,21 +69,7 @@ static void parts_drop(struct parts *p)
     shared_drop(p->rules);
 }
 
-void draft_drop(struct draft *d)
-{
-    parts_drop(&d->parts);
-}
-
 // ---- the recipe
-
-bool draft_random_seed(struct draft *d, struct err *e)
-{
-    uint32_t seed;
-    if (getrandom(&seed, sizeof seed, 0) != sizeof seed)
-        return err_set(e, STATUS_IO, "no random seed to be had from the system");
-    d->parts.seed = seed;
-    return true;
-}
 
 // The stages that the parts come to.
 static size_t plan(const struct draft *d, const double *value, struct choice **plan)
@@ -128,6 +88,12 @@ static size_t plan(const struct draft *d, const double *value, struct choice **p
     for (size_t i = 0; i < n; i++)
         (*plan)[i].place = sampler_place(pipeline[i]);
     return n;
+}
+
+// How much of the parts is a recipe's key: the values that there are.
+static size_t key_len(const struct catalog *c)
+{
+    return offsetof(struct parts, value) + c->n * sizeof(double);
 }
 
 static size_t rounded_up(size_t n)
@@ -169,8 +135,7 @@ static struct recipe *recipe_new(struct draft *d, const double *value)
     if (r) {
         r->of = d->of;
         r->parts = d->parts;
-        r->shared = (struct shared){
-            .key = &r->parts, .len = offsetof(struct parts, value) + d->of->catalog.n * sizeof(double), .free = recipe_free};
+        r->shared = (struct shared){.key = &r->parts, .len = key_len(&d->of->catalog), .free = recipe_free};
         r->context = (struct context){d->of->vocab, &d->parts.biases->table, &d->parts.breakers->breakers};
         r->n_stages = n;
         r->stage = (struct stage *)(void *)((char *)r + rounded_up(sizeof *r));
@@ -192,8 +157,16 @@ static struct fault prepare_breakers(const struct recipe *r, struct breaker_list
 const struct recipe *draft_make(struct draft *d, struct err *e)
 {
     const struct catalog *const c = &d->of->catalog;
-    uint32_t hash;
-    struct recipe *r = shared_find(&d->of->recipe, &d->parts, offsetof(struct parts, value) + c->n * sizeof(double), &hash);
+    uint32_t hash, seed;
+    if (d->parts.seed == UINT32_MAX) {
+        if (getrandom(&seed, sizeof seed, 0) != sizeof seed) {
+            parts_drop(&d->parts);
+            err_set(e, STATUS_IO, "no random seed to be had from the system");
+            return NULL;
+        }
+        d->parts.seed = seed;
+    }
+    struct recipe *r = shared_find(&d->of->recipe, &d->parts, key_len(c), &hash);
     if (r) {
         parts_drop(&d->parts);
         return r;

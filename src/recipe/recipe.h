@@ -5,17 +5,19 @@
 #ifndef SAMPL_RECIPE_RECIPE_H
 #define SAMPL_RECIPE_RECIPE_H
 
-#include "base/err.h"
+#include "base/builder.h"
 #include "base/shared.h"
+#include "cli/args.h"
 #include "samplers/engine.h"
 #include "samplers/plan.h"
-#include "vocab/vocab.h"
+
+#include <cjson/cJSON.h>
 
 // The samplers of a chain as they were named, before plan_chain.
 struct order {
     struct shared shared; // key: 'n' or 'l' for names or letters, and the text
     size_t n;
-    struct choice *choice; // [n]
+    struct choice choice[]; // [n]
 };
 
 // The biases that were given, then those that ban tokens of the vocabulary.
@@ -35,11 +37,15 @@ struct breaker_list {
 
 // A grammar.
 struct rules {
-    struct shared shared; // key: the text
-    char *text;           // [len] GBNF, and a NUL
-    size_t len;
+    struct shared shared; // key: its text, GBNF
     struct grammar *grammar;
 };
+
+// The text of a grammar; a NUL stands behind it.
+static inline struct piece rules_text(const struct rules *r)
+{
+    return (struct piece){r->shared.key, r->shared.len};
+}
 
 // What a recipe is made of. It is a key, so no byte of it is padding.
 struct parts {
@@ -64,56 +70,86 @@ struct recipe {
 // The recipes of a run, and what all of them are made with.
 struct recipes {
     struct catalog catalog;
-    struct hash_table by_server_name; // numbers of the catalog
     struct vocab texts;
     const struct vocab *vocab; // texts once it is loaded, else NULL
     struct trie *trie;         // of the vocabulary, once a grammar was asked for; NULL before
     struct shared_set recipe, order, biases, breakers, rules;
 };
 
-// To be freed either way; nothing may be left of them then.
-bool recipes_init(struct recipes *r, struct err *e);
+// No recipe may be left when they are freed.
+void recipes_init(struct recipes *r);
 void recipes_free(struct recipes *r);
 
-// The parameter that llama-server knows by this name, or catalog.n.
-size_t recipes_by_server_name(const struct recipes *r, const char *name);
+// The trie of the vocabulary, made when first wanted. NULL when memory is short.
+const struct trie *recipes_trie(struct recipes *r);
 
+// Loads the vocabulary, if one is given, and makes the recipe that the arguments describe; the caller drops it. What the model's file
+// recommends holds for options that were not given. NULL with *e.
+const struct recipe *recipe_from_args(struct recipes *r, const struct args *a, struct err *e);
+
+// The recipe with the "params" of a JSON row in place of some of its parts, which the caller drops: llama-server's request parameters, by
+// the server's names, read as its request reader does: null is absent, some values are brought into their range silently, others are
+// refused. What is unknown is refused too, except members that have no bearing on sampling. Errors are of status STATUS_DATA and name the
+// member; NULL then.
+const struct recipe *recipe_with_params(struct recipes *r, const struct recipe *from, const cJSON *params, struct err *e);
+
+void recipe_drop(const struct recipe *recipe);
+
+// Is an enabled stage of this sampler among the recipe's?
+bool recipe_runs(const struct recipe *recipe, const struct sampler *sampler);
+
+// Prints the effective chain with every parameter, in the way a->how says: text; json; llama (flags, which given to sampl make the same
+// run); server (llama-server's request, an error when the server has no such thing).
+bool print_chain(const struct args *a, const struct recipe *r, struct err *e);
+
+// Prints the grammar in GBNF; there is one.
+void print_grammar(const struct recipe *r);
+
+// ---- drafts: whatever describes a chain fills one
+
+// It holds a user of all that its parts share, and ends with draft_make or parts_drop.
 struct draft {
     struct recipes *of;
     struct parts parts;
 };
 
-// Starts a draft: with every default of llama.cpp, no samplers, no seed and no grammar; or with all that a recipe has. It ends with
-// draft_make or draft_drop.
-void draft_begin(struct draft *d, struct recipes *r);
-void draft_begin_from(struct draft *d, struct recipes *r, const struct recipe *from);
-void draft_drop(struct draft *d);
+// One user more, and one less, of all that the parts share.
+void parts_keep(struct parts *p);
+void parts_drop(struct parts *p);
+
+// The recipe, which the caller drops when done, with a random seed in place of UINT32_MAX; NULL with *e. The draft is gone either way.
+const struct recipe *draft_make(struct draft *d, struct err *e);
+
+// These replace a part of the draft. After a failure it can only be dropped.
 
 // The samplers by their names, separated by ';', each maybe with =VALUE; or by their letters.
 bool draft_samplers(struct draft *d, const char *text, bool by_letter, struct err *e);
 
-// Replace what there was. Banned tokens of the vocabulary are added. An ignore_eos without a vocabulary is an error.
+// Banned tokens of the vocabulary are added. An ignore_eos without a vocabulary is an error.
 bool draft_biases(struct draft *d, const struct bias *bias, size_t n, bool ignore_eos, struct err *e);
 
 // A token that biases by its text: *id is the one that says text[0..len), escapes resolved.
 bool recipes_find_token(const struct recipes *r, const char *text, size_t len, uint32_t *id, struct err *e);
 
-// Replace what there was. Texts have no escapes left; what is longer than llama.cpp takes is cut, with a warning.
-bool draft_breakers(struct draft *d, const struct piece *text, size_t n_texts, const struct breaker *sequence, size_t n_sequences,
-                    struct err *e);
-bool draft_default_breakers(struct draft *d, struct err *e);
+// DRY's breakers, as they are given: sequences of ids, then texts. A zeroed struct holds none.
+struct breakers_given {
+    struct builder key; // of each its length and its ids or bytes
+    size_t n_sequences, n_texts;
+};
 
-// Sets a random seed.
-bool draft_random_seed(struct draft *d, struct err *e);
+void breakers_give_ids(struct breakers_given *g, const uint32_t *id, size_t n);
 
-// The recipe, which the caller drops when done; NULL with *e. The draft is gone either way.
-const struct recipe *draft_make(struct draft *d, struct err *e);
-void recipe_drop(const struct recipe *recipe);
+// Without escapes; what is longer than llama.cpp takes is cut, with a warning.
+void breakers_give_text(struct breakers_given *g, const char *text, size_t len);
 
-// The trie of the vocabulary, made when first wanted. NULL when memory is short.
-const struct trie *recipes_trie(struct recipes *r);
+// Frees what was given.
+bool draft_breakers(struct draft *d, struct breakers_given *g, struct err *e);
 
-// Is an enabled stage of this sampler among the recipe's?
-bool recipe_runs(const struct recipe *recipe, const struct sampler *sampler);
+// A grammar as the source says; of GRAMMAR_NONE there is none. Errors begin with the option's name.
+bool draft_grammar(struct draft *d, enum grammar_source source, const char *given, struct err *e);
+
+// For these: the thing with this key, whose user the caller is; it is `known`, or zeroed but for its key and to be filled. The key is freed.
+// NULL with *e.
+void *draft_share(struct shared_set *set, struct builder *key, size_t size, void (*free)(void *), bool *known, struct err *e);
 
 #endif

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "recipe/row_params.h"
-
+// The "params" of a JSON row. Errors are set as those of options, which they mostly are; recipe_with_params makes them errors of the row.
 #include "base/mem.h"
 #include "base/number.h"
-#include "cli/value.h"
 #include "out/message.h"
-#include "recipe/grammar.h"
+#include "recipe/recipe.h"
+#include "json/json.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -61,16 +60,7 @@ static const char *const no_bearing[] = {
 
 static bool wrong(const cJSON *item, const char *wanted, struct err *e)
 {
-    return err_set(e, STATUS_DATA, "params: %.60s is not %s", item->string, wanted);
-}
-
-// What is an error of options is one of the row here.
-static bool blame(struct err *e)
-{
-    if (e->status != STATUS_USAGE)
-        return false;
-    e->status = STATUS_DATA;
-    return err_prefix(e, "params");
+    return err_set(e, STATUS_USAGE, "%.60s is not %s", item->string, wanted);
 }
 
 // A number as the messages show it.
@@ -93,9 +83,9 @@ static bool server_range(const struct param *row, const char *name, double *v, s
     else if (row->request.rule == SERVER_TAKES_DEFAULT)
         *v = row->def;
     else if (high == INFINITY)
-        return err_set(e, STATUS_DATA, "params: %s must be at least %g", name, low);
+        return err_set(e, STATUS_USAGE, "%s must be at least %g", name, low);
     else
-        return err_set(e, STATUS_DATA, "params: %s must be between %g and %g", name, low, high);
+        return err_set(e, STATUS_USAGE, "%s must be between %g and %g", name, low, high);
     return true;
 }
 
@@ -112,10 +102,8 @@ static bool set_number(struct change *ch, size_t number, const cJSON *item, stru
         return wrong(item, "a number", e);
     if (!server_range(row, item->string, &v, e))
         return false;
-    if (value_check(row, v, "", value, e))
-        return true;
-    value_check(row, v, number_as_typed(v, text), value, e); // which is only worth its time for the message
-    return blame(e);
+    return value_check(row, v, "", value, e) ||
+           value_check(row, v, number_as_typed(v, text), value, e); // which is only worth its time for the message
 }
 
 static bool read_seed(const cJSON *item, struct change *ch, struct err *e)
@@ -125,7 +113,7 @@ static bool read_seed(const cJSON *item, struct change *ch, struct err *e)
     if (!cJSON_IsNumber(item))
         return wrong(item, "a number", e);
     if (!value_whole("seed", number_as_typed(item->valuedouble, text), -1, UINT32_MAX, &seed, e))
-        return blame(e);
+        return false;
     ch->draft.parts.seed = (uint32_t)seed; // -1 is the last of them
     return true;
 }
@@ -139,25 +127,24 @@ static bool read_ignore_eos(const cJSON *item, struct change *ch, struct err *e)
 // The samplers' names, or letters.
 static bool read_samplers(const cJSON *item, struct change *ch, struct err *e)
 {
-    size_t len = 1;
+    struct builder names = {0};
     const cJSON *name;
+    bool ok = cJSON_IsArray(item);
     if (cJSON_IsString(item))
-        return draft_samplers(&ch->draft, item->valuestring, true, e) || blame(e);
-    if (!cJSON_IsArray(item))
-        return wrong(item, "an array of names or a string of letters", e);
+        return draft_samplers(&ch->draft, item->valuestring, true, e);
+    builder_string(&names, "");
     cJSON_ArrayForEach(name, item)
     {
-        if (!cJSON_IsString(name) || strchr(name->valuestring, ';'))
-            return wrong(item, "an array of names or a string of letters", e);
-        len += strlen(name->valuestring) + 1;
+        ok = ok && cJSON_IsString(name) && !strchr(name->valuestring, ';');
+        builder_string(&names, names.len ? ";" : "");
+        builder_string(&names, ok ? name->valuestring : "");
     }
-    char *const text = malloc(len), *at = text;
-    if (!text)
-        return err_from_fault(e, fault_memory());
-    *at = '\0';
-    cJSON_ArrayForEach(name, item) at = stpcpy(stpcpy(at, at == text ? "" : ";"), name->valuestring);
-    const bool ok = draft_samplers(&ch->draft, text, false, e) || blame(e);
-    free(text);
+    if (!ok)
+        wrong(item, "an array of names or a string of letters", e);
+    else if (names.failed)
+        ok = err_from_fault(e, fault_memory());
+    ok = ok && draft_samplers(&ch->draft, names.text, false, e);
+    builder_free(&names);
     return ok;
 }
 
@@ -165,24 +152,17 @@ static bool add_bias(const cJSON *item, const cJSON *token, const cJSON *amount,
 {
     const char *const text = cJSON_GetStringValue(token);
     const bool ban = cJSON_IsFalse(amount);
-    struct bias bias = {.bias = ban ? -INFINITY : 0.0f};
-    if ((!ban && !cJSON_IsNumber(amount)) || (!text && !cJSON_IsNumber(token)))
+    struct bias bias = {.bias = ban ? -INFINITY : (float)cJSON_GetNumberValue(amount)};
+    if ((!ban && !cJSON_IsNumber(amount)) || (!text && !json_is_id(token)))
         return wrong(item, "a list of pairs of a token and a bias", e);
-    if (!text && !(token->valuedouble >= 0 && token->valuedouble <= INT32_MAX && token->valuedouble == floor(token->valuedouble)))
-        return wrong(item, "a list of pairs of a token and a bias", e);
-    if (!ban)
-        bias.bias = (float)amount->valuedouble;
-    if (bias.bias == INFINITY) {
-        if (text)
-            err_set(e, STATUS_USAGE, "--logit-bias: '\"%.100s\"+inf': only -inf is an infinite bias", text);
-        else
-            err_set(e, STATUS_USAGE, "--logit-bias: '%.0f+inf': only -inf is an infinite bias", token->valuedouble);
-        return blame(e);
-    }
-    if (text && !recipes_find_token(ch->draft.of, text, strlen(text), &bias.id, e))
-        return blame(e);
+    if (bias.bias == INFINITY && text)
+        return err_set(e, STATUS_USAGE, "--logit-bias: '\"%.100s\"+inf': only -inf is an infinite bias", text);
+    if (bias.bias == INFINITY)
+        return err_set(e, STATUS_USAGE, "--logit-bias: '%.0f+inf': only -inf is an infinite bias", token->valuedouble);
     if (!text)
         bias.id = (uint32_t)token->valuedouble;
+    else if (!recipes_find_token(ch->draft.of, text, strlen(text), &bias.id, e))
+        return false;
     if (!mem_grow(&ch->bias, &ch->bias_cap, ch->n_bias + 1, sizeof bias))
         return err_from_fault(e, fault_memory());
     ch->bias[ch->n_bias++] = bias;
@@ -216,36 +196,29 @@ static bool read_biases(const cJSON *item, struct change *ch, struct err *e)
 // Texts as they are: the server knows no escapes but those of JSON.
 static bool read_breakers(const cJSON *item, struct change *ch, struct err *e)
 {
-    const cJSON *text;
-    if (!cJSON_IsArray(item) || !item->child)
-        return wrong(item, "a list of texts", e);
-    struct piece *const piece = calloc((size_t)cJSON_GetArraySize(item), sizeof *piece);
-    bool ok = true;
-    size_t n = 0;
-    if (!piece)
-        return err_from_fault(e, fault_memory());
-    for (text = item->child; ok && text; text = text->next) {
+    struct breakers_given g = {0};
+    bool ok = (cJSON_IsArray(item) && item->child) || wrong(item, "a list of texts", e);
+    for (const cJSON *text = item->child; ok && text; text = text->next) {
         const char *const s = cJSON_GetStringValue(text);
-        if (!s)
+        if (!s) {
             ok = wrong(item, "a list of texts", e);
-        else if (!strcmp(s, "none"))
-            n = 0;
-        else if (!*s)
+        } else if (!strcmp(s, "none")) {
+            builder_clear(&g.key);
+            g.n_texts = 0;
+        } else if (!*s) {
             message_warn("--%s: an empty breaker is left out", "dry-sequence-breaker");
-        else
-            piece[n++] = (struct piece){(const unsigned char *)s, strlen(s)};
+        } else {
+            breakers_give_text(&g, s, strlen(s));
+        }
     }
-    ok = ok && draft_breakers(&ch->draft, piece, n, NULL, 0, e);
-    free(piece);
+    ok = ok && draft_breakers(&ch->draft, &g, e);
+    builder_free(&g.key);
     return ok;
 }
 
 static bool need_vocab(const struct change *ch, struct err *e)
 {
-    if (ch->draft.of->vocab)
-        return true;
-    err_set(e, STATUS_USAGE, "a grammar needs --vocab");
-    return blame(e);
+    return ch->draft.of->vocab || err_set(e, STATUS_USAGE, "a grammar needs --vocab");
 }
 
 // An empty grammar is none.
@@ -254,8 +227,8 @@ static bool read_grammar(const cJSON *item, struct change *ch, struct err *e)
     if (!cJSON_IsString(item))
         return wrong(item, "a string", e);
     if (!*item->valuestring)
-        return draft_grammar_given(&ch->draft, GRAMMAR_NONE, NULL, e);
-    return need_vocab(ch, e) && (draft_grammar_given(&ch->draft, GRAMMAR_TEXT, item->valuestring, e) || blame(e));
+        return draft_grammar(&ch->draft, GRAMMAR_NONE, NULL, e);
+    return need_vocab(ch, e) && draft_grammar(&ch->draft, GRAMMAR_TEXT, item->valuestring, e);
 }
 
 // As in llama-server, an empty schema is any object.
@@ -263,8 +236,7 @@ static bool read_schema(const cJSON *item, struct change *ch, struct err *e)
 {
     const bool empty = cJSON_IsObject(item) && !item->child;
     char *const text = empty ? strdup("{\"type\":\"object\"}") : cJSON_PrintUnformatted(item);
-    const bool ok =
-        text ? draft_grammar_given(&ch->draft, GRAMMAR_SCHEMA, text, e) || blame(e) : err_from_fault(e, fault_memory());
+    const bool ok = text ? draft_grammar(&ch->draft, GRAMMAR_SCHEMA, text, e) : err_from_fault(e, fault_memory());
     free(text);
     return ok && need_vocab(ch, e);
 }
@@ -293,7 +265,21 @@ static bool engine_knows(const cJSON *item, const char *option, const struct cha
 {
     const struct engine *const engine = ch->draft.parts.engine;
     return !option || engine_has(engine, option, strlen(option)) ||
-           err_set(e, STATUS_DATA, "params: engine %s has no stage for %s", engine->name, item->string);
+           err_set(e, STATUS_USAGE, "engine %s has no stage for %s", engine->name, item->string);
+}
+
+// The number of the parameter that llama-server knows by this name, or c->n.
+static size_t by_server_name(const struct catalog *c, const char *name)
+{
+    size_t number = 0;
+    for (; number < c->n; number++) {
+        const char *known = c->param[number]->server ? c->param[number]->server : c->param[number]->flag, *at = name;
+        for (; *known && *at == (*known == '-' ? '_' : *known); at++)
+            known++;
+        if (!*known && !*at)
+            break;
+    }
+    return number;
 }
 
 static bool read_member(const cJSON *item, struct change *ch, struct err *e)
@@ -301,7 +287,7 @@ static bool read_member(const cJSON *item, struct change *ch, struct err *e)
     const struct catalog *const c = &ch->draft.of->catalog;
     if (cJSON_IsNull(item))
         return true;
-    const size_t number = recipes_by_server_name(ch->draft.of, item->string);
+    const size_t number = by_server_name(c, item->string);
     if (number < c->n)
         return engine_knows(item, c->param[number]->flag, ch, e) && set_number(ch, number, item, e);
     for (size_t i = 0; i < sizeof members / sizeof *members; i++)
@@ -310,7 +296,7 @@ static bool read_member(const cJSON *item, struct change *ch, struct err *e)
     for (size_t i = 0; i < sizeof no_bearing / sizeof *no_bearing; i++)
         if (!strcmp(item->string, no_bearing[i]))
             return true;
-    return err_set(e, STATUS_DATA, "params: unknown parameter '%.60s'", item->string);
+    return err_set(e, STATUS_USAGE, "unknown parameter '%.60s'", item->string);
 }
 
 static bool read_members(struct change *ch, const cJSON *params, struct err *e)
@@ -328,22 +314,23 @@ static bool read_members(struct change *ch, const cJSON *params, struct err *e)
 static bool settle_biases(struct change *ch, struct err *e)
 {
     const struct biases *const old = ch->draft.parts.biases;
-    if (!ch->new_biases && ch->ignore_eos == old->ignore_eos)
-        return true;
-    return draft_biases(&ch->draft, ch->new_biases ? ch->bias : old->bias, ch->new_biases ? ch->n_bias : old->n_given,
-                        ch->ignore_eos, e) ||
-           blame(e);
+    if (ch->new_biases)
+        return draft_biases(&ch->draft, ch->bias, ch->n_bias, ch->ignore_eos, e);
+    return ch->ignore_eos == old->ignore_eos || draft_biases(&ch->draft, old->bias, old->n_given, ch->ignore_eos, e);
 }
 
 const struct recipe *recipe_with_params(struct recipes *r, const struct recipe *from, const cJSON *params, struct err *e)
 {
-    struct change ch = {.ignore_eos = from->parts.biases->ignore_eos};
-    draft_begin_from(&ch.draft, r, from);
-    const bool ok = read_members(&ch, params, e) && settle_biases(&ch, e) &&
-                    (ch.draft.parts.seed != UINT32_MAX || draft_random_seed(&ch.draft, e));
+    struct change ch = {.draft = {r, from->parts}, .ignore_eos = from->parts.biases->ignore_eos};
+    parts_keep(&ch.draft.parts);
+    const bool ok = read_members(&ch, params, e) && settle_biases(&ch, e);
     free(ch.bias);
     if (ok)
         return draft_make(&ch.draft, e);
-    draft_drop(&ch.draft);
+    parts_drop(&ch.draft.parts);
+    if (e->status == STATUS_USAGE) {
+        e->status = STATUS_DATA;
+        err_prefix(e, "params");
+    }
     return NULL;
 }

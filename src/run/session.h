@@ -5,7 +5,7 @@
 #define SAMPL_RUN_SESSION_H
 
 #include "grammar/matcher.h"
-#include "recipe/row_params.h"
+#include "recipe/recipe.h"
 #include "sample/chain.h"
 
 struct session {

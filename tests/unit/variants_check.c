@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // variants_check: several recipes on one input. Each variant's ids are those of a run of its own: with histories, generators, named
 // sequences, parameters that change, rows that are bad and rows that nothing can be chosen from.
-#include "recipe/from_args.h"
 #include "run/worker.h"
 
 #include <math.h>
@@ -45,8 +44,7 @@ struct world {
 static void make_recipes(struct world *w)
 {
     struct err e;
-    if (!recipes_init(&w->recipes, &e))
-        die("recipes", &e);
+    recipes_init(&w->recipes);
     options_make(&w->options, &w->recipes.catalog);
     for (size_t i = 0; i < VARIANTS; i++) {
         int n = 0;
