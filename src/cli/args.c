@@ -132,14 +132,16 @@ bool args_given(const struct args *a, const char *name)
     return a->given[row - a->options->row];
 }
 
-// ---- options that bear on each other
-
-static bool check_emit(const struct args *a, struct err *e)
+bool args_check(const struct args *a, struct err *e)
 {
-    const char *const format = a->output_format ? a->output_format : "text", *const what = emit_name(a->emit);
+    const char *const format = a->output_format ? a->output_format : "text";
     const bool numbers = emit_distribution(a->emit) || a->emit == EMIT_SCORE;
+    if (a->trace && !a->dump)
+        return err_set(e, STATUS_USAGE, "--trace goes with --dump-probs");
+    if (a->trace && !strcmp(format, "tsv"))
+        return err_set(e, STATUS_USAGE, "--trace: tsv has no place for it");
     if (a->dump && a->emit != EMIT_IDS)
-        return err_set(e, STATUS_USAGE, "--emit %s does not go with --dump-probs", what);
+        return err_set(e, STATUS_USAGE, "--emit %s does not go with --dump-probs", emit_name(a->emit));
     if (a->emit == EMIT_SCORE && !a->accept && !a->accept_recorded)
         return err_set(e, STATUS_USAGE, "--emit score needs --accept, the tokens to be scored");
     if (a->emit == EMIT_TEXT && !a->vocab)
@@ -147,13 +149,4 @@ static bool check_emit(const struct args *a, struct err *e)
     if (!numbers && (*format == 'f' || *format == 'n')) // f32, f16, npy
         return err_set(e, STATUS_USAGE, "--output-format %s is for scores and distributions, see --emit", format);
     return true;
-}
-
-bool args_check(const struct args *a, struct err *e)
-{
-    if (a->trace && !a->dump)
-        return err_set(e, STATUS_USAGE, "--trace goes with --dump-probs");
-    if (a->trace && a->output_format && !strcmp(a->output_format, "tsv"))
-        return err_set(e, STATUS_USAGE, "--trace: tsv has no place for it");
-    return check_emit(a, e);
 }

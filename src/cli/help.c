@@ -34,17 +34,14 @@ static void wrap(const char *text, int at)
 
 static void print_option(const struct option_row *row)
 {
-    char names[120], text[300];
-    char *at = names;
-    at = row->brief ? stpcpy(stpcpy(stpcpy(at, "  -"), row->brief), ", --") : stpcpy(at, "      --");
-    at = stpcpy(at, row->name);
+    char text[300];
+    int len = row->brief ? printf("  -%s, --%s", row->brief, row->name) : printf("      --%s", row->name);
     if (row->also)
-        at = stpcpy(stpcpy(at, ", --"), row->also);
+        len += printf(", --%s", row->also);
     if (row->metavar)
-        stpcpy(stpcpy(at, *row->metavar == '[' ? "" : " "), row->metavar);
+        len += printf("%s%s", *row->metavar == '[' ? "" : " ", row->metavar);
     snprintf(text, sizeof text, "%s%s%s%s%s%s", row->help, row->choices ? ": " : "", row->choices ? row->choices : "",
              row->def ? " (" : "", row->def ? row->def : "", row->def ? ")" : "");
-    const int len = printf("%s", names);
     if (len + 2 > TEXT_AT)
         putchar('\n');
     printf("%*s", len + 2 > TEXT_AT ? TEXT_AT : TEXT_AT - len, "");
@@ -52,35 +49,31 @@ static void print_option(const struct option_row *row)
     putchar('\n');
 }
 
-// The options of a group under this heading, NULL being the group's own. Headings of samplers come with their first option.
-static void print_group(const struct options *o, enum option_group group, const char *heading)
+// The options of a group under this heading, NULL being the group's own.
+static void print_group(const struct options *o, enum option_group group, const char *heading, bool *printed)
 {
     printf("\n%s:\n", heading ? heading : headings[group]);
-    for (const struct option_row *row = o->row; row->name; row++)
-        if (row->group == group && (heading ? row->heading && !strcmp(row->heading, heading) : !row->heading))
-            print_option(row);
-}
-
-// Was the heading of this row that of a row before?
-static bool heading_seen(const struct options *o, const struct option_row *row)
-{
-    for (const struct option_row *r = o->row; r < row; r++)
-        if (r->heading && !strcmp(r->heading, row->heading))
-            return true;
-    return false;
+    for (size_t i = 0; i < o->n; i++) {
+        const char *const own = o->row[i].heading;
+        if (o->row[i].group != group || !heading != !own || (own && strcmp(own, heading) != 0))
+            continue;
+        print_option(&o->row[i]);
+        printed[i] = true;
+    }
 }
 
 void help_print(const struct options *o)
 {
+    bool printed[OPTIONS_MOST] = {false};
     fputs("usage: sampl [OPTION]... [FILE]...\n\n"
           "Reads rows of logits, runs llama.cpp's sampler chain over each, and prints the chosen token ids.\n"
           "Without FILE, or when FILE is -, reads standard input. Defaults are in parentheses.\n",
           stdout);
     for (enum option_group group = 0; group < GROUP_HIDDEN; group++) {
-        print_group(o, group, NULL);
-        for (const struct option_row *row = o->row; row->name; row++)
-            if (row->group == group && row->heading && !heading_seen(o, row))
-                print_group(o, group, row->heading);
+        print_group(o, group, NULL, printed);
+        for (size_t i = 0; i < o->n; i++) // headings of samplers come with their first option
+            if (o->row[i].group == group && !printed[i])
+                print_group(o, group, o->row[i].heading, printed);
     }
     fputs("\nExit status: 0 all rows fine, 1 bad input data, 2 usage, 3 input or output failed.\n"
           "SAMPL_CPU=TIER in the environment lowers the SIMD tier. More in sampl(1).\n",

@@ -55,21 +55,17 @@ bool value_check(const struct param *row, double number, const char *typed, doub
 bool value_parse(const struct param *row, const char *text, double *value, struct err *e)
 {
     int64_t whole;
-    bool flag;
+    bool flag, ok;
     char *end;
-    switch (row->type) {
-    case PARAM_FLAG:
-        if (!value_flag(row->flag, text, &flag, e))
-            return false;
+    if (row->type == PARAM_FLAG) {
+        ok = value_flag(row->flag, text, &flag, e);
         *value = flag;
-        return true;
-    case PARAM_INT:
-        if (!value_whole(row->flag, text, (int64_t)row->low, (int64_t)row->high, &whole, e))
-            return false;
+        return ok;
+    }
+    if (row->type == PARAM_INT) {
+        ok = value_whole(row->flag, text, (int64_t)row->low, (int64_t)row->high, &whole, e);
         *value = (double)whole;
-        return true;
-    case PARAM_FLOAT:
-        break;
+        return ok;
     }
     const float v = strtof(text, &end);
     if (end == text || *end || isspace((unsigned char)*text) || isnan(v))

@@ -75,24 +75,10 @@ static const struct {
     {"mirostat_eta", "mirostat-lr"},
 };
 
-static bool take_recommended(struct draft *d, const struct args *a, const char *key, const char *value, struct err *e)
-{
-    const struct catalog *const c = &d->of->catalog;
-    for (size_t i = 0; i < sizeof recommended / sizeof *recommended; i++) {
-        if (strcmp(recommended[i].key, key) != 0)
-            continue;
-        const size_t number = catalog_find(c, recommended[i].flag, strlen(recommended[i].flag));
-        if (args_given(a, recommended[i].flag) || value_parse(c->param[number], value, &d->parts.value[number], e))
-            return true;
-        e->status = STATUS_DATA;
-        return err_prefix(e, "--vocab: %s: general.sampling.%s", a->vocab, key);
-    }
-    return true;
-}
-
 // llama.cpp's engine takes the recommendations for what was not given. *samplers is the chain, if one is recommended.
 static bool take_recommendations(struct draft *d, const struct args *a, const char **samplers_text, struct err *e)
 {
+    const struct catalog *const c = &d->of->catalog;
     const struct vocab *const v = d->of->vocab;
     if (!v || !v->recommended || d->parts.engine->options)
         return true;
@@ -100,8 +86,15 @@ static bool take_recommendations(struct draft *d, const struct args *a, const ch
         value = key + strlen(key) + 1;
         if (!strcmp(key, "sequence") && !args_given(a, "samplers") && !args_given(a, "sampler-seq"))
             *samplers_text = value;
-        if (!take_recommended(d, a, key, value, e))
-            return false;
+        for (size_t i = 0; i < sizeof recommended / sizeof *recommended; i++) {
+            const char *const flag = recommended[i].flag;
+            const size_t number = catalog_find(c, flag, strlen(flag));
+            if (strcmp(recommended[i].key, key) != 0 || args_given(a, flag) ||
+                value_parse(c->param[number], value, &d->parts.value[number], e))
+                continue;
+            e->status = STATUS_DATA;
+            return err_prefix(e, "--vocab: %s: general.sampling.%s", a->vocab, key);
+        }
     }
     return true;
 }
@@ -177,29 +170,23 @@ static bool take_grammar(struct draft *d, const struct args *a, struct err *e)
     return draft_grammar(d, a->grammar_source, a->grammar, e);
 }
 
-static bool load_vocab(struct recipes *r, const struct args *a, struct err *e)
-{
-    if (!a->vocab || r->vocab)
-        return true;
-    if (!vocab_load(&r->texts, a->vocab, e))
-        return err_prefix(e, "--vocab");
-    r->vocab = &r->texts;
-    return true;
-}
-
 // ---- all of it
 
 static bool fill(struct draft *d, const struct args *a, struct err *e)
 {
+    struct recipes *const r = d->of;
     const char *text = a->samplers;
-    bool by_letter = a->by_letter;
     take_values(d, a);
     d->parts.seed = (uint64_t)a->seed;
-    if (!check_conflicts(d, e) || !load_vocab(d->of, a, e) || !take_recommendations(d, a, &text, e))
+    if (!check_conflicts(d, e))
         return false;
-    by_letter = by_letter && text == a->samplers;
-    return take_biases(d, a, e) && take_breakers(d, a, e) && take_grammar(d, a, e) &&
-           (d->parts.engine->options || draft_samplers(d, text, by_letter, e));
+    if (a->vocab && !r->vocab) {
+        if (!vocab_load(&r->texts, a->vocab, e))
+            return err_prefix(e, "--vocab");
+        r->vocab = &r->texts;
+    }
+    return take_recommendations(d, a, &text, e) && take_biases(d, a, e) && take_breakers(d, a, e) && take_grammar(d, a, e) &&
+           (d->parts.engine->options || draft_samplers(d, text, a->by_letter && text == a->samplers, e));
 }
 
 const struct recipe *recipe_from_args(struct recipes *r, const struct args *a, struct err *e)

@@ -57,29 +57,18 @@ static bool give_value(const struct catalog *c, struct choice *choice, const cha
     return value_parse(c->param[c->number[choice->place][0]], text, &choice->value, e) || err_prefix(e, "--samplers");
 }
 
-static bool add_named(struct order *o, const struct recipes *r, const char *text, size_t len, struct err *e)
-{
-    const char *const equals = memchr(text, '=', len);
-    const size_t name_len = equals ? (size_t)(equals - text) : len;
-    const struct sampler *const s = sampler_by_name(text, name_len);
-    if (!s)
-        return unknown(false, text, name_len, e);
-    return add_choice(o, s, r->vocab, e) &&
-           (!equals || give_value(&r->catalog, &o->choice[o->n - 1], equals + 1, len - name_len - 1, e));
-}
-
 static bool read_order(struct order *o, const struct recipes *r, const char *text, bool by_letter, struct err *e)
 {
-    for (const char *at = text; by_letter && *at; at++) {
-        const struct sampler *const s = sampler_by_letter(*at);
-        if (!(s ? add_choice(o, s, r->vocab, e) : unknown(true, at, 1, e)))
+    for (const char *at = text; *at;) {
+        const size_t len = by_letter ? 1 : strcspn(at, ";"), name_len = by_letter ? 1 : strcspn(at, ";=");
+        const struct sampler *const s = by_letter ? sampler_by_letter(*at) : sampler_by_name(at, name_len);
+        if (!s)
+            return unknown(by_letter, at, name_len, e);
+        if (!add_choice(o, s, r->vocab, e))
             return false;
-    }
-    for (const char *at = text; !by_letter && *at;) {
-        const size_t len = strcspn(at, ";");
-        if (!add_named(o, r, at, len, e))
+        if (name_len < len && !give_value(&r->catalog, &o->choice[o->n - 1], at + name_len + 1, len - name_len - 1, e))
             return false;
-        at += len + (at[len] == ';');
+        at += len + (!by_letter && at[len] == ';');
     }
     return true;
 }

@@ -33,11 +33,12 @@ static const struct param *next_param(const struct recipe *r, const struct param
     return row && row->flag ? row : NULL;
 }
 
-static void bias_text(const struct bias *b, char text[2 * NUMBER_TEXT])
+// As --logit-bias has it.
+static void print_bias(const char *before, const struct bias *b)
 {
     char number[NUMBER_TEXT];
     number_text(b->bias, number);
-    snprintf(text, 2 * NUMBER_TEXT, "%" PRIu32 "%s%s", b->id, *number == '-' ? "" : "+", number);
+    printf("%s%" PRIu32 "%s%s", before, b->id, *number == '-' ? "" : "+", number);
 }
 
 static void print_text(const struct args *a, const struct recipe *r)
@@ -48,14 +49,12 @@ static void print_text(const struct args *a, const struct recipe *r)
     printf("seed %" PRIu64 "%s\n", r->parts.seed, a->seed == UINT32_MAX ? " (random)" : "");
     for (size_t i = 0; i < r->n_stages; i++) {
         const struct stage *const stage = &r->stage[i];
-        char text[2 * NUMBER_TEXT];
+        char text[NUMBER_TEXT];
         printf("%-12s %-4s", stage->sampler->name, stage_enabled(stage) ? "on" : "off");
         for (const struct param *row = stage->sampler->params; (row = next_param(r, row)); row++)
             printf(" %s=%s", row->flag, value_text(row, param_load(row, stage->params), text));
-        for (size_t b = 0; stage->sampler == &sampler_logit_bias && b < biases->n; b++) {
-            bias_text(&biases->bias[b], text);
-            printf(" %s", text);
-        }
+        for (size_t b = 0; stage->sampler == &sampler_logit_bias && b < biases->n; b++)
+            print_bias(" ", &biases->bias[b]);
         putchar('\n');
     }
 }
@@ -257,11 +256,8 @@ static void print_flags(const struct args *a, const struct recipe *r)
         print_option("grammar-file", a->grammar);
     else if (r->parts.rules)
         print_option("grammar", r->parts.rules->shared.key);
-    for (size_t i = 0; i < r->parts.biases->n_given; i++) {
-        char text[2 * NUMBER_TEXT];
-        bias_text(&r->parts.biases->bias[i], text);
-        printf(" --logit-bias %s", text);
-    }
+    for (size_t i = 0; i < r->parts.biases->n_given; i++)
+        print_bias(" --logit-bias ", &r->parts.biases->bias[i]);
     for (size_t i = 0; i < breakers->n_sequences; i++) {
         fputs(" --dry-breaker-tokens ", stdout);
         for (size_t k = 0; k < breakers->sequence[i].n; k++)

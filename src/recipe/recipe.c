@@ -109,7 +109,7 @@ static void recipe_free(void *thing)
     free(r);
 }
 
-// Fills the parameters of the stages that the plan names, which stand behind them.
+// Fills the stages that the plan names, and their parameters.
 static void fill_stages(struct recipe *r, const struct catalog *c, const struct choice *plan, const double *value)
 {
     char *params = (char *)(r->stage + r->n_stages);
@@ -128,7 +128,7 @@ static struct recipe *recipe_new(struct draft *d, const double *value)
 {
     struct choice *choice;
     const size_t n = plan(d, value, &choice);
-    size_t size = rounded_up(sizeof(struct recipe)) + n * sizeof(struct stage);
+    size_t size = sizeof(struct recipe) + n * sizeof(struct stage);
     for (size_t i = 0; i < n; i++)
         size += rounded_up(choice_sampler(&choice[i])->params_size);
     struct recipe *const r = n ? calloc(1, size) : NULL;
@@ -138,7 +138,6 @@ static struct recipe *recipe_new(struct draft *d, const double *value)
         r->shared = (struct shared){.key = &r->parts, .len = key_len(&d->of->catalog), .free = recipe_free};
         r->context = (struct context){d->of->vocab, &d->parts.biases->table, &d->parts.breakers->breakers};
         r->n_stages = n;
-        r->stage = (struct stage *)(void *)((char *)r + rounded_up(sizeof *r));
         fill_stages(r, &d->of->catalog, choice, value);
     }
     free(choice);

@@ -64,7 +64,7 @@ struct recipe {
     struct parts parts;
     struct context context;
     size_t n_stages;
-    struct stage *stage; // [n_stages], disabled ones included; the last is the selector
+    struct stage stage[]; // [n_stages], disabled ones included; the last is the selector. Their parameters stand behind them
 };
 
 // The recipes of a run, and what all of them are made with.

@@ -20,44 +20,6 @@ struct change {
     bool new_biases, ignore_eos;
 };
 
-// Members of requests, and of the settings that replies echo, that do not bear on which token is chosen from a row.
-static const char *const no_bearing[] = {
-    "backend_sampling",
-    "cache_prompt",
-    "chat_format",
-    "generation_prompt",
-    "grammar_triggers",
-    "id_slot",
-    "ignore_eos_default",
-    "logprobs",
-    "lora",
-    "max_completion_tokens",
-    "max_tokens",
-    "model",
-    "n_cache_reuse",
-    "n_discard",
-    "n_indent",
-    "n_keep",
-    "n_predict",
-    "n_probs",
-    "post_sampling_probs",
-    "preserved_tokens",
-    "prompt",
-    "reasoning_format",
-    "reasoning_in_content",
-    "response_fields",
-    "return_progress",
-    "return_tokens",
-    "stop",
-    "stream",
-    "stream_options",
-    "t_max_predict_ms",
-    "thinking_forced_open",
-    "timings_per_token",
-    "top_logprobs",
-    "verbose",
-};
-
 static bool wrong(const cJSON *item, const char *wanted, struct err *e)
 {
     return err_set(e, STATUS_USAGE, "%.60s is not %s", item->string, wanted);
@@ -246,7 +208,8 @@ static bool read_lazy(const cJSON *item, struct change *ch, struct err *e)
     return cJSON_IsFalse(item) || wrong(item, "false; no other is supported", e);
 }
 
-// Members that are no samplers' parameters.
+// Members that are no samplers' parameters. Those without a function, of requests and of the settings that replies echo, do not bear on
+// which token is chosen from a row.
 static const struct member {
     const char *name, *option; // that engines have or have not; NULL: all have it
     bool (*read)(const cJSON *item, struct change *ch, struct err *e);
@@ -259,6 +222,40 @@ static const struct member {
     {"grammar", "grammar", read_grammar},
     {"json_schema", "json-schema", read_schema},
     {"grammar_lazy", NULL, read_lazy},
+    {"backend_sampling"},
+    {"cache_prompt"},
+    {"chat_format"},
+    {"generation_prompt"},
+    {"grammar_triggers"},
+    {"id_slot"},
+    {"ignore_eos_default"},
+    {"logprobs"},
+    {"lora"},
+    {"max_completion_tokens"},
+    {"max_tokens"},
+    {"model"},
+    {"n_cache_reuse"},
+    {"n_discard"},
+    {"n_indent"},
+    {"n_keep"},
+    {"n_predict"},
+    {"n_probs"},
+    {"post_sampling_probs"},
+    {"preserved_tokens"},
+    {"prompt"},
+    {"reasoning_format"},
+    {"reasoning_in_content"},
+    {"response_fields"},
+    {"return_progress"},
+    {"return_tokens"},
+    {"stop"},
+    {"stream"},
+    {"stream_options"},
+    {"t_max_predict_ms"},
+    {"thinking_forced_open"},
+    {"timings_per_token"},
+    {"top_logprobs"},
+    {"verbose"},
 };
 
 static bool engine_knows(const cJSON *item, const char *option, const struct change *ch, struct err *e)
@@ -292,10 +289,7 @@ static bool read_member(const cJSON *item, struct change *ch, struct err *e)
         return engine_knows(item, c->param[number]->flag, ch, e) && set_number(ch, number, item, e);
     for (size_t i = 0; i < sizeof members / sizeof *members; i++)
         if (!strcmp(item->string, members[i].name))
-            return engine_knows(item, members[i].option, ch, e) && members[i].read(item, ch, e);
-    for (size_t i = 0; i < sizeof no_bearing / sizeof *no_bearing; i++)
-        if (!strcmp(item->string, no_bearing[i]))
-            return true;
+            return !members[i].read || (engine_knows(item, members[i].option, ch, e) && members[i].read(item, ch, e));
     return err_set(e, STATUS_USAGE, "unknown parameter '%.60s'", item->string);
 }
 
