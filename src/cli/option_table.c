@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "cli/args.h"
 
-#include "base/number.h"
 #include "out/message.h"
 #include "samplers/engine.h"
 
 #include <assert.h>
-#include <stdio.h>
 #include <string.h>
 
 // ---- setters: each reads a value (NULL without one) and stores it in the arguments, and does nothing else
@@ -245,20 +243,16 @@ static const struct option_row table[] = {
 // clang-format on
 
 // The row of a sampler's parameter.
-static struct option_row row_of(const struct catalog *c, size_t number, char def[OPTION_DEFAULT])
+static struct option_row row_of(const struct catalog *c, size_t number, char def[NUMBER_TEXT])
 {
     const struct param *const p = c->param[number];
     const bool off = p->def == 0.0 && p->type == PARAM_FLAG;
-    if (p->type == PARAM_FLOAT)
-        number_text((float)p->def, def);
-    else
-        snprintf(def, OPTION_DEFAULT, "%.0f", p->def);
     return (struct option_row){.name = p->flag,
                                .also = p->also,
                                .metavar = p->metavar,
                                .group = GROUP_CHAIN,
                                .heading = catalog_heading(c, number),
-                               .def = off ? NULL : def,
+                               .def = off ? NULL : value_text(p, p->def, def),
                                .flag = p->type == PARAM_FLAG,
                                .set = set_param,
                                .help = p->help,

@@ -5,6 +5,7 @@
 #define SAMPL_CLI_OPTIONS_H
 
 #include "base/err.h"
+#include "base/number.h"
 #include "samplers/list.h"
 
 struct args;
@@ -33,13 +34,13 @@ struct option_row {
     size_t number;
 };
 
-enum { OPTIONS_MOST = 220, OPTION_DEFAULT = 32 };
+enum { OPTIONS_MOST = 220 };
 
 struct options {
     const struct catalog *catalog;
     struct option_row row[OPTIONS_MOST]; // [n], and one without a name
     size_t n;
-    char def[OPTIONS_MOST][OPTION_DEFAULT]; // texts of the parameters' defaults
+    char def[OPTIONS_MOST][NUMBER_TEXT]; // texts of the parameters' defaults
 };
 
 // catalog outlives o.

@@ -8,6 +8,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -73,6 +74,16 @@ bool value_parse(const struct param *row, const char *text, double *value, struc
     return value_check(row, v, text, value, e);
 }
 
+const char *value_text(const struct param *row, double value, char text[NUMBER_TEXT])
+{
+    if (row->type == PARAM_FLAG)
+        return value != 0.0 ? "true" : "false";
+    if (row->type == PARAM_FLOAT)
+        return number_text((float)value, text);
+    snprintf(text, NUMBER_TEXT, "%.0f", value);
+    return text;
+}
+
 bool value_flag(const char *flag, const char *text, bool *value, struct err *e)
 {
     *value = !text || !strcmp(text, "true");
@@ -87,31 +98,19 @@ bool words_add(struct words *w, const char *word, struct err *e)
     return true;
 }
 
-static bool is_separator(char c)
+// Appends the ids of 1,2,3.
+static bool parse_ids(const char *flag, const char *text, struct ids *ids, struct err *e)
 {
-    return c == ',' || isspace((unsigned char)c);
-}
-
-// Appends the ids in text[0..len).
-static bool parse_ids(const char *flag, const char *text, size_t len, struct ids *ids, struct err *e)
-{
-    const char *const end = text + len;
-    while (text < end) {
-        if (is_separator(*text)) {
-            text++;
-            continue;
-        }
-        const char *stop = text;
-        while (stop < end && !is_separator(*stop))
-            stop++;
+    static const char separators[] = ", \t\n\v\f\r";
+    for (text += strspn(text, separators); *text; text += strspn(text, separators)) {
+        const size_t len = strcspn(text, separators);
         int64_t id;
-        if (!whole_number(text, stop, 0, INT32_MAX, &id))
-            return err_set(e, STATUS_USAGE, "--%s: '%.*s' is not a token id", flag, (int)(stop - text < 40 ? stop - text : 40),
-                           text);
+        if (!whole_number(text, text + len, 0, INT32_MAX, &id))
+            return err_set(e, STATUS_USAGE, "--%s: '%.*s' is not a token id", flag, (int)(len < 40 ? len : 40), text);
         if (!mem_grow(&ids->id, &ids->cap, ids->n + 1, sizeof *ids->id))
             return err_from_fault(e, fault_memory());
         ids->id[ids->n++] = (uint32_t)id;
-        text = stop;
+        text += len;
     }
     return true;
 }
@@ -119,13 +118,13 @@ static bool parse_ids(const char *flag, const char *text, size_t len, struct ids
 bool value_ids(const char *flag, const char *text, struct ids *ids, struct err *e)
 {
     if (*text != '@')
-        return parse_ids(flag, text, strlen(text), ids, e);
+        return parse_ids(flag, text, ids, e);
     char *content;
     size_t len;
     if (!file_slurp(text + 1, &content, &len, e))
         return err_prefix(e, "--%s", flag);
     const bool ok = strlen(content) < len ? err_set(e, STATUS_USAGE, "--%s: '%s' holds a NUL byte", flag, text)
-                                          : parse_ids(flag, content, len, ids, e);
+                                          : parse_ids(flag, content, ids, e);
     free(content);
     return ok;
 }

@@ -4,6 +4,7 @@
 #define SAMPL_CLI_VALUE_H
 
 #include "base/err.h"
+#include "base/number.h"
 #include "sample/sampler.h"
 
 // A whole decimal integer in [low, high], from text that ends at end (NULL: at its NUL).
@@ -15,6 +16,9 @@ bool value_whole(const char *flag, const char *text, int64_t low, int64_t high, 
 // A sampler's parameter from text; and from a number that somebody gave, which errors call `typed`.
 bool value_parse(const struct param *row, const char *text, double *value, struct err *e);
 bool value_check(const struct param *row, double number, const char *typed, double *value, struct err *e);
+
+// A parameter's value as one would give it. Returns text, or a constant.
+const char *value_text(const struct param *row, double value, char text[NUMBER_TEXT]);
 
 // "true" or "false"; NULL is true.
 bool value_flag(const char *flag, const char *text, bool *value, struct err *e);

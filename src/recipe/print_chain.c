@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "recipe/recipe.h"
 
-#include "base/number.h"
 #include "out/token_text.h"
 #include "sample/chain.h"
 
@@ -9,28 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
-// A parameter's value, as one would give it.
-static const char *value_text(const struct param *row, double value, char text[NUMBER_TEXT])
-{
-    if (row->type == PARAM_FLAG)
-        return value != 0.0 ? "true" : "false";
-    if (row->type == PARAM_FLOAT)
-        return number_text((float)value, text);
-    snprintf(text, NUMBER_TEXT, "%" PRId32, (int32_t)value);
-    return text;
-}
-
 static bool listens(const struct recipe *r, const char *option)
 {
     return engine_has(r->parts.engine, option, strlen(option));
-}
-
-// The next of a sampler's parameters that the engine listens to, from row on; NULL at the end.
-static const struct param *next_param(const struct recipe *r, const struct param *row)
-{
-    while (row && row->flag && !listens(r, row->flag))
-        row++;
-    return row && row->flag ? row : NULL;
 }
 
 // As --logit-bias has it.
@@ -51,8 +31,9 @@ static void print_text(const struct args *a, const struct recipe *r)
         const struct stage *const stage = &r->stage[i];
         char text[NUMBER_TEXT];
         printf("%-12s %-4s", stage->sampler->name, stage_enabled(stage) ? "on" : "off");
-        for (const struct param *row = stage->sampler->params; (row = next_param(r, row)); row++)
-            printf(" %s=%s", row->flag, value_text(row, param_load(row, stage->params), text));
+        for (const struct param *row = stage->sampler->params; row && row->flag; row++)
+            if (listens(r, row->flag))
+                printf(" %s=%s", row->flag, value_text(row, param_load(row, stage->params), text));
         for (size_t b = 0; stage->sampler == &sampler_logit_bias && b < biases->n; b++)
             print_bias(" ", &biases->bias[b]);
         putchar('\n');
@@ -90,8 +71,9 @@ static void print_json(const struct recipe *r)
     for (size_t i = 0; i < r->n_stages; i++) {
         const struct stage *const stage = &r->stage[i];
         printf("%s{\"name\":\"%s\",\"enabled\":%s", i ? "," : "", stage->sampler->name, stage_enabled(stage) ? "true" : "false");
-        for (const struct param *row = stage->sampler->params; (row = next_param(r, row)); row++)
-            print_param(row->flag, row, param_load(row, stage->params));
+        for (const struct param *row = stage->sampler->params; row && row->flag; row++)
+            if (listens(r, row->flag))
+                print_param(row->flag, row, param_load(row, stage->params));
         if (stage->sampler == &sampler_logit_bias)
             print_biases(r->parts.biases);
         putchar('}');
