@@ -28,15 +28,10 @@ static const struct kern *choose_tier(struct err *e)
 static bool use_recipe(const struct args *a, struct recipes *recipes, const struct recipe *recipe, const struct kern *kern,
                        struct err *e)
 {
-    struct job job;
-    bool ok = job_init(&job, a, e);
-    job.recipes = recipes;
-    job.variant = &recipe;
-    job.n_variants = 1;
-    job.kern = kern;
-    ok = ok && job_check_part(&job, a, e);
+    struct job job = {.args = a, .recipes = recipes, .variant = &recipe, .n_variants = 1, .kern = kern};
+    bool ok = job_init(&job, e);
     if (ok && a->action == ACTION_RUN)
-        ok = run(&job, a, e);
+        ok = run(&job, e);
     else if (ok && a->action == ACTION_PRINT_CHAIN)
         ok = print_chain(a, recipe, e);
     else if (ok)

@@ -4,24 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool job_init(struct job *j, const struct args *a, struct err *e)
-{
-    *j = (struct job){.accept_given = a->accept,
-                      .accept_recorded = a->accept_recorded,
-                      .independent = a->independent,
-                      .emit = a->emit,
-                      .dump = a->dump,
-                      .dump_most = (size_t)a->dump_most,
-                      .trace = a->trace,
-                      .stats = a->stats,
-                      .plain = !emit_distribution(a->emit) && (!a->output_format || !strcmp(a->output_format, "text")),
-                      .skip_bad = a->skip_bad,
-                      .verbose = a->verbose,
-                      .threads = (size_t)a->threads};
-    return (!a->prompt || value_ids("prompt-tokens", a->prompt, &j->prompt, e)) &&
-           (!a->accept || value_ids("accept", a->accept, &j->accept, e));
-}
-
 void job_free(struct job *j)
 {
     free(j->prompt.id);
@@ -32,11 +14,12 @@ void job_free(struct job *j)
 // grammar.
 static enum carry job_carry(const struct job *j, const struct recipe *recipe, size_t *stage)
 {
-    const bool known = j->accept_given || j->accept_recorded;
-    if (recipe->parts.rules && !j->independent) // how often a row draws depends on what came before
+    const struct args *const a = j->args;
+    const bool known = a->accept || a->accept_recorded;
+    if (recipe->parts.rules && !a->independent) // how often a row draws depends on what came before
         return CARRY_ROWS;
     const enum carry carry = stages_carry(recipe->stage, recipe->n_stages, stage);
-    return j->independent || (known && carry == CARRY_TOKENS) ? CARRY_NOTHING : carry;
+    return a->independent || (known && carry == CARRY_TOKENS) ? CARRY_NOTHING : carry;
 }
 
 bool job_splits(const struct job *j)
@@ -52,8 +35,9 @@ bool job_is_later_part(const struct args *a)
     return a->shard.k > 1 || a->row_base > 0;
 }
 
-bool job_check_part(const struct job *j, const struct args *a, struct err *e)
+static bool check_part(const struct job *j, struct err *e)
 {
+    const struct args *const a = j->args;
     const char *const option = a->shard.n ? "--shard" : "--row-base";
     if (a->shard.n && a->row_base)
         return err_set(e, STATUS_USAGE, "--shard and --row-base exclude each other");
@@ -75,4 +59,12 @@ bool job_check_part(const struct job *j, const struct args *a, struct err *e)
                            name);
     }
     return true;
+}
+
+bool job_init(struct job *j, struct err *e)
+{
+    const struct args *const a = j->args;
+    j->plain = !emit_distribution(a->emit) && (!a->output_format || !strcmp(a->output_format, "text"));
+    return (!a->prompt || value_ids("prompt-tokens", a->prompt, &j->prompt, e)) &&
+           (!a->accept || value_ids("accept", a->accept, &j->accept, e)) && check_part(j, e);
 }

@@ -238,7 +238,7 @@ static const uint32_t *places(struct observer *o, const struct cand *c)
     return o->place;
 }
 
-static struct fault stats_after(struct observer *o, const struct cand *c, struct row_stats *row)
+static struct fault stats_after(struct observer *o, const struct cand *c, double stat[STAT_COUNT])
 {
     const uint32_t *id;
     const float *const logit = logits_left(c, &id, &o->after, &o->after_cap);
@@ -247,11 +247,11 @@ static struct fault stats_after(struct observer *o, const struct cand *c, struct
     if (!logit || (c->row_id && !id))
         return fault_memory();
     const struct softmax after = softmax_of(c->kern, logit, c->n);
-    row->kept = c->kern->count(logit, c->n, -FLT_MAX);
-    row->entropy_before = softmax_entropy(&o->softmax);
-    row->entropy_after = softmax_entropy(&after);
-    row->divergence = softmax_divergence(c->kern, &after, logit, id, c->n, &o->softmax, o->before);
-    row->agrees = c->chosen == cand_row_id(c, c->kern->argmax(o->before, c->n_row));
+    stat[STAT_KEPT] = (double)c->kern->count(logit, c->n, -FLT_MAX);
+    stat[STAT_ENTROPY_BEFORE] = softmax_entropy(&o->softmax);
+    stat[STAT_ENTROPY_AFTER] = softmax_entropy(&after);
+    stat[STAT_DIVERGENCE] = softmax_divergence(c->kern, &after, logit, id, c->n, &o->softmax, o->before);
+    stat[STAT_AGREEMENT] = c->chosen == cand_row_id(c, c->kern->argmax(o->before, c->n_row));
     return fault_none();
 }
 
@@ -259,8 +259,8 @@ static struct fault stats_after(struct observer *o, const struct cand *c, struct
 
 struct fault observe_before(struct observer *o, const struct job *j, const struct recipe *recipe, const struct cand *c)
 {
-    const struct fault fault = j->stats ? stats_before(o, c) : fault_none();
-    return fault.code || !j->trace ? fault : trace_begin(o, recipe, c);
+    const struct fault fault = j->args->stats ? stats_before(o, c) : fault_none();
+    return fault.code || !j->args->trace ? fault : trace_begin(o, recipe, c);
 }
 
 // By falling probability, then rising id.
@@ -287,8 +287,9 @@ static struct fault describe(struct result *res, const struct observer *o, const
     rec->entropy = softmax_entropy(&softmax);
     rec->kept = n;
     rec->ranked = res->ranked;
-    rec->shown = j->dump_most && j->dump_most < n ? j->dump_most : n;
-    if (!j->trace)
+    const size_t most = (size_t)j->args->dump_most;
+    rec->shown = most && most < n ? most : n;
+    if (!j->args->trace)
         return fault_none();
     if (!mem_grow(&res->line, &res->line_cap, o->n_lines, sizeof *res->line))
         return fault_memory();
@@ -301,18 +302,18 @@ static struct fault describe(struct result *res, const struct observer *o, const
 struct fault observe_after(struct observer *o, const struct job *j, struct cand *c, int64_t known, struct result *res)
 {
     struct record *const rec = &res->record;
-    struct fault fault = j->stats ? stats_after(o, c, &res->stats) : fault_none();
+    struct fault fault = j->args->stats ? stats_after(o, c, res->stat) : fault_none();
     rec->chosen = c->chosen;
     rec->chosen_p = c->chosen_p;
     if (fault.code)
         return fault;
-    if (j->emit == EMIT_SCORE || emit_distribution(j->emit)) {
+    if (j->args->emit == EMIT_SCORE || emit_distribution(j->args->emit)) {
         rec->scored = (uint32_t)known;
-        fault = emit_values(j->emit, c, rec->scored, &res->values, &res->values_cap);
+        fault = emit_values(j->args->emit, c, rec->scored, &res->values, &res->values_cap);
         rec->values = res->values;
         return fault;
     }
-    if (!j->dump)
+    if (!j->args->dump)
         return j->plain ? fault : cand_alive(c, c->n, &rec->kept);
     fault = cand_list(c);
     return fault.code ? fault : describe(res, o, j, c);

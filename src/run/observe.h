@@ -6,13 +6,13 @@
 
 #include "out/output.h"
 #include "run/job.h"
-#include "run/stats.h"
+#include "run/totals.h"
 #include "sample/distribution.h"
 
 // What a row came to, with the memory that its record points to. A zeroed struct is an empty result.
 struct result {
     struct record record;
-    struct row_stats stats; // with --stats
+    double stat[STAT_COUNT]; // with --stats
     bool ok;
     struct err e; // unless ok
     bool bad;     // the error is the row's own: the chain has passed over it and stands where it stands after a good one

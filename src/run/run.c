@@ -1,51 +1,248 @@
 // SPDX-License-Identifier: MIT
 #include "run/run.h"
 
+#include "base/mem.h"
 #include "out/message.h"
-#include "run/rows.h"
+#include "run/totals.h"
+#include "run/worker.h"
 
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-// Why the run cannot use more than one thread, or NULL. Threads work on many rows at a time, and a record that is to be written out at once
-// cannot wait for those.
-static const char *one_thread(const struct job *j, const struct output *out)
+enum { SHARE = 2 << 20, MOST_ROWS = 4096 }; // a thread's part of a batch: bytes of rows, and rows
+
+struct slot {
+    struct input_row row;
+    struct err bad; // if the row is
+    char *copy;     // of what the input does not keep until the batch is done
+    size_t copy_cap;
+};
+
+// Rows flow in batches: one is read, worked on and written before the next. A single member works on batches of one row; of several, each
+// samples its part of the batch and passes over the others', which the job must allow (job_splits). Either way the same bytes are written.
+struct flow {
+    const struct job *job;
+    struct input *in;
+    struct output out;
+    struct totals totals;
+
+    struct member {
+        struct flow *flow;
+        struct worker worker;
+        pthread_t thread; // but of the first, which works in this one
+        size_t index;
+        bool started;
+    } * member;            // [made]
+    size_t made, at_work;  // at_work: how many take part
+    struct slot *slot;     // [most]
+    struct result *result; // [most][n_variants]
+    size_t most, used;     // rows of a batch; those that some batch had
+    size_t n;              // rows of the batch at hand
+    bool ahead;            // slot[n] holds the row behind it, which has been read and is worked on alone
+};
+
+// Is that no reason to end the run?
+static bool may_go_on(const struct job *j, const struct result *res)
 {
-    if (!job_splits(j))
-        return "the chain carries state from row to row";
-    return out->flush ? "each record is written out at once" : NULL;
+    return res->ok || (res->bad && j->args->skip_bad);
 }
 
-static bool run_rows(const struct job *j, struct input *in, struct sink *sink, struct err *e)
+// Works on the member's part of the batch, until a row ends the run.
+static void *work(void *arg)
 {
-    const char *const why = j->threads > 1 ? one_thread(j, &sink->out) : NULL;
-    if (j->threads > 1 && !why)
-        return run_threads(j, in, sink, e);
-    if (why && j->verbose)
+    struct member *const m = arg;
+    const struct flow *const f = m->flow;
+    const size_t variants = f->job->n_variants;
+    const size_t first = f->n * m->index / f->at_work, last = f->n * (m->index + 1) / f->at_work;
+    for (size_t i = 0; i < f->n; i++) {
+        const struct slot *const s = &f->slot[i];
+        struct result *const res = f->result + i * variants;
+        struct err e;
+        if (i < first || i >= last) {
+            if (!worker_skip(&m->worker, &s->row, &e)) // the row's own member reports it
+                return NULL;
+            continue;
+        }
+        worker_row(&m->worker, &s->row, &s->bad, res);
+        for (size_t k = 0; k < variants; k++)
+            if (!may_go_on(f->job, &res[k]))
+                return NULL;
+    }
+    return NULL;
+}
+
+static bool work_batch(struct flow *f, struct err *e)
+{
+    bool ok = true;
+    for (size_t i = 1; i < f->at_work; i++) {
+        struct member *const m = &f->member[i];
+        m->started = pthread_create(&m->thread, NULL, work, m) == 0;
+        ok = ok && m->started;
+    }
+    if (ok)
+        work(&f->member[0]);
+    for (size_t i = 1; i < f->at_work; i++)
+        if (f->member[i].started)
+            pthread_join(f->member[i].thread, NULL);
+    return ok || err_set(e, STATUS_IO, "cannot start a thread");
+}
+
+// Copies what the input does not keep beyond the next row.
+static bool keep_row(struct slot *s, struct err *e)
+{
+    struct row *const x = &s->row.logits;
+    const bool stays = s->row.stays || s->row.bad;
+    const size_t n_before = s->row.n_before * sizeof *s->row.before, n_ids = stays || !x->ids ? 0 : x->n * sizeof *x->ids,
+                 n_data = stays ? 0 : x->n * dtype_size(x->type);
+    if (!mem_grow(&s->copy, &s->copy_cap, n_before + n_ids + n_data, 1))
+        return err_from_fault(e, fault_memory());
+    if (n_before)
+        s->row.before = memcpy(s->copy, s->row.before, n_before);
+    if (n_ids)
+        x->ids = memcpy(s->copy + n_before, x->ids, n_ids);
+    if (n_data)
+        x->data = memcpy(s->copy + n_before + n_ids, x->data, n_data);
+    return true;
+}
+
+// Reads a batch. *end when there is no more. Rows that may bring parameters, for which all tokens must be known, and all behind them are
+// worked on one after the other. An error of the input comes after the rows before it.
+static bool read_batch(struct flow *f, bool *end, struct err *e)
+{
+    size_t bytes = 0;
+    if (f->ahead) {
+        const struct slot row = f->slot[f->n];
+        f->slot[f->n] = f->slot[0];
+        f->slot[0] = row;
+        f->ahead = false;
+        f->at_work = f->most = f->n = 1;
+        return true;
+    }
+    input_release(f->in);
+    for (f->n = 0; f->n < f->most && bytes < SHARE * f->at_work; f->n++) {
+        struct slot *const s = &f->slot[f->n];
+        s->row.bad = false;
+        if (!input_next(f->in, &s->row, end, &s->bad) && !s->row.bad) {
+            *e = s->bad;
+            return false;
+        }
+        if (*end)
+            return true;
+        f->used = f->n < f->used ? f->used : f->n + 1;
+        f->ahead = f->at_work > 1 && s->row.may_change;
+        if (f->ahead)
+            return true;
+        if (f->at_work > 1 && !keep_row(s, e))
+            return false;
+        bytes += s->row.logits.n * dtype_size(s->row.logits.type);
+    }
+    return true;
+}
+
+// Reports a bad row; its record says so, too.
+static void report(const struct input_row *row, struct result *res)
+{
+    struct err line = res->e;
+    input_blame(row, &line);
+    message_error(&line);
+    res->record.error = res->e.text;
+}
+
+static bool write_batch(struct flow *f, struct err *e)
+{
+    for (size_t i = 0; i < f->n; i++) {
+        const struct input_row *const row = &f->slot[i].row;
+        struct result *const res = f->result + i * f->job->n_variants;
+        if (!may_go_on(f->job, res)) {
+            *e = res->e;
+            return input_blame(row, e);
+        }
+        if (!res->ok)
+            report(row, res);
+        if (!output_record(&f->out, &res->record, e))
+            return false;
+        totals_add(&f->totals, res->ok ? res->stat : NULL, row->logits.n * dtype_size(row->logits.type));
+    }
+    return true;
+}
+
+// One thread has one member, which takes a row at a time.
+static bool start_members(struct flow *f, size_t members, struct err *e)
+{
+    f->at_work = members;
+    f->most = members > 1 ? MOST_ROWS * members : 1;
+    f->member = calloc(members, sizeof *f->member);
+    f->slot = calloc(f->most, sizeof *f->slot);
+    f->result = calloc(f->most * f->job->n_variants, sizeof *f->result);
+    if (!f->member || !f->slot || !f->result)
+        return err_from_fault(e, fault_memory());
+    while (f->made < members) {
+        struct member *const m = &f->member[f->made];
+        m->flow = f;
+        m->index = f->made++;
+        if (!worker_init(&m->worker, f->job, e))
+            return false;
+    }
+    return true;
+}
+
+static bool run_rows(struct flow *f, struct err *e)
+{
+    const struct args *const a = f->job->args;
+    const char *why = NULL; // not several threads
+    if (!job_splits(f->job))
+        why = "the chain carries state from row to row";
+    else if (f->out.flush) // many rows at a time are worked on, and a record cannot wait for those
+        why = "each record is written out at once";
+    if (why && a->threads > 1 && a->verbose)
         message_note("one thread: %s", why);
-    struct worker w;
-    const bool ok = worker_init(&w, j, e) && run_serial(&w, in, sink, NULL, NULL, e);
-    worker_free(&w);
+    bool ok = start_members(f, why ? 1 : (size_t)a->threads, e), end = false;
+    while (ok && !end) {
+        struct err late;
+        const bool read = read_batch(f, &end, &late);
+        ok = !f->n || (work_batch(f, e) && write_batch(f, e));
+        if (ok && !read) {
+            *e = late;
+            ok = false;
+        }
+    }
     return ok;
+}
+
+static void flow_free(struct flow *f)
+{
+    for (size_t i = 0; i < f->made; i++)
+        worker_free(&f->member[i].worker);
+    for (size_t i = 0; i < f->used; i++)
+        free(f->slot[i].copy);
+    for (size_t i = 0; i < f->used * f->job->n_variants; i++)
+        result_free(&f->result[i]);
+    free(f->member);
+    free(f->slot);
+    free(f->result);
+    input_close(f->in);
 }
 
 // ---- setting it up
 
-static void say_settings(const struct job *j, const struct args *a)
+static void say_settings(const struct job *j)
 {
-    if (j->verbose)
+    const struct args *const a = j->args;
+    if (a->verbose)
         message_note("seed %" PRIu64 "%s, SIMD tier %s", j->variant[0]->parts.seed, a->seed == UINT32_MAX ? " (random)" : "",
                      j->kern->name);
-    if (j->verbose && a->backend_sampling)
+    if (a->verbose && a->backend_sampling)
         message_note("--backend-sampling has no effect: there is no backend");
     if (!strcmp(a->ids, "rank"))
         message_note("--ids rank: the ids of servers' tokens are ranks within their row; histories and biases mean nothing");
 }
 
-static struct input_config input_wanted(const struct job *j, const struct args *a)
+static struct input_config input_wanted(const struct job *j)
 {
     static const char *const standard_input[] = {"-"};
+    const struct args *const a = j->args;
     const struct vocab *const vocab = j->recipes->vocab;
     return (struct input_config){.files = a->files.n ? a->files.word : standard_input,
                                  .n_files = a->files.n ? a->files.n : 1,
@@ -74,56 +271,56 @@ static const char *format_after(const char *input)
     return "f32";
 }
 
-static bool output_wanted(const struct job *j, const struct args *a, struct input *in, struct output_config *config,
-                          struct err *e)
+static bool open_output(struct flow *f, struct err *e)
 {
+    const struct args *const a = f->job->args;
     const char *input = a->format;
-    *config = (struct output_config){.path = a->output,
-                                     .format = a->output_format,
-                                     .emit = a->emit,
-                                     .dump = a->dump,
-                                     .flush = a->line_buffered,
-                                     .color = !getenv("NO_COLOR"),
-                                     .goes_on = job_is_later_part(a),
-                                     .vocab = j->recipes->vocab,
-                                     .n_vocab = (size_t)a->n_vocab,
-                                     .rows = -1};
-    if (!config->format && !emit_distribution(a->emit))
-        config->format = "text";
-    if (!config->format) {
-        if (!strcmp(input, "auto") && !input_format(in, &input, e))
+    struct output_config config = {.path = a->output,
+                                   .format = a->output_format,
+                                   .emit = a->emit,
+                                   .dump = a->dump,
+                                   .flush = a->line_buffered,
+                                   .color = !getenv("NO_COLOR"),
+                                   .goes_on = job_is_later_part(a),
+                                   .vocab = f->job->recipes->vocab,
+                                   .n_vocab = (size_t)a->n_vocab,
+                                   .rows = -1};
+    if (!config.format && !emit_distribution(a->emit))
+        config.format = "text";
+    if (!config.format) {
+        if (!strcmp(input, "auto") && !input_format(f->in, &input, e))
             return false;
-        config->format = format_after(input);
-        config->narrow = !strcmp(config->format, "npy");
+        config.format = format_after(input);
+        config.narrow = !strcmp(config.format, "npy");
     }
-    return strcmp(config->format, "npy") != 0 || input_rows(in, &config->rows, e);
+    return (strcmp(config.format, "npy") != 0 || input_rows(f->in, &config.rows, e)) && output_open(&f->out, &config, e);
 }
 
-static bool start_progress(struct sink *sink, struct input *in, struct err *e)
+static bool start_totals(struct flow *f, struct err *e)
 {
-    const bool on = progress_wanted(sink->out.terminal);
+    const bool shows = totals_shown(f->out.terminal);
     int64_t total = -1;
-    if (on && !input_rows(in, &total, e))
+    if (shows && !input_rows(f->in, &total, e))
         return false;
-    progress_start(&sink->progress, on, total);
+    totals_start(&f->totals, shows, total);
     return true;
 }
 
-bool run(const struct job *j, const struct args *a, struct err *e)
+bool run(const struct job *j, struct err *e)
 {
-    const struct input_config in_config = input_wanted(j, a);
-    struct output_config out_config;
-    struct sink sink = {.job = j};
+    const struct input_config config = input_wanted(j);
+    struct flow f = {.job = j};
     struct err late;
-    say_settings(j, a);
+    say_settings(j);
     source_on_shrink(output_abandon);
-    struct input *const in = input_open(&in_config, e);
-    const bool ok = in && output_wanted(j, a, in, &out_config, e) && output_open(&sink.out, &out_config, e) &&
-                    start_progress(&sink, in, e) && run_rows(j, in, &sink, e);
-    progress_end(&sink.progress);
-    const bool written = output_close(&sink.out, ok, &late);
-    if (ok && !written)
-        *e = late;
-    input_close(in);
-    return ok && written && sink_end(&sink, e);
+    f.in = input_open(&config, e);
+    bool ok = f.in && open_output(&f, e) && start_totals(&f, e) && run_rows(&f, e);
+    totals_end(&f.totals);
+    ok = output_close(&f.out, ok, ok ? e : &late) && ok;
+    if (ok && j->args->stats)
+        totals_print(&f.totals);
+    if (ok && f.totals.bad)
+        ok = err_set(e, STATUS_DATA, "%" PRIu64 " of %" PRIu64 " rows were bad", f.totals.bad, f.totals.rows);
+    flow_free(&f);
+    return ok;
 }

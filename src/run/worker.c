@@ -13,9 +13,9 @@ bool worker_init(struct worker *w, const struct job *job, struct err *e)
     assert(job->n_variants);
     *w = (struct worker){.job = job, .sessions = calloc(job->n_variants, sizeof *w->sessions)};
     cand_init(&w->cand, job->kern);
-    w->cand.want_p = job->dump || job->emit == EMIT_PROBS;
-    w->cand.want_chosen_p = job->dump || !job->plain;
-    w->cand.want_logits = job->stats || job->emit == EMIT_SCORE || emit_distribution(job->emit);
+    w->cand.want_p = job->args->dump || job->args->emit == EMIT_PROBS;
+    w->cand.want_chosen_p = job->args->dump || !job->plain;
+    w->cand.want_logits = job->args->stats || job->args->emit == EMIT_SCORE || emit_distribution(job->args->emit);
     if (!w->sessions)
         return err_from_fault(e, fault_memory());
     for (size_t i = 0; i < job->n_variants; i++) {
@@ -56,11 +56,11 @@ static bool known_token(const struct job *j, const struct input_row *row, int64_
         const uint32_t id = (uint32_t)*token;
         return in_vocabulary(&id, 1, row->bad ? 0 : row_vocab(&row->logits), "accept", e);
     }
-    if (j->accept_recorded) {
+    if (j->args->accept_recorded) {
         *token = row->recorded;
         return *token >= 0 || err_set(e, STATUS_DATA, "--accept recorded: the input records no tokens");
     }
-    if (!j->accept_given)
+    if (!j->args->accept)
         return true;
     if (row->number >= j->accept.n)
         return err_set(e, STATUS_DATA, "--accept names no token for this row, only %zu", j->accept.n);
@@ -71,7 +71,7 @@ static bool known_token(const struct job *j, const struct input_row *row, int64_
 // The ids of --accept that the unnamed sequence accepted before this row.
 static size_t accepted_before(const struct job *j, const struct session *q, const struct input_row *row)
 {
-    if (q->name || q->anew || j->independent || !j->accept_given)
+    if (q->name || q->anew || j->args->independent || !j->args->accept)
         return 0;
     return row->number < j->accept.n ? (size_t)row->number : j->accept.n;
 }
@@ -81,14 +81,14 @@ static size_t accepted_before(const struct job *j, const struct session *q, cons
 // Does a sequence start at this row?
 static bool starts(const struct job *j, const struct session *q, const struct input_row *row)
 {
-    return !q->begun || j->independent || (row->fresh && j->accept_recorded);
+    return !q->begun || j->args->independent || (row->fresh && j->args->accept_recorded);
 }
 
 // Makes up for the rows that other parts of the run work on: the generators go on from where those leave them. If a sequence that the
 // format tells of began among them, that is where they were seeded.
 static void catch_up(const struct job *j, struct session *q, const struct input_row *row)
 {
-    const bool began = j->accept_recorded && row->place < row->missed;
+    const bool began = j->args->accept_recorded && row->place < row->missed;
     if (began)
         session_restart(q, row->number - row->place);
     if (row->missed)
@@ -104,7 +104,7 @@ static bool begin_sequence(const struct job *j, struct session *q, const struct 
     if (!row->bad && (!in_vocabulary(prompt, n_prompt, n_vocab, row->prompt ? "prompt_tokens" : "--prompt-tokens", e) ||
                       !in_vocabulary(j->accept.id, n_before, n_vocab, "--accept", e)))
         return false;
-    if (j->independent || (q->begun && row->fresh))
+    if (j->args->independent || (q->begun && row->fresh))
         session_restart(q, row->number);
     else if (!q->begun && !q->anew)
         catch_up(j, q, row);
@@ -112,7 +112,7 @@ static bool begin_sequence(const struct job *j, struct session *q, const struct 
         matcher_reset(q->matcher);
     q->begun = true;
     return session_accept_prompt(q, prompt, n_prompt, e) &&
-           (!j->accept_recorded || session_accept_prompt(q, row->before, row->n_before, e)) &&
+           (!j->args->accept_recorded || session_accept_prompt(q, row->before, row->n_before, e)) &&
            (session_accept_text(q, j->accept.id, n_before, e) || err_prefix(e, "--accept, before this row"));
 }
 
@@ -120,7 +120,7 @@ static bool begin_sequence(const struct job *j, struct session *q, const struct 
 static bool begin_row(const struct job *j, struct session *q, const struct input_row *row, int64_t token, struct err *e)
 {
     const size_t n_vocab = row_vocab(&row->logits);
-    if (n_vocab && token >= (int64_t)n_vocab && !row->bad && !j->accept_recorded)
+    if (n_vocab && token >= (int64_t)n_vocab && !row->bad && !j->args->accept_recorded)
         return in_vocabulary(j->accept.id, (size_t)row->number + 1, n_vocab, "--accept", e);
     return !starts(j, q, row) || begin_sequence(j, q, row, e);
 }
@@ -130,16 +130,16 @@ static bool begin_row(const struct job *j, struct session *q, const struct input
 // Runs the chain on a row, or on what the grammar has left of it.
 static struct fault apply(struct worker *w, struct session *q, const struct row *row, const struct row *masked)
 {
-    const bool watched = w->job->stats || w->job->trace;
+    const bool watched = w->job->args->stats || w->job->args->trace;
     struct fault fault = masked && !watched ? fault_none() : cand_load(&w->cand, row);
     if (!fault.code && watched)
         fault = observe_before(&w->observer, w->job, q->recipe, &w->cand);
     if (!fault.code && masked)
         fault = cand_load(&w->cand, masked);
-    if (!fault.code && masked && w->job->trace)
+    if (!fault.code && masked && w->job->args->trace)
         fault = observe_grammar(&w->observer, &w->cand);
     if (!fault.code)
-        fault = chain_apply(q->chain, &w->cand, w->job->trace ? observe_stage : NULL, &w->observer);
+        fault = chain_apply(q->chain, &w->cand, w->job->args->trace ? observe_stage : NULL, &w->observer);
     else
         chain_skip(q->chain, 1);
     w->fault = fault.code;
@@ -205,7 +205,7 @@ static struct session *find_session(struct sessions *s, const struct input_row *
 // Takes in what the row says of its sequence. An error is the row's own, if it is one of data.
 static bool read_row(const struct job *j, struct sessions *s, struct session *q, const struct input_row *row, struct err *e)
 {
-    if (row->seq && row->missed && !j->independent)
+    if (row->seq && row->missed && !j->args->independent)
         return err_set(e, STATUS_DATA,
                        "a named sequence may have begun in an earlier part; with --independent that does not matter");
     if (row->prompt && !starts(j, q, row))
@@ -247,7 +247,7 @@ static bool variant_row(struct worker *w, struct sessions *s, const struct input
 
 void worker_row(struct worker *w, const struct input_row *row, const struct err *bad, struct result *res)
 {
-    const size_t width = emit_distribution(w->job->emit) ? row_vocab(&row->logits) : row->logits.n;
+    const size_t width = emit_distribution(w->job->args->emit) ? row_vocab(&row->logits) : row->logits.n;
     for (size_t i = 0; i < w->job->n_variants; i++) {
         res[i].record = (struct record){.row = row->number, .n_vocab = width, .type = row->logits.type};
         res[i].bad = false;
@@ -279,7 +279,7 @@ static bool variant_skip(const struct job *j, struct sessions *s, const struct i
 
 bool worker_skip(struct worker *w, const struct input_row *row, struct err *e)
 {
-    for (size_t i = 0; !w->job->independent && i < w->job->n_variants; i++)
+    for (size_t i = 0; !w->job->args->independent && i < w->job->n_variants; i++)
         if (!variant_skip(w->job, &w->sessions[i], row, e))
             return false;
     return true;

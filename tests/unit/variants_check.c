@@ -85,17 +85,13 @@ static void make_rows(struct world *w)
 // Runs these variants over all rows; id[row][variant] is UINT32_MAX for rows that came to nothing.
 static void run_variants(struct world *w, const struct recipe *const *variant, size_t n, uint32_t (*id)[VARIANTS])
 {
-    struct job job;
+    struct job job = {
+        .args = &w->args[0], .recipes = &w->recipes, .variant = variant, .n_variants = n, .kern = kern_select(NULL)};
     struct worker worker;
     struct result res[VARIANTS] = {{.ok = false}};
     struct err e;
-    if (!job_init(&job, &w->args[0], &e))
+    if (!job_init(&job, &e))
         die("job", &e);
-    job.recipes = &w->recipes;
-    job.variant = variant;
-    job.n_variants = n;
-    job.kern = kern_select(NULL);
-    job.skip_bad = true;
     if (!worker_init(&worker, &job, &e))
         die("worker", &e);
     for (size_t i = 0; i < ROWS; i++) {

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+#include "run/totals.h"
+
+#include "out/message.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PATIENCE 2.0  // seconds that a run may take without a word
+#define PERIOD   0.25 // between two lines
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+bool totals_shown(bool output_on_terminal)
+{
+    return !output_on_terminal && isatty(STDERR_FILENO);
+}
+
+void totals_start(struct totals *t, bool shows, int64_t total)
+{
+    *t = (struct totals){.shows = shows, .total = total, .start = now()};
+    t->shown = t->start + PATIENCE - PERIOD;
+}
+
+static void show(const struct totals *t, double seconds)
+{
+    char text[120];
+    const double rate = (double)t->rows / seconds;
+    int len = snprintf(text, sizeof text, "%" PRIu64, t->rows);
+    if (t->total > 0)
+        len += snprintf(text + len, sizeof text - (size_t)len, " of %" PRId64, t->total);
+    len += snprintf(text + len, sizeof text - (size_t)len, " rows, %.1f MB/s", t->bytes / seconds * 1e-6);
+    if (t->total >= (int64_t)t->rows) {
+        const uint64_t left = (uint64_t)((double)(t->total - (int64_t)t->rows) / rate + 0.5);
+        snprintf(text + len, sizeof text - (size_t)len, ", %" PRIu64 ":%02" PRIu64 " left", left / 60, left % 60);
+    }
+    message_progress(text);
+}
+
+void totals_add(struct totals *t, const double *stat, uint64_t bytes)
+{
+    t->rows++;
+    t->bad += !stat;
+    t->bytes += (double)bytes;
+    for (size_t i = 0; stat && i < STAT_COUNT; i++)
+        t->sum[i] += stat[i];
+    const double at = t->shows ? now() : t->shown;
+    if (at - t->shown < PERIOD)
+        return;
+    t->shown = at;
+    show(t, at - t->start);
+}
+
+void totals_end(struct totals *t)
+{
+    if (t->shows)
+        message_progress(NULL);
+    t->shows = false;
+}
+
+void totals_print(const struct totals *t)
+{
+    static const char *const names[STAT_COUNT] = {"kept", "entropy_before", "entropy_after", "divergence", "greedy_agreement"};
+    const double seconds = now() - t->start;
+    fprintf(stderr, "%-17s %" PRIu64 "\n", "rows", t->rows);
+    fprintf(stderr, "%-17s %" PRIu64 "\n", "bad_rows", t->bad);
+    fprintf(stderr, "%-17s %.6g\n", "rows_per_second", seconds > 0.0 ? (double)t->rows / seconds : 0.0);
+    for (size_t i = 0; i < STAT_COUNT; i++)
+        if (t->rows > t->bad)
+            fprintf(stderr, "%-17s %.6g\n", names[i], t->sum[i] / (double)(t->rows - t->bad));
+        else
+            fprintf(stderr, "%-17s -\n", names[i]);
+}

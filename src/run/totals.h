@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+// What a run has come to so far: the line on stderr, when that is a terminal, that says how far it is, and --stats at its end.
+#ifndef SAMPL_RUN_TOTALS_H
+#define SAMPL_RUN_TOTALS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+// What --stats tells of a good row, as a number to take the mean of.
+enum row_stat {
+    STAT_KEPT,           // candidates that are not masked after the chain
+    STAT_ENTROPY_BEFORE, // in nats, as the next two
+    STAT_ENTROPY_AFTER,
+    STAT_DIVERGENCE,
+    STAT_AGREEMENT, // 1: the chosen token is the one with the largest logit of the input; else 0
+    STAT_COUNT
+};
+
+struct totals {
+    uint64_t rows, bad;     // bad ones are among the rows
+    double sum[STAT_COUNT]; // over the good ones; they come in order, so that sums do not depend on threads
+    double bytes;
+
+    bool shows;          // the line
+    int64_t total;       // rows there will be, or -1
+    double start, shown; // seconds, on a clock that only goes forward; shown: when the line was last written
+};
+
+// Is there anybody to see the line? Then input_rows is worth asking for the total.
+bool totals_shown(bool output_on_terminal);
+
+void totals_start(struct totals *t, bool shows, int64_t total);
+
+// A row is done that took so many bytes of the input; stat[STAT_COUNT] of a good one, NULL of a bad one.
+void totals_add(struct totals *t, const double *stat, uint64_t bytes);
+
+// Takes the line away.
+void totals_end(struct totals *t);
+
+// Prints the lines that the manual page describes on stderr.
+void totals_print(const struct totals *t);
+
+#endif
