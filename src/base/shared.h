@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Immutable things that are kept once however many want them: who needs one looks for its key, and makes it only when it is not there.
-// A thing goes with its last user. Not for several threads at a time.
+// Things that are kept once however many want them: who needs one looks for its key, and makes it only when it is not there. A thing goes
+// with its last user, and does not change while it has several. Not for several threads at a time.
 #ifndef SAMPL_BASE_SHARED_H
 #define SAMPL_BASE_SHARED_H
 

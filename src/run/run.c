@@ -59,9 +59,8 @@ static void *work(void *arg)
     for (size_t i = 0; i < f->n; i++) {
         const struct slot *const s = &f->slot[i];
         struct result *const res = f->result + i * variants;
-        struct err e;
         if (i < first || i >= last) {
-            if (!worker_skip(&m->worker, &s->row, &e)) // the row's own member reports it
+            if (!worker_skip(&m->worker, &s->row)) // the row's own member reports why
                 return NULL;
             continue;
         }

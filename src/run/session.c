@@ -1,36 +1,33 @@
 // SPDX-License-Identifier: MIT
 #include "run/session.h"
 
-#include "base/mem.h"
-#include "run/expectation.h"
+#include "base/builder.h"
+#include "base/utf8.h"
+#include "grammar/rules.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 // ---- the sequences of a run
 
-static void session_free(struct session *q)
+static void session_free(void *thing)
 {
-    if (!q)
-        return;
+    struct session *const q = thing;
     chain_free(q->chain);
     matcher_free(q->matcher);
     recipe_drop(q->recipe);
-    free(q->name);
     free(q);
 }
 
 void sessions_free(struct sessions *s)
 {
-    session_free(s->unnamed);
-    for (size_t i = 0; i < s->by_name.n; i++)
-        session_free(s->named[i]);
-    hash_free(&s->by_name);
-    free(s->named);
+    while (s->by_name.table.n)
+        shared_drop(s->by_name.thing[s->by_name.table.n - 1]);
+    shared_set_free(&s->by_name);
 }
 
+// The recipe's, at its beginning; *matcher is NULL when there is no grammar.
 static bool make_matcher(const struct sessions *s, const struct recipe *recipe, struct matcher **matcher, struct err *e)
 {
     struct fault fault = fault_none();
@@ -44,71 +41,51 @@ static bool make_matcher(const struct sessions *s, const struct recipe *recipe, 
     return err_from_fault(e, fault);
 }
 
-static struct session *session_new(const struct sessions *s, const char *name, struct err *e)
+// len: of the name as a key.
+static struct session *session_new(const struct sessions *s, const char *name, size_t len, struct err *e)
 {
     const struct recipe *const recipe = s->recipe;
-    struct fault fault = fault_memory();
-    struct session *const q = calloc(1, sizeof *q);
-    if (q) {
-        q->recipe = shared_keep((void *)(uintptr_t)recipe);
-        q->name = name ? strdup(name) : NULL;
-        if (q->name || !name)
-            q->chain = chain_new(recipe->stage, recipe->n_stages, (uint32_t)recipe->parts.seed, &fault);
+    struct fault fault;
+    struct session *const q = calloc(1, sizeof *q + len);
+    if (!q) {
+        err_from_fault(e, fault_memory());
+        return NULL;
     }
-    if (!q || !q->chain || !make_matcher(s, recipe, &q->matcher, e)) {
-        if (!q || !q->chain)
-            err_from_fault(e, fault);
+    memcpy(q->name, name, len);
+    q->shared = (struct shared){.key = q->name, .len = len, .free = session_free};
+    q->recipe = shared_keep((void *)(uintptr_t)recipe);
+    q->follows = len || s->unnamed_ended;
+    q->chain = chain_new(recipe->stage, recipe->n_stages, (uint32_t)recipe->parts.seed, &fault);
+    if (!err_from_fault(e, fault) || !make_matcher(s, recipe, &q->matcher, e)) {
         session_free(q);
         return NULL;
     }
-    if (name)
+    if (len)
         chain_remember(q->chain);
     return q;
 }
 
 struct session *sessions_find(struct sessions *s, const char *name, struct err *e)
 {
-    if (!name) {
-        if (!s->unnamed && (s->unnamed = session_new(s, NULL, e)))
-            s->unnamed->anew = s->unnamed_ended;
-        return s->unnamed;
-    }
-    const uint32_t hash = hash_bytes(name, strlen(name));
-    size_t at = hash, i;
-    while ((i = hash_next(&s->by_name, hash, &at)) != HASH_NONE)
-        if (!strcmp(s->named[i]->name, name))
-            return s->named[i];
-    const size_t n = s->by_name.n;
-    struct session *q = NULL;
-    if (!mem_grow(&s->named, &s->named_cap, n + 1, sizeof(struct session *)))
-        err_from_fault(e, fault_memory());
-    else if ((q = session_new(s, name, e)) && !hash_add(&s->by_name, hash, (uint32_t)n)) {
-        err_from_fault(e, fault_memory());
-        session_free(q);
-        q = NULL;
-    }
+    uint32_t hash;
+    const size_t len = name ? strlen(name) + 1 : 0;
+    struct session *q = shared_find(&s->by_name, name ? name : "", len, &hash);
     if (q) {
-        s->named[n] = q;
-        q->place = n;
+        shared_drop(q); // the set's use of it is enough
+        return q;
+    }
+    q = session_new(s, name ? name : "", len, e);
+    if (q && !shared_add(&s->by_name, &q->shared, hash)) {
+        err_from_fault(e, fault_memory());
+        return NULL;
     }
     return q;
 }
 
 void sessions_end(struct sessions *s, struct session *q)
 {
-    if (q->name) { // the last one takes its place
-        struct session *const last = s->named[s->by_name.n - 1];
-        hash_remove(&s->by_name, hash_bytes(q->name, strlen(q->name)), (uint32_t)q->place);
-        if (last != q) {
-            hash_renumber(&s->by_name, hash_bytes(last->name, strlen(last->name)), (uint32_t)last->place, (uint32_t)q->place);
-            last->place = q->place;
-            s->named[q->place] = last;
-        }
-    } else {
-        s->unnamed = NULL;
-        s->unnamed_ended = true;
-    }
-    session_free(q);
+    s->unnamed_ended = s->unnamed_ended || !q->shared.len;
+    shared_drop(q);
 }
 
 // ---- one sequence
@@ -120,23 +97,20 @@ bool session_change(struct sessions *s, struct session *q, const cJSON *params, 
         recipe_drop(recipe);
         return recipe;
     }
-    const bool same_rules = recipe->parts.rules == old->parts.rules, same_seed = recipe->parts.seed == old->parts.seed;
+    const struct parts *const from = &old->parts, *const to = &recipe->parts;
     struct matcher *matcher = q->matcher;
-    bool ok = same_rules || make_matcher(s, recipe, &matcher, e);
+    bool ok = to->rules == from->rules || make_matcher(s, recipe, &matcher, e);
+    if (ok)
+        ok = err_from_fault(e, to->seed == from->seed
+                                   ? chain_change(q->chain, recipe->stage, recipe->n_stages)
+                                   : chain_change_seed(q->chain, recipe->stage, recipe->n_stages, (uint32_t)to->seed));
+    struct matcher *const unused = ok ? q->matcher : matcher;
     if (ok) {
-        const struct fault fault =
-            same_seed ? chain_change(q->chain, recipe->stage, recipe->n_stages)
-                      : chain_change_seed(q->chain, recipe->stage, recipe->n_stages, (uint32_t)recipe->parts.seed);
-        ok = err_from_fault(e, fault);
-        if (!ok && !same_rules)
-            matcher_free(matcher);
-    }
-    if (ok && !same_rules) {
-        matcher_free(q->matcher);
+        q->recipe = recipe;
         q->matcher = matcher;
     }
-    if (ok)
-        q->recipe = recipe;
+    if (unused != q->matcher)
+        matcher_free(unused);
     recipe_drop(ok ? old : recipe);
     return ok;
 }
@@ -147,6 +121,148 @@ void session_restart(struct session *q, uint64_t row)
     q->base = row;
 }
 
+// ---- the grammar
+
+static void put_point(struct builder *b, uint32_t c)
+{
+    static const char names[] = "\n\r\t", letters[] = "nrt";
+    const char *const name = c && c < 0x80 ? strchr(names, (int)c) : NULL;
+    if (name)
+        builder_format(b, "\\%c", letters[name - names]);
+    else if (c < 0x20 || (c >= 0x7f && c < 0xa0))
+        builder_format(b, "\\x%02" PRIX32, c);
+    else if (c < 0x80)
+        builder_byte(b, (char)c);
+    else
+        builder_format(b, c < 0x10000 ? "\\u%04" PRIX32 : "\\U%08" PRIX32, c);
+}
+
+static void put_in_class(struct builder *b, uint32_t c)
+{
+    if (c == '[' || c == ']' || c == '\\')
+        builder_byte(b, '\\');
+    put_point(b, c);
+}
+
+static void put_range(struct builder *b, uint32_t low, uint32_t high)
+{
+    if (low > high)
+        return;
+    put_in_class(b, low);
+    if (high > low + 1)
+        builder_byte(b, '-');
+    if (high > low)
+        put_in_class(b, high);
+}
+
+// A class that goes up to the last character is shown by what it leaves out.
+static void put_class(struct builder *b, const struct expected *x)
+{
+    const bool negated = !x->more && x->n && x->range[x->n - 1][1] == CHAR_MAX_VALUE;
+    uint32_t next = 1; // behind the range before
+    if (negated && x->n == 1 && x->range[0][0] == 1) {
+        builder_string(b, "any character");
+        return;
+    }
+    builder_string(b, negated ? "[^" : "[");
+    for (size_t i = 0; i < x->n; next = x->range[i++][1] + 1)
+        put_range(b, negated ? next : x->range[i][0], negated ? x->range[i][0] - 1 : x->range[i][1]);
+    builder_string(b, x->more ? "...]" : "]");
+}
+
+static void put_expected(struct builder *b, const struct expected *x)
+{
+    switch (x->kind) {
+    case EXPECTED_END:
+        builder_string(b, "the end of the text");
+        break;
+    case EXPECTED_REST:
+        builder_string(b, "the rest of a character");
+        break;
+    case EXPECTED_TEXT:
+        builder_byte(b, '\'');
+        for (size_t i = 0; i < x->n; i++)
+            put_point(b, x->range[i][0]);
+        builder_string(b, x->more ? "...'" : "'");
+        break;
+    case EXPECTED_CLASS:
+        put_class(b, x);
+        break;
+    case EXPECTED_TOKEN:
+    case EXPECTED_NOT_TOKEN:
+        builder_format(b, "%s<[%" PRIu32 "]>", x->kind == EXPECTED_TOKEN ? "" : "!", x->id);
+        break;
+    }
+}
+
+// What may come next, such as: 'true', [0-9] or the end of the text. b->full when that is not all.
+static void put_expectation(struct builder *b, const struct matcher *m)
+{
+    enum { MOST = 6 };
+    struct expected x[MOST];
+    const size_t n = matcher_next(m, x, MOST), shown = n < MOST ? n : MOST;
+    builder_string(b, "");
+    for (size_t i = 0; i < shown; i++) {
+        if (i)
+            builder_string(b, i + 1 < n ? ", " : " or ");
+        put_expected(b, &x[i]);
+    }
+    b->full = b->full || n > shown;
+}
+
+// A token's text with GBNF's escapes, and \xHH for bytes that are not UTF-8.
+static void put_token(struct builder *b, struct piece p)
+{
+    builder_string(b, "");
+    for (size_t i = 0; i < p.len;) {
+        uint32_t c;
+        const size_t n = utf8_decode(p.p + i, p.len - i, &c);
+        if (n > 1)
+            builder_bytes(b, p.p + i, n);
+        else if (n)
+            put_point(b, c);
+        else
+            builder_format(b, "\\x%02X", p.p[i]);
+        i += n ? n : 1;
+    }
+}
+
+// How long the parts of a sentence get.
+enum { TOKEN_TEXT = 71, EXPECTATION_TEXT = 303 };
+
+static bool accept_in_grammar(struct session *q, uint32_t id, struct err *e)
+{
+    struct builder text = {.most = TOKEN_TEXT}, next = {.most = EXPECTATION_TEXT};
+    bool fits = true;
+    const struct fault fault = matcher_accept(q->matcher, id, &fits);
+    if (fault.code || fits)
+        return err_from_fault(e, fault);
+    put_token(&text, vocab_text(q->recipe->of->vocab, id));
+    put_expectation(&next, q->matcher);
+    if (text.failed || next.failed)
+        err_from_fault(e, fault_memory());
+    else
+        err_set(e, STATUS_DATA, "token %" PRIu32 ", '%s%s', does not fit the grammar, which allows %s%s", id, text.text,
+                text.full ? "..." : "", next.text, next.full ? ", ..." : "");
+    builder_free(&text);
+    builder_free(&next);
+    return false;
+}
+
+bool session_exhausted(const struct session *q, struct err *e)
+{
+    struct builder next = {.most = EXPECTATION_TEXT};
+    put_expectation(&next, q->matcher);
+    if (next.failed)
+        err_from_fault(e, fault_memory());
+    else
+        err_set(e, STATUS_DATA, "no token is left that fits the grammar, which allows %s%s", next.text, next.full ? ", ..." : "");
+    builder_free(&next);
+    return false;
+}
+
+// ---- tokens
+
 bool session_accept_prompt(struct session *q, const uint32_t *id, size_t n, struct err *e)
 {
     struct fault fault = fault_none();
@@ -155,70 +271,10 @@ bool session_accept_prompt(struct session *q, const uint32_t *id, size_t n, stru
     return err_from_fault(e, fault);
 }
 
-static bool accept_in_grammar(struct session *q, uint32_t id, struct err *e)
-{
-    bool fits = true;
-    char next[EXPECTATION_TEXT], text[TOKEN_TEXT];
-    const struct fault fault = matcher_accept(q->matcher, id, &fits);
-    if (fault.code)
-        return err_from_fault(e, fault);
-    return fits || err_set(e, STATUS_DATA, "token %" PRIu32 ", '%s', does not fit the grammar, which allows %s", id,
-                           token_text(vocab_text(q->recipe->of->vocab, id), text), expectation_text(q->matcher, next));
-}
-
 bool session_accept_text(struct session *q, const uint32_t *id, size_t n, struct err *e)
 {
     for (size_t i = 0; q->matcher && i < n; i++)
         if (!accept_in_grammar(q, id[i], e))
             return false;
     return session_accept_prompt(q, id, n, e);
-}
-
-bool session_fits(struct session *q, uint32_t id, bool *fits, struct err *e)
-{
-    *fits = true;
-    return !q->matcher || err_from_fault(e, matcher_fits(q->matcher, id, fits));
-}
-
-// Where a bit of mask[0..n_bits) is 0, or there is none, x becomes -inf.
-static void mask_dense(float *x, size_t n, const uint64_t *mask, size_t n_bits)
-{
-    for (size_t i = 0; i < n; i += 64) {
-        const uint64_t allowed = i < n_bits ? mask[i / 64] : 0;
-        for (size_t k = 0; ~allowed && k < 64 && i + k < n; k++)
-            x[i + k] = allowed >> k & 1 ? x[i + k] : -INFINITY;
-    }
-}
-
-static void mask_sparse(float *x, const struct row *row, const uint64_t *mask, size_t n_bits)
-{
-    for (size_t i = 0; i < row->n; i++) {
-        const uint32_t id = row->ids[i];
-        if (id >= n_bits || !(mask[id / 64] >> id % 64 & 1))
-            x[i] = -INFINITY;
-    }
-}
-
-bool session_mask(struct session *q, const struct kern *kern, const struct row *row, float *x, struct row *masked, struct err *e)
-{
-    const uint64_t *mask;
-    const size_t n_tokens = q->recipe->of->vocab->n;
-    const struct fault fault = matcher_mask(q->matcher, &mask);
-    if (fault.code)
-        return err_from_fault(e, fault);
-    kern->widen[row->type](x, row->data, row->n);
-    if (row->ids)
-        mask_sparse(x, row, mask, n_tokens);
-    else
-        mask_dense(x, row->n, mask, n_tokens);
-    *masked = *row;
-    masked->type = DTYPE_F32;
-    masked->data = x;
-    return true;
-}
-
-bool session_exhausted(const struct session *q, struct err *e)
-{
-    char next[EXPECTATION_TEXT];
-    return err_set(e, STATUS_DATA, "no token is left that fits the grammar, which allows %s", expectation_text(q->matcher, next));
 }

@@ -9,24 +9,21 @@
 #include "sample/chain.h"
 
 struct session {
-    char *name; // NULL: the unnamed one
-    size_t place;
+    struct shared shared; // key: its name and a NUL; nothing for the unnamed one. Its only user is the set that it is in
     const struct recipe *recipe;
     struct chain *chain;
     struct matcher *matcher; // of the recipe's grammar; NULL: there is none
     bool begun;              // a row has been seen
-    bool anew;               // one of its name has ended: what precedes it in the input is not its own
+    bool follows;            // the input has rows before its first that are not its own: it is named, or an unnamed one has ended
     uint64_t base;           // the row at which its generators were last seeded, or 0
+    char name[];
 };
 
 struct sessions {
     struct recipes *recipes;
     const struct recipe *recipe; // that a sequence starts with
-    struct session *unnamed;
+    struct shared_set by_name;
     bool unnamed_ended; // one has
-    struct hash_table by_name;
-    struct session **named; // [by_name.n]
-    size_t named_cap;
 };
 
 // A zeroed struct with recipes and recipe set holds none yet; both outlive it.
@@ -48,13 +45,6 @@ void session_restart(struct session *q, uint64_t row);
 // Accept tokens: of the prompt, or of the text, which the grammar follows. An error names a token that does not fit.
 bool session_accept_prompt(struct session *q, const uint32_t *id, size_t n, struct err *e);
 bool session_accept_text(struct session *q, const uint32_t *id, size_t n, struct err *e);
-
-// May this token come next? Without a grammar any may.
-bool session_fits(struct session *q, uint32_t id, bool *fits, struct err *e);
-
-// The row with -inf for every token that does not fit the grammar, of which there is one; x has room for its numbers, which *masked points
-// to.
-bool session_mask(struct session *q, const struct kern *kern, const struct row *row, float *x, struct row *masked, struct err *e);
 
 // The error when the mask leaves no token. Returns false.
 bool session_exhausted(const struct session *q, struct err *e);

@@ -5,17 +5,19 @@
 
 #include <assert.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 bool worker_init(struct worker *w, const struct job *job, struct err *e)
 {
+    const struct args *const a = job->args;
     assert(job->n_variants);
     *w = (struct worker){.job = job, .sessions = calloc(job->n_variants, sizeof *w->sessions)};
     cand_init(&w->cand, job->kern);
-    w->cand.want_p = job->args->dump || job->args->emit == EMIT_PROBS;
-    w->cand.want_chosen_p = job->args->dump || !job->plain;
-    w->cand.want_logits = job->args->stats || job->args->emit == EMIT_SCORE || emit_distribution(job->args->emit);
+    w->cand.want_p = a->dump || a->emit == EMIT_PROBS;
+    w->cand.want_chosen_p = a->dump || !job->plain;
+    w->cand.want_logits = a->stats || a->emit == EMIT_SCORE || emit_distribution(a->emit);
     if (!w->sessions)
         return err_from_fault(e, fault_memory());
     for (size_t i = 0; i < job->n_variants; i++) {
@@ -71,7 +73,7 @@ static bool known_token(const struct job *j, const struct input_row *row, int64_
 // The ids of --accept that the unnamed sequence accepted before this row.
 static size_t accepted_before(const struct job *j, const struct session *q, const struct input_row *row)
 {
-    if (q->name || q->anew || j->args->independent || !j->args->accept)
+    if (q->follows || j->args->independent || !j->args->accept)
         return 0;
     return row->number < j->accept.n ? (size_t)row->number : j->accept.n;
 }
@@ -106,7 +108,7 @@ static bool begin_sequence(const struct job *j, struct session *q, const struct 
         return false;
     if (j->args->independent || (q->begun && row->fresh))
         session_restart(q, row->number);
-    else if (!q->begun && !q->anew)
+    else if (!q->begun && !q->follows)
         catch_up(j, q, row);
     if (q->matcher)
         matcher_reset(q->matcher);
@@ -130,77 +132,101 @@ static bool begin_row(const struct job *j, struct session *q, const struct input
 // Runs the chain on a row, or on what the grammar has left of it.
 static struct fault apply(struct worker *w, struct session *q, const struct row *row, const struct row *masked)
 {
-    const bool watched = w->job->args->stats || w->job->args->trace;
+    const struct args *const a = w->job->args;
+    const bool watched = a->stats || a->trace;
     struct fault fault = masked && !watched ? fault_none() : cand_load(&w->cand, row);
     if (!fault.code && watched)
         fault = observe_before(&w->observer, w->job, q->recipe, &w->cand);
     if (!fault.code && masked)
         fault = cand_load(&w->cand, masked);
-    if (!fault.code && masked && w->job->args->trace)
+    if (!fault.code && masked && a->trace)
         fault = observe_grammar(&w->observer, &w->cand);
     if (!fault.code)
-        fault = chain_apply(q->chain, &w->cand, w->job->args->trace ? observe_stage : NULL, &w->observer);
-    else
-        chain_skip(q->chain, 1);
-    w->fault = fault.code;
+        return chain_apply(q->chain, &w->cand, a->trace ? observe_stage : NULL, &w->observer);
+    chain_skip(q->chain, 1);
     return fault;
 }
 
-// Runs the chain on the tokens that fit the grammar.
-static bool sample_masked(struct worker *w, struct session *q, const struct row *row, struct err *e)
+// Where a bit of mask[0..n_bits) is 0, or there is none, x becomes -inf.
+static void mask_dense(float *x, size_t n, const uint64_t *mask, size_t n_bits)
 {
-    struct row masked;
+    for (size_t i = 0; i < n; i += 64) {
+        const uint64_t allowed = i < n_bits ? mask[i / 64] : 0;
+        for (size_t k = 0; ~allowed && k < 64 && i + k < n; k++)
+            x[i + k] = allowed >> k & 1 ? x[i + k] : -INFINITY;
+    }
+}
+
+static void mask_sparse(float *x, const struct row *row, const uint64_t *mask, size_t n_bits)
+{
+    for (size_t i = 0; i < row->n; i++) {
+        const uint32_t id = row->ids[i];
+        if (id >= n_bits || !(mask[id / 64] >> id % 64 & 1))
+            x[i] = -INFINITY;
+    }
+}
+
+// Runs the chain on the tokens that fit the grammar, of which there is one.
+static struct fault apply_masked(struct worker *w, struct session *q, const struct row *row)
+{
+    const uint64_t *mask;
+    const size_t n_tokens = q->recipe->of->vocab->n;
+    const struct fault fault = matcher_mask(q->matcher, &mask);
+    if (fault.code)
+        return fault;
     if (!mem_grow(&w->masked, &w->masked_cap, row->n, sizeof *w->masked))
-        return err_from_fault(e, fault_memory());
-    if (!session_mask(q, w->cand.kern, row, w->masked, &masked, e))
-        return false;
-    const struct fault fault = apply(w, q, row, &masked);
-    return fault.code == FAULT_ALL_MASKED ? session_exhausted(q, e) : err_from_fault(e, fault);
+        return fault_memory();
+    struct row masked = *row;
+    masked.type = DTYPE_F32;
+    masked.data = w->masked;
+    w->cand.kern->widen[row->type](w->masked, row->data, row->n);
+    if (row->ids)
+        mask_sparse(w->masked, row, mask, n_tokens);
+    else
+        mask_dense(w->masked, row->n, mask, n_tokens);
+    return apply(w, q, row, &masked);
 }
 
 // The chain first; only if its token does not fit the grammar, once more on the tokens that do. (Some engines mask at once.)
-static bool sample(struct worker *w, struct session *q, const struct row *row, struct err *e)
+static struct fault sample(struct worker *w, struct session *q, const struct row *row, bool *masked)
 {
-    bool fits;
-    if (q->matcher && q->recipe->parts.engine->masks_first)
-        return sample_masked(w, q, row, e);
-    const struct fault fault = apply(w, q, row, NULL);
-    if (fault.code)
-        return err_from_fault(e, fault);
-    return session_fits(q, w->cand.chosen, &fits, e) && (fits || sample_masked(w, q, row, e));
-}
-
-static bool observe(struct worker *w, int64_t known, struct result *res, struct err *e)
-{
-    const struct fault fault = observe_after(&w->observer, w->job, &w->cand, known, res);
-    w->fault = fault.code;
-    return err_from_fault(e, fault);
+    *masked = q->matcher && q->recipe->parts.engine->masks_first;
+    if (!*masked) {
+        bool fits = true;
+        struct fault fault = apply(w, q, row, NULL);
+        if (!fault.code && q->matcher)
+            fault = matcher_fits(q->matcher, w->cand.chosen, &fits);
+        if (fault.code || fits)
+            return fault;
+        *masked = true;
+    }
+    return apply_masked(w, q, row);
 }
 
 // Samples a row that the chain stands ready for, or passes over it if it is bad.
 static bool sample_row(struct worker *w, struct session *q, const struct input_row *row, int64_t known, struct result *res)
 {
+    bool masked;
     if (row->bad) {
         chain_skip(q->chain, 1);
         res->bad = true;
         return false;
     }
     w->cand.position = (uint32_t)(row->number - q->base);
-    const bool ok = sample(w, q, &row->logits, &res->e) && observe(w, known, res, &res->e);
+    struct fault fault = sample(w, q, &row->logits, &masked);
+    const bool exhausted = masked && fault.code == FAULT_ALL_MASKED;
+    if (!fault.code)
+        fault = observe_after(&w->observer, w->job, &w->cand, known, res);
+    if (exhausted)
+        session_exhausted(q, &res->e);
+    else
+        err_from_fault(&res->e, fault);
     // Not that the options ask for what no such row has: that is no fault of the row's.
-    res->bad = !ok && res->e.status == STATUS_DATA && w->fault != FAULT_BIAS_ID && w->fault != FAULT_NO_SIZE;
-    return ok;
+    res->bad = fault.code && res->e.status == STATUS_DATA && fault.code != FAULT_BIAS_ID && fault.code != FAULT_NO_SIZE;
+    return !fault.code;
 }
 
 // ---- rows
-
-static struct session *find_session(struct sessions *s, const struct input_row *row, struct err *e)
-{
-    struct session *const q = sessions_find(s, row->seq, e);
-    if (q && !q->begun && row->may_change)
-        chain_remember(q->chain);
-    return q;
-}
 
 // Takes in what the row says of its sequence. An error is the row's own, if it is one of data.
 static bool read_row(const struct job *j, struct sessions *s, struct session *q, const struct input_row *row, struct err *e)
@@ -213,22 +239,27 @@ static bool read_row(const struct job *j, struct sessions *s, struct session *q,
     return !row->params || session_change(s, q, row->params, e);
 }
 
-static bool session_row(struct worker *w, struct sessions *s, struct session *q, const struct input_row *row, struct result *res)
+static bool session_row(struct worker *w, struct sessions *s, struct session *q, const struct input_row *row, bool pass,
+                        struct result *res)
 {
     const struct job *const j = w->job;
     int64_t known;
     struct err late;
+    bool ok = true;
     if (!read_row(j, s, q, row, &res->e) || !known_token(j, row, &known, row->bad ? &late : &res->e)) {
         chain_skip(q->chain, 1);
-        res->bad = res->e.status == STATUS_DATA;
+        res->bad = row->bad || res->e.status == STATUS_DATA;
         return false;
     }
     if (!begin_row(j, q, row, known, &res->e))
         return false;
-    const bool ok = sample_row(w, q, row, known, res);
+    if (pass)
+        chain_skip(q->chain, 1);
+    else
+        ok = sample_row(w, q, row, known, res);
     if (!ok && (known < 0 || !res->bad))
         return false;
-    const uint32_t token = known < 0 ? w->cand.chosen : (uint32_t)known;
+    const uint32_t token = known < 0 && !pass ? w->cand.chosen : (uint32_t)known; // in passing, no stage looks at an unknown one
     if (session_accept_text(q, &token, 1, &late))
         return ok;
     res->e = late;
@@ -236,13 +267,18 @@ static bool session_row(struct worker *w, struct sessions *s, struct session *q,
     return false;
 }
 
-static bool variant_row(struct worker *w, struct sessions *s, const struct input_row *row, struct result *res)
+// Samples a row, or passes over it: fills in ok, e and bad of the result. Returns ok.
+static bool variant_row(struct worker *w, size_t variant, const struct input_row *row, bool pass, struct result *res)
 {
-    struct session *const q = find_session(s, row, &res->e);
-    const bool ok = q && session_row(w, s, q, row, res);
+    struct sessions *const s = &w->sessions[variant];
+    struct session *const q = sessions_find(s, row->seq, &res->e);
+    res->bad = false;
+    if (q && !q->begun && row->may_change)
+        chain_remember(q->chain);
+    res->ok = q && session_row(w, s, q, row, pass, res);
     if (q && row->ends)
         sessions_end(s, q);
-    return ok;
+    return res->ok;
 }
 
 void worker_row(struct worker *w, const struct input_row *row, const struct err *bad, struct result *res)
@@ -250,37 +286,17 @@ void worker_row(struct worker *w, const struct input_row *row, const struct err 
     const size_t width = emit_distribution(w->job->args->emit) ? row_vocab(&row->logits) : row->logits.n;
     for (size_t i = 0; i < w->job->n_variants; i++) {
         res[i].record = (struct record){.row = row->number, .n_vocab = width, .type = row->logits.type};
-        res[i].bad = false;
         if (row->bad)
             res[i].e = *bad;
-        res[i].ok = variant_row(w, &w->sessions[i], row, &res[i]);
+        variant_row(w, i, row, false, &res[i]);
     }
 }
 
-static bool session_skip(const struct job *j, struct session *q, const struct input_row *row, struct err *e)
+bool worker_skip(struct worker *w, const struct input_row *row)
 {
-    int64_t known;
-    const bool good = known_token(j, row, &known, e);
-    if (good && !begin_row(j, q, row, known, e))
-        return false;
-    chain_skip(q->chain, 1);
-    const uint32_t token = (uint32_t)known; // if it is not known, no stage looks at it
-    return !good || session_accept_prompt(q, &token, 1, e);
-}
-
-static bool variant_skip(const struct job *j, struct sessions *s, const struct input_row *row, struct err *e)
-{
-    struct session *const q = find_session(s, row, e);
-    const bool ok = q && session_skip(j, q, row, e);
-    if (q && row->ends)
-        sessions_end(s, q);
-    return ok;
-}
-
-bool worker_skip(struct worker *w, const struct input_row *row, struct err *e)
-{
+    struct result res;
     for (size_t i = 0; !w->job->args->independent && i < w->job->n_variants; i++)
-        if (!variant_skip(w->job, &w->sessions[i], row, e))
+        if (!variant_row(w, i, row, true, &res) && !res.bad)
             return false;
     return true;
 }

@@ -12,8 +12,7 @@ struct worker {
     struct sessions *sessions; // [job->n_variants]
     struct cand cand;
     struct observer observer;
-    enum fault_code fault; // of the chain on the row at hand
-    float *masked;         // scratch: a row without the tokens that do not fit the grammar
+    float *masked; // scratch: a row without the tokens that do not fit the grammar
     size_t masked_cap;
 };
 
@@ -25,7 +24,8 @@ void worker_free(struct worker *w);
 // width.
 void worker_row(struct worker *w, const struct input_row *row, const struct err *bad, struct result *res);
 
-// Passes over a row that another worker samples. Only when rows can be worked on apart: see job_splits.
-bool worker_skip(struct worker *w, const struct input_row *row, struct err *e);
+// Passes over a row that another worker samples; false if that worker's run ends with the row. Only when rows can be worked on apart: see
+// job_splits.
+bool worker_skip(struct worker *w, const struct input_row *row);
 
 #endif
