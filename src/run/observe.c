@@ -10,73 +10,15 @@
 
 void result_free(struct result *res)
 {
-    free(res->ranked);
-    free(res->line);
-    free(res->values);
+    free(res->room);
 }
 
 void observer_free(struct observer *o)
 {
-    free(o->line);
-    free(o->logit);
-    free(o->weight);
-    free(o->earlier);
-    free(o->later);
-    free(o->before);
-    free(o->after);
-    free(o->place);
+    free(o->room);
 }
 
 // ---- what each stage did
-
-static struct fault trace_lines(struct observer *o, const struct recipe *recipe)
-{
-    o->first = recipe->parts.rules != NULL;
-    o->n_lines = o->first + recipe->n_stages;
-    if (!mem_grow(&o->line, &o->line_cap, o->n_lines, sizeof *o->line))
-        return fault_memory();
-    o->line[0] = (struct trace_line){.name = "grammar"}; // not enabled unless observe_grammar follows
-    for (size_t i = 0; i < recipe->n_stages; i++)
-        o->line[o->first + i] =
-            (struct trace_line){.name = recipe->stage[i].sampler->name, .enabled = stage_enabled(&recipe->stage[i])};
-    return fault_none();
-}
-
-// Notes the probabilities of the row's tokens as the candidates stand, 0 for what is gone or masked; returns the candidates' softmax.
-static struct softmax note_distribution(struct observer *o, const struct cand *c)
-{
-    cand_snapshot(c, o->logit);
-    const struct softmax s = c->dense ? softmax_of(c->kern, o->logit, c->n_row) : softmax_of(c->kern, c->logit, c->n);
-    c->kern->exp_sub(o->weight, o->logit, s.max, c->n_row);
-    for (size_t i = 0; i < c->n_row; i++)
-        o->later[i] = o->weight[i] / s.sum;
-    return s;
-}
-
-static void swap(struct observer *o)
-{
-    double *const earlier = o->earlier;
-    const size_t cap = o->earlier_cap;
-    o->earlier = o->later;
-    o->earlier_cap = o->later_cap;
-    o->later = earlier;
-    o->later_cap = cap;
-}
-
-static struct fault trace_begin(struct observer *o, const struct recipe *recipe, const struct cand *c)
-{
-    const struct fault fault = trace_lines(o, recipe);
-    if (fault.code)
-        return fault;
-    if (!mem_grow(&o->logit, &o->logit_cap, c->n_row, sizeof *o->logit) ||
-        !mem_grow(&o->weight, &o->weight_cap, c->n_row, sizeof *o->weight) ||
-        !mem_grow(&o->earlier, &o->earlier_cap, c->n_row, sizeof *o->earlier) ||
-        !mem_grow(&o->later, &o->later_cap, c->n_row, sizeof *o->later))
-        return fault_memory();
-    note_distribution(o, c);
-    swap(o);
-    return fault;
-}
 
 // Puts a removed candidate among the likeliest of them, which stand by falling probability.
 static void note_removed(struct trace_line *line, uint32_t id, double p)
@@ -90,20 +32,29 @@ static void note_removed(struct trace_line *line, uint32_t id, double p)
         line->removed[at] = (struct ranked){.id = id, .p = (float)p};
 }
 
-static void note_stage(struct observer *o, size_t at, const struct cand *c)
+// Takes down the candidates' probabilities, and in the line how they differ from those before.
+static void note_stage(struct observer *o, struct trace_line *line, const struct cand *c)
 {
-    struct trace_line *const line = &o->line[at];
-    const struct softmax softmax = note_distribution(o, c);
+    float *const weight = o->scratch;
+    cand_snapshot(c, weight);
+    const struct softmax softmax = c->dense ? softmax_of(c->kern, weight, c->n) : softmax_of(c->kern, c->logit, c->n);
+    c->kern->exp_sub(weight, weight, softmax.max, c->n_row);
     *line = (struct trace_line){.name = line->name, .enabled = true, .entropy = softmax_entropy(&softmax)};
     size_t top_before = 0, top_after = 0; // places in the row
+    double most_before = 0.0, most_after = 0.0;
     for (size_t i = 0; i < c->n_row; i++) {
-        const double before = o->earlier[i], after = o->later[i];
+        const double before = o->p[i], after = weight[i] / softmax.sum;
+        o->p[i] = after;
         line->before += before > 0.0;
         line->after += after > 0.0;
-        if (before > o->earlier[top_before])
+        if (before > most_before) {
+            most_before = before;
             top_before = i;
-        if (after > o->later[top_after])
+        }
+        if (after > most_after) {
+            most_after = after;
             top_after = i;
+        }
         if (after > 0.0)
             line->mass += before;
         else if (before > 0.0)
@@ -111,61 +62,56 @@ static void note_stage(struct observer *o, size_t at, const struct cand *c)
     }
     line->top_before = cand_row_id(c, top_before);
     line->top_after = cand_row_id(c, top_after);
-    swap(o);
 }
 
-struct fault observe_grammar(struct observer *o, const struct cand *c)
+static struct fault trace_begin(struct observer *o, const struct recipe *recipe, const struct cand *c, struct result *res)
+{
+    struct trace_line start;
+    o->first = recipe->parts.rules != NULL;
+    o->n_lines = o->first + recipe->n_stages;
+    if (!mem_grow(&res->room, &res->room_cap, o->n_lines * sizeof *o->line, 1))
+        return fault_memory();
+    o->line = res->room;
+    o->line[0] = (struct trace_line){.name = "grammar"}; // not enabled unless observe_grammar follows
+    for (size_t i = 0; i < recipe->n_stages; i++)
+        o->line[o->first + i] =
+            (struct trace_line){.name = recipe->stage[i].sampler->name, .enabled = stage_enabled(&recipe->stage[i])};
+    memset(o->p, 0, c->n_row * sizeof *o->p);
+    note_stage(o, &start, c);
+    return fault_none();
+}
+
+void observe_grammar(struct observer *o, const struct cand *c)
 {
     assert(o->first);
-    note_stage(o, 0, c);
-    return fault_none();
+    note_stage(o, o->line, c);
 }
 
 struct fault observe_stage(void *arg, size_t stage, struct cand *c)
 {
     struct observer *const o = arg;
-    note_stage(o, o->first + stage, c);
+    note_stage(o, &o->line[o->first + stage], c);
     return fault_none();
 }
 
 // ---- logits and what follows from them
 
-// The logits that the chain left: those of a list as they lie there, of a dense row a copy by id in *room. *id: the tokens they belong to,
-// or NULL when that is their place. c->n of them; NULL when memory is short.
-static const float *logits_left(const struct cand *c, const uint32_t **id, float **room, size_t *cap)
+// The logits that the chain left, c->n of them: those of a list as they lie there, of a dense row a copy by id in room.
+static const float *logits_left(const struct cand *c, float *room)
 {
-    *id = c->dense ? NULL : c->id;
     if (!c->dense)
         return c->logit;
-    if (!mem_grow(room, cap, c->n, sizeof **room))
-        return NULL;
-    cand_snapshot(c, *room);
-    return *room;
+    cand_snapshot(c, room);
+    return room;
 }
 
-// Every token's logit.
-static void logits(const struct cand *c, float *to)
+// A number for every token: that of its candidate in the list, or `none`.
+static void spread(const struct cand *c, const float *x, float none, float *to)
 {
-    if (!c->row_id) {
-        cand_snapshot(c, to);
-        return;
-    }
     for (size_t i = 0; i < c->n_vocab; i++)
-        to[i] = -INFINITY;
+        to[i] = none;
     for (size_t i = 0; i < c->n; i++)
-        to[c->id[i]] = c->logit[i];
-}
-
-// p of every token; 0 for those that are gone.
-static void probs(const struct cand *c, float *to)
-{
-    if (c->dense) {
-        memcpy(to, c->p, c->n * sizeof *to);
-        return;
-    }
-    memset(to, 0, c->n_vocab * sizeof *to);
-    for (size_t i = 0; i < c->n; i++)
-        to[c->id[i]] = c->p[i];
+        to[c->id[i]] = x[i];
 }
 
 // From the logits and not from p, which is rounded twice and falls to 0 where the logarithm is still an ordinary number.
@@ -174,93 +120,98 @@ static float logprob(float logit, const struct softmax *s, double log_sum)
     return (float)((double)logit - s->max - log_sum);
 }
 
-static void logprobs(const struct cand *c, float *to)
+// to[0..n_vocab): what is emitted of every token.
+static void distribution(enum emit emit, const struct cand *c, float *to)
 {
-    logits(c, to);
-    const struct softmax s = c->dense ? softmax_of(c->kern, to, c->n) : softmax_of(c->kern, c->logit, c->n);
+    if (emit == EMIT_PROBS) {
+        if (c->dense)
+            memcpy(to, c->p, c->n * sizeof *to);
+        else
+            spread(c, c->p, 0.0f, to);
+        return;
+    }
+    if (c->dense)
+        cand_snapshot(c, to);
+    else
+        spread(c, c->logit, -INFINITY, to);
+    if (emit == EMIT_LOGITS)
+        return;
+    const struct softmax s = softmax_of(c->kern, c->dense ? to : c->logit, c->n);
     const double log_sum = softmax_log_sum(&s);
     for (size_t i = 0; i < c->n_vocab; i++)
         to[i] = logprob(to[i], &s, log_sum);
 }
 
-static struct fault score(const struct cand *c, uint32_t token, float **values, size_t *cap)
+// The log-probability of a token; room has room for a row.
+static float score(const struct cand *c, uint32_t token, float *room)
 {
-    const uint32_t *id;
-    const float *const logit = logits_left(c, &id, values, cap);
-    if (!logit || !mem_grow(values, cap, 1, sizeof **values))
-        return fault_memory();
+    const float *const logit = logits_left(c, room);
     const struct softmax s = softmax_of(c->kern, logit, c->n);
     float x = -INFINITY;
-    for (size_t i = 0; id && i < c->n; i++)
-        x = id[i] == token ? logit[i] : x;
-    if (!id && token < c->n)
+    if (c->dense && token < c->n)
         x = logit[token];
-    **values = logprob(x, &s, softmax_log_sum(&s));
-    return fault_none();
+    for (size_t i = 0; !c->dense && i < c->n; i++)
+        x = c->id[i] == token ? logit[i] : x;
+    return logprob(x, &s, softmax_log_sum(&s));
 }
 
-static struct fault emit_values(enum emit emit, const struct cand *c, uint32_t scored, float **values, size_t *cap)
+static struct fault emit_values(enum emit emit, const struct cand *c, struct result *res)
 {
-    if (emit == EMIT_SCORE)
-        return score(c, scored, values, cap);
-    if (!c->n_vocab)
+    const size_t n = emit == EMIT_SCORE ? c->n : c->n_vocab;
+    if (!n)
         return (struct fault){FAULT_NO_SIZE, 0};
-    if (!mem_grow(values, cap, c->n_vocab, sizeof **values))
+    if (!mem_grow(&res->room, &res->room_cap, n * sizeof(float), 1))
         return fault_memory();
-    if (emit == EMIT_PROBS)
-        probs(c, *values);
-    else if (emit == EMIT_LOGPROBS)
-        logprobs(c, *values);
+    float *const to = res->room;
+    if (emit == EMIT_SCORE)
+        *to = score(c, res->record.scored, to);
     else
-        logits(c, *values);
+        distribution(emit, c, to);
+    res->record.values = to;
     return fault_none();
 }
 
 // ---- statistics
 
-static struct fault stats_before(struct observer *o, const struct cand *c)
+static void stats_before(struct observer *o, const struct cand *c)
 {
-    if (!mem_grow(&o->before, &o->before_cap, c->n_row + 1, sizeof *o->before))
-        return fault_memory();
     cand_snapshot(c, o->before);
-    o->before[c->n_row] = -INFINITY; // of tokens that the row lacks
+    o->before[c->n_row] = -INFINITY;
     o->softmax = softmax_of(c->kern, o->before, c->n_row);
-    return fault_none();
 }
 
-// Of a sparse row: the candidates' places in before.
-static const uint32_t *places(struct observer *o, const struct cand *c)
+static void stats_after(struct observer *o, const struct cand *c, double stat[STAT_COUNT])
 {
-    if (!mem_grow(&o->place, &o->place_cap, c->n, sizeof *o->place))
-        return NULL;
-    for (size_t i = 0; i < c->n; i++)
-        o->place[i] = (uint32_t)cand_row_place(c, c->id[i]);
-    return o->place;
-}
-
-static struct fault stats_after(struct observer *o, const struct cand *c, double stat[STAT_COUNT])
-{
-    const uint32_t *id;
-    const float *const logit = logits_left(c, &id, &o->after, &o->after_cap);
-    if (logit && c->row_id)
-        id = places(o, c);
-    if (!logit || (c->row_id && !id))
-        return fault_memory();
+    const float *const logit = logits_left(c, o->scratch);
     const struct softmax after = softmax_of(c->kern, logit, c->n);
+    const uint32_t *place = c->dense ? NULL : c->id; // of each candidate in the row
+    if (c->row_id) {
+        uint32_t *const to = o->scratch;
+        for (size_t i = 0; i < c->n; i++)
+            to[i] = (uint32_t)cand_row_place(c, c->id[i]);
+        place = to;
+    }
     stat[STAT_KEPT] = (double)c->kern->count(logit, c->n, -FLT_MAX);
     stat[STAT_ENTROPY_BEFORE] = softmax_entropy(&o->softmax);
     stat[STAT_ENTROPY_AFTER] = softmax_entropy(&after);
-    stat[STAT_DIVERGENCE] = softmax_divergence(c->kern, &after, logit, id, c->n, &o->softmax, o->before);
+    stat[STAT_DIVERGENCE] = softmax_divergence(c->kern, &after, logit, place, c->n, &o->softmax, o->before);
     stat[STAT_AGREEMENT] = c->chosen == cand_row_id(c, c->kern->argmax(o->before, c->n_row));
-    return fault_none();
 }
 
 // ---- the record
 
-struct fault observe_before(struct observer *o, const struct job *j, const struct recipe *recipe, const struct cand *c)
+struct fault observe_before(struct observer *o, const struct job *j, const struct recipe *recipe, const struct cand *c,
+                            struct result *res)
 {
-    const struct fault fault = j->args->stats ? stats_before(o, c) : fault_none();
-    return fault.code || !j->args->trace ? fault : trace_begin(o, recipe, c);
+    const size_t n = c->n_row + 1;
+    if (!mem_grow(&o->room, &o->room_cap, n * (sizeof *o->p + 2 * sizeof *o->before), 1))
+        return fault_memory();
+    o->p = o->room;
+    o->before = (float *)(o->p + n);
+    o->scratch = o->before + n;
+    if (j->args->stats)
+        stats_before(o, c);
+    return j->args->trace ? trace_begin(o, recipe, c, res) : fault_none();
 }
 
 // By falling probability, then rising id.
@@ -276,45 +227,37 @@ static int by_probability(const void *a, const void *b)
 static struct fault describe(struct result *res, const struct observer *o, const struct job *j, const struct cand *c)
 {
     struct record *const rec = &res->record;
-    if (!mem_grow(&res->ranked, &res->ranked_cap, c->n, sizeof *res->ranked))
+    const size_t n_lines = j->args->trace ? o->n_lines : 0, most = (size_t)j->args->dump_most;
+    if (!mem_grow(&res->room, &res->room_cap, n_lines * sizeof *o->line + c->n * sizeof *rec->ranked, 1))
         return fault_memory();
-    size_t n = 0;
+    struct trace_line *const lines = res->room;
+    struct ranked *const ranked = (struct ranked *)(lines + n_lines);
+    const struct softmax softmax = softmax_of(c->kern, c->logit, c->n);
     for (size_t i = 0; i < c->n; i++)
         if (c->logit[i] > -INFINITY)
-            res->ranked[n++] = (struct ranked){c->id[i], c->logit[i], c->p[i]};
-    qsort(res->ranked, n, sizeof *res->ranked, by_probability);
-    const struct softmax softmax = softmax_of(c->kern, c->logit, c->n);
+            ranked[rec->kept++] = (struct ranked){c->id[i], c->logit[i], c->p[i]};
+    qsort(ranked, rec->kept, sizeof *ranked, by_probability);
     rec->entropy = softmax_entropy(&softmax);
-    rec->kept = n;
-    rec->ranked = res->ranked;
-    const size_t most = (size_t)j->args->dump_most;
-    rec->shown = most && most < n ? most : n;
-    if (!j->args->trace)
-        return fault_none();
-    if (!mem_grow(&res->line, &res->line_cap, o->n_lines, sizeof *res->line))
-        return fault_memory();
-    memcpy(res->line, o->line, o->n_lines * sizeof *res->line);
-    rec->trace = res->line;
-    rec->n_trace = o->n_lines;
+    rec->ranked = ranked;
+    rec->shown = most && most < rec->kept ? most : rec->kept;
+    rec->trace = n_lines ? lines : NULL;
+    rec->n_trace = n_lines;
     return fault_none();
 }
 
 struct fault observe_after(struct observer *o, const struct job *j, struct cand *c, int64_t known, struct result *res)
 {
+    const struct args *const a = j->args;
     struct record *const rec = &res->record;
-    struct fault fault = j->args->stats ? stats_after(o, c, res->stat) : fault_none();
+    if (a->stats)
+        stats_after(o, c, res->stat);
     rec->chosen = c->chosen;
     rec->chosen_p = c->chosen_p;
-    if (fault.code)
-        return fault;
-    if (j->args->emit == EMIT_SCORE || emit_distribution(j->args->emit)) {
-        rec->scored = (uint32_t)known;
-        fault = emit_values(j->args->emit, c, rec->scored, &res->values, &res->values_cap);
-        rec->values = res->values;
-        return fault;
-    }
-    if (!j->args->dump)
-        return j->plain ? fault : cand_alive(c, c->n, &rec->kept);
-    fault = cand_list(c);
+    rec->scored = (uint32_t)known;
+    if (a->emit == EMIT_SCORE || emit_distribution(a->emit))
+        return emit_values(a->emit, c, res);
+    if (!a->dump)
+        return j->plain ? fault_none() : cand_alive(c, c->n, &rec->kept);
+    const struct fault fault = cand_list(c);
     return fault.code ? fault : describe(res, o, j, c);
 }

@@ -9,7 +9,7 @@
 #include "run/totals.h"
 #include "sample/distribution.h"
 
-// What a row came to, with the memory that its record points to. A zeroed struct is an empty result.
+// What a row came to. A zeroed struct is an empty result.
 struct result {
     struct record record;
     double stat[STAT_COUNT]; // with --stats
@@ -17,38 +17,37 @@ struct result {
     struct err e; // unless ok
     bool bad;     // the error is the row's own: the chain has passed over it and stands where it stands after a good one
 
-    struct ranked *ranked;
-    struct trace_line *line;
-    float *values;
-    size_t ranked_cap, line_cap, values_cap;
+    void *room; // [room_cap] bytes: what the record points to
+    size_t room_cap;
 };
 
 void result_free(struct result *res);
 
 // One thread's scratch. A zeroed struct is empty.
 struct observer {
+    void *room; // [room_cap] bytes: the arrays below
+    size_t room_cap;
+
     // --trace
-    struct trace_line *line; // [n_lines] one a stage, after one for the grammar if there is one
-    size_t n_lines, line_cap, first;
-    float *logit,
-        *weight; // [n_row] after the newest stage, in the row's order: logits, -inf for what is gone or masked; their expf
-    double *earlier, *later; // [n_row] probabilities around the newest stage
-    size_t logit_cap, weight_cap, earlier_cap, later_cap;
+    struct trace_line *line; // [n_lines] of the result at hand: one a stage, after one for the grammar if there is one
+    size_t n_lines, first;   // first: of the stages' lines
+    double *p;               // [n_row] probabilities after the newest stage, in the row's order; 0 for what is gone or masked
 
     // --stats
-    float *before, *after; // [n_row] logits before the chain, in the row's order; after it
-    uint32_t *place;       // in that order, of each candidate of a sparse row
-    size_t before_cap, after_cap, place_cap;
+    float *before;          // [n_row + 1] logits before the chain, in the row's order; then one for the tokens that it lacks
     struct softmax softmax; // of before
+
+    void *scratch; // [n_row] of four bytes
 };
 
 void observer_free(struct observer *o);
 
-// A row is loaded, before the grammar and the chain.
-struct fault observe_before(struct observer *o, const struct job *j, const struct recipe *recipe, const struct cand *c);
+// A row is loaded, before the grammar and the chain; res is its result.
+struct fault observe_before(struct observer *o, const struct job *j, const struct recipe *recipe, const struct cand *c,
+                            struct result *res);
 
 // With --trace: the grammar's mask is on the row; and a stage has run (a chain_watch_fn; arg is the observer).
-struct fault observe_grammar(struct observer *o, const struct cand *c);
+void observe_grammar(struct observer *o, const struct cand *c);
 struct fault observe_stage(void *arg, size_t stage, struct cand *c);
 
 // The chain has run: fills in the record and the statistics. known: the token that follows the row, if that was known beforehand, or -1.

@@ -130,17 +130,18 @@ static bool begin_row(const struct job *j, struct session *q, const struct input
 // ---- the chain
 
 // Runs the chain on a row, or on what the grammar has left of it.
-static struct fault apply(struct worker *w, struct session *q, const struct row *row, const struct row *masked)
+static struct fault apply(struct worker *w, struct session *q, const struct row *row, const struct row *masked,
+                          struct result *res)
 {
     const struct args *const a = w->job->args;
     const bool watched = a->stats || a->trace;
     struct fault fault = masked && !watched ? fault_none() : cand_load(&w->cand, row);
     if (!fault.code && watched)
-        fault = observe_before(&w->observer, w->job, q->recipe, &w->cand);
+        fault = observe_before(&w->observer, w->job, q->recipe, &w->cand, res);
     if (!fault.code && masked)
         fault = cand_load(&w->cand, masked);
     if (!fault.code && masked && a->trace)
-        fault = observe_grammar(&w->observer, &w->cand);
+        observe_grammar(&w->observer, &w->cand);
     if (!fault.code)
         return chain_apply(q->chain, &w->cand, a->trace ? observe_stage : NULL, &w->observer);
     chain_skip(q->chain, 1);
@@ -167,7 +168,7 @@ static void mask_sparse(float *x, const struct row *row, const uint64_t *mask, s
 }
 
 // Runs the chain on the tokens that fit the grammar, of which there is one.
-static struct fault apply_masked(struct worker *w, struct session *q, const struct row *row)
+static struct fault apply_masked(struct worker *w, struct session *q, const struct row *row, struct result *res)
 {
     const uint64_t *mask;
     const size_t n_tokens = q->recipe->of->vocab->n;
@@ -184,23 +185,23 @@ static struct fault apply_masked(struct worker *w, struct session *q, const stru
         mask_sparse(w->masked, row, mask, n_tokens);
     else
         mask_dense(w->masked, row->n, mask, n_tokens);
-    return apply(w, q, row, &masked);
+    return apply(w, q, row, &masked, res);
 }
 
 // The chain first; only if its token does not fit the grammar, once more on the tokens that do. (Some engines mask at once.)
-static struct fault sample(struct worker *w, struct session *q, const struct row *row, bool *masked)
+static struct fault sample(struct worker *w, struct session *q, const struct row *row, bool *masked, struct result *res)
 {
     *masked = q->matcher && q->recipe->parts.engine->masks_first;
     if (!*masked) {
         bool fits = true;
-        struct fault fault = apply(w, q, row, NULL);
+        struct fault fault = apply(w, q, row, NULL, res);
         if (!fault.code && q->matcher)
             fault = matcher_fits(q->matcher, w->cand.chosen, &fits);
         if (fault.code || fits)
             return fault;
         *masked = true;
     }
-    return apply_masked(w, q, row);
+    return apply_masked(w, q, row, res);
 }
 
 // Samples a row that the chain stands ready for, or passes over it if it is bad.
@@ -213,7 +214,7 @@ static bool sample_row(struct worker *w, struct session *q, const struct input_r
         return false;
     }
     w->cand.position = (uint32_t)(row->number - q->base);
-    struct fault fault = sample(w, q, &row->logits, &masked);
+    struct fault fault = sample(w, q, &row->logits, &masked, res);
     const bool exhausted = masked && fault.code == FAULT_ALL_MASKED;
     if (!fault.code)
         fault = observe_after(&w->observer, w->job, &w->cand, known, res);
