@@ -25,11 +25,11 @@ static const struct kern *choose_tier(struct err *e)
 }
 
 // What needs a recipe.
-static bool use_recipe(const struct args *a, struct recipes *recipes, const struct recipe *recipe, const struct kern *kern,
-                       struct err *e)
+static bool use_recipe(const struct args *a, struct recipes *recipes, const struct kern *kern, struct err *e)
 {
+    const struct recipe *const recipe = args_check(a, e) ? recipe_from_args(recipes, a, e) : NULL;
     struct job job = {.args = a, .recipes = recipes, .variant = &recipe, .n_variants = 1, .kern = kern};
-    bool ok = job_init(&job, e);
+    bool ok = recipe && job_init(&job, e);
     if (ok && a->action == ACTION_RUN)
         ok = run(&job, e);
     else if (ok && a->action == ACTION_PRINT_CHAIN)
@@ -37,22 +37,18 @@ static bool use_recipe(const struct args *a, struct recipes *recipes, const stru
     else if (ok)
         print_grammar(recipe);
     job_free(&job);
+    recipe_drop(recipe);
     return ok;
 }
 
 static bool act(const struct args *a, struct recipes *recipes, const struct kern *kern, struct err *e)
 {
-    const struct recipe *recipe;
-    bool ok;
     switch (a->action) {
     case ACTION_RUN:
     case ACTION_PRINT_CHAIN:
     case ACTION_PRINT_GRAMMAR:
-        recipe = args_check(a, e) ? recipe_from_args(recipes, a, e) : NULL;
-        ok = recipe && use_recipe(a, recipes, recipe, kern, e);
-        recipe_drop(recipe);
-        if (!ok || a->action == ACTION_RUN)
-            return ok;
+        if (!use_recipe(a, recipes, kern, e))
+            return false;
         break;
     case ACTION_HELP:
         help_print(a->options);

@@ -4,7 +4,6 @@
 #include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
 static bool status_line; // is one shown?
 
@@ -17,42 +16,16 @@ void message_progress(const char *text)
     status_line = text != NULL;
 }
 
-// Quoted input must not break the line.
-static void print_line(const char *what, char *text)
+void message_say(const char *what, const char *format, ...)
 {
-    for (char *c = text; *c; c++)
+    char text[sizeof(struct err)];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    for (char *c = text; *c; c++) // quoted input must not break the line
         if (iscntrl((unsigned char)*c))
             *c = '?';
     message_progress(NULL);
     fprintf(stderr, "sampl: %s%s\n", what, text);
-}
-
-void message_error(const struct err *e)
-{
-    char text[sizeof e->text];
-    memcpy(text, e->text, sizeof text);
-    print_line("", text);
-}
-
-__attribute__((format(printf, 2, 0))) static void print_text(const char *what, const char *format, va_list args)
-{
-    char text[sizeof(struct err)];
-    vsnprintf(text, sizeof text, format, args);
-    print_line(what, text);
-}
-
-void message_warn(const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    print_text("warning: ", format, args);
-    va_end(args);
-}
-
-void message_note(const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    print_text("note: ", format, args);
-    va_end(args);
 }

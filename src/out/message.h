@@ -5,12 +5,12 @@
 
 #include "base/err.h"
 
-// Prints "sampl: text".
-void message_error(const struct err *e);
+// Prints "sampl: ", what it is and the text.
+__attribute__((format(printf, 2, 3))) void message_say(const char *what, const char *format, ...);
 
-// Print "sampl: warning: text" and "sampl: note: text".
-__attribute__((format(printf, 1, 2))) void message_warn(const char *format, ...);
-__attribute__((format(printf, 1, 2))) void message_note(const char *format, ...);
+#define message_error(e)  message_say("", "%s", (e)->text)
+#define message_warn(...) message_say("warning: ", __VA_ARGS__)
+#define message_note(...) message_say("note: ", __VA_ARGS__)
 
 // Shows text as the last line of a terminal, in place of the one shown before, until a message takes its place or NULL takes it away.
 void message_progress(const char *text);

@@ -20,9 +20,12 @@ static void token(struct output *out, uint32_t token)
 {
     if (!out->vocab)
         return;
+    const struct piece bytes = vocab_text(out->vocab, token);
     text(out, "token", token);
-    fputs(",\"bytes\":", out->f);
-    text_put_bytes(out->f, vocab_text(out->vocab, token));
+    fputs(",\"bytes\":[", out->f);
+    for (size_t i = 0; i < bytes.len; i++)
+        fprintf(out->f, "%s%u", i ? "," : "", (unsigned)bytes.p[i]);
+    putc(']', out->f);
 }
 
 static void head(struct output *out, const struct record *r)
@@ -87,17 +90,16 @@ static const char *json_text(float x, char text[NUMBER_TEXT])
     return x > -INFINITY ? number_text(x, text) : "null";
 }
 
-static void score(struct output *out, const struct record *r)
-{
-    char x[NUMBER_TEXT];
-    fprintf(out->f, "{\"row\":%" PRIu64 ",\"id\":%" PRIu32 ",\"logprob\":%s}\n", r->row, r->scored, json_text(*r->values, x));
-}
-
 static bool values(struct output *out, const struct record *r, struct err *e)
 {
     char x[NUMBER_TEXT];
     (void)e;
-    fprintf(out->f, "{\"row\":%" PRIu64 ",\"%s\":[", r->row, emit_name(out->emit));
+    fprintf(out->f, "{\"row\":%" PRIu64, r->row);
+    if (out->emit == EMIT_SCORE) {
+        fprintf(out->f, ",\"id\":%" PRIu32 ",\"logprob\":%s}\n", r->scored, json_text(*r->values, x));
+        return true;
+    }
+    fprintf(out->f, ",\"%s\":[", emit_name(out->emit));
     for (size_t i = 0; i < r->n_vocab; i++) {
         if (i)
             putc_unlocked(',', out->f);
@@ -131,4 +133,4 @@ static void bad(struct output *out, const struct record *r)
     fputs("}\n", out->f);
 }
 
-const struct output_format output_json = {.name = "json", .id = id, .dump = dump, .score = score, .values = values, .bad = bad};
+const struct output_format output_json = {.name = "json", .id = id, .dump = dump, .values = values, .bad = bad};

@@ -20,10 +20,11 @@ static void write_nan(struct output *out, size_t n)
 {
     const float nan = NAN;
     const uint16_t narrow = f16_of_f32(nan);
-    for (size_t i = 0; i < n && out->narrow; i++)
-        fwrite(&narrow, sizeof narrow, 1, out->f);
-    for (size_t i = 0; i < n && !out->narrow; i++)
-        fwrite(&nan, sizeof nan, 1, out->f);
+    for (size_t i = 0; i < n; i++)
+        if (out->narrow)
+            fwrite(&narrow, sizeof narrow, 1, out->f);
+        else
+            fwrite(&nan, sizeof nan, 1, out->f);
 }
 
 // Rounds to nearest. What is too low for f16 is as good as masked; what is too high would be read as an error.
@@ -68,18 +69,14 @@ static bool write_row(struct output *out, const struct record *r, struct err *e)
     return true;
 }
 
+// The magic, version 1.0, the length of the rest in two bytes, and the rest: a dictionary as Python writes it.
 static void make_header(const struct output *out, uint64_t rows, char header[HEADER])
 {
-    static const char magic[] = "\x93NUMPY\1\0";
-    char dict[HEADER];
-    const int len = snprintf(dict, sizeof dict, "{'descr': '<f%d', 'fortran_order': False, 'shape': (%" PRIu64 ", %zu), }",
-                             out->narrow ? 2 : 4, rows, out->width);
-    assert(len > 0 && len < HEADER - 10);
-    memset(header, ' ', HEADER);
-    memcpy(header, magic, 8);
-    header[8] = (char)(HEADER - 10);
-    header[9] = 0;
-    memcpy(header + 10, dict, (size_t)len);
+    const int len =
+        snprintf(header, HEADER, "\x93NUMPY\1%c%c%c{'descr': '<f%d', 'fortran_order': False, 'shape': (%" PRIu64 ", %zu), }", 0,
+                 HEADER - 10, 0, out->narrow ? 2 : 4, rows, out->width);
+    assert(len > 10 && len < HEADER);
+    memset(header + len, ' ', (size_t)(HEADER - 1 - len));
     header[HEADER - 1] = '\n';
 }
 
@@ -122,16 +119,11 @@ static bool npy_finish(struct output *out, bool whole, struct err *e)
     return true;
 }
 
-static void begin_f32(struct output *out)
-{
-    out->narrow = false;
-}
-
 static void begin_f16(struct output *out)
 {
     out->narrow = true;
 }
 
-const struct output_format output_f32 = {.name = "f32", .binary = true, .begin = begin_f32, .values = write_row};
+const struct output_format output_f32 = {.name = "f32", .binary = true, .values = write_row};
 const struct output_format output_f16 = {.name = "f16", .binary = true, .begin = begin_f16, .values = write_row};
 const struct output_format output_npy = {.name = "npy", .binary = true, .values = npy_row, .finish = npy_finish};

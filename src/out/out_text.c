@@ -65,7 +65,7 @@ static int text_column(const struct output *out, const struct record *r)
 {
     size_t most = 4;
     for (size_t i = 0; out->vocab && i < r->shown; i++) {
-        const size_t columns = text_width(vocab_text(out->vocab, r->ranked[i].id), '"');
+        const size_t columns = text_put(NULL, vocab_text(out->vocab, r->ranked[i].id), '"');
         if (columns <= TEXT_MOST && columns > most)
             most = columns;
     }
@@ -74,10 +74,8 @@ static int text_column(const struct output *out, const struct record *r)
 
 static void put_text(struct output *out, uint32_t token, int column)
 {
-    const struct piece text = vocab_text(out->vocab, token);
-    const size_t columns = 1 + text_width(text, '"');
     putc(' ', out->f);
-    text_put(out->f, text, '"');
+    const size_t columns = 1 + text_put(out->f, vocab_text(out->vocab, token), '"');
     fprintf(out->f, "%*s", columns < (size_t)column ? column - (int)columns : 0, "");
 }
 
@@ -113,17 +111,11 @@ static void token(struct output *out, const struct record *r)
     fwrite(text.p, 1, text.len, out->f);
 }
 
-static void score(struct output *out, const struct record *r)
-{
-    char x[NUMBER_TEXT];
-    fprintf(out->f, "%s\n", number_text(*r->values, x));
-}
-
 static bool values(struct output *out, const struct record *r, struct err *e)
 {
     char x[NUMBER_TEXT];
     (void)e;
-    for (size_t i = 0; i < r->n_vocab; i++) {
+    for (size_t i = 0; i < record_width(out, r); i++) {
         if (i)
             putc_unlocked(' ', out->f);
         fputs_unlocked(number_text(r->values[i], x), out->f);
@@ -138,12 +130,9 @@ static void bad(struct output *out, const struct record *r)
         fprintf(out->f, "row %" PRIu64 "  chosen -1  kept 0/%zu  error: %s\n", r->row, r->n_vocab, r->error);
     else if (out->emit == EMIT_IDS)
         fputs("-1\n", out->f);
-    else if (out->emit == EMIT_SCORE)
-        fputs("nan\n", out->f);
     else if (out->emit != EMIT_TEXT)
-        for (size_t i = 0, n = r->n_vocab ? r->n_vocab : 1; i < n; i++)
+        for (size_t i = 0, n = record_width(out, r) ? record_width(out, r) : 1; i < n; i++)
             fputs(i + 1 < n ? "nan " : "nan\n", out->f);
 }
 
-const struct output_format output_text = {
-    .name = "text", .id = id, .dump = dump, .token = token, .score = score, .values = values, .bad = bad};
+const struct output_format output_text = {.name = "text", .id = id, .dump = dump, .token = token, .values = values, .bad = bad};

@@ -49,18 +49,12 @@ static void dump(struct output *out, const struct record *r)
     }
 }
 
-static void score(struct output *out, const struct record *r)
-{
-    char x[NUMBER_TEXT];
-    fprintf(out->f, "%" PRIu64 "\t%" PRIu32 "\t%s\n", r->row, r->scored, number_text(*r->values, x));
-}
-
 static bool values(struct output *out, const struct record *r, struct err *e)
 {
     char x[NUMBER_TEXT];
     (void)e;
-    for (size_t i = 0; i < r->n_vocab; i++)
-        fprintf(out->f, "%" PRIu64 "\t%zu\t%s\n", r->row, i, number_text(r->values[i], x));
+    for (size_t i = 0; i < record_width(out, r); i++)
+        fprintf(out->f, "%" PRIu64 "\t%zu\t%s\n", r->row, out->emit == EMIT_SCORE ? r->scored : i, number_text(r->values[i], x));
     return true;
 }
 
@@ -75,5 +69,4 @@ static void bad(struct output *out, const struct record *r)
     fputs(ids && out->vocab ? "\t\n" : "\n", out->f); // a row of as many columns as the others
 }
 
-const struct output_format output_tsv = {
-    .name = "tsv", .begin = begin, .id = id, .dump = dump, .score = score, .values = values, .bad = bad};
+const struct output_format output_tsv = {.name = "tsv", .begin = begin, .id = id, .dump = dump, .values = values, .bad = bad};

@@ -51,12 +51,10 @@ static char *resolve(const char *path)
             return at;
         link[len] = '\0';
         const char *const slash = strrchr(at, '/');
-        const size_t folder = *link == '/' || !slash ? 0 : (size_t)(slash - at + 1);
-        char *const next = malloc(folder + (size_t)len + 1);
-        if (next) {
-            memcpy(next, at, folder);
-            memcpy(next + folder, link, (size_t)len + 1);
-        }
+        const int folder = *link == '/' || !slash ? 0 : (int)(slash - at + 1);
+        char *next;
+        if (asprintf(&next, "%.*s%s", folder, at, link) < 0)
+            next = NULL;
         free(at);
         at = next;
     }
@@ -76,10 +74,10 @@ static bool open_file(struct output *out, const char *path, struct err *e)
     if (exists && access(path, W_OK))
         return output_fail(out, "open", e);
     out->path = resolve(path);
-    out->temporary = out->path ? malloc(strlen(out->path) + sizeof ".XXXXXX") : NULL;
-    if (!out->temporary)
+    if (!out->path || asprintf(&out->temporary, "%s.XXXXXX", out->path) < 0) {
+        out->temporary = NULL;
         return err_from_fault(e, fault_memory());
-    stpcpy(stpcpy(out->temporary, out->path), ".XXXXXX");
+    }
     const int fd = mkstemp(out->temporary);
     if (fd < 0) {
         free(out->temporary);
@@ -118,29 +116,23 @@ static int64_t start_of(FILE *f)
     return lseek(fd, 0, SEEK_CUR);
 }
 
-bool output_open(struct output *out, const struct output_config *config, struct err *e)
+bool output_open(struct output *out, struct err *e)
 {
-    assert(config->emit < EMIT_COUNT);
-    *out = (struct output){.name = config->path ? config->path : "standard output",
-                           .dump = config->dump,
-                           .flush = config->flush,
-                           .goes_on = config->goes_on,
-                           .emit = config->emit,
-                           .vocab = config->vocab,
-                           .width = config->n_vocab,
-                           .narrow = config->narrow,
-                           .rows = config->rows};
+    assert(out->emit < EMIT_COUNT);
+    const char *const path = out->name ? out->name : "-";
+    const bool standard = !strcmp(path, "-") || !strcmp(path, "/dev/stdout");
+    if (!out->name)
+        out->name = "standard output";
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
-        if (!strcmp(formats[i]->name, config->format))
+        if (!strcmp(formats[i]->name, out->format_name))
             out->format = formats[i];
-    const bool standard = !config->path || !strcmp(config->path, "-") || !strcmp(config->path, "/dev/stdout");
-    if (!standard && !open_file(out, config->path, e))
+    assert(out->format);
+    if (!standard && !open_file(out, path, e))
         return false;
     if (standard)
         out->f = stdout;
-    assert(out->format);
     out->terminal = isatty(fileno(out->f));
-    out->color = out->terminal && config->color;
+    out->color = out->terminal && out->color;
     out->flush = out->flush || out->terminal;
     out->begin = start_of(out->f);
     if (!fits(out, e))
@@ -169,8 +161,6 @@ static bool write_record(struct output *out, const struct record *r, struct err 
         f->id(out, r);
     else if (out->emit == EMIT_TEXT)
         f->token(out, r);
-    else if (out->emit == EMIT_SCORE && f->score)
-        f->score(out, r);
     else
         return f->values(out, r, e);
     return true;

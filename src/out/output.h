@@ -70,37 +70,27 @@ struct record {
     const char *error;
 };
 
-struct output_config {
-    const char *path;   // NULL: standard output
-    const char *format; // "text", "tsv", ...
-    enum emit emit;
-    bool dump;    // records come with candidates
-    bool flush;   // after every record
-    bool color;   // may a terminal be sent colours?
-    bool goes_on; // where another run's text ended: without what comes before the first record
-
-    const struct vocab *vocab; // what the tokens say, or NULL
-    bool narrow;               // npy takes half floats when the input's are
-    int64_t rows;              // how many records will come, or -1; npy must know it when it cannot go back
-    size_t n_vocab;            // width of the rows, or 0; for when there are none
-};
-
 struct output {
+    // set by the caller
+    const char *name;        // of the destination; NULL: standard output
+    const char *format_name; // "text", "tsv", ...
+    enum emit emit;
+    bool dump;                 // records come with candidates
+    bool flush;                // after every record
+    bool color;                // may a terminal be sent colours?
+    bool goes_on;              // where another run's text ended: without what comes before the first record
+    bool narrow;               // npy takes half floats when the input's are
+    const struct vocab *vocab; // what the tokens say, or NULL
+    int64_t rows;              // how many records will come, or -1; npy must know it when it cannot go back
+    size_t width;              // of the rows, or 0; for when there are none
+
+    // the rest is for out/
     const struct output_format *format;
     FILE *f;
-    const char *name;       // of the destination, for messages
     char *path, *temporary; // path is renamed to from temporary; NULL when the stream is written directly
-    bool dump, flush, goes_on, terminal, color;
-    enum emit emit;
-    const struct vocab *vocab;
-
-    // binary formats
-    size_t width;     // of the rows, once known
-    bool narrow;      // half floats
+    bool terminal, begun;
     uint64_t records; // so far
-    int64_t rows;     // as in the configuration
     int64_t begin;    // where in a file that can be written again the output starts, or -1
-    bool begun;
 };
 
 // When nobody reads the output any more, the functions below fail with a quiet end (err_quiet).
@@ -115,8 +105,7 @@ struct output_format {
     void (*id)(struct output *out, const struct record *r);
     void (*dump)(struct output *out, const struct record *r);
     void (*token)(struct output *out, const struct record *r);                 // its text; NULL: id shows that, too
-    void (*score)(struct output *out, const struct record *r);                 // NULL: a distribution over one token
-    bool (*values)(struct output *out, const struct record *r, struct err *e); // a distribution
+    bool (*values)(struct output *out, const struct record *r, struct err *e); // a score or a distribution
     void (*bad)(struct output *out, const struct record *r);                   // one with an error; NULL: values does that
 
     // After the last record, or the last before an error, which has come about if it is not `whole`. NULL: nothing.
@@ -139,7 +128,8 @@ static inline bool output_fail(const struct output *out, const char *what, struc
     return err_set(e, STATUS_IO, "%s: cannot %s: %s", out->name, what, strerror(errno));
 }
 
-bool output_open(struct output *out, const struct output_config *config, struct err *e);
+// Opens the destination; what the caller has not set is zeroed. out must be closed either way.
+bool output_open(struct output *out, struct err *e);
 bool output_record(struct output *out, const struct record *r, struct err *e);
 
 // Ends the output. With commit, a file takes its name; without, it is gone as if never begun. Errors of the disk show here at the

@@ -88,49 +88,30 @@ static struct shown text_show(struct piece text, char quote)
     return s;
 }
 
-// What is behind the first n bytes.
-static struct piece behind(struct piece text, size_t n)
-{
-    return (struct piece){text.p + n, text.len - n};
-}
-
-void text_put(FILE *f, struct piece text, char quote)
-{
-    if (quote)
-        putc(quote, f);
-    for (struct shown s; text.len; text = behind(text, s.taken)) {
-        s = text_show(text, quote);
-        fwrite(s.text, 1, s.len, f);
-    }
-    if (quote)
-        putc(quote, f);
-}
-
-size_t text_width(struct piece text, char quote)
+size_t text_put(FILE *f, struct piece text, char quote)
 {
     size_t columns = quote ? 2 : 0;
-    for (struct shown s; text.len; text = behind(text, s.taken)) {
-        s = text_show(text, quote);
+    if (quote && f)
+        putc(quote, f);
+    for (size_t at = 0; at < text.len;) {
+        const struct shown s = text_show((struct piece){text.p + at, text.len - at}, quote);
+        if (f)
+            fwrite(s.text, 1, s.len, f);
+        at += s.taken;
         columns += s.columns;
     }
+    if (quote && f)
+        putc(quote, f);
     return columns;
 }
 
 void text_put_json(FILE *f, struct piece text)
 {
     putc('"', f);
-    for (size_t taken; text.len; text = behind(text, taken)) {
-        char c[JSON_CHARACTER] = {0};
-        const size_t n = json_escape(c, text.p, text.len, &taken);
+    for (size_t at = 0, taken; at < text.len; at += taken) {
+        char c[JSON_CHARACTER];
+        const size_t n = json_escape(c, text.p + at, text.len - at, &taken);
         fwrite(c, 1, n, f);
     }
     putc('"', f);
-}
-
-void text_put_bytes(FILE *f, struct piece text)
-{
-    putc('[', f);
-    for (size_t i = 0; i < text.len; i++)
-        fprintf(f, "%s%u", i ? "," : "", (unsigned)text.p[i]);
-    putc(']', f);
 }

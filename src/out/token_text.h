@@ -8,14 +8,11 @@
 #include <stdio.h>
 
 // Writes the text, between quotes unless quote is 0. The escapes are those that text_unescape resolves: \n \r \t \\, and \xHH for each byte
-// of other control and formatting characters and of what is not UTF-8; the quote, '"', is escaped, too, unless it is 0.
-void text_put(FILE *f, struct piece text, char quote);
+// of other control and formatting characters and of what is not UTF-8; the quote, '"', is escaped, too, unless it is 0. Returns how many
+// columns of a terminal that takes. f may be NULL: nothing is written.
+size_t text_put(FILE *f, struct piece text, char quote);
 
-// How many columns of a terminal text_put takes.
-size_t text_width(struct piece text, char quote);
-
-// A JSON string, where U+FFFD stands for each byte that is not UTF-8; and the bytes themselves as an array of numbers.
+// A JSON string, where U+FFFD stands for each byte that is not UTF-8.
 void text_put_json(FILE *f, struct piece text);
-void text_put_bytes(FILE *f, struct piece text);
 
 #endif

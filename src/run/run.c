@@ -273,26 +273,27 @@ static const char *format_after(const char *input)
 static bool open_output(struct flow *f, struct err *e)
 {
     const struct args *const a = f->job->args;
+    struct output *const out = &f->out;
     const char *input = a->format;
-    struct output_config config = {.path = a->output,
-                                   .format = a->output_format,
-                                   .emit = a->emit,
-                                   .dump = a->dump,
-                                   .flush = a->line_buffered,
-                                   .color = !getenv("NO_COLOR"),
-                                   .goes_on = job_is_later_part(a),
-                                   .vocab = f->job->recipes->vocab,
-                                   .n_vocab = (size_t)a->n_vocab,
-                                   .rows = -1};
-    if (!config.format && !emit_distribution(a->emit))
-        config.format = "text";
-    if (!config.format) {
+    *out = (struct output){.name = a->output,
+                           .format_name = a->output_format,
+                           .emit = a->emit,
+                           .dump = a->dump,
+                           .flush = a->line_buffered,
+                           .color = !getenv("NO_COLOR"),
+                           .goes_on = job_is_later_part(a),
+                           .vocab = f->job->recipes->vocab,
+                           .rows = -1,
+                           .width = (size_t)a->n_vocab};
+    if (!out->format_name && !emit_distribution(a->emit))
+        out->format_name = "text";
+    if (!out->format_name) {
         if (!strcmp(input, "auto") && !input_format(f->in, &input, e))
             return false;
-        config.format = format_after(input);
-        config.narrow = !strcmp(config.format, "npy");
+        out->format_name = format_after(input);
+        out->narrow = !strcmp(out->format_name, "npy");
     }
-    return (strcmp(config.format, "npy") != 0 || input_rows(f->in, &config.rows, e)) && output_open(&f->out, &config, e);
+    return (strcmp(out->format_name, "npy") != 0 || input_rows(f->in, &out->rows, e)) && output_open(out, e);
 }
 
 static bool start_totals(struct flow *f, struct err *e)

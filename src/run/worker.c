@@ -70,14 +70,6 @@ static bool known_token(const struct job *j, const struct input_row *row, int64_
     return true;
 }
 
-// The ids of --accept that the unnamed sequence accepted before this row.
-static size_t accepted_before(const struct job *j, const struct session *q, const struct input_row *row)
-{
-    if (q->follows || j->args->independent || !j->args->accept)
-        return 0;
-    return row->number < j->accept.n ? (size_t)row->number : j->accept.n;
-}
-
 // ---- the start of a sequence
 
 // Does a sequence start at this row?
@@ -100,7 +92,10 @@ static void catch_up(const struct job *j, struct session *q, const struct input_
 // The prompt, and of known tokens those before the row. An error is one of the options.
 static bool begin_sequence(const struct job *j, struct session *q, const struct input_row *row, struct err *e)
 {
-    const size_t n_vocab = row_vocab(&row->logits), n_before = accepted_before(j, q, row);
+    const size_t n_vocab = row_vocab(&row->logits);
+    size_t n_before = 0; // of --accept
+    if (!q->follows && !j->args->independent)
+        n_before = row->number < j->accept.n ? (size_t)row->number : j->accept.n;
     const uint32_t *const prompt = row->prompt ? row->prompt : j->prompt.id;
     const size_t n_prompt = row->prompt ? row->n_prompt : j->prompt.n;
     if (!row->bad && (!in_vocabulary(prompt, n_prompt, n_vocab, row->prompt ? "prompt_tokens" : "--prompt-tokens", e) ||
@@ -240,6 +235,7 @@ static bool read_row(const struct job *j, struct sessions *s, struct session *q,
     return !row->params || session_change(s, q, row->params, e);
 }
 
+// pass: the row is another worker's.
 static bool session_row(struct worker *w, struct sessions *s, struct session *q, const struct input_row *row, bool pass,
                         struct result *res)
 {
