@@ -16,8 +16,9 @@ void message_progress(const char *text)
     status_line = text != NULL;
 }
 
-void message_say(const char *what, const char *format, ...)
+void message_say(enum message_kind kind, const char *format, ...)
 {
+    static const char *const before[] = {"", "warning: ", "note: "};
     char text[sizeof(struct err)];
     va_list args;
     va_start(args, format);
@@ -27,5 +28,5 @@ void message_say(const char *what, const char *format, ...)
         if (iscntrl((unsigned char)*c))
             *c = '?';
     message_progress(NULL);
-    fprintf(stderr, "sampl: %s%s\n", what, text);
+    fprintf(stderr, "sampl: %s%s\n", before[kind], text);
 }

@@ -5,12 +5,14 @@
 
 #include "base/err.h"
 
-// Prints "sampl: ", what it is and the text.
-__attribute__((format(printf, 2, 3))) void message_say(const char *what, const char *format, ...);
+enum message_kind { MESSAGE_ERROR, MESSAGE_WARNING, MESSAGE_NOTE };
 
-#define message_error(e)  message_say("", "%s", (e)->text)
-#define message_warn(...) message_say("warning: ", __VA_ARGS__)
-#define message_note(...) message_say("note: ", __VA_ARGS__)
+// Prints "sampl: text", "sampl: warning: text" or "sampl: note: text".
+__attribute__((format(printf, 2, 3))) void message_say(enum message_kind kind, const char *format, ...);
+
+#define message_error(e)  message_say(MESSAGE_ERROR, "%s", (e)->text)
+#define message_warn(...) message_say(MESSAGE_WARNING, __VA_ARGS__)
+#define message_note(...) message_say(MESSAGE_NOTE, __VA_ARGS__)
 
 // Shows text as the last line of a terminal, in place of the one shown before, until a message takes its place or NULL takes it away.
 void message_progress(const char *text);

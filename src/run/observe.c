@@ -182,6 +182,7 @@ static void stats_before(struct observer *o, const struct cand *c)
 
 static void stats_after(struct observer *o, const struct cand *c, double stat[STAT_COUNT])
 {
+    assert(c->n <= c->n_row);
     const float *const logit = logits_left(c, o->scratch);
     const struct softmax after = softmax_of(c->kern, logit, c->n);
     const uint32_t *place = c->dense ? NULL : c->id; // of each candidate in the row

@@ -6,6 +6,7 @@
 #include "run/totals.h"
 #include "run/worker.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -170,6 +171,7 @@ static bool write_batch(struct flow *f, struct err *e)
 // One thread has one member, which takes a row at a time.
 static bool start_members(struct flow *f, size_t members, struct err *e)
 {
+    assert(members);
     f->at_work = members;
     f->most = members > 1 ? MOST_ROWS * members : 1;
     f->member = calloc(members, sizeof *f->member);
@@ -177,10 +179,11 @@ static bool start_members(struct flow *f, size_t members, struct err *e)
     f->result = calloc(f->most * f->job->n_variants, sizeof *f->result);
     if (!f->member || !f->slot || !f->result)
         return err_from_fault(e, fault_memory());
-    while (f->made < members) {
-        struct member *const m = &f->member[f->made];
+    for (size_t i = 0; i < members; i++) {
+        struct member *const m = &f->member[i];
         m->flow = f;
-        m->index = f->made++;
+        m->index = i;
+        f->made++;
         if (!worker_init(&m->worker, f->job, e))
             return false;
     }
