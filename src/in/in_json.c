@@ -249,7 +249,7 @@ static void close_json(void *self)
 }
 
 const struct format format_json = {.name = "json",
-                                   .endings = ".json .jsonl .ndjson",
+                                   .endings = {".json", ".jsonl", ".ndjson"},
                                    .size = sizeof(struct json_rows),
                                    .probe = probe_json,
                                    .open = open_json,

@@ -27,14 +27,6 @@ static bool whole_at(const cJSON *array, int i, uint64_t *v)
     return (double)*v == item->valuedouble;
 }
 
-// The first of these tensors called name.
-static const cJSON *find_tensor(const cJSON *tensor, const char *name)
-{
-    while (tensor && strcmp(tensor->string, name) != 0)
-        tensor = tensor->next;
-    return tensor;
-}
-
 static bool find_type(const cJSON *tensor, struct matrix *m)
 {
     static const struct {
@@ -76,15 +68,14 @@ static void show_tensor(struct builder *b, const cJSON *tensor)
     builder_byte(b, ']');
 }
 
-// The tensors, or those that hold rows, as far as a line has room for them. Returns how many they are.
-static int list_tensors(struct builder *b, const cJSON *root, bool rows)
+// The tensors, or those that hold rows, as far as a line has room for them.
+static void list_tensors(struct builder *b, const cJSON *root, bool rows)
 {
     struct matrix m;
-    int n = 0, more = 0;
+    int more = 0;
     for (const cJSON *tensor = root->child; tensor; tensor = tensor->next) {
         if (rows ? !holds_rows(tensor, &m) : !strcmp(tensor->string, METADATA))
             continue;
-        n++;
         if (b->len > LIST_SHOWN / 2)
             more++;
         else
@@ -92,23 +83,20 @@ static int list_tensors(struct builder *b, const cJSON *root, bool rows)
     }
     if (more)
         builder_format(b, " and %d more", more);
-    if (!n)
+    if (!b->len)
         builder_string(b, "none");
-    return n;
 }
 
-// Why no tensor is to be had: for want of the name, or without a name for want of just one that holds rows.
-static bool no_tensor(const cJSON *root, const char *name, struct err *e)
+// Why no tensor is to be had: of n that bear the name, or without a name hold rows, not just one holds rows.
+static void no_tensor(const cJSON *root, const char *name, int n, struct err *e)
 {
     struct builder b = {.most = LIST_SHOWN};
-    const int n = list_tensors(&b, root, true);
-    if (!name && !n) {
-        builder_clear(&b);
-        list_tensors(&b, root, false);
-    }
+    list_tensors(&b, root, name || n);
     if (b.failed)
         err_from_fault(e, fault_memory());
-    else if (name && find_tensor(root->child, name))
+    else if (name && n > 1)
+        err_set(e, STATUS_DATA, "the header holds tensor '%.*s' more than once", SHOWN(name));
+    else if (name && n)
         err_set(e, STATUS_USAGE, "tensor '%.*s' does not hold rows; those that do: %s", SHOWN(name), b.text);
     else if (name)
         err_set(e, STATUS_USAGE, "there is no tensor '%.*s'; those that hold rows: %s", SHOWN(name), b.text);
@@ -117,23 +105,23 @@ static bool no_tensor(const cJSON *root, const char *name, struct err *e)
     else
         err_set(e, STATUS_DATA, "no tensor holds rows of F16, BF16, F32 or F64 numbers; there are: %s", b.text);
     builder_free(&b);
-    return false;
 }
 
 // The tensor called name, or without a name the only one that holds rows.
-static bool choose_tensor(const cJSON *root, const char *name, const cJSON **tensor, struct matrix *m, struct err *e)
+static const cJSON *choose_tensor(const cJSON *root, const char *name, struct matrix *m, struct err *e)
 {
-    struct matrix other;
+    const cJSON *tensor = NULL;
+    int n = 0;
     assert(root);
-    *tensor = name ? find_tensor(root->child, name) : root->child;
-    if (name && *tensor && find_tensor((*tensor)->next, name))
-        return err_set(e, STATUS_DATA, "the header holds tensor '%.*s' more than once", SHOWN(name));
-    while (!name && *tensor && !holds_rows(*tensor, m))
-        *tensor = (*tensor)->next;
-    bool ok = *tensor && holds_rows(*tensor, m);
-    for (const cJSON *t = *tensor; ok && !name && (t = t->next);)
-        ok = !holds_rows(t, &other);
-    return ok || no_tensor(root, name, e);
+    for (const cJSON *t = root->child; t; t = t->next)
+        if (name ? !strcmp(t->string, name) : holds_rows(t, m)) {
+            tensor = t;
+            n++;
+        }
+    if (n == 1 && holds_rows(tensor, m))
+        return tensor;
+    no_tensor(root, name, n, e);
+    return NULL;
 }
 
 // Where the tensor's numbers begin, counted from the end of the header, where s is.
@@ -157,27 +145,22 @@ static bool find_data(const cJSON *tensor, const struct matrix *m, const struct 
 }
 
 // The directory. It is stepped over.
-static bool read_header(struct source *s, cJSON **root, struct err *e)
+static bool read_header(const struct format *f, struct source *s, cJSON **root, struct err *e)
 {
     const size_t before = 8;
     const unsigned char *p;
-    size_t have;
-    uint64_t len = 1;
+    uint64_t len;
     struct json_fault fault;
-    if (!source_peek(s, before + 1, &p, &have, e))
+    if (!matrix_header(f, s, before + 1, &p, e))
         return false;
-    if (have > before) {
-        memcpy(&len, p, sizeof len);
-        if (p[before] != '{')
-            return err_set(e, STATUS_DATA, "the input does not begin as safetensors files do");
-        if (len > HEADER_MAX)
-            return err_set(e, STATUS_DATA, "the safetensors header has %" PRIu64 " bytes, more than the format's %d", len,
-                           HEADER_MAX);
-        if (!source_peek(s, before + (size_t)len, &p, &have, e))
-            return false;
-    }
-    if (have < before + len)
-        return err_set(e, STATUS_DATA, "the input ends inside the safetensors header");
+    memcpy(&len, p, sizeof len);
+    if (p[before] != '{')
+        return err_set(e, STATUS_DATA, "the input does not begin as safetensors files do");
+    if (len > HEADER_MAX)
+        return err_set(e, STATUS_DATA, "the safetensors header has %" PRIu64 " bytes, more than the format's %d", len,
+                       HEADER_MAX);
+    if (!matrix_header(f, s, before + (size_t)len, &p, e))
+        return false;
     *root = json_parse((const char *)p + before, (size_t)len, JSON_UTF8, &fault);
     source_skip(s, before + (size_t)len);
     if (!*root && !fault.why)
@@ -205,12 +188,10 @@ static bool open_safetensors(void *self, const struct format *f, struct source *
                              struct err *e)
 {
     struct matrix *const m = self;
-    const cJSON *tensor;
     cJSON *root = NULL;
     uint64_t begin = 0;
-    (void)f;
-    bool ok =
-        read_header(s, &root, e) && choose_tensor(root, config->tensor, &tensor, m, e) && find_data(tensor, m, s, &begin, e);
+    const cJSON *const tensor = read_header(f, s, &root, e) ? choose_tensor(root, config->tensor, m, e) : NULL;
+    bool ok = tensor && find_data(tensor, m, s, &begin, e);
     if (ok && config->n_vocab && config->n_vocab != m->n)
         ok = err_set(e, STATUS_DATA, "tensor '%.*s' has %zu logits a row, --n-vocab says %zu", SHOWN(tensor->string), m->n,
                      config->n_vocab);
@@ -226,12 +207,9 @@ static bool probe_safetensors(const unsigned char *head, size_t len)
 }
 
 const struct format format_safetensors = {.name = "safetensors",
-                                          .endings = ".safetensors",
+                                          .endings = {".safetensors"},
                                           .size = sizeof(struct matrix),
+                                          .matrix = true,
                                           .probe = probe_safetensors,
                                           .open = open_safetensors,
-                                          .next = matrix_next,
-                                          .left = matrix_left,
-                                          .promised = matrix_promised,
-                                          .jump = matrix_jump,
-                                          .close = matrix_close};
+                                          .next = matrix_next};

@@ -2,6 +2,7 @@
 #include "in/input.h"
 
 #include "base/mem.h"
+#include "in/matrix.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -26,26 +27,19 @@ struct input {
     uint64_t next_row;           // number of the row that the next call reads
     struct source source;        // of the open file
     const struct format *format; // NULL: no file is open
-    void *state;
-    struct source *retired; // [n_retired] files read to their end, whose rows may still be in use
+    void *state;                 // NULL, too
+    struct matrix *matrix;       // the state, if it begins with one, else NULL
+    struct source *retired;      // [n_retired] files read to their end, whose rows may still be in use
     size_t n_retired, retired_cap;
 };
 
-static bool ends_with(const char *name, const char *ending, size_t len)
-{
-    const size_t n = strlen(name);
-    return n >= len && !strncmp(name + n - len, ending, len);
-}
-
 static const struct format *by_ending(const char *name)
 {
-    for (size_t i = 0; i < N_FORMATS; i++)
-        for (const char *at = formats[i]->endings; at && *at; at += strspn(at, " ")) {
-            const size_t len = strcspn(at, " ");
-            if (ends_with(name, at, len))
+    const char *const dot = strrchr(name, '.');
+    for (size_t i = 0; dot && i < N_FORMATS; i++)
+        for (const char *const *ending = formats[i]->endings; *ending; ending++)
+            if (!strcmp(dot, *ending))
                 return formats[i];
-            at += len;
-        }
     return NULL;
 }
 
@@ -55,6 +49,12 @@ static const struct format *by_name(const char *name)
         if (!strcmp(name, formats[i]->name))
             return formats[i];
     return NULL;
+}
+
+static bool begins(const struct format *f, const unsigned char *head, size_t len)
+{
+    const size_t n = f->magic ? strlen(f->magic) : 0;
+    return n ? len >= n && !memcmp(head, f->magic, n) : f->probe && f->probe(head, len);
 }
 
 // Waits for HEAD bytes, the end, or a line of JSON, which a careful writer may want answered before it sends more.
@@ -69,40 +69,41 @@ static bool by_content(struct source *s, const struct format **f, size_t *len, s
             break;
     }
     for (size_t i = 0; i < N_FORMATS && !*f; i++)
-        if (formats[i]->probe && formats[i]->probe(head, *len < HEAD ? *len : HEAD))
+        if (begins(formats[i], head, *len < HEAD ? *len : HEAD))
             *f = formats[i];
     return true;
 }
 
-// By --format, by content, by name. *f stays NULL for an empty input, which has no rows in any format.
-static bool choose_format(struct input *in, const struct format **f, struct err *e)
+// By --format, by content, by name. in->format stays NULL for an empty input, which has no rows in any format.
+static bool choose_format(struct input *in, struct err *e)
 {
-    size_t len;
-    *f = by_name(in->config->format);
-    if (*f)
-        return true;
-    if (!by_content(&in->source, f, &len, e))
+    size_t len = 0;
+    in->format = by_name(in->config->format);
+    if (!in->format && !by_content(&in->source, &in->format, &len, e))
         return false;
-    if (!*f && len)
-        *f = by_ending(in->source.name);
-    if (!*f && len)
+    if (!in->format && len)
+        in->format = by_ending(in->source.name);
+    if (!in->format && len)
         return err_set(e, STATUS_USAGE, "cannot tell the format from content or name; say it with --format");
-    return true;
+    return !in->format || !in->config->tensor || in->format == &format_safetensors ||
+           err_set(e, STATUS_USAGE, "--tensor: the input is %s, only safetensors files hold tensors", in->format->name);
 }
 
 // Forgets the open file. A mapping goes on until input_release, if there is memory to note it.
 static void close_file(struct input *in)
 {
-    if (in->state && in->format->close)
+    if (in->state && in->format && in->format->close)
         in->format->close(in->state);
+    if (in->matrix)
+        free(in->matrix->row);
     free(in->state);
-    if (in->source.map && mem_grow(&in->retired, &in->retired_cap, in->n_retired + 1, sizeof *in->retired)) {
+    if (in->source.mapped && mem_grow(&in->retired, &in->retired_cap, in->n_retired + 1, sizeof *in->retired)) {
         source_close_fd(&in->source);
         in->retired[in->n_retired++] = in->source;
     } else {
         source_close(&in->source);
     }
-    in->state = NULL;
+    in->state = in->matrix = NULL;
     in->format = NULL;
 }
 
@@ -112,26 +113,22 @@ void input_release(struct input *in)
         source_close(&in->retired[--in->n_retired]);
 }
 
-// Opens the next file. in->format stays NULL when it is empty.
-static bool open_file(struct input *in, struct err *e)
+// Opens the next file, if none is open, that is not empty. in->format stays NULL when there is none.
+static bool open_next(struct input *in, struct err *e)
 {
-    const struct format *f;
-    if (!source_open(&in->source, in->config->files[in->file++], e))
-        return err_prefix(e, "%s", in->source.name);
-    const bool known = choose_format(in, &f, e);
-    if (!f) { // an error, or an empty file
-        source_close(&in->source);
-        return known || err_prefix(e, "%s", in->source.name);
+    bool ok = true;
+    while (ok && !in->format && in->file < in->config->n_files) {
+        ok = source_open(&in->source, in->config->files[in->file++], e) && choose_format(in, e);
+        if (ok && in->format) {
+            in->state = calloc(1, in->format->size);
+            in->matrix = in->format->matrix ? in->state : NULL;
+            ok = in->state ? in->format->open(in->state, in->format, &in->source, in->config, e)
+                           : err_from_fault(e, fault_memory());
+        }
+        if (!ok || !in->format)
+            close_file(in);
     }
-    in->format = f;
-    in->state = calloc(1, f->size);
-    if (!in->state)
-        return err_from_fault(e, fault_memory());
-    if (in->config->tensor && f != &format_safetensors) {
-        err_set(e, STATUS_USAGE, "--tensor: the input is %s, only safetensors files hold tensors", f->name);
-        return err_prefix(e, "%s", in->source.name);
-    }
-    return f->open(in->state, f, &in->source, in->config, e) || err_prefix(e, "%s", in->source.name);
+    return ok || err_prefix(e, "%s", in->source.name);
 }
 
 // The rows of the open file, if any, cannot be counted.
@@ -140,7 +137,7 @@ static bool no_count(const struct input *in, struct err *e)
     const char *const name = in->source.name;
     if (!in->config->shards)
         return err_set(e, STATUS_USAGE, "--rows: %s: cannot count from the end, its rows cannot be counted beforehand", name);
-    if (in->format->left)
+    if (in->matrix)
         return err_set(e, STATUS_USAGE,
                        "--shard: %s: rows that come through a pipe cannot be counted; cut it up and use --row-base", name);
     return err_set(e, STATUS_USAGE, "--shard: %s: %s rows cannot be counted beforehand; cut the input up and use --row-base",
@@ -152,27 +149,25 @@ static int64_t rows_left(const struct input *in)
 {
     if (!in->format)
         return 0;
-    return in->format->left ? in->format->left(in->state, &in->source) : -1;
+    return in->matrix ? matrix_left(in->matrix, &in->source) : -1;
 }
 
 // Counts the rows of all files, to place negative bounds and shards.
 static bool count_rows(const struct input_config *config, int64_t *rows, struct err *e)
 {
     struct input all = {.config = config};
-    bool ok = true;
     *rows = 0;
     const off_t at = lseek(STDIN_FILENO, 0, SEEK_CUR); // where standard input is to be found again
-    while (ok && all.file < config->n_files) {
-        ok = open_file(&all, e);
-        const int64_t left = ok ? rows_left(&all) : 0;
-        if (left < 0)
-            ok = no_count(&all, e);
+    bool ok = open_next(&all, e);
+    while (ok && all.format) {
+        const int64_t left = rows_left(&all);
         *rows += left;
-        if (all.format) {
-            source_rewind(&all.source);
-            close_file(&all);
-        }
+        ok = left >= 0 || no_count(&all, e);
+        if (ok)
+            source_skip(&all.source, (size_t)source_left(&all.source));
+        close_file(&all);
         input_release(&all);
+        ok = ok && open_next(&all, e);
     }
     free(all.retired);
     if (at >= 0)
@@ -238,18 +233,9 @@ void input_close(struct input *in)
     free(in);
 }
 
-// Opens files until one is not empty or none is left.
-static bool open_first(struct input *in, struct err *e)
-{
-    while (!in->format && in->file < in->config->n_files)
-        if (!open_file(in, e))
-            return false;
-    return true;
-}
-
 bool input_format(struct input *in, const char **name, struct err *e)
 {
-    const bool ok = open_first(in, e);
+    const bool ok = open_next(in, e);
     *name = ok && in->format ? in->format->name : "";
     return ok;
 }
@@ -267,13 +253,12 @@ static bool all_regular(const struct input_config *config)
 bool input_rows(struct input *in, int64_t *rows, struct err *e)
 {
     struct err none;
-    int64_t all = -1;
-    if (!open_first(in, e))
+    if (!open_next(in, e))
         return false;
-    if (in->file == in->config->n_files)
-        all = rows_left(in);
-    if (all < 0 && in->file == in->config->n_files && in->format->promised)
-        all = in->format->promised(in->state);
+    const bool last_file = in->file == in->config->n_files;
+    int64_t all = last_file ? rows_left(in) : -1;
+    if (all < 0 && last_file && in->matrix && in->matrix->rows != MATRIX_OPEN)
+        all = (int64_t)in->matrix->rows; // promised
     if (all < 0 && all_regular(in->config) && !count_rows(in->config, &all, &none))
         all = -1;
     const int64_t end = in->config->base + all, last = end < in->last ? end : in->last;
@@ -291,43 +276,37 @@ bool input_blame(const struct input_row *r, struct err *e)
 // Passes over the rows before the first wanted one, as far as the open file has them and they need not be read; were there any?
 static bool jump(struct input *in)
 {
-    const struct format *const f = in->format;
-    const int64_t left = f && f->jump ? f->left(in->state, &in->source) : -1;
-    const int64_t before = in->first - (int64_t)in->next_row;
+    const int64_t left = rows_left(in), before = in->first - (int64_t)in->next_row;
     const int64_t rows = before < left ? before : left;
     if (rows <= 0)
         return false;
-    f->jump(in->state, &in->source, (uint64_t)rows);
+    matrix_jump(in->matrix, &in->source, (uint64_t)rows);
     in->next_row += (uint64_t)rows;
     return true;
 }
 
 bool input_next(struct input *in, struct input_row *r, bool *end, struct err *e)
 {
-    *end = false;
     for (;;) {
-        if ((int64_t)in->next_row >= in->last || (!in->format && in->file == in->config->n_files)) {
-            *end = true;
+        *end = (int64_t)in->next_row >= in->last;
+        if (!*end && !open_next(in, e))
+            return false;
+        *end = *end || !in->format;
+        if (*end)
             return true;
-        }
-        if (!in->format) {
-            if (!open_file(in, e))
-                return false;
-            continue;
-        }
         if (jump(in))
             continue;
-        bool file_end = false;
         *r = (struct input_row){
-            .file = in->source.name, .number = in->next_row++, .missed = in->missed, .recorded = -1, .forced = -1};
-        if (!in->format->next(in->state, &in->source, r, &file_end, e) &&
-            !(r->bad && (int64_t)r->number < in->first)) // nobody asked for that one
-            return !r->bad && input_blame(r, e);
-        if (file_end) {
-            in->next_row--;
+            .file = in->source.name, .number = in->next_row, .missed = in->missed, .recorded = -1, .forced = -1};
+        const bool ok = in->format->next(in->state, &in->source, r, end, e);
+        if (!ok && !r->bad)
+            return input_blame(r, e);
+        if (*end) {
             close_file(in);
-        } else if ((int64_t)r->number >= in->first) {
-            return true;
+            continue;
         }
+        in->next_row++;
+        if ((int64_t)r->number >= in->first) // nobody asked for those before it, bad or not
+            return ok;
     }
 }

@@ -52,29 +52,24 @@ struct input_row {
 // A format: one file in_NAME.c and one row in input.c.
 struct format {
     const char *name;
-    const char *endings; // of file names, space-separated: ".f32 .bin"; NULL: none
-    int kind;            // for formats that share their functions
-    size_t size;         // bytes of state, zeroed before open
+    const char *endings[4]; // of file names: ".f32", ".bin", NULL
+    int kind;               // for formats that share their functions
+    size_t size;            // bytes of state, zeroed before open
+    bool matrix;            // the state begins with a struct matrix: rows can be counted, and passed over without reading them
 
-    // Do these first bytes of an input (64 or all) belong to this format? NULL: cannot be told by content.
+    // How an input tells by its first bytes, 64 or all, that it is of this format: it begins with magic, or probe says so. Neither: it
+    // does not tell.
+    const char *magic;
     bool (*probe)(const unsigned char *head, size_t len);
 
     // Reads what precedes the rows.
     bool (*open)(void *self, const struct format *f, struct source *s, const struct input_config *config, struct err *e);
 
-    // The next row, valid until the next call; r comes zeroed but for recorded and forced, which are -1. *end without a row after the
-    // last. Errors need no file name; when the next call can go on behind the row, r->bad is set with them.
+    // The next row, valid until the next call; r comes zeroed but for recorded and forced, which are -1. *end, which comes false, without
+    // a row after the last. Errors need no file name; when the next call can go on behind the row, r->bad is set with them.
     bool (*next)(void *self, struct source *s, struct input_row *r, bool *end, struct err *e);
 
-    // Number of whole rows left, or -1 when that cannot be known without reading them. NULL: never known.
-    int64_t (*left)(const void *self, const struct source *s);
-
-    // Number of rows left that the header promises. NULL: it promises none.
-    int64_t (*promised)(const void *self);
-    // Passes over that many of the rows left without reading them. NULL: they must be read.
-    void (*jump)(void *self, struct source *s, uint64_t rows);
-
-    void (*close)(void *self); // NULL: nothing to free
+    void (*close)(void *self); // frees what the state holds, but for a matrix's row; NULL: nothing
 };
 
 extern const struct format format_f32, format_f16, format_bf16, format_json, format_npy, format_safetensors, format_kld,

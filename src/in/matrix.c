@@ -3,7 +3,6 @@
 #include "in/matrix.h"
 
 #include "base/bits.h"
-#include "base/mem.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -27,49 +26,50 @@ enum matrix_shape matrix_set_shape(struct matrix *m, const uint64_t dim[3], size
     return MATRIX_OK;
 }
 
+bool matrix_header(const struct format *f, struct source *s, size_t n, const unsigned char **p, struct err *e)
+{
+    const size_t len = f->magic ? strlen(f->magic) : 0;
+    size_t have;
+    if (!source_peek(s, n, p, &have, e))
+        return false;
+    if (have < len || (len && memcmp(*p, f->magic, len) != 0))
+        return err_set(e, STATUS_DATA, "the input does not begin as %s files do", f->name);
+    return have >= n || err_set(e, STATUS_DATA, "the input ends inside the %s header", f->name);
+}
+
+bool matrix_take(struct matrix *m, struct source *s, const unsigned char **p, size_t *have, bool *end, struct err *e)
+{
+    assert(m->bytes && m->bytes <= SIZE_MAX / 2);
+    const size_t want = m->rows ? m->bytes : m->closed;
+    if (!source_peek(s, want, p, have, e))
+        return false;
+    *end = !m->rows || (!*have && m->rows == MATRIX_OPEN);
+    if (!*end && *have >= m->bytes)
+        matrix_jump(m, s, 1);
+    return true;
+}
+
+bool matrix_room(struct matrix *m, struct err *e)
+{
+    if (!m->row)
+        m->row = calloc(m->n, dtype_size(m->type));
+    return m->row || err_from_fault(e, fault_memory());
+}
+
 // A row in the byte order of the machine, f64 rounded to the nearest f32.
-static bool convert(struct matrix *m, const unsigned char *from, struct err *e)
+static void convert(struct matrix *m, const unsigned char *from)
 {
     const size_t size = dtype_size(m->type);
-    if (!mem_grow(&m->row, &m->row_cap, m->n * size, 1))
-        return err_from_fault(e, fault_memory());
-    for (size_t i = 0; i < m->n; i++, from += m->size) {
+    char *to = m->row;
+    for (size_t i = 0; i < m->n; i++, from += m->size, to += size) {
         uint64_t bits = 0;
         memcpy(&bits, from, m->size);
         if (m->big)
             bits = __builtin_bswap64(bits) >> (64 - 8 * m->size);
         if (m->size == 8)
             bits = bits_of_f32((float)f64_of_bits(bits));
-        memcpy(m->row + i * size, &bits, size);
+        memcpy(to, &bits, size);
     }
-    return true;
-}
-
-bool matrix_take(struct matrix *m, struct source *s, const unsigned char **p, size_t *have, bool *end, struct err *e)
-{
-    assert(m->bytes && m->bytes <= SIZE_MAX / 2);
-    source_skip(s, m->last);
-    m->last = 0;
-    *end = !m->rows;
-    if (*end)
-        return true;
-    if (!source_peek(s, m->bytes, p, have, e))
-        return false;
-    *end = !*have && m->rows == MATRIX_OPEN;
-    if (*have < m->bytes)
-        return true;
-    m->rows -= m->rows != MATRIX_OPEN;
-    m->last = m->bytes;
-    return true;
-}
-
-bool matrix_goes_on(struct source *s, bool *more, struct err *e)
-{
-    const unsigned char *p;
-    size_t have = 0;
-    const bool ok = source_peek(s, 1, &p, &have, e);
-    *more = have > 0;
-    return ok;
 }
 
 bool matrix_next(void *self, struct source *s, struct input_row *r, bool *end, struct err *e)
@@ -81,44 +81,33 @@ bool matrix_next(void *self, struct source *s, struct input_row *r, bool *end, s
     if (!matrix_take(m, s, &p, &have, end, e))
         return false;
     if (*end)
-        return true;
+        return !m->closed || !have || err_set(e, STATUS_DATA, "there are bytes after the last row of the npy shape");
     if (have < m->bytes)
         return err_set(e, STATUS_DATA, "the input ends after %zu of the row's %zu bytes", have, m->bytes);
-    if (!as_it_lies && !convert(m, p, e))
+    r->logits = (struct row){m->type, p, m->n};
+    r->stays = s->mapped && as_it_lies;
+    if (as_it_lies)
+        return true;
+    if (!matrix_room(m, e))
         return false;
-    r->stays = s->map && as_it_lies;
-    r->logits = (struct row){m->type, as_it_lies ? (const void *)p : m->row, m->n};
+    convert(m, p);
+    r->logits.data = m->row;
     return true;
 }
 
-int64_t matrix_left(const void *self, const struct source *s)
+int64_t matrix_left(const struct matrix *m, const struct source *s)
 {
-    const struct matrix *const m = self;
     const int64_t bytes = source_left(s);
     if (bytes < 0)
         return -1;
-    const uint64_t rows = ((uint64_t)bytes - m->last) / m->bytes;
+    const uint64_t rows = (uint64_t)bytes / m->bytes;
     return (int64_t)(rows < m->rows ? rows : m->rows);
 }
 
-int64_t matrix_promised(const void *self)
+void matrix_jump(struct matrix *m, struct source *s, uint64_t rows)
 {
-    const struct matrix *const m = self;
-    assert(m->rows != MATRIX_OPEN);
-    return (int64_t)m->rows;
-}
-
-void matrix_jump(void *self, struct source *s, uint64_t rows)
-{
-    struct matrix *const m = self;
-    source_skip(s, m->last + (size_t)rows * m->bytes);
-    m->last = 0;
+    source_skip(s, (size_t)rows * m->bytes);
     m->rows -= m->rows != MATRIX_OPEN ? rows : 0;
-}
-
-void matrix_close(void *self)
-{
-    free(((struct matrix *)self)->row);
 }
 
 static bool open_raw(void *self, const struct format *f, struct source *s, const struct input_config *config, struct err *e)
@@ -137,12 +126,12 @@ static bool open_raw(void *self, const struct format *f, struct source *s, const
     return true;
 }
 
-#define RAW(NAME, TYPE, ENDINGS)                                                                                              \
-    {                                                                                                                         \
-        .name = NAME, .endings = ENDINGS, .kind = TYPE, .size = sizeof(struct matrix), .open = open_raw, .next = matrix_next, \
-        .left = matrix_left, .jump = matrix_jump                                                                              \
+#define RAW(TYPE, NAME, ...)                                                                                                   \
+    {                                                                                                                          \
+        .name = NAME, .endings = {__VA_ARGS__}, .kind = TYPE, .size = sizeof(struct matrix), .matrix = true, .open = open_raw, \
+        .next = matrix_next                                                                                                    \
     }
 
-const struct format format_f32 = RAW("f32", DTYPE_F32, ".f32 .bin");
-const struct format format_f16 = RAW("f16", DTYPE_F16, ".f16");
-const struct format format_bf16 = RAW("bf16", DTYPE_BF16, ".bf16");
+const struct format format_f32 = RAW(DTYPE_F32, "f32", ".f32", ".bin");
+const struct format format_f16 = RAW(DTYPE_F16, "f16", ".f16");
+const struct format format_bf16 = RAW(DTYPE_BF16, "bf16", ".bf16");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "in/source.h"
 
+#include "base/builder.h"
 #include "base/mem.h"
 
 #include <assert.h>
@@ -46,12 +47,6 @@ static void file_shrank(int signal)
     _exit(STATUS_IO);
 }
 
-void source_rewind(struct source *s)
-{
-    s->offset = s->begin;
-    s->dropped = (size_t)s->begin & ~(size_t)(KEEP - 1);
-}
-
 // Maps a regular file; whatever cannot be mapped is read.
 static void map(struct source *s, const struct stat *st)
 {
@@ -59,15 +54,17 @@ static void map(struct source *s, const struct stat *st)
     s->at_end = S_ISREG(st->st_mode) && at >= 0 && st->st_size <= at;
     if (!S_ISREG(st->st_mode) || at < 0 || st->st_size <= at || (uintmax_t)st->st_size > SIZE_MAX)
         return;
-    void *const p = mmap(NULL, (size_t)st->st_size, PROT_READ, MAP_PRIVATE, s->fd, 0);
+    const size_t len = (size_t)st->st_size;
+    void *const p = mmap(NULL, len, PROT_READ, MAP_PRIVATE, s->fd, 0);
     if (p == MAP_FAILED)
         return;
-    madvise(p, (size_t)st->st_size, MADV_SEQUENTIAL);
+    madvise(p, len, MADV_SEQUENTIAL);
     signal(SIGBUS, file_shrank);
-    s->map = p;
-    s->map_len = (size_t)st->st_size;
-    s->begin = (uint64_t)at;
-    source_rewind(s);
+    s->mapped = s->at_end = true;
+    s->buf = p;
+    s->begin = s->offset = s->start = (size_t)at;
+    s->end = len;
+    s->dropped = s->start & ~(size_t)(KEEP - 1);
 }
 
 bool source_open(struct source *s, const char *path, struct err *e)
@@ -89,7 +86,7 @@ bool source_open(struct source *s, const char *path, struct err *e)
 
 void source_close_fd(struct source *s)
 {
-    if (s->map && s->fd >= 0 && s->standard)
+    if (s->mapped && s->fd >= 0 && s->standard)
         lseek(s->fd, (off_t)s->offset, SEEK_SET); // who reads on, reads on from here
     if (s->fd >= 0 && !s->standard)
         close(s->fd);
@@ -98,12 +95,11 @@ void source_close_fd(struct source *s)
 
 void source_close(struct source *s)
 {
-    if (s->map)
-        munmap((void *)(uintptr_t)s->map, s->map_len);
     source_close_fd(s);
-    free(s->buf);
-    s->map = NULL;
-    s->buf = NULL;
+    if (s->mapped)
+        munmap(s->buf, s->end);
+    else
+        free(s->buf);
 }
 
 // Reads once, into whatever room there is; makes room as the data justifies it.
@@ -129,11 +125,6 @@ static bool read_more(struct source *s, struct err *e)
 
 bool source_peek(struct source *s, size_t want, const unsigned char **p, size_t *have, struct err *e)
 {
-    if (s->map) {
-        *p = s->map + s->offset;
-        *have = s->map_len - (size_t)s->offset;
-        return true;
-    }
     while (s->end - s->start < want && !s->at_end)
         if (!read_more(s, e))
             return false;
@@ -144,48 +135,40 @@ bool source_peek(struct source *s, size_t want, const unsigned char **p, size_t 
 
 void source_skip(struct source *s, size_t n)
 {
-    assert(n <= (s->map ? s->map_len - (size_t)s->offset : s->end - s->start));
-    s->offset += n;
-    if (!s->map) {
-        s->start += n;
-    } else if (s->offset - s->dropped >= 2 * KEEP) {
-        const size_t behind = ((size_t)s->offset - KEEP) & ~(size_t)(KEEP - 1);
-        madvise((void *)(uintptr_t)(s->map + s->dropped), behind - s->dropped, MADV_DONTNEED);
+    assert(n <= s->end - s->start);
+    if (s->mapped && s->start - s->dropped >= 2 * KEEP) { // before what may be in use until the next peek
+        const size_t behind = (s->start - KEEP) & ~(size_t)(KEEP - 1);
+        madvise(s->buf + s->dropped, behind - s->dropped, MADV_DONTNEED);
         s->dropped = behind;
     }
+    s->offset += n;
+    s->start += n;
 }
 
 int64_t source_left(const struct source *s)
 {
-    if (s->map)
-        return (int64_t)(s->map_len - s->offset);
-    return s->at_end && s->start == s->end ? 0 : -1;
+    const size_t left = s->end - s->start;
+    return s->mapped || (s->at_end && !left) ? (int64_t)left : -1;
 }
 
 bool file_slurp(const char *path, char **text, size_t *len, struct err *e)
 {
+    struct builder b = {0};
+    char part[4096];
     FILE *const f = fopen(path, "rb");
     if (!f)
         return err_set(e, STATUS_IO, "cannot open '%s': %s", path, strerror(errno));
-    size_t cap = 0, got;
-    *text = NULL;
-    *len = 0;
-    bool ok;
     do {
-        ok = mem_grow(text, &cap, *len + 4096 + 1, 1);
-        got = ok ? fread(*text + *len, 1, cap - *len - 1, f) : 0;
-        *len += got;
-    } while (got);
-    if (!ok)
-        err_from_fault(e, fault_memory());
-    else if (ferror(f))
+        *len = fread(part, 1, sizeof part, f);
+        builder_bytes(&b, part, *len);
+    } while (*len && !b.failed);
+    bool ok = !b.failed || err_from_fault(e, fault_memory());
+    if (ok && ferror(f))
         ok = err_set(e, STATUS_IO, "cannot read '%s': %s", path, strerror(errno));
     fclose(f);
-    if (ok) {
-        (*text)[*len] = '\0';
-        return true;
-    }
-    free(*text);
-    *text = NULL;
-    return false;
+    if (!ok)
+        builder_free(&b);
+    *text = b.text;
+    *len = b.len;
+    return ok;
 }

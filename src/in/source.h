@@ -12,16 +12,14 @@
 struct source {
     const char *name; // for messages
     int fd;
-    bool standard;   // standard input, which stays open
-    uint64_t begin;  // where a redirected file stood at the start, else 0
-    uint64_t offset; // begin and the bytes skipped so far
-
-    const unsigned char *map; // the whole file, or NULL
-    size_t map_len, dropped;  // dropped: bytes of the map already given back
-
-    unsigned char *buf; // holds [start, end) when not mapped
+    bool standard;      // standard input, which stays open
+    bool mapped;        // buf is the whole file, read-only
+    uint64_t begin;     // where a redirected file stood at the start, else 0
+    uint64_t offset;    // begin and the bytes skipped so far
+    unsigned char *buf; // holds the present place and what follows it: [start, end)
     size_t cap, start, end;
-    bool at_end;
+    size_t dropped; // bytes of a mapped file already given back
+    bool at_end;    // nothing comes behind buf
 };
 
 // Before the program ends because an input became shorter while it was read, `act` is called, in a signal handler; NULL: nothing. Not to be
@@ -35,14 +33,11 @@ void source_close(struct source *s);
 // Closes the file of a mapped source, which it no longer needs; the mapping stays.
 void source_close_fd(struct source *s);
 
-// Makes at least want bytes available unless the input ends first: *have bytes at *p, valid until the next call on s.
+// Makes at least want bytes available unless the input ends first: *have bytes at *p, valid until the next peek.
 bool source_peek(struct source *s, size_t want, const unsigned char **p, size_t *have, struct err *e);
 
 // Moves past n bytes that were peeked, or that source_left counts; the latter are not looked at.
 void source_skip(struct source *s, size_t n);
-
-// Goes back to the start of a mapped source.
-void source_rewind(struct source *s);
 
 // Bytes from the present place to the end, or -1 when that cannot be known.
 int64_t source_left(const struct source *s);
