@@ -2,6 +2,7 @@
 // GGUF, versions 2 and 3 (sampl-formats(5)): the tokenizer's keys among a model's metadata, and what it recommends for sampling.
 // Whatever else is there is stepped over, and nothing behind the metadata is looked at, so that a mapped model of any size costs as
 // little as its vocabulary.
+#include "base/bits.h"
 #include "in/vocab_file.h"
 #include "vocab/roles.h"
 #include "vocab/spelling.h"
@@ -11,15 +12,17 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { NESTING_MAX = 8, KEY_MAX = 65535, ADVICE_MAX = 1000 };
+enum { NESTING_MAX = 8, KEY_MAX = 65535, TEXT_MAX = 1000 };
 
-// GGUF's value types, and the sizes of those that have one.
+// GGUF's value types.
 enum { TYPE_U32 = 4, TYPE_I32 = 5, TYPE_F32 = 6, TYPE_BOOL = 7, TYPE_STRING = 8, TYPE_ARRAY = 9, TYPE_F64 = 12, TYPES = 13 };
 
-static const unsigned char type_size[TYPES] = {1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8, 8};
+static const struct {
+    unsigned char size; // 0: they have none of their own
+    bool is_signed;
+} types[TYPES] = {{1}, {1, true}, {2}, {2, true}, {4}, {4, true}, {4}, {1}, {0}, {0}, {8}, {8, true}, {8}};
 
-#define PREFIX "tokenizer.ggml."
-#define ADVICE "general.sampling."
+#define RECOMMENDED "general.sampling." // and the name of a parameter
 
 enum gguf_key {
     KEY_MODEL,
@@ -34,20 +37,20 @@ enum gguf_key {
 };
 
 static const struct {
-    const char *name; // behind PREFIX
+    const char *name;
     uint32_t type, elements;
 } keys[KEYS] = {
-    [KEY_MODEL] = {"model", TYPE_STRING},
-    [KEY_TOKENS] = {"tokens", TYPE_ARRAY, TYPE_STRING},
-    [KEY_TYPES] = {"token_type", TYPE_ARRAY, TYPE_I32},
-    [KEY_SPACE_PREFIX] = {"add_space_prefix", TYPE_BOOL},
-    [KEY_EOS] = {"eos_token_id", TYPE_U32},
-    [KEY_EOT] = {"eot_token_id", TYPE_U32},
-    [KEY_BANNED] = {"suppress_tokens", TYPE_ARRAY, TYPE_I32},
-    [KEY_ENDS] = {"eom_token_id", TYPE_U32},
-    [KEY_ENDS + 1] = {"fim_pad_token_id", TYPE_U32},
-    [KEY_ENDS + 2] = {"fim_rep_token_id", TYPE_U32},
-    [KEY_ENDS + 3] = {"fim_sep_token_id", TYPE_U32},
+    [KEY_MODEL] = {"tokenizer.ggml.model", TYPE_STRING},
+    [KEY_TOKENS] = {"tokenizer.ggml.tokens", TYPE_ARRAY, TYPE_STRING},
+    [KEY_TYPES] = {"tokenizer.ggml.token_type", TYPE_ARRAY, TYPE_I32},
+    [KEY_SPACE_PREFIX] = {"tokenizer.ggml.add_space_prefix", TYPE_BOOL},
+    [KEY_EOS] = {"tokenizer.ggml.eos_token_id", TYPE_U32},
+    [KEY_EOT] = {"tokenizer.ggml.eot_token_id", TYPE_U32},
+    [KEY_BANNED] = {"tokenizer.ggml.suppress_tokens", TYPE_ARRAY, TYPE_I32},
+    [KEY_ENDS] = {"tokenizer.ggml.eom_token_id", TYPE_U32},
+    [KEY_ENDS + 1] = {"tokenizer.ggml.fim_pad_token_id", TYPE_U32},
+    [KEY_ENDS + 2] = {"tokenizer.ggml.fim_rep_token_id", TYPE_U32},
+    [KEY_ENDS + 3] = {"tokenizer.ggml.fim_sep_token_id", TYPE_U32},
 };
 
 // Where in the file a value lies.
@@ -58,188 +61,144 @@ struct gguf_value {
     size_t at;         // behind the type and number
 };
 
-// A window on the file from its start.
+// A window on the file from its start. Once something fails, nothing more is read: numbers are 0 and values empty from there on.
 struct gguf {
     struct source *source;
     const unsigned char *p; // [have]
     size_t have, at;        // at: the present place
     struct gguf_value value[KEYS];
+    bool ok;
+    struct err *e; // why not
 };
 
-// Makes sure that n more bytes are there.
-static bool need(struct gguf *g, uint64_t n, struct err *e)
+// Steps over n bytes.
+static bool step(struct gguf *g, uint64_t n)
 {
-    if (n <= g->have - g->at)
-        return true;
-    const size_t want = n < SIZE_MAX - g->at ? g->at + (size_t)n : SIZE_MAX;
-    if (!source_peek(g->source, want, &g->p, &g->have, e))
-        return false;
-    return n <= g->have - g->at || err_set(e, STATUS_DATA, "the file ends at byte %zu, inside the GGUF metadata", g->have);
+    if (g->ok && n > g->have - g->at) {
+        const size_t want = n < SIZE_MAX - g->at ? g->at + (size_t)n : SIZE_MAX;
+        g->ok = source_peek(g->source, want, &g->p, &g->have, g->e);
+        if (g->ok && n > g->have - g->at)
+            g->ok = err_set(g->e, STATUS_DATA, "the file ends at byte %zu, inside the GGUF metadata", g->have);
+    }
+    g->at += g->ok ? (size_t)n : 0;
+    return g->ok;
 }
 
-static bool step(struct gguf *g, uint64_t n, struct err *e)
+static uint64_t read_number(struct gguf *g, size_t size)
 {
-    if (!need(g, n, e))
-        return false;
-    g->at += (size_t)n;
-    return true;
+    uint64_t v = 0;
+    if (step(g, size))
+        memcpy(&v, g->p + g->at - size, size);
+    return v;
 }
 
-static bool read_u32(struct gguf *g, uint32_t *v, struct err *e)
+static uint32_t read_type(struct gguf *g)
 {
-    if (!step(g, sizeof *v, e))
-        return false;
-    memcpy(v, g->p + g->at - sizeof *v, sizeof *v);
-    return true;
-}
-
-static bool read_u64(struct gguf *g, uint64_t *v, struct err *e)
-{
-    if (!step(g, sizeof *v, e))
-        return false;
-    memcpy(v, g->p + g->at - sizeof *v, sizeof *v);
-    return true;
-}
-
-static bool read_type(struct gguf *g, uint32_t *type, struct err *e)
-{
-    return read_u32(g, type, e) &&
-           (*type < TYPES || err_set(e, STATUS_DATA, "byte %zu: GGUF has no value type %" PRIu32, g->at - 4, *type));
+    const uint32_t type = (uint32_t)read_number(g, 4);
+    if (type < TYPES)
+        return type;
+    g->ok = err_set(g->e, STATUS_DATA, "byte %zu: GGUF has no value type %" PRIu32, g->at - 4, type);
+    return 0;
 }
 
 // Steps over a value, noting where it is. depth: of arrays, this one included.
-static bool pass_value(struct gguf *g, uint32_t type, int depth, struct gguf_value *v, struct err *e)
+static struct gguf_value pass_value(struct gguf *g, uint32_t type, int depth)
 {
-    *v = (struct gguf_value){.given = true, .n = 1};
+    struct gguf_value v = {.given = true, .n = 1};
     assert(type < TYPES);
     if (type == TYPE_ARRAY && depth > NESTING_MAX)
-        return err_set(e, STATUS_DATA, "byte %zu: arrays in arrays more than %d deep", g->at, NESTING_MAX);
-    if (type == TYPE_ARRAY && !read_type(g, &v->elements, e))
-        return false;
-    if ((type == TYPE_ARRAY || type == TYPE_STRING) && !read_u64(g, &v->n, e))
-        return false;
-    v->at = g->at;
-    const uint64_t size = type == TYPE_STRING ? 1 : type_size[type == TYPE_ARRAY ? v->elements : type];
+        g->ok = err_set(g->e, STATUS_DATA, "byte %zu: arrays in arrays more than %d deep", g->at, NESTING_MAX);
+    if (type == TYPE_ARRAY)
+        v.elements = read_type(g);
+    if (type == TYPE_ARRAY || type == TYPE_STRING)
+        v.n = read_number(g, 8);
+    v.at = g->at;
+    const uint64_t size = type == TYPE_STRING ? 1 : types[type == TYPE_ARRAY ? v.elements : type].size;
     if (size)
-        return step(g, v->n > UINT64_MAX / size ? UINT64_MAX : v->n * size, e);
-    for (uint64_t i = 0; i < v->n; i++) { // each is at least 8 bytes, so that the file bounds their number
-        struct gguf_value inner;
-        if (!pass_value(g, v->elements, depth + 1, &inner, e))
-            return false;
-    }
-    return true;
+        step(g, v.n > UINT64_MAX / size ? UINT64_MAX : v.n * size);
+    for (uint64_t i = 0; !size && g->ok && i < v.n; i++) // each is at least 8 bytes, so that the file bounds their number
+        pass_value(g, v.elements, depth + 1);
+    return v;
 }
 
-// The index of a key that is wanted, or KEYS.
-static size_t find_key(const unsigned char *name, size_t len)
-{
-    const size_t prefix = sizeof PREFIX - 1;
-    size_t k = len > prefix && !memcmp(name, PREFIX, prefix) ? 0 : KEYS;
-    while (k < KEYS && (strlen(keys[k].name) != len - prefix || memcmp(name + prefix, keys[k].name, len - prefix) != 0))
-        k++;
-    return k;
-}
-
-static bool read_wanted(struct gguf *g, size_t k, uint32_t type, struct err *e)
+static void read_wanted(struct gguf *g, size_t k, uint32_t type)
 {
     struct gguf_value *const v = &g->value[k];
+    const char *const name = keys[k].name;
     if (v->given)
-        return err_set(e, STATUS_DATA, "tokenizer.ggml.%s is there twice", keys[k].name);
-    if (type != keys[k].type && !(type == TYPE_I32 && keys[k].type == TYPE_U32))
-        return err_set(e, STATUS_DATA, "tokenizer.ggml.%s is of type %" PRIu32 ", should be %" PRIu32, keys[k].name, type,
-                       keys[k].type);
-    if (!pass_value(g, type, 1, v, e))
-        return false;
-    return type != TYPE_ARRAY || v->elements == keys[k].elements || (v->elements == TYPE_U32 && keys[k].elements == TYPE_I32) ||
-           err_set(e, STATUS_DATA, "tokenizer.ggml.%s holds type %" PRIu32 ", should be %" PRIu32, keys[k].name, v->elements,
-                   keys[k].elements);
+        g->ok = err_set(g->e, STATUS_DATA, "%s is there twice", name);
+    else if (type != keys[k].type && !(type == TYPE_I32 && keys[k].type == TYPE_U32))
+        g->ok = err_set(g->e, STATUS_DATA, "%s is of type %" PRIu32 ", should be %" PRIu32, name, type, keys[k].type);
+    *v = pass_value(g, type, 1);
+    if (g->ok && v->elements != keys[k].elements && !(v->elements == TYPE_U32 && keys[k].elements == TYPE_I32))
+        g->ok = err_set(g->e, STATUS_DATA, "%s holds type %" PRIu32 ", should be %" PRIu32, name, v->elements, keys[k].elements);
 }
 
-// A number of any type but f64, which nothing recommended is of, as text.
-static void number_as_text(const unsigned char *p, uint32_t type, char text[ADVICE_MAX + 1])
+// Reads what is recommended for a parameter. Nothing recommended is an array or f64.
+static void read_recommendation(struct gguf *g, struct vocab *vocab, const char *name, uint32_t type)
 {
-    static const bool is_signed[TYPES] = {[1] = true, [3] = true, [TYPE_I32] = true, [11] = true};
-    const unsigned size = type_size[type];
-    uint64_t bits = 0;
-    float f;
-    memcpy(&bits, p, size);
-    if (type == TYPE_F32) {
-        memcpy(&f, p, sizeof f);
-        snprintf(text, ADVICE_MAX, "%.9g", (double)f);
-    } else if (is_signed[type] && bits >> (8 * size - 1)) {
-        snprintf(text, ADVICE_MAX, "-%" PRIu64, (~bits & UINT64_MAX >> (64 - 8 * size)) + 1);
-    } else {
-        snprintf(text, ADVICE_MAX, "%" PRIu64, bits);
-    }
-}
-
-static bool read_recommendation(struct gguf *g, struct vocab *vocab, const char *key, uint32_t type, struct err *e)
-{
-    char text[ADVICE_MAX + 1];
-    struct gguf_value v;
-    if (!pass_value(g, type, 1, &v, e))
-        return false;
-    if (type == TYPE_ARRAY || type == TYPE_F64)
-        return true;
+    char text[TEXT_MAX + 1];
+    const struct gguf_value v = pass_value(g, type, 1);
+    if (!g->ok || type == TYPE_ARRAY || type == TYPE_F64)
+        return;
     const unsigned char *const p = g->p + v.at;
-    if (type == TYPE_STRING && (v.n > ADVICE_MAX || memchr(p, '\0', (size_t)v.n)))
-        return err_set(e, STATUS_DATA, ADVICE "%s is no text of up to %d bytes", key, ADVICE_MAX);
+    const unsigned unused = 64 - 8u * types[type].size;
+    uint64_t bits = 0;
+    memcpy(&bits, p, types[type].size);
+    if (type == TYPE_STRING && (v.n > TEXT_MAX || memchr(p, '\0', (size_t)v.n))) {
+        g->ok = err_set(g->e, STATUS_DATA, RECOMMENDED "%s is no text of up to %d bytes", name, TEXT_MAX);
+        return;
+    }
     if (type == TYPE_STRING)
         snprintf(text, sizeof text, "%.*s", (int)v.n, (const char *)p);
+    else if (type == TYPE_F32)
+        snprintf(text, sizeof text, "%.9g", (double)f32_of_bits((uint32_t)bits));
+    else if (types[type].is_signed)
+        snprintf(text, sizeof text, "%" PRId64, (int64_t)(bits << unused) >> unused);
     else
-        number_as_text(p, type, text);
-    return vocab_recommend(vocab, key, text) || err_from_fault(e, fault_memory());
+        snprintf(text, sizeof text, "%" PRIu64, bits);
+    g->ok = vocab_recommend(vocab, name, text) || err_from_fault(g->e, fault_memory());
 }
 
-// The name of a recommendation, or false.
-static bool is_recommendation(const unsigned char *name, size_t len, char key[40])
+static void read_pair(struct gguf *g, struct vocab *vocab)
 {
-    const size_t prefix = sizeof ADVICE - 1;
-    if (len <= prefix || len - prefix >= 40 || memcmp(name, ADVICE, prefix) != 0)
-        return false;
-    memcpy(key, name + prefix, len - prefix);
-    key[len - prefix] = '\0';
-    return true;
-}
-
-static bool read_pair(struct gguf *g, struct vocab *vocab, struct err *e)
-{
-    const size_t begin = g->at;
-    struct gguf_value other;
-    uint64_t len;
-    uint32_t type;
-    char recommended[40];
-    if (!read_u64(g, &len, e))
-        return false;
+    char key[sizeof RECOMMENDED + 39] = ""; // longer ones mean nothing here
+    const size_t begin = g->at, prefix = sizeof RECOMMENDED - 1;
+    const uint64_t len = read_number(g, 8);
     if (len > KEY_MAX)
-        return err_set(e, STATUS_DATA, "byte %zu: a key of %" PRIu64 " bytes, more than GGUF's %d", begin, len, KEY_MAX);
-    const size_t name = g->at;
-    if (!step(g, len, e) || !read_type(g, &type, e))
-        return false;
-    if (is_recommendation(g->p + name, (size_t)len, recommended))
-        return read_recommendation(g, vocab, recommended, type, e);
-    const size_t k = find_key(g->p + name, (size_t)len);
-    return k < KEYS ? read_wanted(g, k, type, e) : pass_value(g, type, 1, &other, e);
+        g->ok = err_set(g->e, STATUS_DATA, "byte %zu: a key of %" PRIu64 " bytes, more than GGUF's %d", begin, len, KEY_MAX);
+    if (step(g, len) && len < sizeof key && !memchr(g->p + g->at - len, '\0', (size_t)len))
+        memcpy(key, g->p + g->at - len, (size_t)len);
+    const uint32_t type = read_type(g);
+    size_t k = 0;
+    if (!g->ok)
+        return;
+    while (k < KEYS && strcmp(key, keys[k].name) != 0)
+        k++;
+    if (k < KEYS)
+        read_wanted(g, k, type);
+    else if (!strncmp(key, RECOMMENDED, prefix) && key[prefix])
+        read_recommendation(g, vocab, key + prefix, type);
+    else
+        pass_value(g, type, 1);
 }
 
-static bool read_metadata(struct gguf *g, struct vocab *vocab, struct err *e)
+static bool read_metadata(struct gguf *g, struct vocab *vocab)
 {
-    uint32_t version;
-    uint64_t tensors, pairs;
-    if (!step(g, 4, e) || !read_u32(g, &version, e))
+    step(g, 4);
+    const uint32_t version = (uint32_t)read_number(g, 4);
+    if (!g->ok)
         return false;
     if (version && !(version & 0xffff))
-        return err_set(e, STATUS_DATA, "a big-endian GGUF file; only little-endian ones are read");
+        return err_set(g->e, STATUS_DATA, "a big-endian GGUF file; only little-endian ones are read");
     if (version == 1)
-        return err_set(e, STATUS_DATA, "GGUF version 1 is not read; newer programs write 2 and 3");
+        return err_set(g->e, STATUS_DATA, "GGUF version 1 is not read; newer programs write 2 and 3");
     if (version != 2 && version != 3)
-        return err_set(e, STATUS_DATA, "GGUF version %" PRIu32 " is not known, only 2 and 3", version);
-    if (!read_u64(g, &tensors, e) || !read_u64(g, &pairs, e))
-        return false;
-    for (uint64_t i = 0; i < pairs; i++) // each is at least 13 bytes
-        if (!read_pair(g, vocab, e))
-            return false;
-    return true;
+        return err_set(g->e, STATUS_DATA, "GGUF version %" PRIu32 " is not known, only 2 and 3", version);
+    step(g, 8);                                                       // the number of tensors
+    for (uint64_t pairs = read_number(g, 8); g->ok && pairs; pairs--) // each is at least 13 bytes
+        read_pair(g, vocab);
+    return g->ok;
 }
 
 // How the tokens are spelt, and whether a space goes before a text.
@@ -268,15 +227,15 @@ static bool find_spelling(const struct gguf *g, enum spelling *spelling, bool *s
 // Adds the tokens, whose place in the file pass_value has checked.
 static bool add_tokens(const struct gguf *g, enum spelling spelling, struct vocab *v)
 {
-    const struct gguf_value *const types = &g->value[KEY_TYPES];
+    const struct gguf_value *const of_type = &g->value[KEY_TYPES];
     const unsigned char *p = g->p + g->value[KEY_TOKENS].at;
     for (size_t i = 0; i < g->value[KEY_TOKENS].n; i++) {
         uint64_t len;
         int32_t type = TOKEN_NORMAL;
         memcpy(&len, p, sizeof len);
         p += sizeof len;
-        if (types->given)
-            memcpy(&type, g->p + types->at + i * sizeof type, sizeof type);
+        if (of_type->given)
+            memcpy(&type, g->p + of_type->at + i * sizeof type, sizeof type);
         if (!vocab_add_spelt(v, spelling, (unsigned)type, p, (size_t)len))
             return false;
         p += len;
@@ -295,17 +254,17 @@ static uint32_t token_of(const struct gguf *g, size_t k)
 
 static bool load_gguf(struct vocab *v, struct source *s, struct err *e)
 {
-    struct gguf g = {.source = s};
-    const struct gguf_value *const tokens = &g.value[KEY_TOKENS], *const types = &g.value[KEY_TYPES];
+    struct gguf g = {.source = s, .ok = true, .e = e};
+    const struct gguf_value *const tokens = &g.value[KEY_TOKENS], *const of_type = &g.value[KEY_TYPES];
     const struct gguf_value *const banned = &g.value[KEY_BANNED];
     enum spelling spelling = SPELLING_PLAIN;
-    if (!read_metadata(&g, v, e) || !find_spelling(&g, &spelling, &v->space_prefix, e))
+    if (!read_metadata(&g, v) || !find_spelling(&g, &spelling, &v->space_prefix, e))
         return false;
     if (!tokens->n || tokens->n > INT32_MAX)
         return err_set(e, STATUS_DATA, "the GGUF metadata hold %" PRIu64 " tokens", tokens->n);
-    if (types->given && types->n != tokens->n)
+    if (of_type->given && of_type->n != tokens->n)
         return err_set(e, STATUS_DATA, "the GGUF metadata hold %" PRIu64 " tokens, but the types of %" PRIu64, tokens->n,
-                       types->n);
+                       of_type->n);
     if (!add_tokens(&g, spelling, v))
         return err_from_fault(e, fault_memory());
     v->eos = token_of(&g, KEY_EOS);
