@@ -39,34 +39,28 @@ static const struct vocab_format *const formats[] = {&vocab_gguf, &vocab_json};
 
 enum { FORMATS = sizeof formats / sizeof *formats };
 
+// The kind whose content it is, or else whose ending the name has.
 static const struct vocab_format *choose(const unsigned char *head, size_t len, const char *path)
 {
     const char *const dot = strrchr(path, '.');
     for (size_t i = 0; i < FORMATS; i++)
         if (formats[i]->probe(head, len))
             return formats[i];
-    for (size_t i = 0; i < FORMATS; i++)
-        if (dot && !strcmp(dot, formats[i]->ending))
+    for (size_t i = 0; dot && i < FORMATS; i++)
+        if (!strcmp(dot, formats[i]->ending))
             return formats[i];
     return &vocab_lines;
-}
-
-static bool load(struct vocab *v, struct source *s, const char *path, struct err *e)
-{
-    const unsigned char *p;
-    size_t have;
-    if (!source_peek(s, 64, &p, &have, e))
-        return false;
-    if (!have)
-        return err_set(e, STATUS_DATA, "the vocabulary is empty");
-    return choose(p, have < 64 ? have : 64, path)->load(v, s, e);
 }
 
 bool vocab_load(struct vocab *v, const char *path, struct err *e)
 {
     struct source s;
+    const unsigned char *p;
+    size_t have;
     vocab_init(v);
-    const bool opened = source_open(&s, path, e), ok = opened && load(v, &s, path, e);
+    bool ok = source_open(&s, path, e) && source_peek(&s, 64, &p, &have, e);
+    if (ok)
+        ok = have ? choose(p, have < 64 ? have : 64, path)->load(v, &s, e) : err_set(e, STATUS_DATA, "the vocabulary is empty");
     source_close(&s);
     return ok || err_prefix(e, "%s", s.name);
 }
