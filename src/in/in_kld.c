@@ -37,6 +37,20 @@ static bool read_tokens(struct kld *k, struct source *s, uint64_t n, struct err 
     return true;
 }
 
+// A row's numbers: scale, lowest log-probability, and for each token a multiple of the scale; padded to a whole number of floats.
+static void convert(struct matrix *m, const unsigned char *from)
+{
+    float scale, low, *const x = m->row;
+    memcpy(&scale, from, sizeof scale);
+    memcpy(&low, from + sizeof scale, sizeof low);
+    from += sizeof scale + sizeof low;
+    for (size_t i = 0; i < m->n; i++) {
+        uint16_t q;
+        memcpy(&q, from + i * sizeof q, sizeof q);
+        x[i] = (float)q * scale + low;
+    }
+}
+
 static bool open_kld(void *self, const struct format *f, struct source *s, const struct input_config *config, struct err *e)
 {
     struct kld *const k = self;
@@ -58,6 +72,7 @@ static bool open_kld(void *self, const struct format *f, struct source *s, const
     k->m.type = DTYPE_F32;
     k->m.bytes = 2 * sizeof(float) + (k->m.n + k->m.n % 2) * sizeof(uint16_t);
     k->m.closed = true;
+    k->m.convert = convert;
     k->n_ctx = h.n_ctx;
     k->first = h.n_ctx / 2;
     k->rows = k->m.rows = (uint64_t)h.n_chunk * (k->n_ctx - 1 - k->first); // what would follow a chunk's last token is not known
@@ -65,36 +80,17 @@ static bool open_kld(void *self, const struct format *f, struct source *s, const
     return read_tokens(k, s, (uint64_t)h.n_chunk * k->n_ctx, e);
 }
 
-// A row's numbers: scale, lowest log-probability, and for each token a multiple of the scale; padded to a whole number of floats.
-static void read_row(struct matrix *m, const unsigned char *p)
-{
-    float scale, low, *const x = m->row;
-    memcpy(&scale, p, sizeof scale);
-    memcpy(&low, p + sizeof scale, sizeof low);
-    p += sizeof scale + sizeof low;
-    for (size_t i = 0; i < m->n; i++) {
-        uint16_t q;
-        memcpy(&q, p + i * sizeof q, sizeof q);
-        x[i] = (float)q * scale + low;
-    }
-}
-
 static bool next_kld(void *self, struct source *s, struct input_row *r, bool *end, struct err *e)
 {
     struct kld *const k = self;
     const uint64_t row = k->rows - k->m.rows, per_chunk = k->n_ctx - 1 - k->first;
-    const unsigned char *p;
     size_t have;
-    if (!matrix_take(&k->m, s, &p, &have, end, e))
+    if (!matrix_take(&k->m, s, r, &have, end, e))
         return false;
     if (*end)
         return !have || err_set(e, STATUS_DATA, "there are bytes after the last of the %" PRIu64 " rows promised", k->rows);
     if (have < k->m.bytes) // llama-perplexity writes the header first; it was stopped
         return err_set(e, STATUS_DATA, "the file holds %" PRIu64 " rows of the %" PRIu64 " promised", row, k->rows);
-    if (!matrix_room(&k->m, e))
-        return false;
-    read_row(&k->m, p);
-    r->logits = (struct row){DTYPE_F32, k->m.row, k->m.n};
     r->place = row % per_chunk;
     r->fresh = !r->place;
     r->before = k->token + row / per_chunk * k->n_ctx;

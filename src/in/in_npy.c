@@ -28,10 +28,11 @@ static char next_byte(struct npy_header *h)
     return *h->p;
 }
 
-static bool take(struct npy_header *h, char c)
+static bool take(struct npy_header *h, const char *word)
 {
-    const bool here = next_byte(h) == c;
-    h->p += here;
+    next_byte(h);
+    const bool here = !strncmp(h->p, word, strlen(word));
+    h->p += here ? strlen(word) : 0;
     return here;
 }
 
@@ -47,19 +48,10 @@ static const char *quoted(struct npy_header *h)
     return text;
 }
 
-static bool boolean(struct npy_header *h)
-{
-    h->fortran = next_byte(h) == 'T';
-    const char *const word = h->fortran ? "True" : "False";
-    h->has_fortran = !strncmp(h->p, word, strlen(word));
-    h->p += h->has_fortran ? strlen(word) : 0;
-    return h->has_fortran;
-}
-
 // A number too large becomes the largest, which every later check refuses.
 static bool shape(struct npy_header *h)
 {
-    if (!take(h, '('))
+    if (!take(h, "("))
         return false;
     h->shape = h->p - 1;
     while (next_byte(h) != ')') {
@@ -69,7 +61,7 @@ static bool shape(struct npy_header *h)
         if (h->dims < 3)
             h->dim[h->dims] = v;
         h->dims++;
-        if (!take(h, ',') && next_byte(h) != ')')
+        if (!take(h, ",") && next_byte(h) != ')')
             return false;
     }
     h->p++;
@@ -81,10 +73,13 @@ static bool shape(struct npy_header *h)
 static bool pair(struct npy_header *h)
 {
     const char *const key = quoted(h);
-    if (!key || !take(h, ':'))
+    if (!key || !take(h, ":"))
         return false;
-    if (!strcmp(key, "fortran_order") && !h->has_fortran)
-        return boolean(h);
+    if (!strcmp(key, "fortran_order") && !h->has_fortran) {
+        h->fortran = take(h, "True");
+        h->has_fortran = h->fortran || take(h, "False");
+        return h->has_fortran;
+    }
     if (!strcmp(key, "shape") && !h->shape)
         return shape(h);
     if (strcmp(key, "descr") != 0 || h->descr)
@@ -96,14 +91,14 @@ static bool pair(struct npy_header *h)
 // Reads the dict, but nothing behind the list that is the descr of a structured type: it will be refused.
 static bool parse(struct npy_header *h)
 {
-    if (!take(h, '{'))
+    if (!take(h, "{"))
         return false;
-    while (!take(h, '}')) {
+    while (!take(h, "}")) {
         if (!pair(h))
             return false;
         if (h->descr && *h->descr == '[')
             return true;
-        if (!take(h, ',') && next_byte(h) != '}')
+        if (!take(h, ",") && next_byte(h) != '}')
             return false;
     }
     return next_byte(h) == '\0' && h->at + (size_t)(h->p - h->text) == h->end && h->descr && h->has_fortran && h->shape;

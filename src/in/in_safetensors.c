@@ -27,7 +27,8 @@ static bool whole_at(const cJSON *array, int i, uint64_t *v)
     return (double)*v == item->valuedouble;
 }
 
-static bool find_type(const cJSON *tensor, struct matrix *m)
+// Does the tensor hold rows of a type that is read? Sets all that *m says of them if it does.
+static bool holds_rows(const cJSON *tensor, struct matrix *m)
 {
     static const struct {
         const char *name;
@@ -35,22 +36,16 @@ static bool find_type(const cJSON *tensor, struct matrix *m)
         size_t size;
     } types[] = {{"F32", DTYPE_F32, 4}, {"F16", DTYPE_F16, 2}, {"BF16", DTYPE_BF16, 2}, {"F64", DTYPE_F32, 8}};
     const char *const name = cJSON_GetStringValue(json_member(tensor, "dtype"));
+    const cJSON *const shape = json_array(tensor, "shape");
+    const int dims = cJSON_GetArraySize(shape);
+    uint64_t dim[3] = {0};
+    m->size = 0;
     for (size_t i = 0; name && i < sizeof types / sizeof *types; i++)
         if (!strcmp(name, types[i].name)) {
             m->type = types[i].type;
             m->size = types[i].size;
-            return true;
         }
-    return false;
-}
-
-// Does the tensor hold rows of a type that is read? Sets all of *m but what converting needs.
-static bool holds_rows(const cJSON *tensor, struct matrix *m)
-{
-    const cJSON *const shape = json_array(tensor, "shape");
-    const int dims = cJSON_GetArraySize(shape);
-    uint64_t dim[3] = {0};
-    if (!strcmp(tensor->string, METADATA) || !find_type(tensor, m) || dims > 3)
+    if (!strcmp(tensor->string, METADATA) || !m->size || dims > 3)
         return false;
     for (int i = 0; i < dims; i++)
         if (!whole_at(shape, i, &dim[i]))

@@ -273,18 +273,6 @@ bool input_blame(const struct input_row *r, struct err *e)
     return err_prefix(e, "%s: row %" PRIu64, r->file, r->number);
 }
 
-// Passes over the rows before the first wanted one, as far as the open file has them and they need not be read; were there any?
-static bool jump(struct input *in)
-{
-    const int64_t left = rows_left(in), before = in->first - (int64_t)in->next_row;
-    const int64_t rows = before < left ? before : left;
-    if (rows <= 0)
-        return false;
-    matrix_jump(in->matrix, &in->source, (uint64_t)rows);
-    in->next_row += (uint64_t)rows;
-    return true;
-}
-
 bool input_next(struct input *in, struct input_row *r, bool *end, struct err *e)
 {
     for (;;) {
@@ -294,8 +282,13 @@ bool input_next(struct input *in, struct input_row *r, bool *end, struct err *e)
         *end = *end || !in->format;
         if (*end)
             return true;
-        if (jump(in))
+        const int64_t left = rows_left(in), before = in->first - (int64_t)in->next_row;
+        if (left > 0 && before > 0) { // rows that nobody asked for and that need not be read
+            const uint64_t rows = (uint64_t)(before < left ? before : left);
+            matrix_jump(in->matrix, &in->source, rows);
+            in->next_row += rows;
             continue;
+        }
         *r = (struct input_row){
             .file = in->source.name, .number = in->next_row, .missed = in->missed, .recorded = -1, .forced = -1};
         const bool ok = in->format->next(in->state, &in->source, r, end, e);

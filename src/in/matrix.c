@@ -8,55 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum matrix_shape matrix_set_shape(struct matrix *m, const uint64_t dim[3], size_t dims)
-{
-    assert(m->size);
-    if (!dims || dims > 3 || (dims == 3 && dim[0] != 1 && dim[1] != 1))
-        return MATRIX_NO_ROWS;
-    const uint64_t n = dim[dims - 1];
-    if (!n)
-        return MATRIX_EMPTY;
-    m->rows = 1;
-    for (size_t i = 0; i + 1 < dims; i++)
-        m->rows *= dim[i]; // all but one are 1
-    if (n > INT32_MAX || n > SIZE_MAX / 2 / m->size || m->rows > (uint64_t)INT64_MAX / (n * m->size))
-        return MATRIX_TOO_LARGE;
-    m->n = (size_t)n;
-    m->bytes = m->n * m->size;
-    return MATRIX_OK;
-}
-
-bool matrix_header(const struct format *f, struct source *s, size_t n, const unsigned char **p, struct err *e)
-{
-    const size_t len = f->magic ? strlen(f->magic) : 0;
-    size_t have;
-    if (!source_peek(s, n, p, &have, e))
-        return false;
-    if (have < len || (len && memcmp(*p, f->magic, len) != 0))
-        return err_set(e, STATUS_DATA, "the input does not begin as %s files do", f->name);
-    return have >= n || err_set(e, STATUS_DATA, "the input ends inside the %s header", f->name);
-}
-
-bool matrix_take(struct matrix *m, struct source *s, const unsigned char **p, size_t *have, bool *end, struct err *e)
-{
-    assert(m->bytes && m->bytes <= SIZE_MAX / 2);
-    const size_t want = m->rows ? m->bytes : m->closed;
-    if (!source_peek(s, want, p, have, e))
-        return false;
-    *end = !m->rows || (!*have && m->rows == MATRIX_OPEN);
-    if (!*end && *have >= m->bytes)
-        matrix_jump(m, s, 1);
-    return true;
-}
-
-bool matrix_room(struct matrix *m, struct err *e)
-{
-    if (!m->row)
-        m->row = calloc(m->n, dtype_size(m->type));
-    return m->row || err_from_fault(e, fault_memory());
-}
-
-// A row in the byte order of the machine, f64 rounded to the nearest f32.
+// Numbers in the byte order of the machine, f64 rounded to the nearest f32.
 static void convert(struct matrix *m, const unsigned char *from)
 {
     const size_t size = dtype_size(m->type);
@@ -72,27 +24,67 @@ static void convert(struct matrix *m, const unsigned char *from)
     }
 }
 
+enum matrix_shape matrix_set_shape(struct matrix *m, const uint64_t dim[3], size_t dims)
+{
+    assert(m->size);
+    if (!dims || dims > 3 || (dims == 3 && dim[0] != 1 && dim[1] != 1))
+        return MATRIX_NO_ROWS;
+    const uint64_t n = dim[dims - 1];
+    if (!n)
+        return MATRIX_EMPTY;
+    m->rows = 1;
+    for (size_t i = 0; i + 1 < dims; i++)
+        m->rows *= dim[i]; // all but one are 1
+    if (n > INT32_MAX || n > SIZE_MAX / 2 / m->size || m->rows > (uint64_t)INT64_MAX / (n * m->size))
+        return MATRIX_TOO_LARGE;
+    m->n = (size_t)n;
+    m->bytes = m->n * m->size;
+    m->convert = m->big || m->size != dtype_size(m->type) ? convert : NULL;
+    return MATRIX_OK;
+}
+
+bool matrix_header(const struct format *f, struct source *s, size_t n, const unsigned char **p, struct err *e)
+{
+    const size_t len = f->magic ? strlen(f->magic) : 0;
+    size_t have;
+    if (!source_peek(s, n, p, &have, e))
+        return false;
+    if (have < len || (len && memcmp(*p, f->magic, len) != 0))
+        return err_set(e, STATUS_DATA, "the input does not begin as %s files do", f->name);
+    return have >= n || err_set(e, STATUS_DATA, "the input ends inside the %s header", f->name);
+}
+
+bool matrix_take(struct matrix *m, struct source *s, struct input_row *r, size_t *have, bool *end, struct err *e)
+{
+    const unsigned char *p;
+    assert(m->bytes && m->bytes <= SIZE_MAX / 2);
+    if (!source_peek(s, m->rows ? m->bytes : m->closed, &p, have, e))
+        return false;
+    *end = !m->rows || (!*have && m->rows == MATRIX_OPEN);
+    if (*end || *have < m->bytes)
+        return true;
+    matrix_jump(m, s, 1);
+    if (m->convert) {
+        if (!m->row)
+            m->row = calloc(m->n, dtype_size(m->type));
+        if (!m->row)
+            return err_from_fault(e, fault_memory());
+        m->convert(m, p);
+    }
+    r->logits = (struct row){m->type, m->convert ? m->row : p, m->n};
+    r->stays = s->mapped && !m->convert;
+    return true;
+}
+
 bool matrix_next(void *self, struct source *s, struct input_row *r, bool *end, struct err *e)
 {
     struct matrix *const m = self;
-    const bool as_it_lies = !m->big && m->size == dtype_size(m->type);
-    const unsigned char *p;
     size_t have;
-    if (!matrix_take(m, s, &p, &have, end, e))
+    if (!matrix_take(m, s, r, &have, end, e))
         return false;
     if (*end)
         return !m->closed || !have || err_set(e, STATUS_DATA, "there are bytes after the last row of the npy shape");
-    if (have < m->bytes)
-        return err_set(e, STATUS_DATA, "the input ends after %zu of the row's %zu bytes", have, m->bytes);
-    r->logits = (struct row){m->type, p, m->n};
-    r->stays = s->mapped && as_it_lies;
-    if (as_it_lies)
-        return true;
-    if (!matrix_room(m, e))
-        return false;
-    convert(m, p);
-    r->logits.data = m->row;
-    return true;
+    return have >= m->bytes || err_set(e, STATUS_DATA, "the input ends after %zu of the row's %zu bytes", have, m->bytes);
 }
 
 int64_t matrix_left(const struct matrix *m, const struct source *s)
@@ -116,13 +108,12 @@ static bool open_raw(void *self, const struct format *f, struct source *s, const
     (void)s;
     m->type = (enum dtype)f->kind;
     m->size = dtype_size(m->type);
-    m->n = config->n_vocab ? config->n_vocab : config->n_tokens;
-    m->rows = MATRIX_OPEN;
-    if (!m->n)
+    const uint64_t n[3] = {config->n_vocab ? config->n_vocab : config->n_tokens};
+    if (!n[0])
         return err_set(e, STATUS_USAGE, "raw %s rows need their width, --n-vocab", f->name);
-    if (m->n > SIZE_MAX / 2 / m->size)
+    if (matrix_set_shape(m, n, 1) != MATRIX_OK)
         return err_set(e, STATUS_USAGE, "--n-vocab is too large for this machine");
-    m->bytes = m->n * m->size;
+    m->rows = MATRIX_OPEN;
     return true;
 }
 

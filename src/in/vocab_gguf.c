@@ -202,7 +202,7 @@ static bool read_metadata(struct gguf *g, struct vocab *vocab)
 }
 
 // How the tokens are spelt, and whether a space goes before a text.
-static bool find_spelling(const struct gguf *g, enum spelling *spelling, bool *space_prefix, struct err *e)
+static bool find_spelling(const struct gguf *g, enum spelling *spelling, bool *space_prefix)
 {
     static const struct {
         const char *model;
@@ -214,51 +214,45 @@ static bool find_spelling(const struct gguf *g, enum spelling *spelling, bool *s
     const struct gguf_value *const model = &g->value[KEY_MODEL], *const given = &g->value[KEY_SPACE_PREFIX];
     const char *const name = (const char *)g->p + model->at;
     if (!model->given)
-        return err_set(e, STATUS_DATA, "the GGUF metadata hold no tokenizer.ggml.model");
+        return err_set(g->e, STATUS_DATA, "the GGUF metadata hold no tokenizer.ggml.model");
     for (size_t i = 0; i < sizeof models / sizeof *models; i++)
         if (strlen(models[i].model) == model->n && !memcmp(name, models[i].model, (size_t)model->n)) {
             *spelling = models[i].spelling;
             *space_prefix = given->given ? g->p[given->at] != 0 : models[i].space_prefix;
             return true;
         }
-    return err_set(e, STATUS_DATA, "tokenizer.ggml.model '%.*s' is not known", (int)(model->n < 40 ? model->n : 40), name);
+    return err_set(g->e, STATUS_DATA, "tokenizer.ggml.model '%.*s' is not known", (int)(model->n < 40 ? model->n : 40), name);
+}
+
+// The i-th of a key's numbers, or `otherwise` if the key is not there.
+static uint32_t number_at(const struct gguf *g, size_t k, size_t i, uint32_t otherwise)
+{
+    if (g->value[k].given)
+        memcpy(&otherwise, g->p + g->value[k].at + i * sizeof otherwise, sizeof otherwise);
+    return otherwise;
 }
 
 // Adds the tokens, whose place in the file pass_value has checked.
 static bool add_tokens(const struct gguf *g, enum spelling spelling, struct vocab *v)
 {
-    const struct gguf_value *const of_type = &g->value[KEY_TYPES];
     const unsigned char *p = g->p + g->value[KEY_TOKENS].at;
     for (size_t i = 0; i < g->value[KEY_TOKENS].n; i++) {
         uint64_t len;
-        int32_t type = TOKEN_NORMAL;
         memcpy(&len, p, sizeof len);
         p += sizeof len;
-        if (of_type->given)
-            memcpy(&type, g->p + of_type->at + i * sizeof type, sizeof type);
-        if (!vocab_add_spelt(v, spelling, (unsigned)type, p, (size_t)len))
+        if (!vocab_add_spelt(v, spelling, number_at(g, KEY_TYPES, i, TOKEN_NORMAL), p, (size_t)len))
             return false;
         p += len;
     }
     return true;
 }
 
-// The token that a key names, or VOCAB_NONE.
-static uint32_t token_of(const struct gguf *g, size_t k)
-{
-    uint32_t id = VOCAB_NONE;
-    if (g->value[k].given)
-        memcpy(&id, g->p + g->value[k].at, sizeof id);
-    return id;
-}
-
 static bool load_gguf(struct vocab *v, struct source *s, struct err *e)
 {
     struct gguf g = {.source = s, .ok = true, .e = e};
     const struct gguf_value *const tokens = &g.value[KEY_TOKENS], *const of_type = &g.value[KEY_TYPES];
-    const struct gguf_value *const banned = &g.value[KEY_BANNED];
     enum spelling spelling = SPELLING_PLAIN;
-    if (!read_metadata(&g, v) || !find_spelling(&g, &spelling, &v->space_prefix, e))
+    if (!read_metadata(&g, v) || !find_spelling(&g, &spelling, &v->space_prefix))
         return false;
     if (!tokens->n || tokens->n > INT32_MAX)
         return err_set(e, STATUS_DATA, "the GGUF metadata hold %" PRIu64 " tokens", tokens->n);
@@ -267,13 +261,12 @@ static bool load_gguf(struct vocab *v, struct source *s, struct err *e)
                        of_type->n);
     if (!add_tokens(&g, spelling, v))
         return err_from_fault(e, fault_memory());
-    v->eos = token_of(&g, KEY_EOS);
-    v->eot = token_of(&g, KEY_EOT);
+    v->eos = number_at(&g, KEY_EOS, 0, VOCAB_NONE);
+    v->eot = number_at(&g, KEY_EOT, 0, VOCAB_NONE);
     for (size_t k = KEY_ENDS; k < KEYS; k++)
-        vocab_mark_end(v, token_of(&g, k));
-    for (size_t i = 0; i < banned->n; i++) {
-        uint32_t id;
-        memcpy(&id, g.p + banned->at + i * sizeof id, sizeof id);
+        vocab_mark_end(v, number_at(&g, k, 0, VOCAB_NONE));
+    for (size_t i = 0; i < g.value[KEY_BANNED].n; i++) {
+        const uint32_t id = number_at(&g, KEY_BANNED, i, VOCAB_NONE);
         if (id < v->n)
             v->flags[id] |= VOCAB_BANNED;
     }
