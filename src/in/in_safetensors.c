@@ -53,16 +53,6 @@ static bool holds_rows(const cJSON *tensor, struct matrix *m)
     return matrix_set_shape(m, dim, (size_t)dims) == MATRIX_OK;
 }
 
-static void show_tensor(struct builder *b, const cJSON *tensor)
-{
-    const char *const dtype = cJSON_GetStringValue(json_member(tensor, "dtype"));
-    const cJSON *const shape = json_member(tensor, "shape");
-    builder_format(b, "%s'%.*s' %.10s [", b->len ? ", " : "", SHOWN(tensor->string), dtype ? dtype : "?");
-    for (const cJSON *d = shape ? shape->child : NULL; d; d = d->next)
-        builder_format(b, d->next ? "%.16g, " : "%.16g", d->valuedouble);
-    builder_byte(b, ']');
-}
-
 // The tensors, or those that hold rows, as far as a line has room for them.
 static void list_tensors(struct builder *b, const cJSON *root, bool rows)
 {
@@ -71,10 +61,16 @@ static void list_tensors(struct builder *b, const cJSON *root, bool rows)
     for (const cJSON *tensor = root->child; tensor; tensor = tensor->next) {
         if (rows ? !holds_rows(tensor, &m) : !strcmp(tensor->string, METADATA))
             continue;
-        if (b->len > LIST_SHOWN / 2)
+        if (b->len > LIST_SHOWN / 2) {
             more++;
-        else
-            show_tensor(b, tensor);
+            continue;
+        }
+        const char *const dtype = cJSON_GetStringValue(json_member(tensor, "dtype"));
+        const cJSON *const shape = json_member(tensor, "shape");
+        builder_format(b, "%s'%.*s' %.10s [", b->len ? ", " : "", SHOWN(tensor->string), dtype ? dtype : "?");
+        for (const cJSON *d = shape ? shape->child : NULL; d; d = d->next)
+            builder_format(b, d->next ? "%.16g, " : "%.16g", d->valuedouble);
+        builder_byte(b, ']');
     }
     if (more)
         builder_format(b, " and %d more", more);

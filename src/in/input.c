@@ -43,25 +43,16 @@ static const struct format *by_ending(const char *name)
     return NULL;
 }
 
-static const struct format *by_name(const char *name)
-{
-    for (size_t i = 0; i < N_FORMATS; i++)
-        if (!strcmp(name, formats[i]->name))
-            return formats[i];
-    return NULL;
-}
-
 static bool begins(const struct format *f, const unsigned char *head, size_t len)
 {
     const size_t n = f->magic ? strlen(f->magic) : 0;
     return n ? len >= n && !memcmp(head, f->magic, n) : f->probe && f->probe(head, len);
 }
 
-// Waits for HEAD bytes, the end, or a line of JSON, which a careful writer may want answered before it sends more.
+// By content. Waits for HEAD bytes, the end, or a line of JSON, which a careful writer may want answered before it sends more.
 static bool by_content(struct source *s, const struct format **f, size_t *len, struct err *e)
 {
     const unsigned char *head;
-    *len = 0;
     for (size_t want = 1; want <= HEAD; want = *len + 1) {
         if (!source_peek(s, want, &head, len, e))
             return false;
@@ -78,7 +69,9 @@ static bool by_content(struct source *s, const struct format **f, size_t *len, s
 static bool choose_format(struct input *in, struct err *e)
 {
     size_t len = 0;
-    in->format = by_name(in->config->format);
+    for (size_t i = 0; i < N_FORMATS; i++)
+        if (!strcmp(in->config->format, formats[i]->name))
+            in->format = formats[i];
     if (!in->format && !by_content(&in->source, &in->format, &len, e))
         return false;
     if (!in->format && len)
@@ -144,12 +137,17 @@ static bool no_count(const struct input *in, struct err *e)
                    name, in->format->name);
 }
 
-// How many rows of the open file are left, -1: not known. Without one there are none.
+// How many whole rows of the open file are left, -1: not known without reading them. Without a file there are none.
 static int64_t rows_left(const struct input *in)
 {
+    const struct matrix *const m = in->matrix;
     if (!in->format)
         return 0;
-    return in->matrix ? matrix_left(in->matrix, &in->source) : -1;
+    const int64_t bytes = m ? source_left(&in->source) : -1;
+    if (bytes < 0)
+        return -1;
+    const uint64_t rows = (uint64_t)bytes / m->bytes;
+    return (int64_t)(rows < m->rows ? rows : m->rows);
 }
 
 // Counts the rows of all files, to place negative bounds and shards.
@@ -209,8 +207,7 @@ struct input *input_open(const struct input_config *config, struct err *e)
 {
     int64_t rows = 0;
     assert(config->n_files && (!config->shards || (config->shard > 0 && config->shard <= config->shards)));
-    const bool from_end = config->first < 0 || config->last < 0;
-    if ((from_end || config->shards) && !count_rows(config, &rows, e))
+    if ((config->first < 0 || config->last < 0 || config->shards) && !count_rows(config, &rows, e))
         return NULL;
     struct input *const in = calloc(1, sizeof *in);
     if (!in) {
@@ -253,18 +250,17 @@ static bool all_regular(const struct input_config *config)
 bool input_rows(struct input *in, int64_t *rows, struct err *e)
 {
     struct err none;
+    *rows = -1;
     if (!open_next(in, e))
         return false;
     const bool last_file = in->file == in->config->n_files;
     int64_t all = last_file ? rows_left(in) : -1;
     if (all < 0 && last_file && in->matrix && in->matrix->rows != MATRIX_OPEN)
         all = (int64_t)in->matrix->rows; // promised
-    if (all < 0 && all_regular(in->config) && !count_rows(in->config, &all, &none))
-        all = -1;
+    if (all < 0 && !(all_regular(in->config) && count_rows(in->config, &all, &none)))
+        return true;
     const int64_t end = in->config->base + all, last = end < in->last ? end : in->last;
     *rows = last > in->first ? last - in->first : 0;
-    if (all < 0)
-        *rows = -1;
     return true;
 }
 

@@ -87,15 +87,6 @@ bool matrix_next(void *self, struct source *s, struct input_row *r, bool *end, s
     return have >= m->bytes || err_set(e, STATUS_DATA, "the input ends after %zu of the row's %zu bytes", have, m->bytes);
 }
 
-int64_t matrix_left(const struct matrix *m, const struct source *s)
-{
-    const int64_t bytes = source_left(s);
-    if (bytes < 0)
-        return -1;
-    const uint64_t rows = (uint64_t)bytes / m->bytes;
-    return (int64_t)(rows < m->rows ? rows : m->rows);
-}
-
 void matrix_jump(struct matrix *m, struct source *s, uint64_t rows)
 {
     source_skip(s, (size_t)rows * m->bytes);

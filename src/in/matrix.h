@@ -37,9 +37,6 @@ bool matrix_take(struct matrix *m, struct source *s, struct input_row *r, size_t
 // For struct format.
 bool matrix_next(void *self, struct source *s, struct input_row *r, bool *end, struct err *e);
 
-// The number of whole rows left, or -1 when that cannot be known without reading them.
-int64_t matrix_left(const struct matrix *m, const struct source *s);
-
 // Passes over that many of the rows left.
 void matrix_jump(struct matrix *m, struct source *s, uint64_t rows);
 

@@ -32,24 +32,21 @@ static bool load_lines(struct vocab *v, struct source *s, struct err *e)
     return true;
 }
 
-// Whatever is neither of the other kinds may be lines.
 static const struct vocab_format vocab_lines = {.load = load_lines};
-
 static const struct vocab_format *const formats[] = {&vocab_gguf, &vocab_json};
-
-enum { FORMATS = sizeof formats / sizeof *formats };
 
 // The kind whose content it is, or else whose ending the name has.
 static const struct vocab_format *choose(const unsigned char *head, size_t len, const char *path)
 {
     const char *const dot = strrchr(path, '.');
-    for (size_t i = 0; i < FORMATS; i++)
+    const struct vocab_format *named = &vocab_lines; // whatever is neither of the other kinds may be lines
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
         if (formats[i]->probe(head, len))
             return formats[i];
-    for (size_t i = 0; dot && i < FORMATS; i++)
-        if (!strcmp(dot, formats[i]->ending))
-            return formats[i];
-    return &vocab_lines;
+        if (dot && !strcmp(dot, formats[i]->ending))
+            named = formats[i];
+    }
+    return named;
 }
 
 bool vocab_load(struct vocab *v, const char *path, struct err *e)
