@@ -3,6 +3,7 @@
 // where they lie; f8 and big-endian numbers are converted row by row.
 #include "in/matrix.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -91,6 +92,7 @@ static bool pair(struct npy_header *h)
 // Reads the dict, but nothing behind the list that is the descr of a structured type: it will be refused.
 static bool parse(struct npy_header *h)
 {
+    assert(h->p);
     if (!take(h, "{"))
         return false;
     while (!take(h, "}")) {

@@ -78,10 +78,20 @@ static void list_tensors(struct builder *b, const cJSON *root, bool rows)
         builder_string(b, "none");
 }
 
-// Why no tensor is to be had: of n that bear the name, or without a name hold rows, not just one holds rows.
-static void no_tensor(const cJSON *root, const char *name, int n, struct err *e)
+// The tensor called name, or without a name the only one that holds rows.
+static const cJSON *choose_tensor(const cJSON *root, const char *name, struct matrix *m, struct err *e)
 {
     struct builder b = {.most = LIST_SHOWN};
+    const cJSON *tensor = NULL;
+    int n = 0; // that are called so, or that hold rows
+    assert(root);
+    for (const cJSON *t = root->child; t; t = t->next)
+        if (name ? !strcmp(t->string, name) : holds_rows(t, m)) {
+            tensor = t;
+            n++;
+        }
+    if (n == 1 && holds_rows(tensor, m))
+        return tensor;
     list_tensors(&b, root, name || n);
     if (b.failed)
         err_from_fault(e, fault_memory());
@@ -96,22 +106,6 @@ static void no_tensor(const cJSON *root, const char *name, int n, struct err *e)
     else
         err_set(e, STATUS_DATA, "no tensor holds rows of F16, BF16, F32 or F64 numbers; there are: %s", b.text);
     builder_free(&b);
-}
-
-// The tensor called name, or without a name the only one that holds rows.
-static const cJSON *choose_tensor(const cJSON *root, const char *name, struct matrix *m, struct err *e)
-{
-    const cJSON *tensor = NULL;
-    int n = 0;
-    assert(root);
-    for (const cJSON *t = root->child; t; t = t->next)
-        if (name ? !strcmp(t->string, name) : holds_rows(t, m)) {
-            tensor = t;
-            n++;
-        }
-    if (n == 1 && holds_rows(tensor, m))
-        return tensor;
-    no_tensor(root, name, n, e);
     return NULL;
 }
 

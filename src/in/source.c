@@ -102,32 +102,24 @@ void source_close(struct source *s)
         free(s->buf);
 }
 
-// Reads once, into whatever room there is; makes room as the data justifies it.
-static bool read_more(struct source *s, struct err *e)
-{
-    if (s->start) {
-        memmove(s->buf, s->buf + s->start, s->end - s->start);
-        s->end -= s->start;
-        s->start = 0;
-    }
-    if (s->cap - s->end < BLOCK && !mem_grow(&s->buf, &s->cap, s->end + BLOCK, 1))
-        return err_from_fault(e, fault_memory());
-    ssize_t got;
-    do
-        got = read(s->fd, s->buf + s->end, s->cap - s->end);
-    while (got < 0 && errno == EINTR);
-    if (got < 0)
-        return fail("read", e);
-    s->end += (size_t)got;
-    s->at_end = got == 0;
-    return true;
-}
-
 bool source_peek(struct source *s, size_t want, const unsigned char **p, size_t *have, struct err *e)
 {
-    while (s->end - s->start < want && !s->at_end)
-        if (!read_more(s, e))
-            return false;
+    while (s->end - s->start < want && !s->at_end) {
+        if (s->start) {
+            memmove(s->buf, s->buf + s->start, s->end - s->start);
+            s->end -= s->start;
+            s->start = 0;
+        }
+        if (s->cap - s->end < BLOCK && !mem_grow(&s->buf, &s->cap, s->end + BLOCK, 1)) // room as the data justifies it
+            return err_from_fault(e, fault_memory());
+        const ssize_t got = read(s->fd, s->buf + s->end, s->cap - s->end);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return fail("read", e);
+        s->end += (size_t)got;
+        s->at_end = got == 0;
+    }
     *p = s->buf + s->start;
     *have = s->end - s->start;
     return true;
