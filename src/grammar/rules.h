@@ -24,13 +24,12 @@ struct element {
 
 struct grammar_rule {
     size_t first_alt, n_alts; // in grammar.alt; no alternative: not defined (yet)
+    size_t len;
     const char
         *name; // [len] in the text, which must be there while it is read; of the rule around it, for groups and repetitions
-    size_t len;
     // What rules_check finds out:
-    bool empty; // can be empty
-    uint32_t
-        component; // rules that can come first in each other share a number, which is above those of others that can come first
+    bool empty;         // can be empty
+    uint32_t component; // the same for rules that can come first in each other, and above that of others that can come first
 };
 
 struct grammar {
@@ -42,9 +41,7 @@ struct grammar {
     size_t n_rules, rule_cap;
     uint32_t start; // the element that stands for the rule root, alone in its alternative
     uint32_t n_components;
-    struct intern class;  // tidy ranges within 1..CHAR_MAX_VALUE, two words each
-    uint64_t (*ascii)[2]; // [class.n] its characters below 128
-    size_t ascii_cap;
+    struct intern class; // tidy ranges within 1..CHAR_MAX_VALUE, two words each
 };
 
 // The ranges of a class, tidy; good until a class is added.
@@ -59,15 +56,13 @@ static inline const struct range *class_ranges(const struct grammar *g, uint32_t
 static inline bool class_has(const struct grammar *g, uint32_t class, uint32_t c)
 {
     size_t n;
-    if (c < 128)
-        return g->ascii[class][c / 64] >> c % 64 & 1;
     const struct range *const range = class_ranges(g, class, &n);
     return ranges_have(range, n, c);
 }
 
-// Finds out what the rules say of that; every rule of the grammar is there. False and code, name, len of *fault when one is not defined
-// or left-recursive: when it can begin with itself, so that stacks would grow without end, or only with itself. A rule may end with itself
-// after what can be empty, as a repetition of what can be empty does: that adds nothing to a stack.
-bool rules_check(struct grammar *g, struct grammar_fault *fault);
+// Finds out what the rules say of that. Otherwise *bad is a rule that is GRAMMAR_UNDEFINED or in a GRAMMAR_LEFT_RECURSION: when it can
+// begin with itself, so that stacks would grow without end, or only with itself. A rule may end with itself after what can be empty, as a
+// repetition of what can be empty does: that adds nothing to a stack.
+enum grammar_code rules_check(struct grammar *g, size_t *bad);
 
 #endif
