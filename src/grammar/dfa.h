@@ -7,15 +7,22 @@
 
 #include "grammar/stacks.h"
 
-// Where a byte leads: a state and, in the lowest bit, whether a token may end there. 0 is not known yet.
+// Where a byte leads: a state's number + 1 and, in the lowest bit, whether a token may end there.
 typedef uint32_t edge;
-#define EDGE_BAD  0u // as a result: see stacks.fault
+#define EDGE_BAD  0u // not known yet; as a result: see stacks.fault
 #define EDGE_DEAD 1u // the text does not fit
 
 static inline uint32_t edge_state(edge e)
 {
-    return e >> 1;
+    return (e >> 1) - 1;
 }
+
+struct dfa_state {
+    uint32_t set;   // of stacks; inside a character, those before it that it can still match
+    uint32_t more;  // bytes of the character still to come; 0 between characters
+    uint32_t lax;   // did the character begin in this token?
+    uint32_t value; // its bits so far
+};
 
 // Kinds of byte (trie.h) that all lead to one state where a token may end: the state itself within a string, the one that has a
 // repetition less to go within a limited one.
@@ -26,44 +33,39 @@ struct dfa_run {
 
 #define RUN_UNKNOWN UINT64_MAX
 
-struct dfa {
-    struct stacks stacks;
-    struct intern state; // a set, bytes to come and a flag, the bits of the character so far; state 0 is none
-    edge (*next)[256];   // [state.n] by byte
-    struct dfa_run *run; // [state.n]
-    size_t next_cap, run_cap;
+// What has been found out of a state.
+struct dfa_node {
+    edge next[256]; // by byte
+    struct dfa_run run;
+    uint64_t *mask; // the matcher's; NULL: not asked for yet
 };
 
-// A zeroed struct may be freed. g outlives it.
+struct dfa {
+    struct stacks stacks;
+    struct intern state;   // a struct dfa_state each
+    struct dfa_node *node; // [state.n]
+    size_t node_cap;
+};
+
+// State 0 is the beginning of the text. g outlives the automaton. False on a fault. A zeroed struct may be freed, and so must a failed one.
 bool dfa_init(struct dfa *d, const struct grammar *g);
 void dfa_free(struct dfa *d);
 
-// The state that stands between characters with this set of stacks, which is not empty. EDGE_BAD when it cannot be had.
-edge dfa_between(struct dfa *d, uint32_t set);
+struct dfa_state dfa_get(const struct dfa *d, uint32_t state);
 
-// Finds out where a byte leads and notes it in next.
+// The edge that leads to a state, which is dead when its set is empty. EDGE_BAD when it cannot be had.
+edge dfa_edge(struct dfa *d, struct dfa_state s);
+
+// Finds out where a byte leads and notes it.
 edge dfa_find(struct dfa *d, uint32_t state, unsigned char byte);
 
 static inline edge dfa_next(struct dfa *d, uint32_t state, unsigned char byte)
 {
-    const edge e = d->next[state][byte];
+    const edge e = d->node[state].next[byte];
     return e ? e : dfa_find(d, state, byte);
 }
 
-// A state as it is after the end of a token. EDGE_BAD when it cannot be had.
-edge dfa_token_end(struct dfa *d, uint32_t state);
-
 // Finds out a state's run, where most bytes below 128 lead, and notes it.
 bool dfa_find_run(struct dfa *d, uint32_t state);
-
-// A state's set of stacks; inside a character, those before it that it can still match.
-uint32_t dfa_set(const struct dfa *d, uint32_t state);
-bool dfa_inside(const struct dfa *d, uint32_t state);
-
-// May the text end in a state?
-bool dfa_can_end(const struct dfa *d, uint32_t state);
-
-// Forgets all states but this one, which may get another number.
-bool dfa_shrink(struct dfa *d, uint32_t *state);
 
 #endif

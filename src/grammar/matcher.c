@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "grammar/matcher.h"
 
-#include "base/mem.h"
 #include "grammar/dfa.h"
 
 #include <assert.h>
@@ -20,54 +19,35 @@ struct level {
 };
 
 struct matcher {
-    const struct grammar *g;
     const struct trie *t;
     struct dfa dfa;
     uint32_t state; // between tokens
-    uint32_t start;
-    uint64_t **mask; // [masks] by state; NULL: not asked for yet
-    size_t masks, mask_cap, mask_bytes;
-    struct level *level; // [t->depth + 1] of the walk: the state above each depth
+    size_t mask_bytes;
+    struct level level[]; // [t->depth + 1] of the walk: the state above each depth
 };
-
-static struct fault fault_of(const struct matcher *m)
-{
-    return m->dfa.stacks.fault;
-}
-
-static bool begin(struct matcher *m)
-{
-    const edge e = dfa_between(&m->dfa, stacks_start(&m->dfa.stacks));
-    assert(e != EDGE_DEAD); // as rules_check has seen to
-    m->start = m->state = edge_state(e);
-    return e != EDGE_BAD;
-}
 
 struct matcher *matcher_new(const struct grammar *g, const struct trie *t, struct fault *fault)
 {
     assert(g && t);
-    struct matcher *const m = calloc(1, sizeof *m);
+    struct matcher *const m = calloc(1, sizeof *m + (t->depth + 1) * sizeof *m->level);
     *fault = fault_memory();
     if (!m)
         return NULL;
-    m->g = g;
     m->t = t;
-    m->level = calloc(t->depth + 1, sizeof *m->level);
-    if (m->level && dfa_init(&m->dfa, g) && begin(m)) {
-        *fault = fault_none();
+    dfa_init(&m->dfa, g);
+    *fault = m->dfa.stacks.fault;
+    if (!fault->code)
         return m;
-    }
-    if (m->level)
-        *fault = fault_of(m);
     matcher_free(m);
     return NULL;
 }
 
 static void drop_masks(struct matcher *m)
 {
-    for (size_t i = 0; i < m->masks; i++)
-        free(m->mask[i]);
-    m->masks = 0;
+    for (size_t i = 0; m->mask_bytes && i < m->dfa.state.n; i++) {
+        free(m->dfa.node[i].mask);
+        m->dfa.node[i].mask = NULL;
+    }
     m->mask_bytes = 0;
 }
 
@@ -76,45 +56,53 @@ void matcher_free(struct matcher *m)
     if (!m)
         return;
     drop_masks(m);
-    free(m->mask);
-    free(m->level);
     dfa_free(&m->dfa);
     free(m);
 }
 
 void matcher_reset(struct matcher *m)
 {
-    m->state = m->start;
+    m->state = 0;
 }
 
-// Forgets what was found out, if it has become too much. The start, which is needed again, is found out anew.
-static bool keep_small(struct matcher *m)
+// Forgets what was found out, if it has become too much, but for where the text stands. A fault changes nothing.
+static struct fault keep_small(struct matcher *m)
 {
+    struct dfa fresh;
+    m->dfa.stacks.fault = fault_none();
     if (m->dfa.state.n <= MOST_STATES && m->dfa.stacks.set.words <= MOST_SET_WORDS)
-        return true;
-    uint32_t here = m->state;
-    drop_masks(m);
-    if (!dfa_shrink(&m->dfa, &here) || !begin(m))
-        return false;
-    m->state = here;
-    return true;
+        return fault_none();
+    struct dfa_state here = dfa_get(&m->dfa, m->state);
+    edge e = EDGE_BAD;
+    if (dfa_init(&fresh, m->dfa.stacks.g)) {
+        here.set = stacks_copy(&fresh.stacks, &m->dfa.stacks, here.set);
+        e = dfa_edge(&fresh, here);
+    }
+    const struct fault fault = fresh.stacks.fault;
+    if (e != EDGE_BAD) {
+        drop_masks(m);
+        m->state = edge_state(e);
+    }
+    dfa_free(e != EDGE_BAD ? &m->dfa : &fresh);
+    if (e != EDGE_BAD)
+        m->dfa = fresh;
+    return fault;
 }
 
 // The set of stacks after a token that the grammar names; STACKS_NONE when none is moved by it.
 static uint32_t after_token(struct matcher *m, uint32_t id)
 {
     struct stacks *const s = &m->dfa.stacks;
-    const uint32_t set = dfa_set(&m->dfa, m->state);
-    const size_t count = dfa_inside(&m->dfa, m->state) ? 0 : stacks_count(s, set);
+    const struct dfa_state here = dfa_get(&m->dfa, m->state);
+    size_t n;
+    const struct frame *const frame = stacks_frames(s, here.set, &n);
     s->n_top = 0;
-    for (size_t i = 0; i < count; i++) {
-        const struct frame f = stacks_top(s, set, i);
-        const struct element *const e = &m->g->element[f.at];
-        const bool fits = e->type == ELEMENT_TOKEN ? e->value == id : e->type == ELEMENT_NOT_TOKEN && e->value != id;
-        if (fits && !stacks_pick(s, f))
-            return STACKS_BAD;
+    for (size_t i = 0; !here.more && i < n; i++) {
+        const struct element *const e = &s->g->element[frame[i].at];
+        if (e->type == ELEMENT_TOKEN ? e->value == id : e->type == ELEMENT_NOT_TOKEN && e->value != id)
+            stacks_pick(s, frame[i]);
     }
-    return s->n_top ? stacks_after(s) : STACKS_NONE;
+    return stacks_after(s);
 }
 
 // Where a token's bytes lead.
@@ -128,7 +116,7 @@ static edge after_text(struct matcher *m, struct piece text)
             return e;
         state = edge_state(e);
     }
-    return e != EDGE_DEAD && !(e & 1) ? EDGE_DEAD : e;
+    return e & 1 ? e : EDGE_DEAD;
 }
 
 // Where a token leads, by its bytes and by its id. When one leads into a character and the other past it, it is the id that counts.
@@ -137,38 +125,38 @@ static edge after(struct matcher *m, uint32_t id)
     const struct piece text = trie_text(m->t->v, id);
     if (!text.len)
         return EDGE_DEAD;
-    const uint32_t set = after_token(m, id);
-    if (set == STACKS_BAD)
-        return EDGE_BAD;
+    uint32_t set = after_token(m, id);
     const edge e = after_text(m, text);
     if (set == STACKS_NONE || e == EDGE_BAD)
         return e;
-    if (e == EDGE_DEAD || dfa_inside(&m->dfa, edge_state(e)))
-        return dfa_between(&m->dfa, set);
-    uint32_t both[] = {set, dfa_set(&m->dfa, edge_state(e))};
-    return dfa_between(&m->dfa, stacks_unite(&m->dfa.stacks, both, 2));
+    if (e != EDGE_DEAD) {
+        const struct dfa_state s = dfa_get(&m->dfa, edge_state(e));
+        set = s.more ? set : stacks_unite(&m->dfa.stacks, set, s.set);
+    }
+    return dfa_edge(&m->dfa, (struct dfa_state){.set = set});
 }
 
 bool matcher_can_end(const struct matcher *m)
 {
-    return dfa_can_end(&m->dfa, m->state);
+    const struct dfa_state s = dfa_get(&m->dfa, m->state);
+    return !s.more && stacks_end(&m->dfa.stacks, s.set);
 }
 
 static struct fault move(struct matcher *m, uint32_t id, bool *fits, bool stay)
 {
+    struct fault fault = fault_none();
     *fits = vocab_ends(m->t->v, id) && matcher_can_end(m);
-    if (vocab_ends(m->t->v, id))
-        return fault_none();
-    if (!keep_small(m))
-        return fault_of(m);
+    if (vocab_ends(m->t->v, id) || (fault = keep_small(m)).code)
+        return fault;
     edge e = after(m, id);
     *fits = e > EDGE_DEAD;
     if (*fits && !stay) {
-        e = dfa_token_end(&m->dfa, edge_state(e));
-        if (e != EDGE_BAD)
-            m->state = edge_state(e);
+        struct dfa_state s = dfa_get(&m->dfa, edge_state(e));
+        s.lax = false; // as the token has ended
+        e = dfa_edge(&m->dfa, s);
+        m->state = e != EDGE_BAD ? edge_state(e) : m->state;
     }
-    return e == EDGE_BAD ? fault_of(m) : fault_none();
+    return m->dfa.stacks.fault;
 }
 
 struct fault matcher_fits(struct matcher *m, uint32_t id, bool *fits)
@@ -194,9 +182,9 @@ static bool runs(struct matcher *m, uint32_t state, uint64_t kinds, unsigned hei
     for (unsigned i = 0; i < height; i++) {
         if (i == MOST_RUN)
             return true;
-        if (m->dfa.run[state].kinds == RUN_UNKNOWN && !dfa_find_run(&m->dfa, state))
+        if (m->dfa.node[state].run.kinds == RUN_UNKNOWN && !dfa_find_run(&m->dfa, state))
             return false;
-        const struct dfa_run run = m->dfa.run[state];
+        const struct dfa_run run = m->dfa.node[state].run;
         if (kinds & ~run.kinds)
             return true;
         if (run.to == state)
@@ -210,7 +198,7 @@ static bool runs(struct matcher *m, uint32_t state, uint64_t kinds, unsigned hei
 // The level below a node.
 static struct level descend(const struct matcher *m, const struct level *from, uint32_t to)
 {
-    const struct dfa_run run = m->dfa.run[from->state];
+    const struct dfa_run run = m->dfa.node[from->state].run;
     const bool along = run.kinds != RUN_UNKNOWN && run.kinds && run.to == to;
     return (struct level){to, along ? from->living : 0};
 }
@@ -255,11 +243,13 @@ static void allow_by_id(const struct matcher *m, uint64_t *mask)
 {
     const struct stacks *const s = &m->dfa.stacks;
     const struct trie *const t = m->t;
-    const uint32_t set = dfa_set(&m->dfa, m->state);
+    const struct dfa_state here = dfa_get(&m->dfa, m->state);
+    size_t n;
+    const struct frame *const frame = stacks_frames(s, here.set, &n);
     if (matcher_can_end(m))
         allow(mask, t->end, t->n_end);
-    for (size_t i = 0; !dfa_inside(&m->dfa, m->state) && i < stacks_count(s, set); i++) {
-        const struct element *const e = &m->g->element[stacks_top(s, set, i).at];
+    for (size_t i = 0; !here.more && i < n; i++) {
+        const struct element *const e = &s->g->element[frame[i].at];
         const uint32_t id = e->value;
         if (e->type == ELEMENT_TOKEN && !vocab_ends(t->v, id) && trie_text(t->v, id).len)
             allow(mask, &id, 1);
@@ -269,89 +259,66 @@ static void allow_by_id(const struct matcher *m, uint64_t *mask)
     }
 }
 
-static bool find_mask(struct matcher *m)
-{
-    const size_t bytes = (m->t->v->n + 63) / 64 * sizeof(uint64_t) + sizeof(uint64_t);
-    uint64_t *const mask = calloc(1, bytes);
-    if (mask && walk(m, mask)) {
-        allow_by_id(m, mask);
-        m->mask[m->state] = mask;
-        m->mask_bytes += bytes;
-        return true;
-    }
-    if (!mask)
-        m->dfa.stacks.fault = fault_memory();
-    free(mask);
-    return false;
-}
-
 struct fault matcher_mask(struct matcher *m, const uint64_t **mask)
 {
-    if (!keep_small(m))
-        return fault_of(m);
+    const struct fault fault = keep_small(m);
+    if (fault.code)
+        return fault;
     if (m->mask_bytes > MOST_MASK_BYTES)
         drop_masks(m);
-    if (!mem_grow(&m->mask, &m->mask_cap, m->state + 1, sizeof *m->mask))
-        return fault_memory();
-    while (m->masks <= m->state)
-        m->mask[m->masks++] = NULL;
-    if (!m->mask[m->state] && !find_mask(m))
-        return fault_of(m);
-    *mask = m->mask[m->state];
+    uint64_t *found = m->dfa.node[m->state].mask;
+    if (!found) {
+        const size_t bytes = (m->t->v->n + 63) / 64 * sizeof *found + sizeof *found;
+        found = calloc(1, bytes);
+        if (!found)
+            return fault_memory();
+        if (!walk(m, found)) {
+            free(found);
+            return m->dfa.stacks.fault;
+        }
+        allow_by_id(m, found);
+        m->dfa.node[m->state].mask = found;
+        m->mask_bytes += bytes;
+    }
+    *mask = found;
     return fault_none();
 }
 
 // ---- what is expected
 
-// The characters that a class is made of, as far as there is room.
-static struct expected expected_class(const struct grammar *g, uint32_t class)
-{
-    struct expected x = {.kind = EXPECTED_CLASS};
-    size_t n;
-    const struct range *const range = class_ranges(g, class, &n);
-    for (; x.n < n && x.n < EXPECTED_RANGES; x.n++) {
-        x.range[x.n][0] = range[x.n].first;
-        x.range[x.n][1] = range[x.n].last;
-    }
-    x.more = n > x.n;
-    return x;
-}
-
-static bool one_character(const struct grammar *g, const struct element *e, uint32_t *c)
-{
-    size_t n;
-    if (e->type != ELEMENT_CLASS)
-        return false;
-    const struct range *const range = class_ranges(g, e->value, &n);
-    *c = n == 1 ? range->first : 0;
-    return n == 1 && range->first == range->last;
-}
-
-// A class, or as much of a literal as follows.
+// As much of a literal as begins with this class; or, if it is not of one character, the ranges of it that there is room for.
 static struct expected expected_characters(const struct grammar *g, const struct element *e)
 {
     struct expected x = {.kind = EXPECTED_TEXT};
-    uint32_t c;
-    for (; one_character(g, e, &c); e++, x.n++) {
+    const struct range *range = NULL;
+    size_t n = 0;
+    for (; e->type == ELEMENT_CLASS; e++) {
+        range = class_ranges(g, e->value, &n);
+        if (n != 1 || range->first != range->last)
+            break;
         if (x.n == EXPECTED_RANGES) {
             x.more = true;
             break;
         }
-        x.range[x.n][0] = x.range[x.n][1] = c;
+        x.range[x.n][0] = x.range[x.n][1] = range->first;
+        x.n++;
     }
-    return x.n ? x : expected_class(g, e->value);
+    if (x.n)
+        return x;
+    x = (struct expected){.kind = EXPECTED_CLASS, .more = n > EXPECTED_RANGES};
+    for (; x.n < n && x.n < EXPECTED_RANGES; x.n++) {
+        x.range[x.n][0] = range[x.n].first;
+        x.range[x.n][1] = range[x.n].last;
+    }
+    return x;
 }
 
-static bool same_expected(const struct expected *a, const struct expected *b)
-{
-    return a->kind == b->kind && a->id == b->id && a->n == b->n && a->more == b->more &&
-           !memcmp(a->range, b->range, a->n * sizeof *a->range);
-}
-
+// Adds what is expected, if it is not there yet.
 static void add_expected(struct expected *out, size_t most, size_t *n, const struct expected *x)
 {
     for (size_t i = 0; i < *n && i < most; i++)
-        if (same_expected(&out[i], x))
+        if (out[i].kind == x->kind && out[i].id == x->id && out[i].n == x->n && out[i].more == x->more &&
+            !memcmp(out[i].range, x->range, x->n * sizeof *x->range))
             return;
     if (*n < most)
         out[*n] = *x;
@@ -361,16 +328,16 @@ static void add_expected(struct expected *out, size_t most, size_t *n, const str
 size_t matcher_next(const struct matcher *m, struct expected *out, size_t most)
 {
     const struct stacks *const s = &m->dfa.stacks;
-    const uint32_t set = dfa_set(&m->dfa, m->state);
-    const bool inside = dfa_inside(&m->dfa, m->state);
-    size_t n = 0;
-    if (inside)
+    const struct dfa_state here = dfa_get(&m->dfa, m->state);
+    size_t n = 0, n_frames;
+    const struct frame *const frame = stacks_frames(s, here.set, &n_frames);
+    if (here.more)
         add_expected(out, most, &n, &(struct expected){.kind = EXPECTED_REST});
-    for (size_t i = 0; !inside && i < stacks_count(s, set); i++) {
-        const struct element *const e = &m->g->element[stacks_top(s, set, i).at];
+    for (size_t i = 0; !here.more && i < n_frames; i++) {
+        const struct element *const e = &s->g->element[frame[i].at];
         struct expected x = {.kind = e->type == ELEMENT_TOKEN ? EXPECTED_TOKEN : EXPECTED_NOT_TOKEN, .id = e->value};
         if (e->type == ELEMENT_CLASS)
-            x = expected_characters(m->g, e);
+            x = expected_characters(s->g, e);
         add_expected(out, most, &n, &x);
     }
     if (matcher_can_end(m))

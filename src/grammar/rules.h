@@ -53,13 +53,6 @@ static inline const struct range *class_ranges(const struct grammar *g, uint32_t
     return (const struct range *)word;
 }
 
-static inline bool class_has(const struct grammar *g, uint32_t class, uint32_t c)
-{
-    size_t n;
-    const struct range *const range = class_ranges(g, class, &n);
-    return ranges_have(range, n, c);
-}
-
 // Finds out what the rules say of that. Otherwise *bad is a rule that is GRAMMAR_UNDEFINED or in a GRAMMAR_LEFT_RECURSION: when it can
 // begin with itself, so that stacks would grow without end, or only with itself. A rule may end with itself after what can be empty, as a
 // repetition of what can be empty does: that adds nothing to a stack.

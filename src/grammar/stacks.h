@@ -6,19 +6,24 @@
 //
 // Equal sets have equal ids, however they came about, and a set never holds an element twice: ambiguous grammars, whose stacks
 // multiply with every character, stay small. Such merged stacks are those of Tomita's parsing ("Efficient Parsing for Natural Language",
-// 1985), as trees. Sets only grow in number; stacks_shrink forgets those not in use.
+// 1985), as trees. Sets only grow in number; to forget those not in use, stacks_copy the one that is.
 #ifndef SAMPL_GRAMMAR_STACKS_H
 #define SAMPL_GRAMMAR_STACKS_H
 
 #include "base/fault.h"
 #include "grammar/rules.h"
 
-#define STACKS_NONE 0u          // the set without a stack: the text does not fit
-#define STACKS_BAD  INTERN_NONE // in place of a set: see fault
+#define STACKS_NONE 0u // the set without a stack: the text does not fit
 
 struct frame {
     uint32_t at;    // in grammar.element
     uint32_t below; // a set
+};
+
+// What is known of a set.
+struct set_note {
+    uint32_t expanded; // the same with rules at the top replaced by what they begin with; STACKS_NONE: not known yet
+    uint32_t seen;     // the round in which it was last met
 };
 
 // A rule that comes to the top over a set, while a set is expanded.
@@ -34,13 +39,13 @@ struct union_job {
     size_t words; // where in stacks.word the union begins
 };
 
+// A fault sticks: as long as it is there, what is asked for is not to be used, and STACKS_NONE where it is a set.
 struct stacks {
     const struct grammar *g;
-    struct intern set;  // an end mark (0 or 1), then frames by rising `at`, two words each
-    uint32_t *expanded; // [set.n] the same with rules at the top replaced by what they begin with; STACKS_BAD: not known yet
-    uint32_t *seen;     // [set.n] the round in which a set was last met
-    uint32_t round;     // counts expansions
-    struct fault fault; // why a set is STACKS_BAD
+    struct fault fault;
+    struct intern set;     // an end mark (0 or 1), then frames by rising `at`, two words each
+    struct set_note *note; // [set.n]
+    uint32_t round;        // counts expansions
 
     // of the expansion under way
     struct rule_call *call; // [n_call]
@@ -50,15 +55,15 @@ struct stacks {
     uint32_t here;          // the component that is being expanded
 
     // scratch
-    uint32_t *todo, *word, *many;
+    uint32_t *word; // a stack: of sets being made, and of sets to be dealt with
     struct frame *top;
     struct union_job *job;
-    size_t n_todo, n_word, n_top, n_call;
-    size_t expanded_cap, seen_cap, todo_cap, word_cap, top_cap, many_cap, call_cap, job_cap;
+    size_t n_word, n_top, n_call, n_job;
+    size_t note_cap, word_cap, top_cap, call_cap, job_cap;
     uint32_t united[1024][3]; // two sets and their union, as last computed; by hash
 };
 
-// A zeroed struct may be freed. g outlives it.
+// A zeroed struct may be freed, and so must a failed one. g outlives it.
 bool stacks_init(struct stacks *s, const struct grammar *g);
 void stacks_free(struct stacks *s);
 
@@ -69,12 +74,15 @@ uint32_t stacks_start(struct stacks *s);
 
 // To move on, set n_top to 0, pick frames of one set by rising `at`, and ask for the set after their elements have matched, or for the
 // set of just these frames and perhaps the end.
-bool stacks_pick(struct stacks *s, struct frame f);
+void stacks_pick(struct stacks *s, struct frame f);
 uint32_t stacks_after(struct stacks *s);
 uint32_t stacks_picked(struct stacks *s, bool end);
 
-// Of n sets together; the array is used up.
-uint32_t stacks_unite(struct stacks *s, uint32_t *set, size_t n);
+// Of two sets together.
+uint32_t stacks_unite(struct stacks *s, uint32_t a, uint32_t b);
+
+// The set of another automaton for the same grammar.
+uint32_t stacks_copy(struct stacks *s, const struct stacks *from, uint32_t set);
 
 static inline bool stacks_end(const struct stacks *s, uint32_t set)
 {
@@ -82,22 +90,12 @@ static inline bool stacks_end(const struct stacks *s, uint32_t set)
     return intern_get(&s->set, set, &n)[0];
 }
 
-static inline size_t stacks_count(const struct stacks *s, uint32_t set)
+// The frames of a set; good until another set is made.
+static inline const struct frame *stacks_frames(const struct stacks *s, uint32_t set, size_t *n)
 {
-    size_t n;
-    intern_get(&s->set, set, &n);
-    return n / 2;
+    const uint32_t *const word = intern_get(&s->set, set, n);
+    *n /= 2;
+    return (const struct frame *)(word + 1);
 }
-
-// The i-th frame of a set.
-static inline struct frame stacks_top(const struct stacks *s, uint32_t set, size_t i)
-{
-    size_t n;
-    const uint32_t *const word = intern_get(&s->set, set, &n) + 1 + 2 * i;
-    return (struct frame){word[0], word[1]};
-}
-
-// Forgets all sets but this one, which may get another id.
-bool stacks_shrink(struct stacks *s, uint32_t *set);
 
 #endif

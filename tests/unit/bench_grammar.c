@@ -128,10 +128,13 @@ static size_t naive(const struct grammar *g, const struct vocab *v, const char *
             for (unsigned k = 1; k <= more; k++)
                 c = c << 6 | (i + k < t.len ? t.p[i + k] & 0x3fu : 0);
             s.n_top = 0;
-            for (size_t k = 0; k < stacks_count(&s, set); k++) {
-                const struct element *const e = &g->element[stacks_top(&s, set, k).at];
-                if (e->type == ELEMENT_CLASS && class_has(g, e->value, c) && !stacks_pick(&s, stacks_top(&s, set, k)))
-                    return 0;
+            size_t n, ranges;
+            const struct frame *const frame = stacks_frames(&s, set, &n);
+            for (size_t k = 0; k < n; k++) {
+                const struct element e = g->element[frame[k].at];
+                const struct range *const range = e.type == ELEMENT_CLASS ? class_ranges(g, e.value, &ranges) : NULL;
+                if (range && ranges_have(range, ranges, c))
+                    stacks_pick(&s, frame[k]);
             }
             set = stacks_after(&s);
             i += more + 1;
