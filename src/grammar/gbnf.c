@@ -385,7 +385,7 @@ static uint32_t read_token_id(struct gbnf *p)
         p->at++;
     if (!pass(p, '>'))
         fail(p, GRAMMAR_TOKEN, start);
-    const uint32_t id = p->v ? vocab_find(p->v, start, (size_t)(p->at - start)) : 0;
+    const uint32_t id = p->v ? vocab_find(p->v, start, (size_t)(p->at - start), 0) : 0;
     if (id == VOCAB_NONE)
         fail(p, GRAMMAR_TOKEN_UNKNOWN, start);
     return id;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "grammar/trie.h"
 
-#include "base/mem.h"
-
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define NO_NODE UINT32_MAX
 
 uint64_t trie_kind(unsigned char byte)
 {
@@ -87,76 +87,73 @@ static struct entry *sort_entries(struct entry *entry, size_t n)
 }
 
 // Lists the tokens with a text, and those that end a generation.
-static bool list_tokens(struct trie *t, struct entry **entry)
+static void list_tokens(struct trie *t, struct entry *entry)
 {
-    const struct vocab *const v = t->v;
-    *entry = calloc(2 * v->n + 1, sizeof **entry);
-    t->token = calloc(v->n + 1, sizeof *t->token);
-    t->end = calloc(v->n + 1, sizeof *t->end);
-    if (!*entry || !t->token || !t->end)
-        return false;
-    for (uint32_t id = 0; id < v->n; id++) {
-        const struct piece text = trie_text(v, id);
-        if (vocab_ends(v, id))
+    for (uint32_t id = 0; id < t->v->n; id++) {
+        const struct piece text = trie_text(t->v, id);
+        if (vocab_ends(t->v, id)) {
             t->end[t->n_end++] = id;
-        else if (text.len)
-            (*entry)[t->n_tokens++] = (struct entry){head_of(text), text, id};
+        } else if (text.len) {
+            entry[t->n_tokens++] = (struct entry){head_of(text), text, id};
+            t->depth = text.len > t->depth ? text.len : t->depth;
+        }
     }
-    return true;
 }
 
-// How far two texts agree.
-static size_t common(struct piece a, struct piece b)
+// How far the text of an entry agrees with that of the one before it.
+static size_t common(const struct entry *entry, size_t i)
 {
     size_t n = 0;
-    while (n < a.len && n < b.len && a.p[n] == b.p[n])
-        n++;
+    if (i)
+        while (n < entry[i].text.len && n < entry[i - 1].text.len && entry[i].text.p[n] == entry[i - 1].text.p[n])
+            n++;
     return n;
 }
 
-// Ends the subtrees of the path's nodes at depth `keep` and below, deepest first, and tells their parents what was in them.
-static void close_path(struct trie *t, uint32_t *path, size_t *len, size_t keep)
+// Ends the subtrees of the open nodes from depth `keep` on, the innermost first, and tells the nodes above what was in them. The skip of
+// an open node is the node above it. Returns the innermost that stays open.
+static uint32_t close_nodes(struct trie *t, uint32_t at, size_t keep)
 {
-    while (*len > keep) {
-        const uint32_t at = path[--*len];
+    while (at != NO_NODE && t->node[at].depth >= keep) {
+        const uint32_t above = t->node[at].skip;
         t->node[at].skip = (uint32_t)t->n;
-        if (!*len)
-            break;
-        const uint32_t above = path[*len - 1];
-        const unsigned char height = t->height[at] < 255 ? t->height[at] + 1 : 255;
-        t->bytes[above] |= t->bytes[at];
-        t->height[above] = height > t->height[above] ? height : t->height[above];
+        if (above != NO_NODE) {
+            const unsigned char height = t->height[at] < 255 ? t->height[at] + 1 : 255;
+            t->height[above] = height > t->height[above] ? height : t->height[above];
+            t->bytes[above] |= t->bytes[at];
+        }
+        at = above;
     }
+    return at;
 }
 
-static bool add_node(struct trie *t, uint32_t depth, unsigned char byte, uint32_t token)
+// Makes the nodes of the sorted texts.
+static bool build(struct trie *t, const struct entry *entry)
 {
-    assert(depth < 1 << 24 && byte);
-    if (!mem_grow(&t->node, &t->node_cap, t->n + 2, sizeof *t->node) ||
-        !mem_grow(&t->bytes, &t->bytes_cap, t->n + 1, sizeof *t->bytes) || !mem_grow(&t->height, &t->height_cap, t->n + 1, 1))
-        return false;
-    t->node[t->n] = (struct trie_node){.token = token, .depth = depth & 0xffffff, .byte = byte};
-    t->height[t->n] = 1;
-    t->bytes[t->n++] = trie_kind(byte);
-    return true;
-}
-
-static bool build(struct trie *t, const struct entry *entry, uint32_t *path)
-{
-    size_t len = 0;
-    if (!mem_grow(&t->node, &t->node_cap, 1, sizeof *t->node))
+    size_t nodes = 0;
+    uint32_t open = NO_NODE;
+    for (size_t i = 0; i < t->n_tokens; i++)
+        nodes += entry[i].text.len - common(entry, i);
+    t->node = calloc(nodes + 1, sizeof *t->node);
+    t->bytes = calloc(nodes + 1, sizeof *t->bytes);
+    t->height = calloc(nodes + 1, sizeof *t->height);
+    if (!t->node || !t->bytes || !t->height || t->depth >= 1 << 24)
         return false;
     for (uint32_t i = 0; i < t->n_tokens; i++) {
         const struct piece text = entry[i].text;
-        close_path(t, path, &len, i ? common(text, entry[i - 1].text) : 0);
-        for (; len < text.len; len++) {
-            path[len] = (uint32_t)t->n;
-            if (!add_node(t, (uint32_t)len, text.p[len], i))
-                return false;
+        size_t depth = common(entry, i);
+        open = close_nodes(t, open, depth);
+        for (; depth < text.len; depth++) {
+            const unsigned char byte = text.p[depth];
+            t->node[t->n] = (struct trie_node){.skip = open, .token = i, .depth = depth & 0xffffff, .byte = byte};
+            t->height[t->n] = 1;
+            t->bytes[t->n] = trie_kind(byte);
+            open = (uint32_t)t->n++;
         }
         t->token[i] = entry[i].id;
     }
-    close_path(t, path, &len, 0);
+    assert(t->n == nodes);
+    close_nodes(t, open, 0);
     t->node[t->n] = (struct trie_node){.skip = (uint32_t)t->n, .token = (uint32_t)t->n_tokens};
     return true;
 }
@@ -164,20 +161,18 @@ static bool build(struct trie *t, const struct entry *entry, uint32_t *path)
 struct trie *trie_new(const struct vocab *v)
 {
     struct trie *const t = calloc(1, sizeof *t);
-    struct entry *entry = NULL;
-    uint32_t *path = NULL;
-    bool ok = t;
+    struct entry *const entry = calloc(2 * v->n + 1, sizeof *entry);
+    bool ok = t && entry;
     if (ok) {
         t->v = v;
-        ok = list_tokens(t, &entry);
+        t->token = calloc(v->n + 1, sizeof *t->token);
+        t->end = calloc(v->n + 1, sizeof *t->end);
+        ok = t->token && t->end;
     }
-    for (size_t i = 0; ok && i < t->n_tokens; i++)
-        t->depth = entry[i].text.len > t->depth ? entry[i].text.len : t->depth;
     if (ok) {
-        path = calloc(t->depth + 1, sizeof *path);
-        ok = path && t->depth < 1 << 24 && build(t, sort_entries(entry, t->n_tokens), path);
+        list_tokens(t, entry);
+        ok = build(t, sort_entries(entry, t->n_tokens));
     }
-    free(path);
     free(entry);
     if (ok)
         return t;

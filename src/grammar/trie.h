@@ -25,7 +25,6 @@ struct trie {
     uint32_t *end; // [n_end] end-of-generation tokens
     size_t n_end;
     size_t depth; // of the deepest node, plus 1
-    size_t node_cap, bytes_cap, height_cap;
 };
 
 #define TRIE_OTHER (UINT64_C(1) << 63) // the kind of all bytes from 128 on

@@ -2,7 +2,6 @@
 // The choice among the kinds of files, and the plainest of them.
 #include "in/vocab_file.h"
 
-#include "vocab/roles.h"
 #include "vocab/spelling.h"
 
 #include <string.h>

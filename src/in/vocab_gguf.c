@@ -4,7 +4,6 @@
 // little as its vocabulary.
 #include "base/bits.h"
 #include "in/vocab_file.h"
-#include "vocab/roles.h"
 #include "vocab/spelling.h"
 
 #include <assert.h>

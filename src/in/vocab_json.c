@@ -3,7 +3,6 @@
 #include "base/builder.h"
 #include "base/mem.h"
 #include "in/vocab_file.h"
-#include "vocab/roles.h"
 #include "vocab/spelling.h"
 #include "json/json.h"
 

@@ -80,9 +80,9 @@ static bool take_recommendations(struct draft *d, const struct args *a, const ch
 {
     const struct catalog *const c = &d->of->catalog;
     const struct vocab *const v = d->of->vocab;
-    if (!v || !v->recommended || d->parts.engine->options)
+    if (!v || !v->recommended.len || d->parts.engine->options)
         return true;
-    for (const char *key = v->recommended, *value; *key; key = value + strlen(value) + 1) {
+    for (const char *key = v->recommended.text, *value; *key; key = value + strlen(value) + 1) {
         value = key + strlen(key) + 1;
         if (!strcmp(key, "sequence") && !args_given(a, "samplers") && !args_given(a, "sampler-seq"))
             *samplers_text = value;

@@ -2,9 +2,133 @@
 #include "vocab/spelling.h"
 
 #include "base/utf8.h"
-#include "vocab/roles.h"
 
 #include <string.h>
+
+// ---- what a text is for
+
+enum role {
+    ROLE_NONE,
+    ROLE_EOG,   // ends a generation
+    ROLE_EOT,   // the same, and may be the end of a turn
+    ROLE_EOS,   // the same, and may be the end of a sequence
+    ROLE_SHOWN, // looks like a control token, but is part of the text
+};
+
+// Those that may be the end of a turn, or of a sequence, stand by preference: the first that a vocabulary has is it.
+static const struct {
+    const char *text;
+    enum role role;
+} roles[] = {
+    {"<|eot_id|>", ROLE_EOT},
+    {"<|im_end|>", ROLE_EOT},
+    {"<|end|>", ROLE_EOT},
+    {"<end_of_turn>", ROLE_EOT},
+    {"<|endoftext|>", ROLE_EOT},
+    {"<|end_of_text|>", ROLE_EOT},
+    {"<EOT>", ROLE_EOT},
+    {"_<EOT>", ROLE_EOT},
+    {"[EOT]", ROLE_EOT},
+    {"<｜end▁of▁sentence｜>", ROLE_EOT},
+    {"<end_of_utterance>", ROLE_EOT},
+    {"</s>", ROLE_EOS},
+    {"<eos>", ROLE_EOS},
+    {"[EOS]", ROLE_EOS},
+    {"<|return|>", ROLE_EOG},
+    {"<|call|>", ROLE_EOG},
+    {"<|flush|>", ROLE_EOG},
+    {"<|calls|>", ROLE_EOG},
+    {"<|eom_id|>", ROLE_EOG},
+    {"<turn|>", ROLE_EOG},
+    {"<|tool_response>", ROLE_EOG},
+    {"[e~[", ROLE_EOG},
+    // padding, repository and file marks of fill-in-the-middle
+    {"<|fim_pad|>", ROLE_EOG},
+    {"<fim-pad>", ROLE_EOG},
+    {"<fim_pad>", ROLE_EOG},
+    {"<PAD>", ROLE_EOG},
+    {"[PAD]", ROLE_EOG},
+    {"<|fim_repo|>", ROLE_EOG},
+    {"<|repo_name|>", ROLE_EOG},
+    {"<fim-repo>", ROLE_EOG},
+    {"<REPO>", ROLE_EOG},
+    {"<reponame>", ROLE_EOG},
+    {"<|file_sep|>", ROLE_EOG},
+    // of the harmony format
+    {"<|channel|>", ROLE_SHOWN},
+    {"<|message|>", ROLE_SHOWN},
+    {"<|start|>", ROLE_SHOWN},
+    {"<|constrain|>", ROLE_SHOWN},
+};
+
+enum { ROLES = sizeof roles / sizeof *roles };
+
+// The row of a text as it stands in the file, or ROLES.
+static size_t place(const void *text, size_t len)
+{
+    if (len < 4 || !strchr("<_[", *(const char *)text) || !*(const char *)text)
+        return ROLES; // most tokens
+    size_t i = 0;
+    while (i < ROLES && (strlen(roles[i].text) != len || memcmp(text, roles[i].text, len) != 0))
+        i++;
+    return i;
+}
+
+static enum role role_of(const void *text, size_t len)
+{
+    const size_t i = place(text, len);
+    return i < ROLES ? roles[i].role : ROLE_NONE;
+}
+
+void vocab_mark_end(struct vocab *v, uint32_t id)
+{
+    if (id < v->n)
+        v->flags[id] |= VOCAB_EOG;
+}
+
+// The end-of-generation token with this text, or VOCAB_NONE.
+static uint32_t ending(const struct vocab *v, const char *text)
+{
+    return vocab_find(v, text, strlen(text), VOCAB_EOG);
+}
+
+static bool has(const struct vocab *v, const char *text)
+{
+    return ending(v, text) != VOCAB_NONE;
+}
+
+static void except(struct vocab *v, const char *text)
+{
+    const uint32_t id = ending(v, text);
+    if (id != VOCAB_NONE)
+        v->flags[id] &= (unsigned char)~(VOCAB_EOG | VOCAB_SPECIAL);
+}
+
+// The preferred token of a role, or VOCAB_NONE.
+static uint32_t find_role(const struct vocab *v, enum role role)
+{
+    uint32_t found = VOCAB_NONE;
+    for (size_t i = 0; i < ROLES && found == VOCAB_NONE; i++)
+        if (roles[i].role == role)
+            found = ending(v, roles[i].text);
+    return found;
+}
+
+void vocab_finish(struct vocab *v)
+{
+    v->eos = v->eos < v->n ? v->eos : find_role(v, ROLE_EOS);
+    v->eot = v->eot < v->n ? v->eot : find_role(v, ROLE_EOT);
+    vocab_mark_end(v, v->eos);
+    vocab_mark_end(v, v->eot);
+    if ((has(v, "<|return|>") && has(v, "<|call|>")) || (has(v, "<|flush|>") && (has(v, "<|call|>") || has(v, "<|calls|>"))))
+        except(v, "<|end|>");
+    if (has(v, "<|tool_response>"))
+        except(v, "</s>");
+    for (uint32_t id = 0; id < v->n; id++)
+        v->any |= v->flags[id];
+}
+
+// ---- how it is spelt
 
 enum { MOST_MARKED = 16 }; // characters of a token that are marked as unknown
 
@@ -45,99 +169,68 @@ static int gpt2_byte(uint32_t c)
     return i <= 0x20 ? i : i <= 0x42 ? 0x7f + i - 0x21 : 0xad;
 }
 
-// "[UNK_BYTE_0x" hex text "]"
-static bool mark(struct vocab *v, const unsigned char *c, size_t n, const void *text, size_t len)
-{
-    unsigned char digits[8];
-    for (size_t i = 0; i < n; i++) {
-        digits[2 * i] = (unsigned char)"0123456789abcdef"[c[i] >> 4];
-        digits[2 * i + 1] = (unsigned char)"0123456789abcdef"[c[i] & 15];
-    }
-    return vocab_extend(v, "[UNK_BYTE_0x", 12) && vocab_extend(v, digits, 2 * n) && vocab_extend(v, text, len) &&
-           vocab_extend(v, "]", 1);
-}
-
-static bool add_gpt2(struct vocab *v, const unsigned char *text, size_t len)
+static void add_gpt2(struct builder *b, const unsigned char *text, size_t len)
 {
     static const unsigned char replacement[] = {0xef, 0xbf, 0xbd}; // U+FFFD, for a byte that is no character
     size_t marked = 0;
-    for (size_t i = 0, n; i < len; i += n) {
+    for (size_t i = 0, n; i < len; i += n ? n : 1) {
         uint32_t point = 0;
         n = utf8_decode(text + i, len - i, &point);
         const int byte = n ? gpt2_byte(point) : -1;
-        const unsigned char one = (unsigned char)byte;
-        bool ok;
-        if (byte >= 0)
-            ok = vocab_extend(v, &one, 1);
-        else if (marked++ >= MOST_MARKED)
-            ok = vocab_extend(v, text + i, n ? n : 1);
-        else
-            ok = n ? mark(v, text + i, n, text, len) : mark(v, replacement, sizeof replacement, text, len);
-        if (!ok)
-            return false;
-        n = n ? n : 1;
-    }
-    return true;
-}
-
-static bool add_spm(struct vocab *v, const unsigned char *text, size_t len)
-{
-    size_t done = 0;
-    for (size_t i = 0; i + 3 <= len;) {
-        if (text[i] != 0xe2 || text[i + 1] != 0x96 || text[i + 2] != 0x81) { // U+2581
-            i++;
-            continue;
+        if (byte >= 0) {
+            builder_byte(b, (char)byte);
+        } else if (marked++ >= MOST_MARKED) {
+            builder_bytes(b, text + i, n ? n : 1);
+        } else {
+            builder_string(b, "[UNK_BYTE_0x");
+            for (size_t k = 0; k < (n ? n : sizeof replacement); k++)
+                builder_format(b, "%02x", n ? text[i + k] : replacement[k]);
+            builder_bytes(b, text, len);
+            builder_byte(b, ']');
         }
-        if (!vocab_extend(v, text + done, i - done) || !vocab_extend(v, " ", 1))
-            return false;
-        done = i += 3;
     }
-    return vocab_extend(v, text + done, len - done);
 }
 
-static bool add_escaped(struct vocab *v, const void *text, size_t len)
+static void add_spm(struct builder *b, const char *text, size_t len)
 {
-    if (!vocab_extend(v, text, len))
-        return false;
-    unsigned char *const p = v->bytes + v->end[v->n - 1] - len;
-    v->end[v->n - 1] -= len - text_unescape(p, p, len);
-    return true;
+    static const char mark[] = "\xe2\x96\x81"; // U+2581
+    for (const char *at; (at = memmem(text, len, mark, 3)); text = at + 3) {
+        builder_bytes(b, text, (size_t)(at - text));
+        builder_byte(b, ' ');
+        len -= (size_t)(at - text) + 3;
+    }
+    builder_bytes(b, text, len);
 }
 
-static bool add_byte(struct vocab *v, const char *text, size_t len)
+static void add_escaped(struct builder *b, const void *text, size_t len)
 {
-    if (!spelling_is_byte(text, len))
-        return vocab_extend(v, text, len);
-    const unsigned char byte = (unsigned char)(16 * hex_value((unsigned char)text[3]) + hex_value((unsigned char)text[4]));
-    v->flags[v->n - 1] |= VOCAB_BYTE;
-    return vocab_extend(v, &byte, 1);
+    const size_t begin = b->len;
+    builder_bytes(b, text, len); // as much room as it can take
+    if (builder_whole(b))
+        b->len = begin + text_unescape((unsigned char *)b->text + begin, text, len);
 }
 
 bool vocab_add_spelt(struct vocab *v, enum spelling spelling, unsigned type, const void *text, size_t len)
 {
     const enum role role = role_of(text, len);
-    if (role == ROLE_SHOWN)
-        type = TOKEN_USER_DEFINED;
-    else if (role != ROLE_NONE)
-        type = TOKEN_CONTROL;
-    const bool special = type == TOKEN_CONTROL || type == TOKEN_UNKNOWN, ends = role != ROLE_NONE && role != ROLE_SHOWN;
-    if (!vocab_add(v, "", 0, (special ? VOCAB_SPECIAL : 0u) | (ends ? VOCAB_EOG : 0u)))
+    if (role != ROLE_NONE)
+        type = role == ROLE_SHOWN ? TOKEN_USER_DEFINED : TOKEN_CONTROL;
+    const bool special = type == TOKEN_CONTROL || type == TOKEN_UNKNOWN, byte = type == TOKEN_BYTE && spelling_is_byte(text, len);
+    const unsigned ends = role != ROLE_NONE && role != ROLE_SHOWN ? VOCAB_EOG : 0;
+    if (!vocab_add(v, "", 0, ends | (special ? VOCAB_SPECIAL : 0u) | (byte ? VOCAB_BYTE : 0u)))
         return false;
-    if (special || type == TOKEN_USER_DEFINED)
-        return vocab_extend(v, text, len);
-    if (type == TOKEN_BYTE)
-        return add_byte(v, text, len);
-    if (type != TOKEN_NORMAL)
-        return true;
-    switch (spelling) {
-    case SPELLING_GPT2:
-        return add_gpt2(v, text, len);
-    case SPELLING_SPM:
-        return add_spm(v, text, len);
-    case SPELLING_C:
-        return add_escaped(v, text, len);
-    case SPELLING_PLAIN:
-        break;
-    }
-    return vocab_extend(v, text, len);
+    struct builder *const b = &v->bytes;
+    const unsigned char *const p = text;
+    if (byte)
+        builder_byte(b, (char)(16 * hex_value(p[3]) + hex_value(p[4])));
+    else if (type == TOKEN_NORMAL && spelling == SPELLING_GPT2)
+        add_gpt2(b, text, len);
+    else if (type == TOKEN_NORMAL && spelling == SPELLING_SPM)
+        add_spm(b, text, len);
+    else if (type == TOKEN_NORMAL && spelling == SPELLING_C)
+        add_escaped(b, text, len);
+    else if (special || type == TOKEN_NORMAL || type == TOKEN_BYTE || type == TOKEN_USER_DEFINED)
+        builder_bytes(b, text, len);
+    v->end[v->n - 1] = b->len;
+    return builder_whole(b);
 }

@@ -15,43 +15,27 @@ void vocab_init(struct vocab *v)
 void vocab_free(struct vocab *v)
 {
     free(v->end);
-    free(v->bytes);
     free(v->flags);
-    free(v->recommended);
+    builder_free(&v->bytes);
+    builder_free(&v->recommended);
     vocab_init(v);
-}
-
-bool vocab_extend(struct vocab *v, const void *text, size_t len)
-{
-    assert(v->n);
-    size_t *const end = &v->end[v->n - 1];
-    if (len >= SIZE_MAX - *end ||
-        !mem_grow(&v->bytes, &v->bytes_cap, *end + len + 1, 1)) // one more, so that there is something to point to
-        return false;
-    if (len)
-        memcpy(v->bytes + *end, text, len);
-    *end += len;
-    return true;
 }
 
 bool vocab_add(struct vocab *v, const void *text, size_t len, unsigned flags)
 {
     if (!mem_grow(&v->end, &v->end_cap, v->n + 1, sizeof *v->end) || !mem_grow(&v->flags, &v->flags_cap, v->n + 1, 1))
         return false;
-    v->end[v->n] = v->n ? v->end[v->n - 1] : 0;
+    builder_bytes(&v->bytes, text, len);
+    v->end[v->n] = v->bytes.len;
     v->flags[v->n++] = (unsigned char)flags;
-    return vocab_extend(v, text, len);
+    return builder_whole(&v->bytes);
 }
 
 bool vocab_recommend(struct vocab *v, const char *key, const char *value)
 {
-    const size_t len = strlen(key) + 1 + strlen(value) + 1;
-    if (!mem_grow(&v->recommended, &v->recommended_cap, v->recommended_len + len + 1, 1))
-        return false;
-    strcpy(stpcpy(v->recommended + v->recommended_len, key) + 1, value);
-    v->recommended_len += len;
-    v->recommended[v->recommended_len] = '\0';
-    return true;
+    builder_bytes(&v->recommended, key, strlen(key) + 1);
+    builder_bytes(&v->recommended, value, strlen(value) + 1);
+    return builder_whole(&v->recommended);
 }
 
 struct piece vocab_text(const struct vocab *v, uint32_t id)
@@ -59,13 +43,12 @@ struct piece vocab_text(const struct vocab *v, uint32_t id)
     if (id >= v->n)
         return (struct piece){(const unsigned char *)"", 0};
     const size_t start = id ? v->end[id - 1] : 0;
-    return (struct piece){v->bytes + start, v->end[id] - start};
+    return (struct piece){(const unsigned char *)v->bytes.text + start, v->end[id] - start};
 }
 
 struct piece vocab_output(const struct vocab *v, uint32_t id)
 {
-    const struct piece none = {(const unsigned char *)"", 0};
-    return id < v->n && v->flags[id] & VOCAB_SPECIAL ? none : vocab_text(v, id);
+    return vocab_text(v, id < v->n && v->flags[id] & VOCAB_SPECIAL ? VOCAB_NONE : id);
 }
 
 bool vocab_ends(const struct vocab *v, uint32_t id)
@@ -79,28 +62,27 @@ static bool says(const struct vocab *v, uint32_t id, const void *text, size_t le
     return t.len == len && (!len || !memcmp(t.p, text, len));
 }
 
-uint32_t vocab_find(const struct vocab *v, const void *text, size_t len)
+uint32_t vocab_find(const struct vocab *v, const void *text, size_t len, unsigned flags)
 {
     for (uint32_t id = 0; id < v->n; id++)
-        if (says(v, id, text, len))
+        if ((v->flags[id] & flags) == flags && says(v, id, text, len))
             return id;
     return VOCAB_NONE;
 }
 
 uint32_t vocab_find_only(const struct vocab *v, const void *text, size_t len, uint32_t *other)
 {
-    uint32_t found[2] = {VOCAB_NONE, VOCAB_NONE};
+    uint32_t found = VOCAB_NONE;
     *other = VOCAB_NONE;
     for (uint32_t id = 0; id < v->n; id++) {
-        uint32_t *const kind = &found[!!(v->flags[id] & VOCAB_BYTE)];
-        if (!says(v, id, text, len))
+        if (v->flags[id] & VOCAB_BYTE || !says(v, id, text, len))
             continue;
-        if (*kind == VOCAB_NONE)
-            *kind = id;
-        else if (!(v->flags[id] & VOCAB_BYTE) && *other == VOCAB_NONE)
+        if (found == VOCAB_NONE)
+            found = id;
+        else if (*other == VOCAB_NONE)
             *other = id;
     }
-    return found[found[0] == VOCAB_NONE];
+    return found != VOCAB_NONE ? found : vocab_find(v, text, len, VOCAB_BYTE);
 }
 
 static uint32_t find_text(const struct lookup *l, uint32_t hash, const void *text, size_t len, size_t *at)

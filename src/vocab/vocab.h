@@ -3,6 +3,7 @@
 #ifndef SAMPL_VOCAB_VOCAB_H
 #define SAMPL_VOCAB_VOCAB_H
 
+#include "base/builder.h"
 #include "base/hash.h"
 
 #define VOCAB_NONE UINT32_MAX // no such token
@@ -21,16 +22,15 @@ struct piece {
 };
 
 struct vocab {
-    size_t n;    // tokens
-    size_t *end; // [n] where each token's text ends in bytes; it begins where the one before ends
-    unsigned char *bytes;
+    size_t n;             // tokens
+    size_t *end;          // [n] where each token's text ends in bytes; it begins where the one before ends
     unsigned char *flags; // [n] of VOCAB_*
-    unsigned char any;    // those that some token has, once vocab_finish has seen all
-    size_t end_cap, bytes_cap, flags_cap;
-    uint32_t eos, eot; // end of sequence and of turn, or VOCAB_NONE
-    bool space_prefix; // the tokenizer puts a space before a text
-    char *recommended; // what the file recommends for sampling: key, NUL, value, NUL, and so on; then one more NUL. Or NULL
-    size_t recommended_len, recommended_cap;
+    struct builder bytes;
+    size_t end_cap, flags_cap;
+    uint32_t eos, eot;          // end of sequence and of turn, or VOCAB_NONE
+    unsigned char any;          // flags that some token has, once vocab_finish has seen all
+    bool space_prefix;          // the tokenizer puts a space before a text
+    struct builder recommended; // what the file recommends for sampling: key, NUL, value, NUL, and so on; an empty text: nothing
 };
 
 // An empty vocabulary.
@@ -39,9 +39,6 @@ void vocab_free(struct vocab *v);
 
 // Appends a token. False when memory is short.
 bool vocab_add(struct vocab *v, const void *text, size_t len, unsigned flags);
-
-// Appends bytes to the newest token; there is one. False when memory is short.
-bool vocab_extend(struct vocab *v, const void *text, size_t len);
 
 // Adds a recommendation. False when memory is short.
 bool vocab_recommend(struct vocab *v, const char *key, const char *value);
@@ -54,8 +51,8 @@ struct piece vocab_output(const struct vocab *v, uint32_t id);
 
 bool vocab_ends(const struct vocab *v, uint32_t id); // does it end a generation?
 
-// The first token with just this text, or VOCAB_NONE. O(n).
-uint32_t vocab_find(const struct vocab *v, const void *text, size_t len);
+// The first token with just this text and all of these flags, or VOCAB_NONE. O(n).
+uint32_t vocab_find(const struct vocab *v, const void *text, size_t len, unsigned flags);
 
 // The token with just this text, one that is not a VOCAB_BYTE if there is one, or VOCAB_NONE; *other is the next such token, or
 // VOCAB_NONE if it is the only one. O(n).
