@@ -174,25 +174,20 @@ static uint32_t read_name(struct gbnf *p)
 
 // ---- repetitions
 
-// Makes the work from item on one element, by giving several a rule of their own, and takes it away.
-static struct element as_one(struct gbnf *p, size_t item)
-{
-    if (p->n_work - item != 1) {
-        const uint32_t rule = add_part(p);
-        define(p, rule, item);
-        push(p, ELEMENT_RULE, rule);
-    }
-    p->n_work = item;
-    return p->work[item];
-}
-
-// item{least,most}: `least` times the item, then nested optional ones, or a loop when most is UINT32_MAX: rules "item rest | ".
+// item{least,most}: `least` times the item, then nested optional ones, or a loop when most is UINT32_MAX: rules "item rest | ". The work
+// from item on becomes that; if it is several elements, they get a rule of their own.
 static void write_out(struct gbnf *p, size_t item, uint32_t least, uint32_t most)
 {
     const bool loop = most == UINT32_MAX;
     uint32_t rest = NO_RULE;
     assert(item < p->n_work && least <= most);
-    const struct element one = as_one(p, item);
+    if (p->n_work - item != 1) {
+        const uint32_t rule = add_part(p);
+        define(p, rule, item);
+        push(p, ELEMENT_RULE, rule);
+    }
+    const struct element one = p->work[item];
+    p->n_work = item;
     for (uint32_t i = 0; i < least; i++)
         push(p, one.type, one.value);
     for (uint32_t n = loop ? 1 : most - least; n--;) {
@@ -209,37 +204,17 @@ static void write_out(struct gbnf *p, size_t item, uint32_t least, uint32_t most
         push(p, ELEMENT_RULE, rest);
 }
 
-static uint32_t read_bound(struct gbnf *p, uint32_t limit)
+static uint32_t read_bound(struct gbnf *p)
 {
     const char *const start = p->at;
     const uint32_t bound = read_number(p);
     if (p->at == start)
         fail(p, GRAMMAR_REPEAT, start);
-    if (bound > limit)
-        fail(p, GRAMMAR_REPEAT_LARGE, start);
-    skip_space(p, p->depth);
     return bound;
 }
 
-// {m}, {m,} or {m,n}; the cursor is behind the brace. As in llama.cpp an n that is too large is no bound.
-static void read_bounds(struct gbnf *p, uint32_t *least, uint32_t *most)
-{
-    const char *const start = p->at - 1;
-    skip_space(p, p->depth);
-    *least = *most = read_bound(p, GRAMMAR_MOST_REPEATS);
-    if (pass(p, ',')) {
-        skip_space(p, p->depth);
-        *most = peek(p) == '}' ? UINT32_MAX : read_bound(p, UINT32_MAX);
-    }
-    if (!pass(p, '}'))
-        fail(p, GRAMMAR_REPEAT, p->at);
-    if (*most > GRAMMAR_MOST_REPEATS)
-        *most = UINT32_MAX;
-    if (*least > *most)
-        fail(p, GRAMMAR_REPEAT_ORDER, start);
-}
-
-// Reads an operator * + ? {...} and applies it to the work from `item` on.
+// Reads an operator * + ? or {m}, {m,}, {m,n}, and applies it to the work from `item` on. As in llama.cpp an n that is too large is no
+// bound.
 static void read_repetition(struct gbnf *p, size_t item)
 {
     const char *const start = p->at;
@@ -247,10 +222,25 @@ static void read_repetition(struct gbnf *p, size_t item)
     uint32_t least = kind == '+', most = kind == '?' ? 1 : UINT32_MAX;
     if (item == p->n_work)
         fail(p, GRAMMAR_NOTHING, start);
-    if (kind == '{')
-        read_bounds(p, &least, &most);
+    if (kind == '{') {
+        skip_space(p, p->depth);
+        const char *const bound = p->at;
+        least = most = read_bound(p);
+        if (least > GRAMMAR_MOST_REPEATS)
+            fail(p, GRAMMAR_REPEAT_LARGE, bound);
+        skip_space(p, p->depth);
+        if (pass(p, ',')) {
+            skip_space(p, p->depth);
+            most = peek(p) == '}' ? UINT32_MAX : read_bound(p);
+            skip_space(p, p->depth);
+        }
+        if (!pass(p, '}'))
+            fail(p, GRAMMAR_REPEAT, p->at);
+        if (least > most)
+            fail(p, GRAMMAR_REPEAT_ORDER, start);
+    }
     if (!p->fault.code)
-        write_out(p, item, least, most);
+        write_out(p, item, least, most > GRAMMAR_MOST_REPEATS ? UINT32_MAX : most);
 }
 
 // ---- characters
@@ -331,30 +321,25 @@ static void read_literal(struct gbnf *p)
         fail(p, GRAMMAR_LITERAL, start);
 }
 
-// One character or range of a class.
-static void read_range(struct gbnf *p)
-{
-    const char *const start = p->at;
-    const uint32_t first = read_char(p);
-    uint32_t last = first;
-    if (p->end - p->at >= 2 && *p->at == '-' && p->at[1] != ']') {
-        p->at++;
-        last = read_char(p);
-    }
-    if (first > last)
-        fail(p, GRAMMAR_RANGE, start);
-    else
-        add_range(p, first, last);
-}
-
 // The cursor is behind the opening bracket.
 static void read_class(struct gbnf *p)
 {
     const char *const start = p->at - 1;
     const bool negated = pass(p, '^');
     p->ranges.n = 0;
-    while (peek(p) && peek(p) != ']')
-        read_range(p);
+    while (peek(p) && peek(p) != ']') {
+        const char *const range = p->at;
+        const uint32_t first = read_char(p);
+        uint32_t last = first;
+        if (p->end - p->at >= 2 && *p->at == '-' && p->at[1] != ']') {
+            p->at++;
+            last = read_char(p);
+        }
+        if (first > last)
+            fail(p, GRAMMAR_RANGE, range);
+        else
+            add_range(p, first, last);
+    }
     if (!pass(p, ']'))
         fail(p, GRAMMAR_CLASS, start);
     if (!p->ranges.n)
@@ -364,37 +349,31 @@ static void read_class(struct gbnf *p)
 
 // ---- tokens
 
-// The token that <[id]> or <text> stands for.
-static uint32_t read_token_id(struct gbnf *p)
+// <[id]> or <text>, or any token but that. The cursor is at the beginning.
+static void read_token(struct gbnf *p)
 {
+    const enum element_type type = pass(p, '!') ? ELEMENT_NOT_TOKEN : ELEMENT_TOKEN;
     const char *const start = p->at;
-    if (!pass(p, '<')) {
+    uint32_t id = VOCAB_NONE;
+    if (!pass(p, '<'))
         fail(p, GRAMMAR_TOKEN, start);
-        return VOCAB_NONE;
-    }
     if (pass(p, '[')) {
         const char *const digits = p->at;
-        const uint32_t id = read_number(p);
+        id = read_number(p);
         if (p->at == digits || !pass(p, ']') || !pass(p, '>'))
             fail(p, GRAMMAR_TOKEN, start);
         if (id >= (p->v ? p->v->n : VOCAB_NONE))
             fail(p, GRAMMAR_TOKEN_ID, start);
-        return id;
+    } else {
+        while (peek(p) && *p->at != '>' && *p->at != '\n')
+            p->at++;
+        if (!pass(p, '>'))
+            fail(p, GRAMMAR_TOKEN, start);
+        id = p->v ? vocab_find(p->v, start, (size_t)(p->at - start), 0) : 0;
+        if (id == VOCAB_NONE)
+            fail(p, GRAMMAR_TOKEN_UNKNOWN, start);
     }
-    while (peek(p) && *p->at != '>' && *p->at != '\n')
-        p->at++;
-    if (!pass(p, '>'))
-        fail(p, GRAMMAR_TOKEN, start);
-    const uint32_t id = p->v ? vocab_find(p->v, start, (size_t)(p->at - start), 0) : 0;
-    if (id == VOCAB_NONE)
-        fail(p, GRAMMAR_TOKEN_UNKNOWN, start);
-    return id;
-}
-
-static void read_token(struct gbnf *p)
-{
-    const enum element_type type = pass(p, '!') ? ELEMENT_NOT_TOKEN : ELEMENT_TOKEN;
-    push(p, type, read_token_id(p));
+    push(p, type, id);
 }
 
 // ---- the grammar

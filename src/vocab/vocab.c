@@ -94,29 +94,22 @@ static uint32_t find_text(const struct lookup *l, uint32_t hash, const void *tex
     return VOCAB_NONE;
 }
 
-static bool take_in(struct lookup *l, uint32_t id)
-{
-    const struct piece t = vocab_text(l->vocab, id);
-    const unsigned char *const flags = l->vocab->flags;
-    const uint32_t hash = hash_bytes(t.p, t.len);
-    size_t at;
-    const uint32_t there = find_text(l, hash, t.p, t.len, &at);
-    if (there == VOCAB_NONE)
-        return hash_add_at(&l->ids, hash, id, at);
-    if (flags[there] & VOCAB_BYTE && !(flags[id] & VOCAB_BYTE))
-        hash_renumber(&l->ids, hash, there, id);
-    return true;
-}
-
 bool lookup_build(struct lookup *l, const struct vocab *v)
 {
-    bool ok = true;
     *l = (struct lookup){.vocab = v};
-    for (uint32_t id = 0; ok && id < v->n; id++)
-        ok = take_in(l, id);
-    if (!ok)
-        lookup_free(l);
-    return ok;
+    for (uint32_t id = 0; id < v->n; id++) {
+        const struct piece t = vocab_text(v, id);
+        const uint32_t hash = hash_bytes(t.p, t.len);
+        size_t at;
+        const uint32_t there = find_text(l, hash, t.p, t.len, &at);
+        if (there == VOCAB_NONE && !hash_add_at(&l->ids, hash, id, at)) {
+            lookup_free(l);
+            return false;
+        }
+        if (there != VOCAB_NONE && v->flags[there] & VOCAB_BYTE && !(v->flags[id] & VOCAB_BYTE))
+            hash_renumber(&l->ids, hash, there, id);
+    }
+    return true;
 }
 
 void lookup_free(struct lookup *l)
