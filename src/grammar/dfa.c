@@ -137,35 +137,25 @@ edge dfa_find(struct dfa *d, uint32_t state, unsigned char byte)
     return e;
 }
 
-// The edge that more than half of the live ones are, if there is one (Boyer and Moore's vote). EDGE_BAD on a fault.
-static edge most_common(struct dfa *d, uint32_t state)
-{
-    edge best = EDGE_DEAD;
-    for (unsigned byte = 1, votes = 0; byte < 128; byte++) {
-        const edge e = dfa_next(d, state, (unsigned char)byte);
-        if (e == EDGE_BAD)
-            return EDGE_BAD;
-        if (e == EDGE_DEAD)
-            continue;
-        if (!votes)
-            best = e;
-        votes = e == best ? votes + 1 : votes - 1;
-    }
-    return best;
-}
-
 bool dfa_find_run(struct dfa *d, uint32_t state)
 {
-    const edge best = most_common(d, state);
+    edge best = EDGE_DEAD; // what more than half of the live ones are, if there is one (Boyer and Moore's vote)
     uint64_t kinds = 0, other = TRIE_OTHER;
-    for (unsigned char byte = 1; byte < 128; byte++) {
-        const uint64_t kind = trie_kind(byte);
-        if (best != EDGE_DEAD && best & 1 && d->node[state].next[byte] == best)
-            kinds |= kind;
-        else
-            other |= kind;
+    for (unsigned char byte = 1, votes = 0; byte < 128; byte++) {
+        const edge e = dfa_next(d, state, byte);
+        if (e == EDGE_BAD)
+            return false;
+        if (e == EDGE_DEAD)
+            continue;
+        best = votes ? best : e;
+        votes = e == best ? votes + 1 : votes - 1;
     }
-    if (best != EDGE_BAD)
-        d->node[state].run = (struct dfa_run){kinds & ~other, edge_state(best)};
-    return best != EDGE_BAD;
+    for (unsigned char byte = 1; byte < 128; byte++) {
+        if (best != EDGE_DEAD && best & 1 && d->node[state].next[byte] == best)
+            kinds |= trie_kind(byte);
+        else
+            other |= trie_kind(byte);
+    }
+    d->node[state].run = (struct dfa_run){kinds & ~other, edge_state(best)};
+    return true;
 }

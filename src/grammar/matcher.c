@@ -30,12 +30,11 @@ struct matcher *matcher_new(const struct grammar *g, const struct trie *t, struc
 {
     assert(g && t);
     struct matcher *const m = calloc(1, sizeof *m + (t->depth + 1) * sizeof *m->level);
-    *fault = fault_memory();
-    if (!m)
-        return NULL;
-    m->t = t;
-    dfa_init(&m->dfa, g);
-    *fault = m->dfa.stacks.fault;
+    if (m) {
+        m->t = t;
+        dfa_init(&m->dfa, g);
+    }
+    *fault = m ? m->dfa.stacks.fault : fault_memory();
     if (!fault->code)
         return m;
     matcher_free(m);
@@ -73,19 +72,18 @@ static struct fault keep_small(struct matcher *m)
     if (m->dfa.state.n <= MOST_STATES && m->dfa.stacks.set.words <= MOST_SET_WORDS)
         return fault_none();
     struct dfa_state here = dfa_get(&m->dfa, m->state);
-    edge e = EDGE_BAD;
-    if (dfa_init(&fresh, m->dfa.stacks.g)) {
-        here.set = stacks_copy(&fresh.stacks, &m->dfa.stacks, here.set);
-        e = dfa_edge(&fresh, here);
-    }
+    dfa_init(&fresh, m->dfa.stacks.g);
+    here.set = stacks_copy(&fresh.stacks, &m->dfa.stacks, here.set);
+    const edge e = dfa_edge(&fresh, here);
     const struct fault fault = fresh.stacks.fault;
-    if (e != EDGE_BAD) {
-        drop_masks(m);
-        m->state = edge_state(e);
+    if (fault.code) {
+        dfa_free(&fresh);
+        return fault;
     }
-    dfa_free(e != EDGE_BAD ? &m->dfa : &fresh);
-    if (e != EDGE_BAD)
-        m->dfa = fresh;
+    drop_masks(m);
+    dfa_free(&m->dfa);
+    m->dfa = fresh;
+    m->state = edge_state(e);
     return fault;
 }
 
@@ -105,32 +103,25 @@ static uint32_t after_token(struct matcher *m, uint32_t id)
     return stacks_after(s);
 }
 
-// Where a token's bytes lead.
-static edge after_text(struct matcher *m, struct piece text)
-{
-    edge e = EDGE_DEAD;
-    uint32_t state = m->state;
-    for (size_t i = 0; i < text.len; i++) {
-        e = dfa_next(&m->dfa, state, text.p[i]);
-        if (e <= EDGE_DEAD)
-            return e;
-        state = edge_state(e);
-    }
-    return e & 1 ? e : EDGE_DEAD;
-}
-
 // Where a token leads, by its bytes and by its id. When one leads into a character and the other past it, it is the id that counts.
 static edge after(struct matcher *m, uint32_t id)
 {
     const struct piece text = trie_text(m->t->v, id);
-    if (!text.len)
-        return EDGE_DEAD;
-    uint32_t set = after_token(m, id);
-    const edge e = after_text(m, text);
+    uint32_t set = text.len ? after_token(m, id) : STACKS_NONE;
+    uint32_t state = m->state;
+    edge e = EDGE_DEAD;
+    for (size_t i = 0; i < text.len; i++) {
+        e = dfa_next(&m->dfa, state, text.p[i]);
+        if (e <= EDGE_DEAD)
+            break;
+        state = edge_state(e);
+    }
+    if (e != EDGE_BAD && !(e & 1)) // it may not end there
+        e = EDGE_DEAD;
     if (set == STACKS_NONE || e == EDGE_BAD)
         return e;
     if (e != EDGE_DEAD) {
-        const struct dfa_state s = dfa_get(&m->dfa, edge_state(e));
+        const struct dfa_state s = dfa_get(&m->dfa, state);
         set = s.more ? set : stacks_unite(&m->dfa.stacks, set, s.set);
     }
     return dfa_edge(&m->dfa, (struct dfa_state){.set = set});

@@ -198,6 +198,8 @@ static void call_rule(struct stacks *s, uint32_t rule, uint32_t rest)
     s->call[s->n_call++] = (struct rule_call){rule, rest, s->called[component]};
     s->called[component] = (uint32_t)s->n_call;
     s->pending[component / 64] |= UINT64_C(1) << component % 64;
+    if (s->n_pending <= component / 64)
+        s->n_pending = component / 64 + 1;
 }
 
 // Brings what stands from `at` on to the top: a terminal, or a rule, and what follows a rule that can be empty.
@@ -266,19 +268,14 @@ static void expand_component(struct stacks *s, uint32_t component)
     s->here = NOWHERE;
 }
 
-// Expands all that has been called, from the highest component down.
+// Expands all that has been called, from the highest component down; what that calls is no higher.
 static void expand_calls(struct stacks *s)
 {
-    uint32_t high = 0;
-    for (size_t i = 0; i < s->n_call; i++) {
-        const uint32_t component = s->g->rule[s->call[i].rule].component;
-        high = component > high ? component : high;
-    }
-    for (size_t i = high / 64 + 1; i-- > 0;)
-        while (s->pending[i]) {
-            const uint32_t component = (uint32_t)(64 * i + 63 - (size_t)__builtin_clzll(s->pending[i]));
-            expand_component(s, component);
-            s->pending[i] &= ~(UINT64_C(1) << component % 64);
+    for (; s->n_pending; s->n_pending--)
+        for (uint64_t *const word = &s->pending[s->n_pending - 1]; *word;) {
+            const size_t bit = 63 - (size_t)__builtin_clzll(*word);
+            expand_component(s, (uint32_t)(64 * (s->n_pending - 1) + bit));
+            *word &= ~(UINT64_C(1) << bit);
         }
 }
 

@@ -50,7 +50,8 @@ struct stacks {
     // of the expansion under way
     struct rule_call *call; // [n_call]
     uint32_t *called;       // [g->n_components] the newest call of each + 1; 0: none
-    uint64_t *pending;      // a bit for each component with calls
+    uint64_t *pending;      // [n_pending] a bit for each component with calls
+    size_t n_pending;       // words that may hold one
     uint32_t *entered;      // [g->n_rules] the round in which a rule was last expanded
     uint32_t here;          // the component that is being expanded
 

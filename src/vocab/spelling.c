@@ -63,21 +63,15 @@ static const struct {
 
 enum { ROLES = sizeof roles / sizeof *roles };
 
-// The row of a text as it stands in the file, or ROLES.
-static size_t place(const void *text, size_t len)
-{
-    if (len < 4 || !strchr("<_[", *(const char *)text) || !*(const char *)text)
-        return ROLES; // most tokens
-    size_t i = 0;
-    while (i < ROLES && (strlen(roles[i].text) != len || memcmp(text, roles[i].text, len) != 0))
-        i++;
-    return i;
-}
-
+// What a text as it stands in the file means.
 static enum role role_of(const void *text, size_t len)
 {
-    const size_t i = place(text, len);
-    return i < ROLES ? roles[i].role : ROLE_NONE;
+    if (len < 4 || !*(const char *)text || !strchr("<_[", *(const char *)text))
+        return ROLE_NONE; // most tokens
+    for (size_t i = 0; i < ROLES; i++)
+        if (strlen(roles[i].text) == len && !memcmp(text, roles[i].text, len))
+            return roles[i].role;
+    return ROLE_NONE;
 }
 
 void vocab_mark_end(struct vocab *v, uint32_t id)
