@@ -167,7 +167,7 @@ static bool take_grammar(struct draft *d, const struct args *a, struct err *e)
         return err_set(e, STATUS_USAGE, "--print-grammar: no grammar is given");
     if (a->grammar_source != GRAMMAR_NONE && !d->of->vocab && a->action == ACTION_RUN)
         return err_set(e, STATUS_USAGE, "a grammar needs --vocab");
-    return draft_grammar(d, a->grammar_source, a->grammar, e);
+    return a->grammar_source == GRAMMAR_NONE || draft_grammar(d, a->grammar_source, a->grammar, e);
 }
 
 // ---- all of it

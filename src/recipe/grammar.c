@@ -6,6 +6,7 @@
 #include "schema/schema.h"
 #include "json/json.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -123,6 +124,7 @@ static bool convert(const struct builder *json, struct schema_grammar *g, struct
     return ok || schema_error(&fault, e);
 }
 
+// The text that a source stands for.
 static bool read_source(enum grammar_source source, const char *given, struct builder *text, struct err *e)
 {
     if (source == GRAMMAR_FILE || source == GRAMMAR_SCHEMA_FILE)
@@ -143,23 +145,19 @@ bool draft_grammar(struct draft *d, enum grammar_source source, const char *give
     const char *const option = options[source];
     struct builder json = {0};
     struct schema_grammar g = {0};
-    struct rules *rules = NULL;
+    char where[300]; // the beginning of what is said of it
     bool known;
-    bool ok = source == GRAMMAR_NONE || read_source(source, given, schema ? &json : &g.gbnf, e) || err_prefix(e, "--%s", option);
+    assert(source != GRAMMAR_NONE);
+    snprintf(where, sizeof where, source == GRAMMAR_FILE ? "--%s: '%s'" : "--%s", option, given);
+    bool ok = read_source(source, given, schema ? &json : &g.gbnf, e) || err_prefix(e, "--%s", option);
     if (ok && schema)
         ok = convert(&json, &g, e) || (e->status == STATUS_USAGE && err_prefix(e, "--%s", option));
-    if (ok && source != GRAMMAR_NONE)
-        rules = draft_share(&d->of->rules, &g.gbnf, sizeof *rules, rules_free, &known, e);
+    struct rules *const rules = ok ? draft_share(&d->of->rules, &g.gbnf, sizeof *rules, rules_free, &known, e) : NULL;
     shared_drop(d->parts.rules);
     d->parts.rules = rules;
-    if (ok && source != GRAMMAR_NONE)
-        ok = rules;
-    if (rules && !known) {
-        char where[300]; // the beginning of what is said of it
-        snprintf(where, sizeof where, source == GRAMMAR_FILE ? "--%s: '%s'" : "--%s", option, given);
+    if (rules && !known)
         say_notes(&g);
-        ok = parse(rules, d->of->vocab, where, e);
-    }
+    ok = rules && (known || parse(rules, d->of->vocab, where, e));
     schema_grammar_free(&g);
     builder_free(&json);
     return ok;

@@ -123,10 +123,9 @@ static struct fault fill_biases(struct biases *b, const struct bias *bias, const
     size_t cap = 0;
     if (!mem_grow(&b->bias, &cap, b->n_given + 1, sizeof *bias))
         return fault_memory();
-    while (b->n < b->n_given) {
-        b->bias[b->n] = bias[b->n];
-        b->n++;
-    }
+    if (b->n_given)
+        memcpy(b->bias, bias, b->n_given * sizeof *bias);
+    b->n = b->n_given;
     for (uint32_t id = 0; v && v->any & unwanted && id < v->n; id++) {
         if (!(v->flags[id] & unwanted))
             continue;

@@ -145,7 +145,7 @@ void breakers_give_text(struct breakers_given *g, const char *text, size_t len);
 // Frees what was given.
 bool draft_breakers(struct draft *d, struct breakers_given *g, struct err *e);
 
-// A grammar as the source says; of GRAMMAR_NONE there is none. Errors begin with the option's name.
+// The grammar that the source gives, which is not GRAMMAR_NONE. Errors begin with the option's name.
 bool draft_grammar(struct draft *d, enum grammar_source source, const char *given, struct err *e);
 
 // For these: the thing with this key, whose user the caller is; it is `known`, or zeroed but for its key and to be filled. The key is freed.

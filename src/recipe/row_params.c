@@ -188,8 +188,11 @@ static bool read_grammar(const cJSON *item, struct change *ch, struct err *e)
 {
     if (!cJSON_IsString(item))
         return wrong(item, "a string", e);
-    if (!*item->valuestring)
-        return draft_grammar(&ch->draft, GRAMMAR_NONE, NULL, e);
+    if (!*item->valuestring) {
+        shared_drop(ch->draft.parts.rules);
+        ch->draft.parts.rules = NULL;
+        return true;
+    }
     return need_vocab(ch, e) && draft_grammar(&ch->draft, GRAMMAR_TEXT, item->valuestring, e);
 }
 
