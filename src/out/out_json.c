@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // JSON, one object a line, with llama-server's field names.
 #include "out/output.h"
-#include "out/token_text.h"
 
 #include <inttypes.h>
 #include <math.h>

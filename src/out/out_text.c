@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Text for people and shell scripts: ids, one a line; dumps as an aligned table.
 #include "out/output.h"
-#include "out/token_text.h"
 
 #include <inttypes.h>
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Tab-separated values with a line of names on top.
 #include "out/output.h"
-#include "out/token_text.h"
 
 #include <inttypes.h>
 

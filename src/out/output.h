@@ -128,6 +128,14 @@ static inline bool output_fail(const struct output *out, const char *what, struc
     return err_set(e, STATUS_IO, "%s: cannot %s: %s", out->name, what, strerror(errno));
 }
 
+// Writes a text of any bytes as part of a line of UTF-8, between quotes unless quote is 0. The escapes are those that text_unescape
+// resolves: \n \r \t \\, and \xHH for each byte of other control and formatting characters and of what is not UTF-8; the quote, '"', is
+// escaped, too, unless it is 0. Returns how many columns of a terminal that takes. f may be NULL: nothing is written.
+size_t text_put(FILE *f, struct piece text, char quote);
+
+// A JSON string, where U+FFFD stands for each byte that is not UTF-8.
+void text_put_json(FILE *f, struct piece text);
+
 // Opens the destination; what the caller has not set is zeroed. out must be closed either way.
 bool output_open(struct output *out, struct err *e);
 bool output_record(struct output *out, const struct record *r, struct err *e);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "out/token_text.h"
+#include "out/output.h"
 
 #include "base/ranges.h"
 #include "base/utf8.h"

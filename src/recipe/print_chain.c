@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "recipe/recipe.h"
 
-#include "out/token_text.h"
+#include "out/output.h"
 #include "sample/chain.h"
 
 #include <inttypes.h>

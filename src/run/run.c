@@ -55,6 +55,7 @@ static void *work(void *arg)
 {
     struct member *const m = arg;
     const struct flow *const f = m->flow;
+    assert(f && m->index < f->at_work);
     const size_t variants = f->job->n_variants;
     const size_t first = f->n * m->index / f->at_work, last = f->n * (m->index + 1) / f->at_work;
     for (size_t i = 0; i < f->n; i++) {
@@ -141,15 +142,6 @@ static bool read_batch(struct flow *f, bool *end, struct err *e)
     return true;
 }
 
-// Reports a bad row; its record says so, too.
-static void report(const struct input_row *row, struct result *res)
-{
-    struct err line = res->e;
-    input_blame(row, &line);
-    message_error(&line);
-    res->record.error = res->e.text;
-}
-
 static bool write_batch(struct flow *f, struct err *e)
 {
     for (size_t i = 0; i < f->n; i++) {
@@ -159,8 +151,12 @@ static bool write_batch(struct flow *f, struct err *e)
             *e = res->e;
             return input_blame(row, e);
         }
-        if (!res->ok)
-            report(row, res);
+        if (!res->ok) { // its record says so, and so does a message
+            struct err line = res->e;
+            input_blame(row, &line);
+            message_error(&line);
+            res->record.error = res->e.text;
+        }
         if (!output_record(&f->out, &res->record, e))
             return false;
         totals_add(&f->totals, res->ok ? res->stat : NULL, row->logits.n * dtype_size(row->logits.type));
@@ -171,7 +167,6 @@ static bool write_batch(struct flow *f, struct err *e)
 // One thread has one member, which takes a row at a time.
 static bool start_members(struct flow *f, size_t members, struct err *e)
 {
-    assert(members);
     f->at_work = members;
     f->most = members > 1 ? MOST_ROWS * members : 1;
     f->member = calloc(members, sizeof *f->member);
