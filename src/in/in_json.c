@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
 // JSON rows: arrays of numbers, arrays of rows, objects with "logits", "logprobs" or "probs", and servers' replies; concatenated, line by
-// line, in one array, or as server-sent events. Our numbers are the data plane and are read straight from the input's window; what
-// else an object holds goes through cJSON.
+// line, in one array, or as server-sent events.
+#include "base/mem.h"
 #include "in/input.h"
 #include "in/json_reply.h"
-#include "in/json_row.h"
+#include "in/json_text.h"
+#include "json/json.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,9 +20,13 @@ struct json_rows {
     bool events;  // the last line began "data:", as in a stream of server-sent events
     bool line;    // what comes next begins a line
     bool names;   // since the last value, lines with the other names of a stream were passed over
-    struct json_numbers row;
-    struct json_object object;
+    struct json_value value;
     struct json_reply reply;
+
+    // What input_row points to.
+    uint32_t *prompt;
+    size_t prompt_cap;
+    char seq[32]; // a name given as a number
 };
 
 // The names of lines in a stream of server-sent events; all but the first mean nothing here.
@@ -50,202 +57,200 @@ static bool open_json(void *self, const struct format *f, struct source *s, cons
     return true;
 }
 
-static bool skip_line(struct json_text *t, struct err *e)
+static void skip_line(struct json_text *t)
 {
-    do {
+    while (json_view(t, 1) && *t->p != '\n') {
         const char *const newline = memchr(t->p, '\n', (size_t)(t->end - t->p));
         t->p = newline ? newline : t->end;
-        if (!json_view(t, 1, e))
-            return false;
-    } while (t->p < t->end && *t->p != '\n');
-    return true;
+    }
 }
 
 // Does the text at hand begin so? Takes it if it does.
-static bool take(struct json_text *t, const char *text, bool *taken, struct err *e)
+static bool take(struct json_text *t, const char *text)
 {
-    const size_t len = strlen(text);
-    for (size_t i = 0; i < len; i++) {
-        *taken = false;
-        if (!json_view(t, i + 1, e))
-            return false;
-        if ((size_t)(t->end - t->p) <= i || t->p[i] != text[i])
-            return true;
-    }
-    *taken = true;
-    t->p += len;
+    size_t i = 0;
+    while (text[i] && json_view(t, i + 1) > i && t->p[i] == text[i])
+        i++;
+    if (text[i])
+        return false;
+    t->p += i;
     return true;
 }
 
 // Behind a value: does the line end with it?
-static bool find_line(struct json_rows *st, struct err *e)
+static void find_line(struct json_rows *st)
 {
     struct json_text *const t = &st->text;
     st->line = json_place(t) == t->source->begin;
-    do {
-        while (t->p < t->end && *t->p != '\n' && json_is_space(t->p, t->end))
-            t->p++;
-        if (!json_view(t, 1, e))
-            return false;
-    } while (json_is_space(t->p, t->end) && *t->p != '\n');
+    while (json_view(t, 1) && *t->p != '\n' && json_is_space(t->p, t->end))
+        t->p++;
     st->line = st->line || t->p == t->end || *t->p == '\n';
-    return true;
 }
 
 // Between the objects of a stream of server-sent events stand the names of its lines. They are passed over, as is the data that ends a
-// stream. Sets *again when something was.
-static bool skip_event(struct json_rows *st, bool *again, struct err *e)
+// stream. Was something?
+static bool skip_event(struct json_rows *st)
 {
     for (size_t i = 0; i < N_NAMES && st->line; i++) {
-        if (!take(&st->text, names[i], again, e))
-            return false;
-        if (*again && i) {
-            st->names = true;
-            return skip_line(&st->text, e);
-        }
-        if (*again) {
+        if (!take(&st->text, names[i]))
+            continue;
+        if (!i) {
             st->events = true;
-            return true;
+        } else {
+            st->names = true;
+            skip_line(&st->text);
         }
-    }
-    if (!st->events)
         return true;
-    if (!take(&st->text, "[DONE]", again, e))
+    }
+    if (!st->events || !take(&st->text, "[DONE]"))
         return false;
-    if (*again)
-        json_reply_stop(&st->reply);
+    json_reply_stop(&st->reply);
     return true;
 }
 
-// Steps to the start of the next row: into, along and out of an array of rows.
-static bool seek_row(struct json_rows *st, char *c, struct err *e)
-{
-    for (;;) {
-        if (!json_next_byte(&st->text, c, e))
-            return false;
-        if (!st->in_list) {
-            bool again = false;
-            if (*c && *c != '{' && !skip_event(st, &again, e))
-                return false;
-            if (again)
-                continue;
-            return st->text.p == st->text.end || *c == '{' || *c == '[' || json_syntax(&st->text, "a row", e);
-        }
-        if (*c == ']') {
-            st->text.p++;
-            st->in_list = false;
-            if (!find_line(st, e))
-                return false;
-            continue;
-        }
-        if (!st->first) {
-            if (*c != ',')
-                return json_syntax(&st->text, "',' or ']'", e);
-            st->text.p++;
-            if (!json_next_byte(&st->text, c, e))
-                return false;
-        }
-        st->first = false;
-        return *c == '{' || *c == '[' || json_syntax(&st->text, "a row", e);
-    }
-}
-
-// Steps to the next row, which stands at hand then, or to the end (*c 0).
+// Steps into, along and out of arrays of rows to the next row, which stands at hand then, or to the end of the input (*c 0).
 static bool find_row(struct json_rows *st, char *c, struct err *e)
 {
-    json_release(&st->text); // what lies before this row is done with
-    if (!find_line(st, e) || !seek_row(st, c, e))
-        return false;
-    while (*c == '[' && !st->in_list) {
-        char inside;
-        if (!json_byte_inside(&st->text, &inside, e))
-            return false;
-        st->in_list = inside && strchr("[{]", inside);
-        if (!st->in_list)
-            break;
-        st->first = true;
-        st->text.p++;
-        if (!seek_row(st, c, e))
-            return false;
+    struct json_text *const t = &st->text;
+    json_release(t); // what lies before this row is done with
+    find_line(st);
+    for (;;) {
+        *c = json_next_byte(t);
+        if (!st->in_list) {
+            if (*c && *c != '{' && skip_event(st))
+                continue;
+            const char inside = *c == '[' ? json_byte_inside(t) : '\0';
+            if (!inside || !strchr("[{]", inside))
+                return t->p == t->end || *c == '{' || *c == '[' || json_syntax(t, "a row", e);
+            st->in_list = st->first = true;
+            t->p++;
+        } else if (*c == ']') {
+            st->in_list = false;
+            t->p++;
+            find_line(st);
+        } else {
+            if (!st->first && *c != ',')
+                return json_syntax(t, "',' or ']'", e);
+            t->p += !st->first;
+            *c = json_next_byte(t);
+            st->first = false;
+            return *c == '{' || *c == '[' || json_syntax(t, "a row", e);
+        }
     }
+}
+
+// The row's sequence, and whether it ends with it.
+static bool read_sequence(struct json_rows *st, struct input_row *r, struct err *e)
+{
+    const double most = 0x1p53; // up to here each whole number is one
+    const cJSON *const seq = json_member(st->value.rest, "seq"), *const end = json_member(st->value.rest, "end");
+    r->seq = cJSON_GetStringValue(seq);
+    if (cJSON_IsNumber(seq) && fabs(seq->valuedouble) <= most && seq->valuedouble == floor(seq->valuedouble)) {
+        snprintf(st->seq, sizeof st->seq, "%.0f", seq->valuedouble);
+        r->seq = st->seq;
+    }
+    if (seq && !r->seq)
+        return err_set(e, STATUS_DATA, "\"seq\" is neither a string nor a whole number");
+    r->ends = cJSON_IsTrue(end);
+    return !end || cJSON_IsBool(end) || err_set(e, STATUS_DATA, "\"end\" is neither true nor false");
+}
+
+static bool read_logits(struct json_rows *st, struct input_row *r, struct err *e)
+{
+    struct sparse *const row = &st->value.row;
+    const struct input_config *const c = st->config;
+    for (size_t i = 0; i < row->n && st->value.plane == PLANE_PROBS; i++) {
+        if (row->x[i] < 0.0f)
+            return err_set(e, STATUS_DATA, "probability %zu is negative", i);
+        row->x[i] = logf(row->x[i]);
+    }
+    if (st->value.has_ids && st->value.n_ids != row->n)
+        return err_set(e, STATUS_DATA, "the row has %zu ids and %zu numbers", st->value.n_ids, row->n);
+    r->logits = (struct row){DTYPE_F32, row->x, row->n};
+    return !st->value.has_ids || !row->n || sparse_row(row, c->n_vocab ? c->n_vocab : c->n_tokens, &r->logits, e);
+}
+
+static bool read_prompt(struct json_rows *st, struct input_row *r, struct err *e)
+{
+    const cJSON *const value = json_member(st->value.rest, "prompt_tokens"), *token;
+    size_t n = 0;
+    if (!value)
+        return true;
+    if (!cJSON_IsArray(value))
+        return err_set(e, STATUS_DATA, "\"prompt_tokens\" is not an array of token ids");
+    if (!mem_grow(&st->prompt, &st->prompt_cap, (size_t)cJSON_GetArraySize(value) + 1, sizeof *st->prompt))
+        return err_from_fault(e, fault_memory());
+    cJSON_ArrayForEach(token, value)
+    {
+        const int64_t id = json_id(token);
+        if (id < 0)
+            return err_set(e, STATUS_DATA, "\"prompt_tokens\": element %zu is not a whole number from 0 to 2147483647", n);
+        st->prompt[n++] = (uint32_t)id;
+    }
+    r->prompt = st->prompt;
+    r->n_prompt = n;
     return true;
 }
 
-// The size of the vocabulary as far as it bounds the ids of sparse rows, or 0.
-static size_t vocabulary(const struct input_config *config)
+static bool read_row(struct json_rows *st, struct input_row *r, struct err *e)
 {
-    return config->n_vocab ? config->n_vocab : config->n_tokens;
-}
-
-// An object, which has been read: a row, or a reply with any number of them.
-static bool use_object(struct json_rows *st, bool *row, struct input_row *r, struct err *e)
-{
-    bool found;
-    *row = st->object.plane != PLANE_NONE;
-    r->may_change = *row; // arrays and replies bring no parameters, other row objects may
-    if (*row)
-        return json_object_row(&st->object, vocabulary(st->config), r, e);
-    return json_reply_open(&st->reply, st->object.rest, st->events && !st->in_list, &found, e) &&
-           (found || err_set(e, STATUS_DATA, "an object without logits, logprobs or probs"));
-}
-
-static bool check_width(const struct json_rows *st, const struct row *row, struct err *e)
-{
-    if (!row->n)
+    const cJSON *const accept = json_member(st->value.rest, "accept"), *const params = json_member(st->value.rest, "params");
+    if (!read_sequence(st, r, e) || !read_logits(st, r, e) || !read_prompt(st, r, e))
+        return false;
+    r->forced = json_id(accept);
+    if (accept && r->forced < 0)
+        return err_set(e, STATUS_DATA, "\"accept\" is not a whole number from 0 to 2147483647");
+    r->params = params;
+    if (params && !cJSON_IsObject(params))
+        return err_set(e, STATUS_DATA, "\"params\" is not an object");
+    if (!r->logits.n)
         return err_set(e, STATUS_DATA, "the row is empty");
-    if (!row->ids && st->config->n_vocab && row->n != st->config->n_vocab)
-        return err_set(e, STATUS_DATA, "the row has %zu logits, --n-vocab says %zu", row->n, st->config->n_vocab);
+    if (!r->logits.ids && st->config->n_vocab && r->logits.n != st->config->n_vocab)
+        return err_set(e, STATUS_DATA, "the row has %zu logits, --n-vocab says %zu", r->logits.n, st->config->n_vocab);
     return true;
 }
 
-// A row that was read is behind us even if it is bad.
-static bool judge(const struct json_rows *st, bool good, struct input_row *r, const struct err *e)
+// Reads the next array of numbers or object, or finds the end of the input.
+static bool next_value(struct json_rows *st, bool *end, struct err *e)
 {
-    r->may_change = true;
-    return good || input_bad_row(r, st->config->n_vocab, e);
-}
-
-// Names of a stream without its data are something else, such as rows with a label.
-static bool end_of_input(const struct json_rows *st, struct err *e)
-{
-    if (st->names && !st->events)
+    char c;
+    if (!find_row(st, &c, e))
+        return false;
+    *end = !c;
+    if (!c && st->names && !st->events) // names of a stream without its data are something else, such as rows with a label
         return json_syntax(&st->text, "a row", e);
-    return json_reply_end(&st->reply, e);
+    st->names = false;
+    return c ? json_read_value(&st->text, &st->value, e) : json_reply_end(&st->reply, e);
 }
 
 static bool next_json(void *self, struct source *s, struct input_row *r, bool *end, struct err *e)
 {
     struct json_rows *const st = self;
+    const size_t n_vocab = st->config->n_vocab; // values that were read are behind us even if they are bad
     (void)s;
-    for (bool row = false; !row;) {
-        char c;
-        if (st->reply.next < st->reply.n)
-            return judge(st, json_reply_next(&st->reply, st->config, r, e), r, e);
-        if (!find_row(st, &c, e))
+    r->may_change = true;
+    while (st->reply.next == st->reply.n) {
+        const bool good = next_value(st, end, e);
+        if (st->text.failed)
+            *e = st->text.error;
+        if (!good || st->text.failed)
             return false;
-        *end = !c;
-        if (!c)
-            return end_of_input(st, e);
-        st->names = false;
-        row = c == '[';
-        if (row && !json_read_numbers(&st->text, &st->row, e))
-            return false;
-        if (row)
-            r->logits = (struct row){DTYPE_F32, st->row.x, st->row.n};
-        else if (!json_object_read(&st->object, &st->text, e))
-            return false;
-        else if (!use_object(st, &row, r, e))
-            return judge(st, false, r, e);
+        if (*end)
+            return true;
+        if (st->value.plane != PLANE_NONE)
+            return read_row(st, r, e) || input_bad_row(r, n_vocab, e);
+        if (!json_reply_open(&st->reply, st->value.rest, st->events && !st->in_list, e))
+            return input_bad_row(r, n_vocab, e);
     }
-    return judge(st, check_width(st, &r->logits, e), r, e);
+    return json_reply_next(&st->reply, st->config, r, e) || input_bad_row(r, n_vocab, e);
 }
 
 static void close_json(void *self)
 {
     struct json_rows *const st = self;
-    free(st->row.x);
-    json_object_free(&st->object);
+    json_value_free(&st->value);
     json_reply_free(&st->reply);
+    free(st->prompt);
 }
 
 const struct format format_json = {.name = "json",

@@ -106,7 +106,7 @@ static bool open_pairs(void *self, const struct format *f, struct source *s, con
 static bool make_row(struct pairs *st, struct row *row, struct err *e)
 {
     const struct sparse *const s = &st->row;
-    if (!sparse_row(&st->row, s->ids, s->x, s->n, st->end, row, e))
+    if (!sparse_row(&st->row, st->end, row, e))
         return false;
     if (s->ids[s->n - 1] >= s->n)
         return true;

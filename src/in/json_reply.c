@@ -1,37 +1,31 @@
 // SPDX-License-Identifier: MIT
 #include "in/json_reply.h"
 
+#include "base/bits.h"
 #include "base/mem.h"
+#include "in/json_text.h"
+#include "sample/sort.h"
 #include "json/json.h"
 
 #include <assert.h>
-#include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const ask[] = {
-    [REPLY_LLAMA] = "\"n_probs\": N",
-    [REPLY_OPENAI] = "\"logprobs\": true, \"top_logprobs\": N",
-    [REPLY_LEGACY] = "\"logprobs\": N",
-    [REPLY_PROMPT] = "\"prompt_logprobs\": N",
-    [REPLY_SGLANG] = "\"return_logprob\": true, \"top_logprobs_num\": N",
-    [REPLY_OLLAMA] = "\"logprobs\": true, \"top_logprobs\": N",
+// Field names are those of llama-server (its README; server-task.cpp), OpenAI's API reference, vLLM (protocol.py), SGLang
+// (meta_info) and Ollama (api/types.go).
+enum token_shape {
+    TOKEN_RECORD, // {"token", "tok_str" or "content", "id"?, "bytes"?, "logprob" or "prob"}; a list is an array of them
+    TOKEN_TEXT,   // a string; a list is an object of numbers by text
+    TOKEN_ID,     // a number; a list is an object of records by id, the token itself first
+    TOKEN_TRIPLE, // [logprob, id, text]
 };
 
-// The members by which replies are told apart, the most telling ones first.
-static const struct {
-    const char *marker;
-    int type; // of cJSON's
-    enum reply_kind kind;
-} markers[] = {
-    {"completion_probabilities", cJSON_Array, REPLY_LLAMA},
-    {"probs", cJSON_Array, REPLY_LLAMA},
-    {"choices", cJSON_Array, REPLY_OPENAI},
-    {"prompt_logprobs", cJSON_Array, REPLY_OPENAI},
-    {"meta_info", cJSON_Object, REPLY_SGLANG},
-    {"logprobs", cJSON_Array, REPLY_OLLAMA},
-    {"done", cJSON_True | cJSON_False, REPLY_OLLAMA},
-    {"content", cJSON_String, REPLY_LLAMA},
+struct reply_token {
+    int64_t id;         // -1: not known
+    const char *text;   // NULL: none
+    const cJSON *bytes; // array, or NULL
+    float logit;        // NaN: not told
 };
 
 enum text_part {
@@ -40,31 +34,58 @@ enum text_part {
     PART_BOTH,   // perhaps the prompt first, echoed
 };
 
-// Where a reply with some marker holds its positions: arrays side by side, one element a position.
+// What to ask a server for, when it did not list tokens.
+static const char ask_llama[] = "\"n_probs\": N", ask_chat[] = "\"logprobs\": true, \"top_logprobs\": N",
+                  ask_legacy[] = "\"logprobs\": N", ask_prompt[] = "\"prompt_logprobs\": N",
+                  ask_sglang[] = "\"return_logprob\": true, \"top_logprobs_num\": N";
+
+// Replies are told apart by a member, the marker; the most telling ones come first. A reply with some marker holds its positions in arrays
+// side by side, one element a position.
 static const struct track {
     const char *marker;
-    enum reply_kind kind; // what to ask for
+    int type; // of the marker, cJSON's
+    const char *ask;
     enum token_shape shape;
     enum text_part part;
     const char *within;  // the member that holds tokens, lists and logits; NULL: the object itself
-    const char *tokens;  // what became of the positions
+    const char *tokens;  // what became of the positions; NULL: there are none
     const char *lists;   // what they could have become; NULL: within the tokens, under one of several names
     const char *logits;  // of the tokens, where they do not tell them, or NULL
     const char *own_ids; // the object's member with the tokens' ids, where they do not tell them, or NULL
 } tracks[] = {
     // llama-server, by its own API; "probs" is the array's name in its README
-    {"completion_probabilities", REPLY_LLAMA, TOKEN_RECORD, PART_OUTPUT, NULL, "completion_probabilities"},
-    {"probs", REPLY_LLAMA, TOKEN_RECORD, PART_OUTPUT, NULL, "probs"},
-    // vLLM's view of the prompt: lists by id, in each of which the prompt's own token comes first
-    {"prompt_logprobs", REPLY_PROMPT, TOKEN_ID, PART_PROMPT, NULL, "prompt_logprobs", "prompt_logprobs", NULL,
-     "prompt_token_ids"},
+    {"completion_probabilities", cJSON_Array, ask_llama, TOKEN_RECORD, PART_OUTPUT, NULL, "completion_probabilities"},
+    {"probs", cJSON_Array, ask_llama, TOKEN_RECORD, PART_OUTPUT, NULL, "probs"},
     // a choice of OpenAI's chat completions, and of the older ones
-    {"choices", REPLY_OPENAI, TOKEN_RECORD, PART_OUTPUT, "logprobs", "content", NULL, NULL, "token_ids"},
-    {"choices", REPLY_LEGACY, TOKEN_TEXT, PART_BOTH, "logprobs", "tokens", "top_logprobs", "token_logprobs", "token_ids"},
-    {"meta_info", REPLY_SGLANG, TOKEN_TRIPLE, PART_PROMPT, "meta_info", "input_token_logprobs", "input_top_logprobs"},
-    {"meta_info", REPLY_SGLANG, TOKEN_TRIPLE, PART_OUTPUT, "meta_info", "output_token_logprobs", "output_top_logprobs"},
-    {"logprobs", REPLY_OLLAMA, TOKEN_RECORD, PART_OUTPUT, NULL, "logprobs"},
+    {"choices", cJSON_Array, ask_chat, TOKEN_RECORD, PART_OUTPUT, "logprobs", "content", NULL, NULL, "token_ids"},
+    {"choices", cJSON_Array, ask_legacy, TOKEN_TEXT, PART_BOTH, "logprobs", "tokens", "top_logprobs", "token_logprobs",
+     "token_ids"},
+    {"prompt_logprobs", cJSON_Array, ask_chat}, // where the prompt's tokens have no lists either
+    // vLLM's view of the prompt: lists by id, in each of which the prompt's own token comes first
+    {"prompt_logprobs", cJSON_Array, ask_prompt, TOKEN_ID, PART_PROMPT, NULL, "prompt_logprobs", "prompt_logprobs", NULL,
+     "prompt_token_ids"},
+    {"meta_info", cJSON_Object, ask_sglang, TOKEN_TRIPLE, PART_PROMPT, "meta_info", "input_token_logprobs", "input_top_logprobs"},
+    {"meta_info", cJSON_Object, ask_sglang, TOKEN_TRIPLE, PART_OUTPUT, "meta_info", "output_token_logprobs",
+     "output_top_logprobs"},
+    // Ollama, and what is left of replies without tokens
+    {"logprobs", cJSON_Array, ask_chat, TOKEN_RECORD, PART_OUTPUT, NULL, "logprobs"},
+    {"done", cJSON_True | cJSON_False, ask_chat},
+    {"content", cJSON_String, ask_llama},
 };
+enum { N_TRACKS = sizeof tracks / sizeof *tracks };
+
+struct reply_position {
+    const struct track *track;
+    const cJSON *list;   // of tokens, or NULL
+    const cJSON *chosen; // what became of the position, in the same shape; NULL: not told
+    int64_t id;          // the chosen token's, where chosen does not tell it, or -1
+    float logit;         // likewise, or NaN
+    size_t index;        // in the reply's array
+    bool fresh;          // starts a sequence, after the tokens prompt[before..before + n_before)
+    size_t before, n_before;
+};
+
+// ---- tokens
 
 static const cJSON *first(const cJSON *list)
 {
@@ -76,10 +97,158 @@ static const cJSON *next(const cJSON *value)
     return value ? value->next : NULL;
 }
 
-static int64_t id_of(const cJSON *value)
+static int64_t id_in_key(const char *text)
 {
-    return value && json_is_id(value) ? (int64_t)value->valuedouble : -1;
+    return json_written_id(text, text + strlen(text));
 }
+
+// A text that vLLM's return_tokens_as_token_ids made.
+static int64_t id_in_text(const char *text)
+{
+    static const char start[] = "token_id:";
+    return !strncmp(text, start, strlen(start)) ? id_in_key(text + strlen(start)) : -1;
+}
+
+// Reads one token, an element of a list or what was chosen. False if it is not of that shape. An element has a logit; null is a mask.
+static bool read_token(const cJSON *value, enum token_shape shape, bool listed, struct reply_token *t)
+{
+    static const char *const texts[] = {"token", "tok_str", "content"};
+    const cJSON *id = NULL, *number = NULL;
+    bool probability = false;
+    *t = (struct reply_token){.id = -1, .logit = NAN};
+    switch (shape) {
+    case TOKEN_RECORD:
+        for (size_t i = 0; i < sizeof texts / sizeof *texts && !t->text; i++)
+            t->text = cJSON_GetStringValue(json_member(value, texts[i]));
+        t->bytes = json_array(value, "bytes");
+        id = json_member(value, "id");
+        number = cJSON_GetObjectItemCaseSensitive(value, "logprob");
+        probability = !number;
+        if (probability)
+            number = cJSON_GetObjectItemCaseSensitive(value, "prob");
+        break;
+    case TOKEN_TEXT:
+        t->text = listed ? value->string : cJSON_GetStringValue(value);
+        number = listed ? value : NULL;
+        break;
+    case TOKEN_ID:
+        t->id = listed ? id_in_key(value->string) : json_id(value);
+        number = cJSON_GetObjectItemCaseSensitive(value, "logprob");
+        break;
+    case TOKEN_TRIPLE:
+        number = cJSON_IsArray(value) ? value->child : NULL;
+        id = next(number);
+        t->text = cJSON_GetStringValue(next(id));
+        break;
+    }
+    if (id)
+        t->id = json_id(id);
+    else if (t->text)
+        t->id = id_in_text(t->text);
+    if (t->id < 0 && (id || (!t->text && !t->bytes)))
+        return false;
+    const float x = (float)cJSON_GetNumberValue(number); // NaN: it is no number
+    t->logit = probability ? logf(x) : x;
+    if (cJSON_IsNull(number))
+        t->logit = -INFINITY;
+    return !isnan(t->logit) || (!number && !listed);
+}
+
+static bool read_list(struct json_reply *reply, const struct reply_position *p, struct err *e)
+{
+    const cJSON *value;
+    reply->n_tokens = 0;
+    cJSON_ArrayForEach(value, p->list)
+    {
+        const size_t n = reply->n_tokens;
+        if (!mem_grow(&reply->token, &reply->tokens_cap, n + 2, sizeof *reply->token)) // room for the chosen one, too
+            return err_from_fault(e, fault_memory());
+        if (!read_token(value, p->track->shape, true, &reply->token[n]))
+            return err_set(e, STATUS_DATA, "position %zu of the reply: element %zu of its list is no token with a probability",
+                           p->index, n);
+        reply->n_tokens++;
+    }
+    return true;
+}
+
+static bool same_token(const struct reply_token *a, const struct reply_token *b)
+{
+    if (a->id >= 0 && b->id >= 0)
+        return a->id == b->id;
+    if (a->bytes && b->bytes && a->bytes->child && b->bytes->child)
+        return cJSON_Compare(a->bytes, b->bytes, 1);
+    return a->text && b->text && !strcmp(a->text, b->text);
+}
+
+// Finds the chosen token's place in the list, where it goes if it is not there; the list's length when it cannot go there. Texts may come
+// twice, such as that of half a character; then the logit tells.
+static size_t place_chosen(struct json_reply *reply, const struct reply_token *chosen)
+{
+    struct reply_token *const token = reply->token;
+    const bool known = !isnan(chosen->logit);
+    const size_t n = reply->n_tokens;
+    size_t at = n;
+    bool sure = false;
+    for (size_t i = 0; i < n && !sure; i++) {
+        if (!same_token(&token[i], chosen))
+            continue;
+        sure = !known || token[i].logit == chosen->logit;
+        at = sure || at == n ? i : at;
+    }
+    if (at == n && known)
+        token[reply->n_tokens++] = *chosen;
+    else if (at < n && token[at].id < 0)
+        token[at].id = chosen->id;
+    return at;
+}
+
+// Finds a token's id by its bytes, rather those told as such than its text, which cannot hold a part of a character.
+static bool look_up(struct json_reply *reply, struct reply_token *t, const struct vocab *vocab, struct err *e)
+{
+    const char *const text = t->text ? t->text : "";
+    struct builder *const bytes = &reply->bytes;
+    const cJSON *byte;
+    if (!vocab)
+        return err_set(e, STATUS_DATA, "token '%s' has no id; give the texts with --vocab, or number the tokens with --ids rank",
+                       text);
+    if (!reply->lookup.vocab && !lookup_build(&reply->lookup, vocab))
+        return err_from_fault(e, fault_memory());
+    builder_clear(bytes);
+    cJSON_ArrayForEach(byte, t->bytes)
+    {
+        const int64_t value = json_id(byte);
+        if (value < 0 || value > 255)
+            break;
+        builder_byte(bytes, (char)value);
+    }
+    if (byte || !bytes->len) {
+        builder_clear(bytes);
+        builder_string(bytes, text);
+    }
+    if (bytes->failed)
+        return err_from_fault(e, fault_memory());
+    // Nothing is said by all ids without a token, so it tells none of them.
+    const uint32_t id = bytes->len ? lookup_find(&reply->lookup, bytes->text, bytes->len) : VOCAB_NONE;
+    t->id = id;
+    return id != VOCAB_NONE || err_set(e, STATUS_DATA, "token '%s' is not in the vocabulary", text);
+}
+
+// Ids by falling logit, then place.
+static bool number_by_rank(struct json_reply *reply, struct err *e)
+{
+    const size_t n = reply->n_tokens;
+    uint64_t *const key = sparse_scratch(&reply->row, n);
+    if (!key)
+        return err_from_fault(e, fault_memory());
+    for (size_t i = 0; i < n; i++)
+        key[i] = (uint64_t)~order_bits(reply->token[i].logit) << 32 | i;
+    sort_rising(key, n, key + n);
+    for (size_t i = 0; i < n; i++)
+        reply->token[(uint32_t)key[i]].id = (int64_t)i;
+    return true;
+}
+
+// ---- positions
 
 static bool add(struct json_reply *reply, const struct reply_position *position, struct err *e)
 {
@@ -89,36 +258,22 @@ static bool add(struct json_reply *reply, const struct reply_position *position,
     return true;
 }
 
-// Notes the prompt's tokens, ids or tokens of a shape; from one of another kind on they are not known. p starts behind them, if any.
+// Notes the prompt's tokens; from one whose id is not told on they are not known. p starts behind them, if any.
 static bool take_prompt(struct json_reply *reply, const cJSON *tokens, enum token_shape shape, struct reply_position *p,
                         struct err *e)
 {
     const size_t before = reply->n_prompt;
-    const cJSON *value;
-    cJSON_ArrayForEach(value, tokens)
-    {
-        struct token t;
-        int64_t id = id_of(value);
-        if (shape != TOKEN_ID)
-            id = token_read(value, shape, &t) ? t.id : -1;
-        if (id < 0)
-            break;
+    struct reply_token t;
+    for (const cJSON *value = first(tokens); value && read_token(value, shape, false, &t) && t.id >= 0; value = value->next) {
         if (!mem_grow(&reply->prompt, &reply->prompt_cap, reply->n_prompt + 1, sizeof *reply->prompt))
             return err_from_fault(e, fault_memory());
-        reply->prompt[reply->n_prompt++] = (uint32_t)id;
+        reply->prompt[reply->n_prompt++] = (uint32_t)t.id;
     }
     if (reply->n_prompt > before) {
         p->before = before;
         p->n_before = reply->n_prompt - before;
     }
     return true;
-}
-
-// A position's list of tokens if it is one of this shape and not empty, or NULL.
-static const cJSON *list_of(const cJSON *list, enum token_shape shape)
-{
-    const int type = shape == TOKEN_TEXT || shape == TOKEN_ID ? cJSON_Object : cJSON_Array;
-    return list && list->type & type && list->child ? list : NULL;
 }
 
 // The list within a record: llama-server's, old and new, OpenAI's and Ollama's.
@@ -135,25 +290,26 @@ static const cJSON *list_within(const cJSON *record)
 static bool add_track(struct json_reply *reply, const struct track *k, const cJSON *object, struct reply_position *p,
                       struct err *e)
 {
-    const cJSON *const within = k->within ? json_member(object, k->within) : object;
-    const cJSON *const tokens = json_array(within, k->tokens), *const ids = k->own_ids ? json_array(object, k->own_ids) : NULL;
-    const cJSON *list = k->lists ? first(json_array(within, k->lists)) : NULL;
-    const cJSON *logit = k->logits ? first(json_array(within, k->logits)) : NULL;
+    const int type = k->shape == TOKEN_TEXT || k->shape == TOKEN_ID ? cJSON_Object : cJSON_Array; // of lists
     const bool prompt = k->part == PART_PROMPT;
+    const cJSON *const within = k->within ? json_member(object, k->within) : object;
+    const cJSON *const tokens = json_array(within, k->tokens), *const ids = json_array(object, k->own_ids);
+    const cJSON *list = first(json_array(within, k->lists)), *logit = first(json_array(within, k->logits));
     const cJSON *id = prompt || cJSON_GetArraySize(ids) == cJSON_GetArraySize(tokens) ? first(ids) : NULL;
     if (prompt && !take_prompt(reply, k->own_ids ? ids : tokens, k->shape, p, e))
         return false;
     size_t index = 0;
     for (const cJSON *t = prompt && !list ? NULL : first(tokens); t; t = t->next, index++) {
         struct reply_position at = *p;
-        at.kind = k->kind;
-        at.shape = k->shape;
-        at.list = list_of(k->lists ? list : list_within(t), k->shape);
+        at.track = k;
+        at.list = k->lists ? list : list_within(t);
+        if (!at.list || !(at.list->type & type) || !at.list->child)
+            at.list = NULL;
         at.chosen = k->shape == TOKEN_ID ? NULL : t;
-        at.number = cJSON_IsNumber(logit) ? logit : NULL;
-        at.id = id_of(id);
+        at.logit = cJSON_IsNumber(logit) ? (float)logit->valuedouble : NAN;
+        at.id = json_id(id);
         if (k->shape == TOKEN_ID && at.id < 0 && at.list)
-            at.id = token_key(at.list->child);
+            at.id = id_in_key(at.list->child->string);
         at.index = index;
         if (prompt && index < at.n_before)
             at.n_before = index;
@@ -170,7 +326,7 @@ static bool add_track(struct json_reply *reply, const struct track *k, const cJS
 
 static bool add_tracks(struct json_reply *reply, const char *marker, const cJSON *object, struct reply_position *p, struct err *e)
 {
-    for (size_t i = 0; i < sizeof tracks / sizeof *tracks; i++)
+    for (size_t i = 0; i < N_TRACKS; i++)
         if (!strcmp(tracks[i].marker, marker) && !add_track(reply, &tracks[i], object, p, e))
             return false;
     return true;
@@ -204,62 +360,21 @@ static bool add_choices(struct json_reply *reply, const cJSON *root, bool part, 
     return true;
 }
 
-// A server's own words for what went wrong.
-static bool server_error(const cJSON *error, struct err *e)
+// The server's own words for what went wrong, or NULL if nothing did.
+static const cJSON *error_of(const cJSON *root, bool marked)
 {
-    const char *text = cJSON_GetStringValue(error);
-    if (!text)
-        text = cJSON_GetStringValue(json_member(error, "message"));
-    return text ? err_set(e, STATUS_DATA, "the server replied with an error: '%s'", text)
-                : err_set(e, STATUS_DATA, "the server replied with an error");
-}
-
-// The first marker that a reply has, or NULL. *kind only where there is one.
-static const char *find_marker(const cJSON *root, enum reply_kind *kind)
-{
-    for (size_t i = 0; i < sizeof markers / sizeof *markers; i++) {
-        const cJSON *const value = json_member(root, markers[i].marker);
-        if (value && value->type & markers[i].type) {
-            *kind = markers[i].kind;
-            return markers[i].marker;
-        }
-    }
-    return NULL;
+    const char *const object = cJSON_GetStringValue(json_member(root, "object"));
+    if (json_member(root, "error"))
+        return json_member(root, "error");
+    if (object && !strcmp(object, "error")) // vLLM and SGLang, in their own terms
+        return root;
+    return marked ? NULL : json_member(root, "detail"); // FastAPI, in front of many a server
 }
 
 // One position of an old llama-server's stream, by itself.
 static bool is_old_position(const cJSON *root)
 {
     return json_member(first(json_array(root, "probs")), "tok_str");
-}
-
-static bool find_positions(struct json_reply *reply, const cJSON *root, bool part, enum reply_kind *kind, bool *found,
-                           struct err *e)
-{
-    const char *const object = cJSON_GetStringValue(json_member(root, "object"));
-    const char *const marker = find_marker(root, kind);
-    struct reply_position p = {.id = -1, .fresh = !reply->goes_on};
-    *found = marker;
-    if (json_member(root, "error"))
-        return server_error(json_member(root, "error"), e);
-    if (object && !strcmp(object, "error")) // vLLM and SGLang, in their own terms
-        return server_error(root, e);
-    if (!marker)
-        return !json_member(root, "detail") || server_error(json_member(root, "detail"), e); // FastAPI, in front of many a server
-    if (!strcmp(marker, "completion_probabilities") && !not_mixed(root, part, e))
-        return false;
-    if (!strcmp(marker, "probs") && is_old_position(root)) {
-        p.kind = *kind;
-        p.shape = TOKEN_RECORD;
-        p.chosen = root;
-        p.list = json_array(root, "probs");
-        return add(reply, &p, e);
-    }
-    if (*kind == REPLY_OPENAI)
-        return add_choices(reply, root, part, &p, e);
-    if (*kind == REPLY_SGLANG && part)
-        return err_set(e, STATUS_DATA, "SGLang's streams repeat what they have sent; ask for the reply without \"stream\"");
-    return add_tracks(reply, marker, root, &p, e);
 }
 
 // Does the next reply go on with this one's sequence?
@@ -271,16 +386,43 @@ static bool goes_on(const cJSON *root, bool part)
     return (part && !cJSON_IsTrue(json_member(root, "stop"))) || is_old_position(root);
 }
 
-bool json_reply_open(struct json_reply *reply, const cJSON *root, bool part, bool *found, struct err *e)
+// Adds the positions of a reply with the marker of k.
+static bool find_positions(struct json_reply *reply, const struct track *k, const cJSON *root, bool part, struct err *e)
 {
-    enum reply_kind kind = REPLY_LLAMA;
+    struct reply_position p = {k, .id = -1, .logit = NAN, .fresh = !reply->goes_on};
+    if (!strcmp(k->marker, "choices") || !strcmp(k->marker, "prompt_logprobs"))
+        return add_choices(reply, root, part, &p, e);
+    if (!strcmp(k->marker, "completion_probabilities") && !not_mixed(root, part, e))
+        return false;
+    if (!strcmp(k->marker, "meta_info") && part)
+        return err_set(e, STATUS_DATA, "SGLang's streams repeat what they have sent; ask for the reply without \"stream\"");
+    if (strcmp(k->marker, "probs") != 0 || !is_old_position(root))
+        return add_tracks(reply, k->marker, root, &p, e);
+    p.chosen = root;
+    p.list = json_array(root, "probs");
+    return add(reply, &p, e);
+}
+
+bool json_reply_open(struct json_reply *reply, const cJSON *root, bool part, struct err *e)
+{
+    const struct track *k = tracks;
+    while (k < tracks + N_TRACKS && !(json_member(root, k->marker) && json_member(root, k->marker)->type & k->type))
+        k++;
+    const bool found = k < tracks + N_TRACKS;
+    const cJSON *const error = error_of(root, found);
     reply->n = reply->next = 0;
     reply->n_prompt = part ? reply->held : 0;
     reply->held = 0;
-    if (!find_positions(reply, root, part, &kind, found, e))
+    if (error) {
+        const char *const own = cJSON_GetStringValue(error);
+        const char *const text = own ? own : cJSON_GetStringValue(json_member(error, "message"));
+        return text ? err_set(e, STATUS_DATA, "the server replied with an error: '%s'", text)
+                    : err_set(e, STATUS_DATA, "the server replied with an error");
+    }
+    if (!found)
+        return err_set(e, STATUS_DATA, "an object without logits, logprobs or probs");
+    if (!find_positions(reply, k, root, part, e))
         return false;
-    if (!*found)
-        return true;
     if (reply->n) {
         reply->any = true;
         reply->goes_on = goes_on(root, part);
@@ -288,7 +430,7 @@ bool json_reply_open(struct json_reply *reply, const cJSON *root, bool part, boo
     }
     reply->goes_on = reply->goes_on && goes_on(root, part);
     reply->held = part ? reply->n_prompt : 0;
-    reply->missing = ask[kind];
+    reply->missing = k->ask;
     return part || cJSON_IsBool(json_member(root, "done")) || // another part of a stream may list some
            err_set(e, STATUS_DATA, "the reply lists no tokens; ask the server for them with %s", reply->missing);
 }
@@ -297,31 +439,36 @@ bool json_reply_next(struct json_reply *reply, const struct input_config *config
 {
     assert(reply->next < reply->n);
     const struct reply_position *const p = &reply->position[reply->next++];
-    struct token chosen = {.id = -1};
-    int64_t bad;
+    struct reply_token chosen = {.id = -1, .logit = NAN};
     if (!p->list)
         return err_set(e, STATUS_DATA, "position %zu of the reply has no list of tokens; ask the server for it with %s", p->index,
-                       ask[p->kind]);
-    if (!token_list_read(&reply->tokens, p->list, p->shape, &bad))
-        return bad < 0 ? err_from_fault(e, fault_memory())
-                       : err_set(e, STATUS_DATA,
-                                 "position %zu of the reply: element %" PRId64 " of its list is no token with a "
-                                 "probability",
-                                 p->index, bad);
-    if (p->chosen && !token_read(p->chosen, p->shape, &chosen))
+                       p->track->ask);
+    if (!read_list(reply, p, e))
+        return false;
+    if (p->chosen && !read_token(p->chosen, p->track->shape, false, &chosen))
         return err_set(e, STATUS_DATA, "position %zu of the reply is no token", p->index);
     if (p->id >= 0)
         chosen.id = p->id;
-    if (p->number) {
-        chosen.logit = (float)p->number->valuedouble;
-        chosen.has_logit = true;
-    }
+    if (!isnan(p->logit))
+        chosen.logit = p->logit;
     r->fresh = p->fresh;
     if (p->fresh && p->n_before && !config->ranks) {
         r->before = reply->prompt + p->before;
         r->n_before = p->n_before;
     }
-    return token_list_row(&reply->tokens, p->chosen || p->id >= 0 ? &chosen : NULL, config, r, e);
+    const size_t at = place_chosen(reply, &chosen);
+    if (config->ranks && !number_by_rank(reply, e))
+        return false;
+    reply->row.n = 0;
+    for (struct reply_token *t = reply->token; t < reply->token + reply->n_tokens; t++)
+        if ((t->id < 0 && !look_up(reply, t, config->vocab, e)) || !sparse_add(&reply->row, (uint32_t)t->id, t->logit, e))
+            return false;
+    if (at < reply->n_tokens)
+        r->recorded = reply->token[at].id;
+    else if (!config->ranks)
+        r->recorded = chosen.id;
+    const size_t n_vocab = config->n_vocab || config->ranks ? config->n_vocab : config->n_tokens;
+    return sparse_row(&reply->row, n_vocab, &r->logits, e);
 }
 
 void json_reply_stop(struct json_reply *reply)
@@ -338,7 +485,10 @@ bool json_reply_end(const struct json_reply *reply, struct err *e)
 
 void json_reply_free(struct json_reply *reply)
 {
-    token_list_free(&reply->tokens);
     free(reply->position);
     free(reply->prompt);
+    free(reply->token);
+    sparse_free(&reply->row);
+    builder_free(&reply->bytes);
+    lookup_free(&reply->lookup);
 }

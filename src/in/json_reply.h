@@ -3,22 +3,11 @@
 #ifndef SAMPL_IN_JSON_REPLY_H
 #define SAMPL_IN_JSON_REPLY_H
 
-#include "in/json_token.h"
+#include "base/builder.h"
+#include "in/input.h"
+#include "in/sparse.h"
 
-// What to ask a server for, when it did not list tokens.
-enum reply_kind { REPLY_LLAMA, REPLY_OPENAI, REPLY_LEGACY, REPLY_PROMPT, REPLY_SGLANG, REPLY_OLLAMA };
-
-struct reply_position {
-    enum reply_kind kind;
-    enum token_shape shape;
-    const struct cJSON *list;   // of tokens, or NULL
-    const struct cJSON *chosen; // what became of the position, in the same shape; NULL: not told
-    const struct cJSON *number; // the chosen token's logit where chosen does not tell it, or NULL
-    int64_t id;                 // its id, likewise, or -1
-    size_t index;               // in the reply's array
-    bool fresh;                 // starts a sequence, after the tokens prompt[before..before + n_before)
-    size_t before, n_before;
-};
+struct cJSON;
 
 // A reply at work. A zeroed struct is ready; memory is kept from reply to reply.
 struct json_reply {
@@ -26,18 +15,23 @@ struct json_reply {
     size_t n, cap, next;
     uint32_t *prompt;
     size_t n_prompt, prompt_cap;
-    struct token_list tokens;
+
+    // of the position at work
+    struct reply_token *token; // [n_tokens] as they are listed
+    size_t n_tokens, tokens_cap;
+    struct sparse row;
+    struct builder bytes; // of one token
 
     // across the replies of an input
-    bool goes_on;        // the next one goes on with the sequence of the last, both being parts of a stream
-    size_t held;         // tokens of the prompt that a stream told before its first position
-    const char *missing; // what to ask for, if some part of a stream lists no tokens
-    bool any;            // some reply had positions
+    bool goes_on;         // the next one goes on with the sequence of the last, both being parts of a stream
+    size_t held;          // tokens of the prompt that a stream told before its first position
+    const char *missing;  // what to ask for, if some part of a stream lists no tokens
+    bool any;             // some reply had positions
+    struct lookup lookup; // of the vocabulary; built when first needed
 };
 
 // Finds the positions of a reply, which must stay until they are done with. part: it came as a part of a stream, "data: {...}".
-// Sets *found to false when it is no reply.
-bool json_reply_open(struct json_reply *reply, const struct cJSON *root, bool part, bool *found, struct err *e);
+bool json_reply_open(struct json_reply *reply, const struct cJSON *root, bool part, struct err *e);
 
 // The next position's row, while next < n.
 bool json_reply_next(struct json_reply *reply, const struct input_config *config, struct input_row *r, struct err *e);

@@ -1,13 +1,21 @@
 // SPDX-License-Identifier: MIT
 #include "in/json_text.h"
 
-#include "base/mem.h"
 #include "base/number.h"
+#include "json/json.h"
 
 #include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
+
+enum { TEXT_MOST = 1 << 26 }; // bytes of an object besides its numbers
+
+static void end_view(struct json_text *t)
+{
+    t->failed = true;
+    t->p = t->end = t->origin = "";
+}
 
 void json_release(struct json_text *t)
 {
@@ -15,18 +23,20 @@ void json_release(struct json_text *t)
     t->origin = t->p;
 }
 
-bool json_view(struct json_text *t, size_t want, struct err *e)
+size_t json_view(struct json_text *t, size_t want)
 {
-    if ((size_t)(t->end - t->p) >= want)
-        return true;
-    const unsigned char *p;
-    size_t have;
-    json_release(t);
-    if (!source_peek(t->source, want, &p, &have, e))
-        return false;
-    t->p = t->origin = (const char *)p;
-    t->end = t->p + have;
-    return true;
+    if ((size_t)(t->end - t->p) < want && !t->failed) {
+        const unsigned char *p;
+        size_t have;
+        json_release(t);
+        if (source_peek(t->source, want, &p, &have, &t->error)) {
+            t->p = t->origin = (const char *)p;
+            t->end = t->p + have;
+        } else {
+            end_view(t);
+        }
+    }
+    return (size_t)(t->end - t->p);
 }
 
 uint64_t json_place(const struct json_text *t)
@@ -44,51 +54,34 @@ bool json_syntax(const struct json_text *t, const char *expected, struct err *e)
     return err_set(e, STATUS_DATA, "byte %" PRIu64 ": '%c' where JSON wants %s", at, *t->p, expected);
 }
 
-bool json_next_byte(struct json_text *t, char *c, struct err *e)
+char json_next_byte(struct json_text *t)
 {
-    for (;;) {
+    do {
         while (json_is_space(t->p, t->end))
             t->p++;
-        if (t->p < t->end) {
-            *c = *t->p;
-            return true;
-        }
-        if (!json_view(t, 1, e))
-            return false;
-        if (t->p == t->end) {
-            *c = '\0';
-            return true;
-        }
-    }
+        if (t->p < t->end)
+            return *t->p;
+    } while (json_view(t, 1));
+    return '\0';
 }
 
-bool json_byte_inside(struct json_text *t, char *c, struct err *e)
+char json_byte_inside(struct json_text *t)
 {
     assert(t->p < t->end);
-    for (size_t i = 1;; i++) {
-        if (!json_view(t, i + 1, e))
-            return false;
-        *c = t->p + i < t->end ? t->p[i] : '\0';
+    for (size_t i = 1; json_view(t, i + 1) > i; i++)
         if (!json_is_space(t->p + i, t->end))
-            return true;
-    }
+            return t->p[i];
+    return '\0';
 }
 
 // How many bytes from here on are among `chars`, at most `most`; they come into view. Asks for more input only when what is in view may be
 // cut off, so that a row can be answered as soon as it is complete.
-static bool view_word(struct json_text *t, const char *chars, size_t most, size_t *len, struct err *e)
+static size_t view_word(struct json_text *t, const char *chars, size_t most)
 {
-    for (*len = 0;;) {
-        const size_t have = (size_t)(t->end - t->p);
-        while (*len < have && *len < most && t->p[*len] && strchr(chars, t->p[*len]))
-            ++*len;
-        if (*len < have || *len == most)
-            return true;
-        if (!json_view(t, have + 1, e))
-            return false;
-        if ((size_t)(t->end - t->p) == have)
-            return true;
-    }
+    size_t len = 0;
+    while (len < most && json_view(t, len + 1) > len && t->p[len] && strchr(chars, t->p[len]))
+        len++;
+    return t->failed ? 0 : len;
 }
 
 // The words that Python and JavaScript print for numbers that JSON does not have; `null` is masked, as -Infinity is.
@@ -108,53 +101,42 @@ static const char *number_word(const char *p, const char *end, float *x)
     return NULL;
 }
 
-// The usual stretch: numbers with a comma behind each, well in view. Stops before anything else.
-static void plain_numbers(struct json_text *t, struct json_numbers *a)
+// The usual stretch of a row: numbers with a comma behind each, well in view. Stops before anything else.
+static void plain_numbers(struct json_text *t, struct sparse *row)
 {
     enum { PLAIN = 64 }; // longer than any usual number
     const char *p = t->p;
-    while (t->end - p > PLAIN && a->n < a->cap) {
-        const char *const stop = json_number(p, p + PLAIN, &a->x[a->n]);
+    while (t->end - p > PLAIN && row->n < row->cap) {
+        const char *const stop = json_number(p, p + PLAIN, &row->x[row->n]);
         if (!stop || stop == p + PLAIN || *stop != ',')
             break;
-        a->n++;
+        row->n++;
         for (p = stop + 1; json_is_space(p, t->end);)
             p++;
     }
     t->p = p;
 }
 
-// One element of a row, behind those that plain_numbers takes.
-static bool read_number(struct json_text *t, void *to, struct err *e)
+// One number into x[i].
+static bool read_number(struct json_text *t, float *x, size_t i, struct err *e)
 {
     enum { MOST = 4096 }; // characters
-    struct json_numbers *const a = to;
-    char c;
-    size_t len;
-    plain_numbers(t, a);
-    if (!json_next_byte(t, &c, e))
-        return false;
-    if (a->n >= INT32_MAX)
-        return err_set(e, STATUS_DATA, "the row is wider than %d", INT32_MAX);
+    const char c = json_next_byte(t);
     if (!c || !strchr("-0123456789nNI", c))
         return json_syntax(t, "a number", e);
-    if (!mem_grow(&a->x, &a->cap, a->n + 1, sizeof *a->x))
-        return err_from_fault(e, fault_memory());
-    if (!view_word(t, "+-.0123456789EINaefilntuy", MOST, &len, e)) // of numbers and words for them
-        return false;
-    const char *stop = json_number(t->p, t->p + len, &a->x[a->n]);
+    const size_t len = view_word(t, "+-.0123456789EINaefilntuy", MOST); // of numbers and words for them
+    const char *stop = json_number(t->p, t->p + len, &x[i]);
     if (!stop)
-        stop = number_word(t->p, t->p + len, &a->x[a->n]);
+        stop = number_word(t->p, t->p + len, &x[i]);
     if (!stop)
         return err_set(e, STATUS_DATA, "byte %" PRIu64 ": no JSON number begins here", json_place(t));
     if (stop == t->p + MOST)
-        return err_set(e, STATUS_DATA, "number %zu has more than %d characters", a->n, MOST);
+        return err_set(e, STATUS_DATA, "number %zu has more than %d characters", i, MOST);
     t->p = stop;
-    a->n++;
     return true;
 }
 
-int64_t json_id(const char *p, const char *stop)
+int64_t json_written_id(const char *p, const char *stop)
 {
     int64_t id = 0;
     if (p == stop || (*p == '0' && stop - p > 1))
@@ -169,56 +151,196 @@ int64_t json_id(const char *p, const char *stop)
     return id;
 }
 
-static bool read_id(struct json_text *t, void *to, struct err *e)
+// One id into ids[i].
+static bool read_id(struct json_text *t, uint32_t *ids, size_t i, struct err *e)
 {
     enum { MOST = 40 }; // characters looked at; an id has at most ten
-    struct json_ids *const a = to;
-    size_t len;
-    if (a->n >= INT32_MAX)
-        return err_set(e, STATUS_DATA, "the row is wider than %d", INT32_MAX);
-    if (!view_word(t, "+-.0123456789Ee", MOST, &len, e))
-        return false;
+    const size_t len = view_word(t, "+-.0123456789Ee", MOST);
+    const int64_t id = json_written_id(t->p, t->p + len);
     if (!len)
         return json_syntax(t, "a token id", e);
-    const int64_t id = json_id(t->p, t->p + len);
     if (id < 0)
-        return err_set(e, STATUS_DATA, "ids: element %zu, '%.*s', is not a whole number from 0 to 2147483647", a->n, (int)len,
-                       t->p);
-    if (!mem_grow(&a->id, &a->cap, a->n + 1, sizeof *a->id))
-        return err_from_fault(e, fault_memory());
-    a->id[a->n++] = (uint32_t)id;
+        return err_set(e, STATUS_DATA, "ids: element %zu, '%.*s', is not a whole number from 0 to 2147483647", i, (int)len, t->p);
+    ids[i] = (uint32_t)id;
     t->p += len;
     return true;
 }
 
-// Reads an array, from its '[' on. `element` takes one element, or several with the commas between them, from the first's place on.
-static bool read_array(struct json_text *t, bool (*element)(struct json_text *t, void *to, struct err *e), void *to,
-                       struct err *e)
+// Reads an array, from its '[' on: ids or numbers, *n elements.
+static bool read_array(struct json_text *t, struct sparse *row, bool ids, size_t *n, struct err *e)
 {
     char c;
     assert(t->p < t->end && *t->p == '[');
-    t->p++;
-    if (!json_next_byte(t, &c, e))
-        return false;
-    for (bool more = c != ']'; more; more = c == ',') {
-        if (!json_next_byte(t, &c, e) || !element(t, to, e) || !json_next_byte(t, &c, e))
+    *n = 0;
+    do {
+        t->p++;
+        c = json_next_byte(t);
+        if (c == ']' && !*n)
+            break;
+        if (!ids)
+            plain_numbers(t, row);
+        if (!sparse_room(row, *n + 1, e))
             return false;
+        if (!(ids ? read_id(t, row->ids, *n, e) : read_number(t, row->x, *n, e)))
+            return false;
+        ++*n;
+        c = json_next_byte(t);
         if (c != ',' && c != ']')
             return json_syntax(t, "',' or ']'", e);
-        t->p += c == ',';
-    }
+    } while (c == ',');
     t->p++;
     return true;
 }
 
-bool json_read_numbers(struct json_text *t, struct json_numbers *a, struct err *e)
+static void keep(struct json_text *t, struct json_value *v, const char *text, size_t len)
 {
-    a->n = 0;
-    return read_array(t, read_number, a, e);
+    builder_bytes(&v->text, text, len);
+    if (builder_whole(&v->text))
+        return;
+    end_view(t);
+    if (v->text.full)
+        err_set(&t->error, STATUS_DATA, "an object holds more than %d bytes besides its numbers", TEXT_MOST);
+    else
+        err_from_fault(&t->error, fault_memory());
 }
 
-bool json_read_ids(struct json_text *t, struct json_ids *a, struct err *e)
+// Copies a string, from its quote on.
+static bool copy_string(struct json_text *t, struct json_value *v, struct err *e)
 {
-    a->n = 0;
-    return read_array(t, read_id, a, e);
+    bool open = true, escaped = true; // the opening quote does not close
+    while (open) {
+        if (!json_view(t, 1))
+            return json_syntax(t, "the end of a string", e);
+        const char *const start = t->p;
+        while (open && t->p < t->end) {
+            const char c = *t->p++;
+            open = c != '"' || escaped;
+            escaped = c == '\\' && !escaped;
+        }
+        keep(t, v, start, (size_t)(t->p - start));
+    }
+    return true;
+}
+
+// Copies any value; cJSON will judge it. Of white space one blank stays, which keeps words apart.
+static bool copy_value(struct json_text *t, struct json_value *v, struct err *e)
+{
+    size_t depth = 0;
+    for (;;) {
+        if (json_view(t, 1) && json_is_space(t->p, t->end))
+            keep(t, v, " ", 1);
+        const char c = json_next_byte(t);
+        if (!c)
+            return json_syntax(t, "'}'", e);
+        if (!depth && (c == ',' || c == '}' || c == ']'))
+            return true;
+        if (c == '"') {
+            if (!copy_string(t, v, e))
+                return false;
+            continue;
+        }
+        depth += c == '{' || c == '[';
+        depth -= c == '}' || c == ']';
+        keep(t, v, t->p++, 1);
+    }
+}
+
+// A member, from its name on. Those that are called so hold numbers unless they are null, which is absent, as with the other members, or
+// arrays of objects.
+static bool read_member(struct json_text *t, struct json_value *v, struct err *e)
+{
+    static const char *const names[] = {
+        [PLANE_IDS] = "\"ids\"", [PLANE_LOGITS] = "\"logits\"", [PLANE_LOGPROBS] = "\"logprobs\"", [PLANE_PROBS] = "\"probs\""};
+    const size_t name = v->text.len;
+    enum plane plane = PLANE_PROBS;
+    if (!copy_string(t, v, e))
+        return false;
+    if (json_next_byte(t) != ':')
+        return json_syntax(t, "':'", e);
+    while (plane != PLANE_NONE && strcmp(v->text.text + name, names[plane]) != 0)
+        plane--;
+    keep(t, v, t->p++, 1);
+    const char c = json_next_byte(t);
+    if (plane == PLANE_NONE || c == 'n')
+        return copy_value(t, v, e);
+    if (c != '[')
+        return json_syntax(t, "an array of numbers", e);
+    if (json_byte_inside(t) == '{')
+        return copy_value(t, v, e);
+    keep(t, v, "0", 1);
+    if (t->failed)
+        return false;
+    if (plane == PLANE_IDS) {
+        if (v->has_ids)
+            return err_set(e, STATUS_DATA, "an object holds ids more than once");
+        v->has_ids = true;
+        return read_array(t, &v->row, true, &v->n_ids, e);
+    }
+    if (v->plane != PLANE_NONE)
+        return err_set(e, STATUS_DATA, "an object holds more than one of logits, logprobs and probs");
+    v->plane = plane;
+    return read_array(t, &v->row, false, &v->row.n, e);
+}
+
+// What Python prints for a number that JSON does not have becomes one that reads as such.
+static void spell_infinity(char *text, size_t len)
+{
+    enum { LEN = 9 };
+    static const char infinity[LEN + 1] = "-Infinity", number[LEN + 1] = "-1e999999";
+    bool string = false;
+    for (size_t i = 0; i < len; i++) {
+        if (text[i] == '"')
+            string = !string;
+        else if (text[i] == '\\')
+            i++;
+        else if (!string && len - i >= LEN && !memcmp(text + i, infinity, LEN))
+            memcpy(text + i, number, LEN);
+    }
+}
+
+static bool read_object(struct json_text *t, struct json_value *v, struct err *e)
+{
+    const uint64_t begin = json_place(t);
+    struct json_fault fault;
+    char c;
+    do {
+        keep(t, v, t->p++, 1);
+        c = json_next_byte(t);
+        if (c == '}' && v->text.len == 1)
+            break;
+        if (c != '"')
+            return json_syntax(t, "a member's name", e);
+        if (!read_member(t, v, e))
+            return false;
+        c = json_next_byte(t);
+        if (c != ',' && c != '}')
+            return json_syntax(t, "',' or '}'", e);
+    } while (c == ',');
+    keep(t, v, t->p++, 1);
+    if (t->failed)
+        return false;
+    spell_infinity(v->text.text, v->text.len);
+    v->rest = json_parse(v->text.text, v->text.len, JSON_LOOSE, &fault);
+    if (!v->rest && !fault.why)
+        return err_from_fault(e, fault_memory());
+    return v->rest || err_set(e, STATUS_DATA, "byte %" PRIu64 ": the object that begins here is not valid JSON", begin);
+}
+
+bool json_read_value(struct json_text *t, struct json_value *v, struct err *e)
+{
+    assert(t->p < t->end && (*t->p == '[' || *t->p == '{'));
+    cJSON_Delete(v->rest);
+    v->rest = NULL;
+    v->plane = *t->p == '[' ? PLANE_LOGITS : PLANE_NONE;
+    v->has_ids = false;
+    v->text.most = TEXT_MOST;
+    builder_clear(&v->text);
+    return *t->p == '[' ? read_array(t, &v->row, false, &v->row.n, e) : read_object(t, v, e);
+}
+
+void json_value_free(struct json_value *v)
+{
+    cJSON_Delete(v->rest);
+    builder_free(&v->text);
+    sparse_free(&v->row);
 }

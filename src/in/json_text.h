@@ -1,18 +1,27 @@
 // SPDX-License-Identifier: MIT
-// JSON text as a window on a source, read once and forwards; and arrays of numbers, the data plane of JSON input.
+// JSON text as a window on a source, read once and forwards; and the values of the input, taken apart: long arrays of numbers by our own
+// reader, the rest of objects by cJSON.
 #ifndef SAMPL_IN_JSON_TEXT_H
 #define SAMPL_IN_JSON_TEXT_H
 
+#include "base/builder.h"
 #include "in/source.h"
+#include "in/sparse.h"
 
+struct cJSON;
+
+// When the source fails or memory is short, the text ends: whoever reads on comes upon an end, and nothing that is said of it counts but
+// `error`, which is looked at once, when all is done.
 struct json_text {
     struct source *source;
     const char *p, *end; // the part of the input in view; p is the present place
     const char *origin;  // where the view began; source->offset is its place in the input
+    bool failed;
+    struct err error; // if failed
 };
 
-// Brings at least `want` bytes into view, fewer only at the end of the input. What was in view may move.
-bool json_view(struct json_text *t, size_t want, struct err *e);
+// Brings at least `want` bytes into view, fewer only at the end of the input, and returns how many are. What was in view may move.
+size_t json_view(struct json_text *t, size_t want);
 
 // Lets go of what lies before the present place.
 void json_release(struct json_text *t);
@@ -29,27 +38,32 @@ static inline bool json_is_space(const char *p, const char *end)
 }
 
 // The next byte that is not white space, which is not taken; 0 at the end of the input.
-bool json_next_byte(struct json_text *t, char *c, struct err *e);
+char json_next_byte(struct json_text *t);
 
 // The same behind the byte at hand, which stays in view.
-bool json_byte_inside(struct json_text *t, char *c, struct err *e);
+char json_byte_inside(struct json_text *t);
 
-struct json_numbers {
-    float *x; // [n]
-    size_t n, cap;
+// What numbers an object holds.
+enum plane { PLANE_NONE, PLANE_IDS, PLANE_LOGITS, PLANE_LOGPROBS, PLANE_PROBS };
+
+// An array of numbers, or an object. Its memory is kept from value to value. A zeroed struct is ready.
+struct json_value {
+    enum plane plane;  // which the numbers are; PLANE_NONE: there are none, as in a server's reply
+    struct sparse row; // the numbers; and the ids, if any
+    bool has_ids;
+    size_t n_ids;
+    struct builder text; // an object's other members, a 0 in the place of numbers and ids
+    struct cJSON *rest;  // what cJSON made of it, until the next value; NULL: it is an array
 };
 
-struct json_ids {
-    uint32_t *id; // [n]
-    size_t n, cap;
-};
+// Reads the array or object at hand, from its bracket on. An array holds logits. "logits", "logprobs", "probs" and "ids" of an object are
+// numbers unless they are null or hold objects. As numbers, `null` and -Infinity are masked, -inf, and NaN and Infinity are themselves; ids
+// are whole numbers without sign, point or exponent.
+bool json_read_value(struct json_text *t, struct json_value *v, struct err *e);
 
-// Read an array, from its '[' on: of numbers, where `null` and -Infinity are masked, -inf, and NaN and Infinity are themselves; of token
-// ids, whole numbers without sign, point or exponent.
-bool json_read_numbers(struct json_text *t, struct json_numbers *a, struct err *e);
-bool json_read_ids(struct json_text *t, struct json_ids *a, struct err *e);
+void json_value_free(struct json_value *v);
 
 // The token id that is written from p up to stop as JSON writes whole numbers, or -1.
-int64_t json_id(const char *p, const char *stop);
+int64_t json_written_id(const char *p, const char *stop);
 
 #endif

@@ -9,65 +9,68 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+bool sparse_room(struct sparse *s, size_t n, struct err *e)
+{
+    size_t cap = s->cap; // as both arrays grow alike, one of them may note it
+    if (n > INT32_MAX)
+        return err_set(e, STATUS_DATA, "the row is wider than %d", INT32_MAX);
+    return (mem_grow(&s->x, &cap, n, sizeof *s->x) && mem_grow(&s->ids, &s->cap, n, sizeof *s->ids)) ||
+           err_from_fault(e, fault_memory());
+}
+
 bool sparse_add(struct sparse *s, uint32_t id, float x, struct err *e)
 {
-    if (s->n >= INT32_MAX)
-        return err_set(e, STATUS_DATA, "the row is wider than %d", INT32_MAX);
-    if (!mem_grow(&s->ids, &s->ids_cap, s->n + 1, sizeof *s->ids) || !mem_grow(&s->x, &s->x_cap, s->n + 1, sizeof *s->x))
-        return err_from_fault(e, fault_memory());
+    if (!sparse_room(s, s->n + 1, e))
+        return false;
     s->ids[s->n] = id;
     s->x[s->n++] = x;
     return true;
 }
 
-bool sparse_scratch(struct sparse *s, size_t n, struct err *e)
+uint64_t *sparse_scratch(struct sparse *s, size_t n)
 {
-    return (mem_grow(&s->key, &s->key_cap, n, sizeof *s->key) && mem_grow(&s->tmp, &s->tmp_cap, n, sizeof *s->tmp)) ||
-           err_from_fault(e, fault_memory());
+    return mem_grow(&s->scratch, &s->scratch_cap, 2 * n, sizeof *s->scratch) ? s->scratch : NULL;
 }
 
-static bool rising(const uint32_t *ids, size_t n)
+static bool sort(struct sparse *s, struct err *e)
 {
-    for (size_t i = 1; i < n; i++)
-        if (ids[i] <= ids[i - 1])
-            return false;
-    return true;
-}
-
-static bool sort(struct sparse *s, uint32_t *ids, float *x, size_t n, struct err *e)
-{
-    if (!sparse_scratch(s, n, e))
-        return false;
-    for (size_t i = 0; i < n; i++)
-        s->key[i] = (uint64_t)ids[i] << 32 | i;
-    sort_rising(s->key, n, s->tmp);
-    for (size_t i = 0; i < n; i++)
-        s->tmp[i] = bits_of_f32(x[(uint32_t)s->key[i]]);
-    for (size_t i = 0; i < n; i++) {
-        ids[i] = (uint32_t)(s->key[i] >> 32);
-        x[i] = f32_of_bits((uint32_t)s->tmp[i]);
+    uint64_t *const key = sparse_scratch(s, s->n);
+    if (!key)
+        return err_from_fault(e, fault_memory());
+    uint64_t *const tmp = key + s->n;
+    for (size_t i = 0; i < s->n; i++)
+        key[i] = (uint64_t)s->ids[i] << 32 | i;
+    sort_rising(key, s->n, tmp);
+    for (size_t i = 0; i < s->n; i++)
+        tmp[i] = bits_of_f32(s->x[(uint32_t)key[i]]);
+    for (size_t i = 0; i < s->n; i++) {
+        s->ids[i] = (uint32_t)(key[i] >> 32);
+        s->x[i] = f32_of_bits((uint32_t)tmp[i]);
     }
-    for (size_t i = 1; i < n; i++)
-        if (ids[i] == ids[i - 1])
-            return err_set(e, STATUS_DATA, "token %" PRIu32 " comes twice in the row", ids[i]);
+    for (size_t i = 1; i < s->n; i++)
+        if (s->ids[i] == s->ids[i - 1])
+            return err_set(e, STATUS_DATA, "token %" PRIu32 " comes twice in the row", s->ids[i]);
     return true;
 }
 
-bool sparse_row(struct sparse *s, uint32_t *ids, float *x, size_t n, size_t n_vocab, struct row *row, struct err *e)
+bool sparse_row(struct sparse *s, size_t n_vocab, struct row *row, struct err *e)
 {
-    assert(n);
-    if (!rising(ids, n) && !sort(s, ids, x, n, e))
+    size_t rising = 1;
+    assert(s->n);
+    while (rising < s->n && s->ids[rising] > s->ids[rising - 1])
+        rising++;
+    if (rising < s->n && !sort(s, e))
         return false;
-    if (n_vocab && ids[n - 1] >= n_vocab)
-        return err_set(e, STATUS_DATA, "the row holds token %" PRIu32 ", the vocabulary ends at %zu", ids[n - 1], n_vocab - 1);
-    *row = (struct row){DTYPE_F32, x, n, ids, n_vocab};
+    const uint32_t last = s->ids[s->n - 1];
+    if (n_vocab && last >= n_vocab)
+        return err_set(e, STATUS_DATA, "the row holds token %" PRIu32 ", the vocabulary ends at %zu", last, n_vocab - 1);
+    *row = (struct row){DTYPE_F32, s->x, s->n, s->ids, n_vocab};
     return true;
 }
 
 void sparse_free(struct sparse *s)
 {
-    free(s->ids);
     free(s->x);
-    free(s->key);
-    free(s->tmp);
+    free(s->ids);
+    free(s->scratch);
 }

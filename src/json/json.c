@@ -174,8 +174,8 @@ const cJSON *json_array(const cJSON *object, const char *name)
     return cJSON_IsArray(value) ? value : NULL;
 }
 
-bool json_is_id(const cJSON *value)
+int64_t json_id(const cJSON *value)
 {
-    return cJSON_IsNumber(value) && value->valuedouble >= 0 && value->valuedouble <= INT32_MAX &&
-           value->valuedouble == floor(value->valuedouble);
+    const double x = cJSON_IsNumber(value) ? value->valuedouble : -1.0;
+    return x >= 0.0 && x <= INT32_MAX && x == floor(x) ? (int64_t)x : -1;
 }

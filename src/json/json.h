@@ -26,13 +26,13 @@ cJSON *json_parse(const char *text, size_t len, enum json_rigour rigour, struct 
 // "byte N: WHY" as an error of usage, or that memory is short. Returns false.
 bool json_explain(const struct json_fault *fault, struct err *e);
 
-// An object's member that is there and not null, or NULL. Of anything but an object there is none.
+// An object's member that is there and not null, or NULL. Of anything but an object there is none, nor one without a name (NULL).
 const cJSON *json_member(const cJSON *object, const char *name);
 
 // The same, if it is an array.
 const cJSON *json_array(const cJSON *object, const char *name);
 
-// Is this value a whole number from 0 to 2147483647, as token ids are?
-bool json_is_id(const cJSON *value);
+// The token id that a value is, a whole number from 0 to 2147483647, or -1.
+int64_t json_id(const cJSON *value);
 
 #endif

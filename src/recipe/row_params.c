@@ -115,14 +115,14 @@ static bool add_bias(const cJSON *item, const cJSON *token, const cJSON *amount,
     const char *const text = cJSON_GetStringValue(token);
     const bool ban = cJSON_IsFalse(amount);
     struct bias bias = {.bias = ban ? -INFINITY : (float)cJSON_GetNumberValue(amount)};
-    if ((!ban && !cJSON_IsNumber(amount)) || (!text && !json_is_id(token)))
+    if ((!ban && !cJSON_IsNumber(amount)) || (!text && json_id(token) < 0))
         return wrong(item, "a list of pairs of a token and a bias", e);
     if (bias.bias == INFINITY && text)
         return err_set(e, STATUS_USAGE, "--logit-bias: '\"%.100s\"+inf': only -inf is an infinite bias", text);
     if (bias.bias == INFINITY)
         return err_set(e, STATUS_USAGE, "--logit-bias: '%.0f+inf': only -inf is an infinite bias", token->valuedouble);
     if (!text)
-        bias.id = (uint32_t)token->valuedouble;
+        bias.id = (uint32_t)json_id(token);
     else if (!recipes_find_token(ch->draft.of, text, strlen(text), &bias.id, e))
         return false;
     if (!mem_grow(&ch->bias, &ch->bias_cap, ch->n_bias + 1, sizeof bias))
