@@ -65,18 +65,6 @@ static void skip_line(struct json_text *t)
     }
 }
 
-// Does the text at hand begin so? Takes it if it does.
-static bool take(struct json_text *t, const char *text)
-{
-    size_t i = 0;
-    while (text[i] && json_view(t, i + 1) > i && t->p[i] == text[i])
-        i++;
-    if (text[i])
-        return false;
-    t->p += i;
-    return true;
-}
-
 // Behind a value: does the line end with it?
 static void find_line(struct json_rows *st)
 {
@@ -92,7 +80,7 @@ static void find_line(struct json_rows *st)
 static bool skip_event(struct json_rows *st)
 {
     for (size_t i = 0; i < N_NAMES && st->line; i++) {
-        if (!take(&st->text, names[i]))
+        if (!json_take(&st->text, names[i]))
             continue;
         if (!i) {
             st->events = true;
@@ -102,7 +90,7 @@ static bool skip_event(struct json_rows *st)
         }
         return true;
     }
-    if (!st->events || !take(&st->text, "[DONE]"))
+    if (!st->events || !json_take(&st->text, "[DONE]"))
         return false;
     json_reply_stop(&st->reply);
     return true;

@@ -12,9 +12,8 @@
 enum { LINE = 1024 }; // longest line; numbers as programs print them are far shorter
 
 struct pairs {
-    size_t n_vocab; // 0: any
-    size_t end;     // where ids end, 0: not known
-    uint64_t line;  // number of the one being read, from 1
+    const struct input_config *config;
+    uint64_t line; // number of the one being read, from 1
     struct sparse row;
 };
 
@@ -35,6 +34,13 @@ static const char *skip_digits(const char *p, const char *end)
     while (p < end && *p >= '0' && *p <= '9')
         p++;
     return p;
+}
+
+// Behind "ID:" and blanks, or NULL: the text does not begin so.
+static const char *find_number(const char *p, const char *end)
+{
+    const char *const stop = skip_digits(p, end);
+    return stop > p && stop < end && *stop == ':' ? skip_blanks(stop + 1, end) : NULL;
 }
 
 // Finds the next line: from *p to *end, with its newline *bytes, which are 0 at the end of the input. It is yet to be skipped.
@@ -76,15 +82,11 @@ static bool word(const char *p, size_t len, float *x)
 // A line that is not blank.
 static bool read_pair(struct pairs *st, const char *p, const char *end, struct err *e)
 {
-    const char *const stop = skip_digits(p, end);
-    uint64_t id = 0;
+    const char *const number = find_number(p, end), *const stop = skip_digits(p, end);
     float x;
-    for (const char *c = p; c < stop; c++)
-        id = id < UINT32_MAX ? id * 10 + (uint64_t)(*c - '0') : id;
-    const char *const number = stop < end ? skip_blanks(stop + 1, end) : end;
-    if (stop == p || stop == end || *stop != ':' ||
-        (json_number(number, end, &x) != end && !word(number, (size_t)(end - number), &x)))
+    if (!number || (json_number(number, end, &x) != end && !word(number, (size_t)(end - number), &x)))
         return err_set(e, STATUS_DATA, "line %" PRIu64 " is not of the form ID: VALUE", st->line);
+    const unsigned long long id = strtoull(p, NULL, 10); // the largest when it is too large; a ':' ends it
     if (id > INT32_MAX)
         return err_set(e, STATUS_DATA, "line %" PRIu64 ": '%.*s' is not a whole number from 0 to 2147483647", st->line,
                        (int)(stop - p < 40 ? stop - p : 40), p);
@@ -97,8 +99,7 @@ static bool open_pairs(void *self, const struct format *f, struct source *s, con
     (void)f;
     (void)s;
     (void)e;
-    st->n_vocab = config->n_vocab;
-    st->end = config->n_vocab ? config->n_vocab : config->n_tokens;
+    st->config = config;
     return true;
 }
 
@@ -106,13 +107,13 @@ static bool open_pairs(void *self, const struct format *f, struct source *s, con
 static bool make_row(struct pairs *st, struct row *row, struct err *e)
 {
     const struct sparse *const s = &st->row;
-    if (!sparse_row(&st->row, st->end, row, e))
+    const size_t n_vocab = st->config->n_vocab;
+    if (!sparse_row(&st->row, n_vocab ? n_vocab : st->config->n_tokens, row, e))
         return false;
     if (s->ids[s->n - 1] >= s->n)
         return true;
     *row = (struct row){DTYPE_F32, s->x, s->n};
-    return !st->n_vocab || s->n == st->n_vocab ||
-           err_set(e, STATUS_DATA, "the row has %zu logits, --n-vocab says %zu", s->n, st->n_vocab);
+    return !n_vocab || s->n == n_vocab || err_set(e, STATUS_DATA, "the row has %zu logits, --n-vocab says %zu", s->n, n_vocab);
 }
 
 static bool next_pairs(void *self, struct source *s, struct input_row *r, bool *end, struct err *e)
@@ -132,7 +133,7 @@ static bool next_pairs(void *self, struct source *s, struct input_row *r, bool *
         source_skip(s, bytes);
     } while (bytes);
     *end = !st->row.n;
-    return *end || make_row(st, &r->logits, e) || input_bad_row(r, st->n_vocab, e);
+    return *end || make_row(st, &r->logits, e) || input_bad_row(r, st->config->n_vocab, e);
 }
 
 static void close_pairs(void *self)
@@ -147,16 +148,13 @@ static bool probe_pairs(const unsigned char *head, size_t len)
     const char *const end = p + len;
     while (p < end && (is_blank(*p) || *p == '\n'))
         p++;
-    const char *const digits = p;
-    p = skip_digits(p, end);
-    if (p == digits || p == end || *p != ':')
-        return false;
-    const char *const number = p = skip_blanks(p + 1, end);
-    while (p < end && *p && strchr("-+0123456789.einfa", *p))
+    const char *const number = p = find_number(p, end);
+    while (p && p < end && *p && strchr("-+0123456789.einfa", *p))
         p++;
-    const bool found = p > number;
+    if (p == number)
+        return false;
     p = skip_blanks(p, end);
-    return found && (p == end || *p == '\n');
+    return p == end || *p == '\n';
 }
 
 const struct format format_pairs = {.name = "pairs",

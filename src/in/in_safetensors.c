@@ -135,7 +135,7 @@ static bool read_header(const struct format *f, struct source *s, cJSON **root, 
     const size_t before = 8;
     const unsigned char *p;
     uint64_t len;
-    struct json_fault fault;
+    size_t at;
     if (!matrix_header(f, s, before + 1, &p, e))
         return false;
     memcpy(&len, p, sizeof len);
@@ -146,11 +146,11 @@ static bool read_header(const struct format *f, struct source *s, cJSON **root, 
                        HEADER_MAX);
     if (!matrix_header(f, s, before + (size_t)len, &p, e))
         return false;
-    *root = json_parse((const char *)p + before, (size_t)len, JSON_UTF8, &fault);
+    *root = json_parse((const char *)p + before, (size_t)len, JSON_UTF8, &at, e);
     source_skip(s, before + (size_t)len);
-    if (!*root && !fault.why)
-        return err_from_fault(e, fault_memory());
-    return *root || err_set(e, STATUS_DATA, "the safetensors header is not JSON, near byte %zu", before + fault.at);
+    if (!*root && e->status == STATUS_USAGE)
+        err_set(e, STATUS_DATA, "the safetensors header is not JSON, near byte %zu", before + at);
+    return *root;
 }
 
 static bool skip(struct source *s, uint64_t n, struct err *e)

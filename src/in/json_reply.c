@@ -250,14 +250,6 @@ static bool number_by_rank(struct json_reply *reply, struct err *e)
 
 // ---- positions
 
-static bool add(struct json_reply *reply, const struct reply_position *position, struct err *e)
-{
-    if (!mem_grow(&reply->position, &reply->cap, reply->n + 1, sizeof *reply->position))
-        return err_from_fault(e, fault_memory());
-    reply->position[reply->n++] = *position;
-    return true;
-}
-
 // Notes the prompt's tokens; from one whose id is not told on they are not known. p starts behind them, if any.
 static bool take_prompt(struct json_reply *reply, const cJSON *tokens, enum token_shape shape, struct reply_position *p,
                         struct err *e)
@@ -286,6 +278,12 @@ static const cJSON *list_within(const cJSON *record)
     return list;
 }
 
+// One position of an old llama-server's stream, by itself.
+static bool is_old_position(const cJSON *root)
+{
+    return json_member(first(json_array(root, "probs")), "tok_str");
+}
+
 // Adds the positions of one track of an object. p is what they have in common; behind a position no sequence starts.
 static bool add_track(struct json_reply *reply, const struct track *k, const cJSON *object, struct reply_position *p,
                       struct err *e)
@@ -298,15 +296,17 @@ static bool add_track(struct json_reply *reply, const struct track *k, const cJS
     const cJSON *id = prompt || cJSON_GetArraySize(ids) == cJSON_GetArraySize(tokens) ? first(ids) : NULL;
     if (prompt && !take_prompt(reply, k->own_ids ? ids : tokens, k->shape, p, e))
         return false;
-    size_t index = 0;
-    for (const cJSON *t = prompt && !list ? NULL : first(tokens); t; t = t->next, index++) {
+    const cJSON *t = !strcmp(k->marker, "probs") && is_old_position(object) ? object : first(tokens);
+    if (prompt && !list)
+        return true;
+    for (size_t index = 0; t; t = t->next, index++) {
         struct reply_position at = *p;
         at.track = k;
         at.list = k->lists ? list : list_within(t);
         if (!at.list || !(at.list->type & type) || !at.list->child)
             at.list = NULL;
         at.chosen = k->shape == TOKEN_ID ? NULL : t;
-        at.logit = cJSON_IsNumber(logit) ? (float)logit->valuedouble : NAN;
+        at.logit = (float)cJSON_GetNumberValue(logit);
         at.id = json_id(id);
         if (k->shape == TOKEN_ID && at.id < 0 && at.list)
             at.id = id_in_key(at.list->child->string);
@@ -314,8 +314,10 @@ static bool add_track(struct json_reply *reply, const struct track *k, const cJS
         if (prompt && index < at.n_before)
             at.n_before = index;
         const bool start = !index && k->part != PART_OUTPUT && cJSON_IsNull(list);
-        if (!start && !add(reply, &at, e))
-            return false;
+        if (!mem_grow(&reply->position, &reply->cap, reply->n + 1, sizeof *reply->position))
+            return err_from_fault(e, fault_memory());
+        reply->position[reply->n] = at;
+        reply->n += !start;
         p->fresh = p->fresh && start;
         list = next(list);
         logit = next(logit);
@@ -360,21 +362,21 @@ static bool add_choices(struct json_reply *reply, const cJSON *root, bool part, 
     return true;
 }
 
-// The server's own words for what went wrong, or NULL if nothing did.
-static const cJSON *error_of(const cJSON *root, bool marked)
+// Does the server say what went wrong? Then that is the error. marked: the reply has a marker.
+static bool no_error(const cJSON *root, bool marked, struct err *e)
 {
     const char *const object = cJSON_GetStringValue(json_member(root, "object"));
-    if (json_member(root, "error"))
-        return json_member(root, "error");
-    if (object && !strcmp(object, "error")) // vLLM and SGLang, in their own terms
-        return root;
-    return marked ? NULL : json_member(root, "detail"); // FastAPI, in front of many a server
-}
-
-// One position of an old llama-server's stream, by itself.
-static bool is_old_position(const cJSON *root)
-{
-    return json_member(first(json_array(root, "probs")), "tok_str");
+    const cJSON *error = json_member(root, "error");
+    if (!error && object && !strcmp(object, "error")) // vLLM and SGLang, in their own terms
+        error = root;
+    if (!error && !marked) // FastAPI, in front of many a server
+        error = json_member(root, "detail");
+    if (!error)
+        return true;
+    const char *const own = cJSON_GetStringValue(error);
+    const char *const text = own ? own : cJSON_GetStringValue(json_member(error, "message"));
+    return text ? err_set(e, STATUS_DATA, "the server replied with an error: '%s'", text)
+                : err_set(e, STATUS_DATA, "the server replied with an error");
 }
 
 // Does the next reply go on with this one's sequence?
@@ -389,18 +391,14 @@ static bool goes_on(const cJSON *root, bool part)
 // Adds the positions of a reply with the marker of k.
 static bool find_positions(struct json_reply *reply, const struct track *k, const cJSON *root, bool part, struct err *e)
 {
-    struct reply_position p = {k, .id = -1, .logit = NAN, .fresh = !reply->goes_on};
+    struct reply_position p = {.fresh = !reply->goes_on};
     if (!strcmp(k->marker, "choices") || !strcmp(k->marker, "prompt_logprobs"))
         return add_choices(reply, root, part, &p, e);
     if (!strcmp(k->marker, "completion_probabilities") && !not_mixed(root, part, e))
         return false;
     if (!strcmp(k->marker, "meta_info") && part)
         return err_set(e, STATUS_DATA, "SGLang's streams repeat what they have sent; ask for the reply without \"stream\"");
-    if (strcmp(k->marker, "probs") != 0 || !is_old_position(root))
-        return add_tracks(reply, k->marker, root, &p, e);
-    p.chosen = root;
-    p.list = json_array(root, "probs");
-    return add(reply, &p, e);
+    return add_tracks(reply, k->marker, root, &p, e);
 }
 
 bool json_reply_open(struct json_reply *reply, const cJSON *root, bool part, struct err *e)
@@ -409,16 +407,11 @@ bool json_reply_open(struct json_reply *reply, const cJSON *root, bool part, str
     while (k < tracks + N_TRACKS && !(json_member(root, k->marker) && json_member(root, k->marker)->type & k->type))
         k++;
     const bool found = k < tracks + N_TRACKS;
-    const cJSON *const error = error_of(root, found);
     reply->n = reply->next = 0;
     reply->n_prompt = part ? reply->held : 0;
     reply->held = 0;
-    if (error) {
-        const char *const own = cJSON_GetStringValue(error);
-        const char *const text = own ? own : cJSON_GetStringValue(json_member(error, "message"));
-        return text ? err_set(e, STATUS_DATA, "the server replied with an error: '%s'", text)
-                    : err_set(e, STATUS_DATA, "the server replied with an error");
-    }
+    if (!no_error(root, found, e))
+        return false;
     if (!found)
         return err_set(e, STATUS_DATA, "an object without logits, logprobs or probs");
     if (!find_positions(reply, k, root, part, e))

@@ -74,6 +74,17 @@ char json_byte_inside(struct json_text *t)
     return '\0';
 }
 
+bool json_take(struct json_text *t, const char *text)
+{
+    size_t i = 0;
+    while (text[i] && json_view(t, i + 1) > i && t->p[i] == text[i])
+        i++;
+    if (text[i])
+        return false;
+    t->p += i;
+    return true;
+}
+
 // How many bytes from here on are among `chars`, at most `most`; they come into view. Asks for more input only when what is in view may be
 // cut off, so that a row can be answered as soon as it is complete.
 static size_t view_word(struct json_text *t, const char *chars, size_t most)
@@ -230,18 +241,19 @@ static bool copy_value(struct json_text *t, struct json_value *v, struct err *e)
         if (json_view(t, 1) && json_is_space(t->p, t->end))
             keep(t, v, " ", 1);
         const char c = json_next_byte(t);
-        if (!c)
+        const bool infinity = c == '-' && json_take(t, "-Infinity"); // as Python prints it
+        if (!c || t->failed)
             return json_syntax(t, "'}'", e);
         if (!depth && (c == ',' || c == '}' || c == ']'))
             return true;
-        if (c == '"') {
-            if (!copy_string(t, v, e))
-                return false;
-            continue;
-        }
         depth += c == '{' || c == '[';
         depth -= c == '}' || c == ']';
-        keep(t, v, t->p++, 1);
+        if (infinity)
+            keep(t, v, "-1e999999", 9);
+        else if (c != '"')
+            keep(t, v, t->p++, 1);
+        else if (!copy_string(t, v, e))
+            return false;
     }
 }
 
@@ -282,26 +294,10 @@ static bool read_member(struct json_text *t, struct json_value *v, struct err *e
     return read_array(t, &v->row, false, &v->row.n, e);
 }
 
-// What Python prints for a number that JSON does not have becomes one that reads as such.
-static void spell_infinity(char *text, size_t len)
-{
-    enum { LEN = 9 };
-    static const char infinity[LEN + 1] = "-Infinity", number[LEN + 1] = "-1e999999";
-    bool string = false;
-    for (size_t i = 0; i < len; i++) {
-        if (text[i] == '"')
-            string = !string;
-        else if (text[i] == '\\')
-            i++;
-        else if (!string && len - i >= LEN && !memcmp(text + i, infinity, LEN))
-            memcpy(text + i, number, LEN);
-    }
-}
-
 static bool read_object(struct json_text *t, struct json_value *v, struct err *e)
 {
     const uint64_t begin = json_place(t);
-    struct json_fault fault;
+    size_t at;
     char c;
     do {
         keep(t, v, t->p++, 1);
@@ -319,11 +315,10 @@ static bool read_object(struct json_text *t, struct json_value *v, struct err *e
     keep(t, v, t->p++, 1);
     if (t->failed)
         return false;
-    spell_infinity(v->text.text, v->text.len);
-    v->rest = json_parse(v->text.text, v->text.len, JSON_LOOSE, &fault);
-    if (!v->rest && !fault.why)
-        return err_from_fault(e, fault_memory());
-    return v->rest || err_set(e, STATUS_DATA, "byte %" PRIu64 ": the object that begins here is not valid JSON", begin);
+    v->rest = json_parse(v->text.text, v->text.len, JSON_LOOSE, &at, e);
+    if (!v->rest && e->status == STATUS_USAGE)
+        err_set(e, STATUS_DATA, "byte %" PRIu64 ": the object that begins here is not valid JSON", begin);
+    return v->rest;
 }
 
 bool json_read_value(struct json_text *t, struct json_value *v, struct err *e)

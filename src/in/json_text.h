@@ -43,6 +43,9 @@ char json_next_byte(struct json_text *t);
 // The same behind the byte at hand, which stays in view.
 char json_byte_inside(struct json_text *t);
 
+// Does the text at hand begin so? Takes it if it does.
+bool json_take(struct json_text *t, const char *text);
+
 // What numbers an object holds.
 enum plane { PLANE_NONE, PLANE_IDS, PLANE_LOGITS, PLANE_LOGPROBS, PLANE_PROBS };
 

@@ -30,20 +30,14 @@ struct vocab_entries {
     bool bytes; // <0xNN> is a byte
 };
 
-static const cJSON *part(const cJSON *object, const char *name)
-{
-    return cJSON_GetObjectItemCaseSensitive(object, name);
-}
-
 static bool is(const cJSON *value, const char *text)
 {
     return value && cJSON_IsString(value) && !strcmp(value->valuestring, text);
 }
 
-// A token. Those of added_tokens may replace others.
-static bool put(struct vocab_entries *t, const cJSON *id, const char *text, unsigned type, bool added, struct err *e)
+// A token with the id x. Those of added_tokens may replace others.
+static bool put(struct vocab_entries *t, double x, const char *text, unsigned type, bool added, struct err *e)
 {
-    const double x = cJSON_IsNumber(id) ? id->valuedouble : -1.0;
     if (!(x >= 0.0 && x < INT32_MAX) || (double)(size_t)x != x)
         return err_set(e, STATUS_DATA, "token '%.40s' has no id that is a whole number", text);
     const size_t i = (size_t)x;
@@ -61,38 +55,22 @@ static bool put(struct vocab_entries *t, const cJSON *id, const char *text, unsi
     return true;
 }
 
-// A token of the model's.
-static bool put_own(struct vocab_entries *t, const cJSON *id, const char *text, bool unknown, struct err *e)
+// The model's own tokens: {text: id, ...}, of which one text is `unknown`; or [[text, score], ...], of which one number is.
+static bool read_own(struct vocab_entries *t, const cJSON *vocab, const cJSON *unknown, struct err *e)
 {
-    unsigned type = t->bytes && spelling_is_byte(text, strlen(text)) ? TOKEN_BYTE : TOKEN_NORMAL;
-    if (unknown)
-        type = TOKEN_UNKNOWN;
-    return put(t, id, text, type, false, e);
-}
-
-// {text: id, ...}
-static bool read_map(struct vocab_entries *t, const cJSON *map, const cJSON *unknown, struct err *e)
-{
+    const bool list = cJSON_IsArray(vocab);
     const cJSON *item;
-    cJSON_ArrayForEach(item, map)
+    cJSON_ArrayForEach(item, vocab)
     {
-        if (!put_own(t, item, item->string, is(unknown, item->string), e))
-            return false;
-    }
-    return true;
-}
-
-// [[text, score], ...]
-static bool read_list(struct vocab_entries *t, const cJSON *list, const cJSON *unknown, struct err *e)
-{
-    const cJSON *item;
-    cJSON_ArrayForEach(item, list)
-    {
-        const char *const text = cJSON_IsArray(item) ? cJSON_GetStringValue(item->child) : NULL;
-        const cJSON id = {.type = cJSON_Number, .valuedouble = (double)t->n};
+        const char *const first = cJSON_IsArray(item) ? cJSON_GetStringValue(item->child) : NULL;
+        const char *const text = list ? first : item->string;
+        const double id = list ? (double)t->n : cJSON_GetNumberValue(item);
         if (!text)
             return err_set(e, STATUS_DATA, "entry %zu of model.vocab is not [text, score]", t->n);
-        if (!put_own(t, &id, text, cJSON_IsNumber(unknown) && unknown->valuedouble == id.valuedouble, e))
+        unsigned type = t->bytes && spelling_is_byte(text, strlen(text)) ? TOKEN_BYTE : TOKEN_NORMAL;
+        if (list ? cJSON_GetNumberValue(unknown) == id : is(unknown, text))
+            type = TOKEN_UNKNOWN;
+        if (!put(t, id, text, type, false, e))
             return false;
     }
     return true;
@@ -103,10 +81,11 @@ static bool read_added(struct vocab_entries *t, const cJSON *list, struct err *e
     const cJSON *item;
     cJSON_ArrayForEach(item, list)
     {
-        const char *const text = cJSON_GetStringValue(part(item, "content"));
+        const char *const text = cJSON_GetStringValue(json_member(item, "content"));
         if (!text)
             return err_set(e, STATUS_DATA, "an added token has no content");
-        if (!put(t, part(item, "id"), text, cJSON_IsTrue(part(item, "special")) ? TOKEN_CONTROL : TOKEN_USER_DEFINED, true, e))
+        const unsigned type = cJSON_IsTrue(json_member(item, "special")) ? TOKEN_CONTROL : TOKEN_USER_DEFINED;
+        if (!put(t, cJSON_GetNumberValue(json_member(item, "id")), text, type, true, e))
             return false;
     }
     return true;
@@ -116,43 +95,40 @@ static bool read_added(struct vocab_entries *t, const cJSON *list, struct err *e
 static const cJSON *find_step(const cJSON *stage, const char *type)
 {
     static const char *const lists[] = {"normalizers", "pretokenizers", "decoders"};
-    if (is(part(stage, "type"), type))
+    if (is(json_member(stage, "type"), type))
         return stage;
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
         const cJSON *step;
-        cJSON_ArrayForEach(step, part(stage, lists[i]))
+        cJSON_ArrayForEach(step, json_member(stage, lists[i]))
         {
-            if (is(part(step, "type"), type))
+            if (is(json_member(step, "type"), type))
                 return step;
         }
     }
     return NULL;
 }
 
-static bool replaces_marks(const cJSON *decoder)
-{
-    const cJSON *const replace = find_step(decoder, "Replace");
-    return find_step(decoder, "Metaspace") || (replace && is(part(part(replace, "pattern"), "String"), SPACE_MARK));
-}
-
 // The decoder says how tokens are spelt; without one the part that splits text does.
 static enum spelling spelling_of(const cJSON *root)
 {
-    const cJSON *const decoder = part(root, "decoder"), *const splitter = part(root, "pre_tokenizer");
+    const cJSON *const decoder = json_member(root, "decoder"), *const splitter = json_member(root, "pre_tokenizer");
     const cJSON *const stage = cJSON_IsObject(decoder) ? decoder : splitter;
     if (find_step(stage, "ByteLevel"))
         return SPELLING_GPT2;
-    return replaces_marks(stage) || cJSON_IsArray(part(part(root, "model"), "vocab")) ? SPELLING_SPM : SPELLING_PLAIN;
+    const cJSON *const replaced = json_member(json_member(find_step(stage, "Replace"), "pattern"), "String");
+    const bool list = cJSON_IsArray(json_member(json_member(root, "model"), "vocab"));
+    return find_step(stage, "Metaspace") || is(replaced, SPACE_MARK) || list ? SPELLING_SPM : SPELLING_PLAIN;
 }
 
 // Does the tokenizer put a space before a text?
 static bool prefixes_space(const cJSON *root)
 {
-    const cJSON *const metaspace = find_step(part(root, "pre_tokenizer"), "Metaspace");
-    const cJSON *const scheme = part(metaspace, "prepend_scheme");
+    const cJSON *const metaspace = find_step(json_member(root, "pre_tokenizer"), "Metaspace");
+    const cJSON *const scheme = cJSON_GetObjectItemCaseSensitive(metaspace, "prepend_scheme");
     if (metaspace && scheme)
         return !is(scheme, "never");
-    return (metaspace && !cJSON_IsFalse(part(metaspace, "add_prefix_space"))) || find_step(part(root, "normalizer"), "Prepend");
+    return (metaspace && !cJSON_IsFalse(json_member(metaspace, "add_prefix_space"))) ||
+           find_step(json_member(root, "normalizer"), "Prepend");
 }
 
 // Fills the vocabulary. inner, of WordPiece, is the prefix of what goes on with a word, or NULL; what begins one has a space before it.
@@ -183,20 +159,16 @@ static bool fill(struct vocab *v, const struct vocab_entries *t, enum spelling s
 
 static bool load_tokenizer(struct vocab *v, struct vocab_entries *t, const cJSON *root, struct err *e)
 {
-    const cJSON *const model = part(root, "model"), *const vocab = part(model, "vocab");
-    const char *const prefix = cJSON_GetStringValue(part(model, "continuing_subword_prefix"));
-    bool ok;
+    const cJSON *const model = json_member(root, "model"), *const vocab = json_member(model, "vocab");
+    const char *const prefix = cJSON_GetStringValue(json_member(model, "continuing_subword_prefix"));
+    const cJSON *const unknown = json_member(model, cJSON_IsArray(vocab) ? "unk_id" : "unk_token");
     v->space_prefix = prefixes_space(root);
-    t->bytes = cJSON_IsTrue(part(model, "byte_fallback")) || find_step(part(root, "decoder"), "ByteFallback");
-    if (cJSON_IsArray(vocab))
-        ok = read_list(t, vocab, part(model, "unk_id"), e);
-    else if (cJSON_IsObject(vocab))
-        ok = read_map(t, vocab, part(model, "unk_token"), e);
-    else
-        ok = err_set(e, STATUS_DATA, "model.vocab is neither an object nor an array");
-    if (!ok || !read_added(t, part(root, "added_tokens"), e))
+    t->bytes = cJSON_IsTrue(json_member(model, "byte_fallback")) || find_step(json_member(root, "decoder"), "ByteFallback");
+    if (!cJSON_IsArray(vocab) && !cJSON_IsObject(vocab))
+        return err_set(e, STATUS_DATA, "model.vocab is neither an object nor an array");
+    if (!read_own(t, vocab, unknown, e) || !read_added(t, json_member(root, "added_tokens"), e))
         return false;
-    if (is(part(model, "type"), "WordPiece"))
+    if (is(json_member(model, "type"), "WordPiece"))
         return fill(v, t, SPELLING_SPM, prefix ? prefix : "##", e);
     return fill(v, t, spelling_of(root), NULL, e);
 }
@@ -223,24 +195,21 @@ static bool load_map(struct vocab *v, struct vocab_entries *t, const cJSON *root
 {
     const enum spelling spelling = guess_spelling(root);
     v->space_prefix = t->bytes = spelling == SPELLING_SPM; // as GGUF has it when it does not say
-    return read_map(t, root, NULL, e) && fill(v, t, spelling, NULL, e);
+    return read_own(t, root, NULL, e) && fill(v, t, spelling, NULL, e);
 }
 
 static bool load_json(struct vocab *v, struct source *s, struct err *e)
 {
     struct vocab_entries t = {0};
-    struct json_fault fault = {0, ""};
     const unsigned char *p;
+    size_t at;
     if (!source_peek(s, SIZE_MAX, &p, &t.file_len, e))
         return false;
-    cJSON *const root = json_parse((const char *)p, t.file_len, JSON_UTF8, &fault);
-    bool ok;
-    if (!fault.why)
-        ok = err_from_fault(e, fault_memory());
-    else if (!cJSON_IsObject(root))
-        ok = err_set(e, STATUS_DATA, "not a JSON object, near byte %zu", fault.at);
-    else
-        ok = cJSON_IsObject(part(root, "model")) ? load_tokenizer(v, &t, root, e) : load_map(v, &t, root, e);
+    cJSON *const root = json_parse((const char *)p, t.file_len, JSON_UTF8, &at, e);
+    const bool object = cJSON_IsObject(root);
+    const bool ok = object && (cJSON_IsObject(json_member(root, "model")) ? load_tokenizer : load_map)(v, &t, root, e);
+    if (!object && (root || e->status == STATUS_USAGE))
+        err_set(e, STATUS_DATA, "not a JSON object, near byte %zu", root ? 0 : at);
     cJSON_Delete(root);
     free(t.entry);
     if (ok)

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "json/json.h"
 
+#include "base/number.h"
 #include "base/utf8.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <math.h>
 #include <string.h>
@@ -13,11 +15,6 @@ struct scan {
     size_t depth; // arrays and objects that are open
     const char *why;
 };
-
-static bool is_digit(int c)
-{
-    return c >= '0' && c <= '9';
-}
 
 static bool stop(struct scan *s, const char *why)
 {
@@ -45,34 +42,17 @@ static bool scan_string(struct scan *s)
     return true;
 }
 
-static bool scan_digits(struct scan *s)
-{
-    const unsigned char *const start = s->p;
-    while (s->p < s->end && is_digit(*s->p))
-        s->p++;
-    return s->p > start;
-}
-
 static bool scan_number(struct scan *s)
 {
     enum { MOST = 62 }; // characters that cJSON reads
-    const unsigned char *const start = s->p;
-    s->p += *s->p == '-';
-    const unsigned char *const whole = s->p;
-    bool ok = scan_digits(s) && (*whole != '0' || s->p == whole + 1);
-    if (s->p < s->end && *s->p == '.') {
-        s->p++;
-        ok = scan_digits(s) && ok;
-    }
-    if (s->p < s->end && (*s->p | 0x20) == 'e') {
-        s->p++;
-        s->p += s->p < s->end && (*s->p == '+' || *s->p == '-');
-        ok = scan_digits(s) && ok;
-    }
-    if (ok && s->p - start <= MOST)
-        return true;
-    s->p = start;
-    return stop(s, ok ? "a number of too many digits" : "not a number");
+    float x;
+    const char *const start = (const char *)s->p, *const behind = json_number(start, (const char *)s->end, &x);
+    if (!behind)
+        return stop(s, "not a number");
+    if (behind - start > MOST)
+        return stop(s, "a number of too many digits");
+    s->p += behind - start;
+    return true;
 }
 
 // The next number from s->p on: true with s->p behind it and *start at it; *start NULL at the end of the text. Unless the scan is exact,
@@ -81,7 +61,7 @@ static bool next_number(struct scan *s, const unsigned char **start)
 {
     for (*start = NULL; s->p < s->end;) {
         const unsigned char c = *s->p;
-        if (s->exact && (c == '-' || is_digit(c))) {
+        if (s->exact && (c == '-' || (c >= '0' && c <= '9'))) {
             *start = s->p;
             return scan_number(s);
         }
@@ -95,17 +75,6 @@ static bool next_number(struct scan *s, const unsigned char **start)
     return true;
 }
 
-// What cJSON would not look at.
-static bool scan_all(struct scan *s)
-{
-    const unsigned char *number;
-    do
-        if (!next_number(s, &number))
-            return false;
-    while (number);
-    return true;
-}
-
 // Gives the numbers of the tree, which come in the order of the text, their spelling. False: memory is short.
 static bool spell_numbers(cJSON *item, struct scan *s)
 {
@@ -114,13 +83,9 @@ static bool spell_numbers(cJSON *item, struct scan *s)
             const unsigned char *start;
             if (!next_number(s, &start) || !start)
                 return false;
-            const size_t len = (size_t)(s->p - start);
-            char *const spelling = cJSON_malloc(len + 1);
-            if (!spelling)
+            item->valuestring = strndup((const char *)start, (size_t)(s->p - start));
+            if (!item->valuestring)
                 return false;
-            memcpy(spelling, start, len);
-            spelling[len] = '\0';
-            item->valuestring = spelling;
             item->type = cJSON_Raw | (item->type & ~0xff);
         }
         if (item->child && !spell_numbers(item->child, s))
@@ -129,37 +94,38 @@ static bool spell_numbers(cJSON *item, struct scan *s)
     return true;
 }
 
-cJSON *json_parse(const char *text, size_t len, enum json_rigour rigour, struct json_fault *fault)
+cJSON *json_parse(const char *text, size_t len, enum json_rigour rigour, size_t *at, struct err *e)
 {
-    const unsigned char *const start = (const unsigned char *)text;
+    const unsigned char *const start = (const unsigned char *)text, *number = start;
     const struct scan whole = {start, start + len, rigour == JSON_EXACT, 0, NULL};
     struct scan s = whole;
-    if (rigour != JSON_LOOSE && !scan_all(&s)) {
-        *fault = (struct json_fault){(size_t)(s.p - start), s.why};
-        return NULL;
+    assert(text);
+    while (rigour != JSON_LOOSE && number) { // for what cJSON would not look at
+        if (!next_number(&s, &number)) {
+            *at = (size_t)(s.p - start);
+            err_set(e, STATUS_USAGE, "byte %zu: %s", *at, s.why);
+            return NULL;
+        }
     }
-    const char *end = NULL;
+    const char *end = text;
     errno = 0;
     cJSON *const root = cJSON_ParseWithLengthOpts(text, len, &end, false);
-    const bool no_memory = !root && errno == ENOMEM;
+    bool no_memory = !root && errno == ENOMEM;
     while (root && end < text + len && *end && strchr(" \t\r\n", *end))
         end++;
-    const size_t at = end ? (size_t)(end - text) : 0;
+    *at = (size_t)(end - text);
     s = whole;
-    if (root && at == len && (rigour != JSON_EXACT || spell_numbers(root, &s)))
-        return root;
+    if (root && *at == len) {
+        no_memory = rigour == JSON_EXACT && !spell_numbers(root, &s);
+        if (!no_memory)
+            return root;
+    }
     cJSON_Delete(root);
-    *fault = (struct json_fault){at, at < len ? "not JSON" : "the text ends too early"};
-    if (no_memory || (root && at == len))
-        fault->why = NULL;
+    if (no_memory)
+        err_from_fault(e, fault_memory());
+    else
+        err_set(e, STATUS_USAGE, "byte %zu: %s", *at, *at < len ? "not JSON" : "the text ends too early");
     return NULL;
-}
-
-bool json_explain(const struct json_fault *fault, struct err *e)
-{
-    if (!fault->why)
-        return err_from_fault(e, fault_memory());
-    return err_set(e, STATUS_USAGE, "byte %zu: %s", fault->at, fault->why);
 }
 
 const cJSON *json_member(const cJSON *object, const char *name)

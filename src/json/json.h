@@ -15,16 +15,9 @@ enum json_rigour {
     JSON_EXACT, // as RFC 8259 has it, and strings without NUL; every number becomes a cJSON_Raw that holds its spelling
 };
 
-struct json_fault {
-    size_t at;       // near this byte
-    const char *why; // a few words; NULL: memory is short
-};
-
-// Reads text[0..len). NULL and *fault when it is no such JSON. The caller frees the tree with cJSON_Delete.
-cJSON *json_parse(const char *text, size_t len, enum json_rigour rigour, struct json_fault *fault);
-
-// "byte N: WHY" as an error of usage, or that memory is short. Returns false.
-bool json_explain(const struct json_fault *fault, struct err *e);
+// Reads text[0..len). The caller frees the tree with cJSON_Delete. NULL when it is no such JSON near byte *at, which *e says as an error
+// of usage, or when memory is short, STATUS_IO.
+cJSON *json_parse(const char *text, size_t len, enum json_rigour rigour, size_t *at, struct err *e);
 
 // An object's member that is there and not null, or NULL. Of anything but an object there is none, nor one without a name (NULL).
 const cJSON *json_member(const cJSON *object, const char *name);

@@ -115,10 +115,10 @@ static void say_notes(const struct schema_grammar *g)
 static bool convert(const struct builder *json, struct schema_grammar *g, struct err *e)
 {
     struct schema_fault fault;
-    struct json_fault wrong;
-    cJSON *const schema = json_parse(json->text, json->len, JSON_EXACT, &wrong);
+    size_t at;
+    cJSON *const schema = json_parse(json->text, json->len, JSON_EXACT, &at, e);
     if (!schema)
-        return json_explain(&wrong, e);
+        return false;
     const bool ok = schema_to_gbnf(schema, g, &fault);
     cJSON_Delete(schema);
     return ok || schema_error(&fault, e);
