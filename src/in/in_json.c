@@ -57,14 +57,6 @@ static bool open_json(void *self, const struct format *f, struct source *s, cons
     return true;
 }
 
-static void skip_line(struct json_text *t)
-{
-    while (json_view(t, 1) && *t->p != '\n') {
-        const char *const newline = memchr(t->p, '\n', (size_t)(t->end - t->p));
-        t->p = newline ? newline : t->end;
-    }
-}
-
 // Behind a value: does the line end with it?
 static void find_line(struct json_rows *st)
 {
@@ -75,22 +67,21 @@ static void find_line(struct json_rows *st)
     st->line = st->line || t->p == t->end || *t->p == '\n';
 }
 
-// Between the objects of a stream of server-sent events stand the names of its lines. They are passed over, as is the data that ends a
-// stream. Was something?
+// Between the objects of a stream of server-sent events stand the names of its lines. They are passed over, with their lines but for that of
+// data, as is the data that ends a stream. Was something?
 static bool skip_event(struct json_rows *st)
 {
+    struct json_text *const t = &st->text;
     for (size_t i = 0; i < N_NAMES && st->line; i++) {
-        if (!json_take(&st->text, names[i]))
+        if (!json_take(t, names[i]))
             continue;
-        if (!i) {
-            st->events = true;
-        } else {
-            st->names = true;
-            skip_line(&st->text);
-        }
+        st->events = st->events || !i;
+        st->names = st->names || i;
+        while (i && json_view(t, 1) && *t->p != '\n')
+            t->p++;
         return true;
     }
-    if (!st->events || !json_take(&st->text, "[DONE]"))
+    if (!st->events || !json_take(t, "[DONE]"))
         return false;
     json_reply_stop(&st->reply);
     return true;
@@ -202,7 +193,7 @@ static bool read_row(struct json_rows *st, struct input_row *r, struct err *e)
 static bool next_value(struct json_rows *st, bool *end, struct err *e)
 {
     char c;
-    if (!find_row(st, &c, e))
+    if (!find_row(st, &c, e) || st->text.failed)
         return false;
     *end = !c;
     if (!c && st->names && !st->events) // names of a stream without its data are something else, such as rows with a label
@@ -218,11 +209,11 @@ static bool next_json(void *self, struct source *s, struct input_row *r, bool *e
     (void)s;
     r->may_change = true;
     while (st->reply.next == st->reply.n) {
-        const bool good = next_value(st, end, e);
-        if (st->text.failed)
-            *e = st->text.error;
-        if (!good || st->text.failed)
+        if (!next_value(st, end, e)) {
+            if (st->text.failed)
+                *e = st->text.error;
             return false;
+        }
         if (*end)
             return true;
         if (st->value.plane != PLANE_NONE)

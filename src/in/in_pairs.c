@@ -43,8 +43,8 @@ static const char *find_number(const char *p, const char *end)
     return stop > p && stop < end && *stop == ':' ? skip_blanks(stop + 1, end) : NULL;
 }
 
-// Finds the next line: from *p to *end, with its newline *bytes, which are 0 at the end of the input. It is yet to be skipped.
-static bool find_line(struct pairs *st, struct source *s, const char **p, const char **end, size_t *bytes, struct err *e)
+// Finds the next line, *len bytes with its newline, 0 at the end of the input. It is yet to be skipped.
+static bool find_line(struct pairs *st, struct source *s, const char **p, size_t *len, struct err *e)
 {
     const unsigned char *at, *newline = NULL;
     size_t have = 0;
@@ -59,13 +59,12 @@ static bool find_line(struct pairs *st, struct source *s, const char **p, const 
     if (!newline && have > LINE)
         return err_set(e, STATUS_DATA, "line %" PRIu64 " is longer than %d bytes", st->line, LINE);
     *p = (const char *)at;
-    *bytes = newline ? (size_t)(newline - at) + 1 : have;
-    *end = *p + *bytes - (newline != NULL);
+    *len = newline ? (size_t)(newline - at) + 1 : have;
     return true;
 }
 
 // What C++ and Python print for numbers that JSON does not have.
-static bool word(const char *p, size_t len, float *x)
+static bool read_word(const char *p, size_t len, float *x)
 {
     static const struct {
         const char *text;
@@ -84,7 +83,7 @@ static bool read_pair(struct pairs *st, const char *p, const char *end, struct e
 {
     const char *const number = find_number(p, end), *const stop = skip_digits(p, end);
     float x;
-    if (!number || (json_number(number, end, &x) != end && !word(number, (size_t)(end - number), &x)))
+    if (!number || (json_number(number, end, &x) != end && !read_word(number, (size_t)(end - number), &x)))
         return err_set(e, STATUS_DATA, "line %" PRIu64 " is not of the form ID: VALUE", st->line);
     const unsigned long long id = strtoull(p, NULL, 10); // the largest when it is too large; a ':' ends it
     if (id > INT32_MAX)
@@ -119,19 +118,20 @@ static bool make_row(struct pairs *st, struct row *row, struct err *e)
 static bool next_pairs(void *self, struct source *s, struct input_row *r, bool *end, struct err *e)
 {
     struct pairs *const st = self;
-    size_t bytes = 0;
+    size_t len = 0;
     st->row.n = 0;
     do {
-        const char *p = NULL, *stop = NULL;
-        if (!find_line(st, s, &p, &stop, &bytes, e))
+        const char *p = NULL;
+        if (!find_line(st, s, &p, &len, e))
             return false;
-        while (stop > p && is_blank(stop[-1]))
+        const char *stop = p + len;
+        while (stop > p && (is_blank(stop[-1]) || stop[-1] == '\n'))
             stop--;
         p = skip_blanks(p, stop);
         if (p < stop && !read_pair(st, p, stop, e))
             return false;
-        source_skip(s, bytes);
-    } while (bytes);
+        source_skip(s, len);
+    } while (len);
     *end = !st->row.n;
     return *end || make_row(st, &r->logits, e) || input_bad_row(r, st->config->n_vocab, e);
 }

@@ -152,14 +152,12 @@ int64_t json_written_id(const char *p, const char *stop)
     int64_t id = 0;
     if (p == stop || (*p == '0' && stop - p > 1))
         return -1;
-    for (; p < stop; p++) {
+    for (; p < stop && id <= INT32_MAX; p++) {
         if (*p < '0' || *p > '9')
             return -1;
         id = id * 10 + (*p - '0');
-        if (id > INT32_MAX)
-            return -1;
     }
-    return id;
+    return id <= INT32_MAX ? id : -1;
 }
 
 // One id into ids[i].

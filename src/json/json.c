@@ -110,21 +110,18 @@ cJSON *json_parse(const char *text, size_t len, enum json_rigour rigour, size_t 
     const char *end = text;
     errno = 0;
     cJSON *const root = cJSON_ParseWithLengthOpts(text, len, &end, false);
-    bool no_memory = !root && errno == ENOMEM;
+    const bool no_memory = !root && errno == ENOMEM;
     while (root && end < text + len && *end && strchr(" \t\r\n", *end))
         end++;
     *at = (size_t)(end - text);
     s = whole;
-    if (root && *at == len) {
-        no_memory = rigour == JSON_EXACT && !spell_numbers(root, &s);
-        if (!no_memory)
-            return root;
-    }
-    cJSON_Delete(root);
-    if (no_memory)
+    if (root && *at == len && (rigour != JSON_EXACT || spell_numbers(root, &s)))
+        return root;
+    if (no_memory || (root && *at == len))
         err_from_fault(e, fault_memory());
     else
         err_set(e, STATUS_USAGE, "byte %zu: %s", *at, *at < len ? "not JSON" : "the text ends too early");
+    cJSON_Delete(root);
     return NULL;
 }
 
