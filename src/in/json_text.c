@@ -67,7 +67,7 @@ char json_next_byte(struct json_text *t)
 
 char json_byte_inside(struct json_text *t)
 {
-    assert(t->p < t->end);
+    assert(t->p < t->end || t->failed);
     for (size_t i = 1; json_view(t, i + 1) > i; i++)
         if (!json_is_space(t->p + i, t->end))
             return t->p[i];
