@@ -93,9 +93,4 @@ static inline uint32_t rank_id(uint64_t key)
     return ~(uint32_t)key;
 }
 
-static inline float rank_logit(uint64_t key)
-{
-    return order_value((uint32_t)(key >> 32));
-}
-
 #endif

@@ -19,7 +19,7 @@ static inline size_t dtype_size(enum dtype t)
 #define KERN_BLOCK 256 // elements that share one maximum in a row's index
 
 // Where a sum is said to be taken in order, the result is what adding one element after the other gives, each addition rounded to
-// nearest; a tier may come to the same bits in another way (see ordered.h).
+// nearest; a tier may come to the same bits in another way (see ordered_template.h).
 struct kern {
     const char *name; // of the tier: "scalar", "avx2", ...
 

@@ -20,18 +20,13 @@ OPERATION(vf32, max_f32(vf32 a, vf32 b), _mm256_max_ps(a, b))
 OPERATION(vf32, min_f32(vf32 a, vf32 b), _mm256_min_ps(a, b))
 OPERATION(vf64, max_f64(vf64 a, vf64 b), _mm256_max_pd(a, b))
 OPERATION(vi16, max_i16(vi16 a, vi16 b), (vi16)_mm256_max_epi16((__m256i)a, (__m256i)b))
-OPERATION(vi16, min_i16(vi16 a, vi16 b), (vi16)_mm256_min_epi16((__m256i)a, (__m256i)b))
 OPERATION(vu32, max_u32(vu32 a, vu32 b), (vu32)_mm256_max_epu32((__m256i)a, (__m256i)b))
-OPERATION(vf32, abs_f32(vf32 x), _mm256_andnot_ps(splat(-0.0f), x))
-OPERATION(vf64, abs_f64(vf64 x), _mm256_andnot_pd(_mm256_set1_pd(-0.0), x))
 OPERATION(hf32, lower_half(vf32 v), _mm256_castps256_ps128(v))
 OPERATION(hf32, upper_half(vf32 v), _mm256_extractf128_ps(v, 1))
 OPERATION(vf32, join(hf32 lower, hf32 upper), _mm256_set_m128(upper, lower))
 OPERATION(bool, any(vi32 v), !_mm256_testz_si256((__m256i)v, (__m256i)v))
 OPERATION(unsigned, signs_32(vi32 v), (unsigned)_mm256_movemask_ps((vf32)v))
 OPERATION(unsigned, signs_64(vi64 v), (unsigned)_mm256_movemask_pd((vf64)v))
-OPERATION(unsigned, equal_32(vf32 a, float b), signs_32(a == b))
-OPERATION(unsigned, equal_64(vf64 a, double b), signs_64(a == b))
 OPERATION(vf32, masked_below(vf32 x, float floor), select_f32(x < floor, splat(-INFINITY), x))
 OPERATION(vf64, widen_f32(hf32 v), _mm256_cvtps_pd(v))
 OPERATION(vu32, widen_u16(hu16 v), (vu32)_mm256_cvtepu16_epi32((__m128i)v))
@@ -47,23 +42,10 @@ static inline float largest_f32(vf32 v)
     return _mm_cvtss_f32(_mm_max_ss(b, _mm_movehdup_ps(b)));
 }
 
-static inline double largest_f64(vf64 v)
-{
-    const __m128d a = _mm_max_pd(_mm256_castpd256_pd128(v), _mm256_extractf128_pd(v, 1));
-    return _mm_cvtsd_f64(_mm_max_sd(a, _mm_unpackhi_pd(a, a)));
-}
-
 static inline double sum_f64(vf64 v)
 {
     const __m128d a = _mm_add_pd(_mm256_castpd256_pd128(v), _mm256_extractf128_pd(v, 1));
     return _mm_cvtsd_f64(_mm_add_sd(a, _mm_unpackhi_pd(a, a)));
-}
-
-// minpos finds the smallest of unsigned integers; ^ INT16_MAX turns the order of signed ones into the opposite order of unsigned ones.
-static inline int16_t largest_i16(vi16 v)
-{
-    const __m128i a = _mm_max_epi16(_mm256_castsi256_si128((__m256i)v), _mm256_extracti128_si256((__m256i)v, 1));
-    return (int16_t)(_mm_cvtsi128_si32(_mm_minpos_epu16(_mm_xor_si128(a, _mm_set1_epi16(INT16_MAX)))) ^ INT16_MAX);
 }
 
 // All ones in the first n lanes.

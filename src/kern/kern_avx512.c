@@ -21,12 +21,8 @@ OPERATION(vf32, max_f32(vf32 a, vf32 b), _mm512_max_ps(a, b))
 OPERATION(vf32, min_f32(vf32 a, vf32 b), _mm512_min_ps(a, b))
 OPERATION(vf64, max_f64(vf64 a, vf64 b), _mm512_max_pd(a, b))
 OPERATION(vi16, max_i16(vi16 a, vi16 b), (vi16)_mm512_max_epi16((__m512i)a, (__m512i)b))
-OPERATION(vi16, min_i16(vi16 a, vi16 b), (vi16)_mm512_min_epi16((__m512i)a, (__m512i)b))
 OPERATION(vu32, max_u32(vu32 a, vu32 b), (vu32)_mm512_max_epu32((__m512i)a, (__m512i)b))
-OPERATION(vf32, abs_f32(vf32 x), _mm512_andnot_ps(splat(-0.0f), x))
-OPERATION(vf64, abs_f64(vf64 x), _mm512_andnot_pd(_mm512_set1_pd(-0.0), x))
 OPERATION(float, largest_f32(vf32 v), _mm512_reduce_max_ps(v))
-OPERATION(double, largest_f64(vf64 v), _mm512_reduce_max_pd(v))
 OPERATION(double, sum_f64(vf64 v), _mm512_reduce_add_pd(v))
 OPERATION(hf32, lower_half(vf32 v), _mm512_castps512_ps256(v))
 OPERATION(hf32, upper_half(vf32 v), _mm512_extractf32x8_ps(v, 1))
@@ -34,8 +30,6 @@ OPERATION(vf32, join(hf32 lower, hf32 upper), _mm512_insertf32x8(_mm512_castps25
 OPERATION(bool, any(vi32 v), _mm512_test_epi32_mask((__m512i)v, (__m512i)v) != 0)
 OPERATION(unsigned, signs_32(vi32 v), _mm512_movepi32_mask((__m512i)v))
 OPERATION(unsigned, signs_64(vi64 v), _mm512_movepi64_mask((__m512i)v))
-OPERATION(unsigned, equal_32(vf32 a, float b), _mm512_cmp_ps_mask(a, splat(b), _CMP_EQ_OQ))
-OPERATION(unsigned, equal_64(vf64 a, double b), _mm512_cmp_pd_mask(a, _mm512_set1_pd(b), _CMP_EQ_OQ))
 OPERATION(vf32, masked_below(vf32 x, float floor),
           _mm512_mask_mov_ps(x, _mm512_cmp_ps_mask(x, splat(floor), _CMP_LT_OQ), splat(-INFINITY)))
 OPERATION(vf32, load_first(const void *at, size_t n, vf32 rest), _mm512_mask_loadu_ps(rest, (__mmask16)((1u << n) - 1), at))
@@ -45,14 +39,6 @@ OPERATION(vf64, f64_of_i32(hi32 v), _mm512_cvtepi32_pd((__m256i)v))
 OPERATION(vf32, f32_of_f16s(hu16 h), _mm512_cvtph_ps((__m256i)h))
 OPERATION(vf32, round_to_f16(vf32 x), _mm512_cvtph_ps(_mm512_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT)))
 OPERATION(vu32, compress(vu32 v, unsigned lanes), (vu32)_mm512_maskz_compress_epi32((__mmask16)lanes, (__m512i)v))
-
-// minpos finds the smallest of unsigned integers; ^ INT16_MAX turns the order of signed ones into the opposite order of unsigned ones.
-static inline int16_t largest_i16(vi16 v)
-{
-    const __m256i a = _mm256_max_epi16(_mm512_castsi512_si256((__m512i)v), _mm512_extracti64x4_epi64((__m512i)v, 1));
-    const __m128i b = _mm_max_epi16(_mm256_castsi256_si128(a), _mm256_extracti128_si256(a, 1));
-    return (int16_t)(_mm_cvtsi128_si32(_mm_minpos_epu16(_mm_xor_si128(b, _mm_set1_epi16(INT16_MAX)))) ^ INT16_MAX);
-}
 
 static inline void store_first(void *at, size_t n, vf32 v)
 {

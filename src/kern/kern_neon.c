@@ -20,37 +20,21 @@ OPERATION(vf32, max_f32(vf32 a, vf32 b), vmaxq_f32(a, b))
 OPERATION(vf32, min_f32(vf32 a, vf32 b), vminq_f32(a, b))
 OPERATION(vf64, max_f64(vf64 a, vf64 b), vmaxq_f64(a, b))
 OPERATION(vi16, max_i16(vi16 a, vi16 b), vmaxq_s16(a, b))
-OPERATION(vi16, min_i16(vi16 a, vi16 b), vminq_s16(a, b))
 OPERATION(vu32, max_u32(vu32 a, vu32 b), vmaxq_u32(a, b))
-OPERATION(vf32, abs_f32(vf32 x), vabsq_f32(x))
-OPERATION(vf64, abs_f64(vf64 x), vabsq_f64(x))
 OPERATION(float, largest_f32(vf32 v), vmaxvq_f32(v))
-OPERATION(double, largest_f64(vf64 v), vmaxvq_f64(v))
 OPERATION(double, sum_f64(vf64 v), vaddvq_f64(v))
-OPERATION(int16_t, largest_i16(vi16 v), vmaxvq_s16(v))
 OPERATION(hf32, lower_half(vf32 v), vget_low_f32(v))
 OPERATION(hf32, upper_half(vf32 v), vget_high_f32(v))
 OPERATION(vf32, join(hf32 lower, hf32 upper), vcombine_f32(lower, upper))
 OPERATION(bool, any(vi32 v), vmaxvq_u32((vu32)v) != 0)
 OPERATION(unsigned, signs_32(vi32 v), vaddvq_u32(((vu32)v >> 31) << lane_numbers()))
-OPERATION(unsigned, equal_32(vf32 a, float b), vaddvq_u32((vu32)(a == b) & (1u << lane_numbers())))
+OPERATION(unsigned, signs_64(vi64 v), (unsigned)vaddvq_u64(((vu64)v >> 63) << (vu64){0, 1}))
 OPERATION(vf32, masked_below(vf32 x, float floor), select_f32(x < floor, splat(-INFINITY), x))
 OPERATION(vf64, widen_f32(hf32 v), vcvt_f64_f32(v))
 OPERATION(vu32, widen_u16(hu16 v), vmovl_u16(v))
 OPERATION(vf64, f64_of_i32(hi32 v), vcvtq_f64_s64(vmovl_s32(v)))
 OPERATION(vf32, f32_of_f16s(hu16 h), vcvt_f32_f16((float16x4_t)h))
 OPERATION(vf32, round_to_f16(vf32 x), vcvt_f32_f16(vcvt_f16_f32(x)))
-
-static inline unsigned signs_64(vi64 v)
-{
-    const vu64 sign = (vu64)v >> 63;
-    return (unsigned)(sign[0] | sign[1] << 1);
-}
-
-static inline unsigned equal_64(vf64 a, double b)
-{
-    return signs_64(a == b);
-}
 
 static inline vf32 load_first(const void *at, size_t n, vf32 rest)
 {

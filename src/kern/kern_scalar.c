@@ -35,7 +35,7 @@ static inline float load_bf16(const void *src, size_t i)
 
 // scan and widen for one element type
 #define DEFINE_FOR(TYPE)                                                        \
-    static size_t scan_##TYPE(const void *row, size_t n, float *block_max)      \
+    static size_t row_scan_##TYPE(const void *row, size_t n, float *block_max)  \
     {                                                                           \
         for (size_t start = 0; start < n; start += KERN_BLOCK) {                \
             const size_t end = n - start < KERN_BLOCK ? n : start + KERN_BLOCK; \
@@ -52,7 +52,7 @@ static inline float load_bf16(const void *src, size_t i)
         return n;                                                               \
     }                                                                           \
                                                                                 \
-    static void widen_##TYPE(float *dst, const void *src, size_t n)             \
+    static void row_widen_##TYPE(float *dst, const void *src, size_t n)         \
     {                                                                           \
         for (size_t i = 0; i < n; i++)                                          \
             dst[i] = load_##TYPE(src, i);                                       \
@@ -62,7 +62,7 @@ DEFINE_FOR(f32)
 DEFINE_FOR(f16)
 DEFINE_FOR(bf16)
 
-static float max_f32(const float *x, size_t n)
+static float row_max(const float *x, size_t n)
 {
     float max = -INFINITY;
     for (size_t i = 0; i < n; i++)
@@ -71,7 +71,7 @@ static float max_f32(const float *x, size_t n)
     return max;
 }
 
-static size_t argmax_f32(const float *x, size_t n)
+static size_t row_argmax(const float *x, size_t n)
 {
     assert(n > 0);
     size_t best = 0;
@@ -81,7 +81,7 @@ static size_t argmax_f32(const float *x, size_t n)
     return best;
 }
 
-static size_t collect_f32(uint64_t *keys, const float *x, size_t n, uint32_t first_id, float floor)
+static size_t row_collect(uint64_t *keys, const float *x, size_t n, uint32_t first_id, float floor)
 {
     size_t found = 0;
     for (size_t i = 0; i < n; i++)
@@ -90,13 +90,13 @@ static size_t collect_f32(uint64_t *keys, const float *x, size_t n, uint32_t fir
     return found;
 }
 
-static void exp_sub_f32(float *p, const float *x, float max, size_t n)
+static void row_exp_sub(float *p, const float *x, float max, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         p[i] = kern_expf(x[i] - max);
 }
 
-static float sum_f32(const float *x, size_t n, float s)
+static float row_sum(const float *x, size_t n, float s)
 {
     for (size_t i = 0; i < n; i++)
         if (x[i] != -INFINITY)
@@ -104,14 +104,14 @@ static float sum_f32(const float *x, size_t n, float s)
     return s;
 }
 
-static double sum_wide_f32(const float *x, size_t n, double s)
+static double row_sum_wide(const float *x, size_t n, double s)
 {
     for (size_t i = 0; i < n; i++)
         s += x[i];
     return s;
 }
 
-static float sum_squares_f32(const float *x, size_t n, float mean, float s)
+static float row_sum_squares(const float *x, size_t n, float mean, float s)
 {
     for (size_t i = 0; i < n; i++) {
         if (x[i] == -INFINITY)
@@ -122,25 +122,25 @@ static float sum_squares_f32(const float *x, size_t n, float mean, float s)
     return s;
 }
 
-static void divide_f32(float *x, size_t n, float d)
+static void row_divide(float *x, size_t n, float d)
 {
     for (size_t i = 0; i < n; i++)
         x[i] /= d;
 }
 
-static void multiply_f32(float *x, size_t n, float f)
+static void row_multiply(float *x, size_t n, float f)
 {
     for (size_t i = 0; i < n; i++)
         x[i] *= f;
 }
 
-static void round_f16(float *x, size_t n)
+static void row_round_f16(float *x, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         x[i] = f32_of_f16(f16_of_f32(x[i]));
 }
 
-static size_t count_f32(const float *x, size_t n, float floor)
+static size_t row_count(const float *x, size_t n, float floor)
 {
     size_t count = 0;
     for (size_t i = 0; i < n; i++)
@@ -148,14 +148,14 @@ static size_t count_f32(const float *x, size_t n, float floor)
     return count;
 }
 
-static void mask_below_f32(float *x, size_t n, float floor)
+static void row_mask_below(float *x, size_t n, float floor)
 {
     for (size_t i = 0; i < n; i++)
         if (x[i] < floor)
             x[i] = -INFINITY;
 }
 
-static void blur_f64(double *q, const double *p, size_t n, const double *w, size_t reach)
+static void row_blur(double *q, const double *p, size_t n, const double *w, size_t reach)
 {
     assert(reach > 0);
     for (size_t i = 0; i < n; i++) {
@@ -166,7 +166,7 @@ static void blur_f64(double *q, const double *p, size_t n, const double *w, size
     }
 }
 
-static void gumbel(float *x, const float *logit, const uint32_t *id, size_t n, uint32_t s, float temp)
+static void row_gumbel(float *x, const float *logit, const uint32_t *id, size_t n, uint32_t s, float temp)
 {
     assert(temp > 0 && temp < INFINITY);
     for (size_t i = 0; i < n; i++) {
@@ -175,7 +175,7 @@ static void gumbel(float *x, const float *logit, const uint32_t *id, size_t n, u
     }
 }
 
-static size_t gumbel_hot(uint32_t *hot, uint32_t first, size_t n, uint32_t s, uint32_t least)
+static size_t row_gumbel_hot(uint32_t *hot, uint32_t first, size_t n, uint32_t s, uint32_t least)
 {
     size_t found = 0;
     for (size_t i = 0; i < n; i++) {
@@ -186,23 +186,5 @@ static size_t gumbel_hot(uint32_t *hot, uint32_t first, size_t n, uint32_t s, ui
     return found;
 }
 
-const struct kern kern_scalar = {
-    .name = "scalar",
-    .scan = {scan_f32, scan_f16, scan_bf16},
-    .widen = {widen_f32, widen_f16, widen_bf16},
-    .max = max_f32,
-    .argmax = argmax_f32,
-    .collect = collect_f32,
-    .exp_sub = exp_sub_f32,
-    .sum = sum_f32,
-    .sum_wide = sum_wide_f32,
-    .sum_squares = sum_squares_f32,
-    .divide = divide_f32,
-    .multiply = multiply_f32,
-    .round_f16 = round_f16,
-    .count = count_f32,
-    .mask_below = mask_below_f32,
-    .blur = blur_f64,
-    .gumbel = gumbel,
-    .gumbel_hot = gumbel_hot,
-};
+#define TIER scalar
+#include "kern/kern_table.h"

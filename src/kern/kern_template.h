@@ -7,15 +7,13 @@
 //
 // and, as static inline functions, what vector types do not express, or what compilers make too much of:
 //
-//   vf32 max_f32(vf32 a, vf32 b)                   lane by lane, of -0 and +0 either; and so min_f32, max_f64, max_i16, min_i16, max_u32
-//   vf32 abs_f32(vf32 x), vf64 abs_f64(vf64 x)
-//   float largest_f32(vf32 v)                      of all lanes; and so largest_f64, largest_i16
+//   vf32 max_f32(vf32 a, vf32 b)                   lane by lane, of -0 and +0 either; and so min_f32, max_f64, max_i16, max_u32
+//   float largest_f32(vf32 v)                      of all lanes
 //   double sum_f64(vf64 v)                         of all lanes, in any order
 //   hf32 lower_half(vf32 v), upper_half(vf32 v)
 //   vf32 join(hf32 lower, hf32 upper)
 //   bool any(vi32 v)                               is any bit set?
 //   unsigned signs_32(vi32 v)                      the sign of each lane as a bit, lane 0 lowest; and so signs_64
-//   unsigned equal_32(vf32 a, float b)             the lanes where a == b as bits, the same way; and so equal_64(vf64 a, double b)
 //   vf32 masked_below(vf32 x, float floor)         -inf where x < floor, else x
 //   vf32 load_first(const void *at, size_t n, vf32 rest)
 //                                                  n < LANES lanes from memory, the others from rest
@@ -44,14 +42,9 @@
 
 #define ALL_LANES (~0u >> (32 - LANES))
 
-static inline vf32 max_of_4(const vf32 m[4])
-{
-    return max_f32(max_f32(m[0], m[1]), max_f32(m[2], m[3]));
-}
-
-// The largest of up to KERN_BLOCK elements. False when one is NaN or +inf, as a sum of all then is, too. May be false when the sum
-// overflows for another reason.
-ALWAYS_INLINE bool block_f32(const char *x, size_t n, float *max)
+// The largest element, of -0 and +0 either; -inf when n is 0. *good, where it is asked for: false when one is NaN or +inf, as a sum of all
+// then is, too. It may be false when the sum overflows for another reason.
+ALWAYS_INLINE float largest(const char *x, size_t n, bool *good)
 {
     const vf32 least = splat(-INFINITY);
     vf32 m[4] = {least, least, least, least}, sum[4] = {{0}, {0}, {0}, {0}};
@@ -61,38 +54,19 @@ ALWAYS_INLINE bool block_f32(const char *x, size_t n, float *max)
         for (size_t k = 0; k < 4; k++) {
             const vf32 a = load_once(x + (i + k * LANES) * sizeof(float));
             m[k] = max_f32(m[k], a);
-            if (!MAX_KEEPS_NAN)
-                sum[k] += a;
+            sum[k] += a;
         }
     }
     for (; i < n; i += LANES) {
         const char *const at = x + i * sizeof(float);
         const vf32 a = n - i < LANES ? load_first(at, n - i, least) : load_vf32(at);
         m[0] = max_f32(m[0], a);
-        if (!MAX_KEEPS_NAN)
-            sum[0] += a;
+        sum[0] += a;
     }
-    const vf32 most = max_of_4(m), total = (sum[0] + sum[1]) + (sum[2] + sum[3]);
-    *max = largest_f32(most);
-    return !any(~((MAX_KEEPS_NAN ? most : total) < INFINITY));
-}
-
-// Of -0 and +0 the scalar tier returns the first: blocks with such a maximum, and bad ones, are left to it. (Block lengths are constant
-// where they can be, for the compiler to unroll loops.)
-static size_t row_scan_f32(const void *row, size_t n, float *block_max)
-{
-    for (size_t start = 0; start < n; start += KERN_BLOCK) {
-        const char *const x = (const char *)row + start * sizeof(float);
-        float *const max = &block_max[start / KERN_BLOCK];
-        const size_t len = n - start < KERN_BLOCK ? n - start : KERN_BLOCK;
-        const bool good = len == KERN_BLOCK ? block_f32(x, KERN_BLOCK, max) : block_f32(x, len, max);
-        if (!good || *max == 0) {
-            const size_t first_bad = kern_scalar.scan[DTYPE_F32](x, len, max);
-            if (first_bad < len)
-                return start + first_bad;
-        }
-    }
-    return n;
+    const vf32 most = max_f32(max_f32(m[0], m[1]), max_f32(m[2], m[3])), total = (sum[0] + sum[1]) + (sum[2] + sum[3]);
+    if (good)
+        *good = !any(~((MAX_KEEPS_NAN ? most : total) < INFINITY));
+    return largest_f32(most);
 }
 
 // Bits of f16 or bf16 as signed integers in the order of their values; -0 is before +0. Its own inverse.
@@ -101,67 +75,67 @@ static inline vi16 order_16(vi16 h)
     return h ^ ((h >> 15) & INT16_MAX);
 }
 
-static inline vi16 load_first_16(const void *at, size_t n, vi16 rest)
+// The same of f16 or bf16. In their order -inf is made the least by subtraction, and the NaN below it wrap around to above +inf.
+ALWAYS_INLINE float largest_16(const char *x, size_t n, enum dtype type, bool *good)
 {
-    memcpy(&rest, at, n * sizeof(int16_t));
-    return rest;
-}
-
-// The same for f16 or bf16, inf being its infinity; *max is as order_16 has it. NaN and +inf lie above and below all others.
-ALWAYS_INLINE bool block_16(const char *x, size_t n, int16_t inf, int16_t *max)
-{
-    const vi16 minus_inf = (vi16){0} + (int16_t)(inf | INT16_MIN);
-    const vi16 lowest = order_16(minus_inf);
-    vi16 hi[2] = {lowest, lowest}, lo[2] = {lowest, lowest};
+    const int16_t inf = type == DTYPE_F16 ? 0x7c00 : 0x7f80;
+    const vu16 above = (vu16){0} + (uint16_t)(INT16_MAX - inf); // how many NaN there are beyond either infinity
+    const vi16 least = (vi16){0} + INT16_MIN;
+    vi16 m[2] = {least, least};
     size_t i = 0;
     for (; i + 2 * LANES_16 <= n; i += 2 * LANES_16) {
         UNROLL
-        for (size_t k = 0; k < 2; k++) {
-            const vi16 a = order_16(load_vi16(x + (i + k * LANES_16) * sizeof(int16_t)));
-            hi[k] = max_i16(hi[k], a);
-            lo[k] = min_i16(lo[k], a);
-        }
+        for (size_t k = 0; k < 2; k++)
+            m[k] = max_i16(m[k], (vi16)((vu16)order_16(load_vi16(x + (i + k * LANES_16) * sizeof(int16_t))) - above));
     }
     for (; i < n; i += LANES_16) {
-        const char *const at = x + i * sizeof(int16_t);
-        const vi16 a = order_16(n - i < LANES_16 ? load_first_16(at, n - i, minus_inf) : load_vi16(at));
-        hi[0] = max_i16(hi[0], a);
-        lo[0] = min_i16(lo[0], a);
+        vi16 h = least | inf; // -inf
+        memcpy(&h, x + i * sizeof(int16_t), (n - i < LANES_16 ? n - i : LANES_16) * sizeof(int16_t));
+        m[0] = max_i16(m[0], (vi16)((vu16)order_16(h) - above));
     }
-    hi[0] = max_i16(hi[0], hi[1]);
-    lo[0] = min_i16(lo[0], lo[1]);
-    *max = largest_i16(hi[0]);
-    return *max < inf && !any((vi32)(lo[0] < lowest));
+    const vi16 most = (vi16)((vu16)max_i16(m[0], m[1]) + above);
+    const vf32 h = (vf32)order_16(most);
+    *good = !any((vi32)(max_i16(m[0], m[1]) >= inf - (vi16)above));
+    if (type == DTYPE_F16)
+        return largest_f32(max_f32(f32_of_f16s((hu16)lower_half(h)), f32_of_f16s((hu16)upper_half(h))));
+    return largest_f32(max_f32((vf32)((vu32)h << 16), (vf32)((vu32)h & 0xffff0000u)));
 }
 
-static inline size_t scan_16(const void *row, size_t n, float *block_max, enum dtype type)
+// Of -0 and +0 the scalar tier returns the first: blocks with such a maximum, and bad ones, are left to it. (Block lengths are constant
+// where they can be, for the compiler to unroll loops.)
+ALWAYS_INLINE size_t scan(const char *row, size_t n, float *block_max, enum dtype type)
 {
-    const int16_t inf = type == DTYPE_F16 ? 0x7c00 : 0x7f80;
     for (size_t start = 0; start < n; start += KERN_BLOCK) {
-        const char *const x = (const char *)row + start * sizeof(int16_t);
+        const char *const x = row + start * dtype_size(type);
         const size_t len = n - start < KERN_BLOCK ? n - start : KERN_BLOCK;
-        int16_t max;
-        const bool good = len == KERN_BLOCK ? block_16(x, KERN_BLOCK, inf, &max) : block_16(x, len, inf, &max);
-        if (!good || max == 0) { // +0, and maybe a -0 before it
-            const size_t first_bad = kern_scalar.scan[type](x, len, &block_max[start / KERN_BLOCK]);
-            if (first_bad < len)
-                return start + first_bad;
+        float *const max = &block_max[start / KERN_BLOCK];
+        bool good;
+        if (type == DTYPE_F32)
+            *max = len == KERN_BLOCK ? largest(x, KERN_BLOCK, &good) : largest(x, len, &good);
+        else
+            *max = len == KERN_BLOCK ? largest_16(x, KERN_BLOCK, type, &good) : largest_16(x, len, type, &good);
+        if (good && *max != 0)
             continue;
-        }
-        const uint16_t h = (uint16_t)(max < 0 ? max ^ INT16_MAX : max);
-        block_max[start / KERN_BLOCK] = type == DTYPE_F16 ? f32_of_f16(h) : f32_of_bf16(h);
+        const size_t first_bad = kern_scalar.scan[type](x, len, max);
+        if (first_bad < len)
+            return start + first_bad;
     }
     return n;
 }
 
+static size_t row_scan_f32(const void *row, size_t n, float *block_max)
+{
+    return scan(row, n, block_max, DTYPE_F32);
+}
+
 static size_t row_scan_f16(const void *row, size_t n, float *block_max)
 {
-    return scan_16(row, n, block_max, DTYPE_F16);
+    return scan(row, n, block_max, DTYPE_F16);
 }
 
 static size_t row_scan_bf16(const void *row, size_t n, float *block_max)
 {
-    return scan_16(row, n, block_max, DTYPE_BF16);
+    return scan(row, n, block_max, DTYPE_BF16);
 }
 
 static void row_widen_f32(float *dst, const void *src, size_t n)
@@ -201,27 +175,9 @@ static inline size_t find(const float *x, size_t n, float value)
     }
 }
 
-// The largest; of -0 and +0 either.
-static inline float some_max(const float *x, size_t n)
-{
-    const vf32 least = splat(-INFINITY);
-    vf32 m[4] = {least, least, least, least};
-    size_t i = 0;
-    for (; i + 4 * LANES <= n; i += 4 * LANES) {
-        UNROLL
-        for (size_t k = 0; k < 4; k++)
-            m[k] = max_f32(m[k], load_vf32(x + i + k * LANES));
-    }
-    for (; i + LANES <= n; i += LANES)
-        m[0] = max_f32(m[0], load_vf32(x + i));
-    if (i < n)
-        m[1] = max_f32(m[1], load_first(x + i, n - i, least));
-    return largest_f32(max_of_4(m));
-}
-
 static float row_max(const float *x, size_t n)
 {
-    const float max = some_max(x, n);
+    const float max = largest((const char *)x, n, NULL);
     return max == 0 ? x[find(x, n, 0)] : max;
 }
 
@@ -232,7 +188,7 @@ static size_t row_argmax(const float *x, size_t n)
     size_t best = 0; // where the first step with the largest maximum begins
     float max = -INFINITY;
     for (size_t i = 0; i < n; i += STEP) {
-        const float m = some_max(x + i, n - i < STEP ? n - i : STEP);
+        const float m = largest((const char *)(x + i), n - i < STEP ? n - i : STEP, NULL);
         if (m > max) {
             max = m;
             best = i;
@@ -405,30 +361,6 @@ static void row_blur(double *q, const double *p, size_t n, const double *w, size
         kern_scalar.blur(q + i, p + i, n - i, w, reach);
 }
 
-#define PASTE(a, b)   a##b
-#define NAME(a, b)    PASTE(a, b)
-#define QUOTE_TEXT(a) #a
-#define QUOTE(a)      QUOTE_TEXT(a)
-
-const struct kern NAME(kern_, TIER) = {
-    .name = QUOTE(TIER),
-    .scan = {row_scan_f32, row_scan_f16, row_scan_bf16},
-    .widen = {row_widen_f32, row_widen_f16, row_widen_bf16},
-    .max = row_max,
-    .argmax = row_argmax,
-    .collect = row_collect,
-    .exp_sub = row_exp_sub,
-    .sum = row_sum,
-    .sum_wide = row_sum_wide,
-    .sum_squares = row_sum_squares,
-    .divide = row_divide,
-    .multiply = row_multiply,
-    .round_f16 = row_round_f16,
-    .count = row_count,
-    .mask_below = row_mask_below,
-    .blur = row_blur,
-    .gumbel = row_gumbel,
-    .gumbel_hot = row_gumbel_hot,
-};
+#include "kern/kern_table.h"
 
 #endif

@@ -1,183 +1,249 @@
 // SPDX-License-Identifier: MIT
-// The vector parts of ordered.h's sums, and a SIMD tier's kernels made of them. A part of kern_template.h, with the same parameters.
+// Sums in order, as one element after the other gives them, without adding one element after the other. A part of kern_template.h, with the
+// same parameters.
+//
+// Let s lie in the binade [2^e, 2^(e+1)), where floats are multiples of one ulp u. As long as the sum stays there, adding x moves s by
+// q(x), which is x rounded to a multiple of u, whatever s is; and sums of multiples of u are exact in any order. So a run of elements
+// may be rounded and added side by side. Only a tie, an x halfway between two multiples, looks at s: it goes to the even neighbour. Let
+// q go to the even one of its own two; then s follows q when it is even, and goes one u the other way round when it is odd. After
+// a tie s is even, so what parity a tie meets is that of the q's since the tie before it.
+//
+// A run whose sum might leave the binade is left to the scalar tier. For sum_squares x is the square, rounded as f64 addition to s rounds
+// it; that never depends on s, which is an even multiple of that finer ulp.
 #ifndef SAMPL_KERN_ORDERED_TEMPLATE_H
 #define SAMPL_KERN_ORDERED_TEMPLATE_H
 
-#include "kern/ordered.h"
+#include "base/bits.h"
+#include "kern/kern.h"
 
 #include <assert.h>
 #include <math.h>
+#include <stdbool.h>
 
-// Adding a number whose ulp is u, 1.5 * low for example, and subtracting it again rounds to multiples of u; the subtraction is exact.
+enum { SHORT_RUN = 64, LONG_RUN = 1024 }; // a bit an element of a short one fits a word; long ones are made of short ones
 
-static inline double sum_f32(vf32 v)
+enum ordered_sum { SUM, SUM_WIDE, SUM_SQUARES }; // kern.h's; only squares look at mean
+
+// What a run of elements comes to, with those that the sum leaves out as 0. The numbers are exact when size is less than low/2, low being
+// 2^e. When some |x| is low/2 or more, size is not less than low/2, or NaN, and nothing else is promised.
+struct ordered_run {
+    double sum;  // of q
+    double size; // of |q|
+    bool tied;   // some x is a tie
+};
+
+// A short run's ties, one bit an element, the first element lowest.
+struct ordered_ties {
+    uint64_t up;   // x = q + u/2
+    uint64_t down; // x = q - u/2
+    uint64_t odd;  // q is an odd multiple of u
+};
+
+// By how many ulps a sum departs from the sum of q at these ties; *odd is its parity before the elements, and then after them.
+static inline int tie_steps(struct ordered_ties t, unsigned *odd)
 {
-    return sum_f64(widen_f32(lower_half(v)) + widen_f32(upper_half(v)));
+    uint64_t tied = t.up | t.down;   // here, or in the span of elements before that has been looked at
+    uint64_t parity = t.odd & ~tied; // of the sum after each element, if even before the span
+    for (int span = 1; span < 64; span *= 2) {
+        parity ^= (parity << span) & ~tied;
+        tied |= tied << span;
+    }
+    if (*odd)
+        parity ^= ~tied;
+    const uint64_t before = parity << 1 | *odd;
+    *odd = (unsigned)(parity >> 63);
+    return __builtin_popcountll(before & t.up) - __builtin_popcountll(before & t.down);
 }
 
-// The ties of the elements from the i-th, by rest = x - q, and by a number that has q's parity in its lowest bit.
-static inline void put_ties_32(struct ordered_ties *t, int i, vf32 rest, float tie, vf32 parity)
+// u/2
+static inline double half_ulp(double low, enum ordered_sum what)
 {
-    t->up |= (uint64_t)equal_32(rest, tie) << i;
-    t->down |= (uint64_t)equal_32(rest, -tie) << i;
-    t->odd |= (uint64_t)signs_32((vi32)((vu32)parity << 31)) << i;
+    return low * (what == SUM_WIDE ? 0x1p-53 : 0x1p-24);
 }
 
-static inline void put_ties_64(struct ordered_ties *t, int i, vf64 rest, double tie, vf64 parity)
+// A number whose ulp is u in the type that terms are in: adding it and subtracting it again rounds to multiples of u, and the subtraction
+// is exact. The sum's lowest bit is q's parity.
+static inline double rounder(double low, enum ordered_sum what)
 {
-    t->up |= (uint64_t)equal_64(rest, tie) << i;
-    t->down |= (uint64_t)equal_64(rest, -tie) << i;
-    t->odd |= (uint64_t)signs_64((vi64)((vu64)parity << 63)) << i;
+    return low * (what == SUM_SQUARES ? 0x1p29 : 1.5);
 }
 
-// sum: what is added is x, but 0 where x is -inf.
-
-static inline vf32 load_finite(const float *x)
+// What sum adds, in f32: x, but 0 where it is -inf.
+static inline vf32 terms_f32(const float *x)
 {
     const vf32 a = load_once(x);
     return (vf32)((vi32)a & (a != -INFINITY));
 }
 
-static struct ordered_run run_sum(const float *x, size_t n, float mean, double low)
+// What the others add, in f64. A square has low added to it, which rounds it as addition to the sum does.
+ALWAYS_INLINE void terms_f64(vf64 a[2], const float *x, float mean, double low, enum ordered_sum what)
 {
-    assert(n % ORDERED_TIES == 0);
-    (void)mean;
-    const float magic = 1.5f * (float)low;
+    vf32 d = load_once(x);
+    if (what == SUM_SQUARES)
+        d = (vf32)((vi32)(d - mean) & (d != -INFINITY));
+    a[0] = widen_f32(lower_half(d));
+    a[1] = widen_f32(upper_half(d));
+    if (what == SUM_SQUARES) {
+        a[0] = low + a[0] * a[0];
+        a[1] = low + a[1] * a[1];
+    }
+}
+
+static inline struct ordered_run run_f32(const float *x, size_t n, double low)
+{
+    const float magic = (float)rounder(low, SUM);
     vf32 sum = {0}, size = {0}, rest = {0};
     for (size_t i = 0; i < n; i += LANES) {
-        const vf32 a = load_finite(x + i);
-        const vf32 q = (magic + a) - magic;
+        const vf32 a = terms_f32(x + i), q = (magic + a) - magic;
         sum += q;
         size += abs_f32(q);
         rest = max_f32(rest, abs_f32(a - q));
     }
-    return (struct ordered_run){sum_f32(sum), sum_f32(size), largest_f32(rest)};
+    return (struct ordered_run){sum_f64(widen_f32(lower_half(sum)) + widen_f32(upper_half(sum))),
+                                sum_f64(widen_f32(lower_half(size)) + widen_f32(upper_half(size))),
+                                any(rest >= (float)half_ulp(low, SUM))};
 }
 
-static inline struct ordered_ties ties_sum(const float *x, float mean, double low)
+ALWAYS_INLINE struct ordered_run run_f64(const float *x, size_t n, float mean, double low, enum ordered_sum what)
 {
-    (void)mean;
-    const float magic = 1.5f * (float)low;
-    struct ordered_ties t = {0, 0, 0};
-    for (int i = 0; i < ORDERED_TIES; i += LANES) {
-        const vf32 a = load_finite(x + i);
-        const vf32 b = magic + a;
-        put_ties_32(&t, i, a - (b - magic), (float)low * 0x1p-24f, b);
-    }
-    return t;
-}
-
-// sum_wide: x in f64.
-
-static struct ordered_run run_sum_wide(const float *x, size_t n, float mean, double low)
-{
-    assert(n % ORDERED_TIES == 0);
-    (void)mean;
-    const double magic = 1.5 * low;
-    vf64 sum = {0}, size = {0}, rest = {0};
-    for (size_t i = 0; i < n; i += LANES_F64) {
-        const vf64 a = widen_f32(load_hf32(x + i));
-        const vf64 q = (magic + a) - magic;
-        sum += q;
-        size += abs_f64(q);
-        rest = max_f64(rest, abs_f64(a - q));
-    }
-    return (struct ordered_run){sum_f64(sum), sum_f64(size), largest_f64(rest)};
-}
-
-static inline struct ordered_ties ties_sum_wide(const float *x, float mean, double low)
-{
-    (void)mean;
-    const double magic = 1.5 * low;
-    struct ordered_ties t = {0, 0, 0};
-    for (int i = 0; i < ORDERED_TIES; i += LANES_F64) {
-        const vf64 a = widen_f32(load_hf32(x + i));
-        const vf64 b = magic + a;
-        put_ties_64(&t, i, a - (b - magic), low * 0x1p-53, b);
-    }
-    return t;
-}
-
-// sum_squares: the square of x - mean in f64, but 0 where x is -inf. Adding low to it rounds as f64 addition to the sum does; adding
-// low * 2^29, whose ulp is u, then rounds to multiples of u.
-
-static inline vf32 distance(const float *x, float mean)
-{
-    const vf32 a = load_once(x);
-    return (vf32)((vi32)(a - mean) & (a != -INFINITY));
-}
-
-static inline vf64 low_plus_square(hf32 d, double low)
-{
-    const vf64 wide = widen_f32(d);
-    return low + wide * wide;
-}
-
-static struct ordered_run run_sum_squares(const float *x, size_t n, float mean, double low)
-{
-    assert(n % ORDERED_TIES == 0);
-    const double magic = low * 0x1p29;
-    vf64 sum[2] = {{0}, {0}}, rest[2] = {{0}, {0}};
+    const double magic = rounder(low, what);
+    vf64 sum[2] = {{0}, {0}}, size[2] = {{0}, {0}}, rest[2] = {{0}, {0}};
     for (size_t i = 0; i < n; i += LANES) {
-        const vf32 d = distance(x + i, mean);
+        vf64 a[2];
+        terms_f64(a, x + i, mean, low, what);
         UNROLL
         for (int k = 0; k < 2; k++) {
-            const vf64 a = low_plus_square(k ? upper_half(d) : lower_half(d), low);
-            const vf64 q = (a + magic) - magic; // low + the rounded square
+            const vf64 q = (a[k] + magic) - magic;
             sum[k] += q;
-            rest[k] = max_f64(rest[k], abs_f64(a - q));
+            size[k] += abs_f64(q);
+            rest[k] = max_f64(rest[k], abs_f64(a[k] - q));
         }
     }
-    const double total = sum_f64(sum[0] + sum[1]) - (double)n * low;
-    return (struct ordered_run){total, total, largest_f64(max_f64(rest[0], rest[1]))};
+    const double all = sum_f64(sum[0] + sum[1]), squares = all - (double)n * low;
+    const bool tied = any((vi32)(max_f64(rest[0], rest[1]) >= half_ulp(low, what)));
+    if (what == SUM_SQUARES)
+        return (struct ordered_run){squares, squares, tied};
+    return (struct ordered_run){all, sum_f64(size[0] + size[1]), tied};
 }
 
-static inline struct ordered_ties ties_sum_squares(const float *x, float mean, double low)
+static inline struct ordered_ties ties_f32(const float *x, double low)
 {
-    const double magic = low * 0x1p29;
+    const float magic = (float)rounder(low, SUM), tie = (float)half_ulp(low, SUM);
     struct ordered_ties t = {0, 0, 0};
-    for (int i = 0; i < ORDERED_TIES; i += LANES) {
-        const vf32 d = distance(x + i, mean);
+    for (int i = 0; i < SHORT_RUN; i += LANES) {
+        const vf32 a = terms_f32(x + i), b = magic + a, rest = a - (b - magic);
+        t.up |= (uint64_t)signs_32(rest == tie) << i;
+        t.down |= (uint64_t)signs_32(rest == -tie) << i;
+        t.odd |= (uint64_t)signs_32((vi32)b << 31) << i;
+    }
+    return t;
+}
+
+ALWAYS_INLINE struct ordered_ties ties_f64(const float *x, float mean, double low, enum ordered_sum what)
+{
+    const double magic = rounder(low, what), tie = half_ulp(low, what);
+    struct ordered_ties t = {0, 0, 0};
+    for (int i = 0; i < SHORT_RUN; i += LANES) {
+        vf64 a[2];
+        terms_f64(a, x + i, mean, low, what);
         UNROLL
         for (int k = 0; k < 2; k++) {
-            const vf64 a = low_plus_square(k ? upper_half(d) : lower_half(d), low);
-            const vf64 b = a + magic;
-            put_ties_64(&t, i + k * LANES_F64, a - (b - magic), low * 0x1p-24, b);
+            const int at = i + k * LANES_F64;
+            const vf64 b = a[k] + magic, rest = a[k] - (b - magic);
+            t.up |= (uint64_t)signs_64(rest == tie) << at;
+            t.down |= (uint64_t)signs_64(rest == -tie) << at;
+            t.odd |= (uint64_t)signs_64((vi64)((vu64)b << 63)) << at;
         }
     }
     return t;
 }
 
-#define DEFINE_STEPS(SLOT)                                                                  \
-    static int steps_##SLOT(const float *x, size_t n, float mean, double low, unsigned odd) \
-    {                                                                                       \
-        int steps = 0;                                                                      \
-        assert(n % ORDERED_TIES == 0);                                                      \
-        for (size_t i = 0; i < n; i += ORDERED_TIES)                                        \
-            steps += tie_steps(ties_##SLOT(x + i, mean, low), &odd);                        \
-        return steps;                                                                       \
-    }
+// Does no element move the sum towards 0?
+static bool none_against(const float *x, size_t n, double s)
+{
+    const uint32_t sign = bits_of_f32(s < 0 ? -0.0f : 0.0f);
+    uint32_t any = 0;
+    for (size_t i = 0; i < n; i++)
+        any |= bits_of_f32(x[i]) ^ sign;
+    return !(any >> 31);
+}
 
-DEFINE_STEPS(sum)
-DEFINE_STEPS(sum_wide)
-DEFINE_STEPS(sum_squares)
+// Does the sum stay in [low, 2 low) at every element? drift: how far ties can take it. At the lower end a sum of exactly low is in
+// danger although q is 0, as the floats below it are closer; a sum above it is not. The comparisons hold for rounded operands too, as
+// rounding is monotone, and fail for NaN.
+static bool stays(const struct ordered_run *r, double low, double drift, const float *x, size_t n, bool squares, double s)
+{
+    if (!(r->size < low / 2))
+        return false;
+    const double up = (r->size + r->sum) / 2, down = (r->size - r->sum) / 2;
+    const double away = s > 0 ? up : down, back = s > 0 ? down : up;
+    return fabs(s) + away + drift < 2 * low && (fabs(s) - back - drift > low || squares || none_against(x, n, s));
+}
+
+// Adds n elements to *s if they can be had side by side.
+ALWAYS_INLINE bool add_run(const float *x, size_t n, float mean, double *s, enum ordered_sum what)
+{
+    assert(n % SHORT_RUN == 0);
+    const double low = f64_of_bits(bits_of_f64(fabs(*s)) & ~((UINT64_C(1) << 52) - 1));
+    const bool squares = what == SUM_SQUARES;
+    if (!(low > 0x1p-90 && low < 0x1p90) || (squares && *s < 0)) // far from where the ulp, or the sum, is no normal float
+        return false;
+    const struct ordered_run r = what == SUM ? run_f32(x, n, low) : run_f64(x, n, mean, low, what);
+    const double ulp = 2 * half_ulp(low, what);
+    if (!stays(&r, low, r.tied ? (double)n * ulp : 0, x, n, squares, *s))
+        return false;
+    unsigned odd = (unsigned)((int64_t)(*s / ulp) & 1);
+    int steps = 0;
+    for (size_t i = 0; r.tied && i < n; i += SHORT_RUN)
+        steps += tie_steps(what == SUM ? ties_f32(x + i, low) : ties_f64(x + i, mean, low, what), &odd);
+    *s = *s + r.sum + steps * ulp;
+    return true;
+}
+
+// In scalar code.
+ALWAYS_INLINE double add_plain(const float *x, size_t n, float mean, double s, enum ordered_sum what)
+{
+    if (what == SUM_WIDE)
+        return kern_scalar.sum_wide(x, n, s);
+    return what == SUM ? kern_scalar.sum(x, n, (float)s) : kern_scalar.sum_squares(x, n, mean, (float)s);
+}
+
+// Runs grow while they can be had, and shrink when not; where none can, the plain stretches between two attempts grow.
+ALWAYS_INLINE double add_ordered(const float *x, size_t n, float mean, double s, enum ordered_sum what)
+{
+    size_t i = 0, len = SHORT_RUN, stretch = SHORT_RUN;
+    while (n - i >= SHORT_RUN) {
+        while (len > n - i)
+            len /= 2;
+        if (add_run(x + i, len, mean, &s, what)) {
+            i += len;
+            len = len < LONG_RUN ? len * 2 : len;
+            stretch = SHORT_RUN;
+        } else if (len > SHORT_RUN) {
+            len /= 2;
+        } else {
+            const size_t plain = stretch < n - i ? stretch : n - i;
+            s = add_plain(x + i, plain, mean, s, what);
+            i += plain;
+            stretch = stretch < LONG_RUN ? stretch * 2 : stretch;
+        }
+    }
+    return i < n ? add_plain(x + i, n - i, mean, s, what) : s;
+}
 
 static float row_sum(const float *x, size_t n, float s)
 {
-    static const struct ordered o = {0x1p-23, run_sum, steps_sum, plain_sum};
-    return (float)ordered_sum(&o, x, n, 0, s);
+    return (float)add_ordered(x, n, 0, s, SUM);
 }
 
 static double row_sum_wide(const float *x, size_t n, double s)
 {
-    static const struct ordered o = {0x1p-52, run_sum_wide, steps_sum_wide, plain_sum_wide};
-    return ordered_sum(&o, x, n, 0, s);
+    return add_ordered(x, n, 0, s, SUM_WIDE);
 }
 
 static float row_sum_squares(const float *x, size_t n, float mean, float s)
 {
-    static const struct ordered o = {0x1p-23, run_sum_squares, steps_sum_squares, plain_sum_squares};
-    return (float)ordered_sum(&o, x, n, mean, s);
+    return (float)add_ordered(x, n, mean, s, SUM_SQUARES);
 }
 
 #endif

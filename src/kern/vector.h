@@ -31,6 +31,7 @@ DEFINE_VECTOR(vu32, uint32_t, VECTOR)
 DEFINE_VECTOR(vi64, int64_t, VECTOR)
 DEFINE_VECTOR(vu64, uint64_t, VECTOR)
 DEFINE_VECTOR(vi16, int16_t, VECTOR)
+DEFINE_VECTOR(vu16, uint16_t, VECTOR)
 DEFINE_VECTOR(hf32, float, VECTOR / 2)
 DEFINE_VECTOR(hi32, int32_t, VECTOR / 2)
 DEFINE_VECTOR(hu32, uint32_t, VECTOR / 2)
@@ -75,6 +76,9 @@ static inline vf32 select_f32(vi32 mask, vf32 yes, vf32 no)
 {
     return (vf32)((vi32)no ^ (((vi32)yes ^ (vi32)no) & mask));
 }
+
+OPERATION(vf32, abs_f32(vf32 x), (vf32)((vi32)x &INT32_MAX))
+OPERATION(vf64, abs_f64(vf64 x), (vf64)((vi64)x &INT64_MAX))
 
 // Rounded to nearest.
 static inline hf32 narrow_f64(vf64 x)
