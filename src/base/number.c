@@ -4,6 +4,7 @@
 #include "base/bits.h"
 
 #include <assert.h>
+#include <float.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -120,12 +121,8 @@ const char *json_number(const char *p, const char *end, float *x)
         const double v = d.exponent < 0 ? (double)d.digits / power[-d.exponent] : (double)d.digits * power[d.exponent];
         const uint64_t dropped = bits_of_f64(v) & 0x1fffffff;
         const uint64_t from_half = dropped > 0x10000000 ? dropped - 0x10000000 : 0x10000000 - dropped;
-        if (from_half > 4 && v >= 0x1p-126 && v < 0x1p127) {
+        if (!d.digits || (from_half > 4 && v >= 0x1p-126 && v < 0x1p127)) {
             *x = (float)(d.negative ? -v : v);
-            return stop;
-        }
-        if (!d.digits) {
-            *x = d.negative ? -0.0f : 0.0f;
             return stop;
         }
     }
@@ -133,7 +130,7 @@ const char *json_number(const char *p, const char *end, float *x)
     return stop;
 }
 
-enum { MOST = 9 }; // digits that always suffice; if fewer do, so do all numbers of digits between
+enum { MOST = 9 }; // digits that always suffice
 
 // x * 10^k within 2^-50 of its size: each step rounds once.
 static double scaled(double x, int k)
@@ -145,113 +142,84 @@ static double scaled(double x, int k)
     return k < 0 ? x / power[-k] : x * power[k];
 }
 
-struct rounded {
-    uint32_t digits; // exactly n of them
-    int n;
-    int exponent; // of the first digit
-};
-
-// x > 0 rounded to n digits. False when it lies so near the middle of two decimals that f64 cannot tell.
-static bool round_to(double x, int n, struct rounded *d)
+// As %g writes it: a number of MOST digits, its first worth 10^exponent, without zeros at its end.
+static void write_decimal(uint32_t number, int exponent, char *to)
 {
-    int binary;
-    assert(x > 0.0 && n > 0 && n <= MOST);
-    frexp(x, &binary);
-    d->exponent = (int)floor((binary - 1) * 0.30102999566398120); // right, or one too low
-    double v = scaled(x, n - 1 - d->exponent);
-    if (v >= power[n] - 0.5)
-        v = scaled(x, n - 1 - ++d->exponent);
-    const double whole = floor(v), rest = v - whole;
-    d->n = n;
-    d->digits = (uint32_t)(whole + (rest > 0.5));
-    return fabs(rest - 0.5) > 1e-5 && v < power[n] - 0.51 && v > power[n - 1] + 0.51;
-}
-
-// As %g writes it. Returns the end.
-static char *write_decimal(const struct rounded *d, char *to)
-{
-    char digit[MOST] = {0};
-    uint32_t rest = d->digits;
-    for (int i = d->n; i--; rest /= 10)
-        digit[i] = (char)('0' + rest % 10);
-    int n = d->n;
-    while (n > 1 && digit[n - 1] == '0')
+    char digit[MOST];
+    int n = MOST;
+    assert(number >= power[MOST - 1] && number < power[MOST]);
+    for (; number % 10 == 0; number /= 10)
         n--;
-    const bool scientific = d->exponent < -4 || d->exponent >= d->n;
-    const int whole = scientific ? 1 : d->exponent + 1; // digits before the point
+    for (int i = n; i--; number /= 10)
+        digit[i] = (char)('0' + number % 10);
+    const bool scientific = exponent < -4 || exponent >= n;
+    const int whole = scientific ? 1 : exponent + 1; // digits before the point
     if (whole <= 0) {
         *to++ = '0';
         *to++ = '.';
         for (int i = whole; i < 0; i++)
             *to++ = '0';
     }
-    for (int i = 0; i < n || i < whole; i++) {
+    for (int i = 0; i < n; i++) {
         if (i && i == whole)
             *to++ = '.';
-        *to++ = i < n ? digit[i] : '0';
+        *to++ = digit[i];
     }
     if (scientific) {
-        const int e = abs(d->exponent);
+        const int e = abs(exponent);
         *to++ = 'e';
-        *to++ = d->exponent < 0 ? '-' : '+';
+        *to++ = exponent < 0 ? '-' : '+';
         *to++ = (char)('0' + e / 10);
         *to++ = (char)('0' + e % 10);
     }
     *to = '\0';
-    return to;
+}
+
+// 0 < x < FLT_MAX, scaled to MOST digits before the point, and rounded to ever fewer of them as long as they read back to it (if some do, so
+// do all numbers of digits between): when
+// they lie nearer to it than half the gap to the next float. False: a difference is so small that f64 cannot tell.
+static bool quickly(float x, char *text)
+{
+    const double slack = 1e-5;
+    const double lower = f32_of_bits(bits_of_f32(x) - 1), upper = f32_of_bits(bits_of_f32(x) + 1);
+    int binary;
+    assert(x > 0 && x < FLT_MAX);
+    frexp((double)x, &binary);
+    int exponent = (int)floor((binary - 1) * 0.30102999566398120); // of the first digit: right, or one too low
+    if (scaled((double)x, MOST - 1 - exponent) >= power[MOST])
+        exponent++;
+    const int scale = MOST - 1 - exponent;
+    const double v = scaled((double)x, scale), below = scaled((double)x - lower, scale) / 2,
+                 above = scaled(upper - (double)x, scale) / 2;
+    double best = 0;
+    for (int zeros = 0; zeros < MOST; zeros++) {
+        const double unit = power[zeros], rounded = floor(v / unit + 0.5) * unit;
+        const double off = fabs(v - rounded), room = rounded < v ? below : above;
+        if (off > room + slack)
+            break;
+        if (off > room - slack || fabs(off - unit / 2) < slack)
+            return false;
+        best = rounded;
+    }
+    const bool carried = best >= power[MOST];
+    write_decimal((uint32_t)(carried ? best / 10 : best), exponent + carried, text);
+    return true;
 }
 
 // By way of printf and strtof, for whatever f64 cannot decide.
 static void slowly(float x, char *text)
 {
-    int low = 1, high = MOST;
-    while (low < high) {
-        const int digits = (low + high) / 2;
-        snprintf(text, NUMBER_TEXT, "%.*g", digits, (double)x);
-        if (strtof(text, NULL) == x)
-            high = digits;
-        else
-            low = digits + 1;
-    }
-    snprintf(text, NUMBER_TEXT, "%.*g", low, (double)x);
-}
-
-// x > 0 with n digits; *same: they read back to it. False: f64 cannot tell.
-static bool try_digits(float x, int n, char *text, bool *same)
-{
-    struct rounded d;
-    float back;
-    if (!round_to((double)x, n, &d))
-        return false;
-    const char *const end = write_decimal(&d, text);
-    *same = json_number(text, end, &back) && back == x;
-    return true;
-}
-
-static bool quickly(float x, char *text)
-{
-    char least[NUMBER_TEXT];
-    bool same = true;
-    int n = 8; // most numbers need eight or nine
-    if (!try_digits(x, n, text, &same))
-        return false;
-    if (!same)
-        return try_digits(x, MOST, text, &same) && same;
-    while (--n && same) {
-        if (!try_digits(x, n, least, &same))
-            return false;
-        if (same)
-            strcpy(text, least);
-    }
-    return true;
+    int digits = 0;
+    do
+        snprintf(text, NUMBER_TEXT, "%.*g", ++digits, (double)x);
+    while (digits < MOST && strtof(text, NULL) != x);
 }
 
 const char *number_text(float x, char text[NUMBER_TEXT])
 {
-    char *const size = text + (signbit(x) != 0);
+    const float size = fabsf(x);
     *text = '-';
-    if (isfinite(x) && x != 0.0f && quickly(fabsf(x), size))
-        return text;
-    slowly(x, text);
+    if (!(size > 0 && size < FLT_MAX && quickly(size, text + (x < 0))))
+        slowly(x, text);
     return text;
 }
