@@ -54,10 +54,7 @@ DEFINE_VECTOR(hu16, uint16_t, VECTOR / 2)
 #endif
 
 // s in every lane. (Subtracting 0 keeps -0; adding it would not.)
-static inline vf32 splat(float s)
-{
-    return s - (vf32){0};
-}
+OPERATION(vf32, splat(float s), s - (vf32){0})
 
 static inline vu32 lane_numbers(void)
 {
@@ -72,18 +69,12 @@ static inline vf32 load_once(const void *at)
 }
 
 // yes where mask is all ones, no where it is 0. (Where no is 0, yes & mask says it.)
-static inline vf32 select_f32(vi32 mask, vf32 yes, vf32 no)
-{
-    return (vf32)((vi32)no ^ (((vi32)yes ^ (vi32)no) & mask));
-}
+OPERATION(vf32, select_f32(vi32 mask, vf32 yes, vf32 no), (vf32)((vi32)no ^ (((vi32)yes ^ (vi32)no) & mask)))
 
-OPERATION(vf32, abs_f32(vf32 x), (vf32)((vi32)x &INT32_MAX))
-OPERATION(vf64, abs_f64(vf64 x), (vf64)((vi64)x &INT64_MAX))
+OPERATION(vf32, abs_f32(vf32 x), (vf32)(INT32_MAX &(vi32)x))
+OPERATION(vf64, abs_f64(vf64 x), (vf64)(INT64_MAX &(vi64)x))
 
 // Rounded to nearest.
-static inline hf32 narrow_f64(vf64 x)
-{
-    return __builtin_convertvector(x, hf32);
-}
+OPERATION(hf32, narrow_f64(vf64 x), __builtin_convertvector(x, hf32))
 
 #endif
