@@ -42,9 +42,9 @@
 
 #define ALL_LANES (~0u >> (32 - LANES))
 
-// The largest element, of -0 and +0 either; -inf when n is 0. *good, where it is asked for: false when one is NaN or +inf, as a sum of all
-// then is, too. It may be false when the sum overflows for another reason.
-ALWAYS_INLINE float largest(const char *x, size_t n, bool *good)
+// Finds the largest element, of -0 and +0 either; -inf when n is 0. False when one is NaN or +inf, as a sum of all then is, too. May be false
+// when the sum overflows for another reason.
+ALWAYS_INLINE bool largest(const char *x, size_t n, float *max)
 {
     const vf32 least = splat(-INFINITY);
     vf32 m[4] = {least, least, least, least}, sum[4] = {{0}, {0}, {0}, {0}};
@@ -64,9 +64,8 @@ ALWAYS_INLINE float largest(const char *x, size_t n, bool *good)
         sum[0] += a;
     }
     const vf32 most = max_f32(max_f32(m[0], m[1]), max_f32(m[2], m[3])), total = (sum[0] + sum[1]) + (sum[2] + sum[3]);
-    if (good)
-        *good = !any(~((MAX_KEEPS_NAN ? most : total) < INFINITY));
-    return largest_f32(most);
+    *max = largest_f32(most);
+    return !any(~((MAX_KEEPS_NAN ? most : total) < INFINITY));
 }
 
 // Bits of f16 or bf16 as signed integers in the order of their values; -0 is before +0. Its own inverse.
@@ -76,7 +75,7 @@ static inline vi16 order_16(vi16 h)
 }
 
 // The same of f16 or bf16. In their order -inf is made the least by subtraction, and the NaN below it wrap around to above +inf.
-ALWAYS_INLINE float largest_16(const char *x, size_t n, enum dtype type, bool *good)
+ALWAYS_INLINE bool largest_16(const char *x, size_t n, enum dtype type, float *max)
 {
     const int16_t inf = type == DTYPE_F16 ? 0x7c00 : 0x7f80;
     const vu16 above = (vu16){0} + (uint16_t)(INT16_MAX - inf); // how many NaN there are beyond either infinity
@@ -93,12 +92,13 @@ ALWAYS_INLINE float largest_16(const char *x, size_t n, enum dtype type, bool *g
         memcpy(&h, x + i * sizeof(int16_t), (n - i < LANES_16 ? n - i : LANES_16) * sizeof(int16_t));
         m[0] = max_i16(m[0], (vi16)((vu16)order_16(h) - above));
     }
-    const vi16 most = (vi16)((vu16)max_i16(m[0], m[1]) + above);
-    const vf32 h = (vf32)order_16(most);
-    *good = !any((vi32)(max_i16(m[0], m[1]) >= inf - (vi16)above));
+    const vi16 most = max_i16(m[0], m[1]);
+    const vf32 h = (vf32)order_16((vi16)((vu16)most + above));
     if (type == DTYPE_F16)
-        return largest_f32(max_f32(f32_of_f16s((hu16)lower_half(h)), f32_of_f16s((hu16)upper_half(h))));
-    return largest_f32(max_f32((vf32)((vu32)h << 16), (vf32)((vu32)h & 0xffff0000u)));
+        *max = largest_f32(max_f32(f32_of_f16s((hu16)lower_half(h)), f32_of_f16s((hu16)upper_half(h))));
+    else
+        *max = largest_f32(max_f32((vf32)((vu32)h << 16), (vf32)((vu32)h & 0xffff0000u)));
+    return !any((vi32)(most >= inf - (vi16)above));
 }
 
 // Of -0 and +0 the scalar tier returns the first: blocks with such a maximum, and bad ones, are left to it. (Block lengths are constant
@@ -111,9 +111,9 @@ ALWAYS_INLINE size_t scan(const char *row, size_t n, float *block_max, enum dtyp
         float *const max = &block_max[start / KERN_BLOCK];
         bool good;
         if (type == DTYPE_F32)
-            *max = len == KERN_BLOCK ? largest(x, KERN_BLOCK, &good) : largest(x, len, &good);
+            good = len == KERN_BLOCK ? largest(x, KERN_BLOCK, max) : largest(x, len, max);
         else
-            *max = len == KERN_BLOCK ? largest_16(x, KERN_BLOCK, type, &good) : largest_16(x, len, type, &good);
+            good = len == KERN_BLOCK ? largest_16(x, KERN_BLOCK, type, max) : largest_16(x, len, type, max);
         if (good && *max != 0)
             continue;
         const size_t first_bad = kern_scalar.scan[type](x, len, max);
@@ -177,7 +177,8 @@ static inline size_t find(const float *x, size_t n, float value)
 
 static float row_max(const float *x, size_t n)
 {
-    const float max = largest((const char *)x, n, NULL);
+    float max;
+    largest((const char *)x, n, &max);
     return max == 0 ? x[find(x, n, 0)] : max;
 }
 
@@ -188,7 +189,8 @@ static size_t row_argmax(const float *x, size_t n)
     size_t best = 0; // where the first step with the largest maximum begins
     float max = -INFINITY;
     for (size_t i = 0; i < n; i += STEP) {
-        const float m = largest((const char *)(x + i), n - i < STEP ? n - i : STEP, NULL);
+        float m;
+        largest((const char *)(x + i), n - i < STEP ? n - i : STEP, &m);
         if (m > max) {
             max = m;
             best = i;

@@ -4,7 +4,7 @@
 #define SAMPL_SAMPLE_BIAS_H
 
 #include "base/fault.h"
-#include "base/idmap.h"
+#include "base/hash.h"
 
 struct bias {
     uint32_t id;

@@ -5,7 +5,7 @@
 #define SAMPL_SAMPLE_BREAKERS_H
 
 #include "base/fault.h"
-#include "base/idmap.h"
+#include "base/hash.h"
 #include "vocab/vocab.h"
 
 // A sequence of tokens that breaks.

@@ -13,7 +13,7 @@
 #define SAMPL_SAMPLE_CAND_H
 
 #include "base/fault.h"
-#include "base/idmap.h"
+#include "base/hash.h"
 #include "kern/kern.h"
 
 #include <stdbool.h>

@@ -4,7 +4,7 @@
 #define SAMPL_SAMPLE_HISTORY_H
 
 #include "base/fault.h"
-#include "base/idmap.h"
+#include "base/hash.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The pieces of base/ beside the obvious way: range sets beside a table of truth values, UTF-8 there and back, texts that meet their limit.
 #include "base/builder.h"
-#include "base/idmap.h"
+#include "base/hash.h"
 #include "base/ranges.h"
 #include "base/utf8.h"
 
