@@ -14,16 +14,11 @@ static bool always(void)
 #include <cpuid.h>
 
 // __builtin_cpu_supports also asks the operating system (XCR0), but not every compiler's knows F16C, whose registers are AVX's.
-static bool has_f16c(void)
-{
-    unsigned a, b, c = 0, d;
-    return __get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C);
-}
-
 static bool has_avx2(void)
 {
+    unsigned a, b, c = 0, d;
     __builtin_cpu_init();
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("popcnt") && has_f16c();
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("popcnt") && __get_cpuid(1, &a, &b, &c, &d) && c & bit_F16C;
 }
 
 static bool has_avx512(void)
