@@ -37,13 +37,12 @@ static bool enabled(const struct stage *stage)
     return ((const struct toy_params *)stage->params)->really;
 }
 
-static struct fault apply(void *self, struct cand *c, const struct stage *stage, const struct history *h)
+static void apply(void *self, struct cand *c, const struct stage *stage)
 {
     const size_t n = (size_t)((const struct toy_params *)stage->params)->n;
-    const struct fault fault = cand_sort(c);
-    if (!fault.code && n < c->n)
+    cand_sort(c);
+    if (n < c->n)
         cand_drop_first(c, n);
-    return fault;
 }
 
 const struct sampler sampler_toy = {

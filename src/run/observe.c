@@ -257,8 +257,11 @@ struct fault observe_after(struct observer *o, const struct job *j, struct cand 
     rec->scored = (uint32_t)known;
     if (a->emit == EMIT_SCORE || emit_distribution(a->emit))
         return emit_values(a->emit, c, res);
-    if (!a->dump)
-        return j->plain ? fault_none() : cand_alive(c, c->n, &rec->kept);
-    const struct fault fault = cand_list(c);
-    return fault.code ? fault : describe(res, o, j, c);
+    if (!a->dump) {
+        if (!j->plain)
+            rec->kept = cand_alive(c, c->n);
+        return c->fault;
+    }
+    cand_list(c);
+    return describe(res, o, j, c);
 }

@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: MIT
+// The candidate store's two forms, and what single candidates are.
 #include "sample/cand.h"
 
 #include "base/bits.h"
 #include "base/mem.h"
-#include "sample/cand_dense.h"
 
+#include <assert.h>
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
+
+// The lowest finite number of each type stands for a mask; this is the one above it.
+#define F16_LOWEST (-65472.0f)
+static const float lowest[DTYPE_COUNT] = {[DTYPE_F32] = -0x1.fffffcp127f, [DTYPE_F16] = F16_LOWEST, [DTYPE_BF16] = -0x1.fcp127f};
 
 void cand_init(struct cand *c, const struct kern *kern)
 {
@@ -20,158 +25,255 @@ void cand_init(struct cand *c, const struct kern *kern)
 
 void cand_free(struct cand *c)
 {
-    idmap_free(&c->edited);
-    free(c->block_max);
-    free(c->edit);
+    for (size_t i = 0; i < sizeof c->scratch / sizeof *c->scratch; i++)
+        free(c->scratch[i].memory);
     free(c->id);
     free(c->logit);
     free(c->p);
-    free(c->spare);
+    free(c->own);
+    free(c->block_max);
     free(c->spare_id);
+    free(c->spare);
     free(c->key);
     free(c->key_tmp);
-    free(c->value);
-    free(c->value_tmp);
-    free(c->sample);
     cand_init(c, c->kern);
+}
+
+void *cand_scratch(struct cand *c, size_t n, size_t size)
+{
+    assert(c->scratch_taken < sizeof c->scratch / sizeof *c->scratch && n <= SIZE_MAX / size);
+    const size_t i = c->scratch_taken++;
+    if (mem_grow(&c->scratch[i].memory, &c->scratch[i].size, n * size, 1))
+        return c->scratch[i].memory;
+    cand_fail(c, FAULT_MEMORY, 0);
+    return NULL;
+}
+
+// ---- a row
+
+// Room for all that n candidates can come to, so that nothing later wants memory. What is not used is never touched.
+static bool reserve(struct cand *c, size_t n)
+{
+    const struct {
+        void *array;
+        size_t size;
+    } arrays[] = {{&c->id, sizeof *c->id},
+                  {&c->logit, sizeof *c->logit},
+                  {&c->p, sizeof *c->p},
+                  {&c->own, sizeof *c->own},
+                  {&c->block_max, sizeof *c->block_max},
+                  {&c->spare_id, sizeof *c->spare_id},
+                  {&c->spare, sizeof *c->spare},
+                  {&c->key, sizeof *c->key},
+                  {&c->key_tmp, sizeof *c->key_tmp}};
+    size_t cap = c->cap;
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
+        cap = c->cap;
+        if (!mem_grow(arrays[i].array, &cap, n + KERN_BLOCK, arrays[i].size))
+            return false;
+    }
+    c->cap = cap;
+    return true;
+}
+
+// Indexes the row and checks it.
+static void scan(struct cand *c)
+{
+    const size_t good = c->kern->scan[c->type](c->row, c->n, c->block_max);
+    if (good < c->n) {
+        const float bad = cand_logit(c, good);
+        cand_fail(c, isnan(bad) ? FAULT_NAN : FAULT_INFINITE, c->row_id ? c->row_id[good] : good);
+        return;
+    }
+    c->kern->mask_below(c->block_max, cand_blocks(c), c->cut);
+    if (cand_max(c) == -INFINITY)
+        cand_fail(c, FAULT_ALL_MASKED, 0);
 }
 
 struct fault cand_load(struct cand *c, const struct row *row)
 {
-    c->n_row = row->n;
+    assert(row->n && (!row->ids || !row->n_vocab || row->ids[row->n - 1] < row->n_vocab));
+    c->fault = fault_none();
+    c->row = row->data;
+    c->type = row->type;
+    c->n = c->n_row = row->n;
     c->row_id = row->ids;
     c->n_vocab = row_vocab(row);
     c->dense = true;
     c->order = CAND_BY_ID;
-    c->has_p = false;
-    struct fault fault = dense_load(c, row);
-    if (!row->ids)
-        return fault;
-    if (fault.code == FAULT_NAN || fault.code == FAULT_INFINITE)
-        fault.at = row->ids[fault.at];
-    if (!fault.code)
-        fault = cand_list(c);
-    if (!fault.code)
+    c->has_p = c->round = false;
+    c->cut = lowest[c->type];
+    c->scratch_taken = 0;
+    if (!reserve(c, c->n))
+        return c->fault = fault_memory();
+    memset(c->own, 0, cand_blocks(c) * sizeof *c->own);
+    scan(c);
+    if (row->ids && !c->fault.code) {
+        cand_list(c);
         memcpy(c->id, row->ids, row->n * sizeof *c->id);
-    return fault;
-}
-
-// Room for n candidates in list form.
-struct fault cand_need_list(struct cand *c, size_t n)
-{
-    uint32_t **const ids[] = {&c->id, &c->spare_id};
-    float **const floats[] = {&c->logit, &c->p, &c->spare};
-    size_t cap = c->list_cap;
-    for (size_t i = 0; i < 2; i++, cap = c->list_cap)
-        if (!mem_grow(ids[i], &cap, n, sizeof **ids))
-            return fault_memory();
-    for (size_t i = 0; i < 3; i++) {
-        cap = c->list_cap;
-        if (!mem_grow(floats[i], &cap, n, sizeof **floats))
-            return fault_memory();
     }
-    c->list_cap = cap;
-    return fault_none();
+    return c->fault;
 }
 
-struct fault cand_list(struct cand *c)
+// ---- a dense row, block by block
+
+static size_t block_len(const struct cand *c, size_t b)
+{
+    const size_t left = c->n - b * KERN_BLOCK;
+    return left < KERN_BLOCK ? left : KERN_BLOCK;
+}
+
+// Where element i of the row stands.
+static const void *element(const struct cand *c, size_t i)
+{
+    return (const char *)c->row + i * dtype_size(c->type);
+}
+
+const float *cand_block(const struct cand *c, size_t b, float tmp[KERN_BLOCK], size_t *len)
+{
+    const void *const at = element(c, b * KERN_BLOCK);
+    *len = block_len(c, b);
+    if (!c->dense || c->own[b])
+        return c->logit + b * KERN_BLOCK;
+    if (c->type == DTYPE_F32 && !c->round && (uintptr_t)at % sizeof(float) == 0)
+        return at;
+    c->kern->widen[c->type](tmp, at, *len);
+    if (c->round)
+        c->kern->round_f16(tmp, *len);
+    return tmp;
+}
+
+void cand_copy_block(const struct cand *c, size_t b, float *dst)
+{
+    size_t len;
+    assert(c->dense);
+    const float *const x = cand_block(c, b, dst, &len);
+    if (x != dst)
+        memcpy(dst, x, len * sizeof *dst);
+    if (!c->own[b])
+        c->kern->mask_below(dst, len, c->cut);
+}
+
+static void own_block(struct cand *c, size_t b)
+{
+    if (!c->own[b])
+        cand_copy_block(c, b, c->logit + b * KERN_BLOCK);
+    c->own[b] = true;
+}
+
+float cand_logit(const struct cand *c, size_t at)
+{
+    float x;
+    if (!c->dense || c->own[at / KERN_BLOCK])
+        return c->logit[at];
+    c->kern->widen[c->type](&x, element(c, at), 1);
+    if (c->round)
+        x = f32_of_f16(f16_of_f32(x));
+    return x < c->cut ? -INFINITY : x;
+}
+
+static void put_logit(struct cand *c, size_t at, float x)
+{
+    const size_t b = at / KERN_BLOCK;
+    if (c->dense)
+        own_block(c, b);
+    const float old = c->logit[at];
+    c->logit[at] = x;
+    if (c->dense && x >= c->block_max[b])
+        c->block_max[b] = x;
+    else if (c->dense && old == c->block_max[b])
+        c->block_max[b] = c->kern->max(c->logit + b * KERN_BLOCK, block_len(c, b));
+}
+
+static uint32_t id_at(const struct cand *c, size_t at)
+{
+    return c->dense ? (uint32_t)at : c->id[at];
+}
+
+void cand_list(struct cand *c)
 {
     if (!c->dense)
-        return fault_none();
-    const struct fault fault = cand_need_list(c, c->n);
-    if (fault.code)
-        return fault;
-    dense_copy(c, c->logit);
+        return;
+    for (size_t b = 0; b < cand_blocks(c); b++)
+        own_block(c, b);
     for (size_t i = 0; i < c->n; i++)
         c->id[i] = (uint32_t)i;
     c->dense = false;
-    return fault_none();
 }
 
-static struct fault edit_list(struct cand *c, const uint32_t *ids, size_t m, cand_edit_fn *f, const void *arg)
+// ---- either form
+
+static void edit(struct cand *c, size_t at, size_t j, cand_edit_fn *f, const void *arg)
 {
-    // The overlay's map is idle while the row is a list.
-    idmap_clear(&c->edited);
-    for (size_t j = 0; j < m; j++)
-        if (idmap_add(&c->edited, ids[j]) == IDMAP_NONE)
-            return fault_memory();
-    for (size_t i = 0; i < c->n; i++) {
-        const size_t j = idmap_find(&c->edited, c->id[i]);
-        if (j == IDMAP_NONE)
-            continue;
-        c->logit[i] = f(c->logit[i], j, arg);
-        if (!(c->logit[i] < INFINITY))
-            return (struct fault){FAULT_OVERFLOW, c->id[i]};
-    }
-    return fault_none();
+    const float old = cand_logit(c, at), x = f(old, j, arg);
+    if (!(x < INFINITY))
+        cand_fail(c, FAULT_OVERFLOW, id_at(c, at));
+    else if (bits_of_f32(x) != bits_of_f32(old))
+        put_logit(c, at, x);
 }
 
-static struct fault edit_dense(struct cand *c, const uint32_t *ids, size_t m, cand_edit_fn *f, const void *arg)
-{
-    for (size_t j = 0; j < m; j++) {
-        if (ids[j] >= c->n)
-            continue;
-        const float x = f(dense_logit(c, ids[j]), j, arg);
-        if (!(x < INFINITY))
-            return (struct fault){FAULT_OVERFLOW, ids[j]};
-        const struct fault fault = dense_put(c, ids[j], x);
-        if (fault.code)
-            return fault;
-    }
-    return fault_none();
-}
-
-struct fault cand_edit(struct cand *c, const uint32_t *ids, size_t m, cand_edit_fn *f, const void *arg)
+void cand_edit(struct cand *c, const struct idmap *ids, cand_edit_fn *f, const void *arg)
 {
     if (c->order == CAND_SORTED)
         c->order = CAND_UNSORTED;
-    return c->dense ? edit_dense(c, ids, m, f, arg) : edit_list(c, ids, m, f, arg);
+    for (size_t j = 0; c->dense && j < ids->n; j++)
+        if (ids->id[j] < c->n)
+            edit(c, ids->id[j], j, f, arg);
+    for (size_t i = 0; !c->dense && i < c->n; i++) {
+        const size_t j = idmap_find(ids, c->id[i]);
+        if (j != IDMAP_NONE)
+            edit(c, i, j, f, arg);
+    }
 }
 
-// Floats move into the spare array, which then takes the place of the old one.
+// An array and the spare one take each other's place.
+static void swap_spare(struct cand *c, float **array)
+{
+    float *const old = *array;
+    *array = c->spare;
+    c->spare = old;
+}
+
 static void gather_floats(struct cand *c, float **array, size_t n)
 {
-    const float *const old = *array;
     for (size_t i = 0; i < n; i++)
-        c->spare[i] = old[(uint32_t)c->key[i]];
-    float *const t = *array;
-    *array = c->spare;
-    c->spare = t;
+        c->spare[i] = (*array)[(uint32_t)c->key[i]];
+    swap_spare(c, array);
 }
 
-struct fault cand_gather(struct cand *c, size_t n, enum cand_order order)
+void cand_gather(struct cand *c, size_t n, enum cand_order order)
 {
-    const struct fault fault = cand_need_list(c, n);
-    if (fault.code)
-        return fault;
+    uint32_t *const old = c->id, *const new = c->spare_id;
+    assert(n && n <= c->n);
     if (c->dense) {
         for (size_t i = 0; i < n; i++) {
-            c->id[i] = (uint32_t)c->key[i];
-            c->logit[i] = dense_logit(c, c->id[i]);
+            new[i] = (uint32_t)c->key[i];
+            c->spare[i] = cand_logit(c, new[i]);
         }
+        swap_spare(c, &c->logit);
     } else {
         for (size_t i = 0; i < n; i++)
-            c->spare_id[i] = c->id[(uint32_t)c->key[i]];
-        uint32_t *const t = c->id;
-        c->id = c->spare_id;
-        c->spare_id = t;
+            new[i] = old[(uint32_t)c->key[i]];
         gather_floats(c, &c->logit, n);
     }
     if (c->has_p)
         gather_floats(c, &c->p, n);
+    c->id = new;
+    c->spare_id = old;
     c->dense = false;
     c->n = n;
     c->order = order;
-    return fault;
 }
 
 void cand_truncate(struct cand *c, size_t n)
 {
+    assert(!c->dense && n <= c->n);
     c->n = n;
 }
 
 void cand_drop_first(struct cand *c, size_t n)
 {
+    assert(!c->dense && n < c->n);
     c->n -= n;
     memmove(c->id, c->id + n, c->n * sizeof *c->id);
     memmove(c->logit, c->logit + n, c->n * sizeof *c->logit);
@@ -179,126 +281,87 @@ void cand_drop_first(struct cand *c, size_t n)
         memmove(c->p, c->p + n, c->n * sizeof *c->p);
 }
 
-struct fault cand_round_f16(struct cand *c)
+float cand_max(const struct cand *c)
 {
     if (c->dense)
-        return dense_round_f16(c);
-    c->kern->round_f16(c->logit, c->n);
-    c->kern->mask_below(c->logit, c->n, F16_LOWEST);
-    if (c->order == CAND_SORTED)
+        return c->kern->max(c->block_max, cand_blocks(c));
+    return c->order == CAND_SORTED ? c->logit[0] : c->kern->max(c->logit, c->n);
+}
+
+size_t cand_argmax(const struct cand *c)
+{
+    if (!c->dense)
+        return c->kern->argmax(c->logit, c->n);
+    float tmp[KERN_BLOCK];
+    size_t len;
+    const size_t b = c->kern->argmax(c->block_max, cand_blocks(c));
+    const float *const x = cand_block(c, b, tmp, &len);
+    return b * KERN_BLOCK + c->kern->argmax(x, len);
+}
+
+void cand_round_f16(struct cand *c)
+{
+    if (c->dense && c->type == DTYPE_F16)
+        return;
+    const struct kern *const k = c->kern;
+    if (c->dense) { // from now on elements are rounded when they are read
+        c->round = true;
+        c->cut = fmaxf(c->cut, F16_LOWEST);
+        k->round_f16(c->block_max, cand_blocks(c));
+        k->mask_below(c->block_max, cand_blocks(c), F16_LOWEST);
+    } else if (c->order == CAND_SORTED) {
         c->order = CAND_UNSORTED;
-    const size_t best = c->kern->argmax(c->logit, c->n);
-    if (c->logit[best] == INFINITY)
-        return (struct fault){FAULT_F16, c->id[best]};
-    return c->logit[best] > -INFINITY ? fault_none() : (struct fault){FAULT_NOTHING_LEFT, 0};
-}
-
-float cand_logit(const struct cand *c, uint32_t id)
-{
-    return dense_logit(c, id);
-}
-
-struct fault cand_max(struct cand *c, float *max)
-{
-    *max = -INFINITY;
-    if (!c->dense) {
-        *max = c->order == CAND_SORTED ? c->logit[0] : c->kern->max(c->logit, c->n);
-        return fault_none();
     }
-    return dense_max(c, max);
+    for (size_t b = 0; b < cand_blocks(c); b++)
+        if (!c->dense || c->own[b]) {
+            k->round_f16(c->logit + b * KERN_BLOCK, block_len(c, b));
+            k->mask_below(c->logit + b * KERN_BLOCK, block_len(c, b), F16_LOWEST);
+        }
+    const size_t best = cand_argmax(c);
+    const float max = cand_logit(c, best);
+    if (max == INFINITY)
+        cand_fail(c, FAULT_F16, id_at(c, best));
+    if (max == -INFINITY)
+        cand_fail(c, c->dense ? FAULT_ALL_MASKED : FAULT_NOTHING_LEFT, 0);
 }
 
-struct fault cand_keep_from(struct cand *c, float floor, size_t least, bool *kept)
+void cand_mask_all_but_max(struct cand *c)
 {
-    struct fault fault = fault_none();
+    const size_t best = cand_argmax(c);
+    const float max = cand_logit(c, best);
     if (c->dense) {
-        size_t found;
-        fault = dense_collect(c, floor, &found);
-        *kept = !fault.code && found && found >= least;
-        for (size_t i = 0; *kept && i < found; i++)
-            c->key[i] = rank_id(c->key[i]);
-        return *kept ? cand_gather(c, found, CAND_BY_ID) : fault;
+        c->cut = INFINITY;
+        memset(c->own, 0, cand_blocks(c) * sizeof *c->own);
+        c->kern->mask_below(c->block_max, cand_blocks(c), INFINITY);
+    } else {
+        c->kern->mask_below(c->logit, c->n, INFINITY);
     }
-    const size_t found = c->kern->count(c->logit, c->n, floor);
-    *kept = found && found >= least;
-    if (!*kept)
-        return fault;
-    fault = cand_need_keys(c, c->n);
-    if (fault.code)
-        return fault;
-    for (size_t i = 0, m = 0; i < c->n; i++) {
-        c->key[m] = i;
-        m += c->logit[i] >= floor;
-    }
-    return cand_gather(c, found, c->order);
-}
-
-struct fault cand_mask_all_but_max(struct cand *c)
-{
-    if (!c->dense) {
-        const size_t best = c->kern->argmax(c->logit, c->n);
-        for (size_t i = 0; i < c->n; i++)
-            if (i != best)
-                c->logit[i] = -INFINITY;
-        return fault_none();
-    }
-    size_t found;
-    struct fault fault = dense_select(c, 1, &found);
-    if (fault.code)
-        return fault;
-    const uint32_t id = rank_id(c->key[0]);
-    const float logit = found ? dense_logit(c, id) : -INFINITY;
-    idmap_clear(&c->edited);
-    c->cut = INFINITY;
-    return found ? dense_put(c, id, logit) : fault;
+    put_logit(c, best, max);
 }
 
 bool cand_single(const struct cand *c, uint32_t *id)
 {
-    if (!c->dense || c->cut < INFINITY || c->edited.n != 1)
+    if (!c->dense || c->cut < INFINITY)
         return false;
-    *id = c->edited.id[0];
-    return c->edit[0] > -INFINITY;
+    *id = (uint32_t)cand_argmax(c);
+    return cand_logit(c, *id) > -INFINITY;
 }
 
-struct fault cand_range(struct cand *c, float *max)
+size_t cand_alive(const struct cand *c, size_t most)
 {
-    const struct fault fault = cand_max(c, max);
-    if (fault.code)
-        return fault;
-    if (*max == -INFINITY)
-        return (struct fault){FAULT_NOTHING_LEFT, 0};
-    if (!(*max < INFINITY))
-        return (struct fault){FAULT_OVERFLOW, c->dense ? 0 : c->id[c->kern->argmax(c->logit, c->n)]};
-    return fault;
+    size_t alive = 0;
+    for (size_t b = 0; b < cand_blocks(c) && alive < most; b++) {
+        float tmp[KERN_BLOCK];
+        size_t len;
+        if (c->dense && c->block_max[b] == -INFINITY)
+            continue;
+        const float *const x = cand_block(c, b, tmp, &len);
+        alive += c->kern->count(x, len, c->dense && !c->own[b] ? c->cut : -FLT_MAX);
+    }
+    return alive < most ? alive : most;
 }
 
-struct fault cand_exp(struct cand *c)
-{
-    float max;
-    struct fault fault = cand_range(c, &max);
-    if (!fault.code)
-        fault = cand_need_list(c, c->n);
-    if (fault.code)
-        return fault;
-    if (c->dense)
-        dense_exp(c, max, c->p);
-    else
-        c->kern->exp_sub(c->p, c->logit, max, c->n);
-    c->has_p = true;
-    return fault;
-}
-
-struct fault cand_alive(struct cand *c, size_t most, size_t *alive)
-{
-    *alive = 0;
-    most = most < c->n ? most : c->n;
-    if (c->dense)
-        return dense_select(c, most, alive);
-    const size_t all = c->kern->count(c->logit, c->n, -FLT_MAX);
-    *alive = all < most ? all : most;
-    return fault_none();
-}
+// ---- for onlookers
 
 size_t cand_row_place(const struct cand *c, uint32_t id)
 {
@@ -315,10 +378,16 @@ size_t cand_row_place(const struct cand *c, uint32_t id)
     return low < c->n_row && c->row_id[low] == id ? low : c->n_row;
 }
 
+uint32_t cand_row_id(const struct cand *c, size_t place)
+{
+    return c->row_id ? c->row_id[place] : (uint32_t)place;
+}
+
 void cand_snapshot(const struct cand *c, float *logit)
 {
     if (c->dense) {
-        dense_copy(c, logit);
+        for (size_t b = 0; b < cand_blocks(c); b++)
+            cand_copy_block(c, b, logit + b * KERN_BLOCK);
         return;
     }
     for (size_t i = 0; i < c->n_row; i++)
@@ -328,9 +397,4 @@ void cand_snapshot(const struct cand *c, float *logit)
         if (place < c->n_row) // infill may bring in a token that a sparse row lacks
             logit[place] = c->logit[i];
     }
-}
-
-uint32_t cand_row_id(const struct cand *c, size_t place)
-{
-    return c->row_id ? c->row_id[place] : (uint32_t)place;
 }

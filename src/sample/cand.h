@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: MIT
 // The candidates of one row: what every sampler reads and rewrites. Two forms behind one interface, because speed depends on it:
 //
-//   dense  the row as it lies in memory, every token a candidate in id order. Nothing is copied; changes to single tokens are kept
-//          in a small overlay, and logits below `cut` read as -inf. The maxima of blocks of the row serve as an index: selection
-//          visits only the blocks that can hold a winner.
+//   dense  the row as it lies in memory, every token a candidate in id order. Blocks of it are copied only where single tokens change;
+//          logits below `cut` read as -inf. The maxima of the blocks serve as an index: selection visits only those that can hold a
+//          winner.
 //   list   ids and logits (and, after a softmax, probabilities) as separate arrays.
 //
 // A row starts dense and becomes a list when a sampler asks for one; a sparse row, which names the ids it has, is a list from the start.
-// Memory is kept from row to row. A candidate whose logit is -inf is masked: it is in the list but cannot be chosen. Ranks: descending by
-// logit, lower id first on ties.
+// A candidate's position is its place in the list, or its id in a dense row. One whose logit is -inf is masked: it is a candidate but cannot
+// be chosen. Ranks: descending by logit, lower id first on ties.
+//
+// The first fault of a row stays in `fault` until the next row. The functions may be called all the same: the store remains whole, though
+// its numbers mean nothing any more. So a sampler looks at the fault only before it draws, or changes its state.
 #ifndef SAMPL_SAMPLE_CAND_H
 #define SAMPL_SAMPLE_CAND_H
 
@@ -43,8 +46,9 @@ static inline size_t row_vocab(const struct row *r)
 
 struct cand {
     const struct kern *kern;
+    struct fault fault;
 
-    size_t n;       // candidates, masked ones included
+    size_t n;       // candidates, masked ones included; at least 1
     size_t n_row;   // how many the row came with
     size_t n_vocab; // vocabulary size; 0: not known, the row being sparse
     bool dense;
@@ -56,10 +60,12 @@ struct cand {
     float *p; // valid while has_p; by id while dense
     bool has_p;
 
-    bool want_p; // set by the caller: p of every candidate will be read after the chain, so selectors must not leave it undone
-    bool want_chosen_p; // set by the caller: chosen_p will be read
-    bool want_logits;   // set by the caller: the logits after the chain will be read, which gumbel leaves out of a draw
-    uint32_t position;  // set by the caller: of the row in its sequence, from 0
+    // set by the caller
+    const struct history *history; // the tokens before the row
+    bool want_p;                   // p of every candidate will be read after the chain, so selectors must not leave it undone
+    bool want_chosen_p;            // chosen_p will be read
+    bool want_logits;              // the logits after the chain will be read, which gumbel leaves out of a draw
+    uint32_t position;             // of the row in its sequence, from 0
 
     // the selector's answer
     uint32_t chosen; // token id
@@ -69,51 +75,64 @@ struct cand {
     const void *row;        // dense: [n] as in struct row
     const uint32_t *row_id; // [n_row] of a sparse row, or NULL
     enum dtype type;
-    bool round;          // dense: row elements are rounded to f16 when read
-    float cut;           // dense: row elements below it read as -inf
-    float *block_max;    // dense: maxima of blocks of KERN_BLOCK row elements
-    struct idmap edited; // dense: ids whose logit is edit[number], not the row's
-    float *edit;
-    uint32_t *spare_id; // [n] for reordering a list
-    float *spare;
-    uint64_t *key, *key_tmp;     // scratch of selection and sorting
-    uint32_t *value, *value_tmp; // scratch of sorting logits alone
-    float *sample;               // some of a dense row's logits, to guess where its k-th best lies
-    size_t list_cap, block_cap, edit_cap, key_cap, key_tmp_cap, value_cap, value_tmp_cap, sample_cap;
+    bool round;       // dense: row elements are rounded to f16 when read
+    float cut;        // dense: row elements below it read as -inf
+    bool *own;        // dense: is this block of KERN_BLOCK elements in `logit`, ready to be read, rather than in the row?
+    float *block_max; // dense: the largest logit of each block; -inf when all are masked
+    uint32_t *spare_id;
+    float *spare;            // [n] both, for reordering a list
+    uint64_t *key, *key_tmp; // scratch of selection and sorting
+    size_t cap;              // of all of these arrays
+    struct {
+        void *memory;
+        size_t size;
+    } scratch[4]; // of samplers
+    size_t scratch_taken;
 };
 
 // Prepares an empty store. kern outlives it.
 void cand_init(struct cand *c, const struct kern *kern);
 void cand_free(struct cand *c);
 
-// Starts a row: dense, or a list if it is sparse; in id order, nothing edited. The row's arrays must stay put until the next load.
+// Starts a row: dense, or a list if it is sparse; in id order, nothing edited, no fault. The row's arrays must stay put until the next load.
 // Refuses NaN, +inf and a row without a finite logit. The lowest finite number of the row's type counts as masked, as -inf does.
 struct fault cand_load(struct cand *c, const struct row *row);
 
-// For each candidate whose id is ids[j] (j < m, ids distinct): logit = f(logit, j, arg). Costs O(m) on a dense row, O(n + m) on a
-// list. Candidates keep their places, but count as unsorted. A fault when a logit becomes NaN or +inf.
+// Notes a fault, unless there is one already.
+static inline void cand_fail(struct cand *c, enum fault_code code, uint64_t at)
+{
+    if (!c->fault.code)
+        c->fault = (struct fault){code, at};
+}
+
+// Memory for a sampler: n elements of this size, of any content, until the stage ends; up to four of them. NULL, and a fault, when memory is
+// short.
+void *cand_scratch(struct cand *c, size_t n, size_t size);
+
+// For each candidate among ids: logit = f(logit, number of its id there, arg). Costs O(ids) on a dense row, O(n) on a list. Candidates keep
+// their places, but count as unsorted. A fault when a logit becomes NaN or +inf.
 typedef float cand_edit_fn(float logit, size_t j, const void *arg);
-struct fault cand_edit(struct cand *c, const uint32_t *ids, size_t m, cand_edit_fn *f, const void *arg);
+void cand_edit(struct cand *c, const struct idmap *ids, cand_edit_fn *f, const void *arg);
 
 // Makes it a list if it is not: every candidate, in id order.
-struct fault cand_list(struct cand *c);
+void cand_list(struct cand *c);
 
 // Sorts by rank, unless sorted.
-struct fault cand_sort(struct cand *c);
+void cand_sort(struct cand *c);
 
 // Keeps the k best, sorted; k >= n sorts everything. k > 0.
-struct fault cand_top_k(struct cand *c, size_t k);
+void cand_top_k(struct cand *c, size_t k);
 
-// Positions of the k best in rank order: c->key[0..k), until the next call. A candidate's position is its place in the list, or its id
-// in a dense row. The candidates stay as they are (but may become a list). 0 < k <= n.
-struct fault cand_rank(struct cand *c, size_t k);
+// Positions of the k best in rank order: c->key[0..k), until the next call. The candidates stay as they are (but may become a list).
+// 0 < k <= n.
+void cand_rank(struct cand *c, size_t k);
 
 // Keeps the candidates at positions c->key[0..n), in that order, as a list. p moves along. The caller states the new order.
-struct fault cand_gather(struct cand *c, size_t n, enum cand_order order);
+void cand_gather(struct cand *c, size_t n, enum cand_order order);
 
 // The softmax in rank order without its candidates: cand_rank finds those that turn out to be needed.
 struct head {
-    size_t n;       // how many of the best: all if n is c->n
+    size_t n;       // how many of the best: all if n is c->n; 0 after a fault
     const float *p; // [n] by rank, until the next call
     float tail_p;   // no other candidate's probability is above this
 };
@@ -121,7 +140,7 @@ struct head {
 // The probabilities that cand_softmax(c, true) would give, of the candidates whose logit is within `range` (at least 16.7) of the largest;
 // of all when those are fewer than `least` (1 or more) or more than half. Exact: in rank order the f32 sum no longer changes once the
 // terms are below half an ulp of it. The candidates stay as they are.
-struct fault cand_softmax_head(struct cand *c, float range, size_t least, struct head *head);
+struct head cand_softmax_head(struct cand *c, float range, size_t least);
 
 // Keeps the first n of a list, or all but the first n; the order stays.
 void cand_truncate(struct cand *c, size_t n);
@@ -129,32 +148,38 @@ void cand_drop_first(struct cand *c, size_t n);
 
 // Rounds every logit to f16, to nearest even. Then the lowest finite f16 counts as masked, as in a row of f16. A fault when one is too
 // large, or none is left.
-struct fault cand_round_f16(struct cand *c);
+void cand_round_f16(struct cand *c);
 
 // Keeps the k best by p, sorted, lower id first where p is equal. A list in id order that has p. 0 < k <= n.
-struct fault cand_top_k_by_p(struct cand *c, size_t k);
+void cand_top_k_by_p(struct cand *c, size_t k);
 
-// The logit of a dense row's token; -inf if masked.
-float cand_logit(const struct cand *c, uint32_t id);
+// The logit at a position; -inf if masked.
+float cand_logit(const struct cand *c, size_t at);
 
 // The largest logit.
-struct fault cand_max(struct cand *c, float *max);
+float cand_max(const struct cand *c);
 
-// Is there exactly one unmasked candidate left of a dense row? Then *id is it. (What a temperature of 0 leaves.)
+// The position of the first largest logit.
+size_t cand_argmax(const struct cand *c);
+
+// Has cand_mask_all_but_max (a temperature of 0) left one unmasked candidate of a dense row? Then *id is it.
 bool cand_single(const struct cand *c, uint32_t *id);
 
-// If at least `least` candidates (and one) have logit >= floor, keeps just those, in the present order, and sets *kept.
-struct fault cand_keep_from(struct cand *c, float floor, size_t least, bool *kept);
+// If at least `least` candidates (and one) have logit >= floor, floor > -inf, keeps just those, in the present order. Returns whether it did.
+bool cand_keep_from(struct cand *c, float floor, size_t least);
 
 // Every logit but the first largest becomes -inf; the order stays.
-struct fault cand_mask_all_but_max(struct cand *c);
+void cand_mask_all_but_max(struct cand *c);
 
 // p = expf(logit - m), m the largest logit (a sorted list's first): a dense row stays dense, p is by id. A fault when every candidate
 // is masked or a sampler drove the largest logit out of range.
-struct fault cand_exp(struct cand *c);
+void cand_exp(struct cand *c);
 
 // The softmax of sampl-samplers(7): a list, sorted first if asked; cand_exp; then p /= sum, the sum taken in f32 in list order.
-struct fault cand_softmax(struct cand *c, bool sort);
+void cand_softmax(struct cand *c, bool sort);
+
+// A selector's answer: the candidate at this place of a list that has p.
+void cand_choose(struct cand *c, size_t at);
 
 // The logits in the row's order, for an onlooker: logit[0..n_row), -inf for what is gone or masked.
 void cand_snapshot(const struct cand *c, float *logit);
@@ -164,6 +189,21 @@ uint32_t cand_row_id(const struct cand *c, size_t place);
 size_t cand_row_place(const struct cand *c, uint32_t id);
 
 // How many candidates are not masked, or `most` if more.
-struct fault cand_alive(struct cand *c, size_t most, size_t *alive);
+size_t cand_alive(const struct cand *c, size_t most);
+
+// Between the parts of the store, cand*.c. How many blocks there are; the logits of block b, or in a row's block that is not own what
+// stands in the row, where less than cut is masked: in place, or written to tmp. *len is how many.
+static inline size_t cand_blocks(const struct cand *c)
+{
+    return (c->n + KERN_BLOCK - 1) / KERN_BLOCK;
+}
+const float *cand_block(const struct cand *c, size_t b, float tmp[KERN_BLOCK], size_t *len);
+
+// Writes block b's logits to dst, none of them below cut.
+void cand_copy_block(const struct cand *c, size_t b, float *dst);
+
+// Collects candidates with logit >= floor as rank keys with positions for ids at c->key, by rising position; returns how many. From time to
+// time only the k best are kept, in no order, with k = n never.
+size_t cand_collect(struct cand *c, float floor, size_t k);
 
 #endif

@@ -1,12 +1,98 @@
 // SPDX-License-Identifier: MIT
-// The candidate store's order: ranking, sorting, selection.
+// The candidate store's order: selection, ranking, sorting.
 #include "base/bits.h"
-#include "base/mem.h"
 #include "sample/cand.h"
-#include "sample/cand_dense.h"
 #include "sample/sort.h"
 
+#include <assert.h>
+#include <float.h>
 #include <math.h>
+
+// ---- selection
+
+// A value that at least k of x[0..n) reach, and not many more if that is found soon; at worst the cut, if fewer than k reach that.
+static float reached_by(const struct cand *c, const float *x, size_t n, size_t k)
+{
+    enum { STEPS = 12 };
+    float high = c->kern->max(x, n),
+          low = high - 1.0f; // fewer than k reach high, at least k reach low: once the first loop is done
+    for (float step = 1.0f; low > c->cut && c->kern->count(x, n, low) < k; step *= 2) {
+        high = low;
+        low -= step;
+    }
+    if (!(low > c->cut))
+        return c->cut;
+    for (int i = 0; i < STEPS; i++) {
+        const float middle = low + (high - low) / 2;
+        const size_t count = c->kern->count(x, n, middle);
+        if (count < k)
+            high = middle;
+        else
+            low = middle;
+        if (count >= k && count <= k + k / 8)
+            break;
+    }
+    return low;
+}
+
+// A guess, from every 16th block, at a logit that somewhat more than k elements reach.
+static float reached_in_sample(struct cand *c, size_t k)
+{
+    enum { STRIDE = 16 };
+    float *const sample = c->spare;
+    size_t m = 0;
+    for (size_t b = 0; b < cand_blocks(c); b += STRIDE) {
+        float tmp[KERN_BLOCK];
+        size_t len;
+        const float *const x = cand_block(c, b, tmp, &len);
+        memcpy(sample + m, x, len * sizeof *x);
+        m += len;
+    }
+    const size_t want = k / STRIDE + k / (4 * STRIDE) + 8;
+    return want < m ? reached_by(c, sample, m, want) : c->cut;
+}
+
+// Where collecting the k best of a dense row may begin. Too high a floor is noticed by fewer than k turning up.
+static float first_floor(struct cand *c, size_t k)
+{
+    if (k <= cand_blocks(c) / 2)
+        return reached_by(c, c->block_max, cand_blocks(c), k);
+    return k <= c->n / 8 ? reached_in_sample(c, k) : c->cut;
+}
+
+size_t cand_collect(struct cand *c, float floor, size_t k)
+{
+    const size_t most = 2 * k + KERN_BLOCK;
+    size_t m = 0;
+    for (size_t b = 0; b < cand_blocks(c); b++) {
+        float tmp[KERN_BLOCK];
+        size_t len;
+        if (c->dense && !(c->block_max[b] >= floor))
+            continue;
+        const float *const x = cand_block(c, b, tmp, &len), from = c->dense && !c->own[b] ? fmaxf(floor, c->cut) : floor;
+        m += c->kern->collect(c->key + m, x, len, (uint32_t)(b * KERN_BLOCK), from);
+        if (m > most) {
+            floor = sort_prune(c->key, m, k);
+            m = k;
+        }
+    }
+    return m;
+}
+
+// Collects the k best unmasked candidates of a dense row, in no order; fewer when fewer are unmasked.
+static size_t select_dense(struct cand *c, size_t k)
+{
+    size_t m = cand_collect(c, first_floor(c, k), k);
+    if (m < k && k <= cand_blocks(c))
+        m = cand_collect(c, reached_by(c, c->block_max, cand_blocks(c), k), k);
+    if (m < k)
+        m = cand_collect(c, -FLT_MAX, k);
+    if (m > k)
+        sort_select(c->key, m, k);
+    return m < k ? m : k;
+}
+
+// ---- ranking
 
 // All positions of a list in id order by rank: equal logits keep their order.
 static void rank_by_id(struct cand *c)
@@ -32,23 +118,6 @@ static void rank_unordered(struct cand *c)
         c->key[i] = c->spare_id[(uint32_t)c->key[i]];
 }
 
-// The k best of a list in id order, as rank keys with places for ids, in no order.
-static void select_in_list(struct cand *c, size_t k)
-{
-    const size_t room = 2 * k + 2 * KERN_BLOCK;
-    float floor = -INFINITY;
-    size_t m = 0;
-    for (size_t i = 0; i < c->n; i += KERN_BLOCK) {
-        const size_t len = c->n - i < KERN_BLOCK ? c->n - i : KERN_BLOCK;
-        m += c->kern->collect(c->key + m, c->logit + i, len, (uint32_t)i, floor);
-        if (m + KERN_BLOCK > room) {
-            floor = sort_prune(c->key, m, k);
-            m = k;
-        }
-    }
-    sort_select(c->key, m, k);
-}
-
 // Sorts the rank keys key[0..n) and leaves the positions that they hold.
 static void positions_by_rank(struct cand *c, size_t n)
 {
@@ -57,53 +126,50 @@ static void positions_by_rank(struct cand *c, size_t n)
         c->key[i] = rank_id(c->key[i]);
 }
 
-static struct fault rank_list(struct cand *c, size_t k)
+static void rank_list(struct cand *c, size_t k)
 {
-    const bool few = c->order == CAND_BY_ID && k < c->n / 8;
-    const struct fault fault = cand_need_keys(c, few ? 2 * k + 2 * KERN_BLOCK : c->n);
-    if (fault.code)
-        return fault;
     if (c->order == CAND_SORTED) {
         for (size_t i = 0; i < k; i++)
             c->key[i] = i;
-    } else if (few) {
-        select_in_list(c, k);
+    } else if (c->order == CAND_BY_ID && k < c->n / 8) {
+        sort_select(c->key, cand_collect(c, -INFINITY, k), k);
         positions_by_rank(c, k);
     } else if (c->order == CAND_BY_ID) {
         rank_by_id(c);
     } else {
         rank_unordered(c);
     }
-    return fault;
 }
 
-struct fault cand_rank(struct cand *c, size_t k)
+void cand_rank(struct cand *c, size_t k)
 {
-    if (c->dense && k < c->n) {
-        size_t found;
-        struct fault fault = dense_select(c, k, &found);
-        if (!fault.code && found == k)
-            fault = cand_need_keys(c, k);
-        if (fault.code)
-            return fault;
-        if (found == k) {
-            positions_by_rank(c, k);
-            return fault;
-        }
+    assert(k && k <= c->n);
+    if (c->dense && k < c->n && select_dense(c, k) == k) {
+        positions_by_rank(c, k);
+        return;
     }
-    const struct fault fault = cand_list(c); // as many as there are, or masked ones among them
-    return fault.code ? fault : rank_list(c, k);
+    cand_list(c); // as many as there are, or masked ones among them
+    rank_list(c, k);
 }
 
-struct fault cand_top_k(struct cand *c, size_t k)
+// ---- what samplers ask for
+
+void cand_top_k(struct cand *c, size_t k)
 {
+    assert(k);
     k = k < c->n ? k : c->n;
     if (!c->dense && c->order == CAND_SORTED) {
         cand_truncate(c, k);
-        return fault_none();
+        return;
     }
-    const struct fault fault = cand_rank(c, k);
-    return fault.code ? fault : cand_gather(c, k, CAND_SORTED);
+    cand_rank(c, k);
+    cand_gather(c, k, CAND_SORTED);
+}
+
+void cand_sort(struct cand *c)
+{
+    if (c->dense || c->order != CAND_SORTED)
+        cand_top_k(c, c->n);
 }
 
 static void swap_logit_and_p(struct cand *c)
@@ -113,116 +179,22 @@ static void swap_logit_and_p(struct cand *c)
     c->p = t;
 }
 
-struct fault cand_top_k_by_p(struct cand *c, size_t k)
+void cand_top_k_by_p(struct cand *c, size_t k)
 {
+    assert(!c->dense && c->has_p && c->order == CAND_BY_ID && k && k <= c->n);
     swap_logit_and_p(c);
-    const struct fault fault = rank_list(c, k);
+    rank_list(c, k);
     swap_logit_and_p(c);
-    return fault.code ? fault : cand_gather(c, k, CAND_SORTED);
+    cand_gather(c, k, CAND_SORTED);
 }
 
-struct fault cand_sort(struct cand *c)
+bool cand_keep_from(struct cand *c, float floor, size_t least)
 {
-    return !c->dense && c->order == CAND_SORTED ? fault_none() : cand_top_k(c, c->n);
-}
-
-// Collects the candidates with logit >= floor as rank keys.
-static struct fault collect(struct cand *c, float floor, size_t *found)
-{
-    if (c->dense)
-        return dense_collect(c, floor, found);
-    const struct fault fault = cand_need_keys(c, c->n);
-    if (!fault.code)
-        *found = c->kern->collect(c->key, c->logit, c->n, 0, floor);
-    return fault;
-}
-
-// Sorts value[0..n), complements of order bits, and writes the logits to spare[0..n) in rank order.
-static void sort_logits(struct cand *c, size_t n)
-{
-    sort_values(c->value, c->value_tmp, n);
-    for (size_t i = 0; i < n; i++)
-        c->spare[i] = order_value(~c->value[i]);
-}
-
-static struct fault need_values(struct cand *c, size_t n)
-{
-    if (!mem_grow(&c->value, &c->value_cap, n, sizeof *c->value) ||
-        !mem_grow(&c->value_tmp, &c->value_tmp_cap, n, sizeof *c->value_tmp))
-        return fault_memory();
-    return cand_need_list(c, n);
-}
-
-// Writes all logits to spare[0..n) in rank order.
-static struct fault all_logits(struct cand *c)
-{
-    struct fault fault = cand_list(c);
-    if (!fault.code)
-        fault = need_values(c, c->n);
-    if (fault.code)
-        return fault;
-    for (size_t i = 0; i < c->n; i++)
-        c->value[i] = ~order_bits(c->logit[i]);
-    sort_logits(c, c->n);
-    return fault;
-}
-
-// The same for those that are at least *floor; when they are too few or most, for all, and *floor says so.
-static struct fault best_logits(struct cand *c, float *floor, size_t least, size_t *n)
-{
-    struct fault fault = fault_none();
-    *n = 0;
-    if (*floor > -INFINITY)
-        fault = collect(c, *floor, n);
-    if (fault.code)
-        return fault;
-    if (*n < least || *n > c->n / 2) {
-        *floor = -INFINITY;
-        *n = c->n;
-        return all_logits(c);
-    }
-    fault = need_values(c, *n);
-    if (fault.code)
-        return fault;
-    for (size_t i = 0; i < *n; i++)
-        c->value[i] = ~(uint32_t)(c->key[i] >> 32);
-    sort_logits(c, *n);
-    return fault;
-}
-
-struct fault cand_softmax(struct cand *c, bool sort)
-{
-    struct fault fault = cand_list(c);
-    if (!fault.code && sort)
-        fault = cand_sort(c);
-    if (!fault.code)
-        fault = cand_exp(c);
-    if (fault.code)
-        return fault;
-    c->kern->divide(c->p, c->n, c->kern->sum(c->p, c->n, 0.0f));
-    return fault;
-}
-
-struct fault cand_softmax_head(struct cand *c, float range, size_t least, struct head *head)
-{
-    float max, floor;
-    size_t n = 0;
-    if (!c->dense && c->order == CAND_SORTED) { // whose order need not be that of the logits any more
-        const struct fault fault = cand_softmax(c, true);
-        *head = (struct head){c->n, c->p, 0.0f};
-        return fault;
-    }
-    struct fault fault = cand_range(c, &max);
-    floor = max - range;
-    if (!fault.code)
-        fault = best_logits(c, &floor, least, &n);
-    if (fault.code)
-        return fault;
-    float tail = floor - max;
-    c->kern->exp_sub(&tail, &tail, 0.0f, 1);
-    c->kern->exp_sub(c->spare, c->spare, max, n);
-    const float sum = c->kern->sum(c->spare, n, 0.0f);
-    c->kern->divide(c->spare, n, sum);
-    *head = (struct head){n, c->spare, tail / sum};
-    return fault;
+    const size_t found = cand_collect(c, floor, c->n);
+    if (!found || found < least)
+        return false;
+    for (size_t i = 0; i < found; i++)
+        c->key[i] = rank_id(c->key[i]);
+    cand_gather(c, found, c->order);
+    return true;
 }

@@ -8,6 +8,13 @@
 // Does a stage do anything with its parameters?
 bool stage_enabled(const struct stage *stage);
 
+// What a stage must know of earlier rows to work on a row.
+enum carry {
+    CARRY_NOTHING, // at most how many there were
+    CARRY_TOKENS,  // the accepted tokens
+    CARRY_ROWS,    // the rows themselves: they must have been sampled
+};
+
 // The most that any enabled one of n stages must know of earlier rows; *at, unless that is nothing, is the index of the first such stage.
 // at may be NULL.
 enum carry stages_carry(const struct stage *stage, size_t n, size_t *at);

@@ -73,43 +73,31 @@ void tally_clear(struct tally *t)
     t->begin = t->end = 0;
 }
 
-// Counts the tokens of these numbers in.
-static struct fault count_in(struct tally *t, const struct history *h, size_t begin, size_t end)
+// Adds `by` to the count of each token of these numbers. False when memory is short.
+static bool count(struct tally *t, const struct history *h, size_t begin, size_t end, uint32_t by)
 {
     for (size_t i = begin; i < end; i++) {
         const size_t known = t->tokens.n, at = idmap_add(&t->tokens, history_newest(h, h->total - 1 - i));
         if (at == IDMAP_NONE || !mem_grow(&t->count, &t->count_cap, at + 1, sizeof *t->count))
-            return fault_memory();
-        if (at == known)
-            t->count[at] = 0;
-        t->count[at]++;
+            return false;
+        t->count[at] = (at == known ? 0 : t->count[at]) + by;
     }
-    return fault_none();
+    return true;
 }
 
-// Counts the tokens of these numbers out.
-static void count_out(struct tally *t, const struct history *h, size_t begin, size_t end)
-{
-    for (size_t i = begin; i < end; i++)
-        t->count[idmap_find(&t->tokens, history_newest(h, h->total - 1 - i))]--;
-}
-
-struct fault tally_update(struct tally *t, const struct history *h, size_t window)
+bool tally_update(struct tally *t, const struct history *h, size_t window)
 {
     const size_t len = history_len(h, window), begin = h->total - len;
     const size_t oldest = h->total - history_len(h, h->window); // that is kept
-    struct fault fault;
+    bool ok;
     if (t->begin < oldest || t->end <= begin || t->tokens.n > 2 * len + 64) {
         // What would have to be counted out is not known any more, or all of it, or the map is mostly tokens that have left.
         idmap_clear(&t->tokens);
-        fault = count_in(t, h, begin, h->total);
+        ok = count(t, h, begin, h->total, 1);
     } else {
-        count_out(t, h, t->begin, begin);
-        fault = count_in(t, h, begin, t->begin);
-        if (!fault.code)
-            fault = count_in(t, h, t->end, h->total);
+        ok = count(t, h, t->begin, begin, UINT32_MAX) && count(t, h, begin, t->begin, 1) && count(t, h, t->end, h->total, 1);
     }
     t->begin = begin;
-    t->end = fault.code ? begin : h->total;
-    return fault;
+    t->end = ok ? h->total : begin;
+    return ok;
 }

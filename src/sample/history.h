@@ -43,7 +43,7 @@ void tally_free(struct tally *t);
 void tally_clear(struct tally *t); // with the history
 
 // Counts the last `window` tokens, at the cost of those that came and left since the last call. The history keeps `window` + 1 tokens at
-// least, so that the one that has just left is known.
-struct fault tally_update(struct tally *t, const struct history *h, size_t window);
+// least, so that the one that has just left is known. False when memory is short.
+bool tally_update(struct tally *t, const struct history *h, size_t window);
 
 #endif

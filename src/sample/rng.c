@@ -58,3 +58,19 @@ float rng_f32(struct rng *r)
     const float u = (float)rng_u32(r) * 0x1p-32f;
     return u < 1.0f ? u : 0x1.fffffep-1f;
 }
+
+// The first place whose cumulative probability reaches the draw; the last one's counts as 1.
+size_t rng_discrete(struct rng *r, const struct kern *kern, const float *p, size_t n)
+{
+    if (n < 2)
+        return 0;
+    const double sum = kern->sum_wide(p, n, 0.0), u = rng_f64(r);
+    double running = 0.0;
+    size_t at = 0;
+    for (; at + 1 < n; at++) {
+        running += p[at] / sum;
+        if (running >= u)
+            break;
+    }
+    return at;
+}

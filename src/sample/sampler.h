@@ -4,11 +4,11 @@
 #ifndef SAMPL_SAMPLE_SAMPLER_H
 #define SAMPL_SAMPLE_SAMPLER_H
 
-#include "base/fault.h"
 #include "sample/bias.h"
 #include "sample/breakers.h"
 #include "sample/cand.h"
 #include "sample/history.h"
+#include "sample/rng.h"
 
 #include <float.h>
 
@@ -75,13 +75,6 @@ struct stage {
     const struct context *context;
 };
 
-// What a stage must know of earlier rows to work on a row.
-enum carry {
-    CARRY_NOTHING, // at most how many there were
-    CARRY_TOKENS,  // the accepted tokens
-    CARRY_ROWS,    // the rows themselves: they must have been sampled
-};
-
 struct sampler {
     const char *name;
     const char *aliases; // more names, comma-separated; NULL: none
@@ -92,37 +85,44 @@ struct sampler {
 
     const struct param *params; // rows up to one without a flag; NULL: none. NAME=VALUE in a chain sets the first
     size_t params_size;         // bytes of the parameter struct
-    size_t size;                // bytes of state; zeroed, then reset
-    bool selector;              // picks a token (sets chosen and chosen_p) and ends the chain
+    size_t size;                // bytes of state, which is zeroed at first; 0: none, and self is NULL
+    bool selector;              // picks a token (cand_choose, or sets chosen and chosen_p) and ends the chain
 
-    // What is wrong with parameters that each are in their ranges; NULL: nothing. NULL: they go together whatever they are.
-    const char *(*conflict)(const void *params);
+    // Works on one row. c has no fault and at least one candidate; it is to keep one, or a fault. The parameters may be others than in the
+    // row before. No other function is a must.
+    void (*apply)(void *self, struct cand *c, const struct stage *stage);
 
     // False when the sampler does nothing with these parameters; then it is not run. NULL: always enabled.
     bool (*enabled)(const struct stage *stage);
 
-    // How many of the accepted tokens it looks back on. NULL: none.
+    // What is wrong with parameters that each are in their ranges; NULL: nothing.
+    const char *(*conflict)(const void *params);
+
+    // How many of the accepted tokens, c->history, it looks back on. NULL: none.
     size_t (*window)(const struct stage *stage);
 
-    // Works on one row. c is never empty, before or after. One that has `skip` draws as much before a fault as skip does. The parameters
-    // may be others than in the row before.
-    struct fault (*apply)(void *self, struct cand *c, const struct stage *stage, const struct history *h);
+    // Must the rows before a row have been sampled, for the state to be right? NULL: no.
+    bool (*needs_rows)(const struct stage *stage);
 
-    // A token was accepted and is already in the history. NULL: indifferent.
-    void (*accept)(void *self, uint32_t token, const struct stage *stage);
-
-    // Starts a new sequence: empty history, generators seeded with seed. NULL: nothing to do.
+    // Starts a new sequence: empty history, generators seeded with seed.
     void (*reset)(void *self, const struct stage *stage, uint32_t seed);
 
-    // NULL: CARRY_NOTHING.
-    enum carry (*carry)(const struct stage *stage);
+    // A token was accepted and is already in the history.
+    void (*accept)(void *self, uint32_t token, const struct stage *stage);
 
-    // Leaves the state as if so many rows had been sampled. NULL: nothing to do, or CARRY_ROWS.
+    // Leaves the state as if so many rows had been sampled, also in place of one with a fault: apply draws as much before it fails. Not
+    // with needs_rows.
     void (*skip)(void *self, uint64_t rows);
 
-    // Frees what the state owns, not the state. NULL: nothing.
+    // Frees what the state owns, not the state.
     void (*release)(void *self);
 };
+
+// For needs_rows: with any parameters.
+bool stage_always(const struct stage *stage);
+
+// For reset: a state that is a struct rng, or begins with one.
+void reset_rng(void *self, const struct stage *stage, uint32_t seed);
 
 // A window given as a count, -1 being everything; and the same with the token that has just left it.
 static inline size_t window_of(int32_t last_n)

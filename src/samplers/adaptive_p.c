@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: MIT
 // adaptive_p (llama.cpp PR 17927; a selector): prefers tokens whose probability is near a target that moves so that the average
 // probability of the chosen ones stays at --adaptive-target.
-#include "base/mem.h"
-#include "sample/draw.h"
 #include "sample/sampler.h"
 
 #include <math.h>
-#include <stdlib.h>
+#include <string.h>
 
 struct adaptive_p_params {
     float target, decay;
@@ -25,9 +23,7 @@ struct adaptive_p_state {
     float weighted, total; // decaying sum of the chosen tokens' probabilities, and of their weights
     bool picked;           // a token was chosen and waits to be accepted
     uint32_t token;
-    float token_p;   // its probability before the transform
-    float *original; // [n] all of them
-    size_t cap;
+    float token_p; // its probability before the transform
 };
 
 static float clamp(float x, float low, float high)
@@ -68,30 +64,26 @@ static void transform(struct cand *c, float aim)
     }
 }
 
-static struct fault apply(void *self, struct cand *c, const struct stage *stage, const struct history *h)
+static void apply(void *self, struct cand *c, const struct stage *stage)
 {
     const struct adaptive_p_params *const p = stage->params;
     struct adaptive_p_state *const s = self;
-    struct fault fault = cand_softmax(c, false);
-    if (fault.code)
-        return fault;
-    if (p->target < 0.0f) {
-        draw_discrete(&s->rng, c);
-        return fault;
-    }
-    if (!mem_grow(&s->original, &s->cap, c->n, sizeof *s->original))
-        return fault_memory();
-    for (size_t i = 0; i < c->n; i++)
-        s->original[i] = c->p[i];
-    transform(c, aim(s, p->target));
-    fault =
+    float *const original = cand_scratch(c, c->n, sizeof *original);
+    cand_softmax(c, false);
+    if (c->fault.code)
+        return;
+    memcpy(original, c->p, c->n * sizeof *original);
+    if (p->target >= 0.0f) {
+        transform(c, aim(s, p->target));
         cand_softmax(c, false); // a sorted list keeps that mark: its first logit is subtracted, though it need not be the largest
-    if (fault.code)
-        return fault;
-    s->token_p = s->original[draw_discrete(&s->rng, c)];
+        if (c->fault.code)
+            return;
+    }
+    const size_t at = rng_discrete(&s->rng, c->kern, c->p, c->n);
+    cand_choose(c, at);
+    s->picked = p->target >= 0.0f;
     s->token = c->chosen;
-    s->picked = true;
-    return fault;
+    s->token_p = original[at];
 }
 
 static void accept(void *self, uint32_t token, const struct stage *stage)
@@ -105,23 +97,12 @@ static void accept(void *self, uint32_t token, const struct stage *stage)
     s->picked = false;
 }
 
-static void release(void *self)
-{
-    free(((struct adaptive_p_state *)self)->original);
-}
-
-static enum carry carry(const struct stage *stage)
-{
-    return CARRY_ROWS;
-}
-
 const struct sampler sampler_adaptive_p = {.name = "adaptive_p",
                                            .letter = 'a',
                                            PARAMS(params, adaptive_p_params),
                                            .size = sizeof(struct adaptive_p_state),
                                            .selector = true,
                                            .apply = apply,
-                                           .accept = accept,
+                                           .needs_rows = stage_always,
                                            .reset = reset,
-                                           .carry = carry,
-                                           .release = release};
+                                           .accept = accept};

@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: MIT
 // dry ("don't repeat yourself", p-e-w, text-generation-webui PR 5677): a token that would continue a repetition of the newest tokens
 // is penalised, exponentially in the length of the repetition.
-#include "base/mem.h"
-#include "sample/breakers.h"
 #include "sample/sampler.h"
 
-#include <limits.h>
 #include <math.h>
-#include <stdlib.h>
 
 struct dry_params {
     float multiplier, base;
@@ -24,15 +20,6 @@ static const struct param params[] = {
     {"dry-penalty-last-n", "tokens that DRY looks back on; 0: off, -1: all", INT_AT(dry_params, last_n), RANGE(-1, INT32_MAX),
      .def = 64, .metavar = "N", REFUSED(0, INFINITY)},
     {NULL},
-};
-
-struct dry_state {
-    uint32_t *recent;  // [n] the history, newest first
-    size_t *z;         // [n] see repetitions
-    struct idmap next; // tokens that continued a repetition
-    size_t *length;    // [next.n] of the longest one
-    float *penalty;    // [next.n]
-    size_t recent_cap, z_cap, length_cap, penalty_cap;
 };
 
 static bool enabled(const struct stage *stage)
@@ -64,25 +51,6 @@ static void repetitions(size_t *z, const uint32_t *recent, size_t n)
     }
 }
 
-// Notes, for each token that continued a repetition, the length of the longest.
-static struct fault continuations(struct dry_state *s, const struct stage *stage, size_t n, size_t limit)
-{
-    const struct dry_params *const p = stage->params;
-    idmap_clear(&s->next);
-    for (size_t k = 1; k < n; k++) {
-        const size_t len = s->z[k] < limit ? s->z[k] : limit;
-        const uint32_t token = s->recent[k - 1];
-        if (len < (size_t)p->allowed_length || breakers_single(stage->context->breakers, token))
-            continue;
-        const size_t known = s->next.n, i = idmap_add(&s->next, token);
-        if (i == IDMAP_NONE || !mem_grow(&s->length, &s->length_cap, i + 1, sizeof *s->length))
-            return fault_memory();
-        if (i == known || s->length[i] < len)
-            s->length[i] = len;
-    }
-    return fault_none();
-}
-
 // multiplier * base^(length - allowed), with the exponent held where base^exponent still fits an f32.
 static float penalty(const struct dry_params *p, size_t length)
 {
@@ -95,56 +63,59 @@ static float penalty(const struct dry_params *p, size_t length)
     return (float)((double)p->multiplier * pow((double)p->base, (double)exponent));
 }
 
+struct dry_job {
+    const struct dry_params *p;
+    const size_t *length; // by token that continued a repetition: the longest one's
+};
+
 static float subtract(float logit, size_t j, const void *arg)
 {
-    return logit - ((const float *)arg)[j];
+    const struct dry_job *const job = arg;
+    return logit - penalty(job->p, job->length[j]);
 }
 
-static struct fault apply(void *self, struct cand *c, const struct stage *stage, const struct history *h)
+// self: the tokens that continued a repetition.
+static void apply(void *self, struct cand *c, const struct stage *stage)
 {
     const struct dry_params *const p = stage->params;
-    struct dry_state *const s = self;
-    const size_t n = history_len(h, window_of(p->last_n)), allowed = (size_t)p->allowed_length;
-    if (n <= allowed)
-        return fault_none();
-    if (!mem_grow(&s->recent, &s->recent_cap, n, sizeof *s->recent) || !mem_grow(&s->z, &s->z_cap, n, sizeof *s->z))
-        return fault_memory();
-    history_copy(h, s->recent, n);
-    const size_t limit = breakers_since(stage->context->breakers, s->recent, n);
+    const struct breakers *const breakers = stage->context->breakers;
+    struct idmap *const next = self;
+    const size_t n = history_len(c->history, window_of(p->last_n)), allowed = (size_t)p->allowed_length;
+    uint32_t *const recent = cand_scratch(c, n, sizeof *recent); // the newest first
+    size_t *const z = cand_scratch(c, n, sizeof *z), *const length = cand_scratch(c, n, sizeof *length);
+    if (n <= allowed || c->fault.code)
+        return;
+    history_copy(c->history, recent, n);
+    const size_t limit = breakers_since(breakers, recent, n);
     if (limit < allowed)
-        return fault_none();
-    repetitions(s->z, s->recent, n);
-    const struct fault fault = continuations(s, stage, n, limit);
-    if (fault.code)
-        return fault;
-    if (!mem_grow(&s->penalty, &s->penalty_cap, s->next.n, sizeof *s->penalty))
-        return fault_memory();
-    for (size_t i = 0; i < s->next.n; i++)
-        s->penalty[i] = penalty(p, s->length[i]);
-    return cand_edit(c, s->next.id, s->next.n, subtract, s->penalty);
+        return;
+    repetitions(z, recent, n);
+    idmap_clear(next);
+    for (size_t k = 1; k < n; k++) {
+        const size_t len = z[k] < limit ? z[k] : limit;
+        if (len < allowed || breakers_single(breakers, recent[k - 1]))
+            continue;
+        const size_t known = next->n, i = idmap_add(next, recent[k - 1]);
+        if (i == IDMAP_NONE) {
+            cand_fail(c, FAULT_MEMORY, 0);
+            return;
+        }
+        if (i == known || length[i] < len)
+            length[i] = len;
+    }
+    cand_edit(c, next, subtract, &(struct dry_job){p, length});
 }
 
 static void release(void *self)
 {
-    struct dry_state *const s = self;
-    idmap_free(&s->next);
-    free(s->recent);
-    free(s->z);
-    free(s->length);
-    free(s->penalty);
-}
-
-static enum carry carry(const struct stage *stage)
-{
-    return CARRY_TOKENS;
+    idmap_free(self);
 }
 
 const struct sampler sampler_dry = {.name = "dry",
                                     .letter = 'd',
                                     PARAMS(params, dry_params),
-                                    .size = sizeof(struct dry_state),
+                                    .size = sizeof(struct idmap),
+                                    .apply = apply,
                                     .enabled = enabled,
                                     .window = window,
-                                    .apply = apply,
-                                    .carry = carry,
                                     .release = release};

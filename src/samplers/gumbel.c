@@ -9,13 +9,10 @@
 #include "sample/sampler.h"
 
 #include <math.h>
+#include <string.h>
 
 struct gumbel_params {
     float temp;
-};
-
-struct gumbel_state {
-    uint32_t seed;
 };
 
 static const struct param params[] = {
@@ -68,54 +65,49 @@ static void try_block(struct gumbel_job *job, const struct cand *c, size_t b)
 // The block with the largest logit first: it sets a high mark.
 static void try_dense(struct gumbel_job *job, const struct cand *c)
 {
-    const size_t blocks = (c->n + KERN_BLOCK - 1) / KERN_BLOCK, first = c->kern->argmax(c->block_max, blocks);
+    const size_t first = cand_argmax(c) / KERN_BLOCK;
     try_block(job, c, first);
-    for (size_t b = 0; b < blocks; b++)
+    for (size_t b = 0; b < cand_blocks(c); b++)
         if (b != first)
             try_block(job, c, b);
 }
 
 // The distribution that the draw was from.
-static struct fault describe(struct cand *c, float temp)
+static void describe(struct cand *c, float temp)
 {
-    struct fault fault = cand_list(c);
-    if (!fault.code)
-        c->kern->divide(c->logit, c->n, fmaxf(temp, 1e-30f)); // an f16 over that is finite
-    if (!fault.code)
-        fault = cand_softmax(c, false);
-    for (size_t i = 0; i < c->n && !fault.code; i++)
+    cand_list(c);
+    c->kern->divide(c->logit, c->n, fmaxf(temp, 1e-30f)); // an f16 over that is finite
+    cand_softmax(c, false);
+    for (size_t i = 0; i < c->n; i++)
         if (c->id[i] == c->chosen)
             c->chosen_p = c->p[i];
-    return fault;
 }
 
-static struct fault apply(void *self, struct cand *c, const struct stage *stage, const struct history *h)
+// self: the seed.
+static void apply(void *self, struct cand *c, const struct stage *stage)
 {
     const struct gumbel_params *const p = stage->params;
-    const struct gumbel_state *const s = self;
-    struct gumbel_job job = {c->kern, (c->position + s->seed) * 2654435761u, p->temp, -INFINITY, UINT32_MAX};
-    if (c->dense && !c->edited.n) {
+    const uint32_t *const seed = self;
+    struct gumbel_job job = {c->kern, (c->position + *seed) * 2654435761u, p->temp, -INFINITY, UINT32_MAX};
+    if (c->dense)
         try_dense(&job, c);
-    } else {
-        const struct fault fault = cand_list(c);
-        if (fault.code)
-            return fault;
+    else
         try(&job, c->spare, c->logit, c->id, c->n);
-    }
     c->chosen = job.id;
     c->chosen_p = 0.0f;
-    return c->want_p || c->want_chosen_p || c->want_logits ? describe(c, p->temp) : fault_none();
+    if (c->want_p || c->want_chosen_p || c->want_logits)
+        describe(c, p->temp);
 }
 
 static void reset(void *self, const struct stage *stage, uint32_t seed)
 {
-    ((struct gumbel_state *)self)->seed = seed;
+    memcpy(self, &seed, sizeof seed);
 }
 
 const struct sampler sampler_gumbel = {.name = "gumbel",
                                        .internal = true,
                                        PARAMS(params, gumbel_params),
-                                       .size = sizeof(struct gumbel_state),
+                                       .size = sizeof(uint32_t),
                                        .selector = true,
                                        .apply = apply,
                                        .reset = reset};

@@ -15,13 +15,13 @@ static float add(float logit, size_t j, const void *arg)
     return logit;
 }
 
-static struct fault apply(void *self, struct cand *c, const struct stage *stage, const struct history *h)
+static void apply(void *self, struct cand *c, const struct stage *stage)
 {
     const struct bias_table *const t = stage->context->biases;
     for (size_t j = 0; j < t->ids.n; j++)
         if (c->n_vocab && t->ids.id[j] >= c->n_vocab)
-            return (struct fault){FAULT_BIAS_ID, t->ids.id[j]};
-    return cand_edit(c, t->ids.id, t->ids.n, add, t);
+            cand_fail(c, FAULT_BIAS_ID, t->ids.id[j]);
+    cand_edit(c, &t->ids, add, t);
 }
 
 const struct sampler sampler_logit_bias = {.name = "logit_bias", .internal = true, .enabled = enabled, .apply = apply};

@@ -23,25 +23,20 @@ static bool enabled(const struct stage *stage)
     return p->p > 0.0f;
 }
 
-static struct fault apply(void *self, struct cand *c, const struct stage *stage, const struct history *h)
+static void apply(void *self, struct cand *c, const struct stage *stage)
 {
     const struct min_p_params *const p = stage->params;
-    float max;
-    struct fault fault = cand_max(c, &max);
-    if (fault.code)
-        return fault;
-    const float floor = max + logf(p->p);
+    const float floor = cand_max(c) + logf(p->p);
     const size_t least = p->min_keep ? (size_t)p->min_keep : 1;
     if (c->order != CAND_SORTED) {
-        bool kept;
-        fault = cand_keep_from(c, floor, least, &kept);
-        return fault.code || kept ? fault : cand_top_k(c, least);
+        if (!cand_keep_from(c, floor, least))
+            cand_top_k(c, least);
+        return;
     }
     size_t keep = least < c->n ? least : c->n;
     while (keep < c->n && c->logit[keep] >= floor)
         keep++;
     cand_truncate(c, keep);
-    return fault;
 }
 
 const struct sampler sampler_min_p = {

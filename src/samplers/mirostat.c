@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // mirostat (Basu et al. 2020, arXiv 2007.14966), versions 1 and 2 (selectors): cut the list so that the surprise of the chosen tokens
 // stays near a target, tau bits.
-#include "sample/draw.h"
 #include "sample/sampler.h"
 
 #include <math.h>
@@ -32,17 +31,16 @@ static void reset(void *self, const struct stage *stage, uint32_t seed)
 }
 
 // Keeps the k best, softmaxes them, draws, and moves mu towards the target.
-static struct fault draw(struct mirostat_state *s, struct cand *c, size_t k, const struct mirostat_params *p)
+static void draw(struct mirostat_state *s, struct cand *c, size_t k, const struct mirostat_params *p)
 {
-    const bool done = c->has_p && c->order == CAND_SORTED && k >= c->n; // a softmax of the same, in the same order
-    struct fault fault = done ? fault_none() : cand_top_k(c, k);
-    if (!done && !fault.code)
-        fault = cand_softmax(c, false);
-    if (fault.code)
-        return fault;
-    draw_discrete(&s->rng, c);
+    if (!(c->has_p && c->order == CAND_SORTED && k >= c->n)) { // unless there is a softmax of the same, in the same order
+        cand_top_k(c, k);
+        cand_softmax(c, false);
+    }
+    if (c->fault.code)
+        return;
+    cand_choose(c, rng_discrete(&s->rng, c->kern, c->p, c->n));
     s->mu -= p->eta * (-log2f(c->chosen_p) - p->tau);
-    return fault;
 }
 
 enum { M = 100 }; // candidates that version 1 looks at
@@ -62,20 +60,17 @@ static size_t zipf_k(const struct cand *c, const float *p, size_t n, float mu)
     return k >= 1.0f && k < 0x1p31f ? (size_t)k : 1; // C++'s int(k) is negative beyond, on x86
 }
 
-static struct fault apply_1(void *self, struct cand *c, const struct stage *stage, const struct history *h)
+static void apply_1(void *self, struct cand *c, const struct stage *stage)
 {
     const struct mirostat_params *const p = stage->params;
     struct mirostat_state *const s = self;
-    struct head head;
-    struct fault fault = cand_softmax_head(c, 16.7f, M, &head);
-    if (fault.code)
-        return fault;
-    if (c->n > 1)
-        return draw(s, c, zipf_k(c, head.p, head.n, s->mu), p);
-    fault = cand_softmax(c, true);
-    if (!fault.code)
-        draw_discrete(&s->rng, c);
-    return fault;
+    if (c->n > 1) {
+        const struct head head = cand_softmax_head(c, 16.7f, M);
+        draw(s, c, zipf_k(c, head.p, head.n, s->mu), p);
+    } else {
+        cand_softmax(c, true);
+        cand_choose(c, 0);
+    }
 }
 
 // How many of the best are not too surprising, at least one. The probabilities fall, so the logarithm is only looked at where it matters.
@@ -95,35 +90,27 @@ static size_t unsurprising(const float *p, size_t n, float mu)
     return low;
 }
 
-static struct fault apply_2(void *self, struct cand *c, const struct stage *stage, const struct history *h)
+static void apply_2(void *self, struct cand *c, const struct stage *stage)
 {
     const struct mirostat_params *const p = stage->params;
     struct mirostat_state *const s = self;
     struct head head = {0};
-    struct fault fault = fault_none();
     size_t keep = 0;
     if (s->mu < 24.0f) { // beyond, the cut is hardly within the head
-        fault = cand_softmax_head(c, 16.7f, 1, &head);
-        if (!fault.code)
-            keep = unsurprising(head.p, head.n, s->mu);
+        head = cand_softmax_head(c, 16.7f, 1);
+        keep = unsurprising(head.p, head.n, s->mu);
     }
-    if (keep == head.n && !fault.code) { // which may go on behind it
-        fault = cand_softmax(c, true);
-        if (!fault.code)
-            keep = unsurprising(c->p, c->n, s->mu);
+    if (keep == head.n) { // which may go on behind it
+        cand_softmax(c, true);
+        keep = unsurprising(c->p, c->n, s->mu);
     }
-    return fault.code ? fault : draw(s, c, keep, p);
-}
-
-static enum carry carry(const struct stage *stage)
-{
-    return CARRY_ROWS;
+    draw(s, c, keep, p);
 }
 
 #define VERSION(NAME, APPLY)                                                                                      \
     {                                                                                                             \
         .name = (NAME), .internal = true, PARAMS(params, mirostat_params), .size = sizeof(struct mirostat_state), \
-        .selector = true, .apply = (APPLY), .reset = reset, .carry = carry                                        \
+        .selector = true, .apply = (APPLY), .reset = reset, .needs_rows = stage_always                            \
     }
 
 const struct sampler sampler_mirostat = VERSION("mirostat", apply_1);

@@ -77,22 +77,23 @@ static float penalise_each(float logit, size_t j, const void *arg)
 }
 
 // f is told of each token that has been counted, also of those that have left the window since.
-static struct fault edit(struct tally *recent, struct cand *c, const struct stage *stage, const struct history *h,
-                         cand_edit_fn *f)
+static void edit(struct tally *recent, struct cand *c, const struct stage *stage, cand_edit_fn *f)
 {
     const struct penalties_params *const p = stage->params;
-    const struct fault fault = tally_update(recent, h, window_of(p->last_n));
-    return fault.code ? fault : cand_edit(c, recent->tokens.id, recent->tokens.n, f, &(struct penalties_job){p, recent});
+    if (tally_update(recent, c->history, window_of(p->last_n)))
+        cand_edit(c, &recent->tokens, f, &(struct penalties_job){p, recent});
+    else
+        cand_fail(c, FAULT_MEMORY, 0);
 }
 
-static struct fault apply(void *self, struct cand *c, const struct stage *stage, const struct history *h)
+static void apply(void *self, struct cand *c, const struct stage *stage)
 {
-    return edit(self, c, stage, h, penalise);
+    edit(self, c, stage, penalise);
 }
 
-static struct fault apply_each(void *self, struct cand *c, const struct stage *stage, const struct history *h)
+static void apply_each(void *self, struct cand *c, const struct stage *stage)
 {
-    return edit(self, c, stage, h, penalise_each);
+    edit(self, c, stage, penalise_each);
 }
 
 static void reset(void *self, const struct stage *stage, uint32_t seed)
@@ -105,11 +106,6 @@ static void release(void *self)
     tally_free(self);
 }
 
-static enum carry carry(const struct stage *stage)
-{
-    return CARRY_TOKENS;
-}
-
 const struct sampler sampler_penalties = {.name = "penalties",
                                           .letter = 'e',
                                           PARAMS(params, penalties_params),
@@ -118,7 +114,6 @@ const struct sampler sampler_penalties = {.name = "penalties",
                                           .window = window,
                                           .apply = apply,
                                           .reset = reset,
-                                          .carry = carry,
                                           .release = release};
 const struct sampler sampler_repeat_each = {.name = "repeat_each",
                                             .internal = true,
@@ -128,5 +123,4 @@ const struct sampler sampler_repeat_each = {.name = "repeat_each",
                                             .window = window,
                                             .apply = apply_each,
                                             .reset = reset,
-                                            .carry = carry,
                                             .release = release};

@@ -2,7 +2,6 @@
 // scatter (IceFog72's experimental llama.cpp fork): lets neighbouring ranks of the best k candidates exchange probability, a local
 // diffusion with a Gaussian kernel over rank distance. Flattens the head of the distribution and leaves the tail out.
 #include "base/mem.h"
-#include "sample/rng.h"
 #include "sample/sampler.h"
 
 #include <float.h>
@@ -44,9 +43,7 @@ struct scatter_state {
     double radius;       // of the kernel below
     double *weight;      // [reach] the kernel by rank distance, cut where it is 0 in f32
     double *weight_sum;  // [reach] weight[1] + ... + weight[d]
-    double *padded;      // p between reach - 1 zeros on either side
-    double *p, *q;       // [k] probabilities; their blur
-    size_t reach, weight_cap, sum_cap, padded_cap, q_cap;
+    size_t reach, weight_cap, sum_cap;
 };
 
 static bool enabled(const struct stage *stage)
@@ -75,8 +72,9 @@ static size_t window(const struct stage *stage)
     return p->absorption > 0.0f ? window_beyond(p->absorption_last_n) : 0;
 }
 
-// Computes the kernel for distances below k that are not there yet. It ends before the first weight that is 0 in f32.
-static struct fault reach_to(struct scatter_state *s, size_t k, double radius)
+// Computes the kernel for distances below k that are not there yet. It ends before the first weight that is 0 in f32. False when memory is
+// short.
+static bool reach_to(struct scatter_state *s, size_t k, double radius)
 {
     if (s->radius != radius)
         s->reach = 0;
@@ -88,12 +86,12 @@ static struct fault reach_to(struct scatter_state *s, size_t k, double radius)
             break;
         if (!mem_grow(&s->weight, &s->weight_cap, d + 1, sizeof *s->weight) ||
             !mem_grow(&s->weight_sum, &s->sum_cap, d + 1, sizeof *s->weight_sum))
-            return fault_memory();
+            return false;
         s->weight[d] = weight;
-        s->weight_sum[d] = d ? s->weight_sum[d - 1] + s->weight[d] : 0.0;
+        s->weight_sum[d] = d ? s->weight_sum[d - 1] + weight : 0.0;
         s->reach++;
     }
-    return fault_none();
+    return true;
 }
 
 // Scales p[0..k) to sum 1.
@@ -106,100 +104,97 @@ static void normalise(double *p, size_t k)
         p[i] /= sum;
 }
 
-static double strength(const struct scatter_state *s, const struct scatter_params *p, size_t k)
+static double strength(const struct scatter_params *p, const double *prob, size_t k)
 {
     if (!p->adaptive)
         return p->strength;
     double entropy = 0.0;
     for (size_t i = 0; i < k; i++)
-        if (s->p[i] > 0.0)
-            entropy -= s->p[i] * log(s->p[i]);
+        if (prob[i] > 0.0)
+            entropy -= prob[i] * log(prob[i]);
     const double low = p->strength_min, high = p->strength_max;
     const double wish = p->strength + (p->entropy_target - entropy / log((double)k)) * (high - low);
     return fmin(fmax(wish, low), high);
 }
 
 // One step: p = (1 - strength) p + strength q, q the row-normalised Gaussian blur of p.
-static void diffuse(struct scatter_state *s, const struct kern *kern, size_t k, double strength)
+static void diffuse(const struct scatter_state *s, const struct kern *kern, double *p, double *q, size_t k, double strength)
 {
     const size_t far = s->reach - 1;
-    kern->blur(s->q, s->p, k, s->weight, s->reach);
+    kern->blur(q, p, k, s->weight, s->reach);
     for (size_t i = 0; i < k; i++) {
         const size_t up = i < far ? i : far, down = k - 1 - i < far ? k - 1 - i : far; // neighbours at better and at worse ranks
         const double weight = 1.0 + s->weight_sum[up] + s->weight_sum[down];
-        s->p[i] = (1.0 - strength) * s->p[i] + strength * (s->q[i] / weight);
+        p[i] = (1.0 - strength) * p[i] + strength * (q[i] / weight);
     }
 }
 
 // Damps recent tokens and puts the list and p back in order. Insertion, since all but a few stand where they belong.
-static struct fault absorb(struct scatter_state *s, struct cand *c, double absorption)
+static void absorb(const struct tally *recent, struct cand *c, double *p, double absorption)
 {
     for (size_t i = 0; i < c->n; i++) {
-        const size_t t = idmap_find(&s->recent.tokens, c->id[i]);
+        const size_t t = idmap_find(&recent->tokens, c->id[i]);
         if (t != IDMAP_NONE)
-            s->p[i] *= exp(-absorption * s->recent.count[t]);
+            p[i] *= exp(-absorption * recent->count[t]);
     }
-    normalise(s->p, c->n);
-    const struct fault fault = cand_rank(c, c->n); // the identity: c is sorted
-    for (size_t i = 1; !fault.code && i < c->n; i++) {
-        const double p = s->p[i];
+    normalise(p, c->n);
+    cand_rank(c, c->n); // the identity: c is sorted
+    for (size_t i = 1; i < c->n; i++) {
+        const double x = p[i];
         size_t j = i;
-        for (; j && s->p[j - 1] < p; j--) {
-            s->p[j] = s->p[j - 1];
+        for (; j && p[j - 1] < x; j--) {
+            p[j] = p[j - 1];
             c->key[j] = c->key[j - 1];
         }
-        s->p[j] = p;
+        p[j] = x;
         c->key[j] = i;
     }
-    return fault.code ? fault : cand_gather(c, c->n, CAND_SORTED);
+    cand_gather(c, c->n, CAND_SORTED);
 }
 
-static struct fault scatter(struct scatter_state *s, struct cand *c, const struct scatter_params *p)
+static void scatter(const struct scatter_state *s, struct cand *c, const struct scatter_params *p)
 {
-    const size_t k = c->n;
-    struct fault fault = reach_to(s, k, p->radius);
-    if (fault.code)
-        return fault;
-    const size_t pad = s->reach - 1;
-    if (!mem_grow(&s->padded, &s->padded_cap, k + 2 * pad, sizeof *s->padded) || !mem_grow(&s->q, &s->q_cap, k, sizeof *s->q))
-        return fault_memory();
-    memset(s->padded, 0, (k + 2 * pad) * sizeof *s->padded);
-    s->p = s->padded + pad;
+    const size_t k = c->n, pad = s->reach - 1;
+    double *const padded = cand_scratch(c, k + 2 * pad, sizeof *padded), *const q = cand_scratch(c, k, sizeof *q);
+    if (c->fault.code)
+        return;
+    double *const prob = padded + pad; // between zeros
+    memset(padded, 0, (k + 2 * pad) * sizeof *padded);
     for (size_t i = 0; i < k; i++)
-        s->p[i] = c->p[i];
-    const double blend = strength(s, p, k);
+        prob[i] = c->p[i];
+    const double blend = strength(p, prob, k);
     for (int step = 0; step < p->steps; step++) {
         if (blend > 0.0)
-            diffuse(s, c->kern, k, blend);
-        normalise(s->p, k);
+            diffuse(s, c->kern, prob, q, k, blend);
+        normalise(prob, k);
     }
     for (size_t i = 1; i < k; i++) // rounding must not break the order
-        s->p[i] = fmin(s->p[i], s->p[i - 1]);
+        prob[i] = fmin(prob[i], prob[i - 1]);
     if (p->absorption > 0.0f)
-        fault = absorb(s, c, p->absorption);
+        absorb(&s->recent, c, prob, p->absorption);
     for (size_t i = 0; i < k; i++) {
-        c->p[i] = (float)s->p[i];
-        c->logit[i] = logf((float)fmax(s->p[i], FLT_MIN));
+        c->p[i] = (float)prob[i];
+        c->logit[i] = logf((float)fmax(prob[i], FLT_MIN));
     }
-    return fault;
 }
 
-static struct fault apply(void *self, struct cand *c, const struct stage *stage, const struct history *h)
+static void apply(void *self, struct cand *c, const struct stage *stage)
 {
     const struct scatter_params *const p = stage->params;
     struct scatter_state *const s = self;
     if (c->n < 2 || (p->collision < 1.0f && rng_f32(&s->rng) > p->collision))
-        return fault_none();
-    size_t k;
-    struct fault fault = cand_alive(c, (size_t)p->k, &k);
-    if (fault.code || k < 2)
-        return fault;
-    fault = cand_top_k(c, k);
-    if (!fault.code)
-        fault = cand_softmax(c, false);
-    if (!fault.code && p->absorption > 0.0f)
-        fault = tally_update(&s->recent, h, window_of(p->absorption_last_n));
-    return fault.code ? fault : scatter(s, c, p);
+        return;
+    const size_t k = cand_alive(c, (size_t)p->k);
+    if (k < 2)
+        return;
+    cand_top_k(c, k);
+    cand_softmax(c, false);
+    if (!reach_to(s, k, p->radius) ||
+        (p->absorption > 0.0f && !tally_update(&s->recent, c->history, window_of(p->absorption_last_n)))) {
+        cand_fail(c, FAULT_MEMORY, 0);
+        return;
+    }
+    scatter(s, c, p);
 }
 
 static void release(void *self)
@@ -208,14 +203,12 @@ static void release(void *self)
     tally_free(&s->recent);
     free(s->weight);
     free(s->weight_sum);
-    free(s->padded);
-    free(s->q);
 }
 
-static enum carry carry(const struct stage *stage)
+static bool needs_rows(const struct stage *stage)
 {
     const struct scatter_params *const p = stage->params;
-    return p->collision < 1.0f ? CARRY_ROWS : p->absorption > 0.0f ? CARRY_TOKENS : CARRY_NOTHING;
+    return p->collision < 1.0f;
 }
 
 const struct sampler sampler_scatter = {.name = "scatter",
@@ -228,5 +221,5 @@ const struct sampler sampler_scatter = {.name = "scatter",
                                         .window = window,
                                         .apply = apply,
                                         .reset = reset,
-                                        .carry = carry,
+                                        .needs_rows = needs_rows,
                                         .release = release};

@@ -25,20 +25,18 @@ static bool enabled(const struct stage *stage)
     return p->range > 0.0f || p->temp != 1.0f;
 }
 
-static struct fault divide(struct cand *c, float temp)
+static void divide(struct cand *c, float temp)
 {
-    if (temp <= 0.0f)
-        return cand_mask_all_but_max(c);
-    const struct fault fault = cand_list(c);
-    if (!fault.code)
-        c->kern->divide(c->logit, c->n, temp);
-    if (temp < INFINITY)
-        return fault;
-    for (size_t i = 0; !fault.code && i < c->n;
-         i++) // a negative exponent of dynatemp: all are equal now, and what was masked is NaN
+    if (temp <= 0.0f) {
+        cand_mask_all_but_max(c);
+        return;
+    }
+    cand_list(c);
+    c->kern->divide(c->logit, c->n, temp);
+    for (size_t i = 0; !(temp < INFINITY) && i < c->n;
+         i++) // a negative exponent of dynatemp: all are equal, what was masked is NaN
         if (isnan(c->logit[i]))
             c->logit[i] = -INFINITY;
-    return fault;
 }
 
 // The temperature for this row's entropy. c is sorted and softmaxed.
@@ -54,15 +52,15 @@ static float temp_of_entropy(const struct cand *c, const struct temperature_para
     return low + (high - low) * powf(entropy / max_entropy, p->exponent);
 }
 
-static struct fault apply(void *self, struct cand *c, const struct stage *stage, const struct history *h)
+static void apply(void *self, struct cand *c, const struct stage *stage)
 {
     const struct temperature_params *const p = stage->params;
-    if (!(p->range > 0.0f))
-        return divide(c, p->temp);
-    if (c->n < 2)
-        return fault_none();
-    struct fault fault = cand_softmax(c, true);
-    return fault.code ? fault : divide(c, temp_of_entropy(c, p));
+    if (!(p->range > 0.0f)) {
+        divide(c, p->temp);
+    } else if (c->n > 1) {
+        cand_softmax(c, true);
+        divide(c, temp_of_entropy(c, p));
+    }
 }
 
 const struct sampler sampler_temperature = {.name = "temperature",

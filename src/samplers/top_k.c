@@ -20,10 +20,10 @@ static bool enabled(const struct stage *stage)
     return p->k > 0;
 }
 
-static struct fault apply(void *self, struct cand *c, const struct stage *stage, const struct history *h)
+static void apply(void *self, struct cand *c, const struct stage *stage)
 {
     const struct top_k_params *const p = stage->params;
-    return cand_top_k(c, (size_t)p->k);
+    cand_top_k(c, (size_t)p->k);
 }
 
 const struct sampler sampler_top_k = {

@@ -20,28 +20,19 @@ static bool enabled(const struct stage *stage)
     return p->n > 0.0f;
 }
 
-// max - n * standard deviation of the unmasked logits, of which there is at least one.
-static float threshold(const struct cand *c, size_t alive, float n)
-{
-    const struct kern *const k = c->kern;
-    const float count = (float)alive;
-    const float mean = k->sum(c->logit, c->n, 0.0f) / count;
-    const float deviation = sqrtf(k->sum_squares(c->logit, c->n, mean, 0.0f) / count);
-    return k->max(c->logit, c->n) - n * deviation;
-}
-
-static struct fault apply(void *self, struct cand *c, const struct stage *stage, const struct history *h)
+static void apply(void *self, struct cand *c, const struct stage *stage)
 {
     const struct top_n_sigma_params *const p = stage->params;
+    const struct kern *const k = c->kern;
     if (c->n < 2)
-        return fault_none();
-    struct fault fault = cand_list(c);
-    size_t alive = 0;
-    if (!fault.code)
-        fault = cand_alive(c, c->n, &alive);
-    if (!fault.code && alive)
-        c->kern->mask_below(c->logit, c->n, threshold(c, alive, p->n));
-    return fault;
+        return;
+    cand_list(c);
+    const float alive = (float)cand_alive(c, c->n);
+    if (!(alive > 0.0f))
+        return;
+    const float mean = k->sum(c->logit, c->n, 0.0f) / alive;
+    const float deviation = sqrtf(k->sum_squares(c->logit, c->n, mean, 0.0f) / alive);
+    k->mask_below(c->logit, c->n, k->max(c->logit, c->n) - p->n * deviation);
 }
 
 const struct sampler sampler_top_n_sigma = {

@@ -24,35 +24,23 @@ static bool enabled(const struct stage *stage)
     return p->p < 1.0f;
 }
 
-// How many to keep. Ranks more and more candidates until the sum is reached: most rows need few of them.
-static struct fault count(struct cand *c, const struct top_p_params *p, size_t *keep)
-{
-    const float total = c->kern->sum(c->p, c->n, 0.0f);
-    float sum = 0.0f;
-    for (size_t i = 0, ranked = 0; i < c->n; i++) {
-        if (i == ranked) {
-            ranked = i && i < c->n / 16 ? i * 16 : i ? c->n : 128;
-            ranked = ranked < c->n ? ranked : c->n;
-            const struct fault fault = cand_rank(c, ranked);
-            if (fault.code)
-                return fault;
-        }
-        sum += c->p[(uint32_t)c->key[i]] / total;
-        *keep = i + 1;
-        if (sum >= p->p && i + 1 >= (size_t)p->min_keep)
-            break;
-    }
-    return fault_none();
-}
-
-static struct fault apply(void *self, struct cand *c, const struct stage *stage, const struct history *h)
+// Ranks more and more candidates until the sum is reached: most rows need few of them.
+static void apply(void *self, struct cand *c, const struct stage *stage)
 {
     const struct top_p_params *const p = stage->params;
-    size_t keep = 0;
-    struct fault fault = cand_exp(c);
-    if (!fault.code)
-        fault = count(c, p, &keep);
-    return fault.code ? fault : cand_gather(c, keep, CAND_SORTED);
+    cand_exp(c);
+    const float total = c->kern->sum(c->p, c->n, 0.0f);
+    float sum = 0.0f;
+    size_t keep = 0, ranked = 0;
+    while (keep < c->n && (!keep || sum < p->p || keep < (size_t)p->min_keep)) {
+        if (keep == ranked) {
+            ranked = !ranked ? 128 : ranked < c->n / 16 ? ranked * 16 : c->n;
+            ranked = ranked < c->n ? ranked : c->n;
+            cand_rank(c, ranked);
+        }
+        sum += c->p[(uint32_t)c->key[keep++]] / total;
+    }
+    cand_gather(c, keep, CAND_SORTED);
 }
 
 const struct sampler sampler_top_p = {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // xtc ("exclude top choices", p-e-w, text-generation-webui PR 6335): now and then drops every candidate that reaches the threshold but
 // the least likely of them.
-#include "sample/rng.h"
 #include "sample/sampler.h"
 
 struct xtc_params {
@@ -24,30 +23,17 @@ static bool enabled(const struct stage *stage)
     return p->probability > 0.0f && p->threshold <= 0.5f;
 }
 
-static struct fault apply(void *self, struct cand *c, const struct stage *stage, const struct history *h)
+static void apply(void *self, struct cand *c, const struct stage *stage)
 {
     const struct xtc_params *const p = stage->params;
     if (c->n < 2 || rng_f32(self) > p->probability)
-        return fault_none();
-    const struct fault fault = cand_softmax(c, true);
-    if (fault.code)
-        return fault;
+        return;
+    cand_softmax(c, true);
     size_t top = 0;
     while (top < c->n && c->p[top] >= p->threshold)
         top++;
     if (top > 1 && c->n - (top - 1) >= (size_t)p->min_keep)
         cand_drop_first(c, top - 1);
-    return fault;
-}
-
-static void reset(void *self, const struct stage *stage, uint32_t seed)
-{
-    rng_seed(self, seed);
-}
-
-static enum carry carry(const struct stage *stage)
-{
-    return CARRY_ROWS; // a draw only where there are candidates enough
 }
 
 const struct sampler sampler_xtc = {.name = "xtc",
@@ -56,5 +42,5 @@ const struct sampler sampler_xtc = {.name = "xtc",
                                     .size = sizeof(struct rng),
                                     .enabled = enabled,
                                     .apply = apply,
-                                    .reset = reset,
-                                    .carry = carry};
+                                    .needs_rows = stage_always, // a draw only where there are candidates enough
+                                    .reset = reset_rng};

@@ -122,20 +122,19 @@ static bool check_infill(void)
     row[below(n)] = 1.0f;
     const struct context context = {.vocab = &v};
     const struct stage stage = {&sampler_infill, NULL, &context};
-    void *const self = calloc(1, sampler_infill.size);
     cand_init(&c, kern_select(NULL));
-    if (!self || cand_load(&c, &(struct row){DTYPE_F32, row, n}).code || cand_softmax(&c, true).code)
+    if (cand_load(&c, &(struct row){DTYPE_F32, row, n}).code)
         exit(3);
+    cand_softmax(&c, true);
     for (size_t i = 0; i < n; i++)
         want[i] = (struct item){c.id[i], c.logit[i], c.p[i]};
     qsort(want, n, sizeof *want, by_rank);
     const size_t left = plain_infill(want, n, n, &v);
-    const struct fault fault = sampler_infill.apply(self, &c, &stage, NULL);
-    bool ok = left ? !fault.code && c.n == left : fault.code == FAULT_NO_EOT;
+    c.scratch_taken = 0;
+    sampler_infill.apply(NULL, &c, &stage);
+    bool ok = left ? !c.fault.code && c.n == left : c.fault.code == FAULT_NO_EOT;
     for (size_t i = 0; ok && i < left; i++)
         ok = c.id[i] == want[i].id && c.logit[i] == want[i].logit && c.p[i] == want[i].p;
-    sampler_infill.release(self);
-    free(self);
     cand_free(&c);
     vocab_free(&v);
     return ok;

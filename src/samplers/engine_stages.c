@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: MIT
+// The stages that only engines have, ollama and akunu (see engine.c): llama.cpp's samplers as they compute them. A softmax stage fills p once;
+// those after it cut by p, which they leave as it is, not summing to 1 any more; a draw ends the chain.
+#include "sample/pcg.h"
+#include "sample/sampler.h"
+
+#include <math.h>
+
+struct engine_stage_params {
+    float temp, p;
+    int32_t k;
+};
+
+static const struct param temp[] = {
+    {"temp", FLOAT_AT(engine_stage_params, temp)},
+    {NULL},
+};
+
+static const struct param top_k[] = {
+    {"top-k", INT_AT(engine_stage_params, k)},
+    {NULL},
+};
+
+static const struct param top_p[] = {
+    {"top-p", FLOAT_AT(engine_stage_params, p)},
+    {NULL},
+};
+
+static const struct param min_p[] = {
+    {"min-p", FLOAT_AT(engine_stage_params, p)},
+    {NULL},
+};
+
+// ---- logits
+
+// round_f16 (akunu's engines): logits as they arrive there, in half precision.
+static void round_f16(void *self, struct cand *c, const struct stage *stage)
+{
+    cand_round_f16(c);
+}
+
+// sort (ollama): all candidates by rank, so that equal quotients of unequal logits keep the order of the logits.
+static void sort(void *self, struct cand *c, const struct stage *stage)
+{
+    cand_sort(c);
+}
+
+static bool scale_enabled(const struct stage *stage)
+{
+    const struct engine_stage_params *const p = stage->params;
+    return p->temp != 1.0f;
+}
+
+// scale (akunu): logit *= 1 / temp, which is not quite logit / temp.
+static void scale(void *self, struct cand *c, const struct stage *stage)
+{
+    const struct engine_stage_params *const p = stage->params;
+    const float factor = 1.0f / p->temp;
+    if (!(factor < INFINITY))
+        cand_fail(c, FAULT_OVERFLOW, 0);
+    cand_list(c);
+    c->kern->multiply(c->logit, c->n, factor);
+}
+
+const struct sampler sampler_round_f16 = {.name = "round_f16", .internal = true, .apply = round_f16};
+const struct sampler sampler_sort = {.name = "sort", .internal = true, .apply = sort};
+const struct sampler sampler_scale = {
+    .name = "scale", .internal = true, PARAMS(temp, engine_stage_params), .enabled = scale_enabled, .apply = scale};
+
+// ---- softmaxes
+
+// softmax_rank (ollama): of a sorted list, exp in f64.
+static void softmax_rank(void *self, struct cand *c, const struct stage *stage)
+{
+    const float max = c->logit[0];
+    if (!(max < INFINITY))
+        cand_fail(c, FAULT_OVERFLOW, c->id[0]);
+    if (max == -INFINITY)
+        cand_fail(c, FAULT_NOTHING_LEFT, 0);
+    for (size_t i = 0; i < c->n; i++)
+        c->p[i] = (float)exp((double)(c->logit[i] - max));
+    c->has_p = true;
+    c->kern->divide(c->p, c->n, c->kern->sum(c->p, c->n, 0.0f));
+}
+
+// softmax_id (akunu)
+static void softmax_id(void *self, struct cand *c, const struct stage *stage)
+{
+    cand_list(c);
+    cand_exp(c);
+    c->kern->multiply(c->p, c->n, 1.0f / c->kern->sum(c->p, c->n, 0.0f));
+}
+
+const struct sampler sampler_softmax_rank = {.name = "softmax_rank", .internal = true, .apply = softmax_rank};
+const struct sampler sampler_softmax_id = {.name = "softmax_id", .internal = true, .apply = softmax_id};
+
+// ---- cuts
+
+enum { DEFAULT_K = 256 };
+
+// top_k_prob (akunu): the k most probable. Equal probabilities of unequal logits go by id. 0, or all there are, is 256.
+static void top_k_prob(void *self, struct cand *c, const struct stage *stage)
+{
+    const struct engine_stage_params *const p = stage->params;
+    const size_t most = c->n < DEFAULT_K ? c->n : DEFAULT_K;
+    cand_top_k_by_p(c, p->k <= 0 || (size_t)p->k >= c->n ? most : (size_t)p->k);
+}
+
+static bool min_p_enabled(const struct stage *stage)
+{
+    const struct engine_stage_params *const p = stage->params;
+    return p->p > 0.0f;
+}
+
+// min_p_cut (ollama, akunu): those before the first below min_p times the best one's.
+static void min_p_cut(void *self, struct cand *c, const struct stage *stage)
+{
+    const struct engine_stage_params *const p = stage->params;
+    const float floor = c->p[0] * p->p;
+    size_t keep = 1;
+    while (keep < c->n && !(c->p[keep] < floor))
+        keep++;
+    cand_truncate(c, keep);
+}
+
+static bool top_p_enabled(const struct stage *stage)
+{
+    const struct engine_stage_params *const p = stage->params;
+    return p->p < 1.0f;
+}
+
+// Through the first at which the running sum is above top_p, or has reached it.
+static void cut_at(struct cand *c, const struct stage *stage, bool above)
+{
+    const struct engine_stage_params *const p = stage->params;
+    size_t keep = 0;
+    for (float sum = 0.0f; keep < c->n && !(keep && (above ? sum > p->p : sum >= p->p)); keep++)
+        sum += c->p[keep];
+    cand_truncate(c, keep);
+}
+
+// top_p_above (ollama)
+static void top_p_above(void *self, struct cand *c, const struct stage *stage)
+{
+    cut_at(c, stage, true);
+}
+
+// top_p_reach (akunu)
+static void top_p_reach(void *self, struct cand *c, const struct stage *stage)
+{
+    cut_at(c, stage, false);
+}
+
+const struct sampler sampler_top_k_prob = {
+    .name = "top_k_prob", .internal = true, PARAMS(top_k, engine_stage_params), .apply = top_k_prob};
+const struct sampler sampler_min_p_cut = {
+    .name = "min_p_cut", .internal = true, PARAMS(min_p, engine_stage_params), .enabled = min_p_enabled, .apply = min_p_cut};
+const struct sampler sampler_top_p_above = {
+    .name = "top_p_above", .internal = true, PARAMS(top_p, engine_stage_params), .enabled = top_p_enabled, .apply = top_p_above};
+const struct sampler sampler_top_p_reach = {
+    .name = "top_p_reach", .internal = true, PARAMS(top_p, engine_stage_params), .enabled = top_p_enabled, .apply = top_p_reach};
+
+// ---- draws, one a row, by the inverse of the cumulative distribution
+
+// The first candidate at which the running f32 sum of p reaches r, else the last.
+static void choose_at(struct cand *c, float r)
+{
+    float running = c->p[0];
+    size_t at = 0;
+    while (running < r && at + 1 < c->n)
+        running += c->p[++at];
+    cand_choose(c, at);
+}
+
+// draw_pcg (ollama): with Go's PCG generator.
+static void draw_pcg(void *self, struct cand *c, const struct stage *stage)
+{
+    const float total = c->kern->sum(c->p, c->n, 0.0f);
+    choose_at(c, pcg_f32(self) * total);
+    c->chosen_p /= total;
+    if (c->want_p)
+        c->kern->divide(c->p, c->n, total);
+}
+
+static void reset_pcg(void *self, const struct stage *stage, uint32_t seed)
+{
+    pcg_seed(self, seed, seed ^ UINT64_C(0x9E3779B9));
+}
+
+static void skip_pcg(void *self, uint64_t rows)
+{
+    pcg_discard(self, rows);
+}
+
+// draw_mt (akunu): the probabilities are made to sum to 1 again; with mt19937.
+static void draw_mt(void *self, struct cand *c, const struct stage *stage)
+{
+    c->kern->multiply(c->p, c->n, 1.0f / c->kern->sum(c->p, c->n, 0.0f));
+    choose_at(c, rng_f32(self));
+}
+
+static void skip_rng(void *self, uint64_t rows)
+{
+    rng_discard(self, rows);
+}
+
+const struct sampler sampler_draw_pcg = {.name = "draw_pcg",
+                                         .internal = true,
+                                         .size = sizeof(struct pcg),
+                                         .selector = true,
+                                         .apply = draw_pcg,
+                                         .reset = reset_pcg,
+                                         .skip = skip_pcg};
+const struct sampler sampler_draw_mt = {.name = "draw_mt",
+                                        .internal = true,
+                                        .size = sizeof(struct rng),
+                                        .selector = true,
+                                        .apply = draw_mt,
+                                        .reset = reset_rng,
+                                        .skip = skip_rng};
