@@ -245,13 +245,14 @@ static const struct option_row table[] = {
 // The row of a sampler's parameter.
 static struct option_row row_of(const struct catalog *c, size_t number, char def[NUMBER_TEXT])
 {
+    static const char *const of_type[] = {[PARAM_INT] = "N", [PARAM_FLOAT] = "X", [PARAM_FLAG] = NULL};
     const struct param *const p = c->param[number];
     const bool off = p->def == 0.0 && p->type == PARAM_FLAG;
     return (struct option_row){.name = p->flag,
                                .also = p->also,
-                               .metavar = p->metavar,
+                               .metavar = p->metavar ? p->metavar : of_type[p->type],
                                .group = GROUP_CHAIN,
-                               .heading = catalog_heading(c, number),
+                               .heading = c->heading[number],
                                .def = off ? NULL : value_text(p, p->def, def),
                                .flag = p->type == PARAM_FLAG,
                                .set = set_param,

@@ -117,12 +117,12 @@ static void biases_free(void *thing)
 }
 
 // The biases given, and a ban for each token of the vocabulary that is never to be chosen.
-static struct fault fill_biases(struct biases *b, const struct bias *bias, const struct vocab *v)
+static bool fill_biases(struct biases *b, const struct bias *bias, const struct vocab *v)
 {
     const unsigned unwanted = VOCAB_BANNED | (b->ignore_eos ? VOCAB_EOG : 0u);
     size_t cap = 0;
     if (!mem_grow(&b->bias, &cap, b->n_given + 1, sizeof *bias))
-        return fault_memory();
+        return false;
     if (b->n_given)
         memcpy(b->bias, bias, b->n_given * sizeof *bias);
     b->n = b->n_given;
@@ -130,7 +130,7 @@ static struct fault fill_biases(struct biases *b, const struct bias *bias, const
         if (!(v->flags[id] & unwanted))
             continue;
         if (!mem_grow(&b->bias, &cap, b->n + 1, sizeof *bias))
-            return fault_memory();
+            return false;
         b->bias[b->n++] = (struct bias){id, -INFINITY};
     }
     return bias_table_build(&b->table, b->bias, b->n);
@@ -151,7 +151,7 @@ bool draft_biases(struct draft *d, const struct bias *bias, size_t n, bool ignor
         return b;
     b->n_given = n;
     b->ignore_eos = ignore_eos;
-    return err_from_fault(e, fill_biases(b, bias, d->of->vocab));
+    return fill_biases(b, bias, d->of->vocab) || err_from_fault(e, fault_memory());
 }
 
 // ---- breakers

@@ -83,11 +83,7 @@ static size_t plan(const struct draft *d, const double *value, struct choice **p
         return 0;
     if (!engine->options)
         return plan_chain(order->choice, order->n, (int)value[c->mirostat], *plan);
-    const struct sampler *pipeline[ENGINE_STAGES];
-    const size_t n = engine_pipeline(engine, value[c->temp], d->parts.rules, pipeline);
-    for (size_t i = 0; i < n; i++)
-        (*plan)[i].place = sampler_place(pipeline[i]);
-    return n;
+    return plan_engine(engine, value[c->temp], d->parts.rules, *plan);
 }
 
 // How much of the parts is a recipe's key: the values that there are.
@@ -145,10 +141,10 @@ static struct recipe *recipe_new(struct draft *d, const double *value)
 }
 
 // The texts of breakers cost a pass over the vocabulary, which only a chain with dry is to pay.
-static struct fault prepare_breakers(const struct recipe *r, struct breaker_list *list)
+static bool prepare_breakers(const struct recipe *r, struct breaker_list *list)
 {
     if (list->ready || !recipe_runs(r, &sampler_dry))
-        return fault_none();
+        return true;
     list->ready = true;
     return breakers_find_heads(&list->breakers, r->of->vocab);
 }
@@ -177,7 +173,7 @@ const struct recipe *draft_make(struct draft *d, struct err *e)
     r = recipe_new(d, value);
     if (!r)
         parts_drop(&d->parts);
-    else if (prepare_breakers(r, r->parts.breakers).code)
+    else if (!prepare_breakers(r, r->parts.breakers))
         recipe_free(r);
     else if ((r = shared_add(&d->of->recipe, &r->shared, hash)))
         return r;

@@ -9,7 +9,7 @@
 #include "base/shared.h"
 #include "cli/args.h"
 #include "samplers/engine.h"
-#include "samplers/plan.h"
+#include "vocab/vocab.h"
 
 #include <cjson/cJSON.h>
 

@@ -45,7 +45,6 @@ static bool make_matcher(const struct sessions *s, const struct recipe *recipe, 
 static struct session *session_new(const struct sessions *s, const char *name, size_t len, struct err *e)
 {
     const struct recipe *const recipe = s->recipe;
-    struct fault fault;
     struct session *const q = calloc(1, sizeof *q + len);
     if (!q) {
         err_from_fault(e, fault_memory());
@@ -55,8 +54,10 @@ static struct session *session_new(const struct sessions *s, const char *name, s
     q->shared = (struct shared){.key = q->name, .len = len, .free = session_free};
     q->recipe = shared_keep((void *)(uintptr_t)recipe);
     q->follows = len || s->unnamed_ended;
-    q->chain = chain_new(recipe->stage, recipe->n_stages, (uint32_t)recipe->parts.seed, &fault);
-    if (!err_from_fault(e, fault) || !make_matcher(s, recipe, &q->matcher, e)) {
+    q->chain = chain_new(recipe->stage, recipe->n_stages, (uint32_t)recipe->parts.seed);
+    if (!q->chain)
+        err_from_fault(e, fault_memory());
+    if (!q->chain || !make_matcher(s, recipe, &q->matcher, e)) {
         session_free(q);
         return NULL;
     }
@@ -101,11 +102,11 @@ bool session_change(struct sessions *s, struct session *q, const cJSON *params, 
     struct matcher *matcher = q->matcher;
     bool ok = to->rules == from->rules || make_matcher(s, recipe, &matcher, e);
     if (ok)
-        ok = err_from_fault(e, to->seed == from->seed
-                                   ? chain_change(q->chain, recipe->stage, recipe->n_stages)
-                                   : chain_change_seed(q->chain, recipe->stage, recipe->n_stages, (uint32_t)to->seed));
+        ok = chain_change(q->chain, recipe->stage, recipe->n_stages) || err_from_fault(e, fault_memory());
     struct matcher *const unused = ok ? q->matcher : matcher;
     if (ok) {
+        if (to->seed != from->seed)
+            chain_reseed(q->chain, (uint32_t)to->seed);
         q->recipe = recipe;
         q->matcher = matcher;
     }
@@ -265,10 +266,10 @@ bool session_exhausted(const struct session *q, struct err *e)
 
 bool session_accept_prompt(struct session *q, const uint32_t *id, size_t n, struct err *e)
 {
-    struct fault fault = fault_none();
-    for (size_t i = 0; i < n && !fault.code; i++)
-        fault = chain_accept(q->chain, id[i]);
-    return err_from_fault(e, fault);
+    for (size_t i = 0; i < n; i++)
+        if (!chain_accept(q->chain, id[i]))
+            return err_from_fault(e, fault_memory());
+    return true;
 }
 
 bool session_accept_text(struct session *q, const uint32_t *id, size_t n, struct err *e)

@@ -3,7 +3,6 @@
 #ifndef SAMPL_SAMPLE_BIAS_H
 #define SAMPL_SAMPLE_BIAS_H
 
-#include "base/fault.h"
 #include "base/hash.h"
 
 struct bias {
@@ -18,8 +17,8 @@ struct bias_table {
     float *bias;
 };
 
-// t is zeroed, and must be freed either way.
-struct fault bias_table_build(struct bias_table *t, const struct bias *bias, size_t n);
+// t is zeroed. False when memory is short; t must be freed either way.
+bool bias_table_build(struct bias_table *t, const struct bias *bias, size_t n);
 void bias_table_free(struct bias_table *t);
 
 #endif

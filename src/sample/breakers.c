@@ -7,46 +7,46 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct fault add_tail(struct breakers *b, uint32_t head, struct piece text)
+static bool add_tail(struct breakers *b, uint32_t head, struct piece text)
 {
     const size_t known = b->heads.n, j = idmap_add(&b->heads, head);
     if (j == IDMAP_NONE || !mem_grow(&b->first, &b->first_cap, j + 1, sizeof *b->first) ||
         !mem_grow(&b->tail, &b->tail_cap, b->n_tails + 1, sizeof *b->tail))
-        return fault_memory();
+        return false;
     if (j == known)
         b->first[j] = 0;
     b->tail[b->n_tails++] = (struct tail){text, b->first[j]};
     b->first[j] = b->n_tails;
-    return fault_none();
+    return true;
 }
 
 // Takes the token in as a head for each beginning of the breaker that it ends with, or for the whole that it contains.
-static struct fault add_token(struct breakers *b, uint32_t id, struct piece word, struct piece breaker)
+static bool add_token(struct breakers *b, uint32_t id, struct piece word, struct piece breaker)
 {
-    struct fault fault = fault_none();
+    bool ok = true;
     if (word.len >= breaker.len && memmem(word.p, word.len, breaker.p, breaker.len))
         return add_tail(b, id, (struct piece){breaker.p, 0});
-    for (size_t n = 1; n < breaker.len && n <= word.len && !fault.code; n++)
+    for (size_t n = 1; n < breaker.len && n <= word.len && ok; n++)
         if (!memcmp(word.p + word.len - n, breaker.p, n))
-            fault = add_tail(b, id, (struct piece){breaker.p + n, breaker.len - n});
-    return fault;
+            ok = add_tail(b, id, (struct piece){breaker.p + n, breaker.len - n});
+    return ok;
 }
 
-struct fault breakers_find_heads(struct breakers *b, const struct vocab *v)
+bool breakers_find_heads(struct breakers *b, const struct vocab *v)
 {
-    struct fault fault = fault_none();
+    bool ok = true;
     assert(!b->vocab);
     b->vocab = v;
-    for (uint32_t id = 0; v && id < v->n && !fault.code; id++) {
+    for (uint32_t id = 0; v && id < v->n && ok; id++) {
         struct piece word = vocab_text(v, id);
         if (v->space_prefix && word.len && *word.p == ' ') { // it only stands for the space before a text
             word.p++;
             word.len--;
         }
-        for (size_t i = 0; i < b->n_texts && !fault.code; i++)
-            fault = add_token(b, id, word, b->text[i]);
+        for (size_t i = 0; i < b->n_texts && ok; i++)
+            ok = add_token(b, id, word, b->text[i]);
     }
-    return fault;
+    return ok;
 }
 
 void breakers_free(struct breakers *b)

@@ -4,7 +4,6 @@
 #ifndef SAMPL_SAMPLE_BREAKERS_H
 #define SAMPL_SAMPLE_BREAKERS_H
 
-#include "base/fault.h"
 #include "base/hash.h"
 #include "vocab/vocab.h"
 
@@ -34,8 +33,8 @@ struct breakers {
     size_t first_cap, n_tails, tail_cap;
 };
 
-// Finds the heads of the texts among the tokens of v (NULL: the texts match nothing), once. v outlives b. b must be freed either way.
-struct fault breakers_find_heads(struct breakers *b, const struct vocab *v);
+// Finds the heads of the texts among the tokens of v (NULL: the texts match nothing), once. v outlives b. False when memory is short; b must be freed either way.
+bool breakers_find_heads(struct breakers *b, const struct vocab *v);
 void breakers_free(struct breakers *b);
 
 // How many of the n newest tokens, newest first, stand after the last breaker: no repetition counts for more.

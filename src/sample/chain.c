@@ -66,9 +66,11 @@ bool stage_enabled(const struct stage *stage)
     return !stage->sampler->enabled || stage->sampler->enabled(stage);
 }
 
+// How far a stage looks back, and one token more, for tallies.
 static size_t stage_window(const struct stage *stage)
 {
-    return stage->sampler->window ? stage->sampler->window(stage) : 0;
+    const size_t window = stage->sampler->window ? stage->sampler->window(stage) : 0;
+    return window + (window && window < HISTORY_ALL);
 }
 
 enum carry stages_carry(const struct stage *stage, size_t n, size_t *at)
@@ -146,7 +148,7 @@ static void begin(struct chain *ch)
     }
 }
 
-static void begin_anew(struct chain *ch, uint32_t seed)
+void chain_reseed(struct chain *ch, uint32_t seed)
 {
     ch->seed = seed;
     for (size_t i = 0; i < ch->n_parts; i++)
@@ -154,15 +156,13 @@ static void begin_anew(struct chain *ch, uint32_t seed)
     begin(ch);
 }
 
-struct chain *chain_new(const struct stage *stage, size_t n, uint32_t seed, struct fault *fault)
+struct chain *chain_new(const struct stage *stage, size_t n, uint32_t seed)
 {
     struct chain *const ch = calloc(1, sizeof *ch);
-    *fault = fault_memory();
     if (!ch)
         return NULL;
     ch->seed = seed;
-    *fault = chain_change(ch, stage, n);
-    if (fault->code) {
+    if (!chain_change(ch, stage, n)) {
         chain_free(ch);
         return NULL;
     }
@@ -189,7 +189,7 @@ void chain_free(struct chain *ch)
 void chain_reset(struct chain *ch, uint32_t seed)
 {
     history_clear(&ch->history);
-    begin_anew(ch, seed);
+    chain_reseed(ch, seed);
 }
 
 void chain_remember(struct chain *ch)
@@ -198,26 +198,18 @@ void chain_remember(struct chain *ch)
     history_widen(&ch->history, HISTORY_ALL);
 }
 
-struct fault chain_change(struct chain *ch, const struct stage *stage, size_t n)
+bool chain_change(struct chain *ch, const struct stage *stage, size_t n)
 {
     size_t made;
     assert((ch->remembers || !ch->link) && n && stage[n - 1].sampler->selector);
     struct link *const link = make_links(ch, stage, n, &made);
     if (!link)
-        return fault_memory();
+        return false;
     free(ch->link);
     ch->link = link;
     ch->n_links = made;
     begin(ch);
-    return fault_none();
-}
-
-struct fault chain_change_seed(struct chain *ch, const struct stage *stage, size_t n, uint32_t seed)
-{
-    const struct fault fault = chain_change(ch, stage, n);
-    if (!fault.code)
-        begin_anew(ch, seed);
-    return fault;
+    return true;
 }
 
 struct fault chain_apply(struct chain *ch, struct cand *c, chain_watch_fn *watch, void *arg)
@@ -249,13 +241,14 @@ void chain_skip(struct chain *ch, uint64_t rows)
     }
 }
 
-struct fault chain_accept(struct chain *ch, uint32_t token)
+bool chain_accept(struct chain *ch, uint32_t token)
 {
-    const struct fault fault = history_add(&ch->history, token);
-    for (size_t i = 0; i < ch->n_links && !fault.code; i++) {
+    if (!history_add(&ch->history, token))
+        return false;
+    for (size_t i = 0; i < ch->n_links; i++) {
         const struct link *const l = &ch->link[i];
         if (l->stage->sampler->accept)
             l->stage->sampler->accept(ch->part[l->part].state, token, l->stage);
     }
-    return fault;
+    return true;
 }

@@ -22,8 +22,8 @@ enum carry stages_carry(const struct stage *stage, size_t n, size_t *at);
 struct chain;
 
 // The chain of the enabled ones among n stages, which outlive it or the next chain_change, at the start of a sequence whose generators are
-// seeded with seed. NULL and *fault on failure.
-struct chain *chain_new(const struct stage *stage, size_t n, uint32_t seed, struct fault *fault);
+// seeded with seed. NULL when memory is short.
+struct chain *chain_new(const struct stage *stage, size_t n, uint32_t seed);
 void chain_free(struct chain *ch);
 
 // Starts a new sequence.
@@ -33,11 +33,11 @@ void chain_reset(struct chain *ch, uint32_t seed);
 void chain_remember(struct chain *ch);
 
 // Goes on with other stages: history, generators and what stages have learnt stay with the k-th stage of a sampler, as long as there is
-// one, and are kept for when there is one again. The chain remembers. On failure it stays as it was.
-struct fault chain_change(struct chain *ch, const struct stage *stage, size_t n);
+// one, and are kept for when there is one again. The chain remembers. False, and it stays as it was, when memory is short.
+bool chain_change(struct chain *ch, const struct stage *stage, size_t n);
 
-// The same for a chain whose generators are seeded anew; the history stays.
-struct fault chain_change_seed(struct chain *ch, const struct stage *stage, size_t n, uint32_t seed);
+// Seeds the generators anew; the stages forget what they have learnt, the history stays.
+void chain_reseed(struct chain *ch, uint32_t seed);
 
 // Told of a stage (by its index) that has just run on c.
 typedef struct fault chain_watch_fn(void *arg, size_t stage, struct cand *c);
@@ -49,7 +49,7 @@ struct fault chain_apply(struct chain *ch, struct cand *c, chain_watch_fn *watch
 // Leaves the chain as if so many rows had been sampled; stages that carry rows stay as they are.
 void chain_skip(struct chain *ch, uint64_t rows);
 
-// Tells every stage that this token is the next of the sequence.
-struct fault chain_accept(struct chain *ch, uint32_t token);
+// Tells every stage that this token is the next of the sequence. False when memory is short.
+bool chain_accept(struct chain *ch, uint32_t token);
 
 #endif

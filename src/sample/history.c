@@ -24,20 +24,20 @@ void history_clear(struct history *h)
 }
 
 // A ring that is full before it reached its window moves to a larger one; as total < window until then, it has not wrapped.
-struct fault history_add(struct history *h, uint32_t token)
+bool history_add(struct history *h, uint32_t token)
 {
     if (h->window == 0) {
         h->total++;
-        return fault_none();
+        return true;
     }
     if (h->total >= h->cap && h->cap < h->window) {
         size_t cap = h->cap ? h->cap * 2 : 32;
         cap = cap < h->window ? cap : h->window;
         if (!mem_grow(&h->token, &h->cap, cap, sizeof *h->token))
-            return fault_memory();
+            return false;
     }
     h->token[h->total++ % h->cap] = token;
-    return fault_none();
+    return true;
 }
 
 size_t history_len(const struct history *h, size_t window)

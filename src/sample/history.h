@@ -3,7 +3,6 @@
 #ifndef SAMPL_SAMPLE_HISTORY_H
 #define SAMPL_SAMPLE_HISTORY_H
 
-#include "base/fault.h"
 #include "base/hash.h"
 
 #include <stdbool.h>
@@ -19,11 +18,11 @@ struct history {
     size_t window; // at least this many are kept
 };
 
-// A zeroed struct is an empty history that keeps nothing. Widen before the first token.
+// A zeroed struct is an empty history that keeps nothing. Widen before the first token. history_add is false when memory is short.
 void history_free(struct history *h);
 void history_widen(struct history *h, size_t window);
 void history_clear(struct history *h);
-struct fault history_add(struct history *h, uint32_t token);
+bool history_add(struct history *h, uint32_t token);
 
 // How many tokens a window holds now.
 size_t history_len(const struct history *h, size_t window);
@@ -42,8 +41,8 @@ struct tally {
 void tally_free(struct tally *t);
 void tally_clear(struct tally *t); // with the history
 
-// Counts the last `window` tokens, at the cost of those that came and left since the last call. The history keeps `window` + 1 tokens at
-// least, so that the one that has just left is known. False when memory is short.
+// Counts the last `window` tokens, at the cost of those that came and left since the last call. Cheap if the history keeps `window` + 1
+// tokens at least, so that the one that has just left is known. False when memory is short.
 bool tally_update(struct tally *t, const struct history *h, size_t window);
 
 #endif

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// The 32-bit Mersenne Twister (Matsumoto and Nishimura 1998; std::mt19937) and the exact ways llama.cpp's C++ library makes uniform
-// numbers of it.
+// Generators, and the exact ways in which other programs make numbers of them.
 #ifndef SAMPL_SAMPLE_RNG_H
 #define SAMPL_SAMPLE_RNG_H
 
 #include "kern/kern.h"
 
+// The 32-bit Mersenne Twister (Matsumoto and Nishimura 1998; std::mt19937), used as llama.cpp's C++ library does.
 struct rng {
     uint32_t state[624];
     unsigned next; // index of the next word to temper; 624: refill first
@@ -28,5 +28,21 @@ size_t rng_discrete(struct rng *r, const struct kern *kern, const float *p, size
 
 // Leaves the generator as n calls of rng_u32 would.
 void rng_discard(struct rng *r, uint64_t n);
+
+// PCG-DXSM, 128 bits of state and 64 of output (O'Neill 2014, and the multiplier of 2019), as Go's math/rand/v2 has it.
+struct pcg {
+    uint64_t hi, lo;
+};
+
+// Go's NewPCG(hi, lo).
+void pcg_seed(struct pcg *g, uint64_t hi, uint64_t lo);
+
+uint64_t pcg_u64(struct pcg *g);
+
+// Leaves the generator as n calls of pcg_u64 would, in the time of some 64.
+void pcg_discard(struct pcg *g, uint64_t n);
+
+// Uniform in [0, 1), Go's Float32: the low 24 bits of the output's upper half, over 2^24.
+float pcg_f32(struct pcg *g);
 
 #endif

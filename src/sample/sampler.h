@@ -34,7 +34,7 @@ struct param {
     enum param_type type;
     size_t at;             // offset in the sampler's parameter struct
     double def, low, high; // default; range that the option accepts
-    const char *metavar;   // what --help calls the value; NULL for PARAM_FLAG
+    const char *metavar;   // what --help calls the value; NULL: N or X, nothing for PARAM_FLAG
     const char *also;      // another long name, or NULL
     const char *server;    // llama-server's name; NULL: the flag with '_' for '-'
     struct {
@@ -124,15 +124,10 @@ bool stage_always(const struct stage *stage);
 // For reset: a state that is a struct rng, or begins with one.
 void reset_rng(void *self, const struct stage *stage, uint32_t seed);
 
-// A window given as a count, -1 being everything; and the same with the token that has just left it.
+// A window given as a count, -1 being everything.
 static inline size_t window_of(int32_t last_n)
 {
     return last_n < 0 ? HISTORY_ALL : (size_t)last_n;
-}
-
-static inline size_t window_beyond(int32_t last_n)
-{
-    return last_n < 0 ? HISTORY_ALL : (size_t)last_n + 1;
 }
 
 #endif

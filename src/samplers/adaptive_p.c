@@ -14,7 +14,7 @@ static const struct param params[] = {
     {"adaptive-target", "adaptive_p: probability to aim at; negative: plain draw", FLOAT_AT(adaptive_p_params, target),
      RANGE(-FLT_MAX, 1), .def = -1, .metavar = "P", CLAMPED(-INFINITY, 1)},
     {"adaptive-decay", "adaptive_p: how long it remembers, 0 to 0.99", FLOAT_AT(adaptive_p_params, decay), FINITE, .def = 0.9f,
-     .metavar = "X", REFUSED(0, 0.99)},
+     REFUSED(0, 0.99)},
     {NULL},
 };
 

@@ -12,13 +12,13 @@ struct dry_params {
 
 static const struct param params[] = {
     {"dry-multiplier", "strength of the DRY penalty on continuing a repeated sequence; 0: off", FLOAT_AT(dry_params, multiplier),
-     FINITE, .metavar = "X"},
-    {"dry-base", "base of DRY's exponential growth", FLOAT_AT(dry_params, base), RANGE(1, FLT_MAX), .def = 1.75f, .metavar = "X",
+     FINITE},
+    {"dry-base", "base of DRY's exponential growth", FLOAT_AT(dry_params, base), RANGE(1, FLT_MAX), .def = 1.75f,
      DEFAULTED(1, INFINITY)},
     {"dry-allowed-length", "length from which on DRY penalises a repetition", INT_AT(dry_params, allowed_length),
-     RANGE(0, INT32_MAX), .def = 2, .metavar = "N", REFUSED(0, INFINITY)},
+     RANGE(0, INT32_MAX), .def = 2, REFUSED(0, INFINITY)},
     {"dry-penalty-last-n", "tokens that DRY looks back on; 0: off, -1: all", INT_AT(dry_params, last_n), RANGE(-1, INT32_MAX),
-     .def = 64, .metavar = "N", REFUSED(0, INFINITY)},
+     .def = 64, REFUSED(0, INFINITY)},
     {NULL},
 };
 

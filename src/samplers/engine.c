@@ -63,13 +63,40 @@ bool engine_has(const struct engine *engine, const char *name, size_t len)
     return false;
 }
 
-size_t engine_pipeline(const struct engine *engine, double temp, bool grammar, const struct sampler **to)
+static struct choice plain(const struct sampler *s)
+{
+    return (struct choice){.place = sampler_place(s)};
+}
+
+size_t plan_engine(const struct engine *engine, double temp, bool grammar, struct choice *plan)
 {
     assert(engine->options);
     const unsigned never = (temp > 0.0 ? ENGINE_COLD : ENGINE_HOT) | (grammar ? ENGINE_FREE : 0u);
     size_t n = 0;
     for (const struct engine_stage *stage = engine->stage; stage->sampler; stage++)
         if (!(stage->when & never))
-            to[n++] = stage->sampler;
+            plan[n++] = plain(stage->sampler);
     return n;
+}
+
+size_t plan_chain(const struct choice *choice, size_t n, int mirostat, struct choice *plan)
+{
+    assert(mirostat >= 0 && mirostat <= 2);
+    size_t stages = 0;
+    plan[stages++] = plain(&sampler_logit_bias);
+    if (mirostat) {
+        assert(!strcmp(sampler_temperature.params[1].flag, "dynatemp-range")); // which is left out
+        plan[stages++] = (struct choice){sampler_place(&sampler_temperature), true, 1, 0.0};
+        plan[stages++] = plain(mirostat == 1 ? &sampler_mirostat : &sampler_mirostat_v2);
+        return stages;
+    }
+    struct choice selector = plain(&sampler_dist);
+    for (size_t i = 0; i < n; i++) {
+        if (choice_sampler(&choice[i])->selector)
+            selector = choice[i];
+        else
+            plan[stages++] = choice[i];
+    }
+    plan[stages++] = selector;
+    return stages;
 }

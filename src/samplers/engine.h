@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Engines: the fixed pipelines of other programs, as data. Each is a row of a table: the stages in order, the options that it has
+// The stages of a chain: those of llama.cpp that were chosen, or an engine's. Engines are the fixed pipelines of other programs, as data. Each is a row of a table: the stages in order, the options that it has
 // stages for, and the defaults that differ from llama.cpp's. sampl-engines(7) describes them.
 #ifndef SAMPL_SAMPLERS_ENGINE_H
 #define SAMPL_SAMPLERS_ENGINE_H
@@ -40,8 +40,27 @@ const struct engine *engine_by_name(const char *name);
 // Does it listen to the option called name, len characters long?
 bool engine_has(const struct engine *engine, const char *name, size_t len);
 
-// The samplers of its pipeline with this temperature, in order; the last one is the selector. Not for llama. to has room for ENGINE_STAGES.
-// grammar: a grammar constrains the output. Returns how many.
-size_t engine_pipeline(const struct engine *engine, double temp, bool grammar, const struct sampler **to);
+// A sampler of a chain, maybe with a value of its own for one parameter, so that a name may come twice with different values.
+struct choice {
+    size_t place; // of the sampler in the list
+    bool own;     // the parameter samplers[place]->params[param] has this value, whatever is common
+    size_t param;
+    double value;
+};
+
+static inline const struct sampler *choice_sampler(const struct choice *c)
+{
+    return samplers[c->place];
+}
+
+// The stages of an engine's pipeline with this temperature, in order; the last one is the selector. Not for llama. grammar: a grammar
+// constrains the output. plan has room for ENGINE_STAGES. Returns how many.
+size_t plan_engine(const struct engine *engine, double temp, bool grammar, struct choice *plan);
+
+enum { PLAN_MORE = 3 }; // stages that a plan may have beside those chosen
+
+// llama.cpp's chain: logit-bias; the n samplers chosen, or with mirostat (1 or 2) a plain temperature; one selector, wherever it stood among
+// those chosen, or dist. plan has room for n + PLAN_MORE. Returns how many.
+size_t plan_chain(const struct choice *choice, size_t n, int mirostat, struct choice *plan);
 
 #endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The stages that only engines have, ollama and akunu (see engine.c): llama.cpp's samplers as they compute them. A softmax stage fills p once;
 // those after it cut by p, which they leave as it is, not summing to 1 any more; a draw ends the chain.
-#include "sample/pcg.h"
-#include "sample/sampler.h"
+#include "samplers/list.h"
 
 #include <math.h>
 
@@ -129,26 +128,15 @@ static bool top_p_enabled(const struct stage *stage)
     return p->p < 1.0f;
 }
 
-// Through the first at which the running sum is above top_p, or has reached it.
-static void cut_at(struct cand *c, const struct stage *stage, bool above)
+// top_p_above (ollama), top_p_reach (akunu): through the first at which the running sum is above p, or has reached it.
+static void top_p_cut(void *self, struct cand *c, const struct stage *stage)
 {
     const struct engine_stage_params *const p = stage->params;
+    const bool above = stage->sampler == &sampler_top_p_above;
     size_t keep = 0;
     for (float sum = 0.0f; keep < c->n && !(keep && (above ? sum > p->p : sum >= p->p)); keep++)
         sum += c->p[keep];
     cand_truncate(c, keep);
-}
-
-// top_p_above (ollama)
-static void top_p_above(void *self, struct cand *c, const struct stage *stage)
-{
-    cut_at(c, stage, true);
-}
-
-// top_p_reach (akunu)
-static void top_p_reach(void *self, struct cand *c, const struct stage *stage)
-{
-    cut_at(c, stage, false);
 }
 
 const struct sampler sampler_top_k_prob = {
@@ -156,9 +144,9 @@ const struct sampler sampler_top_k_prob = {
 const struct sampler sampler_min_p_cut = {
     .name = "min_p_cut", .internal = true, PARAMS(min_p, engine_stage_params), .enabled = min_p_enabled, .apply = min_p_cut};
 const struct sampler sampler_top_p_above = {
-    .name = "top_p_above", .internal = true, PARAMS(top_p, engine_stage_params), .enabled = top_p_enabled, .apply = top_p_above};
+    .name = "top_p_above", .internal = true, PARAMS(top_p, engine_stage_params), .enabled = top_p_enabled, .apply = top_p_cut};
 const struct sampler sampler_top_p_reach = {
-    .name = "top_p_reach", .internal = true, PARAMS(top_p, engine_stage_params), .enabled = top_p_enabled, .apply = top_p_reach};
+    .name = "top_p_reach", .internal = true, PARAMS(top_p, engine_stage_params), .enabled = top_p_enabled, .apply = top_p_cut};
 
 // ---- draws, one a row, by the inverse of the cumulative distribution
 

@@ -14,8 +14,8 @@ const struct sampler *const samplers[] = {
 
 // Parameters that say which stages there are, and belong to none.
 static const struct param of_the_plan[] = {
-    {"mirostat", "mirostat version 1 or 2 in place of the chain; 0: off", .type = PARAM_INT, RANGE(0, 2), .metavar = "N",
-     CLAMPED(0, 2)},
+    {"mirostat", "mirostat version 1 or 2 in place of the chain; 0: off", .type = PARAM_INT, RANGE(0, 2), CLAMPED(0, 2)},
+    {NULL},
 };
 
 // Does name, len characters read loosely, spell the word that ends at a comma or the end of the string?
@@ -84,23 +84,24 @@ static size_t number_of(const struct catalog *c, const char *flag)
     return number;
 }
 
-// Takes in a parameter that is described here and nowhere before.
-static void take(struct catalog *c, const struct param *row)
+// Takes in the parameters that are described here and nowhere before.
+static void take(struct catalog *c, const struct param *row, const char *heading)
 {
-    if (!row->help || catalog_find(c, row->flag, strlen(row->flag)) < c->n)
-        return;
-    assert(c->n < CATALOG_MOST);
-    c->param[c->n++] = row;
+    for (; row && row->flag; row++) {
+        if (!row->help || catalog_find(c, row->flag, strlen(row->flag)) < c->n)
+            continue;
+        assert(c->n < CATALOG_MOST);
+        c->heading[c->n] = heading;
+        c->param[c->n++] = row;
+    }
 }
 
 void catalog_make(struct catalog *c)
 {
     *c = (struct catalog){0};
     for (size_t i = 0; samplers[i]; i++)
-        for (const struct param *row = samplers[i]->params; row && row->flag; row++)
-            take(c, row);
-    for (size_t i = 0; i < sizeof of_the_plan / sizeof *of_the_plan; i++)
-        take(c, &of_the_plan[i]);
+        take(c, samplers[i]->params, samplers[i]->heading);
+    take(c, of_the_plan, NULL);
     for (size_t i = 0; samplers[i]; i++) {
         assert(i < CATALOG_SAMPLERS);
         const struct param *const rows = samplers[i]->params;
@@ -112,16 +113,6 @@ void catalog_make(struct catalog *c)
     }
     c->mirostat = number_of(c, "mirostat");
     c->temp = number_of(c, "temp");
-}
-
-const char *catalog_heading(const struct catalog *c, size_t number)
-{
-    assert(number < c->n);
-    for (size_t i = 0; samplers[i]; i++)
-        for (const struct param *row = samplers[i]->params; row && row->flag; row++)
-            if (row == c->param[number])
-                return samplers[i]->heading;
-    return NULL;
 }
 
 double param_value(const struct param *row, double value)

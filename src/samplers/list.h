@@ -23,6 +23,7 @@ enum { CATALOG_MOST = 120, CATALOG_SAMPLERS = 80, CATALOG_PARAMS = 16 }; // para
 
 struct catalog {
     const struct param *param[CATALOG_MOST]; // [n] the rows that describe them
+    const char *heading[CATALOG_MOST];       // [n] of the samplers whose rows they are
     size_t n;
     unsigned char number[CATALOG_SAMPLERS][CATALOG_PARAMS]; // of a sampler's parameters, by its place in the list
     size_t mirostat, temp;                                  // numbers that the chain's plan depends on
@@ -32,9 +33,6 @@ void catalog_make(struct catalog *c);
 
 // The number of the parameter with this flag, len characters long, or c->n.
 size_t catalog_find(const struct catalog *c, const char *flag, size_t len);
-
-// The heading of the sampler that describes the parameter, or NULL.
-const char *catalog_heading(const struct catalog *c, size_t number);
 
 // The value as its parameter keeps it, every parameter's default among them: value[0..c->n).
 double param_value(const struct param *row, double value);

@@ -10,10 +10,9 @@ struct mirostat_params {
 };
 
 static const struct param params[] = {
-    {"mirostat-ent", "mirostat target entropy, tau, in bits", FLOAT_AT(mirostat_params, tau), FINITE, .def = 5, .metavar = "X",
+    {"mirostat-ent", "mirostat target entropy, tau, in bits", FLOAT_AT(mirostat_params, tau), FINITE, .def = 5,
      .server = "mirostat_tau"},
-    {"mirostat-lr", "mirostat learning rate, eta", FLOAT_AT(mirostat_params, eta), FINITE, .def = 0.1f, .metavar = "X",
-     .server = "mirostat_eta"},
+    {"mirostat-lr", "mirostat learning rate, eta", FLOAT_AT(mirostat_params, eta), FINITE, .def = 0.1f, .server = "mirostat_eta"},
     {NULL},
 };
 

@@ -2,7 +2,7 @@
 // penalties: tokens among the last accepted ones become less likely, by a factor (Keskar et al. 2019, arXiv 1909.05858) and by
 // amounts for each occurrence and for occurring at all.
 // repeat_each (the engine akunu): by the factor only, but once for each occurrence.
-#include "sample/sampler.h"
+#include "samplers/list.h"
 
 #include <math.h>
 
@@ -13,15 +13,15 @@ struct penalties_params {
 
 static const struct param params[] = {
     {"repeat-penalty", "divide a repeated token's positive logit by X, multiply a negative one; 1: off",
-     FLOAT_AT(penalties_params, repeat), RANGE(1.0 / FLT_MAX, FLT_MAX), .def = 1, .metavar = "X"},
+     FLOAT_AT(penalties_params, repeat), RANGE(1.0 / FLT_MAX, FLT_MAX), .def = 1},
     {"repeat-last-n", "tokens that the penalties look back on; 0: off, -1: all", INT_AT(penalties_params, last_n),
-     RANGE(-1, INT32_MAX), .def = 64, .metavar = "N", REFUSED(0, INFINITY)},
-    {"frequency-penalty", "subtract X for each occurrence", FLOAT_AT(penalties_params, frequency), FINITE, .metavar = "X"},
-    {"presence-penalty", "subtract X from a repeated token's logit", FLOAT_AT(penalties_params, presence), FINITE,
-     .metavar = "X"},
+     RANGE(-1, INT32_MAX), .def = 64, REFUSED(0, INFINITY)},
+    {"frequency-penalty", "subtract X for each occurrence", FLOAT_AT(penalties_params, frequency), FINITE},
+    {"presence-penalty", "subtract X from a repeated token's logit", FLOAT_AT(penalties_params, presence), FINITE},
     {NULL},
 };
 
+// The other members of the struct are 0, which does nothing.
 static const struct param each_params[] = {
     {"repeat-penalty", FLOAT_AT(penalties_params, repeat)},
     {"repeat-last-n", INT_AT(penalties_params, last_n)},
@@ -34,15 +34,9 @@ static bool enabled(const struct stage *stage)
     return p->last_n != 0 && (p->repeat != 1.0f || p->frequency != 0.0f || p->presence != 0.0f);
 }
 
-static bool each_enabled(const struct stage *stage)
-{
-    const struct penalties_params *const p = stage->params;
-    return p->last_n != 0 && p->repeat != 1.0f;
-}
-
 static size_t window(const struct stage *stage)
 {
-    return window_beyond(((const struct penalties_params *)stage->params)->last_n);
+    return window_of(((const struct penalties_params *)stage->params)->last_n);
 }
 
 struct penalties_job {
@@ -76,24 +70,16 @@ static float penalise_each(float logit, size_t j, const void *arg)
     return logit;
 }
 
-// f is told of each token that has been counted, also of those that have left the window since.
-static void edit(struct tally *recent, struct cand *c, const struct stage *stage, cand_edit_fn *f)
+// The edits are told of each token that has been counted, also of those that have left the window since.
+static void apply(void *self, struct cand *c, const struct stage *stage)
 {
     const struct penalties_params *const p = stage->params;
+    struct tally *const recent = self;
+    cand_edit_fn *const f = stage->sampler == &sampler_repeat_each ? penalise_each : penalise;
     if (tally_update(recent, c->history, window_of(p->last_n)))
         cand_edit(c, &recent->tokens, f, &(struct penalties_job){p, recent});
     else
         cand_fail(c, FAULT_MEMORY, 0);
-}
-
-static void apply(void *self, struct cand *c, const struct stage *stage)
-{
-    edit(self, c, stage, penalise);
-}
-
-static void apply_each(void *self, struct cand *c, const struct stage *stage)
-{
-    edit(self, c, stage, penalise_each);
 }
 
 static void reset(void *self, const struct stage *stage, uint32_t seed)
@@ -119,8 +105,8 @@ const struct sampler sampler_repeat_each = {.name = "repeat_each",
                                             .internal = true,
                                             PARAMS(each_params, penalties_params),
                                             .size = sizeof(struct tally),
-                                            .enabled = each_enabled,
+                                            .enabled = enabled,
                                             .window = window,
-                                            .apply = apply_each,
+                                            .apply = apply,
                                             .reset = reset,
                                             .release = release};

@@ -16,22 +16,19 @@ struct scatter_params {
 };
 
 static const struct param params[] = {
-    {"scatter-strength", "share of each probability that is spread; 0: off", FLOAT_AT(scatter_params, strength), RANGE(0, 1),
-     .metavar = "X"},
+    {"scatter-strength", "share of each probability that is spread; 0: off", FLOAT_AT(scatter_params, strength), RANGE(0, 1)},
     {"scatter-k", "how many of the best take part and remain", INT_AT(scatter_params, k), ANY_INT, .def = 64, .metavar = "K"},
-    {"scatter-radius", "Gaussian radius in ranks", FLOAT_AT(scatter_params, radius), FINITE, .def = 2.5, .metavar = "X"},
-    {"scatter-steps", "diffusion steps", INT_AT(scatter_params, steps), ANY_INT, .def = 1, .metavar = "N"},
+    {"scatter-radius", "Gaussian radius in ranks", FLOAT_AT(scatter_params, radius), FINITE, .def = 2.5},
+    {"scatter-steps", "diffusion steps", INT_AT(scatter_params, steps), ANY_INT, .def = 1},
     {"scatter-adaptive", "let the entropy choose the strength", FLAG_AT(scatter_params, adaptive)},
-    {"scatter-strength-min", "least adaptive strength", FLOAT_AT(scatter_params, strength_min), RANGE(0, 1), .def = 0.02f,
-     .metavar = "X"},
-    {"scatter-strength-max", "largest adaptive strength", FLOAT_AT(scatter_params, strength_max), RANGE(0, 1), .def = 0.3f,
-     .metavar = "X"},
+    {"scatter-strength-min", "least adaptive strength", FLOAT_AT(scatter_params, strength_min), RANGE(0, 1), .def = 0.02f},
+    {"scatter-strength-max", "largest adaptive strength", FLOAT_AT(scatter_params, strength_max), RANGE(0, 1), .def = 0.3f},
     {"scatter-entropy-target", "normalised entropy at which the adaptive strength is --scatter-strength",
-     FLOAT_AT(scatter_params, entropy_target), FINITE, .def = 0.55f, .metavar = "X"},
+     FLOAT_AT(scatter_params, entropy_target), FINITE, .def = 0.55f},
     {"scatter-absorption", "damp recent tokens by exp(-X) for each occurrence; 0: off", FLOAT_AT(scatter_params, absorption),
-     FINITE, .metavar = "X"},
+     FINITE},
     {"scatter-absorption-last-n", "tokens that absorption looks back on; -1: all", INT_AT(scatter_params, absorption_last_n),
-     RANGE(-1, INT32_MAX), .def = 64, .metavar = "N"},
+     RANGE(-1, INT32_MAX), .def = 64},
     {"scatter-collision", "chance, row by row, that scatter acts", FLOAT_AT(scatter_params, collision), RANGE(0, 1), .def = 1,
      .metavar = "P"},
     {NULL},
@@ -69,7 +66,7 @@ static const char *conflict(const void *of_all)
 static size_t window(const struct stage *stage)
 {
     const struct scatter_params *const p = stage->params;
-    return p->absorption > 0.0f ? window_beyond(p->absorption_last_n) : 0;
+    return p->absorption > 0.0f ? window_of(p->absorption_last_n) : 0;
 }
 
 // Computes the kernel for distances below k that are not there yet. It ends before the first weight that is 0 in f32. False when memory is

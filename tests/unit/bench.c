@@ -213,7 +213,7 @@ __attribute__((noinline)) static double run_chain(struct rows *r, struct chain *
     const double start = now();
     for (int i = 0; i < BATCH; i++) {
         const struct row row = next_row(r);
-        if (cand_load(c, &row).code || chain_apply(ch, c, NULL, NULL).code || chain_accept(ch, c->chosen).code)
+        if (cand_load(c, &row).code || chain_apply(ch, c, NULL, NULL).code || !chain_accept(ch, c->chosen))
             die("a row failed");
     }
     return now() - start;

@@ -2,7 +2,6 @@
 // The generator against known values: C++ [rand.predef] gives the 10000th output of a default mt19937; the first ones are Matsumoto and
 // Nishimura's; the uniforms were worked out from them by hand. And PCG-DXSM and the hash of the Gumbel noise.
 #include "kern/gumbel.h"
-#include "sample/pcg.h"
 #include "sample/rng.h"
 
 #include <inttypes.h>

@@ -5,7 +5,6 @@
 
 #include "sample/chain.h"
 #include "samplers/engine.h"
-#include "samplers/plan.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -116,7 +115,7 @@ static inline void stages_add(struct stages *s, size_t place, const double *valu
     const size_t i = s->n++;
     catalog_fill(&s->catalog, place, value, s->params[i]);
     s->breakers[i] = (struct breakers){.sequence = p->dry_breakers, .n_sequences = p->n_dry_breakers};
-    if (bias_table_build(&s->biases[i], p->bias, p->n_bias).code || breakers_find_heads(&s->breakers[i], NULL).code)
+    if (!bias_table_build(&s->biases[i], p->bias, p->n_bias) || !breakers_find_heads(&s->breakers[i], NULL))
         exit(3);
     s->context[i] = (struct context){NULL, &s->biases[i], &s->breakers[i]};
     s->stage[i] = (struct stage){samplers[place], s->params[i], &s->context[i]};
@@ -124,8 +123,7 @@ static inline void stages_add(struct stages *s, size_t place, const double *valu
 
 static inline struct chain *stages_chain(const struct stages *s, uint32_t seed)
 {
-    struct fault fault;
-    return chain_new(s->stage, s->n, seed, &fault);
+    return chain_new(s->stage, s->n, seed);
 }
 
 // The chain of an engine, or with engine llama of n samplers by name, each with parameters of its own.
@@ -133,17 +131,16 @@ static inline void stages_fill(struct stages *s, const struct engine *engine, co
                                const char *const *name, const struct params *own, size_t n)
 {
     double value[CATALOG_MOST];
+    struct choice choice[STAGES_MOST], plan[STAGES_MOST];
     stages_values(s, common, value);
     if (engine->options) {
-        const struct sampler *pipeline[ENGINE_STAGES];
         if (engine->adjust)
             engine->adjust(&s->catalog, value);
-        const size_t stages = engine_pipeline(engine, value[s->catalog.temp], false, pipeline);
+        const size_t stages = plan_engine(engine, value[s->catalog.temp], false, plan);
         for (size_t i = 0; i < stages; i++)
-            stages_add(s, sampler_place(pipeline[i]), value, common);
+            stages_add(s, plan[i].place, value, common);
         return;
     }
-    struct choice choice[STAGES_MOST], plan[STAGES_MOST];
     for (size_t i = 0; i < n; i++) // the value says whose parameters they are
         choice[i] = (struct choice){sampler_place(sampler_by_name(name[i], strlen(name[i]))), true, SIZE_MAX, (double)i};
     const size_t stages = plan_chain(choice, n, common->mirostat, plan);

@@ -193,7 +193,7 @@ static bool check_breakers(void)
     for (size_t i = 0; i < n; i++)
         recent[i] = (uint32_t)below(n_vocab + 1); // one past the end has no text
     struct breakers b = {.text = text, .n_texts = n_texts};
-    if (breakers_find_heads(&b, &v).code)
+    if (!breakers_find_heads(&b, &v))
         exit(3);
     size_t want = n;
     for (size_t i = n; i-- > 0;) {
