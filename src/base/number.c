@@ -175,9 +175,9 @@ static void write_decimal(uint32_t number, int exponent, char *to)
     *to = '\0';
 }
 
-// 0 < x < FLT_MAX, scaled to MOST digits before the point, and rounded to ever fewer of them as long as they read back to it (if some do, so
-// do all numbers of digits between): when
-// they lie nearer to it than half the gap to the next float. False: a difference is so small that f64 cannot tell.
+// 0 < x < FLT_MAX, scaled to MOST digits before the point, and rounded to ever fewer of them as long as they read back to it, which is when
+// they lie nearer to it than half the gap to the next float. (If fewer do, so do all numbers of digits between.) False: a difference is so
+// small that f64 cannot tell.
 static bool quickly(float x, char *text)
 {
     const double slack = 1e-5;

@@ -30,6 +30,8 @@ OPERATION(vf32, join(hf32 lower, hf32 upper), _mm512_insertf32x8(_mm512_castps25
 OPERATION(bool, any(vi32 v), _mm512_test_epi32_mask((__m512i)v, (__m512i)v) != 0)
 OPERATION(unsigned, signs_32(vi32 v), _mm512_movepi32_mask((__m512i)v))
 OPERATION(unsigned, signs_64(vi64 v), _mm512_movepi64_mask((__m512i)v))
+OPERATION(unsigned, equal_32(vf32 a, float b), _mm512_cmp_ps_mask(a, splat(b), _CMP_EQ_OQ))
+OPERATION(unsigned, equal_64(vf64 a, double b), _mm512_cmp_pd_mask(a, _mm512_set1_pd(b), _CMP_EQ_OQ))
 OPERATION(vf32, masked_below(vf32 x, float floor),
           _mm512_mask_mov_ps(x, _mm512_cmp_ps_mask(x, splat(floor), _CMP_LT_OQ), splat(-INFINITY)))
 OPERATION(vf32, load_first(const void *at, size_t n, vf32 rest), _mm512_mask_loadu_ps(rest, (__mmask16)((1u << n) - 1), at))

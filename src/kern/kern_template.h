@@ -14,6 +14,7 @@
 //   vf32 join(hf32 lower, hf32 upper)
 //   bool any(vi32 v)                               is any bit set?
 //   unsigned signs_32(vi32 v)                      the sign of each lane as a bit, lane 0 lowest; and so signs_64
+//   unsigned equal_32(vf32 a, float b)             the lanes where a == b as bits, the same way; and so equal_64(vf64 a, double b)
 //   vf32 masked_below(vf32 x, float floor)         -inf where x < floor, else x
 //   vf32 load_first(const void *at, size_t n, vf32 rest)
 //                                                  n < LANES lanes from memory, the others from rest
@@ -42,8 +43,8 @@
 
 #define ALL_LANES (~0u >> (32 - LANES))
 
-// Finds the largest element, of -0 and +0 either; -inf when n is 0. False when one is NaN or +inf, as a sum of all then is, too. May be false
-// when the sum overflows for another reason.
+// Finds the largest element, of -0 and +0 either; -inf when n is 0. False when one is NaN or +inf, as a sum of all then is, too; it may be
+// false when the sum overflows for another reason.
 ALWAYS_INLINE bool largest(const char *x, size_t n, float *max)
 {
     const vf32 least = splat(-INFINITY);

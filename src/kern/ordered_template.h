@@ -132,8 +132,8 @@ static inline struct ordered_ties ties_f32(const float *x, double low)
     struct ordered_ties t = {0, 0, 0};
     for (int i = 0; i < SHORT_RUN; i += LANES) {
         const vf32 a = terms_f32(x + i), b = magic + a, rest = a - (b - magic);
-        t.up |= (uint64_t)signs_32(rest == tie) << i;
-        t.down |= (uint64_t)signs_32(rest == -tie) << i;
+        t.up |= (uint64_t)equal_32(rest, tie) << i;
+        t.down |= (uint64_t)equal_32(rest, -tie) << i;
         t.odd |= (uint64_t)signs_32((vi32)b << 31) << i;
     }
     return t;
@@ -150,8 +150,8 @@ ALWAYS_INLINE struct ordered_ties ties_f64(const float *x, float mean, double lo
         for (int k = 0; k < 2; k++) {
             const int at = i + k * LANES_F64;
             const vf64 b = a[k] + magic, rest = a[k] - (b - magic);
-            t.up |= (uint64_t)signs_64(rest == tie) << at;
-            t.down |= (uint64_t)signs_64(rest == -tie) << at;
+            t.up |= (uint64_t)equal_64(rest, tie) << at;
+            t.down |= (uint64_t)equal_64(rest, -tie) << at;
             t.odd |= (uint64_t)signs_64((vi64)((vu64)b << 63)) << at;
         }
     }
