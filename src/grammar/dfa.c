@@ -6,6 +6,7 @@
 
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 // The bits of a character that do not matter any more: whatever they are, the stacks that are left match it.
 #define ANY_VALUE UINT32_MAX
@@ -24,7 +25,8 @@ void dfa_free(struct dfa *d)
 {
     stacks_free(&d->stacks);
     intern_free(&d->state);
-    free(d->node);
+    free(d->next);
+    free(d->note);
     *d = (struct dfa){0};
 }
 
@@ -53,7 +55,7 @@ static bool pick(struct dfa *d, uint32_t set, uint32_t low, uint32_t high)
             continue;
         if (!ranges_meet(range, n, low, high))
             continue;
-        all = all && ranges_cover(range, n, low, high);
+        all = all && (low == high || ranges_cover(range, n, low, high));
         stacks_pick(s, frame[i]);
     }
     return all;
@@ -84,13 +86,17 @@ edge dfa_edge(struct dfa *d, struct dfa_state s)
     const uint32_t word[] = {s.set, s.more, s.lax, s.value};
     const size_t known = d->state.n;
     edge e = EDGE_DEAD;
+    assert(s.more < 4);
     if (s.set != STACKS_NONE) {
-        const bool room = mem_grow(&d->node, &d->node_cap, known + 1, sizeof *d->node);
+        const bool room = mem_grow(&d->next, &d->next_cap, known + 1, sizeof *d->next) &&
+                          mem_grow(&d->note, &d->note_cap, known + 1, sizeof *d->note);
         const uint32_t id = room ? intern_add(&d->state, word, 4) : INTERN_NONE;
-        if (id >= UINT32_MAX / 2)
+        if (id >= UINT32_MAX / 2) {
             d->stacks.fault = fault_memory();
-        else if (id == known)
-            d->node[id] = (struct dfa_node){.run.kinds = RUN_UNKNOWN};
+        } else if (id == known) {
+            memset(d->next[id], 0, sizeof d->next[id]);
+            d->note[id] = (struct dfa_note){.run.kinds = RUN_UNKNOWN};
+        }
         e = (id + 1) << 1 | may_end(d, &s);
     }
     return d->stacks.fault.code ? EDGE_BAD : e;
@@ -133,7 +139,7 @@ edge dfa_find(struct dfa *d, uint32_t state, unsigned char byte)
         pick(d, s.set, s.value == ANY_VALUE ? 0 : s.value, s.value);
         e = dfa_edge(d, (struct dfa_state){.set = stacks_after(&d->stacks)});
     }
-    d->node[state].next[byte] = e;
+    d->next[state][byte] = e;
     return e;
 }
 
@@ -151,11 +157,11 @@ bool dfa_find_run(struct dfa *d, uint32_t state)
         votes = e == best ? votes + 1 : votes - 1;
     }
     for (unsigned char byte = 1; byte < 128; byte++) {
-        if (best != EDGE_DEAD && best & 1 && d->node[state].next[byte] == best)
+        if (best != EDGE_DEAD && best & 1 && d->next[state][byte] == best)
             kinds |= trie_kind(byte);
         else
             other |= trie_kind(byte);
     }
-    d->node[state].run = (struct dfa_run){kinds & ~other, edge_state(best)};
+    d->note[state].run = (struct dfa_run){kinds & ~other, edge_state(best)};
     return true;
 }

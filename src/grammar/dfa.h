@@ -33,9 +33,8 @@ struct dfa_run {
 
 #define RUN_UNKNOWN UINT64_MAX
 
-// What has been found out of a state.
-struct dfa_node {
-    edge next[256]; // by byte
+// What has been found out of a state besides where bytes lead.
+struct dfa_note {
     struct dfa_run run;
     uint64_t *mask; // the matcher's; NULL: not asked for yet
 };
@@ -43,8 +42,9 @@ struct dfa_node {
 struct dfa {
     struct stacks stacks;
     struct intern state;   // a struct dfa_state each
-    struct dfa_node *node; // [state.n]
-    size_t node_cap;
+    edge (*next)[256];     // [state.n] by byte
+    struct dfa_note *note; // [state.n]
+    size_t next_cap, note_cap;
 };
 
 // State 0 is the beginning of the text. g outlives the automaton. False on a fault. A zeroed struct may be freed, and so must a failed one.
@@ -61,7 +61,7 @@ edge dfa_find(struct dfa *d, uint32_t state, unsigned char byte);
 
 static inline edge dfa_next(struct dfa *d, uint32_t state, unsigned char byte)
 {
-    const edge e = d->node[state].next[byte];
+    const edge e = d->next[state][byte];
     return e ? e : dfa_find(d, state, byte);
 }
 

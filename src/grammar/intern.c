@@ -15,9 +15,20 @@ void intern_free(struct intern *t)
     *t = (struct intern){0};
 }
 
+// By words, which is quicker for few of them than hash_bytes.
+static uint32_t hash_words(const uint32_t *word, size_t n)
+{
+    uint64_t h = n;
+    for (size_t i = 0; i < n; i++) {
+        h = (h ^ word[i]) * UINT64_C(0x9e3779b97f4a7c15);
+        h ^= h >> 29;
+    }
+    return (uint32_t)(h ^ h >> 32);
+}
+
 uint32_t intern_add(struct intern *t, const uint32_t *word, size_t n)
 {
-    const uint32_t hash = hash_bytes(word, n * sizeof *word);
+    const uint32_t hash = hash_words(word, n);
     size_t at = hash, id;
     assert(!t->words || !n || word + n <= t->word || word >= t->word + t->words);
     while ((id = hash_next(&t->ids, hash, &at)) != HASH_NONE) {

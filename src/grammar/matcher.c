@@ -44,8 +44,8 @@ struct matcher *matcher_new(const struct grammar *g, const struct trie *t, struc
 static void drop_masks(struct matcher *m)
 {
     for (size_t i = 0; m->mask_bytes && i < m->dfa.state.n; i++) {
-        free(m->dfa.node[i].mask);
-        m->dfa.node[i].mask = NULL;
+        free(m->dfa.note[i].mask);
+        m->dfa.note[i].mask = NULL;
     }
     m->mask_bytes = 0;
 }
@@ -173,9 +173,9 @@ static bool runs(struct matcher *m, uint32_t state, uint64_t kinds, unsigned hei
     for (unsigned i = 0; i < height; i++) {
         if (i == MOST_RUN)
             return true;
-        if (m->dfa.node[state].run.kinds == RUN_UNKNOWN && !dfa_find_run(&m->dfa, state))
+        if (m->dfa.note[state].run.kinds == RUN_UNKNOWN && !dfa_find_run(&m->dfa, state))
             return false;
-        const struct dfa_run run = m->dfa.node[state].run;
+        const struct dfa_run run = m->dfa.note[state].run;
         if (kinds & ~run.kinds)
             return true;
         if (run.to == state)
@@ -189,7 +189,7 @@ static bool runs(struct matcher *m, uint32_t state, uint64_t kinds, unsigned hei
 // The level below a node.
 static struct level descend(const struct matcher *m, const struct level *from, uint32_t to)
 {
-    const struct dfa_run run = m->dfa.node[from->state].run;
+    const struct dfa_run run = m->dfa.note[from->state].run;
     const bool along = run.kinds != RUN_UNKNOWN && run.kinds && run.to == to;
     return (struct level){to, along ? from->living : 0};
 }
@@ -257,7 +257,7 @@ struct fault matcher_mask(struct matcher *m, const uint64_t **mask)
         return fault;
     if (m->mask_bytes > MOST_MASK_BYTES)
         drop_masks(m);
-    uint64_t *found = m->dfa.node[m->state].mask;
+    uint64_t *found = m->dfa.note[m->state].mask;
     if (!found) {
         const size_t bytes = (m->t->v->n + 63) / 64 * sizeof *found + sizeof *found;
         found = calloc(1, bytes);
@@ -268,7 +268,7 @@ struct fault matcher_mask(struct matcher *m, const uint64_t **mask)
             return m->dfa.stacks.fault;
         }
         allow_by_id(m, found);
-        m->dfa.node[m->state].mask = found;
+        m->dfa.note[m->state].mask = found;
         m->mask_bytes += bytes;
     }
     *mask = found;

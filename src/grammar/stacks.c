@@ -14,7 +14,7 @@ enum { MOST_MIB = 64, MOST_WORDS = MOST_MIB << 18 }; // of all sets
 // Makes room in an array, as mem_grow does. False on a fault, this or an earlier one.
 static bool reserve(struct stacks *s, void *array, size_t *cap, size_t need, size_t size)
 {
-    if (!mem_grow(array, cap, need, size))
+    if (need > *cap && !mem_grow(array, cap, need, size))
         s->fault = fault_memory();
     return !s->fault.code;
 }
@@ -316,7 +316,8 @@ static void expand_set(struct stacks *s, uint32_t set)
 static uint32_t expand(struct stacks *s, uint32_t set)
 {
     const size_t from = s->n_word;
-    put(s, set);
+    if (!s->note[set].expanded)
+        put(s, set);
     while (s->n_word > from && !s->fault.code) {
         const size_t todo = s->n_word;
         const uint32_t here = s->word[todo - 1];
