@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The candidate store's two forms, and what single candidates are.
+// The candidate store: its two forms, single candidates, probabilities.
 #include "sample/cand.h"
 
 #include "base/bits.h"
 #include "base/mem.h"
+#include "kern/expf.h"
 
 #include <assert.h>
 #include <float.h>
@@ -76,20 +77,6 @@ static bool reserve(struct cand *c, size_t n)
     return true;
 }
 
-// Indexes the row and checks it.
-static void scan(struct cand *c)
-{
-    const size_t good = c->kern->scan[c->type](c->row, c->n, c->block_max);
-    if (good < c->n) {
-        const float bad = cand_logit(c, good);
-        cand_fail(c, isnan(bad) ? FAULT_NAN : FAULT_INFINITE, c->row_id ? c->row_id[good] : good);
-        return;
-    }
-    c->kern->mask_below(c->block_max, cand_blocks(c), c->cut);
-    if (cand_max(c) == -INFINITY)
-        cand_fail(c, FAULT_ALL_MASKED, 0);
-}
-
 struct fault cand_load(struct cand *c, const struct row *row)
 {
     assert(row->n && (!row->ids || !row->n_vocab || row->ids[row->n - 1] < row->n_vocab));
@@ -107,8 +94,15 @@ struct fault cand_load(struct cand *c, const struct row *row)
     if (!reserve(c, c->n))
         return c->fault = fault_memory();
     memset(c->own, 0, cand_blocks(c) * sizeof *c->own);
-    scan(c);
-    if (row->ids && !c->fault.code) {
+    const size_t good = c->kern->scan[c->type](c->row, c->n, c->block_max);
+    if (good < c->n) {
+        const enum fault_code code = isnan(cand_logit(c, good)) ? FAULT_NAN : FAULT_INFINITE;
+        return c->fault = (struct fault){code, cand_row_id(c, good)};
+    }
+    c->kern->mask_below(c->block_max, cand_blocks(c), c->cut);
+    if (cand_max(c) == -INFINITY)
+        return c->fault = (struct fault){FAULT_ALL_MASKED, 0};
+    if (row->ids) {
         cand_list(c);
         memcpy(c->id, row->ids, row->n * sizeof *c->id);
     }
@@ -143,7 +137,8 @@ const float *cand_block(const struct cand *c, size_t b, float tmp[KERN_BLOCK], s
     return tmp;
 }
 
-void cand_copy_block(const struct cand *c, size_t b, float *dst)
+// Writes block b's logits to dst.
+static void copy_block(const struct cand *c, size_t b, float *dst)
 {
     size_t len;
     assert(c->dense);
@@ -157,7 +152,7 @@ void cand_copy_block(const struct cand *c, size_t b, float *dst)
 static void own_block(struct cand *c, size_t b)
 {
     if (!c->own[b])
-        cand_copy_block(c, b, c->logit + b * KERN_BLOCK);
+        copy_block(c, b, c->logit + b * KERN_BLOCK);
     c->own[b] = true;
 }
 
@@ -361,6 +356,48 @@ size_t cand_alive(const struct cand *c, size_t most)
     return alive < most ? alive : most;
 }
 
+// ---- probabilities
+
+// p of a dense row's block.
+static void exp_block(struct cand *c, size_t b, float max)
+{
+    float *const p = c->p + b * KERN_BLOCK;
+    size_t len;
+    const float *x = cand_block(c, b, p, &len);
+    if (c->block_max[b] == -INFINITY) {
+        memset(p, 0, len * sizeof *p);
+        return;
+    }
+    if (c->cut - max > EXPF_UNDERFLOW) { // edits drove the largest down to where a finite mask is not far below it
+        copy_block(c, b, p);
+        x = p;
+    }
+    c->kern->exp_sub(p, x, max, len);
+}
+
+void cand_exp(struct cand *c)
+{
+    const float max = cand_max(c);
+    if (max == -INFINITY)
+        cand_fail(c, FAULT_NOTHING_LEFT, 0);
+    else if (!(max < INFINITY))
+        cand_fail(c, FAULT_OVERFLOW, id_at(c, cand_argmax(c)));
+    c->has_p = true;
+    if (c->fault.code)
+        memset(c->p, 0, c->n * sizeof *c->p);
+    else if (c->dense)
+        for (size_t b = 0; b < cand_blocks(c); b++)
+            exp_block(c, b, max);
+    else
+        c->kern->exp_sub(c->p, c->logit, max, c->n);
+}
+
+void cand_choose(struct cand *c, size_t at)
+{
+    c->chosen = c->id[at];
+    c->chosen_p = c->p[at];
+}
+
 // ---- for onlookers
 
 size_t cand_row_place(const struct cand *c, uint32_t id)
@@ -387,7 +424,7 @@ void cand_snapshot(const struct cand *c, float *logit)
 {
     if (c->dense) {
         for (size_t b = 0; b < cand_blocks(c); b++)
-            cand_copy_block(c, b, logit + b * KERN_BLOCK);
+            copy_block(c, b, logit + b * KERN_BLOCK);
         return;
     }
     for (size_t i = 0; i < c->n_row; i++)

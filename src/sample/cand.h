@@ -165,8 +165,9 @@ size_t cand_argmax(const struct cand *c);
 // Has cand_mask_all_but_max (a temperature of 0) left one unmasked candidate of a dense row? Then *id is it.
 bool cand_single(const struct cand *c, uint32_t *id);
 
-// If at least `least` candidates (and one) have logit >= floor, floor > -inf, keeps just those, in the present order. Returns whether it did.
-bool cand_keep_from(struct cand *c, float floor, size_t least);
+// Keeps the candidates with logit >= floor, in the present order (of a sorted list, those before the first below); or the `least` best,
+// sorted, if they are more. least > 0.
+void cand_keep_from(struct cand *c, float floor, size_t least);
 
 // Every logit but the first largest becomes -inf; the order stays.
 void cand_mask_all_but_max(struct cand *c);
@@ -198,9 +199,6 @@ static inline size_t cand_blocks(const struct cand *c)
     return (c->n + KERN_BLOCK - 1) / KERN_BLOCK;
 }
 const float *cand_block(const struct cand *c, size_t b, float tmp[KERN_BLOCK], size_t *len);
-
-// Writes block b's logits to dst, none of them below cut.
-void cand_copy_block(const struct cand *c, size_t b, float *dst);
 
 // Collects candidates with logit >= floor as rank keys with positions for ids at c->key, by rising position; returns how many. From time to
 // time only the k best are kept, in no order, with k = n never.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The candidate store's order: selection, ranking, sorting.
+// The candidate store's order: selection, ranking, sorting; and the softmax, which may be by rank.
 #include "base/bits.h"
 #include "sample/cand.h"
 #include "sample/sort.h"
@@ -94,15 +94,7 @@ static size_t select_dense(struct cand *c, size_t k)
 
 // ---- ranking
 
-// All positions of a list in id order by rank: equal logits keep their order.
-static void rank_by_id(struct cand *c)
-{
-    for (size_t i = 0; i < c->n; i++)
-        c->key[i] = (uint64_t)~order_bits(c->logit[i]) << 32 | i;
-    sort_rising(c->key, c->n, c->key_tmp);
-}
-
-// The same for a list in any order, by way of id order.
+// All positions of a list in any order by rank, by way of id order.
 static void rank_unordered(struct cand *c)
 {
     for (size_t i = 0; i < c->n; i++)
@@ -135,7 +127,9 @@ static void rank_list(struct cand *c, size_t k)
         sort_select(c->key, cand_collect(c, -INFINITY, k), k);
         positions_by_rank(c, k);
     } else if (c->order == CAND_BY_ID) {
-        rank_by_id(c);
+        for (size_t i = 0; i < c->n; i++) // equal logits keep their order
+            c->key[i] = (uint64_t)~order_bits(c->logit[i]) << 32 | i;
+        sort_rising(c->key, c->n, c->key_tmp);
     } else {
         rank_unordered(c);
     }
@@ -188,13 +182,74 @@ void cand_top_k_by_p(struct cand *c, size_t k)
     cand_gather(c, k, CAND_SORTED);
 }
 
-bool cand_keep_from(struct cand *c, float floor, size_t least)
+void cand_keep_from(struct cand *c, float floor, size_t least)
 {
+    assert(least);
+    if (!c->dense && c->order == CAND_SORTED) {
+        size_t keep = least < c->n ? least : c->n;
+        while (keep < c->n && c->logit[keep] >= floor)
+            keep++;
+        cand_truncate(c, keep);
+        return;
+    }
     const size_t found = cand_collect(c, floor, c->n);
-    if (!found || found < least)
-        return false;
+    if (found < least) {
+        cand_top_k(c, least);
+        return;
+    }
     for (size_t i = 0; i < found; i++)
         c->key[i] = rank_id(c->key[i]);
     cand_gather(c, found, c->order);
-    return true;
+}
+
+// ---- the softmax
+
+void cand_softmax(struct cand *c, bool sort)
+{
+    cand_list(c);
+    if (sort)
+        cand_sort(c);
+    cand_exp(c);
+    if (!c->fault.code)
+        c->kern->divide(c->p, c->n, c->kern->sum(c->p, c->n, 0.0f));
+}
+
+// Writes the logits that are at least *floor to spare, in rank order; when they are too few or most, all, and *floor says so. Returns how
+// many.
+static size_t best_logits(struct cand *c, float *floor, size_t least)
+{
+    uint32_t *const value = (uint32_t *)c->key_tmp;
+    size_t n = *floor > -INFINITY ? cand_collect(c, *floor, c->n) : 0;
+    if (n < least || n > c->n / 2) {
+        *floor = -INFINITY;
+        cand_list(c);
+        n = cand_collect(c, *floor, c->n);
+    }
+    for (size_t i = 0; i < n; i++) // only logits, as what sorts rising
+        value[i] = ~(uint32_t)(c->key[i] >> 32);
+    sort_values(value, value + n, n);
+    for (size_t i = 0; i < n; i++)
+        c->spare[i] = order_value(~value[i]);
+    return n;
+}
+
+struct head cand_softmax_head(struct cand *c, float range, size_t least)
+{
+    if (!c->dense && c->order == CAND_SORTED) { // whose order need not be that of the logits any more
+        cand_softmax(c, true);
+        return (struct head){c->n, c->p, 0.0f};
+    }
+    const float max = cand_max(c);
+    if (!isfinite(max)) {
+        cand_exp(c); // which says what is wrong
+        return (struct head){0};
+    }
+    float floor = max - range;
+    const size_t n = best_logits(c, &floor, least);
+    float tail = floor - max;
+    c->kern->exp_sub(&tail, &tail, 0.0f, 1);
+    c->kern->exp_sub(c->spare, c->spare, max, n);
+    const float sum = c->kern->sum(c->spare, n, 0.0f);
+    c->kern->divide(c->spare, n, sum);
+    return (struct head){n, c->spare, tail / sum};
 }

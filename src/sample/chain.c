@@ -5,7 +5,6 @@
 
 #include <assert.h>
 #include <stdlib.h>
-#include <string.h>
 
 double param_load(const struct param *row, const void *params)
 {
@@ -63,7 +62,19 @@ struct chain {
 
 bool stage_enabled(const struct stage *stage)
 {
-    return !stage->sampler->enabled || stage->sampler->enabled(stage);
+    const struct sampler *const s = stage->sampler;
+    const double first = s->params ? param_load(s->params, stage->params) : 0.0;
+    switch (s->runs.first) {
+    case ABOVE:
+        return first > s->runs.bound;
+    case BELOW:
+        return first < s->runs.bound;
+    case OTHER_THAN:
+        return first != s->runs.bound;
+    case ALWAYS:
+        break;
+    }
+    return !s->enabled || s->enabled(stage);
 }
 
 // How far a stage looks back, and one token more, for tallies.
@@ -188,7 +199,7 @@ void chain_free(struct chain *ch)
 
 void chain_reset(struct chain *ch, uint32_t seed)
 {
-    history_clear(&ch->history);
+    ch->history.total = 0;
     chain_reseed(ch, seed);
 }
 

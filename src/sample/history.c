@@ -18,11 +18,6 @@ void history_widen(struct history *h, size_t window)
         h->window = window;
 }
 
-void history_clear(struct history *h)
-{
-    h->total = 0;
-}
-
 // A ring that is full before it reached its window moves to a larger one; as total < window until then, it has not wrapped.
 bool history_add(struct history *h, uint32_t token)
 {

@@ -21,7 +21,6 @@ struct history {
 // A zeroed struct is an empty history that keeps nothing. Widen before the first token. history_add is false when memory is short.
 void history_free(struct history *h);
 void history_widen(struct history *h, size_t window);
-void history_clear(struct history *h);
 bool history_add(struct history *h, uint32_t token);
 
 // How many tokens a window holds now.

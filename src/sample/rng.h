@@ -22,8 +22,8 @@ double rng_f64(struct rng *r);
 // Uniform in [0, 1): one word / 2^32, in f32.
 float rng_f32(struct rng *r);
 
-// A place in p[0..n), each with the weight p[i], which need not sum to 1: std::discrete_distribution as libstdc++ has it. One place is chosen
-// without a draw.
+// A place in p[0..n), by the weights p[i], which need not sum to 1: std::discrete_distribution as libstdc++ has it. A single place is
+// chosen without a draw.
 size_t rng_discrete(struct rng *r, const struct kern *kern, const float *p, size_t n);
 
 // Leaves the generator as n calls of rng_u32 would.

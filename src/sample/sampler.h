@@ -4,13 +4,13 @@
 #ifndef SAMPL_SAMPLE_SAMPLER_H
 #define SAMPL_SAMPLE_SAMPLER_H
 
-#include "sample/bias.h"
-#include "sample/breakers.h"
 #include "sample/cand.h"
+#include "sample/context.h"
 #include "sample/history.h"
 #include "sample/rng.h"
 
 #include <float.h>
+#include <math.h>
 
 enum param_type {
     PARAM_INT,   // int32_t
@@ -61,13 +61,6 @@ struct param {
 double param_load(const struct param *row, const void *params);
 void param_store(const struct param *row, void *params, double value);
 
-// What the stages of a chain share beside their numbers. Nothing of it changes while a chain uses it.
-struct context {
-    const struct vocab *vocab;       // what the tokens say, or NULL
-    const struct bias_table *biases; // of logit_bias
-    const struct breakers *breakers; // of dry
-};
-
 // A sampler with its parameters, as a chain runs it.
 struct stage {
     const struct sampler *sampler;
@@ -92,7 +85,13 @@ struct sampler {
     // row before. No other function is a must.
     void (*apply)(void *self, struct cand *c, const struct stage *stage);
 
-    // False when the sampler does nothing with these parameters; then it is not run. NULL: always enabled.
+    // When it runs: always, or where its first parameter is above, below, or other than a bound. With other parameters it does nothing.
+    struct {
+        enum { ALWAYS, ABOVE, BELOW, OTHER_THAN } first;
+        double bound;
+    } runs;
+
+    // The same where it depends on more. NULL: it does not.
     bool (*enabled)(const struct stage *stage);
 
     // What is wrong with parameters that each are in their ranges; NULL: nothing.

@@ -3,13 +3,6 @@
 
 #include "base/bits.h"
 
-static inline void swap(uint64_t *a, uint64_t *b)
-{
-    const uint64_t t = *a;
-    *a = *b;
-    *b = t;
-}
-
 static inline uint64_t median(uint64_t a, uint64_t b, uint64_t c)
 {
     if (a < b)
@@ -49,7 +42,9 @@ static size_t partition(uint64_t *key, size_t n, uint64_t pivot)
             j--;
         if (i >= j)
             return i;
-        swap(&key[i], &key[j]);
+        const uint64_t t = key[i];
+        key[i] = key[j];
+        key[j] = t;
     }
 }
 

@@ -3,7 +3,6 @@
 // probability of the chosen ones stays at --adaptive-target.
 #include "sample/sampler.h"
 
-#include <math.h>
 #include <string.h>
 
 struct adaptive_p_params {

@@ -4,14 +4,6 @@
 
 enum { BLOCK = 4096 }; // candidates whose weights are summed in one go
 
-// One candidate and otherwise masked ones: it is drawn without their zeros being looked at, unless the draw is 0, which the first
-// candidate of all reaches, masked or not.
-static bool draw_single(struct cand *c, double u)
-{
-    c->chosen_p = 1.0f;
-    return !c->want_p && u > 0.0 && cand_single(c, &c->chosen);
-}
-
 // Sums p in f64, and notes the sum before each block.
 static double add_up(const struct cand *c, double *before)
 {
@@ -42,7 +34,12 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
 {
     const double u = rng_f64(self);
     double *const before = cand_scratch(c, c->n / BLOCK + 1, sizeof *before);
-    if (!before || draw_single(c, u))
+    if (!before)
+        return;
+    // One candidate and otherwise masked ones: it is drawn without their zeros being looked at, unless the draw is 0, which the first
+    // candidate of all reaches, masked or not.
+    c->chosen_p = 1.0f;
+    if (!c->want_p && u > 0.0 && cand_single(c, &c->chosen))
         return;
     cand_exp(c);
     const double sum = add_up(c, before);

@@ -3,8 +3,6 @@
 // is penalised, exponentially in the length of the repetition.
 #include "sample/sampler.h"
 
-#include <math.h>
-
 struct dry_params {
     float multiplier, base;
     int32_t allowed_length, last_n; // last_n: -1: the whole history

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The stages of a chain: those of llama.cpp that were chosen, or an engine's. Engines are the fixed pipelines of other programs, as data. Each is a row of a table: the stages in order, the options that it has
-// stages for, and the defaults that differ from llama.cpp's. sampl-engines(7) describes them.
+// The stages of a chain: the samplers that were chosen, or an engine's. Engines are the fixed pipelines of other programs, as data: each is
+// a row of a table, the stages in order, the options that it has stages for, and the defaults that differ from llama.cpp's.
+// sampl-engines(7) describes them.
 #ifndef SAMPL_SAMPLERS_ENGINE_H
 #define SAMPL_SAMPLERS_ENGINE_H
 

@@ -1,34 +1,17 @@
 // SPDX-License-Identifier: MIT
-// The stages that only engines have, ollama and akunu (see engine.c): llama.cpp's samplers as they compute them. A softmax stage fills p once;
-// those after it cut by p, which they leave as it is, not summing to 1 any more; a draw ends the chain.
-#include "samplers/list.h"
-
-#include <math.h>
+// The stages that only engines have, ollama and akunu: what llama.cpp's samplers do, as they compute it. A softmax fills p once; those
+// after it cut by p, which they leave as it is, not summing to 1 any more; a draw ends the chain.
+#include "sample/sampler.h"
 
 struct engine_stage_params {
     float temp, p;
     int32_t k;
 };
 
-static const struct param temp[] = {
-    {"temp", FLOAT_AT(engine_stage_params, temp)},
-    {NULL},
-};
-
-static const struct param top_k[] = {
-    {"top-k", INT_AT(engine_stage_params, k)},
-    {NULL},
-};
-
-static const struct param top_p[] = {
-    {"top-p", FLOAT_AT(engine_stage_params, p)},
-    {NULL},
-};
-
-static const struct param min_p[] = {
-    {"min-p", FLOAT_AT(engine_stage_params, p)},
-    {NULL},
-};
+static const struct param temp[] = {{"temp", FLOAT_AT(engine_stage_params, temp)}, {NULL}};
+static const struct param top_k[] = {{"top-k", INT_AT(engine_stage_params, k)}, {NULL}};
+static const struct param top_p[] = {{"top-p", FLOAT_AT(engine_stage_params, p)}, {NULL}};
+static const struct param min_p[] = {{"min-p", FLOAT_AT(engine_stage_params, p)}, {NULL}};
 
 // ---- logits
 
@@ -42,12 +25,6 @@ static void round_f16(void *self, struct cand *c, const struct stage *stage)
 static void sort(void *self, struct cand *c, const struct stage *stage)
 {
     cand_sort(c);
-}
-
-static bool scale_enabled(const struct stage *stage)
-{
-    const struct engine_stage_params *const p = stage->params;
-    return p->temp != 1.0f;
 }
 
 // scale (akunu): logit *= 1 / temp, which is not quite logit / temp.
@@ -64,7 +41,7 @@ static void scale(void *self, struct cand *c, const struct stage *stage)
 const struct sampler sampler_round_f16 = {.name = "round_f16", .internal = true, .apply = round_f16};
 const struct sampler sampler_sort = {.name = "sort", .internal = true, .apply = sort};
 const struct sampler sampler_scale = {
-    .name = "scale", .internal = true, PARAMS(temp, engine_stage_params), .enabled = scale_enabled, .apply = scale};
+    .name = "scale", .internal = true, PARAMS(temp, engine_stage_params), .runs = {OTHER_THAN, 1}, .apply = scale};
 
 // ---- softmaxes
 
@@ -105,12 +82,6 @@ static void top_k_prob(void *self, struct cand *c, const struct stage *stage)
     cand_top_k_by_p(c, p->k <= 0 || (size_t)p->k >= c->n ? most : (size_t)p->k);
 }
 
-static bool min_p_enabled(const struct stage *stage)
-{
-    const struct engine_stage_params *const p = stage->params;
-    return p->p > 0.0f;
-}
-
 // min_p_cut (ollama, akunu): those before the first below min_p times the best one's.
 static void min_p_cut(void *self, struct cand *c, const struct stage *stage)
 {
@@ -122,11 +93,7 @@ static void min_p_cut(void *self, struct cand *c, const struct stage *stage)
     cand_truncate(c, keep);
 }
 
-static bool top_p_enabled(const struct stage *stage)
-{
-    const struct engine_stage_params *const p = stage->params;
-    return p->p < 1.0f;
-}
+extern const struct sampler sampler_top_p_above;
 
 // top_p_above (ollama), top_p_reach (akunu): through the first at which the running sum is above p, or has reached it.
 static void top_p_cut(void *self, struct cand *c, const struct stage *stage)
@@ -142,11 +109,11 @@ static void top_p_cut(void *self, struct cand *c, const struct stage *stage)
 const struct sampler sampler_top_k_prob = {
     .name = "top_k_prob", .internal = true, PARAMS(top_k, engine_stage_params), .apply = top_k_prob};
 const struct sampler sampler_min_p_cut = {
-    .name = "min_p_cut", .internal = true, PARAMS(min_p, engine_stage_params), .enabled = min_p_enabled, .apply = min_p_cut};
+    .name = "min_p_cut", .internal = true, PARAMS(min_p, engine_stage_params), .runs = {ABOVE, 0}, .apply = min_p_cut};
 const struct sampler sampler_top_p_above = {
-    .name = "top_p_above", .internal = true, PARAMS(top_p, engine_stage_params), .enabled = top_p_enabled, .apply = top_p_cut};
+    .name = "top_p_above", .internal = true, PARAMS(top_p, engine_stage_params), .runs = {BELOW, 1}, .apply = top_p_cut};
 const struct sampler sampler_top_p_reach = {
-    .name = "top_p_reach", .internal = true, PARAMS(top_p, engine_stage_params), .enabled = top_p_enabled, .apply = top_p_cut};
+    .name = "top_p_reach", .internal = true, PARAMS(top_p, engine_stage_params), .runs = {BELOW, 1}, .apply = top_p_cut};
 
 // ---- draws, one a row, by the inverse of the cumulative distribution
 

@@ -8,7 +8,6 @@
 #include "kern/expf.h"
 #include "sample/sampler.h"
 
-#include <math.h>
 #include <string.h>
 
 struct gumbel_params {
@@ -62,16 +61,6 @@ static void try_block(struct gumbel_job *job, const struct cand *c, size_t b)
     try(job, x, logit, id, n);
 }
 
-// The block with the largest logit first: it sets a high mark.
-static void try_dense(struct gumbel_job *job, const struct cand *c)
-{
-    const size_t first = cand_argmax(c) / KERN_BLOCK;
-    try_block(job, c, first);
-    for (size_t b = 0; b < cand_blocks(c); b++)
-        if (b != first)
-            try_block(job, c, b);
-}
-
 // The distribution that the draw was from.
 static void describe(struct cand *c, float temp)
 {
@@ -89,10 +78,15 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
     const struct gumbel_params *const p = stage->params;
     const uint32_t *const seed = self;
     struct gumbel_job job = {c->kern, (c->position + *seed) * 2654435761u, p->temp, -INFINITY, UINT32_MAX};
-    if (c->dense)
-        try_dense(&job, c);
-    else
+    if (c->dense) {
+        const size_t first = cand_argmax(c) / KERN_BLOCK; // the block with the largest logit first: it sets a high mark
+        try_block(&job, c, first);
+        for (size_t b = 0; b < cand_blocks(c); b++)
+            if (b != first)
+                try_block(&job, c, b);
+    } else {
         try(&job, c->spare, c->logit, c->id, c->n);
+    }
     c->chosen = job.id;
     c->chosen_p = 0.0f;
     if (c->want_p || c->want_chosen_p || c->want_logits)

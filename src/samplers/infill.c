@@ -3,7 +3,6 @@
 // one begins the other, and keeps those that are likely then.
 #include "sample/sampler.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

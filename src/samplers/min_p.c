@@ -3,8 +3,6 @@
 // max + ln p, so no softmax is needed.
 #include "sample/sampler.h"
 
-#include <math.h>
-
 struct min_p_params {
     float p;
     int32_t min_keep;
@@ -17,27 +15,11 @@ static const struct param params[] = {
     {NULL},
 };
 
-static bool enabled(const struct stage *stage)
-{
-    const struct min_p_params *const p = stage->params;
-    return p->p > 0.0f;
-}
-
 static void apply(void *self, struct cand *c, const struct stage *stage)
 {
     const struct min_p_params *const p = stage->params;
-    const float floor = cand_max(c) + logf(p->p);
-    const size_t least = p->min_keep ? (size_t)p->min_keep : 1;
-    if (c->order != CAND_SORTED) {
-        if (!cand_keep_from(c, floor, least))
-            cand_top_k(c, least);
-        return;
-    }
-    size_t keep = least < c->n ? least : c->n;
-    while (keep < c->n && c->logit[keep] >= floor)
-        keep++;
-    cand_truncate(c, keep);
+    cand_keep_from(c, cand_max(c) + logf(p->p), p->min_keep ? (size_t)p->min_keep : 1);
 }
 
 const struct sampler sampler_min_p = {
-    .name = "min_p", .letter = 'm', PARAMS(params, min_p_params), .enabled = enabled, .apply = apply};
+    .name = "min_p", .letter = 'm', PARAMS(params, min_p_params), .runs = {ABOVE, 0}, .apply = apply};

@@ -3,8 +3,6 @@
 // stays near a target, tau bits.
 #include "sample/sampler.h"
 
-#include <math.h>
-
 struct mirostat_params {
     float tau, eta;
 };

@@ -2,9 +2,7 @@
 // penalties: tokens among the last accepted ones become less likely, by a factor (Keskar et al. 2019, arXiv 1909.05858) and by
 // amounts for each occurrence and for occurring at all.
 // repeat_each (the engine akunu): by the factor only, but once for each occurrence.
-#include "samplers/list.h"
-
-#include <math.h>
+#include "sample/sampler.h"
 
 struct penalties_params {
     float repeat, frequency, presence;
@@ -75,7 +73,7 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
 {
     const struct penalties_params *const p = stage->params;
     struct tally *const recent = self;
-    cand_edit_fn *const f = stage->sampler == &sampler_repeat_each ? penalise_each : penalise;
+    cand_edit_fn *const f = stage->sampler->params == each_params ? penalise_each : penalise;
     if (tally_update(recent, c->history, window_of(p->last_n)))
         cand_edit(c, &recent->tokens, f, &(struct penalties_job){p, recent});
     else

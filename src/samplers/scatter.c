@@ -4,8 +4,6 @@
 #include "base/mem.h"
 #include "sample/sampler.h"
 
-#include <float.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

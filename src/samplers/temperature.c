@@ -3,8 +3,6 @@
 // row between temp - range and temp + range.
 #include "sample/sampler.h"
 
-#include <math.h>
-
 struct temperature_params {
     float temp, range, exponent; // range, exponent: of dynatemp
 };

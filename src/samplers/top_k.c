@@ -2,8 +2,6 @@
 // top_k: the k best candidates, sorted.
 #include "sample/sampler.h"
 
-#include <math.h>
-
 struct top_k_params {
     int32_t k;
 };
@@ -14,12 +12,6 @@ static const struct param params[] = {
     {NULL},
 };
 
-static bool enabled(const struct stage *stage)
-{
-    const struct top_k_params *const p = stage->params;
-    return p->k > 0;
-}
-
 static void apply(void *self, struct cand *c, const struct stage *stage)
 {
     const struct top_k_params *const p = stage->params;
@@ -27,4 +19,4 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
 }
 
 const struct sampler sampler_top_k = {
-    .name = "top_k", .letter = 'k', PARAMS(params, top_k_params), .enabled = enabled, .apply = apply};
+    .name = "top_k", .letter = 'k', PARAMS(params, top_k_params), .runs = {ABOVE, 0}, .apply = apply};

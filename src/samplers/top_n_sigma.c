@@ -2,8 +2,6 @@
 // top_n_sigma (Tang et al. 2024, arXiv 2411.07641): masks the logits more than n standard deviations below the largest.
 #include "sample/sampler.h"
 
-#include <math.h>
-
 struct top_n_sigma_params {
     float n;
 };
@@ -13,12 +11,6 @@ static const struct param params[] = {
      FINITE, .def = -1, .metavar = "N", .also = "top-n-sigma", .server = "top_n_sigma"},
     {NULL},
 };
-
-static bool enabled(const struct stage *stage)
-{
-    const struct top_n_sigma_params *const p = stage->params;
-    return p->n > 0.0f;
-}
 
 static void apply(void *self, struct cand *c, const struct stage *stage)
 {
@@ -36,4 +28,4 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
 }
 
 const struct sampler sampler_top_n_sigma = {
-    .name = "top_n_sigma", .letter = 's', PARAMS(params, top_n_sigma_params), .enabled = enabled, .apply = apply};
+    .name = "top_n_sigma", .letter = 's', PARAMS(params, top_n_sigma_params), .runs = {ABOVE, 0}, .apply = apply};

@@ -3,8 +3,6 @@
 // reaches p.
 #include "sample/sampler.h"
 
-#include <math.h>
-
 struct top_p_params {
     float p;
     int32_t min_keep;
@@ -17,12 +15,6 @@ static const struct param params[] = {
      REFUSED(0, INFINITY)},
     {NULL},
 };
-
-static bool enabled(const struct stage *stage)
-{
-    const struct top_p_params *const p = stage->params;
-    return p->p < 1.0f;
-}
 
 // Ranks more and more candidates until the sum is reached: most rows need few of them.
 static void apply(void *self, struct cand *c, const struct stage *stage)
@@ -44,4 +36,4 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
 }
 
 const struct sampler sampler_top_p = {
-    .name = "top_p", .aliases = "nucleus", .letter = 'p', PARAMS(params, top_p_params), .enabled = enabled, .apply = apply};
+    .name = "top_p", .aliases = "nucleus", .letter = 'p', PARAMS(params, top_p_params), .runs = {BELOW, 1}, .apply = apply};

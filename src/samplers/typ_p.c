@@ -3,8 +3,6 @@
 // cumulative probability p.
 #include "sample/sampler.h"
 
-#include <math.h>
-
 struct typ_p_params {
     float p;
     int32_t min_keep;
@@ -16,12 +14,6 @@ static const struct param params[] = {
     {"min-keep", INT_AT(typ_p_params, min_keep)},
     {NULL},
 };
-
-static bool enabled(const struct stage *stage)
-{
-    const struct typ_p_params *const p = stage->params;
-    return p->p < 1.0f;
-}
 
 // Fills surprise by rank, -ln p; returns the entropy, its terms added by rank.
 static float entropy_of(const struct kern *kern, const struct head *head, float *surprise)
@@ -59,15 +51,6 @@ static float score(const struct typ_p_merge *m, size_t rank)
     return fabsf(m->surprise[rank] - m->entropy);
 }
 
-static struct typ_p_merge merge_begin(const float *surprise, size_t n, float entropy)
-{
-    struct typ_p_merge m = {surprise, n, entropy, 0, 0, 0, 0};
-    while (m.left < n && surprise[m.left] < entropy)
-        m.left++;
-    m.right = m.left;
-    return m;
-}
-
 static size_t merge_next(struct typ_p_merge *m)
 {
     if (m->run < m->run_end)
@@ -88,8 +71,11 @@ static size_t choose(const struct cand *c, const struct head *head, const struct
 {
     const bool part = head->n < c->n;
     const float entropy = entropy_of(c->kern, head, surprise), safe = part ? safe_score(head, entropy) : INFINITY;
-    struct typ_p_merge m = merge_begin(surprise, head->n, entropy);
+    struct typ_p_merge m = {surprise, head->n, entropy, 0, 0, 0, 0};
     float sum = 0.0f;
+    while (m.left < head->n && surprise[m.left] < entropy)
+        m.left++;
+    m.right = m.left;
     for (size_t i = 0; i < head->n; i++) {
         const size_t rank = merge_next(&m);
         if (part && !(score(&m, rank) < safe))
@@ -134,4 +120,4 @@ const struct sampler sampler_typ_p = {.name = "typ_p",
                                       .letter = 'y',
                                       PARAMS(params, typ_p_params),
                                       .apply = apply,
-                                      .enabled = enabled};
+                                      .runs = {BELOW, 1}};

@@ -2,7 +2,6 @@
 // vocab_check [COUNT]: what samplers do with token texts against the obvious way: infill by all pairs of candidates, and DRY's text
 // breakers by looking at every token of every history. Vocabularies, rows and histories are random, over two letters, so that texts
 // begin and contain one another.
-#include "sample/breakers.h"
 #include "samplers/list.h"
 #include "vocab/vocab.h"
 
