@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "grammar/matcher.h"
 
+#include "base/utf8.h"
 #include "grammar/dfa.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -275,63 +277,119 @@ struct fault matcher_mask(struct matcher *m, const uint64_t **mask)
     return fault_none();
 }
 
-// ---- what is expected
+// ---- for messages
 
-// As much of a literal as begins with this class; or, if it is not of one character, the ranges of it that there is room for.
-static struct expected expected_characters(const struct grammar *g, const struct element *e)
+enum { SHOWN_ITEMS = 6, SHOWN_RANGES = 12 };
+
+static void put_point(struct builder *b, uint32_t c)
 {
-    struct expected x = {.kind = EXPECTED_TEXT};
+    static const char names[] = "\n\r\t", letters[] = "nrt";
+    const char *const name = c && c < 0x80 ? strchr(names, (int)c) : NULL;
+    if (name)
+        builder_format(b, "\\%c", letters[name - names]);
+    else if (c < 0x20 || (c >= 0x7f && c < 0xa0))
+        builder_format(b, "\\x%02" PRIX32, c);
+    else if (c < 0x80)
+        builder_byte(b, (char)c);
+    else
+        builder_format(b, c < 0x10000 ? "\\u%04" PRIX32 : "\\U%08" PRIX32, c);
+}
+
+void matcher_put_token(const struct matcher *m, uint32_t id, struct builder *b)
+{
+    const struct piece p = vocab_text(m->t->v, id);
+    builder_string(b, "");
+    for (size_t i = 0; i < p.len;) {
+        uint32_t c;
+        const size_t n = utf8_decode(p.p + i, p.len - i, &c);
+        if (n > 1)
+            builder_bytes(b, p.p + i, n);
+        else if (n)
+            put_point(b, c);
+        else
+            builder_format(b, "\\x%02X", p.p[i]);
+        i += n ? n : 1;
+    }
+}
+
+static void put_in_class(struct builder *b, uint32_t c)
+{
+    if (c == '[' || c == ']' || c == '\\')
+        builder_byte(b, '\\');
+    put_point(b, c);
+}
+
+static void put_range(struct builder *b, uint32_t low, uint32_t high)
+{
+    if (low > high)
+        return;
+    put_in_class(b, low);
+    if (high > low + 1)
+        builder_byte(b, '-');
+    if (high > low)
+        put_in_class(b, high);
+}
+
+// A class that goes up to the last character is shown by what it leaves out.
+static void put_class(struct builder *b, const struct range *range, size_t n)
+{
+    const bool more = n > SHOWN_RANGES, negated = !more && n && range[n - 1].last == CHAR_MAX_VALUE;
+    uint32_t next = 1; // behind the range before
+    if (negated && n == 1 && range->first == 1) {
+        builder_string(b, "any character");
+        return;
+    }
+    builder_string(b, negated ? "[^" : "[");
+    for (size_t i = 0; i < n && i < SHOWN_RANGES; next = range[i++].last + 1)
+        put_range(b, negated ? next : range[i].first, negated ? range[i].first - 1 : range[i].last);
+    builder_string(b, more ? "...]" : "]");
+}
+
+// A token, a class, or as much of a literal as begins here.
+static void put_element(struct builder *b, const struct grammar *g, const struct element *e)
+{
+    size_t n, shown = 0;
     const struct range *range = NULL;
-    size_t n = 0;
-    for (; e->type == ELEMENT_CLASS; e++) {
+    if (e->type != ELEMENT_CLASS)
+        builder_format(b, "%s<[%" PRIu32 "]>", e->type == ELEMENT_TOKEN ? "" : "!", e->value);
+    for (; e->type == ELEMENT_CLASS && shown <= SHOWN_RANGES; e++, shown++) {
         range = class_ranges(g, e->value, &n);
         if (n != 1 || range->first != range->last)
             break;
-        if (x.n == EXPECTED_RANGES) {
-            x.more = true;
-            break;
-        }
-        x.range[x.n][0] = x.range[x.n][1] = range->first;
-        x.n++;
+        if (!shown)
+            builder_byte(b, '\'');
+        if (shown < SHOWN_RANGES)
+            put_point(b, range->first);
     }
-    if (x.n)
-        return x;
-    x = (struct expected){.kind = EXPECTED_CLASS, .more = n > EXPECTED_RANGES};
-    for (; x.n < n && x.n < EXPECTED_RANGES; x.n++) {
-        x.range[x.n][0] = range[x.n].first;
-        x.range[x.n][1] = range[x.n].last;
-    }
-    return x;
+    if (shown)
+        builder_string(b, shown > SHOWN_RANGES ? "...'" : "'");
+    else if (range)
+        put_class(b, range, n);
 }
 
-// Adds what is expected, if it is not there yet.
-static void add_expected(struct expected *out, size_t most, size_t *n, const struct expected *x)
-{
-    for (size_t i = 0; i < *n && i < most; i++)
-        if (out[i].kind == x->kind && out[i].id == x->id && out[i].n == x->n && out[i].more == x->more &&
-            !memcmp(out[i].range, x->range, x->n * sizeof *x->range))
-            return;
-    if (*n < most)
-        out[*n] = *x;
-    ++*n;
-}
-
-size_t matcher_next(const struct matcher *m, struct expected *out, size_t most)
+void matcher_put_next(const struct matcher *m, struct builder *b)
 {
     const struct stacks *const s = &m->dfa.stacks;
     const struct dfa_state here = dfa_get(&m->dfa, m->state);
+    struct builder item[SHOWN_ITEMS + 1] = {0};
     size_t n = 0, n_frames;
     const struct frame *const frame = stacks_frames(s, here.set, &n_frames);
+    builder_string(b, "");
     if (here.more)
-        add_expected(out, most, &n, &(struct expected){.kind = EXPECTED_REST});
-    for (size_t i = 0; !here.more && i < n_frames; i++) {
-        const struct element *const e = &s->g->element[frame[i].at];
-        struct expected x = {.kind = e->type == ELEMENT_TOKEN ? EXPECTED_TOKEN : EXPECTED_NOT_TOKEN, .id = e->value};
-        if (e->type == ELEMENT_CLASS)
-            x = expected_characters(s->g, e);
-        add_expected(out, most, &n, &x);
+        builder_string(&item[n++], "the rest of a character");
+    for (size_t i = 0; !here.more && i < n_frames && n <= SHOWN_ITEMS; i++) {
+        size_t same = 0;
+        builder_clear(&item[n]);
+        put_element(&item[n], s->g, &s->g->element[frame[i].at]);
+        while (same < n && (item[same].failed || item[n].failed || strcmp(item[same].text, item[n].text) != 0))
+            same++;
+        n += same == n;
     }
-    if (matcher_can_end(m))
-        add_expected(out, most, &n, &(struct expected){.kind = EXPECTED_END});
-    return n;
+    if (matcher_can_end(m) && n <= SHOWN_ITEMS)
+        builder_string(&item[n++], "the end of the text");
+    for (size_t i = 0; i < n && i < SHOWN_ITEMS; i++)
+        builder_format(b, "%s%s", i == 0 ? "" : i + 1 < n ? ", " : " or ", item[i].failed ? "..." : item[i].text);
+    b->full = b->full || n > SHOWN_ITEMS;
+    for (size_t i = 0; i <= SHOWN_ITEMS; i++)
+        builder_free(&item[i]);
 }

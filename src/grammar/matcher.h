@@ -8,6 +8,7 @@
 #ifndef SAMPL_GRAMMAR_MATCHER_H
 #define SAMPL_GRAMMAR_MATCHER_H
 
+#include "base/builder.h"
 #include "base/fault.h"
 #include "grammar/grammar.h"
 #include "grammar/trie.h"
@@ -35,27 +36,9 @@ struct fault matcher_mask(struct matcher *m, const uint64_t **mask);
 // May the text end here?
 bool matcher_can_end(const struct matcher *m);
 
-// What may come next, for messages.
-enum expected_kind {
-    EXPECTED_END,       // of the text
-    EXPECTED_REST,      // the rest of a character
-    EXPECTED_TEXT,      // range: characters that must follow each other, one range of a single one each
-    EXPECTED_CLASS,     // range: any of these
-    EXPECTED_TOKEN,     // id
-    EXPECTED_NOT_TOKEN, // any other than id
-};
-
-#define EXPECTED_RANGES 12
-
-struct expected {
-    enum expected_kind kind;
-    uint32_t id;
-    uint32_t range[EXPECTED_RANGES][2]; // [n]
-    size_t n;
-    bool more; // there are more ranges, or characters
-};
-
-// The first `most` of them, each once; returns how many there are.
-size_t matcher_next(const struct matcher *m, struct expected *out, size_t most);
+// For messages: add a token's text with GBNF's escapes, and \xHH for bytes that are not UTF-8; what may come next, such as: 'true', [0-9] or
+// the end of the text. b->full when that is not all.
+void matcher_put_token(const struct matcher *m, uint32_t id, struct builder *b);
+void matcher_put_next(const struct matcher *m, struct builder *b);
 
 #endif

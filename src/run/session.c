@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "run/session.h"
 
-#include "base/builder.h"
-#include "base/utf8.h"
-#include "grammar/rules.h"
-
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -124,110 +120,6 @@ void session_restart(struct session *q, uint64_t row)
 
 // ---- the grammar
 
-static void put_point(struct builder *b, uint32_t c)
-{
-    static const char names[] = "\n\r\t", letters[] = "nrt";
-    const char *const name = c && c < 0x80 ? strchr(names, (int)c) : NULL;
-    if (name)
-        builder_format(b, "\\%c", letters[name - names]);
-    else if (c < 0x20 || (c >= 0x7f && c < 0xa0))
-        builder_format(b, "\\x%02" PRIX32, c);
-    else if (c < 0x80)
-        builder_byte(b, (char)c);
-    else
-        builder_format(b, c < 0x10000 ? "\\u%04" PRIX32 : "\\U%08" PRIX32, c);
-}
-
-static void put_in_class(struct builder *b, uint32_t c)
-{
-    if (c == '[' || c == ']' || c == '\\')
-        builder_byte(b, '\\');
-    put_point(b, c);
-}
-
-static void put_range(struct builder *b, uint32_t low, uint32_t high)
-{
-    if (low > high)
-        return;
-    put_in_class(b, low);
-    if (high > low + 1)
-        builder_byte(b, '-');
-    if (high > low)
-        put_in_class(b, high);
-}
-
-// A class that goes up to the last character is shown by what it leaves out.
-static void put_class(struct builder *b, const struct expected *x)
-{
-    const bool negated = !x->more && x->n && x->range[x->n - 1][1] == CHAR_MAX_VALUE;
-    uint32_t next = 1; // behind the range before
-    if (negated && x->n == 1 && x->range[0][0] == 1) {
-        builder_string(b, "any character");
-        return;
-    }
-    builder_string(b, negated ? "[^" : "[");
-    for (size_t i = 0; i < x->n; next = x->range[i++][1] + 1)
-        put_range(b, negated ? next : x->range[i][0], negated ? x->range[i][0] - 1 : x->range[i][1]);
-    builder_string(b, x->more ? "...]" : "]");
-}
-
-static void put_expected(struct builder *b, const struct expected *x)
-{
-    switch (x->kind) {
-    case EXPECTED_END:
-        builder_string(b, "the end of the text");
-        break;
-    case EXPECTED_REST:
-        builder_string(b, "the rest of a character");
-        break;
-    case EXPECTED_TEXT:
-        builder_byte(b, '\'');
-        for (size_t i = 0; i < x->n; i++)
-            put_point(b, x->range[i][0]);
-        builder_string(b, x->more ? "...'" : "'");
-        break;
-    case EXPECTED_CLASS:
-        put_class(b, x);
-        break;
-    case EXPECTED_TOKEN:
-    case EXPECTED_NOT_TOKEN:
-        builder_format(b, "%s<[%" PRIu32 "]>", x->kind == EXPECTED_TOKEN ? "" : "!", x->id);
-        break;
-    }
-}
-
-// What may come next, such as: 'true', [0-9] or the end of the text. b->full when that is not all.
-static void put_expectation(struct builder *b, const struct matcher *m)
-{
-    enum { MOST = 6 };
-    struct expected x[MOST];
-    const size_t n = matcher_next(m, x, MOST), shown = n < MOST ? n : MOST;
-    builder_string(b, "");
-    for (size_t i = 0; i < shown; i++) {
-        if (i)
-            builder_string(b, i + 1 < n ? ", " : " or ");
-        put_expected(b, &x[i]);
-    }
-    b->full = b->full || n > shown;
-}
-
-// A token's text with GBNF's escapes, and \xHH for bytes that are not UTF-8.
-static void put_token(struct builder *b, struct piece p)
-{
-    builder_string(b, "");
-    for (size_t i = 0; i < p.len;) {
-        uint32_t c;
-        const size_t n = utf8_decode(p.p + i, p.len - i, &c);
-        if (n > 1)
-            builder_bytes(b, p.p + i, n);
-        else if (n)
-            put_point(b, c);
-        else
-            builder_format(b, "\\x%02X", p.p[i]);
-        i += n ? n : 1;
-    }
-}
-
 // How long the parts of a sentence get.
 enum { TOKEN_TEXT = 71, EXPECTATION_TEXT = 303 };
 
@@ -238,8 +130,8 @@ static bool accept_in_grammar(struct session *q, uint32_t id, struct err *e)
     const struct fault fault = matcher_accept(q->matcher, id, &fits);
     if (fault.code || fits)
         return err_from_fault(e, fault);
-    put_token(&text, vocab_text(q->recipe->of->vocab, id));
-    put_expectation(&next, q->matcher);
+    matcher_put_token(q->matcher, id, &text);
+    matcher_put_next(q->matcher, &next);
     if (text.failed || next.failed)
         err_from_fault(e, fault_memory());
     else
@@ -253,7 +145,7 @@ static bool accept_in_grammar(struct session *q, uint32_t id, struct err *e)
 bool session_exhausted(const struct session *q, struct err *e)
 {
     struct builder next = {.most = EXPECTATION_TEXT};
-    put_expectation(&next, q->matcher);
+    matcher_put_next(q->matcher, &next);
     if (next.failed)
         err_from_fault(e, fault_memory());
     else
