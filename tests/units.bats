@@ -55,6 +55,14 @@ load helper
     run -0 "$UNITS/lookup_check"
 }
 
+@test "texts are spelt with the fewest tokens" {
+    run -0 "$UNITS/split_check"
+}
+
+@test "the reasoning budget forces what one that looks at the whole text forces" {
+    run -0 "$UNITS/budget_check"
+}
+
 @test "the hash table finds what was added and not removed" {
     run -0 "$UNITS/hash_check"
 }

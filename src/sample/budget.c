@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+#include "sample/budget.h"
+
+#include "base/mem.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+void budget_free(struct budget *b)
+{
+    free(b->recent);
+}
+
+void budget_reset(struct budget *b)
+{
+    b->state = BUDGET_IDLE;
+    b->n_recent = 0;
+}
+
+uint32_t budget_forced(const struct budget *b)
+{
+    return b->state == BUDGET_FORCING ? b->rules->forced.id[b->at] : BUDGET_FREE;
+}
+
+// From here on no tag has begun.
+static void enter(struct budget *b, enum budget_state state)
+{
+    b->state = state;
+    b->n_recent = 0;
+    b->left = b->rules->most;
+    b->at = 0;
+}
+
+static bool ends_with(const struct budget *b, const struct tag *tag)
+{
+    return b->n_recent >= tag->n && !memcmp(b->recent + b->n_recent - tag->n, tag->id, tag->n * sizeof *tag->id);
+}
+
+// Do the recent tokens end with one of the tags?
+static bool tag_ends(const struct budget *b, const struct tag *tag, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (ends_with(b, &tag[i]))
+            return true;
+    return false;
+}
+
+// Does a token's text end where a character ends? One that has a continuation byte at its end, but not the character's first byte, does not,
+// even if an earlier token has it.
+static bool whole(const struct vocab *v, uint32_t id)
+{
+    const struct piece text = v ? vocab_output(v, id) : (struct piece){NULL, 0};
+    for (size_t i = 1; i <= text.len && i <= 4; i++) {
+        const unsigned char c = text.p[text.len - i];
+        if ((c & 0xc0) != 0x80)
+            return i >= 1u + (c >= 0xc0) + (c >= 0xe0) + (c >= 0xf0);
+    }
+    return !text.len;
+}
+
+static void count(struct budget *b, uint32_t id)
+{
+    const struct budget_rules *const r = b->rules;
+    if (tag_ends(b, r->end, r->n_ends)) {
+        enter(b, BUDGET_IDLE); // another start tag begins another budget
+        return;
+    }
+    if (b->state == BUDGET_COUNTING && --b->left)
+        return;
+    if (whole(r->vocab, id))
+        enter(b, BUDGET_FORCING);
+    else if (b->state == BUDGET_COUNTING)
+        enter(b, BUDGET_WAITING);
+}
+
+bool budget_accept(struct budget *b, uint32_t id)
+{
+    const struct budget_rules *const r = b->rules;
+    assert(r->start.n && r->n_ends && r->forced.n);
+    if (b->state == BUDGET_FORCING) {
+        if (++b->at == r->forced.n)
+            enter(b, BUDGET_IDLE);
+        return true;
+    }
+    if (!mem_grow(&b->recent, &b->cap, r->longest, sizeof *b->recent))
+        return false;
+    if (b->n_recent == r->longest)
+        memmove(b->recent, b->recent + 1, --b->n_recent * sizeof *b->recent);
+    b->recent[b->n_recent++] = id;
+    if (b->state != BUDGET_IDLE)
+        count(b, id);
+    else if (tag_ends(b, &r->start, 1))
+        enter(b, r->most ? BUDGET_COUNTING : BUDGET_FORCING);
+    return true;
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+// The reasoning budget of llama.cpp v0.5.0 (sampl-samplers(7)): tokens between a start tag and an end tag are counted; when as many as the
+// budget have come, a message and the first end tag are forced, a token a row.
+#ifndef SAMPL_SAMPLE_BUDGET_H
+#define SAMPL_SAMPLE_BUDGET_H
+
+#include "vocab/vocab.h"
+
+#define BUDGET_FREE UINT32_MAX // no token is forced
+
+// A tag as tokens.
+struct tag {
+    const uint32_t *id; // [n], n >= 1
+    size_t n;
+};
+
+struct budget_rules {
+    uint32_t most; // tokens that may follow a start tag
+    struct tag start;
+    const struct tag *end; // [n_ends], at least one
+    size_t n_ends;
+    struct tag forced;         // the message and the first end tag
+    size_t longest;            // tokens of the longest start or end tag
+    const struct vocab *vocab; // whose texts may end inside a character; NULL: none does
+};
+
+enum budget_state {
+    BUDGET_IDLE,     // waits for a start tag
+    BUDGET_COUNTING, // waits for an end tag, or for the budget's end
+    BUDGET_WAITING,  // the budget is used up, but the last token ends inside a character
+    BUDGET_FORCING,
+};
+
+// Where a sequence stands. A zeroed struct with rules set stands at the beginning.
+struct budget {
+    const struct budget_rules *rules;
+    enum budget_state state;
+    uint32_t left;    // tokens, while counting
+    size_t at;        // the next of the forced tokens
+    uint32_t *recent; // [n_recent <= rules->longest] tokens, newest last, in which the next tag may have begun
+    size_t n_recent, cap;
+};
+
+void budget_free(struct budget *b);
+void budget_reset(struct budget *b); // to the beginning
+
+// The token that the next row must choose, or BUDGET_FREE.
+uint32_t budget_forced(const struct budget *b);
+
+// Tells it a token of the text, not of the prompt. False when memory is short.
+bool budget_accept(struct budget *b, uint32_t id);
+
+#endif
