@@ -6,13 +6,15 @@
 load helper
 
 CASES() {
-    cut -f1-6,9-10 "$ROOT/tests/cases/engines.tsv"
+    cut -f1-10 "$ROOT/tests/cases/engines.tsv"
 }
 
 @test "ids and counts of every recorded case, on one thread and on three" {
-    local failed=0 cases=0 name file dtype n rows args ids kept words threads
-    while IFS=$'\t' read -r name file dtype n rows args ids kept; do
+    local failed=0 cases=0 name file dtype n rows args prompt accept ids kept words threads
+    while IFS=$'\t' read -r name file dtype n rows args prompt accept ids kept; do
         eval "words=($args)"
+        [ "$prompt" = - ] || words+=(--prompt-tokens "$prompt")
+        [ "$accept" = - ] || words+=(--accept "$accept")
         for threads in 1 3; do
             sampl -f "$dtype" -n "$n" --rows ":$rows" -t "$threads" "${words[@]}" -O tsv "$ROOT/tests/cases/$file" | sed 1d >got
             [ "$(cut -f2 got | paste -sd,)" = "$ids" ] && [ "$(cut -f4 got | paste -sd,)" = "$kept" ] || { echo "$name"; failed=1; }
@@ -23,7 +25,7 @@ CASES() {
     done < <(CASES)
     echo "$cases cases"
     [ "$failed" -eq 0 ]
-    [ "$cases" -ge 29 ]
+    [ "$cases" -ge 35 ]
 }
 
 # ids ARGS...: over a real model's rows, one line.
@@ -84,12 +86,13 @@ kept() {
     [ "$(kept --engine akunu <<<'2050 2051')" = 1 ]
 }
 
-@test "pitfall, the boundary token: it stays; ollama asks for more than top-p, akunu and batch for as much" {
+@test "pitfall, the boundary token: it stays; ollama and batch ask for more than top-p, akunu for as much" {
     local quarter='1 1 1 1' # probabilities of 1/4: sums 0.25 0.5 0.75 1
     [ "$(kept --engine ollama --temp 1 --top-p 0.5 <<<"$quarter")" = '0 1 2' ]
     [ "$(kept --engine akunu --temp 1 --top-p 0.5 <<<"$quarter")" = '0 1' ]
     [ "$(kept --engine akunu-gpu --temp 1 --top-p 0.5 <<<"$quarter")" = '0 1' ]
-    [ "$(kept --engine batch --temp 1 --top-p 0.5 <<<"$quarter")" = '0 1' ]
+    [ "$(kept --engine batch --temp 1 --top-p 0.5 <<<"$quarter")" = '0 1 2' ]
+    [ "$(kept --engine batch --temp 1 --top-p 0.75 <<<"$quarter")" = '0 1 2 3' ]
     local engine
     for engine in ollama akunu akunu-gpu batch; do # between two sums all agree
         [ "$(kept --engine $engine --temp 1 --top-p 0.6 <<<"$quarter")" = '0 1 2' ]
@@ -168,11 +171,11 @@ kept() {
     local on=(--engine batch -n 4096 -s 3 --temp 0.9 --top-k 50 --top-p 0.9 --repeat-penalty 1.2 --prompt-tokens '5,6,286,304')
     # the chain of llama.cpp's samplers that is left when a knob's stage is taken out
     local chain=(-n 4096 -s 3 --temp 0.9 --top-k 50 --top-p 0.9 --repeat-penalty 1.2 --prompt-tokens '5,6,286,304' --dump-probs)
-    same <(sampl "${on[@]}" --dump-probs "$AUSTEN") <(sampl "${chain[@]}" --sampler-seq etkp "$AUSTEN")
+    same <(sampl "${on[@]}" --dump-probs "$AUSTEN") <(sampl "${chain[@]}" --repeat-last-n -1 --sampler-seq etkp "$AUSTEN")
     same <(sampl "${on[@]}" --repeat-penalty 1 --dump-probs "$AUSTEN") <(sampl "${chain[@]}" --sampler-seq tkp "$AUSTEN")
-    same <(sampl "${on[@]}" --temp 1 --dump-probs "$AUSTEN") <(sampl "${chain[@]}" --sampler-seq ekp "$AUSTEN")
-    same <(sampl "${on[@]}" --top-k 0 --dump-probs "$AUSTEN") <(sampl "${chain[@]}" --sampler-seq etp "$AUSTEN")
-    same <(sampl "${on[@]}" --top-p 1 --dump-probs "$AUSTEN") <(sampl "${chain[@]}" --sampler-seq etk "$AUSTEN")
+    same <(sampl "${on[@]}" --temp 1 --dump-probs "$AUSTEN") <(sampl "${chain[@]}" --repeat-last-n -1 --sampler-seq ekp "$AUSTEN")
+    same <(sampl "${on[@]}" --top-k 0 --dump-probs "$AUSTEN") <(sampl "${chain[@]}" --repeat-last-n -1 --sampler-seq etp "$AUSTEN")
+    same <(sampl "${on[@]}" --top-p 1 --dump-probs "$AUSTEN") <(sampl "${chain[@]}" --repeat-last-n -1 --sampler-seq etk "$AUSTEN")
     same <(sampl "${on[@]}" --temp 1 --top-k 0 --top-p 1 --repeat-penalty 1 --dump-probs "$AUSTEN") \
         <(sampl "${chain[@]}" --samplers '' "$AUSTEN")
     ! cmp -s <(sampl "${on[@]}" "$AUSTEN") <(sampl "${on[@]}" --repeat-penalty 1 "$AUSTEN") || return 1
@@ -238,7 +241,7 @@ kept() {
     same <(sampl -s 1 --engine akunu-gpu --temp 1 --print-chain | awk '{ print $1 }' | paste -sd' ') \
         <(echo engine seed round_f16 top_k top_p min_p gumbel)
     same <(sampl -s 1 --engine batch --print-chain | awk '{ print $1 }' | paste -sd' ') \
-        <(echo engine seed penalties temperature top_k top_p dist)
+        <(echo engine seed penalties temperature top_k top_p_past dist)
     for engine in ollama akunu akunu-gpu batch; do
         sampl -s 5 --engine $engine --temp 0.7 --top-p 0.8 --print-chain=llama >flags
         grep -qE -- "^--engine $engine --seed 5 " flags
@@ -329,10 +332,58 @@ shares() {
     sampl "${common[@]}" -s 4 batch.json >got
     for i in "${!flags[@]}"; do
         # shellcheck disable=SC2086
-        sed -n $((i + 1))p rows | sampl "${common[@]}" -s 4 ${flags[i]}
+        sed -n $((i + 1))p rows | sampl "${common[@]}" -s $((4 + i)) ${flags[i]}
     done >want
     same want got
     [ "$(sed -n '1p;6p' got)" = "$(sampl --engine batch --prompt-tokens 5 -n 4096 --rows :6 "$AUSTEN" | sed -n '1p;6p')" ]
+}
+
+@test "akunu and batch: a penalty looks at the whole history, unless told how far back" {
+    local engine prompt
+    prompt=0,$(seq 2 101 | paste -sd,) # 100 other tokens behind it
+    perl -e 'print pack("f<*", 4, 3.9, (0) x 100)' >row.f32
+    for engine in akunu batch; do
+        [ "$(sampl --engine $engine --repeat-penalty 1.5 --prompt-tokens "$prompt" -n 102 -s 1 row.f32)" = 1 ]
+        [ "$(sampl --engine $engine --repeat-penalty 1.5 --repeat-last-n 64 --prompt-tokens "$prompt" -n 102 -s 1 row.f32)" = 0 ]
+        sampl --engine $engine -s 1 --print-chain | grep -q ' repeat-last-n=-1$'
+    done
+}
+
+# flat LINE...: JSON rows of 1000 equal logits with these members before them; a line that begins with N*: N such rows.
+flat() {
+    perl -e 'for my $t (@ARGV) { my $n = $t =~ s/^(\d+)\*// ? $1 : 1; print "{$t\"logits\":[", join(",", (0) x 1000), "]}\n" for 1 .. $n }' "$@"
+}
+
+@test "batch: the k-th sequence to appear is seeded with seed + k, unless its params name a seed" {
+    local batch=(sampl --engine batch --temp 1 -s 4294967294)
+    draws() { flat 2\* | sampl --engine batch --temp 1 -s "$1" | paste -sd' '; } # the first two of a seed
+    # b comes again after its end; the unnamed sequence counts when its first row appears, not before
+    flat '"seq":"a",' '"seq":"b",' '"seq":"a",' '"seq":"b","end":true,' '"seq":"b",' '' '"seq":"b",' '' |
+        "${batch[@]}" >got
+    same <(sed -n '1p;3p' got | paste -sd' ') <(draws 4294967294)
+    same <(sed -n '5p;7p' got | paste -sd' ') <(draws 0) # mod 2^32
+    same <(sed -n '6p;8p' got | paste -sd' ') <(draws 1)
+    # -1 is an option for a random seed; as the sum it is a seed like any other
+    [ "$(sed -n '2p;4p' got)" = "$(flat '"seq":"a",' '2*"seq":"b",' | sampl --engine batch --temp 1 -s 4294967294 | tail -2)" ]
+    # a seed that is named, also where it is the common one, and one that is named later; each sequence counts
+    flat '2*"seq":"a",' '"params":{"seed":7},"seq":"b",' '"seq":"b",' '2*"seq":"c",' '"seq":"b","params":{"seed":8},' '"seq":"b",' |
+        sampl --engine batch --temp 1 -s 7 >got
+    same <(sed -n 1,2p got | paste -sd' ') <(draws 7)
+    same <(sed -n 3,4p got | paste -sd' ') <(draws 7)
+    same <(sed -n 5,6p got | paste -sd' ') <(draws 9)
+    same <(sed -n 7,8p got | paste -sd' ') <(draws 8)
+    # parameters that change are no new sequence, and no new start
+    same <(flat '"seq":"a",' '"seq":"b",' '"seq":"b","params":{"top_k":900},' | sampl --engine batch --temp 1 -s 7 | tail -2 | head -1) \
+        <(draws 8 | cut -d' ' -f1)
+    # with --independent each row has its own already; other engines seed all alike
+    same <(flat '"seq":"a",' '"seq":"b",' | sampl --engine batch --temp 1 -s 7 --independent) \
+        <(flat 2\* | sampl --engine batch --temp 1 -s 7 --independent)
+    flat '"seq":"a",' '"seq":"b",' | sampl --engine akunu --temp 1 -s 7 >got
+    [ "$(uniq got | wc -l)" -eq 1 ]
+    # a sequence appears with its first row, whatever comes of it
+    flat '"seq":"a",' '"seq":"b","params":{"temperature":"x"},' '2*"seq":"c",' >rows
+    run -1 --separate-stderr sampl --engine batch --temp 1 -s 7 --on-error skip rows
+    [ "$(tail -2 <<<"$output" | paste -sd' ')" = "$(draws 9)" ]
 }
 
 @test "a row at temperature 0 draws nothing, and the generator goes on behind it" {

@@ -307,7 +307,7 @@ END
         diff <(item stages <<<"$lines") <(chain --engine "$engine" --temp 0.7 | cut -d ' ' -f 1)
         diff <(item cold <<<"$lines") <(chain --engine "$engine" --temp 0 | cut -d ' ' -f 1)
         # options with values, and the temperature, which decides between the two
-        item options <<<"$lines" | paste -sd ' ' | sed 's/ -/\n-/g' | grep ' ' | sed 's/^-/--/; s/ /=/' | sort >page
+        item options <<<"$lines" | paste -sd ' ' | sed 's/ -\([a-z]\)/\n-\1/g' | grep ' ' | sed 's/^-/--/; s/ /=/' | sort >page
         {
             chain --engine "$engine" | cut -d ' ' -f 3- # with the default temperature
             chain --engine "$engine" --temp 0.7 | cut -d ' ' -f 3- | tr ' ' '\n' | grep -v '^temp=' # the stages that it leaves out
@@ -334,7 +334,7 @@ END
             [[ $output == *"engine $engine has "* ]] || echo "$option"
         done < <(chain_options) >program
         [ -s program ]
-        section "$ENGINES" ENGINES "$engine" | item options | grep '^-' | sed 's/^-/--/' | sort >page
+        section "$ENGINES" ENGINES "$engine" | item options | grep '^-[a-z]' | sed 's/^-/--/' | sort >page
         diff <(sort program) page || { echo "engine $engine" && return 1; }
     done
 }

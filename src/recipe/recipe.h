@@ -55,6 +55,7 @@ struct parts {
     struct breaker_list *breakers;
     struct rules *rules; // NULL: no grammar
     uint64_t seed;
+    uint64_t seed_named;        // 1: a row's params did, 0: the options. As wide as the seed, since the parts are a key
     double value[CATALOG_MOST]; // by number of the catalog, as given: an engine's adjustments are in the stages only
 };
 

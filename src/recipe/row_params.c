@@ -77,6 +77,7 @@ static bool read_seed(const cJSON *item, struct change *ch, struct err *e)
     if (!value_whole("seed", number_as_typed(item->valuedouble, text), -1, UINT32_MAX, &seed, e))
         return false;
     ch->draft.parts.seed = (uint32_t)seed; // -1 is the last of them
+    ch->draft.parts.seed_named = 1;
     return true;
 }
 

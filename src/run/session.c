@@ -79,6 +79,22 @@ struct session *sessions_find(struct sessions *s, const char *name, struct err *
     return q;
 }
 
+// What its generators are seeded with under this recipe.
+static uint32_t seed_of(const struct session *q, const struct recipe *recipe)
+{
+    return (uint32_t)recipe->parts.seed + (recipe->parts.seed_named ? 0 : q->apart);
+}
+
+void session_appear(struct sessions *s, struct session *q)
+{
+    const uint32_t before = s->appeared++;
+    q->appeared = true;
+    if (!before || !q->recipe->parts.engine->seeds_each)
+        return;
+    q->apart = before;
+    chain_reseed(q->chain, seed_of(q, q->recipe));
+}
+
 void sessions_end(struct sessions *s, struct session *q)
 {
     s->unnamed_ended = s->unnamed_ended || !q->shared.len;
@@ -101,8 +117,8 @@ bool session_change(struct sessions *s, struct session *q, const cJSON *params, 
         ok = chain_change(q->chain, recipe->stage, recipe->n_stages) || err_from_fault(e, fault_memory());
     struct matcher *const unused = ok ? q->matcher : matcher;
     if (ok) {
-        if (to->seed != from->seed)
-            chain_reseed(q->chain, (uint32_t)to->seed);
+        if (seed_of(q, recipe) != seed_of(q, old))
+            chain_reseed(q->chain, seed_of(q, recipe));
         q->recipe = recipe;
         q->matcher = matcher;
     }

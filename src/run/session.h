@@ -13,7 +13,9 @@ struct session {
     const struct recipe *recipe;
     struct chain *chain;
     struct matcher *matcher; // of the recipe's grammar; NULL: there is none
+    bool appeared;           // its first row has, whatever came of it
     bool begun;              // a row has been seen
+    uint32_t apart;          // what is added to the recipe's seed, unless params named it
     bool follows;            // the input has rows before its first that are not its own: it is named, or an unnamed one has ended
     uint64_t base;           // the row at which its generators were last seeded, or 0
     char name[];
@@ -24,6 +26,7 @@ struct sessions {
     const struct recipe *recipe; // that a sequence starts with
     struct shared_set by_name;
     bool unnamed_ended; // one has
+    uint32_t appeared;  // how many have, also those that have ended
 };
 
 // A zeroed struct with recipes and recipe set holds none yet; both outlive it.
@@ -31,6 +34,9 @@ void sessions_free(struct sessions *s);
 
 // The sequence of that name (NULL: the unnamed one), made when new. NULL and *e on failure.
 struct session *sessions_find(struct sessions *s, const char *name, struct err *e);
+
+// A sequence's first row has appeared.
+void session_appear(struct sessions *s, struct session *q);
 
 // Ends a sequence: its name is new again.
 void sessions_end(struct sessions *s, struct session *q);

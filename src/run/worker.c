@@ -270,6 +270,8 @@ static bool variant_row(struct worker *w, size_t variant, const struct input_row
     struct sessions *const s = &w->sessions[variant];
     struct session *const q = sessions_find(s, row->seq, &res->e);
     res->bad = false;
+    if (q && !q->appeared)
+        session_appear(s, q);
     if (q && !q->begun && row->may_change)
         chain_remember(q->chain);
     res->ok = q && session_row(w, s, q, row, pass, res);

@@ -28,7 +28,7 @@ const struct engine engines[] = {
      .stage = {{&sampler_greedy, ENGINE_COLD}, {&sampler_top_k, ENGINE_HOT}, {&sampler_sort, ENGINE_HOT},
                {&sampler_temperature, ENGINE_HOT}, {&sampler_softmax_rank, ENGINE_HOT}, {&sampler_top_p_above, ENGINE_HOT},
                {&sampler_min_p_cut, ENGINE_HOT}, {&sampler_draw_pcg, ENGINE_HOT}}},
-    {"akunu", .defaults = {{"temp", 0}, {"top-k", 0}, {"top-p", 1}, {"min-p", 0}},
+    {"akunu", .defaults = {{"temp", 0}, {"top-k", 0}, {"top-p", 1}, {"min-p", 0}, {"repeat-last-n", -1}},
      .options = "temp,top-k,top-p,min-p,repeat-penalty,repeat-last-n," GRAMMAR, .masks_first = true,
      .stage = {{&sampler_round_f16, ENGINE_FREE}, {&sampler_repeat_each, ENGINE_FREE}, {&sampler_greedy, ENGINE_COLD},
                {&sampler_scale, ENGINE_HOT}, {&sampler_softmax_id, ENGINE_HOT}, {&sampler_top_k_prob, ENGINE_HOT},
@@ -36,8 +36,9 @@ const struct engine engines[] = {
     {"akunu-gpu", .defaults = {{"temp", 0}, {"top-k", 0}, {"top-p", 1}, {"min-p", 0}}, .options = "temp,top-k,top-p,min-p",
      .stage = {{&sampler_round_f16}, {&sampler_greedy, ENGINE_COLD}, {&sampler_top_k, ENGINE_HOT}, {&sampler_top_p, ENGINE_HOT},
                {&sampler_min_p, ENGINE_HOT}, {&sampler_gumbel, ENGINE_HOT}}},
-    {"batch", .defaults = {{"temp", 0}, {"top-k", 0}, {"top-p", 1}}, .options = "repeat-penalty,repeat-last-n,temp,top-k,top-p",
-     .stage = {{&sampler_penalties}, {&sampler_temperature}, {&sampler_top_k}, {&sampler_top_p}, {&sampler_dist}}},
+    {"batch", .defaults = {{"temp", 0}, {"top-k", 0}, {"top-p", 1}, {"repeat-last-n", -1}},
+     .options = "repeat-penalty,repeat-last-n,temp,top-k,top-p", .seeds_each = true,
+     .stage = {{&sampler_penalties}, {&sampler_temperature}, {&sampler_top_k}, {&sampler_top_p_past}, {&sampler_dist}}},
     {NULL},
 };
 // clang-format on

@@ -25,6 +25,7 @@ struct engine {
     const char *options; // the options of the chain that it listens to, comma-separated, besides the seed; NULL: all
     void (*adjust)(const struct catalog *c, double *value); // brings parameters into the engine's ranges; NULL: nothing to do
     bool masks_first; // a grammar's mask is applied before the chain runs, not only when the chosen token does not fit
+    bool seeds_each;  // the k-th sequence to appear, from 0, is seeded with seed + k, unless its params name a seed
     struct engine_stage {
         const struct sampler *sampler; // NULL after the last
         unsigned when;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // top_p (nucleus; Holtzman et al. 2019, arXiv 1904.09751): the likeliest candidates up to and with the one whose cumulative probability
 // reaches p.
+// top_p_past (the engine batch): through the first at which it is above p, so that a p that is met exactly keeps one more.
 #include "sample/sampler.h"
 
 struct top_p_params {
@@ -16,15 +17,19 @@ static const struct param params[] = {
     {NULL},
 };
 
+// min_keep is 0, which does nothing.
+static const struct param past_params[] = {{"top-p", FLOAT_AT(top_p_params, p)}, {NULL}};
+
 // Ranks more and more candidates until the sum is reached: most rows need few of them.
 static void apply(void *self, struct cand *c, const struct stage *stage)
 {
     const struct top_p_params *const p = stage->params;
     cand_exp(c);
+    const bool past = stage->sampler->params == past_params;
     const float total = c->kern->sum(c->p, c->n, 0.0f);
     float sum = 0.0f;
     size_t keep = 0, ranked = 0;
-    while (keep < c->n && (!keep || sum < p->p || keep < (size_t)p->min_keep)) {
+    while (keep < c->n && (!keep || (past ? sum <= p->p : sum < p->p) || keep < (size_t)p->min_keep)) {
         if (keep == ranked) {
             ranked = !ranked ? 128 : ranked < c->n / 16 ? ranked * 16 : c->n;
             ranked = ranked < c->n ? ranked : c->n;
@@ -37,3 +42,5 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
 
 const struct sampler sampler_top_p = {
     .name = "top_p", .aliases = "nucleus", .letter = 'p', PARAMS(params, top_p_params), .runs = {BELOW, 1}, .apply = apply};
+const struct sampler sampler_top_p_past = {
+    .name = "top_p_past", .internal = true, PARAMS(past_params, top_p_params), .runs = {BELOW, 1}, .apply = apply};

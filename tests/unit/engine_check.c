@@ -233,7 +233,7 @@ static void slow_batch(struct slow *s)
     const struct oracle_params q = {.seed = p->seed,
                                     .temp = p->temp,
                                     .top_k = p->top_k,
-                                    .top_p = p->top_p,
+                                    .top_p = p->top_p < 1 ? fmaxf(nextafterf(p->top_p, 2), FLT_MIN) : 1, // > p is >= the next
                                     .repeat_penalty = p->repeat_penalty,
                                     .repeat_last_n = p->repeat_last_n};
     if (!s->o.n_stages) {
