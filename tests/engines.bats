@@ -25,7 +25,7 @@ CASES() {
     done < <(CASES)
     echo "$cases cases"
     [ "$failed" -eq 0 ]
-    [ "$cases" -ge 35 ]
+    [ "$cases" -ge 41 ]
 }
 
 # ids ARGS...: over a real model's rows, one line.
@@ -107,13 +107,45 @@ kept() {
     [ "$(kept --engine ollama --temp 2 --top-p 0.8 <<<"$row")" = '0 1 2' ]    # of the scaled logits
     [ "$(kept --engine akunu --temp 2 --top-p 0.8 <<<"$row")" = '0 1 2' ]
     [ "$(kept --engine batch --temp 2 --top-p 0.8 <<<"$row")" = '0 1 2' ]
-    [ "$(kept --engine akunu-gpu --temp 2 --top-p 0.8 <<<"$row")" = '0 1' ]   # of the logits as they are
-    [ "$(kept --engine akunu-gpu --temp 0.5 --top-p 0.8 <<<"$row")" = '0 1' ]
+    [ "$(kept --engine akunu-gpu --temp 2 --top-p 0.8 <<<"$row")" = '0 1 2' ]
+    [ "$(kept --engine akunu-gpu --temp 0.5 --top-p 0.8 <<<"$row")" = 0 ]
+    [ "$(kept --engine llama --temp 2 --top-p 0.8 --min-p 0 --top-k 0 <<<"$row")" = '0 1' ] # of the logits as they are
     [ "$(kept --engine ollama --temp 0.5 --top-p 0.8 <<<"$row")" = 0 ]
     # the sum is of the probabilities before top-k in akunu, after it in ollama and batch
     [ "$(kept --engine akunu --temp 1 --top-k 3 --top-p 0.9 <<<"$row")" = '0 1 2' ]
+    [ "$(kept --engine akunu-gpu --temp 1 --top-k 3 --top-p 0.9 <<<"$row")" = '0 1 2' ]
     [ "$(kept --engine ollama --temp 1 --top-k 3 --top-p 0.9 <<<"$row")" = '0 1' ]
     [ "$(kept --engine batch --temp 1 --top-k 3 --top-p 0.9 <<<"$row")" = '0 1' ]
+}
+
+# sets ARGS...: of each row the ids that are kept, rising.
+sets() {
+    sampl -n 4096 -s 5 --dump-probs -O tsv "$@" "$AUSTEN" | sed 1d | cut -f1,3 | sort -n -k1,1 -k2,2
+}
+
+@test "akunu-gpu filters as akunu does: the document's use cases keep the same tokens on every row" {
+    local use filters
+    # akunu's 256 for top-k 0 is a guard of that path
+    for use in '' '--temp 0.7 --top-k 40 --top-p 0.95 --min-p 0.05' '--temp 1 --top-k 4095 --top-p 0.9' \
+        '--temp 1.2 --top-k 4095 --top-p 0.95' '--temp 0.2 --top-k 40 --top-p 0.95 --min-p 0.1'; do
+        read -ra filters <<<"$use"
+        sets --engine akunu "${filters[@]}" >want
+        [ "$(cut -f1 want | uniq | wc -l)" -eq 256 ]
+        same want <(sets --engine akunu-gpu "${filters[@]/4095/0}")
+    done
+}
+
+@test "akunu-gpu: a filter at its off value leaves the ids as they are, and masks take no part" {
+    local engine
+    same <(ids --engine akunu-gpu --temp 0.9 --top-k 4096) <(ids --engine akunu-gpu --temp 0.9) # ranked, not cut
+    same <(ids --engine akunu-gpu --temp 0.9 --top-k -1 --top-p 2 --min-p -1) <(ids --engine akunu-gpu --temp 0.9)
+    for engine in akunu akunu-gpu; do
+        [ "$(kept --engine $engine --temp 1 --top-p 0.9 <<<'-inf 1 -inf 3')" = '3 1' ]
+        [ "$(kept --engine $engine --temp 5 --top-k 3 --min-p 0.1 <<<'-inf 1 -inf 3')" = '3 1' ]
+        f32 1 2 >low.f32
+        run -1 sampl --engine $engine --temp 1e-40 --top-k 1 -f f32 -n 2 -s 1 low.f32 # 1 / T is infinite
+    done
+    [ "$(kept --engine akunu-gpu --temp 1e-40 <<<'1 2')" = '1 0' ] # where nothing divides by it
 }
 
 @test "akunu-gpu: logits, scores and statistics are of the distribution it draws from, as in a dump" {
@@ -239,7 +271,7 @@ kept() {
     same <(sampl -s 1 --engine akunu --temp 1 --print-chain | awk '{ print $1 }' | paste -sd' ') \
         <(echo engine seed round_f16 repeat_each scale softmax_id top_k_prob min_p_cut top_p_reach draw_mt)
     same <(sampl -s 1 --engine akunu-gpu --temp 1 --print-chain | awk '{ print $1 }' | paste -sd' ') \
-        <(echo engine seed round_f16 top_k top_p min_p gumbel)
+        <(echo engine seed round_f16 softmax_scaled top_k_prob_all min_p_cut top_p_reach gumbel)
     same <(sampl -s 1 --engine batch --print-chain | awk '{ print $1 }' | paste -sd' ') \
         <(echo engine seed penalties temperature top_k top_p_past dist)
     for engine in ollama akunu akunu-gpu batch; do

@@ -3,6 +3,8 @@
 // after it cut by p, which they leave as it is, not summing to 1 any more; a draw ends the chain.
 #include "sample/sampler.h"
 
+#include <string.h>
+
 struct engine_stage_params {
     float temp, p;
     int32_t k;
@@ -67,6 +69,41 @@ static void softmax_id(void *self, struct cand *c, const struct stage *stage)
     c->kern->multiply(c->p, c->n, 1.0f / c->kern->sum(c->p, c->n, 0.0f));
 }
 
+// Of akunu-gpu, whose filters work on a softmax at the temperature, while its draw is from the logits as they are.
+struct filter_params {
+    float temp, top_p, min_p;
+    int32_t k;
+};
+
+static const struct param filter[] = {{"temp", FLOAT_AT(filter_params, temp)},
+                                      {"top-k", INT_AT(filter_params, k)},
+                                      {"top-p", FLOAT_AT(filter_params, top_p)},
+                                      {"min-p", FLOAT_AT(filter_params, min_p)},
+                                      {NULL}};
+
+static bool filters(const struct stage *stage)
+{
+    const struct filter_params *const p = stage->params;
+    return p->k > 0 || p->top_p < 1.0f || p->min_p > 0.0f;
+}
+
+// softmax_scaled (akunu-gpu): what scale and softmax_id come to, but the logits stay.
+static void softmax_scaled(void *self, struct cand *c, const struct stage *stage)
+{
+    const struct filter_params *const p = stage->params;
+    const float factor = 1.0f / p->temp, max = cand_max(c) * factor;
+    if (!(factor < INFINITY && max < INFINITY))
+        cand_fail(c, FAULT_OVERFLOW, 0);
+    cand_list(c);
+    memcpy(c->spare, c->logit, c->n * sizeof *c->logit);
+    c->kern->multiply(c->spare, c->n, factor);
+    c->kern->exp_sub(c->p, c->spare, max, c->n);
+    c->kern->multiply(c->p, c->n, 1.0f / c->kern->sum(c->p, c->n, 0.0f));
+    c->has_p = true;
+}
+
+const struct sampler sampler_softmax_scaled = {
+    .name = "softmax_scaled", .internal = true, PARAMS(filter, filter_params), .enabled = filters, .apply = softmax_scaled};
 const struct sampler sampler_softmax_rank = {.name = "softmax_rank", .internal = true, .apply = softmax_rank};
 const struct sampler sampler_softmax_id = {.name = "softmax_id", .internal = true, .apply = softmax_id};
 
@@ -80,6 +117,13 @@ static void top_k_prob(void *self, struct cand *c, const struct stage *stage)
     const struct engine_stage_params *const p = stage->params;
     const size_t most = c->n < DEFAULT_K ? c->n : DEFAULT_K;
     cand_top_k_by_p(c, p->k <= 0 || (size_t)p->k >= c->n ? most : (size_t)p->k);
+}
+
+// top_k_prob_all (akunu-gpu): 0, or all there are, is all. It also ranks them for the cuts behind it.
+static void top_k_prob_all(void *self, struct cand *c, const struct stage *stage)
+{
+    const struct filter_params *const p = stage->params;
+    cand_top_k_by_p(c, p->k <= 0 || (size_t)p->k > c->n ? c->n : (size_t)p->k);
 }
 
 // min_p_cut (ollama, akunu): those before the first below min_p times the best one's.
@@ -108,6 +152,8 @@ static void top_p_cut(void *self, struct cand *c, const struct stage *stage)
 
 const struct sampler sampler_top_k_prob = {
     .name = "top_k_prob", .internal = true, PARAMS(top_k, engine_stage_params), .apply = top_k_prob};
+const struct sampler sampler_top_k_prob_all = {
+    .name = "top_k_prob_all", .internal = true, PARAMS(filter, filter_params), .enabled = filters, .apply = top_k_prob_all};
 const struct sampler sampler_min_p_cut = {
     .name = "min_p_cut", .internal = true, PARAMS(min_p, engine_stage_params), .runs = {ABOVE, 0}, .apply = min_p_cut};
 const struct sampler sampler_top_p_above = {

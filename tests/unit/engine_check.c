@@ -147,6 +147,24 @@ static void slow_round(struct slow *s)
     }
 }
 
+// Of p before it is made to sum to 1: akunu's filters. all: how many top-k 0 keeps.
+static void slow_cut(struct slow *s, size_t all)
+{
+    struct oracle *const o = &s->o;
+    const float factor = 1.0f / sum_p(s);
+    for (size_t i = 0; i < o->n; i++)
+        o->c[i].p *= factor;
+    qsort(o->c, o->n, sizeof *o->c, by_p);
+    o->n = s->p.top_k <= 0 || (size_t)s->p.top_k >= o->n ? all : (size_t)s->p.top_k;
+    slow_min_p(s);
+    float running = 0;
+    for (size_t i = 0; i < o->n && s->p.top_p < 1; i++) {
+        running += o->c[i].p;
+        if (running >= s->p.top_p)
+            o->n = i + 1;
+    }
+}
+
 static void slow_akunu(struct slow *s)
 {
     struct oracle *const o = &s->o;
@@ -166,20 +184,8 @@ static void slow_akunu(struct slow *s)
     const float max = oracle_max(o);
     for (size_t i = 0; i < o->n; i++)
         o->c[i].p = oracle_expf(o->c[i].logit - max);
-    float factor = 1.0f / sum_p(s);
-    for (size_t i = 0; i < o->n; i++)
-        o->c[i].p *= factor;
-    qsort(o->c, o->n, sizeof *o->c, by_p);
-    const size_t most = o->n < 256 ? o->n : 256;
-    o->n = s->p.top_k <= 0 || (size_t)s->p.top_k >= o->n ? most : (size_t)s->p.top_k;
-    slow_min_p(s);
-    float running = 0;
-    for (size_t i = 0; i < o->n && s->p.top_p < 1; i++) {
-        running += o->c[i].p;
-        if (running >= s->p.top_p)
-            o->n = i + 1;
-    }
-    factor = 1.0f / sum_p(s);
+    slow_cut(s, o->n < 256 ? o->n : 256);
+    const float factor = 1.0f / sum_p(s);
     for (size_t i = 0; i < o->n; i++)
         o->c[i].p *= factor;
     const float u = (float)oracle_draw(&s->mt) / 4294967296.0f;
@@ -194,15 +200,19 @@ static float slow_log(float x)
 static void slow_gpu(struct slow *s)
 {
     struct oracle *const o = &s->o;
-    struct oracle_stage stage = {.p = {.top_k = s->p.top_k, .top_p = s->p.top_p, .min_p = s->p.min_p}};
     slow_round(s);
     if (s->p.temp <= 0) {
         slow_greedy(s);
         return;
     }
-    oracle_top_k(o, &stage);
-    oracle_top_p(o, &stage);
-    oracle_min_p(o, &stage);
+    float max = oracle_max(o);
+    if (s->p.top_k > 0 || s->p.min_p > 0 || s->p.top_p < 1) {
+        const float factor = 1.0f / s->p.temp;
+        for (size_t i = 0; i < o->n; i++)
+            o->c[i].p = oracle_expf(o->c[i].logit * factor - max * factor);
+        slow_cut(s, o->n);
+        max = o->c[0].logit;
+    }
     float best = -INFINITY;
     for (uint32_t id = 0; id < o->n_vocab; id++)
         for (size_t i = 0; i < o->n; i++) {
@@ -217,7 +227,7 @@ static void slow_gpu(struct slow *s)
                 s->chosen = id;
             best = x > best ? x : best;
         }
-    const float max = oracle_max(o), temp = s->p.temp;
+    const float temp = s->p.temp;
     for (size_t i = 0; i < o->n; i++) {
         o->c[i].logit /= temp;
         o->c[i].p = oracle_expf(o->c[i].logit - max / temp);
