@@ -33,7 +33,7 @@ complete -c sampl -l min-keep -x -d 'top-p, min-p, typical and xtc leave at leas
 complete -c sampl -l min-p -x -d 'keep those at least P times as likely as the likeliest; 0: all'
 complete -c sampl -l xtc-probability -x -d 'chance that xtc drops the top choices'
 complete -c sampl -l xtc-threshold -x -d 'probability from which xtc counts a top choice; above 0.5: off'
-complete -c sampl -l scatter-strength -x -d 'share of each probability that is spread; 0: off'
+complete -c sampl -l scatter-strength -x -d 'share of each probability that is spread; 0 or less: off'
 complete -c sampl -l scatter-k -x -d 'how many of the best take part and remain'
 complete -c sampl -l scatter-radius -x -d 'Gaussian radius in ranks'
 complete -c sampl -l scatter-steps -x -d 'diffusion steps'

@@ -466,7 +466,15 @@ off() {
 @test "off: repeat-last-n 0" { off penalties --repeat-last-n 0 --repeat-penalty 2 --presence-penalty 1 --frequency-penalty 1; }
 @test "off: dry-multiplier 0" { off dry --dry-multiplier 0; }
 @test "off: dry-penalty-last-n 0" { off dry --dry-penalty-last-n 0 --dry-multiplier 1; }
-@test "off: scatter-strength 0" { off scatter --scatter-strength 0; }
+@test "off: scatter-strength 0 and below" {
+    off scatter --scatter-strength 0
+    off scatter --scatter-strength -0.5
+}
+@test "a scatter-strength below 0 counts as 0, also where the entropy chooses" {
+    local args=("${BUSY[@]}" --scatter-adaptive --scatter-strength-max 1 --scatter-entropy-target 0.9)
+    equal "${args[@]}" --scatter-strength -3 = "${args[@]}" --scatter-strength 0
+    equal "${BUSY[@]}" --scatter-absorption 0.5 --scatter-strength -3 = "${BUSY[@]}" --scatter-absorption 0.5 --scatter-strength 0
+}
 @test "off: scatter-k 1" { off scatter --scatter-k 1 --scatter-strength 0.5; }
 @test "off: scatter-k 0 and below" {
     off scatter --scatter-k 0 --scatter-strength 0.5
@@ -474,7 +482,10 @@ off() {
 }
 @test "off: scatter-radius 0" { off scatter --scatter-radius 0 --scatter-strength 0.5; }
 @test "off: scatter-steps 0" { off scatter --scatter-steps 0 --scatter-strength 0.5; }
-@test "off: scatter-collision 0" { off scatter --scatter-collision 0 --scatter-strength 0.5; }
+@test "off: scatter-collision 0 and below" {
+    off scatter --scatter-collision 0 --scatter-strength 0.5
+    off scatter --scatter-collision -1 --scatter-strength 0.5
+}
 
 @test "off: dynatemp-range 0 is the plain temperature" {
     equal "${BUSY[@]}" --dynatemp-range 0 --dynatemp-exp 3 = "${BUSY[@]}"

@@ -14,7 +14,8 @@ struct scatter_params {
 };
 
 static const struct param params[] = {
-    {"scatter-strength", "share of each probability that is spread; 0: off", FLOAT_AT(scatter_params, strength), RANGE(0, 1)},
+    {"scatter-strength", "share of each probability that is spread; 0 or less: off", FLOAT_AT(scatter_params, strength),
+     RANGE(-FLT_MAX, 1)},
     {"scatter-k", "how many of the best take part and remain", INT_AT(scatter_params, k), ANY_INT, .def = 64, .metavar = "K"},
     {"scatter-radius", "Gaussian radius in ranks", FLOAT_AT(scatter_params, radius), FINITE, .def = 2.5},
     {"scatter-steps", "diffusion steps", INT_AT(scatter_params, steps), ANY_INT, .def = 1},
@@ -27,8 +28,8 @@ static const struct param params[] = {
      FINITE},
     {"scatter-absorption-last-n", "tokens that absorption looks back on; -1: all", INT_AT(scatter_params, absorption_last_n),
      RANGE(-1, INT32_MAX), .def = 64},
-    {"scatter-collision", "chance, row by row, that scatter acts", FLOAT_AT(scatter_params, collision), RANGE(0, 1), .def = 1,
-     .metavar = "P"},
+    {"scatter-collision", "chance, row by row, that scatter acts", FLOAT_AT(scatter_params, collision), RANGE(-FLT_MAX, 1),
+     .def = 1, .metavar = "P"},
     {NULL},
 };
 
@@ -101,14 +102,15 @@ static void normalise(double *p, size_t k)
 
 static double strength(const struct scatter_params *p, const double *prob, size_t k)
 {
+    const double wanted = fmaxf(p->strength, 0.0f);
     if (!p->adaptive)
-        return p->strength;
+        return wanted;
     double entropy = 0.0;
     for (size_t i = 0; i < k; i++)
         if (prob[i] > 0.0)
             entropy -= prob[i] * log(prob[i]);
     const double low = p->strength_min, high = p->strength_max;
-    const double wish = p->strength + (p->entropy_target - entropy / log((double)k)) * (high - low);
+    const double wish = wanted + (p->entropy_target - entropy / log((double)k)) * (high - low);
     return fmin(fmax(wish, low), high);
 }
 

@@ -563,15 +563,16 @@ static void oracle_normalise(double *p, size_t n)
 // Step 3.
 static double oracle_scatter_strength(const struct oracle_params *p, const double *prob, size_t n)
 {
+    const double given = p->scatter_strength < 0.0f ? 0.0 : p->scatter_strength;
     if (!p->scatter_adaptive)
-        return p->scatter_strength;
+        return given;
     double entropy = 0.0;
     for (size_t i = 0; i < n; i++)
         if (prob[i] > 0.0)
             entropy -= prob[i] * log(prob[i]);
     entropy /= log((double)n);
     const double low = p->scatter_min, high = p->scatter_max;
-    const double s = (double)p->scatter_strength + ((double)p->scatter_target - entropy) * (high - low);
+    const double s = given + ((double)p->scatter_target - entropy) * (high - low);
     return s < low ? low : s > high ? high : s;
 }
 

@@ -306,14 +306,14 @@ static void random_scatter(const struct test *t, struct oracle_params *p)
     const int n = t->n_vocab > 5000 ? 500 : (int)t->n_vocab;
     p->scatter_k = PICK_INT(0, 1, 2, 3, 8, 64, 64, n / 2, n - 1, n, n + 5);
     p->scatter_steps = PICK_INT(1, 1, 1, 2, 5, 0, -1);
-    p->scatter_strength = PICK_FLOAT(0.0f, 0.05f, 0.2f, 0.2f, 0.7f, 1.0f);
+    p->scatter_strength = PICK_FLOAT(0.0f, 0.05f, 0.2f, 0.2f, 0.7f, 1.0f, -0.4f);
     p->scatter_radius = PICK_FLOAT(2.5f, 2.5f, 1.0f, 0.3f, 0.08f, 0.02f, 9.0f, 1000.0f, 0.0f, -1.0f);
     p->scatter_adaptive = ONE_IN(3);
     p->scatter_min = PICK_FLOAT(0.02f, 0.02f, 0.0f, 0.2f);
     p->scatter_max = PICK_FLOAT(0.3f, 0.3f, 0.2f, 1.0f);
     p->scatter_target = PICK_FLOAT(0.55f, 0.55f, 0.0f, 1.0f, -3.0f);
     p->scatter_absorption = ONE_IN(2) ? 0.0f : PICK_FLOAT(0.1f, 0.5f, 3.0f, 40.0f, 800.0f, -1.0f);
-    p->scatter_collision = PICK_FLOAT(1.0f, 1.0f, 1.0f, 0.5f, 0.1f, 0.0f);
+    p->scatter_collision = PICK_FLOAT(1.0f, 1.0f, 1.0f, 0.5f, 0.1f, 0.0f, -0.3f);
     p->scatter_last_n = PICK_INT(-1, 0, 1, 5, 64);
 }
 
