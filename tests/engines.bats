@@ -345,7 +345,7 @@ shares() {
     same want got
     # f16 has no number between these two, and a penalty would turn them around
     f32 9 1 9 1.0001 >near.f32
-    [ "$(sampl --engine akunu -n 4 "${vocab[@]}" --repeat-penalty 2 --prompt-tokens 3 near.f32)" = 3 ]
+    [ "$(sampl --engine akunu -n 4 "${vocab[@]}" --prompt-tokens 3 near.f32)" = 3 ]
     f32 -9 1 -9 1.0001 >near.f32
     [ "$(sampl --engine akunu -n 4 near.f32)" = 1 ]
     [ "$(sampl --engine akunu -n 4 --repeat-penalty 2 --prompt-tokens 1 near.f32)" = 3 ]
@@ -378,6 +378,30 @@ shares() {
         [ "$(sampl --engine $engine --repeat-penalty 1.5 --prompt-tokens "$prompt" -n 102 -s 1 row.f32)" = 1 ]
         [ "$(sampl --engine $engine --repeat-penalty 1.5 --repeat-last-n 64 --prompt-tokens "$prompt" -n 102 -s 1 row.f32)" = 0 ]
         sampl --engine $engine -s 1 --print-chain | grep -q ' repeat-last-n=-1$'
+    done
+}
+
+@test "akunu refuses a penalty under a grammar by name, wherever it comes from" {
+    local option grammar=(--vocab letters --grammar 'root ::= [ab]*') row
+    printf '%s\n' a b >letters
+    for option in --repeat-penalty --repeat-last-n; do
+        run -2 sampl --engine akunu "${grammar[@]}" $option 2 --print-chain
+        [ "$output" = "sampl: $option: engine akunu has no stage for it under a grammar" ]
+        echo "$option 2 --json-schema {}" >preset
+        run -2 sampl --engine akunu --vocab letters --preset preset --print-chain
+        [ "$output" = "sampl: $option: engine akunu has no stage for it under a grammar" ]
+    done
+    for row in '"repeat_penalty":2' '"repeat_last_n":3'; do
+        run -1 sampl --engine akunu -s 1 "${grammar[@]}" <<<"{\"params\":{$row},\"logits\":[1,2]}"
+        [[ $output == *"params: engine akunu has no stage for repeat_"*" under a grammar" ]]
+        run -1 sampl --engine akunu -s 1 --vocab letters <<<"{\"params\":{$row,\"grammar\":\"root ::= [ab]\"},\"logits\":[1,2]}"
+        [[ $output == *" under a grammar" ]]
+        # what the chain is printed as says nothing of them, so that it can be given again
+        sampl --engine akunu -s 1 "${grammar[@]}" --print-chain=llama >flags
+        run ! grep repeat flags
+        # without one, or without one any more, it has
+        [ "$(sampl --engine akunu -s 1 <<<"{\"params\":{$row},\"logits\":[1,2]}")" = 1 ]
+        [ "$(sampl --engine akunu -s 1 "${grammar[@]}" <<<"{\"params\":{\"grammar\":\"\",$row},\"logits\":[1,2]}")" = 1 ]
     done
 }
 

@@ -18,8 +18,12 @@ static bool always_welcome(const struct option_row *row)
 static bool refuse_others(const struct engine *engine, const struct args *a, struct err *e)
 {
     for (const struct option_row *row = a->options->row; row->name; row++) {
-        if (row->group != GROUP_CHAIN || !a->given[row - a->options->row] || always_welcome(row) ||
-            engine_has(engine, row->name, strlen(row->name)))
+        const size_t len = strlen(row->name);
+        if (row->group != GROUP_CHAIN || !a->given[row - a->options->row] || always_welcome(row))
+            continue;
+        if (a->grammar_source != GRAMMAR_NONE && engine_has_free(engine, row->name, len))
+            return err_set(e, STATUS_USAGE, "--%s: engine %s has no stage for it under a grammar", row->name, engine->name);
+        if (engine_has(engine, row->name, len))
             continue;
         if (row->at == offsetof(struct args, samplers))
             return err_set(e, STATUS_USAGE, "--%s: engine %s has an order of its own", row->name, engine->name);

@@ -10,7 +10,9 @@
 
 static bool listens(const struct recipe *r, const char *option)
 {
-    return engine_has(r->parts.engine, option, strlen(option));
+    const struct engine *const engine = r->parts.engine;
+    const size_t len = strlen(option);
+    return engine_has(engine, option, len) && !(r->parts.rules && engine_has_free(engine, option, len));
 }
 
 // As --logit-bias has it.

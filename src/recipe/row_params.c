@@ -308,6 +308,20 @@ static bool read_members(struct change *ch, const cJSON *params, struct err *e)
     return true;
 }
 
+// Once it is known whether there is a grammar: refuses the parameters of stages that then do not run.
+static bool check_grammar(const struct change *ch, const cJSON *params, struct err *e)
+{
+    const struct engine *const engine = ch->draft.parts.engine;
+    const struct catalog *const c = &ch->draft.of->catalog;
+    for (const cJSON *item = params->child; item && ch->draft.parts.rules; item = item->next) {
+        const size_t number = by_server_name(c, item->string);
+        if (number < c->n && !cJSON_IsNull(item) &&
+            engine_has_free(engine, c->param[number]->flag, strlen(c->param[number]->flag)))
+            return err_set(e, STATUS_USAGE, "engine %s has no stage for %s under a grammar", engine->name, item->string);
+    }
+    return true;
+}
+
 // The biases once all is known that bears on them.
 static bool settle_biases(struct change *ch, struct err *e)
 {
@@ -321,7 +335,7 @@ const struct recipe *recipe_with_params(struct recipes *r, const struct recipe *
 {
     struct change ch = {.draft = {r, from->parts}, .ignore_eos = from->parts.biases->ignore_eos};
     parts_keep(&ch.draft.parts);
-    const bool ok = read_members(&ch, params, e) && settle_biases(&ch, e);
+    const bool ok = read_members(&ch, params, e) && check_grammar(&ch, params, e) && settle_biases(&ch, e);
     free(ch.bias);
     if (ok)
         return draft_make(&ch.draft, e);

@@ -29,7 +29,8 @@ const struct engine engines[] = {
                {&sampler_temperature, ENGINE_HOT}, {&sampler_softmax_rank, ENGINE_HOT}, {&sampler_top_p_above, ENGINE_HOT},
                {&sampler_min_p_cut, ENGINE_HOT}, {&sampler_draw_pcg, ENGINE_HOT}}},
     {"akunu", .defaults = {{"temp", 0}, {"top-k", 0}, {"top-p", 1}, {"min-p", 0}, {"repeat-last-n", -1}},
-     .options = "temp,top-k,top-p,min-p,repeat-penalty,repeat-last-n," GRAMMAR, .masks_first = true,
+     .options = "temp,top-k,top-p,min-p,repeat-penalty,repeat-last-n," GRAMMAR, .free_options = "repeat-penalty,repeat-last-n",
+     .masks_first = true,
      .stage = {{&sampler_round_f16, ENGINE_FREE}, {&sampler_repeat_each, ENGINE_FREE}, {&sampler_greedy, ENGINE_COLD},
                {&sampler_scale, ENGINE_HOT}, {&sampler_softmax_id, ENGINE_HOT}, {&sampler_top_k_prob, ENGINE_HOT},
                {&sampler_min_p_cut, ENGINE_HOT}, {&sampler_top_p_reach, ENGINE_HOT}, {&sampler_draw_mt, ENGINE_HOT}}},
@@ -52,17 +53,26 @@ const struct engine *engine_by_name(const char *name)
     return NULL;
 }
 
-bool engine_has(const struct engine *engine, const char *name, size_t len)
+// Is the name in a comma-separated list?
+static bool listed(const char *list, const char *name, size_t len)
 {
-    if (!engine->options)
-        return true;
-    for (const char *at = engine->options; *at; at += strspn(at, ",")) {
+    for (const char *at = list; *at; at += strspn(at, ",")) {
         const size_t word = strcspn(at, ",");
         if (word == len && !strncmp(at, name, len))
             return true;
         at += word;
     }
     return false;
+}
+
+bool engine_has(const struct engine *engine, const char *name, size_t len)
+{
+    return !engine->options || listed(engine->options, name, len);
+}
+
+bool engine_has_free(const struct engine *engine, const char *name, size_t len)
+{
+    return engine->free_options && listed(engine->free_options, name, len);
 }
 
 static struct choice plain(const struct sampler *s)

@@ -22,7 +22,8 @@ struct engine {
         const char *flag; // NULL after the last
         double value;
     } defaults[ENGINE_DEFAULTS];
-    const char *options; // the options of the chain that it listens to, comma-separated, besides the seed; NULL: all
+    const char *options;      // the options of the chain that it listens to, comma-separated, besides the seed; NULL: all
+    const char *free_options; // those whose stages run only where no grammar constrains the output; NULL: none
     void (*adjust)(const struct catalog *c, double *value); // brings parameters into the engine's ranges; NULL: nothing to do
     bool masks_first; // a grammar's mask is applied before the chain runs, not only when the chosen token does not fit
     bool seeds_each;  // the k-th sequence to appear, from 0, is seeded with seed + k, unless its params name a seed
@@ -41,6 +42,9 @@ const struct engine *engine_by_name(const char *name);
 
 // Does it listen to the option called name, len characters long?
 bool engine_has(const struct engine *engine, const char *name, size_t len);
+
+// Has it a stage for the option only where there is no grammar?
+bool engine_has_free(const struct engine *engine, const char *name, size_t len);
 
 // A sampler of a chain, maybe with a value of its own for one parameter, so that a name may come twice with different values.
 struct choice {
