@@ -682,3 +682,17 @@ complete_with() {
     run -0 sampl -j BAD -j '{"type":"boolean"}' --samplers '?' --samplers top_k --accept @missing --accept 1 -s 1 --print-grammar
     [[ $output == *root* ]]
 }
+
+@test "what a pasted llama-cli line has beside its samplers gets a hint; what has a short option of ours in front still has a value" {
+    run -2 sampl --top-k 40 --temp 0.8 -ub 512 "$AUSTEN"
+    [ "$output" = "sampl: unknown option '-ub': sampl runs no model; leave it out" ]
+    run -2 sampl --ctx-size=4096 "$AUSTEN"
+    [ "$output" = "sampl: unknown option '--ctx-size': sampl runs no model; leave it out" ]
+    run -2 sampl -n4096 -s1 -no-cnv "$AUSTEN"
+    [ "$output" = "sampl: unknown option '-no-cnv': sampl holds no conversation; leave it out" ]
+    sampl -n4096 -s1 --rows :1 -opt "$AUSTEN"
+    [ -s pt ]
+    # padded rows have more tokens than the vocabulary, but never fewer
+    run -2 sampl -s 1 -n 128 --vocab "$ROOT/samples/austen.gguf" "$AUSTEN"
+    [[ $output == *'--n-vocab: 128 is less than'*'--rows :N' ]]
+}

@@ -52,16 +52,33 @@ static const struct option_row *row_of(const struct options *o, const char *brie
     return NULL;
 }
 
+// The word up to len is no option.
+static bool unknown_option(const struct options *o, const char *word, size_t len, struct err *e)
+{
+    const char *const hint = option_hint(word, len), *near[OPTIONS_NEAR];
+    const size_t n = !hint && len > 2 ? options_near(o, word + 2, len - 2, near) : 0;
+    char names[OPTIONS_NEAR * 50] = "", *at = names;
+    for (size_t i = 0; i < n; i++)
+        at = stpcpy(stpcpy(at, !i ? "--" : i + 1 < n ? ", --" : " or --"), near[i]);
+    if (hint)
+        return err_set(e, STATUS_USAGE, "unknown option '%.*s': %s", (int)len, word, hint);
+    if (n)
+        return err_set(e, STATUS_USAGE, "unknown option '%.*s', did you mean %s?", (int)len, word, names);
+    return err_set(e, STATUS_USAGE, "unknown option '%.*s'", (int)len, word);
+}
+
 // Takes in the short options after the dash: one of two letters, or any number of one letter, the last maybe with its value.
 static bool read_short(struct reader *r, const char *letter, struct err *e)
 {
     const struct option_row *row = row_of(r->a->options, letter, strlen(letter));
     if (row)
         return read_value(r, row, NULL, e);
+    if (option_hint(letter - 1, strlen(letter) + 1))
+        return unknown_option(r->a->options, letter - 1, strlen(letter) + 1, e);
     for (; *letter; letter++) {
         row = row_of(r->a->options, letter, 1);
         if (!row)
-            return err_set(e, STATUS_USAGE, "unknown option '-%c'", *letter);
+            return unknown_option(r->a->options, (const char[]){'-', *letter}, 2, e);
         const bool valued = row->metavar && letter[1];
         if (!read_value(r, row, valued ? letter + 1 : NULL, e))
             return false;
@@ -77,7 +94,7 @@ static bool read_long(struct reader *r, const char *word, struct err *e)
     const char *const name = word + 2, *const end = name + strcspn(name, "=");
     const struct option_row *const row = option_by_name(r->a->options, name, (size_t)(end - name));
     if (!row)
-        return err_set(e, STATUS_USAGE, "unknown option '%.*s'", (int)(end - word), word);
+        return unknown_option(r->a->options, word, (size_t)(end - word), e);
     return read_value(r, row, *end ? end + 1 : NULL, e);
 }
 

@@ -49,4 +49,11 @@ void options_make(struct options *o, const struct catalog *catalog);
 // The row that has this long name, len characters long, '_' counting as '-'; NULL: none.
 const struct option_row *option_by_name(const struct options *o, const char *name, size_t len);
 
+// For a word that is no option here: what there is to say to it if it is one of llama.cpp's that do not concern sampling, else NULL.
+const char *option_hint(const char *word, size_t len);
+
+// The options' names that are nearest to this one, n of them, up to OPTIONS_NEAR; 0 if none is near.
+enum { OPTIONS_NEAR = 3 };
+size_t options_near(const struct options *o, const char *name, size_t len, const char *near[OPTIONS_NEAR]);
+
 #endif

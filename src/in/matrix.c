@@ -102,6 +102,10 @@ static bool open_raw(void *self, const struct format *f, struct source *s, const
     const uint64_t n[3] = {config->n_vocab ? config->n_vocab : config->n_tokens};
     if (!n[0])
         return err_set(e, STATUS_USAGE, "raw %s rows need their width, --n-vocab", f->name);
+    if (n[0] < config->n_tokens) // no model's rows; whoever has llama-cli's -n in mind would get nonsense
+        return err_set(e, STATUS_USAGE,
+                       "--n-vocab: %zu is less than the vocabulary's %zu tokens; llama-cli's -n, tokens to predict, is --rows :N",
+                       config->n_vocab, config->n_tokens);
     if (matrix_set_shape(m, n, 1) != MATRIX_OK)
         return err_set(e, STATUS_USAGE, "--n-vocab is too large for this machine");
     m->rows = MATRIX_OPEN;

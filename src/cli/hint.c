@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+// What to say to an option that is none.
+#include "cli/options.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define NO_MODEL "sampl runs no model; leave it out"
+#define NO_CHAT  "sampl holds no conversation; leave it out"
+#define NO_SERVE "sampl is no server; leave it out"
+#define VOCAB    "sampl runs no model; --vocab reads its vocabulary"
+#define PROMPT   "sampl has no tokenizer; --prompt-tokens takes the prompt's ids"
+#define PREDICT  "sampl samples each row once; --rows :N ends after N"
+
+// Options of llama-cli and llama-server that are in many command lines, and have nothing to say to sampl. Those of which the first letter
+// is an option here that takes any text as its value cannot be among them.
+static const struct {
+    const char *names; // comma-separated, with their dashes
+    const char *hint;
+} others[] = {
+    {"-m,--model,-mu,--model-url,-hf,-hfr,--hf-repo,-hff,--hf-file", VOCAB},
+    {"-p,--prompt,--file,-bf,--binary-file,-sys,--system-prompt,-sysf,--system-prompt-file", PROMPT},
+    {"--predict,--n-predict", PREDICT},
+    {"-c,--ctx-size,-b,--batch-size,-ub,--ubatch-size,-fa,--flash-attn,--keep,--no-context-shift,--context-shift,--swa-full",
+     NO_MODEL},
+    {"-ngl,--gpu-layers,--n-gpu-layers,-sm,--split-mode,-ts,--tensor-split,-mg,--main-gpu,-dev,--device,--override-tensor",
+     NO_MODEL},
+    {"-ctk,--cache-type-k,-ctv,--cache-type-v,-nkvo,--no-kv-offload,-kvu,--kv-unified,-cmoe,--cpu-moe,-ncmoe,--n-cpu-moe",
+     NO_MODEL},
+    {"--mlock,--mmap,--no-mmap,--numa,--no-warmup,--warmup,-tb,--threads-batch,-C,--cpu-mask,--prio,--poll,--repack,-nr",
+     NO_MODEL},
+    {"--rope-scaling,--rope-scale,--rope-freq-base,--rope-freq-scale,--yarn-orig-ctx,--yarn-ext-factor,--lora,--lora-scaled",
+     NO_MODEL},
+    {"-md,--model-draft,-ngld,--draft,--draft-max,--draft-min,--draft-p-min,-mm,--mmproj,--image,--override-kv", NO_MODEL},
+    {"-cnv,--conversation,-no-cnv,--no-conversation,-st,--single-turn,-i,--interactive,-if,--interactive-first,-sp,--special",
+     NO_CHAT},
+    {"--chat-template,--chat-template-file,--chat-template-kwargs,--jinja,--no-jinja,-r,--reverse-prompt,--in-prefix", NO_CHAT},
+    {"-e,--escape,--no-escape,--color,-co,--no-display-prompt,--display-prompt,--simple-io,--log-disable,--reasoning-format",
+     NO_CHAT},
+    {"--host,--port,--api-key,--path,-np,--parallel,-cb,--cont-batching,--metrics,--slots,--no-slots,--props,-a,--alias",
+     NO_SERVE},
+    {"--cache-reuse,--cache-prompt,--no-cache-prompt,-cram,--cache-ram,--timeout,--embedding,--embeddings,--no-webui", NO_SERVE},
+};
+
+const char *option_hint(const char *word, size_t len)
+{
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        for (const char *at = others[i].names; *at; at += strspn(at, ",")) {
+            const size_t n = strcspn(at, ",");
+            if (n == len && !strncmp(at, word, len))
+                return others[i].hint;
+            at += n;
+        }
+    }
+    return NULL;
+}
+
+enum { LONGEST = 40 }; // names that are compared; no option's is longer
+
+// How many characters must be put in, taken out or replaced to make one name of the other; an '_' is a '-'. a[0..len), len <= LONGEST.
+static size_t distance(const char *a, size_t len, const char *b)
+{
+    size_t row[LONGEST + 1]; // [i]: from the first i characters of a to what was seen of b
+    for (size_t i = 0; i <= len; i++)
+        row[i] = i;
+    for (; *b; b++) {
+        size_t before = row[0]++; // row[i - 1] as it was for one character of b less
+        for (size_t i = 1; i <= len; i++) {
+            const size_t replaced = before + ((a[i - 1] == '_' ? '-' : a[i - 1]) != *b);
+            before = row[i];
+            row[i]++;
+            if (row[i - 1] + 1 < row[i])
+                row[i] = row[i - 1] + 1;
+            if (replaced < row[i])
+                row[i] = replaced;
+        }
+    }
+    return row[len];
+}
+
+size_t options_near(const struct options *o, const char *name, size_t len, const char *near[OPTIONS_NEAR])
+{
+    size_t n = 0, least = len > 9 ? 3 : len / 3;
+    if (len > LONGEST || !least)
+        return 0;
+    for (const struct option_row *row = o->row; row->name; row++) {
+        const char *const names[] = {row->name, row->also};
+        for (size_t i = 0; i < 2 && names[i] && row->group != GROUP_HIDDEN; i++) {
+            const size_t d = distance(name, len, names[i]);
+            if (d < least)
+                n = 0;
+            if (d <= least && n < OPTIONS_NEAR)
+                near[n++] = names[i];
+            if (d < least)
+                least = d;
+        }
+    }
+    return n;
+}
