@@ -82,6 +82,14 @@ frequency_penalty 0.3 --frequency-penalty 0.3
 dynatemp_range 0.5 --dynatemp-range 0.5
 mirostat 2 --mirostat 2
 mirostat 7 --mirostat 2
+mirostat 2.9 --mirostat 2
+top_k 5.9 --top-k 5
+top_k -0.5 --top-k 0
+top_k true --top-k 1
+temperature true --temp 1
+repeat_last_n 2.5 --repeat-last-n 2
+seed 77.9 --seed 77
+seed -0.9 --seed 0
 seed 77 --seed 77
 seed 4294967290 --seed 4294967290
 dry_base 0.5 --dry-base 1.75
@@ -95,7 +103,36 @@ adaptive_target 0.4 --adaptive-target 0.4
 n_probs 7
 top_k null
 stop ["x"]
+grammar_triggers []
+speculative {"n_max":3}
+speculative.n_max 3
+speculative.ngram_size_n 3
 END
+    # what the server reads that has nothing to say here
+    for name in add_generation_prompt chat_parser chat_template_kwargs continue_final_message echo grammar_type input_extra input_prefix input_suffix \
+        message_delimiters messages n n_cmpl parse_tool_calls reasoning_control reasoning_effort sse_ping_interval t_max_prompt_ms \
+        thinking_budget_tokens user; do
+        echo "{\"logits\":[1,2],\"params\":{\"$name\":7}}" | sampl -s 1 --temp 0 >got
+        [ "$(<got)" = 1 ] || { echo "$name"; return 1; }
+    done
+}
+
+@test "batch: a bias of a text is one of each token that spells it; beside a grammar, even none, a schema counts for nothing" {
+    printf '%s\n' a b ab c >v
+    go() { echo "{\"logits\":[1,2,3,4],\"params\":{$1}}" | sampl -s 1 --samplers '' --temp 1 --vocab v --dump-probs -O json "${@:2}" 2>err; }
+    same <(go '"logit_bias":{"abc":1.5}') <(go '' -l 2+1.5 -l 3+1.5)
+    go '"logit_bias":[["abc",1.5]]' >got
+    [ "$(<err)" = "sampl: note: logit_bias: 'abc' is spelt by the tokens 2,3" ]
+    same <(go '"logit_bias":[["bab",false]]') <(go '' -l 1-inf -l 2-inf)
+    same <(go '"logit_bias":[["aa",1]]') <(go '' -l 0+1 -l 0+1)
+    same <(go '"logit_bias":[["",1]]') <(go '')
+    for none in '""' null; do
+        same <(go '"json_schema":{"const":1},"grammar":'"$none") <(go '')
+        same <(go '"grammar":'"$none"',"json_schema":{"const":1}' --grammar 'root ::= "a"') <(go '')
+    done
+    same <(go '"json_schema":null,"grammar":""' --grammar 'root ::= "a"') <(go '')
+    same <(go '"json_schema":null,"grammar":null' --grammar 'root ::= "a"') <(go '' --grammar 'root ::= "a"')
+    same <(go '"json_schema":{"const":1},"grammar":"root ::= [a]"') <(go '' --grammar 'root ::= [a]')
 }
 
 @test "batch: parameters are of their row's sequence alone, in one call" {

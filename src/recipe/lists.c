@@ -4,6 +4,7 @@
 #include "out/message.h"
 #include "recipe/recipe.h"
 #include "vocab/spelling.h"
+#include "vocab/split.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -88,16 +89,29 @@ bool draft_samplers(struct draft *d, const char *text, bool by_letter, struct er
 
 // ---- biases
 
+// The text as bytes, escapes resolved, which the caller frees; NULL with *e, also for lack of a vocabulary to look it up in.
+static unsigned char *plain_text(const struct recipes *r, const char *text, size_t len, size_t *n, struct err *e)
+{
+    if (!r->vocab) {
+        err_set(e, STATUS_USAGE, "--logit-bias: the text '%.*s' needs --vocab", len < 40 ? (int)len : 40, text);
+        return NULL;
+    }
+    unsigned char *const plain = malloc(len + 1);
+    if (plain)
+        *n = text_unescape(plain, text, len);
+    else
+        err_from_fault(e, fault_memory());
+    return plain;
+}
+
 bool recipes_find_token(const struct recipes *r, const char *text, size_t len, uint32_t *id, struct err *e)
 {
     const int shown = len < 40 ? (int)len : 40;
     uint32_t other = VOCAB_NONE;
-    if (!r->vocab)
-        return err_set(e, STATUS_USAGE, "--logit-bias: the text '%.*s' needs --vocab", shown, text);
-    unsigned char *const plain = malloc(len + 1);
+    size_t n;
+    unsigned char *const plain = plain_text(r, text, len, &n, e);
     if (!plain)
-        return err_from_fault(e, fault_memory());
-    const size_t n = text_unescape(plain, text, len);
+        return false;
     *id = n ? vocab_find_only(r->vocab, plain, n, &other) : VOCAB_NONE;
     free(plain);
     if (*id == VOCAB_NONE)
@@ -106,6 +120,20 @@ bool recipes_find_token(const struct recipes *r, const char *text, size_t len, u
         return err_set(e, STATUS_USAGE, "--logit-bias: tokens %" PRIu32 " and %" PRIu32 " both say '%.*s'; name one by its id",
                        *id, other, shown, text);
     return true;
+}
+
+bool recipes_split_text(const struct recipes *r, const char *text, struct ids *ids, struct err *e)
+{
+    const size_t len = strlen(text);
+    size_t n;
+    unsigned char *const plain = plain_text(r, text, len, &n, e);
+    if (!plain)
+        return false;
+    const bool ok = mem_grow(&ids->id, &ids->cap, n + 1, sizeof *ids->id) && vocab_split(r->vocab, plain, n, ids->id, &ids->n);
+    free(plain);
+    if (!ok)
+        return err_from_fault(e, fault_memory());
+    return ids->n || !len || err_set(e, STATUS_USAGE, "--logit-bias: no tokens of the vocabulary spell '%.40s'", text);
 }
 
 static void biases_free(void *thing)

@@ -132,6 +132,9 @@ bool draft_biases(struct draft *d, const struct bias *bias, size_t n, bool ignor
 // A token that biases by its text: *id is the one that says text[0..len), escapes resolved.
 bool recipes_find_token(const struct recipes *r, const char *text, size_t len, uint32_t *id, struct err *e);
 
+// The tokens that spell a text, escapes resolved, as vocab_split has them; none for an empty one. *ids is the caller's, zeroed at first.
+bool recipes_split_text(const struct recipes *r, const char *text, struct ids *ids, struct err *e);
+
 // DRY's breakers, as they are given: sequences of ids, then texts. A zeroed struct holds none.
 struct breakers_given {
     struct builder key; // of each its length and its ids or bytes

@@ -18,6 +18,8 @@ struct change {
     struct bias *bias; // [n_bias] in place of those of the draft, once new_biases
     size_t n_bias, bias_cap;
     bool new_biases, ignore_eos;
+    struct ids ids;       // of a text
+    struct builder spelt; // texts of biases that several tokens spell, and these: what is to be said of each, ending in a NUL
 };
 
 static bool wrong(const cJSON *item, const char *wanted, struct err *e)
@@ -32,6 +34,15 @@ static const char *number_as_typed(double v, char text[NUMBER_TEXT])
         return number_text((float)v, text);
     snprintf(text, NUMBER_TEXT, "%" PRId64, (int64_t)v);
     return text;
+}
+
+// A number as the server takes it, who lets a boolean be 0 or 1, and makes a whole number of a fraction by cutting it off.
+static bool server_number(const cJSON *item, bool whole, double *v, struct err *e)
+{
+    *v = cJSON_IsNumber(item) ? item->valuedouble : cJSON_IsTrue(item);
+    if (whole)
+        *v = trunc(*v) + 0.0; // no -0
+    return cJSON_IsNumber(item) || cJSON_IsBool(item) || wrong(item, "a number", e);
 }
 
 // Holds a number against the server's range.
@@ -54,15 +65,17 @@ static bool server_range(const struct param *row, const char *name, double *v, s
 static bool set_number(struct change *ch, size_t number, const cJSON *item, struct err *e)
 {
     const struct param *const row = ch->draft.of->catalog.param[number];
-    double v = item->valuedouble, *const value = &ch->draft.parts.value[number];
+    double v, *const value = &ch->draft.parts.value[number];
     char text[NUMBER_TEXT];
     if (row->type == PARAM_FLAG) {
         *value = cJSON_IsTrue(item);
         return cJSON_IsBool(item) || wrong(item, "true or false", e);
     }
-    if (!cJSON_IsNumber(item))
-        return wrong(item, "a number", e);
-    if (!server_range(row, item->string, &v, e))
+    if (!server_number(item, row->type == PARAM_INT, &v, e))
+        return false;
+    const bool no_int =
+        row->type == PARAM_INT && (v < INT32_MIN || v > INT32_MAX); // which the server would read as another number
+    if (!no_int && !server_range(row, item->string, &v, e))
         return false;
     return value_check(row, v, "", value, e) ||
            value_check(row, v, number_as_typed(v, text), value, e); // which is only worth its time for the message
@@ -71,10 +84,9 @@ static bool set_number(struct change *ch, size_t number, const cJSON *item, stru
 static bool read_seed(const cJSON *item, struct change *ch, struct err *e)
 {
     char text[NUMBER_TEXT];
+    double v;
     int64_t seed;
-    if (!cJSON_IsNumber(item))
-        return wrong(item, "a number", e);
-    if (!value_whole("seed", number_as_typed(item->valuedouble, text), -1, UINT32_MAX, &seed, e))
+    if (!server_number(item, true, &v, e) || !value_whole("seed", number_as_typed(v, text), -1, UINT32_MAX, &seed, e))
         return false;
     ch->draft.parts.seed = (uint32_t)seed; // -1 is the last of them
     ch->draft.parts.seed_named = 1;
@@ -111,24 +123,37 @@ static bool read_samplers(const cJSON *item, struct change *ch, struct err *e)
     return ok;
 }
 
+// Notes which tokens a text is biased as.
+static void note_spelling(struct change *ch, const char *text)
+{
+    builder_format(&ch->spelt, "logit_bias: '%.*s' is spelt by the tokens ", err_clip(text, 60), text);
+    for (size_t i = 0; i < ch->ids.n; i++)
+        builder_format(&ch->spelt, "%s%" PRIu32, i ? "," : "", ch->ids.id[i]);
+    builder_byte(&ch->spelt, '\0');
+}
+
+// Of a text each of the tokens that spell it is biased.
 static bool add_bias(const cJSON *item, const cJSON *token, const cJSON *amount, struct change *ch, struct err *e)
 {
     const char *const text = cJSON_GetStringValue(token);
     const bool ban = cJSON_IsFalse(amount);
-    struct bias bias = {.bias = ban ? -INFINITY : (float)cJSON_GetNumberValue(amount)};
+    const float bias = ban ? -INFINITY : (float)cJSON_GetNumberValue(amount);
+    const uint32_t id = (uint32_t)json_id(token);
     if ((!ban && !cJSON_IsNumber(amount)) || (!text && json_id(token) < 0))
         return wrong(item, "a list of pairs of a token and a bias", e);
-    if (bias.bias == INFINITY && text)
+    if (bias == INFINITY && text)
         return err_set(e, STATUS_USAGE, "--logit-bias: '\"%.100s\"+inf': only -inf is an infinite bias", text);
-    if (bias.bias == INFINITY)
+    if (bias == INFINITY)
         return err_set(e, STATUS_USAGE, "--logit-bias: '%.0f+inf': only -inf is an infinite bias", token->valuedouble);
-    if (!text)
-        bias.id = (uint32_t)json_id(token);
-    else if (!recipes_find_token(ch->draft.of, text, strlen(text), &bias.id, e))
+    if (text && !recipes_split_text(ch->draft.of, text, &ch->ids, e))
         return false;
-    if (!mem_grow(&ch->bias, &ch->bias_cap, ch->n_bias + 1, sizeof bias))
+    const size_t n = text ? ch->ids.n : 1;
+    if (!mem_grow(&ch->bias, &ch->bias_cap, ch->n_bias + n, sizeof *ch->bias))
         return err_from_fault(e, fault_memory());
-    ch->bias[ch->n_bias++] = bias;
+    for (size_t i = 0; i < n; i++)
+        ch->bias[ch->n_bias++] = (struct bias){text ? ch->ids.id[i] : id, bias};
+    if (text && n > 1)
+        note_spelling(ch, text);
     return true;
 }
 
@@ -140,6 +165,7 @@ static bool read_biases(const cJSON *item, struct change *ch, struct err *e)
         return wrong(item, "a list of pairs of a token and a bias", e);
     ch->n_bias = 0;
     ch->new_biases = true;
+    builder_clear(&ch->spelt);
     cJSON_ArrayForEach(entry, item)
     {
         cJSON key = {.type = cJSON_String, .valuestring = entry->string};
@@ -184,14 +210,19 @@ static bool need_vocab(const struct change *ch, struct err *e)
     return ch->draft.of->vocab || err_set(e, STATUS_USAGE, "a grammar needs --vocab");
 }
 
+static void drop_grammar(struct change *ch)
+{
+    shared_drop(ch->draft.parts.rules);
+    ch->draft.parts.rules = NULL;
+}
+
 // An empty grammar is none.
 static bool read_grammar(const cJSON *item, struct change *ch, struct err *e)
 {
     if (!cJSON_IsString(item))
         return wrong(item, "a string", e);
     if (!*item->valuestring) {
-        shared_drop(ch->draft.parts.rules);
-        ch->draft.parts.rules = NULL;
+        drop_grammar(ch);
         return true;
     }
     return need_vocab(ch, e) && draft_grammar(&ch->draft, GRAMMAR_TEXT, item->valuestring, e);
@@ -209,7 +240,14 @@ static bool read_schema(const cJSON *item, struct change *ch, struct err *e)
 
 static bool read_lazy(const cJSON *item, struct change *ch, struct err *e)
 {
+    (void)ch;
     return cJSON_IsFalse(item) || wrong(item, "false; no other is supported", e);
+}
+
+static bool read_triggers(const cJSON *item, struct change *ch, struct err *e)
+{
+    (void)ch;
+    return (cJSON_IsArray(item) && !item->child) || wrong(item, "an empty list; no other is supported", e);
 }
 
 // Members that are no samplers' parameters. Those without a function, of requests and of the settings that replies echo, do not bear on
@@ -226,39 +264,59 @@ static const struct member {
     {"grammar", "grammar", read_grammar},
     {"json_schema", "json-schema", read_schema},
     {"grammar_lazy", NULL, read_lazy},
+    {"grammar_triggers", NULL, read_triggers},
+    {"add_generation_prompt"},
     {"backend_sampling"},
     {"cache_prompt"},
     {"chat_format"},
+    {"chat_parser"},
+    {"chat_template_kwargs"},
+    {"continue_final_message"},
+    {"echo"},
     {"generation_prompt"},
-    {"grammar_triggers"},
+    {"grammar_type"},
     {"id_slot"},
     {"ignore_eos_default"},
+    {"input_extra"},
+    {"input_prefix"},
+    {"input_suffix"},
     {"logprobs"},
     {"lora"},
     {"max_completion_tokens"},
     {"max_tokens"},
+    {"message_delimiters"},
+    {"messages"},
     {"model"},
+    {"n"},
     {"n_cache_reuse"},
+    {"n_cmpl"},
     {"n_discard"},
     {"n_indent"},
     {"n_keep"},
     {"n_predict"},
     {"n_probs"},
+    {"parse_tool_calls"},
     {"post_sampling_probs"},
     {"preserved_tokens"},
     {"prompt"},
+    {"reasoning_control"},
+    {"reasoning_effort"},
     {"reasoning_format"},
     {"reasoning_in_content"},
     {"response_fields"},
     {"return_progress"},
     {"return_tokens"},
+    {"sse_ping_interval"},
     {"stop"},
     {"stream"},
     {"stream_options"},
     {"t_max_predict_ms"},
+    {"t_max_prompt_ms"},
+    {"thinking_budget_tokens"},
     {"thinking_forced_open"},
     {"timings_per_token"},
     {"top_logprobs"},
+    {"user"},
     {"verbose"},
 };
 
@@ -291,17 +349,22 @@ static bool read_member(const cJSON *item, struct change *ch, struct err *e)
     const size_t number = by_server_name(c, item->string);
     if (number < c->n)
         return engine_knows(item, c->param[number]->flag, ch, e) && set_number(ch, number, item, e);
+    if (!strncmp(item->string, "speculative", strlen("speculative"))) // an object, or speculative.n_max and so on
+        return true;
     for (size_t i = 0; i < sizeof members / sizeof *members; i++)
         if (!strcmp(item->string, members[i].name))
             return !members[i].read || (engine_knows(item, members[i].option, ch, e) && members[i].read(item, ch, e));
     return err_set(e, STATUS_USAGE, "unknown parameter '%.60s'", item->string);
 }
 
+// Beside a grammar, even an empty or absent one, the server passes over a schema.
 static bool read_members(struct change *ch, const cJSON *params, struct err *e)
 {
-    const char *const grammar = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(params, "grammar"));
+    const cJSON *const grammar = cJSON_GetObjectItemCaseSensitive(params, "grammar");
     for (const cJSON *item = params->child; item; item = item->next) {
-        const bool outdone = grammar && *grammar && !strcmp(item->string, "json_schema"); // the server's order, too
+        const bool outdone = grammar && !strcmp(item->string, "json_schema");
+        if (outdone && cJSON_IsNull(grammar) && !cJSON_IsNull(item))
+            drop_grammar(ch);
         if (!outdone && !read_member(item, ch, e))
             return false;
     }
@@ -326,9 +389,16 @@ static bool check_grammar(const struct change *ch, const cJSON *params, struct e
 static bool settle_biases(struct change *ch, struct err *e)
 {
     const struct biases *const old = ch->draft.parts.biases;
-    if (ch->new_biases)
-        return draft_biases(&ch->draft, ch->bias, ch->n_bias, ch->ignore_eos, e);
-    return ch->ignore_eos == old->ignore_eos || draft_biases(&ch->draft, old->bias, old->n_given, ch->ignore_eos, e);
+    if (!ch->new_biases)
+        return ch->ignore_eos == old->ignore_eos || draft_biases(&ch->draft, old->bias, old->n_given, ch->ignore_eos, e);
+    if (!draft_biases(&ch->draft, ch->bias, ch->n_bias, ch->ignore_eos, e))
+        return false;
+    if (ch->spelt.failed)
+        return err_from_fault(e, fault_memory());
+    if (ch->spelt.len && ch->draft.parts.biases->shared.users == 1) // which are new, then; what others have was said
+        for (const char *note = ch->spelt.text; note < ch->spelt.text + ch->spelt.len; note += strlen(note) + 1)
+            message_note("%s", note);
+    return true;
 }
 
 const struct recipe *recipe_with_params(struct recipes *r, const struct recipe *from, const cJSON *params, struct err *e)
@@ -337,6 +407,8 @@ const struct recipe *recipe_with_params(struct recipes *r, const struct recipe *
     parts_keep(&ch.draft.parts);
     const bool ok = read_members(&ch, params, e) && check_grammar(&ch, params, e) && settle_biases(&ch, e);
     free(ch.bias);
+    free(ch.ids.id);
+    builder_free(&ch.spelt);
     if (ok)
         return draft_make(&ch.draft, e);
     parts_drop(&ch.draft.parts);
