@@ -2,8 +2,10 @@
 #include "in/vocab_file.h"
 #include "out/message.h"
 #include "recipe/recipe.h"
+#include "sample/chain.h"
 #include "vocab/spelling.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -193,6 +195,25 @@ static bool fill(struct draft *d, const struct args *a, struct err *e)
            (d->parts.engine->options || draft_samplers(d, text, a->by_letter && text == a->samplers, e));
 }
 
+// Can typ_p meet candidates of probability 0, the one thing that llama.cpp does not compute? A grammar, which it lays over the row before the
+// chain when the first choice does not fit, and top_n_sigma leave theirs; a ban leaves one at the end of the order, which top_k cuts off.
+static bool typ_p_meets_masked(const struct recipe *r)
+{
+    bool masked = r->parts.rules, banned = false;
+    for (size_t i = 0; i < r->parts.biases->n; i++)
+        banned = banned || r->parts.biases->bias[i].bias == -INFINITY;
+    for (size_t i = 0; i < r->n_stages; i++) {
+        const struct sampler *const s = r->stage[i].sampler;
+        if (!stage_enabled(&r->stage[i]))
+            continue;
+        if (s == &sampler_typ_p)
+            return masked || banned;
+        masked = (masked || s == &sampler_top_n_sigma) && s != &sampler_top_p && s != &sampler_min_p;
+        banned = banned && s != &sampler_top_k && s != &sampler_top_p && s != &sampler_min_p;
+    }
+    return false;
+}
+
 const struct recipe *recipe_from_args(struct recipes *r, const struct args *a, struct err *e)
 {
     struct draft d = {.of = r, .parts.engine = engine_by_name(a->engine)};
@@ -203,5 +224,7 @@ const struct recipe *recipe_from_args(struct recipes *r, const struct args *a, s
     const struct recipe *const recipe = draft_make(&d, e);
     if (recipe && !r->vocab && recipe->parts.breakers->breakers.n_texts && recipe_runs(recipe, &sampler_dry))
         message_warn("without a vocabulary dry's text breakers match nothing; --dry-breaker-tokens gives them as ids");
+    if (recipe && !recipe->parts.engine->options && typ_p_meets_masked(recipe))
+        message_warn("typ_p can meet masked candidates here; llama.cpp computes NaN then, and may choose other tokens");
     return recipe;
 }
