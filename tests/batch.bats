@@ -294,3 +294,16 @@ peak() {
         same <(tail -1 out) <(members 0 30 '$m{accept} = $i * 7 % 11' | sampl -s 3 --temp 0 --repeat-penalty 1.9 --repeat-last-n $last | tail -1)
     done
 }
+
+@test "batch: a row's schema keeps its numbers as they are spelt" {
+    printf '%s\n' 1.0 9007199254740993 1 9007199254740992 >v
+    row() { echo "{\"logits\":[1,2,3,4],\"params\":{$1}}" | sampl -s 1 --temp 0 --vocab v "${@:2}"; }
+    for schema in '{"const":9007199254740993}' '{"enum":[9007199254740993,"a"]}'; do
+        [ "$(row "\"json_schema\":$schema")" = 1 ]
+        [ "$(row '' -j "$schema")" = 1 ]
+    done
+    printf '{"logits":[2,1,1,1],"params":{"json_schema":{"const":1.0}}}' | sampl -s 1 --temp 0 --vocab v >got
+    [ "$(<got)" = 0 ]
+    # strings that only loose JSON may hold are no hindrance
+    [ "$(printf '{"x":"a\tb","logits":[1,2,3,4],"params":{"json_schema":{"const":1}}}' | sampl -s 1 --temp 0 --vocab v)" = 2 ]
+}

@@ -171,17 +171,37 @@ static bool read_prompt(struct json_rows *st, struct input_row *r, struct err *e
     return true;
 }
 
+// Puts the schema among the parameters in its own words: a double does not keep how its numbers are spelt, which its grammar goes by.
+static bool spell_schema(struct json_value *v, cJSON *params, struct err *e)
+{
+    cJSON *const schema = cJSON_GetObjectItemCaseSensitive(params, "json_schema");
+    size_t at;
+    struct err odd;
+    if (!schema || !schema->child)
+        return true;
+    cJSON *const whole = json_parse(v->text.text, v->text.len, JSON_EXACT, &at, &odd);
+    if (!whole && odd.status == STATUS_USAGE) // the row holds what only loose JSON may
+        return true;
+    cJSON *const spelt =
+        cJSON_DetachItemFromObjectCaseSensitive(cJSON_GetObjectItemCaseSensitive(whole, "params"), "json_schema");
+    cJSON_Delete(whole);
+    return (spelt && cJSON_ReplaceItemViaPointer(params, schema, spelt)) || err_from_fault(e, fault_memory());
+}
+
 static bool read_row(struct json_rows *st, struct input_row *r, struct err *e)
 {
-    const cJSON *const accept = json_member(st->value.rest, "accept"), *const params = json_member(st->value.rest, "params");
+    const cJSON *const accept = json_member(st->value.rest, "accept");
+    cJSON *const params = cJSON_GetObjectItemCaseSensitive(st->value.rest, "params");
     if (!read_sequence(st, r, e) || !read_logits(st, r, e) || !read_prompt(st, r, e))
         return false;
     r->forced = json_id(accept);
     if (accept && r->forced < 0)
         return err_set(e, STATUS_DATA, "\"accept\" is not a whole number from 0 to 2147483647");
-    r->params = params;
-    if (params && !cJSON_IsObject(params))
+    r->params = cJSON_IsNull(params) ? NULL : params;
+    if (r->params && !cJSON_IsObject(params))
         return err_set(e, STATUS_DATA, "\"params\" is not an object");
+    if (r->params && !spell_schema(&st->value, params, e))
+        return false;
     if (!r->logits.n)
         return err_set(e, STATUS_DATA, "the row is empty");
     if (!r->logits.ids && st->config->n_vocab && r->logits.n != st->config->n_vocab)
