@@ -155,8 +155,11 @@ bool draft_grammar(struct draft *d, enum grammar_source source, const char *give
     struct rules *const rules = ok ? draft_share(&d->of->rules, &g.gbnf, sizeof *rules, rules_free, &known, e) : NULL;
     shared_drop(d->parts.rules);
     d->parts.rules = rules;
-    if (rules && !known)
+    if (rules && !known) {
+        rules->option = option;
+        rules->of_row = d->of_row;
         say_notes(&g);
+    }
     ok = rules && (known || parse(rules, d->of->vocab, where, e));
     schema_grammar_free(&g);
     builder_free(&json);

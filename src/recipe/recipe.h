@@ -39,6 +39,8 @@ struct breaker_list {
 struct rules {
     struct shared shared; // key: its text, GBNF
     struct grammar *grammar;
+    const char *option; // that gave it, the first if several did
+    bool of_row;        // among a row's parameters
 };
 
 // The text of a grammar; a NUL stands behind it.
@@ -112,6 +114,7 @@ void print_grammar(const struct recipe *r);
 struct draft {
     struct recipes *of;
     struct parts parts;
+    bool of_row; // of a row's parameters
 };
 
 // One user more, and one less, of all that the parts share.

@@ -403,7 +403,7 @@ static bool settle_biases(struct change *ch, struct err *e)
 
 const struct recipe *recipe_with_params(struct recipes *r, const struct recipe *from, const cJSON *params, struct err *e)
 {
-    struct change ch = {.draft = {r, from->parts}, .ignore_eos = from->parts.biases->ignore_eos};
+    struct change ch = {.draft = {r, from->parts, true}, .ignore_eos = from->parts.biases->ignore_eos};
     parts_keep(&ch.draft.parts);
     const bool ok = read_members(&ch, params, e) && check_grammar(&ch, params, e) && settle_biases(&ch, e);
     free(ch.bias);

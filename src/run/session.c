@@ -23,6 +23,15 @@ void sessions_free(struct sessions *s)
     shared_set_free(&s->by_name);
 }
 
+bool session_fault(const struct recipe *recipe, struct fault fault, struct err *e)
+{
+    if (fault.code != FAULT_GRAMMAR)
+        return err_from_fault(e, fault);
+    const struct rules *const rules = recipe->parts.rules;
+    err_from_fault(e, fault);
+    return err_prefix(e, "%s--%s", rules->of_row ? "params: " : "", rules->option);
+}
+
 // The recipe's, at its beginning; *matcher is NULL when there is no grammar.
 static bool make_matcher(const struct sessions *s, const struct recipe *recipe, struct matcher **matcher, struct err *e)
 {
@@ -34,7 +43,7 @@ static bool make_matcher(const struct sessions *s, const struct recipe *recipe, 
     if (!trie)
         return err_from_fault(e, fault_memory());
     *matcher = matcher_new(recipe->parts.rules->grammar, trie, &fault);
-    return err_from_fault(e, fault);
+    return session_fault(recipe, fault, e);
 }
 
 // len: of the name as a key.
@@ -145,7 +154,7 @@ static bool accept_in_grammar(struct session *q, uint32_t id, struct err *e)
     bool fits = true;
     const struct fault fault = matcher_accept(q->matcher, id, &fits);
     if (fault.code || fits)
-        return err_from_fault(e, fault);
+        return session_fault(q->recipe, fault, e);
     matcher_put_token(q->matcher, id, &text);
     matcher_put_next(q->matcher, &next);
     if (text.failed || next.failed)

@@ -55,4 +55,7 @@ bool session_accept_text(struct session *q, const uint32_t *id, size_t n, struct
 // The error when the mask leaves no token. Returns false.
 bool session_exhausted(const struct session *q, struct err *e);
 
+// err_from_fault, where a limit of the recipe's grammar is blamed on the option or the row's parameter that gave it.
+bool session_fault(const struct recipe *recipe, struct fault fault, struct err *e);
+
 #endif

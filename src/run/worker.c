@@ -216,7 +216,7 @@ static bool sample_row(struct worker *w, struct session *q, const struct input_r
     if (exhausted)
         session_exhausted(q, &res->e);
     else
-        err_from_fault(&res->e, fault);
+        session_fault(q->recipe, fault, &res->e);
     // Not that the options ask for what no such row has: that is no fault of the row's.
     res->bad = fault.code && res->e.status == STATUS_DATA && fault.code != FAULT_BIAS_ID && fault.code != FAULT_NO_SIZE;
     return !fault.code;
