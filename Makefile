@@ -48,7 +48,7 @@ SCALE   := $(wildcard samples/scale/*.sh)
 GET     := $(wildcard samples/get/*)
 SAMPLES := $(filter-out samples/presets samples/scale samples/get,$(wildcard samples/*))
 MAN     := $(wildcard man/*.[157])
-SHELLS  := .ci/run $(SCALE) $(filter %.sh,$(GET)) $(wildcard tests/*.bash tests/*.sh)
+SHELLS  := .ci/run $(SCALE) $(filter %.sh,$(GET)) $(wildcard tests/*.bash tests/*.sh tests/llama/*.sh)
 
 Q := $(if $(V),,@)
 
@@ -143,6 +143,48 @@ bench: $(BUILD)/unit/bench $(BUILD)/unit/bench_grammar $(BUILD)/sampl ## ns per 
 bench-count: $(BUILD)/unit/bench ## instructions per row, which a noisy machine cannot blur (valgrind; TIER= N=)
 	tests/bench-count.sh $(BUILD)/unit/bench '$(TIER)' '$(N)'
 
+# The real llama.cpp: a release from the npm registry, and programs of ours that are linked with it.
+LLAMA       := build/llama
+LLAMA_FLAGS := -O2 -g -Wall -Wextra $(if $(WERROR),-Werror) -std=c++17 $(addprefix -isystem $(LLAMA)/src/,include ggml/include common vendor)
+LLAMA_LIBS   = $(addprefix $(LLAMA)/lib/,libllama-common.so libllama.v*.so libggml.v*.so libggml-base.so) \
+               -Wl,-rpath,$(abspath $(LLAMA)/lib) -Wl,--allow-shlib-undefined
+
+$(LLAMA)/fetched: tests/llama/fetch.sh
+	@echo "  FETCH llama.cpp"
+	$(Q)$< $(LLAMA) && touch $@
+
+$(LLAMA)/%.o: tests/llama/%.cpp $(LLAMA)/fetched
+	@echo "  CXX   $<"
+	$(Q)$(CXX) $(LLAMA_FLAGS) -MMD -MP -c -o $@ $<
+
+$(LLAMA)/driver: $(patsubst %,$(LLAMA)/%.o,driver judge chains masks generate)
+	@echo "  LINK  $@"
+	$(Q)$(CXX) -o $@ $^ $(LLAMA_LIBS)
+
+$(LLAMA)/bench.o: tests/llama/bench.c
+	@echo "  CC    $<"
+	$(Q)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+
+$(LLAMA)/bench: $(LLAMA)/bench.o $(LLAMA)/bench_release.o $(LLAMA)/judge.o $(filter-out $(BUILD)/main.o,$(OBJECTS))
+	@echo "  LINK  $@"
+	$(Q)$(CXX) -pthread -o $@ $^ $(LLAMA_LIBS) $(CJSON_LIBS) -lm
+
+-include $(wildcard $(LLAMA)/*.d)
+
+.PHONY: check-llama bench-llama
+ifneq ($(wildcard $(LLAMA)/fetched)$(shell sh -c 'command -v npm'),)
+check-llama: $(BUILD)/sampl $(LLAMA)/driver ## compare with the real llama.cpp, which npm fetches (SHORT=1 SEED= COUNT=)
+	$(Q)tests/llama/check.sh $(BUILD)/sampl $(LLAMA)
+
+bench-llama: $(BUILD)/unit/bench $(LLAMA)/bench ## us a row in llama.cpp and in sampl, both in one process (N= CHAIN=)
+	$(Q)$(BUILD)/unit/bench rows $(or $(N),128256) f32 48 >$(LLAMA)/rows.f32
+	$(Q)$(LLAMA)/bench $(LLAMA)/rows.f32 $(or $(N),128256) $(LLAMA) '$(CHAIN)'
+else
+check-llama bench-llama:
+	@echo '$@: skipped, there is no npm to fetch llama.cpp with'
+	@[ -z "$$SAMPL_TEST_STRICT" ]
+endif
+
 .PHONY: compile_commands.json
 compile_commands.json: ## for clangd and other tools that want to know how a file is compiled
 	@printf '[%s]\n' "$$(printf '{"directory":"$(CURDIR)","file":"%s","command":"$(CC) $(subst ",\\\",$(ALL_CPPFLAGS) $(ALL_CFLAGS)) -c %s"},' \
@@ -187,7 +229,7 @@ uninstall: ## remove exactly what install put there
 	cd '$(DESTDIR)$(pkgdatadir)/samples/get' && rm -f $(notdir $(GET))
 	-rmdir '$(DESTDIR)$(pkgdatadir)/presets' '$(DESTDIR)$(pkgdatadir)/samples/scale' '$(DESTDIR)$(pkgdatadir)/samples/get' '$(DESTDIR)$(pkgdatadir)/samples' '$(DESTDIR)$(pkgdatadir)'
 
-C_FILES := $(wildcard src/*.[ch] src/*/*.[ch] tests/unit/*.[ch] samples/get/*.c)
+C_FILES := $(wildcard src/*.[ch] src/*/*.[ch] tests/unit/*.[ch] tests/llama/*.[ch] tests/llama/*.cpp samples/get/*.c)
 
 .PHONY: fmt
 fmt: ## format the C sources

@@ -1,0 +1,159 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# check.sh SAMPL DIR: compares SAMPL with the llama.cpp in DIR, which `make check-llama` has fetched and built the driver for. Prints a line a
+# part and one that sums up; exit status 1 on any difference. In the environment: SHORT=1 takes a tenth, SEED=N another start.
+set -u
+sampl=$1 dir=$2
+cd "$(dirname "$0")/../.." || exit 2
+export ROOT=. # the tables name files by it
+driver=$dir/driver scratch=$dir/scratch models=$dir/src/models
+seed=${SEED:-1} chains=20000 steps=60
+if [ -n "${SHORT-}" ]; then chains=1500 steps=15; fi
+if [ -n "${COUNT-}" ]; then chains=$COUNT; fi
+austen=samples/austen.gguf
+if [ ! -e "$austen" ]; then austen=samples/austen-vocab.gguf; fi
+failed=()
+rm -rf "$scratch"
+mkdir -p "$scratch/grammars"
+
+# The vocabulary for rows of a width.
+vocab_of() {
+    case $1 in
+    4096) echo "$austen" ;;
+    32000) echo "$models/ggml-vocab-llama-spm.gguf" ;;
+    *) echo "$scratch/vocab-$1.gguf"
+        [ -e "$scratch/vocab-$1.gguf" ] || "$driver" vocab "$1" "$scratch/vocab-$1.gguf" ;;
+    esac
+}
+
+# one_case NAME FILE DTYPE N ROWS IDS OPTION...: the release, sampl and the recorded ids agree. Counts it.
+one_case() {
+    local name=$1 file=$2 dtype=$3 n=$4 rows=$5 ids=$6 said
+    shift 6
+    if [ -e "tests/cases/$file" ]; then file=tests/cases/$file; elif [ -e "samples/$file" ]; then file=samples/$file; fi
+    local all=(-f "$dtype" -n "$n" --rows ":$rows" "$@")
+    case " $* " in
+    *" --vocab "*) ;;
+    *) all+=(--vocab "$(vocab_of "$n")") ;;
+    esac
+    case " $* " in
+    *" --dry-"*) ids= ;; # recorded without a vocabulary, whose texts break sequences
+    esac
+    said=$("$driver" run "${all[@]}" "$file" 2>"$scratch/said")
+    case $? in
+    0) ;;
+    3) others=$((others + 1)) && return ;;
+    *) echo "case $name: $(<"$scratch/said")" && differ=$((differ + 1)) && return ;;
+    esac
+    if [ "$said" != "$("$sampl" "${all[@]}" "$file" 2>/dev/null)" ]; then
+        echo "case $name: sampl chooses other ids"
+        printf '    %q' "$sampl" "${all[@]}" "$file" && echo
+    elif [ -n "$ids" ] && [ "$(paste -sd, <<<"$said")" != "$ids" ]; then
+        echo "case $name: the recorded ids are others"
+    else
+        return
+    fi
+    differ=$((differ + 1))
+}
+
+# The recorded cases: chains, grammars, schemas.
+cases() {
+    local name file dtype n rows args prompt accept ids schema words total=0 others=0 differ=0
+    head -c $((257 * 300 * 4)) /dev/zero >"$scratch/flat.f32"
+    while IFS=$'\t' read -r name file dtype n rows args prompt accept ids _; do
+        eval "words=($args)"
+        [ "$prompt" = - ] || words+=(--prompt-tokens "$prompt")
+        [ "$accept" = - ] || words+=(--accept "$accept")
+        total=$((total + 1))
+        one_case "$name" "$file" "$dtype" "$n" "$rows" "$ids" "${words[@]}"
+    done < <(cat tests/cases/llama.tsv tests/cases/grammars.tsv)
+    while IFS=$'\t' read -r name args ids schema; do
+        eval "words=($args)"
+        total=$((total + 1))
+        rows=$(($(tr -cd , <<<"$ids" | wc -c) + 1))
+        if [ "$args" = - ]; then # a text, byte by byte
+            one_case "$name" "$scratch/flat.f32" f32 257 "$rows" '' -s 1 --accept "$ids" -j "$schema"
+        else
+            one_case "$name" json4096.f32 f32 4096 "$rows" "$ids" "${words[@]}" -j "$schema"
+        fi
+    done <tests/cases/schemas.tsv
+    echo "cases: $total recorded ones ($others of samplers that llama.cpp does not have): $differ differ"
+    [ "$differ" = 0 ]
+}
+
+# Every grammar and schema of the suite and of the release, a file each.
+collect() {
+    local name args schema words i n=0
+    cp "$dir"/src/grammars/*.gbnf "$scratch/grammars"
+    while IFS=$'\t' read -r name _ _ _ _ args _; do
+        eval "words=($args)"
+        for ((i = 0; i < ${#words[@]}; i++)); do
+            if [ "${words[i]}" = --grammar ]; then printf %s "${words[i + 1]}" >"$scratch/grammars/${name%[ab]}.gbnf"; fi
+        done
+    done <tests/cases/grammars.tsv
+    while IFS= read -r schema; do
+        n=$((n + 1))
+        printf %s "$schema" >"$scratch/grammars/schema-$n.json"
+    done < <(cut -f4 tests/cases/schemas.tsv && grep -v $'^[-+#]\|^$' tests/schemas.tsv)
+}
+
+masks() {
+    collect
+    printf '%s\0' "$austen" "$models"/ggml-vocab-{gpt-2,llama-spm,phi-3}.gguf |
+        xargs -0 -P "$(nproc)" -I{} "$driver" masks --sampl "$sampl" --vocab {} --steps "$steps" --seed "$seed" --scratch "$scratch" \
+            "$scratch"/grammars/* 2>"$scratch/said"
+}
+
+# llama.cpp runs the model; its logits through sampl come to the same tokens.
+generation() {
+    local rows=200 tokens=0 runs=0 differ=0 flags words prompt
+    prompt=$(tr -s ' \n' , <samples/austen.prompt)
+    if [ ! -e samples/austen.gguf ]; then
+        echo "generation: skipped, there is no samples/austen.gguf"
+        [ -z "${SAMPL_TEST_STRICT-}" ]
+        return
+    fi
+    if [ -n "${SHORT-}" ]; then rows=60; fi
+    while read -r flags; do
+        eval "words=($flags)"
+        words+=(-s $((seed + runs)) --prompt-tokens "${prompt%,}")
+        runs=$((runs + 1))
+        if ! "$driver" generate --model samples/austen.gguf --libraries "$dir/lib" --rows "$rows" --out "$scratch/rows.f32" "${words[@]}" \
+            >"$scratch/want" 2>"$scratch/said"; then
+            echo "generation: $(<"$scratch/said")"
+            differ=$((differ + 1))
+        elif ! "$sampl" -f f32 -n 4096 --vocab samples/austen.gguf "${words[@]}" "$scratch/rows.f32" 2>"$scratch/said" | cmp -s - "$scratch/want"; then
+            echo "generation: other tokens with ${words[*]} $(<"$scratch/said")"
+            differ=$((differ + 1))
+        fi
+        tokens=$((tokens + $(wc -l <"$scratch/want")))
+    done <<'END'
+
+--temp 0
+--temp 1.5 --top-k 0 --top-p 1 --min-p 0
+--repeat-penalty 1.2 --frequency-penalty 0.1 --dry-multiplier 0.8
+--mirostat 1
+--mirostat 2 --mirostat-ent 3
+--samplers 'top_k;temperature;adaptive_p' --adaptive-target 0.3
+--dynatemp-range 0.5 --xtc-probability 0.5 --top-nsigma 1.5
+--typical 0.9 --top-k 0
+--samplers 'top_k;infill;temperature'
+-l 13-inf -l 11+1 --samplers 'xtc;min_p' --xtc-probability 1
+--ignore-eos --temp 2
+-j '{"type":"object","properties":{"name":{"type":"string"},"age":{"type":"integer"}},"required":["name","age"]}'
+--grammar 'root ::= ([A-Z] [a-z ,;]+ "." " "?)+' --temp 1.2 --repeat-penalty 1.1
+END
+    echo "generation: $runs settings from seed $seed, $tokens tokens: $differ differ"
+    [ "$differ" = 0 ]
+}
+
+"$driver" chains --sampl "$sampl" --count "$chains" --seed "$seed" --scratch "$scratch" --vocabs "$models" || failed+=(chains)
+cases || failed+=(cases)
+"$driver" texts tests/schemas.tsv 2>"$scratch/said" || failed+=(texts)
+masks || failed+=(masks)
+generation || failed+=(generation)
+if [ ${#failed[@]} -gt 0 ]; then
+    echo "check-llama: differences in ${failed[*]}"
+    exit 1
+fi
+echo "check-llama: sampl and $(basename "$dir"/lib/libllama.*.so .so) agree; see above for what ties and known deviations come to"
