@@ -2,7 +2,8 @@
 // driver run [--plain] [--dump] SAMPL-OPTIONS FILE
 //     What llama.cpp chooses, an id a line, for the command line that one would give sampl: -f f32|f16, -n, --vocab (a GGUF file), --rows A:B,
 //     --prompt-tokens, --accept, --min-keep and llama.cpp's own flags, grammars and schemas among them; also --reasoning-budget N with
-//     --reasoning-start IDS, --reasoning-end IDS (repeatable) and --reasoning-budget-message TEXT. Under a grammar it stops after the end.
+//     --reasoning-start IDS, --reasoning-end IDS (repeatable) and --reasoning-budget-message TEXT. Under a grammar it stops after the end, and
+//     fails at an accepted token that does not fit.
 //     Equal logits rank by id, as in sampl; with --plain as the release has it. --dump adds columns: how many candidates are kept, the chosen
 //     one's probability, and the state that the row leaves the reasoning budget in. Exit status 3: llama.cpp has no such option.
 // driver chains --sampl PROGRAM [--count N] [--seed N] [--scratch DIR] [--samples DIR] [--cases DIR] [--vocabs DIR]
@@ -135,6 +136,9 @@ static int mode_run(words word)
         j.distribution(p, &kept);
         const llama_token taken = i < c.accept.size() ? c.accept[i] : id;
         const bool end = ends && j.is_end(taken);
+        if (!j.fits(taken))
+            throw std::runtime_error("row " + std::to_string(i) + ": token " + std::to_string(taken) +
+                                     " does not fit the grammar");
         if (!end)
             j.accept(taken);
         if (dump)

@@ -321,6 +321,14 @@ const char *judge::budget_state() const
     return budget ? names[common_reasoning_budget_get_state(budget)] : "";
 }
 
+bool judge::fits(llama_token token) const
+{
+    llama_token_data one = {token, 1.0f, 0.0f};
+    llama_token_data_array alone = {&one, 1, -1, false};
+    llama_sampler_apply(grammar, &alone);
+    return one.logit != -INFINITY;
+}
+
 void judge::accept(llama_token token)
 {
     common_sampler_accept(real, token, true);
@@ -370,10 +378,7 @@ llama_token judge::by_id(const std::vector<float> &row)
     begin(row);
     apply_chain();
     llama_token id = list.data[list.selected].id;
-    llama_token_data one = {id, 1.0f, 0.0f};
-    llama_token_data_array alone = {&one, 1, -1, false};
-    llama_sampler_apply(grammar, &alone);
-    if (one.logit == -INFINITY) {
+    if (!fits(id)) {
         begin(row);
         llama_sampler_apply(grammar, &list);
         apply_chain();

@@ -75,7 +75,8 @@ struct judge {
     llama_token plain(const std::vector<float> &row);
     llama_token choose(const float *row); // as plain, for who wants no distribution
     llama_token by_id(const std::vector<float> &row);
-    void accept(llama_token token); // to both; throws when the grammar does not allow it
+    bool fits(llama_token token) const; // the grammar; the release aborts where it accepts an end that does not
+    void accept(llama_token token);     // to both; throws when the grammar does not allow it
 
     // Has `plain` go on from where `by_id` stands, after they came to different ends. False if it cannot: a clone of the release's adaptive_p
     // starts its generator anew.

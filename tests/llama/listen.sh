@@ -1,0 +1,17 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Stands in for sampl while grammar.bats runs: runs $LISTEN_SAMPL, and notes in $LISTEN what came of forcing a text through a grammar.
+status=0
+"$LISTEN_SAMPL" "$@" || status=$?
+if [[ $* == *bytes.vocab* ]]; then
+    grammar='' ids=''
+    for ((i = 1; i < $#; i++)); do
+        next=$((i + 1))
+        case ${!i} in
+        --grammar) grammar=${!next} ;;
+        --accept) ids=${!next} ;;
+        esac
+    done
+    if [ -n "$grammar" ] && [ -n "$ids" ]; then printf '%s\t%s\t%q\n' "$status" "$ids" "$grammar" >>"$LISTEN"; fi
+fi
+exit "$status"
