@@ -29,7 +29,7 @@ struct setup {
 };
 
 struct tally {
-    size_t chains, rows, plain_rows, f16_rows, f16_ties, candidates, ties, tie_ids, nan, huge, overflows, failed;
+    size_t chains, rows, plain_rows, f16_rows, f16_ties, candidates, ties, tie_ids, nan, huge, ended, failed;
 };
 
 struct test {
@@ -255,15 +255,15 @@ bool report(const setup &s, const test &t, const std::string &what)
     return false;
 }
 
-// What sampl gives: ids, and the probabilities of all rows. No ids: the chain made a logit infinite.
+// What sampl gives: ids, and the probabilities of all rows. No ids: the chain made a logit infinite, or left none.
 bool ask_sampl(const setup &s, const test &t, llama_tokens &ids, std::vector<float> &p, tally &sum)
 {
     words w = command_line(s, t), dump = w;
     std::string error;
     w.push_back(t.file);
     const std::string list = run(w, &error);
-    if (error.find("out of range") != error.npos) { // infinite, which is an error to sampl only
-        sum.overflows++;
+    if (error.find("out of range") != error.npos || error.find("masked every token") != error.npos) { // errors to sampl only
+        sum.ended++;
         return true;
     }
     if (!error.empty())
@@ -452,8 +452,8 @@ int mode_chains(const words &word)
     }
     say("chains: %zu from seed %llu, %zu rows, %zu candidates: %zu differ. Beside the release as it is, %zu rows: ties make %zu of them another "
         "distribution and %zu another token (%zu of %zu rows of f16); typical's NaN changes %zu, logits above 3e8 %zu. "
-        "%zu chains end where a logit becomes infinite\n",
+        "%zu chains end where a logit becomes infinite or none is left\n",
         sum.chains, (unsigned long long)s.seed, sum.rows, sum.candidates, sum.failed, sum.plain_rows, sum.ties, sum.tie_ids,
-        sum.f16_ties, sum.f16_rows, sum.nan, sum.huge, sum.overflows);
+        sum.f16_ties, sum.f16_rows, sum.nan, sum.huge, sum.ended);
     return sum.failed ? 1 : 0;
 }

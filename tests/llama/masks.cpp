@@ -121,7 +121,7 @@ bool is_cut(const std::string &text)
 }
 
 struct tally {
-    size_t masks, tokens, cut, by_number, refused, failed;
+    size_t masks, tokens, end, cut, by_number, refused, failed;
 };
 
 // What is wrong with sampl's masked logits; "" if nothing is.
@@ -137,15 +137,18 @@ std::string difference(const llama_model *model, const path &p, const std::strin
             sum.tokens += p.allowed[r][i];
             if ((x != -INFINITY) == p.allowed[r][i])
                 continue;
-            // Two kinds of token pass in sampl only; sampl-samplers(7) says so.
+            // Known: two kinds of token pass in sampl only; and an end inside a character in llama.cpp only. See sampl-samplers(7).
             const std::string text = piece(model, (llama_token)i);
-            const bool cut = !p.allowed[r][i] && grammar.find("[^") != grammar.npos && is_cut(p.before[r] + text);
-            const bool by_number = !p.allowed[r][i] && grammar.find("<[") != grammar.npos && !is_whole(text);
-            if (!cut && !by_number)
+            const bool more = !p.allowed[r][i];
+            const bool end = !more && llama_vocab_is_eog(llama_model_get_vocab(model), (llama_token)i) && is_cut(p.before[r]);
+            const bool cut = more && grammar.find("[^") != grammar.npos && is_cut(p.before[r] + text);
+            const bool by_number = more && grammar.find("<[") != grammar.npos && !is_whole(text);
+            if (!end && !cut && !by_number)
                 return "row " + std::to_string(r) + ", token " + std::to_string(i) + " " + quoted({text}) + ": only " +
                        (p.allowed[r][i] ? "llama.cpp" : "sampl") + " lets it through";
+            sum.end += end;
             sum.cut += cut;
-            sum.by_number += !cut;
+            sum.by_number += by_number && !cut;
         }
     }
     return "";
@@ -223,9 +226,9 @@ int mode_masks(const words &word)
         sum.masks += p.allowed.size();
     }
     say("masks: %s: %zu grammars and schemas from seed %llu (llama.cpp refuses %zu), %zu masks, %zu tokens let through: %zu differ; "
-        "sampl lets more through: %zu that end inside a character, %zu by their number\n",
+        "sampl lets more through: %zu that end inside a character, %zu by their number; llama.cpp %zu ends inside one\n",
         vocab.substr(vocab.rfind('/') + 1).c_str(), files.size(), (unsigned long long)seed, sum.refused, sum.masks, sum.tokens,
-        sum.failed, sum.cut, sum.by_number);
+        sum.failed, sum.cut, sum.by_number, sum.end);
     return sum.failed ? 1 : 0;
 }
 
