@@ -399,7 +399,7 @@ void random_test(const setup &s, uint64_t number, test &t)
 
 void find_sources(setup &s)
 {
-    const std::string austen = s.samples + "/austen-vocab.gguf", spm = s.vocabs + "/ggml-vocab-llama-spm.gguf",
+    const std::string austen = s.samples + "/austen.gguf", spm = s.vocabs + "/ggml-vocab-llama-spm.gguf",
                       gpt = s.vocabs + "/ggml-vocab-gpt-2.gguf";
     std::string made[3];
     static const int widths[] = {259, 700, 2000};

@@ -11,7 +11,6 @@ seed=${SEED:-1} chains=20000 steps=60
 if [ -n "${SHORT-}" ]; then chains=1500 steps=15; fi
 if [ -n "${COUNT-}" ]; then chains=$COUNT; fi
 austen=samples/austen.gguf
-if [ ! -e "$austen" ]; then austen=samples/austen-vocab.gguf; fi
 failed=()
 rm -rf "$scratch"
 mkdir -p "$scratch/grammars"
