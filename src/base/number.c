@@ -145,7 +145,7 @@ static double scaled(double x, int k)
 // As %g writes it: a number of MOST digits, its first worth 10^exponent, without zeros at its end.
 static void write_decimal(uint32_t number, int exponent, char *to)
 {
-    char digit[MOST];
+    char digit[MOST] = {0};
     int n = MOST;
     assert(number >= power[MOST - 1] && number < power[MOST]);
     for (; number % 10 == 0; number /= 10)

@@ -55,7 +55,7 @@ static void print_group(const struct options *o, enum option_group group, const 
     printf("\n%s:\n", heading ? heading : headings[group]);
     for (size_t i = 0; i < o->n; i++) {
         const char *const own = o->row[i].heading;
-        if (o->row[i].group != group || !heading != !own || (own && strcmp(own, heading) != 0))
+        if (o->row[i].group != group || !heading != !own || (own && heading && strcmp(own, heading) != 0))
             continue;
         print_option(&o->row[i]);
         printed[i] = true;

@@ -208,7 +208,7 @@ struct fault observe_before(struct observer *o, const struct job *j, const struc
     if (!mem_grow(&o->room, &o->room_cap, n * (sizeof *o->p + 2 * sizeof *o->before), 1))
         return fault_memory();
     o->p = o->room;
-    o->before = (float *)(o->p + n);
+    o->before = (float *)(void *)(o->p + n);
     o->scratch = o->before + n;
     if (j->args->stats)
         stats_before(o, c);
