@@ -173,12 +173,12 @@ only() {
     sampl -f f16 -n 4096 -s 3 --line-buffered -o out/target rows 3>&- &
     exec 8>rows
     head -c $((20 * 8192)) "$AUSTEN" >&8
-    for ((i = 0; i < 100; i++)); do # the records so far are in a file of another name
-        [ "$(cat out/* 2>/dev/null | wc -l)" -lt 20 ] || break
+    for ((i = 0; i < 100; i++)); do # the records so far are in a hidden file
+        [ "$(cat out/.target.* 2>/dev/null | wc -l)" -lt 20 ] || break
         sleep 0.1
     done
-    [ "$(cat out/* | wc -l)" -eq 20 ]
-    [ ! -e out/target ]
+    [ "$(cat out/.target.* | wc -l)" -eq 20 ]
+    [ "$(ls out)" = "" ]
     head -c $((32 * 8192)) "$AUSTEN" | tail -c $((12 * 8192)) >&8
     exec 8>&-
     wait $!
@@ -211,6 +211,13 @@ only() {
     head -c $((32 * 8192)) "$AUSTEN" >both.f16
     sampl -n 4096 -s 3 -o both.f16 both.f16
     same both.f16 "$R/ids"
+}
+
+@test "-o: a name as long as the system takes" {
+    local name
+    name=$(printf 'x%.0s' {1..255})
+    austen -o "$name"
+    same "$name" "$R/ids"
 }
 
 @test "-o: devices and pipes are written directly" {
@@ -271,10 +278,10 @@ only() {
         exec 8>rows
         head -c 8192 "$AUSTEN" >&8
         for ((i = 0; i < 100; i++)); do
-            [ "$(cat out/* | wc -l)" -lt 2 ] || break
+            [ "$(cat out/.target.* 2>/dev/null | wc -l)" -lt 1 ] || break
             sleep 0.1
         done
-        [ "$(cat out/* | wc -l)" -eq 2 ]
+        [ "$(cat out/.target.* | wc -l)" -eq 1 ]
         kill -s $signal $!
         status=0
         wait $! || status=$?

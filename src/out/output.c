@@ -62,7 +62,7 @@ static char *resolve(const char *path)
 }
 
 // Opens a temporary file beside the one to be made, which keeps its permissions if it exists, and is not replaced if they forbid to write
-// to it. Devices and pipes are written directly.
+// to it. The temporary one is hidden, so that NAME.* finds none of another run's. Devices and pipes are written directly.
 static bool open_file(struct output *out, const char *path, struct err *e)
 {
     struct stat st;
@@ -74,7 +74,9 @@ static bool open_file(struct output *out, const char *path, struct err *e)
     if (exists && access(path, W_OK))
         return output_fail(out, "open", e);
     out->path = resolve(path);
-    if (!out->path || asprintf(&out->temporary, "%s.XXXXXX", out->path) < 0) {
+    const char *const slash = out->path ? strrchr(out->path, '/') : NULL;
+    const int folder = slash ? (int)(slash - out->path + 1) : 0;
+    if (!out->path || asprintf(&out->temporary, "%.*s.%.200s.XXXXXX", folder, out->path, out->path + folder) < 0) {
         out->temporary = NULL;
         return err_from_fault(e, fault_memory());
     }
