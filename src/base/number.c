@@ -223,3 +223,14 @@ const char *number_text(float x, char text[NUMBER_TEXT])
         slowly(x, text);
     return text;
 }
+
+const char *number_text_wide(double x, char text[NUMBER_TEXT])
+{
+    if (isnan(x))
+        return number_text(NAN, text);
+    int digits = 15; // what fewer digits can say, 15 say, too: %g drops zeros
+    do
+        snprintf(text, NUMBER_TEXT, "%.*g", digits, x);
+    while (digits++ < 17 && strtod(text, NULL) != x);
+    return text;
+}

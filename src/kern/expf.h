@@ -43,4 +43,23 @@ static inline float kern_expf(float x)
     return (float)(y * s);
 }
 
+// exp in f64, to a unit in the last place or so, for what is said of distributions: k as above, r = x - k * ln2/32, of two parts, and e^r by
+// its series up to r^6.
+#define EXP_HI        (0x1.62e42feep-1 / 32) // so few bits that its products with k are exact
+#define EXP_LO        (0x1.a39ef35793c76p-33 / 32)
+#define EXP_UNDERFLOW (-700.0) // below this the result is 0
+
+// x is at most 0 and not NaN; -inf gives 0.
+static inline double kern_exp(double x)
+{
+    if (x < EXP_UNDERFLOW)
+        return 0.0;
+    const double shifted = x * EXPF_SCALE + EXPF_SHIFT, k = shifted - EXPF_SHIFT;
+    const double r = (x - k * EXP_HI) - k * EXP_LO;
+    const uint64_t n = bits_of_f64(shifted);
+    const double s = f64_of_bits(bits_of_f64(expf_table[n % 32]) + ((n & ~UINT64_C(31)) << (52 - 5)));
+    const double t = 0.5 + r * (1.0 / 6 + r * (1.0 / 24 + r * (1.0 / 120 + r * (1.0 / 720))));
+    return s + s * (r + r * r * t);
+}
+
 #endif

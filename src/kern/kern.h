@@ -42,6 +42,10 @@ struct kern {
     // p[i] = expf(x[i] - max), the difference in f32, expf as in expf.h; x[i] - max <= 88, not NaN. p may be x.
     void (*exp_sub)(float *p, const float *x, float max, size_t n);
 
+    // With d = x[i] - max in f64, w = exp(d) as in expf.h, and e = d less y[i] - max_y unless y is NULL: sum[i % 8] += w and
+    // sum[8 + i % 8] += w * e, in rising i. x[i] <= max, which is finite, not NaN; where w is 0 nothing is added.
+    void (*softmax_sums)(double sum[16], const float *x, float max, const float *y, float max_y, size_t n);
+
     // s + x[0] + x[1] + ..., in order, in f32. Elements that are -inf are left out. No NaN, no +inf.
     float (*sum)(const float *x, size_t n, float s);
 

@@ -96,6 +96,17 @@ static void row_exp_sub(float *p, const float *x, float max, size_t n)
         p[i] = kern_expf(x[i] - max);
 }
 
+static void row_softmax_sums(double sum[16], const float *x, float max, const float *y, float max_y, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const double d = (double)x[i] - max, w = kern_exp(d);
+        if (w == 0.0)
+            continue;
+        sum[i % 8] += w;
+        sum[8 + i % 8] += w * (y ? d - ((double)y[i] - max_y) : d);
+    }
+}
+
 static float row_sum(const float *x, size_t n, float s)
 {
     for (size_t i = 0; i < n; i++)

@@ -18,6 +18,7 @@ const struct kern NAME(kern_, TIER) = {
     .argmax = row_argmax,
     .collect = row_collect,
     .exp_sub = row_exp_sub,
+    .softmax_sums = row_softmax_sums,
     .sum = row_sum,
     .sum_wide = row_sum_wide,
     .sum_squares = row_sum_squares,

@@ -280,6 +280,48 @@ static inline vf32 expf_less(vf32 x, float max)
     return (vf32)((vi32)join(expf_half(lower_half(d)), expf_half(upper_half(d))) & ~zero);
 }
 
+// kern_exp of x >= EXP_UNDERFLOW
+static inline vf64 exp_above(vf64 x)
+{
+    const vf64 shifted = x * EXPF_SCALE + EXPF_SHIFT, k = shifted - EXPF_SHIFT;
+    const vf64 r = (x - k * EXP_HI) - k * EXP_LO;
+    const vu64 n = (vu64)shifted;
+    const vf64 s = (vf64)((vu64)expf_entry((vi64)n) + ((n & ~UINT64_C(31)) << (52 - 5)));
+    const vf64 t = 0.5 + r * (1.0 / 6 + r * (1.0 / 24 + r * (1.0 / 120 + r * (1.0 / 720))));
+    return s + s * (r + r * r * t);
+}
+
+// Eight elements at a time: a lane each.
+static void row_softmax_sums(double sum[16], const float *x, float max, const float *y, float max_y, size_t n)
+{
+    enum { PARTS = 8 / LANES_F64 };
+    vf64 weights[PARTS], products[PARTS];
+    size_t i = 0;
+    UNROLL
+    for (size_t k = 0; k < PARTS; k++) {
+        weights[k] = load_vf64(sum + k * LANES_F64);
+        products[k] = load_vf64(sum + 8 + k * LANES_F64);
+    }
+    for (; i + 8 <= n; i += 8) {
+        UNROLL
+        for (size_t k = 0; k < PARTS; k++) {
+            const size_t at = i + k * LANES_F64;
+            const vf64 d = widen_f32(load_hf32(x + at)) - (double)max;
+            const vi64 some = d >= EXP_UNDERFLOW;
+            const vf64 w = exp_above((vf64)((vi64)d & some)), e = y ? d - (widen_f32(load_hf32(y + at)) - (double)max_y) : d;
+            weights[k] += (vf64)((vi64)w & some);
+            products[k] += (vf64)((vi64)(w * e) & some);
+        }
+    }
+    UNROLL
+    for (size_t k = 0; k < PARTS; k++) {
+        store_vf64(sum + k * LANES_F64, weights[k]);
+        store_vf64(sum + 8 + k * LANES_F64, products[k]);
+    }
+    if (i < n) // i is a multiple of 8
+        kern_scalar.softmax_sums(sum, x + i, max, y ? y + i : NULL, max_y, n - i);
+}
+
 OPERATION(vf32, divided(vf32 x, float d), x / d)
 OPERATION(vf32, multiplied(vf32 x, float f), (x * f))
 OPERATION(vf32, rounded(vf32 x, float unused), round_to_f16(x))

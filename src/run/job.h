@@ -19,6 +19,7 @@ struct job {
     struct ids prompt; // accepted before a sequence's first row, unless the row has a prompt of its own
     struct ids accept; // with --accept: the token that follows row i is the i-th
     bool plain;        // nothing is written but the id
+    bool measures;     // the statistics of rows are wanted
 };
 
 // Reads what the arguments name, and refuses those that do not go together when the run is a part of a longer one (--shard, --row-base):

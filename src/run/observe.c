@@ -16,6 +16,8 @@ void result_free(struct result *res)
 void observer_free(struct observer *o)
 {
     free(o->room);
+    raw_free(&o->raw);
+    after_free(&o->after);
 }
 
 // ---- what each stage did
@@ -171,47 +173,16 @@ static struct fault emit_values(enum emit emit, const struct cand *c, struct res
     return fault_none();
 }
 
-// ---- statistics
-
-static void stats_before(struct observer *o, const struct cand *c)
-{
-    cand_snapshot(c, o->before);
-    o->before[c->n_row] = -INFINITY;
-    o->softmax = softmax_of(c->kern, o->before, c->n_row);
-}
-
-static void stats_after(struct observer *o, const struct cand *c, double stat[STAT_COUNT])
-{
-    assert(c->n <= c->n_row);
-    const float *const logit = logits_left(c, o->scratch);
-    const struct softmax after = softmax_of(c->kern, logit, c->n);
-    const uint32_t *place = c->dense ? NULL : c->id; // of each candidate in the row
-    if (c->row_id) {
-        uint32_t *const to = o->scratch;
-        for (size_t i = 0; i < c->n; i++)
-            to[i] = (uint32_t)cand_row_place(c, c->id[i]);
-        place = to;
-    }
-    stat[STAT_KEPT] = (double)c->kern->count(logit, c->n, -FLT_MAX);
-    stat[STAT_ENTROPY_BEFORE] = softmax_entropy(&o->softmax);
-    stat[STAT_ENTROPY_AFTER] = softmax_entropy(&after);
-    stat[STAT_DIVERGENCE] = softmax_divergence(c->kern, &after, logit, place, c->n, &o->softmax, o->before);
-    stat[STAT_AGREEMENT] = c->chosen == cand_row_id(c, c->kern->argmax(o->before, c->n_row));
-}
-
 // ---- the record
 
 struct fault observe_before(struct observer *o, const struct job *j, const struct recipe *recipe, const struct cand *c,
                             struct result *res)
 {
-    const size_t n = c->n_row + 1;
-    if (!mem_grow(&o->room, &o->room_cap, n * (sizeof *o->p + 2 * sizeof *o->before), 1))
+    const size_t n = c->n_row;
+    if (!mem_grow(&o->room, &o->room_cap, n * (sizeof *o->p + sizeof *o->scratch), 1) || (j->measures && !raw_take(&o->raw, c)))
         return fault_memory();
     o->p = o->room;
-    o->before = (float *)(void *)(o->p + n);
-    o->scratch = o->before + n;
-    if (j->args->stats)
-        stats_before(o, c);
+    o->scratch = (float *)(void *)(o->p + n);
     return j->args->trace ? trace_begin(o, recipe, c, res) : fault_none();
 }
 
@@ -250,8 +221,11 @@ struct fault observe_after(struct observer *o, const struct job *j, struct cand 
 {
     const struct args *const a = j->args;
     struct record *const rec = &res->record;
-    if (a->stats)
-        stats_after(o, c, res->stat);
+    if (j->measures) {
+        if (!after_take(&o->after, c))
+            return fault_memory();
+        measure(&o->raw, &o->after, c, res->stat);
+    }
     rec->chosen = c->chosen;
     rec->chosen_p = c->chosen_p;
     rec->scored = (uint32_t)known;

@@ -6,13 +6,12 @@
 
 #include "out/output.h"
 #include "run/job.h"
-#include "run/totals.h"
-#include "sample/distribution.h"
+#include "run/measure.h"
 
 // What a row came to. A zeroed struct is an empty result.
 struct result {
     struct record record;
-    double stat[STAT_COUNT]; // with --stats
+    double stat[STAT_COUNT]; // if they are wanted
     bool ok;
     struct err e; // unless ok
     bool bad;     // the error is the row's own: the chain has passed over it and stands where it stands after a good one
@@ -33,11 +32,11 @@ struct observer {
     size_t n_lines, first;   // first: of the stages' lines
     double *p;               // [n_row] probabilities after the newest stage, in the row's order; 0 for what is gone or masked
 
-    // --stats
-    float *before;          // [n_row + 1] logits before the chain, in the row's order; then one for the tokens that it lacks
-    struct softmax softmax; // of before
+    // of the statistics
+    struct raw raw;
+    struct after after;
 
-    void *scratch; // [n_row] of four bytes
+    float *scratch; // [n_row]
 };
 
 void observer_free(struct observer *o);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "run/totals.h"
 
+#include "base/number.h"
 #include "out/message.h"
 
 #include <inttypes.h>
@@ -51,6 +52,7 @@ void totals_add(struct totals *t, const double *stat, uint64_t bytes)
     t->bytes += (double)bytes;
     for (size_t i = 0; stat && i < STAT_COUNT; i++)
         t->sum[i] += stat[i];
+    t->greedy += stat && stat[STAT_RAW_RANK] == 1.0;
     const double at = t->shows ? now() : t->shown;
     if (at - t->shown < PERIOD)
         return;
@@ -65,16 +67,21 @@ void totals_end(struct totals *t)
     t->shows = false;
 }
 
+static void print_mean(const struct totals *t, const char *name, double sum)
+{
+    char text[NUMBER_TEXT];
+    const uint64_t good = t->rows - t->bad;
+    fprintf(stderr, "%-17s %s\n", name, good ? number_text_wide(sum / (double)good, text) : "-");
+}
+
 void totals_print(const struct totals *t)
 {
-    static const char *const names[STAT_COUNT] = {"kept", "entropy_before", "entropy_after", "divergence", "greedy_agreement"};
     const double seconds = now() - t->start;
     fprintf(stderr, "%-17s %" PRIu64 "\n", "rows", t->rows);
     fprintf(stderr, "%-17s %" PRIu64 "\n", "bad_rows", t->bad);
-    fprintf(stderr, "%-17s %.6g\n", "rows_per_second", seconds > 0.0 ? (double)t->rows / seconds : 0.0);
-    for (size_t i = 0; i < STAT_COUNT; i++)
-        if (t->rows > t->bad)
-            fprintf(stderr, "%-17s %.6g\n", names[i], t->sum[i] / (double)(t->rows - t->bad));
-        else
-            fprintf(stderr, "%-17s -\n", names[i]);
+    if (isatty(STDERR_FILENO))
+        fprintf(stderr, "%-17s %.6g\n", "rows_per_second", seconds > 0.0 ? (double)t->rows / seconds : 0.0);
+    for (enum statistic i = 0; i < STAT_COUNT; i++)
+        print_mean(t, statistic_name(i), t->sum[i]);
+    print_mean(t, "greedy", (double)t->greedy);
 }

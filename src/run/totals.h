@@ -3,23 +3,12 @@
 #ifndef SAMPL_RUN_TOTALS_H
 #define SAMPL_RUN_TOTALS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-// What --stats tells of a good row, as a number to take the mean of.
-enum row_stat {
-    STAT_KEPT,           // candidates that are not masked after the chain
-    STAT_ENTROPY_BEFORE, // in nats, as the next two
-    STAT_ENTROPY_AFTER,
-    STAT_DIVERGENCE,
-    STAT_AGREEMENT, // 1: the chosen token is the one with the largest logit of the input; else 0
-    STAT_COUNT
-};
+#include "run/measure.h"
 
 struct totals {
     uint64_t rows, bad;     // bad ones are among the rows
     double sum[STAT_COUNT]; // over the good ones; they come in order, so that sums do not depend on threads
+    uint64_t greedy;        // good ones whose chosen token is the likeliest, raw
     double bytes;
 
     bool shows;          // the line
@@ -38,7 +27,7 @@ void totals_add(struct totals *t, const double *stat, uint64_t bytes);
 // Takes the line away.
 void totals_end(struct totals *t);
 
-// Prints the lines that the manual page describes on stderr.
+// Prints the lines that the manual page describes on stderr; the speed only for somebody to see.
 void totals_print(const struct totals *t);
 
 #endif

@@ -17,7 +17,7 @@ bool worker_init(struct worker *w, const struct job *job, struct err *e)
     cand_init(&w->cand, job->kern);
     w->cand.want_p = a->dump || a->emit == EMIT_PROBS;
     w->cand.want_chosen_p = a->dump || !job->plain;
-    w->cand.want_logits = a->stats || a->emit == EMIT_SCORE || emit_distribution(a->emit);
+    w->cand.want_logits = job->measures || a->emit == EMIT_SCORE || emit_distribution(a->emit);
     if (!w->sessions)
         return err_from_fault(e, fault_memory());
     for (size_t i = 0; i < job->n_variants; i++) {
@@ -129,7 +129,7 @@ static struct fault apply(struct worker *w, struct session *q, const struct row 
                           struct result *res)
 {
     const struct args *const a = w->job->args;
-    const bool watched = a->stats || a->trace;
+    const bool watched = w->job->measures || a->trace;
     struct fault fault = masked && !watched ? fault_none() : cand_load(&w->cand, row);
     if (!fault.code && watched)
         fault = observe_before(&w->observer, w->job, q->recipe, &w->cand, res);

@@ -249,6 +249,21 @@ static void check_exp(const float *x, size_t n, float max, size_t offset, const 
         free(base[i]);
 }
 
+// On from sums that are there, against logits of their own or a shifted row's.
+static void check_softmax_sums(const float *x, size_t n, float max, const char *detail)
+{
+    double a[16], b[16];
+    for (int round = 0; round < 3; round++) {
+        const float *const y = round ? x : NULL;
+        const float max_y = round == 2 ? max + rnd_normal() : max;
+        for (size_t i = 0; i < 16; i++)
+            a[i] = b[i] = round ? rnd_unit() : 0.0;
+        kern_scalar.softmax_sums(a, x, max, y, max_y, n);
+        tier->softmax_sums(b, x, max, y, max_y, n);
+        check(!memcmp(a, b, sizeof a), "softmax_sums", n, detail);
+    }
+}
+
 static void check_sum(const float *x, size_t n, float s, const char *detail)
 {
     check(same_float(kern_scalar.sum(x, n, s), tier->sum(x, n, s)), "sum", n, detail);
@@ -397,6 +412,7 @@ static void check_row(float *data, size_t n, enum kind kind, size_t offset)
     }
     check_exp(x, n, max > -INFINITY ? max : 0, offset, detail);
     check_exp(x, n, max > -INFINITY && max < 1e30f ? max - 87 : 0x1p127f, offset, detail);
+    check_softmax_sums(x, n, max > -INFINITY ? max : 0, detail);
     check_sums(x, n, detail);
     const float by[] = {1.0f, 0.7f, 3e-39f, -1e38f, fabsf(rnd_normal()) + 0.01f};
     for (size_t i = 0; i < sizeof by / sizeof *by; i++) {
@@ -659,6 +675,7 @@ enum bench_slot {
     COLLECT_FEW,
     COLLECT_ALL,
     EXP_SUB,
+    SOFTMAX_SUMS,
     SUM_LOGITS,
     SUM_F16_LOGITS,
     SUM_P,
@@ -675,10 +692,10 @@ enum bench_slot {
 };
 
 static const char *const bench_name[BENCH_SLOTS] = {
-    "scan[f32]", "scan[f16]",        "scan[bf16]",  "widen[f32]",      "widen[f16]", "widen[bf16]",    "max",
-    "argmax",    "collect 0.1 %",    "collect all", "exp_sub",         "sum logits", "sum f16 logits", "sum softmax",
-    "sum_wide",  "sum_wide sorted",  "sum_squares", "sum_squares f16", "divide",     "mask_below",     "blur reach 4",
-    "gumbel",    "gumbel_hot 1/1000"};
+    "scan[f32]",    "scan[f16]",     "scan[bf16]",       "widen[f32]",  "widen[f16]",      "widen[bf16]", "max",
+    "argmax",       "collect 0.1 %", "collect all",      "exp_sub",     "softmax_sums",    "sum logits",  "sum f16 logits",
+    "sum softmax",  "sum_wide",      "sum_wide sorted",  "sum_squares", "sum_squares f16", "divide",      "mask_below",
+    "blur reach 4", "gumbel",        "gumbel_hot 1/1000"};
 
 static void bench_once(const struct kern *k, struct bench *b, enum bench_slot slot)
 {
@@ -719,6 +736,12 @@ static void bench_once(const struct kern *k, struct bench *b, enum bench_slot sl
     case EXP_SUB:
         k->exp_sub(b->out, b->logits, 12, n);
         return;
+    case SOFTMAX_SUMS: {
+        double sum[16] = {0};
+        k->softmax_sums(sum, b->logits, 12, NULL, 0, n);
+        b->sink = sum[0];
+        return;
+    }
     case SUM_LOGITS:
         b->sink = k->sum(b->logits, n, 0);
         return;

@@ -30,6 +30,22 @@ static void check(float x)
         printf("%a: '%s', want '%s'\n", (double)x, got, want);
 }
 
+// Reads back to it, and says no more digits than that takes.
+static void check_wide(double x)
+{
+    char got[NUMBER_TEXT], want[40];
+    int digits = 0, n = 0, zeros = 0;
+    do
+        snprintf(want, sizeof want, "%.*g", ++digits, x);
+    while (digits < 17 && bits_of_f64(strtod(want, NULL)) != bits_of_f64(x));
+    for (const char *at = number_text_wide(x, got); *at && *at != 'e'; at++) {
+        zeros = *at == '0' ? zeros + 1 : *at >= '1' && *at <= '9' ? 0 : zeros;
+        n += *at >= (n ? '0' : '1') && *at <= '9';
+    }
+    if ((bits_of_f64(strtod(got, NULL)) != bits_of_f64(x) || n - zeros > digits) && failed++ < 10)
+        printf("%a: '%s', want '%s'\n", x, got, want);
+}
+
 static void both(float x)
 {
     check(x);
@@ -50,6 +66,11 @@ int main(int argc, char **argv)
     for (uint32_t h = 0; h < 0x7c00; h++) // every half float
         both(f32_of_f16((uint16_t)h));
     for (long i = 0; i < count; i++) {
+        const uint64_t wide = random_bits();
+        if ((wide >> 52 & 0x7ff) != 0x7ff)
+            check_wide(f64_of_bits(wide));
+        check_wide((double)(wide >> 11) * 0x1p-53);
+        check_wide((double)(wide % 100000) / 1000);
         const uint32_t bits = (uint32_t)random_bits() & 0x7fffffffu;
         if (bits < 0x7f800000u)
             both(f32_of_bits(bits));                                              // of every size

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+#include "run/measure.h"
+
+#include "base/mem.h"
+
+#include <assert.h>
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+
+const char *statistic_name(enum statistic s)
+{
+    static const char *const names[STAT_COUNT] = {"prob", "raw_prob", "raw_rank", "n", "entropy_raw", "entropy", "kl_raw"};
+    return names[s];
+}
+
+void raw_free(struct raw *raw)
+{
+    free(raw->logit);
+}
+
+bool raw_take(struct raw *raw, const struct cand *c)
+{
+    if (!mem_grow(&raw->logit, &raw->cap, c->n_row + 1, sizeof *raw->logit))
+        return false;
+    raw->n = c->n_row;
+    cand_snapshot(c, raw->logit);
+    raw->logit[raw->n] = -INFINITY;
+    raw->softmax = softmax_of(c->kern, raw->logit, raw->n);
+    return true;
+}
+
+// Of the token at a place, from 1: behind all that are likelier, and those as likely before it.
+static size_t raw_rank(const struct raw *raw, const struct kern *kern, size_t place)
+{
+    const float x = raw->logit[place];
+    return 1 + kern->count(raw->logit, place, x) + kern->count(raw->logit + place, raw->n - place, nextafterf(x, INFINITY));
+}
+
+void after_free(struct after *after)
+{
+    free(after->room);
+    free(after->place);
+}
+
+bool after_take(struct after *after, const struct cand *c)
+{
+    assert(c->n && c->n <= c->n_row + 1);
+    if ((c->dense && !mem_grow(&after->room, &after->room_cap, c->n, sizeof *after->room)) ||
+        (c->row_id && !mem_grow(&after->place, &after->place_cap, c->n, sizeof *after->place)))
+        return false;
+    if (c->dense)
+        cand_snapshot(c, after->room);
+    for (size_t i = 0; c->row_id && i < c->n; i++)
+        after->place[i] = (uint32_t)cand_row_place(c, c->id[i]);
+    after->logit = c->dense ? after->room : c->logit;
+    after->n = c->n;
+    after->softmax = softmax_of(c->kern, after->logit, after->n);
+    return true;
+}
+
+double after_prob(const struct after *after, const struct cand *c, uint32_t token)
+{
+    if (c->dense)
+        return token < after->n ? softmax_prob(&after->softmax, after->logit[token]) : 0.0;
+    for (size_t i = 0; i < after->n; i++)
+        if (c->id[i] == token)
+            return softmax_prob(&after->softmax, after->logit[i]);
+    return 0.0;
+}
+
+void measure(const struct raw *raw, const struct after *after, const struct cand *c, double stat[STAT_COUNT])
+{
+    const size_t place = cand_row_place(c, c->chosen);
+    const uint32_t *const places = c->row_id ? after->place : c->dense ? NULL : c->id;
+    stat[STAT_PROB] = after_prob(after, c, c->chosen);
+    stat[STAT_RAW_PROB] = softmax_prob(&raw->softmax, raw->logit[place]);
+    stat[STAT_RAW_RANK] = (double)raw_rank(raw, c->kern, place);
+    stat[STAT_N] = (double)c->kern->count(after->logit, after->n, -FLT_MAX);
+    stat[STAT_ENTROPY_RAW] = softmax_entropy(&raw->softmax);
+    stat[STAT_ENTROPY] = softmax_entropy(&after->softmax);
+    stat[STAT_KL_RAW] = softmax_divergence(c->kern, &after->softmax, after->logit, places, after->n, &raw->softmax, raw->logit);
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+// The statistics of a row, each defined here and nowhere else: f64, from logits, the same on every tier, in any number of threads and parts.
+// "Raw" is the softmax of the row as it was read, before biases, bans, grammar and the engine's rounding.
+#ifndef SAMPL_RUN_MEASURE_H
+#define SAMPL_RUN_MEASURE_H
+
+#include "sample/cand.h"
+#include "sample/distribution.h"
+
+// In the order in which they are printed.
+enum statistic {
+    STAT_PROB,        // of the chosen token, after the chain
+    STAT_RAW_PROB,    // of the chosen token, raw
+    STAT_RAW_RANK,    // of the chosen token, raw, from 1; the lower id first where logits are equal
+    STAT_N,           // candidates that are not masked after the chain
+    STAT_ENTROPY_RAW, // in nats, as the next two
+    STAT_ENTROPY,     // after the chain
+    STAT_KL_RAW,      // KL(after || raw), infinite where a stage lifted a masked token
+    STAT_COUNT
+};
+
+const char *statistic_name(enum statistic s);
+
+// A row as it was read. A zeroed struct is empty.
+struct raw {
+    float *logit; // [n] in the row's order, masked ones -inf; then one -inf, for the tokens that it lacks
+    size_t n, cap;
+    struct softmax softmax;
+};
+
+void raw_free(struct raw *raw);
+
+// Takes a row that has just been loaded. False when memory is short.
+bool raw_take(struct raw *raw, const struct cand *c);
+
+// What a chain has made of the row. A zeroed struct is empty.
+struct after {
+    const float *logit; // [n] of the candidates as they lie in c; of a dense row by id
+    size_t n;
+    struct softmax softmax;
+    uint32_t *place; // [n] of each in the row, or NULL: as they lie
+    float *room;
+    size_t room_cap, place_cap;
+};
+
+void after_free(struct after *after);
+
+// Takes what the chain left, which holds as long as c stays. False when memory is short.
+bool after_take(struct after *after, const struct cand *c);
+
+// The probability of a token after the chain; 0 if it is gone.
+double after_prob(const struct after *after, const struct cand *c, uint32_t token);
+
+// All of them, of the row that c came from and the token that was chosen.
+void measure(const struct raw *raw, const struct after *after, const struct cand *c, double stat[STAT_COUNT]);
+
+#endif
