@@ -74,7 +74,7 @@ complete -c sampl -l preset -r -a '(sampl --list-presets 2>/dev/null)' -d 'read 
 complete -c sampl -l list-presets -d 'list the presets that can be named, and exit'
 complete -c sampl -l print-chain -x -a 'text json llama server' -d 'print the effective chain and exit'
 complete -c sampl -l print-grammar -d 'print the effective grammar and exit'
-complete -c sampl -l threads -s t -x -d 'spread rows over N threads where the chain carries nothing from row to row'
+complete -c sampl -l threads -s t -x -d 'spread rows over N threads, 0: all cores, where the chain carries nothing from row to row'
 complete -c sampl -l verbose -s v -d 'say on stderr what goes on'
 complete -c sampl -l help -s h -d 'this text'
 complete -c sampl -l version -d 'version, compatible llama.cpp build, SIMD tier, libraries'

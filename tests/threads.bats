@@ -52,6 +52,17 @@ kld() {
     ! sampl -v -s 7 -t 3 -n 4096 --rows :2 "$AUSTEN" 2>&1 >/dev/null | grep "one thread" || return 1
 }
 
+@test "-t 0 takes the cores that the process may use" {
+    local cores
+    cores=$(env -u OMP_NUM_THREADS -u OMP_THREAD_LIMIT nproc)
+    sampl -s 7 -n 4096 "$AUSTEN" >want
+    sampl -s 7 -t 0 -v -n 4096 "$AUSTEN" 2>err | cmp - want
+    grep -qx "sampl: note: --threads 0 is $cores" err
+    command -v taskset >/dev/null || skip "no taskset"
+    taskset -c "$(taskset -pc $$ | sed 's/.*[:,-] *//')" env SAMPL="$SAMPL" sh -c '"$SAMPL" -s 7 -t 0 -v -n 4096 "$1"' - "$AUSTEN" 2>err | cmp - want
+    grep -qx "sampl: note: --threads 0 is 1" err
+}
+
 @test "a pipe, JSON, and many small files" {
     sampl -s 7 -n 4096 "$AUSTEN" >want
     sampl -s 7 -t 3 -n 4096 -f f16 - <"$AUSTEN" | cmp - want

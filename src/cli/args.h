@@ -71,8 +71,8 @@ struct args {
     const char *output;        // NULL: standard output
     bool line_buffered;
     bool stats;
-    bool skip_bad; // rows, and go on
-    int64_t threads;
+    bool skip_bad;   // rows, and go on
+    int64_t threads; // 0: one a core
     bool verbose;
 
     struct words presets; // the texts that were read, which the members above point into

@@ -9,6 +9,7 @@
 #include <assert.h>
 #include <inttypes.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -185,17 +186,31 @@ static bool start_members(struct flow *f, size_t members, struct err *e)
     return true;
 }
 
+// How many threads the arguments ask for. Cores that this process may not use do not count.
+static size_t threads_wanted(const struct args *a)
+{
+    cpu_set_t cores;
+    CPU_ZERO(&cores);
+    if (a->threads)
+        return (size_t)a->threads;
+    const size_t n = sched_getaffinity(0, sizeof cores, &cores) ? 1 : (size_t)CPU_COUNT(&cores);
+    if (a->verbose)
+        message_note("--threads 0 is %zu", n);
+    return n;
+}
+
 static bool run_rows(struct flow *f, struct err *e)
 {
     const struct args *const a = f->job->args;
+    const size_t threads = threads_wanted(a);
     const char *why = NULL; // not several threads
     if (!job_splits(f->job))
         why = "the chain carries state from row to row";
     else if (f->out.flush) // many rows at a time are worked on, and a record cannot wait for those
         why = "each record is written out at once";
-    if (why && a->threads > 1 && a->verbose)
+    if (why && threads > 1 && a->verbose)
         message_note("one thread: %s", why);
-    bool ok = start_members(f, why ? 1 : (size_t)a->threads, e), end = false;
+    bool ok = start_members(f, why ? 1 : threads, e), end = false;
     while (ok && !end) {
         struct err late;
         const bool read = read_batch(f, &end, &late);
