@@ -120,7 +120,7 @@ bool source_peek(struct source *s, size_t want, const unsigned char **p, size_t 
         s->end += (size_t)got;
         s->at_end = got == 0;
     }
-    *p = s->buf + s->start;
+    *p = s->buf ? s->buf + s->start : (const unsigned char *)""; // nothing was read
     *have = s->end - s->start;
     return true;
 }
