@@ -6,9 +6,21 @@
 #include "run/run.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+// A standard stream that is closed at the start would be the next file that is opened, and a message go into the output. So it is filled with
+// what fails the same way when it is used: standard input cannot be read, the others cannot be written.
+static bool fill_streams(struct err *e)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY, 0) < 0)
+            return err_set(e, STATUS_IO, "/dev/null: cannot open: %s", strerror(errno));
+    return true;
+}
 
 // The SIMD tier: the best, or the one that SAMPL_CPU names.
 static const struct kern *choose_tier(struct err *e)
@@ -76,7 +88,7 @@ int main(int argc, char **argv)
     struct recipes recipes;
     struct args args = {0};
     struct err e = {0};
-    const struct kern *const kern = choose_tier(&e);
+    const struct kern *const kern = fill_streams(&e) ? choose_tier(&e) : NULL;
     recipes_init(&recipes);
     options_make(&options, &recipes.catalog);
     const bool ok = kern && args_parse(&args, &options, argc, argv, &e) && act(&args, &recipes, kern, &e);

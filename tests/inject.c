@@ -2,13 +2,15 @@
 // Preloaded into the program under test (LD_PRELOAD), makes one call into the C library fail that no input can make fail.
 //     SAMPL_INJECT=CALL[:N[:ERRNO]]
 // The N-th CALL after the start of main fails (default: the first) with that errno. CALL is a name of the list below or `memory`:
-// malloc, calloc and realloc, counted together. When the call fails, the file that SAMPL_INJECT_LOG names is made, so that a test
+// malloc, calloc and realloc, counted together; or `made`, a mkstemp that succeeds, and the signal of number ERRNO comes at once. When the call fails, the file that SAMPL_INJECT_LOG names is made, so that a test
 // can tell whether there was an N-th call. Built by errors.bats; not part of the program.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -89,6 +91,16 @@ ssize_t read(int fd, void *to, size_t size)
     return fails("read") ? -1 : next(fd, to, size);
 }
 
+int open(const char *path, int flags, ...)
+{
+    va_list args;
+    va_start(args, flags);
+    const mode_t mode = flags & O_CREAT ? va_arg(args, mode_t) : 0;
+    va_end(args);
+    NEXT(int, open, const char *, int, ...)
+    return fails("open") ? -1 : next(path, flags, mode);
+}
+
 void *mmap(void *at, size_t size, int protection, int flags, int fd, off_t from)
 {
     NEXT(void *, mmap, void *, size_t, int, int, int, off_t)
@@ -125,7 +137,12 @@ int access(const char *path, int mode)
 int mkstemp(char *template)
 {
     NEXT(int, mkstemp, char *)
-    return fails("mkstemp") ? -1 : next(template);
+    if (fails("mkstemp"))
+        return -1;
+    const int fd = next(template);
+    if (fails("made"))
+        raise(error);
+    return fd;
 }
 
 ssize_t pwrite(int fd, const void *from, size_t size, off_t at)

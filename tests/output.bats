@@ -207,6 +207,28 @@ only() {
     only target "$R/ids"
 }
 
+@test "-o: the rights of set-user-ID and set-group-ID files are not those of the new one" {
+    old_target 6751
+    austen -o out/target
+    [ "$(stat -c %a out/target)" = 751 ]
+}
+
+@test "a standard stream that is closed stays so: no file takes its place" {
+    echo '[1,2,3] [null,null,null] [3,2,1]' >bad.json
+    run -1 --separate-stderr sampl -s 1 --on-error skip -o want bad.json
+    # shellcheck disable=SC2154 # run sets it
+    [ -n "$stderr" ]
+    ! sh -c 'exec "$SAMPL" -s 1 --on-error skip -o out bad.json 2>&-' || return 1
+    same out want
+    ! sh -c 'exec "$SAMPL" -s 1 --on-error skip -o out bad.json <&- >&- 2>&-' || return 1
+    same out want
+    ! sh -c 'exec "$SAMPL" -s 1 -o new - <&-' || return 1
+    [ ! -e new ]
+    echo '[1,2,3]' >ok.json
+    sh -c 'exec "$SAMPL" -s 1 - 2>&1 >&- <ok.json' | grep -q 'standard output: cannot write: Bad file descriptor'
+    [ "$(<ok.json)" = '[1,2,3]' ]
+}
+
 @test "-o: over the input itself" {
     head -c $((32 * 8192)) "$AUSTEN" >both.f16
     sampl -n 4096 -s 3 -o both.f16 both.f16

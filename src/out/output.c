@@ -28,18 +28,29 @@ static void remove_unfinished(int signal)
     raise(signal); // to the default action, as the handler is gone
 }
 
-static void watch_signals(void)
+// Makes the temporary file. Signals that come in between wait until the handler knows of it.
+static int make_temporary(char *name)
 {
     static const int signals[] = {SIGHUP, SIGINT, SIGQUIT, SIGPIPE, SIGTERM, SIGXCPU, SIGXFSZ};
     const struct sigaction handler = {.sa_handler = remove_unfinished, .sa_flags = (int)SA_RESETHAND};
-    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+    sigset_t all, before;
+    sigfillset(&all);
+    sigprocmask(SIG_BLOCK, &all, &before);
+    const int fd = mkstemp(name);
+    for (size_t i = 0; fd >= 0 && i < sizeof signals / sizeof *signals; i++) {
         struct sigaction old;
         if (!sigaction(signals[i], NULL, &old) && old.sa_handler == SIG_DFL)
             sigaction(signals[i], &handler, NULL);
     }
+    if (fd >= 0)
+        unfinished = name;
+    const int error = errno;
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    errno = error;
+    return fd;
 }
 
-// The file that path names at the end of its symbolic links, there or not; the caller frees it.
+// The file that path names at the end of its symbolic links, there or not; the caller frees it. NULL with errno if they have no end.
 static char *resolve(const char *path)
 {
     enum { MOST_LINKS = 40 }; // as the system has it
@@ -58,11 +69,15 @@ static char *resolve(const char *path)
         free(at);
         at = next;
     }
-    return at;
+    const int error = at ? ELOOP : ENOMEM;
+    free(at);
+    errno = error;
+    return NULL;
 }
 
 // Opens a temporary file beside the one to be made, which keeps its permissions if it exists, and is not replaced if they forbid to write
-// to it. The temporary one is hidden, so that NAME.* finds none of another run's. Devices and pipes are written directly.
+// to it; but it is a new file, and does not run with its owner's rights (setuid, setgid). The temporary one is hidden, so that NAME.* finds
+// none of another run's. Devices and pipes are written directly.
 static bool open_file(struct output *out, const char *path, struct err *e)
 {
     struct stat st;
@@ -74,23 +89,23 @@ static bool open_file(struct output *out, const char *path, struct err *e)
     if (exists && access(path, W_OK))
         return output_fail(out, "open", e);
     out->path = resolve(path);
+    if (!out->path && errno != ENOMEM)
+        return output_fail(out, "open", e);
     const char *const slash = out->path ? strrchr(out->path, '/') : NULL;
     const int folder = slash ? (int)(slash - out->path + 1) : 0;
     if (!out->path || asprintf(&out->temporary, "%.*s.%.200s.XXXXXX", folder, out->path, out->path + folder) < 0) {
         out->temporary = NULL;
         return err_from_fault(e, fault_memory());
     }
-    const int fd = mkstemp(out->temporary);
+    const int fd = make_temporary(out->temporary);
     if (fd < 0) {
         free(out->temporary);
         out->temporary = NULL;
         return output_fail(out, "create", e);
     }
-    unfinished = out->temporary;
-    watch_signals();
     const mode_t mask = umask(0);
     umask(mask);
-    fchmod(fd, exists ? st.st_mode & 07777 : 0666 & ~mask);
+    fchmod(fd, exists ? st.st_mode & 0777 : 0666 & ~mask);
     out->f = fdopen(fd, "wb");
     return out->f || output_fail(out, "open", e);
 }
