@@ -235,6 +235,19 @@ stage_sections=(SAMPLERS SELECTORS 'STAGES OF ENGINES')
     [ "$(chain --sampler-seq edskypmxrt)" = "$(chain)" ]
 }
 
+# With every sampler of another program made to run: the order that the page promises for those that join the default chain.
+@test "sampl-samplers(7) has the samplers in the order of the default chain" {
+    local words=()
+    while read -r option; do
+        words+=("$option" 0.5)
+    done < <("$SAMPL" --help | awk '/^Samplers of other/ { inside = 1; next } /^[A-Z]/ { inside = 0 } inside' | grep -oE '^ +--[a-z-]+')
+    [ "${#words[@]}" -ge 2 ]
+    chain "${words[@]}" | cut -d ' ' -f 1 | grep -vxE dist >program
+    subheadings "$SAMPLERS" SAMPLERS | grep -xFf program >page
+    diff program page
+    diff <(chain "${words[@]}" --sampler-seq edskypmxrt) <(chain)
+}
+
 @test "sampl-samplers(7) has every other name of a sampler" {
     local name alias n=0
     # each that the page has is one
@@ -278,6 +291,7 @@ dry --dry-multiplier 0
 dry --dry-multiplier 1 --dry-penalty-last-n 0
 top_n_sigma --top-nsigma 0
 top_k --top-k 0
+top_a --top-a 0
 typ_p --typical 1
 top_p --top-p 1
 min_p --min-p 0

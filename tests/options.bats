@@ -648,7 +648,7 @@ complete_with() {
     # shellcheck source=/dev/null
     source "$ROOT/completions/sampl.bash"
     complete -p sampl | grep -q -- '-F _sampl'
-    [ "$(complete_with --top-)" = "--top-nsigma --top-n-sigma --top-k --top-p" ]
+    [ "$(complete_with --top-n)" = "--top-nsigma --top-n-sigma" ]
     [ "$(complete_with -n 4096 --see)" = "--seed" ]
     [ "$(complete_with --nothing)" = "" ]
     [ "$(complete_with --format js)" = "json" ]

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# llama.cpp's own answers (build 10587), recorded: chosen ids, how many candidates stay, and their probabilities to the last bit.
-# tests/cases/import.py made the tables.
+# Recorded answers, llama.cpp's own (build 10587), and a separate program's for the samplers of other programs: chosen ids, how many
+# candidates stay, and their probabilities to the last bit. tests/cases/import.py made the tables.
 
 load helper
 
@@ -24,7 +24,8 @@ close() {
     esac
 }
 
-@test "ids, counts and probabilities of every recorded case" {
+# check_table NAME LEAST: every case of that table, of which there are so many at least.
+check_table() {
     local failed=0 cases=0
     while IFS=$'\t' read -r name file dtype n rows args prompt accept ids kept; do
         local case=("$name" "$file" "$dtype" "$n" "$rows" "$args" "$prompt" "$accept")
@@ -38,7 +39,7 @@ close() {
             echo "$name: other counts"
             failed=1
         fi
-        awk -F'\t' -v name="$name" '$1 == name { print $2 "\t" $3 "\t" $4 }' "$ROOT/tests/cases/llama.probs" >want
+        awk -F'\t' -v name="$name" '$1 == name { print $2 "\t" $3 "\t" $4 }' "$ROOT/tests/cases/$1.probs" >want
         run_case "${case[@]}" --dump-probs -O tsv | sed 1d |
             awk -F'\t' 'NR == FNR { want[$1 + 0]++; next } $2 <= want[$1 + 0] { print $1 "\t" $3 "\t" $5 }' want - >got
         if ! close "$name"; then
@@ -46,8 +47,16 @@ close() {
             diff want got | head -4
             failed=1
         fi
-    done <"$ROOT/tests/cases/llama.tsv"
+    done <"$ROOT/tests/cases/$1.tsv"
     echo "$cases cases"
     [ "$failed" -eq 0 ]
-    [ "$cases" -ge 100 ]
+    [ "$cases" -ge "$2" ]
+}
+
+@test "ids, counts and probabilities of every case of llama.cpp" {
+    check_table llama 100
+}
+
+@test "ids, counts and probabilities of every case of other programs' samplers" {
+    check_table extra 4
 }

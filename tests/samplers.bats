@@ -46,7 +46,7 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
 }
 
 const struct sampler sampler_toy = {
-    .name = "toy", .aliases = "plaything", .letter = 'z', .heading = "Toys", PARAMS(params, toy_params), .enabled = enabled, .apply = apply};
+    .name = "toy", .aliases = "plaything", .letter = 'b', .heading = "Toys", PARAMS(params, toy_params), .enabled = enabled, .apply = apply};
 EOF
     echo 'SAMPLER(toy)' >>tree/src/samplers/list.def
     env -u MAKEFLAGS make -s -C tree BUILD=build all >make.log 2>&1 || { cat make.log; return 1; }
@@ -59,9 +59,9 @@ EOF
     row() { printf '{"logits":[5,4,3,2]%s}\n' "$1"; }
     [ "$(row '' | $toy -s 1 --temp 0 --samplers 'toy;temperature' --toy-really)" = 1 ]
     [ "$(row '' | $toy -s 1 --temp 0 --samplers 'Play-Thing=3;temperature' --toy-really=true)" = 3 ]
-    [ "$(row '' | $toy -s 1 --temp 0 --sampler-seq zt --toy_drop 2 --toy-really)" = 2 ]
+    [ "$(row '' | $toy -s 1 --temp 0 --sampler-seq bt --toy_drop 2 --toy-really)" = 2 ]
     [ "$(row '' | $toy -s 1 --temp 0 --samplers 'toy;temperature')" = 0 ]
-    [ "$(row ',"params":{"toy_drop":2,"toy_really":true,"toyish":1,"samplers":"zt"}' | $toy -s 1 --temp 0)" = 2 ]
+    [ "$(row ',"params":{"toy_drop":2,"toy_really":true,"toyish":1,"samplers":"bt"}' | $toy -s 1 --temp 0)" = 2 ]
     run -1 $toy -s 1 < <(row ',"params":{"toy_really":1}')
     [[ $output == *'toy_really is not true or false' ]]
     run -2 $toy --toy-drop 100

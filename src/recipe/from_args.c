@@ -90,7 +90,7 @@ static bool take_recommendations(struct draft *d, const struct args *a, const ch
         return true;
     for (const char *key = v->recommended.text, *value; *key; key = value + strlen(value) + 1) {
         value = key + strlen(key) + 1;
-        if (!strcmp(key, "sequence") && !args_given(a, "samplers") && !args_given(a, "sampler-seq"))
+        if (!strcmp(key, "sequence") && *samplers_text != a->samplers)
             *samplers_text = value;
         for (size_t i = 0; i < sizeof recommended / sizeof *recommended; i++) {
             const char *const flag = recommended[i].flag;
@@ -181,7 +181,8 @@ static bool take_grammar(struct draft *d, const struct args *a, struct err *e)
 static bool fill(struct draft *d, const struct args *a, struct err *e)
 {
     struct recipes *const r = d->of;
-    const char *text = a->samplers;
+    const bool named = args_given(a, "samplers") || args_given(a, "sampler-seq");
+    const char *text = named ? a->samplers : NULL;
     take_values(d, a);
     d->parts.seed = (uint64_t)a->seed;
     if (!check_conflicts(d, e))
@@ -192,7 +193,7 @@ static bool fill(struct draft *d, const struct args *a, struct err *e)
         r->vocab = &r->texts;
     }
     return take_recommendations(d, a, &text, e) && take_biases(d, a, e) && take_breakers(d, a, e) && take_grammar(d, a, e) &&
-           (d->parts.engine->options || draft_samplers(d, text, a->by_letter && text == a->samplers, e));
+           (d->parts.engine->options || draft_samplers(d, text, text == a->samplers && a->by_letter, e));
 }
 
 // Can typ_p meet candidates of probability 0, the one thing that llama.cpp does not compute? A grammar, which it lays over the row before the

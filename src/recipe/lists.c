@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "out/message.h"
 #include "recipe/recipe.h"
+#include "sample/chain.h"
 #include "vocab/spelling.h"
 #include "vocab/split.h"
 
@@ -74,17 +75,45 @@ static bool read_order(struct order *o, const struct recipes *r, const char *tex
     return true;
 }
 
+// Is this a foreign sampler that runs with the common values, and by a parameter that is its own?
+static bool joins(const struct draft *d, size_t place)
+{
+    const struct sampler *const s = samplers[place];
+    double params[CATALOG_PARAMS]; // room for any sampler's
+    if (!s->foreign || !s->params[0].help)
+        return false;
+    catalog_fill(&d->of->catalog, place, d->parts.value, params);
+    return stage_enabled(&(struct stage){s, params, NULL});
+}
+
+// The default chain's names, each with a ';' behind it.
+static void default_names(const struct draft *d, struct builder *names)
+{
+    const char *next = DEFAULT_CHAIN;
+    for (size_t i = 0; samplers[i]; i++) {
+        const char *const name = samplers[i]->name;
+        const size_t len = strcspn(next, ";");
+        const bool listed = strlen(name) == len && !strncmp(name, next, len);
+        next += listed ? len + (next[len] == ';') : 0;
+        if (listed || joins(d, i))
+            builder_format(names, "%s;", name);
+    }
+}
+
 bool draft_samplers(struct draft *d, const char *text, bool by_letter, struct err *e)
 {
     struct builder key = {0};
     bool known;
-    builder_byte(&key, by_letter ? 'l' : 'n');
-    builder_string(&key, text);
-    const size_t size = sizeof(struct order) + strlen(text) * sizeof(struct choice); // as each has a letter at least
+    builder_byte(&key, by_letter ? 'l' : text ? 'n' : 'd');
+    if (text)
+        builder_string(&key, text);
+    else
+        default_names(d, &key);
+    const size_t size = sizeof(struct order) + key.len * sizeof(struct choice); // as each has a letter at least
     struct order *const o = draft_share(&d->of->order, &key, size, free, &known, e);
     shared_drop(d->parts.order);
     d->parts.order = o;
-    return o && (known || read_order(o, d->of, text, by_letter, e));
+    return o && (known || read_order(o, d->of, (const char *)o->shared.key + 1, by_letter, e));
 }
 
 // ---- biases

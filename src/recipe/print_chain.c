@@ -121,6 +121,9 @@ static bool check_request(const struct recipe *r, struct err *e)
     const struct breakers *const breakers = &r->parts.breakers->breakers;
     if (recipe_runs(r, &sampler_greedy))
         return unsayable("sampler ", "greedy", e);
+    for (size_t i = 0; i < r->n_stages; i++)
+        if (r->stage[i].sampler->foreign && stage_enabled(&r->stage[i]))
+            return unsayable("sampler ", r->stage[i].sampler->name, e);
     for (size_t i = 0; i < sizeof not_all / sizeof *not_all; i++)
         if (common_value(r, not_all[i]) < 0.0)
             return unsayable("-1 for --", not_all[i], e);
@@ -157,7 +160,7 @@ static bool print_request(const struct args *a, const struct recipe *r, struct e
         printf("%s\"%s\"", i ? "," : "", choice_sampler(&p->order->choice[i])->name);
     printf("],\"seed\":%" PRIu64, p->seed);
     for (size_t i = 0; samplers[i]; i++)
-        for (size_t k = 0; samplers[i]->params && samplers[i]->params[k].flag; k++)
+        for (size_t k = 0; !samplers[i]->foreign && samplers[i]->params && samplers[i]->params[k].flag; k++)
             print_server_param(c, c->number[i][k], value, said);
     print_server_param(c, c->mirostat, value, said);
     if (args_given(a, "dry-sequence-breaker") && breakers->n_texts) {

@@ -15,7 +15,7 @@
 
 // The samplers of a chain as they were named, before plan_chain.
 struct order {
-    struct shared shared; // key: 'n' or 'l' for names or letters, and the text
+    struct shared shared; // key: 'n' for names, 'l' for letters or 'd' for names of the default chain, and the text
     size_t n;
     struct choice choice[]; // [n]
 };
@@ -126,7 +126,8 @@ const struct recipe *draft_make(struct draft *d, struct err *e);
 
 // These replace a part of the draft. After a failure it can only be dropped.
 
-// The samplers by their names, separated by ';', each maybe with =VALUE; or by their letters.
+// The samplers by their names, separated by ';', each maybe with =VALUE; or by their letters. NULL: the default chain, which foreign
+// samplers join, each at its place in list.def, where a parameter of their own makes them run; so when values change, do it again.
 bool draft_samplers(struct draft *d, const char *text, bool by_letter, struct err *e);
 
 // Banned tokens of the vocabulary are added. An ignore_eos without a vocabulary is an error.

@@ -385,6 +385,13 @@ static bool check_grammar(const struct change *ch, const cJSON *params, struct e
     return true;
 }
 
+// What runs in the default chain follows from the values.
+static bool settle_samplers(struct change *ch, struct err *e)
+{
+    const struct order *const order = ch->draft.parts.order;
+    return !order || *(const char *)order->shared.key != 'd' || draft_samplers(&ch->draft, NULL, false, e);
+}
+
 // The biases once all is known that bears on them.
 static bool settle_biases(struct change *ch, struct err *e)
 {
@@ -405,7 +412,8 @@ const struct recipe *recipe_with_params(struct recipes *r, const struct recipe *
 {
     struct change ch = {.draft = {r, from->parts, true}, .ignore_eos = from->parts.biases->ignore_eos};
     parts_keep(&ch.draft.parts);
-    const bool ok = read_members(&ch, params, e) && check_grammar(&ch, params, e) && settle_biases(&ch, e);
+    const bool ok =
+        read_members(&ch, params, e) && check_grammar(&ch, params, e) && settle_samplers(&ch, e) && settle_biases(&ch, e);
     free(ch.bias);
     free(ch.ids.id);
     builder_free(&ch.spelt);

@@ -142,6 +142,12 @@ struct head {
 // terms are below half an ulp of it. The candidates stay as they are.
 struct head cand_softmax_head(struct cand *c, float range, size_t least);
 
+// How many of the best to keep, at least 1, by their probabilities; 0: the head does not tell, which one of all candidates does.
+typedef size_t cand_cut_fn(struct cand *c, const struct head *head, const void *arg);
+
+// Sorts the best and keeps as many as f says, or the `least` best if those are more.
+void cand_cut(struct cand *c, size_t least, cand_cut_fn *f, const void *arg);
+
 // Keeps the first n of a list, or all but the first n; the order stays.
 void cand_truncate(struct cand *c, size_t n);
 void cand_drop_first(struct cand *c, size_t n);

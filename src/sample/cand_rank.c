@@ -253,3 +253,17 @@ struct head cand_softmax_head(struct cand *c, float range, size_t least)
     c->kern->divide(c->spare, n, sum);
     return (struct head){n, c->spare, tail / sum};
 }
+
+void cand_cut(struct cand *c, size_t least, cand_cut_fn *f, const void *arg)
+{
+    const float range = 16.7f; // mostly enough
+    struct head head = cand_softmax_head(c, range, 1);
+    size_t keep = c->fault.code ? 0 : f(c, &head, arg);
+    if (!keep && !c->fault.code) {
+        cand_sort(c); // whose head is all
+        head = cand_softmax_head(c, range, 1);
+        keep = f(c, &head, arg);
+    }
+    if (keep)
+        cand_top_k(c, keep > least ? keep : least);
+}

@@ -4,6 +4,7 @@
 
 usage: import.py CASES.jsonl LOGITS... >llama.tsv 3>llama.probs      (cases over other logits than LOGITS are left out, and those with
 other vocabularies than ours; a case goes as far as its LOGITS do)
+       import.py EXTRA-CASES.jsonl LOGITS... >extra.tsv 3>extra.probs
        import.py ENGINE-CASES.jsonl LOGITS... >engines.tsv 3>/dev/null
        import.py GRAMMAR-CASES.jsonl tinylm-gen.f32 >grammars.tsv 3>/dev/null
 

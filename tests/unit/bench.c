@@ -123,7 +123,7 @@ static void much_noise(struct params *p)
 }
 
 struct bench_chain {
-    const char *name, *samplers; // samplers: names separated by ';', or an engine
+    const char *name, *samplers; // samplers: names separated by ';', the last maybe with its main =VALUE, or an engine
     void (*set)(struct params *p);
     size_t history; // tokens accepted beforehand
 };
@@ -143,6 +143,7 @@ static const struct bench_chain chains[] = {
     {"mirostat 2, temp 0.8", "", mirostat, 0},
     {"xtc, whole vocabulary", "xtc", xtc, 0},
     {"top-nsigma 1", "top_n_sigma", nsigma, 0},
+    {"top-a 0.2", "top_a=0.2", nothing, 0},
     {"ollama", "ollama", nothing, 0},
     {"akunu, temp 0.8", "akunu", nothing, 0},
     {"akunu-gpu, temp 0.8", "akunu-gpu", noise, 0},
@@ -165,9 +166,16 @@ static struct chain *build(const struct bench_chain *b, struct stages *stages)
     const char *name[16];
     size_t n = 0;
     strcpy(names, engine ? "" : b->samplers);
+    char *const value = strchr(names, '=');
+    if (value)
+        *value = '\0';
     for (char *at = strtok(names, ";"); at; at = strtok(NULL, ";")) {
         name[n] = at;
         own[n++] = params;
+    }
+    if (value) {
+        own[n - 1].more[0].flag = sampler_by_name(name[n - 1], strlen(name[n - 1]))->params->flag;
+        own[n - 1].more[own[n - 1].n_more++].value = strtof(value + 1, NULL);
     }
     stages_init(stages);
     stages_fill(stages, engine ? engine : &engines[0], &params, name, own, n);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A slow, plain reference of the whole chain, written from the specification of the samplers (samplers.md) alone: one array of
+// A slow, plain reference of the whole chain, written from the specifications of the samplers alone: one array of
 // candidates, qsort, a loop for every sum. No code is shared with src/. A header of static functions, because the Makefile links
 // a unit test from its own .c file and the objects of src/ only.
 #ifndef TESTS_UNIT_ORACLE_H
@@ -24,7 +24,8 @@ enum oracle_kind {
     ORACLE_XTC,
     ORACLE_SCATTER,
     ORACLE_TEMPERATURE,
-    ORACLE_DIST, // the selectors start here
+    ORACLE_TOP_A, // those of other programs start here
+    ORACLE_DIST,  // the selectors start here
     ORACLE_GREEDY,
     ORACLE_ADAPTIVE_P,
     ORACLE_MIROSTAT_1,
@@ -71,6 +72,7 @@ struct oracle_params {
     int scatter_last_n;
     struct oracle_bias bias[8];
     size_t n_biases;
+    float top_a;
 };
 
 struct oracle_rng {
@@ -701,6 +703,32 @@ static void oracle_temperature(struct oracle *o, struct oracle_stage *s)
         oracle_scale(o, p->temp);
 }
 
+// ---- samplers of other programs
+
+static size_t oracle_least(const struct oracle *o, const struct oracle_params *p)
+{
+    const size_t least = p->min_keep > 1 ? (size_t)p->min_keep : 1;
+    return least < o->n ? least : o->n;
+}
+
+static void oracle_cut(struct oracle *o, const struct oracle_params *p, size_t m)
+{
+    oracle_sort(o);
+    o->n = m > oracle_least(o, p) ? m : oracle_least(o, p);
+}
+
+static void oracle_top_a(struct oracle *o, struct oracle_stage *s)
+{
+    const struct oracle_params *const p = &s->p;
+    if (p->top_a == 0.0f || o->n < 2 || !oracle_softmax(o, true))
+        return;
+    const float t = p->top_a * o->c[0].p * o->c[0].p;
+    size_t i = 0;
+    while (i < o->n && !(o->c[i].p < t))
+        i++;
+    oracle_cut(o, p, i);
+}
+
 // ---- selectors
 
 static void oracle_dist(struct oracle *o, struct oracle_stage *s)
@@ -809,9 +837,24 @@ static void oracle_adaptive_p(struct oracle *o, struct oracle_stage *s)
 
 // By kind.
 static void (*const oracle_samplers[])(struct oracle *, struct oracle_stage *) = {
-    oracle_logit_bias, oracle_penalties,  oracle_dry,        oracle_top_n_sigma, oracle_top_k,       oracle_typ_p,
-    oracle_top_p,      oracle_min_p,      oracle_xtc,        oracle_scatter,     oracle_temperature, oracle_dist,
-    oracle_greedy,     oracle_adaptive_p, oracle_mirostat_1, oracle_mirostat_2};
+    [ORACLE_LOGIT_BIAS] = oracle_logit_bias,
+    [ORACLE_PENALTIES] = oracle_penalties,
+    [ORACLE_DRY] = oracle_dry,
+    [ORACLE_TOP_N_SIGMA] = oracle_top_n_sigma,
+    [ORACLE_TOP_K] = oracle_top_k,
+    [ORACLE_TYP_P] = oracle_typ_p,
+    [ORACLE_TOP_P] = oracle_top_p,
+    [ORACLE_MIN_P] = oracle_min_p,
+    [ORACLE_XTC] = oracle_xtc,
+    [ORACLE_SCATTER] = oracle_scatter,
+    [ORACLE_TEMPERATURE] = oracle_temperature,
+    [ORACLE_TOP_A] = oracle_top_a,
+    [ORACLE_DIST] = oracle_dist,
+    [ORACLE_GREEDY] = oracle_greedy,
+    [ORACLE_ADAPTIVE_P] = oracle_adaptive_p,
+    [ORACLE_MIROSTAT_1] = oracle_mirostat_1,
+    [ORACLE_MIROSTAT_2] = oracle_mirostat_2,
+};
 
 // ids NULL: the tokens from 0. n_vocab 0: not known.
 static void oracle_load(struct oracle *o, const float *row, size_t n, const uint32_t *ids, size_t n_vocab)

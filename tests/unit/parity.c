@@ -326,9 +326,15 @@ static void random_biases(const struct test *t, struct oracle_params *p)
     }
 }
 
+static void random_foreign(struct oracle_params *p)
+{
+    p->top_a = PICK_FLOAT(0.0f, 1e-30f, 0.001f, 0.05f, 0.2f, 0.2f, 1.0f);
+}
+
 static struct oracle_params random_params(const struct test *t)
 {
     struct oracle_params p = {.seed = t->common.seed};
+    random_foreign(&p);
     random_penalties(t, &p);
     random_cuts(t, &p);
     random_temperature(&p);
@@ -336,14 +342,14 @@ static struct oracle_params random_params(const struct test *t)
     return p;
 }
 
-// Any samplers, or the default chain, in which most stand at their defaults; then sometimes a selector, at any place.
+// Any samplers, or llama.cpp's default chain, in which most stand at their defaults; then sometimes a selector, at any place.
 static void random_chain(struct test *t)
 {
     const bool usual = ONE_IN(5);
     t->n_choices = usual ? 0 : below(MAX_CHOICES);
     for (size_t i = 0; i < t->n_choices; i++)
         t->choice[i] = (struct oracle_choice){(enum oracle_kind)(ORACLE_PENALTIES + below(ORACLE_DIST - 1)), random_params(t)};
-    for (int kind = ORACLE_PENALTIES; usual && kind < ORACLE_DIST; kind++)
+    for (int kind = ORACLE_PENALTIES; usual && kind < ORACLE_TOP_A; kind++)
         if (t->n_choices < MAX_CHOICES - 1 && !ONE_IN(4))
             t->choice[t->n_choices++] = (struct oracle_choice){(enum oracle_kind)kind, random_params(t)};
     const size_t selector = below(10);
@@ -387,8 +393,37 @@ static void random_test(struct test *t, uint64_t number)
 
 // ---- the real chain
 
-static const char *const kind_names[] = {"logit_bias", "penalties", "dry",     "top_n_sigma", "top_k", "typ_p",  "top_p",
-                                         "min_p",      "xtc",       "scatter", "temperature", "dist",  "greedy", "adaptive_p"};
+static const char *const kind_names[] = {
+    [ORACLE_LOGIT_BIAS] = "logit_bias",
+    [ORACLE_PENALTIES] = "penalties",
+    [ORACLE_DRY] = "dry",
+    [ORACLE_TOP_N_SIGMA] = "top_n_sigma",
+    [ORACLE_TOP_K] = "top_k",
+    [ORACLE_TYP_P] = "typ_p",
+    [ORACLE_TOP_P] = "top_p",
+    [ORACLE_MIN_P] = "min_p",
+    [ORACLE_XTC] = "xtc",
+    [ORACLE_SCATTER] = "scatter",
+    [ORACLE_TEMPERATURE] = "temperature",
+    [ORACLE_DIST] = "dist",
+    [ORACLE_GREEDY] = "greedy",
+    [ORACLE_ADAPTIVE_P] = "adaptive_p",
+    [ORACLE_TOP_A] = "top_a",
+};
+
+// Numbers that parity passes on by their flags.
+static const struct {
+    enum oracle_kind kind;
+    const char *flag;
+    size_t at; // the float in struct oracle_params
+} foreign[] = {
+    {ORACLE_TOP_A, "top-a", offsetof(struct oracle_params, top_a)},
+};
+
+static float foreign_value(size_t i, const struct oracle_params *p)
+{
+    return *(const float *)(const void *)((const char *)p + foreign[i].at);
+}
 
 static void copy_arrays(struct params *to, const struct oracle_params *p, struct arrays *a)
 {
@@ -443,6 +478,10 @@ static struct params real_params(const struct oracle_params *p, struct arrays *a
         .scatter_absorption_last_n = p->scatter_last_n,
     };
     copy_arrays(&to, p, a);
+    for (; to.n_more < COUNT(foreign); to.n_more++) {
+        to.more[to.n_more].flag = foreign[to.n_more].flag;
+        to.more[to.n_more].value = foreign_value(to.n_more, p);
+    }
     return to;
 }
 
@@ -550,6 +589,9 @@ static void print_stage(enum oracle_kind kind, const struct oracle_params *p)
         printf(" target=%.9g decay=%.9g", p->adaptive_target, p->adaptive_decay);
     if (kind >= ORACLE_MIROSTAT_1)
         printf(" %d lr=%.9g ent=%.9g", p->mirostat, p->mirostat_lr, p->mirostat_ent);
+    for (size_t i = 0; i < COUNT(foreign); i++)
+        if (foreign[i].kind == kind)
+            printf(" %s=%.9g", foreign[i].flag, foreign_value(i, p));
     const struct {
         enum oracle_kind kind;
         float value;

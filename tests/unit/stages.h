@@ -23,6 +23,11 @@ struct params {
     size_t n_bias;
     const struct breaker *dry_breakers;
     size_t n_dry_breakers;
+    struct {
+        const char *flag;
+        float value;
+    } more[12]; // of other parameters those that are not at their defaults
+    size_t n_more;
 };
 
 #define STAGES_FLOAT(flag, member)                         \
@@ -93,20 +98,27 @@ static inline void stages_init(struct stages *s)
 {
     memset(s, 0, sizeof *s);
     catalog_make(&s->catalog);
-    if (s->catalog.n != sizeof stages_fields / sizeof *stages_fields) {
-        fprintf(stderr, "tests/unit/stages.h knows %zu parameters, there are %zu\n", sizeof stages_fields / sizeof *stages_fields,
-                s->catalog.n);
+}
+
+static inline size_t stages_number(const struct stages *s, const char *flag)
+{
+    const size_t number = catalog_find(&s->catalog, flag, strlen(flag));
+    if (number == s->catalog.n) {
+        fprintf(stderr, "tests/unit/stages.h: there is no parameter %s\n", flag);
         exit(2);
     }
+    return number;
 }
 
 static inline void stages_values(const struct stages *s, const struct params *p, double *value)
 {
+    catalog_defaults(&s->catalog, value);
     for (size_t i = 0; i < sizeof stages_fields / sizeof *stages_fields; i++) {
         const struct param row = {.type = stages_fields[i].type, .at = stages_fields[i].at};
-        const char *const flag = stages_fields[i].flag;
-        value[catalog_find(&s->catalog, flag, strlen(flag))] = param_load(&row, p);
+        value[stages_number(s, stages_fields[i].flag)] = param_load(&row, p);
     }
+    for (size_t i = 0; i < p->n_more; i++)
+        value[stages_number(s, p->more[i].flag)] = (double)p->more[i].value;
 }
 
 // Appends a stage for the sampler at that place of the list.

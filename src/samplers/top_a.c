@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+// top_a (BlinkDL, RWKV): the candidates at least a * p0 * p0 likely, p0 being the likeliest's probability. The surer the model, the
+// fewer they are.
+#include "sample/sampler.h"
+
+struct top_a_params {
+    float a;
+    int32_t min_keep;
+};
+
+static const struct param params[] = {
+    {"top-a", "keep those at least A times the square of the largest probability likely; 0: all", FLOAT_AT(top_a_params, a),
+     RANGE(0, 1), .metavar = "A"},
+    {"min-keep", INT_AT(top_a_params, min_keep)},
+    {NULL},
+};
+
+static size_t keep(struct cand *c, const struct head *head, const void *of_stage)
+{
+    const struct top_a_params *const p = of_stage;
+    const float floor = p->a * head->p[0] * head->p[0];
+    size_t i = 1;
+    while (i < head->n && head->p[i] >= floor)
+        i++;
+    return i < head->n || i == c->n || head->tail_p < floor ? i : 0;
+}
+
+static void apply(void *self, struct cand *c, const struct stage *stage)
+{
+    const struct top_a_params *const p = stage->params;
+    if (c->n > 1)
+        cand_cut(c, (size_t)p->min_keep, keep, p);
+}
+
+const struct sampler sampler_top_a = {
+    .name = "top_a", .letter = 'o', .foreign = true, PARAMS(params, top_a_params), .runs = {ABOVE, 0}, .apply = apply};

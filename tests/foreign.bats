@@ -1,0 +1,46 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# The samplers of other programs: how they come into the default chain, and what no recorded case shows. Their numbers are held against the
+# oracle by parity and against recorded cases by reference.bats.
+load helper
+
+# names ARGUMENT...: the samplers of the effective chain.
+names() {
+    sampl -s 1 "$@" --print-chain=json | grep -oE '"name":"[a-z_]+"' | cut -d '"' -f 4 | grep -vxE 'logit_bias|dist' | paste -sd ';'
+}
+
+dump() {
+    sampl -n 4096 --rows :40 -s 7 --dump-probs -O tsv "$@" "$AUSTEN"
+}
+
+LLAMA='penalties;dry;top_n_sigma;top_k;typ_p;top_p;min_p;xtc;scatter;temperature'
+
+@test "an option that makes its sampler run puts it into the default chain" {
+    [ "$(names)" = "$LLAMA" ]
+    [ "$(names --top-a 0.2)" = "${LLAMA/top_k/top_k;top_a}" ]
+    [ "$(names --top-a 0)" = "$LLAMA" ]
+    [ "$(names --top-a 0.2 --samplers "$LLAMA")" = "$LLAMA" ]
+    [ "$(names --top-a 0.2 --sampler-seq edskypmxrt)" = "$LLAMA" ]
+    echo '--temp 0.7 --top-a 0.2' >preset
+    [ "$(names --preset ./preset)" = "${LLAMA/top_k/top_k;top_a}" ]
+    dump --top-a 0.2 >got
+    dump --samplers "${LLAMA/top_k/top_k;top_a}" --top-a 0.2 >want
+    same got want
+    dump >plain
+    run -1 cmp -s got plain
+    eval "dump $(sampl -s 7 --top-a 0.2 --print-chain=llama)" >again
+    same got again
+    gguf "general.sampling.sequence=s:top_k;temperature" general.sampling.top_k=u:30 'tokens=a:a,b' model=s:gpt2 >advice.gguf
+    [ "$(names --vocab advice.gguf --top-a 0.2)" = 'top_k;temperature' ] # which a model's chain is, too
+    run -2 sampl --engine ollama --top-a 0.2 --print-chain
+    [ "$output" = 'sampl: --top-a: engine ollama has no stage for it' ]
+}
+
+@test "a row's parameters bring them in and out again" {
+    row() { printf '{"logits":[3,2.9,2,1],"params":{%s}}\n' "$1"; }
+    kept() { sampl -s 1 --temp 1 --top-p 1 --min-p 0 -O tsv "$@" | sed 1d | cut -f 4 | paste -sd ' '; }
+    [ "$({ row ''; row '"top_a":1'; row '"top_k":3'; row '"top_a":0'; row '"top_a":1,"samplers":["top_k"]'; row '"samplers":null'; } | kept)" = '4 2 2 3 3 3' ]
+    # a chain that is given stays as it is
+    [ "$({ row ''; row '"top_a":1'; } | kept --samplers top_k)" = '4 4' ]
+    [ "$({ row ''; row '"top_a":1'; } | kept --samplers 'top_k;top_a')" = '4 2' ]
+}
