@@ -4,7 +4,7 @@
 #include "base/bits.h"
 #include "base/mem.h"
 #include "in/json_text.h"
-#include "sample/sort.h"
+#include "kern/kern.h"
 #include "json/json.h"
 
 #include <assert.h>
@@ -241,10 +241,10 @@ static bool number_by_rank(struct json_reply *reply, struct err *e)
     if (!key)
         return err_from_fault(e, fault_memory());
     for (size_t i = 0; i < n; i++)
-        key[i] = (uint64_t)~order_bits(reply->token[i].logit) << 32 | i;
-    sort_rising(key, n, key + n);
+        key[i] = rank_key(reply->token[i].logit, (uint32_t)i);
+    kern_scalar.sort(key, n, n, key + n);
     for (size_t i = 0; i < n; i++)
-        reply->token[(uint32_t)key[i]].id = (int64_t)i;
+        reply->token[rank_id(key[i])].id = (int64_t)i;
     return true;
 }
 

@@ -3,7 +3,7 @@
 
 #include "base/bits.h"
 #include "base/mem.h"
-#include "sample/sort.h"
+#include "kern/kern.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -39,12 +39,12 @@ static bool sort(struct sparse *s, struct err *e)
         return err_from_fault(e, fault_memory());
     uint64_t *const tmp = key + s->n;
     for (size_t i = 0; i < s->n; i++)
-        key[i] = (uint64_t)s->ids[i] << 32 | i;
-    sort_rising(key, s->n, tmp);
+        key[i] = ~((uint64_t)s->ids[i] << 32 | i);
+    kern_scalar.sort(key, s->n, s->n, tmp); // falling
     for (size_t i = 0; i < s->n; i++)
-        tmp[i] = bits_of_f32(s->x[(uint32_t)key[i]]);
+        tmp[i] = bits_of_f32(s->x[(uint32_t)~key[i]]);
     for (size_t i = 0; i < s->n; i++) {
-        s->ids[i] = (uint32_t)(key[i] >> 32);
+        s->ids[i] = (uint32_t)(~key[i] >> 32);
         s->x[i] = f32_of_bits((uint32_t)tmp[i]);
     }
     for (size_t i = 1; i < s->n; i++)

@@ -39,6 +39,9 @@ struct kern {
     // Appends rank_key(x[i], first_id + i) for every x[i] >= floor to keys, in rising i; returns how many. keys has room for n.
     size_t (*collect)(uint64_t *keys, const float *x, size_t n, uint32_t first_id, float floor);
 
+    // Moves the k largest of key[0..n) to the front, falling; the others follow in no order. No two keys are equal. tmp has room for n.
+    void (*sort)(uint64_t *key, size_t n, size_t k, uint64_t *tmp);
+
     // p[i] = expf(x[i] - max), the difference in f32, expf as in expf.h; x[i] - max <= 88, not NaN. p may be x.
     void (*exp_sub)(float *p, const float *x, float max, size_t n);
 

@@ -7,6 +7,7 @@
 #define TIER          avx2
 #define VECTOR        32
 #define MAX_KEEPS_NAN 0
+#define HAS_SPLIT
 #include "kern/expf.h"
 #include "kern/vector.h"
 
@@ -65,6 +66,23 @@ static inline vf32 load_first(const void *at, size_t n, vf32 rest)
 static inline void store_first(void *at, size_t n, vf32 v)
 {
     _mm256_maskstore_ps(at, first_lanes(n), v);
+}
+
+OPERATION(vi64, plus_one_where_above(vi64 n, vu64 a, vu64 b), n - (a > b)) // true is -1
+
+static inline size_t split(uint64_t *front, uint64_t *back, vu64 v, vu64 pivot)
+{
+    // the lanes that have a bit and then those that have none, a byte for each half of a lane
+    static const uint64_t order[16] = {0x0706050403020100, 0x0706050403020100, 0x0706050401000302, 0x0706050403020100,
+                                       0x0706030201000504, 0x0706030205040100, 0x0706010005040302, 0x0706050403020100,
+                                       0x0504030201000706, 0x0504030207060100, 0x0504010007060302, 0x0504070603020100,
+                                       0x0302010007060504, 0x0302070605040100, 0x0100070605040302, 0x0706050403020100};
+    const unsigned above = signs_64(v > pivot);
+    const __m256i places = _mm256_cvtepu8_epi32(_mm_cvtsi64_si128((int64_t)order[above]));
+    const vu64 sorted = (vu64)_mm256_permutevar8x32_epi32((__m256i)v, places);
+    store_vu64(front, sorted);
+    store_vu64(back - LANES_F64, sorted);
+    return (size_t)__builtin_popcount(above);
 }
 
 static inline void store_pairs(uint64_t *to, vu32 low, vu32 high)

@@ -8,6 +8,7 @@
 #define VECTOR        64
 #define MAX_KEEPS_NAN 0
 #define HAS_COMPRESS
+#define HAS_SPLIT
 #include "kern/expf.h"
 #include "kern/vector.h"
 
@@ -41,6 +42,20 @@ OPERATION(vf64, f64_of_i32(hi32 v), _mm512_cvtepi32_pd((__m256i)v))
 OPERATION(vf32, f32_of_f16s(hu16 h), _mm512_cvtph_ps((__m256i)h))
 OPERATION(vf32, round_to_f16(vf32 x), _mm512_cvtph_ps(_mm512_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT)))
 OPERATION(vu32, compress(vu32 v, unsigned lanes), (vu32)_mm512_maskz_compress_epi32((__mmask16)lanes, (__m512i)v))
+
+OPERATION(vi64, plus_one_where_above(vi64 n, vu64 a, vu64 b),
+          (vi64)_mm512_mask_add_epi64((__m512i)n, _mm512_cmpgt_epu64_mask((__m512i)a, (__m512i)b), (__m512i)n,
+                                      _mm512_set1_epi64(1)))
+
+static inline size_t split(uint64_t *front, uint64_t *back, vu64 v, vu64 pivot)
+{
+    const __mmask8 above = _mm512_cmpgt_epu64_mask((__m512i)v, (__m512i)pivot);
+    const size_t n = (size_t)__builtin_popcount(above), rest = LANES_F64 - n;
+    _mm512_storeu_si512(front, _mm512_maskz_compress_epi64(above, (__m512i)v));
+    _mm512_mask_storeu_epi64(back - rest, (__mmask8)((1u << rest) - 1),
+                             _mm512_maskz_compress_epi64((__mmask8)~above, (__m512i)v));
+    return n;
+}
 
 static inline void store_first(void *at, size_t n, vf32 v)
 {

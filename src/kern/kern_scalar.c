@@ -90,6 +90,33 @@ static size_t row_collect(uint64_t *keys, const float *x, size_t n, uint32_t fir
     return found;
 }
 
+enum { FEW = 16 }; // of sort_template.h, and the next two
+
+static size_t partition(uint64_t *to, const uint64_t *from, size_t n, uint64_t pivot)
+{
+    size_t front = 0, back = n;
+    while (n--) { // without a branch that could be guessed wrong
+        const uint64_t x = *from++;
+        to[front] = to[back - 1] = x;
+        front += x > pivot;
+        back -= x <= pivot;
+    }
+    return front;
+}
+
+static void sort_few(uint64_t *to, const uint64_t *from, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t x = from[i];
+        size_t j = i;
+        for (; j && to[j - 1] < x; j--)
+            to[j] = to[j - 1];
+        to[j] = x;
+    }
+}
+
+#include "kern/sort_template.h"
+
 static void row_exp_sub(float *p, const float *x, float max, size_t n)
 {
     for (size_t i = 0; i < n; i++)

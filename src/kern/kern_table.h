@@ -17,6 +17,7 @@ const struct kern NAME(kern_, TIER) = {
     .max = row_max,
     .argmax = row_argmax,
     .collect = row_collect,
+    .sort = row_sort,
     .exp_sub = row_exp_sub,
     .softmax_sums = row_softmax_sums,
     .sum = row_sum,

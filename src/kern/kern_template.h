@@ -29,6 +29,12 @@
 // A tier that has it defines HAS_COMPRESS and this:
 //
 //   vu32 compress(vu32 v, unsigned lanes)          the lanes that have a bit, moved together to the lowest
+//
+// and one that has this HAS_SPLIT, for sorting:
+//
+//   size_t split(uint64_t *front, uint64_t *back, vu64 v, vu64 pivot)
+//                                                  writes the lanes above the pivot to front and so on, the others so that they end at
+//                                                  back; returns how many are above. May write LANES_F64 keys in both places.
 #ifndef SAMPL_KERN_KERN_TEMPLATE_H
 #define SAMPL_KERN_KERN_TEMPLATE_H
 
@@ -248,6 +254,67 @@ static size_t row_collect(uint64_t *keys, const float *x, size_t n, uint32_t fir
         found += kern_scalar.collect(keys + found, x + i, n - i, first_id + (uint32_t)i, floor);
     return found;
 }
+
+#ifdef HAS_SPLIT
+enum { FEW = 32 }; // of sort_template.h, and the next two
+
+// The gap between front and back is as large as what is not yet distributed.
+static size_t partition(uint64_t *to, const uint64_t *from, size_t n, uint64_t pivot)
+{
+    const vu64 pivots = pivot - (vu64){0};
+    size_t front = 0, back = n, i = 0;
+    for (; i + 2 * LANES_F64 <= n; i += LANES_F64) { // both may write a whole vector
+        const size_t above = split(to + front, to + back, load_vu64(from + i), pivots);
+        front += above;
+        back -= LANES_F64 - above;
+    }
+    for (; i < n; i++) { // without a branch that could be guessed wrong
+        to[front] = to[back - 1] = from[i];
+        front += from[i] > pivot;
+        back -= from[i] <= pivot;
+    }
+    return front;
+}
+
+// A key's place is the number of larger ones.
+static void sort_few(uint64_t *to, const uint64_t *from, size_t n)
+{
+    enum { SIDE_BY_SIDE = 2 };
+    uint64_t key[FEW], place[FEW];
+    for (size_t i = 0; i < n; i += SIDE_BY_SIDE * LANES_F64) {
+        vu64 v[SIDE_BY_SIDE];
+        vi64 larger[SIDE_BY_SIDE];
+        UNROLL
+        for (size_t k = 0; k < SIDE_BY_SIDE; k++) {
+            const size_t at = i + k * LANES_F64;
+            v[k] = at + LANES_F64 <= n ? load_vu64(from + at)
+                   : at < n            ? (vu64)load_first(from + at, 2 * (n - at), (vf32){0})
+                                       : (vu64){0};
+            larger[k] = (vi64){0};
+        }
+        for (size_t j = 0; j < n; j++) {
+            const vu64 one = from[j] - (vu64){0};
+            UNROLL
+            for (size_t k = 0; k < SIDE_BY_SIDE; k++)
+                larger[k] = plus_one_where_above(larger[k], one, v[k]);
+        }
+        UNROLL
+        for (size_t k = 0; k < SIDE_BY_SIDE; k++) {
+            store_vu64(key + i + k * LANES_F64, v[k]);
+            store_vi64(place + i + k * LANES_F64, larger[k]);
+        }
+    }
+    for (size_t i = 0; i < n; i++)
+        to[place[i]] = key[i];
+}
+
+#include "kern/sort_template.h"
+#else
+static void row_sort(uint64_t *key, size_t n, size_t k, uint64_t *tmp)
+{
+    kern_scalar.sort(key, n, k, tmp);
+}
+#endif
 
 // to[i] = op(x[i], arg)
 ALWAYS_INLINE void map(float *to, const float *x, size_t n, vf32 (*op)(vf32 x, float arg), float arg)

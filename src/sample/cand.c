@@ -158,10 +158,16 @@ static void own_block(struct cand *c, size_t b)
 
 float cand_logit(const struct cand *c, size_t at)
 {
-    float x;
     if (!c->dense || c->own[at / KERN_BLOCK])
         return c->logit[at];
-    c->kern->widen[c->type](&x, element(c, at), 1);
+    float x;
+    uint16_t half;
+    if (c->type == DTYPE_F32) {
+        memcpy(&x, element(c, at), sizeof x);
+    } else {
+        memcpy(&half, element(c, at), sizeof half);
+        x = c->type == DTYPE_F16 ? f32_of_f16(half) : f32_of_bf16(half);
+    }
     if (c->round)
         x = f32_of_f16(f16_of_f32(x));
     return x < c->cut ? -INFINITY : x;

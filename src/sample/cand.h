@@ -130,7 +130,7 @@ void cand_rank(struct cand *c, size_t k);
 // Keeps the candidates at positions c->key[0..n), in that order, as a list. p moves along. The caller states the new order.
 void cand_gather(struct cand *c, size_t n, enum cand_order order);
 
-// The softmax in rank order without its candidates: cand_rank finds those that turn out to be needed.
+// The softmax in rank order without its candidates: c->key[0..n) has their positions, as after cand_rank, until the next call.
 struct head {
     size_t n;       // how many of the best: all if n is c->n; 0 after a fault
     const float *p; // [n] by rank, until the next call
@@ -207,7 +207,7 @@ static inline size_t cand_blocks(const struct cand *c)
 const float *cand_block(const struct cand *c, size_t b, float tmp[KERN_BLOCK], size_t *len);
 
 // Collects candidates with logit >= floor as rank keys with positions for ids at c->key, by rising position; returns how many. From time to
-// time only the k best are kept, in no order, with k = n never.
+// time only the k best are kept, by rank, with k = n never.
 size_t cand_collect(struct cand *c, float floor, size_t k);
 
 #endif

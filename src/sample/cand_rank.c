@@ -2,7 +2,6 @@
 // The candidate store's order: selection, ranking, sorting; and the softmax, which may be by rank.
 #include "base/bits.h"
 #include "sample/cand.h"
-#include "sample/sort.h"
 
 #include <assert.h>
 #include <float.h>
@@ -57,7 +56,7 @@ static float first_floor(struct cand *c, size_t k)
 {
     if (k <= cand_blocks(c) / 2)
         return reached_by(c, c->block_max, cand_blocks(c), k);
-    return k <= c->n / 8 ? reached_in_sample(c, k) : c->cut;
+    return k <= c->n / 4 ? reached_in_sample(c, k) : c->cut;
 }
 
 size_t cand_collect(struct cand *c, float floor, size_t k)
@@ -72,50 +71,48 @@ size_t cand_collect(struct cand *c, float floor, size_t k)
         const float *const x = cand_block(c, b, tmp, &len), from = c->dense && !c->own[b] ? fmaxf(floor, c->cut) : floor;
         m += c->kern->collect(c->key + m, x, len, (uint32_t)(b * KERN_BLOCK), from);
         if (m > most) {
-            floor = sort_prune(c->key, m, k);
+            c->kern->sort(c->key, m, k, c->key_tmp);
+            floor = order_value((uint32_t)(c->key[k - 1] >> 32) + 1); // with less a later id does not beat the k-th
             m = k;
         }
     }
     return m;
 }
 
-// Collects the k best unmasked candidates of a dense row, in no order; fewer when fewer are unmasked.
-static size_t select_dense(struct cand *c, size_t k)
+// Collects the k best unmasked candidates of a dense row, and others; fewer than k when fewer are unmasked.
+static size_t collect_best(struct cand *c, size_t k)
 {
     size_t m = cand_collect(c, first_floor(c, k), k);
     if (m < k && k <= cand_blocks(c))
         m = cand_collect(c, reached_by(c, c->block_max, cand_blocks(c), k), k);
     if (m < k)
         m = cand_collect(c, -FLT_MAX, k);
-    if (m > k)
-        sort_select(c->key, m, k);
-    return m < k ? m : k;
+    return m;
 }
 
 // ---- ranking
 
-// All positions of a list in any order by rank, by way of id order.
-static void rank_unordered(struct cand *c)
+// Ranks the first k of the rank keys key[0..n), and leaves the positions that they hold.
+static void positions_by_rank(struct cand *c, size_t n, size_t k)
 {
-    for (size_t i = 0; i < c->n; i++)
-        c->key[i] = (uint64_t)c->id[i] << 32 | i;
-    sort_rising(c->key, c->n, c->key_tmp);
-    for (size_t i = 0; i < c->n; i++) {
-        const uint32_t pos = (uint32_t)c->key[i];
-        c->spare_id[i] = pos;
-        c->key[i] = (uint64_t)~order_bits(c->logit[pos]) << 32 | i;
-    }
-    sort_rising(c->key, c->n, c->key_tmp);
-    for (size_t i = 0; i < c->n; i++)
-        c->key[i] = c->spare_id[(uint32_t)c->key[i]];
+    c->kern->sort(c->key, n, k, c->key_tmp);
+    for (size_t i = 0; i < k; i++)
+        c->key[i] = rank_id(c->key[i]);
 }
 
-// Sorts the rank keys key[0..n) and leaves the positions that they hold.
-static void positions_by_rank(struct cand *c, size_t n)
+// The positions of a list in any order by rank, by way of id order: then the earlier one has the lower id.
+static void rank_unordered(struct cand *c, size_t k)
 {
-    sort_keys(c->key, n, c->key_tmp);
-    for (size_t i = 0; i < n; i++)
-        c->key[i] = rank_id(c->key[i]);
+    for (size_t i = 0; i < c->n; i++)
+        c->key[i] = (uint64_t)~c->id[i] << 32 | i;
+    c->kern->sort(c->key, c->n, c->n, c->key_tmp);
+    for (size_t i = 0; i < c->n; i++) {
+        c->spare_id[i] = (uint32_t)c->key[i];
+        c->key[i] = rank_key(c->logit[c->spare_id[i]], (uint32_t)i);
+    }
+    positions_by_rank(c, c->n, k);
+    for (size_t i = 0; i < k; i++)
+        c->key[i] = c->spare_id[c->key[i]];
 }
 
 static void rank_list(struct cand *c, size_t k)
@@ -123,23 +120,19 @@ static void rank_list(struct cand *c, size_t k)
     if (c->order == CAND_SORTED) {
         for (size_t i = 0; i < k; i++)
             c->key[i] = i;
-    } else if (c->order == CAND_BY_ID && k < c->n / 8) {
-        sort_select(c->key, cand_collect(c, -INFINITY, k), k);
-        positions_by_rank(c, k);
     } else if (c->order == CAND_BY_ID) {
-        for (size_t i = 0; i < c->n; i++) // equal logits keep their order
-            c->key[i] = (uint64_t)~order_bits(c->logit[i]) << 32 | i;
-        sort_rising(c->key, c->n, c->key_tmp);
+        positions_by_rank(c, cand_collect(c, -INFINITY, k), k);
     } else {
-        rank_unordered(c);
+        rank_unordered(c, k);
     }
 }
 
 void cand_rank(struct cand *c, size_t k)
 {
     assert(k && k <= c->n);
-    if (c->dense && k < c->n && select_dense(c, k) == k) {
-        positions_by_rank(c, k);
+    const size_t found = c->dense && k < c->n ? collect_best(c, k) : 0;
+    if (found >= k) {
+        positions_by_rank(c, found, k);
         return;
     }
     cand_list(c); // as many as there are, or masked ones among them
@@ -214,29 +207,26 @@ void cand_softmax(struct cand *c, bool sort)
         c->kern->divide(c->p, c->n, c->kern->sum(c->p, c->n, 0.0f));
 }
 
-// Writes the logits that are at least *floor to spare, in rank order; when they are too few or most, all, and *floor says so. Returns how
-// many.
-static size_t best_logits(struct cand *c, float *floor, size_t least)
+// Ranks the candidates whose logits are at least *floor, as cand_rank does; when they are too few or most, all, and *floor says so. Returns
+// how many.
+static size_t rank_from(struct cand *c, float *floor, size_t least)
 {
-    uint32_t *const value = (uint32_t *)c->key_tmp;
-    size_t n = *floor > -INFINITY ? cand_collect(c, *floor, c->n) : 0;
-    if (n < least || n > c->n / 2) {
-        *floor = -INFINITY;
-        cand_list(c);
-        n = cand_collect(c, *floor, c->n);
+    const bool by_id = c->dense || c->order == CAND_BY_ID;
+    const size_t n = by_id && *floor > -INFINITY ? cand_collect(c, *floor, c->n) : 0;
+    if (n >= least && n <= c->n / 2) {
+        positions_by_rank(c, n, n);
+        return n;
     }
-    for (size_t i = 0; i < n; i++) // only logits, as what sorts rising
-        value[i] = ~(uint32_t)(c->key[i] >> 32);
-    sort_values(value, value + n, n);
-    for (size_t i = 0; i < n; i++)
-        c->spare[i] = order_value(~value[i]);
-    return n;
+    *floor = -INFINITY;
+    cand_rank(c, c->n);
+    return c->n;
 }
 
 struct head cand_softmax_head(struct cand *c, float range, size_t least)
 {
     if (!c->dense && c->order == CAND_SORTED) { // whose order need not be that of the logits any more
         cand_softmax(c, true);
+        cand_rank(c, c->n);
         return (struct head){c->n, c->p, 0.0f};
     }
     const float max = cand_max(c);
@@ -245,7 +235,9 @@ struct head cand_softmax_head(struct cand *c, float range, size_t least)
         return (struct head){0};
     }
     float floor = max - range;
-    const size_t n = best_logits(c, &floor, least);
+    const size_t n = rank_from(c, &floor, least);
+    for (size_t i = 0; i < n; i++)
+        c->spare[i] = cand_logit(c, c->key[i]);
     float tail = floor - max;
     c->kern->exp_sub(&tail, &tail, 0.0f, 1);
     c->kern->exp_sub(c->spare, c->spare, max, n);

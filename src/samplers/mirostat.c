@@ -27,11 +27,14 @@ static void reset(void *self, const struct stage *stage, uint32_t seed)
     s->mu = 2.0f * p->tau;
 }
 
-// Keeps the k best, softmaxes them, draws, and moves mu towards the target.
-static void draw(struct mirostat_state *s, struct cand *c, size_t k, const struct mirostat_params *p)
+// Keeps the k best, softmaxes them, draws, and moves mu towards the target. ranked: how many the head has ranked, 0 if not any more.
+static void draw(struct mirostat_state *s, struct cand *c, size_t k, size_t ranked, const struct mirostat_params *p)
 {
     if (!(c->has_p && c->order == CAND_SORTED && k >= c->n)) { // unless there is a softmax of the same, in the same order
-        cand_top_k(c, k);
+        if (k <= ranked)
+            cand_gather(c, k, CAND_SORTED);
+        else
+            cand_top_k(c, k);
         cand_softmax(c, false);
     }
     if (c->fault.code)
@@ -63,7 +66,7 @@ static void apply_1(void *self, struct cand *c, const struct stage *stage)
     struct mirostat_state *const s = self;
     if (c->n > 1) {
         const struct head head = cand_softmax_head(c, 16.7f, M);
-        draw(s, c, zipf_k(c, head.p, head.n, s->mu), p);
+        draw(s, c, zipf_k(c, head.p, head.n, s->mu), head.n, p);
     } else {
         cand_softmax(c, true);
         cand_choose(c, 0);
@@ -100,8 +103,9 @@ static void apply_2(void *self, struct cand *c, const struct stage *stage)
     if (keep == head.n) { // which may go on behind it
         cand_softmax(c, true);
         keep = unsurprising(c->p, c->n, s->mu);
+        head.n = 0;
     }
-    draw(s, c, keep, p);
+    draw(s, c, keep, head.n, p);
 }
 
 #define VERSION(NAME, APPLY)                                                                                      \

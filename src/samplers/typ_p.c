@@ -88,13 +88,9 @@ static size_t choose(const struct cand *c, const struct head *head, const struct
     return part ? 0 : c->n;
 }
 
-// Keeps the candidates of the ranks order[0..n).
+// Keeps the candidates of the ranks order[0..n), which are in the head.
 static void keep_ranks(struct cand *c, uint32_t *order, size_t n)
 {
-    uint32_t worst = 0;
-    for (size_t i = 0; i < n; i++)
-        worst = order[i] > worst ? order[i] : worst;
-    cand_rank(c, worst + 1);
     for (size_t i = 0; i < n; i++)
         order[i] = (uint32_t)c->key[order[i]];
     for (size_t i = 0; i < n; i++)

@@ -103,6 +103,9 @@ SET(repeat, repeat_penalty, 1.1f)
 SET(dry, dry_multiplier, 0.8f)
 SET(scatter, scatter_strength, 0.3f)
 SET(top_1000, top_k, 1000)
+SET(top_16000, top_k, 16000)
+SET(top_64000, top_k, 64000)
+SET(top_128000, top_k, 128000)
 SET(greedy, temp, 0)
 SET(typical, typical, 0.9f)
 SET(mirostat, mirostat, 2)
@@ -135,6 +138,9 @@ static const struct bench_chain chains[] = {
     {"default + scatter 0.3", DEFAULT_CHAIN, scatter, 0},
     {"top-k 40", "top_k", nothing, 0},
     {"top-k 1000", "top_k", top_1000, 0},
+    {"top-k 16000", "top_k", top_16000, 0},
+    {"top-k 64000", "top_k", top_64000, 0},
+    {"top-k 128000", "top_k", top_128000, 0},
     {"greedy: temp 0", "temperature", greedy, 0},
     {"min-p 0.05", "min_p", nothing, 0},
     {"top-p 0.95", "top_p", nothing, 0},

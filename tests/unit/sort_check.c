@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Selection and the sorts against the obvious way (qsort), on random and on hostile orders.
-#include "sample/sort.h"
-
+// Every tier's sort against the C library's, on random and on hostile orders.
 #include "base/bits.h"
+#include "kern/kern.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -25,12 +24,12 @@ static int descending(const void *a, const void *b)
     return x < y ? 1 : x > y ? -1 : 0;
 }
 
-static void expect(int ok, const char *what, size_t n, int order)
+static void expect(int ok, const char *tier, size_t n, size_t k, int order)
 {
     passed += ok;
     failed += !ok;
     if (!ok && failed < 10)
-        printf("%s: wrong for %zu keys in order %d\n", what, n, order);
+        printf("tier %s: wrong for the first %zu of %zu keys in order %d\n", tier, k, n, order);
 }
 
 // Keys with many equal logits, in one of several orders.
@@ -41,68 +40,44 @@ static void fill(uint64_t *key, size_t n, int order)
             key[i] = (uint64_t)(0x9f000000u + (uint32_t)(n - i) % 1021) << 32 | (uint32_t)~i;
             continue;
         }
+        if (order == 6) { // ever rarer, so that a middle splits off little, and a sample too
+            key[i] = (random_bits() | 1) >> random_bits() % 64 << 15 ^ i;
+            continue;
+        }
         const float logit = (float)((double)(random_bits() % 1000) / 50 - 10);
         const float x = order == 1 ? (float)i : order == 2 ? -(float)i : order == 3 ? 1.0f : order == 4 ? (float)(i % 7) : logit;
         key[i] = rank_key(i % 11 == 5 && !order ? -INFINITY : x, (uint32_t)i);
     }
 }
 
-static void check(size_t n, int order, uint64_t *key, uint64_t *want, uint64_t *tmp)
+// The first k fall, and the rest is still there.
+static void check(const struct kern *kern, size_t n, size_t k, int order, uint64_t *key, uint64_t *want, uint64_t *tmp)
 {
     fill(key, n, order);
     memcpy(want, key, n * sizeof *key);
     qsort(want, n, sizeof *want, descending);
-
-    for (int round = 0; round < 3 && n; round++) {
-        fill(key, n, order);
-        memcpy(tmp, key, n * sizeof *key);
-        qsort(tmp, n, sizeof *tmp, descending);
-        const size_t k = 1 + random_bits() % n;
-        sort_select(key, n, k);
-        expect(key[k - 1] == tmp[k - 1], "sort_select: the k-th", n, order);
-        qsort(key, k, sizeof *key, descending);
-        expect(!memcmp(key, tmp, k * sizeof *key), "sort_select: the first k", n, order);
-    }
-    memcpy(key, want, n * sizeof *key);
-    for (size_t i = n; i > 1; i--) { // shuffle
-        const size_t j = random_bits() % i;
-        const uint64_t t = key[i - 1];
-        key[i - 1] = key[j];
-        key[j] = t;
-    }
-    uint64_t *const rising = malloc((n + 1) * sizeof *rising);
-    uint32_t *const value = malloc((n + 1) * sizeof *value), *const value_tmp = malloc((n + 1) * sizeof *value);
-    for (size_t i = 0; i < n; i++) {
-        rising[i] = (~key[i] & 0xffffffff00000000) | i; // equal ones in order
-        value[i] = (uint32_t)(~key[i] >> 32);
-    }
-    sort_rising(rising, n, tmp);
-    sort_values(value, value_tmp, n);
-    int stable = 1, ordered = 1;
-    for (size_t i = 0; i < n; i++) {
-        stable &= (uint32_t)(rising[i] >> 32) == (uint32_t)(~want[i] >> 32) && (!i || rising[i - 1] < rising[i]);
-        ordered &= value[i] == (uint32_t)(~want[i] >> 32);
-    }
-    expect(stable, "sort_rising", n, order);
-    expect(ordered, "sort_values", n, order);
-    free(rising);
-    free(value);
-    free(value_tmp);
-    sort_keys(key, n, tmp);
-    expect(!memcmp(key, want, n * sizeof *key), "sort_keys", n, order);
+    kern->sort(key, n, k, tmp);
+    int ok = !memcmp(key, want, k * sizeof *key);
+    qsort(key, n, sizeof *key, descending);
+    expect(ok && !memcmp(key, want, n * sizeof *key), kern->name, n, k, order);
 }
 
 int main(void)
 {
-    enum { MOST = 20000 };
+    enum { MOST = 20000, ORDERS = 7 };
     static uint64_t key[MOST], want[MOST], tmp[MOST];
-    for (size_t n = 0; n < 200; n++)
-        for (int order = 0; order < 6; order++)
-            check(n, order, key, want, tmp);
-    for (int order = 0; order < 6; order++) {
-        check(4096, order, key, want, tmp);
-        check(MOST, order, key, want, tmp);
-    }
+    const struct kern *kern;
+    for (size_t t = 0; (kern = kern_tier(t)); t++)
+        for (int order = 0; order < ORDERS; order++) {
+            for (size_t n = 0; n < 200; n++)
+                for (int round = 0; round < 3; round++)
+                    check(kern, n, random_bits() % (n + 1), order, key, want, tmp);
+            for (size_t n = 4096; n <= MOST; n += MOST - 4096) {
+                check(kern, n, n, order, key, want, tmp);
+                check(kern, n, 1, order, key, want, tmp);
+                check(kern, n, random_bits() % n, order, key, want, tmp);
+            }
+        }
     printf("%d passed, %d failed\n", passed, failed);
     return failed != 0;
 }

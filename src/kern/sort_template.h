@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+// kern.h's sort for one tier: quicksort from one buffer into the other and back, as far as the order is asked for. The tier's file has
+// defined, before it includes this:
+//
+//   size_t partition(uint64_t *to, const uint64_t *from, size_t n, uint64_t pivot)
+//                                          the keys above the pivot to the front of to, the others behind them; returns how many are above
+//   void sort_few(uint64_t *to, const uint64_t *from, size_t n)
+//                                          falling, n <= FEW; to may be from
+#ifndef SAMPL_KERN_SORT_TEMPLATE_H
+#define SAMPL_KERN_SORT_TEMPLATE_H
+
+#include "kern/kern.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+static inline uint64_t median(uint64_t a, uint64_t b, uint64_t c)
+{
+    if (a < b)
+        return b < c ? b : a < c ? c : a;
+    return a < c ? a : b < c ? c : b;
+}
+
+// The median of three keys, or of three such medians. Some key is above it.
+static uint64_t sampled_pivot(const uint64_t *key, size_t n)
+{
+    enum { MANY = 512 };
+    const size_t step = n / 8;
+    if (n < MANY)
+        return median(key[0], key[n / 2], key[n - 1]);
+    return median(median(key[0], key[step], key[2 * step]), median(key[3 * step], key[4 * step], key[5 * step]),
+                  median(key[6 * step], key[7 * step], key[n - 1]));
+}
+
+// The middle of the values: splitting there 64 times ends whatever the keys. Some key is above it.
+static uint64_t middle_pivot(const uint64_t *key, size_t n)
+{
+    uint64_t min = key[0], max = key[0];
+    for (size_t i = 1; i < n; i++) {
+        min = key[i] < min ? key[i] : min;
+        max = key[i] > max ? key[i] : max;
+    }
+    return min + (max - min) / 2;
+}
+
+// Sorts from[0..n) into to, which is from or other; only the first k places need be right, and what belongs there. Where the sample's pivot
+// splits off little, the next one is the middle.
+static void quicksort(uint64_t *from, uint64_t *other, uint64_t *to, size_t n, size_t k, bool sample)
+{
+    if (!k || n <= FEW) {
+        if (k)
+            sort_few(to, from, n);
+        else if (to != from)
+            memcpy(to, from, n * sizeof *to);
+        return;
+    }
+    const size_t above = partition(other, from, n, sample ? sampled_pivot(from, n) : middle_pivot(from, n)), below = n - above;
+    const bool fair = (above < below ? above : below) >= n / 16;
+    quicksort(other, from, to, above, k < above ? k : above, fair);
+    quicksort(other + above, from + above, to + above, below, k < above ? 0 : k - above, fair);
+}
+
+enum { DIGIT = 11 }; // bits of a radix sort's digits, at most: more counters would not stay in the first cache
+
+// Sorts keys whose lower halves fall, by those bits of the upper halves in which they differ, the lowest first.
+static void radix_sort(uint64_t *key, size_t n, uint64_t *tmp, uint32_t differ)
+{
+    uint32_t place[3][1 << DIGIT] = {{0}};
+    const int low = 32 + __builtin_ctz(differ), width = 64 - __builtin_clz(differ) - low;
+    const int passes = (width + DIGIT - 1) / DIGIT, digit = (width + passes - 1) / passes;
+    const uint32_t mask = (1u << digit) - 1;
+    for (size_t i = 0; i < n; i++)
+        for (int pass = 0; pass < passes; pass++)
+            place[pass][~key[i] >> (low + pass * digit) & mask]++;
+    uint64_t *from = key, *to = tmp;
+    for (int pass = 0; pass < passes; pass++) {
+        uint32_t sum = 0;
+        for (size_t d = 0; d <= mask; d++) { // from how many there are to where the first goes
+            const uint32_t here = place[pass][d];
+            place[pass][d] = sum;
+            sum += here;
+        }
+        for (size_t i = 0; i < n; i++)
+            to[place[pass][~from[i] >> (low + pass * digit) & mask]++] = from[i];
+        uint64_t *const t = from;
+        from = to;
+        to = t;
+    }
+    if (from != key)
+        memcpy(key, from, n * sizeof *key);
+}
+
+// Many keys whose lower halves fall, as those of a whole row do, are sorted by radix.
+static void row_sort(uint64_t *key, size_t n, size_t k, uint64_t *tmp)
+{
+    enum { MANY = 4096 };
+    uint32_t differ = 0;
+    bool fall = n >= MANY && k > n / 2;
+    for (size_t i = 1; i < n && fall; i += 256) { // without an exit that would keep it from being vectorised
+        const size_t end = n - i < 256 ? n : i + 256;
+        uint32_t rise = 0;
+        for (size_t j = i; j < end; j++) {
+            rise |= (uint32_t)key[j] >= (uint32_t)key[j - 1];
+            differ |= (uint32_t)(key[j] >> 32) ^ (uint32_t)(key[0] >> 32);
+        }
+        fall = !rise;
+    }
+    if (!fall)
+        quicksort(key, tmp, key, n, k, true);
+    else if (differ)
+        radix_sort(key, n, tmp, differ);
+}
+
+#endif
