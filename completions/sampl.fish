@@ -13,6 +13,7 @@ complete -c sampl -l independent -d 'every row is its own sequence, seeded with 
 complete -c sampl -l samplers -x -d 'the samplers in order, separated by \';\'; NAME=VALUE gives one its own main parameter'
 complete -c sampl -l sampler-seq -x -d 'the same as letters; edskypmxrt is the default chain'
 complete -c sampl -l sampling-seq -x -d 'the same as letters; edskypmxrt is the default chain'
+complete -c sampl -l neutral -d 'reset the samplers and their parameters so that all are off; =false: to the defaults'
 complete -c sampl -l seed -s s -x -d 'seed of the generators; -1 takes a random one'
 complete -c sampl -l engine -x -a 'llama ollama akunu akunu-gpu batch' -d 'whose pipeline to run; each has defaults of its own'
 complete -c sampl -l repeat-penalty -x -d 'divide a repeated token\'s positive logit by X, multiply a negative one; 1: off'

@@ -69,7 +69,8 @@ static bool act(const struct args *a, struct recipes *recipes, const struct kern
         help_version(kern);
         break;
     case ACTION_LIST_PRESETS:
-        preset_list();
+        if (!preset_list(e))
+            return false;
         break;
     case ACTION_GENERATE:
         complete_print(a->options, a->how);

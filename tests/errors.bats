@@ -49,7 +49,9 @@ make_files() {
     printf '%s\n' a b '</s>' >abc.vocab
     printf 'root ::= "a"\n  "b"' >bad.gbnf
     printf 'root ::= \0' >nul.gbnf
-    mkdir dir p
+    mkdir -p dir p x/sampl/presets x/loop/sampl
+    ln -s presets x/loop/sampl/presets
+    echo '--top-k 2' >x/sampl/presets/a.preset
     echo '--top-k 2' >p/good
     echo '--temp 1 --preset p/bad' >p/nested
     echo '--preset=p/self' >p/self

@@ -47,3 +47,47 @@ gguf() {
             print str($key =~ /\./ ? $key : "tokenizer.ggml.$key"), $make{$type}->($value);
         }' -- "$@"
 }
+
+# dump ROWS ARGUMENT...: the candidates of the first rows, every bit of them.
+dump() {
+    local rows=$1
+    shift
+    sampl -n 4096 --rows ":$rows" --dump-probs -O tsv "$@" "$AUSTEN"
+}
+
+# equal LEFT... = RIGHT...: two lists of options give the same dump.
+equal() {
+    local left=()
+    while [ "$1" != = ]; do
+        left+=("$1")
+        shift
+    done
+    shift
+    dump 48 "${left[@]}" >left || return 1
+    dump 48 "$@" >right || return 1
+    [ "$(wc -l <left)" -ge 49 ] || return 1
+    same left right || { echo "of: ${left[*]} | $*"; return 1; }
+}
+
+# unlike LEFT... = RIGHT...: they do not.
+unlike() {
+    run -1 equal "$@"
+}
+
+# effective ARGUMENT...: what --print-chain says of them.
+effective() {
+    sampl -s 1 --print-chain "$@"
+}
+
+# spelt A... = B...: two lists of options mean the same chain.
+spelt() {
+    local left=()
+    while [ "$1" != = ]; do
+        left+=("$1")
+        shift
+    done
+    shift
+    effective "${left[@]}" | sed 's/ ([a-z ]*)//g' >left || return 1 # wherever the values are from
+    effective "$@" | sed 's/ ([a-z ]*)//g' >right || return 1
+    same left right
+}

@@ -48,7 +48,7 @@ expected() {
     same bin/sampl "$BUILT/build/sampl"
     same share/bash-completion/completions/sampl "$ROOT/completions/sampl.bash"
     same share/sampl/samples/austen.f16 "$AUSTEN"
-    same share/sampl/presets/creative.preset "$ROOT/samples/presets/creative.preset"
+    same share/sampl/presets/chat.preset "$ROOT/samples/presets/chat.preset"
 }
 
 @test "uninstall removes exactly what install put" {
@@ -69,7 +69,7 @@ expected() {
 
 @test "the folders can be named one by one" {
     at install DESTDIR="$PWD/root" PREFIX=/usr bindir=/b mandir=/m bashcompdir=/c/bash zshcompdir=/c/zsh fishcompdir=/c/fish
-    for file in b/sampl m/man1/sampl.1 m/man7/sampl-samplers.7 c/bash/sampl c/zsh/_sampl c/fish/sampl.fish usr/share/sampl/presets/creative.preset; do
+    for file in b/sampl m/man1/sampl.1 m/man7/sampl-samplers.7 c/bash/sampl c/zsh/_sampl c/fish/sampl.fish usr/share/sampl/presets/chat.preset; do
         [ -f "root/$file" ]
     done
     at uninstall DESTDIR="$PWD/root" PREFIX=/usr bindir=/b mandir=/m bashcompdir=/c/bash zshcompdir=/c/zsh fishcompdir=/c/fish
@@ -89,12 +89,12 @@ expected() {
     done <want
     # the user's own go first, and are listed first
     mkdir -p config/sampl/presets
-    printf '# mine\n--top-k 3\n' >config/sampl/presets/creative.preset
-    XDG_CONFIG_HOME=$PWD/config "$installed" --list-presets | head -1 | cmp - <(printf 'creative\tmine\n')
-    XDG_CONFIG_HOME=$PWD/config "$installed" -s 1 --preset creative --print-chain >got
+    printf '# mine\n--top-k 3\n' >config/sampl/presets/chat.preset
+    XDG_CONFIG_HOME=$PWD/config "$installed" --list-presets | head -1 | cmp - <(printf 'chat\tmine\n')
+    XDG_CONFIG_HOME=$PWD/config "$installed" -s 1 --preset chat --print-chain >got
     "$installed" -s 1 --top-k 3 --print-chain | cmp - got
     # and without a configuration folder
-    (unset XDG_CONFIG_HOME HOME; "$installed" --preset creative --print-chain >/dev/null)
+    (unset XDG_CONFIG_HOME HOME; "$installed" --preset chat --print-chain >/dev/null)
     at uninstall
     [ "$(find "$BUILT/usr" -type f | wc -l)" -eq 0 ]
 }

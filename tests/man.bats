@@ -338,7 +338,7 @@ END
     for engine in $(choices --engine | grep -vx llama); do
         while read -r option; do
             case $option in
-            --seed | --engine | --backend-sampling) continue ;;
+            --seed | --engine | --neutral | --backend-sampling) continue ;;
             --ignore-eos | --scatter-adaptive) run "$SAMPL" --engine "$engine" "$option" --print-chain /dev/null ;;
             --json-schema) run "$SAMPL" --engine "$engine" "$option" '{}' --print-chain /dev/null ;;
             --json-schema-file) run "$SAMPL" --engine "$engine" "$option" schema --print-chain /dev/null ;;

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# The command line: how options are spelt, presets, --print-chain, values that switch samplers off, seeds and replays, completions.
+# The command line: how options are spelt, --print-chain, values that switch samplers off, seeds and replays, completions.
 
 # Each test is a subshell, and means what it sets to end there.
 # shellcheck disable=SC2030,SC2031
@@ -11,60 +11,11 @@ load helper
 BUSY=(-s 11 --prompt-tokens 304,404,568,304,404 --repeat-penalty 1.1 --dry-multiplier 0.8 --dry-allowed-length 1 --dry-breaker-tokens 13 --top-nsigma 1.5
     --top-k 60 --typical 0.98 --top-p 0.97 --min-p 0.02 --xtc-probability 0.5 --xtc-threshold 0.05 --scatter-strength 0.2 --temp 0.9)
 
-# dump ROWS ARGUMENT...: the candidates of the first rows, every bit of them.
-dump() {
-    local rows=$1
-    shift
-    sampl -n 4096 --rows ":$rows" --dump-probs -O tsv "$@" "$AUSTEN"
-}
-
-# equal LEFT... = RIGHT...: two lists of options give the same dump.
-equal() {
-    local left=()
-    while [ "$1" != = ]; do
-        left+=("$1")
-        shift
-    done
-    shift
-    dump 48 "${left[@]}" >left || return 1
-    dump 48 "$@" >right || return 1
-    [ "$(wc -l <left)" -ge 49 ] || return 1
-    same left right || { echo "of: ${left[*]} | $*"; return 1; }
-}
-
-# unlike LEFT... = RIGHT...: they do not.
-unlike() {
-    run -1 equal "$@"
-}
-
-# effective ARGUMENT...: what --print-chain says of them.
-effective() {
-    sampl -s 1 --print-chain "$@"
-}
-
-# spelt A... = B...: two lists of options mean the same chain.
-spelt() {
-    local left=()
-    while [ "$1" != = ]; do
-        left+=("$1")
-        shift
-    done
-    shift
-    effective "${left[@]}" >left || return 1
-    effective "$@" >right || return 1
-    same left right
-}
-
 # changes ARGUMENT...: they mean another chain than none.
 changes() {
     effective "$@" >left || return 1
     effective >right || return 1
     run -1 cmp -s left right
-}
-
-# words FILE: the words of a preset, as the shell splits them, one a line.
-words() {
-    perl -pe 's/(^|\s)#.*//; s/\\\n/ /' "$1" | xargs printf '%s\n'
 }
 
 @test "a value follows, or stands behind =" {
@@ -178,120 +129,6 @@ words() {
         [ -z "$output" ]
         [[ $stderr == *"'${option%%=*}'"* ]]
     done
-}
-
-@test "presets: by name, from the user's folder" {
-    mkdir -p config/sampl/presets
-    export XDG_CONFIG_HOME=$PWD/config
-    echo '--top-k 3 --temp 0.4' >config/sampl/presets/mine.preset
-    spelt --preset mine = --top-k 3 --temp 0.4
-    spelt --preset=mine = --top-k 3 --temp 0.4
-    echo '--top-k 9' >config/sampl/presets/creative.preset # goes before the installed one
-    spelt --preset creative = --top-k 9
-    mkdir -p home/.config/sampl/presets
-    echo '--top-k 12' >home/.config/sampl/presets/mine.preset
-    XDG_CONFIG_HOME='' HOME=$PWD/home spelt --preset mine = --top-k 12
-    (unset XDG_CONFIG_HOME; HOME=$PWD/home spelt --preset mine = --top-k 12)
-    for name in none presets/mine ../mine mine.; do
-        run -2 --separate-stderr sampl --preset $name --print-chain
-        [ -z "$output" ]
-    done
-}
-
-@test "presets: by path" {
-    mkdir folder
-    echo '--top-k 3' >folder/any.name
-    spelt --preset folder/any.name = --top-k 3
-    spelt --preset "$PWD/folder/any.name" = --top-k 3
-    cd folder
-    spelt --preset any.name = --top-k 3
-    run -2 --separate-stderr sampl --preset folder --print-chain
-}
-
-@test "presets: options behind one win, options before it lose" {
-    echo '--top-k 3 --temp 0.4' >p
-    echo '--temp 0.6 -l 9+1' >q
-    spelt --preset p --top-k 5 = --top-k 5 --temp 0.4
-    spelt --top-k 5 --preset p = --top-k 3 --temp 0.4
-    spelt --preset p --preset q = --top-k 3 --temp 0.6 -l 9+1
-    spelt --preset q --preset p = --top-k 3 --temp 0.4 -l 9+1
-    spelt -l 4+1 --preset q -l 5+1 = --temp 0.6 -l 4+1 -l 9+1 -l 5+1
-    sampl -n 4096 -s 2 --rows :5 --dump-probs "$AUSTEN" --preset p >a
-    sampl --preset p -n 4096 -s 2 --rows :5 --dump-probs "$AUSTEN" >b
-    sampl -n 4096 -s 2 --rows :5 --dump-probs --top-k 3 --temp 0.4 "$AUSTEN" >c
-    same a b
-    same a c
-}
-
-@test "presets: quotes, comments, and lines that go on" {
-    cat >p <<-'END'
-		# a preset # of "all kinds
-		--samplers "top_k ; temperature"	# behind an option
-		--dry-sequence-breaker 'a "b" #c' --dry-sequence-breaker "it's"
-		--logit-bias=1'+'2 --dry-sequence-breaker d#e \
-		  --temp \
-		0.5
-		--dry-sequence-breaker 'two
-		lines'
-		#--top-k 3
-	END
-    sed -i 's/top_k ; temperature/top_k;temperature/' p
-    sampl -s 1 --preset p --print-chain=llama >got
-    sampl -s 1 --samplers 'top_k;temperature' --dry-sequence-breaker 'a "b" #c' --dry-sequence-breaker "it's" --dry-sequence-breaker d#e \
-        -l 1+2 --temp 0.5 --dry-sequence-breaker 'two
-lines' --print-chain=llama >want
-    same got want
-    printf -- '--top-k 3' >p # no newline at the end
-    spelt --preset p = --top-k 3
-    printf -- '--top-k\r\n3\r\n' >p
-    spelt --preset p = --top-k 3
-    : >p
-    spelt --preset p = --top-k 40
-    echo '# nothing' >p
-    spelt --preset p = --top-k 40
-    printf -- '--dry-sequence-breaker "open' >p
-    run -2 --separate-stderr sampl --preset p --print-chain
-    [ -z "$output" ]
-}
-
-@test "presets: neither files nor other presets in them, and each stands alone" {
-    echo '--top-k 3' >other
-    for text in '--preset other' 'rows.f16' '--top-k 3 rows.f16' '-- rows.f16' '--temp' '-s' '--top-k 3 --nonsense'; do
-        echo "$text" >p
-        run -2 --separate-stderr sampl --print-chain --preset p 0.5
-        echo "$text: $output"
-        [ -z "$output" ]
-        [ "$(wc -l <<<"$stderr")" -eq 1 ]
-    done
-}
-
-@test "--list-presets: names that --preset takes, with their first line" {
-    mkdir -p config/sampl/presets
-    export XDG_CONFIG_HOME=$PWD/config
-    printf '# what it does\n--top-k 3\n' >config/sampl/presets/zz-mine.preset
-    echo '--top-k 4' >config/sampl/presets/aa-plain.preset
-    echo '--top-k 5' >config/sampl/presets/other.txt
-    sampl --list-presets >list
-    head -2 list >mine # the installed ones, if any, follow
-    printf 'aa-plain\t\nzz-mine\twhat it does\n' | cmp - mine
-    cut -f 1 list >names
-    while read -r name; do sampl --preset "$name" --print-chain >/dev/null; done <names
-    run -0 sampl --list-presets --top-k 3
-}
-
-@test "each preset that comes along equals its flags" {
-    for file in "$ROOT"/samples/presets/*.preset; do
-        words "$file" >flags
-        mapfile -t flags <flags
-        [ "${#flags[@]}" -ge 4 ]
-        sampl -n 4096 -s 8 --prompt-tokens "@$ROOT/samples/austen.prompt" --dump-probs --preset "$file" "$AUSTEN" >preset
-        sampl -n 4096 -s 8 --prompt-tokens "@$ROOT/samples/austen.prompt" --dump-probs "${flags[@]}" "$AUSTEN" >want
-        same preset want
-        run grep -q '^# .' <(head -1 "$file") # --list-presets shows it
-        [ "$status" -eq 0 ]
-    done
-    equal -s 3 --preset "$ROOT/samples/presets/default.preset" = -s 3
-    unlike -s 3 --preset "$ROOT/samples/presets/creative.preset" = -s 3
 }
 
 @test "--print-chain: stages in order, on or off, with their parameters" {
@@ -666,7 +503,7 @@ complete_with() {
 }
 
 @test "flags take =true and =false, so that a later one undoes a preset's" {
-    echo '--ignore-eos --scatter-adaptive --trace --dump-probs' >all.preset
+    echo '--ignore-eos --scatter-adaptive' >all.preset
     run -2 sampl --preset ./all.preset --print-chain
     [ "$output" = 'sampl: --ignore-eos needs --vocab' ]
     run -0 sampl -s 1 --preset ./all.preset --ignore-eos=false --scatter-adaptive=false --print-chain

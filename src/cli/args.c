@@ -13,7 +13,7 @@ struct reader {
     struct args *a;
     const char *const *word; // [n]
     size_t n, at;            // at: the next
-    bool preset;
+    const char *preset;      // the file that they are from; NULL: the command line
 };
 
 static bool read_words(struct reader *r, struct err *e);
@@ -21,12 +21,27 @@ static bool read_words(struct reader *r, struct err *e);
 static bool read_preset(const struct reader *r, const char *name, struct err *e)
 {
     struct words words = {0};
+    char path[PATH_MAX];
     if (r->preset)
-        return err_set(e, STATUS_USAGE, "--preset: '%s': a preset cannot name another", name);
-    const bool ok = preset_read(name, &r->a->presets, &words, e) &&
-                    read_words(&(struct reader){.a = r->a, .word = words.word, .n = words.n, .preset = true}, e);
+        return err_set(e, STATUS_USAGE, "'%s': a preset cannot name another", name);
+    bool ok = preset_read(name, path, &r->a->presets, &words, e);
+    if (ok) {
+        ok = read_words(&(struct reader){.a = r->a, .word = words.word, .n = words.n, .preset = path}, e) ||
+             err_prefix(e, "--preset: %s", path);
+    }
     free(words.word);
     return ok;
+}
+
+// A preset holds what makes a recipe, and nothing that lies in another file.
+static bool may_stand(const struct reader *r, const struct option_row *row, const char *value, struct err *e)
+{
+    if (!r->preset || !row->set) // --preset says so itself
+        return true;
+    if (!row->recipe)
+        return err_set(e, STATUS_USAGE, "--%s cannot stand in a preset", row->name);
+    return !value || *value != '@' || strcmp(row->metavar, "LIST") != 0 ||
+           err_set(e, STATUS_USAGE, "--%s: a preset names no file: '%s'", row->name, value);
 }
 
 // Takes in an option with the value that stands in the same word (NULL: none), or else, if it must have one, in the next.
@@ -39,7 +54,9 @@ static bool read_value(struct reader *r, const struct option_row *row, const cha
     }
     if (value && !row->metavar && !row->flag)
         return err_set(e, STATUS_USAGE, "--%s takes no value", row->name);
-    r->a->given[row - r->a->options->row] = true;
+    if (!may_stand(r, row, value, e))
+        return false;
+    r->a->given[row - r->a->options->row] = r->preset ? ORIGIN_PRESET : ORIGIN_COMMAND_LINE;
     return row->set ? row->set(row, value, r->a, e) : read_preset(r, value, e);
 }
 
@@ -105,7 +122,7 @@ static bool read_words(struct reader *r, struct err *e)
         const char *const word = r->word[r->at++];
         const bool option = options && *word == '-' && word[1];
         if (r->preset && (!option || !strcmp(word, "--")))
-            ok = err_set(e, STATUS_USAGE, "--preset: '%s' is not an option", word);
+            ok = err_set(e, STATUS_USAGE, "'%s' is not an option", word);
         else if (!option)
             ok = words_add(&r->a->files, word, e);
         else if (word[1] != '-')

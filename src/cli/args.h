@@ -30,9 +30,12 @@ struct share {
 
 enum grammar_source { GRAMMAR_NONE, GRAMMAR_TEXT, GRAMMAR_FILE, GRAMMAR_SCHEMA, GRAMMAR_SCHEMA_FILE };
 
+// Where an option was given.
+enum origin { ORIGIN_NONE, ORIGIN_COMMAND_LINE, ORIGIN_PRESET };
+
 struct args {
     const struct options *options;
-    bool given[OPTIONS_MOST]; // by row: was it on the command line or in a preset?
+    unsigned char given[OPTIONS_MOST]; // by row: enum origin
     enum action action;
     const char *how; // ACTION_PRINT_CHAIN: text, json, llama or server; ACTION_GENERATE: bash, zsh or fish
 
@@ -52,6 +55,7 @@ struct args {
 
     // chain
     double value[CATALOG_MOST]; // by number of the catalog
+    bool neutral;               // what was not given is off, and no default
     int64_t seed;               // UINT32_MAX: a random one
     const char *engine;
     const char *samplers; // names, or

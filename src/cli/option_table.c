@@ -108,6 +108,23 @@ static bool set_accept(const struct option_row *row, const char *value, struct a
     return true;
 }
 
+// Resets the samplers and their parameters.
+static bool set_neutral(const struct option_row *row, const char *value, struct args *a, struct err *e)
+{
+    const struct catalog *const c = a->options->catalog;
+    if (!value_flag(row->name, value, &a->neutral, e))
+        return false;
+    for (row = a->options->row; row->name; row++) {
+        const bool chain = row->at == offsetof(struct args, samplers) && row->group == GROUP_CHAIN;
+        if (row->param || chain)
+            a->given[row - a->options->row] = ORIGIN_NONE;
+        if (chain && row->def)
+            row->set(row, row->def, a, e);
+    }
+    (a->neutral ? catalog_neutral : catalog_defaults)(c, a->value);
+    return true;
+}
+
 static bool set_bias(const struct option_row *row, const char *value, struct args *a, struct err *e)
 {
     struct bias_typed bias;
@@ -155,7 +172,8 @@ static bool set_action(const struct option_row *row, const char *value, struct a
 
 #define AT(member)      .at = offsetof(struct args, member)
 #define IN              .group = GROUP_INPUT
-#define CHAIN           .group = GROUP_CHAIN
+#define CHAIN           .group = GROUP_CHAIN, .recipe = true
+#define CHAIN_FILE      .group = GROUP_CHAIN
 #define OUT             .group = GROUP_OUTPUT
 #define OTHER           .group = GROUP_OTHER
 #define FLAG(member)    .flag = true, AT(member), .set = set_flag
@@ -194,6 +212,8 @@ static const struct option_row table[] = {
      .help = "the samplers in order, separated by ';'; NAME=VALUE gives one its own main parameter"},
     {"sampler-seq", .also = "sampling-seq", .metavar = "LETTERS", CHAIN, AT(samplers), .low = true, .set = set_samplers,
      .help = "the same as letters; edskypmxrt is the default chain"},
+    {"neutral", CHAIN, .flag = true, .set = set_neutral,
+     .help = "reset the samplers and their parameters so that all are off; =false: to the defaults"},
     {"seed", .brief = "s", .metavar = "N", CHAIN, .def = "-1", AT(seed), .low = -1, .high = UINT32_MAX, .set = set_seed,
      .help = "seed of the generators; -1 takes a random one"},
     {"engine", .metavar = "NAME", CHAIN, .def = "llama", AT(engine), .set = set_choice, .choices = ENGINE_NAMES,
@@ -207,10 +227,10 @@ static const struct option_row table[] = {
      .help = "add a breaker given as ids, 1,2,3 or @FILE, in place of the default texts"},
     {"grammar", .metavar = "GBNF", CHAIN, GRAMMAR(GRAMMAR_TEXT),
      .help = "let only tokens through that fit a grammar in llama.cpp's notation; needs --vocab"},
-    {"grammar-file", .metavar = "FILE", CHAIN, GRAMMAR(GRAMMAR_FILE), .help = "the same, from a file"},
+    {"grammar-file", .metavar = "FILE", CHAIN_FILE, GRAMMAR(GRAMMAR_FILE), .help = "the same, from a file"},
     {"json-schema", .brief = "j", .metavar = "SCHEMA", CHAIN, GRAMMAR(GRAMMAR_SCHEMA),
      .help = "let only JSON through that satisfies a schema; {} is any value; needs --vocab"},
-    {"json-schema-file", .brief = "jf", .metavar = "FILE", CHAIN, GRAMMAR(GRAMMAR_SCHEMA_FILE), .help = "the same, from a file"},
+    {"json-schema-file", .brief = "jf", .metavar = "FILE", CHAIN_FILE, GRAMMAR(GRAMMAR_SCHEMA_FILE), .help = "the same, from a file"},
     {"backend-sampling", .brief = "bs", CHAIN, FLAG(backend_sampling), .help = "no effect, as there is no backend"},
 
     {"emit", .metavar = "WHAT", OUT, .def = "ids", .set = set_emit, .choices = "ids,score,text,probs,logprobs,logits",
@@ -252,6 +272,7 @@ static struct option_row row_of(const struct catalog *c, size_t number, char def
                                .also = p->also,
                                .metavar = p->metavar ? p->metavar : of_type[p->type],
                                .group = GROUP_CHAIN,
+                               .recipe = true,
                                .heading = c->heading[number],
                                .def = off ? NULL : value_text(p, p->def, def),
                                .flag = p->type == PARAM_FLAG,

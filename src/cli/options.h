@@ -22,6 +22,7 @@ struct option_row {
     const char *def;     // default, as one would give it; NULL: none
     const char *choices; // values, comma-separated, that set and completions know; NULL: not a choice
     bool flag;           // takes no value, but may be given as =true or =false
+    bool recipe;         // is part of what makes a recipe, and may stand in a preset
     double low, high;    // range of numbers
     size_t at;           // offset in struct args of what set fills, where several rows have the same set
 

@@ -2,28 +2,46 @@
 #include "cli/preset.h"
 
 #include "in/source.h"
+#include "out/message.h"
 
 #include <ctype.h>
 #include <dirent.h>
-#include <limits.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define SUFFIX ".preset"
 
-// Writes the i-th directory of presets to dir; false past the last.
+enum { PRESET_MOST = 1 << 20 }; // bytes
+
+// The directory `up` above the program's own, when it lies in its source tree; "" where the system does not say.
+static void tree(const char *up, char dir[PATH_MAX])
+{
+    char self[PATH_MAX];
+    const ssize_t len = readlink("/proc/self/exe", self, sizeof self);
+    const char *const slash = len > 0 && len < PATH_MAX ? memrchr(self, '/', (size_t)len) : NULL;
+    *dir = '\0';
+    if (slash && snprintf(self + (slash - self), sizeof self - (size_t)(slash - self), "%s/samples/presets", up) < PATH_MAX &&
+        !realpath(self, dir))
+        *dir = '\0';
+}
+
+// Writes the i-th directory of presets to dir, "" if there is none; false past the last.
 static bool directory(size_t i, char dir[PATH_MAX])
 {
     const char *const config = getenv("XDG_CONFIG_HOME"), *const home = getenv("HOME");
-    if (i == 1)
+    if (i == 3)
         snprintf(dir, PATH_MAX, "%s/presets", SAMPL_DATADIR);
+    else if (i)
+        tree(i == 1 ? "/.." : "/../..", dir); // build/, and build/san/
     else if (config && *config)
         snprintf(dir, PATH_MAX, "%s/sampl/presets", config);
     else
         snprintf(dir, PATH_MAX, "%s/.config/sampl/presets", home ? home : "");
-    return i < 2;
+    return i < 4;
 }
 
 static bool is_file(const char *path)
@@ -32,16 +50,19 @@ static bool is_file(const char *path)
     return !stat(path, &st) && !S_ISDIR(st.st_mode);
 }
 
-static bool find(const char *name, char path[PATH_MAX])
+// A name with a slash or an ending may be a file's; no other, so that no file here comes before a preset.
+static bool find(const char *name, char path[PATH_MAX], struct err *e)
 {
-    snprintf(path, PATH_MAX, "%s", name);
-    if (is_file(path))
-        return true;
     char dir[PATH_MAX];
+    const bool whole = snprintf(path, PATH_MAX, "%s", name) < PATH_MAX;
+    if (whole && strpbrk(name, "/.") && is_file(name))
+        return true;
     for (size_t i = 0; !strchr(name, '/') && directory(i, dir); i++)
-        if (snprintf(path, PATH_MAX, "%s/%s" SUFFIX, dir, name) < PATH_MAX && is_file(path))
+        if (*dir && snprintf(path, PATH_MAX, "%s/%s" SUFFIX, dir, name) < PATH_MAX && is_file(path))
             return true;
-    return false;
+    if (!strchr(name, '/') && is_file(name))
+        return err_set(e, STATUS_USAGE, "--preset: there is no preset '%s'; the file of that name is ./%s", name, name);
+    return err_set(e, STATUS_USAGE, "--preset: there is no preset '%s'; --list-presets lists them", name);
 }
 
 // Splits the text where it stands, which the words then point into.
@@ -69,13 +90,13 @@ static bool split(char *text, struct words *words, struct err *e)
     }
 }
 
-bool preset_read(const char *name, struct words *texts, struct words *words, struct err *e)
+bool preset_read(const char *name, char path[PATH_MAX], struct words *texts, struct words *words, struct err *e)
 {
-    char path[PATH_MAX], *text;
+    char *text;
     size_t len;
-    if (!find(name, path))
-        return err_set(e, STATUS_USAGE, "--preset: there is no preset '%s'; --list-presets lists them", name);
-    if (!file_slurp(path, &text, &len, e))
+    if (!find(name, path, e))
+        return false;
+    if (!file_slurp(path, PRESET_MOST, &text, &len, e))
         return err_prefix(e, "--preset");
     if (!words_add(texts, text, e)) {
         free(text);
@@ -92,30 +113,41 @@ static int is_preset(const struct dirent *entry)
 }
 
 // One line: the name, a tab, and the file's first line if that is a comment.
-static void list_one(const char *dir, const char *file)
+static bool list_one(const char *dir, const char *file, struct err *e)
 {
     char path[PATH_MAX], about[200] = "";
-    FILE *const f = snprintf(path, sizeof path, "%s/%s", dir, file) < PATH_MAX ? fopen(path, "r") : NULL;
+    if (snprintf(path, sizeof path, "%s/%s", dir, file) >= PATH_MAX)
+        return true;
+    FILE *const f = fopen(path, "r");
     if (!f)
-        return;
+        return err_set(e, STATUS_IO, "--list-presets: cannot open '%s': %s", path, strerror(errno));
     if (!fgets(about, sizeof about, f) || *about != '#')
         *about = '\0';
     fclose(f);
     const char *const text = about + strspn(about, "# ");
     printf("%.*s\t%.*s\n", (int)(strlen(file) - strlen(SUFFIX)), file, (int)strcspn(text, "\n"), text);
+    return true;
 }
 
-void preset_list(void)
+bool preset_list(struct err *e)
 {
     char dir[PATH_MAX];
+    bool ok = true;
     for (size_t i = 0; directory(i, dir); i++) {
         struct dirent **entry;
+        if (!*dir)
+            continue;
         const int n = scandir(dir, &entry, is_preset, alphasort);
+        const bool absent = n < 0 && (errno == ENOENT || errno == ENOTDIR);
+        message_note("presets are looked for in %s%s", dir, absent ? ", which is not there" : "");
+        if (n < 0 && !absent)
+            ok = err_set(e, STATUS_IO, "--list-presets: cannot read '%s': %s", dir, strerror(errno));
         for (int k = 0; k < n; k++) {
-            list_one(dir, entry[k]->d_name);
+            ok = list_one(dir, entry[k]->d_name, e) && ok;
             free(entry[k]);
         }
         if (n >= 0)
             free(entry);
     }
+    return ok;
 }

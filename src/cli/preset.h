@@ -6,11 +6,15 @@
 
 #include "cli/value.h"
 
-// Reads the preset called name: a file; or NAME.preset in $XDG_CONFIG_HOME/sampl/presets (~/.config when unset) or in the installed data
-// directory. Its text is added to texts, to be freed by the caller either way, and its words, which point into that, to words.
-bool preset_read(const char *name, struct words *texts, struct words *words, struct err *e);
+#include <limits.h>
 
-// Prints the presets that can be named, one a line: name, tab, the comment on its first line.
-void preset_list(void);
+// Reads the preset called name: a file, if there is one and name has a '/' or a '.'; or NAME.preset in $XDG_CONFIG_HOME/sampl/presets
+// (~/.config when unset), in the source tree that the program lies in, or in the installed data directory. path becomes the file's. Its text
+// is added to texts, to be freed by the caller either way, and its words, which point into that, to words.
+bool preset_read(const char *name, char path[PATH_MAX], struct words *texts, struct words *words, struct err *e);
+
+// Prints the presets that can be named, one a line: name, tab, the comment on its first line; and on stderr where they are looked for.
+// False with *e, all others listed, if one cannot be read.
+bool preset_list(struct err *e);
 
 #endif

@@ -121,7 +121,7 @@ bool value_ids(const char *flag, const char *text, struct ids *ids, struct err *
         return parse_ids(flag, text, ids, e);
     char *content;
     size_t len;
-    if (!file_slurp(text + 1, &content, &len, e))
+    if (!file_slurp(text + 1, 0, &content, &len, e))
         return err_prefix(e, "--%s", flag);
     const bool ok = strlen(content) < len ? err_set(e, STATUS_USAGE, "--%s: '%s' holds a NUL byte", flag, text)
                                           : parse_ids(flag, content, ids, e);

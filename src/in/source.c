@@ -143,9 +143,9 @@ int64_t source_left(const struct source *s)
     return s->mapped || (s->at_end && !left) ? (int64_t)left : -1;
 }
 
-bool file_slurp(const char *path, char **text, size_t *len, struct err *e)
+bool file_slurp(const char *path, size_t most, char **text, size_t *len, struct err *e)
 {
-    struct builder b = {0};
+    struct builder b = {.most = most};
     char part[4096];
     FILE *const f = fopen(path, "rb");
     if (!f)
@@ -153,8 +153,10 @@ bool file_slurp(const char *path, char **text, size_t *len, struct err *e)
     do {
         *len = fread(part, 1, sizeof part, f);
         builder_bytes(&b, part, *len);
-    } while (*len && !b.failed);
+    } while (*len && builder_whole(&b));
     bool ok = !b.failed || err_from_fault(e, fault_memory());
+    if (b.full)
+        ok = err_set(e, STATUS_USAGE, "'%s' is larger than %zu bytes", path, most);
     if (ok && ferror(f))
         ok = err_set(e, STATUS_IO, "cannot read '%s': %s", path, strerror(errno));
     fclose(f);

@@ -42,7 +42,8 @@ void source_skip(struct source *s, size_t n);
 // Bytes from the present place to the end, or -1 when that cannot be known.
 int64_t source_left(const struct source *s);
 
-// A small file as a whole: reads path into *text, NUL-terminated, *len bytes without the NUL; the caller frees it. Errors name the file.
-bool file_slurp(const char *path, char **text, size_t *len, struct err *e);
+// A small file as a whole, of `most` bytes (0: as many as there are): reads path into *text, NUL-terminated, *len bytes without the NUL; the
+// caller frees it. Errors name the file; that it is larger is one of usage.
+bool file_slurp(const char *path, size_t most, char **text, size_t *len, struct err *e);
 
 #endif

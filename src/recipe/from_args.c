@@ -14,7 +14,8 @@
 // Options of the chain that say nothing about its stages.
 static bool always_welcome(const struct option_row *row)
 {
-    return !strcmp(row->name, "seed") || !strcmp(row->name, "engine") || !strcmp(row->name, "backend-sampling");
+    return !strcmp(row->name, "seed") || !strcmp(row->name, "neutral") || !strcmp(row->name, "engine") ||
+           !strcmp(row->name, "backend-sampling");
 }
 
 static bool refuse_others(const struct engine *engine, const struct args *a, struct err *e)
@@ -43,7 +44,7 @@ static void take_values(struct draft *d, const struct args *a)
     memcpy(d->parts.value, a->value, c->n * sizeof *a->value);
     for (const struct engine_default *def = d->parts.engine->defaults; def->flag; def++) {
         const size_t number = catalog_find(c, def->flag, strlen(def->flag));
-        if (!args_given(a, def->flag))
+        if (!args_given(a, def->flag) && !a->neutral)
             d->parts.value[number] = param_value(c->param[number], def->value);
     }
 }
@@ -86,7 +87,7 @@ static bool take_recommendations(struct draft *d, const struct args *a, const ch
 {
     const struct catalog *const c = &d->of->catalog;
     const struct vocab *const v = d->of->vocab;
-    if (!v || !v->recommended.len || d->parts.engine->options)
+    if (!v || !v->recommended.len || d->parts.engine->options || a->neutral)
         return true;
     for (const char *key = v->recommended.text, *value; *key; key = value + strlen(value) + 1) {
         value = key + strlen(key) + 1;

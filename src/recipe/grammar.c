@@ -128,7 +128,7 @@ static bool convert(const struct builder *json, struct schema_grammar *g, struct
 static bool read_source(enum grammar_source source, const char *given, struct builder *text, struct err *e)
 {
     if (source == GRAMMAR_FILE || source == GRAMMAR_SCHEMA_FILE)
-        return file_slurp(given, &text->text, &text->len, e);
+        return file_slurp(given, 0, &text->text, &text->len, e);
     builder_string(text, given);
     return !text->failed || err_from_fault(e, fault_memory());
 }

@@ -60,10 +60,8 @@ struct chain {
     struct link *link; // [n_links]
 };
 
-bool stage_enabled(const struct stage *stage)
+bool sampler_runs_with(const struct sampler *s, double first)
 {
-    const struct sampler *const s = stage->sampler;
-    const double first = s->params ? param_load(s->params, stage->params) : 0.0;
     switch (s->runs.first) {
     case ABOVE:
         return first > s->runs.bound;
@@ -74,7 +72,14 @@ bool stage_enabled(const struct stage *stage)
     case ALWAYS:
         break;
     }
-    return !s->enabled || s->enabled(stage);
+    return true;
+}
+
+bool stage_enabled(const struct stage *stage)
+{
+    const struct sampler *const s = stage->sampler;
+    const double first = s->params ? param_load(s->params, stage->params) : 0.0;
+    return sampler_runs_with(s, first) && (!s->enabled || s->enabled(stage));
 }
 
 // How far a stage looks back, and one token more, for tallies.

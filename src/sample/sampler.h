@@ -118,6 +118,9 @@ struct sampler {
     void (*release)(void *self);
 };
 
+// What `runs` says of a sampler whose first parameter has this value.
+bool sampler_runs_with(const struct sampler *s, double first);
+
 // For needs_rows: with any parameters.
 bool stage_always(const struct stage *stage);
 

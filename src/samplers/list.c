@@ -126,6 +126,17 @@ void catalog_defaults(const struct catalog *c, double *value)
         value[i] = param_value(c->param[i], c->param[i]->def);
 }
 
+// Samplers that their defaults switch on do run by their first parameter; the temperature, that of engines included, is off at 1.
+void catalog_neutral(const struct catalog *c, double *value)
+{
+    catalog_defaults(c, value);
+    for (size_t i = 0; samplers[i]; i++) {
+        double *const first = &value[c->number[i][0]];
+        if (samplers[i]->runs.first != ALWAYS && sampler_runs_with(samplers[i], *first))
+            *first = samplers[i]->runs.bound;
+    }
+}
+
 void catalog_fill(const struct catalog *c, size_t place, const double *value, void *params)
 {
     const struct param *const rows = samplers[place]->params;

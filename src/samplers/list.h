@@ -38,6 +38,9 @@ size_t catalog_find(const struct catalog *c, const char *flag, size_t len);
 double param_value(const struct param *row, double value);
 void catalog_defaults(const struct catalog *c, double *value);
 
+// The same with values that switch off the samplers that would run.
+void catalog_neutral(const struct catalog *c, double *value);
+
 // The place of a sampler in the list.
 size_t sampler_place(const struct sampler *s);
 
