@@ -48,7 +48,7 @@ SCALE   := $(wildcard samples/scale/*.sh)
 GET     := $(wildcard samples/get/*)
 SAMPLES := $(filter-out samples/presets samples/scale samples/get,$(wildcard samples/*))
 MAN     := $(wildcard man/*.[157])
-SHELLS  := .ci/run $(SCALE) $(filter %.sh,$(GET)) $(wildcard tests/*.bash tests/*.sh tests/llama/*.sh)
+SHELLS  := .ci/run $(SCALE) $(filter %.sh,$(GET)) $(wildcard tests/*.bash tests/*.sh tests/fuzz/*.sh tests/llama/*.sh)
 
 Q := $(if $(V),,@)
 
@@ -132,6 +132,26 @@ prove-json: $(BUILD)/unit/json_number_check ## compare the JSON number reader wi
 .PHONY: prove-parity
 prove-parity: $(BUILD)/unit/parity ## compare 300000 random chains with the slow reference
 	$(BUILD)/unit/parity 300000 7
+
+.PHONY: check-faults
+check-faults: $(BUILD)/sampl ## let each call for memory, to the system and for a thread fail in turn, in a run of every feature (STEP= ONLY=)
+	$(Q)SAMPL='$(abspath $(BUILD)/sampl)' CC='$(CC)' STEP='$(STEP)' ONLY='$(ONLY)' tests/faults.py
+
+.PHONY: mutants
+mutants: ## change the source at 80 places, one at a time, and list the changes that no test notices (COUNT= SEED= ONLY=)
+	$(Q)COUNT='$(COUNT)' SEED='$(SEED)' ONLY='$(ONLY)' tests/mutants.py
+
+# libFuzzer: objects that tell where they have been, and a driver that has main.c in it.
+FUZZ := build/fuzz
+.PHONY: fuzz fuzz-driver
+fuzz-driver: $(filter-out $(BUILD)/main.o,$(OBJECTS))
+	@echo "  LINK  $(BUILD)/driver"
+	$(Q)$(CC) $(ALL_CPPFLAGS) $(CFLAGS) $(STRICT) -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -pthread \
+	    -o $(BUILD)/driver tests/fuzz/driver.c $^ $(CJSON_LIBS) -lm
+
+fuzz: $(BUILD)/sampl ## let clang's libFuzzer work on each parser and the filter (TIME=60 seconds each, TARGET= JOBS=1)
+	$(Q)$(MAKE) BUILD=$(FUZZ) CC=clang SAN=fuzzer-no-link,address,undefined CFLAGS='-O1 -g' fuzz-driver
+	$(Q)tests/fuzz/run.sh $(FUZZ)/driver $(BUILD)/sampl '$(or $(TIME),60)' $(TARGET)
 
 .PHONY: bench
 bench: $(BUILD)/unit/bench $(BUILD)/unit/bench_grammar $(BUILD)/sampl ## ns per row and GB/s beside the speed of reading memory (TIER= N= CHAIN=)
@@ -229,7 +249,7 @@ uninstall: ## remove exactly what install put there
 	cd '$(DESTDIR)$(pkgdatadir)/samples/get' && rm -f $(notdir $(GET))
 	-rmdir '$(DESTDIR)$(pkgdatadir)/presets' '$(DESTDIR)$(pkgdatadir)/samples/scale' '$(DESTDIR)$(pkgdatadir)/samples/get' '$(DESTDIR)$(pkgdatadir)/samples' '$(DESTDIR)$(pkgdatadir)'
 
-C_FILES := $(wildcard src/*.[ch] src/*/*.[ch] tests/unit/*.[ch] tests/llama/*.[ch] tests/llama/*.cpp samples/get/*.c)
+C_FILES := $(wildcard src/*.[ch] src/*/*.[ch] tests/inject.c tests/fuzz/*.c tests/unit/*.[ch] tests/llama/*.[ch] tests/llama/*.cpp samples/get/*.c)
 
 .PHONY: fmt
 fmt: ## format the C sources

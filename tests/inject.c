@@ -2,26 +2,42 @@
 // Preloaded into the program under test (LD_PRELOAD), makes one call into the C library fail that no input can make fail.
 //     SAMPL_INJECT=CALL[:N[:ERRNO]]
 // The N-th CALL after the start of main fails (default: the first) with that errno. CALL is a name of the list below or `memory`:
-// malloc, calloc and realloc, counted together; or `made`, a mkstemp that succeeds, and the signal of number ERRNO comes at once. When the call fails, the file that SAMPL_INJECT_LOG names is made, so that a test
-// can tell whether there was an N-th call. Built by errors.bats; not part of the program.
+// malloc, calloc and realloc, counted together; or `made`, a mkstemp that succeeds, and the signal of number ERRNO comes at once. When the
+// call fails, the file that SAMPL_INJECT_LOG names is made, so that a test can tell whether there was an N-th call. Built by errors.bats
+// and faults.py; not part of the program.
+//     SAMPL_INJECT=sys_NAME[:N[:ERRNO]]
+// is the same for system calls (x86-64), those that the C library makes by itself among them. ERRNO 0: it reads or writes but half of what
+// it was to. N 0: every other call.
+// SAMPL_INJECT_LIVE names a file for the number of blocks of memory that are left when the program ends.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/types.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 static const char *name; // of the call that is to fail; NULL: none
 static long countdown;
 static int error = EIO;
+static bool every_other;
+static atomic_long live;
+static void trap(const char *call);
 
 // Runs late among the libraries' constructors, so that their own calls do not count.
 __attribute__((constructor)) static void arm(void)
@@ -34,13 +50,29 @@ __attribute__((constructor)) static void arm(void)
     strtok(copy, ":");
     const char *const n = strtok(NULL, ":"), *const e = strtok(NULL, ":");
     countdown = n ? atol(n) : 1;
+    every_other = !countdown;
     error = e ? atoi(e) : !strcmp(copy, "memory") ? ENOMEM : EIO;
     name = copy;
+    if (!strncmp(name, "sys_", 4))
+        trap(name + 4);
+}
+
+__attribute__((destructor)) static void tell_live(void)
+{
+    const char *const at = getenv("SAMPL_INJECT_LIVE");
+    char text[20];
+    const int fd = at ? open(at, O_WRONLY | O_CREAT | O_TRUNC, 0666) : -1;
+    if (fd < 0)
+        return;
+    syscall(SYS_write, fd, text, sprintf(text, "%ld", live)); // which is never made to fail
+    close(fd);
 }
 
 static bool fails(const char *call)
 {
-    if (!name || strcmp(name, call) != 0 || --countdown)
+    if (!name || strcmp(name, call) != 0)
+        return false;
+    if (every_other ? countdown++ % 2 : --countdown)
         return false;
     const char *const log = getenv("SAMPL_INJECT_LOG");
     if (log)
@@ -64,19 +96,32 @@ static bool fails(const char *call)
 void *malloc(size_t size)
 {
     NEXT(void *, malloc, size_t)
-    return fails("memory") ? NULL : next(size);
+    void *const p = fails("memory") ? NULL : next(size);
+    live += p != NULL;
+    return p;
 }
 
 void *calloc(size_t n, size_t size)
 {
     NEXT(void *, calloc, size_t, size_t)
-    return fails("memory") ? NULL : next(n, size);
+    void *const p = fails("memory") ? NULL : next(n, size);
+    live += p != NULL;
+    return p;
 }
 
 void *realloc(void *old, size_t size)
 {
     NEXT(void *, realloc, void *, size_t)
-    return fails("memory") ? NULL : next(old, size);
+    void *const p = fails("memory") ? NULL : next(old, size);
+    live += !old && p;
+    return p;
+}
+
+void free(void *p)
+{
+    NEXT(void, free, void *)
+    live -= p != NULL;
+    next(p);
 }
 
 ssize_t getrandom(void *to, size_t size, unsigned flags)
@@ -162,3 +207,66 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*
     NEXT(int, pthread_create, pthread_t *, const pthread_attr_t *, void *(*)(void *), void *)
     return fails("pthread_create") ? error : next(thread, attributes, start, argument);
 }
+
+// ---- system calls: seccomp turns those of one kind into a signal, whose handler makes the call, or does not
+
+#ifdef __x86_64__
+static const struct {
+    const char *name;
+    long number;
+} calls[] = {{"read", SYS_read},       {"write", SYS_write},       {"openat", SYS_openat}, {"mmap", SYS_mmap},
+             {"lseek", SYS_lseek},     {"fstat", SYS_newfstatat},  {"fcntl", SYS_fcntl},   {"rename", SYS_rename},
+             {"unlink", SYS_unlink},   {"readlink", SYS_readlink}, {"fchmod", SYS_fchmod}, {"pwrite", SYS_pwrite64},
+             {"munmap", SYS_munmap},   {"close", SYS_close},       {"ioctl", SYS_ioctl},   {"getdents", SYS_getdents64},
+             {"madvise", SYS_madvise}, {"pread", SYS_pread64}};
+
+static void trapped(int signal, siginfo_t *info, void *context)
+{
+    greg_t *const r = ((ucontext_t *)context)->uc_mcontext.gregs;
+    static atomic_int full = -1; // where a write failed: so do those that follow
+    const int before = errno;
+    (void)signal;
+    (void)info;
+    long result = -1;
+    errno = error;
+    const bool fail = (r[REG_RAX] == SYS_write && r[REG_RDI] == full) || fails(name);
+    if (fail && error && error != EINTR && r[REG_RAX] == SYS_write)
+        full = (int)r[REG_RDI];
+    if (fail && !error) // half of it
+        r[REG_RDX] = (r[REG_RDX] + 1) / 2;
+    if (!fail || !error)
+        result = syscall(r[REG_RAX], r[REG_RDI], r[REG_RSI], r[REG_RDX], r[REG_R10], r[REG_R8], r[REG_R9]);
+    r[REG_RAX] = result < 0 ? -errno : result;
+    errno = before;
+}
+
+static void trap(const char *call)
+{
+    const struct sigaction handler = {.sa_sigaction = trapped, .sa_flags = SA_SIGINFO | SA_NODEFER};
+    const uintptr_t own = (uintptr_t)syscall; // calls from within that function pass
+    enum { NUMBER = offsetof(struct seccomp_data, nr), PLACE = offsetof(struct seccomp_data, instruction_pointer) };
+    long number = -1;
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
+        if (!strcmp(calls[i].name, call))
+            number = calls[i].number;
+    struct sock_filter filter[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, NUMBER),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)number, 0, 3),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, PLACE),
+        BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, (uint32_t)own, 0, 2),
+        BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, (uint32_t)own + 64, 1, 0),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRAP),
+    };
+    const struct sock_fprog program = {sizeof filter / sizeof *filter, filter};
+    if (number < 0 || sigaction(SIGSYS, &handler, NULL) || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+        prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program))
+        abort();
+}
+#else
+static void trap(const char *call)
+{
+    fprintf(stderr, "inject.c: sys_%s needs x86-64\n", call);
+    abort();
+}
+#endif

@@ -82,7 +82,7 @@ static bool choose_format(struct input *in, struct err *e)
            err_set(e, STATUS_USAGE, "--tensor: the input is %s, only safetensors files hold tensors", in->format->name);
 }
 
-// Forgets the open file. A mapping goes on until input_release, if there is memory to note it.
+// Forgets the open file. A mapping goes on until input_release.
 static void close_file(struct input *in)
 {
     if (in->state && in->format && in->format->close)
@@ -90,7 +90,8 @@ static void close_file(struct input *in)
     if (in->matrix)
         free(in->matrix->row);
     free(in->state);
-    if (in->source.mapped && mem_grow(&in->retired, &in->retired_cap, in->n_retired + 1, sizeof *in->retired)) {
+    if (in->source.mapped) {
+        assert(in->n_retired < in->retired_cap);
         source_close_fd(&in->source);
         in->retired[in->n_retired++] = in->source;
     } else {
@@ -111,6 +112,8 @@ static bool open_next(struct input *in, struct err *e)
 {
     bool ok = true;
     while (ok && !in->format && in->file < in->config->n_files) {
+        if (!mem_grow(&in->retired, &in->retired_cap, in->n_retired + 1, sizeof *in->retired)) // for close_file
+            return err_from_fault(e, fault_memory());
         ok = source_open(&in->source, in->config->files[in->file++], e) && choose_format(in, e);
         if (ok && in->format) {
             in->state = calloc(1, in->format->size);

@@ -151,9 +151,10 @@ bool file_slurp(const char *path, size_t most, char **text, size_t *len, struct 
     if (!f)
         return err_set(e, STATUS_IO, "cannot open '%s': %s", path, strerror(errno));
     do {
+        clearerr(f); // it may have been interrupted
         *len = fread(part, 1, sizeof part, f);
         builder_bytes(&b, part, *len);
-    } while (*len && builder_whole(&b));
+    } while ((*len || (ferror(f) && errno == EINTR)) && builder_whole(&b));
     bool ok = !b.failed || err_from_fault(e, fault_memory());
     if (b.full)
         ok = err_set(e, STATUS_USAGE, "'%s' is larger than %zu bytes", path, most);
