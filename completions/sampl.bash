@@ -66,7 +66,7 @@ _sampl()
     --grammar-file) compopt -o default; return ;;
     --json-schema|-j) return ;;
     --json-schema-file|-jf) compopt -o default; return ;;
-    --emit) mapfile -t COMPREPLY < <(compgen -W 'ids score text probs logprobs logits' -- "$cur"); return ;;
+    --emit) mapfile -t COMPREPLY < <(compgen -W 'ids score text stats probs logprobs logits' -- "$cur"); return ;;
     --output-format|-O) mapfile -t COMPREPLY < <(compgen -W 'text tsv json f32 f16 npy' -- "$cur"); return ;;
     --output|-o) compopt -o default; return ;;
     --on-error) mapfile -t COMPREPLY < <(compgen -W 'stop skip' -- "$cur"); return ;;

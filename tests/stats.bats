@@ -163,3 +163,106 @@ slowly() {
     grep -q '"entropy":4.32' dump
     grep -qE '^entropy +4.32[0-9]*e-08$' stats
 }
+
+# numbers ARGUMENT...: --emit stats is what numpy makes of the rows and of the logits that --emit logits gives, to 1e-12.
+numbers() {
+    sampl -s 5 "$@" --emit stats -O json >stats.json
+    sampl -s 5 "$@" --emit logits -O npy >after.npy
+    python3 -c '
+import json, numpy as np, sys
+raw = np.load("raw.npy").astype(float)
+after = np.load("after.npy").astype(float)
+with np.errstate(divide="ignore", invalid="ignore"):
+    def logp(x):
+        x = x - x.max(1, keepdims=True)
+        return x - np.log(np.exp(x).sum(1, keepdims=True))
+    def mean(p, x):
+        return np.where(p > 0, p * x, 0).sum(1)
+    lq, lp = logp(raw), logp(after)
+    p, q, at = np.exp(lp), np.exp(lq), np.arange(len(raw))
+    rows = [json.loads(line) for line in open("stats.json")]
+    ids = np.array([r["id"] for r in rows])
+    order = np.argsort(-raw, 1, kind="stable")
+    want = {"row": at, "prob": p[at, ids], "raw_prob": q[at, ids], "raw_rank": 1 + np.argmax(order == ids[:, None], 1),
+            "n": (after > -np.inf).sum(1), "entropy_raw": -mean(q, lq), "entropy": -mean(p, lp), "kl_raw": mean(p, lp - lq)}
+    if "accepted" in rows[0]:
+        accepted = np.array([r["accepted"] for r in rows])
+        want["accepted_prob"] = p[at, accepted]
+    assert len(rows) == len(raw) == 24
+    for name, x in want.items():
+        got = np.array([r[name] if r[name] is not None else np.inf for r in rows], float)
+        if not (np.allclose(got, x, rtol=1e-12, atol=1e-13) and ((got == np.inf) == (x == np.inf)).all()):
+            i = int(np.argmax(~np.isclose(got, x, rtol=1e-12, atol=1e-13)))
+            sys.exit(f"{sys.argv[1:]}: row {i}: {name} is {got[i]!r}, numpy has {x[i]!r}")
+' "$*"
+}
+
+@test "emit stats: each number is numpy's" {
+    python3 -c 'import numpy' 2>/dev/null || skip 'no numpy'
+    head -c $((24 * 8192)) "$AUSTEN" >raw.f16
+    python3 -c 'import numpy as np; np.save("raw.npy", np.fromfile("raw.f16", "<f2").reshape(-1, 4096))'
+    numbers raw.npy
+    numbers --samplers '' raw.npy
+    numbers --samplers temperature --temp 0.3 raw.npy
+    numbers --temp 0 raw.npy
+    numbers --samplers 'top_k;top_p' --top-k 100 --top-p 0.7 --accept @"$ROOT/samples/austen.tokens" raw.npy
+    numbers -l 304-5 -l 404-inf --repeat-penalty 1.3 --samplers 'penalties;temperature' raw.npy
+    numbers --scatter-strength 0.2 --scatter-collision 0.5 raw.npy
+    numbers --mirostat 2 raw.npy
+    numbers --samplers 'min_p;adaptive_p' --adaptive-target 0.3 raw.npy
+    # in f32, one token masked
+    python3 -c 'import numpy as np; x = np.load("raw.npy").astype("<f4") * np.float32(1.1); x[:, 5] = -np.inf; np.save("raw.npy", x)'
+    numbers raw.npy
+    # ties, and masked tokens between them
+    python3 -c 'import numpy as np; r = np.random.default_rng(3); x = np.round(r.normal(0, 2, (24, 300))).astype("<f4"); x[r.random(x.shape) < 0.1] = -np.inf; np.save("raw.npy", x)'
+    numbers --samplers temperature raw.npy
+}
+
+@test "emit stats: the same bytes in any number of threads, in parts, on every tier" {
+    local format tier k
+    for format in tsv json; do
+        local args=(-n 4096 -s 5 --emit stats -O "$format" --temp 1.2 --rows :60 "$AUSTEN")
+        sampl "${args[@]}" >want
+        [ "$(wc -l <want)" -ge 60 ]
+        sampl "${args[@]}" -t 3 | cmp - want
+        for k in 1 2 3 4; do sampl "${args[@]}" --shard $k/4; done | cmp - want
+        for tier in $("$SAMPL" --version | sed -n 's/.*(of \(.*\))/\1/p'); do
+            SAMPL_CPU=$tier sampl "${args[@]}" | cmp - want
+        done
+    done
+}
+
+@test "emit stats: draws, sequences, accepted tokens, bad rows" {
+    printf '%s\n' '{"seq":"a\tb","logits":[1,2]}' '{"logits":[3,NaN]}' '{"seq":"a\tb","logits":[2,1],"accept":1}' >rows.json
+    run -1 --separate-stderr sampl -s 1 --temp 0 --on-error skip --emit stats rows.json
+    [ "${lines[0]}" = "$(printf 'row\tseq\tid\tprob\traw_prob\traw_rank\tn\tentropy_raw\tentropy\tkl_raw\tdraw')" ]
+    [[ ${lines[1]} == $'0\ta\\tb\t1\t1\t0.7310585786300049\t1\t1\t'* ]]
+    [ "${lines[2]}" = "$(printf '1\t\t-1\tnan\tnan\tnan\tnan\tnan\tnan\tnan\tnan')" ]
+    run -1 --separate-stderr sampl -s 1 --temp 0 --on-error skip --emit stats -O json rows.json
+    [[ ${lines[0]} == '{"row":0,"seq":"a\tb","id":1,"prob":1,'* ]]
+    [ "${lines[1]}" = '{"row":1,"id":null,"error":"logit 1 is NaN"}' ]
+    # no draw where there is none
+    [[ $(sampl -s 1 --samplers greedy --emit stats -O json <<<'[1,2]') == *'"draw":null}' ]]
+    [[ $(sampl -s 1 --engine akunu-gpu --temp 1 --emit stats -O json <<<'[1,2]') == *'"draw":null}' ]]
+    [[ $(sampl -s 1 --samplers greedy --emit stats <<<'[1,2]' | sed 1d) == *$'\tnan' ]]
+    # with --accept its token, at the end
+    sampl -s 1 --accept 0,1 --emit stats <<<'[1,1] [1,1]' | cut -f 2,11- >got
+    printf '%s\t%s\t%s\n' id accepted accepted_prob 1 0 0.5 1 1 0.5 | cmp - got
+    # the draw is the one that chose: the token's share of the unit interval holds it
+    sampl -n 4096 -s 9 --rows :40 --samplers '' --emit stats "$AUSTEN" | sed 1d | cut -f 2,10 >draws
+    sampl -n 4096 -s 9 --rows :40 --samplers '' --emit probs -O f32 "$AUSTEN" >p.f32
+    perl -e '
+        open my $p, "<:raw", "p.f32";
+        open my $d, "<", "draws";
+        while (<$d>) {
+            my ($id, $u) = split;
+            read $p, my $bytes, 4 * 4096;
+            my @p = unpack "f<*", $bytes;
+            my $below = 0;
+            $below += $p[$_] for 0 .. $id - 1;
+            die "$id: $below, $u" if $u < $below - 1e-6 || $u > $below + $p[$id] + 1e-6;
+            $n++;
+        }
+        die if $n != 40'
+    run -2 sampl --emit stats -O text
+}

@@ -178,6 +178,8 @@ bool args_check(const struct args *a, struct err *e)
         return err_set(e, STATUS_USAGE, "--emit %s does not go with --dump-probs", emit_name(a->emit));
     if (a->emit == EMIT_SCORE && !a->accept && !a->accept_recorded)
         return err_set(e, STATUS_USAGE, "--emit score needs --accept, the tokens to be scored");
+    if (a->emit == EMIT_STATS && a->output_format && strcmp(format, "tsv") != 0 && strcmp(format, "json") != 0)
+        return err_set(e, STATUS_USAGE, "--emit stats comes as tsv or json");
     if (a->emit == EMIT_TEXT && !a->vocab)
         return err_set(e, STATUS_USAGE, "--emit text needs --vocab");
     if (!numbers && (*format == 'f' || *format == 'n')) // f32, f16, npy

@@ -233,8 +233,8 @@ static const struct option_row table[] = {
     {"json-schema-file", .brief = "jf", .metavar = "FILE", CHAIN_FILE, GRAMMAR(GRAMMAR_SCHEMA_FILE), .help = "the same, from a file"},
     {"backend-sampling", .brief = "bs", CHAIN, FLAG(backend_sampling), .help = "no effect, as there is no backend"},
 
-    {"emit", .metavar = "WHAT", OUT, .def = "ids", .set = set_emit, .choices = "ids,score,text,probs,logprobs,logits",
-     .help = "what to print for each row: the id, the score of the --accept token, the token's text, or a whole distribution"},
+    {"emit", .metavar = "WHAT", OUT, .def = "ids", .set = set_emit, .choices = "ids,score,text,stats,probs,logprobs,logits",
+     .help = "what to print for each row: the id, the score of the --accept token, the token's text, statistics, or a whole distribution"},
     {"dump-probs", .metavar = "[=N]", OUT, .set = set_dump, .low = 1, .high = INT32_MAX, AT(dump_most),
      .help = "print the N best candidates of each row (all without N)"},
     {"trace", OUT, FLAG(trace), .help = "with a dump: what each sampler did"},

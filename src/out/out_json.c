@@ -41,6 +41,26 @@ static void id(struct output *out, const struct record *r)
     fputs("}\n", out->f);
 }
 
+// A double; JSON has neither NaN nor infinities.
+static const char *wide(double x, char text[NUMBER_TEXT])
+{
+    return isfinite(x) ? number_text_wide(x, text) : "null";
+}
+
+static void stats(struct output *out, const struct record *r)
+{
+    char x[NUMBER_TEXT];
+    fprintf(out->f, "{\"row\":%" PRIu64, r->row);
+    if (r->seq) {
+        fputs(",\"seq\":", out->f);
+        text_put_json(out->f, text_piece(r->seq));
+    }
+    fprintf(out->f, ",\"id\":%" PRIu32, r->chosen);
+    for (enum statistic i = 0; i < record_stats(out); i++)
+        fprintf(out->f, ",\"%s\":%s", statistic_name(i), wide(r->stat[i], x));
+    fputs("}\n", out->f);
+}
+
 static void stages(struct output *out, const struct record *r)
 {
     FILE *const f = out->f;
@@ -132,4 +152,4 @@ static void bad(struct output *out, const struct record *r)
     fputs("}\n", out->f);
 }
 
-const struct output_format output_json = {.name = "json", .id = id, .dump = dump, .values = values, .bad = bad};
+const struct output_format output_json = {.name = "json", .id = id, .dump = dump, .stats = stats, .values = values, .bad = bad};

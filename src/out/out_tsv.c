@@ -3,6 +3,7 @@
 #include "out/output.h"
 
 #include <inttypes.h>
+#include <math.h>
 
 static void begin(struct output *out)
 {
@@ -12,6 +13,13 @@ static void begin(struct output *out)
         return;
     if (value[out->emit]) {
         fprintf(out->f, "row\tid\t%s\n", value[out->emit]);
+        return;
+    }
+    if (out->emit == EMIT_STATS) {
+        fputs(out->sequences ? "row\tseq\tid" : "row\tid", out->f);
+        for (enum statistic i = 0; i < record_stats(out); i++)
+            fprintf(out->f, "\t%s", statistic_name(i));
+        putc('\n', out->f);
         return;
     }
     fputs(out->dump ? "row\trank\tid\tlogit\tprob\tcum\tchosen" : "row\tid\tprob\tn", out->f);
@@ -48,6 +56,30 @@ static void dump(struct output *out, const struct record *r)
     }
 }
 
+// The row's number and its sequence.
+static void head(struct output *out, const struct record *r)
+{
+    fprintf(out->f, "%" PRIu64, r->row);
+    if (!out->sequences)
+        return;
+    putc('\t', out->f);
+    if (r->seq)
+        text_put(out->f, text_piece(r->seq), 0);
+}
+
+static void stats(struct output *out, const struct record *r)
+{
+    char x[NUMBER_TEXT];
+    head(out, r);
+    if (r->error)
+        fputs("\t-1", out->f);
+    else
+        fprintf(out->f, "\t%" PRIu32, r->chosen);
+    for (enum statistic i = 0; i < record_stats(out); i++)
+        fprintf(out->f, "\t%s", number_text_wide(r->error ? NAN : r->stat[i], x));
+    putc('\n', out->f);
+}
+
 static bool values(struct output *out, const struct record *r, struct err *e)
 {
     char x[NUMBER_TEXT];
@@ -59,6 +91,10 @@ static bool values(struct output *out, const struct record *r, struct err *e)
 
 static void bad(struct output *out, const struct record *r)
 {
+    if (out->emit == EMIT_STATS) {
+        stats(out, r);
+        return;
+    }
     const bool ids = out->emit == EMIT_IDS || out->emit == EMIT_TEXT;
     fprintf(out->f, "%" PRIu64, r->row);
     if (out->dump)
@@ -68,4 +104,5 @@ static void bad(struct output *out, const struct record *r)
     fputs(ids && out->vocab ? "\t\n" : "\n", out->f); // a row of as many columns as the others
 }
 
-const struct output_format output_tsv = {.name = "tsv", .begin = begin, .id = id, .dump = dump, .values = values, .bad = bad};
+const struct output_format output_tsv = {
+    .name = "tsv", .begin = begin, .id = id, .dump = dump, .stats = stats, .values = values, .bad = bad};

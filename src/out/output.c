@@ -156,8 +156,6 @@ bool output_open(struct output *out, struct err *e)
         return false;
     if (!out->terminal)
         setvbuf(out->f, NULL, _IOFBF, 1 << 16);
-    if (out->format->begin)
-        out->format->begin(out);
     out->begun = true;
     return true;
 }
@@ -174,6 +172,8 @@ static bool write_record(struct output *out, const struct record *r, struct err 
         f->bad(out, r);
     else if (out->dump)
         f->dump(out, r);
+    else if (out->emit == EMIT_STATS)
+        f->stats(out, r);
     else if (out->emit == EMIT_IDS || (out->emit == EMIT_TEXT && !f->token))
         f->id(out, r);
     else if (out->emit == EMIT_TEXT)
@@ -183,11 +183,20 @@ static bool write_record(struct output *out, const struct record *r, struct err 
     return true;
 }
 
+static void begin(struct output *out, bool sequences)
+{
+    out->sequences = sequences;
+    if (out->format->begin)
+        out->format->begin(out);
+}
+
 bool output_record(struct output *out, const struct record *r, struct err *e)
 {
     assert(out->begun);
     assert(r->error || r->values || (out->emit != EMIT_SCORE && !emit_distribution(out->emit)));
     assert(r->error || !out->dump || r->shown <= r->kept);
+    if (!out->records)
+        begin(out, r->seq);
     if (!write_record(out, r, e))
         return false;
     out->records++;
@@ -200,6 +209,8 @@ bool output_close(struct output *out, bool commit, struct err *e)
 {
     bool ok = true;
     if (out->f) {
+        if (out->begun && !out->records)
+            begin(out, false);
         ok = flush(out, e);
         if (ok && out->begun && out->format->finish)
             ok = out->format->finish(out, commit, e) && flush(out, e);

@@ -15,11 +15,11 @@
 #include <string.h>
 
 // What is written for each row.
-enum emit { EMIT_IDS, EMIT_SCORE, EMIT_TEXT, EMIT_PROBS, EMIT_LOGPROBS, EMIT_LOGITS, EMIT_COUNT };
+enum emit { EMIT_IDS, EMIT_SCORE, EMIT_TEXT, EMIT_STATS, EMIT_PROBS, EMIT_LOGPROBS, EMIT_LOGITS, EMIT_COUNT };
 
 static inline const char *emit_name(enum emit e)
 {
-    static const char *const names[EMIT_COUNT] = {"ids", "score", "text", "probs", "logprobs", "logits"};
+    static const char *const names[EMIT_COUNT] = {"ids", "score", "text", "stats", "probs", "logprobs", "logits"};
     return names[e];
 }
 
@@ -27,6 +27,29 @@ static inline const char *emit_name(enum emit e)
 static inline bool emit_distribution(enum emit e)
 {
     return e >= EMIT_PROBS;
+}
+
+// The statistics of a row, in the order of their columns; run/measure.c computes them.
+enum statistic {
+    STAT_PROB,              // of the chosen token, after the chain
+    STAT_RAW_PROB,          // of the chosen token, raw
+    STAT_RAW_RANK,          // of the chosen token, raw, from 1; the lower id first where logits are equal
+    STAT_N,                 // candidates that are not masked after the chain
+    STAT_ENTROPY_RAW,       // in nats, as the next two
+    STAT_ENTROPY,           // after the chain
+    STAT_KL_RAW,            // KL(after || raw), infinite where a stage lifted a masked token
+    STAT_MEANS,             // those so far are worth a mean
+    STAT_DRAW = STAT_MEANS, // the uniform number with which the selector drew, or NaN
+    STAT_ACCEPTED,          // the token that follows the row, if that was known beforehand, or NaN
+    STAT_ACCEPTED_PROB,     // its probability after the chain
+    STAT_COUNT
+};
+
+static inline const char *statistic_name(enum statistic s)
+{
+    static const char *const names[STAT_COUNT] = {"prob",    "raw_prob", "raw_rank", "n",        "entropy_raw",
+                                                  "entropy", "kl_raw",   "draw",     "accepted", "accepted_prob"};
+    return names[s];
 }
 
 // One candidate that is left at the end of the chain.
@@ -52,6 +75,7 @@ struct trace_line {
 // What a row came to. Candidates only for a dump: by falling probability, then rising id, masked ones left out.
 struct record {
     uint64_t row;
+    const char *seq; // the name of its sequence, or NULL
     uint32_t chosen;
     float chosen_p;
     size_t kept, n_vocab;        // candidates not masked; all that the row came with: the vocabulary, unless it is sparse
@@ -65,6 +89,8 @@ struct record {
     const float *values;
     uint32_t scored;
     enum dtype type; // of the row in the input
+
+    const double *stat; // [STAT_COUNT], if they are wanted
 
     // Of a row that came to nothing: what was wrong with it, and of the rest only row and n_vocab count. Else NULL.
     const char *error;
@@ -81,6 +107,7 @@ struct output {
     bool goes_on;              // where another run's text ended: without what comes before the first record
     bool narrow;               // npy takes half floats when the input's are
     const struct vocab *vocab; // what the tokens say, or NULL
+    bool accepts;              // statistics come with the accepted token
     int64_t rows;              // how many records will come, or -1; npy must know it when it cannot go back
     size_t width;              // of the rows, or 0; for when there are none
 
@@ -89,6 +116,7 @@ struct output {
     FILE *f;
     char *path, *temporary; // path is renamed to from temporary; NULL when the stream is written directly
     bool terminal, begun;
+    bool sequences;   // the first record was of a named one: all say of which they are
     uint64_t records; // so far
     int64_t begin;    // where in a file that can be written again the output starts, or -1
 };
@@ -99,12 +127,13 @@ struct output {
 struct output_format {
     const char *name;
     bool binary;
-    void (*begin)(struct output *out); // before the first record; NULL: nothing
+    void (*begin)(struct output *out); // before the first record, or the end when there is none; NULL: nothing
 
     // Write one record. The binary formats only have values.
     void (*id)(struct output *out, const struct record *r);
     void (*dump)(struct output *out, const struct record *r);
-    void (*token)(struct output *out, const struct record *r);                 // its text; NULL: id shows that, too
+    void (*token)(struct output *out, const struct record *r); // its text; NULL: id shows that, too
+    void (*stats)(struct output *out, const struct record *r);
     bool (*values)(struct output *out, const struct record *r, struct err *e); // a score or a distribution
     void (*bad)(struct output *out, const struct record *r);                   // one with an error; NULL: values does that
 
@@ -113,6 +142,12 @@ struct output_format {
 };
 
 extern const struct output_format output_text, output_tsv, output_json, output_f32, output_f16, output_npy;
+
+// The statistics that a record shows.
+static inline size_t record_stats(const struct output *out)
+{
+    return out->accepts ? STAT_COUNT : STAT_ACCEPTED;
+}
 
 // Numbers in a record: n_vocab or, of a score, one.
 static inline size_t record_width(const struct output *out, const struct record *r)
@@ -126,6 +161,12 @@ static inline bool output_fail(const struct output *out, const char *what, struc
     if (errno == EPIPE)
         return err_quiet(e);
     return err_set(e, STATUS_IO, "%s: cannot %s: %s", out->name, what, strerror(errno));
+}
+
+// A text of C's.
+static inline struct piece text_piece(const char *text)
+{
+    return (struct piece){(const unsigned char *)text, strlen(text)};
 }
 
 // Writes a text of any bytes as part of a line of UTF-8, between quotes unless quote is 0. The escapes are those that text_unescape

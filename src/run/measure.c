@@ -7,12 +7,7 @@
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
-
-const char *statistic_name(enum statistic s)
-{
-    static const char *const names[STAT_COUNT] = {"prob", "raw_prob", "raw_rank", "n", "entropy_raw", "entropy", "kl_raw"};
-    return names[s];
-}
+#include <string.h>
 
 void raw_free(struct raw *raw)
 {
@@ -69,7 +64,16 @@ double after_prob(const struct after *after, const struct cand *c, uint32_t toke
     return 0.0;
 }
 
-void measure(const struct raw *raw, const struct after *after, const struct cand *c, double stat[STAT_COUNT])
+// The number that the selector drew, or NaN.
+static double draw(const struct cand *c)
+{
+    for (size_t i = 0; i < c->n_notes; i++)
+        if (!strcmp(c->note[i].name, "draw"))
+            return c->note[i].value;
+    return NAN;
+}
+
+void measure(const struct raw *raw, const struct after *after, const struct cand *c, int64_t accepted, double stat[STAT_COUNT])
 {
     const size_t place = cand_row_place(c, c->chosen);
     const uint32_t *const places = c->row_id ? after->place : c->dense ? NULL : c->id;
@@ -80,4 +84,7 @@ void measure(const struct raw *raw, const struct after *after, const struct cand
     stat[STAT_ENTROPY_RAW] = softmax_entropy(&raw->softmax);
     stat[STAT_ENTROPY] = softmax_entropy(&after->softmax);
     stat[STAT_KL_RAW] = softmax_divergence(c->kern, &after->softmax, after->logit, places, after->n, &raw->softmax, raw->logit);
+    stat[STAT_DRAW] = draw(c);
+    stat[STAT_ACCEPTED] = accepted < 0 ? NAN : (double)accepted;
+    stat[STAT_ACCEPTED_PROB] = accepted < 0 ? NAN : after_prob(after, c, (uint32_t)accepted);
 }

@@ -1,25 +1,12 @@
 // SPDX-License-Identifier: MIT
-// The statistics of a row, each defined here and nowhere else: f64, from logits, the same on every tier, in any number of threads and parts.
-// "Raw" is the softmax of the row as it was read, before biases, bans, grammar and the engine's rounding.
+// The statistics of a row (enum statistic), each computed here and nowhere else: in f64, from logits, the same on every tier, in any number of
+// threads and parts. "Raw" is the softmax of the row as it was read, before biases, bans, grammar and the engine's rounding.
 #ifndef SAMPL_RUN_MEASURE_H
 #define SAMPL_RUN_MEASURE_H
 
+#include "out/output.h"
 #include "sample/cand.h"
 #include "sample/distribution.h"
-
-// In the order in which they are printed.
-enum statistic {
-    STAT_PROB,        // of the chosen token, after the chain
-    STAT_RAW_PROB,    // of the chosen token, raw
-    STAT_RAW_RANK,    // of the chosen token, raw, from 1; the lower id first where logits are equal
-    STAT_N,           // candidates that are not masked after the chain
-    STAT_ENTROPY_RAW, // in nats, as the next two
-    STAT_ENTROPY,     // after the chain
-    STAT_KL_RAW,      // KL(after || raw), infinite where a stage lifted a masked token
-    STAT_COUNT
-};
-
-const char *statistic_name(enum statistic s);
 
 // A row as it was read. A zeroed struct is empty.
 struct raw {
@@ -51,7 +38,7 @@ bool after_take(struct after *after, const struct cand *c);
 // The probability of a token after the chain; 0 if it is gone.
 double after_prob(const struct after *after, const struct cand *c, uint32_t token);
 
-// All of them, of the row that c came from and the token that was chosen.
-void measure(const struct raw *raw, const struct after *after, const struct cand *c, double stat[STAT_COUNT]);
+// All of them, of the row that c came from and the token that was chosen. accepted: the token that follows the row, or -1.
+void measure(const struct raw *raw, const struct after *after, const struct cand *c, int64_t accepted, double stat[STAT_COUNT]);
 
 #endif

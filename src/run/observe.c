@@ -224,7 +224,8 @@ struct fault observe_after(struct observer *o, const struct job *j, struct cand 
     if (j->measures) {
         if (!after_take(&o->after, c))
             return fault_memory();
-        measure(&o->raw, &o->after, c, res->stat);
+        measure(&o->raw, &o->after, c, known, res->stat);
+        rec->stat = res->stat;
     }
     rec->chosen = c->chosen;
     rec->chosen_p = c->chosen_p;

@@ -293,13 +293,14 @@ static bool open_output(struct flow *f, struct err *e)
                            .emit = a->emit,
                            .dump = a->dump,
                            .flush = a->line_buffered,
+                           .accepts = a->accept || a->accept_recorded,
                            .color = !getenv("NO_COLOR"),
                            .goes_on = job_is_later_part(a),
                            .vocab = f->job->recipes->vocab,
                            .rows = -1,
                            .width = (size_t)a->n_vocab};
     if (!out->format_name && !emit_distribution(a->emit))
-        out->format_name = "text";
+        out->format_name = a->emit == EMIT_STATS ? "tsv" : "text";
     if (!out->format_name) {
         if (!strcmp(input, "auto") && !input_format(f->in, &input, e))
             return false;

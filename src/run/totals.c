@@ -50,7 +50,7 @@ void totals_add(struct totals *t, const double *stat, uint64_t bytes)
     t->rows++;
     t->bad += !stat;
     t->bytes += (double)bytes;
-    for (size_t i = 0; stat && i < STAT_COUNT; i++)
+    for (size_t i = 0; stat && i < STAT_MEANS; i++)
         t->sum[i] += stat[i];
     t->greedy += stat && stat[STAT_RAW_RANK] == 1.0;
     const double at = t->shows ? now() : t->shown;
@@ -81,7 +81,7 @@ void totals_print(const struct totals *t)
     fprintf(stderr, "%-17s %" PRIu64 "\n", "bad_rows", t->bad);
     if (isatty(STDERR_FILENO))
         fprintf(stderr, "%-17s %.6g\n", "rows_per_second", seconds > 0.0 ? (double)t->rows / seconds : 0.0);
-    for (enum statistic i = 0; i < STAT_COUNT; i++)
+    for (enum statistic i = 0; i < STAT_MEANS; i++)
         print_mean(t, statistic_name(i), t->sum[i]);
     print_mean(t, "greedy", (double)t->greedy);
 }

@@ -7,7 +7,7 @@
 
 struct totals {
     uint64_t rows, bad;     // bad ones are among the rows
-    double sum[STAT_COUNT]; // over the good ones; they come in order, so that sums do not depend on threads
+    double sum[STAT_MEANS]; // over the good ones; they come in order, so that sums do not depend on threads
     uint64_t greedy;        // good ones whose chosen token is the likeliest, raw
     double bytes;
 

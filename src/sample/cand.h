@@ -44,6 +44,8 @@ static inline size_t row_vocab(const struct row *r)
     return r->ids ? r->n_vocab : r->n;
 }
 
+enum { NOTES_MOST = 6 };
+
 struct cand {
     const struct kern *kern;
     struct fault fault;
@@ -65,7 +67,15 @@ struct cand {
     bool want_p;                   // p of every candidate will be read after the chain, so selectors must not leave it undone
     bool want_chosen_p;            // chosen_p will be read
     bool want_logits;              // the logits after the chain will be read, which gumbel leaves out of a draw
+    bool want_notes;               // notes that take time will be read
     uint32_t position;             // of the row in its sequence, from 0
+
+    // what the stage that ran last says of what it did, for an onlooker: cand_note
+    struct note {
+        const char *name;
+        double value;   // NaN: there is none this time
+    } note[NOTES_MOST]; // [n_notes]
+    size_t n_notes;
 
     // the selector's answer
     uint32_t chosen; // token id
@@ -103,6 +113,13 @@ static inline void cand_fail(struct cand *c, enum fault_code code, uint64_t at)
 {
     if (!c->fault.code)
         c->fault = (struct fault){code, at};
+}
+
+// A sampler says a number of what it did with the row: its "draw" from [0, 1), the state that it drew with.
+static inline void cand_note(struct cand *c, const char *name, double value)
+{
+    if (c->n_notes < NOTES_MOST)
+        c->note[c->n_notes++] = (struct note){name, value};
 }
 
 // Memory for a sampler: n elements of this size, of any content, until the stage ends; up to four of them. NULL, and a fault, when memory is

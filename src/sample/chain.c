@@ -241,6 +241,7 @@ struct fault chain_apply(struct chain *ch, struct cand *c, chain_watch_fn *watch
             continue;
         }
         c->scratch_taken = 0;
+        c->n_notes = 0;
         s->apply(state, c, l->stage);
         if (watch && !c->fault.code)
             c->fault = watch(arg, l->index, c);

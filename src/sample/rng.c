@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "sample/rng.h"
 
+#include <math.h>
+
 enum { N = 624, M = 397 };
 
 void rng_seed(struct rng *r, uint32_t seed)
@@ -60,11 +62,12 @@ float rng_f32(struct rng *r)
 }
 
 // The first place whose cumulative probability reaches the draw; the last one's counts as 1.
-size_t rng_discrete(struct rng *r, const struct kern *kern, const float *p, size_t n)
+size_t rng_discrete(struct rng *r, const struct kern *kern, const float *p, size_t n, double *draw)
 {
+    *draw = NAN;
     if (n < 2)
         return 0;
-    const double sum = kern->sum_wide(p, n, 0.0), u = rng_f64(r);
+    const double sum = kern->sum_wide(p, n, 0.0), u = *draw = rng_f64(r);
     double running = 0.0;
     size_t at = 0;
     for (; at + 1 < n; at++) {

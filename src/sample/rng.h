@@ -23,8 +23,8 @@ double rng_f64(struct rng *r);
 float rng_f32(struct rng *r);
 
 // A place in p[0..n), by the weights p[i], which need not sum to 1: std::discrete_distribution as libstdc++ has it. A single place is
-// chosen without a draw.
-size_t rng_discrete(struct rng *r, const struct kern *kern, const float *p, size_t n);
+// chosen without a draw. *draw is the number drawn, or NaN.
+size_t rng_discrete(struct rng *r, const struct kern *kern, const float *p, size_t n, double *draw);
 
 // Leaves the generator as n calls of rng_u32 would.
 void rng_discard(struct rng *r, uint64_t n);

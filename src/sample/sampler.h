@@ -83,7 +83,7 @@ struct sampler {
     bool selector;              // picks a token (cand_choose, or sets chosen and chosen_p) and ends the chain
 
     // Works on one row. c has no fault and at least one candidate; it is to keep one, or a fault. The parameters may be others than in the
-    // row before. No other function is a must.
+    // row before. Numbers that explain what it did are told by cand_note. No other function is a must.
     void (*apply)(void *self, struct cand *c, const struct stage *stage);
 
     // When it runs: always, or where its first parameter is above, below, or other than a bound. With other parameters it does nothing.

@@ -78,8 +78,14 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
         if (c->fault.code)
             return;
     }
-    const size_t at = rng_discrete(&s->rng, c->kern, c->p, c->n);
+    double u;
+    const size_t at = rng_discrete(&s->rng, c->kern, c->p, c->n, &u);
+    cand_note(c, "draw", u);
     cand_choose(c, at);
+    if (p->target >= 0.0f) {
+        cand_note(c, "aim", aim(s, p->target));
+        cand_note(c, "average", s->weighted / s->total);
+    }
     s->picked = p->target >= 0.0f;
     s->token = c->chosen;
     s->token_p = original[at];

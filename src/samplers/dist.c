@@ -33,6 +33,7 @@ static size_t pick(const struct cand *c, const double *before, double target)
 static void apply(void *self, struct cand *c, const struct stage *stage)
 {
     const double u = rng_f64(self);
+    cand_note(c, "draw", u);
     double *const before = cand_scratch(c, c->n / BLOCK + 1, sizeof *before);
     if (!before)
         return;

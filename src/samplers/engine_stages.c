@@ -177,7 +177,9 @@ static void choose_at(struct cand *c, float r)
 static void draw_pcg(void *self, struct cand *c, const struct stage *stage)
 {
     const float total = c->kern->sum(c->p, c->n, 0.0f);
-    choose_at(c, pcg_f32(self) * total);
+    const float u = pcg_f32(self);
+    cand_note(c, "draw", u);
+    choose_at(c, u * total);
     c->chosen_p /= total;
     if (c->want_p)
         c->kern->divide(c->p, c->n, total);
@@ -197,7 +199,9 @@ static void skip_pcg(void *self, uint64_t rows)
 static void draw_mt(void *self, struct cand *c, const struct stage *stage)
 {
     c->kern->multiply(c->p, c->n, 1.0f / c->kern->sum(c->p, c->n, 0.0f));
-    choose_at(c, rng_f32(self));
+    const float u = rng_f32(self);
+    cand_note(c, "draw", u);
+    choose_at(c, u);
 }
 
 static void skip_rng(void *self, uint64_t rows)

@@ -39,8 +39,13 @@ static void draw(struct mirostat_state *s, struct cand *c, size_t k, size_t rank
     }
     if (c->fault.code)
         return;
-    cand_choose(c, rng_discrete(&s->rng, c->kern, c->p, c->n));
-    s->mu -= p->eta * (-log2f(c->chosen_p) - p->tau);
+    double u;
+    cand_choose(c, rng_discrete(&s->rng, c->kern, c->p, c->n, &u));
+    cand_note(c, "draw", u);
+    const float surprise = -log2f(c->chosen_p);
+    cand_note(c, "mu", s->mu);
+    cand_note(c, "surprise", surprise);
+    s->mu -= p->eta * (surprise - p->tau);
 }
 
 enum { M = 100 }; // candidates that version 1 looks at

@@ -100,17 +100,23 @@ static void normalise(double *p, size_t k)
         p[i] /= sum;
 }
 
-static double strength(const struct scatter_params *p, const double *prob, size_t k)
+// The entropy of prob[0..k) as a share of the largest that k can have.
+static double normalised_entropy(const double *prob, size_t k)
 {
-    const double wanted = fmaxf(p->strength, 0.0f);
-    if (!p->adaptive)
-        return wanted;
     double entropy = 0.0;
     for (size_t i = 0; i < k; i++)
         if (prob[i] > 0.0)
             entropy -= prob[i] * log(prob[i]);
+    return entropy / log((double)k);
+}
+
+static double strength(const struct scatter_params *p, double entropy)
+{
+    const double wanted = fmaxf(p->strength, 0.0f);
+    if (!p->adaptive)
+        return wanted;
     const double low = p->strength_min, high = p->strength_max;
-    const double wish = wanted + (p->entropy_target - entropy / log((double)k)) * (high - low);
+    const double wish = wanted + (p->entropy_target - entropy) * (high - low);
     return fmin(fmax(wish, low), high);
 }
 
@@ -159,7 +165,9 @@ static void scatter(const struct scatter_state *s, struct cand *c, const struct 
     memset(padded, 0, (k + 2 * pad) * sizeof *padded);
     for (size_t i = 0; i < k; i++)
         prob[i] = c->p[i];
-    const double blend = strength(p, prob, k);
+    const double entropy = p->adaptive || c->want_notes ? normalised_entropy(prob, k) : NAN, blend = strength(p, entropy);
+    cand_note(c, "normalised_entropy", entropy);
+    cand_note(c, "strength", blend);
     for (int step = 0; step < p->steps; step++) {
         if (blend > 0.0)
             diffuse(s, c->kern, prob, q, k, blend);
@@ -179,8 +187,15 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
 {
     const struct scatter_params *const p = stage->params;
     struct scatter_state *const s = self;
-    if (c->n < 2 || (p->collision < 1.0f && rng_f32(&s->rng) > p->collision))
+    if (c->n < 2)
         return;
+    if (p->collision < 1.0f) {
+        const float u = rng_f32(&s->rng);
+        cand_note(c, "draw", u);
+        cand_note(c, "acts", u <= p->collision);
+        if (u > p->collision)
+            return;
+    }
     const size_t k = cand_alive(c, (size_t)p->k);
     if (k < 2)
         return;

@@ -26,7 +26,11 @@ static bool enabled(const struct stage *stage)
 static void apply(void *self, struct cand *c, const struct stage *stage)
 {
     const struct xtc_params *const p = stage->params;
-    if (c->n < 2 || rng_f32(self) > p->probability)
+    if (c->n < 2)
+        return;
+    const float u = rng_f32(self);
+    cand_note(c, "draw", u);
+    if (u > p->probability)
         return;
     cand_softmax(c, true);
     size_t top = 0;
