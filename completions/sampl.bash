@@ -66,6 +66,10 @@ _sampl()
     --grammar-file) compopt -o default; return ;;
     --json-schema|-j) return ;;
     --json-schema-file|-jf) compopt -o default; return ;;
+    --reasoning-budget) return ;;
+    --reasoning-budget-message) return ;;
+    --reasoning-start) return ;;
+    --reasoning-end) return ;;
     --emit) mapfile -t COMPREPLY < <(compgen -W 'ids score text stats probs logprobs logits' -- "$cur"); return ;;
     --output-format|-O) mapfile -t COMPREPLY < <(compgen -W 'text tsv json f32 f16 npy' -- "$cur"); return ;;
     --output|-o) compopt -o default; return ;;
@@ -75,7 +79,7 @@ _sampl()
     --threads|-t) return ;;
     esac
     if [[ $cur == -* ]]; then
-        mapfile -t COMPREPLY < <(compgen -W ' --format --n-vocab --tensor --ids --vocab --rows --prompt-tokens --accept --shard --row-base --independent --samplers --sampler-seq --sampling-seq --neutral --seed --engine --repeat-penalty --repeat-last-n --frequency-penalty --presence-penalty --dry-multiplier --dry-base --dry-allowed-length --dry-penalty-last-n --top-nsigma --top-n-sigma --top-k --top-a --typical --typical-p --top-p --min-keep --min-p --xtc-probability --xtc-threshold --scatter-strength --scatter-k --scatter-radius --scatter-steps --scatter-adaptive --scatter-strength-min --scatter-strength-max --scatter-entropy-target --scatter-absorption --scatter-absorption-last-n --scatter-collision --temp --temperature --dynatemp-range --dynatemp-exp --adaptive-target --adaptive-decay --mirostat-ent --mirostat-lr --mirostat --logit-bias --ignore-eos --dry-sequence-breaker --dry-breaker-tokens --grammar --grammar-file --json-schema --json-schema-file --backend-sampling --emit --dump-probs --trace --output-format --output --line-buffered --stats --on-error --preset --list-presets --print-chain --print-grammar --threads --verbose --help --version' -- "$cur")
+        mapfile -t COMPREPLY < <(compgen -W ' --format --n-vocab --tensor --ids --vocab --rows --prompt-tokens --accept --shard --row-base --independent --samplers --sampler-seq --sampling-seq --neutral --seed --engine --repeat-penalty --repeat-last-n --frequency-penalty --presence-penalty --dry-multiplier --dry-base --dry-allowed-length --dry-penalty-last-n --top-nsigma --top-n-sigma --top-k --top-a --typical --typical-p --top-p --min-keep --min-p --xtc-probability --xtc-threshold --scatter-strength --scatter-k --scatter-radius --scatter-steps --scatter-adaptive --scatter-strength-min --scatter-strength-max --scatter-entropy-target --scatter-absorption --scatter-absorption-last-n --scatter-collision --temp --temperature --dynatemp-range --dynatemp-exp --adaptive-target --adaptive-decay --mirostat-ent --mirostat-lr --mirostat --logit-bias --ignore-eos --dry-sequence-breaker --dry-breaker-tokens --grammar --grammar-file --json-schema --json-schema-file --reasoning-budget --reasoning-budget-message --reasoning-start --reasoning-end --backend-sampling --emit --dump-probs --trace --output-format --output --line-buffered --stats --on-error --preset --list-presets --print-chain --print-grammar --threads --verbose --help --version' -- "$cur")
     else
         compopt -o default
     fi

@@ -153,7 +153,7 @@ bool args_parse(struct args *a, const struct options *options, int argc, char **
 
 void args_free(struct args *a)
 {
-    struct words *const lists[] = {&a->files, &a->biases, &a->breaker_texts, &a->breaker_ids, &a->presets};
+    struct words *const lists[] = {&a->files, &a->biases, &a->breaker_texts, &a->breaker_ids, &a->reasoning_ends, &a->presets};
     for (size_t i = 0; i < a->presets.n; i++)
         free((void *)(uintptr_t)a->presets.word[i]);
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)

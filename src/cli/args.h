@@ -63,7 +63,10 @@ struct args {
     struct words biases, breaker_texts, breaker_ids;
     bool ignore_eos;
     enum grammar_source grammar_source;
-    const char *grammar; // as the source says
+    const char *grammar;                             // as the source says
+    int64_t reasoning_budget;                        // -1: none
+    const char *reasoning_start, *reasoning_message; // NULL: not given
+    struct words reasoning_ends;
     bool backend_sampling;
 
     // output

@@ -5,6 +5,7 @@
 #include "sample/chain.h"
 #include "vocab/spelling.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -177,6 +178,57 @@ static bool take_grammar(struct draft *d, const struct args *a, struct err *e)
     return a->grammar_source == GRAMMAR_NONE || draft_grammar(d, a->grammar_source, a->grammar, e);
 }
 
+// ids: scratch.
+static bool give_text(const struct draft *d, struct reasoning_given *g, const char *name, const char *text, struct ids *ids,
+                      struct err *e)
+{
+    struct builder notes = {0};
+    bool ok = recipes_split_text(d->of, name, text, false, ids, e);
+    note_spelling(&notes, name, text, ids);
+    ok = ok && say_spellings(&notes, e);
+    builder_free(&notes);
+    reasoning_give(g, ids->id, ids->n);
+    return ok;
+}
+
+// A tag is ids if it is digits and commas only, else a text.
+static bool give_tag(const struct draft *d, struct reasoning_given *g, const char *name, const char *text, struct ids *ids,
+                     struct err *e)
+{
+    const struct vocab *const v = d->of->vocab;
+    if (strspn(text, "0123456789,") != strlen(text))
+        return give_text(d, g, name, text, ids, e);
+    ids->n = 0;
+    if (!value_ids(name + strlen("--"), text, ids, e))
+        return false;
+    for (size_t i = 0; v && i < ids->n; i++)
+        if (ids->id[i] >= v->n)
+            return err_set(e, STATUS_USAGE, "%s: the vocabulary has no token %" PRIu32, name, ids->id[i]);
+    reasoning_give(g, ids->id, ids->n);
+    return ids->n || err_set(e, STATUS_USAGE, "%s: '%s' holds no token", name, text);
+}
+
+static bool take_reasoning(struct draft *d, const struct args *a, struct err *e)
+{
+    struct reasoning_given g = {0};
+    struct ids ids = {0};
+    if (a->reasoning_budget < 0 && !a->reasoning_start && !a->reasoning_ends.n && !a->reasoning_message)
+        return true;
+    bool ok = true;
+    if (a->reasoning_start)
+        ok = give_tag(d, &g, "--reasoning-start", a->reasoning_start, &ids, e);
+    else
+        reasoning_give(&g, NULL, 0);
+    ok = ok && give_text(d, &g, "--reasoning-budget-message", a->reasoning_message ? a->reasoning_message : "", &ids, e);
+    reasoning_give(&g, NULL, 0); // what precedes a text is told by rows
+    for (size_t i = 0; ok && i < a->reasoning_ends.n; i++)
+        ok = give_tag(d, &g, "--reasoning-end", a->reasoning_ends.word[i], &ids, e);
+    ok = ok && draft_reasoning(d, a->reasoning_budget, &g, e);
+    builder_free(&g.key);
+    free(ids.id);
+    return ok;
+}
+
 // ---- all of it
 
 static bool fill(struct draft *d, const struct args *a, struct err *e)
@@ -194,14 +246,15 @@ static bool fill(struct draft *d, const struct args *a, struct err *e)
         r->vocab = &r->texts;
     }
     return take_recommendations(d, a, &text, e) && take_biases(d, a, e) && take_breakers(d, a, e) && take_grammar(d, a, e) &&
+           take_reasoning(d, a, e) &&
            (d->parts.engine->options || draft_samplers(d, text, text == a->samplers && a->by_letter, e));
 }
 
 // Can typ_p meet candidates of probability 0, the one thing that llama.cpp does not compute? A grammar, which it lays over the row before the
-// chain when the first choice does not fit, and top_n_sigma leave theirs; a ban leaves one at the end of the order, which top_k cuts off.
+// chain when the first choice does not fit, a token that the reasoning budget forces, and top_n_sigma leave theirs; a ban leaves one at the end of the order, which top_k cuts off.
 static bool typ_p_meets_masked(const struct recipe *r)
 {
-    bool masked = r->parts.rules, banned = false;
+    bool masked = r->parts.rules || recipe_budget(r), banned = false;
     for (size_t i = 0; i < r->parts.biases->n; i++)
         banned = banned || r->parts.biases->bias[i].bias == -INFINITY;
     for (size_t i = 0; i < r->n_stages; i++) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The lists of a draft: samplers, biases, breakers.
+// The lists of a draft: samplers, biases, breakers, the reasoning budget's tags.
 #include "base/mem.h"
 #include "out/message.h"
 #include "recipe/recipe.h"
@@ -118,16 +118,17 @@ bool draft_samplers(struct draft *d, const char *text, bool by_letter, struct er
 
 // ---- biases
 
-// The text as bytes, escapes resolved, which the caller frees; NULL with *e, also for lack of a vocabulary to look it up in.
-static unsigned char *plain_text(const struct recipes *r, const char *text, size_t len, size_t *n, struct err *e)
+// The text as bytes, which the caller frees; NULL with *e, also for lack of a vocabulary to look it up in.
+static unsigned char *plain_text(const struct recipes *r, const char *name, const char *text, size_t len, bool escapes, size_t *n,
+                                 struct err *e)
 {
     if (!r->vocab) {
-        err_set(e, STATUS_USAGE, "--logit-bias: the text '%.*s' needs --vocab", len < 40 ? (int)len : 40, text);
+        err_set(e, STATUS_USAGE, "%s: the text '%.*s' needs --vocab", name, len < 40 ? (int)len : 40, text);
         return NULL;
     }
     unsigned char *const plain = malloc(len + 1);
     if (plain)
-        *n = text_unescape(plain, text, len);
+        *n = escapes ? text_unescape(plain, text, len) : (memcpy(plain, text, len), len);
     else
         err_from_fault(e, fault_memory());
     return plain;
@@ -138,7 +139,7 @@ bool recipes_find_token(const struct recipes *r, const char *text, size_t len, u
     const int shown = len < 40 ? (int)len : 40;
     uint32_t other = VOCAB_NONE;
     size_t n;
-    unsigned char *const plain = plain_text(r, text, len, &n, e);
+    unsigned char *const plain = plain_text(r, "--logit-bias", text, len, true, &n, e);
     if (!plain)
         return false;
     *id = n ? vocab_find_only(r->vocab, plain, n, &other) : VOCAB_NONE;
@@ -151,18 +152,40 @@ bool recipes_find_token(const struct recipes *r, const char *text, size_t len, u
     return true;
 }
 
-bool recipes_split_text(const struct recipes *r, const char *text, struct ids *ids, struct err *e)
+bool recipes_split_text(const struct recipes *r, const char *name, const char *text, bool escapes, struct ids *ids, struct err *e)
 {
     const size_t len = strlen(text);
     size_t n;
-    unsigned char *const plain = plain_text(r, text, len, &n, e);
+    ids->n = 0;
+    if (!len)
+        return true;
+    unsigned char *const plain = plain_text(r, name, text, len, escapes, &n, e);
     if (!plain)
         return false;
     const bool ok = mem_grow(&ids->id, &ids->cap, n + 1, sizeof *ids->id) && vocab_split(r->vocab, plain, n, ids->id, &ids->n);
     free(plain);
     if (!ok)
         return err_from_fault(e, fault_memory());
-    return ids->n || !len || err_set(e, STATUS_USAGE, "--logit-bias: no tokens of the vocabulary spell '%.40s'", text);
+    return ids->n || err_set(e, STATUS_USAGE, "%s: no tokens of the vocabulary spell '%.*s'", name, err_clip(text, 40), text);
+}
+
+void note_spelling(struct builder *notes, const char *name, const char *text, const struct ids *ids)
+{
+    if (ids->n < 2)
+        return;
+    builder_format(notes, "%s: '%.*s' is spelt by the tokens ", name, err_clip(text, 60), text);
+    for (size_t i = 0; i < ids->n; i++)
+        builder_format(notes, "%s%" PRIu32, i ? "," : "", ids->id[i]);
+    builder_byte(notes, '\0');
+}
+
+bool say_spellings(const struct builder *notes, struct err *e)
+{
+    if (notes->failed)
+        return err_from_fault(e, fault_memory());
+    for (size_t at = 0; at < notes->len; at += strlen(notes->text + at) + 1)
+        message_note("%s", notes->text + at);
+    return true;
 }
 
 static void biases_free(void *thing)
@@ -270,4 +293,53 @@ bool draft_breakers(struct draft *d, struct breakers_given *g, struct err *e)
         text[i].p = next_given(&at, &text[i].len, 1);
     b->breakers = (struct breakers){.sequence = sequence, .n_sequences = g->n_sequences, .text = text, .n_texts = g->n_texts};
     return true;
+}
+
+// ---- the reasoning budget
+
+void reasoning_give(struct reasoning_given *g, const uint32_t *id, size_t n)
+{
+    builder_bytes(&g->key, &n, sizeof n);
+    builder_bytes(&g->key, id, n * sizeof *id);
+    g->n++;
+}
+
+// Fills the tags from the key, and puts the forced tokens together behind them, where there is room for all of the key.
+static void fill_reasoning(struct reasoning *r, const struct vocab *v)
+{
+    uint32_t *const forced = (uint32_t *)(void *)&r->tag[r->n];
+    const struct tag *const start = &r->tag[REASONING_START], *const message = &r->tag[REASONING_MESSAGE],
+                            *const end = &r->tag[REASONING_END];
+    const char *at = r->shared.key;
+    for (size_t i = 0; i < r->n; i++)
+        r->tag[i].id = next_given(&at, &r->tag[i].n, sizeof(uint32_t));
+    if (r->tokens < 0 || r->n == REASONING_END)
+        return;
+    memcpy(forced, message->id, message->n * sizeof *forced);
+    memcpy(forced + message->n, end->id, end->n * sizeof *forced);
+    r->rules =
+        (struct budget_rules){(uint32_t)r->tokens, *start, end, r->n - REASONING_END, {forced, message->n + end->n}, start->n, v};
+    for (size_t i = 0; i < r->rules.n_ends; i++)
+        if (end[i].n > r->rules.longest)
+            r->rules.longest = end[i].n;
+}
+
+bool draft_reasoning(struct draft *d, int64_t tokens, struct reasoning_given *g, struct err *e)
+{
+    bool known;
+    assert(g->n >= REASONING_END);
+    builder_bytes(&g->key, &tokens, sizeof tokens);
+    const size_t size = sizeof(struct reasoning) + g->n * sizeof(struct tag) + g->key.len; // a whole number of ids
+    struct reasoning *const r = draft_share(&d->of->reasoning, &g->key, size, free, &known, e);
+    shared_drop(d->parts.reasoning);
+    d->parts.reasoning = r;
+    if (!r)
+        return false;
+    if (!known) {
+        r->tokens = tokens;
+        r->n = g->n;
+        fill_reasoning(r, d->of->vocab);
+    }
+    return tokens < 0 || (r->tag[REASONING_START].n && r->n > REASONING_END) ||
+           err_set(e, STATUS_USAGE, "--reasoning-budget needs --reasoning-start and --reasoning-end");
 }

@@ -23,12 +23,31 @@ static void print_bias(const char *before, const struct bias *b)
     printf("%s%" PRIu32 "%s%s", before, b->id, *number == '-' ? "" : "+", number);
 }
 
+static void print_tag(const char *before, const struct tag *tag, const char *after)
+{
+    fputs(before, stdout);
+    for (size_t i = 0; i < tag->n; i++)
+        printf("%s%" PRIu32, i ? "," : "", tag->id[i]);
+    fputs(after, stdout);
+}
+
+static void print_reasoning(const struct reasoning *r)
+{
+    printf("%-12s %-4s reasoning-budget=%" PRId64, "reasoning", r->tokens < 0 ? "off" : "on", r->tokens);
+    print_tag(" reasoning-start=", &r->tag[REASONING_START], "");
+    for (size_t i = REASONING_END; i < r->n; i++)
+        print_tag(" reasoning-end=", &r->tag[i], "");
+    print_tag(" reasoning-budget-message=", &r->tag[REASONING_MESSAGE], "\n");
+}
+
 static void print_text(const struct args *a, const struct recipe *r)
 {
     const struct biases *const biases = r->parts.biases;
     if (r->parts.engine->options)
         printf("engine %s\n", r->parts.engine->name);
     printf("seed %" PRIu64 "%s\n", r->parts.seed, a->seed == UINT32_MAX ? " (random)" : "");
+    if (r->parts.reasoning)
+        print_reasoning(r->parts.reasoning);
     for (size_t i = 0; i < r->n_stages; i++) {
         const struct stage *const stage = &r->stage[i];
         char text[NUMBER_TEXT];
@@ -64,12 +83,26 @@ static void print_biases(const struct biases *b)
     putchar(']');
 }
 
+// "reasoning":{"tokens":1,"start":[1],"message":[],"end":[[2],[3]]},
+static void print_reasoning_json(const struct reasoning *r)
+{
+    printf("\"reasoning\":{\"tokens\":%" PRId64, r->tokens);
+    print_tag(",\"start\":[", &r->tag[REASONING_START], "]");
+    print_tag(",\"message\":[", &r->tag[REASONING_MESSAGE], "],\"end\":[");
+    for (size_t i = REASONING_END; i < r->n; i++)
+        print_tag(i > REASONING_END ? ",[" : "[", &r->tag[i], "]");
+    fputs("]},", stdout);
+}
+
 static void print_json(const struct recipe *r)
 {
     putchar('{');
     if (r->parts.engine->options)
         printf("\"engine\":\"%s\",", r->parts.engine->name);
-    printf("\"seed\":%" PRIu64 ",\"chain\":[", r->parts.seed);
+    printf("\"seed\":%" PRIu64 ",", r->parts.seed);
+    if (r->parts.reasoning)
+        print_reasoning_json(r->parts.reasoning);
+    fputs("\"chain\":[", stdout);
     for (size_t i = 0; i < r->n_stages; i++) {
         const struct stage *const stage = &r->stage[i];
         printf("%s{\"name\":\"%s\",\"enabled\":%s", i ? "," : "", stage->sampler->name, stage_enabled(stage) ? "true" : "false");
@@ -127,6 +160,8 @@ static bool check_request(const struct recipe *r, struct err *e)
     for (size_t i = 0; i < sizeof not_all / sizeof *not_all; i++)
         if (common_value(r, not_all[i]) < 0.0)
             return unsayable("-1 for --", not_all[i], e);
+    if (recipe_budget(r) && !r->of->vocab) // which has the texts of the tags
+        return unsayable("ids for --", "reasoning-start", e);
     if (!recipe_runs(r, &sampler_dry))
         return true;
     if (breakers->n_sequences)
@@ -141,6 +176,29 @@ static void print_server_param(const struct catalog *c, size_t number, const dou
     if (!said[number])
         print_param(row->server ? row->server : row->flag, row, value[number]);
     said[number] = true;
+}
+
+// The text of a tag, as the server wants it.
+static void print_tag_text(const struct vocab *v, const char *before, const struct tag *tag)
+{
+    struct builder text = {0};
+    builder_string(&text, "");
+    for (size_t i = 0; i < tag->n; i++) {
+        const struct piece token = vocab_text(v, tag->id[i]);
+        builder_bytes(&text, token.p, token.len);
+    }
+    fputs(before, stdout);
+    text_put_json(stdout, (struct piece){(const unsigned char *)text.text, text.len});
+    builder_free(&text);
+}
+
+static void print_budget_request(const struct reasoning *r, const struct vocab *v)
+{
+    printf(",\"reasoning_budget_tokens\":%" PRId64, r->tokens);
+    print_tag_text(v, ",\"reasoning_budget_start_tag\":", &r->tag[REASONING_START]);
+    for (size_t i = REASONING_END; i < r->n; i++)
+        print_tag_text(v, i > REASONING_END ? "," : ",\"reasoning_budget_end_tags\":[", &r->tag[i]);
+    print_tag_text(v, "],\"reasoning_budget_message\":", &r->tag[REASONING_MESSAGE]);
 }
 
 // llama-server's request body. Breakers have their escapes resolved: the server knows none but those of JSON.
@@ -177,6 +235,8 @@ static bool print_request(const struct args *a, const struct recipe *r, struct e
     }
     if (p->biases->n)
         print_biases(p->biases);
+    if (recipe_budget(r))
+        print_budget_request(p->reasoning, r->of->vocab);
     puts("}");
     return true;
 }
@@ -254,6 +314,14 @@ static void print_flags(const struct args *a, const struct recipe *r)
         fputs(" --dry-sequence-breaker none", stdout);
     for (size_t i = 0; i < a->breaker_texts.n; i++)
         print_option("dry-sequence-breaker", a->breaker_texts.word[i]);
+    if (a->reasoning_budget >= 0)
+        printf(" --reasoning-budget %" PRId64, a->reasoning_budget);
+    if (a->reasoning_start)
+        print_option("reasoning-start", a->reasoning_start);
+    for (size_t i = 0; i < a->reasoning_ends.n; i++)
+        print_option("reasoning-end", a->reasoning_ends.word[i]);
+    if (a->reasoning_message)
+        print_option("reasoning-budget-message", a->reasoning_message);
     putchar('\n');
 }
 

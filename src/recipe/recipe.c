@@ -24,6 +24,7 @@ void recipes_free(struct recipes *r)
     shared_set_free(&r->biases);
     shared_set_free(&r->breakers);
     shared_set_free(&r->rules);
+    shared_set_free(&r->reasoning);
     trie_free(r->trie);
     vocab_free(&r->texts);
 }
@@ -59,6 +60,7 @@ void parts_keep(struct parts *p)
     shared_keep(p->biases);
     shared_keep(p->breakers);
     shared_keep(p->rules);
+    shared_keep(p->reasoning);
 }
 
 void parts_drop(struct parts *p)
@@ -67,6 +69,7 @@ void parts_drop(struct parts *p)
     shared_drop(p->biases);
     shared_drop(p->breakers);
     shared_drop(p->rules);
+    shared_drop(p->reasoning);
 }
 
 // ---- the recipe
@@ -184,6 +187,12 @@ const struct recipe *draft_make(struct draft *d, struct err *e)
 void recipe_drop(const struct recipe *recipe)
 {
     shared_drop((void *)(uintptr_t)recipe);
+}
+
+const struct budget_rules *recipe_budget(const struct recipe *recipe)
+{
+    const struct reasoning *const r = recipe->parts.reasoning;
+    return r && r->tokens >= 0 ? &r->rules : NULL;
 }
 
 bool recipe_runs(const struct recipe *recipe, const struct sampler *sampler)

@@ -8,6 +8,7 @@
 #include "base/builder.h"
 #include "base/shared.h"
 #include "cli/args.h"
+#include "sample/budget.h"
 #include "samplers/engine.h"
 #include "vocab/vocab.h"
 
@@ -43,6 +44,18 @@ struct rules {
     bool of_row;        // among a row's parameters
 };
 
+// The reasoning budget. Its tags are these, then the end tags; one that was not given is empty. That of REASONING_BEFORE moves the budget at
+// the beginning of a text.
+enum { REASONING_START, REASONING_MESSAGE, REASONING_BEFORE, REASONING_END };
+
+struct reasoning {
+    struct shared shared;      // key: the tags and the tokens
+    int64_t tokens;            // -1: no budget
+    struct budget_rules rules; // where there is one
+    size_t n;
+    struct tag tag[]; // [n >= REASONING_END]
+};
+
 // The text of a grammar; a NUL stands behind it.
 static inline struct piece rules_text(const struct rules *r)
 {
@@ -55,7 +68,8 @@ struct parts {
     struct order *order; // of engine llama; else NULL
     struct biases *biases;
     struct breaker_list *breakers;
-    struct rules *rules; // NULL: no grammar
+    struct rules *rules;         // NULL: no grammar
+    struct reasoning *reasoning; // NULL: nothing of it was given
     uint64_t seed;
     uint64_t seed_named;        // 1: a row's params did, 0: the options. As wide as the seed, since the parts are a key
     double value[CATALOG_MOST]; // by number of the catalog, as given: an engine's adjustments are in the stages only
@@ -76,7 +90,7 @@ struct recipes {
     struct vocab texts;
     const struct vocab *vocab; // texts once it is loaded, else NULL
     struct trie *trie;         // of the vocabulary, once a grammar was asked for; NULL before
-    struct shared_set recipe, order, biases, breakers, rules;
+    struct shared_set recipe, order, biases, breakers, rules, reasoning;
 };
 
 // No recipe may be left when they are freed.
@@ -97,6 +111,9 @@ const struct recipe *recipe_from_args(struct recipes *r, const struct args *a, s
 const struct recipe *recipe_with_params(struct recipes *r, const struct recipe *from, const cJSON *params, struct err *e);
 
 void recipe_drop(const struct recipe *recipe);
+
+// The rules of its reasoning budget; NULL: it has none.
+const struct budget_rules *recipe_budget(const struct recipe *recipe);
 
 // Is an enabled stage of this sampler among the recipe's?
 bool recipe_runs(const struct recipe *recipe, const struct sampler *sampler);
@@ -136,8 +153,14 @@ bool draft_biases(struct draft *d, const struct bias *bias, size_t n, bool ignor
 // A token that biases by its text: *id is the one that says text[0..len), escapes resolved.
 bool recipes_find_token(const struct recipes *r, const char *text, size_t len, uint32_t *id, struct err *e);
 
-// The tokens that spell a text, escapes resolved, as vocab_split has them; none for an empty one. *ids is the caller's, zeroed at first.
-bool recipes_split_text(const struct recipes *r, const char *text, struct ids *ids, struct err *e);
+// The tokens that spell a text, as vocab_split has them; none for an empty one. *ids is the caller's, zeroed at first. Errors begin with
+// what names the text.
+bool recipes_split_text(const struct recipes *r, const char *name, const char *text, bool escapes, struct ids *ids,
+                        struct err *e);
+
+// Notes, to be said later, which tokens spell a text, if it is several; and says all that was noted.
+void note_spelling(struct builder *notes, const char *name, const char *text, const struct ids *ids);
+bool say_spellings(const struct builder *notes, struct err *e);
 
 // DRY's breakers, as they are given: sequences of ids, then texts. A zeroed struct holds none.
 struct breakers_given {
@@ -152,6 +175,17 @@ void breakers_give_text(struct breakers_given *g, const char *text, size_t len);
 
 // Frees what was given.
 bool draft_breakers(struct draft *d, struct breakers_given *g, struct err *e);
+
+// The reasoning budget's tags, as they are given. A zeroed struct holds none.
+struct reasoning_given {
+    struct builder key; // of each its length and its ids
+    size_t n;
+};
+
+void reasoning_give(struct reasoning_given *g, const uint32_t *id, size_t n);
+
+// A budget of so many tokens, or -1: none. It needs a start tag and an end tag. Frees what was given.
+bool draft_reasoning(struct draft *d, int64_t tokens, struct reasoning_given *g, struct err *e);
 
 // The grammar that the source gives, which is not GRAMMAR_NONE. Errors begin with the option's name.
 bool draft_grammar(struct draft *d, enum grammar_source source, const char *given, struct err *e);

@@ -18,8 +18,9 @@ struct change {
     struct bias *bias; // [n_bias] in place of those of the draft, once new_biases
     size_t n_bias, bias_cap;
     bool new_biases, ignore_eos;
+    int64_t budget;       // of reasoning, in tokens
     struct ids ids;       // of a text
-    struct builder spelt; // texts of biases that several tokens spell, and these: what is to be said of each, ending in a NUL
+    struct builder spelt; // what is to be said of texts that several tokens spell
 };
 
 static bool wrong(const cJSON *item, const char *wanted, struct err *e)
@@ -123,15 +124,6 @@ static bool read_samplers(const cJSON *item, struct change *ch, struct err *e)
     return ok;
 }
 
-// Notes which tokens a text is biased as.
-static void note_spelling(struct change *ch, const char *text)
-{
-    builder_format(&ch->spelt, "logit_bias: '%.*s' is spelt by the tokens ", err_clip(text, 60), text);
-    for (size_t i = 0; i < ch->ids.n; i++)
-        builder_format(&ch->spelt, "%s%" PRIu32, i ? "," : "", ch->ids.id[i]);
-    builder_byte(&ch->spelt, '\0');
-}
-
 // Of a text each of the tokens that spell it is biased.
 static bool add_bias(const cJSON *item, const cJSON *token, const cJSON *amount, struct change *ch, struct err *e)
 {
@@ -145,15 +137,15 @@ static bool add_bias(const cJSON *item, const cJSON *token, const cJSON *amount,
         return err_set(e, STATUS_USAGE, "--logit-bias: '\"%.100s\"+inf': only -inf is an infinite bias", text);
     if (bias == INFINITY)
         return err_set(e, STATUS_USAGE, "--logit-bias: '%.0f+inf': only -inf is an infinite bias", token->valuedouble);
-    if (text && !recipes_split_text(ch->draft.of, text, &ch->ids, e))
+    if (text && !recipes_split_text(ch->draft.of, "--logit-bias", text, true, &ch->ids, e))
         return false;
     const size_t n = text ? ch->ids.n : 1;
     if (!mem_grow(&ch->bias, &ch->bias_cap, ch->n_bias + n, sizeof *ch->bias))
         return err_from_fault(e, fault_memory());
     for (size_t i = 0; i < n; i++)
         ch->bias[ch->n_bias++] = (struct bias){text ? ch->ids.id[i] : id, bias};
-    if (text && n > 1)
-        note_spelling(ch, text);
+    if (text)
+        note_spelling(&ch->spelt, "logit_bias", text, &ch->ids);
     return true;
 }
 
@@ -250,6 +242,29 @@ static bool read_triggers(const cJSON *item, struct change *ch, struct err *e)
     return (cJSON_IsArray(item) && !item->child) || wrong(item, "an empty list; no other is supported", e);
 }
 
+static bool read_budget(const cJSON *item, struct change *ch, struct err *e)
+{
+    char text[NUMBER_TEXT];
+    double v;
+    return server_number(item, true, &v, e) &&
+           value_whole("reasoning-budget", number_as_typed(v, text), -1, INT32_MAX, &ch->budget, e);
+}
+
+// Looked at once the budget is known.
+static bool read_text(const cJSON *item, struct change *ch, struct err *e)
+{
+    (void)ch;
+    return cJSON_IsString(item) || wrong(item, "a string", e);
+}
+
+static bool read_texts(const cJSON *item, struct change *ch, struct err *e)
+{
+    bool ok = cJSON_IsString(item) || cJSON_IsArray(item);
+    for (const cJSON *text = item->child; ok && text; text = text->next)
+        ok = cJSON_IsString(text);
+    return ok || wrong(item, "a list of texts", e);
+}
+
 // Members that are no samplers' parameters. Those without a function, of requests and of the settings that replies echo, do not bear on
 // which token is chosen from a row.
 static const struct member {
@@ -265,6 +280,12 @@ static const struct member {
     {"json_schema", "json-schema", read_schema},
     {"grammar_lazy", NULL, read_lazy},
     {"grammar_triggers", NULL, read_triggers},
+    {"reasoning_budget_tokens", "reasoning-budget", read_budget},
+    {"reasoning_budget_start_tag", "reasoning-start", read_text},
+    {"reasoning_budget_end_tag", "reasoning-end", read_texts},
+    {"reasoning_budget_end_tags", "reasoning-end", read_texts},
+    {"reasoning_budget_message", "reasoning-budget-message", read_text},
+    {"generation_prompt", NULL, read_text},
     {"add_generation_prompt"},
     {"backend_sampling"},
     {"cache_prompt"},
@@ -273,7 +294,6 @@ static const struct member {
     {"chat_template_kwargs"},
     {"continue_final_message"},
     {"echo"},
-    {"generation_prompt"},
     {"grammar_type"},
     {"id_slot"},
     {"ignore_eos_default"},
@@ -400,20 +420,74 @@ static bool settle_biases(struct change *ch, struct err *e)
         return ch->ignore_eos == old->ignore_eos || draft_biases(&ch->draft, old->bias, old->n_given, ch->ignore_eos, e);
     if (!draft_biases(&ch->draft, ch->bias, ch->n_bias, ch->ignore_eos, e))
         return false;
-    if (ch->spelt.failed)
-        return err_from_fault(e, fault_memory());
-    if (ch->spelt.len && ch->draft.parts.biases->shared.users == 1) // which are new, then; what others have was said
-        for (const char *note = ch->spelt.text; note < ch->spelt.text + ch->spelt.len; note += strlen(note) + 1)
-            message_note("%s", note);
+    return ch->draft.parts.biases->shared.users > 1 || say_spellings(&ch->spelt, e); // of those that others have it was said
+}
+
+// Gives the tokens of a text, if it has any.
+static bool give_text(struct change *ch, struct reasoning_given *g, const char *name, const cJSON *item, struct err *e)
+{
+    if (!recipes_split_text(ch->draft.of, name, item->valuestring, false, &ch->ids, e))
+        return false;
+    note_spelling(&ch->spelt, name, item->valuestring, &ch->ids);
+    reasoning_give(g, ch->ids.id, ch->ids.n);
     return true;
+}
+
+// The end tags are a text or a list of texts, the empty ones not counting.
+static bool give_ends(struct change *ch, struct reasoning_given *g, const cJSON *item, struct err *e)
+{
+    bool ok = true;
+    for (const cJSON *text = cJSON_IsArray(item) ? item->child : item; ok && text; text = cJSON_IsArray(item) ? text->next : NULL)
+        ok = !*text->valuestring || give_text(ch, g, item->string, text, e);
+    return ok;
+}
+
+// A member that is there and not null.
+static const cJSON *member_of(const cJSON *params, const char *name)
+{
+    const cJSON *const item = cJSON_GetObjectItemCaseSensitive(params, name);
+    return cJSON_IsNull(item) ? NULL : item;
+}
+
+// The reasoning budget once all is known that bears on it. Where there is none its texts do not count.
+static bool settle_reasoning(struct change *ch, const cJSON *params, struct err *e)
+{
+    static const char *const names[] = {[REASONING_START] = "reasoning_budget_start_tag",
+                                        [REASONING_MESSAGE] = "reasoning_budget_message",
+                                        [REASONING_BEFORE] = "generation_prompt"};
+    const struct reasoning *const old = ch->draft.parts.reasoning;
+    const cJSON *ends = member_of(params, "reasoning_budget_end_tags");
+    if (!ends)
+        ends = member_of(params, "reasoning_budget_end_tag");
+    struct reasoning_given g = {0};
+    bool ok = true;
+    if (ch->budget < 0 && (!old || old->tokens < 0))
+        return true;
+    builder_clear(&ch->spelt);
+    for (size_t i = 0; ok && i < REASONING_END; i++) {
+        const cJSON *const item = ch->budget < 0 ? NULL : member_of(params, names[i]);
+        if (item)
+            ok = give_text(ch, &g, names[i], item, e);
+        else
+            reasoning_give(&g, old ? old->tag[i].id : NULL, old ? old->tag[i].n : 0);
+    }
+    if (ok && ends && ch->budget >= 0)
+        ok = give_ends(ch, &g, ends, e);
+    for (size_t i = REASONING_END; !(ends && ch->budget >= 0) && old && i < old->n; i++)
+        reasoning_give(&g, old->tag[i].id, old->tag[i].n);
+    ok = ok && draft_reasoning(&ch->draft, ch->budget, &g, e);
+    builder_free(&g.key);
+    return ok && (ch->draft.parts.reasoning->shared.users > 1 || say_spellings(&ch->spelt, e));
 }
 
 const struct recipe *recipe_with_params(struct recipes *r, const struct recipe *from, const cJSON *params, struct err *e)
 {
-    struct change ch = {.draft = {r, from->parts, true}, .ignore_eos = from->parts.biases->ignore_eos};
+    struct change ch = {.draft = {r, from->parts, true},
+                        .ignore_eos = from->parts.biases->ignore_eos,
+                        .budget = from->parts.reasoning ? from->parts.reasoning->tokens : -1};
     parts_keep(&ch.draft.parts);
-    const bool ok =
-        read_members(&ch, params, e) && check_grammar(&ch, params, e) && settle_samplers(&ch, e) && settle_biases(&ch, e);
+    const bool ok = read_members(&ch, params, e) && check_grammar(&ch, params, e) && settle_samplers(&ch, e) &&
+                    settle_biases(&ch, e) && settle_reasoning(&ch, params, e);
     free(ch.bias);
     free(ch.ids.id);
     builder_free(&ch.spelt);

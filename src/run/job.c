@@ -10,22 +10,30 @@ void job_free(struct job *j)
     free(j->accept.id);
 }
 
-// What a recipe's chain must know of earlier rows beyond the tokens that are given; *stage as stages_carry has it, unless it is the
-// grammar.
-static enum carry job_carry(const struct job *j, const struct recipe *recipe, size_t *stage)
+// What a recipe must know of earlier rows beyond the tokens that are given; *name is what must.
+static enum carry job_carry(const struct job *j, const struct recipe *recipe, const char **name)
 {
+    size_t stage = 0;
     const struct args *const a = j->args;
     const bool known = a->accept || a->accept_recorded;
-    if (recipe->parts.rules && !a->independent) // how often a row draws depends on what came before
-        return CARRY_ROWS;
-    const enum carry carry = stages_carry(recipe->stage, recipe->n_stages, stage);
+    enum carry carry = stages_carry(recipe->stage, recipe->n_stages, &stage);
+    *name = recipe->stage[stage].sampler->name;
+    if (recipe_budget(recipe) && carry == CARRY_NOTHING) {
+        carry = CARRY_TOKENS;
+        *name = "the reasoning budget";
+    }
+    if (recipe->parts.rules) { // how often a row draws depends on what came before
+        carry = CARRY_ROWS;
+        *name = "the grammar";
+    }
     return a->independent || (known && carry == CARRY_TOKENS) ? CARRY_NOTHING : carry;
 }
 
 bool job_splits(const struct job *j)
 {
+    const char *name;
     for (size_t i = 0; i < j->n_variants; i++)
-        if (job_carry(j, j->variant[i], NULL) != CARRY_NOTHING)
+        if (job_carry(j, j->variant[i], &name) != CARRY_NOTHING)
             return false;
     return true;
 }
@@ -46,10 +54,8 @@ static bool check_part(const struct job *j, struct err *e)
     if (!job_is_later_part(a) || (a->row_base && a->row_base <= a->rows.first)) // the run begins in this part
         return true;
     for (size_t i = 0; i < j->n_variants; i++) {
-        const struct recipe *const recipe = j->variant[i];
-        size_t stage = 0;
-        const enum carry carry = job_carry(j, recipe, &stage);
-        const char *const name = recipe->parts.rules ? "the grammar" : recipe->stage[stage].sampler->name;
+        const char *name;
+        const enum carry carry = job_carry(j, j->variant[i], &name);
         if (carry == CARRY_TOKENS)
             return err_set(e, STATUS_USAGE,
                            "%s: %s needs the tokens before this part: give them with --accept, or use --independent", option,

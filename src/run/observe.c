@@ -69,12 +69,15 @@ static void note_stage(struct observer *o, struct trace_line *line, const struct
 static struct fault trace_begin(struct observer *o, const struct recipe *recipe, const struct cand *c, struct result *res)
 {
     struct trace_line start;
-    o->first = recipe->parts.rules != NULL;
+    const char *const masks[] = {recipe_budget(recipe) ? TRACE_REASONING : NULL, recipe->parts.rules ? TRACE_GRAMMAR : NULL};
+    o->first = (masks[0] ? 1u : 0u) + (masks[1] ? 1u : 0u);
     o->n_lines = o->first + recipe->n_stages;
     if (!mem_grow(&res->room, &res->room_cap, o->n_lines * sizeof *o->line, 1))
         return fault_memory();
     o->line = res->room;
-    o->line[0] = (struct trace_line){.name = "grammar"}; // not enabled unless observe_grammar follows
+    for (size_t i = 0, line = 0; i < 2; i++)
+        if (masks[i])
+            o->line[line++] = (struct trace_line){.name = masks[i]}; // not enabled unless observe_masked follows
     for (size_t i = 0; i < recipe->n_stages; i++)
         o->line[o->first + i] =
             (struct trace_line){.name = recipe->stage[i].sampler->name, .enabled = stage_enabled(&recipe->stage[i])};
@@ -83,10 +86,13 @@ static struct fault trace_begin(struct observer *o, const struct recipe *recipe,
     return fault_none();
 }
 
-void observe_grammar(struct observer *o, const struct cand *c)
+void observe_masked(struct observer *o, const char *by, const struct cand *c)
 {
-    assert(o->first);
-    note_stage(o, o->line, c);
+    size_t line = 0;
+    while (line < o->first && strcmp(o->line[line].name, by) != 0)
+        line++;
+    assert(line < o->first);
+    note_stage(o, &o->line[line], c);
 }
 
 struct fault observe_stage(void *arg, size_t stage, struct cand *c)

@@ -28,9 +28,10 @@ struct observer {
     size_t room_cap;
 
     // --trace
-    struct trace_line *line; // [n_lines] of the result at hand: one a stage, after one for the grammar if there is one
-    size_t n_lines, first;   // first: of the stages' lines
-    double *p;               // [n_row] probabilities after the newest stage, in the row's order; 0 for what is gone or masked
+    struct trace_line
+        *line; // [n_lines] of the result at hand: one a stage, after those for reasoning budget and grammar if there are such
+    size_t n_lines, first; // first: of the stages' lines
+    double *p;             // [n_row] probabilities after the newest stage, in the row's order; 0 for what is gone or masked
 
     // of the statistics
     struct raw raw;
@@ -45,8 +46,10 @@ void observer_free(struct observer *o);
 struct fault observe_before(struct observer *o, const struct job *j, const struct recipe *recipe, const struct cand *c,
                             struct result *res);
 
-// With --trace: the grammar's mask is on the row; and a stage has run (a chain_watch_fn; arg is the observer).
-void observe_grammar(struct observer *o, const struct cand *c);
+// With --trace: a mask is on the row, by one of these; and a stage has run (a chain_watch_fn; arg is the observer).
+#define TRACE_REASONING "reasoning"
+#define TRACE_GRAMMAR   "grammar"
+void observe_masked(struct observer *o, const char *by, const struct cand *c);
 struct fault observe_stage(void *arg, size_t stage, struct cand *c);
 
 // The chain has run: fills in the record and the statistics. known: the token that follows the row, if that was known beforehand, or -1.

@@ -12,6 +12,7 @@ static void session_free(void *thing)
     struct session *const q = thing;
     chain_free(q->chain);
     matcher_free(q->matcher);
+    budget_free(&q->budget);
     recipe_drop(q->recipe);
     free(q);
 }
@@ -58,6 +59,7 @@ static struct session *session_new(const struct sessions *s, const char *name, s
     memcpy(q->name, name, len);
     q->shared = (struct shared){.key = q->name, .len = len, .free = session_free};
     q->recipe = shared_keep((void *)(uintptr_t)recipe);
+    q->budget.rules = recipe_budget(recipe);
     q->follows = len || s->unnamed_ended;
     q->chain = chain_new(recipe->stage, recipe->n_stages, (uint32_t)recipe->parts.seed);
     if (!q->chain)
@@ -112,6 +114,27 @@ void sessions_end(struct sessions *s, struct session *q)
 
 // ---- one sequence
 
+// The recipe's budget begins, with what it sees of the generation prompt.
+static bool begin_budget(struct session *q, struct err *e)
+{
+    q->budget.rules = recipe_budget(q->recipe);
+    if (!q->budget.rules)
+        return true;
+    const struct tag *const before = &q->recipe->parts.reasoning->tag[REASONING_BEFORE];
+    budget_reset(&q->budget);
+    for (size_t i = 0; i < before->n; i++)
+        if (!budget_accept(&q->budget, before->id[i]))
+            return err_from_fault(e, fault_memory());
+    return true;
+}
+
+bool session_begin_text(struct session *q, struct err *e)
+{
+    if (q->matcher)
+        matcher_reset(q->matcher);
+    return begin_budget(q, e);
+}
+
 bool session_change(struct sessions *s, struct session *q, const cJSON *params, struct err *e)
 {
     const struct recipe *const old = q->recipe, *const recipe = recipe_with_params(s->recipes, old, params, e);
@@ -133,7 +156,9 @@ bool session_change(struct sessions *s, struct session *q, const cJSON *params, 
     }
     if (unused != q->matcher)
         matcher_free(unused);
-    recipe_drop(ok ? old : recipe);
+    if (ok && to->reasoning != from->reasoning)
+        ok = begin_budget(q, e);
+    recipe_drop(q->recipe == recipe ? old : recipe);
     return ok;
 }
 
@@ -167,9 +192,20 @@ static bool accept_in_grammar(struct session *q, uint32_t id, struct err *e)
     return false;
 }
 
-bool session_exhausted(const struct session *q, struct err *e)
+uint32_t session_forced(const struct session *q)
+{
+    return q->budget.rules ? budget_forced(&q->budget) : BUDGET_FREE;
+}
+
+bool session_exhausted(struct session *q, struct err *e)
 {
     struct builder next = {.most = EXPECTATION_TEXT};
+    const uint32_t forced = session_forced(q);
+    bool fits = true;
+    if (forced != BUDGET_FREE && q->matcher && !matcher_fits(q->matcher, forced, &fits).code && !fits)
+        return accept_in_grammar(q, forced, e) || err_prefix(e, "the reasoning budget");
+    if (forced != BUDGET_FREE)
+        return err_set(e, STATUS_DATA, "the reasoning budget forces token %" PRIu32 ", which the row lacks or masks", forced);
     matcher_put_next(q->matcher, &next);
     if (next.failed)
         err_from_fault(e, fault_memory());
@@ -194,5 +230,8 @@ bool session_accept_text(struct session *q, const uint32_t *id, size_t n, struct
     for (size_t i = 0; q->matcher && i < n; i++)
         if (!accept_in_grammar(q, id[i], e))
             return false;
+    for (size_t i = 0; q->budget.rules && i < n; i++)
+        if (!budget_accept(&q->budget, id[i]))
+            return err_from_fault(e, fault_memory());
     return session_accept_prompt(q, id, n, e);
 }

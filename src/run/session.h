@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A sequence: a recipe, and where its chain and its grammar stand. The sequences of a run are found by name; rows that name none belong
+// A sequence: a recipe, and where its chain, its grammar and its reasoning budget stand. The sequences of a run are found by name; rows that name none belong
 // to the unnamed one.
 #ifndef SAMPL_RUN_SESSION_H
 #define SAMPL_RUN_SESSION_H
@@ -13,6 +13,7 @@ struct session {
     const struct recipe *recipe;
     struct chain *chain;
     struct matcher *matcher; // of the recipe's grammar; NULL: there is none
+    struct budget budget;    // of its reasoning; rules NULL: there is none
     bool appeared;           // its first row has, whatever came of it
     bool begun;              // a row has been seen
     uint32_t apart;          // what is added to the recipe's seed, unless params named it
@@ -48,12 +49,18 @@ bool session_change(struct sessions *s, struct session *q, const cJSON *params, 
 // Starts again: no history, generators seeded with the recipe's seed + row.
 void session_restart(struct session *q, uint64_t row);
 
-// Accept tokens: of the prompt, or of the text, which the grammar follows. An error names a token that does not fit.
+// The text begins: the grammar is at its root, and of the budget's tags only what the generation prompt has may have come.
+bool session_begin_text(struct session *q, struct err *e);
+
+// The token that the reasoning budget wants next, or BUDGET_FREE.
+uint32_t session_forced(const struct session *q);
+
+// Accept tokens: of the prompt, or of the text, which grammar and budget follow. An error names a token that does not fit the grammar.
 bool session_accept_prompt(struct session *q, const uint32_t *id, size_t n, struct err *e);
 bool session_accept_text(struct session *q, const uint32_t *id, size_t n, struct err *e);
 
-// The error when the mask leaves no token. Returns false.
-bool session_exhausted(const struct session *q, struct err *e);
+// The error when the masks of grammar and budget leave no token. Returns false.
+bool session_exhausted(struct session *q, struct err *e);
 
 // err_from_fault, where a limit of the recipe's grammar is blamed on the option or the row's parameter that gave it.
 bool session_fault(const struct recipe *recipe, struct fault fault, struct err *e);

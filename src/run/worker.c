@@ -105,11 +105,11 @@ static bool begin_sequence(const struct job *j, struct session *q, const struct 
         session_restart(q, row->number);
     else if (!q->begun && !q->follows)
         catch_up(j, q, row);
-    if (q->matcher)
-        matcher_reset(q->matcher);
     q->begun = true;
-    return session_accept_prompt(q, prompt, n_prompt, e) &&
-           (!j->args->accept_recorded || session_accept_prompt(q, row->before, row->n_before, e)) &&
+    const size_t n_text = j->args->independent ? 0 : (size_t)row->place; // of the recorded tokens before the row
+    return session_begin_text(q, e) && session_accept_prompt(q, prompt, n_prompt, e) &&
+           (!j->args->accept_recorded || (session_accept_prompt(q, row->before, row->n_before - n_text, e) &&
+                                          session_accept_text(q, row->before + (row->n_before - n_text), n_text, e))) &&
            (session_accept_text(q, j->accept.id, n_before, e) || err_prefix(e, "--accept, before this row"));
 }
 
@@ -124,8 +124,8 @@ static bool begin_row(const struct job *j, struct session *q, const struct input
 
 // ---- the chain
 
-// Runs the chain on a row, or on what the grammar has left of it.
-static struct fault apply(struct worker *w, struct session *q, const struct row *row, const struct row *masked,
+// Runs the chain on a row, or on what the grammar or the reasoning budget has left of it, which `by` names.
+static struct fault apply(struct worker *w, struct session *q, const struct row *row, const struct row *masked, const char *by,
                           struct result *res)
 {
     const struct args *const a = w->job->args;
@@ -136,7 +136,7 @@ static struct fault apply(struct worker *w, struct session *q, const struct row 
     if (!fault.code && masked)
         fault = cand_load(&w->cand, masked);
     if (!fault.code && masked && a->trace)
-        observe_grammar(&w->observer, &w->cand);
+        observe_masked(&w->observer, by, &w->cand);
     if (!fault.code)
         return chain_apply(q->chain, &w->cand, a->trace ? observe_stage : NULL, &w->observer);
     chain_skip(q->chain, 1);
@@ -162,41 +162,73 @@ static void mask_sparse(float *x, const struct row *row, const uint64_t *mask, s
     }
 }
 
+// A copy of a row as f32, to be masked: *masked has its logits in w->masked. False when memory is short.
+static bool copy_row(struct worker *w, const struct row *row, struct row *masked)
+{
+    if (!mem_grow(&w->masked, &w->masked_cap, row->n, sizeof *w->masked))
+        return false;
+    *masked = *row;
+    masked->type = DTYPE_F32;
+    masked->data = w->masked;
+    w->cand.kern->widen[row->type](w->masked, row->data, row->n);
+    return true;
+}
+
 // Runs the chain on the tokens that fit the grammar, of which there is one.
-static struct fault apply_masked(struct worker *w, struct session *q, const struct row *row, struct result *res)
+static struct fault apply_grammar(struct worker *w, struct session *q, const struct row *row, struct result *res)
 {
     const uint64_t *mask;
+    struct row masked;
     const size_t n_tokens = q->recipe->of->vocab->n;
     const struct fault fault = matcher_mask(q->matcher, &mask);
     if (fault.code)
         return fault;
-    if (!mem_grow(&w->masked, &w->masked_cap, row->n, sizeof *w->masked))
+    if (!copy_row(w, row, &masked))
         return fault_memory();
-    struct row masked = *row;
-    masked.type = DTYPE_F32;
-    masked.data = w->masked;
-    w->cand.kern->widen[row->type](w->masked, row->data, row->n);
     if (row->ids)
         mask_sparse(w->masked, row, mask, n_tokens);
     else
         mask_dense(w->masked, row->n, mask, n_tokens);
-    return apply(w, q, row, &masked, res);
+    return apply(w, q, row, &masked, TRACE_GRAMMAR, res);
 }
 
-// The chain first; only if its token does not fit the grammar, once more on the tokens that do. (Some engines mask at once.)
+// Runs the chain on a token that is to be chosen and all others masked. What else is wrong with the row still counts.
+static struct fault apply_forced(struct worker *w, struct session *q, const struct row *row, uint32_t token, struct result *res)
+{
+    struct row masked;
+    struct fault fault = cand_load(&w->cand, row);
+    if (!fault.code && !copy_row(w, row, &masked))
+        fault = fault_memory();
+    if (fault.code) {
+        chain_skip(q->chain, 1);
+        return fault;
+    }
+    for (size_t i = 0; i < row->n; i++)
+        if ((row->ids ? row->ids[i] : i) != token)
+            w->masked[i] = -INFINITY;
+    return apply(w, q, row, &masked, TRACE_REASONING, res);
+}
+
+// A token that the reasoning budget forces must fit the grammar. Otherwise the chain comes first; only if its token does not fit, once more
+// on the tokens that do. (Some engines mask at once.) *masked: by either.
 static struct fault sample(struct worker *w, struct session *q, const struct row *row, bool *masked, struct result *res)
 {
-    *masked = q->matcher && q->recipe->parts.engine->masks_first;
-    if (!*masked) {
-        bool fits = true;
-        struct fault fault = apply(w, q, row, NULL, res);
-        if (!fault.code && q->matcher)
-            fault = matcher_fits(q->matcher, w->cand.chosen, &fits);
-        if (fault.code || fits)
-            return fault;
-        *masked = true;
-    }
-    return apply_masked(w, q, row, res);
+    const uint32_t forced = session_forced(q);
+    const bool force = forced != BUDGET_FREE;
+    bool fits = true;
+    *masked = force || (q->matcher && q->recipe->parts.engine->masks_first);
+    if (*masked && !force)
+        return apply_grammar(w, q, row, res);
+    struct fault fault = force ? apply_forced(w, q, row, forced, res) : apply(w, q, row, NULL, NULL, res);
+    if (!fault.code && q->matcher)
+        fault = matcher_fits(q->matcher, w->cand.chosen, &fits);
+    if (fault.code || fits)
+        return fault;
+    *masked = true;
+    if (!force)
+        return apply_grammar(w, q, row, res);
+    fault.code = FAULT_ALL_MASKED;
+    return fault;
 }
 
 // Samples a row that the chain stands ready for, or passes over it if it is bad.

@@ -177,12 +177,77 @@ END
     [ "$differ" = 0 ]
 }
 
+# Budgets of reasoning: tags out of what is chosen without one, messages of whole words, on which every tokenizer agrees; and bytes, which mostly end
+# inside a character.
+budgets() {
+    local runs=100 i at n=0 differ=0 forced=0 ids all words=(' very' ' so' ' was' ' be' ' that' ' and' . '?')
+    if [ -n "${SHORT-}" ]; then runs=30; fi
+    RANDOM=$seed
+    "$driver" vocab 257 "$scratch/vocab-257.gguf"
+    for ((i = 0; i < runs; i++)); do
+        all=(-s $((seed + i)) --rows ":$((20 + RANDOM % 80))" --top-k 0 --temp 1.$((RANDOM % 10)))
+        if ((i % 4)); then all+=(-f f16 -n 4096 --vocab "$austen" samples/austen.f16); else all+=(-f f32 -n 257 --vocab "$scratch/vocab-257.gguf" "$scratch/flat.f32"); fi
+        mapfile -t ids < <("$sampl" "${all[@]}")
+        tag() { at=$((RANDOM % (${#ids[@]} - 1))) && tag=${ids[at]} && if ((RANDOM % 3 == 0)); then tag+=,${ids[at + 1]}; fi; }
+        all+=(--reasoning-budget $((RANDOM % 6)))
+        tag && all+=(--reasoning-start "$tag")
+        for ((at = RANDOM % 3; at >= 0; at--)); do
+            local left=$at
+            tag && all+=(--reasoning-end "$tag")
+            at=$left
+        done
+        if ((i % 4)); then all+=(--reasoning-budget-message "${words[RANDOM % 6]}${words[RANDOM % 8]}"); fi
+        case $((RANDOM % 4)) in
+        0) all+=(--repeat-penalty 1.3 --dry-multiplier 1) ;;
+        1) all+=(--ignore-eos --grammar 'root ::= [^q]*') ;;
+        2) all+=(--mirostat 2) ;;
+        esac
+        one_budget
+    done
+    echo "budgets: $n runs from seed $seed, $forced of them otherwise than without one: $differ differ"
+    [ "$differ" = 0 ] && [ "$forced" -gt 0 ]
+}
+
+# The command of `all`. Of a forced token that the grammar does not take sampl says so; llama.cpp then has none left and takes any.
+one_budget() {
+    local want got
+    n=$((n + 1))
+    want=$("$driver" run "${all[@]}" 2>"$scratch/said")
+    got=$("$sampl" "${all[@]}" 2>"$scratch/said.sampl")
+    if [ "$got" != "$(printf '%s\n' "${ids[@]}")" ]; then forced=$((forced + 1)); fi
+    if [ "$want" = "$got" ]; then return; fi
+    if grep -q 'the reasoning budget: token' "$scratch/said.sampl" && [ "${want:0:${#got}}" = "$got" ]; then return; fi
+    differ=$((differ + 1))
+    echo "budgets: sampl says otherwise: $(<"$scratch/said") $(<"$scratch/said.sampl")"
+    printf '    %q' "$sampl" "${all[@]}" && echo
+}
+
+# The rows that the program of samples/get writes.
+library() {
+    local cc=${CC:-cc} flags ids
+    flags=("$dir"/lib/libllama.v*.so "$dir"/lib/libggml.v*.so "$dir"/lib/libggml-base.so -Xlinker -rpath -Xlinker "$(realpath "$dir/lib")"
+        -Xlinker --allow-shlib-undefined)
+    if ! "$cc" -o "$scratch/libllama" -isystem "$dir/src/include" -isystem "$dir/src/ggml/include" samples/get/libllama.c "${flags[@]}" ||
+        ! GGML_BACKENDS=$dir/lib "$scratch/libllama" "$austen" "$(head -1 samples/austen.txt)" 40 >"$scratch/rows.f32" 2>"$scratch/ids"; then
+        echo "library: samples/get/libllama.c cannot be built, or fails: $(head -c 400 "$scratch/ids")"
+        return 1
+    fi
+    ids=$("$sampl" --vocab "$austen" -f f32 -s 1 --temp 0 --prompt-tokens "$(sed -n 1p "$scratch/ids")" "$scratch/rows.f32" | paste -sd,)
+    echo "library: $(tr , '\n' <<<"$ids" | wc -l) rows from samples/get/libllama.c"
+    if [ -z "$ids" ] || [ "$ids" != "$(sed -n 2p "$scratch/ids")" ]; then
+        echo "library: sampl chooses $ids, llama.cpp $(sed -n 2p "$scratch/ids")"
+        return 1
+    fi
+}
+
 "$driver" chains --sampl "$sampl" --count "$chains" --seed "$seed" --scratch "$scratch" --vocabs "$models" || failed+=(chains)
 cases || failed+=(cases)
 "$driver" texts tests/schemas.tsv 2>"$scratch/said" || failed+=(texts)
 grammars || failed+=(grammars)
 masks || failed+=(masks)
 generation || failed+=(generation)
+budgets || failed+=(budgets)
+library || failed+=(library)
 if [ ${#failed[@]} -gt 0 ]; then
     echo "check-llama: differences in ${failed[*]}"
     exit 1
