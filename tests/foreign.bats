@@ -19,6 +19,7 @@ LLAMA='penalties;dry;top_n_sigma;top_k;typ_p;top_p;min_p;xtc;scatter;temperature
     [ "$(names)" = "$LLAMA" ]
     [ "$(names --top-a 0.2)" = "${LLAMA/top_k/top_k;top_a}" ]
     [ "$(names --top-a 0)" = "$LLAMA" ]
+    [ "$(names --min-k 0 --top-h 0.4 --p-step 0.1 --tfs 0.9)" = 'penalties;dry;top_n_sigma;min_k;top_k;tfs;typ_p;top_p;min_p;p_step;xtc;scatter;temperature;top_h' ]
     [ "$(names --top-a 0.2 --samplers "$LLAMA")" = "$LLAMA" ]
     [ "$(names --top-a 0.2 --sampler-seq edskypmxrt)" = "$LLAMA" ]
     echo '--temp 0.7 --top-a 0.2' >preset
@@ -43,4 +44,25 @@ LLAMA='penalties;dry;top_n_sigma;top_k;typ_p;top_p;min_p;xtc;scatter;temperature
     # a chain that is given stays as it is
     [ "$({ row ''; row '"top_a":1'; } | kept --samplers top_k)" = '4 4' ]
     [ "$({ row ''; row '"top_a":1'; } | kept --samplers 'top_k;top_a')" = '4 2' ]
+}
+
+@test "off values and single candidates: the row is as if the sampler were not there" {
+    local name off on
+    dump --samplers 'top_k;temperature' >want
+    dump --samplers 'top_k=1;temperature' >single
+    while read -r name off on; do
+        dump --samplers "top_k;$name=$off;temperature" >got
+        same got want
+        dump --samplers "top_k;$name=$on;temperature" >got
+        run -1 cmp -s got want
+        dump --samplers "top_k=1;$name=$on;temperature" >got
+        same got single
+    done <<'END'
+top_a 0 0.2
+tfs 1 0.9
+tfs_tg 1 0.9
+p_step 0 0.5
+top_h 0 0.4
+min_k -0.001 0
+END
 }

@@ -292,6 +292,11 @@ dry --dry-multiplier 1 --dry-penalty-last-n 0
 top_n_sigma --top-nsigma 0
 top_k --top-k 0
 top_a --top-a 0
+tfs --tfs 1
+tfs_tg --tfs 1
+p_step --p-step 0
+top_h --top-h 0
+min_k --min-k -0.5
 typ_p --typical 1
 top_p --top-p 1
 min_p --min-p 0

@@ -348,6 +348,25 @@ bool cand_single(const struct cand *c, uint32_t *id)
     return cand_logit(c, *id) > -INFINITY;
 }
 
+// From where on a logit of a block as cand_block gives it is not masked.
+static float unmasked_from(const struct cand *c, size_t b)
+{
+    return c->dense && !c->own[b] ? c->cut : -FLT_MAX;
+}
+
+float cand_least(const struct cand *c)
+{
+    float least = INFINITY;
+    for (size_t b = 0; b < cand_blocks(c); b++) {
+        float tmp[KERN_BLOCK];
+        size_t len;
+        const float *const x = cand_block(c, b, tmp, &len), from = unmasked_from(c, b);
+        for (size_t i = 0; i < len; i++)
+            least = x[i] < least && x[i] >= from ? x[i] : least;
+    }
+    return least;
+}
+
 size_t cand_alive(const struct cand *c, size_t most)
 {
     size_t alive = 0;
@@ -357,7 +376,7 @@ size_t cand_alive(const struct cand *c, size_t most)
         if (c->dense && c->block_max[b] == -INFINITY)
             continue;
         const float *const x = cand_block(c, b, tmp, &len);
-        alive += c->kern->count(x, len, c->dense && !c->own[b] ? c->cut : -FLT_MAX);
+        alive += c->kern->count(x, len, unmasked_from(c, b));
     }
     return alive < most ? alive : most;
 }

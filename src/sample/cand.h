@@ -162,8 +162,8 @@ struct head cand_softmax_head(struct cand *c, float range, size_t least);
 // How many of the best to keep, at least 1, by their probabilities; 0: the head does not tell, which one of all candidates does.
 typedef size_t cand_cut_fn(struct cand *c, const struct head *head, const void *arg);
 
-// Sorts the best and keeps as many as f says, or the `least` best if those are more.
-void cand_cut(struct cand *c, size_t least, cand_cut_fn *f, const void *arg);
+// Sorts the best and keeps as many as f says, or the `least` best if those are more. f is asked with the head of this range first.
+void cand_cut(struct cand *c, float range, size_t least, cand_cut_fn *f, const void *arg);
 
 // Keeps the first n of a list, or all but the first n; the order stays.
 void cand_truncate(struct cand *c, size_t n);
@@ -211,6 +211,9 @@ void cand_snapshot(const struct cand *c, float *logit);
 // The token at a place of that order; and a token's place, n_row if the row does not have it.
 uint32_t cand_row_id(const struct cand *c, size_t place);
 size_t cand_row_place(const struct cand *c, uint32_t id);
+
+// The smallest logit that is not masked; +inf if there is none.
+float cand_least(const struct cand *c);
 
 // How many candidates are not masked, or `most` if more.
 size_t cand_alive(const struct cand *c, size_t most);

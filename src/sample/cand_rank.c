@@ -246,9 +246,8 @@ struct head cand_softmax_head(struct cand *c, float range, size_t least)
     return (struct head){n, c->spare, tail / sum};
 }
 
-void cand_cut(struct cand *c, size_t least, cand_cut_fn *f, const void *arg)
+void cand_cut(struct cand *c, float range, size_t least, cand_cut_fn *f, const void *arg)
 {
-    const float range = 16.7f; // mostly enough
     struct head head = cand_softmax_head(c, range, 1);
     size_t keep = c->fault.code ? 0 : f(c, &head, arg);
     if (!keep && !c->fault.code) {

@@ -29,7 +29,7 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
 {
     const struct top_a_params *const p = stage->params;
     if (c->n > 1)
-        cand_cut(c, (size_t)p->min_keep, keep, p);
+        cand_cut(c, 16.7f, (size_t)p->min_keep, keep, p);
 }
 
 const struct sampler sampler_top_a = {

@@ -25,7 +25,12 @@ enum oracle_kind {
     ORACLE_SCATTER,
     ORACLE_TEMPERATURE,
     ORACLE_TOP_A, // those of other programs start here
-    ORACLE_DIST,  // the selectors start here
+    ORACLE_TFS,
+    ORACLE_TFS_TG,
+    ORACLE_P_STEP,
+    ORACLE_TOP_H,
+    ORACLE_MIN_K,
+    ORACLE_DIST, // the selectors start here
     ORACLE_GREEDY,
     ORACLE_ADAPTIVE_P,
     ORACLE_MIROSTAT_1,
@@ -72,7 +77,7 @@ struct oracle_params {
     int scatter_last_n;
     struct oracle_bias bias[8];
     size_t n_biases;
-    float top_a;
+    float top_a, tfs, p_step, top_h, min_k;
 };
 
 struct oracle_rng {
@@ -729,6 +734,98 @@ static void oracle_top_a(struct oracle *o, struct oracle_stage *s)
     oracle_cut(o, p, i);
 }
 
+static void oracle_tfs(struct oracle *o, struct oracle_stage *s)
+{
+    const struct oracle_params *const p = &s->p;
+    if (p->tfs >= 1.0f || o->n <= 2 || !oracle_softmax(o, true))
+        return;
+    const size_t m = o->n - 2;
+    float *const d = malloc(m * sizeof *d);
+    float total = 0.0f, sum = 0.0f;
+    for (size_t i = 0; i < m; i++) {
+        d[i] = fabsf((o->c[i].p - o->c[i + 1].p) - (o->c[i + 1].p - o->c[i + 2].p));
+        total += d[i];
+    }
+    for (size_t i = 0; i < m; i++)
+        d[i] = total > 1e-6f ? d[i] / total : 1.0f / (float)m;
+    size_t first = 0, cut = o->n; // the first above Z, and tfs's cut
+    for (bool found = false; first < m && !found; first += !found) {
+        sum += d[first];
+        found = sum > p->tfs;
+    }
+    if (s->kind == ORACLE_TFS_TG) {
+        oracle_cut(o, p, first + 1);
+    } else {
+        sum = 0.0f;
+        for (size_t i = 0; i < m && cut == o->n; i++) {
+            sum += d[i];
+            if (i >= oracle_least(o, p) && sum > p->tfs)
+                cut = i;
+        }
+        oracle_cut(o, p, cut);
+    }
+    free(d);
+}
+
+static void oracle_p_step(struct oracle *o, struct oracle_stage *s)
+{
+    const struct oracle_params *const p = &s->p;
+    if (p->p_step == 0.0f || o->n < 2 || !oracle_softmax(o, true))
+        return;
+    size_t i = 1;
+    while (i < o->n && !(o->c[i].p < p->p_step * o->c[i - 1].p))
+        i++;
+    oracle_cut(o, p, i);
+}
+
+static void oracle_top_h(struct oracle *o, struct oracle_stage *s)
+{
+    const struct oracle_params *const p = &s->p;
+    if (p->top_h == 0.0f || o->n < 2)
+        return;
+    oracle_keep_top(o, 100);
+    if (!oracle_softmax(o, true))
+        return;
+    float t[100], sum = 0.0f, running = 0.0f;
+    for (size_t i = 0; i < o->n; i++) {
+        t[i] = o->c[i].p == 0.0f ? 0.0f : -o->c[i].p * logf(o->c[i].p);
+        sum += t[i];
+    }
+    size_t m = 0;
+    for (; m < o->n && o->c[m].p > 0.0f; m++) {
+        running += t[m];
+        if (running > p->top_h * sum)
+            break;
+    }
+    oracle_cut(o, p, m);
+}
+
+static void oracle_min_k(struct oracle *o, struct oracle_stage *s)
+{
+    const struct oracle_params *const p = &s->p;
+    if (p->min_k < 0.0f || o->n < 2)
+        return;
+    size_t m = 0, a = 1;
+    for (size_t i = 0; i < o->n; i++)
+        m += o->c[i].logit > -INFINITY;
+    oracle_sort(o);
+    if (m < 2) {
+        oracle_cut(o, p, 1);
+        return;
+    }
+    const float range = (o->c[0].logit - o->c[m - 1].logit) + 1e-8f;
+    float largest = -1.0f;
+    for (size_t i = 0; i + 1 < m; i++) {
+        const float w = (o->c[i].logit - o->c[i + 1].logit) / range / (float)(i + 1);
+        if (w > largest) {
+            largest = w;
+            a = i + 1;
+        }
+    }
+    const float b = floorf(p->min_k / range);
+    oracle_cut(o, p, b >= (float)m ? m : b > (float)a ? (size_t)b : a);
+}
+
 // ---- selectors
 
 static void oracle_dist(struct oracle *o, struct oracle_stage *s)
@@ -849,6 +946,11 @@ static void (*const oracle_samplers[])(struct oracle *, struct oracle_stage *) =
     [ORACLE_SCATTER] = oracle_scatter,
     [ORACLE_TEMPERATURE] = oracle_temperature,
     [ORACLE_TOP_A] = oracle_top_a,
+    [ORACLE_TFS] = oracle_tfs,
+    [ORACLE_TFS_TG] = oracle_tfs,
+    [ORACLE_P_STEP] = oracle_p_step,
+    [ORACLE_TOP_H] = oracle_top_h,
+    [ORACLE_MIN_K] = oracle_min_k,
     [ORACLE_DIST] = oracle_dist,
     [ORACLE_GREEDY] = oracle_greedy,
     [ORACLE_ADAPTIVE_P] = oracle_adaptive_p,

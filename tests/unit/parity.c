@@ -329,6 +329,10 @@ static void random_biases(const struct test *t, struct oracle_params *p)
 static void random_foreign(struct oracle_params *p)
 {
     p->top_a = PICK_FLOAT(0.0f, 1e-30f, 0.001f, 0.05f, 0.2f, 0.2f, 1.0f);
+    p->tfs = PICK_FLOAT(0.0f, 0.3f, 0.9f, 0.95f, 0.999f, 0.9999999f, 1.0f);
+    p->p_step = PICK_FLOAT(0.0f, 1e-20f, 0.01f, 0.3f, 0.9f, 1.0f);
+    p->top_h = PICK_FLOAT(0.0f, 1e-6f, 0.1f, 0.4f, 0.4f, 0.9f, 1.0f);
+    p->min_k = PICK_FLOAT(-1.0f, -0.0f, 0.0f, 0.5f, 3.0f, 3.0f, 60.0f, 1e30f);
 }
 
 static struct oracle_params random_params(const struct test *t)
@@ -409,6 +413,11 @@ static const char *const kind_names[] = {
     [ORACLE_GREEDY] = "greedy",
     [ORACLE_ADAPTIVE_P] = "adaptive_p",
     [ORACLE_TOP_A] = "top_a",
+    [ORACLE_TFS] = "tfs",
+    [ORACLE_TFS_TG] = "tfs_tg",
+    [ORACLE_P_STEP] = "p_step",
+    [ORACLE_TOP_H] = "top_h",
+    [ORACLE_MIN_K] = "min_k",
 };
 
 // Numbers that parity passes on by their flags.
@@ -418,6 +427,10 @@ static const struct {
     size_t at; // the float in struct oracle_params
 } foreign[] = {
     {ORACLE_TOP_A, "top-a", offsetof(struct oracle_params, top_a)},
+    {ORACLE_TFS, "tfs", offsetof(struct oracle_params, tfs)},
+    {ORACLE_P_STEP, "p-step", offsetof(struct oracle_params, p_step)},
+    {ORACLE_TOP_H, "top-h", offsetof(struct oracle_params, top_h)},
+    {ORACLE_MIN_K, "min-k", offsetof(struct oracle_params, min_k)},
 };
 
 static float foreign_value(size_t i, const struct oracle_params *p)

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+// min_k (arXiv 2604.11012): the candidates above the steepest cliff of the sorted logits, where a gap counts the less the deeper it is; at
+// least as many as tau goes times into the range of the logits. A temperature does not move the cliff.
+#include "sample/sampler.h"
+
+struct min_k_params {
+    float tau;
+    int32_t min_keep;
+};
+
+static const struct param params[] = {
+    {"min-k", "keep those above the steepest cliff of the logits, and TAU divided by their range; below 0: all",
+     FLOAT_AT(min_k_params, tau), FINITE, .def = -1, .metavar = "TAU"},
+    {"min-keep", INT_AT(min_k_params, min_keep)},
+    {NULL},
+};
+
+static float steepness(float upper, float lower, float range, size_t rank)
+{
+    return (upper - lower) / range / (float)(rank + 1);
+}
+
+// How many of the sorted logits x[0..n) stand above the first steepest of their gaps, which *steepest is.
+static size_t above_cliff(const float *x, size_t n, float range, float *steepest)
+{
+    size_t above = 1;
+    *steepest = -1.0f;
+    for (size_t i = 0; i + 1 < n; i++) {
+        const float w = steepness(x[i], x[i + 1], range, i);
+        if (w > *steepest) {
+            *steepest = w;
+            above = i + 1;
+        }
+    }
+    return above;
+}
+
+// The same from a few of the best; 0: they do not tell. No gap below them is larger than all that is left, down to the lowest.
+static size_t above_first_cliff(struct cand *c, size_t alive, float lowest, float range)
+{
+    enum { FEW = 256 };
+    const size_t n = alive < FEW ? alive : FEW;
+    float x[FEW], steepest;
+    cand_rank(c, n);
+    for (size_t i = 0; i < n; i++)
+        x[i] = cand_logit(c, (uint32_t)c->key[i]);
+    const size_t above = above_cliff(x, n, range, &steepest);
+    return n == alive || steepness(x[n - 1], lowest, range, n - 1) <= steepest ? above : 0;
+}
+
+static void apply(void *self, struct cand *c, const struct stage *stage)
+{
+    const struct min_k_params *const p = stage->params;
+    const size_t alive = cand_alive(c, c->n), least = p->min_keep > 1 ? (size_t)p->min_keep : 1;
+    if (c->n < 2)
+        return;
+    const bool sorted = !c->dense && c->order == CAND_SORTED;
+    const float lowest = sorted ? c->logit[alive ? alive - 1 : 0] : cand_least(c), range = cand_max(c) - lowest + 1e-8f;
+    size_t keep = sorted || !alive ? 0 : above_first_cliff(c, alive, lowest, range);
+    if (!keep) {
+        float steepest;
+        cand_sort(c);
+        keep = above_cliff(c->logit, alive, range, &steepest);
+    }
+    const float room = alive > 1 ? floorf(p->tau / range) : 0.0f;
+    if (room > (float)keep)
+        keep = room < (float)alive ? (size_t)room : alive;
+    cand_top_k(c, keep > least ? keep : least);
+}
+
+const struct sampler sampler_min_k = {.name = "min_k",
+                                      .letter = 'g',
+                                      .foreign = true,
+                                      PARAMS(params, min_k_params),
+                                      .runs = {ABOVE, -FLT_TRUE_MIN}, // from 0 on
+                                      .apply = apply};

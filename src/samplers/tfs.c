@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+// tfs (tail free sampling; Phénix and Egan 2019): the candidates before the tail, in which the curve of the sorted probabilities bends
+// no more. llama.cpp had it until October 2024.
+// tfs_tg: as text-generation-webui has it, which keeps one more.
+#include "sample/sampler.h"
+
+struct tfs_params {
+    float z;
+    int32_t min_keep;
+};
+
+static const struct param params[] = {
+    {"tfs", "keep those before the tail, which begins where share Z of the curvature is reached; 1: all", FLOAT_AT(tfs_params, z),
+     RANGE(0, 1), .def = 1, .metavar = "Z"},
+    {"min-keep", INT_AT(tfs_params, min_keep)},
+    {NULL},
+};
+static const struct param tg_params[] = {{"tfs", FLOAT_AT(tfs_params, z)}, {"min-keep", INT_AT(tfs_params, min_keep)}, {NULL}};
+
+// Does adding x leave the sum as it is?
+static bool negligible(float x, float sum)
+{
+    return x < (nextafterf(sum, INFINITY) - sum) / 2;
+}
+
+// The curvature beyond the head's m is nowhere above p[m].
+static size_t keep(struct cand *c, const struct head *head, const void *of_stage)
+{
+    const struct stage *const stage = of_stage;
+    const struct tfs_params *const t = stage->params;
+    const bool part = head->n < c->n, tg = stage->sampler->params == tg_params;
+    const float *const p = head->p;
+    const size_t m = head->n > 2 ? head->n - 2 : 0, least = tg ? 0 : t->min_keep > 1 ? (size_t)t->min_keep : 1;
+    float *const curve = cand_scratch(c, head->n, sizeof *curve);
+    if (!curve || !m)
+        return 0;
+    for (size_t i = 0; i < m; i++)
+        curve[i] = fabsf((p[i] - p[i + 1]) - (p[i + 1] - p[i + 2]));
+    const float total = c->kern->sum(curve, m, 0.0f);
+    const bool flat = !(total > 1e-6f);
+    if (part && (flat || !negligible(p[m], total)))
+        return 0;
+    float sum = 0.0f;
+    for (size_t i = 0; i < m; i++) {
+        sum += flat ? 1.0f / (float)m : curve[i] / total;
+        if (sum > t->z && i >= least)
+            return i + tg;
+    }
+    if (part && (least >= m || !negligible(p[m] / total, sum)))
+        return 0;
+    return c->n - tg;
+}
+
+static void apply(void *self, struct cand *c, const struct stage *stage)
+{
+    const struct tfs_params *const p = stage->params;
+    if (c->n > 2)
+        cand_cut(c, 20.0f, (size_t)p->min_keep, keep, stage);
+}
+
+const struct sampler sampler_tfs = {.name = "tfs",
+                                    .aliases = "tfs_z",
+                                    .letter = 'f',
+                                    .foreign = true,
+                                    PARAMS(params, tfs_params),
+                                    .runs = {BELOW, 1},
+                                    .apply = apply};
+const struct sampler sampler_tfs_tg = {
+    .name = "tfs_tg", .foreign = true, PARAMS(tg_params, tfs_params), .runs = {BELOW, 1}, .apply = apply};

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+// top_h (Potraghloo et al. 2025, arXiv 2509.02510), as Hugging Face's TopHLogitsWarper has it: of the 100 best, the likeliest whose terms
+// of the entropy stay within share h of all of it.
+#include "sample/sampler.h"
+
+struct top_h_params {
+    float h;
+    int32_t min_keep;
+};
+
+static const struct param params[] = {
+    {"top-h", "of the 100 likeliest keep the first that have share H of their entropy; 0: all", FLOAT_AT(top_h_params, h),
+     RANGE(0, 1), .metavar = "H"},
+    {"min-keep", INT_AT(top_h_params, min_keep)},
+    {NULL},
+};
+
+static void apply(void *self, struct cand *c, const struct stage *stage)
+{
+    enum { BEST = 100 };
+    const struct top_h_params *const p = stage->params;
+    float term[BEST], sum = 0.0f;
+    size_t keep = 0;
+    if (c->n < 2)
+        return;
+    cand_top_k(c, BEST);
+    cand_softmax(c, true);
+    for (size_t i = 0; i < c->n; i++)
+        term[i] = c->p[i] > 0.0f ? -c->p[i] * logf(c->p[i]) : 0.0f;
+    const float most = p->h * c->kern->sum(term, c->n, 0.0f);
+    while (keep < c->n && c->p[keep] > 0.0f && (sum += term[keep]) <= most)
+        keep++;
+    const size_t least = p->min_keep > 1 ? (size_t)p->min_keep : 1;
+    cand_top_k(c, keep > least ? keep : least);
+}
+
+const struct sampler sampler_top_h = {
+    .name = "top_h", .letter = 'h', .foreign = true, PARAMS(params, top_h_params), .runs = {ABOVE, 0}, .apply = apply};
