@@ -40,6 +40,8 @@ _sampl()
     --typical|--typical-p) return ;;
     --top-p) return ;;
     --min-keep) return ;;
+    --epsilon-cutoff) return ;;
+    --eta-cutoff) return ;;
     --min-p) return ;;
     --p-step) return ;;
     --xtc-probability) return ;;
@@ -57,7 +59,10 @@ _sampl()
     --temp|--temperature) return ;;
     --dynatemp-range) return ;;
     --dynatemp-exp) return ;;
+    --smoothing-factor) return ;;
+    --smoothing-curve) return ;;
     --top-h) return ;;
+    --skew) return ;;
     --adaptive-target) return ;;
     --adaptive-decay) return ;;
     --mirostat-ent) return ;;
@@ -70,7 +75,11 @@ _sampl()
     --grammar-file) compopt -o default; return ;;
     --json-schema|-j) return ;;
     --json-schema-file|-jf) compopt -o default; return ;;
-    --emit) mapfile -t COMPREPLY < <(compgen -W 'ids score text probs logprobs logits' -- "$cur"); return ;;
+    --reasoning-budget) return ;;
+    --reasoning-budget-message) return ;;
+    --reasoning-start) return ;;
+    --reasoning-end) return ;;
+    --emit) mapfile -t COMPREPLY < <(compgen -W 'ids score text stats probs logprobs logits' -- "$cur"); return ;;
     --output-format|-O) mapfile -t COMPREPLY < <(compgen -W 'text tsv json f32 f16 npy' -- "$cur"); return ;;
     --output|-o) compopt -o default; return ;;
     --on-error) mapfile -t COMPREPLY < <(compgen -W 'stop skip' -- "$cur"); return ;;
@@ -79,7 +88,7 @@ _sampl()
     --threads|-t) return ;;
     esac
     if [[ $cur == -* ]]; then
-        mapfile -t COMPREPLY < <(compgen -W ' --format --n-vocab --tensor --ids --vocab --rows --prompt-tokens --accept --shard --row-base --independent --samplers --sampler-seq --sampling-seq --seed --engine --repeat-penalty --repeat-last-n --frequency-penalty --presence-penalty --dry-multiplier --dry-base --dry-allowed-length --dry-penalty-last-n --top-nsigma --top-n-sigma --min-k --top-k --top-a --tfs --typical --typical-p --top-p --min-keep --min-p --p-step --xtc-probability --xtc-threshold --scatter-strength --scatter-k --scatter-radius --scatter-steps --scatter-adaptive --scatter-strength-min --scatter-strength-max --scatter-entropy-target --scatter-absorption --scatter-absorption-last-n --scatter-collision --temp --temperature --dynatemp-range --dynatemp-exp --top-h --adaptive-target --adaptive-decay --mirostat-ent --mirostat-lr --mirostat --logit-bias --ignore-eos --dry-sequence-breaker --dry-breaker-tokens --grammar --grammar-file --json-schema --json-schema-file --backend-sampling --emit --dump-probs --trace --output-format --output --line-buffered --stats --on-error --preset --list-presets --print-chain --print-grammar --threads --verbose --help --version' -- "$cur")
+        mapfile -t COMPREPLY < <(compgen -W ' --format --n-vocab --tensor --ids --vocab --rows --prompt-tokens --accept --shard --row-base --independent --samplers --sampler-seq --sampling-seq --neutral --seed --engine --repeat-penalty --repeat-last-n --frequency-penalty --presence-penalty --dry-multiplier --dry-base --dry-allowed-length --dry-penalty-last-n --top-nsigma --top-n-sigma --min-k --top-k --top-a --tfs --typical --typical-p --top-p --min-keep --epsilon-cutoff --eta-cutoff --min-p --p-step --xtc-probability --xtc-threshold --scatter-strength --scatter-k --scatter-radius --scatter-steps --scatter-adaptive --scatter-strength-min --scatter-strength-max --scatter-entropy-target --scatter-absorption --scatter-absorption-last-n --scatter-collision --temp --temperature --dynatemp-range --dynatemp-exp --smoothing-factor --smoothing-curve --top-h --skew --adaptive-target --adaptive-decay --mirostat-ent --mirostat-lr --mirostat --logit-bias --ignore-eos --dry-sequence-breaker --dry-breaker-tokens --grammar --grammar-file --json-schema --json-schema-file --reasoning-budget --reasoning-budget-message --reasoning-start --reasoning-end --backend-sampling --emit --dump-probs --trace --output-format --output --line-buffered --stats --on-error --preset --list-presets --print-chain --print-grammar --threads --verbose --help --version' -- "$cur")
     else
         compopt -o default
     fi

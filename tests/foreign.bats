@@ -20,6 +20,8 @@ LLAMA='penalties;dry;top_n_sigma;top_k;typ_p;top_p;min_p;xtc;scatter;temperature
     [ "$(names --top-a 0.2)" = "${LLAMA/top_k/top_k;top_a}" ]
     [ "$(names --top-a 0)" = "$LLAMA" ]
     [ "$(names --min-k 0 --top-h 0.4 --p-step 0.1 --tfs 0.9)" = 'penalties;dry;top_n_sigma;min_k;top_k;tfs;typ_p;top_p;min_p;p_step;xtc;scatter;temperature;top_h' ]
+    [ "$(names --skew -0.1 --smoothing-factor 1 --eta-cutoff 0.1 --epsilon-cutoff 0.1)" = 'penalties;dry;top_n_sigma;top_k;typ_p;top_p;epsilon_cutoff;eta_cutoff;min_p;xtc;scatter;temperature;smoothing;skew' ]
+    [ "$(names --samplers 'topA;tfs-z;TFS_TG;quadratic;pless;p-less-norm')" = 'top_a;tfs;tfs_tg;smoothing;p_less;p_less_norm' ]
     [ "$(names --top-a 0.2 --samplers "$LLAMA")" = "$LLAMA" ]
     [ "$(names --top-a 0.2 --sampler-seq edskypmxrt)" = "$LLAMA" ]
     echo '--temp 0.7 --top-a 0.2' >preset
@@ -64,5 +66,9 @@ tfs_tg 1 0.9
 p_step 0 0.5
 top_h 0 0.4
 min_k -0.001 0
+smoothing 0 0.2
+epsilon_cutoff 0 0.05
+eta_cutoff 0 0.3
+skew 0 0.4
 END
 }

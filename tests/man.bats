@@ -239,7 +239,7 @@ stage_sections=(SAMPLERS SELECTORS 'STAGES OF ENGINES')
 @test "sampl-samplers(7) has the samplers in the order of the default chain" {
     local words=()
     while read -r option; do
-        words+=("$option" 0.5)
+        [ "$option" = --smoothing-curve ] || words+=("$option" 0.5)
     done < <("$SAMPL" --help | awk '/^Samplers of other/ { inside = 1; next } /^[A-Z]/ { inside = 0 } inside' | grep -oE '^ +--[a-z-]+')
     [ "${#words[@]}" -ge 2 ]
     chain "${words[@]}" | cut -d ' ' -f 1 | grep -vxE dist >program
@@ -297,6 +297,10 @@ tfs_tg --tfs 1
 p_step --p-step 0
 top_h --top-h 0
 min_k --min-k -0.5
+epsilon_cutoff --epsilon-cutoff 0
+eta_cutoff --eta-cutoff 0
+smoothing --smoothing-factor 0 --smoothing-curve 3
+skew --skew 0
 typ_p --typical 1
 top_p --top-p 1
 min_p --min-p 0
@@ -347,6 +351,7 @@ END
             --ignore-eos | --scatter-adaptive) run "$SAMPL" --engine "$engine" "$option" --print-chain /dev/null ;;
             --json-schema) run "$SAMPL" --engine "$engine" "$option" '{}' --print-chain /dev/null ;;
             --json-schema-file) run "$SAMPL" --engine "$engine" "$option" schema --print-chain /dev/null ;;
+            --epsilon-cutoff | --eta-cutoff) run "$SAMPL" --engine "$engine" "$option" 0.5 --print-chain /dev/null ;;
             --logit-bias) run "$SAMPL" --engine "$engine" "$option" 1+1 --print-chain /dev/null ;;
             *) run "$SAMPL" --engine "$engine" "$option" 1 --print-chain /dev/null ;;
             esac

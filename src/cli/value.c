@@ -50,7 +50,7 @@ bool value_check(const struct param *row, double number, const char *typed, doub
         return err_set(e, STATUS_USAGE, "--%s: '%s' is out of range, from %g up", flag, typed, row->low);
     if (row->low <= -FLT_MAX)
         return err_set(e, STATUS_USAGE, "--%s: '%s' is out of range, up to %g", flag, typed, row->high);
-    return err_set(e, STATUS_USAGE, "--%s: '%s' is out of range, from %g to %g", flag, typed, row->low, row->high);
+    return err_set(e, STATUS_USAGE, "--%s: '%s' is out of range, from %.8g to %.8g", flag, typed, row->low, row->high);
 }
 
 bool value_parse(const struct param *row, const char *text, double *value, struct err *e)

@@ -55,6 +55,9 @@ struct kern {
     // The same in f64. No element is infinite.
     double (*sum_wide)(const float *x, size_t n, double s);
 
+    // s + x[0] * x[0] + x[1] * x[1] + ..., in order, in f64. No element is infinite.
+    double (*sum_squares_wide)(const float *x, size_t n, double s);
+
     // s = (float)((double)s + (double)d * d) for each d = x[i] - mean (f32), in order. Elements that are -inf are left out.
     float (*sum_squares)(const float *x, size_t n, float mean, float s);
 
@@ -63,6 +66,9 @@ struct kern {
 
     // x[i] *= f.
     void (*multiply)(float *x, size_t n, float f);
+
+    // x[i] = -(square * d * d) + cube * d * d * d + top with d = x[i] - top; -inf where that is NaN. No x[i] is above top; neither factor is NaN.
+    void (*bend)(float *x, size_t n, float top, float square, float cube);
 
     // x[i] rounded to f16, to nearest, ties to even. No NaN.
     void (*round_f16)(float *x, size_t n);

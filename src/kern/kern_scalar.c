@@ -149,6 +149,13 @@ static double row_sum_wide(const float *x, size_t n, double s)
     return s;
 }
 
+static double row_sum_squares_wide(const float *x, size_t n, double s)
+{
+    for (size_t i = 0; i < n; i++)
+        s += (double)x[i] * (double)x[i];
+    return s;
+}
+
 static float row_sum_squares(const float *x, size_t n, float mean, float s)
 {
     for (size_t i = 0; i < n; i++) {
@@ -170,6 +177,14 @@ static void row_multiply(float *x, size_t n, float f)
 {
     for (size_t i = 0; i < n; i++)
         x[i] *= f;
+}
+
+static void row_bend(float *x, size_t n, float top, float square, float cube)
+{
+    for (size_t i = 0; i < n; i++) {
+        const float d = x[i] - top, y = -(square * d * d) + cube * d * d * d + top;
+        x[i] = isnan(y) ? -INFINITY : y;
+    }
 }
 
 static void row_round_f16(float *x, size_t n)

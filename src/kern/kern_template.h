@@ -408,6 +408,21 @@ static void row_multiply(float *x, size_t n, float f)
     map(x, x, n, multiplied, f);
 }
 
+static inline vf32 bent(vf32 x, float top, float square, float cube)
+{
+    const vf32 d = x - top, y = -(square * d * d) + cube * d * d * d + top;
+    return select_f32(y == y, y, splat(-INFINITY));
+}
+
+static void row_bend(float *x, size_t n, float top, float square, float cube)
+{
+    size_t i = 0;
+    for (; i + LANES <= n; i += LANES)
+        store_vf32(x + i, bent(load_vf32(x + i), top, square, cube));
+    if (i < n)
+        store_first(x + i, n - i, bent(load_first(x + i, n - i, splat(top)), top, square, cube));
+}
+
 static void row_round_f16(float *x, size_t n)
 {
     map(x, x, n, rounded, 0);

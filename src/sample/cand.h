@@ -202,6 +202,13 @@ void cand_exp(struct cand *c);
 // The softmax of sampl-samplers(7): a list, sorted first if asked; cand_exp; then p /= sum, the sum taken in f32 in list order.
 void cand_softmax(struct cand *c, bool sort);
 
+// The same of the candidates as they stand: a dense row stays dense, p is by id.
+void cand_softmax_as_is(struct cand *c);
+
+// Keeps the candidates with p >= floor, in the present order; or the `least` best (1 or more count), sorted, if fewer would be left. After a
+// softmax.
+void cand_keep_likely(struct cand *c, float floor, size_t least);
+
 // A selector's answer: the candidate at this place of a list that has p.
 void cand_choose(struct cand *c, size_t at);
 

@@ -195,6 +195,20 @@ void cand_keep_from(struct cand *c, float floor, size_t least)
     cand_gather(c, found, c->order);
 }
 
+void cand_keep_likely(struct cand *c, float floor, size_t least)
+{
+    const size_t found = c->kern->collect(c->key, c->p, c->n, 0, floor);
+    least = least < 1 ? 1 : least < c->n ? least : c->n;
+    if (found < least) {
+        cand_top_k(c, least);
+        return;
+    }
+    for (size_t i = 0; i < found; i++)
+        c->key[i] = rank_id(c->key[i]);
+    if (found < c->n)
+        cand_gather(c, found, c->order);
+}
+
 // ---- the softmax
 
 void cand_softmax(struct cand *c, bool sort)
@@ -202,6 +216,11 @@ void cand_softmax(struct cand *c, bool sort)
     cand_list(c);
     if (sort)
         cand_sort(c);
+    cand_softmax_as_is(c);
+}
+
+void cand_softmax_as_is(struct cand *c)
+{
     cand_exp(c);
     if (!c->fault.code)
         c->kern->divide(c->p, c->n, c->kern->sum(c->p, c->n, 0.0f));

@@ -272,6 +272,7 @@ static void check_sum(const float *x, size_t n, float s, const char *detail)
 static void check_wide(const float *x, size_t n, double s, const char *detail)
 {
     check(same_double(kern_scalar.sum_wide(x, n, s), tier->sum_wide(x, n, s)), "sum_wide", n, detail);
+    check(same_double(kern_scalar.sum_squares_wide(x, n, s), tier->sum_squares_wide(x, n, s)), "sum_squares_wide", n, detail);
 }
 
 static void check_squares(const float *x, size_t n, float mean, float s, const char *detail)
@@ -306,6 +307,20 @@ static void check_divide(const float *x, size_t n, float d, size_t offset, const
     kern_scalar.divide(a, n, d);
     tier->divide(b, n, d);
     check(!memcmp(a, b, size) && guarded(b, size), "divide", n, detail);
+    free(base[0]);
+    free(base[1]);
+}
+
+static void check_bend(const float *x, size_t n, float square, float cube, size_t offset, const char *detail)
+{
+    char *base[2];
+    const size_t size = n * sizeof(float);
+    float *const a = copy(x, size, 0, &base[0]), *const b = buffer(size, offset * 4, &base[1]), top = kern_scalar.max(x, n);
+    if (n)
+        memcpy(b, x, size);
+    kern_scalar.bend(a, n, top, square, cube);
+    tier->bend(b, n, top, square, cube);
+    check(!memcmp(a, b, size) && guarded(b, size), "bend", n, detail);
     free(base[0]);
     free(base[1]);
 }
@@ -418,6 +433,7 @@ static void check_row(float *data, size_t n, enum kind kind, size_t offset)
     for (size_t i = 0; i < sizeof by / sizeof *by; i++) {
         check_divide(x, n, by[i], offset, detail);
         check_multiply(x, n, by[i], offset, detail);
+        check_bend(x, n, by[i], i % 2 ? 0 : by[i] * 0.3f, offset, detail);
     }
     const float temp[] = {1.0f, 0.3f, 1e-30f, 30000.0f, FLT_MAX};
     for (size_t i = 0; i < sizeof temp / sizeof *temp; i++)
@@ -457,11 +473,13 @@ static void check_nothing(void)
     check(same_float(tier->sum(NULL, 0, 2), 2), "sum", 0, detail);
     check(same_double(tier->sum_wide(NULL, 0, 2), 2), "sum_wide", 0, detail);
     check(same_float(tier->sum_squares(NULL, 0, 1, 2), 2), "sum_squares", 0, detail);
+    check(same_double(tier->sum_squares_wide(NULL, 0, 2), 2), "sum_squares_wide", 0, detail);
     check(tier->count(NULL, 0, 0) == 0, "count", 0, detail);
     check(tier->gumbel_hot(NULL, 0, 0, 0, 0) == 0, "gumbel_hot", 0, detail);
     tier->exp_sub(NULL, NULL, 0, 0);
     tier->divide(NULL, 0, 1);
     tier->multiply(NULL, 0, 1);
+    tier->bend(NULL, 0, 0, 1, 1);
     tier->round_f16(NULL, 0);
     tier->mask_below(NULL, 0, 0);
     tier->blur(NULL, NULL, 0, w, 1);

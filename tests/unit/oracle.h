@@ -30,6 +30,12 @@ enum oracle_kind {
     ORACLE_P_STEP,
     ORACLE_TOP_H,
     ORACLE_MIN_K,
+    ORACLE_SMOOTHING,
+    ORACLE_EPSILON,
+    ORACLE_ETA,
+    ORACLE_P_LESS,
+    ORACLE_P_LESS_NORM,
+    ORACLE_SKEW,
     ORACLE_DIST, // the selectors start here
     ORACLE_GREEDY,
     ORACLE_ADAPTIVE_P,
@@ -77,7 +83,7 @@ struct oracle_params {
     int scatter_last_n;
     struct oracle_bias bias[8];
     size_t n_biases;
-    float top_a, tfs, p_step, top_h, min_k;
+    float top_a, tfs, p_step, top_h, min_k, smoothing_factor, smoothing_curve, epsilon, eta, skew;
 };
 
 struct oracle_rng {
@@ -826,6 +832,92 @@ static void oracle_min_k(struct oracle *o, struct oracle_stage *s)
     oracle_cut(o, p, b >= (float)m ? m : b > (float)a ? (size_t)b : a);
 }
 
+static void oracle_smoothing(struct oracle *o, struct oracle_stage *s)
+{
+    const float f = s->p.smoothing_factor, curve = s->p.smoothing_curve, k = (3.0f - curve) / 2.0f, t = (curve - 1.0f) / 2.0f;
+    if (f == 0.0f || o->n < 2)
+        return;
+    const float h = oracle_max(o);
+    for (size_t i = 0; i < o->n; i++) {
+        if (o->c[i].logit == -INFINITY)
+            continue;
+        const float d = o->c[i].logit - h;
+        o->c[i].logit = -(k * f * d * d) + (t * f * d * d * d) + h;
+        if (isnan(o->c[i].logit))
+            o->c[i].logit = -INFINITY;
+    }
+    o->sorted = false;
+}
+
+// Drops p < t.
+static void oracle_drop(struct oracle *o, const struct oracle_params *p, float t)
+{
+    size_t passing = 0, kept = 0;
+    for (size_t i = 0; i < o->n; i++)
+        passing += o->c[i].p >= t;
+    if (passing < oracle_least(o, p)) {
+        oracle_cut(o, p, 1);
+        return;
+    }
+    for (size_t i = 0; i < o->n; i++)
+        if (o->c[i].p >= t)
+            o->c[kept++] = o->c[i];
+    o->n = kept;
+}
+
+static void oracle_epsilon(struct oracle *o, struct oracle_stage *s)
+{
+    if (s->p.epsilon == 0.0f || o->n < 2 || !oracle_softmax(o, false))
+        return;
+    oracle_drop(o, &s->p, s->p.epsilon);
+}
+
+static void oracle_eta(struct oracle *o, struct oracle_stage *s)
+{
+    const float e = s->p.eta;
+    if (e == 0.0f || o->n < 2 || !oracle_softmax(o, false))
+        return;
+    float entropy = 0.0f;
+    for (size_t i = 0; i < o->n; i++)
+        if (o->c[i].p > 0.0f)
+            entropy += -o->c[i].p * logf(o->c[i].p);
+    const float t = sqrtf(e) * oracle_expf(-entropy);
+    oracle_drop(o, &s->p, e < t ? e : t);
+}
+
+static void oracle_p_less(struct oracle *o, struct oracle_stage *s)
+{
+    const bool norm = s->kind == ORACLE_P_LESS_NORM;
+    double a = 0.0, b = 0.0, v = 0.0;
+    for (size_t i = 0; i < o->n; i++)
+        v += o->c[i].logit > -INFINITY;
+    if (o->n < 2 || (norm && v < 2.0) || !oracle_softmax(o, false))
+        return;
+    for (size_t i = 0; i < o->n; i++) {
+        a += (double)o->c[i].p;
+        b += (double)o->c[i].p * (double)o->c[i].p;
+    }
+    const double q = b / (a * a);
+    oracle_drop(o, &s->p, (float)(norm ? (v * q - 1.0) / (v - 1.0) * a : q * a));
+}
+
+static void oracle_skew(struct oracle *o, struct oracle_stage *s)
+{
+    if (s->p.skew == 0.0f || o->n < 2 || !oracle_softmax(o, true))
+        return;
+    double total = 0.0, sum = 0.0, before = 0.0;
+    for (size_t i = 0; i < o->n; i++)
+        total += (double)o->c[i].p;
+    for (size_t i = 0; i < o->n; i++) {
+        sum += (double)o->c[i].p;
+        const double g = pow(i == o->n - 1 ? 1.0 : sum / total, exp((double)s->p.skew));
+        o->c[i].p = (float)(g - before);
+        o->c[i].logit = o->c[i].p <= 0.0f ? -INFINITY : logf(o->c[i].p);
+        before = g;
+    }
+    o->sorted = false;
+}
+
 // ---- selectors
 
 static void oracle_dist(struct oracle *o, struct oracle_stage *s)
@@ -951,6 +1043,12 @@ static void (*const oracle_samplers[])(struct oracle *, struct oracle_stage *) =
     [ORACLE_P_STEP] = oracle_p_step,
     [ORACLE_TOP_H] = oracle_top_h,
     [ORACLE_MIN_K] = oracle_min_k,
+    [ORACLE_SMOOTHING] = oracle_smoothing,
+    [ORACLE_EPSILON] = oracle_epsilon,
+    [ORACLE_ETA] = oracle_eta,
+    [ORACLE_P_LESS] = oracle_p_less,
+    [ORACLE_P_LESS_NORM] = oracle_p_less,
+    [ORACLE_SKEW] = oracle_skew,
     [ORACLE_DIST] = oracle_dist,
     [ORACLE_GREEDY] = oracle_greedy,
     [ORACLE_ADAPTIVE_P] = oracle_adaptive_p,

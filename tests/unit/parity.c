@@ -329,6 +329,11 @@ static void random_biases(const struct test *t, struct oracle_params *p)
 static void random_foreign(struct oracle_params *p)
 {
     p->top_a = PICK_FLOAT(0.0f, 1e-30f, 0.001f, 0.05f, 0.2f, 0.2f, 1.0f);
+    p->smoothing_factor = PICK_FLOAT(0.0f, 1e-3f, 0.2f, 0.2f, 3.0f, 1e20f, 3e38f);
+    p->smoothing_curve = PICK_FLOAT(1.0f, 1.0f, 1.7f, 3.0f, 5.0f, 10.0f);
+    p->epsilon = PICK_FLOAT(0.0f, 1e-30f, 1e-3f, 0.02f, 0.3f, 0.99f);
+    p->eta = PICK_FLOAT(0.0f, 1e-30f, 1e-3f, 0.02f, 0.3f, 0.99f);
+    p->skew = PICK_FLOAT(0.0f, 0.3f, 1.3f, -0.8f, 30.0f, -30.0f, 1000.0f, -1000.0f);
     p->tfs = PICK_FLOAT(0.0f, 0.3f, 0.9f, 0.95f, 0.999f, 0.9999999f, 1.0f);
     p->p_step = PICK_FLOAT(0.0f, 1e-20f, 0.01f, 0.3f, 0.9f, 1.0f);
     p->top_h = PICK_FLOAT(0.0f, 1e-6f, 0.1f, 0.4f, 0.4f, 0.9f, 1.0f);
@@ -418,6 +423,12 @@ static const char *const kind_names[] = {
     [ORACLE_P_STEP] = "p_step",
     [ORACLE_TOP_H] = "top_h",
     [ORACLE_MIN_K] = "min_k",
+    [ORACLE_SMOOTHING] = "smoothing",
+    [ORACLE_EPSILON] = "epsilon_cutoff",
+    [ORACLE_ETA] = "eta_cutoff",
+    [ORACLE_P_LESS] = "p_less",
+    [ORACLE_P_LESS_NORM] = "p_less_norm",
+    [ORACLE_SKEW] = "skew",
 };
 
 // Numbers that parity passes on by their flags.
@@ -431,6 +442,11 @@ static const struct {
     {ORACLE_P_STEP, "p-step", offsetof(struct oracle_params, p_step)},
     {ORACLE_TOP_H, "top-h", offsetof(struct oracle_params, top_h)},
     {ORACLE_MIN_K, "min-k", offsetof(struct oracle_params, min_k)},
+    {ORACLE_SMOOTHING, "smoothing-factor", offsetof(struct oracle_params, smoothing_factor)},
+    {ORACLE_SMOOTHING, "smoothing-curve", offsetof(struct oracle_params, smoothing_curve)},
+    {ORACLE_EPSILON, "epsilon-cutoff", offsetof(struct oracle_params, epsilon)},
+    {ORACLE_ETA, "eta-cutoff", offsetof(struct oracle_params, eta)},
+    {ORACLE_SKEW, "skew", offsetof(struct oracle_params, skew)},
 };
 
 static float foreign_value(size_t i, const struct oracle_params *p)

@@ -26,7 +26,7 @@ struct params {
     struct {
         const char *flag;
         float value;
-    } more[12]; // of other parameters those that are not at their defaults
+    } more[16]; // of other parameters those that are not at their defaults
     size_t n_more;
 };
 

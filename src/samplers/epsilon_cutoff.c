@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+// epsilon_cutoff (truncation sampling; Hewitt et al. 2022, arXiv 2210.15191): the candidates at least epsilon likely.
+// eta_cutoff, from the same paper: the bound falls where the entropy is high.
+#include "sample/sampler.h"
+
+#include "kern/expf.h"
+
+struct cutoff_params {
+    float epsilon;
+    int32_t min_keep;
+};
+
+#define BELOW_ONE RANGE(0, 0x1.fffffep-1)
+
+static const struct param epsilon_params[] = {
+    {"epsilon-cutoff", "keep those of at least probability E; 0: all", FLOAT_AT(cutoff_params, epsilon), BELOW_ONE,
+     .metavar = "E"},
+    {"min-keep", INT_AT(cutoff_params, min_keep)},
+    {NULL},
+};
+static const struct param eta_params[] = {
+    {"eta-cutoff", "the same, but less than E counts where the entropy is high; 0: all", FLOAT_AT(cutoff_params, epsilon),
+     BELOW_ONE, .metavar = "E"},
+    {"min-keep", INT_AT(cutoff_params, min_keep)},
+    {NULL},
+};
+
+// eta, from the probabilities.
+static float bound(struct cand *c, float epsilon)
+{
+    float *const term = cand_scratch(c, c->n, sizeof *term);
+    if (!term)
+        return 0.0f;
+    for (size_t i = 0; i < c->n; i++)
+        term[i] = c->p[i] > 0.0f ? -c->p[i] * logf(c->p[i]) : 0.0f;
+    return fminf(epsilon, sqrtf(epsilon) * kern_expf(-c->kern->sum(term, c->n, 0.0f)));
+}
+
+static void apply(void *self, struct cand *c, const struct stage *stage)
+{
+    const struct cutoff_params *const p = stage->params;
+    if (c->n < 2)
+        return;
+    cand_softmax_as_is(c);
+    cand_keep_likely(c, stage->sampler->params == eta_params ? bound(c, p->epsilon) : p->epsilon, (size_t)p->min_keep);
+}
+
+const struct sampler sampler_epsilon_cutoff = {.name = "epsilon_cutoff",
+                                               .letter = 'c',
+                                               .foreign = true,
+                                               PARAMS(epsilon_params, cutoff_params),
+                                               .runs = {ABOVE, 0},
+                                               .apply = apply};
+const struct sampler sampler_eta_cutoff = {
+    .name = "eta_cutoff", .letter = 'u', .foreign = true, PARAMS(eta_params, cutoff_params), .runs = {ABOVE, 0}, .apply = apply};

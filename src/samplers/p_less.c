@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+// p_less (Tan et al. 2025, arXiv 2509.23234): the candidates at least as likely as two draws are to agree, which needs no parameter.
+// p_less_norm: the same less the chance to disagree, shared among the others: lower, so that more stay.
+#include "sample/sampler.h"
+
+struct p_less_params {
+    int32_t min_keep;
+};
+
+static const struct param params[] = {{"min-keep", INT_AT(p_less_params, min_keep)}, {NULL}};
+static const struct param norm_params[] = {{"min-keep", INT_AT(p_less_params, min_keep)}, {NULL}};
+
+// f64, and rounded once, so that it is not above the probabilities of a flat row.
+static void apply(void *self, struct cand *c, const struct stage *stage)
+{
+    const struct p_less_params *const p = stage->params;
+    const bool norm = stage->sampler->params == norm_params;
+    const size_t alive = norm ? cand_alive(c, c->n) : 0;
+    if (c->n < 2 || (norm && alive < 2))
+        return;
+    cand_softmax_as_is(c);
+    const double sum = c->kern->sum_wide(c->p, c->n, 0.0), squares = c->kern->sum_squares_wide(c->p, c->n, 0.0);
+    const double agree = squares / (sum * sum), v = (double)alive;
+    cand_keep_likely(c, (float)((norm ? (v * agree - 1.0) / (v - 1.0) : agree) * sum), (size_t)p->min_keep);
+}
+
+const struct sampler sampler_p_less = {
+    .name = "p_less", .letter = 'l', .foreign = true, PARAMS(params, p_less_params), .apply = apply};
+const struct sampler sampler_p_less_norm = {
+    .name = "p_less_norm", .letter = 'z', .foreign = true, PARAMS(norm_params, p_less_params), .apply = apply};

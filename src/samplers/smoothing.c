@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+// smoothing (kalomaze's quadratic and cubic sampling; text-generation-webui, Aphrodite, KoboldCpp): bends logits down by the square of
+// their distance from the largest, and by its cube.
+#include "sample/sampler.h"
+
+struct smoothing_params {
+    float factor, curve;
+};
+
+static const struct param params[] = {
+    {"smoothing-factor", "bend logits down by X times the square of their distance from the largest; 0: not at all",
+     FLOAT_AT(smoothing_params, factor), RANGE(0, FLT_MAX)},
+    {"smoothing-curve", "from 1 on with more of its cube, and less of its square", FLOAT_AT(smoothing_params, curve),
+     RANGE(1, 10), .def = 1},
+    {NULL},
+};
+
+static void apply(void *self, struct cand *c, const struct stage *stage)
+{
+    const struct smoothing_params *const p = stage->params;
+    if (c->n < 2)
+        return;
+    const float top = cand_max(c), square = (3.0f - p->curve) / 2.0f * p->factor, cube = (p->curve - 1.0f) / 2.0f * p->factor;
+    cand_list(c);
+    c->kern->bend(c->logit, c->n, top, square, cube);
+    if (c->order == CAND_SORTED)
+        c->order = CAND_UNSORTED; // a curve above 3 lifts some above the top
+}
+
+const struct sampler sampler_smoothing = {.name = "smoothing",
+                                          .aliases = "quadratic",
+                                          .letter = 'q',
+                                          .foreign = true,
+                                          PARAMS(params, smoothing_params),
+                                          .runs = {ABOVE, 0},
+                                          .apply = apply};
