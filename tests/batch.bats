@@ -59,7 +59,8 @@ deal() {
 
 @test "batch: each parameter in the row is the option" {
     while read -r name value option; do
-        members 0 6 '$m{params} = qq({"'"$name"'":'"$value"'}); $m{seq} = qq("a")' | sampl -s 2 --prompt-tokens 5,6,7,5,6 --dump-probs -O json >got
+        members 0 6 '$m{params} = qq({"'"$name"'":'"$value"'}); $m{seq} = qq("a")' | sampl -s 2 --prompt-tokens 5,6,7,5,6 --dump-probs -O json |
+            sed 's/,"seq":"a"//' >got
         # shellcheck disable=SC2086
         members 0 6 | sampl -s 2 --prompt-tokens 5,6,7,5,6 $option --dump-probs -O json >want
         same want got || { echo "$name"; return 1; }

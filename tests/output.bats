@@ -56,6 +56,43 @@ only() {
     printf 'row\trank\tid\tlogit\tprob\tcum\tchosen\n' | cmp - none
 }
 
+@test "tsv and json: the row's sequence, its file and its number there, at the end" {
+    printf '%s\n' '{"seq":"a\tb","logits":[1,2]}' '[3,1]' '{"seq":7,"logits":[]}' >rows.json
+    f32 1 5 >x.f32
+    local greedy=(-s 1 --samplers greedy -n 2 --on-error skip)
+    { sampl "${greedy[@]}" -O json rows.json x.f32; sampl "${greedy[@]}" -O json --emit logits --rows 1: rows.json
+        sampl "${greedy[@]}" -O json --dump-probs=1 --rows 3: rows.json x.f32; } >got 2>err || true
+    cmp - got <<'END'
+{"row":0,"id":1,"prob":1,"n":1,"seq":"a\tb","file":"rows.json","file_row":0}
+{"row":1,"id":0,"prob":1,"n":1,"file":"rows.json","file_row":1}
+{"row":2,"id":null,"error":"the row is empty","seq":"7","file":"rows.json","file_row":2}
+{"row":3,"id":1,"prob":1,"n":1,"file":"x.f32","file_row":0}
+{"row":1,"logits":[3,null]}
+{"row":2,"logits":[],"error":"the row is empty"}
+{"row":3,"id":1,"prob":1,"n":1,"top_probs":[{"id":1,"prob":1}],"file":"x.f32","file_row":0}
+END
+    grep -qx 'sampl: rows.json: row 2 (row 2 of the run): the row is empty' err
+    { sampl "${greedy[@]}" -O tsv rows.json x.f32; sampl "${greedy[@]}" -O tsv --dump-probs=1 rows.json
+        sampl "${greedy[@]}" -O tsv --rows 1: rows.json; sampl "${greedy[@]}" -O tsv --emit logits --rows 3: rows.json x.f32; } >got 2>err || true
+    cmp - got <<'END'
+row	id	prob	n	seq	file	file_row
+0	1	1	1	a\tb	rows.json	0
+1	0	1	1		rows.json	1
+2	-1	nan	0	7	rows.json	2
+3	1	1	1		x.f32	0
+row	rank	id	logit	prob	cum	chosen	seq
+0	1	1	2	1	1	1	a\tb
+1	1	0	3	1	1	1	
+2	0	-1	nan	nan	nan	0	7
+row	id	prob	n
+1	0	1	1
+2	-1	nan	0
+row	id	logit
+3	0	-inf
+3	1	5
+END
+}
+
 @test "dump: head, columns, ranks, and the chosen row marked" {
     austen --dump-probs >dump
     perl -ne '

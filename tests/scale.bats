@@ -277,14 +277,14 @@ TABLE
             # shellcheck disable=SC2086
             says 1 "$file: row $rows: $message" $how "$file"
         done
-        says 1 "$file: row $rows: $message" --rows 100: "$file" a.f32
+        says 1 "$file: row $rows (row $rows of the run): $message" --rows 100: "$file" a.f32
         for how in "--rows :2" "--rows $((rows - 1)):$rows" "--rows :$rows" "--shard 1/3" "--shard 2/3" "--rows 0:0"; do
             # shellcheck disable=SC2086
             sampl -s 9 -n 50 $how "$file" >/dev/null
         done
         # with the file not the last one, too
         sampl -s 9 -n 50 --shard 1/4 "$file" a.f32 >/dev/null
-        says 1 "$file: row $rows: $message" --shard 4/4 "$file" a.f32
+        says 1 "$file: row $rows (row $rows of the run): $message" --shard 4/4 "$file" a.f32
     done <<'TABLE'
 a.f32 7 the input ends after 3 of the row's 200 bytes
 a.npy 7 there are bytes after the last row of the npy shape

@@ -25,6 +25,7 @@ struct input {
     uint64_t missed;             // rows of the run before the first of the part
     size_t file;                 // index of the next file to open
     uint64_t next_row;           // number of the row that the next call reads
+    uint64_t file_start;         // number of the open file's first row
     struct source source;        // of the open file
     const struct format *format; // NULL: no file is open
     void *state;                 // NULL, too
@@ -116,6 +117,7 @@ static bool open_next(struct input *in, struct err *e)
             return err_from_fault(e, fault_memory());
         ok = source_open(&in->source, in->config->files[in->file++], e) && choose_format(in, e);
         if (ok && in->format) {
+            in->file_start = in->next_row;
             in->state = calloc(1, in->format->size);
             in->matrix = in->format->matrix ? in->state : NULL;
             ok = in->state ? in->format->open(in->state, in->format, &in->source, in->config, e)
@@ -269,6 +271,8 @@ bool input_rows(struct input *in, int64_t *rows, struct err *e)
 
 bool input_blame(const struct input_row *r, struct err *e)
 {
+    if (r->several)
+        return err_prefix(e, "%s: row %" PRIu64 " (row %" PRIu64 " of the run)", r->file, r->in_file, r->number);
     return err_prefix(e, "%s: row %" PRIu64, r->file, r->number);
 }
 
@@ -288,8 +292,13 @@ bool input_next(struct input *in, struct input_row *r, bool *end, struct err *e)
             in->next_row += rows;
             continue;
         }
-        *r = (struct input_row){
-            .file = in->source.name, .number = in->next_row, .missed = in->missed, .recorded = -1, .forced = -1};
+        *r = (struct input_row){.file = in->source.name,
+                                .number = in->next_row,
+                                .several = in->config->n_files > 1,
+                                .in_file = in->next_row - in->file_start,
+                                .missed = in->missed,
+                                .recorded = -1,
+                                .forced = -1};
         const bool ok = in->format->next(in->state, &in->source, r, end, e);
         if (!ok && !r->bad)
             return input_blame(r, e);

@@ -30,6 +30,8 @@ struct input_row {
     struct row logits; // valid until the next one is read
     const char *file;  // its name, for messages
     uint64_t number;   // from 0 over all files
+    bool several;      // files there are
+    uint64_t in_file;  // its number in this one
     bool stays;        // the logits (and ids) stay where they are until input_release
     bool fresh;        // starts a sequence of its own, preceded by the tokens before[0..n_before)
     const uint32_t *before;
@@ -107,7 +109,7 @@ bool input_next(struct input *in, struct input_row *r, bool *end, struct err *e)
 // Lets go of files that have been read to their end: rows that stay do so until here.
 void input_release(struct input *in);
 
-// Puts "FILE: row N" before an error found while working on a row.
+// Puts "FILE: row N" before an error found while working on a row; with several files "FILE: row N (row M of the run)".
 bool input_blame(const struct input_row *r, struct err *e);
 
 #endif

@@ -35,10 +35,35 @@ static void head(struct output *out, const struct record *r)
     fprintf(out->f, ",\"prob\":%s,\"n\":%zu", number_text(r->chosen_p, p), r->kept);
 }
 
+static void put_sequence(struct output *out, const struct record *r)
+{
+    if (!r->seq)
+        return;
+    fputs(",\"seq\":", out->f);
+    text_put_json(out->f, text_piece(r->seq));
+}
+
+// The last members, and the end of the line.
+static void finish_file(struct output *out, const struct record *r)
+{
+    if (r->file) {
+        fputs(",\"file\":", out->f);
+        text_put_json(out->f, text_piece(r->file));
+        fprintf(out->f, ",\"file_row\":%" PRIu64, r->file_row);
+    }
+    fputs("}\n", out->f);
+}
+
+static void finish(struct output *out, const struct record *r)
+{
+    put_sequence(out, r);
+    finish_file(out, r);
+}
+
 static void id(struct output *out, const struct record *r)
 {
     head(out, r);
-    fputs("}\n", out->f);
+    finish(out, r);
 }
 
 // A double; JSON has neither NaN nor infinities.
@@ -51,14 +76,11 @@ static void stats(struct output *out, const struct record *r)
 {
     char x[NUMBER_TEXT];
     fprintf(out->f, "{\"row\":%" PRIu64, r->row);
-    if (r->seq) {
-        fputs(",\"seq\":", out->f);
-        text_put_json(out->f, text_piece(r->seq));
-    }
+    put_sequence(out, r);
     fprintf(out->f, ",\"id\":%" PRIu32, r->chosen);
     for (enum statistic i = 0; i < record_stats(out); i++)
         fprintf(out->f, ",\"%s\":%s", statistic_name(i), wide(r->stat[i], x));
-    fputs("}\n", out->f);
+    finish_file(out, r);
 }
 
 static void stages(struct output *out, const struct record *r)
@@ -100,7 +122,7 @@ static void dump(struct output *out, const struct record *r)
     fputs("]", out->f);
     if (r->trace)
         stages(out, r);
-    fputs("}\n", out->f);
+    finish(out, r);
 }
 
 // JSON has no -inf; our reader takes null for it.
@@ -115,7 +137,8 @@ static bool values(struct output *out, const struct record *r, struct err *e)
     (void)e;
     fprintf(out->f, "{\"row\":%" PRIu64, r->row);
     if (out->emit == EMIT_SCORE) {
-        fprintf(out->f, ",\"id\":%" PRIu32 ",\"logprob\":%s}\n", r->scored, json_text(*r->values, x));
+        fprintf(out->f, ",\"id\":%" PRIu32 ",\"logprob\":%s", r->scored, json_text(*r->values, x));
+        finish(out, r);
         return true;
     }
     fprintf(out->f, ",\"%s\":[", emit_name(out->emit));
@@ -149,7 +172,10 @@ static void bad(struct output *out, const struct record *r)
         fputs(value, out->f);
     fputs(",\"error\":", out->f);
     put_message(out->f, r->error);
-    fputs("}\n", out->f);
+    if (emit_distribution(out->emit))
+        fputs("}\n", out->f);
+    else
+        finish(out, r);
 }
 
 const struct output_format output_json = {.name = "json", .id = id, .dump = dump, .stats = stats, .values = values, .bad = bad};

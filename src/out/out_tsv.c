@@ -12,35 +12,64 @@ static void begin(struct output *out)
     if (out->goes_on)
         return;
     if (value[out->emit]) {
-        fprintf(out->f, "row\tid\t%s\n", value[out->emit]);
-        return;
-    }
-    if (out->emit == EMIT_STATS) {
+        fprintf(out->f, "row\tid\t%s", value[out->emit]);
+    } else if (out->emit == EMIT_STATS) {
         fputs(out->sequences ? "row\tseq\tid" : "row\tid", out->f);
         for (enum statistic i = 0; i < record_stats(out); i++)
             fprintf(out->f, "\t%s", statistic_name(i));
+    } else {
+        fputs(out->dump ? "row\trank\tid\tlogit\tprob\tcum\tchosen" : "row\tid\tprob\tn", out->f);
+        fputs(out->vocab ? "\ttext" : "", out->f);
+    }
+    if (emit_distribution(out->emit)) {
         putc('\n', out->f);
         return;
     }
-    fputs(out->dump ? "row\trank\tid\tlogit\tprob\tcum\tchosen" : "row\tid\tprob\tn", out->f);
-    fputs(out->vocab ? "\ttext\n" : "\n", out->f);
+    fputs(out->sequences && out->emit != EMIT_STATS ? "\tseq" : "", out->f);
+    fputs(out->files ? "\tfile\tfile_row\n" : "\n", out->f);
 }
 
-// The last column, if there is a vocabulary, and the end of the line.
-static void finish(struct output *out, uint32_t token)
+// The token's text, if there is a vocabulary.
+static void put_token(struct output *out, uint32_t token)
 {
-    if (out->vocab) {
+    if (!out->vocab)
+        return;
+    putc('\t', out->f);
+    text_put(out->f, vocab_text(out->vocab, token), 0);
+}
+
+static void put_sequence(struct output *out, const struct record *r)
+{
+    if (!out->sequences)
+        return;
+    putc('\t', out->f);
+    if (r->seq)
+        text_put(out->f, text_piece(r->seq), 0);
+}
+
+// The last columns, those that not all input has, and the end of the line.
+static void finish_file(struct output *out, const struct record *r)
+{
+    if (r->file) {
         putc('\t', out->f);
-        text_put(out->f, vocab_text(out->vocab, token), 0);
+        text_put(out->f, text_piece(r->file), 0);
+        fprintf(out->f, "\t%" PRIu64, r->file_row);
     }
     putc('\n', out->f);
+}
+
+static void finish(struct output *out, const struct record *r)
+{
+    put_sequence(out, r);
+    finish_file(out, r);
 }
 
 static void id(struct output *out, const struct record *r)
 {
     char p[NUMBER_TEXT];
     fprintf(out->f, "%" PRIu64 "\t%" PRIu32 "\t%s\t%zu", r->row, r->chosen, number_text(r->chosen_p, p), r->kept);
-    finish(out, r->chosen);
+    put_token(out, r->chosen);
+    finish(out, r);
 }
 
 static void dump(struct output *out, const struct record *r)
@@ -52,40 +81,36 @@ static void dump(struct output *out, const struct record *r)
         sum += c->p;
         fprintf(out->f, "%" PRIu64 "\t%zu\t%" PRIu32 "\t%s\t%s\t%s\t%d", r->row, i + 1, c->id, number_text(c->logit, logit),
                 number_text(c->p, p), number_text((float)sum, cum), c->id == r->chosen);
-        finish(out, c->id);
+        put_token(out, c->id);
+        finish(out, r);
     }
-}
-
-// The row's number and its sequence.
-static void head(struct output *out, const struct record *r)
-{
-    fprintf(out->f, "%" PRIu64, r->row);
-    if (!out->sequences)
-        return;
-    putc('\t', out->f);
-    if (r->seq)
-        text_put(out->f, text_piece(r->seq), 0);
 }
 
 static void stats(struct output *out, const struct record *r)
 {
     char x[NUMBER_TEXT];
-    head(out, r);
+    fprintf(out->f, "%" PRIu64, r->row);
+    put_sequence(out, r);
     if (r->error)
         fputs("\t-1", out->f);
     else
         fprintf(out->f, "\t%" PRIu32, r->chosen);
     for (enum statistic i = 0; i < record_stats(out); i++)
         fprintf(out->f, "\t%s", number_text_wide(r->error ? NAN : r->stat[i], x));
-    putc('\n', out->f);
+    finish_file(out, r);
 }
 
 static bool values(struct output *out, const struct record *r, struct err *e)
 {
     char x[NUMBER_TEXT];
     (void)e;
-    for (size_t i = 0; i < record_width(out, r); i++)
-        fprintf(out->f, "%" PRIu64 "\t%zu\t%s\n", r->row, out->emit == EMIT_SCORE ? r->scored : i, number_text(r->values[i], x));
+    for (size_t i = 0; i < record_width(out, r); i++) {
+        fprintf(out->f, "%" PRIu64 "\t%zu\t%s", r->row, out->emit == EMIT_SCORE ? r->scored : i, number_text(r->values[i], x));
+        if (emit_distribution(out->emit))
+            putc('\n', out->f);
+        else
+            finish(out, r);
+    }
     return true;
 }
 
@@ -101,7 +126,11 @@ static void bad(struct output *out, const struct record *r)
         fputs("\t0\t-1\tnan\tnan\tnan\t0", out->f);
     else
         fputs(ids ? "\t-1\tnan\t0" : "\t-1\tnan", out->f);
-    fputs(ids && out->vocab ? "\t\n" : "\n", out->f); // a row of as many columns as the others
+    fputs(ids && out->vocab ? "\t" : "", out->f); // a row of as many columns as the others
+    if (emit_distribution(out->emit))
+        putc('\n', out->f);
+    else
+        finish(out, r);
 }
 
 const struct output_format output_tsv = {

@@ -91,6 +91,8 @@ struct record {
     enum dtype type; // of the row in the input
 
     const double *stat; // [STAT_COUNT], if they are wanted
+    const char *file;   // with several files: that of the row, else NULL
+    uint64_t file_row;  // and the row's number there
 
     // Of a row that came to nothing: what was wrong with it, and of the rest only row and n_vocab count. Else NULL.
     const char *error;
@@ -106,6 +108,7 @@ struct output {
     bool color;                // may a terminal be sent colours?
     bool goes_on;              // where another run's text ended: without what comes before the first record
     bool narrow;               // npy takes half floats when the input's are
+    bool files;                // records come with files
     const struct vocab *vocab; // what the tokens say, or NULL
     bool accepts;              // statistics come with the accepted token
     int64_t rows;              // how many records will come, or -1; npy must know it when it cannot go back

@@ -97,8 +97,8 @@ static bool keep_row(struct slot *s, struct err *e)
     struct row *const x = &s->row.logits;
     const bool stays = s->row.stays || s->row.bad;
     const size_t n_before = s->row.n_before * sizeof *s->row.before, n_ids = stays || !x->ids ? 0 : x->n * sizeof *x->ids,
-                 n_data = stays ? 0 : x->n * dtype_size(x->type);
-    if (!mem_grow(&s->copy, &s->copy_cap, n_before + n_ids + n_data, 1))
+                 n_data = stays ? 0 : x->n * dtype_size(x->type), n_seq = s->row.seq ? strlen(s->row.seq) + 1 : 0;
+    if (!mem_grow(&s->copy, &s->copy_cap, n_before + n_ids + n_data + n_seq, 1))
         return err_from_fault(e, fault_memory());
     if (n_before)
         s->row.before = memcpy(s->copy, s->row.before, n_before);
@@ -106,6 +106,8 @@ static bool keep_row(struct slot *s, struct err *e)
         x->ids = memcpy(s->copy + n_before, x->ids, n_ids);
     if (n_data)
         x->data = memcpy(s->copy + n_before + n_ids, x->data, n_data);
+    if (n_seq)
+        s->row.seq = memcpy(s->copy + n_before + n_ids + n_data, s->row.seq, n_seq);
     return true;
 }
 
@@ -296,6 +298,7 @@ static bool open_output(struct flow *f, struct err *e)
                            .accepts = a->accept || a->accept_recorded,
                            .color = !getenv("NO_COLOR"),
                            .goes_on = job_is_later_part(a),
+                           .files = a->files.n > 1,
                            .vocab = f->job->recipes->vocab,
                            .rows = -1,
                            .width = (size_t)a->n_vocab};

@@ -316,7 +316,12 @@ void worker_row(struct worker *w, const struct input_row *row, const struct err 
 {
     const size_t width = emit_distribution(w->job->args->emit) ? row_vocab(&row->logits) : row->logits.n;
     for (size_t i = 0; i < w->job->n_variants; i++) {
-        res[i].record = (struct record){.row = row->number, .seq = row->seq, .n_vocab = width, .type = row->logits.type};
+        res[i].record = (struct record){.row = row->number,
+                                        .n_vocab = width,
+                                        .type = row->logits.type,
+                                        .seq = row->seq,
+                                        .file = row->several ? row->file : NULL,
+                                        .file_row = row->in_file};
         if (row->bad)
             res[i].e = *bad;
         variant_row(w, i, row, false, &res[i]);
