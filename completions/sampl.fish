@@ -84,6 +84,8 @@ complete -c sampl -l output-format -s O -x -a 'text tsv json f32 f16 npy' -d 'fo
 complete -c sampl -l output -s o -r -d 'write to FILE, whole or not at all'
 complete -c sampl -l line-buffered -d 'flush after every row'
 complete -c sampl -l stats -d 'a summary on stderr after the last row'
+complete -c sampl -l vs -x -d 'compare with a variant of the chain: a preset, or options, maybe after NAME:; may be repeated'
+complete -c sampl -l sweep -x -d 'compare with variants that have these values, a,b,c or FROM:TO:STEP; may be repeated for their product'
 complete -c sampl -l on-error -x -a 'stop skip' -d 'at a bad row stop, or skip it and go on'
 complete -c sampl -l preset -r -a '(sampl --list-presets 2>/dev/null)' -d 'read options from a preset, by name or file, as if they stood here'
 complete -c sampl -l list-presets -d 'list the presets that can be named, and exit'

@@ -36,20 +36,32 @@ static const struct kern *choose_tier(struct err *e)
     return NULL;
 }
 
-// What needs a recipe.
+// What needs a recipe, or one for each variant.
 static bool use_recipe(const struct args *a, struct recipes *recipes, const struct kern *kern, struct err *e)
 {
-    const struct recipe *const recipe = args_check(a, e) ? recipe_from_args(recipes, a, e) : NULL;
-    struct job job = {.args = a, .recipes = recipes, .variant = &recipe, .n_variants = 1, .kern = kern};
-    bool ok = recipe && job_init(&job, e);
+    struct variants v = {0};
+    const struct recipe *const base = args_check(a, e) ? recipe_from_args(recipes, a, e) : NULL;
+    bool ok = base && variants_make(&v, a, (int64_t)base->parts.seed, e);
+    const struct recipe **const recipe = calloc(v.n + 1, sizeof *recipe);
+    if (ok && !recipe)
+        ok = err_from_fault(e, fault_memory());
+    if (recipe)
+        recipe[0] = base;
+    struct job job = {
+        .args = a, .recipes = recipes, .variant = recipe, .named = v.of, .n_variants = v.n, .n_swept = v.n_sweeps, .kern = kern};
+    ok = ok && recipes_of_variants(recipes, &v, recipe, e) && job_init(&job, e);
     if (ok && a->action == ACTION_RUN)
         ok = run(&job, e);
     else if (ok && a->action == ACTION_PRINT_CHAIN)
-        ok = print_chain(a, recipe, e);
+        ok = print_chain(a, base, e);
     else if (ok)
-        print_grammar(recipe);
+        print_grammar(base);
     job_free(&job);
-    recipe_drop(recipe);
+    for (size_t i = 1; recipe && i < v.n; i++)
+        recipe_drop(recipe[i]);
+    recipe_drop(base);
+    free(recipe);
+    variants_free(&v);
     return ok;
 }
 

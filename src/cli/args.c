@@ -14,6 +14,7 @@ struct reader {
     const char *const *word; // [n]
     size_t n, at;            // at: the next
     const char *preset;      // the file that they are from; NULL: the command line
+    bool chain_only;         // options of the chain and presets are welcome, nothing else
 };
 
 static bool read_words(struct reader *r, struct err *e);
@@ -54,6 +55,8 @@ static bool read_value(struct reader *r, const struct option_row *row, const cha
     }
     if (value && !row->metavar && !row->flag)
         return err_set(e, STATUS_USAGE, "--%s takes no value", row->name);
+    if (r->chain_only && row->group != GROUP_CHAIN && row->set)
+        return err_set(e, STATUS_USAGE, "--%s is no part of a chain: it is the same for all", row->name);
     if (!may_stand(r, row, value, e))
         return false;
     r->a->given[row - r->a->options->row] = r->preset ? ORIGIN_PRESET : ORIGIN_COMMAND_LINE;
@@ -121,7 +124,7 @@ static bool read_words(struct reader *r, struct err *e)
     while (ok && r->at < r->n) {
         const char *const word = r->word[r->at++];
         const bool option = options && *word == '-' && word[1];
-        if (r->preset && (!option || !strcmp(word, "--")))
+        if ((r->preset || r->chain_only) && (!option || !strcmp(word, "--")))
             ok = err_set(e, STATUS_USAGE, "'%s' is not an option", word);
         else if (!option)
             ok = words_add(&r->a->files, word, e);
@@ -151,13 +154,39 @@ bool args_parse(struct args *a, const struct options *options, int argc, char **
            read_words(&(struct reader){.a = a, .word = (const char *const *)(void *)argv, .n = (size_t)argc, .at = 1}, e);
 }
 
+enum { CHAIN_LISTS = 4, LISTS = CHAIN_LISTS + 4 };
+
+// Those of the chain first.
+static void find_lists(struct args *a, struct words *list[LISTS])
+{
+    struct words *const all[LISTS] = {&a->biases, &a->breaker_texts, &a->breaker_ids, &a->reasoning_ends, &a->files,
+                                      &a->vs,     &a->sweeps,        &a->presets};
+    memcpy(list, all, sizeof all);
+}
+
 void args_free(struct args *a)
 {
-    struct words *const lists[] = {&a->files, &a->biases, &a->breaker_texts, &a->breaker_ids, &a->reasoning_ends, &a->presets};
+    struct words *list[LISTS];
+    find_lists(a, list);
     for (size_t i = 0; i < a->presets.n; i++)
         free((void *)(uintptr_t)a->presets.word[i]);
-    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
-        free(lists[i]->word);
+    for (size_t i = 0; i < LISTS; i++)
+        free(list[i]->word);
+}
+
+bool args_extend(struct args *a, const struct args *base, const struct words *options, struct err *e)
+{
+    struct words *list[LISTS];
+    *a = *base;
+    find_lists(a, list);
+    bool ok = true;
+    for (size_t i = 0; i < LISTS; i++) {
+        const struct words from = *list[i];
+        *list[i] = (struct words){0};
+        for (size_t k = 0; ok && i < CHAIN_LISTS && k < from.n; k++)
+            ok = words_add(list[i], from.word[k], e);
+    }
+    return ok && read_words(&(struct reader){.a = a, .word = options->word, .n = options->n, .chain_only = true}, e);
 }
 
 bool args_given(const struct args *a, const char *name)
@@ -169,7 +198,13 @@ bool args_given(const struct args *a, const char *name)
 bool args_check(const struct args *a, struct err *e)
 {
     const char *const format = a->output_format ? a->output_format : "text";
-    const bool numbers = emit_distribution(a->emit) || a->emit == EMIT_SCORE;
+    const bool numbers = emit_distribution(a->emit) || a->emit == EMIT_SCORE, variants = a->vs.n || a->sweeps.n;
+    if (variants && a->action != ACTION_RUN)
+        return err_set(e, STATUS_USAGE, "--vs and --sweep go with a run, not with --print-chain or --print-grammar");
+    if (variants && a->emit != EMIT_IDS && a->emit != EMIT_TEXT)
+        return err_set(e, STATUS_USAGE, "--emit %s: variants have ids, text or the table", emit_name(a->emit));
+    if (variants && args_given(a, "emit") && strcmp(format, "text") != 0 && (a->emit == EMIT_TEXT || strcmp(format, "tsv") != 0))
+        return err_set(e, STATUS_USAGE, "--emit %s of variants has no other format", emit_name(a->emit));
     if (a->trace && !a->dump)
         return err_set(e, STATUS_USAGE, "--trace goes with --dump-probs");
     if (a->trace && !strcmp(format, "tsv"))

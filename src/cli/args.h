@@ -82,12 +82,21 @@ struct args {
     int64_t threads; // 0: one a core
     bool verbose;
 
+    // chains beside this one: SPECs of --vs and OPTION=LISTs of --sweep
+    struct words vs, sweeps;
+
     struct words presets; // the texts that were read, which the members above point into
 };
 
 // Fills a from the arguments; options and the strings of argv outlive it. False and *e on a usage error; a must be freed either way.
 bool args_parse(struct args *a, const struct options *options, int argc, char **argv, struct err *e);
 void args_free(struct args *a);
+
+// Fills a with what base holds and, behind it, options that say what the chain is; an error names any other. base outlives a.
+bool args_extend(struct args *a, const struct args *base, const struct words *options, struct err *e);
+
+// Makes an option one that was not given.
+bool args_forget(struct args *a, const struct option_row *row, struct err *e);
 
 // Was the option with this long name given?
 bool args_given(const struct args *a, const char *name);

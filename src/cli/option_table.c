@@ -168,6 +168,24 @@ static bool set_action(const struct option_row *row, const char *value, struct a
     return !row->choices || set_choice(row, value ? value : "text", a, e);
 }
 
+bool args_forget(struct args *a, const struct option_row *row, struct err *e)
+{
+    a->given[row - a->options->row] = ORIGIN_NONE;
+    if (row->param)
+        a->value[row->number] = param_value(row->param, row->param->def);
+    else if (row->def)
+        return row->set(row, row->def, a, e);
+    else if (row->set == set_word || row->set == set_bias || row->set == set_breaker)
+        FIELD(struct words).n = 0;
+    else if (row->set == set_grammar)
+        a->grammar_source = GRAMMAR_NONE;
+    else if (row->set == set_string)
+        FIELD(const char *) = NULL;
+    else if (row->set == set_flag)
+        FIELD(bool) = false;
+    return true;
+}
+
 // ---- the table
 
 #define AT(member)      .at = offsetof(struct args, member)
@@ -251,6 +269,10 @@ static const struct option_row table[] = {
     {"output", .brief = "o", .metavar = "FILE", OUT, AT(output), .set = set_file, .help = "write to FILE, whole or not at all"},
     {"line-buffered", OUT, FLAG(line_buffered), .help = "flush after every row"},
     {"stats", OUT, FLAG(stats), .help = "a summary on stderr after the last row"},
+    {"vs", .metavar = "SPEC", OUT, AT(vs), .set = set_word,
+     .help = "compare with a variant of the chain: a preset, or options, maybe after NAME:; may be repeated"},
+    {"sweep", .metavar = "OPTION=LIST", OUT, AT(sweeps), .set = set_word,
+     .help = "compare with variants that have these values, a,b,c or FROM:TO:STEP; may be repeated for their product"},
     {"on-error", .metavar = "MODE", OUT, .def = "stop", .set = set_on_error, .choices = "stop,skip",
      .help = "at a bad row stop, or skip it and go on"},
 

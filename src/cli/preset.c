@@ -65,8 +65,7 @@ static bool find(const char *name, char path[PATH_MAX], struct err *e)
     return err_set(e, STATUS_USAGE, "--preset: there is no preset '%s'; --list-presets lists them", name);
 }
 
-// Splits the text where it stands, which the words then point into.
-static bool split(char *text, struct words *words, struct err *e)
+bool words_split(char *text, struct words *words, struct err *e)
 {
     char *to = text;
     for (const char *from = text;;) {
@@ -102,7 +101,7 @@ bool preset_read(const char *name, char path[PATH_MAX], struct words *texts, str
         free(text);
         return false;
     }
-    const bool ok = strlen(text) < len ? err_set(e, STATUS_USAGE, "a NUL byte in a text file") : split(text, words, e);
+    const bool ok = strlen(text) < len ? err_set(e, STATUS_USAGE, "a NUL byte in a text file") : words_split(text, words, e);
     return ok || err_prefix(e, "--preset: %s", path);
 }
 

@@ -8,6 +8,9 @@
 
 #include <limits.h>
 
+// Splits a text of options as that of a preset is, where it stands: the words point into it.
+bool words_split(char *text, struct words *words, struct err *e);
+
 // Reads the preset called name: a file, if there is one and name has a '/' or a '.'; or NAME.preset in $XDG_CONFIG_HOME/sampl/presets
 // (~/.config when unset), in the source tree that the program lies in, or in the installed data directory. path becomes the file's. Its text
 // is added to texts, to be freed by the caller either way, and its words, which point into that, to words.

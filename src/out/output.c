@@ -183,6 +183,13 @@ static bool write_record(struct output *out, const struct record *r, struct err 
     return true;
 }
 
+bool output_wrote(struct output *out, struct err *e)
+{
+    if (out->flush)
+        return flush(out, e);
+    return !ferror(out->f) || output_fail(out, "write", e);
+}
+
 static void begin(struct output *out, bool sequences)
 {
     out->sequences = sequences;
@@ -200,9 +207,7 @@ bool output_record(struct output *out, const struct record *r, struct err *e)
     if (!write_record(out, r, e))
         return false;
     out->records++;
-    if (out->flush)
-        return flush(out, e);
-    return !ferror(out->f) || output_fail(out, "write", e);
+    return output_wrote(out, e);
 }
 
 bool output_close(struct output *out, bool commit, struct err *e)

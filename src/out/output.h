@@ -184,6 +184,9 @@ void text_put_json(FILE *f, struct piece text);
 bool output_open(struct output *out, struct err *e);
 bool output_record(struct output *out, const struct record *r, struct err *e);
 
+// For who writes to out->f itself: a record, or all that there is, has been written.
+bool output_wrote(struct output *out, struct err *e);
+
 // Ends the output. With commit, a file takes its name; without, it is gone as if never begun. Errors of the disk show here at the
 // latest. A second call does nothing.
 bool output_close(struct output *out, bool commit, struct err *e);

@@ -19,19 +19,37 @@ static bool always_welcome(const struct option_row *row)
            !strcmp(row->name, "backend-sampling");
 }
 
-static bool refuse_others(const struct engine *engine, const struct args *a, struct err *e)
+// Why the engine has no use for an option, which is of the chain and given; NULL: it has.
+static const char *refusal(const struct args *a, const struct option_row *row)
 {
-    for (const struct option_row *row = a->options->row; row->name; row++) {
-        const size_t len = strlen(row->name);
-        if (row->group != GROUP_CHAIN || !a->given[row - a->options->row] || always_welcome(row))
-            continue;
-        if (a->grammar_source != GRAMMAR_NONE && engine_has_free(engine, row->name, len))
-            return err_set(e, STATUS_USAGE, "--%s: engine %s has no stage for it under a grammar", row->name, engine->name);
-        if (engine_has(engine, row->name, len))
-            continue;
-        if (row->at == offsetof(struct args, samplers))
-            return err_set(e, STATUS_USAGE, "--%s: engine %s has an order of its own", row->name, engine->name);
-        return err_set(e, STATUS_USAGE, "--%s: engine %s has no stage for it", row->name, engine->name);
+    const struct engine *const engine = engine_by_name(a->engine);
+    const size_t len = strlen(row->name);
+    if (a->grammar_source != GRAMMAR_NONE && engine_has_free(engine, row->name, len))
+        return "has no stage for it under a grammar";
+    if (always_welcome(row) || engine_has(engine, row->name, len))
+        return NULL;
+    return row->at == offsetof(struct args, samplers) ? "has an order of its own" : "has no stage for it";
+}
+
+// The first option from *row on that the engine has no use for, and why.
+static const char *next_refusal(const struct args *a, const struct option_row **row)
+{
+    for (; (*row)->name; ++*row) {
+        const bool given = (*row)->group == GROUP_CHAIN && a->given[*row - a->options->row];
+        const char *const why = given ? refusal(a, *row) : NULL;
+        if (why)
+            return why;
+    }
+    return NULL;
+}
+
+bool args_leave_out(struct args *a, struct builder *names, struct err *e)
+{
+    const struct option_row *row = a->options->row;
+    for (; next_refusal(a, &row); row++) {
+        builder_format(names, "%s--%s", names->len ? ", " : "", row->name);
+        if (!args_forget(a, row, e))
+            return false;
     }
     return true;
 }
@@ -272,14 +290,22 @@ static bool typ_p_meets_masked(const struct recipe *r)
 const struct recipe *recipe_from_args(struct recipes *r, const struct args *a, struct err *e)
 {
     struct draft d = {.of = r, .parts.engine = engine_by_name(a->engine)};
-    if (!refuse_others(d.parts.engine, a, e) || !fill(&d, a, e)) {
+    const struct option_row *row = a->options->row;
+    const char *const why = next_refusal(a, &row);
+    if (why ? !err_set(e, STATUS_USAGE, "--%s: engine %s %s", row->name, a->engine, why) : !fill(&d, a, e)) {
         parts_drop(&d.parts);
         return NULL;
     }
     const struct recipe *const recipe = draft_make(&d, e);
-    if (recipe && !r->vocab && recipe->parts.breakers->breakers.n_texts && recipe_runs(recipe, &sampler_dry))
+    if (!recipe)
+        return NULL;
+    if (!r->vocab && recipe->parts.breakers->breakers.n_texts && recipe_runs(recipe, &sampler_dry) && !r->warned_breakers) {
         message_warn("without a vocabulary dry's text breakers match nothing; --dry-breaker-tokens gives them as ids");
-    if (recipe && !recipe->parts.engine->options && typ_p_meets_masked(recipe))
+        r->warned_breakers = true;
+    }
+    if (!recipe->parts.engine->options && typ_p_meets_masked(recipe) && !r->warned_typ_p) {
         message_warn("typ_p can meet masked candidates here; llama.cpp computes NaN then, and may choose other tokens");
+        r->warned_typ_p = true;
+    }
     return recipe;
 }

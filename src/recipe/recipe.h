@@ -7,7 +7,7 @@
 
 #include "base/builder.h"
 #include "base/shared.h"
-#include "cli/args.h"
+#include "cli/variant.h"
 #include "sample/budget.h"
 #include "samplers/engine.h"
 #include "vocab/vocab.h"
@@ -91,6 +91,7 @@ struct recipes {
     const struct vocab *vocab; // texts once it is loaded, else NULL
     struct trie *trie;         // of the vocabulary, once a grammar was asked for; NULL before
     struct shared_set recipe, order, biases, breakers, rules, reasoning;
+    bool warned_breakers, warned_typ_p; // of several chains one warning is enough
 };
 
 // No recipe may be left when they are freed.
@@ -103,6 +104,13 @@ const struct trie *recipes_trie(struct recipes *r);
 // Loads the vocabulary, if one is given, and makes the recipe that the arguments describe; the caller drops it. What the model's file
 // recommends holds for options that were not given. NULL with *e.
 const struct recipe *recipe_from_args(struct recipes *r, const struct args *a, struct err *e);
+
+// The recipes of the variants but the first, which the caller drops whatever comes of it: recipe[1..v->n), NULL at first. recipe[0] is there.
+// Where the engine is swept, options that it has no stage for are left out.
+bool recipes_of_variants(struct recipes *r, struct variants *v, const struct recipe **recipe, struct err *e);
+
+// Forgets the options that the engine has no stage for, and adds their names.
+bool args_leave_out(struct args *a, struct builder *names, struct err *e);
 
 // The recipe with the "params" of a JSON row in place of some of its parts, which the caller drops: llama-server's request parameters, by
 // the server's names, read as its request reader does: null is absent, some values are brought into their range silently, others are

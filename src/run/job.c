@@ -70,7 +70,8 @@ static bool check_part(const struct job *j, struct err *e)
 bool job_init(struct job *j, struct err *e)
 {
     const struct args *const a = j->args;
-    j->measures = a->stats || a->emit == EMIT_STATS;
+    j->compares = j->n_variants > 1 && !args_given(a, "emit");
+    j->measures = a->stats || a->emit == EMIT_STATS || j->compares;
     j->plain = !emit_distribution(a->emit) && (!a->output_format || !strcmp(a->output_format, "text"));
     return (!a->prompt || value_ids("prompt-tokens", a->prompt, &j->prompt, e)) &&
            (!a->accept || value_ids("accept", a->accept, &j->accept, e)) && check_part(j, e);

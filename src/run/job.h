@@ -12,7 +12,8 @@ struct job {
     const struct args *args;
     struct recipes *recipes;
     const struct recipe *const *variant; // [n_variants] that see each row; each runs as if it were alone
-    size_t n_variants;
+    const struct variant *named;         // [n_variants] what they are called, and swept
+    size_t n_variants, n_swept;          // options that are swept
     const struct kern *kern;
 
     // by job_init
@@ -20,6 +21,7 @@ struct job {
     struct ids accept; // with --accept: the token that follows row i is the i-th
     bool plain;        // nothing is written but the id
     bool measures;     // the statistics of rows are wanted
+    bool compares;     // and what variants are beside the base
 };
 
 // Reads what the arguments name, and refuses those that do not go together when the run is a part of a longer one (--shard, --row-base):

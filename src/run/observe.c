@@ -185,8 +185,10 @@ struct fault observe_before(struct observer *o, const struct job *j, const struc
                             struct result *res)
 {
     const size_t n = c->n_row;
-    if (!mem_grow(&o->room, &o->room_cap, n * (sizeof *o->p + sizeof *o->scratch), 1) || (j->measures && !raw_take(&o->raw, c)))
+    if (!mem_grow(&o->room, &o->room_cap, n * (sizeof *o->p + sizeof *o->scratch), 1) ||
+        (j->measures && !o->raw_taken && !raw_take(&o->raw, c)))
         return fault_memory();
+    o->raw_taken = true;
     o->p = o->room;
     o->scratch = (float *)(void *)(o->p + n);
     return j->args->trace ? trace_begin(o, recipe, c, res) : fault_none();

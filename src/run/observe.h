@@ -5,13 +5,14 @@
 #define SAMPL_RUN_OBSERVE_H
 
 #include "out/output.h"
+#include "run/beside.h"
 #include "run/job.h"
-#include "run/measure.h"
 
 // What a row came to. A zeroed struct is an empty result.
 struct result {
     struct record record;
     double stat[STAT_COUNT]; // if they are wanted
+    double beside[BESIDE_COUNT];
     bool ok;
     struct err e; // unless ok
     bool bad;     // the error is the row's own: the chain has passed over it and stands where it stands after a good one
@@ -35,6 +36,7 @@ struct observer {
 
     // of the statistics
     struct raw raw;
+    bool raw_taken; // of the row at hand
     struct after after;
 
     float *scratch; // [n_row]

@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "out/message.h"
+#include "run/compare.h"
 #include "run/totals.h"
 #include "run/worker.h"
 
@@ -22,13 +23,15 @@ struct slot {
     size_t copy_cap;
 };
 
-// Rows flow in batches: one is read, worked on and written before the next. A single member works on batches of one row; of several, each
-// samples its part of the batch and passes over the others', which the job must allow (job_splits). Either way the same bytes are written.
+// Rows flow in batches: one is read, worked on and written before the next. A single member works on batches of one row. Of several, each
+// samples its part of the batch and passes over the others', which the job must allow (job_splits), or each takes all rows through its part
+// of the variants. Either way the same bytes are written.
 struct flow {
     const struct job *job;
     struct input *in;
     struct output out;
     struct totals totals;
+    struct compare compare; // of a job with variants
 
     struct member {
         struct flow *flow;
@@ -42,6 +45,8 @@ struct flow {
     struct result *result; // [most][n_variants]
     size_t most, used;     // rows of a batch; those that some batch had
     size_t n;              // rows of the batch at hand
+    bool by_variant;       // the members share the variants, not the rows
+    bool in_turn;          // they work one after the other, since rows make recipes, or sequences
     bool ahead;            // slot[n] holds the row behind it, which has been read and is worked on alone
 };
 
@@ -58,7 +63,8 @@ static void *work(void *arg)
     const struct flow *const f = m->flow;
     assert(f && m->index < f->at_work);
     const size_t variants = f->job->n_variants;
-    const size_t first = f->n * m->index / f->at_work, last = f->n * (m->index + 1) / f->at_work;
+    const size_t first = f->by_variant ? 0 : f->n * m->index / f->at_work;
+    const size_t last = f->by_variant ? f->n : f->n * (m->index + 1) / f->at_work;
     for (size_t i = 0; i < f->n; i++) {
         const struct slot *const s = &f->slot[i];
         struct result *const res = f->result + i * variants;
@@ -68,7 +74,7 @@ static void *work(void *arg)
             continue;
         }
         worker_row(&m->worker, &s->row, &s->bad, res);
-        for (size_t k = 0; k < variants; k++)
+        for (size_t k = m->worker.first; k < m->worker.last; k++)
             if (!may_go_on(f->job, &res[k]))
                 return NULL;
     }
@@ -78,6 +84,10 @@ static void *work(void *arg)
 static bool work_batch(struct flow *f, struct err *e)
 {
     bool ok = true;
+    for (size_t i = 0; f->in_turn && i < f->at_work; i++)
+        work(&f->member[i]);
+    if (f->in_turn)
+        return true;
     for (size_t i = 1; i < f->at_work; i++) {
         struct member *const m = &f->member[i];
         m->started = pthread_create(&m->thread, NULL, work, m) == 0;
@@ -121,7 +131,9 @@ static bool read_batch(struct flow *f, bool *end, struct err *e)
         f->slot[f->n] = f->slot[0];
         f->slot[0] = row;
         f->ahead = false;
-        f->at_work = f->most = f->n = 1;
+        f->most = f->n = 1;
+        f->in_turn = f->by_variant;
+        f->at_work = f->by_variant ? f->at_work : 1;
         return true;
     }
     input_release(f->in);
@@ -135,46 +147,66 @@ static bool read_batch(struct flow *f, bool *end, struct err *e)
         if (*end)
             return true;
         f->used = f->n < f->used ? f->used : f->n + 1;
-        f->ahead = f->at_work > 1 && s->row.may_change;
+        f->ahead = f->at_work > 1 && !f->in_turn && s->row.may_change;
         if (f->ahead)
             return true;
-        if (f->at_work > 1 && !keep_row(s, e))
+        if (f->most > 1 && !keep_row(s, e))
             return false;
         bytes += s->row.logits.n * dtype_size(s->row.logits.type);
     }
     return true;
 }
 
+// The error of a variant; of several, that of another than the base, which fails where all do, names it.
+static bool blame(const struct flow *f, const struct input_row *row, const struct result *res, size_t variant, struct err *e)
+{
+    *e = res[variant].e;
+    if (variant)
+        err_prefix(e, "variant '%.*s'", err_clip(f->job->named[variant].name, 80), f->job->named[variant].name);
+    return input_blame(row, e);
+}
+
+// Writes what a row came to, with a message for what is bad in it.
+static bool write_row(struct flow *f, const struct input_row *row, struct result *res, struct err *e)
+{
+    const size_t variants = f->job->n_variants;
+    bool good = true;
+    for (size_t k = 0; k < variants; k++) {
+        if (!may_go_on(f->job, &res[k]))
+            return blame(f, row, res, k, e);
+        if (res[k].ok)
+            continue;
+        struct err line;
+        blame(f, row, res, k, &line);
+        if (!k || res[0].ok || strcmp(res[k].e.text, res[0].e.text) != 0)
+            message_error(&line);
+        res[k].record.error = res[k].e.text;
+        good = false;
+    }
+    if (!(variants > 1 ? compare_row(&f->compare, res, e) : output_record(&f->out, &res->record, e)))
+        return false;
+    totals_add(&f->totals, good ? res->stat : NULL, row->logits.n * dtype_size(row->logits.type));
+    return true;
+}
+
 static bool write_batch(struct flow *f, struct err *e)
 {
-    for (size_t i = 0; i < f->n; i++) {
-        const struct input_row *const row = &f->slot[i].row;
-        struct result *const res = f->result + i * f->job->n_variants;
-        if (!may_go_on(f->job, res)) {
-            *e = res->e;
-            return input_blame(row, e);
-        }
-        if (!res->ok) { // its record says so, and so does a message
-            struct err line = res->e;
-            input_blame(row, &line);
-            message_error(&line);
-            res->record.error = res->e.text;
-        }
-        if (!output_record(&f->out, &res->record, e))
+    for (size_t i = 0; i < f->n; i++)
+        if (!write_row(f, &f->slot[i].row, f->result + i * f->job->n_variants, e))
             return false;
-        totals_add(&f->totals, res->ok ? res->stat : NULL, row->logits.n * dtype_size(row->logits.type));
-    }
     return true;
 }
 
 // One thread has one member, which takes a row at a time.
 static bool start_members(struct flow *f, size_t members, struct err *e)
 {
+    const size_t variants = f->job->n_variants;
+    assert(members && variants);
     f->at_work = members;
-    f->most = members > 1 ? MOST_ROWS * members : 1;
+    f->most = members > 1 ? MOST_ROWS * members / variants + 1 : 1;
     f->member = calloc(members, sizeof *f->member);
     f->slot = calloc(f->most, sizeof *f->slot);
-    f->result = calloc(f->most * f->job->n_variants, sizeof *f->result);
+    f->result = calloc(f->most * variants, sizeof *f->result);
     if (!f->member || !f->slot || !f->result)
         return err_from_fault(e, fault_memory());
     for (size_t i = 0; i < members; i++) {
@@ -182,7 +214,8 @@ static bool start_members(struct flow *f, size_t members, struct err *e)
         m->flow = f;
         m->index = i;
         f->made++;
-        if (!worker_init(&m->worker, f->job, e))
+        const size_t first = f->by_variant ? variants * i / members : 0;
+        if (!worker_init(&m->worker, f->job, first, f->by_variant ? variants * (i + 1) / members : variants, e))
             return false;
     }
     return true;
@@ -204,15 +237,20 @@ static size_t threads_wanted(const struct args *a)
 static bool run_rows(struct flow *f, struct err *e)
 {
     const struct args *const a = f->job->args;
-    const size_t threads = threads_wanted(a);
+    const size_t variants = f->job->n_variants;
     const char *why = NULL; // not several threads
-    if (!job_splits(f->job))
+    const size_t threads = threads_wanted(a);
+    size_t members = threads;
+    f->by_variant = variants > 1 && !job_splits(f->job);
+    if (f->by_variant && members > variants)
+        members = variants;
+    if (variants == 1 && !job_splits(f->job))
         why = "the chain carries state from row to row";
-    else if (f->out.flush) // many rows at a time are worked on, and a record cannot wait for those
+    else if (f->out.flush && !f->job->compares) // many rows at a time are worked on, and a record cannot wait for those
         why = "each record is written out at once";
     if (why && threads > 1 && a->verbose)
         message_note("one thread: %s", why);
-    bool ok = start_members(f, why ? 1 : threads, e), end = false;
+    bool ok = start_members(f, why ? 1 : members, e), end = false;
     while (ok && !end) {
         struct err late;
         const bool read = read_batch(f, &end, &late);
@@ -222,7 +260,7 @@ static bool run_rows(struct flow *f, struct err *e)
             ok = false;
         }
     }
-    return ok;
+    return ok && (variants == 1 || compare_end(&f->compare, e));
 }
 
 static void flow_free(struct flow *f)
@@ -233,6 +271,7 @@ static void flow_free(struct flow *f)
         free(f->slot[i].copy);
     for (size_t i = 0; i < f->used * f->job->n_variants; i++)
         result_free(&f->result[i]);
+    compare_free(&f->compare);
     free(f->member);
     free(f->slot);
     free(f->result);
@@ -302,7 +341,9 @@ static bool open_output(struct flow *f, struct err *e)
                            .vocab = f->job->recipes->vocab,
                            .rows = -1,
                            .width = (size_t)a->n_vocab};
-    if (!out->format_name && !emit_distribution(a->emit))
+    if (f->job->n_variants > 1)
+        out->format_name = "text"; // compare.c has its own
+    else if (!out->format_name && !emit_distribution(a->emit))
         out->format_name = a->emit == EMIT_STATS ? "tsv" : "text";
     if (!out->format_name) {
         if (!strcmp(input, "auto") && !input_format(f->in, &input, e))
@@ -331,7 +372,7 @@ bool run(const struct job *j, struct err *e)
     say_settings(j);
     source_on_shrink(output_abandon);
     f.in = input_open(&config, e);
-    bool ok = f.in && open_output(&f, e) && start_totals(&f, e) && run_rows(&f, e);
+    bool ok = f.in && open_output(&f, e) && compare_init(&f.compare, j, &f.out, e) && start_totals(&f, e) && run_rows(&f, e);
     totals_end(&f.totals);
     ok = output_close(&f.out, ok, ok ? e : &late) && ok;
     if (ok && j->args->stats)

@@ -9,18 +9,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool worker_init(struct worker *w, const struct job *job, struct err *e)
+bool worker_init(struct worker *w, const struct job *job, size_t first, size_t last, struct err *e)
 {
     const struct args *const a = job->args;
-    assert(job->n_variants);
-    *w = (struct worker){.job = job, .sessions = calloc(job->n_variants, sizeof *w->sessions)};
+    assert(first < last && last <= job->n_variants);
+    *w = (struct worker){.job = job, .first = first, .last = last, .sessions = calloc(job->n_variants, sizeof *w->sessions)};
     cand_init(&w->cand, job->kern);
     w->cand.want_p = a->dump || a->emit == EMIT_PROBS;
     w->cand.want_chosen_p = a->dump || !job->plain;
     w->cand.want_logits = job->measures || a->emit == EMIT_SCORE || emit_distribution(a->emit);
     if (!w->sessions)
         return err_from_fault(e, fault_memory());
-    for (size_t i = 0; i < job->n_variants; i++) {
+    for (size_t i = 0; i < last; i++) {
+        if (i < first && (i || !job->compares))
+            continue;
         w->sessions[i].recipes = job->recipes;
         w->sessions[i].recipe = job->variant[i];
         if (!sessions_find(&w->sessions[i], NULL, e))
@@ -34,6 +36,8 @@ void worker_free(struct worker *w)
     for (size_t i = 0; w->sessions && i < w->job->n_variants; i++)
         sessions_free(&w->sessions[i]);
     free(w->sessions);
+    result_free(&w->base);
+    beside_free(&w->beside);
     cand_free(&w->cand);
     observer_free(&w->observer);
     free(w->masked);
@@ -312,26 +316,45 @@ static bool variant_row(struct worker *w, size_t variant, const struct input_row
     return res->ok;
 }
 
-void worker_row(struct worker *w, const struct input_row *row, const struct err *bad, struct result *res)
+// One variant of a row.
+static bool work_on(struct worker *w, size_t variant, const struct input_row *row, const struct err *bad, struct result *res)
 {
     const size_t width = emit_distribution(w->job->args->emit) ? row_vocab(&row->logits) : row->logits.n;
-    for (size_t i = 0; i < w->job->n_variants; i++) {
-        res[i].record = (struct record){.row = row->number,
-                                        .n_vocab = width,
-                                        .type = row->logits.type,
-                                        .seq = row->seq,
-                                        .file = row->several ? row->file : NULL,
-                                        .file_row = row->in_file};
-        if (row->bad)
-            res[i].e = *bad;
-        variant_row(w, i, row, false, &res[i]);
+    res->record = (struct record){.row = row->number,
+                                  .n_vocab = width,
+                                  .type = row->logits.type,
+                                  .seq = row->seq,
+                                  .file = row->several ? row->file : NULL,
+                                  .file_row = row->in_file};
+    if (row->bad)
+        res->e = *bad;
+    return variant_row(w, variant, row, false, res);
+}
+
+void worker_row(struct worker *w, const struct input_row *row, const struct err *bad, struct result *res)
+{
+    const bool compares = w->job->compares;
+    const struct after *const after = &w->observer.after;
+    const bool own = w->first == 0; // is the base its own?
+    struct result *const base = own ? res : &w->base;
+    w->observer.raw_taken = false;
+    bool beside = (own || compares) && work_on(w, 0, row, bad, base) && compares;
+    if (beside && !beside_take(&w->beside, after, &w->cand)) {
+        base->ok = false;
+        err_from_fault(&base->e, fault_memory());
+        beside = false;
     }
+    if (beside)
+        beside_compare(&w->beside, after, &w->cand, base->beside);
+    for (size_t i = own ? 1 : w->first; i < w->last; i++)
+        if (work_on(w, i, row, bad, &res[i]) && beside)
+            beside_compare(&w->beside, after, &w->cand, res[i].beside);
 }
 
 bool worker_skip(struct worker *w, const struct input_row *row)
 {
     struct result res;
-    for (size_t i = 0; !w->job->args->independent && i < w->job->n_variants; i++)
+    for (size_t i = w->first; !w->job->args->independent && i < w->last; i++)
         if (!variant_row(w, i, row, true, &res) && !res.bad)
             return false;
     return true;

@@ -4,22 +4,27 @@
 #define SAMPL_RUN_WORKER_H
 
 #include "in/input.h"
+#include "run/beside.h"
 #include "run/observe.h"
 #include "run/session.h"
 
 struct worker {
     const struct job *job;
+    size_t first, last;        // the variants that it takes rows through, first <= i < last
     struct sessions *sessions; // [job->n_variants]
     struct cand cand;
     struct observer observer;
-    float *masked; // scratch: a row without the tokens that do not fit the grammar
+    struct beside beside; // the base's distribution, where variants are compared
+    struct result base;   // of a worker that has the base only to compare with it
+    float *masked;        // scratch: a row without the tokens that do not fit the grammar
     size_t masked_cap;
 };
 
-bool worker_init(struct worker *w, const struct job *job, struct err *e);
+// Of all variants or, when others work on the rest, of some.
+bool worker_init(struct worker *w, const struct job *job, size_t first, size_t last, struct err *e);
 void worker_free(struct worker *w);
 
-// Samples a row and accepts its token in every variant: fills res[0..n_variants). A row that its format found bad (row->bad) comes with the
+// Samples a row and accepts its token in each of its variants: fills res[first..last), also what they are beside the base. A row that its format found bad (row->bad) comes with the
 // error *bad. After an error of the row itself (res->bad) the known token is accepted, if there is one, and res->record has number and
 // width.
 void worker_row(struct worker *w, const struct input_row *row, const struct err *bad, struct result *res);

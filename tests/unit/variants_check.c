@@ -92,7 +92,7 @@ static void run_variants(struct world *w, const struct recipe *const *variant, s
     struct err e;
     if (!job_init(&job, &e))
         die("job", &e);
-    if (!worker_init(&worker, &job, &e))
+    if (!worker_init(&worker, &job, 0, n, &e))
         die("worker", &e);
     for (size_t i = 0; i < ROWS; i++) {
         const struct err bad = {STATUS_DATA, "a bad row"};

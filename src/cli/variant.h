@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+// The chains of a run: the base, which the command line describes, and those of --vs and --sweep, each as the arguments of a run of its own.
+#ifndef SAMPL_CLI_VARIANT_H
+#define SAMPL_CLI_VARIANT_H
+
+#include "base/builder.h"
+#include "cli/args.h"
+
+enum { VARIANTS_MOST = 4096 }; // beside the base
+
+struct swept {
+    const struct option_row *row;
+    const char *value; // as typed
+    size_t place;      // among the values of the sweep
+};
+
+struct variant {
+    char *name;          // as the table has it
+    char *options;       // that follow the base's, as one would type them; "" for the base
+    struct swept *swept; // [n_sweeps]; NULL: the base
+    struct args args;    // with the base's seed in place of a random one
+};
+
+struct variants {
+    struct variant *of; // [n] the base first
+    size_t n, cap;
+    size_t n_sweeps;
+    struct sweep {
+        const struct option_row *row;
+        struct words values;
+    } * sweep;          // [n_sweeps]
+    struct words texts; // that words and values point into
+};
+
+// The base alone if there are no --vs and --sweep. base outlives v; seed is what its own, maybe random, came to. v, zeroed at first, must be
+// freed either way.
+bool variants_make(struct variants *v, const struct args *base, int64_t seed, struct err *e);
+void variants_free(struct variants *v);
+
+#endif

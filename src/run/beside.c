@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+#include "run/beside.h"
+
+#include "base/mem.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LANES = 8 };
+
+static double add_lanes(const double lane[LANES])
+{
+    double sum = 0.0;
+    for (size_t i = 0; i < LANES; i++)
+        sum += lane[i];
+    return sum;
+}
+
+void beside_free(struct beside *b)
+{
+    idmap_free(&b->ids);
+    free(b->entry);
+    free(b->q);
+}
+
+static uint32_t id_of(const struct cand *c, size_t i)
+{
+    return c->dense ? (uint32_t)i : c->id[i];
+}
+
+bool beside_take(struct beside *b, const struct after *after, const struct cand *c)
+{
+    const double log_sum = softmax_log_sum(&after->softmax);
+    if (!mem_grow(&b->entry, &b->cap, after->n, sizeof *b->entry) || !mem_grow(&b->q, &b->q_cap, after->n, sizeof *b->q))
+        return false;
+    b->n = after->n;
+    b->dense = c->dense;
+    b->chosen = c->chosen;
+    idmap_clear(&b->ids);
+    for (size_t i = 0; i < b->n; i++) {
+        const float x = after->logit[i];
+        b->entry[i] = (struct beside_entry){softmax_prob(&after->softmax, x), (double)x - after->softmax.max - log_sum};
+        if (!b->dense && idmap_add(&b->ids, c->id[i]) == IDMAP_NONE)
+            return false;
+    }
+    return true;
+}
+
+// The number of a token's entry, or IDMAP_NONE.
+static size_t number_of(const struct beside *b, uint32_t id)
+{
+    return !b->dense ? idmap_find(&b->ids, id) : id < b->n ? id : IDMAP_NONE;
+}
+
+const struct beside_entry *beside_find(const struct beside *b, uint32_t id)
+{
+    const size_t i = number_of(b, id);
+    return i != IDMAP_NONE && b->entry[i].log_p > -INFINITY ? &b->entry[i] : NULL;
+}
+
+// A token's share of the Jensen-Shannon divergence.
+static double js_of(double p, double q)
+{
+    const double m = 0.5 * (p + q);
+    if (p == q)
+        return 0.0;
+    return 0.5 * ((p > 0.0 ? p * log(p / m) : 0.0) + (q > 0.0 ? q * log(q / m) : 0.0));
+}
+
+void beside_compare(struct beside *b, const struct after *after, const struct cand *c, double stat[BESIDE_COUNT])
+{
+    const double log_sum = softmax_log_sum(&after->softmax);
+    double overlap[LANES] = {0}, js[LANES] = {0}, kl[LANES] = {0};
+    for (size_t k = 0; k < b->n; k++)
+        b->q[k] = -1.0; // not met
+    for (size_t i = 0; i < after->n; i++) {
+        const size_t k = number_of(b, id_of(c, i));
+        const double q = softmax_prob(&after->softmax, after->logit[i]);
+        if (k == IDMAP_NONE) {
+            js[i % LANES] += js_of(0.0, q);
+            continue;
+        }
+        const struct beside_entry *const e = &b->entry[k];
+        b->q[k] = q;
+        overlap[i % LANES] += e->p < q ? e->p : q;
+        js[i % LANES] += js_of(e->p, q);
+        if (e->p > 0.0)
+            kl[i % LANES] += e->p * (e->log_p - ((double)after->logit[i] - after->softmax.max - log_sum));
+    }
+    for (size_t k = 0; k < b->n; k++) {
+        const double p = b->q[k] < 0.0 ? b->entry[k].p : 0.0; // of what the variant lacks
+        js[k % LANES] += js_of(p, 0.0);
+        kl[k % LANES] += p > 0.0 ? INFINITY : 0.0;
+    }
+    stat[BESIDE_SAME] = c->chosen == b->chosen;
+    stat[BESIDE_OVERLAP] = fmin(1.0, add_lanes(overlap));
+    stat[BESIDE_JS] = fmax(0.0, add_lanes(js));
+    stat[BESIDE_KL] = fmax(0.0, add_lanes(kl));
+}

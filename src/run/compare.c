@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: MIT
+#include "run/compare.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+// Sums over the rows of a variant, in their order.
+struct comparison {
+    uint64_t rows, pairs, scored,
+        lost; // good ones; those where the base was good, too; with a token to accept that survived; that did not
+    double stat[STAT_MEANS], beside[BESIDE_COUNT], greedy, nll;
+};
+
+bool compare_init(struct compare *cmp, const struct job *j, struct output *out, struct err *e)
+{
+    *cmp = (struct compare){.job = j, .out = out};
+    if (j->args->emit == EMIT_TEXT)
+        cmp->text = calloc(j->n_variants, sizeof *cmp->text);
+    else
+        cmp->tally = calloc(j->n_variants, sizeof *cmp->tally);
+    return cmp->text || cmp->tally || err_from_fault(e, fault_memory());
+}
+
+void compare_free(struct compare *cmp)
+{
+    for (size_t i = 0; cmp->text && i < cmp->job->n_variants; i++)
+        builder_free(&cmp->text[i]);
+    free(cmp->text);
+    free(cmp->tally);
+}
+
+// ---- a row
+
+static bool put_ids(struct compare *cmp, const struct result *res, struct err *e)
+{
+    for (size_t i = 0; i < cmp->job->n_variants; i++)
+        fprintf(cmp->out->f, "%s%" PRId64, i ? "\t" : "", res[i].ok ? (int64_t)res[i].record.chosen : -1);
+    putc('\n', cmp->out->f);
+    return output_wrote(cmp->out, e);
+}
+
+static bool add_texts(struct compare *cmp, const struct result *res, struct err *e)
+{
+    for (size_t i = 0; i < cmp->job->n_variants; i++) {
+        const struct piece text = res[i].ok ? vocab_output(cmp->out->vocab, res[i].record.chosen) : (struct piece){0};
+        builder_bytes(&cmp->text[i], text.p, text.len);
+        if (cmp->text[i].failed)
+            return err_from_fault(e, fault_memory());
+    }
+    return true;
+}
+
+static void add_row(struct comparison *t, const struct result *res, bool base_ok)
+{
+    t->rows++;
+    for (size_t i = 0; i < STAT_MEANS; i++)
+        t->stat[i] += res->stat[i];
+    t->greedy += res->stat[STAT_RAW_RANK] == 1.0;
+    if (res->stat[STAT_ACCEPTED_PROB] > 0.0) {
+        t->scored++;
+        t->nll -= log(res->stat[STAT_ACCEPTED_PROB]);
+    } else if (res->stat[STAT_ACCEPTED_PROB] == 0.0) {
+        t->lost++;
+    }
+    t->pairs += base_ok;
+    for (size_t i = 0; base_ok && i < BESIDE_COUNT; i++)
+        t->beside[i] += res->beside[i];
+}
+
+bool compare_row(struct compare *cmp, const struct result *res, struct err *e)
+{
+    if (cmp->text)
+        return add_texts(cmp, res, e);
+    if (!cmp->job->compares)
+        return put_ids(cmp, res, e);
+    for (size_t i = 0; i < cmp->job->n_variants; i++)
+        if (res[i].ok)
+            add_row(&cmp->tally[i], &res[i], res[0].ok);
+    return true;
+}
+
+// ---- the table
+
+enum { COLUMNS_MOST = 13, WIDTH = 8, SHARE_WIDTH = 13, NAME_MOST = 48, CELL_TEXT = 40 };
+
+struct cell {
+    const char *name;
+    enum cell_kind { CELL_MEAN, CELL_SHARE, CELL_COUNT } kind;
+    double value; // NAN: there is none
+    uint64_t n;   // rows that it is of
+};
+
+static struct cell cell_of(const char *name, enum cell_kind kind, double sum, uint64_t n)
+{
+    return (struct cell){name, kind, n ? sum / (double)n : NAN, n};
+}
+
+// The columns of a variant; returns how many.
+static size_t columns(const struct compare *cmp, const struct comparison *t, struct cell cell[COLUMNS_MOST])
+{
+    const struct args *const a = cmp->job->args;
+    size_t n = 0;
+    cell[n++] = cell_of("kept", CELL_MEAN, t->stat[STAT_N], t->rows);
+    cell[n++] = cell_of("entropy", CELL_MEAN, t->stat[STAT_ENTROPY], t->rows);
+    cell[n++] = cell_of("prob", CELL_MEAN, t->stat[STAT_PROB], t->rows);
+    cell[n++] = cell_of("raw_prob", CELL_MEAN, t->stat[STAT_RAW_PROB], t->rows);
+    cell[n++] = cell_of("greedy", CELL_SHARE, t->greedy, t->rows);
+    cell[n++] = cell_of("kl_raw", CELL_MEAN, t->stat[STAT_KL_RAW], t->rows);
+    cell[n++] = cell_of("same", CELL_SHARE, t->beside[BESIDE_SAME], t->pairs);
+    cell[n++] = cell_of("overlap", CELL_MEAN, t->beside[BESIDE_OVERLAP], t->pairs);
+    cell[n++] = cell_of("js", CELL_MEAN, t->beside[BESIDE_JS], t->pairs);
+    if (!a->accept && !a->accept_recorded)
+        return n;
+    const struct cell nll = cell_of("nll", CELL_MEAN, t->nll, t->scored);
+    cell[n++] = nll;
+    cell[n++] = (struct cell){"ppl", CELL_MEAN, exp(nll.value), t->scored};
+    cell[n++] = (struct cell){"lost", CELL_COUNT, (double)t->lost, t->rows};
+    return n;
+}
+
+static struct piece piece_of(const char *s)
+{
+    return (struct piece){(const unsigned char *)s, strlen(s)};
+}
+
+static int cell_width(const struct cell *c)
+{
+    return c->kind == CELL_SHARE ? SHARE_WIDTH : WIDTH;
+}
+
+// For people: few digits, and of a share its standard error.
+static void cell_text(const struct cell *c, char text[CELL_TEXT])
+{
+    const double x = c->value;
+    if (isnan(x))
+        strcpy(text, "-");
+    else if (c->kind == CELL_SHARE)
+        snprintf(text, CELL_TEXT, "%.3f (%.3f)", x, sqrt(x * (1.0 - x) / (double)c->n));
+    else if (c->kind == CELL_COUNT || isinf(x))
+        snprintf(text, CELL_TEXT, "%.0f", x);
+    else
+        snprintf(text, CELL_TEXT, x > 0.0 && x < 0.001 ? "%.2e" : x < 100.0 ? "%.4f" : x < 1e7 ? "%.1f" : "%.2e", x);
+}
+
+static void put_for_people(const struct compare *cmp)
+{
+    const struct variant *const named = cmp->job->named;
+    FILE *const f = cmp->out->f;
+    struct cell cell[COLUMNS_MOST];
+    size_t width = 4;
+    for (size_t i = 0; i < cmp->job->n_variants; i++) {
+        const size_t wide = text_put(NULL, piece_of(named[i].name), 0);
+        width = wide > width && wide <= NAME_MOST ? wide : width;
+    }
+    const size_t n = columns(cmp, cmp->tally, cell);
+    fprintf(f, "%-*s", (int)width, "name");
+    for (size_t k = 0; k < n; k++)
+        fprintf(f, " %*s", cell_width(&cell[k]), cell[k].name);
+    for (size_t i = 0; i < cmp->job->n_variants; i++) {
+        putc('\n', f);
+        const size_t taken = text_put(f, piece_of(named[i].name), 0);
+        fprintf(f, "%*s", taken < width ? (int)(width - taken) : 0, "");
+        columns(cmp, &cmp->tally[i], cell);
+        for (size_t k = 0; k < n; k++) {
+            char text[CELL_TEXT];
+            cell_text(&cell[k], text);
+            fprintf(f, " %*s", cell_width(&cell[k]), text);
+        }
+    }
+    putc('\n', f);
+}
+
+static void put_tsv(const struct compare *cmp)
+{
+    const struct variant *const named = cmp->job->named;
+    FILE *const f = cmp->out->f;
+    struct cell cell[COLUMNS_MOST];
+    const size_t n_swept = cmp->job->n_swept, n = columns(cmp, cmp->tally, cell);
+    fputs("name\toptions", f);
+    for (size_t k = 0; k < n_swept; k++)
+        fprintf(f, "\t%s", named[1].swept[k].row->name); // the base's alone has none
+    for (size_t k = 0; k < n; k++)
+        fprintf(f, "\t%s", cell[k].name);
+    for (size_t i = 0; i < cmp->job->n_variants; i++) {
+        putc('\n', f);
+        text_put(f, piece_of(named[i].name), 0);
+        putc('\t', f);
+        text_put(f, piece_of(named[i].options), 0);
+        for (size_t k = 0; k < n_swept; k++) {
+            putc('\t', f);
+            text_put(f, piece_of(named[i].swept ? named[i].swept[k].value : "-"), 0);
+        }
+        columns(cmp, &cmp->tally[i], cell);
+        for (size_t k = 0; k < n; k++) {
+            char text[NUMBER_TEXT];
+            fprintf(f, "\t%s", number_text_wide(cell[k].value, text));
+        }
+    }
+    putc('\n', f);
+}
+
+// A swept value: a number where it is one, a flag's true or false, else a text.
+static void put_swept(FILE *f, const struct swept *s)
+{
+    const struct option_row *const row = s->row;
+    char text[NUMBER_TEXT];
+    struct err e;
+    double value;
+    int64_t whole;
+    fprintf(f, "\"%s\":", row->name);
+    if (row->param && value_parse(row->param, s->value, &value, &e))
+        fputs(value_text(row->param, value, text), f);
+    else if (row->flag || (!strcmp(row->name, "seed") && whole_number(s->value, NULL, INT64_MIN, INT64_MAX, &whole)))
+        fputs(s->value, f);
+    else
+        text_put_json(f, piece_of(s->value));
+}
+
+static void put_json(const struct compare *cmp)
+{
+    FILE *const f = cmp->out->f;
+    struct cell cell[COLUMNS_MOST];
+    for (size_t i = 0; i < cmp->job->n_variants; i++) {
+        const struct variant *const x = &cmp->job->named[i];
+        fputs("{\"name\":", f);
+        text_put_json(f, piece_of(x->name));
+        fputs(",\"options\":", f);
+        text_put_json(f, piece_of(x->options));
+        fputs(",\"swept\":{", f);
+        for (size_t k = 0; x->swept && k < cmp->job->n_swept; k++) {
+            fputs(k ? "," : "", f);
+            put_swept(f, &x->swept[k]);
+        }
+        putc('}', f);
+        const size_t n = columns(cmp, &cmp->tally[i], cell);
+        for (size_t k = 0; k < n; k++) {
+            char text[NUMBER_TEXT];
+            fprintf(f, ",\"%s\":%s", cell[k].name, isfinite(cell[k].value) ? number_text_wide(cell[k].value, text) : "null");
+        }
+        fputs("}\n", f);
+    }
+}
+
+bool compare_end(struct compare *cmp, struct err *e)
+{
+    const struct job *const j = cmp->job;
+    const char *const format = j->args->output_format ? j->args->output_format : "text";
+    for (size_t i = 0; cmp->text && i < j->n_variants; i++) {
+        text_put(cmp->out->f, piece_of(j->named[i].name), 0);
+        putc('\t', cmp->out->f);
+        text_put_json(cmp->out->f, (struct piece){(const unsigned char *)cmp->text[i].text, cmp->text[i].len});
+        putc('\n', cmp->out->f);
+    }
+    if (j->compares)
+        (!strcmp(format, "tsv") ? put_tsv : !strcmp(format, "json") ? put_json : put_for_people)(cmp);
+    return output_wrote(cmp->out, e);
+}

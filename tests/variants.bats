@@ -1,0 +1,246 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# Variants and sweeps: each is what a run of its own would be, and the table says of them what numpy computes.
+load helper
+
+VOCAB=$ROOT/samples/austen.gguf
+
+# own SPECS BASE...: the ids of the variants that the file SPECS has, one a line as options, are those of their own runs.
+own() {
+    local specs=$1 spec vs=() i=1
+    shift
+    while IFS= read -r spec; do vs+=(--vs "$spec"); done <"$specs"
+    sampl "$@" "${vs[@]}" --emit ids 2>notes >together
+    sampl "$@" 2>/dev/null >alone
+    cut -f 1 together | cmp - alone || { echo "base: $*"; return 1; }
+    while IFS= read -r spec; do
+        i=$((i + 1))
+        eval "sampl \"\$@\" $spec" 2>/dev/null >alone
+        cut -f $i together | cmp - alone || { echo "$spec: $*"; return 1; }
+    done <"$specs"
+    [ "$(cut -f 2- together | tr '\t' '\n' | sort -u | wc -l)" -gt 3 ]
+}
+
+# specs SEED COUNT: options of random chains.
+specs() {
+    perl -e '
+        srand(shift);
+        my @parts = ("--temp 1.3", "--temp 0", "--top-k 7", "--top-p 0.7", "--min-p 0", "--min-p 0.2", "--xtc-probability 0.5",
+            "--typical 0.8", "--top-nsigma 1.2", "--repeat-penalty 1.4", "--presence-penalty 0.6", "--mirostat 1", "--mirostat 2",
+            "--samplers \"top_k;temperature;min_p=0.3\"", "--samplers \"top_k;adaptive_p\" --adaptive-target 0.4", "--seed 77",
+            "--dynatemp-range 0.5", "--scatter-strength 0.3 --scatter-absorption 0.2", "-l 11-inf", "-l 13+2", "--ignore-eos",
+            "--dry-multiplier 0.8 --dry-breaker-tokens 13", "--engine ollama", "--engine akunu --temp 0.9", "--engine akunu-gpu --temp 1",
+            "--engine batch --temp 0.9");
+        for (1 .. shift) {
+            my @some = map { $parts[rand @parts] } 0 .. rand 3;
+            my ($engine) = grep { /engine/ } @some; # has no stage for the others
+            print join(" ", $engine || @some), "\n";
+        }' "$1" "$2" | sort -u
+}
+
+@test "a variant's ids are those of a run of its own, whatever the threads" {
+    local t
+    specs "$((1 + STEP))" 10 >list
+    grep -v engine list >plain
+    for t in 1 3; do
+        own list -t $t --vocab "$VOCAB" -s 5 --rows :40 "$AUSTEN"
+        own plain -t $t --vocab "$VOCAB" -s 6 --rows 7:60 --independent --repeat-penalty 1.2 "$AUSTEN"
+        own list -t $t --vocab "$VOCAB" -s 8 --rows :30 --accept @"$ROOT/samples/austen.tokens" --top-p 0.9 "$AUSTEN" "$AUSTEN"
+    done
+    specs 3 8 | grep -v engine >plain
+    own plain -t 2 --vocab "$VOCAB" -s 5 --rows :12 --grammar 'root ::= [a-z ]+' "$AUSTEN"
+    own plain -t 2 --vocab "$VOCAB" -s 5 --rows :12 -j '{"type":"array"}' "$AUSTEN"
+}
+
+@test "named sequences, rows that bring parameters, rows that are bad" {
+    perl -e 'srand(4);
+        for my $i (0 .. 59) {
+            my @x = map { sprintf "%.2f", 6 * rand } 1 .. 20;
+            $x[3] = "NaN" if $i == 17;
+            my @more;
+            push @more, sprintf q("seq":"%s"), qw(a b c)[rand 3] if rand() < 0.8;
+            push @more, q("params":{"temperature":0.5}) if $i % 9 == 4;
+            push @more, q("params":{"top_k":3,"seed":4}) if $i == 30;
+            push @more, q("end":true) if $i % 13 == 6;
+            print "{\"logits\":[", join(",", @x), "]", map({ ",$_" } @more), "}\n";
+        }' >rows
+    specs 2 8 | grep -vE 'engine|ignore-eos' >list
+    for t in 1 2; do
+        run -1 --separate-stderr sampl -t $t -s 3 --on-error skip rows --vs '--temp 2' --vs '--mirostat 2' --emit ids
+        [ "$(grep -c -- '^-1.-1.-1$' <<<"$output")" -eq 1 ]
+    done
+    grep -v NaN rows >good
+    own list -s 3 good
+    own list -t 3 -s 3 good
+}
+
+@test "parts of a run make the whole, and a shard is as before" {
+    specs 9 6 | grep -vE 'mirostat|xtc|adaptive|penalty|dry|scatter|engine' >list
+    echo '--temp 1.2' >>list
+    echo '--top-k 3' >>list
+    local part spec vs=()
+    while IFS= read -r spec; do vs+=(--vs "$spec"); done <list
+    for part in 1 2 3; do sampl --vocab "$VOCAB" -s 5 --shard $part/3 "${vs[@]}" --emit ids "$AUSTEN"; done >parts
+    sampl --vocab "$VOCAB" -s 5 "${vs[@]}" --emit ids "$AUSTEN" | cmp - parts
+    run -2 sampl -n 4096 -s 5 --shard 2/3 --vs '--mirostat 2' "$AUSTEN"
+    [[ $output == *'mirostat_v2 needs the rows before this part'* ]]
+}
+
+@test "a preset keeps the base's seed, biases and grammar, and forgets its samplers" {
+    printf -- '--temp 1.5 --top-k 0\n' >hot.preset
+    sampl --vocab "$VOCAB" -s 9 -l 11-inf --rows :30 --grammar 'root ::= [a-z ]+' --temp 1.5 --top-k 0 "$AUSTEN" >want
+    sampl --vocab "$VOCAB" -s 9 -l 11-inf --rows :30 --grammar 'root ::= [a-z ]+' --mirostat 2 --engine llama --top-p 0.1 \
+        --vs ./hot.preset --emit ids "$AUSTEN" | cut -f 2 | cmp - want
+    # with a seed of the preset's own, that
+    printf -- '--temp 1.5 --top-k 0 --seed 4\n' >seed.preset
+    sampl --vocab "$VOCAB" -s 4 --rows :30 --temp 1.5 --top-k 0 "$AUSTEN" >want
+    sampl --vocab "$VOCAB" -s 9 --rows :30 --engine ollama --vs ./seed.preset --emit ids "$AUSTEN" | cut -f 2 | cmp - want
+}
+
+@test "a random seed is drawn once for all" {
+    sampl -n 4096 --vs '--top-k 40' --vs 'x: --temp 0.8' --emit ids "$AUSTEN" 2>/dev/null >chosen
+    awk '$1 != $2 || $1 != $3 { exit 1 }' chosen
+    [ "$(wc -l <chosen)" -eq 256 ]
+}
+
+@test "options of a variant add to the base's, as on one command line" {
+    sampl -n 4096 -s 1 -l 304-inf -l 11-inf --rows :50 "$AUSTEN" >want
+    sampl -n 4096 -s 1 -l 304-inf --vs '-l 11-inf' --emit ids --rows :50 "$AUSTEN" | cut -f 2 | cmp - want
+    sampl -n 4096 -s 1 --dry-multiplier 2 --dry-breaker-tokens 5 --dry-breaker-tokens 6 --rows :50 "$AUSTEN" >want
+    sampl -n 4096 -s 1 --dry-multiplier 2 --dry-breaker-tokens 5 --vs '--dry-breaker-tokens 6' --emit ids --rows :50 "$AUSTEN" |
+        cut -f 2 | cmp - want
+}
+
+@test "a sweep is the product of its values, the last fastest, and the base comes first" {
+    sampl -n 4096 -s 1 --rows :4 --sweep temp=0.1:0.5:0.1 --sweep top_k=3,9 -O json "$AUSTEN" | jq -r .name >names
+    { echo base; for t in 0.1 0.2 0.3 0.4 0.5; do for k in 3 9; do echo "temp=$t top-k=$k"; done; done; } | cmp - names
+    sampl -n 4096 -s 1 --rows :4 --sweep temp=1:-0.5:-0.75 --sweep scatter-adaptive=0,1 -O json "$AUSTEN" 2>/dev/null | jq -c .swept >swept
+    printf '%s\n' '{}' '{"temp":1,"scatter-adaptive":false}' '{"temp":1,"scatter-adaptive":true}' '{"temp":0.25,"scatter-adaptive":false}' \
+        '{"temp":0.25,"scatter-adaptive":true}' '{"temp":-0.5,"scatter-adaptive":false}' '{"temp":-0.5,"scatter-adaptive":true}' | cmp - swept
+    # each variant is swept too; its own options come before the swept
+    sampl -n 4096 -s 1 --rows :4 --vs 'hot: --temp 2' --vs '--top-k 2' --sweep seed=1:3:2 -O json "$AUSTEN" | jq -r .name | paste -sd , >names
+    [ "$(cat names)" = 'base,seed=1,seed=3,hot seed=1,hot seed=3,--top-k 2 seed=1,--top-k 2 seed=3' ]
+    # its options, behind the base's, make the same run
+    sampl -n 4096 -s 1 --rows :40 --vs 'hot: --temp 2' --sweep 'samplers=top_k;temperature,temperature;min_p' --emit ids "$AUSTEN" >chosen
+    sampl -n 4096 -s 1 --rows :40 --vs 'hot: --temp 2' --sweep 'samplers=top_k;temperature,temperature;min_p' -O tsv "$AUSTEN" | cut -f 2 >options
+    for i in 2 3 4 5; do
+        eval "sampl -n 4096 -s 1 --rows :40 $(sed -n "$((i + 1))p" options) \"\$AUSTEN\"" >alone
+        cut -f "$i" chosen | cmp - alone
+    done
+}
+
+@test "where the engine is swept, options that it has no stage for are left out, and a note says so" {
+    sampl -n 4096 -s 1 --rows :30 --repeat-penalty 1.2 --temp 0.9 --sweep engine=llama,ollama,batch --emit ids "$AUSTEN" 2>said >chosen
+    [ "$(cat said)" = "sampl: note: variant 'engine=ollama': engine ollama has no stage for --repeat-penalty, which it goes without
+sampl: note: variants 'base' and 'engine=llama' come to the same chain" ]
+    sampl -n 4096 -s 1 --rows :30 --engine ollama --temp 0.9 "$AUSTEN" | cmp - <(cut -f 3 chosen)
+    sampl -n 4096 -s 1 --rows :30 --engine batch --repeat-penalty 1.2 --temp 0.9 "$AUSTEN" | cmp - <(cut -f 4 chosen)
+}
+
+@test "the texts of variants, a line each" {
+    sampl --vocab "$VOCAB" -s 1 --rows :40 --vs 'hot: --temp 1.5' --vs '--engine ollama' --emit text "$AUSTEN" >texts
+    sampl --vocab "$VOCAB" -s 1 --rows :40 --temp 1.5 --emit text "$AUSTEN" >want
+    [ "$(cut -f 1 texts | paste -sd ,)" = 'base,hot,--engine ollama' ]
+    sed -n 2p texts | cut -f 2 | jq -j . | cmp - want
+}
+
+# ---- the table
+
+# A program that computes the table from each variant's own run: names on the command line with a folder of files for each.
+reckon() {
+    /usr/bin/python3 - "$@" <<'E'
+import sys, json
+import numpy as np
+raw = np.fromfile(sys.argv[1], "<f2").astype("f8").reshape(-1, 4096)
+tokens = [int(x) for x in open(sys.argv[2]).read().split()]
+def soft(x):
+    w = np.exp(x - x.max(axis=1, keepdims=True))
+    return w / w.sum(axis=1, keepdims=True)
+def xlogy(x, y):
+    return np.where(x > 0, x * np.log(np.where(x > 0, y, 1)), 0).sum(axis=1)
+praw = soft(raw)
+base = None
+for name in sys.argv[3:]:
+    x = np.fromfile(name + ".f32", "<f4").astype("f8").reshape(-1, 4096)
+    ids = np.loadtxt(name + ".ids", dtype=int)
+    n = len(ids)
+    q, r = soft(x), praw[:n]
+    at = np.arange(n)
+    if base is None:
+        base, base_ids = q, ids
+    m = (q + base) / 2
+    alive = q[at, tokens[:n]] > 0
+    nll = -np.log(q[at, tokens[:n]][alive]).mean()
+    print(json.dumps(dict(kept=(x > -np.inf).sum(axis=1).mean(), entropy=-xlogy(q, q).mean(), prob=q[at, ids].mean(),
+        raw_prob=r[at, ids].mean(), greedy=(ids == raw[:n].argmax(axis=1)).mean(), kl_raw=xlogy(q, q / r).mean(),
+        same=(ids == base_ids).mean(), overlap=np.minimum(q, base).sum(axis=1).mean(),
+        js=((xlogy(q, q / m) + xlogy(base, base / m)) / 2).mean(), nll=nll, ppl=np.exp(nll), lost=int((~alive).sum()))))
+E
+}
+
+@test "the table is what numpy computes" {
+    /usr/bin/python3 -c 'import numpy' 2>/dev/null || skip "no numpy"
+    local given=(-n 4096 -s 3 --rows :100 --accept @"$ROOT/samples/austen.tokens")
+    local specs=('--temp 1.5' '--samplers min_p' '--samplers "temperature" --temp 0.6' '--mirostat 2' '--engine akunu --temp 0.9' '--top-nsigma 1')
+    local i vs=() names=(0)
+    sampl "${given[@]}" --emit logits -O f32 "$AUSTEN" >0.f32
+    sampl "${given[@]}" "$AUSTEN" >0.ids
+    for i in "${!specs[@]}"; do
+        vs+=(--vs "${specs[i]}")
+        names+=("$((i + 1))")
+        eval "sampl \"\${given[@]}\" ${specs[i]} --emit logits -O f32 \"\$AUSTEN\"" >"$((i + 1)).f32"
+        eval "sampl \"\${given[@]}\" ${specs[i]} \"\$AUSTEN\"" >"$((i + 1)).ids"
+    done
+    sampl "${given[@]}" "${vs[@]}" -O json "$AUSTEN" >table
+    reckon "$AUSTEN" "$ROOT/samples/austen.tokens" "${names[@]}" >want
+    /usr/bin/python3 -c '
+import json
+got, want = ([json.loads(l) for l in open(f)] for f in ("table", "want"))
+assert len(got) == len(want) == 7
+for g, w in zip(got, want):
+    assert list(g)[3:] == list(w), list(g)
+    for k in w:
+        assert abs(g[k] - w[k]) <= 1e-9 * max(1, abs(w[k])), (g["name"], k, g[k], w[k])'
+}
+
+@test "threads, tiers and formats change no digit of the table" {
+    local args=(-n 4096 -s 3 "$AUSTEN" --vs '--temp 1.5' --vs '--top-k 0 --top-p 1 --min-p 0' --vs '--engine ollama')
+    sampl "${args[@]}" -O json >want
+    sampl "${args[@]}" -O json -t 3 | cmp - want
+    SAMPL_CPU=scalar sampl "${args[@]}" -O json | cmp - want
+    sampl "${args[@]}" --vs '--mirostat 2' -O json -t 1 >want # the variants on threads
+    sampl "${args[@]}" --vs '--mirostat 2' -O json -t 2 | cmp - want
+    sampl "${args[@]}" --vs '--mirostat 2' -O json -t 5 | cmp - want
+    sampl "${args[@]}" --vs '--mirostat 2' -O tsv | tail -n +2 | cut -f 1,3,9,11 >columns
+    jq -r '[.name, .kept, .same, .js] | @tsv' want | awk -F '\t' 'NR == FNR { a[NR] = $4; next } (a[FNR] - $4) ^ 2 > 1e-20 { exit 1 }' - columns
+    sampl "${args[@]}" >text
+    [ "$(wc -l <text)" -eq 5 ] || [ "$(wc -l <text)" -eq 4 ]
+    [ "$(awk '{ print length }' text | sort -u | wc -l)" -eq 1 ]
+}
+
+@test "shares have their standard error in the text" {
+    sampl -n 4096 -s 3 "$AUSTEN" --vs '--temp 1.5' -O json | tail -n 1 >line
+    sampl -n 4096 -s 3 "$AUSTEN" --vs '--temp 1.5' | tail -n 1 >text
+    for column in greedy same; do
+        perl -e 'my ($x) = map { sprintf "%.3f (%.3f)", $_, sqrt($_ * (1 - $_) / 256) } @ARGV; exit(index(<STDIN>, $x) < 0)' \
+            "$(jq .$column line)" <text
+    done
+}
+
+@test "a variant that fails on a row is named, and its row leaves its means" {
+    printf 'a\nb\nc\n' >words
+    f32 1 2 3 -inf 5 -inf 3 2 1 >rows.f32 # the second has only b
+    local g="g: --grammar 'root ::= \"c\" \"a\" .'"
+    run -1 sampl --vocab words rows.f32 -s 1 --temp 0 --vs "$g" --vs '--temp 1'
+    [ "$output" = "sampl: rows.f32: row 1: variant 'g': no token is left that fits the grammar, which allows 'a'" ]
+    run -1 --separate-stderr sampl --vocab words rows.f32 -s 1 --temp 0 --vs "$g" --emit ids --on-error skip
+    [ "$output" = $'2\t2\n1\t-1\n0\t0' ]
+    # shellcheck disable=SC2154 # run sets it
+    [ "$(wc -l <<<"$stderr")" -eq 2 ]
+    run -1 --separate-stderr sampl --vocab words rows.f32 -s 1 --temp 0 --vs "$g" --on-error skip -O json
+    [ "$(jq -c '[.same, .greedy, .kept]' <<<"$output" | paste -sd ' ')" = '[1,1,1] [1,1,1]' ]
+    # a row that is bad for all is told of once
+    f32 1 2 nan 3 2 1 >nan.f32
+    run -1 --separate-stderr sampl --vocab words nan.f32 -s 1 --vs '--temp 1' --vs '--temp 2' --emit ids --on-error skip
+    [ "$stderr" = $'sampl: nan.f32: row 0: logit 2 is NaN\nsampl: 1 of 2 rows were bad' ]
+}
