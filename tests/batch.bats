@@ -167,6 +167,23 @@ END
     sampl -s 6 --repeat-penalty 3 --accept 0,1,2,3,4,5,6,7,8,9,10,11 --dump-probs -O json plain | tail -1 | cmp - got
 }
 
+@test "batch: what mirostat and adaptive_p have learnt goes on when parameters change" {
+    local chain
+    # a row that leaves no choice, at which the temperature changes for as long as it lasts
+    members 0 24 | sed '12s/.*/{"ids":[5],"logits":[1]}/' >plain
+    sed '12s/{/{"params":{"temperature":0.5},/; 13s/{/{"params":{"temperature":1},/' plain >changed
+    for chain in "--mirostat 2 --mirostat-lr 1" "--mirostat 1 --mirostat-lr 1" "--samplers temperature;adaptive_p --adaptive-target 0.1 --adaptive-decay 0.99"; do
+        # shellcheck disable=SC2086
+        sampl -s 6 --temp 1 -n $N $chain plain >want
+        # shellcheck disable=SC2086
+        sampl -s 6 --temp 1 -n $N $chain changed | cmp - want
+        # it matters: those who begin at that row choose otherwise
+        # shellcheck disable=SC2086
+        tail -12 plain | sampl -s 6 --temp 1 -n $N $chain >anew
+        run -1 cmp -s anew <(tail -12 want)
+    done
+}
+
 @test "batch: parameters repeated in each row cost nothing more as the history grows" {
     perl -e 'print qq({"params":{"temperature":1},"logits":[1,2,3]}\n) x 150000' >rows
     (ulimit -t 20 && sampl -s 1 rows >got)

@@ -248,6 +248,17 @@ ws ::= [ \n]*'
     sampl -s 1 --grammar-file x.gbnf --print-chain=server | grep -qF '"grammar":"root ::= \"x\"\n"'
 }
 
+# [(x]{18} makes another state of nearly each text; they are forgotten, and the memory with them.
+@test "memory stays as it is, however many states the rows come through" {
+    [ -z "${RUN_ENV-}" ] || skip "RUN_ENV is set"
+    local room=100000
+    if nm -D "$SAMPL" 2>/dev/null | grep -q ' __[at]san_'; then room=unlimited; fi # its shadow of all memory counts, too
+    printf '%s\n' '(' ')' x '</s>' >v
+    perl -e 'print pack("f<*", 1, -9e9, 1, -9e9) x 120000' >rows.f32
+    (ulimit -v $room && sampl -n 4 -s 1 --vocab v --grammar 'root ::= [(x]* "(" [(x]{18}' rows.f32 >ids)
+    sampl -n 4 -s 1 --temp 1 rows.f32 | cmp - ids
+}
+
 @test "a row may be wider than the vocabulary" {
     printf '%s\n' a b >v
     f32 1 2 3 4 >row

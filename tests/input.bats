@@ -121,6 +121,19 @@ trickle() {
     same dump.f32 dump.json
 }
 
+@test "-Infinity is no number where it is text" {
+    # each of these is a name of its own, so each starts a sequence, with the first's draws but for what is added to the seed
+    local row='"logits":[1,1,1,1,1,1,1,1]' name
+    for name in -Infinity -1e999999 'a-Infinity' 'x\"-Infinity'; do printf '{"seq":"%s",%s}\n' "$name" "$row"; done >names.json
+    for name in a b c d; do printf '{"seq":"%s",%s}\n' "$name" "$row"; done >letters.json
+    sampl -s 1 --temp 1 --prompt-tokens 1 names.json >got
+    sampl -s 1 --temp 1 --prompt-tokens 1 letters.json | cmp - got
+    # a grammar keeps its text
+    printf '%s\n' - I n f i t y 1 e 9 >v
+    echo '{"logits":[0,9,0,0,0,0,0,0,0,0],"params":{"grammar":"root ::= \"-Infinity\""},"accept":0}{"logits":[0,0,0,0,0,0,0,9,0,0]}' >grammar.json
+    [ "$(sampl -s 1 --temp 0 --vocab v grammar.json | tail -1)" = 1 ]
+}
+
 @test "masked: -inf, null, -Infinity and the lowest float" {
     f32 1 -inf 2 -inf 0.5 -inf >inf.f32
     f32 1 -3.4028234663852886e38 2 -inf 0.5 -3.4028234663852886e38 >lowest.f32

@@ -211,6 +211,13 @@ austen_files() {
     [ "$(biases v.gguf)" = '0 1 2 3' ]
     gguf model=s:gpt2 tokens=a:a,b eos_token_id=u:4294967295 eot_token_id=u:2 fim_sep_token_id=u:1 >v.gguf # ids past the end name none
     [ "$(biases v.gguf)" = 1 ]
+    gguf model=s:gpt2 tokens=a:a,b,c,d,e,f,g eos_token_id=u:7 eot_token_id=u:9 >v.gguf
+    echo '[0,0,0,0,0,0,-0.4,-9,-9,-9]' >wide.json
+    run -1 sampl -s 1 --vocab v.gguf --samplers infill wide.json
+    [ "$output" = 'sampl: wide.json: row 0: infill is left without text, and the vocabulary has no token to end the turn' ]
+    run -0 --separate-stderr sampl -s 1 --vocab v.gguf --ignore-eos --print-chain
+    # shellcheck disable=SC2154 # run sets it
+    [ "$stderr" = "sampl: warning: --ignore-eos: the vocabulary has no end-of-generation token" ]
     # they can be chosen before, not after
     gguf model=s:gpt2 'tokens=a:a,</s>,b' >v.gguf
     [ "$(echo '[1,9,2]' | sampl -s 1 --temp 0 --vocab v.gguf)" = 1 ]

@@ -78,8 +78,7 @@ seeds schema "${texts[@]}"
 cp -R schema matches
 
 # options
-seed preset default <"$tests/../samples/presets/default.preset"
-seed preset creative <"$tests/../samples/presets/creative.preset"
+for file in "$tests"/../samples/presets/*.preset; do seeds preset "$(<"$file")"; done
 seeds preset $'# about\n--temp 1 --top-k=5 \\\n -l 1+2 --dry-sequence-breaker "a b"\n' "--samplers 'top_k;dist'"
 mapfile -t texts < <(cut -f 4 "$tests/errors.tsv" | grep -E '^(g|sampl) ' | grep -v "[\"'/@\$<>|]" | cut -d ' ' -f 2- | awk 'NR % 5 == 0')
 for text in "${texts[@]}"; do seeds options "${text// /$'\n'}"; done
