@@ -5,7 +5,9 @@
 
 #include "base/fault.h"
 
+#include <stdarg.h>
 #include <stdbool.h>
+#include <stddef.h>
 
 // The exit statuses of sampl(1).
 enum status {
@@ -17,13 +19,17 @@ enum status {
 
 struct err {
     enum status status;
-    char text[600]; // without program name and newline
+    char text[900]; // without program name and newline
 };
+
+// As vsnprintf does, of %s, %c, %d, %u, %x, %zu, %f, %g and the conversions of <inttypes.h>. A line that is too long is cut within its texts (%s),
+// between characters, so that what is said of them remains.
+__attribute__((format(printf, 3, 0))) void err_text(char *text, size_t size, const char *format, va_list args);
 
 // Fills e and returns false, so that a failing function can say `return err_set(...)`.
 __attribute__((format(printf, 3, 4))) bool err_set(struct err *e, enum status status, const char *format, ...);
 
-// Puts "WHERE: " before the text.
+// Puts "WHERE: " before the text, as much of it as there is room for.
 __attribute__((format(printf, 2, 3))) bool err_prefix(struct err *e, const char *format, ...);
 
 // Nobody reads the output any more, as when it goes to head(1): the run ends, but not for an error. main prints nothing and exits with
@@ -36,8 +42,9 @@ static inline bool err_is_quiet(const struct err *e)
 }
 
 // How much of a text of others' is quoted: its length, or where that is more, at most `most` bytes that cut no UTF-8 character in two.
-// For "%.*s".
+// For "%.*s". The second is of a text of len bytes.
 int err_clip(const char *text, int most);
+int err_clip_part(const char *text, size_t len, int most);
 
 // The sentence for a fault of the layers below; true, and e as it was, if there is none.
 bool err_from_fault(struct err *e, struct fault fault);

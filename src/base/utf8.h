@@ -33,6 +33,14 @@ static inline size_t utf8_decode(const unsigned char *p, size_t len, uint32_t *p
     return n;
 }
 
+// How many bytes the first character of a string takes; 1 if it is none.
+static inline size_t utf8_step(const char *s)
+{
+    uint32_t point;
+    const size_t n = utf8_decode((const unsigned char *)s, 4, &point); // a NUL ends it sooner
+    return n ? n : 1;
+}
+
 // The opposite, for any number below 2^21, whether it is a character or not. Returns how many bytes of `to` it takes, 1 to 4.
 size_t utf8_encode(unsigned char to[4], uint32_t point);
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "cli/args.h"
 
+#include "base/utf8.h"
 #include "cli/preset.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -96,9 +98,11 @@ static bool read_short(struct reader *r, const char *letter, struct err *e)
     if (option_hint(letter - 1, strlen(letter) + 1))
         return unknown_option(r->a->options, letter - 1, strlen(letter) + 1, e);
     for (; *letter; letter++) {
+        char word[8];
+        const int len = (int)utf8_step(letter);
         row = row_of(r->a->options, letter, 1);
         if (!row)
-            return unknown_option(r->a->options, (const char[]){'-', *letter}, 2, e);
+            return unknown_option(r->a->options, word, (size_t)snprintf(word, sizeof word, "-%.*s", len, letter), e);
         const bool valued = row->metavar && letter[1];
         if (!read_value(r, row, valued ? letter + 1 : NULL, e))
             return false;

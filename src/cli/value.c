@@ -106,7 +106,7 @@ static bool parse_ids(const char *flag, const char *text, struct ids *ids, struc
         const size_t len = strcspn(text, separators);
         int64_t id;
         if (!whole_number(text, text + len, 0, INT32_MAX, &id))
-            return err_set(e, STATUS_USAGE, "--%s: '%.*s' is not a token id", flag, (int)(len < 40 ? len : 40), text);
+            return err_set(e, STATUS_USAGE, "--%s: '%.*s' is not a token id", flag, err_clip_part(text, len, 40), text);
         if (!mem_grow(&ids->id, &ids->cap, ids->n + 1, sizeof *ids->id))
             return err_from_fault(e, fault_memory());
         ids->id[ids->n++] = (uint32_t)id;

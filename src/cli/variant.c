@@ -154,7 +154,7 @@ static bool read_sweep(struct variants *v, struct sweep *s, const struct options
         return err_set(e, STATUS_USAGE, "--sweep: '%s' is not OPTION=LIST", word);
     s->row = option_by_name(o, word, len);
     if (!s->row)
-        return err_set(e, STATUS_USAGE, "--sweep: there is no option '%.*s'", err_clip(word, (int)(len < 40 ? len : 40)), word);
+        return err_set(e, STATUS_USAGE, "--sweep: there is no option '%.*s'", err_clip_part(word, len, 40), word);
     if (s->row->group != GROUP_CHAIN)
         return err_set(e, STATUS_USAGE, "--sweep: --%s is no part of a chain: it is the same for all", s->row->name);
     const char *const list = word + len + 1;

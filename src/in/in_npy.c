@@ -137,7 +137,7 @@ static bool set_shape(struct matrix *m, const struct npy_header *h, size_t n_voc
         [MATRIX_EMPTY] = "npy shape %.*s: the rows are empty",
         [MATRIX_TOO_LARGE] = "npy shape %.*s is too large",
     };
-    const int len = h->shape_len < 60 ? h->shape_len : 60;
+    const int len = err_clip_part(h->shape, (size_t)h->shape_len, 60);
     const char *const format = messages[matrix_set_shape(m, h->dim, h->dims)];
     if (format)
         return err_set(e, STATUS_DATA, format, len, h->shape);

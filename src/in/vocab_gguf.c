@@ -220,7 +220,8 @@ static bool find_spelling(const struct gguf *g, enum spelling *spelling, bool *s
             *space_prefix = given->given ? g->p[given->at] != 0 : models[i].space_prefix;
             return true;
         }
-    return err_set(g->e, STATUS_DATA, "tokenizer.ggml.model '%.*s' is not known", (int)(model->n < 40 ? model->n : 40), name);
+    return err_set(g->e, STATUS_DATA, "tokenizer.ggml.model '%.*s' is not known", err_clip_part(name, (size_t)model->n, 40),
+                   name);
 }
 
 // The i-th of a key's numbers, or `otherwise` if the key is not there.

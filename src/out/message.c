@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "out/message.h"
 
-#include <ctype.h>
+#include "out/output.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -22,11 +23,9 @@ void message_say(enum message_kind kind, const char *format, ...)
     char text[sizeof(struct err)];
     va_list args;
     va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
+    err_text(text, sizeof text, format, args);
     va_end(args);
-    for (char *c = text; *c; c++) // quoted input must not break the line
-        if (iscntrl((unsigned char)*c))
-            *c = '?';
+    text_tame(text);
     message_progress(NULL);
     fprintf(stderr, "sampl: %s%s\n", before[kind], text);
 }

@@ -151,16 +151,6 @@ static bool values(struct output *out, const struct record *r, struct err *e)
     return true;
 }
 
-// A message may quote the input, so whatever is not plain ASCII becomes '?', as in message_error.
-static void put_message(FILE *f, const char *text)
-{
-    char plain[sizeof(struct err)];
-    size_t n = 0;
-    for (; n < sizeof plain && text[n]; n++)
-        plain[n] = text[n] >= ' ' && text[n] <= '~' ? text[n] : '?';
-    text_put_json(f, (struct piece){(const unsigned char *)plain, n});
-}
-
 // An empty distribution, so that the next sampl finds the row bad, too, and no more than that.
 static void bad(struct output *out, const struct record *r)
 {
@@ -171,7 +161,7 @@ static void bad(struct output *out, const struct record *r)
     else
         fputs(value, out->f);
     fputs(",\"error\":", out->f);
-    put_message(out->f, r->error);
+    text_put_json(out->f, text_piece(r->error));
     if (emit_distribution(out->emit))
         fputs("}\n", out->f);
     else

@@ -94,7 +94,7 @@ struct record {
     const char *file;   // with several files: that of the row, else NULL
     uint64_t file_row;  // and the row's number there
 
-    // Of a row that came to nothing: what was wrong with it, and of the rest only row and n_vocab count. Else NULL.
+    // Of a row that came to nothing: what was wrong with it, tamed, and of the rest only row and n_vocab count. Else NULL.
     const char *error;
 };
 
@@ -176,6 +176,10 @@ static inline struct piece text_piece(const char *text)
 // resolves: \n \r \t \\, and \xHH for each byte of other control and formatting characters and of what is not UTF-8; the quote, '"', is
 // escaped, too, unless it is 0. Returns how many columns of a terminal that takes. f may be NULL: nothing is written.
 size_t text_put(FILE *f, struct piece text, char quote);
+
+// Replaces each character that text_put would write in hex, and each byte that is not UTF-8, by '?'. Whatever quotes others' texts (names of
+// files, comments, what a server says) in a line for people goes through this, so that it cannot break the line or command the terminal.
+void text_tame(char *text);
 
 // A JSON string, where U+FFFD stands for each byte that is not UTF-8.
 void text_put_json(FILE *f, struct piece text);

@@ -105,6 +105,23 @@ size_t text_put(FILE *f, struct piece text, char quote)
     return columns;
 }
 
+void text_tame(char *text)
+{
+    char *to = text;
+    for (size_t left = strlen(text), n; left; left -= n, text += n) {
+        uint32_t c = 0;
+        n = utf8_decode((const unsigned char *)text, left, &c);
+        if (n && !IN(c, hidden)) {
+            memmove(to, text, n);
+            to += n;
+        } else {
+            *to++ = '?';
+            n += !n;
+        }
+    }
+    *to = '\0';
+}
+
 void text_put_json(FILE *f, struct piece text)
 {
     putc('"', f);

@@ -44,7 +44,7 @@ static const struct {
 
 static bool grammar_error(const struct grammar_fault *f, struct err *e)
 {
-    const int len = f->len < 60 ? (int)f->len : 60;
+    const int len = err_clip_part(f->name, f->len, 60);
     if (f->code == GRAMMAR_OK || f->code == GRAMMAR_MEMORY)
         return err_from_fault(e, fault_memory());
     const char *const format = grammar_messages[f->code].format;

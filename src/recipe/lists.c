@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The lists of a draft: samplers, biases, breakers, the reasoning budget's tags.
 #include "base/mem.h"
+#include "base/utf8.h"
 #include "out/message.h"
 #include "recipe/recipe.h"
 #include "sample/chain.h"
@@ -30,7 +31,7 @@ static bool unknown(bool by_letter, const char *name, size_t len, struct err *e)
     }
     *at = '\0';
     return err_set(e, STATUS_USAGE, "%s: unknown sampler '%.*s', known are %s", by_letter ? "--sampler-seq" : "--samplers",
-                   (int)(len < 40 ? len : 40), name, known);
+                   err_clip_part(name, len, 40), name, known);
 }
 
 static bool add_choice(struct order *o, const struct sampler *s, const struct vocab *v, struct err *e)
@@ -65,7 +66,7 @@ static bool read_order(struct order *o, const struct recipes *r, const char *tex
         const size_t len = by_letter ? 1 : strcspn(at, ";"), name_len = by_letter ? 1 : strcspn(at, ";=");
         const struct sampler *const s = by_letter ? sampler_by_letter(*at) : sampler_by_name(at, name_len);
         if (!s)
-            return unknown(by_letter, at, name_len, e);
+            return unknown(by_letter, at, by_letter ? utf8_step(at) : name_len, e);
         if (!add_choice(o, s, r->vocab, e))
             return false;
         if (name_len < len && !give_value(&r->catalog, &o->choice[o->n - 1], at + name_len + 1, len - name_len - 1, e))
@@ -123,7 +124,7 @@ static unsigned char *plain_text(const struct recipes *r, const char *name, cons
                                  struct err *e)
 {
     if (!r->vocab) {
-        err_set(e, STATUS_USAGE, "%s: the text '%.*s' needs --vocab", name, len < 40 ? (int)len : 40, text);
+        err_set(e, STATUS_USAGE, "%s: the text '%.*s' needs --vocab", name, err_clip_part(text, len, 40), text);
         return NULL;
     }
     unsigned char *const plain = malloc(len + 1);
@@ -136,7 +137,7 @@ static unsigned char *plain_text(const struct recipes *r, const char *name, cons
 
 bool recipes_find_token(const struct recipes *r, const char *text, size_t len, uint32_t *id, struct err *e)
 {
-    const int shown = len < 40 ? (int)len : 40;
+    const int shown = err_clip_part(text, len, 40);
     uint32_t other = VOCAB_NONE;
     size_t n;
     unsigned char *const plain = plain_text(r, "--logit-bias", text, len, true, &n, e);

@@ -178,6 +178,7 @@ static bool write_row(struct flow *f, const struct input_row *row, struct result
             continue;
         struct err line;
         blame(f, row, res, k, &line);
+        text_tame(res[k].e.text);
         if (!k || res[0].ok || strcmp(res[k].e.text, res[0].e.text) != 0)
             message_error(&line);
         res[k].record.error = res[k].e.text;
