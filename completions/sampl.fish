@@ -72,6 +72,7 @@ complete -c sampl -l grammar -x -d 'let only tokens through that fit a grammar i
 complete -c sampl -l grammar-file -r -d 'the same, from a file'
 complete -c sampl -l json-schema -s j -x -d 'let only JSON through that satisfies a schema; {} is any value; needs --vocab'
 complete -c sampl -l json-schema-file -o jf -r -d 'the same, from a file'
+complete -c sampl -l grammar-first -d 'mask by the grammar before the chain runs, not only where its token does not fit'
 complete -c sampl -l reasoning-budget -x -d 'tokens between a start and an end tag, after which the message and the first end tag are forced; -1: no budget'
 complete -c sampl -l reasoning-budget-message -x -d 'what is forced before the end tag; needs --vocab'
 complete -c sampl -l reasoning-start -x -d 'the tag that the budget counts from: ids, 1,2,3, or with --vocab a text'

@@ -456,3 +456,54 @@ flat() {
         same want got
     done
 }
+
+@test "--grammar-first: every engine masks before its chain, and equals a run in which what does not fit is banned" {
+    local engine
+    printf '%s\n' a b c d '</s>' >v
+    f32 1 5 2 4 3 1 5 2 4 3 >in.f32
+    f32 1 -inf 2 -inf -inf 1 -inf 2 -inf -inf >banned.f32
+    for engine in llama ollama akunu akunu-gpu batch; do
+        sampl --engine $engine -s 3 --temp 1 -n 5 --vocab v --dump-probs -O tsv banned.f32 >want
+        sampl --engine $engine -s 3 --temp 1 -n 5 --vocab v --dump-probs -O tsv --grammar-first --grammar 'root ::= [ac]{3}' in.f32 >got
+        same want got || { echo "$engine"; return 1; }
+        sampl --engine $engine -s 3 --temp 1 -n 5 --vocab v --dump-probs -O tsv --grammar-first in.f32 >free
+        sampl --engine $engine -s 3 --temp 1 -n 5 --vocab v --dump-probs -O tsv in.f32 | cmp - free
+        sampl --engine $engine -s 3 --temp 1 --vocab v --dump-probs -O tsv --grammar-first \
+            <<<'{"params":{"grammar":"root ::= [ac]{3}"},"logits":[1,5,2,4,3]}{"logits":[1,5,2,4,3]}' | cmp - got
+    done
+    sampl -s 1 --print-chain --grammar-first | grep -qx 'grammar      off  grammar-first=true'
+    sampl -s 1 --print-chain=llama --engine batch --grammar-first | grep -q -- ' --grammar-first'
+    sampl -s 1 --print-chain=json --grammar-first | grep -q '"grammar_first":true'
+}
+
+@test "akunu passes over accepted tokens outside the vocabulary" {
+    f32 5 4 3 5 4 3 >in.f32
+    local args=(--engine akunu -n 3 --repeat-penalty 2 -O tsv --dump-probs)
+    same <(sampl "${args[@]}" --prompt-tokens 7,0,9 in.f32) <(sampl "${args[@]}" --prompt-tokens 0 in.f32)
+    same <(sampl "${args[@]}" --accept 9,9 in.f32) <(sampl "${args[@]}" --repeat-penalty 1 --accept 0,1 in.f32)
+    [ "$(sampl --engine akunu --repeat-penalty 2 <<<'{"prompt_tokens":[9,0],"accept":8,"logits":[5,4,3]}{"logits":[5,4,3]}' | xargs)" = '1 1' ]
+    run -1 sampl --engine batch -n 3 --prompt-tokens 7 in.f32
+    [[ $output == *'--prompt-tokens holds token 7'* ]]
+}
+
+@test "ollama takes seeds of 64 bits, and only -1 is random" {
+    perl -e 'print pack("f<*", map { $_ * 7 % 11 } 0 .. 639)' >in.f32
+    perl -e 'print pack("f<*", map { $_ * 7 % 11 } 160 .. 191)' >row5.f32
+    local seed
+    go() { sampl --engine ollama -n 32 --temp 5 "$@"; }
+    go -s 5 in.f32 >five
+    for seed in 4294967301 -4294967291 4294967295 -2 9223372036854775807; do
+        go -s $seed in.f32 >got
+        run -1 cmp -s got five
+        sampl --engine ollama -s $seed --print-chain | grep -qx "seed $seed"
+        # shellcheck disable=SC2046
+        go $(sampl --engine ollama -s $seed --temp 5 --print-chain=llama) in.f32 | cmp - got
+    done
+    [ "$(go -s -1 -v in.f32 2>&1 >/dev/null | grep -c random)" = 1 ]
+    [ "$(go -s 4294967295 -v in.f32 2>&1 >/dev/null | grep -c random)" = 0 ]
+    # the row's number is added mod 2^64
+    for seed in 4294967294 -3; do
+        go -s $seed --independent --rows 5:6 in.f32 >got
+        go -s $((seed + 5)) row5.f32 | cmp - got
+    done
+}

@@ -56,14 +56,15 @@ struct args {
     // chain
     double value[CATALOG_MOST]; // by number of the catalog
     bool neutral;               // what was not given is off, and no default
-    int64_t seed;               // UINT32_MAX: a random one
+    int64_t seed;               // as given; the engine says which it takes
     const char *engine;
     const char *samplers; // names, or
     bool by_letter;       // letters
     struct words biases, breaker_texts, breaker_ids;
     bool ignore_eos;
     enum grammar_source grammar_source;
-    const char *grammar;                             // as the source says
+    const char *grammar; // as the source says
+    bool grammar_first;
     int64_t reasoning_budget;                        // -1: none
     const char *reasoning_start, *reasoning_message; // NULL: not given
     struct words reasoning_ends;

@@ -29,9 +29,7 @@ static bool set_whole(const struct option_row *row, const char *value, struct ar
 
 static bool set_seed(const struct option_row *row, const char *value, struct args *a, struct err *e)
 {
-    const bool ok = set_whole(row, value, a, e);
-    a->seed &= UINT32_MAX; // -1 is the last of them
-    return ok;
+    return whole_number(value, NULL, INT64_MIN, INT64_MAX, &a->seed) || set_whole(row, value, a, e);
 }
 
 static bool set_string(const struct option_row *row, const char *value, struct args *a, struct err *e)
@@ -249,6 +247,8 @@ static const struct option_row table[] = {
     {"json-schema", .brief = "j", .metavar = "SCHEMA", CHAIN, GRAMMAR(GRAMMAR_SCHEMA),
      .help = "let only JSON through that satisfies a schema; {} is any value; needs --vocab"},
     {"json-schema-file", .brief = "jf", .metavar = "FILE", CHAIN_FILE, GRAMMAR(GRAMMAR_SCHEMA_FILE), .help = "the same, from a file"},
+    {"grammar-first", CHAIN, FLAG(grammar_first),
+     .help = "mask by the grammar before the chain runs, not only where its token does not fit"},
     {"reasoning-budget", .metavar = "N", CHAIN, .def = "-1", AT(reasoning_budget), .low = -1, .high = INT32_MAX, .set = set_whole,
      .help = "tokens between a start and an end tag, after which the message and the first end tag are forced; -1: no budget"},
     {"reasoning-budget-message", .metavar = "TEXT", CHAIN, AT(reasoning_message), .set = set_string,

@@ -26,8 +26,10 @@ static const char *refusal(const struct args *a, const struct option_row *row)
     const size_t len = strlen(row->name);
     if (a->grammar_source != GRAMMAR_NONE && engine_has_free(engine, row->name, len))
         return "has no stage for it under a grammar";
-    if (always_welcome(row) || engine_has(engine, row->name, len))
+    if (always_welcome(row) || engine_has(engine, a->grammar_first, row->name, len))
         return NULL;
+    if (engine_has(engine, true, row->name, len))
+        return "has no stage for it without --grammar-first";
     return row->at == offsetof(struct args, samplers) ? "has an order of its own" : "has no stage for it";
 }
 
@@ -61,11 +63,9 @@ static void take_values(struct draft *d, const struct args *a)
 {
     const struct catalog *const c = &d->of->catalog;
     memcpy(d->parts.value, a->value, c->n * sizeof *a->value);
-    for (const struct engine_default *def = d->parts.engine->defaults; def->flag; def++) {
-        const size_t number = catalog_find(c, def->flag, strlen(def->flag));
-        if (!args_given(a, def->flag) && !a->neutral)
-            d->parts.value[number] = param_value(c->param[number], def->value);
-    }
+    for (size_t i = 0; i < c->n && !a->neutral; i++)
+        if (!args_given(a, c->param[i]->flag))
+            d->parts.value[i] = engine_default(d->parts.engine, c, i);
 }
 
 static bool check_conflicts(const struct draft *d, struct err *e)
@@ -255,8 +255,8 @@ static bool fill(struct draft *d, const struct args *a, struct err *e)
     const bool named = args_given(a, "samplers") || args_given(a, "sampler-seq");
     const char *text = named ? a->samplers : NULL;
     take_values(d, a);
-    d->parts.seed = (uint64_t)a->seed;
-    if (!check_conflicts(d, e))
+    d->parts.grammar_first = a->grammar_first || d->parts.engine->masks_first;
+    if (!draft_seed(d, a->seed, e) || !check_conflicts(d, e))
         return false;
     if (a->vocab && !r->vocab) {
         if (!vocab_load(&r->texts, a->vocab, e))

@@ -12,7 +12,7 @@ static bool listens(const struct recipe *r, const char *option)
 {
     const struct engine *const engine = r->parts.engine;
     const size_t len = strlen(option);
-    return engine_has(engine, option, len) && !(r->parts.rules && engine_has_free(engine, option, len));
+    return engine_has(engine, r->parts.grammar_first, option, len) && !(r->parts.rules && engine_has_free(engine, option, len));
 }
 
 // As --logit-bias has it.
@@ -45,7 +45,9 @@ static void print_text(const struct args *a, const struct recipe *r)
     const struct biases *const biases = r->parts.biases;
     if (r->parts.engine->options)
         printf("engine %s\n", r->parts.engine->name);
-    printf("seed %" PRIu64 "%s\n", r->parts.seed, a->seed == UINT32_MAX ? " (random)" : "");
+    printf("seed %" PRId64 "%s\n", (int64_t)r->parts.seed, engine_draws_seed(r->parts.engine, a->seed) ? " (random)" : "");
+    if (a->grammar_first)
+        printf("%-12s %-4s grammar-first=true\n", "grammar", r->parts.rules ? "on" : "off");
     if (r->parts.reasoning)
         print_reasoning(r->parts.reasoning);
     for (size_t i = 0; i < r->n_stages; i++) {
@@ -94,12 +96,12 @@ static void print_reasoning_json(const struct reasoning *r)
     fputs("]},", stdout);
 }
 
-static void print_json(const struct recipe *r)
+static void print_json(const struct args *a, const struct recipe *r)
 {
     putchar('{');
     if (r->parts.engine->options)
         printf("\"engine\":\"%s\",", r->parts.engine->name);
-    printf("\"seed\":%" PRIu64 ",", r->parts.seed);
+    printf("\"seed\":%" PRId64 ",%s", (int64_t)r->parts.seed, a->grammar_first ? "\"grammar_first\":true," : "");
     if (r->parts.reasoning)
         print_reasoning_json(r->parts.reasoning);
     fputs("\"chain\":[", stdout);
@@ -160,6 +162,8 @@ static bool check_request(const struct recipe *r, struct err *e)
     for (size_t i = 0; i < sizeof not_all / sizeof *not_all; i++)
         if (common_value(r, not_all[i]) < 0.0)
             return unsayable("-1 for --", not_all[i], e);
+    if (r->parts.grammar_first && r->parts.rules)
+        return unsayable("--", "grammar-first", e);
     if (recipe_budget(r) && !r->of->vocab) // which has the texts of the tags
         return unsayable("ids for --", "reasoning-start", e);
     if (!recipe_runs(r, &sampler_dry))
@@ -216,7 +220,7 @@ static bool print_request(const struct args *a, const struct recipe *r, struct e
     fputs("{\"samplers\":[", stdout);
     for (size_t i = 0; i < p->order->n; i++)
         printf("%s\"%s\"", i ? "," : "", choice_sampler(&p->order->choice[i])->name);
-    printf("],\"seed\":%" PRIu64, p->seed);
+    printf("],\"seed\":%" PRId64, (int64_t)p->seed);
     for (size_t i = 0; samplers[i]; i++)
         for (size_t k = 0; !samplers[i]->foreign && samplers[i]->params && samplers[i]->params[k].flag; k++)
             print_server_param(c, c->number[i][k], value, said);
@@ -261,7 +265,7 @@ static void print_numbers(const struct args *a, const struct recipe *r)
     for (const struct option_row *row = a->options->row; row->name; row++) {
         char text[NUMBER_TEXT];
         if (!strcmp(row->name, "seed"))
-            printf(" --seed %" PRIu64, r->parts.seed);
+            printf(" --seed %" PRId64, (int64_t)r->parts.seed);
         else if (!row->param || !listens(r, row->name))
             continue;
         else if (row->param->type != PARAM_FLAG)
@@ -271,6 +275,8 @@ static void print_numbers(const struct args *a, const struct recipe *r)
     }
     if (a->ignore_eos)
         fputs(" --ignore-eos", stdout);
+    if (a->grammar_first)
+        fputs(" --grammar-first", stdout);
     if (a->backend_sampling && !r->parts.engine->options)
         fputs(" --backend-sampling", stdout);
 }
@@ -338,7 +344,7 @@ bool print_chain(const struct args *a, const struct recipe *r, struct err *e)
     if (!strcmp(a->how, "server"))
         return print_request(a, r, e);
     if (!strcmp(a->how, "json"))
-        print_json(r);
+        print_json(a, r);
     else if (!strcmp(a->how, "llama"))
         print_flags(a, r);
     else

@@ -5,7 +5,9 @@
 #include "sample/chain.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -152,11 +154,22 @@ static bool prepare_breakers(const struct recipe *r, struct breaker_list *list)
     return breakers_find_heads(&list->breakers, r->of->vocab);
 }
 
+bool draft_seed(struct draft *d, int64_t seed, struct err *e)
+{
+    char text[24];
+    snprintf(text, sizeof text, "%" PRId64, seed);
+    if (!d->parts.engine->wide_seed && !value_whole("seed", text, -1, UINT32_MAX, &seed, e))
+        return false;
+    d->parts.seed = d->parts.engine->wide_seed ? (uint64_t)seed : (uint32_t)seed;
+    d->random = engine_draws_seed(d->parts.engine, seed);
+    return true;
+}
+
 const struct recipe *draft_make(struct draft *d, struct err *e)
 {
     const struct catalog *const c = &d->of->catalog;
     uint32_t hash, seed;
-    if (d->parts.seed == UINT32_MAX) {
+    if (d->random) {
         if (getrandom(&seed, sizeof seed, 0) != sizeof seed) {
             parts_drop(&d->parts);
             err_set(e, STATUS_IO, "no random seed to be had from the system");

@@ -70,6 +70,7 @@ struct parts {
     struct breaker_list *breakers;
     struct rules *rules;         // NULL: no grammar
     struct reasoning *reasoning; // NULL: nothing of it was given
+    uint64_t grammar_first;      // 1: its mask is on the row before the chain
     uint64_t seed;
     uint64_t seed_named;        // 1: a row's params did, 0: the options. As wide as the seed, since the parts are a key
     double value[CATALOG_MOST]; // by number of the catalog, as given: an engine's adjustments are in the stages only
@@ -140,13 +141,17 @@ struct draft {
     struct recipes *of;
     struct parts parts;
     bool of_row; // of a row's parameters
+    bool random; // its seed is still to be drawn
 };
 
 // One user more, and one less, of all that the parts share.
 void parts_keep(struct parts *p);
 void parts_drop(struct parts *p);
 
-// The recipe, which the caller drops when done, with a random seed in place of UINT32_MAX; NULL with *e. The draft is gone either way.
+// Takes a seed as it is given, if the engine does.
+bool draft_seed(struct draft *d, int64_t seed, struct err *e);
+
+// The recipe, which the caller drops when done; NULL with *e. The draft is gone either way.
 const struct recipe *draft_make(struct draft *d, struct err *e);
 
 // These replace a part of the draft. After a failure it can only be dropped.

@@ -84,14 +84,10 @@ static bool set_number(struct change *ch, size_t number, const cJSON *item, stru
 
 static bool read_seed(const cJSON *item, struct change *ch, struct err *e)
 {
-    char text[NUMBER_TEXT];
     double v;
-    int64_t seed;
-    if (!server_number(item, true, &v, e) || !value_whole("seed", number_as_typed(v, text), -1, UINT32_MAX, &seed, e))
-        return false;
-    ch->draft.parts.seed = (uint32_t)seed; // -1 is the last of them
     ch->draft.parts.seed_named = 1;
-    return true;
+    return server_number(item, true, &v, e) && (fabs(v) < 0x1p53 || wrong(item, "exact beyond 2^53", e)) &&
+           draft_seed(&ch->draft, (int64_t)v, e);
 }
 
 static bool read_ignore_eos(const cJSON *item, struct change *ch, struct err *e)
@@ -343,7 +339,7 @@ static const struct member {
 static bool engine_knows(const cJSON *item, const char *option, const struct change *ch, struct err *e)
 {
     const struct engine *const engine = ch->draft.parts.engine;
-    return !option || engine_has(engine, option, strlen(option)) ||
+    return !option || engine_has(engine, ch->draft.parts.grammar_first, option, strlen(option)) ||
            err_set(e, STATUS_USAGE, "engine %s has no stage for %s", engine->name, item->string);
 }
 
@@ -391,16 +387,23 @@ static bool read_members(struct change *ch, const cJSON *params, struct err *e)
     return true;
 }
 
-// Once it is known whether there is a grammar: refuses the parameters of stages that then do not run.
+// Once it is known whether there is a grammar: refuses the parameters of stages that then do not run, be they of this row or of before.
 static bool check_grammar(const struct change *ch, const cJSON *params, struct err *e)
 {
-    const struct engine *const engine = ch->draft.parts.engine;
+    const struct parts *const p = &ch->draft.parts;
     const struct catalog *const c = &ch->draft.of->catalog;
-    for (const cJSON *item = params->child; item && ch->draft.parts.rules; item = item->next) {
+    for (const cJSON *item = params->child; item && p->rules; item = item->next) {
         const size_t number = by_server_name(c, item->string);
         if (number < c->n && !cJSON_IsNull(item) &&
-            engine_has_free(engine, c->param[number]->flag, strlen(c->param[number]->flag)))
-            return err_set(e, STATUS_USAGE, "engine %s has no stage for %s under a grammar", engine->name, item->string);
+            engine_has_free(p->engine, c->param[number]->flag, strlen(c->param[number]->flag)))
+            return err_set(e, STATUS_USAGE, "engine %s has no stage for %s under a grammar", p->engine->name, item->string);
+    }
+    for (size_t i = 0; p->rules && i < c->n; i++) {
+        const struct param *const row = c->param[i];
+        if (engine_has_free(p->engine, row->flag, strlen(row->flag)) && p->value[i] != engine_default(p->engine, c, i) &&
+            p->value[i] != param_value(row, row->def))
+            return err_set(e, STATUS_USAGE, "engine %s has no stage for --%s, which was set before, under a grammar",
+                           p->engine->name, row->flag);
     }
     return true;
 }

@@ -284,9 +284,10 @@ static void flow_free(struct flow *f)
 static void say_settings(const struct job *j)
 {
     const struct args *const a = j->args;
+    const struct parts *const parts = &j->variant[0]->parts;
     if (a->verbose)
-        message_note("seed %" PRIu64 "%s, SIMD tier %s", j->variant[0]->parts.seed, a->seed == UINT32_MAX ? " (random)" : "",
-                     j->kern->name);
+        message_note("seed %" PRId64 "%s, SIMD tier %s", (int64_t)parts->seed,
+                     engine_draws_seed(parts->engine, a->seed) ? " (random)" : "", j->kern->name);
     if (a->verbose && a->backend_sampling)
         message_note("--backend-sampling has no effect: there is no backend");
     if (!strcmp(a->ids, "rank"))

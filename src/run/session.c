@@ -47,6 +47,19 @@ static bool make_matcher(const struct sessions *s, const struct recipe *recipe, 
     return session_fault(recipe, fault, e);
 }
 
+// What the generators are seeded with under this recipe: its seed and so much more.
+static uint64_t seed_of(const struct recipe *recipe, uint64_t more)
+{
+    const uint64_t sum = recipe->parts.seed + more;
+    return recipe->parts.engine->wide_seed ? sum : (uint32_t)sum;
+}
+
+// What a sequence adds to the recipe's seed.
+static uint64_t apart(const struct session *q, const struct recipe *recipe)
+{
+    return recipe->parts.seed_named ? 0 : q->apart;
+}
+
 // len: of the name as a key.
 static struct session *session_new(const struct sessions *s, const char *name, size_t len, struct err *e)
 {
@@ -61,7 +74,7 @@ static struct session *session_new(const struct sessions *s, const char *name, s
     q->recipe = shared_keep((void *)(uintptr_t)recipe);
     q->budget.rules = recipe_budget(recipe);
     q->follows = len || s->unnamed_ended;
-    q->chain = chain_new(recipe->stage, recipe->n_stages, (uint32_t)recipe->parts.seed);
+    q->chain = chain_new(recipe->stage, recipe->n_stages, seed_of(recipe, 0));
     if (!q->chain)
         err_from_fault(e, fault_memory());
     if (!q->chain || !make_matcher(s, recipe, &q->matcher, e)) {
@@ -90,12 +103,6 @@ struct session *sessions_find(struct sessions *s, const char *name, struct err *
     return q;
 }
 
-// What its generators are seeded with under this recipe.
-static uint32_t seed_of(const struct session *q, const struct recipe *recipe)
-{
-    return (uint32_t)recipe->parts.seed + (recipe->parts.seed_named ? 0 : q->apart);
-}
-
 void session_appear(struct sessions *s, struct session *q)
 {
     const uint32_t before = s->appeared++;
@@ -103,7 +110,7 @@ void session_appear(struct sessions *s, struct session *q)
     if (!before || !q->recipe->parts.engine->seeds_each)
         return;
     q->apart = before;
-    chain_reseed(q->chain, seed_of(q, q->recipe));
+    chain_reseed(q->chain, seed_of(q->recipe, apart(q, q->recipe)));
 }
 
 void sessions_end(struct sessions *s, struct session *q)
@@ -149,8 +156,9 @@ bool session_change(struct sessions *s, struct session *q, const cJSON *params, 
         ok = chain_change(q->chain, recipe->stage, recipe->n_stages) || err_from_fault(e, fault_memory());
     struct matcher *const unused = ok ? q->matcher : matcher;
     if (ok) {
-        if (seed_of(q, recipe) != seed_of(q, old))
-            chain_reseed(q->chain, seed_of(q, recipe));
+        const uint64_t seed = seed_of(recipe, apart(q, recipe));
+        if (seed != seed_of(old, apart(q, old)))
+            chain_reseed(q->chain, seed);
         q->recipe = recipe;
         q->matcher = matcher;
     }
@@ -164,7 +172,7 @@ bool session_change(struct sessions *s, struct session *q, const cJSON *params, 
 
 void session_restart(struct session *q, uint64_t row)
 {
-    chain_reset(q->chain, (uint32_t)q->recipe->parts.seed + (uint32_t)row);
+    chain_reset(q->chain, seed_of(q->recipe, row));
     q->base = row;
 }
 

@@ -43,7 +43,13 @@ void worker_free(struct worker *w)
     free(w->masked);
 }
 
-// n_vocab is 0 when not known.
+// The size of the vocabulary that accepted tokens are held against; 0: they are not.
+static size_t token_limit(const struct session *q, const struct input_row *row)
+{
+    return row->bad || q->recipe->parts.engine->passes_strangers ? 0 : row_vocab(&row->logits);
+}
+
+// n_vocab may be 0.
 static bool in_vocabulary(const uint32_t *id, size_t n, size_t n_vocab, const char *where, struct err *e)
 {
     for (size_t i = 0; i < n; i++)
@@ -55,12 +61,12 @@ static bool in_vocabulary(const uint32_t *id, size_t n, size_t n_vocab, const ch
 // ---- the tokens that are known
 
 // The token that follows a row, when that is known beforehand; else -1. An error is the row's own.
-static bool known_token(const struct job *j, const struct input_row *row, int64_t *token, struct err *e)
+static bool known_token(const struct job *j, const struct session *q, const struct input_row *row, int64_t *token, struct err *e)
 {
     *token = row->forced;
     if (*token >= 0) {
         const uint32_t id = (uint32_t)*token;
-        return in_vocabulary(&id, 1, row->bad ? 0 : row_vocab(&row->logits), "accept", e);
+        return in_vocabulary(&id, 1, token_limit(q, row), "accept", e);
     }
     if (j->args->accept_recorded) {
         *token = row->recorded;
@@ -96,14 +102,14 @@ static void catch_up(const struct job *j, struct session *q, const struct input_
 // The prompt, and of known tokens those before the row. An error is one of the options.
 static bool begin_sequence(const struct job *j, struct session *q, const struct input_row *row, struct err *e)
 {
-    const size_t n_vocab = row_vocab(&row->logits);
+    const size_t n_vocab = token_limit(q, row);
     size_t n_before = 0; // of --accept
     if (!q->follows && !j->args->independent)
         n_before = row->number < j->accept.n ? (size_t)row->number : j->accept.n;
     const uint32_t *const prompt = row->prompt ? row->prompt : j->prompt.id;
     const size_t n_prompt = row->prompt ? row->n_prompt : j->prompt.n;
-    if (!row->bad && (!in_vocabulary(prompt, n_prompt, n_vocab, row->prompt ? "prompt_tokens" : "--prompt-tokens", e) ||
-                      !in_vocabulary(j->accept.id, n_before, n_vocab, "--accept", e)))
+    if (!in_vocabulary(prompt, n_prompt, n_vocab, row->prompt ? "prompt_tokens" : "--prompt-tokens", e) ||
+        !in_vocabulary(j->accept.id, n_before, n_vocab, "--accept", e))
         return false;
     if (j->args->independent || (q->begun && row->fresh))
         session_restart(q, row->number);
@@ -120,8 +126,8 @@ static bool begin_sequence(const struct job *j, struct session *q, const struct 
 // An error is one of the options.
 static bool begin_row(const struct job *j, struct session *q, const struct input_row *row, int64_t token, struct err *e)
 {
-    const size_t n_vocab = row_vocab(&row->logits);
-    if (n_vocab && token >= (int64_t)n_vocab && !row->bad && !j->args->accept_recorded)
+    const size_t n_vocab = token_limit(q, row);
+    if (n_vocab && token >= (int64_t)n_vocab && !j->args->accept_recorded)
         return in_vocabulary(j->accept.id, (size_t)row->number + 1, n_vocab, "--accept", e);
     return !starts(j, q, row) || begin_sequence(j, q, row, e);
 }
@@ -214,13 +220,13 @@ static struct fault apply_forced(struct worker *w, struct session *q, const stru
 }
 
 // A token that the reasoning budget forces must fit the grammar. Otherwise the chain comes first; only if its token does not fit, once more
-// on the tokens that do. (Some engines mask at once.) *masked: by either.
+// on the tokens that do. (--grammar-first and some engines mask at once.) *masked: by either.
 static struct fault sample(struct worker *w, struct session *q, const struct row *row, bool *masked, struct result *res)
 {
     const uint32_t forced = session_forced(q);
     const bool force = forced != BUDGET_FREE;
     bool fits = true;
-    *masked = force || (q->matcher && q->recipe->parts.engine->masks_first);
+    *masked = force || (q->matcher && q->recipe->parts.grammar_first);
     if (*masked && !force)
         return apply_grammar(w, q, row, res);
     struct fault fault = force ? apply_forced(w, q, row, forced, res) : apply(w, q, row, NULL, NULL, res);
@@ -279,7 +285,7 @@ static bool session_row(struct worker *w, struct sessions *s, struct session *q,
     int64_t known;
     struct err late;
     bool ok = true;
-    if (!read_row(j, s, q, row, &res->e) || !known_token(j, row, &known, row->bad ? &late : &res->e)) {
+    if (!read_row(j, s, q, row, &res->e) || !known_token(j, q, row, &known, row->bad ? &late : &res->e)) {
         chain_skip(q->chain, 1);
         res->bad = row->bad || res->e.status == STATUS_DATA;
         return false;

@@ -53,7 +53,7 @@ struct link {
 
 struct chain {
     struct history history;
-    uint32_t seed;
+    uint64_t seed;
     bool remembers;
     size_t n_parts, part_cap, n_links;
     struct part *part; // [n_parts] the k-th of a sampler belongs to the k-th stage that runs it
@@ -111,9 +111,9 @@ bool stage_always(const struct stage *stage)
     return true;
 }
 
-void reset_rng(void *self, const struct stage *stage, uint32_t seed)
+void reset_rng(void *self, const struct stage *stage, uint64_t seed)
 {
-    rng_seed(self, seed);
+    rng_seed(self, (uint32_t)seed);
 }
 
 // The first part of a sampler that no stage has taken, or a new one, is taken. False when memory is short.
@@ -164,7 +164,7 @@ static void begin(struct chain *ch)
     }
 }
 
-void chain_reseed(struct chain *ch, uint32_t seed)
+void chain_reseed(struct chain *ch, uint64_t seed)
 {
     ch->seed = seed;
     for (size_t i = 0; i < ch->n_parts; i++)
@@ -172,7 +172,7 @@ void chain_reseed(struct chain *ch, uint32_t seed)
     begin(ch);
 }
 
-struct chain *chain_new(const struct stage *stage, size_t n, uint32_t seed)
+struct chain *chain_new(const struct stage *stage, size_t n, uint64_t seed)
 {
     struct chain *const ch = calloc(1, sizeof *ch);
     if (!ch)
@@ -202,7 +202,7 @@ void chain_free(struct chain *ch)
     free(ch);
 }
 
-void chain_reset(struct chain *ch, uint32_t seed)
+void chain_reset(struct chain *ch, uint64_t seed)
 {
     ch->history.total = 0;
     chain_reseed(ch, seed);

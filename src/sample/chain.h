@@ -23,11 +23,11 @@ struct chain;
 
 // The chain of the enabled ones among n stages, which outlive it or the next chain_change, at the start of a sequence whose generators are
 // seeded with seed. NULL when memory is short.
-struct chain *chain_new(const struct stage *stage, size_t n, uint32_t seed);
+struct chain *chain_new(const struct stage *stage, size_t n, uint64_t seed);
 void chain_free(struct chain *ch);
 
 // Starts a new sequence.
-void chain_reset(struct chain *ch, uint32_t seed);
+void chain_reset(struct chain *ch, uint64_t seed);
 
 // Has the chain keep every token, so that its stages can change. Before the first token.
 void chain_remember(struct chain *ch);
@@ -37,7 +37,7 @@ void chain_remember(struct chain *ch);
 bool chain_change(struct chain *ch, const struct stage *stage, size_t n);
 
 // Seeds the generators anew; the stages forget what they have learnt, the history stays.
-void chain_reseed(struct chain *ch, uint32_t seed);
+void chain_reseed(struct chain *ch, uint64_t seed);
 
 // Told of a stage (by its index) that has just run on c.
 typedef struct fault chain_watch_fn(void *arg, size_t stage, struct cand *c);

@@ -104,8 +104,8 @@ struct sampler {
     // Must the rows before a row have been sampled, for the state to be right? NULL: no.
     bool (*needs_rows)(const struct stage *stage);
 
-    // Starts a new sequence: empty history, generators seeded with seed.
-    void (*reset)(void *self, const struct stage *stage, uint32_t seed);
+    // Starts a new sequence: empty history, generators seeded with seed; all but that of engine ollama take its low 32 bits.
+    void (*reset)(void *self, const struct stage *stage, uint64_t seed);
 
     // A token was accepted and is already in the history.
     void (*accept)(void *self, uint32_t token, const struct stage *stage);
@@ -125,7 +125,7 @@ bool sampler_runs_with(const struct sampler *s, double first);
 bool stage_always(const struct stage *stage);
 
 // For reset: a state that is a struct rng, or begins with one.
-void reset_rng(void *self, const struct stage *stage, uint32_t seed);
+void reset_rng(void *self, const struct stage *stage, uint64_t seed);
 
 // A window given as a count, -1 being everything.
 static inline size_t window_of(int32_t last_n)

@@ -35,11 +35,11 @@ static float decay(const struct adaptive_p_params *p)
     return clamp(p->decay, 0.0f, 0.99f);
 }
 
-static void reset(void *self, const struct stage *stage, uint32_t seed)
+static void reset(void *self, const struct stage *stage, uint64_t seed)
 {
     const struct adaptive_p_params *const p = stage->params;
     struct adaptive_p_state *const s = self;
-    rng_seed(&s->rng, seed);
+    rng_seed(&s->rng, (uint32_t)seed);
     s->weighted = p->target / (1.0f - decay(p));
     s->total = 1.0f / (1.0f - decay(p));
     s->picked = false;

@@ -24,22 +24,24 @@ static void adjust_ollama(const struct catalog *c, double *value)
 // clang-format off
 const struct engine engines[] = {
     {"llama"},
-    {"ollama", .defaults = {{"top-p", 0.9f}, {"min-p", 0}}, .options = "temp,top-k,top-p,min-p," GRAMMAR, .adjust = adjust_ollama,
+    {"ollama", .defaults = {{"top-p", 0.9f}, {"min-p", 0}}, .options = "temp,top-k,top-p,min-p,grammar-first," GRAMMAR,
+     .adjust = adjust_ollama, .wide_seed = true,
      .stage = {{&sampler_greedy, ENGINE_COLD}, {&sampler_top_k, ENGINE_HOT}, {&sampler_sort, ENGINE_HOT},
                {&sampler_temperature, ENGINE_HOT}, {&sampler_softmax_rank, ENGINE_HOT}, {&sampler_top_p_above, ENGINE_HOT},
                {&sampler_min_p_cut, ENGINE_HOT}, {&sampler_draw_pcg, ENGINE_HOT}}},
     {"akunu", .defaults = {{"temp", 0}, {"top-k", 0}, {"top-p", 1}, {"min-p", 0}, {"repeat-last-n", -1}},
-     .options = "temp,top-k,top-p,min-p,repeat-penalty,repeat-last-n," GRAMMAR, .free_options = "repeat-penalty,repeat-last-n",
-     .masks_first = true,
+     .options = "temp,top-k,top-p,min-p,repeat-penalty,repeat-last-n,grammar-first," GRAMMAR, .free_options = "repeat-penalty,repeat-last-n",
+     .masks_first = true, .passes_strangers = true,
      .stage = {{&sampler_round_f16, ENGINE_FREE}, {&sampler_repeat_each, ENGINE_FREE}, {&sampler_greedy, ENGINE_COLD},
                {&sampler_scale, ENGINE_HOT}, {&sampler_softmax_id, ENGINE_HOT}, {&sampler_top_k_prob, ENGINE_HOT},
                {&sampler_min_p_cut, ENGINE_HOT}, {&sampler_top_p_reach, ENGINE_HOT}, {&sampler_draw_mt, ENGINE_HOT}}},
-    {"akunu-gpu", .defaults = {{"temp", 0}, {"top-k", 0}, {"top-p", 1}, {"min-p", 0}}, .options = "temp,top-k,top-p,min-p",
+    {"akunu-gpu", .defaults = {{"temp", 0}, {"top-k", 0}, {"top-p", 1}, {"min-p", 0}},
+     .options = "temp,top-k,top-p,min-p,grammar-first", .first_options = GRAMMAR,
      .stage = {{&sampler_round_f16}, {&sampler_greedy, ENGINE_COLD}, {&sampler_softmax_scaled, ENGINE_HOT},
                {&sampler_top_k_prob_all, ENGINE_HOT}, {&sampler_min_p_cut, ENGINE_HOT}, {&sampler_top_p_reach, ENGINE_HOT},
                {&sampler_gumbel, ENGINE_HOT}}},
     {"batch", .defaults = {{"temp", 0}, {"top-k", 0}, {"top-p", 1}, {"repeat-last-n", -1}},
-     .options = "repeat-penalty,repeat-last-n,temp,top-k,top-p", .seeds_each = true,
+     .options = "repeat-penalty,repeat-last-n,temp,top-k,top-p,grammar-first", .first_options = GRAMMAR, .seeds_each = true,
      .stage = {{&sampler_penalties}, {&sampler_temperature}, {&sampler_top_k}, {&sampler_top_p_past}, {&sampler_dist}}},
     {NULL},
 };
@@ -65,14 +67,24 @@ static bool listed(const char *list, const char *name, size_t len)
     return false;
 }
 
-bool engine_has(const struct engine *engine, const char *name, size_t len)
+bool engine_has(const struct engine *engine, bool grammar_first, const char *name, size_t len)
 {
-    return !engine->options || listed(engine->options, name, len);
+    return !engine->options || listed(engine->options, name, len) ||
+           (grammar_first && engine->first_options && listed(engine->first_options, name, len));
 }
 
 bool engine_has_free(const struct engine *engine, const char *name, size_t len)
 {
     return engine->free_options && listed(engine->free_options, name, len);
+}
+
+double engine_default(const struct engine *engine, const struct catalog *c, size_t number)
+{
+    const struct param *const row = c->param[number];
+    for (const struct engine_default *def = engine->defaults; def->flag; def++)
+        if (!strcmp(def->flag, row->flag))
+            return param_value(row, def->value);
+    return param_value(row, row->def);
 }
 
 static struct choice plain(const struct sampler *s)

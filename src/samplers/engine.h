@@ -26,7 +26,11 @@ struct engine {
     const char *free_options; // those whose stages run only where no grammar constrains the output; NULL: none
     void (*adjust)(const struct catalog *c, double *value); // brings parameters into the engine's ranges; NULL: nothing to do
     bool masks_first; // a grammar's mask is applied before the chain runs, not only when the chosen token does not fit
-    bool seeds_each;  // the k-th sequence to appear, from 0, is seeded with seed + k, unless its params name a seed
+    const char *
+        first_options; // options that it listens to only where masks are applied first because --grammar-first is given; NULL: none
+    bool wide_seed;    // a seed has 64 bits, only -1 is a random one
+    bool passes_strangers; // accepted tokens outside the vocabulary count for nothing; elsewhere they are errors
+    bool seeds_each;       // the k-th sequence to appear, from 0, is seeded with seed + k, unless its params name a seed
     struct engine_stage {
         const struct sampler *sampler; // NULL after the last
         unsigned when;
@@ -40,11 +44,20 @@ extern const struct engine engines[];
 // NULL: none.
 const struct engine *engine_by_name(const char *name);
 
-// Does it listen to the option called name, len characters long?
-bool engine_has(const struct engine *engine, const char *name, size_t len);
+// Does it listen to the option called name, len characters long, where masks are applied first or not?
+bool engine_has(const struct engine *engine, bool grammar_first, const char *name, size_t len);
+
+// The default of a parameter, by its number of the catalog.
+double engine_default(const struct engine *engine, const struct catalog *c, size_t number);
 
 // Has it a stage for the option only where there is no grammar?
 bool engine_has_free(const struct engine *engine, const char *name, size_t len);
+
+// Does a seed as it was given ask for a random one?
+static inline bool engine_draws_seed(const struct engine *engine, int64_t seed)
+{
+    return seed == -1 || (seed == UINT32_MAX && !engine->wide_seed);
+}
 
 // A sampler of a chain, maybe with a value of its own for one parameter, so that a name may come twice with different values.
 struct choice {

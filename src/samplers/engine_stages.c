@@ -185,7 +185,7 @@ static void draw_pcg(void *self, struct cand *c, const struct stage *stage)
         c->kern->divide(c->p, c->n, total);
 }
 
-static void reset_pcg(void *self, const struct stage *stage, uint32_t seed)
+static void reset_pcg(void *self, const struct stage *stage, uint64_t seed)
 {
     pcg_seed(self, seed, seed ^ UINT64_C(0x9E3779B9));
 }

@@ -93,9 +93,10 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
         describe(c, p->temp);
 }
 
-static void reset(void *self, const struct stage *stage, uint32_t seed)
+static void reset(void *self, const struct stage *stage, uint64_t seed)
 {
-    memcpy(self, &seed, sizeof seed);
+    const uint32_t low = (uint32_t)seed;
+    memcpy(self, &low, sizeof low);
 }
 
 const struct sampler sampler_gumbel = {.name = "gumbel",

@@ -19,11 +19,11 @@ struct mirostat_state {
     float mu; // the largest surprise allowed now
 };
 
-static void reset(void *self, const struct stage *stage, uint32_t seed)
+static void reset(void *self, const struct stage *stage, uint64_t seed)
 {
     const struct mirostat_params *const p = stage->params;
     struct mirostat_state *const s = self;
-    rng_seed(&s->rng, seed);
+    rng_seed(&s->rng, (uint32_t)seed);
     s->mu = 2.0f * p->tau;
 }
 

@@ -80,7 +80,7 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
         cand_fail(c, FAULT_MEMORY, 0);
 }
 
-static void reset(void *self, const struct stage *stage, uint32_t seed)
+static void reset(void *self, const struct stage *stage, uint64_t seed)
 {
     tally_clear(self);
 }

@@ -49,10 +49,10 @@ static bool enabled(const struct stage *stage)
            p->collision > 0.0f;
 }
 
-static void reset(void *self, const struct stage *stage, uint32_t seed)
+static void reset(void *self, const struct stage *stage, uint64_t seed)
 {
     struct scatter_state *const s = self;
-    rng_seed(&s->rng, seed);
+    rng_seed(&s->rng, (uint32_t)seed);
     tally_clear(&s->recent);
 }
 
