@@ -12,15 +12,25 @@
 void raw_free(struct raw *raw)
 {
     free(raw->logit);
+    free(raw->block_max);
+}
+
+// Of the block that begins there.
+static size_t block_len(const struct raw *raw, size_t at)
+{
+    return raw->n - at < KERN_BLOCK ? raw->n - at : KERN_BLOCK;
 }
 
 bool raw_take(struct raw *raw, const struct cand *c)
 {
-    if (!mem_grow(&raw->logit, &raw->cap, c->n_row + 1, sizeof *raw->logit))
+    if (!mem_grow(&raw->logit, &raw->cap, c->n_row + 1, sizeof *raw->logit) ||
+        !mem_grow(&raw->block_max, &raw->block_cap, c->n_row / KERN_BLOCK + 1, sizeof *raw->block_max))
         return false;
     raw->n = c->n_row;
     cand_snapshot(c, raw->logit);
     raw->logit[raw->n] = -INFINITY;
+    for (size_t at = 0; at < raw->n; at += KERN_BLOCK)
+        raw->block_max[at / KERN_BLOCK] = c->kern->max(raw->logit + at, block_len(raw, at));
     raw->softmax = softmax_of(c->kern, raw->logit, raw->n);
     return true;
 }
@@ -28,8 +38,16 @@ bool raw_take(struct raw *raw, const struct cand *c)
 // Of the token at a place, from 1: behind all that are likelier, and those as likely before it.
 static size_t raw_rank(const struct raw *raw, const struct kern *kern, size_t place)
 {
-    const float x = raw->logit[place];
-    return 1 + kern->count(raw->logit, place, x) + kern->count(raw->logit + place, raw->n - place, nextafterf(x, INFINITY));
+    const float x = raw->logit[place], above = nextafterf(x, INFINITY);
+    size_t rank = 1;
+    for (size_t at = 0; at < raw->n; at += KERN_BLOCK) {
+        const size_t len = block_len(raw, at), before = place <= at ? 0 : place - at < len ? place - at : len;
+        if (raw->block_max[at / KERN_BLOCK] < x)
+            continue;
+        rank += before ? kern->count(raw->logit + at, before, x) : 0;
+        rank += before < len ? kern->count(raw->logit + at + before, len - before, above) : 0;
+    }
+    return rank;
 }
 
 void after_free(struct after *after)

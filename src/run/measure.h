@@ -13,6 +13,8 @@ struct raw {
     float *logit; // [n] in the row's order, masked ones -inf; then one -inf, for the tokens that it lacks
     size_t n, cap;
     struct softmax softmax;
+    float *block_max; // of each KERN_BLOCK logits
+    size_t block_cap;
 };
 
 void raw_free(struct raw *raw);

@@ -134,13 +134,28 @@ static bool begin_row(const struct job *j, struct session *q, const struct input
 
 // ---- the chain
 
+// Of several variants the first looks at the row for all.
+static struct fault load(struct worker *w, const struct row *row)
+{
+    if (w->kept == row) {
+        cand_load_kept(&w->cand, row);
+        return fault_none();
+    }
+    const struct fault fault = cand_load(&w->cand, row);
+    if (!fault.code && w->last > 1 && !row->ids) {
+        cand_keep(&w->cand);
+        w->kept = row;
+    }
+    return fault;
+}
+
 // Runs the chain on a row, or on what the grammar or the reasoning budget has left of it, which `by` names.
 static struct fault apply(struct worker *w, struct session *q, const struct row *row, const struct row *masked, const char *by,
                           struct result *res)
 {
     const struct args *const a = w->job->args;
     const bool watched = w->job->measures || a->trace;
-    struct fault fault = masked && !watched ? fault_none() : cand_load(&w->cand, row);
+    struct fault fault = masked && !watched ? fault_none() : load(w, row);
     if (!fault.code && watched)
         fault = observe_before(&w->observer, w->job, q->recipe, &w->cand, res);
     if (!fault.code && masked)
@@ -344,6 +359,7 @@ void worker_row(struct worker *w, const struct input_row *row, const struct err 
     const bool own = w->first == 0; // is the base its own?
     struct result *const base = own ? res : &w->base;
     w->observer.raw_taken = false;
+    w->kept = NULL;
     bool beside = (own || compares) && work_on(w, 0, row, bad, base) && compares;
     if (beside && !beside_take(&w->beside, after, &w->cand)) {
         base->ok = false;

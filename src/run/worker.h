@@ -13,6 +13,7 @@ struct worker {
     size_t first, last;        // the variants that it takes rows through, first <= i < last
     struct sessions *sessions; // [job->n_variants]
     struct cand cand;
+    const struct row *kept; // by cand_keep; NULL: none
     struct observer observer;
     struct beside beside; // the base's distribution, where variants are compared
     struct result base;   // of a worker that has the base only to compare with it

@@ -33,6 +33,7 @@ void cand_free(struct cand *c)
     free(c->p);
     free(c->own);
     free(c->block_max);
+    free(c->kept_max);
     free(c->spare_id);
     free(c->spare);
     free(c->key);
@@ -63,6 +64,7 @@ static bool reserve(struct cand *c, size_t n)
                   {&c->p, sizeof *c->p},
                   {&c->own, sizeof *c->own},
                   {&c->block_max, sizeof *c->block_max},
+                  {&c->kept_max, sizeof *c->kept_max},
                   {&c->spare_id, sizeof *c->spare_id},
                   {&c->spare, sizeof *c->spare},
                   {&c->key, sizeof *c->key},
@@ -77,9 +79,9 @@ static bool reserve(struct cand *c, size_t n)
     return true;
 }
 
-struct fault cand_load(struct cand *c, const struct row *row)
+// Everything but the maxima of the blocks.
+static void start(struct cand *c, const struct row *row)
 {
-    assert(row->n && (!row->ids || !row->n_vocab || row->ids[row->n - 1] < row->n_vocab));
     c->fault = fault_none();
     c->row = row->data;
     c->type = row->type;
@@ -91,6 +93,12 @@ struct fault cand_load(struct cand *c, const struct row *row)
     c->has_p = c->round = false;
     c->cut = lowest[c->type];
     c->scratch_taken = 0;
+}
+
+struct fault cand_load(struct cand *c, const struct row *row)
+{
+    assert(row->n && (!row->ids || !row->n_vocab || row->ids[row->n - 1] < row->n_vocab));
+    start(c, row);
     if (!reserve(c, c->n))
         return c->fault = fault_memory();
     memset(c->own, 0, cand_blocks(c) * sizeof *c->own);
@@ -107,6 +115,20 @@ struct fault cand_load(struct cand *c, const struct row *row)
         memcpy(c->id, row->ids, row->n * sizeof *c->id);
     }
     return c->fault;
+}
+
+void cand_keep(struct cand *c)
+{
+    assert(c->dense && !c->fault.code);
+    memcpy(c->kept_max, c->block_max, cand_blocks(c) * sizeof *c->kept_max);
+}
+
+void cand_load_kept(struct cand *c, const struct row *row)
+{
+    assert(!row->ids);
+    start(c, row);
+    memset(c->own, 0, cand_blocks(c) * sizeof *c->own);
+    memcpy(c->block_max, c->kept_max, cand_blocks(c) * sizeof *c->kept_max);
 }
 
 // ---- a dense row, block by block

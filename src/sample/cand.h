@@ -89,6 +89,7 @@ struct cand {
     float cut;        // dense: row elements below it read as -inf
     bool *own;        // dense: is this block of KERN_BLOCK elements in `logit`, ready to be read, rather than in the row?
     float *block_max; // dense: the largest logit of each block; -inf when all are masked
+    float *kept_max;  // those of the row that cand_keep was told of
     uint32_t *spare_id;
     float *spare;            // [n] both, for reordering a list
     uint64_t *key, *key_tmp; // scratch of selection and sorting
@@ -107,6 +108,10 @@ void cand_free(struct cand *c);
 // Starts a row: dense, or a list if it is sparse; in id order, nothing edited, no fault. The row's arrays must stay put until the next load.
 // Refuses NaN, +inf and a row without a finite logit. The lowest finite number of the row's type counts as masked, as -inf does.
 struct fault cand_load(struct cand *c, const struct row *row);
+
+// For a dense row that several chains see: keeps what loading it has found out, so that loading it again costs nothing.
+void cand_keep(struct cand *c);
+void cand_load_kept(struct cand *c, const struct row *row);
 
 // Notes a fault, unless there is one already.
 static inline void cand_fail(struct cand *c, enum fault_code code, uint64_t at)
