@@ -121,7 +121,7 @@ prove-expf: $(BUILD)/unit/expf_check $(BUILD)/unit/kern_check ## every float up 
 	$(BUILD)/unit/kern_check --every-float
 
 .PHONY: prove-logf
-prove-logf: $(BUILD)/unit/logf_check $(BUILD)/unit/kern_check ## every normal float: logf against libm's log, and every word's noise in each tier (minutes)
+prove-logf: $(BUILD)/unit/logf_check $(BUILD)/unit/kern_check ## every float: both logf against libm's, and every word's noise in each tier (minutes)
 	$(BUILD)/unit/logf_check 1
 	$(BUILD)/unit/kern_check --every-noise
 

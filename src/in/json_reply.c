@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "in/json_text.h"
 #include "kern/kern.h"
+#include "kern/libm.h"
 #include "json/json.h"
 
 #include <assert.h>
@@ -148,7 +149,7 @@ static bool read_token(const cJSON *value, enum token_shape shape, bool listed, 
     if (t->id < 0 && (id || (!t->text && !t->bytes)))
         return false;
     const float x = (float)cJSON_GetNumberValue(number); // NaN: it is no number
-    t->logit = probability ? logf(x) : x;
+    t->logit = probability ? libm_logf(x) : x;
     if (cJSON_IsNull(number))
         t->logit = -INFINITY;
     return !isnan(t->logit) || (!number && !listed);

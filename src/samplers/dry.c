@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // dry ("don't repeat yourself", p-e-w, text-generation-webui PR 5677): a token that would continue a repetition of the newest tokens
 // is penalised, exponentially in the length of the repetition.
+#include "kern/libm.h"
 #include "sample/sampler.h"
 
 struct dry_params {
@@ -54,7 +55,7 @@ static float penalty(const struct dry_params *p, size_t length)
 {
     size_t exponent = length - (size_t)p->allowed_length;
     if (p->base > 1.000001f) {
-        const size_t most = (size_t)(88.7228391f / logf(p->base)); // ln FLT_MAX
+        const size_t most = (size_t)(88.7228391f / libm_logf(p->base)); // ln FLT_MAX
         if (most > 0 && exponent > most)
             exponent = most;
     }

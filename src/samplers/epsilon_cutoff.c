@@ -4,6 +4,7 @@
 #include "sample/sampler.h"
 
 #include "kern/expf.h"
+#include "kern/libm.h"
 
 struct cutoff_params {
     float epsilon;
@@ -32,7 +33,7 @@ static float bound(struct cand *c, float epsilon)
     if (!term)
         return 0.0f;
     for (size_t i = 0; i < c->n; i++)
-        term[i] = c->p[i] > 0.0f ? -c->p[i] * logf(c->p[i]) : 0.0f;
+        term[i] = c->p[i] > 0.0f ? -c->p[i] * libm_logf(c->p[i]) : 0.0f;
     return fminf(epsilon, sqrtf(epsilon) * kern_expf(-c->kern->sum(term, c->n, 0.0f)));
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // min_p (Nguyen et al. 2024, arXiv 2407.01082): the candidates at least p times as likely as the likeliest. In logits the bound is
 // max + ln p, so no softmax is needed.
+#include "kern/libm.h"
 #include "sample/sampler.h"
 
 struct min_p_params {
@@ -18,7 +19,7 @@ static const struct param params[] = {
 static void apply(void *self, struct cand *c, const struct stage *stage)
 {
     const struct min_p_params *const p = stage->params;
-    cand_keep_from(c, cand_max(c) + logf(p->p), p->min_keep ? (size_t)p->min_keep : 1);
+    cand_keep_from(c, cand_max(c) + libm_logf(p->p), p->min_keep ? (size_t)p->min_keep : 1);
 }
 
 const struct sampler sampler_min_p = {

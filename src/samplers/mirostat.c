@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // mirostat (Basu et al. 2020, arXiv 2007.14966), versions 1 and 2 (selectors): cut the list so that the surprise of the chosen tokens
 // stays near a target, tau bits.
+#include "kern/libm.h"
 #include "sample/sampler.h"
 
 struct mirostat_params {
@@ -55,7 +56,7 @@ static size_t zipf_k(const struct cand *c, const float *p, size_t n, float mu)
 {
     float tb = 0.0f, tt = 0.0f;
     for (size_t i = 0; i + 1 < n && i + 1 < M; i++) {
-        const float t = logf((float)(i + 2) / (float)(i + 1)), b = logf(p[i] / p[i + 1]);
+        const float t = libm_logf((float)(i + 2) / (float)(i + 1)), b = libm_logf(p[i] / p[i + 1]);
         tb += t * b;
         tt += t * t;
     }

@@ -2,6 +2,7 @@
 // scatter (IceFog72's experimental llama.cpp fork): lets neighbouring ranks of the best k candidates exchange probability, a local
 // diffusion with a Gaussian kernel over rank distance. Flattens the head of the distribution and leaves the tail out.
 #include "base/mem.h"
+#include "kern/libm.h"
 #include "sample/sampler.h"
 
 #include <stdlib.h>
@@ -179,7 +180,7 @@ static void scatter(const struct scatter_state *s, struct cand *c, const struct 
         absorb(&s->recent, c, prob, p->absorption);
     for (size_t i = 0; i < k; i++) {
         c->p[i] = (float)prob[i];
-        c->logit[i] = logf((float)fmax(prob[i], FLT_MIN));
+        c->logit[i] = libm_logf((float)fmax(prob[i], FLT_MIN));
     }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // temperature: logit /= temp; 0 leaves only the first largest. With a range ("dynatemp") the temperature follows the entropy of the
 // row between temp - range and temp + range.
+#include "kern/libm.h"
 #include "sample/sampler.h"
 
 struct temperature_params {
@@ -41,11 +42,11 @@ static float temp_of_entropy(const struct cand *c, const struct temperature_para
 {
     const float temp = p->temp < 0.0f ? 0.0f : p->temp;
     const float low = fmaxf(0.0f, temp - p->range), high = temp + p->range;
-    const float max_entropy = -logf(1.0f / (float)c->n);
+    const float max_entropy = -libm_logf(1.0f / (float)c->n);
     float entropy = 0.0f;
     for (size_t i = 0; i < c->n; i++)
         if (c->p[i] > 0.0f)
-            entropy -= c->p[i] * logf(c->p[i]);
+            entropy -= c->p[i] * libm_logf(c->p[i]);
     return low + (high - low) * powf(entropy / max_entropy, p->exponent);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // typ_p (locally typical sampling; Meister et al. 2022, arXiv 2202.00666): the candidates whose surprise is nearest to the entropy, up to
 // cumulative probability p.
+#include "kern/libm.h"
 #include "sample/sampler.h"
 
 struct typ_p_params {
@@ -20,7 +21,7 @@ static float entropy_of(const struct kern *kern, const struct head *head, float 
 {
     float *const term = surprise + head->n;
     for (size_t i = 0; i < head->n; i++) {
-        surprise[i] = -logf(head->p[i]);
+        surprise[i] = -libm_logf(head->p[i]);
         term[i] = head->p[i] > 0.0f ? head->p[i] * surprise[i] : 0.0f;
     }
     return kern->sum(term, head->n, 0.0f);
@@ -30,7 +31,7 @@ static float entropy_of(const struct kern *kern, const struct head *head, float 
 // at most -p ln p each, might change the entropy.
 static float safe_score(const struct head *head, float entropy)
 {
-    const float surprise = -logf(head->tail_p), half_ulp = (nextafterf(entropy, INFINITY) - entropy) / 2;
+    const float surprise = -libm_logf(head->tail_p), half_ulp = (nextafterf(entropy, INFINITY) - entropy) / 2;
     const bool negligible = head->tail_p < 0.1f && head->tail_p * surprise < 0.9f * half_ulp;
     return negligible ? surprise * 0.999f - entropy : -INFINITY;
 }
