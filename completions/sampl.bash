@@ -20,7 +20,8 @@ _sampl()
     --accept) compopt -o default; return ;;
     --shard) return ;;
     --row-base) return ;;
-    --samplers) return ;;
+    --samplers) cur=${cur#[\"\']}
+        mapfile -t COMPREPLY < <(compgen -P "${cur%"${cur##*;}"}" -W 'penalties dry top_n_sigma min_k top_k top_a tfs tfs_tg typ_p top_p epsilon_cutoff eta_cutoff min_p p_step xtc scatter temperature smoothing top_h p_less p_less_norm skew infill adaptive_p greedy dist' -- "${cur##*;}"); return ;;
     --sampler-seq|--sampling-seq) return ;;
     --seed|-s) return ;;
     --engine) mapfile -t COMPREPLY < <(compgen -W 'llama ollama akunu akunu-gpu batch' -- "$cur"); return ;;

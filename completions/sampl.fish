@@ -10,7 +10,7 @@ complete -c sampl -l accept -r -d 'after row i accept the i-th id of LIST, or th
 complete -c sampl -l shard -x -d 'only the K-th of N contiguous parts of the rows; the outputs of all make up that of one run'
 complete -c sampl -l row-base -x -d 'number of the input\'s first row, when the input is a part of a longer one'
 complete -c sampl -l independent -d 'every row is its own sequence, seeded with seed + row number'
-complete -c sampl -l samplers -x -d 'the samplers in order, separated by \';\'; NAME=VALUE gives one its own main parameter'
+complete -c sampl -l samplers -x -a '(__fish_complete_list \';\' "printf \'%s\n\' penalties dry top_n_sigma min_k top_k top_a tfs tfs_tg typ_p top_p epsilon_cutoff eta_cutoff min_p p_step xtc scatter temperature smoothing top_h p_less p_less_norm skew infill adaptive_p greedy dist")' -d 'the samplers in order, separated by \';\'; NAME=VALUE gives one its own main parameter'
 complete -c sampl -l sampler-seq -x -d 'the same as letters; edskypmxrt is the default chain'
 complete -c sampl -l sampling-seq -x -d 'the same as letters; edskypmxrt is the default chain'
 complete -c sampl -l neutral -d 'reset the samplers and their parameters so that all are off; =false: to the defaults'

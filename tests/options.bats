@@ -489,6 +489,8 @@ complete_with() {
     [ "$(complete_with -n 4096 --see)" = "--seed" ]
     [ "$(complete_with --nothing)" = "" ]
     [ "$(complete_with --format js)" = "json" ]
+    [ "$(complete_with --samplers gre)" = "greedy" ]
+    [ "$(complete_with --samplers "'top_k;dry;gre")" = "top_k;dry;greedy" ] # bash keeps the quote that was opened
     [ "$(complete_with -f b)" = "bf16" ]
     [ "$(complete_with -O t)" = "text tsv" ]
     [ "$(complete_with --temp '')" = "" ]

@@ -6,7 +6,8 @@
 
 // How a shell is told what values an option has.
 struct completer {
-    const char *choices, *choices_end; // around the choices
+    const char *choices, *choices_end;   // around the choices
+    const char *samplers, *samplers_end; // around the names of samplers, for the one behind the last ';'
     const char *files, *presets, *others;
 };
 
@@ -24,6 +25,13 @@ static void escaped(const char *s, const char *special, const char *quote)
     }
 }
 
+static void sampler_names(void)
+{
+    for (size_t i = 0; samplers[i]; i++)
+        if (!samplers[i]->internal)
+            printf("%s%s", i ? " " : "", samplers[i]->name);
+}
+
 static void values(const struct option_row *row, const struct completer *c)
 {
     if (row->choices) {
@@ -33,6 +41,10 @@ static void values(const struct option_row *row, const struct completer *c)
         fputs(c->choices_end, stdout);
     } else if (row->metavar && (!strcmp(row->metavar, "FILE") || !strcmp(row->metavar, "LIST"))) {
         fputs(c->files, stdout);
+    } else if (!strcmp(row->name, "samplers")) {
+        fputs(c->samplers, stdout);
+        sampler_names();
+        fputs(c->samplers_end, stdout);
     } else if (!strcmp(row->name, "preset")) {
         fputs(c->presets, stdout);
     } else {
@@ -68,6 +80,9 @@ static void bash_case(const struct option_row *row)
     static const struct completer bash = {
         .choices = "mapfile -t COMPREPLY < <(compgen -W '",
         .choices_end = "' -- \"$cur\"); return ;;\n",
+        .samplers = "cur=${cur#[\\\"\\']}\n"
+                    "        mapfile -t COMPREPLY < <(compgen -P \"${cur%\"${cur##*;}\"}\" -W '",
+        .samplers_end = "' -- \"${cur##*;}\"); return ;;\n",
         .files = "compopt -o default; return ;;\n",
         .presets = "mapfile -t COMPREPLY < <(compgen -W \"$(sampl --list-presets 2>/dev/null | cut -f1)\" -- \"$cur\")\n"
                    "        compopt -o default; return ;;\n",
@@ -121,6 +136,8 @@ static void zsh_spelling(const struct option_row *row, const char *dashes, const
     static const struct completer zsh = {
         .choices = "(",
         .choices_end = ")",
+        .samplers = "{_values -s \";\" sampler ",
+        .samplers_end = "}",
         .files = "_files",
         .presets = "{ compadd -- ${${(f)\"$(sampl --list-presets 2>/dev/null)\"}%%$'\\''\\t'\\''*}; _files }",
         .others = "",
@@ -150,6 +167,8 @@ static void fish_name(const struct option_row *row, const char *name)
     const struct completer fish = {
         .choices = " -x -a '",
         .choices_end = "'",
+        .samplers = " -x -a '(__fish_complete_list \\';\\' \"printf \\'%s\\n\\' ",
+        .samplers_end = "\")'",
         .files = " -r",
         .presets = " -r -a '(sampl --list-presets 2>/dev/null)'",
         .others = wants_value(row) ? " -x" : "",
