@@ -13,6 +13,7 @@ mandir      ?= $(datadir)/man
 bashcompdir ?= $(datadir)/bash-completion/completions
 zshcompdir  ?= $(datadir)/zsh/site-functions
 fishcompdir ?= $(datadir)/fish/vendor_completions.d
+docdir      ?= $(datadir)/doc/sampl
 pkgdatadir  := $(datadir)/sampl
 INSTALL     ?= install
 PKG_CONFIG  ?= pkg-config
@@ -62,7 +63,7 @@ $(BUILD)/sampl: $(OBJECTS)
 $(BUILD)/%.o: src/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	@echo "  CC    $<"
-	$(Q)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(EXTRA_CFLAGS) -MMD -MP -c -o $@ $<
+	$(Q)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -ffile-prefix-map='$(CURDIR)'=. $(EXTRA_CFLAGS) -MMD -MP -c -o $@ $<
 
 # The scalar tier is what its name says.
 $(BUILD)/kern/kern_scalar.o: EXTRA_CFLAGS := -fno-tree-vectorize
@@ -225,7 +226,7 @@ demo: $(BUILD)/sampl ## choose tokens from a real model's logits, and show what 
 install: $(BUILD)/sampl ## install under PREFIX (default /usr/local), below DESTDIR
 	$(INSTALL) -d '$(DESTDIR)$(bindir)' '$(DESTDIR)$(mandir)/man1' '$(DESTDIR)$(mandir)/man5' '$(DESTDIR)$(mandir)/man7' \
 	    '$(DESTDIR)$(bashcompdir)' '$(DESTDIR)$(zshcompdir)' '$(DESTDIR)$(fishcompdir)' '$(DESTDIR)$(pkgdatadir)/presets' '$(DESTDIR)$(pkgdatadir)/samples/scale' \
-	    '$(DESTDIR)$(pkgdatadir)/samples/get'
+	    '$(DESTDIR)$(pkgdatadir)/samples/get' '$(DESTDIR)$(docdir)'
 	$(INSTALL) -m 755 $(BUILD)/sampl '$(DESTDIR)$(bindir)/sampl'
 	$(INSTALL) -m 644 $(filter %.1,$(MAN)) '$(DESTDIR)$(mandir)/man1'
 	$(INSTALL) -m 644 $(filter %.5,$(MAN)) '$(DESTDIR)$(mandir)/man5'
@@ -233,21 +234,22 @@ install: $(BUILD)/sampl ## install under PREFIX (default /usr/local), below DEST
 	$(INSTALL) -m 644 completions/sampl.bash '$(DESTDIR)$(bashcompdir)/sampl'
 	$(INSTALL) -m 644 completions/_sampl '$(DESTDIR)$(zshcompdir)/_sampl'
 	$(INSTALL) -m 644 completions/sampl.fish '$(DESTDIR)$(fishcompdir)/sampl.fish'
+	$(INSTALL) -m 644 LICENSE '$(DESTDIR)$(docdir)'
 	$(INSTALL) -m 644 $(PRESETS) '$(DESTDIR)$(pkgdatadir)/presets'
 	$(INSTALL) -m 644 $(SAMPLES) '$(DESTDIR)$(pkgdatadir)/samples'
 	$(INSTALL) -m 755 $(SCALE) '$(DESTDIR)$(pkgdatadir)/samples/scale'
 	$(INSTALL) -m 755 $(filter-out %.c,$(GET)) '$(DESTDIR)$(pkgdatadir)/samples/get'
 	$(INSTALL) -m 644 $(filter %.c,$(GET)) '$(DESTDIR)$(pkgdatadir)/samples/get'
 
+# What it leaves is the prefix with its bin and share, which others may count on: a folder that is empty without our files goes.
 .PHONY: uninstall
 uninstall: ## remove exactly what install put there
 	rm -f '$(DESTDIR)$(bindir)/sampl' $(foreach page,$(MAN),'$(DESTDIR)$(mandir)/man$(subst .,,$(suffix $(page)))/$(notdir $(page))') \
-	    '$(DESTDIR)$(bashcompdir)/sampl' '$(DESTDIR)$(zshcompdir)/_sampl' '$(DESTDIR)$(fishcompdir)/sampl.fish'
-	cd '$(DESTDIR)$(pkgdatadir)/presets' && rm -f $(notdir $(PRESETS))
-	cd '$(DESTDIR)$(pkgdatadir)/samples' && rm -f $(notdir $(SAMPLES))
-	cd '$(DESTDIR)$(pkgdatadir)/samples/scale' && rm -f $(notdir $(SCALE))
-	cd '$(DESTDIR)$(pkgdatadir)/samples/get' && rm -f $(notdir $(GET))
-	-rmdir '$(DESTDIR)$(pkgdatadir)/presets' '$(DESTDIR)$(pkgdatadir)/samples/scale' '$(DESTDIR)$(pkgdatadir)/samples/get' '$(DESTDIR)$(pkgdatadir)/samples' '$(DESTDIR)$(pkgdatadir)'
+	    '$(DESTDIR)$(bashcompdir)/sampl' '$(DESTDIR)$(zshcompdir)/_sampl' '$(DESTDIR)$(fishcompdir)/sampl.fish' '$(DESTDIR)$(docdir)/LICENSE' \
+	    $(foreach f,$(notdir $(PRESETS)),'$(DESTDIR)$(pkgdatadir)/presets/$f') $(foreach f,$(SAMPLES) $(SCALE) $(GET),'$(DESTDIR)$(pkgdatadir)/$f')
+	for dir in '$(mandir)/man1' '$(mandir)/man5' '$(mandir)/man7' '$(bashcompdir)' '$(zshcompdir)' '$(fishcompdir)' '$(docdir)' '$(pkgdatadir)/presets' \
+	    '$(pkgdatadir)/samples/scale' '$(pkgdatadir)/samples/get'; do \
+	    while [ "$${dir%/*}" ] && [ "$${dir%/*}" != '$(prefix)' ] && rmdir '$(DESTDIR)'"$$dir" 2>/dev/null; do dir=$${dir%/*}; done; done
 
 C_FILES := $(wildcard src/*.[ch] src/*/*.[ch] tests/inject.c tests/fuzz/*.c tests/unit/*.[ch] tests/llama/*.[ch] tests/llama/*.cpp samples/get/*.c)
 

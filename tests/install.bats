@@ -22,7 +22,8 @@ at() {
 expected() {
     {
         printf '%s\n' bin/sampl share/bash-completion/completions/sampl share/fish/vendor_completions.d/sampl.fish share/man/man1/sampl.1 \
-            share/man/man5/sampl-formats.5 share/man/man7/sampl-engines.7 share/man/man7/sampl-samplers.7 share/zsh/site-functions/_sampl
+            share/man/man5/sampl-formats.5 share/man/man7/sampl-engines.7 share/man/man7/sampl-samplers.7 share/man/man7/sampl-tuning.7 share/zsh/site-functions/_sampl \
+            share/doc/sampl/LICENSE
         (cd "$ROOT/samples/presets" && printf 'share/sampl/presets/%s\n' *.preset)
         (cd "$ROOT/samples" && find . -maxdepth 1 -type f -printf 'share/sampl/samples/%P\n')
         (cd "$ROOT/samples" && printf 'share/sampl/samples/%s\n' scale/* get/*)
@@ -65,6 +66,9 @@ expected() {
     at uninstall DESTDIR="$PWD/root"
     [ "$(find root -type f -printf '%f\n')" = other ]
     [ ! -e "root$BUILT/usr/share/sampl" ]
+    # and every folder but the two that others count on; a second time there is nothing to do
+    [ "$(cd "root$BUILT/usr" && find . -mindepth 1 -type d -printf '%P\n' | sort | paste -sd ' ')" = 'bin share' ]
+    at uninstall DESTDIR="$PWD/root"
 }
 
 @test "the folders can be named one by one" {
