@@ -36,6 +36,23 @@ static const struct kern *choose_tier(struct err *e)
     return NULL;
 }
 
+// --print-chain and --print-grammar. Both print on standard output, whatever that is: here it is the file, if one is to be made.
+static bool print(const struct args *a, const struct recipe *recipe, struct err *e)
+{
+    struct output out = {.name = a->output, .format_name = "text"};
+    struct err late;
+    bool ok = output_open(&out, e);
+    if (ok && out.f != stdout && dup2(fileno(out.f), STDOUT_FILENO) < 0)
+        ok = output_fail(&out, "open", e);
+    if (ok && a->action == ACTION_PRINT_CHAIN)
+        ok = print_chain(a, recipe, e);
+    else if (ok)
+        print_grammar(recipe);
+    if (ok && (fflush(stdout) || ferror(stdout)))
+        ok = output_fail(&out, "write", e);
+    return output_close(&out, ok, ok ? e : &late) && ok;
+}
+
 // What needs a recipe, or one for each variant.
 static bool use_recipe(const struct args *a, struct recipes *recipes, const struct kern *kern, struct err *e)
 {
@@ -52,10 +69,8 @@ static bool use_recipe(const struct args *a, struct recipes *recipes, const stru
     ok = ok && recipes_of_variants(recipes, &v, recipe, e) && job_init(&job, e);
     if (ok && a->action == ACTION_RUN)
         ok = run(&job, e);
-    else if (ok && a->action == ACTION_PRINT_CHAIN)
-        ok = print_chain(a, base, e);
     else if (ok)
-        print_grammar(base);
+        ok = print(a, base, e);
     job_free(&job);
     for (size_t i = 1; recipe && i < v.n; i++)
         recipe_drop(recipe[i]);

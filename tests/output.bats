@@ -266,6 +266,25 @@ END
     [ "$(<ok.json)" = '[1,2,3]' ]
 }
 
+@test "-o: what --print-chain and --print-grammar print goes there, help does not" {
+    local how
+    for how in --print-chain --print-chain=json --print-chain=llama --print-chain=server '--print-grammar -j {}'; do
+        # shellcheck disable=SC2086
+        sampl -s 1 $how >want
+        # shellcheck disable=SC2086
+        run -0 sampl -s 1 $how -o got
+        [ -z "$output" ]
+        same got want
+    done
+    echo old >got
+    run -2 sampl -s 1 --samplers greedy --print-chain=server -o got
+    [ "$(<got)" = old ]
+    sampl --version -o got >version
+    sampl -o got --help >help
+    [ -s version ] && [ -s help ]
+    [ "$(<got)" = old ]
+}
+
 @test "-o: over the input itself" {
     head -c $((32 * 8192)) "$AUSTEN" >both.f16
     sampl -n 4096 -s 3 -o both.f16 both.f16

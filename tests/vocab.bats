@@ -113,6 +113,14 @@ austen_files() {
     grep -q '"id":559,"token":" did","bytes":\[32,100,105,100\],' first
 }
 
+@test "a text is told by its name's ending, whatever its first token" {
+    printf '%s\n' '{' '"a"' b >v.txt
+    says v.txt '{' '"a"' b
+    cp v.txt v.vocab
+    run -1 sampl --vocab v.vocab <<<'[1,2,3]'
+    [[ $output == *'not a JSON object'* ]]
+}
+
 @test "the shipped tokens are the shipped text" {
     zeros 4096 | sampl --vocab "$V" -s 1 --samplers '' --dump-probs -O json |
         perl -e '$_ = <STDIN>; s/.*"top_probs"//; my %t; $t{$1} = pack "C*", split /,/, $2 while /"id":(\d+),"token":"(?:\\.|[^"\\])*","bytes":\[([\d,]*)\]/g;

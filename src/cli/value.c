@@ -53,6 +53,14 @@ bool value_check(const struct param *row, double number, const char *typed, doub
     return err_set(e, STATUS_USAGE, "--%s: '%s' is out of range, from %.8g to %.8g", flag, typed, row->low, row->high);
 }
 
+// A float from text that ends at *end. False: it is not 0, and so small that it would become 0.
+static bool read_float(const char *text, char **end, float *x)
+{
+    errno = 0;
+    *x = strtof(text, end);
+    return errno != ERANGE || *x != 0.0f;
+}
+
 bool value_parse(const struct param *row, const char *text, double *value, struct err *e)
 {
     int64_t whole;
@@ -68,9 +76,12 @@ bool value_parse(const struct param *row, const char *text, double *value, struc
         *value = (double)whole;
         return ok;
     }
-    const float v = strtof(text, &end);
+    float v;
+    const bool told = read_float(text, &end, &v);
     if (end == text || *end || isspace((unsigned char)*text) || isnan(v))
         return err_set(e, STATUS_USAGE, "--%s: '%s' is not a number", row->flag, text);
+    if (!told)
+        return err_set(e, STATUS_USAGE, "--%s: '%s' is too small to be told from 0", row->flag, text);
     return value_check(row, v, text, value, e);
 }
 
@@ -101,9 +112,14 @@ bool words_add(struct words *w, const char *word, struct err *e)
 // Appends the ids of 1,2,3.
 static bool parse_ids(const char *flag, const char *text, struct ids *ids, struct err *e)
 {
-    static const char separators[] = ", \t\n\v\f\r";
-    for (text += strspn(text, separators); *text; text += strspn(text, separators)) {
-        const size_t len = strcspn(text, separators);
+    static const char spaces[] = " \t\n\v\f\r";
+    for (;;) {
+        text += strspn(text, spaces);
+        text += *text == ',';
+        text += strspn(text, spaces);
+        if (!*text)
+            return true;
+        const size_t len = strcspn(text, ", \t\n\v\f\r"); // 0: another comma, and nothing between them
         int64_t id;
         if (!whole_number(text, text + len, 0, INT32_MAX, &id))
             return err_set(e, STATUS_USAGE, "--%s: '%.*s' is not a token id", flag, err_clip_part(text, len, 40), text);
@@ -112,7 +128,6 @@ static bool parse_ids(const char *flag, const char *text, struct ids *ids, struc
         ids->id[ids->n++] = (uint32_t)id;
         text += len;
     }
-    return true;
 }
 
 bool value_ids(const char *flag, const char *text, struct ids *ids, struct err *e)
@@ -135,6 +150,7 @@ bool value_bias(const char *flag, const char *text, struct bias_typed *bias, str
     int64_t id = VOCAB_NONE;
     char *end = NULL;
     float amount = NAN;
+    bool told = true;
     *bias = (struct bias_typed){0};
     if (*text == '"') { // up to the last quote
         const char *const quote = strrchr(text, '"');
@@ -145,9 +161,11 @@ bool value_bias(const char *flag, const char *text, struct bias_typed *bias, str
         bias->len = (size_t)(quote - text - 1);
     }
     if (sign && (bias->text || whole_number(text, sign, 0, INT32_MAX, &id)))
-        amount = strtof(sign, &end);
+        told = read_float(sign, &end, &amount);
     if (!end || end == sign || *end || isnan(amount))
         return err_set(e, STATUS_USAGE, "--%s: '%s' is not ID+BIAS or ID-BIAS", flag, text);
+    if (!told)
+        return err_set(e, STATUS_USAGE, "--%s: '%s': the bias is too small to be told from 0", flag, text);
     if (amount == INFINITY)
         return err_set(e, STATUS_USAGE, "--%s: '%s': only -inf is an infinite bias", flag, text);
     bias->bias = (struct bias){(uint32_t)id, amount};

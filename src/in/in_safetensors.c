@@ -148,8 +148,10 @@ static bool read_header(const struct format *f, struct source *s, cJSON **root, 
         return false;
     *root = json_parse((const char *)p + before, (size_t)len, JSON_UTF8, &at, e);
     source_skip(s, before + (size_t)len);
-    if (!*root && e->status == STATUS_USAGE)
-        err_set(e, STATUS_DATA, "the safetensors header is not JSON, near byte %zu", before + at);
+    if (!*root && e->status == STATUS_USAGE) {
+        err_prefix(e, "the safetensors header");
+        e->status = STATUS_DATA;
+    }
     return *root;
 }
 

@@ -245,6 +245,9 @@ static bool copy_value(struct json_text *t, struct json_value *v, struct err *e)
         if (!depth && (c == ',' || c == '}' || c == ']'))
             return true;
         depth += c == '{' || c == '[';
+        if (depth >= CJSON_NESTING_LIMIT) // the object around it counts
+            return err_set(e, STATUS_DATA, "byte %" PRIu64 ": nested too deep, the most is %d", json_place(t),
+                           CJSON_NESTING_LIMIT);
         depth -= c == '}' || c == ']';
         if (infinity)
             keep(t, v, "-1e999999", 9);

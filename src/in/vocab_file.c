@@ -34,13 +34,13 @@ static bool load_lines(struct vocab *v, struct source *s, struct err *e)
 static const struct vocab_format vocab_lines = {.load = load_lines};
 static const struct vocab_format *const formats[] = {&vocab_gguf, &vocab_json};
 
-// The kind whose content it is, or else whose ending the name has.
+// The kind whose content it is, or else whose ending the name has; a .txt has lines, of which the first may be a token like '{'.
 static const struct vocab_format *choose(const unsigned char *head, size_t len, const char *path)
 {
     const char *const dot = strrchr(path, '.');
     const struct vocab_format *named = &vocab_lines; // whatever is neither of the other kinds may be lines
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
-        if (formats[i]->probe(head, len))
+        if (formats[i]->probe(head, len) && !(formats[i] == &vocab_json && dot && !strcmp(dot, ".txt")))
             return formats[i];
         if (dot && !strcmp(dot, formats[i]->ending))
             named = formats[i];

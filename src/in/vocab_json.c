@@ -208,8 +208,12 @@ static bool load_json(struct vocab *v, struct source *s, struct err *e)
     cJSON *const root = json_parse((const char *)p, t.file_len, JSON_UTF8, &at, e);
     const bool object = cJSON_IsObject(root);
     const bool ok = object && (cJSON_IsObject(json_member(root, "model")) ? load_tokenizer : load_map)(v, &t, root, e);
-    if (!object && (root || e->status == STATUS_USAGE))
-        err_set(e, STATUS_DATA, "not a JSON object, near byte %zu", root ? 0 : at);
+    if (root && !object)
+        err_set(e, STATUS_DATA, "not a JSON object");
+    if (!root && e->status == STATUS_USAGE) {
+        err_prefix(e, "not a JSON object");
+        e->status = STATUS_DATA;
+    }
     cJSON_Delete(root);
     free(t.entry);
     if (ok)

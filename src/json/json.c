@@ -9,6 +9,8 @@
 #include <math.h>
 #include <string.h>
 
+static_assert(CJSON_NESTING_LIMIT == 1000, "as messages and the manual have it");
+
 struct scan {
     const unsigned char *p, *end;
     bool exact;
@@ -66,7 +68,7 @@ static bool next_number(struct scan *s, const unsigned char **start)
             return scan_number(s);
         }
         if ((c == '[' || c == '{') && ++s->depth > CJSON_NESTING_LIMIT)
-            return stop(s, "nested too deep");
+            return stop(s, "nested too deep, the most is 1000");
         s->depth -= s->depth && (c == ']' || c == '}');
         s->p++;
         if (c == '"' && !scan_string(s))
