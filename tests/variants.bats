@@ -244,3 +244,67 @@ for g, w in zip(got, want):
     run -1 --separate-stderr sampl --vocab words nan.f32 -s 1 --vs '--temp 1' --vs '--temp 2' --emit ids --on-error skip
     [ "$stderr" = $'sampl: nan.f32: row 0: logit 2 is NaN\nsampl: 1 of 2 rows were bad' ]
 }
+
+# ---- rows side by side
+
+@test "--diff has the rows where a variant chose otherwise, as the runs of their own say" {
+    local v="--samplers top_p;temperature --top-p 0.8 --temp 1.3"
+    sampl -n 4096 -s 2 --samplers 'top_k;temperature' --top-k 6 --dump-probs -O tsv "$AUSTEN" >base
+    # shellcheck disable=SC2086
+    sampl -n 4096 -s 2 $v --dump-probs -O tsv "$AUSTEN" >other
+    for t in 1 3; do
+        sampl -n 4096 -s 2 --samplers 'top_k;temperature' --top-k 6 --vs "v: ${v/top_p;temperature/\"top_p;temperature\"}" --diff -O tsv -t $t "$AUSTEN" >"diff.$t"
+    done
+    same diff.1 diff.3
+    perl -ne '
+        BEGIN { for my $f (qw(base other)) { open my $h, "<", $f; <$h>; while (<$h>) { my ($r, $k, $id, $l, $p, $c, $x) = split /\t/;
+            $p{$f}[$r]{$id} = $p; $k{$f}[$r]{$id} = $k; $x{$f}[$r] = $id if $x == 1 } } }
+        next if $. == 1;
+        chomp;
+        my ($r, $v, $b, $bp, $id, $p, $there, $rank, $gone, $here) = split /\t/;
+        $seen{$r} = 1;
+        my $has = exists $p{base}[$r]{$id};
+        die "row $r: $_" if $b != $x{base}[$r] || $id != $x{other}[$r] || $bp != $p{base}[$r]{$b} || $p != $p{other}[$r]{$id}
+            || $there != ($p{base}[$r]{$id} // 0) || $rank ne ($k{base}[$r]{$id} // "-") || $gone ne ($has ? "-" : "top_k")
+            || $here ne (exists $p{other}[$r]{$b} ? "-" : "top_p");
+        END { for (0 .. 255) { die "row $_" if ($x{base}[$_] != $x{other}[$_]) != !!$seen{$_} } die if keys %seen < 20 }' diff.1
+    sampl -n 4096 -s 2 --samplers 'top_k;temperature' --top-k 6 --vs "v: ${v/top_p;temperature/\"top_p;temperature\"}" --diff -O json "$AUSTEN" |
+        jq -r '[.row, .variant, .base_id, .base_prob, .id, .prob] | @tsv' | wc -l >lines
+    [ "$(cat lines)" -eq $(($(wc -l <diff.1) - 1)) ]
+}
+
+@test "--diff=N has the N rows with the least overlap, worst first" {
+    local args=(-n 4096 -s 2 --vs '--temp 2' --vs '--top-k 3' "$AUSTEN")
+    sampl "${args[@]}" --diff=7 -O json | jq -s -c 'group_by(.row) | map({row: .[0].row, least: (map(.overlap) | min)}) | sort_by(.least)' >got
+    sampl "${args[@]}" --diff=256 -O json | jq -s -c 'group_by(.row) | map({row: .[0].row, least: (map(.overlap) | min)}) | sort_by(.least) | .[:7]' | cmp - got
+    sampl "${args[@]}" --diff=256 -O json | jq -r .row | uniq | head -n 7 | cmp - <(sampl "${args[@]}" --diff=7 -O json | jq -r .row | uniq)
+    [ "$(sampl "${args[@]}" --diff=7 | grep -c '^row ')" -eq 7 ]
+    # of all rows their mean is the table's
+    sampl "${args[@]}" --diff=256 -O json | jq -s 'group_by(.variant) | map({name: .[0].variant, mean: (map(.overlap) | add / length)}) | .[]' >means
+    sampl "${args[@]}" -O json | jq -s --slurpfile m means '[.[1:][] as $t | $m[] | select(.name == $t.name) | (.mean - $t.overlap) | fabs < 1e-12]' |
+        jq -c . | grep -qx '\[true,true\]'
+}
+
+@test "--dump-probs of variants: the union of the best, and who removed what is gone" {
+    sampl -n 4096 -s 2 --rows :20 --vs 'k: --top-k 2 --min-p 0' --vs 'o: --engine ollama --top-k 0 --temp 1' --dump-probs=4 -O tsv "$AUSTEN" >dump
+    [ "$(head -n 1 dump)" = $'row\tid\tbase\tk\to' ]
+    for v in 1:'' 2:'--top-k 2 --min-p 0' 3:'--engine ollama --top-k 0 --temp 1'; do
+        # shellcheck disable=SC2086
+        sampl -n 4096 -s 2 --rows :20 ${v#*:} --dump-probs -O tsv "$AUSTEN" | tail -n +2 | cut -f 1,2,3,5 >own.${v%%:*}
+    done
+    perl -ne '
+        BEGIN { for my $v (1 .. 3) { open my $f, "<", "own.$v"; while (<$f>) { chomp; my ($r, $k, $id, $p) = split /\t/; $p[$v]{"$r $id"} = $p;
+            $best{"$r $id"} = 1 if $k <= 4 } } }
+        next if $. == 1;
+        chomp;
+        my ($r, $id, @cell) = split /\t/;
+        delete $best{"$r $id"} or die "row $r has $id";
+        for my $v (1 .. 3) {
+            my $want = $p[$v]{"$r $id"};
+            die "row $r, $id: $cell[$v - 1]" if defined $want ? $want != $cell[$v - 1] : $cell[$v - 1] !~ /^(top_k|top_p|min_p|top_p_above|min_p_cut)$/;
+            $n++ if $v == 2 && $cell[1] eq "top_k";
+        }
+        END { die %best if %best; die unless $n }' dump
+    sampl -n 4096 -s 2 --rows :20 --vs 'k: --top-k 2 --min-p 0' --vs 'o: --engine ollama --top-k 0 --temp 1' --dump-probs=4 -O json "$AUSTEN" |
+        jq -r '.row as $r | .top_probs[] | [$r, .id, .probs.base, .probs.k, .probs.o] | @tsv' | cut -f 1,2 | cmp - <(tail -n +2 dump | cut -f 1,2)
+}

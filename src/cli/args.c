@@ -209,6 +209,12 @@ bool args_check(const struct args *a, struct err *e)
         return err_set(e, STATUS_USAGE, "--emit %s: variants have ids, text or the table", emit_name(a->emit));
     if (variants && args_given(a, "emit") && strcmp(format, "text") != 0 && (a->emit == EMIT_TEXT || strcmp(format, "tsv") != 0))
         return err_set(e, STATUS_USAGE, "--emit %s of variants has no other format", emit_name(a->emit));
+    if (a->diff && !variants)
+        return err_set(e, STATUS_USAGE, "--diff needs variants: --vs or --sweep");
+    if (a->diff && (a->dump || args_given(a, "emit")))
+        return err_set(e, STATUS_USAGE, "--diff does not go with --dump-probs or --emit");
+    if (a->trace && variants)
+        return err_set(e, STATUS_USAGE, "--trace is for one chain, without --vs and --sweep");
     if (a->trace && !a->dump)
         return err_set(e, STATUS_USAGE, "--trace goes with --dump-probs");
     if (a->trace && !strcmp(format, "tsv"))

@@ -85,6 +85,8 @@ struct args {
 
     // chains beside this one: SPECs of --vs and OPTION=LISTs of --sweep
     struct words vs, sweeps;
+    bool diff;
+    int64_t diff_most; // rows; 0: all that differ
 
     struct words presets; // the texts that were read, which the members above point into
 };

@@ -154,6 +154,13 @@ static bool set_dump(const struct option_row *row, const char *value, struct arg
     return !value || set_whole(row, value, a, e);
 }
 
+static bool set_diff(const struct option_row *row, const char *value, struct args *a, struct err *e)
+{
+    a->diff = true;
+    a->diff_most = 0;
+    return !value || set_whole(row, value, a, e);
+}
+
 static bool set_grammar(const struct option_row *row, const char *value, struct args *a, struct err *e)
 {
     a->grammar_source = (enum grammar_source)row->low;
@@ -273,6 +280,8 @@ static const struct option_row table[] = {
      .help = "compare with a variant of the chain: a preset, or options, maybe after NAME:; may be repeated"},
     {"sweep", .metavar = "OPTION=LIST", OUT, AT(sweeps), .set = set_word,
      .help = "compare with variants that have these values, a,b,c or FROM:TO:STEP; may be repeated for their product"},
+    {"diff", .metavar = "[=N]", OUT, .set = set_diff, .low = 1, .high = 1000000, AT(diff_most),
+     .help = "with variants: the rows where one chooses otherwise, or the N where they overlap least"},
     {"on-error", .metavar = "MODE", OUT, .def = "stop", .set = set_on_error, .choices = "stop,skip",
      .help = "at a bad row stop, or skip it and go on"},
 

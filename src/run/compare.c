@@ -16,6 +16,8 @@ struct comparison {
 bool compare_init(struct compare *cmp, const struct job *j, struct output *out, struct err *e)
 {
     *cmp = (struct compare){.job = j, .out = out};
+    if (j->side_by_side)
+        diff_begin(&cmp->diff, j, out);
     if (j->args->emit == EMIT_TEXT)
         cmp->text = calloc(j->n_variants, sizeof *cmp->text);
     else
@@ -27,6 +29,7 @@ void compare_free(struct compare *cmp)
 {
     for (size_t i = 0; cmp->text && i < cmp->job->n_variants; i++)
         builder_free(&cmp->text[i]);
+    diff_free(&cmp->diff);
     free(cmp->text);
     free(cmp->tally);
 }
@@ -71,6 +74,8 @@ static void add_row(struct comparison *t, const struct result *res, bool base_ok
 
 bool compare_row(struct compare *cmp, const struct result *res, struct err *e)
 {
+    if (cmp->job->side_by_side)
+        return diff_row(&cmp->diff, res, e);
     if (cmp->text)
         return add_texts(cmp, res, e);
     if (!cmp->job->compares)
@@ -246,6 +251,8 @@ static void put_json(const struct compare *cmp)
 bool compare_end(struct compare *cmp, struct err *e)
 {
     const struct job *const j = cmp->job;
+    if (j->side_by_side)
+        return diff_end(&cmp->diff, e);
     const char *const format = j->args->output_format ? j->args->output_format : "text";
     for (size_t i = 0; cmp->text && i < j->n_variants; i++) {
         text_put(cmp->out->f, piece_of(j->named[i].name), 0);

@@ -4,11 +4,12 @@
 #define SAMPL_RUN_COMPARE_H
 
 #include "base/builder.h"
-#include "run/observe.h"
+#include "run/diff.h"
 
 struct compare {
     const struct job *job;
     struct output *out;
+    struct diff diff;         // rows side by side
     struct comparison *tally; // [n_variants] of the table
     struct builder *text;     // [n_variants] what the tokens say; a row costs its bytes
 };

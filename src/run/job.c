@@ -70,7 +70,8 @@ static bool check_part(const struct job *j, struct err *e)
 bool job_init(struct job *j, struct err *e)
 {
     const struct args *const a = j->args;
-    j->compares = j->n_variants > 1 && !args_given(a, "emit");
+    j->compares = j->n_variants > 1 && (a->dump || !args_given(a, "emit"));
+    j->side_by_side = j->n_variants > 1 && (a->diff || a->dump);
     j->measures = a->stats || a->emit == EMIT_STATS || j->compares;
     j->plain = !emit_distribution(a->emit) && (!a->output_format || !strcmp(a->output_format, "text"));
     return (!a->prompt || value_ids("prompt-tokens", a->prompt, &j->prompt, e)) &&

@@ -22,6 +22,7 @@ struct job {
     bool plain;        // nothing is written but the id
     bool measures;     // the statistics of rows are wanted
     bool compares;     // and what variants are beside the base
+    bool side_by_side; // and all that their chains leave and remove: --diff and --dump-probs
 };
 
 // Reads what the arguments name, and refuses those that do not go together when the run is a part of a longer one (--shard, --row-base):

@@ -11,6 +11,7 @@
 void result_free(struct result *res)
 {
     free(res->room);
+    free(res->gone);
 }
 
 void observer_free(struct observer *o)
@@ -99,6 +100,46 @@ struct fault observe_stage(void *arg, size_t stage, struct cand *c)
 {
     struct observer *const o = arg;
     note_stage(o, &o->line[o->first + stage], c);
+    return fault_none();
+}
+
+// ---- what removed a token
+
+enum { GONE_MOST = 1 << 24 }; // ids; beyond that nobody asks
+
+void observe_gone(struct observer *o, unsigned char code, const struct cand *c)
+{
+    unsigned char *const gone = o->result->gone;
+    cand_snapshot(c, o->scratch);
+    for (size_t i = 0; i < c->n_row; i++) {
+        const uint32_t id = cand_row_id(c, i);
+        if (id >= o->result->n_gone)
+            return;
+        if (o->scratch[i] > -INFINITY)
+            gone[id] = GONE_NOT;
+        else if (gone[id] == GONE_NOT)
+            gone[id] = code;
+    }
+}
+
+struct fault observe_gone_stage(void *arg, size_t stage, struct cand *c)
+{
+    struct observer *const o = arg;
+    observe_gone(o, (unsigned char)(GONE_STAGE + sampler_place(o->recipe->stage[stage].sampler)), c);
+    return fault_none();
+}
+
+static struct fault gone_begin(struct observer *o, const struct recipe *recipe, const struct cand *c, struct result *res)
+{
+    o->recipe = recipe;
+    o->result = res;
+    res->n_gone = (size_t)cand_row_id(c, c->n_row - 1) + 1; // the highest id comes last
+    if (res->n_gone > GONE_MOST)
+        res->n_gone = 0;
+    if (!mem_grow(&res->gone, &res->gone_cap, res->n_gone, 1))
+        return fault_memory();
+    memset(res->gone, GONE_ROW, res->n_gone);
+    observe_gone(o, GONE_ROW, c);
     return fault_none();
 }
 
@@ -191,6 +232,8 @@ struct fault observe_before(struct observer *o, const struct job *j, const struc
     o->raw_taken = true;
     o->p = o->room;
     o->scratch = (float *)(void *)(o->p + n);
+    if (j->side_by_side)
+        return gone_begin(o, recipe, c, res);
     return j->args->trace ? trace_begin(o, recipe, c, res) : fault_none();
 }
 
@@ -240,7 +283,7 @@ struct fault observe_after(struct observer *o, const struct job *j, struct cand 
     rec->scored = (uint32_t)known;
     if (a->emit == EMIT_SCORE || emit_distribution(a->emit))
         return emit_values(a->emit, c, res);
-    if (!a->dump) {
+    if (!a->dump && !j->side_by_side) {
         if (!j->plain)
             rec->kept = cand_alive(c, c->n);
         return c->fault;

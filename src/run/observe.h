@@ -14,12 +14,17 @@ struct result {
     double stat[STAT_COUNT]; // if they are wanted
     double beside[BESIDE_COUNT];
     bool ok;
-    struct err e; // unless ok
-    bool bad;     // the error is the row's own: the chain has passed over it and stands where it stands after a good one
+    struct err e;        // unless ok
+    unsigned char *gone; // [n_gone], where variants stand side by side: by token, what removed it
+    size_t n_gone, gone_cap;
+    bool bad; // the error is the row's own: the chain has passed over it and stands where it stands after a good one
 
     void *room; // [room_cap] bytes: what the record points to
     size_t room_cap;
 };
+
+// What removed a token: nothing, it was masked in the row, a mask of grammar or reasoning budget, or the stage of samplers[code - GONE_STAGE].
+enum gone_code { GONE_NOT, GONE_ROW, GONE_MASK, GONE_STAGE };
 
 void result_free(struct result *res);
 
@@ -39,6 +44,9 @@ struct observer {
     bool raw_taken; // of the row at hand
     struct after after;
 
+    const struct recipe *recipe; // of the chain that runs, and its result, where variants stand side by side
+    struct result *result;
+
     float *scratch; // [n_row]
 };
 
@@ -53,6 +61,10 @@ struct fault observe_before(struct observer *o, const struct job *j, const struc
 #define TRACE_GRAMMAR   "grammar"
 void observe_masked(struct observer *o, const char *by, const struct cand *c);
 struct fault observe_stage(void *arg, size_t stage, struct cand *c);
+
+// Where variants stand side by side: the same two.
+void observe_gone(struct observer *o, unsigned char code, const struct cand *c);
+struct fault observe_gone_stage(void *arg, size_t stage, struct cand *c);
 
 // The chain has run: fills in the record and the statistics. known: the token that follows the row, if that was known beforehand, or -1.
 struct fault observe_after(struct observer *o, const struct job *j, struct cand *c, int64_t known, struct result *res);

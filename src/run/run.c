@@ -247,7 +247,8 @@ static bool run_rows(struct flow *f, struct err *e)
         members = variants;
     if (variants == 1 && !job_splits(f->job))
         why = "the chain carries state from row to row";
-    else if (f->out.flush && !f->job->compares) // many rows at a time are worked on, and a record cannot wait for those
+    else if (f->out.flush &&
+             (!f->job->compares || f->job->side_by_side)) // many rows at a time are worked on, and a record cannot wait for those
         why = "each record is written out at once";
     if (why && threads > 1 && a->verbose)
         message_note("one thread: %s", why);

@@ -15,8 +15,8 @@ bool worker_init(struct worker *w, const struct job *job, size_t first, size_t l
     assert(first < last && last <= job->n_variants);
     *w = (struct worker){.job = job, .first = first, .last = last, .sessions = calloc(job->n_variants, sizeof *w->sessions)};
     cand_init(&w->cand, job->kern);
-    w->cand.want_p = a->dump || a->emit == EMIT_PROBS;
-    w->cand.want_chosen_p = a->dump || !job->plain;
+    w->cand.want_p = a->dump || job->side_by_side || a->emit == EMIT_PROBS;
+    w->cand.want_chosen_p = a->dump || job->side_by_side || !job->plain;
     w->cand.want_logits = job->measures || a->emit == EMIT_SCORE || emit_distribution(a->emit);
     if (!w->sessions)
         return err_from_fault(e, fault_memory());
@@ -154,7 +154,7 @@ static struct fault apply(struct worker *w, struct session *q, const struct row 
                           struct result *res)
 {
     const struct args *const a = w->job->args;
-    const bool watched = w->job->measures || a->trace;
+    const bool gone = w->job->side_by_side, watched = w->job->measures || a->trace || gone;
     struct fault fault = masked && !watched ? fault_none() : load(w, row);
     if (!fault.code && watched)
         fault = observe_before(&w->observer, w->job, q->recipe, &w->cand, res);
@@ -162,8 +162,10 @@ static struct fault apply(struct worker *w, struct session *q, const struct row 
         fault = cand_load(&w->cand, masked);
     if (!fault.code && masked && a->trace)
         observe_masked(&w->observer, by, &w->cand);
+    if (!fault.code && masked && gone)
+        observe_gone(&w->observer, GONE_MASK, &w->cand);
     if (!fault.code)
-        return chain_apply(q->chain, &w->cand, a->trace ? observe_stage : NULL, &w->observer);
+        return chain_apply(q->chain, &w->cand, gone ? observe_gone_stage : a->trace ? observe_stage : NULL, &w->observer);
     chain_skip(q->chain, 1);
     return fault;
 }

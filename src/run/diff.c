@@ -1,0 +1,386 @@
+// SPDX-License-Identifier: MIT
+#include "run/diff.h"
+
+#include "base/mem.h"
+#include "samplers/list.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+void diff_free(struct diff *d)
+{
+    for (size_t i = 0; i < d->n; i++)
+        free(d->worst[i].text);
+    free(d->worst);
+    idmap_free(&d->ids);
+    free(d->p);
+}
+
+// ---- what a variant has to say of a token
+
+// Where a token stands among the kept, from 0; SIZE_MAX if it is not among them.
+static size_t place_of(const struct record *r, uint32_t id)
+{
+    for (size_t i = 0; i < r->kept; i++)
+        if (r->ranked[i].id == id)
+            return i;
+    return SIZE_MAX;
+}
+
+// What removed a token; "-": nothing did, or it is not known.
+static const char *removed_by(const struct result *res, uint32_t id)
+{
+    static const char *const others[] = {[GONE_NOT] = "-", [GONE_ROW] = "row", [GONE_MASK] = "mask"};
+    const unsigned code = id < res->n_gone ? res->gone[id] : GONE_NOT;
+    return code < GONE_STAGE ? others[code] : samplers[code - GONE_STAGE]->name;
+}
+
+static struct piece name_of(const struct diff *d, size_t variant)
+{
+    const char *const name = d->job->named[variant].name;
+    return (struct piece){(const unsigned char *)name, strlen(name)};
+}
+
+static bool is_format(const struct diff *d, const char *format)
+{
+    return d->job->args->output_format && !strcmp(d->job->args->output_format, format);
+}
+
+// How wide the names are, up to a limit.
+static size_t name_width(const struct diff *d)
+{
+    enum { MOST = 40 };
+    size_t width = 4;
+    for (size_t i = 0; i < d->job->n_variants; i++) {
+        const size_t wide = text_put(NULL, name_of(d, i), 0);
+        width = wide > width && wide <= MOST ? wide : width;
+    }
+    return width;
+}
+
+// A name, and blanks up to the width.
+static void put_name(const struct diff *d, FILE *f, size_t variant, size_t width)
+{
+    const size_t wide = text_put(f, name_of(d, variant), 0);
+    fprintf(f, "%*s", wide < width ? (int)(width - wide) : 0, "");
+}
+
+static void put_token(const struct diff *d, FILE *f, uint32_t id)
+{
+    fprintf(f, "%" PRIu32, id);
+    if (!d->out->vocab)
+        return;
+    putc(' ', f);
+    text_put(f, vocab_text(d->out->vocab, id), '"');
+}
+
+// ---- --diff
+
+// How a variant's choice and the base's look to each other.
+struct glance {
+    const struct record *base, *r;
+    size_t rank;                  // of the variant's token in the base, from 0; SIZE_MAX if it is gone there
+    const char *gone, *gone_here; // what removed the variant's token in the base, and the base's in the variant
+    double overlap;
+};
+
+static struct glance look(const struct result *base, const struct result *res)
+{
+    struct glance g = {&base->record, &res->record, place_of(&base->record, res->record.chosen),
+                       "-",           "-",          res->beside[BESIDE_OVERLAP]};
+    if (g.rank == SIZE_MAX)
+        g.gone = removed_by(base, res->record.chosen);
+    if (place_of(&res->record, base->record.chosen) == SIZE_MAX)
+        g.gone_here = removed_by(res, base->record.chosen);
+    return g;
+}
+
+static void glance_text(const struct diff *d, FILE *f, const struct glance *g, size_t variant, size_t width)
+{
+    fputs("  ", f);
+    put_name(d, f, variant, width);
+    putc(' ', f);
+    put_token(d, f, g->r->chosen);
+    fprintf(f, " (%.4f)", (double)g->r->chosen_p);
+    if (g->rank == SIZE_MAX)
+        fprintf(f, "  in the base removed by %s", g->gone);
+    else
+        fprintf(f, "  in the base %.4f, rank %zu", (double)g->base->ranked[g->rank].p, g->rank + 1);
+    if (*g->gone_here != '-')
+        fprintf(f, "; %" PRIu32 " removed by %s", g->base->chosen, g->gone_here);
+    fprintf(f, "  overlap %.4f\n", g->overlap);
+}
+
+static void glance_cells(const struct diff *d, FILE *f, const struct glance *g, size_t variant)
+{
+    char p[NUMBER_TEXT], base_p[NUMBER_TEXT], there[NUMBER_TEXT], overlap[NUMBER_TEXT];
+    number_text(g->r->chosen_p, p);
+    number_text(g->base->chosen_p, base_p);
+    number_text_wide(g->overlap, overlap);
+    number_text(g->rank == SIZE_MAX ? 0.0f : g->base->ranked[g->rank].p, there);
+    char rank[NUMBER_TEXT] = "-";
+    if (g->rank != SIZE_MAX)
+        snprintf(rank, sizeof rank, "%zu", g->rank + 1);
+    if (!is_format(d, "json")) {
+        fprintf(f, "%" PRIu64 "\t", g->r->row);
+        text_put(f, name_of(d, variant), 0);
+        fprintf(f, "\t%" PRIu32 "\t%s\t%" PRIu32 "\t%s\t%s\t%s\t%s\t%s\t%s", g->base->chosen, base_p, g->r->chosen, p, there,
+                rank, g->gone, g->gone_here, overlap);
+        for (size_t i = 0; d->out->vocab && i < 2; i++) {
+            putc('\t', f);
+            text_put(f, vocab_text(d->out->vocab, i ? g->r->chosen : g->base->chosen), 0);
+        }
+        putc('\n', f);
+        return;
+    }
+    fprintf(f, "{\"row\":%" PRIu64 ",\"variant\":", g->r->row);
+    text_put_json(f, name_of(d, variant));
+    fprintf(f, ",\"base_id\":%" PRIu32 ",\"base_prob\":%s,\"id\":%" PRIu32 ",\"prob\":%s,\"prob_in_base\":%s,\"rank_in_base\":%s",
+            g->base->chosen, base_p, g->r->chosen, p, there, *rank == '-' ? "null" : rank);
+    const char *const names[] = {"removed_in_base", "base_removed"}, *const by[] = {g->gone, g->gone_here};
+    for (size_t i = 0; i < 2; i++) {
+        const char *const quote = *by[i] == '-' ? "" : "\"";
+        fprintf(f, ",\"%s\":%s%s%s", names[i], quote, *quote ? by[i] : "null", quote);
+    }
+    fprintf(f, ",\"overlap\":%s", overlap);
+    for (size_t i = 0; d->out->vocab && i < 2; i++) {
+        fputs(i ? ",\"token\":" : ",\"base_token\":", f);
+        text_put_json(f, vocab_text(d->out->vocab, i ? g->r->chosen : g->base->chosen));
+    }
+    fputs("}\n", f);
+}
+
+// Of the variants that chose otherwise, or of all.
+static void put_diff(const struct diff *d, FILE *f, const struct result *res, bool all)
+{
+    const bool text = !is_format(d, "tsv") && !is_format(d, "json");
+    const size_t width = text ? name_width(d) : 0;
+    if (text) {
+        fprintf(f, "row %" PRIu64 "  base ", res->record.row);
+        put_token(d, f, res->record.chosen);
+        fprintf(f, " (%.4f)\n", (double)res->record.chosen_p);
+    }
+    for (size_t i = 1; i < d->job->n_variants; i++) {
+        if (!res[i].ok || (!all && res[i].record.chosen == res->record.chosen))
+            continue;
+        const struct glance g = look(res, &res[i]);
+        if (text)
+            glance_text(d, f, &g, i, width);
+        else
+            glance_cells(d, f, &g, i);
+    }
+}
+
+// Keeps the row if it is among those with the least overlap.
+static bool keep_worst(struct diff *d, const struct result *res, double overlap, struct err *e)
+{
+    const size_t most = (size_t)d->job->args->diff_most;
+    size_t at = d->n;
+    while (at && d->worst[at - 1].overlap > overlap)
+        at--;
+    if (at == most)
+        return true;
+    struct worst w = {.overlap = overlap};
+    FILE *const f = open_memstream(&w.text, &w.len);
+    if (f)
+        put_diff(d, f, res, true);
+    if (!f || fclose(f) || !mem_grow(&d->worst, &d->cap, d->n + 1, sizeof *d->worst)) {
+        free(w.text);
+        return err_from_fault(e, fault_memory());
+    }
+    if (d->n == most)
+        free(d->worst[--d->n].text);
+    memmove(d->worst + at + 1, d->worst + at, (d->n - at) * sizeof *d->worst);
+    d->worst[at] = w;
+    d->n++;
+    return true;
+}
+
+static bool diff_one(struct diff *d, const struct result *res, struct err *e)
+{
+    bool differs = false;
+    double least = 2.0;
+    for (size_t i = 1; res->ok && i < d->job->n_variants; i++) {
+        if (!res[i].ok)
+            continue;
+        differs = differs || res[i].record.chosen != res->record.chosen;
+        least = res[i].beside[BESIDE_OVERLAP] < least ? res[i].beside[BESIDE_OVERLAP] : least;
+    }
+    if (d->job->args->diff_most)
+        return least > 1.0 || keep_worst(d, res, least, e);
+    if (differs)
+        put_diff(d, d->out->f, res, false);
+    return !differs || output_wrote(d->out, e);
+}
+
+// ---- --dump-probs
+
+struct row_of_dump {
+    uint32_t id;
+    float most;
+    size_t at;
+};
+
+static int by_most(const void *a, const void *b)
+{
+    const struct row_of_dump *const x = a, *const y = b;
+    if (x->most != y->most)
+        return x->most < y->most ? 1 : -1;
+    return x->id < y->id ? -1 : x->id > y->id;
+}
+
+// Takes together the tokens that are among the best of any variant, and their probabilities in each. NULL when memory is short.
+static struct row_of_dump *unite(struct diff *d, const struct result *res)
+{
+    const size_t variants = d->job->n_variants;
+    idmap_clear(&d->ids);
+    for (size_t i = 0; i < variants; i++)
+        for (size_t k = 0; res[i].ok && k < res[i].record.shown; k++)
+            if (idmap_add(&d->ids, res[i].record.ranked[k].id) == IDMAP_NONE)
+                return NULL;
+    const size_t n = d->ids.n;
+    struct row_of_dump *const list = calloc(n + 1, sizeof *list);
+    if (!list || !mem_grow(&d->p, &d->p_cap, n * variants + 1, sizeof *d->p)) {
+        free(list);
+        return NULL;
+    }
+    for (size_t k = 0; k < n * variants; k++)
+        d->p[k] = -1.0f; // gone
+    for (size_t k = 0; k < n; k++)
+        list[k] = (struct row_of_dump){.id = d->ids.id[k], .at = k};
+    for (size_t i = 0; i < variants; i++)
+        for (size_t k = 0; res[i].ok && k < res[i].record.kept; k++) {
+            const struct ranked *const r = &res[i].record.ranked[k];
+            const size_t at = idmap_find(&d->ids, r->id);
+            if (at == IDMAP_NONE)
+                continue;
+            d->p[at * variants + i] = r->p;
+            list[at].most = r->p > list[at].most ? r->p : list[at].most;
+        }
+    qsort(list, n, sizeof *list, by_most);
+    return list;
+}
+
+// A variant's word on a token: its probability, or what removed it.
+static const char *cell_of(const struct diff *d, const struct result *res, const struct row_of_dump *t, size_t i, bool people,
+                           char text[NUMBER_TEXT])
+{
+    const float p = d->p[t->at * d->job->n_variants + i];
+    if (p < 0.0f)
+        return res[i].ok ? removed_by(&res[i], t->id) : "-";
+    if (!people)
+        return number_text(p, text);
+    snprintf(text, NUMBER_TEXT, "%s%.6f", t->id == res[i].record.chosen ? "*" : "", (double)p);
+    return text;
+}
+
+static void dump_text(const struct diff *d, FILE *f, const struct result *res, const struct row_of_dump *list)
+{
+    enum { COLUMN = 12 };
+    char text[NUMBER_TEXT];
+    fprintf(f, "row %" PRIu64 "\n%8s", res->record.row, "id");
+    for (size_t i = 0; i < d->job->n_variants; i++) {
+        const size_t wide = text_put(NULL, name_of(d, i), 0);
+        fprintf(f, " %*s", wide < COLUMN ? (int)(COLUMN - wide) : 0, "");
+        text_put(f, name_of(d, i), 0);
+    }
+    fputs(d->out->vocab ? "  text\n" : "\n", f);
+    for (size_t k = 0; k < d->ids.n; k++) {
+        fprintf(f, "%8" PRIu32, list[k].id);
+        for (size_t i = 0; i < d->job->n_variants; i++) {
+            const size_t wide = text_put(NULL, name_of(d, i), 0);
+            fprintf(f, " %*s", wide > COLUMN ? (int)wide : COLUMN, cell_of(d, res, &list[k], i, true, text));
+        }
+        if (d->out->vocab) {
+            fputs("  ", f);
+            text_put(f, vocab_text(d->out->vocab, list[k].id), '"');
+        }
+        putc('\n', f);
+    }
+}
+
+static void dump_tsv(const struct diff *d, FILE *f, const struct result *res, const struct row_of_dump *list)
+{
+    char text[NUMBER_TEXT];
+    for (size_t k = 0; k < d->ids.n; k++) {
+        fprintf(f, "%" PRIu64 "\t%" PRIu32, res->record.row, list[k].id);
+        for (size_t i = 0; i < d->job->n_variants; i++)
+            fprintf(f, "\t%s", cell_of(d, res, &list[k], i, false, text));
+        if (d->out->vocab) {
+            putc('\t', f);
+            text_put(f, vocab_text(d->out->vocab, list[k].id), 0);
+        }
+        putc('\n', f);
+    }
+}
+
+static void dump_json(const struct diff *d, FILE *f, const struct result *res, const struct row_of_dump *list)
+{
+    char text[NUMBER_TEXT];
+    fprintf(f, "{\"row\":%" PRIu64 ",\"ids\":{", res->record.row);
+    for (size_t i = 0; i < d->job->n_variants; i++) {
+        fputs(i ? "," : "", f);
+        text_put_json(f, name_of(d, i));
+        fprintf(f, ":%" PRId64, res[i].ok ? (int64_t)res[i].record.chosen : -1);
+    }
+    fputs("},\"top_probs\":[", f);
+    for (size_t k = 0; k < d->ids.n; k++) {
+        fprintf(f, "%s{\"id\":%" PRIu32, k ? "," : "", list[k].id);
+        if (d->out->vocab) {
+            fputs(",\"token\":", f);
+            text_put_json(f, vocab_text(d->out->vocab, list[k].id));
+        }
+        fputs(",\"probs\":{", f);
+        for (size_t i = 0; i < d->job->n_variants; i++) { // a number, or the name of what removed it
+            const char *const cell = cell_of(d, res, &list[k], i, false, text);
+            fputs(i ? "," : "", f);
+            text_put_json(f, name_of(d, i));
+            const char *const quote = cell == text ? "" : "\"";
+            fprintf(f, ":%s%s%s", quote, cell, quote);
+        }
+        fputs("}}", f);
+    }
+    fputs("]}\n", f);
+}
+
+static bool dump_row(struct diff *d, const struct result *res, struct err *e)
+{
+    struct row_of_dump *const list = unite(d, res);
+    if (!list)
+        return err_from_fault(e, fault_memory());
+    (is_format(d, "json") ? dump_json : is_format(d, "tsv") ? dump_tsv : dump_text)(d, d->out->f, res, list);
+    free(list);
+    return output_wrote(d->out, e);
+}
+
+// ---- both
+
+void diff_begin(struct diff *d, const struct job *j, struct output *out)
+{
+    *d = (struct diff){.job = j, .out = out};
+    if (!is_format(d, "tsv") || out->goes_on)
+        return;
+    if (j->args->diff)
+        fputs("row\tvariant\tbase_id\tbase_prob\tid\tprob\tprob_in_base\trank_in_base\tremoved_in_base\tbase_removed\toverlap",
+              out->f);
+    else
+        fputs("row\tid", out->f);
+    for (size_t i = 0; !j->args->diff && i < j->n_variants; i++) {
+        putc('\t', out->f);
+        text_put(out->f, name_of(d, i), 0);
+    }
+    fputs(!out->vocab ? "\n" : j->args->diff ? "\tbase_text\ttext\n" : "\ttext\n", out->f);
+}
+
+bool diff_row(struct diff *d, const struct result *res, struct err *e)
+{
+    return d->job->args->diff ? diff_one(d, res, e) : dump_row(d, res, e);
+}
+
+bool diff_end(struct diff *d, struct err *e)
+{
+    for (size_t i = 0; i < d->n; i++)
+        fwrite(d->worst[i].text, 1, d->worst[i].len, d->out->f);
+    return output_wrote(d->out, e);
+}
