@@ -191,3 +191,226 @@ lines' --print-chain=llama >want
     echo >>full.preset
     run -2 sampl --preset full.preset --print-chain
 }
+
+# becomes FILE OPTION...: the preset of another program means these options, all else being off, its text being standard input.
+becomes() {
+    cat >"$1"
+    spelt --preset "./$1" = --neutral "${@:2}"
+}
+
+# refused FILE TEXT: not without --lenient, which says what of it is left out.
+refused() {
+    cat >"$1"
+    run -2 --separate-stderr sampl --preset "./$1" --print-chain
+    [ "$stderr" = "sampl: --preset: ./$1: sampl has nothing for $2; --lenient leaves that out" ] || { echo "$stderr"; return 1; }
+    run -0 --separate-stderr sampl --preset "./$1" --print-chain --lenient
+    [ "$stderr" = "sampl: warning: --preset: ./$1: left out, as sampl has nothing for it: $2" ]
+}
+
+@test "presets of SillyTavern" {
+    becomes universal.json --samplers 'top_k;typ_p;top_p;min_p;temperature' --temp 1.25 --min-p 0.1 --repeat-last-n 0 <<-'END'
+		{"temp": 1.25, "temperature_last": true, "top_p": 1, "top_k": 0, "top_a": 0, "tfs": 1, "typical_p": 1, "min_p": 0.1, "rep_pen": 1,
+		 "rep_pen_range": 0, "no_repeat_ngram_size": 0, "penalty_alpha": 0, "num_beams": 1, "guidance_scale": 1, "negative_prompt": "",
+		 "grammar_string": "", "json_schema": {}, "banned_tokens": "", "mirostat_mode": 0, "n": 1, "logit_bias": [], "add_bos_token": true,
+		 "samplers": ["top_k", "tfs_z", "typical_p", "top_p", "min_p", "temperature"],
+		 "sampler_priority": ["temperature", "dynamic_temperature", "top_k"], "sampler_order": [6, 0, 1, 3, 4, 2, 5]}
+	END
+    becomes moving.json --samplers 'penalties;dry;min_p;xtc;temperature;adaptive_p' --temp 1.5 --dynatemp-range 0.5 --dynatemp-exp 2 \
+        --repeat-penalty 1.1 --repeat-last-n 512 --frequency-penalty 0.1 --presence-penalty 0.2 --dry-multiplier 0.8 --dry-allowed-length 3 \
+        --dry-penalty-last-n 0 --dry-sequence-breaker '\n' --dry-sequence-breaker ':' --dry-sequence-breaker '\\' --xtc-probability 0.5 \
+        --adaptive-target 0.4 --adaptive-decay 0.8 --top-k 40 <<-'END'
+		{"temp": 0.7, "dynatemp": true, "min_temp": 1, "max_temp": 2, "dynatemp_exponent": 2, "typical_p": 1, "top_k": 40, "seed": -1,
+		 "rep_pen": 1.1, "rep_pen_range": 512, "freq_pen": 0.1, "presence_pen": 0.2, "dry_multiplier": 0.8, "dry_allowed_length": 3,
+		 "dry_penalty_last_n": 0, "dry_sequence_breakers": "[\"\\n\", \":\", \"\\\\\"]", "xtc_probability": 0.5, "xtc_threshold": 0.1,
+		 "adaptive_target": 0.4, "adaptive_decay": 0.8, "samplers": ["penalties", "dry", "min_p", "xtc", "temperature", "adaptive_p"]}
+	END
+    # no order: llama.cpp's; a target of 0 is off
+    becomes plain.json --seed 1 --temp 0.9 --top-p 0.9 --top-nsigma 1.5 --min-keep 2 -l 5-inf -l 6+1.5 <<-'END'
+		{"rep_pen": 1, "typical_p": 1, "temp": 0.9, "top_p": 0.9, "nsigma": 1.5, "min_keep": 2, "seed": 1, "adaptive_target": 0,
+		 "logit_bias": {"5": false, "6": 1.5}}
+	END
+    refused lacking.json 'guidance_scale (1.5), banned_tokens ("[1,2]"), penalty_alpha (0.6)' <<-'END'
+		{"rep_pen": 1, "typical_p": 1, "guidance_scale": 1.5, "banned_tokens": "[1,2]", "penalty_alpha": 0.6, "rep_pen_decay": 0}
+	END
+}
+
+@test "presets of KoboldAI and KoboldCpp" {
+    echo '{"temp": 0.7, "rep_pen": 1.1, "rep_pen_range": 1024, "rep_pen_slope": 1, "top_p": 0.5, "top_a": 0, "typical": 0.19, "tfs": 1,
+        "sampler_order": [6, 5, 4, 3, 2, 1, 0]}' | becomes godlike.json --samplers \
+        'dry;top_k=3000;penalties;temperature=0.7;typ_p=0.19;top_p=0.5;min_p;top_k;xtc' --temp 0.7 --typical 0.19 --top-p 0.5 --repeat-penalty 1.1 \
+        --repeat-last-n 1024 --dry-penalty-last-n 320 --xtc-threshold 0.2
+    # the usual order; a request is completed by its server
+    echo '{"prompt": "Once", "max_length": 80, "rep_pen": 1.05, "typical": 1, "rep_pen_range": 0, "sampler_seed": 7}' | becomes request.json -s 7 \
+        --samplers 'dry;top_k=3000;penalties;top_k;typ_p;top_p;min_p;temperature;xtc' --temp 0.75 --top-k 100 --top-p 0.92 --repeat-penalty 1.05 \
+        --repeat-last-n 1 --dry-penalty-last-n 320 --xtc-threshold 0.2
+    echo '{"temp": 1, "rep_pen": 1, "typical": 1, "nsigma": 1.2, "dry_multiplier": 0.8, "top_k": -1, "dynatemp_range": 0.2, "mirostat": 0,
+        "adaptive_target": 0.5, "rep_pen_slope": 0, "use_default_badwordsids": true, "grammar": ""}' | becomes sigma.json \
+        --samplers 'dry;top_k=3000;penalties;top_k=-1;typ_p;top_p;min_p;temperature;top_n_sigma;xtc;adaptive_p' --top-k -1 --temp 1 --top-nsigma 1.2 \
+        --dry-multiplier 0.8 --dynatemp-range 0.2 --dry-sequence-breaker none --dry-penalty-last-n 320 --repeat-last-n 320 --xtc-threshold 0.2 \
+        --adaptive-target 0.5
+    echo '{"temp": 1, "rep_pen": 1.1, "typical": 1, "mirostat": 2}' >mirostat.json
+    run -0 --separate-stderr sampl --preset mirostat.json --print-chain
+    [ "$stderr" = 'sampl: warning: --preset: KoboldCpp penalises before mirostat, which here runs alone' ]
+    echo '{"model_param": "m.gguf", "threads": 4}' >launch.kcpps
+    run -2 --separate-stderr sampl --preset launch.kcpps --print-chain
+    [ "$stderr" = 'sampl: --preset: launch.kcpps: a .kcpps file says how KoboldCpp is started, not how it samples' ]
+}
+
+@test "presets of text-generation-webui" {
+    local first='penalties;dry;top_n_sigma;temperature;top_k;top_p;typ_p;min_p;xtc' rest=(--repeat-last-n 1024 --dry-penalty-last-n 1024)
+    printf 'temperature: 1.31\ntop_p: 0.14\nrepetition_penalty: 1.17\ntop_k: 49 # best\n' |
+        becomes simple.yaml --samplers "$first" --temp 1.31 --top-p 0.14 --repeat-penalty 1.17 --top-k 49 "${rest[@]}"
+    cat <<-'END' | becomes order.yaml --samplers 'temperature;penalties;dry;top_k;min_p' --temp 1.5 --dynatemp-range 0.5 --min-p 0.05 \
+        --repeat-last-n -1 --dry-penalty-last-n -1 --dry-multiplier 0.8 --dry-sequence-breaker '\n' --dry-sequence-breaker '"' --dry-sequence-breaker '*'
+		# of the author
+		temperature: 0.7
+		dynamic_temperature: true
+		dynatemp_low: 1
+		dynatemp_high: 2.0
+		repetition_penalty_range: 0
+		min_p: .05
+		dry_multiplier: 0.8
+		dry_sequence_breakers: '"\n", "\"", "*"'
+		sampler_priority: 'temperature
+
+		  dynamic_temperature
+
+		  repetition_penalty
+
+		  presence_penalty
+
+		  dry
+
+		  top_k
+
+		  min_p'
+	END
+    cat <<-'END' | becomes list.yaml --samplers 'top_k;typ_p;temperature' --top-k 5 --typical 0.9 --temp 0.5 "${rest[@]}"
+		---
+		sampler_priority:
+		- top_k
+		- typical_p
+		- temperature
+		top_k: 5
+		typical_p: 0.9
+		temperature: 0.5
+		grammar_string: ''
+		mirostat_mode: 0
+	END
+    cat <<-'END' | becomes block.yaml --samplers 'min_p;temperature' --min-p 0.2 "${rest[@]}"
+		sampler_priority: |-
+		  min_p
+		  temperature
+		min_p: 0.2
+	END
+    printf 'temperature_last: true\nmin_p: 0.1\n' |
+        becomes last.yaml --samplers 'penalties;dry;top_n_sigma;top_k;top_p;typ_p;min_p;xtc;temperature' --min-p 0.1 "${rest[@]}"
+    printf 'do_sample: false\nrepetition_penalty: 1.2\n' |
+        becomes greedy.yaml --samplers 'penalties;dry;temperature' --temp 0 --repeat-penalty 1.2 "${rest[@]}"
+    printf 'guidance_scale: 2\ntemperature: 1\n' | refused lacking.yaml 'guidance_scale (2)'
+}
+
+@test "generation_config.json" {
+    local chain='penalties;temperature;top_k;top_p;min_p;typ_p'
+    echo '{"do_sample": true, "temperature": 0.7, "top_p": 0.8, "top_k": 20, "repetition_penalty": 1.05, "eos_token_id": [1, 2],
+        "pad_token_id": 0, "transformers_version": "4.40.0"}' |
+        becomes sampled.json --samplers "$chain" --temp 0.7 --top-p 0.8 --top-k 20 --repeat-penalty 1.05 --repeat-last-n -1
+    echo '{"_from_model_config": true, "bos_token_id": 1, "eos_token_id": 2, "temperature": 0.9, "top_p": 0.6}' |
+        becomes greedy.json --samplers 'penalties;temperature' --temp 0 --repeat-last-n -1
+    echo '{"do_sample": true, "top_k": null, "eos_token_id": 2, "suppress_tokens": [7, 8], "max_new_tokens": 9, "sequence_bias": null,
+        "num_beams": 1}' | becomes fifty.json --samplers "$chain" --top-k 50 --repeat-last-n -1 -l 7-inf -l 8-inf
+    echo '{"do_sample": true, "num_beams": 4, "min_length": 3}' | refused beams.json 'num_beams (4), min_length (3)'
+    echo '{"do_sample": true, "top_k": -1}' >below.json
+    run -2 --separate-stderr sampl --preset below.json --print-chain
+    [ "$stderr" = 'sampl: --preset: below.json: top_k is below 0, which transformers refuses' ]
+}
+
+@test "Modelfiles and Ollama's options" {
+    local absent=(--temp 0.8 --top-k 40 --top-p 0.9 --repeat-last-n 64)
+    cat <<-'END' | becomes Modelfile "${absent[@]}" --temp 0.3 --top-k 20 --seed 42
+		# a model
+		FROM llama3.2
+		parameter temperature 0.3
+		PARAMETER top_k 20
+		PARAMETER stop "<|eot|>"
+		PARAMETER stop <|end|>
+		PARAMETER num_ctx 4096
+		PARAMETER seed 42
+		SYSTEM """You are
+		PARAMETER temperature 9
+		"""
+		TEMPLATE "{{ .Prompt }}"
+	END
+    echo '{"model": "m", "prompt": "hi", "stream": false, "options": {"temperature": 0, "num_predict": 5, "repeat_penalty": 1.1, "min_p": 0.05}}' |
+        becomes request.json "${absent[@]}" --temp 0 --repeat-penalty 1.1 --min-p 0.05
+    echo '{"num_ctx": 2048, "typical_p": 0.7, "mirostat": 2, "penalize_newline": true, "presence_penalty": 1.5}' |
+        becomes options.json "${absent[@]}" --typical 0.7 --presence-penalty 1.5
+    printf 'FROM x\nPARAMETER wit 3\n' | refused unknown.Modelfile 'wit (3)'
+    echo '{"model": "m", "format": "json", "options": {}}' | refused format.json 'format ("json")'
+}
+
+@test "presets of LM Studio" {
+    local absent=(--temp 0.8 --top-k 40 --repeat-penalty 1.1 --min-p 0.05 --top-p 0.95)
+    echo '{"name": "p", "operation": {"fields": [{"key": "llm.prediction.temperature", "value": 0.6},
+        {"key": "llm.prediction.topPSampling", "value": {"checked": true, "value": 0.5}}, {"key": "llm.prediction.systemPrompt", "value": "Be"}]}}' |
+        becomes a.preset.json "${absent[@]}" --temp 0.6 --top-p 0.5
+    echo '{"fields": [{"key": "llm.prediction.minPSampling", "value": {"checked": false, "value": 0.3}}, {"key": "llm.prediction.topKSampling", "value": -1},
+        {"key": "llm.prediction.repeatPenalty", "value": {"checked": false, "value": 1.3}}, {"key": "llm.load.contextLength", "value": 9}]}' |
+        becomes unchecked.json --temp 0.8 --top-p 0.95 --top-k -1
+    echo '{"fields": [{"key": "llm.prediction.llama.frequencyPenalty", "value": {"checked": true, "value": 0.1}},
+        {"key": "llm.prediction.llama.mirostatSampling", "value": {"version": 2, "learningRate": 0.2, "targetEntropy": 4}},
+        {"key": "llm.prediction.llama.logitBias", "value": [[5, -1.5]]}, {"key": "llm.prediction.structured", "value": {"type": "none"}}]}' |
+        becomes mirostat.json "${absent[@]}" --frequency-penalty 0.1 --mirostat 2 --mirostat-lr 0.2 --mirostat-ent 4 -l 5-1.5
+    echo '{"fields": [{"key": "llm.prediction.structured", "value": {"type": "json"}}]}' | refused s.json 'structured ({"type":"json"})'
+}
+
+@test "bodies of llama-server and of OpenAI's kind, and what they answer" {
+    echo '{"prompt": "hi", "n_predict": 8, "samplers": ["top_k", "temperature"], "top_k": 9, "temperature": 0.5, "cache_prompt": true}' >request.json
+    spelt --preset request.json = --samplers 'top_k;temperature' --top-k 9 --temp 0.5
+    echo '{"content": "x", "generation_settings": {"seed": 4294967295, "temperature": 0.5, "top_k": 7, "samplers": ["penalties", "top_k"],
+        "logit_bias": [{"bias": null, "token": 5}, {"bias": 1.5, "token": 6}], "ignore_eos": true, "grammar": "", "dry_sequence_breakers": ["\n", ":"],
+        "stop": [], "n_probs": 0, "speculative.n_max": 3, "stream": false}}' >reply.json
+    spelt --preset reply.json = --samplers 'penalties;top_k' --temp 0.5 --top-k 7 -l 5-inf -l 6+1.5 --dry-sequence-breaker '\n' --dry-sequence-breaker :
+    echo '{"default_generation_settings": {"id": 0, "params": {"min_p": 0.2, "samplers": "kt"}}, "model_path": "m"}' >props.json
+    spelt --preset props.json = --sampler-seq kt --min-p 0.2
+    echo '{"model": "m", "messages": [], "temperature": 0.6, "top_p": 0.9, "top_k": -1, "max_tokens": 5, "repetition_penalty": 1.1,
+        "response_format": {"type": "text"}}' | becomes chat.json --samplers 'penalties;temperature;min_p;top_k;top_p' --temp 0.6 --top-p 0.9 --top-k -1 \
+        --repeat-penalty 1.1 --repeat-last-n -1
+    echo '{"model": "m", "prompt": "x", "guided_regex": "a+"}' | refused guided.json 'guided_regex ("a+")'
+    echo '{"model": "m", "prompt": "x", "logit_bias": {" the": 2}}' | refused text.json 'logit_bias ({" the":2})'
+}
+
+@test "llama.cpp's config.ini" {
+    cat >config.ini <<-'END'
+		temp = 0.5
+		[*]
+		ctx-size = 4096
+		LLAMA_ARG_TOP_K = 12 ; a comment
+		samplers = top_k;top_p
+		[default]
+		sampler-seq = kpt
+		[other]
+		temp = 3
+	END
+    spelt --preset config.ini = --temp 0.5 --top-k 12 --sampler-seq kpt
+    printf 'top-p = 0.5\n[m]\ntop-p = 0.1\n' >plain.ini
+    spelt --preset plain.ini = --top-p 0.5
+    printf 'grammar-file = g.gbnf\n' | refused file.ini 'grammar-file ("g.gbnf")'
+}
+
+@test "presets of other programs: places, marks, and what is none" {
+    printf '\357\273\277{"num_ctx": 1, "top_k": 3}' | becomes mark.json --temp 0.8 --top-k 3 --top-p 0.9 --repeat-last-n 64
+    spelt --top-k 7 --engine ollama --preset mark.json --top-k 5 = --neutral --temp 0.8 --top-k 5 --top-p 0.9 --repeat-last-n 64
+    # what the model recommends does not count
+    gguf model=s:gpt2 tokens=a:a,b,c general.sampling.top_k=u:2 general.sampling.sequence=s:top_k >advice.gguf
+    spelt --vocab advice.gguf --preset mark.json = --preset mark.json
+    echo '{"colour": "red"}' >none.json
+    run -2 --separate-stderr sampl --preset none.json --print-chain
+    [ "$stderr" = 'sampl: --preset: none.json: JSON of no program whose presets sampl knows' ]
+    echo '{"num_ctx": 1, "top_k": "many"}' >bad.json
+    run -2 --separate-stderr sampl --preset bad.json --print-chain
+    [ "$stderr" = 'sampl: --preset: bad.json: top_k is not a number' ]
+    echo '{"num_ctx": 1, "top_k": 2.5}' >bad.json
+    run -2 --separate-stderr sampl --preset bad.json --print-chain
+    [ "$stderr" = "sampl: --preset: bad.json: --top-k: '2.5' is not a whole number from -2147483648 to 2147483647" ]
+}

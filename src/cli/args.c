@@ -3,6 +3,7 @@
 
 #include "base/utf8.h"
 #include "cli/preset.h"
+#include "out/message.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,13 +26,15 @@ static bool read_preset(const struct reader *r, const char *name, struct err *e)
 {
     struct words words = {0};
     char path[PATH_MAX];
+    const char *lacking;
     if (r->preset)
         return err_set(e, STATUS_USAGE, "'%s': a preset cannot name another", name);
-    bool ok = preset_read(name, path, &r->a->presets, &words, e);
+    bool ok = preset_read(r->a->options, name, path, &r->a->presets, &words, &lacking, e);
     if (ok) {
         ok = read_words(&(struct reader){.a = r->a, .word = words.word, .n = words.n, .preset = path}, e) ||
              err_prefix(e, "--preset: %s", path);
     }
+    ok = ok && (!lacking || words_add(&r->a->left_out, lacking, e));
     free(words.word);
     return ok;
 }
@@ -151,20 +154,33 @@ static bool set_defaults(struct args *a, struct err *e)
     return true;
 }
 
+// What presets set and no option gives, now that it is known whether that may be.
+static bool check_left_out(const struct args *a, struct err *e)
+{
+    for (size_t i = 0; i < a->left_out.n; i++) {
+        const char *const file = a->left_out.word[i], *const list = file + strlen(file) + 1;
+        if (!a->lenient)
+            return err_set(e, STATUS_USAGE, "--preset: %s: sampl has nothing for %s; --lenient leaves that out", file, list);
+        message_warn("--preset: %s: left out, as sampl has nothing for it: %s", file, list);
+    }
+    return true;
+}
+
 bool args_parse(struct args *a, const struct options *options, int argc, char **argv, struct err *e)
 {
     *a = (struct args){.options = options};
     return set_defaults(a, e) &&
-           read_words(&(struct reader){.a = a, .word = (const char *const *)(void *)argv, .n = (size_t)argc, .at = 1}, e);
+           read_words(&(struct reader){.a = a, .word = (const char *const *)(void *)argv, .n = (size_t)argc, .at = 1}, e) &&
+           check_left_out(a, e);
 }
 
-enum { CHAIN_LISTS = 4, LISTS = CHAIN_LISTS + 4 };
+enum { CHAIN_LISTS = 4, LISTS = CHAIN_LISTS + 5 };
 
 // Those of the chain first.
 static void find_lists(struct args *a, struct words *list[LISTS])
 {
     struct words *const all[LISTS] = {&a->biases, &a->breaker_texts, &a->breaker_ids, &a->reasoning_ends, &a->files,
-                                      &a->vs,     &a->sweeps,        &a->presets};
+                                      &a->vs,     &a->sweeps,        &a->presets,     &a->left_out};
     memcpy(list, all, sizeof all);
 }
 
@@ -190,7 +206,8 @@ bool args_extend(struct args *a, const struct args *base, const struct words *op
         for (size_t k = 0; ok && i < CHAIN_LISTS && k < from.n; k++)
             ok = words_add(list[i], from.word[k], e);
     }
-    return ok && read_words(&(struct reader){.a = a, .word = options->word, .n = options->n, .chain_only = true}, e);
+    return ok && read_words(&(struct reader){.a = a, .word = options->word, .n = options->n, .chain_only = true}, e) &&
+           check_left_out(a, e);
 }
 
 bool args_given(const struct args *a, const char *name)

@@ -88,7 +88,9 @@ struct args {
     bool diff;
     int64_t diff_most; // rows; 0: all that differ
 
-    struct words presets; // the texts that were read, which the members above point into
+    bool lenient;
+    struct words presets;  // the texts that were read, which the members above and below point into
+    struct words left_out; // of each preset with settings that no option gives: the file, a NUL, and a list of them
 };
 
 // Fills a from the arguments; options and the strings of argv outlive it. False and *e on a usage error; a must be freed either way.

@@ -286,7 +286,8 @@ static const struct option_row table[] = {
      .help = "at a bad row stop, or skip it and go on"},
 
     {"preset", .metavar = "NAME", OTHER,
-     .help = "read options from a preset, by name or file, as if they stood here"},
+     .help = "read options from a preset, by name or file, other programs' too, as if they stood here"},
+    {"lenient", OTHER, FLAG(lenient), .help = "leave out what a preset of another program sets and sampl has not, with a warning"},
     {"list-presets", OTHER, ACTION(ACTION_LIST_PRESETS), .help = "list the presets that can be named, and exit"},
     {"print-chain", .metavar = "[=FMT]", OTHER, AT(how), ACTION(ACTION_PRINT_CHAIN), .choices = "text,json,llama,server",
      .help = "print the effective chain and exit"},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "cli/preset.h"
 
+#include "cli/foreign.h"
 #include "in/source.h"
 #include "out/message.h"
 
@@ -89,19 +90,56 @@ bool words_split(char *text, struct words *words, struct err *e)
     }
 }
 
-bool preset_read(const char *name, char path[PATH_MAX], struct words *texts, struct words *words, struct err *e)
+// Adds a text that the list is to own, malloc'ed; it is freed if that fails.
+static bool keep(struct words *texts, char *text, struct err *e)
+{
+    if (text && words_add(texts, text, e))
+        return true;
+    free(text);
+    err_from_fault(e, fault_memory());
+    return false;
+}
+
+static bool read_foreign(const struct options *o, const char *path, const char *text, size_t len, struct words *texts,
+                         struct words *words, const char **lacking, struct err *e)
+{
+    struct builder options = {0}, lack = {0}, said = {0};
+    bool ok = foreign_read(o, text, len, &options, &lack, e);
+    if (ok && lack.len) {
+        builder_bytes(&said, path, strlen(path) + 1);
+        builder_string(&said, lack.text);
+        ok = keep(texts, said.text, e);
+        *lacking = ok ? said.text : NULL;
+    }
+    builder_free(&lack);
+    if (!ok || !keep(texts, options.text, e)) {
+        if (!ok)
+            builder_free(&options);
+        return false;
+    }
+    for (size_t i = 0; ok && i < options.len; i += strlen(options.text + i) + 1)
+        ok = words_add(words, options.text + i, e);
+    return ok;
+}
+
+bool preset_read(const struct options *o, const char *name, char path[PATH_MAX], struct words *texts, struct words *words,
+                 const char **lacking, struct err *e)
 {
     char *text;
     size_t len;
+    *lacking = NULL;
     if (!find(name, path, e))
         return false;
     if (!file_slurp(path, PRESET_MOST, &text, &len, e))
         return err_prefix(e, "--preset");
-    if (!words_add(texts, text, e)) {
-        free(text);
+    if (!keep(texts, text, e))
         return false;
-    }
-    const bool ok = strlen(text) < len ? err_set(e, STATUS_USAGE, "a NUL byte in a text file") : words_split(text, words, e);
+    const size_t mark = strncmp(text, "\xef\xbb\xbf", 3) ? 0 : 3; // which some editors put before UTF-8
+    bool ok = strlen(text) == len || err_set(e, STATUS_USAGE, "a NUL byte in a text file");
+    if (ok && notation_of(text + mark) == NOTATION_NONE)
+        ok = words_split(text + mark, words, e);
+    else if (ok)
+        ok = read_foreign(o, path, text + mark, len - mark, texts, words, lacking, e);
     return ok || err_prefix(e, "--preset: %s", path);
 }
 

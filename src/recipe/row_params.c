@@ -2,6 +2,7 @@
 // The "params" of a JSON row. Errors are set as those of options, which they mostly are; recipe_with_params makes them errors of the row.
 #include "base/mem.h"
 #include "base/number.h"
+#include "cli/foreign.h"
 #include "out/message.h"
 #include "recipe/recipe.h"
 #include "json/json.h"
@@ -261,8 +262,7 @@ static bool read_texts(const cJSON *item, struct change *ch, struct err *e)
     return ok || wrong(item, "a list of texts", e);
 }
 
-// Members that are no samplers' parameters. Those without a function, of requests and of the settings that replies echo, do not bear on
-// which token is chosen from a row.
+// Members that are no samplers' parameters.
 static const struct member {
     const char *name, *option; // that engines have or have not; NULL: all have it
     bool (*read)(const cJSON *item, struct change *ch, struct err *e);
@@ -282,58 +282,6 @@ static const struct member {
     {"reasoning_budget_end_tags", "reasoning-end", read_texts},
     {"reasoning_budget_message", "reasoning-budget-message", read_text},
     {"generation_prompt", NULL, read_text},
-    {"add_generation_prompt"},
-    {"backend_sampling"},
-    {"cache_prompt"},
-    {"chat_format"},
-    {"chat_parser"},
-    {"chat_template_kwargs"},
-    {"continue_final_message"},
-    {"echo"},
-    {"grammar_type"},
-    {"id_slot"},
-    {"ignore_eos_default"},
-    {"input_extra"},
-    {"input_prefix"},
-    {"input_suffix"},
-    {"logprobs"},
-    {"lora"},
-    {"max_completion_tokens"},
-    {"max_tokens"},
-    {"message_delimiters"},
-    {"messages"},
-    {"model"},
-    {"n"},
-    {"n_cache_reuse"},
-    {"n_cmpl"},
-    {"n_discard"},
-    {"n_indent"},
-    {"n_keep"},
-    {"n_predict"},
-    {"n_probs"},
-    {"parse_tool_calls"},
-    {"post_sampling_probs"},
-    {"preserved_tokens"},
-    {"prompt"},
-    {"reasoning_control"},
-    {"reasoning_effort"},
-    {"reasoning_format"},
-    {"reasoning_in_content"},
-    {"response_fields"},
-    {"return_progress"},
-    {"return_tokens"},
-    {"sse_ping_interval"},
-    {"stop"},
-    {"stream"},
-    {"stream_options"},
-    {"t_max_predict_ms"},
-    {"t_max_prompt_ms"},
-    {"thinking_budget_tokens"},
-    {"thinking_forced_open"},
-    {"timings_per_token"},
-    {"top_logprobs"},
-    {"user"},
-    {"verbose"},
 };
 
 static bool engine_knows(const cJSON *item, const char *option, const struct change *ch, struct err *e)
@@ -343,33 +291,19 @@ static bool engine_knows(const cJSON *item, const char *option, const struct cha
            err_set(e, STATUS_USAGE, "engine %s has no stage for %s", engine->name, item->string);
 }
 
-// The number of the parameter that llama-server knows by this name, or c->n.
-static size_t by_server_name(const struct catalog *c, const char *name)
-{
-    size_t number = 0;
-    for (; number < c->n; number++) {
-        const char *known = c->param[number]->server ? c->param[number]->server : c->param[number]->flag, *at = name;
-        for (; *known && *at == (*known == '-' ? '_' : *known); at++)
-            known++;
-        if (!*known && !*at)
-            break;
-    }
-    return number;
-}
-
 static bool read_member(const cJSON *item, struct change *ch, struct err *e)
 {
     const struct catalog *const c = &ch->draft.of->catalog;
     if (cJSON_IsNull(item))
         return true;
-    const size_t number = by_server_name(c, item->string);
+    const size_t number = catalog_find_server(c, item->string);
     if (number < c->n)
         return engine_knows(item, c->param[number]->flag, ch, e) && set_number(ch, number, item, e);
-    if (!strncmp(item->string, "speculative", strlen("speculative"))) // an object, or speculative.n_max and so on
-        return true;
     for (size_t i = 0; i < sizeof members / sizeof *members; i++)
         if (!strcmp(item->string, members[i].name))
-            return !members[i].read || (engine_knows(item, members[i].option, ch, e) && members[i].read(item, ch, e));
+            return engine_knows(item, members[i].option, ch, e) && members[i].read(item, ch, e);
+    if (foreign_ignored(server_ignored, item->string))
+        return true;
     return err_set(e, STATUS_USAGE, "unknown parameter '%.60s'", item->string);
 }
 
@@ -393,7 +327,7 @@ static bool check_grammar(const struct change *ch, const cJSON *params, struct e
     const struct parts *const p = &ch->draft.parts;
     const struct catalog *const c = &ch->draft.of->catalog;
     for (const cJSON *item = params->child; item && p->rules; item = item->next) {
-        const size_t number = by_server_name(c, item->string);
+        const size_t number = catalog_find_server(c, item->string);
         if (number < c->n && !cJSON_IsNull(item) &&
             engine_has_free(p->engine, c->param[number]->flag, strlen(c->param[number]->flag)))
             return err_set(e, STATUS_USAGE, "engine %s has no stage for %s under a grammar", p->engine->name, item->string);

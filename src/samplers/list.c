@@ -77,6 +77,19 @@ size_t catalog_find(const struct catalog *c, const char *flag, size_t len)
     return i;
 }
 
+size_t catalog_find_server(const struct catalog *c, const char *name)
+{
+    size_t number = 0;
+    for (; number < c->n; number++) {
+        const char *known = c->param[number]->server ? c->param[number]->server : c->param[number]->flag, *at = name;
+        for (; *known && *at == (*known == '-' ? '_' : *known); at++)
+            known++;
+        if (!*known && !*at)
+            break;
+    }
+    return number;
+}
+
 static size_t number_of(const struct catalog *c, const char *flag)
 {
     const size_t number = catalog_find(c, flag, strlen(flag));

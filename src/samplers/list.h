@@ -34,6 +34,9 @@ void catalog_make(struct catalog *c);
 // The number of the parameter with this flag, len characters long, or c->n.
 size_t catalog_find(const struct catalog *c, const char *flag, size_t len);
 
+// The same by llama-server's name for it.
+size_t catalog_find_server(const struct catalog *c, const char *name);
+
 // The value as its parameter keeps it, every parameter's default among them: value[0..c->n).
 double param_value(const struct param *row, double value);
 void catalog_defaults(const struct catalog *c, double *value);

@@ -1,0 +1,423 @@
+// SPDX-License-Identifier: MIT
+// What the keys of other programs mean that several of them share, and how it is said in options.
+#include "base/number.h"
+#include "cli/dialect.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// Where a setting is off: at a value, or from there on up or down.
+enum off_rule { OFF_AT, OFF_FROM, OFF_UP_TO, OFF_ALWAYS };
+
+static void take_seed(struct foreign *f, const cJSON *item);
+static void take_biases(struct foreign *f, const cJSON *item);
+static void take_bans(struct foreign *f, const cJSON *item);
+static void take_bad_words(struct foreign *f, const cJSON *item);
+static void take_breakers(struct foreign *f, const cJSON *item);
+static void take_grammar(struct foreign *f, const cJSON *item);
+static void take_schema(struct foreign *f, const cJSON *item);
+static void take_ignore_eos(struct foreign *f, const cJSON *item);
+
+// The names that llama-server knows stand with the samplers' parameters; these are the others, and what to make of a setting for which there
+// is no sampler.
+static const struct setting {
+    const char *keys; // separated by spaces
+    const char *flag; // NULL: no option gives it
+    enum off_rule rule;
+    double off;
+    void (*take)(struct foreign *f, const cJSON *item); // in place of flag
+} settings[] = {
+    {"temp temperature", "temp", OFF_AT, 1},
+    {"top_k topKSampling", "top-k", OFF_UP_TO, 0},
+    {"top_p topPSampling", "top-p", OFF_FROM, 1},
+    {"min_p minPSampling", "min-p", OFF_UP_TO, 0},
+    {"typical_p typical typ_p locallyTypicalSampling", "typical", OFF_FROM, 1},
+    {"rep_pen repetition_penalty repeat_penalty repeatPenalty penalty_repeat", "repeat-penalty", OFF_AT, 1},
+    {"rep_pen_range repetition_penalty_range repeat_last_n penalty_last_n", "repeat-last-n", OFF_ALWAYS},
+    {"freq_pen frequency_penalty frequencyPenalty", "frequency-penalty", OFF_AT, 0},
+    {"presence_pen presence_penalty presencePenalty", "presence-penalty", OFF_AT, 0},
+    {"nsigma top_n_sigma", "top-nsigma", OFF_UP_TO, 0},
+    {"xtcProbability", "xtc-probability", OFF_UP_TO, 0},
+    {"xtcThreshold", "xtc-threshold", OFF_ALWAYS},
+    {"mirostat mirostat_mode", "mirostat", OFF_AT, 0},
+    {"mirostat_tau", "mirostat-ent", OFF_ALWAYS},
+    {"mirostat_eta", "mirostat-lr", OFF_ALWAYS},
+    {"dynatemp_exponent", "dynatemp-exp", OFF_ALWAYS},
+    {"adaptive_target", "adaptive-target", OFF_UP_TO, 0},
+    {"top_a", "top-a", OFF_UP_TO, 0},
+    {"tfs tfs_z tailFreeSampling", "tfs", OFF_FROM, 1},
+    {"smoothing_factor", "smoothing-factor", OFF_UP_TO, 0},
+    {"smoothing_curve", "smoothing-curve", OFF_ALWAYS},
+    {"epsilon_cutoff", "epsilon-cutoff", OFF_UP_TO, 0},
+    {"eta_cutoff", "eta-cutoff", OFF_UP_TO, 0},
+    {"skew", "skew", OFF_AT, 0},
+    {"top_h", "top-h", OFF_UP_TO, 0},
+    {"no_repeat_ngram_size", "no-repeat-ngram", OFF_UP_TO, 0},
+    {"encoder_rep_pen encoder_repetition_penalty", "encoder-repeat-penalty", OFF_AT, 1},
+    {"rep_pen_slope", "repeat-penalty-slope", OFF_AT, 1},
+    {"reasoning_budget_tokens", "reasoning-budget", OFF_AT, -1},
+    {"min_tokens min_new_tokens", "min-tokens", OFF_UP_TO, 0},
+    {"penalty_alpha rep_pen_decay min_length diversity_penalty", NULL, OFF_AT, 0},
+    {"guidance_scale num_beams num_beam_groups", NULL, OFF_AT, 1},
+    {"seed sampler_seed", .take = take_seed},
+    {"logit_bias logitBias", .take = take_biases},
+    {"suppress_tokens", .take = take_bans},
+    {"bad_words_ids", .take = take_bad_words},
+    {"dry_sequence_breakers", .take = take_breakers},
+    {"grammar grammar_string", .take = take_grammar},
+    {"json_schema", .take = take_schema},
+    {"ban_eos_token ignore_eos ignore_eos_token", .take = take_ignore_eos},
+};
+
+// ---- saying
+
+void foreign_fail(struct foreign *f, const char *format, ...)
+{
+    char text[sizeof f->e->text];
+    va_list args;
+    if (f->failed)
+        return;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    f->failed = true;
+    err_set(f->e, STATUS_USAGE, "%s", text);
+}
+
+void foreign_say(struct foreign *f, const char *flag, const char *value)
+{
+    builder_format(&f->words, value ? "--%s=" : "--%s", flag);
+    builder_string(&f->words, value ? value : "");
+    builder_byte(&f->words, '\0');
+    builder_format(&f->said, ";%s;", flag);
+}
+
+void foreign_say_number(struct foreign *f, const char *flag, double value)
+{
+    char text[NUMBER_TEXT];
+    foreign_say(f, flag, number_text((float)value, text));
+}
+
+void foreign_lack(struct foreign *f, const cJSON *item)
+{
+    char *const value = cJSON_PrintUnformatted(item);
+    builder_format(&f->lacking, "%s%s", f->lacking.len ? ", " : "", item->string);
+    if (value)
+        builder_format(&f->lacking, " (%.*s%s)", err_clip(value, 40), value, strlen(value) > 40 ? "..." : "");
+    else
+        f->lacking.failed = true;
+    cJSON_free(value);
+}
+
+static bool listed(const struct builder *flags, const char *flag)
+{
+    char text[80];
+    snprintf(text, sizeof text, ";%s;", flag);
+    return flags->text && strstr(flags->text, text);
+}
+
+bool foreign_active(const struct foreign *f, const char *flag)
+{
+    return listed(&f->active, flag);
+}
+
+// ---- values
+
+// The number that an item is, or that its string spells.
+static bool is_number(const cJSON *item, double *v)
+{
+    char *end;
+    if (!item || (!cJSON_IsRaw(item) && !cJSON_IsString(item)) || !*item->valuestring)
+        return false;
+    *v = strtod(item->valuestring, &end);
+    return !*end && !isnan(*v);
+}
+
+double foreign_number(const struct foreign *f, const char *key, double absent)
+{
+    double v;
+    return is_number(json_member(f->settings, key), &v) ? v : absent;
+}
+
+bool foreign_is_on(const cJSON *item)
+{
+    double v;
+    if (!item || cJSON_IsNull(item) || cJSON_IsFalse(item))
+        return false;
+    if (cJSON_IsArray(item) || cJSON_IsObject(item))
+        return item->child;
+    if (is_number(item, &v))
+        return v != 0.0;
+    return !cJSON_IsString(item) || *item->valuestring;
+}
+
+char *foreign_names(const cJSON *item)
+{
+    if (cJSON_IsString(item))
+        return strdup(item->valuestring);
+    return cJSON_IsArray(item) ? cJSON_PrintUnformatted(item) : NULL;
+}
+
+static bool is_off(const struct setting *s, double v)
+{
+    return s->rule == OFF_ALWAYS || (s->rule == OFF_AT ? v == s->off : s->rule == OFF_FROM ? v >= s->off : v <= s->off);
+}
+
+static bool word_of(const char *words, const char *word)
+{
+    const size_t len = strlen(word);
+    for (const char *at = words; *at; at += strspn(at, " ")) {
+        const size_t n = strcspn(at, " ");
+        if (n == len && !strncmp(at, word, len))
+            return true;
+        at += n;
+    }
+    return false;
+}
+
+static const struct setting *setting_of(const char *key)
+{
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
+        if (word_of(settings[i].keys, key))
+            return &settings[i];
+    return NULL;
+}
+
+// A value for the option of this row: a whole number without the point that some programs write.
+static void say_value(struct foreign *f, const struct option_row *row, const cJSON *item, double v)
+{
+    char text[32];
+    const bool whole = row->param && row->param->type == PARAM_INT && v == trunc(v) && fabs(v) < 1e15;
+    snprintf(text, sizeof text, "%.0f", v);
+    foreign_say(f, row->name, whole ? text : item->valuestring);
+}
+
+void foreign_take(struct foreign *f, const cJSON *item)
+{
+    const struct catalog *const c = f->options->catalog;
+    const struct setting *const s = setting_of(item->string);
+    const size_t number = s ? c->n : catalog_find_server(c, item->string);
+    const char *const flag = s ? s->flag : number < c->n ? c->param[number]->flag : NULL;
+    const struct option_row *const row = flag ? option_by_name(f->options, flag, strlen(flag)) : NULL;
+    double v;
+    if (cJSON_IsNull(item))
+        return;
+    if (s && s->take) {
+        s->take(f, item);
+        return;
+    }
+    if (flag)
+        builder_format(&f->said, ";%s;", flag);
+    if (!foreign_is_on(item) && !is_number(item, &v)) // false, or empty
+        return;
+    if (row && row->flag)
+        foreign_say(f, row->name, NULL);
+    else if (!is_number(item, &v))
+        row ? foreign_fail(f, "%s is not a number", item->string) : foreign_lack(f, item);
+    else if (row)
+        say_value(f, row, item, v);
+    else if (s ? !is_off(s, v) : v != 0.0)
+        foreign_lack(f, item);
+    if (row && is_number(item, &v) && (s ? !is_off(s, v) : v != c->param[number]->def))
+        builder_format(&f->active, ";%s;", flag);
+}
+
+// ---- settings that are no numbers
+
+static void take_seed(struct foreign *f, const cJSON *item)
+{
+    double v;
+    char text[32];
+    if (!is_number(item, &v) || v < 0.0 || v == UINT32_MAX) // none in particular
+        return;
+    snprintf(text, sizeof text, "%.0f", v);
+    foreign_say(f, "seed", text);
+}
+
+// ID+BIAS; an amount that is false or null bans.
+static void say_bias(struct foreign *f, const cJSON *item, double id, const cJSON *amount)
+{
+    struct builder b = {0};
+    double v;
+    if (id != trunc(id) || id < 0.0 || id > INT32_MAX || (foreign_is_on(amount) && !is_number(amount, &v))) {
+        foreign_fail(f, "%s is not a list of token ids and biases", item->string);
+        return;
+    }
+    const char *const text = amount && amount->valuestring ? amount->valuestring : "-inf";
+    builder_format(&b, "%.0f%s%s", id, *text == '-' || *text == '+' ? "" : "+", text);
+    foreign_say(f, "logit-bias", b.text ? b.text : "");
+    f->words.failed = f->words.failed || b.failed;
+    builder_free(&b);
+}
+
+// {"id": bias, ...}, [[id, bias], ...] or [{"token": id, "bias": bias}, ...]; texts need a tokenizer.
+static void take_biases(struct foreign *f, const cJSON *item)
+{
+    const cJSON *entry;
+    cJSON_ArrayForEach(entry, item)
+    {
+        const cJSON key = {.type = cJSON_String, .valuestring = entry->string};
+        const bool pair = cJSON_IsArray(entry), echo = cJSON_IsObject(entry);
+        const cJSON *const id = pair ? cJSON_GetArrayItem(entry, 0) : echo ? json_member(entry, "token") : &key;
+        double v;
+        if (!id || !id->valuestring || !is_number(id, &v)) {
+            foreign_lack(f, item);
+            return;
+        }
+        say_bias(f, item, v, pair ? cJSON_GetArrayItem(entry, 1) : echo ? json_member(entry, "bias") : entry);
+    }
+}
+
+static void take_bans(struct foreign *f, const cJSON *item)
+{
+    const cJSON *entry;
+    double v;
+    cJSON_ArrayForEach(entry, item)
+    {
+        say_bias(f, item, is_number(entry, &v) ? v : -1.0, NULL);
+    }
+}
+
+static void take_bad_words(struct foreign *f, const cJSON *item)
+{
+    const cJSON *entry;
+    if (!option_by_name(f->options, "bad-word-tokens", strlen("bad-word-tokens"))) {
+        if (foreign_is_on(item))
+            foreign_lack(f, item);
+        return;
+    }
+    cJSON_ArrayForEach(entry, item)
+    {
+        char *const list = cJSON_PrintUnformatted(entry);
+        const size_t len = list ? strlen(list) : 0;
+        if (len > 2) { // [1,2]
+            list[len - 1] = '\0';
+            foreign_say(f, "bad-word-tokens", list + 1);
+        }
+        cJSON_free(list);
+    }
+}
+
+// With the escapes that the option resolves.
+static void say_breaker(struct foreign *f, const char *text)
+{
+    struct builder b = {0};
+    if (!strcmp(text, "none")) // which means something else
+        builder_string(&b, "\\x6e");
+    for (text += b.len ? 1 : 0; *text; text++) {
+        builder_string(&b, *text == '\\' ? "\\" : "");
+        builder_byte(&b, *text);
+    }
+    if (b.len)
+        foreign_say(f, "dry-sequence-breaker", b.text);
+    f->words.failed = f->words.failed || b.failed;
+    builder_free(&b);
+}
+
+// An array, or its text, with or without brackets.
+static void take_breakers(struct foreign *f, const cJSON *item)
+{
+    const char *const text = cJSON_GetStringValue(item);
+    struct builder b = {0};
+    cJSON *parsed = NULL;
+    const cJSON *entry;
+    if (text && strspn(text, " \n") == strlen(text))
+        return;
+    if (text) {
+        size_t at;
+        const bool list = text[strspn(text, " \n")] == '[';
+        builder_format(&b, list ? "%s" : "[%s]", text);
+        item = parsed = b.failed ? NULL : json_parse(b.text, b.len, JSON_EXACT, &at, f->e);
+    }
+    if (!item || !cJSON_IsArray(item)) {
+        foreign_fail(f, "dry_sequence_breakers is not a list of texts");
+    } else {
+        foreign_say(f, "dry-sequence-breaker", "none"); // what stood before
+        cJSON_ArrayForEach(entry, item)
+        {
+            if (cJSON_IsString(entry))
+                say_breaker(f, entry->valuestring);
+            else
+                foreign_fail(f, "dry_sequence_breakers is not a list of texts");
+        }
+    }
+    cJSON_Delete(parsed);
+    builder_free(&b);
+}
+
+static void take_grammar(struct foreign *f, const cJSON *item)
+{
+    if (!cJSON_IsString(item))
+        foreign_is_on(item) ? foreign_lack(f, item) : (void)0;
+    else if (*item->valuestring)
+        foreign_say(f, "grammar", item->valuestring);
+}
+
+static void take_schema(struct foreign *f, const cJSON *item)
+{
+    if (!foreign_is_on(item))
+        return;
+    char *const text = cJSON_IsString(item) ? strdup(item->valuestring) : cJSON_PrintUnformatted(item);
+    if (text)
+        foreign_say(f, "json-schema", text);
+    else
+        f->words.failed = true;
+    free(text);
+}
+
+static void take_ignore_eos(struct foreign *f, const cJSON *item)
+{
+    if (foreign_is_on(item))
+        foreign_say(f, "ignore-eos", NULL);
+}
+
+// ---- chains
+
+// Other programs' names of samplers that sampl knows by another.
+static const char *sampler_name(const struct foreign *f, const char *name)
+{
+    static const char *const names[][2] = {{"repetition_penalty", "penalties"},
+                                           {"rep_pen", "penalties"},
+                                           {"quadratic_sampling", "smoothing"},
+                                           {"smooth_sampling", "smoothing"},
+                                           {"encoder_repetition_penalty", "encoder_penalty"},
+                                           {"tfs_z", "tfs"}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (!strcmp(names[i][0], name))
+            name = names[i][1];
+    return f->dialect->tfs && !strcmp(name, "tfs") ? f->dialect->tfs : name;
+}
+
+// Names in such lists that need no place in a chain here; the last three are of samplers that there may be.
+#define NO_STAGE "presence_penalty frequency_penalty dynamic_temperature mirostat smoothing encoder_penalty no_repeat_ngram"
+
+static void chain_name(struct foreign *f, const char *foreign_name, struct builder *chain)
+{
+    const char *const name = sampler_name(f, foreign_name);
+    const struct sampler *const s = sampler_by_name(name, strcspn(name, "="));
+    const bool when_active = s && s->params && (s->foreign || (s == &sampler_adaptive_p && !f->dialect->defaults));
+    if (when_active && (!foreign_active(f, s->params->flag) || strstr(chain->text, name)))
+        return;
+    if (s)
+        builder_format(chain, "%s%s", chain->len ? ";" : "", name);
+    else if (!setting_of(foreign_name) && !word_of(NO_STAGE, name))
+        builder_format(&f->lacking, "%ssampler %.*s", f->lacking.len ? ", " : "", err_clip(name, 40), name);
+}
+
+void foreign_say_chain(struct foreign *f, const char *names)
+{
+    static const char between[] = " \t\r\n,;[]\"'";
+    struct builder chain = {0};
+    char *const copy = strdup(names);
+    char *rest = NULL;
+    builder_string(&chain, "");
+    for (char *name = copy ? strtok_r(copy, between, &rest) : NULL; name; name = strtok_r(NULL, between, &rest))
+        chain_name(f, name, &chain);
+    foreign_say(f, "samplers", chain.text ? chain.text : "");
+    f->words.failed = f->words.failed || !copy || chain.failed;
+    free(copy);
+    builder_free(&chain);
+}
