@@ -6,7 +6,7 @@ _sampl()
     if [[ $cur == = || $prev == = ]]; then # --opt=VALUE comes as three words
         if [[ $cur == = ]]; then cur=; else prev=${COMP_WORDS[COMP_CWORD-2]}; fi
         case $prev in
-    --print-chain) mapfile -t COMPREPLY < <(compgen -W 'text json llama server' -- "$cur"); return ;;
+    --print-chain) mapfile -t COMPREPLY < <(compgen -W 'text json llama server preset' -- "$cur"); return ;;
         esac
     fi
     case $prev in
@@ -20,7 +20,8 @@ _sampl()
     --accept) compopt -o default; return ;;
     --shard) return ;;
     --row-base) return ;;
-    --samplers) return ;;
+    --samplers) cur=${cur#[\"\']}
+        mapfile -t COMPREPLY < <(compgen -P "${cur%"${cur##*;}"}" -W 'penalties dry top_n_sigma min_k top_k top_a tfs tfs_tg typ_p top_p epsilon_cutoff eta_cutoff min_p p_step xtc scatter temperature smoothing top_h p_less p_less_norm skew infill adaptive_p greedy dist' -- "${cur##*;}"); return ;;
     --sampler-seq|--sampling-seq) return ;;
     --seed|-s) return ;;
     --engine) mapfile -t COMPREPLY < <(compgen -W 'llama ollama akunu akunu-gpu batch' -- "$cur"); return ;;
@@ -90,7 +91,7 @@ _sampl()
     --threads|-t) return ;;
     esac
     if [[ $cur == -* ]]; then
-        mapfile -t COMPREPLY < <(compgen -W ' --format --n-vocab --tensor --ids --vocab --rows --prompt-tokens --accept --shard --row-base --independent --samplers --sampler-seq --sampling-seq --neutral --seed --engine --repeat-penalty --repeat-last-n --frequency-penalty --presence-penalty --dry-multiplier --dry-base --dry-allowed-length --dry-penalty-last-n --top-nsigma --top-n-sigma --min-k --top-k --top-a --tfs --typical --typical-p --top-p --min-keep --epsilon-cutoff --eta-cutoff --min-p --p-step --xtc-probability --xtc-threshold --scatter-strength --scatter-k --scatter-radius --scatter-steps --scatter-adaptive --scatter-strength-min --scatter-strength-max --scatter-entropy-target --scatter-absorption --scatter-absorption-last-n --scatter-collision --temp --temperature --dynatemp-range --dynatemp-exp --smoothing-factor --smoothing-curve --top-h --skew --adaptive-target --adaptive-decay --mirostat-ent --mirostat-lr --mirostat --logit-bias --ignore-eos --dry-sequence-breaker --dry-breaker-tokens --grammar --grammar-file --json-schema --json-schema-file --reasoning-budget --reasoning-budget-message --reasoning-start --reasoning-end --backend-sampling --emit --dump-probs --trace --output-format --output --line-buffered --stats --vs --sweep --on-error --preset --lenient --list-presets --print-chain --print-grammar --threads --verbose --help --version' -- "$cur")
+        mapfile -t COMPREPLY < <(compgen -W ' --format --n-vocab --tensor --ids --vocab --rows --prompt-tokens --accept --shard --row-base --independent --samplers --sampler-seq --sampling-seq --neutral --seed --engine --repeat-penalty --repeat-last-n --frequency-penalty --presence-penalty --dry-multiplier --dry-base --dry-allowed-length --dry-penalty-last-n --top-nsigma --top-n-sigma --min-k --top-k --top-a --tfs --typical --typical-p --top-p --min-keep --epsilon-cutoff --eta-cutoff --min-p --p-step --xtc-probability --xtc-threshold --scatter-strength --scatter-k --scatter-radius --scatter-steps --scatter-adaptive --scatter-strength-min --scatter-strength-max --scatter-entropy-target --scatter-absorption --scatter-absorption-last-n --scatter-collision --temp --temperature --dynatemp-range --dynatemp-exp --smoothing-factor --smoothing-curve --top-h --skew --adaptive-target --adaptive-decay --mirostat-ent --mirostat-lr --mirostat --logit-bias --ignore-eos --dry-sequence-breaker --dry-breaker-tokens --grammar --grammar-file --json-schema --json-schema-file --grammar-first --reasoning-budget --reasoning-budget-message --reasoning-start --reasoning-end --backend-sampling --emit --dump-probs --trace --output-format --output --line-buffered --stats --vs --sweep --diff --on-error --preset --lenient --list-presets --print-chain --print-grammar --threads --verbose --help --version' -- "$cur")
     else
         compopt -o default
     fi

@@ -92,7 +92,7 @@ complete -c sampl -l on-error -x -a 'stop skip' -d 'at a bad row stop, or skip i
 complete -c sampl -l preset -r -a '(sampl --list-presets 2>/dev/null)' -d 'read options from a preset, by name or file, other programs\' too, as if they stood here'
 complete -c sampl -l lenient -d 'leave out what a preset of another program sets and sampl has not, with a warning'
 complete -c sampl -l list-presets -d 'list the presets that can be named, and exit'
-complete -c sampl -l print-chain -x -a 'text json llama server' -d 'print the effective chain and exit'
+complete -c sampl -l print-chain -x -a 'text json llama server preset' -d 'print the effective chain and exit'
 complete -c sampl -l print-grammar -d 'print the effective grammar and exit'
 complete -c sampl -l threads -s t -x -d 'spread rows over N threads, 0: all cores, where the chain carries nothing from row to row'
 complete -c sampl -l verbose -s v -d 'say on stderr what goes on'

@@ -224,7 +224,7 @@ sets() {
 }
 
 @test "each engine's defaults hold unless given, whatever the order, and in presets" {
-    same <(sampl -s 1 --engine ollama --print-chain) <(sampl -s 1 --temp 0.8 --top-k 40 --top-p 0.9 --min-p 0 --engine ollama --print-chain)
+    spelt --engine ollama = --temp 0.8 --top-k 40 --top-p 0.9 --min-p 0 --engine ollama
     same <(sampl -s 1 --engine ollama --top-p 0.95 --print-chain) <(sampl -s 1 --top-p 0.95 --engine ollama --print-chain)
     sampl -s 1 --top-p 0.95 --engine ollama --print-chain | grep -q 'top-p=0.95' # llama.cpp's default, but given
     local engine
@@ -232,11 +232,11 @@ sets() {
         same <(ids --engine $engine) <(ids --engine $engine --temp 0 --top-k 0 --top-p 1)
     done
     echo '--engine akunu --temp 0.9 --top-k 7' >preset
-    same <(ids --preset preset) <(ids --top-k 7 --temp 0.9 --engine akunu)
+    same <(ids --preset ./preset) <(ids --top-k 7 --temp 0.9 --engine akunu)
     same <(ids --engine llama) <(ids)
     same <(ids --engine akunu --engine llama --min-keep 2) <(ids --min-keep 2) # the last one counts
     echo '--xtc-probability 0.5' >preset
-    run -2 sampl --engine akunu --preset preset
+    run -2 sampl --engine akunu --preset ./preset
     [[ $output == 'sampl: --xtc-probability: engine akunu has no stage for it' ]]
 }
 
@@ -246,13 +246,14 @@ sets() {
         perl -ne 'print "--$1 ", $2 // "", "\n" if /^ {2,6}(?:-\w+, )?--([\w-]+)(?:, --[\w-]+)*(?: ([A-Z]\S*))?/' >options
     [ "$(wc -l <options)" -ge 45 ]
     for engine in ollama akunu akunu-gpu batch; do
-        sampl --engine $engine -s 1 --temp 1 --print-chain=llama | grep -oE -- '--[a-z-]+' >taken
+        sampl --engine $engine -s 1 --temp 1 --print-chain=json | grep -oE '"[a-z_]+":' | tr -d '":' | sed 'y/_/-/; s/^/--/' >taken
         while read -r option value; do
             case $option in
-            --engine | --seed | --backend-sampling) continue ;;
+            --engine | --seed | --neutral | --backend-sampling) continue ;;
             --samplers | --sampler-seq | --logit-bias | --ignore-eos | --*grammar* | --json* | --dry-sequence-breaker) continue ;;
             esac
-            run sampl --engine $engine "$option" ${value:+1} --print-chain
+            [[ $option != --*-cutoff ]] || value=0.5 # 1 is out of their range
+            run sampl --engine $engine "$option" ${value:+"${value/[A-Z]*/1}"} --print-chain
             if grep -qx -e "$option" taken; then
                 [ "$status" -eq 0 ]
             else
@@ -275,8 +276,8 @@ sets() {
     same <(sampl -s 1 --engine batch --print-chain | awk '{ print $1 }' | paste -sd' ') \
         <(echo engine seed penalties temperature top_k top_p_past dist)
     for engine in ollama akunu akunu-gpu batch; do
-        sampl -s 5 --engine $engine --temp 0.7 --top-p 0.8 --print-chain=llama >flags
-        grep -qE -- "^--engine $engine --seed 5 " flags
+        sampl -s 5 --engine $engine --temp 0.7 --top-p 0.8 --print-chain=preset >flags
+        grep -qE -- "^--engine $engine --neutral .*--seed 5" flags
         # shellcheck disable=SC2046
         same <(ids $(cat flags)) <(ids -s 5 --engine $engine --temp 0.7 --top-p 0.8)
         sampl -s 5 --engine $engine --print-chain=json | grep -q "^{\"engine\":\"$engine\",\"seed\":5,\"chain\":\[{\"name\":"
@@ -388,7 +389,7 @@ shares() {
         run -2 sampl --engine akunu "${grammar[@]}" $option 2 --print-chain
         [ "$output" = "sampl: $option: engine akunu has no stage for it under a grammar" ]
         echo "$option 2 --json-schema {}" >preset
-        run -2 sampl --engine akunu --vocab letters --preset preset --print-chain
+        run -2 sampl --engine akunu --vocab letters --preset ./preset --print-chain
         [ "$output" = "sampl: $option: engine akunu has no stage for it under a grammar" ]
     done
     for row in '"repeat_penalty":2' '"repeat_last_n":3'; do
@@ -397,7 +398,7 @@ shares() {
         run -1 sampl --engine akunu -s 1 --vocab letters <<<"{\"params\":{$row,\"grammar\":\"root ::= [ab]\"},\"logits\":[1,2]}"
         [[ $output == *" under a grammar" ]]
         # what the chain is printed as says nothing of them, so that it can be given again
-        sampl --engine akunu -s 1 "${grammar[@]}" --print-chain=llama >flags
+        sampl --engine akunu -s 1 "${grammar[@]}" --print-chain=preset >flags
         run ! grep repeat flags
         # without one, or without one any more, it has
         [ "$(sampl --engine akunu -s 1 <<<"{\"params\":{$row},\"logits\":[1,2]}")" = 1 ]
@@ -472,7 +473,7 @@ flat() {
             <<<'{"params":{"grammar":"root ::= [ac]{3}"},"logits":[1,5,2,4,3]}{"logits":[1,5,2,4,3]}' | cmp - got
     done
     sampl -s 1 --print-chain --grammar-first | grep -qx 'grammar      off  grammar-first=true'
-    sampl -s 1 --print-chain=llama --engine batch --grammar-first | grep -q -- ' --grammar-first'
+    sampl -s 1 --print-chain=preset --engine batch --grammar-first | grep -q -- ' --grammar-first'
     sampl -s 1 --print-chain=json --grammar-first | grep -q '"grammar_first":true'
 }
 
@@ -495,9 +496,9 @@ flat() {
     for seed in 4294967301 -4294967291 4294967295 -2 9223372036854775807; do
         go -s $seed in.f32 >got
         run -1 cmp -s got five
-        sampl --engine ollama -s $seed --print-chain | grep -qx "seed $seed"
+        sampl --engine ollama -s $seed --print-chain | grep -qx "seed $seed (command line)"
         # shellcheck disable=SC2046
-        go $(sampl --engine ollama -s $seed --temp 5 --print-chain=llama) in.f32 | cmp - got
+        go $(sampl --engine ollama -s $seed --temp 5 --print-chain=preset) in.f32 | cmp - got
     done
     [ "$(go -s -1 -v in.f32 2>&1 >/dev/null | grep -c random)" = 1 ]
     [ "$(go -s 4294967295 -v in.f32 2>&1 >/dev/null | grep -c random)" = 0 ]

@@ -31,7 +31,7 @@ LLAMA='penalties;dry;top_n_sigma;top_k;typ_p;top_p;min_p;xtc;scatter;temperature
     same got want
     dump >plain
     run -1 cmp -s got plain
-    eval "dump $(sampl -s 7 --top-a 0.2 --print-chain=llama)" >again
+    eval "dump $(sampl -s 7 --top-a 0.2 --print-chain=preset)" >again
     same got again
     gguf "general.sampling.sequence=s:top_k;temperature" general.sampling.top_k=u:30 'tokens=a:a,b' model=s:gpt2 >advice.gguf
     [ "$(names --vocab advice.gguf --top-a 0.2)" = 'top_k;temperature' ] # which a model's chain is, too

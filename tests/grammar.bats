@@ -242,7 +242,7 @@ ws ::= [ \n]*'
     echo 'root ::= "x"' >x.gbnf
     [ "$(sampl --print-grammar --grammar 'root ::= "a"' --grammar-file x.gbnf)" = 'root ::= "x"' ]
     [ "$(sampl --print-grammar --grammar-file x.gbnf --grammar 'root ::= "a"')" = 'root ::= "a"' ]
-    sampl -s 1 --vocab "$V" --grammar 'root ::= "it'\''s"' --print-chain=llama >flags
+    sampl -s 1 --vocab "$V" --grammar 'root ::= "it'\''s"' --print-chain=preset >flags
     eval "sampl $(<flags) --print-grammar" >out
     [ "$(<out)" = 'root ::= "it'\''s"' ]
     sampl -s 1 --grammar-file x.gbnf --print-chain=server | grep -qF '"grammar":"root ::= \"x\"\n"'

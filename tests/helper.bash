@@ -74,9 +74,10 @@ unlike() {
     run -1 equal "$@"
 }
 
-# effective ARGUMENT...: what --print-chain says of them.
+# effective ARGUMENT...: what --print-chain says of them, wherever the values are from.
 effective() {
-    sampl -s 1 --print-chain "$@"
+    sampl -s 1 --print-chain "$@" | sed 's/ ([a-z ]*)//g'
+    return "${PIPESTATUS[0]}"
 }
 
 # spelt A... = B...: two lists of options mean the same chain.
@@ -87,7 +88,7 @@ spelt() {
         shift
     done
     shift
-    effective "${left[@]}" | sed 's/ ([a-z ]*)//g' >left || return 1 # wherever the values are from
-    effective "$@" | sed 's/ ([a-z ]*)//g' >right || return 1
+    effective "${left[@]}" >left || return 1
+    effective "$@" >right || return 1
     same left right
 }

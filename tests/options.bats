@@ -115,7 +115,7 @@ changes() {
     dump 4 -s 1 -l 304-inf -l 404-inf >banned
     [ "$(awk -F'\t' '$3 == 304 || $3 == 404' banned | wc -l)" -eq 0 ]
     spelt --dry-sequence-breaker a --dry-sequence-breaker b = --dry-sequence-breaker a --dry-sequence-breaker b # and in the flags:
-    sampl -s 1 --dry-sequence-breaker a --dry-sequence-breaker "b'c" --print-chain=llama >flags
+    sampl -s 1 --dry-sequence-breaker a --dry-sequence-breaker "b'c" --print-chain=preset >flags
     [[ $(cat flags) == *" --dry-sequence-breaker 'a' --dry-sequence-breaker 'b'\"'\"'c'" ]]
     args=(-s 1 --dry-multiplier 2 --dry-allowed-length 1 --prompt-tokens "5,404,5,404,5,404,5")
     equal "${args[@]}" --dry-breaker-tokens 5 --dry-breaker-tokens 6 = "${args[@]}" --dry-breaker-tokens 6 --dry-breaker-tokens 5
@@ -146,9 +146,8 @@ changes() {
     [ "$(effective --mirostat 1 | awk '{ printf "%s ", $1 }')" = "seed logit_bias temperature mirostat " ]
     [ "$(effective --samplers 'adaptive_p;top_k' | awk '{ printf "%s ", $1 }')" = "seed logit_bias top_k adaptive_p " ]
     [ "$(effective --samplers 'top_k;greedy' | awk '{ printf "%s ", $1 }')" = "seed logit_bias top_k greedy " ]
-    [[ $(sampl --print-chain | head -1) == "seed "*" (random)" ]]
     sampl --print-chain=text -s 1 >text
-    effective >chain
+    sampl --print-chain -s 1 >chain
     same text chain
     sampl -s 1 --print-chain /nonexistent >text # reads nothing
     same text chain
@@ -156,11 +155,11 @@ changes() {
 
 @test "--print-chain=json: the text's content" {
     args=("${BUSY[@]}" --samplers 'dry;temperature=1.5;top_k;temperature=0.5' -l 3+1.5 -l 4-inf --min-keep 2)
-    sampl "${args[@]}" --print-chain >text
+    effective "${args[@]}" >text
     sampl "${args[@]}" --print-chain=json >json
     [ "$(wc -l <json)" -eq 1 ]
     perl -ne '
-        s/^\{"seed":(\d+),"chain":\[(.*)\]\}$/$2/ or die $_;
+        s/^\{"seed":(\d+),"chain":\[(.*)\],"dry_breaker_tokens":\[\[13\]\],"from":.*\}$/$2/ or die $_;
         print "seed $1\n";
         while (s/^,?\{"name":"(\w+)","enabled":(true|false)((?:,"\w+":(?:\[\[.*?\]\]|\[\]|[^,}]+))*)\}//) {
             my ($name, $on, $rest) = ($1, $2, $3);
@@ -204,7 +203,7 @@ changes() {
     run ! grep -q breakers body
 }
 
-# The chains that --print-chain=llama has to carry over.
+# The chains that --print-chain=preset has to carry over.
 chains() {
     cat <<-'END'
 
@@ -232,29 +231,64 @@ chains() {
 	END
 }
 
-@test "--print-chain=llama: fed back, as flags or as a preset, it gives the same bytes" {
+@test "--print-chain=preset and =json: fed back, as options or as a preset, they give the same bytes" {
     n=0
     while IFS= read -r line; do
         eval "args=(-s 77 --prompt-tokens @$ROOT/samples/austen.prompt $line)"
         dump 24 "${args[@]}" >want 2>messages
-        sampl "${args[@]}" --print-chain=llama >flags 2>/dev/null
+        sampl "${args[@]}" --print-chain=preset >flags 2>/dev/null
         eval "set -- $(cat flags)"
         dump 24 --prompt-tokens "@$ROOT/samples/austen.prompt" "$@" >got 2>messages.got
         same got want
         same messages.got messages # the warning about texts, too
-        dump 24 --prompt-tokens "@$ROOT/samples/austen.prompt" --preset ./flags >got 2>/dev/null
+        dump 24 --prompt-tokens "@$ROOT/samples/austen.prompt" --samplers top_k=2 --temp 9 --engine batch --preset ./flags >got 2>/dev/null
         same got want
-        sampl "$@" --print-chain=llama 2>/dev/null | cmp - flags
+        sampl "$@" --print-chain=preset 2>/dev/null | cmp - flags
+        sampl "${args[@]}" --print-chain=json >chain.json 2>/dev/null
+        dump 24 --prompt-tokens "@$ROOT/samples/austen.prompt" --preset chain.json >got 2>/dev/null
+        same got want
         cksum <want >>sums
         n=$((n + 1))
     done < <(chains)
     [ "$n" -ge 20 ]
     [ "$(sort -u sums | wc -l)" -ge 18 ] # different chains (breakers that are texts match nothing)
-    sampl --print-chain=llama >flags # a random seed is named, so that the run can be had again
-    grep -qE -- ' --seed [0-9]+' flags
-    dump 9 --preset ./flags >a
-    dump 9 --preset ./flags >b
-    same a b
+    # a seed that is not given is none of them
+    sampl --print-chain=preset | grep -vq -e --seed
+    sampl --print-chain=json | grep -q '^{"seed":-1,'
+    [ "$(sampl --print-chain | head -1)" = 'seed random' ]
+}
+
+@test "--print-chain=llama: llama.cpp's flags, where they differ from its defaults" {
+    [ "$(sampl --print-chain=llama)" = '' ]
+    [ "$(sampl --samplers 'penalties;dry;top_n_sigma;top_k;typ_p;top_p;min_p;xtc;temperature' --temp 0.8 --print-chain=llama)" = '' ]
+    [ "$(sampl -s 4 --top-k 9 --samplers 'top_k;temperature=0.5;dist' --dry-sequence-breaker none -l 5-inf --print-chain=llama)" = \
+        ' --samplers "top_k;temperature" --top-k 9 --temp 0.5 --seed 4 --logit-bias 5-inf --dry-sequence-breaker none' ]
+    [ "$(sampl --scatter-k 9 --smoothing-curve 2 --mirostat 2 --grammar 'root ::= "a"' --print-chain=llama)" = " --mirostat 2 --grammar 'root ::= \"a\"'" ]
+    while IFS= read -r line; do # what it can say means the same here
+        eval "args=(-s 77 --prompt-tokens @$ROOT/samples/austen.prompt $line)"
+        sampl "${args[@]}" --print-chain=llama >flags 2>/dev/null || continue
+        eval "dump 24 -s 77 --prompt-tokens @$ROOT/samples/austen.prompt $(cat flags)" >got 2>/dev/null
+        dump 24 "${args[@]}" >want 2>/dev/null
+        same got want
+        echo >>said
+    done < <(chains)
+    [ "$(wc -l <said)" -ge 10 ]
+}
+
+@test "--print-chain says where each value is from" {
+    printf -- '--top-k 3 --seed 9' >./p
+    gguf model=s:gpt2 tokens=a:a,b,c general.sampling.top_p=x:060000000000003f >advice.gguf
+    sampl --vocab advice.gguf --preset ./p --temp 0.5 --samplers 'top_k;top_p;min_p=0.3;temperature;xtc' --print-chain >chain
+    grep -qx 'seed 9 (preset)' chain
+    grep -qE '^top_k +on +top-k=3 \(preset\)$' chain
+    grep -qE '^top_p +on +top-p=0.5 \(model\) min-keep=0$' chain
+    grep -qE '^min_p +on +min-p=0.3 \(command line\) min-keep=0$' chain
+    grep -qE '^temperature +on +temp=0.5 \(command line\) dynatemp-range=0 dynatemp-exp=1$' chain
+    grep -qE '^xtc +off +xtc-probability=0 xtc-threshold=0.1 min-keep=0$' chain
+    sampl --vocab advice.gguf --preset ./p --temp 0.5 --print-chain=json | grep -qF '"from":{"seed":"preset","top-k":"preset","top-p":"model","temp":"command line"}}'
+    sampl --engine ollama --neutral --print-chain >chain
+    grep -qx 'engine ollama (command line)' chain
+    grep -qE '^top_k +off +top-k=0 \(neutral\)$' chain
 }
 
 @test "--samplers NAME=VALUE: one sampler twice, with different values" {

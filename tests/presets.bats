@@ -81,10 +81,10 @@ words() {
 		#--top-k 3
 	END
     sed -i 's/top_k ; temperature/top_k;temperature/' p
-    sampl -s 1 --preset ./p --print-chain=llama >got
+    sampl -s 1 --preset ./p --print-chain=preset >got
     sampl -s 1 --samplers 'top_k;temperature' --dry-sequence-breaker 'a "b" #c' --dry-sequence-breaker "it's" --dry-sequence-breaker d#e \
         -l 1+2 --temp 0.5 --dry-sequence-breaker 'two
-lines' --print-chain=llama >want
+lines' --print-chain=preset >want
     same got want
     printf -- '--top-k 3' >p # no newline at the end
     spelt --preset ./p = --top-k 3

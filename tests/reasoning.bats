@@ -166,7 +166,7 @@ words() {
     perl -e 'print pack("f<*", map { $_ % 9 == 2 } 0 .. 89)' >in.f32
     sampl -s 1 --temp 2 -n 9 "${args[@]}" in.f32 >want 2>/dev/null
     grep -qx 8 want
-    sampl -s 1 --temp 2 --print-chain=llama "${args[@]}" 2>/dev/null >p
-    sampl -n 9 --preset ./p in.f32 2>/dev/null | cmp - want
-    eval "sampl -n 9 $(<p) in.f32" 2>/dev/null | cmp - want
+    sampl -s 1 --temp 2 --print-chain=preset "${args[@]}" 2>/dev/null >p
+    sampl -n 9 --vocab v --preset ./p in.f32 2>/dev/null | cmp - want
+    eval "sampl -n 9 --vocab v $(<p) in.f32" 2>/dev/null | cmp - want
 }

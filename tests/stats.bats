@@ -49,7 +49,7 @@ summary() {
             }
             $sum{entropy_raw} = $before;
             my %want = map { $_ => $sum{$_} / 20 } keys %sum;
-            @want{qw(rows bad_rows)} = (20, 0);
+            @want{qw(rows bad_rows seed)} = (20, 0, 5);
             open $f, "<", "stats" or die;
             my @names;
             while (<$f>) {
@@ -57,7 +57,7 @@ summary() {
                 push @names, $name;
                 die "$name: $x, want $want{$name}" if abs($x - $want{$name}) > 2e-5 * (1 + abs $want{$name}) || $x < 0;
             }
-            die "@names" if "@names" ne "rows bad_rows prob raw_prob raw_rank n entropy_raw entropy kl_raw greedy"'
+            die "@names" if "@names" ne "rows bad_rows prob raw_prob raw_rank n entropy_raw entropy kl_raw greedy seed"'
         # shellcheck disable=SC2086
         sampl -n 4096 -s 5 --rows :20 $args "$AUSTEN" | cmp - ids
     done
@@ -89,9 +89,12 @@ summary() {
     [[ $stderr == *'rows              3'$'\n''bad_rows          1'$'\n'* ]]
     [[ $stderr == *$'\n''n                 1'$'\n'* ]]
     [[ $stderr == *$'\n''greedy            1'$'\n'* ]]
-    sampl --stats </dev/null 2>stats
+    sampl -s 3 --stats </dev/null 2>stats
     summary >got
-    printf '%s\n' 'rows 0' 'bad_rows 0' 'prob -' 'raw_prob -' 'raw_rank -' 'n -' 'entropy_raw -' 'entropy -' 'kl_raw -' 'greedy -' | cmp - got
+    printf '%s\n' 'rows 0' 'bad_rows 0' 'prob -' 'raw_prob -' 'raw_rank -' 'n -' 'entropy_raw -' 'entropy -' 'kl_raw -' 'greedy -' 'seed 3' | cmp - got
+    # a seed that was drawn is said, so that the run can be had again
+    sampl -n 4096 --stats "$AUSTEN" 2>stats >ids
+    sampl -n 4096 -s "$(awk '/^seed/ { print $2 }' stats)" "$AUSTEN" | cmp - ids
 }
 
 # slowly COMMAND: runs it on a terminal, of which the screen file is a record, with two rows a second for three seconds and more on fd 8.

@@ -371,14 +371,14 @@ A 4
     sampl -s 1 --vocab v.gguf -l '"A"+1' -l '"B"+2' --print-chain | grep -qx 'logit_bias  *on  *1+1 2+2'
 }
 
-@test "--print-chain=llama carries the vocabulary over" {
+@test "--print-chain=preset carries over what needs the vocabulary" {
     local args=(--vocab "$V" -s 1 --ignore-eos -l '" was"-3' --dry-multiplier 1 --dry-sequence-breaker ' the' --samplers 'dry;top_k;infill')
-    sampl "${args[@]}" --print-chain=llama >flags
-    eval "set -- $(<flags)"
+    sampl "${args[@]}" --print-chain=preset >flags
+    eval "set -- $(<flags) --vocab '$V'"
     sampl "$@" --rows :30 --dump-probs -O tsv "$AUSTEN" >got
     sampl "${args[@]}" --rows :30 --dump-probs -O tsv "$AUSTEN" >want
     same got want
-    sampl "$@" --print-chain=llama | cmp - flags
+    sampl "$@" --print-chain=preset | cmp - flags
 }
 
 # dry ARG...: what DRY leaves of a row of equal logits after a history that repeats itself: the penalised ids.
@@ -464,7 +464,7 @@ infill() {
 
 # chain ARG...: the parameters in effect with v.gguf.
 chain() {
-    sampl -s 1 --vocab v.gguf --print-chain=llama "$@" | sed 's/ --vocab .*//'
+    sampl -s 1 --vocab v.gguf --print-chain=preset "$@"
 }
 
 @test "gguf: what it recommends for sampling holds unless an option says otherwise" {
@@ -472,12 +472,12 @@ chain() {
     gguf model=s:gpt2 tokens=a:a,b,c,d general.sampling.penalty_last_n=x:01000000ff general.sampling.temp=x:060000000000003f \
         general.sampling.top_k=x:0a0000000700000000000000 general.sampling.min_p=x:0c000000000000000000f83f general.sampling.unheard_of=u:1 \
         general.sampling.sequence='s:top_k;temperature' general.sampling.mirostat_tau=x:060000000000003f >v.gguf
-    same <(chain) <(sampl -s 1 --print-chain=llama --repeat-last-n -1 --temp 0.5 --top-k 7 --samplers 'top_k;temperature' --mirostat-ent 0.5)
+    same <(chain) <(sampl -s 1 --print-chain=preset --repeat-last-n -1 --temp 0.5 --top-k 7 --samplers 'top_k;temperature' --mirostat-ent 0.5)
     chain --temp 0.5 --top-k 9 | grep -q -- '--top-k 9'
     chain --sampler-seq km | grep -q -- '--samplers "top_k;min_p"'
     echo '--temp 2 --samplers min_p' >preset
-    chain --preset preset --min-p 0.5 | grep -q -- '--samplers "min_p" .*--min-p 0.5.*--temp 2 '
-    chain --temp 0.8 | grep -q -- '--temp 0.8 ' # the default, but given
+    chain --preset ./preset --min-p 0.5 | grep -q -- '--samplers "min_p" .*--min-p 0.5.*--temp 2 '
+    chain --temp 0.8 | grep -q -- '--temp 0.8\b' # the default, but given
     # other engines have defaults of their own
     same <(sampl -s 1 --vocab v.gguf --engine ollama --print-chain) <(sampl -s 1 --engine ollama --print-chain)
     zeros 4 | sampl -s 1 --vocab v.gguf --dump-probs | grep -q 'kept 4/4'
@@ -493,7 +493,7 @@ chain() {
         echo '[1,9,3,8]' | sampl -s 1 --vocab v.gguf --samplers '' --temp 1 $args --dump-probs -O tsv | sed 1d | cut -f3 | sort | paste -sd' ' >got
         case $args in *eos) [ "$(<got)" = 0 ] ;; *) [ "$(<got)" = '0 2' ] ;; esac
     done
-    sampl -s 1 --vocab v.gguf -l 0-1 --print-chain=llama | grep -v -- '--logit-bias [13]' | grep -q -- '--logit-bias 0-1'
+    sampl -s 1 --vocab v.gguf -l 0-1 --print-chain=preset | grep -v -- '--logit-bias [13]' | grep -q -- '--logit-bias 0-1'
     # a row's own biases leave the ban
     [ "$(echo '{"logits":[1,9,3,8],"params":{"logit_bias":[[2,-5]]}}' | sampl -s 1 --temp 0 --vocab v.gguf)" = 0 ]
 }

@@ -37,7 +37,7 @@ struct args {
     const struct options *options;
     unsigned char given[OPTIONS_MOST]; // by row: enum origin
     enum action action;
-    const char *how; // ACTION_PRINT_CHAIN: text, json, llama or server; ACTION_GENERATE: bash, zsh or fish
+    const char *how; // ACTION_PRINT_CHAIN: text, json, llama, server or preset; ACTION_GENERATE: bash, zsh or fish
 
     // input
     const char *format;

@@ -89,7 +89,11 @@ static void silly_finish(struct foreign *f)
 {
     say_moving_temp(f, "dynatemp", "min_temp", "max_temp");
     if (has(f->settings, "samplers") || foreign_active(f, "adaptive-target"))
-        say_order(f, "samplers", DEFAULT_CHAIN, "adaptive_p");
+        say_order(
+            f, "samplers",
+            "penalties;encoder_penalty;dry;no_repeat_ngram;top_n_sigma;top_k;top_a;tfs;typ_p;top_p;epsilon_cutoff;eta_cutoff;min_p;xtc;"
+            "temperature;smoothing;skew",
+            "adaptive_p");
 }
 
 // ---- KoboldAI, KoboldCpp
@@ -409,6 +413,17 @@ static void own_stage(struct foreign *f, const cJSON *stage, bool engine, struct
     }
 }
 
+// [1,2] as 1,2.
+static void say_ids(struct foreign *f, const char *flag, const cJSON *ids)
+{
+    char *const list = cJSON_PrintUnformatted(ids);
+    if (list)
+        list[strcspn(list, "]")] = '\0';
+    foreign_say(f, flag, list && *list ? list + 1 : "");
+    f->words.failed = f->words.failed || !list;
+    cJSON_free(list);
+}
+
 static void own_finish(struct foreign *f)
 {
     const char *const engine = cJSON_GetStringValue(json_member(f->root, "engine"));
@@ -420,11 +435,20 @@ static void own_finish(struct foreign *f)
     }
     cJSON_ArrayForEach(item, json_array(f->root, "dry_breaker_tokens"))
     {
-        char *const list = cJSON_PrintUnformatted(item);
-        if (list)
-            list[strcspn(list, "]")] = '\0';
-        foreign_say(f, "dry-breaker-tokens", list ? list + 1 : "");
-        cJSON_free(list);
+        say_ids(f, "dry-breaker-tokens", item);
+    }
+    if (cJSON_IsTrue(json_member(f->root, "grammar_first")))
+        foreign_say(f, "grammar-first", NULL);
+    const cJSON *const reasoning = json_member(f->root, "reasoning"), *const tokens = json_member(reasoning, "tokens");
+    if (tokens && cJSON_IsRaw(tokens) && *tokens->valuestring != '-') {
+        foreign_say(f, "reasoning-budget", tokens->valuestring);
+        say_ids(f, "reasoning-start", json_array(reasoning, "start"));
+        cJSON_ArrayForEach(item, json_array(reasoning, "end"))
+        {
+            say_ids(f, "reasoning-end", item);
+        }
+        if (foreign_is_on(json_member(reasoning, "message"))) // a text, of which only the ids are known
+            foreign_lack(f, json_member(reasoning, "message"));
     }
     if (engine)
         foreign_say(f, "engine", engine);
@@ -481,7 +505,7 @@ const char server_ignored[] =
 
 // clang-format off
 const struct dialect dialects[] = {
-    {"sampl", is_own, .defaults = true, .ignored = "chain engine from dry_breaker_tokens", .finish = own_finish},
+    {"sampl", is_own, .defaults = true, .ignored = "chain engine from dry_breaker_tokens reasoning grammar_first", .finish = own_finish},
     {"llama-server", is_echo, echo_settings, .defaults = true, .rule = server_rule, .finish = server_finish, .ignored = server_ignored},
     {"LM Studio", is_studio, studio_settings, .rule = studio_rule,
      .absent = "temp=0.8 top-k=40 repeat-penalty=1.1 min-p=0.05 top-p=0.95",

@@ -289,7 +289,7 @@ static const struct option_row table[] = {
      .help = "read options from a preset, by name or file, other programs' too, as if they stood here"},
     {"lenient", OTHER, FLAG(lenient), .help = "leave out what a preset of another program sets and sampl has not, with a warning"},
     {"list-presets", OTHER, ACTION(ACTION_LIST_PRESETS), .help = "list the presets that can be named, and exit"},
-    {"print-chain", .metavar = "[=FMT]", OTHER, AT(how), ACTION(ACTION_PRINT_CHAIN), .choices = "text,json,llama,server",
+    {"print-chain", .metavar = "[=FMT]", OTHER, AT(how), ACTION(ACTION_PRINT_CHAIN), .choices = "text,json,llama,server,preset",
      .help = "print the effective chain and exit"},
     {"print-grammar", OTHER, ACTION(ACTION_PRINT_GRAMMAR), .help = "print the effective grammar and exit"},
     {"threads", .brief = "t", .metavar = "N", OTHER, .def = "1", AT(threads), .set = set_whole, .low = 0, .high = 1024,

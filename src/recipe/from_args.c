@@ -115,8 +115,10 @@ static bool take_recommendations(struct draft *d, const struct args *a, const ch
         for (size_t i = 0; i < sizeof recommended / sizeof *recommended; i++) {
             const char *const flag = recommended[i].flag;
             const size_t number = catalog_find(c, flag, strlen(flag));
-            if (strcmp(recommended[i].key, key) != 0 || args_given(a, flag) ||
-                value_parse(c->param[number], value, &d->parts.value[number], e))
+            if (strcmp(recommended[i].key, key) != 0 || args_given(a, flag))
+                continue;
+            d->of->of_model[number] = value_parse(c->param[number], value, &d->parts.value[number], e);
+            if (d->of->of_model[number])
                 continue;
             e->status = STATUS_DATA;
             return err_prefix(e, "--vocab: %s: general.sampling.%s", a->vocab, key);

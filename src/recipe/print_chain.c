@@ -23,11 +23,16 @@ static void print_bias(const char *before, const struct bias *b)
     printf("%s%" PRIu32 "%s%s", before, b->id, *number == '-' ? "" : "+", number);
 }
 
+static void print_ids(const uint32_t *id, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        printf("%s%" PRIu32, i ? "," : "", id[i]);
+}
+
 static void print_tag(const char *before, const struct tag *tag, const char *after)
 {
     fputs(before, stdout);
-    for (size_t i = 0; i < tag->n; i++)
-        printf("%s%" PRIu32, i ? "," : "", tag->id[i]);
+    print_ids(tag->id, tag->n);
     fputs(after, stdout);
 }
 
@@ -40,23 +45,73 @@ static void print_reasoning(const struct reasoning *r)
     print_tag(" reasoning-budget-message=", &r->tag[REASONING_MESSAGE], "\n");
 }
 
+// Where an option's value is from; NULL: it is a default.
+static const char *origin_of(const struct args *a, const char *option)
+{
+    static const char *const names[] = {[ORIGIN_NONE] = NULL, [ORIGIN_COMMAND_LINE] = "command line", [ORIGIN_PRESET] = "preset"};
+    return names[a->given[option_by_name(a->options, option, strlen(option)) - a->options->row]];
+}
+
+static const char *chain_origin(const struct args *a)
+{
+    const char *const names = origin_of(a, "samplers");
+    return names ? names : origin_of(a, "sampler-seq");
+}
+
+// The same of a parameter, which may also be recommended by the model, or neutral.
+static const char *param_origin(const struct args *a, const struct recipe *r, size_t number)
+{
+    const struct param *const row = r->of->catalog.param[number];
+    const char *const given = origin_of(a, row->flag);
+    const bool neutral = a->neutral && a->value[number] != param_value(row, row->def);
+    return given ? given : r->of->of_model[number] ? "model" : neutral ? "neutral" : NULL;
+}
+
+static bool is_drawn(const struct args *a, const struct recipe *r)
+{
+    return engine_draws_seed(r->parts.engine, a->seed);
+}
+
+static void print_origin(const char *origin)
+{
+    if (origin)
+        printf(" (%s)", origin);
+}
+
 static void print_text(const struct args *a, const struct recipe *r)
 {
     const struct biases *const biases = r->parts.biases;
-    if (r->parts.engine->options)
-        printf("engine %s\n", r->parts.engine->name);
-    printf("seed %" PRId64 "%s\n", (int64_t)r->parts.seed, engine_draws_seed(r->parts.engine, a->seed) ? " (random)" : "");
+    const struct catalog *const c = &r->of->catalog;
+    if (r->parts.engine->options) {
+        printf("engine %s", r->parts.engine->name);
+        print_origin(origin_of(a, "engine"));
+        putchar('\n');
+    }
+    if (is_drawn(a, r))
+        fputs("seed random", stdout);
+    else
+        printf("seed %" PRId64, (int64_t)r->parts.seed);
+    print_origin(origin_of(a, "seed"));
+    putchar('\n');
     if (a->grammar_first)
         printf("%-12s %-4s grammar-first=true\n", "grammar", r->parts.rules ? "on" : "off");
     if (r->parts.reasoning)
         print_reasoning(r->parts.reasoning);
     for (size_t i = 0; i < r->n_stages; i++) {
         const struct stage *const stage = &r->stage[i];
+        const size_t place = sampler_place(stage->sampler);
         char text[NUMBER_TEXT];
         printf("%-12s %-4s", stage->sampler->name, stage_enabled(stage) ? "on" : "off");
-        for (const struct param *row = stage->sampler->params; row && row->flag; row++)
-            if (listens(r, row->flag))
-                printf(" %s=%s", row->flag, value_text(row, param_load(row, stage->params), text));
+        for (size_t k = 0; stage->sampler->params && stage->sampler->params[k].flag; k++) {
+            const struct param *const row = &stage->sampler->params[k];
+            const size_t number = c->number[place][k];
+            const double value = param_load(row, stage->params);
+            const bool own = !k && value != r->parts.value[number] && !r->parts.engine->options; // it stands in the chain
+            if (!listens(r, row->flag))
+                continue;
+            printf(" %s=%s", row->flag, value_text(row, value, text));
+            print_origin(own ? chain_origin(a) : param_origin(a, r, number));
+        }
         for (size_t b = 0; stage->sampler == &sampler_logit_bias && b < biases->n; b++)
             print_bias(" ", &biases->bias[b]);
         putchar('\n');
@@ -96,12 +151,39 @@ static void print_reasoning_json(const struct reasoning *r)
     fputs("]},", stdout);
 }
 
+// A random seed as the option has it: no particular one.
+static void print_seed(const struct args *a, const struct recipe *r)
+{
+    printf("\"seed\":%" PRId64, is_drawn(a, r) ? -1 : (int64_t)r->parts.seed);
+}
+
+// What was given of breakers, and the grammar; llama-server takes no empty list. Breakers have their escapes resolved: JSON has its own.
+static void print_texts(const struct args *a, const struct recipe *r)
+{
+    const struct breakers *const breakers = &r->parts.breakers->breakers;
+    if (args_given(a, "dry-sequence-breaker") && (breakers->n_texts || !strcmp(a->how, "json"))) {
+        fputs(",\"dry_sequence_breakers\":[", stdout);
+        for (size_t i = 0; i < breakers->n_texts; i++) {
+            fputs(i ? "," : "", stdout);
+            text_put_json(stdout, breakers->text[i]);
+        }
+        putchar(']');
+    }
+    if (r->parts.rules) {
+        fputs(",\"grammar\":", stdout);
+        text_put_json(stdout, rules_text(r->parts.rules));
+    }
+}
+
 static void print_json(const struct args *a, const struct recipe *r)
 {
+    const struct breakers *const breakers = &r->parts.breakers->breakers;
+    bool first = true;
     putchar('{');
     if (r->parts.engine->options)
         printf("\"engine\":\"%s\",", r->parts.engine->name);
-    printf("\"seed\":%" PRId64 ",%s", (int64_t)r->parts.seed, a->grammar_first ? "\"grammar_first\":true," : "");
+    print_seed(a, r);
+    fputs(a->grammar_first ? ",\"grammar_first\":true," : ",", stdout);
     if (r->parts.reasoning)
         print_reasoning_json(r->parts.reasoning);
     fputs("\"chain\":[", stdout);
@@ -115,12 +197,26 @@ static void print_json(const struct args *a, const struct recipe *r)
             print_biases(r->parts.biases);
         putchar('}');
     }
-    puts("]}");
+    putchar(']');
+    print_texts(a, r);
+    for (size_t i = 0; i < breakers->n_sequences; i++) {
+        fputs(i ? "],[" : ",\"dry_breaker_tokens\":[[", stdout);
+        print_ids(breakers->sequence[i].ids, breakers->sequence[i].n);
+    }
+    fputs(breakers->n_sequences ? "]],\"from\":{" : ",\"from\":{", stdout);
+    for (const struct option_row *row = a->options->row; row->name; row++) {
+        const char *const origin = row->param ? param_origin(a, r, row->number) : row->recipe ? origin_of(a, row->name) : NULL;
+        if (origin)
+            printf("%s\"%s\":\"%s\"", first ? "" : ",", row->name, origin);
+        first = first && !origin;
+    }
+    puts("}}");
 }
 
-static bool unsayable(const char *what, const char *name, struct err *e)
+static bool unsayable(const struct args *a, const char *what, const char *name, struct err *e)
 {
-    return err_set(e, STATUS_USAGE, "--print-chain: llama-server has no %s%s", what, name);
+    const char *const who = !strcmp(a->how, "server") ? "llama-server" : "llama.cpp";
+    return err_set(e, STATUS_USAGE, "--print-chain: %s has no %s%s", who, what, name);
 }
 
 static double common_value(const struct recipe *r, const char *flag)
@@ -128,12 +224,38 @@ static double common_value(const struct recipe *r, const char *flag)
     return r->parts.value[catalog_find(&r->of->catalog, flag, strlen(flag))];
 }
 
+// What the server would refuse, or pass over.
+static bool check_request(const struct args *a, const struct recipe *r, struct err *e)
+{
+    static const char *const not_all[] = {"repeat-last-n", "dry-penalty-last-n"};
+    const struct breakers *const breakers = &r->parts.breakers->breakers;
+    if (recipe_runs(r, &sampler_greedy))
+        return unsayable(a, "sampler ", "greedy", e);
+    for (size_t i = 0; i < r->n_stages; i++)
+        if (r->stage[i].sampler->foreign && stage_enabled(&r->stage[i]))
+            return unsayable(a, "sampler ", r->stage[i].sampler->name, e);
+    for (size_t i = 0; i < sizeof not_all / sizeof *not_all; i++)
+        if (common_value(r, not_all[i]) < 0.0)
+            return unsayable(a, "-1 for --", not_all[i], e);
+    if (r->parts.grammar_first && r->parts.rules)
+        return unsayable(a, "--", "grammar-first", e);
+    if (recipe_budget(r) && !r->of->vocab && !strcmp(a->how, "server")) // which has the texts of the tags
+        return unsayable(a, "ids for --", "reasoning-start", e);
+    if (!recipe_runs(r, &sampler_dry))
+        return true;
+    if (breakers->n_sequences)
+        return unsayable(a, "--", "dry-breaker-tokens", e);
+    return breakers->n_texts || !strcmp(a->how, "llama") || unsayable(a, "empty list for --", "dry-sequence-breaker", e);
+}
+
 // The values of a request, which has one a parameter: a sampler's main one is that which all its stages share. Mirostat's temperature is
 // the common one.
-static bool request_values(const struct recipe *r, double *value, struct err *e)
+static bool request_values(const struct args *a, const struct recipe *r, double *value, struct err *e)
 {
     const struct catalog *const c = &r->of->catalog;
     bool found[CATALOG_MOST] = {false};
+    if (r->parts.engine->options)
+        return unsayable(a, "engine ", r->parts.engine->name, e);
     memcpy(value, r->parts.value, sizeof r->parts.value);
     for (size_t i = 0; value[c->mirostat] == 0.0 && i < r->parts.order->n; i++) {
         const struct choice *const choice = &r->parts.order->choice[i];
@@ -142,35 +264,11 @@ static bool request_values(const struct recipe *r, double *value, struct err *e)
         if (!choice_sampler(choice)->params)
             continue;
         if (found[main] && own != value[main])
-            return unsayable("second value of --", c->param[main]->flag, e);
+            return unsayable(a, "second value of --", c->param[main]->flag, e);
         found[main] = true;
         value[main] = own;
     }
-    return true;
-}
-
-// What the server would refuse, or pass over.
-static bool check_request(const struct recipe *r, struct err *e)
-{
-    static const char *const not_all[] = {"repeat-last-n", "dry-penalty-last-n"};
-    const struct breakers *const breakers = &r->parts.breakers->breakers;
-    if (recipe_runs(r, &sampler_greedy))
-        return unsayable("sampler ", "greedy", e);
-    for (size_t i = 0; i < r->n_stages; i++)
-        if (r->stage[i].sampler->foreign && stage_enabled(&r->stage[i]))
-            return unsayable("sampler ", r->stage[i].sampler->name, e);
-    for (size_t i = 0; i < sizeof not_all / sizeof *not_all; i++)
-        if (common_value(r, not_all[i]) < 0.0)
-            return unsayable("-1 for --", not_all[i], e);
-    if (r->parts.grammar_first && r->parts.rules)
-        return unsayable("--", "grammar-first", e);
-    if (recipe_budget(r) && !r->of->vocab) // which has the texts of the tags
-        return unsayable("ids for --", "reasoning-start", e);
-    if (!recipe_runs(r, &sampler_dry))
-        return true;
-    if (breakers->n_sequences)
-        return unsayable("--", "dry-breaker-tokens", e);
-    return breakers->n_texts || unsayable("empty list for --", "dry-sequence-breaker", e);
+    return check_request(a, r, e);
 }
 
 // Under llama-server's name, unless it has been said.
@@ -205,38 +303,25 @@ static void print_budget_request(const struct reasoning *r, const struct vocab *
     print_tag_text(v, "],\"reasoning_budget_message\":", &r->tag[REASONING_MESSAGE]);
 }
 
-// llama-server's request body. Breakers have their escapes resolved: the server knows none but those of JSON.
+// llama-server's request body.
 static bool print_request(const struct args *a, const struct recipe *r, struct err *e)
 {
     const struct parts *const p = &r->parts;
     const struct catalog *const c = &r->of->catalog;
-    const struct breakers *const breakers = &p->breakers->breakers;
     double value[CATALOG_MOST];
     bool said[CATALOG_MOST] = {false};
-    if (p->engine->options)
-        return unsayable("engine ", p->engine->name, e);
-    if (!request_values(r, value, e) || !check_request(r, e))
+    if (!request_values(a, r, value, e))
         return false;
     fputs("{\"samplers\":[", stdout);
     for (size_t i = 0; i < p->order->n; i++)
         printf("%s\"%s\"", i ? "," : "", choice_sampler(&p->order->choice[i])->name);
-    printf("],\"seed\":%" PRId64, (int64_t)p->seed);
+    fputs("],", stdout);
+    print_seed(a, r);
     for (size_t i = 0; samplers[i]; i++)
         for (size_t k = 0; !samplers[i]->foreign && samplers[i]->params && samplers[i]->params[k].flag; k++)
             print_server_param(c, c->number[i][k], value, said);
     print_server_param(c, c->mirostat, value, said);
-    if (args_given(a, "dry-sequence-breaker") && breakers->n_texts) {
-        fputs(",\"dry_sequence_breakers\":", stdout);
-        for (size_t i = 0; i < breakers->n_texts; i++) {
-            putchar(i ? ',' : '[');
-            text_put_json(stdout, breakers->text[i]);
-        }
-        putchar(']');
-    }
-    if (p->rules) {
-        fputs(",\"grammar\":", stdout);
-        text_put_json(stdout, rules_text(p->rules));
-    }
+    print_texts(a, r);
     if (p->biases->n)
         print_biases(p->biases);
     if (recipe_budget(r))
@@ -245,34 +330,52 @@ static bool print_request(const struct args *a, const struct recipe *r, struct e
     return true;
 }
 
-// The chain's names, with a value where a stage's differs from the common one.
-static void print_names(const struct recipe *r)
+// ---- options: a preset, or a command line of llama.cpp's
+
+// The chain's names, with a value where a stage's differs from the common one, unless it is the default chain. llama.cpp has no scatter.
+static void print_names(const struct recipe *r, const double *value, bool llama)
 {
-    fputs("--samplers \"", stdout);
+    struct builder names = {0};
     for (size_t i = 0; i < r->parts.order->n; i++) {
         const struct choice *const c = &r->parts.order->choice[i];
-        const struct param *const main = choice_sampler(c)->params;
+        const struct sampler *const s = choice_sampler(c);
         char text[NUMBER_TEXT];
-        printf("%s%s", i ? ";" : "", choice_sampler(c)->name);
-        if (c->own && c->value != common_value(r, main->flag))
-            printf("=%s", value_text(main, c->value, text));
+        if (llama && (s == &sampler_scatter || s == &sampler_dist || s->foreign))
+            continue;
+        builder_format(&names, "%s%s", names.len ? ";" : "", s->name);
+        if (c->own && c->value != value[r->of->catalog.number[c->place][0]])
+            builder_format(&names, "=%s", value_text(s->params, c->value, text));
     }
-    putchar('"');
+    const char *const usual = llama ? "penalties;dry;top_n_sigma;top_k;typ_p;top_p;min_p;xtc;temperature" : DEFAULT_CHAIN;
+    if (strcmp(names.text ? names.text : "", usual) != 0)
+        printf(" --samplers \"%s\"", names.text ? names.text : "");
+    builder_free(&names);
 }
 
-static void print_numbers(const struct args *a, const struct recipe *r)
+// Is this a parameter of scatter's, of another program's sampler, or the one that llama.cpp has no flag for?
+static bool not_llamas(const struct param *row)
+{
+    for (size_t i = 0; samplers[i]; i++)
+        for (const struct param *own = samplers[i]->params; own && own->flag; own++)
+            if (own == row)
+                return samplers[i]->foreign || samplers[i] == &sampler_scatter || !strcmp(row->flag, "min-keep");
+    return false;
+}
+
+// The values that differ from what holds without the option.
+static void print_numbers(const struct args *a, const struct recipe *r, const double *value, const double *otherwise, bool llama)
 {
     for (const struct option_row *row = a->options->row; row->name; row++) {
         char text[NUMBER_TEXT];
-        if (!strcmp(row->name, "seed"))
-            printf(" --seed %" PRId64, (int64_t)r->parts.seed);
-        else if (!row->param || !listens(r, row->name))
+        if (!row->param || !listens(r, row->name) || value[row->number] == otherwise[row->number] ||
+            (llama && not_llamas(row->param)))
             continue;
-        else if (row->param->type != PARAM_FLAG)
-            printf(" --%s %s", row->name, value_text(row->param, r->parts.value[row->number], text));
-        else if (r->parts.value[row->number] != 0.0)
-            printf(" --%s", row->name);
+        printf(" --%s", row->name);
+        if (row->param->type != PARAM_FLAG)
+            printf(" %s", value_text(row->param, value[row->number], text));
     }
+    if (!is_drawn(a, r))
+        printf(" --seed %" PRId64, (int64_t)r->parts.seed);
     if (a->ignore_eos)
         fputs(" --ignore-eos", stdout);
     if (a->grammar_first)
@@ -294,27 +397,14 @@ static void print_option(const char *name, const char *value)
     putchar('\'');
 }
 
-// Flags that given to sampl make the same run.
-static void print_flags(const struct args *a, const struct recipe *r)
+static void print_lists(const struct args *a, const struct recipe *r, bool llama)
 {
     const struct breakers *const breakers = &r->parts.breakers->breakers;
-    if (r->parts.engine->options)
-        printf("--engine %s", r->parts.engine->name);
-    else
-        print_names(r);
-    print_numbers(a, r);
-    if (a->vocab)
-        print_option("vocab", a->vocab);
-    if (a->grammar_source == GRAMMAR_FILE)
-        print_option("grammar-file", a->grammar);
-    else if (r->parts.rules)
-        print_option("grammar", r->parts.rules->shared.key);
     for (size_t i = 0; i < r->parts.biases->n_given; i++)
         print_bias(" --logit-bias ", &r->parts.biases->bias[i]);
     for (size_t i = 0; i < breakers->n_sequences; i++) {
         fputs(" --dry-breaker-tokens ", stdout);
-        for (size_t k = 0; k < breakers->sequence[i].n; k++)
-            printf("%s%" PRIu32, k ? "," : "", breakers->sequence[i].ids[k]);
+        print_ids(breakers->sequence[i].ids, breakers->sequence[i].n);
     }
     if (args_given(a, "dry-sequence-breaker") && !a->breaker_texts.n)
         fputs(" --dry-sequence-breaker none", stdout);
@@ -322,13 +412,49 @@ static void print_flags(const struct args *a, const struct recipe *r)
         print_option("dry-sequence-breaker", a->breaker_texts.word[i]);
     if (a->reasoning_budget >= 0)
         printf(" --reasoning-budget %" PRId64, a->reasoning_budget);
-    if (a->reasoning_start)
+    if (a->reasoning_start && !llama) // there the model's template has the tags
         print_option("reasoning-start", a->reasoning_start);
-    for (size_t i = 0; i < a->reasoning_ends.n; i++)
+    for (size_t i = 0; i < a->reasoning_ends.n && !llama; i++)
         print_option("reasoning-end", a->reasoning_ends.word[i]);
     if (a->reasoning_message)
         print_option("reasoning-budget-message", a->reasoning_message);
     putchar('\n');
+}
+
+// All that makes the recipe, whatever engine, options and model it comes after.
+static void print_preset(const struct args *a, const struct recipe *r)
+{
+    double neutral[CATALOG_MOST];
+    catalog_neutral(&r->of->catalog, neutral);
+    printf("--engine %s --neutral", r->parts.engine->name);
+    if (!r->parts.engine->options)
+        print_names(r, r->parts.value, false);
+    print_numbers(a, r, r->parts.value, neutral, false);
+    if (r->parts.rules)
+        print_option("grammar", r->parts.rules->shared.key);
+    print_lists(a, r, false);
+}
+
+// What a command line of llama.cpp's needs to do the same.
+static bool print_llama(const struct args *a, const struct recipe *r, struct err *e)
+{
+    const struct catalog *const c = &r->of->catalog;
+    double value[CATALOG_MOST], def[CATALOG_MOST];
+    catalog_defaults(c, def);
+    if (!request_values(a, r, value, e))
+        return false;
+    if (recipe_runs(r, &sampler_scatter))
+        return unsayable(a, "sampler ", "scatter", e);
+    if (common_value(r, "min-keep") != 0.0)
+        return unsayable(a, "--", "min-keep", e);
+    print_names(r, value, true);
+    print_numbers(a, r, value, def, true);
+    if (a->grammar_source == GRAMMAR_FILE)
+        print_option("grammar-file", a->grammar);
+    else if (r->parts.rules)
+        print_option("grammar", r->parts.rules->shared.key);
+    print_lists(a, r, true);
+    return true;
 }
 
 void print_grammar(const struct recipe *r)
@@ -343,10 +469,12 @@ bool print_chain(const struct args *a, const struct recipe *r, struct err *e)
 {
     if (!strcmp(a->how, "server"))
         return print_request(a, r, e);
+    if (!strcmp(a->how, "llama"))
+        return print_llama(a, r, e);
     if (!strcmp(a->how, "json"))
         print_json(a, r);
-    else if (!strcmp(a->how, "llama"))
-        print_flags(a, r);
+    else if (!strcmp(a->how, "preset"))
+        print_preset(a, r);
     else
         print_text(a, r);
     return true;

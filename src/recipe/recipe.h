@@ -93,6 +93,7 @@ struct recipes {
     struct trie *trie;         // of the vocabulary, once a grammar was asked for; NULL before
     struct shared_set recipe, order, biases, breakers, rules, reasoning;
     bool warned_breakers, warned_typ_p; // of several chains one warning is enough
+    bool of_model[CATALOG_MOST];        // by number of the catalog: its value is what the model recommends
 };
 
 // No recipe may be left when they are freed.
@@ -127,8 +128,9 @@ const struct budget_rules *recipe_budget(const struct recipe *recipe);
 // Is an enabled stage of this sampler among the recipe's?
 bool recipe_runs(const struct recipe *recipe, const struct sampler *sampler);
 
-// Prints the effective chain with every parameter, in the way a->how says: text; json; llama (flags, which given to sampl make the same
-// run); server (llama-server's request, an error when the server has no such thing).
+// Prints the effective chain, in the way a->how says: text and json, with every parameter; preset (options that make the same recipe);
+// llama (llama.cpp's flags where they differ from its defaults) and server (llama-server's request), which are errors when those have no
+// such thing.
 bool print_chain(const struct args *a, const struct recipe *r, struct err *e);
 
 // Prints the grammar in GBNF; there is one.

@@ -379,7 +379,7 @@ bool run(const struct job *j, struct err *e)
     totals_end(&f.totals);
     ok = output_close(&f.out, ok, ok ? e : &late) && ok;
     if (ok && j->args->stats)
-        totals_print(&f.totals);
+        totals_print(&f.totals, j->variant[0]->parts.seed);
     if (ok && f.totals.bad)
         ok = err_set(e, STATUS_DATA, "%" PRIu64 " of %" PRIu64 " rows were bad", f.totals.bad, f.totals.rows);
     flow_free(&f);

@@ -74,7 +74,7 @@ static void print_mean(const struct totals *t, const char *name, double sum)
     fprintf(stderr, "%-17s %s\n", name, good ? number_text_wide(sum / (double)good, text) : "-");
 }
 
-void totals_print(const struct totals *t)
+void totals_print(const struct totals *t, uint64_t seed)
 {
     const double seconds = now() - t->start;
     fprintf(stderr, "%-17s %" PRIu64 "\n", "rows", t->rows);
@@ -84,4 +84,5 @@ void totals_print(const struct totals *t)
     for (enum statistic i = 0; i < STAT_MEANS; i++)
         print_mean(t, statistic_name(i), t->sum[i]);
     print_mean(t, "greedy", (double)t->greedy);
+    fprintf(stderr, "%-17s %" PRIu64 "\n", "seed", seed);
 }

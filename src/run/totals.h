@@ -27,7 +27,7 @@ void totals_add(struct totals *t, const double *stat, uint64_t bytes);
 // Takes the line away.
 void totals_end(struct totals *t);
 
-// Prints the lines that the manual page describes on stderr; the speed only for somebody to see.
-void totals_print(const struct totals *t);
+// Prints the lines that the manual page describes on stderr, seed being the run's; the speed only for somebody to see.
+void totals_print(const struct totals *t, uint64_t seed);
 
 #endif
