@@ -142,6 +142,10 @@ check-faults: $(BUILD)/sampl ## let each call for memory, to the system and for 
 mutants: ## change the source at 80 places, one at a time, and list the changes that no test notices (COUNT= SEED= ONLY=)
 	$(Q)COUNT='$(COUNT)' SEED='$(SEED)' ONLY='$(ONLY)' tests/mutants.py
 
+.PHONY: soak
+soak: $(BUILD)/sampl ## 10 GB from a pipe, a million sequences, runs that are stopped, without /proc, in another locale (GB= SHORT=1)
+	$(Q)GB='$(GB)' SHORT='$(SHORT)' tests/soak.sh $(BUILD)/sampl
+
 # libFuzzer: objects that tell where they have been, and a driver that has main.c in it.
 FUZZ := build/fuzz
 .PHONY: fuzz fuzz-driver

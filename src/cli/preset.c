@@ -158,9 +158,17 @@ static bool list_one(const char *dir, const char *file, struct err *e)
     FILE *const f = fopen(path, "r");
     if (!f)
         return err_set(e, STATUS_IO, "--list-presets: cannot open '%s': %s", path, strerror(errno));
-    if (!fgets(about, sizeof about, f) || *about != '#')
-        *about = '\0';
+    bool read;
+    do {
+        clearerr(f);
+        read = fgets(about, sizeof about, f) || !ferror(f);
+    } while (!read && errno == EINTR);
+    const int cause = errno;
     fclose(f);
+    if (!read)
+        return err_set(e, STATUS_IO, "--list-presets: cannot read '%s': %s", path, strerror(cause));
+    if (*about != '#')
+        *about = '\0';
     const char *const text = about + strspn(about, "# ");
     printf("%.*s\t%.*s\n", (int)(strlen(file) - strlen(SUFFIX)), file, (int)strcspn(text, "\n"), text);
     return true;

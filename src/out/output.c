@@ -58,8 +58,13 @@ static char *resolve(const char *path)
     for (int i = 0; at && i < MOST_LINKS; i++) {
         char link[PATH_MAX];
         const ssize_t len = readlink(at, link, sizeof link - 1);
-        if (len < 0)
-            return at;
+        if (len < 0 && errno != EIO)
+            return at; // no link, or nothing
+        if (len < 0) {
+            free(at);
+            errno = EIO;
+            return NULL;
+        }
         link[len] = '\0';
         const char *const slash = strrchr(at, '/');
         const int folder = *link == '/' || !slash ? 0 : (int)(slash - at + 1);

@@ -19,7 +19,7 @@ enum {
     THREADS = 2, // -t
     PIPE = 4,    // IN from a pipe
     SHARDS = 8,  // --shard: the outputs make up that of one run, unless one is refused
-    AGAIN = 16,  // what is printed, given to the row's option `again`, prints itself
+    AGAIN = 16,  // what is printed, given to the row's `option`, prints itself
     LISTS = 32,  // the bytes are words, one a line, that follow the arguments
     MATRIX = 64, // the bytes choose a chain and a width, and are stretched to rows
     OPENS = 128, // may name files that are not there: status 3
@@ -32,7 +32,7 @@ struct target {
     const char *name;
     unsigned oracles;
     const char *before, *after; // put around the bytes
-    const char *again;          // option for AGAIN
+    const char *option;         // for AGAIN; of LISTS, put before each word, or NULL
     const char *word[16];
 };
 
@@ -54,7 +54,9 @@ static const struct target targets[] = {
     {"preset", AGAIN | OPENS, "", "", "--preset", {"--print-chain=llama", "--preset", IN}},
     {"options", LISTS | OPENS, "", "", NULL, {"--print-chain=json"}},
     {"ids", 0, "", "", NULL, {"--print-chain", "--prompt-tokens", "@" IN, "--dry-breaker-tokens", "@" IN, "--accept", "@" IN}},
-    {"biases", LISTS, "", "", NULL, {"--vocab", "words", "--print-chain", "-l"}},
+    {"biases", LISTS, "", "", "-l", {"--vocab", "words", "--print-chain"}},
+    {"vs", LISTS | OPENS, "", "", "--vs", {"--temp", "1", "-O", "json", "words.json"}},
+    {"sweep", LISTS, "", "", "--sweep", {"--temp", "1", "-O", "tsv", "words.json"}},
     {"filter", ROWS | SHARDS | MATRIX, "", "", NULL, {IN}},
 };
 
@@ -77,6 +79,10 @@ static const char *const chains[] = {
     "--engine akunu --temp 1",
     "--engine akunu-gpu --temp 1",
     "--engine batch --temp 1",
+    "--neutral --samplers tfs;top_h;temperature --tfs 0.9 --top-h 0.5 --emit stats -O tsv",
+    "--neutral --samplers min_k;p_step;top_a --min-k 3 --p-step 0.1 --top-a 0.1 --dump-probs=4",
+    "--neutral --samplers smoothing;skew;epsilon_cutoff;eta_cutoff --smoothing-factor 0.2 --skew 0.5 --epsilon-cutoff 0.01 --eta-cutoff 0.01",
+    "--neutral --samplers p_less;dist --emit stats -O json",
     "--samplers greedy --on-error skip",
     "--samplers top_k;dist --top-k 64 --independent --on-error skip -O json",
 };
@@ -248,7 +254,7 @@ static void try_again(const char *const *words)
         return;
     for (; *words && strcmp(words[1] ? words[1] : "", IN) != 0; words++)
         changed[n++] = *words;
-    changed[n++] = target->again;
+    changed[n++] = target->option;
     changed[n++] = "printed";
     changed[n] = NULL;
     put_file("printed", "", (const uint8_t *)first.out, first.n_out, "");
@@ -277,12 +283,15 @@ static void try_one(const char *const *words, const uint8_t *data, size_t n)
 
 // ---- what the bytes become
 
-// Splits text where it stands and appends its parts.
-static int split(char *text, const char *at, const char **words, int n)
+// Splits text where it stands and appends its parts, the option (NULL: none) before each.
+static int split(char *text, const char *at, const char *option, const char **words, int n)
 {
     char *rest;
-    for (char *word = strtok_r(text, at, &rest); word && n < MOST_WORDS - 8; word = strtok_r(NULL, at, &rest))
+    for (char *word = strtok_r(text, at, &rest); word && n < MOST_WORDS - 8; word = strtok_r(NULL, at, &rest)) {
+        if (option)
+            words[n++] = option;
         words[n++] = word;
+    }
     return n;
 }
 
@@ -313,7 +322,7 @@ static int make_matrix(const uint8_t *data, size_t n, const char **words, int n_
     words[n_words++] = types[type];
     words[n_words++] = "-n";
     words[n_words++] = width;
-    return split(chain, " ", words, n_words);
+    return split(chain, " ", NULL, words, n_words);
 }
 
 // ---- the fuzzer's side
@@ -365,7 +374,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
         text[n] = '\0';
         if (memchr(data, '/', n))
             return -1;
-        n_words = split(text, "\n", words, n_words);
+        n_words = split(text, "\n", target->option, words, n_words);
     } else if (target->oracles & MATRIX) {
         put_file(IN, "", data, n, "");
         n_words = make_matrix(data, n, words, n_words);

@@ -85,10 +85,12 @@ for text in "${texts[@]}"; do seeds options "${text// /$'\n'}"; done
 "$sampl" --help | grep -o -- ' --[a-z-]*' | tr -d ' ' | sed 's/$/\n1/' | split -l 20 - options-
 for i in options-*; do seeds options "$(<"$i")"; done
 seeds ids '1,2,3' $'1 2\n3\t4' '0' '2147483647' ' 1 , 2 '
+seeds vs 'neutral' 'a: --temp 2 --top-k 3' $'b:--min-p 0.5\n--seed 4\nchat'
+seeds sweep 'temp=0.5,1' $'top-k=1:9:4\nmin-p=0,0.5' 'seed=1:3:1'
 seeds biases '1+2.5' '1-inf' '"a"+1' $'"\\n"-3' '3-1e-3'
 
 # chains over rows, of the first bytes in driver.c
-perl -e 'for my $chain (0 .. 24) { for my $width (0, 3, 5, 9 + $chain % 2) {
+perl -e 'for my $chain (0 .. 29) { for my $width (0, 3, 5, 9 + $chain % 2) {
     open my $f, ">", "filter-$chain-$width" or die; print $f pack("C3f<*", $chain, $width, 0, map { sin($_ * $chain) * 8 } 1 .. 40) } }'
 mkdir filter
 mv filter-* filter

@@ -1,0 +1,115 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Long runs, and runs where the surroundings are not what one is used to: `make soak` (GB=10 from a pipe; SHORT=1 for a small part of all).
+# usage: soak.sh SAMPL
+set -eu
+sampl=$(realpath "$1")
+austen=$(realpath "$(dirname "$0")/../samples/austen.f16")
+megabytes=$((${GB:-10} * 1024)) sequences=1000000 rows=400000 stops=2000
+if [ -n "${SHORT-}" ]; then megabytes=512 sequences=100000 rows=100000 stops=200; fi
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+cd "$dir"
+export LC_ALL=C
+
+die() {
+    echo "soak: $*"
+    exit 1
+}
+
+# high PID: the most memory that it had in use so far, in KB.
+high() {
+    awk '/^VmHWM/ {print $2}' "/proc/$1/status"
+}
+
+# flat WHAT COMMAND...: lets it read fd 3 and write to out; at its end it may use no more memory than when the file mark was made.
+flat() {
+    local what=$1 pid early=0 late last=0
+    shift
+    rm -f mark
+    "$@" <&3 >out &
+    pid=$!
+    while kill -0 $pid 2>/dev/null; do
+        late=$(high $pid 2>/dev/null) || break
+        [ -n "$late" ] || break
+        if [ -e mark ] && [ "$early" = 0 ]; then early=$late; fi
+        last=$late
+        sleep 0.05
+    done
+    wait $pid || die "$what: status $?"
+    [ "$early" != 0 ] || die "$what: was over before it was looked at"
+    [ "$last" -le $((early + 4096)) ] || die "$what: $early KB grew to $last KB"
+    echo "$what: $(wc -l <out) rows, $last KB, $early KB early on"
+}
+
+# The rows of a model, 1 MiB at a time.
+for _ in 1 2 3 4; do cat "$austen"; done | head -c 1048576 >block
+exec 3< <(perl -e '
+    my ($n, $mark) = @ARGV;
+    open my $f, "<:raw", "block" or die;
+    read $f, my $block, 1 << 20;
+    for my $i (1 .. $n) {
+        print $block or die;
+        if ($i == int($n / 10)) { open my $m, ">", "mark" or die }
+    }' "$megabytes")
+flat "$megabytes MB from a pipe" "$sampl" -f f16 -n 4096 -s 1 -t 2
+[ "$(wc -l <out)" = $((megabytes * 128)) ] || die "rows are missing"
+
+# Sequences that end.
+exec 3< <(perl -e '
+    my $n = shift;
+    for my $i (1 .. $n) {
+        print qq({"seq":"s$i","logits":[1,2,3],"accept":1}\n{"seq":"s$i","params":{"top_k":2},"logits":[3,2,1],"end":true}\n);
+        if ($i == int($n / 10)) { open my $m, ">", "mark" or die }
+    }' "$sequences")
+flat "$sequences sequences" "$sampl" -f json -s 1 --repeat-penalty 1.1
+[ "$(wc -l <out)" = $((sequences * 2)) ] || die "rows are missing"
+
+# A grammar that comes to another state with nearly each row.
+printf '%s\n' '(' ')' x '</s>' >words
+exec 3< <(perl -e '
+    my $n = shift;
+    for my $i (1 .. $n) {
+        print pack("f<*", 1, -9e9, 1, -9e9);
+        if ($i == int($n / 2)) { open my $m, ">", "mark" or die }
+    }' "$rows")
+flat "$rows rows under a grammar" "$sampl" -f f32 -n 4 -s 1 --vocab words --grammar 'root ::= [(x]* "(" [(x]{18}'
+
+# Stopped and continued all the time.
+for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16; do cat block; done >rows
+"$sampl" -f f16 -n 4096 -s 1 --dump-probs=3 rows >want
+n=0
+while [ "$n" -lt "$stops" ]; do
+    # shellcheck disable=SC2002 # a pipe is the point
+    cat rows | "$sampl" -f f16 -n 4096 -s 1 -t 2 --dump-probs=3 >got &
+    while kill -STOP $! 2>/dev/null && kill -CONT $! 2>/dev/null; do
+        n=$((n + 1))
+    done
+    wait $! || die "stopped and continued: status $?"
+    cmp want got || die "stopped and continued: other rows"
+done
+echo "stopped and continued $n times"
+
+# Another locale, in which a number has a comma.
+"$sampl" -f f16 -n 4096 -s 1 --rows :20 --dump-probs=3 --temp 0.7 -O json "$austen" >want
+if localedef -i de_DE -f UTF-8 "$dir/de_DE.UTF-8" 2>/dev/null; then
+    export LOCPATH=$dir
+    [ "$(LC_ALL=de_DE.UTF-8 bash -c 'printf %.1f 1,5')" = 1,5 ] || die "the locale has no comma"
+    LC_ALL=de_DE.UTF-8 "$sampl" -f f16 -n 4096 -s 1 --rows :20 --dump-probs=3 --temp 0.7 -O json "$austen" | cmp - want
+    [ "$(echo '[1.5,2.25e-1]' | LC_ALL=de_DE.UTF-8 "$sampl" -s 1 --emit logits -O text --temp 1)" = "1.5 0.225" ]
+    echo "a locale with decimal commas"
+else
+    echo "a locale with decimal commas: skipped, localedef or its sources (Debian's package locales) are missing"
+    [ -z "${SAMPL_TEST_STRICT-}" ]
+fi
+
+# Where /proc is empty. Who may not mount goes without.
+if unshare -rm sh -c 'mount -t tmpfs none /proc' 2>/dev/null; then
+    # shellcheck disable=SC2016 # the inner shell's
+    unshare -rm sh -c 'mount -t tmpfs none /proc && [ ! -e /proc/self ] && exec "$0" -f f16 -n 4096 -s 1 -t 2 --rows :20 --dump-probs=3 --temp 0.7 -O json -o got "$1"' \
+        "$sampl" "$austen"
+    cmp want got
+    echo "without /proc"
+else
+    echo "without /proc: skipped, nothing may be mounted here"
+fi
