@@ -15,7 +15,8 @@ _sampl()
     --tensor) return ;;
     --ids) mapfile -t COMPREPLY < <(compgen -W 'given rank' -- "$cur"); return ;;
     --vocab) compopt -o default; return ;;
-    --rows) return ;;
+    --rows) compopt -o default; return ;;
+    --params) compopt -o default; return ;;
     --prompt-tokens) compopt -o default; return ;;
     --accept) compopt -o default; return ;;
     --shard) return ;;
@@ -91,7 +92,7 @@ _sampl()
     --threads|-t) return ;;
     esac
     if [[ $cur == -* ]]; then
-        mapfile -t COMPREPLY < <(compgen -W ' --format --n-vocab --tensor --ids --vocab --rows --prompt-tokens --accept --shard --row-base --independent --samplers --sampler-seq --sampling-seq --neutral --seed --engine --repeat-penalty --repeat-last-n --frequency-penalty --presence-penalty --dry-multiplier --dry-base --dry-allowed-length --dry-penalty-last-n --top-nsigma --top-n-sigma --min-k --top-k --top-a --tfs --typical --typical-p --top-p --min-keep --epsilon-cutoff --eta-cutoff --min-p --p-step --xtc-probability --xtc-threshold --scatter-strength --scatter-k --scatter-radius --scatter-steps --scatter-adaptive --scatter-strength-min --scatter-strength-max --scatter-entropy-target --scatter-absorption --scatter-absorption-last-n --scatter-collision --temp --temperature --dynatemp-range --dynatemp-exp --smoothing-factor --smoothing-curve --top-h --skew --adaptive-target --adaptive-decay --mirostat-ent --mirostat-lr --mirostat --logit-bias --ignore-eos --dry-sequence-breaker --dry-breaker-tokens --grammar --grammar-file --json-schema --json-schema-file --grammar-first --reasoning-budget --reasoning-budget-message --reasoning-start --reasoning-end --backend-sampling --emit --dump-probs --trace --output-format --output --line-buffered --stats --vs --sweep --diff --on-error --preset --lenient --list-presets --print-chain --print-grammar --threads --verbose --help --version' -- "$cur")
+        mapfile -t COMPREPLY < <(compgen -W ' --format --n-vocab --tensor --ids --vocab --rows --params --prompt-tokens --accept --shard --row-base --independent --samplers --sampler-seq --sampling-seq --neutral --seed --engine --repeat-penalty --repeat-last-n --frequency-penalty --presence-penalty --dry-multiplier --dry-base --dry-allowed-length --dry-penalty-last-n --top-nsigma --top-n-sigma --min-k --top-k --top-a --tfs --typical --typical-p --top-p --min-keep --epsilon-cutoff --eta-cutoff --min-p --p-step --xtc-probability --xtc-threshold --scatter-strength --scatter-k --scatter-radius --scatter-steps --scatter-adaptive --scatter-strength-min --scatter-strength-max --scatter-entropy-target --scatter-absorption --scatter-absorption-last-n --scatter-collision --temp --temperature --dynatemp-range --dynatemp-exp --smoothing-factor --smoothing-curve --top-h --skew --adaptive-target --adaptive-decay --mirostat-ent --mirostat-lr --mirostat --logit-bias --ignore-eos --dry-sequence-breaker --dry-breaker-tokens --grammar --grammar-file --json-schema --json-schema-file --grammar-first --reasoning-budget --reasoning-budget-message --reasoning-start --reasoning-end --backend-sampling --emit --dump-probs --trace --output-format --output --line-buffered --stats --vs --sweep --diff --on-error --preset --lenient --list-presets --print-chain --print-grammar --threads --verbose --help --version' -- "$cur")
     else
         compopt -o default
     fi

@@ -18,11 +18,6 @@ enum action {
     ACTION_GENERATE
 };
 
-// Rows first <= r < last; a negative bound counts from the end of the input.
-struct row_range {
-    int64_t first, last; // last is INT64_MAX when open
-};
-
 // The k-th of n parts, k from 1; both 0: no parts.
 struct share {
     int64_t k, n;
@@ -41,8 +36,9 @@ struct args {
 
     // input
     const char *format;
-    int64_t n_vocab; // 0: not given
-    struct row_range rows;
+    int64_t n_vocab;             // 0: not given
+    const char *rows;            // which ones, a list
+    const char *params;          // a file of what is said of each; NULL: none
     const char *prompt, *accept; // lists of ids, NULL: not given
     bool accept_recorded;        // the tokens that the input itself records
     const char *tensor;

@@ -5,6 +5,7 @@
 #include "samplers/engine.h"
 
 #include <assert.h>
+#include <stdlib.h>
 #include <string.h>
 
 // ---- setters: each reads a value (NULL without one) and stores it in the arguments, and does nothing else
@@ -84,11 +85,10 @@ static bool set_word(const struct option_row *row, const char *value, struct arg
 
 static bool set_rows(const struct option_row *row, const char *value, struct args *a, struct err *e)
 {
-    const char *const colon = strchr(value, ':');
-    a->rows = (struct row_range){0, INT64_MAX};
-    return (colon && (colon == value || whole_number(value, colon, INT64_MIN, INT64_MAX, &a->rows.first)) &&
-            (!colon[1] || whole_number(colon + 1, NULL, INT64_MIN, INT64_MAX, &a->rows.last))) ||
-           err_set(e, STATUS_USAGE, "--%s: '%s' is not A:B with whole numbers", row->name, value);
+    struct rows rows = {0};
+    const bool ok = *value == '@' || value_rows(row->name, value, &rows, e); // files are read when there is a run
+    free(rows.range);
+    return ok && set_string(row, value, a, e);
 }
 
 static bool set_share(const struct option_row *row, const char *value, struct args *a, struct err *e)
@@ -218,8 +218,10 @@ static const struct option_row table[] = {
      .help = "ids of the tokens in a server's reply: those given, or ranks within the row"},
     {"vocab", .metavar = "FILE", IN, AT(vocab), .set = set_file,
      .help = "token texts: GGUF, tokenizer.json, vocab.json, or one token a line"},
-    {"rows", .metavar = "A:B", IN, .def = ":", .set = set_rows,
-     .help = "only rows A <= r < B; either may be missing, negative counts from the end"},
+    {"rows", .metavar = "LIST", IN, .def = ":", AT(rows), .set = set_rows,
+     .help = "only these rows: 3,9,20:30 or @FILE; of A <= r < B either may be missing, negative counts from the end"},
+    {"params", .metavar = "FILE", IN, AT(params), .set = set_file,
+     .help = "a JSON object a line for each row of the input: seq, params, prompt_tokens, accept, end"},
     {"prompt-tokens", .metavar = "LIST", IN, AT(prompt), .set = set_string,
      .help = "ids accepted before the first row: 1,2,3 or @FILE"},
     {"accept", .metavar = "LIST", IN, .set = set_accept,

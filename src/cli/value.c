@@ -109,8 +109,41 @@ bool words_add(struct words *w, const char *word, struct err *e)
     return true;
 }
 
-// Appends the ids of 1,2,3.
-static bool parse_ids(const char *flag, const char *text, struct ids *ids, struct err *e)
+// Reads one item of a list, text[0..len), into what `to` points to.
+typedef bool item_fn(const char *flag, const char *text, size_t len, void *to, struct err *e);
+
+static bool read_id(const char *flag, const char *text, size_t len, void *to, struct err *e)
+{
+    struct ids *const ids = to;
+    int64_t id;
+    if (!whole_number(text, text + len, 0, INT32_MAX, &id))
+        return err_set(e, STATUS_USAGE, "--%s: '%.*s' is not a token id", flag, err_clip_part(text, len, 40), text);
+    if (!mem_grow(&ids->id, &ids->cap, ids->n + 1, sizeof *ids->id))
+        return err_from_fault(e, fault_memory());
+    ids->id[ids->n++] = (uint32_t)id;
+    return true;
+}
+
+// A row, or A:B.
+static bool read_range(const char *flag, const char *text, size_t len, void *to, struct err *e)
+{
+    const char *const end = text + len, *const colon = memchr(text, ':', len);
+    int64_t first = 0, last = ROWS_OPEN;
+    bool ok = len;
+    if (!colon || colon > text)
+        ok = whole_number(text, colon ? colon : end, INT64_MIN, INT64_MAX, &first) && (colon || first < INT64_MAX);
+    if (colon && colon + 1 < end)
+        ok = ok && whole_number(colon + 1, end, INT64_MIN, INT64_MAX, &last);
+    if (ok && !colon && first != -1) // what follows the last row is the end
+        last = first + 1;
+    if (!ok)
+        return err_set(e, STATUS_USAGE, "--%s: '%.*s' is neither a row nor A:B with whole numbers", flag,
+                       err_clip_part(text, len, 40), text);
+    return rows_add(to, first, last) || err_from_fault(e, fault_memory());
+}
+
+// The items of 1,2,3.
+static bool read_items(const char *flag, const char *text, item_fn *item, void *to, struct err *e)
 {
     static const char spaces[] = " \t\n\v\f\r";
     for (;;) {
@@ -120,28 +153,35 @@ static bool parse_ids(const char *flag, const char *text, struct ids *ids, struc
         if (!*text)
             return true;
         const size_t len = strcspn(text, ", \t\n\v\f\r"); // 0: another comma, and nothing between them
-        int64_t id;
-        if (!whole_number(text, text + len, 0, INT32_MAX, &id))
-            return err_set(e, STATUS_USAGE, "--%s: '%.*s' is not a token id", flag, err_clip_part(text, len, 40), text);
-        if (!mem_grow(&ids->id, &ids->cap, ids->n + 1, sizeof *ids->id))
-            return err_from_fault(e, fault_memory());
-        ids->id[ids->n++] = (uint32_t)id;
+        if (!item(flag, text, len, to, e))
+            return false;
         text += len;
     }
 }
 
-bool value_ids(const char *flag, const char *text, struct ids *ids, struct err *e)
+// The items of 1,2,3 or of @FILE.
+static bool read_list(const char *flag, const char *text, item_fn *item, void *to, struct err *e)
 {
     if (*text != '@')
-        return parse_ids(flag, text, ids, e);
+        return read_items(flag, text, item, to, e);
     char *content;
     size_t len;
     if (!file_slurp(text + 1, 0, &content, &len, e))
         return err_prefix(e, "--%s", flag);
     const bool ok = strlen(content) < len ? err_set(e, STATUS_USAGE, "--%s: '%s' holds a NUL byte", flag, text)
-                                          : parse_ids(flag, content, ids, e);
+                                          : read_items(flag, content, item, to, e);
     free(content);
     return ok;
+}
+
+bool value_ids(const char *flag, const char *text, struct ids *ids, struct err *e)
+{
+    return read_list(flag, text, read_id, ids, e);
+}
+
+bool value_rows(const char *flag, const char *text, struct rows *rows, struct err *e)
+{
+    return *text ? read_list(flag, text, read_range, rows, e) : read_range(flag, text, 0, rows, e);
 }
 
 bool value_bias(const char *flag, const char *text, struct bias_typed *bias, struct err *e)

@@ -5,6 +5,7 @@
 
 #include "base/err.h"
 #include "base/number.h"
+#include "in/rows.h"
 #include "sample/sampler.h"
 
 // A whole decimal integer in [low, high], from text that ends at end (NULL: at its NUL).
@@ -40,6 +41,9 @@ struct ids {
 
 // Appends the ids of 1,2,3 or of @FILE.
 bool value_ids(const char *flag, const char *text, struct ids *ids, struct err *e);
+
+// Appends the rows of 3,9,20:30 or of @FILE.
+bool value_rows(const char *flag, const char *text, struct rows *rows, struct err *e);
 
 // ID(+|-)BIAS or "TEXT"(+|-)BIAS.
 struct bias_typed {

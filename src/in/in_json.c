@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: MIT
 // JSON rows: arrays of numbers, arrays of rows, objects with "logits", "logprobs" or "probs", and servers' replies; concatenated, line by
 // line, in one array, or as server-sent events.
-#include "base/mem.h"
-#include "in/input.h"
 #include "in/json_reply.h"
 #include "in/json_text.h"
+#include "in/row_notes.h"
 #include "kern/libm.h"
-#include "json/json.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 struct json_rows {
@@ -23,11 +19,7 @@ struct json_rows {
     bool names;   // since the last value, lines with the other names of a stream were passed over
     struct json_value value;
     struct json_reply reply;
-
-    // What input_row points to.
-    uint32_t *prompt;
-    size_t prompt_cap;
-    char seq[32]; // a name given as a number
+    struct row_notes notes;
 };
 
 // The names of lines in a stream of server-sent events; all but the first mean nothing here.
@@ -119,22 +111,6 @@ static bool find_row(struct json_rows *st, char *c, struct err *e)
     }
 }
 
-// The row's sequence, and whether it ends with it.
-static bool read_sequence(struct json_rows *st, struct input_row *r, struct err *e)
-{
-    const double most = 0x1p53; // up to here each whole number is one
-    const cJSON *const seq = json_member(st->value.rest, "seq"), *const end = json_member(st->value.rest, "end");
-    r->seq = cJSON_GetStringValue(seq);
-    if (cJSON_IsNumber(seq) && fabs(seq->valuedouble) <= most && seq->valuedouble == floor(seq->valuedouble)) {
-        snprintf(st->seq, sizeof st->seq, "%.0f", seq->valuedouble);
-        r->seq = st->seq;
-    }
-    if (seq && !r->seq)
-        return err_set(e, STATUS_DATA, "\"seq\" is neither a string nor a whole number");
-    r->ends = cJSON_IsTrue(end);
-    return !end || cJSON_IsBool(end) || err_set(e, STATUS_DATA, "\"end\" is neither true nor false");
-}
-
 static bool read_logits(struct json_rows *st, struct input_row *r, struct err *e)
 {
     struct sparse *const row = &st->value.row;
@@ -150,58 +126,11 @@ static bool read_logits(struct json_rows *st, struct input_row *r, struct err *e
     return !st->value.has_ids || !row->n || sparse_row(row, c->n_vocab ? c->n_vocab : c->n_tokens, &r->logits, e);
 }
 
-static bool read_prompt(struct json_rows *st, struct input_row *r, struct err *e)
-{
-    const cJSON *const value = json_member(st->value.rest, "prompt_tokens"), *token;
-    size_t n = 0;
-    if (!value)
-        return true;
-    if (!cJSON_IsArray(value))
-        return err_set(e, STATUS_DATA, "\"prompt_tokens\" is not an array of token ids");
-    if (!mem_grow(&st->prompt, &st->prompt_cap, (size_t)cJSON_GetArraySize(value) + 1, sizeof *st->prompt))
-        return err_from_fault(e, fault_memory());
-    cJSON_ArrayForEach(token, value)
-    {
-        const int64_t id = json_id(token);
-        if (id < 0)
-            return err_set(e, STATUS_DATA, "\"prompt_tokens\": element %zu is not a whole number from 0 to 2147483647", n);
-        st->prompt[n++] = (uint32_t)id;
-    }
-    r->prompt = st->prompt;
-    r->n_prompt = n;
-    return true;
-}
-
-// Puts the schema among the parameters in its own words: a double does not keep how its numbers are spelt, which its grammar goes by.
-static bool spell_schema(struct json_value *v, cJSON *params, struct err *e)
-{
-    cJSON *const schema = cJSON_GetObjectItemCaseSensitive(params, "json_schema");
-    size_t at;
-    struct err odd;
-    if (!schema || !schema->child)
-        return true;
-    cJSON *const whole = json_parse(v->text.text, v->text.len, JSON_EXACT, &at, &odd);
-    if (!whole && odd.status == STATUS_USAGE) // the row holds what only loose JSON may
-        return true;
-    cJSON *const spelt =
-        cJSON_DetachItemFromObjectCaseSensitive(cJSON_GetObjectItemCaseSensitive(whole, "params"), "json_schema");
-    cJSON_Delete(whole);
-    return (spelt && cJSON_ReplaceItemViaPointer(params, schema, spelt)) || err_from_fault(e, fault_memory());
-}
-
 static bool read_row(struct json_rows *st, struct input_row *r, struct err *e)
 {
-    const cJSON *const accept = json_member(st->value.rest, "accept");
-    cJSON *const params = cJSON_GetObjectItemCaseSensitive(st->value.rest, "params");
-    if (!read_sequence(st, r, e) || !read_logits(st, r, e) || !read_prompt(st, r, e))
-        return false;
-    r->forced = json_id(accept);
-    if (accept && r->forced < 0)
-        return err_set(e, STATUS_DATA, "\"accept\" is not a whole number from 0 to 2147483647");
-    r->params = cJSON_IsNull(params) ? NULL : params;
-    if (r->params && !cJSON_IsObject(params))
-        return err_set(e, STATUS_DATA, "\"params\" is not an object");
-    if (r->params && !spell_schema(&st->value, params, e))
+    struct json_value *const v = &st->value;
+    if (!row_notes_sequence(&st->notes, v->rest, r, e) || !read_logits(st, r, e) ||
+        !row_notes_rest(&st->notes, v->rest, v->text.text, v->text.len, r, e))
         return false;
     if (!r->logits.n)
         return err_set(e, STATUS_DATA, "the row is empty");
@@ -250,7 +179,7 @@ static void close_json(void *self)
     struct json_rows *const st = self;
     json_value_free(&st->value);
     json_reply_free(&st->reply);
-    free(st->prompt);
+    row_notes_free(&st->notes);
 }
 
 const struct format format_json = {.name = "json",

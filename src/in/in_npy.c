@@ -6,8 +6,16 @@
 #include <assert.h>
 #include <ctype.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+struct npy {
+    struct matrix m;
+    const struct input_config *config;
+    uint64_t rows, length; // of the array; of each of its sequences, 0: it has none
+    char name[24];         // of the one at hand
+};
 
 enum { HEADER_MAX = 10000 }; // numpy reads no longer ones either
 
@@ -130,15 +138,28 @@ static bool find_header(const struct format *f, struct source *s, struct npy_hea
     return true;
 }
 
-static bool set_shape(struct matrix *m, const struct npy_header *h, size_t n_vocab, struct err *e)
+// (S, T, V), S and T above 1, is S sequences of T rows; anything else is rows.
+static enum matrix_shape take_shape(struct npy *st, const struct npy_header *h)
 {
+    const uint64_t *const dim = h->dim;
+    st->length = h->dims == 3 && dim[0] > 1 && dim[1] > 1 ? dim[1] : 0;
+    if (!st->length)
+        return matrix_set_shape(&st->m, dim, h->dims);
+    if (dim[0] > UINT64_MAX / dim[1])
+        return MATRIX_TOO_LARGE;
+    return matrix_set_shape(&st->m, (const uint64_t[3]){dim[0] * dim[1], dim[2]}, 2);
+}
+
+static bool set_shape(struct npy *st, const struct npy_header *h, size_t n_vocab, struct err *e)
+{
+    struct matrix *const m = &st->m;
     static const char *const messages[] = {
-        [MATRIX_NO_ROWS] = "npy shape %.*s is none of (V,), (N, V), (N, 1, V) and (1, N, V)",
+        [MATRIX_NO_ROWS] = "npy shape %.*s is none of (V,), (N, V) and (S, T, V)",
         [MATRIX_EMPTY] = "npy shape %.*s: the rows are empty",
         [MATRIX_TOO_LARGE] = "npy shape %.*s is too large",
     };
     const int len = err_clip_part(h->shape, (size_t)h->shape_len, 60);
-    const char *const format = messages[matrix_set_shape(m, h->dim, h->dims)];
+    const char *const format = messages[take_shape(st, h)];
     if (format)
         return err_set(e, STATUS_DATA, format, len, h->shape);
     if (h->fortran && m->rows > 1 && m->n > 1)
@@ -168,9 +189,9 @@ static bool set_type(struct matrix *m, const struct npy_header *h, struct err *e
     return true;
 }
 
-static bool open_npy(void *self, const struct format *f, struct source *s, const struct input_config *config, struct err *e)
+static bool open_array(struct npy *st, const struct format *f, struct source *s, struct err *e)
 {
-    struct matrix *const m = self;
+    struct matrix *const m = &st->m;
     struct npy_header h = {0};
     if (!find_header(f, s, &h, e))
         return false;
@@ -178,13 +199,64 @@ static bool open_npy(void *self, const struct format *f, struct source *s, const
         return err_set(e, STATUS_DATA, "byte %zu: the npy header is no dict of descr, fortran_order and shape",
                        h.at + (size_t)(h.p - h.text));
     m->closed = true;
-    return set_type(m, &h, e) && set_shape(m, &h, config->n_vocab, e);
+    if (!set_type(m, &h, e) || !set_shape(st, &h, st->config->n_vocab, e))
+        return false;
+    st->rows = m->rows;
+    return true;
+}
+
+static bool open_npy(void *self, const struct format *f, struct source *s, const struct input_config *config, struct err *e)
+{
+    ((struct npy *)self)->config = config;
+    return open_array(self, f, s, e);
+}
+
+// Behind an array: goes on to the next one. Of a file the arrays behind the first would not be counted, so there it is an error.
+static bool next_array(struct npy *st, struct source *s, struct err *e)
+{
+    const size_t len = strlen(format_npy.magic);
+    const unsigned char *p;
+    size_t have = len;
+    while (!st->m.rows && !s->mapped && have >= len) {
+        if (!source_peek(s, len, &p, &have, e))
+            return false;
+        if (have < len || memcmp(p, format_npy.magic, len) != 0)
+            break;
+        st->m.sequences += st->length ? st->rows / st->length : 0;
+        free(st->m.row);
+        st->m.row = NULL;
+        if (!open_array(st, &format_npy, s, e))
+            return false;
+    }
+    return true;
+}
+
+static bool next_npy(void *self, struct source *s, struct input_row *r, bool *end, struct err *e)
+{
+    struct npy *const st = self;
+    if (!next_array(st, s, e) || !matrix_next(&st->m, s, r, end, e))
+        return false;
+    if (*end) {
+        st->m.sequences += st->length ? st->rows / st->length : 0;
+        return true;
+    }
+    if (!st->length)
+        return true;
+    const uint64_t row = st->rows - st->m.rows - 1;
+    snprintf(st->name, sizeof st->name, "%" PRIu64, row / st->length);
+    r->own = true;
+    r->seq = st->name;
+    r->nth = st->m.sequences + row / st->length;
+    r->length = st->length;
+    r->place = row % st->length;
+    r->fresh = !r->place;
+    return true;
 }
 
 const struct format format_npy = {.name = "npy",
                                   .endings = {".npy"},
-                                  .size = sizeof(struct matrix),
+                                  .size = sizeof(struct npy),
                                   .matrix = true,
                                   .magic = "\x93NUMPY",
                                   .open = open_npy,
-                                  .next = matrix_next};
+                                  .next = next_npy};

@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "in/matrix.h"
+#include "in/row_notes.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -21,8 +22,14 @@ enum { N_FORMATS = sizeof formats / sizeof *formats };
 
 struct input {
     const struct input_config *config;
-    int64_t first, last;         // of the part, neither negative
+    struct rows wanted, part;    // rows: of the run, and of them those of this part
+    size_t at;                   // the range of the part that the next row is in or before
     uint64_t missed;             // rows of the run before the first of the part
+    uint64_t passed;             // with --params instead: these rows, too, are handed out, those with lower numbers as passed
+    struct notes_file notes;     // with --params
+    uint64_t sequences;          // that the files read so far named
+    bool handed;                 // one has been handed out,
+    uint64_t last;               // whose number this is
     size_t file;                 // index of the next file to open
     uint64_t next_row;           // number of the row that the next call reads
     uint64_t file_start;         // number of the open file's first row
@@ -79,6 +86,8 @@ static bool choose_format(struct input *in, struct err *e)
         in->format = by_ending(in->source.name);
     if (!in->format && len)
         return err_set(e, STATUS_USAGE, "cannot tell the format from content or name; say it with --format");
+    if (in->format && in->config->params && !in->format->matrix)
+        return err_set(e, STATUS_USAGE, "--params: the input is %s, whose rows have no lines of another file", in->format->name);
     return !in->format || !in->config->tensor || in->format == &format_safetensors ||
            err_set(e, STATUS_USAGE, "--tensor: the input is %s, only safetensors files hold tensors", in->format->name);
 }
@@ -88,8 +97,10 @@ static void close_file(struct input *in)
 {
     if (in->state && in->format && in->format->close)
         in->format->close(in->state);
-    if (in->matrix)
+    if (in->matrix) {
+        in->sequences += in->matrix->sequences;
         free(in->matrix->row);
+    }
     free(in->state);
     if (in->source.mapped) {
         assert(in->n_retired < in->retired_cap);
@@ -178,12 +189,6 @@ static bool count_rows(const struct input_config *config, int64_t *rows, struct 
     return ok;
 }
 
-static int64_t from_start(int64_t bound, int64_t rows)
-{
-    const int64_t at = bound < 0 ? bound + rows : bound;
-    return at > 0 ? at : 0;
-}
-
 // floor(rows * k / n); k <= n < 2^31.
 static int64_t share(int64_t rows, int64_t k, int64_t n)
 {
@@ -191,37 +196,51 @@ static int64_t share(int64_t rows, int64_t k, int64_t n)
     return rows / n * k + rows % n * k / n;
 }
 
-// Which rows to hand out, of so many.
-static void choose_rows(struct input *in, int64_t rows)
+// Which rows to hand out, of so many. False when memory is short.
+static bool choose_rows(struct input *in, int64_t rows)
 {
     const struct input_config *const c = in->config;
-    const int64_t first = from_start(c->first, rows), last = from_start(c->last, rows);
-    in->first = first > c->base ? first : c->base;
-    in->last = last;
+    uint64_t most = UINT64_MAX;
+    if (!rows_copy(&in->wanted, c->rows))
+        return false;
+    rows_tidy(&in->wanted, rows);
+    in->missed = rows_below(&in->wanted, c->base);
     if (c->shards) {
-        const int64_t stop = last < rows ? last : rows, wanted = stop > first ? stop - first : 0;
-        in->first = first + share(wanted, c->shard - 1, c->shards);
+        const int64_t n = (int64_t)rows_below(&in->wanted, rows);
+        in->missed = (uint64_t)share(n, c->shard - 1, c->shards);
         if (c->shard < c->shards) // the last one also looks at what follows the rows
-            in->last = first + share(wanted, c->shard, c->shards);
+            most = (uint64_t)share(n, c->shard, c->shards) - in->missed;
     }
-    in->missed = (uint64_t)(in->first - first);
     in->next_row = (uint64_t)c->base;
+    if (!rows_copy(&in->part, &in->wanted))
+        return false;
+    if (c->params && in->missed) { // what is said of the rows before the part bears on it
+        rows_cut(&in->part, in->missed, most);
+        in->passed = in->part.n ? (uint64_t)in->part.range[0].first : 0;
+        most = in->part.n && most < UINT64_MAX ? most + in->missed : most;
+        in->missed = 0;
+        if (in->part.n && !rows_copy(&in->part, &in->wanted))
+            return false;
+    }
+    rows_cut(&in->part, in->missed, most);
+    return true;
 }
 
 struct input *input_open(const struct input_config *config, struct err *e)
 {
     int64_t rows = 0;
     assert(config->n_files && (!config->shards || (config->shard > 0 && config->shard <= config->shards)));
-    if ((config->first < 0 || config->last < 0 || config->shards) && !count_rows(config, &rows, e))
+    if ((rows_from_end(config->rows) || config->shards) && !count_rows(config, &rows, e))
         return NULL;
     struct input *const in = calloc(1, sizeof *in);
-    if (!in) {
+    if (in)
+        in->config = config;
+    if (!in || !choose_rows(in, rows))
         err_from_fault(e, fault_memory());
-        return NULL;
-    }
-    in->config = config;
-    choose_rows(in, rows);
-    return in;
+    else if (!config->params || notes_open(&in->notes, config->params, e))
+        return in;
+    input_close(in);
+    return NULL;
 }
 
 void input_close(struct input *in)
@@ -232,6 +251,9 @@ void input_close(struct input *in)
         close_file(in);
     input_release(in);
     free(in->retired);
+    notes_close(&in->notes);
+    free(in->wanted.range);
+    free(in->part.range);
     free(in);
 }
 
@@ -264,8 +286,7 @@ bool input_rows(struct input *in, int64_t *rows, struct err *e)
         all = (int64_t)in->matrix->rows; // promised
     if (all < 0 && !(all_regular(in->config) && count_rows(in->config, &all, &none)))
         return true;
-    const int64_t end = in->config->base + all, last = end < in->last ? end : in->last;
-    *rows = last > in->first ? last - in->first : 0;
+    *rows = (int64_t)rows_below(&in->part, in->config->base + all);
     return true;
 }
 
@@ -276,16 +297,55 @@ bool input_blame(const struct input_row *r, struct err *e)
     return err_prefix(e, "%s: row %" PRIu64, r->file, r->number);
 }
 
+// What a row must know of those that were not handed out.
+static void place_row(struct input *in, struct input_row *r)
+{
+    const int64_t from = (int64_t)(r->number - r->place), part = in->part.range[0].first;
+    if (r->place && from < part)
+        r->left_at = rows_below(&in->wanted, part) - rows_below(&in->wanted, from);
+    r->gap = in->handed ? r->number - in->last - 1 : 0;
+    r->fresh = r->fresh || (r->place && r->place <= r->gap); // its first row was not handed out
+    if (r->own) {
+        const struct row_range *const at = &in->part.range[in->at];
+        const bool more = at->last > (int64_t)r->number + 1 || in->at + 1 < in->part.n;
+        const int64_t next = at->last > (int64_t)r->number + 1 ? (int64_t)r->number + 1 : more ? at[1].first : 0;
+        r->ends = !more || next - from >= (int64_t)r->length;
+        r->nth += in->sequences;
+    }
+    r->passed = r->number < in->passed;
+    in->handed = true;
+    in->last = r->number;
+}
+
+// Takes in what the file of --params says of a row.
+static bool note_row(struct input *in, struct input_row *r, struct err *e)
+{
+    const struct input_row row = *r;
+    struct err late;
+    const bool noted = notes_read(&in->notes, r, row.bad ? &late : e);
+    if (r->seq != row.seq) { // it says so itself
+        r->own = r->fresh = false;
+        r->place = 0;
+    } else {
+        r->ends = r->ends || row.ends;
+    }
+    if (row.bad || noted)
+        return !row.bad;
+    return input_bad_row(r, r->logits.n, e);
+}
+
 bool input_next(struct input *in, struct input_row *r, bool *end, struct err *e)
 {
     for (;;) {
-        *end = (int64_t)in->next_row >= in->last;
+        while (in->at < in->part.n && in->part.range[in->at].last <= (int64_t)in->next_row)
+            in->at++;
+        *end = in->at == in->part.n;
         if (!*end && !open_next(in, e))
             return false;
         *end = *end || !in->format;
         if (*end)
             return true;
-        const int64_t left = rows_left(in), before = in->first - (int64_t)in->next_row;
+        const int64_t left = rows_left(in), before = in->part.range[in->at].first - (int64_t)in->next_row;
         if (left > 0 && before > 0) { // rows that nobody asked for and that need not be read
             const uint64_t rows = (uint64_t)(before < left ? before : left);
             matrix_jump(in->matrix, &in->source, rows);
@@ -307,7 +367,11 @@ bool input_next(struct input *in, struct input_row *r, bool *end, struct err *e)
             continue;
         }
         in->next_row++;
-        if ((int64_t)r->number >= in->first) // nobody asked for those before it, bad or not
-            return ok;
+        if (before > 0) // nobody asked for it, bad or not
+            continue;
+        place_row(in, r);
+        if (in->config->params && !note_row(in, r, e))
+            return r->bad ? false : input_blame(r, e);
+        return ok;
     }
 }

@@ -3,6 +3,7 @@
 #ifndef SAMPL_IN_INPUT_H
 #define SAMPL_IN_INPUT_H
 
+#include "in/rows.h"
 #include "in/source.h"
 #include "sample/cand.h"
 #include "vocab/vocab.h"
@@ -17,7 +18,8 @@ struct input_config {
     const struct vocab *vocab; // token texts, or NULL
     bool ranks;                // tokens of servers' replies are numbered by rank, whatever their ids
     const char *tensor;        // which one, in files that hold several; NULL: the only one that fits
-    int64_t first, last;       // the rows wanted, first <= r < last; a negative one counts from the end
+    const struct rows *rows;   // those wanted
+    const char *params;        // a file with a line for each row, of what JSON rows may say of themselves; NULL: none
 
     // A part of a run that others work on, too: of the rows wanted the shard-th of so many contiguous parts, counted from 1; or with
     // files that begin in mid-run, at row number base.
@@ -36,12 +38,18 @@ struct input_row {
     bool fresh;        // starts a sequence of its own, preceded by the tokens before[0..n_before)
     const uint32_t *before;
     size_t n_before;
-    uint64_t place;   // with before: rows of its sequence that precede it
-    uint64_t missed;  // rows of the run that precede it and are in other parts
+    uint64_t place;   // with before or own: rows of its sequence that precede it
+    bool own;         // the format names the sequence, and tells where it begins
+    uint64_t nth;     // it is this one of those in the input so far, from 0
+    uint64_t length;  // rows that it has
+    bool passed;      // it belongs to an earlier part; only what is said of it counts
+    uint64_t missed;  // rows of the run that are before this part
+    uint64_t left_at; // with place: how many of them are of this row's sequence
+    uint64_t gap;     // rows between it and the one handed out before that nobody asked for
     int64_t recorded; // the token that was chosen from this row, or -1
     bool bad;         // it came with an error, but the rows after it can be read; logits then has a width at most
 
-    // What a JSON row may say of itself; valid until the next one is read.
+    // What a JSON row may say of itself, or another file says of it; valid until the next one is read.
     bool may_change;        // later rows of the input can come with params
     const char *seq;        // the sequence it belongs to, or NULL
     const uint32_t *prompt; // [n_prompt] tokens before the sequence's first row, or NULL

@@ -9,12 +9,13 @@
 #define MATRIX_OPEN UINT64_MAX // rows go on to the end of the input
 
 struct matrix {
-    enum dtype type; // of the rows handed out
-    size_t size;     // bytes of a number in the input; 8: f64, which is rounded to f32
-    bool big;        // big-endian
-    bool closed;     // nothing may follow the last row
-    size_t n, bytes; // of a row in the input; not 0, bytes at most SIZE_MAX / 2
-    uint64_t rows;   // left, or MATRIX_OPEN
+    enum dtype type;    // of the rows handed out
+    size_t size;        // bytes of a number in the input; 8: f64, which is rounded to f32
+    bool big;           // big-endian
+    bool closed;        // nothing may follow the last row
+    size_t n, bytes;    // of a row in the input; not 0, bytes at most SIZE_MAX / 2
+    uint64_t rows;      // left, or MATRIX_OPEN
+    uint64_t sequences; // that the input so far named
 
     // Makes a row as it lies in the input m->row. NULL: rows are handed out where they lie.
     void (*convert)(struct matrix *m, const unsigned char *from);

@@ -197,7 +197,7 @@ bool output_wrote(struct output *out, struct err *e)
 
 static void begin(struct output *out, bool sequences)
 {
-    out->sequences = sequences;
+    out->sequences = sequences || out->named;
     if (out->format->begin)
         out->format->begin(out);
 }

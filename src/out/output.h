@@ -109,6 +109,7 @@ struct output {
     bool goes_on;              // where another run's text ended: without what comes before the first record
     bool narrow;               // npy takes half floats when the input's are
     bool files;                // records come with files
+    bool named;                // any may come with a sequence, whether or not the first does
     const struct vocab *vocab; // what the tokens say, or NULL
     bool accepts;              // statistics come with the accepted token
     int64_t rows;              // how many records will come, or -1; npy must know it when it cannot go back

@@ -6,6 +6,7 @@
 
 void job_free(struct job *j)
 {
+    free(j->rows.range);
     free(j->prompt.id);
     free(j->accept.id);
 }
@@ -49,9 +50,11 @@ static bool check_part(const struct job *j, struct err *e)
     const char *const option = a->shard.n ? "--shard" : "--row-base";
     if (a->shard.n && a->row_base)
         return err_set(e, STATUS_USAGE, "--shard and --row-base exclude each other");
-    if (a->row_base && (a->rows.first < 0 || a->rows.last < 0))
+    if (a->row_base && a->params)
+        return err_set(e, STATUS_USAGE, "--params does not go with --row-base; --shard cuts files up");
+    if (a->row_base && rows_from_end(&j->rows))
         return err_set(e, STATUS_USAGE, "--rows: with --row-base rows cannot be counted from the end");
-    if (!job_is_later_part(a) || (a->row_base && a->row_base <= a->rows.first)) // the run begins in this part
+    if (!job_is_later_part(a) || (a->row_base && !rows_begin_below(&j->rows, a->row_base))) // the run begins in this part
         return true;
     for (size_t i = 0; i < j->n_variants; i++) {
         const char *name;
@@ -74,6 +77,6 @@ bool job_init(struct job *j, struct err *e)
     j->side_by_side = j->n_variants > 1 && (a->diff || a->dump);
     j->measures = a->stats || a->emit == EMIT_STATS || j->compares;
     j->plain = !emit_distribution(a->emit) && (!a->output_format || !strcmp(a->output_format, "text"));
-    return (!a->prompt || value_ids("prompt-tokens", a->prompt, &j->prompt, e)) &&
+    return value_rows("rows", a->rows, &j->rows, e) && (!a->prompt || value_ids("prompt-tokens", a->prompt, &j->prompt, e)) &&
            (!a->accept || value_ids("accept", a->accept, &j->accept, e)) && check_part(j, e);
 }

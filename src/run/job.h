@@ -17,6 +17,7 @@ struct job {
     const struct kern *kern;
 
     // by job_init
+    struct rows rows;  // that are wanted
     struct ids prompt; // accepted before a sequence's first row, unless the row has a prompt of its own
     struct ids accept; // with --accept: the token that follows row i is the i-th
     bool plain;        // nothing is written but the id

@@ -68,7 +68,7 @@ static void *work(void *arg)
     for (size_t i = 0; i < f->n; i++) {
         const struct slot *const s = &f->slot[i];
         struct result *const res = f->result + i * variants;
-        if (i < first || i >= last) {
+        if (i < first || i >= last || s->row.passed) {
             if (!worker_skip(&m->worker, &s->row)) // the row's own member reports why
                 return NULL;
             continue;
@@ -193,7 +193,7 @@ static bool write_row(struct flow *f, const struct input_row *row, struct result
 static bool write_batch(struct flow *f, struct err *e)
 {
     for (size_t i = 0; i < f->n; i++)
-        if (!write_row(f, &f->slot[i].row, f->result + i * f->job->n_variants, e))
+        if (!f->slot[i].row.passed && !write_row(f, &f->slot[i].row, f->result + i * f->job->n_variants, e))
             return false;
     return true;
 }
@@ -308,8 +308,8 @@ static struct input_config input_wanted(const struct job *j)
                                  .ranks = !strcmp(a->ids, "rank"),
                                  .n_tokens = vocab ? vocab->n : 0,
                                  .tensor = a->tensor,
-                                 .first = a->rows.first,
-                                 .last = a->rows.last,
+                                 .rows = &j->rows,
+                                 .params = a->params,
                                  .shard = a->shard.k,
                                  .shards = a->shard.n,
                                  .base = a->row_base};
@@ -341,6 +341,7 @@ static bool open_output(struct flow *f, struct err *e)
                            .color = !getenv("NO_COLOR"),
                            .goes_on = job_is_later_part(a),
                            .files = a->files.n > 1,
+                           .named = a->params != NULL,
                            .vocab = f->job->recipes->vocab,
                            .rows = -1,
                            .width = (size_t)a->n_vocab};

@@ -176,6 +176,13 @@ void session_restart(struct session *q, uint64_t row)
     q->base = row;
 }
 
+void session_locate(struct session *q, uint64_t row, uint64_t nth)
+{
+    q->apart = q->recipe->parts.engine->seeds_each ? nth : row;
+    chain_reset(q->chain, seed_of(q->recipe, apart(q, q->recipe)));
+    q->base = row;
+}
+
 // ---- the grammar
 
 // How long the parts of a sentence get.

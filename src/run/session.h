@@ -16,7 +16,7 @@ struct session {
     struct budget budget;    // of its reasoning; rules NULL: there is none
     bool appeared;           // its first row has, whatever came of it
     bool begun;              // a row has been seen
-    uint32_t apart;          // what is added to the recipe's seed, unless params named it
+    uint64_t apart;          // what is added to the recipe's seed, unless params named it
     bool follows;            // the input has rows before its first that are not its own: it is named, or an unnamed one has ended
     uint64_t base;           // the row at which its generators were last seeded, or 0
     char name[];
@@ -54,6 +54,9 @@ bool session_begin_text(struct session *q, struct err *e);
 
 // The token that the reasoning budget wants next, or BUDGET_FREE.
 uint32_t session_forced(const struct session *q);
+
+// The same for a sequence that its format names, which began at that row and is the nth of the input.
+void session_locate(struct session *q, uint64_t row, uint64_t nth);
 
 // Accept tokens: of the prompt, or of the text, which grammar and budget follow. An error names a token that does not fit the grammar.
 bool session_accept_prompt(struct session *q, const uint32_t *id, size_t n, struct err *e);

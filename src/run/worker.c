@@ -85,34 +85,48 @@ static bool known_token(const struct job *j, const struct session *q, const stru
 // Does a sequence start at this row?
 static bool starts(const struct job *j, const struct session *q, const struct input_row *row)
 {
-    return !q->begun || j->args->independent || (row->fresh && j->args->accept_recorded);
+    return !q->begun || j->args->independent || (row->fresh && (row->own || j->args->accept_recorded));
 }
 
 // Makes up for the rows that other parts of the run work on: the generators go on from where those leave them. If a sequence that the
 // format tells of began among them, that is where they were seeded.
 static void catch_up(const struct job *j, struct session *q, const struct input_row *row)
 {
-    const bool began = j->args->accept_recorded && row->place < row->missed;
+    const bool began = j->args->accept_recorded && row->left_at < row->missed;
     if (began)
         session_restart(q, row->number - row->place);
     if (row->missed)
-        chain_skip(q->chain, began ? row->place : row->missed);
+        chain_skip(q->chain, began ? row->left_at : row->missed);
+}
+
+// The same for a sequence that the format names.
+static void locate(struct session *q, const struct input_row *row)
+{
+    session_locate(q, row->number - row->place, row->nth);
+    if (row->left_at)
+        chain_skip(q->chain, row->left_at);
 }
 
 // The prompt, and of known tokens those before the row. An error is one of the options.
 static bool begin_sequence(const struct job *j, struct session *q, const struct input_row *row, struct err *e)
 {
     const size_t n_vocab = token_limit(q, row);
-    size_t n_before = 0; // of --accept
-    if (!q->follows && !j->args->independent)
-        n_before = row->number < j->accept.n ? (size_t)row->number : j->accept.n;
+    // of --accept
+    const size_t from = row->own ? (size_t)(row->number - row->place) : 0;
+    const size_t to = row->number < j->accept.n ? (size_t)row->number : j->accept.n;
+    const size_t n_before = (q->follows && !row->own) || j->args->independent || to < from ? 0 : to - from;
+    const uint32_t *const before = n_before ? j->accept.id + from : NULL;
     const uint32_t *const prompt = row->prompt ? row->prompt : j->prompt.id;
     const size_t n_prompt = row->prompt ? row->n_prompt : j->prompt.n;
     if (!in_vocabulary(prompt, n_prompt, n_vocab, row->prompt ? "prompt_tokens" : "--prompt-tokens", e) ||
-        !in_vocabulary(j->accept.id, n_before, n_vocab, "--accept", e))
+        !in_vocabulary(before, n_before, n_vocab, "--accept", e))
         return false;
-    if (j->args->independent || (q->begun && row->fresh))
+    if (j->args->independent)
         session_restart(q, row->number);
+    else if (row->own)
+        locate(q, row);
+    else if (q->begun && row->fresh)
+        session_restart(q, row->number - row->place);
     else if (!q->begun && !q->follows)
         catch_up(j, q, row);
     q->begun = true;
@@ -120,7 +134,22 @@ static bool begin_sequence(const struct job *j, struct session *q, const struct 
     return session_begin_text(q, e) && session_accept_prompt(q, prompt, n_prompt, e) &&
            (!j->args->accept_recorded || (session_accept_prompt(q, row->before, row->n_before - n_text, e) &&
                                           session_accept_text(q, row->before + (row->n_before - n_text), n_text, e))) &&
-           (session_accept_text(q, j->accept.id, n_before, e) || err_prefix(e, "--accept, before this row"));
+           (session_accept_text(q, before, n_before, e) || err_prefix(e, "--accept, before this row"));
+}
+
+// The known tokens of the rows between the one before and this one, which nobody asked for.
+static bool accept_gap(const struct job *j, struct session *q, const struct input_row *row, struct err *e)
+{
+    const size_t n = (size_t)row->gap, number = (size_t)row->number;
+    if (!n || row->may_change)
+        return true;
+    if (j->args->accept_recorded)
+        return row->n_before < n || session_accept_text(q, row->before + (row->n_before - n), n, e);
+    if (number > j->accept.n)
+        return true;
+    const uint32_t *const id = j->accept.id + (number - n);
+    return in_vocabulary(id, n, token_limit(q, row), "--accept", e) &&
+           (session_accept_text(q, id, n, e) || err_prefix(e, "--accept, before this row"));
 }
 
 // An error is one of the options.
@@ -129,7 +158,7 @@ static bool begin_row(const struct job *j, struct session *q, const struct input
     const size_t n_vocab = token_limit(q, row);
     if (n_vocab && token >= (int64_t)n_vocab && !j->args->accept_recorded)
         return in_vocabulary(j->accept.id, (size_t)row->number + 1, n_vocab, "--accept", e);
-    return !starts(j, q, row) || begin_sequence(j, q, row, e);
+    return starts(j, q, row) ? begin_sequence(j, q, row, e) : accept_gap(j, q, row, e);
 }
 
 // ---- the chain
@@ -286,7 +315,7 @@ static bool sample_row(struct worker *w, struct session *q, const struct input_r
 // Takes in what the row says of its sequence. An error is the row's own, if it is one of data.
 static bool read_row(const struct job *j, struct sessions *s, struct session *q, const struct input_row *row, struct err *e)
 {
-    if (row->seq && row->missed && !j->args->independent)
+    if (row->seq && row->missed && !row->own && !j->args->independent)
         return err_set(e, STATUS_DATA,
                        "a named sequence may have begun in an earlier part; with --independent that does not matter");
     if (row->prompt && !starts(j, q, row))
@@ -378,7 +407,8 @@ void worker_row(struct worker *w, const struct input_row *row, const struct err 
 bool worker_skip(struct worker *w, const struct input_row *row)
 {
     struct result res;
-    for (size_t i = w->first; !w->job->args->independent && i < w->last; i++)
+    const bool matters = row->may_change || !w->job->args->independent;
+    for (size_t i = w->first; matters && i < w->last; i++)
         if (!variant_row(w, i, row, true, &res) && !res.bad)
             return false;
     return true;

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: MIT
+#include "in/row_notes.h"
+
+#include "base/mem.h"
+#include "json/json.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void row_notes_free(struct row_notes *n)
+{
+    free(n->prompt);
+}
+
+bool row_notes_sequence(struct row_notes *n, const cJSON *object, struct input_row *r, struct err *e)
+{
+    const double most = 0x1p53; // up to here each whole number is one
+    const cJSON *const seq = json_member(object, "seq"), *const end = json_member(object, "end");
+    const char *name = cJSON_GetStringValue(seq);
+    if (cJSON_IsNumber(seq) && fabs(seq->valuedouble) <= most && seq->valuedouble == floor(seq->valuedouble)) {
+        snprintf(n->seq, sizeof n->seq, "%.0f", seq->valuedouble);
+        name = n->seq;
+    }
+    if (seq && !name)
+        return err_set(e, STATUS_DATA, "\"seq\" is neither a string nor a whole number");
+    r->seq = seq ? name : r->seq;
+    r->ends = cJSON_IsTrue(end);
+    return !end || cJSON_IsBool(end) || err_set(e, STATUS_DATA, "\"end\" is neither true nor false");
+}
+
+static bool read_prompt(struct row_notes *notes, const cJSON *object, struct input_row *r, struct err *e)
+{
+    const cJSON *const value = json_member(object, "prompt_tokens"), *token;
+    size_t n = 0;
+    if (!value)
+        return true;
+    if (!cJSON_IsArray(value))
+        return err_set(e, STATUS_DATA, "\"prompt_tokens\" is not an array of token ids");
+    if (!mem_grow(&notes->prompt, &notes->prompt_cap, (size_t)cJSON_GetArraySize(value) + 1, sizeof *notes->prompt))
+        return err_from_fault(e, fault_memory());
+    cJSON_ArrayForEach(token, value)
+    {
+        const int64_t id = json_id(token);
+        if (id < 0)
+            return err_set(e, STATUS_DATA, "\"prompt_tokens\": element %zu is not a whole number from 0 to 2147483647", n);
+        notes->prompt[n++] = (uint32_t)id;
+    }
+    r->prompt = notes->prompt;
+    r->n_prompt = n;
+    return true;
+}
+
+// Puts the schema among the parameters in its own words: a double does not keep how its numbers are spelt, which its grammar goes by.
+static bool spell_schema(const char *text, size_t len, cJSON *params, struct err *e)
+{
+    cJSON *const schema = cJSON_GetObjectItemCaseSensitive(params, "json_schema");
+    size_t at;
+    struct err odd;
+    if (!schema || !schema->child)
+        return true;
+    cJSON *const whole = json_parse(text, len, JSON_EXACT, &at, &odd);
+    if (!whole && odd.status == STATUS_USAGE) // the row holds what only loose JSON may
+        return true;
+    cJSON *const spelt =
+        cJSON_DetachItemFromObjectCaseSensitive(cJSON_GetObjectItemCaseSensitive(whole, "params"), "json_schema");
+    cJSON_Delete(whole);
+    return (spelt && cJSON_ReplaceItemViaPointer(params, schema, spelt)) || err_from_fault(e, fault_memory());
+}
+
+bool row_notes_rest(struct row_notes *n, cJSON *object, const char *text, size_t len, struct input_row *r, struct err *e)
+{
+    const cJSON *const accept = json_member(object, "accept");
+    cJSON *const params = cJSON_GetObjectItemCaseSensitive(object, "params");
+    if (!read_prompt(n, object, r, e))
+        return false;
+    r->forced = json_id(accept);
+    if (accept && r->forced < 0)
+        return err_set(e, STATUS_DATA, "\"accept\" is not a whole number from 0 to 2147483647");
+    r->params = cJSON_IsNull(params) ? NULL : params;
+    if (r->params && !cJSON_IsObject(params))
+        return err_set(e, STATUS_DATA, "\"params\" is not an object");
+    return !r->params || spell_schema(text, len, params, e);
+}
+
+// ---- a file of them
+
+enum { LINE_MOST = 1 << 26 }; // bytes, as of a JSON row besides its numbers
+
+bool notes_open(struct notes_file *f, const char *path, struct err *e)
+{
+    return source_open(&f->source, path, e) || err_prefix(e, "--params: %s", f->source.name);
+}
+
+void notes_close(struct notes_file *f)
+{
+    if (f->source.name)
+        source_close(&f->source);
+    cJSON_Delete(f->object);
+    row_notes_free(&f->notes);
+}
+
+// Finds the next line: *len bytes at *p without its end, which is stepped over; *p NULL: there is none.
+static bool next_line(struct notes_file *f, const char **p, size_t *len, struct err *e)
+{
+    const unsigned char *at, *newline = NULL;
+    size_t have = 0, seen;
+    do {
+        seen = have;
+        if (!source_peek(&f->source, seen + 1, &at, &have, e))
+            return false;
+        newline = have > seen ? memchr(at + seen, '\n', have - seen) : NULL;
+    } while (!newline && have > seen && have <= LINE_MOST);
+    *len = newline ? (size_t)(newline - at) : have;
+    *p = have ? (const char *)at : NULL;
+    f->line += have > 0;
+    if (*len > LINE_MOST)
+        return err_set(e, STATUS_IO, "line %" PRIu64 " is longer than %d bytes", f->line, LINE_MOST);
+    source_skip(&f->source, *len + (newline != NULL)); // what was peeked stays until the next peek
+    return true;
+}
+
+static bool read_line(struct notes_file *f, struct input_row *r, struct err *e)
+{
+    const char *line = NULL;
+    size_t len = 0, at;
+    while (f->line <= r->number) {
+        if (!next_line(f, &line, &len, e))
+            return false;
+        if (!line)
+            return err_set(e, STATUS_DATA, "there is no line for this row, only %" PRIu64, f->line);
+    }
+    cJSON_Delete(f->object);
+    f->object = json_parse(line, len, JSON_LOOSE, &at, e);
+    if (!f->object && e->status != STATUS_USAGE)
+        return false;
+    if (!cJSON_IsObject(f->object))
+        return err_set(e, STATUS_DATA, "line %" PRIu64 " is not a JSON object", f->line);
+    return (row_notes_sequence(&f->notes, f->object, r, e) && row_notes_rest(&f->notes, f->object, line, len, r, e)) ||
+           err_prefix(e, "line %" PRIu64, f->line);
+}
+
+bool notes_read(struct notes_file *f, struct input_row *r, struct err *e)
+{
+    r->may_change = true;
+    return read_line(f, r, e) || err_prefix(e, "--params");
+}

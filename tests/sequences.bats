@@ -1,0 +1,186 @@
+#!/usr/bin/env bats
+# Selections of rows, arrays of sequences, and what a file says of rows: --rows, npy of three dimensions, --params.
+
+# shellcheck disable=SC2154 # stderr and stderr_lines are run's
+load helper
+
+setup_file() {
+    cd "$BATS_FILE_TMPDIR" || return 1
+    head -c $((24 * 8192)) "$AUSTEN" >rows.f16
+    head -24 "$ROOT/samples/austen.tokens" >ids
+    npy '(4, 6, 4096)' rows.f16 >seq.npy
+    npy '(2, 12, 4096)' rows.f16 >two.npy
+    npy '(24, 4096)' rows.f16 >flat.npy
+    # a _logits_ file: 3 chunks of 8 tokens over 5 words, 3 rows each
+    perl -e 'print "_logits_", pack("Vll", 8, 5, 3), pack("l*", map { $_ * 7 % 5 } 0 .. 23),
+        map { my $r = $_; pack("ff", 1e-4, -6), pack("v*", map { ($r * 977 + $_ * 13007) % 65536 } 1 .. 5), pack("v", 0) } 1 .. 9' >a.kld
+}
+
+setup() {
+    cd "$BATS_FILE_TMPDIR" || return 1
+    T=$BATS_TEST_TMPDIR
+}
+
+# npy SHAPE FILE: an array of half floats.
+npy() {
+    printf '\223NUMPY\1\0\166\0%-117s\n' "{'descr': '<f2', 'fortran_order': False, 'shape': $1}"
+    cat "$2"
+}
+
+# part FROM N: rows of rows.f16.
+part() {
+    tail -c +$(($1 * 8192 + 1)) rows.f16 | head -c $(($2 * 8192))
+}
+
+@test "--rows takes a list: a set, in the order of the input" {
+    sampl -n 4096 -s 1 --independent -O tsv rows.f16 >"$T/all"
+    some() {
+        sampl -n 4096 -s 1 --independent -O tsv --rows "$1" rows.f16 | cmp - <(awk "NR == 1 || index(\" $2 \", \" \" \$1 \" \")" "$T/all")
+    }
+    some 3,9,20:22 '3 9 20 21'
+    some '20:22 , 3	9,9,8:10' '3 8 9 20 21'
+    some -1,0,-3:-1 '0 21 22 23'
+    some :2,-1:,30:40 '0 1 23'
+    some 5:5,7:6 ''
+    printf '3\n9, 20:22\n' >"$T/list"
+    some "@$T/list" '3 9 20 21'
+    : >"$T/none"
+    some "@$T/none" ''
+    # a pipe cannot be counted, but be read on
+    sampl -n 4096 -s 1 --independent -f f16 -O tsv --rows 3,9,20: <rows.f16 >"$T/want"
+    # shellcheck disable=SC2002
+    cat rows.f16 | sampl -n 4096 -s 1 --independent -f f16 -O tsv --rows 3,9,20: | cmp - "$T/want"
+    [ "$(wc -l <"$T/want")" -eq 7 ]
+    run -1 sampl -n 4096 -s 1 --rows 2,200: <(part 0 3; printf x) -f f16
+    [[ ${lines[1]} == *": row 3: the input ends after 1 "* ]]
+}
+
+@test "--rows: the parts of a list make up the whole" {
+    local k how
+    for how in '' '--repeat-penalty 1.5 --accept @ids' --independent '--accept @ids --dry-multiplier 1 --dry-sequence-breaker none'; do
+        # shellcheck disable=SC2086
+        sampl -n 4096 -s 1 --temp 2 $how -O tsv --rows 1:4,7,9:15,-2: rows.f16 >"$T/want"
+        # shellcheck disable=SC2086
+        for k in 1 2 3 4 5; do sampl -n 4096 -s 1 --temp 2 $how -O tsv --rows 1:4,7,9:15,-2: --shard $k/5 rows.f16; done | cmp - "$T/want"
+        # shellcheck disable=SC2086
+        sampl -n 4096 -s 1 --temp 2 $how -t 3 -O tsv --rows 1:4,7,9:15,-2: rows.f16 | cmp - "$T/want"
+        [ "$(wc -l <"$T/want")" -eq 13 ]
+    done
+    sampl -s 1 --accept recorded --repeat-penalty 1.5 -O tsv --rows 1,2,4,7:9 a.kld >"$T/want"
+    for k in 1 2 3 4; do sampl -s 1 --accept recorded --repeat-penalty 1.5 -O tsv --rows 1,2,4,7:9 --shard $k/4 a.kld; done | cmp - "$T/want"
+}
+
+@test "--rows: known tokens of rows between are in the history" {
+    # a greedy chain: rows say the same whichever are selected
+    local known=(--samplers 'penalties;greedy' --repeat-penalty 1.5 --repeat-last-n -1 -s 1 -O tsv)
+    sampl -n 4096 "${known[@]}" --accept @ids rows.f16 | sed -n '1p;4p;10p;23p' >"$T/want"
+    sampl -n 4096 "${known[@]}" --accept @ids --rows 2,8,21 rows.f16 | cmp - "$T/want"
+    sampl "${known[@]}" --accept recorded a.kld | sed -n '1p;3p;4p;7p;10p' >"$T/want"
+    sampl "${known[@]}" --accept recorded --rows 1,2,5,8 a.kld | cmp - "$T/want"
+}
+
+@test "npy (S, T, V): S sequences, seeded with the seed + the number of their first row" {
+    local k how
+    for how in '' '--repeat-penalty 1.5 --prompt-tokens 304,286' '--mirostat 2' '--xtc-probability 0.5'; do
+        # shellcheck disable=SC2086
+        for k in 0 1 2 3; do part $((k * 6)) 6 | sampl -f f16 -n 4096 -s $((1 + k * 6)) --temp 2 $how -O tsv | sed 1d; done | cut -f 2-4 >"$T/want"
+        # shellcheck disable=SC2086
+        sampl -s 1 --temp 2 $how -O tsv seq.npy >"$T/got"
+        cut -f 2-4 "$T/got" | sed 1d | cmp - "$T/want"
+    done
+    [ "$(cut -f 1,5 "$T/got" | sed -n '1p;2p;8p;25p' | tr '\t\n' '  ')" = 'row seq 0 0 6 1 23 3 ' ]
+    sampl -s 1 -O json --rows 23 seq.npy | grep -q ',"seq":"3"}$'
+    # engine batch: seed + k
+    for k in 0 1 2 3; do part $((k * 6)) 6 | sampl --engine batch -f f16 -n 4096 -s $((5 + k)) --temp 1 -O tsv | sed 1d; done | cut -f 2-4 >"$T/want"
+    sampl --engine batch -s 5 --temp 1 -O tsv seq.npy | sed 1d | cut -f 2-4 | cmp - "$T/want"
+    sampl --engine batch -s 5 --temp 1 -O tsv --rows 20: seq.npy | sed 1d | cut -f 2 | head -4 >"$T/got"
+    part 20 4 | sampl --engine batch -f f16 -n 4096 -s 8 --temp 1 -O tsv | sed 1d | cut -f 2 | cmp - "$T/got"
+    # known tokens are those of the sequence
+    for k in 0 1 2 3; do
+        part $((k * 6)) 6 | sampl -f f16 -n 4096 -s $((1 + k * 6)) --repeat-penalty 2 --accept @<(tail -n +$((k * 6 + 1)) ids) -O tsv | sed 1d
+    done | cut -f 2-4 >"$T/want"
+    sampl -s 1 --repeat-penalty 2 --accept @ids -O tsv seq.npy >"$T/got"
+    sed 1d "$T/got" | cut -f 2-4 | cmp - "$T/want"
+    for k in 1 2 3 4 5; do sampl -s 1 --repeat-penalty 2 --accept @ids -O tsv --shard $k/5 seq.npy; done | cmp - "$T/got"
+    sampl -s 1 --repeat-penalty 2 --accept @ids -t 3 -O tsv seq.npy | cmp - "$T/got"
+    sampl -s 1 --samplers 'temperature' -O tsv seq.npy >"$T/got"
+    for k in 1 2 3 4 5; do sampl -s 1 --samplers 'temperature' -O tsv --shard $k/5 seq.npy; done | cmp - "$T/got"
+    # a selection leaves each in its sequence
+    sampl -s 1 --repeat-penalty 2 --accept @ids --samplers 'penalties;greedy' -O tsv seq.npy | sed -n '1p;3p;4p;13p;24p' >"$T/want"
+    sampl -s 1 --repeat-penalty 2 --accept @ids --samplers 'penalties;greedy' -O tsv --rows 1,2,11,22 seq.npy | cmp - "$T/want"
+}
+
+@test "npy (N, 1, V) and (1, N, V) are rows of one sequence" {
+    local shape
+    sampl -s 1 --repeat-penalty 1.5 -O tsv flat.npy >"$T/want"
+    for shape in '(24, 1, 4096)' '(1, 24, 4096)'; do
+        npy "$shape" rows.f16 | sampl -s 1 --repeat-penalty 1.5 -O tsv | cmp - "$T/want"
+    done
+}
+
+@test "npy arrays one after the other on a pipe are as files" {
+    sampl -s 1 --temp 2 --repeat-penalty 1.5 -O tsv seq.npy two.npy flat.npy | cut -f 1-5 >"$T/want"
+    cat seq.npy two.npy flat.npy | sampl -s 1 --temp 2 --repeat-penalty 1.5 -O tsv | cmp - "$T/want"
+    cat seq.npy two.npy | sampl -s 1 --engine batch -O tsv | cmp - <(sampl -s 1 --engine batch -O tsv seq.npy two.npy | cut -f 1-5)
+    # of another type and width; and what is none
+    { cat seq.npy; printf '\223NUMPY\1\0\166\0%-117s\n' "{'descr': '>f4', 'fortran_order': False, 'shape': (1, 2)}"; f32 0 0; printf xyz; } >"$T/odd"
+    # shellcheck disable=SC2016
+    run -1 --separate-stderr bash -c 'cat "$1" | "$SAMPL" -s 1 --samplers greedy' - "$T/odd"
+    [ "${lines[24]}" = 0 ]
+    [ "$stderr" = "sampl: standard input: row 25: there are bytes after the last row of the npy shape" ]
+    # a header that is out cannot take more rows
+    # shellcheck disable=SC2016
+    run -1 --separate-stderr bash -c 'cat seq.npy two.npy | "$SAMPL" -s 1 --emit logits -O npy | cat >"$1"; exit "${PIPESTATUS[1]}"' - "$T/out"
+    [[ $stderr == *'standard output: more rows come than the npy header says; write to a file, or use -O f32' ]]
+    cat seq.npy two.npy | sampl -s 1 --emit logits -o "$T/both.npy" -O npy
+    sampl -s 1 --samplers greedy "$T/both.npy" | wc -l | grep -qx 48
+}
+
+@test "--params: line i is for row i, as if the row said so" {
+    local k
+    perl -MJSON::PP -e '
+        open my $f, "<:raw", "rows.f16" or die;
+        for my $r (0 .. 23) {
+            my $o = { seq => $r % 3 ? "s" . $r % 3 : 7, params => { temperature => 0.5 + $r % 5, $r % 2 ? (top_k => 9) : () } };
+            $o->{prompt_tokens} = [304, $r] if $r == 1;
+            $o->{accept} = 286 if $r % 4 == 2;
+            $o->{end} = JSON::PP::true if $r == 9;
+            print JSON::PP->new->canonical->encode($o), "\n";
+        }' >params
+    sampl -n 4096 --emit logits --samplers '' -O json rows.f16 |
+        perl -pe 'BEGIN { open F, "params" } $n = <F>; chomp $n; s/"row":\d+/substr $n, 1, -1/e' >"$T/rows.json"
+    for how in '--repeat-penalty 1.5' '--independent' '--engine batch'; do
+        # shellcheck disable=SC2086
+        sampl -s 3 $how -O tsv "$T/rows.json" >"$T/want"
+        # shellcheck disable=SC2086
+        sampl -n 4096 -s 3 $how -O tsv --params params rows.f16 | cmp - "$T/want"
+        # shellcheck disable=SC2086
+        sampl -s 3 -t 2 $how -O tsv --params - flat.npy <params | cmp - "$T/want"
+    done
+    # of a selection, too
+    sampl -s 3 -O tsv --rows 4,11:20 "$T/rows.json" >"$T/want"
+    sampl -s 3 -O tsv --rows 4,11:20 --params params flat.npy | cmp - "$T/want"
+    # parts know what was said before them
+    printf '%s\n' '{"params":{"temperature":3}}' '{}' '{"seq":"a","params":{"top_k":0,"min_p":0}}' '{"seq":"a","accept":3}' '{"accept":3}' '{"seq":"a","end":true}' '{"seq":"a"}' >"$T/some"
+    for how in '--rows :7' '--rows 1:7' '--rows :7 --independent' '--rows 0,2:7'; do
+        # shellcheck disable=SC2086
+        sampl -s 3 -O tsv $how --params "$T/some" flat.npy >"$T/want"
+        # shellcheck disable=SC2086
+        for k in 1 2 3; do sampl -s 3 -O tsv $how --params "$T/some" --shard $k/3 flat.npy; done | cmp - "$T/want"
+    done
+    # names of the file's own stand before those of an array
+    sampl -s 3 -O tsv --rows :7 --params "$T/some" seq.npy | cut -f 5 | tr '\n' ' ' | grep -qx 'seq 0 0 a a 0 a a '
+}
+
+@test "--params: lines that are short or wrong" {
+    run -1 --separate-stderr sampl -n 4096 -s 1 --params <(printf '{}\n{}\n') rows.f16
+    [ "${#lines[@]}" = 2 ]
+    [ "$stderr" = "sampl: rows.f16: row 2: --params: there is no line for this row, only 2" ]
+    run -1 --separate-stderr sampl -n 4096 -s 1 --rows :4 --on-error skip --params <(printf '{}\n[]\n{"seq":[]}\n{}') rows.f16
+    [ "${lines[1]} ${lines[2]}" = '-1 -1' ]
+    [ "${stderr_lines[0]}" = "sampl: rows.f16: row 1: --params: line 2 is not a JSON object" ]
+    [ "${stderr_lines[1]}" = 'sampl: rows.f16: row 2: --params: line 3: "seq" is neither a string nor a whole number' ]
+    run -2 --separate-stderr sampl -s 1 --params ids <(echo '[1]')
+    [ "$stderr" = "sampl: ${stderr#sampl: }" ]
+    [[ $stderr == *": --params: the input is json, whose rows have no lines of another file" ]]
+}
