@@ -22,7 +22,7 @@ _sampl()
     --shard) return ;;
     --row-base) return ;;
     --samplers) cur=${cur#[\"\']}
-        mapfile -t COMPREPLY < <(compgen -P "${cur%"${cur##*;}"}" -W 'penalties dry top_n_sigma min_k top_k top_a tfs tfs_tg typ_p top_p epsilon_cutoff eta_cutoff min_p p_step xtc scatter temperature smoothing top_h p_less p_less_norm skew infill adaptive_p greedy dist' -- "${cur##*;}"); return ;;
+        mapfile -t COMPREPLY < <(compgen -P "${cur%"${cur##*;}"}" -W 'penalties encoder_penalty dry no_repeat_ngram top_n_sigma min_k top_k top_a tfs tfs_tg typ_p top_p epsilon_cutoff eta_cutoff min_p p_step xtc scatter temperature smoothing top_h p_less p_less_norm skew infill adaptive_p greedy dist' -- "${cur##*;}"); return ;;
     --sampler-seq|--sampling-seq) return ;;
     --seed|-s) return ;;
     --engine) mapfile -t COMPREPLY < <(compgen -W 'llama ollama akunu akunu-gpu batch' -- "$cur"); return ;;
@@ -30,10 +30,13 @@ _sampl()
     --repeat-last-n) return ;;
     --frequency-penalty) return ;;
     --presence-penalty) return ;;
+    --repeat-penalty-slope) return ;;
+    --encoder-repeat-penalty) return ;;
     --dry-multiplier) return ;;
     --dry-base) return ;;
     --dry-allowed-length) return ;;
     --dry-penalty-last-n) return ;;
+    --no-repeat-ngram|--no-repeat-ngram-size) return ;;
     --top-nsigma|--top-n-sigma) return ;;
     --min-k) return ;;
     --top-k) return ;;
@@ -92,7 +95,7 @@ _sampl()
     --threads|-t) return ;;
     esac
     if [[ $cur == -* ]]; then
-        mapfile -t COMPREPLY < <(compgen -W ' --format --n-vocab --tensor --ids --vocab --rows --params --prompt-tokens --accept --shard --row-base --independent --samplers --sampler-seq --sampling-seq --neutral --seed --engine --repeat-penalty --repeat-last-n --frequency-penalty --presence-penalty --dry-multiplier --dry-base --dry-allowed-length --dry-penalty-last-n --top-nsigma --top-n-sigma --min-k --top-k --top-a --tfs --typical --typical-p --top-p --min-keep --epsilon-cutoff --eta-cutoff --min-p --p-step --xtc-probability --xtc-threshold --scatter-strength --scatter-k --scatter-radius --scatter-steps --scatter-adaptive --scatter-strength-min --scatter-strength-max --scatter-entropy-target --scatter-absorption --scatter-absorption-last-n --scatter-collision --temp --temperature --dynatemp-range --dynatemp-exp --smoothing-factor --smoothing-curve --top-h --skew --adaptive-target --adaptive-decay --mirostat-ent --mirostat-lr --mirostat --logit-bias --ignore-eos --dry-sequence-breaker --dry-breaker-tokens --grammar --grammar-file --json-schema --json-schema-file --grammar-first --reasoning-budget --reasoning-budget-message --reasoning-start --reasoning-end --backend-sampling --emit --dump-probs --trace --output-format --output --line-buffered --stats --vs --sweep --diff --on-error --preset --lenient --list-presets --print-chain --print-grammar --threads --verbose --help --version' -- "$cur")
+        mapfile -t COMPREPLY < <(compgen -W ' --format --n-vocab --tensor --ids --vocab --rows --params --prompt-tokens --accept --shard --row-base --independent --samplers --sampler-seq --sampling-seq --neutral --seed --engine --repeat-penalty --repeat-last-n --frequency-penalty --presence-penalty --repeat-penalty-slope --encoder-repeat-penalty --dry-multiplier --dry-base --dry-allowed-length --dry-penalty-last-n --no-repeat-ngram --no-repeat-ngram-size --top-nsigma --top-n-sigma --min-k --top-k --top-a --tfs --typical --typical-p --top-p --min-keep --epsilon-cutoff --eta-cutoff --min-p --p-step --xtc-probability --xtc-threshold --scatter-strength --scatter-k --scatter-radius --scatter-steps --scatter-adaptive --scatter-strength-min --scatter-strength-max --scatter-entropy-target --scatter-absorption --scatter-absorption-last-n --scatter-collision --temp --temperature --dynatemp-range --dynatemp-exp --smoothing-factor --smoothing-curve --top-h --skew --adaptive-target --adaptive-decay --mirostat-ent --mirostat-lr --mirostat --logit-bias --ignore-eos --dry-sequence-breaker --dry-breaker-tokens --grammar --grammar-file --json-schema --json-schema-file --grammar-first --reasoning-budget --reasoning-budget-message --reasoning-start --reasoning-end --backend-sampling --emit --dump-probs --trace --output-format --output --line-buffered --stats --vs --sweep --diff --on-error --preset --lenient --list-presets --print-chain --print-grammar --threads --verbose --help --version' -- "$cur")
     else
         compopt -o default
     fi

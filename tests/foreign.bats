@@ -50,16 +50,18 @@ LLAMA='penalties;dry;top_n_sigma;top_k;typ_p;top_p;min_p;xtc;scatter;temperature
 
 @test "off values and single candidates: the row is as if the sampler were not there" {
     local name off on
-    dump --samplers 'top_k;temperature' >want
-    dump --samplers 'top_k=1;temperature' >single
+    dump --samplers 'top_k;temperature' --prompt-tokens 304,11 >want
+    dump --samplers 'top_k=1;temperature' --prompt-tokens 304,11 >single
     while read -r name off on; do
-        dump --samplers "top_k;$name=$off;temperature" >got
+        dump --samplers "top_k;$name=$off;temperature" --prompt-tokens 304,11 >got
         same got want
-        dump --samplers "top_k;$name=$on;temperature" >got
+        dump --samplers "top_k;$name=$on;temperature" --prompt-tokens 304,11 >got
         run -1 cmp -s got want
-        dump --samplers "top_k=1;$name=$on;temperature" >got
+        dump --samplers "top_k=1;$name=$on;temperature" --prompt-tokens 304,11 >got
         same got single
     done <<'END'
+no_repeat_ngram 0 1
+encoder_penalty 1 1.3
 top_a 0 0.2
 tfs 1 0.9
 tfs_tg 1 0.9
@@ -71,4 +73,35 @@ epsilon_cutoff 0 0.05
 eta_cutoff 0 0.3
 skew 0 0.4
 END
+}
+
+@test "the slope of the repeat penalty, and what makes it tell" {
+    local args=(--samplers 'penalties;top_k;temperature' --prompt-tokens @"$ROOT/samples/austen.prompt")
+    dump "${args[@]}" --repeat-penalty 1.3 >want
+    dump "${args[@]}" --repeat-penalty 1.3 --repeat-penalty-slope 1 >got
+    same got want
+    dump "${args[@]}" --repeat-penalty 1.3 --repeat-penalty-slope 0.1 >got
+    run -1 cmp -s got want
+    dump "${args[@]}" --repeat-penalty 0.8 >want
+    dump "${args[@]}" --repeat-penalty 0.8 --repeat-penalty-slope 0.1 >got
+    same got want
+}
+
+@test "the prompt that counts is that of the row's sequence; threads and parts change nothing" {
+    row() { printf '{"seq":"%s","logits":[2,1.9,1.8]%s}\n' "$1" "$2"; }
+    { row x ',"prompt_tokens":[1]'; row y ',"prompt_tokens":[2]'; row x ,; row y ',"params":{"encoder_repetition_penalty":1}'; } | sed 's/,}/}/' >in
+    [ "$(sampl -s 1 --samplers 'encoder_penalty;greedy' --encoder-repeat-penalty 2 <in | xargs)" = '1 2 1 0' ]
+    # shellcheck disable=SC2054
+    local args=(-n 4096 -s 3 --samplers 'encoder_penalty;no_repeat_ngram;top_k;temperature' --encoder-repeat-penalty 1.3 --prompt-tokens 304,11,304 --rows :60) k
+    sampl "${args[@]}" --accept @"$ROOT/samples/austen.tokens" --no-repeat-ngram 1 --dump-probs=2 "$AUSTEN" >want
+    sampl "${args[@]}" --accept @"$ROOT/samples/austen.tokens" --no-repeat-ngram 1 --dump-probs=2 -t 3 "$AUSTEN" | cmp - want
+    for k in 1 2 3; do
+        sampl "${args[@]}" --accept @"$ROOT/samples/austen.tokens" --no-repeat-ngram 1 --dump-probs=2 --shard $k/3 "$AUSTEN"
+    done | cmp - want
+    sampl "${args[@]}" "$AUSTEN" >want # the prompt is known to every part
+    for k in 1 2 3; do sampl "${args[@]}" --shard $k/3 "$AUSTEN"; done | cmp - want
+    run -2 sampl "${args[@]}" --no-repeat-ngram 2 --shard 2/3 "$AUSTEN"
+    [[ $output == *'no_repeat_ngram needs the tokens before this part'* ]]
+    run -1 sampl -s 1 --samplers no_repeat_ngram=1 --prompt-tokens 0,1 <<<'{"logits":[1,2]}'
+    [[ $output == *'row 0: '* ]]
 }

@@ -239,7 +239,11 @@ stage_sections=(SAMPLERS SELECTORS 'STAGES OF ENGINES')
 @test "sampl-samplers(7) has the samplers in the order of the default chain" {
     local words=()
     while read -r option; do
-        [ "$option" = --smoothing-curve ] || words+=("$option" 0.5)
+        case $option in
+        --smoothing-curve) ;;
+        --no-repeat-ngram) words+=("$option" 2) ;;
+        *) words+=("$option" 0.5) ;;
+        esac
     done < <("$SAMPL" --help | awk '/^Samplers of other/ { inside = 1; next } /^[A-Z]/ { inside = 0 } inside' | grep -oE '^ +--[a-z-]+')
     [ "${#words[@]}" -ge 2 ]
     chain "${words[@]}" | cut -d ' ' -f 1 | grep -vxE dist >program
@@ -287,6 +291,8 @@ stage_sections=(SAMPLERS SELECTORS 'STAGES OF ENGINES')
     done <<'END'
 penalties --repeat-penalty 1 --frequency-penalty 0 --presence-penalty 0
 penalties --repeat-penalty 2 --repeat-last-n 0
+encoder_penalty --encoder-repeat-penalty 1
+no_repeat_ngram --no-repeat-ngram 0
 dry --dry-multiplier 0
 dry --dry-multiplier 1 --dry-penalty-last-n 0
 top_n_sigma --top-nsigma 0

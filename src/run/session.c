@@ -235,7 +235,7 @@ bool session_exhausted(struct session *q, struct err *e)
 bool session_accept_prompt(struct session *q, const uint32_t *id, size_t n, struct err *e)
 {
     for (size_t i = 0; i < n; i++)
-        if (!chain_accept(q->chain, id[i]))
+        if (!chain_accept_prompt(q->chain, id[i]))
             return err_from_fault(e, fault_memory());
     return true;
 }
@@ -248,5 +248,8 @@ bool session_accept_text(struct session *q, const uint32_t *id, size_t n, struct
     for (size_t i = 0; q->budget.rules && i < n; i++)
         if (!budget_accept(&q->budget, id[i]))
             return err_from_fault(e, fault_memory());
-    return session_accept_prompt(q, id, n, e);
+    for (size_t i = 0; i < n; i++)
+        if (!chain_accept(q->chain, id[i]))
+            return err_from_fault(e, fault_memory());
+    return true;
 }

@@ -204,7 +204,7 @@ void chain_free(struct chain *ch)
 
 void chain_reset(struct chain *ch, uint64_t seed)
 {
-    ch->history.total = 0;
+    history_clear(&ch->history);
     chain_reseed(ch, seed);
 }
 
@@ -258,14 +258,27 @@ void chain_skip(struct chain *ch, uint64_t rows)
     }
 }
 
-bool chain_accept(struct chain *ch, uint32_t token)
+static void tell_stages(struct chain *ch, uint32_t token)
 {
-    if (!history_add(&ch->history, token))
-        return false;
     for (size_t i = 0; i < ch->n_links; i++) {
         const struct link *const l = &ch->link[i];
         if (l->stage->sampler->accept)
             l->stage->sampler->accept(ch->part[l->part].state, token, l->stage);
     }
+}
+
+bool chain_accept(struct chain *ch, uint32_t token)
+{
+    if (!history_add(&ch->history, token))
+        return false;
+    tell_stages(ch, token);
+    return true;
+}
+
+bool chain_accept_prompt(struct chain *ch, uint32_t token)
+{
+    if (!history_add_prompt(&ch->history, token))
+        return false;
+    tell_stages(ch, token);
     return true;
 }

@@ -49,7 +49,8 @@ struct fault chain_apply(struct chain *ch, struct cand *c, chain_watch_fn *watch
 // Leaves the chain as if so many rows had been sampled; stages that carry rows stay as they are.
 void chain_skip(struct chain *ch, uint64_t rows);
 
-// Tells every stage that this token is the next of the sequence. False when memory is short.
+// Tells every stage that this token is the next of the sequence, or of its prompt. False when memory is short.
 bool chain_accept(struct chain *ch, uint32_t token);
+bool chain_accept_prompt(struct chain *ch, uint32_t token);
 
 #endif

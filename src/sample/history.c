@@ -9,6 +9,7 @@
 void history_free(struct history *h)
 {
     free(h->token);
+    idmap_free(&h->prompt);
     memset(h, 0, sizeof *h);
 }
 
@@ -33,6 +34,18 @@ bool history_add(struct history *h, uint32_t token)
     }
     h->token[h->total++ % h->cap] = token;
     return true;
+}
+
+bool history_add_prompt(struct history *h, uint32_t token)
+{
+    h->n_prompt++;
+    return idmap_add(&h->prompt, token) != IDMAP_NONE && history_add(h, token);
+}
+
+void history_clear(struct history *h)
+{
+    h->total = h->n_prompt = 0;
+    idmap_clear(&h->prompt);
 }
 
 size_t history_len(const struct history *h, size_t window)

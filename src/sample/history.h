@@ -16,12 +16,19 @@ struct history {
     size_t cap;
     size_t total;  // tokens accepted so far
     size_t window; // at least this many are kept
+
+    struct idmap prompt; // the tokens of the prompt, each once
+    size_t n_prompt;     // how many of the accepted tokens it had
 };
 
 // A zeroed struct is an empty history that keeps nothing. Widen before the first token. history_add is false when memory is short.
 void history_free(struct history *h);
 void history_widen(struct history *h, size_t window);
 bool history_add(struct history *h, uint32_t token);
+
+// The token is one of the prompt, too; and there is no token any more.
+bool history_add_prompt(struct history *h, uint32_t token);
+void history_clear(struct history *h);
 
 // How many tokens a window holds now.
 size_t history_len(const struct history *h, size_t window);

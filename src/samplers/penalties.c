@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 // penalties: tokens among the last accepted ones become less likely, by a factor (Keskar et al. 2019, arXiv 1909.05858) and by
-// amounts for each occurrence and for occurring at all.
+// amounts for each occurrence and for occurring at all. With a slope (KoboldCpp's rep_pen_slope) the factor is less for tokens that only
+// the older half of the window has.
 // repeat_each (the engine akunu): by the factor only, but once for each occurrence.
 #include "sample/sampler.h"
 
 struct penalties_params {
-    float repeat, frequency, presence;
+    float repeat, frequency, presence, slope;
     int32_t last_n; // -1: the whole history
 };
 
@@ -16,6 +17,8 @@ static const struct param params[] = {
      RANGE(-1, INT32_MAX), .def = 64, REFUSED(0, INFINITY)},
     {"frequency-penalty", "subtract X for each occurrence", FLOAT_AT(penalties_params, frequency), FINITE},
     {"presence-penalty", "subtract X from a repeated token's logit", FLOAT_AT(penalties_params, presence), FINITE},
+    {"repeat-penalty-slope", "of a repeat penalty above 1, how much is left for the older half of the window; 1: all",
+     FLOAT_AT(penalties_params, slope), RANGE(0x1p-149, 1), .def = 1, .server = "rep_pen_slope"},
     {NULL},
 };
 
@@ -37,10 +40,23 @@ static size_t window(const struct stage *stage)
     return window_of(((const struct penalties_params *)stage->params)->last_n);
 }
 
+struct penalties_state {
+    struct tally recent; // the window
+    struct tally newest; // its newer half, where that is told apart
+};
+
 struct penalties_job {
     const struct penalties_params *p;
     const struct tally *recent;
+    const struct tally *newest; // NULL: all tokens get the whole factor
+    float reduced;              // the factor of the others
 };
+
+static bool is_new(const struct tally *newest, uint32_t id)
+{
+    const size_t at = idmap_find(&newest->tokens, id);
+    return at != IDMAP_NONE && newest->count[at];
+}
 
 static float penalise(float logit, size_t j, const void *arg)
 {
@@ -49,10 +65,11 @@ static float penalise(float logit, size_t j, const void *arg)
     const uint32_t count = job->recent->count[j];
     if (!count)
         return logit;
+    const float by = job->newest && !is_new(job->newest, job->recent->tokens.id[j]) ? job->reduced : p->repeat;
     if (logit <= 0.0f)
-        logit *= p->repeat;
+        logit *= by;
     else
-        logit /= p->repeat;
+        logit /= by;
     return logit - ((float)count * p->frequency + 1.0f * p->presence);
 }
 
@@ -72,28 +89,35 @@ static float penalise_each(float logit, size_t j, const void *arg)
 static void apply(void *self, struct cand *c, const struct stage *stage)
 {
     const struct penalties_params *const p = stage->params;
-    struct tally *const recent = self;
-    cand_edit_fn *const f = stage->sampler->params == each_params ? penalise_each : penalise;
-    if (tally_update(recent, c->history, window_of(p->last_n)))
-        cand_edit(c, &recent->tokens, f, &(struct penalties_job){p, recent});
+    struct penalties_state *const s = self;
+    const bool each = stage->sampler->params == each_params, slope = !each && p->slope != 1.0f && p->repeat > 1.0f;
+    const size_t last_n = p->last_n < 0 ? c->history->total : (size_t)p->last_n;
+    const struct penalties_job job = {p, &s->recent, slope ? &s->newest : NULL, 1.0f + (p->repeat - 1.0f) * p->slope};
+    if (tally_update(&s->recent, c->history, window_of(p->last_n)) &&
+        (!slope || tally_update(&s->newest, c->history, last_n - last_n / 2)))
+        cand_edit(c, &s->recent.tokens, each ? penalise_each : penalise, &job);
     else
         cand_fail(c, FAULT_MEMORY, 0);
 }
 
 static void reset(void *self, const struct stage *stage, uint64_t seed)
 {
-    tally_clear(self);
+    struct penalties_state *const s = self;
+    tally_clear(&s->recent);
+    tally_clear(&s->newest);
 }
 
 static void release(void *self)
 {
-    tally_free(self);
+    struct penalties_state *const s = self;
+    tally_free(&s->recent);
+    tally_free(&s->newest);
 }
 
 const struct sampler sampler_penalties = {.name = "penalties",
                                           .letter = 'e',
                                           PARAMS(params, penalties_params),
-                                          .size = sizeof(struct tally),
+                                          .size = sizeof(struct penalties_state),
                                           .enabled = enabled,
                                           .window = window,
                                           .apply = apply,
@@ -102,7 +126,7 @@ const struct sampler sampler_penalties = {.name = "penalties",
 const struct sampler sampler_repeat_each = {.name = "repeat_each",
                                             .internal = true,
                                             PARAMS(each_params, penalties_params),
-                                            .size = sizeof(struct tally),
+                                            .size = sizeof(struct penalties_state),
                                             .enabled = enabled,
                                             .window = window,
                                             .apply = apply,

@@ -245,7 +245,8 @@ static void slow_batch(struct slow *s)
                                     .top_k = p->top_k,
                                     .top_p = p->top_p < 1 ? fmaxf(nextafterf(p->top_p, 2), FLT_MIN) : 1, // > p is >= the next
                                     .repeat_penalty = p->repeat_penalty,
-                                    .repeat_last_n = p->repeat_last_n};
+                                    .repeat_last_n = p->repeat_last_n,
+                                    .slope = 1};
     if (!s->o.n_stages) {
         const struct oracle_choice choice[] = {
             {ORACLE_PENALTIES, q}, {ORACLE_TEMPERATURE, q}, {ORACLE_TOP_K, q}, {ORACLE_TOP_P, q}};

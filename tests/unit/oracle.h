@@ -36,6 +36,8 @@ enum oracle_kind {
     ORACLE_P_LESS,
     ORACLE_P_LESS_NORM,
     ORACLE_SKEW,
+    ORACLE_NGRAM,
+    ORACLE_ENCODER,
     ORACLE_DIST, // the selectors start here
     ORACLE_GREEDY,
     ORACLE_ADAPTIVE_P,
@@ -83,7 +85,7 @@ struct oracle_params {
     int scatter_last_n;
     struct oracle_bias bias[8];
     size_t n_biases;
-    float top_a, tfs, p_step, top_h, min_k, smoothing_factor, smoothing_curve, epsilon, eta, skew;
+    float top_a, tfs, p_step, top_h, min_k, smoothing_factor, smoothing_curve, epsilon, eta, skew, ngram, encoder, slope;
 };
 
 struct oracle_rng {
@@ -114,6 +116,7 @@ struct oracle {
     size_t n_stages;
     uint32_t *history; // oldest first
     size_t n_history, history_cap;
+    size_t n_prompt; // of the history
 
     // the row
     struct oracle_cand *c;
@@ -356,10 +359,13 @@ static void oracle_penalties(struct oracle *o, struct oracle_stage *s)
         const size_t count = oracle_count(o, o->c[i].id, p->repeat_last_n);
         if (count == 0)
             continue;
+        const float reduced = p->repeat_penalty > 1.0f ? 1.0f + (p->repeat_penalty - 1.0f) * p->slope : p->repeat_penalty;
+        const size_t w = p->repeat_last_n < 0 ? o->n_history : (size_t)p->repeat_last_n;
+        const float by = oracle_count(o, o->c[i].id, (int)(w - w / 2)) ? p->repeat_penalty : reduced;
         if (o->c[i].logit <= 0.0f)
-            o->c[i].logit *= p->repeat_penalty;
+            o->c[i].logit *= by;
         else
-            o->c[i].logit /= p->repeat_penalty;
+            o->c[i].logit /= by;
         o->c[i].logit -= (float)count * p->frequency_penalty + 1.0f * p->presence_penalty;
         oracle_check(o, i);
     }
@@ -918,6 +924,39 @@ static void oracle_skew(struct oracle *o, struct oracle_stage *s)
     o->sorted = false;
 }
 
+static void oracle_ngram(struct oracle *o, struct oracle_stage *s)
+{
+    const size_t n = (size_t)s->p.ngram, m = o->n_history;
+    if (n == 0 || o->n < 2 || m < n)
+        return;
+    for (size_t i = 0; i + n <= m; i++) {
+        size_t same = 0;
+        while (same < n - 1 && o->history[i + same] == o->history[m - (n - 1) + same])
+            same++;
+        for (size_t k = 0; same == n - 1 && k < o->n; k++)
+            if (o->c[k].id == o->history[i + n - 1])
+                o->c[k].logit = -INFINITY;
+    }
+    o->sorted = false;
+}
+
+static void oracle_encoder(struct oracle *o, struct oracle_stage *s)
+{
+    const float r = 1.0f / s->p.encoder;
+    if (s->p.encoder == 1.0f || o->n < 2)
+        return;
+    for (size_t i = 0; i < o->n; i++) {
+        bool prompt = false;
+        for (size_t k = 0; k < o->n_prompt; k++)
+            prompt = prompt || o->history[k] == o->c[i].id;
+        if (!prompt)
+            continue;
+        o->c[i].logit = o->c[i].logit < 0.0f ? o->c[i].logit * r : o->c[i].logit / r;
+        oracle_check(o, i);
+    }
+    o->sorted = false;
+}
+
 // ---- selectors
 
 static void oracle_dist(struct oracle *o, struct oracle_stage *s)
@@ -1049,6 +1088,8 @@ static void (*const oracle_samplers[])(struct oracle *, struct oracle_stage *) =
     [ORACLE_P_LESS] = oracle_p_less,
     [ORACLE_P_LESS_NORM] = oracle_p_less,
     [ORACLE_SKEW] = oracle_skew,
+    [ORACLE_NGRAM] = oracle_ngram,
+    [ORACLE_ENCODER] = oracle_encoder,
     [ORACLE_DIST] = oracle_dist,
     [ORACLE_GREEDY] = oracle_greedy,
     [ORACLE_ADAPTIVE_P] = oracle_adaptive_p,
@@ -1106,7 +1147,7 @@ static void oracle_accept(struct oracle *o, uint32_t token)
 
 static void oracle_reset(struct oracle *o, uint32_t seed)
 {
-    o->n_history = 0;
+    o->n_history = o->n_prompt = 0;
     for (size_t i = 0; i < o->n_stages; i++) {
         struct oracle_stage *const s = &o->stage[i];
         const float decay = oracle_clamp(s->p.adaptive_decay, 0.0f, 0.99f);

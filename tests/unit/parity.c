@@ -337,6 +337,9 @@ static void random_foreign(struct oracle_params *p)
     p->tfs = PICK_FLOAT(0.0f, 0.3f, 0.9f, 0.95f, 0.999f, 0.9999999f, 1.0f);
     p->p_step = PICK_FLOAT(0.0f, 1e-20f, 0.01f, 0.3f, 0.9f, 1.0f);
     p->top_h = PICK_FLOAT(0.0f, 1e-6f, 0.1f, 0.4f, 0.4f, 0.9f, 1.0f);
+    p->ngram = PICK_FLOAT(0.0f, 1.0f, 2.0f, 2.0f, 3.0f, 50.0f);
+    p->encoder = PICK_FLOAT(1.0f, 1.3f, 0.7f, 1e-30f, 3e38f);
+    p->slope = PICK_FLOAT(1.0f, 1.0f, 0.3f, 0.9f, 1e-30f);
     p->min_k = PICK_FLOAT(-1.0f, -0.0f, 0.0f, 0.5f, 3.0f, 3.0f, 60.0f, 1e30f);
 }
 
@@ -429,6 +432,8 @@ static const char *const kind_names[] = {
     [ORACLE_P_LESS] = "p_less",
     [ORACLE_P_LESS_NORM] = "p_less_norm",
     [ORACLE_SKEW] = "skew",
+    [ORACLE_NGRAM] = "no_repeat_ngram",
+    [ORACLE_ENCODER] = "encoder_penalty",
 };
 
 // Numbers that parity passes on by their flags.
@@ -447,6 +452,9 @@ static const struct {
     {ORACLE_EPSILON, "epsilon-cutoff", offsetof(struct oracle_params, epsilon)},
     {ORACLE_ETA, "eta-cutoff", offsetof(struct oracle_params, eta)},
     {ORACLE_SKEW, "skew", offsetof(struct oracle_params, skew)},
+    {ORACLE_NGRAM, "no-repeat-ngram", offsetof(struct oracle_params, ngram)},
+    {ORACLE_ENCODER, "encoder-repeat-penalty", offsetof(struct oracle_params, encoder)},
+    {ORACLE_PENALTIES, "repeat-penalty-slope", offsetof(struct oracle_params, slope)},
 };
 
 static float foreign_value(size_t i, const struct oracle_params *p)
@@ -560,6 +568,16 @@ static void end(struct test *t)
         cand_free(&t->lane[i].cand);
     }
     stages_free(&t->stages);
+}
+
+static void accept_prompt(struct test *t)
+{
+    for (size_t i = 0; i < t->n_prompt; i++) {
+        oracle_accept(&t->oracle, t->prompt[i]);
+        for (size_t k = 0; k < t->n_lanes; k++)
+            chain_accept_prompt(t->lane[k].chain, t->prompt[i]);
+    }
+    t->oracle.n_prompt = t->n_prompt;
 }
 
 static void accept_all(struct test *t, uint32_t token)
@@ -784,8 +802,7 @@ static bool run_row(struct test *t, bool *alive)
 static bool run_test(struct test *t)
 {
     begin(t);
-    for (size_t i = 0; i < t->n_prompt; i++)
-        accept_all(t, t->prompt[i]);
+    accept_prompt(t);
     bool same = true, alive = true;
     for (t->row = 0; same && alive && t->row < t->n_rows; t->row++) {
         if (ONE_IN(30))
