@@ -373,7 +373,7 @@ PYTHON
     done <<'TABLE'
 the input does not begin as safetensors files do|
 the input does not begin as safetensors files do| {}
-the safetensors header is not JSON, near byte 12|{"x":
+the safetensors header: byte 4: not JSON|{"x":
 the safetensors header is not JSON|{"x":1}}
 the safetensors header is not JSON|{"x":1} {}
 the safetensors header is not JSON|{"x" 1}
