@@ -259,6 +259,20 @@ END
     done
 }
 
+@test "replies: bare chunks of OpenAI's chat are one stream" {
+    {
+        printf '{"object":"chat.completion.chunk","prompt_token_ids":[9],"choices":[{"index":0,"delta":{"role":"assistant"},"logprobs":null}]}\n'
+        for i in 0 1; do
+            perl -MJSON::PP -0777 -e '
+                my $c = decode_json(<STDIN>)->{choices}[0]{logprobs}{content};
+                print JSON::PP->new->canonical->encode({object => "chat.completion.chunk",
+                    choices => [{index => 0, logprobs => {content => [$c->[shift]]}}]}), "\n"' "$i" <vllm.json
+        done
+        printf '{"object":"chat.completion.chunk","choices":[]}\n'
+    } >x.json
+    gives x.json
+}
+
 @test "replies: streams as curl saves them" {
     # llama-server: one object a token, the last without
     {

@@ -110,10 +110,9 @@ static const cJSON *choose_tensor(const cJSON *root, const char *name, struct ma
 }
 
 // Where the tensor's numbers begin, counted from the end of the header, where s is.
-static bool find_data(const cJSON *tensor, const struct matrix *m, const struct source *s, uint64_t *begin, struct err *e)
+static bool find_data(const cJSON *tensor, const struct matrix *m, uint64_t *begin, struct err *e)
 {
     const cJSON *const offsets = json_member(tensor, "data_offsets");
-    const int64_t left = source_left(s);
     uint64_t end;
     if (!cJSON_IsArray(offsets) || !whole_at(offsets, 0, begin) || !whole_at(offsets, 1, &end) ||
         cJSON_GetArraySize(offsets) != 2)
@@ -123,9 +122,6 @@ static bool find_data(const cJSON *tensor, const struct matrix *m, const struct 
         return err_set(e, STATUS_DATA,
                        "tensor '%.*s': data_offsets %" PRIu64 " to %" PRIu64 " are not the %" PRIu64 " bytes of its shape",
                        SHOWN(tensor->string), *begin, end, want);
-    if (left >= 0 && end > (uint64_t)left)
-        return err_set(e, STATUS_DATA, "tensor '%.*s' ends at byte %" PRIu64 " of the data, of which there are %" PRId64,
-                       SHOWN(tensor->string), end, left);
     return true;
 }
 
@@ -178,7 +174,7 @@ static bool open_safetensors(void *self, const struct format *f, struct source *
     cJSON *root = NULL;
     uint64_t begin = 0;
     const cJSON *const tensor = read_header(f, s, &root, e) ? choose_tensor(root, config->tensor, m, e) : NULL;
-    bool ok = tensor && find_data(tensor, m, s, &begin, e);
+    bool ok = tensor && find_data(tensor, m, &begin, e);
     if (ok && config->n_vocab && config->n_vocab != m->n)
         ok = err_set(e, STATUS_DATA, "tensor '%.*s' has %zu logits a row, --n-vocab says %zu", SHOWN(tensor->string), m->n,
                      config->n_vocab);

@@ -58,7 +58,7 @@ static bool begins(const struct format *f, const unsigned char *head, size_t len
 }
 
 // By content. Waits for HEAD bytes, the end, or a line of JSON, which a careful writer may want answered before it sends more.
-static bool by_content(struct source *s, const struct format **f, size_t *len, struct err *e)
+static bool by_content(struct source *s, const struct format **f, const unsigned char **at, size_t *len, struct err *e)
 {
     const unsigned char *head;
     for (size_t want = 1; want <= HEAD; want = *len + 1) {
@@ -70,20 +70,57 @@ static bool by_content(struct source *s, const struct format **f, size_t *len, s
     for (size_t i = 0; i < N_FORMATS && !*f; i++)
         if (begins(formats[i], head, *len < HEAD ? *len : HEAD))
             *f = formats[i];
+    *at = head;
+    return true;
+}
+
+// What people take for rows: other files, told by their first bytes. Those of less than four may be numbers, too.
+static const struct {
+    const char *magic;
+    size_t len;
+    const char *name, *remedy;
+} others[] = {
+    {"\x1f\x8b", 2, "gzip (1f 8b)", "gzip -dc FILE | sampl -f FMT"},
+    {"\x28\xb5\x2f\xfd", 4, "zstd (28 b5 2f fd)", "zstd -dc FILE | sampl -f FMT"},
+    {"BZh", 3, "bzip2 (BZh)", "bzip2 -dc FILE | sampl -f FMT"},
+    {"\xfd"
+     "7zXZ",
+     5, "xz (fd 7zXZ)", "xz -dc FILE | sampl -f FMT"},
+    {"PK\3\4", 4, "a zip archive (PK), as .npz and .pt are",
+     "unzip -p FILE.npz NAME.npy | sampl, or save what torch loads as safetensors or npy"},
+    {"\x80\x02", 2, "a pickle (80 02), as old .pt are", "save what torch loads as safetensors or npy"},
+    {"GGUF", 4, "a GGUF model", "it goes to --vocab; rows come from a run of it, see GETTING LOGITS in sampl-formats(5)"},
+    {"PAR1", 4, "parquet (PAR1)", "write its rows as npy, safetensors or JSON arrays"},
+};
+
+// Is it one of those? Then that is the error.
+static bool no_other(const unsigned char *head, size_t len, size_t least, struct err *e)
+{
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (others[i].len >= least && len >= others[i].len && !memcmp(head, others[i].magic, others[i].len))
+            return err_set(e, STATUS_USAGE, "this is %s: %s", others[i].name, others[i].remedy);
+    const unsigned char *p = head;
+    while (least < 4 && p < head + len && ((*p >= ' ' && *p <= '~') || *p == '\t') && *p != ',')
+        p++;
+    if (least < 4 && p > head && p < head + len && *p == ',')
+        return err_set(e, STATUS_USAGE, "this looks like CSV: sed 's/.*/[&]/' FILE | sampl makes JSON rows of lines of numbers");
     return true;
 }
 
 // By --format, by content, by name. in->format stays NULL for an empty input, which has no rows in any format.
 static bool choose_format(struct input *in, struct err *e)
 {
+    const unsigned char *head = NULL; // looked at, if the format is to be told
     size_t len = 0;
     for (size_t i = 0; i < N_FORMATS; i++)
         if (!strcmp(in->config->format, formats[i]->name))
             in->format = formats[i];
-    if (!in->format && !by_content(&in->source, &in->format, &len, e))
+    if (!in->format && !by_content(&in->source, &in->format, &head, &len, e))
         return false;
     if (!in->format && len)
         in->format = by_ending(in->source.name);
+    if (head && len && (!in->format || !(in->format->probe || in->format->magic)) && !no_other(head, len, in->format ? 4 : 1, e))
+        return false;
     if (!in->format && len)
         return err_set(e, STATUS_USAGE, "cannot tell the format from content or name; say it with --format");
     if (in->format && in->config->params && !in->format->matrix)

@@ -402,8 +402,16 @@ static bool find_positions(struct json_reply *reply, const struct track *k, cons
     return add_tracks(reply, k->marker, root, &p, e);
 }
 
+// Is it a part of a stream by its own account, as OpenAI's chat sends them?
+static bool is_chunk(const cJSON *root)
+{
+    const char *const object = cJSON_GetStringValue(json_member(root, "object"));
+    return object && !strcmp(object, "chat.completion.chunk");
+}
+
 bool json_reply_open(struct json_reply *reply, const cJSON *root, bool part, struct err *e)
 {
+    part = part || is_chunk(root);
     const struct track *k = tracks;
     while (k < tracks + N_TRACKS && !(json_member(root, k->marker) && json_member(root, k->marker)->type & k->type))
         k++;

@@ -47,17 +47,19 @@ static void file_shrank(int signal)
     _exit(STATUS_IO);
 }
 
-// Maps a regular file; whatever cannot be mapped is read.
-static void map(struct source *s, const struct stat *st)
+// Maps a regular file; whatever is none, or is on a file system without maps, is read.
+static bool map(struct source *s, const struct stat *st, struct err *e)
 {
     const off_t at = lseek(s->fd, 0, SEEK_CUR);
     s->at_end = S_ISREG(st->st_mode) && at >= 0 && st->st_size <= at;
-    if (!S_ISREG(st->st_mode) || at < 0 || st->st_size <= at || (uintmax_t)st->st_size > SIZE_MAX)
-        return;
+    if (S_ISREG(st->st_mode) && at < 0)
+        return fail("seek", e);
+    if (!S_ISREG(st->st_mode) || st->st_size <= at || (uintmax_t)st->st_size > SIZE_MAX)
+        return true;
     const size_t len = (size_t)st->st_size;
     void *const p = mmap(NULL, len, PROT_READ, MAP_PRIVATE, s->fd, 0);
     if (p == MAP_FAILED)
-        return;
+        return errno == ENODEV || fail("map", e);
     madvise(p, len, MADV_SEQUENTIAL);
     signal(SIGBUS, file_shrank);
     s->mapped = s->at_end = true;
@@ -65,6 +67,7 @@ static void map(struct source *s, const struct stat *st)
     s->begin = s->offset = s->start = (size_t)at;
     s->end = len;
     s->dropped = s->start & ~(size_t)(KEEP - 1);
+    return true;
 }
 
 bool source_open(struct source *s, const char *path, struct err *e)
@@ -80,8 +83,7 @@ bool source_open(struct source *s, const char *path, struct err *e)
         errno = EISDIR;
         return fail("read", e);
     }
-    map(s, &st);
-    return true;
+    return map(s, &st, e);
 }
 
 void source_close_fd(struct source *s)
