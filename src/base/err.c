@@ -120,6 +120,12 @@ bool err_quiet(struct err *e)
     return false;
 }
 
+bool err_said(struct err *e, enum status status)
+{
+    *e = (struct err){status, ""};
+    return false;
+}
+
 bool err_from_fault(struct err *e, struct fault fault)
 {
     static const struct {

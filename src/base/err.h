@@ -36,9 +36,13 @@ __attribute__((format(printf, 2, 3))) bool err_prefix(struct err *e, const char 
 // STATUS_OK. err_quiet returns false.
 bool err_quiet(struct err *e);
 
+// What is wrong has been said on the output. Returns false.
+bool err_said(struct err *e, enum status status);
+
+// Nothing is to be printed?
 static inline bool err_is_quiet(const struct err *e)
 {
-    return e->status == STATUS_OK;
+    return !*e->text;
 }
 
 // How much of a text of others' is quoted: its length, or where that is more, at most `most` bytes that cut no UTF-8 character in two.

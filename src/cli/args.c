@@ -216,6 +216,20 @@ bool args_given(const struct args *a, const char *name)
     return a->given[row - a->options->row];
 }
 
+static bool check_expect(const struct args *a, struct err *e)
+{
+    if (a->seed == UINT32_MAX)
+        return err_set(e, STATUS_USAGE, "--expect needs --seed: each run chooses otherwise without");
+    if (a->emit != EMIT_IDS && !emit_distribution(a->emit))
+        return err_set(e, STATUS_USAGE, "--expect compares ids, probs, logprobs or logits, not --emit %s", emit_name(a->emit));
+    if (a->dump || a->trace || a->output_format)
+        return err_set(e, STATUS_USAGE, "--expect prints a report of its own, without %s",
+                       a->dump    ? "--dump-probs"
+                       : a->trace ? "--trace"
+                                  : "--output-format");
+    return true;
+}
+
 bool args_check(const struct args *a, struct err *e)
 {
     const char *const format = a->output_format ? a->output_format : "text";
@@ -238,6 +252,14 @@ bool args_check(const struct args *a, struct err *e)
         return err_set(e, STATUS_USAGE, "--trace: tsv has no place for it");
     if (a->dump && a->emit != EMIT_IDS)
         return err_set(e, STATUS_USAGE, "--emit %s does not go with --dump-probs", emit_name(a->emit));
+    if (a->after && !a->dump && !emit_distribution(a->emit))
+        return err_set(e, STATUS_USAGE, "--after goes with --emit probs, logprobs or logits, or with --dump-probs");
+    if (a->expect && variants)
+        return err_set(e, STATUS_USAGE, "--expect goes with one chain, not with --vs or --sweep");
+    if (a->expect && !check_expect(a, e))
+        return false;
+    if (args_given(a, "tolerance") && !(a->expect && emit_distribution(a->emit)))
+        return err_set(e, STATUS_USAGE, "--tolerance goes with --expect and --emit probs, logprobs or logits");
     if (a->emit == EMIT_SCORE && !a->accept && !a->accept_recorded)
         return err_set(e, STATUS_USAGE, "--emit score needs --accept, the tokens to be scored");
     if (a->emit == EMIT_STATS && a->output_format && strcmp(format, "tsv") != 0 && strcmp(format, "json") != 0)

@@ -71,6 +71,9 @@ struct args {
     bool dump;
     int64_t dump_most; // candidates per row; 0: all
     bool trace;
+    const char *after;  // the stage whose distribution is shown; NULL: the last
+    const char *expect; // ids, or a file of distributions; NULL: not given
+    double tolerance;
     const char *output_format; // NULL: not given
     const char *output;        // NULL: standard output
     bool line_buffered;

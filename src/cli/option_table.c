@@ -161,6 +161,12 @@ static bool set_diff(const struct option_row *row, const char *value, struct arg
     return !value || set_whole(row, value, a, e);
 }
 
+static bool set_tolerance(const struct option_row *row, const char *value, struct args *a, struct err *e)
+{
+    const struct param tolerance = {row->name, .type = PARAM_FLOAT, RANGE(0, FLT_MAX)};
+    return value_parse(&tolerance, value, &a->tolerance, e);
+}
+
 static bool set_grammar(const struct option_row *row, const char *value, struct args *a, struct err *e)
 {
     a->grammar_source = (enum grammar_source)row->low;
@@ -273,6 +279,12 @@ static const struct option_row table[] = {
     {"dump-probs", .metavar = "[=N]", OUT, .set = set_dump, .low = 1, .high = INT32_MAX, AT(dump_most),
      .help = "print the N best candidates of each row (all without N)"},
     {"trace", OUT, FLAG(trace), .help = "with a dump: what each sampler did"},
+    {"after", .metavar = "STAGE", OUT, AT(after), .set = set_string,
+     .help = "show the distribution after STAGE, as --trace names it; NAME#2 is the second of that name"},
+    {"expect", .metavar = "LIST", OUT, AT(expect), .set = set_string,
+     .help = "print only which rows differ from the ids of LIST or @FILE, and why; with --emit probs, logprobs or logits from the rows of FILE"},
+    {"tolerance", .metavar = "X", OUT, .def = "1e-06", .set = set_tolerance,
+     .help = "by how much a number may differ from --expect's, in units of it if that is above 1"},
     {"output-format", .brief = "O", .metavar = "FMT", OUT, AT(output_format), .set = set_choice,
      .choices = "text,tsv,json,f32,f16,npy", .help = "format of the output: text, or for a distribution that of the input"},
     {"output", .brief = "o", .metavar = "FILE", OUT, AT(output), .set = set_file, .help = "write to FILE, whole or not at all"},

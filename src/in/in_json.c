@@ -118,7 +118,7 @@ static bool read_logits(struct json_rows *st, struct input_row *r, struct err *e
     for (size_t i = 0; i < row->n && st->value.plane == PLANE_PROBS; i++) {
         if (row->x[i] < 0.0f)
             return err_set(e, STATUS_DATA, "probability %zu is negative", i);
-        row->x[i] = libm_logf(row->x[i]);
+        row->x[i] = c->keep_probs ? row->x[i] : libm_logf(row->x[i]);
     }
     if (st->value.has_ids && st->value.n_ids != row->n)
         return err_set(e, STATUS_DATA, "the row has %zu ids and %zu numbers", st->value.n_ids, row->n);

@@ -31,6 +31,7 @@ struct input {
     bool handed;                 // one has been handed out,
     uint64_t last;               // whose number this is
     size_t file;                 // index of the next file to open
+    uint64_t shown;              // rows handed out, but for those passed
     uint64_t next_row;           // number of the row that the next call reads
     uint64_t file_start;         // number of the open file's first row
     struct source source;        // of the open file
@@ -407,6 +408,8 @@ bool input_next(struct input *in, struct input_row *r, bool *end, struct err *e)
         if (before > 0) // nobody asked for it, bad or not
             continue;
         place_row(in, r);
+        r->index = in->shown;
+        in->shown += !r->passed;
         if (in->config->params && !note_row(in, r, e))
             return r->bad ? false : input_blame(r, e);
         return ok;

@@ -17,6 +17,7 @@ struct input_config {
     size_t n_tokens;           // of the vocabulary, the width of raw rows when n_vocab is not given; 0: there is none
     const struct vocab *vocab; // token texts, or NULL
     bool ranks;                // tokens of servers' replies are numbered by rank, whatever their ids
+    bool keep_probs;           // JSON's probabilities stay what they are, instead of becoming logits
     const char *tensor;        // which one, in files that hold several; NULL: the only one that fits
     const struct rows *rows;   // those wanted
     const char *params;        // a file with a line for each row, of what JSON rows may say of themselves; NULL: none
@@ -34,6 +35,7 @@ struct input_row {
     uint64_t number;   // from 0 over all files
     bool several;      // files there are
     uint64_t in_file;  // its number in this one
+    uint64_t index;    // from 0 over the rows that are handed out
     bool stays;        // the logits (and ids) stay where they are until input_release
     bool fresh;        // starts a sequence of its own, preceded by the tokens before[0..n_before)
     const uint32_t *before;

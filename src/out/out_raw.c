@@ -128,4 +128,4 @@ static void begin_f16(struct output *out)
 
 const struct output_format output_f32 = {.name = "f32", .binary = true, .values = write_row};
 const struct output_format output_f16 = {.name = "f16", .binary = true, .begin = begin_f16, .values = write_row};
-const struct output_format output_npy = {.name = "npy", .binary = true, .values = npy_row, .finish = npy_finish};
+const struct output_format output_npy = {.name = "npy", .binary = true, .values = npy_row, .finish = npy_finish, .counted = true};

@@ -20,16 +20,6 @@ static void bar(FILE *f, float p)
     fputs(eighth[cells % 8], f);
 }
 
-// The id and, with a vocabulary, the text.
-static void name(struct output *out, uint32_t token)
-{
-    fprintf(out->f, "%" PRIu32, token);
-    if (!out->vocab)
-        return;
-    putc(' ', out->f);
-    text_put(out->f, vocab_text(out->vocab, token), '"');
-}
-
 static void trace(struct output *out, const struct record *r)
 {
     FILE *const f = out->f;
@@ -41,16 +31,16 @@ static void trace(struct output *out, const struct record *r)
             continue;
         }
         fprintf(f, "%-12s %8zu -> %8zu %9.6f %8.3f  ", t->name, t->before, t->after, t->mass, t->entropy);
-        name(out, t->top_before);
+        output_name(out, t->top_before);
         if (t->top_after != t->top_before) {
             fputs(" -> ", f);
-            name(out, t->top_after);
+            output_name(out, t->top_after);
         }
         if (t->n_removed)
             fprintf(f, "; %zu removed:", t->n_removed);
         for (size_t k = 0; k < t->n_removed && k < TRACE_REMOVED; k++) {
             putc(' ', f);
-            name(out, t->removed[k].id);
+            output_name(out, t->removed[k].id);
             fprintf(f, " (%.6f)", (double)t->removed[k].p);
         }
         fputs(t->n_removed > TRACE_REMOVED ? " ...\n" : "\n", f);
@@ -83,7 +73,7 @@ static void dump(struct output *out, const struct record *r)
     double sum = 0.0;
     const int column = text_column(out, r);
     fprintf(out->f, "row %" PRIu64 "  chosen ", r->row);
-    name(out, r->chosen);
+    output_name(out, r->chosen);
     fprintf(out->f, " (%.4f)  kept %zu/%zu  entropy %.3f\n", (double)r->chosen_p, r->kept, r->n_vocab, r->entropy);
     if (r->trace)
         trace(out, r);

@@ -11,8 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const struct output_format *const formats[] = {&output_text, &output_tsv, &output_json,
-                                                      &output_f32,  &output_f16, &output_npy};
+static const struct output_format *const formats[] = {&output_text, &output_tsv, &output_json,  &output_f32,
+                                                      &output_f16,  &output_npy, &output_expect};
 
 static char *volatile unfinished; // the temporary file, for a signal that ends the run
 
@@ -121,7 +121,7 @@ static bool fits(const struct output *out, struct err *e)
     if (out->terminal && out->format->binary)
         return err_set(e, STATUS_USAGE, "%s: %s is binary and not for a terminal; use -o, or -O text", out->name,
                        out->format->name);
-    if (out->format->finish && out->begin < 0 && out->rows < 0)
+    if (out->format->counted && out->begin < 0 && out->rows < 0)
         return err_set(e, STATUS_USAGE,
                        "%s: %s states the number of rows first, and it is not known; write to a file, or use -O f32 or -O json",
                        out->name, out->format->name);

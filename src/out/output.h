@@ -72,6 +72,25 @@ struct trace_line {
     struct ranked removed[TRACE_REMOVED]; // the likeliest, with their probabilities before the stage
 };
 
+// What was expected of a row, and what became of it.
+struct expected {
+    uint32_t id;             // the token expected
+    bool kept;               // it is among those that are left
+    const char *removed_by;  // else what removed it; NULL: the row masks it
+    size_t rank;             // that it had before, from 1
+    const char *edge_of;     // it would have been chosen without the last that this stage kept, or NULL
+    uint32_t edge;           // which that is
+    char limit[NUMBER_TEXT]; // of what removed it, else of that stage; or ""
+    double draw;             // the selector's, or NaN
+    struct interval {
+        double low, high; // of the unit interval
+    } wanted, chosen;
+
+    // Of a distribution.
+    const float *values; // [n_vocab]
+    double tolerance;    // relative to numbers above 1, else absolute
+};
+
 // What a row came to. Candidates only for a dump: by falling probability, then rising id, masked ones left out.
 struct record {
     uint64_t row;
@@ -93,6 +112,8 @@ struct record {
     const double *stat; // [STAT_COUNT], if they are wanted
     const char *file;   // with several files: that of the row, else NULL
     uint64_t file_row;  // and the row's number there
+
+    const struct expected *expected; // with --expect
 
     // Of a row that came to nothing: what was wrong with it, tamed, and of the rest only row and n_vocab count. Else NULL.
     const char *error;
@@ -120,9 +141,10 @@ struct output {
     FILE *f;
     char *path, *temporary; // path is renamed to from temporary; NULL when the stream is written directly
     bool terminal, begun;
-    bool sequences;   // the first record was of a named one: all say of which they are
-    uint64_t records; // so far
-    int64_t begin;    // where in a file that can be written again the output starts, or -1
+    uint64_t differing; // records that were not as expected
+    bool sequences;     // the first record was of a named one: all say of which they are
+    uint64_t records;   // so far
+    int64_t begin;      // where in a file that can be written again the output starts, or -1
 };
 
 // When nobody reads the output any more, the functions below fail with a quiet end (err_quiet).
@@ -143,9 +165,10 @@ struct output_format {
 
     // After the last record, or the last before an error, which has come about if it is not `whole`. NULL: nothing.
     bool (*finish)(struct output *out, bool whole, struct err *e);
+    bool counted; // states the number of records first
 };
 
-extern const struct output_format output_text, output_tsv, output_json, output_f32, output_f16, output_npy;
+extern const struct output_format output_text, output_tsv, output_json, output_f32, output_f16, output_npy, output_expect;
 
 // The statistics that a record shows.
 static inline size_t record_stats(const struct output *out)
@@ -184,6 +207,9 @@ void text_tame(char *text);
 
 // A JSON string, where U+FFFD stands for each byte that is not UTF-8.
 void text_put_json(FILE *f, struct piece text);
+
+// The id and, with a vocabulary, the text in quotes.
+void output_name(const struct output *out, uint32_t token);
 
 // Opens the destination; what the caller has not set is zeroed. out must be closed either way.
 bool output_open(struct output *out, struct err *e);

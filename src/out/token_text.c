@@ -5,6 +5,7 @@
 #include "base/utf8.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <string.h>
 
 // East Asian width W and F of UAX 11, with the unassigned code points between them.
@@ -131,4 +132,13 @@ void text_put_json(FILE *f, struct piece text)
         fwrite(c, 1, n, f);
     }
     putc('"', f);
+}
+
+void output_name(const struct output *out, uint32_t token)
+{
+    fprintf(out->f, "%" PRIu32, token);
+    if (!out->vocab)
+        return;
+    putc(' ', out->f);
+    text_put(out->f, vocab_text(out->vocab, token), '"');
 }

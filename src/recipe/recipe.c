@@ -215,3 +215,27 @@ bool recipe_runs(const struct recipe *recipe, const struct sampler *sampler)
             return true;
     return false;
 }
+
+bool recipe_find_stage(const struct recipe *recipe, const char *text, size_t *at, struct err *e)
+{
+    const size_t len = strcspn(text, "#");
+    const struct sampler *const sampler = sampler_by_name(text, len);
+    int64_t wanted = 0;
+    size_t found = 0;
+    if (text[len] && !whole_number(text + len + 1, NULL, 1, (int64_t)recipe->n_stages, &wanted))
+        return err_set(e, STATUS_USAGE, "--after: '%s' is not NAME#N with N from 1 to %zu", text, recipe->n_stages);
+    for (size_t i = 0; i < recipe->n_stages; i++) {
+        const struct sampler *const s = recipe->stage[i].sampler;
+        if (s != sampler && (strlen(s->name) != len || strncmp(s->name, text, len) != 0))
+            continue;
+        found++;
+        if (!wanted || found == (size_t)wanted)
+            *at = i;
+    }
+    if (found > 1 && !wanted)
+        return err_set(e, STATUS_USAGE, "--after: the chain has '%.*s' %zu times, say %.*s#1 to %.*s#%zu", (int)len, text, found,
+                       (int)len, text, (int)len, text, found);
+    if (found > (wanted ? (size_t)wanted - 1 : 0))
+        return true;
+    return err_set(e, STATUS_USAGE, "--after: the chain has no stage '%s'; --print-chain shows those that it has", text);
+}

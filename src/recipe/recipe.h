@@ -128,6 +128,9 @@ const struct budget_rules *recipe_budget(const struct recipe *recipe);
 // Is an enabled stage of this sampler among the recipe's?
 bool recipe_runs(const struct recipe *recipe, const struct sampler *sampler);
 
+// The place of the stage that a text names: a stage's name or another one of its sampler's, and if there are several, '#' and which one.
+bool recipe_find_stage(const struct recipe *recipe, const char *text, size_t *at, struct err *e);
+
 // Prints the effective chain, in the way a->how says: text and json, with every parameter; preset (options that make the same recipe);
 // llama (llama.cpp's flags where they differ from its defaults) and server (llama-server's request), which are errors when those have no
 // such thing.

@@ -9,14 +9,16 @@ void job_free(struct job *j)
     free(j->rows.range);
     free(j->prompt.id);
     free(j->accept.id);
+    free(j->expect.id);
 }
 
-// What a recipe must know of earlier rows beyond the tokens that are given; *name is what must.
-static enum carry job_carry(const struct job *j, const struct recipe *recipe, const char **name)
+// What a recipe must know of earlier rows beyond the tokens that are given; *name is what must. inside: the rows are this part's, whose tokens
+// --expect tells.
+static enum carry job_carry(const struct job *j, const struct recipe *recipe, bool inside, const char **name)
 {
     size_t stage = 0;
     const struct args *const a = j->args;
-    const bool known = a->accept || a->accept_recorded;
+    const bool known = a->accept || a->accept_recorded || (inside && j->expects);
     enum carry carry = stages_carry(recipe->stage, recipe->n_stages, &stage);
     *name = recipe->stage[stage].sampler->name;
     if (recipe_budget(recipe) && carry == CARRY_NOTHING) {
@@ -34,7 +36,7 @@ bool job_splits(const struct job *j)
 {
     const char *name;
     for (size_t i = 0; i < j->n_variants; i++)
-        if (job_carry(j, j->variant[i], &name) != CARRY_NOTHING)
+        if (job_carry(j, j->variant[i], true, &name) != CARRY_NOTHING)
             return false;
     return true;
 }
@@ -58,7 +60,7 @@ static bool check_part(const struct job *j, struct err *e)
         return true;
     for (size_t i = 0; i < j->n_variants; i++) {
         const char *name;
-        const enum carry carry = job_carry(j, j->variant[i], &name);
+        const enum carry carry = job_carry(j, j->variant[i], false, &name);
         if (carry == CARRY_TOKENS)
             return err_set(e, STATUS_USAGE,
                            "%s: %s needs the tokens before this part: give them with --accept, or use --independent", option,
@@ -70,6 +72,15 @@ static bool check_part(const struct job *j, struct err *e)
     return true;
 }
 
+static bool check_after(const struct job *j, struct err *e)
+{
+    size_t at;
+    for (size_t i = 0; j->args->after && i < j->n_variants; i++)
+        if (!recipe_find_stage(j->variant[i], j->args->after, &at, e))
+            return false;
+    return true;
+}
+
 bool job_init(struct job *j, struct err *e)
 {
     const struct args *const a = j->args;
@@ -77,6 +88,8 @@ bool job_init(struct job *j, struct err *e)
     j->side_by_side = j->n_variants > 1 && (a->diff || a->dump);
     j->measures = a->stats || a->emit == EMIT_STATS || j->compares;
     j->plain = !emit_distribution(a->emit) && (!a->output_format || !strcmp(a->output_format, "text"));
-    return value_rows("rows", a->rows, &j->rows, e) && (!a->prompt || value_ids("prompt-tokens", a->prompt, &j->prompt, e)) &&
-           (!a->accept || value_ids("accept", a->accept, &j->accept, e)) && check_part(j, e);
+    j->expects = a->expect && !emit_distribution(a->emit);
+    return value_rows("rows", a->rows, &j->rows, e) && (!j->expects || value_ids("expect", a->expect, &j->expect, e)) &&
+           (!a->prompt || value_ids("prompt-tokens", a->prompt, &j->prompt, e)) &&
+           (!a->accept || value_ids("accept", a->accept, &j->accept, e)) && check_part(j, e) && check_after(j, e);
 }

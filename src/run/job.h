@@ -20,6 +20,8 @@ struct job {
     struct rows rows;  // that are wanted
     struct ids prompt; // accepted before a sequence's first row, unless the row has a prompt of its own
     struct ids accept; // with --accept: the token that follows row i is the i-th
+    struct ids expect; // with --expect: of the i-th row that is read
+    bool expects;      // ids; unless --accept is given they follow the rows, too
     bool plain;        // nothing is written but the id
     bool measures;     // the statistics of rows are wanted
     bool compares;     // and what variants are beside the base

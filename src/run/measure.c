@@ -35,7 +35,13 @@ bool raw_take(struct raw *raw, const struct cand *c)
     return true;
 }
 
-// Of the token at a place, from 1: behind all that are likelier, and those as likely before it.
+size_t rank_of(const struct kern *kern, const float *logit, size_t n, size_t place)
+{
+    const float x = logit[place];
+    return 1 + kern->count(logit, place, x) + kern->count(logit + place, n - place, nextafterf(x, INFINITY));
+}
+
+// The same for the raw row, whose blocks with nothing as large are passed over.
 static size_t raw_rank(const struct raw *raw, const struct kern *kern, size_t place)
 {
     const float x = raw->logit[place], above = nextafterf(x, INFINITY);
@@ -82,8 +88,7 @@ double after_prob(const struct after *after, const struct cand *c, uint32_t toke
     return 0.0;
 }
 
-// The number that the selector drew, or NaN.
-static double draw(const struct cand *c)
+double selector_draw(const struct cand *c)
 {
     for (size_t i = 0; i < c->n_notes; i++)
         if (!strcmp(c->note[i].name, "draw"))
@@ -102,7 +107,7 @@ void measure(const struct raw *raw, const struct after *after, const struct cand
     stat[STAT_ENTROPY_RAW] = softmax_entropy(&raw->softmax);
     stat[STAT_ENTROPY] = softmax_entropy(&after->softmax);
     stat[STAT_KL_RAW] = softmax_divergence(c->kern, &after->softmax, after->logit, places, after->n, &raw->softmax, raw->logit);
-    stat[STAT_DRAW] = draw(c);
+    stat[STAT_DRAW] = selector_draw(c);
     stat[STAT_ACCEPTED] = accepted < 0 ? NAN : (double)accepted;
     stat[STAT_ACCEPTED_PROB] = accepted < 0 ? NAN : after_prob(after, c, (uint32_t)accepted);
 }

@@ -8,6 +8,10 @@
 #include "sample/cand.h"
 #include "sample/distribution.h"
 
+// The rank of the logit at a place of logit[0..n), from 1: behind all that are larger, and those as large before it. The place may be n, if
+// there is one.
+size_t rank_of(const struct kern *kern, const float *logit, size_t n, size_t place);
+
 // A row as it was read. A zeroed struct is empty.
 struct raw {
     float *logit; // [n] in the row's order, masked ones -inf; then one -inf, for the tokens that it lacks
@@ -39,6 +43,9 @@ bool after_take(struct after *after, const struct cand *c);
 
 // The probability of a token after the chain; 0 if it is gone.
 double after_prob(const struct after *after, const struct cand *c, uint32_t token);
+
+// The number that the selector drew, or NaN.
+double selector_draw(const struct cand *c);
 
 // All of them, of the row that c came from and the token that was chosen. accepted: the token that follows the row, or -1.
 void measure(const struct raw *raw, const struct after *after, const struct cand *c, int64_t accepted, double stat[STAT_COUNT]);

@@ -5,6 +5,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,6 +20,7 @@ void observer_free(struct observer *o)
     free(o->room);
     raw_free(&o->raw);
     after_free(&o->after);
+    trail_free(&o->trail);
 }
 
 // ---- what each stage did
@@ -89,17 +91,24 @@ static struct fault trace_begin(struct observer *o, const struct recipe *recipe,
 
 void observe_masked(struct observer *o, const char *by, const struct cand *c)
 {
-    size_t line = 0;
-    while (line < o->first && strcmp(o->line[line].name, by) != 0)
-        line++;
-    assert(line < o->first);
-    note_stage(o, &o->line[line], c);
+    for (size_t line = 0; o->job->args->trace && line < o->first; line++)
+        if (!strcmp(o->line[line].name, by))
+            note_stage(o, &o->line[line], c);
+    if (o->job->expects)
+        trail_step(&o->trail, c, NULL, by);
+    if (o->views && o->view_at == SIZE_MAX)
+        cand_snapshot(c, o->view);
 }
 
 struct fault observe_stage(void *arg, size_t stage, struct cand *c)
 {
     struct observer *const o = arg;
-    note_stage(o, &o->line[o->first + stage], c);
+    if (o->job->args->trace)
+        note_stage(o, &o->line[o->first + stage], c);
+    if (o->job->expects)
+        trail_step(&o->trail, c, &o->recipe->stage[stage], o->recipe->stage[stage].sampler->name);
+    if (o->views && o->view_at == stage)
+        cand_snapshot(c, o->view);
     return fault_none();
 }
 
@@ -129,9 +138,8 @@ struct fault observe_gone_stage(void *arg, size_t stage, struct cand *c)
     return fault_none();
 }
 
-static struct fault gone_begin(struct observer *o, const struct recipe *recipe, const struct cand *c, struct result *res)
+static struct fault gone_begin(struct observer *o, const struct cand *c, struct result *res)
 {
-    o->recipe = recipe;
     o->result = res;
     res->n_gone = (size_t)cand_row_id(c, c->n_row - 1) + 1; // the highest id comes last
     if (res->n_gone > GONE_MOST)
@@ -169,6 +177,23 @@ static float logprob(float logit, const struct softmax *s, double log_sum)
     return (float)((double)logit - s->max - log_sum);
 }
 
+// A number of what is emitted for a logit.
+static float emitted(enum emit emit, float logit, const struct softmax *s, double log_sum)
+{
+    return emit == EMIT_PROBS ? (float)softmax_prob(s, logit) : emit == EMIT_LOGPROBS ? logprob(logit, s, log_sum) : logit;
+}
+
+// The same of what stood after a stage.
+static void distribution_then(enum emit emit, const struct observer *o, const struct cand *c, float *to)
+{
+    const struct softmax s = softmax_of(c->kern, o->view, c->n_row);
+    const double log_sum = softmax_log_sum(&s);
+    for (size_t i = 0; i < c->n_vocab; i++)
+        to[i] = emit == EMIT_PROBS ? 0.0f : -INFINITY;
+    for (size_t i = 0; i < c->n_row; i++)
+        to[cand_row_id(c, i)] = emitted(emit, o->view[i], &s, log_sum);
+}
+
 // to[0..n_vocab): what is emitted of every token.
 static void distribution(enum emit emit, const struct cand *c, float *to)
 {
@@ -204,8 +229,9 @@ static float score(const struct cand *c, uint32_t token, float *room)
     return logprob(x, &s, softmax_log_sum(&s));
 }
 
-static struct fault emit_values(enum emit emit, const struct cand *c, struct result *res)
+static struct fault emit_values(const struct observer *o, const struct cand *c, struct result *res)
 {
+    const enum emit emit = o->job->args->emit;
     const size_t n = emit == EMIT_SCORE ? c->n : c->n_vocab;
     if (!n)
         return (struct fault){FAULT_NO_SIZE, 0};
@@ -214,6 +240,8 @@ static struct fault emit_values(enum emit emit, const struct cand *c, struct res
     float *const to = res->room;
     if (emit == EMIT_SCORE)
         *to = score(c, res->record.scored, to);
+    else if (o->views)
+        distribution_then(emit, o, c, to);
     else
         distribution(emit, c, to);
     res->record.values = to;
@@ -222,19 +250,82 @@ static struct fault emit_values(enum emit emit, const struct cand *c, struct res
 
 // ---- the record
 
-struct fault observe_before(struct observer *o, const struct job *j, const struct recipe *recipe, const struct cand *c,
-                            struct result *res)
+// Looks after the last stage that runs, up to the one that was asked for. What the selector leaves is what is shown anyway.
+static void find_view(struct observer *o)
 {
+    o->views = o->job->args->after && o->view_at + 1 < o->recipe->n_stages;
+    while (o->views && o->view_at < SIZE_MAX && !stage_enabled(&o->recipe->stage[o->view_at]))
+        o->view_at--; // from 0 to SIZE_MAX
+}
+
+struct fault observe_before(struct observer *o, const struct recipe *recipe, const struct cand *c, struct result *res)
+{
+    const struct job *const j = o->job;
     const size_t n = c->n_row;
-    if (!mem_grow(&o->room, &o->room_cap, n * (sizeof *o->p + sizeof *o->scratch), 1) ||
-        (j->measures && !o->raw_taken && !raw_take(&o->raw, c)))
+    o->recipe = recipe;
+    if (!mem_grow(&o->room, &o->room_cap, n * (sizeof *o->p + sizeof *o->scratch + sizeof *o->view), 1) ||
+        (j->measures && !o->raw_taken && !raw_take(&o->raw, c)) ||
+        (j->expects && !trail_begin(&o->trail, c, recipe->n_stages, res->expected.id)))
         return fault_memory();
     o->raw_taken = true;
     o->p = o->room;
     o->scratch = (float *)(void *)(o->p + n);
+    o->view = o->scratch + n;
+    find_view(o);
+    if (o->views)
+        cand_snapshot(c, o->view);
     if (j->side_by_side)
-        return gone_begin(o, recipe, c, res);
+        return gone_begin(o, c, res);
     return j->args->trace ? trace_begin(o, recipe, c, res) : fault_none();
+}
+
+// What a stage that keeps by a limit has for one; "" of others, and of NULL.
+static void put_limit(const struct stage *stage, char text[NUMBER_TEXT])
+{
+    char room[NUMBER_TEXT];
+    const struct param *const row = stage && stage->sampler->limits ? stage->sampler->params : NULL;
+    strcpy(text, row ? value_text(row, param_load(row, stage->params), room) : "");
+}
+
+// The share of the unit interval that a token has in the selector's draw, when one token is left out (UINT32_MAX: none).
+static struct interval share_of(const struct cand *c, uint32_t token, uint32_t without)
+{
+    struct interval share = {0.0, 0.0};
+    double sum = 0.0;
+    for (size_t i = 0; i < c->n; i++) {
+        const uint32_t id = c->dense ? (uint32_t)i : c->id[i];
+        const double p = id == without ? 0.0 : c->p[i];
+        if (id == token)
+            share = (struct interval){sum, sum + p};
+        sum += p;
+    }
+    return (struct interval){share.low / sum, share.high / sum};
+}
+
+// What became of the token that was expected. If it was kept, would it have been chosen without the last one, which a port may not keep?
+static void compare(const struct observer *o, const struct cand *c, struct expected *x)
+{
+    const struct trail *const t = &o->trail;
+    size_t last;
+    const struct stage *const edge = trail_edge(t, c, &last), *blamed = t->stage;
+    x->kept = t->there;
+    x->draw = c->has_p ? selector_draw(c) : NAN;
+    x->edge_of = NULL;
+    if (!isnan(x->draw)) {
+        x->chosen = share_of(c, c->chosen, UINT32_MAX);
+        x->wanted = share_of(c, x->id, UINT32_MAX);
+    }
+    if (t->there && edge && !isnan(x->draw)) {
+        x->edge = cand_row_id(c, last);
+        const struct interval then = share_of(c, x->id, x->edge);
+        if (then.low < x->draw && x->draw <= then.high) {
+            x->edge_of = edge->sampler->name;
+            blamed = edge;
+        }
+    }
+    x->removed_by = t->by;
+    x->rank = t->rank;
+    put_limit(blamed, x->limit);
 }
 
 // By falling probability, then rising id.
@@ -246,19 +337,22 @@ static int by_probability(const void *a, const void *b)
     return x->id < y->id ? -1 : x->id > y->id;
 }
 
-// Fills in what only dumps show. The candidates are a list.
-static struct fault describe(struct result *res, const struct observer *o, const struct job *j, const struct cand *c)
+// Fills in what only dumps show. The candidates are a list, unless what stood after a stage is shown.
+static struct fault describe(struct result *res, const struct observer *o, const struct cand *c)
 {
     struct record *const rec = &res->record;
-    const size_t n_lines = j->args->trace ? o->n_lines : 0, most = (size_t)j->args->dump_most;
-    if (!mem_grow(&res->room, &res->room_cap, n_lines * sizeof *o->line + c->n * sizeof *rec->ranked, 1))
+    const struct args *const a = o->job->args;
+    const float *const logit = o->views ? o->view : c->logit;
+    const size_t n_lines = a->trace ? o->n_lines : 0, most = (size_t)a->dump_most, n = o->views ? c->n_row : c->n;
+    if (!mem_grow(&res->room, &res->room_cap, n_lines * sizeof *o->line + n * sizeof *rec->ranked, 1))
         return fault_memory();
     struct trace_line *const lines = res->room;
     struct ranked *const ranked = (struct ranked *)(lines + n_lines);
-    const struct softmax softmax = softmax_of(c->kern, c->logit, c->n);
-    for (size_t i = 0; i < c->n; i++)
-        if (c->logit[i] > -INFINITY)
-            ranked[rec->kept++] = (struct ranked){c->id[i], c->logit[i], c->p[i]};
+    const struct softmax softmax = softmax_of(c->kern, logit, n);
+    for (size_t i = 0; i < n; i++)
+        if (logit[i] > -INFINITY)
+            ranked[rec->kept++] = o->views ? (struct ranked){cand_row_id(c, i), logit[i], (float)softmax_prob(&softmax, logit[i])}
+                                           : (struct ranked){c->id[i], logit[i], c->p[i]};
     qsort(ranked, rec->kept, sizeof *ranked, by_probability);
     rec->entropy = softmax_entropy(&softmax);
     rec->ranked = ranked;
@@ -268,26 +362,30 @@ static struct fault describe(struct result *res, const struct observer *o, const
     return fault_none();
 }
 
-struct fault observe_after(struct observer *o, const struct job *j, struct cand *c, int64_t known, struct result *res)
+struct fault observe_after(struct observer *o, struct cand *c, int64_t known, struct result *res)
 {
-    const struct args *const a = j->args;
+    const struct args *const a = o->job->args;
     struct record *const rec = &res->record;
-    if (j->measures) {
+    if (o->job->measures) {
         if (!after_take(&o->after, c))
             return fault_memory();
         measure(&o->raw, &o->after, c, known, res->stat);
         rec->stat = res->stat;
     }
+    if (o->job->expects)
+        compare(o, c, &res->expected);
+    rec->expected = a->expect ? &res->expected : NULL;
     rec->chosen = c->chosen;
     rec->chosen_p = c->chosen_p;
     rec->scored = (uint32_t)known;
     if (a->emit == EMIT_SCORE || emit_distribution(a->emit))
-        return emit_values(a->emit, c, res);
-    if (!a->dump && !j->side_by_side) {
-        if (!j->plain)
+        return emit_values(o, c, res);
+    if (!a->dump && !o->job->side_by_side) {
+        if (!o->job->plain || o->job->expects)
             rec->kept = cand_alive(c, c->n);
         return c->fault;
     }
-    cand_list(c);
-    return describe(res, o, j, c);
+    if (!o->views)
+        cand_list(c);
+    return describe(res, o, c);
 }

@@ -7,12 +7,14 @@
 #include "out/output.h"
 #include "run/beside.h"
 #include "run/job.h"
+#include "run/trail.h"
 
 // What a row came to. A zeroed struct is an empty result.
 struct result {
     struct record record;
     double stat[STAT_COUNT]; // if they are wanted
     double beside[BESIDE_COUNT];
+    struct expected expected; // its id comes from outside
     bool ok;
     struct err e;        // unless ok
     unsigned char *gone; // [n_gone], where variants stand side by side: by token, what removed it
@@ -28,8 +30,12 @@ enum gone_code { GONE_NOT, GONE_ROW, GONE_MASK, GONE_STAGE };
 
 void result_free(struct result *res);
 
-// One thread's scratch. A zeroed struct is empty.
+// One thread's scratch. A zeroed struct with a job is empty.
 struct observer {
+    const struct job *job;
+    const struct recipe *recipe; // of the row at hand
+    struct trail trail;          // of the token expected
+
     void *room; // [room_cap] bytes: the arrays below
     size_t room_cap;
 
@@ -39,13 +45,17 @@ struct observer {
     size_t n_lines, first; // first: of the stages' lines
     double *p;             // [n_row] probabilities after the newest stage, in the row's order; 0 for what is gone or masked
 
+    // --after
+    bool views;
+    size_t view_at; // the stage after which it looks; SIZE_MAX: before all
+    float *view;    // [n_row] the logits there, in the row's order
+
     // of the statistics
     struct raw raw;
     bool raw_taken; // of the row at hand
     struct after after;
 
-    const struct recipe *recipe; // of the chain that runs, and its result, where variants stand side by side
-    struct result *result;
+    struct result *result; // at hand, where variants stand side by side
 
     float *scratch; // [n_row]
 };
@@ -53,10 +63,9 @@ struct observer {
 void observer_free(struct observer *o);
 
 // A row is loaded, before the grammar and the chain; res is its result.
-struct fault observe_before(struct observer *o, const struct job *j, const struct recipe *recipe, const struct cand *c,
-                            struct result *res);
+struct fault observe_before(struct observer *o, const struct recipe *recipe, const struct cand *c, struct result *res);
 
-// With --trace: a mask is on the row, by one of these; and a stage has run (a chain_watch_fn; arg is the observer).
+// A mask is on the row, by one of these; and a stage has run (a chain_watch_fn; arg is the observer).
 #define TRACE_REASONING "reasoning"
 #define TRACE_GRAMMAR   "grammar"
 void observe_masked(struct observer *o, const char *by, const struct cand *c);
@@ -67,6 +76,6 @@ void observe_gone(struct observer *o, unsigned char code, const struct cand *c);
 struct fault observe_gone_stage(void *arg, size_t stage, struct cand *c);
 
 // The chain has run: fills in the record and the statistics. known: the token that follows the row, if that was known beforehand, or -1.
-struct fault observe_after(struct observer *o, const struct job *j, struct cand *c, int64_t known, struct result *res);
+struct fault observe_after(struct observer *o, struct cand *c, int64_t known, struct result *res);
 
 #endif

@@ -32,6 +32,9 @@ struct flow {
     struct output out;
     struct totals totals;
     struct compare compare; // of a job with variants
+    struct input *expected; // --expect's rows, or NULL
+    float *values;          // [values_cap] of one of them
+    size_t values_cap;
 
     struct member {
         struct flow *flow;
@@ -157,6 +160,52 @@ static bool read_batch(struct flow *f, bool *end, struct err *e)
     return true;
 }
 
+// With --expect: the numbers that are expected of the row.
+static bool expect_values(struct flow *f, const struct input_row *row, struct result *res, struct err *e)
+{
+    struct input_row r = {0};
+    bool end;
+    const size_t n = res->record.n_vocab;
+    if (!input_next(f->expected, &r, &end, e)) {
+        if (r.bad)
+            input_blame(&r, e);
+        return err_prefix(e, "--expect");
+    }
+    if (end)
+        return err_set(e, STATUS_DATA, "--expect: %s ends before row %" PRIu64, f->job->args->expect, row->number);
+    if (!res->ok)
+        return true;
+    const bool probs = f->job->args->emit == EMIT_PROBS;
+    if (row_vocab(&r.logits) != n && !(r.logits.ids && !r.logits.n_vocab))
+        return err_set(e, STATUS_DATA, "--expect: %s: row %" PRIu64 " has %zu numbers, the chain gives %zu", r.file, r.number,
+                       row_vocab(&r.logits), n);
+    if (!mem_grow(&f->values, &f->values_cap, n + r.logits.n, sizeof *f->values))
+        return err_from_fault(e, fault_memory());
+    f->job->kern->widen[r.logits.type](f->values + (r.logits.ids ? n : 0), r.logits.data, r.logits.n);
+    for (size_t i = 0; r.logits.ids && i < n; i++)
+        f->values[i] = probs ? 0.0f : -INFINITY;
+    for (size_t i = 0; r.logits.ids && i < r.logits.n; i++)
+        if (r.logits.ids[i] < n)
+            f->values[r.logits.ids[i]] = f->values[n + i];
+    res->expected.values = f->values;
+    res->expected.tolerance = f->job->args->tolerance;
+    return true;
+}
+
+// After the last row: was more expected?
+static bool expect_end(struct flow *f, struct err *e)
+{
+    struct input_row r = {0};
+    bool end = true;
+    if (f->job->expects && f->job->expect.n > f->totals.rows)
+        return err_set(e, STATUS_DATA, "--expect names %zu tokens, the run has only %" PRIu64 " rows", f->job->expect.n,
+                       f->totals.rows);
+    if (f->expected && !input_next(f->expected, &r, &end, e) && !r.bad)
+        return err_prefix(e, "--expect");
+    return end || err_set(e, STATUS_DATA, "--expect: %s holds more rows than the %" PRIu64 " of the run", f->job->args->expect,
+                          f->totals.rows);
+}
+
 // The error of a variant; of several, that of another than the base, which fails where all do, names it.
 static bool blame(const struct flow *f, const struct input_row *row, const struct result *res, size_t variant, struct err *e)
 {
@@ -184,6 +233,8 @@ static bool write_row(struct flow *f, const struct input_row *row, struct result
         res[k].record.error = res[k].e.text;
         good = false;
     }
+    if (f->expected && !expect_values(f, row, res, e))
+        return false;
     if (!(variants > 1 ? compare_row(&f->compare, res, e) : output_record(&f->out, &res->record, e)))
         return false;
     totals_add(&f->totals, good ? res->stat : NULL, row->logits.n * dtype_size(row->logits.type));
@@ -277,6 +328,8 @@ static void flow_free(struct flow *f)
     free(f->member);
     free(f->slot);
     free(f->result);
+    free(f->values);
+    input_close(f->expected);
     input_close(f->in);
 }
 
@@ -315,6 +368,22 @@ static struct input_config input_wanted(const struct job *j)
                                  .base = a->row_base};
 }
 
+// The file of the distributions that are expected.
+static struct input_config expected_wanted(const struct args *a, const struct input_config *rows)
+{
+    static struct row_range whole = {0, ROWS_OPEN};
+    static const struct rows all = {&whole, 1};
+    struct input_config config = *rows;
+    config.files = &a->expect;
+    config.n_files = 1;
+    config.format = "auto";
+    config.keep_probs = true;
+    config.rows = &all;
+    config.params = NULL;
+    config.shard = config.shards = config.base = 0;
+    return config;
+}
+
 // The output format that a distribution takes from its input's. There is no bf16 to write, and files that hold more than rows become
 // the plainest that says what is in it.
 static const char *format_after(const char *input)
@@ -347,7 +416,9 @@ static bool open_output(struct flow *f, struct err *e)
                            .width = (size_t)a->n_vocab};
     if (f->job->n_variants > 1)
         out->format_name = "text"; // compare.c has its own
-    else if (!out->format_name && !emit_distribution(a->emit))
+    if (a->expect)
+        out->format_name = "expect";
+    if (!out->format_name && !emit_distribution(a->emit))
         out->format_name = a->emit == EMIT_STATS ? "tsv" : "text";
     if (!out->format_name) {
         if (!strcmp(input, "auto") && !input_format(f->in, &input, e))
@@ -356,6 +427,14 @@ static bool open_output(struct flow *f, struct err *e)
         out->narrow = !strcmp(out->format_name, "npy");
     }
     return (strcmp(out->format_name, "npy") != 0 || input_rows(f->in, &out->rows, e)) && output_open(out, e);
+}
+
+static bool open_expected(struct flow *f, const struct input_config *config, struct err *e)
+{
+    if (!f->job->args->expect || f->job->expects)
+        return true;
+    f->expected = input_open(config, e);
+    return f->expected || err_prefix(e, "--expect");
 }
 
 static bool start_totals(struct flow *f, struct err *e)
@@ -370,19 +449,25 @@ static bool start_totals(struct flow *f, struct err *e)
 
 bool run(const struct job *j, struct err *e)
 {
-    const struct input_config config = input_wanted(j);
+    const struct input_config config = input_wanted(j), expected = expected_wanted(j->args, &config);
     struct flow f = {.job = j};
     struct err late;
     say_settings(j);
     source_on_shrink(output_abandon);
     f.in = input_open(&config, e);
-    bool ok = f.in && open_output(&f, e) && compare_init(&f.compare, j, &f.out, e) && start_totals(&f, e) && run_rows(&f, e);
+    bool ok = f.in && open_expected(&f, &expected, e) && open_output(&f, e) && compare_init(&f.compare, j, &f.out, e) &&
+              start_totals(&f, e) && run_rows(&f, e);
+    if (ok && j->args->expect)
+        ok = expect_end(&f, e);
     totals_end(&f.totals);
+    const bool differs = f.out.differing;
     ok = output_close(&f.out, ok, ok ? e : &late) && ok;
     if (ok && j->args->stats)
         totals_print(&f.totals, j->variant[0]->parts.seed);
     if (ok && f.totals.bad)
         ok = err_set(e, STATUS_DATA, "%" PRIu64 " of %" PRIu64 " rows were bad", f.totals.bad, f.totals.rows);
+    if (ok && differs)
+        ok = err_said(e, STATUS_DATA);
     flow_free(&f);
     return ok;
 }

@@ -13,9 +13,10 @@ bool worker_init(struct worker *w, const struct job *job, size_t first, size_t l
 {
     const struct args *const a = job->args;
     assert(first < last && last <= job->n_variants);
-    *w = (struct worker){.job = job, .first = first, .last = last, .sessions = calloc(job->n_variants, sizeof *w->sessions)};
+    *w = (struct worker){
+        .job = job, .first = first, .last = last, .sessions = calloc(job->n_variants, sizeof *w->sessions), .observer.job = job};
     cand_init(&w->cand, job->kern);
-    w->cand.want_p = a->dump || job->side_by_side || a->emit == EMIT_PROBS;
+    w->cand.want_p = job->expects || a->dump || job->side_by_side || a->emit == EMIT_PROBS;
     w->cand.want_chosen_p = a->dump || job->side_by_side || !job->plain;
     w->cand.want_logits = job->measures || a->emit == EMIT_SCORE || emit_distribution(a->emit);
     if (!w->sessions)
@@ -63,6 +64,8 @@ static bool in_vocabulary(const uint32_t *id, size_t n, size_t n_vocab, const ch
 // The token that follows a row, when that is known beforehand; else -1. An error is the row's own.
 static bool known_token(const struct job *j, const struct session *q, const struct input_row *row, int64_t *token, struct err *e)
 {
+    if (j->expects && row->index >= j->expect.n)
+        return err_set(e, STATUS_DATA, "--expect names no token for this row, only %zu", j->expect.n);
     *token = row->forced;
     if (*token >= 0) {
         const uint32_t id = (uint32_t)*token;
@@ -71,6 +74,10 @@ static bool known_token(const struct job *j, const struct session *q, const stru
     if (j->args->accept_recorded) {
         *token = row->recorded;
         return *token >= 0 || err_set(e, STATUS_DATA, "--accept recorded: the input records no tokens");
+    }
+    if (!j->args->accept && j->expects) {
+        *token = j->expect.id[row->index];
+        return in_vocabulary(&j->expect.id[row->index], 1, token_limit(q, row), "--expect", e);
     }
     if (!j->args->accept)
         return true;
@@ -156,7 +163,7 @@ static bool accept_gap(const struct job *j, struct session *q, const struct inpu
 static bool begin_row(const struct job *j, struct session *q, const struct input_row *row, int64_t token, struct err *e)
 {
     const size_t n_vocab = token_limit(q, row);
-    if (n_vocab && token >= (int64_t)n_vocab && !j->args->accept_recorded)
+    if (n_vocab && token >= (int64_t)n_vocab && j->args->accept)
         return in_vocabulary(j->accept.id, (size_t)row->number + 1, n_vocab, "--accept", e);
     return starts(j, q, row) ? begin_sequence(j, q, row, e) : accept_gap(j, q, row, e);
 }
@@ -183,18 +190,18 @@ static struct fault apply(struct worker *w, struct session *q, const struct row 
                           struct result *res)
 {
     const struct args *const a = w->job->args;
-    const bool gone = w->job->side_by_side, watched = w->job->measures || a->trace || gone;
+    const bool gone = w->job->side_by_side, watched = w->job->measures || w->job->expects || a->trace || a->after || gone;
     struct fault fault = masked && !watched ? fault_none() : load(w, row);
     if (!fault.code && watched)
-        fault = observe_before(&w->observer, w->job, q->recipe, &w->cand, res);
+        fault = observe_before(&w->observer, q->recipe, &w->cand, res);
     if (!fault.code && masked)
         fault = cand_load(&w->cand, masked);
-    if (!fault.code && masked && a->trace)
+    if (!fault.code && masked && watched)
         observe_masked(&w->observer, by, &w->cand);
     if (!fault.code && masked && gone)
         observe_gone(&w->observer, GONE_MASK, &w->cand);
     if (!fault.code)
-        return chain_apply(q->chain, &w->cand, gone ? observe_gone_stage : a->trace ? observe_stage : NULL, &w->observer);
+        return chain_apply(q->chain, &w->cand, gone ? observe_gone_stage : watched ? observe_stage : NULL, &w->observer);
     chain_skip(q->chain, 1);
     return fault;
 }
@@ -296,11 +303,17 @@ static bool sample_row(struct worker *w, struct session *q, const struct input_r
         res->bad = true;
         return false;
     }
+    if (w->job->args->after && !recipe_find_stage(q->recipe, w->job->args->after, &w->observer.view_at, &res->e)) {
+        res->e.status = STATUS_DATA; // its params made another chain
+        chain_skip(q->chain, 1);
+        res->bad = true;
+        return false;
+    }
     w->cand.position = (uint32_t)(row->number - q->base);
     struct fault fault = sample(w, q, &row->logits, &masked, res);
     const bool exhausted = masked && fault.code == FAULT_ALL_MASKED;
     if (!fault.code)
-        fault = observe_after(&w->observer, w->job, &w->cand, known, res);
+        fault = observe_after(&w->observer, &w->cand, known, res);
     if (exhausted)
         session_exhausted(q, &res->e);
     else
@@ -328,7 +341,7 @@ static bool session_row(struct worker *w, struct sessions *s, struct session *q,
                         struct result *res)
 {
     const struct job *const j = w->job;
-    int64_t known;
+    int64_t known = -1;
     struct err late;
     bool ok = true;
     if (!read_row(j, s, q, row, &res->e) || !known_token(j, q, row, &known, row->bad ? &late : &res->e)) {
@@ -378,6 +391,8 @@ static bool work_on(struct worker *w, size_t variant, const struct input_row *ro
                                   .seq = row->seq,
                                   .file = row->several ? row->file : NULL,
                                   .file_row = row->in_file};
+    if (w->job->expects && row->index < w->job->expect.n)
+        res->expected.id = w->job->expect.id[row->index];
     if (row->bad)
         res->e = *bad;
     return variant_row(w, variant, row, false, res);

@@ -151,15 +151,27 @@ static void top_p_cut(void *self, struct cand *c, const struct stage *stage)
 }
 
 const struct sampler sampler_top_k_prob = {
-    .name = "top_k_prob", .internal = true, PARAMS(top_k, engine_stage_params), .apply = top_k_prob};
+    .limits = true, .name = "top_k_prob", .internal = true, PARAMS(top_k, engine_stage_params), .apply = top_k_prob};
 const struct sampler sampler_top_k_prob_all = {
     .name = "top_k_prob_all", .internal = true, PARAMS(filter, filter_params), .enabled = filters, .apply = top_k_prob_all};
-const struct sampler sampler_min_p_cut = {
-    .name = "min_p_cut", .internal = true, PARAMS(min_p, engine_stage_params), .runs = {ABOVE, 0}, .apply = min_p_cut};
-const struct sampler sampler_top_p_above = {
-    .name = "top_p_above", .internal = true, PARAMS(top_p, engine_stage_params), .runs = {BELOW, 1}, .apply = top_p_cut};
-const struct sampler sampler_top_p_reach = {
-    .name = "top_p_reach", .internal = true, PARAMS(top_p, engine_stage_params), .runs = {BELOW, 1}, .apply = top_p_cut};
+const struct sampler sampler_min_p_cut = {.limits = true,
+                                          .name = "min_p_cut",
+                                          .internal = true,
+                                          PARAMS(min_p, engine_stage_params),
+                                          .runs = {ABOVE, 0},
+                                          .apply = min_p_cut};
+const struct sampler sampler_top_p_above = {.limits = true,
+                                            .name = "top_p_above",
+                                            .internal = true,
+                                            PARAMS(top_p, engine_stage_params),
+                                            .runs = {BELOW, 1},
+                                            .apply = top_p_cut};
+const struct sampler sampler_top_p_reach = {.limits = true,
+                                            .name = "top_p_reach",
+                                            .internal = true,
+                                            PARAMS(top_p, engine_stage_params),
+                                            .runs = {BELOW, 1},
+                                            .apply = top_p_cut};
 
 // ---- draws, one a row, by the inverse of the cumulative distribution
 

@@ -23,4 +23,4 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
 }
 
 const struct sampler sampler_min_p = {
-    .name = "min_p", .letter = 'm', PARAMS(params, min_p_params), .runs = {ABOVE, 0}, .apply = apply};
+    .limits = true, .name = "min_p", .letter = 'm', PARAMS(params, min_p_params), .runs = {ABOVE, 0}, .apply = apply};

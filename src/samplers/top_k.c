@@ -19,4 +19,4 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
 }
 
 const struct sampler sampler_top_k = {
-    .name = "top_k", .letter = 'k', PARAMS(params, top_k_params), .runs = {ABOVE, 0}, .apply = apply};
+    .limits = true, .name = "top_k", .letter = 'k', PARAMS(params, top_k_params), .runs = {ABOVE, 0}, .apply = apply};

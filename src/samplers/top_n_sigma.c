@@ -28,4 +28,4 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
 }
 
 const struct sampler sampler_top_n_sigma = {
-    .name = "top_n_sigma", .letter = 's', PARAMS(params, top_n_sigma_params), .runs = {ABOVE, 0}, .apply = apply};
+    .limits = true, .name = "top_n_sigma", .letter = 's', PARAMS(params, top_n_sigma_params), .runs = {ABOVE, 0}, .apply = apply};

@@ -40,7 +40,16 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
     cand_gather(c, keep, CAND_SORTED);
 }
 
-const struct sampler sampler_top_p = {
-    .name = "top_p", .aliases = "nucleus", .letter = 'p', PARAMS(params, top_p_params), .runs = {BELOW, 1}, .apply = apply};
-const struct sampler sampler_top_p_past = {
-    .name = "top_p_past", .internal = true, PARAMS(past_params, top_p_params), .runs = {BELOW, 1}, .apply = apply};
+const struct sampler sampler_top_p = {.limits = true,
+                                      .name = "top_p",
+                                      .aliases = "nucleus",
+                                      .letter = 'p',
+                                      PARAMS(params, top_p_params),
+                                      .runs = {BELOW, 1},
+                                      .apply = apply};
+const struct sampler sampler_top_p_past = {.limits = true,
+                                           .name = "top_p_past",
+                                           .internal = true,
+                                           PARAMS(past_params, top_p_params),
+                                           .runs = {BELOW, 1},
+                                           .apply = apply};

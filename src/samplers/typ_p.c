@@ -112,7 +112,8 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
     }
 }
 
-const struct sampler sampler_typ_p = {.name = "typ_p",
+const struct sampler sampler_typ_p = {.limits = true,
+                                      .name = "typ_p",
                                       .aliases = "typ,typical,typical_p",
                                       .letter = 'y',
                                       PARAMS(params, typ_p_params),

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+// The report of --expect: the rows that differ from what was expected, and why; nothing where all agree.
+#include "out/output.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+// Four decimals, or as many as tell the draw from a bound that is near.
+static int decimals(const struct expected *x)
+{
+    const double bound[] = {x->wanted.low, x->wanted.high, x->chosen.low, x->chosen.high};
+    for (size_t i = 0; i < sizeof bound / sizeof *bound; i++)
+        if (fabs(bound[i] - x->draw) < 1e-3 && bound[i] > 0.0 && bound[i] < 1.0)
+            return 9;
+    return 4;
+}
+
+static void explain(struct output *out, const struct record *r)
+{
+    const struct expected *const x = r->expected;
+    FILE *const f = out->f;
+    const int n = decimals(x);
+    if (x->kept && isnan(x->draw))
+        fprintf(f, "  %" PRIu32 " is among the %zu kept\n", x->id, r->kept);
+    else if (x->kept)
+        fprintf(f, "  %" PRIu32 " is among the %zu kept, its share is [%.*f, %.*f)\n", x->id, r->kept, n, x->wanted.low, n,
+                x->wanted.high);
+    else if (!x->removed_by)
+        fprintf(f, "  %" PRIu32 " is masked in the row\n", x->id);
+    else
+        fprintf(f, "  %" PRIu32 " is not among the %zu kept: %s removed it (rank %zu%s%s)\n", x->id, r->kept, x->removed_by,
+                x->rank, *x->limit ? ", limit " : "", x->limit);
+    if (!isnan(x->draw))
+        fprintf(f, "  draw %.*f lies in %" PRIu32 "'s share [%.*f, %.*f)\n", n, x->draw, r->chosen, n, x->chosen.low, n,
+                x->chosen.high);
+    if (x->edge_of)
+        fprintf(f, "  without %" PRIu32 ", the last that %s keeps (limit %s), the draw lies in %" PRIu32 "'s\n", x->edge,
+                x->edge_of, x->limit, x->id);
+}
+
+static void id(struct output *out, const struct record *r)
+{
+    if (r->chosen == r->expected->id)
+        return;
+    out->differing++;
+    fprintf(out->f, "row %" PRIu64 ": expected ", r->row);
+    output_name(out, r->expected->id);
+    fputs(", the chain gives ", out->f);
+    output_name(out, r->chosen);
+    putc('\n', out->f);
+    explain(out, r);
+}
+
+// Masked agrees only with masked.
+static bool agrees(const struct output *out, float got, float expected, double tolerance)
+{
+    const float masked = out->emit == EMIT_PROBS ? 0.0f : -INFINITY;
+    if (got == masked || expected == masked)
+        return got == expected;
+    return fabs((double)got - expected) <= tolerance * fmax(1.0, fabs((double)expected));
+}
+
+static bool values(struct output *out, const struct record *r, struct err *e)
+{
+    const struct expected *const x = r->expected;
+    char text[NUMBER_TEXT];
+    size_t differ = 0, first = 0;
+    (void)e;
+    for (size_t i = r->n_vocab; i--;)
+        if (!agrees(out, r->values[i], x->values[i], x->tolerance)) {
+            differ++;
+            first = i;
+        }
+    if (!differ)
+        return true;
+    out->differing++;
+    fprintf(out->f, "row %" PRIu64 ": %zu of %zu numbers differ, the first:\n  ", r->row, differ, r->n_vocab);
+    output_name(out, (uint32_t)first);
+    fprintf(out->f, ": expected %s", number_text(x->values[first], text));
+    fprintf(out->f, ", the chain gives %s\n", number_text(r->values[first], text));
+    return true;
+}
+
+static void bad(struct output *out, const struct record *r)
+{
+    out->differing++;
+    fprintf(out->f, "row %" PRIu64 ": the chain gives nothing: %s\n", r->row, r->error);
+}
+
+static bool finish(struct output *out, bool whole, struct err *e)
+{
+    (void)whole;
+    (void)e;
+    if (out->differing)
+        fprintf(out->f, "%" PRIu64 " of %" PRIu64 " rows differ\n", out->differing, out->records);
+    return true;
+}
+
+const struct output_format output_expect = {.name = "expect", .id = id, .values = values, .bad = bad, .finish = finish};
