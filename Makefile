@@ -20,7 +20,9 @@ PKG_CONFIG  ?= pkg-config
 
 # SAN=address,undefined builds with sanitizers, apart from the normal build.
 SAN    ?=
-BUILD  ?= build$(if $(SAN),/san)
+# PORTABLE=1 builds with what POSIX has, as on systems that base/platform.c does not know.
+PORTABLE ?=
+BUILD  ?= build$(if $(SAN),/san)$(if $(PORTABLE),/portable)
 WERROR ?=
 
 # Bits first: ISO C11 and no contraction, so that the compiler cannot fuse a*b+c; see README, "Bits".
@@ -35,7 +37,7 @@ SANFLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-fr
 CJSON_CFLAGS ?= $(shell $(PKG_CONFIG) --cflags libcjson)
 CJSON_LIBS   ?= $(shell $(PKG_CONFIG) --libs libcjson)
 
-ALL_CPPFLAGS := -D_GNU_SOURCE -Isrc $(CJSON_CFLAGS) $(CPPFLAGS)
+ALL_CPPFLAGS := $(if $(PORTABLE),-DSAMPL_PORTABLE -D_XOPEN_SOURCE=700 -D_DEFAULT_SOURCE,-D_GNU_SOURCE) -Isrc $(CJSON_CFLAGS) $(CPPFLAGS)
 ALL_CFLAGS    = $(CFLAGS) $(STRICT) $(WARN) $(HARDEN) $(SANFLAGS)
 ALL_LDFLAGS   = $(LDFLAGS) $(HARDENL)
 

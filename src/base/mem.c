@@ -23,3 +23,13 @@ bool mem_grow(void *array, size_t *cap, size_t need, size_t size)
     *cap = want;
     return true; // cppcheck-suppress memleak ; *array holds it
 }
+
+const void *mem_find(const void *in, size_t len, const void *bytes, size_t n)
+{
+    const unsigned char *at = in, *const first = bytes;
+    for (size_t left = len; left >= n && (at = memchr(at, *first, left - n + 1));
+         left = len - (size_t)(++at - (const unsigned char *)in))
+        if (!memcmp(at, bytes, n))
+            return at;
+    return NULL;
+}

@@ -10,4 +10,7 @@
 // updated. Contents are kept. Growth is geometric. False (nothing changed) when memory is short or the size overflows.
 bool mem_grow(void *array, size_t *cap, size_t need, size_t size);
 
+// The first place of [n] bytes in [len] bytes, n > 0; NULL: they are not there.
+const void *mem_find(const void *in, size_t len, const void *bytes, size_t n);
+
 #endif

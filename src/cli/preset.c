@@ -21,9 +21,9 @@ enum { PRESET_MOST = 1 << 20 }; // bytes
 // The directory `up` above the program's own, when it lies in its source tree; "" where the system does not say.
 static void tree(const char *up, char dir[PATH_MAX])
 {
-    char self[PATH_MAX];
+    char self[PATH_MAX] = "";
     const ssize_t len = readlink("/proc/self/exe", self, sizeof self);
-    const char *const slash = len > 0 && len < PATH_MAX ? memrchr(self, '/', (size_t)len) : NULL;
+    const char *const slash = len < PATH_MAX ? strrchr(self, '/') : NULL;
     *dir = '\0';
     if (slash && snprintf(self + (slash - self), sizeof self - (size_t)(slash - self), "%s/samples/presets", up) < PATH_MAX &&
         !realpath(self, dir))

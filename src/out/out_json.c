@@ -145,7 +145,7 @@ static bool values(struct output *out, const struct record *r, struct err *e)
     for (size_t i = 0; i < r->n_vocab; i++) {
         if (i)
             putc_unlocked(',', out->f);
-        fputs_unlocked(json_text(r->values[i], x), out->f);
+        output_short(out, json_text(r->values[i], x));
     }
     fputs("]}\n", out->f);
     return true;

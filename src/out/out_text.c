@@ -107,7 +107,7 @@ static bool values(struct output *out, const struct record *r, struct err *e)
     for (size_t i = 0; i < record_width(out, r); i++) {
         if (i)
             putc_unlocked(' ', out->f);
-        fputs_unlocked(number_text(r->values[i], x), out->f);
+        output_short(out, number_text(r->values[i], x));
     }
     putc_unlocked('\n', out->f);
     return true;

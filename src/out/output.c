@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "out/output.h"
 
+#include "base/builder.h"
+
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -50,6 +52,14 @@ static int make_temporary(char *name)
     return fd;
 }
 
+// The text, which the caller frees; NULL when memory was short.
+static char *take_text(struct builder *b)
+{
+    if (b->failed)
+        builder_free(b);
+    return b->text;
+}
+
 // The file that path names at the end of its symbolic links, there or not; the caller frees it. NULL with errno if they have no end.
 static char *resolve(const char *path)
 {
@@ -68,11 +78,10 @@ static char *resolve(const char *path)
         link[len] = '\0';
         const char *const slash = strrchr(at, '/');
         const int folder = *link == '/' || !slash ? 0 : (int)(slash - at + 1);
-        char *next;
-        if (asprintf(&next, "%.*s%s", folder, at, link) < 0)
-            next = NULL;
+        struct builder next = {0};
+        builder_format(&next, "%.*s%s", folder, at, link);
         free(at);
-        at = next;
+        at = take_text(&next);
     }
     const int error = at ? ELOOP : ENOMEM;
     free(at);
@@ -98,10 +107,12 @@ static bool open_file(struct output *out, const char *path, struct err *e)
         return output_fail(out, "open", e);
     const char *const slash = out->path ? strrchr(out->path, '/') : NULL;
     const int folder = slash ? (int)(slash - out->path + 1) : 0;
-    if (!out->path || asprintf(&out->temporary, "%.*s.%.200s.XXXXXX", folder, out->path, out->path + folder) < 0) {
-        out->temporary = NULL;
+    struct builder temporary = {0};
+    if (out->path)
+        builder_format(&temporary, "%.*s.%.200s.XXXXXX", folder, out->path, out->path + folder);
+    out->temporary = take_text(&temporary);
+    if (!out->temporary)
         return err_from_fault(e, fault_memory());
-    }
     const int fd = make_temporary(out->temporary);
     if (fd < 0) {
         free(out->temporary);

@@ -182,6 +182,13 @@ static inline size_t record_width(const struct output *out, const struct record 
     return out->emit == EMIT_SCORE ? 1 : r->n_vocab;
 }
 
+// Writes a short text.
+static inline void output_short(struct output *out, const char *text)
+{
+    for (; *text; text++)
+        putc_unlocked(*text, out->f);
+}
+
 // "DESTINATION: cannot WHAT: ...", or the quiet end, from errno.
 static inline bool output_fail(const struct output *out, const char *what, struct err *e)
 {

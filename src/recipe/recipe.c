@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "recipe/recipe.h"
 
+#include "base/platform.h"
 #include "grammar/trie.h"
 #include "sample/chain.h"
 
@@ -10,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 void recipes_init(struct recipes *r)
 {
@@ -170,7 +170,7 @@ const struct recipe *draft_make(struct draft *d, struct err *e)
     const struct catalog *const c = &d->of->catalog;
     uint32_t hash, seed;
     if (d->random) {
-        if (getrandom(&seed, sizeof seed, 0) != sizeof seed) {
+        if (!platform_random(&seed, sizeof seed)) {
             parts_drop(&d->parts);
             err_set(e, STATUS_IO, "no random seed to be had from the system");
             return NULL;

@@ -2,6 +2,7 @@
 #include "run/run.h"
 
 #include "base/mem.h"
+#include "base/platform.h"
 #include "out/message.h"
 #include "run/compare.h"
 #include "run/totals.h"
@@ -10,7 +11,6 @@
 #include <assert.h>
 #include <inttypes.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -276,11 +276,9 @@ static bool start_members(struct flow *f, size_t members, struct err *e)
 // How many threads the arguments ask for. Cores that this process may not use do not count.
 static size_t threads_wanted(const struct args *a)
 {
-    cpu_set_t cores;
-    CPU_ZERO(&cores);
     if (a->threads)
         return (size_t)a->threads;
-    const size_t n = sched_getaffinity(0, sizeof cores, &cores) ? 1 : (size_t)CPU_COUNT(&cores);
+    const size_t n = platform_cores();
     if (a->verbose)
         message_note("--threads 0 is %zu", n);
     return n;

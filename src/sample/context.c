@@ -52,7 +52,7 @@ static bool add_tail(struct breakers *b, uint32_t head, struct piece text)
 static bool add_token(struct breakers *b, uint32_t id, struct piece word, struct piece breaker)
 {
     bool ok = true;
-    if (word.len >= breaker.len && memmem(word.p, word.len, breaker.p, breaker.len))
+    if (mem_find(word.p, word.len, breaker.p, breaker.len))
         return add_tail(b, id, (struct piece){breaker.p, 0});
     for (size_t n = 1; n < breaker.len && n <= word.len && ok; n++)
         if (!memcmp(word.p + word.len - n, breaker.p, n))

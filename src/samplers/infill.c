@@ -6,14 +6,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+struct text {
+    struct piece piece;
+    uint32_t rank;
+};
+
 // The candidates that have a text, by it.
 struct by_text {
     const struct vocab *vocab;
     struct cand *c;
     size_t n;
-    uint32_t *rank;  // [n] of each
-    uint32_t *place; // [c->n] where each rank stands in rank
-    uint32_t *match; // room for n ranks
+    struct text *text; // [n]
+    uint32_t *place;   // [c->n] where each rank stands in text
+    uint32_t *match;   // room for n ranks
 };
 
 static struct piece text_of(const struct by_text *t, size_t rank)
@@ -22,9 +27,9 @@ static struct piece text_of(const struct by_text *t, size_t rank)
 }
 
 // Bytewise, so that the texts that begin with one text stand together behind it.
-static int compare_texts(const void *a, const void *b, void *arg)
+static int compare_texts(const void *a, const void *b)
 {
-    const struct piece x = text_of(arg, *(const uint32_t *)a), y = text_of(arg, *(const uint32_t *)b);
+    const struct piece x = ((const struct text *)a)->piece, y = ((const struct text *)b)->piece;
     const int less = memcmp(x.p, y.p, x.len < y.len ? x.len : y.len);
     return less ? less : (x.len > y.len) - (x.len < y.len);
 }
@@ -74,10 +79,10 @@ static void sort_by_text(struct by_text *t)
 {
     for (size_t i = 0; i < t->c->n; i++)
         if (t->c->logit[i] > -INFINITY && text_of(t, i).len)
-            t->rank[t->n++] = (uint32_t)i;
-    qsort_r(t->rank, t->n, sizeof *t->rank, compare_texts, t);
+            t->text[t->n++] = (struct text){text_of(t, i), (uint32_t)i};
+    qsort(t->text, t->n, sizeof *t->text, compare_texts);
     for (size_t k = 0; k < t->n; k++)
-        t->place[t->rank[k]] = (uint32_t)k;
+        t->place[t->text[k].rank] = (uint32_t)k;
 }
 
 // Notes the candidates still alive whose text begins with that of candidate i, itself left out, in rank order.
@@ -85,11 +90,11 @@ static size_t find_matches(const struct by_text *t, size_t i)
 {
     const struct piece text = text_of(t, i);
     size_t first = t->place[i], found = 0;
-    while (first && text_of(t, t->rank[first - 1]).len == text.len && begins(text, text_of(t, t->rank[first - 1])))
+    while (first && t->text[first - 1].piece.len == text.len && begins(text, t->text[first - 1].piece))
         first--;
-    for (size_t k = first; k < t->n && begins(text, text_of(t, t->rank[k])); k++)
-        if (t->rank[k] != i && t->c->logit[t->rank[k]] > -INFINITY)
-            t->match[found++] = t->rank[k];
+    for (size_t k = first; k < t->n && begins(text, t->text[k].piece); k++)
+        if (t->text[k].rank != i && t->c->logit[t->text[k].rank] > -INFINITY)
+            t->match[found++] = t->text[k].rank;
     qsort(t->match, found, sizeof *t->match, compare_ranks);
     return found;
 }
@@ -129,7 +134,7 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
     struct by_text t = {v,
                         c,
                         0,
-                        cand_scratch(c, c->n, sizeof *t.rank),
+                        cand_scratch(c, c->n, sizeof *t.text),
                         cand_scratch(c, c->n, sizeof *t.place),
                         cand_scratch(c, c->n, sizeof *t.match)};
     cand_softmax(c, true);

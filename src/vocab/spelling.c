@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "vocab/spelling.h"
 
+#include "base/mem.h"
 #include "base/utf8.h"
 
 #include <string.h>
@@ -188,7 +189,7 @@ static void add_gpt2(struct builder *b, const unsigned char *text, size_t len)
 static void add_spm(struct builder *b, const char *text, size_t len)
 {
     static const char mark[] = "\xe2\x96\x81"; // U+2581
-    for (const char *at; (at = memmem(text, len, mark, 3)); text = at + 3) {
+    for (const char *at; (at = mem_find(text, len, mark, 3)); text = at + 3) {
         builder_bytes(b, text, (size_t)(at - text));
         builder_byte(b, ' ');
         len -= (size_t)(at - text) + 3;

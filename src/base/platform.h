@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+// What systems have each in a way of its own, in one place: Linux's way, and one that POSIX suffices for, which make PORTABLE=1 takes
+// everywhere.
+#ifndef SAMPL_BASE_PLATFORM_H
+#define SAMPL_BASE_PLATFORM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+// Fills n bytes, 256 at most, with random bits of the system's. False when there are none to be had.
+bool platform_random(void *bytes, size_t n);
+
+// How many cores there are, without those that this process may not use where the system tells; at least 1.
+size_t platform_cores(void);
+
+#endif
