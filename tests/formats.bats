@@ -374,9 +374,9 @@ PYTHON
 the input does not begin as safetensors files do|
 the input does not begin as safetensors files do| {}
 the safetensors header: byte 4: not JSON|{"x":
-the safetensors header is not JSON|{"x":1}}
-the safetensors header is not JSON|{"x":1} {}
-the safetensors header is not JSON|{"x" 1}
+the safetensors header: byte 7: not JSON|{"x":1}}
+the safetensors header: byte 8: not JSON|{"x":1} {}
+the safetensors header: byte 5: not JSON|{"x" 1}
 there are: none|{}
 there are: none|{"__metadata__":{"a":"b"}}
 there are: 'x' ? []|{"x":1}

@@ -129,6 +129,13 @@ lines' --print-chain=preset >want
     fi
 }
 
+@test "--list-presets: names and first lines do not command the terminal" {
+    mkdir -p config/sampl/presets
+    printf '# about \e[31m \302\233 é \377\n--temp 1\n' >config/sampl/presets/$'a\eb'.preset
+    XDG_CONFIG_HOME=$PWD/config sampl --list-presets 2>/dev/null >got
+    grep -qxF $'a?b\tabout ?[31m ? é ?' got
+}
+
 @test "each preset that comes along equals its flags" {
     for file in "$ROOT"/samples/presets/*.preset; do
         words "$file" >flags

@@ -4,6 +4,7 @@
 #include "cli/foreign.h"
 #include "in/source.h"
 #include "out/message.h"
+#include "out/output.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -169,8 +170,11 @@ static bool list_one(const char *dir, const char *file, struct err *e)
         return err_set(e, STATUS_IO, "--list-presets: cannot read '%s': %s", path, strerror(cause));
     if (*about != '#')
         *about = '\0';
-    const char *const text = about + strspn(about, "# ");
-    printf("%.*s\t%.*s\n", (int)(strlen(file) - strlen(SUFFIX)), file, (int)strcspn(text, "\n"), text);
+    about[strcspn(about, "\n")] = '\0';
+    snprintf(path, sizeof path, "%.*s", (int)(strlen(file) - strlen(SUFFIX)), file);
+    text_tame(path);
+    text_tame(about);
+    printf("%s\t%s\n", path, about + strspn(about, "# "));
     return true;
 }
 
