@@ -333,7 +333,7 @@ static bool print_request(const struct args *a, const struct recipe *r, struct e
 // ---- options: a preset, or a command line of llama.cpp's
 
 // The chain's names, with a value where a stage's differs from the common one, unless it is the default chain. llama.cpp has no scatter.
-static void print_names(const struct recipe *r, const double *value, bool llama)
+static bool print_names(const struct recipe *r, const double *value, bool llama, struct err *e)
 {
     struct builder names = {0};
     for (size_t i = 0; i < r->parts.order->n; i++) {
@@ -347,9 +347,11 @@ static void print_names(const struct recipe *r, const double *value, bool llama)
             builder_format(&names, "=%s", value_text(s->params, c->value, text));
     }
     const char *const usual = llama ? "penalties;dry;top_n_sigma;top_k;typ_p;top_p;min_p;xtc;temperature" : DEFAULT_CHAIN;
-    if (strcmp(names.text ? names.text : "", usual) != 0)
+    const bool ok = !names.failed || err_from_fault(e, fault_memory());
+    if (ok && strcmp(names.text ? names.text : "", usual) != 0)
         printf(" --samplers \"%s\"", names.text ? names.text : "");
     builder_free(&names);
+    return ok;
 }
 
 // Is this a parameter of scatter's, of another program's sampler, or the one that llama.cpp has no flag for?
@@ -422,17 +424,18 @@ static void print_lists(const struct args *a, const struct recipe *r, bool llama
 }
 
 // All that makes the recipe, whatever engine, options and model it comes after.
-static void print_preset(const struct args *a, const struct recipe *r)
+static bool print_preset(const struct args *a, const struct recipe *r, struct err *e)
 {
     double neutral[CATALOG_MOST];
     catalog_neutral(&r->of->catalog, neutral);
     printf("--engine %s --neutral", r->parts.engine->name);
-    if (!r->parts.engine->options)
-        print_names(r, r->parts.value, false);
+    if (!r->parts.engine->options && !print_names(r, r->parts.value, false, e))
+        return false;
     print_numbers(a, r, r->parts.value, neutral, false);
     if (r->parts.rules)
         print_option("grammar", r->parts.rules->shared.key);
     print_lists(a, r, false);
+    return true;
 }
 
 // What a command line of llama.cpp's needs to do the same.
@@ -447,7 +450,8 @@ static bool print_llama(const struct args *a, const struct recipe *r, struct err
         return unsayable(a, "sampler ", "scatter", e);
     if (common_value(r, "min-keep") != 0.0)
         return unsayable(a, "--", "min-keep", e);
-    print_names(r, value, true);
+    if (!print_names(r, value, true, e))
+        return false;
     print_numbers(a, r, value, def, true);
     if (a->grammar_source == GRAMMAR_FILE)
         print_option("grammar-file", a->grammar);
@@ -471,10 +475,10 @@ bool print_chain(const struct args *a, const struct recipe *r, struct err *e)
         return print_request(a, r, e);
     if (!strcmp(a->how, "llama"))
         return print_llama(a, r, e);
+    if (!strcmp(a->how, "preset"))
+        return print_preset(a, r, e);
     if (!strcmp(a->how, "json"))
         print_json(a, r);
-    else if (!strcmp(a->how, "preset"))
-        print_preset(a, r);
     else
         print_text(a, r);
     return true;

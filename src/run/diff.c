@@ -185,7 +185,10 @@ static bool keep_worst(struct diff *d, const struct result *res, double overlap,
     FILE *const f = open_memstream(&w.text, &w.len);
     if (f)
         put_diff(d, f, res, true);
-    if (!f || fclose(f) || !mem_grow(&d->worst, &d->cap, d->n + 1, sizeof *d->worst)) {
+    const bool whole = f && !fflush(f) && !ferror(f);
+    if (f)
+        fclose(f); // which makes the text as long as it is, or NULL
+    if (!whole || !w.text || !mem_grow(&d->worst, &d->cap, d->n + 1, sizeof *d->worst)) {
         free(w.text);
         return err_from_fault(e, fault_memory());
     }
