@@ -171,6 +171,8 @@ static bool open_next(struct input *in, struct err *e)
             in->matrix = in->format->matrix ? in->state : NULL;
             ok = in->state ? in->format->open(in->state, in->format, &in->source, in->config, e)
                            : err_from_fault(e, fault_memory());
+            if (ok && in->matrix)
+                source_rows(&in->source, &(struct source_rows){in->next_row, 0, in->config->n_files > 1, in->matrix->bytes});
         }
         if (!ok || !in->format)
             close_file(in);
@@ -397,6 +399,8 @@ bool input_next(struct input *in, struct input_row *r, bool *end, struct err *e)
                                 .missed = in->missed,
                                 .recorded = -1,
                                 .forced = -1};
+        if (!in->matrix)
+            source_rows(&in->source, &(struct source_rows){r->number, r->in_file, r->several, 0});
         const bool ok = in->format->next(in->state, &in->source, r, end, e);
         if (!ok && !r->bad)
             return input_blame(r, e);

@@ -7,6 +7,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,19 +33,63 @@ void source_on_shrink(void (*act)(void))
     on_shrink = act;
 }
 
+// What the message says of a map. They are in a list, where a fault finds its own; it is changed only while no row is worked on.
+struct source_map {
+    struct source_map *next;
+    const char *name;
+    const unsigned char *begin; // [len]
+    size_t len;
+    struct source_rows rows;
+    size_t at; // where the first of the rows begins
+    bool known;
+};
+
+static struct source_map *maps;
+
+static void say_shrunk(const struct source_map *m, size_t place)
+{
+    char text[600];
+    const uint64_t k = m && m->rows.bytes && place > m->at ? (place - m->at) / m->rows.bytes : 0;
+    if (!m)
+        snprintf(text, sizeof text, "an input file became shorter while it was read");
+    else if (!m->known)
+        snprintf(text, sizeof text, "%s: the file became shorter while it was read", m->name);
+    else if (m->rows.several)
+        snprintf(text, sizeof text, "%s: row %" PRIu64 " (row %" PRIu64 " of the run): the file became shorter while it was read",
+                 m->name, m->rows.in_file + k, m->rows.number + k);
+    else
+        snprintf(text, sizeof text, "%s: row %" PRIu64 ": the file became shorter while it was read", m->name,
+                 m->rows.number + k);
+    for (char *c = text; *c; c++) // a name must not break the line
+        *c = (unsigned char)*c < ' ' || *c == 0x7f ? '?' : *c;
+    dprintf(STDERR_FILENO, "sampl: %s\n", text);
+}
+
 // A mapped file that another process makes shorter faults where its pages are gone. Our own loops meet that, and functions of the C
 // library that they hand the map to, such as memcpy and memchr; but none that works on a stream is ever handed it, so that no stream
-// is amid a write of this thread's, and what has been written so far can still be flushed.
-static void file_shrank(int signal)
+// is amid a write of this thread's, and what has been written so far can still be flushed, and text be made.
+static void file_shrank(int signal, siginfo_t *info, void *context)
 {
-    static const char text[] = "sampl: an input file became shorter while it was read\n";
+    const unsigned char *const at = info->si_addr;
+    const struct source_map *m = maps;
     (void)signal;
+    (void)context;
     if (on_shrink)
         on_shrink();
     fflush(NULL); // NOLINT(bugprone-signal-handler): see above
-    const ssize_t told = write(STDERR_FILENO, text, sizeof text - 1);
-    (void)told;
+    while (m && !(at >= m->begin && at < m->begin + m->len))
+        m = m->next;
+    say_shrunk(m, m ? (size_t)(at - m->begin) : 0);
     _exit(STATUS_IO);
+}
+
+void source_rows(struct source *s, const struct source_rows *rows)
+{
+    if (!s->map)
+        return;
+    s->map->rows = *rows;
+    s->map->at = s->start;
+    s->map->known = true;
 }
 
 // Maps a regular file; whatever is none, or is on a file system without maps, is read.
@@ -60,8 +105,15 @@ static bool map(struct source *s, const struct stat *st, struct err *e)
     void *const p = mmap(NULL, len, PROT_READ, MAP_PRIVATE, s->fd, 0);
     if (p == MAP_FAILED)
         return errno == ENODEV || fail("map", e);
+    s->map = calloc(1, sizeof *s->map);
+    if (!s->map) {
+        munmap(p, len);
+        return err_from_fault(e, fault_memory());
+    }
+    *s->map = (struct source_map){.next = maps, .name = s->name, .begin = p, .len = len};
+    maps = s->map;
     madvise(p, len, MADV_SEQUENTIAL);
-    signal(SIGBUS, file_shrank);
+    sigaction(SIGBUS, &(struct sigaction){.sa_sigaction = file_shrank, .sa_flags = SA_SIGINFO}, NULL);
     s->mapped = s->at_end = true;
     s->buf = p;
     s->begin = s->offset = s->start = (size_t)at;
@@ -98,10 +150,16 @@ void source_close_fd(struct source *s)
 void source_close(struct source *s)
 {
     source_close_fd(s);
-    if (s->mapped)
-        munmap(s->buf, s->end);
-    else
+    if (!s->mapped) {
         free(s->buf);
+        return;
+    }
+    struct source_map **at = &maps;
+    while (*at != s->map)
+        at = &(*at)->next;
+    *at = s->map->next;
+    free(s->map);
+    munmap(s->buf, s->end);
 }
 
 bool source_peek(struct source *s, size_t want, const unsigned char **p, size_t *have, struct err *e)

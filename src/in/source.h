@@ -18,8 +18,9 @@ struct source {
     uint64_t offset;    // begin and the bytes skipped so far
     unsigned char *buf; // holds the present place and what follows it: [start, end)
     size_t cap, start, end;
-    size_t dropped; // bytes of a mapped file already given back
-    bool at_end;    // nothing comes behind buf
+    size_t dropped;         // bytes of a mapped file already given back
+    bool at_end;            // nothing comes behind buf
+    struct source_map *map; // if mapped
 };
 
 // Before the program ends because an input became shorter while it was read, `act` is called, in a signal handler; NULL: nothing. Not to be
@@ -32,6 +33,14 @@ void source_close(struct source *s);
 
 // Closes the file of a mapped source, which it no longer needs; the mapping stays.
 void source_close_fd(struct source *s);
+
+// What rows a source holds from the present place on, for the message when a file becomes shorter.
+struct source_rows {
+    uint64_t number, in_file; // of the first
+    bool several;             // files: both numbers are told
+    size_t bytes;             // of each; 0: the first is all that is known
+};
+void source_rows(struct source *s, const struct source_rows *rows);
 
 // Makes at least want bytes available unless the input ends first: *have bytes at *p, valid until the next peek.
 bool source_peek(struct source *s, size_t want, const unsigned char **p, size_t *have, struct err *e);
