@@ -308,3 +308,41 @@ for g, w in zip(got, want):
     sampl -n 4096 -s 2 --rows :20 --vs 'k: --top-k 2 --min-p 0' --vs 'o: --engine ollama --top-k 0 --temp 1' --dump-probs=4 -O json "$AUSTEN" |
         jq -r '.row as $r | .top_probs[] | [$r, .id, .probs.base, .probs.k, .probs.o] | @tsv' | cut -f 1,2 | cmp - <(tail -n +2 dump | cut -f 1,2)
 }
+
+@test "--emit stats has a record for each variant, those of its own run" {
+    sampl -n 4096 -s 3 --rows :30 "$AUSTEN" --vs 'hot: --temp 1.5' --emit stats >records
+    sampl -n 4096 -s 3 --rows :30 "$AUSTEN" --emit stats | sed '1s/$/\tvariant/; 2,$s/$/\tbase/' >want
+    grep -v 'hot$' records | cmp - want
+    sampl -n 4096 -s 3 --rows :30 "$AUSTEN" --temp 1.5 --emit stats | sed '1d; s/$/\thot/' >want
+    grep 'hot$' records | cmp - want
+    sampl -n 4096 -s 3 --rows :30 -t 3 "$AUSTEN" --vs 'hot: --temp 1.5' --emit stats | cmp - records
+    sampl -n 4096 -s 3 --rows :30 "$AUSTEN" --vs 'hot: --temp 1.5' --emit stats -O json | jq -r .variant | sort | uniq -c | awk '$1 != 30 { exit 1 }'
+}
+
+@test "--against: the same chain on other rows, and how far apart they are" {
+    /usr/bin/python3 -c 'import numpy' 2>/dev/null || skip "no numpy"
+    /usr/bin/python3 -c '
+import sys, numpy as np
+x = np.fromfile(sys.argv[1], "<f2").astype("<f4")
+x.tofile("same.f32")
+(x + 0.2 * np.sin(np.arange(x.size, dtype="<f4"))).astype("<f4").tofile("other.f32")' "$AUSTEN"
+    sampl -n 4096 -s 1 "$AUSTEN" --against same.f32 -O json | jq -c '[.same, .overlap, .js, .kl]' | uniq | grep -qx '\[1,1,0,0\]'
+    sampl -n 4096 -s 1 --temp 1.2 "$AUSTEN" --against other.f32 --emit ids >chosen
+    sampl -n 4096 -s 1 --temp 1.2 "$AUSTEN" | cmp - <(cut -f 1 chosen)
+    sampl -n 4096 -s 1 --temp 1.2 other.f32 | cmp - <(cut -f 2 chosen)
+    sampl -n 4096 -s 1 --temp 1.2 --mirostat 2 -t 2 "$AUSTEN" --against other.f32 --emit ids | cut -f 2 >chosen
+    sampl -n 4096 -s 1 --temp 1.2 --mirostat 2 other.f32 | cmp - chosen
+    for t in 1 3; do
+        sampl -n 4096 -s 1 --neutral "$AUSTEN" --against other.f32 -t $t -O json | jq .kl | tail -n 1 >kl
+        /usr/bin/python3 -c '
+import sys, numpy as np
+def ls(x): x = x - x.max(1, keepdims=True); return x - np.log(np.exp(x).sum(1, keepdims=True))
+a = ls(np.fromfile(sys.argv[1], "<f2").astype("f8").reshape(-1, 4096))
+b = ls(np.fromfile("other.f32", "<f4").astype("f8").reshape(-1, 4096))
+want = (np.exp(a) * (a - b)).sum(1).mean()
+assert abs(want - float(open("kl").read())) < 1e-9 * max(1, want), want' "$AUSTEN"
+    done
+    head -c $((5 * 4 * 4096)) other.f32 >few.f32
+    run -1 sampl -n 4096 -s 1 --rows :9 "$AUSTEN" --against few.f32
+    [ "$output" = "sampl: --against: 'few.f32' has fewer rows than the input" ]
+}

@@ -233,19 +233,25 @@ static bool check_expect(const struct args *a, struct err *e)
 bool args_check(const struct args *a, struct err *e)
 {
     const char *const format = a->output_format ? a->output_format : "text";
-    const bool numbers = emit_distribution(a->emit) || a->emit == EMIT_SCORE, variants = a->vs.n || a->sweeps.n;
+    const bool numbers = emit_distribution(a->emit) || a->emit == EMIT_SCORE, variants = a->vs.n || a->sweeps.n || a->against;
+    if (a->against && (a->vs.n || a->sweeps.n))
+        return err_set(e, STATUS_USAGE, "--against does not go with --vs or --sweep");
+    for (size_t i = 0; a->against && !strcmp(a->against, "-") && i <= a->files.n; i++)
+        if (!a->files.n || (i < a->files.n && !strcmp(a->files.word[i], "-")))
+            return err_set(e, STATUS_USAGE, "--against: standard input cannot be read twice");
     if (variants && a->action != ACTION_RUN)
-        return err_set(e, STATUS_USAGE, "--vs and --sweep go with a run, not with --print-chain or --print-grammar");
-    if (variants && a->emit != EMIT_IDS && a->emit != EMIT_TEXT)
-        return err_set(e, STATUS_USAGE, "--emit %s: variants have ids, text or the table", emit_name(a->emit));
-    if (variants && args_given(a, "emit") && strcmp(format, "text") != 0 && (a->emit == EMIT_TEXT || strcmp(format, "tsv") != 0))
+        return err_set(e, STATUS_USAGE, "--vs, --sweep and --against go with a run, not with --print-chain or --print-grammar");
+    if (variants && a->emit != EMIT_IDS && a->emit != EMIT_TEXT && a->emit != EMIT_STATS)
+        return err_set(e, STATUS_USAGE, "--emit %s: variants have ids, text, stats or the table", emit_name(a->emit));
+    if (variants && args_given(a, "emit") && a->emit != EMIT_STATS && strcmp(format, "text") != 0 &&
+        (a->emit == EMIT_TEXT || strcmp(format, "tsv") != 0))
         return err_set(e, STATUS_USAGE, "--emit %s of variants has no other format", emit_name(a->emit));
     if (a->diff && !variants)
-        return err_set(e, STATUS_USAGE, "--diff needs variants: --vs or --sweep");
+        return err_set(e, STATUS_USAGE, "--diff needs variants: --vs, --sweep or --against");
     if (a->diff && (a->dump || args_given(a, "emit")))
         return err_set(e, STATUS_USAGE, "--diff does not go with --dump-probs or --emit");
     if (a->trace && variants)
-        return err_set(e, STATUS_USAGE, "--trace is for one chain, without --vs and --sweep");
+        return err_set(e, STATUS_USAGE, "--trace is for one chain, without --vs, --sweep and --against");
     if (a->trace && !a->dump)
         return err_set(e, STATUS_USAGE, "--trace goes with --dump-probs");
     if (a->trace && !strcmp(format, "tsv"))

@@ -84,6 +84,7 @@ struct args {
 
     // chains beside this one: SPECs of --vs and OPTION=LISTs of --sweep
     struct words vs, sweeps;
+    const char *against; // a file of second rows, or NULL
     bool diff;
     int64_t diff_most; // rows; 0: all that differ
 

@@ -294,6 +294,8 @@ static const struct option_row table[] = {
      .help = "compare with a variant of the chain: a preset, or options, maybe after NAME:; may be repeated"},
     {"sweep", .metavar = "OPTION=LIST", OUT, AT(sweeps), .set = set_word,
      .help = "compare with variants that have these values, a,b,c or FROM:TO:STEP; may be repeated for their product"},
+    {"against", .metavar = "FILE", OUT, AT(against), .set = set_file,
+     .help = "compare with the same chain on FILE, whose rows are others of the same contexts"},
     {"diff", .metavar = "[=N]", OUT, .set = set_diff, .low = 1, .high = 1000000, AT(diff_most),
      .help = "with variants: the rows where one chooses otherwise, or the N where they overlap least"},
     {"on-error", .metavar = "MODE", OUT, .def = "stop", .set = set_on_error, .choices = "stop,skip",

@@ -9,15 +9,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-// A copy of text[0..len) that lives as long as v; NULL with *e.
-static char *keep_text(struct variants *v, const char *text, size_t len, struct err *e)
+// A copy of text[0..len), which is added to the list that frees it; NULL with *e.
+static char *keep_text(struct words *list, const char *text, size_t len, struct err *e)
 {
-    char *const copy = strndup(text, len);
-    if (!copy)
+    struct builder copy = {0};
+    builder_bytes(&copy, text, len);
+    if (copy.failed)
         err_from_fault(e, fault_memory());
-    if (copy && words_add(&v->texts, copy, e))
-        return copy;
-    free(copy);
+    if (!copy.failed && words_add(list, copy.text, e))
+        return copy.text;
+    builder_free(&copy);
     return NULL;
 }
 
@@ -90,14 +91,8 @@ static bool too_many(struct err *e)
     return err_set(e, STATUS_USAGE, "--vs and --sweep make more than %d variants", VARIANTS_MOST);
 }
 
-static bool add_value(struct variants *v, struct sweep *s, const char *text, size_t len, struct err *e)
-{
-    const char *const copy = keep_text(v, text, len, e);
-    return copy && words_add(&s->values, copy, e);
-}
-
 // Adds the values of FROM:TO:STEP.
-static bool add_range(struct variants *v, struct sweep *s, const char *list, struct err *e)
+static bool add_range(struct sweep *s, const char *list, struct err *e)
 {
     const char *part[3] = {list};
     struct decimal d[3];
@@ -122,7 +117,7 @@ static bool add_range(struct variants *v, struct sweep *s, const char *list, str
     for (int64_t i = 0; i < n; i++) {
         struct builder b = {0};
         decimal_write(&b, x[0] + i * x[2], places);
-        const bool ok = b.failed ? err_from_fault(e, fault_memory()) : add_value(v, s, b.text, b.len, e);
+        const bool ok = b.failed ? err_from_fault(e, fault_memory()) : keep_text(&s->values, b.text, b.len, e) != NULL;
         builder_free(&b);
         if (!ok)
             return false;
@@ -131,7 +126,7 @@ static bool add_range(struct variants *v, struct sweep *s, const char *list, str
 }
 
 // Takes a,b,c apart; 0 and 1 are what flags take.
-static bool add_list(struct variants *v, struct sweep *s, const char *list, struct err *e)
+static bool add_list(struct sweep *s, const char *list, struct err *e)
 {
     for (const char *at = list;; at++) {
         const size_t len = strcspn(at, ",");
@@ -139,7 +134,7 @@ static bool add_list(struct variants *v, struct sweep *s, const char *list, stru
         const char *const text = !digit ? at : *at == '0' ? "false" : "true";
         if (s->values.n == VARIANTS_MOST)
             return too_many(e);
-        if (!add_value(v, s, text, digit ? strlen(text) : len, e))
+        if (!keep_text(&s->values, text, digit ? strlen(text) : len, e))
             return false;
         at += len;
         if (!*at)
@@ -147,7 +142,7 @@ static bool add_list(struct variants *v, struct sweep *s, const char *list, stru
     }
 }
 
-static bool read_sweep(struct variants *v, struct sweep *s, const struct options *o, const char *word, struct err *e)
+static bool read_sweep(struct sweep *s, const struct options *o, const char *word, struct err *e)
 {
     const size_t len = strcspn(word, "=");
     if (!word[len])
@@ -159,7 +154,7 @@ static bool read_sweep(struct variants *v, struct sweep *s, const struct options
         return err_set(e, STATUS_USAGE, "--sweep: --%s is no part of a chain: it is the same for all", s->row->name);
     const char *const list = word + len + 1;
     const bool number = !s->row->choices && strchr(list, ':') && (s->row->param || !strcmp(s->row->name, "seed"));
-    return number ? add_range(v, s, list, e) : add_list(v, s, list, e);
+    return number ? add_range(s, list, e) : add_list(s, list, e);
 }
 
 // ---- variants
@@ -198,7 +193,7 @@ static bool spec_words(struct variants *v, const struct spec *spec, struct words
     if (spec->preset)
         return words_add(words, "--preset", e) && words_add(words, "default", e) && words_add(words, "--preset", e) &&
                words_add(words, spec->preset, e);
-    char *const text = keep_text(v, spec->options, strlen(spec->options), e);
+    char *const text = keep_text(&v->texts, spec->options, strlen(spec->options), e);
     return text && words_split(text, words, e);
 }
 
@@ -293,13 +288,24 @@ bool variants_make(struct variants *v, const struct args *base, int64_t seed, st
         return err_from_fault(e, fault_memory());
     bool ok = true;
     for (size_t i = 0; ok && i < base->sweeps.n; i++)
-        ok = read_sweep(v, &v->sweep[v->n_sweeps++], base->options, base->sweeps.word[i], e);
+        ok = read_sweep(&v->sweep[v->n_sweeps++], base->options, base->sweeps.word[i], e);
     ok = ok && add_variant(v, base, seed, &of_base, NULL, e) && (!v->n_sweeps || add_product(v, base, seed, &of_sweeps, e));
+    if (ok && base->against) {
+        const struct spec spec = {.name = base->against, .name_len = strlen(base->against), .options = ""};
+        ok = add_variant(v, base, seed, &spec, NULL, e);
+    }
     for (size_t i = 0; ok && i < base->vs.n; i++) {
         const struct spec spec = read_spec(base->vs.word[i]);
         ok = v->n_sweeps ? add_product(v, base, seed, &spec, e) : add_variant(v, base, seed, &spec, NULL, e);
     }
     return ok && refuse_twins(v, e);
+}
+
+static void texts_free(struct words *texts)
+{
+    for (size_t i = 0; i < texts->n; i++)
+        free((void *)(uintptr_t)texts->word[i]);
+    free(texts->word);
 }
 
 void variants_free(struct variants *v)
@@ -311,10 +317,8 @@ void variants_free(struct variants *v)
         args_free(&v->of[i].args);
     }
     for (size_t i = 0; i < v->n_sweeps; i++)
-        free(v->sweep[i].values.word);
-    for (size_t i = 0; i < v->texts.n; i++)
-        free((void *)(uintptr_t)v->texts.word[i]);
-    free(v->texts.word);
+        texts_free(&v->sweep[i].values);
+    texts_free(&v->texts);
     free(v->sweep);
     free(v->of);
 }

@@ -29,7 +29,7 @@ struct variants {
         const struct option_row *row;
         struct words values;
     } * sweep;          // [n_sweeps]
-    struct words texts; // that words and values point into
+    struct words texts; // of SPECs
 };
 
 // The base alone if there are no --vs and --sweep. base outlives v; seed is what its own, maybe random, came to. v, zeroed at first, must be

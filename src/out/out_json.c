@@ -72,6 +72,14 @@ static const char *wide(double x, char text[NUMBER_TEXT])
     return isfinite(x) ? number_text_wide(x, text) : "null";
 }
 
+static void put_variant(struct output *out, const struct record *r)
+{
+    if (!r->variant)
+        return;
+    fputs(",\"variant\":", out->f);
+    text_put_json(out->f, text_piece(r->variant));
+}
+
 static void stats(struct output *out, const struct record *r)
 {
     char x[NUMBER_TEXT];
@@ -80,6 +88,7 @@ static void stats(struct output *out, const struct record *r)
     fprintf(out->f, ",\"id\":%" PRIu32, r->chosen);
     for (enum statistic i = 0; i < record_stats(out); i++)
         fprintf(out->f, ",\"%s\":%s", statistic_name(i), wide(r->stat[i], x));
+    put_variant(out, r);
     finish_file(out, r);
 }
 
@@ -162,6 +171,7 @@ static void bad(struct output *out, const struct record *r)
         fputs(value, out->f);
     fputs(",\"error\":", out->f);
     text_put_json(out->f, text_piece(r->error));
+    put_variant(out, r);
     if (emit_distribution(out->emit))
         fputs("}\n", out->f);
     else

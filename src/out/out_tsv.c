@@ -17,6 +17,7 @@ static void begin(struct output *out)
         fputs(out->sequences ? "row\tseq\tid" : "row\tid", out->f);
         for (enum statistic i = 0; i < record_stats(out); i++)
             fprintf(out->f, "\t%s", statistic_name(i));
+        fputs(out->variants ? "\tvariant" : "", out->f);
     } else {
         fputs(out->dump ? "row\trank\tid\tlogit\tprob\tcum\tchosen" : "row\tid\tprob\tn", out->f);
         fputs(out->vocab ? "\ttext" : "", out->f);
@@ -97,6 +98,10 @@ static void stats(struct output *out, const struct record *r)
         fprintf(out->f, "\t%" PRIu32, r->chosen);
     for (enum statistic i = 0; i < record_stats(out); i++)
         fprintf(out->f, "\t%s", number_text_wide(r->error ? NAN : r->stat[i], x));
+    if (r->variant) {
+        putc('\t', out->f);
+        text_put(out->f, text_piece(r->variant), 0);
+    }
     finish_file(out, r);
 }
 

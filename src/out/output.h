@@ -109,9 +109,10 @@ struct record {
     uint32_t scored;
     enum dtype type; // of the row in the input
 
-    const double *stat; // [STAT_COUNT], if they are wanted
-    const char *file;   // with several files: that of the row, else NULL
-    uint64_t file_row;  // and the row's number there
+    const double *stat;  // [STAT_COUNT], if they are wanted
+    const char *variant; // whose it is, where there are several; else NULL
+    const char *file;    // with several files: that of the row, else NULL
+    uint64_t file_row;   // and the row's number there
 
     const struct expected *expected; // with --expect
 
@@ -124,6 +125,7 @@ struct output {
     const char *name;        // of the destination; NULL: standard output
     const char *format_name; // "text", "tsv", ...
     enum emit emit;
+    bool variants;             // records say whose they are
     bool dump;                 // records come with candidates
     bool flush;                // after every record
     bool color;                // may a terminal be sent colours?

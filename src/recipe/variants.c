@@ -96,6 +96,7 @@ bool recipes_of_variants(struct recipes *r, struct variants *v, const struct rec
     for (size_t i = 1; i < v->n; i++)
         if (!make_one(r, v, &v->of[i], &recipe[i], e))
             return false;
-    say_twins(v, recipe);
+    if (!v->of[0].args.against)
+        say_twins(v, recipe);
     return true;
 }

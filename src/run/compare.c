@@ -116,6 +116,8 @@ static size_t columns(const struct compare *cmp, const struct comparison *t, str
     cell[n++] = cell_of("same", CELL_SHARE, t->beside[BESIDE_SAME], t->pairs);
     cell[n++] = cell_of("overlap", CELL_MEAN, t->beside[BESIDE_OVERLAP], t->pairs);
     cell[n++] = cell_of("js", CELL_MEAN, t->beside[BESIDE_JS], t->pairs);
+    if (a->against)
+        cell[n++] = cell_of("kl", CELL_MEAN, t->beside[BESIDE_KL], t->pairs);
     if (!a->accept && !a->accept_recorded)
         return n;
     const struct cell nll = cell_of("nll", CELL_MEAN, t->nll, t->scored);

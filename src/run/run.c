@@ -28,10 +28,11 @@ struct slot {
 // of the variants. Either way the same bytes are written.
 struct flow {
     const struct job *job;
-    struct input *in;
+    struct input *in, *against; // against: the second rows, NULL without --against
     struct output out;
     struct totals totals;
     struct compare compare; // of a job with variants
+    bool compares;          // that writes what the run does; not for --emit stats, which has a record for each variant
     struct input *expected; // --expect's rows, or NULL
     float *values;          // [values_cap] of one of them
     size_t values_cap;
@@ -45,6 +46,7 @@ struct flow {
     } * member;            // [made]
     size_t made, at_work;  // at_work: how many take part
     struct slot *slot;     // [most]
+    struct slot *other;    // [most] with --against, else NULL
     struct result *result; // [most][n_variants]
     size_t most, used;     // rows of a batch; those that some batch had
     size_t n;              // rows of the batch at hand
@@ -72,11 +74,11 @@ static void *work(void *arg)
         const struct slot *const s = &f->slot[i];
         struct result *const res = f->result + i * variants;
         if (i < first || i >= last || s->row.passed) {
-            if (!worker_skip(&m->worker, &s->row)) // the row's own member reports why
+            if (!worker_skip(&m->worker, &s->row, f->other ? &f->other[i].row : NULL)) // the row's own member reports why
                 return NULL;
             continue;
         }
-        worker_row(&m->worker, &s->row, &s->bad, res);
+        worker_row(&m->worker, &s->row, &s->bad, f->other ? &f->other[i].row : NULL, f->other ? &f->other[i].bad : NULL, res);
         for (size_t k = m->worker.first; k < m->worker.last; k++)
             if (!may_go_on(f->job, &res[k]))
                 return NULL;
@@ -124,15 +126,42 @@ static bool keep_row(struct slot *s, struct err *e)
     return true;
 }
 
+// The next row of an input. *end when there is none; false with *e if that is an error of the input's.
+static bool read_row(struct input *in, struct slot *s, bool *end, struct err *e)
+{
+    s->row.bad = false;
+    if (input_next(in, &s->row, end, &s->bad) || s->row.bad)
+        return true;
+    *e = s->bad;
+    return false;
+}
+
+static void swap_slots(struct slot *a, struct slot *b)
+{
+    const struct slot old = *a;
+    *a = *b;
+    *b = old;
+}
+
+// The rows of --against go beside the others.
+static bool read_other(struct flow *f, struct slot *s, bool ended, struct err *e)
+{
+    bool end = false;
+    if (!read_row(f->against, s, &end, e))
+        return false;
+    return end == ended || err_set(e, STATUS_DATA, "--against: '%.*s' has %s rows than the input",
+                                   err_clip(f->job->args->against, 80), f->job->args->against, end ? "fewer" : "more");
+}
+
 // Reads a batch. *end when there is no more. Rows that may bring parameters, for which all tokens must be known, and all behind them are
 // worked on one after the other. An error of the input comes after the rows before it.
 static bool read_batch(struct flow *f, bool *end, struct err *e)
 {
     size_t bytes = 0;
     if (f->ahead) {
-        const struct slot row = f->slot[f->n];
-        f->slot[f->n] = f->slot[0];
-        f->slot[0] = row;
+        swap_slots(&f->slot[0], &f->slot[f->n]);
+        if (f->other)
+            swap_slots(&f->other[0], &f->other[f->n]);
         f->ahead = false;
         f->most = f->n = 1;
         f->in_turn = f->by_variant;
@@ -140,20 +169,21 @@ static bool read_batch(struct flow *f, bool *end, struct err *e)
         return true;
     }
     input_release(f->in);
+    if (f->against)
+        input_release(f->against);
     for (f->n = 0; f->n < f->most && bytes < SHARE * f->at_work; f->n++) {
         struct slot *const s = &f->slot[f->n];
-        s->row.bad = false;
-        if (!input_next(f->in, &s->row, end, &s->bad) && !s->row.bad) {
-            *e = s->bad;
+        struct slot *const other = f->other ? &f->other[f->n] : NULL;
+        if (!read_row(f->in, s, end, e) || (other && !read_other(f, other, *end, e)))
             return false;
-        }
         if (*end)
             return true;
         f->used = f->n < f->used ? f->used : f->n + 1;
-        f->ahead = f->at_work > 1 && !f->in_turn && s->row.may_change;
+        f->in_turn = f->in_turn || (f->by_variant && (s->row.seq || (other && other->row.seq)));
+        f->ahead = f->most > 1 && (s->row.may_change || (other && other->row.may_change));
         if (f->ahead)
             return true;
-        if (f->most > 1 && !keep_row(s, e))
+        if (f->most > 1 && (!keep_row(s, e) || (other && !keep_row(other, e))))
             return false;
         bytes += s->row.logits.n * dtype_size(s->row.logits.type);
     }
@@ -216,17 +246,19 @@ static bool blame(const struct flow *f, const struct input_row *row, const struc
 }
 
 // Writes what a row came to, with a message for what is bad in it.
-static bool write_row(struct flow *f, const struct input_row *row, struct result *res, struct err *e)
+static bool write_row(struct flow *f, size_t slot, struct err *e)
 {
+    const struct input_row *const row = &f->slot[slot].row, *const other = f->other ? &f->other[slot].row : row;
+    struct result *const res = f->result + slot * f->job->n_variants;
     const size_t variants = f->job->n_variants;
     bool good = true;
     for (size_t k = 0; k < variants; k++) {
         if (!may_go_on(f->job, &res[k]))
-            return blame(f, row, res, k, e);
+            return blame(f, k ? other : row, res, k, e);
         if (res[k].ok)
             continue;
         struct err line;
-        blame(f, row, res, k, &line);
+        blame(f, k ? other : row, res, k, &line);
         text_tame(res[k].e.text);
         if (!k || res[0].ok || strcmp(res[k].e.text, res[0].e.text) != 0)
             message_error(&line);
@@ -235,8 +267,13 @@ static bool write_row(struct flow *f, const struct input_row *row, struct result
     }
     if (f->expected && !expect_values(f, row, res, e))
         return false;
-    if (!(variants > 1 ? compare_row(&f->compare, res, e) : output_record(&f->out, &res->record, e)))
+    if (f->compares && !compare_row(&f->compare, res, e))
         return false;
+    for (size_t k = 0; !f->compares && k < variants; k++) {
+        res[k].record.variant = variants > 1 ? f->job->named[k].name : NULL;
+        if (!output_record(&f->out, &res[k].record, e))
+            return false;
+    }
     totals_add(&f->totals, good ? res->stat : NULL, row->logits.n * dtype_size(row->logits.type));
     return true;
 }
@@ -244,7 +281,7 @@ static bool write_row(struct flow *f, const struct input_row *row, struct result
 static bool write_batch(struct flow *f, struct err *e)
 {
     for (size_t i = 0; i < f->n; i++)
-        if (!f->slot[i].row.passed && !write_row(f, &f->slot[i].row, f->result + i * f->job->n_variants, e))
+        if (!f->slot[i].row.passed && !write_row(f, i, e))
             return false;
     return true;
 }
@@ -258,8 +295,9 @@ static bool start_members(struct flow *f, size_t members, struct err *e)
     f->most = members > 1 ? MOST_ROWS * members / variants + 1 : 1;
     f->member = calloc(members, sizeof *f->member);
     f->slot = calloc(f->most, sizeof *f->slot);
+    f->other = f->against ? calloc(f->most, sizeof *f->other) : NULL;
     f->result = calloc(f->most * variants, sizeof *f->result);
-    if (!f->member || !f->slot || !f->result)
+    if (!f->member || !f->slot || (f->against && !f->other) || !f->result)
         return err_from_fault(e, fault_memory());
     for (size_t i = 0; i < members; i++) {
         struct member *const m = &f->member[i];
@@ -311,20 +349,25 @@ static bool run_rows(struct flow *f, struct err *e)
             ok = false;
         }
     }
-    return ok && (variants == 1 || compare_end(&f->compare, e));
+    return ok && (!f->compares || compare_end(&f->compare, e));
 }
 
 static void flow_free(struct flow *f)
 {
     for (size_t i = 0; i < f->made; i++)
         worker_free(&f->member[i].worker);
-    for (size_t i = 0; i < f->used; i++)
+    for (size_t i = 0; i < f->used; i++) {
         free(f->slot[i].copy);
+        if (f->other)
+            free(f->other[i].copy);
+    }
     for (size_t i = 0; i < f->used * f->job->n_variants; i++)
         result_free(&f->result[i]);
     compare_free(&f->compare);
     free(f->member);
     free(f->slot);
+    free(f->other);
+    input_close(f->against);
     free(f->result);
     free(f->values);
     input_close(f->expected);
@@ -410,9 +453,10 @@ static bool open_output(struct flow *f, struct err *e)
                            .files = a->files.n > 1,
                            .named = a->params != NULL,
                            .vocab = f->job->recipes->vocab,
+                           .variants = f->job->n_variants > 1,
                            .rows = -1,
                            .width = (size_t)a->n_vocab};
-    if (f->job->n_variants > 1)
+    if (f->compares)
         out->format_name = "text"; // compare.c has its own
     if (a->expect)
         out->format_name = "expect";
@@ -448,13 +492,17 @@ static bool start_totals(struct flow *f, struct err *e)
 bool run(const struct job *j, struct err *e)
 {
     const struct input_config config = input_wanted(j), expected = expected_wanted(j->args, &config);
-    struct flow f = {.job = j};
+    struct input_config beside = config; // the rows of --against
+    beside.files = &j->args->against;
+    beside.n_files = 1;
+    struct flow f = {.job = j, .compares = j->n_variants > 1 && j->args->emit != EMIT_STATS};
     struct err late;
     say_settings(j);
     source_on_shrink(output_abandon);
     f.in = input_open(&config, e);
-    bool ok = f.in && open_expected(&f, &expected, e) && open_output(&f, e) && compare_init(&f.compare, j, &f.out, e) &&
-              start_totals(&f, e) && run_rows(&f, e);
+    f.against = f.in && j->args->against ? input_open(&beside, e) : NULL;
+    bool ok = f.in && (!j->args->against || f.against) && open_expected(&f, &expected, e) && open_output(&f, e) &&
+              (!f.compares || compare_init(&f.compare, j, &f.out, e)) && start_totals(&f, e) && run_rows(&f, e);
     if (ok && j->args->expect)
         ok = expect_end(&f, e);
     totals_end(&f.totals);

@@ -398,7 +398,8 @@ static bool work_on(struct worker *w, size_t variant, const struct input_row *ro
     return variant_row(w, variant, row, false, res);
 }
 
-void worker_row(struct worker *w, const struct input_row *row, const struct err *bad, struct result *res)
+void worker_row(struct worker *w, const struct input_row *row, const struct err *bad, const struct input_row *other,
+                const struct err *other_bad, struct result *res)
 {
     const bool compares = w->job->compares;
     const struct after *const after = &w->observer.after;
@@ -414,17 +415,21 @@ void worker_row(struct worker *w, const struct input_row *row, const struct err 
     }
     if (beside)
         beside_compare(&w->beside, after, &w->cand, base->beside);
+    if (other) { // which nobody has looked at
+        w->observer.raw_taken = false;
+        w->kept = NULL;
+    }
     for (size_t i = own ? 1 : w->first; i < w->last; i++)
-        if (work_on(w, i, row, bad, &res[i]) && beside)
+        if (work_on(w, i, other ? other : row, other ? other_bad : bad, &res[i]) && beside)
             beside_compare(&w->beside, after, &w->cand, res[i].beside);
 }
 
-bool worker_skip(struct worker *w, const struct input_row *row)
+bool worker_skip(struct worker *w, const struct input_row *row, const struct input_row *other)
 {
     struct result res;
     const bool matters = row->may_change || !w->job->args->independent;
     for (size_t i = w->first; matters && i < w->last; i++)
-        if (!variant_row(w, i, row, true, &res) && !res.bad)
+        if (!variant_row(w, i, i && other ? other : row, true, &res) && !res.bad)
             return false;
     return true;
 }

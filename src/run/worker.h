@@ -28,10 +28,12 @@ void worker_free(struct worker *w);
 // Samples a row and accepts its token in each of its variants: fills res[first..last), also what they are beside the base. A row that its format found bad (row->bad) comes with the
 // error *bad. After an error of the row itself (res->bad) the known token is accepted, if there is one, and res->record has number and
 // width.
-void worker_row(struct worker *w, const struct input_row *row, const struct err *bad, struct result *res);
+// The others than the base work on `other`, with its error, if there is one.
+void worker_row(struct worker *w, const struct input_row *row, const struct err *bad, const struct input_row *other,
+                const struct err *other_bad, struct result *res);
 
 // Passes over a row that another worker samples; false if that worker's run ends with the row. Only when rows can be worked on apart: see
 // job_splits.
-bool worker_skip(struct worker *w, const struct input_row *row);
+bool worker_skip(struct worker *w, const struct input_row *row, const struct input_row *other);
 
 #endif

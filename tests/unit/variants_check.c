@@ -96,7 +96,7 @@ static void run_variants(struct world *w, const struct recipe *const *variant, s
         die("worker", &e);
     for (size_t i = 0; i < ROWS; i++) {
         const struct err bad = {STATUS_DATA, "a bad row"};
-        worker_row(&worker, &w->row[i], &bad, res);
+        worker_row(&worker, &w->row[i], &bad, NULL, NULL, res);
         for (size_t k = 0; k < n; k++) {
             if (!res[k].ok && !res[k].bad)
                 die("row", &res[k].e);
