@@ -4,6 +4,8 @@
 
 # Each test is a subshell, and means what it sets to end there.
 # shellcheck disable=SC2030,SC2031
+# Backslashes are JSON's, and breakers'.
+# shellcheck disable=SC1003,SC2028
 
 load helper
 
@@ -160,6 +162,7 @@ lines' --print-chain=preset >want
         spelt --top-k 3 --xtc-probability 1 --dry-multiplier 1 --samplers top_k --preset "$default" --engine $engine = --engine $engine
     done
     equal -s 9 -l 304-inf --top-k 2 --preset "$default" = -s 9 -l 304-inf
+    # shellcheck disable=SC2054 # the commas are the list's
     args=(-s 9 --dry-multiplier 1 --dry-allowed-length 1 --prompt-tokens 5,404,5,404,5,404,5)
     equal --dry-breaker-tokens 5 --preset "$default" "${args[@]}" = --dry-breaker-tokens 5 "${args[@]}"
     sampl -s 1 --vocab "$ROOT/samples/austen.gguf" --grammar 'root ::= " a"' --ignore-eos --preset "$default" --rows :1 --emit text "$AUSTEN" | cmp - <(printf ' a')
