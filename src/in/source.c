@@ -104,7 +104,7 @@ static bool map(struct source *s, const struct stat *st, struct err *e)
     const size_t len = (size_t)st->st_size;
     void *const p = mmap(NULL, len, PROT_READ, MAP_PRIVATE, s->fd, 0);
     if (p == MAP_FAILED)
-        return errno == ENODEV || fail("map", e);
+        return errno == ENODEV || errno == EACCES || fail("map", e); // what cannot be read says so then
     s->map = calloc(1, sizeof *s->map);
     if (!s->map) {
         munmap(p, len);
