@@ -85,7 +85,7 @@ complete -c sampl -l reasoning-end -x -d 'a tag that ends the counting; may be r
 complete -c sampl -l backend-sampling -o bs -d 'no effect, as there is no backend'
 complete -c sampl -l emit -x -a 'ids score text stats probs logprobs logits' -d 'what to print for each row: the id, the score of the --accept token, the token\'s text, statistics, or a whole distribution'
 complete -c sampl -l dump-probs -d 'print the N best candidates of each row (all without N)'
-complete -c sampl -l trace -d 'with a dump: what each sampler did'
+complete -c sampl -l trace -d 'print what each stage did to the row, and the N best candidates after it'
 complete -c sampl -l after -x -d 'show the distribution after STAGE, as --trace names it; NAME#2 is the second of that name'
 complete -c sampl -l expect -r -d 'print only which rows differ from the ids of LIST or @FILE, and why; with --emit probs, logprobs or logits from the rows of FILE'
 complete -c sampl -l tolerance -x -d 'by how much a number may differ from --expect\'s, in units of it if that is above 1'

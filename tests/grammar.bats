@@ -188,7 +188,9 @@ ws ::= [ \n]*'
     run -0 go --grammar 'root ::= [ac] [bc] [a]'
     [ "$(xargs <<<"$output")" = '2 1 0' ]
     run -0 go --grammar 'root ::= [ac] [bc] [a]' --dump-probs --trace
-    [[ $output == *"grammar             4 ->        2"*"; 2 removed: 1 \"b\""* ]]
+    [[ $output == *"grammar                 4 ->        2"*"; 2 removed: 1 \"b\""* ]]
+    [ "$(grep -c '^grammar ' <<<"$output")" = 2 ]
+    run -0 go --grammar 'root ::= [ac] [bc] [a]' --dump-probs --trace -v
     [ "$(grep -c '^grammar .*off$' <<<"$output")" = 1 ]
     run -0 go --grammar 'root ::= [ac] [bc] [a]' --dump-probs -O json --trace
     [[ $output == *'"stages":[{"name":"grammar","enabled":true,"before":4,"after":2,'* ]]

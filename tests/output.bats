@@ -53,7 +53,7 @@ only() {
     [ "$(grep -c row two)" -eq 1 ]
     [ "$(wc -l <two)" -eq 301 ]
     sampl -O tsv --dump-probs </dev/null >none
-    printf 'row\trank\tid\tlogit\tprob\tcum\tchosen\n' | cmp - none
+    printf 'row\trank\tid\tlogit\tprob\tcum\tchosen\tentropy\n' | cmp - none
 }
 
 @test "tsv and json: the row's sequence, its file and its number there, at the end" {
@@ -69,7 +69,7 @@ only() {
 {"row":3,"id":1,"prob":1,"n":1,"file":"x.f32","file_row":0}
 {"row":1,"logits":[3,null]}
 {"row":2,"logits":[],"error":"the row is empty"}
-{"row":3,"id":1,"prob":1,"n":1,"top_probs":[{"id":1,"prob":1}],"file":"x.f32","file_row":0}
+{"row":3,"id":1,"prob":1,"n":1,"top_probs":[{"id":1,"prob":1,"logit":5,"raw_prob":0.98201376,"cum":1}],"v":1,"entropy":0,"file":"x.f32","file_row":0}
 END
     grep -qx 'sampl: rows.json: row 2 (row 2 of the run): the row is empty' err
     { sampl "${greedy[@]}" -O tsv rows.json x.f32; sampl "${greedy[@]}" -O tsv --dump-probs=1 rows.json
@@ -80,10 +80,10 @@ row	id	prob	n	seq	file	file_row
 1	0	1	1		rows.json	1
 2	-1	nan	0	7	rows.json	2
 3	1	1	1		x.f32	0
-row	rank	id	logit	prob	cum	chosen	seq
-0	1	1	2	1	1	1	a\tb
-1	1	0	3	1	1	1	
-2	0	-1	nan	nan	nan	0	7
+row	rank	id	logit	prob	cum	chosen	entropy	seq
+0	1	1	2	1	1	1	0	a\tb
+1	1	0	3	1	1	1	0	
+2	0	-1	nan	nan	nan	0	nan	7
 row	id	prob	n
 1	0	1	1
 2	-1	nan	0
@@ -138,9 +138,9 @@ END
     austen --dump-probs -O json >dump.json
     # the same numbers, text for text
     perl -ne '
-        /^\{"row":(\d+),"id":(\d+),"prob":([^,]+),"n":(\d+),"top_probs":\[(.*)\]\}$/ or die "strange line: $_";
+        /^\{"row":(\d+),"id":(\d+),"prob":([^,]+),"n":(\d+),"top_probs":\[(.*)\],"v":1,"entropy":[\d.]+\}$/ or die "strange line: $_";
         my ($row, $id, $p, $n, $list) = ($1, $2, $3, $4, $5);
-        my @c = $list =~ /\{"id":(\d+),"prob":([^}]+)\}/g;
+        my @c = $list =~ /\{"id":(\d+),"prob":([^,]+),"logit":[^,]+,"raw_prob":[^,]+,"cum":[^,]+\}/g;
         die "row $row: n" if @c != 2 * $n;
         while (my ($i, $q) = splice @c, 0, 2) {
             print "$row\t$i\t$q\t", 0 + ($i == $id), "\n";
@@ -417,12 +417,12 @@ sampl_full() {
 
 @test "--trace: each stage begins with what the one before it left" {
     args=(--repeat-penalty 1.2 --top-nsigma 3 --typical 0.9 --xtc-probability 0.7 --scatter-strength 0.2 -l 304-inf -l 404+1)
-    austen "${args[@]}" --dump-probs --trace -O json >trace.json
+    austen "${args[@]}" --dump-probs --trace -v -O json >trace.json
     perl -ne '
         /"row":(\d+),"id":(\d+),"prob":[^,]+,"n":(\d+)/ or die;
         my ($row, $n, $left, $top, $stages, $on) = ($1, $3, 4096, undef, 0, 0);
         my @name;
-        for (/(\{"name":.*?\})(?=,\{"name"|\]\}$)/g) {
+        for (/(\{"name":.*?\})(?=,\{"name"|\],"v":1)/g) {
             /^\{"name":"(\w+)","enabled":(true|false)/ or die;
             push @name, $1;
             if ($2 eq "false") {
@@ -430,7 +430,7 @@ sampl_full() {
                 next;
             }
             $on++;
-            /"before":(\d+),"after":(\d+),"mass":([^,]+),"entropy":([^,]+),"top_before":(\d+),"top_after":(\d+),"removed":(\d+),"likeliest_removed":\[(.*)\]\}$/
+            /"before":(\d+),"after":(\d+),"mass":([^,]+),"entropy":([^,]+),"top_before":(\d+),"top_after":(\d+),"removed":(\d+),"likeliest_removed":\[(.*)\],"params":\{(.*)\},"notes":\{(.*)\}\}$/
                 or die "strange stage: $_";
             my ($before, $after, $mass, $entropy, $was, $is, $gone, $list) = ($1, $2, $3, $4, $5, $6, $7, $8);
             die "row $row, $name[-1]: $before candidates after $left" if $before != $left;
@@ -451,7 +451,7 @@ sampl_full() {
         END { die if $rows != 32 }' trace.json
     # the text says the same
     austen "${args[@]}" --dump-probs --trace >trace.txt
-    perl -ne 'print join(" ", $1, $2, $3, $4), "\n" if /^(\w+) +(\d+) -> +(\d+) +[\d.]+ +[\d.]+  (\d+)/' trace.txt >from.txt
+    perl -ne 'print join(" ", $1, $2, $3, $4), "\n" if /^(\w+)(?:=\S+)? +(\d+) -> +(\d+) +[\d.]+ +[\d.]+  (\d+)/' trace.txt >from.txt
     perl -ne 'print "$1 $2 $3 $4\n" while /"name":"(\w+)","enabled":true,"before":(\d+),"after":(\d+).*?"top_before":(\d+)/g' trace.json >from.json
     [ "$(wc -l <from.txt)" -eq $((32 * 11)) ]
     same from.txt from.json
@@ -463,7 +463,7 @@ sampl_full() {
         # shellcheck disable=SC2086
         austen $args --dump-probs >want
         # shellcheck disable=SC2086
-        austen $args --dump-probs --trace | sed -E '/^stage /d; /^[a-z]\w+ +(off$|[0-9]+ -> )/d' >got
+        austen $args --dump-probs --trace | sed -E '/^stage /d; /^[a-z]\w+(=[^ ]+)? +[0-9]+ -> /d' >got
         same got want
         # shellcheck disable=SC2086
         austen $args >ids
@@ -471,7 +471,7 @@ sampl_full() {
         # shellcheck disable=SC2086
         austen $args --dump-probs -O json >want
         # shellcheck disable=SC2086
-        austen $args --dump-probs -O json --trace | sed 's/,"stages":.*/}/' >got
+        austen $args --dump-probs -O json --trace | sed 's/,"stages":.*,"v":1/,"v":1/' >got
         same got want
     done
 }

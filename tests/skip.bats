@@ -101,13 +101,13 @@ bad() {
         '{"row":2,"id":null,"error":"the row has 2 logits, --n-vocab says 3"}' '{"row":3,"id":null,"error":"no finite logit"}' \
         '{"row":4,"id":0,"prob":1,"n":1}' | cmp - got
     one --dump-probs -O tsv
-    printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\n' row rank id logit prob cum chosen 0 1 2 3 1 1 1 1 0 -1 nan nan nan 0 2 0 -1 nan nan nan 0 \
-        3 0 -1 nan nan nan 0 4 1 0 3 1 1 1 | cmp - got
+    printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n' row rank id logit prob cum chosen entropy 0 1 2 3 1 1 1 0 1 0 -1 nan nan nan 0 nan \
+        2 0 -1 nan nan nan 0 nan 3 0 -1 nan nan nan 0 nan 4 1 0 3 1 1 1 0 | cmp - got
     printf '%s\n' a b c >a.vocab
     one --vocab a.vocab -O tsv
     sed -n '1p;3p' got | cmp - <(printf '%s\t%s\t%s\t%s\t%s\n' row id prob n text 1 -1 nan 0 '')
     one --vocab a.vocab --dump-probs -O tsv
-    [ "$(awk -F '\t' '{ print NF }' got | sort -u)" -eq 8 ]
+    [ "$(awk -F '\t' '{ print NF }' got | sort -u)" -eq 9 ]
     one --dump-probs -O json
     sed -n 2p got | cmp - <(echo '{"row":1,"id":null,"error":"the row is empty"}')
     one --dump-probs --trace

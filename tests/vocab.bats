@@ -334,14 +334,14 @@ austen_files() {
         perl -pe 's/,"token(_\w+)?":"(\\.|[^"\\])*"(,"bytes":\[[\d,]*\])?//g' >with
     sampl -n 4096 -s 1 --rows :20 --dump-probs --trace -O json "$AUSTEN" >without
     same with without
-    sampl --vocab "$V" -s 1 --rows :20 --dump-probs -O tsv "$AUSTEN" | cut -f 1-7 >with
+    sampl --vocab "$V" -s 1 --rows :20 --dump-probs -O tsv "$AUSTEN" | cut -f 1-7,9 >with
     sampl -n 4096 -s 1 --rows :20 --dump-probs -O tsv "$AUSTEN" >without
     same with without
     sampl --vocab "$V" -s 1 --rows :20 --dump-probs "$AUSTEN" | sed 's/^\(row.* chosen [0-9]*\) "[^"]*"/\1/; /^row/!s/^\(.\{15\}\) \(text\|"\(\\.\|[^"\\]\)*"\) */\1 /' |
         tr -s ' ' >with
     sampl -n 4096 -s 1 --rows :20 --dump-probs "$AUSTEN" | tr -s ' ' >without
     same with without
-    sampl --vocab "$V" -s 1 --rows :1 --dump-probs=1 --trace "$AUSTEN" | grep -qF 'top_k            4096 ->       40  0.919451    2.052  304 " was"; 4056 removed: 1354 " brought" (0.001009) '
+    sampl --vocab "$V" -s 1 --rows :1 --dump-probs=1 --trace "$AUSTEN" | grep -qF 'top_k=40             4096 ->       40  0.919451    2.052  304 " was"; 4056 removed: 1354 " brought" (0.001009) '
 }
 
 @test "--emit text: the texts of the chosen tokens" {

@@ -252,12 +252,9 @@ bool args_check(const struct args *a, struct err *e)
         return err_set(e, STATUS_USAGE, "--diff does not go with --dump-probs or --emit");
     if (a->trace && variants)
         return err_set(e, STATUS_USAGE, "--trace is for one chain, without --vs, --sweep and --against");
-    if (a->trace && !a->dump)
-        return err_set(e, STATUS_USAGE, "--trace goes with --dump-probs");
-    if (a->trace && !strcmp(format, "tsv"))
-        return err_set(e, STATUS_USAGE, "--trace: tsv has no place for it");
-    if (a->dump && a->emit != EMIT_IDS)
-        return err_set(e, STATUS_USAGE, "--emit %s does not go with --dump-probs", emit_name(a->emit));
+    if ((a->dump || a->trace) && a->emit != EMIT_IDS)
+        return err_set(e, STATUS_USAGE, "--emit %s does not go with %s", emit_name(a->emit),
+                       a->dump ? "--dump-probs" : "--trace");
     if (a->after && !a->dump && !emit_distribution(a->emit))
         return err_set(e, STATUS_USAGE, "--after goes with --emit probs, logprobs or logits, or with --dump-probs");
     if (a->expect && variants)

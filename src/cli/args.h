@@ -71,6 +71,7 @@ struct args {
     bool dump;
     int64_t dump_most; // candidates per row; 0: all
     bool trace;
+    int64_t trace_most; // candidates after each stage; 0: none
     const char *after;  // the stage whose distribution is shown; NULL: the last
     const char *expect; // ids, or a file of distributions; NULL: not given
     double tolerance;

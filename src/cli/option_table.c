@@ -161,6 +161,15 @@ static bool set_diff(const struct option_row *row, const char *value, struct arg
     return !value || set_whole(row, value, a, e);
 }
 
+static bool set_trace(const struct option_row *row, const char *value, struct args *a, struct err *e)
+{
+    a->trace_most = 0;
+    if (!value || !strcmp(value, "true") || !strcmp(value, "false"))
+        return value_flag(row->name, value, &a->trace, e);
+    a->trace = true;
+    return set_whole(row, value, a, e);
+}
+
 static bool set_tolerance(const struct option_row *row, const char *value, struct args *a, struct err *e)
 {
     const struct param tolerance = {row->name, .type = PARAM_FLOAT, RANGE(0, FLT_MAX)};
@@ -278,7 +287,8 @@ static const struct option_row table[] = {
      .help = "what to print for each row: the id, the score of the --accept token, the token's text, statistics, or a whole distribution"},
     {"dump-probs", .metavar = "[=N]", OUT, .set = set_dump, .low = 1, .high = INT32_MAX, AT(dump_most),
      .help = "print the N best candidates of each row (all without N)"},
-    {"trace", OUT, FLAG(trace), .help = "with a dump: what each sampler did"},
+    {"trace", .metavar = "[=N]", OUT, .set = set_trace, .low = 1, .high = INT32_MAX, AT(trace_most),
+     .help = "print what each stage did to the row, and the N best candidates after it"},
     {"after", .metavar = "STAGE", OUT, AT(after), .set = set_string,
      .help = "show the distribution after STAGE, as --trace names it; NAME#2 is the second of that name"},
     {"expect", .metavar = "LIST", OUT, AT(expect), .set = set_string,

@@ -92,52 +92,87 @@ static void stats(struct output *out, const struct record *r)
     finish_file(out, r);
 }
 
-static void stages(struct output *out, const struct record *r)
+// JSON has no -inf; our reader takes null for it.
+static const char *json_text(float x, char text[NUMBER_TEXT])
+{
+    return x > -INFINITY ? number_text(x, text) : "null";
+}
+
+// "NAME":{...}, hyphens being underscores.
+static void named(FILE *f, const char *name, const struct named *x, size_t n)
+{
+    char text[NUMBER_TEXT];
+    fprintf(f, ",\"%s\":{", name);
+    for (size_t i = 0; i < n; i++) {
+        fputs(i ? ",\"" : "\"", f);
+        for (const char *at = x[i].name; *at; at++)
+            putc(*at == '-' ? '_' : *at, f);
+        fprintf(f, "\":%s", isfinite(x[i].value) ? named_text(&x[i], text) : "null");
+    }
+    putc('}', f);
+}
+
+// ,"top_probs":[...]
+static void list(struct output *out, const struct record *r, const struct ranked *ranked, size_t n, bool raw)
+{
+    char p[NUMBER_TEXT];
+    double sum = 0.0;
+    fputs(",\"top_probs\":[", out->f);
+    for (size_t i = 0; i < n; i++) {
+        const struct ranked *const c = &ranked[i];
+        sum += c->p;
+        fprintf(out->f, "%s{\"id\":%" PRIu32, i ? "," : "", c->id);
+        token(out, c->id);
+        fprintf(out->f, ",\"prob\":%s", number_text(c->p, p));
+        fprintf(out->f, ",\"logit\":%s", number_text(c->logit, p));
+        if (raw)
+            fprintf(out->f, ",\"raw_prob\":%s", number_text(c->raw_p, p));
+        fprintf(out->f, ",\"cum\":%s", number_text((float)sum, p));
+        fputs(c->id == r->accepted ? ",\"accepted\":true}" : "}", out->f);
+    }
+    putc(']', out->f);
+}
+
+static void stage(struct output *out, const struct record *r, const struct trace_line *t)
 {
     FILE *const f = out->f;
     char mass[NUMBER_TEXT], entropy[NUMBER_TEXT], p[NUMBER_TEXT];
-    fputs(",\"stages\":[", f);
-    for (size_t i = 0; i < r->n_trace; i++) {
-        const struct trace_line *const t = &r->trace[i];
-        fprintf(f, "%s{\"name\":\"%s\",\"enabled\":%s", i ? "," : "", t->name, t->enabled ? "true" : "false");
-        if (t->enabled) {
-            fprintf(f, ",\"before\":%zu,\"after\":%zu,\"mass\":%s,\"entropy\":%s,\"top_before\":%" PRIu32, t->before, t->after,
-                    number_text((float)t->mass, mass), number_text((float)t->entropy, entropy), t->top_before);
-            text(out, "token_before", t->top_before);
-            fprintf(f, ",\"top_after\":%" PRIu32, t->top_after);
-            text(out, "token_after", t->top_after);
-            fprintf(f, ",\"removed\":%zu,\"likeliest_removed\":[", t->n_removed);
-        }
+    fprintf(f, "{\"name\":\"%s\",\"enabled\":%s", t->name, t->enabled ? "true" : "false");
+    if (t->enabled) {
+        fprintf(f, ",\"before\":%zu,\"after\":%zu,\"mass\":%s,\"entropy\":%s,\"top_before\":%" PRIu32, t->before, t->after,
+                number_text_wide(t->mass, mass), number_text_wide(t->entropy, entropy), t->top_before);
+        text(out, "token_before", t->top_before);
+        fprintf(f, ",\"top_after\":%" PRIu32, t->top_after);
+        text(out, "token_after", t->top_after);
+        fprintf(f, ",\"removed\":%zu,\"likeliest_removed\":[", t->n_removed);
         for (size_t k = 0; k < t->n_removed && k < TRACE_REMOVED; k++) {
             fprintf(f, "%s{\"id\":%" PRIu32, k ? "," : "", t->removed[k].id);
             text(out, "token", t->removed[k].id);
             fprintf(f, ",\"prob\":%s}", number_text(t->removed[k].p, p));
         }
-        fputs(t->enabled ? "]}" : "}", f);
+        putc(']', f);
+        named(f, "params", t->param, t->n_params);
+        named(f, "notes", t->note, t->n_notes);
+        if (t->n_best)
+            list(out, r, t->best, t->n_best, false);
     }
-    fputs("]", f);
+    putc('}', f);
 }
 
 static void dump(struct output *out, const struct record *r)
 {
-    char p[NUMBER_TEXT];
+    char entropy[NUMBER_TEXT];
     head(out, r);
-    fputs(",\"top_probs\":[", out->f);
-    for (size_t i = 0; i < r->shown; i++) {
-        fprintf(out->f, "%s{\"id\":%" PRIu32, i ? "," : "", r->ranked[i].id);
-        token(out, r->ranked[i].id);
-        fprintf(out->f, ",\"prob\":%s}", number_text(r->ranked[i].p, p));
+    if (out->lists)
+        list(out, r, r->ranked, r->shown, true);
+    if (out->traces)
+        fputs(",\"stages\":[", out->f);
+    for (size_t i = 0; i < r->n_trace; i++) {
+        fputs(i ? "," : "", out->f);
+        stage(out, r, &r->trace[i]);
     }
-    fputs("]", out->f);
-    if (r->trace)
-        stages(out, r);
+    fprintf(out->f, "%s,\"v\":1,\"entropy\":%s", out->traces ? "]" : "", wide(r->entropy, entropy));
     finish(out, r);
-}
-
-// JSON has no -inf; our reader takes null for it.
-static const char *json_text(float x, char text[NUMBER_TEXT])
-{
-    return x > -INFINITY ? number_text(x, text) : "null";
 }
 
 static bool values(struct output *out, const struct record *r, struct err *e)

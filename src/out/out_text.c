@@ -20,41 +20,54 @@ static void bar(FILE *f, float p)
     fputs(eighth[cells % 8], f);
 }
 
-static void trace(struct output *out, const struct record *r)
+// NAME or, with a main parameter, NAME=VALUE.
+static void stage_name(struct output *out, const struct trace_line *t)
+{
+    char text[NUMBER_TEXT];
+    const int len = fprintf(out->f, t->enabled && t->n_params ? "%s=%s" : "%s", t->name, named_text(t->param, text));
+    fprintf(out->f, "%*s", len < 16 ? 16 - len : 0, "");
+}
+
+static void stage(struct output *out, const struct trace_line *t)
 {
     FILE *const f = out->f;
-    fprintf(f, "%-12s %8s    %8s %9s %8s  %s\n", "stage", "before", "after", "mass", "entropy", "top; removed");
-    for (size_t i = 0; i < r->n_trace; i++) {
-        const struct trace_line *const t = &r->trace[i];
-        if (!t->enabled) {
-            fprintf(f, "%-12s %8s\n", t->name, "off");
-            continue;
-        }
-        fprintf(f, "%-12s %8zu -> %8zu %9.6f %8.3f  ", t->name, t->before, t->after, t->mass, t->entropy);
-        output_name(out, t->top_before);
-        if (t->top_after != t->top_before) {
-            fputs(" -> ", f);
-            output_name(out, t->top_after);
-        }
-        if (t->n_removed)
-            fprintf(f, "; %zu removed:", t->n_removed);
-        for (size_t k = 0; k < t->n_removed && k < TRACE_REMOVED; k++) {
-            putc(' ', f);
-            output_name(out, t->removed[k].id);
-            fprintf(f, " (%.6f)", (double)t->removed[k].p);
-        }
-        fputs(t->n_removed > TRACE_REMOVED ? " ...\n" : "\n", f);
+    char text[NUMBER_TEXT];
+    stage_name(out, t);
+    if (!t->enabled) {
+        fprintf(f, " %8s\n", "off");
+        return;
     }
+    fprintf(f, " %8zu -> %8zu %9.6f %8.3f  ", t->before, t->after, t->mass, t->entropy);
+    output_name(out, t->top_before);
+    if (t->top_after != t->top_before) {
+        fputs(" -> ", f);
+        output_name(out, t->top_after);
+    }
+    if (t->n_removed)
+        fprintf(f, "; %zu removed:", t->n_removed);
+    for (size_t k = 0; k < t->n_removed && k < TRACE_REMOVED; k++) {
+        putc(' ', f);
+        output_name(out, t->removed[k].id);
+        fprintf(f, " (%.6f)", (double)t->removed[k].p);
+    }
+    if (t->n_removed > TRACE_REMOVED)
+        fputs(" ...", f);
+    for (size_t k = 1, n = 0; k < t->n_params; k++)
+        if (!t->param[k].usual)
+            fprintf(f, "%s%s=%s", n++ ? " " : "; ", t->param[k].name, named_text(&t->param[k], text));
+    for (size_t k = 0; k < t->n_notes; k++)
+        fprintf(f, "%s%s %.6g", k ? ", " : "; ", t->note[k].name, t->note[k].value);
+    putc('\n', f);
 }
 
 enum { TEXT_MOST = 40 }; // columns up to which texts are aligned
 
 // How wide the column of texts is, a blank and the texts; 0: there is none.
-static int text_column(const struct output *out, const struct record *r)
+static int text_column(const struct output *out, const struct ranked *ranked, size_t n)
 {
     size_t most = 4;
-    for (size_t i = 0; out->vocab && i < r->shown; i++) {
-        const size_t columns = text_put(NULL, vocab_text(out->vocab, r->ranked[i].id), '"');
+    for (size_t i = 0; out->vocab && i < n; i++) {
+        const size_t columns = text_put(NULL, vocab_text(out->vocab, ranked[i].id), '"');
         if (columns <= TEXT_MOST && columns > most)
             most = columns;
     }
@@ -68,23 +81,19 @@ static void put_text(struct output *out, uint32_t token, int column)
     fprintf(out->f, "%*s", columns < (size_t)column ? column - (int)columns : 0, "");
 }
 
-static void dump(struct output *out, const struct record *r)
+// Candidates, a line each. The chosen one is marked, and the accepted one, if it is another.
+static void list(struct output *out, const struct record *r, const struct ranked *ranked, size_t n)
 {
     double sum = 0.0;
-    const int column = text_column(out, r);
-    fprintf(out->f, "row %" PRIu64 "  chosen ", r->row);
-    output_name(out, r->chosen);
-    fprintf(out->f, " (%.4f)  kept %zu/%zu  entropy %.3f\n", (double)r->chosen_p, r->kept, r->n_vocab, r->entropy);
-    if (r->trace)
-        trace(out, r);
+    const int column = text_column(out, ranked, n);
     fprintf(out->f, "%6s %8s%-*s %12s %10s %10s\n", "rank", "id", column, column ? " text" : "", "logit", "prob", "cum");
-    for (size_t i = 0; i < r->shown; i++) {
-        const struct ranked *const c = &r->ranked[i];
+    for (size_t i = 0; i < n; i++) {
+        const struct ranked *const c = &ranked[i];
         const bool chosen = c->id == r->chosen;
         sum += c->p;
         if (chosen && out->color)
             fputs("\033[1m", out->f);
-        fprintf(out->f, "%c%5zu %8" PRIu32, chosen ? '>' : ' ', i + 1, c->id);
+        fprintf(out->f, "%c%5zu %8" PRIu32, chosen ? '>' : c->id == r->accepted ? '+' : ' ', i + 1, c->id);
         if (column)
             put_text(out, c->id, column);
         fprintf(out->f, " %12.6f %10.6f %10.6f", (double)c->logit, (double)c->p, sum);
@@ -92,6 +101,22 @@ static void dump(struct output *out, const struct record *r)
             bar(out->f, c->p);
         fputs(chosen && out->color ? "\033[0m\n" : "\n", out->f);
     }
+}
+
+static void dump(struct output *out, const struct record *r)
+{
+    fprintf(out->f, "row %" PRIu64 "  chosen ", r->row);
+    output_name(out, r->chosen);
+    fprintf(out->f, " (%.4f)  kept %zu/%zu  entropy %.3f\n", (double)r->chosen_p, r->kept, r->n_vocab, r->entropy);
+    if (r->n_trace)
+        fprintf(out->f, "%-16s %8s    %8s %9s %8s  %s\n", "stage", "before", "after", "mass", "entropy", "top; removed");
+    for (size_t i = 0; i < r->n_trace; i++) {
+        stage(out, &r->trace[i]);
+        if (r->trace[i].n_best)
+            list(out, r, r->trace[i].best, r->trace[i].n_best);
+    }
+    if (out->lists)
+        list(out, r, r->ranked, r->shown);
 }
 
 static void token(struct output *out, const struct record *r)

@@ -21,6 +21,9 @@ static void begin(struct output *out)
     } else {
         fputs(out->dump ? "row\trank\tid\tlogit\tprob\tcum\tchosen" : "row\tid\tprob\tn", out->f);
         fputs(out->vocab ? "\ttext" : "", out->f);
+        fputs(out->dump ? "\tentropy" : "", out->f);
+        fputs(out->dump && out->accepts ? "\taccepted" : "", out->f);
+        fputs(out->traces ? "\tstage\tparams\tbefore\tafter\tmass\ttop_before\ttop_after\tremoved\tnotes" : "", out->f);
     }
     if (emit_distribution(out->emit)) {
         putc('\n', out->f);
@@ -73,18 +76,64 @@ static void id(struct output *out, const struct record *r)
     finish(out, r);
 }
 
+// A candidate, of what a stage left or in the end (NULL).
+static void candidate(struct output *out, const struct record *r, const struct trace_line *t, size_t rank, double sum)
+{
+    char logit[NUMBER_TEXT], p[NUMBER_TEXT], text[NUMBER_TEXT];
+    const struct ranked *const c = &(t ? t->best : r->ranked)[rank];
+    fprintf(out->f, "%" PRIu64 "\t%zu\t%" PRIu32 "\t%s\t%s\t%s\t%d", r->row, rank + 1, c->id, number_text(c->logit, logit),
+            number_text(c->p, p), number_text((float)sum, text), c->id == r->chosen);
+    put_token(out, c->id);
+    fprintf(out->f, "\t%s", number_text_wide(t ? t->entropy : r->entropy, text));
+    if (out->accepts)
+        fprintf(out->f, "\t%d", c->id == r->accepted);
+    if (out->traces)
+        fprintf(out->f, "\t%s\t\t\t\t\t\t\t\t", t ? t->name : "");
+    finish(out, r);
+}
+
+static void named(FILE *f, const struct named *x, size_t n)
+{
+    char text[NUMBER_TEXT];
+    putc('\t', f);
+    for (size_t i = 0; i < n; i++)
+        fprintf(f, "%s%s=%s", i ? " " : "", x[i].name, named_text(&x[i], text));
+}
+
+static void stage(struct output *out, const struct record *r, const struct trace_line *t)
+{
+    FILE *const f = out->f;
+    char mass[NUMBER_TEXT], entropy[NUMBER_TEXT];
+    fprintf(f, "%" PRIu64 "\t\t\t\t\t\t%s\t%s%s\t%s", r->row, out->vocab ? "\t" : "",
+            t->enabled ? number_text_wide(t->entropy, entropy) : "", out->accepts ? "\t" : "", t->name);
+    if (t->enabled) {
+        named(f, t->param, t->n_params);
+        fprintf(f, "\t%zu\t%zu\t%s\t%" PRIu32 "\t%" PRIu32 "\t%zu", t->before, t->after, number_text_wide(t->mass, mass),
+                t->top_before, t->top_after, t->n_removed);
+        named(f, t->note, t->n_notes);
+    } else {
+        fputs("\toff\t\t\t\t\t\t\t", f);
+    }
+    finish(out, r);
+}
+
+static void list(struct output *out, const struct record *r, const struct trace_line *t)
+{
+    double sum = 0.0;
+    for (size_t i = 0; i < (t ? t->n_best : r->shown); i++) {
+        sum += (t ? t->best : r->ranked)[i].p;
+        candidate(out, r, t, i, sum);
+    }
+}
+
 static void dump(struct output *out, const struct record *r)
 {
-    char logit[NUMBER_TEXT], p[NUMBER_TEXT], cum[NUMBER_TEXT];
-    double sum = 0.0;
-    for (size_t i = 0; i < r->shown; i++) {
-        const struct ranked *const c = &r->ranked[i];
-        sum += c->p;
-        fprintf(out->f, "%" PRIu64 "\t%zu\t%" PRIu32 "\t%s\t%s\t%s\t%d", r->row, i + 1, c->id, number_text(c->logit, logit),
-                number_text(c->p, p), number_text((float)sum, cum), c->id == r->chosen);
-        put_token(out, c->id);
-        finish(out, r);
+    for (size_t i = 0; i < r->n_trace; i++) {
+        stage(out, r, &r->trace[i]);
+        list(out, r, &r->trace[i]);
     }
+    if (out->lists)
+        list(out, r, NULL);
 }
 
 static void stats(struct output *out, const struct record *r)
@@ -131,7 +180,11 @@ static void bad(struct output *out, const struct record *r)
         fputs("\t0\t-1\tnan\tnan\tnan\t0", out->f);
     else
         fputs(ids ? "\t-1\tnan\t0" : "\t-1\tnan", out->f);
-    fputs(ids && out->vocab ? "\t" : "", out->f); // a row of as many columns as the others
+    const bool text = ids && out->vocab; // of as many columns as the others
+    fputs(text ? "\t" : "", out->f);
+    fputs(out->dump ? "\tnan" : "", out->f);
+    fputs(out->dump && out->accepts ? "\t0" : "", out->f);
+    fputs(out->traces ? "\t\t\t\t\t\t\t\t\t" : "", out->f);
     if (emit_distribution(out->emit))
         putc('\n', out->f);
     else

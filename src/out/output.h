@@ -56,6 +56,17 @@ static inline const char *statistic_name(enum statistic s)
 struct ranked {
     uint32_t id;
     float logit, p;
+    float raw_p; // for json
+};
+
+enum { NAMED_MOST = 16 };
+
+// A number with a name.
+struct named {
+    const char *name;
+    double value;
+    enum { NAMED_FLOAT, NAMED_INT, NAMED_FLAG, NAMED_WIDE } type;
+    bool usual; // its default
 };
 
 #define TRACE_REMOVED 3 // of the tokens that a stage removed, how many are named
@@ -63,7 +74,11 @@ struct ranked {
 // What one stage of the chain did to a row; masked candidates count as removed.
 struct trace_line {
     const char *name;
-    bool enabled; // the rest is for enabled stages
+    bool enabled;                                     // the rest is for enabled stages
+    struct named param[NAMED_MOST], note[NAMED_MOST]; // parameters, the main one first; and what the stage says of what it did
+    size_t n_params, n_notes;
+    const struct ranked *best; // [n_best] candidates after it, as in a record
+    size_t n_best;
     size_t before, after;
     double mass;                    // probability, before the stage, of what it kept
     double entropy;                 // after, in nats
@@ -100,7 +115,7 @@ struct record {
     size_t kept, n_vocab;        // candidates not masked; all that the row came with: the vocabulary, unless it is sparse
     const struct ranked *ranked; // [shown] the best of the kept, or NULL without a dump
     size_t shown;
-    double entropy;                 // of all kept, in nats; with ranked only
+    double entropy;                 // of all kept, in nats; of dumps only
     const struct trace_line *trace; // [n_trace] or NULL
     size_t n_trace;
 
@@ -109,6 +124,7 @@ struct record {
     uint32_t scored;
     enum dtype type; // of the row in the input
 
+    int64_t accepted;    // the token that follows the row, if that was known beforehand, or -1
     const double *stat;  // [STAT_COUNT], if they are wanted
     const char *variant; // whose it is, where there are several; else NULL
     const char *file;    // with several files: that of the row, else NULL
@@ -126,6 +142,7 @@ struct output {
     const char *format_name; // "text", "tsv", ...
     enum emit emit;
     bool variants;             // records say whose they are
+    bool lists, traces;        // of dumps: candidates, stages
     bool dump;                 // records come with candidates
     bool flush;                // after every record
     bool color;                // may a terminal be sent colours?
@@ -216,6 +233,9 @@ void text_tame(char *text);
 
 // A JSON string, where U+FFFD stands for each byte that is not UTF-8.
 void text_put_json(FILE *f, struct piece text);
+
+// The value of a parameter or a note.
+const char *named_text(const struct named *x, char text[NUMBER_TEXT]);
 
 // The id and, with a vocabulary, the text in quotes.
 void output_name(const struct output *out, uint32_t token);

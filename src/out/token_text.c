@@ -142,3 +142,10 @@ void output_name(const struct output *out, uint32_t token)
     putc(' ', out->f);
     text_put(out->f, vocab_text(out->vocab, token), '"');
 }
+
+const char *named_text(const struct named *x, char text[NUMBER_TEXT])
+{
+    if (x->type == NAMED_FLAG)
+        return x->value != 0.0 ? "true" : "false";
+    return x->type == NAMED_INT || x->type == NAMED_WIDE ? number_text_wide(x->value, text) : number_text((float)x->value, text);
+}

@@ -8,13 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static bool listens(const struct recipe *r, const char *option)
-{
-    const struct engine *const engine = r->parts.engine;
-    const size_t len = strlen(option);
-    return engine_has(engine, r->parts.grammar_first, option, len) && !(r->parts.rules && engine_has_free(engine, option, len));
-}
-
 // As --logit-bias has it.
 static void print_bias(const char *before, const struct bias *b)
 {
@@ -107,7 +100,7 @@ static void print_text(const struct args *a, const struct recipe *r)
             const size_t number = c->number[place][k];
             const double value = param_load(row, stage->params);
             const bool own = !k && value != r->parts.value[number] && !r->parts.engine->options; // it stands in the chain
-            if (!listens(r, row->flag))
+            if (!recipe_listens(r, row->flag))
                 continue;
             printf(" %s=%s", row->flag, value_text(row, value, text));
             print_origin(own ? chain_origin(a) : param_origin(a, r, number));
@@ -191,7 +184,7 @@ static void print_json(const struct args *a, const struct recipe *r)
         const struct stage *const stage = &r->stage[i];
         printf("%s{\"name\":\"%s\",\"enabled\":%s", i ? "," : "", stage->sampler->name, stage_enabled(stage) ? "true" : "false");
         for (const struct param *row = stage->sampler->params; row && row->flag; row++)
-            if (listens(r, row->flag))
+            if (recipe_listens(r, row->flag))
                 print_param(row->flag, row, param_load(row, stage->params));
         if (stage->sampler == &sampler_logit_bias)
             print_biases(r->parts.biases);
@@ -369,7 +362,7 @@ static void print_numbers(const struct args *a, const struct recipe *r, const do
 {
     for (const struct option_row *row = a->options->row; row->name; row++) {
         char text[NUMBER_TEXT];
-        if (!row->param || !listens(r, row->name) || value[row->number] == otherwise[row->number] ||
+        if (!row->param || !recipe_listens(r, row->name) || value[row->number] == otherwise[row->number] ||
             (llama && not_llamas(row->param)))
             continue;
         printf(" --%s", row->name);

@@ -239,3 +239,11 @@ bool recipe_find_stage(const struct recipe *recipe, const char *text, size_t *at
         return true;
     return err_set(e, STATUS_USAGE, "--after: the chain has no stage '%s'; --print-chain shows those that it has", text);
 }
+
+bool recipe_listens(const struct recipe *recipe, const char *option)
+{
+    const struct engine *const engine = recipe->parts.engine;
+    const size_t len = strlen(option);
+    return engine_has(engine, recipe->parts.grammar_first, option, len) &&
+           !(recipe->parts.rules && engine_has_free(engine, option, len));
+}

@@ -131,6 +131,9 @@ bool recipe_runs(const struct recipe *recipe, const struct sampler *sampler);
 // The place of the stage that a text names: a stage's name or another one of its sampler's, and if there are several, '#' and which one.
 bool recipe_find_stage(const struct recipe *recipe, const char *text, size_t *at, struct err *e);
 
+// Has the recipe's engine a use for this option?
+bool recipe_listens(const struct recipe *recipe, const char *option);
+
 // Prints the effective chain, in the way a->how says: text and json, with every parameter; preset (options that make the same recipe);
 // llama (llama.cpp's flags where they differ from its defaults) and server (llama-server's request), which are errors when those have no
 // such thing.

@@ -87,6 +87,8 @@ bool job_init(struct job *j, struct err *e)
     j->compares = j->n_variants > 1 && (a->dump || !args_given(a, "emit"));
     j->side_by_side = j->n_variants > 1 && (a->diff || a->dump);
     j->measures = a->stats || a->emit == EMIT_STATS || j->compares;
+    j->dumps = a->dump || a->trace;
+    j->raws = j->measures || (a->dump && a->output_format && !strcmp(a->output_format, "json"));
     j->plain = !emit_distribution(a->emit) && (!a->output_format || !strcmp(a->output_format, "text"));
     j->expects = a->expect && !emit_distribution(a->emit);
     return value_rows("rows", a->rows, &j->rows, e) && (!j->expects || value_ids("expect", a->expect, &j->expect, e)) &&

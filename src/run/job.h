@@ -23,6 +23,8 @@ struct job {
     struct ids expect; // with --expect: of the i-th row that is read
     bool expects;      // ids; unless --accept is given they follow the rows, too
     bool plain;        // nothing is written but the id
+    bool dumps;        // records say more than the id: candidates, or what the stages did
+    bool raws;         // rows as they were read are wanted
     bool measures;     // the statistics of rows are wanted
     bool compares;     // and what variants are beside the base
     bool side_by_side; // and all that their chains leave and remove: --diff and --dump-probs

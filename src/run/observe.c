@@ -25,6 +25,8 @@ void observer_free(struct observer *o)
 
 // ---- what each stage did
 
+#define GONE (-1.0) // in place of a probability: the token is removed or masked
+
 // Puts a removed candidate among the likeliest of them, which stand by falling probability.
 static void note_removed(struct trace_line *line, uint32_t id, double p)
 {
@@ -37,21 +39,48 @@ static void note_removed(struct trace_line *line, uint32_t id, double p)
         line->removed[at] = (struct ranked){.id = id, .p = (float)p};
 }
 
+// By falling probability, then rising id.
+static int by_probability(const void *a, const void *b)
+{
+    const struct ranked *const x = a, *const y = b;
+    if (x->p != y->p)
+        return x->p < y->p ? 1 : -1;
+    return x->id < y->id ? -1 : x->id > y->id;
+}
+
+// The best of the logits in the row's order, which stand in o->scratch.
+static void note_best(const struct observer *o, struct trace_line *line, const struct cand *c, const struct softmax *softmax)
+{
+    const size_t most = (size_t)o->job->args->trace_most;
+    struct ranked *const all = o->ranked;
+    size_t n = 0;
+    if (!most)
+        return;
+    for (size_t i = 0; i < c->n_row; i++)
+        if (o->scratch[i] > -INFINITY)
+            all[n++] = (struct ranked){cand_row_id(c, i), o->scratch[i], (float)softmax_prob(softmax, o->scratch[i])};
+    qsort(all, n, sizeof *all, by_probability);
+    line->n_best = n < most ? n : most;
+    memcpy((void *)(uintptr_t)line->best, all, line->n_best * sizeof *all);
+}
+
 // Takes down the candidates' probabilities, and in the line how they differ from those before.
 static void note_stage(struct observer *o, struct trace_line *line, const struct cand *c)
 {
-    float *const weight = o->scratch;
-    cand_snapshot(c, weight);
-    const struct softmax softmax = c->dense ? softmax_of(c->kern, weight, c->n) : softmax_of(c->kern, c->logit, c->n);
-    c->kern->exp_sub(weight, weight, softmax.max, c->n_row);
-    *line = (struct trace_line){.name = line->name, .enabled = true, .entropy = softmax_entropy(&softmax)};
+    float *const logit = o->scratch;
+    cand_snapshot(c, logit);
+    const struct softmax softmax = c->dense ? softmax_of(c->kern, logit, c->n) : softmax_of(c->kern, c->logit, c->n);
+    line->enabled = true;
+    line->entropy = softmax_entropy(&softmax);
+    line->before = line->after = line->n_removed = 0;
+    line->mass = 0.0;
     size_t top_before = 0, top_after = 0; // places in the row
-    double most_before = 0.0, most_after = 0.0;
+    double most_before = GONE, most_after = GONE;
     for (size_t i = 0; i < c->n_row; i++) {
-        const double before = o->p[i], after = weight[i] / softmax.sum;
+        const double before = o->p[i], after = logit[i] > -INFINITY ? softmax_prob(&softmax, logit[i]) : GONE;
         o->p[i] = after;
-        line->before += before > 0.0;
-        line->after += after > 0.0;
+        line->before += before != GONE;
+        line->after += after != GONE;
         if (before > most_before) {
             most_before = before;
             top_before = i;
@@ -60,31 +89,60 @@ static void note_stage(struct observer *o, struct trace_line *line, const struct
             most_after = after;
             top_after = i;
         }
-        if (after > 0.0)
-            line->mass += before;
-        else if (before > 0.0)
+        if (after != GONE)
+            line->mass += before != GONE ? before : 0.0;
+        else if (before != GONE)
             note_removed(line, cand_row_id(c, i), before);
     }
     line->top_before = cand_row_id(c, top_before);
     line->top_after = cand_row_id(c, top_after);
+    line->n_notes = 0;
+    for (size_t i = 0; i < c->n_notes; i++)
+        if (!isnan(c->note[i].value))
+            line->note[line->n_notes++] = (struct named){c->note[i].name, c->note[i].value, NAMED_WIDE, false};
+    if (line->best)
+        note_best(o, line, c, &softmax);
 }
 
-static struct fault trace_begin(struct observer *o, const struct recipe *recipe, const struct cand *c, struct result *res)
+// A line for a stage that has not run.
+static struct trace_line line_of(const struct recipe *recipe, const struct stage *stage)
 {
-    struct trace_line start;
+    static const int types[] = {[PARAM_INT] = NAMED_INT, [PARAM_FLOAT] = NAMED_FLOAT, [PARAM_FLAG] = NAMED_FLAG};
+    const struct catalog *const c = &recipe->of->catalog;
+    struct trace_line line = {.name = stage->sampler->name};
+    for (const struct param *row = stage->sampler->params; row && row->flag && line.n_params < NAMED_MOST; row++) {
+        const double value = param_load(row, stage->params);
+        if (recipe_listens(recipe, row->flag))
+            line.param[line.n_params++] = (struct named){row->flag, value, types[row->type],
+                                                         value == c->param[catalog_find(c, row->flag, strlen(row->flag))]->def};
+    }
+    return line;
+}
+
+// The lines, room for the best candidates after each stage, and for all in the end.
+static struct fault trace_begin(struct observer *o, const struct recipe *recipe, struct cand *c, struct result *res)
+{
+    struct trace_line start = {0};
     const char *const masks[] = {recipe_budget(recipe) ? TRACE_REASONING : NULL, recipe->parts.rules ? TRACE_GRAMMAR : NULL};
+    const size_t asked = (size_t)o->job->args->trace_most, most = asked < c->n_row ? asked : c->n_row;
     o->first = (masks[0] ? 1u : 0u) + (masks[1] ? 1u : 0u);
     o->n_lines = o->first + recipe->n_stages;
-    if (!mem_grow(&res->room, &res->room_cap, o->n_lines * sizeof *o->line, 1))
+    if (!mem_grow(&res->room, &res->room_cap, o->n_lines * sizeof *o->line + (o->n_lines * most + c->n_row) * sizeof *o->ranked,
+                  1))
         return fault_memory();
     o->line = res->room;
+    struct ranked *const best = (struct ranked *)(o->line + o->n_lines);
+    o->ranked = best + o->n_lines * most;
     for (size_t i = 0, line = 0; i < 2; i++)
         if (masks[i])
             o->line[line++] = (struct trace_line){.name = masks[i]}; // not enabled unless observe_masked follows
     for (size_t i = 0; i < recipe->n_stages; i++)
-        o->line[o->first + i] =
-            (struct trace_line){.name = recipe->stage[i].sampler->name, .enabled = stage_enabled(&recipe->stage[i])};
-    memset(o->p, 0, c->n_row * sizeof *o->p);
+        o->line[o->first + i] = line_of(recipe, &recipe->stage[i]);
+    for (size_t i = 0; i < o->n_lines; i++)
+        o->line[i].best = most ? best + i * most : NULL;
+    for (size_t i = 0; i < c->n_row; i++)
+        o->p[i] = GONE;
+    c->n_notes = 0;
     note_stage(o, &start, c);
     return fault_none();
 }
@@ -258,13 +316,13 @@ static void find_view(struct observer *o)
         o->view_at--; // from 0 to SIZE_MAX
 }
 
-struct fault observe_before(struct observer *o, const struct recipe *recipe, const struct cand *c, struct result *res)
+struct fault observe_before(struct observer *o, const struct recipe *recipe, struct cand *c, struct result *res)
 {
     const struct job *const j = o->job;
     const size_t n = c->n_row;
     o->recipe = recipe;
     if (!mem_grow(&o->room, &o->room_cap, n * (sizeof *o->p + sizeof *o->scratch + sizeof *o->view), 1) ||
-        (j->measures && !o->raw_taken && !raw_take(&o->raw, c)) ||
+        (j->raws && !o->raw_taken && !raw_take(&o->raw, c)) ||
         (j->expects && !trail_begin(&o->trail, c, recipe->n_stages, res->expected.id)))
         return fault_memory();
     o->raw_taken = true;
@@ -328,26 +386,16 @@ static void compare(const struct observer *o, const struct cand *c, struct expec
     put_limit(blamed, x->limit);
 }
 
-// By falling probability, then rising id.
-static int by_probability(const void *a, const void *b)
-{
-    const struct ranked *const x = a, *const y = b;
-    if (x->p != y->p)
-        return x->p < y->p ? 1 : -1;
-    return x->id < y->id ? -1 : x->id > y->id;
-}
-
 // Fills in what only dumps show. The candidates are a list, unless what stood after a stage is shown.
-static struct fault describe(struct result *res, const struct observer *o, const struct cand *c)
+static struct fault describe(struct result *res, struct observer *o, const struct cand *c)
 {
     struct record *const rec = &res->record;
     const struct args *const a = o->job->args;
     const float *const logit = o->views ? o->view : c->logit;
-    const size_t n_lines = a->trace ? o->n_lines : 0, most = (size_t)a->dump_most, n = o->views ? c->n_row : c->n;
-    if (!mem_grow(&res->room, &res->room_cap, n_lines * sizeof *o->line + n * sizeof *rec->ranked, 1))
+    const size_t most = (size_t)a->dump_most, n = o->views ? c->n_row : c->n;
+    if (!a->trace && !mem_grow(&res->room, &res->room_cap, n * sizeof *o->ranked, 1))
         return fault_memory();
-    struct trace_line *const lines = res->room;
-    struct ranked *const ranked = (struct ranked *)(lines + n_lines);
+    struct ranked *const ranked = a->trace ? o->ranked : res->room;
     const struct softmax softmax = softmax_of(c->kern, logit, n);
     for (size_t i = 0; i < n; i++)
         if (logit[i] > -INFINITY)
@@ -356,9 +404,13 @@ static struct fault describe(struct result *res, const struct observer *o, const
     qsort(ranked, rec->kept, sizeof *ranked, by_probability);
     rec->entropy = softmax_entropy(&softmax);
     rec->ranked = ranked;
-    rec->shown = most && most < rec->kept ? most : rec->kept;
-    rec->trace = n_lines ? lines : NULL;
-    rec->n_trace = n_lines;
+    rec->shown = !a->dump ? 0 : most && most < rec->kept ? most : rec->kept;
+    for (size_t i = 0; o->job->raws && i < rec->shown; i++)
+        ranked[i].raw_p = (float)softmax_prob(&o->raw.softmax, o->raw.logit[cand_row_place(c, ranked[i].id)]);
+    for (size_t i = 0; a->trace && i < o->n_lines; i++) // with -v those that are off, too
+        if (o->line[i].enabled || a->verbose)
+            o->line[rec->n_trace++] = o->line[i];
+    rec->trace = a->trace ? o->line : NULL;
     return fault_none();
 }
 
@@ -378,9 +430,10 @@ struct fault observe_after(struct observer *o, struct cand *c, int64_t known, st
     rec->chosen = c->chosen;
     rec->chosen_p = c->chosen_p;
     rec->scored = (uint32_t)known;
+    rec->accepted = known;
     if (a->emit == EMIT_SCORE || emit_distribution(a->emit))
         return emit_values(o, c, res);
-    if (!a->dump && !o->job->side_by_side) {
+    if (!o->job->dumps && !o->job->side_by_side) {
         if (!o->job->plain || o->job->expects)
             rec->kept = cand_alive(c, c->n);
         return c->fault;

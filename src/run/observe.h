@@ -43,7 +43,8 @@ struct observer {
     struct trace_line
         *line; // [n_lines] of the result at hand: one a stage, after those for reasoning budget and grammar if there are such
     size_t n_lines, first; // first: of the stages' lines
-    double *p;             // [n_row] probabilities after the newest stage, in the row's order; 0 for what is gone or masked
+    double *p;             // [n_row] probabilities after the newest stage, in the row's order
+    struct ranked *ranked; // [n_row]
 
     // --after
     bool views;
@@ -63,7 +64,7 @@ struct observer {
 void observer_free(struct observer *o);
 
 // A row is loaded, before the grammar and the chain; res is its result.
-struct fault observe_before(struct observer *o, const struct recipe *recipe, const struct cand *c, struct result *res);
+struct fault observe_before(struct observer *o, const struct recipe *recipe, struct cand *c, struct result *res);
 
 // A mask is on the row, by one of these; and a stage has run (a chain_watch_fn; arg is the observer).
 #define TRACE_REASONING "reasoning"
