@@ -183,13 +183,13 @@ broken_port() {
 }
 
 @test "after: what it shows is what a chain that ends there leaves" {
-    local stage format chain=''
+    local stage format names=''
     for stage in penalties top_k top_p min_p temperature; do
-        chain+=${chain:+;}$stage
+        names+=${names:+;}$stage
         for format in probs logprobs logits; do
             austen --rows :20 --repeat-penalty 1.1 --after $stage --emit $format -O f32 >after
             austen --rows :20 --repeat-penalty 1.1 --accept "$(austen --rows :20 --repeat-penalty 1.1 | paste -sd ,)" \
-                --samplers "$chain" --emit $format -O f32 >want
+                --samplers "$names" --emit $format -O f32 >want
             perl -e '
                 local $/;
                 my @x = map { open my $f, "<:raw", $_; [unpack "f<*", <$f>] } @ARGV;
