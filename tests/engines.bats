@@ -479,7 +479,7 @@ flat() {
 
 @test "akunu passes over accepted tokens outside the vocabulary" {
     f32 5 4 3 5 4 3 >in.f32
-    local args=(--engine akunu -n 3 --repeat-penalty 2 -O tsv --dump-probs)
+    local args=(--engine akunu -n 3 --repeat-penalty 2 -O json --emit probs)
     same <(sampl "${args[@]}" --prompt-tokens 7,0,9 in.f32) <(sampl "${args[@]}" --prompt-tokens 0 in.f32)
     same <(sampl "${args[@]}" --accept 9,9 in.f32) <(sampl "${args[@]}" --repeat-penalty 1 --accept 0,1 in.f32)
     [ "$(sampl --engine akunu --repeat-penalty 2 <<<'{"prompt_tokens":[9,0],"accept":8,"logits":[5,4,3]}{"logits":[5,4,3]}' | xargs)" = '1 1' ]

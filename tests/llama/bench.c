@@ -77,7 +77,6 @@ struct own {
 static void own_open(struct own *o, int argc, char **argv)
 {
     struct err e;
-    struct fault fault;
     if (!recipes_init(&o->recipes, &e))
         die(e.text);
     options_make(&o->options, &o->recipes.catalog);
@@ -86,7 +85,7 @@ static void own_open(struct own *o, int argc, char **argv)
     o->recipe = recipe_from_args(&o->recipes, &o->args, &e);
     if (!o->recipe)
         die(e.text);
-    o->chain = chain_new(o->recipe->stage, o->recipe->n_stages, o->args.seed, &fault);
+    o->chain = chain_new(o->recipe->stage, o->recipe->n_stages, (uint64_t)o->args.seed);
     if (!o->chain)
         die("cannot build a chain");
     cand_init(&o->cand, kern_select(NULL));
@@ -112,7 +111,7 @@ static int32_t own_row(struct own *o, const float *logits, size_t n)
 
 static void own_accept(struct own *o, int32_t token)
 {
-    if (chain_accept(o->chain, (uint32_t)token).code)
+    if (!chain_accept(o->chain, (uint32_t)token))
         die("cannot accept a token");
 }
 
