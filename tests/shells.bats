@@ -15,14 +15,15 @@ setup() {
     export XDG_CONFIG_HOME=$PWD/config PATH=${SAMPL%/*}:$PATH
 }
 
-# zsh_offers LINE: the words for the end of the line, sorted. A zsh at a terminal of its own notes what its completion adds.
+# zsh_offers LINE: the words for the end of the line, sorted. A zsh at a terminal of its own notes what its completion adds. Its prompt comes
+# when it reads keys; before, the terminal would take the line back at ^U.
 zsh_offers() {
     cat >ask <<'END'
 zmodload zsh/zpty
 zpty shell "TERM=dumb zsh -f -i"
-zpty -w shell "PS1= PS2= ; fpath=($1 \$fpath); autoload -Uz compinit; compinit -u -D; bindkey '^I' complete-word
-compadd() { local -a o; builtin compadd -O o \"\$@\"; print -rl -- \$o >>offered; builtin compadd \"\$@\" }; print READY\${:-1}"
-zpty -r shell line '*READY1*'
+zpty -w shell "PS1=\$'re\x61dy>' PS2= ; fpath=($1 \$fpath); autoload -Uz compinit; compinit -u -D; bindkey '^I' complete-word
+compadd() { local -a o; builtin compadd -O o \"\$@\"; print -rl -- \$o >>offered; builtin compadd \"\$@\" }"
+zpty -r shell line '*ready>*'
 zpty -w -n shell "$2"$'\t'
 zpty -w shell $'\C-u'"print DONE\${:-1}"
 zpty -r shell line '*DONE1*'
@@ -40,7 +41,7 @@ fish_offers() {
 @test "zsh completes options, choices, samplers and presets" {
     need zsh
     [ "$(zsh_offers 'sampl --top-n')" = '--top-n-sigma --top-nsigma' ]
-    [ "$(zsh_offers 'sampl --print-chain=')" = 'json llama server text' ]
+    [ "$(zsh_offers 'sampl --print-chain=')" = 'json llama preset server text' ]
     [ "$(zsh_offers 'sampl --samplers tem')" = temperature ]
     [ "$(zsh_offers "sampl --samplers 'top_k;tem")" = temperature ]
     [ "$(zsh_offers 'sampl --preset my-')" = my-own ]

@@ -4,6 +4,7 @@
 #include "base/utf8.h"
 #include "cli/preset.h"
 #include "out/message.h"
+#include "samplers/engine.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -218,7 +219,7 @@ bool args_given(const struct args *a, const char *name)
 
 static bool check_expect(const struct args *a, struct err *e)
 {
-    if (a->seed == UINT32_MAX)
+    if (engine_draws_seed(engine_by_name(a->engine), a->seed))
         return err_set(e, STATUS_USAGE, "--expect needs --seed: each run chooses otherwise without");
     if (a->emit != EMIT_IDS && !emit_distribution(a->emit))
         return err_set(e, STATUS_USAGE, "--expect compares ids, probs, logprobs or logits, not --emit %s", emit_name(a->emit));

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <strings.h>
 
-struct text {
+struct reading {
     const char *p; // up to a NUL
     bool failed;   // memory is short
 };
@@ -20,7 +20,7 @@ static size_t line_len(const char *p)
     return strcspn(p, "\n");
 }
 
-static void next_line(struct text *t)
+static void next_line(struct reading *t)
 {
     t->p += line_len(t->p);
     t->p += *t->p == '\n';
@@ -72,14 +72,14 @@ static cJSON *plain(const char *p, size_t len)
     return item;
 }
 
-static void put(struct text *t, cJSON *to, const char *key, size_t len, cJSON *value)
+static void put(struct reading *t, cJSON *to, const char *key, size_t len, cJSON *value)
 {
     char *const name = strndup(key, len);
     t->failed = t->failed || !name || !value || !cJSON_AddItemToObject(to, name, value);
     free(name);
 }
 
-static cJSON *take_string(struct text *t, struct builder *b)
+static cJSON *take_string(struct reading *t, struct builder *b)
 {
     cJSON *const item = b->text ? cJSON_CreateString(b->text) : cJSON_CreateString("");
     t->failed = t->failed || b->failed || !item;
@@ -90,7 +90,7 @@ static cJSON *take_string(struct text *t, struct builder *b)
 // ---- YAML: one flat mapping of scalars and lists of scalars
 
 // Lines within quotes are one, blank ones between them are its ends.
-static void fold(struct text *t, struct builder *b)
+static void fold(struct reading *t, struct builder *b)
 {
     size_t lines = 0;
     for (; isspace((unsigned char)*t->p); t->p++)
@@ -102,7 +102,7 @@ static void fold(struct text *t, struct builder *b)
         builder_byte(b, '\n');
 }
 
-static void escape(struct text *t, struct builder *b)
+static void escape(struct reading *t, struct builder *b)
 {
     static const char names[] = "ntr0e", bytes[] = "\n\t\r\0\033";
     const char c = *t->p++;
@@ -118,7 +118,7 @@ static void escape(struct text *t, struct builder *b)
     }
 }
 
-static cJSON *quoted(struct text *t)
+static cJSON *quoted(struct reading *t)
 {
     struct builder b = {0};
     const char quote = *t->p++;
@@ -139,7 +139,7 @@ static cJSON *quoted(struct text *t)
     return take_string(t, &b);
 }
 
-static cJSON *block(struct text *t)
+static cJSON *block(struct reading *t)
 {
     struct builder b = {0};
     for (next_line(t); *t->p == ' ' || *t->p == '\n'; next_line(t)) {
@@ -150,7 +150,7 @@ static cJSON *block(struct text *t)
     return take_string(t, &b);
 }
 
-static cJSON *list(struct text *t)
+static cJSON *list(struct reading *t)
 {
     cJSON *const items = cJSON_CreateArray();
     for (const char *item; *(item = past_blanks(t->p)) == '-'; next_line(t)) {
@@ -168,7 +168,7 @@ static size_t before_comment(const char *p)
     return trimmed(p, len);
 }
 
-static void read_yaml(struct text *t, cJSON *to)
+static void read_yaml(struct reading *t, cJSON *to)
 {
     while (*t->p && !t->failed) {
         const char *const key = t->p;
@@ -197,7 +197,7 @@ static void read_yaml(struct text *t, cJSON *to)
 
 #define INSTRUCTIONS "FROM PARAMETER TEMPLATE SYSTEM ADAPTER LICENSE MESSAGE RENDERER PARSER REQUIRES"
 
-static void read_modelfile(struct text *t, cJSON *to)
+static void read_modelfile(struct reading *t, cJSON *to)
 {
     while (*t->p && !t->failed) {
         const char *const word = past_blanks(t->p), *const long_text = strstr(word, "\"\"\"");
@@ -221,7 +221,7 @@ static void read_modelfile(struct text *t, cJSON *to)
 
 // ---- ini: sections [*] and [default], and what stands before any
 
-static void read_ini(struct text *t, cJSON *to)
+static void read_ini(struct reading *t, cJSON *to)
 {
     bool reads = true;
     for (; *t->p && !t->failed; next_line(t)) {
@@ -271,10 +271,10 @@ enum notation notation_of(const char *text)
 
 cJSON *notation_read(enum notation notation, const char *text)
 {
-    static void (*const read[])(struct text * t, cJSON * to) = {
+    static void (*const read[])(struct reading * t, cJSON * to) = {
         [NOTATION_YAML] = read_yaml, [NOTATION_MODELFILE] = read_modelfile, [NOTATION_INI] = read_ini};
     static const char *const within[] = {[NOTATION_YAML] = "yaml", [NOTATION_MODELFILE] = "options", [NOTATION_INI] = "ini"};
-    struct text t = {.p = text};
+    struct reading t = {.p = text};
     cJSON *const root = cJSON_CreateObject(), *const to = cJSON_AddObjectToObject(root, within[notation]);
     if (to)
         read[notation](&t, to);
