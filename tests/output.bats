@@ -392,7 +392,7 @@ END
         perl -e '$SIG{PIPE} = "IGNORE"; pipe R, W; close R; open STDOUT, ">&W" or die; exec @ARGV' "$SAMPL" $args 2>messages || status=$?
         echo "$args: $status $(cat messages)"
         [ "$status" -eq 0 ]
-        [ -z "$(grep -v '^sampl: note: presets are looked for in ' messages)" ]
+        run ! grep -v '^sampl: note: presets are looked for in ' messages
     done
 }
 

@@ -284,8 +284,10 @@ austen_files() {
     zeros 3 | sampl --vocab v.txt -s 1 --samplers '' --dump-probs -O json | grep -o '"bytes":[^]]*' | sed -n '2,$p' >got
     printf '"bytes":[%s\n' 10 226 32,60,48,120,52,49,62 >want
     same got want
-    printf '{\n"\n' >v.txt # begins like JSON, and is read as such
-    fails v.txt
+    printf '{\n"\n' >v # begins like JSON, and is read as such
+    fails v
+    mv v v.txt # unless its name says otherwise
+    says v.txt '{' '"'
     printf '{\na\n' >v.txt
     says v.txt '{' a
 }
