@@ -200,7 +200,7 @@ $(LLAMA)/bench: $(LLAMA)/bench.o $(LLAMA)/bench_release.o $(LLAMA)/judge.o $(fil
 
 .PHONY: check-llama bench-llama
 ifneq ($(wildcard $(LLAMA)/fetched)$(shell sh -c 'command -v npm'),)
-check-llama: $(BUILD)/sampl $(LLAMA)/driver ## compare with the real llama.cpp, which npm fetches (SHORT=1 SEED= COUNT=)
+check-llama: $(BUILD)/sampl $(LLAMA)/driver $(LLAMA)/bench ## compare with the real llama.cpp, which npm fetches (SHORT=1 SEED= COUNT=)
 	$(Q)tests/llama/check.sh $(BUILD)/sampl $(LLAMA)
 
 bench-llama: $(BUILD)/unit/bench $(LLAMA)/bench ## us a row in llama.cpp and in sampl, both in one process (N= CHAIN=)

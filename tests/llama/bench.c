@@ -3,7 +3,7 @@
 // each, which FILE has. What counts is the processor's time from a row's logits to the chosen token. CHAIN: only those whose name has it.
 #include "bench.h"
 
-#include "recipe/from_args.h"
+#include "recipe/recipe.h"
 #include "sample/chain.h"
 
 #include <stdio.h>
@@ -77,8 +77,7 @@ struct own {
 static void own_open(struct own *o, int argc, char **argv)
 {
     struct err e;
-    if (!recipes_init(&o->recipes, &e))
-        die(e.text);
+    recipes_init(&o->recipes);
     options_make(&o->options, &o->recipes.catalog);
     if (!args_parse(&o->args, &o->options, argc, argv, &e))
         die(e.text);
@@ -117,19 +116,19 @@ static void own_accept(struct own *o, int32_t token)
 
 // ---- both
 
-struct rows {
+struct dump {
     const float *data;
     size_t n, count, next;
 };
 
-static const float *next_row(struct rows *r)
+static const float *next_row(struct dump *r)
 {
     const float *const row = r->data + r->next * r->n;
     r->next = (r->next + 1) % r->count;
     return row;
 }
 
-static void measure(size_t chain, struct rows *r, const char *vocab)
+static void measure(size_t chain, struct dump *r, const char *vocab)
 {
     static const char *const common[] = {"sampl", "-s", "1", "--vocab"};
     char *argv[MOST_WORDS] = {NULL};
@@ -179,7 +178,7 @@ static void measure(size_t chain, struct rows *r, const char *vocab)
     own_close(&own);
 }
 
-static void print_machine(const struct rows *r)
+static void print_machine(const struct dump *r)
 {
     char line[256], *name = NULL;
     FILE *const f = fopen("/proc/cpuinfo", "r");
@@ -199,7 +198,7 @@ int main(int argc, char **argv)
 {
     if (argc < 4)
         die("usage: bench FILE N SCRATCH [CHAIN]");
-    struct rows r = {.n = strtoul(argv[2], NULL, 10)};
+    struct dump r = {.n = strtoul(argv[2], NULL, 10)};
     FILE *const f = fopen(argv[1], "rb");
     if (!f || !r.n || fseek(f, 0, SEEK_END) != 0)
         die("cannot read the rows");
