@@ -61,11 +61,13 @@ struct ranked {
 
 enum { NAMED_MOST = 16 };
 
+enum named_type { NAMED_FLOAT, NAMED_INT, NAMED_FLAG, NAMED_WIDE };
+
 // A number with a name.
 struct named {
     const char *name;
     double value;
-    enum { NAMED_FLOAT, NAMED_INT, NAMED_FLAG, NAMED_WIDE } type;
+    enum named_type type;
     bool usual; // its default
 };
 

@@ -107,7 +107,7 @@ static void note_stage(struct observer *o, struct trace_line *line, const struct
 // A line for a stage that has not run.
 static struct trace_line line_of(const struct recipe *recipe, const struct stage *stage)
 {
-    static const int types[] = {[PARAM_INT] = NAMED_INT, [PARAM_FLOAT] = NAMED_FLOAT, [PARAM_FLAG] = NAMED_FLAG};
+    static const enum named_type types[] = {[PARAM_INT] = NAMED_INT, [PARAM_FLOAT] = NAMED_FLOAT, [PARAM_FLAG] = NAMED_FLAG};
     const struct catalog *const c = &recipe->of->catalog;
     struct trace_line line = {.name = stage->sampler->name};
     for (const struct param *row = stage->sampler->params; row && row->flag && line.n_params < NAMED_MOST; row++) {
