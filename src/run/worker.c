@@ -139,9 +139,10 @@ static bool begin_sequence(const struct job *j, struct session *q, const struct 
         catch_up(j, q, row);
     q->begun = true;
     const size_t n_text = j->args->independent ? 0 : (size_t)row->place; // of the recorded tokens before the row
+    const uint32_t *const text = n_text ? row->before + (row->n_before - n_text) : NULL;
     return session_begin_text(q, e) && session_accept_prompt(q, prompt, n_prompt, e) &&
-           (!j->args->accept_recorded || (session_accept_prompt(q, row->before, row->n_before - n_text, e) &&
-                                          session_accept_text(q, row->before + (row->n_before - n_text), n_text, e))) &&
+           (!j->args->accept_recorded ||
+            (session_accept_prompt(q, row->before, row->n_before - n_text, e) && session_accept_text(q, text, n_text, e))) &&
            (session_accept_text(q, before, n_before, e) || err_prefix(e, "--accept, before this row"));
 }
 
