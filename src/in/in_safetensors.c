@@ -56,7 +56,7 @@ static bool holds_rows(const cJSON *tensor, struct matrix *m)
 // The tensors, or those that hold rows, as far as a line has room for them.
 static void list_tensors(struct builder *b, const cJSON *root, bool rows)
 {
-    struct matrix m;
+    struct matrix m = {0};
     int more = 0;
     for (const cJSON *tensor = root->child; tensor; tensor = tensor->next) {
         if (rows ? !holds_rows(tensor, &m) : !strcmp(tensor->string, METADATA))
