@@ -2,8 +2,10 @@
 #include "sample/rng.h"
 
 #include <math.h>
+#include <string.h>
 
 enum { N = 624, M = 397 };
+static const uint32_t matrix = 0x9908b0df;
 
 void rng_seed(struct rng *r, uint32_t seed)
 {
@@ -16,7 +18,7 @@ void rng_seed(struct rng *r, uint32_t seed)
 static uint32_t twist(uint32_t high, uint32_t low)
 {
     const uint32_t y = (high & 0x80000000u) | (low & 0x7fffffffu);
-    return y >> 1 ^ (0x9908b0dfu & -(y & 1));
+    return y >> 1 ^ (matrix & -(y & 1));
 }
 
 static void refill(struct rng *r)
@@ -41,8 +43,102 @@ uint32_t rng_u32(struct rng *r)
     return y ^ y >> 18;
 }
 
+// ---- jumps. Polynomials over the field of two elements, bit i of word i / 64 being the coefficient of t^i. The words of the generator
+// follow a recurrence: the sum of x[i + k] over the terms t^k of its characteristic polynomial is 0. So x[i + n] is the sum of x[i + k] over
+// the terms of t^n modulo that (Haramoto et al. 2008), which has at most DEGREE.
+
+enum { DEGREE = 19937, WORDS = DEGREE / 64 + 1, FAR = 1 << 22 }; // FAR: words that are as quickly drawn as jumped over
+
+// p += part * t^shift.
+static void add_shifted(uint64_t *p, uint64_t part, size_t shift)
+{
+    p[shift / 64] ^= part << shift % 64;
+    p[shift / 64 + 1] ^= part >> 1 >> (63 - shift % 64);
+}
+
+// The exponents of the characteristic polynomial's terms but for DEGREE, which stands far from the others (Matsumoto and Nishimura 1998,
+// appendix A). Returns how many there are, 134.
+static size_t characteristic(uint32_t *exponent)
+{
+    uint64_t p[WORDS + 1] = {1}, factor[WORDS + 1];
+    size_t n = 0;
+    for (unsigned i = 0; i < 32; i++) {
+        memcpy(factor, p, sizeof p);
+        memset(p, 0, sizeof p);
+        for (size_t k = 0; k < WORDS && k <= i * N / 64; k++) { // by t^(N - 1) + t^(M - 1), and t once
+            add_shifted(p, factor[k], 64 * k + N - 1 + (i == 31));
+            add_shifted(p, factor[k], 64 * k + M - 1 + (i == 31));
+        }
+        p[0] ^= matrix >> i & 1;
+    }
+    for (uint32_t i = 0; i < DEGREE; i++)
+        if (p[i / 64] >> i % 64 & 1)
+            exponent[n++] = i;
+    return n;
+}
+
+// Bit i of x moves to bit 2 i.
+static uint64_t spread(uint32_t x)
+{
+    uint64_t y = x;
+    y = (y | y << 16) & UINT64_C(0x0000ffff0000ffff);
+    y = (y | y << 8) & UINT64_C(0x00ff00ff00ff00ff);
+    y = (y | y << 4) & UINT64_C(0x0f0f0f0f0f0f0f0f);
+    y = (y | y << 2) & UINT64_C(0x3333333333333333);
+    return (y | y << 1) & UINT64_C(0x5555555555555555);
+}
+
+// p = t^n modulo the characteristic polynomial.
+static void power(uint64_t p[2 * WORDS], uint64_t n)
+{
+    uint32_t exponent[DEGREE / 64];
+    const size_t terms = characteristic(exponent);
+    memset(p, 0, 2 * WORDS * sizeof *p);
+    p[0] = 1;
+    for (unsigned bit = 64; bit-- > 0;) {
+        for (size_t i = WORDS; i-- > 0;) { // squared
+            const uint64_t w = p[i];
+            p[2 * i] = spread((uint32_t)w);
+            p[2 * i + 1] = spread((uint32_t)(w >> 32));
+        }
+        for (size_t i = 2 * WORDS; n >> bit & 1 && i-- > 0;) // by t
+            p[i] = p[i] << 1 | (i ? p[i - 1] >> 63 : 0);
+        for (size_t at = 64 * WORDS - 64; at < 64 * WORDS; at -= 64) { // 64 terms from t^(DEGREE + at) on
+            uint64_t *const high = p + (DEGREE + at) / 64;
+            const uint64_t part = high[0] >> DEGREE % 64 | high[1] << (64 - DEGREE % 64);
+            add_shifted(p, part, DEGREE + at);
+            for (size_t k = 0; part && k < terms; k++)
+                add_shifted(p, part, exponent[k] + at);
+        }
+    }
+}
+
+static void jump(struct rng *r, uint64_t n)
+{
+    uint64_t p[2 * WORDS];
+    uint32_t x[2 * N], sum[N] = {0};
+    n -= N - r->next; // from where a refill begins, so that all of x follows the recurrence
+    power(p, n);
+    refill(r);
+    for (size_t k = 0; k < DEGREE; k++) {
+        if (k % N == 0) {
+            memcpy(x, r->state, sizeof r->state);
+            refill(r);
+            memcpy(x + N, r->state, sizeof r->state);
+        }
+        for (size_t i = 0; p[k / 64] >> k % 64 & 1 && i < N; i++)
+            sum[i] ^= x[k % N + i];
+    }
+    memcpy(r->state, sum, sizeof sum);
+    r->next = 0;
+}
+
 void rng_discard(struct rng *r, uint64_t n)
 {
+    if (n >= FAR) {
+        jump(r, n);
+        return;
+    }
     for (; n > N - r->next; refill(r))
         n -= N - r->next;
     r->next += (unsigned)n;

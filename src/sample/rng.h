@@ -26,7 +26,7 @@ float rng_f32(struct rng *r);
 // chosen without a draw. *draw is the number drawn, or NaN.
 size_t rng_discrete(struct rng *r, const struct kern *kern, const float *p, size_t n, double *draw);
 
-// Leaves the generator as n calls of rng_u32 would.
+// The generator goes on as after n calls of rng_u32, in a few milliseconds at most.
 void rng_discard(struct rng *r, uint64_t n);
 
 // PCG-DXSM, 128 bits of state and 64 of output (O'Neill 2014, and the multiplier of 2019), as Go's math/rand/v2 has it.

@@ -59,6 +59,27 @@ static void check_pcg(void)
     expect_word("pcg after 2^64 - 1 calls", pcg_u64(&whole), pcg_u64(&parts));
 }
 
+// Jumps further than steps can go: one is as good as its parts, in whatever order.
+static void check_far(void)
+{
+    static const uint64_t parts[] = {UINT64_C(1) << 54, UINT64_C(0x1234567890abcdef), 777, UINT64_C(0xaaaaaaaaaaaaaaaa), 6000001};
+    uint64_t all = 0;
+    struct rng forth, back, whole;
+    rng_seed(&forth, 11);
+    whole = back = forth;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        all += parts[i];
+        rng_discard(&forth, parts[i]);
+        rng_discard(&back, parts[sizeof parts / sizeof *parts - 1 - i]);
+    }
+    rng_discard(&whole, all);
+    for (int k = 0; k < 700; k++) {
+        const uint32_t x = rng_u32(&whole);
+        expect("a word after a jump, by parts", rng_u32(&forth), x);
+        expect("a word after a jump, by parts from the last", rng_u32(&back), x);
+    }
+}
+
 // The first words of Gumbel's hash, worked out from its definition in arbitrary precision.
 static void check_gumbel(void)
 {
@@ -88,7 +109,7 @@ int main(void)
     expect("f32: third word over 2^32", rng_f32(&r), (float)3890346734u / 4294967296.0f);
 
     // passing over words: some, none, to the end of a refill, over several
-    static const uint64_t steps[] = {1, 0, 623, 1, 624, 1248, 100, 524, 1247, 1000003};
+    static const uint64_t steps[] = {1, 0, 623, 1, 624, 1248, 100, 524, 1247, 1000003, 4194303, 4194304, 9000011, 5000000};
     struct rng skipping;
     rng_seed(&r, 7);
     rng_seed(&skipping, 7);
@@ -100,6 +121,8 @@ int main(void)
         for (int k = 0; k < 700; k++)
             expect("a word after discarded ones", rng_u32(&b), rng_u32(&a));
     }
+
+    check_far();
 
     // a state that tempers to all ones twice: both mappings must stay below 1
     rng_seed(&r, 1);
