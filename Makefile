@@ -42,7 +42,7 @@ ALL_CFLAGS    = $(CFLAGS) $(STRICT) $(WARN) $(HARDEN) $(SANFLAGS)
 ALL_LDFLAGS   = $(LDFLAGS) $(HARDENL)
 
 SOURCES := $(sort $(wildcard src/*.c src/*/*.c))
-OBJECTS := $(SOURCES:src/%.c=$(BUILD)/%.o)
+OBJECTS := $(SOURCES:src/%.c=$(BUILD)/%.o) $(BUILD)/out/page.o
 CORE    := $(filter-out $(BUILD)/main.o $(BUILD)/run/% $(BUILD)/recipe/% $(BUILD)/cli/% $(BUILD)/in/% $(BUILD)/out/% $(BUILD)/json/% $(BUILD)/schema/%,$(OBJECTS))
 UNITS   := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/*.c))
 WHOLE   := $(BUILD)/unit/variants_check
@@ -66,6 +66,18 @@ $(BUILD)/%.o: src/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	@echo "  CC    $<"
 	$(Q)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -ffile-prefix-map='$(CURDIR)'=. $(EXTRA_CFLAGS) -MMD -MP -c -o $@ $<
+
+# The style and the script of -O html as arrays: page_css[page_css_len], page_js[page_js_len].
+$(BUILD)/out/page.c: src/out/html/page.css src/out/html/page.js
+	@mkdir -p $(@D)
+	$(Q){ echo '#include <stddef.h>'; for kind in css js; do \
+	    echo "extern const unsigned char page_$$kind[];"; echo "extern const size_t page_$${kind}_len;"; echo "const unsigned char page_$$kind[] = {"; \
+	    od -An -v -tu1 src/out/html/page.$$kind | sed 's/[0-9][0-9]*/&,/g'; \
+	    echo "};"; echo "const size_t page_$${kind}_len = sizeof page_$$kind;"; done; } >$@.new && mv $@.new $@
+
+$(BUILD)/out/page.o: $(BUILD)/out/page.c $(BUILD)/flags
+	@echo "  CC    $<"
+	$(Q)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -c -o $@ $<
 
 # The scalar tier is what its name says.
 $(BUILD)/kern/kern_scalar.o: EXTRA_CFLAGS := -fno-tree-vectorize

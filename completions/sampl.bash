@@ -88,7 +88,7 @@ _sampl()
     --after) return ;;
     --expect) compopt -o default; return ;;
     --tolerance) return ;;
-    --output-format|-O) mapfile -t COMPREPLY < <(compgen -W 'text tsv json f32 f16 npy' -- "$cur"); return ;;
+    --output-format|-O) mapfile -t COMPREPLY < <(compgen -W 'text tsv json html f32 f16 npy' -- "$cur"); return ;;
     --output|-o) compopt -o default; return ;;
     --vs) return ;;
     --sweep) return ;;

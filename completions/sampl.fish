@@ -89,7 +89,7 @@ complete -c sampl -l trace -d 'print what each stage did to the row, and the N b
 complete -c sampl -l after -x -d 'show the distribution after STAGE, as --trace names it; NAME#2 is the second of that name'
 complete -c sampl -l expect -r -d 'print only which rows differ from the ids of LIST or @FILE, and why; with --emit probs, logprobs or logits from the rows of FILE'
 complete -c sampl -l tolerance -x -d 'by how much a number may differ from --expect\'s, in units of it if that is above 1'
-complete -c sampl -l output-format -s O -x -a 'text tsv json f32 f16 npy' -d 'format of the output: text, or for a distribution that of the input'
+complete -c sampl -l output-format -s O -x -a 'text tsv json html f32 f16 npy' -d 'format of the output: text, or for a distribution that of the input; html is a page to look at'
 complete -c sampl -l output -s o -r -d 'write to FILE, whole or not at all'
 complete -c sampl -l line-buffered -d 'flush after every row'
 complete -c sampl -l stats -d 'a summary on stderr after the last row'

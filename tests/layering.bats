@@ -79,7 +79,7 @@ run       base kern vocab json grammar schema sample samplers in out cli recipe
     while read -r folder below; do
         [ -z "$folder" ] || only "$folder${below:+|${below// /|}}" "$folder"/*.[ch] || return 1
     done <<<"$FLOORS"
-    [ "$(find . -mindepth 1 -type d | sort | tr '\n' ' ')" = "$(awk 'NF { print "./" $1 }' <<<"$FLOORS" | sort | tr '\n' ' ')" ]
+    [ "$(find . -mindepth 1 -type d ! -path ./out/html | sort | tr '\n' ' ')" = "$(awk 'NF { print "./" $1 }' <<<"$FLOORS" | sort | tr '\n' ' ')" ]
 }
 
 @test "samplers know nothing of each other" {

@@ -270,6 +270,9 @@ bool args_check(const struct args *a, struct err *e)
         return err_set(e, STATUS_USAGE, "--emit stats comes as tsv or json");
     if (a->emit == EMIT_TEXT && !a->vocab)
         return err_set(e, STATUS_USAGE, "--emit text needs --vocab");
+    if (!strcmp(format, "html") && (a->emit != EMIT_IDS || variants))
+        return err_set(e, STATUS_USAGE, "--output-format html is a page of the rows: it does not go with %s%s",
+                       variants ? "variants" : "--emit ", variants ? "" : emit_name(a->emit));
     if (!numbers && (*format == 'f' || *format == 'n')) // f32, f16, npy
         return err_set(e, STATUS_USAGE, "--output-format %s is for scores and distributions, see --emit", format);
     return true;

@@ -5,13 +5,18 @@
 #include <inttypes.h>
 #include <math.h>
 
+static void put(struct output *out, struct piece text)
+{
+    (out->page ? text_put_inert : text_put_json)(out->f, text);
+}
+
 // ,"NAME":text
 static void text(struct output *out, const char *name, uint32_t token)
 {
     if (!out->vocab)
         return;
     fprintf(out->f, ",\"%s\":", name);
-    text_put_json(out->f, vocab_text(out->vocab, token));
+    put(out, vocab_text(out->vocab, token));
 }
 
 // ,"token":text,"bytes":[...]
@@ -40,7 +45,7 @@ static void put_sequence(struct output *out, const struct record *r)
     if (!r->seq)
         return;
     fputs(",\"seq\":", out->f);
-    text_put_json(out->f, text_piece(r->seq));
+    put(out, text_piece(r->seq));
 }
 
 // The last members, and the end of the line.
@@ -48,7 +53,7 @@ static void finish_file(struct output *out, const struct record *r)
 {
     if (r->file) {
         fputs(",\"file\":", out->f);
-        text_put_json(out->f, text_piece(r->file));
+        put(out, text_piece(r->file));
         fprintf(out->f, ",\"file_row\":%" PRIu64, r->file_row);
     }
     fputs("}\n", out->f);
@@ -77,7 +82,7 @@ static void put_variant(struct output *out, const struct record *r)
     if (!r->variant)
         return;
     fputs(",\"variant\":", out->f);
-    text_put_json(out->f, text_piece(r->variant));
+    put(out, text_piece(r->variant));
 }
 
 static void stats(struct output *out, const struct record *r)
@@ -205,7 +210,7 @@ static void bad(struct output *out, const struct record *r)
     else
         fputs(value, out->f);
     fputs(",\"error\":", out->f);
-    text_put_json(out->f, text_piece(r->error));
+    put(out, text_piece(r->error));
     put_variant(out, r);
     if (emit_distribution(out->emit))
         fputs("}\n", out->f);

@@ -2,6 +2,7 @@
 #include "out/output.h"
 
 #include "base/builder.h"
+#include "out/html.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -13,8 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const struct output_format *const formats[] = {&output_text, &output_tsv, &output_json,  &output_f32,
-                                                      &output_f16,  &output_npy, &output_expect};
+static const struct output_format *const formats[] = {&output_text, &output_tsv, &output_json, &output_html,
+                                                      &output_f32,  &output_f16, &output_npy,  &output_expect};
 
 static char *volatile unfinished; // the temporary file, for a signal that ends the run
 
@@ -160,6 +161,8 @@ bool output_open(struct output *out, struct err *e)
         if (!strcmp(formats[i]->name, out->format_name))
             out->format = formats[i];
     assert(out->format);
+    if (out->format == &output_html && !(out->page = html_page()))
+        return err_from_fault(e, fault_memory());
     if (!standard && !open_file(out, path, e))
         return false;
     if (standard)
@@ -245,6 +248,7 @@ bool output_close(struct output *out, bool commit, struct err *e)
     unfinished = NULL;
     free(out->temporary);
     free(out->path);
+    free(out->page);
     *out = (struct output){.name = out->name};
     return ok;
 }

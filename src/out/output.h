@@ -89,6 +89,10 @@ struct trace_line {
     struct ranked removed[TRACE_REMOVED]; // the likeliest, with their probabilities before the stage
 };
 
+struct interval {
+    double low, high; // of the unit interval
+};
+
 // What was expected of a row, and what became of it.
 struct expected {
     uint32_t id;             // the token expected
@@ -99,13 +103,19 @@ struct expected {
     uint32_t edge;           // which that is
     char limit[NUMBER_TEXT]; // of what removed it, else of that stage; or ""
     double draw;             // the selector's, or NaN
-    struct interval {
-        double low, high; // of the unit interval
-    } wanted, chosen;
+    struct interval wanted, chosen;
 
     // Of a distribution.
     const float *values; // [n_vocab]
     double tolerance;    // relative to numbers above 1, else absolute
+};
+
+// A token on its way through the stages, of a page.
+enum { FOLLOWED_MOST = 48 };
+struct followed {
+    uint32_t id;
+    struct interval share; // of the selector's draw; empty if it is gone
+    const float *p; // [n_trace + 1] its probability in the row as it was loaded, and after each line of the trace; below 0: gone
 };
 
 // What a row came to. Candidates only for a dump: by falling probability, then rising id, masked ones left out.
@@ -120,6 +130,8 @@ struct record {
     double entropy;                 // of all kept, in nats; of dumps only
     const struct trace_line *trace; // [n_trace] or NULL
     size_t n_trace;
+    const struct followed *followed; // [n_followed] of a page: by falling probability before the chain
+    size_t n_followed;
 
     // For EMIT_SCORE one number, the log-probability of token `scored`; for a distribution a number for each of the n_vocab tokens.
     const float *values;
@@ -153,6 +165,7 @@ struct output {
     bool files;                // records come with files
     bool named;                // any may come with a sequence, whether or not the first does
     const struct vocab *vocab; // what the tokens say, or NULL
+    const char *title;         // of a page: where the rows are from
     bool accepts;              // statistics come with the accepted token
     int64_t rows;              // how many records will come, or -1; npy must know it when it cannot go back
     size_t width;              // of the rows, or 0; for when there are none
@@ -166,6 +179,7 @@ struct output {
     bool sequences;     // the first record was of a named one: all say of which they are
     uint64_t records;   // so far
     int64_t begin;      // where in a file that can be written again the output starts, or -1
+    struct page *page;  // of HTML, else NULL
 };
 
 // When nobody reads the output any more, the functions below fail with a quiet end (err_quiet).
@@ -189,7 +203,8 @@ struct output_format {
     bool counted; // states the number of records first
 };
 
-extern const struct output_format output_text, output_tsv, output_json, output_f32, output_f16, output_npy, output_expect;
+extern const struct output_format output_text, output_tsv, output_json, output_html, output_f32, output_f16, output_npy,
+    output_expect;
 
 // The statistics that a record shows.
 static inline size_t record_stats(const struct output *out)
@@ -235,6 +250,12 @@ void text_tame(char *text);
 
 // A JSON string, where U+FFFD stands for each byte that is not UTF-8.
 void text_put_json(FILE *f, struct piece text);
+
+// The same for within a page: what HTML might take for the end of a script, or for more than text, stands as an escape.
+void text_put_inert(FILE *f, struct piece text);
+
+// A text of any bytes within HTML, with the escapes of text_put. reads: as part of a longer text, with its line breaks.
+void text_put_html(FILE *f, struct piece text, bool reads);
 
 // The value of a parameter or a note.
 const char *named_text(const struct named *x, char text[NUMBER_TEXT]);

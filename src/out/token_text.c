@@ -123,15 +123,49 @@ void text_tame(char *text)
     *to = '\0';
 }
 
-void text_put_json(FILE *f, struct piece text)
+static void put_json(FILE *f, struct piece text, bool inert)
 {
     putc('"', f);
     for (size_t at = 0, taken; at < text.len; at += taken) {
         char c[JSON_CHARACTER];
+        uint32_t point = 0;
         const size_t n = json_escape(c, text.p + at, text.len - at, &taken);
-        fwrite(c, 1, n, f);
+        if (inert && utf8_decode(text.p + at, text.len - at, &point) && point >= ' ' &&
+            (point == '<' || point == '>' || point == '&' || IN(point, hidden)))
+            fprintf(f, point < 0x10000 ? "\\u%04x" : "\\u%04x\\u%04x", point < 0x10000 ? point : 0xd7c0 + (point >> 10),
+                    0xdc00 + (point & 0x3ff));
+        else
+            fwrite(c, 1, n, f);
     }
     putc('"', f);
+}
+
+void text_put_json(FILE *f, struct piece text)
+{
+    put_json(f, text, false);
+}
+
+void text_put_inert(FILE *f, struct piece text)
+{
+    put_json(f, text, true);
+}
+
+void text_put_html(FILE *f, struct piece text, bool reads)
+{
+    static const char *const entity[] = {['<'] = "&lt;", ['>'] = "&gt;", ['&'] = "&amp;", ['"'] = "&quot;"};
+    for (size_t at = 0; at < text.len;) {
+        const struct shown s = text_show((struct piece){text.p + at, text.len - at}, 0);
+        const unsigned char c = text.p[at];
+        if (c < sizeof entity / sizeof *entity && entity[c])
+            fputs(entity[c], f);
+        else if (reads && c == '\n')
+            fputs("\xe2\x86\xb5\n", f); // an arrow, and the new line
+        else if (reads && (c == '\t' || c == '\\'))
+            putc(c, f);
+        else
+            fwrite(s.text, 1, s.len, f);
+        at += s.taken;
+    }
 }
 
 void output_name(const struct output *out, uint32_t token)

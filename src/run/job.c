@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "run/job.h"
 
+#include "out/html.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -85,9 +87,13 @@ bool job_init(struct job *j, struct err *e)
 {
     const struct args *const a = j->args;
     j->compares = j->n_variants > 1 && (a->dump || !args_given(a, "emit"));
-    j->side_by_side = j->n_variants > 1 && (a->diff || a->dump);
-    j->measures = a->stats || a->emit == EMIT_STATS || j->compares;
-    j->dumps = a->dump || a->trace;
+    j->page = a->output_format && !strcmp(a->output_format, "html");
+    j->lists = a->dump || (j->page && j->n_variants <= PAGE_VARIANTS);
+    j->list_most = a->dump || !j->page ? (size_t)a->dump_most : PAGE_CANDIDATES;
+    j->traces = a->trace || (j->page && j->n_variants == 1);
+    j->side_by_side = j->n_variants > 1 && (a->diff || j->lists);
+    j->measures = a->stats || a->emit == EMIT_STATS || j->compares || j->page;
+    j->dumps = j->lists || j->traces;
     j->raws = j->measures || (a->dump && a->output_format && !strcmp(a->output_format, "json"));
     j->plain = !emit_distribution(a->emit) && (!a->output_format || !strcmp(a->output_format, "text"));
     j->expects = a->expect && !emit_distribution(a->emit);

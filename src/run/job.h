@@ -23,7 +23,11 @@ struct job {
     struct ids expect; // with --expect: of the i-th row that is read
     bool expects;      // ids; unless --accept is given they follow the rows, too
     bool plain;        // nothing is written but the id
-    bool dumps;        // records say more than the id: candidates, or what the stages did
+    bool page;         // of HTML, which holds more of a row than was asked for
+    bool lists;        // records hold candidates,
+    size_t list_most;  // so many of the best, 0: all,
+    bool traces;       // and what the stages did
+    bool dumps;        // either
     bool raws;         // rows as they were read are wanted
     bool measures;     // the statistics of rows are wanted
     bool compares;     // and what variants are beside the base

@@ -96,6 +96,20 @@ double selector_draw(const struct cand *c)
     return NAN;
 }
 
+struct interval share_of(const struct cand *c, uint32_t token, uint32_t without)
+{
+    struct interval share = {0.0, 0.0};
+    double sum = 0.0;
+    for (size_t i = 0; i < c->n; i++) {
+        const uint32_t id = c->dense ? (uint32_t)i : c->id[i];
+        const double p = id == without ? 0.0 : c->p[i];
+        if (id == token)
+            share = (struct interval){sum, sum + p};
+        sum += p;
+    }
+    return (struct interval){share.low / sum, share.high / sum};
+}
+
 void measure(const struct raw *raw, const struct after *after, const struct cand *c, int64_t accepted, double stat[STAT_COUNT])
 {
     const size_t place = cand_row_place(c, c->chosen);

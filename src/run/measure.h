@@ -47,6 +47,9 @@ double after_prob(const struct after *after, const struct cand *c, uint32_t toke
 // The number that the selector drew, or NaN.
 double selector_draw(const struct cand *c);
 
+// The share of the unit interval that a token has in the selector's draw, when one token is left out (UINT32_MAX: none).
+struct interval share_of(const struct cand *c, uint32_t token, uint32_t without);
+
 // All of them, of the row that c came from and the token that was chosen. accepted: the token that follows the row, or -1.
 void measure(const struct raw *raw, const struct after *after, const struct cand *c, int64_t accepted, double stat[STAT_COUNT]);
 

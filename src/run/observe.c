@@ -13,6 +13,7 @@ void result_free(struct result *res)
 {
     free(res->room);
     free(res->gone);
+    free(res->page);
 }
 
 void observer_free(struct observer *o)
@@ -21,11 +22,10 @@ void observer_free(struct observer *o)
     raw_free(&o->raw);
     after_free(&o->after);
     trail_free(&o->trail);
+    follow_free(&o->follow);
 }
 
 // ---- what each stage did
-
-#define GONE (-1.0) // in place of a probability: the token is removed or masked
 
 // Puts a removed candidate among the likeliest of them, which stand by falling probability.
 static void note_removed(struct trace_line *line, uint32_t id, double p)
@@ -104,6 +104,13 @@ static void note_stage(struct observer *o, struct trace_line *line, const struct
         note_best(o, line, c, &softmax);
 }
 
+static void note_line(struct observer *o, size_t line, const struct cand *c)
+{
+    note_stage(o, &o->line[line], c);
+    if (o->job->page)
+        follow_step(&o->follow, line + 1, o->p);
+}
+
 // A line for a stage that has not run.
 static struct trace_line line_of(const struct recipe *recipe, const struct stage *stage)
 {
@@ -138,20 +145,24 @@ static struct fault trace_begin(struct observer *o, const struct recipe *recipe,
             o->line[line++] = (struct trace_line){.name = masks[i]}; // not enabled unless observe_masked follows
     for (size_t i = 0; i < recipe->n_stages; i++)
         o->line[o->first + i] = line_of(recipe, &recipe->stage[i]);
+    if (o->job->page && !follow_begin(&o->follow, c->n_row, o->n_lines))
+        return fault_memory();
     for (size_t i = 0; i < o->n_lines; i++)
         o->line[i].best = most ? best + i * most : NULL;
     for (size_t i = 0; i < c->n_row; i++)
         o->p[i] = GONE;
     c->n_notes = 0;
     note_stage(o, &start, c);
+    if (o->job->page)
+        follow_step(&o->follow, 0, o->p);
     return fault_none();
 }
 
 void observe_masked(struct observer *o, const char *by, const struct cand *c)
 {
-    for (size_t line = 0; o->job->args->trace && line < o->first; line++)
+    for (size_t line = 0; o->job->traces && line < o->first; line++)
         if (!strcmp(o->line[line].name, by))
-            note_stage(o, &o->line[line], c);
+            note_line(o, line, c);
     if (o->job->expects)
         trail_step(&o->trail, c, NULL, by);
     if (o->views && o->view_at == SIZE_MAX)
@@ -161,8 +172,8 @@ void observe_masked(struct observer *o, const char *by, const struct cand *c)
 struct fault observe_stage(void *arg, size_t stage, struct cand *c)
 {
     struct observer *const o = arg;
-    if (o->job->args->trace)
-        note_stage(o, &o->line[o->first + stage], c);
+    if (o->job->traces)
+        note_line(o, o->first + stage, c);
     if (o->job->expects)
         trail_step(&o->trail, c, &o->recipe->stage[stage], o->recipe->stage[stage].sampler->name);
     if (o->views && o->view_at == stage)
@@ -334,7 +345,7 @@ struct fault observe_before(struct observer *o, const struct recipe *recipe, str
         cand_snapshot(c, o->view);
     if (j->side_by_side)
         return gone_begin(o, c, res);
-    return j->args->trace ? trace_begin(o, recipe, c, res) : fault_none();
+    return j->traces ? trace_begin(o, recipe, c, res) : fault_none();
 }
 
 // What a stage that keeps by a limit has for one; "" of others, and of NULL.
@@ -343,21 +354,6 @@ static void put_limit(const struct stage *stage, char text[NUMBER_TEXT])
     char room[NUMBER_TEXT];
     const struct param *const row = stage && stage->sampler->limits ? stage->sampler->params : NULL;
     strcpy(text, row ? value_text(row, param_load(row, stage->params), room) : "");
-}
-
-// The share of the unit interval that a token has in the selector's draw, when one token is left out (UINT32_MAX: none).
-static struct interval share_of(const struct cand *c, uint32_t token, uint32_t without)
-{
-    struct interval share = {0.0, 0.0};
-    double sum = 0.0;
-    for (size_t i = 0; i < c->n; i++) {
-        const uint32_t id = c->dense ? (uint32_t)i : c->id[i];
-        const double p = id == without ? 0.0 : c->p[i];
-        if (id == token)
-            share = (struct interval){sum, sum + p};
-        sum += p;
-    }
-    return (struct interval){share.low / sum, share.high / sum};
 }
 
 // What became of the token that was expected. If it was kept, would it have been chosen without the last one, which a port may not keep?
@@ -390,12 +386,12 @@ static void compare(const struct observer *o, const struct cand *c, struct expec
 static struct fault describe(struct result *res, struct observer *o, const struct cand *c)
 {
     struct record *const rec = &res->record;
-    const struct args *const a = o->job->args;
+    const struct job *const j = o->job;
     const float *const logit = o->views ? o->view : c->logit;
-    const size_t most = (size_t)a->dump_most, n = o->views ? c->n_row : c->n;
-    if (!a->trace && !mem_grow(&res->room, &res->room_cap, n * sizeof *o->ranked, 1))
+    const size_t most = j->list_most, n = o->views ? c->n_row : c->n;
+    if (!j->traces && !mem_grow(&res->room, &res->room_cap, n * sizeof *o->ranked, 1))
         return fault_memory();
-    struct ranked *const ranked = a->trace ? o->ranked : res->room;
+    struct ranked *const ranked = j->traces ? o->ranked : res->room;
     const struct softmax softmax = softmax_of(c->kern, logit, n);
     for (size_t i = 0; i < n; i++)
         if (logit[i] > -INFINITY)
@@ -404,13 +400,16 @@ static struct fault describe(struct result *res, struct observer *o, const struc
     qsort(ranked, rec->kept, sizeof *ranked, by_probability);
     rec->entropy = softmax_entropy(&softmax);
     rec->ranked = ranked;
-    rec->shown = !a->dump ? 0 : most && most < rec->kept ? most : rec->kept;
-    for (size_t i = 0; o->job->raws && i < rec->shown; i++)
+    rec->shown = !j->lists ? 0 : most && most < rec->kept ? most : rec->kept;
+    for (size_t i = 0; j->raws && i < rec->shown; i++)
         ranked[i].raw_p = (float)softmax_prob(&o->raw.softmax, o->raw.logit[cand_row_place(c, ranked[i].id)]);
-    for (size_t i = 0; a->trace && i < o->n_lines; i++) // with -v those that are off, too
-        if (o->line[i].enabled || a->verbose)
+    if (j->page && j->traces &&
+        !follow_end(&o->follow, c, o->line, o->n_lines, j->args->verbose, j->list_most, rec, &res->page, &res->page_cap))
+        return fault_memory();
+    for (size_t i = 0; j->traces && i < o->n_lines; i++) // with -v those that are off, too
+        if (o->line[i].enabled || j->args->verbose)
             o->line[rec->n_trace++] = o->line[i];
-    rec->trace = a->trace ? o->line : NULL;
+    rec->trace = j->traces ? o->line : NULL;
     return fault_none();
 }
 

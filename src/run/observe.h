@@ -6,6 +6,7 @@
 
 #include "out/output.h"
 #include "run/beside.h"
+#include "run/follow.h"
 #include "run/job.h"
 #include "run/trail.h"
 
@@ -21,8 +22,8 @@ struct result {
     size_t n_gone, gone_cap;
     bool bad; // the error is the row's own: the chain has passed over it and stands where it stands after a good one
 
-    void *room; // [room_cap] bytes: what the record points to
-    size_t room_cap;
+    void *room, *page; // [room_cap] and [page_cap] bytes: what the record points to
+    size_t room_cap, page_cap;
 };
 
 // What removed a token: nothing, it was masked in the row, a mask of grammar or reasoning budget, or the stage of samplers[code - GONE_STAGE].
@@ -45,6 +46,9 @@ struct observer {
     size_t n_lines, first; // first: of the stages' lines
     double *p;             // [n_row] probabilities after the newest stage, in the row's order
     struct ranked *ranked; // [n_row]
+
+    // of pages
+    struct follow follow;
 
     // --after
     bool views;

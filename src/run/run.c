@@ -446,8 +446,8 @@ static bool open_output(struct flow *f, struct err *e)
                            .format_name = a->output_format,
                            .emit = a->emit,
                            .dump = f->job->dumps,
-                           .lists = a->dump,
-                           .traces = a->trace,
+                           .lists = f->job->lists,
+                           .traces = f->job->traces,
                            .flush = a->line_buffered,
                            .accepts = a->accept || a->accept_recorded,
                            .color = !getenv("NO_COLOR"),
@@ -455,6 +455,7 @@ static bool open_output(struct flow *f, struct err *e)
                            .files = a->files.n > 1,
                            .named = a->params != NULL,
                            .vocab = f->job->recipes->vocab,
+                           .title = a->files.n ? a->files.word[0] : "standard input",
                            .variants = f->job->n_variants > 1,
                            .rows = -1,
                            .width = (size_t)a->n_vocab};

@@ -17,7 +17,7 @@ bool worker_init(struct worker *w, const struct job *job, size_t first, size_t l
         .job = job, .first = first, .last = last, .sessions = calloc(job->n_variants, sizeof *w->sessions), .observer.job = job};
     cand_init(&w->cand, job->kern);
     w->cand.want_p = job->expects || job->dumps || job->side_by_side || a->emit == EMIT_PROBS;
-    w->cand.want_notes = a->trace;
+    w->cand.want_notes = job->traces;
     w->cand.want_chosen_p = job->dumps || job->side_by_side || !job->plain;
     w->cand.want_logits = job->measures || a->emit == EMIT_SCORE || emit_distribution(a->emit);
     if (!w->sessions)
@@ -192,7 +192,7 @@ static struct fault apply(struct worker *w, struct session *q, const struct row 
                           struct result *res)
 {
     const struct args *const a = w->job->args;
-    const bool gone = w->job->side_by_side, watched = w->job->raws || w->job->expects || a->trace || a->after || gone;
+    const bool gone = w->job->side_by_side, watched = w->job->raws || w->job->expects || w->job->traces || a->after || gone;
     struct fault fault = masked && !watched ? fault_none() : load(w, row);
     if (!fault.code && watched)
         fault = observe_before(&w->observer, q->recipe, &w->cand, res);

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: MIT
+// Draws what the records of the page say. Without it the text and the tables still read.
+"use strict";
+(() => {
+const SVG = "http://www.w3.org/2000/svg";
+const byId = (id) => document.getElementById(id);
+
+// make("td.gone", {title: "why"}, "text", node, ...): texts are texts, whatever they hold.
+const make = (what, with_ = {}, ...inside) => {
+  const [tag, ...classes] = what.split(".");
+  const drawn = ["svg", "path", "line", "rect"].includes(tag);
+  const node = drawn ? document.createElementNS(SVG, tag) : document.createElement(tag);
+  if (classes.length) node.setAttribute("class", classes.join(" "));
+  for (const [name, value] of Object.entries(with_))
+    if (name.startsWith("--") || name === "left" || name === "width" && !drawn) node.style.setProperty(name, value);
+    else if (value !== null && value !== undefined) node.setAttribute(name, value);
+  node.append(...inside);
+  return node;
+};
+
+// ---- numbers and tokens as they are shown
+
+// A probability with four decimals, so that columns stand under each other.
+const prob = (p) => p === null ? "–" : p > 0 && p < 0.00005 ? p.toExponential(0) : p >= 0.99995 ? "1.0000" : p.toFixed(4).slice(1);
+const fixed = (x, digits) => x === null || x === undefined ? "–" : x.toFixed(digits);
+const whole = (n) => String(n).replace(/\B(?=(\d{3})+$)/g, "\u202f");
+
+// A token in quotes, never broken over lines, with what cannot be seen as an escape; without a vocabulary its id.
+const hidden = /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g;
+const named = { "\n": "\\n", "\r": "\\r", "\t": "\\t" };
+const quote = (text) => `"${text.replace(hidden, (c) => named[c] || "\\u" + c.charCodeAt(0).toString(16).padStart(4, "0")).replace(/ /g, "\u00a0")}"`;
+const name = (id, text) => text ? quote(text) : String(id);
+
+// ---- the rows
+
+const links = [...document.querySelectorAll("#text a")];
+const data = [...document.querySelectorAll("#text script")].map((s) => JSON.parse(s.textContent));
+const rows = links.map((link, i) => ({ link, ...data[i], at: i, good: !data[i].record.error }));
+let now = -1;
+const listeners = []; // who draws when another row is chosen
+
+const choose = (at, focus) => {
+  if (!rows.length) return;
+  at = Math.max(0, Math.min(rows.length - 1, at));
+  if (at !== now) {
+    if (now >= 0) {
+      rows[now].link.setAttribute("aria-selected", "false");
+      rows[now].link.tabIndex = -1;
+    }
+    now = at;
+    rows[now].link.setAttribute("aria-selected", "true");
+    rows[now].link.tabIndex = 0;
+    for (const listen of listeners) listen(rows[now]);
+    history.replaceState(null, "", `#row-${rows[now].record.row}`); // no element has that name: nothing jumps
+  }
+  if (focus) rows[now].link.focus({ preventScroll: true });
+  reveal(rows[now].link);
+};
+
+// Scrolls the text, where it has a height of its own, so that the token shows.
+const reveal = (link) => {
+  const box = byId("text"), top = link.offsetTop - box.offsetTop;
+  if (box.scrollHeight > box.clientHeight + 1 && (top < box.scrollTop || top > box.scrollTop + box.clientHeight - 40))
+    box.scrollTop = top - box.clientHeight / 2;
+};
+
+const startText = () => {
+  const text = byId("text");
+  text.setAttribute("role", "listbox");
+  text.setAttribute("aria-label", "Tokens; the arrow keys choose one");
+  text.setAttribute("aria-orientation", "horizontal");
+  for (const row of rows) {
+    const r = row.record;
+    row.link.setAttribute("role", "option");
+    row.link.setAttribute("aria-selected", "false");
+    row.link.tabIndex = -1;
+    row.link.setAttribute("aria-label", row.good ? `row ${r.row}, ${name(r.id, r.token)}${r.prob === undefined ? "" : ", " + prob(r.prob)}` : `row ${r.row}, bad`);
+  }
+  text.addEventListener("click", (event) => {
+    const at = links.indexOf(event.target.closest("a"));
+    if (at < 0) return;
+    event.preventDefault();
+    choose(at, true);
+  });
+  document.addEventListener("keydown", (event) => {
+    const steps = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -1, ArrowDown: 1, PageUp: -20, PageDown: 20, Home: -Infinity, End: Infinity };
+    const inText = text.contains(event.target);
+    const sideways = event.key === "ArrowLeft" || event.key === "ArrowRight";
+    if (!(event.key in steps) || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    if (!inText && (!sideways || event.target !== document.body)) return;
+    event.preventDefault();
+    choose(now + steps[event.key], true);
+  });
+};
+
+// ---- the tint of the text
+
+const limits = [0.5, 0.2, 0.08, 0.03, 0.01];
+const tint = (p) => limits.filter((limit) => p < limit).length;
+
+const startLegend = () => {
+  const ways = [["the model's probability", (row) => row.stats.raw_prob], ["that after the chain", (row) => row.record.prob]];
+  const legend = make("div.legend", { role: "radiogroup", "aria-label": "Tint of the text" });
+  ways.forEach(([label, of], i) => {
+    const input = make("input", { type: "radio", name: "tint", ...(i ? {} : { checked: "" }) });
+    input.addEventListener("change", () => {
+      for (const row of rows)
+        if (row.good) row.link.className = row.link.className.replace(/t\d/, "t" + tint(of(row)));
+    });
+    legend.append(make("label", {}, input, label));
+  });
+  const scale = make("div.scale", { role: "img", "aria-label": "the darker, the less likely" });
+  for (const [i, limit] of [1, ...limits].entries()) scale.append(make("span.t" + i, {}, (i ? "<" : "≤") + String(limit).replace(/^0/, "")));
+  legend.append(scale);
+  byId("text").before(legend);
+};
+
+// ---- lines over the rows
+
+const WIDTH = 1000, HEIGHT = 50;
+const x = (i, n) => ((i + 0.5) / n * WIDTH).toFixed(1);
+const path = (values, top) => {
+  let d = "", pen = false;
+  values.forEach((v, i) => {
+    if (v === null || v === undefined) { pen = false; return; }
+    d += `${pen ? "L" : "M"}${x(i, values.length)} ${(HEIGHT - 2 - v / top * (HEIGHT - 5)).toFixed(1)}`;
+    pen = true;
+  });
+  return d;
+};
+const stems = (values, top) => {
+  const half = 0.5 / values.length * WIDTH * 0.8;
+  return values.map((v, i) => v === null ? "" : `M${(x(i, values.length) - half).toFixed(1)} ${HEIGHT}v${(-v / top * (HEIGHT - 3)).toFixed(1)}h${(2 * half).toFixed(1)}V${HEIGHT}z`).join("");
+};
+
+const startStrips = () => {
+  const pick = (of) => rows.map((row) => row.good ? of(row) : null);
+  const log = (n) => Math.log10(n);
+  const strips = [
+    { label: "prob", unit: "after the chain", values: pick((r) => r.record.prob), show: (v) => prob(v), top: 1, area: true },
+    { label: "kept", unit: "log scale", values: pick((r) => r.record.n), show: whole, scale: (n) => log(n) },
+    { label: "entropy", unit: "nats; grey: the model's", values: pick((r) => r.record.entropy), show: (v) => fixed(v, 3), behind: pick((r) => r.stats.entropy_raw) },
+  ];
+  const section = make("section.wide", { id: "lines", "aria-label": "Over the rows" });
+  for (const strip of strips) {
+    const scale = strip.scale || ((v) => v), scaled = strip.values.map((v) => v === null ? null : scale(v));
+    const top = strip.top || Math.max(1e-9, ...scaled, ...(strip.behind || []));
+    const svg = make("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, preserveAspectRatio: "none", "aria-hidden": "true" });
+    const cursor = make("line", { y1: 0, y2: HEIGHT });
+    const now_ = make("output", { "aria-label": strip.label });
+    if (strip.behind) svg.append(make("path.faint", { d: path(strip.behind, top) }));
+    svg.append(strip.area ? make("path.area", { d: stems(scaled, top) }) : make("path", { d: path(scaled, top) }), cursor);
+    svg.addEventListener("click", (event) => {
+      const box = svg.getBoundingClientRect();
+      choose(Math.floor((event.clientX - box.left) / box.width * rows.length), true);
+    });
+    section.append(make("div.strip", {}, make("h3", {}, strip.label, make("small", {}, strip.unit)), svg, now_));
+    listeners.push((row) => {
+      cursor.setAttribute("x1", x(row.at, rows.length));
+      cursor.setAttribute("x2", x(row.at, rows.length));
+      now_.textContent = row.good ? strip.show(strip.values[row.at]) : "–";
+    });
+  }
+  document.querySelector("main").prepend(section);
+};
+
+// ---- one row: the tokens on their way through the stages
+
+const bar = (p, scale, ...inside) => make("td", { "--p": Math.min(1, p * scale).toFixed(4) }, ...inside);
+
+const stageTable = (row) => {
+  const r = row.record, stages = r.stages.filter((s) => s.enabled);
+  const steps = [null, ...r.stages.map((s, i) => s.enabled ? i : -1).filter((i) => i >= 0)]; // places in the probabilities
+  const place = (step) => step === null ? 0 : step + 1;
+  const most = Math.max(1e-9, ...row.followed.map((f) => Math.max(...f[4])));
+  const head = make("tr", {}, make("td.who"), make("th.step", { scope: "col" }, make("b", {}, "row"), "as read"));
+  for (const s of stages) {
+    const main = Object.values(s.params)[0];
+    head.append(make("th.step", { scope: "col" }, make("b", {}, ...s.name.split(/(?<=_)/).flatMap((part) => [part, make("wbr")])), main === undefined ? "" : String(main)));
+  }
+  const body = make("tbody");
+  const rest = steps.map((step) => 1 - row.followed.reduce((sum, f) => sum + (f[4][place(step)] || 0), 0));
+  for (const [id, text, , , p] of row.followed) {
+    const chosen = id === r.id;
+    const line = make(chosen ? "tr.chosen" : "tr", {}, make("th", { scope: "row", title: `id ${id}` }, (chosen ? "▸ " : "") + name(id, text)));
+    let gone = false;
+    for (const [i, step] of steps.entries()) {
+      const value = p[place(step)];
+      if (value !== null) line.append(bar(value, 1 / most, prob(value)));
+      else if (gone) line.append(make("td"));
+      else line.append(make("td.gone", {}, "×", make("span.hidden", {}, i ? ` removed by ${stages[i - 1].name}` : " masked in the row")));
+      gone = value === null;
+    }
+    body.append(line);
+  }
+  const n = [stages.length ? stages[0].before : r.n, ...stages.map((s) => s.after)];
+  const others = n.map((all, i) => all - row.followed.filter((f) => f[4][place(steps[i])] !== null).length);
+  if (others[0] > 0)
+    body.append(make("tr.rest", {}, make("th", { scope: "row" }, "all others"), ...steps.map((_, i) => others[i] > 0 ? bar(Math.max(0, rest[i]), 1 / most, prob(Math.max(0, rest[i]))) : make("td"))));
+  const foot = (label, first, of) => make("tr", {}, make("th", { scope: "row" }, label), make("td", {}, first), ...stages.map((s) => make("td", {}, of(s))));
+  return make("div.scroll", { tabindex: "0", role: "region", "aria-label": "The stages" }, make("table.bars", { "--steps": steps.length }, make("thead", {}, head), body,
+    make("tfoot", {}, foot("kept", whole(n[0]), (s) => whole(s.after)), foot("mass kept", "", (s) => prob(s.mass)),
+      foot("entropy", fixed(row.stats.entropy_raw, 3), (s) => fixed(s.entropy, 3)))));
+};
+
+const drawn = (row) => {
+  const draw = row.stats.draw, r = row.record;
+  if (draw === null || draw === undefined) return [];
+  const unit = make("div.unit", { "aria-hidden": "true" });
+  for (const [id, text, low, high] of row.followed)
+    if (high > low) unit.append(make(id === r.id ? "span.chosen" : "span", { left: low * 100 + "%", width: (high - low) * 100 + "%", title: `${name(id, text)} ${prob(low)} to ${prob(high)}` }, high - low > 0.014 * name(id, text).length ? name(id, text) : ""));
+  unit.append(make(draw > 0.75 ? "i.left" : "i", { left: draw * 100 + "%" }, "draw " + prob(draw)));
+  const mine = row.followed.find((f) => f[0] === r.id);
+  return [make("div", {}, unit, make("p.note", {}, mine && mine[3] > mine[2] ? `The draw ${prob(draw)} falls into the share of ${name(r.id, r.token)}, ${prob(mine[2])} to ${prob(mine[3])}.` : `The draw is ${prob(draw)}.`))];
+};
+
+const removed = (row) => {
+  const list = make("dl.removed");
+  for (const s of row.record.stages.filter((s) => s.enabled)) {
+    const main = Object.entries(s.params)[0], said = [];
+    if (s.removed) said.push(`removed ${whole(s.removed)}: ` + s.likeliest_removed.map((t) => `${name(t.id, t.token)} ${prob(t.prob)}`).join(", ") + (s.removed > s.likeliest_removed.length ? ", …" : ""));
+    for (const [key, value] of Object.entries(s.notes)) if (value !== null && key !== "draw") said.push(`${key} ${Number(value.toPrecision(4))}`);
+    if (said.length) list.append(make("dt", {}, s.name + (main ? " " + main[1] : "")), make("dd", {}, said.join("; ")));
+  }
+  return list;
+};
+
+const startRow = () => {
+  const section = make("section", { id: "row", "aria-live": "off" });
+  byId("reading").after(section);
+  section.setAttribute("aria-labelledby", "row-head");
+  listeners.push((row) => {
+    const r = row.record, head = make("h2", { id: "row-head" }, `Row ${r.row}` + (r.seq ? ` of ${r.seq}` : ""));
+    if (!row.good) { section.replaceChildren(head, make("p", {}, r.error)); return; }
+    const s = row.stats, accepted = row.followed.find((f) => f[0] === s.accepted);
+    section.replaceChildren(head, make("p.lead", {}, make("b", {}, name(r.id, r.token)), " ", make("span", {}, `${prob(r.prob)} after the chain,`), " ",
+      make("span", {}, `${prob(s.raw_prob)} by the model,`), " ", make("span", {}, `its rank ${whole(s.raw_rank)}`),
+      accepted ? make("span", {}, `; accepted ${name(accepted[0], accepted[1])}`) : ""), stageTable(row), ...drawn(row), removed(row));
+  });
+};
+
+// ---- begin
+
+const plain = document.querySelector("main.plain");
+if (plain && rows.length) {
+  plain.classList.add("alive");
+  startText();
+  startLegend();
+  startStrips();
+  startRow();
+  byId("all").open = false;
+  const asked = () => rows.findIndex((row) => /^#r(ow-)?\d+$/.test(location.hash) && row.record.row === Number(location.hash.replace(/\D+/, "")));
+  choose(Math.max(0, asked()), false);
+  addEventListener("hashchange", () => choose(Math.max(0, asked()), false));
+}
+})();

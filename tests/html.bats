@@ -1,0 +1,121 @@
+#!/usr/bin/env bats
+# -O html: one file to look at, whatever the tokens say. What a browser makes of it is tested by `make check-html`.
+
+load helper
+
+html() {
+    sampl -s 1 -O html "$@"
+}
+
+# The objects of a page, one a line.
+objects() {
+    perl -0777 -ne 'while (m{<script type="application/json">(.*?)</script>}sg) { (my $json = $1) =~ tr/\n//d; print "$json\n" }' "$1"
+}
+
+# Fails and says so if the page names anything outside of itself, or holds a script or a style that is not the program's.
+contained() {
+    perl -0777 -ne '
+        s{http://www\.w3\.org/2000/svg}{};
+        /(https?:|\bsrc\s*=|\burl\(|\@import|<link|<img|<iframe|\bon[a-z]+\s*=\s*["\x27])/i and die "$ARGV: $1\n";
+        my $scripts = () = /<script>/g; my $styles = () = /<style>/g; my $ends = () = m{</script}gi; my $data = () = /<script type="application\/json">/g;
+        $scripts == 1 && $styles == 1 && $ends == $scripts + $data or die "$ARGV: $scripts scripts, $styles styles, $ends ends of $data\n";
+        /<!--/ and die "$ARGV: a comment\n"' "$1"
+}
+
+@test "a page is one file in itself, under 2 MB for 256 rows, and says what the rows chose" {
+    html --vocab "$ROOT/samples/austen.gguf" "$AUSTEN" >page
+    contained page
+    [ "$(wc -c <page)" -lt 2000000 ]
+    [ "$(grep -c '^<tr id="r' page)" -eq 256 ]
+    grep -q '^<html lang="en">$' page
+    grep -q '<li>top_k <b>40</b></li>' page
+    # the text, and the table, without script
+    perl -0777 -pe 's{<script.*?</script>}{}sg; ($_) = m{<div id="text">(.*?)</div>}s; s{<.*?>}{}g; s/&quot;/"/g; s/\xe2\x86\xb5//g' page >text
+    sampl --vocab "$ROOT/samples/austen.gguf" -s 1 --emit text "$AUSTEN" >expected
+    same text expected
+    sampl -n 4096 -s 1 --emit stats "$AUSTEN" | awk 'NR == 11 { printf "%.4f %.4f %d %d %.3f\n", $3, $4, $5, $6, $8 }' >expected
+    sed -n 's|^<tr id="r9">.*</td><td>\(.*\)</td><td>\(.*\)</td><td>\(.*\)</td><td>\(.*\)</td><td>\(.*\)</td></tr>|\1 \2 \3 \4 \5|p' page >row
+    same row expected
+}
+
+@test "the records of a page are those of -O json, with what --emit stats prints and each token's way" {
+    html --vocab "$ROOT/samples/austen.gguf" --rows :20 --prompt-tokens 4,5 --repeat-penalty 1.3 --grammar 'root ::= .*' --dump-probs=5 "$AUSTEN" >page
+    objects page >all.jsonl
+    jq -c .record all.jsonl >records
+    sampl --vocab "$ROOT/samples/austen.gguf" -s 1 -O json --rows :20 --prompt-tokens 4,5 --repeat-penalty 1.3 --grammar 'root ::= .*' \
+        --dump-probs=5 --trace "$AUSTEN" | jq -c . >expected
+    same records expected
+    sampl --vocab "$ROOT/samples/austen.gguf" -s 1 -O json --rows :20 --prompt-tokens 4,5 --repeat-penalty 1.3 --grammar 'root ::= .*' \
+        --emit stats "$AUSTEN" | jq -c 'del(.row, .seq, .id)' >expected
+    jq -c .stats all.jsonl >records
+    same records expected
+    # the last probability of a token is the record's; the draw lies in the chosen one's share; a stage is behind each that is gone
+    [ "$(jq -c '.record as $r | .stats.draw as $d | .followed as $f |
+        all($r.top_probs[]; . as $t | any($f[]; .[0] == $t.id and .[1] == $t.token and ((.[4][-1] - $t.prob) | fabs < 1e-4))) and
+        any($f[]; .[0] == $r.id and .[2] <= $d and $d <= .[3]) and
+        all($f[]; (.[4] | length) == ($r.stages | length) + 1) and ([$f[][4][0]] == ([$f[][4][0]] | sort | reverse))' all.jsonl | sort -u)" = true ]
+}
+
+@test "tokens may say what they like: nothing leaves its place" {
+    printf '%s\n' '</script><script>alert(1)</script>' '<!-- <script' ']]>&amp;"'"'"'' "$(printf 'a\xe2\x80\xa8b\xe2\x80\xaec\xff\xfed')" >vocab
+    f32 1 1.1 1.2 1.3 1.3 1.2 1.1 1 9 1 1 1 1 9 1 1 1 1 9 1 1 1 1 9 >rows
+    html -f f32 --vocab vocab rows >page
+    contained page
+    run ! grep -q 'alert(1)<' page # only with its < escaped
+    grep -q '&lt;/script&gt;&lt;script&gt;alert(1)&lt;/script&gt;' page
+    run ! grep -qP '\xe2\x80[\xa8\xae]|\xff' page
+    objects page | jq -c '.record | del(.stages)' >records
+    sampl -s 1 --vocab vocab -f f32 -O json --dump-probs=8 rows | jq -c . >expected
+    same records expected
+    objects page | jq -r '.followed[][1]' | sort -u >said
+    sampl -s 1 --vocab vocab -f f32 -O json --dump-probs rows | jq -r '.top_probs[].token' | sort -u >expected
+    same said expected
+    # names of files and sequences, too
+    cp rows '<b>&"x.f32'
+    html -n 4 '<b>&"x.f32' | grep -qF '<h1>&lt;b&gt;&amp;&quot;x.f32</h1>'
+    printf '{"seq":"<i>\\u2028","logits":[1,2]}\n{"seq":"<i>\\u2028","logits":[2,1]}\n{"seq":"b","logits":[2,1]}\n' | html >page
+    contained page
+    [ "$(grep -o '<span class="seq">[^/]*</span>' page | tr '\n' ' ')" = '<span class="seq">&lt;i&gt;\xe2\x80\xa8</span> <span class="seq">b</span> ' ]
+}
+
+@test "a page shows 2000 rows and says of how many; memory stays as it is" {
+    perl -e 'srand 5; print pack("f<*", map { rand 8 } 1 .. 32 * 300)' >some
+    for _ in 1 2 3 4 5 6 7 8 9 10; do cat some; done >many
+    local rows=() kb
+    for file in some many; do
+        # shellcheck disable=SC2002 # a pipe: no file that is mapped
+        cat "$file" | /usr/bin/time -f %M -o "$file.kb" "$SAMPL" -s 1 -f f32 -O html -n 32 >"$file.html"
+        rows+=("$(grep -c '^<tr id="r' "$file.html")")
+    done
+    [ "${rows[*]}" = '300 2000' ]
+    grep -q 'The first 2000 of 3000 rows' many.html
+    run ! grep -q 'The first 2000' some.html
+    contained many.html
+    # 200 bytes a row at most; sanitizers keep what was freed
+    if ! nm "$SAMPL" 2>/dev/null | grep -q __asan_init; then
+        kb=$(($(cat many.kb) - $(cat some.kb)))
+        [ "$kb" -lt 600 ] || { echo "$kb kB more"; return 1; }
+    fi
+    html -f f32 -n 32 --rows 2500:2510 many >page
+    [ "$(sed -n 's/^<tr id="r\([0-9]*\)".*/\1/p' page | paste -sd' ')" = '2500 2501 2502 2503 2504 2505 2506 2507 2508 2509' ]
+}
+
+@test "threads and parts change no byte of a record; bad rows and none have their page" {
+    html --vocab "$ROOT/samples/austen.gguf" --rows :32 "$AUSTEN" >page
+    html --vocab "$ROOT/samples/austen.gguf" --rows :32 -t 3 "$AUSTEN" >same
+    same page same
+    objects page >expected
+    for k in 1 2 3; do
+        html --vocab "$ROOT/samples/austen.gguf" --rows :32 --shard $k/3 "$AUSTEN" >part
+        contained part
+        objects part
+    done >all.jsonl
+    same all.jsonl expected
+    f32 1 2 nan 4 1 2 3 4 >rows
+    html -f f32 -n 4 --temp 0 --on-error skip rows >page || [ $? -eq 1 ]
+    grep -q '<a href="#r0" class="bad">\[bad row\]</a>' page
+    [ "$(objects page | jq -c '.record | [.row, .id]' | tr '\n' ' ')" = '[0,null] [1,3] ' ]
+    html -f f32 -n 4 /dev/null >page
+    contained page
+    grep -q 'There are no rows' page
+}
