@@ -224,6 +224,9 @@ bool chain_change(struct chain *ch, const struct stage *stage, size_t n)
     free(ch->link);
     ch->link = link;
     ch->n_links = made;
+    for (size_t i = 0; i < made; i++)
+        if (link[i].stage->sampler->change)
+            link[i].stage->sampler->change(ch->part[link[i].part].state);
     begin(ch);
     return true;
 }

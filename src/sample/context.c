@@ -127,12 +127,22 @@ static size_t longest_at(const struct breakers *b, const uint32_t *recent, size_
     return longest;
 }
 
-size_t breakers_since(const struct breakers *b, const uint32_t *recent, size_t n)
+size_t breakers_longest(const struct breakers *b)
 {
-    for (size_t i = 0; i < n; i++) {
-        const size_t longest = longest_at(b, recent, i);
+    size_t longest = 0;
+    for (size_t k = 0; k < b->n_sequences; k++)
+        longest = b->sequence[k].n > longest ? b->sequence[k].n : longest;
+    for (size_t k = 0; k < b->n_texts; k++)
+        longest = b->text[k].len > longest ? b->text[k].len : longest;
+    return longest;
+}
+
+size_t breakers_since(const struct breakers *b, const uint32_t *recent, size_t n, size_t *begin)
+{
+    for (*begin = 0; *begin < n; ++*begin) {
+        const size_t longest = longest_at(b, recent, *begin);
         if (longest)
-            return i - (longest - 1);
+            return *begin - (longest - 1);
     }
     return n;
 }

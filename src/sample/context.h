@@ -65,8 +65,12 @@ struct breakers {
 bool breakers_find_heads(struct breakers *b, const struct vocab *v);
 void breakers_free(struct breakers *b);
 
-// How many of the n newest tokens, newest first, stand after the last breaker: no repetition counts for more.
-size_t breakers_since(const struct breakers *b, const uint32_t *recent, size_t n);
+// How many tokens a breaker has at most.
+size_t breakers_longest(const struct breakers *b);
+
+// How many of the n newest tokens, newest first, stand after the last breaker: no repetition counts for more. Its first token is the
+// *begin-th newest; n: there is none.
+size_t breakers_since(const struct breakers *b, const uint32_t *recent, size_t n, size_t *begin);
 
 // Is the token a breaker by itself?
 bool breakers_single(const struct breakers *b, uint32_t token);

@@ -53,8 +53,7 @@ size_t history_len(const struct history *h, size_t window)
     return h->total < window ? h->total : window;
 }
 
-// The i-th newest token, i < history_len of the widest window.
-static uint32_t history_newest(const struct history *h, size_t i)
+uint32_t history_newest(const struct history *h, size_t i)
 {
     return h->token[(h->total - 1 - i) % h->cap];
 }

@@ -33,6 +33,9 @@ void history_clear(struct history *h);
 // How many tokens a window holds now.
 size_t history_len(const struct history *h, size_t window);
 
+// The i-th newest token, i < history_len of the widest window.
+uint32_t history_newest(const struct history *h, size_t i);
+
 // Copies the n newest tokens, the newest first.
 void history_copy(const struct history *h, uint32_t *to, size_t n);
 

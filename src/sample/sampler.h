@@ -108,6 +108,9 @@ struct sampler {
     // Starts a new sequence: empty history, generators seeded with seed; all but that of engine ollama take its low 32 bits.
     void (*reset)(void *self, const struct stage *stage, uint64_t seed);
 
+    // The parameters or lists may be others from here on: what was made of them alone no longer holds.
+    void (*change)(void *self);
+
     // A token was accepted and is already in the history.
     void (*accept)(void *self, uint32_t token, const struct stage *stage);
 

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: MIT
 // dry ("don't repeat yourself", p-e-w, text-generation-webui PR 5677): a token that would continue a repetition of the newest tokens
 // is penalised, exponentially in the length of the repetition.
+#include "base/mem.h"
 #include "kern/libm.h"
 #include "sample/sampler.h"
+#include "sample/suffixes.h"
+
+#include <stdlib.h>
 
 struct dry_params {
     float multiplier, base;
@@ -62,9 +66,18 @@ static float penalty(const struct dry_params *p, size_t length)
     return (float)((double)p->multiplier * pow((double)p->base, (double)exponent));
 }
 
+struct dry_state {
+    struct idmap next; // the tokens that continue a repetition
+    size_t *length;    // [next.n] the longest one's
+    size_t length_cap;
+    struct suffixes suffixes; // of a whole history that is long
+    size_t searched;          // breakers have been looked for up to this token, by its number from 0
+    size_t broken, broke;     // of the last one the first token, and what is behind it; 0: there is none
+};
+
 struct dry_job {
     const struct dry_params *p;
-    const size_t *length; // by token that continued a repetition: the longest one's
+    const size_t *length;
 };
 
 static float subtract(float logit, size_t j, const void *arg)
@@ -73,48 +86,124 @@ static float subtract(float logit, size_t j, const void *arg)
     return logit - penalty(job->p, job->length[j]);
 }
 
-// self: the tokens that continued a repetition.
-static void apply(void *self, struct cand *c, const struct stage *stage)
+// How many of the n newest tokens stand after the last breaker. Only one that ends in a new token has not been found yet.
+static size_t unbroken(struct dry_state *s, struct cand *c, const struct breakers *b, size_t n)
 {
-    const struct dry_params *const p = stage->params;
-    const struct breakers *const breakers = stage->context->breakers;
-    struct idmap *const next = self;
-    const size_t n = history_len(c->history, window_of(p->last_n)), allowed = (size_t)p->allowed_length;
+    const size_t total = c->history->total, open = total - s->searched + breakers_longest(b), look = open < n ? open : n;
+    uint32_t *const recent = cand_scratch(c, look, sizeof *recent); // the newest first
+    size_t begin;
+    if (!recent && look)
+        return 0;
+    history_copy(c->history, recent, look);
+    const size_t since = breakers_since(b, recent, look, &begin);
+    if (begin < look) {
+        s->broken = total - 1 - begin;
+        s->broke = total - since;
+    }
+    s->searched = total;
+    return s->broke && s->broken >= total - n ? total - s->broke : n;
+}
+
+// The token has continued a repetition. False when memory is short.
+static bool note(struct dry_state *s, uint32_t token, size_t length)
+{
+    const size_t known = s->next.n, i = idmap_add(&s->next, token);
+    if (i == IDMAP_NONE || !mem_grow(&s->length, &s->length_cap, i + 1, sizeof *s->length))
+        return false;
+    if (i == known || s->length[i] < length)
+        s->length[i] = length;
+    return true;
+}
+
+// Notes what continued a repetition in the n newest tokens.
+static bool look_back(struct dry_state *s, struct cand *c, const struct breakers *breakers, size_t n, size_t limit,
+                      size_t allowed)
+{
     uint32_t *const recent = cand_scratch(c, n, sizeof *recent); // the newest first
-    size_t *const z = cand_scratch(c, n, sizeof *z), *const length = cand_scratch(c, n, sizeof *length);
-    if (n <= allowed || c->fault.code)
-        return;
+    size_t *const z = cand_scratch(c, n, sizeof *z);
+    if (c->fault.code)
+        return false;
     history_copy(c->history, recent, n);
-    const size_t limit = breakers_since(breakers, recent, n);
-    if (limit < allowed)
-        return;
     repetitions(z, recent, n);
-    idmap_clear(next);
     for (size_t k = 1; k < n; k++) {
         const size_t len = z[k] < limit ? z[k] : limit;
-        if (len < allowed || breakers_single(breakers, recent[k - 1]))
-            continue;
-        const size_t known = next->n, i = idmap_add(next, recent[k - 1]);
-        if (i == IDMAP_NONE) {
-            cand_fail(c, FAULT_MEMORY, 0);
-            return;
-        }
-        if (i == known || length[i] < len)
-            length[i] = len;
+        if (len >= allowed && !breakers_single(breakers, recent[k - 1]) && !note(s, recent[k - 1], len))
+            return false;
     }
-    cand_edit(c, next, subtract, &(struct dry_job){p, length});
+    return true;
+}
+
+// The same over the whole history, from the longest repetition down to where all tokens are known that continued one of the least length.
+static bool look_up(struct dry_state *s, const struct history *h, const struct breakers *breakers, size_t limit, size_t allowed)
+{
+    struct suffixes *const x = &s->suffixes;
+    if (!suffixes_update(x, h, allowed))
+        return false;
+    size_t most = 0;
+    for (uint32_t i = x->state[x->at].edge; i != SUFFIX_NONE; i = x->edge[i].next)
+        most += !breakers_single(breakers, x->edge[i].token);
+    for (uint32_t at = x->whole; s->next.n < most; at = x->state[at].shorter) {
+        const size_t all = x->state[at].length, len = all < limit ? all : limit;
+        for (uint32_t i = x->state[at].edge; i != SUFFIX_NONE; i = x->edge[i].next)
+            if (!breakers_single(breakers, x->edge[i].token) && !note(s, x->edge[i].token, len))
+                return false;
+    }
+    return true;
+}
+
+static void apply(void *self, struct cand *c, const struct stage *stage)
+{
+    enum { LONG = 100 }; // tokens that are as quickly looked through
+    const struct dry_params *const p = stage->params;
+    const struct breakers *const breakers = stage->context->breakers;
+    const struct history *const h = c->history;
+    struct dry_state *const s = self;
+    const size_t n = history_len(h, window_of(p->last_n)), allowed = (size_t)p->allowed_length;
+    if (n < h->total)
+        suffixes_free(&s->suffixes);
+    if (n <= allowed)
+        return;
+    const size_t limit = unbroken(s, c, breakers, n);
+    if (limit < allowed || c->fault.code)
+        return;
+    // Without repetitions of no length, and where no logit can overflow, which would have to be the first in the order of the history.
+    const bool whole = n == h->total && n >= LONG && allowed && p->multiplier > 0.0f;
+    idmap_clear(&s->next);
+    if (whole ? look_up(s, h, breakers, limit, allowed) : look_back(s, c, breakers, n, limit, allowed))
+        cand_edit(c, &s->next, subtract, &(struct dry_job){p, s->length});
+    else
+        cand_fail(c, FAULT_MEMORY, 0);
+}
+
+// The breakers may be others now.
+static void change(void *self)
+{
+    struct dry_state *const s = self;
+    s->searched = s->broke = 0;
+}
+
+static void reset(void *self, const struct stage *stage, uint64_t seed)
+{
+    struct dry_state *const s = self;
+    change(self);
+    suffixes_clear(&s->suffixes);
 }
 
 static void release(void *self)
 {
-    idmap_free(self);
+    struct dry_state *const s = self;
+    idmap_free(&s->next);
+    free(s->length);
+    suffixes_free(&s->suffixes);
 }
 
 const struct sampler sampler_dry = {.name = "dry",
                                     .letter = 'd',
                                     PARAMS(params, dry_params),
-                                    .size = sizeof(struct idmap),
+                                    .size = sizeof(struct dry_state),
                                     .apply = apply,
                                     .enabled = enabled,
                                     .window = window,
+                                    .change = change,
+                                    .reset = reset,
                                     .release = release};

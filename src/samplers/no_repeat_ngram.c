@@ -2,8 +2,7 @@
 // no_repeat_ngram (Hugging Face, text-generation-webui, Aphrodite): no N tokens in a row come twice. What followed the newest N-1 tokens
 // where they were before, in the prompt or behind it, is masked.
 #include "sample/sampler.h"
-
-#include <string.h>
+#include "sample/suffixes.h"
 
 struct ngram_params {
     int32_t n;
@@ -25,39 +24,47 @@ static float ban(float logit, size_t j, const void *arg)
     return -INFINITY;
 }
 
-// As the window is all of the history, its ring has never come round.
+struct ngram_state {
+    struct suffixes suffixes;
+    struct idmap banned;
+};
+
 static void apply(void *self, struct cand *c, const struct stage *stage)
 {
-    struct idmap *const banned = self;
-    const struct history *const h = c->history;
-    const size_t n = (size_t)((const struct ngram_params *)stage->params)->n, context = n - 1;
-    if (c->n < 2 || h->total < n)
+    struct ngram_state *const s = self;
+    const struct suffixes *const x = &s->suffixes;
+    const size_t n = (size_t)((const struct ngram_params *)stage->params)->n;
+    if (c->n < 2 || c->history->total < n)
         return;
-    const uint32_t *const newest = h->token + h->total - context;
-    idmap_clear(banned);
-    for (size_t i = 0; i + context < h->total; i++) {
-        const uint32_t *const at = h->token + i;
-        if (context && (at[context - 1] != newest[context - 1] || memcmp(at, newest, context * sizeof *at) != 0))
-            continue;
-        if (idmap_add(banned, at[context]) == IDMAP_NONE) {
-            cand_fail(c, FAULT_MEMORY, 0);
-            return;
-        }
-    }
-    cand_edit(c, banned, ban, NULL);
+    bool ok = suffixes_update(&s->suffixes, c->history, n - 1);
+    idmap_clear(&s->banned);
+    for (uint32_t i = ok ? x->state[x->at].edge : SUFFIX_NONE; ok && i != SUFFIX_NONE; i = x->edge[i].next)
+        ok = idmap_add(&s->banned, x->edge[i].token) != IDMAP_NONE;
+    if (ok)
+        cand_edit(c, &s->banned, ban, NULL);
+    else
+        cand_fail(c, FAULT_MEMORY, 0);
+}
+
+static void reset(void *self, const struct stage *stage, uint64_t seed)
+{
+    suffixes_clear(&((struct ngram_state *)self)->suffixes);
 }
 
 static void release(void *self)
 {
-    idmap_free(self);
+    struct ngram_state *const s = self;
+    suffixes_free(&s->suffixes);
+    idmap_free(&s->banned);
 }
 
 const struct sampler sampler_no_repeat_ngram = {.name = "no_repeat_ngram",
                                                 .letter = 'n',
                                                 .foreign = true,
                                                 PARAMS(params, ngram_params),
-                                                .size = sizeof(struct idmap),
+                                                .size = sizeof(struct ngram_state),
                                                 .runs = {ABOVE, 0},
                                                 .window = window,
                                                 .apply = apply,
+                                                .reset = reset,
                                                 .release = release};

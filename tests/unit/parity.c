@@ -14,7 +14,7 @@
 #define PICK_INT(...)   PICK(int, __VA_ARGS__)
 #define ONE_IN(n)       (below(n) == 0)
 
-enum { MAX_CHOICES = 9, MAX_LANES = 16, MAX_PROMPT = 120 };
+enum { MAX_CHOICES = 9, MAX_LANES = 16, MAX_PROMPT = 400 };
 
 // What stands in the chain beside the oracle's parameters: the arrays that struct params points to.
 struct arrays {
@@ -273,7 +273,7 @@ static void random_penalties(const struct test *t, struct oracle_params *p)
     p->dry_multiplier = PICK_FLOAT(0.0f, 0.8f, 0.8f, 2.0f, -0.5f);
     p->dry_base = PICK_FLOAT(1.75f, 1.0f, 1.0000005f, 1.1f, 4.0f, 1e10f);
     p->dry_allowed_length = PICK_INT(0, 1, 2, 2, 3, 8);
-    p->dry_last_n = PICK_INT(-1, 0, 1, 4, 20, 64, 64);
+    p->dry_last_n = PICK_INT(-1, -1, 0, 1, 4, 20, 64, 64, 150);
     random_breakers(t, p);
 }
 
@@ -398,7 +398,7 @@ static void random_test(struct test *t, uint64_t number)
     t->common.mirostat = ONE_IN(8) ? 1 + ONE_IN(2) : 0;
     random_biases(t, &t->common);
     random_chain(t);
-    t->n_prompt = ONE_IN(4) ? 0 : below(ONE_IN(3) ? MAX_PROMPT : 12);
+    t->n_prompt = ONE_IN(4) ? 0 : below(ONE_IN(10) ? MAX_PROMPT : ONE_IN(3) ? 120 : 12);
     for (size_t i = 0; i < t->n_prompt; i++)
         t->prompt[i] = random_token(t);
 }

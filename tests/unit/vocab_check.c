@@ -194,7 +194,7 @@ static bool check_breakers(void)
     struct breakers b = {.text = text, .n_texts = n_texts};
     if (!breakers_find_heads(&b, &v))
         exit(3);
-    size_t want = n;
+    size_t want = n, want_begin = n, begin;
     for (size_t i = n; i-- > 0;) {
         size_t longest = 0;
         for (size_t k = 0; k < n_texts; k++) {
@@ -202,8 +202,9 @@ static bool check_breakers(void)
             longest = m > longest ? m : longest;
         }
         want = longest ? i + 1 - longest : want;
+        want_begin = longest ? i : want_begin;
     }
-    bool ok = breakers_since(&b, recent, n) == want;
+    bool ok = breakers_since(&b, recent, n, &begin) == want && begin == want_begin;
     for (uint32_t id = 0; id <= n_vocab; id++) {
         bool single = false;
         for (size_t k = 0; k < n_texts; k++)

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+#include "sample/suffixes.h"
+
+#include "base/mem.h"
+
+#include <stdlib.h>
+
+void suffixes_free(struct suffixes *s)
+{
+    free(s->state);
+    free(s->edge);
+    hash_free(&s->edges);
+    *s = (struct suffixes){0};
+}
+
+void suffixes_clear(struct suffixes *s)
+{
+    hash_clear(&s->edges);
+    s->n_states = s->least = s->at = 0;
+}
+
+static uint32_t edge_hash(uint32_t from, uint32_t token)
+{
+    return hash_id(hash_id(from) ^ token);
+}
+
+static struct suffix_edge *find_edge(const struct suffixes *s, uint32_t from, uint32_t token)
+{
+    const uint32_t hash = edge_hash(from, token);
+    size_t at = hash, i;
+    while ((i = hash_next(&s->edges, hash, &at)) != HASH_NONE)
+        if (s->edge[i].from == from && s->edge[i].token == token)
+            return &s->edge[i];
+    return NULL;
+}
+
+static bool add_edge(struct suffixes *s, uint32_t from, uint32_t token, uint32_t to)
+{
+    const size_t n = s->edges.n;
+    if (!mem_grow(&s->edge, &s->edge_cap, n + 1, sizeof *s->edge) || !hash_add(&s->edges, edge_hash(from, token), (uint32_t)n))
+        return false;
+    s->edge[n] = (struct suffix_edge){from, token, to, s->state[from].edge};
+    s->state[from].edge = (uint32_t)n;
+    return true;
+}
+
+static bool add_state(struct suffixes *s, size_t length, uint32_t shorter)
+{
+    if (!mem_grow(&s->state, &s->state_cap, s->n_states + 1, sizeof *s->state))
+        return false;
+    s->state[s->n_states++] = (struct suffix_state){(uint32_t)length, shorter, SUFFIX_NONE};
+    return true;
+}
+
+// Parts the sequences of a state that are as long as `from`'s with this token, or shorter, from those that are longer.
+static bool part(struct suffixes *s, uint32_t whole, uint32_t from, uint32_t token)
+{
+    const uint32_t made = (uint32_t)s->n_states;
+    if (!add_state(s, s->state[from].length + 1, s->state[whole].shorter))
+        return false;
+    for (uint32_t i = s->state[whole].edge; i != SUFFIX_NONE; i = s->edge[i].next)
+        if (!add_edge(s, made, s->edge[i].token, s->edge[i].to))
+            return false;
+    s->state[whole].shorter = made;
+    for (; from != SUFFIX_NONE; from = s->state[from].shorter) {
+        struct suffix_edge *const edge = find_edge(s, from, token);
+        if (edge->to != whole)
+            break;
+        edge->to = made;
+    }
+    return true;
+}
+
+// The suffixes that never had this token behind them have it now; the first that had leads to what is no longer one place's alone.
+static bool take(struct suffixes *s, uint32_t token)
+{
+    const uint32_t made = (uint32_t)s->n_states;
+    const struct suffix_edge *edge = NULL;
+    uint32_t from = s->whole;
+    if (!add_state(s, s->state[from].length + 1, 0))
+        return false;
+    for (; from != SUFFIX_NONE && !(edge = find_edge(s, from, token)); from = s->state[from].shorter)
+        if (!add_edge(s, from, token, made))
+            return false;
+    s->whole = made;
+    if (!edge)
+        return true;
+    const uint32_t to = edge->to;
+    const bool fits = s->state[to].length == s->state[from].length + 1;
+    if (!fits && !part(s, to, from, token))
+        return false;
+    s->state[made].shorter = fits ? to : s->state[to].shorter;
+    return true;
+}
+
+// From a state on the way through the suffixes whose longest has s->least tokens at least, or is all.
+static void find_least(struct suffixes *s, uint32_t from)
+{
+    for (s->at = from; from != SUFFIX_NONE && s->state[from].length >= s->least; from = s->state[from].shorter)
+        s->at = from;
+}
+
+bool suffixes_update(struct suffixes *s, const struct history *h, size_t least)
+{
+    bool ok = h->total < 1u << 30 && (s->n_states || add_state(s, 0, SUFFIX_NONE));
+    s->whole = s->n_states == 1 ? 0 : s->whole;
+    if (ok && least != s->least) {
+        s->least = least;
+        find_least(s, s->whole);
+    }
+    while (ok && s->state[s->whole].length < h->total) {
+        const size_t known = s->state[s->whole].length;
+        const uint32_t token = history_newest(h, h->total - 1 - known);
+        ok = take(s, token);
+        if (ok) // one token more, one less at the other end
+            find_least(s, known < least ? s->whole : find_edge(s, s->at, token)->to);
+    }
+    if (!ok)
+        suffixes_clear(s);
+    return ok;
+}
