@@ -482,29 +482,3 @@ sampl_full() {
     NO_COLOR=1 austen --dump-probs --trace >plain
     same dump plain
 }
-
-# on_terminal COMMAND-LINE: what a terminal gets to see.
-on_terminal() {
-    script -qec "$1" /dev/null </dev/null | tr -d '\r'
-}
-
-@test "on a terminal: bars, and the chosen row in bold unless NO_COLOR" {
-    command -v script >/dev/null || skip "no script"
-    austen --dump-probs=5 >want
-    on_terminal "$SAMPL -n 4096 -s 3 --rows :32 --dump-probs=5 $AUSTEN" >colour
-    NO_COLOR=1 on_terminal "$SAMPL -n 4096 -s 3 --rows :32 --dump-probs=5 $AUSTEN" >mono
-    bold=$(printf '\033[1m') end=$(printf '\033[0m')
-    [ "$(grep -cF "$bold>" colour)" -eq "$(grep -c '^>' want)" ]
-    [ "$(grep -cF "$bold" colour)" -eq "$(grep -cF "$end" colour)" ]
-    run ! grep -q "$(printf '\033')" mono
-    [ "$(grep -c '█' mono)" -ge 32 ]
-    perl -ne 'if (/^[ >] *\d+ +\d+ +\S+ +(\S+) +\S+  (.*)$/) {
-        ($p, $bar) = ($1, $2);
-        $full = () = $bar =~ /█/g;
-        die "$bar is $full cells of 24 for $p" if $full != int((24 * 8 * $p + 0.5) / 8) && abs($full - 24 * $p) > 0.6 }' mono
-    # without the ornaments it is what a file gets
-    sed -e 's/\x1b\[[01]m//g' -e 's/\([0-9]\)  [█▏▎▍▌▋▊▉]*$/\1/' colour | cmp - want
-    sed -e 's/\([0-9]\)  [█▏▎▍▌▋▊▉]*$/\1/' mono | cmp - want
-    on_terminal "$SAMPL -n 4096 -s 3 --rows :32 $AUSTEN" >ids
-    same ids "$R/ids"
-}

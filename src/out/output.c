@@ -130,7 +130,7 @@ static bool open_file(struct output *out, const char *path, struct err *e)
 // Can the format go there?
 static bool fits(const struct output *out, struct err *e)
 {
-    if (out->terminal && out->format->binary)
+    if (out->screen.columns && out->format->binary)
         return err_set(e, STATUS_USAGE, "%s: %s is binary and not for a terminal; use -o, or -O text", out->name,
                        out->format->name);
     if (out->format->counted && out->begin < 0 && out->rows < 0)
@@ -150,6 +150,17 @@ static int64_t start_of(FILE *f)
     return lseek(fd, 0, SEEK_CUR);
 }
 
+// A window may have another size than before; one that is gone has the last it had.
+static bool open_sheet(struct output *out, struct err *e)
+{
+    const struct screen now = screen_of(fileno(out->stream));
+    out->screen = now.columns ? now : out->screen;
+    out->sheet = NULL;
+    FILE *const sheet = open_memstream(&out->sheet, &out->sheet_len);
+    out->f = sheet ? sheet : out->stream;
+    return sheet || err_from_fault(e, fault_memory());
+}
+
 bool output_open(struct output *out, struct err *e)
 {
     assert(out->emit < EMIT_COUNT);
@@ -167,21 +178,40 @@ bool output_open(struct output *out, struct err *e)
         return false;
     if (standard)
         out->f = stdout;
-    out->terminal = isatty(fileno(out->f));
-    out->color = out->terminal && out->color;
-    out->flush = out->flush || out->terminal;
+    out->stream = out->f;
+    out->screen = screen_of(fileno(out->f));
+    out->flush = out->flush || out->screen.columns;
     out->begin = start_of(out->f);
     if (!fits(out, e))
         return false;
-    if (!out->terminal)
+    if (!out->screen.columns)
         setvbuf(out->f, NULL, _IOFBF, 1 << 16);
+    out->lines = out->lines && out->screen.columns;
     out->begun = true;
-    return true;
+    return !out->lines || open_sheet(out, e);
+}
+
+// Shows what has been written of lines that the window folds: a record, or all that there is, with a blank line before it but the first time.
+static bool show_sheet(struct output *out, struct err *e)
+{
+    const bool whole = !fflush(out->f) && !ferror(out->f);
+    fclose(out->f); // which makes the sheet as long as it is, or NULL
+    out->f = out->stream;
+    if (whole && out->sheet && out->sheet_len) {
+        if (out->parted)
+            putc('\n', out->stream);
+        out->parted = true;
+        screen_fold(out->stream, out->sheet, out->sheet_len, out->screen.columns);
+    }
+    free(out->sheet);
+    return whole || err_from_fault(e, fault_memory());
 }
 
 static bool flush(struct output *out, struct err *e)
 {
-    return (fflush(out->f) == 0 && !ferror(out->f)) || output_fail(out, "write", e);
+    if (out->f != out->stream && (!show_sheet(out, e) || !open_sheet(out, e)))
+        return false;
+    return (fflush(out->stream) == 0 && !ferror(out->stream)) || output_fail(out, "write", e);
 }
 
 static bool write_record(struct output *out, const struct record *r, struct err *e)
@@ -232,13 +262,16 @@ bool output_record(struct output *out, const struct record *r, struct err *e)
 bool output_close(struct output *out, bool commit, struct err *e)
 {
     bool ok = true;
+    struct err late;
     if (out->f) {
         if (out->begun && !out->records)
             begin(out, false);
         ok = flush(out, e);
         if (ok && out->begun && out->format->finish)
             ok = out->format->finish(out, commit, e) && flush(out, e);
-        if (out->f != stdout && fclose(out->f) != 0 && ok)
+        if (out->f != out->stream)
+            ok = show_sheet(out, ok ? e : &late) && ok;
+        if (out->stream != stdout && fclose(out->stream) != 0 && ok)
             ok = output_fail(out, "write", e);
         if (out->temporary && commit && ok && rename(out->temporary, out->path) != 0)
             ok = output_fail(out, "rename", e);

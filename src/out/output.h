@@ -6,6 +6,7 @@
 #include "base/err.h"
 #include "base/number.h"
 #include "kern/kern.h"
+#include "out/screen.h"
 #include "vocab/vocab.h"
 
 #include <errno.h>
@@ -56,7 +57,7 @@ static inline const char *statistic_name(enum statistic s)
 struct ranked {
     uint32_t id;
     float logit, p;
-    float raw_p; // for json
+    float raw_p; // for json and pictures
 };
 
 enum { NAMED_MOST = 16 };
@@ -133,6 +134,12 @@ struct record {
     const struct followed *followed; // [n_followed] of a page: by falling probability before the chain
     size_t n_followed;
 
+    // For a picture: n_cut tokens that the chain removed, with the probability cut_p together; the likeliest, raw, and what removed them.
+    struct ranked cut[TRACE_REMOVED];
+    const char *cut_by[TRACE_REMOVED];
+    size_t n_cut;
+    double cut_p;
+
     // For EMIT_SCORE one number, the log-probability of token `scored`; for a distribution a number for each of the n_vocab tokens.
     const float *values;
     uint32_t scored;
@@ -159,7 +166,7 @@ struct output {
     bool lists, traces;        // of dumps: candidates, stages
     bool dump;                 // records come with candidates
     bool flush;                // after every record
-    bool color;                // may a terminal be sent colours?
+    bool lines;                // records are lines of text for people, which a window folds
     bool goes_on;              // where another run's text ended: without what comes before the first record
     bool narrow;               // npy takes half floats when the input's are
     bool files;                // records come with files
@@ -172,9 +179,15 @@ struct output {
 
     // the rest is for out/
     const struct output_format *format;
-    FILE *f;
+    struct screen screen; // that it is shown on
+    FILE *f, *stream;     // f: records are written to; where they go in the end, the same but on a screen that folds them
+    char *sheet;          // [sheet_len] what f holds then
+    size_t sheet_len;
     char *path, *temporary; // path is renamed to from temporary; NULL when the stream is written directly
-    bool terminal, begun;
+    bool begun;
+    bool parted;        // a sheet was shown
+    bool tinted;        // the text that is being shown has a colour,
+    size_t missing;     // and its last character so many bytes that are to come
     uint64_t differing; // records that were not as expected
     bool sequences;     // the first record was of a named one: all say of which they are
     uint64_t records;   // so far
@@ -241,8 +254,22 @@ static inline struct piece text_piece(const char *text)
 
 // Writes a text of any bytes as part of a line of UTF-8, between quotes unless quote is 0. The escapes are those that text_unescape
 // resolves: \n \r \t \\, and \xHH for each byte of other control and formatting characters and of what is not UTF-8; the quote, '"', is
-// escaped, too, unless it is 0. Returns how many columns of a terminal that takes. f may be NULL: nothing is written.
-size_t text_put(FILE *f, struct piece text, char quote);
+// escaped, too, unless it is 0. A text that would take more than `most` columns of a terminal is cut, and TEXT_CUT stands behind it. Returns
+// how many columns it takes. f may be NULL: nothing is written.
+#define TEXT_CUT "..."
+size_t text_clip(FILE *f, struct piece text, char quote, size_t most);
+
+// The whole text.
+static inline size_t text_put(FILE *f, struct piece text, char quote)
+{
+    return text_clip(f, text, quote, SIZE_MAX);
+}
+
+// The same as text_clip, with blanks up to `width` columns.
+void text_cell(FILE *f, struct piece text, char quote, size_t width, size_t most);
+
+// How many columns the first character of p[0..len) takes, len > 0; *taken: and how many bytes.
+size_t text_columns(const unsigned char *p, size_t len, size_t *taken);
 
 // Replaces each character that text_put would write in hex, and each byte that is not UTF-8, by '?'. Whatever quotes others' texts (names of
 // files, comments, what a server says) in a line for people goes through this, so that it cannot break the line or command the terminal.
@@ -256,6 +283,15 @@ void text_put_inert(FILE *f, struct piece text);
 
 // A text of any bytes within HTML, with the escapes of text_put. reads: as part of a longer text, with its line breaks.
 void text_put_html(FILE *f, struct piece text, bool reads);
+
+enum { TEXT_MOST = 40 }; // columns up to which texts are aligned
+
+// How many columns a token's text may take.
+static inline size_t output_text_most(const struct output *out)
+{
+    const int quarter = out->screen.columns / 4;
+    return !quarter ? SIZE_MAX : quarter < TEXT_MOST ? (size_t)quarter : TEXT_MOST;
+}
 
 // The value of a parameter or a note.
 const char *named_text(const struct named *x, char text[NUMBER_TEXT]);

@@ -89,21 +89,46 @@ static struct shown text_show(struct piece text, char quote)
     return s;
 }
 
-size_t text_put(FILE *f, struct piece text, char quote)
+size_t text_clip(FILE *f, struct piece text, char quote, size_t most)
 {
-    size_t columns = quote ? 2 : 0;
+    const size_t quotes = quote ? 2 : 0, dots = strlen(TEXT_CUT);
+    struct shown s;
+    size_t columns = quotes, room = SIZE_MAX;
+    for (size_t at = 0; most < SIZE_MAX && at < text.len && columns <= most; at += s.taken) {
+        s = text_show((struct piece){text.p + at, text.len - at}, quote);
+        columns += s.columns;
+    }
+    if (columns > most)
+        room = most > quotes + dots ? most - quotes - dots : 0;
+    columns = 0;
     if (quote && f)
         putc(quote, f);
-    for (size_t at = 0; at < text.len;) {
-        const struct shown s = text_show((struct piece){text.p + at, text.len - at}, quote);
+    for (size_t at = 0; at < text.len; at += s.taken) {
+        s = text_show((struct piece){text.p + at, text.len - at}, quote);
+        if (s.columns > room - columns)
+            break;
+        columns += s.columns;
         if (f)
             fwrite(s.text, 1, s.len, f);
-        at += s.taken;
-        columns += s.columns;
     }
     if (quote && f)
         putc(quote, f);
-    return columns;
+    if (room < SIZE_MAX && f)
+        fputs(TEXT_CUT, f);
+    return columns + quotes + (room < SIZE_MAX ? dots : 0);
+}
+
+void text_cell(FILE *f, struct piece text, char quote, size_t width, size_t most)
+{
+    const size_t taken = text_clip(f, text, quote, most);
+    fprintf(f, "%*s", taken < width ? (int)(width - taken) : 0, "");
+}
+
+size_t text_columns(const unsigned char *p, size_t len, size_t *taken)
+{
+    const struct shown s = text_show((struct piece){p, len}, 0);
+    *taken = s.taken;
+    return s.columns;
 }
 
 void text_tame(char *text)
@@ -174,7 +199,7 @@ void output_name(const struct output *out, uint32_t token)
     if (!out->vocab)
         return;
     putc(' ', out->f);
-    text_put(out->f, vocab_text(out->vocab, token), '"');
+    text_clip(out->f, vocab_text(out->vocab, token), '"', output_text_most(out));
 }
 
 const char *named_text(const struct named *x, char text[NUMBER_TEXT])

@@ -151,32 +151,48 @@ static void cell_text(const struct cell *c, char text[CELL_TEXT])
         snprintf(text, CELL_TEXT, x > 0.0 && x < 0.001 ? "%.2e" : x < 100.0 ? "%.4f" : x < 1e7 ? "%.1f" : "%.2e", x);
 }
 
-static void put_for_people(const struct compare *cmp)
+// The columns from `first` on of every variant, as many as fit beside the names; returns where the next block begins.
+static size_t put_block(const struct compare *cmp, size_t first, size_t n, size_t width, size_t most)
 {
-    const struct variant *const named = cmp->job->named;
     FILE *const f = cmp->out->f;
+    const size_t window = cmp->out->screen.columns ? (size_t)cmp->out->screen.columns : SIZE_MAX;
     struct cell cell[COLUMNS_MOST];
-    size_t width = 4;
-    for (size_t i = 0; i < cmp->job->n_variants; i++) {
-        const size_t wide = text_put(NULL, piece_of(named[i].name), 0);
-        width = wide > width && wide <= NAME_MOST ? wide : width;
-    }
-    const size_t n = columns(cmp, cmp->tally, cell);
+    columns(cmp, cmp->tally, cell);
+    size_t last = first, taken = width;
+    for (; last < n && (last == first || taken + 1 + (size_t)cell_width(&cell[last]) <= window); last++)
+        taken += 1 + (size_t)cell_width(&cell[last]);
     fprintf(f, "%-*s", (int)width, "name");
-    for (size_t k = 0; k < n; k++)
+    for (size_t k = first; k < last; k++)
         fprintf(f, " %*s", cell_width(&cell[k]), cell[k].name);
     for (size_t i = 0; i < cmp->job->n_variants; i++) {
         putc('\n', f);
-        const size_t taken = text_put(f, piece_of(named[i].name), 0);
-        fprintf(f, "%*s", taken < width ? (int)(width - taken) : 0, "");
+        text_cell(f, piece_of(cmp->job->named[i].name), 0, width, most);
         columns(cmp, &cmp->tally[i], cell);
-        for (size_t k = 0; k < n; k++) {
+        for (size_t k = first; k < last; k++) {
             char text[CELL_TEXT];
             cell_text(&cell[k], text);
             fprintf(f, " %*s", cell_width(&cell[k]), text);
         }
     }
     putc('\n', f);
+    return last;
+}
+
+// What is too wide for the window goes on below, with the names again.
+static void put_for_people(const struct compare *cmp)
+{
+    const size_t most = cmp->out->screen.columns ? (size_t)cmp->out->screen.columns / 2 : SIZE_MAX;
+    struct cell cell[COLUMNS_MOST];
+    size_t width = 4;
+    for (size_t i = 0; i < cmp->job->n_variants; i++) {
+        const size_t wide = text_clip(NULL, piece_of(cmp->job->named[i].name), 0, most);
+        width = wide > width && wide <= NAME_MOST ? wide : width;
+    }
+    const size_t n = columns(cmp, cmp->tally, cell);
+    for (size_t first = 0; first < n;) {
+        fputs(first ? "\n" : "", cmp->out->f);
+        first = put_block(cmp, first, n, width, most);
+    }
 }
 
 static void put_tsv(const struct compare *cmp)

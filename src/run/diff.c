@@ -2,7 +2,6 @@
 #include "run/diff.h"
 
 #include "base/mem.h"
-#include "samplers/list.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -28,14 +27,6 @@ static size_t place_of(const struct record *r, uint32_t id)
     return SIZE_MAX;
 }
 
-// What removed a token; "-": nothing did, or it is not known.
-static const char *removed_by(const struct result *res, uint32_t id)
-{
-    static const char *const others[] = {[GONE_NOT] = "-", [GONE_ROW] = "row", [GONE_MASK] = "mask"};
-    const unsigned code = id < res->n_gone ? res->gone[id] : GONE_NOT;
-    return code < GONE_STAGE ? others[code] : samplers[code - GONE_STAGE]->name;
-}
-
 static struct piece name_of(const struct diff *d, size_t variant)
 {
     const char *const name = d->job->named[variant].name;
@@ -47,23 +38,22 @@ static bool is_format(const struct diff *d, const char *format)
     return d->job->args->output_format && !strcmp(d->job->args->output_format, format);
 }
 
+// How many columns a name may take.
+static size_t name_most(const struct diff *d)
+{
+    return d->out->screen.columns ? (size_t)d->out->screen.columns / 3 : SIZE_MAX;
+}
+
 // How wide the names are, up to a limit.
 static size_t name_width(const struct diff *d)
 {
     enum { MOST = 40 };
     size_t width = 4;
     for (size_t i = 0; i < d->job->n_variants; i++) {
-        const size_t wide = text_put(NULL, name_of(d, i), 0);
+        const size_t wide = text_clip(NULL, name_of(d, i), 0, name_most(d));
         width = wide > width && wide <= MOST ? wide : width;
     }
     return width;
-}
-
-// A name, and blanks up to the width.
-static void put_name(const struct diff *d, FILE *f, size_t variant, size_t width)
-{
-    const size_t wide = text_put(f, name_of(d, variant), 0);
-    fprintf(f, "%*s", wide < width ? (int)(width - wide) : 0, "");
 }
 
 static void put_token(const struct diff *d, FILE *f, uint32_t id)
@@ -72,7 +62,7 @@ static void put_token(const struct diff *d, FILE *f, uint32_t id)
     if (!d->out->vocab)
         return;
     putc(' ', f);
-    text_put(f, vocab_text(d->out->vocab, id), '"');
+    text_clip(f, vocab_text(d->out->vocab, id), '"', output_text_most(d->out));
 }
 
 // ---- --diff
@@ -90,16 +80,16 @@ static struct glance look(const struct result *base, const struct result *res)
     struct glance g = {&base->record, &res->record, place_of(&base->record, res->record.chosen),
                        "-",           "-",          res->beside[BESIDE_OVERLAP]};
     if (g.rank == SIZE_MAX)
-        g.gone = removed_by(base, res->record.chosen);
+        g.gone = result_removed_by(base, res->record.chosen);
     if (place_of(&res->record, base->record.chosen) == SIZE_MAX)
-        g.gone_here = removed_by(res, base->record.chosen);
+        g.gone_here = result_removed_by(res, base->record.chosen);
     return g;
 }
 
 static void glance_text(const struct diff *d, FILE *f, const struct glance *g, size_t variant, size_t width)
 {
     fputs("  ", f);
-    put_name(d, f, variant, width);
+    text_cell(f, name_of(d, variant), 0, width, name_most(d));
     putc(' ', f);
     put_token(d, f, g->r->chosen);
     fprintf(f, " (%.4f)", (double)g->r->chosen_p);
@@ -271,35 +261,68 @@ static const char *cell_of(const struct diff *d, const struct result *res, const
 {
     const float p = d->p[t->at * d->job->n_variants + i];
     if (p < 0.0f)
-        return res[i].ok ? removed_by(&res[i], t->id) : "-";
+        return res[i].ok ? result_removed_by(&res[i], t->id) : "-";
     if (!people)
         return number_text(p, text);
     snprintf(text, NUMBER_TEXT, "%s%.6f", t->id == res[i].record.chosen ? "*" : "", (double)p);
     return text;
 }
 
-static void dump_text(const struct diff *d, FILE *f, const struct result *res, const struct row_of_dump *list)
+// How wide the column of a variant is.
+static size_t column_width(const struct diff *d, size_t variant)
 {
     enum { COLUMN = 12 };
+    const size_t wide = text_clip(NULL, name_of(d, variant), 0, name_most(d));
+    return wide > COLUMN ? wide : COLUMN;
+}
+
+// The columns of the variants from `first` to before `last`, and the texts; those come first in a window.
+static void put_block(const struct diff *d, FILE *f, const struct result *res, const struct row_of_dump *list, size_t first,
+                      size_t last, size_t texts)
+{
     char text[NUMBER_TEXT];
-    fprintf(f, "row %" PRIu64 "\n%8s", res->record.row, "id");
-    for (size_t i = 0; i < d->job->n_variants; i++) {
-        const size_t wide = text_put(NULL, name_of(d, i), 0);
-        fprintf(f, " %*s", wide < COLUMN ? (int)(COLUMN - wide) : 0, "");
-        text_put(f, name_of(d, i), 0);
+    const bool window = d->out->screen.columns, says = d->out->vocab;
+    fprintf(f, "%8s", "id");
+    if (says && window)
+        fprintf(f, " %-*s", (int)texts, "text");
+    for (size_t i = first; i < last; i++) {
+        const size_t wide = text_clip(NULL, name_of(d, i), 0, name_most(d));
+        fprintf(f, " %*s", (int)(column_width(d, i) - wide), "");
+        text_clip(f, name_of(d, i), 0, name_most(d));
     }
-    fputs(d->out->vocab ? "  text\n" : "\n", f);
+    fputs(says && !window ? "  text\n" : "\n", f);
     for (size_t k = 0; k < d->ids.n; k++) {
+        const struct piece token = says ? vocab_text(d->out->vocab, list[k].id) : (struct piece){0};
         fprintf(f, "%8" PRIu32, list[k].id);
-        for (size_t i = 0; i < d->job->n_variants; i++) {
-            const size_t wide = text_put(NULL, name_of(d, i), 0);
-            fprintf(f, " %*s", wide > COLUMN ? (int)wide : COLUMN, cell_of(d, res, &list[k], i, true, text));
+        if (says && window) {
+            putc(' ', f);
+            text_cell(f, token, '"', texts, texts);
         }
-        if (d->out->vocab) {
+        for (size_t i = first; i < last; i++)
+            fprintf(f, " %*s", (int)column_width(d, i), cell_of(d, res, &list[k], i, true, text));
+        if (says && !window) {
             fputs("  ", f);
-            text_put(f, vocab_text(d->out->vocab, list[k].id), '"');
+            text_put(f, token, '"');
         }
         putc('\n', f);
+    }
+}
+
+// What is too wide for the window goes on below, with ids and texts again.
+static void dump_text(const struct diff *d, FILE *f, const struct result *res, const struct row_of_dump *list)
+{
+    const size_t n = d->job->n_variants, window = d->out->screen.columns ? (size_t)d->out->screen.columns : SIZE_MAX;
+    size_t texts = 4;
+    for (size_t k = 0; d->out->vocab && window < SIZE_MAX && k < d->ids.n; k++) {
+        const size_t wide = text_clip(NULL, vocab_text(d->out->vocab, list[k].id), '"', output_text_most(d->out));
+        texts = wide > texts ? wide : texts;
+    }
+    fprintf(f, "row %" PRIu64 "\n", res->record.row);
+    for (size_t first = 0, last; first < n; first = last) {
+        size_t taken = 8 + (d->out->vocab ? 1 + texts : 0);
+        for (last = first; last < n && (last == first || taken + 1 + column_width(d, last) <= window); last++)
+            taken += 1 + column_width(d, last);
+        put_block(d, f, res, list, first, last, texts);
     }
 }
 
@@ -383,7 +406,10 @@ bool diff_row(struct diff *d, const struct result *res, struct err *e)
 
 bool diff_end(struct diff *d, struct err *e)
 {
-    for (size_t i = 0; i < d->n; i++)
+    bool ok = true;
+    for (size_t i = 0; ok && i < d->n; i++) {
         fwrite(d->worst[i].text, 1, d->worst[i].len, d->out->f);
-    return output_wrote(d->out, e);
+        ok = output_wrote(d->out, e);
+    }
+    return ok;
 }

@@ -34,6 +34,15 @@ static enum carry job_carry(const struct job *j, const struct recipe *recipe, bo
     return a->independent || (known && carry == CARRY_TOKENS) ? CARRY_NOTHING : carry;
 }
 
+void job_on_screen(struct job *j)
+{
+    const struct args *const a = j->args;
+    j->pictures = a->dump && j->n_variants == 1 && j->plain;
+    j->raws = j->raws || j->pictures;
+    j->measures = j->measures || (a->emit == EMIT_TEXT && j->n_variants == 1 && j->plain); // for the token's raw probability
+    j->raws = j->raws || j->measures;
+}
+
 bool job_splits(const struct job *j)
 {
     const char *name;

@@ -32,12 +32,16 @@ struct job {
     bool measures;     // the statistics of rows are wanted
     bool compares;     // and what variants are beside the base
     bool side_by_side; // and all that their chains leave and remove: --diff and --dump-probs
+    bool pictures;     // records go to a window, which shows what the chain removed, too
 };
 
 // Reads what the arguments name, and refuses those that do not go together when the run is a part of a longer one (--shard, --row-base):
 // it prints what the longer one prints for its rows, so it must know as much of the rows before. j must be freed either way.
 bool job_init(struct job *j, struct err *e);
 void job_free(struct job *j);
+
+// Once it is known that the output is a window.
+void job_on_screen(struct job *j);
 
 // Can each row be sampled without its predecessors having been?
 bool job_splits(const struct job *j);

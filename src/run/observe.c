@@ -2,6 +2,7 @@
 #include "run/observe.h"
 
 #include "base/mem.h"
+#include "samplers/list.h"
 
 #include <assert.h>
 #include <math.h>
@@ -25,18 +26,62 @@ void observer_free(struct observer *o)
     follow_free(&o->follow);
 }
 
+// ---- what removed a token
+
+static bool says_gone(const struct job *j)
+{
+    return j->side_by_side || j->pictures;
+}
+
+enum { GONE_MOST = 1 << 24 }; // ids; beyond that nobody asks
+
+const char *result_removed_by(const struct result *res, uint32_t id)
+{
+    static const char *const others[] = {[GONE_NOT] = "-", [GONE_ROW] = "row", [GONE_MASK] = "mask"};
+    const unsigned code = id < res->n_gone ? res->gone[id] : GONE_NOT;
+    return code < GONE_STAGE ? others[code] : samplers[code - GONE_STAGE]->name;
+}
+
+static void note_gone(struct observer *o, unsigned char code, const struct cand *c)
+{
+    unsigned char *const gone = o->result->gone;
+    cand_snapshot(c, o->scratch);
+    for (size_t i = 0; i < c->n_row; i++) {
+        const uint32_t id = cand_row_id(c, i);
+        if (id >= o->result->n_gone)
+            return;
+        if (o->scratch[i] > -INFINITY)
+            gone[id] = GONE_NOT;
+        else if (gone[id] == GONE_NOT)
+            gone[id] = code;
+    }
+}
+
+static struct fault gone_begin(struct observer *o, const struct cand *c, struct result *res)
+{
+    o->result = res;
+    res->n_gone = (size_t)cand_row_id(c, c->n_row - 1) + 1; // the highest id comes last
+    if (res->n_gone > GONE_MOST)
+        res->n_gone = 0;
+    if (!mem_grow(&res->gone, &res->gone_cap, res->n_gone, 1))
+        return fault_memory();
+    memset(res->gone, GONE_ROW, res->n_gone);
+    note_gone(o, GONE_ROW, c);
+    return fault_none();
+}
+
 // ---- what each stage did
 
 // Puts a removed candidate among the likeliest of them, which stand by falling probability.
-static void note_removed(struct trace_line *line, uint32_t id, double p)
+static void note_removed(struct ranked removed[TRACE_REMOVED], size_t *n, uint32_t id, double p)
 {
-    size_t at = line->n_removed < TRACE_REMOVED ? line->n_removed : TRACE_REMOVED;
-    line->n_removed++;
-    for (; at && line->removed[at - 1].p < p; at--)
+    size_t at = *n < TRACE_REMOVED ? *n : TRACE_REMOVED;
+    ++*n;
+    for (; at && removed[at - 1].p < p; at--)
         if (at < TRACE_REMOVED)
-            line->removed[at] = line->removed[at - 1];
+            removed[at] = removed[at - 1];
     if (at < TRACE_REMOVED)
-        line->removed[at] = (struct ranked){.id = id, .p = (float)p};
+        removed[at] = (struct ranked){.id = id, .p = (float)p};
 }
 
 // By falling probability, then rising id.
@@ -92,7 +137,7 @@ static void note_stage(struct observer *o, struct trace_line *line, const struct
         if (after != GONE)
             line->mass += before != GONE ? before : 0.0;
         else if (before != GONE)
-            note_removed(line, cand_row_id(c, i), before);
+            note_removed(line->removed, &line->n_removed, cand_row_id(c, i), before);
     }
     line->top_before = cand_row_id(c, top_before);
     line->top_after = cand_row_id(c, top_after);
@@ -163,6 +208,8 @@ void observe_masked(struct observer *o, const char *by, const struct cand *c)
     for (size_t line = 0; o->job->traces && line < o->first; line++)
         if (!strcmp(o->line[line].name, by))
             note_line(o, line, c);
+    if (says_gone(o->job))
+        note_gone(o, GONE_MASK, c);
     if (o->job->expects)
         trail_step(&o->trail, c, NULL, by);
     if (o->views && o->view_at == SIZE_MAX)
@@ -174,49 +221,13 @@ struct fault observe_stage(void *arg, size_t stage, struct cand *c)
     struct observer *const o = arg;
     if (o->job->traces)
         note_line(o, o->first + stage, c);
+    const struct sampler *const sampler = o->recipe->stage[stage].sampler;
+    if (says_gone(o->job))
+        note_gone(o, (unsigned char)(GONE_STAGE + sampler_place(sampler)), c);
     if (o->job->expects)
-        trail_step(&o->trail, c, &o->recipe->stage[stage], o->recipe->stage[stage].sampler->name);
+        trail_step(&o->trail, c, &o->recipe->stage[stage], sampler->name);
     if (o->views && o->view_at == stage)
         cand_snapshot(c, o->view);
-    return fault_none();
-}
-
-// ---- what removed a token
-
-enum { GONE_MOST = 1 << 24 }; // ids; beyond that nobody asks
-
-void observe_gone(struct observer *o, unsigned char code, const struct cand *c)
-{
-    unsigned char *const gone = o->result->gone;
-    cand_snapshot(c, o->scratch);
-    for (size_t i = 0; i < c->n_row; i++) {
-        const uint32_t id = cand_row_id(c, i);
-        if (id >= o->result->n_gone)
-            return;
-        if (o->scratch[i] > -INFINITY)
-            gone[id] = GONE_NOT;
-        else if (gone[id] == GONE_NOT)
-            gone[id] = code;
-    }
-}
-
-struct fault observe_gone_stage(void *arg, size_t stage, struct cand *c)
-{
-    struct observer *const o = arg;
-    observe_gone(o, (unsigned char)(GONE_STAGE + sampler_place(o->recipe->stage[stage].sampler)), c);
-    return fault_none();
-}
-
-static struct fault gone_begin(struct observer *o, const struct cand *c, struct result *res)
-{
-    o->result = res;
-    res->n_gone = (size_t)cand_row_id(c, c->n_row - 1) + 1; // the highest id comes last
-    if (res->n_gone > GONE_MOST)
-        res->n_gone = 0;
-    if (!mem_grow(&res->gone, &res->gone_cap, res->n_gone, 1))
-        return fault_memory();
-    memset(res->gone, GONE_ROW, res->n_gone);
-    observe_gone(o, GONE_ROW, c);
     return fault_none();
 }
 
@@ -343,9 +354,8 @@ struct fault observe_before(struct observer *o, const struct recipe *recipe, str
     find_view(o);
     if (o->views)
         cand_snapshot(c, o->view);
-    if (j->side_by_side)
-        return gone_begin(o, c, res);
-    return j->traces ? trace_begin(o, recipe, c, res) : fault_none();
+    const struct fault fault = says_gone(j) ? gone_begin(o, c, res) : fault_none();
+    return !fault.code && j->traces ? trace_begin(o, recipe, c, res) : fault;
 }
 
 // What a stage that keeps by a limit has for one; "" of others, and of NULL.
@@ -382,6 +392,23 @@ static void compare(const struct observer *o, const struct cand *c, struct expec
     put_limit(blamed, x->limit);
 }
 
+// What a picture shows beside what is left.
+static void note_cuts(const struct observer *o, struct record *rec, const struct cand *c, const struct result *res)
+{
+    rec->n_cut = 0;
+    rec->cut_p = 0.0;
+    for (size_t i = 0; i < c->n_row; i++) {
+        const uint32_t id = cand_row_id(c, i);
+        if (id >= res->n_gone || res->gone[id] <= GONE_ROW || (o->views && o->view[i] > -INFINITY))
+            continue;
+        const double p = softmax_prob(&o->raw.softmax, o->raw.logit[i]);
+        rec->cut_p += p;
+        note_removed(rec->cut, &rec->n_cut, id, p);
+    }
+    for (size_t i = 0; i < rec->n_cut && i < TRACE_REMOVED; i++)
+        rec->cut_by[i] = result_removed_by(res, rec->cut[i].id);
+}
+
 // Fills in what only dumps show. The candidates are a list, unless what stood after a stage is shown.
 static struct fault describe(struct result *res, struct observer *o, const struct cand *c)
 {
@@ -406,6 +433,8 @@ static struct fault describe(struct result *res, struct observer *o, const struc
     if (j->page && j->traces &&
         !follow_end(&o->follow, c, o->line, o->n_lines, j->args->verbose, j->list_most, rec, &res->page, &res->page_cap))
         return fault_memory();
+    if (j->pictures)
+        note_cuts(o, rec, c, res);
     for (size_t i = 0; j->traces && i < o->n_lines; i++) // with -v those that are off, too
         if (o->line[i].enabled || j->args->verbose)
             o->line[rec->n_trace++] = o->line[i];

@@ -18,7 +18,7 @@ struct result {
     struct expected expected; // its id comes from outside
     bool ok;
     struct err e;        // unless ok
-    unsigned char *gone; // [n_gone], where variants stand side by side: by token, what removed it
+    unsigned char *gone; // [n_gone], where variants stand side by side, and in pictures: by token, what removed it
     size_t n_gone, gone_cap;
     bool bad; // the error is the row's own: the chain has passed over it and stands where it stands after a good one
 
@@ -30,6 +30,9 @@ struct result {
 enum gone_code { GONE_NOT, GONE_ROW, GONE_MASK, GONE_STAGE };
 
 void result_free(struct result *res);
+
+// What removed a token; "-": nothing did, or it is not known.
+const char *result_removed_by(const struct result *res, uint32_t id);
 
 // One thread's scratch. A zeroed struct with a job is empty.
 struct observer {
@@ -60,7 +63,7 @@ struct observer {
     bool raw_taken; // of the row at hand
     struct after after;
 
-    struct result *result; // at hand, where variants stand side by side
+    struct result *result; // at hand, if it says what is gone
 
     float *scratch; // [n_row]
 };
@@ -75,10 +78,6 @@ struct fault observe_before(struct observer *o, const struct recipe *recipe, str
 #define TRACE_GRAMMAR   "grammar"
 void observe_masked(struct observer *o, const char *by, const struct cand *c);
 struct fault observe_stage(void *arg, size_t stage, struct cand *c);
-
-// Where variants stand side by side: the same two.
-void observe_gone(struct observer *o, unsigned char code, const struct cand *c);
-struct fault observe_gone_stage(void *arg, size_t stage, struct cand *c);
 
 // The chain has run: fills in the record and the statistics. known: the token that follows the row, if that was known beforehand, or -1.
 struct fault observe_after(struct observer *o, struct cand *c, int64_t known, struct result *res);

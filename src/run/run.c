@@ -450,7 +450,6 @@ static bool open_output(struct flow *f, struct err *e)
                            .traces = f->job->traces,
                            .flush = a->line_buffered,
                            .accepts = a->accept || a->accept_recorded,
-                           .color = !getenv("NO_COLOR"),
                            .goes_on = job_is_later_part(a),
                            .files = a->files.n > 1,
                            .named = a->params != NULL,
@@ -459,6 +458,7 @@ static bool open_output(struct flow *f, struct err *e)
                            .variants = f->job->n_variants > 1,
                            .rows = -1,
                            .width = (size_t)a->n_vocab};
+    out->lines = (!a->output_format || !strcmp(a->output_format, "text")) && (f->job->compares || f->job->dumps || a->expect);
     if (f->compares)
         out->format_name = "text"; // compare.c has its own
     if (a->expect)
@@ -484,7 +484,7 @@ static bool open_expected(struct flow *f, const struct input_config *config, str
 
 static bool start_totals(struct flow *f, struct err *e)
 {
-    const bool shows = totals_shown(f->out.terminal);
+    const bool shows = totals_shown(f->out.screen.columns);
     int64_t total = -1;
     if (shows && !input_rows(f->in, &total, e))
         return false;
@@ -492,7 +492,7 @@ static bool start_totals(struct flow *f, struct err *e)
     return true;
 }
 
-bool run(const struct job *j, struct err *e)
+bool run(struct job *j, struct err *e)
 {
     const struct input_config config = input_wanted(j), expected = expected_wanted(j->args, &config);
     struct input_config beside = config; // the rows of --against
@@ -505,7 +505,10 @@ bool run(const struct job *j, struct err *e)
     f.in = input_open(&config, e);
     f.against = f.in && j->args->against ? input_open(&beside, e) : NULL;
     bool ok = f.in && (!j->args->against || f.against) && open_expected(&f, &expected, e) && open_output(&f, e) &&
-              (!f.compares || compare_init(&f.compare, j, &f.out, e)) && start_totals(&f, e) && run_rows(&f, e);
+              (!f.compares || compare_init(&f.compare, j, &f.out, e)) && start_totals(&f, e);
+    if (ok && f.out.screen.columns)
+        job_on_screen(j);
+    ok = ok && run_rows(&f, e);
     if (ok && j->args->expect)
         ok = expect_end(&f, e);
     totals_end(&f.totals);

@@ -7,6 +7,6 @@
 
 // Runs the job over the files that the arguments name. What was computed before an error has been written. False with *e on an error;
 // status STATUS_OK then means that nobody reads the output any more.
-bool run(const struct job *j, struct err *e);
+bool run(struct job *j, struct err *e);
 
 #endif

@@ -192,7 +192,7 @@ static struct fault apply(struct worker *w, struct session *q, const struct row 
                           struct result *res)
 {
     const struct args *const a = w->job->args;
-    const bool gone = w->job->side_by_side, watched = w->job->raws || w->job->expects || w->job->traces || a->after || gone;
+    const bool watched = w->job->raws || w->job->expects || w->job->traces || a->after || w->job->side_by_side;
     struct fault fault = masked && !watched ? fault_none() : load(w, row);
     if (!fault.code && watched)
         fault = observe_before(&w->observer, q->recipe, &w->cand, res);
@@ -200,10 +200,8 @@ static struct fault apply(struct worker *w, struct session *q, const struct row 
         fault = cand_load(&w->cand, masked);
     if (!fault.code && masked && watched)
         observe_masked(&w->observer, by, &w->cand);
-    if (!fault.code && masked && gone)
-        observe_gone(&w->observer, GONE_MASK, &w->cand);
     if (!fault.code)
-        return chain_apply(q->chain, &w->cand, gone ? observe_gone_stage : watched ? observe_stage : NULL, &w->observer);
+        return chain_apply(q->chain, &w->cand, watched ? observe_stage : NULL, &w->observer);
     chain_skip(q->chain, 1);
     return fault;
 }

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+#include "out/screen.h"
+
+#include "out/output.h"
+
+#include <langinfo.h>
+#include <locale.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+enum { LEAST = 40, USUAL = 80, MOST = 1000, INDENT = 4 }; // columns
+
+static int columns_of(int fd)
+{
+    const char *const wish = getenv("COLUMNS");
+    char *end = NULL;
+    struct winsize w = {0};
+    long n = wish ? strtol(wish, &end, 10) : 0;
+    if (!wish || *end || n <= 0)
+        n = ioctl(fd, TIOCGWINSZ, &w) ? 0 : w.ws_col;
+    return n <= 0 ? USUAL : n < LEAST ? LEAST : n > MOST ? MOST : (int)n;
+}
+
+// Is the locale's character set UTF-8? Numbers are printed as in the C locale all the same.
+static bool locale_utf8(void)
+{
+    const locale_t locale = newlocale(LC_CTYPE_MASK, "", (locale_t)0);
+    const bool utf8 = locale && !strcmp(nl_langinfo_l(CODESET, locale), "UTF-8");
+    if (locale)
+        freelocale(locale);
+    return utf8;
+}
+
+struct screen screen_of(int fd)
+{
+    if (!isatty(fd))
+        return (struct screen){0};
+    const char *const no = getenv("NO_COLOR"), *const term = getenv("TERM");
+    return (struct screen){columns_of(fd), locale_utf8(), !(no && *no) && !(term && !strcmp(term, "dumb"))};
+}
+
+// How many bytes the colour takes that begins there; 0: none does.
+static size_t color_length(const char *p, size_t len)
+{
+    const char *const end = len > 1 && p[0] == '\033' && p[1] == '[' ? memchr(p, 'm', len) : NULL;
+    return end ? (size_t)(end - p) + 1 : 0;
+}
+
+// How many bytes of a line the first of its parts takes, in a window of so many columns.
+static size_t part_length(const char *line, size_t len, int columns)
+{
+    size_t good = 0, fair = 0, good_at = 0; // after so many bytes; good_at: columns
+    bool quoted = false;
+    int used = 0;
+    for (size_t at = 0, taken; at < len; at += taken) {
+        taken = color_length(line + at, len - at);
+        if (taken)
+            continue;
+        used += (int)text_columns((const unsigned char *)line + at, len - at, &taken);
+        if (used > columns)
+            return good && 3 * (int)good_at >= columns ? good : fair ? fair : at;
+        const char c = line[at], before = at ? line[at - 1] : ' ';
+        taken += c == '\\' && at + 1 < len && line[at + 1] < 0x7f && line[at + 1] > ' '; // an escape, be it of a quote
+        used += taken == 2 && c == '\\';
+        quoted ^= c == '"';
+        if (c != ' ' || quoted || used <= INDENT)
+            continue;
+        fair = at;
+        if (strchr(";,:)", before) || before == ' ') {
+            good = at;
+            good_at = (size_t)used;
+        }
+    }
+    return len;
+}
+
+static void fold_line(FILE *f, const char *line, size_t len, int columns)
+{
+    for (int indent = 0; len; indent = INDENT) {
+        size_t n = part_length(line, len, columns - indent);
+        size_t shown = n;
+        while (n < len && shown && line[shown - 1] == ' ')
+            shown--;
+        fprintf(f, "%*s%.*s\n", indent, "", (int)shown, line);
+        for (; n < len && line[n] == ' '; n++) {
+        }
+        line += n;
+        len -= n;
+    }
+}
+
+void screen_fold(FILE *f, const char *text, size_t len, int columns)
+{
+    const char *const end = text + len;
+    while (text < end) {
+        const char *const newline = memchr(text, '\n', (size_t)(end - text)), *const stop = newline ? newline : end;
+        if (stop == text)
+            putc('\n', f);
+        fold_line(f, text, (size_t)(stop - text), columns);
+        text = stop + 1;
+    }
+}
+
+void screen_bar(FILE *f, const struct screen *s, double share, int cells, bool fill)
+{
+    static const char *const eighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+    const int steps = s->utf8 ? 8 : 1, n = (int)(share * cells * steps + 0.5), part = n % steps;
+    for (int i = 0; i < n / steps; i++)
+        fputs(s->utf8 ? "█" : "#", f);
+    fputs(eighths[part], f);
+    fprintf(f, "%*s", fill ? cells - n / steps - (part > 0) : 0, "");
+}

@@ -1,0 +1,160 @@
+#!/usr/bin/env bats
+# What people see at a terminal: a pseudo-terminal of Python's.
+
+load helper
+
+setup() {
+    cd "$BATS_TEST_TMPDIR" || return 1
+    command -v python3 >/dev/null || skip "no python3"
+    export VOCAB="$ROOT/samples/austen-vocab.json"
+}
+
+# terminal COLUMNS [SETTING...] -- COMMAND...: see terminal.py
+terminal() {
+    python3 "$ROOT/tests/terminal.py" run "$@"
+}
+
+fits() {
+    python3 "$ROOT/tests/terminal.py" fits "$@"
+}
+
+plain() {
+    sed 's/\x1b\[[0-9;]*m//g' "$@"
+}
+
+# Rows of a vocabulary with all that is hard to align.
+make_texts() {
+    python3 -c 'import json, sys; json.dump({t: i for i, t in enumerate(json.load(sys.stdin))}, sys.stdout)' >texts.json <<<'["日本語","한국어"," the","👍","🇩🇪","é","ด้วย","ﷺ","\u200d","\u001b[31m","\"","\\","漢字かな交じり文の長いトークンは窓に入り切らないので切られる、切られる",
+        "a long token that is hardly a token any more but a sentence that goes on and on and on \" and on"]'
+    echo '[3.2,3.1,3,2.9,2.8,2.7,2.6,2.5,2.4,2.3,2.2,2.1,2,1.9]' >rows.json
+    echo '[1.9,2,2.1,2.2,2.3,2.4,2.5,2.6,2.7,2.8,2.9,3,3.1,99]' >>rows.json
+}
+
+@test "nothing is wider than the window; texts of any script are aligned; colours and bars as the terminal has them" {
+    make_texts
+    local t="$SAMPL -s 1 --vocab texts.json rows.json" a="$SAMPL -n 4096 -s 1 --vocab $VOCAB $AUSTEN"
+    fits -- "$t --samplers '' --dump-probs" "$t --top-k 9 --dump-probs --trace=5 --xtc-probability 1" \
+        "$t --vs 'a: --top-k 3' --vs 'a-very-long-name-for-a-variant-that-is-cut: --temp 2' --dump-probs" \
+        "$a --rows 3:5 --dump-probs=5 --trace -v --mirostat 2 2>/dev/null"
+    fits -- "$a --rows 3:9 --sweep temp=1,2 --sweep top-k=3,40 --accept @$ROOT/samples/austen.tokens" \
+        "$a --rows 3:5 --sweep temp=1,2 --sweep top-k=3,40 --dump-probs=4" "$a --rows 3:9 --vs 'b: --temp 3' --diff" \
+        "$a --rows 3:9 --vs 'b: --temp 3' --diff=2" "$a --rows 3:9 --expect @$ROOT/samples/austen.tokens 2>/dev/null; true" \
+        "$SAMPL -n 4096 -s 1 --rows 3:5 $AUSTEN --dump-probs=3 --stats 2>&1 | grep -v per_second"
+}
+
+@test "a row before and after the chain: what JSON has of it, and who removed what" {
+    local args=(-n 4096 -s 1 --vocab "$VOCAB" --rows 3:23 "$AUSTEN" --xtc-probability 0.5 --repeat-penalty 1.3)
+    terminal 80 NO_COLOR=1 -- "$SAMPL" "${args[@]}" --dump-probs=4 >got
+    sampl "${args[@]}" --dump-probs=4 --trace -O json >want
+    terminal 120 NO_COLOR=1 -- "$SAMPL" "${args[@]}" --dump-probs=4 >wide
+    python3 - <<'END'
+import json, re
+def near(text, p, error=0.00051):
+    return abs(float(text) - p) <= (error if 'e' not in text else p / 2)
+rows = [json.loads(line) for line in open('want')]
+for name in 'got', 'wide':
+    blocks = open(name).read().split('\n\n')
+    assert len(blocks) == len(rows) == 20, len(blocks)
+    cuts = 0
+    for block, row in zip(blocks, rows):
+        top = {c['id']: c for c in row['top_probs']}
+        removed = {r['id']: s['name'] for s in row['stages'] for r in s['likeliest_removed']}
+        removing = {s['name'] for s in row['stages'] if s['removed']}
+        shown, rest = 0, {}
+        for line in block.split('\n'):
+            kept = re.match(r'([ >])\s*(\d+) ".*".*?  (\.\d+|\de-\d+|1) .*?-> (\.\d+|\de-\d+|1)( |$)', line)
+            cut = re.match(r' \s*(\d+) ".*"\s+(\.\d+|\de-\d+|1) .*?-> x (\w+)$', line)
+            more = re.match(r'  and (\d+) more (kept|removed) \((\.\d+|\de-\d+|0)\)$', line)
+            if kept:
+                c = top.pop(int(kept[2]))
+                assert near(kept[3], c['raw_prob']) and near(kept[4], c['prob']), (line, c)
+                assert (kept[1] == '>') == (c['id'] == row['id']), line
+            elif cut:
+                assert cut[3] in removing and removed.get(int(cut[1]), cut[3]) == cut[3], (line, removed)
+                cuts += 1
+                shown += 1
+            elif more:
+                rest[more[2]] = (int(more[1]), more[3])
+        assert not top and rest['removed'][0] == 4096 - row['n'] - shown, block
+        assert (rest['kept'][0] == row['n'] - 4) if row['n'] > 4 else 'kept' not in rest, block
+    assert cuts > 40, cuts
+END
+    # a chain that changes nothing has nothing to compare
+    terminal 80 NO_COLOR=1 -- "$SAMPL" -n 4096 -s 1 --rows 3:4 --samplers '' --dump-probs=4 "$AUSTEN" >got
+    run ! grep -e '->' got
+    # what stood after a stage: no later one has removed anything
+    terminal 80 NO_COLOR=1 -- "$SAMPL" -n 4096 -s 1 --rows 3 --dump-probs=4 --after top_k "$AUSTEN" >got
+    [ "$(grep -c -e '-> x top_k$' got)" -eq 3 ]
+    run ! grep -e '-> x min_p' got
+}
+
+@test "bars grow with the window, and COLUMNS counts before it; the longest is that of the likeliest" {
+    local args=("$SAMPL" -n 4096 -s 1 --rows 3 --dump-probs=4 "$AUSTEN") columns last=0 n
+    for columns in 60 80 99 160 200; do
+        terminal "$columns" NO_COLOR=1 -- "${args[@]}" >got
+        n=$(grep -- '-> \.' got | sed 's/.*-> //' | tr -cd '█\n' | awk '{ if (length($0) > n) n = length($0) } END { print n }')
+        [ "$n" -gt "$last" ]
+        last=$n
+    done
+    terminal 200 NO_COLOR=1 COLUMNS=80 -- "${args[@]}" >got
+    terminal 80 NO_COLOR=1 -- "${args[@]}" | cmp - got
+    terminal 80 NO_COLOR=1 COLUMNS=wide -- "${args[@]}" | cmp - got
+    terminal 0 NO_COLOR=1 -- "${args[@]}" | cmp - got
+}
+
+@test "rows are parted by a blank line, and the chosen line is bold" {
+    terminal 80 -- "$SAMPL" -n 4096 -s 3 --rows :32 --dump-probs=5 "$AUSTEN" >got
+    [ "$(grep -c '^$' got)" -eq 31 ]
+    [ "$(grep -c '^row ' got)" -eq 32 ]
+    run ! grep -q '^$' <(head -1 got; tail -1 got)
+    plain got | grep -c '^>' >want
+    grep -c "$(printf '^\033\\[1m>.*\033\\[0m$')" got | cmp - want
+}
+
+@test "what goes elsewhere knows no window" {
+    local args=("$SAMPL" -n 4096 -s 3 --rows :32 --vocab "$VOCAB" "$AUSTEN")
+    "${args[@]}" --dump-probs=5 --trace >want
+    terminal 60 -- sh -c "${args[*]} --dump-probs=5 --trace | cat; ${args[*]} --dump-probs=5 --trace -o file; cat file" >got
+    cat want want | cmp - got
+    for format in --emit=stats '-O json' '-O tsv' '--emit probs -O text'; do
+        # shellcheck disable=SC2086
+        "${args[@]}" $format >want
+        # shellcheck disable=SC2086
+        terminal 60 -- "${args[@]}" $format | cmp - want
+    done
+}
+
+@test "--emit text: each token tinted by its raw probability, in more than colour" {
+    local args=("$SAMPL" -n 4096 -s 3 --rows :300 --vocab "$VOCAB" --samplers temperature --temp 2 "$AUSTEN")
+    "${args[@]}" --emit text >want
+    terminal 60 -- "${args[@]}" --emit text >got
+    plain got | cmp - want
+    terminal 60 NO_COLOR=1 -- "${args[@]}" --emit text | cmp - want
+    "${args[@]}" --emit stats >stats.tsv
+    python3 - "$VOCAB" <<'END'
+import csv, json, re, sys
+style = lambda p: '' if p >= 0.1 else '38;5;63 4' if p >= 0.01 else '38;5;130 1;4' if p >= 0.001 else '38;5;130 1;7'
+vocab, got, at, seen = {i: t.replace('Ġ', ' ').replace('Ċ', '\n') for t, i in json.load(open(sys.argv[1])).items()}, open('got', newline='').read(), 0, set()
+for row in csv.DictReader(open("stats.tsv"), delimiter='\t'):
+    text = vocab[int(row['id'])]
+    text = '' if text == '<|endoftext|>' else text
+    tint, inked = style(float(row['raw_prob'])), text.lstrip()
+    want = text[:len(text) - len(inked)]
+    if inked:
+        want += ''.join('\033[%sm' % s for s in tint.split()) + inked + ('\033[0m' if tint else '')
+        seen.add(tint)
+    assert got.startswith(want, at), (want, got[at:at + 40])
+    at += len(want)
+assert at == len(got) and len(seen) == 4, seen
+END
+}
+
+@test "--emit text: no character is cut in two by a change of colour" {
+    gguf model=s:llama 'tokens=a:<0xE6>,<0x97>,<0xA5>,x,▁y,<0xF0>' token_type=i:6,6,6,1,1,6 >bytes.gguf
+    for id in 3 0 1 2 3 4 5 3 0; do # none is likely
+        perl -e 'print "[", join(",", map { $_ == $ARGV[0] ? 0 : 9 } 0..5), "]\n"' "$id"
+    done >rows.json
+    sampl -s 1 --vocab bytes.gguf rows.json --logit-bias 3+0 --emit text >want
+    terminal 60 -- "$SAMPL" -s 1 --vocab bytes.gguf rows.json --emit text >got
+    perl -0777 -ne 's/\x1b\[[0-9;]*m//g; print' got | cmp - want
+}
