@@ -475,6 +475,17 @@ measurable() {
     flat small.list.json 100 large.list.json 1600
 }
 
+@test "memory stays the same however long the input: one reply of a server" {
+    measurable
+    for n in 5 40; do
+        perl -e '
+            my $list = join ",", map { qq({"id":$_,"token":"t$_","bytes":[116,50],"logprob":-) . $_ / 64 . "}" } 0 .. 4999;
+            my $position = qq({"id":7,"token":"t7","logprob":-1,"top_logprobs":[$list]});
+            print qq({"content":"x","completion_probabilities":[), join(",", ($position) x $ARGV[0]), qq(],"stop":true}\n)' $n >$n.json
+    done
+    flat 5.json 5 40.json 40 --dump-probs=1 -O json
+}
+
 @test "a mapped file that shrinks under the run is an error, and what was computed comes out" {
     truncate -s 80M big.f32
     mkfifo out

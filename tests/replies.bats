@@ -16,13 +16,19 @@ END
     bodies
 }
 
+# dumped ARGUMENT...: the candidates, without their texts, which only replies tell.
+dumped() {
+    sampl --dump-probs -O json "$@" | sed -E 's/,"token":"([^"\\]|\\.)*","bytes":\[[0-9,]*\]//g; s/,"file":.*,/,/'
+    return "${PIPESTATUS[0]}"
+}
+
 # gives FILE [RANKS]: the file's rows are those of want.json, and its recorded tokens the chosen ones.
 gives() {
-    sampl -s 4 --temp 2 --dump-probs want.json >want
-    sampl -s 4 --temp 2 --dump-probs "$1" >got
+    dumped -s 4 --temp 2 want.json >want
+    dumped -s 4 --temp 2 "$1" >got
     same want got || { echo "$1"; return 1; }
-    sampl -s 4 --repeat-penalty 5 --accept @chosen --dump-probs want.json >want
-    sampl -s 4 --repeat-penalty 5 --accept recorded --dump-probs "$1" >got
+    dumped -s 4 --repeat-penalty 5 --accept @chosen want.json >want
+    dumped -s 4 --repeat-penalty 5 --accept recorded "$1" >got
     same want got || { echo "$1, recorded"; return 1; }
 }
 
@@ -87,15 +93,15 @@ END
 {"content":" sea","completion_probabilities":[{"id":7,"token":" sea","bytes":[32],"prob":0.25,"top_probs":[
  {"id":5,"token":" way","bytes":[32],"prob":0.5},{"id":7,"token":" sea","bytes":[32],"prob":0.25},{"id":8,"token":"x","bytes":[120],"prob":0}]}]}
 END
-    echo '{"ids":[5,7,8],"probs":[0.5,0.25,0]}' | sampl -s 1 --dump-probs >want
-    sampl -s 1 --dump-probs x.json >got
+    echo '{"ids":[5,7,8],"probs":[0.5,0.25,0]}' | dumped -s 1 >want
+    dumped -s 1 x.json >got
     same want got
 }
 
 @test "replies: llama-server's lowest float is a mask" {
     sed 's/-4.5}/-3.4028234663852886e+38}/; s/-0.25/-Infinity/' llama.json >x.json
     sampl -s 1 --samplers "" --dump-probs --rows 0:1 x.json >got
-    head -1 got | grep -q 'chosen 7 (1.0000)  kept 1/3'
+    head -1 got | grep -q 'chosen 7 " sea" (1.0000)  kept 1/3'
 }
 
 @test "replies: an old llama-server's" {
@@ -104,18 +110,18 @@ END
  {"content":" sea","probs":[{"prob":0.5,"tok_str":" way"},{"prob":0.25,"tok_str":" sea"}]},
  {"content":".","probs":[{"prob":0.125,"tok_str":","},{"prob":0.875,"tok_str":"."}]}]}
 END
-    printf '%s\n' '{"ids":[0,1],"probs":[0.5,0.25]}' '{"ids":[1,0],"probs":[0.125,0.875]}' | sampl -s 1 --dump-probs >want
-    sampl -s 1 --ids rank --dump-probs x.json >got 2>err
+    printf '%s\n' '{"ids":[0,1],"probs":[0.5,0.25]}' '{"ids":[1,0],"probs":[0.125,0.875]}' | dumped -s 1 >want
+    dumped -s 1 --ids rank x.json >got 2>err
     same want got
     [ "$(wc -l <err)" = 1 ]
     # only the list
-    perl -0777 -ne 'print /(\[.*\])/s' x.json | sampl -s 1 --ids rank --dump-probs >got 2>err
+    perl -0777 -ne 'print /(\[.*\])/s' x.json | dumped -s 1 --ids rank >got 2>err
     same want got
     printf '1\n0\n' >chosen
     printf '%s\n' '{"ids":[0,1],"probs":[0.5,0.25]}' '{"ids":[1,0],"probs":[0.125,0.875]}' |
-        sampl -s 1 --repeat-penalty 9 --accept @chosen --dump-probs >want
+        dumped -s 1 --repeat-penalty 9 --accept @chosen >want
     for file in x.json <(perl -0777 -ne 'print /(\[.*\])/s' x.json); do
-        sampl -s 1 -f json --repeat-penalty 9 --accept recorded --ids rank --dump-probs "$file" >got 2>err
+        dumped -s 1 -f json --repeat-penalty 9 --accept recorded --ids rank "$file" >got 2>err
         same want got
     done
 }
@@ -143,16 +149,16 @@ END
 END
     printf '%s\n' '[-0.5,-1.5,-9999]' '[-0.75,-2.5,-3.5]' >ranks.json
     printf '1\n1\n' >chosen
-    sampl -s 1 --dump-probs ranks.json ranks.json >want
-    sampl -s 1 --dump-probs --ids rank x.json x.json >got 2>err
+    dumped -s 1 ranks.json ranks.json >want
+    dumped -s 1 --ids rank x.json x.json >got 2>err
     same want got
     [ "$(<err)" = "sampl: note: --ids rank: the ids of servers' tokens are ranks within their row; histories and biases mean nothing" ]
     sampl -s 1 --repeat-penalty 3 --accept @chosen ranks.json >want
     sampl -s 1 --repeat-penalty 3 --accept recorded --ids rank x.json >got 2>err
     same want got
     # where there are ids, too
-    sampl -s 1 --dump-probs --ids rank llama.json >got 2>err
-    printf '%s\n' '[-0.25,-1.75,-4.5]' '[-0.125,-2.5,-9.75]' | sampl -s 1 --dump-probs >want
+    dumped -s 1 --ids rank llama.json >got 2>err
+    printf '%s\n' '[-0.25,-1.75,-4.5]' '[-0.125,-2.5,-9.75]' | dumped -s 1 >want
     same want got
 }
 
@@ -167,8 +173,8 @@ END
 END
     printf '%s\n' '{"ids":[2,3,4],"logits":[-1.5,-2.5,-3]}' '{"ids":[0,1],"logits":[-0.5,-5]}' >want.json
     printf '2\n1\n' >chosen
-    sampl -s 4 --vocab vocab.json --repeat-penalty 5 --accept @chosen --dump-probs want.json >want
-    sampl -s 4 --vocab vocab.json --repeat-penalty 5 --accept recorded --dump-probs x.json >got
+    dumped -s 4 --vocab vocab.json --repeat-penalty 5 --accept @chosen want.json >want
+    dumped -s 4 --vocab vocab.json --repeat-penalty 5 --accept recorded x.json >got
     same want got
     # ids that are given need no texts
     sampl -s 4 --vocab vocab.json --dump-probs -n 41 llama.json >got
@@ -184,8 +190,8 @@ END
 END
     echo '{"ids":[2,0,4],"logits":[-1,-2,-3]}' >want.json
     echo 2 >chosen
-    sampl -s 4 --vocab vocab.json --repeat-penalty 5 --accept @chosen --dump-probs want.json >want
-    sampl -s 4 --vocab vocab.json --repeat-penalty 5 --accept recorded --dump-probs x.json >got
+    dumped -s 4 --vocab vocab.json --repeat-penalty 5 --accept @chosen want.json >want
+    dumped -s 4 --vocab vocab.json --repeat-penalty 5 --accept recorded x.json >got
     same want got
     sed -i 's/"token":"a"/"token":""/' x.json
     run -1 sampl -s 4 --vocab vocab.json x.json
@@ -210,8 +216,8 @@ END
 
 @test "replies: an echoed prompt has no list at its start" {
     echo '{"choices":[{"text":"a b","logprobs":{"tokens":["token_id:1","token_id:2"],"token_logprobs":[null,-1],
-        "top_logprobs":[null,{"token_id:2":-1,"token_id:4":-2}]}}]}' | sampl -s 1 --dump-probs >got
-    echo '{"ids":[2,4],"logits":[-1,-2]}' | sampl -s 1 --dump-probs >want
+        "top_logprobs":[null,{"token_id:2":-1,"token_id:4":-2}]}}]}' | dumped -s 1 >got
+    echo '{"ids":[2,4],"logits":[-1,-2]}' | dumped -s 1 >want
     same want got
 }
 
@@ -232,12 +238,12 @@ END
  "input_top_logprobs":[null,[[-0.25,5,null],[-1.75,7,null],[-4.5,12,null]]],
  "output_token_logprobs":[[-9.75,40,null]],"output_top_logprobs":[[[-0.125,3,null],[-2.5,5,null]]]}}]
 END
-    sampl -s 4 --temp 2 --dump-probs want.json >want
-    sampl -s 4 --temp 2 --dump-probs x.json >got
+    dumped -s 4 --temp 2 want.json >want
+    dumped -s 4 --temp 2 x.json >got
     same want got
     # the prompt's first token goes into the history
-    sampl -s 4 --repeat-penalty 5 --prompt-tokens 2 --accept @chosen --dump-probs want.json >want
-    sampl -s 4 --repeat-penalty 5 --accept recorded --dump-probs x.json >got
+    dumped -s 4 --repeat-penalty 5 --prompt-tokens 2 --accept @chosen want.json >want
+    dumped -s 4 --repeat-penalty 5 --accept recorded x.json >got
     same want got
 }
 
@@ -252,9 +258,9 @@ END
 END
     printf '%s\n' '[-0.5,-1.5]' '[-2.5]' >ranks.json
     printf '1\n0\n' >chosen
-    sampl -s 1 --repeat-penalty 3 --accept @chosen --dump-probs ranks.json >want
+    dumped -s 1 --repeat-penalty 3 --accept @chosen ranks.json >want
     for file in x.json y.json; do
-        sampl -s 1 --repeat-penalty 3 --accept recorded --dump-probs --ids rank "$file" >got 2>err
+        dumped -s 1 --repeat-penalty 3 --accept recorded --ids rank "$file" >got 2>err
         same want got
     done
 }
@@ -326,8 +332,8 @@ END
             }' <vllm.json
         printf 'data: [DONE]\n\n'
     } >x.json
-    sampl -s 4 --repeat-penalty 5 --accept @chosen --prompt-tokens 5,12 --dump-probs want.json >want
-    sampl -s 4 --repeat-penalty 5 --accept recorded --dump-probs x.json >got
+    dumped -s 4 --repeat-penalty 5 --accept @chosen --prompt-tokens 5,12 want.json >want
+    dumped -s 4 --repeat-penalty 5 --accept recorded x.json >got
     same want got
     # what a stream without tokens told is not the prompt of a reply that follows
     { head -2 x.json && tr -d '\n' <llama.json; } >y.json
@@ -354,23 +360,132 @@ END
 }
 
 # Each is what recorded tokens follow by themselves: generators and histories start anew, as with kld files.
+@test "replies: bare chunks of the older completions are one stream, until one with another id" {
+    local i logprobs
+    local chunk='{"id":"%s","object":"text_completion","choices":[{"index":0,"text":"x","logprobs":%s,"finish_reason":%s}]}\n'
+    stream() {
+        for i in 0 1; do
+            logprobs=$(I=$i perl -MJSON::PP -0777 -e '
+                my $l = decode_json(<STDIN>)->{choices}[0]{logprobs};
+                print JSON::PP->new->canonical->encode({map { $_ => [$l->{$_}[$ENV{I}]] } keys %$l})' <legacy.json)
+            # shellcheck disable=SC2059
+            printf "$chunk" "$1" "$logprobs" "$([ "$i$2" = 1end ] && echo '"length"' || echo null)"
+        done
+        # shellcheck disable=SC2059
+        [ "$2" = end ] || printf "$chunk" "$1" null '"stop"'
+        printf '{"id":"%s","object":"text_completion","choices":[],"usage":{}}\n' "$1"
+    }
+    stream a end >x.json
+    gives x.json
+    stream a apart >y.json
+    gives y.json
+    { cat x.json && stream b apart && cat legacy.json; } >z.json
+    sampl -s 4 --repeat-penalty 5 --accept recorded legacy.json legacy.json legacy.json >want
+    sampl -s 4 --repeat-penalty 5 --accept recorded z.json >got
+    same want got
+}
+
+@test "replies: their texts serve as the vocabulary of what is shown, unless there is one" {
+    sampl -s 1 --samplers greedy --emit text llama.json >got
+    printf ' way,' | cmp - got
+    sampl -s 1 --samplers greedy -O tsv llama.json | cut -f5 >got
+    printf '%s\n' text ' way' , | cmp - got
+    sampl --samplers greedy -O json --rows 0:1 llama.json | grep -qF '"id":5,"token":" way","bytes":[32,119,97,121],'
+    sampl -s 1 --samplers "" --dump-probs --rows 0:1 llama.json | grep -qF '12 "é\"\\"'
+    sampl -s 1 --samplers min_p --min-p 0.9 --trace --rows 0:1 llama.json | grep -qF '5 " way"; 2 removed: 7 " sea"'
+    sampl --samplers greedy --rows 0:1 --trace -O json llama.json | grep -qF '"token_before":" way"'
+    sampl -s 1 --samplers greedy --vs 'x: --logit-bias 3-9' --diff -O tsv llama.json >got
+    [ "$(tail -1 got | cut -f12-)" = $',\t way' ] && [ "$(head -1 got | cut -f12-)" = $'base_text\ttext' ]
+    sampl -s 1 --samplers greedy --vs 'x: --logit-bias 3-9' --emit text llama.json | tail -1 | grep -qF '" way way"'
+    sampl -s 1 --samplers "" --rows :1 --dump-probs --against <(sed 's/ way/ WAY/; s/12,/13,/' llama.json) llama.json >got
+    grep -qF '" way"' got && grep -qF '13  ' got
+    printf '%s\n' a b c '' '' V '' W >words
+    sampl --samplers greedy --vocab words -n 41 --emit text llama.json >got
+    printf V | cmp - got
+    # those of ranks are the row's own
+    echo '{"choices":[{"logprobs":{"content":[{"token":"a","logprob":-1,"top_logprobs":[{"token":"a","logprob":-1},{"token":"b","logprob":-2}]},
+        {"token":"c","logprob":-1,"top_logprobs":[{"token":"c","logprob":-1}]}]}}]}' >x.json
+    [ "$(sampl --samplers greedy --ids rank --emit text x.json 2>err)" = ac ]
+    # vLLM's, of the prompt; where only ids are told there is no column
+    sampl -s 1 --samplers greedy --emit text prompt.json >got
+    printf ' way,' | cmp - got
+    sampl -s 1 -O tsv vllm.json >got
+    [ "$(head -1 got)" = $'row\tid\tprob\tn' ]
+    # rows in the same input that tell none
+    { cat want.json && tr -d '\n' <llama.json; } >x.json
+    for threads in 1 3; do
+        sampl -s 1 -t $threads --dump-probs=1 x.json >got
+        [ "$(grep -c text got)" = 2 ]
+        run -2 sampl -t $threads --emit text x.json
+        [ "$output" = 'sampl: x.json: row 0: --emit text needs --vocab: the row tells no texts' ]
+    done
+    f32 1 2 >x.f32
+    run -2 sampl -n 2 --emit text x.f32
+    [ "$output" = 'sampl: --emit text needs --vocab' ]
+}
+
+# long SHAPE POSITIONS: a reply that lists 3000 tokens a position, 270 kB; llama, sorted or chat.
+long() {
+    perl -e '
+        my ($shape, $n) = @ARGV;
+        my $record = sub { my ($id, $x) = @_; sprintf q({"id":%d,"token":"t%d","bytes":[116,%s],"logprob":-%s), $id, $id, join(",", map { ord } split //, $id), $x };
+        my $list = sub { my $k = shift; join ",", map { $record->($_, (($_ * 37 + $k * 11) % 3001) / 128) . "}" } 0 .. 2999 };
+        my $positions = join ",\n", map { $record->($_ * 7, 0.5) . q(,"top_logprobs":[) . $list->($_) . "]}" } 0 .. $n - 1;
+        print $shape eq "llama" ? qq({"content":"x [ {","tokens":[1],"completion_probabilities" : [ $positions],"stop":true,"timings":{"a":[1]}}\n) :
+            $shape eq "sorted" ? qq({"completion_probabilities":[$positions ] ,"content":"x","stop":true}\n) :
+            qq({"choices":[{"index":0,"logprobs":{"content":[$positions]},"finish_reason":"stop"}],"object":"chat.completion"}\n)' "$@"
+}
+
+@test "replies: long ones come in pieces, and say the same" {
+    local shape
+    perl -e '
+        for my $k (0 .. 11) {
+            printf qq({"logits":[%s]}\n), join ",", map { -(($_ * 37 + $k * 11) % 3001) / 128 } 0 .. 2999;
+        }' >rows.json
+    seq 0 7 77 >ids
+    sampl -s 3 --repeat-penalty 3 --repeat-last-n -1 --accept @ids -O json rows.json >want
+    for shape in llama sorted chat; do
+        long $shape 12 >long.json
+        sampl -s 3 --repeat-penalty 3 --repeat-last-n -1 --accept recorded -O json long.json |
+            sed -E 's/,"token":"[^"]*","bytes":\[[0-9,]*\]//g' >got
+        same want got
+    done
+    # the next one is a sequence of its own, wherever it stands
+    { cat long.json && cat llama.json; } >both.json
+    sampl -s 3 --repeat-penalty 3 --accept recorded long.json llama.json >want
+    sampl -s 3 --repeat-penalty 3 --accept recorded both.json >got
+    same want got
+    # what is wrong in a later piece ends the run there, and messages count all positions
+    sed 's/"id":63,"token":"t63","bytes":.116,54,51.,"logprob":-0.5/"id":"?"/' long.json >bad.json
+    run -1 sampl -s 3 bad.json
+    [ "${lines[9]}" = 'sampl: bad.json: row 9: position 9 of the reply is no token' ] && [ ${#lines[@]} = 10 ]
+    head -c 2000000 long.json >cut.json
+    run -1 sampl -s 3 cut.json
+    [[ ${lines[-1]} = "sampl: cut.json: row 5: the input ends at byte 2000000 where JSON wants "* ]]
+    # choices that come behind a cut one
+    perl -pe 's/\]\},"finish_reason":"stop"\}/$&,{"index":1,"logprobs":{"content":[{"id":1,"token":"x","logprob":-1,"top_logprobs":[{"id":1,"logprob":-1}]}]}}/' long.json >two.json
+    echo '{"ids":[1],"logits":[-1]}' >one.json
+    sampl -s 3 --stats --accept recorded two.json 2>err >got
+    [ "$(wc -l <got)" = 13 ] && [ "$(tail -1 got)" = 1 ]
+}
+
 @test "replies: each reply and each choice is a sequence of its own" {
     perl -MJSON::PP -0777 -e '
         my $r = decode_json(<STDIN>);
         $r->{choices}[1] = {%{$r->{choices}[0]}, index => 1};
         print encode_json($r);' <vllm.json >x.json
     cat vllm.json vllm.json >y.json
-    sampl -s 4 --repeat-penalty 5 --accept recorded --prompt-tokens 9 --dump-probs vllm.json >one
-    sampl -s 6 --repeat-penalty 5 --accept recorded --prompt-tokens 9 --dump-probs vllm.json | sed 's/^row 0/row 2/; s/^row 1/row 3/' >two
+    dumped -s 4 --repeat-penalty 5 --accept recorded --prompt-tokens 9 vllm.json >one
+    dumped -s 6 --repeat-penalty 5 --accept recorded --prompt-tokens 9 vllm.json | sed 's/"row":0/"row":2/; s/"row":1/"row":3/' >two
     cat one two >want
     for file in x.json y.json; do
-        sampl -s 4 --repeat-penalty 5 --accept recorded --prompt-tokens 9 --dump-probs $file >got
+        dumped -s 4 --repeat-penalty 5 --accept recorded --prompt-tokens 9 $file >got
         same want got
     done
     # the prompt of vLLM's reply was in the history: of its tokens only 3 is a candidate
-    sampl -s 4 --repeat-penalty 5 --accept @chosen --prompt-tokens 1,2,3,4 --dump-probs want.json >want
+    dumped -s 4 --repeat-penalty 5 --accept @chosen --prompt-tokens 1,2,3,4 want.json >want
     sed 's/"prompt_token_ids":.1,2/&,3,4/' vllm.json >x.json
-    sampl -s 4 --repeat-penalty 5 --accept recorded --dump-probs x.json >got
+    dumped -s 4 --repeat-penalty 5 --accept recorded x.json >got
     same want got
 }
 
@@ -431,7 +546,7 @@ END
     local i status bad=0
     for ((i = 0; i < $(<n); i++)); do
         status=0
-        sampl -s 1 --accept recorded --dump-probs "m$i.json" >out 2>err || status=$?
+        dumped -s 1 --accept recorded "m$i.json" >out 2>err || status=$?
         case $status in
         0) [ ! -s err ] ;;
         1) [ "$(wc -l <err)" = 1 ] && bad=$((bad + 1)) ;;

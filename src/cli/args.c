@@ -268,8 +268,6 @@ bool args_check(const struct args *a, struct err *e)
         return err_set(e, STATUS_USAGE, "--emit score needs --accept, the tokens to be scored");
     if (a->emit == EMIT_STATS && a->output_format && strcmp(format, "tsv") != 0 && strcmp(format, "json") != 0)
         return err_set(e, STATUS_USAGE, "--emit stats comes as tsv or json");
-    if (a->emit == EMIT_TEXT && !a->vocab)
-        return err_set(e, STATUS_USAGE, "--emit text needs --vocab");
     if (!strcmp(format, "html") && (a->emit != EMIT_IDS || variants))
         return err_set(e, STATUS_USAGE, "--output-format html is a page of the rows: it does not go with %s%s",
                        variants ? "variants" : "--emit ", variants ? "" : emit_name(a->emit));

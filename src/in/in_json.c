@@ -143,6 +143,8 @@ static bool read_row(struct json_rows *st, struct input_row *r, struct err *e)
 static bool next_value(struct json_rows *st, bool *end, struct err *e)
 {
     char c;
+    if (st->value.more)
+        return json_read_value(&st->text, &st->value, e);
     if (!find_row(st, &c, e) || st->text.failed)
         return false;
     *end = !c;
@@ -168,7 +170,7 @@ static bool next_json(void *self, struct source *s, struct input_row *r, bool *e
             return true;
         if (st->value.plane != PLANE_NONE)
             return read_row(st, r, e) || input_bad_row(r, n_vocab, e);
-        if (!json_reply_open(&st->reply, st->value.rest, st->events && !st->in_list, e))
+        if (!json_reply_open(&st->reply, &st->value, st->events && !st->in_list, e))
             return input_bad_row(r, n_vocab, e);
     }
     return json_reply_next(&st->reply, st->config, r, e) || input_bad_row(r, n_vocab, e);

@@ -16,6 +16,7 @@ struct input_config {
     size_t n_vocab;            // 0: not given
     size_t n_tokens;           // of the vocabulary, the width of raw rows when n_vocab is not given; 0: there is none
     const struct vocab *vocab; // token texts, or NULL
+    struct vocab *texts;       // takes in the texts that a row tells of its tokens (vocab_tell); NULL: nobody wants them
     bool ranks;                // tokens of servers' replies are numbered by rank, whatever their ids
     bool keep_probs;           // JSON's probabilities stay what they are, instead of becoming logits
     const char *tensor;        // which one, in files that hold several; NULL: the only one that fits
@@ -49,6 +50,7 @@ struct input_row {
     uint64_t left_at; // with place: how many of them are of this row's sequence
     uint64_t gap;     // rows between it and the one handed out before that nobody asked for
     int64_t recorded; // the token that was chosen from this row, or -1
+    bool told;        // it has told texts
     bool bad;         // it came with an error, but the rows after it can be read; logits then has a width at most
 
     // What a JSON row may say of itself, or another file says of it; valid until the next one is read.

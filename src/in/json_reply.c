@@ -3,7 +3,6 @@
 
 #include "base/bits.h"
 #include "base/mem.h"
-#include "in/json_text.h"
 #include "kern/kern.h"
 #include "kern/libm.h"
 #include "json/json.h"
@@ -134,6 +133,7 @@ static bool read_token(const cJSON *value, enum token_shape shape, bool listed, 
         break;
     case TOKEN_ID:
         t->id = listed ? id_in_key(value->string) : json_id(value);
+        t->text = cJSON_GetStringValue(json_member(value, "decoded_token"));
         number = cJSON_GetObjectItemCaseSensitive(value, "logprob");
         break;
     case TOKEN_TRIPLE:
@@ -144,7 +144,7 @@ static bool read_token(const cJSON *value, enum token_shape shape, bool listed, 
     }
     if (id)
         t->id = json_id(id);
-    else if (t->text)
+    else if (t->id < 0 && t->text)
         t->id = id_in_text(t->text);
     if (t->id < 0 && (id || (!t->text && !t->bytes)))
         return false;
@@ -203,17 +203,11 @@ static size_t place_chosen(struct json_reply *reply, const struct reply_token *c
     return at;
 }
 
-// Finds a token's id by its bytes, rather those told as such than its text, which cannot hold a part of a character.
-static bool look_up(struct json_reply *reply, struct reply_token *t, const struct vocab *vocab, struct err *e)
+// Writes down what a token says: its bytes, rather those told as such than its text, which cannot hold a part of a character. False when
+// memory is short.
+static bool spell(const struct reply_token *t, struct builder *bytes)
 {
-    const char *const text = t->text ? t->text : "";
-    struct builder *const bytes = &reply->bytes;
     const cJSON *byte;
-    if (!vocab)
-        return err_set(e, STATUS_DATA, "token '%s' has no id; give the texts with --vocab, or number the tokens with --ids rank",
-                       text);
-    if (!reply->lookup.vocab && !lookup_build(&reply->lookup, vocab))
-        return err_from_fault(e, fault_memory());
     builder_clear(bytes);
     cJSON_ArrayForEach(byte, t->bytes)
     {
@@ -224,14 +218,35 @@ static bool look_up(struct json_reply *reply, struct reply_token *t, const struc
     }
     if (byte || !bytes->len) {
         builder_clear(bytes);
-        builder_string(bytes, text);
+        builder_string(bytes, t->text ? t->text : "");
     }
-    if (bytes->failed)
+    return !bytes->failed;
+}
+
+// Finds a token's id by its bytes.
+static bool look_up(struct json_reply *reply, struct reply_token *t, const struct vocab *vocab, struct err *e)
+{
+    const char *const text = t->text ? t->text : "";
+    struct builder *const bytes = &reply->bytes;
+    if (!vocab)
+        return err_set(e, STATUS_DATA, "token '%s' has no id; give the texts with --vocab, or number the tokens with --ids rank",
+                       text);
+    if ((!reply->lookup.vocab && !lookup_build(&reply->lookup, vocab)) || !spell(t, bytes))
         return err_from_fault(e, fault_memory());
     // Nothing is said by all ids without a token, so it tells none of them.
     const uint32_t id = bytes->len ? lookup_find(&reply->lookup, bytes->text, bytes->len) : VOCAB_NONE;
     t->id = id;
     return id != VOCAB_NONE || err_set(e, STATUS_DATA, "token '%s' is not in the vocabulary", text);
+}
+
+// Passes on what the tokens of the list say.
+static bool tell_texts(struct json_reply *reply, struct vocab *texts, struct err *e)
+{
+    for (const struct reply_token *t = reply->token; t < reply->token + reply->n_tokens; t++)
+        if ((t->bytes || t->text) && !(t->text && id_in_text(t->text) >= 0) &&
+            !(spell(t, &reply->bytes) && vocab_tell(texts, (uint32_t)t->id, reply->bytes.text, reply->bytes.len)))
+            return err_from_fault(e, fault_memory());
+    return true;
 }
 
 // Ids by falling logit, then place.
@@ -311,7 +326,7 @@ static bool add_track(struct json_reply *reply, const struct track *k, const cJS
         at.id = json_id(id);
         if (k->shape == TOKEN_ID && at.id < 0 && at.list)
             at.id = id_in_key(at.list->child->string);
-        at.index = index;
+        at.index = reply->done + index;
         if (prompt && index < at.n_before)
             at.n_before = index;
         const bool start = !index && k->part != PART_OUTPUT && cJSON_IsNull(list);
@@ -347,7 +362,7 @@ static bool not_mixed(const cJSON *numbered, bool part, struct err *e)
 // reply's prompt.
 static bool add_choices(struct json_reply *reply, const cJSON *root, bool part, struct reply_position *p, struct err *e)
 {
-    const bool fresh = p->fresh;
+    const bool fresh = p->fresh || !part; // the next choice
     const cJSON *choice;
     p->n_before = reply->n_prompt; // what an earlier part of the stream told
     if (!add_tracks(reply, "prompt_logprobs", root, p, e))
@@ -392,7 +407,7 @@ static bool goes_on(const cJSON *root, bool part)
 // Adds the positions of a reply with the marker of k.
 static bool find_positions(struct json_reply *reply, const struct track *k, const cJSON *root, bool part, struct err *e)
 {
-    struct reply_position p = {.fresh = !reply->goes_on};
+    struct reply_position p = {.fresh = !reply->goes_on && !reply->done};
     if (!strcmp(k->marker, "choices") || !strcmp(k->marker, "prompt_logprobs"))
         return add_choices(reply, root, part, &p, e);
     if (!strcmp(k->marker, "completion_probabilities") && !not_mixed(root, part, e))
@@ -402,16 +417,40 @@ static bool find_positions(struct json_reply *reply, const struct track *k, cons
     return add_tracks(reply, k->marker, root, &p, e);
 }
 
-// Is it a part of a stream by its own account, as OpenAI's chat sends them?
-static bool is_chunk(const cJSON *root)
+// Is it a part of a stream by its own account? OpenAI's chat says so. The older completions give a reason why they end only in the end; what
+// has their id behind them is a part, too.
+static bool is_chunk(const struct json_reply *reply, const cJSON *root)
 {
     const char *const object = cJSON_GetStringValue(json_member(root, "object"));
-    return object && !strcmp(object, "chat.completion.chunk");
+    const char *const id = cJSON_GetStringValue(json_member(root, "id"));
+    if (!object || strcmp(object, "text_completion") != 0)
+        return object && !strcmp(object, "chat.completion.chunk");
+    return cJSON_IsNull(cJSON_GetObjectItemCaseSensitive(first(json_array(root, "choices")), "finish_reason")) ||
+           (id && reply->id.len && !strcmp(id, reply->id.text));
 }
 
-bool json_reply_open(struct json_reply *reply, const cJSON *root, bool part, struct err *e)
+// Notes the stream that the reply is a part of by its own account, if it is. Another one begins a sequence. False when memory is short.
+static bool note_stream(struct json_reply *reply, const cJSON *root, bool chunk)
 {
-    part = part || is_chunk(root);
+    const char *id = chunk ? cJSON_GetStringValue(json_member(root, "id")) : NULL;
+    if (chunk && !id)
+        id = "?";
+    if (reply->id.len && !(id && !strcmp(id, reply->id.text)))
+        json_reply_stop(reply);
+    builder_clear(&reply->id);
+    if (id)
+        builder_string(&reply->id, id);
+    return !reply->id.failed;
+}
+
+bool json_reply_open(struct json_reply *reply, const struct json_value *value, bool part, struct err *e)
+{
+    const cJSON *const root = value->rest;
+    const bool chunk = !part && is_chunk(reply, root);
+    if (!note_stream(reply, root, chunk))
+        return err_from_fault(e, fault_memory());
+    part = part || chunk;
+    reply->done = value->follows ? reply->done + reply->n : 0;
     const struct track *k = tracks;
     while (k < tracks + N_TRACKS && !(json_member(root, k->marker) && json_member(root, k->marker)->type & k->type))
         k++;
@@ -465,6 +504,9 @@ bool json_reply_next(struct json_reply *reply, const struct input_config *config
     for (struct reply_token *t = reply->token; t < reply->token + reply->n_tokens; t++)
         if ((t->id < 0 && !look_up(reply, t, config->vocab, e)) || !sparse_add(&reply->row, (uint32_t)t->id, t->logit, e))
             return false;
+    if (config->texts && !tell_texts(reply, config->texts, e))
+        return false;
+    r->told = config->texts && config->texts->n;
     if (at < reply->n_tokens)
         r->recorded = reply->token[at].id;
     else if (!config->ranks)
@@ -492,5 +534,6 @@ void json_reply_free(struct json_reply *reply)
     free(reply->token);
     sparse_free(&reply->row);
     builder_free(&reply->bytes);
+    builder_free(&reply->id);
     lookup_free(&reply->lookup);
 }

@@ -5,9 +5,7 @@
 
 #include "base/builder.h"
 #include "in/input.h"
-#include "in/sparse.h"
-
-struct cJSON;
+#include "in/json_text.h"
 
 // A reply at work. A zeroed struct is ready; memory is kept from reply to reply.
 struct json_reply {
@@ -23,6 +21,8 @@ struct json_reply {
     struct builder bytes; // of one token
 
     // across the replies of an input
+    size_t done;          // positions of the reply in earlier pieces
+    struct builder id;    // of the stream that the last one was a part of by its own account; empty: it was none
     bool goes_on;         // the next one goes on with the sequence of the last, both being parts of a stream
     size_t held;          // tokens of the prompt that a stream told before its first position
     const char *missing;  // what to ask for, if some part of a stream lists no tokens
@@ -30,8 +30,9 @@ struct json_reply {
     struct lookup lookup; // of the vocabulary; built when first needed
 };
 
-// Finds the positions of a reply, which must stay until they are done with. part: it came as a part of a stream, "data: {...}".
-bool json_reply_open(struct json_reply *reply, const struct cJSON *root, bool part, struct err *e);
+// Finds the positions of a reply, or of a piece of one, which must stay until they are done with. part: it came as a part of a stream,
+// "data: {...}".
+bool json_reply_open(struct json_reply *reply, const struct json_value *value, bool part, struct err *e);
 
 // The next position's row, while next < n.
 bool json_reply_next(struct json_reply *reply, const struct input_config *config, struct input_row *r, struct err *e);

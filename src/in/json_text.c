@@ -9,7 +9,22 @@
 #include <math.h>
 #include <string.h>
 
-enum { TEXT_MOST = 1 << 26 }; // bytes of an object besides its numbers
+enum {
+    TEXT_MOST = 1 << 26, // bytes of an object, or a piece of one, besides its numbers
+    PIECE = 1 << 20,     // bytes of positions in a piece, at least
+};
+
+// The arrays of positions that llama-server's replies hold, in a member of the object. They may be long, as each position may list the whole
+// vocabulary.
+static const struct cut {
+    const char *member, *name; // name: of the array
+    size_t depth;              // brackets that are open around it
+    const char *close;         // what closes it and those
+} cuts[] = {
+    {"\"completion_probabilities\"", "\"completion_probabilities\"", 0, "]}"},
+    {"\"probs\"", "\"probs\"", 0, "]}"},
+    {"\"choices\"", "\"content\"", 3, "]}}]}"},
+};
 
 static void end_view(struct json_text *t)
 {
@@ -231,30 +246,66 @@ static bool copy_string(struct json_text *t, struct json_value *v, struct err *e
     return true;
 }
 
-// Copies any value; cJSON will judge it. Of white space one blank stays, which keeps words apart.
-static bool copy_value(struct json_text *t, struct json_value *v, struct err *e)
+// An array begins at the end of the text, at this depth of a member, behind the string at `name`: is it one to be cut? Only the first is.
+static void find_cut(struct json_value *v, size_t name, size_t depth)
 {
-    size_t depth = 0;
+    const char *const text = v->text.text;
+    for (const struct cut *k = cuts; k < cuts + sizeof cuts / sizeof *cuts && !v->cut; k++) {
+        if (k->depth != depth || strncmp(text + v->member, k->member, strlen(k->member)) != 0 ||
+            strncmp(text + name, k->name, strlen(k->name)) != 0)
+            continue;
+        v->cut = k;
+        v->cut_at = v->text.len;
+        v->amid = true;
+    }
+}
+
+// Is the text long enough to be a piece?
+static bool is_piece(const struct json_value *v)
+{
+    return v->has_id && v->text.len - v->cut_at >= (v->cut_at < PIECE ? PIECE : v->cut_at);
+}
+
+// Copies a value from this depth of it on, 0 or where it was cut; cJSON will judge it. Of white space one blank stays, which keeps words
+// apart. Ends behind the value or, with v->more, at the comma behind an element.
+static bool copy_value(struct json_text *t, struct json_value *v, size_t depth, struct err *e)
+{
+    size_t name = v->member;
     for (;;) {
         if (json_view(t, 1) && json_is_space(t->p, t->end))
             keep(t, v, " ", 1);
         const char c = json_next_byte(t);
         const bool infinity = c == '-' && json_take(t, "-Infinity"); // as Python prints it
+        const bool element = v->amid && depth == v->cut->depth + 1;  // or the end of their array
         if (!c || t->failed)
             return json_syntax(t, "'}'", e);
         if (!depth && (c == ',' || c == '}' || c == ']'))
             return true;
+        v->more = element && c == ',' && is_piece(v);
+        if (v->more)
+            return true;
+        v->amid = v->amid && !(element && c == ']');
         depth += c == '{' || c == '[';
         if (depth >= CJSON_NESTING_LIMIT) // the object around it counts
             return err_set(e, STATUS_DATA, "byte %" PRIu64 ": nested too deep, the most is %d", json_place(t),
                            CJSON_NESTING_LIMIT);
         depth -= c == '}' || c == ']';
-        if (infinity)
+        if (infinity) {
             keep(t, v, "-1e999999", 9);
-        else if (c != '"')
-            keep(t, v, t->p++, 1);
-        else if (!copy_string(t, v, e))
-            return false;
+        } else if (c != '"') {
+            const char *const start = t->p++;
+            while (t->p < t->end && *t->p >= '.' && *t->p <= '9') // a number goes on, as a rule
+                t->p++;
+            keep(t, v, start, (size_t)(t->p - start));
+        } else {
+            name = v->text.len;
+            if (!copy_string(t, v, e))
+                return false;
+            if (v->amid && depth == v->cut->depth + 2 && !strcmp(v->text.text + name, "\"id\""))
+                v->has_id = v->has_id || json_next_byte(t) == ':';
+        }
+        if (c == '[')
+            find_cut(v, name, depth - 1);
     }
 }
 
@@ -264,22 +315,22 @@ static bool read_member(struct json_text *t, struct json_value *v, struct err *e
 {
     static const char *const names[] = {
         [PLANE_IDS] = "\"ids\"", [PLANE_LOGITS] = "\"logits\"", [PLANE_LOGPROBS] = "\"logprobs\"", [PLANE_PROBS] = "\"probs\""};
-    const size_t name = v->text.len;
     enum plane plane = PLANE_PROBS;
+    v->member = v->text.len;
     if (!copy_string(t, v, e))
         return false;
     if (json_next_byte(t) != ':')
         return json_syntax(t, "':'", e);
-    while (plane != PLANE_NONE && strcmp(v->text.text + name, names[plane]) != 0)
+    while (plane != PLANE_NONE && strcmp(v->text.text + v->member, names[plane]) != 0)
         plane--;
     keep(t, v, t->p++, 1);
     const char c = json_next_byte(t);
     if (plane == PLANE_NONE || c == 'n')
-        return copy_value(t, v, e);
+        return copy_value(t, v, 0, e);
     if (c != '[')
         return json_syntax(t, "an array of numbers", e);
     if (json_byte_inside(t) == '{')
-        return copy_value(t, v, e);
+        return copy_value(t, v, 0, e);
     keep(t, v, "0", 1);
     if (t->failed)
         return false;
@@ -295,26 +346,40 @@ static bool read_member(struct json_text *t, struct json_value *v, struct err *e
     return read_array(t, &v->row, false, &v->row.n, e);
 }
 
-static bool read_object(struct json_text *t, struct json_value *v, struct err *e)
+// Copies the members of an object from its brace or, amid one, from where it was cut on; to its end or to where it is cut.
+static bool read_members(struct json_text *t, struct json_value *v, struct err *e)
 {
-    const uint64_t begin = json_place(t);
-    size_t at;
+    bool amid = v->follows;
     char c;
     do {
-        keep(t, v, t->p++, 1);
-        c = json_next_byte(t);
-        if (c == '}' && v->text.len == 1)
-            break;
-        if (c != '"')
-            return json_syntax(t, "a member's name", e);
-        if (!read_member(t, v, e))
+        if (!amid) {
+            keep(t, v, t->p++, 1);
+            c = json_next_byte(t);
+            if (c == '}' && v->text.len == 1)
+                break;
+            if (c != '"')
+                return json_syntax(t, "a member's name", e);
+        }
+        if (!(amid ? copy_value(t, v, v->cut->depth + 1, e) : read_member(t, v, e)))
             return false;
+        amid = false;
+        if (v->more) {
+            keep(t, v, v->cut->close, strlen(v->cut->close));
+            return !t->failed;
+        }
         c = json_next_byte(t);
         if (c != ',' && c != '}')
             return json_syntax(t, "',' or '}'", e);
     } while (c == ',');
     keep(t, v, t->p++, 1);
-    if (t->failed)
+    return !t->failed;
+}
+
+static bool read_object(struct json_text *t, struct json_value *v, struct err *e)
+{
+    const uint64_t begin = json_place(t);
+    size_t at;
+    if (!read_members(t, v, e))
         return false;
     v->rest = json_parse(v->text.text, v->text.len, JSON_LOOSE, &at, e);
     if (!v->rest && e->status == STATUS_USAGE)
@@ -324,11 +389,21 @@ static bool read_object(struct json_text *t, struct json_value *v, struct err *e
 
 bool json_read_value(struct json_text *t, struct json_value *v, struct err *e)
 {
-    assert(t->p < t->end && (*t->p == '[' || *t->p == '{'));
+    assert(t->p < t->end && (v->more ? *t->p == ',' : *t->p == '[' || *t->p == '{'));
     cJSON_Delete(v->rest);
     v->rest = NULL;
+    v->follows = v->more;
+    v->more = false;
+    if (v->follows) {
+        v->text.text[v->text.len = v->cut_at] = '\0';
+        t->p++;
+        json_next_byte(t); // as messages name the place
+        json_release(t);
+        return read_object(t, v, e);
+    }
     v->plane = *t->p == '[' ? PLANE_LOGITS : PLANE_NONE;
-    v->has_ids = false;
+    v->has_ids = v->has_id = v->amid = false;
+    v->cut = NULL;
     v->text.most = TEXT_MOST;
     builder_clear(&v->text);
     return *t->p == '[' ? read_array(t, &v->row, false, &v->row.n, e) : read_object(t, v, e);

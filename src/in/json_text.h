@@ -57,11 +57,18 @@ struct json_value {
     size_t n_ids;
     struct builder text; // an object's other members, a 0 in the place of numbers and ids
     struct cJSON *rest;  // what cJSON made of it, until the next value; NULL: it is an array
+
+    // A long reply comes in pieces: each is the object with some elements of its array of positions; the last has what follows it, too.
+    bool more;             // behind this piece comes another of the same object
+    bool follows;          // as this one does
+    const struct cut *cut; // the array, once it has begun, or NULL
+    size_t member, cut_at; // in the text: the name of the member at hand; the array's first element
+    bool amid, has_id;     // it has not ended yet; an element has an id of its own
 };
 
 // Reads the array or object at hand, from its bracket on. An array holds logits. "logits", "logprobs", "probs" and "ids" of an object are
 // numbers unless they are null or hold objects. As numbers, `null` and -Infinity are masked, -inf, and NaN and Infinity are themselves; ids
-// are whole numbers without sign, point or exponent.
+// are whole numbers without sign, point or exponent. While there is more, it reads the next piece, wherever the text stands then.
 bool json_read_value(struct json_text *t, struct json_value *v, struct err *e);
 
 void json_value_free(struct json_value *v);

@@ -385,28 +385,38 @@ static bool dump_row(struct diff *d, const struct result *res, struct err *e)
 void diff_begin(struct diff *d, const struct job *j, struct output *out)
 {
     *d = (struct diff){.job = j, .out = out};
-    if (!is_format(d, "tsv") || out->goes_on)
+}
+
+// What comes before the first record, which tells whether there are texts.
+static void put_head(struct diff *d)
+{
+    FILE *const f = d->out->f;
+    const bool diff = d->job->args->diff;
+    if (d->headed || !is_format(d, "tsv") || d->out->goes_on)
         return;
-    if (j->args->diff)
+    d->headed = true;
+    if (diff)
         fputs("row\tvariant\tbase_id\tbase_prob\tid\tprob\tprob_in_base\trank_in_base\tremoved_in_base\tbase_removed\toverlap",
-              out->f);
+              f);
     else
-        fputs("row\tid", out->f);
-    for (size_t i = 0; !j->args->diff && i < j->n_variants; i++) {
-        putc('\t', out->f);
-        text_put(out->f, name_of(d, i), 0);
+        fputs("row\tid", f);
+    for (size_t i = 0; !diff && i < d->job->n_variants; i++) {
+        putc('\t', f);
+        text_put(f, name_of(d, i), 0);
     }
-    fputs(!out->vocab ? "\n" : j->args->diff ? "\tbase_text\ttext\n" : "\ttext\n", out->f);
+    fputs(!d->out->vocab ? "\n" : diff ? "\tbase_text\ttext\n" : "\ttext\n", f);
 }
 
 bool diff_row(struct diff *d, const struct result *res, struct err *e)
 {
+    put_head(d);
     return d->job->args->diff ? diff_one(d, res, e) : dump_row(d, res, e);
 }
 
 bool diff_end(struct diff *d, struct err *e)
 {
     bool ok = true;
+    put_head(d);
     for (size_t i = 0; ok && i < d->n; i++) {
         fwrite(d->worst[i].text, 1, d->worst[i].len, d->out->f);
         ok = output_wrote(d->out, e);

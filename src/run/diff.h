@@ -8,6 +8,7 @@
 struct diff {
     const struct job *job;
     struct output *out;
+    bool headed;
     struct idmap ids; // of a dump: the tokens that are shown
     float *p;         // [ids.n][n_variants] their probabilities, 0 where they are gone
     size_t p_cap;

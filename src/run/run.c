@@ -30,6 +30,7 @@ struct flow {
     const struct job *job;
     struct input *in, *against; // against: the second rows, NULL without --against
     struct output out;
+    struct vocab texts; // of the tokens of the row at hand, where the input tells them and there is no other vocabulary
     struct totals totals;
     struct compare compare; // of a job with variants
     bool compares;          // that writes what the run does; not for --emit stats, which has a record for each variant
@@ -174,6 +175,7 @@ static bool read_batch(struct flow *f, bool *end, struct err *e)
     for (f->n = 0; f->n < f->most && bytes < SHARE * f->at_work; f->n++) {
         struct slot *const s = &f->slot[f->n];
         struct slot *const other = f->other ? &f->other[f->n] : NULL;
+        vocab_forget(&f->texts);
         if (!read_row(f->in, s, end, e) || (other && !read_other(f, other, *end, e)))
             return false;
         if (*end)
@@ -251,6 +253,7 @@ static bool write_row(struct flow *f, size_t slot, struct err *e)
     const struct input_row *const row = &f->slot[slot].row, *const other = f->other ? &f->other[slot].row : row;
     struct result *const res = f->result + slot * f->job->n_variants;
     const size_t variants = f->job->n_variants;
+    const bool told = row->told || other->told;
     bool good = true;
     for (size_t k = 0; k < variants; k++) {
         if (!may_go_on(f->job, &res[k]))
@@ -264,6 +267,12 @@ static bool write_row(struct flow *f, size_t slot, struct err *e)
             message_error(&line);
         res[k].record.error = res[k].e.text;
         good = false;
+    }
+    if (told && !(f->totals.rows && f->job->args->output_format && !strcmp(f->job->args->output_format, "tsv")))
+        f->out.vocab = &f->texts; // of tsv the first row settles the columns
+    if (good && f->job->args->emit == EMIT_TEXT && !f->job->recipes->vocab && !told) {
+        err_set(e, STATUS_USAGE, "--emit text needs --vocab: the row tells no texts");
+        return input_blame(row, e);
     }
     if (f->expected && !expect_values(f, row, res, e))
         return false;
@@ -372,6 +381,7 @@ static void flow_free(struct flow *f)
     free(f->values);
     input_close(f->expected);
     input_close(f->in);
+    vocab_free(&f->texts);
 }
 
 // ---- setting it up
@@ -389,7 +399,13 @@ static void say_settings(const struct job *j)
         message_note("--ids rank: the ids of servers' tokens are ranks within their row; histories and biases mean nothing");
 }
 
-static struct input_config input_wanted(const struct job *j)
+// Does what the run writes say more of tokens than their ids?
+static bool shows_texts(const struct job *j)
+{
+    return j->args->emit == EMIT_TEXT || j->dumps || j->side_by_side || !(j->plain || emit_distribution(j->args->emit));
+}
+
+static struct input_config input_wanted(const struct job *j, struct vocab *texts)
 {
     static const char *const standard_input[] = {"-"};
     const struct args *const a = j->args;
@@ -399,6 +415,7 @@ static struct input_config input_wanted(const struct job *j)
                                  .format = a->format,
                                  .n_vocab = (size_t)a->n_vocab,
                                  .vocab = vocab,
+                                 .texts = shows_texts(j) && !vocab ? texts : NULL,
                                  .ranks = !strcmp(a->ids, "rank"),
                                  .n_tokens = vocab ? vocab->n : 0,
                                  .tensor = a->tensor,
@@ -421,6 +438,7 @@ static struct input_config expected_wanted(const struct args *a, const struct in
     config.keep_probs = true;
     config.rows = &all;
     config.params = NULL;
+    config.texts = NULL;
     config.shard = config.shards = config.base = 0;
     return config;
 }
@@ -471,6 +489,12 @@ static bool open_output(struct flow *f, struct err *e)
         out->format_name = format_after(input);
         out->narrow = !strcmp(out->format_name, "npy");
     }
+    if (a->emit == EMIT_TEXT && !out->vocab) { // then the input must tell the texts, as servers' replies do
+        if (!strcmp(input, "auto") && !input_format(f->in, &input, e))
+            return false;
+        if (strcmp(input, "json") != 0)
+            return err_set(e, STATUS_USAGE, "--emit text needs --vocab");
+    }
     return (strcmp(out->format_name, "npy") != 0 || input_rows(f->in, &out->rows, e)) && output_open(out, e);
 }
 
@@ -494,11 +518,11 @@ static bool start_totals(struct flow *f, struct err *e)
 
 bool run(struct job *j, struct err *e)
 {
-    const struct input_config config = input_wanted(j), expected = expected_wanted(j->args, &config);
+    struct flow f = {.job = j, .compares = j->n_variants > 1 && j->args->emit != EMIT_STATS};
+    const struct input_config config = input_wanted(j, &f.texts), expected = expected_wanted(j->args, &config);
     struct input_config beside = config; // the rows of --against
     beside.files = &j->args->against;
     beside.n_files = 1;
-    struct flow f = {.job = j, .compares = j->n_variants > 1 && j->args->emit != EMIT_STATS};
     struct err late;
     say_settings(j);
     source_on_shrink(output_abandon);

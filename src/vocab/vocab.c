@@ -18,6 +18,7 @@ void vocab_free(struct vocab *v)
     free(v->flags);
     builder_free(&v->bytes);
     builder_free(&v->recommended);
+    idmap_free(&v->told);
     vocab_init(v);
 }
 
@@ -31,6 +32,18 @@ bool vocab_add(struct vocab *v, const void *text, size_t len, unsigned flags)
     return builder_whole(&v->bytes);
 }
 
+bool vocab_tell(struct vocab *v, uint32_t id, const void *text, size_t len)
+{
+    return idmap_find(&v->told, id) != IDMAP_NONE || (vocab_add(v, text, len, 0) && idmap_add(&v->told, id) != IDMAP_NONE);
+}
+
+void vocab_forget(struct vocab *v)
+{
+    idmap_clear(&v->told);
+    builder_clear(&v->bytes);
+    v->n = 0;
+}
+
 bool vocab_recommend(struct vocab *v, const char *key, const char *value)
 {
     builder_bytes(&v->recommended, key, strlen(key) + 1);
@@ -38,17 +51,25 @@ bool vocab_recommend(struct vocab *v, const char *key, const char *value)
     return builder_whole(&v->recommended);
 }
 
+// A token's place in the arrays; none below v->n if it has none.
+static size_t place(const struct vocab *v, uint32_t id)
+{
+    return v->told.n ? idmap_find(&v->told, id) : id;
+}
+
 struct piece vocab_text(const struct vocab *v, uint32_t id)
 {
-    if (id >= v->n)
+    const size_t at = place(v, id);
+    if (at >= v->n)
         return (struct piece){(const unsigned char *)"", 0};
-    const size_t start = id ? v->end[id - 1] : 0;
-    return (struct piece){(const unsigned char *)v->bytes.text + start, v->end[id] - start};
+    const size_t start = at ? v->end[at - 1] : 0;
+    return (struct piece){(const unsigned char *)v->bytes.text + start, v->end[at] - start};
 }
 
 struct piece vocab_output(const struct vocab *v, uint32_t id)
 {
-    return vocab_text(v, id < v->n && v->flags[id] & VOCAB_SPECIAL ? VOCAB_NONE : id);
+    const size_t at = place(v, id);
+    return vocab_text(v, at < v->n && v->flags[at] & VOCAB_SPECIAL ? VOCAB_NONE : id);
 }
 
 bool vocab_ends(const struct vocab *v, uint32_t id)

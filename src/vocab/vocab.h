@@ -31,6 +31,7 @@ struct vocab {
     unsigned char any;          // flags that some token has, once vocab_finish has seen all
     bool space_prefix;          // the tokenizer puts a space before a text
     struct builder recommended; // what the file recommends for sampling: key, NUL, value, NUL, and so on; an empty text: nothing
+    struct idmap told;          // by vocab_tell: the ids, in the order of the arrays, where else token i is the i-th
 };
 
 // An empty vocabulary.
@@ -40,10 +41,15 @@ void vocab_free(struct vocab *v);
 // Appends a token. False when memory is short.
 bool vocab_add(struct vocab *v, const void *text, size_t len, unsigned flags);
 
+// For who knows only some tokens, of any ids: gives one its text, unless it has one; not to be mixed with vocab_add. False when memory is
+// short. And forgets them all.
+bool vocab_tell(struct vocab *v, uint32_t id, const void *text, size_t len);
+void vocab_forget(struct vocab *v);
+
 // Adds a recommendation. False when memory is short.
 bool vocab_recommend(struct vocab *v, const char *key, const char *value);
 
-// A token's bytes, those of special tokens included; empty for an id past the end.
+// A token's bytes, those of special tokens included; empty for an id that it does not have.
 struct piece vocab_text(const struct vocab *v, uint32_t id);
 
 // The bytes that a token adds to the output: none for a special one.
