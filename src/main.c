@@ -47,7 +47,7 @@ static bool print(const struct args *a, const struct recipe *recipe, struct err 
     if (ok && a->action == ACTION_PRINT_CHAIN)
         ok = print_chain(a, recipe, e);
     else if (ok)
-        print_grammar(recipe);
+        ok = print_grammar(recipe, e);
     if (ok && (fflush(stdout) || ferror(stdout)))
         ok = output_fail(&out, "write", e);
     return output_close(&out, ok, ok ? e : &late) && ok;

@@ -250,6 +250,23 @@ ws ::= [ \n]*'
     sampl -s 1 --grammar-file x.gbnf --print-chain=server | grep -qF '"grammar":"root ::= \"x\"\n"'
 }
 
+@test "no control character of a grammar reaches the terminal, and none is lost" {
+    printf '# c\033\302\205\r\nroot ::= "a\033\302\233\342\200\215\363\240\200\201é\\"#" [^\177\\]#"] ( # x\r  "\010\n" |\r\n<t\033> ) "\t"' >g
+    printf '# c??\nroot ::= "a\\x1B\\x9B\\u200D\\U000E0001é\\"#" [^\\x7F\\]#"] ( # x\n  "\\x08\n" |\n<[1]> ) "\t"\n' >want
+    printf 'x\n<t\\x1b>\n' >v
+    sampl --print-grammar --vocab v --grammar-file g >got
+    same got want
+    sampl --print-grammar --vocab v --grammar-file got | cmp - want
+    sampl --print-grammar --grammar-file g | grep -q '^<t?> )'
+    cp g $'g\e'
+    # in options it stands in quotes that bash and a preset resolve
+    sampl -s 1 --grammar-file g --print-chain=preset >p
+    perl -ne 'exit 1 if /[\0-\x8\xb-\x1f\x7f]|\xc2[\x80-\x9f]/' p
+    sampl --preset ./p --print-chain=preset | cmp - p
+    eval "sampl $(<p) --print-chain=server" | cmp - <(sampl -s 1 --grammar-file g --print-chain=server)
+    [ "$(sampl --grammar-file $'g\e' --print-chain=llama)" = " --grammar-file \$'g\\x1b'" ]
+}
+
 # [(x]{18} makes another state of nearly each text; they are forgotten, and the memory with them.
 @test "memory stays as it is, however many states the rows come through" {
     [ -z "${RUN_ENV-}" ] || skip "RUN_ENV is set"

@@ -96,6 +96,13 @@ lines' --print-chain=preset >want
     spelt --preset ./p = --top-k 40
     echo '# nothing' >p
     spelt --preset ./p = --top-k 40
+    printf '%s\n' "--dry-sequence-breaker a\$'\\'b \\x1b\\\\n'\$c" >p
+    spelt --preset ./p = --dry-sequence-breaker $'a\'b \x1b\\n$c'
+    for open in "\$'" "\$'\\'" "\$'\\"; do
+        printf -- '--dry-sequence-breaker %s' "$open" >p
+        run -2 --separate-stderr sampl --preset ./p --print-chain
+        [ "$stderr" = 'sampl: --preset: ./p: a quote is not closed' ]
+    done
     printf -- '--dry-sequence-breaker "open' >p
     run -2 --separate-stderr sampl --preset ./p --print-chain
     [ -z "$output" ]

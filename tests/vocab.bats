@@ -302,16 +302,16 @@ austen_files() {
 }
 
 @test "output: texts are escaped, in each format in its way" {
-    printf '%s\n' 'a"b' '\t\\' '\x00\x1b\x7f' '\xc3' '\xe2\x82' é '\xe2\x80\x8e' >v.txt
+    printf '%s\n' 'a"b' '\t\\' '\x00\x1b\x7f\xc2\x9b' '\xc3' '\xe2\x82' é '\xe2\x80\x8e' >v.txt
     zeros 7 >row
     sampl --vocab v.txt -s 1 --samplers '' --temp 1 --dump-probs -O tsv row | cut -f8 >got
-    printf '%s\n' text 'a"b' '\t\\' '\x00\x1b\x7f' '\xc3' '\xe2\x82' é '\xe2\x80\x8e' >want
+    printf '%s\n' text 'a"b' '\t\\' '\x00\x1b\x7f\xc2\x9b' '\xc3' '\xe2\x82' é '\xe2\x80\x8e' >want
     same got want
     sampl --vocab v.txt -s 1 --samplers '' --temp 1 --dump-probs row | sed -n '3,$s/^.\{15\} \(.*[^ ]\)  *0\.000000 .*/\1/p' >got
-    printf '"%s"\n' 'a\"b' '\t\\' '\x00\x1b\x7f' '\xc3' '\xe2\x82' é '\xe2\x80\x8e' >want
+    printf '"%s"\n' 'a\"b' '\t\\' '\x00\x1b\x7f\xc2\x9b' '\xc3' '\xe2\x82' é '\xe2\x80\x8e' >want
     same got want
     sampl --vocab v.txt -s 1 --samplers '' --temp 1 --dump-probs -O json row | grep -o '"token":"[^,]*' | sed '1d; s/"token"://' >got
-    printf '%s\n' '"a\"b"' '"\t\\"' '"\u0000\u001b\u007f"' '"�"' '"��"' '"é"' $'"\xe2\x80\x8e"' >want
+    printf '%s\n' '"a\"b"' '"\t\\"' '"\u0000\u001b\u007f\u009b"' '"�"' '"��"' '"é"' $'"\xe2\x80\x8e"' >want
     same got want
 }
 

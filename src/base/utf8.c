@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "base/utf8.h"
 
+#include "base/ranges.h"
+
 #include <assert.h>
 #include <string.h>
 
@@ -16,6 +18,43 @@ size_t utf8_encode(unsigned char to[4], uint32_t point)
         to[i] = (unsigned char)(0x80 | (point & 0x3f));
     to[0] = (unsigned char)(0xf00u >> n | point);
     return n;
+}
+
+bool utf8_hidden(uint32_t point)
+{
+    static const struct range hidden[] = {
+        {0x00, 0x1f},     {0x7f, 0x9f},     {0xad, 0xad},     {0x61c, 0x61c},   {0x180e, 0x180e},   {0x200b, 0x200f},
+        {0x2028, 0x202e}, {0x2060, 0x206f}, {0xfeff, 0xfeff}, {0xfff9, 0xfffb}, {0xe0000, 0xe007f},
+    };
+    return ranges_have(hidden, sizeof hidden / sizeof *hidden, point);
+}
+
+bool text_is_tame(const char *text, size_t len)
+{
+    for (size_t i = 0, n; i < len; i += n) {
+        uint32_t c = 0;
+        n = utf8_decode((const unsigned char *)text + i, len - i, &c);
+        if (!n || (utf8_hidden(c) && c != '\n' && c != '\t'))
+            return false;
+    }
+    return true;
+}
+
+void text_tame(char *text)
+{
+    char *to = text;
+    for (size_t left = strlen(text), n; left; left -= n, text += n) {
+        uint32_t c = 0;
+        n = utf8_decode((const unsigned char *)text, left, &c);
+        if (n && !utf8_hidden(c)) {
+            memmove(to, text, n);
+            to += n;
+        } else {
+            *to++ = '?';
+            n += !n;
+        }
+    }
+    *to = '\0';
 }
 
 size_t json_escape(char to[JSON_CHARACTER], const unsigned char *p, size_t len, size_t *taken)
@@ -35,7 +74,7 @@ size_t json_escape(char to[JSON_CHARACTER], const unsigned char *p, size_t len, 
         to[1] = letters[name - names];
         return 2;
     }
-    if (c < 0x20 || c == 0x7f) {
+    if (c < 0x20 || (c >= 0x7f && c < 0xa0)) {
         memcpy(to, code, sizeof code);
         to[4] = digits[c >> 4];
         to[5] = digits[c & 15];

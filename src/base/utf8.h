@@ -3,6 +3,7 @@
 #ifndef SAMPL_BASE_UTF8_H
 #define SAMPL_BASE_UTF8_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -43,6 +44,17 @@ static inline size_t utf8_step(const char *s)
 
 // The opposite, for any number below 2^21, whether it is a character or not. Returns how many bytes of `to` it takes, 1 to 4.
 size_t utf8_encode(unsigned char to[4], uint32_t point);
+
+// Is it a control or formatting character, or a line or paragraph separator: nothing that a terminal or a table should meet?
+bool utf8_hidden(uint32_t point);
+
+// Can a terminal be shown the text as it is, lines and tabs and all?
+bool text_is_tame(const char *text, size_t len);
+
+// Replaces each hidden character, and each byte that is not UTF-8, by '?'. Whatever quotes others' texts (names of files, comments, what
+// a server says) in a line for people goes through this, so that it cannot break the line or command the terminal. A signal handler may
+// call it.
+void text_tame(char *text);
 
 // The value of a hexadecimal digit in either case, or -1.
 static inline int hex_value(unsigned char c)

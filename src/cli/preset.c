@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "cli/preset.h"
 
+#include "base/utf8.h"
 #include "cli/foreign.h"
 #include "in/source.h"
 #include "out/message.h"
-#include "out/output.h"
+#include "vocab/spelling.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -79,6 +80,16 @@ bool words_split(char *text, struct words *words, struct err *e)
             return false;
         char quote = 0;
         for (; *from && (quote || !isspace((unsigned char)*from)); from++) {
+            if (!quote && from[0] == '$' && from[1] == '\'') {
+                const char *const begin = from += 2;
+                while (*from && *from != '\'')
+                    from += 1 + (*from == '\\' && from[1]);
+                to += text_unescape((unsigned char *)to, begin, (size_t)(from - begin));
+                quote = *from ? 0 : '\'';
+                if (quote)
+                    break;
+                continue;
+            }
             if (quote ? *from == quote : *from == '\'' || *from == '"')
                 quote = quote ? 0 : *from;
             else

@@ -7,6 +7,7 @@
 #include "grammar/rules.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -513,6 +514,40 @@ struct grammar *grammar_parse(const char *text, size_t len, const struct vocab *
         return p.g;
     grammar_free(p.g);
     return NULL;
+}
+
+void grammar_show(struct builder *to, const char *text, size_t len, const struct vocab *v)
+{
+    char last = 0; // what ends the literal, class, comment or token that this place is in
+    for (size_t i = 0, n; i < len; i += n) {
+        const char *const p = text + i;
+        const bool escapes = last == '"' || last == ']';
+        uint32_t c = 0;
+        n = utf8_decode((const unsigned char *)p, len - i, &c);
+        const char *const token = !last && c == '<' ? memchr(p, '>', len - i) : NULL;
+        const size_t token_len = token ? (size_t)(token - p) + 1 : 0;
+        if (v && !text_is_tame(p, token_len)) {
+            builder_format(to, "<[%" PRIu32 "]>", vocab_find(v, p, token_len, 0));
+            n = token_len;
+        } else if (c == '\r' && !escapes && last != '>') {
+            n += len - i > 1 && p[1] == '\n';
+            builder_byte(to, '\n');
+            last = 0;
+        } else if (!n || (utf8_hidden(c) && c != '\n' && c != '\t')) {
+            if (escapes)
+                builder_format(to, c < 0x100 ? "\\x%02X" : c < 0x10000 ? "\\u%04X" : "\\U%08X", c);
+            else
+                builder_byte(to, '?');
+            n += !n;
+        } else {
+            n += escapes && c == '\\';
+            builder_bytes(to, p, n);
+            if (!last)
+                last = c == '"' ? '"' : c == '[' ? ']' : c == '#' ? '\n' : token ? '>' : 0;
+            else if (c == (unsigned char)last)
+                last = 0;
+        }
+    }
 }
 
 void grammar_free(struct grammar *g)

@@ -3,6 +3,7 @@
 #ifndef SAMPL_GRAMMAR_GRAMMAR_H
 #define SAMPL_GRAMMAR_GRAMMAR_H
 
+#include "base/builder.h"
 #include "vocab/vocab.h"
 
 #include <stddef.h>
@@ -53,6 +54,12 @@ struct grammar;
 // checked. NULL and *fault when it is no grammar. When it is one, *fault is GRAMMAR_OK or, as a warning, GRAMMAR_TWICE at the first rule
 // that is defined again: the last definition counts.
 struct grammar *grammar_parse(const char *text, size_t len, const struct vocab *v, struct grammar_fault *fault);
+
+// Adds text[0..len), which has been read, as a terminal can be shown it: the same grammar, where hidden characters of literals and classes
+// are escapes, a token whose text has such is <[id]> if v is there, and lines end in a newline. What is left of them (comments, tokens
+// without a vocabulary) is '?'.
+void grammar_show(struct builder *to, const char *text, size_t len, const struct vocab *v);
+
 void grammar_free(struct grammar *g);
 
 #endif

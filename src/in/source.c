@@ -3,6 +3,7 @@
 
 #include "base/builder.h"
 #include "base/mem.h"
+#include "base/utf8.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -60,8 +61,7 @@ static void say_shrunk(const struct source_map *m, size_t place)
     else
         snprintf(text, sizeof text, "%s: row %" PRIu64 ": the file became shorter while it was read", m->name,
                  m->rows.number + k);
-    for (char *c = text; *c; c++) // a name must not break the line
-        *c = (unsigned char)*c < ' ' || *c == 0x7f ? '?' : *c;
+    text_tame(text);
     dprintf(STDERR_FILENO, "sampl: %s\n", text);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "out/message.h"
 
-#include "out/output.h"
+#include "base/utf8.h"
 
 #include <stdarg.h>
 #include <stdio.h>

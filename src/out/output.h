@@ -271,10 +271,6 @@ void text_cell(FILE *f, struct piece text, char quote, size_t width, size_t most
 // How many columns the first character of p[0..len) takes, len > 0; *taken: and how many bytes.
 size_t text_columns(const unsigned char *p, size_t len, size_t *taken);
 
-// Replaces each character that text_put would write in hex, and each byte that is not UTF-8, by '?'. Whatever quotes others' texts (names of
-// files, comments, what a server says) in a line for people goes through this, so that it cannot break the line or command the terminal.
-void text_tame(char *text);
-
 // A JSON string, where U+FFFD stands for each byte that is not UTF-8.
 void text_put_json(FILE *f, struct piece text);
 

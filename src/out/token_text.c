@@ -44,12 +44,6 @@ static const struct range combining[] = {
     {0x302a, 0x302d}, {0x3099, 0x309a}, {0xfe00, 0xfe0f}, {0xfe20, 0xfe2f}, {0xe0100, 0xe01ef},
 };
 
-// Control and formatting characters, line and paragraph separators: nothing that a terminal or a table should meet.
-static const struct range hidden[] = {
-    {0x00, 0x1f},     {0x7f, 0x9f},     {0xad, 0xad},     {0x61c, 0x61c},   {0x180e, 0x180e},   {0x200b, 0x200f},
-    {0x2028, 0x202e}, {0x2060, 0x206f}, {0xfeff, 0xfeff}, {0xfff9, 0xfffb}, {0xe0000, 0xe007f},
-};
-
 #define IN(c, table) ranges_have(table, sizeof(table) / sizeof *(table), c)
 
 // What stands for the first character of a text, or for its first byte if that is part of none.
@@ -77,7 +71,7 @@ static struct shown text_show(struct piece text, char quote)
         return s;
     }
     s.taken = n ? n : 1;
-    if (n && !IN(c, hidden)) {
+    if (n && !utf8_hidden(c)) {
         memcpy(s.text, p, n);
         s.len = n;
         s.columns = IN(c, combining) ? 0 : 1u + IN(c, wide);
@@ -131,23 +125,6 @@ size_t text_columns(const unsigned char *p, size_t len, size_t *taken)
     return s.columns;
 }
 
-void text_tame(char *text)
-{
-    char *to = text;
-    for (size_t left = strlen(text), n; left; left -= n, text += n) {
-        uint32_t c = 0;
-        n = utf8_decode((const unsigned char *)text, left, &c);
-        if (n && !IN(c, hidden)) {
-            memmove(to, text, n);
-            to += n;
-        } else {
-            *to++ = '?';
-            n += !n;
-        }
-    }
-    *to = '\0';
-}
-
 static void put_json(FILE *f, struct piece text, bool inert)
 {
     putc('"', f);
@@ -156,7 +133,7 @@ static void put_json(FILE *f, struct piece text, bool inert)
         uint32_t point = 0;
         const size_t n = json_escape(c, text.p + at, text.len - at, &taken);
         if (inert && utf8_decode(text.p + at, text.len - at, &point) && point >= ' ' &&
-            (point == '<' || point == '>' || point == '&' || IN(point, hidden)))
+            (point == '<' || point == '>' || point == '&' || utf8_hidden(point)))
             fprintf(f, point < 0x10000 ? "\\u%04x" : "\\u%04x\\u%04x", point < 0x10000 ? point : 0xd7c0 + (point >> 10),
                     0xdc00 + (point & 0x3ff));
         else

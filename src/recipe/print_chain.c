@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "recipe/recipe.h"
 
+#include "base/utf8.h"
+#include "grammar/grammar.h"
 #include "out/output.h"
 #include "sample/chain.h"
 
@@ -379,10 +381,17 @@ static void print_numbers(const struct args *a, const struct recipe *r, const do
         fputs(" --backend-sampling", stdout);
 }
 
-// With its value as a word for the shell and for presets: in single quotes, and a single quote in double ones.
+// With its value as a word for the shell and for presets: in single quotes, and a single quote in double ones. What a terminal must not
+// meet needs escapes, and so $'...'.
 static void print_option(const char *name, const char *value)
 {
-    printf(" --%s '", name);
+    printf(" --%s ", name);
+    if (!text_is_tame(value, strlen(value))) {
+        putchar('$');
+        text_put(stdout, text_piece(value), '\'');
+        return;
+    }
+    putchar('\'');
     for (; *value; value++) {
         if (*value == '\'')
             fputs("'\"'\"'", stdout);
@@ -454,12 +463,18 @@ static bool print_llama(const struct args *a, const struct recipe *r, struct err
     return true;
 }
 
-void print_grammar(const struct recipe *r)
+bool print_grammar(const struct recipe *r, struct err *e)
 {
-    const struct piece text = rules_text(r->parts.rules);
-    fwrite(text.p, 1, text.len, stdout);
-    if (text.len && text.p[text.len - 1] != '\n')
+    const struct shared *const text = &r->parts.rules->shared;
+    struct builder shown = {0};
+    grammar_show(&shown, text->key, text->len, r->of->vocab);
+    const bool ok = !shown.failed || err_from_fault(e, fault_memory());
+    if (ok && shown.len)
+        fwrite(shown.text, 1, shown.len - (shown.text[shown.len - 1] == '\n'), stdout);
+    if (ok)
         putchar('\n');
+    builder_free(&shown);
+    return ok;
 }
 
 bool print_chain(const struct args *a, const struct recipe *r, struct err *e)

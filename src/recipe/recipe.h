@@ -140,7 +140,7 @@ bool recipe_listens(const struct recipe *recipe, const char *option);
 bool print_chain(const struct args *a, const struct recipe *r, struct err *e);
 
 // Prints the grammar in GBNF; there is one.
-void print_grammar(const struct recipe *r);
+bool print_grammar(const struct recipe *r, struct err *e);
 
 // ---- drafts: whatever describes a chain fills one
 

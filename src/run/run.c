@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "base/platform.h"
+#include "base/utf8.h"
 #include "out/message.h"
 #include "run/compare.h"
 #include "run/totals.h"
