@@ -47,10 +47,13 @@ static bool directory(size_t i, char dir[PATH_MAX])
     return i < 4;
 }
 
+// What is there and cannot be looked at is for who opens it to complain of.
 static bool is_file(const char *path)
 {
     struct stat st;
-    return !stat(path, &st) && !S_ISDIR(st.st_mode);
+    if (!stat(path, &st))
+        return !S_ISDIR(st.st_mode);
+    return errno != ENOENT && errno != ENOTDIR && errno != EACCES && errno != ENAMETOOLONG && errno != ELOOP;
 }
 
 // A name with a slash or an ending may be a file's; no other, so that no file here comes before a preset.

@@ -304,27 +304,27 @@ bool input_format(struct input *in, const char **name, struct err *e)
     return ok;
 }
 
-// Can the files be opened once more without anything being lost?
+// Can the files be opened once more without anything being lost? One that is not there, or cannot be asked, says so when it is.
 static bool all_regular(const struct input_config *config)
 {
     struct stat st;
     for (size_t i = 0; i < config->n_files; i++)
-        if (!strcmp(config->files[i], "-") || stat(config->files[i], &st) || !S_ISREG(st.st_mode))
+        if (!strcmp(config->files[i], "-") || (!stat(config->files[i], &st) && !S_ISREG(st.st_mode)))
             return false;
     return true;
 }
 
-bool input_rows(struct input *in, int64_t *rows, struct err *e)
+bool input_rows(struct input *in, int64_t *rows, struct err *why, struct err *e)
 {
-    struct err none;
     *rows = -1;
+    why->status = STATUS_OK;
     if (!open_next(in, e))
         return false;
     const bool last_file = in->file == in->config->n_files;
     int64_t all = last_file ? rows_left(in) : -1;
     if (all < 0 && last_file && in->matrix && in->matrix->rows != MATRIX_OPEN)
         all = (int64_t)in->matrix->rows; // promised
-    if (all < 0 && !(all_regular(in->config) && count_rows(in->config, &all, &none)))
+    if (all < 0 && !(all_regular(in->config) && count_rows(in->config, &all, why)))
         return true;
     *rows = (int64_t)rows_below(&in->part, in->config->base + all);
     return true;

@@ -111,8 +111,9 @@ void input_close(struct input *in);
 // The name of the format of the first file that is not empty, which is opened for it; "" when there is no such file.
 bool input_format(struct input *in, const char **name, struct err *e);
 
-// How many rows will come, or -1 when that cannot be known beforehand. Only before the first input_next; opens a file as above.
-bool input_rows(struct input *in, int64_t *rows, struct err *e);
+// How many rows will come, or -1 when that cannot be known beforehand; *why then has the error of a file that could not be looked at, if
+// its status is not STATUS_OK. Only before the first input_next; opens a file as above.
+bool input_rows(struct input *in, int64_t *rows, struct err *why, struct err *e);
 
 // The next wanted row, valid until the next call. *end without a row after the last. Errors name file and row, except those of a bad
 // row (r->bad), after which one may go on; input_blame adds the name.

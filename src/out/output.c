@@ -140,14 +140,19 @@ static bool fits(const struct output *out, struct err *e)
     return true;
 }
 
-// Where a later write can reach the output's start: only in a regular file that is not appended to.
-static int64_t start_of(FILE *f)
+// Where a later write can reach the output's start: only in a regular file that is not appended to. -1: nowhere.
+static bool find_start(struct output *out, struct err *e)
 {
     struct stat st;
-    const int fd = fileno(f);
-    if (fstat(fd, &st) || !S_ISREG(st.st_mode) || fcntl(fd, F_GETFL) & O_APPEND)
-        return -1;
-    return lseek(fd, 0, SEEK_CUR);
+    const int fd = fileno(out->f);
+    int flags;
+    out->begin = -1;
+    if (fstat(fd, &st) || (flags = fcntl(fd, F_GETFL)) < 0)
+        return output_fail(out, "open", e);
+    if (!S_ISREG(st.st_mode) || flags & O_APPEND)
+        return true;
+    out->begin = lseek(fd, 0, SEEK_CUR);
+    return out->begin >= 0 || output_fail(out, "seek", e);
 }
 
 // A window may have another size than before; one that is gone has the last it had.
@@ -181,8 +186,7 @@ bool output_open(struct output *out, struct err *e)
     out->stream = out->f;
     out->screen = screen_of(fileno(out->f));
     out->flush = out->flush || out->screen.columns;
-    out->begin = start_of(out->f);
-    if (!fits(out, e))
+    if (!find_start(out, e) || !fits(out, e))
         return false;
     if (!out->screen.columns)
         setvbuf(out->f, NULL, _IOFBF, 1 << 16);

@@ -496,7 +496,13 @@ static bool open_output(struct flow *f, struct err *e)
         if (strcmp(input, "json") != 0)
             return err_set(e, STATUS_USAGE, "--emit text needs --vocab");
     }
-    return (strcmp(out->format_name, "npy") != 0 || input_rows(f->in, &out->rows, e)) && output_open(out, e);
+    struct err why = {0};
+    if (!strcmp(out->format_name, "npy") && !input_rows(f->in, &out->rows, &why, e))
+        return false;
+    const bool ok = output_open(out, e);
+    if (!ok && why.status == STATUS_IO && e->status == STATUS_USAGE) // the format needs the number
+        *e = why;
+    return ok;
 }
 
 static bool open_expected(struct flow *f, const struct input_config *config, struct err *e)
@@ -511,7 +517,8 @@ static bool start_totals(struct flow *f, struct err *e)
 {
     const bool shows = totals_shown(f->out.screen.columns);
     int64_t total = -1;
-    if (shows && !input_rows(f->in, &total, e))
+    struct err why;
+    if (shows && !input_rows(f->in, &total, &why, e))
         return false;
     totals_start(&f->totals, shows, total);
     return true;
