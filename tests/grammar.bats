@@ -66,6 +66,11 @@ fail() {
     pass 'root ::= [\[\]^.]+ [a^]' '[]^.^'
     pass 'root ::= "\-" [a\-c]+ [+\--/]' '-a-c.'
     fail 'root ::= "\-" [a\-c]+ [+\--/]' '-b/' '-a,'
+    # ranges that touch or overlap are one, those with a gap of one character are not
+    run -1 accept 'root ::= [c-dab\x63-eg]' 33
+    [[ $output == *"which allows [a-eg]" ]]
+    run -1 accept 'root ::= [^b-da]' 97
+    [[ $output == *"which allows [^a-d]" ]]
 }
 
 @test "repetitions" {
@@ -140,6 +145,10 @@ ws ::= [ \n]*'
     run -1 accept 'root ::= "é"' 195,97
     run -1 accept 'root ::= .' 169
     [[ $output == *"token 169, '\\xA9', does not fit the grammar, which allows any character" ]]
+    printf '%s\n' 'a\n\x1bé\xc2\x9b' b >v
+    f32 0 0 >row
+    run -1 sampl -s 1 -n 2 -f f32 --vocab v --grammar 'root ::= "b"' --accept 0 row
+    [[ $output == *"token 0, 'a\\n\\x1Bé"* ]]
     # the text does not end there, even where it could before
     run -1 accept 'root ::= [é-ï]*' 195,256
     [[ $output == *"which allows the rest of a character" ]]

@@ -203,6 +203,22 @@ digits() {
     run -1 grep -i nan got
 }
 
+@test "sparse: statistics of tokens that the row lacks are those of masked ones" {
+    printf '%s\n' b c d '</s>' e f g h >words.txt
+    echo '{"ids":[7,0,1,2,4,5,6],"logits":[0.1,0,0.2,0.1,0.2,0,0.05]}' >lacks.json
+    echo '[0,0.2,0.1,null,0.2,0,0.05,0.1]' >masked.json
+    for args in '--samplers infill' '--accept 3' '--samplers infill --accept 3'; do # which chooses 3, none of the words being likely
+        # shellcheck disable=SC2086
+        for how in '--emit stats -O json' --stats; do
+            sampl -s 1 --vocab words.txt $args $how masked.json >want 2>&1
+            sampl -s 1 --vocab words.txt $args $how lacks.json >got 2>&1
+            same want got
+        done
+    done
+    sampl -s 1 --vocab words.txt --samplers infill --accept 3 --emit stats -O json lacks.json |
+        jq -e '.id == 3 and .prob == 1 and .raw_prob == 0 and .raw_rank == 8 and .kl_raw == null and .accepted_prob == 1'
+}
+
 @test "sparse: an unknown vocabulary bounds no ids, a known one does" {
     echo '{"ids":[4,8],"logits":[1,2]}' >x.json
     [ "$(sampl --temp 0 -l 100+5 -l 4+3 --prompt-tokens 77 --accept 900 --repeat-penalty 1.1 x.json)" = 4 ]

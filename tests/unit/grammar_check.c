@@ -565,6 +565,16 @@ static void compare(struct matcher *m)
     }
 }
 
+// The bytes of siblings rise, so that what texts begin with alike is there once.
+static void check_siblings(const struct trie *t)
+{
+    for (uint32_t i = 0; i < t->n; i++) {
+        const struct trie_node here = t->node[i], next = t->node[here.skip];
+        if (here.skip < t->n && next.depth == here.depth && next.byte <= here.byte)
+            complain("siblings", i);
+    }
+}
+
 static void one(void)
 {
     struct grammar_fault fault;
@@ -585,6 +595,7 @@ static void one(void)
         struct matcher *const m = t ? matcher_new(g, t, &why) : NULL;
         if (!m)
             exit(2);
+        check_siblings(t);
         compare(m);
         matcher_free(m);
         trie_free(t);
