@@ -70,12 +70,15 @@ _sampl()
     --skew) return ;;
     --adaptive-target) return ;;
     --adaptive-decay) return ;;
+    --min-tokens|--min-new-tokens) return ;;
     --mirostat-ent) return ;;
     --mirostat-lr) return ;;
     --mirostat) return ;;
     --logit-bias|-l) return ;;
     --dry-sequence-breaker) return ;;
     --dry-breaker-tokens) compopt -o default; return ;;
+    --bad-word-tokens) compopt -o default; return ;;
+    --eog-tokens) compopt -o default; return ;;
     --grammar) return ;;
     --grammar-file) compopt -o default; return ;;
     --json-schema|-j) return ;;
@@ -99,7 +102,7 @@ _sampl()
     --threads|-t) return ;;
     esac
     if [[ $cur == -* ]]; then
-        mapfile -t COMPREPLY < <(compgen -W ' --format --n-vocab --tensor --ids --vocab --rows --params --prompt-tokens --accept --shard --row-base --independent --samplers --sampler-seq --sampling-seq --neutral --seed --engine --repeat-penalty --repeat-last-n --frequency-penalty --presence-penalty --repeat-penalty-slope --encoder-repeat-penalty --dry-multiplier --dry-base --dry-allowed-length --dry-penalty-last-n --no-repeat-ngram --no-repeat-ngram-size --top-nsigma --top-n-sigma --min-k --top-k --top-a --tfs --typical --typical-p --top-p --min-keep --epsilon-cutoff --eta-cutoff --min-p --p-step --xtc-probability --xtc-threshold --scatter-strength --scatter-k --scatter-radius --scatter-steps --scatter-adaptive --scatter-strength-min --scatter-strength-max --scatter-entropy-target --scatter-absorption --scatter-absorption-last-n --scatter-collision --temp --temperature --dynatemp-range --dynatemp-exp --smoothing-factor --smoothing-curve --top-h --skew --adaptive-target --adaptive-decay --mirostat-ent --mirostat-lr --mirostat --logit-bias --ignore-eos --dry-sequence-breaker --dry-breaker-tokens --grammar --grammar-file --json-schema --json-schema-file --grammar-first --reasoning-budget --reasoning-budget-message --reasoning-start --reasoning-end --backend-sampling --emit --dump-probs --trace --after --expect --tolerance --output-format --output --line-buffered --stats --vs --sweep --against --diff --on-error --preset --lenient --list-presets --print-chain --print-grammar --threads --verbose --help --version' -- "$cur")
+        mapfile -t COMPREPLY < <(compgen -W ' --format --n-vocab --tensor --ids --vocab --rows --params --prompt-tokens --accept --shard --row-base --independent --samplers --sampler-seq --sampling-seq --neutral --seed --engine --repeat-penalty --repeat-last-n --frequency-penalty --presence-penalty --repeat-penalty-slope --encoder-repeat-penalty --dry-multiplier --dry-base --dry-allowed-length --dry-penalty-last-n --no-repeat-ngram --no-repeat-ngram-size --top-nsigma --top-n-sigma --min-k --top-k --top-a --tfs --typical --typical-p --top-p --min-keep --epsilon-cutoff --eta-cutoff --min-p --p-step --xtc-probability --xtc-threshold --scatter-strength --scatter-k --scatter-radius --scatter-steps --scatter-adaptive --scatter-strength-min --scatter-strength-max --scatter-entropy-target --scatter-absorption --scatter-absorption-last-n --scatter-collision --temp --temperature --dynatemp-range --dynatemp-exp --smoothing-factor --smoothing-curve --top-h --skew --adaptive-target --adaptive-decay --min-tokens --min-new-tokens --mirostat-ent --mirostat-lr --mirostat --logit-bias --ignore-eos --dry-sequence-breaker --dry-breaker-tokens --bad-word-tokens --eog-tokens --grammar --grammar-file --json-schema --json-schema-file --grammar-first --reasoning-budget --reasoning-budget-message --reasoning-start --reasoning-end --backend-sampling --emit --dump-probs --trace --after --expect --tolerance --output-format --output --line-buffered --stats --vs --sweep --against --diff --on-error --preset --lenient --list-presets --print-chain --print-grammar --threads --verbose --help --version' -- "$cur")
     else
         compopt -o default
     fi

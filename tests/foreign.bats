@@ -6,7 +6,7 @@ load helper
 
 # names ARGUMENT...: the samplers of the effective chain.
 names() {
-    sampl -s 1 "$@" --print-chain=json | grep -oE '"name":"[a-z_]+"' | cut -d '"' -f 4 | grep -vxE 'logit_bias|dist' | paste -sd ';'
+    sampl -s 1 "$@" --print-chain=json | grep -oE '"name":"[a-z_]+"' | cut -d '"' -f 4 | grep -vxE 'logit_bias|bans|dist' | paste -sd ';'
 }
 
 dump() {
@@ -85,6 +85,30 @@ END
     dump "${args[@]}" --repeat-penalty 0.8 >want
     dump "${args[@]}" --repeat-penalty 0.8 --repeat-penalty-slope 0.1 >got
     same got want
+}
+
+@test "bad words and early ends are masked, whoever names them" {
+    local row='"logits":[5,4,3,2]' greedy=(-s 1 --temp 0)
+    # behind 1 no 0, at no time 2
+    [ "$(sampl "${greedy[@]}" --bad-word-tokens 1,0 --bad-word-tokens 2 --prompt-tokens 1 <<<"{$row}{$row}" | xargs)" = '1 1' ]
+    [ "$(sampl "${greedy[@]}" --bad-word-tokens 1,0 --prompt-tokens 2 <<<"{$row}{$row}" | xargs)" = '0 0' ]
+    [ "$(sampl "${greedy[@]}" --min-tokens 2 --eog-tokens 0,1 --eog-tokens 2 --prompt-tokens 2,2 <<<"{$row}{$row}{$row}" | xargs)" = '3 3 0' ]
+    [ "$(sampl "${greedy[@]}" --mirostat 2 --temp 1e-6 --bad-word-tokens 0 <<<"{$row}")" = 1 ]
+    # in rows: other sequences for those of the options, whose ends stay
+    [ "$(printf '{%s,"params":{%s}}' "$row" '"bad_words_ids":[[0],[1]]' "$row" '"custom_token_bans":"0, 1,2"' "$row" '"custom_token_bans":[1],"min_tokens":9' "$row" '"bad_words_ids":[],"min_tokens":0' |
+        sampl "${greedy[@]}" --bad-word-tokens 3 --eog-tokens 0 | xargs)" = '2 3 2 0' ]
+    # the vocabulary's
+    sampl "${greedy[@]}" --vocab "$ROOT/samples/austen.gguf" --ignore-eos --rows :9 "$AUSTEN" >want
+    sampl "${greedy[@]}" --vocab "$ROOT/samples/austen.gguf" --min-tokens 9 --rows :9 "$AUSTEN" | cmp - want
+    # printed, and read back
+    sampl -s 3 --print-chain=preset --bad-word-tokens 1,2 --bad-word-tokens 3 --min-tokens 4 --eog-tokens 5,6 >bans.preset
+    sampl -s 3 --print-chain=json --bad-word-tokens 1,2 --bad-word-tokens 3 --min-tokens 4 --eog-tokens 5,6 >bans.json
+    for file in bans.preset bans.json; do
+        sampl --preset ./$file --print-chain | grep -q '^bans *on .*min-tokens=4.* bad-word-tokens=1,2 bad-word-tokens=3 eog-tokens=5,6$'
+    done
+    # no part of a file knows how many came before it
+    run -2 sampl -s 1 -n 4096 --min-tokens 4 --eog-tokens 1 --shard 2/3 "$AUSTEN"
+    sampl -s 1 -n 4096 --bad-word-tokens 286 --shard 2/3 "$AUSTEN" >/dev/null
 }
 
 @test "the prompt that counts is that of the row's sequence; threads and parts change nothing" {

@@ -218,7 +218,7 @@ stage_sections=(SAMPLERS SELECTORS 'STAGES OF ENGINES')
 @test "sampl-samplers(7) has every letter, and the right one" {
     local letter heading name
     for letter in $(known --sampler-seq | grep -o .); do
-        echo "$letter $(chain --sampler-seq "$letter" | cut -d ' ' -f 1 | grep -vxE 'logit_bias|dist')"
+        echo "$letter $(chain --sampler-seq "$letter" | cut -d ' ' -f 1 | grep -vxE 'logit_bias|bans|dist')"
     done | sort >program
     [ "$(wc -l <program)" -ge 12 ]
     for heading in "${stage_sections[@]}"; do
@@ -265,7 +265,7 @@ stage_sections=(SAMPLERS SELECTORS 'STAGES OF ENGINES')
     # each name of an option that passes for a sampler's is one
     while read -r alias; do
         "$SAMPL" -s 1 --samplers "$alias" --print-chain >/dev/null 2>&1 || continue
-        name=$(chain --samplers "$alias" | cut -d ' ' -f 1 | grep -vxE 'logit_bias|dist')
+        name=$(chain --samplers "$alias" | cut -d ' ' -f 1 | grep -vxE 'logit_bias|bans|dist')
         { echo "$name" && section "$SAMPLERS" SAMPLERS "$name" | item also; } | tr -d _ | grep -qxF "${alias//-/}" || { echo "missing: $alias" && return 1; }
     done < <(help_options | cut -f 1 | long_names | sed 's/^--//')
 }
@@ -273,7 +273,7 @@ stage_sections=(SAMPLERS SELECTORS 'STAGES OF ENGINES')
 @test "sampl-samplers(7) has every parameter of each stage, in order" {
     local name heading params param
     # the page has options besides that are no single value, which the program need not print
-    local lists='/^--(ignore-eos|dry-sequence-breaker|dry-breaker-tokens)$/d'
+    local lists='/^--(ignore-eos|dry-sequence-breaker|dry-breaker-tokens|bad-word-tokens|eog-tokens)$/d'
     all_stages | sort -u -k 1,1 >stages
     while read -r name _ params; do
         for param in $params; do echo "--${param%%=*}"; done | sed -E "$lists" >program

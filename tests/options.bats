@@ -134,18 +134,18 @@ changes() {
 @test "--print-chain: stages in order, on or off, with their parameters" {
     effective >chain
     head -1 chain | cmp - <(echo 'seed 1')
-    [ "$(tail -n +2 chain | awk '{ printf "%s ", $1 }')" = "logit_bias penalties dry top_n_sigma top_k typ_p top_p min_p xtc scatter temperature dist " ]
+    [ "$(tail -n +2 chain | awk '{ printf "%s ", $1 }')" = "logit_bias bans penalties dry top_n_sigma top_k typ_p top_p min_p xtc scatter temperature dist " ]
     [ "$(awk '$2 == "on" { printf "%s ", $1 }' chain)" = "top_k top_p min_p temperature dist " ]
     grep -qE '^top_k +on +top-k=40$' chain
     grep -qE '^temperature +on +temp=0\.8 dynatemp-range=0 dynatemp-exp=1$' chain
-    effective "${BUSY[@]}" -l 3+1 >chain
+    effective "${BUSY[@]}" -l 3+1 --bad-word-tokens 5 >chain
     [ "$(tail -n +2 chain | awk '$2 != "on"' | wc -l)" -eq 0 ]
-    [ "$(effective --samplers 'temperature=1.5;min_p=0.1;temperature=0.7' | awk '{ print $1, $3 }' | tail -n +3 | tr '\n' ' ')" = \
+    [ "$(effective --samplers 'temperature=1.5;min_p=0.1;temperature=0.7' | awk '{ print $1, $3 }' | tail -n +4 | tr '\n' ' ')" = \
         "temperature temp=1.5 min_p min-p=0.1 temperature temp=0.7 dist  " ]
-    [ "$(effective --mirostat 2 | awk '{ printf "%s ", $1 }')" = "seed logit_bias temperature mirostat_v2 " ]
-    [ "$(effective --mirostat 1 | awk '{ printf "%s ", $1 }')" = "seed logit_bias temperature mirostat " ]
-    [ "$(effective --samplers 'adaptive_p;top_k' | awk '{ printf "%s ", $1 }')" = "seed logit_bias top_k adaptive_p " ]
-    [ "$(effective --samplers 'top_k;greedy' | awk '{ printf "%s ", $1 }')" = "seed logit_bias top_k greedy " ]
+    [ "$(effective --mirostat 2 | awk '{ printf "%s ", $1 }')" = "seed logit_bias bans temperature mirostat_v2 " ]
+    [ "$(effective --mirostat 1 | awk '{ printf "%s ", $1 }')" = "seed logit_bias bans temperature mirostat " ]
+    [ "$(effective --samplers 'adaptive_p;top_k' | awk '{ printf "%s ", $1 }')" = "seed logit_bias bans top_k adaptive_p " ]
+    [ "$(effective --samplers 'top_k;greedy' | awk '{ printf "%s ", $1 }')" = "seed logit_bias bans top_k greedy " ]
     sampl --print-chain=text -s 1 >text
     sampl --print-chain -s 1 >chain
     same text chain

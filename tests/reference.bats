@@ -58,5 +58,5 @@ check_table() {
 }
 
 @test "ids, counts and probabilities of every case of other programs' samplers" {
-    check_table extra 41
+    check_table extra 57
 }

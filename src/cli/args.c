@@ -175,13 +175,14 @@ bool args_parse(struct args *a, const struct options *options, int argc, char **
            check_left_out(a, e);
 }
 
-enum { CHAIN_LISTS = 4, LISTS = CHAIN_LISTS + 5 };
+enum { CHAIN_LISTS = 6, LISTS = CHAIN_LISTS + 5 };
 
 // Those of the chain first.
 static void find_lists(struct args *a, struct words *list[LISTS])
 {
-    struct words *const all[LISTS] = {&a->biases, &a->breaker_texts, &a->breaker_ids, &a->reasoning_ends, &a->files,
-                                      &a->vs,     &a->sweeps,        &a->presets,     &a->left_out};
+    struct words *const all[LISTS] = {&a->biases,     &a->breaker_texts,  &a->breaker_ids, &a->bad_words,
+                                      &a->eog_tokens, &a->reasoning_ends, &a->files,       &a->vs,
+                                      &a->sweeps,     &a->presets,        &a->left_out};
     memcpy(list, all, sizeof all);
 }
 

@@ -56,7 +56,7 @@ struct args {
     const char *engine;
     const char *samplers; // names, or
     bool by_letter;       // letters
-    struct words biases, breaker_texts, breaker_ids;
+    struct words biases, breaker_texts, breaker_ids, bad_words, eog_tokens;
     bool ignore_eos;
     enum grammar_source grammar_source;
     const char *grammar; // as the source says

@@ -437,6 +437,8 @@ static void own_finish(struct foreign *f)
     {
         say_ids(f, "dry-breaker-tokens", item);
     }
+    if (json_array(f->root, "eog_tokens"))
+        say_ids(f, "eog-tokens", json_array(f->root, "eog_tokens"));
     if (cJSON_IsTrue(json_member(f->root, "grammar_first")))
         foreign_say(f, "grammar-first", NULL);
     const cJSON *const reasoning = json_member(f->root, "reasoning"), *const tokens = json_member(reasoning, "tokens");
@@ -505,7 +507,7 @@ const char server_ignored[] =
 
 // clang-format off
 const struct dialect dialects[] = {
-    {"sampl", is_own, .defaults = true, .ignored = "chain engine from dry_breaker_tokens reasoning grammar_first", .finish = own_finish},
+    {"sampl", is_own, .defaults = true, .ignored = "chain engine from dry_breaker_tokens eog_tokens reasoning grammar_first", .finish = own_finish},
     {"llama-server", is_echo, echo_settings, .defaults = true, .rule = server_rule, .finish = server_finish, .ignored = server_ignored},
     {"LM Studio", is_studio, studio_settings, .rule = studio_rule,
      .absent = "temp=0.8 top-k=40 repeat-penalty=1.1 min-p=0.05 top-p=0.95",
@@ -531,7 +533,7 @@ const struct dialect dialects[] = {
     {"text-generation-webui", is_webui, webui_settings, .tfs = "tfs_tg", .rule = webui_rule, .finish = webui_finish,
      .absent = "repeat-last-n=1024 dry-penalty-last-n=1024",
      .ignored = "do_sample dynamic_temperature temperature_last dynatemp_low dynatemp_high sampler_priority truncation_length max_* "
-                "auto_max_new_tokens add_bos_token skip_special_tokens ban_eos_token_* custom_token_bans prompt_lookup_num_tokens static_cache stream"},
+                "auto_max_new_tokens add_bos_token skip_special_tokens ban_eos_token_* prompt_lookup_num_tokens static_cache stream"},
     {"llama.cpp", is_ini, ini_settings, .defaults = true, .rule = ini_rule},
     {NULL},
 };

@@ -148,44 +148,60 @@ static bool take_biases(struct draft *d, const struct args *a, struct err *e)
     return ok;
 }
 
-static bool give_texts(struct breakers_given *g, const struct words *texts, struct err *e)
+static bool give_texts(struct given *g, const struct words *texts, struct err *e)
 {
     for (size_t i = 0; i < texts->n; i++) {
         char *const plain = strdup(texts->word[i]);
         if (!plain)
             return err_from_fault(e, fault_memory());
-        breakers_give_text(g, plain, text_unescape((unsigned char *)plain, plain, strlen(plain)));
+        give_breaker(g, plain, text_unescape((unsigned char *)plain, plain, strlen(plain)));
         free(plain);
     }
     return true;
 }
 
-static bool give_sequences(struct breakers_given *g, const struct words *lists, struct err *e)
+// Adds the tokens of these lists to g, each as a sequence, or all as one.
+static bool give_lists(struct given *g, const char *name, const struct words *lists, bool as_one, struct err *e)
 {
     struct ids ids = {0};
     bool ok = true;
     for (size_t i = 0; ok && i < lists->n; i++) {
-        ids.n = 0;
-        ok = value_ids("dry-breaker-tokens", lists->word[i], &ids, e);
-        if (ok && !ids.n)
-            ok = err_set(e, STATUS_USAGE, "--dry-breaker-tokens: '%s' holds no token id", lists->word[i]);
-        breakers_give_ids(g, ids.id, ids.n);
+        ids.n = as_one ? ids.n : 0;
+        const size_t before = ids.n;
+        ok = value_ids(name, lists->word[i], &ids, e) &&
+             (ids.n > before || err_set(e, STATUS_USAGE, "--%s: '%s' holds no token id", name, lists->word[i]));
+        if (ok && !as_one)
+            give_tokens(g, ids.id, ids.n);
     }
+    if (ok && as_one)
+        give_tokens(g, ids.id, ids.n);
     free(ids.id);
     return ok;
 }
 
 static bool take_breakers(struct draft *d, const struct args *a, struct err *e)
 {
-    struct breakers_given g = {0};
+    struct given g = {0};
     bool ok = true;
     if (args_given(a, "dry-sequence-breaker") || args_given(a, "dry-breaker-tokens"))
-        ok = give_sequences(&g, &a->breaker_ids, e) && give_texts(&g, &a->breaker_texts, e);
+        ok = give_lists(&g, "dry-breaker-tokens", &a->breaker_ids, false, e) && give_texts(&g, &a->breaker_texts, e);
     else
         for (const char *text = "\n:\"*"; *text; text++)
-            breakers_give_text(&g, text, 1);
+            give_breaker(&g, text, 1);
     ok = ok && draft_breakers(d, &g, e);
     builder_free(&g.key);
+    return ok;
+}
+
+static bool take_bans(struct draft *d, const struct args *a, struct err *e)
+{
+    struct given g = {0};
+    const bool ok = give_lists(&g, "eog-tokens", &a->eog_tokens, true, e) &&
+                    give_lists(&g, "bad-word-tokens", &a->bad_words, false, e) && draft_bans(d, &g, e);
+    builder_free(&g.key);
+    if (ok && args_given(a, "min-tokens") && a->value[catalog_find(&d->of->catalog, "min-tokens", strlen("min-tokens"))] > 0 &&
+        !d->parts.bans->bans.n_ends)
+        return err_set(e, STATUS_USAGE, "--min-tokens: no token is known to end a text; --eog-tokens or --vocab says which do");
     return ok;
 }
 
@@ -199,21 +215,19 @@ static bool take_grammar(struct draft *d, const struct args *a, struct err *e)
 }
 
 // ids: scratch.
-static bool give_text(const struct draft *d, struct reasoning_given *g, const char *name, const char *text, struct ids *ids,
-                      struct err *e)
+static bool give_text(const struct draft *d, struct given *g, const char *name, const char *text, struct ids *ids, struct err *e)
 {
     struct builder notes = {0};
     bool ok = recipes_split_text(d->of, name, text, false, ids, e);
     note_spelling(&notes, name, text, ids);
     ok = ok && say_spellings(&notes, e);
     builder_free(&notes);
-    reasoning_give(g, ids->id, ids->n);
+    give_tokens(g, ids->id, ids->n);
     return ok;
 }
 
 // A tag is ids if it is digits and commas only, else a text.
-static bool give_tag(const struct draft *d, struct reasoning_given *g, const char *name, const char *text, struct ids *ids,
-                     struct err *e)
+static bool give_tag(const struct draft *d, struct given *g, const char *name, const char *text, struct ids *ids, struct err *e)
 {
     const struct vocab *const v = d->of->vocab;
     if (strspn(text, "0123456789,") != strlen(text))
@@ -224,13 +238,13 @@ static bool give_tag(const struct draft *d, struct reasoning_given *g, const cha
     for (size_t i = 0; v && i < ids->n; i++)
         if (ids->id[i] >= v->n)
             return err_set(e, STATUS_USAGE, "%s: the vocabulary has no token %" PRIu32, name, ids->id[i]);
-    reasoning_give(g, ids->id, ids->n);
+    give_tokens(g, ids->id, ids->n);
     return ids->n || err_set(e, STATUS_USAGE, "%s: '%s' holds no token", name, text);
 }
 
 static bool take_reasoning(struct draft *d, const struct args *a, struct err *e)
 {
-    struct reasoning_given g = {0};
+    struct given g = {0};
     struct ids ids = {0};
     if (a->reasoning_budget < 0 && !a->reasoning_start && !a->reasoning_ends.n && !a->reasoning_message)
         return true;
@@ -238,9 +252,9 @@ static bool take_reasoning(struct draft *d, const struct args *a, struct err *e)
     if (a->reasoning_start)
         ok = give_tag(d, &g, "--reasoning-start", a->reasoning_start, &ids, e);
     else
-        reasoning_give(&g, NULL, 0);
+        give_tokens(&g, NULL, 0);
     ok = ok && give_text(d, &g, "--reasoning-budget-message", a->reasoning_message ? a->reasoning_message : "", &ids, e);
-    reasoning_give(&g, NULL, 0); // what precedes a text is told by rows
+    give_tokens(&g, NULL, 0); // what precedes a text is told by rows
     for (size_t i = 0; ok && i < a->reasoning_ends.n; i++)
         ok = give_tag(d, &g, "--reasoning-end", a->reasoning_ends.word[i], &ids, e);
     ok = ok && draft_reasoning(d, a->reasoning_budget, &g, e);
@@ -265,8 +279,8 @@ static bool fill(struct draft *d, const struct args *a, struct err *e)
             return err_prefix(e, "--vocab");
         r->vocab = &r->texts;
     }
-    return take_recommendations(d, a, &text, e) && take_biases(d, a, e) && take_breakers(d, a, e) && take_grammar(d, a, e) &&
-           take_reasoning(d, a, e) &&
+    return take_recommendations(d, a, &text, e) && take_biases(d, a, e) && take_breakers(d, a, e) && take_bans(d, a, e) &&
+           take_grammar(d, a, e) && take_reasoning(d, a, e) &&
            (d->parts.engine->options || draft_samplers(d, text, text == a->samplers && a->by_letter, e));
 }
 

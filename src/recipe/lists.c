@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The lists of a draft: samplers, biases, breakers, the reasoning budget's tags.
+// The lists of a draft: samplers, biases, breakers, bans, the reasoning budget's tags.
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "out/message.h"
@@ -239,15 +239,15 @@ bool draft_biases(struct draft *d, const struct bias *bias, size_t n, bool ignor
 
 enum { BREAKER_MAX = 40 }; // bytes of a text, as in llama.cpp
 
-void breakers_give_ids(struct breakers_given *g, const uint32_t *id, size_t n)
+void give_tokens(struct given *g, const uint32_t *id, size_t n)
 {
     assert(!g->n_texts);
     builder_bytes(&g->key, &n, sizeof n);
     builder_bytes(&g->key, id, n * sizeof *id);
-    g->n_sequences++;
+    g->n++;
 }
 
-void breakers_give_text(struct breakers_given *g, const char *text, size_t len)
+void give_breaker(struct given *g, const char *text, size_t len)
 {
     if (len > BREAKER_MAX) {
         message_warn("--dry-sequence-breaker: '%.*s...' is cut after %d bytes", BREAKER_MAX, text, BREAKER_MAX);
@@ -274,43 +274,85 @@ static const void *next_given(const char **at, size_t *len, size_t size)
     return given;
 }
 
-bool draft_breakers(struct draft *d, struct breakers_given *g, struct err *e)
+bool draft_breakers(struct draft *d, struct given *g, struct err *e)
 {
     bool known;
-    const size_t texts_at = sizeof(struct breaker_list) + g->n_sequences * sizeof(struct breaker);
-    builder_bytes(&g->key, &g->n_sequences, sizeof g->n_sequences); // which tells the two kinds apart
+    const size_t texts_at = sizeof(struct breaker_list) + g->n * sizeof(struct tokens);
+    builder_bytes(&g->key, &g->n, sizeof g->n); // which tells the two kinds apart
     struct breaker_list *const b =
         draft_share(&d->of->breakers, &g->key, texts_at + g->n_texts * sizeof(struct piece), breakers_drop, &known, e);
     shared_drop(d->parts.breakers);
     d->parts.breakers = b;
     if (!b || known)
         return b;
-    struct breaker *const sequence = (struct breaker *)(void *)(b + 1);
-    struct piece *const text = (struct piece *)(void *)(sequence + g->n_sequences);
+    struct tokens *const sequence = (struct tokens *)(void *)(b + 1);
+    struct piece *const text = (struct piece *)(void *)(sequence + g->n);
     const char *at = b->shared.key;
-    for (size_t i = 0; i < g->n_sequences; i++)
-        sequence[i].ids = next_given(&at, &sequence[i].n, sizeof(uint32_t));
+    for (size_t i = 0; i < g->n; i++)
+        sequence[i].id = next_given(&at, &sequence[i].n, sizeof(uint32_t));
     for (size_t i = 0; i < g->n_texts; i++)
         text[i].p = next_given(&at, &text[i].len, 1);
-    b->breakers = (struct breakers){.sequence = sequence, .n_sequences = g->n_sequences, .text = text, .n_texts = g->n_texts};
+    b->breakers = (struct breakers){.sequence = sequence, .n_sequences = g->n, .text = text, .n_texts = g->n_texts};
     return true;
 }
 
-// ---- the reasoning budget
+// ---- bans
 
-void reasoning_give(struct reasoning_given *g, const uint32_t *id, size_t n)
+static void bans_free(void *thing)
 {
-    builder_bytes(&g->key, &n, sizeof n);
-    builder_bytes(&g->key, id, n * sizeof *id);
-    g->n++;
+    struct ban_list *const b = thing;
+    free(b->end);
+    free(b);
 }
+
+// Those given and the vocabulary's.
+static bool fill_ends(struct ban_list *b, struct tokens given, const struct vocab *v)
+{
+    size_t n = given.n;
+    for (uint32_t id = 0; v && id < v->n; id++)
+        n += (v->flags[id] & VOCAB_EOG) != 0;
+    b->bans.end = b->end = calloc(n + 1, sizeof *b->end);
+    if (!b->end)
+        return false;
+    memcpy(b->end, given.id, given.n * sizeof *b->end);
+    b->bans.n_ends = b->n_given = given.n;
+    for (uint32_t id = 0; v && id < v->n; id++)
+        if (v->flags[id] & VOCAB_EOG)
+            b->end[b->bans.n_ends++] = id;
+    return true;
+}
+
+bool draft_bans(struct draft *d, struct given *g, struct err *e)
+{
+    bool known;
+    assert(g->n);
+    struct ban_list *const b =
+        draft_share(&d->of->bans, &g->key, sizeof *b + (g->n - 1) * sizeof *b->sequence, bans_free, &known, e);
+    shared_drop(d->parts.bans);
+    d->parts.bans = b;
+    if (!b || known)
+        return b;
+    struct tokens ends;
+    const char *at = b->shared.key;
+    ends.id = next_given(&at, &ends.n, sizeof *ends.id);
+    b->bans.sequence = b->sequence;
+    b->bans.n = g->n - 1;
+    for (size_t i = 0; i < b->bans.n; i++) {
+        b->sequence[i].id = next_given(&at, &b->sequence[i].n, sizeof(uint32_t));
+        if (b->sequence[i].n > b->bans.longest)
+            b->bans.longest = b->sequence[i].n;
+    }
+    return fill_ends(b, ends, d->of->vocab) || err_from_fault(e, fault_memory());
+}
+
+// ---- the reasoning budget
 
 // Fills the tags from the key, and puts the forced tokens together behind them, where there is room for all of the key.
 static void fill_reasoning(struct reasoning *r, const struct vocab *v)
 {
     uint32_t *const forced = (uint32_t *)(void *)&r->tag[r->n];
-    const struct tag *const start = &r->tag[REASONING_START], *const message = &r->tag[REASONING_MESSAGE],
-                            *const end = &r->tag[REASONING_END];
+    const struct tokens *const start = &r->tag[REASONING_START], *const message = &r->tag[REASONING_MESSAGE],
+                               *const end = &r->tag[REASONING_END];
     const char *at = r->shared.key;
     for (size_t i = 0; i < r->n; i++)
         r->tag[i].id = next_given(&at, &r->tag[i].n, sizeof(uint32_t));
@@ -325,12 +367,12 @@ static void fill_reasoning(struct reasoning *r, const struct vocab *v)
             r->rules.longest = end[i].n;
 }
 
-bool draft_reasoning(struct draft *d, int64_t tokens, struct reasoning_given *g, struct err *e)
+bool draft_reasoning(struct draft *d, int64_t tokens, struct given *g, struct err *e)
 {
     bool known;
     assert(g->n >= REASONING_END);
     builder_bytes(&g->key, &tokens, sizeof tokens);
-    const size_t size = sizeof(struct reasoning) + g->n * sizeof(struct tag) + g->key.len; // a whole number of ids
+    const size_t size = sizeof(struct reasoning) + g->n * sizeof(struct tokens) + g->key.len; // a whole number of ids
     struct reasoning *const r = draft_share(&d->of->reasoning, &g->key, size, free, &known, e);
     shared_drop(d->parts.reasoning);
     d->parts.reasoning = r;

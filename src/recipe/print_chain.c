@@ -24,7 +24,7 @@ static void print_ids(const uint32_t *id, size_t n)
         printf("%s%" PRIu32, i ? "," : "", id[i]);
 }
 
-static void print_tag(const char *before, const struct tag *tag, const char *after)
+static void print_tag(const char *before, const struct tokens *tag, const char *after)
 {
     fputs(before, stdout);
     print_ids(tag->id, tag->n);
@@ -73,6 +73,15 @@ static void print_origin(const char *origin)
         printf(" (%s)", origin);
 }
 
+// The sequences, each behind what announces it, and the first n_ends ends.
+static void print_bans(const char *sequence, const char *end, const struct bans *b, size_t n_ends)
+{
+    for (size_t i = 0; i < b->n; i++)
+        print_tag(sequence, &b->sequence[i], "");
+    if (n_ends)
+        print_tag(end, &(struct tokens){b->end, n_ends}, "");
+}
+
 static void print_text(const struct args *a, const struct recipe *r)
 {
     const struct biases *const biases = r->parts.biases;
@@ -109,6 +118,8 @@ static void print_text(const struct args *a, const struct recipe *r)
         }
         for (size_t b = 0; stage->sampler == &sampler_logit_bias && b < biases->n; b++)
             print_bias(" ", &biases->bias[b]);
+        if (stage->sampler == &sampler_bans)
+            print_bans(" bad-word-tokens=", " eog-tokens=", &r->parts.bans->bans, r->parts.bans->bans.n_ends);
         putchar('\n');
     }
 }
@@ -196,9 +207,15 @@ static void print_json(const struct args *a, const struct recipe *r)
     print_texts(a, r);
     for (size_t i = 0; i < breakers->n_sequences; i++) {
         fputs(i ? "],[" : ",\"dry_breaker_tokens\":[[", stdout);
-        print_ids(breakers->sequence[i].ids, breakers->sequence[i].n);
+        print_ids(breakers->sequence[i].id, breakers->sequence[i].n);
     }
-    fputs(breakers->n_sequences ? "]],\"from\":{" : ",\"from\":{", stdout);
+    fputs(breakers->n_sequences ? "]]" : "", stdout);
+    for (size_t i = 0; i < r->parts.bans->bans.n; i++)
+        print_tag(i ? "],[" : ",\"bad_words_ids\":[[", &r->parts.bans->bans.sequence[i], "");
+    fputs(r->parts.bans->bans.n ? "]]" : "", stdout);
+    if (r->parts.bans->n_given)
+        print_tag(",\"eog_tokens\":[", &(struct tokens){r->parts.bans->end, r->parts.bans->n_given}, "]");
+    fputs(",\"from\":{", stdout);
     for (const struct option_row *row = a->options->row; row->name; row++) {
         const char *const origin = row->param ? param_origin(a, r, row->number) : row->recipe ? origin_of(a, row->name) : NULL;
         if (origin)
@@ -229,6 +246,8 @@ static bool check_request(const struct args *a, const struct recipe *r, struct e
     for (size_t i = 0; i < r->n_stages; i++)
         if (r->stage[i].sampler->foreign && stage_enabled(&r->stage[i]))
             return unsayable(a, "sampler ", r->stage[i].sampler->name, e);
+    if (recipe_runs(r, &sampler_bans))
+        return unsayable(a, "--", r->parts.bans->bans.n ? "bad-word-tokens" : "min-tokens", e);
     for (size_t i = 0; i < sizeof not_all / sizeof *not_all; i++)
         if (common_value(r, not_all[i]) < 0.0)
             return unsayable(a, "-1 for --", not_all[i], e);
@@ -276,7 +295,7 @@ static void print_server_param(const struct catalog *c, size_t number, const dou
 }
 
 // The text of a tag, as the server wants it.
-static void print_tag_text(const struct vocab *v, const char *before, const struct tag *tag)
+static void print_tag_text(const struct vocab *v, const char *before, const struct tokens *tag)
 {
     struct builder text = {0};
     builder_string(&text, "");
@@ -406,9 +425,10 @@ static void print_lists(const struct args *a, const struct recipe *r, bool llama
     const struct breakers *const breakers = &r->parts.breakers->breakers;
     for (size_t i = 0; i < r->parts.biases->n_given; i++)
         print_bias(" --logit-bias ", &r->parts.biases->bias[i]);
+    print_bans(" --bad-word-tokens ", " --eog-tokens ", &r->parts.bans->bans, r->parts.bans->n_given);
     for (size_t i = 0; i < breakers->n_sequences; i++) {
         fputs(" --dry-breaker-tokens ", stdout);
-        print_ids(breakers->sequence[i].ids, breakers->sequence[i].n);
+        print_ids(breakers->sequence[i].id, breakers->sequence[i].n);
     }
     if (args_given(a, "dry-sequence-breaker") && !a->breaker_texts.n)
         fputs(" --dry-sequence-breaker none", stdout);

@@ -25,6 +25,7 @@ void recipes_free(struct recipes *r)
     shared_set_free(&r->order);
     shared_set_free(&r->biases);
     shared_set_free(&r->breakers);
+    shared_set_free(&r->bans);
     shared_set_free(&r->rules);
     shared_set_free(&r->reasoning);
     trie_free(r->trie);
@@ -61,6 +62,7 @@ void parts_keep(struct parts *p)
     shared_keep(p->order);
     shared_keep(p->biases);
     shared_keep(p->breakers);
+    shared_keep(p->bans);
     shared_keep(p->rules);
     shared_keep(p->reasoning);
 }
@@ -70,6 +72,7 @@ void parts_drop(struct parts *p)
     shared_drop(p->order);
     shared_drop(p->biases);
     shared_drop(p->breakers);
+    shared_drop(p->bans);
     shared_drop(p->rules);
     shared_drop(p->reasoning);
 }
@@ -137,7 +140,7 @@ static struct recipe *recipe_new(struct draft *d, const double *value)
         r->of = d->of;
         r->parts = d->parts;
         r->shared = (struct shared){.key = &r->parts, .len = key_len(&d->of->catalog), .free = recipe_free};
-        r->context = (struct context){d->of->vocab, &d->parts.biases->table, &d->parts.breakers->breakers};
+        r->context = (struct context){d->of->vocab, &d->parts.biases->table, &d->parts.breakers->breakers, &d->parts.bans->bans};
         r->n_stages = n;
         fill_stages(r, &d->of->catalog, choice, value);
     }

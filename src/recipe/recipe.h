@@ -36,6 +36,14 @@ struct breaker_list {
     bool ready; // the heads have been found, for a chain with dry
 };
 
+struct ban_list {
+    struct shared shared; // key: what was given
+    struct bans bans;     // its ends: n_given, then the vocabulary's
+    size_t n_given;
+    uint32_t *end;
+    struct tokens sequence[]; // [bans.n]
+};
+
 // A grammar.
 struct rules {
     struct shared shared; // key: its text, GBNF
@@ -53,7 +61,7 @@ struct reasoning {
     int64_t tokens;            // -1: no budget
     struct budget_rules rules; // where there is one
     size_t n;
-    struct tag tag[]; // [n >= REASONING_END]
+    struct tokens tag[]; // [n >= REASONING_END]
 };
 
 // The text of a grammar; a NUL stands behind it.
@@ -68,6 +76,7 @@ struct parts {
     struct order *order; // of engine llama; else NULL
     struct biases *biases;
     struct breaker_list *breakers;
+    struct ban_list *bans;
     struct rules *rules;         // NULL: no grammar
     struct reasoning *reasoning; // NULL: nothing of it was given
     uint64_t grammar_first;      // 1: its mask is on the row before the chain
@@ -91,7 +100,7 @@ struct recipes {
     struct vocab texts;
     const struct vocab *vocab; // texts once it is loaded, else NULL
     struct trie *trie;         // of the vocabulary, once a grammar was asked for; NULL before
-    struct shared_set recipe, order, biases, breakers, rules, reasoning;
+    struct shared_set recipe, order, biases, breakers, bans, rules, reasoning;
     bool warned_breakers, warned_typ_p; // of several chains one warning is enough
     bool of_model[CATALOG_MOST];        // by number of the catalog: its value is what the model recommends
 };
@@ -183,30 +192,25 @@ bool recipes_split_text(const struct recipes *r, const char *name, const char *t
 void note_spelling(struct builder *notes, const char *name, const char *text, const struct ids *ids);
 bool say_spellings(const struct builder *notes, struct err *e);
 
-// DRY's breakers, as they are given: sequences of ids, then texts. A zeroed struct holds none.
-struct breakers_given {
-    struct builder key; // of each its length and its ids or bytes
-    size_t n_sequences, n_texts;
+// Sequences of tokens, and behind them texts, as they are given. A zeroed struct holds none.
+struct given {
+    struct builder key; // of each its length, and its ids or bytes
+    size_t n, n_texts;  // sequences, texts
 };
 
-void breakers_give_ids(struct breakers_given *g, const uint32_t *id, size_t n);
+void give_tokens(struct given *g, const uint32_t *id, size_t n);
 
-// Without escapes; what is longer than llama.cpp takes is cut, with a warning.
-void breakers_give_text(struct breakers_given *g, const char *text, size_t len);
+// DRY's breakers. A text is cut with a warning if it is too long.
+void give_breaker(struct given *g, const char *text, size_t len);
 
-// Frees what was given.
-bool draft_breakers(struct draft *d, struct breakers_given *g, struct err *e);
+// Frees what was given, as those that follow do.
+bool draft_breakers(struct draft *d, struct given *g, struct err *e);
 
-// The reasoning budget's tags, as they are given. A zeroed struct holds none.
-struct reasoning_given {
-    struct builder key; // of each its length and its ids
-    size_t n;
-};
+// The tokens that end a text beside the vocabulary's, as one sequence; then those whose last token is masked behind the others.
+bool draft_bans(struct draft *d, struct given *g, struct err *e);
 
-void reasoning_give(struct reasoning_given *g, const uint32_t *id, size_t n);
-
-// A budget of so many tokens, or -1: none. It needs a start tag and an end tag. Frees what was given.
-bool draft_reasoning(struct draft *d, int64_t tokens, struct reasoning_given *g, struct err *e);
+// A budget of so many tokens, or -1: none. It needs a start tag and an end tag.
+bool draft_reasoning(struct draft *d, int64_t tokens, struct given *g, struct err *e);
 
 // The grammar that the source gives, which is not GRAMMAR_NONE. Errors begin with the option's name.
 bool draft_grammar(struct draft *d, enum grammar_source source, const char *given, struct err *e);

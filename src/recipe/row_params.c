@@ -174,7 +174,7 @@ static bool read_biases(const cJSON *item, struct change *ch, struct err *e)
 // Texts as they are: the server knows no escapes but those of JSON.
 static bool read_breakers(const cJSON *item, struct change *ch, struct err *e)
 {
-    struct breakers_given g = {0};
+    struct given g = {0};
     bool ok = (cJSON_IsArray(item) && item->child) || wrong(item, "a list of texts", e);
     for (const cJSON *text = item->child; ok && text; text = text->next) {
         const char *const s = cJSON_GetStringValue(text);
@@ -186,10 +186,54 @@ static bool read_breakers(const cJSON *item, struct change *ch, struct err *e)
         } else if (!*s) {
             message_warn("--%s: an empty breaker is left out", "dry-sequence-breaker");
         } else {
-            breakers_give_text(&g, s, strlen(s));
+            give_breaker(&g, s, strlen(s));
         }
     }
     ok = ok && draft_breakers(&ch->draft, &g, e);
+    builder_free(&g.key);
+    return ok;
+}
+
+// The tokens of a list of numbers, or of numbers in a text.
+static bool give_numbers(struct change *ch, struct given *g, const cJSON *list, bool each, struct err *e)
+{
+    if (cJSON_IsString(list)) {
+        ch->ids.n = 0;
+        if (!value_ids("bad-word-tokens", list->valuestring, &ch->ids, e))
+            return false;
+        for (size_t i = 0; i < ch->ids.n; i++)
+            give_tokens(g, &ch->ids.id[i], 1);
+        return true;
+    }
+    bool ok =
+        cJSON_IsArray(list) && mem_grow(&ch->ids.id, &ch->ids.cap, (size_t)cJSON_GetArraySize(list) + 1, sizeof *ch->ids.id);
+    ch->ids.n = 0;
+    for (const cJSON *item = ok ? list->child : NULL; item; item = item->next) {
+        double v;
+        if (!server_number(item, true, &v, e) || v < 0 || v > UINT32_MAX)
+            return wrong(list, "a list of tokens", e);
+        ch->ids.id[ch->ids.n++] = (uint32_t)v;
+    }
+    for (size_t i = 0; each && i < ch->ids.n; i++)
+        give_tokens(g, &ch->ids.id[i], 1);
+    if (ok && !each && ch->ids.n)
+        give_tokens(g, ch->ids.id, ch->ids.n);
+    return ok || wrong(list, "a list of tokens", e);
+}
+
+// Sequences of tokens, or single ones; those that the options gave are replaced.
+static bool read_bans(const cJSON *item, struct change *ch, struct err *e)
+{
+    const struct ban_list *const old = ch->draft.parts.bans;
+    struct given g = {0};
+    give_tokens(&g, old->end, old->n_given);
+    bool ok = true;
+    if (cJSON_IsArray(item) && cJSON_IsArray(item->child))
+        for (const cJSON *list = item->child; ok && list; list = list->next)
+            ok = cJSON_IsArray(list) ? give_numbers(ch, &g, list, false, e) : wrong(item, "a list of lists of tokens", e);
+    else
+        ok = give_numbers(ch, &g, item, true, e);
+    ok = ok && draft_bans(&ch->draft, &g, e);
     builder_free(&g.key);
     return ok;
 }
@@ -272,6 +316,8 @@ static const struct member {
     {"logit_bias", "logit-bias", read_biases},
     {"ignore_eos", "ignore-eos", read_ignore_eos},
     {"dry_sequence_breakers", "dry-sequence-breaker", read_breakers},
+    {"bad_words_ids", "bad-word-tokens", read_bans},
+    {"custom_token_bans", "bad-word-tokens", read_bans},
     {"grammar", "grammar", read_grammar},
     {"json_schema", "json-schema", read_schema},
     {"grammar_lazy", NULL, read_lazy},
@@ -361,17 +407,17 @@ static bool settle_biases(struct change *ch, struct err *e)
 }
 
 // Gives the tokens of a text, if it has any.
-static bool give_text(struct change *ch, struct reasoning_given *g, const char *name, const cJSON *item, struct err *e)
+static bool give_text(struct change *ch, struct given *g, const char *name, const cJSON *item, struct err *e)
 {
     if (!recipes_split_text(ch->draft.of, name, item->valuestring, false, &ch->ids, e))
         return false;
     note_spelling(&ch->spelt, name, item->valuestring, &ch->ids);
-    reasoning_give(g, ch->ids.id, ch->ids.n);
+    give_tokens(g, ch->ids.id, ch->ids.n);
     return true;
 }
 
 // The end tags are a text or a list of texts, the empty ones not counting.
-static bool give_ends(struct change *ch, struct reasoning_given *g, const cJSON *item, struct err *e)
+static bool give_ends(struct change *ch, struct given *g, const cJSON *item, struct err *e)
 {
     bool ok = true;
     for (const cJSON *text = cJSON_IsArray(item) ? item->child : item; ok && text; text = cJSON_IsArray(item) ? text->next : NULL)
@@ -396,7 +442,7 @@ static bool settle_reasoning(struct change *ch, const cJSON *params, struct err 
     const cJSON *ends = member_of(params, "reasoning_budget_end_tags");
     if (!ends)
         ends = member_of(params, "reasoning_budget_end_tag");
-    struct reasoning_given g = {0};
+    struct given g = {0};
     bool ok = true;
     if (ch->budget < 0 && (!old || old->tokens < 0))
         return true;
@@ -406,12 +452,12 @@ static bool settle_reasoning(struct change *ch, const cJSON *params, struct err 
         if (item)
             ok = give_text(ch, &g, names[i], item, e);
         else
-            reasoning_give(&g, old ? old->tag[i].id : NULL, old ? old->tag[i].n : 0);
+            give_tokens(&g, old ? old->tag[i].id : NULL, old ? old->tag[i].n : 0);
     }
     if (ok && ends && ch->budget >= 0)
         ok = give_ends(ch, &g, ends, e);
     for (size_t i = REASONING_END; !(ends && ch->budget >= 0) && old && i < old->n; i++)
-        reasoning_give(&g, old->tag[i].id, old->tag[i].n);
+        give_tokens(&g, old->tag[i].id, old->tag[i].n);
     ok = ok && draft_reasoning(&ch->draft, ch->budget, &g, e);
     builder_free(&g.key);
     return ok && (ch->draft.parts.reasoning->shared.users > 1 || say_spellings(&ch->spelt, e));

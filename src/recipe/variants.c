@@ -35,7 +35,8 @@ static bool same_chain(const struct recipe *a, const struct recipe *b)
             return x == y;
         const struct sampler *const s = x->sampler;
         if (s != y->sampler || (s->params_size && memcmp(x->params, y->params, s->params_size) != 0) ||
-            (s == &sampler_logit_bias && p->biases != q->biases) || (s == &sampler_dry && p->breakers != q->breakers))
+            (s == &sampler_logit_bias && p->biases != q->biases) || (s == &sampler_dry && p->breakers != q->breakers) ||
+            (s == &sampler_bans && p->bans != q->bans))
             return false;
     }
 }

@@ -127,7 +127,7 @@ static bool begin_budget(struct session *q, struct err *e)
     q->budget.rules = recipe_budget(q->recipe);
     if (!q->budget.rules)
         return true;
-    const struct tag *const before = &q->recipe->parts.reasoning->tag[REASONING_BEFORE];
+    const struct tokens *const before = &q->recipe->parts.reasoning->tag[REASONING_BEFORE];
     budget_reset(&q->budget);
     for (size_t i = 0; i < before->n; i++)
         if (!budget_accept(&q->budget, before->id[i]))

@@ -32,13 +32,13 @@ static void enter(struct budget *b, enum budget_state state)
     b->at = 0;
 }
 
-static bool ends_with(const struct budget *b, const struct tag *tag)
+static bool ends_with(const struct budget *b, const struct tokens *tag)
 {
     return b->n_recent >= tag->n && !memcmp(b->recent + b->n_recent - tag->n, tag->id, tag->n * sizeof *tag->id);
 }
 
 // Do the recent tokens end with one of the tags?
-static bool tag_ends(const struct budget *b, const struct tag *tag, size_t n)
+static bool tag_ends(const struct budget *b, const struct tokens *tag, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         if (ends_with(b, &tag[i]))

@@ -4,22 +4,17 @@
 #ifndef SAMPL_SAMPLE_BUDGET_H
 #define SAMPL_SAMPLE_BUDGET_H
 
+#include "sample/history.h"
 #include "vocab/vocab.h"
 
 #define BUDGET_FREE UINT32_MAX // no token is forced
 
-// A tag as tokens.
-struct tag {
-    const uint32_t *id; // [n], n >= 1
-    size_t n;
-};
-
 struct budget_rules {
-    uint32_t most; // tokens that may follow a start tag
-    struct tag start;
-    const struct tag *end; // [n_ends], at least one
+    uint32_t most;            // tokens that may follow a start tag
+    struct tokens start;      // none of the tags is empty
+    const struct tokens *end; // [n_ends], at least one
     size_t n_ends;
-    struct tag forced;         // the message and the first end tag
+    struct tokens forced;      // the message and the first end tag
     size_t longest;            // tokens of the longest start or end tag
     const struct vocab *vocab; // whose texts may end inside a character; NULL: none does
 };

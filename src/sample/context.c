@@ -85,12 +85,12 @@ void breakers_free(struct breakers *b)
 }
 
 // Do the tokens from the i-th newest on, towards the newest, begin with this sequence?
-static bool breaks_at(const struct breaker *b, const uint32_t *recent, size_t i)
+static bool breaks_at(const struct tokens *b, const uint32_t *recent, size_t i)
 {
     if (b->n > i + 1)
         return false;
     for (size_t t = 0; t < b->n; t++)
-        if (recent[i - t] != b->ids[t])
+        if (recent[i - t] != b->id[t])
             return false;
     return true;
 }
@@ -150,7 +150,7 @@ size_t breakers_since(const struct breakers *b, const uint32_t *recent, size_t n
 bool breakers_single(const struct breakers *b, uint32_t token)
 {
     for (size_t k = 0; k < b->n_sequences; k++)
-        if (b->sequence[k].n == 1 && b->sequence[k].ids[0] == token)
+        if (b->sequence[k].n == 1 && b->sequence[k].id[0] == token)
             return true;
     const size_t j = idmap_find(&b->heads, token);
     for (size_t t = j == IDMAP_NONE ? 0 : b->first[j]; t; t = b->tail[t - 1].next)

@@ -4,6 +4,7 @@
 #define SAMPL_SAMPLE_CONTEXT_H
 
 #include "base/hash.h"
+#include "sample/history.h"
 #include "vocab/vocab.h"
 
 // Nothing of it changes while a chain uses it.
@@ -11,6 +12,15 @@ struct context {
     const struct vocab *vocab;       // what the tokens say, or NULL
     const struct bias_table *biases; // of logit_bias
     const struct breakers *breakers; // of dry
+    const struct bans *bans;
+};
+
+// What the stage bans may mask, beside what depends on its parameters.
+struct bans {
+    const struct tokens *sequence; // [n], none empty
+    size_t n, longest;             // tokens of the longest
+    const uint32_t *end;           // [n_ends] the tokens that end a text
+    size_t n_ends;
 };
 
 // ---- biases, grouped by token
@@ -34,12 +44,6 @@ void bias_table_free(struct bias_table *t);
 // ---- breakers: token sequences, and texts that the vocabulary turns into tokens. A text is broken off by a token that contains it, or by
 // one that ends with its beginning (a head) when the texts of the tokens after it are just its rest (the tail).
 
-// A sequence of tokens that breaks.
-struct breaker {
-    const uint32_t *ids; // [n], n >= 1
-    size_t n;
-};
-
 // The rest of a breaker behind a head.
 struct tail {
     struct piece text; // empty: the head contains the breaker
@@ -48,8 +52,8 @@ struct tail {
 
 // A zeroed struct has no breakers. The lists are the caller's and outlive it.
 struct breakers {
-    const struct breaker *sequence; // [n_sequences]
-    const struct piece *text;       // [n_texts], none empty
+    const struct tokens *sequence; // [n_sequences], none empty
+    const struct piece *text;      // [n_texts], none empty
     size_t n_sequences, n_texts;
 
     // the rest is for context.c

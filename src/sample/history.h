@@ -11,6 +11,12 @@
 
 #define HISTORY_ALL SIZE_MAX // a window that is the whole history
 
+// A sequence of tokens.
+struct tokens {
+    const uint32_t *id; // [n]
+    size_t n;
+};
+
 struct history {
     uint32_t *token; // ring of cap tokens; grows without end when window is HISTORY_ALL
     size_t cap;

@@ -108,6 +108,7 @@ size_t plan_chain(const struct choice *choice, size_t n, int mirostat, struct ch
     assert(mirostat >= 0 && mirostat <= 2);
     size_t stages = 0;
     plan[stages++] = plain(&sampler_logit_bias);
+    plan[stages++] = plain(&sampler_bans);
     if (mirostat) {
         assert(!strcmp(sampler_temperature.params[1].flag, "dynatemp-range")); // which is left out
         plan[stages++] = (struct choice){sampler_place(&sampler_temperature), true, 1, 0.0};

@@ -76,7 +76,7 @@ static inline const struct sampler *choice_sampler(const struct choice *c)
 // constrains the output. plan has room for ENGINE_STAGES. Returns how many.
 size_t plan_engine(const struct engine *engine, double temp, bool grammar, struct choice *plan);
 
-enum { PLAN_MORE = 3 }; // stages that a plan may have beside those chosen
+enum { PLAN_MORE = 4 }; // stages that a plan may have beside those chosen
 
 // llama.cpp's chain: logit-bias; the n samplers chosen, or with mirostat (1 or 2) a plain temperature; one selector, wherever it stood among
 // those chosen, or dist. plan has room for n + PLAN_MORE. Returns how many.

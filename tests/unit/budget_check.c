@@ -16,13 +16,13 @@ static unsigned random_below(unsigned n)
 
 struct case_rules {
     uint32_t start[LONG], end[ENDS][LONG], forced[LONG];
-    struct tag ends[ENDS];
+    struct tokens ends[ENDS];
     struct budget_rules rules;
 };
 
-static struct tag random_tag(uint32_t id[LONG], size_t most)
+static struct tokens random_tag(uint32_t id[LONG], size_t most)
 {
-    const struct tag tag = {id, 1 + random_below((unsigned)most)};
+    const struct tokens tag = {id, 1 + random_below((unsigned)most)};
     for (size_t i = 0; i < tag.n; i++)
         id[i] = random_below(TOKENS);
     return tag;
@@ -49,7 +49,7 @@ struct slow {
     enum budget_state state;
 };
 
-static bool slow_ends(const struct slow *s, const struct tag *tag)
+static bool slow_ends(const struct slow *s, const struct tokens *tag)
 {
     if (s->n - s->from < tag->n)
         return false;

@@ -14,6 +14,7 @@
 
 enum oracle_kind {
     ORACLE_LOGIT_BIAS,
+    ORACLE_BANS,
     ORACLE_PENALTIES,
     ORACLE_DRY,
     ORACLE_TOP_N_SIGMA,
@@ -85,7 +86,9 @@ struct oracle_params {
     int scatter_last_n;
     struct oracle_bias bias[8];
     size_t n_biases;
-    float top_a, tfs, p_step, top_h, min_k, smoothing_factor, smoothing_curve, epsilon, eta, skew, ngram, encoder, slope;
+    float top_a, tfs, p_step, top_h, min_k, smoothing_factor, smoothing_curve, epsilon, eta, skew, ngram, encoder, slope,
+        min_tokens;
+    bool bans; // the breakers are bad words, too; and the biased tokens end a text
 };
 
 struct oracle_rng {
@@ -957,6 +960,27 @@ static void oracle_encoder(struct oracle *o, struct oracle_stage *s)
     o->sorted = false;
 }
 
+// A breaker is a bad word here: its last token is banned where the others were just accepted.
+static void oracle_bans(struct oracle *o, struct oracle_stage *s)
+{
+    const struct oracle_params *const p = &s->p;
+    for (size_t k = 0; k < o->n; k++) {
+        bool banned = false;
+        for (size_t b = 0; b < p->n_breakers; b++) {
+            const size_t n = p->breaker[b].n;
+            size_t same = 0;
+            while (same + 1 < n && n - 1 <= o->n_history && o->history[o->n_history - (n - 1) + same] == p->breaker[b].id[same])
+                same++;
+            banned = banned || (same == n - 1 && p->breaker[b].id[n - 1] == o->c[k].id);
+        }
+        for (size_t b = 0; b < p->n_biases && (float)(o->n_history - o->n_prompt) < p->min_tokens; b++)
+            banned = banned || p->bias[b].id == o->c[k].id;
+        if (banned)
+            o->c[k].logit = -INFINITY;
+    }
+    o->sorted = false;
+}
+
 // ---- selectors
 
 static void oracle_dist(struct oracle *o, struct oracle_stage *s)
@@ -1090,6 +1114,7 @@ static void (*const oracle_samplers[])(struct oracle *, struct oracle_stage *) =
     [ORACLE_SKEW] = oracle_skew,
     [ORACLE_NGRAM] = oracle_ngram,
     [ORACLE_ENCODER] = oracle_encoder,
+    [ORACLE_BANS] = oracle_bans,
     [ORACLE_DIST] = oracle_dist,
     [ORACLE_GREEDY] = oracle_greedy,
     [ORACLE_ADAPTIVE_P] = oracle_adaptive_p,
@@ -1177,6 +1202,8 @@ static void oracle_build(struct oracle *o, const struct oracle_params *common, c
 {
     if (common->n_biases)
         oracle_add(o, ORACLE_LOGIT_BIAS, common);
+    if (common->bans)
+        oracle_add(o, ORACLE_BANS, common);
     if (common->mirostat) {
         struct oracle_params plain = *common;
         plain.dynatemp_range = 0.0f;

@@ -19,7 +19,8 @@ enum { MAX_CHOICES = 9, MAX_LANES = 16, MAX_PROMPT = 400 };
 // What stands in the chain beside the oracle's parameters: the arrays that struct params points to.
 struct arrays {
     struct bias bias[8];
-    struct breaker breaker[4];
+    struct tokens breaker[4];
+    uint32_t end[8];
 };
 
 // One way to run the case: a tier and an input type.
@@ -360,7 +361,7 @@ static void random_chain(struct test *t)
     const bool usual = ONE_IN(5);
     t->n_choices = usual ? 0 : below(MAX_CHOICES);
     for (size_t i = 0; i < t->n_choices; i++)
-        t->choice[i] = (struct oracle_choice){(enum oracle_kind)(ORACLE_PENALTIES + below(ORACLE_DIST - 1)), random_params(t)};
+        t->choice[i] = (struct oracle_choice){(enum oracle_kind)(ORACLE_PENALTIES + below(ORACLE_DIST - ORACLE_PENALTIES)), random_params(t)};
     for (int kind = ORACLE_PENALTIES; usual && kind < ORACLE_TOP_A; kind++)
         if (t->n_choices < MAX_CHOICES - 1 && !ONE_IN(4))
             t->choice[t->n_choices++] = (struct oracle_choice){(enum oracle_kind)kind, random_params(t)};
@@ -397,6 +398,8 @@ static void random_test(struct test *t, uint64_t number)
     t->common = random_params(t);
     t->common.mirostat = ONE_IN(8) ? 1 + ONE_IN(2) : 0;
     random_biases(t, &t->common);
+    t->common.bans = ONE_IN(4);
+    t->common.min_tokens = t->common.bans ? PICK_FLOAT(0.0f, 1.0f, 3.0f, 20.0f) : 0.0f;
     random_chain(t);
     t->n_prompt = ONE_IN(4) ? 0 : below(ONE_IN(10) ? MAX_PROMPT : ONE_IN(3) ? 120 : 12);
     for (size_t i = 0; i < t->n_prompt; i++)
@@ -434,6 +437,7 @@ static const char *const kind_names[] = {
     [ORACLE_SKEW] = "skew",
     [ORACLE_NGRAM] = "no_repeat_ngram",
     [ORACLE_ENCODER] = "encoder_penalty",
+    [ORACLE_BANS] = "bans",
 };
 
 // Numbers that parity passes on by their flags.
@@ -455,6 +459,7 @@ static const struct {
     {ORACLE_NGRAM, "no-repeat-ngram", offsetof(struct oracle_params, ngram)},
     {ORACLE_ENCODER, "encoder-repeat-penalty", offsetof(struct oracle_params, encoder)},
     {ORACLE_PENALTIES, "repeat-penalty-slope", offsetof(struct oracle_params, slope)},
+    {ORACLE_BANS, "min-tokens", offsetof(struct oracle_params, min_tokens)},
 };
 
 static float foreign_value(size_t i, const struct oracle_params *p)
@@ -467,7 +472,11 @@ static void copy_arrays(struct params *to, const struct oracle_params *p, struct
     for (size_t i = 0; i < p->n_biases; i++)
         a->bias[i] = (struct bias){p->bias[i].id, p->bias[i].bias};
     for (size_t i = 0; i < p->n_breakers; i++)
-        a->breaker[i] = (struct breaker){p->breaker[i].id, p->breaker[i].n};
+        a->breaker[i] = (struct tokens){p->breaker[i].id, p->breaker[i].n};
+    for (size_t i = 0; i < p->n_biases; i++)
+        a->end[i] = p->bias[i].id;
+    if (p->bans)
+        to->bans = (struct bans){a->breaker, p->n_breakers, COUNT(p->breaker[0].id), a->end, p->n_biases};
     to->bias = a->bias;
     to->n_bias = p->n_biases;
     to->dry_breakers = a->breaker;

@@ -21,8 +21,9 @@ struct params {
     bool scatter_adaptive;
     const struct bias *bias;
     size_t n_bias;
-    const struct breaker *dry_breakers;
+    const struct tokens *dry_breakers;
     size_t n_dry_breakers;
+    struct bans bans;
     struct {
         const char *flag;
         float value;
@@ -129,7 +130,7 @@ static inline void stages_add(struct stages *s, size_t place, const double *valu
     s->breakers[i] = (struct breakers){.sequence = p->dry_breakers, .n_sequences = p->n_dry_breakers};
     if (!bias_table_build(&s->biases[i], p->bias, p->n_bias) || !breakers_find_heads(&s->breakers[i], NULL))
         exit(3);
-    s->context[i] = (struct context){NULL, &s->biases[i], &s->breakers[i]};
+    s->context[i] = (struct context){NULL, &s->biases[i], &s->breakers[i], &p->bans};
     s->stage[i] = (struct stage){samplers[place], s->params[i], &s->context[i]};
 }
 
