@@ -25,7 +25,7 @@ END
 
 # sent KEY...: what was sent holds this value under these keys, as JSON.
 sent() {
-    python3 -c 'import json, sys
+    /usr/bin/python3 -c 'import json, sys
 x = json.load(open("sent.json"))
 for key in sys.argv[1:]:
     x = x[int(key) if isinstance(x, list) else key]
@@ -37,7 +37,7 @@ print(json.dumps(x))' "$@"
     for script in "$GET"/*; do
         case $script in
         *.sh) sh -n "$script" ;;
-        *.py) python3 -c 'import ast, sys; ast.parse(open(sys.argv[1]).read())' "$script" ;;
+        *.py) /usr/bin/python3 -c 'import ast, sys; ast.parse(open(sys.argv[1]).read())' "$script" ;;
         *.c) grep -q '<llama.h>' "$script" ;;
         *) false ;;
         esac || { echo "$script"; return 1; }

@@ -89,10 +89,10 @@ says() {
 
 # A file with a hole for its bytes: rows times shards is far beyond 64 bits.
 @test "shards of so many rows that products of counts overflow" {
-    truncate -s 1T huge.f16 || skip "the file system has no such large files"
+    truncate -s 64G huge.f16
     sampl -n 1 -O tsv --samplers greedy --shard 2147483647/2147483647 huge.f16 | cut -f 1 >rows
-    [ "$(sed -n '1p;$p;$=' rows | xargs)" = '549755813631 549755813887 257' ]
-    [ "$(sampl -n 1 -O tsv --samplers greedy --shard 1234567891/2147483647 huge.f16 | sed -n 1p | cut -f 1)" = 316049379987 ]
+    [ "$(sed -n '1p;$p;$=' rows | xargs)" = '34359738351 34359738367 17' ]
+    [ "$(sampl -n 1 -O tsv --samplers greedy --shard 1234567891/2147483647 huge.f16 | sed -n 1p | cut -f 1)" = 19753086249 ]
 }
 
 @test "shards print the same lines in every form of output" {

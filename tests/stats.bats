@@ -171,7 +171,7 @@ slowly() {
 numbers() {
     sampl -s 5 "$@" --emit stats -O json >stats.json
     sampl -s 5 "$@" --emit logits -O npy >after.npy
-    python3 -c '
+    /usr/bin/python3 -c '
 import json, numpy as np, sys
 raw = np.load("raw.npy").astype(float)
 after = np.load("after.npy").astype(float)
@@ -201,9 +201,9 @@ with np.errstate(divide="ignore", invalid="ignore"):
 }
 
 @test "emit stats: each number is numpy's" {
-    python3 -c 'import numpy' 2>/dev/null || skip 'no numpy'
+    /usr/bin/python3 -c 'import numpy' 2>/dev/null || skip 'no numpy'
     head -c $((24 * 8192)) "$AUSTEN" >raw.f16
-    python3 -c 'import numpy as np; np.save("raw.npy", np.fromfile("raw.f16", "<f2").reshape(-1, 4096))'
+    /usr/bin/python3 -c 'import numpy as np; np.save("raw.npy", np.fromfile("raw.f16", "<f2").reshape(-1, 4096))'
     numbers raw.npy
     numbers --samplers '' raw.npy
     numbers --samplers temperature --temp 0.3 raw.npy
@@ -214,10 +214,10 @@ with np.errstate(divide="ignore", invalid="ignore"):
     numbers --mirostat 2 raw.npy
     numbers --samplers 'min_p;adaptive_p' --adaptive-target 0.3 raw.npy
     # in f32, one token masked
-    python3 -c 'import numpy as np; x = np.load("raw.npy").astype("<f4") * np.float32(1.1); x[:, 5] = -np.inf; np.save("raw.npy", x)'
+    /usr/bin/python3 -c 'import numpy as np; x = np.load("raw.npy").astype("<f4") * np.float32(1.1); x[:, 5] = -np.inf; np.save("raw.npy", x)'
     numbers raw.npy
     # ties, and masked tokens between them
-    python3 -c 'import numpy as np; r = np.random.default_rng(3); x = np.round(r.normal(0, 2, (24, 300))).astype("<f4"); x[r.random(x.shape) < 0.1] = -np.inf; np.save("raw.npy", x)'
+    /usr/bin/python3 -c 'import numpy as np; r = np.random.default_rng(3); x = np.round(r.normal(0, 2, (24, 300))).astype("<f4"); x[r.random(x.shape) < 0.1] = -np.inf; np.save("raw.npy", x)'
     numbers --samplers temperature raw.npy
 }
 
