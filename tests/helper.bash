@@ -55,18 +55,23 @@ dump() {
     sampl -n 4096 --rows ":$rows" --dump-probs -O tsv "$@" "$AUSTEN"
 }
 
-# equal LEFT... = RIGHT...: two lists of options give the same dump.
-equal() {
-    local left=()
+# alike COMMAND LEFT... = RIGHT...: COMMAND prints the same with two lists of options.
+alike() {
+    local command=$1 left=()
+    shift
     while [ "$1" != = ]; do
         left+=("$1")
         shift
     done
     shift
-    dump 48 "${left[@]}" >left || return 1
-    dump 48 "$@" >right || return 1
-    [ "$(wc -l <left)" -ge 49 ] || return 1
+    $command "${left[@]}" >left || return 1
+    $command "$@" >right || return 1
     same left right || { echo "of: ${left[*]} | $*"; return 1; }
+}
+
+# equal LEFT... = RIGHT...: two lists of options give the same dump.
+equal() {
+    alike 'dump 48' "$@" && [ "$(wc -l <left)" -ge 49 ]
 }
 
 # unlike LEFT... = RIGHT...: they do not.
@@ -82,13 +87,5 @@ effective() {
 
 # spelt A... = B...: two lists of options mean the same chain.
 spelt() {
-    local left=()
-    while [ "$1" != = ]; do
-        left+=("$1")
-        shift
-    done
-    shift
-    effective "${left[@]}" >left || return 1
-    effective "$@" >right || return 1
-    same left right
+    alike effective "$@"
 }

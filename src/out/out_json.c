@@ -40,28 +40,27 @@ static void head(struct output *out, const struct record *r)
     fprintf(out->f, ",\"prob\":%s,\"n\":%zu", number_text(r->chosen_p, p), r->kept);
 }
 
-static void put_sequence(struct output *out, const struct record *r)
+// Texts that not every record has.
+static void put_member(struct output *out, const char *name, const char *value)
 {
-    if (!r->seq)
+    if (!value)
         return;
-    fputs(",\"seq\":", out->f);
-    put(out, text_piece(r->seq));
+    fprintf(out->f, ",\"%s\":", name);
+    put(out, text_piece(value));
 }
 
 // The last members, and the end of the line.
 static void finish_file(struct output *out, const struct record *r)
 {
-    if (r->file) {
-        fputs(",\"file\":", out->f);
-        put(out, text_piece(r->file));
+    put_member(out, "file", r->file);
+    if (r->file)
         fprintf(out->f, ",\"file_row\":%" PRIu64, r->file_row);
-    }
     fputs("}\n", out->f);
 }
 
 static void finish(struct output *out, const struct record *r)
 {
-    put_sequence(out, r);
+    put_member(out, "seq", r->seq);
     finish_file(out, r);
 }
 
@@ -77,23 +76,15 @@ static const char *wide(double x, char text[NUMBER_TEXT])
     return isfinite(x) ? number_text_wide(x, text) : "null";
 }
 
-static void put_variant(struct output *out, const struct record *r)
-{
-    if (!r->variant)
-        return;
-    fputs(",\"variant\":", out->f);
-    put(out, text_piece(r->variant));
-}
-
 static void stats(struct output *out, const struct record *r)
 {
     char x[NUMBER_TEXT];
     fprintf(out->f, "{\"row\":%" PRIu64, r->row);
-    put_sequence(out, r);
+    put_member(out, "seq", r->seq);
     fprintf(out->f, ",\"id\":%" PRIu32, r->chosen);
     for (enum statistic i = 0; i < record_stats(out); i++)
         fprintf(out->f, ",\"%s\":%s", statistic_name(i), wide(r->stat[i], x));
-    put_variant(out, r);
+    put_member(out, "variant", r->variant);
     finish_file(out, r);
 }
 
@@ -211,7 +202,7 @@ static void bad(struct output *out, const struct record *r)
         fputs(value, out->f);
     fputs(",\"error\":", out->f);
     put(out, text_piece(r->error));
-    put_variant(out, r);
+    put_member(out, "variant", r->variant);
     if (emit_distribution(out->emit))
         fputs("}\n", out->f);
     else

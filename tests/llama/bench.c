@@ -5,11 +5,11 @@
 
 #include "recipe/recipe.h"
 #include "sample/chain.h"
+#include "unit/timing.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { ROUNDS = 15, BATCH = 4, MOST_WORDS = 24, HISTORY = 200 };
 
@@ -41,26 +41,6 @@ static _Noreturn void die(const char *what)
 {
     fprintf(stderr, "bench-llama: %s\n", what);
     exit(1);
-}
-
-// Of this thread, whatever else the machine does.
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static int ascending(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
-}
-
-static double median(double *x, size_t n)
-{
-    qsort(x, n, sizeof *x, ascending);
-    return x[n / 2];
 }
 
 // ---- sampl's side

@@ -6,6 +6,7 @@
 // bench max FILE: maps FILE and takes the max, the floor of a whole run.
 #include "base/bits.h"
 #include "stages.h"
+#include "timing.h"
 
 #include <fcntl.h>
 #include <math.h>
@@ -13,7 +14,6 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <time.h>
 
 enum { BUFFER = 192 << 20, BATCH = 8, ROUNDS = 24, HISTORY = 1024 };
 
@@ -61,13 +61,6 @@ static struct row next_row(struct rows *r)
     const struct row row = {r->type, r->data + r->next * r->n * dtype_size(r->type), r->n};
     r->next = (r->next + 1) % r->count;
     return row;
-}
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 // The defaults of the option table, which the layers used here do not know.
@@ -200,18 +193,6 @@ static struct chain *build(const struct bench_chain *b, struct stages *stages)
     for (size_t i = 0; i < b->history; i++) // a text of 200 words, some of them runs that come again
         chain_accept(ch, (uint32_t)(uniform() < 0.7 ? i % 190 : (size_t)(uniform() * 200)));
     return ch;
-}
-
-static int ascending(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
-}
-
-static double median(double *x, size_t n)
-{
-    qsort(x, n, sizeof *x, ascending);
-    return x[n / 2];
 }
 
 static volatile float sink;

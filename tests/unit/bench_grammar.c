@@ -5,28 +5,12 @@
 // single bytes, about as real ones have them. Each state is that after a text.
 #include "grammar/dfa.h"
 #include "grammar/matcher.h"
+#include "random.h"
+#include "timing.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-
-static uint64_t state = 42;
-
-static unsigned below(unsigned n)
-{
-    state ^= state >> 12;
-    state ^= state << 25;
-    state ^= state >> 27;
-    return (unsigned)((state * UINT64_C(2685821657736338717) >> 33) % n);
-}
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return 1e6 * (double)t.tv_sec + 1e-3 * (double)t.tv_nsec;
-}
 
 static size_t utf8(unsigned c, char *to)
 {
@@ -49,42 +33,42 @@ static size_t word(char *to)
     static const char *const rest[] = {"a",  "e",  "i",   "o",  "u",  "an", "er",  "in",  "on",
                                        "en", "al", "ing", "ed", "es", "or", "ent", "ion", "ate"};
     char *at = to;
-    for (unsigned k = 1 + below(2) + below(3); k--;)
-        at = stpcpy(stpcpy(at, onset[below(20) * below(20) / 20]), rest[below(18) * below(18) / 18]);
+    for (unsigned k = 1 + random_below(2) + random_below(3); k--;)
+        at = stpcpy(stpcpy(at, onset[random_below(20) * random_below(20) / 20]), rest[random_below(18) * random_below(18) / 18]);
     return (size_t)(at - to);
 }
 
 static size_t made_up(char *to)
 {
     static const char signs[] = " \n\t!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~";
-    const unsigned kind = below(100);
+    const unsigned kind = random_below(100);
     size_t n = 0;
     if (kind < 66) { // words
         if (kind < 40)
             to[n++] = ' ';
         const size_t first = n;
         n += word(to + n);
-        if (!below(3))
+        if (!random_below(3))
             to[first] = (char)(to[first] - 32);
     } else if (kind < 72) { // code
         n = word(to);
-        to[n++] = below(2) ? '_' : '.';
+        to[n++] = random_below(2) ? '_' : '.';
         n += word(to + n);
     } else if (kind < 75) {
-        for (unsigned k = 1 + below(3); k--;)
-            to[n++] = (char)('0' + below(10));
+        for (unsigned k = 1 + random_below(3); k--;)
+            to[n++] = (char)('0' + random_below(10));
     } else if (kind < 82) { // signs, some in runs
-        for (unsigned k = 1 + below(4); k--;)
-            to[n++] = signs[below(sizeof signs - 1)];
+        for (unsigned k = 1 + random_below(4); k--;)
+            to[n++] = signs[random_below(sizeof signs - 1)];
         const char last = to[n - 1];
-        for (unsigned k = below(4) ? 0 : below(40); k--;)
+        for (unsigned k = random_below(4) ? 0 : random_below(40); k--;)
             to[n++] = last;
     } else { // Cyrillic, Arabic, Han
         const unsigned base = kind < 89 ? 0x430 : kind < 92 ? 0x627 : 0x4e00, size = kind < 92 ? 32 : 3000;
-        if (kind < 92 && below(2))
+        if (kind < 92 && random_below(2))
             to[n++] = ' ';
-        for (unsigned k = kind < 92 ? 1 + below(6) : 1 + below(3); k--;)
-            n += utf8(base + below(size), to + n);
+        for (unsigned k = kind < 92 ? 1 + random_below(6) : 1 + random_below(3); k--;)
+            n += utf8(base + random_below(size), to + n);
     }
     return n;
 }
@@ -181,13 +165,13 @@ static void measure(const char *name, const char *gbnf, const struct vocab *v, c
         allowed = 0;
         for (size_t i = 0; i < (v->n + 63) / 64; i++)
             allowed += (size_t)__builtin_popcountll(mask[i]);
-        const double took[] = {at[1] - at[0], (at[2] - at[1]) / 1000, (at[3] - at[2]) / (double)v->n, at[4] - at[3]};
+        const double took[] = {at[1] - at[0], (at[2] - at[1]) / 1000, (at[3] - at[2]) / (double)v->n, at[4] - at[3]}; // s
         for (int i = 0; i < 4; i++)
             best[i] = took[i] < best[i] && (i < 3 || round < 3) ? took[i] : best[i];
         matcher_free(m);
     }
     printf("%-10s after %-22.22s %7zu allowed %9.1f first %8.3f seen %8.3f one token %10.1f naive\n", name, text, allowed,
-           best[0], best[1], best[2], best[3]);
+           1e6 * best[0], 1e6 * best[1], 1e6 * best[2], 1e6 * best[3]);
     grammar_free(g);
 }
 
@@ -213,7 +197,7 @@ int main(int argc, char **argv)
     struct trie *const t = trie_new(&v);
     if (!t)
         return 1;
-    printf("masks of %zu tokens, microseconds; trie of %zu nodes built in %.1f ms\n", v.n, t->n, (now() - start) / 1000);
+    printf("masks of %zu tokens, microseconds; trie of %zu nodes built in %.1f ms\n", v.n, t->n, 1e3 * (now() - start));
     for (int i = 3; i < argc; i++)
         measure("given", argv[2], &v, t, argv[i]);
     for (size_t i = 0; argc < 4 && i < sizeof after_json / sizeof *after_json; i++)

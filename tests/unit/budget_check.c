@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The reasoning budget beside a second one that keeps the whole text and looks at it anew after every token: random tags, budgets and
 // texts of few different tokens, some of which end inside a character.
+#include "random.h"
 #include "sample/budget.h"
 
 #include <stdio.h>
@@ -8,11 +9,6 @@
 #include <string.h>
 
 enum { TOKENS = 6, LONG = 4, TEXT = 200, ENDS = 3 };
-
-static unsigned random_below(unsigned n)
-{
-    return (unsigned)(((unsigned long)rand() * n) / ((unsigned long)RAND_MAX + 1));
-}
 
 struct case_rules {
     uint32_t start[LONG], end[ENDS][LONG], forced[LONG];

@@ -2,6 +2,7 @@
 // engine_check [CASES [SEED]]: the engines against slow versions of their own, written from the specification, over random rows and
 // parameters, on every tier; then what they draw, many times from one row, against the softmax, by chi-square.
 #include "oracle.h"
+#include "random.h"
 #include "stages.h"
 
 #include <inttypes.h>
@@ -9,32 +10,12 @@
 
 enum { MOST = 3000, ROWS = 4, DRAWS = 20000 };
 
-static uint64_t state;
-
-static uint64_t rnd(void) // splitmix64
-{
-    uint64_t z = state += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
-}
-
-static size_t below(size_t n)
-{
-    return (size_t)(rnd() % n);
-}
-
-static double unit(void)
-{
-    return (double)(rnd() >> 11) * 0x1p-53;
-}
-
 static float normal(void)
 {
-    return (float)(sqrt(-2 * log(1 - unit())) * cos(6.283185307179586 * unit()));
+    return (float)(sqrt(-2 * log(1 - random_unit())) * cos(6.283185307179586 * random_unit()));
 }
 
-#define ONE_OF(...) ((const float[]){__VA_ARGS__})[below(sizeof((const float[]){__VA_ARGS__}) / sizeof(float))]
+#define ONE_OF(...) ((const float[]){__VA_ARGS__})[random_below(sizeof((const float[]){__VA_ARGS__}) / sizeof(float))]
 
 // ---- slow versions
 
@@ -267,26 +248,26 @@ enum { ENGINES = sizeof slow_engines / sizeof *slow_engines };
 
 static void random_row(float *x, size_t n)
 {
-    const size_t kind = below(5);
+    const size_t kind = random_below(5);
     for (size_t i = 0; i < n; i++) {
         x[i] = kind == 0 ? roundf(normal() * 3) : kind == 1 ? roundf(normal() * 8) / 4 : normal() * 3;
-        if (kind == 2 && below(3) == 0)
+        if (kind == 2 && random_below(3) == 0)
             x[i] = -INFINITY;
         if (kind == 3)
-            x[i] *= below(50) ? 0.1f : 10;
+            x[i] *= random_below(50) ? 0.1f : 10;
         if (kind == 4)
             x[i] = to_f16(x[i]);
     }
-    x[below(n)] = 4;
+    x[random_below(n)] = 4;
 }
 
 static struct params random_params(size_t n)
 {
-    return (struct params){.seed = (uint32_t)rnd(),
-                           .temp = ONE_OF(0, 1, 1, 0.8f, 0.1f, 2.5f, 30, 1e-8f, (float)unit()),
+    return (struct params){.seed = (uint32_t)random_bits(),
+                           .temp = ONE_OF(0, 1, 1, 0.8f, 0.1f, 2.5f, 30, 1e-8f, (float)random_unit()),
                            .top_k = (int32_t)ONE_OF(0, 0, -3, 1, 5, 40, 256, 300, (float)n, (float)n + 5),
-                           .top_p = ONE_OF(1, 1, 0, 0.3f, 0.9f, 0.95f, 1.5f, (float)unit()),
-                           .min_p = ONE_OF(0, 0, 0.05f, 0.3f, 1, 2, (float)unit()),
+                           .top_p = ONE_OF(1, 1, 0, 0.3f, 0.9f, 0.95f, 1.5f, (float)random_unit()),
+                           .min_p = ONE_OF(0, 0, 0.05f, 0.3f, 1, 2, (float)random_unit()),
                            .repeat_penalty = ONE_OF(1, 1.1f, 1.5f, 0.8f),
                            .repeat_last_n = (int32_t)ONE_OF(64, 0, 4, -1)};
 }
@@ -332,7 +313,7 @@ static bool run_real(struct chain *ch, struct cand *c, const float *x, size_t n,
 static bool run_case(size_t engine, const struct kern *kern)
 {
     static float x[MOST];
-    const size_t n = below(4) ? 1 + below(60) : 1 + below(MOST);
+    const size_t n = random_below(4) ? 1 + random_below(60) : 1 + random_below(MOST);
     struct slow s = {.p = random_params(n)};
     struct stages stages, stages_again;
     struct chain *const ch = build(&stages, slow_engines[engine].name, &s.p);
@@ -351,8 +332,8 @@ static bool run_case(size_t engine, const struct kern *kern)
         slow_engines[engine].run(&s);
         same = run_real(ch, &full, x, n, s.position) && run_real(again, &brief, x, n, s.position) && same_result(&s, &full) &&
                brief.chosen == s.chosen;
-        for (size_t i = below(4); same && i < 4; i++) {
-            const uint32_t token = i ? (uint32_t)below(n) : s.chosen;
+        for (size_t i = random_below(4); same && i < 4; i++) {
+            const uint32_t token = i ? (uint32_t)random_below(n) : s.chosen;
             oracle_accept(&s.o, token);
             same = chain_accept(ch, token) && chain_accept(again, token);
         }
@@ -378,9 +359,9 @@ static bool search_finds(const struct kern *kern)
     static float x[MOST];
     bool same = true;
     for (size_t i = 0; i < 6000 && same; i++) {
-        const size_t n = 1 + below(MOST);
+        const size_t n = 1 + random_below(MOST);
         const float step = ONE_OF(0.5f, 4, 1e-3f), wide = ONE_OF(0.3f, 1, 5), shift = ONE_OF(0, -20, 1000, 30000);
-        const struct params p = {.seed = (uint32_t)rnd(), .temp = ONE_OF(0.01f, 0.5f, 1, 3, 1000, 30000), .top_p = 1};
+        const struct params p = {.seed = (uint32_t)random_bits(), .temp = ONE_OF(0.01f, 0.5f, 1, 3, 1000, 30000), .top_p = 1};
         struct stages stages;
         struct chain *const ch = build(&stages, "akunu-gpu", &p);
         struct cand c;
@@ -442,7 +423,7 @@ static bool draws_fit(size_t engine, float temp, size_t n)
     struct cand c;
     cand_init(&c, kern_select(NULL));
     c.want_p = c.want_chosen_p = c.want_logits = false;
-    state = n;
+    random_state = n;
     for (size_t i = 0; i < n; i++)
         x[i] = to_f16(normal());
     bool ok = true;
@@ -466,7 +447,7 @@ int main(int argc, char **argv)
     unsigned long passed = 0, failed = 0;
     for (unsigned long i = 0; i < cases && !failed; i++)
         for (size_t t = 0; kern_tier(t); t++) {
-            state = (seed + i) * 4294967291u;
+            random_state = (seed + i) * 4294967291u;
             if (run_case(i % ENGINES, kern_tier(t)))
                 passed++;
             else

@@ -3,21 +3,12 @@
 // (not its text), keeps every stack as a list and tries each token on its own must agree on every token, in every state of random
 // walks, and on which grammars are left-recursive. Vocabularies have tokens that begin and end inside characters, and broken ones.
 #include "grammar/matcher.h"
+#include "random.h"
 
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static uint64_t state = 1;
-
-static unsigned below(unsigned n)
-{
-    state ^= state >> 12;
-    state ^= state << 25;
-    state ^= state >> 27;
-    return (unsigned)((state * UINT64_C(2685821657736338717) >> 33) % n);
-}
 
 // The grammar as it is made up
 
@@ -45,22 +36,22 @@ enum { LETTERS = sizeof alphabet / sizeof *alphabet };
 static struct node *make(unsigned depth)
 {
     struct node *const x = &pool[used++];
-    *x = (struct node){.kind = (enum kind)below(depth && used + PARTS < POOL ? 9 : 3)};
-    if (x->kind >= TOKEN && below(3))
+    *x = (struct node){.kind = (enum kind)random_below(depth && used + PARTS < POOL ? 9 : 3)};
+    if (x->kind >= TOKEN && random_below(3))
         x->kind = SEQUENCE;
-    x->n = x->kind == TEXT && !below(12) ? 0 : 1 + below(x->kind == REPEAT ? 1 : PARTS - 1);
-    x->rule = below(n_rules);
-    x->id = below((unsigned)vocab.n);
-    x->negated = !below(3);
+    x->n = x->kind == TEXT && !random_below(12) ? 0 : 1 + random_below(x->kind == REPEAT ? 1 : PARTS - 1);
+    x->rule = random_below(n_rules);
+    x->id = random_below((unsigned)vocab.n);
+    x->negated = !random_below(3);
     for (unsigned i = 0; i < x->n; i++) {
-        const uint32_t a = alphabet[below(LETTERS)], b = alphabet[below(LETTERS)];
+        const uint32_t a = alphabet[random_below(LETTERS)], b = alphabet[random_below(LETTERS)];
         x->range[i][0] = a < b ? a : b;
-        x->range[i][1] = x->kind == CLASS && below(2) ? (a < b ? b : a) : x->range[i][0];
+        x->range[i][1] = x->kind == CLASS && random_below(2) ? (a < b ? b : a) : x->range[i][0];
         if (x->kind == SEQUENCE || x->kind == CHOICE || x->kind == REPEAT)
             x->part[i] = make(depth - 1);
     }
-    x->least = (int)below(3);
-    x->most = below(2) ? -1 : x->least + (int)below(3);
+    x->least = (int)random_below(3);
+    x->most = random_below(2) ? -1 : x->least + (int)random_below(3);
     return x;
 }
 
@@ -90,10 +81,10 @@ static unsigned utf8(uint32_t c, char *to)
 static void put_char(uint32_t c)
 {
     char s[16];
-    if (below(3)) {
+    if (random_below(3)) {
         s[utf8(c, s)] = '\0';
     } else {
-        const unsigned form = below(3);
+        const unsigned form = random_below(3);
         snprintf(s, sizeof s, c < 0x100 && !form ? "\\x%02X" : c < 0x10000 && form < 2 ? "\\u%04x" : "\\U%08x", (unsigned)c);
     }
     put(s);
@@ -101,7 +92,7 @@ static void put_char(uint32_t c)
 
 static void blank(void)
 {
-    put(below(4) ? " " : below(2) ? "" : "\t  ");
+    put(random_below(4) ? " " : random_below(2) ? "" : "\t  ");
 }
 
 static void spell(const struct node *x);
@@ -109,13 +100,13 @@ static void spell(const struct node *x);
 static void spell_parts(const struct node *x, const char *between)
 {
     put("(");
-    put(below(5) ? " " : " # a remark\n ");
+    put(random_below(5) ? " " : " # a remark\n ");
     for (unsigned i = 0; i < x->n; i++) {
         if (i)
             put(between);
         spell(x->part[i]);
     }
-    put(below(5) ? " )" : "\n)");
+    put(random_below(5) ? " )" : "\n)");
 }
 
 static void spell_repeat(const struct node *x)
@@ -129,9 +120,9 @@ static void spell_repeat(const struct node *x)
         put("?");
     else {
         snprintf(s, sizeof s,
-                 x->most < 0                       ? "{%d,}"
-                 : x->most == x->least && below(2) ? "{%d}"
-                                                   : "{ %d , %d }",
+                 x->most < 0                              ? "{%d,}"
+                 : x->most == x->least && random_below(2) ? "{%d}"
+                                                          : "{ %d , %d }",
                  x->least, x->most);
         put(s);
     }
@@ -175,7 +166,7 @@ static void spell(const struct node *x)
         spell_parts(x, " ");
         break;
     case CHOICE:
-        spell_parts(x, below(2) ? "|" : " |\n ");
+        spell_parts(x, random_below(2) ? "|" : " |\n ");
         break;
     case REPEAT:
         put("(");
@@ -193,11 +184,11 @@ static void spell_rules(void)
 {
     static const char *const heads[RULES] = {"root ::= ", "r1 ::=", "R-two\t::= ", "3 ::=\n ", "a- ::= # so\n\n"};
     text_len = 0;
-    put(below(2) ? "# about\n\n" : "");
+    put(random_below(2) ? "# about\n\n" : "");
     for (unsigned i = n_rules; i--;) {
         put(heads[i]);
         spell(rule[i]);
-        put(i || below(2) ? "\n" : "");
+        put(i || random_below(2) ? "\n" : "");
     }
 }
 
@@ -499,19 +490,19 @@ static void complain(const char *what, uint32_t id)
 static void make_vocab(void)
 {
     vocab_free(&vocab);
-    const bool wide = !below(4); // many letters in long texts, for the shortcuts that a walk takes
-    const unsigned n = wide ? 400 : 10 + below(120);
+    const bool wide = !random_below(4); // many letters in long texts, for the shortcuts that a walk takes
+    const unsigned n = wide ? 400 : 10 + random_below(120);
     for (unsigned i = 0; i < n; i++) {
         char t[64];
         unsigned len = 0;
-        for (unsigned k = below(12) ? 1 + below(wide ? 7 : 4) : 0; k--;)
-            len += utf8(wide && below(30) ? 0x21 + below(0x5d) : alphabet[below(LETTERS)], t + len);
-        const unsigned from = len && !below(3) ? below(len) : 0;
-        if (len > from && !below(3))
-            len -= below(len - from);
-        if (len && !below(20))
-            t[below(len)] = (char)(below(4) ? 128 + below(128) : below(2) ? 0 : 'a');
-        if (!vocab_add(&vocab, t + from, len - from, below(25) ? 0 : VOCAB_EOG | VOCAB_SPECIAL))
+        for (unsigned k = random_below(12) ? 1 + random_below(wide ? 7 : 4) : 0; k--;)
+            len += utf8(wide && random_below(30) ? 0x21 + random_below(0x5d) : alphabet[random_below(LETTERS)], t + len);
+        const unsigned from = len && !random_below(3) ? random_below(len) : 0;
+        if (len > from && !random_below(3))
+            len -= random_below(len - from);
+        if (len && !random_below(20))
+            t[random_below(len)] = (char)(random_below(4) ? 128 + random_below(128) : random_below(2) ? 0 : 'a');
+        if (!vocab_add(&vocab, t + from, len - from, random_below(25) ? 0 : VOCAB_EOG | VOCAB_SPECIAL))
             exit(2);
     }
 }
@@ -541,7 +532,7 @@ static bool compare_state(struct matcher *m, struct stand *slow)
             complain(want ? "masked" : "not masked", id);
         if (matcher_fits(m, id, &fits).code || fits != want)
             complain("fits", id);
-        if (want && !below(++seen))
+        if (want && !random_below(++seen))
             next = id;
     }
     if (overflow || next == VOCAB_NONE)
@@ -582,9 +573,9 @@ static void one(void)
     make_vocab();
     used = n_goals = 0;
     overflow = false;
-    n_rules = 1 + below(RULES);
+    n_rules = 1 + random_below(RULES);
     for (unsigned i = 0; i < n_rules; i++)
-        rule[i] = make(1 + below(4));
+        rule[i] = make(1 + random_below(4));
     spell_rules();
     const bool bad = left_recursive();
     struct grammar *const g = grammar_parse(text, text_len, &vocab, &fault);
@@ -608,7 +599,7 @@ static void one(void)
 int main(int argc, char **argv)
 {
     const unsigned cases = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : 2000;
-    state = argc > 2 ? strtoull(argv[2], NULL, 10) * 2 + 1 : 1;
+    random_state = argc > 2 ? strtoull(argv[2], NULL, 10) * 2 + 1 : 1;
     vocab_init(&vocab);
     for (unsigned i = 0; i < cases; i++)
         one();

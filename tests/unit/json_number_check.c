@@ -4,21 +4,13 @@
 #include "base/number.h"
 
 #include "base/bits.h"
+#include "random.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-static uint64_t state = 1;
 static int failed;
-
-static uint64_t random_bits(void) // xorshift64*
-{
-    state ^= state >> 12;
-    state ^= state << 25;
-    state ^= state >> 27;
-    return state * UINT64_C(2685821657736338717);
-}
 
 static void check(const char *text)
 {

@@ -3,6 +3,8 @@
 // tier's, bit for bit; or how fast each is. N: random cases for the sums that are taken in order (default 100000).
 #include "base/bits.h"
 #include "kern/kern.h"
+#include "random.h"
+#include "timing.h"
 
 #include <float.h>
 #include <inttypes.h>
@@ -11,35 +13,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { GUARD = 64, GUARD_BYTE = 0xa5, LARGEST = 128256, REACH = 6 };
 
 static const struct kern *tier;
-static uint64_t state, seed; // of the generator, now and when the case began
+static uint64_t seed; // random_state when the case began
 static unsigned long passed, failed;
-
-static uint64_t rnd(void)
-{
-    uint64_t z = state += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
-}
-
-static size_t rnd_below(size_t n)
-{
-    return (size_t)(rnd() % n);
-}
-
-static double rnd_unit(void)
-{
-    return (double)(rnd() >> 11) * 0x1p-53;
-}
 
 static float rnd_normal(void)
 {
-    return (float)(sqrt(-2 * log(1 - rnd_unit())) * cos(6.283185307179586 * rnd_unit()));
+    return (float)(sqrt(-2 * log(1 - random_unit())) * cos(6.283185307179586 * random_unit()));
 }
 
 static void check(bool same, const char *slot, size_t n, const char *detail)
@@ -104,7 +87,7 @@ static const char *const kind_name[KINDS] = {"normal", "ties", "masked", "all -i
 
 static float any_finite(void)
 {
-    const uint32_t u = (uint32_t)rnd();
+    const uint32_t u = (uint32_t)random_bits();
     return (u & 0x7f800000u) == 0x7f800000u ? -INFINITY : f32_of_bits(u);
 }
 
@@ -112,19 +95,19 @@ static float element(enum kind kind, size_t i)
 {
     switch (kind) {
     case TIES:
-        return (float)((int)rnd_below(7) - 3) / 2;
+        return (float)((int)random_below(7) - 3) / 2;
     case MASKED:
         return i / 40 % 2 ? -INFINITY : rnd_normal();
     case ALL_MASKED:
         return -INFINITY;
     case ZEROS:
-        return rnd() % 2 ? -0.0f : 0.0f;
+        return random_bits() % 2 ? -0.0f : 0.0f;
     case NON_POSITIVE:
-        return rnd() % 4 ? -fabsf(rnd_normal()) : rnd() % 2 ? -0.0f : 0.0f;
+        return random_bits() % 4 ? -fabsf(rnd_normal()) : random_bits() % 2 ? -0.0f : 0.0f;
     case SUBNORMAL:
-        return f32_of_bits((uint32_t)rnd() & 0x807fffffu);
+        return f32_of_bits((uint32_t)random_bits() & 0x807fffffu);
     case HUGE:
-        return rnd() % 3 ? rnd_normal() * 1e38f : rnd() % 2 ? FLT_MAX : -FLT_MAX;
+        return random_bits() % 3 ? rnd_normal() * 1e38f : random_bits() % 2 ? FLT_MAX : -FLT_MAX;
     case ANY_BITS:
         return any_finite();
     case COARSE:
@@ -226,7 +209,7 @@ static void check_collect(const float *x, size_t n, float floor, size_t offset, 
     char *base[2];
     const size_t size = n * sizeof(uint64_t);
     uint64_t *a = buffer(size, 0, &base[0]), *b = buffer(size, offset * 8, &base[1]);
-    const uint32_t first = rnd() % 2 ? (uint32_t)rnd() : 0;
+    const uint32_t first = random_bits() % 2 ? (uint32_t)random_bits() : 0;
     const size_t found_a = kern_scalar.collect(a, x, n, first, floor), found_b = tier->collect(b, x, n, first, floor);
     check(found_a == found_b && !memcmp(a, b, found_a * sizeof *a) && guarded(b, size), "collect", n, detail);
     free(base[0]);
@@ -257,7 +240,7 @@ static void check_softmax_sums(const float *x, size_t n, float max, const char *
         const float *const y = round ? x : NULL;
         const float max_y = round == 2 ? max + rnd_normal() : max;
         for (size_t i = 0; i < 16; i++)
-            a[i] = b[i] = round ? rnd_unit() : 0.0;
+            a[i] = b[i] = round ? random_unit() : 0.0;
         kern_scalar.softmax_sums(a, x, max, y, max_y, n);
         tier->softmax_sums(b, x, max, y, max_y, n);
         check(!memcmp(a, b, sizeof a), "softmax_sums", n, detail);
@@ -291,7 +274,7 @@ static void check_sums(const float *x, size_t n, const char *detail)
         for (size_t k = 0; k < n && finite; k++)
             finite = x[k] != -INFINITY;
         if (finite)
-            check_wide(x, n, i == 6 ? s * (1 + rnd_unit()) : (double)s, detail);
+            check_wide(x, n, i == 6 ? s * (1 + random_unit()) : (double)s, detail);
     }
 }
 
@@ -355,13 +338,13 @@ static void check_gumbel(const float *x, size_t n, float temp, size_t offset, co
     const size_t size = n * sizeof(float);
     float *a = buffer(size, 0, &base[0]), *b = buffer(size, offset * 4, &base[1]);
     uint32_t *id = buffer(size, offset * 4, &base[2]), *hot = buffer(size, offset * 4, &base[3]);
-    const uint32_t s = (uint32_t)rnd(), first = rnd() % 2 ? 0 : (uint32_t)rnd();
+    const uint32_t s = (uint32_t)random_bits(), first = random_bits() % 2 ? 0 : (uint32_t)random_bits();
     for (size_t i = 0; i < n; i++)
-        id[i] = offset % 2 ? (uint32_t)rnd() : first + (uint32_t)i;
+        id[i] = offset % 2 ? (uint32_t)random_bits() : first + (uint32_t)i;
     kern_scalar.gumbel(a, x, id, n, s, temp);
     tier->gumbel(b, x, id, n, s, temp);
     check(!memcmp(a, b, size) && guarded(b, size), "gumbel", n, detail);
-    const uint32_t least[] = {0, 1, UINT32_MAX - UINT32_MAX / 100, UINT32_MAX, (uint32_t)rnd()};
+    const uint32_t least[] = {0, 1, UINT32_MAX - UINT32_MAX / 100, UINT32_MAX, (uint32_t)random_bits()};
     for (size_t i = 0; i < sizeof least / sizeof *least; i++) {
         const size_t found_a = kern_scalar.gumbel_hot(id, first, n, s, least[i]),
                      found_b = tier->gumbel_hot(hot, first, n, s, least[i]);
@@ -396,9 +379,9 @@ static void check_blur(size_t n, size_t reach, size_t offset, const char *detail
     if (!p)
         abort();
     for (size_t i = 0; i < n + 2 * pad; i++)
-        p[i] = i < pad || i >= n + pad ? 0 : rnd_unit() * (rnd() % 2 ? 1 : 1e-9);
+        p[i] = i < pad || i >= n + pad ? 0 : random_unit() * (random_bits() % 2 ? 1 : 1e-9);
     for (size_t d = 0; d < REACH; d++)
-        w[d] = rnd_unit();
+        w[d] = random_unit();
     const double *src = copy(p, (n + 2 * pad) * sizeof *p, offset % 2 * 8, &base[2]);
     double *a = buffer(size, 0, &base[0]), *b = buffer(size, offset * 8, &base[1]);
     kern_scalar.blur(a, src + pad, n, w, reach);
@@ -413,12 +396,12 @@ static void check_blur(size_t n, size_t reach, size_t offset, const char *detail
 static void check_row(float *data, size_t n, enum kind kind, size_t offset)
 {
     const char *const detail = kind_name[kind];
-    seed = state;
+    seed = random_state;
     fill(data, n, kind);
     check_rows(data, n, offset, detail);
     char *base;
     const float *x = copy(data, n * sizeof *data, offset * sizeof *data, &base);
-    const float max = kern_scalar.max(x, n), some = n ? x[rnd_below(n)] : 0;
+    const float max = kern_scalar.max(x, n), some = n ? x[random_below(n)] : 0;
     check_max(x, n, detail);
     const float floors[] = {-INFINITY, max, some, 0.0f, -0.0f, 2.5f};
     for (size_t i = 0; i < sizeof floors / sizeof *floors; i++) {
@@ -492,12 +475,12 @@ static void check_patterns(enum dtype type)
     static uint16_t all[65536];
     uint16_t row[KERN_BLOCK + 40];
     const size_t n = sizeof row / sizeof *row;
-    seed = state;
+    seed = random_state;
     for (unsigned u = 0; u < 65536; u++) {
         all[u] = (uint16_t)u;
         for (size_t i = 0; i < n; i++)
-            row[i] = narrow(u % 2 ? rnd_normal() : -100 * rnd_unit() < -50 ? -0x1p-15f : -1000.0f, type);
-        row[rnd_below(n)] = (uint16_t)u;
+            row[i] = narrow(u % 2 ? rnd_normal() : -100 * random_unit() < -50 ? -0x1p-15f : -1000.0f, type);
+        row[random_below(n)] = (uint16_t)u;
         check_typed(row, n, type, u % 4, "one pattern");
     }
     check_typed(all, 65536, type, 1, "all patterns");
@@ -519,9 +502,9 @@ static void check_bad(float *data)
     uint16_t h[800];
     for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++)
         for (size_t at = 0; at < sizes[k]; at++) {
-            const size_t n = sizes[k], second = rnd_below(n), which = rnd_below(5), other = rnd_below(5);
-            seed = state;
-            fill(data, n, rnd() % 2 ? NORMAL : MASKED);
+            const size_t n = sizes[k], second = random_below(n), which = random_below(5), other = random_below(5);
+            seed = random_state;
+            fill(data, n, random_bits() % 2 ? NORMAL : MASKED);
             for (enum dtype t = DTYPE_F16; t < DTYPE_COUNT; t++) {
                 for (size_t i = 0; i < n; i++)
                     h[i] = narrow(data[i], t);
@@ -577,54 +560,57 @@ static void check_gumbel_sweep(float *data, uint32_t step)
 // Elements near and far below the sum, among them many exactly between two multiples of its ulp.
 static float near_sum(float s, int shift, int spread, int ulp, int sign)
 {
-    const double scale = ldexp(1.0, ilogbf(s) - shift - (int)rnd_below((size_t)spread + 1));
-    double x = scale * (1 + rnd_unit());
-    if (rnd() % 4 == 0) {
+    const double scale = ldexp(1.0, ilogbf(s) - shift - (int)random_below((size_t)spread + 1));
+    double x = scale * (1 + random_unit());
+    if (random_bits() % 4 == 0) {
         const double half = ldexp(1.0, ilogbf(s) - ulp - 1);
-        x = half * (double)(1 + rnd_below(rnd() % 2 ? 3 : 4096));
+        x = half * (double)(1 + random_below(random_bits() % 2 ? 3 : 4096));
     }
-    return (float)(sign == 0 ? x : sign == 1 ? -x : rnd() % 2 ? x : -x);
+    return (float)(sign == 0 ? x : sign == 1 ? -x : random_bits() % 2 ? x : -x);
 }
 
 // A sum that leaves its binade, or just not, through ties: it is some ulps from the end, and elements are halves and wholes of one.
 static float fill_edge(float *x, size_t n, float s, int ulp, bool top)
 {
-    const double unit = ldexp(1.0, ilogbf(s) - ulp), most = (double)(1 + rnd_below(8)), share = rnd_unit();
+    const double unit = ldexp(1.0, ilogbf(s) - ulp), most = (double)(1 + random_below(8)), share = random_unit();
     const double end = ldexp(top ? 2.0 : 1.0, ilogbf(s)), reach = (double)n * (most / 2 + 1) * 1.2;
     for (size_t i = 0; i < n; i++)
-        x[i] = (float)((top ? 0.5 : -0.5) * unit * floor(rnd_unit() < share ? 1 : 1 + rnd_unit() * most));
-    const double away = floor(rnd_unit() * (ulp == 23 ? reach : 0)) * unit;
+        x[i] = (float)((top ? 0.5 : -0.5) * unit * floor(random_unit() < share ? 1 : 1 + random_unit() * most));
+    const double away = floor(random_unit() * (ulp == 23 ? reach : 0)) * unit;
     return (float)(top ? end - away : end + away);
 }
 
 static void check_sum_case(float *x)
 {
     static const int ulp[] = {23, 52, 23}, shift[] = {10, 30, 10};
-    seed = state;
-    const size_t n = 64 + rnd_below(700);
-    const int slot = (int)rnd_below(3), sign = (int)rnd_below(4), spread = (int)rnd_below(30);
-    const bool edge = rnd() % 4 == 0;
-    float s = ldexpf(rnd() % 4 ? (float)(1 + rnd_unit()) : rnd() % 2 ? 1.0f : 0x1.fffffep0f, (int)rnd_below(60) - 30);
-    double wide = rnd() % 2 ? s : s * (1 + rnd_unit() * 0x1p-20);
-    const int down = (int)rnd_below(3) ? (int)rnd_below((size_t)shift[slot] + 20) : 1;
+    seed = random_state;
+    const size_t n = 64 + random_below(700);
+    const int slot = (int)random_below(3), sign = (int)random_below(4), spread = (int)random_below(30);
+    const bool edge = random_bits() % 4 == 0;
+    float s = ldexpf(random_bits() % 4   ? (float)(1 + random_unit())
+                     : random_bits() % 2 ? 1.0f
+                                         : 0x1.fffffep0f,
+                     (int)random_below(60) - 30);
+    double wide = random_bits() % 2 ? s : s * (1 + random_unit() * 0x1p-20);
+    const int down = (int)random_below(3) ? (int)random_below((size_t)shift[slot] + 20) : 1;
     for (size_t i = 0; i < n; i++)
         x[i] = near_sum(s, down, spread, ulp[slot], sign);
     if (edge) {
-        const bool top = slot == 2 || rnd() % 2;
+        const bool top = slot == 2 || random_bits() % 2;
         const float end = fill_edge(x, n, s, ulp[slot], top);
-        wide = ldexp(top ? 2 : 1, ilogbf(s)) + (top ? -1 : 1) * ldexp((double)rnd_below(n * 4), ilogbf(s) - 52);
+        wide = ldexp(top ? 2 : 1, ilogbf(s)) + (top ? -1 : 1) * ldexp((double)random_below(n * 4), ilogbf(s) - 52);
         s = end;
-    } else if (rnd() % 3 == 0) {
-        qsort(x, n, sizeof *x, rnd() % 2 ? by_value : by_value_falling);
+    } else if (random_bits() % 3 == 0) {
+        qsort(x, n, sizeof *x, random_bits() % 2 ? by_value : by_value_falling);
     }
-    if (sign != 0 && rnd() % 2) {
+    if (sign != 0 && random_bits() % 2) {
         s = -s;
         wide = -wide;
         for (size_t i = 0; edge && i < n; i++)
             x[i] = -x[i];
     }
     if (slot == 0) {
-        for (size_t i = rnd_below(200); i < n; i += 1 + rnd_below(200))
+        for (size_t i = random_below(200); i < n; i += 1 + random_below(200))
             x[i] = -INFINITY;
         check_sum(x, n, s, "case");
     } else if (slot == 1) {
@@ -632,19 +618,20 @@ static void check_sum_case(float *x)
     } else { // squares that are themselves near half ulps, exactly so where the root is
         const int even = (ilogbf(s) - 24) % 2 ? 1 : 0;
         for (size_t i = 0; i < n; i++)
-            x[i] = rnd() % 2 && !edge ? sqrtf(fabsf(x[i])) : ldexpf((float)rnd_below(edge ? 4 : 64), (ilogbf(s) - 24 - even) / 2);
-        check_squares(x, n, rnd() % 2 ? 0 : x[0], fabsf(s), "case");
+            x[i] = random_bits() % 2 && !edge ? sqrtf(fabsf(x[i]))
+                                              : ldexpf((float)random_below(edge ? 4 : 64), (ilogbf(s) - 24 - even) / 2);
+        check_squares(x, n, random_bits() % 2 ? 0 : x[0], fabsf(s), "case");
     }
 }
 
 // A row's softmax, in the order of ids or of logits, summed like the tool does.
 static void check_softmax(float *x, size_t n, bool sorted, float scale)
 {
-    seed = state;
+    seed = random_state;
     for (size_t i = 0; i < n; i++)
         x[i] = rnd_normal() * scale;
     for (int i = 0; n && i < 5; i++)
-        x[rnd_below(n)] = 12 + 4 * rnd_normal();
+        x[random_below(n)] = 12 + 4 * rnd_normal();
     check_sums(x, n, "logits");
     if (n && sorted)
         qsort(x, n, sizeof *x, by_value_falling);
@@ -798,13 +785,6 @@ static void bench_once(const struct kern *k, struct bench *b, enum bench_slot sl
     }
 }
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
-}
-
 // The fastest of many calls, in ns an element.
 static double bench_slot(const struct kern *k, struct bench *b, enum bench_slot slot)
 {
@@ -834,12 +814,12 @@ static void bench(void)
                       room(n, 8), room(n + 2 * REACH, 8), room(n, 8),     room(n, 4), 0};
     fill(b.logits, n, NORMAL);
     for (int i = 0; i < 5; i++)
-        b.logits[rnd_below(n)] = 10 + rnd_normal();
+        b.logits[random_below(n)] = 10 + rnd_normal();
     for (size_t i = 0; i < n; i++) {
         b.f16[i] = narrow(b.logits[i], DTYPE_F16);
         b.bf16[i] = narrow(b.logits[i], DTYPE_BF16);
         b.id[i] = (uint32_t)i;
-        b.wide[REACH + i] = rnd_unit();
+        b.wide[REACH + i] = random_unit();
         b.out[n + i] = f32_of_f16(narrow(b.logits[i] - 3, DTYPE_F16));
     }
     kern_scalar.exp_sub(b.p, b.logits, kern_scalar.max(b.logits, n), n);
@@ -874,7 +854,7 @@ int main(int argc, char **argv)
         abort();
     for (size_t t = 0; kern_tier(t); t++) {
         tier = kern_tier(t);
-        state = 1;
+        random_state = 1;
         printf("tier %s\n", tier->name);
         if (tier == &kern_scalar)
             continue;

@@ -1,22 +1,16 @@
 // SPDX-License-Identifier: MIT
 // Tokens by text against vocab_find_only, in random vocabularies with many equal texts.
+#include "random.h"
 #include "vocab/vocab.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-static unsigned long long state = 3;
-static unsigned next(unsigned n)
-{
-    state = state * 6364136223846793005u + 1442695040888963407u;
-    return (unsigned)(state >> 33) % n;
-}
-
 static size_t random_text(char text[4])
 {
-    const size_t len = next(4);
+    const size_t len = random_below(4);
     for (size_t i = 0; i < len; i++)
-        text[i] = (char)next(3); // NUL among them
+        text[i] = (char)random_below(3); // NUL among them
     return len;
 }
 
@@ -29,7 +23,7 @@ static int check(size_t n)
     vocab_init(&v);
     for (size_t i = 0; i < n; i++) {
         const size_t len = random_text(text);
-        if (!vocab_add(&v, text, len, next(3) ? 0 : VOCAB_BYTE))
+        if (!vocab_add(&v, text, len, random_below(3) ? 0 : VOCAB_BYTE))
             return 1;
     }
     if (!lookup_build(&l, &v))

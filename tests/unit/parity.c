@@ -3,16 +3,17 @@
 // the row, and compares each row's outcome (fault, choice, and the whole list: ids, bits of logits and probabilities, order) with
 // the plain reference in oracle.h. Case i is made from the number SEED + i alone: `parity 1 THAT` repeats it.
 #include "oracle.h"
+#include "random.h"
 #include "stages.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
 #define COUNT(array)    (sizeof(array) / sizeof *(array))
-#define PICK(type, ...) (((const type[]){__VA_ARGS__})[below(COUNT(((const type[]){__VA_ARGS__})))])
+#define PICK(type, ...) (((const type[]){__VA_ARGS__})[random_below(COUNT(((const type[]){__VA_ARGS__})))])
 #define PICK_FLOAT(...) PICK(float, __VA_ARGS__)
 #define PICK_INT(...)   PICK(int, __VA_ARGS__)
-#define ONE_IN(n)       (below(n) == 0)
+#define ONE_IN(n)       (random_below(n) == 0)
 
 enum { MAX_CHOICES = 9, MAX_LANES = 16, MAX_PROMPT = 400 };
 
@@ -52,22 +53,6 @@ static uint64_t compared_rows, compared_sparse, compared_candidates, compared_fa
 
 // ---- random values
 
-static uint64_t random_state;
-
-// splitmix64
-static uint64_t random_bits(void)
-{
-    uint64_t z = random_state += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
-}
-
-static size_t below(size_t n)
-{
-    return (size_t)(random_bits() % n);
-}
-
 static float uniform(float low, float high)
 {
     return low + (high - low) * ((float)(random_bits() >> 40) * 0x1p-24f);
@@ -85,7 +70,7 @@ static float normal(void)
 static uint32_t random_token(const struct test *t)
 {
     const size_t few = PICK(size_t, 1, 2, 3, 5, 20);
-    return (uint32_t)below(ONE_IN(8) || few > t->n_vocab ? t->n_vocab : few);
+    return (uint32_t)random_below(ONE_IN(8) || few > t->n_vocab ? t->n_vocab : few);
 }
 
 // ---- input types
@@ -173,10 +158,10 @@ static void row_of_ties(float *x, size_t n)
     for (size_t i = 0; i < COUNT(value); i++)
         value[i] = ONE_IN(8) ? -INFINITY : uniform(-6.0f, 6.0f);
     value[0] = 1.0f;
-    const size_t values = 1 + below(COUNT(value));
+    const size_t values = 1 + random_below(COUNT(value));
     for (size_t i = 0; i < n; i++)
-        x[i] = value[below(values)];
-    x[below(n)] = value[0];
+        x[i] = value[random_below(values)];
+    x[random_below(n)] = value[0];
 }
 
 static void row_of_zeros(float *x, size_t n)
@@ -191,7 +176,7 @@ static void row_of_masks(float *x, size_t n)
     const size_t rarity = PICK(size_t, 2, 5, 50);
     for (size_t i = 0; i < n; i++)
         x[i] = ONE_IN(rarity) ? 3.0f * normal() : -INFINITY;
-    x[below(n)] = normal();
+    x[random_below(n)] = normal();
 }
 
 // One stands alone: above a flat rest, or unmasked.
@@ -199,18 +184,18 @@ static void row_of_one(float *x, size_t n, float rest)
 {
     for (size_t i = 0; i < n; i++)
         x[i] = rest;
-    x[below(n)] = uniform(-5.0f, 5.0f);
+    x[random_below(n)] = uniform(-5.0f, 5.0f);
 }
 
 // A tall head above a flat or noisy tail.
 static void row_with_head(float *x, size_t n)
 {
     const float noise = PICK_FLOAT(0.0f, 0.01f, 0.5f), height = PICK_FLOAT(3.0f, 10.0f, 40.0f, 120.0f);
-    const size_t head = 1 + below(6);
+    const size_t head = 1 + random_below(6);
     for (size_t i = 0; i < n; i++)
         x[i] = noise * normal();
     for (size_t i = 0; i < head; i++)
-        x[below(n)] = height + normal();
+        x[random_below(n)] = height + normal();
 }
 
 // Not a legal row, or barely.
@@ -218,13 +203,13 @@ static void row_with_faults(float *x, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         x[i] = ONE_IN(2) ? -INFINITY : normal();
-    x[below(n)] = PICK_FLOAT(NAN, INFINITY, -FLT_MAX, -INFINITY);
-    x[below(n)] = PICK_FLOAT(NAN, INFINITY, -FLT_MAX, -3e38f, 3e38f);
+    x[random_below(n)] = PICK_FLOAT(NAN, INFINITY, -FLT_MAX, -INFINITY);
+    x[random_below(n)] = PICK_FLOAT(NAN, INFINITY, -FLT_MAX, -3e38f, 3e38f);
 }
 
 static void random_row(float *x, size_t n, enum dtype type)
 {
-    const size_t kind = below(40);
+    const size_t kind = random_below(40);
     const float scale = PICK_FLOAT(0.3f, 1.0f, 3.0f, 10.0f);
     if (kind < 15)
         for (size_t i = 0; i < n; i++)
@@ -243,7 +228,7 @@ static void random_row(float *x, size_t n, enum dtype type)
         row_of_zeros(x, n);
     else if (kind < 39)
         for (size_t i = 0; i < n; i++)
-            x[i] = (float)below(40) * 0.5f - 10.0f;
+            x[i] = (float)random_below(40) * 0.5f - 10.0f;
     else
         ONE_IN(3) ? row_with_faults(x, n) : row_of_one(x, n, 1.0f);
     for (size_t i = 0; i < n; i++) {
@@ -257,9 +242,9 @@ static void random_row(float *x, size_t n, enum dtype type)
 
 static void random_breakers(const struct test *t, struct oracle_params *p)
 {
-    p->n_breakers = ONE_IN(2) ? below(COUNT(p->breaker) + 1) : 0;
+    p->n_breakers = ONE_IN(2) ? random_below(COUNT(p->breaker) + 1) : 0;
     for (size_t b = 0; b < p->n_breakers; b++) {
-        p->breaker[b].n = 1 + below(COUNT(p->breaker[b].id));
+        p->breaker[b].n = 1 + random_below(COUNT(p->breaker[b].id));
         for (size_t i = 0; i < p->breaker[b].n; i++)
             p->breaker[b].id[i] = random_token(t);
     }
@@ -281,7 +266,7 @@ static void random_penalties(const struct test *t, struct oracle_params *p)
 static void random_cuts(const struct test *t, struct oracle_params *p)
 {
     const int n = (int)t->n_vocab;
-    p->min_keep = ONE_IN(2) ? 0 : (int)below(11);
+    p->min_keep = ONE_IN(2) ? 0 : (int)random_below(11);
     p->top_k = PICK_INT(-1, 0, 1, 2, 5, 40, n / 9, n / 8, n / 7, n / 2, n - 1, n, n + 5);
     p->top_p = PICK_FLOAT(0.0f, 0.05f, 0.5f, 0.8f, 0.95f, 0.95f, 0.9999999f, 1.0f, 2.0f);
     p->min_p = PICK_FLOAT(-1.0f, 0.0f, 1e-30f, 0.001f, 0.05f, 0.05f, 0.3f, 1.0f, 1.5f);
@@ -320,9 +305,9 @@ static void random_scatter(const struct test *t, struct oracle_params *p)
 
 static void random_biases(const struct test *t, struct oracle_params *p)
 {
-    p->n_biases = ONE_IN(4) ? 1 + below(COUNT(p->bias)) : 0;
+    p->n_biases = ONE_IN(4) ? 1 + random_below(COUNT(p->bias)) : 0;
     for (size_t b = 0; b < p->n_biases; b++) {
-        p->bias[b].id = ONE_IN(500) ? (uint32_t)(t->n_vocab + below(3)) : random_token(t);
+        p->bias[b].id = ONE_IN(500) ? (uint32_t)(t->n_vocab + random_below(3)) : random_token(t);
         p->bias[b].bias = ONE_IN(6) ? -INFINITY : ONE_IN(300) ? 3e38f : uniform(-8.0f, 8.0f);
     }
 }
@@ -359,16 +344,17 @@ static struct oracle_params random_params(const struct test *t)
 static void random_chain(struct test *t)
 {
     const bool usual = ONE_IN(5);
-    t->n_choices = usual ? 0 : below(MAX_CHOICES);
+    t->n_choices = usual ? 0 : random_below(MAX_CHOICES);
     for (size_t i = 0; i < t->n_choices; i++)
-        t->choice[i] = (struct oracle_choice){(enum oracle_kind)(ORACLE_PENALTIES + below(ORACLE_DIST - ORACLE_PENALTIES)), random_params(t)};
+        t->choice[i] = (struct oracle_choice){(enum oracle_kind)(ORACLE_PENALTIES + random_below(ORACLE_DIST - ORACLE_PENALTIES)),
+                                              random_params(t)};
     for (int kind = ORACLE_PENALTIES; usual && kind < ORACLE_TOP_A; kind++)
         if (t->n_choices < MAX_CHOICES - 1 && !ONE_IN(4))
             t->choice[t->n_choices++] = (struct oracle_choice){(enum oracle_kind)kind, random_params(t)};
-    const size_t selector = below(10);
+    const size_t selector = random_below(10);
     if (selector < 6)
         return;
-    const size_t at = below(t->n_choices + 1);
+    const size_t at = random_below(t->n_choices + 1);
     memmove(t->choice + at + 1, t->choice + at, (t->n_choices++ - at) * sizeof *t->choice);
     t->choice[at] = (struct oracle_choice){selector < 9 ? ORACLE_ADAPTIVE_P
                                            : ONE_IN(2)  ? ORACLE_GREEDY
@@ -378,12 +364,12 @@ static void random_chain(struct test *t)
 
 static size_t random_vocabulary(void)
 {
-    const size_t kind = below(200);
+    const size_t kind = random_below(200);
     if (kind == 0)
-        return 4090 + below(12);
+        return 4090 + random_below(12);
     if (kind == 1)
-        return ONE_IN(4) ? 32760 + below(300) : 250 + below(12);
-    return kind < 12 ? 200 + below(2800) : 1 + below(40);
+        return ONE_IN(4) ? 32760 + random_below(300) : 250 + random_below(12);
+    return kind < 12 ? 200 + random_below(2800) : 1 + random_below(40);
 }
 
 static void random_test(struct test *t, uint64_t number)
@@ -392,7 +378,7 @@ static void random_test(struct test *t, uint64_t number)
     random_state = number;
     t->number = number;
     t->n_vocab = random_vocabulary();
-    t->n_rows = t->n_vocab > 5000 ? 2 : 1 + below(8);
+    t->n_rows = t->n_vocab > 5000 ? 2 : 1 + random_below(8);
     t->narrow = PICK(enum dtype, DTYPE_F32, DTYPE_F32, DTYPE_F16, DTYPE_BF16);
     t->common.seed = (uint32_t)random_bits();
     t->common = random_params(t);
@@ -401,7 +387,7 @@ static void random_test(struct test *t, uint64_t number)
     t->common.bans = ONE_IN(4);
     t->common.min_tokens = t->common.bans ? PICK_FLOAT(0.0f, 1.0f, 3.0f, 20.0f) : 0.0f;
     random_chain(t);
-    t->n_prompt = ONE_IN(4) ? 0 : below(ONE_IN(10) ? MAX_PROMPT : ONE_IN(3) ? 120 : 12);
+    t->n_prompt = ONE_IN(4) ? 0 : random_below(ONE_IN(10) ? MAX_PROMPT : ONE_IN(3) ? 120 : 12);
     for (size_t i = 0; i < t->n_prompt; i++)
         t->prompt[i] = random_token(t);
 }
@@ -767,9 +753,9 @@ static size_t random_ids(uint32_t *ids, size_t n_vocab)
         if (ONE_IN(rarity))
             ids[n++] = (uint32_t)i;
     if (!n)
-        ids[n++] = (uint32_t)below(n_vocab);
+        ids[n++] = (uint32_t)random_below(n_vocab);
     for (size_t i = n, top = INT32_MAX; i-- && ONE_IN(8); top = ids[i] - 1)
-        ids[i] = (uint32_t)(top - below(2));
+        ids[i] = (uint32_t)(top - random_below(2));
     return n;
 }
 
@@ -782,7 +768,7 @@ static struct row random_shape(const struct test *t, uint32_t *ids)
         row.ids = ids;
         row.n_vocab = ONE_IN(2) ? 0 : ids[row.n - 1] < t->n_vocab ? t->n_vocab : (size_t)INT32_MAX + 1;
     } else if (ONE_IN(30)) {
-        row.n = 1 + below(2 * t->n_vocab); // JSON rows may differ in width
+        row.n = 1 + random_below(2 * t->n_vocab); // JSON rows may differ in width
     }
     compared_sparse += row.ids != NULL;
     return row;

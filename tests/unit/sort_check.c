@@ -2,21 +2,13 @@
 // Every tier's sort against the C library's, on random and on hostile orders.
 #include "base/bits.h"
 #include "kern/kern.h"
+#include "random.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-static uint64_t state = 7;
 static int failed, passed;
-
-static uint64_t random_bits(void)
-{
-    state ^= state >> 12;
-    state ^= state << 25;
-    state ^= state >> 27;
-    return state * UINT64_C(2685821657736338717);
-}
 
 static int descending(const void *a, const void *b)
 {

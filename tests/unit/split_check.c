@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Texts as tokens against a search through all ways to spell them, in random vocabularies with many equal texts.
+#include "random.h"
 #include "vocab/split.h"
 
 #include <stdio.h>
@@ -7,18 +8,11 @@
 
 enum { TEXT = 7 };
 
-static unsigned long long state = 5;
-static unsigned next(unsigned n)
-{
-    state = state * 6364136223846793005u + 1442695040888963407u;
-    return (unsigned)(state >> 33) % n;
-}
-
 static size_t random_text(char *text, size_t most)
 {
-    const size_t len = next((unsigned)most + 1);
+    const size_t len = random_below((unsigned)most + 1);
     for (size_t i = 0; i < len; i++)
-        text[i] = (char)next(2); // NUL among them
+        text[i] = (char)random_below(2); // NUL among them
     return len;
 }
 
@@ -69,7 +63,7 @@ static int check(size_t n)
     vocab_init(&v);
     for (size_t i = 0; i < n; i++) {
         const size_t len = random_text(text, 4);
-        if (!vocab_add(&v, text, len, next(3) ? 0 : VOCAB_BYTE))
+        if (!vocab_add(&v, text, len, random_below(3) ? 0 : VOCAB_BYTE))
             return 1;
     }
     for (int i = 0; i < 100; i++) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // variants_check: several recipes on one input. Each variant's ids are those of a run of its own: with histories, generators, named
 // sequences, parameters that change, rows that are bad and rows that nothing can be chosen from.
+#include "random.h"
 #include "run/worker.h"
 
 #include <math.h>
@@ -9,14 +10,6 @@
 #include <string.h>
 
 enum { VARIANTS = 4, ROWS = 300, WIDTH = 70 };
-
-static uint64_t state = 7;
-
-static uint32_t dice(uint32_t n)
-{
-    state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (uint32_t)(state >> 33) % n;
-}
 
 static _Noreturn void die(const char *what, const struct err *e)
 {
@@ -68,17 +61,17 @@ static void make_rows(struct world *w)
     for (size_t i = 0; i < ROWS; i++) {
         struct input_row *const r = &w->row[i];
         for (size_t k = 0; k < WIDTH; k++)
-            w->logits[i][k] = i % 50 == 20 ? -INFINITY : (float)dice(1000) / 100.0f;
+            w->logits[i][k] = i % 50 == 20 ? -INFINITY : (float)random_below(1000) / 100.0f;
         *r = (struct input_row){.logits = {.type = DTYPE_F32, .data = w->logits[i], .n = WIDTH},
                                 .file = "rows",
                                 .number = i,
                                 .may_change = true,
                                 .recorded = -1,
-                                .forced = dice(9) ? -1 : (int64_t)dice(WIDTH),
-                                .seq = names[dice(3)],
+                                .forced = random_below(9) ? -1 : (int64_t)random_below(WIDTH),
+                                .seq = names[random_below(3)],
                                 .bad = i % 50 == 33,
-                                .ends = !dice(40),
-                                .params = dice(6) ? NULL : w->params[dice(3)]};
+                                .ends = !random_below(40),
+                                .params = random_below(6) ? NULL : w->params[random_below(3)]};
     }
 }
 

@@ -2,6 +2,7 @@
 // vocab_check [COUNT]: what samplers do with token texts against the obvious way: infill by all pairs of candidates, and DRY's text
 // breakers by looking at every token of every history. Vocabularies, rows and histories are random, over two letters, so that texts
 // begin and contain one another.
+#include "random.h"
 #include "samplers/list.h"
 #include "vocab/vocab.h"
 
@@ -13,37 +14,26 @@
 
 enum { MOST = 80 };
 
-static uint64_t state;
-
-// splitmix64
-static size_t below(size_t n)
-{
-    uint64_t z = state += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return (size_t)((z ^ z >> 31) % n);
-}
-
 static size_t random_text(char text[8], size_t least, size_t most)
 {
-    const size_t len = least + below(most - least + 1);
+    const size_t len = least + random_below(most - least + 1);
     for (size_t i = 0; i < len; i++)
-        text[i] = "ab "[below(12) < 11 ? below(2) : 2];
+        text[i] = "ab "[random_below(12) < 11 ? random_below(2) : 2];
     return len;
 }
 
 static void random_vocab(struct vocab *v, size_t n)
 {
     char text[8];
-    const bool ends = below(3) == 0;
+    const bool ends = random_below(3) == 0;
     vocab_init(v);
     for (size_t i = 0; i < n; i++)
         if (!vocab_add(v, text, random_text(text, 0, 5),
-                       (below(10) == 0 ? VOCAB_SPECIAL : 0u) | (ends && below(20) == 0 ? VOCAB_EOG : 0u)))
+                       (random_below(10) == 0 ? VOCAB_SPECIAL : 0u) | (ends && random_below(20) == 0 ? VOCAB_EOG : 0u)))
             exit(3);
-    v->eot = below(3) ? (uint32_t)below(n) : VOCAB_NONE;
-    v->eos = below(3) ? (uint32_t)below(n) : VOCAB_NONE;
-    v->space_prefix = below(2);
+    v->eot = random_below(3) ? (uint32_t)random_below(n) : VOCAB_NONE;
+    v->eos = random_below(3) ? (uint32_t)random_below(n) : VOCAB_NONE;
+    v->space_prefix = random_below(2);
 }
 
 // ---- infill
@@ -113,12 +103,12 @@ static bool check_infill(void)
     struct cand c;
     float row[MOST];
     struct item want[MOST];
-    const size_t n = 2 + below(MOST - 1), n_text = 1 + below(n + 5);
-    const float spread = (float)(1 + below(8));
+    const size_t n = 2 + random_below(MOST - 1), n_text = 1 + random_below(n + 5);
+    const float spread = (float)(1 + random_below(8));
     random_vocab(&v, n_text);
     for (size_t i = 0; i < n; i++)
-        row[i] = below(10) ? spread * (float)below(16) / 16.0f : -INFINITY;
-    row[below(n)] = 1.0f;
+        row[i] = random_below(10) ? spread * (float)random_below(16) / 16.0f : -INFINITY;
+    row[random_below(n)] = 1.0f;
     const struct context context = {.vocab = &v};
     const struct stage stage = {&sampler_infill, NULL, &context};
     cand_init(&c, kern_select(NULL));
@@ -185,12 +175,12 @@ static bool check_breakers(void)
     struct piece text[4];
     char room[4][8];
     uint32_t recent[12];
-    const size_t n_vocab = 1 + below(20), n = 1 + below(12), n_texts = below(4);
+    const size_t n_vocab = 1 + random_below(20), n = 1 + random_below(12), n_texts = random_below(4);
     random_vocab(&v, n_vocab);
     for (size_t i = 0; i < n_texts; i++)
         text[i] = (struct piece){(const unsigned char *)room[i], random_text(room[i], 1, 6)};
     for (size_t i = 0; i < n; i++)
-        recent[i] = (uint32_t)below(n_vocab + 1); // one past the end has no text
+        recent[i] = (uint32_t)random_below(n_vocab + 1); // one past the end has no text
     struct breakers b = {.text = text, .n_texts = n_texts};
     if (!breakers_find_heads(&b, &v))
         exit(3);
@@ -220,7 +210,7 @@ int main(int argc, char **argv)
 {
     const uint64_t count = argc > 1 ? strtoull(argv[1], NULL, 10) : 20000;
     for (uint64_t i = 0; i < count; i++) {
-        state = i;
+        random_state = i;
         if (!check_infill()) {
             printf("infill differs in case %" PRIu64 "\n", i);
             return 1;

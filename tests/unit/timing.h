@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+// timing.h: what benchmarks measure with.
+#ifndef SAMPL_TEST_TIMING_H
+#define SAMPL_TEST_TIMING_H
+
+#include <stdlib.h>
+#include <time.h>
+
+// Seconds of this thread, whatever else the machine does.
+static inline double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static inline int ascending(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+// Sorts x.
+static inline double median(double *x, size_t n)
+{
+    qsort(x, n, sizeof *x, ascending);
+    return x[n / 2];
+}
+
+#endif
