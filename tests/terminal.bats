@@ -158,3 +158,42 @@ END
     terminal 60 -- "$SAMPL" -s 1 --vocab bytes.gguf rows.json --emit text >got
     perl -0777 -ne 's/\x1b\[[0-9;]*m//g; print' got | cmp - want
 }
+
+CLEAR=$'\r\033[K'
+
+@test "a long run says how far it is; Ctrl-C takes that away, and the file that is not whole" {
+    truncate -s 8G zeros.f16
+    run -130 terminal 80 ' left:\x03' -- "$SAMPL" -n 64 --top-k 1 -t 1 zeros.f16 -o out
+    printf '%s' "$output" >got
+    perl -0777 -ne 'exit !/\A\r\e\[K\d+ of 67108864 rows, \d+ rows\/s, \d+\.\d MB\/s, \d+:\d\d left(\^C)?\r\e\[K/' got
+    [ "$(tail -c 4 got)" = "$CLEAR" ]
+    [ "$(find . -name '*out*')" = "" ]
+    # without a file to remove, and in a window without room for all of it
+    run -130 terminal 60 ' left:\x03' -- sh -c "exec '$SAMPL' -n 64 --top-k 1 -t 1 zeros.f16 >/dev/null"
+    printf '%s' "$output" >got
+    perl -0777 -ne 'exit !/\A\r\e\[K\d+ of 67108864 rows, \d+ rows\/s, \d+:\d\d left(\^C)?\r\e\[K/' got
+    [ "$(tail -c 4 got)" = "$CLEAR" ]
+    # a table comes at the end, and may do so on the same terminal
+    run -130 terminal 80 ' left:\x03' -- "$SAMPL" -n 64 --top-k 1 -s 1 -t 1 zeros.f16 --vs 'a: --temp 2'
+}
+
+@test "messages stand on lines of their own, and rows have the terminal for themselves" {
+    local rows="yes '[1,2,3]'"
+    run terminal 80 'rows/s:\n' -- bash -c "{ $rows & read -r; kill \$!; echo x; } 2>/dev/null | $SAMPL -s 1 -f json >/dev/null"
+    printf '%s' "$output" >got
+    perl -0777 -ne 'exit !/\r\e\[Ksampl: standard input: [^\r\e]*\n\z/' <<<"$output"
+    rows="{ $rows | head -3; sleep 1.1; $rows | head -3; } | $SAMPL -f json --top-k 1"
+    [ "$(terminal 80 -- bash -c "$rows" | tr -d '\n')" = 222222 ]
+    [ -z "$(terminal 80 TERM=dumb -- bash -c "$rows >/dev/null")" ]
+}
+
+@test "without a file, and with nobody but a person to give it rows, it says what it waits for" {
+    terminal 80 'tells more:[1,2,3]\n\x04' -- "$SAMPL" --top-k 1 >got
+    [ "$(head -1 got)" = "sampl: note: reading rows of logits from the terminal, such as [1.5, -0.2, 3]; Ctrl-D ends them, and sampl --help tells more" ]
+    [ "$(tail -1 got)" = 2 ]
+    terminal 80 'tells more:\x04' -- "$SAMPL" --top-k 1 -f f32 -n 3 >got
+    [ "$(cat got)" = "sampl: note: reading rows of logits from the terminal; Ctrl-D ends them, and sampl --help tells more" ]
+    echo '[1,2,3]' >rows.json
+    [ "$(terminal 80 -- "$SAMPL" --top-k 1 rows.json)" = 2 ]
+    [ "$(echo '[1,2,3]' | terminal 80 -- sh -c "echo '[1,2,3]' | '$SAMPL' --top-k 1")" = 2 ]
+}

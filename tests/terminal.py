@@ -4,7 +4,7 @@
 #                                                                      has shown WAIT; the status is the command's, 128 + n after signal n
 #   terminal.py fits -- COMMAND...   runs the shell's COMMANDs in windows of four widths, in two locales, with colour and
 #                                                    without, and measures the lines, by Python's own widths of characters
-import fcntl, os, pty, re, struct, sys, termios, unicodedata
+import fcntl, os, pty, re, signal, struct, sys, termios, unicodedata
 
 BARS = re.compile('[▏▎▍▌▋▊▉█]')
 COLOUR = re.compile('\033\\[[0-9;]*m')
@@ -15,6 +15,7 @@ def run(columns, settings, command, wait=None, keys=b''):
     env.update({'TERM': 'xterm', 'LC_ALL': 'C.UTF-8', **settings})
     pid, fd = pty.fork()
     if not pid:
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
         fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack('HHHH', 24, columns, 0, 0))
         os.execvpe(command[0], command, env)
     out = b''

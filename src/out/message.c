@@ -3,18 +3,28 @@
 
 #include "base/utf8.h"
 
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <unistd.h>
 
-static bool status_line; // is one shown?
+#define CLEAR "\r\033[K"
+
+static volatile sig_atomic_t status_line; // is one shown?
 
 void message_progress(const char *text)
 {
-    if (text)
-        fprintf(stderr, "\r%s\033[K", text);
-    else if (status_line)
-        fputs("\r\033[K", stderr);
+    if (!text && !status_line)
+        return;
+    status_line = true; // a signal may come
+    fprintf(stderr, CLEAR "%s", text ? text : "");
     status_line = text != NULL;
+}
+
+void message_abandon(void)
+{
+    if (status_line && write(STDERR_FILENO, CLEAR, sizeof CLEAR - 1) > 0)
+        status_line = false;
 }
 
 void message_say(enum message_kind kind, const char *format, ...)

@@ -17,4 +17,7 @@ __attribute__((format(printf, 2, 3))) void message_say(enum message_kind kind, c
 // Shows text as the last line of a terminal, in place of the one shown before, until a message takes its place or NULL takes it away.
 void message_progress(const char *text);
 
+// For signal handlers: takes it away.
+void message_abandon(void);
+
 #endif

@@ -3,6 +3,7 @@
 
 #include "base/builder.h"
 #include "out/html.h"
+#include "out/message.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -23,30 +24,37 @@ void output_abandon(void)
 {
     if (unfinished)
         unlink(unfinished);
+    message_abandon();
 }
 
-static void remove_unfinished(int signal)
+static void abandon(int signal)
 {
     output_abandon();
     raise(signal); // to the default action, as the handler is gone
 }
 
-// Makes the temporary file. Signals that come in between wait until the handler knows of it.
-static int make_temporary(char *name)
+void output_catch_signals(void)
 {
     static const int signals[] = {SIGHUP, SIGINT, SIGQUIT, SIGPIPE, SIGTERM, SIGXCPU, SIGXFSZ};
-    const struct sigaction handler = {.sa_handler = remove_unfinished, .sa_flags = (int)SA_RESETHAND};
-    sigset_t all, before;
-    sigfillset(&all);
-    sigprocmask(SIG_BLOCK, &all, &before);
-    const int fd = mkstemp(name);
-    for (size_t i = 0; fd >= 0 && i < sizeof signals / sizeof *signals; i++) {
+    const struct sigaction handler = {.sa_handler = abandon, .sa_flags = (int)SA_RESETHAND};
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
         struct sigaction old;
         if (!sigaction(signals[i], NULL, &old) && old.sa_handler == SIG_DFL)
             sigaction(signals[i], &handler, NULL);
     }
-    if (fd >= 0)
+}
+
+// Makes the temporary file. Signals that come in between wait until the handler knows of it.
+static int make_temporary(char *name)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    sigprocmask(SIG_BLOCK, &all, &before);
+    const int fd = mkstemp(name);
+    if (fd >= 0) {
+        output_catch_signals();
         unfinished = name;
+    }
     const int error = errno;
     sigprocmask(SIG_SETMASK, &before, NULL);
     errno = error;

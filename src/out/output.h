@@ -306,7 +306,10 @@ bool output_wrote(struct output *out, struct err *e);
 // latest. A second call does nothing.
 bool output_close(struct output *out, bool commit, struct err *e);
 
-// For signal handlers: removes a file that is being written.
+// For signal handlers: removes a file that is being written, and the line that shows progress.
 void output_abandon(void);
+
+// From now on a signal that ends the program does so, too.
+void output_catch_signals(void);
 
 #endif

@@ -38,7 +38,8 @@ struct screen screen_of(int fd)
     if (!isatty(fd))
         return (struct screen){0};
     const char *const no = getenv("NO_COLOR"), *const term = getenv("TERM");
-    return (struct screen){columns_of(fd), locale_utf8(), !(no && *no) && !(term && !strcmp(term, "dumb"))};
+    const bool dumb = term && !strcmp(term, "dumb");
+    return (struct screen){.columns = columns_of(fd), .utf8 = locale_utf8(), .color = !dumb && !(no && *no), .dumb = dumb};
 }
 
 // How many bytes the colour takes that begins there; 0: none does.

@@ -10,7 +10,8 @@
 struct screen {
     int columns; // 0: there is none, and lines may be as long as they like
     bool utf8;   // can show more than ASCII
-    bool color;  // takes escape sequences
+    bool color;  // is to show colours
+    bool dumb;   // takes no escape sequences at all
 };
 
 // The screen that a descriptor leads to, by the environment (COLUMNS, NO_COLOR, TERM, the locale) and the terminal.

@@ -14,6 +14,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { SHARE = 2 << 20, MOST_ROWS = 4096 }; // a thread's part of a batch: bytes of rows, and rows
 
@@ -359,6 +360,7 @@ static bool run_rows(struct flow *f, struct err *e)
             ok = false;
         }
     }
+    totals_end(&f->totals);
     return ok && (!f->compares || compare_end(&f->compare, e));
 }
 
@@ -513,9 +515,18 @@ static bool open_expected(struct flow *f, const struct input_config *config, str
     return f->expected || err_prefix(e, "--expect");
 }
 
+// Is anything written before the last row?
+static bool writes_rows(const struct flow *f)
+{
+    const struct job *const j = f->job;
+    if (!f->compares)
+        return true;
+    return j->side_by_side ? !j->args->diff_most : !j->compares && j->args->emit != EMIT_TEXT;
+}
+
 static bool start_totals(struct flow *f, struct err *e)
 {
-    const bool shows = totals_shown(f->out.screen.columns);
+    const bool shows = totals_shown(f->out.screen.columns && writes_rows(f));
     int64_t total = -1;
     struct err why;
     if (shows && !input_rows(f->in, &total, &why, e))
@@ -534,6 +545,9 @@ bool run(struct job *j, struct err *e)
     struct err late;
     say_settings(j);
     source_on_shrink(output_abandon);
+    if (!j->args->files.n && isatty(STDIN_FILENO))
+        message_note("reading rows of logits from the terminal%s; Ctrl-D ends them, and sampl --help tells more",
+                     !strcmp(j->args->format, "auto") || !strcmp(j->args->format, "json") ? ", such as [1.5, -0.2, 3]" : "");
     f.in = input_open(&config, e);
     f.against = f.in && j->args->against ? input_open(&beside, e) : NULL;
     bool ok = f.in && (!j->args->against || f.against) && open_expected(&f, &expected, e) && open_output(&f, e) &&
@@ -543,7 +557,6 @@ bool run(struct job *j, struct err *e)
     ok = ok && run_rows(&f, e);
     if (ok && j->args->expect)
         ok = expect_end(&f, e);
-    totals_end(&f.totals);
     const bool differs = f.out.differing;
     ok = output_close(&f.out, ok, ok ? e : &late) && ok;
     if (ok && j->args->stats)

@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define PATIENCE 2.0  // seconds that a run may take without a word
+#define PATIENCE 1.0  // seconds that a run may take without a word
 #define PERIOD   0.25 // between two lines
 
 static double now(void)
@@ -19,29 +19,47 @@ static double now(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-bool totals_shown(bool output_on_terminal)
+bool totals_shown(bool rows_on_terminal)
 {
-    return !output_on_terminal && isatty(STDERR_FILENO);
+    const struct screen s = screen_of(STDERR_FILENO);
+    return !rows_on_terminal && s.columns && !s.dumb;
 }
 
 void totals_start(struct totals *t, bool shows, int64_t total)
 {
     *t = (struct totals){.shows = shows, .total = total, .start = now()};
+    if (shows)
+        output_catch_signals();
     t->shown = t->start + PATIENCE - PERIOD;
 }
 
+// A program in the background keeps off the terminal.
+static bool in_front(void)
+{
+    const pid_t front = tcgetpgrp(STDERR_FILENO);
+    return front < 0 || front == getpgrp();
+}
+
+// What does not fit is left out, the megabytes first.
 static void show(const struct totals *t, double seconds)
 {
-    char text[120];
-    const double rate = (double)t->rows / seconds;
-    int len = snprintf(text, sizeof text, "%" PRIu64, t->rows);
+    char rows[60], rate[40], bytes[40], left[40] = "";
+    const double rate_now = (double)t->rows / seconds;
+    const int columns = screen_of(STDERR_FILENO).columns;
+    int len = snprintf(rows, sizeof rows, "%" PRIu64, t->rows);
     if (t->total > 0)
-        len += snprintf(text + len, sizeof text - (size_t)len, " of %" PRId64, t->total);
-    len += snprintf(text + len, sizeof text - (size_t)len, " rows, %.1f MB/s", t->bytes / seconds * 1e-6);
+        len += snprintf(rows + len, sizeof rows - (size_t)len, " of %" PRId64, t->total);
+    len += snprintf(rows + len, sizeof rows - (size_t)len, " rows");
+    len += snprintf(rate, sizeof rate, rate_now < 10 ? ", %.1f rows/s" : ", %.0f rows/s", rate_now);
+    len += snprintf(bytes, sizeof bytes, ", %.1f MB/s", t->bytes / seconds * 1e-6);
     if (t->total >= (int64_t)t->rows) {
-        const uint64_t left = (uint64_t)((double)(t->total - (int64_t)t->rows) / rate + 0.5);
-        snprintf(text + len, sizeof text - (size_t)len, ", %" PRIu64 ":%02" PRIu64 " left", left / 60, left % 60);
+        const uint64_t s = (uint64_t)((double)(t->total - (int64_t)t->rows) / rate_now + 0.5);
+        len += snprintf(left, sizeof left, ", %" PRIu64 ":%02" PRIu64 " left", s / 60, s % 60);
     }
+    if (len >= columns)
+        *bytes = '\0';
+    char text[sizeof rows + sizeof rate + sizeof bytes + sizeof left];
+    snprintf(text, sizeof text, "%s%s%s%s", rows, rate, bytes, left);
     message_progress(text);
 }
 
@@ -57,7 +75,8 @@ void totals_add(struct totals *t, const double *stat, uint64_t bytes)
     if (at - t->shown < PERIOD)
         return;
     t->shown = at;
-    show(t, at - t->start);
+    if (in_front())
+        show(t, at - t->start);
 }
 
 void totals_end(struct totals *t)

@@ -16,8 +16,8 @@ struct totals {
     double start, shown; // seconds, on a clock that only goes forward; shown: when the line was last written
 };
 
-// Is there anybody to see the line? Then input_rows is worth asking for the total.
-bool totals_shown(bool output_on_terminal);
+// Is there anybody to see the line, on a terminal that shows no rows? Then input_rows is worth asking for the total.
+bool totals_shown(bool rows_on_terminal);
 
 void totals_start(struct totals *t, bool shows, int64_t total);
 
