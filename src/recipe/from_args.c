@@ -284,8 +284,8 @@ static bool fill(struct draft *d, const struct args *a, struct err *e)
            (d->parts.engine->options || draft_samplers(d, text, text == a->samplers && a->by_letter, e));
 }
 
-// Can typ_p meet candidates of probability 0, the one thing that llama.cpp does not compute? A grammar, which it lays over the row before the
-// chain when the first choice does not fit, a token that the reasoning budget forces, and top_n_sigma leave theirs; a ban leaves one at the end of the order, which top_k cuts off.
+// Can typ_p meet candidates of probability 0, of which llama.cpp computes NaN? A grammar leaves them, when the first choice does not fit;
+// a token that the reasoning budget forces; top_n_sigma. A ban leaves one at the end of the order, where top_k cuts it off.
 static bool typ_p_meets_masked(const struct recipe *r)
 {
     bool masked = r->parts.rules || recipe_budget(r), banned = false;
@@ -298,7 +298,7 @@ static bool typ_p_meets_masked(const struct recipe *r)
         if (s == &sampler_typ_p)
             return masked || banned;
         masked = (masked || s == &sampler_top_n_sigma) && s != &sampler_top_p && s != &sampler_min_p;
-        banned = banned && s != &sampler_top_k && s != &sampler_top_p && s != &sampler_min_p;
+        banned = (banned || s == &sampler_bans) && s != &sampler_top_k && s != &sampler_top_p && s != &sampler_min_p;
     }
     return false;
 }
