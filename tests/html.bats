@@ -7,9 +7,9 @@ html() {
     sampl -s 1 -O html "$@"
 }
 
-# The objects of a page, one a line.
+# The objects of a page, one a line; of those scripts that have this attribute.
 objects() {
-    perl -0777 -ne 'while (m{<script type="application/json">(.*?)</script>}sg) { (my $json = $1) =~ tr/\n//d; print "$json\n" }' "$1"
+    perl -0777 -ne 'while (m{<script type="application/json"'"${2-}"'>(.*?)</script>}sg) { (my $json = $1) =~ tr/\n//d; print "$json\n" }' "$1"
 }
 
 # Fails and says so if the page names anything outside of itself, or holds a script or a style that is not the program's.
@@ -17,7 +17,7 @@ contained() {
     perl -0777 -ne '
         s{http://www\.w3\.org/2000/svg}{};
         /(https?:|\bsrc\s*=|\burl\(|\@import|<link|<img|<iframe|\bon[a-z]+\s*=\s*["\x27])/i and die "$ARGV: $1\n";
-        my $scripts = () = /<script>/g; my $styles = () = /<style>/g; my $ends = () = m{</script}gi; my $data = () = /<script type="application\/json">/g;
+        my $scripts = () = /<script>/g; my $styles = () = /<style>/g; my $ends = () = m{</script}gi; my $data = () = /<script type="application\/json"/g;
         $scripts == 1 && $styles == 1 && $ends == $scripts + $data or die "$ARGV: $scripts scripts, $styles styles, $ends ends of $data\n";
         /<!--/ and die "$ARGV: a comment\n"' "$1"
 }
@@ -118,4 +118,41 @@ contained() {
     html -f f32 -n 4 /dev/null >page
     contained page
     grep -q 'There are no rows' page
+}
+
+@test "variants: the page holds the table and the rows side by side as -O json has them" {
+    local vs=(--vs 'a: --min-p 0.2' --vs '--temp 1.3')
+    html --vocab "$ROOT/samples/austen.gguf" --rows :20 "$AUSTEN" "${vs[@]}" >page
+    contained page
+    objects page >all.jsonl
+    jq -c .record all.jsonl >records
+    sampl -s 1 --vocab "$ROOT/samples/austen.gguf" --rows :20 "$AUSTEN" "${vs[@]}" -O json --dump-probs=8 | jq -c . >expected
+    same records expected
+    objects page ' id="variants"' | jq -c '.[]' >records
+    sampl -s 1 --vocab "$ROOT/samples/austen.gguf" --rows :20 "$AUSTEN" "${vs[@]}" -O json | jq -c . >expected
+    same records expected
+    sampl -s 1 --vocab "$ROOT/samples/austen.gguf" --rows :20 "$AUSTEN" "${vs[@]}" --emit ids >expected
+    jq -r '.of | map(.[4]) | @tsv' all.jsonl >records
+    same records expected
+    # without script: the text of the base, and the table
+    [ "$(grep -c '<a class="t' page)" -eq 20 ]
+    [ "$(sed -n 's|^<tr><th scope="row">\([^<]*\)</th>.*|\1|p' page | paste -sd' ')" = 'base a --temp 1.3' ]
+    html --vocab "$ROOT/samples/austen.gguf" --rows :20 -t 3 "$AUSTEN" "${vs[@]}" >threads
+    same page threads
+}
+
+@test "a sweep of many chains has its table; the rows stand side by side for twelve, or where asked for" {
+    html -n 4096 --rows :4 "$AUSTEN" --sweep temp=0.5:1.5:0.1 2>/dev/null >page # 12 with the base
+    [ "$(objects page | wc -l)" -eq 4 ]
+    html -n 4096 --rows :4 "$AUSTEN" --sweep temp=0.5:1.6:0.1 2>/dev/null >page
+    contained page
+    [ "$(objects page | wc -l)" -eq 0 ]
+    [ "$(objects page ' id="variants"' | jq '[.[1:][].swept.temp] == [range(5; 17) | . / 10]')" = true ]
+    html -n 4096 --rows :4 "$AUSTEN" --sweep temp=0.5:1.6:0.1 --dump-probs=3 2>/dev/null >page
+    [ "$(objects page | wc -l)" -eq 4 ]
+    # a name of a file is no markup
+    head -c 16384 "$AUSTEN" >'<i>'
+    html -f f16 -n 4096 --preset neutral --against '<i>' '<i>' >page
+    contained page
+    grep -qF '<tr><th scope="row">&lt;i&gt;</th>' page
 }

@@ -269,9 +269,9 @@ bool args_check(const struct args *a, struct err *e)
         return err_set(e, STATUS_USAGE, "--emit score needs --accept, the tokens to be scored");
     if (a->emit == EMIT_STATS && a->output_format && strcmp(format, "tsv") != 0 && strcmp(format, "json") != 0)
         return err_set(e, STATUS_USAGE, "--emit stats comes as tsv or json");
-    if (!strcmp(format, "html") && (a->emit != EMIT_IDS || variants))
+    if (!strcmp(format, "html") && (a->emit != EMIT_IDS || a->diff))
         return err_set(e, STATUS_USAGE, "--output-format html is a page of the rows: it does not go with %s%s",
-                       variants ? "variants" : "--emit ", variants ? "" : emit_name(a->emit));
+                       a->diff ? "--diff" : "--emit ", a->diff ? "" : emit_name(a->emit));
     if (!numbers && (*format == 'f' || *format == 'n')) // f32, f16, npy
         return err_set(e, STATUS_USAGE, "--output-format %s is for scores and distributions, see --emit", format);
     return true;

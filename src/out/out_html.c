@@ -87,7 +87,10 @@ static int tint(double p)
 void html_text_token(const struct output *out, const struct record *r, double raw_p)
 {
     const struct piece text = out->vocab ? vocab_text(out->vocab, r->chosen) : (struct piece){0};
-    fprintf(out->f, "<a href=\"#r%" PRIu64 "\" class=\"", r->row);
+    if (out->variants)
+        fputs("<a class=\"", out->f);
+    else
+        fprintf(out->f, "<a href=\"#r%" PRIu64 "\" class=\"", r->row);
     if (r->error)
         fputs("bad\">[bad row]", out->f);
     else if (!text.len)
@@ -171,7 +174,7 @@ static void put_followed(const struct output *out, const struct record *r)
     for (size_t i = 0; i < r->n_followed; i++) {
         const struct followed *const t = &r->followed[i];
         fprintf(out->f, "%s[%" PRIu32 ",", i ? "," : "", t->id);
-        text_put_inert(out->f, out->vocab ? vocab_text(out->vocab, t->id) : (struct piece){0});
+        output_string(out, out->f, out->vocab ? vocab_text(out->vocab, t->id) : (struct piece){0});
         fprintf(out->f, ",%.9g,%.9g,[", t->share.low, t->share.high);
         for (size_t k = 0; k <= r->n_trace; k++)
             fprintf(out->f, "%s%s", k ? "," : "", t->p[k] < 0.0f ? "null" : (snprintf(x, sizeof x, "%.4g", (double)t->p[k]), x));

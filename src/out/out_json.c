@@ -5,18 +5,13 @@
 #include <inttypes.h>
 #include <math.h>
 
-static void put(struct output *out, struct piece text)
-{
-    (out->page ? text_put_inert : text_put_json)(out->f, text);
-}
-
 // ,"NAME":text
 static void text(struct output *out, const char *name, uint32_t token)
 {
     if (!out->vocab)
         return;
     fprintf(out->f, ",\"%s\":", name);
-    put(out, vocab_text(out->vocab, token));
+    output_string(out, out->f, vocab_text(out->vocab, token));
 }
 
 // ,"token":text,"bytes":[...]
@@ -46,7 +41,7 @@ static void put_member(struct output *out, const char *name, const char *value)
     if (!value)
         return;
     fprintf(out->f, ",\"%s\":", name);
-    put(out, text_piece(value));
+    output_string(out, out->f, text_piece(value));
 }
 
 // The last members, and the end of the line.
@@ -201,7 +196,7 @@ static void bad(struct output *out, const struct record *r)
     else
         fputs(value, out->f);
     fputs(",\"error\":", out->f);
-    put(out, text_piece(r->error));
+    output_string(out, out->f, text_piece(r->error));
     put_member(out, "variant", r->variant);
     if (emit_distribution(out->emit))
         fputs("}\n", out->f);

@@ -274,9 +274,6 @@ size_t text_columns(const unsigned char *p, size_t len, size_t *taken);
 // A JSON string, where U+FFFD stands for each byte that is not UTF-8.
 void text_put_json(FILE *f, struct piece text);
 
-// The same for within a page: what HTML might take for the end of a script, or for more than text, stands as an escape.
-void text_put_inert(FILE *f, struct piece text);
-
 // A text of any bytes within HTML, with the escapes of text_put. reads: as part of a longer text, with its line breaks.
 void text_put_html(FILE *f, struct piece text, bool reads);
 
@@ -291,6 +288,9 @@ static inline size_t output_text_most(const struct output *out)
 
 // The value of a parameter or a note.
 const char *named_text(const struct named *x, char text[NUMBER_TEXT]);
+
+// A JSON string of the output's, to f. In a page what HTML might take for the end of a script, or for more than text, stands as an escape.
+void output_string(const struct output *out, FILE *f, struct piece text);
 
 // The id and, with a vocabulary, the text in quotes.
 void output_name(const struct output *out, uint32_t token);

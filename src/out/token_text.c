@@ -147,9 +147,9 @@ void text_put_json(FILE *f, struct piece text)
     put_json(f, text, false);
 }
 
-void text_put_inert(FILE *f, struct piece text)
+void output_string(const struct output *out, FILE *f, struct piece text)
 {
-    put_json(f, text, true);
+    put_json(f, text, out->page);
 }
 
 void text_put_html(FILE *f, struct piece text, bool reads)

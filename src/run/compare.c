@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "run/compare.h"
 
+#include "out/html.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -13,6 +15,15 @@ struct comparison {
     double stat[STAT_MEANS], beside[BESIDE_COUNT], greedy, nll;
 };
 
+static void begin_page(const struct compare *cmp)
+{
+    html_begin(cmp->out);
+    fprintf(cmp->out->f, "<p class=\"chain\">%zu chains on the same rows</p>\n</header>\n<main class=\"beside\">\n",
+            cmp->job->n_variants);
+    if (cmp->job->lists)
+        html_text_begin(cmp->out);
+}
+
 bool compare_init(struct compare *cmp, const struct job *j, struct output *out, struct err *e)
 {
     *cmp = (struct compare){.job = j, .out = out};
@@ -22,7 +33,13 @@ bool compare_init(struct compare *cmp, const struct job *j, struct output *out, 
         cmp->text = calloc(j->n_variants, sizeof *cmp->text);
     else
         cmp->tally = calloc(j->n_variants, sizeof *cmp->tally);
-    return cmp->text || cmp->tally || err_from_fault(e, fault_memory());
+    if (j->page)
+        out->page = html_page();
+    if ((!cmp->text && !cmp->tally) || (j->page && !out->page))
+        return err_from_fault(e, fault_memory());
+    if (j->page)
+        begin_page(cmp);
+    return true;
 }
 
 void compare_free(struct compare *cmp)
@@ -72,9 +89,36 @@ static void add_row(struct comparison *t, const struct result *res, bool base_ok
         t->beside[i] += res->beside[i];
 }
 
+// The base's token, and behind it what -O json would print of the row and a few numbers of each variant.
+static bool put_page_row(struct compare *cmp, const struct result *res, struct err *e)
+{
+    FILE *const f = cmp->out->f;
+    html_text_token(cmp->out, &res->record, res->ok ? res->stat[STAT_RAW_PROB] : 0.0);
+    fputs("<script type=\"application/json\">\n{\"record\":", f);
+    if (!diff_row(&cmp->diff, res, e))
+        return false;
+    fputs(",\"of\":[", f);
+    for (size_t i = 0; i < cmp->job->n_variants; i++) {
+        const double *const stat = res[i].stat, overlap = res->ok && res[i].ok ? res[i].beside[BESIDE_OVERLAP] : 0.0;
+        fputs(i ? "," : "", f);
+        if (!res[i].ok) {
+            fputs("null", f);
+            continue;
+        }
+        fprintf(f, "[%.5g,%.0f,%.5g,%.5g,%" PRIu32 ",", stat[STAT_PROB], stat[STAT_N], stat[STAT_ENTROPY], overlap,
+                res[i].record.chosen);
+        output_string(cmp->out, f, cmp->out->vocab ? vocab_text(cmp->out->vocab, res[i].record.chosen) : (struct piece){0});
+        putc(']', f);
+    }
+    fputs("]}\n</script>", f);
+    return output_wrote(cmp->out, e);
+}
+
 bool compare_row(struct compare *cmp, const struct result *res, struct err *e)
 {
-    if (cmp->job->side_by_side)
+    if (cmp->job->page && cmp->job->lists && cmp->rows++ < PAGE_ROWS && !put_page_row(cmp, res, e))
+        return false;
+    if (cmp->job->side_by_side && !cmp->job->page)
         return diff_row(&cmp->diff, res, e);
     if (cmp->text)
         return add_texts(cmp, res, e);
@@ -127,11 +171,6 @@ static size_t columns(const struct compare *cmp, const struct comparison *t, str
     return n;
 }
 
-static struct piece piece_of(const char *s)
-{
-    return (struct piece){(const unsigned char *)s, strlen(s)};
-}
-
 static int cell_width(const struct cell *c)
 {
     return c->kind == CELL_SHARE ? SHARE_WIDTH : WIDTH;
@@ -166,7 +205,7 @@ static size_t put_block(const struct compare *cmp, size_t first, size_t n, size_
         fprintf(f, " %*s", cell_width(&cell[k]), cell[k].name);
     for (size_t i = 0; i < cmp->job->n_variants; i++) {
         putc('\n', f);
-        text_cell(f, piece_of(cmp->job->named[i].name), 0, width, most);
+        text_cell(f, text_piece(cmp->job->named[i].name), 0, width, most);
         columns(cmp, &cmp->tally[i], cell);
         for (size_t k = first; k < last; k++) {
             char text[CELL_TEXT];
@@ -185,7 +224,7 @@ static void put_for_people(const struct compare *cmp)
     struct cell cell[COLUMNS_MOST];
     size_t width = 4;
     for (size_t i = 0; i < cmp->job->n_variants; i++) {
-        const size_t wide = text_clip(NULL, piece_of(cmp->job->named[i].name), 0, most);
+        const size_t wide = text_clip(NULL, text_piece(cmp->job->named[i].name), 0, most);
         width = wide > width && wide <= NAME_MOST ? wide : width;
     }
     const size_t n = columns(cmp, cmp->tally, cell);
@@ -208,12 +247,12 @@ static void put_tsv(const struct compare *cmp)
         fprintf(f, "\t%s", cell[k].name);
     for (size_t i = 0; i < cmp->job->n_variants; i++) {
         putc('\n', f);
-        text_put(f, piece_of(named[i].name), 0);
+        text_put(f, text_piece(named[i].name), 0);
         putc('\t', f);
-        text_put(f, piece_of(named[i].options), 0);
+        text_put(f, text_piece(named[i].options), 0);
         for (size_t k = 0; k < n_swept; k++) {
             putc('\t', f);
-            text_put(f, piece_of(named[i].swept ? named[i].swept[k].value : "-"), 0);
+            text_put(f, text_piece(named[i].swept ? named[i].swept[k].value : "-"), 0);
         }
         columns(cmp, &cmp->tally[i], cell);
         for (size_t k = 0; k < n; k++) {
@@ -225,8 +264,9 @@ static void put_tsv(const struct compare *cmp)
 }
 
 // A swept value: a number where it is one, a flag's true or false, else a text.
-static void put_swept(FILE *f, const struct swept *s)
+static void put_swept(const struct output *out, const struct swept *s)
 {
+    FILE *const f = out->f;
     const struct option_row *const row = s->row;
     char text[NUMBER_TEXT];
     struct err e;
@@ -238,23 +278,24 @@ static void put_swept(FILE *f, const struct swept *s)
     else if (row->flag || (!strcmp(row->name, "seed") && whole_number(s->value, NULL, INT64_MIN, INT64_MAX, &whole)))
         fputs(s->value, f);
     else
-        text_put_json(f, piece_of(s->value));
+        output_string(out, f, text_piece(s->value));
 }
 
-static void put_json(const struct compare *cmp)
+// between: two objects.
+static void put_json(const struct compare *cmp, const char *between)
 {
     FILE *const f = cmp->out->f;
     struct cell cell[COLUMNS_MOST];
     for (size_t i = 0; i < cmp->job->n_variants; i++) {
         const struct variant *const x = &cmp->job->named[i];
-        fputs("{\"name\":", f);
-        text_put_json(f, piece_of(x->name));
+        fprintf(f, "%s{\"name\":", i ? between : "");
+        output_string(cmp->out, f, text_piece(x->name));
         fputs(",\"options\":", f);
-        text_put_json(f, piece_of(x->options));
+        output_string(cmp->out, f, text_piece(x->options));
         fputs(",\"swept\":{", f);
         for (size_t k = 0; x->swept && k < cmp->job->n_swept; k++) {
             fputs(k ? "," : "", f);
-            put_swept(f, &x->swept[k]);
+            put_swept(cmp->out, &x->swept[k]);
         }
         putc('}', f);
         const size_t n = columns(cmp, &cmp->tally[i], cell);
@@ -262,23 +303,61 @@ static void put_json(const struct compare *cmp)
             char text[NUMBER_TEXT];
             fprintf(f, ",\"%s\":%s", cell[k].name, isfinite(cell[k].value) ? number_text_wide(cell[k].value, text) : "null");
         }
-        fputs("}\n", f);
+        putc('}', f);
     }
+}
+
+static void end_page(const struct compare *cmp)
+{
+    FILE *const f = cmp->out->f;
+    struct cell cell[COLUMNS_MOST];
+    const size_t n = columns(cmp, cmp->tally, cell);
+    if (cmp->job->lists)
+        html_text_end(cmp->out, cmp->rows);
+    fputs(
+        "<section id=\"means\" aria-labelledby=\"means-head\">\n<h2 id=\"means-head\">Means over the rows</h2>\n"
+        "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-labelledby=\"means-head\"><table>\n<thead><tr><th scope=\"col\">chain</th>",
+        f);
+    for (size_t k = 0; k < n; k++)
+        fprintf(f, "<th scope=\"col\">%s</th>", cell[k].name);
+    fputs("</tr></thead>\n<tbody>\n", f);
+    for (size_t i = 0; i < cmp->job->n_variants; i++) {
+        fputs("<tr><th scope=\"row\">", f);
+        text_put_html(f, text_piece(cmp->job->named[i].name), false);
+        fputs("</th>", f);
+        columns(cmp, &cmp->tally[i], cell);
+        for (size_t k = 0; k < n; k++) {
+            char text[CELL_TEXT];
+            cell_text(&cell[k], text);
+            fprintf(f, "<td>%s</td>", text);
+        }
+        fputs("</tr>\n", f);
+    }
+    fputs("</tbody>\n</table></div>\n</section>\n<script type=\"application/json\" id=\"variants\">\n[", f);
+    put_json(cmp, ",\n");
+    fputs("]\n</script>\n", f);
+    html_end(cmp->out);
 }
 
 bool compare_end(struct compare *cmp, struct err *e)
 {
     const struct job *const j = cmp->job;
-    if (j->side_by_side)
+    if (j->side_by_side && !j->page)
         return diff_end(&cmp->diff, e);
     const char *const format = j->args->output_format ? j->args->output_format : "text";
     for (size_t i = 0; cmp->text && i < j->n_variants; i++) {
-        text_put(cmp->out->f, piece_of(j->named[i].name), 0);
+        text_put(cmp->out->f, text_piece(j->named[i].name), 0);
         putc('\t', cmp->out->f);
         text_put_json(cmp->out->f, (struct piece){(const unsigned char *)cmp->text[i].text, cmp->text[i].len});
         putc('\n', cmp->out->f);
     }
-    if (j->compares)
-        (!strcmp(format, "tsv") ? put_tsv : !strcmp(format, "json") ? put_json : put_for_people)(cmp);
+    if (j->page) {
+        end_page(cmp);
+    } else if (j->compares && !strcmp(format, "json")) {
+        put_json(cmp, "\n");
+        putc('\n', cmp->out->f);
+    } else if (j->compares) {
+        (!strcmp(format, "tsv") ? put_tsv : put_for_people)(cmp);
+    }
     return output_wrote(cmp->out, e);
 }

@@ -12,6 +12,7 @@ struct compare {
     struct diff diff;         // rows side by side
     struct comparison *tally; // [n_variants] of the table
     struct builder *text;     // [n_variants] what the tokens say; a row costs its bytes
+    uint64_t rows;            // of a page
 };
 
 // j has variants, and outlives the rest, as out does. A zeroed struct needs no compare_free.

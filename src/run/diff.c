@@ -347,7 +347,7 @@ static void dump_json(const struct diff *d, FILE *f, const struct result *res, c
     fprintf(f, "{\"row\":%" PRIu64 ",\"ids\":{", res->record.row);
     for (size_t i = 0; i < d->job->n_variants; i++) {
         fputs(i ? "," : "", f);
-        text_put_json(f, name_of(d, i));
+        output_string(d->out, f, name_of(d, i));
         fprintf(f, ":%" PRId64, res[i].ok ? (int64_t)res[i].record.chosen : -1);
     }
     fputs("},\"top_probs\":[", f);
@@ -355,13 +355,13 @@ static void dump_json(const struct diff *d, FILE *f, const struct result *res, c
         fprintf(f, "%s{\"id\":%" PRIu32, k ? "," : "", list[k].id);
         if (d->out->vocab) {
             fputs(",\"token\":", f);
-            text_put_json(f, vocab_text(d->out->vocab, list[k].id));
+            output_string(d->out, f, vocab_text(d->out->vocab, list[k].id));
         }
         fputs(",\"probs\":{", f);
         for (size_t i = 0; i < d->job->n_variants; i++) { // a number, or the name of what removed it
             const char *const cell = cell_of(d, res, &list[k], i, false, text);
             fputs(i ? "," : "", f);
-            text_put_json(f, name_of(d, i));
+            output_string(d->out, f, name_of(d, i));
             const char *const quote = cell == text ? "" : "\"";
             fprintf(f, ":%s%s%s", quote, cell, quote);
         }
@@ -375,7 +375,7 @@ static bool dump_row(struct diff *d, const struct result *res, struct err *e)
     struct row_of_dump *const list = unite(d, res);
     if (!list)
         return err_from_fault(e, fault_memory());
-    (is_format(d, "json") ? dump_json : is_format(d, "tsv") ? dump_tsv : dump_text)(d, d->out->f, res, list);
+    (is_format(d, "json") || d->out->page ? dump_json : is_format(d, "tsv") ? dump_tsv : dump_text)(d, d->out->f, res, list);
     free(list);
     return output_wrote(d->out, e);
 }

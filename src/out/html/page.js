@@ -3,6 +3,7 @@
 "use strict";
 (() => {
 const SVG = "http://www.w3.org/2000/svg";
+const main = document.querySelector("main");
 const byId = (id) => document.getElementById(id);
 
 // make("td.gone", {title: "why"}, "text", node, ...): texts are texts, whatever they hold.
@@ -35,7 +36,8 @@ const name = (id, text) => text ? quote(text) : String(id);
 
 const links = [...document.querySelectorAll("#text a")];
 const data = [...document.querySelectorAll("#text script")].map((s) => JSON.parse(s.textContent));
-const rows = links.map((link, i) => ({ link, ...data[i], at: i, good: !data[i].record.error }));
+const rows = links.map((link, i) => ({ link, ...data[i], at: i, good: data[i].of ? data[i].of[0] !== null : !data[i].record.error }));
+const variants = byId("variants") ? JSON.parse(byId("variants").textContent) : [];
 let now = -1;
 const listeners = []; // who draws when another row is chosen
 
@@ -74,7 +76,8 @@ const startText = () => {
     row.link.setAttribute("role", "option");
     row.link.setAttribute("aria-selected", "false");
     row.link.tabIndex = -1;
-    row.link.setAttribute("aria-label", row.good ? `row ${r.row}, ${name(r.id, r.token)}${r.prob === undefined ? "" : ", " + prob(r.prob)}` : `row ${r.row}, bad`);
+    const [id, text, p] = row.of ? [row.of[0]?.[4], row.of[0]?.[5], row.of[0]?.[0]] : [r.id, r.token, r.prob];
+    row.link.setAttribute("aria-label", row.good ? `row ${r.row}, ${name(id, text)}, ${prob(p)}` : `row ${r.row}, bad`);
   }
   text.addEventListener("click", (event) => {
     const at = links.indexOf(event.target.closest("a"));
@@ -133,6 +136,15 @@ const stems = (values, top) => {
   return values.map((v, i) => v === null ? "" : `M${(x(i, values.length) - half).toFixed(1)} ${HEIGHT}v${(-v / top * (HEIGHT - 3)).toFixed(1)}h${(2 * half).toFixed(1)}V${HEIGHT}z`).join("");
 };
 
+// The row under a click, and the line that stands at a row.
+const chooseAt = (svg, event) => {
+  const box = svg.getBoundingClientRect();
+  choose(Math.floor((event.clientX - box.left) / box.width * rows.length), true);
+};
+const place_ = (cursor, row) => {
+  for (const end of ["x1", "x2"]) cursor.setAttribute(end, x(row.at, rows.length));
+};
+
 const startStrips = () => {
   const pick = (of) => rows.map((row) => row.good ? of(row) : null);
   const log = (n) => Math.log10(n);
@@ -150,18 +162,14 @@ const startStrips = () => {
     const now_ = make("output", { "aria-label": strip.label });
     if (strip.behind) svg.append(make("path.faint", { d: path(strip.behind, top) }));
     svg.append(strip.area ? make("path.area", { d: stems(scaled, top) }) : make("path", { d: path(scaled, top) }), cursor);
-    svg.addEventListener("click", (event) => {
-      const box = svg.getBoundingClientRect();
-      choose(Math.floor((event.clientX - box.left) / box.width * rows.length), true);
-    });
+    svg.addEventListener("click", (event) => chooseAt(svg, event));
     section.append(make("div.strip", {}, make("h3", {}, strip.label, make("small", {}, strip.unit)), svg, now_));
     listeners.push((row) => {
-      cursor.setAttribute("x1", x(row.at, rows.length));
-      cursor.setAttribute("x2", x(row.at, rows.length));
+      place_(cursor, row);
       now_.textContent = row.good ? strip.show(strip.values[row.at]) : "–";
     });
   }
-  document.querySelector("main").prepend(section);
+  main.prepend(section);
 };
 
 // ---- one row: the tokens on their way through the stages
@@ -239,18 +247,166 @@ const startRow = () => {
   });
 };
 
+// ---- several chains: the table, a panel each, and one row
+
+const startMeans = () => {
+  const section = byId("means");
+  section.classList.add("wide");
+  main.prepend(section);
+};
+
+// Tokens at which a variant chose otherwise.
+const startDiffering = () => {
+  const n = (row) => row.of.filter((v) => v && row.of[0] && v[4] !== row.of[0][4]).length;
+  for (const row of rows) if (n(row)) row.link.classList.add("differs");
+  byId("text").before(make("p.legend", {}, make("span", {}, make("u", {}, "underlined")), "a variant chose another token; tinted by the model's probability"));
+};
+
+const startPanels = () => {
+  const ways = [["entropy", 2, 0, 3], ["kept", 1, 0, 0], ["prob", 0, 1, 4], ["overlap with the base", 3, 1, 4]];
+  const section = make("section.wide", { id: "panels", "aria-labelledby": "panels-head" }), grid = make("div.panels");
+  const legend = make("div.legend", { role: "radiogroup", "aria-label": "What the lines show" });
+  const draw = ([label, place, most, digits]) => {
+    const values = variants.map((_, i) => rows.map((row) => row.of[i] ? row.of[i][place] : null));
+    const log = label === "kept", of = (v) => v === null ? null : log ? Math.log10(v) : v;
+    const top = most || Math.max(1e-9, ...values.flat().map(of));
+    grid.replaceChildren(...variants.map((v, i) => {
+      const svg = make("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, preserveAspectRatio: "none", "aria-hidden": "true" });
+      const cursor = make("line.cursor", { y1: 0, y2: HEIGHT });
+      if (i && place !== 3) svg.append(make("path.faint", { d: path(values[0].map(of), top) }));
+      svg.append(make("path", { d: path(values[i].map(of), top) }), cursor);
+      svg.addEventListener("click", (event) => chooseAt(svg, event));
+      const now_ = make("output", { "aria-label": `${v.name}, ${label}` });
+      const figure = make("figure", {}, make("figcaption", {}, v.name, now_), svg);
+      figure.follow = (row) => {
+        place_(cursor, row);
+        now_.textContent = row.of[i] ? fixed(row.of[i][place], digits) : "–";
+      };
+      return figure;
+    }));
+    if (now >= 0) for (const figure of grid.children) figure.follow(rows[now]);
+  };
+  ways.forEach((way, i) => {
+    const input = make("input", { type: "radio", name: "panels", ...(i ? {} : { checked: "" }) });
+    input.addEventListener("change", () => draw(way));
+    legend.append(make("label", {}, input, way[0]));
+  });
+  section.append(make("h2", { id: "panels-head" }, "Over the rows"), legend, grid);
+  byId("reading").before(section);
+  listeners.push((row) => { for (const figure of grid.children) figure.follow(row); });
+  draw(ways[0]);
+};
+
+const startBeside = () => {
+  const section = make("section", { id: "row", "aria-labelledby": "row-head" });
+  byId("reading").after(section);
+  listeners.push((row) => {
+    const r = row.record, most = Math.max(1e-9, ...r.top_probs.flatMap((t) => Object.values(t.probs).filter((p) => typeof p === "number")));
+    const head = make("tr", {}, make("td.who")), body = make("tbody");
+    variants.forEach((v, i) => head.append(make("th.step", { scope: "col" }, make("b", {}, v.name), row.of[i] ? make("span.chose", {}, name(row.of[i][4], row.of[i][5])) : "bad row")));
+    for (const t of r.top_probs)
+      body.append(make("tr", {}, make("th", { scope: "row", title: `id ${t.id}` }, name(t.id, t.token)), ...variants.map((v, i) => {
+        const p = t.probs[v.name], chosen = row.of[i] && row.of[i][4] === t.id;
+        if (typeof p !== "number") return make("td.gone", {}, p === "-" ? "" : p);
+        const cell = bar(p, 1 / most, (chosen ? "▸ " : "") + prob(p));
+        if (chosen) cell.classList.add("chosen");
+        return cell;
+      })));
+    const foot = (label, place, show) => make("tr", {}, make("th", { scope: "row" }, label), ...variants.map((_, i) => make("td", {}, row.of[i] ? show(row.of[i][place]) : "")));
+    section.replaceChildren(make("h2", { id: "row-head" }, `Row ${r.row}`), make("p.note", {}, "Below each chain the token that it chose; in place of a probability the stage that removed the token."),
+      make("div.scroll", { tabindex: "0", role: "region", "aria-label": "The candidates in each chain" }, make("table.bars", { "--steps": variants.length },
+        make("thead", {}, head), body, make("tfoot", {}, foot("kept", 1, whole), foot("entropy", 2, (v) => fixed(v, 3)), foot("overlap", 3, (v) => fixed(v, 4))))));
+  });
+};
+
+// ---- sweeps: a curve for each column, or for two options a map
+
+const label = (column) => ({ kept: "kept", entropy: "entropy", prob: "prob", raw_prob: "raw prob", greedy: "greedy", kl_raw: "KL to raw", same: "same as base", overlap: "overlap", js: "JS", kl: "KL", nll: "nll", ppl: "ppl", lost: "lost" })[column] || column;
+const short = (v) => v === null || v === undefined ? "–" : v === 0 ? "0" : Math.abs(v) >= 100 ? v.toFixed(0) : Math.abs(v) >= 10 ? v.toFixed(1) : Math.abs(v) < 0.001 ? v.toExponential(0) : v.toFixed(3);
+const distinct = (list) => [...new Set(list)];
+
+const startSweep = () => {
+  const swept = variants.filter((v) => Object.keys(v.swept).length);
+  if (!swept.length) return;
+  const options = Object.keys(swept[0].swept), columns = Object.keys(variants[0]).filter((c) => !["name", "options", "swept"].includes(c));
+  const last = options[options.length - 1], second = options[options.length - 2];
+  // what tells lines, or maps, apart: the variant of --vs and the values of the options before
+  const group = (v) => v.name.split(" ").filter((word) => ![last, second].some((o) => o && word.startsWith(o + "="))).join(" ");
+  const groups = distinct(swept.map(group)).slice(0, 12);
+  const section = make("section.wide", { id: "sweep", "aria-labelledby": "sweep-head" });
+  section.append(make("h2", { id: "sweep-head" }, options.length > 1 ? `${second} and ${last}` : `By ${last}`));
+  byId("means").before(section);
+  if (options.length === 1) curves(section, swept, groups, group, columns, last);
+  else maps(section, swept, groups, group, columns, second, last);
+};
+
+const curves = (section, swept, groups, group, columns, option) => {
+  const values = distinct(swept.map((v) => v.swept[option])), numbers = values.every((v) => typeof v === "number");
+  const low = Math.min(...(numbers ? values : [0])), high = Math.max(...(numbers ? values : [0]));
+  const along = (v) => numbers && high > low ? 12 + (v - low) / (high - low) * (WIDTH - 24) : x(values.indexOf(v), values.length);
+  const grid = make("div.panels");
+  for (const column of columns) {
+    const all = swept.map((v) => v[column]).filter((v) => v !== null), base = variants[0][column];
+    if (!all.length) continue;
+    const bottom = Math.min(...all, base ?? Infinity), top = Math.max(...all, base ?? -Infinity), span = top - bottom || 1;
+    const up = (v) => (HEIGHT - 4 - (v - bottom) / span * (HEIGHT - 8)).toFixed(1);
+    const svg = make("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, preserveAspectRatio: "none", role: "img", "aria-label": `${label(column)} from ${short(bottom)} to ${short(top)}` });
+    if (base !== null && base !== undefined) svg.append(make("path.faint", { d: `M0 ${up(base)}H${WIDTH}` }));
+    groups.forEach((g, i) => {
+      const line = swept.filter((v) => group(v) === g && v[column] !== null);
+      svg.append(make("path.c" + i % 4, { d: line.map((v, k) => `${k ? "L" : "M"}${along(v.swept[option])} ${up(v[column])}`).join("") }),
+        make("path.dots.c" + i % 4, { d: line.map((v) => `M${along(v.swept[option])} ${up(v[column])}h0`).join("") }));
+    });
+    const ends = make("div.ends", { "aria-hidden": "true" }, make("span", {}, String(values[0])), make("span", {}, String(values[values.length - 1])));
+    grid.append(make("figure", {}, make("figcaption", {}, make("b", {}, label(column)), make("span", {}, `${short(bottom)} – ${short(top)}`)), svg, ends));
+  }
+  section.append(make("p.legend", {}, ...(groups.length > 1 ? groups.map((g, i) => make("span.key.c" + i % 4, {}, g || "the base, swept")) : []), "grey: the base"), grid);
+};
+
+const maps = (section, swept, groups, group, columns, down, across) => {
+  const legend = make("div.legend", { role: "radiogroup", "aria-label": "Column" }), room = make("div.maps");
+  const rowsOf = distinct(swept.map((v) => v.swept[down])), colsOf = distinct(swept.map((v) => v.swept[across]));
+  const draw = (column) => {
+    const all = swept.map((v) => v[column]).filter((v) => v !== null), low = Math.min(...all), span = Math.max(...all) - low || 1;
+    room.replaceChildren(...groups.map((g) => {
+      const head = make("tr", {}, make("td", {}, ""), ...colsOf.map((c) => make("th", { scope: "col" }, String(c)))), body = make("tbody");
+      for (const d of rowsOf)
+        body.append(make("tr", {}, make("th", { scope: "row" }, String(d)), ...colsOf.map((c) => {
+          const v = swept.find((v) => group(v) === g && v.swept[down] === d && v.swept[across] === c)?.[column];
+          return v === null || v === undefined ? make("td", {}, "–") : make("td.h" + Math.min(5, Math.floor((v - low) / span * 6)), {}, short(v));
+        })));
+      return make("div.scroll", { tabindex: "0", role: "region", "aria-label": `${label(column)} by ${down} and ${across}` }, make("table.map", {}, make("caption", {}, `${g ? g + ": " : ""}${down} down, ${across} across`), make("thead", {}, head), body));
+    }));
+  };
+  columns.forEach((column, i) => {
+    const input = make("input", { type: "radio", name: "column", ...(i === 1 ? { checked: "" } : {}) });
+    input.addEventListener("change", () => draw(column));
+    legend.append(make("label", {}, input, label(column)));
+  });
+  section.append(legend, room);
+  draw(columns[1]);
+};
+
 // ---- begin
 
-const plain = document.querySelector("main.plain");
-if (plain && rows.length) {
-  plain.classList.add("alive");
+
+const start = (...parts) => {
+  main.classList.add("alive");
   startText();
-  startLegend();
-  startStrips();
-  startRow();
+  for (const part of parts) part();
+  // #r9 is a line of the table, #row-9 the same for those who have the script
+  const asked = () => Math.max(0, rows.findIndex((row) => "#row-" + row.record.row === location.hash.replace(/^#r(?=\d)/, "#row-")));
+  choose(asked(), false);
+  addEventListener("hashchange", () => choose(asked(), false));
+};
+
+if (main.matches(".plain") && rows.length) {
   byId("all").open = false;
-  const asked = () => rows.findIndex((row) => /^#r(ow-)?\d+$/.test(location.hash) && row.record.row === Number(location.hash.replace(/\D+/, "")));
-  choose(Math.max(0, asked()), false);
-  addEventListener("hashchange", () => choose(Math.max(0, asked()), false));
+  start(startLegend, startStrips, startRow);
+}
+if (main.matches(".beside")) {
+  startMeans();
+  startSweep();
+  if (rows.length) start(startDiffering, startPanels, startBeside);
 }
 })();
