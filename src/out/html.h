@@ -14,9 +14,6 @@ enum {
 // What a page keeps of its rows until its end, of one size however many they are: for out->page. The caller frees it. NULL when memory is short.
 struct page *html_page(void);
 
-// A token as it stands in a table, in quotes, or by its id without a vocabulary.
-void html_token(const struct output *out, uint32_t token);
-
 // From the doctype to where the content begins, and from its end.
 void html_begin(const struct output *out);
 void html_end(const struct output *out);

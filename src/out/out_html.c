@@ -4,6 +4,7 @@
 #include "out/html.h"
 
 #include "base/hash.h"
+#include "base/utf8.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -20,6 +21,7 @@ struct page {
         uint64_t row;
         uint32_t id;
         bool bad;
+        unsigned char text[32], len; // the beginning of what the token says, as texts may be those of one row; 0: there is none
         size_t kept;
         float prob;
         double raw_prob, raw_rank, entropy;
@@ -32,18 +34,6 @@ struct page *html_page(void)
 }
 
 // ---- parts
-
-void html_token(const struct output *out, uint32_t token)
-{
-    const struct piece text = out->vocab ? vocab_text(out->vocab, token) : (struct piece){0};
-    if (!out->vocab) {
-        fprintf(out->f, "%" PRIu32, token);
-        return;
-    }
-    fputs("\"", out->f);
-    text_put_html(out->f, text, false);
-    fputs("\"", out->f);
-}
 
 void html_begin(const struct output *out)
 {
@@ -183,6 +173,20 @@ static void put_followed(const struct output *out, const struct record *r)
     putc(']', out->f);
 }
 
+// As many whole characters of the token's text as there is room for.
+static void keep_text(const struct output *out, struct page_row *row, uint32_t token)
+{
+    const struct piece text = out->vocab ? vocab_text(out->vocab, token) : (struct piece){0};
+    uint32_t point;
+    for (size_t n; row->len < text.len; row->len = (unsigned char)(row->len + n)) {
+        n = utf8_decode(text.p + row->len, text.len - row->len, &point);
+        n += !n;
+        if (row->len + n > sizeof row->text)
+            return;
+        memcpy(row->text + row->len, text.p + row->len, n);
+    }
+}
+
 static void put_row(struct output *out, const struct record *r)
 {
     struct page *const page = out->page;
@@ -199,6 +203,8 @@ static void put_row(struct output *out, const struct record *r)
                                                       .raw_prob = r->stat[STAT_RAW_PROB],
                                                       .raw_rank = r->stat[STAT_RAW_RANK],
                                                       .entropy = r->entropy};
+        if (!r->error)
+            keep_text(out, &page->row[page->rows], r->chosen);
         html_text_token(out, r, r->error ? 0.0 : r->stat[STAT_RAW_PROB]);
         fputs("<script type=\"application/json\">\n{\"record\":", out->f);
         if (r->error)
@@ -229,7 +235,13 @@ static void put_table(const struct output *out)
             fputs("bad row</td><td></td><td></td><td></td><td></td><td></td></tr>\n", f);
             continue;
         }
-        html_token(out, r->id);
+        if (r->len) {
+            putc('"', f);
+            text_put_html(f, (struct piece){r->text, r->len}, false);
+            putc('"', f);
+        } else {
+            fprintf(f, "%" PRIu32, r->id);
+        }
         fprintf(f, "</td><td>%.4f</td><td>%.4f</td><td>%.0f</td><td>%zu</td><td>%.3f</td></tr>\n", (double)r->prob, r->raw_prob,
                 r->raw_rank, r->kept, r->entropy);
     }
