@@ -361,6 +361,19 @@ scale() {
     scale -n 50 empty.f16 -O tsv | cmp - <(sampl -n 50 -O tsv empty.f16)
 }
 
+@test "samples/scale/parallel.sh takes what has its rows counted by sampl" {
+    need parallel
+    local file
+    for file in a.npy a.safetensors a.kld; do
+        sampl -s 5 -O tsv "$file" >"$T/want"
+        scale -j 2 "$file" -s 5 -O tsv | cmp - "$T/want"
+    done
+    cp a.kld "$T/-it's a {}"
+    cd "$T"
+    sampl -s 5 --accept recorded --repeat-penalty 1.5 -- "-it's a {}" >want
+    scale -j 2 -f kld -- "-it's a {}" -s 5 --accept recorded --repeat-penalty 1.5 | cmp - want
+}
+
 @test "samples/scale/parallel.sh skips bad rows in one block and goes on to the next" {
     need parallel
     for row in 1 nan 3 inf 5 6; do
@@ -407,8 +420,9 @@ scale() {
     refuses '*usage:*' -x -n 50 a.f32
     refuses "parallel.sh: -n '5x' is not a whole number from 1" -n 5x a.f32
     refuses "parallel.sh: -b '0' is not a whole number from 1" -n 50 -b 0 a.f32
-    refuses "parallel.sh: 'a.npy' is none of the raw formats f32, f16 and bf16" -n 50 a.npy
-    refuses "parallel.sh: 'json' is none of the raw formats f32, f16 and bf16" -n 50 -f json a.f32
+    refuses "parallel.sh: -b is for raw rows" -b 5 a.npy
+    refuses "parallel.sh: 'json' is none of the formats whose rows can be counted: f32, f16, bf16, npy, safetensors and kld" -f json a.f32
+    refuses "sampl: --shard: mirostat_v2 needs the rows before this part; with --independent it does not" a.npy --mirostat 2
     refuses "parallel.sh: 'none.f32' is no file that can be read" -n 50 none.f32
     refuses "parallel.sh: a.f32: 1400 bytes are no whole number of rows of 204 bytes" -n 51 a.f32
     refuses "parallel.sh: '-oids' would be written by all blocks; redirect the output" -n 50 a.f32 -oids

@@ -1,18 +1,20 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Runs sampl over a dump of raw rows on all cores, or on other machines, by way of GNU parallel.
+# Runs sampl over a file whose rows can be counted on all cores, or on other machines, by way of GNU parallel.
 set -u
 
 usage() {
     cat <<'END'
 usage: parallel.sh [-f FORMAT] [-j JOBS] [-S LOGINS] [-b ROWS] -n N FILE [OPTION...]
+       parallel.sh [-f FORMAT] [-j JOBS] [-S LOGINS] FILE [OPTION...]
 
-Cuts FILE, rows of N numbers in FORMAT (f32, f16 or bf16; without -f what its name ends with), into blocks of whole rows, runs
-`sampl OPTION...` on each block, and prints what one run over the whole file prints.
+Cuts FILE, in FORMAT (without -f what its name ends with), into blocks of whole rows, runs `sampl OPTION...` on each block, and prints
+what one run over the whole file prints. Raw rows, f32, f16 or bf16, have N numbers each. Those of npy, safetensors and kld are
+counted by sampl, see --shard.
 
   -j JOBS    runs at a time, on each machine; without it one for each core
   -S LOGINS  machines to run on, as parallel's --sshlogin takes them: host,user@host,8/host; ':' is this one. Each must have sampl, and
-             the files that OPTIONs name. FILE is needed here only: its blocks are sent.
+             the files that OPTIONs name. A raw FILE is needed here only: its blocks are sent. Another one must be there, too.
   -b ROWS    rows in a block; without it 64 MiB of them, or less where that leaves cores without work
 
 The chain must not carry state from row to row, unless it needs only tokens and OPTIONs give them with --accept, or rows are
@@ -52,19 +54,25 @@ while getopts f:n:j:S:b:h option; do
     esac
 done
 shift $((OPTIND - 1))
-if [ $# -eq 0 ] || [ -z "$width" ]; then
+file=${1-}
+format=${format:-${file##*.}}
+case $format in
+f32) size=4 ;;
+f16 | bf16) size=2 ;;
+*) size='' ;;
+esac
+if [ $# -eq 0 ] || [ "$size" != "${width:+$size}" ]; then
     usage >&2
     exit 2
 fi
-file=$1
 shift
 
-case ${format:-${file##*.}} in
-f32) format=f32 size=4 ;;
-f16 | bf16) format=${format:-${file##*.}} size=2 ;;
-*) die "'${format:-$file}' is none of the raw formats f32, f16 and bf16" ;;
+case $format in
+f32 | f16 | bf16) ;;
+npy | safetensors | kld) [ -z "$rows" ] || die "-b is for raw rows" ;;
+*) die "'$format' is none of the formats whose rows can be counted: f32, f16, bf16, npy, safetensors and kld" ;;
 esac
-whole -n "$width"
+[ -z "$width" ] || whole -n "$width"
 skip='' last=''
 for option; do
     case $last,$option in
@@ -81,37 +89,50 @@ if [ ! -f "$file" ] || [ ! -r "$file" ]; then
     die "'$file' is no file that can be read"
 fi
 
-row=$((width * size))
-bytes=$(($(wc -c <"$file")))
-[ $((bytes % row)) -eq 0 ] || die "$file: $bytes bytes are no whole number of rows of $row bytes"
-all=$((bytes / row))
-if [ -z "$rows" ]; then
-    share=$((all / (4 * $(getconf _NPROCESSORS_ONLN)) + 1))
-    rows=$(((64 << 20) / row + 1))
-    [ "$rows" -le "$share" ] || rows=$share
-fi
-whole -b "$rows"
-
 seed=$(($(od -An -N3 -tu4 /dev/urandom)))
-command="$(quote "${SAMPL:-sampl}") -f $format -n $width -s $seed"
+command="$(quote "${SAMPL:-sampl}") -f $format${width:+ -n $width} -s $seed"
 for option; do
     command="$command$(quote "$option")"
 done
 
-# parallel runs nothing for an empty file. For others, bad options are found before it runs anything, if the program is here.
-if [ "$all" -eq 0 ]; then
-    eval "$command" </dev/null
-    exit
-fi
-if command -v "${SAMPL:-sampl}" >/dev/null; then
-    eval "$command --row-base $((all > rows))" </dev/null >/dev/null || exit
-fi
+# check OPTION...: bad options are found before parallel runs anything, if the program is here.
+check() {
+    ! command -v "${SAMPL:-sampl}" >/dev/null || eval "$command $*" </dev/null >/dev/null || exit
+}
 
 # The jobs are counted from 1. Their outputs come in order (-k).
-blocks() {
-    parallel ${jobs:+-j "$jobs"} ${logins:+--sshlogin "$logins"} --pipepart -a "$file" --recend '' --block $((rows * row)) -k "$@" \
-        "$command --row-base {= \$_ = (seq() - 1) * $rows =}"
+in_parallel() {
+    parallel ${jobs:+-j "$jobs"} ${logins:+--sshlogin "$logins"} -k "$@"
 }
+
+bytes=$(($(wc -c <"$file")))
+share=$((4 * $(getconf _NPROCESSORS_ONLN))) # blocks, so that all cores have work to the end
+if [ -n "$size" ]; then
+    row=$((width * size))
+    [ $((bytes % row)) -eq 0 ] || die "$file: $bytes bytes are no whole number of rows of $row bytes"
+    all=$((bytes / row))
+    if [ -z "$rows" ]; then
+        rows=$(((64 << 20) / row + 1))
+        [ "$rows" -le $((all / share + 1)) ] || rows=$((all / share + 1))
+    fi
+    whole -b "$rows"
+    if [ "$all" -eq 0 ]; then # for which parallel would run nothing
+        eval "$command" </dev/null
+        exit
+    fi
+    check --row-base $((all > rows))
+    blocks() {
+        in_parallel "$@" --pipepart -a "$file" --recend '' --block $((rows * row)) \
+            "$command --row-base {= \$_ = (seq() - 1) * $rows =}"
+    }
+else
+    shards=$((bytes >> 26))
+    [ "$shards" -gt "$share" ] || shards=$share
+    check -f auto --shard 2/2 # of an input without rows
+    blocks() {
+        seq "$shards" | in_parallel "$@" "$command --shard {}/$shards --$(quote "$file")"
+    }
+fi
 
 # After one has failed no other begins; but a block of which only bad rows were skipped has not, and the greatest status is that of all.
 if [ -z "$skip" ]; then
