@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # errors.perl TABLE SOURCE...: names each message of the sources that no row of the table expects. Messages are
-#   - the format strings of err_set, err_prefix, message_warn and message_note;
+#   - the format strings of err_set, err_prefix, message_warn, message_note and foreign_fail;
 #   - where formats are kept in a table: every string in the initializer of an array whose name ends in "messages",
 #         static const struct { enum status status; const char *format; } messages[] = {
 #             [FAULT_NAN] = {STATUS_DATA, "logit %" PRIu64 " is NaN"}, ...
@@ -54,8 +54,8 @@ sub expect_message {
 
 for my $source (@sources) {
     my $text = slurp($source);
-    while ($text =~ /\b(?:err|message)_(set|prefix|warn|note)\s*\(/g) {
-        my ($call, $line) = ($1, 1 + (substr($text, 0, $-[0]) =~ tr/\n//));
+    while ($text =~ /\b(?:(?:err|message)_(set|prefix|warn|note)|foreign_fail)\s*\(/g) {
+        my ($call, $line) = ($1 // 'set', 1 + (substr($text, 0, $-[0]) =~ tr/\n//));
         if ($text =~ /\G([^";{}]*)($string(?:$string|\s|\bPRI\w+)*)(?=[,)])/gc) {
             my ($before, $format) = ($1, text_of($2));
             complain("$source:$line: a choice of formats; write two calls") if $before =~ /\?/;

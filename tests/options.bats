@@ -262,8 +262,8 @@ chains() {
     [ "$(sampl --print-chain=llama)" = '' ]
     [ "$(sampl --samplers 'penalties;dry;top_n_sigma;top_k;typ_p;top_p;min_p;xtc;temperature' --temp 0.8 --print-chain=llama)" = '' ]
     [ "$(sampl -s 4 --top-k 9 --samplers 'top_k;temperature=0.5;dist' --dry-sequence-breaker none -l 5-inf --print-chain=llama)" = \
-        ' --samplers "top_k;temperature" --top-k 9 --temp 0.5 --seed 4 --logit-bias 5-inf --dry-sequence-breaker none' ]
-    [ "$(sampl --scatter-k 9 --smoothing-curve 2 --mirostat 2 --grammar 'root ::= "a"' --print-chain=llama)" = " --mirostat 2 --grammar 'root ::= \"a\"'" ]
+        '--samplers "top_k;temperature" --top-k 9 --temp 0.5 --seed 4 --logit-bias 5-inf --dry-sequence-breaker none' ]
+    [ "$(sampl --scatter-k 9 --smoothing-curve 2 --mirostat 2 --grammar 'root ::= "a"' --print-chain=llama)" = "--mirostat 2 --grammar 'root ::= \"a\"'" ]
     while IFS= read -r line; do # what it can say means the same here
         eval "args=(-s 77 --prompt-tokens @$ROOT/samples/austen.prompt $line)"
         sampl "${args[@]}" --print-chain=llama >flags 2>/dev/null || continue

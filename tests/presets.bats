@@ -134,6 +134,9 @@ lines' --print-chain=preset >want
     head -1 where | cmp - <(echo "sampl: note: presets are looked for in $PWD/config/sampl/presets")
     if [ -d "$(dirname "$SAMPL")/../samples/presets" ]; then # the source tree
         grep -qx chat names
+        # of two with the same name the one that is taken
+        printf '# my own\n--top-k 3\n' >config/sampl/presets/chat.preset
+        [ "$(sampl --list-presets 2>where | grep -P '^chat\t')" = $'chat\tmy own' ]
         grep -qF "$ROOT/samples/presets" where
     fi
 }

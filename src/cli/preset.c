@@ -56,6 +56,13 @@ static bool is_file(const char *path)
     return errno != ENOENT && errno != ENOTDIR && errno != EACCES && errno != ENAMETOOLONG && errno != ELOOP;
 }
 
+// The file of a preset in the i-th directory, if there is one.
+static bool in_directory(size_t i, const char *file, const char *suffix, char path[PATH_MAX])
+{
+    char dir[PATH_MAX];
+    return directory(i, dir) && *dir && snprintf(path, PATH_MAX, "%s/%s%s", dir, file, suffix) < PATH_MAX && is_file(path);
+}
+
 // A name with a slash or an ending may be a file's; no other, so that no file here comes before a preset.
 static bool find(const char *name, char path[PATH_MAX], struct err *e)
 {
@@ -64,7 +71,7 @@ static bool find(const char *name, char path[PATH_MAX], struct err *e)
     if (whole && strpbrk(name, "/.") && is_file(name))
         return true;
     for (size_t i = 0; !strchr(name, '/') && directory(i, dir); i++)
-        if (*dir && snprintf(path, PATH_MAX, "%s/%s" SUFFIX, dir, name) < PATH_MAX && is_file(path))
+        if (in_directory(i, name, SUFFIX, path))
             return true;
     if (!strchr(name, '/') && is_file(name))
         return err_set(e, STATUS_USAGE, "--preset: there is no preset '%s'; the file of that name is ./%s", name, name);
@@ -206,7 +213,11 @@ bool preset_list(struct err *e)
         if (n < 0 && !absent)
             ok = err_set(e, STATUS_IO, "--list-presets: cannot read '%s': %s", dir, strerror(errno));
         for (int k = 0; k < n; k++) {
-            ok = list_one(dir, entry[k]->d_name, e) && ok;
+            char path[PATH_MAX];
+            size_t before = 0; // a directory with a preset of the same name, which is the one that --preset takes
+            while (before < i && !in_directory(before, entry[k]->d_name, "", path))
+                before++;
+            ok = (before < i || list_one(dir, entry[k]->d_name, e)) && ok;
             free(entry[k]);
         }
         if (n >= 0)

@@ -346,8 +346,15 @@ static bool print_request(const struct args *a, const struct recipe *r, struct e
 
 // ---- options: a preset, or a command line of llama.cpp's
 
+// What stands before an option: *gap, which is nothing before the first of a line.
+static void print_gap(const char **gap)
+{
+    fputs(*gap, stdout);
+    *gap = " ";
+}
+
 // The chain's names, with a value where a stage's differs from the common one, unless it is the default chain. llama.cpp has no scatter.
-static bool print_names(const struct recipe *r, const double *value, bool llama, struct err *e)
+static bool print_names(const struct recipe *r, const double *value, bool llama, const char **gap, struct err *e)
 {
     struct builder names = {0};
     for (size_t i = 0; i < r->parts.order->n; i++) {
@@ -362,8 +369,10 @@ static bool print_names(const struct recipe *r, const double *value, bool llama,
     }
     const char *const usual = llama ? "penalties;dry;top_n_sigma;top_k;typ_p;top_p;min_p;xtc;temperature" : DEFAULT_CHAIN;
     const bool ok = !names.failed || err_from_fault(e, fault_memory());
-    if (ok && strcmp(names.text ? names.text : "", usual) != 0)
-        printf(" --samplers \"%s\"", names.text ? names.text : "");
+    if (ok && strcmp(names.text ? names.text : "", usual) != 0) {
+        print_gap(gap);
+        printf("--samplers \"%s\"", names.text ? names.text : "");
+    }
     builder_free(&names);
     return ok;
 }
@@ -379,32 +388,39 @@ static bool not_llamas(const struct param *row)
 }
 
 // The values that differ from what holds without the option.
-static void print_numbers(const struct args *a, const struct recipe *r, const double *value, const double *otherwise, bool llama)
+static void print_numbers(const struct args *a, const struct recipe *r, const double *value, const double *otherwise, bool llama,
+                          const char **gap)
 {
     for (const struct option_row *row = a->options->row; row->name; row++) {
         char text[NUMBER_TEXT];
         if (!row->param || !recipe_listens(r, row->name) || value[row->number] == otherwise[row->number] ||
             (llama && not_llamas(row->param)))
             continue;
-        printf(" --%s", row->name);
+        print_gap(gap);
+        printf("--%s", row->name);
         if (row->param->type != PARAM_FLAG)
             printf(" %s", value_text(row->param, value[row->number], text));
     }
-    if (!is_drawn(a, r))
-        printf(" --seed %" PRId64, (int64_t)r->parts.seed);
-    if (a->ignore_eos)
-        fputs(" --ignore-eos", stdout);
-    if (a->grammar_first)
-        fputs(" --grammar-first", stdout);
-    if (a->backend_sampling && !r->parts.engine->options)
-        fputs(" --backend-sampling", stdout);
+    const bool flag[] = {a->ignore_eos, a->grammar_first, a->backend_sampling && !r->parts.engine->options};
+    static const char *const flags[] = {"--ignore-eos", "--grammar-first", "--backend-sampling"};
+    if (!is_drawn(a, r)) {
+        print_gap(gap);
+        printf("--seed %" PRId64, (int64_t)r->parts.seed);
+    }
+    for (size_t i = 0; i < sizeof flag / sizeof *flag; i++) {
+        if (!flag[i])
+            continue;
+        print_gap(gap);
+        fputs(flags[i], stdout);
+    }
 }
 
 // With its value as a word for the shell and for presets: in single quotes, and a single quote in double ones. What a terminal must not
 // meet needs escapes, and so $'...'.
-static void print_option(const char *name, const char *value)
+static void print_option(const char *name, const char *value, const char **gap)
 {
-    printf(" --%s ", name);
+    print_gap(gap);
+    printf("--%s ", name);
     if (!text_is_tame(value, strlen(value))) {
         putchar('$');
         text_put(stdout, text_piece(value), '\'');
@@ -420,28 +436,36 @@ static void print_option(const char *name, const char *value)
     putchar('\'');
 }
 
-static void print_lists(const struct args *a, const struct recipe *r, bool llama)
+static void print_lists(const struct args *a, const struct recipe *r, bool llama, const char **gap)
 {
     const struct breakers *const breakers = &r->parts.breakers->breakers;
-    for (size_t i = 0; i < r->parts.biases->n_given; i++)
-        print_bias(" --logit-bias ", &r->parts.biases->bias[i]);
-    print_bans(" --bad-word-tokens ", " --eog-tokens ", &r->parts.bans->bans, r->parts.bans->n_given);
+    for (size_t i = 0; i < r->parts.biases->n_given; i++) {
+        print_gap(gap);
+        print_bias("--logit-bias ", &r->parts.biases->bias[i]);
+    }
+    if (!llama) // they do not run
+        print_bans(" --bad-word-tokens ", " --eog-tokens ", &r->parts.bans->bans, r->parts.bans->n_given);
     for (size_t i = 0; i < breakers->n_sequences; i++) {
-        fputs(" --dry-breaker-tokens ", stdout);
+        print_gap(gap);
+        fputs("--dry-breaker-tokens ", stdout);
         print_ids(breakers->sequence[i].id, breakers->sequence[i].n);
     }
-    if (args_given(a, "dry-sequence-breaker") && !a->breaker_texts.n)
-        fputs(" --dry-sequence-breaker none", stdout);
+    if (args_given(a, "dry-sequence-breaker") && !a->breaker_texts.n) {
+        print_gap(gap);
+        fputs("--dry-sequence-breaker none", stdout);
+    }
     for (size_t i = 0; i < a->breaker_texts.n; i++)
-        print_option("dry-sequence-breaker", a->breaker_texts.word[i]);
-    if (a->reasoning_budget >= 0)
-        printf(" --reasoning-budget %" PRId64, a->reasoning_budget);
+        print_option("dry-sequence-breaker", a->breaker_texts.word[i], gap);
+    if (a->reasoning_budget >= 0) {
+        print_gap(gap);
+        printf("--reasoning-budget %" PRId64, a->reasoning_budget);
+    }
     if (a->reasoning_start && !llama) // there the model's template has the tags
-        print_option("reasoning-start", a->reasoning_start);
+        print_option("reasoning-start", a->reasoning_start, gap);
     for (size_t i = 0; i < a->reasoning_ends.n && !llama; i++)
-        print_option("reasoning-end", a->reasoning_ends.word[i]);
+        print_option("reasoning-end", a->reasoning_ends.word[i], gap);
     if (a->reasoning_message)
-        print_option("reasoning-budget-message", a->reasoning_message);
+        print_option("reasoning-budget-message", a->reasoning_message, gap);
     putchar('\n');
 }
 
@@ -449,14 +473,15 @@ static void print_lists(const struct args *a, const struct recipe *r, bool llama
 static bool print_preset(const struct args *a, const struct recipe *r, struct err *e)
 {
     double neutral[CATALOG_MOST];
+    const char *gap = " ";
     catalog_neutral(&r->of->catalog, neutral);
     printf("--engine %s --neutral", r->parts.engine->name);
-    if (!r->parts.engine->options && !print_names(r, r->parts.value, false, e))
+    if (!r->parts.engine->options && !print_names(r, r->parts.value, false, &gap, e))
         return false;
-    print_numbers(a, r, r->parts.value, neutral, false);
+    print_numbers(a, r, r->parts.value, neutral, false, &gap);
     if (r->parts.rules)
-        print_option("grammar", r->parts.rules->shared.key);
-    print_lists(a, r, false);
+        print_option("grammar", r->parts.rules->shared.key, &gap);
+    print_lists(a, r, false, &gap);
     return true;
 }
 
@@ -465,6 +490,7 @@ static bool print_llama(const struct args *a, const struct recipe *r, struct err
 {
     const struct catalog *const c = &r->of->catalog;
     double value[CATALOG_MOST], def[CATALOG_MOST];
+    const char *gap = "";
     catalog_defaults(c, def);
     if (!request_values(a, r, value, e))
         return false;
@@ -472,14 +498,14 @@ static bool print_llama(const struct args *a, const struct recipe *r, struct err
         return unsayable(a, "sampler ", "scatter", e);
     if (common_value(r, "min-keep") != 0.0)
         return unsayable(a, "--", "min-keep", e);
-    if (!print_names(r, value, true, e))
+    if (!print_names(r, value, true, &gap, e))
         return false;
-    print_numbers(a, r, value, def, true);
+    print_numbers(a, r, value, def, true, &gap);
     if (a->grammar_source == GRAMMAR_FILE)
-        print_option("grammar-file", a->grammar);
+        print_option("grammar-file", a->grammar, &gap);
     else if (r->parts.rules)
-        print_option("grammar", r->parts.rules->shared.key);
-    print_lists(a, r, true);
+        print_option("grammar", r->parts.rules->shared.key, &gap);
+    print_lists(a, r, true, &gap);
     return true;
 }
 
