@@ -153,8 +153,8 @@ check-faults: $(BUILD)/sampl ## let each call for memory, to the system and for 
 	$(Q)SAMPL='$(abspath $(BUILD)/sampl)' CC='$(CC)' STEP='$(STEP)' ONLY='$(ONLY)' tests/faults.py
 
 .PHONY: mutants
-mutants: ## change the source at 80 places, one at a time, and list the changes that no test notices (COUNT= SEED= ONLY=)
-	$(Q)COUNT='$(COUNT)' SEED='$(SEED)' ONLY='$(ONLY)' tests/mutants.py
+mutants: ## change the source at 80 places, one at a time, and list the changes that no test notices (COUNT= SEED= ONLY= LIMIT=)
+	$(Q)COUNT='$(COUNT)' SEED='$(SEED)' ONLY='$(ONLY)' LIMIT='$(LIMIT)' JOBS='$(JOBS)' tests/mutants.py
 
 .PHONY: soak
 soak: $(BUILD)/sampl ## 10 GB from a pipe, a million sequences, runs that are stopped, without /proc, in another locale (GB= SHORT=1)
@@ -269,7 +269,7 @@ uninstall: ## remove exactly what install put there
 	    '$(pkgdatadir)/samples/scale' '$(pkgdatadir)/samples/get'; do \
 	    while [ "$${dir%/*}" ] && [ "$${dir%/*}" != '$(prefix)' ] && rmdir '$(DESTDIR)'"$$dir" 2>/dev/null; do dir=$${dir%/*}; done; done
 
-C_FILES := $(wildcard src/*.[ch] src/*/*.[ch] tests/inject.c tests/fuzz/*.c tests/unit/*.[ch] tests/llama/*.[ch] tests/llama/*.cpp samples/get/*.c)
+C_FILES := $(wildcard src/*.[ch] src/*/*.[ch] tests/cover.c tests/inject.c tests/fuzz/*.c tests/unit/*.[ch] tests/llama/*.[ch] tests/llama/*.cpp samples/get/*.c)
 
 .PHONY: fmt
 fmt: ## format the C sources

@@ -2,10 +2,14 @@
 # SPDX-License-Identifier: MIT
 """Makes small changes to the source, one at a time, and sees whether a test notices: `make mutants` (COUNT=80 SEED=1 ONLY=PATTERN).
 
-A copy of the tree is built with gcc's coverage, and each bats file runs once to learn which lines it reaches. Then each mutant is
-built in the copy and the files that reach its line run, the quickest first, until one fails. What no test notices is listed, and the
-program ends with status 1, unless mutants.tsv says why it cannot be seen."""
+A copy of the tree is built with cover.c, and each bats file runs once to learn which lines each of its cases reaches. Then each mutant
+is built in a copy and the cases that reach its line run, the quickest first, until one fails; JOBS=2 mutants at a time. LIMIT=300 leaves
+out the cases of a mutant that would take more seconds than that together. What no test notices is listed, and the program ends with
+status 1, unless mutants.tsv says why it cannot be seen."""
 import collections
+import concurrent.futures
+import difflib
+import itertools
 import json
 import os
 import pathlib
@@ -15,17 +19,22 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
+import tempfile
+import threading
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 WORK = ROOT / "build" / "mutants"
-TREE = WORK / "tree"
+TREE = WORK / "tree"  # the first of the copies
+JOBS, LIMIT = int(os.environ.get("JOBS") or 2), float(os.environ.get("LIMIT") or "inf")
 COUNT, SEED = int(os.environ.get("COUNT") or 80), int(os.environ.get("SEED") or 1)
 ONLY = re.compile(os.environ.get("ONLY") or "")
 # These look at the source itself, or build programs of their own.
 BLIND = {"layering", "install", "samplers", "get", "readme"}
-NEAR = 10
+NEAR = 10   # lines around a mutant's that are asked for cases
+FIRST = 12  # cases that run first, then four times as many, and so on
+UNITS = 10  # seconds that it takes to build the unit tests
 ENV = {**os.environ, "LC_ALL": "C", "CC": "gcc"}
+running = set()  # groups of processes
 
 # What is changed to what. Neither strings nor comments nor preprocessor lines are.
 SWAPS = [
@@ -57,77 +66,128 @@ def candidates(path):
             yield number, line, re.match(r"\s*", line).group() + ";"
 
 
-def run_bats(name, build, prefix=None, limit=None):
-    """Runs a bats file of the copy; returns the first case that fails, or None."""
-    env = {**ENV, "SAMPL": str(TREE / build / "sampl"), "UNITS": str(TREE / build / "unit"), "SAMPL_TEST_STEP": "5"}
-    if prefix:
-        env["GCOV_PREFIX"] = str(prefix)
-    bats = subprocess.Popen(["bats", "--tap", f"tests/{name}.bats"], cwd=TREE, env=env, stdout=subprocess.PIPE,
-                            stderr=subprocess.STDOUT, text=True, errors="replace", start_new_session=True)
-    if limit:
-        signal.signal(signal.SIGALRM, lambda *_: os.killpg(bats.pid, signal.SIGKILL))
-        signal.alarm(int(limit))
-    failed, lines = None, 0
-    for line in bats.stdout:
-        lines += line.startswith("ok ")
-        if line.startswith("not ok ") and failed is None:
-            failed = line.split(" ", 3)[3].strip()
-            if not prefix:
-                try:
-                    os.killpg(bats.pid, signal.SIGTERM)
-                except ProcessLookupError:
-                    pass
-    status = bats.wait()
-    signal.alarm(0)
-    return failed or (None if status == 0 and lines else "does not end")
+def run_bats(tree, build, files, names=(), cover=None, limit=None):
+    """Runs bats files of a copy, or their cases of these names only, and yields what becomes of each: (passed, number, name, seconds).
+    Whoever takes no more of them ends the run."""
+    env = {**ENV, "SAMPL": str(tree / build / "sampl"), "UNITS": str(tree / build / "unit"), "SAMPL_TEST_STEP": "5",
+           **({"SAMPL_COVER": str(cover)} if cover else {})}
+    some = ["-f", "^(" + "|".join(re.sub(r"([][\\.*^$+?(){}|])", r"\\\1", name) for name in names) + ")$"] if names else []
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as tmp, subprocess.Popen(
+        ["bats", "--tap", "--timing", *some, *(f"tests/{file}.bats" for file in files)], cwd=tree, env={**env, "TMPDIR": tmp},
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", start_new_session=True,
+    ) as bats:
+        running.add(bats.pid)
+        watch = threading.Timer(limit or 3600, os.killpg, (bats.pid, signal.SIGKILL))
+        watch.start()
+        try:
+            for line in bats.stdout:
+                m = re.match(r"(not )?ok (\d+) (.*?)(?: in (\d+)ms)?( # skip.*)?$", line)
+                if m:
+                    yield not m[1], int(m[2]), m[3], int(m[4] or 0) / 1000
+            if bats.wait() < 0:
+                yield False, 0, "does not end", 0
+        finally:
+            watch.cancel()
+            if bats.poll() is None:
+                os.killpg(bats.pid, signal.SIGKILL)
+            running.discard(bats.pid)
 
 
-def build(*args):
+def end(*_):
+    for group in running:
+        os.killpg(group, signal.SIGKILL)
+    os._exit(1)
+
+
+def build(tree, *args):
     """True, or why it cannot be built goes out."""
-    made = make(*args)
+    made = make(tree, *args)
     return made.returncode == 0 or sys.exit(made.stderr)
 
 
-def make(*args):
-    return subprocess.run(["make", "-s", f"-j{os.cpu_count()}", "CFLAGS=-O1", "HARDEN=", *args], cwd=TREE, env=ENV,
-                          stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
+def make(tree, *args):
+    return subprocess.run(["make", "-s", "CFLAGS=-O1", "HARDEN=", *args], cwd=tree, env=ENV, stdout=subprocess.DEVNULL,
+                          stderr=subprocess.PIPE, text=True, check=False)
 
 
-def lines_reached(prefix, objects):
-    """Of each source file the lines that ran, from what gcov's counters say below prefix."""
-    lines = collections.defaultdict(set)
-    for gcda in prefix.rglob("*.gcda"):
-        at = pathlib.Path("/") / gcda.relative_to(prefix)
-        if objects not in at.parents or not at.with_suffix(".gcno").exists():
-            continue
-        shutil.copy(at.with_suffix(".gcno"), gcda.with_suffix(".gcno"))
-        out = subprocess.run(["gcov", "--stdout", "--json-format", str(gcda)], cwd=TREE, capture_output=True, text=True, check=False)
-        for report in out.stdout.splitlines():
-            for source in json.loads(report)["files"]:
-                lines[source["file"]].update(x["line_number"] for x in source["lines"] if x["count"])
-    return {f: sorted(n) for f, n in lines.items() if f.startswith("src/")}
+def blocks_of(program):
+    """{where the call for a basic block returns to: the lines whose code the block has, as (file, number from 1)}."""
+    listing = subprocess.run(["objdump", "-dl", "--no-show-raw-insn", str(program)], capture_output=True, text=True, check=True).stdout
+    blocks, lines, line, called = {}, set(), None, False
+    for text in listing.split("\n"):
+        at = re.match(r"\S*?(src/\w+/\w+\.c):(\d+)", text)
+        code = re.match(r" +([0-9a-f]+):\t", text)
+        if at:
+            line = (at[1], int(at[2]))
+        elif re.match(r"\S*:\d+", text):
+            line = None  # a header's
+        elif re.match(r"[0-9a-f]+ <", text):
+            lines, line = set(), None  # another function
+        elif code:
+            if called:
+                blocks[int(code[1], 16)] = lines
+            called = "<__sanitizer_cov_trace_pc>" in text
+            if called:
+                lines = set()
+            if line:
+                lines.add(line)
+    return blocks
+
+
+def moved(file):
+    """{line number then: now} of a file that may have changed since its lines were learnt."""
+    then, now = (path.read_text().split("\n") if path.exists() else [] for path in (WORK / "learnt" / file, TREE / file))
+    if then == now:
+        return {n: n for n in range(1, len(now) + 1)}
+    same = difflib.SequenceMatcher(None, then, now, autojunk=False).get_matching_blocks()
+    return {m.a + i + 1: m.b + i + 1 for m in same for i in range(m.size)}
 
 
 def learn():
-    """Which lines each bats file reaches, and how long it takes: {name: {seconds, lines: {file: [number from 1]}}}. Takes long,
-    and is kept: remove build/mutants/reached when much has changed."""
-    notes = WORK / "reached"
+    """Which cases reach a line, as {"FILE:NUMBER": {(bats file, name)}}, and the seconds that each takes. Takes a while, and is kept:
+    remove build/mutants/reached when much has changed. What lines have moved since is seen to, but a new line has no cases of its own."""
+    notes, blocks = WORK / "reached", {}
     notes.mkdir(parents=True, exist_ok=True)
-    reached, built = {}, False
-    for bats in sorted(TREE.glob("tests/*.bats")):
-        note = notes / bats.stem
-        if bats.stem in BLIND:
-            continue
-        if not note.exists():
-            built = built or build("BUILD=build/cov", "CFLAGS=-O0 --coverage -fprofile-update=atomic", "LDFLAGS=--coverage", "all", "units")
-            prefix, start = WORK / "gcov" / bats.stem, time.monotonic()
-            failed = run_bats(bats.stem, "build/cov", prefix) # of counters that cannot be written, when memory is made to fail
-            seconds = time.monotonic() - start
-            print(f"{bats.stem}: {seconds:.0f} s{', fails: ' + failed if failed else ''}", flush=True)
-            note.write_text(json.dumps({"seconds": seconds, "lines": lines_reached(prefix, TREE / "build" / "cov")}))
-            shutil.rmtree(prefix, ignore_errors=True)
-        reached[bats.stem] = json.loads(note.read_text())
-    return reached
+    if not any(notes.iterdir()):
+        shutil.rmtree(WORK / "learnt", ignore_errors=True)
+        shutil.copytree(TREE / "src", WORK / "learnt" / "src")
+    names = [bats.stem for bats in sorted(TREE.glob("tests/*.bats"), key=lambda p: -p.stat().st_size) if bats.stem not in BLIND]
+
+    def note(name):
+        folder = WORK / "cover" / name
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        cases, reached = {}, collections.defaultdict(set)
+        for passed, number, case, seconds in run_bats(TREE, "build/cov", [name], cover=folder):
+            # what fails with cover.c, which maps a file, may not fail without
+            if passed or all(ok for ok, *_ in run_bats(TREE, "build", [name], [case])):
+                cases[number] = (case, seconds)
+        for seen in folder.iterdir():
+            number, program = seen.name.split(".", 1)
+            ran = [m.start() for m in re.finditer(rb"[^\0]", seen.read_bytes())]
+            for file, line in set().union(*(blocks[program].get(at, ()) for at in ran)):
+                reached[f"{file}:{line}"].update(cases if number == "0" else {int(number)} & cases.keys())
+        shutil.rmtree(folder)
+        (notes / name).write_text(json.dumps({"cases": cases, "reached": {line: sorted(n) for line, n in reached.items()}}))
+        print(f"{name}: {sum(seconds for _, seconds in cases.values()):.0f} s", flush=True)
+
+    missing = [name for name in names if not (notes / name).exists()]
+    if missing:
+        subprocess.run(["gcc", "-O2", "-c", "-o", str(WORK / "cover.o"), str(ROOT / "tests" / "cover.c")], check=True)
+        build(TREE, f"-j{JOBS}", "BUILD=build/cov", "CFLAGS=-O1 -g -fsanitize-coverage=trace-pc", f"LDFLAGS={WORK / 'cover.o'}", "all", "units")
+        for program in (TREE / "build" / "cov" / "sampl", *(p for p in (TREE / "build" / "cov" / "unit").iterdir() if not p.suffix)):
+            blocks[program.name] = blocks_of(program)
+        with concurrent.futures.ThreadPoolExecutor(JOBS) as pool:
+            list(pool.map(note, missing))
+    reached, seconds, lines = collections.defaultdict(set), {}, {}
+    for name in names:
+        kept = json.loads((notes / name).read_text())
+        for place, numbers in kept["reached"].items():
+            file, line = place.split(":")
+            lines[file] = lines.get(file) or moved(file)
+            reached[f"{file}:{lines[file].get(int(line))}"].update((name, kept["cases"][str(n)][0]) for n in numbers)
+        seconds.update({(name, case): s for case, s in kept["cases"].values()})
+    return reached, seconds
 
 
 def excuses():
@@ -136,57 +196,74 @@ def excuses():
     return {(file, line, changed): why for file, line, changed, why in rows}
 
 
-def judge(mutant, reached):
+def judge(tree, mutant, reached, seconds):
     """Builds and tests one mutant: what became of it."""
     file, number, line, changed = mutant
-    tests, away = [], 0
-    while not tests and away <= NEAR: # the compiler has moved some lines' code to others
-        near = range(number + 1 - away, number + 2 + away)
-        tests = sorted((r["seconds"], name) for name, r in reached.items() if not set(near).isdisjoint(r["lines"].get(file, [])))
+    cases, away = set(), 0
+    while not cases and away <= NEAR:  # the compiler has moved some lines' code to others
+        cases = set().union(*(reached.get(f"{file}:{n}", ()) for n in (number + 1 - away, number + 1 + away)))
         away += 1
-    if not tests:
-        return "survived 0 files"
-    path = TREE / file
+    every = sorted(cases, key=lambda c: (seconds[c] + UNITS * (c[0] == "units"), c))
+    cases = [c for c, total in zip(every, itertools.accumulate(seconds[c] for c in every)) if total <= LIMIT]
+    path = tree / file
     text = path.read_text()
     lines = text.split("\n")
     lines[number] = changed
     path.write_text("\n".join(lines))
     try:
-        if make("all", *(["units"] if any(name == "units" for _, name in tests) else [])).returncode:
+        if make(tree, "all").returncode:
             return "no C"
-        for seconds, name in tests:
-            failed = run_bats(name, "build", limit=60 + 2 * seconds)
-            if failed:
-                return f"killed by {name}.bats: {failed}"
-        return f"survived {len(tests)} files"
+        begin, some = 0, FIRST
+        while begin < len(cases):
+            part = cases[begin : begin + some]
+            files = list(dict.fromkeys(name for name, _ in part))
+            if "units" in files:
+                make(tree, "units")
+            for passed, _, name, _ in run_bats(tree, "build", files, [name for _, name in part], limit=120 + 10 * sum(seconds[c] for c in part)):
+                if not passed:
+                    return f"killed by {', '.join(c[0] for c in part if c[1] == name) or 'some'}.bats: {name}"
+            begin, some = begin + some, some * 4
+        return f"survived {len(cases)} cases" + (f" of {len(every)}" if len(cases) < len(every) else "")
     finally:
         path.write_text(text)
 
 
 def main():
-    WORK.mkdir(parents=True, exist_ok=True)
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended"))  # the copy's source is put back
+    signal.signal(signal.SIGTERM, end)
+    signal.signal(signal.SIGINT, end)
+    trees = [TREE] + [WORK / f"tree{i}" for i in range(2, JOBS + 1)]
     listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True, check=True)
-    for name in listed.stdout.splitlines():
-        (TREE / name).parent.mkdir(parents=True, exist_ok=True)
-        if not (TREE / name).exists() or (TREE / name).read_bytes() != (ROOT / name).read_bytes():
-            shutil.copy2(ROOT / name, TREE / name)
-    reached = learn()
-    build("all", "units")
+    for tree in trees:
+        for name in listed.stdout.splitlines():
+            (tree / name).parent.mkdir(parents=True, exist_ok=True)
+            if (ROOT / name).exists() and (not (tree / name).exists() or (tree / name).read_bytes() != (ROOT / name).read_bytes()):
+                shutil.copy(ROOT / name, tree / name)
+        build(tree, f"-j{JOBS}", "all", "units")
+    reached, seconds = learn()
     every = [(str(p.relative_to(TREE)), *c) for p in sorted(TREE.glob("src/*/*.c")) for c in candidates(p)]
     every = [m for m in every if ONLY.search(m[0])]
     random.Random(SEED).shuffle(every)
-    known, counts, left = excuses(), collections.Counter(), []
-    for mutant in every:
-        if counts["killed"] + counts["survived"] >= COUNT:
-            break
-        file, number, line, changed = mutant
-        why = known.get((file, line.strip(), changed.strip()))
-        verdict = f"survived: {why}" if why else judge(mutant, reached)
-        counts[verdict.split(":")[0].split(" ")[0]] += 1
-        print(f"{file}:{number + 1}: {line.strip()}\n    {changed.strip()}\n    {verdict}", flush=True)
-        if verdict.startswith("survived") and not why:
-            left.append(f"{file}\t{line.strip()}\t{changed.strip()}")
+    known, counts, left, lock, queue = excuses(), collections.Counter(), [], threading.Lock(), iter(every)
+
+    def work(tree):
+        while True:
+            with lock:
+                mutant = next(queue, None) if counts["killed"] + counts["survived"] + counts["at work"] < COUNT else None
+                counts["at work"] += bool(mutant)
+            if not mutant:
+                return
+            file, number, line, changed = mutant
+            why = known.get((file, line.strip(), changed.strip()))
+            verdict = f"survived: {why}" if why else judge(tree, mutant, reached, seconds)
+            with lock:
+                counts["at work"] -= 1
+                counts[verdict.split(":")[0].split(" ")[0]] += 1
+                print(f"{file}:{number + 1}: {line.strip()}\n    {changed.strip()}\n    {verdict}", flush=True)
+                if verdict.startswith("survived") and not why:
+                    left.append(f"{file}\t{line.strip()}\t{changed.strip()}")
+
+    with concurrent.futures.ThreadPoolExecutor(JOBS) as pool:
+        list(pool.map(work, trees))
     print(f"{counts['killed']} of {counts['killed'] + counts['survived']} mutants killed, {len(left)} survivors unexplained")
     print(*left, sep="\n")
     sys.exit(bool(left))
