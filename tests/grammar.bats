@@ -273,7 +273,7 @@ ws ::= [ \n]*'
     perl -ne 'exit 1 if /[\0-\x8\xb-\x1f\x7f]|\xc2[\x80-\x9f]/' p
     sampl --preset ./p --print-chain=preset | cmp - p
     eval "sampl $(<p) --print-chain=server" | cmp - <(sampl -s 1 --grammar-file g --print-chain=server)
-    [ "$(sampl --grammar-file $'g\e' --print-chain=llama)" = " --grammar-file \$'g\\x1b'" ]
+    [ "$(sampl --grammar-file $'g\e' --print-chain=llama)" = "--grammar-file \$'g\\x1b'" ]
 }
 
 # [(x]{18} makes another state of nearly each text; they are forgotten, and the memory with them.
