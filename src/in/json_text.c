@@ -110,39 +110,6 @@ static size_t view_word(struct json_text *t, const char *chars, size_t most)
     return t->failed ? 0 : len;
 }
 
-// The words that Python and JavaScript print for numbers that JSON does not have; `null` is masked, as -Infinity is.
-static const char *number_word(const char *p, const char *end, float *x)
-{
-    static const struct {
-        const char *text;
-        float x;
-    } words[] = {{"null", -INFINITY}, {"-Infinity", -INFINITY}, {"NaN", NAN}, {"Infinity", INFINITY}};
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        const size_t len = strlen(words[i].text);
-        if ((size_t)(end - p) >= len && !memcmp(p, words[i].text, len)) {
-            *x = words[i].x;
-            return p + len;
-        }
-    }
-    return NULL;
-}
-
-// The usual stretch of a row: numbers with a comma behind each, well in view. Stops before anything else.
-static void plain_numbers(struct json_text *t, struct sparse *row)
-{
-    enum { PLAIN = 64 }; // longer than any usual number
-    const char *p = t->p;
-    while (t->end - p > PLAIN && row->n < row->cap) {
-        const char *const stop = json_number(p, p + PLAIN, &row->x[row->n]);
-        if (!stop || stop == p + PLAIN || *stop != ',')
-            break;
-        row->n++;
-        for (p = stop + 1; json_is_space(p, t->end);)
-            p++;
-    }
-    t->p = p;
-}
-
 // One number into x[i].
 static bool read_number(struct json_text *t, float *x, size_t i, struct err *e)
 {
@@ -153,7 +120,7 @@ static bool read_number(struct json_text *t, float *x, size_t i, struct err *e)
     const size_t len = view_word(t, "+-.0123456789EINaefilntuy", MOST); // of numbers and words for them
     const char *stop = json_number(t->p, t->p + len, &x[i]);
     if (!stop)
-        stop = number_word(t->p, t->p + len, &x[i]);
+        stop = json_word(t->p, t->p + len, &x[i]);
     if (!stop)
         return err_set(e, STATUS_DATA, "byte %" PRIu64 ": no JSON number begins here", json_place(t));
     if (stop == t->p + MOST)
@@ -201,8 +168,8 @@ static bool read_array(struct json_text *t, struct sparse *row, bool ids, size_t
         c = json_next_byte(t);
         if (c == ']' && !*n)
             break;
-        if (!ids)
-            plain_numbers(t, row);
+        if (!ids) // the usual stretch of a row
+            row->n += json_numbers(t->origin, &t->p, t->end, row->x + row->n, row->cap - row->n);
         if (!sparse_room(row, *n + 1, e))
             return false;
         if (!(ids ? read_id(t, row->ids, *n, e) : read_number(t, row->x, *n, e)))
