@@ -12,6 +12,13 @@ static void id(struct output *out, const struct record *r)
     fprintf(out->f, "%" PRIu32 "\n", r->chosen);
 }
 
+// Of a probability three digits, in five columns.
+static const char *share_text(double p, char text[NUMBER_TEXT])
+{
+    snprintf(text, NUMBER_TEXT, p >= 0.9995 || p <= 0.0 ? "%.0f" : p < 0.0005 ? "%.0e" : "%.3f", p);
+    return *text == '0' && text[1] == '.' ? text + 1 : text;
+}
+
 // NAME or, with a main parameter, NAME=VALUE.
 static void stage_name(struct output *out, const struct trace_line *t)
 {
@@ -20,16 +27,21 @@ static void stage_name(struct output *out, const struct trace_line *t)
     fprintf(out->f, "%*s", len < 16 ? 16 - len : 0, "");
 }
 
+// In a window the numbers make room for what was removed.
+#define STAGE_FILE   " %8zu -> %8zu %9.6f %8.3f  "
+#define STAGE_WINDOW " %7zu -> %7zu %6.4f %7.3f  "
+
 static void stage(struct output *out, const struct trace_line *t)
 {
     FILE *const f = out->f;
     char text[NUMBER_TEXT];
+    const bool window = out->screen.columns;
     stage_name(out, t);
     if (!t->enabled) {
         fprintf(f, " %8s\n", "off");
         return;
     }
-    fprintf(f, " %8zu -> %8zu %9.6f %8.3f  ", t->before, t->after, t->mass, t->entropy);
+    fprintf(f, window ? STAGE_WINDOW : STAGE_FILE, t->before, t->after, t->mass, t->entropy);
     output_name(out, t->top_before);
     if (t->top_after != t->top_before) {
         fputs(" -> ", f);
@@ -40,7 +52,10 @@ static void stage(struct output *out, const struct trace_line *t)
     for (size_t k = 0; k < t->n_removed && k < TRACE_REMOVED; k++) {
         putc(' ', f);
         output_name(out, t->removed[k].id);
-        fprintf(f, " (%.6f)", (double)t->removed[k].p);
+        if (window)
+            fprintf(f, " (%s)", share_text(t->removed[k].p, text));
+        else
+            fprintf(f, " (%.6f)", (double)t->removed[k].p);
     }
     if (t->n_removed > TRACE_REMOVED)
         fputs(" ...", f);
@@ -105,13 +120,6 @@ struct layout {
     double most;       // the probability of the longest bar
 };
 
-// Of a probability three digits, in five columns.
-static const char *share_text(double p, char text[NUMBER_TEXT])
-{
-    snprintf(text, NUMBER_TEXT, p >= 0.9995 || p <= 0.0 ? "%.0f" : p < 0.0005 ? "%.0e" : "%.3f", p);
-    return *text == '0' && text[1] == '.' ? text + 1 : text;
-}
-
 static size_t shown_cuts(const struct record *r)
 {
     return r->n_cut < TRACE_REMOVED ? r->n_cut : TRACE_REMOVED;
@@ -137,7 +145,7 @@ static struct layout layout_of(const struct output *out, const struct record *r,
     if (l.pair)
         layout_add(out, &l, r->cut, shown_cuts(r));
     const int taken = 1 + l.id + (l.text ? 1 + l.text : 0) + (out->screen.columns >= AMPLE ? 3 + LOGIT + SHARE : 0);
-    const int bars = out->screen.columns - taken - 3 - SHARE;
+    const int bars = out->screen.columns - 1 - taken - 3 - SHARE; // the last column stays free
     l.bar = l.pair ? (bars - 4 - SHARE - 1) / 2 : bars;
     l.bar = l.bar < 0 ? 0 : l.bar;
     return l;
@@ -225,7 +233,8 @@ static void dump(struct output *out, const struct record *r)
     output_name(out, r->chosen);
     fprintf(out->f, " (%.4f)  kept %zu/%zu  entropy %.3f\n", (double)r->chosen_p, r->kept, r->n_vocab, r->entropy);
     if (r->n_trace)
-        fprintf(out->f, "%-16s %8s    %8s %9s %8s  %s\n", "stage", "before", "after", "mass", "entropy", "top; removed");
+        fprintf(out->f, out->screen.columns ? "%-16s %7s    %7s %6s %7s  %s\n" : "%-16s %8s    %8s %9s %8s  %s\n", "stage",
+                "before", "after", "mass", "entropy", out->screen.columns ? "top" : "top; removed");
     for (size_t i = 0; i < r->n_trace; i++) {
         stage(out, &r->trace[i]);
         if (r->trace[i].n_best)
