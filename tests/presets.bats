@@ -249,6 +249,12 @@ refused() {
 		{"rep_pen": 1, "typical_p": 1, "temp": 0.9, "top_p": 0.9, "nsigma": 1.5, "min_keep": 2, "seed": 1, "adaptive_target": 0,
 		 "logit_bias": {"5": false, "6": 1.5}}
 	END
+    # what its order does not name does nothing there, which is said once
+    sed 's/"min_p": 0.1/"min_p": 0.1, "nsigma": 1, "rep_pen": 1.1, "xtc_probability": 0.5, "mirostat_tau": 4/' universal.json >idle.json
+    run -0 --separate-stderr sampl --preset idle.json --print-chain
+    [ "$stderr" = "sampl: note: --preset: penalties, top_n_sigma, xtc: set, but not in SillyTavern's order, and so without effect" ]
+    run -0 --separate-stderr sampl --preset universal.json --print-chain
+    [ -z "$stderr" ]
     refused lacking.json 'guidance_scale (1.5), banned_tokens ("[1,2]"), penalty_alpha (0.6)' <<-'END'
 		{"rep_pen": 1, "typical_p": 1, "guidance_scale": 1.5, "banned_tokens": "[1,2]", "penalty_alpha": 0.6, "rep_pen_decay": 0}
 	END
@@ -327,6 +333,7 @@ refused() {
         becomes last.yaml --samplers 'penalties;dry;top_n_sigma;top_k;top_p;typ_p;min_p;xtc;temperature' --min-p 0.1 "${rest[@]}"
     printf 'do_sample: false\nrepetition_penalty: 1.2\n' |
         becomes greedy.yaml --samplers 'penalties;dry;temperature' --temp 0 --repeat-penalty 1.2 "${rest[@]}"
+    printf 'custom_token_bans: 5, 7\n' | becomes bans.yaml --samplers "$first" -l 5-inf -l 7-inf "${rest[@]}"
     printf 'guidance_scale: 2\ntemperature: 1\n' | refused lacking.yaml 'guidance_scale (2)'
 }
 
@@ -398,6 +405,16 @@ refused() {
         --repeat-penalty 1.1 --repeat-last-n -1
     echo '{"model": "m", "prompt": "x", "guided_regex": "a+"}' | refused guided.json 'guided_regex ("a+")'
     echo '{"model": "m", "prompt": "x", "logit_bias": {" the": 2}}' | refused text.json 'logit_bias ({" the":2})'
+    # with a vocabulary there are texts, wherever it stands
+    printf '%s\n' ' the' 'a"\\' b >words
+    for order in '--vocab words --preset ./text.json' '--preset ./text.json --vocab=words'; do
+        # shellcheck disable=SC2086 # words
+        spelt $order = --preset <(sed 's/" the"/"0"/' text.json) --vocab words
+    done
+    echo '{"n_predict": 1, "logit_bias": [["a\"\\", -1.5], ["b", false], [0, 1]]}' >texts.json
+    spelt --preset texts.json --vocab words = -l 1-1.5 -l 2-inf -l 0+1 --vocab words
+    run -2 sampl --preset text.json --print-chain --vocab <(echo x)
+    [ "$output" = "sampl: --logit-bias: no token of the vocabulary says ' the'" ]
 }
 
 @test "llama.cpp's config.ini" {
@@ -415,6 +432,14 @@ refused() {
     spelt --preset config.ini = --temp 0.5 --top-k 12 --sampler-seq kpt
     printf 'top-p = 0.5\n[m]\ntop-p = 0.1\n' >plain.ini
     spelt --preset plain.ini = --top-p 0.5
+    # a section by its name, over what all have, wherever that stands
+    spelt --preset ./config.ini:other = --temp 3 --top-k 12 --samplers top_k
+    spelt --preset config.ini:default = --temp 0.5 --top-k 12 --sampler-seq kpt
+    printf '[org/m.gguf:Q8_0]\ntop-p = 0.1\n[*]\ntop-p = 0.9\ntop-k = 3\n' >models.ini
+    spelt --preset models.ini:org/m.gguf:Q8_0 = --top-p 0.1 --top-k 3
+    spelt --preset models.ini = --top-p 0.9 --top-k 3
+    cp models.ini a.ini:org # which is a file
+    spelt --preset a.ini:org = --top-p 0.9 --top-k 3
     printf 'grammar-file = g.gbnf\n' | refused file.ini 'grammar-file ("g.gbnf")'
 }
 

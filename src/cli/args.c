@@ -30,7 +30,7 @@ static bool read_preset(const struct reader *r, const char *name, struct err *e)
     const char *lacking;
     if (r->preset)
         return err_set(e, STATUS_USAGE, "'%s': a preset cannot name another", name);
-    bool ok = preset_read(r->a->options, name, path, &r->a->presets, &words, &lacking, e);
+    bool ok = preset_read(r->a->options, name, r->a->texts, path, &r->a->presets, &words, &lacking, e);
     if (ok) {
         ok = read_words(&(struct reader){.a = r->a, .word = words.word, .n = words.n, .preset = path}, e) ||
              err_prefix(e, "--preset: %s", path);
@@ -170,6 +170,8 @@ static bool check_left_out(const struct args *a, struct err *e)
 bool args_parse(struct args *a, const struct options *options, int argc, char **argv, struct err *e)
 {
     *a = (struct args){.options = options};
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+        a->texts = a->texts || !strcmp(argv[i], "--vocab") || !strncmp(argv[i], "--vocab=", 8);
     return set_defaults(a, e) &&
            read_words(&(struct reader){.a = a, .word = (const char *const *)(void *)argv, .n = (size_t)argc, .at = 1}, e) &&
            check_left_out(a, e);

@@ -90,6 +90,7 @@ struct args {
     int64_t diff_most; // rows; 0: all that differ
 
     bool lenient;
+    bool texts;            // there is a --vocab, before a preset or behind: presets may name tokens by their texts
     struct words presets;  // the texts that were read, which the members above and below point into
     struct words left_out; // of each preset with settings that no option gives: the file, a NUL, and a list of them
 };

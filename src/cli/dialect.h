@@ -16,8 +16,9 @@ struct foreign {
     const cJSON *settings;  // the object in it that holds the settings
     struct builder words;   // "--option=value", each ending in a NUL
     struct builder lacking; // active settings that no option gives, as text: "top_a (0.75), tfs (0.97)"
-    struct builder said;    // ";flag;" for each setting that the file has
+    struct builder said;    // ";flag;" for each setting that the file has, ";@name;" for each sampler of its chain
     struct builder active;  // the same of those that are not at their off value
+    bool vocab;             // tokens may be named by their texts
     bool failed;
     struct err *e;
 };
@@ -53,6 +54,9 @@ void foreign_take(struct foreign *f, const cJSON *item);
 // The samplers of a chain, whatever separates their names, in other programs' words, too. Those of other programs than llama.cpp are left
 // out unless their setting is active.
 void foreign_say_chain(struct foreign *f, const char *names);
+
+// Says which active settings do nothing, as the chain that was said has not their samplers.
+void foreign_note_idle(const struct foreign *f);
 
 // Was the setting for this flag active?
 bool foreign_active(const struct foreign *f, const char *flag);

@@ -94,6 +94,8 @@ static void silly_finish(struct foreign *f)
             "penalties;encoder_penalty;dry;no_repeat_ngram;top_n_sigma;top_k;top_a;tfs;typ_p;top_p;epsilon_cutoff;eta_cutoff;min_p;xtc;"
             "temperature;smoothing;skew",
             "adaptive_p");
+    if (has(f->settings, "samplers"))
+        foreign_note_idle(f);
 }
 
 // ---- KoboldAI, KoboldCpp

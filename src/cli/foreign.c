@@ -64,17 +64,21 @@ static bool tell(struct foreign *f)
     return false;
 }
 
-bool foreign_read(const struct options *o, const char *text, size_t len, struct builder *words, struct builder *lacking,
+bool foreign_read(const struct options *o, const struct foreign_text *text, struct builder *words, struct builder *lacking,
                   struct err *e)
 {
-    const enum notation notation = notation_of(text);
-    struct foreign f = {.options = o, .e = e};
+    const enum notation notation = notation_of(text->text);
+    struct foreign f = {.options = o, .vocab = text->vocab, .e = e};
     size_t at;
-    if (notation == NOTATION_JSON)
-        f.root = json_parse(text, len, JSON_EXACT, &at, e);
-    else if (!(f.root = notation_read(notation, text)))
+    if (text->section && notation != NOTATION_INI)
+        foreign_fail(&f, "only an ini of llama.cpp's has sections such as '%.*s'", err_clip(text->section, 40), text->section);
+    else if (notation == NOTATION_JSON)
+        f.root = json_parse(text->text, text->len, JSON_EXACT, &at, e);
+    else if (!(f.root = notation_read(notation, text->text, text->section)))
         err_from_fault(e, fault_memory());
-    if (f.root && tell(&f))
+    if (f.root && text->section && !f.root->child)
+        foreign_fail(&f, "there is no section [%.*s]", err_clip(text->section, 40), text->section);
+    else if (f.root && tell(&f))
         convert(&f);
     const bool ok = f.root && !f.failed;
     cJSON_Delete(f.root);

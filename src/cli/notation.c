@@ -11,8 +11,10 @@
 #include <strings.h>
 
 struct reading {
-    const char *p; // up to a NUL
-    bool failed;   // memory is short
+    const char *p;       // up to a NUL
+    const char *section; // of ini that is wanted, or NULL
+    bool found;          // there is one
+    bool failed;         // memory is short
 };
 
 static size_t line_len(const char *p)
@@ -219,17 +221,18 @@ static void read_modelfile(struct reading *t, cJSON *to)
     }
 }
 
-// ---- ini: sections [*] and [default], and what stands before any
+// ---- ini: what stands in [*], and over it what stands in a section; the one without a name begins the file, and may be called [default]
 
-static void read_ini(struct reading *t, cJSON *to)
+static void read_section(struct reading *t, cJSON *to, const char *name, bool unnamed)
 {
-    bool reads = true;
+    bool reads = unnamed;
     for (; *t->p && !t->failed; next_line(t)) {
         const char *const line = past_blanks(t->p);
         const size_t len = strcspn(line, ";#\n"), key = strcspn(line, "=;#\n");
         if (*line == '[') {
-            const size_t n = strcspn(line, "]\n");
-            reads = (n == 2 && line[1] == '*') || is_one_of(line + 1, n ? n - 1 : 0, "default");
+            const size_t n = strcspn(line + 1, "]\n");
+            reads = n == strlen(name) && !strncasecmp(line + 1, name, n);
+            t->found = t->found || reads;
         } else if (reads && line[key] == '=') {
             const char *const value = line + key + 1 + strspn(line + key + 1, " \t");
             const size_t n = value < line + len ? trimmed(value, (size_t)(line + len - value)) : 0;
@@ -238,6 +241,15 @@ static void read_ini(struct reading *t, cJSON *to)
             free(text);
         }
     }
+}
+
+static void read_ini(struct reading *t, cJSON *to)
+{
+    const char *const start = t->p, *const section = t->section ? t->section : "default";
+    read_section(t, to, "*", false);
+    t->p = start;
+    t->found = !strcasecmp(section, "default");
+    read_section(t, to, section, !strcasecmp(section, "default"));
 }
 
 // ---- which it is
@@ -269,15 +281,17 @@ enum notation notation_of(const char *text)
     return *past_blanks(line + word) == '=' ? NOTATION_INI : NOTATION_NONE;
 }
 
-cJSON *notation_read(enum notation notation, const char *text)
+cJSON *notation_read(enum notation notation, const char *text, const char *section)
 {
     static void (*const read[])(struct reading * t, cJSON * to) = {
         [NOTATION_YAML] = read_yaml, [NOTATION_MODELFILE] = read_modelfile, [NOTATION_INI] = read_ini};
     static const char *const within[] = {[NOTATION_YAML] = "yaml", [NOTATION_MODELFILE] = "options", [NOTATION_INI] = "ini"};
-    struct reading t = {.p = text};
+    struct reading t = {.p = text, .section = section};
     cJSON *const root = cJSON_CreateObject(), *const to = cJSON_AddObjectToObject(root, within[notation]);
     if (to)
         read[notation](&t, to);
+    if (to && section && !t.found)
+        cJSON_Delete(cJSON_DetachItemViaPointer(root, to));
     if (to && !t.failed)
         return root;
     cJSON_Delete(root);

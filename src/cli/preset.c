@@ -64,12 +64,20 @@ static bool in_directory(size_t i, const char *file, const char *suffix, char pa
 }
 
 // A name with a slash or an ending may be a file's; no other, so that no file here comes before a preset.
-static bool find(const char *name, char path[PATH_MAX], struct err *e)
+// FILE:SECTION is a section of a file; otherwise *section is NULL.
+static bool find(const char *name, char path[PATH_MAX], const char **section, struct err *e)
 {
     char dir[PATH_MAX];
     const bool whole = snprintf(path, PATH_MAX, "%s", name) < PATH_MAX;
+    *section = NULL;
     if (whole && strpbrk(name, "/.") && is_file(name))
         return true;
+    for (const char *colon = name; whole && (colon = strchr(colon, ':')); path[colon++ - name] = ':') {
+        path[colon - name] = '\0';
+        *section = colon + 1;
+        if (strpbrk(path, "/.") && is_file(path))
+            return true;
+    }
     for (size_t i = 0; !strchr(name, '/') && directory(i, dir); i++)
         if (in_directory(i, name, SUFFIX, path))
             return true;
@@ -122,11 +130,11 @@ static bool keep(struct words *texts, char *text, struct err *e)
     return false;
 }
 
-static bool read_foreign(const struct options *o, const char *path, const char *text, size_t len, struct words *texts,
+static bool read_foreign(const struct options *o, const char *path, const struct foreign_text *text, struct words *texts,
                          struct words *words, const char **lacking, struct err *e)
 {
     struct builder options = {0}, lack = {0}, said = {0};
-    bool ok = foreign_read(o, text, len, &options, &lack, e);
+    bool ok = foreign_read(o, text, &options, &lack, e);
     if (ok && lack.len) {
         builder_bytes(&said, path, strlen(path) + 1);
         builder_string(&said, lack.text);
@@ -144,13 +152,14 @@ static bool read_foreign(const struct options *o, const char *path, const char *
     return ok;
 }
 
-bool preset_read(const struct options *o, const char *name, char path[PATH_MAX], struct words *texts, struct words *words,
-                 const char **lacking, struct err *e)
+bool preset_read(const struct options *o, const char *name, bool vocab, char path[PATH_MAX], struct words *texts,
+                 struct words *words, const char **lacking, struct err *e)
 {
+    const char *section;
     char *text;
     size_t len;
     *lacking = NULL;
-    if (!find(name, path, e))
+    if (!find(name, path, &section, e))
         return false;
     if (!file_slurp(path, PRESET_MOST, &text, &len, e))
         return err_prefix(e, "--preset");
@@ -158,10 +167,10 @@ bool preset_read(const struct options *o, const char *name, char path[PATH_MAX],
         return false;
     const size_t mark = strncmp(text, "\xef\xbb\xbf", 3) ? 0 : 3; // which some editors put before UTF-8
     bool ok = strlen(text) == len || err_set(e, STATUS_USAGE, "a NUL byte in a text file");
-    if (ok && notation_of(text + mark) == NOTATION_NONE)
+    if (ok && !section && notation_of(text + mark) == NOTATION_NONE)
         ok = words_split(text + mark, words, e);
     else if (ok)
-        ok = read_foreign(o, path, text + mark, len - mark, texts, words, lacking, e);
+        ok = read_foreign(o, path, &(struct foreign_text){text + mark, len - mark, section, vocab}, texts, words, lacking, e);
     return ok || err_prefix(e, "--preset: %s", path);
 }
 

@@ -16,8 +16,9 @@ bool words_split(char *text, struct words *words, struct err *e);
 // (~/.config when unset), in the source tree that the program lies in, or in the installed data directory. path becomes the file's. Its text
 // is added to texts, to be freed by the caller either way, and its words, which point into that, to words. *lacking becomes the path, a NUL
 // and a list of what it sets and no option gives, all among the texts; NULL: nothing.
-bool preset_read(const struct options *o, const char *name, char path[PATH_MAX], struct words *texts, struct words *words,
-                 const char **lacking, struct err *e);
+// vocab: tokens may be named by their texts.
+bool preset_read(const struct options *o, const char *name, bool vocab, char path[PATH_MAX], struct words *texts,
+                 struct words *words, const char **lacking, struct err *e);
 
 // Prints the presets that can be named, one a line: name, tab, the comment on its first line; and on stderr where they are looked for.
 // False with *e, all others listed, if one cannot be read.

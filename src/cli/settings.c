@@ -2,6 +2,7 @@
 // What the keys of other programs mean that several of them share, and how it is said in options.
 #include "base/number.h"
 #include "cli/dialect.h"
+#include "out/message.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -64,7 +65,7 @@ static const struct setting {
     {"guidance_scale num_beams num_beam_groups", NULL, OFF_AT, 1},
     {"seed sampler_seed", .take = take_seed},
     {"logit_bias logitBias", .take = take_biases},
-    {"suppress_tokens", .take = take_bans},
+    {"suppress_tokens custom_token_bans", .take = take_bans},
     {"bad_words_ids", .take = take_bad_words},
     {"dry_sequence_breakers", .take = take_breakers},
     {"grammar grammar_string", .take = take_grammar},
@@ -237,23 +238,44 @@ static void take_seed(struct foreign *f, const cJSON *item)
     foreign_say(f, "seed", text);
 }
 
-// ID+BIAS; an amount that is false or null bans.
-static void say_bias(struct foreign *f, const cJSON *item, double id, const cJSON *amount)
+// A text with the escapes that options resolve.
+static void add_text(struct builder *b, const char *text)
+{
+    for (; *text; text++) {
+        builder_string(b, *text == '\\' ? "\\" : "");
+        builder_byte(b, *text);
+    }
+}
+
+// ID+BIAS or "TEXT"+BIAS; an amount that is false or null bans.
+static void say_bias(struct foreign *f, const cJSON *item, const cJSON *token, const cJSON *amount)
 {
     struct builder b = {0};
-    double v;
-    if (id != trunc(id) || id < 0.0 || id > INT32_MAX || (foreign_is_on(amount) && !is_number(amount, &v))) {
+    double id, v;
+    const bool number = is_number(token, &id);
+    if (number ? id != trunc(id) || id < 0.0 || id > INT32_MAX : !cJSON_IsString(token) || !*token->valuestring) {
+        foreign_fail(f, "%s is not a list of token ids and biases", item->string);
+        return;
+    }
+    if (foreign_is_on(amount) && !is_number(amount, &v)) {
         foreign_fail(f, "%s is not a list of token ids and biases", item->string);
         return;
     }
     const char *const text = amount && amount->valuestring ? amount->valuestring : "-inf";
-    builder_format(&b, "%.0f%s%s", id, *text == '-' || *text == '+' ? "" : "+", text);
+    if (number) {
+        builder_format(&b, "%.0f", id);
+    } else {
+        builder_byte(&b, '"');
+        add_text(&b, token->valuestring);
+        builder_byte(&b, '"');
+    }
+    builder_format(&b, "%s%s", *text == '-' || *text == '+' ? "" : "+", text);
     foreign_say(f, "logit-bias", b.text ? b.text : "");
     f->words.failed = f->words.failed || b.failed;
     builder_free(&b);
 }
 
-// {"id": bias, ...}, [[id, bias], ...] or [{"token": id, "bias": bias}, ...]; texts need a tokenizer.
+// {"id": bias, ...}, [[id, bias], ...] or [{"token": id, "bias": bias}, ...]; in place of ids texts where there is a vocabulary.
 static void take_biases(struct foreign *f, const cJSON *item)
 {
     const cJSON *entry;
@@ -261,24 +283,43 @@ static void take_biases(struct foreign *f, const cJSON *item)
     {
         const cJSON key = {.type = cJSON_String, .valuestring = entry->string};
         const bool pair = cJSON_IsArray(entry), echo = cJSON_IsObject(entry);
-        const cJSON *const id = pair ? cJSON_GetArrayItem(entry, 0) : echo ? json_member(entry, "token") : &key;
-        double v;
-        if (!id || !id->valuestring || !is_number(id, &v)) {
+        const cJSON *const token = pair ? cJSON_GetArrayItem(entry, 0) : echo ? json_member(entry, "token") : &key;
+        double id;
+        if (!token || !token->valuestring || (!f->vocab && !is_number(token, &id))) {
             foreign_lack(f, item);
             return;
         }
-        say_bias(f, item, v, pair ? cJSON_GetArrayItem(entry, 1) : echo ? json_member(entry, "bias") : entry);
+        say_bias(f, item, token, pair ? cJSON_GetArrayItem(entry, 1) : echo ? json_member(entry, "bias") : entry);
     }
+}
+
+// The array that an item is, or that its text is, with or without brackets; NULL: none. *parsed is to be deleted.
+static const cJSON *list_of(struct foreign *f, const cJSON *item, cJSON **parsed)
+{
+    const char *const text = cJSON_GetStringValue(item);
+    struct builder b = {0};
+    size_t at;
+    *parsed = NULL;
+    if (text) {
+        builder_format(&b, text[strspn(text, " \n")] == '[' ? "%s" : "[%s]", text);
+        item = *parsed = b.failed ? NULL : json_parse(b.text, b.len, JSON_EXACT, &at, f->e);
+        builder_free(&b);
+    }
+    return cJSON_IsArray(item) ? item : NULL;
 }
 
 static void take_bans(struct foreign *f, const cJSON *item)
 {
-    const cJSON *entry;
-    double v;
-    cJSON_ArrayForEach(entry, item)
+    const char *const key = item->string;
+    cJSON *parsed;
+    const cJSON *const list = list_of(f, item, &parsed), *entry;
+    if (!list)
+        foreign_fail(f, "%s is not a list of token ids and biases", key);
+    cJSON_ArrayForEach(entry, list)
     {
-        say_bias(f, item, is_number(entry, &v) ? v : -1.0, NULL);
+        say_bias(f, item, entry, NULL);
     }
+    cJSON_Delete(parsed);
 }
 
 static void take_bad_words(struct foreign *f, const cJSON *item)
@@ -301,51 +342,36 @@ static void take_bad_words(struct foreign *f, const cJSON *item)
     }
 }
 
-// With the escapes that the option resolves.
 static void say_breaker(struct foreign *f, const char *text)
 {
     struct builder b = {0};
-    if (!strcmp(text, "none")) // which means something else
-        builder_string(&b, "\\x6e");
-    for (text += b.len ? 1 : 0; *text; text++) {
-        builder_string(&b, *text == '\\' ? "\\" : "");
-        builder_byte(&b, *text);
-    }
+    const bool none = !strcmp(text, "none"); // which means something else
+    builder_string(&b, none ? "\\x6e" : "");
+    add_text(&b, none ? text + 1 : text);
     if (b.len)
         foreign_say(f, "dry-sequence-breaker", b.text);
     f->words.failed = f->words.failed || b.failed;
     builder_free(&b);
 }
 
-// An array, or its text, with or without brackets.
 static void take_breakers(struct foreign *f, const cJSON *item)
 {
     const char *const text = cJSON_GetStringValue(item);
-    struct builder b = {0};
-    cJSON *parsed = NULL;
-    const cJSON *entry;
+    cJSON *parsed;
     if (text && strspn(text, " \n") == strlen(text))
         return;
-    if (text) {
-        size_t at;
-        const bool list = text[strspn(text, " \n")] == '[';
-        builder_format(&b, list ? "%s" : "[%s]", text);
-        item = parsed = b.failed ? NULL : json_parse(b.text, b.len, JSON_EXACT, &at, f->e);
+    const cJSON *const list = list_of(f, item, &parsed), *entry;
+    bool texts = list;
+    foreign_say(f, "dry-sequence-breaker", "none"); // what stood before
+    cJSON_ArrayForEach(entry, list)
+    {
+        texts = texts && cJSON_IsString(entry);
+        if (texts)
+            say_breaker(f, entry->valuestring);
     }
-    if (!item || !cJSON_IsArray(item)) {
+    if (!texts)
         foreign_fail(f, "dry_sequence_breakers is not a list of texts");
-    } else {
-        foreign_say(f, "dry-sequence-breaker", "none"); // what stood before
-        cJSON_ArrayForEach(entry, item)
-        {
-            if (cJSON_IsString(entry))
-                say_breaker(f, entry->valuestring);
-            else
-                foreign_fail(f, "dry_sequence_breakers is not a list of texts");
-        }
-    }
     cJSON_Delete(parsed);
-    builder_free(&b);
 }
 
 static void take_grammar(struct foreign *f, const cJSON *item)
@@ -401,10 +427,12 @@ static void chain_name(struct foreign *f, const char *foreign_name, struct build
     const bool when_active = s && s->params && (s->foreign || (s == &sampler_adaptive_p && !f->dialect->defaults));
     if (when_active && (!foreign_active(f, s->params->flag) || strstr(chain->text, name)))
         return;
-    if (s)
+    if (s) {
         builder_format(chain, "%s%s", chain->len ? ";" : "", name);
-    else if (!setting_of(foreign_name) && !word_of(NO_STAGE, name))
+        builder_format(&f->said, ";@%s;", s->name);
+    } else if (!setting_of(foreign_name) && !word_of(NO_STAGE, name)) {
         builder_format(&f->lacking, "%ssampler %.*s", f->lacking.len ? ", " : "", err_clip(name, 40), name);
+    }
 }
 
 void foreign_say_chain(struct foreign *f, const char *names)
@@ -420,4 +448,21 @@ void foreign_say_chain(struct foreign *f, const char *names)
     f->words.failed = f->words.failed || !copy || chain.failed;
     free(copy);
     builder_free(&chain);
+}
+
+void foreign_note_idle(const struct foreign *f)
+{
+    struct builder idle = {0};
+    for (size_t i = 0; samplers[i]; i++) {
+        char name[60];
+        bool active = false;
+        for (const struct param *p = samplers[i]->params; p && p->flag && !samplers[i]->internal; p++)
+            active = active || (foreign_active(f, p->flag) && strcmp(p->flag, "min-keep") != 0);
+        snprintf(name, sizeof name, "@%s", samplers[i]->name);
+        if (active && !listed(&f->said, name))
+            builder_format(&idle, "%s%s", idle.len ? ", " : "", samplers[i]->name);
+    }
+    if (idle.len)
+        message_note("--preset: %s: set, but not in %s's order, and so without effect", idle.text, f->dialect->name);
+    builder_free(&idle);
 }
