@@ -78,6 +78,8 @@ static const struct params defaults = {.seed = 1,
                                        .dry_allowed_length = 2,
                                        .dry_penalty_last_n = HISTORY,
                                        .dynatemp_exp = 1,
+                                       .adaptive_target = -1,
+                                       .adaptive_decay = 0.9f,
                                        .mirostat_lr = 0.1f,
                                        .mirostat_ent = 5,
                                        .scatter_k = 64,
@@ -104,6 +106,8 @@ SET(typical, typical, 0.9f)
 SET(mirostat, mirostat, 2)
 SET(xtc, xtc_probability, 1)
 SET(nsigma, top_nsigma, 1)
+SET(dynatemp, dynatemp_range, 0.5f)
+SET(adaptive, adaptive_target, 0.5f)
 
 static void noise(struct params *p)
 {
@@ -139,6 +143,8 @@ static const struct bench_chain chains[] = {
     {"top-p 0.95", "top_p", nothing, 0},
     {"pure dist, temp 1", "", nothing, 0},
     {"typical 0.9", "typ_p", typical, 0},
+    {"dynatemp 0.5", "temperature", dynatemp, 0},
+    {"adaptive-p 0.5", "adaptive_p", adaptive, 0},
     {"mirostat 2, temp 0.8", "", mirostat, 0},
     {"xtc, whole vocabulary", "xtc", xtc, 0},
     {"top-nsigma 1", "top_n_sigma", nsigma, 0},
@@ -225,7 +231,7 @@ __attribute__((noinline)) static double run_chain(struct rows *r, struct chain *
 
 static void measure(const struct bench_chain *b, struct rows *r, const struct kern *kern)
 {
-    double chain[ROUNDS], floor[ROUNDS];
+    double t = INFINITY, f = INFINITY; // the shortest: what is above it is noise
     struct stages stages;
     struct chain *const ch = build(b, &stages);
     struct cand c;
@@ -233,10 +239,9 @@ static void measure(const struct bench_chain *b, struct rows *r, const struct ke
     c.want_p = c.want_chosen_p = c.want_logits = false;
     run_chain(r, ch, &c); // warm: memory is there, pages are mapped
     for (int i = 0; i < ROUNDS; i++) {
-        floor[i] = run_floor(r) / BATCH;
-        chain[i] = run_chain(r, ch, &c) / BATCH;
+        f = fmin(f, run_floor(r) / BATCH);
+        t = fmin(t, run_chain(r, ch, &c) / BATCH);
     }
-    const double t = median(chain, ROUNDS), f = median(floor, ROUNDS);
     printf("%-26s %10.0f %8.2f %10.0f %7.2f\n", b->name, t * 1e9, (double)(r->n * dtype_size(r->type)) / t * 1e-9, f * 1e9,
            t / f);
     fflush(stdout);
