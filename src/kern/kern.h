@@ -49,6 +49,13 @@ struct kern {
     // sum[8 + i % 8] += w * e, in rising i. x[i] <= max, which is finite, not NaN; where w is 0 nothing is added.
     void (*softmax_sums)(double sum[16], const float *x, float max, const float *y, float max_y, size_t n);
 
+    // s + expf(x[0] - max) + ..., in order, in f32, with expf as in exp_sub. s is not negative.
+    float (*exp_sum)(const float *x, size_t n, float max, float s);
+
+    // With w = expf(x - max), as in exp_sub, of the k-th x with x - max >= floor: sum[k % 8] += w and sum[8 + k % 8] += w * w, in f64, in rising k.
+    // Returns how many x that are.
+    size_t (*weigh)(double sum[16], const float *x, size_t n, float max, float floor);
+
     // s + x[0] + x[1] + ..., in order, in f32. Elements that are -inf are left out. No NaN, no +inf.
     float (*sum)(const float *x, size_t n, float s);
 

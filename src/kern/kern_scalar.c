@@ -134,6 +134,26 @@ static void row_softmax_sums(double sum[16], const float *x, float max, const fl
     }
 }
 
+static float row_exp_sum(const float *x, size_t n, float max, float s)
+{
+    for (size_t i = 0; i < n; i++)
+        s += kern_expf(x[i] - max);
+    return s;
+}
+
+static size_t row_weigh(double sum[16], const float *x, size_t n, float max, float floor)
+{
+    size_t k = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (!(x[i] - max >= floor))
+            continue;
+        const double w = kern_expf(x[i] - max);
+        sum[k % 8] += w;
+        sum[8 + k++ % 8] += w * w;
+    }
+    return k;
+}
+
 static float row_sum(const float *x, size_t n, float s)
 {
     for (size_t i = 0; i < n; i++)

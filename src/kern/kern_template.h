@@ -326,77 +326,11 @@ ALWAYS_INLINE void map(float *to, const float *x, size_t n, vf32 (*op)(vf32 x, f
         store_first(to + i, n - i, op(load_first(x + i, n - i, splat(arg)), arg));
 }
 
-// expf.h; anything for arguments that underflow.
-static inline hf32 expf_half(hf32 x)
-{
-    const vf64 z = widen_f32(x) * EXPF_SCALE;
-    const vf64 shifted = z + EXPF_SHIFT;
-    const vf64 r = z - (shifted - EXPF_SHIFT);
-    const vu64 k = (vu64)shifted;
-    const vf64 s = (vf64)((vu64)expf_entry((vi64)k) + ((k & ~UINT64_C(31)) << (52 - 5)));
-    const vf64 y = (EXPF_C0 * r + EXPF_C1) * (r * r) + (EXPF_C2 * r + 1.0);
-    return narrow_f64(y * s);
-}
-
-static inline vf32 expf_less(vf32 x, float max)
-{
-    const vf32 d = x - max;
-    const vi32 zero = d < EXPF_UNDERFLOW;
-    if (LANES > 4 && signs_32(zero) == ALL_LANES) // with few lanes the test costs more than it saves
-        return (vf32){0};
-    return (vf32)((vi32)join(expf_half(lower_half(d)), expf_half(upper_half(d))) & ~zero);
-}
-
-// kern_exp of x >= EXP_UNDERFLOW
-static inline vf64 exp_above(vf64 x)
-{
-    const vf64 shifted = x * EXPF_SCALE + EXPF_SHIFT, k = shifted - EXPF_SHIFT;
-    const vf64 r = (x - k * EXP_HI) - k * EXP_LO;
-    const vu64 n = (vu64)shifted;
-    const vf64 s = (vf64)((vu64)expf_entry((vi64)n) + ((n & ~UINT64_C(31)) << (52 - 5)));
-    const vf64 t = 0.5 + r * (1.0 / 6 + r * (1.0 / 24 + r * (1.0 / 120 + r * (1.0 / 720))));
-    return s + s * (r + r * r * t);
-}
-
-// Eight elements at a time: a lane each.
-static void row_softmax_sums(double sum[16], const float *x, float max, const float *y, float max_y, size_t n)
-{
-    enum { PARTS = 8 / LANES_F64 };
-    vf64 weights[PARTS], products[PARTS];
-    size_t i = 0;
-    UNROLL
-    for (size_t k = 0; k < PARTS; k++) {
-        weights[k] = load_vf64(sum + k * LANES_F64);
-        products[k] = load_vf64(sum + 8 + k * LANES_F64);
-    }
-    for (; i + 8 <= n; i += 8) {
-        UNROLL
-        for (size_t k = 0; k < PARTS; k++) {
-            const size_t at = i + k * LANES_F64;
-            const vf64 d = widen_f32(load_hf32(x + at)) - (double)max;
-            const vi64 some = d >= EXP_UNDERFLOW;
-            const vf64 w = exp_above((vf64)((vi64)d & some)), e = y ? d - (widen_f32(load_hf32(y + at)) - (double)max_y) : d;
-            weights[k] += (vf64)((vi64)w & some);
-            products[k] += (vf64)((vi64)(w * e) & some);
-        }
-    }
-    UNROLL
-    for (size_t k = 0; k < PARTS; k++) {
-        store_vf64(sum + k * LANES_F64, weights[k]);
-        store_vf64(sum + 8 + k * LANES_F64, products[k]);
-    }
-    if (i < n) // i is a multiple of 8
-        kern_scalar.softmax_sums(sum, x + i, max, y ? y + i : NULL, max_y, n - i);
-}
+#include "kern/exp_template.h"
 
 OPERATION(vf32, divided(vf32 x, float d), x / d)
 OPERATION(vf32, multiplied(vf32 x, float f), (x * f))
 OPERATION(vf32, rounded(vf32 x, float unused), round_to_f16(x))
-
-static void row_exp_sub(float *p, const float *x, float max, size_t n)
-{
-    map(p, x, n, expf_less, max);
-}
 
 static void row_divide(float *x, size_t n, float d)
 {

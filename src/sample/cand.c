@@ -249,6 +249,18 @@ void cand_edit(struct cand *c, const struct idmap *ids, cand_edit_fn *f, const v
     }
 }
 
+void cand_map(struct cand *c, cand_map_fn *f, const void *arg)
+{
+    if (!c->dense)
+        f(c->kern, c->logit, c->n, arg);
+    for (size_t b = 0; c->dense && b < cand_blocks(c); b++) {
+        float *const x = c->logit + b * KERN_BLOCK;
+        own_block(c, b);
+        f(c->kern, x, block_len(c, b), arg);
+        c->block_max[b] = c->kern->max(x, block_len(c, b));
+    }
+}
+
 // An array and the spare one take each other's place.
 static void swap_spare(struct cand *c, float **array)
 {
@@ -405,30 +417,45 @@ size_t cand_alive(const struct cand *c, size_t most)
 
 // ---- probabilities
 
+const float *cand_exponents(const struct cand *c, size_t b, float max, float tmp[KERN_BLOCK], size_t *len)
+{
+    const float *const x = cand_block(c, b, tmp, len);
+    if (!c->dense)
+        return x;
+    if (c->block_max[b] == -INFINITY)
+        return NULL;
+    if (!(c->cut - max > EXPF_UNDERFLOW))
+        return x;
+    copy_block(c, b, tmp); // edits drove the largest down to where a finite mask is not far below it
+    return tmp;
+}
+
 // p of a dense row's block.
 static void exp_block(struct cand *c, size_t b, float max)
 {
     float *const p = c->p + b * KERN_BLOCK;
     size_t len;
-    const float *x = cand_block(c, b, p, &len);
-    if (c->block_max[b] == -INFINITY) {
+    const float *const x = cand_exponents(c, b, max, p, &len);
+    assert(c->p);
+    if (x)
+        c->kern->exp_sub(p, x, max, len);
+    else
         memset(p, 0, len * sizeof *p);
-        return;
-    }
-    if (c->cut - max > EXPF_UNDERFLOW) { // edits drove the largest down to where a finite mask is not far below it
-        copy_block(c, b, p);
-        x = p;
-    }
-    c->kern->exp_sub(p, x, max, len);
 }
 
-void cand_exp(struct cand *c)
+float cand_exp_max(struct cand *c)
 {
     const float max = cand_max(c);
     if (max == -INFINITY)
         cand_fail(c, FAULT_NOTHING_LEFT, 0);
     else if (!(max < INFINITY))
         cand_fail(c, FAULT_OVERFLOW, id_at(c, cand_argmax(c)));
+    return max;
+}
+
+void cand_exp(struct cand *c)
+{
+    const float max = cand_exp_max(c);
     c->has_p = true;
     if (c->fault.code)
         memset(c->p, 0, c->n * sizeof *c->p);

@@ -136,6 +136,10 @@ void *cand_scratch(struct cand *c, size_t n, size_t size);
 typedef float cand_edit_fn(float logit, size_t j, const void *arg);
 void cand_edit(struct cand *c, const struct idmap *ids, cand_edit_fn *f, const void *arg);
 
+// Has f rewrite every logit, many at a time. A dense row stays dense; candidates keep their places and the order its name.
+typedef void cand_map_fn(const struct kern *kern, float *logit, size_t n, const void *arg);
+void cand_map(struct cand *c, cand_map_fn *f, const void *arg);
+
 // Makes it a list if it is not: every candidate, in id order.
 void cand_list(struct cand *c);
 
@@ -214,6 +218,28 @@ void cand_softmax_as_is(struct cand *c);
 // softmax.
 void cand_keep_likely(struct cand *c, float floor, size_t least);
 
+// What the weights w of all candidates come to, the p of cand_exp, in sums that are not in the order that samplers are defined by. That tells what
+// becomes of a row, unless it is a near thing, for less than what p of every candidate costs.
+struct mass {
+    float max;
+    double sum, squares; // of w, and of w * w
+    double error;        // a sum in f64, in any order, may differ from either by this share
+    double error_f32;    // and one of w in f32 by this
+};
+
+// A fault, and meaningless numbers, where cand_exp has a fault. rough: without most of those that weigh very little, which costs less. before,
+// unless it is NULL, is told the sum before each block of KERN_BLOCK.
+struct mass cand_mass(struct cand *c, double *before, bool rough);
+
+// What the sum in f32 of cand_exp's p comes to, in the present order. A fault as that has.
+float cand_exp_sum(struct cand *c);
+
+// How many candidates weigh t or more, collected as by cand_collect, if that is the same for every t from low to high; else SIZE_MAX.
+size_t cand_weighing(struct cand *c, double low, double high);
+
+// Keeps them, as cand_keep_likely does, and returns true, or leaves all and returns false.
+bool cand_keep_weighing(struct cand *c, double low, double high, size_t least);
+
 // A selector's answer: the candidate at this place of a list that has p.
 void cand_choose(struct cand *c, size_t at);
 
@@ -237,6 +263,12 @@ static inline size_t cand_blocks(const struct cand *c)
     return (c->n + KERN_BLOCK - 1) / KERN_BLOCK;
 }
 const float *cand_block(const struct cand *c, size_t b, float tmp[KERN_BLOCK], size_t *len);
+
+// The logits of block b, or of a list's, whose p is expf(logit - max) as in cand_exp: in place, or written to tmp. NULL: p is 0.
+const float *cand_exponents(const struct cand *c, size_t b, float max, float tmp[KERN_BLOCK], size_t *len);
+
+// The m of cand_exp, and its faults.
+float cand_exp_max(struct cand *c);
 
 // Collects candidates with logit >= floor as rank keys with positions for ids at c->key, by rising position; returns how many. From time to
 // time only the k best are kept, by rank, with k = n never.

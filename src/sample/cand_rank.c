@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The candidate store's order: selection, ranking, sorting; and the softmax, which may be by rank.
+// The candidate store's order: selection, ranking, sorting; the softmax, which may be by rank; sums of weights.
 #include "base/bits.h"
+#include "kern/expf.h"
 #include "sample/cand.h"
 
 #include <assert.h>
@@ -195,9 +196,9 @@ void cand_keep_from(struct cand *c, float floor, size_t least)
     cand_gather(c, found, c->order);
 }
 
-void cand_keep_likely(struct cand *c, float floor, size_t least)
+// Keeps what is collected at c->key, or the `least` best.
+static void keep_collected(struct cand *c, size_t found, size_t least)
 {
-    const size_t found = c->kern->collect(c->key, c->p, c->n, 0, floor);
     least = least < 1 ? 1 : least < c->n ? least : c->n;
     if (found < least) {
         cand_top_k(c, least);
@@ -207,6 +208,99 @@ void cand_keep_likely(struct cand *c, float floor, size_t least)
         c->key[i] = rank_id(c->key[i]);
     if (found < c->n)
         cand_gather(c, found, c->order);
+}
+
+void cand_keep_likely(struct cand *c, float floor, size_t least)
+{
+    keep_collected(c, c->kern->collect(c->key, c->p, c->n, 0, floor), least);
+}
+
+// ---- weights
+
+struct mass cand_mass(struct cand *c, double *before, bool rough)
+{
+    const float floor = rough ? -20.0f : EXPF_UNDERFLOW;
+    struct mass m = {.max = cand_exp_max(c), .error = 0x1p-50 * (double)c->n};
+    for (size_t b = 0; !c->fault.code && b < cand_blocks(c); b++) {
+        float tmp[KERN_BLOCK];
+        size_t len;
+        double lanes[16] = {0}, sum = 0.0;
+        if (before)
+            before[b] = m.sum;
+        const float *const x = cand_exponents(c, b, m.max, tmp, &len);
+        if (!x)
+            continue;
+        const size_t weighed = c->kern->weigh(lanes, x, len, m.max, floor);
+        for (size_t i = 0; weighed && i < 8; i++) {
+            sum += lanes[i];
+            m.squares += lanes[8 + i];
+        }
+        m.sum += sum;
+        m.error += rough ? 0x1p-28 * (double)(len - weighed) : 0.0; // e^floor, or more
+        m.error_f32 += 2 * fmin(sum, 0x1p-24 * (double)len); // an addition is off by half an ulp, or by what is added, at most
+    }
+    m.error_f32 += m.error;
+    return m;
+}
+
+float cand_exp_sum(struct cand *c)
+{
+    enum { BLOCKS = 4 };
+    const float max = cand_exp_max(c);
+    float sum = 0.0f;
+    for (size_t b = 0; !c->fault.code && b < cand_blocks(c); b += BLOCKS) { // those that stand side by side in memory at once
+        float tmp[BLOCKS][KERN_BLOCK];
+        const float *at = NULL;
+        size_t n = 0;
+        for (size_t i = 0; i < BLOCKS && b + i < cand_blocks(c); i++) {
+            size_t len;
+            const float *const x = cand_exponents(c, b + i, max, tmp[i], &len);
+            if (!n || x != at + n) {
+                sum = c->kern->exp_sum(at, n, max, sum);
+                at = x;
+                n = 0;
+            }
+            n += x ? len : 0;
+        }
+        sum = c->kern->exp_sum(at, n, max, sum);
+    }
+    return sum;
+}
+
+// From which logit on a weight is at least t. (expf never falls: make prove-expf.)
+static float weighing_from(float max, double t)
+{
+    uint32_t low = order_bits(-INFINITY), high = order_bits(max) + 1; // it lies in [low, high]
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if ((double)kern_expf(order_value(middle) - max) < t)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return order_value(low);
+}
+
+size_t cand_weighing(struct cand *c, double low, double high)
+{
+    const float max = cand_max(c);
+    if (c->fault.code || !(low > 0x1p-100)) // rounded quotients and weights have their full precision
+        return SIZE_MAX;
+    const size_t found = cand_collect(c, weighing_from(max, low), c->n);
+    const uint32_t sure = order_bits(weighing_from(max, high));
+    for (size_t i = 0; i < found; i++)
+        if (c->key[i] >> 32 < sure)
+            return SIZE_MAX;
+    return found;
+}
+
+bool cand_keep_weighing(struct cand *c, double low, double high, size_t least)
+{
+    const size_t found = cand_weighing(c, low, high);
+    if (found == SIZE_MAX)
+        return false;
+    keep_collected(c, found, least);
+    return true;
 }
 
 // ---- the softmax

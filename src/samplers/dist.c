@@ -30,17 +30,45 @@ static size_t pick(const struct cand *c, const double *before, double target)
     return c->n - 1;
 }
 
+// The same by sums that are not in order, a block of the store's at a time. False: it is a near thing.
+static bool pick_about(struct cand *c, double *before, double u, bool rough)
+{
+    const struct mass m = cand_mass(c, before, rough);
+    const double target = m.sum * u, doubt = 2 * m.sum * m.error;
+    size_t b = 0, len;
+    float p[KERN_BLOCK];
+    while (b + 1 < cand_blocks(c) && before[b + 1] < target)
+        b++;
+    const float *const x = c->fault.code ? NULL : cand_exponents(c, b, m.max, p, &len);
+    if (!x)
+        return false;
+    c->kern->exp_sub(p, x, m.max, len);
+    size_t i = 0;
+    double last = before[b], running = last + p[0];
+    for (; running < target && i + 1 < len; running += p[i]) {
+        last = running;
+        i++;
+    }
+    const float least = (float)(p[i] / (m.sum * (1 + m.error))), most = (float)(p[i] / (m.sum * (1 - m.error)));
+    c->chosen_p = least;
+    c->chosen = c->dense ? (uint32_t)(b * KERN_BLOCK + i) : c->id[b * KERN_BLOCK + i];
+    return running - target > doubt && target - last > doubt && (least == most || !c->want_chosen_p);
+}
+
 static void apply(void *self, struct cand *c, const struct stage *stage)
 {
     const double u = rng_f64(self);
     cand_note(c, "draw", u);
-    double *const before = cand_scratch(c, c->n / BLOCK + 1, sizeof *before);
+    double *const before = cand_scratch(c, cand_blocks(c), sizeof *before);
     if (!before)
         return;
     // One candidate and otherwise masked ones: it is drawn without their zeros being looked at, unless the draw is 0, which the first
     // candidate of all reaches, masked or not.
     c->chosen_p = 1.0f;
     if (!c->want_p && u > 0.0 && cand_single(c, &c->chosen))
+        return;
+    if (!c->want_p && c->n > KERN_BLOCK &&
+        ((!c->want_chosen_p && pick_about(c, before, u, true)) || pick_about(c, before, u, false)))
         return;
     cand_exp(c);
     const double sum = add_up(c, before);

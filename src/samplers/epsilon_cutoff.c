@@ -40,10 +40,15 @@ static float bound(struct cand *c, float epsilon)
 static void apply(void *self, struct cand *c, const struct stage *stage)
 {
     const struct cutoff_params *const p = stage->params;
+    const size_t least = (size_t)p->min_keep;
     if (c->n < 2)
         return;
+    const bool eta = stage->sampler->params == eta_params;
+    const double t = eta ? 0.0 : p->epsilon * (double)cand_exp_sum(c), slack = t * 0x1p-22;
+    if (!eta && cand_keep_weighing(c, t - slack, t + slack, least))
+        return;
     cand_softmax_as_is(c);
-    cand_keep_likely(c, stage->sampler->params == eta_params ? bound(c, p->epsilon) : p->epsilon, (size_t)p->min_keep);
+    cand_keep_likely(c, eta ? bound(c, p->epsilon) : p->epsilon, least);
 }
 
 const struct sampler sampler_epsilon_cutoff = {.name = "epsilon_cutoff",

@@ -10,18 +10,28 @@ struct p_less_params {
 static const struct param params[] = {{"min-keep", INT_AT(p_less_params, min_keep)}, {NULL}};
 static const struct param norm_params[] = {{"min-keep", INT_AT(p_less_params, min_keep)}, {NULL}};
 
+// The bound, by sums of the candidates' probabilities and of their squares. Or of their weights: then it is one of weights.
+static double bound(double sum, double squares, double alive, bool norm)
+{
+    const double agree = squares / (sum * sum);
+    return (norm ? (alive * agree - 1.0) / (alive - 1.0) : agree) * sum;
+}
+
 // f64, and rounded once, so that it is not above the probabilities of a flat row.
 static void apply(void *self, struct cand *c, const struct stage *stage)
 {
     const struct p_less_params *const p = stage->params;
     const bool norm = stage->sampler->params == norm_params;
-    const size_t alive = norm ? cand_alive(c, c->n) : 0;
+    const size_t alive = norm ? cand_alive(c, c->n) : 0, least = (size_t)p->min_keep;
     if (c->n < 2 || (norm && alive < 2))
+        return;
+    const struct mass m = cand_mass(c, NULL, true);
+    const double t = bound(m.sum, m.squares, (double)alive, norm), slack = (4 * m.error + 0x1p-20) * (t + m.squares / m.sum);
+    if (cand_keep_weighing(c, t - slack, fmin(t + slack, 1.0), least)) // it is not above the largest, which weighs 1
         return;
     cand_softmax_as_is(c);
     const double sum = c->kern->sum_wide(c->p, c->n, 0.0), squares = c->kern->sum_squares_wide(c->p, c->n, 0.0);
-    const double agree = squares / (sum * sum), v = (double)alive;
-    cand_keep_likely(c, (float)((norm ? (v * agree - 1.0) / (v - 1.0) : agree) * sum), (size_t)p->min_keep);
+    cand_keep_likely(c, (float)bound(sum, squares, (double)alive, norm), least);
 }
 
 const struct sampler sampler_p_less = {

@@ -15,14 +15,23 @@ static const struct param params[] = {
     {NULL},
 };
 
+struct bend {
+    float top, square, cube;
+};
+
+static void bend_all(const struct kern *kern, float *x, size_t n, const void *bend)
+{
+    const struct bend *const b = bend;
+    kern->bend(x, n, b->top, b->square, b->cube);
+}
+
 static void apply(void *self, struct cand *c, const struct stage *stage)
 {
     const struct smoothing_params *const p = stage->params;
     if (c->n < 2)
         return;
-    const float top = cand_max(c), square = (3.0f - p->curve) / 2.0f * p->factor, cube = (p->curve - 1.0f) / 2.0f * p->factor;
-    cand_list(c);
-    c->kern->bend(c->logit, c->n, top, square, cube);
+    const struct bend bend = {cand_max(c), (3.0f - p->curve) / 2.0f * p->factor, (p->curve - 1.0f) / 2.0f * p->factor};
+    cand_map(c, bend_all, &bend);
     if (c->order == CAND_SORTED)
         c->order = CAND_UNSORTED; // a curve above 3 lifts some above the top
 }

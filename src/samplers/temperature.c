@@ -23,18 +23,21 @@ static bool enabled(const struct stage *stage)
     return p->range > 0.0f || p->temp != 1.0f;
 }
 
+static void divide_all(const struct kern *kern, float *x, size_t n, const void *temp)
+{
+    const float t = *(const float *)temp;
+    kern->divide(x, n, t);
+    for (size_t i = 0; !(t < INFINITY) && i < n; i++) // a negative exponent of dynatemp: all are equal, what was masked is NaN
+        if (isnan(x[i]))
+            x[i] = -INFINITY;
+}
+
 static void divide(struct cand *c, float temp)
 {
-    if (temp <= 0.0f) {
+    if (temp <= 0.0f)
         cand_mask_all_but_max(c);
-        return;
-    }
-    cand_list(c);
-    c->kern->divide(c->logit, c->n, temp);
-    for (size_t i = 0; !(temp < INFINITY) && i < c->n;
-         i++) // a negative exponent of dynatemp: all are equal, what was masked is NaN
-        if (isnan(c->logit[i]))
-            c->logit[i] = -INFINITY;
+    else
+        cand_map(c, divide_all, &temp);
 }
 
 // The temperature for this row's entropy. c is sorted and softmaxed.

@@ -28,8 +28,18 @@ static size_t keep(struct cand *c, const struct head *head, const void *of_stage
 static void apply(void *self, struct cand *c, const struct stage *stage)
 {
     const struct top_a_params *const p = stage->params;
-    if (c->n > 1)
-        cand_cut(c, 16.7f, (size_t)p->min_keep, keep, p);
+    if (c->n < 2)
+        return;
+    if (c->dense || c->order != CAND_SORTED) {
+        const struct mass m = cand_mass(c, NULL, true);
+        const double t = p->a / m.sum, slack = t * (m.error_f32 + 0x1p-21);
+        const size_t found = cand_weighing(c, t - slack, fmin(t + slack, 1.0)), least = (size_t)p->min_keep;
+        if (found < SIZE_MAX) {
+            cand_top_k(c, found > least ? found : least);
+            return;
+        }
+    }
+    cand_cut(c, 16.7f, (size_t)p->min_keep, keep, p);
 }
 
 const struct sampler sampler_top_a = {

@@ -24,18 +24,22 @@ static const struct param past_params[] = {{"top-p", FLOAT_AT(top_p_params, p)},
 static void apply(void *self, struct cand *c, const struct stage *stage)
 {
     const struct top_p_params *const p = stage->params;
-    cand_exp(c);
     const bool past = stage->sampler->params == past_params;
-    const float total = c->kern->sum(c->p, c->n, 0.0f);
+    const float max = cand_max(c), total = cand_exp_sum(c);
     float sum = 0.0f;
     size_t keep = 0, ranked = 0;
+    if (c->fault.code)
+        return;
     while (keep < c->n && (!keep || (past ? sum <= p->p : sum < p->p) || keep < (size_t)p->min_keep)) {
         if (keep == ranked) {
             ranked = !ranked ? 128 : ranked < c->n / 16 ? ranked * 16 : c->n;
             ranked = ranked < c->n ? ranked : c->n;
             cand_rank(c, ranked);
+            for (size_t i = keep; i < ranked; i++)
+                c->spare[i] = cand_logit(c, (uint32_t)c->key[i]);
+            c->kern->exp_sub(c->spare + keep, c->spare + keep, max, ranked - keep);
         }
-        sum += c->p[(uint32_t)c->key[keep++]] / total;
+        sum += c->spare[keep++] / total;
     }
     cand_gather(c, keep, CAND_SORTED);
 }

@@ -232,6 +232,21 @@ static void check_exp(const float *x, size_t n, float max, size_t offset, const 
         free(base[i]);
 }
 
+// From sums that are there, in which more or less is negligible, and with more or less left out.
+static void check_weights(const float *x, size_t n, float max, const char *detail)
+{
+    const float floors[] = {-INFINITY, -1.0f}, sums[] = {0.0f, 1e-9f, 1.0f};
+    for (size_t i = 0; i < sizeof floors / sizeof *floors; i++) {
+        double a[16], b[16];
+        for (size_t k = 0; k < 16; k++)
+            a[k] = b[k] = rnd_unit();
+        const size_t n_a = kern_scalar.weigh(a, x, n, max, floors[i]), n_b = tier->weigh(b, x, n, max, floors[i]);
+        check(n_a == n_b && !memcmp(a, b, sizeof a), "weigh", n, detail);
+    }
+    for (size_t i = 0; i < sizeof sums / sizeof *sums; i++)
+        check(same_float(kern_scalar.exp_sum(x, n, max, sums[i]), tier->exp_sum(x, n, max, sums[i])), "exp_sum", n, detail);
+}
+
 // On from sums that are there, against logits of their own or a shifted row's.
 static void check_softmax_sums(const float *x, size_t n, float max, const char *detail)
 {
@@ -411,6 +426,7 @@ static void check_row(float *data, size_t n, enum kind kind, size_t offset)
     check_exp(x, n, max > -INFINITY ? max : 0, offset, detail);
     check_exp(x, n, max > -INFINITY && max < 1e30f ? max - 87 : 0x1p127f, offset, detail);
     check_softmax_sums(x, n, max > -INFINITY ? max : 0, detail);
+    check_weights(x, n, max > -INFINITY ? max : 0, detail);
     check_sums(x, n, detail);
     const float by[] = {1.0f, 0.7f, 3e-39f, -1e38f, fabsf(rnd_normal()) + 0.01f};
     for (size_t i = 0; i < sizeof by / sizeof *by; i++) {
@@ -458,6 +474,8 @@ static void check_nothing(void)
     check(same_float(tier->sum_squares(NULL, 0, 1, 2), 2), "sum_squares", 0, detail);
     check(same_double(tier->sum_squares_wide(NULL, 0, 2), 2), "sum_squares_wide", 0, detail);
     check(tier->count(NULL, 0, 0) == 0, "count", 0, detail);
+    double sum[16] = {0};
+    check(same_float(tier->exp_sum(NULL, 0, 1, 2), 2) && tier->weigh(sum, NULL, 0, 1, 2) == 0, "weights", 0, detail);
     check(tier->gumbel_hot(NULL, 0, 0, 0, 0) == 0, "gumbel_hot", 0, detail);
     tier->exp_sub(NULL, NULL, 0, 0);
     tier->divide(NULL, 0, 1);
@@ -635,6 +653,7 @@ static void check_softmax(float *x, size_t n, bool sorted, float scale)
     check_sums(x, n, "logits");
     if (n && sorted)
         qsort(x, n, sizeof *x, by_value_falling);
+    check_weights(x, n, kern_scalar.max(x, n), "logits");
     kern_scalar.exp_sub(x, x, kern_scalar.max(x, n), n);
     check_sums(x, n, "softmax");
     const float sum = kern_scalar.sum(x, n, 0);

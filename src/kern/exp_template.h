@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: MIT
+// Exponentials of logits, and sums of them. A part of kern_template.h, with the same parameters.
+#ifndef SAMPL_KERN_EXP_TEMPLATE_H
+#define SAMPL_KERN_EXP_TEMPLATE_H
+
+#include "kern/ordered_template.h"
+
+// expf.h; anything for arguments that underflow.
+static inline hf32 expf_half(hf32 x)
+{
+    const vf64 z = widen_f32(x) * EXPF_SCALE;
+    const vf64 shifted = z + EXPF_SHIFT;
+    const vf64 r = z - (shifted - EXPF_SHIFT);
+    const vu64 k = (vu64)shifted;
+    const vf64 s = (vf64)((vu64)expf_entry((vi64)k) + ((k & ~UINT64_C(31)) << (52 - 5)));
+    const vf64 y = (EXPF_C0 * r + EXPF_C1) * (r * r) + (EXPF_C2 * r + 1.0);
+    return narrow_f64(y * s);
+}
+
+static inline vf32 expf_less(vf32 x, float max)
+{
+    const vf32 d = x - max;
+    const vi32 zero = d < EXPF_UNDERFLOW;
+    if (LANES > 4 && signs_32(zero) == ALL_LANES) // with few lanes the test costs more than it saves
+        return (vf32){0};
+    return (vf32)((vi32)join(expf_half(lower_half(d)), expf_half(upper_half(d))) & ~zero);
+}
+
+// kern_exp of x >= EXP_UNDERFLOW
+static inline vf64 exp_above(vf64 x)
+{
+    const vf64 shifted = x * EXPF_SCALE + EXPF_SHIFT, k = shifted - EXPF_SHIFT;
+    const vf64 r = (x - k * EXP_HI) - k * EXP_LO;
+    const vu64 n = (vu64)shifted;
+    const vf64 s = (vf64)((vu64)expf_entry((vi64)n) + ((n & ~UINT64_C(31)) << (52 - 5)));
+    const vf64 t = 0.5 + r * (1.0 / 6 + r * (1.0 / 24 + r * (1.0 / 120 + r * (1.0 / 720))));
+    return s + s * (r + r * r * t);
+}
+
+// Eight elements at a time: a lane each.
+static void row_softmax_sums(double sum[16], const float *x, float max, const float *y, float max_y, size_t n)
+{
+    enum { PARTS = 8 / LANES_F64 };
+    vf64 weights[PARTS], products[PARTS];
+    size_t i = 0;
+    UNROLL
+    for (size_t k = 0; k < PARTS; k++) {
+        weights[k] = load_vf64(sum + k * LANES_F64);
+        products[k] = load_vf64(sum + 8 + k * LANES_F64);
+    }
+    for (; i + 8 <= n; i += 8) {
+        UNROLL
+        for (size_t k = 0; k < PARTS; k++) {
+            const size_t at = i + k * LANES_F64;
+            const vf64 d = widen_f32(load_hf32(x + at)) - (double)max;
+            const vi64 some = d >= EXP_UNDERFLOW;
+            const vf64 w = exp_above((vf64)((vi64)d & some)), e = y ? d - (widen_f32(load_hf32(y + at)) - (double)max_y) : d;
+            weights[k] += (vf64)((vi64)w & some);
+            products[k] += (vf64)((vi64)(w * e) & some);
+        }
+    }
+    UNROLL
+    for (size_t k = 0; k < PARTS; k++) {
+        store_vf64(sum + k * LANES_F64, weights[k]);
+        store_vf64(sum + 8 + k * LANES_F64, products[k]);
+    }
+    if (i < n) // i is a multiple of 8
+        kern_scalar.softmax_sums(sum, x + i, max, y ? y + i : NULL, max_y, n - i);
+}
+
+// Copies the x with x - max >= floor to `to`, which has room for LANES more than n; returns how many.
+ALWAYS_INLINE size_t pack(float *to, const float *x, size_t n, float max, float floor)
+{
+    size_t kept = 0, i = 0;
+    for (; i + LANES <= n; i += LANES) {
+        const vf32 a = load_once(x + i);
+        unsigned hit = signs_32(a - max >= floor);
+#ifdef HAS_COMPRESS
+        store_vu32(to + kept, compress((vu32)a, hit));
+        kept += (size_t)__builtin_popcount(hit);
+#else
+        if (hit == ALL_LANES) {
+            store_vf32(to + kept, a);
+            kept += LANES;
+        } else {
+            for (; hit; hit &= hit - 1)
+                to[kept++] = x[i + (size_t)__builtin_ctz(hit)];
+        }
+#endif
+    }
+    for (; i < n; i++)
+        if (x[i] - max >= floor)
+            to[kept++] = x[i];
+    return kept;
+}
+
+// Eight elements at a time: a lane each. Fewer wait for the next stretch, or are filled up with those that weigh nothing.
+static size_t row_weigh(double sum[16], const float *x, size_t n, float max, float floor)
+{
+    enum { PARTS = 8 / LANES_F64 };
+    vf64 weights[PARTS], squares[PARTS];
+    float some[8 + LONG_RUN + LANES];
+    size_t waiting = 0, all = 0;
+    UNROLL
+    for (size_t k = 0; k < PARTS; k++) {
+        weights[k] = load_vf64(sum + k * LANES_F64);
+        squares[k] = load_vf64(sum + 8 + k * LANES_F64);
+    }
+    for (size_t i = 0; i < n; i += LONG_RUN) {
+        const bool last = n - i <= LONG_RUN;
+        const size_t kept = pack(some + waiting, x + i, last ? n - i : LONG_RUN, max, floor);
+        size_t ready = waiting + kept, at = 0;
+        all += kept;
+        while (last && ready % 8)
+            some[ready++] = -INFINITY;
+        for (; at + 8 <= ready; at += 8) {
+            UNROLL
+            for (size_t k = 0; k < PARTS; k++) {
+                const hf32 d = load_hf32(some + at + k * LANES_F64) - max;
+                const vf64 w = widen_f32((hf32)((hi32)expf_half(d) & (d >= EXPF_UNDERFLOW)));
+                weights[k] += w;
+                squares[k] += w * w;
+            }
+        }
+        waiting = ready - at;
+        memmove(some, some + at, waiting * sizeof *some);
+    }
+    UNROLL
+    for (size_t k = 0; k < PARTS; k++) {
+        store_vf64(sum + k * LANES_F64, weights[k]);
+        store_vf64(sum + 8 + k * LANES_F64, squares[k]);
+    }
+    return all;
+}
+
+static void row_exp_sub(float *p, const float *x, float max, size_t n)
+{
+    map(p, x, n, expf_less, max);
+}
+
+// Below this difference the exponential is less than half an ulp of the sum, which adding it leaves as it is.
+static inline float negligible_below(float sum)
+{
+    const int exponent = (int)(bits_of_f32(sum) >> 23) - 127;
+    const float bound = (float)(exponent - 24) * 0x1.62e43p-1f - 0x1p-7f;
+    return bound > EXPF_UNDERFLOW ? bound : EXPF_UNDERFLOW;
+}
+
+static float row_exp_sum(const float *x, size_t n, float max, float s)
+{
+    for (size_t i = 0; i < n; i += LONG_RUN) {
+        float w[LONG_RUN + LANES];
+        const size_t kept = pack(w, x + i, n - i < LONG_RUN ? n - i : LONG_RUN, max, negligible_below(s));
+        row_exp_sub(w, w, max, kept);
+        s = row_sum(w, kept, s);
+    }
+    return s;
+}
+
+#endif
