@@ -231,11 +231,16 @@ for g, w in zip(got, want):
     printf 'a\nb\nc\n' >words
     f32 1 2 3 -inf 5 -inf 3 2 1 >rows.f32 # the second has only b
     local g="g: --grammar 'root ::= \"c\" \"a\" .'"
-    run -1 sampl --vocab words rows.f32 -s 1 --temp 0 --vs "$g" --vs '--temp 1'
-    [ "$output" = "sampl: rows.f32: row 1: variant 'g': no token is left that fits the grammar, which allows 'a'" ]
+    # the rows before it are a table, too
+    run -1 --separate-stderr sampl --vocab words rows.f32 -s 1 --temp 0 --vs "$g" --vs '--temp 1' --stats
+    # shellcheck disable=SC2154 # run sets it
+    [ "${stderr##*$'\n'}" = "sampl: rows.f32: row 1: variant 'g': no token is left that fits the grammar, which allows 'a'" ]
+    [[ $stderr == *$'\nseed '* ]]
+    [ "$output" = "$(sampl --vocab words rows.f32 --rows :1 -s 1 --temp 0 --vs "$g" --vs '--temp 1' 2>/dev/null)" ]
+    run -1 --separate-stderr sampl --vocab words rows.f32 -s 1 --temp 0 --vs "$g" --vs '--temp 1' -o table
+    [ ! -e table ]
     run -1 --separate-stderr sampl --vocab words rows.f32 -s 1 --temp 0 --vs "$g" --emit ids --on-error skip
     [ "$output" = $'2\t2\n1\t-1\n0\t0' ]
-    # shellcheck disable=SC2154 # run sets it
     [ "$(wc -l <<<"$stderr")" -eq 2 ]
     run -1 --separate-stderr sampl --vocab words rows.f32 -s 1 --temp 0 --vs "$g" --on-error skip -O json
     [ "$(jq -c '[.same, .greedy, .kept]' <<<"$output" | paste -sd ' ')" = '[1,1,1] [1,1,1]' ]
@@ -343,6 +348,7 @@ want = (np.exp(a) * (a - b)).sum(1).mean()
 assert abs(want - float(open("kl").read())) < 1e-9 * max(1, want), want' "$AUSTEN"
     done
     head -c $((5 * 4 * 4096)) other.f32 >few.f32
-    run -1 sampl -n 4096 -s 1 --rows :9 "$AUSTEN" --against few.f32
-    [ "$output" = "sampl: --against: 'few.f32' has fewer rows than the input" ]
+    run -1 --separate-stderr sampl -n 4096 -s 1 --rows :9 "$AUSTEN" --against few.f32
+    [ "$output" = "$(sampl -n 4096 -s 1 --rows :5 "$AUSTEN" --against few.f32)" ]
+    [ "$stderr" = "sampl: --against: 'few.f32' has fewer rows than the input" ]
 }

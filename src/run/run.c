@@ -360,8 +360,11 @@ static bool run_rows(struct flow *f, struct err *e)
             ok = false;
         }
     }
+    struct err late;
     totals_end(&f->totals);
-    return ok && (!f->compares || compare_end(&f->compare, e));
+    if (f->compares && (ok || f->totals.rows)) // the table of the rows before an error is one, too
+        ok = compare_end(&f->compare, ok ? e : &late) && ok;
+    return ok;
 }
 
 static void flow_free(struct flow *f)
@@ -559,7 +562,7 @@ bool run(struct job *j, struct err *e)
         ok = expect_end(&f, e);
     const bool differs = f.out.differing;
     ok = output_close(&f.out, ok, ok ? e : &late) && ok;
-    if (ok && j->args->stats)
+    if (j->args->stats && (ok || (f.totals.rows && e->status == STATUS_DATA)))
         totals_print(&f.totals, j->variant[0]->parts.seed);
     if (ok && f.totals.bad)
         ok = err_set(e, STATUS_DATA, "%" PRIu64 " of %" PRIu64 " rows were bad", f.totals.bad, f.totals.rows);
