@@ -86,6 +86,7 @@ agrees() {
         sampl -s 1 "$@" | sed -n '2s/.*: //p'
     }
     [ "$(why --expect 2 --min-p 0.5 --top-p 1 <<<'[1,2,-1]')" = 'min_p removed it (rank 3, limit 0.5)' ]
+    [ "$(why --expect 1 --samplers 'top_k=2;top_k=1' <<<'[3,2,1]')" = 'top_k#2 removed it (rank 2, limit 1)' ]
     [ "$(why --expect 2 -l 2-inf <<<'[1,2,5]')" = 'logit_bias removed it (rank 1)' ]
     [ "$(why --expect 0 --temp 0 --min-p 0 <<<'[1,2,1.5]')" = 'temperature removed it (rank 3)' ]
     [ "$(why --expect 0 --samplers greedy <<<'[1,2,1.5]')" = 'greedy removed it (rank 3)' ]

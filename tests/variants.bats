@@ -314,6 +314,14 @@ for g, w in zip(got, want):
         jq -r '.row as $r | .top_probs[] | [$r, .id, .probs.base, .probs.k, .probs.o] | @tsv' | cut -f 1,2 | cmp - <(tail -n +2 dump | cut -f 1,2)
 }
 
+@test "of several stages of a name it is said which removed a token" {
+    local twice='twice: --samplers "top_k=2;temperature=1;top_k=1"'
+    sampl -s 1 --samplers 'min_p=0.5;top_k' --top-k 3 --vs "$twice" --dump-probs -O json >got <<<'[3,2.9,2.8,0]'
+    [ "$(jq -c '[.top_probs[].probs.twice]' got)" = '[1,"top_k#2","top_k#1"]' ]
+    sampl -s 1 --samplers min_p=0.9 --vs "$twice" --diff -O tsv >got <<<'[3,2.9,2.8,2.95,-9]'
+    [ "$(tail -n 1 got | cut -f 9,10)" = $'-\ttop_k#2' ]
+}
+
 @test "--emit stats has a record for each variant, those of its own run" {
     sampl -n 4096 -s 3 --rows :30 "$AUSTEN" --vs 'hot: --temp 1.5' --emit stats >records
     sampl -n 4096 -s 3 --rows :30 "$AUSTEN" --emit stats | sed '1s/$/\tvariant/; 2,$s/$/\tbase/' >want

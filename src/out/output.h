@@ -102,6 +102,7 @@ struct expected {
     size_t rank;             // that it had before, from 1
     const char *edge_of;     // it would have been chosen without the last that this stage kept, or NULL
     uint32_t edge;           // which that is
+    char stage[NUMBER_TEXT]; // room for either name
     char limit[NUMBER_TEXT]; // of what removed it, else of that stage; or ""
     double draw;             // the selector's, or NaN
     struct interval wanted, chosen;
@@ -136,7 +137,7 @@ struct record {
 
     // For a picture: n_cut tokens that the chain removed, with the probability cut_p together; the likeliest, raw, and what removed them.
     struct ranked cut[TRACE_REMOVED];
-    const char *cut_by[TRACE_REMOVED];
+    char cut_by[TRACE_REMOVED][NUMBER_TEXT];
     size_t n_cut;
     double cut_p;
 

@@ -243,6 +243,24 @@ bool recipe_find_stage(const struct recipe *recipe, const char *text, size_t *at
     return err_set(e, STATUS_USAGE, "--after: the chain has no stage '%s'; --print-chain shows those that it has", text);
 }
 
+size_t recipe_stage_nth(const struct recipe *recipe, size_t at)
+{
+    size_t n = 0, nth = 0;
+    for (size_t i = 0; i < recipe->n_stages; i++) {
+        n += !strcmp(recipe->stage[i].sampler->name, recipe->stage[at].sampler->name);
+        nth = i == at ? n : nth;
+    }
+    return n > 1 ? nth : 0;
+}
+
+const char *stage_name(const struct sampler *sampler, size_t nth, char text[NUMBER_TEXT])
+{
+    const size_t len = (size_t)(stpcpy(text, sampler->name) - text);
+    if (nth)
+        snprintf(text + len, NUMBER_TEXT - len, "#%zu", nth);
+    return text;
+}
+
 bool recipe_listens(const struct recipe *recipe, const char *option)
 {
     const struct engine *const engine = recipe->parts.engine;

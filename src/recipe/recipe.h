@@ -140,6 +140,10 @@ bool recipe_runs(const struct recipe *recipe, const struct sampler *sampler);
 // The place of the stage that a text names: a stage's name or another one of its sampler's, and if there are several, '#' and which one.
 bool recipe_find_stage(const struct recipe *recipe, const char *text, size_t *at, struct err *e);
 
+// Which of the stages with its name the one at a place is, from 1; 0: there is no other. And its name then, top_k or top_k#2; returns text.
+size_t recipe_stage_nth(const struct recipe *recipe, size_t at);
+const char *stage_name(const struct sampler *sampler, size_t nth, char text[NUMBER_TEXT]);
+
 // Has the recipe's engine a use for this option?
 bool recipe_listens(const struct recipe *recipe, const char *option);
 

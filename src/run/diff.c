@@ -70,8 +70,8 @@ static void put_token(const struct diff *d, FILE *f, uint32_t id)
 // How a variant's choice and the base's look to each other.
 struct glance {
     const struct record *base, *r;
-    size_t rank;                  // of the variant's token in the base, from 0; SIZE_MAX if it is gone there
-    const char *gone, *gone_here; // what removed the variant's token in the base, and the base's in the variant
+    size_t rank;                                    // of the variant's token in the base, from 0; SIZE_MAX if it is gone there
+    char gone[NUMBER_TEXT], gone_here[NUMBER_TEXT]; // what removed the variant's token in the base, and the base's in the variant
     double overlap;
 };
 
@@ -80,9 +80,9 @@ static struct glance look(const struct result *base, const struct result *res)
     struct glance g = {&base->record, &res->record, place_of(&base->record, res->record.chosen),
                        "-",           "-",          res->beside[BESIDE_OVERLAP]};
     if (g.rank == SIZE_MAX)
-        g.gone = result_removed_by(base, res->record.chosen);
+        result_removed_by(base, res->record.chosen, g.gone);
     if (place_of(&res->record, base->record.chosen) == SIZE_MAX)
-        g.gone_here = result_removed_by(res, base->record.chosen);
+        result_removed_by(res, base->record.chosen, g.gone_here);
     return g;
 }
 
@@ -261,7 +261,7 @@ static const char *cell_of(const struct diff *d, const struct result *res, const
 {
     const float p = d->p[t->at * d->job->n_variants + i];
     if (p < 0.0f)
-        return res[i].ok ? result_removed_by(&res[i], t->id) : "-";
+        return res[i].ok ? result_removed_by(&res[i], t->id, text) : "-";
     if (!people)
         return number_text(p, text);
     snprintf(text, NUMBER_TEXT, "%s%.6f", t->id == res[i].record.chosen ? "*" : "", (double)p);
@@ -362,7 +362,7 @@ static void dump_json(const struct diff *d, FILE *f, const struct result *res, c
             const char *const cell = cell_of(d, res, &list[k], i, false, text);
             fputs(i ? "," : "", f);
             output_string(d->out, f, name_of(d, i));
-            const char *const quote = cell == text ? "" : "\"";
+            const char *const quote = *cell >= '0' && *cell <= '9' ? "" : "\"";
             fprintf(f, ":%s%s%s", quote, cell, quote);
         }
         fputs("}}", f);

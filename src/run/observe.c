@@ -35,16 +35,26 @@ static bool says_gone(const struct job *j)
 
 enum { GONE_MOST = 1 << 24 }; // ids; beyond that nobody asks
 
-const char *result_removed_by(const struct result *res, uint32_t id)
+// The code of a stage: its sampler's place and, in units of CATALOG_SAMPLERS, which of several stages it is.
+static uint16_t gone_code(const struct recipe *recipe, size_t stage)
 {
-    static const char *const others[] = {[GONE_NOT] = "-", [GONE_ROW] = "row", [GONE_MASK] = "mask"};
-    const unsigned code = id < res->n_gone ? res->gone[id] : GONE_NOT;
-    return code < GONE_STAGE ? others[code] : samplers[code - GONE_STAGE]->name;
+    const size_t place = sampler_place(recipe->stage[stage].sampler), nth = recipe_stage_nth(recipe, stage),
+                 most = (UINT16_MAX - GONE_STAGE) / CATALOG_SAMPLERS - 1;
+    return (uint16_t)(GONE_STAGE + place + CATALOG_SAMPLERS * (nth < most ? nth : most));
 }
 
-static void note_gone(struct observer *o, unsigned char code, const struct cand *c)
+const char *result_removed_by(const struct result *res, uint32_t id, char text[NUMBER_TEXT])
 {
-    unsigned char *const gone = o->result->gone;
+    static const char *const others[] = {[GONE_NOT] = "-", [GONE_ROW] = "row", [GONE_MASK] = "mask"};
+    const unsigned code = id < res->n_gone ? res->gone[id] : GONE_NOT, stage = code - GONE_STAGE;
+    if (code < GONE_STAGE)
+        return strcpy(text, others[code]);
+    return stage_name(samplers[stage % CATALOG_SAMPLERS], stage / CATALOG_SAMPLERS, text);
+}
+
+static void note_gone(struct observer *o, uint16_t code, const struct cand *c)
+{
+    uint16_t *const gone = o->result->gone;
     cand_snapshot(c, o->scratch);
     for (size_t i = 0; i < c->n_row; i++) {
         const uint32_t id = cand_row_id(c, i);
@@ -63,9 +73,10 @@ static struct fault gone_begin(struct observer *o, const struct cand *c, struct 
     res->n_gone = (size_t)cand_row_id(c, c->n_row - 1) + 1; // the highest id comes last
     if (res->n_gone > GONE_MOST)
         res->n_gone = 0;
-    if (!mem_grow(&res->gone, &res->gone_cap, res->n_gone, 1))
+    if (!mem_grow(&res->gone, &res->gone_cap, res->n_gone, sizeof *res->gone))
         return fault_memory();
-    memset(res->gone, GONE_ROW, res->n_gone);
+    for (size_t i = 0; i < res->n_gone; i++)
+        res->gone[i] = GONE_ROW;
     note_gone(o, GONE_ROW, c);
     return fault_none();
 }
@@ -221,11 +232,10 @@ struct fault observe_stage(void *arg, size_t stage, struct cand *c)
     struct observer *const o = arg;
     if (o->job->traces)
         note_line(o, o->first + stage, c);
-    const struct sampler *const sampler = o->recipe->stage[stage].sampler;
     if (says_gone(o->job))
-        note_gone(o, (unsigned char)(GONE_STAGE + sampler_place(sampler)), c);
+        note_gone(o, gone_code(o->recipe, stage), c);
     if (o->job->expects)
-        trail_step(&o->trail, c, &o->recipe->stage[stage], sampler->name);
+        trail_step(&o->trail, c, &o->recipe->stage[stage], o->recipe->stage[stage].sampler->name);
     if (o->views && o->view_at == stage)
         cand_snapshot(c, o->view);
     return fault_none();
@@ -383,13 +393,15 @@ static void compare(const struct observer *o, const struct cand *c, struct expec
         x->edge = cand_row_id(c, last);
         const struct interval then = share_of(c, x->id, x->edge);
         if (then.low < x->draw && x->draw <= then.high) {
-            x->edge_of = edge->sampler->name;
+            x->edge_of = x->stage;
             blamed = edge;
         }
     }
-    x->removed_by = t->by;
+    x->removed_by = t->stage ? x->stage : t->by;
     x->rank = t->rank;
     put_limit(blamed, x->limit);
+    if (blamed)
+        stage_name(blamed->sampler, recipe_stage_nth(o->recipe, (size_t)(blamed - o->recipe->stage)), x->stage);
 }
 
 // What a picture shows beside what is left.
@@ -406,7 +418,7 @@ static void note_cuts(const struct observer *o, struct record *rec, const struct
         note_removed(rec->cut, &rec->n_cut, id, p);
     }
     for (size_t i = 0; i < rec->n_cut && i < TRACE_REMOVED; i++)
-        rec->cut_by[i] = result_removed_by(res, rec->cut[i].id);
+        result_removed_by(res, rec->cut[i].id, rec->cut_by[i]);
 }
 
 // Fills in what only dumps show. The candidates are a list, unless what stood after a stage is shown.

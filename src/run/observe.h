@@ -17,8 +17,8 @@ struct result {
     double beside[BESIDE_COUNT];
     struct expected expected; // its id comes from outside
     bool ok;
-    struct err e;        // unless ok
-    unsigned char *gone; // [n_gone], where variants stand side by side, and in pictures: by token, what removed it
+    struct err e;   // unless ok
+    uint16_t *gone; // [n_gone], where variants stand side by side, and in pictures: by token, what removed it
     size_t n_gone, gone_cap;
     bool bad; // the error is the row's own: the chain has passed over it and stands where it stands after a good one
 
@@ -26,13 +26,13 @@ struct result {
     size_t room_cap, page_cap;
 };
 
-// What removed a token: nothing, it was masked in the row, a mask of grammar or reasoning budget, or the stage of samplers[code - GONE_STAGE].
+// What removed a token: nothing, it was masked in the row, a mask of grammar or reasoning budget, or a stage.
 enum gone_code { GONE_NOT, GONE_ROW, GONE_MASK, GONE_STAGE };
 
 void result_free(struct result *res);
 
-// What removed a token; "-": nothing did, or it is not known.
-const char *result_removed_by(const struct result *res, uint32_t id);
+// Puts into words what removed a token; "-": nothing did, or it is not known. Returns text.
+const char *result_removed_by(const struct result *res, uint32_t id, char text[NUMBER_TEXT]);
 
 // One thread's scratch. A zeroed struct with a job is empty.
 struct observer {
