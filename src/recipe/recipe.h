@@ -120,6 +120,13 @@ const struct recipe *recipe_from_args(struct recipes *r, const struct args *a, s
 // Where the engine is swept, options that it has no stage for are left out.
 bool recipes_of_variants(struct recipes *r, struct variants *v, const struct recipe **recipe, struct err *e);
 
+// Before a run: notes which of a variant's options were typed and have no effect on its recipe. base: the arguments whose options, where they are the same,
+// were looked at before; NULL for the base itself.
+void recipe_say_idle(const struct recipe *r, const struct variant *x, const struct args *base);
+
+// The name of a variant as a message has it, for %.*s.
+#define VARIANT_NAME(x) err_clip((x)->name, 80), (x)->name
+
 // Forgets the options that the engine has no stage for, and adds their names.
 bool args_leave_out(struct args *a, struct builder *names, struct err *e);
 

@@ -8,9 +8,6 @@
 
 enum { MOST_NOTES = 3 };
 
-// The name of a variant as a message has it.
-#define NAME(x) err_clip((x)->name, 80), (x)->name
-
 // ---- which come to the same
 
 static const struct stage *next_enabled(const struct recipe *r, size_t *i)
@@ -50,7 +47,7 @@ static void say_twins(const struct variants *v, const struct recipe *const *reci
             k++;
         twins += k < i;
         if (k < i && twins <= MOST_NOTES)
-            message_note("variants '%.*s' and '%.*s' come to the same chain", NAME(&v->of[k]), NAME(&v->of[i]));
+            message_note("variants '%.*s' and '%.*s' come to the same chain", VARIANT_NAME(&v->of[k]), VARIANT_NAME(&v->of[i]));
     }
     if (twins > MOST_NOTES)
         message_note("%zu more variants come to the same chain as another", twins - MOST_NOTES);
@@ -73,7 +70,8 @@ static bool fixed(const struct recipe *r, const struct option_row *row)
 static bool make_one(struct recipes *r, const struct variants *v, struct variant *x, const struct recipe **recipe, struct err *e)
 {
     struct builder names = {.most = 300};
-    bool engine = false, first = true, ok = true; // is the engine swept? Has each other sweep its first value?
+    bool engine = false, first = true,
+         ok = true; // is the engine swept? Has each other sweep its first value? Then this one says what is to be said
     for (size_t i = 0; i < v->n_sweeps && x->swept; i++) {
         const bool is_engine = !strcmp(x->swept[i].row->name, "engine");
         engine = engine || is_engine;
@@ -82,18 +80,21 @@ static bool make_one(struct recipes *r, const struct variants *v, struct variant
     if (engine)
         ok = args_leave_out(&x->args, &names, e);
     if (ok && first && names.len)
-        message_note("variant '%.*s': engine %s has no stage for %s%s, which it goes without", NAME(x), x->args.engine,
+        message_note("variant '%.*s': engine %s has no stage for %s%s, which it goes without", VARIANT_NAME(x), x->args.engine,
                      names.text, names.full ? ", ..." : "");
     builder_free(&names);
     *recipe = ok ? recipe_from_args(r, &x->args, e) : NULL;
     for (size_t i = 0; *recipe && ok && i < v->n_sweeps && x->swept; i++)
         if (fixed(*recipe, x->swept[i].row))
             ok = err_set(e, STATUS_USAGE, "--sweep: the chain has a value of its own for --%s", x->swept[i].row->name);
-    return (*recipe && ok) || err_prefix(e, "variant '%.*s'", NAME(x));
+    if (*recipe && ok && first)
+        recipe_say_idle(*recipe, x, &v->of[0].args);
+    return (*recipe && ok) || err_prefix(e, "variant '%.*s'", VARIANT_NAME(x));
 }
 
 bool recipes_of_variants(struct recipes *r, struct variants *v, const struct recipe **recipe, struct err *e)
 {
+    recipe_say_idle(recipe[0], &v->of[0], NULL);
     for (size_t i = 1; i < v->n; i++)
         if (!make_one(r, v, &v->of[i], &recipe[i], e))
             return false;

@@ -99,6 +99,9 @@ struct sampler {
     // What is wrong with parameters that each are in their ranges; NULL: nothing.
     const char *(*conflict)(const void *params);
 
+    // Why a parameter has no effect with these others, or leaves the sampler none, as a phrase behind its name; NULL: it does neither.
+    const char *(*idle)(const void *params, const struct param *row);
+
     // How many of the accepted tokens, c->history, it looks back on. NULL: none.
     size_t (*window)(const struct stage *stage);
 

@@ -43,11 +43,30 @@ struct scatter_state {
     size_t reach, weight_cap, sum_cap;
 };
 
+static bool acts(const struct scatter_params *p)
+{
+    return p->strength > 0.0f || p->adaptive || p->absorption > 0.0f;
+}
+
 static bool enabled(const struct stage *stage)
 {
     const struct scatter_params *const p = stage->params;
-    return (p->strength > 0.0f || p->adaptive || p->absorption > 0.0f) && p->k > 1 && p->radius > 0.0f && p->steps > 0 &&
-           p->collision > 0.0f;
+    return acts(p) && p->k > 1 && p->radius > 0.0f && p->steps > 0 && p->collision > 0.0f;
+}
+
+static const char *idle(const void *of_all, const struct param *row)
+{
+    const struct scatter_params *const p = of_all;
+    const size_t at = row->at;
+    if (at == offsetof(struct scatter_params, strength_min) || at == offsetof(struct scatter_params, strength_max) ||
+        at == offsetof(struct scatter_params, entropy_target))
+        return p->adaptive ? NULL : "has no effect without --scatter-adaptive";
+    if (at == offsetof(struct scatter_params, k))
+        return acts(p) && p->k < 2 ? "below 2 leaves scatter no effect" : NULL;
+    const bool zero = (at == offsetof(struct scatter_params, collision) && p->collision <= 0.0f) ||
+                      (at == offsetof(struct scatter_params, radius) && p->radius <= 0.0f) ||
+                      (at == offsetof(struct scatter_params, steps) && p->steps < 1);
+    return acts(p) && zero ? "of 0 leaves scatter no effect" : NULL;
 }
 
 static void reset(void *self, const struct stage *stage, uint64_t seed)
@@ -231,6 +250,7 @@ const struct sampler sampler_scatter = {.name = "scatter",
                                         .size = sizeof(struct scatter_state),
                                         .conflict = conflict,
                                         .enabled = enabled,
+                                        .idle = idle,
                                         .window = window,
                                         .apply = apply,
                                         .reset = reset,

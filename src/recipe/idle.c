@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+// Notes on options of the chain that were typed and have no effect on it.
+#include "out/message.h"
+#include "recipe/recipe.h"
+#include "sample/chain.h"
+
+#include <stddef.h>
+#include <stdio.h>
+
+enum { PHRASE = 100 };
+
+// The row of a parameter in a sampler's table, by its number of the catalog; NULL: the sampler has no such parameter.
+static const struct param *row_in(const struct catalog *c, const struct sampler *s, size_t number)
+{
+    for (const struct param *row = s->params; row && row->flag; row++)
+        if (c->number[sampler_place(s)][row - s->params] == number)
+            return row;
+    return NULL;
+}
+
+// The first sampler with this parameter that would do something if it were named in the chain; NULL: none would.
+static const struct sampler *who_would(const struct recipe *r, size_t number)
+{
+    const struct catalog *const c = &r->of->catalog;
+    for (size_t i = 0; samplers[i]; i++) {
+        double params[CATALOG_PARAMS]; // room for any sampler's
+        if (samplers[i]->internal || !row_in(c, samplers[i], number))
+            continue;
+        catalog_fill(c, i, r->parts.value, params);
+        if (stage_enabled(&(struct stage){samplers[i], params, &r->context}))
+            return samplers[i];
+    }
+    return NULL;
+}
+
+static bool has_mirostat(const struct recipe *r)
+{
+    return !r->parts.engine->options && r->parts.value[r->of->catalog.mirostat] > 0.0;
+}
+
+// What is to be said of a parameter, behind its name; NULL: some stage heeds it, or it asks for nothing.
+static const char *idle(const struct recipe *r, size_t number, char text[PHRASE])
+{
+    const struct catalog *const c = &r->of->catalog;
+    const struct engine *const engine = r->parts.engine;
+    bool fixed = false;
+    for (size_t i = 0; i < r->n_stages; i++) {
+        const struct stage *const stage = &r->stage[i];
+        const struct param *const row = row_in(c, stage->sampler, number);
+        if (row && (engine->options || param_load(row, stage->params) == r->parts.value[number]))
+            return stage->sampler->idle ? stage->sampler->idle(stage->params, row) : NULL;
+        fixed = fixed || row;
+    }
+    const struct sampler *const s = who_would(r, number);
+    if (s && has_mirostat(r))
+        return "has no effect: mirostat runs in place of the samplers";
+    if (!s || fixed || (engine->options && number == c->temp)) // which decides what an engine's stages are
+        return NULL;
+    snprintf(text, PHRASE, "has no effect: the chain has no %s", s->name);
+    return text;
+}
+
+// Does the option say what it says for the base, too?
+static bool as_in_base(const struct option_row *row, const struct args *a, const struct args *base)
+{
+    return base && base->given[row - a->options->row] &&
+           (row->param ? a->value[row->number] == base->value[row->number] : a->samplers == base->samplers);
+}
+
+void recipe_say_idle(const struct recipe *r, const struct variant *x, const struct args *base)
+{
+    const struct args *const a = &x->args;
+    for (const struct option_row *row = a->options->row; row->name && a->action == ACTION_RUN; row++) {
+        char text[PHRASE];
+        const char *phrase = NULL;
+        if (a->given[row - a->options->row] != ORIGIN_COMMAND_LINE || as_in_base(row, a, base))
+            continue;
+        if (row->param)
+            phrase = idle(r, row->number, text);
+        else if (row->group == GROUP_CHAIN && row->at == offsetof(struct args, samplers) && has_mirostat(r))
+            phrase = "has no effect: mirostat runs in their place";
+        if (phrase && base)
+            message_note("variant '%.*s': --%s %s", VARIANT_NAME(x), row->name, phrase);
+        else if (phrase)
+            message_note("--%s %s", row->name, phrase);
+    }
+}
