@@ -228,16 +228,26 @@ def judge(tree, mutant, reached, seconds):
         path.write_text(text)
 
 
+def mirror(tree):
+    """Makes a copy of the tree what the tree is, but for what has been built."""
+    listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True, check=True)
+    names = [name for name in listed.stdout.splitlines() if (ROOT / name).exists()]
+    for name in names:
+        (tree / name).parent.mkdir(parents=True, exist_ok=True)
+        if not (tree / name).exists() or (tree / name).read_bytes() != (ROOT / name).read_bytes():
+            shutil.copy(ROOT / name, tree / name)
+    for path in [*tree.glob("src/**/*.[ch]"), *tree.glob("tests/**/*")]:
+        if path.is_file() and str(path.relative_to(tree)) not in names:
+            path.unlink()
+
+
 def main():
     signal.signal(signal.SIGTERM, end)
     signal.signal(signal.SIGINT, end)
     trees = [TREE] + [WORK / f"tree{i}" for i in range(2, JOBS + 1)]
-    listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True, check=True)
     for tree in trees:
-        for name in listed.stdout.splitlines():
-            (tree / name).parent.mkdir(parents=True, exist_ok=True)
-            if (ROOT / name).exists() and (not (tree / name).exists() or (tree / name).read_bytes() != (ROOT / name).read_bytes()):
-                shutil.copy(ROOT / name, tree / name)
+        mirror(tree)
+    for tree in trees:
         build(tree, f"-j{JOBS}", "all", "units")
     reached, seconds = learn()
     every = [(str(p.relative_to(TREE)), *c) for p in sorted(TREE.glob("src/*/*.c")) for c in candidates(p)]

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // What the grammar reader refuses, and where; grammars made to hurt; and a few it must take.
+#include "base/utf8.h"
 #include "grammar/matcher.h"
+#include "grammar/rules.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -141,11 +143,34 @@ static struct grammar *parse(const char *text, size_t len)
     return grammar_parse(text, len, &vocab, &f);
 }
 
+static bool same(const struct grammar *a, const struct grammar *b)
+{
+    return a->n_elements == b->n_elements && a->class.words == b->class.words &&
+           !memcmp(a->element, b->element, a->n_elements * sizeof *a->element) &&
+           !memcmp(a->class.word, b->class.word, a->class.words * sizeof *a->class.word);
+}
+
+// What is shown of a grammar is the same grammar, and nothing that a terminal should not meet.
+static void show(const char *text, size_t len)
+{
+    struct grammar *const g = parse(text, len);
+    struct builder shown = {0};
+    if (g) {
+        grammar_show(&shown, text, len, &vocab);
+        struct grammar *const h = parse(shown.text, shown.len);
+        if (!h || !same(g, h) || !text_is_tame(shown.text, shown.len))
+            expect(false, "shown as another", shown.text);
+        grammar_free(h);
+    }
+    builder_free(&shown);
+    grammar_free(g);
+}
+
 // Every beginning of a grammar, and every change of one byte: an answer of some kind, nothing worse.
 static void break_up(void)
 {
     static const char text[] =
-        "# all there is\nroot ::= \"a\\x41\\u00e9\" [^a-z\\n]{0,3} ( b | <[1]> |\n !<think> )* .? # so\nb ::= "
+        "# all there is\nroot ::= \"a\\x41\\u00e9\" [^a-z\\n]{0,3} ( b | <[1]> |\n !<think> )* <\x1b>? # so\xc2\x9b\nb ::= "
         "\"\\U0001F600\" root? |\n \"x\"{2}{1,} \r\n";
     char copy[sizeof text];
     struct grammar *const whole = parse(text, sizeof text - 1);
@@ -157,7 +182,7 @@ static void break_up(void)
         for (int c = 0; c < 256; c++) {
             memcpy(copy, text, sizeof text);
             copy[at] = (char)c;
-            grammar_free(parse(copy, sizeof text - 1));
+            show(copy, sizeof text - 1);
         }
     passed++;
 }
@@ -220,7 +245,7 @@ static void confuse(const char *gbnf, bool copes)
 
 int main(void)
 {
-    static const char *const text[] = {"a", "b", "ab", "<think>", "x", "</s>"};
+    static const char *const text[] = {"a", "b", "ab", "<think>", "x", "</s>", "<\x1b>"};
     vocab_init(&vocab);
     for (size_t i = 0; i < sizeof text / sizeof *text; i++)
         if (!vocab_add(&vocab, text[i], strlen(text[i]), i == 5 ? VOCAB_EOG : 0))
