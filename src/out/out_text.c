@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Text for people and shell scripts: ids, one a line; dumps as an aligned table.
+// Text for people and shell scripts: ids, one a line; dumps as an aligned table or, in a window, as a picture.
 #include "out/output.h"
 
 #include "base/utf8.h"
@@ -15,7 +15,9 @@ static void id(struct output *out, const struct record *r)
 // Of a probability three digits, in five columns.
 static const char *share_text(double p, char text[NUMBER_TEXT])
 {
-    snprintf(text, NUMBER_TEXT, p >= 0.9995 || p <= 0.0 ? "%.0f" : p < 0.0005 ? "%.0e" : "%.3f", p);
+    if (p <= 0.0)
+        return strcpy(text, "0"); // a rest may be less, by rounding
+    snprintf(text, NUMBER_TEXT, p >= 0.9995 ? "%.0f" : p < 0.0005 ? "%.0e" : "%.3f", p);
     return *text == '0' && text[1] == '.' ? text + 1 : text;
 }
 
@@ -267,6 +269,12 @@ static size_t missing(struct piece text)
     return length > have ? length - have : 0;
 }
 
+static void end_tint(struct output *out)
+{
+    fputs(out->tinted ? "\033[0m" : "", out->f);
+    out->tinted = false;
+}
+
 // Writes a text in a colour, but for blanks before it. A character may be spread over tokens, and a terminal shows none that a change of colour
 // cuts in two: it has the colour of its first token.
 static void put_tinted(struct output *out, struct piece text, const char *tint)
@@ -275,9 +283,10 @@ static void put_tinted(struct output *out, struct piece text, const char *tint)
     for (; at < text.len && out->missing && (text.p[at] & 0xc0) == 0x80; at++)
         out->missing--;
     fwrite(text.p, 1, at, out->f);
+    if (at < text.len || !out->missing)
+        end_tint(out);
     if (at == text.len)
         return;
-    fputs(out->tinted ? "\033[0m" : "", out->f);
     for (; at < text.len && text.p[at] <= ' '; at++)
         putc(text.p[at], out->f);
     text = (struct piece){text.p + at, text.len - at};
@@ -285,10 +294,8 @@ static void put_tinted(struct output *out, struct piece text, const char *tint)
     out->tinted = text.len && *tint;
     fputs(out->tinted ? tint : "", out->f);
     fwrite(text.p, 1, text.len, out->f);
-    if (out->missing || !out->tinted)
-        return;
-    fputs("\033[0m", out->f);
-    out->tinted = false;
+    if (!out->missing)
+        end_tint(out);
 }
 
 static void token(struct output *out, const struct record *r)
@@ -304,7 +311,7 @@ static bool finish(struct output *out, bool whole, struct err *e)
 {
     (void)whole;
     (void)e;
-    fputs(out->tinted ? "\033[0m" : "", out->f);
+    end_tint(out);
     return true;
 }
 
