@@ -239,7 +239,7 @@ static void check_weights(const float *x, size_t n, float max, const char *detai
     for (size_t i = 0; i < sizeof floors / sizeof *floors; i++) {
         double a[16], b[16];
         for (size_t k = 0; k < 16; k++)
-            a[k] = b[k] = rnd_unit();
+            a[k] = b[k] = random_unit();
         const size_t n_a = kern_scalar.weigh(a, x, n, max, floors[i]), n_b = tier->weigh(b, x, n, max, floors[i]);
         check(n_a == n_b && !memcmp(a, b, sizeof a), "weigh", n, detail);
     }
