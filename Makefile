@@ -15,6 +15,7 @@ zshcompdir  ?= $(datadir)/zsh/site-functions
 fishcompdir ?= $(datadir)/fish/vendor_completions.d
 docdir      ?= $(datadir)/doc/sampl
 pkgdatadir  := $(datadir)/sampl
+VERSION     := $(shell sed -n 's/^.define SAMPL_VERSION *"\(.*\)"/\1/p' src/cli/help.h)
 INSTALL     ?= install
 PKG_CONFIG  ?= pkg-config
 
@@ -22,7 +23,9 @@ PKG_CONFIG  ?= pkg-config
 SAN    ?=
 # PORTABLE=1 builds with what POSIX has, as on systems that base/platform.c does not know.
 PORTABLE ?=
-BUILD  ?= build$(if $(SAN),/san)$(if $(PORTABLE),/portable)
+# STATIC=1 builds one file that needs nothing of the system: with musl's C library, and cJSON from its source package.
+STATIC ?=
+BUILD  ?= build$(if $(SAN),/san)$(if $(PORTABLE),/portable)$(if $(STATIC),/static)
 WERROR ?=
 
 # Bits first: ISO C11 and no contraction, so that the compiler cannot fuse a*b+c; see README, "Bits".
@@ -31,9 +34,15 @@ WARN     := -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes -Wmissing-pr
             -Wno-unknown-warning-option -Wno-unused-parameter -Wno-format-truncation -Wcast-qual -Wundef $(if $(WERROR),-Werror)
 # Against what a bug could be used for. HARDEN= leaves it out; sanitizers bring their own.
 HARDEN  ?= $(if $(SAN),,-fstack-protector-strong -fPIE $(if $(filter -O0,$(CFLAGS)),,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2))
-HARDENL ?= $(if $(SAN)$(filter -static,$(LDFLAGS)),,-pie -Wl,-z,relro,-z,now)
+HARDENL ?= $(if $(SAN)$(filter -static,$(LDFLAGS))$(filter Darwin,$(shell uname)),,-pie -Wl,-z,relro,-z,now)
 SANFLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
 
+ifneq ($(STATIC),)
+CC           := musl-gcc
+LDFLAGS      := -static -s
+CJSON_CFLAGS := -I$(BUILD)
+CJSON_LIBS   := $(BUILD)/cjson/cJSON.o
+endif
 CJSON_CFLAGS ?= $(shell $(PKG_CONFIG) --cflags libcjson)
 CJSON_LIBS   ?= $(shell $(PKG_CONFIG) --libs libcjson)
 
@@ -51,7 +60,7 @@ SCALE   := $(wildcard samples/scale/*.sh)
 GET     := $(wildcard samples/get/*)
 SAMPLES := $(filter-out samples/presets samples/scale samples/get,$(wildcard samples/*))
 MAN     := $(wildcard man/*.[157])
-SHELLS  := .ci/run $(SCALE) $(filter %.sh,$(GET)) $(wildcard tests/*.bash tests/*.sh tests/fuzz/*.sh tests/llama/*.sh)
+SHELLS  := .ci/run $(SCALE) $(filter %.sh,$(GET)) $(wildcard packaging/*.sh tests/*.bash tests/*.sh tests/fuzz/*.sh tests/llama/*.sh)
 
 Q := $(if $(V),,@)
 
@@ -78,6 +87,21 @@ $(BUILD)/out/page.c: src/out/html/page.css src/out/html/page.js
 $(BUILD)/out/page.o: $(BUILD)/out/page.c $(BUILD)/flags
 	@echo "  CC    $<"
 	$(Q)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -c -o $@ $<
+
+ifneq ($(STATIC),)
+$(OBJECTS): | $(BUILD)/cjson/cJSON.h
+$(BUILD)/sampl $(WHOLE): | $(CJSON_LIBS)
+$(BUILD)/cjson/cJSON.h:
+	@echo "  FETCH cJSON"
+	$(Q)packaging/cjson.sh $(@D)
+$(CJSON_LIBS): $(BUILD)/cjson/cJSON.h $(BUILD)/flags
+	@echo "  CC    $(@:.o=.c)"
+	$(Q)$(CC) $(CFLAGS) $(HARDEN) -c -o $@ $(@:.o=.c)
+endif
+
+.PHONY: static
+static: ## one file that runs on every Linux, build/static/sampl (musl-tools; Debian or Ubuntu, for cJSON's source package)
+	$(Q)$(MAKE) STATIC=1 all
 
 # The scalar tier is what its name says.
 $(BUILD)/kern/kern_scalar.o: EXTRA_CFLAGS := -fno-tree-vectorize
@@ -268,6 +292,26 @@ uninstall: ## remove exactly what install put there
 	for dir in '$(mandir)/man1' '$(mandir)/man5' '$(mandir)/man7' '$(bashcompdir)' '$(zshcompdir)' '$(fishcompdir)' '$(docdir)' '$(pkgdatadir)/presets' \
 	    '$(pkgdatadir)/samples/scale' '$(pkgdatadir)/samples/get'; do \
 	    while [ "$${dir%/*}" ] && [ "$${dir%/*}" != '$(prefix)' ] && rmdir '$(DESTDIR)'"$$dir" 2>/dev/null; do dir=$${dir%/*}; done; done
+
+# The tarball is what is committed, and each manual page as text; its bytes depend on nothing else.
+DIST := build/sampl-$(VERSION)
+.PHONY: dist
+dist: ## a tarball of what is committed, with the manual as text: build/sampl-VERSION.tar.gz (git, mandoc)
+	rm -rf $(DIST) && mkdir -p $(DIST)
+	git archive HEAD | tar -xC $(DIST)
+	for page in $(MAN); do mandoc -Tutf8 -Owidth=100 $$page | LC_ALL=C sed 's/.\x08//g' >$(DIST)/$$page.txt || exit 1; done
+	tar --sort=name --owner=0 --group=0 --numeric-owner --mode=go=u-w --mtime="@$$(git log -1 --format=%ct)" -C build -c sampl-$(VERSION) | gzip -9n >$(DIST).tar.gz
+	rm -rf $(DIST)
+
+.PHONY: deb
+deb: ## a Debian package for this machine's kind: build/sampl_VERSION_ARCH.deb (dpkg-dev)
+	rm -rf build/deb/root
+	$(Q)$(MAKE) -s BUILD=build/deb PREFIX=/usr DESTDIR='$(abspath build/deb/root)' CFLAGS='-O2 -g' install
+	$(Q)packaging/deb.sh build/deb $(VERSION)
+
+.PHONY: check-packages
+check-packages: $(BUILD)/sampl ## are tarball, Debian package and static program what they are to be? (musl-tools, lintian)
+	$(Q)tests/packages.sh
 
 C_FILES := $(wildcard src/*.[ch] src/*/*.[ch] tests/cover.c tests/inject.c tests/fuzz/*.c tests/unit/*.[ch] tests/llama/*.[ch] tests/llama/*.cpp samples/get/*.c)
 

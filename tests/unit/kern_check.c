@@ -73,7 +73,7 @@ enum kind {
     ZEROS,
     NON_POSITIVE,
     SUBNORMAL,
-    HUGE,
+    LARGE,
     ANY_BITS,
     RISING,
     FALLING,
@@ -106,7 +106,7 @@ static float element(enum kind kind, size_t i)
         return random_bits() % 4 ? -fabsf(rnd_normal()) : random_bits() % 2 ? -0.0f : 0.0f;
     case SUBNORMAL:
         return f32_of_bits((uint32_t)random_bits() & 0x807fffffu);
-    case HUGE:
+    case LARGE:
         return random_bits() % 3 ? rnd_normal() * 1e38f : random_bits() % 2 ? FLT_MAX : -FLT_MAX;
     case ANY_BITS:
         return any_finite();
