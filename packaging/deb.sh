@@ -24,8 +24,8 @@ ln -s ../doc/sampl/examples "$root/usr/share/sampl/samples"
 } >"$doc/copyright"
 rm "$doc/LICENSE"
 
-# "### 0.1.0, 2026-11-22" and the lines of its list, as Debian writes them, dated noon
-sed -n '/^## Changes/,/^## [^C]/p' README.md | while IFS= read -r line; do
+# "### 0.1.0, 2026-11-22" and the items of its list, as Debian writes them, dated noon
+sed -n '/^## Changes/,/^## [^C]/p' README.md | sed ':join; N; $!b join; s/\n  */ /g' | while IFS= read -r line; do
     case $line in
     '### '*)
         [ -z "${date-}" ] || printf '\n -- %s  %s\n\n' "$who" "$date"
@@ -33,8 +33,7 @@ sed -n '/^## Changes/,/^## [^C]/p' README.md | while IFS= read -r line; do
         line=${line#*' '}
         printf 'sampl (%s) unstable; urgency=medium\n\n' "${line%%,*}"
         ;;
-    '- '*) printf '  * %s\n' "${line#- }" ;;
-    '  '*) printf '  %s\n' "$line" ;;
+    '- '*) printf '%s\n' "${line#- }" | fold -s -w 74 | sed 's/ *$//; 1s/^/  * /; 1!s/^/    /' ;;
     '## '[!C]*) printf '\n -- %s  %s\n' "$who" "$date" ;;
     esac
 done >"$dir/changelog"

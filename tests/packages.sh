@@ -18,8 +18,8 @@ right() {
     local enter=(chroot)
     [ "$(id -u)" -eq 0 ] || enter=(unshare -r chroot)
     [ "$("${enter[@]}" "$2" /sampl -n 4096 -s 1 austen.f16 | cksum)" = "$want" ]
-    [ "$("${enter[@]}" "$2" /sampl -t 2 -n 4096 -s 1 <samples/austen.f16 | cksum)" = "$want" ]
-    "${enter[@]}" "$2" /sampl -n 4096 -r 5 austen.f16 >/dev/null # with a seed of its own
+    [ "$("${enter[@]}" "$2" /sampl -t 2 -f f16 -n 4096 -s 1 <samples/austen.f16 | cksum)" = "$want" ]
+    "${enter[@]}" "$2" /sampl -n 4096 austen.f16 >/dev/null # with a seed of its own
 }
 
 make -s -j"$(nproc)" static >/dev/null

@@ -13,4 +13,8 @@ bool platform_random(void *bytes, size_t n);
 // How many cores there are, without those that this process may not use where the system tells; at least 1.
 size_t platform_cores(void);
 
+// Advice on a mapped file, from a page's start on: it is read from its begin to its end; it is not read again, and need hold no memory.
+void platform_reads_on(void *bytes, size_t n);
+void platform_has_read(void *bytes, size_t n);
+
 #endif

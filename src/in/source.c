@@ -3,6 +3,7 @@
 
 #include "base/builder.h"
 #include "base/mem.h"
+#include "base/platform.h"
 #include "base/utf8.h"
 
 #include <assert.h>
@@ -112,7 +113,7 @@ static bool map(struct source *s, const struct stat *st, struct err *e)
     }
     *s->map = (struct source_map){.next = maps, .name = s->name, .begin = p, .len = len};
     maps = s->map;
-    madvise(p, len, MADV_SEQUENTIAL);
+    platform_reads_on(p, len);
     sigaction(SIGBUS, &(struct sigaction){.sa_sigaction = file_shrank, .sa_flags = SA_SIGINFO}, NULL);
     s->mapped = s->at_end = true;
     s->buf = p;
@@ -190,7 +191,7 @@ void source_skip(struct source *s, size_t n)
     assert(n <= s->end - s->start);
     if (s->mapped && s->start - s->dropped >= 2 * KEEP) { // before what may be in use until the next peek
         const size_t behind = (s->start - KEEP) & ~(size_t)(KEEP - 1);
-        madvise(s->buf + s->dropped, behind - s->dropped, MADV_DONTNEED);
+        platform_has_read(s->buf + s->dropped, behind - s->dropped);
         s->dropped = behind;
     }
     s->offset += n;
