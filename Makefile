@@ -248,6 +248,26 @@ check-llama bench-llama:
 	@[ -z "$$SAMPL_TEST_STRICT" ]
 endif
 
+# What a browser makes of -O html: Chromium, driven by a script over a package from the npm registry.
+HTML := build/html
+.PHONY: check-html screenshots
+ifneq ($(shell sh -c 'command -v npm && { command -v chromium || command -v chromium-browser; }'),)
+$(HTML)/fetched: Makefile
+	@echo "  FETCH playwright-core, axe-core"
+	@mkdir -p $(@D)
+	$(Q)npm install --silent --no-audit --no-fund --no-save --prefix $(HTML) playwright-core@1.65.1 axe-core@4.14.1 && touch $@
+
+check-html: $(BUILD)/sampl $(HTML)/fetched ## let a browser open pages of -O html, click and press keys, and read what is shown (chromium, npm)
+	$(Q)node tests/html/check.mjs $(BUILD)/sampl $(HTML)
+
+screenshots: $(BUILD)/sampl $(HTML)/fetched ## make the README's pictures
+	$(Q)node tests/html/check.mjs $(BUILD)/sampl $(HTML) man/pictures
+else
+check-html screenshots:
+	@echo '$@: skipped, there is no npm or no chromium'
+	@[ -z "$$SAMPL_TEST_STRICT" ]
+endif
+
 .PHONY: compile_commands.json
 compile_commands.json: ## for clangd and other tools that want to know how a file is compiled
 	@printf '[%s]\n' "$$(printf '{"directory":"$(CURDIR)","file":"%s","command":"$(CC) $(subst ",\\\",$(ALL_CPPFLAGS) $(ALL_CFLAGS)) -c %s"},' \

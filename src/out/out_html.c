@@ -167,7 +167,7 @@ static void put_followed(const struct output *out, const struct record *r)
         output_string(out, out->f, out->vocab ? vocab_text(out->vocab, t->id) : (struct piece){0});
         fprintf(out->f, ",%.9g,%.9g,[", t->share.low, t->share.high);
         for (size_t k = 0; k <= r->n_trace; k++)
-            fprintf(out->f, "%s%s", k ? "," : "", t->p[k] < 0.0f ? "null" : (snprintf(x, sizeof x, "%.4g", (double)t->p[k]), x));
+            fprintf(out->f, "%s%s", k ? "," : "", t->p[k] < 0.0f ? "null" : (snprintf(x, sizeof x, "%.6g", (double)t->p[k]), x));
         fputs("]]", out->f);
     }
     putc(']', out->f);

@@ -316,7 +316,7 @@ static void end_page(const struct compare *cmp)
         html_text_end(cmp->out, cmp->rows);
     fputs(
         "<section id=\"means\" aria-labelledby=\"means-head\">\n<h2 id=\"means-head\">Means over the rows</h2>\n"
-        "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-labelledby=\"means-head\"><table>\n<thead><tr><th scope=\"col\">chain</th>",
+        "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"The table\"><table>\n<thead><tr><th scope=\"col\">chain</th>",
         f);
     for (size_t k = 0; k < n; k++)
         fprintf(f, "<th scope=\"col\">%s</th>", cell[k].name);

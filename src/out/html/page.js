@@ -76,8 +76,7 @@ const startText = () => {
     row.link.setAttribute("role", "option");
     row.link.setAttribute("aria-selected", "false");
     row.link.tabIndex = -1;
-    const [id, text, p] = row.of ? [row.of[0]?.[4], row.of[0]?.[5], row.of[0]?.[0]] : [r.id, r.token, r.prob];
-    row.link.setAttribute("aria-label", row.good ? `row ${r.row}, ${name(id, text)}, ${prob(p)}` : `row ${r.row}, bad`);
+    row.link.setAttribute("aria-label", `row ${r.row}, "${row.link.textContent}"` + (row.good ? `, ${prob(row.of ? row.of[0][0] : r.prob)}` : ""));
   }
   text.addEventListener("click", (event) => {
     const at = links.indexOf(event.target.closest("a"));
@@ -151,7 +150,7 @@ const startStrips = () => {
   const strips = [
     { label: "prob", unit: "after the chain", values: pick((r) => r.record.prob), show: (v) => prob(v), top: 1, area: true },
     { label: "kept", unit: "log scale", values: pick((r) => r.record.n), show: whole, scale: (n) => log(n) },
-    { label: "entropy", unit: "nats; grey: the model's", values: pick((r) => r.record.entropy), show: (v) => fixed(v, 3), behind: pick((r) => r.stats.entropy_raw) },
+    { label: "entropy", unit: "nats; grey: before", values: pick((r) => r.record.entropy), show: (v) => fixed(v, 3), behind: pick((r) => r.stats.entropy_raw) },
   ];
   const section = make("section.wide", { id: "lines", "aria-label": "Over the rows" });
   for (const strip of strips) {
@@ -163,7 +162,7 @@ const startStrips = () => {
     if (strip.behind) svg.append(make("path.faint", { d: path(strip.behind, top) }));
     svg.append(strip.area ? make("path.area", { d: stems(scaled, top) }) : make("path", { d: path(scaled, top) }), cursor);
     svg.addEventListener("click", (event) => chooseAt(svg, event));
-    section.append(make("div.strip", {}, make("h3", {}, strip.label, make("small", {}, strip.unit)), svg, now_));
+    section.append(make("div.strip", {}, make("div.what", {}, strip.label, make("small", {}, strip.unit)), svg, now_));
     listeners.push((row) => {
       place_(cursor, row);
       now_.textContent = row.good ? strip.show(strip.values[row.at]) : "–";
@@ -206,7 +205,7 @@ const stageTable = (row) => {
   if (others[0] > 0)
     body.append(make("tr.rest", {}, make("th", { scope: "row" }, "all others"), ...steps.map((_, i) => others[i] > 0 ? bar(Math.max(0, rest[i]), 1 / most, prob(Math.max(0, rest[i]))) : make("td"))));
   const foot = (label, first, of) => make("tr", {}, make("th", { scope: "row" }, label), make("td", {}, first), ...stages.map((s) => make("td", {}, of(s))));
-  return make("div.scroll", { tabindex: "0", role: "region", "aria-label": "The stages" }, make("table.bars", { "--steps": steps.length }, make("thead", {}, head), body,
+  return make("div.scroll", { tabindex: "0", role: "region", "aria-label": "The stages" }, make(steps.length > 7 ? "table.bars.dense" : "table.bars", { "--steps": steps.length }, make("thead", {}, head), body,
     make("tfoot", {}, foot("kept", whole(n[0]), (s) => whole(s.after)), foot("mass kept", "", (s) => prob(s.mass)),
       foot("entropy", fixed(row.stats.entropy_raw, 3), (s) => fixed(s.entropy, 3)))));
 };
@@ -252,6 +251,7 @@ const startRow = () => {
 const startMeans = () => {
   const section = byId("means");
   section.classList.add("wide");
+  [...section.querySelectorAll("tbody th")].forEach((th, i) => { th.title = variants[i].options; });
   main.prepend(section);
 };
 
@@ -259,7 +259,7 @@ const startMeans = () => {
 const startDiffering = () => {
   const n = (row) => row.of.filter((v) => v && row.of[0] && v[4] !== row.of[0][4]).length;
   for (const row of rows) if (n(row)) row.link.classList.add("differs");
-  byId("text").before(make("p.legend", {}, make("span", {}, make("u", {}, "underlined")), "a variant chose another token; tinted by the model's probability"));
+  byId("text").before(make("p.note", {}, make("u", {}, "underlined"), ": a variant chose another token; the tint is the model's probability"));
 };
 
 const startPanels = () => {
@@ -314,7 +314,7 @@ const startBeside = () => {
       })));
     const foot = (label, place, show) => make("tr", {}, make("th", { scope: "row" }, label), ...variants.map((_, i) => make("td", {}, row.of[i] ? show(row.of[i][place]) : "")));
     section.replaceChildren(make("h2", { id: "row-head" }, `Row ${r.row}`), make("p.note", {}, "Below each chain the token that it chose; in place of a probability the stage that removed the token."),
-      make("div.scroll", { tabindex: "0", role: "region", "aria-label": "The candidates in each chain" }, make("table.bars", { "--steps": variants.length },
+      make("div.scroll", { tabindex: "0", role: "region", "aria-label": "The candidates in each chain" }, make(variants.length > 7 ? "table.bars.dense" : "table.bars", { "--steps": variants.length },
         make("thead", {}, head), body, make("tfoot", {}, foot("kept", 1, whole), foot("entropy", 2, (v) => fixed(v, 3)), foot("overlap", 3, (v) => fixed(v, 4))))));
   });
 };

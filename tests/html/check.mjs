@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: MIT
+// What a browser makes of -O html: node check.mjs SAMPL DIR, where DIR has node_modules; node check.mjs SAMPL DIR PICTURES makes the README's
+// pictures instead. CHROMIUM names the browser.
+import { execFileSync } from "node:child_process";
+import { createRequire } from "node:module";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { deflateSync } from "node:zlib";
+import assert from "node:assert/strict";
+
+const [sampl, dir, pictures] = process.argv.slice(2);
+const require = createRequire(resolve(dir, "here.js"));
+const { chromium } = require("playwright-core");
+const axe = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
+const browser = await chromium.launch({ executablePath: process.env.CHROMIUM || ["/usr/bin/chromium", "/usr/bin/chromium-browser"].find(existsSync),
+  args: ["--no-sandbox", "--disable-gpu", "--disable-lcd-text"] });
+
+const run = (...args) => execFileSync(sampl, args, { encoding: "utf8", maxBuffer: 1 << 28, stdio: ["ignore", "pipe", "ignore"] });
+const make = (name, ...args) => {
+  const path = resolve(dir, `${name}.html`);
+  writeFileSync(path, run("-s", "1", "-O", "html", ...args));
+  return path;
+};
+const AUSTEN = ["--vocab", "samples/austen.gguf", "samples/austen.f16"];
+const VS = ["chat", "min-p", "mirostat", "scatter-creative", "greedy"].flatMap((name) => ["--vs", name]);
+const long = "--preset scatter-creative --top-nsigma 2 --repeat-penalty 1.1 --xtc-probability 0.5 --prompt-tokens @samples/austen.prompt".split(" ");
+
+// ---- opening a page: nothing is fetched, nothing is said on the console, nothing runs over the edge, axe finds nothing
+
+const open = async (path, { scheme = "light", width = 1400, hash = "", script = true } = {}) => {
+  const context = await browser.newContext({ viewport: { width, height: 1000 }, colorScheme: scheme, javaScriptEnabled: script });
+  const page = await context.newPage();
+  page.wrong = [];
+  page.on("console", (message) => page.wrong.push(`console: ${message.text()}`));
+  page.on("pageerror", (error) => page.wrong.push(`error: ${error.message}`));
+  page.on("dialog", (dialog) => { page.wrong.push(`dialog: ${dialog.message()}`); dialog.dismiss(); });
+  page.on("request", (request) => { if (request.url().split("#")[0] !== `file://${path}`) page.wrong.push(`request: ${request.url()}`); });
+  await page.goto(`file://${path}${hash}`);
+  return page;
+};
+const close = async (page) => {
+  assert.deepEqual(page.wrong, []);
+  await page.context().close();
+};
+const fits = async (page) => {
+  const [width, window] = await page.evaluate(() => [document.scrollingElement.scrollWidth, innerWidth]);
+  assert.ok(width <= window, `${width} pixels wide in ${window}`);
+};
+const accessible = async (page) => {
+  await page.evaluate(axe);
+  const found = await page.evaluate(async () => (await axe.run(document, { resultTypes: ["violations"] })).violations);
+  assert.deepEqual(found.map((v) => `${v.id}: ${v.nodes.slice(0, 3).map((n) => n.html.slice(0, 120)).join(" | ")}`), []);
+};
+const text = (page, selector) => page.$eval(selector, (node) => node.textContent.replace(/\u00a0/g, " "));
+const texts = (page, selector) => page.$$eval(selector, (nodes) => nodes.map((node) => node.textContent.replace(/\u00a0/g, " ")));
+const quoted = (s) => `"${s.replace(/\n/g, "\\n")}"`;
+const four = (p) => p > 0 && p < 0.00005 ? p.toExponential(0) : p >= 0.99995 ? "1.0000" : p.toFixed(4).slice(1);
+
+// ---- the checks
+
+const checks = [];
+const check = (name, body) => checks.push([name, body]);
+
+const shown = { plain: AUSTEN, long: [...AUSTEN, ...long, "--rows", ":40"], variants: [...AUSTEN, ...VS], sweep: [...AUSTEN, "--sweep", "temp=0.5:1.5:0.1", "--vs", "chat"],
+  map: [...AUSTEN, "--sweep", "temp=0.5:1.5:0.1", "--sweep", "min-p=0,0.02,0.05,0.1,0.2"], ids: ["-n", "4096", "samples/austen.f16", "--rows", ":30"] };
+
+for (const [name, args] of Object.entries(shown))
+  check(`${name}: light and dark, narrow and wide`, async () => {
+    const path = make(name, ...args);
+    for (const [scheme, width] of [["light", 400], ["dark", 1400], ["dark", 400], ["light", 1400]].slice(0, ["long", "ids"].includes(name) ? 2 : 4)) {
+      const page = await open(path, { scheme, width });
+      await fits(page);
+      await accessible(page);
+      await close(page);
+    }
+  });
+
+check("plain: clicks and keys choose rows, and what is shown is what -O json prints", async () => {
+  const records = run("-s", "1", "-O", "json", "--dump-probs=8", "--trace", ...AUSTEN).trim().split("\n").map((line) => JSON.parse(line));
+  const page = await open(resolve(dir, "plain.html"));
+  const shows = async (n) => {
+    const r = records[n];
+    assert.equal(await text(page, "#row-head"), `Row ${n}`);
+    assert.equal(await text(page, "#row .lead b"), quoted(r.token));
+    assert.deepEqual((await texts(page, "#row thead b")).slice(1), r.stages.map((s) => s.name));
+    const kept = (await texts(page, "#row tfoot tr:first-child td")).map((s) => Number(s.replace(/\D/g, "")));
+    assert.deepEqual(kept, [4096, ...r.stages.map((s) => s.after)]);
+    const ends = await page.$$eval("#row tbody tr:not(.rest)", (rows) => rows.map((row) => [row.firstChild.textContent, row.lastChild.textContent]));
+    for (const t of r.top_probs)
+      assert.ok(ends.some(([who, p]) => who.replace(/\u00a0/g, " ").replace("▸ ", "") === quoted(t.token) && p === four(t.prob)), `${quoted(t.token)} ${t.prob} of row ${n}`);
+    assert.equal((await text(page, "#row tr.chosen th")), "▸ " + quoted(r.token));
+    for (const s of r.stages.filter((s) => s.removed))
+      assert.ok((await text(page, "#row .removed")).includes(quoted(s.likeliest_removed[0].token)));
+    assert.equal(await page.$$eval("#text a[aria-selected=true]", (all) => all.length), 1);
+  };
+  await shows(0);
+  await page.click("#text a:nth-of-type(100)");
+  await shows(99);
+  await page.keyboard.press("ArrowRight");
+  await shows(100);
+  await page.keyboard.press("ArrowLeft");
+  await page.keyboard.press("ArrowLeft");
+  await shows(98);
+  await page.keyboard.press("End");
+  await shows(255);
+  await page.keyboard.press("Home");
+  await shows(0);
+  assert.equal(await page.evaluate(() => document.activeElement.getAttribute("aria-label").replace(/\u00a0/g, " ")), `row 0, ${quoted(records[0].token)}, ${four(records[0].prob)}`);
+  const box = await (await page.$("#lines svg")).boundingBox();
+  await page.mouse.click(box.x + box.width * (200.5 / 256), box.y + box.height / 2);
+  await shows(200);
+  assert.deepEqual(await texts(page, "#lines output"), [four(records[200].prob), String(records[200].n), records[200].entropy.toFixed(3)]);
+  // the tab key goes from the tint to one token, not through all
+  await page.focus("#reading input:checked");
+  await page.keyboard.press("Tab");
+  assert.equal(await page.evaluate(() => document.activeElement.getAttribute("aria-selected")), "true");
+  const classes = () => page.$$eval("#text a", (all) => all.map((a) => a.className));
+  const before = await classes();
+  await page.click("#reading label:nth-of-type(2)");
+  assert.notDeepEqual(await classes(), before);
+  await close(page);
+});
+
+check("plain: an address names a row, for others and after going back", async () => {
+  const page = await open(resolve(dir, "plain.html"), { hash: "#row-77" });
+  assert.equal(await text(page, "#row-head"), "Row 77");
+  await page.evaluate(() => { location.hash = "#r5"; });
+  await page.waitForFunction(() => document.getElementById("row-head").textContent === "Row 5");
+  await page.goBack();
+  await page.waitForFunction(() => document.getElementById("row-head").textContent === "Row 77");
+  await close(page);
+});
+
+check("without script: the text, and the tables", async () => {
+  const plain = await open(resolve(dir, "plain.html"), { script: false });
+  const said = run("-s", "1", "--emit", "text", ...AUSTEN);
+  assert.equal((await plain.innerText("#text")).replace(/↵/g, "").replace(/\s+/g, " ").trim(), said.replace(/\s+/g, " ").trim());
+  assert.ok(await plain.isVisible("#r200"));
+  await plain.click("#text a:nth-of-type(201)");
+  assert.ok(plain.url().endsWith("#r200"));
+  await close(plain);
+  const variants = await open(resolve(dir, "variants.html"), { script: false });
+  assert.ok(await variants.isVisible("#means tr:nth-child(6)"));
+  await close(variants);
+});
+
+check("variants: the table, a panel a chain, and the candidates of a row in each", async () => {
+  const dump = run("-s", "1", "-O", "json", "--dump-probs=8", ...AUSTEN, ...VS).trim().split("\n").map((line) => JSON.parse(line));
+  const names = ["base", "chat", "min-p", "mirostat", "scatter-creative", "greedy"];
+  const page = await open(resolve(dir, "variants.html"));
+  assert.deepEqual(await texts(page, "#means tbody th"), names);
+  assert.equal((await page.$$("#panels figure")).length, names.length);
+  await page.click("#text a:nth-of-type(10)");
+  await page.keyboard.press("ArrowRight");
+  assert.equal(await text(page, "#row-head"), "Row 10");
+  assert.deepEqual(await texts(page, "#row thead b"), names);
+  const cells = await page.$$eval("#row tbody tr", (rows) => rows.map((row) => [...row.cells].map((cell) => cell.textContent.replace(/\u00a0/g, " ").replace("▸ ", ""))));
+  assert.deepEqual(cells, dump[10].top_probs.map((t) => [quoted(t.token), ...names.map((n) => typeof t.probs[n] === "number" ? four(t.probs[n]) : t.probs[n])]));
+  const line = () => page.$eval("#panels figure:nth-child(3) svg path:last-of-type", (p) => p.getAttribute("d"));
+  const entropy = await line();
+  await page.click("#panels label:nth-of-type(2)");
+  assert.notEqual(await line(), entropy);
+  assert.equal(await text(page, "#panels figure:first-child output"), String(run("-s", "1", "--emit", "stats", "-O", "json", ...AUSTEN, "--rows", "10").match(/"n":(\d+)/)[1]));
+  await close(page);
+});
+
+check("a sweep: a curve for each column and a line for each chain swept; two options: a map", async () => {
+  const curves = await open(resolve(dir, "sweep.html"));
+  assert.deepEqual(await texts(curves, "#sweep figcaption b"), ["kept", "entropy", "prob", "raw prob", "greedy", "KL to raw", "same as base", "overlap", "JS"]);
+  assert.equal((await curves.$$("#sweep figure:first-of-type path.dots")).length, 2);
+  assert.deepEqual(await texts(curves, "#sweep figure:first-of-type .ends span"), ["0.5", "1.5"]);
+  await close(curves);
+  const table = run("-s", "1", "-O", "json", ...shown.map).trim().split("\n").map((line) => JSON.parse(line)).slice(1);
+  const map = await open(resolve(dir, "map.html"));
+  const read = () => map.$$eval("#sweep tbody tr", (rows) => rows.map((row) => [...row.cells].map((cell) => Number(cell.textContent))));
+  const expected = (column, digits) => [...Array(11)].map((_, i) => [table[i * 5].swept.temp, ...table.slice(i * 5, i * 5 + 5).map((v) => Number(v[column].toFixed(digits)))]);
+  assert.deepEqual(await read(), expected("entropy", 3));
+  await map.click("#sweep label:nth-of-type(4)");
+  assert.deepEqual(await read(), expected("raw_prob", 3));
+  await close(map);
+});
+
+check("hostile texts are texts", async () => {
+  const vocab = resolve(dir, "hostile.txt"), rows = resolve(dir, "hostile.f32");
+  const said = ["</script><script>alert(1)</script>", "<img src=x onerror=alert(2)>", "a\u2028b\u202ec", "\"'&amp;<!-- <script>"];
+  writeFileSync(vocab, said.join("\n") + "\n");
+  writeFileSync(rows, Buffer.from(new Float32Array([9, 1, 2, 3, 1, 9, 2, 3, 1, 2, 9, 3, 1, 2, 3, 9]).buffer));
+  for (const [name, more] of [["hostile", []], ["hostile-variants", ["--vs", "a: --temp 2", "--vs", "--samplers top_k;temperature"]]]) {
+    const page = await open(make(name, "-f", "f32", "--vocab", vocab, rows, "--temp", "0.1", ...more));
+    for (let i = 0; i < 4; i++) await page.keyboard.press("ArrowRight");
+    await page.click("#text a:nth-of-type(2)");
+    assert.equal(await page.textContent("#text a:nth-of-type(2)"), said[1]);
+    assert.ok((await text(page, "#row")).includes(said[0]));
+    assert.equal((await page.$$("img, script:not([type])")).length, 1);
+    await accessible(page);
+    await close(page);
+  }
+});
+
+check("2000 rows, and none", async () => {
+  const many = resolve(dir, "many.f32");
+  writeFileSync(many, Buffer.from(new Float32Array(2100 * 16).map((_, i) => (i * 7919) % 13).buffer));
+  let page = await open(make("many", "-n", "16", many));
+  await page.focus("#text a[aria-selected=true]");
+  await page.keyboard.press("End");
+  assert.equal(await text(page, "#row-head"), "Row 1999");
+  assert.ok((await text(page, "#reading .note")).startsWith("The first 2000 of 2100 rows"));
+  await close(page);
+  page = await open(make("none", "-f", "f32", "-n", "16", "/dev/null"));
+  assert.equal(await text(page, "#reading .note"), "There are no rows.");
+  await accessible(page);
+  await close(page);
+});
+
+// ---- pictures, or checks
+
+// A PNG again, in at most 256 colours: the most frequent, and for others the nearest of them. A third of the size, and nobody sees it.
+const fewColours = async (page, png) => {
+  const { width, height, rgba } = await page.evaluate(async (base64) => {
+    const bytes = Uint8Array.from(atob(base64), (c) => c.charCodeAt(0)), image = await createImageBitmap(new Blob([bytes]));
+    const canvas = new OffscreenCanvas(image.width, image.height).getContext("2d");
+    canvas.drawImage(image, 0, 0);
+    const { data } = canvas.getImageData(0, 0, image.width, image.height);
+    let text = "";
+    for (let i = 0; i < data.length; i += 30000) text += String.fromCharCode(...data.subarray(i, i + 30000));
+    return { width: image.width, height: image.height, rgba: btoa(text) };
+  }, png.toString("base64"));
+  const data = Buffer.from(rgba, "base64"), count = new Map(), place = new Map();
+  const colour = (i) => data[i] << 16 | data[i + 1] << 8 | data[i + 2];
+  for (let i = 0; i < data.length; i += 4) count.set(colour(i), (count.get(colour(i)) || 0) + 1);
+  const palette = [...count.keys()].sort((a, b) => count.get(b) - count.get(a) || a - b).slice(0, 256);
+  const apart = (a, b) => [16, 8, 0].reduce((sum, s) => sum + ((a >> s & 255) - (b >> s & 255)) ** 2, 0);
+  for (const c of count.keys()) place.set(c, palette.reduce((best, p, i) => apart(p, c) < apart(palette[best], c) ? i : best, 0));
+  const lines = Buffer.alloc((width + 1) * height);
+  for (let y = 0, i = 0; y < height; y++)
+    for (let x = 0; x < width; x++, i += 4) lines[y * (width + 1) + 1 + x] = place.get(colour(i));
+  const crc = (bytes) => ~bytes.reduce((c, b) => { c ^= b; for (let k = 0; k < 8; k++) c = c >>> 1 ^ (c & 1 ? 0xedb88320 : 0); return c; }, ~0) >>> 0;
+  const word = (n) => { const b = Buffer.alloc(4); b.writeUInt32BE(n); return b; };
+  const chunk = (name, body) => { const inner = Buffer.concat([Buffer.from(name), body]); return Buffer.concat([word(body.length), inner, word(crc(inner))]); };
+  return Buffer.concat([Buffer.from("\x89PNG\r\n\x1a\n", "latin1"), chunk("IHDR", Buffer.concat([word(width), word(height), Buffer.from([8, 3, 0, 0, 0])])),
+    chunk("PLTE", Buffer.from(palette.flatMap((c) => [c >> 16, c >> 8 & 255, c & 255]))), chunk("IDAT", deflateSync(lines, { level: 9 })), chunk("IEND", Buffer.alloc(0))]);
+};
+
+if (pictures) {
+  const take = async (name, args, hash, scheme, height) => {
+    const page = await open(make(name, ...args), { scheme, hash, width: 1200 });
+    await page.setViewportSize({ width: 1200, height });
+    const path = resolve(pictures, `${name}.png`), png = await fewColours(page, await page.screenshot());
+    writeFileSync(path, png);
+    console.log(`${path}: ${png.length} bytes`);
+    assert.ok(png.length < 150000);
+    await close(page);
+  };
+  await take("page", AUSTEN, "#row-8", "light", 880);
+  await take("variants", [...AUSTEN, ...VS], "#row-9", "light", 990);
+} else {
+  let failed = 0;
+  for (const [name, body] of checks) {
+    try {
+      await body();
+      console.log(`ok ${name}`);
+    } catch (error) {
+      failed++;
+      console.log(`not ok ${name}\n${String(error.stack || error).replace(/^/gm, "    ")}`);
+    }
+  }
+  console.log(`${checks.length - failed} passed, ${failed} failed`);
+  process.exitCode = failed ? 1 : 0;
+}
+await browser.close();
