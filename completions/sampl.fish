@@ -109,5 +109,5 @@ complete -c sampl -l print-chain -x -a 'text json llama server preset' -d 'print
 complete -c sampl -l print-grammar -d 'print the effective grammar and exit'
 complete -c sampl -l threads -s t -x -d 'spread rows over N threads, 0: all cores, where the chain carries nothing from row to row'
 complete -c sampl -l verbose -s v -d 'say on stderr what goes on'
-complete -c sampl -l help -s h -d 'this text'
+complete -c sampl -l help -s h -x -a 'all' -d 'this text, or also the options of other programs\' samplers, and for comparing and checking chains'
 complete -c sampl -l version -d 'version, compatible llama.cpp build, SIMD tier, libraries'

@@ -242,7 +242,7 @@ sets() {
 
 @test "every option of the chain is either an engine's or refused by name" {
     local engine option n=0
-    sampl --help | sed -n '/^Chain/,/^Output/p' |
+    sampl --help=all | sed -n '/^Chain/,/^Output/p' |
         perl -ne 'print "--$1 ", $2 // "", "\n" if /^ {2,6}(?:-\w+, )?--([\w-]+)(?:, --[\w-]+)*(?: ([A-Z]\S*))?/' >options
     [ "$(wc -l <options)" -ge 45 ]
     for engine in ollama akunu akunu-gpu batch; do

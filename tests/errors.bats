@@ -209,7 +209,7 @@ rows() {
 
 # The options that --help shows: name, and metavar or -.
 options() {
-    sampl --help | perl -0777 -ne '
+    sampl --help=all | perl -0777 -ne '
         s/\n {12,}(?=\S)/  /g;
         print "$1\t", $3 // "-", "\n"
             while /^ {2,6}(?:-\w+, )?--([\w-]+)((?:, --[\w-]+)*)(?: ?(\[?\S+))?(?=  )/mg'

@@ -74,7 +74,7 @@ page_options() {
 
 # One line for each option of --help: its names, a tab, its text.
 help_options() {
-    "$SAMPL" --help | awk '
+    "$SAMPL" --help=all | awk '
         function flush() { if (names != "") print names "\t" text; names = text = "" }
         { match($0, /[^ ]/) }
         RSTART > 1 && RSTART < 9 && substr($0, RSTART, 1) == "-" {
@@ -99,7 +99,7 @@ long_names() {
 
 # The long names of the options that --help has in other groups than input and output: those of the chain.
 chain_options() {
-    "$SAMPL" --help | awk '
+    "$SAMPL" --help=all | awk '
         /^[A-Z].*:$/ { inside = $0 !~ "^(Input|Output|Other):$" }
         inside && match($0, /^ +-/) && RLENGTH < 9 { print $0 }' | sed -E 's/^ +(-[^- ][^ ]*, )?//' | grep -oE '^--[a-z-]+' | sort -u
 }
@@ -244,7 +244,7 @@ stage_sections=(SAMPLERS SELECTORS 'STAGES OF ENGINES')
         --no-repeat-ngram) words+=("$option" 2) ;;
         *) words+=("$option" 0.5) ;;
         esac
-    done < <("$SAMPL" --help | awk '/^Samplers of other/ { inside = 1; next } /^[A-Z]/ { inside = 0 } inside' | grep -oE '^ +--[a-z-]+')
+    done < <("$SAMPL" --help=all | awk '/^Samplers of other/ { inside = 1; next } /^[A-Z]/ { inside = 0 } inside' | grep -oE '^ +--[a-z-]+')
     [ "${#words[@]}" -ge 2 ]
     chain "${words[@]}" | cut -d ' ' -f 1 | grep -vxE dist >program
     subheadings "$SAMPLERS" SAMPLERS | grep -xFf program >page

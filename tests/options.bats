@@ -485,8 +485,20 @@ off() {
     if command -v fish >/dev/null; then fish -n "$ROOT/completions/sampl.fish"; fi
 }
 
+@test "--help has the common options, --help=all the others, too" {
+    sampl --help | grep -oE '^ +(-[a-zA-Z]+, )?--[a-z-]+' | sort >common
+    sampl --help=all | grep -oE '^ +(-[a-zA-Z]+, )?--[a-z-]+' | sort >all
+    [ -z "$(comm -23 common all)" ]
+    comm -13 common all | tr -d ' ' >more
+    for option in vs sweep diff against expect tolerance after top-a tfs skew; do grep -qx -- "--$option" more; done
+    run ! grep -qE 'top-p|scatter|emit|trace|engine' more
+    sampl --help | grep -q 'sampl --help=all has more'
+    run ! grep -q 'sampl --help=all has more' <(sampl --help=all)
+    sampl -h | cmp - <(sampl --help=all --help)
+}
+
 @test "completions: each knows exactly the options that --help lists" {
-    sampl --help | perl -ne 'print "$_\n" for /^(?:  -\w+, |      )((?:--[\w-]+(?:, )?)+)/ ? split /, /, $1 : ()' | sort >help
+    sampl --help=all | perl -ne 'print "$_\n" for /^(?:  -\w+, |      )((?:--[\w-]+(?:, )?)+)/ ? split /, /, $1 : ()' | sort >help
     [ "$(wc -l <help)" -ge 70 ]
     [ "$(uniq -d help | wc -l)" -eq 0 ]
     grep -qx -- --top-n-sigma help
@@ -498,7 +510,7 @@ off() {
     sed -nE 's/^complete -c sampl -l ([a-z-]+) .*/--\1/p' "$ROOT/completions/sampl.fish" | sort >fish
     same fish help
     # and the short ones
-    sampl --help | sed -nE 's/^  (-[a-zA-Z]+), .*/\1/p' | sort >help
+    sampl --help=all | sed -nE 's/^  (-[a-zA-Z]+), .*/\1/p' | sort >help
     sed -nE "s/^ +'\*?(-[a-zA-Z]+)\+?\[.*/\1/p" "$ROOT/completions/_sampl" | sort >zsh
     same zsh help
     sed -nE 's/^complete -c sampl -l [a-z-]+ -[so] ([a-zA-Z]+) .*/-\1/p' "$ROOT/completions/sampl.fish" | sort >fish

@@ -51,7 +51,7 @@ block() {
 
 @test "every option that the README names exists" {
     local option
-    sampl --help >help
+    sampl --help=all >help
     grep -o -- '--[a-z][a-z-]*' "$ROOT/README.md" | sort -u >options
     [ -s options ]
     while read -r option; do

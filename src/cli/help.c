@@ -62,9 +62,11 @@ static void print_group(const struct options *o, enum option_group group, const 
     }
 }
 
-void help_print(const struct options *o)
+void help_print(const struct options *o, bool all)
 {
     bool printed[OPTIONS_MOST] = {false};
+    for (size_t i = 0; i < o->n; i++)
+        printed[i] = o->row[i].rare && !all;
     fputs("usage: sampl [OPTION]... [FILE]...\n\n"
           "Reads rows of logits, runs llama.cpp's sampler chain over each, and prints the chosen token ids.\n"
           "Without FILE, or when FILE is -, reads standard input. Defaults are in parentheses.\n",
@@ -75,6 +77,8 @@ void help_print(const struct options *o)
             if (o->row[i].group == group && !printed[i])
                 print_group(o, group, o->row[i].heading, printed);
     }
+    if (!all)
+        puts("\nsampl --help=all has more: samplers of other programs, comparing and checking chains.");
     fputs("\nExit status: 0 all rows fine, 1 bad input data, 2 usage, 3 input or output failed.\n"
           "SAMPL_CPU=TIER in the environment lowers the SIMD tier. More in sampl(1).\n",
           stdout);

@@ -9,7 +9,8 @@
 #define SAMPL_VERSION       "0.1.0"
 #define SAMPL_LLAMA_RELEASE "v0.5.0" // of 2026-09-28
 
-void help_print(const struct options *o);
+// all: with the rare options.
+void help_print(const struct options *o, bool all);
 void help_version(const struct kern *kern);
 
 // Prints the completion script for bash, zsh or fish.

@@ -182,6 +182,13 @@ static bool set_grammar(const struct option_row *row, const char *value, struct 
     return strcmp(row->metavar, "FILE") != 0 ? set_string(row, value, a, e) : set_file(row, value, a, e);
 }
 
+static bool set_help(const struct option_row *row, const char *value, struct args *a, struct err *e)
+{
+    a->action = ACTION_HELP;
+    a->how = value;
+    return !value || set_choice(row, value, a, e);
+}
+
 static bool set_action(const struct option_row *row, const char *value, struct args *a, struct err *e)
 {
     a->action = (enum action)row->low;
@@ -213,6 +220,7 @@ bool args_forget(struct args *a, const struct option_row *row, struct err *e)
 #define CHAIN           .group = GROUP_CHAIN, .recipe = true
 #define CHAIN_FILE      .group = GROUP_CHAIN
 #define OUT             .group = GROUP_OUTPUT
+#define TUNING          .group = GROUP_OUTPUT, .rare = true, .heading = "Comparing and checking chains"
 #define OTHER           .group = GROUP_OTHER
 #define FLAG(member)    .flag = true, AT(member), .set = set_flag
 #define ACTION(action)  .low = (action), .set = set_action
@@ -293,11 +301,11 @@ static const struct option_row table[] = {
      .help = "print the N best candidates of each row (all without N)"},
     {"trace", .metavar = "[=N]", OUT, .set = set_trace, .low = 1, .high = INT32_MAX, AT(trace_most),
      .help = "print what each stage did to the row, and the N best candidates after it"},
-    {"after", .metavar = "STAGE", OUT, AT(after), .set = set_string,
+    {"after", .metavar = "STAGE", TUNING, AT(after), .set = set_string,
      .help = "show the distribution after STAGE, as --trace names it; NAME#2 is the second of that name"},
-    {"expect", .metavar = "LIST", OUT, AT(expect), .set = set_string,
+    {"expect", .metavar = "LIST", TUNING, AT(expect), .set = set_string,
      .help = "print only which rows differ from the ids of LIST or @FILE, and why; with --emit probs, logprobs or logits from the rows of FILE"},
-    {"tolerance", .metavar = "X", OUT, .def = "1e-06", .set = set_tolerance,
+    {"tolerance", .metavar = "X", TUNING, .def = "1e-06", .set = set_tolerance,
      .help = "by how much a number may differ from --expect's, in units of it if that is above 1"},
     {"output-format", .brief = "O", .metavar = "FMT", OUT, AT(output_format), .set = set_choice,
      .choices = "text,tsv,json,html,f32,f16,npy",
@@ -305,13 +313,13 @@ static const struct option_row table[] = {
     {"output", .brief = "o", .metavar = "FILE", OUT, AT(output), .set = set_file, .help = "write to FILE, whole or not at all"},
     {"line-buffered", OUT, FLAG(line_buffered), .help = "flush after every row"},
     {"stats", OUT, FLAG(stats), .help = "a summary on stderr after the last row"},
-    {"vs", .metavar = "SPEC", OUT, AT(vs), .set = set_word,
+    {"vs", .metavar = "SPEC", TUNING, AT(vs), .set = set_word,
      .help = "compare with a variant of the chain: a preset, or options, maybe after NAME:; may be repeated"},
-    {"sweep", .metavar = "OPTION=LIST", OUT, AT(sweeps), .set = set_word,
+    {"sweep", .metavar = "OPTION=LIST", TUNING, AT(sweeps), .set = set_word,
      .help = "compare with variants that have these values, a,b,c or FROM:TO:STEP; may be repeated for their product"},
-    {"against", .metavar = "FILE", OUT, AT(against), .set = set_file,
+    {"against", .metavar = "FILE", TUNING, AT(against), .set = set_file,
      .help = "compare with the same chain on FILE, whose rows are others of the same contexts"},
-    {"diff", .metavar = "[=N]", OUT, .set = set_diff, .low = 1, .high = 1000000, AT(diff_most),
+    {"diff", .metavar = "[=N]", TUNING, .set = set_diff, .low = 1, .high = 1000000, AT(diff_most),
      .help = "with variants: the rows where one chooses otherwise, or the N where they overlap least"},
     {"on-error", .metavar = "MODE", OUT, .def = "stop", .set = set_on_error, .choices = "stop,skip",
      .help = "at a bad row stop, or skip it and go on"},
@@ -326,7 +334,8 @@ static const struct option_row table[] = {
     {"threads", .brief = "t", .metavar = "N", OTHER, .def = "1", AT(threads), .set = set_whole, .low = 0, .high = 1024,
      .help = "spread rows over N threads, 0: all cores, where the chain carries nothing from row to row"},
     {"verbose", .brief = "v", OTHER, FLAG(verbose), .help = "say on stderr what goes on"},
-    {"help", .brief = "h", OTHER, ACTION(ACTION_HELP), .help = "this text"},
+    {"help", .brief = "h", .metavar = "[=WHAT]", OTHER, AT(how), .set = set_help, .choices = "all",
+     .help = "this text, or also the options of other programs' samplers, and for comparing and checking chains"},
     {"version", OTHER, ACTION(ACTION_VERSION), .help = "version, compatible llama.cpp build, SIMD tier, libraries"},
     {"generate", .metavar = "SHELL", .group = GROUP_HIDDEN, AT(how), ACTION(ACTION_GENERATE), .choices = "bash,zsh,fish",
      .help = "print the completion script for a shell"},
@@ -345,6 +354,7 @@ static struct option_row row_of(const struct catalog *c, size_t number, char def
                                .group = GROUP_CHAIN,
                                .recipe = true,
                                .heading = c->heading[number],
+                               .rare = c->heading[number] && !strcmp(c->heading[number], FOREIGN_HEADING),
                                .def = off ? NULL : value_text(p, p->def, def),
                                .flag = p->type == PARAM_FLAG,
                                .set = set_param,

@@ -19,6 +19,7 @@ struct option_row {
     const char *metavar; // NULL: a flag, or an action; "[=X]": may have a value
     enum option_group group;
     const char *heading; // in --help, within the group; NULL: the group's own
+    bool rare;           // only --help=all has it
     const char *def;     // default, as one would give it; NULL: none
     const char *choices; // values, comma-separated, that set and completions know; NULL: not a choice
     bool flag;           // takes no value, but may be given as =true or =false

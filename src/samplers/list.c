@@ -113,7 +113,7 @@ void catalog_make(struct catalog *c)
 {
     *c = (struct catalog){0};
     for (size_t i = 0; samplers[i]; i++)
-        take(c, samplers[i]->params, samplers[i]->foreign ? "Samplers of other programs" : samplers[i]->heading);
+        take(c, samplers[i]->params, samplers[i]->foreign ? FOREIGN_HEADING : samplers[i]->heading);
     take(c, of_the_plan, NULL);
     for (size_t i = 0; samplers[i]; i++) {
         assert(i < CATALOG_SAMPLERS);

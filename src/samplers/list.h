@@ -19,6 +19,8 @@ extern const struct sampler *const samplers[]; // ends with NULL
 const struct sampler *sampler_by_name(const char *name, size_t len);
 const struct sampler *sampler_by_letter(char letter);
 
+#define FOREIGN_HEADING "Samplers of other programs" // of their options
+
 enum { CATALOG_MOST = 120, CATALOG_SAMPLERS = 80, CATALOG_PARAMS = 16 }; // parameters; samplers; parameters of one sampler
 
 struct catalog {

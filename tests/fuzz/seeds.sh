@@ -82,7 +82,7 @@ for file in "$tests"/../samples/presets/*.preset; do seeds preset "$(<"$file")";
 seeds preset $'# about\n--temp 1 --top-k=5 \\\n -l 1+2 --dry-sequence-breaker "a b"\n' "--samplers 'top_k;dist'"
 mapfile -t texts < <(cut -f 4 "$tests/errors.tsv" | grep -E '^(g|sampl) ' | grep -v "[\"'/@\$<>|]" | cut -d ' ' -f 2- | awk 'NR % 5 == 0')
 for text in "${texts[@]}"; do seeds options "${text// /$'\n'}"; done
-"$sampl" --help | grep -o -- ' --[a-z-]*' | tr -d ' ' | sed 's/$/\n1/' | split -l 20 - options-
+"$sampl" --help=all | grep -o -- ' --[a-z-]*' | tr -d ' ' | sed 's/$/\n1/' | split -l 20 - options-
 for i in options-*; do seeds options "$(<"$i")"; done
 seeds ids '1,2,3' $'1 2\n3\t4' '0' '2147483647' ' 1 , 2 '
 seeds vs 'neutral' 'a: --temp 2 --top-k 3' $'b:--min-p 0.5\n--seed 4\nchat'
