@@ -101,3 +101,24 @@ kld() {
         [ "${#lines[@]}" -eq 2 ]
     done
 }
+
+@test "JSON rows that say nothing of themselves, and those behind one that does" {
+    local i
+    for i in {0..39}; do
+        echo "[$((i % 5)),1.5,$((i % 3)),2,$((i % 7))]"
+        [ $((i % 9)) -ne 0 ] || echo "{\"probs\":[0.2,0.1,0.$i],\"ids\":[4,0,2],\"note\":1}"
+    done >plain.json
+    alike plain.json
+    # the parameters want the tokens of all rows before them, whoever sampled those
+    { cat plain.json && printf '{"logits":[3,2,1,2,3],"params":{"%s}}\n[1,2,3,2,1]\n[3,2,1,3,2]\n' 'repeat_penalty":3,"repeat_last_n":99,"frequency_penalty":0.3'; } >late.json
+    alike --dump-probs -O json late.json
+    alike --independent --dump-probs -O json late.json
+    alike --vs "--temp 3" --vs "--top-k 1" late.json
+    alike --vs "--repeat-penalty 2" late.json
+    { cat plain.json && printf '{"logits":[1,"x"]}'; } >broken.json
+    for i in 1 2 5; do
+        run -1 --separate-stderr sampl -s 7 -t "$i" broken.json
+        [ "$stderr" = "sampl: broken.json: row 45: byte $(($(stat -c %s plain.json) + 13)): '\"' where JSON wants a number" ]
+        [ "${#lines[@]}" -eq 45 ]
+    done
+}

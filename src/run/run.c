@@ -106,7 +106,11 @@ static bool work_batch(struct flow *f, struct err *e)
     for (size_t i = 1; i < f->at_work; i++)
         if (f->member[i].started)
             pthread_join(f->member[i].thread, NULL);
-    return ok || err_set(e, STATUS_IO, "cannot start a thread");
+    if (!ok)
+        return err_set(e, STATUS_IO, "cannot start a thread");
+    for (size_t i = f->by_variant ? f->n : f->n / f->at_work; ok && i < f->n; i++)
+        ok = worker_tell(&f->member[0].worker, &f->slot[i].row, f->result + i * f->job->n_variants, e);
+    return ok;
 }
 
 // Copies what the input does not keep beyond the next row.
@@ -156,8 +160,15 @@ static bool read_other(struct flow *f, struct slot *s, bool ended, struct err *e
                                    err_clip(f->job->args->against, 80), f->job->args->against, end ? "fewer" : "more");
 }
 
-// Reads a batch. *end when there is no more. Rows that may bring parameters, for which all tokens must be known, and all behind them are
-// worked on one after the other. An error of the input comes after the rows before it.
+// Does the row say more of itself than its numbers?
+static bool says_more(const struct input_row *r)
+{
+    return r->may_change && (r->seq || r->params || r->prompt || r->forced >= 0 || r->recorded >= 0 || r->n_before || r->fresh ||
+                             r->own || r->ends || r->told || r->passed);
+}
+
+// Reads a batch. *end when there is no more. A row that says more of itself, such as parameters, and all behind it are worked on one after
+// the other. An error of the input comes after the rows before it.
 static bool read_batch(struct flow *f, bool *end, struct err *e)
 {
     size_t bytes = 0;
@@ -184,7 +195,7 @@ static bool read_batch(struct flow *f, bool *end, struct err *e)
             return true;
         f->used = f->n < f->used ? f->used : f->n + 1;
         f->in_turn = f->in_turn || (f->by_variant && (s->row.seq || (other && other->row.seq)));
-        f->ahead = f->most > 1 && (s->row.may_change || (other && other->row.may_change));
+        f->ahead = f->most > 1 && (says_more(&s->row) || (other && says_more(&other->row)));
         if (f->ahead)
             return true;
         if (f->most > 1 && (!keep_row(s, e) || (other && !keep_row(other, e))))

@@ -357,6 +357,8 @@ static bool session_row(struct worker *w, struct sessions *s, struct session *q,
         ok = sample_row(w, q, row, known, res);
     if (!ok && (known < 0 || !res->bad))
         return false;
+    if (pass && known < 0 && row->may_change && !row->passed) // worker_tell will know it
+        return true;
     const uint32_t token = known < 0 && !pass ? w->cand.chosen : (uint32_t)known; // in passing, no stage looks at an unknown one
     if (session_accept_text(q, &token, 1, &late))
         return ok;
@@ -431,5 +433,17 @@ bool worker_skip(struct worker *w, const struct input_row *row, const struct inp
     for (size_t i = w->first; matters && i < w->last; i++)
         if (!variant_row(w, i, i && other ? other : row, true, &res) && !res.bad)
             return false;
+    return true;
+}
+
+bool worker_tell(struct worker *w, const struct input_row *row, const struct result *res, struct err *e)
+{
+    const struct args *const a = w->job->args;
+    const bool known = a->accept || a->accept_recorded || w->job->expects;
+    for (size_t i = w->first; row->may_change && !known && i < w->last; i++) {
+        struct session *const q = res[i].ok ? sessions_find(&w->sessions[i], row->seq, e) : NULL;
+        if (res[i].ok && !(q && session_accept_text(q, &res[i].record.chosen, 1, e)))
+            return false;
+    }
     return true;
 }

@@ -36,4 +36,8 @@ void worker_row(struct worker *w, const struct input_row *row, const struct err 
 // job_splits.
 bool worker_skip(struct worker *w, const struct input_row *row, const struct input_row *other);
 
+// After all rows before it, tells the token of a row that was passed over, if later rows may come with parameters for which it must be known. A worker that
+// is to go on alone is told all of them.
+bool worker_tell(struct worker *w, const struct input_row *row, const struct result *res, struct err *e);
+
 #endif
