@@ -227,6 +227,13 @@ refused() {
     [ "$stderr" = "sampl: warning: --preset: ./$1: left out, as sampl has nothing for it: $2" ]
 }
 
+# denied FILE TEXT: it is not read, for that reason.
+denied() {
+    cat >"$1"
+    run -2 --separate-stderr sampl --preset "./$1" --print-chain
+    [ "$stderr" = "sampl: --preset: ./$1: $2" ] || { echo "$stderr"; return 1; }
+}
+
 @test "presets of SillyTavern" {
     becomes universal.json --samplers 'top_k;typ_p;top_p;min_p;temperature' --temp 1.25 --min-p 0.1 --repeat-last-n 0 <<-'END'
 		{"temp": 1.25, "temperature_last": true, "top_p": 1, "top_k": 0, "top_a": 0, "tfs": 1, "typical_p": 1, "min_p": 0.1, "rep_pen": 1,
@@ -277,9 +284,7 @@ refused() {
     echo '{"temp": 1, "rep_pen": 1.1, "typical": 1, "mirostat": 2}' >mirostat.json
     run -0 --separate-stderr sampl --preset mirostat.json --print-chain
     [ "$stderr" = 'sampl: warning: --preset: KoboldCpp penalises before mirostat, which here runs alone' ]
-    echo '{"model_param": "m.gguf", "threads": 4}' >launch.kcpps
-    run -2 --separate-stderr sampl --preset launch.kcpps --print-chain
-    [ "$stderr" = 'sampl: --preset: launch.kcpps: a .kcpps file says how KoboldCpp is started, not how it samples' ]
+    echo '{"model_param": "m.gguf", "threads": 4}' | denied launch.kcpps 'a .kcpps file says how KoboldCpp is started, not how it samples'
 }
 
 @test "presets of text-generation-webui" {
@@ -347,9 +352,7 @@ refused() {
     echo '{"do_sample": true, "top_k": null, "eos_token_id": 2, "suppress_tokens": [7, 8], "max_new_tokens": 9, "sequence_bias": null,
         "num_beams": 1}' | becomes fifty.json --samplers "$chain" --top-k 50 --repeat-last-n -1 -l 7-inf -l 8-inf
     echo '{"do_sample": true, "num_beams": 4, "min_length": 3}' | refused beams.json 'num_beams (4), min_length (3)'
-    echo '{"do_sample": true, "top_k": -1}' >below.json
-    run -2 --separate-stderr sampl --preset below.json --print-chain
-    [ "$stderr" = 'sampl: --preset: below.json: top_k is below 0, which transformers refuses' ]
+    echo '{"do_sample": true, "top_k": -1}' | denied below.json 'top_k is below 0, which transformers refuses'
 }
 
 @test "Modelfiles and Ollama's options" {
@@ -449,13 +452,7 @@ refused() {
     # what the model recommends does not count
     gguf model=s:gpt2 tokens=a:a,b,c general.sampling.top_k=u:2 general.sampling.sequence=s:top_k >advice.gguf
     spelt --vocab advice.gguf --preset mark.json = --preset mark.json
-    echo '{"colour": "red"}' >none.json
-    run -2 --separate-stderr sampl --preset none.json --print-chain
-    [ "$stderr" = 'sampl: --preset: none.json: JSON of no program whose presets sampl knows' ]
-    echo '{"num_ctx": 1, "top_k": "many"}' >bad.json
-    run -2 --separate-stderr sampl --preset bad.json --print-chain
-    [ "$stderr" = 'sampl: --preset: bad.json: top_k is not a number' ]
-    echo '{"num_ctx": 1, "top_k": 2.5}' >bad.json
-    run -2 --separate-stderr sampl --preset bad.json --print-chain
-    [ "$stderr" = "sampl: --preset: bad.json: --top-k: '2.5' is not a whole number from -2147483648 to 2147483647" ]
+    echo '{"colour": "red"}' | denied none.json 'JSON of no program whose presets sampl knows'
+    echo '{"num_ctx": 1, "top_k": "many"}' | denied bad.json 'top_k is not a number'
+    echo '{"num_ctx": 1, "top_k": 2.5}' | denied bad.json "--top-k: '2.5' is not a whole number from -2147483648 to 2147483647"
 }

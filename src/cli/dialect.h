@@ -25,12 +25,13 @@ struct foreign {
 
 struct dialect {
     const char *name;
-    bool (*is)(const cJSON *root);
-    cJSON *(*settings)(cJSON *root);                    // finds them; NULL: the root is they
-    bool defaults;                                      // where the file is silent sampl's defaults hold; else all is off but for
-    const char *absent;                                 // these options, "FLAG=VALUE ..."
-    const char *tfs;                                    // which of the two that are called so; NULL: tfs
-    const char *ignored;                                // keys that do not bear on the choice: patterns, separated by spaces
+    bool (*is)(const cJSON *root);   // is it one of its files?
+    cJSON *(*settings)(cJSON *root); // finds them; NULL: the root is they
+    const char *member;              // in place of the two: a member that holds the settings, and tells that it is one
+    bool defaults;                   // where the file is silent sampl's defaults hold; else all is off but for
+    const char *absent;              // these options, "FLAG=VALUE ..."
+    const char *tfs;                 // which of the two that are called so; NULL: tfs
+    const char *ignored;             // keys that do not bear on the choice: patterns, separated by spaces
     bool (*rule)(struct foreign *f, const cJSON *item); // takes a key that means something else here; false: it does not
     void (*finish)(struct foreign *f);                  // says the chain, when all keys are read
 };
@@ -40,6 +41,9 @@ extern const struct dialect dialects[]; // ends with one without a name; of seve
 // For functions of dialects.
 
 __attribute__((format(printf, 2, 3))) void foreign_fail(struct foreign *f, const char *format, ...);
+
+// Frees a text that has been said; the file has failed if it has.
+void foreign_end(struct foreign *f, struct builder *b);
 
 // An option, with its value if it has one. Nothing is said of values that are the text NULL.
 void foreign_say(struct foreign *f, const char *flag, const char *value);

@@ -32,19 +32,18 @@ static bool is_true(const struct foreign *f, const char *key)
     return cJSON_IsTrue(json_member(f->settings, key));
 }
 
-// The chain that a setting names, or else this one, and behind it what is only named when active.
+// Says the chain: the order that a setting gives, or another if it gives none; then names that count only while their settings are active.
 static void say_order(struct foreign *f, const char *key, const char *otherwise, const char *behind)
 {
     char *const given = foreign_names(json_member(f->settings, key));
     struct builder b = {0};
     builder_format(&b, "%s;%s", given && *given ? given : otherwise, behind);
     foreign_say_chain(f, b.text ? b.text : "");
-    f->words.failed = f->words.failed || b.failed;
     free(given);
-    builder_free(&b);
+    foreign_end(f, &b);
 }
 
-// A temperature that moves between two, instead of the plain one.
+// If the setting `on` is true, the temperature moves between `low` and `high`, and the plain one is not used.
 static void say_moving_temp(struct foreign *f, const char *on, const char *low, const char *high)
 {
     const double from = foreign_number(f, low, 1.0), to = foreign_number(f, high, 1.0);
@@ -54,7 +53,7 @@ static void say_moving_temp(struct foreign *f, const char *on, const char *low, 
     foreign_say_number(f, "dynatemp-range", (to - from) / 2.0);
 }
 
-// Sliders that count in 1e-4.
+// SillyTavern and text-generation-webui write the two cutoffs in units of 1e-4.
 static bool take_cutoff(struct foreign *f, const cJSON *item)
 {
     cJSON *scaled;
@@ -134,31 +133,21 @@ static void kobold_finish(struct foreign *f)
     }
     builder_string(&b, ";xtc;adaptive_p");
     foreign_say_chain(f, b.text ? b.text : "");
-    f->words.failed = f->words.failed || b.failed;
-    builder_free(&b);
+    foreign_end(f, &b);
     if (foreign_active(f, "dry-multiplier") && !has(f->settings, "dry_sequence_breakers"))
         foreign_say(f, "dry-sequence-breaker", "none");
     if (foreign_active(f, "mirostat") && (foreign_active(f, "repeat-penalty") || foreign_active(f, "dry-multiplier")))
         message_warn("--preset: KoboldCpp penalises before mirostat, which here runs alone");
     if (!has(f->settings, "temp")) { // a request, which its server completes
-        static const char *const requested[][2] = {{"temp", "0.75"}, {"top-k", "100"}, {"top-p", "0.92"}};
-        for (size_t i = 0; i < 3; i++)
-            if (!has(f->settings, i == 0 ? "temperature" : i == 1 ? "top_k" : "top_p"))
-                foreign_say(f, requested[i][0], requested[i][1]);
+        static const char *const requested[][3] = {
+            {"temperature", "temp", "0.75"}, {"top_k", "top-k", "100"}, {"top_p", "top-p", "0.92"}};
+        for (size_t i = 0; i < sizeof requested / sizeof *requested; i++)
+            if (!has(f->settings, requested[i][0]))
+                foreign_say(f, requested[i][1], requested[i][2]);
     }
 }
 
 // ---- text-generation-webui
-
-static bool is_webui(const cJSON *root)
-{
-    return has(root, "yaml");
-}
-
-static cJSON *webui_settings(cJSON *root)
-{
-    return cJSON_GetObjectItemCaseSensitive(root, "yaml");
-}
 
 static bool webui_rule(struct foreign *f, const cJSON *item)
 {
@@ -261,7 +250,7 @@ static void copy_to(cJSON *settings, const char *key, const cJSON *value)
         cJSON_AddItemToObject(settings, key, cJSON_Duplicate(value, true));
 }
 
-// The fields of predictions, as members; one that is not checked is false.
+// Makes one object of the list of fields, those of predictions; a field whose box is not checked becomes false.
 static cJSON *studio_settings(cJSON *root)
 {
     static const char prefix[] = "llm.prediction.", llama[] = "llama.";
@@ -342,7 +331,7 @@ static bool take_budget(struct foreign *f, const cJSON *item)
     return false;
 }
 
-// The bans of the tokens that end are among an echo's biases; an empty schema is any object.
+// Settings that a reply echoes hold the bans of ignore_eos among their biases. A schema without members allows any object.
 static bool server_rule(struct foreign *f, const cJSON *item)
 {
     if (take_budget(f, item))
@@ -387,7 +376,8 @@ static bool is_own(const cJSON *root)
     return json_array(root, "chain");
 }
 
-// A stage's own value of its sampler's main parameter, the first, stands with its name in the chain. Engines have no names for theirs.
+// Adds a stage to the chain: its name and, as "=VALUE", the first of its parameters; all of them are said as options, too. The stages of other
+// engines have no names in a chain.
 static void own_stage(struct foreign *f, const cJSON *stage, bool engine, struct builder *chain)
 {
     const char *const name = cJSON_GetStringValue(json_member(stage, "name"));
@@ -415,7 +405,7 @@ static void own_stage(struct foreign *f, const cJSON *stage, bool engine, struct
     }
 }
 
-// [1,2] as 1,2.
+// Says an array of ids as options have it: 1,2 for [1,2].
 static void say_ids(struct foreign *f, const char *flag, const cJSON *ids)
 {
     char *const list = cJSON_PrintUnformatted(ids);
@@ -458,21 +448,10 @@ static void own_finish(struct foreign *f)
         foreign_say(f, "engine", engine);
     else if (chain.len)
         foreign_say(f, "samplers", chain.text);
-    f->words.failed = f->words.failed || chain.failed;
-    builder_free(&chain);
+    foreign_end(f, &chain);
 }
 
 // ---- llama.cpp's config.ini, and presets of --models-preset
-
-static bool is_ini(const cJSON *root)
-{
-    return has(root, "ini");
-}
-
-static cJSON *ini_settings(cJSON *root)
-{
-    return cJSON_GetObjectItemCaseSensitive(root, "ini");
-}
 
 // Options without their dashes, or the names of their environment variables. What does not concern sampling is passed over.
 static bool ini_rule(struct foreign *f, const cJSON *item)
@@ -532,11 +511,11 @@ const struct dialect dialects[] = {
                 "embedding_only rope_* draft_*"},
     {"llama-server", is_request, .defaults = true, .rule = server_rule, .finish = server_finish, .ignored = server_ignored},
     {"OpenAI", is_openai, .rule = openai_rule, .finish = openai_finish, .absent = "repeat-last-n=-1", .ignored = TEXT_PARTS},
-    {"text-generation-webui", is_webui, webui_settings, .tfs = "tfs_tg", .rule = webui_rule, .finish = webui_finish,
+    {"text-generation-webui", .member = "yaml", .tfs = "tfs_tg", .rule = webui_rule, .finish = webui_finish,
      .absent = "repeat-last-n=1024 dry-penalty-last-n=1024",
      .ignored = "do_sample dynamic_temperature temperature_last dynatemp_low dynatemp_high sampler_priority truncation_length max_* "
                 "auto_max_new_tokens add_bos_token skip_special_tokens ban_eos_token_* prompt_lookup_num_tokens static_cache stream"},
-    {"llama.cpp", is_ini, ini_settings, .defaults = true, .rule = ini_rule},
+    {"llama.cpp", .member = "ini", .defaults = true, .rule = ini_rule},
     {NULL},
 };
 // clang-format on

@@ -6,6 +6,18 @@
 #include <fnmatch.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
+
+bool foreign_is_among(const char *words, const char *word, size_t len)
+{
+    for (const char *at = words; *at; at += strspn(at, " ")) {
+        const size_t n = strcspn(at, " ");
+        if (n == len && !strncasecmp(at, word, len))
+            return true;
+        at += n;
+    }
+    return false;
+}
 
 bool foreign_ignored(const char *patterns, const char *key)
 {
@@ -20,7 +32,7 @@ bool foreign_ignored(const char *patterns, const char *key)
     return false;
 }
 
-// What the program takes for settings that the file has not.
+// Says what the program itself uses where the file has no setting.
 static void say_absent(struct foreign *f)
 {
     for (const char *at = f->dialect->absent ? f->dialect->absent : ""; *at; at += strspn(at, " ")) {
@@ -38,7 +50,7 @@ static void say_absent(struct foreign *f)
 static void convert(struct foreign *f)
 {
     const struct dialect *const d = f->dialect;
-    f->settings = d->settings ? d->settings(f->root) : f->root;
+    f->settings = d->member ? cJSON_GetObjectItemCaseSensitive(f->root, d->member) : d->settings ? d->settings(f->root) : f->root;
     foreign_say(f, "engine", "llama");
     foreign_say(f, "neutral", d->defaults ? "false" : "true");
     for (const cJSON *item = f->settings ? f->settings->child : NULL; item && !f->failed; item = item->next)
@@ -58,7 +70,7 @@ static bool tell(struct foreign *f)
         return false;
     }
     for (f->dialect = dialects; f->dialect->name; f->dialect++)
-        if (f->dialect->is(f->root))
+        if (f->dialect->member ? cJSON_HasObjectItem(f->root, f->dialect->member) : f->dialect->is(f->root))
             return true;
     foreign_fail(f, "JSON of no program whose presets sampl knows");
     return false;

@@ -17,6 +17,9 @@ enum notation notation_of(const char *text);
 // the one without a name; where there is none there are no settings.
 cJSON *notation_read(enum notation notation, const char *text, const char *section);
 
+// Is a word, len characters long, among these, separated by spaces? Case does not count.
+bool foreign_is_among(const char *words, const char *word, size_t len);
+
 // Is a key among these patterns, separated by spaces? Those of the members of llama-server's requests that do not concern sampling.
 bool foreign_ignored(const char *patterns, const char *key);
 extern const char server_ignored[];

@@ -41,17 +41,6 @@ static size_t trimmed(const char *p, size_t len)
     return len;
 }
 
-static bool is_one_of(const char *p, size_t len, const char *words)
-{
-    for (const char *at = words; *at; at += strspn(at, " ")) {
-        const size_t n = strcspn(at, " ");
-        if (n == len && !strncasecmp(at, p, len))
-            return true;
-        at += n;
-    }
-    return false;
-}
-
 // A value that stands unquoted.
 static cJSON *plain(const char *p, size_t len)
 {
@@ -60,11 +49,11 @@ static cJSON *plain(const char *p, size_t len)
     if (!text)
         return NULL;
     strtod(text, &end);
-    if (!len || is_one_of(p, len, "null ~"))
+    if (!len || foreign_is_among("null ~", p, len))
         item = cJSON_CreateNull();
-    else if (is_one_of(p, len, "true yes on"))
+    else if (foreign_is_among("true yes on", p, len))
         item = cJSON_CreateTrue();
-    else if (is_one_of(p, len, "false no off"))
+    else if (foreign_is_among("false no off", p, len))
         item = cJSON_CreateFalse();
     else if (!*end && strchr("+-.0123456789", *p))
         item = cJSON_CreateRaw(text);
@@ -91,7 +80,7 @@ static cJSON *take_string(struct reading *t, struct builder *b)
 
 // ---- YAML: one flat mapping of scalars and lists of scalars
 
-// Lines within quotes are one, blank ones between them are its ends.
+// Within quotes a line's end is a blank, and each empty line behind it a line's end.
 static void fold(struct reading *t, struct builder *b)
 {
     size_t lines = 0;
@@ -203,7 +192,7 @@ static void read_modelfile(struct reading *t, cJSON *to)
 {
     while (*t->p && !t->failed) {
         const char *const word = past_blanks(t->p), *const long_text = strstr(word, "\"\"\"");
-        if (is_one_of(word, strcspn(word, " \t\n"), "PARAMETER")) {
+        if (foreign_is_among("PARAMETER", word, strcspn(word, " \t\n"))) {
             const char *const name = past_blanks(word + strlen("PARAMETER"));
             const size_t len = strcspn(name, " \t\n");
             const char *value = past_blanks(name + len);
@@ -254,7 +243,7 @@ static void read_ini(struct reading *t, cJSON *to)
 
 // ---- which it is
 
-// The first line that is not empty and no comment.
+// Finds the first line that is neither empty nor a comment.
 static const char *first_line(const char *p)
 {
     for (p = past_blanks(p); *p == '\n' || *p == '\r' || *p == '#'; p = past_blanks(p))
@@ -276,7 +265,7 @@ enum notation notation_of(const char *text)
         return NOTATION_NONE;
     if (line[word] == ':' && (!line[word + 1] || isspace((unsigned char)line[word + 1])))
         return NOTATION_YAML;
-    if (isblank((unsigned char)line[word]) && is_one_of(line, word, INSTRUCTIONS))
+    if (isblank((unsigned char)line[word]) && foreign_is_among(INSTRUCTIONS, line, word))
         return NOTATION_MODELFILE;
     return *past_blanks(line + word) == '=' ? NOTATION_INI : NOTATION_NONE;
 }

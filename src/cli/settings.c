@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// What the keys of other programs mean that several of them share, and how it is said in options.
+// The keys that several programs share: which options they become.
 #include "base/number.h"
 #include "cli/dialect.h"
+#include "cli/foreign.h"
 #include "out/message.h"
 
 #include <math.h>
@@ -10,8 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Where a setting is off: at a value, or from there on up or down.
-enum off_rule { OFF_AT, OFF_FROM, OFF_UP_TO, OFF_ALWAYS };
+// When a setting is off: OFF_WITH_SAMPLER, when the sampler whose first parameter it is does not run; one that is no sampler's first parameter
+// is never what switches something on. OFF_AT, at the value `off`. OFF_UP_TO, at that or below.
+enum off_rule { OFF_WITH_SAMPLER, OFF_AT, OFF_UP_TO };
 
 static void take_seed(struct foreign *f, const cJSON *item);
 static void take_biases(struct foreign *f, const cJSON *item);
@@ -22,8 +24,7 @@ static void take_grammar(struct foreign *f, const cJSON *item);
 static void take_schema(struct foreign *f, const cJSON *item);
 static void take_ignore_eos(struct foreign *f, const cJSON *item);
 
-// The names that llama-server knows stand with the samplers' parameters; these are the others, and what to make of a setting for which there
-// is no sampler.
+// Keys that llama-server does not know, or for which no option gives what they set. (Those that it knows are found by the samplers' parameters.)
 static const struct setting {
     const char *keys; // separated by spaces
     const char *flag; // NULL: no option gives it
@@ -32,32 +33,26 @@ static const struct setting {
     void (*take)(struct foreign *f, const cJSON *item); // in place of flag
 } settings[] = {
     {"temp temperature", "temp", OFF_AT, 1},
-    {"top_k topKSampling", "top-k", OFF_UP_TO, 0},
-    {"top_p topPSampling", "top-p", OFF_FROM, 1},
-    {"min_p minPSampling", "min-p", OFF_UP_TO, 0},
-    {"typical_p typical typ_p locallyTypicalSampling", "typical", OFF_FROM, 1},
+    {"top_k topKSampling", "top-k"},
+    {"top_p topPSampling", "top-p"},
+    {"min_p minPSampling", "min-p"},
+    {"typical_p typical typ_p locallyTypicalSampling", "typical"},
     {"rep_pen repetition_penalty repeat_penalty repeatPenalty penalty_repeat", "repeat-penalty", OFF_AT, 1},
-    {"rep_pen_range repetition_penalty_range repeat_last_n penalty_last_n", "repeat-last-n", OFF_ALWAYS},
+    {"rep_pen_range repetition_penalty_range repeat_last_n penalty_last_n", "repeat-last-n"},
     {"freq_pen frequency_penalty frequencyPenalty", "frequency-penalty", OFF_AT, 0},
     {"presence_pen presence_penalty presencePenalty", "presence-penalty", OFF_AT, 0},
-    {"nsigma top_n_sigma", "top-nsigma", OFF_UP_TO, 0},
+    {"nsigma top_n_sigma", "top-nsigma"},
     {"xtcProbability", "xtc-probability", OFF_UP_TO, 0},
-    {"xtcThreshold", "xtc-threshold", OFF_ALWAYS},
+    {"xtcThreshold", "xtc-threshold"},
     {"mirostat mirostat_mode", "mirostat", OFF_AT, 0},
-    {"mirostat_tau", "mirostat-ent", OFF_ALWAYS},
-    {"mirostat_eta", "mirostat-lr", OFF_ALWAYS},
-    {"dynatemp_exponent", "dynatemp-exp", OFF_ALWAYS},
+    {"mirostat_tau", "mirostat-ent"},
+    {"mirostat_eta", "mirostat-lr"},
+    {"dynatemp_exponent", "dynatemp-exp"},
     {"adaptive_target", "adaptive-target", OFF_UP_TO, 0},
-    {"top_a", "top-a", OFF_UP_TO, 0},
-    {"tfs tfs_z tailFreeSampling", "tfs", OFF_FROM, 1},
-    {"smoothing_factor", "smoothing-factor", OFF_UP_TO, 0},
-    {"smoothing_curve", "smoothing-curve", OFF_ALWAYS},
-    {"epsilon_cutoff", "epsilon-cutoff", OFF_UP_TO, 0},
-    {"eta_cutoff", "eta-cutoff", OFF_UP_TO, 0},
-    {"skew", "skew", OFF_AT, 0},
-    {"top_h", "top-h", OFF_UP_TO, 0},
-    {"no_repeat_ngram_size", "no-repeat-ngram", OFF_UP_TO, 0},
-    {"encoder_rep_pen encoder_repetition_penalty", "encoder-repeat-penalty", OFF_AT, 1},
+    {"tfs tfs_z tailFreeSampling", "tfs"},
+    {"smoothing_curve", "smoothing-curve"},
+    {"no_repeat_ngram_size", "no-repeat-ngram"},
+    {"encoder_rep_pen encoder_repetition_penalty", "encoder-repeat-penalty"},
     {"rep_pen_slope", "repeat-penalty-slope", OFF_AT, 1},
     {"reasoning_budget_tokens", "reasoning-budget", OFF_AT, -1},
     {"min_tokens min_new_tokens", "min-tokens", OFF_UP_TO, 0},
@@ -86,6 +81,12 @@ void foreign_fail(struct foreign *f, const char *format, ...)
     va_end(args);
     f->failed = true;
     err_set(f->e, STATUS_USAGE, "%s", text);
+}
+
+void foreign_end(struct foreign *f, struct builder *b)
+{
+    f->words.failed = f->words.failed || b->failed;
+    builder_free(b);
 }
 
 void foreign_say(struct foreign *f, const char *flag, const char *value)
@@ -162,29 +163,23 @@ char *foreign_names(const cJSON *item)
     return cJSON_IsArray(item) ? cJSON_PrintUnformatted(item) : NULL;
 }
 
-static bool is_off(const struct setting *s, double v)
-{
-    return s->rule == OFF_ALWAYS || (s->rule == OFF_AT ? v == s->off : s->rule == OFF_FROM ? v >= s->off : v <= s->off);
-}
-
-static bool word_of(const char *words, const char *word)
-{
-    const size_t len = strlen(word);
-    for (const char *at = words; *at; at += strspn(at, " ")) {
-        const size_t n = strcspn(at, " ");
-        if (n == len && !strncmp(at, word, len))
-            return true;
-        at += n;
-    }
-    return false;
-}
-
 static const struct setting *setting_of(const char *key)
 {
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
-        if (word_of(settings[i].keys, key))
+        if (foreign_is_among(settings[i].keys, key, strlen(key)))
             return &settings[i];
     return NULL;
+}
+
+// Does this value switch something on? s: the setting's row, or NULL; p: the parameter that it gives, or NULL.
+static bool switches_on(const struct setting *s, const struct param *p, double v)
+{
+    if (s && s->rule != OFF_WITH_SAMPLER)
+        return s->rule == OFF_AT ? v != s->off : v > s->off;
+    for (size_t i = 0; p && samplers[i]; i++)
+        if (samplers[i]->params == p && samplers[i]->runs.first)
+            return sampler_runs_with(samplers[i], v);
+    return !s && v != (p ? p->def : 0.0);
 }
 
 // A value for the option of this row: a whole number without the point that some programs write.
@@ -220,9 +215,9 @@ void foreign_take(struct foreign *f, const cJSON *item)
         row ? foreign_fail(f, "%s is not a number", item->string) : foreign_lack(f, item);
     else if (row)
         say_value(f, row, item, v);
-    else if (s ? !is_off(s, v) : v != 0.0)
+    else if (switches_on(s, NULL, v))
         foreign_lack(f, item);
-    if (row && is_number(item, &v) && (s ? !is_off(s, v) : v != c->param[number]->def))
+    if (row && is_number(item, &v) && switches_on(s, row->param, v))
         builder_format(&f->active, ";%s;", flag);
 }
 
@@ -271,8 +266,7 @@ static void say_bias(struct foreign *f, const cJSON *item, const cJSON *token, c
     }
     builder_format(&b, "%s%s", *text == '-' || *text == '+' ? "" : "+", text);
     foreign_say(f, "logit-bias", b.text ? b.text : "");
-    f->words.failed = f->words.failed || b.failed;
-    builder_free(&b);
+    foreign_end(f, &b);
 }
 
 // {"id": bias, ...}, [[id, bias], ...] or [{"token": id, "bias": bias}, ...]; in place of ids texts where there is a vocabulary.
@@ -350,8 +344,7 @@ static void say_breaker(struct foreign *f, const char *text)
     add_text(&b, none ? text + 1 : text);
     if (b.len)
         foreign_say(f, "dry-sequence-breaker", b.text);
-    f->words.failed = f->words.failed || b.failed;
-    builder_free(&b);
+    foreign_end(f, &b);
 }
 
 static void take_breakers(struct foreign *f, const cJSON *item)
@@ -417,7 +410,7 @@ static const char *sampler_name(const struct foreign *f, const char *name)
     return f->dialect->tfs && !strcmp(name, "tfs") ? f->dialect->tfs : name;
 }
 
-// Names in such lists that need no place in a chain here; the last three are of samplers that there may be.
+// Names in other programs' orders that have no stage here, where they are part of another one.
 #define NO_STAGE "presence_penalty frequency_penalty dynamic_temperature mirostat smoothing encoder_penalty no_repeat_ngram"
 
 static void chain_name(struct foreign *f, const char *foreign_name, struct builder *chain)
@@ -430,7 +423,7 @@ static void chain_name(struct foreign *f, const char *foreign_name, struct build
     if (s) {
         builder_format(chain, "%s%s", chain->len ? ";" : "", name);
         builder_format(&f->said, ";@%s;", s->name);
-    } else if (!setting_of(foreign_name) && !word_of(NO_STAGE, name)) {
+    } else if (!setting_of(foreign_name) && !foreign_is_among(NO_STAGE, name, strlen(name))) {
         builder_format(&f->lacking, "%ssampler %.*s", f->lacking.len ? ", " : "", err_clip(name, 40), name);
     }
 }
