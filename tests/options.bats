@@ -489,9 +489,9 @@ off() {
     sampl --help | grep -oE '^ +(-[a-zA-Z]+, )?--[a-z-]+' | sort >common
     sampl --help=all | grep -oE '^ +(-[a-zA-Z]+, )?--[a-z-]+' | sort >all
     [ -z "$(comm -23 common all)" ]
-    comm -13 common all | tr -d ' ' >more
-    for option in vs sweep diff against expect tolerance after top-a tfs skew; do grep -qx -- "--$option" more; done
-    run ! grep -qE 'top-p|scatter|emit|trace|engine' more
+    comm -13 common all | tr -d ' ' >rare
+    for option in vs sweep diff against expect tolerance after top-a tfs skew; do grep -qx -- "--$option" rare; done
+    run ! grep -qE 'top-p|scatter|emit|trace|engine' rare
     sampl --help | grep -q 'sampl --help=all has more'
     run ! grep -q 'sampl --help=all has more' <(sampl --help=all)
     sampl -h | cmp - <(sampl --help=all --help)

@@ -457,6 +457,61 @@ sampl_full() {
     same from.txt from.json
 }
 
+@test "--trace=N lists the N best after each stage; TSV says of stages what JSON says" {
+    local args=(--rows :4 --repeat-penalty 1.2 --xtc-probability 0.6 --top-nsigma 2)
+    austen "${args[@]}" --trace=3 --dump-probs=2 -O json >trace.json
+    austen "${args[@]}" --trace=3 --dump-probs=2 -O tsv >trace.tsv
+    austen "${args[@]}" --trace=3 --dump-probs=2 >trace.txt
+    for stage in penalties top_k xtc temperature; do
+        austen "${args[@]}" --after $stage --dump-probs=3 -O json >after.$stage
+    done
+    perl -MJSON::PP -e '
+        sub slurp { open my $f, "<", $_[0] or die; <$f> }
+        my @json = map { decode_json $_ } slurp("trace.json");
+        my (undef, @tsv) = map { chomp; [split /\t/, $_, -1] } slurp("trace.tsv");
+        sub alike { abs($_[0] - $_[1]) <= 1e-12 * (1 + abs $_[1]) or die "@_" }
+        my %after;
+        for my $stage (qw(penalties top_k xtc temperature)) { $after{$stage} = [map { decode_json $_ } slurp("after.$stage")] }
+        my $seen = 0;
+        for my $row (@json) {
+            for my $s (@{$row->{stages}}) {
+                my $line = shift @tsv;
+                my ($number, $rank, $entropy, $name, $params, $before, $n, $mass, $was, $is, $removed, $notes) = @$line[0, 1, 7 .. 16];
+                die "@$line" if $rank ne "" || $number != $row->{row} || $name ne $s->{name} || $before != $s->{before} || $n != $s->{after}
+                    || $was != $s->{top_before} || $is != $s->{top_after} || $removed != $s->{removed};
+                alike($entropy, $s->{entropy});
+                alike($mass, $s->{mass});
+                for ([$params, $s->{params}], [$notes, $s->{notes}]) {
+                    my %said = map { my ($k, $x) = split /=/; $k =~ tr/-/_/; ($k, $x) } split / /, $_->[0];
+                    die "$name: $_->[0]" if join(",", sort keys %said) ne join ",", sort keys %{$_->[1]};
+                    for my $k (keys %said) { alike($said{$k}, $_->[1]{$k}) if $said{$k} =~ /^[\d.]/ }
+                }
+                my @best = @{$s->{top_probs}};
+                die "$name: " . @best if @best != (3 < $s->{after} ? 3 : $s->{after});
+                my $then = $after{$name} ? $after{$name}[$row->{row}]{top_probs} : \@best;
+                for (0 .. $#best) {
+                    my $c = shift @tsv;
+                    die "@$c" if $c->[1] != $_ + 1 || $c->[2] != $best[$_]{id} || $c->[4] != $best[$_]{prob} || $c->[8] ne $name;
+                    die "$name, row $number" if $then->[$_]{id} != $best[$_]{id} || abs($then->[$_]{prob} - $best[$_]{prob}) > 1e-6;
+                }
+                $seen++;
+            }
+            for (0 .. $#{$row->{top_probs}}) {
+                my $c = shift @tsv;
+                die "@$c" if $c->[1] != $_ + 1 || $c->[2] != $row->{top_probs}[$_]{id} || $c->[8] ne "";
+            }
+        }
+        die scalar @tsv if @tsv;
+        # in text a list under the line of each stage, and one under all
+        my @text = slurp("trace.txt");
+        die if grep(/ -> /, @text) != $seen || grep(/^  rank /, @text) != $seen + @json'
+}
+
+@test "the chosen token has a mark, and the accepted one another" {
+    sampl -s 1 --samplers '' --accept 1,0 --dump-probs <<<'[30,2,1] [30,2,1]' | grep -oE '^[>+ ] +[0-9]+ +[0-9]+ ' | tr -s ' ' >marks
+    printf '%s\n' '> 1 0 ' '+ 2 1 ' ' 3 2 ' '> 1 0 ' ' 2 1 ' ' 3 2 ' | cmp - marks || { cat marks; false; }
+}
+
 @test "--trace changes neither ids nor candidates" {
     for args in '' '--repeat-penalty 1.3 --xtc-probability 0.5 --typical 0.8' '--mirostat 2' '--mirostat 1' '--samplers top_k;adaptive_p --adaptive-target 0.3' \
         '--samplers temperature;min_p' '--temp 0' '--dynatemp-range 0.5 --top-nsigma 2' '--scatter-strength 0.2 --scatter-absorption 0.3'; do

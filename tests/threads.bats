@@ -65,6 +65,18 @@ kld() {
     grep -qx "sampl: note: --threads 0 is 1" err
 }
 
+@test "variants: rows on threads, variants on threads, rows that make recipes" {
+    local v=(--vs '--temp 1.5' --vs 'k: --top-k 3' --vs '--engine ollama')
+    alike -n 4096 --rows :60 "$AUSTEN" "${v[@]}" -O json
+    alike -n 4096 --rows :20 "$AUSTEN" "${v[@]}" --diff=5
+    alike -n 4096 --rows :20 "$AUSTEN" "${v[@]}" --dump-probs=3 -O tsv
+    alike -n 4096 --rows :30 "$AUSTEN" "${v[@]}" --vs '--mirostat 2' --emit stats
+    alike -n 4096 --rows :30 "$AUSTEN" --repeat-penalty 1.1 --against "$AUSTEN" --emit ids
+    perl -e 'print "{\"seq\":\"s", $_ % 3, "\",\"logits\":[", join(",", map { $_ * 7 % 5 } $_ .. $_ + 9), "]", $_ % 4 ? "" : ",\"params\":{\"top_k\":$_}", "}\n"
+        for 1 .. 30' >rows.json
+    alike rows.json --vs '--temp 2' --vs '--mirostat 2' --vs '--repeat-penalty 1.3' --emit ids
+}
+
 @test "a pipe, JSON, and many small files" {
     sampl -s 7 -n 4096 "$AUSTEN" >want
     sampl -s 7 -t 3 -n 4096 -f f16 - <"$AUSTEN" | cmp - want

@@ -144,6 +144,26 @@ sampl: note: variants 'base' and 'engine=llama' come to the same chain" ]
     sed -n 2p texts | cut -f 2 | jq -j . | cmp - want
 }
 
+# peak ROWS ARGUMENT...: the most memory, in KB, that rows from a pipe take.
+peak() {
+    head -c $(($1 * 131072)) rows.f32 | /usr/bin/time -f %M -o time "$SAMPL" -n 32768 -f f32 -s 1 "${@:2}" >/dev/null
+    tail -n 1 time
+}
+
+@test "a variant costs its session, and no row is kept" {
+    local i few=() many=() short long wide
+    ! nm -D "$SAMPL" | grep -qE '__[atm]san_' || return 0 # a sanitizer takes memory of its own
+    [ -z "${RUN_ENV-}" ] || skip "no memory of its own to measure under $RUN_ENV"
+    command -v /usr/bin/time || skip "no time"
+    perl -e 'my $x = pack "f<*", map { $_ * 7919 % 1000 / 100 } 0 .. 32767 + 60; print substr $x, 4 * $_, 131072 for 1 .. 60' >rows.f32
+    for i in {100..119}; do few+=(--vs "--temp 1.$i"); done
+    for i in {100..299}; do many+=(--vs "--temp 1.$i"); done
+    short=$(peak 10 "${few[@]}") long=$(peak 60 "${few[@]}") wide=$(peak 10 "${many[@]}")
+    echo "20 variants: 10 rows of 128 KB $short KB, 60 rows $long KB; 200 variants: $wide KB"
+    [ $((long - short)) -lt 1500 ]
+    [ $(((wide - short) / 180)) -lt 32 ]
+}
+
 # ---- the table
 
 # A program that computes the table from each variant's own run: names on the command line with a folder of files for each.
