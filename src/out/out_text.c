@@ -180,10 +180,10 @@ static void put_candidate(struct output *out, const struct record *r, const stru
         fprintf(out->f, "  %*.3f %-*s", LOGIT, (double)c->logit, SHARE, share_text(sum, text));
     fputs("  ", out->f);
     if (l->pair) {
-        put_share(out, l, c->raw_p, COLOR_HIGH, true);
+        put_share(out, l, c->raw_p, COLOR_BLUE, true);
         fputs(" -> ", out->f);
     }
-    put_share(out, l, c->p, COLOR_LOW, false);
+    put_share(out, l, c->p, COLOR_ORANGE, false);
     fputs(out->screen.color && mark == '>' ? "\033[0m\n" : "\n", out->f);
 }
 
@@ -191,7 +191,7 @@ static void put_cut(struct output *out, const struct record *r, const struct lay
 {
     put_start(out, l, mark_of(r, r->cut[i].id), r->cut[i].id);
     fprintf(out->f, "%*s", 2 + (out->screen.columns >= AMPLE ? 3 + LOGIT + SHARE : 0), "");
-    put_share(out, l, r->cut[i].p, COLOR_HIGH, true);
+    put_share(out, l, r->cut[i].p, COLOR_BLUE, true);
     fprintf(out->f, " -> x %s\n", r->cut_by[i]);
 }
 
@@ -252,7 +252,7 @@ static const char *tint_of(double p)
     static const struct tint {
         double least;
         const char *style;
-    } tints[] = {{0.1, ""}, {0.01, COLOR_HIGH "\033[4m"}, {0.001, COLOR_LOW "\033[1;4m"}, {-1.0, COLOR_LOW "\033[1;7m"}};
+    } tints[] = {{0.1, ""}, {0.01, COLOR_BLUE "\033[4m"}, {0.001, COLOR_ORANGE "\033[1;4m"}, {-1.0, COLOR_ORANGE "\033[1;7m"}};
     size_t i = 0;
     while (p < tints[i].least)
         i++;

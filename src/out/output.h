@@ -182,7 +182,7 @@ struct output {
     const struct output_format *format;
     struct screen screen; // that it is shown on
     FILE *f, *stream;     // f: records are written to; where they go in the end, the same but on a screen that folds them
-    char *sheet;          // [sheet_len] what f holds then
+    char *sheet;          // [sheet_len] what f holds then: a record
     size_t sheet_len;
     char *path, *temporary; // path is renamed to from temporary; NULL when the stream is written directly
     bool begun;

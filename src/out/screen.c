@@ -49,10 +49,11 @@ static size_t color_length(const char *p, size_t len)
     return end ? (size_t)(end - p) + 1 : 0;
 }
 
-// How many bytes of a line the first of its parts takes, in a window of so many columns.
+// How many bytes of a line, which is not empty, fit into so many columns, all if they do. It is folded at the last blank that stands behind a
+// part of it, unless that leaves most of the window empty; else at the last blank; else anywhere. Blanks within quotes are no place for that.
 static size_t part_length(const char *line, size_t len, int columns)
 {
-    size_t good = 0, fair = 0, good_at = 0; // after so many bytes; good_at: columns
+    size_t part = 0, blank = 0;
     bool quoted = false;
     int used = 0;
     for (size_t at = 0, taken; at < len; at += taken) {
@@ -61,18 +62,18 @@ static size_t part_length(const char *line, size_t len, int columns)
             continue;
         used += (int)text_columns((const unsigned char *)line + at, len - at, &taken);
         if (used > columns)
-            return good && 3 * (int)good_at >= columns ? good : fair ? fair : at;
+            return part ? part : blank ? blank : at;
         const char c = line[at], before = at ? line[at - 1] : ' ';
-        taken += c == '\\' && at + 1 < len && line[at + 1] < 0x7f && line[at + 1] > ' '; // an escape, be it of a quote
-        used += taken == 2 && c == '\\';
+        if (c == '\\' && at + 1 < len && line[at + 1] > ' ') { // an escape, perhaps of a quote
+            taken++;
+            used++;
+        }
         quoted ^= c == '"';
         if (c != ' ' || quoted || used <= INDENT)
             continue;
-        fair = at;
-        if (strchr(";,:)", before) || before == ' ') {
-            good = at;
-            good_at = (size_t)used;
-        }
+        blank = at;
+        if (3 * used >= columns && strchr(" ;,:)", before))
+            part = at;
     }
     return len;
 }

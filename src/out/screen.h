@@ -18,9 +18,9 @@ struct screen {
 struct screen screen_of(int fd);
 
 // Colours that can be read on white and on black, and by those who see red as green.
-#define COLOR_LOW  "\033[38;5;130m" // orange
-#define COLOR_HIGH "\033[38;5;63m"  // blue
-#define COLOR_NONE "\033[39m"
+#define COLOR_BLUE   "\033[38;5;63m"
+#define COLOR_ORANGE "\033[38;5;130m"
+#define COLOR_NONE   "\033[39m"
 
 // Writes lines, which may have colours, and folds those that are longer: where that is best, but not within quotes if that can be.
 void screen_fold(FILE *f, const char *text, size_t len, int columns);
