@@ -9,6 +9,7 @@ status 1, unless mutants.tsv says why it cannot be seen."""
 import collections
 import concurrent.futures
 import difflib
+import functools
 import itertools
 import json
 import os
@@ -134,18 +135,18 @@ def blocks_of(program):
     return blocks
 
 
+@functools.cache
 def moved(file):
-    """{line number then: now} of a file that may have changed since its lines were learnt."""
+    """Of a file that may have changed since its lines were learnt: {line number then: now}, and {now: then}."""
     then, now = (path.read_text().split("\n") if path.exists() else [] for path in (WORK / "learnt" / file, TREE / file))
-    if then == now:
-        return {n: n for n in range(1, len(now) + 1)}
-    same = difflib.SequenceMatcher(None, then, now, autojunk=False).get_matching_blocks()
-    return {m.a + i + 1: m.b + i + 1 for m in same for i in range(m.size)}
+    blocks = [(0, 0, len(now))] if not then or then == now else difflib.SequenceMatcher(None, then, now, autojunk=False).get_matching_blocks()
+    pairs = [(a + i + 1, b + i + 1) for a, b, size in blocks for i in range(size)]
+    return dict(pairs), {b: a for a, b in pairs}
 
 
 def learn():
     """Which cases reach a line, as {"FILE:NUMBER": {(bats file, name)}}, and the seconds that each takes. Takes a while, and is kept:
-    remove build/mutants/reached when much has changed. What lines have moved since is seen to, but a new line has no cases of its own."""
+    remove build/mutants/reached when much has changed. Lines may move since, but one that is new has no cases of its own."""
     notes, blocks = WORK / "reached", {}
     notes.mkdir(parents=True, exist_ok=True)
     if not any(notes.iterdir()):
@@ -166,7 +167,8 @@ def learn():
             number, program = seen.name.split(".", 1)
             ran = [m.start() for m in re.finditer(rb"[^\0]", seen.read_bytes())]
             for file, line in set().union(*(blocks[program].get(at, ()) for at in ran)):
-                reached[f"{file}:{line}"].update(cases if number == "0" else {int(number)} & cases.keys())
+                if line in moved(file)[1]:
+                    reached[f"{file}:{moved(file)[1][line]}"].update(cases if number == "0" else {int(number)} & cases.keys())
         shutil.rmtree(folder)
         (notes / name).write_text(json.dumps({"cases": cases, "reached": {line: sorted(n) for line, n in reached.items()}}))
         print(f"{name}: {sum(seconds for _, seconds in cases.values()):.0f} s", flush=True)
@@ -179,13 +181,13 @@ def learn():
             blocks[program.name] = blocks_of(program)
         with concurrent.futures.ThreadPoolExecutor(JOBS) as pool:
             list(pool.map(note, missing))
-    reached, seconds, lines = collections.defaultdict(set), {}, {}
+    reached, seconds = collections.defaultdict(set), {}
     for name in names:
         kept = json.loads((notes / name).read_text())
         for place, numbers in kept["reached"].items():
             file, line = place.split(":")
-            lines[file] = lines.get(file) or moved(file)
-            reached[f"{file}:{lines[file].get(int(line))}"].update((name, kept["cases"][str(n)][0]) for n in numbers)
+            now = moved(file)[0].get(int(line))
+            reached[f"{file}:{now}"].update((name, kept["cases"][str(n)][0]) for n in numbers)
         seconds.update({(name, case): s for case, s in kept["cases"].values()})
     return reached, seconds
 
@@ -196,6 +198,12 @@ def excuses():
     return {(file, line, changed): why for file, line, changed, why in rows}
 
 
+@functools.cache
+def sound(file, name):
+    """Does the case, if the file has it, pass without a change?"""
+    return all(passed for passed, *_ in run_bats(TREE, "base", [file], [name]))
+
+
 def judge(tree, mutant, reached, seconds):
     """Builds and tests one mutant: what became of it."""
     file, number, line, changed = mutant
@@ -203,6 +211,8 @@ def judge(tree, mutant, reached, seconds):
     while not cases and away <= NEAR:  # the compiler has moved some lines' code to others
         cases = set().union(*(reached.get(f"{file}:{n}", ()) for n in (number + 1 - away, number + 1 + away)))
         away += 1
+    if not cases:  # a macro's lines, or new ones
+        cases = set().union(*(names for place, names in reached.items() if place.startswith(f"{file}:")))
     every = sorted(cases, key=lambda c: (seconds[c] + UNITS * (c[0] == "units"), c))
     cases = [c for c, total in zip(every, itertools.accumulate(seconds[c] for c in every)) if total <= LIMIT]
     path = tree / file
@@ -220,7 +230,7 @@ def judge(tree, mutant, reached, seconds):
             if "units" in files:
                 make(tree, "units")
             for passed, _, name, _ in run_bats(tree, "build", files, [name for _, name in part], limit=120 + 10 * sum(seconds[c] for c in part)):
-                if not passed:
+                if not passed and all(sound(file, name) for file in files):
                     return f"killed by {', '.join(c[0] for c in part if c[1] == name) or 'some'}.bats: {name}"
             begin, some = begin + some, some * 4
         return f"survived {len(cases)} cases" + (f" of {len(every)}" if len(cases) < len(every) else "")
@@ -242,13 +252,19 @@ def mirror(tree):
 
 
 def main():
+    signal.signal(signal.SIGHUP, end)  # nohup's ignoring it would go on to the tests
     signal.signal(signal.SIGTERM, end)
     signal.signal(signal.SIGINT, end)
     trees = [TREE] + [WORK / f"tree{i}" for i in range(2, JOBS + 1)]
     for tree in trees:
         mirror(tree)
     for tree in trees:
-        build(tree, f"-j{JOBS}", "all", "units")
+        build(tree, f"-j{JOBS}", "all")
+        make(tree, "-k", f"-j{JOBS}", "units")  # what cannot be built fails without a change, too, and judges none
+    shutil.rmtree(TREE / "base", ignore_errors=True)
+    for program in (TREE / "build" / "sampl", *(p for p in (TREE / "build" / "unit").iterdir() if not p.suffix)):
+        (TREE / "base" / program.parent.relative_to(TREE / "build")).mkdir(parents=True, exist_ok=True)
+        shutil.copy(program, TREE / "base" / program.relative_to(TREE / "build"))
     reached, seconds = learn()
     every = [(str(p.relative_to(TREE)), *c) for p in sorted(TREE.glob("src/*/*.c")) for c in candidates(p)]
     every = [m for m in every if ONLY.search(m[0])]
