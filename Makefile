@@ -252,7 +252,7 @@ endif
 HTML := build/html
 .PHONY: check-html screenshots
 ifneq ($(shell sh -c 'command -v npm && { command -v chromium || command -v chromium-browser; }'),)
-$(HTML)/fetched: Makefile
+$(HTML)/fetched:
 	@echo "  FETCH playwright-core, axe-core"
 	@mkdir -p $(@D)
 	$(Q)npm install --silent --no-audit --no-fund --no-save --prefix $(HTML) playwright-core@1.65.1 axe-core@4.14.1 && touch $@

@@ -115,6 +115,13 @@ contained() {
     html -f f32 -n 4 --temp 0 --on-error skip rows >page || [ $? -eq 1 ]
     grep -q '<a href="#r0" class="bad">\[bad row\]</a>' page
     [ "$(objects page | jq -c '.record | [.row, .id]' | tr '\n' ' ')" = '[0,null] [1,3] ' ]
+    # an error ends the run, and the page
+    f32 1 2 3 4 nan 2 3 4 >rows
+    html -f f32 -n 4 rows >page || [ $? -eq 1 ]
+    contained page
+    html -f f32 -n 4 --vs 'a: --temp 2' rows >page || [ $? -eq 1 ]
+    contained page
+    [ "$(objects page ' id="variants"' | jq 'length')" -eq 2 ]
     html -f f32 -n 4 /dev/null >page
     contained page
     grep -q 'There are no rows' page

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What a browser makes of -O html: node check.mjs SAMPL DIR, where DIR has node_modules; node check.mjs SAMPL DIR PICTURES makes the README's
 // pictures instead. CHROMIUM names the browser.
-import { execFileSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { createRequire } from "node:module";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
@@ -15,7 +15,8 @@ const axe = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM || ["/usr/bin/chromium", "/usr/bin/chromium-browser"].find(existsSync),
   args: ["--no-sandbox", "--disable-gpu", "--disable-lcd-text"] });
 
-const run = (...args) => execFileSync(sampl, args, { encoding: "utf8", maxBuffer: 1 << 28, stdio: ["ignore", "pipe", "ignore"] });
+// Bad rows make its status 1; what it writes then is whole.
+const run = (...args) => spawnSync(sampl, args, { encoding: "utf8", maxBuffer: 1 << 28 }).stdout;
 const make = (name, ...args) => {
   const path = resolve(dir, `${name}.html`);
   writeFileSync(path, run("-s", "1", "-O", "html", ...args));
@@ -197,7 +198,7 @@ check("hostile texts are texts", async () => {
   }
 });
 
-check("2000 rows, and none", async () => {
+check("2000 rows, none, and bad ones", async () => {
   const many = resolve(dir, "many.f32");
   writeFileSync(many, Buffer.from(new Float32Array(2100 * 16).map((_, i) => (i * 7919) % 13).buffer));
   let page = await open(make("many", "-n", "16", many));
@@ -210,6 +211,19 @@ check("2000 rows, and none", async () => {
   assert.equal(await text(page, "#reading .note"), "There are no rows.");
   await accessible(page);
   await close(page);
+  const bad = resolve(dir, "nan.f32");
+  writeFileSync(bad, Buffer.from(new Float32Array([NaN, 1, 2, 3, 1, 9, 2, 3]).buffer));
+  for (const more of [[], ["--vs", "a: --temp 2"]]) {
+    page = await open(make("bad", "-n", "4", "--temp", "0", "--on-error", "skip", bad, ...more));
+    assert.equal(await page.textContent("#text a:first-child"), "[bad row]");
+    assert.equal(await text(page, "#row-head"), "Row 0");
+    await page.hover("#text a:nth-of-type(2)");
+    assert.equal(await page.getAttribute("#text a:nth-of-type(2)", "title").then((title) => title.split("\n")[0]), "1  1.0000");
+    await page.click("#text a:nth-of-type(2)");
+    assert.equal(await text(page, "#row-head"), "Row 1");
+    await accessible(page);
+    await close(page);
+  }
 });
 
 // ---- pictures, or checks

@@ -78,6 +78,13 @@ const startText = () => {
     row.link.tabIndex = -1;
     row.link.setAttribute("aria-label", `row ${r.row}, "${row.link.textContent}"` + (row.good ? `, ${prob(row.of ? row.of[0][0] : r.prob)}` : ""));
   }
+  // a glance at what else there was; only where a pointer asks, as it would be read out
+  text.addEventListener("pointerover", (event) => {
+    const row = rows[links.indexOf(event.target)];
+    if (row && row.good)
+      row.link.title = row.record.top_probs.slice(0, 5).map((t) => `${name(t.id, t.token)}  ${prob(t.probs ? Number(t.probs.base) || 0 : t.prob)}`).join("\n");
+  });
+  text.addEventListener("pointerout", (event) => event.target.removeAttribute("title"));
   text.addEventListener("click", (event) => {
     const at = links.indexOf(event.target.closest("a"));
     if (at < 0) return;
