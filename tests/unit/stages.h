@@ -92,6 +92,7 @@ struct stages {
     struct context context[STAGES_MOST];
     struct bias_table biases[STAGES_MOST];
     struct breakers breakers[STAGES_MOST];
+    struct bans bans[STAGES_MOST];
     double params[STAGES_MOST][CATALOG_PARAMS];
 };
 
@@ -130,7 +131,8 @@ static inline void stages_add(struct stages *s, size_t place, const double *valu
     s->breakers[i] = (struct breakers){.sequence = p->dry_breakers, .n_sequences = p->n_dry_breakers};
     if (!bias_table_build(&s->biases[i], p->bias, p->n_bias) || !breakers_find_heads(&s->breakers[i], NULL))
         exit(3);
-    s->context[i] = (struct context){NULL, &s->biases[i], &s->breakers[i], &p->bans};
+    s->bans[i] = p->bans;
+    s->context[i] = (struct context){NULL, &s->biases[i], &s->breakers[i], &s->bans[i]};
     s->stage[i] = (struct stage){samplers[place], s->params[i], &s->context[i]};
 }
 
