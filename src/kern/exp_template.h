@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Exponentials of logits, and sums of them. A part of kern_template.h, with the same parameters.
+// Exponentials of logits, and sums of them; logarithms. A part of kern_template.h, with the same parameters.
 #ifndef SAMPL_KERN_EXP_TEMPLATE_H
 #define SAMPL_KERN_EXP_TEMPLATE_H
 
+#include "kern/libm.h"
 #include "kern/ordered_template.h"
 
 // expf.h; anything for arguments that underflow.
@@ -155,6 +156,30 @@ static float row_exp_sum(const float *x, size_t n, float max, float s)
         s = row_sum(w, kept, s);
     }
     return s;
+}
+
+// libm.h, of positive and finite numbers
+static inline hf32 libm_logf_half(hf32 x)
+{
+    const hi32 subnormal = x < 0x1p-126f;
+    const hu32 bits = (((hu32)(x * 0x1p23f) - (23u << 23)) & (hu32)subnormal) | ((hu32)x & ~(hu32)subnormal);
+    const hu32 above = bits - 0x3f330000u;
+    const vi64 part = __builtin_convertvector((hi32)(above >> 19 & 15), vi64);
+    const vf64 k = f64_of_i32((hi32)above >> 23), z = widen_f32((hf32)(bits - (above & 0xff800000u)));
+    const vf64 r = z * entry_16(libm_logf_inverse, part) - 1.0, r2 = r * r;
+    const vf64 whole = entry_16(libm_logf_log, part) + k * 0x1.62e42fefa39efp-1;
+    return narrow_f64((-0x1.00ea348b88334p-2 * r2 + (0x1.5575b0be00b6ap-2 * r + -0x1.ffffef20a4123p-2)) * r2 + (whole + r));
+}
+
+static inline vf32 logs(vf32 x, float unused)
+{
+    const vf32 y = join(libm_logf_half(lower_half(x)), libm_logf_half(upper_half(x)));
+    return select_f32(x == 0.0f, splat(-INFINITY), y);
+}
+
+static void row_log(float *y, const float *x, size_t n)
+{
+    map(y, x, n, logs, 1.0f);
 }
 
 #endif

@@ -49,6 +49,9 @@ struct kern {
     // sum[8 + i % 8] += w * e, in rising i. x[i] <= max, which is finite, not NaN; where w is 0 nothing is added.
     void (*softmax_sums)(double sum[16], const float *x, float max, const float *y, float max_y, size_t n);
 
+    // y[i] = ln x[i], logf as in libm.h; x[i] is at least 0 and finite. y may be x.
+    void (*log)(float *y, const float *x, size_t n);
+
     // s + expf(x[0] - max) + ..., in order, in f32, with expf as in exp_sub. s is not negative.
     float (*exp_sum)(const float *x, size_t n, float max, float s);
 

@@ -32,6 +32,7 @@ OPERATION(unsigned, signs_64(vi64 v), (unsigned)vaddvq_u64(((vu64)v >> 63) << (v
 OPERATION(unsigned, equal_32(vf32 a, float b), vaddvq_u32((vu32)(a == b) & (1u << lane_numbers())))
 OPERATION(unsigned, equal_64(vf64 a, double b), signs_64(a == b))
 OPERATION(vf32, masked_below(vf32 x, float floor), select_f32(x < floor, splat(-INFINITY), x))
+OPERATION(vf64, entry_16(const double *table, vi64 i), ((vf64){table[i[0]], table[i[1]]}))
 OPERATION(vf64, widen_f32(hf32 v), vcvt_f64_f32(v))
 OPERATION(vu32, widen_u16(hu16 v), vmovl_u16(v))
 OPERATION(vf64, f64_of_i32(hi32 v), vcvtq_f64_s64(vmovl_s32(v)))

@@ -5,6 +5,7 @@
 #include "base/bits.h"
 #include "kern/expf.h"
 #include "kern/gumbel.h"
+#include "kern/libm.h"
 
 #include <assert.h>
 #include <math.h>
@@ -132,6 +133,12 @@ static void row_softmax_sums(double sum[16], const float *x, float max, const fl
         sum[i % 8] += w;
         sum[8 + i % 8] += w * (y ? d - ((double)y[i] - max_y) : d);
     }
+}
+
+static void row_log(float *y, const float *x, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        y[i] = libm_logf(x[i]);
 }
 
 static float row_exp_sum(const float *x, size_t n, float max, float s)

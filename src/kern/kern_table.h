@@ -20,6 +20,7 @@ const struct kern NAME(kern_, TIER) = {
     .sort = row_sort,
     .exp_sub = row_exp_sub,
     .softmax_sums = row_softmax_sums,
+    .log = row_log,
     .exp_sum = row_exp_sum,
     .weigh = row_weigh,
     .sum = row_sum,

@@ -23,6 +23,7 @@
 //                                                  exact
 //   vf32 round_to_f16(vf32 x)                      to nearest, ties to even; as f32
 //   vi64 expf_entry(vi64 k)                        the bits of expf_table[k % 32]
+//   vf64 entry_16(const double table[16], vi64 i)  table[i], i < 16
 //   void store_pairs(uint64_t *to, vu32 low, vu32 high)
 //                                                  to[i] = high[i] << 32 | low[i]
 //

@@ -4,7 +4,6 @@
 #include "sample/sampler.h"
 
 #include "kern/expf.h"
-#include "kern/libm.h"
 
 struct cutoff_params {
     float epsilon;
@@ -32,8 +31,9 @@ static float bound(struct cand *c, float epsilon)
     float *const term = cand_scratch(c, c->n, sizeof *term);
     if (!term)
         return 0.0f;
+    c->kern->log(term, c->p, c->n);
     for (size_t i = 0; i < c->n; i++)
-        term[i] = c->p[i] > 0.0f ? -c->p[i] * libm_logf(c->p[i]) : 0.0f;
+        term[i] = c->p[i] > 0.0f ? -c->p[i] * term[i] : 0.0f;
     return fminf(epsilon, sqrtf(epsilon) * kern_expf(-c->kern->sum(term, c->n, 0.0f)));
 }
 

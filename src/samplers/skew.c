@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 // skew (turboderp, ExLlamaV2): raises the cumulative distribution to a power. Above 0 it favours the unlikely, below 0 the likely.
-#include "kern/libm.h"
 #include "sample/sampler.h"
 
 struct skew_params {
@@ -53,8 +52,9 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
         if (share != share_before)
             skewed = raised(share, &to);
         c->p[i] = (float)(skewed - skewed_before);
-        c->logit[i] = c->p[i] > 0.0f ? libm_logf(c->p[i]) : -INFINITY;
+        c->logit[i] = c->p[i] > 0.0f ? c->p[i] : 0.0f;
     }
+    c->kern->log(c->logit, c->logit, c->n);
     c->order = CAND_UNSORTED;
 }
 

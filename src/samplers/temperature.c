@@ -41,16 +41,18 @@ static void divide(struct cand *c, float temp)
 }
 
 // The temperature for this row's entropy. c is sorted and softmaxed.
-static float temp_of_entropy(const struct cand *c, const struct temperature_params *p)
+static float temp_of_entropy(struct cand *c, const struct temperature_params *p)
 {
     const float temp = p->temp < 0.0f ? 0.0f : p->temp;
     const float low = fmaxf(0.0f, temp - p->range), high = temp + p->range;
     const float max_entropy = -libm_logf(1.0f / (float)c->n);
-    float entropy = 0.0f;
+    float *const term = cand_scratch(c, c->n, sizeof *term);
+    if (!term)
+        return 1.0f;
+    c->kern->log(term, c->p, c->n);
     for (size_t i = 0; i < c->n; i++)
-        if (c->p[i] > 0.0f)
-            entropy -= c->p[i] * libm_logf(c->p[i]);
-    return low + (high - low) * powf(entropy / max_entropy, p->exponent);
+        term[i] = c->p[i] > 0.0f ? -(c->p[i] * term[i]) : 0.0f;
+    return low + (high - low) * powf(c->kern->sum(term, c->n, 0.0f) / max_entropy, p->exponent);
 }
 
 static void apply(void *self, struct cand *c, const struct stage *stage)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // top_h (Potraghloo et al. 2025, arXiv 2509.02510), as Hugging Face's TopHLogitsWarper has it: of the 100 best, the likeliest whose terms
 // of the entropy stay within share h of all of it.
-#include "kern/libm.h"
 #include "sample/sampler.h"
 
 struct top_h_params {
@@ -26,8 +25,9 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
         return;
     cand_top_k(c, BEST);
     cand_softmax(c, true);
+    c->kern->log(term, c->p, c->n);
     for (size_t i = 0; i < c->n; i++)
-        term[i] = c->p[i] > 0.0f ? -c->p[i] * libm_logf(c->p[i]) : 0.0f;
+        term[i] = c->p[i] > 0.0f ? -c->p[i] * term[i] : 0.0f;
     const float most = p->h * c->kern->sum(term, c->n, 0.0f);
     while (keep < c->n && c->p[keep] > 0.0f && (sum += term[keep]) <= most)
         keep++;

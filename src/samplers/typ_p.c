@@ -20,8 +20,9 @@ static const struct param params[] = {
 static float entropy_of(const struct kern *kern, const struct head *head, float *surprise)
 {
     float *const term = surprise + head->n;
+    kern->log(surprise, head->p, head->n);
     for (size_t i = 0; i < head->n; i++) {
-        surprise[i] = -libm_logf(head->p[i]);
+        surprise[i] = -surprise[i];
         term[i] = head->p[i] > 0.0f ? head->p[i] * surprise[i] : 0.0f;
     }
     return kern->sum(term, head->n, 0.0f);

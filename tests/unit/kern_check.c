@@ -555,6 +555,22 @@ static void check_exp_sweep(float *data, uint32_t step)
     }
 }
 
+// Every step-th float from 0 to the largest.
+static void check_log_sweep(float *data, uint32_t step)
+{
+    enum { CHUNK = 4099 };
+    static float a[CHUNK], b[CHUNK];
+    seed = step;
+    for (uint64_t u = 0; u < 0x7f800000u;) {
+        size_t n = 0;
+        for (; n < CHUNK && u < 0x7f800000u; u += step)
+            data[n++] = f32_of_bits((uint32_t)u);
+        kern_scalar.log(a, data, n);
+        tier->log(b, data, n);
+        check(!memcmp(a, b, n * sizeof *a), "log", n, "sweep");
+    }
+}
+
 // The noise of every step-th counter: without a logit's rounding, it is what x is, to f16's 11 bits; a large temperature shows others.
 static void check_gumbel_sweep(float *data, uint32_t step)
 {
@@ -669,6 +685,7 @@ static void check_tier(float *data, unsigned long cases)
     check_patterns(DTYPE_F16);
     check_patterns(DTYPE_BF16);
     check_exp_sweep(data, 97);
+    check_log_sweep(data, 997);
     check_gumbel_sweep(data, 997);
     for (int i = 0; i < 24; i++)
         check_softmax(data, i % 4 == 3 ? 5000 : LARGEST, i % 2, i < 8 ? 2.5f : i < 16 ? 0.1f : 9);
