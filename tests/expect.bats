@@ -155,6 +155,14 @@ broken_port() {
     [ "$output" = 'row 0: 2 of 3 numbers differ, the first:
   0: expected 0.3000003, the chain gives 0.3
 1 of 1 rows differ' ]
+    # a number for a token that is gone: what removed it
+    run -1 sampl -s 1 --emit logits --samplers 'top_k=3;top_k=2' --expect near.json row.json
+    [ "$output" = 'row 0: 1 of 3 numbers differ, the first:
+  2: expected -1, the chain gives -inf
+  2 is gone: top_k#2 removed it
+1 of 1 rows differ' ]
+    run -1 sampl -s 1 --emit probs --samplers '' --expect near.json <<<'[1,2,null]'
+    [[ $output == *'  2 is masked in the row'* ]]
     # above 1 it is relative
     agrees -s 1 --samplers '' --emit logits --tolerance 0.01 --expect <(echo '[1000,2]') -f json - <<<'[1009,2]'
     run -1 sampl -s 1 --samplers '' --emit logits --tolerance 0.01 --expect <(echo '[1000,2]') -f json - <<<'[1011,2]'

@@ -78,6 +78,10 @@ static bool values(struct output *out, const struct record *r, struct err *e)
     output_name(out, (uint32_t)first);
     fprintf(out->f, ": expected %s", number_text(x->values[first], text));
     fprintf(out->f, ", the chain gives %s\n", number_text(r->values[first], text));
+    if (x->removed_by && !strcmp(x->removed_by, "row"))
+        fprintf(out->f, "  %" PRIu32 " is masked in the row\n", x->id);
+    else if (x->removed_by)
+        fprintf(out->f, "  %" PRIu32 " is gone: %s removed it\n", x->id, x->removed_by);
     return true;
 }
 

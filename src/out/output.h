@@ -107,7 +107,7 @@ struct expected {
     double draw;             // the selector's, or NaN
     struct interval wanted, chosen;
 
-    // Of a distribution.
+    // Of a distribution, in which id, if there is a removed_by, is the first that is gone though a number is expected.
     const float *values; // [n_vocab]
     double tolerance;    // relative to numbers above 1, else absolute
 };

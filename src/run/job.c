@@ -39,6 +39,7 @@ void job_on_screen(struct job *j)
     const struct args *const a = j->args;
     j->pictures = a->dump && j->n_variants == 1 && j->plain;
     j->raws = j->raws || j->pictures;
+    j->removals = j->removals || j->pictures;
     j->measures = j->measures || (a->emit == EMIT_TEXT && j->n_variants == 1 && j->plain); // for the token's raw probability
     j->raws = j->raws || j->measures;
 }
@@ -106,6 +107,7 @@ bool job_init(struct job *j, struct err *e)
     j->raws = j->measures || (a->dump && a->output_format && !strcmp(a->output_format, "json"));
     j->plain = !emit_distribution(a->emit) && (!a->output_format || !strcmp(a->output_format, "text"));
     j->expects = a->expect && !emit_distribution(a->emit);
+    j->removals = j->side_by_side || (a->expect && !j->expects);
     return value_rows("rows", a->rows, &j->rows, e) && (!j->expects || value_ids("expect", a->expect, &j->expect, e)) &&
            (!a->prompt || value_ids("prompt-tokens", a->prompt, &j->prompt, e)) &&
            (!a->accept || value_ids("accept", a->accept, &j->accept, e)) && check_part(j, e) && check_after(j, e);

@@ -33,6 +33,7 @@ struct job {
     bool compares;     // and what variants are beside the base
     bool side_by_side; // and all that their chains leave and remove: --diff and --dump-probs
     bool pictures;     // records go to a window, which shows what the chain removed, too
+    bool removals;     // what removed each token is wanted
 };
 
 // Reads what the arguments name, and refuses those that do not go together when the run is a part of a longer one (--shard, --row-base):

@@ -28,11 +28,6 @@ void observer_free(struct observer *o)
 
 // ---- what removed a token
 
-static bool says_gone(const struct job *j)
-{
-    return j->side_by_side || j->pictures;
-}
-
 enum { GONE_MOST = 1 << 24 }; // ids; beyond that nobody asks
 
 // The code of a stage: its sampler's place and, in units of CATALOG_SAMPLERS, which of several stages it is.
@@ -219,7 +214,7 @@ void observe_masked(struct observer *o, const char *by, const struct cand *c)
     for (size_t line = 0; o->job->traces && line < o->first; line++)
         if (!strcmp(o->line[line].name, by))
             note_line(o, line, c);
-    if (says_gone(o->job))
+    if (o->job->removals)
         note_gone(o, GONE_MASK, c);
     if (o->job->expects)
         trail_step(&o->trail, c, NULL, by);
@@ -232,7 +227,7 @@ struct fault observe_stage(void *arg, size_t stage, struct cand *c)
     struct observer *const o = arg;
     if (o->job->traces)
         note_line(o, o->first + stage, c);
-    if (says_gone(o->job))
+    if (o->job->removals)
         note_gone(o, gone_code(o->recipe, stage), c);
     if (o->job->expects)
         trail_step(&o->trail, c, &o->recipe->stage[stage], o->recipe->stage[stage].sampler->name);
@@ -364,7 +359,7 @@ struct fault observe_before(struct observer *o, const struct recipe *recipe, str
     find_view(o);
     if (o->views)
         cand_snapshot(c, o->view);
-    const struct fault fault = says_gone(j) ? gone_begin(o, c, res) : fault_none();
+    const struct fault fault = j->removals ? gone_begin(o, c, res) : fault_none();
     return !fault.code && j->traces ? trace_begin(o, recipe, c, res) : fault;
 }
 

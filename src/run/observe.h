@@ -18,7 +18,7 @@ struct result {
     struct expected expected; // its id comes from outside
     bool ok;
     struct err e;   // unless ok
-    uint16_t *gone; // [n_gone], where variants stand side by side, and in pictures: by token, what removed it
+    uint16_t *gone; // [n_gone], if the job wants removals: by token, what removed it
     size_t n_gone, gone_cap;
     bool bad; // the error is the row's own: the chain has passed over it and stands where it stands after a good one
 

@@ -205,7 +205,7 @@ static bool read_batch(struct flow *f, bool *end, struct err *e)
     return true;
 }
 
-// With --expect: the numbers that are expected of the row.
+// With --expect: the numbers that are expected of the row, and the first token of theirs that the chain removed.
 static bool expect_values(struct flow *f, const struct input_row *row, struct result *res, struct err *e)
 {
     struct input_row r = {0};
@@ -232,8 +232,16 @@ static bool expect_values(struct flow *f, const struct input_row *row, struct re
     for (size_t i = 0; r.logits.ids && i < r.logits.n; i++)
         if (r.logits.ids[i] < n)
             f->values[r.logits.ids[i]] = f->values[n + i];
-    res->expected.values = f->values;
-    res->expected.tolerance = f->job->args->tolerance;
+    struct expected *const x = &res->expected;
+    const float masked = probs ? 0.0f : -INFINITY;
+    x->values = f->values;
+    x->tolerance = f->job->args->tolerance;
+    x->removed_by = NULL;
+    for (size_t i = 0; i < n && !x->removed_by; i++) {
+        x->id = (uint32_t)i;
+        if (res->record.values[i] == masked && x->values[i] != masked && *result_removed_by(res, x->id, x->stage) != '-')
+            x->removed_by = x->stage;
+    }
     return true;
 }
 

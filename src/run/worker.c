@@ -192,7 +192,7 @@ static struct fault apply(struct worker *w, struct session *q, const struct row 
                           struct result *res)
 {
     const struct args *const a = w->job->args;
-    const bool watched = w->job->raws || w->job->expects || w->job->traces || a->after || w->job->side_by_side;
+    const bool watched = w->job->raws || w->job->expects || w->job->traces || a->after || w->job->removals;
     struct fault fault = masked && !watched ? fault_none() : load(w, row);
     if (!fault.code && watched)
         fault = observe_before(&w->observer, q->recipe, &w->cand, res);
