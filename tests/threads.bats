@@ -121,6 +121,19 @@ kld() {
         [ $((i % 9)) -ne 0 ] || echo "{\"probs\":[0.2,0.1,0.$i],\"ids\":[4,0,2],\"note\":1}"
     done >plain.json
     alike plain.json
+    # shellcheck disable=SC2002 # a pipe is the point
+    same out.1 <(cat plain.json | sampl -s 7 -t 2)
+    { printf '[' && for i in {1..50}; do echo "{ \"probs\" : [0.1,0.2,$i] }, [1,$i,2.5],"; done && echo '[1,2,3]]'; } >list.json
+    alike --on-error skip --dump-probs list.json
+    alike --rows 3:7,90: list.json
+    # what is wrong with a row is told in its turn, and only of the first
+    for i in '[]' '[1,[2]]' '{"probs":[1,-2]}' '[1,2' '[1,2]]' '{"logits":[1,2]x' '[1,]'; do
+        { cat plain.json && echo "$i" && echo '[1,2,x]'; } >wrong.json
+        run -1 --separate-stderr sampl -s 7 wrong.json
+        said=$stderr printed=$output
+        run -1 --separate-stderr sampl -s 7 -t 3 wrong.json
+        [ "$stderr" = "$said" ] && [ "$output" = "$printed" ]
+    done
     # the parameters want the tokens of all rows before them, whoever sampled those
     { cat plain.json && printf '{"logits":[3,2,1,2,3],"params":{"%s}}\n[1,2,3,2,1]\n[3,2,1,3,2]\n' 'repeat_penalty":3,"repeat_last_n":99,"frequency_penalty":0.3'; } >late.json
     alike --dump-probs -O json late.json

@@ -7,11 +7,13 @@
 #include "kern/libm.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct json_rows {
     struct json_text text;
     const struct input_config *config;
+    bool apart;   // of input_reader
     bool in_list; // inside an array of rows
     bool first;   // of that array
     bool events;  // the last line began "data:", as in a stream of server-sent events
@@ -139,8 +141,23 @@ static bool read_row(struct json_rows *st, struct input_row *r, struct err *e)
     return true;
 }
 
-// Reads the next array of numbers or object, or finds the end of the input.
-static bool next_value(struct json_rows *st, bool *end, struct err *e)
+// Leaves the value at hand to input_read, if that knows as much of it as we do.
+static bool leave_text(struct json_rows *st, struct input_row *r)
+{
+    struct json_text *const t = &st->text;
+    const size_t len = st->config->lazy && !st->events && !st->apart ? json_plain_length(t) : 0;
+    if (!len || t->failed)
+        return false;
+    r->text = t->p;
+    r->n_text = len;
+    r->text_at = json_place(t);
+    r->stays = t->source->mapped;
+    t->p += len;
+    return true;
+}
+
+// Reads the next array of numbers or object, or leaves it as text, or finds the end of the input.
+static bool next_value(struct json_rows *st, struct input_row *r, bool *end, struct err *e)
 {
     char c;
     if (st->value.more)
@@ -151,6 +168,8 @@ static bool next_value(struct json_rows *st, bool *end, struct err *e)
     if (!c && st->names && !st->events) // names of a stream without its data are something else, such as rows with a label
         return json_syntax(&st->text, "a row", e);
     st->names = false;
+    if (c && leave_text(st, r))
+        return true;
     return c ? json_read_value(&st->text, &st->value, e) : json_reply_end(&st->reply, e);
 }
 
@@ -161,12 +180,12 @@ static bool next_json(void *self, struct source *s, struct input_row *r, bool *e
     (void)s;
     r->may_change = true;
     while (st->reply.next == st->reply.n) {
-        if (!next_value(st, end, e)) {
+        if (!next_value(st, r, end, e)) {
             if (st->text.failed)
                 *e = st->text.error;
             return false;
         }
-        if (*end)
+        if (*end || r->text)
             return true;
         if (st->value.plane != PLANE_NONE)
             return read_row(st, r, e) || input_bad_row(r, n_vocab, e);
@@ -182,6 +201,33 @@ static void close_json(void *self)
     json_value_free(&st->value);
     json_reply_free(&st->reply);
     row_notes_free(&st->notes);
+}
+
+struct input_reader {
+    struct source source; // the text of a row
+    struct json_rows rows;
+};
+
+bool input_read(struct input_reader **reader, const struct input_config *config, struct input_row *r, struct err *e)
+{
+    bool end = false;
+    struct input_reader *const x = *reader = *reader ? *reader : calloc(1, sizeof *x);
+    if (!x)
+        return err_from_fault(e, fault_memory());
+    x->source = (struct source){
+        .name = r->file, .buf = (unsigned char *)(uintptr_t)r->text, .end = r->n_text, .offset = r->text_at, .at_end = true};
+    x->rows.text = (struct json_text){.source = &x->source};
+    x->rows.config = config;
+    x->rows.apart = true;
+    r->text = NULL;
+    return next_json(&x->rows, &x->source, r, &end, e);
+}
+
+void input_reader_free(struct input_reader *reader)
+{
+    if (reader)
+        close_json(&reader->rows);
+    free(reader);
 }
 
 const struct format format_json = {.name = "json",

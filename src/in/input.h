@@ -21,6 +21,7 @@ struct input_config {
     bool keep_probs;           // JSON's probabilities stay what they are, instead of becoming logits
     const char *tensor;        // which one, in files that hold several; NULL: the only one that fits
     const struct rows *rows;   // those wanted
+    bool lazy;                 // rows may come as text, for others to read; asked for each row
     const char *params;        // a file with a line for each row, of what JSON rows may say of themselves; NULL: none
 
     // A part of a run that others work on, too: of the rows wanted the shard-th of so many contiguous parts, counted from 1; or with
@@ -52,6 +53,11 @@ struct input_row {
     int64_t recorded; // the token that was chosen from this row, or -1
     bool told;        // it has told texts
     bool bad;         // it came with an error, but the rows after it can be read; logits then has a width at most
+
+    // A lazy row: nothing is known of its logits before input_read; else NULL.
+    const char *text; // [n_text], which may stay
+    size_t n_text;
+    uint64_t text_at; // where it stands in its file
 
     // What a JSON row may say of itself, or another file says of it; valid until the next one is read.
     bool may_change;        // later rows of the input can come with params
@@ -102,6 +108,13 @@ static inline bool input_bad_row(struct input_row *r, size_t width, const struct
     return false;
 }
 
+// Does a row of an input whose rows can come with params say more of itself than its numbers?
+static inline bool input_says_more(const struct input_row *r)
+{
+    return r->may_change && (r->seq || r->params || r->prompt || r->forced >= 0 || r->recorded >= 0 || r->n_before || r->fresh ||
+                             r->own || r->ends || r->told || r->passed);
+}
+
 struct input;
 
 // config must outlive the input. NULL and *e on failure.
@@ -118,6 +131,11 @@ bool input_rows(struct input *in, int64_t *rows, struct err *why, struct err *e)
 // The next wanted row, valid until the next call. *end without a row after the last. Errors name file and row, except those of a bad
 // row (r->bad), after which one may go on; input_blame adds the name.
 bool input_next(struct input *in, struct input_row *r, bool *end, struct err *e);
+
+// Reads a lazy row, as input_next would have; its numbers are the reader's until the next one. *reader is NULL at first; free frees it.
+struct input_reader;
+bool input_read(struct input_reader **reader, const struct input_config *config, struct input_row *r, struct err *e);
+void input_reader_free(struct input_reader *reader);
 
 // Lets go of files that have been read to their end: rows that stay do so until here.
 void input_release(struct input *in);

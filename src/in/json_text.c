@@ -276,19 +276,59 @@ static bool copy_value(struct json_text *t, struct json_value *v, size_t depth, 
     }
 }
 
+static const char *const planes[] = {
+    [PLANE_IDS] = "\"ids\"", [PLANE_LOGITS] = "\"logits\"", [PLANE_LOGPROBS] = "\"logprobs\"", [PLANE_PROBS] = "\"probs\""};
+
+// The byte at i from here on or behind white space there; 0 at the end of the input.
+static char byte_from(struct json_text *t, size_t *i)
+{
+    while (json_view(t, *i + 1) > *i && json_is_space(t->p + *i, t->end))
+        ++*i;
+    return json_view(t, *i + 1) > *i ? t->p[*i] : '\0';
+}
+
+size_t json_plain_length(struct json_text *t)
+{
+    size_t i = 0, len = 0;
+    const bool object = byte_from(t, &i) == '{';
+    if (object) {
+        i++;
+        if (byte_from(t, &i) != '"')
+            return 0;
+        for (enum plane plane = PLANE_LOGITS; plane <= PLANE_PROBS && !len; plane++)
+            if (json_view(t, i + strlen(planes[plane])) >= i + strlen(planes[plane]) &&
+                !memcmp(t->p + i, planes[plane], strlen(planes[plane])))
+                len = strlen(planes[plane]);
+        i += len;
+        if (!len || byte_from(t, &i) != ':')
+            return 0;
+        i++;
+    }
+    if (byte_from(t, &i) != '[')
+        return 0;
+    i++;
+    const char first = byte_from(t, &i), *close = NULL;
+    if (!first || !strchr("-0123456789nNI", first))
+        return 0;
+    for (size_t have; !close && (have = json_view(t, i + 1)) > i; i = close ? (size_t)(close - t->p) : have)
+        close = memchr(t->p + i, ']', have - i);
+    if (!close)
+        return 0;
+    i++;
+    return !object ? i : byte_from(t, &i) == '}' ? i + 1 : 0;
+}
+
 // A member, from its name on. Those that are called so hold numbers unless they are null, which is absent, as with the other members, or
 // arrays of objects.
 static bool read_member(struct json_text *t, struct json_value *v, struct err *e)
 {
-    static const char *const names[] = {
-        [PLANE_IDS] = "\"ids\"", [PLANE_LOGITS] = "\"logits\"", [PLANE_LOGPROBS] = "\"logprobs\"", [PLANE_PROBS] = "\"probs\""};
     enum plane plane = PLANE_PROBS;
     v->member = v->text.len;
     if (!copy_string(t, v, e))
         return false;
     if (json_next_byte(t) != ':')
         return json_syntax(t, "':'", e);
-    while (plane != PLANE_NONE && strcmp(v->text.text + v->member, names[plane]) != 0)
+    while (plane != PLANE_NONE && strcmp(v->text.text + v->member, planes[plane]) != 0)
         plane--;
     keep(t, v, t->p++, 1);
     const char c = json_next_byte(t);
@@ -348,6 +388,8 @@ static bool read_object(struct json_text *t, struct json_value *v, struct err *e
     size_t at;
     if (!read_members(t, v, e))
         return false;
+    if (v->plane != PLANE_NONE && v->text.len == strlen(planes[v->plane]) + strlen("{:0}")) // there is no rest
+        return true;
     v->rest = json_parse(v->text.text, v->text.len, JSON_LOOSE, &at, e);
     if (!v->rest && e->status == STATUS_USAGE)
         err_set(e, STATUS_DATA, "byte %" PRIu64 ": the object that begins here is not valid JSON", begin);

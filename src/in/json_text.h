@@ -56,7 +56,7 @@ struct json_value {
     bool has_ids;
     size_t n_ids;
     struct builder text; // an object's other members, a 0 in the place of numbers and ids
-    struct cJSON *rest;  // what cJSON made of it, until the next value; NULL: it is an array
+    struct cJSON *rest;  // what cJSON made of it, until the next value; NULL: it is an array, or has no others
 
     // A long reply comes in pieces: each is the object with some elements of its array of positions; the last has what follows it, too.
     bool more;             // behind this piece comes another of the same object
@@ -65,6 +65,10 @@ struct json_value {
     size_t member, cut_at; // in the text: the name of the member at hand; the array's first element
     bool amid, has_id;     // it has not ended yet; an element has an id of its own
 };
+
+// How many bytes the value at hand has, if it is nothing but an array of numbers, or an object with one as its only member, as far as its
+// brackets and the first number tell; else 0.
+size_t json_plain_length(struct json_text *t);
 
 // Reads the array or object at hand, from its bracket on. An array holds logits. "logits", "logprobs", "probs" and "ids" of an object are
 // numbers unless they are null or hold objects. As numbers, `null` and -Infinity are masked, -inf, and NaN and Infinity are themselves; ids

@@ -23,6 +23,7 @@ struct slot {
     struct err bad; // if the row is
     char *copy;     // of what the input does not keep until the batch is done
     size_t copy_cap;
+    size_t width; // of a lazy row, when it has been read
 };
 
 // Rows flow in batches: one is read, worked on and written before the next. A single member works on batches of one row. Of several, each
@@ -30,6 +31,7 @@ struct slot {
 // of the variants. Either way the same bytes are written.
 struct flow {
     const struct job *job;
+    struct input_config config;
     struct input *in, *against; // against: the second rows, NULL without --against
     struct output out;
     struct vocab texts; // of the tokens of the row at hand, where the input tells them and there is no other vocabulary
@@ -43,7 +45,8 @@ struct flow {
     struct member {
         struct flow *flow;
         struct worker worker;
-        pthread_t thread; // but of the first, which works in this one
+        struct input_reader *reader; // of lazy rows
+        pthread_t thread;            // but of the first, which works in this one
         size_t index;
         bool started;
     } * member;            // [made]
@@ -74,14 +77,23 @@ static void *work(void *arg)
     const size_t first = f->by_variant ? 0 : f->n * m->index / f->at_work;
     const size_t last = f->by_variant ? f->n : f->n * (m->index + 1) / f->at_work;
     for (size_t i = 0; i < f->n; i++) {
-        const struct slot *const s = &f->slot[i];
+        struct slot *const s = &f->slot[i];
         struct result *const res = f->result + i * variants;
+        struct input_row row = s->row; // others look at the slot's
         if (i < first || i >= last || s->row.passed) {
             if (!worker_skip(&m->worker, &s->row, f->other ? &f->other[i].row : NULL)) // the row's own member reports why
                 return NULL;
             continue;
         }
-        worker_row(&m->worker, &s->row, &s->bad, f->other ? &f->other[i].row : NULL, f->other ? &f->other[i].bad : NULL, res);
+        if (row.text && !input_read(&m->reader, &f->config, &row, &s->bad) && !row.bad) {
+            for (size_t k = 0; k < variants; k++) {
+                res[k].ok = res[k].bad = false;
+                res[k].e = s->bad;
+            }
+            return NULL;
+        }
+        s->width = row.logits.n;
+        worker_row(&m->worker, &row, &s->bad, f->other ? &f->other[i].row : NULL, f->other ? &f->other[i].bad : NULL, res);
         for (size_t k = m->worker.first; k < m->worker.last; k++)
             if (!may_go_on(f->job, &res[k]))
                 return NULL;
@@ -118,9 +130,10 @@ static bool keep_row(struct slot *s, struct err *e)
 {
     struct row *const x = &s->row.logits;
     const bool stays = s->row.stays || s->row.bad;
+    const size_t n_text = stays || !s->row.text ? 0 : s->row.n_text;
     const size_t n_before = s->row.n_before * sizeof *s->row.before, n_ids = stays || !x->ids ? 0 : x->n * sizeof *x->ids,
                  n_data = stays ? 0 : x->n * dtype_size(x->type), n_seq = s->row.seq ? strlen(s->row.seq) + 1 : 0;
-    if (!mem_grow(&s->copy, &s->copy_cap, n_before + n_ids + n_data + n_seq, 1))
+    if (!mem_grow(&s->copy, &s->copy_cap, n_before + n_ids + n_data + n_seq + n_text, 1))
         return err_from_fault(e, fault_memory());
     if (n_before)
         s->row.before = memcpy(s->copy, s->row.before, n_before);
@@ -130,6 +143,8 @@ static bool keep_row(struct slot *s, struct err *e)
         x->data = memcpy(s->copy + n_before + n_ids, x->data, n_data);
     if (n_seq)
         s->row.seq = memcpy(s->copy + n_before + n_ids + n_data, s->row.seq, n_seq);
+    if (n_text)
+        s->row.text = memcpy(s->copy + n_before + n_ids + n_data + n_seq, s->row.text, n_text);
     return true;
 }
 
@@ -160,13 +175,6 @@ static bool read_other(struct flow *f, struct slot *s, bool ended, struct err *e
                                    err_clip(f->job->args->against, 80), f->job->args->against, end ? "fewer" : "more");
 }
 
-// Does the row say more of itself than its numbers?
-static bool says_more(const struct input_row *r)
-{
-    return r->may_change && (r->seq || r->params || r->prompt || r->forced >= 0 || r->recorded >= 0 || r->n_before || r->fresh ||
-                             r->own || r->ends || r->told || r->passed);
-}
-
 // Reads a batch. *end when there is no more. A row that says more of itself, such as parameters, and all behind it are worked on one after
 // the other. An error of the input comes after the rows before it.
 static bool read_batch(struct flow *f, bool *end, struct err *e)
@@ -195,12 +203,12 @@ static bool read_batch(struct flow *f, bool *end, struct err *e)
             return true;
         f->used = f->n < f->used ? f->used : f->n + 1;
         f->in_turn = f->in_turn || (f->by_variant && (s->row.seq || (other && other->row.seq)));
-        f->ahead = f->most > 1 && (says_more(&s->row) || (other && says_more(&other->row)));
+        f->ahead = f->most > 1 && (input_says_more(&s->row) || (other && input_says_more(&other->row)));
         if (f->ahead)
             return true;
         if (f->most > 1 && (!keep_row(s, e) || (other && !keep_row(other, e))))
             return false;
-        bytes += s->row.logits.n * dtype_size(s->row.logits.type);
+        bytes += s->row.n_text + s->row.logits.n * dtype_size(s->row.logits.type);
     }
     return true;
 }
@@ -275,6 +283,7 @@ static bool write_row(struct flow *f, size_t slot, struct err *e)
     struct result *const res = f->result + slot * f->job->n_variants;
     const size_t variants = f->job->n_variants;
     const bool told = row->told || other->told;
+    const size_t width = row->text ? f->slot[slot].width : row->logits.n;
     bool good = true;
     for (size_t k = 0; k < variants; k++) {
         if (!may_go_on(f->job, &res[k]))
@@ -304,7 +313,7 @@ static bool write_row(struct flow *f, size_t slot, struct err *e)
         if (!output_record(&f->out, &res[k].record, e))
             return false;
     }
-    totals_add(&f->totals, good ? res->stat : NULL, row->logits.n * dtype_size(row->logits.type));
+    totals_add(&f->totals, good ? res->stat : NULL, width * dtype_size(row->logits.type));
     return true;
 }
 
@@ -369,6 +378,10 @@ static bool run_rows(struct flow *f, struct err *e)
         why = "each record is written out at once";
     if (why && threads > 1 && a->verbose)
         message_note("one thread: %s", why);
+    // Of a row that nobody asked for somebody must still know whether it can be read.
+    const struct rows *const rows = &f->job->rows;
+    f->config.lazy = !why && members > 1 && !f->by_variant && !a->params && !a->shard.n && rows->n == 1 &&
+                     rows->range[0].first >= 0 && rows->range[0].first <= a->row_base;
     bool ok = start_members(f, why ? 1 : members, e), end = false;
     while (ok && !end) {
         struct err late;
@@ -388,8 +401,10 @@ static bool run_rows(struct flow *f, struct err *e)
 
 static void flow_free(struct flow *f)
 {
-    for (size_t i = 0; i < f->made; i++)
+    for (size_t i = 0; i < f->made; i++) {
         worker_free(&f->member[i].worker);
+        input_reader_free(f->member[i].reader);
+    }
     for (size_t i = 0; i < f->used; i++) {
         free(f->slot[i].copy);
         if (f->other)
@@ -560,8 +575,9 @@ static bool start_totals(struct flow *f, struct err *e)
 bool run(struct job *j, struct err *e)
 {
     struct flow f = {.job = j, .compares = j->n_variants > 1 && j->args->emit != EMIT_STATS};
-    const struct input_config config = input_wanted(j, &f.texts), expected = expected_wanted(j->args, &config);
-    struct input_config beside = config; // the rows of --against
+    f.config = input_wanted(j, &f.texts);
+    const struct input_config expected = expected_wanted(j->args, &f.config);
+    struct input_config beside = f.config; // the rows of --against
     beside.files = &j->args->against;
     beside.n_files = 1;
     struct err late;
@@ -570,7 +586,7 @@ bool run(struct job *j, struct err *e)
     if (!j->args->files.n && isatty(STDIN_FILENO))
         message_note("reading rows of logits from the terminal%s; Ctrl-D ends them, and sampl --help tells more",
                      !strcmp(j->args->format, "auto") || !strcmp(j->args->format, "json") ? ", such as [1.5, -0.2, 3]" : "");
-    f.in = input_open(&config, e);
+    f.in = input_open(&f.config, e);
     f.against = f.in && j->args->against ? input_open(&beside, e) : NULL;
     bool ok = f.in && (!j->args->against || f.against) && open_expected(&f, &expected, e) && open_output(&f, e) &&
               (!f.compares || compare_init(&f.compare, j, &f.out, e)) && start_totals(&f, e);
