@@ -6,18 +6,6 @@
 #include <fnmatch.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
-
-bool foreign_is_among(const char *words, const char *word, size_t len)
-{
-    for (const char *at = words; *at; at += strspn(at, " ")) {
-        const size_t n = strcspn(at, " ");
-        if (n == len && !strncasecmp(at, word, len))
-            return true;
-        at += n;
-    }
-    return false;
-}
 
 bool foreign_ignored(const char *patterns, const char *key)
 {

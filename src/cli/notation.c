@@ -41,6 +41,17 @@ static size_t trimmed(const char *p, size_t len)
     return len;
 }
 
+bool foreign_is_among(const char *words, const char *word, size_t len)
+{
+    for (const char *at = words; *at; at += strspn(at, " ")) {
+        const size_t n = strcspn(at, " ");
+        if (n == len && !strncasecmp(at, word, len))
+            return true;
+        at += n;
+    }
+    return false;
+}
+
 // A value that stands unquoted.
 static cJSON *plain(const char *p, size_t len)
 {
