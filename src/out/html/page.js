@@ -32,6 +32,9 @@ const named = { "\n": "\\n", "\r": "\\r", "\t": "\\t" };
 const quote = (text) => `"${text.replace(hidden, (c) => named[c] || "\\u" + c.charCodeAt(0).toString(16).padStart(4, "0")).replace(/ /g, "\u00a0")}"`;
 const name = (id, text) => text ? quote(text) : String(id);
 
+// A name that may be broken behind its signs.
+const parts = (name_) => name_.split(/(?<=[_=])/).flatMap((part) => [part, make("wbr")]);
+
 // ---- the rows
 
 const links = [...document.querySelectorAll("#text a")];
@@ -138,7 +141,7 @@ const path = (values, top) => {
   return d;
 };
 const stems = (values, top) => {
-  const half = 0.5 / values.length * WIDTH * 0.8;
+  const half = Math.min(6, 0.4 / values.length * WIDTH);
   return values.map((v, i) => v === null ? "" : `M${(x(i, values.length) - half).toFixed(1)} ${HEIGHT}v${(-v / top * (HEIGHT - 3)).toFixed(1)}h${(2 * half).toFixed(1)}V${HEIGHT}z`).join("");
 };
 
@@ -190,7 +193,7 @@ const stageTable = (row) => {
   const head = make("tr", {}, make("td.who"), make("th.step", { scope: "col" }, make("b", {}, "row"), "as read"));
   for (const s of stages) {
     const main = Object.values(s.params)[0];
-    head.append(make("th.step", { scope: "col" }, make("b", {}, ...s.name.split(/(?<=_)/).flatMap((part) => [part, make("wbr")])), main === undefined ? "" : String(main)));
+    head.append(make("th.step", { scope: "col" }, make("b", {}, ...parts(s.name)), main === undefined ? "" : String(main)));
   }
   const body = make("tbody");
   const rest = steps.map((step) => 1 - row.followed.reduce((sum, f) => sum + (f[4][place(step)] || 0), 0));
@@ -244,7 +247,7 @@ const startRow = () => {
   byId("reading").after(section);
   section.setAttribute("aria-labelledby", "row-head");
   listeners.push((row) => {
-    const r = row.record, head = make("h2", { id: "row-head" }, `Row ${r.row}` + (r.seq ? ` of ${r.seq}` : ""));
+    const r = row.record, head = make("h2", { id: "row-head" }, `Row ${r.row}` + (r.seq ? `, sequence ${r.seq}` : ""));
     if (!row.good) { section.replaceChildren(head, make("p", {}, r.error)); return; }
     const s = row.stats, accepted = row.followed.find((f) => f[0] === s.accepted);
     section.replaceChildren(head, make("p.lead", {}, make("b", {}, name(r.id, r.token)), " ", make("span", {}, `${prob(r.prob)} after the chain,`), " ",
@@ -310,7 +313,7 @@ const startBeside = () => {
   listeners.push((row) => {
     const r = row.record, most = Math.max(1e-9, ...r.top_probs.flatMap((t) => Object.values(t.probs).filter((p) => typeof p === "number")));
     const head = make("tr", {}, make("td.who")), body = make("tbody");
-    variants.forEach((v, i) => head.append(make("th.step", { scope: "col" }, make("b", {}, v.name), row.of[i] ? make("span.chose", {}, name(row.of[i][4], row.of[i][5])) : "bad row")));
+    variants.forEach((v, i) => head.append(make("th.step", { scope: "col" }, make("b", {}, ...parts(v.name)), row.of[i] ? make("span.chose", {}, name(row.of[i][4], row.of[i][5])) : "bad row")));
     for (const t of r.top_probs)
       body.append(make("tr", {}, make("th", { scope: "row", title: `id ${t.id}` }, name(t.id, t.token)), ...variants.map((v, i) => {
         const p = t.probs[v.name], chosen = row.of[i] && row.of[i][4] === t.id;
@@ -361,10 +364,10 @@ const curves = (section, swept, groups, group, columns, option) => {
     if (base !== null && base !== undefined) svg.append(make("path.faint", { d: `M0 ${up(base)}H${WIDTH}` }));
     groups.forEach((g, i) => {
       const line = swept.filter((v) => group(v) === g && v[column] !== null);
-      svg.append(make("path.c" + i % 4, { d: line.map((v, k) => `${k ? "L" : "M"}${along(v.swept[option])} ${up(v[column])}`).join("") }),
-        make("path.dots.c" + i % 4, { d: line.map((v) => `M${along(v.swept[option])} ${up(v[column])}h0`).join("") }));
+      if (numbers) svg.append(make("path.c" + i % 4, { d: line.map((v, k) => `${k ? "L" : "M"}${along(v.swept[option])} ${up(v[column])}`).join("") }));
+      svg.append(make("path.dots.c" + i % 4, { d: line.map((v) => `M${along(v.swept[option])} ${up(v[column])}h0`).join("") }));
     });
-    const ends = make("div.ends", { "aria-hidden": "true" }, make("span", {}, String(values[0])), make("span", {}, String(values[values.length - 1])));
+    const ends = make(numbers ? "div.ends" : "div.ends.each", { "aria-hidden": "true" }, ...(numbers ? [low, high] : values).map((v) => make("span", {}, String(v))));
     grid.append(make("figure", {}, make("figcaption", {}, make("b", {}, label(column)), make("span", {}, `${short(bottom)} – ${short(top)}`)), svg, ends));
   }
   section.append(make("p.legend", {}, ...(groups.length > 1 ? groups.map((g, i) => make("span.key.c" + i % 4, {}, g || "the base, swept")) : []), "grey: the base"), grid);
