@@ -91,7 +91,7 @@ static size_t row_collect(uint64_t *keys, const float *x, size_t n, uint32_t fir
     return found;
 }
 
-enum { FEW = 16 }; // of sort_template.h, and the next two
+enum { FEW = 16, PASSES = 3 }; // of sort_template.h, and the next two
 
 static size_t partition(uint64_t *to, const uint64_t *from, size_t n, uint64_t pivot)
 {

@@ -257,7 +257,7 @@ static size_t row_collect(uint64_t *keys, const float *x, size_t n, uint32_t fir
 }
 
 #ifdef HAS_SPLIT
-enum { FEW = 32 }; // of sort_template.h, and the next two
+enum { FEW = 32, PASSES = 2 }; // of sort_template.h, and the next two
 
 // The gap between front and back is as large as what is not yet distributed.
 static size_t partition(uint64_t *to, const uint64_t *from, size_t n, uint64_t pivot)

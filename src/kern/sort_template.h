@@ -2,6 +2,7 @@
 // kern.h's sort for one tier: quicksort from one buffer into the other and back, as far as the order is asked for. The tier's file has
 // defined, before it includes this:
 //
+//   PASSES                                 up to how many passes of a radix sort beat quicksort
 //   size_t partition(uint64_t *to, const uint64_t *from, size_t n, uint64_t pivot)
 //                                          the keys above the pivot to the front of to, the others behind them; returns how many are above
 //   void sort_few(uint64_t *to, const uint64_t *from, size_t n)
@@ -62,12 +63,19 @@ static void quicksort(uint64_t *from, uint64_t *other, uint64_t *to, size_t n, s
 
 enum { DIGIT = 11 }; // bits of a radix sort's digits, at most: more counters would not stay in the first cache
 
+// Of bits from the lowest that is set to the highest: how many digits they have.
+static int digits(uint32_t differ)
+{
+    const int width = 32 - __builtin_clz(differ) - __builtin_ctz(differ);
+    return (width + DIGIT - 1) / DIGIT;
+}
+
 // Sorts keys whose lower halves fall, by those bits of the upper halves in which they differ, the lowest first.
 static void radix_sort(uint64_t *key, size_t n, uint64_t *tmp, uint32_t differ)
 {
     uint32_t place[3][1 << DIGIT] = {{0}};
     const int low = 32 + __builtin_ctz(differ), width = 64 - __builtin_clz(differ) - low;
-    const int passes = (width + DIGIT - 1) / DIGIT, digit = (width + passes - 1) / passes;
+    const int passes = digits(differ), digit = (width + passes - 1) / passes;
     const uint32_t mask = (1u << digit) - 1;
     for (size_t i = 0; i < n; i++)
         for (int pass = 0; pass < passes; pass++)
@@ -90,7 +98,7 @@ static void radix_sort(uint64_t *key, size_t n, uint64_t *tmp, uint32_t differ)
         memcpy(key, from, n * sizeof *key);
 }
 
-// Many keys whose lower halves fall, as those of a whole row do, are sorted by radix.
+// Many keys whose lower halves fall, as those of a whole row do, are sorted by radix, unless they differ in too many bits.
 static void row_sort(uint64_t *key, size_t n, size_t k, uint64_t *tmp)
 {
     enum { MANY = 4096 };
@@ -105,7 +113,7 @@ static void row_sort(uint64_t *key, size_t n, size_t k, uint64_t *tmp)
         }
         fall = !rise;
     }
-    if (!fall)
+    if (!fall || (differ && digits(differ) > PASSES))
         quicksort(key, tmp, key, n, k, true);
     else if (differ)
         radix_sort(key, n, tmp, differ);
