@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Whole runs of sampl over a 1 GB dump, beside a program that only maps the file and takes the max. Each is run in turns with the floor and
-# the best of the rounds counts. usage: bench.sh BUILD [ROUNDS]
+# the best of the rounds counts. usage: bench.sh BUILD [ROUNDS [ROWS]], ROWS of 128256 f32, of which the JSON files have a part
 set -eu
-build=$1 rounds=${2:-5}
+build=$1 rounds=${2:-5} rows=${3:-2000}
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
-n=128256 rows=2000 json_rows=60
+n=128256 json_rows=$(((rows + 32) / 33))
 
 # seconds COMMAND...: user and system time and wall time are about the same here; wall time is what a user waits.
 seconds() {
@@ -37,12 +37,45 @@ from_pipe() {
 
 "$build/unit/bench" rows "$n" f32 "$rows" >"$dir/rows.f32"
 "$build/unit/bench" rows "$n" f16 "$rows" >"$dir/rows.f16"
-perl -e 'open F, "<", $ARGV[0]; binmode F; while ($ARGV[2]-- && read F, $b, 4 * $ARGV[1]) { print "[", join(",", map { sprintf "%.6g", $_ } unpack("f<*", $b)), "]\n" }' \
-    "$dir/rows.f32" "$n" "$json_rows" >"$dir/rows.json"
+# Two of the rows as text, again and again: as printf writes them, with the fewest digits, and as Python's json.dumps does, which takes them for doubles.
+json() {
+    # shellcheck disable=SC2016 # perl's
+    perl -e 'my ($file, $n, $rows, $join) = @ARGV; my $text = eval "sub { $ARGV[4] }"; open F, "<", $file; binmode F;
+        while ($rows-- && read F, $b, 4 * $n) { print "[", join($join, map { $text->($_) } unpack("f<*", $b)), "]\n" }' \
+        "$dir/rows.f32" "$n" 2 "$@" >"$dir/two"
+    for ((i = 0; i < (json_rows + 1) / 2; i++)); do cat "$dir/two"; done
+}
+# shellcheck disable=SC2016 # perl's
+fewest='my ($x, $most, $as) = @_; for (1 .. $most) { my $t = sprintf "%.${_}g", $x; return $t if unpack($as, pack($as, $t)) == $x }'
+# shellcheck disable=SC2016 # perl's
+json , 'sprintf "%.6g", $_[0]' >"$dir/short.json"
+json , "my @least = (\$_[0], 9, 'f'); sub { $fewest }->(@least)" >"$dir/fewest.json"
+json ', ' "my @least = (\$_[0], 17, 'd'); sub { $fewest }->(@least)" >"$dir/dumps.json"
+"$build/unit/bench" rows 100 f32 $((50 * rows)) >"$dir/small.f32"
+head -c $((4 * n * json_rows)) "$dir/rows.f32" >"$dir/few.f32"
+size() { stat -c %s "$dir/$1"; }
+variants=()
+for ((i = 1; i <= 20; i++)); do
+    variants+=(--vs "--temp $i.5")
+done
 
 echo "whole runs, default chain, rows of $n"
-compare "f32, mapped" "$(stat -c %s "$dir/rows.f32")" "$build/sampl" -s 1 -n "$n" "$dir/rows.f32"
-compare "f32, pipe" "$(stat -c %s "$dir/rows.f32")" from_pipe "$dir/rows.f32"
-compare "f16, mapped" "$(stat -c %s "$dir/rows.f16")" "$build/sampl" -s 1 -n "$n" "$dir/rows.f16"
-compare "JSON ($json_rows rows)" "$(stat -c %s "$dir/rows.json")" "$build/sampl" -s 1 "$dir/rows.json"
+compare "f32, mapped" "$(size rows.f32)" "$build/sampl" -s 1 -n "$n" "$dir/rows.f32"
+compare "f32, pipe" "$(size rows.f32)" from_pipe "$dir/rows.f32"
+compare "f16, mapped" "$(size rows.f16)" "$build/sampl" -s 1 -n "$n" "$dir/rows.f16"
+for kind in short fewest dumps; do
+    compare "JSON, $kind ($json_rows rows)" "$(size $kind.json)" "$build/sampl" -s 1 "$dir/$kind.json"
+done
+compare "1 chain ($json_rows rows)" "$(size few.f32)" "$build/sampl" -s 1 -n "$n" "$dir/few.f32"
+compare "20 variants of it" "$(size few.f32)" "$build/sampl" -s 1 -n "$n" "${variants[@]}" --emit ids "$dir/few.f32"
+for t in 1 2 0; do
+    compare "f32, -t $t" "$(size rows.f32)" "$build/sampl" -s 1 -t $t -n "$n" "$dir/rows.f32"
+    compare "f32, top-p .95 only, -t $t" "$(size few.f32)" "$build/sampl" -s 1 -t $t -n "$n" --samplers top_p --top-p .95 "$dir/few.f32"
+    compare "JSON, short, -t $t" "$(size short.json)" "$build/sampl" -s 1 -t $t "$dir/short.json"
+done
+compare "$((50 * rows)) rows of 100" "$(size small.f32)" "$build/sampl" -s 1 -n 100 "$dir/small.f32"
+compare "with DRY over all" "$(size small.f32)" "$build/sampl" -s 1 -n 100 --dry-multiplier .8 --dry-penalty-last-n -1 \
+    --dry-sequence-breaker none "$dir/small.f32"
+compare "with penalties over all" "$(size small.f32)" "$build/sampl" -s 1 -n 100 --repeat-penalty 1.1 --repeat-last-n -1 "$dir/small.f32"
+compare "a row of 2^53 and more" "$(size few.f32)" "$build/sampl" -s 1 -n "$n" --row-base 9007199254740000 "$dir/few.f32"
 compare "sampl --version" 0 "$build/sampl" --version
