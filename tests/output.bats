@@ -445,7 +445,7 @@ sampl_full() {
             ($left, $top) = ($after, $is);
         }
         die "row $row: $left left, $n in the record" if $left != $n;
-        die "row $row: chain @name" if "@name" ne "logit_bias penalties dry top_n_sigma top_k typ_p top_p min_p xtc scatter temperature dist";
+        die "row $row: chain @name" if "@name" ne "logit_bias bans penalties dry top_n_sigma top_k typ_p top_p min_p xtc scatter temperature dist";
         die "row $row: $on stages" if $on != 11;
         $rows++;
         END { die if $rows != 32 }' trace.json
