@@ -334,6 +334,8 @@ denied() {
 		  temperature
 		min_p: 0.2
 	END
+    printf 'sampler_priority: "min_p\\n\\\n \ttempera\\\n  ture"\nmin_p: 0.2\n' |
+        becomes joined.yaml --samplers 'min_p;temperature' --min-p 0.2 "${rest[@]}"
     printf 'temperature_last: true\nmin_p: 0.1\n' |
         becomes last.yaml --samplers 'penalties;dry;top_n_sigma;top_k;top_p;typ_p;min_p;xtc;temperature' --min-p 0.1 "${rest[@]}"
     printf 'do_sample: false\nrepetition_penalty: 1.2\n' |
