@@ -255,7 +255,7 @@ ifneq ($(shell sh -c 'command -v npm && { command -v chromium || command -v chro
 $(HTML)/fetched:
 	@echo "  FETCH playwright-core, axe-core"
 	@mkdir -p $(@D)
-	$(Q)npm install --silent --no-audit --no-fund --no-save --prefix $(HTML) playwright-core@1.65.1 axe-core@4.14.1 && touch $@
+	$(Q)npm install --silent --no-audit --no-fund --no-save --prefix $(HTML) playwright-core@1.56.1 axe-core@4.14.1 && touch $@
 
 check-html: $(BUILD)/sampl $(HTML)/fetched ## let a browser open pages of -O html, click and press keys, and read what is shown (chromium, npm)
 	$(Q)node tests/html/check.mjs $(BUILD)/sampl $(HTML)
