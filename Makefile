@@ -152,7 +152,7 @@ check-arm64: ## build the C unit tests for aarch64 and run them under qemu (gcc-
 	$(MAKE) BUILD=build/arm64 CC=aarch64-linux-gnu-gcc LDFLAGS=-static units-core
 	cd build/arm64/unit && qemu-aarch64 ./kern_check --cases 2000 && qemu-aarch64 ./parity 1000 && qemu-aarch64 ./sort_check \
 	    && qemu-aarch64 ./rng_check && qemu-aarch64 ./vocab_check 2000 && qemu-aarch64 ./json_number_check 20000 && qemu-aarch64 ./number_text_check 20000 \
-	    && qemu-aarch64 ./expf_check 9973 && qemu-aarch64 ./logf_check 9973 && qemu-aarch64 ./grammar_check 300
+	    && qemu-aarch64 ./expf_check 9973 && qemu-aarch64 ./logf_check 9973 && qemu-aarch64 ./libm_check 99991 20000 && qemu-aarch64 ./grammar_check 300
 
 .PHONY: prove-expf
 prove-expf: $(BUILD)/unit/expf_check $(BUILD)/unit/kern_check ## every float up to 88: expf against libm, each tier against scalar (minutes)
@@ -163,6 +163,10 @@ prove-expf: $(BUILD)/unit/expf_check $(BUILD)/unit/kern_check ## every float up 
 prove-logf: $(BUILD)/unit/logf_check $(BUILD)/unit/kern_check ## every float: both logf against libm's, and every word's noise in each tier (minutes)
 	$(BUILD)/unit/logf_check 1
 	$(BUILD)/unit/kern_check --every-noise
+
+.PHONY: prove-libm
+prove-libm: $(BUILD)/unit/libm_check ## every float: log2f and exp2f against glibc's; powf, exp, pow on thousands of millions (an hour)
+	$(BUILD)/unit/libm_check 1 1000000000
 
 .PHONY: prove-json
 prove-json: $(BUILD)/unit/json_number_check ## compare the JSON number reader with strtof, at length

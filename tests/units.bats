@@ -23,6 +23,10 @@ load helper
     run -0 "$UNITS/logf_check" 997
 }
 
+@test "powf, log2f, exp and pow agree with glibc's, and are the same elsewhere (a sample; make prove-libm does more)" {
+    run -0 "$UNITS/libm_check" 9973 100000
+}
+
 @test "the generators and their uniform mappings match known values" {
     run -0 "$UNITS/rng_check"
 }

@@ -34,4 +34,15 @@ static inline float libm_logf(float x)
     return (float)((-0x1.00ea348b88334p-2 * r2 + (0x1.5575b0be00b6ap-2 * r + -0x1.ffffef20a4123p-2)) * r2 + (whole + r));
 }
 
+// The same c and r serve log2f; 2^x is expf's, and powf is 2^(y log2 x) with log2 x to more bits. make prove-libm checks them.
+float libm_log2f(float x);
+float libm_exp2f(float x);
+float libm_powf(float x, float y);
+
+// Those of f64, for x >= 0 and finite in pow.
+double libm_exp(double x);
+double libm_pow(double x, double y);
+// The upper half of pow's logarithm, of a positive finite x. It is more exact than glibc's log, so it differs from it in the last bit at times.
+double libm_log(double x);
+
 #endif

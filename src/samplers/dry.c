@@ -63,7 +63,7 @@ static float penalty(const struct dry_params *p, size_t length)
         if (most > 0 && exponent > most)
             exponent = most;
     }
-    return (float)((double)p->multiplier * pow((double)p->base, (double)exponent));
+    return (float)((double)p->multiplier * libm_pow((double)p->base, (double)exponent));
 }
 
 struct dry_state {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The stages that only engines have, ollama and akunu: what llama.cpp's samplers do, as they compute it. A softmax fills p once; those
 // after it cut by p, which they leave as it is, not summing to 1 any more; a draw ends the chain.
+#include "kern/expf.h"
 #include "sample/sampler.h"
 
 #include <string.h>
@@ -56,7 +57,7 @@ static void softmax_rank(void *self, struct cand *c, const struct stage *stage)
     if (max == -INFINITY)
         cand_fail(c, FAULT_NOTHING_LEFT, 0);
     for (size_t i = 0; i < c->n; i++)
-        c->p[i] = (float)exp((double)(c->logit[i] - max));
+        c->p[i] = (float)kern_exp((double)(c->logit[i] - max));
     c->has_p = true;
     c->kern->divide(c->p, c->n, c->kern->sum(c->p, c->n, 0.0f));
 }

@@ -43,7 +43,7 @@ static void draw(struct mirostat_state *s, struct cand *c, size_t k, size_t rank
     double u;
     cand_choose(c, rng_discrete(&s->rng, c->kern, c->p, c->n, &u));
     cand_note(c, "draw", u);
-    const float surprise = -log2f(c->chosen_p);
+    const float surprise = -libm_log2f(c->chosen_p);
     cand_note(c, "mu", s->mu);
     cand_note(c, "surprise", surprise);
     s->mu -= p->eta * (surprise - p->tau);
@@ -62,7 +62,7 @@ static size_t zipf_k(const struct cand *c, const float *p, size_t n, float mu)
     }
     const size_t n_vocab = c->n_vocab ? c->n_vocab : c->n_row;
     const float s = tb / tt, eps = s - 1.0f;
-    const float k = powf((eps * powf(2.0f, mu)) / (1.0f - powf((float)n_vocab, -eps)), 1.0f / s);
+    const float k = libm_powf((eps * libm_powf(2.0f, mu)) / (1.0f - libm_powf((float)n_vocab, -eps)), 1.0f / s);
     return k >= 1.0f && k < 0x1p31f ? (size_t)k : 1; // C++'s int(k) is negative beyond, on x86
 }
 
@@ -82,7 +82,7 @@ static void apply_1(void *self, struct cand *c, const struct stage *stage)
 // How many of the best are not too surprising, at least one. The probabilities fall, so the logarithm is only looked at where it matters.
 static size_t unsurprising(const float *p, size_t n, float mu)
 {
-    const float surely = exp2f(-mu) * 1.0001f;
+    const float surely = libm_exp2f(-mu) * 1.0001f;
     size_t low = 1, high = n; // the first that may be too surprising lies in [low, high]
     while (low < high) {
         const size_t mid = low + (high - low) / 2;
@@ -91,7 +91,7 @@ static size_t unsurprising(const float *p, size_t n, float mu)
         else
             high = mid;
     }
-    while (low < n && !(-log2f(p[low]) > mu))
+    while (low < n && !(-libm_log2f(p[low]) > mu))
         low++;
     return low;
 }

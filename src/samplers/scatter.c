@@ -97,7 +97,7 @@ static bool reach_to(struct scatter_state *s, size_t k, double radius)
     s->radius = radius;
     while (s->reach < k) {
         const size_t d = s->reach;
-        const double weight = exp(-(double)d * (double)d / (2.0 * radius * radius));
+        const double weight = libm_exp(-(double)d * (double)d / (2.0 * radius * radius));
         if ((float)weight == 0.0f)
             break;
         if (!mem_grow(&s->weight, &s->weight_cap, d + 1, sizeof *s->weight) ||
@@ -126,8 +126,8 @@ static double normalised_entropy(const double *prob, size_t k)
     double entropy = 0.0;
     for (size_t i = 0; i < k; i++)
         if (prob[i] > 0.0)
-            entropy -= prob[i] * log(prob[i]);
-    return entropy / log((double)k);
+            entropy -= prob[i] * libm_log(prob[i]);
+    return entropy / libm_log((double)k);
 }
 
 static double strength(const struct scatter_params *p, double entropy)
@@ -158,7 +158,7 @@ static void absorb(const struct tally *recent, struct cand *c, double *p, double
     for (size_t i = 0; i < c->n; i++) {
         const size_t t = idmap_find(&recent->tokens, c->id[i]);
         if (t != IDMAP_NONE)
-            p[i] *= exp(-absorption * recent->count[t]);
+            p[i] *= libm_exp(-absorption * recent->count[t]);
     }
     normalise(p, c->n);
     cand_rank(c, c->n); // the identity: c is sorted

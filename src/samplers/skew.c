@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // skew (turboderp, ExLlamaV2): raises the cumulative distribution to a power. Above 0 it favours the unlikely, below 0 the likely.
+#include "kern/libm.h"
 #include "sample/sampler.h"
 
 struct skew_params {
@@ -33,7 +34,7 @@ static double raised(double share, const struct raise *to)
         if (fabs(less - whole) < 0.45)
             return 1.0 - whole * 0x1p-53;
     }
-    return pow(share, to->power);
+    return libm_pow(share, to->power);
 }
 
 static void apply(void *self, struct cand *c, const struct stage *stage)
@@ -43,7 +44,7 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
         return;
     cand_softmax(c, true);
     const double total = c->kern->sum_wide(c->p, c->n, 0.0);
-    const struct raise to = raise_to(exp((double)p->s));
+    const struct raise to = raise_to(libm_exp((double)p->s));
     double sum = 0.0, share = 0.0, skewed = 0.0;
     for (size_t i = 0; !c->fault.code && i < c->n; i++) {
         const double share_before = share, skewed_before = skewed;

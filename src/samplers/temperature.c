@@ -52,7 +52,7 @@ static float temp_of_entropy(struct cand *c, const struct temperature_params *p)
     c->kern->log(term, c->p, c->n);
     for (size_t i = 0; i < c->n; i++)
         term[i] = c->p[i] > 0.0f ? -(c->p[i] * term[i]) : 0.0f;
-    return low + (high - low) * powf(c->kern->sum(term, c->n, 0.0f) / max_entropy, p->exponent);
+    return low + (high - low) * libm_powf(c->kern->sum(term, c->n, 0.0f) / max_entropy, p->exponent);
 }
 
 static void apply(void *self, struct cand *c, const struct stage *stage)
