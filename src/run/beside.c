@@ -24,11 +24,6 @@ void beside_free(struct beside *b)
     free(b->q);
 }
 
-static uint32_t id_of(const struct cand *c, size_t i)
-{
-    return c->dense ? (uint32_t)i : c->id[i];
-}
-
 bool beside_take(struct beside *b, const struct after *after, const struct cand *c)
 {
     const double log_sum = softmax_log_sum(&after->softmax);
@@ -53,12 +48,6 @@ static size_t number_of(const struct beside *b, uint32_t id)
     return !b->dense ? idmap_find(&b->ids, id) : id < b->n ? id : IDMAP_NONE;
 }
 
-const struct beside_entry *beside_find(const struct beside *b, uint32_t id)
-{
-    const size_t i = number_of(b, id);
-    return i != IDMAP_NONE && b->entry[i].log_p > -INFINITY ? &b->entry[i] : NULL;
-}
-
 // A token's share of the Jensen-Shannon divergence.
 static double js_of(double p, double q)
 {
@@ -75,7 +64,7 @@ void beside_compare(struct beside *b, const struct after *after, const struct ca
     for (size_t k = 0; k < b->n; k++)
         b->q[k] = -1.0; // not met
     for (size_t i = 0; i < after->n; i++) {
-        const size_t k = number_of(b, id_of(c, i));
+        const size_t k = number_of(b, cand_id(c, i));
         const double q = softmax_prob(&after->softmax, after->logit[i]);
         if (k == IDMAP_NONE) {
             js[i % LANES] += js_of(0.0, q);

@@ -33,7 +33,4 @@ bool beside_take(struct beside *b, const struct after *after, const struct cand 
 // Holds a variant's against it. The base against itself gives 1, 1, 0, 0.
 void beside_compare(struct beside *b, const struct after *after, const struct cand *c, double stat[BESIDE_COUNT]);
 
-// The entry of a token, NULL if the base's chain removed it.
-const struct beside_entry *beside_find(const struct beside *b, uint32_t id);
-
 #endif

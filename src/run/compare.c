@@ -10,8 +10,9 @@
 
 // Sums over the rows of a variant, in their order.
 struct comparison {
-    uint64_t rows, pairs, scored,
-        lost; // good ones; those where the base was good, too; with a token to accept that survived; that did not
+    uint64_t rows;         // good ones
+    uint64_t pairs;        // of them, those where the base was good, too
+    uint64_t scored, lost; // with a token to accept that survived, and that did not
     double stat[STAT_MEANS], beside[BESIDE_COUNT], greedy, nll;
 };
 
@@ -222,12 +223,7 @@ static void put_for_people(const struct compare *cmp)
 {
     const size_t most = cmp->out->screen.columns ? (size_t)cmp->out->screen.columns / 2 : SIZE_MAX;
     struct cell cell[COLUMNS_MOST];
-    size_t width = 4;
-    for (size_t i = 0; i < cmp->job->n_variants; i++) {
-        const size_t wide = text_clip(NULL, text_piece(cmp->job->named[i].name), 0, most);
-        width = wide > width && wide <= NAME_MOST ? wide : width;
-    }
-    const size_t n = columns(cmp, cmp->tally, cell);
+    const size_t n = columns(cmp, cmp->tally, cell), width = names_width(cmp->job, most, NAME_MOST);
     for (size_t first = 0; first < n;) {
         fputs(first ? "\n" : "", cmp->out->f);
         first = put_block(cmp, first, n, width, most);

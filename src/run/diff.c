@@ -29,8 +29,7 @@ static size_t place_of(const struct record *r, uint32_t id)
 
 static struct piece name_of(const struct diff *d, size_t variant)
 {
-    const char *const name = d->job->named[variant].name;
-    return (struct piece){(const unsigned char *)name, strlen(name)};
+    return text_piece(d->job->named[variant].name);
 }
 
 static bool is_format(const struct diff *d, const char *format)
@@ -44,14 +43,12 @@ static size_t name_most(const struct diff *d)
     return d->out->screen.columns ? (size_t)d->out->screen.columns / 3 : SIZE_MAX;
 }
 
-// How wide the names are, up to a limit.
-static size_t name_width(const struct diff *d)
+size_t names_width(const struct job *j, size_t most, size_t limit)
 {
-    enum { MOST = 40 };
     size_t width = 4;
-    for (size_t i = 0; i < d->job->n_variants; i++) {
-        const size_t wide = text_clip(NULL, name_of(d, i), 0, name_most(d));
-        width = wide > width && wide <= MOST ? wide : width;
+    for (size_t i = 0; i < j->n_variants; i++) {
+        const size_t wide = text_clip(NULL, text_piece(j->named[i].name), 0, most);
+        width = wide > width && wide <= limit ? wide : width;
     }
     return width;
 }
@@ -145,7 +142,7 @@ static void glance_cells(const struct diff *d, FILE *f, const struct glance *g, 
 static void put_diff(const struct diff *d, FILE *f, const struct result *res, bool all)
 {
     const bool text = !is_format(d, "tsv") && !is_format(d, "json");
-    const size_t width = text ? name_width(d) : 0;
+    const size_t width = text ? names_width(d->job, name_most(d), 40) : 0;
     if (text) {
         fprintf(f, "row %" PRIu64 "  base ", res->record.row);
         put_token(d, f, res->record.chosen);

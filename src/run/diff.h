@@ -10,7 +10,7 @@ struct diff {
     struct output *out;
     bool headed;
     struct idmap ids; // of a dump: the tokens that are shown
-    float *p;         // [ids.n][n_variants] their probabilities, 0 where they are gone
+    float *p;         // [ids.n][n_variants] their probabilities, below 0 where they are gone
     size_t p_cap;
     struct worst {
         double overlap;
@@ -29,5 +29,8 @@ bool diff_row(struct diff *d, const struct result *res, struct err *e);
 
 // After the last row.
 bool diff_end(struct diff *d, struct err *e);
+
+// How wide a column of the variants' names is, each cut to `most`: as the widest up to `limit`; those above it stick out.
+size_t names_width(const struct job *j, size_t most, size_t limit);
 
 #endif

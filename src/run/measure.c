@@ -101,7 +101,7 @@ struct interval share_of(const struct cand *c, uint32_t token, uint32_t without)
     struct interval share = {0.0, 0.0};
     double sum = 0.0;
     for (size_t i = 0; i < c->n; i++) {
-        const uint32_t id = c->dense ? (uint32_t)i : c->id[i];
+        const uint32_t id = cand_id(c, i);
         const double p = id == without ? 0.0 : c->p[i];
         if (id == token)
             share = (struct interval){sum, sum + p};

@@ -25,9 +25,9 @@ struct worker {
 bool worker_init(struct worker *w, const struct job *job, size_t first, size_t last, struct err *e);
 void worker_free(struct worker *w);
 
-// Samples a row and accepts its token in each of its variants: fills res[first..last), also what they are beside the base. A row that its format found bad (row->bad) comes with the
-// error *bad. After an error of the row itself (res->bad) the known token is accepted, if there is one, and res->record has number and
-// width.
+// Samples a row and accepts its token in each of its variants: fills res[first..last), also what they are beside the base. A row that its
+// format found bad (row->bad) comes with the error *bad. After an error of the row itself (res->bad) the known token is accepted, if there is
+// one, and res->record has number and width.
 // The others than the base work on `other`, with its error, if there is one.
 void worker_row(struct worker *w, const struct input_row *row, const struct err *bad, const struct input_row *other,
                 const struct err *other_bad, struct result *res);

@@ -246,6 +246,12 @@ void cand_choose(struct cand *c, size_t at);
 // The logits in the row's order, for an onlooker: logit[0..n_row), -inf for what is gone or masked.
 void cand_snapshot(const struct cand *c, float *logit);
 
+// The token of the i-th candidate as they lie.
+static inline uint32_t cand_id(const struct cand *c, size_t i)
+{
+    return c->dense ? (uint32_t)i : c->id[i];
+}
+
 // The token at a place of that order; and a token's place, n_row if the row does not have it.
 uint32_t cand_row_id(const struct cand *c, size_t place);
 size_t cand_row_place(const struct cand *c, uint32_t id);
