@@ -171,6 +171,15 @@ static void copy_block(const struct cand *c, size_t b, float *dst)
         c->kern->mask_below(dst, len, c->cut);
 }
 
+const float *cand_masked_block(const struct cand *c, size_t b, float tmp[KERN_BLOCK], size_t *len)
+{
+    const float *const x = cand_block(c, b, tmp, len);
+    if (!c->dense || c->own[b] || c->kern->count(x, *len, c->cut) == *len)
+        return x;
+    copy_block(c, b, tmp);
+    return tmp;
+}
+
 static void own_block(struct cand *c, size_t b)
 {
     if (!c->own[b])
@@ -259,6 +268,17 @@ void cand_map(struct cand *c, cand_map_fn *f, const void *arg)
         f(c->kern, x, block_len(c, b), arg);
         c->block_max[b] = c->kern->max(x, block_len(c, b));
     }
+}
+
+void cand_mask_below(struct cand *c, float floor)
+{
+    if (c->dense) {
+        c->cut = fmaxf(c->cut, floor);
+        c->kern->mask_below(c->block_max, cand_blocks(c), floor);
+    }
+    for (size_t b = 0; b < cand_blocks(c); b++)
+        if (!c->dense || c->own[b])
+            c->kern->mask_below(c->logit + b * KERN_BLOCK, block_len(c, b), floor);
 }
 
 // An array and the spare one take each other's place.

@@ -140,6 +140,9 @@ void cand_edit(struct cand *c, const struct idmap *ids, cand_edit_fn *f, const v
 typedef void cand_map_fn(const struct kern *kern, float *logit, size_t n, const void *arg);
 void cand_map(struct cand *c, cand_map_fn *f, const void *arg);
 
+// Every logit below floor becomes -inf; the order stays.
+void cand_mask_below(struct cand *c, float floor);
+
 // Makes it a list if it is not: every candidate, in id order.
 void cand_list(struct cand *c);
 
@@ -269,6 +272,9 @@ static inline size_t cand_blocks(const struct cand *c)
     return (c->n + KERN_BLOCK - 1) / KERN_BLOCK;
 }
 const float *cand_block(const struct cand *c, size_t b, float tmp[KERN_BLOCK], size_t *len);
+
+// The same, but what is masked is -inf.
+const float *cand_masked_block(const struct cand *c, size_t b, float tmp[KERN_BLOCK], size_t *len);
 
 // The logits of block b, or of a list's, whose p is expf(logit - max) as in cand_exp: in place, or written to tmp. NULL: p is 0.
 const float *cand_exponents(const struct cand *c, size_t b, float max, float tmp[KERN_BLOCK], size_t *len);

@@ -12,19 +12,27 @@ static const struct param params[] = {
     {NULL},
 };
 
+// The sum of the logits that are not masked, in order; or of the squares of their differences from mean.
+static float sum(const struct cand *c, const float *mean)
+{
+    float s = 0.0f;
+    for (size_t b = 0; b < cand_blocks(c); b++) {
+        float tmp[KERN_BLOCK];
+        size_t len;
+        const float *const x = cand_masked_block(c, b, tmp, &len);
+        s = mean ? c->kern->sum_squares(x, len, *mean, s) : c->kern->sum(x, len, s);
+    }
+    return s;
+}
+
 static void apply(void *self, struct cand *c, const struct stage *stage)
 {
     const struct top_n_sigma_params *const p = stage->params;
-    const struct kern *const k = c->kern;
-    if (c->n < 2)
-        return;
-    cand_list(c);
-    const float alive = (float)cand_alive(c, c->n);
+    const float alive = c->n < 2 ? 0.0f : (float)cand_alive(c, c->n);
     if (!(alive > 0.0f))
         return;
-    const float mean = k->sum(c->logit, c->n, 0.0f) / alive;
-    const float deviation = sqrtf(k->sum_squares(c->logit, c->n, mean, 0.0f) / alive);
-    k->mask_below(c->logit, c->n, k->max(c->logit, c->n) - p->n * deviation);
+    const float max = c->dense ? cand_max(c) : c->kern->max(c->logit, c->n), mean = sum(c, NULL) / alive;
+    cand_mask_below(c, max - p->n * sqrtf(sum(c, &mean) / alive));
 }
 
 const struct sampler sampler_top_n_sigma = {
