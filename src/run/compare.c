@@ -357,3 +357,8 @@ bool compare_end(struct compare *cmp, struct err *e)
     }
     return output_wrote(cmp->out, e);
 }
+
+bool compare_waits(const struct job *j)
+{
+    return j->side_by_side ? j->args->diff_most > 0 : j->compares || j->args->emit == EMIT_TEXT;
+}

@@ -25,4 +25,7 @@ bool compare_row(struct compare *cmp, const struct result *res, struct err *e);
 // After the last row.
 bool compare_end(struct compare *cmp, struct err *e);
 
+// Is nothing written before the last row?
+bool compare_waits(const struct job *j);
+
 #endif

@@ -552,18 +552,9 @@ static bool open_expected(struct flow *f, const struct input_config *config, str
     return f->expected || err_prefix(e, "--expect");
 }
 
-// Is anything written before the last row?
-static bool writes_rows(const struct flow *f)
-{
-    const struct job *const j = f->job;
-    if (!f->compares)
-        return true;
-    return j->side_by_side ? !j->args->diff_most : !j->compares && j->args->emit != EMIT_TEXT;
-}
-
 static bool start_totals(struct flow *f, struct err *e)
 {
-    const bool shows = totals_shown(f->out.screen.columns && writes_rows(f));
+    const bool shows = totals_shown(f->out.screen.columns && !(f->compares && compare_waits(f->job)));
     int64_t total = -1;
     struct err why;
     if (shows && !input_rows(f->in, &total, &why, e))
