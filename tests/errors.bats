@@ -112,9 +112,10 @@ oom() {
     [ "$i" -gt 5 ]
 }
 
-# Without a C library to inject into: an emulator, valgrind, a sanitizer linked into the program.
+# Without a C library to inject into: an emulator, valgrind, a static program, a sanitizer linked into the program.
 need_injection() {
     [ -z "${RUN_ENV-}" ] || skip "RUN_ENV is set"
+    [ -n "$(nm -D "$SAMPL" 2>/dev/null)" ] || skip "a static program has its own C library"
     inject memory sampl --print-chain 2>&1 | grep -q '^sampl: out of memory' || {
         nm -D "$SAMPL" | grep -q ' T __[atm]san_' || return 1
         skip "a sanitizer is linked into the program"
