@@ -127,6 +127,8 @@ class Run:
             return None
         if status != 3:
             return f"status {status}, output differs"
+        if "-O html" in self.text:  # a page ends after the rows before an error
+            out = out.split(b"</div>\n" if isinstance(out, bytes) else "</div>\n")[0]
         if not good_out.startswith(out) and not lists:
             return "output that does not belong there"
         if not re.fullmatch(rb"(sampl: [^\n]+\n|[a-z_]+ [^\n]*\n)*sampl: [^\n]+\n", err):

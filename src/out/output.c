@@ -105,6 +105,8 @@ static bool open_file(struct output *out, const char *path, struct err *e)
 {
     struct stat st;
     const bool exists = !stat(path, &st);
+    if (!exists && errno != ENOENT && errno != ENOTDIR && errno != EACCES && errno != ELOOP)
+        return output_fail(out, "open", e); // it may be there, and a device: nothing to be replaced by a file
     if (exists && (!S_ISREG(st.st_mode) || !strncmp(path, "/dev/", 5))) {
         out->f = fopen(path, "ab");
         return out->f || output_fail(out, "open", e);

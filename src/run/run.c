@@ -394,7 +394,7 @@ static bool run_rows(struct flow *f, struct err *e)
     }
     struct err late;
     totals_end(&f->totals);
-    if (f->compares && (ok || f->totals.rows || f->job->page)) // the table of the rows before an error is one, too
+    if (f->compares && (ok || f->totals.rows)) // the table of the rows before an error is one, too
         ok = compare_end(&f->compare, ok ? e : &late) && ok;
     return ok;
 }
