@@ -100,7 +100,7 @@ long_names() {
 # The long names of the options that --help has in other groups than input and output: those of the chain.
 chain_options() {
     "$SAMPL" --help=all | awk '
-        /^[A-Z].*:$/ { inside = $0 !~ "^(Input|Output|Other):$" }
+        /^[A-Z].*:$/ { inside = $0 !~ "^(Input|Output|Comparing and checking chains|Other):$" }
         inside && match($0, /^ +-/) && RLENGTH < 9 { print $0 }' | sed -E 's/^ +(-[^- ][^ ]*, )?//' | grep -oE '^--[a-z-]+' | sort -u
 }
 
