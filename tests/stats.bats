@@ -120,10 +120,10 @@ slowly() {
         open my $f, "<", "screen" or die;
         my $s = <$f>;
         my $clear = "\r\e[K";
-        my @line = $s =~ /\r(\d+ rows, \d+\.\d MB\/s)\e\[K/g;
+        my @line = $s =~ /\r\e\[K(\d+ rows, \d+\.\d rows\/s, \d+\.\d MB\/s)/g;
         die "no progress: $s" if @line < 2;
         die "too soon: $line[0]" if $line[0] !~ /^[4-9] /;
-        die "no clean line: $s" if $s !~ /MB\/s\e\[K\Q$clear\Esampl: rows: row 6: logit 1 is NaN\r\n/;
+        die "no clean line: $s" if $s !~ /MB\/s\Q$clear\Esampl: rows: row 6: logit 1 is NaN\r\n/;
         die "something is left: $s" if $s !~ /\Q$clear\Esampl: 1 of 8 rows were bad\r\n$/'
     [ "$(wc -l <ids)" -eq 8 ]
 }
@@ -132,7 +132,7 @@ slowly() {
     # a header promises them
     { printf '\x93NUMPY\1\0v\0' && printf '%-117s\n' "{'descr': '<f4', 'fortran_order': False, 'shape': (8, 3), }"; } >header.npy
     slowly "cat header.npy rows | '$SAMPL' -f npy --temp 0 --on-error skip >ids"
-    grep -qaE '[4-8] of 8 rows, [0-9]+\.[0-9] MB/s, 0:0[0-9] left' screen
+    grep -qaE '[4-8] of 8 rows, [0-9]+\.[0-9] rows/s, [0-9]+\.[0-9] MB/s, 0:0[0-9] left' screen
 }
 
 @test "progress: none without a terminal, nor when the output is on one" {

@@ -183,7 +183,7 @@ CLEAR=$'\r\033[K'
     run terminal 80 'rows/s:\n' -- bash -c "{ $rows & read -r; kill \$!; echo x; } 2>/dev/null | $SAMPL -s 1 -f json >/dev/null"
     printf '%s' "$output" >got
     perl -0777 -ne 'exit !/\r\e\[Ksampl: standard input: [^\r\e]*\n\z/' <<<"$output"
-    rows="{ $rows | head -3; sleep 1.1; $rows | head -3; } | $SAMPL -f json --top-k 1"
+    rows="{ $rows | head -3; sleep 2.3; $rows | head -3; } | $SAMPL -f json --top-k 1"
     [ "$(terminal 80 -- bash -c "$rows" | tr -d '\n')" = 222222 ]
     [ -z "$(terminal 80 TERM=dumb -- bash -c "$rows >/dev/null")" ]
 }

@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define PATIENCE 1.0  // seconds that a run may take without a word
+#define PATIENCE 2.0  // seconds that a run may take without a word
 #define PERIOD   0.25 // between two lines
 
 static double now(void)
