@@ -3,7 +3,7 @@
 #ifndef SAMPL_KERN_EXP_TEMPLATE_H
 #define SAMPL_KERN_EXP_TEMPLATE_H
 
-#include "kern/libm.h"
+#include "kern/libm_pow.h"
 #include "kern/ordered_template.h"
 
 // expf.h; anything for arguments that underflow.
@@ -180,6 +180,28 @@ static inline vf32 logs(vf32 x, float unused)
 static void row_log(float *y, const float *x, size_t n)
 {
     map(y, x, n, logs, 1.0f);
+}
+
+// Near 1 it is the first terms of (1 - d)^power, in units in which libm_pow, which is not far from rounded correctly, gives a whole number:
+// unless that is a near thing, it is the nearest.
+static void row_raise(double *x, size_t n, double total, double power)
+{
+    const double near = 0x1p-8 / fmax(power, 1.0), f0 = (power - 1) / 2, f1 = (power - 2) / 3, f2 = (power - 3) / 4,
+                 f3 = (power - 4) / 5, f4 = (power - 5) / 6;
+    size_t i = 0;
+    for (; i + LANES_F64 <= n; i += LANES_F64) {
+        const vf64 share = load_vf64(x + i) / total, d = 1.0 - share;
+        const vf64 less =
+            0x1p53 * (d * power * (1.0 - d * f0 * (1.0 - d * f1 * (1.0 - d * f2 * (1.0 - d * f3 * (1.0 - d * f4))))));
+        const vf64 whole = (less + 0x1.8p52) - 0x1.8p52, off = less - whole;
+        unsigned unsure = ~signs_64((d < near) & (off < 0.44) & (off > -0.44)) & ((1u << LANES_F64) - 1);
+        store_vf64(x + i, 1.0 - whole * 0x1p-53);
+        for (; unsure; unsure &= unsure - 1) {
+            const size_t k = (size_t)__builtin_ctz(unsure);
+            x[i + k] = pow_of(share[k], power);
+        }
+    }
+    kern_scalar.raise(x + i, n - i, total, power);
 }
 
 #endif

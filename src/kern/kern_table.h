@@ -21,6 +21,7 @@ const struct kern NAME(kern_, TIER) = {
     .exp_sub = row_exp_sub,
     .softmax_sums = row_softmax_sums,
     .log = row_log,
+    .raise = row_raise,
     .exp_sum = row_exp_sum,
     .weigh = row_weigh,
     .sum = row_sum,

@@ -571,6 +571,26 @@ static void check_log_sweep(float *data, uint32_t step)
     }
 }
 
+// Shares of a total, most of them near it, which is what the tiers have a short way for.
+static void check_raise(void)
+{
+    enum { N = 1000 };
+    static double x[N], a[N], b[N];
+    for (unsigned k = 0; k < 300; k++) {
+        const size_t n = k % 3 ? 1 + random_below(40) : N;
+        const double total = ldexp(1 + random_unit(), (int)random_below(20) - 10);
+        const double power = k % 5 == 0 ? 0 : k % 50 == 1 ? INFINITY : k % 5 == 2 ? 1 : exp(8 * random_unit() - 4);
+        seed = random_state;
+        for (size_t i = 0; i < n; i++)
+            x[i] = random_below(20) ? total * (1 - exp(-40 * random_unit())) : random_below(2) ? total : 0;
+        memcpy(a, x, n * sizeof *a);
+        memcpy(b, x, n * sizeof *b);
+        kern_scalar.raise(a, n, total, power);
+        tier->raise(b, n, total, power);
+        check(!memcmp(a, b, n * sizeof *a), "raise", n, "");
+    }
+}
+
 // The noise of every step-th counter: without a logit's rounding, it is what x is, to f16's 11 bits; a large temperature shows others.
 static void check_gumbel_sweep(float *data, uint32_t step)
 {
@@ -686,6 +706,7 @@ static void check_tier(float *data, unsigned long cases)
     check_patterns(DTYPE_BF16);
     check_exp_sweep(data, 97);
     check_log_sweep(data, 997);
+    check_raise();
     check_gumbel_sweep(data, 997);
     for (int i = 0; i < 24; i++)
         check_softmax(data, i % 4 == 3 ? 5000 : LARGEST, i % 2, i < 8 ? 2.5f : i < 16 ? 0.1f : 9);
