@@ -189,10 +189,10 @@ CLEAR=$'\r\033[K'
 }
 
 @test "without a file, and with nobody but a person to give it rows, it says what it waits for" {
-    terminal 80 'tells more:[1,2,3]\n\x04' -- "$SAMPL" --top-k 1 >got
+    terminal 80 'tells more\r\n:[1,2,3]\n\x04' -- "$SAMPL" --top-k 1 >got
     [ "$(head -1 got)" = "sampl: note: reading rows of logits from the terminal, such as [1.5, -0.2, 3]; Ctrl-D ends them, and sampl --help tells more" ]
     [ "$(tail -1 got)" = 2 ]
-    terminal 80 'tells more:\x04' -- "$SAMPL" --top-k 1 -f f32 -n 3 >got
+    terminal 80 'tells more\r\n:\x04' -- "$SAMPL" --top-k 1 -f f32 -n 3 >got
     [ "$(cat got)" = "sampl: note: reading rows of logits from the terminal; Ctrl-D ends them, and sampl --help tells more" ]
     echo '[1,2,3]' >rows.json
     [ "$(terminal 80 -- "$SAMPL" --top-k 1 rows.json)" = 2 ]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # A pseudo-terminal for terminal.bats:
-#   terminal.py run COLUMNS [NAME=VALUE...] [WAIT:KEYS] -- COMMAND...   what the terminal gets; KEYS (Python escapes) are typed as soon as it
-#                                                                      has shown WAIT; the status is the command's, 128 + n after signal n
+#   terminal.py run COLUMNS [NAME=VALUE...] [WAIT:KEYS] -- COMMAND...   what the terminal gets; KEYS are typed as soon as it has shown WAIT, both
+#                                                    with Python's escapes; the status is the command's, 128 + n after signal n
 #   terminal.py fits -- COMMAND...   runs the shell's COMMANDs in windows of four widths, in two locales, with colour and
 #                                                    without, and measures the lines, by Python's own widths of characters
 import fcntl, os, pty, re, signal, struct, sys, termios, unicodedata
@@ -84,11 +84,11 @@ def main():
     if what == 'fits':
         fits(command)
         return 0
-    wait, keys = None, ''
+    wait = keys = None
     for word in words[1:]:
         if not re.match('[A-Z_]+=', word):
-            wait, keys = word.split(':', 1)
-    out, status = run(int(words[0]), settings, command, wait and wait.encode(), keys.encode().decode('unicode_escape').encode())
+            wait, keys = (part.encode().decode('unicode_escape').encode() for part in word.split(':', 1))
+    out, status = run(int(words[0]), settings, command, wait, keys)
     sys.stdout.buffer.write(out)
     return status
 
