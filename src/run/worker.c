@@ -138,7 +138,8 @@ static bool begin_sequence(const struct job *j, struct session *q, const struct 
     else if (!q->begun && !q->follows)
         catch_up(j, q, row);
     q->begun = true;
-    const size_t n_text = j->args->independent ? 0 : (size_t)row->place; // of the recorded tokens before the row
+    // of the recorded tokens before the row
+    const size_t n_text = j->args->independent || !j->args->accept_recorded ? 0 : (size_t)row->place;
     const uint32_t *const text = n_text ? row->before + (row->n_before - n_text) : NULL;
     return session_begin_text(q, e) && session_accept_prompt(q, prompt, n_prompt, e) &&
            (!j->args->accept_recorded ||
