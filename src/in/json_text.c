@@ -168,7 +168,7 @@ static bool read_array(struct json_text *t, struct sparse *row, bool ids, size_t
         c = json_next_byte(t);
         if (c == ']' && !*n)
             break;
-        if (!ids) // the usual stretch of a row
+        if (!ids && row->cap) // the usual stretch of a row
             row->n += json_numbers(t->origin, &t->p, t->end, row->x + row->n, row->cap - row->n);
         if (!sparse_room(row, *n + 1, e))
             return false;

@@ -92,7 +92,8 @@ static void *work(void *arg)
             }
             return NULL;
         }
-        s->width = row.logits.n;
+        if (s->row.text)
+            s->width = row.logits.n;
         worker_row(&m->worker, &row, &s->bad, f->other ? &f->other[i].row : NULL, f->other ? &f->other[i].bad : NULL, res);
         for (size_t k = m->worker.first; k < m->worker.last; k++)
             if (!may_go_on(f->job, &res[k]))
