@@ -5,7 +5,7 @@
 
 #include "recipe/recipe.h"
 #include "sample/chain.h"
-#include "unit/timing.h"
+#include "../unit/timing.h"
 
 #include <stdio.h>
 #include <stdlib.h>
