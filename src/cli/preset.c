@@ -226,7 +226,8 @@ bool preset_list(struct err *e)
             size_t before = 0; // a directory with a preset of the same name, which is the one that --preset takes
             while (before < i && !in_directory(before, entry[k]->d_name, "", path))
                 before++;
-            ok = (before < i || list_one(dir, entry[k]->d_name, e)) && ok;
+            const bool hidden = before < i && !access(path, F_OK); // that it cannot be looked at does not say that it is there
+            ok = (hidden || list_one(dir, entry[k]->d_name, e)) && ok;
             free(entry[k]);
         }
         if (n >= 0)
