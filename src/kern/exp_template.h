@@ -184,7 +184,7 @@ static void row_log(float *y, const float *x, size_t n)
 
 // Near 1 it is the first terms of (1 - d)^power, in units in which libm_pow, which is not far from rounded correctly, gives a whole number:
 // unless that is a near thing, it is the nearest.
-static void row_raise(double *x, size_t n, double total, double power)
+static void row_raise_shares(double *x, size_t n, double total, double power)
 {
     const double near = 0x1p-8 / fmax(power, 1.0), f0 = (power - 1) / 2, f1 = (power - 2) / 3, f2 = (power - 3) / 4,
                  f3 = (power - 4) / 5, f4 = (power - 5) / 6;
@@ -201,7 +201,7 @@ static void row_raise(double *x, size_t n, double total, double power)
             x[i + k] = pow_of(share[k], power);
         }
     }
-    kern_scalar.raise(x + i, n - i, total, power);
+    kern_scalar.raise_shares(x + i, n - i, total, power);
 }
 
 #endif

@@ -53,7 +53,7 @@ struct kern {
     void (*log)(float *y, const float *x, size_t n);
 
     // x[i] = (x[i] / total)^power, libm_pow as in libm.h; 0 <= x[i] <= total, which is above 0; power is not negative.
-    void (*raise)(double *x, size_t n, double total, double power);
+    void (*raise_shares)(double *x, size_t n, double total, double power);
 
     // s + expf(x[0] - max) + ..., in order, in f32, with expf as in exp_sub. s is not negative.
     float (*exp_sum)(const float *x, size_t n, float max, float s);

@@ -141,7 +141,7 @@ static void row_log(float *y, const float *x, size_t n)
         y[i] = libm_logf(x[i]);
 }
 
-static void row_raise(double *x, size_t n, double total, double power)
+static void row_raise_shares(double *x, size_t n, double total, double power)
 {
     for (size_t i = 0; i < n; i++)
         x[i] = libm_pow(x[i] / total, power);

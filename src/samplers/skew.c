@@ -23,7 +23,7 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
         return;
     for (size_t i = 0; i < c->n; i++)
         cumulative[i] = sum += (double)c->p[i];
-    c->kern->raise(cumulative, c->n, sum, libm_exp((double)p->s));
+    c->kern->raise_shares(cumulative, c->n, sum, libm_exp((double)p->s));
     for (size_t i = 0; i < c->n; i++) {
         c->p[i] = (float)(cumulative[i] - before);
         c->logit[i] = c->p[i] > 0.0f ? c->p[i] : 0.0f;

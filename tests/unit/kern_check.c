@@ -572,7 +572,7 @@ static void check_log_sweep(float *data, uint32_t step)
 }
 
 // Shares of a total, most of them near it, which is what the tiers have a short way for.
-static void check_raise(void)
+static void check_raise_shares(void)
 {
     enum { N = 1000 };
     static double x[N], a[N], b[N];
@@ -585,9 +585,9 @@ static void check_raise(void)
             x[i] = random_below(20) ? total * (1 - exp(-40 * random_unit())) : random_below(2) ? total : 0;
         memcpy(a, x, n * sizeof *a);
         memcpy(b, x, n * sizeof *b);
-        kern_scalar.raise(a, n, total, power);
-        tier->raise(b, n, total, power);
-        check(!memcmp(a, b, n * sizeof *a), "raise", n, "");
+        kern_scalar.raise_shares(a, n, total, power);
+        tier->raise_shares(b, n, total, power);
+        check(!memcmp(a, b, n * sizeof *a), "raise_shares", n, "");
     }
 }
 
@@ -706,7 +706,7 @@ static void check_tier(float *data, unsigned long cases)
     check_patterns(DTYPE_BF16);
     check_exp_sweep(data, 97);
     check_log_sweep(data, 997);
-    check_raise();
+    check_raise_shares();
     check_gumbel_sweep(data, 997);
     for (int i = 0; i < 24; i++)
         check_softmax(data, i % 4 == 3 ? 5000 : LARGEST, i % 2, i < 8 ? 2.5f : i < 16 ? 0.1f : 9);
