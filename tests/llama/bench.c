@@ -3,9 +3,9 @@
 // each, which FILE has. What counts is the processor's time from a row's logits to the chosen token. CHAIN: only those whose name has it.
 #include "bench.h"
 
+#include "../unit/timing.h"
 #include "recipe/recipe.h"
 #include "sample/chain.h"
-#include "../unit/timing.h"
 
 #include <stdio.h>
 #include <stdlib.h>
