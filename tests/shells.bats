@@ -28,10 +28,10 @@ zpty -w -n shell "$2"$'\t'
 zpty -w shell $'\C-u'"print DONE\${:-1}"
 zpty -r shell line '*DONE1*'
 END
-    # once in some hundreds of runs on a busy machine a zsh waited for its own child forever
-    for _ in 1 2 3; do
+    # now and then a zsh on a busy machine waits for its own child forever, or has nothing to offer yet
+    for _ in 1 2 3 4 5; do
         rm -f offered
-        timeout 100 zsh -f ask "$ROOT/completions" "$1" && break
+        timeout 60 zsh -f ask "$ROOT/completions" "$1" && [ -s offered ] && break
     done
     sort -u offered | sed '/^$/d' | paste -sd ' '
 }
