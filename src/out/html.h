@@ -15,7 +15,7 @@ enum {
 struct page *html_page(void);
 
 // From the doctype to where the content begins, and from its end.
-void html_begin(const struct output *out);
+void html_begin(struct output *out);
 void html_end(const struct output *out);
 
 // The text: its heading, its tokens, each tinted by raw_p and maybe followed by a script of data, and its end, behind so many rows of which

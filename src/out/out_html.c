@@ -35,7 +35,7 @@ struct page *html_page(void)
 
 // ---- parts
 
-void html_begin(const struct output *out)
+void html_begin(struct output *out)
 {
     FILE *const f = out->f;
     const struct piece title = text_piece(out->title);
@@ -119,11 +119,6 @@ static void put_chain(const struct output *out, const struct record *r)
         fputs("</li> ", out->f);
     }
     fputs("</ol>\n", out->f);
-}
-
-static void begin(struct output *out)
-{
-    html_begin(out);
 }
 
 static void begin_text(struct output *out, const struct record *r)
@@ -261,4 +256,4 @@ static bool finish(struct output *out, bool whole, struct err *e)
     return true;
 }
 
-const struct output_format output_html = {.name = "html", .begin = begin, .dump = put_row, .bad = put_row, .finish = finish};
+const struct output_format output_html = {.name = "html", .begin = html_begin, .dump = put_row, .bad = put_row, .finish = finish};
