@@ -182,11 +182,12 @@ static void row_log(float *y, const float *x, size_t n)
     map(y, x, n, logs, 1.0f);
 }
 
-// Near 1 it is the first terms of (1 - d)^power, in units in which libm_pow, which is not far from rounded correctly, gives a whole number:
-// unless that is a near thing, it is the nearest.
+// Near 1 it is the first terms of (1 - d)^power, in units in which libm_pow gives a whole number that is not far from the nearest: unless
+// that is a near thing, it is the nearest. By how much: 2^-9 for the terms left out and for the table in libm_pow; and as many roundings
+// of `less`, here and there, as come to 8 of its last places.
 static void row_raise_shares(double *x, size_t n, double total, double power)
 {
-    const double near = 0x1p-8 / fmax(power, 1.0), f0 = (power - 1) / 2, f1 = (power - 2) / 3, f2 = (power - 3) / 4,
+    const double near = 0x1p-9 / fmax(power, 1.0), f0 = (power - 1) / 2, f1 = (power - 2) / 3, f2 = (power - 3) / 4,
                  f3 = (power - 4) / 5, f4 = (power - 5) / 6;
     size_t i = 0;
     for (; i + LANES_F64 <= n; i += LANES_F64) {
@@ -194,7 +195,8 @@ static void row_raise_shares(double *x, size_t n, double total, double power)
         const vf64 less =
             0x1p53 * (d * power * (1.0 - d * f0 * (1.0 - d * f1 * (1.0 - d * f2 * (1.0 - d * f3 * (1.0 - d * f4))))));
         const vf64 whole = (less + 0x1.8p52) - 0x1.8p52, off = less - whole;
-        unsigned unsure = ~signs_64((d < near) & (off < 0.44) & (off > -0.44)) & ((1u << LANES_F64) - 1);
+        const vf64 most = (0.5 - 0x1p-9) - 0x1p-50 * less;
+        unsigned unsure = ~signs_64((d < near) & (off < most) & (off > -most)) & ((1u << LANES_F64) - 1);
         store_vf64(x + i, 1.0 - whole * 0x1p-53);
         for (; unsure; unsure &= unsure - 1) {
             const size_t k = (size_t)__builtin_ctz(unsure);

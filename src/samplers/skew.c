@@ -18,16 +18,20 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
     if (c->n < 2)
         return;
     cand_softmax(c, true);
-    double *const cumulative = cand_scratch(c, c->n, sizeof *cumulative), sum = 0.0, before = 0.0;
     if (c->fault.code)
         return;
-    for (size_t i = 0; i < c->n; i++)
-        cumulative[i] = sum += (double)c->p[i];
-    c->kern->raise_shares(cumulative, c->n, sum, libm_exp((double)p->s));
-    for (size_t i = 0; i < c->n; i++) {
-        c->p[i] = (float)(cumulative[i] - before);
-        c->logit[i] = c->p[i] > 0.0f ? c->p[i] : 0.0f;
-        before = cumulative[i];
+    const double total = c->kern->sum_wide(c->p, c->n, 0.0), power = libm_exp((double)p->s);
+    double sum = 0.0, share[1 + KERN_BLOCK] = {0}; // of all up to a candidate; before them that of those before
+    for (size_t i = 0, len; i < c->n; i += len) {
+        len = c->n - i < KERN_BLOCK ? c->n - i : KERN_BLOCK;
+        for (size_t j = 0; j < len; j++)
+            share[j + 1] = sum += (double)c->p[i + j];
+        c->kern->raise_shares(share + 1, len, total, power);
+        for (size_t j = 0; j < len; j++) {
+            c->p[i + j] = (float)(share[j + 1] - share[j]);
+            c->logit[i + j] = c->p[i + j] > 0.0f ? c->p[i + j] : 0.0f;
+        }
+        share[0] = share[len];
     }
     c->kern->log(c->logit, c->logit, c->n);
     c->order = CAND_UNSORTED;
