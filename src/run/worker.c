@@ -41,6 +41,7 @@ void worker_free(struct worker *w)
     result_free(&w->base);
     beside_free(&w->beside);
     cand_free(&w->cand);
+    prefixes_free(&w->prefixes);
     observer_free(&w->observer);
     free(w->masked);
 }
@@ -193,7 +194,7 @@ static struct fault apply(struct worker *w, struct session *q, const struct row 
                           struct result *res)
 {
     const struct args *const a = w->job->args;
-    const bool watched = w->job->raws || w->job->expects || w->job->traces || a->after || w->job->removals;
+    const bool steps = w->job->expects || w->job->traces || a->after || w->job->removals, watched = steps || w->job->raws;
     struct fault fault = masked && !watched ? fault_none() : load(w, row);
     if (!fault.code && watched)
         fault = observe_before(&w->observer, q->recipe, &w->cand, res);
@@ -201,8 +202,9 @@ static struct fault apply(struct worker *w, struct session *q, const struct row 
         fault = cand_load(&w->cand, masked);
     if (!fault.code && masked && watched)
         observe_masked(&w->observer, by, &w->cand);
+    w->cand.prefixes = w->shares && !masked ? &w->prefixes : NULL;
     if (!fault.code)
-        return chain_apply(q->chain, &w->cand, watched ? observe_stage : NULL, &w->observer);
+        return chain_apply(q->chain, &w->cand, steps ? observe_stage : NULL, &w->observer);
     chain_skip(q->chain, 1);
     return fault;
 }
@@ -398,7 +400,16 @@ static bool work_on(struct worker *w, size_t variant, const struct input_row *ro
         res->expected.id = w->job->expect.id[row->index];
     if (row->bad)
         res->e = *bad;
+    w->shares = w->job->n_variants > 1 && !row->params && !row->ends;
     return variant_row(w, variant, row, false, res);
+}
+
+// A row that nobody has looked at comes next.
+static void meet_row(struct worker *w)
+{
+    w->observer.raw_taken = false;
+    w->kept = NULL;
+    prefixes_clear(&w->prefixes);
 }
 
 void worker_row(struct worker *w, const struct input_row *row, const struct err *bad, const struct input_row *other,
@@ -408,8 +419,7 @@ void worker_row(struct worker *w, const struct input_row *row, const struct err 
     const struct after *const after = &w->observer.after;
     const bool own = w->first == 0; // is the base its own?
     struct result *const base = own ? res : &w->base;
-    w->observer.raw_taken = false;
-    w->kept = NULL;
+    meet_row(w);
     bool beside = (own || compares) && work_on(w, 0, row, bad, base) && compares;
     if (beside && !beside_take(&w->beside, after, &w->cand)) {
         base->ok = false;
@@ -418,10 +428,8 @@ void worker_row(struct worker *w, const struct input_row *row, const struct err 
     }
     if (beside)
         beside_compare(&w->beside, after, &w->cand, base->beside);
-    if (other) { // which nobody has looked at
-        w->observer.raw_taken = false;
-        w->kept = NULL;
-    }
+    if (other)
+        meet_row(w);
     for (size_t i = own ? 1 : w->first; i < w->last; i++)
         if (work_on(w, i, other ? other : row, other ? other_bad : bad, &res[i]) && beside)
             beside_compare(&w->beside, after, &w->cand, res[i].beside);

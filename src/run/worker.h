@@ -7,6 +7,7 @@
 #include "run/beside.h"
 #include "run/observe.h"
 #include "run/session.h"
+#include "sample/prefix.h"
 
 struct worker {
     const struct job *job;
@@ -14,6 +15,8 @@ struct worker {
     struct sessions *sessions; // [job->n_variants]
     struct cand cand;
     const struct row *kept; // by cand_keep; NULL: none
+    struct prefixes prefixes;
+    bool shares; // the row at hand changes no chain, so that what stages are stays, and its variants can share it
     struct observer observer;
     struct beside beside; // the base's distribution, where variants are compared
     struct result base;   // of a worker that has the base only to compare with it

@@ -33,7 +33,8 @@ void cand_free(struct cand *c)
     free(c->p);
     free(c->own);
     free(c->block_max);
-    free(c->kept_max);
+    free(c->kept.block_max);
+    free(c->kept.key);
     free(c->spare_id);
     free(c->spare);
     free(c->key);
@@ -64,7 +65,7 @@ static bool reserve(struct cand *c, size_t n)
                   {&c->p, sizeof *c->p},
                   {&c->own, sizeof *c->own},
                   {&c->block_max, sizeof *c->block_max},
-                  {&c->kept_max, sizeof *c->kept_max},
+                  {&c->kept.block_max, sizeof *c->kept.block_max},
                   {&c->spare_id, sizeof *c->spare_id},
                   {&c->spare, sizeof *c->spare},
                   {&c->key, sizeof *c->key},
@@ -90,7 +91,7 @@ static void start(struct cand *c, const struct row *row)
     c->n_vocab = row_vocab(row);
     c->dense = true;
     c->order = CAND_BY_ID;
-    c->has_p = c->round = false;
+    c->has_p = c->round = c->changed = c->kept.on = false;
     c->cut = lowest[c->type];
     c->scratch_taken = 0;
 }
@@ -120,7 +121,10 @@ struct fault cand_load(struct cand *c, const struct row *row)
 void cand_keep(struct cand *c)
 {
     assert(c->dense && !c->fault.code);
-    memcpy(c->kept_max, c->block_max, cand_blocks(c) * sizeof *c->kept_max);
+    memcpy(c->kept.block_max, c->block_max, cand_blocks(c) * sizeof *c->block_max);
+    c->kept.on = true;
+    c->kept.summed = false;
+    c->kept.n_ranked = 0;
 }
 
 void cand_load_kept(struct cand *c, const struct row *row)
@@ -128,7 +132,8 @@ void cand_load_kept(struct cand *c, const struct row *row)
     assert(!row->ids);
     start(c, row);
     memset(c->own, 0, cand_blocks(c) * sizeof *c->own);
-    memcpy(c->block_max, c->kept_max, cand_blocks(c) * sizeof *c->kept_max);
+    memcpy(c->block_max, c->kept.block_max, cand_blocks(c) * sizeof *c->block_max);
+    c->kept.on = true;
 }
 
 // ---- a dense row, block by block
@@ -184,7 +189,7 @@ static void own_block(struct cand *c, size_t b)
 {
     if (!c->own[b])
         copy_block(c, b, c->logit + b * KERN_BLOCK);
-    c->own[b] = true;
+    c->own[b] = c->changed = true;
 }
 
 float cand_logit(const struct cand *c, size_t at)
@@ -220,6 +225,19 @@ static void put_logit(struct cand *c, size_t at, float x)
 static uint32_t id_at(const struct cand *c, size_t at)
 {
     return c->dense ? (uint32_t)at : c->id[at];
+}
+
+void cand_put_list(struct cand *c, const uint32_t *id, const float *logit, const float *p, size_t n, enum cand_order order)
+{
+    assert(n && n <= c->cap);
+    memcpy(c->id, id, n * sizeof *id);
+    memcpy(c->logit, logit, n * sizeof *logit);
+    if (p)
+        memcpy(c->p, p, n * sizeof *p);
+    c->dense = false;
+    c->n = n;
+    c->has_p = p;
+    c->order = order;
 }
 
 void cand_list(struct cand *c)
@@ -273,6 +291,7 @@ void cand_map(struct cand *c, cand_map_fn *f, const void *arg)
 void cand_mask_below(struct cand *c, float floor)
 {
     if (c->dense) {
+        c->changed = true;
         c->cut = fmaxf(c->cut, floor);
         c->kern->mask_below(c->block_max, cand_blocks(c), floor);
     }
@@ -360,7 +379,7 @@ void cand_round_f16(struct cand *c)
         return;
     const struct kern *const k = c->kern;
     if (c->dense) { // from now on elements are rounded when they are read
-        c->round = true;
+        c->round = c->changed = true;
         c->cut = fmaxf(c->cut, F16_LOWEST);
         k->round_f16(c->block_max, cand_blocks(c));
         k->mask_below(c->block_max, cand_blocks(c), F16_LOWEST);

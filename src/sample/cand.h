@@ -69,6 +69,7 @@ struct cand {
     bool want_logits;              // the logits after the chain will be read, which gumbel leaves out of a draw
     bool want_notes;               // notes that take time will be read
     uint32_t position;             // of the row in its sequence, from 0
+    struct prefixes *prefixes;     // of the row as it was loaded, for other chains that see it; NULL: there are none
 
     // what the stage that ran last says of what it did, for an onlooker: cand_note
     struct note {
@@ -89,7 +90,14 @@ struct cand {
     float cut;        // dense: row elements below it read as -inf
     bool *own;        // dense: is this block of KERN_BLOCK elements in `logit`, ready to be read, rather than in the row?
     float *block_max; // dense: the largest logit of each block; -inf when all are masked
-    float *kept_max;  // those of the row that cand_keep was told of
+    bool changed;     // dense: the logits are not those that were loaded
+    struct {          // of the row that cand_keep was told of, if it is this one (on); as long as it is not changed
+        bool on, summed;
+        float *block_max;
+        uint64_t *key; // [n_ranked] as cand_rank leaves them
+        size_t n_ranked, cap;
+        float exp_sum; // if summed: cand_exp_sum
+    } kept;
     uint32_t *spare_id;
     float *spare;            // [n] both, for reordering a list
     uint64_t *key, *key_tmp; // scratch of selection and sorting
@@ -109,7 +117,8 @@ void cand_free(struct cand *c);
 // Refuses NaN, +inf and a row without a finite logit. The lowest finite number of the row's type counts as masked, as -inf does.
 struct fault cand_load(struct cand *c, const struct row *row);
 
-// For a dense row that several chains see: keeps what loading it has found out, so that loading it again costs nothing.
+// For a dense row that several chains see: keeps what loading it has found out, so that loading it again costs nothing, and from here on what
+// is asked of it before it is changed: its best, and its sum of weights.
 void cand_keep(struct cand *c);
 void cand_load_kept(struct cand *c, const struct row *row);
 
@@ -142,6 +151,9 @@ void cand_map(struct cand *c, cand_map_fn *f, const void *arg);
 
 // Every logit below floor becomes -inf; the order stays.
 void cand_mask_below(struct cand *c, float floor);
+
+// A list of n others takes the place of the candidates; it has no p if that is NULL.
+void cand_put_list(struct cand *c, const uint32_t *id, const float *logit, const float *p, size_t n, enum cand_order order);
 
 // Makes it a list if it is not: every candidate, in id order.
 void cand_list(struct cand *c);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The candidate store's order: selection, ranking, sorting; the softmax, which may be by rank; sums of weights.
 #include "base/bits.h"
+#include "base/mem.h"
 #include "kern/expf.h"
 #include "sample/cand.h"
 
@@ -128,9 +129,36 @@ static void rank_list(struct cand *c, size_t k)
     }
 }
 
+// Is this the row as it was loaded, which others see as well?
+static bool is_kept(const struct cand *c)
+{
+    return c->dense && c->kept.on && !c->changed;
+}
+
+// cand_rank of a kept row; more than k are ranked if that spares others the search. False: that is for all.
+static bool rank_kept(struct cand *c, size_t k)
+{
+    enum { FEW = 128, MANY = 4096 };
+    if (k > c->kept.n_ranked) {
+        const size_t most = k < FEW ? FEW : k, n = most < c->n ? most : c->n;
+        if (n > MANY || !mem_grow(&c->kept.key, &c->kept.cap, n, sizeof *c->kept.key))
+            return false;
+        const size_t found = collect_best(c, n);
+        if (found < n)
+            return false;
+        positions_by_rank(c, found, n);
+        memcpy(c->kept.key, c->key, n * sizeof *c->key);
+        c->kept.n_ranked = n;
+    }
+    memcpy(c->key, c->kept.key, k * sizeof *c->key);
+    return true;
+}
+
 void cand_rank(struct cand *c, size_t k)
 {
     assert(k && k <= c->n);
+    if (is_kept(c) && rank_kept(c, k))
+        return;
     const size_t found = c->dense && k < c->n ? collect_best(c, k) : 0;
     if (found >= k) {
         positions_by_rank(c, found, k);
@@ -246,6 +274,8 @@ struct mass cand_mass(struct cand *c, double *before, bool rough)
 float cand_exp_sum(struct cand *c)
 {
     enum { BLOCKS = 4 };
+    if (is_kept(c) && c->kept.summed)
+        return c->kept.exp_sum;
     const float max = cand_exp_max(c);
     float sum = 0.0f;
     for (size_t b = 0; !c->fault.code && b < cand_blocks(c); b += BLOCKS) { // those that stand side by side in memory at once
@@ -263,6 +293,10 @@ float cand_exp_sum(struct cand *c)
             n += x ? len : 0;
         }
         sum = c->kern->exp_sum(at, n, max, sum);
+    }
+    if (is_kept(c) && !c->fault.code) {
+        c->kept.summed = true;
+        c->kept.exp_sum = sum;
     }
     return sum;
 }

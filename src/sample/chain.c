@@ -2,6 +2,7 @@
 #include "sample/chain.h"
 
 #include "base/mem.h"
+#include "sample/prefix.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -231,10 +232,31 @@ bool chain_change(struct chain *ch, const struct stage *stage, size_t n)
     return true;
 }
 
+// Passes over the stages that another chain has run on the row: c is what they leave. Returns how many links those are; *prefix is they.
+static size_t take_over(const struct chain *ch, struct cand *c, size_t *prefix)
+{
+    size_t done = 0, longest = PREFIX_ROW;
+    for (size_t i = 0, at = PREFIX_ROW; i < ch->n_links; i++) {
+        at = prefix_find(c->prefixes, at, ch->link[i].stage);
+        if (at == PREFIX_NONE)
+            break;
+        if (c->prefixes->of[at].n) {
+            longest = at;
+            done = i + 1;
+        }
+    }
+    *prefix = longest;
+    if (done)
+        prefix_take(c->prefixes, longest, c);
+    return done;
+}
+
 struct fault chain_apply(struct chain *ch, struct cand *c, chain_watch_fn *watch, void *arg)
 {
+    size_t prefix = PREFIX_NONE;
     c->history = &ch->history;
-    for (size_t i = 0; i < ch->n_links; i++) {
+    const size_t done = c->prefixes && !watch ? take_over(ch, c, &prefix) : 0; // a watcher is to see every stage
+    for (size_t i = done; i < ch->n_links; i++) {
         const struct link *const l = &ch->link[i];
         const struct sampler *const s = l->stage->sampler;
         void *const state = ch->part[l->part].state;
@@ -248,6 +270,8 @@ struct fault chain_apply(struct chain *ch, struct cand *c, chain_watch_fn *watch
         s->apply(state, c, l->stage);
         if (watch && !c->fault.code)
             c->fault = watch(arg, l->index, c);
+        if (prefix != PREFIX_NONE && !c->fault.code)
+            prefix = prefix_add(c->prefixes, prefix, l->stage, c);
     }
     return c->fault;
 }

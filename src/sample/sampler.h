@@ -80,6 +80,7 @@ struct sampler {
     const struct param *params; // rows up to one without a flag; NULL: none. NAME=VALUE in a chain sets the first
     size_t params_size;         // bytes of the parameter struct
     size_t size;                // bytes of state, which is zeroed at first; 0: none, and self is NULL
+    bool reads_prompt;          // looks at the prompt in the history
     bool limits;                // the first parameter says what it keeps
     bool selector;              // picks a token (cand_choose, or sets chosen and chosen_p) and ends the chain
 

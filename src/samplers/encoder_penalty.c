@@ -28,6 +28,7 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
 const struct sampler sampler_encoder_penalty = {.name = "encoder_penalty",
                                                 .letter = 'v',
                                                 .foreign = true,
+                                                .reads_prompt = true,
                                                 PARAMS(params, encoder_params),
                                                 .runs = {OTHER_THAN, 1},
                                                 .apply = apply};

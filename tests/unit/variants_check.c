@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // variants_check: several recipes on one input. Each variant's ids are those of a run of its own: with histories, generators, named
-// sequences, parameters that change, rows that are bad and rows that nothing can be chosen from.
+// sequences, parameters that change, stages in common, rows that are bad and rows that nothing can be chosen from.
 #include "random.h"
 #include "run/worker.h"
 
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { VARIANTS = 4, ROWS = 300, WIDTH = 70 };
+enum { VARIANTS = 12, ROWS = 300, WIDTH = 70 };
 
 static _Noreturn void die(const char *what, const struct err *e)
 {
@@ -22,6 +22,15 @@ static const char *const words[VARIANTS][12] = {
     {"sampl", "--seed", "2", "--temp", "1.4", "--repeat-penalty", "1.3", "--xtc-probability", "0.5"},
     {"sampl", "--seed", "3", "--mirostat", "2"},
     {"sampl", "--seed", "1", "--engine", "ollama", "--temp", "2"},
+    // with stages in common
+    {"sampl", "--seed", "4"},
+    {"sampl", "--seed", "1", "--top-k", "12", "--typical", "0.8"},
+    {"sampl", "--seed", "1", "--top-k", "60", "--temp", "1.4"},
+    {"sampl", "--seed", "1", "--min-p", "0.2", "--logit-bias", "3+4"},
+    {"sampl", "--seed", "1", "--logit-bias", "3+6"},
+    {"sampl", "--seed", "1", "--samplers", "top_p;temperature", "--top-p", "0.8"},
+    {"sampl", "--seed", "1", "--samplers", "top_p;temperature", "--top-p", "0.99"},
+    {"sampl", "--seed", "1", "--samplers", "encoder_penalty;top_k", "--encoder-repeat-penalty", "2", "--top-k", "50"},
 };
 
 struct world {
