@@ -27,44 +27,59 @@ static inline vf32 expf_less(vf32 x, float max)
     return (vf32)((vi32)join(expf_half(lower_half(d)), expf_half(upper_half(d))) & ~zero);
 }
 
-// kern_exp of x >= EXP_UNDERFLOW
-static inline vf64 exp_above(vf64 x)
+enum { SIDE = 4 }; // vectors side by side: one alone mostly waits for itself
+
+#define EACH \
+    UNROLL   \
+    for (size_t k = 0; k < vectors; k++)
+
+// w[k] = kern_exp of x[k] >= EXP_UNDERFLOW, of so many vectors
+ALWAYS_INLINE void exp_above(vf64 *w, const vf64 *x, size_t vectors)
 {
-    const vf64 shifted = x * EXPF_SCALE + EXPF_SHIFT, k = shifted - EXPF_SHIFT;
-    const vf64 r = (x - k * EXP_HI) - k * EXP_LO;
-    const vu64 n = (vu64)shifted;
-    const vf64 s = (vf64)((vu64)expf_entry((vi64)n) + ((n & ~UINT64_C(31)) << (52 - 5)));
-    const vf64 t = 0.5 + r * (1.0 / 6 + r * (1.0 / 24 + r * (1.0 / 120 + r * (1.0 / 720))));
-    return s + s * (r + r * r * t);
+    vf64 shifted[SIDE], whole[SIDE], r[SIDE], s[SIDE], t[SIDE];
+    EACH shifted[k] = x[k] * EXPF_SCALE + EXPF_SHIFT;
+    EACH whole[k] = shifted[k] - EXPF_SHIFT;
+    EACH r[k] = (x[k] - whole[k] * EXP_HI) - whole[k] * EXP_LO;
+    EACH s[k] = (vf64)((vu64)expf_entry((vi64)shifted[k]) + (((vu64)shifted[k] & ~UINT64_C(31)) << (52 - 5)));
+    EACH t[k] = 1.0 / 120 + r[k] * (1.0 / 720);
+    EACH t[k] = 1.0 / 24 + r[k] * t[k];
+    EACH t[k] = 1.0 / 6 + r[k] * t[k];
+    EACH t[k] = 0.5 + r[k] * t[k];
+    EACH t[k] = r[k] + r[k] * r[k] * t[k];
+    EACH w[k] = s[k] + s[k] * t[k];
 }
 
-// Eight elements at a time: a lane each.
-static void row_softmax_sums(double sum[16], const float *x, float max, const float *y, float max_y, size_t n)
+// Of so many vectors, a multiple of eight elements: a lane each.
+ALWAYS_INLINE void add_softmax(vf64 *weights, vf64 *products, const float *x, float max, const float *y, float max_y,
+                               size_t vectors)
 {
     enum { PARTS = 8 / LANES_F64 };
+    vf64 d[SIDE], w[SIDE], e[SIDE];
+    vi64 some[SIDE];
+    EACH d[k] = widen_f32(load_hf32(x + k * LANES_F64)) - (double)max;
+    EACH some[k] = d[k] >= EXP_UNDERFLOW;
+    EACH e[k] = y ? d[k] - (widen_f32(load_hf32(y + k * LANES_F64)) - (double)max_y) : d[k];
+    EACH d[k] = (vf64)((vi64)d[k] & some[k]);
+    exp_above(w, d, vectors);
+    EACH weights[k % PARTS] += (vf64)((vi64)w[k] & some[k]);
+    EACH products[k % PARTS] += (vf64)((vi64)(w[k] * e[k]) & some[k]);
+}
+
+static void row_softmax_sums(double sum[16], const float *x, float max, const float *y, float max_y, size_t n)
+{
+    enum { PARTS = 8 / LANES_F64, STEP = SIDE * LANES_F64 };
+    const size_t vectors = PARTS;
     vf64 weights[PARTS], products[PARTS];
     size_t i = 0;
-    UNROLL
-    for (size_t k = 0; k < PARTS; k++) {
-        weights[k] = load_vf64(sum + k * LANES_F64);
-        products[k] = load_vf64(sum + 8 + k * LANES_F64);
-    }
-    for (; i + 8 <= n; i += 8) {
-        UNROLL
-        for (size_t k = 0; k < PARTS; k++) {
-            const size_t at = i + k * LANES_F64;
-            const vf64 d = widen_f32(load_hf32(x + at)) - (double)max;
-            const vi64 some = d >= EXP_UNDERFLOW;
-            const vf64 w = exp_above((vf64)((vi64)d & some)), e = y ? d - (widen_f32(load_hf32(y + at)) - (double)max_y) : d;
-            weights[k] += (vf64)((vi64)w & some);
-            products[k] += (vf64)((vi64)(w * e) & some);
-        }
-    }
-    UNROLL
-    for (size_t k = 0; k < PARTS; k++) {
-        store_vf64(sum + k * LANES_F64, weights[k]);
-        store_vf64(sum + 8 + k * LANES_F64, products[k]);
-    }
+    EACH weights[k] = load_vf64(sum + k * LANES_F64);
+    EACH products[k] = load_vf64(sum + 8 + k * LANES_F64);
+    if (!y)
+        for (; i + STEP <= n; i += STEP)
+            add_softmax(weights, products, x + i, max, NULL, 0, SIDE);
+    for (; i + 8 <= n; i += 8)
+        add_softmax(weights, products, x + i, max, y ? y + i : NULL, max_y, PARTS);
+    EACH store_vf64(sum + k * LANES_F64, weights[k]);
+    EACH store_vf64(sum + 8 + k * LANES_F64, products[k]);
     if (i < n) // i is a multiple of 8
         kern_scalar.softmax_sums(sum, x + i, max, y ? y + i : NULL, max_y, n - i);
 }

@@ -26,7 +26,6 @@ void beside_free(struct beside *b)
 
 bool beside_take(struct beside *b, const struct after *after, const struct cand *c)
 {
-    const double log_sum = softmax_log_sum(&after->softmax);
     if (!mem_grow(&b->entry, &b->cap, after->n, sizeof *b->entry) || !mem_grow(&b->q, &b->q_cap, after->n, sizeof *b->q))
         return false;
     b->n = after->n;
@@ -35,17 +34,20 @@ bool beside_take(struct beside *b, const struct after *after, const struct cand 
     idmap_clear(&b->ids);
     for (size_t i = 0; i < b->n; i++) {
         const float x = after->logit[i];
-        b->entry[i] = (struct beside_entry){softmax_prob(&after->softmax, x), (double)x - after->softmax.max - log_sum};
+        b->entry[i] =
+            (struct beside_entry){softmax_prob(&after->softmax, x), (double)x - after->softmax.max - after->softmax.log_sum};
         if (!b->dense && idmap_add(&b->ids, c->id[i]) == IDMAP_NONE)
             return false;
     }
     return true;
 }
 
-// The number of a token's entry, or IDMAP_NONE.
-static size_t number_of(const struct beside *b, uint32_t id)
+// The number of a token's entry, or IDMAP_NONE. about: where it is likely to be.
+static size_t number_of(const struct beside *b, uint32_t id, size_t about)
 {
-    return !b->dense ? idmap_find(&b->ids, id) : id < b->n ? id : IDMAP_NONE;
+    if (b->dense)
+        return id < b->n ? id : IDMAP_NONE;
+    return about < b->n && b->ids.id[about] == id ? about : idmap_find(&b->ids, id);
 }
 
 // A token's share of the Jensen-Shannon divergence.
@@ -59,12 +61,11 @@ static double js_of(double p, double q)
 
 void beside_compare(struct beside *b, const struct after *after, const struct cand *c, double stat[BESIDE_COUNT])
 {
-    const double log_sum = softmax_log_sum(&after->softmax);
     double overlap[LANES] = {0}, js[LANES] = {0}, kl[LANES] = {0};
     for (size_t k = 0; k < b->n; k++)
         b->q[k] = -1.0; // not met
     for (size_t i = 0; i < after->n; i++) {
-        const size_t k = number_of(b, cand_id(c, i));
+        const size_t k = number_of(b, cand_id(c, i), i);
         const double q = softmax_prob(&after->softmax, after->logit[i]);
         if (k == IDMAP_NONE) {
             js[i % LANES] += js_of(0.0, q);
@@ -75,12 +76,14 @@ void beside_compare(struct beside *b, const struct after *after, const struct ca
         overlap[i % LANES] += e->p < q ? e->p : q;
         js[i % LANES] += js_of(e->p, q);
         if (e->p > 0.0)
-            kl[i % LANES] += e->p * (e->log_p - ((double)after->logit[i] - after->softmax.max - log_sum));
+            kl[i % LANES] += e->p * (e->log_p - ((double)after->logit[i] - after->softmax.max - after->softmax.log_sum));
     }
     for (size_t k = 0; k < b->n; k++) {
-        const double p = b->q[k] < 0.0 ? b->entry[k].p : 0.0; // of what the variant lacks
-        js[k % LANES] += js_of(p, 0.0);
-        kl[k % LANES] += p > 0.0 ? INFINITY : 0.0;
+        const double p = b->entry[k].p;
+        if (b->q[k] >= 0.0 || !(p > 0.0))
+            continue;
+        js[k % LANES] += js_of(p, 0.0); // the variant lacks it
+        kl[k % LANES] += INFINITY;
     }
     stat[BESIDE_SAME] = c->chosen == b->chosen;
     stat[BESIDE_OVERLAP] = fmin(1.0, add_lanes(overlap));

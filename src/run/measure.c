@@ -11,27 +11,29 @@
 
 void raw_free(struct raw *raw)
 {
-    free(raw->logit);
     free(raw->block_max);
 }
 
-// Of the block that begins there.
-static size_t block_len(const struct raw *raw, size_t at)
+float raw_logit(const struct raw *raw, size_t place)
 {
-    return raw->n - at < KERN_BLOCK ? raw->n - at : KERN_BLOCK;
+    return place < raw->row->n ? row_logit(raw->row, place) : -INFINITY;
 }
 
-bool raw_take(struct raw *raw, const struct cand *c)
+bool raw_take(struct raw *raw, const struct row *row, const struct cand *c)
 {
-    if (!mem_grow(&raw->logit, &raw->cap, c->n_row + 1, sizeof *raw->logit) ||
-        !mem_grow(&raw->block_max, &raw->block_cap, c->n_row / KERN_BLOCK + 1, sizeof *raw->block_max))
+    const float max = cand_max(c);
+    double sum[16] = {0};
+    if (!mem_grow(&raw->block_max, &raw->block_cap, cand_blocks(c), sizeof *raw->block_max))
         return false;
-    raw->n = c->n_row;
-    cand_snapshot(c, raw->logit);
-    raw->logit[raw->n] = -INFINITY;
-    for (size_t at = 0; at < raw->n; at += KERN_BLOCK)
-        raw->block_max[at / KERN_BLOCK] = c->kern->max(raw->logit + at, block_len(raw, at));
-    raw->softmax = softmax_of(c->kern, raw->logit, raw->n);
+    raw->row = row;
+    for (size_t b = 0; b < cand_blocks(c); b++) {
+        float tmp[KERN_BLOCK];
+        size_t len;
+        const float *const x = cand_masked_block(c, b, tmp, &len);
+        raw->block_max[b] = c->dense ? c->block_max[b] : c->kern->max(x, len);
+        c->kern->softmax_sums(sum, x, max, NULL, 0.0f, len);
+    }
+    raw->softmax = softmax_from(max, sum);
     return true;
 }
 
@@ -42,16 +44,23 @@ size_t rank_of(const struct kern *kern, const float *logit, size_t n, size_t pla
 }
 
 // The same for the raw row, whose blocks with nothing as large are passed over.
-static size_t raw_rank(const struct raw *raw, const struct kern *kern, size_t place)
+static size_t raw_rank(const struct raw *raw, const struct cand *c, size_t place)
 {
-    const float x = raw->logit[place], above = nextafterf(x, INFINITY);
+    const float x = raw_logit(raw, place), above = nextafterf(x, INFINITY);
+    const size_t n = raw->row->n, known = cand_kept_rank(c, place);
     size_t rank = 1;
-    for (size_t at = 0; at < raw->n; at += KERN_BLOCK) {
-        const size_t len = block_len(raw, at), before = place <= at ? 0 : place - at < len ? place - at : len;
+    if (known)
+        return known;
+    for (size_t at = 0; at < n; at += KERN_BLOCK) {
+        const size_t len = n - at < KERN_BLOCK ? n - at : KERN_BLOCK, before = place <= at        ? 0
+                                                                               : place - at < len ? place - at
+                                                                                                  : len;
+        float logit[KERN_BLOCK];
         if (raw->block_max[at / KERN_BLOCK] < x)
             continue;
-        rank += before ? kern->count(raw->logit + at, before, x) : 0;
-        rank += before < len ? kern->count(raw->logit + at + before, len - before, above) : 0;
+        row_logits(c->kern, raw->row, at, len, logit);
+        rank += before ? c->kern->count(logit, before, x) : 0;
+        rank += before < len ? c->kern->count(logit + before, len - before, above) : 0;
     }
     return rank;
 }
@@ -110,17 +119,33 @@ struct interval share_of(const struct cand *c, uint32_t token, uint32_t without)
     return (struct interval){share.low / sum, share.high / sum};
 }
 
+// The raw logits of candidates.
+struct beside_raw {
+    const struct raw *raw;
+    const struct kern *kern;
+    const uint32_t *place; // of each in the row, or NULL: as they lie
+};
+
+static void fetch_raw(const void *arg, size_t at, size_t len, float *y)
+{
+    const struct beside_raw *const b = arg;
+    if (!b->place)
+        row_logits(b->kern, b->raw->row, at, len, y);
+    for (size_t i = 0; b->place && i < len; i++)
+        y[i] = raw_logit(b->raw, b->place[at + i]);
+}
+
 void measure(const struct raw *raw, const struct after *after, const struct cand *c, int64_t accepted, double stat[STAT_COUNT])
 {
     const size_t place = cand_row_place(c, c->chosen);
-    const uint32_t *const places = c->row_id ? after->place : c->dense ? NULL : c->id;
+    const struct beside_raw beside = {raw, c->kern, c->row_id ? after->place : c->dense ? NULL : c->id};
     stat[STAT_PROB] = after_prob(after, c, c->chosen);
-    stat[STAT_RAW_PROB] = softmax_prob(&raw->softmax, raw->logit[place]);
-    stat[STAT_RAW_RANK] = (double)raw_rank(raw, c->kern, place);
+    stat[STAT_RAW_PROB] = softmax_prob(&raw->softmax, raw_logit(raw, place));
+    stat[STAT_RAW_RANK] = (double)raw_rank(raw, c, place);
     stat[STAT_N] = (double)c->kern->count(after->logit, after->n, -FLT_MAX);
     stat[STAT_ENTROPY_RAW] = softmax_entropy(&raw->softmax);
     stat[STAT_ENTROPY] = softmax_entropy(&after->softmax);
-    stat[STAT_KL_RAW] = softmax_divergence(c->kern, &after->softmax, after->logit, places, after->n, &raw->softmax, raw->logit);
+    stat[STAT_KL_RAW] = softmax_divergence(c->kern, &after->softmax, after->logit, after->n, &raw->softmax, fetch_raw, &beside);
     stat[STAT_DRAW] = selector_draw(c);
     stat[STAT_ACCEPTED] = accepted < 0 ? NAN : (double)accepted;
     stat[STAT_ACCEPTED_PROB] = accepted < 0 ? NAN : after_prob(after, c, (uint32_t)accepted);

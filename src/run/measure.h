@@ -14,8 +14,7 @@ size_t rank_of(const struct kern *kern, const float *logit, size_t n, size_t pla
 
 // A row as it was read. A zeroed struct is empty.
 struct raw {
-    float *logit; // [n] in the row's order, masked ones -inf; then one -inf, for the tokens that it lacks
-    size_t n, cap;
+    const struct row *row;
     struct softmax softmax;
     float *block_max; // of each KERN_BLOCK logits
     size_t block_cap;
@@ -23,8 +22,11 @@ struct raw {
 
 void raw_free(struct raw *raw);
 
-// Takes a row that has just been loaded. False when memory is short.
-bool raw_take(struct raw *raw, const struct cand *c);
+// Takes a row that has just been loaded, and must stay. False when memory is short.
+bool raw_take(struct raw *raw, const struct row *row, const struct cand *c);
+
+// The logit at a place of the row; -inf if it is masked, or the place is behind the last, for tokens that the row lacks.
+float raw_logit(const struct raw *raw, size_t place);
 
 // What a chain has made of the row. A zeroed struct is empty.
 struct after {

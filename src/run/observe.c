@@ -257,26 +257,25 @@ static void spread(const struct cand *c, const float *x, float none, float *to)
 }
 
 // From the logits and not from p, which is rounded twice and falls to 0 where the logarithm is still an ordinary number.
-static float logprob(float logit, const struct softmax *s, double log_sum)
+static float logprob(float logit, const struct softmax *s)
 {
-    return (float)((double)logit - s->max - log_sum);
+    return (float)((double)logit - s->max - s->log_sum);
 }
 
 // A number of what is emitted for a logit.
-static float emitted(enum emit emit, float logit, const struct softmax *s, double log_sum)
+static float emitted(enum emit emit, float logit, const struct softmax *s)
 {
-    return emit == EMIT_PROBS ? (float)softmax_prob(s, logit) : emit == EMIT_LOGPROBS ? logprob(logit, s, log_sum) : logit;
+    return emit == EMIT_PROBS ? (float)softmax_prob(s, logit) : emit == EMIT_LOGPROBS ? logprob(logit, s) : logit;
 }
 
 // The same of what stood after a stage.
 static void distribution_then(enum emit emit, const struct observer *o, const struct cand *c, float *to)
 {
     const struct softmax s = softmax_of(c->kern, o->view, c->n_row);
-    const double log_sum = softmax_log_sum(&s);
     for (size_t i = 0; i < c->n_vocab; i++)
         to[i] = emit == EMIT_PROBS ? 0.0f : -INFINITY;
     for (size_t i = 0; i < c->n_row; i++)
-        to[cand_row_id(c, i)] = emitted(emit, o->view[i], &s, log_sum);
+        to[cand_row_id(c, i)] = emitted(emit, o->view[i], &s);
 }
 
 // to[0..n_vocab): what is emitted of every token.
@@ -296,9 +295,8 @@ static void distribution(enum emit emit, const struct cand *c, float *to)
     if (emit == EMIT_LOGITS)
         return;
     const struct softmax s = softmax_of(c->kern, c->dense ? to : c->logit, c->n);
-    const double log_sum = softmax_log_sum(&s);
     for (size_t i = 0; i < c->n_vocab; i++)
-        to[i] = logprob(to[i], &s, log_sum);
+        to[i] = logprob(to[i], &s);
 }
 
 // The log-probability of a token; room has room for a row.
@@ -311,7 +309,7 @@ static float score(const struct cand *c, uint32_t token, float *room)
         x = logit[token];
     for (size_t i = 0; !c->dense && i < c->n; i++)
         x = c->id[i] == token ? logit[i] : x;
-    return logprob(x, &s, softmax_log_sum(&s));
+    return logprob(x, &s);
 }
 
 static struct fault emit_values(const struct observer *o, const struct cand *c, struct result *res)
@@ -343,13 +341,14 @@ static void find_view(struct observer *o)
         o->view_at--; // from 0 to SIZE_MAX
 }
 
-struct fault observe_before(struct observer *o, const struct recipe *recipe, struct cand *c, struct result *res)
+struct fault observe_before(struct observer *o, const struct recipe *recipe, const struct row *row, struct cand *c,
+                            struct result *res)
 {
     const struct job *const j = o->job;
     const size_t n = c->n_row;
     o->recipe = recipe;
     if (!mem_grow(&o->room, &o->room_cap, n * (sizeof *o->p + sizeof *o->scratch + sizeof *o->view), 1) ||
-        (j->raws && !o->raw_taken && !raw_take(&o->raw, c)) ||
+        (j->raws && !o->raw_taken && !raw_take(&o->raw, row, c)) ||
         (j->expects && !trail_begin(&o->trail, c, recipe->n_stages, res->expected.id)))
         return fault_memory();
     o->raw_taken = true;
@@ -408,7 +407,7 @@ static void note_cuts(const struct observer *o, struct record *rec, const struct
         const uint32_t id = cand_row_id(c, i);
         if (id >= res->n_gone || res->gone[id] <= GONE_ROW || (o->views && o->view[i] > -INFINITY))
             continue;
-        const double p = softmax_prob(&o->raw.softmax, o->raw.logit[i]);
+        const double p = softmax_prob(&o->raw.softmax, raw_logit(&o->raw, i));
         rec->cut_p += p;
         note_removed(rec->cut, &rec->n_cut, id, p);
     }
@@ -436,7 +435,7 @@ static struct fault describe(struct result *res, struct observer *o, const struc
     rec->ranked = ranked;
     rec->shown = !j->lists ? 0 : most && most < rec->kept ? most : rec->kept;
     for (size_t i = 0; j->raws && i < rec->shown; i++)
-        ranked[i].raw_p = (float)softmax_prob(&o->raw.softmax, o->raw.logit[cand_row_place(c, ranked[i].id)]);
+        ranked[i].raw_p = (float)softmax_prob(&o->raw.softmax, raw_logit(&o->raw, cand_row_place(c, ranked[i].id)));
     if (j->page && j->traces &&
         !follow_end(&o->follow, c, o->line, o->n_lines, j->args->verbose, j->list_most, rec, &res->page, &res->page_cap))
         return fault_memory();

@@ -70,8 +70,9 @@ struct observer {
 
 void observer_free(struct observer *o);
 
-// A row is loaded, before the grammar and the chain; res is its result.
-struct fault observe_before(struct observer *o, const struct recipe *recipe, struct cand *c, struct result *res);
+// A row is loaded, which stays, before the grammar and the chain; res is its result.
+struct fault observe_before(struct observer *o, const struct recipe *recipe, const struct row *row, struct cand *c,
+                            struct result *res);
 
 // A mask is on the row, by one of these; and a stage has run (a chain_watch_fn; arg is the observer).
 #define TRACE_REASONING "reasoning"

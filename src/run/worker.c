@@ -197,7 +197,7 @@ static struct fault apply(struct worker *w, struct session *q, const struct row 
     const bool steps = w->job->expects || w->job->traces || a->after || w->job->removals, watched = steps || w->job->raws;
     struct fault fault = masked && !watched ? fault_none() : load(w, row);
     if (!fault.code && watched)
-        fault = observe_before(&w->observer, q->recipe, &w->cand, res);
+        fault = observe_before(&w->observer, q->recipe, row, &w->cand, res);
     if (!fault.code && masked)
         fault = cand_load(&w->cand, masked);
     if (!fault.code && masked && watched)

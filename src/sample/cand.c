@@ -136,6 +136,33 @@ void cand_load_kept(struct cand *c, const struct row *row)
     c->kept.on = true;
 }
 
+// Element `at` of a row in memory.
+static float load_element(const void *row, enum dtype type, size_t at)
+{
+    const char *const from = (const char *)row + at * dtype_size(type);
+    float x;
+    uint16_t half;
+    if (type == DTYPE_F32) {
+        memcpy(&x, from, sizeof x);
+        return x;
+    }
+    memcpy(&half, from, sizeof half);
+    return type == DTYPE_F16 ? f32_of_f16(half) : f32_of_bf16(half);
+}
+
+float row_logit(const struct row *r, size_t place)
+{
+    const float x = load_element(r->data, r->type, place);
+    return x < lowest[r->type] ? -INFINITY : x;
+}
+
+void row_logits(const struct kern *kern, const struct row *r, size_t place, size_t len, float *logit)
+{
+    assert(place + len <= r->n);
+    kern->widen[r->type](logit, (const char *)r->data + place * dtype_size(r->type), len);
+    kern->mask_below(logit, len, lowest[r->type]);
+}
+
 // ---- a dense row, block by block
 
 static size_t block_len(const struct cand *c, size_t b)
@@ -196,14 +223,7 @@ float cand_logit(const struct cand *c, size_t at)
 {
     if (!c->dense || c->own[at / KERN_BLOCK])
         return c->logit[at];
-    float x;
-    uint16_t half;
-    if (c->type == DTYPE_F32) {
-        memcpy(&x, element(c, at), sizeof x);
-    } else {
-        memcpy(&half, element(c, at), sizeof half);
-        x = c->type == DTYPE_F16 ? f32_of_f16(half) : f32_of_bf16(half);
-    }
+    float x = load_element(c->row, c->type, at);
     if (c->round)
         x = f32_of_f16(f16_of_f32(x));
     return x < c->cut ? -INFINITY : x;

@@ -44,6 +44,10 @@ static inline size_t row_vocab(const struct row *r)
     return r->ids ? r->n_vocab : r->n;
 }
 
+// A logit of it as loading reads it, -inf if masked; and those of len tokens from a place on.
+float row_logit(const struct row *r, size_t place);
+void row_logits(const struct kern *kern, const struct row *r, size_t place, size_t len, float *logit);
+
 enum { NOTES_MOST = 6 };
 
 struct cand {
@@ -245,6 +249,9 @@ struct mass {
 // A fault, and meaningless numbers, where cand_exp has a fault. rough: without most of those that weigh very little, which costs less. before,
 // unless it is NULL, is told the sum before each block of KERN_BLOCK.
 struct mass cand_mass(struct cand *c, double *before, bool rough);
+
+// The rank, from 1, that a place of the row had when it was loaded, if cand_keep's row has been ranked so far; else 0.
+size_t cand_kept_rank(const struct cand *c, size_t place);
 
 // What the sum in f32 of cand_exp's p comes to, in the present order. A fault as that has.
 float cand_exp_sum(struct cand *c);

@@ -168,6 +168,14 @@ void cand_rank(struct cand *c, size_t k)
     rank_list(c, k);
 }
 
+size_t cand_kept_rank(const struct cand *c, size_t place)
+{
+    for (size_t i = 0; c->kept.on && i < c->kept.n_ranked; i++)
+        if (c->kept.key[i] == place)
+            return i + 1;
+    return 0;
+}
+
 // ---- what samplers ask for
 
 void cand_top_k(struct cand *c, size_t k)

@@ -20,12 +20,13 @@ struct softmax softmax_of(const struct kern *kern, const float *x, size_t n)
     double sum[2 * LANES] = {0};
     const float max = kern->max(x, n);
     kern->softmax_sums(sum, x, max, NULL, 0.0f, n);
-    return (struct softmax){max, add_lanes(sum), add_lanes(sum + LANES)};
+    return softmax_from(max, sum);
 }
 
-double softmax_log_sum(const struct softmax *s)
+struct softmax softmax_from(float max, const double sum[2 * LANES])
 {
-    return log(s->sum);
+    const double all = add_lanes(sum);
+    return (struct softmax){max, all, add_lanes(sum + LANES), log(all)};
 }
 
 double softmax_prob(const struct softmax *s, float x)
@@ -35,21 +36,18 @@ double softmax_prob(const struct softmax *s, float x)
 
 double softmax_entropy(const struct softmax *s)
 {
-    return fmax(0.0, log(s->sum) - s->sum_d / s->sum);
+    return fmax(0.0, s->log_sum - s->sum_d / s->sum);
 }
 
-double softmax_divergence(const struct kern *kern, const struct softmax *a, const float *x, const uint32_t *id, size_t n,
-                          const struct softmax *b, const float *y)
+double softmax_divergence(const struct kern *kern, const struct softmax *a, const float *x, size_t n, const struct softmax *b,
+                          softmax_fetch_fn *fetch, const void *arg)
 {
     double sum[2 * LANES] = {0}; // with the differences of the logits, each less its largest
-    float gathered[BLOCK];
-    if (!id)
-        kern->softmax_sums(sum, x, a->max, y, b->max, n);
-    for (size_t at = 0; id && at < n; at += BLOCK) {
+    float y[BLOCK];
+    for (size_t at = 0; at < n; at += BLOCK) {
         const size_t len = n - at < BLOCK ? n - at : BLOCK;
-        for (size_t i = 0; i < len; i++)
-            gathered[i] = y[id[at + i]];
-        kern->softmax_sums(sum, x + at, a->max, gathered, b->max, len);
+        fetch(arg, at, len, y);
+        kern->softmax_sums(sum, x + at, a->max, y, b->max, len);
     }
-    return fmax(0.0, add_lanes(sum + LANES) / a->sum - log(a->sum) + log(b->sum));
+    return fmax(0.0, add_lanes(sum + LANES) / a->sum - a->log_sum + b->log_sum);
 }
