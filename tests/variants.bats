@@ -137,6 +137,18 @@ sampl: note: variants 'base' and 'engine=llama' come to the same chain" ]
     sampl -n 4096 -s 1 --rows :30 --engine batch --repeat-penalty 1.2 --temp 0.9 "$AUSTEN" | cmp - <(cut -f 4 chosen)
 }
 
+# Neither a chain that differs nor what would be said of values that no token spells.
+@test "an option that is left out leaves nothing behind" {
+    local all="--samplers min_p --repeat-penalty 1.3 -l '\"zz\"+1' --ignore-eos --dry-sequence-breaker a --dry-breaker-tokens x --bad-word-tokens x"
+    all+=" --eog-tokens x --grammar 'root ::= [' --reasoning-budget 9 --reasoning-budget-message zz --reasoning-start zz --reasoning-end zz"
+    printf '%s\n' a b >v
+    [ "$(echo '[1,2]' | sampl -s 1 --vocab v --sweep engine=akunu-gpu --vs "all: $all" --emit ids 2>said)" = $'0\t1\t1' ]
+    [ "$(cat said)" = "sampl: note: variant 'all engine=akunu-gpu': engine akunu-gpu has no stage for --samplers, --repeat-penalty, --logit-bias, \
+--ignore-eos, --dry-sequence-breaker, --dry-breaker-tokens, --bad-word-tokens, --eog-tokens, --grammar, --reasoning-budget, \
+--reasoning-budget-message, --reasoning-start, --reasoning-end, which it goes without
+sampl: note: variants 'engine=akunu-gpu' and 'all engine=akunu-gpu' come to the same chain" ]
+}
+
 @test "the texts of variants, a line each" {
     sampl --vocab "$VOCAB" -s 1 --rows :40 --vs 'hot: --temp 1.5' --vs '--engine ollama' --emit text "$AUSTEN" >texts
     sampl --vocab "$VOCAB" -s 1 --rows :40 --temp 1.5 --emit text "$AUSTEN" >want
