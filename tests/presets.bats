@@ -334,6 +334,7 @@ denied() {
 		  temperature
 		min_p: 0.2
 	END
+    printf 'sampler_priority: skew, top_k, skew\nskew: 0.5\ntop_k: 5\n' | becomes twice.yaml --samplers 'skew;top_k' --skew 0.5 --top-k 5 "${rest[@]}"
     printf 'sampler_priority: "min_p\\n\\\n \ttempera\\\n  ture"\nmin_p: 0.2\n' |
         becomes joined.yaml --samplers 'min_p;temperature' --min-p 0.2 "${rest[@]}"
     printf 'temperature_last: true\nmin_p: 0.1\n' |

@@ -418,7 +418,7 @@ static void chain_name(struct foreign *f, const char *foreign_name, struct build
     const char *const name = sampler_name(f, foreign_name);
     const struct sampler *const s = sampler_by_name(name, strcspn(name, "="));
     const bool when_active = s && s->params && (s->foreign || (s == &sampler_adaptive_p && !f->dialect->defaults));
-    if (when_active && (!foreign_active(f, s->params->flag) || strstr(chain->text, name)))
+    if (when_active && (!foreign_active(f, s->params->flag) || (chain->len && strstr(chain->text, name))))
         return;
     if (s) {
         builder_format(chain, "%s%s", chain->len ? ";" : "", name);
@@ -434,7 +434,6 @@ void foreign_say_chain(struct foreign *f, const char *names)
     struct builder chain = {0};
     char *const copy = strdup(names);
     char *rest = NULL;
-    builder_string(&chain, "");
     for (char *name = copy ? strtok_r(copy, between, &rest) : NULL; name; name = strtok_r(NULL, between, &rest))
         chain_name(f, name, &chain);
     foreign_say(f, "samplers", chain.text ? chain.text : "");
