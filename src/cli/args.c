@@ -78,11 +78,11 @@ static const struct option_row *row_of(const struct options *o, const char *brie
     return NULL;
 }
 
-// The word up to len is no option.
+// The word up to len, two bytes at least, is no option.
 static bool unknown_option(const struct options *o, const char *word, size_t len, struct err *e)
 {
     const char *const hint = option_hint(word, len), *near[OPTIONS_NEAR];
-    const size_t n = !hint && len > 2 ? options_near(o, word + 2, len - 2, near) : 0;
+    const size_t n = hint ? 0 : options_near(o, word + 2, len - 2, near);
     char names[OPTIONS_NEAR * 50] = "", *at = names;
     for (size_t i = 0; i < n; i++)
         at = stpcpy(stpcpy(at, !i ? "--" : i + 1 < n ? ", --" : " or --"), near[i]);
