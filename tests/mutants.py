@@ -5,16 +5,19 @@
 A copy of the tree is built with cover.c, and each bats file runs once to learn which lines each of its cases reaches. Then each mutant
 is built in a copy and the cases that reach its line run, the quickest first, until one fails; JOBS=2 mutants at a time. LIMIT=300 leaves
 out the cases of a mutant that would take more seconds than that together. What no test notices is listed, and the program ends with
-status 1, unless mutants.tsv says why it cannot be seen."""
+status 1, unless mutants.tsv says why it cannot be seen.
+
+What was learnt and which mutants were killed stays in build/mutants, where a run that was stopped goes on. Which ones a SEED has depends
+on nothing but the changed lines, so that they are mostly the same after a change elsewhere."""
 import collections
 import concurrent.futures
 import difflib
 import functools
+import hashlib
 import itertools
 import json
 import os
 import pathlib
-import random
 import re
 import shutil
 import signal
@@ -34,8 +37,11 @@ BLIND = {"layering", "install", "samplers", "get", "readme"}
 NEAR = 10   # lines around a mutant's that are asked for cases
 FIRST = 12  # cases that run first, then four times as many, and so on
 UNITS = 10  # seconds that it takes to build the unit tests
+STEP, SHORT = 5, 40  # SAMPL_TEST_STEP, and that of the unit tests where only the lines count
 ENV = {**os.environ, "LC_ALL": "C", "CC": "gcc"}
 running = set()  # groups of processes
+# What cover.c writes to: each process touches a few hundred pages of it, which a disk is slow at.
+scratch = tempfile.TemporaryDirectory(dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None)
 
 # What is changed to what. Neither strings nor comments nor preprocessor lines are.
 SWAPS = [
@@ -70,8 +76,8 @@ def candidates(path):
 def run_bats(tree, build, files, names=(), cover=None, limit=None):
     """Runs bats files of a copy, or their cases of these names only, and yields what becomes of each: (passed, number, name, seconds).
     Whoever takes no more of them ends the run."""
-    env = {**ENV, "SAMPL": str(tree / build / "sampl"), "UNITS": str(tree / build / "unit"), "SAMPL_TEST_STEP": "5",
-           **({"SAMPL_COVER": str(cover)} if cover else {})}
+    env = {**ENV, "SAMPL": str(tree / build / "sampl"), "UNITS": str(tree / build / "unit"), **({"SAMPL_COVER": str(cover)} if cover else {}),
+           "SAMPL_TEST_STEP": str(SHORT if cover and "units" in files else STEP)}
     some = ["-f", "^(" + "|".join(re.sub(r"([][\\.*^$+?(){}|])", r"\\\1", name) for name in names) + ")$"] if names else []
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as tmp, subprocess.Popen(
         ["bats", "--tap", "--timing", *some, *(f"tests/{file}.bats" for file in files)], cwd=tree, env={**env, "TMPDIR": tmp},
@@ -97,6 +103,7 @@ def run_bats(tree, build, files, names=(), cover=None, limit=None):
 def end(*_):
     for group in running:
         os.killpg(group, signal.SIGKILL)
+    scratch.cleanup()
     os._exit(1)
 
 
@@ -155,9 +162,8 @@ def learn():
     names = [bats.stem for bats in sorted(TREE.glob("tests/*.bats"), key=lambda p: -p.stat().st_size) if bats.stem not in BLIND]
 
     def note(name):
-        folder = WORK / "cover" / name
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir(parents=True)
+        folder = pathlib.Path(scratch.name, name)
+        folder.mkdir()
         cases, reached = {}, collections.defaultdict(set)
         for passed, number, case, seconds in run_bats(TREE, "build/cov", [name], cover=folder):
             # what fails with cover.c, which maps a file, may not fail without
@@ -192,10 +198,15 @@ def learn():
     return reached, seconds
 
 
-def excuses():
-    """{(file, line, changed line): why}, the lines without the blanks around them."""
-    rows = [row.split("\t") for row in (ROOT / "tests" / "mutants.tsv").read_text().splitlines() if row and not row.startswith("#")]
-    return {(file, line, changed): why for file, line, changed, why in rows}
+def rows_of(path):
+    """{(file, line, changed line): what the table says of it}, the lines without the blanks around them."""
+    rows = [row.split("\t") for row in path.read_text().splitlines() if row and not row.startswith("#")] if path.exists() else []
+    return {(file, line, changed): what for file, line, changed, what in rows}
+
+
+def key(mutant):
+    file, _, line, changed = mutant
+    return file, line.strip(), changed.strip()
 
 
 @functools.cache
@@ -223,6 +234,8 @@ def judge(tree, mutant, reached, seconds):
     try:
         if make(tree, "all").returncode:
             return "no C"
+        if (tree / "build" / "sampl").read_bytes() == (TREE / "base" / "sampl").read_bytes():
+            return "no other code"
         begin, some = 0, FIRST
         while begin < len(cases):
             part = cases[begin : begin + some]
@@ -268,9 +281,12 @@ def main():
         shutil.copy(program, TREE / "base" / program.relative_to(TREE / "build"))
     reached, seconds = learn()
     every = [(str(p.relative_to(TREE)), *c) for p in sorted(TREE.glob("src/*/*.c")) for c in candidates(p)]
-    every = [m for m in every if ONLY.search(m[0])]
-    random.Random(SEED).shuffle(every)
-    known, counts, left, lock, queue = excuses(), collections.Counter(), [], threading.Lock(), iter(every)
+    known, kept = rows_of(ROOT / "tests" / "mutants.tsv"), WORK / "killed"
+    there = {(str(p.relative_to(TREE)), line.strip()) for p in TREE.glob("src/*/*.c") for line in p.read_text().split("\n")}
+    stale = [k for k in known if k[:2] not in there]
+    every = [m for m in every if ONLY.search(f"{m[0]}:{m[1] + 1}")]
+    every.sort(key=lambda m: (hashlib.sha256("\t".join((str(SEED), *key(m))).encode()).digest(), m))
+    counts, left, lock, queue, before = collections.Counter(), [], threading.Lock(), iter(every), rows_of(kept)
 
     def work(tree):
         while True:
@@ -280,20 +296,23 @@ def main():
             if not mutant:
                 return
             file, number, line, changed = mutant
-            why = known.get((file, line.strip(), changed.strip()))
-            verdict = f"survived: {why}" if why else judge(tree, mutant, reached, seconds)
+            why, place = known.get(key(mutant)), (f"{file}:{number + 1}", *key(mutant)[1:])
+            verdict = f"survived: {why}" if why else before.get(place) or judge(tree, mutant, reached, seconds)
             with lock:
                 counts["at work"] -= 1
                 counts[verdict.split(":")[0].split(" ")[0]] += 1
-                print(f"{file}:{number + 1}: {line.strip()}\n    {changed.strip()}\n    {verdict}", flush=True)
+                print(f"{place[0]}: {line.strip()}\n    {changed.strip()}\n    {verdict}", flush=True)
                 if verdict.startswith("survived") and not why:
-                    left.append(f"{file}\t{line.strip()}\t{changed.strip()}")
+                    left.append("\t".join(key(mutant)))
+                elif verdict.startswith("killed"):
+                    before[place] = verdict
+                    kept.write_text("".join("\t".join((*k, v)) + "\n" for k, v in before.items()))
 
     with concurrent.futures.ThreadPoolExecutor(JOBS) as pool:
         list(pool.map(work, trees))
     print(f"{counts['killed']} of {counts['killed'] + counts['survived']} mutants killed, {len(left)} survivors unexplained")
-    print(*left, sep="\n")
-    sys.exit(bool(left))
+    print(*left, *("mutants.tsv: no such line now: " + "\t".join(k) for k in stale), sep="\n")
+    sys.exit(bool(left or stale))
 
 
 if __name__ == "__main__":
