@@ -89,7 +89,7 @@ END
 
 @test "sparse: wide rows on every tier are the dense ones" {
     rows 3 9000 2
-    for tier in $(sampl --version | sed -n 's/^.*available: *//p' | tr ',' ' ') scalar; do
+    for tier in $("$SAMPL" --version | sed -n 's/.*(of \(.*\))/\1/p'); do
         for chain in "" "--top-k 500 --top-p 0.9" "--samplers typ_p=0.5" "--mirostat 2"; do
             # shellcheck disable=SC2086
             sampl -s 5 $chain --dump-probs dense.json >want

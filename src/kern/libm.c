@@ -21,7 +21,7 @@ static struct split split(float x)
     const bool subnormal = x < 0x1p-126f;
     const uint32_t bits = subnormal ? bits_of_f32(x * 0x1p23f) - (23u << 23) : bits_of_f32(x), above = bits - 0x3f330000u;
     const unsigned part = above >> 19 & 15;
-    return (struct split){(double)f32_of_bits(bits - (above & 0xff800000u)) * libm_logf_inverse[part] - 1.0,
+    return (struct split){fma((double)f32_of_bits(bits - (above & 0xff800000u)), libm_logf_inverse[part], -1.0),
                           log2_c[part] + (double)((int32_t)above >> 23)};
 }
 
@@ -31,8 +31,8 @@ float libm_log2f(float x)
         return x == 0.0f ? -INFINITY : x > 0.0f ? x : NAN;
     const struct split s = split(x);
     const double r = s.r, r2 = r * r;
-    return (float)((-0x1.712b6f70a7e4dp-2 * r2 + (0x1.ecabf496832ep-2 * r + -0x1.715479ffae3dep-1)) * r2 +
-                   (0x1.715475f35c8b8p+0 * r + s.whole));
+    const double upper = fma(-0x1.712b6f70a7e4dp-2, r2, fma(0x1.ecabf496832ep-2, r, -0x1.715479ffae3dep-1));
+    return (float)fma(upper, r2, fma(0x1.715475f35c8b8p+0, r, s.whole));
 }
 
 // 2^x for x in (-150, 128): that of expf, with 32 x in z's place.
@@ -41,7 +41,7 @@ static double exp2_of(double x)
     const double shift = EXPF_SHIFT / 32, shifted = x + shift, r = x - (shifted - shift);
     const uint64_t k = bits_of_f64(shifted);
     const double s = f64_of_bits(bits_of_f64(expf_table[k % 32]) + ((k & ~UINT64_C(31)) << (52 - 5)));
-    return ((0x1.c6af84b912394p-5 * r + 0x1.ebfce50fac4f3p-3) * (r * r) + (0x1.62e42ff0c52d6p-1 * r + 1.0)) * s;
+    return fma(fma(0x1.c6af84b912394p-5, r, 0x1.ebfce50fac4f3p-3), r * r, fma(0x1.62e42ff0c52d6p-1, r, 1.0)) * s;
 }
 
 float libm_exp2f(float x)
@@ -75,8 +75,9 @@ float libm_powf(float x, float y)
         return sign * ((a > 0.0f) == (y > 0.0f) ? INFINITY : 0.0f);
     const struct split s = split(a);
     const double r = s.r, r2 = r * r;
-    const double log2_a = (0x1.27616c9496e0bp-2 * r + -0x1.71969a075c67ap-2) * (r2 * r2) +
-                          ((0x1.ec70a6ca7baddp-2 * r + -0x1.7154748bef6c8p-1) * r2 + (0x1.71547652ab82bp+0 * r + s.whole));
+    const double middle = fma(0x1.ec70a6ca7baddp-2, r, -0x1.7154748bef6c8p-1),
+                 upper = fma(0x1.27616c9496e0bp-2, r, -0x1.71969a075c67ap-2);
+    const double log2_a = fma(upper, r2 * r2, fma(middle, r2, fma(0x1.71547652ab82bp+0, r, s.whole)));
     const double log2_power = (double)y * log2_a;
     if (!(log2_power > -150.0 && log2_power < 128.0))
         return sign * (log2_power < 0.0 ? 0.0f : INFINITY);

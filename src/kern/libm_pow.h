@@ -32,21 +32,34 @@ static inline double exp_of(double x, double rest)
     return 0x1p-1022 * (high + lost - 1.0);
 }
 
-// ln x = high + *low, of a positive finite x = 2^k * z; c and r = z / c - 1 as in libm_log_of, ln(1 + r) by a polynomial.
-static inline double log_of(double x, double *low)
+// Of a positive finite x = 2^k * z: the part of libm_log_of that z lies in.
+static inline unsigned log_part(double x, double *k, double *z)
 {
     const bool subnormal = x < 0x1p-1022;
     const uint64_t bits = subnormal ? bits_of_f64(x * 0x1p52) - (UINT64_C(52) << 52) : bits_of_f64(x);
-    const uint64_t above = bits - UINT64_C(0x3fe6955500000000), part = above >> 45 & 127;
-    const double k = (double)((int64_t)above >> 52), z = f64_of_bits(bits - (above & UINT64_C(0xfff) << 52));
+    const uint64_t above = bits - UINT64_C(0x3fe6955500000000);
+    *k = (double)((int64_t)above >> 52);
+    *z = f64_of_bits(bits - (above & UINT64_C(0xfff) << 52));
+    return above >> 45 & 127;
+}
+
+// ln 2, the upper part in so few bits that its products with k are exact
+#define LN2_UPPER 0x1.62e42fefa38p-1
+#define LN2_LOWER 0x1.ef35793c7673p-45
+
+// ln x = high + *low, of a positive finite x; c and r = z / c - 1 as in libm_log_of, ln(1 + r) by a polynomial.
+static inline double log_of(double x, double *low)
+{
+    double k, z;
+    const unsigned part = log_part(x, &k, &z);
     const double r = fma(z, libm_log_of[part].inverse, -1.0);
-    const double whole = fma(k, 0x1.62e42fefa38p-1, libm_log_of[part].log), first = whole + r;
+    const double whole = fma(k, LN2_UPPER, libm_log_of[part].log), first = whole + r;
     const double half = -0.5 * r, square = r * half, second = first + square;
     const double p =
         fma(fma(fma(r, 0x1.0002b8b263fc3p+0, -0x1.2495b9b4845e9p+0), square, fma(r, -0x1.555555529a47ap-1, 0x1.999999959554ep-1)),
             square, fma(r, 0x1.0000000000006p-1, -0x1.555555555556p-1));
-    const double lost = fma(k, 0x1.ef35793c7673p-45, libm_log_of[part].rest) + (whole - first + r) + fma(half, r, -square) +
-                        (first - second + square);
+    const double lost =
+        fma(k, LN2_LOWER, libm_log_of[part].rest) + (whole - first + r) + fma(half, r, -square) + (first - second + square);
     const double rest = fma(r * square, p, lost), high = second + rest;
     *low = second - high + rest;
     return high;

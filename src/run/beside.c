@@ -2,6 +2,7 @@
 #include "run/beside.h"
 
 #include "base/mem.h"
+#include "kern/libm.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -56,7 +57,7 @@ static double js_of(double p, double q)
     const double m = 0.5 * (p + q);
     if (p == q)
         return 0.0;
-    return 0.5 * ((p > 0.0 ? p * log(p / m) : 0.0) + (q > 0.0 ? q * log(q / m) : 0.0));
+    return 0.5 * ((p > 0.0 ? p * libm_log_quick(p / m) : 0.0) + (q > 0.0 ? q * libm_log_quick(q / m) : 0.0));
 }
 
 void beside_compare(struct beside *b, const struct after *after, const struct cand *c, double stat[BESIDE_COUNT])

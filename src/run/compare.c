@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "run/compare.h"
 
+#include "kern/libm.h"
 #include "out/html.h"
 
 #include <inttypes.h>
@@ -81,7 +82,7 @@ static void add_row(struct comparison *t, const struct result *res, bool base_ok
     t->greedy += res->stat[STAT_RAW_RANK] == 1.0;
     if (res->stat[STAT_ACCEPTED_PROB] > 0.0) {
         t->scored++;
-        t->nll -= log(res->stat[STAT_ACCEPTED_PROB]);
+        t->nll -= libm_log_quick(res->stat[STAT_ACCEPTED_PROB]);
     } else if (res->stat[STAT_ACCEPTED_PROB] == 0.0) {
         t->lost++;
     }
@@ -167,7 +168,7 @@ static size_t columns(const struct compare *cmp, const struct comparison *t, str
         return n;
     const struct cell nll = cell_of("nll", CELL_MEAN, t->nll, t->scored);
     cell[n++] = nll;
-    cell[n++] = (struct cell){"ppl", CELL_MEAN, exp(nll.value), t->scored};
+    cell[n++] = (struct cell){"ppl", CELL_MEAN, libm_exp(nll.value), t->scored};
     cell[n++] = (struct cell){"lost", CELL_COUNT, (double)t->lost, t->rows};
     return n;
 }

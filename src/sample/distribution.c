@@ -2,6 +2,7 @@
 #include "sample/distribution.h"
 
 #include "kern/expf.h"
+#include "kern/libm.h"
 
 #include <math.h>
 
@@ -26,7 +27,7 @@ struct softmax softmax_of(const struct kern *kern, const float *x, size_t n)
 struct softmax softmax_from(float max, const double sum[2 * LANES])
 {
     const double all = add_lanes(sum);
-    return (struct softmax){max, all, add_lanes(sum + LANES), log(all)};
+    return (struct softmax){max, all, add_lanes(sum + LANES), libm_log_quick(all)};
 }
 
 double softmax_prob(const struct softmax *s, float x)
