@@ -110,6 +110,11 @@ ALWAYS_INLINE size_t pack(float *to, const float *x, size_t n, float max, float 
     return kept;
 }
 
+static size_t row_pack(float *to, const float *x, size_t n, float max, float floor)
+{
+    return pack(to, x, n, max, floor);
+}
+
 // Eight elements at a time: a lane each. Fewer wait for the next stretch, or are filled up with those that weigh nothing.
 static size_t row_weigh(double sum[16], const float *x, size_t n, float max, float floor)
 {
@@ -195,6 +200,16 @@ static inline vf32 logs(vf32 x, float unused)
 static void row_log(float *y, const float *x, size_t n)
 {
     map(y, x, n, logs, 1.0f);
+}
+
+static inline vf32 entropy_terms(vf32 x, float unused)
+{
+    return (vf32)((vi32) - (x * logs(x, unused)) & (x > 0.0f));
+}
+
+static void row_entropy_terms(float *y, const float *x, size_t n)
+{
+    map(y, x, n, entropy_terms, 1.0f);
 }
 
 // Near 1 it is the first terms of (1 - d)^power, in units in which libm_pow gives a whole number that is not far from the nearest: unless

@@ -45,12 +45,18 @@ struct kern {
     // p[i] = expf(x[i] - max), the difference in f32, expf as in expf.h; x[i] - max <= 88, not NaN. p may be x.
     void (*exp_sub)(float *p, const float *x, float max, size_t n);
 
+    // Copies the x[i] with x[i] - max >= floor to `to`, in rising i; returns how many. to has room for KERN_BLOCK more than n.
+    size_t (*pack)(float *to, const float *x, size_t n, float max, float floor);
+
     // With d = x[i] - max in f64, w = exp(d) as in expf.h, and e = d less y[i] - max_y unless y is NULL: sum[i % 8] += w and
     // sum[8 + i % 8] += w * e, in rising i. x[i] <= max, which is finite, not NaN; where w is 0 nothing is added.
     void (*softmax_sums)(double sum[16], const float *x, float max, const float *y, float max_y, size_t n);
 
     // y[i] = ln x[i], logf as in libm.h; x[i] is at least 0 and finite. y may be x.
     void (*log)(float *y, const float *x, size_t n);
+
+    // y[i] = -(x[i] * ln x[i]), logf as in log; 0 where x[i] is 0.
+    void (*entropy_terms)(float *y, const float *x, size_t n);
 
     // x[i] = (x[i] / total)^power, libm_pow as in libm.h; 0 <= x[i] <= total, which is above 0; power is not negative.
     void (*raise_shares)(double *x, size_t n, double total, double power);
@@ -65,7 +71,11 @@ struct kern {
     // s + x[0] + x[1] + ..., in order, in f32. Elements that are -inf are left out. No NaN, no +inf.
     float (*sum)(const float *x, size_t n, float s);
 
-    // The same in f64. No element is infinite.
+    // s + the x[i] in falling order of by[i], in f32. Where by[i] are equal x[i] are; neither is negative (but an x may be -0) nor infinite, nor is s.
+    // key and tmp have room for n each.
+    float (*sum_falling)(const float *by, const float *x, size_t n, float s, uint64_t *key, uint64_t *tmp);
+
+    // The same as sum in f64. No element is infinite.
     double (*sum_wide)(const float *x, size_t n, double s);
 
     // s + x[0] * x[0] + x[1] * x[1] + ..., in order, in f64. No element is infinite.

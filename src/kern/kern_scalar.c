@@ -124,6 +124,15 @@ static void row_exp_sub(float *p, const float *x, float max, size_t n)
         p[i] = kern_expf(x[i] - max);
 }
 
+static size_t row_pack(float *to, const float *x, size_t n, float max, float floor)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++)
+        if (x[i] - max >= floor)
+            to[kept++] = x[i];
+    return kept;
+}
+
 static void row_softmax_sums(double sum[16], const float *x, float max, const float *y, float max_y, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -139,6 +148,12 @@ static void row_log(float *y, const float *x, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         y[i] = libm_logf(x[i]);
+}
+
+static void row_entropy_terms(float *y, const float *x, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        y[i] = x[i] > 0.0f ? -(x[i] * libm_logf(x[i])) : 0.0f;
 }
 
 static void row_raise_shares(double *x, size_t n, double total, double power)
@@ -172,6 +187,16 @@ static float row_sum(const float *x, size_t n, float s)
     for (size_t i = 0; i < n; i++)
         if (x[i] != -INFINITY)
             s += x[i];
+    return s;
+}
+
+static float row_sum_falling(const float *by, const float *x, size_t n, float s, uint64_t *key, uint64_t *tmp)
+{
+    for (size_t i = 0; i < n; i++)
+        key[i] = (uint64_t)bits_of_f32(by[i]) << 32 | (uint32_t)~i;
+    row_sort(key, n, n, tmp);
+    for (size_t i = 0; i < n; i++)
+        s += x[rank_id(key[i])];
     return s;
 }
 

@@ -310,10 +310,17 @@ static void sort_few(uint64_t *to, const uint64_t *from, size_t n)
 }
 
 #include "kern/sort_template.h"
+
+#include "kern/falling_template.h"
 #else
 static void row_sort(uint64_t *key, size_t n, size_t k, uint64_t *tmp)
 {
     kern_scalar.sort(key, n, k, tmp);
+}
+
+static float row_sum_falling(const float *by, const float *x, size_t n, float s, uint64_t *key, uint64_t *tmp)
+{
+    return kern_scalar.sum_falling(by, x, n, s, key, tmp);
 }
 #endif
 

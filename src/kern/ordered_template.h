@@ -55,6 +55,18 @@ static inline int tie_steps(struct ordered_ties t, unsigned *odd)
     return __builtin_popcountll(before & t.up) - __builtin_popcountll(before & t.down);
 }
 
+// 2^e
+static inline double binade(double s)
+{
+    return f64_of_bits(bits_of_f64(fabs(s)) & ~((UINT64_C(1) << 52) - 1));
+}
+
+// Is it far from where the ulp, or the sum, is no normal float?
+static inline bool is_usual(double low)
+{
+    return low > 0x1p-90 && low < 0x1p90;
+}
+
 // u/2
 static inline double half_ulp(double low, enum ordered_sum what)
 {
@@ -188,9 +200,9 @@ static bool stays(const struct ordered_run *r, double low, double drift, const f
 ALWAYS_INLINE bool add_run(const float *x, size_t n, float mean, double *s, enum ordered_sum what)
 {
     assert(n % SHORT_RUN == 0);
-    const double low = f64_of_bits(bits_of_f64(fabs(*s)) & ~((UINT64_C(1) << 52) - 1));
+    const double low = binade(*s);
     const bool squares = what == SUM_SQUARES || what == SUM_SQUARES_WIDE;
-    if (!(low > 0x1p-90 && low < 0x1p90) || (squares && *s < 0)) // far from where the ulp, or the sum, is no normal float
+    if (!is_usual(low) || (squares && *s < 0))
         return false;
     const struct ordered_run r = what == SUM ? run_f32(x, n, low) : run_f64(x, n, mean, low, what);
     const double ulp = 2 * half_ulp(low, what);

@@ -22,6 +22,7 @@ void cand_init(struct cand *c, const struct kern *kern)
     c->want_p = true;
     c->want_chosen_p = true;
     c->want_logits = true;
+    c->later_temp = 1.0f;
 }
 
 void cand_free(struct cand *c)
@@ -91,7 +92,8 @@ static void start(struct cand *c, const struct row *row)
     c->n_vocab = row_vocab(row);
     c->dense = true;
     c->order = CAND_BY_ID;
-    c->has_p = c->round = c->changed = c->kept.on = false;
+    c->has_p = c->round = c->changed = c->kept.on = c->later = false;
+    c->later_temp = 1.0f;
     c->cut = lowest[c->type];
     c->scratch_taken = 0;
 }
@@ -375,6 +377,22 @@ void cand_drop_first(struct cand *c, size_t n)
         memmove(c->p, c->p + n, c->n * sizeof *c->p);
 }
 
+void cand_drop_ranked(struct cand *c, size_t n)
+{
+    assert(n && n < c->n);
+    cand_list(c);
+    c->kern->sort(c->key, n, n, c->key_tmp); // the last position first
+    size_t to = c->key[n - 1];
+    for (size_t i = n; i-- > 0;) {
+        const size_t from = c->key[i] + 1, len = (i ? c->key[i - 1] : c->n) - from;
+        memmove(c->id + to, c->id + from, len * sizeof *c->id);
+        memmove(c->logit + to, c->logit + from, len * sizeof *c->logit);
+        to += len;
+    }
+    c->n = to;
+    c->has_p = false;
+}
+
 float cand_max(const struct cand *c)
 {
     if (c->dense)
@@ -479,13 +497,19 @@ size_t cand_alive(const struct cand *c, size_t most)
 const float *cand_exponents(const struct cand *c, size_t b, float max, float tmp[KERN_BLOCK], size_t *len)
 {
     const float *const x = cand_block(c, b, tmp, len);
-    if (!c->dense)
+    const bool divided = c->later_temp != 1.0f;
+    if (!c->dense && !divided)
         return x;
-    if (c->block_max[b] == -INFINITY)
+    if (c->dense && c->block_max[b] == -INFINITY)
         return NULL;
-    if (!(c->cut - max > EXPF_UNDERFLOW))
+    if (!divided && !(c->cut - max > EXPF_UNDERFLOW))
         return x;
-    copy_block(c, b, tmp); // edits drove the largest down to where a finite mask is not far below it
+    if (c->dense)
+        copy_block(c, b, tmp); // edits drove the largest down to where a finite mask is not far below it, or division both
+    else
+        memcpy(tmp, x, *len * sizeof *tmp);
+    if (divided)
+        c->kern->divide(tmp, *len, c->later_temp);
     return tmp;
 }
 
@@ -504,7 +528,7 @@ static void exp_block(struct cand *c, size_t b, float max)
 
 float cand_exp_max(struct cand *c)
 {
-    const float max = cand_max(c);
+    const float max = cand_max(c) / c->later_temp;
     if (max == -INFINITY)
         cand_fail(c, FAULT_NOTHING_LEFT, 0);
     else if (!(max < INFINITY))

@@ -75,6 +75,9 @@ struct cand {
     uint32_t position;             // of the row in its sequence, from 0
     struct prefixes *prefixes;     // of the row as it was loaded, for other chains that see it; NULL: there are none
 
+    // set by the chain
+    bool may_put_off; // see cand_put_off
+
     // what the stage that ran last says of what it did, for an onlooker: cand_note
     struct note {
         const char *name;
@@ -86,7 +89,10 @@ struct cand {
     uint32_t chosen; // token id
     float chosen_p;
 
+    bool later; // something is put off
+
     // the rest is for cand*.c
+    float later_temp;       // 1: none
     const void *row;        // dense: [n] as in struct row
     const uint32_t *row_id; // [n_row] of a sparse row, or NULL
     enum dtype type;
@@ -175,6 +181,13 @@ void cand_rank(struct cand *c, size_t k);
 // Keeps the candidates at positions c->key[0..n), in that order, as a list. p moves along. The caller states the new order.
 void cand_gather(struct cand *c, size_t n, enum cand_order order);
 
+// The sum of cand_softmax(c, true), without the order: the same bits. Memory at c->key and c->spare is used, here and in the next three.
+float cand_rank_sum(struct cand *c);
+
+// The entropy in nats of those probabilities, -(p * logf(p)) added in f32 by rank, also without the order. sum: cand_rank_sum's. Takes one
+// scratch.
+float cand_rank_entropy(struct cand *c, float sum);
+
 // The softmax in rank order without its candidates: c->key[0..n) has their positions, as after cand_rank, until the next call.
 struct head {
     size_t n;       // how many of the best: all if n is c->n; 0 after a fault
@@ -182,10 +195,10 @@ struct head {
     float tail_p;   // no other candidate's probability is above this
 };
 
-// The probabilities that cand_softmax(c, true) would give, of the candidates whose logit is within `range` (at least 16.7) of the largest;
-// of all when those are fewer than `least` (1 or more) or more than half. Exact: in rank order the f32 sum no longer changes once the
-// terms are below half an ulp of it. The candidates stay as they are.
+// The probabilities that cand_softmax(c, true) would give, of the candidates whose logit is within `range` of the largest; of the `least`
+// best (1 or more count) when those are fewer, of all when they are more than half. The candidates stay as they are. cand_rank_head is told the sum.
 struct head cand_softmax_head(struct cand *c, float range, size_t least);
+struct head cand_rank_head(struct cand *c, float sum, float range, size_t least);
 
 // How many of the best to keep, at least 1, by their probabilities; 0: the head does not tell, which one of all candidates does.
 typedef size_t cand_cut_fn(struct cand *c, const struct head *head, const void *arg);
@@ -196,6 +209,16 @@ void cand_cut(struct cand *c, float range, size_t least, cand_cut_fn *f, const v
 // Keeps the first n of a list, or all but the first n; the order stays.
 void cand_truncate(struct cand *c, size_t n);
 void cand_drop_first(struct cand *c, size_t n);
+
+// Drops the candidates at positions c->key[0..n), as after cand_rank, but not all there are; makes it a list.
+void cand_drop_ranked(struct cand *c, size_t n);
+
+// Instead of being sorted, and their logits then divided by temp, candidates are marked for it, if the next stage takes them so (sampler.h) and
+// nobody looks at what stands between. Until cand_settle does it, they lie by id, cand_exp_max, cand_exponents and what stands on these see the
+// quotients, all else the undivided logits. With candidates that are marked already: only the temperature is added. False: it is not to be put
+// off, and what was is settled.
+bool cand_put_off(struct cand *c, float temp);
+void cand_settle(struct cand *c);
 
 // Rounds every logit to f16, to nearest even. Then the lowest finite f16 counts as masked, as in a row of f16. A fault when one is too
 // large, or none is left.

@@ -50,6 +50,7 @@ struct link {
     const struct stage *stage;
     size_t index; // of the stage
     size_t part;
+    bool may_put_off; // what it leaves to be done is done by those behind it
 };
 
 struct chain {
@@ -151,6 +152,9 @@ static struct link *make_links(struct chain *ch, const struct stage *stage, size
             return NULL;
         }
     }
+    for (size_t i = *made; link && i-- > 1;)
+        link[i - 1].may_put_off =
+            link[i].stage->sampler->takes_later && (link[i].stage->sampler->selector || link[i].may_put_off);
     return link;
 }
 
@@ -267,6 +271,7 @@ struct fault chain_apply(struct chain *ch, struct cand *c, chain_watch_fn *watch
         }
         c->scratch_taken = 0;
         c->n_notes = 0;
+        c->may_put_off = l->may_put_off && !watch && !c->prefixes && !c->want_p && !c->want_logits;
         s->apply(state, c, l->stage);
         if (watch && !c->fault.code)
             c->fault = watch(arg, l->index, c);

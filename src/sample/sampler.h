@@ -82,6 +82,7 @@ struct sampler {
     size_t size;                // bytes of state, which is zeroed at first; 0: none, and self is NULL
     bool reads_prompt;          // looks at the prompt in the history
     bool limits;                // the first parameter says what it keeps
+    bool takes_later;           // takes candidates as cand_put_off leaves them
     bool selector;              // picks a token (cand_choose, or sets chosen and chosen_p) and ends the chain
 
     // Works on one row. c has no fault and at least one candidate; it is to keep one, or a fault. The parameters may be others than in the

@@ -55,6 +55,34 @@ static bool pick_about(struct cand *c, double *before, double u, bool rough)
     return running - target > doubt && target - last > doubt && (least == most || !c->want_chosen_p);
 }
 
+// The same of candidates that are still to be sorted: of the best, more and more of them.
+static bool pick_by_rank(struct cand *c, double u)
+{
+    const struct mass m = cand_mass(c, NULL, !c->want_chosen_p);
+    const double target = m.sum * u, doubt = 2 * m.sum * m.error;
+    double last = 0.0, running = 0.0;
+    size_t ranked = 0, i = 0;
+    for (; !c->fault.code && (!i || running < target); i++) {
+        if (i == c->n)
+            return false;
+        if (i == ranked) {
+            ranked = !ranked ? 128 : ranked < c->n / 64 ? ranked * 16 : c->n;
+            cand_rank(c, ranked);
+            for (size_t k = i; k < ranked; k++)
+                c->spare[k] = cand_logit(c, c->key[k]) / c->later_temp;
+            c->kern->exp_sub(c->spare + i, c->spare + i, m.max, ranked - i);
+        }
+        last = running;
+        running += c->spare[i];
+    }
+    if (c->fault.code)
+        return false;
+    const float p = c->spare[i - 1], least = (float)(p / (m.sum * (1 + m.error))), most = (float)(p / (m.sum * (1 - m.error)));
+    c->chosen_p = least;
+    c->chosen = cand_id(c, c->key[i - 1]);
+    return running - target > doubt && target - last > doubt && (least == most || !c->want_chosen_p);
+}
+
 static void apply(void *self, struct cand *c, const struct stage *stage)
 {
     const double u = rng_f64(self);
@@ -62,6 +90,9 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
     double *const before = cand_scratch(c, cand_blocks(c), sizeof *before);
     if (!before)
         return;
+    if (c->later && pick_by_rank(c, u))
+        return;
+    cand_settle(c);
     // One candidate and otherwise masked ones: it is drawn without their zeros being looked at, unless the draw is 0, which the first
     // candidate of all reaches, masked or not.
     c->chosen_p = 1.0f;
@@ -85,5 +116,10 @@ static void skip(void *self, uint64_t rows)
     rng_discard(self, 2 * rows);
 }
 
-const struct sampler sampler_dist = {
-    .name = "dist", .size = sizeof(struct rng), .selector = true, .apply = apply, .reset = reset_rng, .skip = skip};
+const struct sampler sampler_dist = {.name = "dist",
+                                     .size = sizeof(struct rng),
+                                     .takes_later = true,
+                                     .selector = true,
+                                     .apply = apply,
+                                     .reset = reset_rng,
+                                     .skip = skip};

@@ -71,7 +71,7 @@ static void apply_1(void *self, struct cand *c, const struct stage *stage)
     const struct mirostat_params *const p = stage->params;
     struct mirostat_state *const s = self;
     if (c->n > 1) {
-        const struct head head = cand_softmax_head(c, 16.7f, M);
+        const struct head head = cand_softmax_head(c, 0.0f, M);
         draw(s, c, zipf_k(c, head.p, head.n, s->mu), head.n, p);
     } else {
         cand_softmax(c, true);
@@ -100,13 +100,11 @@ static void apply_2(void *self, struct cand *c, const struct stage *stage)
 {
     const struct mirostat_params *const p = stage->params;
     struct mirostat_state *const s = self;
-    struct head head = {0};
-    size_t keep = 0;
-    if (s->mu < 24.0f) { // beyond, the cut is hardly within the head
-        head = cand_softmax_head(c, 16.7f, 1);
-        keep = unsurprising(head.p, head.n, s->mu);
-    }
-    if (keep == head.n) { // which may go on behind it
+    struct head head = cand_softmax_head(c, fmaxf(s->mu, 0.0f) * 0.6932f + 0.01f, 1); // p is at most the weight
+    if (c->fault.code)
+        return;
+    size_t keep = unsurprising(head.p, head.n, s->mu);
+    if (keep == head.n && head.n < c->n && !(-libm_log2f(head.tail_p) > s->mu)) { // it may go on behind the head
         cand_softmax(c, true);
         keep = unsurprising(c->p, c->n, s->mu);
         head.n = 0;

@@ -40,35 +40,37 @@ static void divide(struct cand *c, float temp)
         cand_map(c, divide_all, &temp);
 }
 
-// The temperature for this row's entropy. c is sorted and softmaxed.
+// The temperature for this row's entropy.
 static float temp_of_entropy(struct cand *c, const struct temperature_params *p)
 {
     const float temp = p->temp < 0.0f ? 0.0f : p->temp;
     const float low = fmaxf(0.0f, temp - p->range), high = temp + p->range;
-    const float max_entropy = -libm_logf(1.0f / (float)c->n);
-    float *const term = cand_scratch(c, c->n, sizeof *term);
-    if (!term)
-        return 1.0f;
-    c->kern->log(term, c->p, c->n);
-    for (size_t i = 0; i < c->n; i++)
-        term[i] = c->p[i] > 0.0f ? -(c->p[i] * term[i]) : 0.0f;
-    return low + (high - low) * libm_powf(c->kern->sum(term, c->n, 0.0f) / max_entropy, p->exponent);
+    const float max_entropy = -libm_logf(1.0f / (float)c->n), entropy = cand_rank_entropy(c, cand_rank_sum(c));
+    return low + (high - low) * libm_powf(entropy / max_entropy, p->exponent);
 }
 
 static void apply(void *self, struct cand *c, const struct stage *stage)
 {
     const struct temperature_params *const p = stage->params;
     if (!(p->range > 0.0f)) {
-        divide(c, p->temp);
-    } else if (c->n > 1) {
-        cand_softmax(c, true);
-        divide(c, temp_of_entropy(c, p));
+        if (!c->later || !cand_put_off(c, p->temp))
+            divide(c, p->temp);
+        return;
     }
+    cand_settle(c);
+    if (c->n < 2)
+        return;
+    const float temp = temp_of_entropy(c, p);
+    if (c->fault.code || cand_put_off(c, temp))
+        return;
+    cand_softmax(c, true);
+    divide(c, temp);
 }
 
 const struct sampler sampler_temperature = {.name = "temperature",
                                             .aliases = "temp",
                                             .letter = 't',
                                             PARAMS(params, temperature_params),
+                                            .takes_later = true,
                                             .enabled = enabled,
                                             .apply = apply};

@@ -16,27 +16,6 @@ static const struct param params[] = {
     {NULL},
 };
 
-// Fills surprise by rank, -ln p; returns the entropy, its terms added by rank.
-static float entropy_of(const struct kern *kern, const struct head *head, float *surprise)
-{
-    float *const term = surprise + head->n;
-    kern->log(surprise, head->p, head->n);
-    for (size_t i = 0; i < head->n; i++) {
-        surprise[i] = -surprise[i];
-        term[i] = head->p[i] > 0.0f ? head->p[i] * surprise[i] : 0.0f;
-    }
-    return kern->sum(term, head->n, 0.0f);
-}
-
-// The score below which no candidate outside the head can be: their surprise is at least that of tail_p. -inf when their terms,
-// at most -p ln p each, might change the entropy.
-static float safe_score(const struct head *head, float entropy)
-{
-    const float surprise = -libm_logf(head->tail_p), half_ulp = (nextafterf(entropy, INFINITY) - entropy) / 2;
-    const bool negligible = head->tail_p < 0.1f && head->tail_p * surprise < 0.9f * half_ulp;
-    return negligible ? surprise * 0.999f - entropy : -INFINITY;
-}
-
 // Ranks by score, the distance of a candidate's surprise from the entropy, without a sort: as the surprise rises from rank to rank (logf
 // never falls: make prove-expf), the scores fall down to the entropy and rise behind it, so the order is a merge of the two sides. Equal
 // scores keep the order of ranks, so runs of them on the left are taken from their start.
@@ -67,20 +46,23 @@ static size_t merge_next(struct typ_p_merge *m)
     return m->run++;
 }
 
-// Fills order with the ranks to keep and returns how many; 0 when the head is too short to tell. surprise has room for two a rank.
-static size_t choose(const struct cand *c, const struct head *head, const struct typ_p_params *p, float *surprise,
+// Fills order with the ranks to keep and returns how many; 0 when the head is too short to tell. surprise has room for the head.
+static size_t choose(const struct cand *c, const struct head *head, float entropy, const struct typ_p_params *p, float *surprise,
                      uint32_t *order)
 {
     const bool part = head->n < c->n;
-    const float entropy = entropy_of(c->kern, head, surprise), safe = part ? safe_score(head, entropy) : INFINITY;
+    const float beyond = part ? -libm_logf(head->tail_p) - entropy : INFINITY; // no score outside the head is below
     struct typ_p_merge m = {surprise, head->n, entropy, 0, 0, 0, 0};
     float sum = 0.0f;
+    c->kern->log(surprise, head->p, head->n);
+    for (size_t i = 0; i < head->n; i++)
+        surprise[i] = -surprise[i];
     while (m.left < head->n && surprise[m.left] < entropy)
         m.left++;
     m.right = m.left;
     for (size_t i = 0; i < head->n; i++) {
         const size_t rank = merge_next(&m);
-        if (part && !(score(&m, rank) < safe))
+        if (part && !(score(&m, rank) < beyond))
             return 0;
         order[i] = (uint32_t)rank;
         sum += head->p[rank];
@@ -102,12 +84,11 @@ static void keep_ranks(struct cand *c, uint32_t *order, size_t n)
 
 static void apply(void *self, struct cand *c, const struct stage *stage)
 {
-    static const float ranges[] = {20.0f, INFINITY};              // the head that mostly suffices; everything
     uint32_t *const order = cand_scratch(c, c->n, sizeof *order); // ranks by score
-    float *const surprise = cand_scratch(c, 2 * c->n, sizeof *surprise);
-    for (size_t i = 0, keep = 0; i < 2 && !keep && !c->fault.code; i++) {
-        const struct head head = cand_softmax_head(c, ranges[i], 1);
-        keep = choose(c, &head, stage->params, surprise, order);
+    float *const surprise = cand_scratch(c, c->n, sizeof *surprise), sum = cand_rank_sum(c), entropy = cand_rank_entropy(c, sum);
+    for (size_t least = 256, keep = 0; !keep && !c->fault.code; least = least < c->n / 64 ? least * 16 : c->n) {
+        const struct head head = cand_rank_head(c, sum, 0.0f, least);
+        keep = choose(c, &head, entropy, stage->params, surprise, order);
         if (keep)
             keep_ranks(c, order, keep);
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // xtc ("exclude top choices", p-e-w, text-generation-webui PR 6335): now and then drops every candidate that reaches the threshold but
 // the least likely of them.
+#include "kern/libm.h"
 #include "sample/sampler.h"
 
 struct xtc_params {
@@ -32,11 +33,23 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
     cand_note(c, "draw", u);
     if (u > p->probability)
         return;
-    cand_softmax(c, true);
-    size_t top = 0;
-    while (top < c->n && c->p[top] >= p->threshold)
+    const float *top_p = NULL;
+    size_t top = 0, n = c->n;
+    if (p->threshold > 0x1p-20f && cand_put_off(c, 1.0f)) { // p is at most the weight
+        const struct head head = cand_softmax_head(c, 0.01f - 1.0001f * libm_logf(p->threshold), 1);
+        top_p = head.p;
+        n = head.n;
+    } else {
+        cand_softmax(c, true);
+        top_p = c->p;
+    }
+    while (top < n && top_p[top] >= p->threshold)
         top++;
-    if (top > 1 && c->n - (top - 1) >= (size_t)p->min_keep)
+    if (top < 2 || c->n - (top - 1) < (size_t)p->min_keep)
+        return;
+    if (c->later)
+        cand_drop_ranked(c, top - 1);
+    else
         cand_drop_first(c, top - 1);
 }
 

@@ -310,6 +310,47 @@ static void check_sums(const float *x, size_t n, const char *detail)
     }
 }
 
+static int by_number(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x < y) - (x > y);
+}
+
+// Not negative numbers, and terms that follow from them: the numbers themselves, or such as rise and fall. The sum is also that of a plain
+// loop over what qsort gives.
+static void check_falling(const float *x, size_t n, float s, const char *detail)
+{
+    float *const by = malloc((n + 1) * sizeof *by), *const term = malloc((n + 1) * sizeof *term);
+    uint64_t *const key = malloc((n + 1) * sizeof *key), *const tmp = malloc((n + 1) * sizeof *tmp);
+    for (int round = 0; round < 2; round++) {
+        for (size_t i = 0; i < n; i++) {
+            by[i] = fabsf(x[i]) < FLT_MAX ? fabsf(x[i]) : 0.0f;
+            term[i] = round && by[i] < 1.0f ? by[i] * (1.0f - by[i]) : by[i];
+        }
+        const float a = kern_scalar.sum_falling(by, term, n, s, key, tmp), b = tier->sum_falling(by, term, n, s, key, tmp);
+        float plain = s;
+        for (size_t i = 0; i < n; i++)
+            key[i] = (uint64_t)bits_of_f32(by[i]) << 32 | bits_of_f32(term[i]);
+        qsort(key, n, sizeof *key, by_number);
+        for (size_t i = 0; i < n; i++)
+            plain += f32_of_bits((uint32_t)key[i]);
+        check(same_float(a, b) && same_float(a, plain), "sum_falling", n, detail);
+    }
+    free(by);
+    free(term);
+    free(key);
+    free(tmp);
+}
+
+static void check_pack(const float *x, size_t n, float max, float floor, const char *detail)
+{
+    float *const a = malloc((n + KERN_BLOCK) * sizeof *a), *const b = malloc((n + KERN_BLOCK) * sizeof *b);
+    const size_t n_a = kern_scalar.pack(a, x, n, max, floor), n_b = tier->pack(b, x, n, max, floor);
+    check(n_a == n_b && !memcmp(a, b, n_a * sizeof *a), "pack", n, detail);
+    free(a);
+    free(b);
+}
+
 static void check_divide(const float *x, size_t n, float d, size_t offset, const char *detail)
 {
     char *base[2];
@@ -444,7 +485,12 @@ static void check_row(float *data, size_t n, enum kind kind, size_t offset)
     check_exp(x, n, max > -INFINITY && max < 1e30f ? max - 87 : 0x1p127f, offset, detail);
     check_softmax_sums(x, n, max > -INFINITY ? max : 0, detail);
     check_weights(x, n, max > -INFINITY ? max : 0, detail);
+    check_pack(x, n, max > -INFINITY ? max : 0, -1.0f, detail);
     check_sums(x, n, detail);
+    if (n <= 2000) {
+        check_falling(x, n, 0.0f, detail);
+        check_falling(x, n, 1.5f, detail);
+    }
     const float by[] = {1.0f, 0.7f, 3e-39f, -1e38f, fabsf(rnd_normal()) + 0.01f};
     for (size_t i = 0; i < sizeof by / sizeof *by; i++) {
         check_divide(x, n, by[i], offset, detail);
@@ -494,7 +540,10 @@ static void check_nothing(void)
     double sum[16] = {0};
     check(same_float(tier->exp_sum(NULL, 0, 1, 2), 2) && tier->weigh(sum, NULL, 0, 1, 2) == 0, "weights", 0, detail);
     check(tier->gumbel_hot(NULL, 0, 0, 0, 0) == 0, "gumbel_hot", 0, detail);
+    check(tier->pack(NULL, NULL, 0, 1, 2) == 0 && same_float(tier->sum_falling(NULL, NULL, 0, 2, NULL, NULL), 2), "falling", 0,
+          detail);
     tier->exp_sub(NULL, NULL, 0, 0);
+    tier->entropy_terms(NULL, NULL, 0);
     tier->divide(NULL, 0, 1);
     tier->multiply(NULL, 0, 1);
     tier->bend(NULL, 0, 0, 1, 1);
@@ -585,6 +634,9 @@ static void check_log_sweep(float *data, uint32_t step)
         kern_scalar.log(a, data, n);
         tier->log(b, data, n);
         check(!memcmp(a, b, n * sizeof *a), "log", n, "sweep");
+        kern_scalar.entropy_terms(a, data, n);
+        tier->entropy_terms(b, data, n);
+        check(!memcmp(a, b, n * sizeof *a), "entropy_terms", n, "sweep");
     }
 }
 
@@ -684,6 +736,7 @@ static void check_sum_case(float *x)
         for (size_t i = random_below(200); i < n; i += 1 + random_below(200))
             x[i] = -INFINITY;
         check_sum(x, n, s, "case");
+        check_falling(x, n, fabsf(s), "case");
     } else if (slot == 1) {
         check_wide(x, n, wide, "case");
     } else { // squares that are themselves near half ulps, exactly so where the root is
@@ -709,9 +762,11 @@ static void check_softmax(float *x, size_t n, bool sorted, float scale)
     check_weights(x, n, kern_scalar.max(x, n), "logits");
     kern_scalar.exp_sub(x, x, kern_scalar.max(x, n), n);
     check_sums(x, n, "softmax");
+    check_falling(x, n, 0.0f, "softmax");
     const float sum = kern_scalar.sum(x, n, 0);
     kern_scalar.divide(x, n, sum);
     check_sums(x, n, "normalised");
+    check_falling(x, n, 0.0f, "normalised");
 }
 
 static void check_tier(float *data, unsigned long cases)

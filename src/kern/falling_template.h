@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: MIT
+// Sums in falling order without that order. A part of kern_template.h, with the same parameters, and of a tier that has HAS_SPLIT.
+//
+// What ordered_template.h says of runs goes further where no number is negative: while the sum stays in its binade, and but for ties, the
+// order does not matter at all. So only what is larger than a tie is told from what is smaller, and where the sum leaves the binade the
+// numbers are split by size, until they are few and sorted.
+//
+// A key is a number to order by, which is not negative, above the term that goes with it: both as bits of f32. Equal keys are one as good
+// as another, and keys of 0 add nothing.
+#ifndef SAMPL_KERN_FALLING_TEMPLATE_H
+#define SAMPL_KERN_FALLING_TEMPLATE_H
+
+#include "kern/ordered_template.h"
+
+static inline float key_term(uint64_t key)
+{
+    return f32_of_bits((uint32_t)key);
+}
+
+// In the even lanes; 0 in the others.
+static inline vf32 key_terms(vu64 keys)
+{
+    return (vf32)(keys & UINT32_MAX);
+}
+
+static inline vu64 load_keys(const uint64_t *key, size_t n)
+{
+    return n < LANES_F64 ? (vu64)load_first(key, 2 * n, (vf32){0}) : load_vu64(key);
+}
+
+static inline vu64 smaller_64(vu64 a, vu64 b)
+{
+    return a ^ ((a ^ b) & (vu64)(a > b));
+}
+
+// As run_f32.
+static inline struct ordered_run run_keys(const uint64_t *key, size_t n, double low)
+{
+    const float magic = (float)rounder(low, SUM);
+    vf32 sum = {0}, rest = {0};
+    for (size_t i = 0; i < n; i += LANES_F64) {
+        const vf32 a = key_terms(load_keys(key + i, n - i)), q = (magic + a) - magic;
+        sum += q;
+        rest = max_f32(rest, abs_f32(a - q));
+    }
+    const double all = sum_f64(widen_f32(lower_half(sum)) + widen_f32(upper_half(sum)));
+    return (struct ordered_run){all, all, any(rest >= (float)half_ulp(low, SUM))};
+}
+
+// The largest key whose term is a tie; there is one.
+static inline uint64_t largest_tie(const uint64_t *key, size_t n, double low)
+{
+    const float magic = (float)rounder(low, SUM), tie = (float)half_ulp(low, SUM);
+    uint64_t largest = 0;
+    for (size_t i = 0; i < n; i += LANES_F64) {
+        const vf32 a = key_terms(load_keys(key + i, n - i)), q = (magic + a) - magic;
+        for (unsigned ties = equal_32(abs_f32(a - q), tie); ties; ties &= ties - 1) {
+            const uint64_t here = key[i + (size_t)__builtin_ctz(ties) / 2];
+            largest = here > largest ? here : largest;
+        }
+    }
+    return largest;
+}
+
+// Adds what is above the tie to s, and then the tie as often as it is there; all of that becomes 0.
+static inline float add_through(uint64_t *key, size_t n, uint64_t tie, double low, float s)
+{
+    const float magic = (float)rounder(low, SUM);
+    vf32 sum = {0};
+    size_t ties = 0;
+    for (size_t i = 0; i < n; i += LANES_F64) {
+        const vu64 keys = load_keys(key + i, n - i), above = (vu64)(keys > tie), below = (vu64)(keys < tie);
+        sum += (magic + key_terms(keys & above)) - magic;
+        ties += (size_t)__builtin_popcount(signs_64((vi64) ~(above | below)));
+        if (n - i < LANES_F64)
+            store_first(key + i, 2 * (n - i), (vf32)(keys & below));
+        else
+            store_vu64(key + i, keys & below);
+    }
+    s = (float)(s + sum_f64(widen_f32(lower_half(sum)) + widen_f32(upper_half(sum))));
+    for (; ties; ties--)
+        s += key_term(tie);
+    return s;
+}
+
+// As middle_pivot, of the keys that are not 0: some key is above it, unless all of them are equal.
+static inline uint64_t middle_key(const uint64_t *key, size_t n)
+{
+    vu64 least = {0}, most = {0}; // least: less 1, for 0 to be the largest
+    least -= 1;
+    for (size_t i = 0; i < n; i += LANES_F64) {
+        const vu64 keys = load_keys(key + i, n - i);
+        least = smaller_64(least, keys - 1);
+        most = ~smaller_64(~most, ~keys);
+    }
+    uint64_t low = UINT64_MAX, high = 0;
+    for (size_t i = 0; i < LANES_F64; i++) {
+        low = least[i] < low ? least[i] : low;
+        high = most[i] > high ? most[i] : high;
+    }
+    low++;
+    return low + (high - low) / 2;
+}
+
+static inline float add_equal(float x, size_t n, float s)
+{
+    float same[LONG_RUN];
+    for (size_t i = 0; i < LONG_RUN; i++)
+        same[i] = x;
+    for (; n > LONG_RUN; n -= LONG_RUN)
+        s = row_sum(same, LONG_RUN, s);
+    return row_sum(same, n, s);
+}
+
+// other has room for as many. Both lose what they hold.
+static float add_falling(uint64_t *key, uint64_t *other, size_t n, float s)
+{
+    enum { FEW_KEYS = 32, TIES = 4 }; // each tie looks at all keys
+    for (int ties = 0; n > FEW_KEYS;) {
+        const double low = binade(s);
+        if (is_usual(low)) {
+            const struct ordered_run r = run_keys(key, n, low);
+            const bool stays = r.size < low / 2 && s + r.sum < 2 * low;
+            if (stays && !r.tied)
+                return (float)(s + r.sum);
+            if (stays && ties++ < TIES) {
+                s = add_through(key, n, largest_tie(key, n, low), low, s);
+                continue;
+            }
+        }
+        const uint64_t pivot = middle_key(key, n);
+        const size_t above = partition(other, key, n, pivot);
+        if (!above) {
+            size_t equal = 0;
+            for (size_t i = 0; i < n; i++)
+                equal += key[i] != 0;
+            return add_equal(key_term(pivot), equal, s);
+        }
+        s = add_falling(other, key, above, s);
+        uint64_t *const rest = other + above;
+        other = key + above;
+        key = rest;
+        n -= above;
+        ties = 0;
+    }
+    for (size_t i = 0; i < n; i++) { // row_sort would have no two equal
+        const uint64_t x = key[i];
+        size_t j = i;
+        for (; j && other[j - 1] < x; j--)
+            other[j] = other[j - 1];
+        other[j] = x;
+    }
+    for (size_t i = 0; i < n; i++)
+        s += key_term(other[i]);
+    return s;
+}
+
+// Makes keys of the pairs whose `by` is above floor, or of those whose is not. Returns how many.
+ALWAYS_INLINE size_t make_keys(uint64_t *key, const float *by, const float *x, size_t n, float floor, bool above)
+{
+    size_t made = 0, i = 0;
+    for (; i + LANES <= n; i += LANES) {
+        const vf32 b = load_vf32(by + i);
+        unsigned hit = signs_32(above ? b > floor : b <= floor);
+        if (hit == ALL_LANES) {
+            store_pairs(key + made, (vu32)load_vf32(x + i), (vu32)b);
+            made += LANES;
+            continue;
+        }
+        for (; hit; hit &= hit - 1) {
+            const size_t at = i + (size_t)__builtin_ctz(hit);
+            key[made++] = (uint64_t)bits_of_f32(by[at]) << 32 | bits_of_f32(x[at]);
+        }
+    }
+    for (; i < n; i++)
+        if ((by[i] > floor) == above)
+            key[made++] = (uint64_t)bits_of_f32(by[i]) << 32 | bits_of_f32(x[i]);
+    return made;
+}
+
+// As run_keys, of those whose `by` is not above floor.
+static struct ordered_run run_below(const float *by, const float *x, size_t n, float floor, double low)
+{
+    const float magic = (float)rounder(low, SUM);
+    vf32 sum = {0}, rest = {0};
+    for (size_t i = 0; i < n; i += LANES) {
+        const bool whole = n - i >= LANES;
+        const vf32 b = whole ? load_vf32(by + i) : load_first(by + i, n - i, (vf32){0});
+        const vf32 v = whole ? load_vf32(x + i) : load_first(x + i, n - i, (vf32){0});
+        const vf32 a = (vf32)((vi32)v & (b <= floor)), q = (magic + a) - magic;
+        sum += q;
+        rest = max_f32(rest, abs_f32(a - q));
+    }
+    const double all = sum_f64(widen_f32(lower_half(sum)) + widen_f32(upper_half(sum)));
+    return (struct ordered_run){all, all, any(rest >= (float)half_ulp(low, SUM))};
+}
+
+// The largest, which mostly make the sum leave its binade; then the many others, at best without their keys.
+static float row_sum_falling(const float *by, const float *x, size_t n, float s, uint64_t *key, uint64_t *tmp)
+{
+    const float floor = row_max(by, n) * 0x1p-10f;
+    s = add_falling(key, tmp, make_keys(key, by, x, n, floor, true), s);
+    const double low = binade(s);
+    if (is_usual(low)) {
+        const struct ordered_run r = run_below(by, x, n, floor, low);
+        if (r.size < low / 2 && s + r.sum < 2 * low && !r.tied)
+            return (float)(s + r.sum);
+    }
+    return add_falling(key, tmp, make_keys(key, by, x, n, floor, false), s);
+}
+
+#endif

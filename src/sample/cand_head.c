@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: MIT
+// The candidate store's softmax by rank without all the ranks: its sum, its entropy, the best of it.
+#include "kern/expf.h"
+#include "kern/libm.h"
+#include "sample/cand.h"
+
+#include <math.h>
+
+// Weights of candidates that are further from the largest are less than half an ulp of a sum that has 1, the largest's.
+#define WEIGHTY 16.7f
+
+static bool sorted(const struct cand *c)
+{
+    return !c->dense && c->order == CAND_SORTED;
+}
+
+// Fills w with p as of cand_exp, of the candidates whose logit is within range of max, as they lie. Returns how many.
+static size_t weigh(const struct cand *c, float max, float range, float *w)
+{
+    size_t n = 0;
+    for (size_t b = 0; b < cand_blocks(c); b++) {
+        float tmp[KERN_BLOCK];
+        size_t len;
+        if (c->dense && c->block_max[b] - max < -range)
+            continue;
+        const float *const x = cand_exponents(c, b, max, tmp, &len);
+        if (x)
+            n += c->kern->pack(w + n, x, len, max, -range);
+    }
+    c->kern->exp_sub(w, w, max, n);
+    return n;
+}
+
+float cand_rank_sum(struct cand *c)
+{
+    if (sorted(c)) // whose order need not be that of the logits any more
+        return cand_exp_sum(c);
+    const float max = cand_exp_max(c);
+    if (c->fault.code)
+        return 1.0f;
+    const size_t n = weigh(c, max, WEIGHTY, c->spare);
+    return c->kern->sum_falling(c->spare, c->spare, n, 0.0f, c->key, c->key_tmp);
+}
+
+// Might -p ln p be half an ulp of the entropy, of candidates beyond this range?
+static bool matters(float range, float sum, float entropy)
+{
+    const float p = kern_expf(-range) / sum, half_ulp = (nextafterf(entropy, INFINITY) - entropy) / 2;
+    return range < -EXPF_UNDERFLOW && !(p * -libm_logf(p) < 0.9f * half_ulp);
+}
+
+float cand_rank_entropy(struct cand *c, float sum)
+{
+    float *const term = cand_scratch(c, c->n, sizeof *term), *const p = c->spare, max = cand_exp_max(c), range = 18.0f, entropy;
+    if (c->fault.code)
+        return 0.0f;
+    for (bool again = true; again;) {
+        range = sorted(c) ? INFINITY : range;
+        const size_t n = weigh(c, max, range, p);
+        c->kern->divide(p, n, sum);
+        c->kern->entropy_terms(term, p, n);
+        if (sorted(c))
+            return c->kern->sum(term, n, 0.0f);
+        entropy = c->kern->sum_falling(p, term, n, 0.0f, c->key, c->key_tmp);
+        for (again = false; matters(range, sum, entropy); again = true) // more terms only make it larger, and its ulp
+            range += 1.0f;
+    }
+    return entropy;
+}
+
+struct head cand_rank_head(struct cand *c, float sum, float range, size_t least)
+{
+    const float max = cand_exp_max(c);
+    if (c->fault.code)
+        return (struct head){0};
+    if (sorted(c)) {
+        cand_softmax(c, true);
+        cand_rank(c, c->n);
+        return (struct head){c->n, c->p, 0.0f};
+    }
+    const bool by_id = c->dense || c->order == CAND_BY_ID;
+    float tail = -range;
+    size_t n = by_id ? cand_collect(c, max - range, c->n) : c->n;
+    least = least < 1 ? 1 : least < c->n ? least : c->n;
+    if (n >= least && n <= c->n / 2) {
+        c->kern->sort(c->key, n, n, c->key_tmp);
+        for (size_t i = 0; i < n; i++)
+            c->key[i] = rank_id(c->key[i]);
+    } else {
+        n = n < least ? least : c->n;
+        cand_rank(c, n);
+        tail = cand_logit(c, c->key[n - 1]) - max;
+    }
+    for (size_t i = 0; i < n; i++)
+        c->spare[i] = cand_logit(c, c->key[i]);
+    c->kern->exp_sub(c->spare, c->spare, max, n);
+    c->kern->divide(c->spare, n, sum);
+    return (struct head){n, c->spare, n < c->n ? kern_expf(tail) / sum : 0.0f};
+}
+
+struct head cand_softmax_head(struct cand *c, float range, size_t least)
+{
+    return cand_rank_head(c, cand_rank_sum(c), range, least);
+}
+
+void cand_cut(struct cand *c, float range, size_t least, cand_cut_fn *f, const void *arg)
+{
+    struct head head = cand_softmax_head(c, range, 1);
+    size_t keep = c->fault.code ? 0 : f(c, &head, arg);
+    if (!keep && !c->fault.code) {
+        cand_sort(c); // whose head is all
+        head = cand_softmax_head(c, range, 1);
+        keep = f(c, &head, arg);
+    }
+    if (keep)
+        cand_top_k(c, keep > least ? keep : least);
+}
+
+// ---- what is put off
+
+bool cand_put_off(struct cand *c, float temp)
+{
+    const float max = cand_max(c);
+    if (c->may_put_off && (c->dense || c->order == CAND_BY_ID) && c->n > KERN_BLOCK && c->later_temp == 1.0f && temp > 0x1p-20f &&
+        temp < 0x1p20f && fabsf(max) < 1e30f) { // fewer are soon sorted; with others there may be faults
+        c->later = true;
+        c->later_temp = temp;
+        return true;
+    }
+    cand_settle(c);
+    return false;
+}
+
+static void divide(const struct kern *kern, float *x, size_t n, const void *temp)
+{
+    kern->divide(x, n, *(const float *)temp);
+}
+
+void cand_settle(struct cand *c)
+{
+    const float temp = c->later_temp;
+    if (!c->later)
+        return;
+    c->later = false;
+    c->later_temp = 1.0f;
+    cand_sort(c);
+    if (temp != 1.0f)
+        cand_map(c, divide, &temp);
+}
