@@ -3,6 +3,7 @@
 #ifndef SAMPL_BASE_NUMBER_H
 #define SAMPL_BASE_NUMBER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 // Reads the JSON number that starts at p into *x, rounded correctly (to nearest, ties to even; too large gives an infinity). Returns
@@ -12,10 +13,14 @@ const char *json_number(const char *p, const char *end, float *x);
 // The same for the words that Python and JavaScript print for numbers that JSON does not have; `null` is masked, as -Infinity is.
 const char *json_word(const char *p, const char *end, float *x);
 
-// Reads up to `most` numbers and words at *at into x, as long as each has a comma behind it and nothing but white space else; *at is then
-// behind the last comma. Stops, perhaps in white space, before what is written in another way, is too long, or may go on behind end: all
-// that json_number reads. What stands from `begin` up to *at is looked at, too. Returns how many there were.
-size_t json_numbers(const char *begin, const char **at, const char *end, float *x, size_t most);
+// The same for one of these up to a comma, white space before it passed over; not for what is longer than numbers are. False: it is another.
+bool json_item(const char *p, const char *comma, float *x);
+
+// The definition of the kernel `numbers` (kern/kern.h).
+size_t json_numbers(const char **at, const char *end, float *x, size_t most);
+
+enum { NUMBER_POWER = 40, NUMBER_POWER_MOST = 60 };
+extern const double number_powers[NUMBER_POWER + 1 + NUMBER_POWER_MOST]; // 10^(i - NUMBER_POWER)
 
 #define NUMBER_TEXT 26
 

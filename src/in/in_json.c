@@ -48,6 +48,7 @@ static bool open_json(void *self, const struct format *f, struct source *s, cons
     (void)f;
     (void)e;
     st->text.source = s;
+    st->text.kern = config->kern;
     st->config = config;
     return true;
 }
@@ -216,7 +217,7 @@ bool input_read(struct input_reader **reader, const struct input_config *config,
         return err_from_fault(e, fault_memory());
     x->source = (struct source){
         .name = r->file, .buf = (unsigned char *)(uintptr_t)r->text, .end = r->n_text, .offset = r->text_at, .at_end = true};
-    x->rows.text = (struct json_text){.source = &x->source};
+    x->rows.text = (struct json_text){.source = &x->source, .kern = config->kern};
     x->rows.config = config;
     x->rows.apart = true;
     r->text = NULL;

@@ -12,6 +12,7 @@
 struct input_config {
     const char *const *files; // [n_files], at least one; "-" is standard input
     size_t n_files;
+    const struct kern *kern;   // the SIMD tier
     const char *format;        // a format's name or "auto"
     size_t n_vocab;            // 0: not given
     size_t n_tokens;           // of the vocabulary, the width of raw rows when n_vocab is not given; 0: there is none

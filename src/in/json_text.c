@@ -2,6 +2,7 @@
 #include "in/json_text.h"
 
 #include "base/number.h"
+#include "kern/kern.h"
 #include "json/json.h"
 
 #include <assert.h>
@@ -169,7 +170,7 @@ static bool read_array(struct json_text *t, struct sparse *row, bool ids, size_t
         if (c == ']' && !*n)
             break;
         if (!ids && row->cap) // the usual stretch of a row
-            row->n += json_numbers(t->origin, &t->p, t->end, row->x + row->n, row->cap - row->n);
+            row->n += t->kern->numbers(&t->p, t->end, row->x + row->n, row->cap - row->n);
         if (!sparse_room(row, *n + 1, e))
             return false;
         if (!(ids ? read_id(t, row->ids, *n, e) : read_number(t, row->x, *n, e)))

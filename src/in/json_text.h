@@ -9,13 +9,15 @@
 #include "in/sparse.h"
 
 struct cJSON;
+struct kern;
 
 // When the source fails or memory is short, the text ends: whoever reads on comes upon an end, and nothing that is said of it counts but
 // `error`, which is looked at once, when all is done.
 struct json_text {
     struct source *source;
-    const char *p, *end; // the part of the input in view; p is the present place
-    const char *origin;  // where the view began; source->offset is its place in the input
+    const struct kern *kern; // of the numbers
+    const char *p, *end;     // the part of the input in view; p is the present place
+    const char *origin;      // where the view began; source->offset is its place in the input
     bool failed;
     struct err error; // if failed
 };

@@ -112,6 +112,11 @@ struct kern {
 
     // Writes the ids first <= id < first + n whose word(s + id) is at least `least` to hot, rising; returns how many. Room for n.
     size_t (*gumbel_hot)(uint32_t *hot, uint32_t first, size_t n, uint32_t s, uint32_t least);
+
+    // Reads up to `most` numbers and words at *at into x, as json_item does each (base/number.h), as long as they have a comma behind them;
+    // *at is then behind the last one, or in white space behind it. Stops before what is written in another way, is too long, or may go on
+    // behind end, and somewhere in the last 100 bytes before that; where depends on the tier. Returns how many there were.
+    size_t (*numbers)(const char **at, const char *end, float *x, size_t most);
 };
 
 // The table of the tier called name, or of the best tier this machine has when name is NULL. NULL: no such tier here.

@@ -94,6 +94,41 @@ static inline void store_pairs(uint64_t *to, vu32 low, vu32 high)
     store_vi64(to + 4, (vi64)_mm256_permute2x128_si256(even, odd, 0x31));
 }
 
+// What numbers_template.h asks for.
+
+OPERATION(vu8, beyond_u8(vu8 a, vu8 b), (vu8)_mm256_subs_epu8((__m256i)a, (__m256i)b))
+OPERATION(vi64, widen_i32(hi32 v), (vi64)_mm256_cvtepi32_epi64((__m128i)v))
+OPERATION(vu8, shuffle_lanes(vu8 v, vi8 from), (vu8)_mm256_shuffle_epi8((__m256i)v, (__m256i)from))
+OPERATION(vu16, join_bytes(vu8 v, vu16 w), (vu16)_mm256_maddubs_epi16((__m256i)v, (__m256i)w))
+OPERATION(vu32, join_16s(vu16 v, vu32 w), (vu32)_mm256_madd_epi16((__m256i)v, (__m256i)w))
+OPERATION(vu16, pack_lanes(vu32 a, vu32 b), (vu16)_mm256_packus_epi32((__m256i)a, (__m256i)b))
+OPERATION(vf64, entry_101(const double *table, vi64 i), _mm256_i64gather_pd(table, (__m256i)i, sizeof(double)))
+OPERATION(uint32_t, same_32(__m256i v, char c), (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(v, _mm256_set1_epi8(c))))
+OPERATION(uint64_t, same_bytes(const char *p, char c),
+          same_32((__m256i)load_vu8(p), c) | (uint64_t)same_32((__m256i)load_vu8(p + 32), c) << 32)
+
+static inline vu8 even_lanes(const char *base, const uint16_t *at)
+{
+    return (vu8)_mm256_inserti128_si256(_mm256_castsi128_si256(_mm_loadu_si128((const void *)(base + at[0]))),
+                                        _mm_loadu_si128((const void *)(base + at[2])), 1);
+}
+
+static inline hu32 same_in_lanes(vu8 a, vu8 b, char c)
+{
+    const __m128i even = _mm_cvtsi32_si128((int)same_32((__m256i)a, c)), odd = _mm_cvtsi32_si128((int)same_32((__m256i)b, c));
+    return (hu32)_mm_cvtepu16_epi32(_mm_unpacklo_epi16(even, odd));
+}
+
+static inline hu32 last_of_lanes(vu8 a, vu8 b)
+{
+    const __m256i last = _mm256_unpackhi_epi32((__m256i)a, (__m256i)b); // the last pair of each lane
+    return (hu32)_mm256_castsi256_si128(_mm256_permute4x64_epi64(last, 1 | 3 << 2));
+}
+
+OPERATION(vi8, spread(vi32 v, vi32 from), (vi8)_mm256_permutevar8x32_epi32((__m256i)v, (__m256i)from))
+
+#include "kern/numbers_template.h"
+
 #include "kern/kern_template.h"
 
 #endif

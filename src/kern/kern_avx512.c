@@ -78,6 +78,42 @@ static inline void store_pairs(uint64_t *to, vu32 low, vu32 high)
     store_vu32(to + 8, (vu32)_mm512_permutex2var_epi32((__m512i)low, (__m512i)(first + 8), (__m512i)high));
 }
 
+// What numbers_template.h asks for.
+
+OPERATION(uint64_t, same_bytes(const char *p, char c), _mm512_cmpeq_epi8_mask(_mm512_loadu_si512(p), _mm512_set1_epi8(c)))
+OPERATION(vu8, beyond_u8(vu8 a, vu8 b), (vu8)_mm512_subs_epu8((__m512i)a, (__m512i)b))
+OPERATION(vi64, widen_i32(hi32 v), (vi64)_mm512_cvtepi32_epi64((__m256i)v))
+OPERATION(vu8, shuffle_lanes(vu8 v, vi8 from), (vu8)_mm512_shuffle_epi8((__m512i)v, (__m512i)from))
+OPERATION(vu16, join_bytes(vu8 v, vu16 w), (vu16)_mm512_maddubs_epi16((__m512i)v, (__m512i)w))
+OPERATION(vu32, join_16s(vu16 v, vu32 w), (vu32)_mm512_madd_epi16((__m512i)v, (__m512i)w))
+OPERATION(vu16, pack_lanes(vu32 a, vu32 b), (vu16)_mm512_packus_epi32((__m512i)a, (__m512i)b))
+OPERATION(vf64, entry_101(const double *table, vi64 i), _mm512_i64gather_pd((__m512i)i, table, sizeof(double)))
+
+static inline vu8 even_lanes(const char *base, const uint16_t *at)
+{
+    __m512i v = _mm512_castsi128_si512(_mm_loadu_si128((const void *)(base + at[0])));
+    v = _mm512_inserti32x4(v, _mm_loadu_si128((const void *)(base + at[2])), 1);
+    v = _mm512_inserti32x4(v, _mm_loadu_si128((const void *)(base + at[4])), 2);
+    return (vu8)_mm512_inserti32x4(v, _mm_loadu_si128((const void *)(base + at[6])), 3);
+}
+
+static inline hu32 same_in_lanes(vu8 a, vu8 b, char c)
+{
+    const uint64_t even = _mm512_cmpeq_epi8_mask((__m512i)a, _mm512_set1_epi8(c));
+    const uint64_t odd = _mm512_cmpeq_epi8_mask((__m512i)b, _mm512_set1_epi8(c));
+    return (hu32)_mm256_cvtepu16_epi32(_mm_unpacklo_epi16(_mm_cvtsi64_si128((int64_t)even), _mm_cvtsi64_si128((int64_t)odd)));
+}
+
+static inline hu32 last_of_lanes(vu8 a, vu8 b)
+{
+    const vi32 last = {3, 19, 7, 23, 11, 27, 15, 31};
+    return (hu32)_mm512_castsi512_si256(_mm512_permutex2var_epi32((__m512i)a, (__m512i)last, (__m512i)b));
+}
+
+OPERATION(vi8, spread(vi32 v, vi32 from), (vi8)_mm512_permutexvar_epi32((__m512i)from, (__m512i)v))
+
+#include "kern/numbers_template.h"
+
 #include "kern/kern_template.h"
 
 #endif

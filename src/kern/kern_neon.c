@@ -61,6 +61,8 @@ static inline void store_pairs(uint64_t *to, vu32 low, vu32 high)
     vst2q_u32((uint32_t *)to, both);
 }
 
+#define row_numbers json_numbers
+#include "base/number.h"
 #include "kern/kern_template.h"
 
 #endif

@@ -3,6 +3,7 @@
 #include "kern/kern.h"
 
 #include "base/bits.h"
+#include "base/number.h"
 #include "kern/expf.h"
 #include "kern/gumbel.h"
 #include "kern/libm.h"
@@ -297,5 +298,6 @@ static size_t row_gumbel_hot(uint32_t *hot, uint32_t first, size_t n, uint32_t s
     return found;
 }
 
-#define TIER scalar
+#define row_numbers json_numbers
+#define TIER        scalar
 #include "kern/kern_table.h"

@@ -40,6 +40,7 @@ const struct kern NAME(kern_, TIER) = {
     .blur = row_blur,
     .gumbel = row_gumbel,
     .gumbel_hot = row_gumbel_hot,
+    .numbers = row_numbers,
 };
 
 #endif

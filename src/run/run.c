@@ -365,9 +365,8 @@ static size_t threads_wanted(const struct args *a)
 static bool run_rows(struct flow *f, struct err *e)
 {
     const struct args *const a = f->job->args;
-    const size_t variants = f->job->n_variants;
+    const size_t variants = f->job->n_variants, threads = threads_wanted(a);
     const char *why = NULL; // not several threads
-    const size_t threads = threads_wanted(a);
     size_t members = threads;
     f->by_variant = variants > 1 && !job_splits(f->job);
     if (f->by_variant && members > variants)
@@ -453,6 +452,7 @@ static struct input_config input_wanted(const struct job *j, struct vocab *texts
     const struct vocab *const vocab = j->recipes->vocab;
     return (struct input_config){.files = a->files.n ? a->files.word : standard_input,
                                  .n_files = a->files.n ? a->files.n : 1,
+                                 .kern = j->kern,
                                  .format = a->format,
                                  .n_vocab = (size_t)a->n_vocab,
                                  .vocab = vocab,
