@@ -42,6 +42,10 @@ struct kern {
     // Moves the k largest of key[0..n) to the front, falling; the others follow in no order. No two keys are equal. tmp has room for n.
     void (*sort)(uint64_t *key, size_t n, size_t k, uint64_t *tmp);
 
+    // The k largest of x[0..n), falling, the lower index first where they are equal: their indices to id, their values to y, both with room for n.
+    // 0 < k <= n, no NaN. key and tmp are scratch with room for n.
+    void (*rank)(uint32_t *id, float *y, const float *x, size_t n, size_t k, uint64_t *key, uint64_t *tmp);
+
     // p[i] = expf(x[i] - max), the difference in f32, expf as in expf.h; x[i] - max <= 88, not NaN. p may be x.
     void (*exp_sub)(float *p, const float *x, float max, size_t n);
 

@@ -8,6 +8,7 @@
 #define VECTOR        32
 #define MAX_KEEPS_NAN 0
 #define HAS_SPLIT
+#define SIDE_BY_SIDE 2
 #include "kern/expf.h"
 #include "kern/vector.h"
 
@@ -84,6 +85,19 @@ static inline size_t split(uint64_t *front, uint64_t *back, vu64 v, vu64 pivot)
     store_vu64(front, sorted);
     store_vu64(back - LANES_F64, sorted);
     return (size_t)__builtin_popcount(above);
+}
+
+enum { FEW = 32 };
+
+static inline vu64 load_few(const uint64_t *from, size_t n, size_t i)
+{
+    return i + LANES_F64 <= n ? load_vu64(from + i) : i < n ? (vu64)load_first(from + i, 2 * (n - i), (vf32){0}) : (vu64){0};
+}
+
+static inline void scatter_few(uint64_t *to, const uint64_t *key, const uint64_t *place, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        to[place[i]] = key[i];
 }
 
 static inline void store_pairs(uint64_t *to, vu32 low, vu32 high)

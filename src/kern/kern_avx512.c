@@ -9,6 +9,8 @@
 #define MAX_KEEPS_NAN 0
 #define HAS_COMPRESS
 #define HAS_SPLIT
+#define HAS_RANK
+#define SIDE_BY_SIDE 4
 #include "kern/expf.h"
 #include "kern/vector.h"
 
@@ -51,11 +53,87 @@ OPERATION(vi64, plus_one_where_above(vi64 n, vu64 a, vu64 b),
 static inline size_t split(uint64_t *front, uint64_t *back, vu64 v, vu64 pivot)
 {
     const __mmask8 above = _mm512_cmpgt_epu64_mask((__m512i)v, (__m512i)pivot);
-    const size_t n = (size_t)__builtin_popcount(above), rest = LANES_F64 - n;
+    const unsigned n = (unsigned)__builtin_popcount(above);
     _mm512_storeu_si512(front, _mm512_maskz_compress_epi64(above, (__m512i)v));
-    _mm512_mask_storeu_epi64(back - rest, (__mmask8)((1u << rest) - 1),
-                             _mm512_maskz_compress_epi64((__mmask8)~above, (__m512i)v));
+    const __m512i rest = _mm512_maskz_compress_epi64((__mmask8)~above, (__m512i)v);
+    _mm512_storeu_si512(back - LANES_F64, _mm512_maskz_expand_epi64((__mmask8)(0xffu << n), rest)); // a masked store costs more
     return n;
+}
+
+enum { FEW = 32 };
+
+// Which of the lanes from i on there are.
+OPERATION(__mmask8, few_lanes(size_t n, size_t i), (__mmask8)(~(~UINT64_C(0) << n) >> i))
+OPERATION(vu64, load_few(const uint64_t *from, size_t n, size_t i), (vu64)_mm512_maskz_loadu_epi64(few_lanes(n, i), from + i))
+
+static inline void scatter_few(uint64_t *to, const uint64_t *key, const uint64_t *place, size_t n)
+{
+    UNROLL
+    for (size_t i = 0; i < FEW; i += LANES_F64)
+        _mm512_mask_i64scatter_epi64(to, few_lanes(n, i), _mm512_loadu_si512(place + i), _mm512_loadu_si512(key + i), sizeof *to);
+}
+
+// The gap between front and back is as large as what is not yet distributed; the last vectors write no more than that.
+static size_t partition_words(uint32_t *to, const uint32_t *from, size_t n, uint32_t pivot)
+{
+    const __m512i pivots = _mm512_set1_epi32((int)pivot);
+    size_t front = 0, back = n, i = 0;
+    for (; i + 2 * LANES <= n; i += LANES) {
+        const __m512i v = _mm512_loadu_si512(from + i);
+        const __mmask16 below = _mm512_cmplt_epu32_mask(v, pivots);
+        const unsigned here = (unsigned)__builtin_popcount(below);
+        const __m512i rest = _mm512_maskz_compress_epi32((__mmask16)~below, v);
+        _mm512_storeu_si512(to + front, _mm512_maskz_compress_epi32(below, v));
+        _mm512_storeu_si512(to + back - LANES, _mm512_maskz_expand_epi32((__mmask16)(0xffffu << here), rest));
+        front += here;
+        back -= LANES - here;
+    }
+    for (; i < n; i += LANES) {
+        const __mmask16 there = (__mmask16)(n - i < LANES ? (1u << (n - i)) - 1 : 0xffff);
+        const __m512i v = _mm512_maskz_loadu_epi32(there, from + i);
+        const __mmask16 below = _mm512_mask_cmplt_epu32_mask(there, v, pivots), others = there & (__mmask16)~below;
+        const unsigned here = (unsigned)__builtin_popcount(below), rest = (unsigned)__builtin_popcount(others);
+        back -= rest;
+        _mm512_mask_storeu_epi32(to + front, (__mmask16)((1u << here) - 1), _mm512_maskz_compress_epi32(below, v));
+        _mm512_mask_storeu_epi32(to + back, (__mmask16)((1u << rest) - 1), _mm512_maskz_compress_epi32(others, v));
+        front += here;
+    }
+    return front;
+}
+
+// An element's place is the number of those that rank before it.
+static void rank_few(uint32_t *id, float *y, const float *x, const uint32_t *from, size_t n, uint32_t index)
+{
+    __mmask16 there[2];
+    __m512i ids[2], place[2];
+    __m512 value[2];
+    uint32_t one_id[FEW];
+    float one[FEW];
+    UNROLL
+    for (size_t k = 0; k < 2; k++) {
+        there[k] = (__mmask16)(~(~UINT64_C(0) << n) >> k * LANES);
+        ids[k] = _mm512_and_si512(_mm512_maskz_loadu_epi32(there[k], from + k * LANES), _mm512_set1_epi32((int)index));
+        value[k] = _mm512_mask_i32gather_ps(_mm512_setzero_ps(), there[k], ids[k], x, sizeof *x);
+        place[k] = _mm512_setzero_si512();
+        _mm512_storeu_si512(one_id + k * LANES, ids[k]);
+        _mm512_storeu_ps(one + k * LANES, value[k]);
+    }
+    for (size_t j = 0; j < n; j++) {
+        const __m512 v = _mm512_set1_ps(one[j]);
+        const __m512i i = _mm512_set1_epi32((int)one_id[j]);
+        UNROLL
+        for (size_t k = 0; k < 2; k++) {
+            const __mmask16 same = _mm512_cmp_ps_mask(v, value[k], _CMP_EQ_OQ),
+                            above = _mm512_cmp_ps_mask(v, value[k], _CMP_GT_OQ);
+            place[k] = _mm512_mask_add_epi32(place[k], above | _mm512_mask_cmplt_epu32_mask(same, i, ids[k]), place[k],
+                                             _mm512_set1_epi32(1));
+        }
+    }
+    UNROLL
+    for (size_t k = 0; k < 2; k++) {
+        _mm512_mask_i32scatter_epi32(id, there[k], place[k], ids[k], sizeof *id);
+        _mm512_mask_i32scatter_ps(y, there[k], place[k], value[k], sizeof *y);
+    }
 }
 
 static inline void store_first(void *at, size_t n, vf32 v)

@@ -119,6 +119,8 @@ static void sort_few(uint64_t *to, const uint64_t *from, size_t n)
 
 #include "kern/sort_template.h"
 
+#include "kern/rank_template.h"
+
 static void row_exp_sub(float *p, const float *x, float max, size_t n)
 {
     for (size_t i = 0; i < n; i++)

@@ -18,6 +18,7 @@ const struct kern NAME(kern_, TIER) = {
     .argmax = row_argmax,
     .collect = row_collect,
     .sort = row_sort,
+    .rank = row_rank,
     .exp_sub = row_exp_sub,
     .pack = row_pack,
     .softmax_sums = row_softmax_sums,

@@ -36,6 +36,15 @@
 //   size_t split(uint64_t *front, uint64_t *back, vu64 v, vu64 pivot)
 //                                                  writes the lanes above the pivot to front and so on, the others so that they end at
 //                                                  back; returns how many are above. May write LANES_F64 keys in both places.
+//   vi64 plus_one_where_above(vi64 n, vu64 a, vu64 b)
+//                                                  n + 1 where a > b, else n
+//   vu64 load_few(const uint64_t *from, size_t n, size_t i)
+//                                                  from[i] and on, as far as there are n <= FEW; the other lanes are 0
+//   void scatter_few(uint64_t *to, const uint64_t *key, const uint64_t *place, size_t n)
+//                                                  to[place[i]] = key[i]; FEW of them are readable
+//   SIDE_BY_SIDE                                   how many vectors sort_few works on at once
+//
+// which may then define HAS_RANK and what rank_template.h asks for.
 #ifndef SAMPL_KERN_KERN_TEMPLATE_H
 #define SAMPL_KERN_KERN_TEMPLATE_H
 
@@ -257,7 +266,7 @@ static size_t row_collect(uint64_t *keys, const float *x, size_t n, uint32_t fir
 }
 
 #ifdef HAS_SPLIT
-enum { FEW = 32, PASSES = 2 }; // of sort_template.h, and the next two
+enum { PASSES = 2 }; // of sort_template.h, and FEW, and the next two
 
 // The gap between front and back is as large as what is not yet distributed.
 static size_t partition(uint64_t *to, const uint64_t *from, size_t n, uint64_t pivot)
@@ -277,20 +286,17 @@ static size_t partition(uint64_t *to, const uint64_t *from, size_t n, uint64_t p
     return front;
 }
 
-// A key's place is the number of larger ones.
+// A key's place is the number of larger ones. As many vectors stand side by side as there are registers for, whatever n is: branches that
+// are guessed wrong would cost more.
 static void sort_few(uint64_t *to, const uint64_t *from, size_t n)
 {
-    enum { SIDE_BY_SIDE = 2 };
     uint64_t key[FEW], place[FEW];
     for (size_t i = 0; i < n; i += SIDE_BY_SIDE * LANES_F64) {
         vu64 v[SIDE_BY_SIDE];
         vi64 larger[SIDE_BY_SIDE];
         UNROLL
         for (size_t k = 0; k < SIDE_BY_SIDE; k++) {
-            const size_t at = i + k * LANES_F64;
-            v[k] = at + LANES_F64 <= n ? load_vu64(from + at)
-                   : at < n            ? (vu64)load_first(from + at, 2 * (n - at), (vf32){0})
-                                       : (vu64){0};
+            v[k] = load_few(from, n, i + k * LANES_F64);
             larger[k] = (vi64){0};
         }
         for (size_t j = 0; j < n; j++) {
@@ -305,8 +311,7 @@ static void sort_few(uint64_t *to, const uint64_t *from, size_t n)
             store_vi64(place + i + k * LANES_F64, larger[k]);
         }
     }
-    for (size_t i = 0; i < n; i++)
-        to[place[i]] = key[i];
+    scatter_few(to, key, place, n);
 }
 
 #include "kern/sort_template.h"
@@ -323,6 +328,7 @@ static float row_sum_falling(const float *by, const float *x, size_t n, float s,
     return kern_scalar.sum_falling(by, x, n, s, key, tmp);
 }
 #endif
+#include "kern/rank_template.h"
 
 // to[i] = op(x[i], arg)
 ALWAYS_INLINE void map(float *to, const float *x, size_t n, vf32 (*op)(vf32 x, float arg), float arg)

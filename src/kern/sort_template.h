@@ -15,11 +15,20 @@
 #include <stdbool.h>
 #include <string.h>
 
+static inline uint64_t larger_key(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+static inline uint64_t smaller_key(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+// Without branches, half of which would be guessed wrong.
 static inline uint64_t median(uint64_t a, uint64_t b, uint64_t c)
 {
-    if (a < b)
-        return b < c ? b : a < c ? c : a;
-    return a < c ? a : b < c ? c : b;
+    return larger_key(smaller_key(a, b), smaller_key(larger_key(a, b), c));
 }
 
 // The median of three keys, or of three such medians. Some key is above it.
@@ -38,8 +47,8 @@ static uint64_t middle_pivot(const uint64_t *key, size_t n)
 {
     uint64_t min = key[0], max = key[0];
     for (size_t i = 1; i < n; i++) {
-        min = key[i] < min ? key[i] : min;
-        max = key[i] > max ? key[i] : max;
+        min = smaller_key(min, key[i]);
+        max = larger_key(max, key[i]);
     }
     return min + (max - min) / 2;
 }
@@ -66,16 +75,18 @@ enum { DIGIT = 11 }; // bits of a radix sort's digits, at most: more counters wo
 // Of bits from the lowest that is set to the highest: how many digits they have.
 static int digits(uint32_t differ)
 {
+    if (!differ)
+        return 0;
     const int width = 32 - __builtin_clz(differ) - __builtin_ctz(differ);
     return (width + DIGIT - 1) / DIGIT;
 }
 
-// Sorts keys whose lower halves fall, by those bits of the upper halves in which they differ, the lowest first.
-static void radix_sort(uint64_t *key, size_t n, uint64_t *tmp, uint32_t differ)
+// Sorts keys whose lower halves fall, by those bits of the upper halves in which they differ, the lowest first. passes is a constant, for
+// the loops over it to be written out.
+static inline __attribute__((always_inline)) void radix_sort(uint64_t *key, size_t n, uint64_t *tmp, uint32_t differ, int passes)
 {
     uint32_t place[3][1 << DIGIT] = {{0}};
-    const int low = 32 + __builtin_ctz(differ), width = 64 - __builtin_clz(differ) - low;
-    const int passes = digits(differ), digit = (width + passes - 1) / passes;
+    const int low = 32 + __builtin_ctz(differ), width = 64 - __builtin_clz(differ) - low, digit = (width + passes - 1) / passes;
     const uint32_t mask = (1u << digit) - 1;
     for (size_t i = 0; i < n; i++)
         for (int pass = 0; pass < passes; pass++)
@@ -98,25 +109,46 @@ static void radix_sort(uint64_t *key, size_t n, uint64_t *tmp, uint32_t differ)
         memcpy(key, from, n * sizeof *key);
 }
 
+// In which bits of their upper halves do keys differ? All of them, or a few here and there.
+static uint32_t differing(const uint64_t *key, size_t n, size_t step)
+{
+    uint32_t differ = 0;
+    for (size_t i = 0; i < n; i += step)
+        differ |= (uint32_t)((key[i] ^ key[0]) >> 32);
+    return differ;
+}
+
+static bool lower_halves_fall(const uint64_t *key, size_t n)
+{
+    uint32_t rise = 0; // without an exit that would keep the loop from being vectorised
+    for (size_t i = 1; i < n; i++)
+        rise |= (uint32_t)key[i] >= (uint32_t)key[i - 1];
+    return !rise;
+}
+
 // Many keys whose lower halves fall, as those of a whole row do, are sorted by radix, unless they differ in too many bits.
+static bool sort_by_radix(uint64_t *key, size_t n, uint64_t *tmp)
+{
+    if (digits(differing(key, n, n / 64)) > PASSES)
+        return false;
+    const uint32_t differ = differing(key, n, 1);
+    const int passes = digits(differ);
+    if (passes > PASSES || !lower_halves_fall(key, n))
+        return false;
+    if (passes == 1)
+        radix_sort(key, n, tmp, differ, 1);
+    else if (passes == 2)
+        radix_sort(key, n, tmp, differ, 2);
+    else if (passes)
+        radix_sort(key, n, tmp, differ, 3);
+    return true;
+}
+
 static void row_sort(uint64_t *key, size_t n, size_t k, uint64_t *tmp)
 {
     enum { MANY = 4096 };
-    uint32_t differ = 0;
-    bool fall = n >= MANY && k > n / 2;
-    for (size_t i = 1; i < n && fall; i += 256) { // without an exit that would keep it from being vectorised
-        const size_t end = n - i < 256 ? n : i + 256;
-        uint32_t rise = 0;
-        for (size_t j = i; j < end; j++) {
-            rise |= (uint32_t)key[j] >= (uint32_t)key[j - 1];
-            differ |= (uint32_t)(key[j] >> 32) ^ (uint32_t)(key[0] >> 32);
-        }
-        fall = !rise;
-    }
-    if (!fall || (differ && digits(differ) > PASSES))
+    if (n < MANY || k <= n / 2 || !sort_by_radix(key, n, tmp))
         quicksort(key, tmp, key, n, k, true);
-    else if (differ)
-        radix_sort(key, n, tmp, differ);
 }
 
 #endif

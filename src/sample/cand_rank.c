@@ -11,6 +11,8 @@
 
 // ---- selection
 
+enum { WIDE = 8 }; // more than one of so many are not looked for first: ranking as far as they go costs less
+
 // A value that at least k of x[0..n) reach, and not many more if that is found soon; at worst the cut, if fewer than k reach that.
 static float reached_by(const struct cand *c, const float *x, size_t n, size_t k)
 {
@@ -58,7 +60,7 @@ static float first_floor(struct cand *c, size_t k)
 {
     if (k <= cand_blocks(c) / 2)
         return reached_by(c, c->block_max, cand_blocks(c), k);
-    return k <= c->n / 4 ? reached_in_sample(c, k) : c->cut;
+    return reached_in_sample(c, k);
 }
 
 size_t cand_collect(struct cand *c, float floor, size_t k)
@@ -123,7 +125,9 @@ static void rank_list(struct cand *c, size_t k)
         for (size_t i = 0; i < k; i++)
             c->key[i] = i;
     } else if (c->order == CAND_BY_ID) {
-        positions_by_rank(c, cand_collect(c, -INFINITY, k), k);
+        c->kern->rank(c->spare_id, c->spare, c->logit, c->n, k, c->key, c->key_tmp);
+        for (size_t i = 0; i < k; i++)
+            c->key[i] = c->spare_id[i];
     } else {
         rank_unordered(c, k);
     }
@@ -159,12 +163,12 @@ void cand_rank(struct cand *c, size_t k)
     assert(k && k <= c->n);
     if (is_kept(c) && rank_kept(c, k))
         return;
-    const size_t found = c->dense && k < c->n ? collect_best(c, k) : 0;
+    const size_t found = c->dense && k <= c->n / WIDE ? collect_best(c, k) : 0;
     if (found >= k) {
         positions_by_rank(c, found, k);
         return;
     }
-    cand_list(c); // as many as there are, or masked ones among them
+    cand_list(c); // many, or masked ones among them
     rank_list(c, k);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Every tier's sort against the C library's, on random and on hostile orders.
+// Every tier's sort and rank against the C library's sort, on random and on hostile orders.
 #include "base/bits.h"
 #include "kern/kern.h"
 #include "random.h"
@@ -54,10 +54,43 @@ static void check(const struct kern *kern, size_t n, size_t k, int order, uint64
     expect(ok && !memcmp(key, want, n * sizeof *key), kern->name, n, k, order);
 }
 
+// Logits for rank: of all sizes, few, equal, far apart, with masked ones and both zeros among them.
+static float logit(size_t i, size_t n, int order)
+{
+    const float u = (float)((double)(random_bits() % 10000000) / 1e6 - 5);
+    if (order == 1 || order == 2)
+        return order == 1 ? (float)i : -(float)i;
+    if (order == 3)
+        return 1.0f;
+    if (order == 4)
+        return (float)(random_bits() % 7) - 3.0f;
+    if (order == 5) // of all magnitudes
+        return f32_of_bits((uint32_t)(random_bits() % 0x7f800000) | (random_bits() % 2 ? 0x80000000u : 0));
+    if (order == 6) // most of them in one place of a coarse order
+        return i % 16 ? u * 1e-6f : u * 1e6f;
+    return i % 11 == 5 ? -INFINITY : i % 11 == 6 ? 0.0f : i % 11 == 7 ? -0.0f : i < n / 8 ? f32_of_f16(f16_of_f32(u)) : u;
+}
+
+static void check_rank(const struct kern *kern, size_t n, size_t k, int order, uint64_t *key, uint64_t *want, uint64_t *tmp)
+{
+    static float x[1 << 18], y[1 << 18];
+    static uint32_t id[1 << 18];
+    for (size_t i = 0; i < n; i++) {
+        x[i] = logit(i, n, order);
+        want[i] = rank_key(x[i], (uint32_t)i);
+    }
+    qsort(want, n, sizeof *want, descending);
+    kern->rank(id, y, x, n, k, key, tmp);
+    int ok = 1;
+    for (size_t i = 0; i < k; i++)
+        ok = ok && id[i] == rank_id(want[i]) && bits_of_f32(y[i]) == bits_of_f32(x[id[i]]);
+    expect(ok, kern->name, n, k, 10 + order);
+}
+
 int main(void)
 {
-    enum { MOST = 20000, ORDERS = 7 };
-    static uint64_t key[MOST], want[MOST], tmp[MOST];
+    enum { MOST = 20000, ORDERS = 7, RANKED = 140000 };
+    static uint64_t key[RANKED], want[RANKED], tmp[RANKED];
     const struct kern *kern;
     for (size_t t = 0; (kern = kern_tier(t)); t++)
         for (int order = 0; order < ORDERS; order++) {
@@ -68,6 +101,10 @@ int main(void)
                 check(kern, n, n, order, key, want, tmp);
                 check(kern, n, 1, order, key, want, tmp);
                 check(kern, n, random_bits() % n, order, key, want, tmp);
+            }
+            for (size_t n = 1; n <= RANKED; n = n * 5 / 2 + random_bits() % 5) {
+                check_rank(kern, n, n, order, key, want, tmp);
+                check_rank(kern, n, 1 + random_bits() % n, order, key, want, tmp);
             }
         }
     printf("%d passed, %d failed\n", passed, failed);
