@@ -110,8 +110,8 @@ OPERATION(vi32, load_places(const uint16_t *at), (vi32)widen_u16(load_hu16(at)))
 
 // What numbers_read works with.
 struct numbers_constants {
-    vi8 place, four;
-    vu8 zero, nine;
+    vi8 place;
+    vu8 four, zero, nine;
     vu16 tens;
     vu32 hundreds, myriads;
     vu64 two_52, low_half;
@@ -124,7 +124,7 @@ ALWAYS_INLINE struct numbers_constants numbers_constants(void)
     const vi8 place = (vi8)((lane_numbers() & 3) * 0x04040404 + 0x03020100);
     const vi32 even = (vi32)(lane_numbers() / 4 * 2);
     struct numbers_constants k = {.place = place,
-                                  .four = place & 3,
+                                  .four = (vu8)place & 3,
                                   .nine = 9 - (vu8){0},
                                   .zero = '0' - (vu8){0},
                                   .tens = 1 * 256 + 10 - (vu16){0}, // in bytes: 10, 1
@@ -203,7 +203,7 @@ ALWAYS_INLINE void numbers_read(const struct numbers_constants *k, struct number
     const vi32 first = k->lane - size, to_first = in_each_byte(first); // the place of the first character
     UNROLL
     for (size_t q = 0; q < 4; q++)
-        head[q] = shuffle_lanes(t[q], spread(to_first, k->from[q]) + k->four);
+        head[q] = shuffle_lanes(t[q], (vi8)((vu8)spread(to_first, k->from[q]) + k->four)); // odd ones may wrap around
     const vu32 heads = last_bytes(head);
     const vi32 negative = ((vi32)heads & k->byte) == k->minus, digit = (vi32)(heads >> (vu32)(negative & 8)) & k->byte;
     // The last point: the exponent of the bits as a float.
