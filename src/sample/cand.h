@@ -279,6 +279,10 @@ size_t cand_kept_rank(const struct cand *c, size_t place);
 // What the sum in f32 of cand_exp's p comes to, in the present order. A fault as that has.
 float cand_exp_sum(struct cand *c);
 
+// A guess, from a sample, at how many of the best have a logit of `from` or more or make up this share of what the others weigh; rather
+// too many than too few. At most n.
+size_t cand_likely_needed(struct cand *c, float from, float share);
+
 // How many candidates weigh t or more, collected as by cand_collect, if that is the same for every t from low to high; else SIZE_MAX.
 size_t cand_weighing(struct cand *c, double low, double high);
 

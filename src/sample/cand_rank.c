@@ -38,21 +38,27 @@ static float reached_by(const struct cand *c, const float *x, size_t n, size_t k
     return low;
 }
 
-// A guess, from every 16th block, at a logit that somewhat more than k elements reach.
-static float reached_in_sample(struct cand *c, size_t k)
+enum { STRIDE = 16 };
+
+// Copies every 16th block to c->spare; returns how many logits that are.
+static size_t take_sample(struct cand *c)
 {
-    enum { STRIDE = 16 };
-    float *const sample = c->spare;
     size_t m = 0;
     for (size_t b = 0; b < cand_blocks(c); b += STRIDE) {
         float tmp[KERN_BLOCK];
         size_t len;
-        const float *const x = cand_block(c, b, tmp, &len);
-        memcpy(sample + m, x, len * sizeof *x);
+        const float *const x = cand_masked_block(c, b, tmp, &len);
+        memcpy(c->spare + m, x, len * sizeof *x);
         m += len;
     }
-    const size_t want = k / STRIDE + k / (4 * STRIDE) + 8;
-    return want < m ? reached_by(c, sample, m, want) : c->cut;
+    return m;
+}
+
+// A guess, from a sample, at a logit that somewhat more than k elements reach.
+static float reached_in_sample(struct cand *c, size_t k)
+{
+    const size_t m = take_sample(c), want = k / STRIDE + k / (4 * STRIDE) + 8;
+    return want < m ? reached_by(c, c->spare, m, want) : c->cut;
 }
 
 // Where collecting the k best of a dense row may begin. Too high a floor is noticed by fewer than k turning up.
@@ -257,6 +263,14 @@ void cand_keep_likely(struct cand *c, float floor, size_t least)
 
 // ---- weights
 
+static double sum_of_8(const double *x)
+{
+    double sum = 0.0;
+    for (size_t i = 0; i < 8; i++)
+        sum += x[i];
+    return sum;
+}
+
 struct mass cand_mass(struct cand *c, double *before, bool rough)
 {
     const float floor = rough ? -20.0f : EXPF_UNDERFLOW;
@@ -264,18 +278,16 @@ struct mass cand_mass(struct cand *c, double *before, bool rough)
     for (size_t b = 0; !c->fault.code && b < cand_blocks(c); b++) {
         float tmp[KERN_BLOCK];
         size_t len;
-        double lanes[16] = {0}, sum = 0.0;
+        double lanes[16] = {0};
         if (before)
             before[b] = m.sum;
         const float *const x = cand_exponents(c, b, m.max, tmp, &len);
         if (!x)
             continue;
         const size_t weighed = c->kern->weigh(lanes, x, len, m.max, floor);
-        for (size_t i = 0; weighed && i < 8; i++) {
-            sum += lanes[i];
-            m.squares += lanes[8 + i];
-        }
+        const double sum = sum_of_8(lanes);
         m.sum += sum;
+        m.squares += sum_of_8(lanes + 8);
         m.error += rough ? 0x1p-28 * (double)(len - weighed) : 0.0; // e^floor, or more
         m.error_f32 += 2 * fmin(sum, 0x1p-24 * (double)len); // an addition is off by half an ulp, or by what is added, at most
     }
@@ -347,6 +359,33 @@ bool cand_keep_weighing(struct cand *c, double low, double high, size_t least)
         return false;
     keep_collected(c, found, least);
     return true;
+}
+
+size_t cand_likely_needed(struct cand *c, float from, float share)
+{
+    enum { FEW = 16 * KERN_BLOCK, STEPS = 10 };
+    if (c->n < FEW)
+        return c->n;
+    const float max = cand_max(c);
+    const size_t m = take_sample(c);
+    float high = from - max, low = fminf(high, -20.0f); // what is searched for lies between
+    double head[16] = {0}, all[16] = {0};
+    c->kern->weigh(head, c->spare, m, max, high);
+    size_t count = c->kern->weigh(all, c->spare, m, max, low);
+    const double want = sum_of_8(head) + (double)share * (sum_of_8(all) - sum_of_8(head));
+    for (int i = 0; i < STEPS; i++) {
+        const float middle = low + (high - low) / 2;
+        double sum[16] = {0};
+        const size_t here = c->kern->weigh(sum, c->spare, m, max, middle);
+        if (sum_of_8(sum) < want) {
+            high = middle;
+        } else {
+            low = middle;
+            count = here;
+        }
+    }
+    const size_t needed = count * STRIDE + count * (STRIDE / 8) + FEW / 16;
+    return needed < c->n ? needed : c->n;
 }
 
 // ---- the softmax

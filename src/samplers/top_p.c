@@ -20,7 +20,18 @@ static const struct param params[] = {
 // min_keep is 0, which does nothing.
 static const struct param past_params[] = {{"top-p", FLOAT_AT(top_p_params, p)}, {NULL}};
 
-// Ranks more and more candidates until the sum is reached: most rows need few of them.
+// How many to rank when those that are do not suffice: most rows need few, the others as many as a sample says, or all.
+static size_t more(struct cand *c, size_t ranked, float sum, const struct top_p_params *p)
+{
+    enum { FIRST = 128 };
+    const size_t least = (size_t)p->min_keep;
+    size_t n = !ranked ? FIRST : c->n;
+    if (ranked == FIRST)
+        n = cand_likely_needed(c, cand_logit(c, (uint32_t)c->key[ranked - 1]), (p->p - sum) / (1 - sum));
+    n = n > least ? n : least;
+    return ranked < n && n < c->n ? n : c->n;
+}
+
 static void apply(void *self, struct cand *c, const struct stage *stage)
 {
     const struct top_p_params *const p = stage->params;
@@ -32,8 +43,7 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
         return;
     while (keep < c->n && (!keep || (past ? sum <= p->p : sum < p->p) || keep < (size_t)p->min_keep)) {
         if (keep == ranked) {
-            ranked = !ranked ? 128 : ranked < c->n / 16 ? ranked * 16 : c->n;
-            ranked = ranked < c->n ? ranked : c->n;
+            ranked = more(c, ranked, sum, p);
             cand_rank(c, ranked);
             for (size_t i = keep; i < ranked; i++)
                 c->spare[i] = cand_logit(c, (uint32_t)c->key[i]);

@@ -56,6 +56,31 @@ static void fill(struct rows *r)
     }
 }
 
+static int by_value(const void *a, const void *b)
+{
+    const float x = *(const float *)a, y = *(const float *)b;
+    return x < y ? -1 : x > y;
+}
+
+// Rows of f32 that are not as models give them, each the same.
+static const char *const odd_kinds[] = {"constant", "ties", "sorted", "reversed"};
+
+static void fill_odd(struct rows *r, size_t kind)
+{
+    float *const x = (float *)(void *)r->data;
+    for (size_t i = 0; i < r->n; i++)
+        x[i] = kind == 0 ? 1.5f : kind == 1 ? (float)(int)(7 * uniform()) : realistic();
+    if (kind >= 2)
+        qsort(x, r->n, sizeof *x, by_value); // which are the worst first
+    for (size_t i = 0; kind == 2 && i < r->n / 2; i++) {
+        const float t = x[i];
+        x[i] = x[r->n - 1 - i];
+        x[r->n - 1 - i] = t;
+    }
+    for (size_t i = 1; i < r->count; i++)
+        memcpy(r->data + i * r->n * sizeof *x, x, r->n * sizeof *x);
+}
+
 static struct row next_row(struct rows *r)
 {
     const struct row row = {r->type, r->data + r->next * r->n * dtype_size(r->type), r->n};
@@ -101,6 +126,7 @@ SET(top_1000, top_k, 1000)
 SET(top_16000, top_k, 16000)
 SET(top_64000, top_k, 64000)
 SET(top_128000, top_k, 128000)
+SET(top_all, top_k, INT32_MAX)
 SET(greedy, temp, 0)
 SET(typical, typical, 0.9f)
 SET(mirostat, mirostat, 2)
@@ -138,6 +164,7 @@ static const struct bench_chain chains[] = {
     {"top-k 16000", "top_k", top_16000, 0},
     {"top-k 64000", "top_k", top_64000, 0},
     {"top-k 128000", "top_k", top_128000, 0},
+    {"full sort", "top_k", top_all, 0},
     {"greedy: temp 0", "temperature", greedy, 0},
     {"min-p 0.05", "min_p", nothing, 0},
     {"top-p 0.95", "top_p", nothing, 0},
@@ -250,6 +277,12 @@ static void measure(const struct bench_chain *b, struct rows *r, const struct ke
     stages_free(&stages);
 }
 
+static void print_head(const char *kind, const struct rows *r, const struct kern *kern)
+{
+    printf("\n%zu x %s, %s%stier %s\n%-26s %10s %8s %10s %7s\n", r->n, r->type == DTYPE_F32 ? "f32" : "f16", kind,
+           *kind ? " rows, " : "", kern->name, "chain", "ns/row", "GB/s", "floor ns", "ratio");
+}
+
 static int bench_chains(const char *tier, size_t only, const char *name, char *data)
 {
     static const size_t sizes[] = {32000, 128256, 151936, 262144};
@@ -262,11 +295,21 @@ static int bench_chains(const char *tier, size_t only, const char *name, char *d
             if (only && only != sizes[s])
                 continue;
             fill(&rows);
-            printf("\n%zu x %s, tier %s\n%-26s %10s %8s %10s %7s\n", sizes[s], type == DTYPE_F32 ? "f32" : "f16", kern->name,
-                   "chain", "ns/row", "GB/s", "floor ns", "ratio");
+            print_head("", &rows, kern);
             for (size_t i = 0; i < sizeof chains / sizeof *chains; i++)
                 if (!name || strstr(chains[i].name, name))
                     measure(&chains[i], &rows, kern);
+        }
+    }
+    for (size_t kind = 0; (!only || only == 128256) && kind < sizeof odd_kinds / sizeof *odd_kinds; kind++) {
+        static const char *const chosen = "default;greedy: temp 0;top-k 1000;top-k 16000;top-k 64000;full sort;top-p 0.95;";
+        struct rows rows = {DTYPE_F32, 128256, BUFFER / (128256 * sizeof(float)), 0, data};
+        fill_odd(&rows, kind);
+        print_head(odd_kinds[kind], &rows, kern);
+        for (size_t i = 0; i < sizeof chains / sizeof *chains; i++) {
+            const char *const at = strstr(chosen, chains[i].name);
+            if (at && at[strlen(chains[i].name)] == ';' && (!name || strstr(chains[i].name, name)))
+                measure(&chains[i], &rows, kern);
         }
     }
     return 0;
