@@ -36,8 +36,9 @@ struct kern {
     // The index of the first largest of x[0..n); n > 0, no NaN.
     size_t (*argmax)(const float *x, size_t n);
 
-    // Appends rank_key(x[i], first_id + i) for every x[i] >= floor to keys, in rising i; returns how many. keys has room for n.
-    size_t (*collect)(uint64_t *keys, const float *x, size_t n, uint32_t first_id, float floor);
+    // Appends rank_key(x[i], first_id + i) for every x[i] >= floor, widened to f32, to keys, in rising i; returns how many. keys has room
+    // for n.
+    size_t (*collect[DTYPE_COUNT])(uint64_t *keys, const void *x, size_t n, uint32_t first_id, float floor);
 
     // Moves the k largest of key[0..n) to the front, falling; the others follow in no order. No two keys are equal. tmp has room for n.
     void (*sort)(uint64_t *key, size_t n, size_t k, uint64_t *tmp);

@@ -83,13 +83,32 @@ static size_t row_argmax(const float *x, size_t n)
     return best;
 }
 
-static size_t row_collect(uint64_t *keys, const float *x, size_t n, uint32_t first_id, float floor)
+static inline size_t collect(uint64_t *keys, const char *x, size_t n, uint32_t first_id, float floor,
+                             void widen(float *, const void *, size_t), size_t size)
 {
     size_t found = 0;
-    for (size_t i = 0; i < n; i++)
-        if (x[i] >= floor)
-            keys[found++] = rank_key(x[i], first_id + (uint32_t)i);
+    for (size_t i = 0; i < n; i++) {
+        float a;
+        widen(&a, x + i * size, 1);
+        if (a >= floor)
+            keys[found++] = rank_key(a, first_id + (uint32_t)i);
+    }
     return found;
+}
+
+static size_t row_collect_f32(uint64_t *keys, const void *x, size_t n, uint32_t first_id, float floor)
+{
+    return collect(keys, x, n, first_id, floor, row_widen_f32, sizeof(float));
+}
+
+static size_t row_collect_f16(uint64_t *keys, const void *x, size_t n, uint32_t first_id, float floor)
+{
+    return collect(keys, x, n, first_id, floor, row_widen_f16, sizeof(uint16_t));
+}
+
+static size_t row_collect_bf16(uint64_t *keys, const void *x, size_t n, uint32_t first_id, float floor)
+{
+    return collect(keys, x, n, first_id, floor, row_widen_bf16, sizeof(uint16_t));
 }
 
 enum { FEW = 16, PASSES = 3 }; // of sort_template.h, and the next two

@@ -122,8 +122,15 @@ ALWAYS_INLINE bool largest_16(const char *x, size_t n, enum dtype type, float *m
 // where they can be, for the compiler to unroll loops.)
 ALWAYS_INLINE size_t scan(const char *row, size_t n, float *block_max, enum dtype type)
 {
+    enum {
+        LINE = 64,
+        AHEAD = 4096
+    }; // bytes. What is done at the end of a block keeps the processor from seeing far enough ahead itself
+    const size_t bytes = KERN_BLOCK * dtype_size(type), all = n * dtype_size(type);
     for (size_t start = 0; start < n; start += KERN_BLOCK) {
         const char *const x = row + start * dtype_size(type);
+        for (size_t at = AHEAD; at < AHEAD + bytes && (size_t)(x - row) + AHEAD + bytes <= all; at += LINE)
+            __builtin_prefetch(x + at);
         const size_t len = n - start < KERN_BLOCK ? n - start : KERN_BLOCK;
         float *const max = &block_max[start / KERN_BLOCK];
         bool good;
@@ -217,7 +224,7 @@ static size_t row_argmax(const float *x, size_t n)
 }
 
 // Appends rank_key(x[i], id + i) for each bit i of hit, which is not 0; returns how many. May write LANES of them.
-static inline size_t put_keys(uint64_t *keys, const float *x, uint32_t id, unsigned hit)
+static inline size_t put_keys(uint64_t *keys, vf32 x, uint32_t id, unsigned hit)
 {
 #ifndef HAS_COMPRESS
     if (hit != ALL_LANES) {
@@ -229,7 +236,7 @@ static inline size_t put_keys(uint64_t *keys, const float *x, uint32_t id, unsig
         return n;
     }
 #endif
-    const vi32 bits = (vi32)(load_vf32(x) + 0.0f);
+    const vi32 bits = (vi32)(x + 0.0f);
     vu32 order = (vu32)(bits ^ ((bits < 0) | INT32_MIN)), rest = ~id - lane_numbers();
 #ifdef HAS_COMPRESS
     if (hit != ALL_LANES) {
@@ -241,28 +248,53 @@ static inline size_t put_keys(uint64_t *keys, const float *x, uint32_t id, unsig
     return (size_t)__builtin_popcount(hit);
 }
 
+// Elements of a row from `at` on.
+ALWAYS_INLINE vf32 load_row(const char *row, size_t at, enum dtype type)
+{
+    const char *const x = row + at * dtype_size(type);
+    return type == DTYPE_F32   ? load_vf32(x)
+           : type == DTYPE_F16 ? f32_of_f16s(load_hu16(x))
+                               : (vf32)(widen_u16(load_hu16(x)) << 16);
+}
+
 // Looks at four vectors at once, as most hold nothing to collect.
-static size_t row_collect(uint64_t *keys, const float *x, size_t n, uint32_t first_id, float floor)
+ALWAYS_INLINE size_t collect(uint64_t *keys, const char *x, size_t n, uint32_t first_id, float floor, enum dtype type)
 {
     size_t found = 0, i = 0;
     for (; i + 4 * LANES <= n; i += 4 * LANES) {
         vi32 hits = {0};
         UNROLL
         for (size_t k = 0; k < 4; k++)
-            hits |= load_vf32(x + i + k * LANES) >= floor;
+            hits |= load_row(x, i + k * LANES, type) >= floor;
         if (!any(hits))
             continue;
         UNROLL
         for (size_t k = 0; k < 4; k++) {
             const size_t at = i + k * LANES;
-            const unsigned hit = signs_32(load_vf32(x + at) >= floor);
+            const vf32 a = load_row(x, at, type);
+            const unsigned hit = signs_32(a >= floor);
             if (hit)
-                found += put_keys(keys + found, x + at, first_id + (uint32_t)at, hit);
+                found += put_keys(keys + found, a, first_id + (uint32_t)at, hit);
         }
     }
     if (i < n)
-        found += kern_scalar.collect(keys + found, x + i, n - i, first_id + (uint32_t)i, floor);
+        found += kern_scalar.collect[type](keys + found, x + i * dtype_size(type), n - i, first_id + (uint32_t)i, floor);
     return found;
+}
+
+static size_t row_collect_f32(uint64_t *keys, const void *x, size_t n, uint32_t first_id, float floor)
+{
+    return collect(keys, x, n, first_id, floor, DTYPE_F32);
+}
+
+static size_t row_collect_f16(uint64_t *keys, const void *x, size_t n, uint32_t first_id, float floor)
+{
+    return collect(keys, x, n, first_id, floor, DTYPE_F16);
+}
+
+static size_t row_collect_bf16(uint64_t *keys, const void *x, size_t n, uint32_t first_id, float floor)
+{
+    return collect(keys, x, n, first_id, floor, DTYPE_BF16);
 }
 
 #ifdef HAS_SPLIT

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// kern.h's rank for one tier, after its row_collect and row_sort: by way of rank keys; or, where the tier's file defines HAS_RANK, by quicksort
+// kern.h's rank for one tier, after its row_collect_f32 and row_sort: by way of rank keys; or, where the tier's file defines HAS_RANK, by quicksort
 // of words, which are half as wide. A word is an element's place in a coarse order, above its index. Pivots split between places only, and
 // where few words are left the values that they stand for are looked up and decide. Words of one place that are many get places of their
 // own, by the bits of their values. Such a file has defined FEW and, before it includes this:
@@ -19,7 +19,7 @@
 
 static void rank_by_keys(uint32_t *id, float *y, const float *x, size_t n, size_t k, uint64_t *key, uint64_t *tmp)
 {
-    row_sort(key, row_collect(key, x, n, 0, -INFINITY), k, tmp);
+    row_sort(key, row_collect_f32(key, x, n, 0, -INFINITY), k, tmp);
     for (size_t i = 0; i < k; i++) {
         id[i] = rank_id(key[i]);
         y[i] = x[id[i]];

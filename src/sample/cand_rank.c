@@ -69,17 +69,62 @@ static float first_floor(struct cand *c, size_t k)
     return reached_in_sample(c, k);
 }
 
+// The part of a dense row that is block b; how many bytes.
+static const char *row_block(const struct cand *c, size_t b, size_t *bytes)
+{
+    const size_t first = b * KERN_BLOCK, left = c->n - first, size = dtype_size(c->type);
+    *bytes = (left < KERN_BLOCK ? left : KERN_BLOCK) * size;
+    return (const char *)c->row + first * size;
+}
+
+// Has the processor fetch a block of a dense row, which is looked at soon.
+static void fetch_block(const struct cand *c, size_t b)
+{
+    enum { LINE = 64 };
+    size_t bytes;
+    const char *const x = row_block(c, b, &bytes);
+    for (size_t i = 0; !c->own[b] && i < bytes; i += LINE)
+        __builtin_prefetch(x + i);
+}
+
+// cand_collect of one block.
+static size_t collect_block(const struct cand *c, size_t b, float floor, uint64_t *keys)
+{
+    const uint32_t first = (uint32_t)(b * KERN_BLOCK);
+    const bool in_row = c->dense && !c->own[b];
+    const float from = in_row ? fmaxf(floor, c->cut) : floor;
+    float tmp[KERN_BLOCK];
+    size_t len;
+    if (in_row && !c->round) {
+        const char *const x = row_block(c, b, &len);
+        return c->kern->collect[c->type](keys, x, len / dtype_size(c->type), first, from);
+    }
+    const float *const x = cand_block(c, b, tmp, &len);
+    return c->kern->collect[DTYPE_F32](keys, x, len, first, from);
+}
+
+// The blocks that hold a logit of at least floor: c->spare_id[0..returned), rising.
+static size_t blocks_reaching(struct cand *c, float floor)
+{
+    const size_t found =
+        c->dense ? c->kern->collect[DTYPE_F32](c->key_tmp, c->block_max, cand_blocks(c), 0, floor) : cand_blocks(c);
+    for (size_t i = 0; i < found; i++)
+        c->spare_id[i] = c->dense ? rank_id(c->key_tmp[i]) : (uint32_t)i;
+    return found;
+}
+
 size_t cand_collect(struct cand *c, float floor, size_t k)
 {
-    const size_t most = 2 * k + KERN_BLOCK;
+    enum { SOON = 4 };
+    const size_t most = 2 * k + KERN_BLOCK, blocks = blocks_reaching(c, floor);
     size_t m = 0;
-    for (size_t b = 0; b < cand_blocks(c); b++) {
-        float tmp[KERN_BLOCK];
-        size_t len;
+    for (size_t i = 0; i < blocks; i++) {
+        const size_t b = c->spare_id[i];
+        if (c->dense && i + SOON < blocks)
+            fetch_block(c, c->spare_id[i + SOON]);
         if (c->dense && !(c->block_max[b] >= floor))
             continue;
-        const float *const x = cand_block(c, b, tmp, &len), from = c->dense && !c->own[b] ? fmaxf(floor, c->cut) : floor;
-        m += c->kern->collect(c->key + m, x, len, (uint32_t)(b * KERN_BLOCK), from);
+        m += collect_block(c, b, floor, c->key + m);
         if (m > most) {
             c->kern->sort(c->key, m, k, c->key_tmp);
             floor = order_value((uint32_t)(c->key[k - 1] >> 32) + 1); // with less a later id does not beat the k-th
@@ -258,7 +303,7 @@ static void keep_collected(struct cand *c, size_t found, size_t least)
 
 void cand_keep_likely(struct cand *c, float floor, size_t least)
 {
-    keep_collected(c, c->kern->collect(c->key, c->p, c->n, 0, floor), least);
+    keep_collected(c, c->kern->collect[DTYPE_F32](c->key, c->p, c->n, 0, floor), least);
 }
 
 // ---- weights

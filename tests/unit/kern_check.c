@@ -167,7 +167,21 @@ static bool as_promised(const float *x, size_t n, size_t good, const float *bloc
     return good == n || !(x[good] < INFINITY);
 }
 
-// scan and widen, at a byte offset.
+static void check_collect(const void *row, size_t n, enum dtype type, float floor, size_t offset, const char *detail)
+{
+    static const char *const name[] = {"collect[f32]", "collect[f16]", "collect[bf16]"};
+    char *base[2];
+    const size_t size = n * sizeof(uint64_t);
+    uint64_t *a = buffer(size, 0, &base[0]), *b = buffer(size, offset * 8, &base[1]);
+    const uint32_t first = random_bits() % 2 ? (uint32_t)random_bits() : 0;
+    const size_t found_a = kern_scalar.collect[type](a, row, n, first, floor),
+                 found_b = tier->collect[type](b, row, n, first, floor);
+    check(found_a == found_b && !memcmp(a, b, found_a * sizeof *a) && guarded(b, size), name[type], n, detail);
+    free(base[0]);
+    free(base[1]);
+}
+
+// scan, widen and collect, at a byte offset.
 static void check_typed(const void *row, size_t n, enum dtype type, size_t offset, const char *detail)
 {
     static const char *const scan_name[] = {"scan[f32]", "scan[f16]", "scan[bf16]"};
@@ -184,6 +198,7 @@ static void check_typed(const void *row, size_t n, enum dtype type, size_t offse
     check(as_promised(wide_a, n, good_a, max_a), scan_name[type], n, "of the scalar tier");
     tier->widen[type](wide_b, src, n);
     check(!memcmp(wide_a, wide_b, out) && guarded(wide_b, out), widen_name[type], n, detail);
+    check_collect(src, n, type, n ? wide_a[n / 3] : 0.0f, offset, detail);
     for (int i = 0; i < 5; i++)
         free(base[i]);
 }
@@ -219,18 +234,6 @@ static void check_max(const float *x, size_t n, const char *detail)
     check(same_float(kern_scalar.max(x, n), tier->max(x, n)), "max", n, detail);
     if (n)
         check(kern_scalar.argmax(x, n) == tier->argmax(x, n), "argmax", n, detail);
-}
-
-static void check_collect(const float *x, size_t n, float floor, size_t offset, const char *detail)
-{
-    char *base[2];
-    const size_t size = n * sizeof(uint64_t);
-    uint64_t *a = buffer(size, 0, &base[0]), *b = buffer(size, offset * 8, &base[1]);
-    const uint32_t first = random_bits() % 2 ? (uint32_t)random_bits() : 0;
-    const size_t found_a = kern_scalar.collect(a, x, n, first, floor), found_b = tier->collect(b, x, n, first, floor);
-    check(found_a == found_b && !memcmp(a, b, found_a * sizeof *a) && guarded(b, size), "collect", n, detail);
-    free(base[0]);
-    free(base[1]);
 }
 
 static void check_exp(const float *x, size_t n, float max, size_t offset, const char *detail)
@@ -478,7 +481,7 @@ static void check_row(float *data, size_t n, enum kind kind, size_t offset)
     check_max(x, n, detail);
     const float floors[] = {-INFINITY, max, some, 0.0f, -0.0f, 2.5f};
     for (size_t i = 0; i < sizeof floors / sizeof *floors; i++) {
-        check_collect(x, n, floors[i], offset, detail);
+        check_collect(x, n, DTYPE_F32, floors[i], offset, detail);
         check_mask(x, n, floors[i], offset, detail);
     }
     check_exp(x, n, max > -INFINITY ? max : 0, offset, detail);
@@ -529,9 +532,9 @@ static void check_nothing(void)
     for (enum dtype t = DTYPE_F32; t < DTYPE_COUNT; t++) {
         check(tier->scan[t](NULL, 0, NULL) == 0, "scan", 0, detail);
         tier->widen[t](NULL, NULL, 0);
+        check(tier->collect[t](NULL, NULL, 0, 0, 0) == 0, "collect", 0, detail);
     }
     check(same_float(tier->max(NULL, 0), -INFINITY), "max", 0, detail);
-    check(tier->collect(NULL, NULL, 0, 0, 0) == 0, "collect", 0, detail);
     check(same_float(tier->sum(NULL, 0, 2), 2), "sum", 0, detail);
     check(same_double(tier->sum_wide(NULL, 0, 2), 2), "sum_wide", 0, detail);
     check(same_float(tier->sum_squares(NULL, 0, 1, 2), 2), "sum_squares", 0, detail);
@@ -862,10 +865,10 @@ static void bench_once(const struct kern *k, struct bench *b, enum bench_slot sl
         b->sink = (double)k->argmax(b->logits, n);
         return;
     case COLLECT_FEW:
-        b->sink = (double)k->collect(b->keys, b->logits, n, 0, 3 * 2.5f);
+        b->sink = (double)k->collect[DTYPE_F32](b->keys, b->logits, n, 0, 3 * 2.5f);
         return;
     case COLLECT_ALL:
-        b->sink = (double)k->collect(b->keys, b->logits, n, 0, -INFINITY);
+        b->sink = (double)k->collect[DTYPE_F32](b->keys, b->logits, n, 0, -INFINITY);
         return;
     case EXP_SUB:
         k->exp_sub(b->out, b->logits, 12, n);
