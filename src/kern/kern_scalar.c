@@ -267,6 +267,15 @@ static void row_bend(float *x, size_t n, float top, float square, float cube)
     }
 }
 
+static void row_lift(float *x, const float *p, size_t n, float at, float slope, float peak, float sharpness)
+{
+    for (size_t i = 0; i < n; i++) {
+        const float d = fabsf((p[i] - at) * slope);
+        if (x[i] != -INFINITY)
+            x[i] = peak - sharpness * d * d / (1.0f + d);
+    }
+}
+
 static void row_round_f16(float *x, size_t n)
 {
     for (size_t i = 0; i < n; i++)

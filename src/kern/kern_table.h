@@ -35,6 +35,7 @@ const struct kern NAME(kern_, TIER) = {
     .divide = row_divide,
     .multiply = row_multiply,
     .bend = row_bend,
+    .lift = row_lift,
     .round_f16 = row_round_f16,
     .count = row_count,
     .mask_below = row_mask_below,

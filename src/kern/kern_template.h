@@ -403,6 +403,16 @@ static void row_bend(float *x, size_t n, float top, float square, float cube)
         store_first(x + i, n - i, bent(load_first(x + i, n - i, splat(top)), top, square, cube));
 }
 
+static void row_lift(float *x, const float *p, size_t n, float at, float slope, float peak, float sharpness)
+{
+    size_t i = 0;
+    for (; i + LANES <= n; i += LANES) {
+        const vf32 d = abs_f32((load_vf32(p + i) - at) * slope), y = peak - sharpness * d * d / (1.0f + d);
+        store_vf32(x + i, select_f32(load_vf32(x + i) == -INFINITY, splat(-INFINITY), y));
+    }
+    kern_scalar.lift(x + i, p + i, n - i, at, slope, peak, sharpness);
+}
+
 static void row_round_f16(float *x, size_t n)
 {
     map(x, x, n, rounded, 0);

@@ -266,10 +266,12 @@ void cand_list(struct cand *c)
 {
     if (!c->dense)
         return;
-    for (size_t b = 0; b < cand_blocks(c); b++)
+    for (size_t b = 0; b < cand_blocks(c); b++) {
+        uint32_t *const id = c->id + b * KERN_BLOCK;
         own_block(c, b);
-    for (size_t i = 0; i < c->n; i++)
-        c->id[i] = (uint32_t)i;
+        for (size_t i = 0; i < KERN_BLOCK; i++) // also of a short block: compilers make much of a constant length
+            id[i] = (uint32_t)(b * KERN_BLOCK + i);
+    }
     c->dense = false;
 }
 

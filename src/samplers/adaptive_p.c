@@ -3,8 +3,6 @@
 // probability of the chosen ones stays at --adaptive-target.
 #include "sample/sampler.h"
 
-#include <string.h>
-
 struct adaptive_p_params {
     float target, decay;
 };
@@ -52,43 +50,35 @@ static float aim(const struct adaptive_p_state *s, float target)
     return clamp(s->total == 0.0f ? target : 2.0f * target - s->weighted / s->total, 0.0f, 1.0f);
 }
 
-static void transform(struct cand *c, float aim)
-{
-    const float peak = 5.0f, sharpness = 10.0f, inverse_width = 1.0f / 0.3f;
-    for (size_t i = 0; i < c->n; i++) {
-        if (c->logit[i] == -INFINITY)
-            continue;
-        const float d = fabsf((c->p[i] - aim) * inverse_width);
-        c->logit[i] = peak - sharpness * d * d / (1.0f + d);
-    }
-}
-
 static void apply(void *self, struct cand *c, const struct stage *stage)
 {
     const struct adaptive_p_params *const p = stage->params;
     struct adaptive_p_state *const s = self;
-    float *const original = cand_scratch(c, c->n, sizeof *original);
-    cand_softmax(c, false);
+    float *const original = cand_scratch(c, c->n, sizeof *original); // p before the transform
+    const bool aims = p->target >= 0.0f;
+    cand_list(c);
+    const float max = cand_exp_max(c);
     if (c->fault.code)
         return;
-    memcpy(original, c->p, c->n * sizeof *original);
-    if (p->target >= 0.0f) {
-        transform(c, aim(s, p->target));
-        cand_softmax(c, false); // a sorted list keeps that mark: its first logit is subtracted, though it need not be the largest
-        if (c->fault.code)
-            return;
+    if (aims) {
+        c->kern->exp_sub(original, c->logit, max, c->n);
+        c->kern->divide(original, c->n, c->kern->sum(original, c->n, 0.0f));
+        c->kern->lift(c->logit, original, c->n, aim(s, p->target), 1.0f / 0.3f, 5.0f, 10.0f);
     }
+    cand_softmax(c, false); // a sorted list keeps that mark: its first logit is subtracted, though it need not be the largest
+    if (c->fault.code)
+        return;
     double u;
     const size_t at = rng_discrete(&s->rng, c->kern, c->p, c->n, &u);
     cand_note(c, "draw", u);
     cand_choose(c, at);
-    if (p->target >= 0.0f) {
+    if (aims) {
         cand_note(c, "aim", aim(s, p->target));
         cand_note(c, "average", s->weighted / s->total);
     }
-    s->picked = p->target >= 0.0f;
+    s->picked = aims;
     s->token = c->chosen;
-    s->token_p = original[at];
+    s->token_p = aims ? original[at] : c->p[at];
 }
 
 static void accept(void *self, uint32_t token, const struct stage *stage)

@@ -370,6 +370,21 @@ static void check_divide(const float *x, size_t n, float d, size_t offset, const
     free(base[1]);
 }
 
+static void check_lift(const float *x, size_t n, float at, const char *detail)
+{
+    float *const p = malloc((n + 1) * sizeof *p), *const a = malloc((n + 1) * sizeof *a), *const b = malloc((n + 1) * sizeof *b);
+    for (size_t i = 0; i < n; i++) {
+        p[i] = (float)random_unit();
+        a[i] = b[i] = x[i];
+    }
+    kern_scalar.lift(a, p, n, at, 1 / 0.3f, 5, 10);
+    tier->lift(b, p, n, at, 1 / 0.3f, 5, 10);
+    check(!memcmp(a, b, n * sizeof *a), "lift", n, detail);
+    free(p);
+    free(a);
+    free(b);
+}
+
 static void check_bend(const float *x, size_t n, float square, float cube, size_t offset, const char *detail)
 {
     char *base[2];
@@ -488,6 +503,7 @@ static void check_row(float *data, size_t n, enum kind kind, size_t offset)
     check_exp(x, n, max > -INFINITY && max < 1e30f ? max - 87 : 0x1p127f, offset, detail);
     check_softmax_sums(x, n, max > -INFINITY ? max : 0, detail);
     check_weights(x, n, max > -INFINITY ? max : 0, detail);
+    check_lift(x, n, 0.3f, detail);
     check_pack(x, n, max > -INFINITY ? max : 0, -1.0f, detail);
     check_sums(x, n, detail);
     if (n <= 2000) {
@@ -547,6 +563,7 @@ static void check_nothing(void)
           detail);
     tier->exp_sub(NULL, NULL, 0, 0);
     tier->entropy_terms(NULL, NULL, 0);
+    tier->lift(NULL, NULL, 0, 0, 1, 2, 3);
     tier->divide(NULL, 0, 1);
     tier->multiply(NULL, 0, 1);
     tier->bend(NULL, 0, 0, 1, 1);

@@ -93,6 +93,35 @@ static void check_gumbel(void)
     expect("noise of a word in the middle", fabs(gumbel_noise(0x80000000u) - -log(log(2.0))) < 1e-7, 1);
 }
 
+// Draws among weights against the plain loop: random ones, all equal, mostly 0, and some whose sum comes within 2^-49 of the draw.
+static void check_discrete(void)
+{
+    enum { MOST = 9000 };
+    static float p[MOST];
+    struct rng r, ahead;
+    rng_seed(&r, 11);
+    for (int round = 0; round < 600; round++) {
+        const size_t n = 2 + rng_u32(&r) % (round % 20 ? 300 : MOST - 1);
+        for (size_t i = 0; i < n; i++)
+            p[i] = round % 4 == 0 ? rng_f32(&r) : round % 4 == 1 ? 0.1f : rng_u32(&r) % 50 ? 0.0f : rng_f32(&r);
+        ahead = r;
+        const double u = rng_f64(&ahead);
+        for (size_t i = 0; round % 4 == 3 && i < n; i++)
+            p[i] = i == n / 3 ? (float)u : i == n / 2 ? (float)fabs(u - (float)u) : i == n - 1 ? (float)(1 - u) : 0.0f;
+        double sum = 0.0, running = 0.0, draw;
+        size_t want = 0;
+        for (size_t i = 0; i < n; i++)
+            sum += p[i];
+        for (; want + 1 < n; want++) {
+            running += p[want] / sum;
+            if (running >= u)
+                break;
+        }
+        expect("a draw among weights", (double)rng_discrete(&r, kern_select(NULL), p, n, &draw), (double)want);
+        expect("what it drew", draw, u);
+    }
+}
+
 int main(void)
 {
     struct rng r;
@@ -138,6 +167,7 @@ int main(void)
     expect("f64 stays below 1", d < 1.0, 1);
     check_pcg();
     check_gumbel();
+    check_discrete();
     printf("%d passed, %d failed\n", passed, failed);
     return failed != 0;
 }
