@@ -163,12 +163,14 @@ cuts() {
         put "7.npy", npy_file("<f4", "(1, 4096)", slurp "$ENV{PERL5LIB}/row.f32");
         put "8.npy", npy(1, "{\x27descr\x27: \x27<f4\x27, \x27fortran_order\x27: True, \x27shape\x27: (1, 4096), }"), slurp "$ENV{PERL5LIB}/row.f32";
         put "9.npy", npy_file("<f4", "(0, 4096)", "");
+        my $longest = sprintf "%-9999s\n", "{\x27descr\x27: \x27<f4\x27, \x27fortran_order\x27: False, \x27shape\x27: (8, 4096), }";
+        put "long.npy", "\x93NUMPY\1\0", pack("v", length $longest), $longest, $data;
         # header lengths of every remainder: rows at every alignment
         for my $pad (0 .. 3) {
             my $dict = "{\x27descr\x27: \x27<f4\x27, \x27fortran_order\x27: False, \x27shape\x27: (8, 4096), }" . " " x $pad;
             put "pad$pad.npy", "\x93NUMPY\1\0", pack("v", length $dict), $dict, $data;
         }'
-    for i in 1 2 3 4 pad0 pad1 pad2 pad3; do alike good $i.npy; done
+    for i in 1 2 3 4 long pad0 pad1 pad2 pad3; do alike good $i.npy; done
     for i in 6 7 8; do alike one $i.npy; done
     [ -z "$(sampl 9.npy)" ]
 }

@@ -93,6 +93,13 @@ row	id	logit
 END
 }
 
+@test "tsv: a bad row has as many columns as the others, with texts, too" {
+    printf 'a\nb\n' >v
+    printf '%s\n' '{"logits":[1,2],"seq":"x"}' '{"logits":[]}' '[2,1]' |
+        sampl -s 1 --samplers greedy --vocab v -O tsv --on-error skip >got 2>err || true
+    printf '%s\t%s\t%s\t%s\t%s\t%s\n' row id prob n text seq 0 1 1 1 b x 1 -1 nan 0 '' '' 2 0 1 1 a '' | cmp - got
+}
+
 @test "dump: head, columns, ranks, and the chosen row marked" {
     austen --dump-probs >dump
     perl -ne '
