@@ -104,6 +104,12 @@ END
     head -1 got | grep -q 'chosen 7 " sea" (1.0000)  kept 1/3'
 }
 
+@test "replies: what became of a position may be told by its text alone, the list having the ids" {
+    echo '{"content":"a","completion_probabilities":[{"token":"a","logprob":-1,"top_logprobs":[
+        {"id":0,"token":"a","logprob":-1},{"id":3,"token":"b","logprob":-2}]}]}' >x.json
+    [ "$(sampl -s 1 --samplers greedy --accept recorded x.json)" = 0 ]
+}
+
 @test "replies: an old llama-server's" {
     cat >x.json <<'END'
 {"content":" sea.","stop":true,"completion_probabilities":[
