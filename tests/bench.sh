@@ -37,7 +37,8 @@ from_pipe() {
 
 "$build/unit/bench" rows "$n" f32 "$rows" >"$dir/rows.f32"
 "$build/unit/bench" rows "$n" f16 "$rows" >"$dir/rows.f16"
-# Two of the rows as text, again and again: as printf writes them, with the fewest digits, and as Python's json.dumps does, which takes them for doubles.
+# Two of the rows as text, again and again: as printf writes them, with the fewest digits, and as Python's json.dumps does, which takes them for
+# doubles; and small numbers, with exponents.
 json() {
     # shellcheck disable=SC2016 # perl's
     perl -e 'my ($file, $n, $rows, $join) = @ARGV; my $text = eval "sub { $ARGV[4] }"; open F, "<", $file; binmode F;
@@ -51,6 +52,8 @@ fewest='my ($x, $most, $as) = @_; for (1 .. $most) { my $t = sprintf "%.${_}g", 
 json , 'sprintf "%.6g", $_[0]' >"$dir/short.json"
 json , "my @least = (\$_[0], 9, 'f'); sub { $fewest }->(@least)" >"$dir/fewest.json"
 json ', ' "my @least = (\$_[0], 17, 'd'); sub { $fewest }->(@least)" >"$dir/dumps.json"
+# shellcheck disable=SC2016 # perl's
+json , 'sprintf "%.6g", exp($_[0] - 10)' >"$dir/small.json"
 "$build/unit/bench" rows 100 f32 $((50 * rows)) >"$dir/small.f32"
 head -c $((4 * n * json_rows)) "$dir/rows.f32" >"$dir/few.f32"
 size() { stat -c %s "$dir/$1"; }
@@ -63,7 +66,7 @@ echo "whole runs, default chain, rows of $n"
 compare "f32, mapped" "$(size rows.f32)" "$build/sampl" -s 1 -n "$n" "$dir/rows.f32"
 compare "f32, pipe" "$(size rows.f32)" from_pipe "$dir/rows.f32"
 compare "f16, mapped" "$(size rows.f16)" "$build/sampl" -s 1 -n "$n" "$dir/rows.f16"
-for kind in short fewest dumps; do
+for kind in short fewest dumps small; do
     compare "JSON, $kind ($json_rows rows)" "$(size $kind.json)" "$build/sampl" -s 1 "$dir/$kind.json"
 done
 compare "1 chain ($json_rows rows)" "$(size few.f32)" "$build/sampl" -s 1 -n "$n" "$dir/few.f32"
