@@ -22,7 +22,7 @@
 #include "base/number.h"
 
 enum {
-    NUMBERS_CHUNK = 2048, // bytes
+    NUMBERS_CHUNK = 4096, // bytes
     NUMBERS_BEYOND = 16,  // bytes read behind it
     NUMBERS_LANE = 16,
     NUMBERS_LOW = 8, // digits at the end of a number too long for a lane, which are read apart
