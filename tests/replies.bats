@@ -110,6 +110,16 @@ END
     [ "$(sampl -s 1 --samplers greedy --accept recorded x.json)" = 0 ]
 }
 
+@test "replies: one that lists nothing leaves no prompt to a stream behind it" {
+    cat >x.json <<'END'
+{"prompt_logprobs":[null,{"2":{"logprob":-1},"1":{"logprob":-2}}],"prompt_token_ids":[1,2],"choices":[]}
+{"model":"gemma3","response":"","done":true}
+{"id":"c","object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":"x"},"logprobs":{"content":[
+ {"token":"token_id:1","logprob":-1,"top_logprobs":[{"token":"token_id:2","logprob":-1.5}]}]}}]}
+END
+    sampl -s 1 --samplers 'penalties;greedy' --repeat-penalty 9 --accept recorded x.json | cmp - <(printf '%s\n' 2 1)
+}
+
 @test "replies: an old llama-server's" {
     cat >x.json <<'END'
 {"content":" sea.","stop":true,"completion_probabilities":[
