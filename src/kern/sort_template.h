@@ -126,14 +126,20 @@ static bool lower_halves_fall(const uint64_t *key, size_t n)
     return !rise;
 }
 
-// Many keys whose lower halves fall, as those of a whole row do, are sorted by radix, unless they differ in too many bits.
-static bool sort_by_radix(uint64_t *key, size_t n, uint64_t *tmp)
+// Does a radix sort of so many passes cost less than what k of n ask of quicksort?
+static bool worth(int passes, size_t n, size_t k)
 {
-    if (digits(differing(key, n, n / 64)) > PASSES)
+    return passes <= PASSES && (size_t)passes * n <= 4 * k;
+}
+
+// Many keys whose lower halves fall, as those of a whole row do, are sorted by radix, unless they differ in too many bits.
+static bool sort_by_radix(uint64_t *key, size_t n, size_t k, uint64_t *tmp)
+{
+    if (!worth(digits(differing(key, n, n / 64)), n, k))
         return false;
     const uint32_t differ = differing(key, n, 1);
     const int passes = digits(differ);
-    if (passes > PASSES || !lower_halves_fall(key, n))
+    if (!worth(passes, n, k) || !lower_halves_fall(key, n))
         return false;
     if (passes == 1)
         radix_sort(key, n, tmp, differ, 1);
@@ -147,7 +153,7 @@ static bool sort_by_radix(uint64_t *key, size_t n, uint64_t *tmp)
 static void row_sort(uint64_t *key, size_t n, size_t k, uint64_t *tmp)
 {
     enum { MANY = 4096 };
-    if (n < MANY || k <= n / 2 || !sort_by_radix(key, n, tmp))
+    if (n < MANY || !sort_by_radix(key, n, k, tmp))
         quicksort(key, tmp, key, n, k, true);
 }
 

@@ -233,16 +233,36 @@ size_t cand_kept_rank(const struct cand *c, size_t place)
 
 // ---- what samplers ask for
 
+// cand_top_k of many that have no p and are in id order: what ranking tells of them need not be looked up again.
+static void keep_ranked(struct cand *c, size_t k)
+{
+    const bool named = !c->dense; // else a candidate's id is its position
+    cand_list(c);
+    uint32_t *const id = c->spare_id;
+    float *const logit = c->spare;
+    c->kern->rank(id, logit, c->logit, c->n, k, c->key, c->key_tmp);
+    for (size_t i = 0; i < k && named; i++)
+        id[i] = c->id[id[i]];
+    c->spare_id = c->id;
+    c->spare = c->logit;
+    c->id = id;
+    c->logit = logit;
+    c->n = k;
+    c->order = CAND_SORTED;
+}
+
 void cand_top_k(struct cand *c, size_t k)
 {
     assert(k);
     k = k < c->n ? k : c->n;
     if (!c->dense && c->order == CAND_SORTED) {
         cand_truncate(c, k);
-        return;
+    } else if (k > c->n / WIDE && (c->dense || c->order == CAND_BY_ID) && !c->has_p) {
+        keep_ranked(c, k);
+    } else {
+        cand_rank(c, k);
+        cand_gather(c, k, CAND_SORTED);
     }
-    cand_rank(c, k);
-    cand_gather(c, k, CAND_SORTED);
 }
 
 void cand_sort(struct cand *c)
