@@ -55,6 +55,7 @@ json ', ' "my @least = (\$_[0], 17, 'd'); sub { $fewest }->(@least)" >"$dir/dump
 # shellcheck disable=SC2016 # perl's
 json , 'sprintf "%.6g", exp($_[0] - 10)' >"$dir/small.json"
 "$build/unit/bench" rows 100 f32 $((50 * rows)) >"$dir/small.f32"
+"$build/unit/bench" rows 4096 f32 $((5 * rows)) >"$dir/narrow.f32"
 head -c $((4 * n * json_rows)) "$dir/rows.f32" >"$dir/few.f32"
 size() { stat -c %s "$dir/$1"; }
 variants=()
@@ -69,8 +70,12 @@ compare "f16, mapped" "$(size rows.f16)" "$build/sampl" -s 1 -n "$n" "$dir/rows.
 for kind in short fewest dumps small; do
     compare "JSON, $kind ($json_rows rows)" "$(size $kind.json)" "$build/sampl" -s 1 "$dir/$kind.json"
 done
-compare "1 chain ($json_rows rows)" "$(size few.f32)" "$build/sampl" -s 1 -n "$n" "$dir/few.f32"
-compare "20 variants of it" "$(size few.f32)" "$build/sampl" -s 1 -n "$n" "${variants[@]}" --emit ids "$dir/few.f32"
+while read -r file width count; do
+    compare "1 chain ($count rows of $width)" "$(size "$file")" "$build/sampl" -s 1 -n "$width" "$dir/$file"
+    compare "20 variants of it, ids" "$(size "$file")" "$build/sampl" -s 1 -n "$width" "${variants[@]}" --emit ids "$dir/$file"
+    compare "20 variants of it, table" "$(size "$file")" "$build/sampl" -s 1 -n "$width" "${variants[@]}" "$dir/$file"
+done <<<"rows.f32 $n $rows
+narrow.f32 4096 $((5 * rows))"
 for t in 1 2 0; do
     compare "f32, -t $t" "$(size rows.f32)" "$build/sampl" -s 1 -t $t -n "$n" "$dir/rows.f32"
     compare "f32, top-p .95 only, -t $t" "$(size few.f32)" "$build/sampl" -s 1 -t $t -n "$n" --samplers top_p --top-p .95 "$dir/few.f32"
