@@ -11,7 +11,7 @@
 
 // ---- selection
 
-enum { WIDE = 8 }; // more than one of so many are not looked for first: ranking as far as they go costs less
+enum { WIDE = 6 }; // more than one of so many are not looked for first: ranking as far as they go costs less
 
 // A value that at least k of x[0..n) reach, and not many more if that is found soon; at worst the cut, if fewer than k reach that.
 static float reached_by(const struct cand *c, const float *x, size_t n, size_t k)
