@@ -160,7 +160,7 @@ run       base kern vocab json grammar schema sample samplers in out cli recipe
     command -v nm >/dev/null || skip "no nm"
     build=$(dirname "$SAMPL")
     [ -e "$build/sample/chain.o" ] || skip "no object files beside $SAMPL"
-    nm -u "$build"/*/*.o | awk '$1 == "U" { sub(/@.*/, "", $2); print $2 }' | sort -u >"$BATS_TEST_TMPDIR/calls"
+    for folder in */; do nm -u "$build/$folder"*.o; done | awk '$1 == "U" { sub(/@.*/, "", $2); print $2 }' | sort -u >"$BATS_TEST_TMPDIR/calls"
     grep -qx fma "$BATS_TEST_TMPDIR/calls" # of those that are exact or rounded correctly, as sqrt and floor are
     run grep -xE '_*(a?(cos|sin|tan)h?|atan2|sincos|cbrt|hypot|erfc?|[lt]gamma|exp(2|10|m1)?|log(2|10|1p)?|pow)[fl]?(_finite)?' "$BATS_TEST_TMPDIR/calls"
     [ "$status" -eq 1 ] || { echo "$output"; return 1; }
