@@ -12,15 +12,17 @@ static const struct param params[] = {
     {NULL},
 };
 
-// The sum of the logits that are not masked, in order; or of the squares of their differences from mean.
-static float sum(const struct cand *c, const float *mean)
+// The sum of the logits that are not masked, in order, and how many they are; or of the squares of their differences from mean.
+static float sum(const struct cand *c, const float *mean, size_t *alive)
 {
     float s = 0.0f;
+    *alive = 0;
     for (size_t b = 0; b < cand_blocks(c); b++) {
         float tmp[KERN_BLOCK];
         size_t len;
         const float *const x = cand_masked_block(c, b, tmp, &len);
         s = mean ? c->kern->sum_squares(x, len, *mean, s) : c->kern->sum(x, len, s);
+        *alive += mean ? 0 : c->kern->count(x, len, -FLT_MAX);
     }
     return s;
 }
@@ -28,11 +30,12 @@ static float sum(const struct cand *c, const float *mean)
 static void apply(void *self, struct cand *c, const struct stage *stage)
 {
     const struct top_n_sigma_params *const p = stage->params;
-    const float alive = c->n < 2 ? 0.0f : (float)cand_alive(c, c->n);
-    if (!(alive > 0.0f))
+    size_t alive, none;
+    const float all = sum(c, NULL, &alive), mean = all / (float)alive;
+    if (c->n < 2 || !alive)
         return;
-    const float max = c->dense ? cand_max(c) : c->kern->max(c->logit, c->n), mean = sum(c, NULL) / alive;
-    cand_mask_below(c, max - p->n * sqrtf(sum(c, &mean) / alive));
+    const float max = c->dense ? cand_max(c) : c->kern->max(c->logit, c->n);
+    cand_mask_below(c, max - p->n * sqrtf(sum(c, &mean, &none) / (float)alive));
 }
 
 const struct sampler sampler_top_n_sigma = {
