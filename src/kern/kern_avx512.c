@@ -69,8 +69,11 @@ OPERATION(vu64, load_few(const uint64_t *from, size_t n, size_t i), (vu64)_mm512
 static inline void scatter_few(uint64_t *to, const uint64_t *key, const uint64_t *place, size_t n)
 {
     UNROLL
-    for (size_t i = 0; i < FEW; i += LANES_F64)
-        _mm512_mask_i64scatter_epi64(to, few_lanes(n, i), _mm512_loadu_si512(place + i), _mm512_loadu_si512(key + i), sizeof *to);
+    for (size_t i = 0; i < FEW; i += LANES_F64) {
+        const __mmask8 lanes = few_lanes(n, i);
+        _mm512_mask_i64scatter_epi64(to, lanes, _mm512_maskz_loadu_epi64(lanes, place + i),
+                                     _mm512_maskz_loadu_epi64(lanes, key + i), sizeof *to);
+    }
 }
 
 // The gap between front and back is as large as what is not yet distributed; the last vectors write no more than that.
