@@ -24,6 +24,7 @@ RUNS = [
     ("sampl -n 3 -s 1 -t 2 --dump-probs -O json ok.f32 ok.f32", None),
     ("sampl -n 3 -s 1 -f f32", "|ok.f32"),
     ("sampl -n 3 -s 1 -t 2 -f f32", "|ok.f32"),
+    ("sampl -n 3 -s 1 --vs '--top-k 2' --vs '--temp 2' -O tsv ok.f32", None),
     ("sampl -n 3 -s 1 --rows -1: -", "<ok.f32"),
     ("sampl -n 3 -s 1 --shard 2/2 -", "<ok.f32"),
     ("sampl -s 1 -o out", "|sparse.json"),
