@@ -61,12 +61,13 @@ static bool pick_by_rank(struct cand *c, double u)
     const struct mass m = cand_mass(c, NULL, !c->want_chosen_p);
     const double target = m.sum * u, doubt = 2 * m.sum * m.error;
     double last = 0.0, running = 0.0;
+    const bool flat = m.sum > (double)c->n / 64; // few of the best have a small share
     size_t ranked = 0, i = 0;
     for (; !c->fault.code && (!i || running < target); i++) {
         if (i == c->n)
             return false;
         if (i == ranked) {
-            ranked = !ranked ? 128 : ranked < c->n / 64 ? ranked * 16 : c->n;
+            ranked = !ranked && !flat ? 128 : ranked < c->n / 64 && !flat ? ranked * 16 : c->n;
             cand_rank(c, ranked);
             for (size_t k = i; k < ranked; k++)
                 c->spare[k] = cand_logit(c, c->key[k]) / c->later_temp;

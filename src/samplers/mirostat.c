@@ -100,7 +100,8 @@ static void apply_2(void *self, struct cand *c, const struct stage *stage)
 {
     const struct mirostat_params *const p = stage->params;
     struct mirostat_state *const s = self;
-    struct head head = cand_softmax_head(c, fmaxf(s->mu, 0.0f) * 0.6932f + 0.01f, 1); // p is at most the weight
+    const float sum = cand_rank_sum(c), range = s->mu * 0x1.62e43p-1f - libm_logf(sum);
+    struct head head = cand_rank_head(c, sum, fmaxf(range, 0.0f) * 1.0001f + 0.01f, 1);
     if (c->fault.code)
         return;
     size_t keep = unsurprising(head.p, head.n, s->mu);

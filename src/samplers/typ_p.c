@@ -86,7 +86,8 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
 {
     uint32_t *const order = cand_scratch(c, c->n, sizeof *order); // ranks by score
     float *const surprise = cand_scratch(c, c->n, sizeof *surprise), sum = cand_rank_sum(c), entropy = cand_rank_entropy(c, sum);
-    for (size_t least = 256, keep = 0; !keep && !c->fault.code; least = least < c->n / 64 ? least * 16 : c->n) {
+    const size_t first = sum > (float)c->n / 64 ? c->n : 256; // of a flat row, few have a small share
+    for (size_t least = first, keep = 0; !keep && !c->fault.code; least = least < c->n / 64 ? least * 16 : c->n) {
         const struct head head = cand_rank_head(c, sum, 0.0f, least);
         keep = choose(c, &head, entropy, stage->params, surprise, order);
         if (keep)

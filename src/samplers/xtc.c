@@ -35,8 +35,9 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
         return;
     const float *top_p = NULL;
     size_t top = 0, n = c->n;
-    if (p->threshold > 0x1p-20f && cand_put_off(c, 1.0f)) { // p is at most the weight
-        const struct head head = cand_softmax_head(c, 0.01f - 1.0001f * libm_logf(p->threshold), 1);
+    if (p->threshold > 0x1p-20f && cand_put_off(c, 1.0f)) {
+        const float sum = cand_rank_sum(c), range = -libm_logf(p->threshold * sum);
+        const struct head head = cand_rank_head(c, sum, fmaxf(range, 0.0f) * 1.0001f + 0.01f, 1);
         top_p = head.p;
         n = head.n;
     } else {
