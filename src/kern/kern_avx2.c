@@ -8,7 +8,6 @@
 #define VECTOR        32
 #define MAX_KEEPS_NAN 0
 #define HAS_SPLIT
-#define SIDE_BY_SIDE 2
 #include "kern/expf.h"
 #include "kern/vector.h"
 
@@ -70,8 +69,6 @@ static inline void store_first(void *at, size_t n, vf32 v)
     _mm256_maskstore_ps(at, first_lanes(n), v);
 }
 
-OPERATION(vi64, plus_one_where_above(vi64 n, vu64 a, vu64 b), n - (a > b)) // true is -1
-
 static inline size_t split(uint64_t *front, uint64_t *back, vu64 v, vu64 pivot)
 {
     // the lanes that have a bit and then those that have none, a byte for each half of a lane
@@ -98,6 +95,35 @@ static inline void scatter_few(uint64_t *to, const uint64_t *key, const uint64_t
 {
     for (size_t i = 0; i < n; i++)
         to[place[i]] = key[i];
+}
+
+// A key's place is the number of larger ones. As many vectors stand side by side as there are registers for, whatever n is: branches that
+// are guessed wrong would cost more.
+static void sort_few(uint64_t *to, const uint64_t *from, size_t n)
+{
+    enum { SIDE_BY_SIDE = 2 };
+    uint64_t key[FEW], place[FEW];
+    for (size_t i = 0; i < n; i += SIDE_BY_SIDE * LANES_F64) {
+        vu64 v[SIDE_BY_SIDE];
+        vi64 larger[SIDE_BY_SIDE];
+        UNROLL
+        for (size_t k = 0; k < SIDE_BY_SIDE; k++) {
+            v[k] = load_few(from, n, i + k * LANES_F64);
+            larger[k] = (vi64){0};
+        }
+        for (size_t j = 0; j < n; j++) {
+            const vu64 one = from[j] - (vu64){0};
+            UNROLL
+            for (size_t k = 0; k < SIDE_BY_SIDE; k++)
+                larger[k] -= one > v[k]; // true is -1
+        }
+        UNROLL
+        for (size_t k = 0; k < SIDE_BY_SIDE; k++) {
+            store_vu64(key + i + k * LANES_F64, v[k]);
+            store_vi64(place + i + k * LANES_F64, larger[k]);
+        }
+    }
+    scatter_few(to, key, place, n);
 }
 
 static inline void store_pairs(uint64_t *to, vu32 low, vu32 high)

@@ -10,7 +10,6 @@
 #define HAS_COMPRESS
 #define HAS_SPLIT
 #define HAS_RANK
-#define SIDE_BY_SIDE 4
 #include "kern/expf.h"
 #include "kern/vector.h"
 
@@ -46,10 +45,6 @@ OPERATION(vf32, round_to_f16(vf32 x), _mm512_cvtph_ps(_mm512_cvtps_ph(x, _MM_FRO
 OPERATION(vf64, entry_16(const double *table, vi64 i), _mm512_permutex2var_pd(load_vf64(table), (__m512i)i, load_vf64(table + 8)))
 OPERATION(vu32, compress(vu32 v, unsigned lanes), (vu32)_mm512_maskz_compress_epi32((__mmask16)lanes, (__m512i)v))
 
-OPERATION(vi64, plus_one_where_above(vi64 n, vu64 a, vu64 b),
-          (vi64)_mm512_mask_add_epi64((__m512i)n, _mm512_cmpgt_epu64_mask((__m512i)a, (__m512i)b), (__m512i)n,
-                                      _mm512_set1_epi64(1)))
-
 static inline size_t split(uint64_t *front, uint64_t *back, vu64 v, vu64 pivot)
 {
     const __mmask8 above = _mm512_cmpgt_epu64_mask((__m512i)v, (__m512i)pivot);
@@ -60,20 +55,158 @@ static inline size_t split(uint64_t *front, uint64_t *back, vu64 v, vu64 pivot)
     return n;
 }
 
-enum { FEW = 32 };
+// Few keys are sorted by a network (Batcher's bitonic one) of as many registers as hold them, whatever they are: branches that are guessed wrong
+// would cost more. Key i of 8 * n stands in lane i / n of v[i % n], so that most keys meet without leaving their lanes.
 
-// Which of the lanes from i on there are.
-OPERATION(__mmask8, few_lanes(size_t n, size_t i), (__mmask8)(~(~UINT64_C(0) << n) >> i))
-OPERATION(vu64, load_few(const uint64_t *from, size_t n, size_t i), (vu64)_mm512_maskz_loadu_epi64(few_lanes(n, i), from + i))
+enum { FEW = 64, FEWER = 32 };
 
-static inline void scatter_few(uint64_t *to, const uint64_t *key, const uint64_t *place, size_t n)
+// The larger ones of two; in the lanes `lower` the smaller.
+OPERATION(__m512i, met(__m512i a, __m512i b, __mmask8 lower), _mm512_mask_min_epu64(_mm512_max_epu64(a, b), lower, a, b))
+
+OPERATION(__m512i, swapped(__m512i v, int distance),
+          distance == 1 ? _mm512_permutex_epi64(v, 0xb1) : _mm512_permutex_epi64(v, 0x4e))
+OPERATION(__m512i, reversed(__m512i v, int lanes),
+          lanes == 2   ? _mm512_permutex_epi64(v, 0xb1)
+          : lanes == 4 ? _mm512_permutex_epi64(v, 0x1b)
+                       : _mm512_permutexvar_epi64(_mm512_setr_epi64(7, 6, 5, 4, 3, 2, 1, 0), v))
+OPERATION(__mmask8, lower_lanes(int distance), distance == 1 ? 0xaa : distance == 2 ? 0xcc : 0xf0)
+
+ALWAYS_INLINE void meet(__m512i *a, __m512i *b)
+{
+    const __m512i larger = _mm512_max_epu64(*a, *b);
+    *b = _mm512_min_epu64(*a, *b);
+    *a = larger;
+}
+
+// Sorts what rises and then falls, or the other way round, in each lane of `size` registers.
+ALWAYS_INLINE void merge_registers(__m512i *v, int n, int size)
 {
     UNROLL
-    for (size_t i = 0; i < FEW; i += LANES_F64) {
-        const __mmask8 lanes = few_lanes(n, i);
-        _mm512_mask_i64scatter_epi64(to, lanes, _mm512_maskz_loadu_epi64(lanes, place + i),
-                                     _mm512_maskz_loadu_epi64(lanes, key + i), sizeof *to);
+    for (int distance = size / 2; distance; distance /= 2) {
+        UNROLL
+        for (int i = 0; i < n; i++)
+            if (!(i & distance))
+                meet(&v[i], &v[i + distance]);
     }
+}
+
+// Two lists that fall, one of them reversed, rise and then fall.
+ALWAYS_INLINE void sort_lanes(__m512i *v, int n)
+{
+    UNROLL
+    for (int size = 2; size <= n; size *= 2) {
+        UNROLL
+        for (int i = 0; i < n; i++)
+            if (!(i & (size / 2)))
+                meet(&v[i], &v[i ^ (size - 1)]);
+        merge_registers(v, n, size / 2);
+    }
+}
+
+ALWAYS_INLINE void merge_lanes(__m512i *v, int n, int lanes)
+{
+    __m512i other[8];
+    UNROLL
+    for (int i = 0; i < n; i++)
+        other[i] = reversed(v[n - 1 - i], lanes);
+    UNROLL
+    for (int i = 0; i < n; i++)
+        v[i] = met(v[i], other[i], lower_lanes(lanes / 2));
+    UNROLL
+    for (int distance = lanes / 4; distance; distance /= 2) {
+        UNROLL
+        for (int i = 0; i < n; i++)
+            v[i] = met(v[i], swapped(v[i], distance), lower_lanes(distance));
+    }
+    merge_registers(v, n, n);
+}
+
+// From lanes that follow each other to registers that do: each turn deals two registers' lanes out in turn.
+ALWAYS_INLINE void deal(__m512i *v, int n)
+{
+    const __m512i low = _mm512_setr_epi64(0, 8, 1, 9, 2, 10, 3, 11), high = _mm512_setr_epi64(4, 12, 5, 13, 6, 14, 7, 15);
+    __m512i old[8];
+    UNROLL
+    for (int i = 0; i < n; i++)
+        old[i] = v[i];
+    UNROLL
+    for (int i = 0; i < n / 2; i++) {
+        v[2 * i] = _mm512_permutex2var_epi64(old[i], low, old[i + n / 2]);
+        v[2 * i + 1] = _mm512_permutex2var_epi64(old[i], high, old[i + n / 2]);
+    }
+}
+
+ALWAYS_INLINE void sort_registers(__m512i *v, int n)
+{
+    sort_lanes(v, n);
+    merge_lanes(v, n, 2);
+    merge_lanes(v, n, 4);
+    merge_lanes(v, n, 8);
+    UNROLL
+    for (int i = 1; i < n; i *= 2)
+        deal(v, n);
+}
+
+// Which of the lanes from i on there are, of n > 0.
+OPERATION(__mmask8, few_lanes(size_t n, size_t i), (__mmask8)(~UINT64_C(0) >> (FEW - n) >> i))
+
+ALWAYS_INLINE void sort_fewer(uint64_t *to, const uint64_t *from, size_t n, int registers)
+{
+    __m512i v[8];
+    UNROLL
+    for (int i = 0; i < registers; i++)
+        v[i] = _mm512_maskz_loadu_epi64(few_lanes(n, (size_t)i * 8), from + i * 8);
+    sort_registers(v, registers);
+    UNROLL
+    for (int i = 0; i < registers; i++)
+        _mm512_mask_storeu_epi64(to + i * 8, few_lanes(n, (size_t)i * 8), v[i]);
+}
+
+static void sort_few(uint64_t *to, const uint64_t *from, size_t n)
+{
+    if (n <= FEWER)
+        sort_fewer(to, from, n, FEWER / 8);
+    else
+        sort_fewer(to, from, n, FEW / 8);
+}
+
+// The rank keys of the elements of x that indices tell.
+static inline __m512i rank_keys(const float *x, __m256i index, __mmask8 there)
+{
+    const __m256 zero = _mm256_setzero_ps(), value = _mm256_mmask_i32gather_ps(zero, there, index, x, sizeof *x);
+    const __m256i bits = _mm256_castps_si256(_mm256_add_ps(value, zero));
+    const __m256i order = _mm256_xor_si256(bits, _mm256_or_si256(_mm256_srai_epi32(bits, 31), _mm256_set1_epi32(INT32_MIN)));
+    const __m256i id = _mm256_xor_si256(index, _mm256_set1_epi32(-1));
+    const __m512i key = _mm512_or_si512(_mm512_slli_epi64(_mm512_cvtepu32_epi64(order), 32), _mm512_cvtepu32_epi64(id));
+    return _mm512_maskz_mov_epi64(there, key);
+}
+
+ALWAYS_INLINE void rank_fewer(uint32_t *id, float *y, const float *x, const uint32_t *from, size_t n, uint32_t index,
+                              int registers)
+{
+    __m512i v[8];
+    UNROLL
+    for (int i = 0; i < registers; i++) {
+        const __mmask8 there = few_lanes(n, (size_t)i * 8);
+        const __m256i words = _mm256_maskz_loadu_epi32(there, from + i * 8);
+        v[i] = rank_keys(x, _mm256_and_si256(words, _mm256_set1_epi32((int)index)), there);
+    }
+    sort_registers(v, registers);
+    UNROLL
+    for (int i = 0; i < registers; i++) {
+        const __mmask8 there = few_lanes(n, (size_t)i * 8);
+        const __m256i ids = _mm256_xor_si256(_mm512_cvtepi64_epi32(v[i]), _mm256_set1_epi32(-1));
+        _mm256_mask_storeu_epi32(id + i * 8, there, ids);
+        _mm256_mask_storeu_ps(y + i * 8, there, _mm256_mmask_i32gather_ps(_mm256_setzero_ps(), there, ids, x, sizeof *x));
+    }
+}
+
+static void rank_few(uint32_t *id, float *y, const float *x, const uint32_t *from, size_t n, uint32_t index)
+{
+    if (n <= FEWER)
+        rank_fewer(id, y, x, from, n, index, FEWER / 8);
+    else
+        rank_fewer(id, y, x, from, n, index, FEW / 8);
 }
 
 // The gap between front and back is as large as what is not yet distributed; the last vectors write no more than that.
@@ -102,41 +235,6 @@ static size_t partition_words(uint32_t *to, const uint32_t *from, size_t n, uint
         front += here;
     }
     return front;
-}
-
-// An element's place is the number of those that rank before it.
-static void rank_few(uint32_t *id, float *y, const float *x, const uint32_t *from, size_t n, uint32_t index)
-{
-    __mmask16 there[2];
-    __m512i ids[2], place[2];
-    __m512 value[2];
-    uint32_t one_id[FEW];
-    float one[FEW];
-    UNROLL
-    for (size_t k = 0; k < 2; k++) {
-        there[k] = (__mmask16)(~(~UINT64_C(0) << n) >> k * LANES);
-        ids[k] = _mm512_and_si512(_mm512_maskz_loadu_epi32(there[k], from + k * LANES), _mm512_set1_epi32((int)index));
-        value[k] = _mm512_mask_i32gather_ps(_mm512_setzero_ps(), there[k], ids[k], x, sizeof *x);
-        place[k] = _mm512_setzero_si512();
-        _mm512_storeu_si512(one_id + k * LANES, ids[k]);
-        _mm512_storeu_ps(one + k * LANES, value[k]);
-    }
-    for (size_t j = 0; j < n; j++) {
-        const __m512 v = _mm512_set1_ps(one[j]);
-        const __m512i i = _mm512_set1_epi32((int)one_id[j]);
-        UNROLL
-        for (size_t k = 0; k < 2; k++) {
-            const __mmask16 same = _mm512_cmp_ps_mask(v, value[k], _CMP_EQ_OQ),
-                            above = _mm512_cmp_ps_mask(v, value[k], _CMP_GT_OQ);
-            place[k] = _mm512_mask_add_epi32(place[k], above | _mm512_mask_cmplt_epu32_mask(same, i, ids[k]), place[k],
-                                             _mm512_set1_epi32(1));
-        }
-    }
-    UNROLL
-    for (size_t k = 0; k < 2; k++) {
-        _mm512_mask_i32scatter_epi32(id, there[k], place[k], ids[k], sizeof *id);
-        _mm512_mask_i32scatter_ps(y, there[k], place[k], value[k], sizeof *y);
-    }
 }
 
 static inline void store_first(void *at, size_t n, vf32 v)

@@ -36,13 +36,8 @@
 //   size_t split(uint64_t *front, uint64_t *back, vu64 v, vu64 pivot)
 //                                                  writes the lanes above the pivot to front and so on, the others so that they end at
 //                                                  back; returns how many are above. May write LANES_F64 keys in both places.
-//   vi64 plus_one_where_above(vi64 n, vu64 a, vu64 b)
-//                                                  n + 1 where a > b, else n
-//   vu64 load_few(const uint64_t *from, size_t n, size_t i)
-//                                                  from[i] and on, as far as there are n <= FEW; the other lanes are 0
-//   void scatter_few(uint64_t *to, const uint64_t *key, const uint64_t *place, size_t n)
-//                                                  to[place[i]] = key[i]; FEW of them are readable
-//   SIDE_BY_SIDE                                   how many vectors sort_few works on at once
+//   void sort_few(uint64_t *to, const uint64_t *from, size_t n)
+//                                                  as sort_template.h asks, and FEW
 //
 // which may then define HAS_RANK and what rank_template.h asks for.
 #ifndef SAMPL_KERN_KERN_TEMPLATE_H
@@ -298,7 +293,7 @@ static size_t row_collect_bf16(uint64_t *keys, const void *x, size_t n, uint32_t
 }
 
 #ifdef HAS_SPLIT
-enum { PASSES = 2 }; // of sort_template.h, and FEW, and the next two
+enum { PASSES = 2 }; // of sort_template.h, and the next one
 
 // The gap between front and back is as large as what is not yet distributed.
 static size_t partition(uint64_t *to, const uint64_t *from, size_t n, uint64_t pivot)
@@ -316,34 +311,6 @@ static size_t partition(uint64_t *to, const uint64_t *from, size_t n, uint64_t p
         back -= from[i] <= pivot;
     }
     return front;
-}
-
-// A key's place is the number of larger ones. As many vectors stand side by side as there are registers for, whatever n is: branches that
-// are guessed wrong would cost more.
-static void sort_few(uint64_t *to, const uint64_t *from, size_t n)
-{
-    uint64_t key[FEW], place[FEW];
-    for (size_t i = 0; i < n; i += SIDE_BY_SIDE * LANES_F64) {
-        vu64 v[SIDE_BY_SIDE];
-        vi64 larger[SIDE_BY_SIDE];
-        UNROLL
-        for (size_t k = 0; k < SIDE_BY_SIDE; k++) {
-            v[k] = load_few(from, n, i + k * LANES_F64);
-            larger[k] = (vi64){0};
-        }
-        for (size_t j = 0; j < n; j++) {
-            const vu64 one = from[j] - (vu64){0};
-            UNROLL
-            for (size_t k = 0; k < SIDE_BY_SIDE; k++)
-                larger[k] = plus_one_where_above(larger[k], one, v[k]);
-        }
-        UNROLL
-        for (size_t k = 0; k < SIDE_BY_SIDE; k++) {
-            store_vu64(key + i + k * LANES_F64, v[k]);
-            store_vi64(place + i + k * LANES_F64, larger[k]);
-        }
-    }
-    scatter_few(to, key, place, n);
 }
 
 #include "kern/sort_template.h"
