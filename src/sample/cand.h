@@ -181,7 +181,8 @@ void cand_rank(struct cand *c, size_t k);
 // Keeps the candidates at positions c->key[0..n), in that order, as a list. p moves along. The caller states the new order.
 void cand_gather(struct cand *c, size_t n, enum cand_order order);
 
-// The sum of cand_softmax(c, true), without the order: the same bits. Memory at c->key and c->spare is used, here and in the next three.
+// The sum of cand_softmax(c, true), without the order: the same bits. Sorts a flat row, though, and settles what was put off: that costs less.
+// Memory at c->key and c->spare is used, here and in the next three.
 float cand_rank_sum(struct cand *c);
 
 // The entropy in nats of those probabilities, -(p * logf(p)) added in f32 by rank, also without the order. sum: cand_rank_sum's. Takes one
@@ -196,7 +197,8 @@ struct head {
 };
 
 // The probabilities that cand_softmax(c, true) would give, of the candidates whose logit is within `range` of the largest; of the `least`
-// best (1 or more count) when those are fewer, of all when they are more than half. The candidates stay as they are. cand_rank_head is told the sum.
+// best (1 or more count) when those are fewer, of all when they are more than half. The candidates stay as they are, but for what
+// cand_rank_sum does. cand_rank_head is told the sum.
 struct head cand_softmax_head(struct cand *c, float range, size_t least);
 struct head cand_rank_head(struct cand *c, float sum, float range, size_t least);
 
@@ -282,6 +284,9 @@ float cand_exp_sum(struct cand *c);
 // A guess, from a sample, at how many of the best have a logit of `from` or more or make up this share of what the others weigh; rather
 // too many than too few. At most n.
 size_t cand_likely_needed(struct cand *c, float from, float share);
+
+// A guess, from a sample, at how many candidates are within range of the largest. 0 if there are few: then nothing is saved by knowing.
+size_t cand_within(struct cand *c, float range);
 
 // How many candidates weigh t or more, collected as by cand_collect, if that is the same for every t from low to high; else SIZE_MAX.
 size_t cand_weighing(struct cand *c, double low, double high);

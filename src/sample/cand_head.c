@@ -33,6 +33,10 @@ static size_t weigh(const struct cand *c, float max, float range, float *w)
 
 float cand_rank_sum(struct cand *c)
 {
+    if (!sorted(c) && cand_within(c, 7.0f) > c->n / 4) { // what weighs less, sum_falling hardly notices
+        cand_settle(c);
+        cand_sort(c);
+    }
     if (sorted(c)) // whose order need not be that of the logits any more
         return cand_exp_sum(c);
     const float max = cand_exp_max(c);

@@ -453,6 +453,15 @@ size_t cand_likely_needed(struct cand *c, float from, float share)
     return needed < c->n ? needed : c->n;
 }
 
+size_t cand_within(struct cand *c, float range)
+{
+    if (c->n <= KERN_BLOCK)
+        return 0;
+    const size_t m = take_sample(c);
+    assert(m);
+    return c->kern->count(c->spare, m, cand_max(c) - range * c->later_temp) * c->n / m;
+}
+
 // ---- the softmax
 
 void cand_softmax(struct cand *c, bool sort)

@@ -4,6 +4,8 @@
 #include "kern/libm.h"
 #include "sample/sampler.h"
 
+enum { BLOCK = 256 }; // candidates that are looked at in one go
+
 struct typ_p_params {
     float p;
     int32_t min_keep;
@@ -18,56 +20,77 @@ static const struct param params[] = {
 
 // Ranks by score, the distance of a candidate's surprise from the entropy, without a sort: as the surprise rises from rank to rank (logf
 // never falls: make prove-expf), the scores fall down to the entropy and rise behind it, so the order is a merge of the two sides. Equal
-// scores keep the order of ranks, so runs of them on the left are taken from their start.
+// scores keep the order of ranks.
 struct typ_p_merge {
-    const float *surprise;
-    size_t n;
-    float entropy;
-    size_t left, right;  // what is not taken yet: [0, left) and [right, n)
-    size_t run, run_end; // a run on the left being taken
+    const float *score;
+    const uint32_t *fall;         // ranks of the left side by score
+    size_t n, split;              // the left side: ranks below split
+    size_t from_left, from_right; // how many are taken
 };
 
-static float score(const struct typ_p_merge *m, size_t rank)
+// Which side is next, or where a run of equal scores ends, cannot be foreseen: no branch here looks at it. start is scratch.
+static void order_left(uint32_t *fall, uint32_t *start, const float *score, size_t split)
 {
-    return fabsf(m->surprise[rank] - m->entropy);
+    size_t run = 0, end = split;
+    for (size_t i = 0; i < split; i++) {
+        run += (i && score[i] != score[i - 1]) * (i - run);
+        start[i] = (uint32_t)run;
+    }
+    for (size_t i = split; i--;) {
+        fall[i + split - end - start[i]] = (uint32_t)i;
+        end -= (i && score[i] != score[i - 1]) * (end - i);
+    }
 }
 
-static size_t merge_next(struct typ_p_merge *m)
+// The next n ranks, or what there is. Returns how many.
+static size_t merge(struct typ_p_merge *m, uint32_t *order, size_t n)
 {
-    if (m->run < m->run_end)
-        return m->run++;
-    if (!m->left || (m->right < m->n && score(m, m->right) < score(m, m->left - 1)))
-        return m->right++;
-    m->run_end = m->left;
-    do
-        m->left--;
-    while (m->left && score(m, m->left - 1) == score(m, m->run_end - 1));
-    m->run = m->left;
-    return m->run++;
+    const float *const score = m->score;
+    size_t i = 0, left = m->from_left, right = m->split + m->from_right;
+    for (; i < n && left < m->split && right < m->n; i++) {
+        const bool from_right = score[right] < score[m->split - 1 - left];
+        const uint32_t rank = m->fall[left];
+        order[i] = rank + from_right * ((uint32_t)right - rank);
+        right += from_right;
+        left += !from_right;
+    }
+    while (i < n && left < m->split)
+        order[i++] = m->fall[left++];
+    while (i < n && right < m->n)
+        order[i++] = (uint32_t)right++;
+    m->from_left = left;
+    m->from_right = right - m->split;
+    return i;
 }
 
-// Fills order with the ranks to keep and returns how many; 0 when the head is too short to tell. surprise has room for the head.
-static size_t choose(const struct cand *c, const struct head *head, float entropy, const struct typ_p_params *p, float *surprise,
-                     uint32_t *order)
+// Fills order with the ranks to keep and returns how many; 0 when the head is too short to tell. score and fall have room for the head.
+static size_t choose(const struct cand *c, const struct head *head, float entropy, const struct typ_p_params *p, float *score,
+                     uint32_t *fall, uint32_t *order)
 {
     const bool part = head->n < c->n;
     const float beyond = part ? -libm_logf(head->tail_p) - entropy : INFINITY; // no score outside the head is below
-    struct typ_p_merge m = {surprise, head->n, entropy, 0, 0, 0, 0};
-    float sum = 0.0f;
-    c->kern->log(surprise, head->p, head->n);
+    struct typ_p_merge m = {score, fall, head->n, 0, 0, 0};
+    float sum = 0.0f, share[BLOCK];
+    c->kern->log(score, head->p, head->n);
+    while (m.split < head->n && -score[m.split] < entropy)
+        m.split++;
     for (size_t i = 0; i < head->n; i++)
-        surprise[i] = -surprise[i];
-    while (m.left < head->n && surprise[m.left] < entropy)
-        m.left++;
-    m.right = m.left;
-    for (size_t i = 0; i < head->n; i++) {
-        const size_t rank = merge_next(&m);
-        if (part && !(score(&m, rank) < beyond))
+        score[i] = fabsf(-score[i] - entropy);
+    order_left(fall, order, score, m.split);
+    for (size_t i = 0, len; i < head->n; i += len) {
+        len = merge(&m, order + i, BLOCK);
+        for (size_t k = 0; k < len; k++)
+            share[k] = head->p[order[i + k]];
+        const float through = c->kern->sum(share, len, sum);
+        const bool ends = through > p->p && i + len >= (size_t)p->min_keep;
+        size_t keep = i;
+        while (ends && (keep == i || !(sum > p->p && keep >= (size_t)p->min_keep)))
+            sum += share[keep++ - i];
+        if (part && !(score[order[(ends ? keep : i + len) - 1]] < beyond))
             return 0;
-        order[i] = (uint32_t)rank;
-        sum += head->p[rank];
-        if (sum > p->p && i + 1 >= (size_t)p->min_keep)
-            return i + 1;
+        if (ends)
+            return keep;
+        sum = through;
     }
     return part ? 0 : c->n;
 }
@@ -84,12 +107,14 @@ static void keep_ranks(struct cand *c, uint32_t *order, size_t n)
 
 static void apply(void *self, struct cand *c, const struct stage *stage)
 {
+    if (cand_within(c, 7.0f) > c->n / 64) // most of these are needed
+        cand_sort(c);
     uint32_t *const order = cand_scratch(c, c->n, sizeof *order); // ranks by score
-    float *const surprise = cand_scratch(c, c->n, sizeof *surprise), sum = cand_rank_sum(c), entropy = cand_rank_entropy(c, sum);
-    const size_t first = sum > (float)c->n / 64 ? c->n : 256; // of a flat row, few have a small share
-    for (size_t least = first, keep = 0; !keep && !c->fault.code; least = least < c->n / 64 ? least * 16 : c->n) {
+    uint32_t *const fall = cand_scratch(c, c->n, sizeof *fall);
+    float *const score = cand_scratch(c, c->n, sizeof *score), sum = cand_rank_sum(c), entropy = cand_rank_entropy(c, sum);
+    for (size_t least = 256, keep = 0; !keep && !c->fault.code; least = least < c->n / 64 ? least * 16 : c->n) {
         const struct head head = cand_rank_head(c, sum, 0.0f, least);
-        keep = choose(c, &head, entropy, stage->params, surprise, order);
+        keep = choose(c, &head, entropy, stage->params, score, fall, order);
         if (keep)
             keep_ranks(c, order, keep);
     }

@@ -63,16 +63,16 @@ static int by_value(const void *a, const void *b)
 }
 
 // Rows of f32 that are not as models give them, each the same.
-static const char *const odd_kinds[] = {"constant", "ties", "sorted", "reversed"};
+static const char *const odd_kinds[] = {"constant", "flat", "ties", "sorted", "reversed"};
 
 static void fill_odd(struct rows *r, size_t kind)
 {
     float *const x = (float *)(void *)r->data;
     for (size_t i = 0; i < r->n; i++)
-        x[i] = kind == 0 ? 1.5f : kind == 1 ? (float)(int)(7 * uniform()) : realistic();
-    if (kind >= 2)
+        x[i] = kind == 0 ? 1.5f : kind == 1 ? (float)(0.1 * uniform()) : kind == 2 ? (float)(int)(7 * uniform()) : realistic();
+    if (kind >= 3)
         qsort(x, r->n, sizeof *x, by_value); // which are the worst first
-    for (size_t i = 0; kind == 2 && i < r->n / 2; i++) {
+    for (size_t i = 0; kind == 3 && i < r->n / 2; i++) {
         const float t = x[i];
         x[i] = x[r->n - 1 - i];
         x[r->n - 1 - i] = t;
@@ -302,7 +302,8 @@ static int bench_chains(const char *tier, size_t only, const char *name, char *d
         }
     }
     for (size_t kind = 0; (!only || only == 128256) && kind < sizeof odd_kinds / sizeof *odd_kinds; kind++) {
-        static const char *const chosen = "default;greedy: temp 0;top-k 1000;top-k 16000;top-k 64000;full sort;top-p 0.95;";
+        static const char *const chosen = "default;greedy: temp 0;top-k 1000;top-k 16000;top-k 64000;full sort;top-p 0.95;"
+                                          "typical 0.9;dynatemp 0.5;mirostat 2, temp 0.8;xtc, whole vocabulary;";
         struct rows rows = {DTYPE_F32, 128256, BUFFER / (128256 * sizeof(float)), 0, data};
         fill_odd(&rows, kind);
         print_head(odd_kinds[kind], &rows, kern);
