@@ -4,6 +4,8 @@
 // top_p_past (the engine batch): through the first at which it is above p, so that a p that is met exactly keeps one more.
 #include "sample/sampler.h"
 
+#include <string.h>
+
 struct top_p_params {
     float p;
     int32_t min_keep;
@@ -20,38 +22,66 @@ static const struct param params[] = {
 // min_keep is 0, which does nothing.
 static const struct param past_params[] = {{"top-p", FLOAT_AT(top_p_params, p)}, {NULL}};
 
-// How many to rank when those that are do not suffice: most rows need few, the others as many as a sample says, or all.
-static size_t more(struct cand *c, size_t ranked, float sum, const struct top_p_params *p)
+// How many to rank when those that are do not suffice: most rows need few, the others as many as a sample says, or all. No weight is above 1,
+// so that at least p * total are needed.
+static size_t more(struct cand *c, size_t ranked, float total, float sum, const struct top_p_params *p)
 {
     enum { FIRST = 128 };
     const size_t least = (size_t)p->min_keep;
-    size_t n = !ranked ? FIRST : c->n;
+    size_t n = !ranked && p->p * total < (float)c->n / 8 ? FIRST : c->n;
     if (ranked == FIRST)
         n = cand_likely_needed(c, cand_logit(c, (uint32_t)c->key[ranked - 1]), (p->p - sum) / (1 - sum));
     n = n > least ? n : least;
     return ranked < n && n < c->n ? n : c->n;
 }
 
+// Ranks more candidates than *ranked; writes the probabilities of those from that on to c->spare.
+static void rank_more(struct cand *c, size_t *ranked, float max, float total, float sum, const struct top_p_params *p)
+{
+    const size_t from = *ranked, n = *ranked = more(c, from, total, sum, p);
+    if (n < c->n) {
+        cand_rank(c, n);
+        for (size_t i = from; i < n; i++)
+            c->spare[i] = cand_logit(c, (uint32_t)c->key[i]);
+    } else {
+        cand_sort(c);
+        memcpy(c->spare + from, c->logit + from, (n - from) * sizeof *c->spare);
+    }
+    c->kern->exp_sub(c->spare + from, c->spare + from, max, n - from);
+    c->kern->divide(c->spare + from, n - from, total);
+}
+
 static void apply(void *self, struct cand *c, const struct stage *stage)
 {
+    enum { BLOCK = 256 };
     const struct top_p_params *const p = stage->params;
     const bool past = stage->sampler->params == past_params;
+    const size_t least = p->min_keep > 0 ? (size_t)p->min_keep : 1;
     const float max = cand_max(c), total = cand_exp_sum(c);
     float sum = 0.0f;
     size_t keep = 0, ranked = 0;
+    bool wanted = !c->fault.code; // are the next ones?
+    while (wanted && keep < c->n) {
+        if (keep == ranked)
+            rank_more(c, &ranked, max, total, sum, p);
+        const size_t len = ranked - keep < BLOCK ? ranked - keep : BLOCK;
+        const float through = c->kern->sum(c->spare + keep, len, sum);
+        const bool all = keep + len < least || (past ? through <= p->p : through < p->p); // sums never fall
+        for (size_t i = 0; !all && wanted && i < len; i++) {
+            sum += c->spare[keep++];
+            wanted = keep < least || (past ? sum <= p->p : sum < p->p);
+        }
+        if (all) {
+            sum = through;
+            keep += len;
+        }
+    }
     if (c->fault.code)
         return;
-    while (keep < c->n && (!keep || (past ? sum <= p->p : sum < p->p) || keep < (size_t)p->min_keep)) {
-        if (keep == ranked) {
-            ranked = more(c, ranked, sum, p);
-            cand_rank(c, ranked);
-            for (size_t i = keep; i < ranked; i++)
-                c->spare[i] = cand_logit(c, (uint32_t)c->key[i]);
-            c->kern->exp_sub(c->spare + keep, c->spare + keep, max, ranked - keep);
-        }
-        sum += c->spare[keep++] / total;
-    }
-    cand_gather(c, keep, CAND_SORTED);
+    if (ranked == c->n)
+        cand_truncate(c, keep);
+    else
+        cand_gather(c, keep, CAND_SORTED);
 }
 
 const struct sampler sampler_top_p = {.limits = true,

@@ -266,7 +266,7 @@ static void random_penalties(const struct test *t, struct oracle_params *p)
 static void random_cuts(const struct test *t, struct oracle_params *p)
 {
     const int n = (int)t->n_vocab;
-    p->min_keep = ONE_IN(2) ? 0 : (int)random_below(11);
+    p->min_keep = ONE_IN(2) ? 0 : (int)random_below(ONE_IN(8) ? 700 : 11);
     p->top_k = PICK_INT(-1, 0, 1, 2, 5, 40, n / 9, n / 8, n / 7, n / 2, n - 1, n, n + 5);
     p->top_p = PICK_FLOAT(0.0f, 0.05f, 0.5f, 0.8f, 0.95f, 0.95f, 0.9999999f, 1.0f, 2.0f);
     p->min_p = PICK_FLOAT(-1.0f, 0.0f, 1e-30f, 0.001f, 0.05f, 0.05f, 0.3f, 1.0f, 1.5f);
