@@ -364,6 +364,14 @@ off() {
     unlike "${BUSY[@]}" --dynatemp-range 0.5 = "${BUSY[@]}"
 }
 
+@test "--min-keep keeps as many as it says, and no more" {
+    local n
+    for n in 1 255 256 257 512; do # probabilities are added in blocks of 256
+        run -0 sampl -n 4096 -s 1 --rows :1 --samplers top_p --top-p 0.001 --min-keep $n -O json "$ROOT/samples/austen.f16"
+        [[ $output == *,\"n\":$n\} ]]
+    done
+}
+
 @test "off: scatter-absorption 0, a bias of 0, min-keep 0, mirostat 0" {
     equal "${BUSY[@]}" --scatter-absorption 0 --scatter-absorption-last-n 3 = "${BUSY[@]}"
     unlike "${BUSY[@]}" --scatter-absorption 0.5 = "${BUSY[@]}"
