@@ -66,9 +66,9 @@ void foreign_note_idle(const struct foreign *f);
 bool foreign_active(const struct foreign *f, const char *flag);
 
 // A number of the settings, or what it is when absent; is it there and not null, false, 0 or empty?; the text of an array of names, or a
-// string, to be freed; NULL if it is neither.
+// string, to be freed; NULL if it is neither, or memory is short, which f->words then says.
 double foreign_number(const struct foreign *f, const char *key, double absent);
 bool foreign_is_on(const cJSON *item);
-char *foreign_names(const cJSON *item);
+char *foreign_names(struct foreign *f, const cJSON *item);
 
 #endif

@@ -35,7 +35,7 @@ static bool is_true(const struct foreign *f, const char *key)
 // Says the chain: the order that a setting gives, or another if it gives none; then names that count only while their settings are active.
 static void say_order(struct foreign *f, const char *key, const char *otherwise, const char *behind)
 {
-    char *const given = foreign_names(json_member(f->settings, key));
+    char *const given = foreign_names(f, json_member(f->settings, key));
     struct builder b = {0};
     builder_format(&b, "%s;%s", given && *given ? given : otherwise, behind);
     foreign_say_chain(f, b.text ? b.text : "");

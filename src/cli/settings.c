@@ -156,11 +156,14 @@ bool foreign_is_on(const cJSON *item)
     return !cJSON_IsString(item) || *item->valuestring;
 }
 
-char *foreign_names(const cJSON *item)
+char *foreign_names(struct foreign *f, const cJSON *item)
 {
-    if (cJSON_IsString(item))
-        return strdup(item->valuestring);
-    return cJSON_IsArray(item) ? cJSON_PrintUnformatted(item) : NULL;
+    const bool text = cJSON_IsString(item);
+    if (!text && !cJSON_IsArray(item))
+        return NULL;
+    char *const names = text ? strdup(item->valuestring) : cJSON_PrintUnformatted(item);
+    f->words.failed = f->words.failed || !names;
+    return names;
 }
 
 static const struct setting *setting_of(const char *key)
