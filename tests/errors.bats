@@ -64,6 +64,7 @@ make_files() {
     echo '--temp x' >p/bad
     echo '{"num_ctx":1,"top_k":3,"dry_sequence_breakers":["a"],"logit_bias":{"1":2}}' >p/foreign
     printf 'sampler_priority: skew\nskew: 2\n' >p/order.yaml
+    echo '{"fields":[{"key":"llm.prediction.temperature","value":{"checked":true,"value":2}}]}' >p/studio
 }
 
 # npy DICT NUMBER..., safetensors JSON NUMBER...: such a file, its numbers f32. kld N_CTX N_VOCAB N_CHUNK TOKEN...: one without rows.

@@ -26,7 +26,7 @@ struct foreign {
 struct dialect {
     const char *name;
     bool (*is)(const cJSON *root);   // is it one of its files?
-    cJSON *(*settings)(cJSON *root); // finds them; NULL: the root is they
+    cJSON *(*settings)(cJSON *root); // finds them, NULL when memory is short; if it is NULL: the root is they
     const char *member;              // in place of the two: a member that holds the settings, and tells that it is one
     bool defaults;                   // where the file is silent sampl's defaults hold; else all is off but for
     const char *absent;              // these options, "FLAG=VALUE ..."

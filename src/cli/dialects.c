@@ -244,18 +244,23 @@ static bool is_studio(const cJSON *root)
     return studio_fields(root);
 }
 
-static void copy_to(cJSON *settings, const char *key, const cJSON *value)
+// False: memory is short.
+static bool copy_to(cJSON *settings, const char *key, const cJSON *value)
 {
-    if (value)
-        cJSON_AddItemToObject(settings, key, cJSON_Duplicate(value, true));
+    cJSON *const copy = value ? cJSON_Duplicate(value, true) : NULL;
+    if (!value || cJSON_AddItemToObject(settings, key, copy))
+        return true;
+    cJSON_Delete(copy);
+    return false;
 }
 
-// Makes one object of the list of fields, those of predictions; a field whose box is not checked becomes false.
+// Makes one object of the list of fields, those of predictions; a field whose box is not checked becomes false. NULL: memory is short.
 static cJSON *studio_settings(cJSON *root)
 {
     static const char prefix[] = "llm.prediction.", llama[] = "llama.";
     const cJSON *field;
     cJSON *const settings = cJSON_AddObjectToObject(root, "settings of LM Studio");
+    bool copied = settings;
     cJSON_ArrayForEach(field, studio_fields(root))
     {
         const char *key = cJSON_GetStringValue(json_member(field, "key"));
@@ -269,14 +274,14 @@ static cJSON *studio_settings(cJSON *root)
         else if (has(value, "checked"))
             value = json_member(value, "value");
         if (strcmp(key, "mirostatSampling") != 0 || cJSON_IsFalse(value)) {
-            copy_to(settings, key, value);
+            copied = copy_to(settings, key, value) && copied;
             continue;
         }
-        copy_to(settings, "mirostat", json_member(value, "version"));
-        copy_to(settings, "mirostat_eta", json_member(value, "learningRate"));
-        copy_to(settings, "mirostat_tau", json_member(value, "targetEntropy"));
+        copied = copy_to(settings, "mirostat", json_member(value, "version")) &&
+                 copy_to(settings, "mirostat_eta", json_member(value, "learningRate")) &&
+                 copy_to(settings, "mirostat_tau", json_member(value, "targetEntropy")) && copied;
     }
-    return settings;
+    return copied ? settings : NULL;
 }
 
 static bool studio_rule(struct foreign *f, const cJSON *item)

@@ -39,6 +39,7 @@ static void convert(struct foreign *f)
 {
     const struct dialect *const d = f->dialect;
     f->settings = d->member ? cJSON_GetObjectItemCaseSensitive(f->root, d->member) : d->settings ? d->settings(f->root) : f->root;
+    f->words.failed = d->settings && !f->settings;
     foreign_say(f, "engine", "llama");
     foreign_say(f, "neutral", d->defaults ? "false" : "true");
     for (const cJSON *item = f->settings ? f->settings->child : NULL; item && !f->failed; item = item->next)

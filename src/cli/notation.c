@@ -77,7 +77,10 @@ static cJSON *plain(const char *p, size_t len)
 static void put(struct reading *t, cJSON *to, const char *key, size_t len, cJSON *value)
 {
     char *const name = strndup(key, len);
-    t->failed = t->failed || !name || !value || !cJSON_AddItemToObject(to, name, value);
+    if (!name || !value || !cJSON_AddItemToObject(to, name, value)) {
+        cJSON_Delete(value);
+        t->failed = true;
+    }
     free(name);
 }
 
@@ -157,7 +160,11 @@ static cJSON *list(struct reading *t)
     cJSON *const items = cJSON_CreateArray();
     for (const char *item; *(item = past_blanks(t->p)) == '-'; next_line(t)) {
         item = past_blanks(item + 1);
-        t->failed = !cJSON_AddItemToArray(items, plain(item, trimmed(item, line_len(item)))) || t->failed;
+        cJSON *const value = plain(item, trimmed(item, line_len(item)));
+        if (!cJSON_AddItemToArray(items, value)) {
+            cJSON_Delete(value);
+            t->failed = true;
+        }
     }
     return items;
 }
