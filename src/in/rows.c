@@ -75,8 +75,10 @@ void rows_tidy(struct rows *s, int64_t rows)
 uint64_t rows_below(const struct rows *s, int64_t number)
 {
     uint64_t n = 0;
-    for (const struct row_range *r = s->range; r < s->range + s->n && r->first < number; r++)
-        n += (uint64_t)((r->last < number ? r->last : number) - r->first);
+    for (size_t i = 0; i < s->n && s->range[i].first < number; i++) {
+        const int64_t last = s->range[i].last;
+        n += (uint64_t)((last < number ? last : number) - s->range[i].first);
+    }
     return n;
 }
 
