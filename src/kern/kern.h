@@ -17,6 +17,16 @@ static inline size_t dtype_size(enum dtype t)
 }
 
 #define KERN_BLOCK 256 // elements that share one maximum in a row's index
+#define KERN_LANES 8   // of sums in f64 that are not in order, the same on every tier
+
+// Their total.
+static inline double kern_lanes_total(const double lane[KERN_LANES])
+{
+    double sum = 0.0;
+    for (size_t i = 0; i < KERN_LANES; i++)
+        sum += lane[i];
+    return sum;
+}
 
 // Where a sum is said to be taken in order, the result is what adding one element after the other gives, each addition rounded to
 // nearest; a tier may come to the same bits in another way (see ordered_template.h).

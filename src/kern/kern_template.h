@@ -117,10 +117,8 @@ ALWAYS_INLINE bool largest_16(const char *x, size_t n, enum dtype type, float *m
 // where they can be, for the compiler to unroll loops.)
 ALWAYS_INLINE size_t scan(const char *row, size_t n, float *block_max, enum dtype type)
 {
-    enum {
-        LINE = 64,
-        AHEAD = 4096
-    }; // bytes. What is done at the end of a block keeps the processor from seeing far enough ahead itself
+    // In bytes. The end of a block keeps the processor itself from seeing far enough ahead.
+    enum { LINE = 64, AHEAD = 4096 };
     const size_t bytes = KERN_BLOCK * dtype_size(type), all = n * dtype_size(type);
     for (size_t start = 0; start < n; start += KERN_BLOCK) {
         const char *const x = row + start * dtype_size(type);

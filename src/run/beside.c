@@ -8,16 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LANES = 8 };
-
-static double add_lanes(const double lane[LANES])
-{
-    double sum = 0.0;
-    for (size_t i = 0; i < LANES; i++)
-        sum += lane[i];
-    return sum;
-}
-
 void beside_free(struct beside *b)
 {
     idmap_free(&b->ids);
@@ -62,32 +52,32 @@ static double js_of(double p, double q)
 
 void beside_compare(struct beside *b, const struct after *after, const struct cand *c, double stat[BESIDE_COUNT])
 {
-    double overlap[LANES] = {0}, js[LANES] = {0}, kl[LANES] = {0};
+    double overlap[KERN_LANES] = {0}, js[KERN_LANES] = {0}, kl[KERN_LANES] = {0};
     for (size_t k = 0; k < b->n; k++)
         b->q[k] = -1.0; // not met
     for (size_t i = 0; i < after->n; i++) {
         const size_t k = number_of(b, cand_id(c, i), i);
         const double q = softmax_prob(&after->softmax, after->logit[i]);
         if (k == IDMAP_NONE) {
-            js[i % LANES] += js_of(0.0, q);
+            js[i % KERN_LANES] += js_of(0.0, q);
             continue;
         }
         const struct beside_entry *const e = &b->entry[k];
         b->q[k] = q;
-        overlap[i % LANES] += e->p < q ? e->p : q;
-        js[i % LANES] += js_of(e->p, q);
+        overlap[i % KERN_LANES] += e->p < q ? e->p : q;
+        js[i % KERN_LANES] += js_of(e->p, q);
         if (e->p > 0.0)
-            kl[i % LANES] += e->p * (e->log_p - ((double)after->logit[i] - after->softmax.max - after->softmax.log_sum));
+            kl[i % KERN_LANES] += e->p * (e->log_p - ((double)after->logit[i] - after->softmax.max - after->softmax.log_sum));
     }
     for (size_t k = 0; k < b->n; k++) {
         const double p = b->entry[k].p;
         if (b->q[k] >= 0.0 || !(p > 0.0))
             continue;
-        js[k % LANES] += js_of(p, 0.0); // the variant lacks it
-        kl[k % LANES] += INFINITY;
+        js[k % KERN_LANES] += js_of(p, 0.0); // the variant lacks it
+        kl[k % KERN_LANES] += INFINITY;
     }
     stat[BESIDE_SAME] = c->chosen == b->chosen;
-    stat[BESIDE_OVERLAP] = fmin(1.0, add_lanes(overlap));
-    stat[BESIDE_JS] = fmax(0.0, add_lanes(js));
-    stat[BESIDE_KL] = fmax(0.0, add_lanes(kl));
+    stat[BESIDE_OVERLAP] = fmin(1.0, kern_lanes_total(overlap));
+    stat[BESIDE_JS] = fmax(0.0, kern_lanes_total(js));
+    stat[BESIDE_KL] = fmax(0.0, kern_lanes_total(kl));
 }

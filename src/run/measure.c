@@ -52,9 +52,8 @@ static size_t raw_rank(const struct raw *raw, const struct cand *c, size_t place
     if (known)
         return known;
     for (size_t at = 0; at < n; at += KERN_BLOCK) {
-        const size_t len = n - at < KERN_BLOCK ? n - at : KERN_BLOCK, before = place <= at        ? 0
-                                                                               : place - at < len ? place - at
-                                                                                                  : len;
+        const size_t len = n - at < KERN_BLOCK ? n - at : KERN_BLOCK, passed = place > at ? place - at : 0;
+        const size_t before = passed < len ? passed : len;
         float logit[KERN_BLOCK];
         if (raw->block_max[at / KERN_BLOCK] < x)
             continue;

@@ -507,7 +507,7 @@ const float *cand_exponents(const struct cand *c, size_t b, float max, float tmp
     if (!divided && !(c->cut - max > EXPF_UNDERFLOW))
         return x;
     if (c->dense)
-        copy_block(c, b, tmp); // edits drove the largest down to where a finite mask is not far below it, or division both
+        copy_block(c, b, tmp); // what is masked may be a number here, and near the largest after an edit or the division
     else
         memcpy(tmp, x, *len * sizeof *tmp);
     if (divided)

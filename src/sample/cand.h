@@ -215,10 +215,10 @@ void cand_drop_first(struct cand *c, size_t n);
 // Drops the candidates at positions c->key[0..n), as after cand_rank, but not all there are; makes it a list.
 void cand_drop_ranked(struct cand *c, size_t n);
 
-// Instead of being sorted, and their logits then divided by temp, candidates are marked for it, if the next stage takes them so (sampler.h) and
-// nobody looks at what stands between. Until cand_settle does it, they lie by id, cand_exp_max, cand_exponents and what stands on these see the
-// quotients, all else the undivided logits. With candidates that are marked already: only the temperature is added. False: it is not to be put
-// off, and what was is settled.
+// Puts off sorting the candidates and dividing their logits by temp, as a draw may need neither. Until cand_settle does both, the candidates
+// lie by id; cand_exp_max, cand_exponents and what is built on them see the quotients, everything else the logits undivided. A sort that is put
+// off already only gets its temperature. False when it cannot be put off, because the next stage must have it done (sampler.h) or somebody looks
+// at what stands between; what was put off before is then settled.
 bool cand_put_off(struct cand *c, float temp);
 void cand_settle(struct cand *c);
 
@@ -336,5 +336,8 @@ float cand_exp_max(struct cand *c);
 // Collects candidates with logit >= floor as rank keys with positions for ids at c->key, by rising position; returns how many. From time to
 // time only the k best are kept, by rank, with k = n never.
 size_t cand_collect(struct cand *c, float floor, size_t k);
+
+// Ranks the first k of the n that are collected: c->key[0..k) has their positions, as after cand_rank.
+void cand_rank_collected(struct cand *c, size_t n, size_t k);
 
 #endif

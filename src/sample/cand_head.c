@@ -87,9 +87,7 @@ struct head cand_rank_head(struct cand *c, float sum, float range, size_t least)
     size_t n = by_id ? cand_collect(c, max - range, c->n) : c->n;
     least = least < 1 ? 1 : least < c->n ? least : c->n;
     if (n >= least && n <= c->n / 2) {
-        c->kern->sort(c->key, n, n, c->key_tmp);
-        for (size_t i = 0; i < n; i++)
-            c->key[i] = rank_id(c->key[i]);
+        cand_rank_collected(c, n, n);
     } else {
         n = n < least ? least : c->n;
         cand_rank(c, n);

@@ -147,8 +147,7 @@ static size_t collect_best(struct cand *c, size_t k)
 
 // ---- ranking
 
-// Ranks the first k of the rank keys key[0..n), and leaves the positions that they hold.
-static void positions_by_rank(struct cand *c, size_t n, size_t k)
+void cand_rank_collected(struct cand *c, size_t n, size_t k)
 {
     c->kern->sort(c->key, n, k, c->key_tmp);
     for (size_t i = 0; i < k; i++)
@@ -165,7 +164,7 @@ static void rank_unordered(struct cand *c, size_t k)
         c->spare_id[i] = (uint32_t)c->key[i];
         c->key[i] = rank_key(c->logit[c->spare_id[i]], (uint32_t)i);
     }
-    positions_by_rank(c, c->n, k);
+    cand_rank_collected(c, c->n, k);
     for (size_t i = 0; i < k; i++)
         c->key[i] = c->spare_id[c->key[i]];
 }
@@ -201,7 +200,7 @@ static bool rank_kept(struct cand *c, size_t k)
         const size_t found = collect_best(c, n);
         if (found < n)
             return false;
-        positions_by_rank(c, found, n);
+        cand_rank_collected(c, found, n);
         memcpy(c->kept.key, c->key, n * sizeof *c->key);
         c->kept.n_ranked = n;
     }
@@ -216,7 +215,7 @@ void cand_rank(struct cand *c, size_t k)
         return;
     const size_t found = c->dense && k <= c->n / WIDE ? collect_best(c, k) : 0;
     if (found >= k) {
-        positions_by_rank(c, found, k);
+        cand_rank_collected(c, found, k);
         return;
     }
     cand_list(c); // many, or masked ones among them
@@ -328,14 +327,6 @@ void cand_keep_likely(struct cand *c, float floor, size_t least)
 
 // ---- weights
 
-static double sum_of_8(const double *x)
-{
-    double sum = 0.0;
-    for (size_t i = 0; i < 8; i++)
-        sum += x[i];
-    return sum;
-}
-
 struct mass cand_mass(struct cand *c, double *before, bool rough)
 {
     const float floor = rough ? -20.0f : EXPF_UNDERFLOW;
@@ -350,9 +341,9 @@ struct mass cand_mass(struct cand *c, double *before, bool rough)
         if (!x)
             continue;
         const size_t weighed = c->kern->weigh(lanes, x, len, m.max, floor);
-        const double sum = sum_of_8(lanes);
+        const double sum = kern_lanes_total(lanes);
         m.sum += sum;
-        m.squares += sum_of_8(lanes + 8);
+        m.squares += kern_lanes_total(lanes + 8);
         m.error += rough ? 0x1p-28 * (double)(len - weighed) : 0.0; // e^floor, or more
         m.error_f32 += 2 * fmin(sum, 0x1p-24 * (double)len); // an addition is off by half an ulp, or by what is added, at most
     }
@@ -437,12 +428,12 @@ size_t cand_likely_needed(struct cand *c, float from, float share)
     double head[16] = {0}, all[16] = {0};
     c->kern->weigh(head, c->spare, m, max, high);
     size_t count = c->kern->weigh(all, c->spare, m, max, low);
-    const double want = sum_of_8(head) + (double)share * (sum_of_8(all) - sum_of_8(head));
+    const double want = kern_lanes_total(head) + (double)share * (kern_lanes_total(all) - kern_lanes_total(head));
     for (int i = 0; i < STEPS; i++) {
         const float middle = low + (high - low) / 2;
         double sum[16] = {0};
         const size_t here = c->kern->weigh(sum, c->spare, m, max, middle);
-        if (sum_of_8(sum) < want) {
+        if (kern_lanes_total(sum) < want) {
             high = middle;
         } else {
             low = middle;

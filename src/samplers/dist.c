@@ -30,11 +30,28 @@ static size_t pick(const struct cand *c, const double *before, double target)
     return c->n - 1;
 }
 
+// A candidate's place, its weight, and the sum of all weights before it and through it.
+struct drawn {
+    size_t at;
+    float p;
+    double before, through;
+};
+
+// Chooses the candidate that a draw of u from the sums m falls to, unless rounding could make it another, or its probability another number.
+static bool choose(struct cand *c, const struct mass *m, double u, const struct drawn *x)
+{
+    const double target = m->sum * u, doubt = 2 * m->sum * m->error;
+    const float least = (float)(x->p / (m->sum * (1 + m->error))), most = (float)(x->p / (m->sum * (1 - m->error)));
+    c->chosen = cand_id(c, x->at);
+    c->chosen_p = least;
+    return x->through - target > doubt && target - x->before > doubt && (least == most || !c->want_chosen_p);
+}
+
 // The same by sums that are not in order, a block of the store's at a time. False: it is a near thing.
 static bool pick_about(struct cand *c, double *before, double u, bool rough)
 {
     const struct mass m = cand_mass(c, before, rough);
-    const double target = m.sum * u, doubt = 2 * m.sum * m.error;
+    const double target = m.sum * u;
     size_t b = 0, len;
     float p[KERN_BLOCK];
     while (b + 1 < cand_blocks(c) && before[b + 1] < target)
@@ -43,27 +60,20 @@ static bool pick_about(struct cand *c, double *before, double u, bool rough)
     if (!x)
         return false;
     c->kern->exp_sub(p, x, m.max, len);
-    size_t i = 0;
-    double last = before[b], running = last + p[0];
-    for (; running < target && i + 1 < len; running += p[i]) {
-        last = running;
-        i++;
-    }
-    const float least = (float)(p[i] / (m.sum * (1 + m.error))), most = (float)(p[i] / (m.sum * (1 - m.error)));
-    c->chosen_p = least;
-    c->chosen = c->dense ? (uint32_t)(b * KERN_BLOCK + i) : c->id[b * KERN_BLOCK + i];
-    return running - target > doubt && target - last > doubt && (least == most || !c->want_chosen_p);
+    struct drawn s = {b * KERN_BLOCK, p[0], before[b], before[b] + p[0]};
+    for (size_t i = 1; i < len && s.through < target; i++)
+        s = (struct drawn){s.at + 1, p[i], s.through, s.through + p[i]};
+    return choose(c, &m, u, &s);
 }
 
 // The same of candidates that are still to be sorted: of the best, more and more of them.
 static bool pick_by_rank(struct cand *c, double u)
 {
     const struct mass m = cand_mass(c, NULL, !c->want_chosen_p);
-    const double target = m.sum * u, doubt = 2 * m.sum * m.error;
-    double last = 0.0, running = 0.0;
     const bool flat = m.sum > (double)c->n / 64; // few of the best have a small share
-    size_t ranked = 0, i = 0;
-    for (; !c->fault.code && (!i || running < target); i++) {
+    struct drawn s = {0};
+    size_t ranked = 0;
+    for (size_t i = 0; !c->fault.code && (!i || s.through < m.sum * u); i++) {
         if (i == c->n)
             return false;
         if (i == ranked) {
@@ -73,15 +83,9 @@ static bool pick_by_rank(struct cand *c, double u)
                 c->spare[k] = cand_logit(c, c->key[k]) / c->later_temp;
             c->kern->exp_sub(c->spare + i, c->spare + i, m.max, ranked - i);
         }
-        last = running;
-        running += c->spare[i];
+        s = (struct drawn){c->key[i], c->spare[i], s.through, s.through + c->spare[i]};
     }
-    if (c->fault.code)
-        return false;
-    const float p = c->spare[i - 1], least = (float)(p / (m.sum * (1 + m.error))), most = (float)(p / (m.sum * (1 - m.error)));
-    c->chosen_p = least;
-    c->chosen = cand_id(c, c->key[i - 1]);
-    return running - target > doubt && target - last > doubt && (least == most || !c->want_chosen_p);
+    return !c->fault.code && choose(c, &m, u, &s);
 }
 
 static void apply(void *self, struct cand *c, const struct stage *stage)

@@ -12,30 +12,43 @@ static const struct param params[] = {
     {NULL},
 };
 
-// The sum of the logits that are not masked, in order, and how many they are; or of the squares of their differences from mean.
-static float sum(const struct cand *c, const float *mean, size_t *alive)
+// The mean of the logits that are not masked, which are *alive; their sum is taken in order.
+static float mean_of(const struct cand *c, size_t *alive)
 {
-    float s = 0.0f;
+    float sum = 0.0f;
     *alive = 0;
     for (size_t b = 0; b < cand_blocks(c); b++) {
         float tmp[KERN_BLOCK];
         size_t len;
         const float *const x = cand_masked_block(c, b, tmp, &len);
-        s = mean ? c->kern->sum_squares(x, len, *mean, s) : c->kern->sum(x, len, s);
-        *alive += mean ? 0 : c->kern->count(x, len, -FLT_MAX);
+        sum = c->kern->sum(x, len, sum);
+        *alive += c->kern->count(x, len, -FLT_MAX);
     }
-    return s;
+    return *alive ? sum / (float)*alive : 0.0f;
+}
+
+// The sum of the squares of their differences from mean, in order.
+static float squares_about(const struct cand *c, float mean)
+{
+    float sum = 0.0f;
+    for (size_t b = 0; b < cand_blocks(c); b++) {
+        float tmp[KERN_BLOCK];
+        size_t len;
+        const float *const x = cand_masked_block(c, b, tmp, &len);
+        sum = c->kern->sum_squares(x, len, mean, sum);
+    }
+    return sum;
 }
 
 static void apply(void *self, struct cand *c, const struct stage *stage)
 {
     const struct top_n_sigma_params *const p = stage->params;
-    size_t alive, none;
-    const float all = sum(c, NULL, &alive), mean = all / (float)alive;
+    size_t alive;
+    const float mean = mean_of(c, &alive);
     if (c->n < 2 || !alive)
         return;
     const float max = c->dense ? cand_max(c) : c->kern->max(c->logit, c->n);
-    cand_mask_below(c, max - p->n * sqrtf(sum(c, &mean, &none) / (float)alive));
+    cand_mask_below(c, max - p->n * sqrtf(squares_about(c, mean) / (float)alive));
 }
 
 const struct sampler sampler_top_n_sigma = {

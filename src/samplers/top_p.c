@@ -2,6 +2,7 @@
 // top_p (nucleus; Holtzman et al. 2019, arXiv 1904.09751): the likeliest candidates up to and with the one whose cumulative probability
 // reaches p.
 // top_p_past (the engine batch): through the first at which it is above p, so that a p that is met exactly keeps one more.
+#include "sample/nucleus.h"
 #include "sample/sampler.h"
 
 #include <string.h>
@@ -53,35 +54,20 @@ static void rank_more(struct cand *c, size_t *ranked, float max, float total, fl
 
 static void apply(void *self, struct cand *c, const struct stage *stage)
 {
-    enum { BLOCK = 256 };
     const struct top_p_params *const p = stage->params;
-    const bool past = stage->sampler->params == past_params;
-    const size_t least = p->min_keep > 0 ? (size_t)p->min_keep : 1;
+    struct nucleus kept = {p->p, stage->sampler->params == past_params, (size_t)p->min_keep, 0};
     const float max = cand_max(c), total = cand_exp_sum(c);
-    float sum = 0.0f;
-    size_t keep = 0, ranked = 0;
-    bool wanted = !c->fault.code; // are the next ones?
-    while (wanted && keep < c->n) {
-        if (keep == ranked)
-            rank_more(c, &ranked, max, total, sum, p);
-        const size_t len = ranked - keep < BLOCK ? ranked - keep : BLOCK;
-        const float through = c->kern->sum(c->spare + keep, len, sum);
-        const bool all = keep + len < least || (past ? through <= p->p : through < p->p); // sums never fall
-        for (size_t i = 0; !all && wanted && i < len; i++) {
-            sum += c->spare[keep++];
-            wanted = keep < least || (past ? sum <= p->p : sum < p->p);
-        }
-        if (all) {
-            sum = through;
-            keep += len;
-        }
+    size_t ranked = 0;
+    while (!c->fault.code && !kept.full && ranked < c->n) {
+        rank_more(c, &ranked, max, total, kept.sum, p);
+        nucleus_take(&kept, c->kern, c->spare + kept.n, ranked - kept.n);
     }
     if (c->fault.code)
         return;
     if (ranked == c->n)
-        cand_truncate(c, keep);
+        cand_truncate(c, kept.n);
     else
-        cand_gather(c, keep, CAND_SORTED);
+        cand_gather(c, kept.n, CAND_SORTED);
 }
 
 const struct sampler sampler_top_p = {.limits = true,

@@ -2,6 +2,7 @@
 // typ_p (locally typical sampling; Meister et al. 2022, arXiv 2202.00666): the candidates whose surprise is nearest to the entropy, up to
 // cumulative probability p.
 #include "kern/libm.h"
+#include "sample/nucleus.h"
 #include "sample/sampler.h"
 
 enum { BLOCK = 256 }; // candidates that are looked at in one go
@@ -70,7 +71,8 @@ static size_t choose(const struct cand *c, const struct head *head, float entrop
     const bool part = head->n < c->n;
     const float beyond = part ? -libm_logf(head->tail_p) - entropy : INFINITY; // no score outside the head is below
     struct typ_p_merge m = {score, fall, head->n, 0, 0, 0};
-    float sum = 0.0f, share[BLOCK];
+    struct nucleus kept = {p->p, true, (size_t)p->min_keep, 0};
+    float share[BLOCK];
     c->kern->log(score, head->p, head->n);
     while (m.split < head->n && -score[m.split] < entropy)
         m.split++;
@@ -81,16 +83,11 @@ static size_t choose(const struct cand *c, const struct head *head, float entrop
         len = merge(&m, order + i, BLOCK);
         for (size_t k = 0; k < len; k++)
             share[k] = head->p[order[i + k]];
-        const float through = c->kern->sum(share, len, sum);
-        const bool ends = through > p->p && i + len >= (size_t)p->min_keep;
-        size_t keep = i;
-        while (ends && (keep == i || !(sum > p->p && keep >= (size_t)p->min_keep)))
-            sum += share[keep++ - i];
-        if (part && !(score[order[(ends ? keep : i + len) - 1]] < beyond))
+        nucleus_take(&kept, c->kern, share, len);
+        if (part && !(score[order[kept.n - 1]] < beyond))
             return 0;
-        if (ends)
-            return keep;
-        sum = through;
+        if (kept.full)
+            return kept.n;
     }
     return part ? 0 : c->n;
 }
