@@ -17,15 +17,14 @@
 #define EXPF_C2        (0x1.62e42ff0c52d6p-1 / 32.0)
 #define EXPF_UNDERFLOW (-0x1.9fe368p+6f) // below this, about -103.97, the result is 0
 
-// 2^(i/32), correctly rounded
-static const double expf_table[32] = {
-    0x1.0000000000000p+0, 0x1.059b0d3158574p+0, 0x1.0b5586cf9890fp+0, 0x1.11301d0125b51p+0, 0x1.172b83c7d517bp+0,
-    0x1.1d4873168b9aap+0, 0x1.2387a6e756238p+0, 0x1.29e9df51fdee1p+0, 0x1.306fe0a31b715p+0, 0x1.371a7373aa9cbp+0,
-    0x1.3dea64c123422p+0, 0x1.44e086061892dp+0, 0x1.4bfdad5362a27p+0, 0x1.5342b569d4f82p+0, 0x1.5ab07dd485429p+0,
-    0x1.6247eb03a5585p+0, 0x1.6a09e667f3bcdp+0, 0x1.71f75e8ec5f74p+0, 0x1.7a11473eb0187p+0, 0x1.82589994cce13p+0,
-    0x1.8ace5422aa0dbp+0, 0x1.93737b0cdc5e5p+0, 0x1.9c49182a3f090p+0, 0x1.a5503b23e255dp+0, 0x1.ae89f995ad3adp+0,
-    0x1.b7f76f2fb5e47p+0, 0x1.c199bdd85529cp+0, 0x1.cb720dcef9069p+0, 0x1.d5818dcfba487p+0, 0x1.dfc97337b9b5fp+0,
-    0x1.ea4afa2a490dap+0, 0x1.f50765b6e4540p+0,
+// The bits of 2^(i/32), correctly rounded, less i << 47: with k << 47 added to them they are 2^(k/32), i being k mod 32.
+static const uint64_t expf_table[32] = {
+    0x3ff0000000000000, 0x3fefd9b0d3158574, 0x3fefb5586cf9890f, 0x3fef9301d0125b51, 0x3fef72b83c7d517b, 0x3fef54873168b9aa,
+    0x3fef387a6e756238, 0x3fef1e9df51fdee1, 0x3fef06fe0a31b715, 0x3feef1a7373aa9cb, 0x3feedea64c123422, 0x3feece086061892d,
+    0x3feebfdad5362a27, 0x3feeb42b569d4f82, 0x3feeab07dd485429, 0x3feea47eb03a5585, 0x3feea09e667f3bcd, 0x3fee9f75e8ec5f74,
+    0x3feea11473eb0187, 0x3feea589994cce13, 0x3feeace5422aa0db, 0x3feeb737b0cdc5e5, 0x3feec49182a3f090, 0x3feed503b23e255d,
+    0x3feee89f995ad3ad, 0x3feeff76f2fb5e47, 0x3fef199bdd85529c, 0x3fef3720dcef9069, 0x3fef5818dcfba487, 0x3fef7c97337b9b5f,
+    0x3fefa4afa2a490da, 0x3fefd0765b6e4540,
 };
 
 // x is at most 88 (no overflow handling) and not NaN; -inf gives 0.
@@ -38,7 +37,7 @@ static inline float kern_expf(float x)
     const double r = z - (shifted - EXPF_SHIFT);
     // The low bits of the shifted sum hold k in two's complement; its upper part goes straight into the exponent field.
     const uint64_t k = bits_of_f64(shifted);
-    const double s = f64_of_bits(bits_of_f64(expf_table[k % 32]) + ((k & ~UINT64_C(31)) << (52 - 5)));
+    const double s = f64_of_bits(expf_table[k % 32] + (k << (52 - 5)));
     const double y = (EXPF_C0 * r + EXPF_C1) * (r * r) + (EXPF_C2 * r + 1.0);
     return (float)(y * s);
 }
@@ -57,7 +56,7 @@ static inline double kern_exp(double x)
     const double shifted = x * EXPF_SCALE + EXPF_SHIFT, k = shifted - EXPF_SHIFT;
     const double r = (x - k * EXP_HI) - k * EXP_LO;
     const uint64_t n = bits_of_f64(shifted);
-    const double s = f64_of_bits(bits_of_f64(expf_table[n % 32]) + ((n & ~UINT64_C(31)) << (52 - 5)));
+    const double s = f64_of_bits(expf_table[n % 32] + (n << (52 - 5)));
     const double t = 0.5 + r * (1.0 / 6 + r * (1.0 / 24 + r * (1.0 / 120 + r * (1.0 / 720))));
     return s + s * (r + r * r * t);
 }

@@ -37,6 +37,7 @@ OPERATION(vf64, f64_of_i32(hi32 v), _mm256_cvtepi32_pd((__m128i)v))
 OPERATION(vf32, f32_of_f16s(hu16 h), _mm256_cvtph_ps((__m128i)h))
 OPERATION(vf32, round_to_f16(vf32 x), _mm256_cvtph_ps(_mm256_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT)))
 OPERATION(vf64, entry_16(const double *table, vi64 i), _mm256_i64gather_pd(table, (__m256i)i, sizeof(double)))
+OPERATION(vf64, multiply_add(vf64 a, vf64 b, vf64 c), c + a * b)
 OPERATION(vi64, expf_entry(vi64 k), (vi64)_mm256_i64gather_epi64((const void *)expf_table, (__m256i)(k & 31), sizeof(double)))
 
 static inline float largest_f32(vf32 v)

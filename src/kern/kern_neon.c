@@ -37,6 +37,7 @@ OPERATION(vf64, widen_f32(hf32 v), vcvt_f64_f32(v))
 OPERATION(vu32, widen_u16(hu16 v), vmovl_u16(v))
 OPERATION(vf64, f64_of_i32(hi32 v), vcvtq_f64_s64(vmovl_s32(v)))
 OPERATION(vf32, f32_of_f16s(hu16 h), vcvt_f32_f16((float16x4_t)h))
+OPERATION(vf64, multiply_add(vf64 a, vf64 b, vf64 c), vfmaq_f64(c, a, b))
 OPERATION(vf32, round_to_f16(vf32 x), vcvt_f32_f16(vcvt_f16_f32(x)))
 
 static inline vf32 load_first(const void *at, size_t n, vf32 rest)
@@ -52,7 +53,7 @@ static inline void store_first(void *at, size_t n, vf32 v)
 
 static inline vi64 expf_entry(vi64 k)
 {
-    return (vi64)(vf64){expf_table[k[0] & 31], expf_table[k[1] & 31]};
+    return (vi64)(vu64){expf_table[k[0] & 31], expf_table[k[1] & 31]};
 }
 
 static inline void store_pairs(uint64_t *to, vu32 low, vu32 high)

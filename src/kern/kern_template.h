@@ -22,7 +22,8 @@
 //   vf64 widen_f32(hf32 v), vu32 widen_u16(hu16 v), vf64 f64_of_i32(hi32 v), vf32 f32_of_f16s(hu16 h)
 //                                                  exact
 //   vf32 round_to_f16(vf32 x)                      to nearest, ties to even; as f32
-//   vi64 expf_entry(vi64 k)                        the bits of expf_table[k % 32]
+//   vf64 multiply_add(vf64 a, vf64 b, vf64 c)      a * b + c, rounded once or twice
+//   vi64 expf_entry(vi64 k)                        expf_table[k % 32]
 //   vf64 entry_16(const double table[16], vi64 i)  table[i], i < 16
 //   void store_pairs(uint64_t *to, vu32 low, vu32 high)
 //                                                  to[i] = high[i] << 32 | low[i]

@@ -40,7 +40,7 @@ static double exp2_of(double x)
 {
     const double shift = EXPF_SHIFT / 32, shifted = x + shift, r = x - (shifted - shift);
     const uint64_t k = bits_of_f64(shifted);
-    const double s = f64_of_bits(bits_of_f64(expf_table[k % 32]) + ((k & ~UINT64_C(31)) << (52 - 5)));
+    const double s = f64_of_bits(expf_table[k % 32] + (k << (52 - 5)));
     return fma(fma(0x1.c6af84b912394p-5, r, 0x1.ebfce50fac4f3p-3), r * r, fma(0x1.62e42ff0c52d6p-1, r, 1.0)) * s;
 }
 

@@ -945,7 +945,7 @@ static double bench_slot(const struct kern *k, struct bench *b, enum bench_slot 
         bench_once(k, b, slot);
         best = fmin(best, now() - start);
     }
-    return best / LARGEST;
+    return best * 1e9 / LARGEST;
 }
 
 static void *room(size_t n, size_t size)
