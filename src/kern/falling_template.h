@@ -155,25 +155,37 @@ static float add_falling(uint64_t *key, uint64_t *other, size_t n, float s)
     return s;
 }
 
-// Makes keys of the pairs whose `by` is above floor, or of those whose is not. Returns how many.
-ALWAYS_INLINE size_t make_keys(uint64_t *key, const float *by, const float *x, size_t n, float floor, bool above)
+ALWAYS_INLINE vi32 between(const float *by, float floor, float most)
+{
+    const vf32 b = load_vf32(by);
+    return (b > floor) & (b <= most);
+}
+
+// Makes keys of the pairs whose `by` is above floor, and not above most. Looks at four vectors at once, as most hold none or all. Returns how
+// many.
+ALWAYS_INLINE size_t make_keys(uint64_t *key, const float *by, const float *x, size_t n, float floor, float most)
 {
     size_t made = 0, i = 0;
-    for (; i + LANES <= n; i += LANES) {
-        const vf32 b = load_vf32(by + i);
-        unsigned hit = signs_32(above ? b > floor : b <= floor);
-        if (hit == ALL_LANES) {
-            store_pairs(key + made, (vu32)load_vf32(x + i), (vu32)b);
-            made += LANES;
-            continue;
-        }
-        for (; hit; hit &= hit - 1) {
-            const size_t at = i + (size_t)__builtin_ctz(hit);
-            key[made++] = (uint64_t)bits_of_f32(by[at]) << 32 | bits_of_f32(x[at]);
+    for (; i + 4 * LANES <= n; i += 4 * LANES) {
+        vi32 some = {0};
+        UNROLL
+        for (size_t k = 0; k < 4; k++)
+            some |= between(by + i + k * LANES, floor, most);
+        for (size_t k = i; any(some) && k < i + 4 * LANES; k += LANES) {
+            unsigned hit = signs_32(between(by + k, floor, most));
+            if (hit == ALL_LANES) {
+                store_pairs(key + made, load_vu32(x + k), load_vu32(by + k));
+                made += LANES;
+                continue;
+            }
+            for (; hit; hit &= hit - 1) {
+                const size_t at = k + (size_t)__builtin_ctz(hit);
+                key[made++] = (uint64_t)bits_of_f32(by[at]) << 32 | bits_of_f32(x[at]);
+            }
         }
     }
     for (; i < n; i++)
-        if ((by[i] > floor) == above)
+        if (by[i] > floor && by[i] <= most)
             key[made++] = (uint64_t)bits_of_f32(by[i]) << 32 | bits_of_f32(x[i]);
     return made;
 }
@@ -195,18 +207,23 @@ static struct ordered_run run_below(const float *by, const float *x, size_t n, f
     return (struct ordered_run){all, all, any(rest >= (float)half_ulp(low, SUM))};
 }
 
-// The largest, which mostly make the sum leave its binade; then the many others, at best without their keys.
+// The largest, and then smaller ones, until the many others, which have no keys, leave the sum in its binade.
 static float row_sum_falling(const float *by, const float *x, size_t n, float s, uint64_t *key, uint64_t *tmp)
 {
-    const float floor = row_max(by, n) * 0x1p-10f;
-    s = add_falling(key, tmp, make_keys(key, by, x, n, floor, true), s);
-    const double low = binade(s);
-    if (is_usual(low)) {
-        const struct ordered_run r = run_below(by, x, n, floor, low);
-        if (r.size < low / 2 && s + r.sum < 2 * low && !r.tied)
-            return (float)(s + r.sum);
+    enum { FLOORS = 5 };
+    float most = row_max(by, n), floor = most * 0x1p-10f;
+    for (int i = 0; i < FLOORS; i++) {
+        s = add_falling(key, tmp, make_keys(key, by, x, n, floor, most), s);
+        const double low = binade(s);
+        if (is_usual(low)) {
+            const struct ordered_run r = run_below(by, x, n, floor, low);
+            if (r.size < low / 2 && s + r.sum < 2 * low && !r.tied)
+                return (float)(s + r.sum);
+        }
+        most = floor;
+        floor *= 0x1p-5f;
     }
-    return add_falling(key, tmp, make_keys(key, by, x, n, floor, false), s);
+    return add_falling(key, tmp, make_keys(key, by, x, n, -1.0f, most), s);
 }
 
 #endif

@@ -53,23 +53,24 @@ static bool matters(float range, float sum, float entropy)
     return range < -EXPF_UNDERFLOW && !(p * -libm_logf(p) < 0.9f * half_ulp);
 }
 
+// The near ones tell how far to go: with more terms the entropy, and so its ulp, only becomes larger.
 float cand_rank_entropy(struct cand *c, float sum)
 {
-    float *const term = cand_scratch(c, c->n, sizeof *term), *const p = c->spare, max = cand_exp_max(c), range = 18.0f, entropy;
-    if (c->fault.code)
-        return 0.0f;
-    for (bool again = true; again;) {
-        range = sorted(c) ? INFINITY : range;
-        const size_t n = weigh(c, max, range, p);
+    enum { STEP = 10 };
+    float *const term = cand_scratch(c, c->n, sizeof *term), *const p = c->spare, max = cand_exp_max(c), range = STEP;
+    while (!c->fault.code) {
+        const size_t n = weigh(c, max, sorted(c) ? INFINITY : range, p);
         c->kern->divide(p, n, sum);
         c->kern->entropy_terms(term, p, n);
         if (sorted(c))
             return c->kern->sum(term, n, 0.0f);
-        entropy = c->kern->sum_falling(p, term, n, 0.0f, c->key, c->key_tmp);
-        for (again = false; matters(range, sum, entropy); again = true) // more terms only make it larger, and its ulp
-            range += 1.0f;
+        const float least = c->kern->sum(term, n, 0.0f) * (1.0f - 0x1p-22f * (float)n), last = range; // whatever was rounded
+        while (range < last + STEP && matters(range, sum, least))
+            range += 0.125f;
+        if (range == last)
+            return c->kern->sum_falling(p, term, n, 0.0f, c->key, c->key_tmp);
     }
-    return entropy;
+    return 0.0f;
 }
 
 struct head cand_rank_head(struct cand *c, float sum, float range, size_t least)
