@@ -181,22 +181,25 @@ static float row_exp_sum(const float *x, size_t n, float max, float s)
     return s;
 }
 
-// libm.h, of positive and finite numbers
-static inline hf32 libm_logf_half(hf32 x)
+// libm.h, of positive and finite numbers that are k's power of 2 times z: products are fused as in expf_half.
+static inline hf32 libm_logf_half(hi32 part, hi32 k, hf32 z)
 {
-    const hi32 subnormal = x < 0x1p-126f;
-    const hu32 bits = (((hu32)(x * 0x1p23f) - (23u << 23)) & (hu32)subnormal) | ((hu32)x & ~(hu32)subnormal);
-    const hu32 above = bits - 0x3f330000u;
-    const vi64 part = __builtin_convertvector((hi32)(above >> 19 & 15), vi64);
-    const vf64 k = f64_of_i32((hi32)above >> 23), z = widen_f32((hf32)(bits - (above & 0xff800000u)));
-    const vf64 r = z * entry_16(libm_logf_inverse, part) - 1.0, r2 = r * r;
-    const vf64 whole = entry_16(libm_logf_log, part) + k * 0x1.62e42fefa39efp-1;
-    return narrow_f64((-0x1.00ea348b88334p-2 * r2 + (0x1.5575b0be00b6ap-2 * r + -0x1.ffffef20a4123p-2)) * r2 + (whole + r));
+    const vi64 at = __builtin_convertvector(part, vi64);
+    const vf64 r = widen_f32(z) * entry_16(libm_logf_inverse, at) - 1.0, r2 = r * r;
+    const vf64 whole = entry_16(libm_logf_log, at) + f64_of_i32(k) * 0x1.62e42fefa39efp-1;
+    const vf64 upper =
+        multiply_add(F64(-0x1.00ea348b88334p-2), r2, multiply_add(F64(0x1.5575b0be00b6ap-2), r, F64(-0x1.ffffef20a4123p-2)));
+    return narrow_f64(multiply_add(upper, r2, whole + r));
 }
 
 static inline vf32 logs(vf32 x, float unused)
 {
-    const vf32 y = join(libm_logf_half(lower_half(x)), libm_logf_half(upper_half(x)));
+    const vi32 subnormal = x < 0x1p-126f;
+    const vu32 bits = (((vu32)(x * 0x1p23f) - (23u << 23)) & (vu32)subnormal) | ((vu32)x & ~(vu32)subnormal);
+    const vu32 above = bits - 0x3f330000u;
+    const vf32 part = (vf32)(above >> 19 & 15), k = (vf32)((vi32)above >> 23), z = (vf32)(bits - (above & 0xff800000u));
+    const vf32 y = join(libm_logf_half((hi32)lower_half(part), (hi32)lower_half(k), lower_half(z)),
+                        libm_logf_half((hi32)upper_half(part), (hi32)upper_half(k), upper_half(z)));
     return select_f32(x == 0.0f, splat(-INFINITY), y);
 }
 
@@ -205,14 +208,14 @@ static void row_log(float *y, const float *x, size_t n)
     map(y, x, n, logs, 1.0f);
 }
 
-static inline vf32 entropy_terms(vf32 x, float unused)
+static void row_entropy_terms(float *y, const float *x, const float *log, size_t n)
 {
-    return (vf32)((vi32) - (x * logs(x, unused)) & (x > 0.0f));
-}
-
-static void row_entropy_terms(float *y, const float *x, size_t n)
-{
-    map(y, x, n, entropy_terms, 1.0f);
+    size_t i = 0;
+    for (; i + LANES <= n; i += LANES) {
+        const vf32 a = load_vf32(x + i);
+        store_vf32(y + i, (vf32)((vi32) - (a * load_vf32(log + i)) & (a > 0.0f)));
+    }
+    kern_scalar.entropy_terms(y + i, x + i, log + i, n - i);
 }
 
 // Near 1 it is the first terms of (1 - d)^power, in units in which libm_pow gives a whole number that is not far from the nearest: unless

@@ -70,8 +70,8 @@ struct kern {
     // y[i] = ln x[i], logf as in libm.h; x[i] is at least 0 and finite. y may be x.
     void (*log)(float *y, const float *x, size_t n);
 
-    // y[i] = -(x[i] * ln x[i]), logf as in log; 0 where x[i] is 0.
-    void (*entropy_terms)(float *y, const float *x, size_t n);
+    // y[i] = -(x[i] * log[i]); 0 where x[i] is 0. log: as log tells of x; y may be log.
+    void (*entropy_terms)(float *y, const float *x, const float *log, size_t n);
 
     // x[i] = (x[i] / total)^power, libm_pow as in libm.h; 0 <= x[i] <= total, which is above 0; power is not negative.
     void (*raise_shares)(double *x, size_t n, double total, double power);

@@ -172,10 +172,10 @@ static void row_log(float *y, const float *x, size_t n)
         y[i] = libm_logf(x[i]);
 }
 
-static void row_entropy_terms(float *y, const float *x, size_t n)
+static void row_entropy_terms(float *y, const float *x, const float *log, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        y[i] = x[i] > 0.0f ? -(x[i] * libm_logf(x[i])) : 0.0f;
+        y[i] = x[i] > 0.0f ? -(x[i] * log[i]) : 0.0f;
 }
 
 static void row_raise_shares(double *x, size_t n, double total, double power)

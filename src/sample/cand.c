@@ -332,13 +332,6 @@ static void swap_spare(struct cand *c, float **array)
     c->spare = old;
 }
 
-static void gather_floats(struct cand *c, float **array, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        c->spare[i] = (*array)[(uint32_t)c->key[i]];
-    swap_spare(c, array);
-}
-
 void cand_gather(struct cand *c, size_t n, enum cand_order order)
 {
     uint32_t *const old = c->id, *const new = c->spare_id;
@@ -350,12 +343,17 @@ void cand_gather(struct cand *c, size_t n, enum cand_order order)
         }
         swap_spare(c, &c->logit);
     } else {
-        for (size_t i = 0; i < n; i++)
+        for (size_t i = 0; i < n; i++) {
             new[i] = old[(uint32_t)c->key[i]];
-        gather_floats(c, &c->logit, n);
+            c->spare[i] = c->logit[(uint32_t)c->key[i]];
+        }
+        swap_spare(c, &c->logit);
     }
-    if (c->has_p)
-        gather_floats(c, &c->p, n);
+    if (c->has_p) {
+        for (size_t i = 0; i < n; i++)
+            c->spare[i] = c->p[(uint32_t)c->key[i]];
+        swap_spare(c, &c->p);
+    }
     c->id = new;
     c->spare_id = old;
     c->dense = false;

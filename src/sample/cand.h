@@ -182,14 +182,15 @@ void cand_rank(struct cand *c, size_t k);
 void cand_gather(struct cand *c, size_t n, enum cand_order order);
 
 // The sum of cand_softmax(c, true), without the order: the same bits. Sorts a flat row, though, and settles what was put off: that costs less.
-// Memory at c->key and c->spare is used, here and in the next three.
+// Memory at c->key and c->spare is used, here and in the next three. Of a sorted list it leaves the probabilities at c->p, for those.
 float cand_rank_sum(struct cand *c);
 
-// The entropy in nats of those probabilities, -(p * logf(p)) added in f32 by rank, also without the order. sum: cand_rank_sum's. Takes one
-// scratch.
-float cand_rank_entropy(struct cand *c, float sum);
+// The entropy in nats of those probabilities, -(p * logf(p)) added in f32 by rank, also without the order. sum: cand_rank_sum's. log: scratch for
+// all candidates; of a sorted list it then has the logf(p).
+float cand_rank_entropy(struct cand *c, float sum, float *log);
 
-// The softmax in rank order without its candidates: c->key[0..n) has their positions, as after cand_rank, until the next call.
+// The softmax in rank order without its candidates: c->key[0..n) has their positions, as after cand_rank, until the next call; but not those of
+// a sorted list, which are the ranks.
 struct head {
     size_t n;       // how many of the best: all if n is c->n; 0 after a fault
     const float *p; // [n] by rank, until the next call
@@ -255,8 +256,8 @@ void cand_exp(struct cand *c);
 // The softmax of sampl-samplers(7): a list, sorted first if asked; cand_exp; then p /= sum, the sum taken in f32 in list order.
 void cand_softmax(struct cand *c, bool sort);
 
-// The same of the candidates as they stand: a dense row stays dense, p is by id.
-void cand_softmax_as_is(struct cand *c);
+// The same of the candidates as they stand: a dense row stays dense, p is by id. Returns that sum.
+float cand_softmax_as_is(struct cand *c);
 
 // Keeps the candidates with p >= floor, in the present order; or the `least` best (1 or more count), sorted, if fewer would be left. After a
 // softmax.

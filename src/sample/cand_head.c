@@ -38,7 +38,7 @@ float cand_rank_sum(struct cand *c)
         cand_sort(c);
     }
     if (sorted(c)) // whose order need not be that of the logits any more
-        return cand_exp_sum(c);
+        return cand_softmax_as_is(c);
     const float max = cand_exp_max(c);
     if (c->fault.code)
         return 1.0f;
@@ -54,16 +54,20 @@ static bool matters(float range, float sum, float entropy)
 }
 
 // The near ones tell how far to go: with more terms the entropy, and so its ulp, only becomes larger.
-float cand_rank_entropy(struct cand *c, float sum)
+float cand_rank_entropy(struct cand *c, float sum, float *log)
 {
     enum { STEP = 10 };
-    float *const term = cand_scratch(c, c->n, sizeof *term), *const p = c->spare, max = cand_exp_max(c), range = STEP;
+    float *const p = c->spare, *const term = log, max = cand_exp_max(c), range = STEP;
+    if (!c->fault.code && sorted(c)) {
+        c->kern->log(log, c->p, c->n);
+        c->kern->entropy_terms(c->spare, c->p, log, c->n);
+        return c->kern->sum(c->spare, c->n, 0.0f);
+    }
     while (!c->fault.code) {
-        const size_t n = weigh(c, max, sorted(c) ? INFINITY : range, p);
+        const size_t n = weigh(c, max, range, p);
         c->kern->divide(p, n, sum);
-        c->kern->entropy_terms(term, p, n);
-        if (sorted(c))
-            return c->kern->sum(term, n, 0.0f);
+        c->kern->log(log, p, n);
+        c->kern->entropy_terms(term, p, log, n);
         const float least = c->kern->sum(term, n, 0.0f) * (1.0f - 0x1p-22f * (float)n), last = range; // whatever was rounded
         while (range < last + STEP && matters(range, sum, least))
             range += 0.125f;
@@ -78,11 +82,8 @@ struct head cand_rank_head(struct cand *c, float sum, float range, size_t least)
     const float max = cand_exp_max(c);
     if (c->fault.code)
         return (struct head){0};
-    if (sorted(c)) {
-        cand_softmax(c, true);
-        cand_rank(c, c->n);
+    if (sorted(c))
         return (struct head){c->n, c->p, 0.0f};
-    }
     const bool by_id = c->dense || c->order == CAND_BY_ID;
     float tail = -range;
     size_t n = by_id ? cand_collect(c, max - range, c->n) : c->n;

@@ -463,9 +463,12 @@ void cand_softmax(struct cand *c, bool sort)
     cand_softmax_as_is(c);
 }
 
-void cand_softmax_as_is(struct cand *c)
+float cand_softmax_as_is(struct cand *c)
 {
     cand_exp(c);
-    if (!c->fault.code)
-        c->kern->divide(c->p, c->n, c->kern->sum(c->p, c->n, 0.0f));
+    if (c->fault.code)
+        return 1.0f;
+    const float sum = c->kern->sum(c->p, c->n, 0.0f);
+    c->kern->divide(c->p, c->n, sum);
+    return sum;
 }

@@ -32,7 +32,7 @@ static void reset(void *self, const struct stage *stage, uint64_t seed)
 static void draw(struct mirostat_state *s, struct cand *c, size_t k, size_t ranked, const struct mirostat_params *p)
 {
     if (!(c->has_p && c->order == CAND_SORTED && k >= c->n)) { // unless there is a softmax of the same, in the same order
-        if (k <= ranked)
+        if (k <= ranked && (c->dense || c->order != CAND_SORTED))
             cand_gather(c, k, CAND_SORTED);
         else
             cand_top_k(c, k);

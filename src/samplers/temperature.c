@@ -45,7 +45,8 @@ static float temp_of_entropy(struct cand *c, const struct temperature_params *p)
 {
     const float temp = p->temp < 0.0f ? 0.0f : p->temp;
     const float low = fmaxf(0.0f, temp - p->range), high = temp + p->range;
-    const float max_entropy = -libm_logf(1.0f / (float)c->n), entropy = cand_rank_entropy(c, cand_rank_sum(c));
+    float *const log = cand_scratch(c, c->n, sizeof *log);
+    const float max_entropy = -libm_logf(1.0f / (float)c->n), entropy = cand_rank_entropy(c, cand_rank_sum(c), log);
     return low + (high - low) * libm_powf(entropy / max_entropy, p->exponent);
 }
 

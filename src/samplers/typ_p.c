@@ -5,7 +5,9 @@
 #include "sample/nucleus.h"
 #include "sample/sampler.h"
 
-enum { BLOCK = 256 }; // candidates that are looked at in one go
+#include <string.h>
+
+enum { BLOCK = 1024, STEP = 16 }; // candidates that are looked at in one go, or have room behind those there are
 
 struct typ_p_params {
     float p;
@@ -24,63 +26,129 @@ static const struct param params[] = {
 // scores keep the order of ranks.
 struct typ_p_merge {
     const float *score;
-    const uint32_t *fall;         // ranks of the left side by score
+    const uint32_t *mirror;       // of a rank on the left: the one whose turn it is when the merge comes there
     size_t n, split;              // the left side: ranks below split
     size_t from_left, from_right; // how many are taken
 };
 
-// Which side is next, or where a run of equal scores ends, cannot be foreseen: no branch here looks at it. start is scratch.
-static void order_left(uint32_t *fall, uint32_t *start, const float *score, size_t split)
+// Scores are not negative, so that their bits are in their order.
+static inline uint32_t bits(const float *score, size_t rank)
 {
-    size_t run = 0, end = split;
-    for (size_t i = 0; i < split; i++) {
-        run += (i && score[i] != score[i - 1]) * (i - run);
-        start[i] = (uint32_t)run;
+    return bits_of_f32(score[rank]);
+}
+
+// The left side is gone through backwards, but runs of equal scores are not. Where one ends cannot be foreseen: no branch here looks at it.
+static void mirror_runs(uint32_t *mirror, const float *score, size_t split)
+{
+    uint32_t first = 0, last = (uint32_t)split - 1, before = split ? bits(score, 0) : 0;
+    for (uint32_t i = 0; i < split; i++) {
+        const uint32_t here = bits(score, i);
+        first = here == before ? first : i;
+        before = here;
+        mirror[i] = first;
     }
-    for (size_t i = split; i--;) {
-        fall[i + split - end - start[i]] = (uint32_t)i;
-        end -= (i && score[i] != score[i - 1]) * (end - i);
+    for (uint32_t i = (uint32_t)split; i--;) {
+        const uint32_t here = bits(score, i);
+        last = here == before ? last : i;
+        before = here;
+        mirror[i] += last - i;
     }
 }
 
-// The next n ranks, or what there is. Returns how many.
-static size_t merge(struct typ_p_merge *m, uint32_t *order, size_t n)
+// How many of the next n ranks are from the left. Each side has as many.
+static size_t among_next(const struct typ_p_merge *m, size_t n)
 {
-    const float *const score = m->score;
+    const float *const left = m->score + m->split - m->from_left, *const right = m->score + m->split + m->from_right;
+    size_t low = 0, high = n;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (*(left - 1 - middle) <= right[n - 1 - middle])
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+// The next BLOCK ranks. Each side has as many. A merge mostly waits for itself, so there are several side by side.
+static void merge_block(struct typ_p_merge *m, uint64_t *order)
+{
+    enum { WAYS = 4, PART = BLOCK / WAYS };
+    size_t left[WAYS]; // the next rank from there; that from the right is left + i + apart
+    ptrdiff_t apart[WAYS];
+    for (size_t k = 0; k < WAYS; k++) {
+        const size_t before = among_next(m, k * PART);
+        left[k] = m->split - 1 - m->from_left - before;
+        apart[k] = (ptrdiff_t)(m->split + m->from_right + k * PART - before) - (ptrdiff_t)left[k];
+    }
+    for (size_t i = 0; i < PART; i++) {
+#pragma GCC unroll 4
+        for (size_t k = 0; k < WAYS; k++) {
+            const size_t right = left[k] + i + (size_t)apart[k];
+            const bool from_right = bits(m->score, right) < bits(m->score, left[k]);
+            const size_t rank = m->mirror[left[k]];
+            order[k * PART + i] = rank + from_right * (right - rank);
+            left[k] = left[k] - 1 + from_right;
+        }
+    }
+    const size_t taken = m->split - 1 - m->from_left - left[WAYS - 1];
+    m->from_left += taken;
+    m->from_right += BLOCK - taken;
+}
+
+// The next BLOCK ranks, or what there is. Returns how many.
+static size_t merge(struct typ_p_merge *m, uint64_t *order)
+{
     size_t i = 0, left = m->from_left, right = m->split + m->from_right;
-    for (; i < n && left < m->split && right < m->n; i++) {
-        const bool from_right = score[right] < score[m->split - 1 - left];
-        const uint32_t rank = m->fall[left];
-        order[i] = rank + from_right * ((uint32_t)right - rank);
+    if (m->split - left >= BLOCK && m->n - right >= BLOCK) {
+        merge_block(m, order);
+        return BLOCK;
+    }
+    for (; i < BLOCK && left < m->split && right < m->n; i++) {
+        const bool from_right = m->score[right] < m->score[m->split - 1 - left];
+        order[i] = from_right ? right : m->mirror[m->split - 1 - left];
         right += from_right;
         left += !from_right;
     }
-    while (i < n && left < m->split)
-        order[i++] = m->fall[left++];
-    while (i < n && right < m->n)
-        order[i++] = (uint32_t)right++;
+    while (i < BLOCK && left < m->split)
+        order[i++] = m->mirror[m->split - 1 - left++];
+    while (i < BLOCK && right < m->n)
+        order[i++] = right++;
     m->from_left = left;
     m->from_right = right - m->split;
     return i;
 }
 
-// Fills order with the ranks to keep and returns how many; 0 when the head is too short to tell. score and fall have room for the head.
+// The first rank that is no less surprising than the entropy says.
+static size_t split_at(const float *log, size_t n, float entropy)
+{
+    size_t low = 0, high = n;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (-log[middle] < entropy)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+// Fills order with the ranks to keep and returns how many; 0 when the head is too short to tell. score: the logarithms of its probabilities,
+// which it loses, and room for STEP more. mirror and order have room for the head.
 static size_t choose(const struct cand *c, const struct head *head, float entropy, const struct typ_p_params *p, float *score,
-                     uint32_t *fall, uint32_t *order)
+                     uint32_t *mirror, uint64_t *order)
 {
     const bool part = head->n < c->n;
     const float beyond = part ? -libm_logf(head->tail_p) - entropy : INFINITY; // no score outside the head is below
-    struct typ_p_merge m = {score, fall, head->n, 0, 0, 0};
+    struct typ_p_merge m = {score, mirror, head->n, split_at(score, head->n, entropy), 0, 0};
     struct nucleus kept = {p->p, true, (size_t)p->min_keep, 0};
     float share[BLOCK];
-    c->kern->log(score, head->p, head->n);
-    while (m.split < head->n && -score[m.split] < entropy)
-        m.split++;
-    for (size_t i = 0; i < head->n; i++)
-        score[i] = fabsf(-score[i] - entropy);
-    order_left(fall, order, score, m.split);
+    for (size_t i = 0; i < head->n; i += STEP)
+        for (size_t k = 0; k < STEP; k++) // compilers make much of a constant length
+            score[i + k] = fabsf(score[i + k] + entropy);
+    mirror_runs(mirror, score, m.split);
     for (size_t i = 0, len; i < head->n; i += len) {
-        len = merge(&m, order + i, BLOCK);
+        len = merge(&m, order + i);
         for (size_t k = 0; k < len; k++)
             share[k] = head->p[order[i + k]];
         nucleus_take(&kept, c->kern, share, len);
@@ -92,29 +160,30 @@ static size_t choose(const struct cand *c, const struct head *head, float entrop
     return part ? 0 : c->n;
 }
 
-// Keeps the candidates of the ranks order[0..n), which are in the head.
-static void keep_ranks(struct cand *c, uint32_t *order, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        order[i] = (uint32_t)c->key[order[i]];
-    for (size_t i = 0; i < n; i++)
-        c->key[i] = order[i];
-    cand_gather(c, n, CAND_UNSORTED);
-}
-
 static void apply(void *self, struct cand *c, const struct stage *stage)
 {
     if (cand_within(c, 7.0f) > c->n / 64) // most of these are needed
         cand_sort(c);
-    uint32_t *const order = cand_scratch(c, c->n, sizeof *order); // ranks by score
-    uint32_t *const fall = cand_scratch(c, c->n, sizeof *fall);
-    float *const score = cand_scratch(c, c->n, sizeof *score), sum = cand_rank_sum(c), entropy = cand_rank_entropy(c, sum);
-    for (size_t least = 256, keep = 0; !keep && !c->fault.code; least = least < c->n / 64 ? least * 16 : c->n) {
+    uint32_t *const mirror = cand_scratch(c, c->n, sizeof *mirror);
+    float *const score = cand_scratch(c, c->n + STEP, sizeof *score), sum = cand_rank_sum(c),
+                 entropy = cand_rank_entropy(c, sum, score);
+    const bool sorted = !c->dense && c->order == CAND_SORTED; // then ranks are positions
+    uint64_t *const order = sorted ? c->key : cand_scratch(c, c->n, sizeof *order);
+    size_t keep = 0;
+    for (size_t least = 256; !keep && !c->fault.code; least = least < c->n / 64 ? least * 16 : c->n) {
         const struct head head = cand_rank_head(c, sum, 0.0f, least);
-        keep = choose(c, &head, entropy, stage->params, score, fall, order);
-        if (keep)
-            keep_ranks(c, order, keep);
+        if (!sorted)
+            c->kern->log(score, head.p, head.n);
+        keep = choose(c, &head, entropy, stage->params, score, mirror, order);
     }
+    if (!keep)
+        return;
+    for (size_t i = 0; !sorted && i < keep; i++)
+        order[i] = c->key[order[i]];
+    if (!sorted)
+        memcpy(c->key, order, keep * sizeof *order);
+    c->has_p = false; // of what is left, p would be another
+    cand_gather(c, keep, CAND_UNSORTED);
 }
 
 const struct sampler sampler_typ_p = {.limits = true,

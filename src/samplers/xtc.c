@@ -36,9 +36,12 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
     const float *top_p = NULL;
     size_t top = 0, n = c->n;
     if (p->threshold > 0x1p-20f && cand_put_off(c, 1.0f)) {
-        const float sum = cand_rank_sum(c), range = fmaxf(-libm_logf(p->threshold * sum), 0.0f) * 1.0001f + 0.01f;
-        if (c->later && cand_within(c, range) > c->n / 8) // to drop as many costs more than sorting all
+        float sum = cand_rank_sum(c);
+        const float range = fmaxf(-libm_logf(p->threshold * sum), 0.0f) * 1.0001f + 0.01f;
+        if (c->later && cand_within(c, range) > c->n / 8) { // to drop as many costs more than sorting all
             cand_settle(c);
+            sum = cand_rank_sum(c);
+        }
         const struct head head = cand_rank_head(c, sum, range, 1);
         top_p = head.p;
         n = head.n;

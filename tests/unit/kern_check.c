@@ -562,7 +562,7 @@ static void check_nothing(void)
     check(tier->pack(NULL, NULL, 0, 1, 2) == 0 && same_float(tier->sum_falling(NULL, NULL, 0, 2, NULL, NULL), 2), "falling", 0,
           detail);
     tier->exp_sub(NULL, NULL, 0, 0);
-    tier->entropy_terms(NULL, NULL, 0);
+    tier->entropy_terms(NULL, NULL, NULL, 0);
     tier->lift(NULL, NULL, 0, 0, 1, 2, 3);
     tier->divide(NULL, 0, 1);
     tier->multiply(NULL, 0, 1);
@@ -654,8 +654,8 @@ static void check_log_sweep(float *data, uint32_t step)
         kern_scalar.log(a, data, n);
         tier->log(b, data, n);
         check(!memcmp(a, b, n * sizeof *a), "log", n, "sweep");
-        kern_scalar.entropy_terms(a, data, n);
-        tier->entropy_terms(b, data, n);
+        kern_scalar.entropy_terms(a, data, a, n);
+        tier->entropy_terms(b, data, b, n);
         check(!memcmp(a, b, n * sizeof *a), "entropy_terms", n, "sweep");
     }
 }
@@ -995,7 +995,7 @@ int main(int argc, char **argv)
         bench();
         return 0;
     }
-    const bool every_float = argc > 1 && !strcmp(argv[1], "--every-float"); // to exp_sub, and nothing else
+    const bool every_float = argc > 1 && !strcmp(argv[1], "--every-float"); // to exp_sub and log, and nothing else
     const bool every_noise = argc > 1 && !strcmp(argv[1], "--every-noise"); // every counter's, and nothing else
     const unsigned long cases = argc > 2 && !strcmp(argv[1], "--cases") ? strtoul(argv[2], NULL, 10) : 100000;
     float *data = malloc((LARGEST + 8) * sizeof *data);
@@ -1007,12 +1007,14 @@ int main(int argc, char **argv)
         printf("tier %s\n", tier->name);
         if (tier == &kern_scalar)
             continue;
-        if (every_float)
+        if (every_float) {
             check_exp_sweep(data, 1);
-        else if (every_noise)
+            check_log_sweep(data, 1);
+        } else if (every_noise) {
             check_gumbel_sweep(data, 1);
-        else
+        } else {
             check_tier(data, cases);
+        }
     }
     free(data);
     printf("%lu passed, %lu failed\n", passed, failed);
