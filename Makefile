@@ -115,8 +115,8 @@ $(BUILD)/kern/kern_scalar.o: EXTRA_CFLAGS := -fno-tree-vectorize
 
 # Only the kernels of a tier may use its instructions.
 ifneq ($(filter x86_64-% amd64-%,$(shell $(CC) -dumpmachine)),)
-$(BUILD)/kern/kern_avx2.o: EXTRA_CFLAGS := -mavx2 -mf16c -mpopcnt
-$(BUILD)/kern/kern_avx512.o: EXTRA_CFLAGS := -mavx512f -mavx512bw -mavx512dq -mavx512vl -mpopcnt
+$(BUILD)/kern/kern_avx2.o: EXTRA_CFLAGS := -mavx2 -mf16c -mpopcnt -mbmi
+$(BUILD)/kern/kern_avx512.o: EXTRA_CFLAGS := -mavx512f -mavx512bw -mavx512dq -mavx512vl -mpopcnt -mbmi
 endif
 
 # Where presets are installed is compiled in; a change of it recompiles.

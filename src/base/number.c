@@ -34,12 +34,12 @@ static const uint64_t ten[] = {UINT64_C(1),
                                UINT64_C(1000000000000000),
                                UINT64_C(10000000000000000)};
 const double number_powers[] = {
-    1e-40, 1e-39, 1e-38, 1e-37, 1e-36, 1e-35, 1e-34, 1e-33, 1e-32, 1e-31, 1e-30, 1e-29, 1e-28, 1e-27, 1e-26, 1e-25, 1e-24,
-    1e-23, 1e-22, 1e-21, 1e-20, 1e-19, 1e-18, 1e-17, 1e-16, 1e-15, 1e-14, 1e-13, 1e-12, 1e-11, 1e-10, 1e-9,  1e-8,  1e-7,
-    1e-6,  1e-5,  1e-4,  1e-3,  1e-2,  1e-1,  1e0,   1e1,   1e2,   1e3,   1e4,   1e5,   1e6,   1e7,   1e8,   1e9,   1e10,
-    1e11,  1e12,  1e13,  1e14,  1e15,  1e16,  1e17,  1e18,  1e19,  1e20,  1e21,  1e22,  1e23,  1e24,  1e25,  1e26,  1e27,
-    1e28,  1e29,  1e30,  1e31,  1e32,  1e33,  1e34,  1e35,  1e36,  1e37,  1e38,  1e39,  1e40,  1e41,  1e42,  1e43,  1e44,
-    1e45,  1e46,  1e47,  1e48,  1e49,  1e50,  1e51,  1e52,  1e53,  1e54,  1e55,  1e56,  1e57,  1e58,  1e59,  1e60};
+    1e-60, 1e-59, 1e-58, 1e-57, 1e-56, 1e-55, 1e-54, 1e-53, 1e-52, 1e-51, 1e-50, 1e-49, 1e-48, 1e-47, 1e-46, 1e-45, 1e-44,
+    1e-43, 1e-42, 1e-41, 1e-40, 1e-39, 1e-38, 1e-37, 1e-36, 1e-35, 1e-34, 1e-33, 1e-32, 1e-31, 1e-30, 1e-29, 1e-28, 1e-27,
+    1e-26, 1e-25, 1e-24, 1e-23, 1e-22, 1e-21, 1e-20, 1e-19, 1e-18, 1e-17, 1e-16, 1e-15, 1e-14, 1e-13, 1e-12, 1e-11, 1e-10,
+    1e-9,  1e-8,  1e-7,  1e-6,  1e-5,  1e-4,  1e-3,  1e-2,  1e-1,  1e0,   1e1,   1e2,   1e3,   1e4,   1e5,   1e6,   1e7,
+    1e8,   1e9,   1e10,  1e11,  1e12,  1e13,  1e14,  1e15,  1e16,  1e17,  1e18,  1e19,  1e20,  1e21,  1e22,  1e23,  1e24,
+    1e25,  1e26,  1e27,  1e28,  1e29,  1e30,  1e31,  1e32,  1e33,  1e34,  1e35,  1e36,  1e37,  1e38,  1e39,  1e40};
 static const double *const power = number_powers + NUMBER_POWER;
 
 // The parts of a number in text.
@@ -139,7 +139,7 @@ static float by_library(const char *p, const char *end)
     return x;
 }
 
-// Digits times a power of ten, in f64: the conversion of the digits, the power and the quotient err by half an ulp each, where they are not
+// Digits times a power of ten, in f64: the conversion of the digits, the power and the product err by half an ulp each, where they are not
 // exact, and so does the sum of two parts of them (kern/numbers_template.h): the f64 is within 4 ulp of the number. Rounding it to f32 is then
 // right unless the 29 bits that rounding drops lie within 4 of a half; the result must be a normal f32, since a subnormal drops more bits.
 static inline bool rounds_right(double v)
@@ -155,8 +155,8 @@ const char *json_number(const char *p, const char *end, float *x)
     const char *const stop = split(p, end, &d);
     if (!stop)
         return NULL;
-    if (d.count <= 19 && d.exponent >= -NUMBER_POWER_MOST && d.exponent <= NUMBER_POWER) {
-        const double v = (double)d.digits / power[-d.exponent];
+    if (d.count <= 19 && d.exponent >= -NUMBER_POWER && d.exponent <= NUMBER_POWER_MOST) {
+        const double v = (double)d.digits * power[d.exponent];
         if (!d.digits || rounds_right(v)) {
             *x = (float)(d.negative ? -v : v);
             return stop;
@@ -265,7 +265,7 @@ static inline bool plain_number(const char *digits, const char *point, const cha
     } else {
         return false;
     }
-    const double v = (double)(int64_t)all / power[part];
+    const double v = (double)(int64_t)all * power[-(int)part];
     *x = f32_of_bits(bits_of_f32((float)v) | (uint32_t)negative << 31);
     return rounds_right(v);
 }

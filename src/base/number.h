@@ -19,7 +19,7 @@ bool json_item(const char *p, const char *comma, float *x);
 // The definition of the kernel `numbers` (kern/kern.h).
 size_t json_numbers(const char **at, const char *end, float *x, size_t most);
 
-enum { NUMBER_POWER = 40, NUMBER_POWER_MOST = 60 };
+enum { NUMBER_POWER = 60, NUMBER_POWER_MOST = 40 };
 extern const double number_powers[NUMBER_POWER + 1 + NUMBER_POWER_MOST]; // 10^(i - NUMBER_POWER)
 
 #define NUMBER_TEXT 26

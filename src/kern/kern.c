@@ -26,7 +26,7 @@ static bool has(unsigned leaf1, unsigned leaf7, unsigned saved)
 
 static bool has_avx2(void)
 {
-    return has(bit_POPCNT | bit_F16C, bit_AVX2, 0x06);
+    return has(bit_POPCNT | bit_F16C, bit_AVX2 | bit_BMI, 0x06);
 }
 
 static bool has_avx512(void)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The AVX2 tier (with F16C and POPCNT): eight floats at a time.
+// The AVX2 tier (with F16C, POPCNT and BMI): eight floats at a time.
 #include "kern/kern.h"
 
 #ifdef __x86_64__
@@ -139,10 +139,13 @@ static inline void store_pairs(uint64_t *to, vu32 low, vu32 high)
 
 OPERATION(vu8, beyond_u8(vu8 a, vu8 b), (vu8)_mm256_subs_epu8((__m256i)a, (__m256i)b))
 OPERATION(vi64, widen_i32(hi32 v), (vi64)_mm256_cvtepi32_epi64((__m128i)v))
-OPERATION(vu8, shuffle_lanes(vu8 v, vi8 from), (vu8)_mm256_shuffle_epi8((__m256i)v, (__m256i)from))
 OPERATION(vu16, join_bytes(vu8 v, vu16 w), (vu16)_mm256_maddubs_epi16((__m256i)v, (__m256i)w))
 OPERATION(vu32, join_16s(vu16 v, vu32 w), (vu32)_mm256_madd_epi16((__m256i)v, (__m256i)w))
 OPERATION(vu16, pack_lanes(vu32 a, vu32 b), (vu16)_mm256_packus_epi32((__m256i)a, (__m256i)b))
+OPERATION(uint64_t, lowest_bit(uint64_t bits), _tzcnt_u64(bits))
+OPERATION(vu64, times_low(vu64 a, vu64 b), (vu64)_mm256_mul_epu32((__m256i)a, (__m256i)b))
+OPERATION(unsigned, equal_bits(vi64 a, vi64 b), signs_64(a == b))
+OPERATION(vu32, four_bytes(const char *base, vi32 at), (vu32)_mm256_i32gather_epi32((const void *)base, (__m256i)at, 1))
 OPERATION(vf64, entry_101(const double *table, vi64 i), _mm256_i64gather_pd(table, (__m256i)i, sizeof(double)))
 OPERATION(uint32_t, same_32(__m256i v, char c), (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(v, _mm256_set1_epi8(c))))
 OPERATION(uint64_t, same_bytes(const char *p, char c),
@@ -154,19 +157,28 @@ static inline vu8 even_lanes(const char *base, const uint16_t *at)
                                         _mm_loadu_si128((const void *)(base + at[2])), 1);
 }
 
-static inline hu32 same_in_lanes(vu8 a, vu8 b, char c)
+static inline vu64 eight_bytes(const char *base, const uint16_t *at)
 {
-    const __m128i even = _mm_cvtsi32_si128((int)same_32((__m256i)a, c)), odd = _mm_cvtsi32_si128((int)same_32((__m256i)b, c));
-    return (hu32)_mm_cvtepu16_epi32(_mm_unpacklo_epi16(even, odd));
+    return (vu64)_mm256_i64gather_epi64((const void *)base, _mm256_cvtepu16_epi64(_mm_loadl_epi64((const void *)at)), 1);
 }
 
-static inline hu32 last_of_lanes(vu8 a, vu8 b)
+static inline hu32 first_of_lanes(vu8 a, vu8 b)
 {
-    const __m256i last = _mm256_unpackhi_epi32((__m256i)a, (__m256i)b); // the last pair of each lane
-    return (hu32)_mm256_castsi256_si128(_mm256_permute4x64_epi64(last, 1 | 3 << 2));
+    const __m256i first = _mm256_unpacklo_epi32((__m256i)a, (__m256i)b); // the first pair of each lane
+    return (hu32)_mm256_castsi256_si128(_mm256_permute4x64_epi64(first, 0 | 2 << 2));
 }
 
-OPERATION(vi8, spread(vi32 v, vi32 from), (vi8)_mm256_permutevar8x32_epi32((__m256i)v, (__m256i)from))
+static inline void keep_digits(vu8 text[4], vi32 places, vu8 zero)
+{
+    const __m256i number = _mm256_setr_epi32(0, 0, 0, 0, 2, 2, 2, 2), bit = _mm256_set1_epi64x((int64_t)0x8040201008040201);
+    const __m256i byte = _mm256_setr_epi64x(0, 0x0101010101010101, 0, 0x0101010101010101);
+    UNROLL
+    for (int q = 0; q < 4; q++) {
+        const __m256i of_lane = _mm256_permutevar8x32_epi32((__m256i)places, number + _mm256_set1_epi32((q & 1) + (q & 2) * 2));
+        const __m256i kept = _mm256_and_si256(_mm256_shuffle_epi8(of_lane, byte), bit);
+        text[q] = (text[q] - zero) & (vu8)_mm256_cmpeq_epi8(kept, bit);
+    }
+}
 
 #include "kern/numbers_template.h"
 

@@ -263,10 +263,13 @@ static inline void store_pairs(uint64_t *to, vu32 low, vu32 high)
 OPERATION(uint64_t, same_bytes(const char *p, char c), _mm512_cmpeq_epi8_mask(_mm512_loadu_si512(p), _mm512_set1_epi8(c)))
 OPERATION(vu8, beyond_u8(vu8 a, vu8 b), (vu8)_mm512_subs_epu8((__m512i)a, (__m512i)b))
 OPERATION(vi64, widen_i32(hi32 v), (vi64)_mm512_cvtepi32_epi64((__m256i)v))
-OPERATION(vu8, shuffle_lanes(vu8 v, vi8 from), (vu8)_mm512_shuffle_epi8((__m512i)v, (__m512i)from))
 OPERATION(vu16, join_bytes(vu8 v, vu16 w), (vu16)_mm512_maddubs_epi16((__m512i)v, (__m512i)w))
 OPERATION(vu32, join_16s(vu16 v, vu32 w), (vu32)_mm512_madd_epi16((__m512i)v, (__m512i)w))
 OPERATION(vu16, pack_lanes(vu32 a, vu32 b), (vu16)_mm512_packus_epi32((__m512i)a, (__m512i)b))
+OPERATION(uint64_t, lowest_bit(uint64_t bits), _tzcnt_u64(bits))
+OPERATION(vu64, times_low(vu64 a, vu64 b), (vu64)_mm512_mul_epu32((__m512i)a, (__m512i)b))
+OPERATION(unsigned, equal_bits(vi64 a, vi64 b), _mm512_cmpeq_epi64_mask((__m512i)a, (__m512i)b))
+OPERATION(vu32, four_bytes(const char *base, vi32 at), (vu32)_mm512_i32gather_epi32((__m512i)at, base, 1))
 OPERATION(vf64, entry_101(const double *table, vi64 i), _mm512_i64gather_pd((__m512i)i, table, sizeof(double)))
 
 static inline vu8 even_lanes(const char *base, const uint16_t *at)
@@ -277,20 +280,26 @@ static inline vu8 even_lanes(const char *base, const uint16_t *at)
     return (vu8)_mm512_inserti32x4(v, _mm_loadu_si128((const void *)(base + at[6])), 3);
 }
 
-static inline hu32 same_in_lanes(vu8 a, vu8 b, char c)
+static inline vu64 eight_bytes(const char *base, const uint16_t *at)
 {
-    const uint64_t even = _mm512_cmpeq_epi8_mask((__m512i)a, _mm512_set1_epi8(c));
-    const uint64_t odd = _mm512_cmpeq_epi8_mask((__m512i)b, _mm512_set1_epi8(c));
-    return (hu32)_mm256_cvtepu16_epi32(_mm_unpacklo_epi16(_mm_cvtsi64_si128((int64_t)even), _mm_cvtsi64_si128((int64_t)odd)));
+    return (vu64)_mm512_i64gather_epi64(_mm512_cvtepu16_epi64(_mm_loadu_si128((const void *)at)), base, 1);
 }
 
-static inline hu32 last_of_lanes(vu8 a, vu8 b)
+static inline hu32 first_of_lanes(vu8 a, vu8 b)
 {
-    const vi32 last = {3, 19, 7, 23, 11, 27, 15, 31};
-    return (hu32)_mm512_castsi512_si256(_mm512_permutex2var_epi32((__m512i)a, (__m512i)last, (__m512i)b));
+    const vi32 first = {0, 16, 4, 20, 8, 24, 12, 28};
+    return (hu32)_mm512_castsi512_si256(_mm512_permutex2var_epi32((__m512i)a, (__m512i)first, (__m512i)b));
 }
 
-OPERATION(vi8, spread(vi32 v, vi32 from), (vi8)_mm512_permutexvar_epi32((__m512i)from, (__m512i)v))
+static inline void keep_digits(vu8 text[4], vi32 places, vu8 zero)
+{
+    const vi16 order = {0, 4, 8, 12, 2, 6, 10, 14, 16, 20, 24, 28, 18, 22, 26, 30};
+    uint64_t kept[8]; // through memory, which takes less than from register to register
+    _mm512_storeu_si512(kept, _mm512_permutexvar_epi16((__m512i)order, (__m512i)places));
+    UNROLL
+    for (size_t q = 0; q < 4; q++)
+        text[q] = (vu8)_mm512_maskz_sub_epi8(*(const volatile uint64_t *)&kept[q], (__m512i)text[q], (__m512i)zero);
+}
 
 #include "kern/numbers_template.h"
 

@@ -3,19 +3,22 @@
 // first half of them in text[0] and text[1], the even ones in the lanes of text[0], the other half in text[2] and text[3]. Beside what
 // kern_template.h asks for, the tier has defined
 //   uint64_t same_bytes(const char *p, char c)            bit i: p[i] is c; of 64
+//   uint64_t lowest_bit(uint64_t bits)                    its place; 64 where there is none
 //   vu8 even_lanes(const char *base, const uint16_t *at)  lane i: the bytes from base + at[2 * i] on
-//   hu32 same_in_lanes(vu8 even, vu8 odd, char c)         element i, bit k: byte k of number i is c
-//   hu32 last_of_lanes(vu8 even, vu8 odd)                 element i: the last four bytes of number i
-//   vi8 spread(vi32 v, vi32 from)                         elements from[i] of v
-//   vu8 shuffle_lanes(vu8 v, vi8 from)                    byte i of a lane: byte from[i] of it
+//   hu32 first_of_lanes(vu8 even, vu8 odd)                element i: the first four bytes of number i
+//   vu32 four_bytes(const char *base, vi32 at)            element i: the bytes from base + at[i] on
+//   vu64 eight_bytes(const char *base, const uint16_t *at)  the same from base + at[i] on, of half as many
+//   void keep_digits(vu8 text[4], vi32 places, vu8 zero)  each byte less zero; or 0, where byte k is of number i and bit k of places[i] is 0
 //   vu16 join_bytes(vu8 v, vu16 w), vu32 join_16s(vu16 v, vu32 w)  pairs of elements of v, each times its half of w, added up
-//   vu16 pack_lanes(vu32 a, vu32 b)                       lane i: that of a, then that of b, as u16
+//   vu16 pack_lanes(vu32 a, vu32 b)                       lane i: that of a, then that of b, as u16 or its largest; nothing is negative
 //   vu8 beyond_u8(vu8 a, vu8 b)                           a - b, or 0 where b is larger
+//   vu64 times_low(vu64 a, vu64 b)                        the product of their lower halves
 //   vi64 widen_i32(hi32 v), vf64 entry_101(const double *table, vi64 i)
+//   unsigned equal_bits(vi64 a, vi64 b)                   the lanes where they are the same
 //
-// The commas are found first. A number ends where its lane does; its digits move to the lane's end from where its point or its exponent is,
-// and are joined by twos, fours and eights. Nothing branches on how long a number is. What is not written as usual goes to json_item.
-// Rounding is that of json_number, which see.
+// The commas and points are found first. A number is loaded so that its point has a fixed place in the lane: all digits have the same weight in
+// every number, what is not of the number counts as 0, and they are joined by twos, fours and eights. Nothing branches on how long a number is.
+// What is not written as usual goes to json_item. Rounding is that of json_number, which see.
 #ifndef SAMPL_KERN_NUMBERS_TEMPLATE_H
 #define SAMPL_KERN_NUMBERS_TEMPLATE_H
 
@@ -23,9 +26,11 @@
 
 enum {
     NUMBERS_CHUNK = 4096, // bytes
-    NUMBERS_BEYOND = 16,  // bytes read behind it
-    NUMBERS_LANE = 16,
-    NUMBERS_LOW = 8, // digits at the end of a number too long for a lane, which are read apart
+    NUMBERS_BEYOND = 32,  // bytes read behind it
+    NUMBERS_BEFORE = 16,  // and before it
+    NUMBERS_WHOLE = 4,    // bytes of a lane before the point
+    NUMBERS_PART = 11,    // and behind it
+    NUMBERS_LOW = 8,      // digits behind those, which are read apart
 };
 
 struct numbers_chunk {
@@ -35,25 +40,26 @@ struct numbers_chunk {
     int gap;
     uint16_t behind[1 + NUMBERS_CHUNK + 64]; // 0, then behind each comma
     uint16_t starts[NUMBERS_CHUNK + 64];
+    uint16_t point[NUMBERS_CHUNK + 64]; // of each number; without one, its comma
     float value[NUMBERS_CHUNK + 64];
     uint16_t odd[NUMBERS_CHUNK / LANES + 1]; // of each LANES numbers: those for json_item
 };
 
-// Writes at + i to place for each bit i, rising; returns how many. Room for seven more.
-static inline size_t numbers_take(uint64_t bits, size_t at, uint16_t *place)
+// Writes at + i to place for each bit i, rising; returns how many. Room for seven more. (volatile: gcc would gather them in a register first.)
+static inline size_t numbers_take(uint64_t bits, size_t at, volatile uint16_t *place)
 {
     const size_t n = (size_t)__builtin_popcountll(bits);
     for (; bits; place += 8) { // eight at a time: how many there are is hard to predict
         UNROLL
         for (size_t i = 0; i < 8; i++) {
-            place[i] = (uint16_t)(at + (unsigned)__builtin_ctzll(bits | UINT64_C(1) << 63));
+            place[i] = (uint16_t)(at + lowest_bit(bits));
             bits &= bits - 1;
         }
     }
     return n;
 }
 
-// Finds the starts of numbers that have white space before them: it is neither, but they are before it.
+// Finds the starts of numbers that have white space before them: it is neither, but they are before it. Returns how many there are.
 static inline size_t numbers_starts(struct numbers_chunk *c, const char *text, size_t len)
 {
     uint64_t before = 1;
@@ -70,14 +76,11 @@ static inline size_t numbers_starts(struct numbers_chunk *c, const char *text, s
     return n;
 }
 
-// Finds the numbers of text[0..len), len a multiple of 64, the first of which begins there; at most `most`.
-static inline void numbers_find(struct numbers_chunk *c, const char *text, size_t len, size_t most)
+// What else is in text[0..len) than digits, points and commas? Returns how many places are in c->starts.
+static inline size_t numbers_others(struct numbers_chunk *c, const char *text, size_t len)
 {
     uint64_t before = 1, spaces = 0, uneven = 0;
     vi8 exponents = {0}, controls = {0};
-    size_t starts = 0;
-    c->n = 0;
-    c->behind[0] = 0;
     for (size_t at = 0; at < len; at += 64) {
         const char *const p = text + at;
         const uint64_t comma = same_bytes(p, ','), space = same_bytes(p, ' ');
@@ -86,70 +89,92 @@ static inline void numbers_find(struct numbers_chunk *c, const char *text, size_
             exponents |= (v & 0xdf) == 'E';
             controls |= v < ' ';
         }
-        c->n += numbers_take(comma, at + 1, c->behind + 1 + c->n);
         spaces |= space;
         uneven |= space ^ (comma << 1 | before);
         before = comma >> 63;
     }
     c->exponents = any((vi32)exponents);
-    c->start = c->behind;
     c->gap = spaces != 0; // behind each comma
-    if ((spaces && uneven) || any((vi32)controls))
-        starts = numbers_starts(c, text, len);
-    c->n = c->n < most ? c->n : most;
+    return (spaces && uneven) || any((vi32)controls) ? numbers_starts(c, text, len) : 0;
+}
+
+// Finds the numbers of text[0..len), len a multiple of 64, the first of which begins there; at most `most`. Where one has several points, which
+// is no number, those of the next are not found.
+static inline void numbers_find(struct numbers_chunk *c, const char *text, size_t len, size_t most)
+{
+    bool parted = false; // the number at hand has a point
+    vu8 others = {0};
+    size_t n = 0, starts = 0, points = 0;
+    c->behind[0] = 0;
+    for (size_t at = 0; at < len; at += 64) {
+        const char *const p = text + at;
+        const uint64_t comma = same_bytes(p, ','), point = same_bytes(p, '.');
+        uint64_t carried; // from a point up, which a comma stops
+        const bool over = __builtin_add_overflow(~comma, point, &carried);
+        parted = __builtin_add_overflow(carried, (uint64_t)parted, &carried) || over;
+        for (size_t i = 0; i < 64; i += VECTOR)
+            others |= beyond_u8(load_vu8(p + i) - ',', '9' - ',' - (vu8){0});
+        n += numbers_take(comma, at + 1, c->behind + 1 + n);
+        points += numbers_take(point | (comma & ~carried), at, c->point + points);
+    }
+    c->start = c->behind;
+    c->gap = 0;
+    c->exponents = false;
+    if (any((vi32)others))
+        starts = numbers_others(c, text, len);
+    c->n = n < most ? n : most;
     for (size_t i = 0; i < LANES; i++) { // the last ones may be read together with these
         c->behind[1 + c->n + i] = c->behind[c->n];
-        c->starts[starts + i] = 0;
+        c->starts[starts + i] = c->point[points + i] = 0;
     }
 }
 
-OPERATION(vi32, load_places(const uint16_t *at), (vi32)widen_u16(load_hu16(at)))
-
-// Has the compiler hold a value in a register, or in memory, and not make it anew wherever it is used.
-#define KEEP(V) ((V) = *(const volatile __typeof__(V) *)&(V))
-
-// What numbers_read works with.
+// What numbers_read works with. The compiler is to load them: it would make each anew in a register, which takes longer.
 struct numbers_constants {
-    vi8 place;
-    vu8 four, zero, nine;
-    vu16 tens;
-    vu32 hundreds, myriads;
-    vu64 two_52, low_half;
-    vf64 wide_52, eights;
-    vi32 lane, byte, minus, digit, bias, from[4];
+    int32_t one, seven, eight, whole, part, most, byte, minus, digit, top;
+    uint32_t bits, all_whole, places, first_part, zeros, nines, tens, hundreds;
+    int64_t near, dropped, half;
+    uint64_t thousands, myriad, eights, two_52;
+    double wide_52, power, long_power;
 };
 
-ALWAYS_INLINE struct numbers_constants numbers_constants(void)
-{
-    const vi8 place = (vi8)((lane_numbers() & 3) * 0x04040404 + 0x03020100);
-    const vi32 even = (vi32)(lane_numbers() / 4 * 2);
-    struct numbers_constants k = {.place = place,
-                                  .four = (vu8)place & 3,
-                                  .nine = 9 - (vu8){0},
-                                  .zero = '0' - (vu8){0},
-                                  .tens = 1 * 256 + 10 - (vu16){0}, // in bytes: 10, 1
-                                  .hundreds = (1u << 16) + 100 - (vu32){0},
-                                  .myriads = (1u << 16) + 10000 - (vu32){0},
-                                  .two_52 = UINT64_C(0x4330000000000000) - (vu64){0},
-                                  .low_half = UINT32_MAX - (vu64){0},
-                                  .wide_52 = 0x1p52 - (vf64){0},
-                                  .eights = 1e8 - (vf64){0},
-                                  .lane = NUMBERS_LANE - (vi32){0},
-                                  .byte = 0xff - (vi32){0},
-                                  .minus = '-' - (vi32){0},
-                                  .digit = '0' - (vi32){0},
-                                  .bias = 127 - (vi32){0},
-                                  .from = {even, even + 1, even + LANES_F64, even + LANES_F64 + 1}};
-    KEEP(k);
-    return k;
-}
+static const struct numbers_constants numbers_constants = {
+    .one = 1,
+    .seven = 7,
+    .eight = 8,
+    .whole = NUMBERS_WHOLE,
+    .part = NUMBERS_PART,
+    .most = NUMBERS_PART + NUMBERS_LOW,
+    .byte = 0xff,
+    .minus = '-',
+    .digit = '0',
+    .top = INT32_MIN,
+    .bits = 24,        // of a shift by bytes
+    .all_whole = 0xf0, // shifted down by the digits before the point: their places
+    .places = 15,
+    .first_part = 0x20, // the place of the first one behind it
+    .zeros = 0x30303030,
+    .nines = 0x09090909,
+    .tens = 0x010a010a, // in bytes: 10, 1
+    .hundreds = 0x00010064,
+    .near = 8,
+    .dropped = 0x1ffffff0,
+    .half = 0x10000000,
+    .thousands = 0x00012710000103e8, // in 16 bits: 1000, as the point has a place, 1; 10000, 1
+    .myriad = 10000,
+    .eights = 100000000,
+    .two_52 = 0x4330000000000000,
+    .wide_52 = 0x1p52,
+    .power = 1e-11,
+    .long_power = 1e-19,
+};
 
-// The lower half of each element times scale, plus the upper half, both below 2^52.
-ALWAYS_INLINE vf64 join_halves(const struct numbers_constants *k, vu64 v, vf64 scale)
-{
-    const vf64 first = (vf64)((v & k->low_half) | k->two_52) - k->wide_52, second = (vf64)(v >> 32 | k->two_52) - k->wide_52;
-    return first * scale + second;
-}
+OPERATION(vi32, load_places(const uint16_t *at), (vi32)widen_u16(load_hu16(at)))
+OPERATION(hi32, half_of(vi32 v, size_t h), (hi32)(h ? upper_half((vf32)v) : lower_half((vf32)v)))
+OPERATION(vu32, all_u32(uint32_t v), v - (vu32){0})
+OPERATION(vu64, all_u64(uint64_t v), v - (vu64){0})
+OPERATION(vf64, all_f64(double v), v - (vf64){0})
+OPERATION(vf64, select_f64(vi64 mask, vf64 yes, vf64 no), (vf64)((vi64)no ^ (((vi64)yes ^ (vi64)no) & mask)))
 
 ALWAYS_INLINE void load_lanes(vu8 text[4], const char *base, const uint16_t *at)
 {
@@ -159,115 +184,111 @@ ALWAYS_INLINE void load_lanes(vu8 text[4], const char *base, const uint16_t *at)
     text[3] = even_lanes(base, at + LANES_F64 + 1);
 }
 
-OPERATION(vu32, last_bytes(const vu8 text[4]),
-          (vu32)join((hf32)last_of_lanes(text[0], text[1]), (hf32)last_of_lanes(text[2], text[3])))
+// The numbers of four digits.
+OPERATION(vu32, join_digits(const struct numbers_constants *k, vu8 v),
+          join_16s(join_bytes(v, (vu16)all_u32(k->tens)), all_u32(k->hundreds)))
 
-// For each number, which bytes of its lane are c.
-OPERATION(vi32, places_of(const vu8 text[4], char c),
-          (vi32)join((hf32)same_in_lanes(text[0], text[1], c), (hf32)same_in_lanes(text[2], text[3], c)))
+// The lower half of each element times scale, plus the upper half, below 2^52.
+OPERATION(vf64, join_halves(const struct numbers_constants *k, vu64 v, uint64_t scale),
+          (vf64)((times_low(v, all_u64(scale)) + (v >> 32)) | k->two_52) - k->wide_52)
 
-OPERATION(vi32, in_each_byte(vi32 v), (vi32)((vu32)v * 0x01010101))
-OPERATION(hi32, half_of(vi32 v, size_t h), (hi32)(h ? upper_half((vf32)v) : lower_half((vf32)v)))
+// Reads the exponents of LANES numbers, which end before it then.
+ALWAYS_INLINE vi32 numbers_exponents(const char *text, vi32 *end, vi32 *odd)
+{
+    const vu32 last = four_bytes(text - 4, *end); // e-7 or e-07
+    const vi32 two = (last & 0xdf) == 'E', has = two | ((last >> 8 & 0xdf) == 'E');
+    const vi32 sign = (vi32)(last >> 16 & 0xff & ~(vu32)two) | (vi32)(last >> 8 & 0xff & (vu32)two);
+    const vi32 unit = (vi32)(last >> 24) - '0', ten = ((vi32)(last >> 16 & 0xff) - '0') & two;
+    const vi32 down = sign == '-', exponent = (ten * 10 + unit) & has;
+    const vi32 wrong =
+        (has & ((~down & ~(sign == '+')) | unit | (9 - unit) | ten | (9 - ten))) >> 31; // it may begin before the number
+    *odd |= wrong;
+    *end += ((has & -3) + two) & ~wrong;
+    return (exponent ^ down) - down;
+}
 
 // Reads LANES numbers, from the i-th on. exponents: there may be some.
 ALWAYS_INLINE void numbers_read(const struct numbers_constants *k, struct numbers_chunk *c, const char *text, size_t i,
                                 bool exponents)
 {
-    const uint16_t *const behind = c->behind + 1 + i;
-    const vi32 comma = load_places(behind) - 1, from = load_places(c->start + i) + c->gap;
-    vi32 size = comma - from, tail = {0}, exponent = {0};     // characters of the number; of its exponent
-    vi32 odd = (size - 1) | (from - load_places(behind - 1)); // so where it is negative
-    vu8 t[4], head[4], beyond[4];
-    load_lanes(t, text - NUMBERS_LANE - 1, behind);
-    if (exponents) { // e-7 or e-07
-        const vu32 last = last_bytes(t);
-        const vi32 two = (last & 0xdf) == 'E', has = two | ((last >> 8 & 0xdf) == 'E');
-        const vi32 sign = (vi32)(last >> 16 & 0xff & ~(vu32)two) | (vi32)(last >> 8 & 0xff & (vu32)two);
-        const vi32 unit = (vi32)(last >> 24) - '0', ten = ((vi32)(last >> 16 & 0xff) - '0') & two;
-        const vi32 down = sign == '-';
-        odd |= has & ((~down & ~(sign == '+')) | unit | (9 - unit) | ten | (9 - ten));
-        exponent = (ten * 10 + unit) & has;
-        exponent = (exponent ^ down) - down;
-        tail = (has & 3) - two;
+    uint16_t *const at = c->point + i;
+    const vi32 from = load_places(c->start + i) + c->gap;
+    vi32 end = load_places(c->behind + 1 + i) - k->one, point = load_places(at), exponent = {0};
+    vi32 odd = from - load_places(c->behind + i); // so where it is negative
+    if (exponents) {
+        exponent = numbers_exponents(text, &end, &odd);
+        point -= (point - end) & (point > end);
+        store_hu16(at, __builtin_convertvector((vu32)point, hu16));
     }
-    const vi32 is_long = (size > k->lane) & ~(odd >> 31);
-    const bool longs = any(is_long);
-    uint16_t end[2 * LANES];
-    if (longs) {
-        const vi32 cut = is_long & (NUMBERS_LOW + tail);
-        store_hu16(end, __builtin_convertvector((vu32)(comma - cut), hu16));
-        load_lanes(t, text - NUMBERS_LANE, end);
-        size -= cut;
-        tail &= ~is_long;
-    }
-    const vi32 first = k->lane - size, to_first = in_each_byte(first); // the place of the first character
+    vu8 t[4], beyond[4];
+    load_lanes(t, text - NUMBERS_WHOLE, at);
+    const vi32 size = point - from, parted = point < end;
+    const vi32 part = (end - point - k->one) & parted;
+    const vi32 is_long = part > k->part;
+    const vu32 head = (vu32)join((hf32)first_of_lanes(t[0], t[1]), (hf32)first_of_lanes(t[2], t[3]));
+    const vu32 first = head >> ((vu32)(k->whole - size) << 3 & k->bits);
+    const vi32 negative = ((vi32)first & k->byte) == k->minus, digit = (vi32)(first >> (vu32)(negative & k->eight)) & k->byte;
+    const vi32 whole = size + negative;
+    odd |= (whole - k->one) | (k->whole - size) | ((digit == k->digit) & (k->one - whole)) | (parted & (part - k->one)) |
+           (k->most - part);
+    const vi32 near = part ^ ((part ^ k->part) & is_long); // digits of the part that are in the lane
+    keep_digits(t,
+                (vi32)((k->all_whole >> (vu32)(whole & k->seven) & k->places) | ((k->first_part << (vu32)near) - k->first_part)),
+                (vu8)all_u32(k->zeros));
     UNROLL
     for (size_t q = 0; q < 4; q++)
-        head[q] = shuffle_lanes(t[q], (vi8)((vu8)spread(to_first, k->from[q]) + k->four)); // odd ones may wrap around
-    const vu32 heads = last_bytes(head);
-    const vi32 negative = ((vi32)heads & k->byte) == k->minus, digit = (vi32)(heads >> (vu32)(negative & 8)) & k->byte;
-    // The last point: the exponent of the bits as a float.
-    const vi32 point = ((vi32) __builtin_convertvector(places_of(t, '.'), vf32) >> 23) - k->bias;
-    const vi32 parted = point > first - 1, part = (k->lane - 1 - tail - point) & parted & 15;
-    const vi32 n = size - tail + negative + parted, whole = n - part;
-    odd |= first | (whole - 1) | ((digit == k->digit) & (1 - whole)) | (parted & ~is_long & (part - 1)) | (is_long & ~parted);
-    const vi32 none = in_each_byte(k->lane - 1 - n), parts = in_each_byte((k->lane - part) & parted);
-    UNROLL
-    for (size_t q = 0; q < 4; q++) {
-        vi8 to = k->place + (spread(parts, k->from[q]) > k->place);
-        if (exponents)
-            to -= spread(in_each_byte(tail), k->from[q]);
-        t[q] = shuffle_lanes(t[q] ^ k->zero, to) & (vu8)(k->place > spread(none, k->from[q]));
-        beyond[q] = beyond_u8(t[q], k->nine);
-    }
-    if (any((vi32)(beyond[0] | beyond[1] | beyond[2] | beyond[3])))
-        odd |= ~(places_of(beyond, '\0') == 0xffff);
-    vi32 scale = part;
+        beyond[q] = beyond_u8(t[q], (vu8)all_u32(k->nines));
+    const bool longs = any(is_long), others = any((vi32)(beyond[0] | beyond[1] | beyond[2] | beyond[3]));
+    vi32 scale = NUMBER_POWER - NUMBERS_PART + exponent;
     if (exponents) {
-        scale += (is_long & NUMBERS_LOW) - exponent;
-        odd |= (NUMBER_POWER_MOST - scale) | (scale + NUMBER_POWER);
-        scale = (scale & ~(odd >> 31)) + NUMBER_POWER;
+        scale -= is_long & NUMBERS_LOW;
+        odd |= scale | (NUMBER_POWER + NUMBER_POWER_MOST - scale);
+        scale &= ~(odd >> 31);
     }
     unsigned odds = signs_32(odd);
+    hf32 x[2];
     UNROLL
     for (size_t h = 0; h < 2; h++) {
-        const vi64 power_at = widen_i32(half_of(scale, h));
-        const vu16 joined = pack_lanes(join_16s(join_bytes(t[2 * h], k->tens), k->hundreds),
-                                       join_16s(join_bytes(t[2 * h + 1], k->tens), k->hundreds));
-        vf64 v = join_halves(k, (vu64)join_16s(joined, k->myriads), k->eights);
-        vf64 power = exponents ? entry_101(number_powers, power_at) : entry_16(number_powers + NUMBER_POWER, power_at);
-        if (longs) {
-            const vi64 wide = widen_i32(half_of(is_long, h));
-            vu64 low;
-            UNROLL
-            for (size_t j = 0; j < LANES_F64; j++)
-                memcpy((char *)&low + j * sizeof(uint64_t), text + end[h * LANES_F64 + j], sizeof(uint64_t));
-            low = (low ^ (vu64)k->zero) & (vu64)wide;
-            odds |= signs_64((vi64)beyond_u8((vu8)low, k->nine) != 0) << (h * LANES_F64);
-            const vf64 shift = (vf64)(((vi64)k->eights & wide) | ((vi64)(1.0 - (vf64){0}) & ~wide));
-            v = v * shift + join_halves(k, (vu64)join_16s(join_bytes((vu8)low, k->tens), k->hundreds), 1e4 - (vf64){0});
-            if (!exponents)
-                power *= shift;
+        const vu16 fours = pack_lanes(join_digits(k, t[2 * h]), join_digits(k, t[2 * h + 1]));
+        vf64 v = join_halves(k, (vu64)join_16s(fours, (vu32)all_u64(k->thousands)), k->eights);
+        vf64 power = all_f64(k->power);
+        unsigned strange = 0;
+        if (others) {
+            const vu32 a = (vu32)beyond[2 * h], b = (vu32)beyond[2 * h + 1];
+            strange |= signs_64((vi64)pack_lanes((a >> 1 | a) & INT32_MAX, (b >> 1 | b) & INT32_MAX) != 0);
         }
-        v /= power;
-        // within 8 of a half, or no normal float
-        const vi64 wrong = ((((vi64)v + 8) & 0x1ffffff0) == 0x10000000) | (v < 0x1p-126) | (v >= 0x1p127);
-        odds |= signs_64(wrong & (v != 0)) << (h * LANES_F64);
-        v = (vf64)((vi64)v | (widen_i32(half_of(negative, h)) & INT64_MIN));
-        store_hf32(c->value + i + h * LANES_F64, narrow_f64(v));
+        if (longs) {
+            const vi64 wide = widen_i32(half_of(is_long, h)),
+                       none = widen_i32(half_of((vi32)((vu32)(k->most - part) << 3 & 63), h));
+            vu64 low = eight_bytes(text + 1 + NUMBERS_PART, at + h * LANES_F64);
+            low = (low ^ all_u64(0x3030303030303030)) & all_u64(UINT64_MAX) >> (vu64)none & (vu64)wide;
+            strange |= signs_64((vi64)beyond_u8((vu8)low, (vu8)all_u32(k->nines)) != 0);
+            v = v * select_f64(wide, all_f64(1e8), all_f64(1.0)) + join_halves(k, (vu64)join_digits(k, (vu8)low), k->myriad);
+            power = select_f64(wide, all_f64(k->long_power), power);
+        }
+        if (exponents)
+            power = entry_101(number_powers, widen_i32(half_of(scale, h)));
+        v *= power;
+        strange |= equal_bits(((vi64)v + k->near) & k->dropped, k->half - (vi64){0}); // within 8 of a half
+        if (exponents)
+            strange |= signs_64((v != 0) & ((v < 0x1p-126) | (v >= 0x1p127))); // no normal float
+        odds |= strange << (h * LANES_F64);
+        x[h] = narrow_f64(v);
     }
+    store_vf32(c->value + i, (vf32)((vi32)join(x[0], x[1]) | (negative & k->top)));
     c->odd[i / LANES] = (uint16_t)odds;
 }
 
 static size_t row_numbers(const char **at, const char *end, float *x, size_t most)
 {
+    const struct numbers_constants *const volatile constants = &numbers_constants, *const k = constants;
     struct numbers_chunk c;
     const char *const begin = *at, *p = begin;
     size_t n = 0;
     bool more = true;
     while (more && n < most && end - p >= 64 + NUMBERS_BEYOND) {
         const char *const text = p;
-        if (text - begin < NUMBERS_LANE) { // the bytes before a number are read with it
+        if (text - begin < NUMBERS_BEFORE) { // the bytes before a number are read with it
             const char *const comma = memchr(p, ',', 64);
             more = comma && json_item(p, comma, x + n);
             n += more;
@@ -276,11 +297,10 @@ static size_t row_numbers(const char **at, const char *end, float *x, size_t mos
         }
         const size_t left = (size_t)(end - p - NUMBERS_BEYOND) / 64 * 64;
         numbers_find(&c, text, left < NUMBERS_CHUNK ? left : NUMBERS_CHUNK, most - n);
-        const struct numbers_constants k = numbers_constants();
         for (size_t i = 0; i < c.n && c.exponents; i += LANES)
-            numbers_read(&k, &c, text, i, true);
+            numbers_read(k, &c, text, i, true);
         for (size_t i = 0; i < c.n && !c.exponents; i += LANES)
-            numbers_read(&k, &c, text, i, false);
+            numbers_read(k, &c, text, i, false);
         size_t good = c.n;
         for (size_t i = 0; i < c.n && more; i += LANES)
             for (unsigned odd = c.odd[i / LANES]; odd && more; odd &= odd - 1) {

@@ -45,7 +45,7 @@ static void midpoint(char *text, size_t size)
     snprintf(text, size, "%.*e", (int)(random_bits() % 20 + 5), mid);
 }
 
-enum { KINDS = 12 };
+enum { KINDS = 13 };
 
 static void random_text(size_t kind, char *text, size_t size)
 {
@@ -87,6 +87,9 @@ static void random_text(size_t kind, char *text, size_t size)
         break;
     case 10: // as JavaScript writes it
         snprintf(text, size, "%.*fe%s%d", (int)(random_bits() % 9), d, random_bits() % 2 ? "-" : "+", (int)(random_bits() % 50));
+        break;
+    case 11: // so short that an exponent may be another's
+        snprintf(text, size, "%d%s", (int)(random_bits() % 10), random_bits() % 2 ? "e-5" : "");
         break;
     default:
         snprintf(text, size, "%d", (int)(random_bits() % 2000) - 1000);
