@@ -11,6 +11,7 @@
 #define HAS_SPLIT
 #define HAS_RANK
 #include "kern/expf.h"
+#include "kern/network.h"
 #include "kern/vector.h"
 
 #include <immintrin.h>
@@ -56,100 +57,10 @@ static inline size_t split(uint64_t *front, uint64_t *back, vu64 v, vu64 pivot)
     return n;
 }
 
-// Few keys are sorted by a network (Batcher's bitonic one) of as many registers as hold them, whatever they are: branches that are guessed wrong
-// would cost more. Key i of 8 * n stands in lane i / n of v[i % n], so that most keys meet without leaving their lanes.
-
-enum { FEW = 64, FEWER = 32 };
-
-// The larger ones of two; in the lanes `lower` the smaller.
-OPERATION(__m512i, met(__m512i a, __m512i b, __mmask8 lower), _mm512_mask_min_epu64(_mm512_max_epu64(a, b), lower, a, b))
-
-OPERATION(__m512i, swapped(__m512i v, int distance),
-          distance == 1 ? _mm512_permutex_epi64(v, 0xb1) : _mm512_permutex_epi64(v, 0x4e))
-OPERATION(__m512i, reversed(__m512i v, int lanes),
-          lanes == 2   ? _mm512_permutex_epi64(v, 0xb1)
-          : lanes == 4 ? _mm512_permutex_epi64(v, 0x1b)
-                       : _mm512_permutexvar_epi64(_mm512_setr_epi64(7, 6, 5, 4, 3, 2, 1, 0), v))
-OPERATION(__mmask8, lower_lanes(int distance), distance == 1 ? 0xaa : distance == 2 ? 0xcc : 0xf0)
-
-ALWAYS_INLINE void meet(__m512i *a, __m512i *b)
-{
-    const __m512i larger = _mm512_max_epu64(*a, *b);
-    *b = _mm512_min_epu64(*a, *b);
-    *a = larger;
-}
-
-// Sorts what rises and then falls, or the other way round, in each lane of `size` registers.
-ALWAYS_INLINE void merge_registers(__m512i *v, int n, int size)
-{
-    UNROLL
-    for (int distance = size / 2; distance; distance /= 2) {
-        UNROLL
-        for (int i = 0; i < n; i++)
-            if (!(i & distance))
-                meet(&v[i], &v[i + distance]);
-    }
-}
-
-// Two lists that fall, one of them reversed, rise and then fall.
-ALWAYS_INLINE void sort_lanes(__m512i *v, int n)
-{
-    UNROLL
-    for (int size = 2; size <= n; size *= 2) {
-        UNROLL
-        for (int i = 0; i < n; i++)
-            if (!(i & (size / 2)))
-                meet(&v[i], &v[i ^ (size - 1)]);
-        merge_registers(v, n, size / 2);
-    }
-}
-
-ALWAYS_INLINE void merge_lanes(__m512i *v, int n, int lanes)
-{
-    __m512i other[8];
-    UNROLL
-    for (int i = 0; i < n; i++)
-        other[i] = reversed(v[n - 1 - i], lanes);
-    UNROLL
-    for (int i = 0; i < n; i++)
-        v[i] = met(v[i], other[i], lower_lanes(lanes / 2));
-    UNROLL
-    for (int distance = lanes / 4; distance; distance /= 2) {
-        UNROLL
-        for (int i = 0; i < n; i++)
-            v[i] = met(v[i], swapped(v[i], distance), lower_lanes(distance));
-    }
-    merge_registers(v, n, n);
-}
-
-// From lanes that follow each other to registers that do: each turn deals two registers' lanes out in turn.
-ALWAYS_INLINE void deal(__m512i *v, int n)
-{
-    const __m512i low = _mm512_setr_epi64(0, 8, 1, 9, 2, 10, 3, 11), high = _mm512_setr_epi64(4, 12, 5, 13, 6, 14, 7, 15);
-    __m512i old[8];
-    UNROLL
-    for (int i = 0; i < n; i++)
-        old[i] = v[i];
-    UNROLL
-    for (int i = 0; i < n / 2; i++) {
-        v[2 * i] = _mm512_permutex2var_epi64(old[i], low, old[i + n / 2]);
-        v[2 * i + 1] = _mm512_permutex2var_epi64(old[i], high, old[i + n / 2]);
-    }
-}
-
-ALWAYS_INLINE void sort_registers(__m512i *v, int n)
-{
-    sort_lanes(v, n);
-    merge_lanes(v, n, 2);
-    merge_lanes(v, n, 4);
-    merge_lanes(v, n, 8);
-    UNROLL
-    for (int i = 1; i < n; i *= 2)
-        deal(v, n);
-}
+enum { FEW = 64, FEWER = 32, FEW_WORDS = 128, FEWER_WORDS = 64 }; // keys of 64 bits, words of 32
 
 // Which of the lanes from i on there are, of n > 0.
-OPERATION(__mmask8, few_lanes(size_t n, size_t i), (__mmask8)(~UINT64_C(0) >> (FEW - n) >> i))
+OPERATION(__mmask8, few_lanes(size_t n, size_t i), (__mmask8)(~UINT64_C(0) >> (64 - n) >> i))
 
 ALWAYS_INLINE void sort_fewer(uint64_t *to, const uint64_t *from, size_t n, int registers)
 {
@@ -157,7 +68,7 @@ ALWAYS_INLINE void sort_fewer(uint64_t *to, const uint64_t *from, size_t n, int 
     UNROLL
     for (int i = 0; i < registers; i++)
         v[i] = _mm512_maskz_loadu_epi64(few_lanes(n, (size_t)i * 8), from + i * 8);
-    sort_registers(v, registers);
+    sort_registers(v, registers, 64);
     UNROLL
     for (int i = 0; i < registers; i++)
         _mm512_mask_storeu_epi64(to + i * 8, few_lanes(n, (size_t)i * 8), v[i]);
@@ -171,69 +82,110 @@ static void sort_few(uint64_t *to, const uint64_t *from, size_t n)
         sort_fewer(to, from, n, FEW / 8);
 }
 
-// The rank keys of the elements of x that indices tell.
-static inline __m512i rank_keys(const float *x, __m256i index, __mmask8 there)
+// Which lanes of register i there are: of the first four or eight, of which the last four hold the last of n words.
+OPERATION(__mmask16, few_words(size_t n, int i, int registers),
+          i + 4 < registers ? (__mmask16)0xffff
+                            : (__mmask16)(~UINT64_C(0) >> ((size_t)registers * 16 - n) >> (i + 4 - registers) * 16))
+
+// order_bits of each.
+static inline __m512i order_words(__m512 x)
 {
-    const __m256 zero = _mm256_setzero_ps(), value = _mm256_mmask_i32gather_ps(zero, there, index, x, sizeof *x);
-    const __m256i bits = _mm256_castps_si256(_mm256_add_ps(value, zero));
-    const __m256i order = _mm256_xor_si256(bits, _mm256_or_si256(_mm256_srai_epi32(bits, 31), _mm256_set1_epi32(INT32_MIN)));
-    const __m256i id = _mm256_xor_si256(index, _mm256_set1_epi32(-1));
-    const __m512i key = _mm512_or_si512(_mm512_slli_epi64(_mm512_cvtepu32_epi64(order), 32), _mm512_cvtepu32_epi64(id));
-    return _mm512_maskz_mov_epi64(there, key);
+    const __m512i bits = _mm512_castps_si512(_mm512_add_ps(x, _mm512_setzero_ps()));
+    return _mm512_xor_si512(bits, _mm512_or_si512(_mm512_srai_epi32(bits, 31), _mm512_set1_epi32(INT32_MIN)));
+}
+
+// The values of ids that are in order but for those that were too near each other to be told apart, if the first is the earlier one there.
+static void look_up_and_mend(uint32_t *id, float *y, const float *x, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t token = id[i];
+        size_t at = i;
+        for (; at && y[at - 1] < x[token]; at--) {
+            id[at] = id[at - 1];
+            y[at] = y[at - 1];
+        }
+        id[at] = token;
+        y[at] = x[token];
+    }
+}
+
+// What stands at these positions of four registers, or of eight.
+ALWAYS_INLINE __m512i entries(const __m512i *v, int registers, __m512i position)
+{
+    const __mmask16 high_pair = _mm512_test_epi32_mask(position, _mm512_set1_epi32(32));
+    const __m512i a = _mm512_permutex2var_epi32(v[0], position, v[1]), b = _mm512_permutex2var_epi32(v[2], position, v[3]);
+    const __m512i low = _mm512_mask_mov_epi32(a, high_pair, b);
+    if (registers == 4)
+        return low;
+    return _mm512_mask_mov_epi32(low, _mm512_test_epi32_mask(position, _mm512_set1_epi32(64)), entries(v + 4, 4, position));
 }
 
 ALWAYS_INLINE void rank_fewer(uint32_t *id, float *y, const float *x, const uint32_t *from, size_t n, uint32_t index,
                               int registers)
 {
-    __m512i v[8];
+    enum { POSITION = 7, MASK = (1 << POSITION) - 1, ZERO = INT32_MIN };
+    const __m512i mask = _mm512_set1_epi32(MASK);
+    __m512i ids[8], v[8], low = _mm512_set1_epi32(-1), high = _mm512_setzero_si512();
+    const __m512 first = _mm512_set1_ps(x[from[0] & index]);
     UNROLL
     for (int i = 0; i < registers; i++) {
-        const __mmask8 there = few_lanes(n, (size_t)i * 8);
-        const __m256i words = _mm256_maskz_loadu_epi32(there, from + i * 8);
-        v[i] = rank_keys(x, _mm256_and_si256(words, _mm256_set1_epi32((int)index)), there);
+        const __mmask16 there = few_words(n, i, registers);
+        ids[i] = _mm512_and_si512(_mm512_maskz_loadu_epi32(there, from + i * 16), _mm512_set1_epi32((int)index));
+        v[i] = order_words(_mm512_mask_i32gather_ps(first, there, ids[i], x, sizeof *x));
+        low = _mm512_min_epu32(low, v[i]);
+        high = _mm512_max_epu32(high, v[i]);
     }
-    sort_registers(v, registers);
+    const uint32_t least = _mm512_reduce_min_epu32(low), differ = _mm512_reduce_max_epu32(high) - least;
+    const int shift = differ >> (32 - POSITION) ? POSITION - __builtin_clz(differ) : 0;
+    const __m512i leasts = _mm512_set1_epi32((int)least);
+    UNROLL
+    for (int i = 0; i < registers; i++) { // a word is a value's place, above the position from behind
+        const __m512i place = _mm512_srl_epi32(_mm512_sub_epi32(v[i], leasts), _mm_cvtsi32_si128(shift));
+        const __m512i behind = _mm512_sub_epi32(_mm512_set1_epi32(MASK - i * 16), (__m512i)lane_numbers());
+        v[i] = _mm512_maskz_or_epi32(few_words(n, i, registers), _mm512_slli_epi32(place, POSITION), behind);
+    }
+    sort_registers(v, registers, 32);
     UNROLL
     for (int i = 0; i < registers; i++) {
-        const __mmask8 there = few_lanes(n, (size_t)i * 8);
-        const __m256i ids = _mm256_xor_si256(_mm512_cvtepi64_epi32(v[i]), _mm256_set1_epi32(-1));
-        _mm256_mask_storeu_epi32(id + i * 8, there, ids);
-        _mm256_mask_storeu_ps(y + i * 8, there, _mm256_mmask_i32gather_ps(_mm256_setzero_ps(), there, ids, x, sizeof *x));
+        const __m512i order = _mm512_add_epi32(_mm512_srli_epi32(v[i], POSITION), leasts);
+        const __m512i sign =
+            _mm512_or_si512(_mm512_srai_epi32(_mm512_xor_si512(order, _mm512_set1_epi32(-1)), 31), _mm512_set1_epi32(ZERO));
+        _mm512_mask_storeu_epi32(id + i * 16, few_words(n, i, registers),
+                                 entries(ids, registers, _mm512_andnot_si512(v[i], mask)));
+        _mm512_mask_storeu_epi32(y + i * 16, few_words(n, i, registers), _mm512_xor_si512(order, sign));
     }
+    if (shift || (least <= (uint32_t)ZERO && (uint32_t)ZERO - least <= differ)) // of 0 the sign is not known any more
+        look_up_and_mend(id, y, x, n);
 }
 
 static void rank_few(uint32_t *id, float *y, const float *x, const uint32_t *from, size_t n, uint32_t index)
 {
-    if (n <= FEWER)
-        rank_fewer(id, y, x, from, n, index, FEWER / 8);
+    if (n <= FEWER_WORDS)
+        rank_fewer(id, y, x, from, n, index, FEWER_WORDS / 16);
     else
-        rank_fewer(id, y, x, from, n, index, FEW / 8);
+        rank_fewer(id, y, x, from, n, index, FEW_WORDS / 16);
 }
 
-// The gap between front and back is as large as what is not yet distributed; the last vectors write no more than that.
-static size_t partition_words(uint32_t *to, const uint32_t *from, size_t n, uint32_t pivot)
+static size_t partition_words(uint32_t *below, uint32_t *w, size_t n, uint32_t pivot)
 {
     const __m512i pivots = _mm512_set1_epi32((int)pivot);
-    size_t front = 0, back = n, i = 0;
-    for (; i + 2 * LANES <= n; i += LANES) {
-        const __m512i v = _mm512_loadu_si512(from + i);
-        const __mmask16 below = _mm512_cmplt_epu32_mask(v, pivots);
-        const unsigned here = (unsigned)__builtin_popcount(below);
-        const __m512i rest = _mm512_maskz_compress_epi32((__mmask16)~below, v);
-        _mm512_storeu_si512(to + front, _mm512_maskz_compress_epi32(below, v));
-        _mm512_storeu_si512(to + back - LANES, _mm512_maskz_expand_epi32((__mmask16)(0xffffu << here), rest));
+    size_t front = 0, rest = 0, i = 0;
+    for (; i + LANES <= n; i += LANES) { // whole registers are stored: what lies behind either end has been read
+        const __m512i v = _mm512_loadu_si512(w + i);
+        const __mmask16 less = _mm512_cmplt_epu32_mask(v, pivots);
+        const unsigned here = (unsigned)__builtin_popcount(less);
+        _mm512_storeu_si512(below + front, _mm512_maskz_compress_epi32(less, v));
+        _mm512_storeu_si512(w + rest, _mm512_maskz_compress_epi32(_knot_mask16(less), v));
         front += here;
-        back -= LANES - here;
+        rest += LANES - here;
     }
-    for (; i < n; i += LANES) {
-        const __mmask16 there = (__mmask16)(n - i < LANES ? (1u << (n - i)) - 1 : 0xffff);
-        const __m512i v = _mm512_maskz_loadu_epi32(there, from + i);
-        const __mmask16 below = _mm512_mask_cmplt_epu32_mask(there, v, pivots), others = there & (__mmask16)~below;
-        const unsigned here = (unsigned)__builtin_popcount(below), rest = (unsigned)__builtin_popcount(others);
-        back -= rest;
-        _mm512_mask_storeu_epi32(to + front, (__mmask16)((1u << here) - 1), _mm512_maskz_compress_epi32(below, v));
-        _mm512_mask_storeu_epi32(to + back, (__mmask16)((1u << rest) - 1), _mm512_maskz_compress_epi32(others, v));
-        front += here;
+    if (i < n) {
+        const __mmask16 there = (__mmask16)((1u << (n - i)) - 1);
+        const __m512i v = _mm512_maskz_loadu_epi32(there, w + i);
+        const __mmask16 less = _mm512_mask_cmplt_epu32_mask(there, v, pivots);
+        _mm512_mask_compressstoreu_epi32(below + front, less, v);
+        _mm512_mask_compressstoreu_epi32(w + rest, there & (__mmask16)~less, v);
+        front += (unsigned)__builtin_popcount(less);
     }
     return front;
 }

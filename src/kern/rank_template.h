@@ -2,12 +2,14 @@
 // kern.h's rank for one tier, after its row_collect_f32 and row_sort: by way of rank keys; or, where the tier's file defines HAS_RANK, by quicksort
 // of words, which are half as wide. A word is an element's place in a coarse order, above its index. Pivots split between places only, and
 // where few words are left the values that they stand for are looked up and decide. Words of one place that are many get places of their
-// own, by the bits of their values. Such a file has defined FEW and, before it includes this:
+// own, by the bits of their values. Words of equal values keep the order of their indices throughout. Such a file has defined FEW_WORDS and,
+// before it includes this:
 //
-//   size_t partition_words(uint32_t *to, const uint32_t *from, size_t n, uint32_t pivot)
-//                                          the words below the pivot to the front of to, the others behind them; returns how many are below
-//   void rank_few(uint32_t *id, float *y, const float *x, const uint32_t *from, size_t n, uint32_t index)
-//                                          the elements x[from[i] & index] by rank to id and y, n <= FEW; from may be id or y
+//   size_t partition_words(uint32_t *below, uint32_t *w, size_t n, uint32_t pivot)
+//                                          the words below the pivot go to `below`, the others to the front of w, each in the order they
+//                                          were in; returns how many are below
+//   void rank_few(uint32_t *id, float *y, const float *x, const uint32_t *w, size_t n, uint32_t index)
+//                                          the elements x[w[i] & index] by rank to id and y, 0 < n <= FEW_WORDS
 #ifndef SAMPL_KERN_RANK_TEMPLATE_H
 #define SAMPL_KERN_RANK_TEMPLATE_H
 
@@ -33,12 +35,9 @@ static void row_rank(uint32_t *id, float *y, const float *x, size_t n, size_t k,
 }
 #else
 
-// The words stand in id or in y, which are both free until they are replaced by what is ranked.
 struct ranking {
     const float *x;
-    uint32_t *id;
-    float *y;
-    unsigned index_bits;
+    uint32_t index; // the bits of a word that hold the index
 };
 
 static inline uint32_t smaller_word(uint32_t a, uint32_t b)
@@ -56,69 +55,86 @@ static inline uint32_t median_word(uint32_t a, uint32_t b, uint32_t c)
     return larger_word(smaller_word(a, b), smaller_word(larger_word(a, b), c));
 }
 
-static uint32_t sampled_word(const uint32_t *w, size_t n)
+static uint32_t median_of_nine(const uint32_t *w, size_t n)
 {
     const size_t step = n / 8;
-    if (n < 256)
-        return median_word(w[0], w[n / 2], w[n - 1]);
     return median_word(median_word(w[0], w[step], w[2 * step]), median_word(w[3 * step], w[4 * step], w[5 * step]),
                        median_word(w[6 * step], w[7 * step], w[n - 1]));
 }
 
-static uint32_t *words_at(const struct ranking *r, size_t at, bool in_y)
+// A word near the middle: of many, the median of those of their thirds.
+static uint32_t sampled_word(const uint32_t *w, size_t n)
 {
-    return in_y ? (uint32_t *)(void *)(r->y + at) : r->id + at;
+    enum { MANY = 4096 };
+    const size_t third = n / 3;
+    if (n < MANY)
+        return median_of_nine(w, n);
+    return median_word(sampled_word(w, third), sampled_word(w + third, third), sampled_word(w + 2 * third, third));
 }
 
-static void rank_words(const struct ranking *r, size_t at, size_t n, size_t k, bool in_y, uint32_t index, bool sample);
+// Where ranked elements go, of which the first k need be right.
+struct rank_target {
+    uint32_t *id;
+    float *y;
+    size_t k;
+};
 
-// Words of one place: places by the bits of the values, of which there are at least 2^(32 - index_bits) times fewer each time; or by index, if all
-// are equal.
-static void rank_place(const struct ranking *r, size_t at, size_t n, size_t k, bool in_y)
+static void rank_words(const struct ranking *r, const struct rank_target *to, uint32_t *w, uint32_t *spare, size_t n,
+                       bool sample);
+
+// Words of one place: places by the bits of the values, of which there are at least as many times fewer as a word has bits for them.
+static void rank_place(const struct ranking *r, const struct rank_target *to, uint32_t *w, uint32_t *spare, size_t n)
 {
-    const uint32_t index = (1u << r->index_bits) - 1;
-    uint32_t *const w = words_at(r, at, in_y), *const value = words_at(r, at, !in_y), low = UINT32_MAX, high = 0;
+    uint32_t low = UINT32_MAX, high = 0;
     for (size_t i = 0; i < n; i++) {
-        w[i] &= index;
-        value[i] = order_bits(r->x[w[i]]);
-        low = smaller_word(low, value[i]);
-        high = larger_word(high, value[i]);
+        w[i] &= r->index;
+        spare[i] = order_bits(r->x[w[i]]);
+        low = smaller_word(low, spare[i]);
+        high = larger_word(high, spare[i]);
     }
-    const int bits = low < high ? 32 - __builtin_clz(high - low) : 0, shift = bits + (int)r->index_bits - 32;
-    for (size_t i = 0; i < n && bits; i++)
-        w[i] |= (high - value[i]) >> (shift > 0 ? shift : 0) << r->index_bits;
-    rank_words(r, at, n, k, in_y, bits ? index : 0, true);
+    if (low == high) { // in order, all of them
+        for (size_t i = 0; i < to->k; i++) {
+            to->id[i] = w[i];
+            to->y[i] = r->x[w[i]];
+        }
+        return;
+    }
+    const int index_bits = 32 - __builtin_clz(r->index), shift = index_bits - __builtin_clz(high - low);
+    for (size_t i = 0; i < n; i++)
+        w[i] |= (high - spare[i]) >> (shift > 0 ? shift : 0) << index_bits;
+    rank_words(r, to, w, spare, n, true);
 }
 
-// Of the n words from place `at` on, which are in id or y, the first k places need be right. index: which bits of them do not count.
-static void rank_words(const struct ranking *r, size_t at, size_t n, size_t k, bool in_y, uint32_t index, bool sample)
+// spare has room for n words, too.
+static void rank_words(const struct ranking *r, const struct rank_target *to, uint32_t *w, uint32_t *spare, size_t n, bool sample)
 {
-    uint32_t *const w = words_at(r, at, in_y);
-    if (!k)
+    if (!to->k)
         return;
-    if (n <= FEW) {
-        rank_few(r->id + at, r->y + at, r->x, w, n, (1u << r->index_bits) - 1);
+    if (n <= FEW_WORDS) {
+        rank_few(to->id, to->y, r->x, w, n, r->index);
         return;
     }
-    uint32_t pivot = sample ? sampled_word(w, n) & ~index : 0;
+    uint32_t pivot = sample ? sampled_word(w, n) & ~r->index : 0;
     if (!sample) {
         uint32_t low = w[0], high = w[0];
         for (size_t i = 1; i < n; i++) {
             low = smaller_word(low, w[i]);
             high = larger_word(high, w[i]);
         }
-        low &= ~index;
-        high &= ~index;
+        low &= ~r->index;
+        high &= ~r->index;
         if (low == high) {
-            rank_place(r, at, n, k, in_y);
+            rank_place(r, to, w, spare, n);
             return;
         }
-        pivot = ((low + (high - low) / 2) & ~index) + index + 1;
+        pivot = ((low + (high - low) / 2) & ~r->index) + r->index + 1;
     }
-    const size_t below = partition_words(words_at(r, at, !in_y), w, n, pivot), rest = n - below;
+    const size_t below = partition_words(spare, w, n, pivot), rest = n - below;
     const bool fair = (below < rest ? below : rest) >= n / 16;
-    rank_words(r, at, below, k < below ? k : below, !in_y, index, fair);
-    rank_words(r, at + below, rest, k < below ? 0 : k - below, !in_y, index, fair);
+    const struct rank_target first = {to->id, to->y, to->k < below ? to->k : below};
+    const struct rank_target second = {to->id + below, to->y + below, to->k - first.k};
+    rank_words(r, &first, spare, w + rest, below, fair);
+    rank_words(r, &second, w, spare, rest, fair);
 }
 
 // The values that most elements are between, from a sample, and as much again. False: they are few, and better sorted by radix.
@@ -147,19 +163,21 @@ static void row_rank(uint32_t *id, float *y, const float *x, size_t n, size_t k,
         rank_by_keys(id, y, x, n, k, key, tmp);
         return;
     }
-    const struct ranking r = {x, id, y, 32 - (unsigned)__builtin_clz((uint32_t)n - 1)};
-    const float last = (float)((1u << (32 - r.index_bits)) - 1), scale = last / (high - low);
+    const int index_bits = 32 - __builtin_clz((uint32_t)n - 1);
+    const struct ranking r = {x, (1u << index_bits) - 1};
+    const float last = (float)(UINT32_MAX >> index_bits), scale = last / (high - low);
+    uint32_t *const w = (uint32_t *)(void *)key;
     for (size_t i = 0; i < n;
-         i += LANES) { // what is no number because of an infinite range becomes 0, whose words rank_place sorts
+         i += LANES) { // what is no number, the range being infinite, becomes 0, whose words rank_place sorts
         const vf32 a = n - i < LANES ? load_first(x + i, n - i, splat(0)) : load_vf32(x + i);
         const vf32 place = min_f32(max_f32((high - a) * scale, splat(0)), splat(last));
-        const vu32 word = (vu32) __builtin_convertvector(place, vi32) << r.index_bits | (lane_numbers() + (uint32_t)i);
+        const vu32 word = (vu32) __builtin_convertvector(place, vi32) << index_bits | (lane_numbers() + (uint32_t)i);
         if (n - i < LANES)
-            store_first(id + i, n - i, (vf32)word);
+            store_first(w + i, n - i, (vf32)word);
         else
-            store_vu32(id + i, word);
+            store_vu32(w + i, word);
     }
-    rank_words(&r, 0, n, k, false, (1u << r.index_bits) - 1, true);
+    rank_words(&r, &(struct rank_target){id, y, k}, w, (uint32_t *)(void *)tmp, n, true);
 }
 
 #endif
