@@ -84,8 +84,7 @@ static void sort_few(uint64_t *to, const uint64_t *from, size_t n)
 
 // Which lanes of register i there are: of the first four or eight, of which the last four hold the last of n words.
 OPERATION(__mmask16, few_words(size_t n, int i, int registers),
-          i + 4 < registers ? (__mmask16)0xffff
-                            : (__mmask16)(~UINT64_C(0) >> ((size_t)registers * 16 - n) >> (i + 4 - registers) * 16))
+          (__mmask16)(i + 4 < registers ? 0xffff : ~UINT64_C(0) >> ((size_t)registers * 16 - n) >> (i + 4 - registers) * 16))
 
 // order_bits of each.
 static inline __m512i order_words(__m512 x)

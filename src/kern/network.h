@@ -128,9 +128,11 @@ ALWAYS_INLINE void deal(__m512i *v, int n, int bits)
 ALWAYS_INLINE void sort_registers(__m512i *v, int n, int bits)
 {
     sort_lanes(v, n, bits);
-    UNROLL
-    for (int lanes = 2; lanes <= 512 / bits; lanes *= 2)
-        merge_lanes(v, n, lanes, bits);
+    merge_lanes(v, n, 2, bits);
+    merge_lanes(v, n, 4, bits);
+    merge_lanes(v, n, 8, bits);
+    if (bits == 32)
+        merge_lanes(v, n, 16, bits);
     UNROLL
     for (int i = 1; i < n; i *= 2)
         deal(v, n, bits);
