@@ -70,7 +70,7 @@ struct cand {
     const struct history *history; // the tokens before the row
     bool want_p;                   // p of every candidate will be read after the chain, so selectors must not leave it undone
     bool want_chosen_p;            // chosen_p will be read
-    bool want_logits;              // the logits after the chain will be read, which gumbel leaves out of a draw
+    bool want_logits;              // the logits after the chain will be read, which gumbel and adaptive_p leave out of a draw
     bool want_notes;               // notes that take time will be read
     uint32_t position;             // of the row in its sequence, from 0
     struct prefixes *prefixes;     // of the row as it was loaded, for other chains that see it; NULL: there are none

@@ -720,7 +720,8 @@ static bool same_list(const struct test *t, const struct lane *lane)
     if (c->n != o->n)
         return differ(t, lane, "number of candidates", (double)o->n, (double)c->n);
     for (size_t i = 0; i < o->n; i++)
-        if (o->c[i].id != c->id[i] || bits(o->c[i].logit) != bits(c->logit[i]) || (c->want_p && bits(o->c[i].p) != bits(c->p[i])))
+        if (o->c[i].id != c->id[i] || (c->want_logits && bits(o->c[i].logit) != bits(c->logit[i])) ||
+            (c->want_p && bits(o->c[i].p) != bits(c->p[i])))
             return differ_at(t, lane, i);
     if (c->chosen != o->c[o->chosen].id)
         return differ(t, lane, "chosen", o->c[o->chosen].id, c->chosen);
