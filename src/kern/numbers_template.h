@@ -40,8 +40,9 @@ struct numbers_chunk {
     int gap;
     uint16_t behind[1 + NUMBERS_CHUNK + 64]; // 0, then behind each comma
     uint16_t starts[NUMBERS_CHUNK + 64];
-    uint16_t point[NUMBERS_CHUNK + 64]; // of each number; without one, its comma
-    float value[NUMBERS_CHUNK + 64];
+    uint16_t point[NUMBERS_CHUNK + 64];      // of each number; without one, its end
+    uint16_t end[NUMBERS_CHUNK + 64];        // where its exponent begins, or its comma; if there are exponents
+    float value[NUMBERS_CHUNK + 64];         // at first the exponents, as int32_t
     uint16_t odd[NUMBERS_CHUNK / LANES + 1]; // of each LANES numbers: those for json_item
 };
 
@@ -192,19 +193,24 @@ OPERATION(vu32, join_digits(const struct numbers_constants *k, vu8 v),
 OPERATION(vf64, join_halves(const struct numbers_constants *k, vu64 v, uint64_t scale),
           (vf64)((times_low(v, all_u64(scale)) + (v >> 32)) | k->two_52) - k->wide_52)
 
-// Reads the exponents of LANES numbers, which end before it then.
-ALWAYS_INLINE vi32 numbers_exponents(const char *text, vi32 *end, vi32 *odd)
+// Reads the exponents, which the numbers end before then, and moves the points of those without one there.
+static inline void numbers_exponents(struct numbers_chunk *c, const char *text)
 {
-    const vu32 last = four_bytes(text - 4, *end); // e-7 or e-07
-    const vi32 two = (last & 0xdf) == 'E', has = two | ((last >> 8 & 0xdf) == 'E');
-    const vi32 sign = (vi32)(last >> 16 & 0xff & ~(vu32)two) | (vi32)(last >> 8 & 0xff & (vu32)two);
-    const vi32 unit = (vi32)(last >> 24) - '0', ten = ((vi32)(last >> 16 & 0xff) - '0') & two;
-    const vi32 down = sign == '-', exponent = (ten * 10 + unit) & has;
-    const vi32 wrong =
-        (has & ((~down & ~(sign == '+')) | unit | (9 - unit) | ten | (9 - ten))) >> 31; // it may begin before the number
-    *odd |= wrong;
-    *end += ((has & -3) + two) & ~wrong;
-    return (exponent ^ down) - down;
+    for (size_t i = 0; i < c->n; i += LANES) {
+        const vi32 comma = load_places(c->behind + 1 + i) - 1, point = load_places(c->point + i);
+        const vu32 last = four_bytes(text - 4, comma); // e-7 or e-07
+        const vi32 two = (last & 0xdf) == 'E', has = two | ((last >> 8 & 0xdf) == 'E');
+        const vi32 sign = (vi32)(last >> 16 & 0xff & ~(vu32)two) | (vi32)(last >> 8 & 0xff & (vu32)two);
+        const vi32 unit = (vi32)(last >> 24) - '0', ten = ((vi32)(last >> 16 & 0xff) - '0') & two;
+        const vi32 down = sign == '-', exponent = (ten * 10 + unit) & has;
+        // so where it is negative; it may even begin before the number
+        const vi32 odd = has & ((~down & ~(sign == '+')) | unit | (9 - unit) | ten | (9 - ten));
+        const vi32 end = comma + (((has & -3) + two) & ~(odd >> 31));
+        c->odd[i / LANES] = (uint16_t)signs_32(odd);
+        store_vi32(c->value + i, (exponent ^ down) - down);
+        store_hu16(c->end + i, __builtin_convertvector((vu32)end, hu16));
+        store_hu16(c->point + i, __builtin_convertvector((vu32)(point - ((point - end) & (point > end))), hu16));
+    }
 }
 
 // Reads LANES numbers, from the i-th on. exponents: there may be some.
@@ -213,13 +219,8 @@ ALWAYS_INLINE void numbers_read(const struct numbers_constants *k, struct number
 {
     uint16_t *const at = c->point + i;
     const vi32 from = load_places(c->start + i) + c->gap;
-    vi32 end = load_places(c->behind + 1 + i) - k->one, point = load_places(at), exponent = {0};
+    const vi32 end = exponents ? load_places(c->end + i) : load_places(c->behind + 1 + i) - k->one, point = load_places(at);
     vi32 odd = from - load_places(c->behind + i); // so where it is negative
-    if (exponents) {
-        exponent = numbers_exponents(text, &end, &odd);
-        point -= (point - end) & (point > end);
-        store_hu16(at, __builtin_convertvector((vu32)point, hu16));
-    }
     vu8 t[4], beyond[4];
     load_lanes(t, text - NUMBERS_WHOLE, at);
     const vi32 size = point - from, parted = point < end;
@@ -239,13 +240,13 @@ ALWAYS_INLINE void numbers_read(const struct numbers_constants *k, struct number
     for (size_t q = 0; q < 4; q++)
         beyond[q] = beyond_u8(t[q], (vu8)all_u32(k->nines));
     const bool longs = any(is_long), others = any((vi32)(beyond[0] | beyond[1] | beyond[2] | beyond[3]));
-    vi32 scale = NUMBER_POWER - NUMBERS_PART + exponent;
+    vi32 scale = {0};
     if (exponents) {
-        scale -= is_long & NUMBERS_LOW;
+        scale = load_vi32(c->value + i) + (NUMBER_POWER - NUMBERS_PART) - (is_long & NUMBERS_LOW);
         odd |= scale | (NUMBER_POWER + NUMBER_POWER_MOST - scale);
         scale &= ~(odd >> 31);
     }
-    unsigned odds = signs_32(odd);
+    unsigned odds = signs_32(odd) | (exponents ? c->odd[i / LANES] : 0);
     hf32 x[2];
     UNROLL
     for (size_t h = 0; h < 2; h++) {
@@ -297,6 +298,8 @@ static size_t row_numbers(const char **at, const char *end, float *x, size_t mos
         }
         const size_t left = (size_t)(end - p - NUMBERS_BEYOND) / 64 * 64;
         numbers_find(&c, text, left < NUMBERS_CHUNK ? left : NUMBERS_CHUNK, most - n);
+        if (c.exponents)
+            numbers_exponents(&c, text);
         for (size_t i = 0; i < c.n && c.exponents; i += LANES)
             numbers_read(k, &c, text, i, true);
         for (size_t i = 0; i < c.n && !c.exponents; i += LANES)
