@@ -62,8 +62,58 @@ static inline void store_pairs(uint64_t *to, vu32 low, vu32 high)
     vst2q_u32((uint32_t *)to, both);
 }
 
-#define row_numbers json_numbers
-#include "base/number.h"
+// What numbers_template.h asks for.
+
+OPERATION(vu8, even_lanes(const char *base, const uint16_t *at), vld1q_u8((const uint8_t *)base + *at))
+OPERATION(hu32, first_of_lanes(vu8 a, vu8 b), vzip1_u32(vget_low_u32((vu32)a), vget_low_u32((vu32)b)))
+OPERATION(uint64_t, lowest_bit(uint64_t bits), bits ? (uint64_t)__builtin_ctzll(bits) : 64)
+OPERATION(vu8, beyond_u8(vu8 a, vu8 b), vqsubq_u8(a, b))
+OPERATION(vu16, join_bytes(vu8 v, vu16 w), vpaddlq_u8(v *(vu8)w)) // of digits
+OPERATION(vu32, join_16s(vu16 v, vu32 w),
+          vpaddq_u32(vmull_u16(vget_low_u16(v), vget_low_u16((vu16)w)), vmull_high_u16(v, (vu16)w)))
+OPERATION(vu16, pack_lanes(vu32 a, vu32 b), vqmovn_high_u32(vqmovn_u32(a), b))
+OPERATION(vu64, times_low(vu64 a, vu64 b), vmull_u32(vmovn_u64(a), vmovn_u64(b)))
+OPERATION(vi64, widen_i32(hi32 v), vmovl_s32(v))
+OPERATION(vf64, entry_101(const double *table, vi64 i), ((vf64){table[i[0]], table[i[1]]}))
+OPERATION(unsigned, equal_bits(vi64 a, vi64 b), signs_64(a == b))
+
+static inline uint64_t same_bytes(const char *p, char c)
+{
+    const vu8 bit = (vu8)vdupq_n_u64(0x8040201008040201);
+    vu8 same[4];
+    UNROLL
+    for (size_t i = 0; i < 4; i++)
+        same[i] = (load_vu8(p + i * VECTOR) == (uint8_t)c) & bit;
+    const vu8 sums = vpaddq_u8(vpaddq_u8(same[0], same[1]), vpaddq_u8(same[2], same[3]));
+    return vgetq_lane_u64((vu64)vpaddq_u8(sums, sums), 0);
+}
+
+static inline vu32 four_bytes(const char *base, vi32 at)
+{
+    vu32 v;
+    UNROLL
+    for (size_t i = 0; i < LANES; i++)
+        memcpy((char *)&v + i * sizeof(uint32_t), base + at[i], sizeof(uint32_t));
+    return v;
+}
+
+static inline vu64 eight_bytes(const char *base, const uint16_t *at)
+{
+    return vcombine_u64((uint64x1_t)vld1_u8((const uint8_t *)base + at[0]), (uint64x1_t)vld1_u8((const uint8_t *)base + at[1]));
+}
+
+static inline void keep_digits(vu8 text[4], vi32 places, vu8 zero)
+{
+    const vu8 bit = (vu8)vdupq_n_u64(0x8040201008040201);
+    UNROLL
+    for (size_t q = 0; q < 4; q++) {
+        const uint32_t kept = (uint32_t)places[q];
+        text[q] = (text[q] - zero) & vtstq_u8(vcombine_u8(vdup_n_u8((uint8_t)kept), vdup_n_u8((uint8_t)(kept >> 8))), bit);
+    }
+}
+
+#include "kern/numbers_template.h"
+
 #include "kern/kern_template.h"
 
 #endif
