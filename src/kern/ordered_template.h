@@ -196,12 +196,23 @@ static bool stays(const struct ordered_run *r, double low, double drift, const f
     return fabs(s) + away + drift < 2 * low && (fabs(s) - back - drift > low || squares || none_against(x, n, s));
 }
 
+// Is every element the mean, as in a constant row?
+static bool none_differs(const float *x, size_t n, float mean)
+{
+    vi32 differs = {0};
+    for (size_t i = 0; i < n; i += LANES)
+        differs |= load_vf32(x + i) != mean;
+    return !any(differs);
+}
+
 // Adds n elements to *s if they can be had side by side.
 ALWAYS_INLINE bool add_run(const float *x, size_t n, float mean, double *s, enum ordered_sum what)
 {
     assert(n % SHORT_RUN == 0);
     const double low = binade(*s);
     const bool squares = what == SUM_SQUARES || what == SUM_SQUARES_WIDE;
+    if (what == SUM_SQUARES && bits_of_f64(*s) == 0 && none_differs(x, n, mean))
+        return true;
     if (!is_usual(low) || (squares && *s < 0))
         return false;
     const struct ordered_run r = what == SUM ? run_f32(x, n, low) : run_f64(x, n, mean, low, what);

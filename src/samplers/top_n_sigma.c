@@ -12,30 +12,27 @@ static const struct param params[] = {
     {NULL},
 };
 
-// The mean of the logits that are not masked, which are *alive; their sum is taken in order.
-static float mean_of(const struct cand *c, size_t *alive)
+// The sum of the logits that are not masked, or of the squares of their differences from mean, in order. Also how many they are.
+static float add_up(const struct cand *c, const float *mean, size_t *alive)
 {
+    enum { BLOCKS = 16 };
     float sum = 0.0f;
     *alive = 0;
-    for (size_t b = 0; b < cand_blocks(c); b++) {
-        float tmp[KERN_BLOCK];
-        size_t len;
-        const float *const x = cand_masked_block(c, b, tmp, &len);
-        sum = c->kern->sum(x, len, sum);
-        *alive += c->kern->count(x, len, -FLT_MAX);
-    }
-    return *alive ? sum / (float)*alive : 0.0f;
-}
-
-// The sum of the squares of their differences from mean, in order.
-static float squares_about(const struct cand *c, float mean)
-{
-    float sum = 0.0f;
-    for (size_t b = 0; b < cand_blocks(c); b++) {
-        float tmp[KERN_BLOCK];
-        size_t len;
-        const float *const x = cand_masked_block(c, b, tmp, &len);
-        sum = c->kern->sum_squares(x, len, mean, sum);
+    for (size_t b = 0; b < cand_blocks(c); b += BLOCKS) { // those that stand side by side in memory at once
+        float tmp[BLOCKS][KERN_BLOCK];
+        const float *at = NULL;
+        size_t n = 0;
+        for (size_t i = 0; i <= BLOCKS; i++) {
+            size_t len = 0;
+            const float *const x = i < BLOCKS && b + i < cand_blocks(c) ? cand_masked_block(c, b + i, tmp[i], &len) : NULL;
+            if (!n || x != at + n) {
+                sum = mean ? c->kern->sum_squares(at, n, *mean, sum) : c->kern->sum(at, n, sum);
+                *alive += c->kern->count(at, n, -FLT_MAX);
+                at = x;
+                n = 0;
+            }
+            n += len;
+        }
     }
     return sum;
 }
@@ -44,11 +41,12 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
 {
     const struct top_n_sigma_params *const p = stage->params;
     size_t alive;
-    const float mean = mean_of(c, &alive);
+    const float sum = add_up(c, NULL, &alive);
     if (c->n < 2 || !alive)
         return;
+    const float mean = sum / (float)alive, squares = add_up(c, &mean, &alive);
     const float max = c->dense ? cand_max(c) : c->kern->max(c->logit, c->n);
-    cand_mask_below(c, max - p->n * sqrtf(squares_about(c, mean) / (float)alive));
+    cand_mask_below(c, max - p->n * sqrtf(squares / (float)alive));
 }
 
 const struct sampler sampler_top_n_sigma = {

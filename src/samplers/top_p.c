@@ -5,8 +5,6 @@
 #include "sample/nucleus.h"
 #include "sample/sampler.h"
 
-#include <string.h>
-
 struct top_p_params {
     float p;
     int32_t min_keep;
@@ -36,31 +34,36 @@ static size_t more(struct cand *c, size_t ranked, float total, float sum, const 
     return ranked < n && n < c->n ? n : c->n;
 }
 
-// Ranks more candidates than *ranked; writes the probabilities of those from that on to c->spare.
-static void rank_more(struct cand *c, size_t *ranked, float max, float total, float sum, const struct top_p_params *p)
+// Ranks more candidates than *ranked. Returns logits by rank, which those from that on have.
+static const float *rank_more(struct cand *c, size_t *ranked, float total, float sum, const struct top_p_params *p)
 {
     const size_t from = *ranked, n = *ranked = more(c, from, total, sum, p);
-    if (n < c->n) {
-        cand_rank(c, n);
-        for (size_t i = from; i < n; i++)
-            c->spare[i] = cand_logit(c, (uint32_t)c->key[i]);
-    } else {
+    if (n == c->n) {
         cand_sort(c);
-        memcpy(c->spare + from, c->logit + from, (n - from) * sizeof *c->spare);
+        return c->logit;
     }
-    c->kern->exp_sub(c->spare + from, c->spare + from, max, n - from);
-    c->kern->divide(c->spare + from, n - from, total);
+    cand_rank(c, n);
+    for (size_t i = from; i < n; i++)
+        c->spare[i] = cand_logit(c, (uint32_t)c->key[i]);
+    return c->spare;
 }
 
 static void apply(void *self, struct cand *c, const struct stage *stage)
 {
+    enum { BLOCK = 1024 };
     const struct top_p_params *const p = stage->params;
     struct nucleus kept = {p->p, stage->sampler->params == past_params, (size_t)p->min_keep, 0};
     const float max = cand_max(c), total = cand_exp_sum(c);
     size_t ranked = 0;
     while (!c->fault.code && !kept.full && ranked < c->n) {
-        rank_more(c, &ranked, max, total, kept.sum, p);
-        nucleus_take(&kept, c->kern, c->spare + kept.n, ranked - kept.n);
+        const float *const logit = rank_more(c, &ranked, total, kept.sum, p);
+        while (kept.n < ranked && !kept.full) {
+            const size_t len = ranked - kept.n < BLOCK ? ranked - kept.n : BLOCK;
+            float share[BLOCK];
+            c->kern->exp_sub(share, logit + kept.n, max, len);
+            c->kern->divide(share, len, total);
+            nucleus_take(&kept, c->kern, share, len);
+        }
     }
     if (c->fault.code)
         return;

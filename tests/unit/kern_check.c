@@ -540,6 +540,20 @@ static void check_lengths(float *data)
         check_blur(large[i], 1 + i % REACH, 1, "large");
 }
 
+// Every element is the mean, or all but the one at `odd`.
+static void check_constant(float *data)
+{
+    enum { N = 300 };
+    for (size_t odd = 0; odd <= N; odd += 50) {
+        for (size_t i = 0; i < N; i++)
+            data[i] = 1.5f;
+        check_squares(data, N, 1.5f, 0.0f, "constant");
+        check_squares(data, N, 1.5f, -0.0f, "constant, from -0");
+        data[odd % N] = odd % 100 ? -INFINITY : 1.25f;
+        check_squares(data, N, 1.5f, 0.0f, "constant but one");
+    }
+}
+
 // A row of no elements may be null: no kernel may compute an address from it, which a sanitizer sees.
 static void check_nothing(void)
 {
@@ -793,6 +807,7 @@ static void check_tier(float *data, unsigned long cases)
 {
     check_nothing();
     check_lengths(data);
+    check_constant(data);
     check_bad(data);
     check_patterns(DTYPE_F16);
     check_patterns(DTYPE_BF16);
