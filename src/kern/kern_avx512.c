@@ -165,6 +165,8 @@ static void rank_few(uint32_t *id, float *y, const float *x, const uint32_t *fro
         rank_fewer(id, y, x, from, n, index, FEW_WORDS / 16);
 }
 
+OPERATION(unsigned, words_below(vu32 w, uint32_t pivot), _mm512_cmplt_epu32_mask((__m512i)w, _mm512_set1_epi32((int)pivot)))
+
 static size_t partition_words(uint32_t *below, uint32_t *w, size_t n, uint32_t pivot)
 {
     const __m512i pivots = _mm512_set1_epi32((int)pivot);

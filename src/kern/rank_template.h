@@ -8,6 +8,8 @@
 //   size_t partition_words(uint32_t *below, uint32_t *w, size_t n, uint32_t pivot)
 //                                          the words below the pivot go to `below`, the others to the front of w, each in the order they
 //                                          were in; returns how many are below
+//   unsigned words_below(vu32 w, uint32_t pivot)
+//                                          the lanes whose word is below the pivot
 //   void rank_few(uint32_t *id, float *y, const float *x, const uint32_t *w, size_t n, uint32_t index)
 //                                          the elements x[w[i] & index] by rank to id and y, 0 < n <= FEW_WORDS
 #ifndef SAMPL_KERN_RANK_TEMPLATE_H
@@ -137,8 +139,13 @@ static void rank_words(const struct ranking *r, const struct rank_target *to, ui
     rank_words(r, &second, w, spare, rest, fair);
 }
 
-// The values that most elements are between, from a sample, and as much again. False: they are few, and better sorted by radix.
-static bool sampled_range(const float *x, size_t n, float *low, float *high)
+// What most elements are between, from a sample, and as much again; and what they fall into quarters at.
+struct spread {
+    float low, high, quarter[3]; // falling
+};
+
+// False: the values are few, and better sorted by radix.
+static bool sampled_spread(const float *x, size_t n, struct spread *s)
 {
     enum { SAMPLE = 256 };
     uint64_t key[SAMPLE], tmp[SAMPLE];
@@ -150,34 +157,75 @@ static bool sampled_range(const float *x, size_t n, float *low, float *high)
         return false;
     quicksort(key, tmp, key, m, m, true);
     const float a = order_value((uint32_t)(key[m - 1 - m / 64] >> 32)), b = order_value((uint32_t)(key[m / 64] >> 32));
-    *low = a - (b - a) / 2;
-    *high = b + (b - a) / 2;
+    s->low = a - (b - a) / 2;
+    s->high = b + (b - a) / 2;
+    for (size_t q = 0; q < 3; q++)
+        s->quarter[q] = order_value((uint32_t)(key[(q + 1) * m / 4] >> 32));
     return true;
+}
+
+// The coarse order: from 0 to last as values fall from high. What is no number, the range being infinite, becomes 0, whose words rank_place
+// sorts.
+struct rank_scale {
+    float high, scale, last;
+};
+
+static inline vu32 places_of(const struct rank_scale *p, vf32 x)
+{
+    return (vu32) __builtin_convertvector(min_f32(max_f32((p->high - x) * p->scale, splat(0)), splat(p->last)), vi32);
+}
+
+// Words for x in four areas of n words each, of which each takes a quarter or so.
+struct quarters {
+    uint32_t *area[4];
+    size_t count[4];
+};
+
+static struct quarters deal_words(uint64_t *key, uint64_t *tmp, const float *x, size_t n, const struct spread *s, int index_bits)
+{
+    uint32_t *const one = (uint32_t *)(void *)key, *const two = (uint32_t *)(void *)tmp;
+    const float last = (float)(UINT32_MAX >> index_bits);
+    const struct rank_scale p = {s->high, last / (s->high - s->low), last};
+    struct quarters to = {{one, one + n, two, two + n}, {0}};
+    uint32_t pivot[3];
+    for (size_t q = 0; q < 3; q++)
+        pivot[q] = places_of(&p, splat(s->quarter[q]))[0] << index_bits;
+    for (size_t i = 0; i < n; i += LANES) {
+        const size_t there = n - i < LANES ? n - i : LANES;
+        const vf32 a = there < LANES ? load_first(x + i, there, splat(0)) : load_vf32(x + i);
+        const vu32 word = places_of(&p, a) << index_bits | (lane_numbers() + (uint32_t)i);
+        unsigned rest = ALL_LANES >> (LANES - there);
+        UNROLL
+        for (size_t q = 0; q < 4; q++) { // whole registers, of which at most `there` count: an area has room for that
+            const unsigned here = q < 3 ? rest & words_below(word, pivot[q]) : rest;
+            if (there < LANES)
+                store_first(to.area[q] + to.count[q], there, (vf32)compress(word, here));
+            else
+                store_vu32(to.area[q] + to.count[q], compress(word, here));
+            to.count[q] += (size_t)__builtin_popcount(here);
+            rest &= ~here;
+        }
+    }
+    return to;
 }
 
 static void row_rank(uint32_t *id, float *y, const float *x, size_t n, size_t k, uint64_t *key, uint64_t *tmp)
 {
     enum { LEAST = 4096, MOST = 1 << 22 };
-    float low, high;
-    if (n < LEAST || n > MOST || !sampled_range(x, n, &low, &high)) {
+    struct spread s;
+    if (n < LEAST || n > MOST || !sampled_spread(x, n, &s)) {
         rank_by_keys(id, y, x, n, k, key, tmp);
         return;
     }
     const int index_bits = 32 - __builtin_clz((uint32_t)n - 1);
     const struct ranking r = {x, (1u << index_bits) - 1};
-    const float last = (float)(UINT32_MAX >> index_bits), scale = last / (high - low);
-    uint32_t *const w = (uint32_t *)(void *)key;
-    for (size_t i = 0; i < n;
-         i += LANES) { // what is no number, the range being infinite, becomes 0, whose words rank_place sorts
-        const vf32 a = n - i < LANES ? load_first(x + i, n - i, splat(0)) : load_vf32(x + i);
-        const vf32 place = min_f32(max_f32((high - a) * scale, splat(0)), splat(last));
-        const vu32 word = (vu32) __builtin_convertvector(place, vi32) << index_bits | (lane_numbers() + (uint32_t)i);
-        if (n - i < LANES)
-            store_first(w + i, n - i, (vf32)word);
-        else
-            store_vu32(w + i, word);
+    const struct quarters w = deal_words(key, tmp, x, n, &s, index_bits);
+    for (size_t q = 0, done = 0; q < 4 && done < k; q++) {
+        const size_t wanted = k - done < w.count[q] ? k - done : w.count[q], next = (q + 1) % 4;
+        const struct rank_target to = {id + done, y + done, wanted};
+        rank_words(&r, &to, w.area[q], w.area[next] + w.count[next], w.count[q], true);
+        done += w.count[q];
     }
-    rank_words(&r, &(struct rank_target){id, y, k}, w, (uint32_t *)(void *)tmp, n, true);
 }
 
 #endif
