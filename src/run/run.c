@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { SHARE = 2 << 20, MOST_ROWS = 4096 }; // a thread's part of a batch: bytes of rows, and rows
+enum { SHARE = 2 << 20, MOST_ROWS = 4096 }; // a thread's part of a batch: bytes of rows, though at least one; and rows
 
 struct slot {
     struct input_row row;
@@ -194,7 +194,7 @@ static bool read_batch(struct flow *f, bool *end, struct err *e)
     input_release(f->in);
     if (f->against)
         input_release(f->against);
-    for (f->n = 0; f->n < f->most && bytes < SHARE * f->at_work; f->n++) {
+    for (f->n = 0; f->n < f->most && (bytes < SHARE * f->at_work || f->n % f->at_work); f->n++) {
         struct slot *const s = &f->slot[f->n];
         struct slot *const other = f->other ? &f->other[f->n] : NULL;
         vocab_forget(&f->texts);
