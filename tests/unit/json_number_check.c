@@ -88,8 +88,8 @@ static void random_text(size_t kind, char *text, size_t size)
     case 10: // as JavaScript writes it
         snprintf(text, size, "%.*fe%s%d", (int)(random_bits() % 9), d, random_bits() % 2 ? "-" : "+", (int)(random_bits() % 50));
         break;
-    case 11: // so short that an exponent may be another's
-        snprintf(text, size, "%d%s", (int)(random_bits() % 10), random_bits() % 2 ? "e-5" : "");
+    case 11: // so short that what looks like its exponent is of the one before
+        snprintf(text, size, "%d%s", (int)(random_bits() % 10), random_bits() % 2 ? "e5" : "");
         break;
     default:
         snprintf(text, size, "%d", (int)(random_bits() % 2000) - 1000);
