@@ -64,7 +64,7 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
     const float temp = temp_of_entropy(c, p);
     if (c->fault.code || cand_put_off(c, temp))
         return;
-    cand_softmax(c, true);
+    cand_sort(c);
     divide(c, temp);
 }
 

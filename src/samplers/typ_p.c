@@ -40,6 +40,11 @@ static inline uint32_t bits(const float *score, size_t rank)
 // The left side is gone through backwards, but runs of equal scores are not. Where one ends cannot be foreseen: no branch here looks at it.
 static void mirror_runs(uint32_t *mirror, const float *score, size_t split)
 {
+    if (split && bits(score, 0) == bits(score, split - 1)) { // of many equal ones: one run
+        for (uint32_t i = 0; i < split; i++)
+            mirror[i] = (uint32_t)split - 1 - i;
+        return;
+    }
     uint32_t first = 0, last = (uint32_t)split - 1, before = split ? bits(score, 0) : 0;
     for (uint32_t i = 0; i < split; i++) {
         const uint32_t here = bits(score, i);
@@ -160,6 +165,15 @@ static size_t choose(const struct cand *c, const struct head *head, float entrop
     return part ? 0 : c->n;
 }
 
+// Is it the first n as they are, as of a constant row?
+static bool rises_from_0(const uint64_t *order, size_t n)
+{
+    size_t i = 0;
+    while (i < n && order[i] == i)
+        i++;
+    return i == n;
+}
+
 static void apply(void *self, struct cand *c, const struct stage *stage)
 {
     if (cand_within(c, 7.0f) > c->n / 64) // most of these are needed
@@ -183,7 +197,11 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
     if (!sorted)
         memcpy(c->key, order, keep * sizeof *order);
     c->has_p = false; // of what is left, p would be another
-    cand_gather(c, keep, CAND_UNSORTED);
+    if (!sorted || !rises_from_0(order, keep))
+        cand_gather(c, keep, CAND_UNSORTED);
+    else
+        cand_truncate(c, keep);
+    c->order = CAND_UNSORTED;
 }
 
 const struct sampler sampler_typ_p = {.limits = true,
