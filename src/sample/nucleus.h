@@ -18,6 +18,6 @@ struct nucleus {
 };
 
 // Takes in the next candidates, whose probabilities are p[0..n), none negative, until it is enough. At least one, unless it is full.
-void nucleus_take(struct nucleus *nucleus, const struct kern *kern, const float *p, size_t n);
+void nucleus_take(struct nucleus *x, const struct kern *kern, const float *p, size_t n);
 
 #endif
