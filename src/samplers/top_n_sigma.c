@@ -12,12 +12,11 @@ static const struct param params[] = {
     {NULL},
 };
 
-// The sum of the logits that are not masked, or of the squares of their differences from mean, in order. Also how many they are.
+// The sum of the logits that are not masked, and how many they are; or of the squares of their differences from mean. In order.
 static float add_up(const struct cand *c, const float *mean, size_t *alive)
 {
     enum { BLOCKS = 16 };
     float sum = 0.0f;
-    *alive = 0;
     for (size_t b = 0; b < cand_blocks(c); b += BLOCKS) { // those that stand side by side in memory at once
         float tmp[BLOCKS][KERN_BLOCK];
         const float *at = NULL;
@@ -27,7 +26,7 @@ static float add_up(const struct cand *c, const float *mean, size_t *alive)
             const float *const x = i < BLOCKS && b + i < cand_blocks(c) ? cand_masked_block(c, b + i, tmp[i], &len) : NULL;
             if (!n || x != at + n) {
                 sum = mean ? c->kern->sum_squares(at, n, *mean, sum) : c->kern->sum(at, n, sum);
-                *alive += c->kern->count(at, n, -FLT_MAX);
+                *alive += mean ? 0 : c->kern->count(at, n, -FLT_MAX);
                 at = x;
                 n = 0;
             }
@@ -40,7 +39,7 @@ static float add_up(const struct cand *c, const float *mean, size_t *alive)
 static void apply(void *self, struct cand *c, const struct stage *stage)
 {
     const struct top_n_sigma_params *const p = stage->params;
-    size_t alive;
+    size_t alive = 0;
     const float sum = add_up(c, NULL, &alive);
     if (c->n < 2 || !alive)
         return;
