@@ -8,26 +8,47 @@
 
 #define F64(x) ((x) - (vf64){0}) // in every lane
 
-// expf.h; anything for arguments that underflow. Where products are fused the last bit of an f64 may be another: no float comes of it (make
-// prove-expf).
-static inline hf32 expf_half(hf32 x)
+// 2^(k/32), the whole number k being in the low bits, as in expf.h.
+static inline vf64 expf_scale(vf64 k)
 {
-    const vf64 z = widen_f32(x) * EXPF_SCALE;
-    const vf64 shifted = z + EXPF_SHIFT;
-    const vf64 r = z - (shifted - EXPF_SHIFT);
-    const vu64 k = (vu64)shifted;
-    const vf64 s = (vf64)((vu64)expf_entry((vi64)k) + (k << (52 - 5)));
-    const vf64 y = multiply_add(multiply_add(F64(EXPF_C0), r, F64(EXPF_C1)), r * r, multiply_add(F64(EXPF_C2), r, F64(1.0)));
-    return narrow_f64(y * s);
+    return (vf64)((vu64)expf_entry((vi64)k) + ((vu64)k << (52 - 5)));
 }
 
-static inline vf32 expf_less(vf32 x, float max)
+#ifndef HAS_SCALES
+static inline void expf_scales(vf64 s[2], const vf64 k[2])
+{
+    s[0] = expf_scale(k[0]);
+    s[1] = expf_scale(k[1]);
+}
+#endif
+
+// expf.h; anything for arguments that underflow. Where products are fused, the cubic is added up in another order too, and the last bits of an f64
+// may be others: no float comes of it (make prove-expf).
+ALWAYS_INLINE vf32 expf_vector(vf32 x)
+{
+    vf64 shifted[2] = {widen_f32(lower_half(x)), widen_f32(upper_half(x))}, r[2], s[2], y[2];
+    UNROLL
+    for (int i = 0; i < 2; i++) {
+        const vf64 z = shifted[i] * EXPF_SCALE;
+        shifted[i] = z + EXPF_SHIFT;
+        r[i] = z - (shifted[i] - EXPF_SHIFT);
+    }
+    expf_scales(s, shifted);
+    UNROLL
+    for (int i = 0; i < 2; i++) {
+        y[i] = multiply_add(F64(EXPF_C0), r[i], F64(EXPF_C1));
+        y[i] = multiply_add(y[i], r[i], F64(EXPF_C2));
+        y[i] = multiply_add(y[i], r[i], F64(1.0)) * s[i];
+    }
+    return join(narrow_f64(y[0]), narrow_f64(y[1]));
+}
+
+ALWAYS_INLINE vf32 expf_less(vf32 x, float max)
 {
     const vf32 d = x - max;
-    const vi32 zero = d < EXPF_UNDERFLOW;
-    if (LANES > 4 && signs_32(zero) == ALL_LANES) // with few lanes the test costs more than it saves
+    if (LANES > 4 && !at_least_32(d, EXPF_UNDERFLOW)) // with few lanes the test costs more than it saves
         return (vf32){0};
-    return (vf32)((vi32)join(expf_half(lower_half(d)), expf_half(upper_half(d))) & ~zero);
+    return zero_below(expf_vector(d), d, EXPF_UNDERFLOW);
 }
 
 enum { SIDE = 4 }; // vectors side by side: one alone mostly waits for itself
@@ -43,7 +64,7 @@ ALWAYS_INLINE void exp_above(vf64 *w, const vf64 *x, size_t vectors)
     EACH shifted[k] = x[k] * EXPF_SCALE + EXPF_SHIFT;
     EACH whole[k] = shifted[k] - EXPF_SHIFT;
     EACH r[k] = (x[k] - whole[k] * EXP_HI) - whole[k] * EXP_LO;
-    EACH s[k] = (vf64)((vu64)expf_entry((vi64)shifted[k]) + ((vu64)shifted[k] << (52 - 5)));
+    EACH s[k] = expf_scale(shifted[k]);
     EACH t[k] = 1.0 / 120 + r[k] * (1.0 / 720);
     EACH t[k] = 1.0 / 24 + r[k] * t[k];
     EACH t[k] = 1.0 / 6 + r[k] * t[k];
@@ -93,7 +114,7 @@ ALWAYS_INLINE size_t pack(float *to, const float *x, size_t n, float max, float 
     size_t kept = 0, i = 0;
     for (; i + LANES <= n; i += LANES) {
         const vf32 a = load_once(x + i);
-        unsigned hit = signs_32(a - max >= floor);
+        unsigned hit = at_least_32(a - max, floor);
 #ifdef HAS_COMPRESS
         store_vu32(to + kept, compress((vu32)a, hit));
         kept += (size_t)__builtin_popcount(hit);
@@ -118,12 +139,12 @@ static size_t row_pack(float *to, const float *x, size_t n, float max, float flo
     return pack(to, x, n, max, floor);
 }
 
-// Eight elements at a time: a lane each. Fewer wait for the next stretch, or are filled up with those that weigh nothing.
+// A multiple of eight elements at a time: a lane each. Fewer wait for the next stretch, or are filled up with those that weigh nothing.
 static size_t row_weigh(double sum[16], const float *x, size_t n, float max, float floor)
 {
-    enum { PARTS = 8 / LANES_F64 };
+    enum { PARTS = 8 / LANES_F64, STEP = LANES > 8 ? LANES : 8 };
     vf64 weights[PARTS], squares[PARTS];
-    float some[8 + LONG_RUN + LANES];
+    float some[STEP + LONG_RUN + LANES];
     size_t waiting = 0, all = 0;
     UNROLL
     for (size_t k = 0; k < PARTS; k++) {
@@ -135,15 +156,17 @@ static size_t row_weigh(double sum[16], const float *x, size_t n, float max, flo
         const size_t kept = pack(some + waiting, x + i, last ? n - i : LONG_RUN, max, floor);
         size_t ready = waiting + kept, at = 0;
         all += kept;
-        while (last && ready % 8)
+        while (last && ready % STEP)
             some[ready++] = -INFINITY;
-        for (; at + 8 <= ready; at += 8) {
+        for (; at + STEP <= ready; at += STEP) {
             UNROLL
-            for (size_t k = 0; k < PARTS; k++) {
-                const hf32 d = load_hf32(some + at + k * LANES_F64) - max;
-                const vf64 w = widen_f32((hf32)((hi32)expf_half(d) & (d >= EXPF_UNDERFLOW)));
-                weights[k] += w;
-                squares[k] += w * w;
+            for (size_t k = 0; k < STEP / LANES; k++) {
+                const vf32 w = expf_less(load_vf32(some + at + k * LANES), max);
+                const vf64 low = widen_f32(lower_half(w)), high = widen_f32(upper_half(w));
+                weights[2 * k % PARTS] += low;
+                squares[2 * k % PARTS] += low * low;
+                weights[(2 * k + 1) % PARTS] += high;
+                squares[(2 * k + 1) % PARTS] += high * high;
             }
         }
         waiting = ready - at;
@@ -181,7 +204,7 @@ static float row_exp_sum(const float *x, size_t n, float max, float s)
     return s;
 }
 
-// libm.h, of positive and finite numbers that are k's power of 2 times z: products are fused as in expf_half.
+// libm.h, of positive and finite numbers that are k's power of 2 times z: products are fused as in expf_vector.
 static inline hf32 libm_logf_half(hi32 part, hi32 k, hf32 z)
 {
     const vi64 at = __builtin_convertvector(part, vi64);

@@ -10,6 +10,7 @@
 #define HAS_COMPRESS
 #define HAS_SPLIT
 #define HAS_RANK
+#define HAS_SCALES
 #include "kern/expf.h"
 #include "kern/network.h"
 #include "kern/vector.h"
@@ -35,6 +36,8 @@ OPERATION(unsigned, signs_32(vi32 v), _mm512_movepi32_mask((__m512i)v))
 OPERATION(unsigned, signs_64(vi64 v), _mm512_movepi64_mask((__m512i)v))
 OPERATION(unsigned, equal_32(vf32 a, float b), _mm512_cmp_ps_mask(a, splat(b), _CMP_EQ_OQ))
 OPERATION(unsigned, equal_64(vf64 a, double b), _mm512_cmp_pd_mask(a, _mm512_set1_pd(b), _CMP_EQ_OQ))
+OPERATION(unsigned, at_least_32(vf32 a, float b), _mm512_cmp_ps_mask(a, splat(b), _CMP_GE_OQ))
+OPERATION(vf32, zero_below(vf32 y, vf32 x, float floor), _mm512_maskz_mov_ps((__mmask16)at_least_32(x, floor), y))
 OPERATION(vf32, masked_below(vf32 x, float floor),
           _mm512_mask_mov_ps(x, _mm512_cmp_ps_mask(x, splat(floor), _CMP_LT_OQ), splat(-INFINITY)))
 OPERATION(vf32, load_first(const void *at, size_t n, vf32 rest), _mm512_mask_loadu_ps(rest, (__mmask16)((1u << n) - 1), at))
@@ -202,6 +205,24 @@ static inline vi64 expf_entry(vi64 k)
     const vf64 a = _mm512_permutex2var_pd(load_vf64(expf_table), (__m512i)k, load_vf64(expf_table + 8));
     const vf64 b = _mm512_permutex2var_pd(load_vf64(expf_table + 16), (__m512i)k, load_vf64(expf_table + 24));
     return (vi64)_mm512_mask_blend_pd(_mm512_test_epi64_mask((__m512i)k, _mm512_set1_epi64(16)), a, b);
+}
+
+// The lower halves of 16 entries, or the upper ones.
+static inline __m512i table_halves(const uint64_t *entry, int upper)
+{
+    const vi32 at = 2 * (vi32)lane_numbers() + upper;
+    return (__m512i)_mm512_permutex2var_epi32((__m512i)load_vu64(entry), (__m512i)at, (__m512i)load_vu64(entry + 8));
+}
+
+// The halves of the entries are looked up apart, of both vectors at once.
+static inline void expf_scales(vf64 s[2], const vf64 k[2])
+{
+    const __m512i n = (__m512i)_mm512_shuffle_ps((__m512)k[0], (__m512)k[1], 0x88); // in the order that unpacking undoes
+    const __m512i low = _mm512_permutex2var_epi32(table_halves(expf_table, 0), n, table_halves(expf_table + 16, 0));
+    const __m512i high = _mm512_permutex2var_epi32(table_halves(expf_table, 1), n, table_halves(expf_table + 16, 1));
+    const __m512i scaled = _mm512_add_epi32(high, _mm512_slli_epi32(n, 52 - 32 - 5));
+    s[0] = (vf64)_mm512_unpacklo_epi32(low, scaled);
+    s[1] = (vf64)_mm512_unpackhi_epi32(low, scaled);
 }
 
 static inline void store_pairs(uint64_t *to, vu32 low, vu32 high)

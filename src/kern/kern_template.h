@@ -15,7 +15,9 @@
 //   bool any(vi32 v)                               is any bit set?
 //   unsigned signs_32(vi32 v)                      the sign of each lane as a bit, lane 0 lowest; and so signs_64
 //   unsigned equal_32(vf32 a, float b)             the lanes where a == b as bits, the same way; and so equal_64(vf64 a, double b)
+//   unsigned at_least_32(vf32 a, float b)          the lanes where a >= b, the same way
 //   vf32 masked_below(vf32 x, float floor)         -inf where x < floor, else x
+//   vf32 zero_below(vf32 y, vf32 x, float floor)   0 where x < floor, else y; no lane of x is NaN
 //   vf32 load_first(const void *at, size_t n, vf32 rest)
 //                                                  n < LANES lanes from memory, the others from rest
 //   void store_first(void *at, size_t n, vf32 v)   only the first n < LANES lanes
@@ -31,6 +33,10 @@
 // A tier that has it defines HAS_COMPRESS and this:
 //
 //   vu32 compress(vu32 v, unsigned lanes)          the lanes that have a bit, moved together to the lowest
+//
+// one that has a faster one than exp_template.h HAS_SCALES and this:
+//
+//   void expf_scales(vf64 s[2], const vf64 k[2])   two vectors of expf_scale
 //
 // and one that has this HAS_SPLIT, for sorting:
 //
@@ -266,7 +272,7 @@ ALWAYS_INLINE size_t collect(uint64_t *keys, const char *x, size_t n, uint32_t f
         for (size_t k = 0; k < 4; k++) {
             const size_t at = i + k * LANES;
             const vf32 a = load_row(x, at, type);
-            const unsigned hit = signs_32(a >= floor);
+            const unsigned hit = at_least_32(a, floor);
             if (hit)
                 found += put_keys(keys + found, a, first_id + (uint32_t)at, hit);
         }
