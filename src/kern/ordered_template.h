@@ -30,6 +30,7 @@ struct ordered_run {
     double sum;  // of q
     double size; // of |q|
     bool tied;   // some x is a tie
+    bool rising; // no x is negative, nor -0, as was found out
 };
 
 // A short run's ties, one bit an element, the first element lowest.
@@ -105,10 +106,53 @@ ALWAYS_INLINE void terms_f64(vf64 a[2], const float *x, float mean, double low, 
     }
 }
 
+// Of numbers that are not negative, as most are that are summed: size is sum. False: some are negative.
+static inline bool run_weights_f32(const float *x, size_t n, double low, struct ordered_run *run)
+{
+    const float magic = (float)rounder(low, SUM);
+    vf32 sum = {0}, rest = {0};
+    vi32 signs = {0};
+    for (size_t i = 0; i < n; i += LANES) {
+        const vf32 a = load_once(x + i), q = (magic + a) - magic;
+        signs |= (vi32)a;
+        sum += q;
+        rest = max_f32(rest, abs_f32(a - q));
+    }
+    const double all = sum_f64(widen_f32(lower_half(sum)) + widen_f32(upper_half(sum)));
+    *run = (struct ordered_run){all, all, any(rest >= (float)half_ulp(low, SUM)), !any(signs < 0)};
+    return run->rising;
+}
+
+// The same in f64.
+static inline bool run_weights_f64(const float *x, size_t n, double low, struct ordered_run *run)
+{
+    const double magic = rounder(low, SUM_WIDE);
+    vf64 sum[2] = {{0}, {0}}, rest[2] = {{0}, {0}};
+    vi32 signs = {0};
+    for (size_t i = 0; i < n; i += LANES) {
+        const vf32 v = load_once(x + i);
+        const vf64 a[2] = {widen_f32(lower_half(v)), widen_f32(upper_half(v))};
+        signs |= (vi32)v;
+        UNROLL
+        for (int k = 0; k < 2; k++) {
+            const vf64 q = (a[k] + magic) - magic;
+            sum[k] += q;
+            rest[k] = max_f64(rest[k], abs_f64(a[k] - q));
+        }
+    }
+    const double all = sum_f64(sum[0] + sum[1]);
+    const bool tied = any((vi32)(max_f64(rest[0], rest[1]) >= half_ulp(low, SUM_WIDE)));
+    *run = (struct ordered_run){all, all, tied, !any(signs < 0)};
+    return run->rising;
+}
+
 static inline struct ordered_run run_f32(const float *x, size_t n, double low)
 {
     const float magic = (float)rounder(low, SUM);
     vf32 sum = {0}, size = {0}, rest = {0};
+    struct ordered_run run;
+    if (x[0] >= 0.0f && run_weights_f32(x, n, low, &run))
+        return run;
     for (size_t i = 0; i < n; i += LANES) {
         const vf32 a = terms_f32(x + i), q = (magic + a) - magic;
         sum += q;
@@ -123,6 +167,9 @@ static inline struct ordered_run run_f32(const float *x, size_t n, double low)
 ALWAYS_INLINE struct ordered_run run_f64(const float *x, size_t n, float mean, double low, enum ordered_sum what)
 {
     const double magic = rounder(low, what);
+    struct ordered_run run;
+    if (what == SUM_WIDE && x[0] >= 0.0f && run_weights_f64(x, n, low, &run))
+        return run;
     vf64 sum[2] = {{0}, {0}}, size[2] = {{0}, {0}}, rest[2] = {{0}, {0}};
     for (size_t i = 0; i < n; i += LANES) {
         vf64 a[2];
@@ -193,7 +240,8 @@ static bool stays(const struct ordered_run *r, double low, double drift, const f
         return false;
     const double up = (r->size + r->sum) / 2, down = (r->size - r->sum) / 2;
     const double away = s > 0 ? up : down, back = s > 0 ? down : up;
-    return fabs(s) + away + drift < 2 * low && (fabs(s) - back - drift > low || squares || none_against(x, n, s));
+    return fabs(s) + away + drift < 2 * low &&
+           (fabs(s) - back - drift > low || squares || (r->rising && s > 0) || none_against(x, n, s));
 }
 
 // Is every element the mean, as in a constant row?
