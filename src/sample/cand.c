@@ -92,7 +92,7 @@ static void start(struct cand *c, const struct row *row)
     c->n_vocab = row_vocab(row);
     c->dense = true;
     c->order = CAND_BY_ID;
-    c->has_p = c->round = c->changed = c->kept.on = c->later = false;
+    c->has_p = c->weighed = c->round = c->changed = c->kept.on = c->later = false;
     c->later_temp = 1.0f;
     c->cut = lowest[c->type];
     c->scratch_taken = 0;

@@ -65,6 +65,7 @@ struct cand {
     float *logit;
     float *p; // valid while has_p; by id while dense
     bool has_p;
+    bool weighed; // a sorted list: the stage before left cand_exp's p, has_p or not
 
     // set by the caller
     const struct history *history; // the tokens before the row

@@ -272,7 +272,9 @@ struct fault chain_apply(struct chain *ch, struct cand *c, chain_watch_fn *watch
         c->scratch_taken = 0;
         c->n_notes = 0;
         c->may_put_off = l->may_put_off && !watch && !c->prefixes && !c->want_p && !c->want_logits;
+        const bool old = c->weighed;
         s->apply(state, c, l->stage);
+        c->weighed = c->weighed && !old; // the next stage alone may take it
         if (watch && !c->fault.code)
             c->fault = watch(arg, l->index, c);
         if (prefix != PREFIX_NONE && !c->fault.code)

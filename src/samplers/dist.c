@@ -103,10 +103,13 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
     c->chosen_p = 1.0f;
     if (!c->want_p && u > 0.0 && cand_single(c, &c->chosen))
         return;
-    if (!c->want_p && c->n > KERN_BLOCK &&
+    if (!c->want_p && !c->weighed && c->n > KERN_BLOCK &&
         ((!c->want_chosen_p && pick_about(c, before, u, true)) || pick_about(c, before, u, false)))
         return;
-    cand_exp(c);
+    if (c->weighed)
+        c->has_p = true;
+    else
+        cand_exp(c);
     const double sum = add_up(c, before);
     const size_t at = pick(c, before, sum * u);
     c->chosen = c->dense ? (uint32_t)at : c->id[at];

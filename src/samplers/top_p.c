@@ -5,6 +5,8 @@
 #include "sample/nucleus.h"
 #include "sample/sampler.h"
 
+#include <string.h>
+
 struct top_p_params {
     float p;
     int32_t min_keep;
@@ -55,12 +57,14 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
     struct nucleus kept = {p->p, stage->sampler->params == past_params, (size_t)p->min_keep, 0};
     const float max = cand_max(c), total = cand_exp_sum(c);
     size_t ranked = 0;
+    float share[BLOCK];
     while (!c->fault.code && !kept.full && ranked < c->n) {
         const float *const logit = rank_more(c, &ranked, total, kept.sum, p);
         while (kept.n < ranked && !kept.full) {
             const size_t len = ranked - kept.n < BLOCK ? ranked - kept.n : BLOCK;
-            float share[BLOCK];
-            c->kern->exp_sub(share, logit + kept.n, max, len);
+            float *const weight = c->has_p ? share : c->p + kept.n; // where the next stage finds them
+            c->kern->exp_sub(weight, logit + kept.n, max, len);
+            memmove(share, weight, len * sizeof *share);
             c->kern->divide(share, len, total);
             nucleus_take(&kept, c->kern, share, len);
         }
@@ -71,6 +75,7 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
         cand_truncate(c, kept.n);
     else
         cand_gather(c, kept.n, CAND_SORTED);
+    c->weighed = !c->has_p;
 }
 
 const struct sampler sampler_top_p = {.limits = true,
