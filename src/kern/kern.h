@@ -108,7 +108,8 @@ struct kern {
     // x[i] = -(square * d * d) + cube * d * d * d + top with d = x[i] - top; -inf where that is NaN. No x[i] is above top; neither factor is NaN.
     void (*bend)(float *x, size_t n, float top, float square, float cube);
 
-    // x[i] = peak - sharpness * d * d / (1 + d) with d = |(p[i] - at) * slope|; -inf stays. No factor is NaN.
+    // x[i] = peak - sharpness * d * d / (1 + d) with d = |(p[i] - at) * slope|; -inf stays. No factor is NaN. x may
+    // be p.
     void (*lift)(float *x, const float *p, size_t n, float at, float slope, float peak, float sharpness);
 
     // x[i] rounded to f16, to nearest, ties to even. No NaN.

@@ -14,18 +14,19 @@ static bool sorted(const struct cand *c)
     return !c->dense && c->order == CAND_SORTED;
 }
 
-// Fills w with p as of cand_exp, of the candidates whose logit is within range of max, as they lie. Returns how many.
-static size_t weigh(const struct cand *c, float max, float range, float *w)
+size_t cand_weigh(const struct cand *c, float max, float floor, float *w, uint32_t *before)
 {
     size_t n = 0;
     for (size_t b = 0; b < cand_blocks(c); b++) {
         float tmp[KERN_BLOCK];
         size_t len;
-        if (c->dense && c->block_max[b] - max < -range)
+        if (before)
+            before[b] = (uint32_t)n;
+        if (c->dense && c->block_max[b] - max < floor)
             continue;
         const float *const x = cand_exponents(c, b, max, tmp, &len);
         if (x)
-            n += c->kern->pack(w + n, x, len, max, -range);
+            n += c->kern->pack(w + n, x, len, max, floor);
     }
     c->kern->exp_sub(w, w, max, n);
     return n;
@@ -42,7 +43,7 @@ float cand_rank_sum(struct cand *c)
     const float max = cand_exp_max(c);
     if (c->fault.code)
         return 1.0f;
-    const size_t n = weigh(c, max, WEIGHTY, c->spare);
+    const size_t n = cand_weigh(c, max, -WEIGHTY, c->spare, NULL);
     return c->kern->sum_falling(c->spare, c->spare, n, 0.0f, c->key, c->key_tmp);
 }
 
@@ -64,7 +65,7 @@ float cand_rank_entropy(struct cand *c, float sum, float *log)
         return c->kern->sum(c->spare, c->n, 0.0f);
     }
     while (!c->fault.code) {
-        const size_t n = weigh(c, max, range, p);
+        const size_t n = cand_weigh(c, max, -range, p, NULL);
         c->kern->divide(p, n, sum);
         c->kern->log(log, p, n);
         c->kern->entropy_terms(term, p, log, n);

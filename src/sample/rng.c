@@ -173,20 +173,17 @@ static size_t discrete(const float *p, size_t n, double sum, double u)
 
 // Divides not every weight but the draw, so that most are added up once, block by block; unless that is a near thing. The two ways differ by
 // less than two roundings a place.
-size_t rng_discrete(struct rng *r, const struct kern *kern, const float *p, size_t n, double *draw)
+size_t discrete_place(const struct kern *kern, const float *p, size_t n, double u)
 {
     enum { BLOCKS = 64, LEAST = 64 };
     const size_t len = n / BLOCKS < LEAST ? LEAST : n / BLOCKS + 1;
     double before[BLOCKS + 1], sum = 0.0;
     size_t b = 0, at = 0;
-    *draw = NAN;
-    if (n < 2)
-        return 0;
     for (; at < n; at += len) {
         before[b++] = sum;
         sum = kern->sum_wide(p + at, n - at < len ? n - at : len, sum);
     }
-    const double u = *draw = rng_f64(r), target = u * sum, doubt = 0x1p-50 * (double)n * sum;
+    const double target = u * sum, doubt = 0x1p-50 * (double)n * sum;
     while (b > 1 && before[b - 1] >= target)
         b--;
     at = (b - 1) * len;
@@ -197,6 +194,12 @@ size_t rng_discrete(struct rng *r, const struct kern *kern, const float *p, size
     }
     const bool sure = (running - target > doubt || at + 1 == n) && target - last > doubt;
     return sure ? at : discrete(p, n, sum, u);
+}
+
+size_t rng_discrete(struct rng *r, const struct kern *kern, const float *p, size_t n, double *draw)
+{
+    *draw = n < 2 ? NAN : rng_f64(r);
+    return n < 2 ? 0 : discrete_place(kern, p, n, *draw);
 }
 
 // ---- PCG

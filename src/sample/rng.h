@@ -26,6 +26,9 @@ float rng_f32(struct rng *r);
 // chosen without a draw. *draw is the number drawn, or NaN.
 size_t rng_discrete(struct rng *r, const struct kern *kern, const float *p, size_t n, double *draw);
 
+// The same of two places or more, with the number u drawn.
+size_t discrete_place(const struct kern *kern, const float *p, size_t n, double u);
+
 // The generator goes on as after n calls of rng_u32, in a few milliseconds at most.
 void rng_discard(struct rng *r, uint64_t n);
 

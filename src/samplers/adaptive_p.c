@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // adaptive_p (llama.cpp PR 17927; a selector): prefers tokens whose probability is near a target that moves so that the average
 // probability of the chosen ones stays at --adaptive-target.
-#include "base/bits.h"
 #include "kern/libm.h"
 #include "sample/sampler.h"
 
@@ -57,84 +56,148 @@ static void lift(const struct cand *c, float *logit, const float *p, size_t n, f
     c->kern->lift(logit, p, n, at, 1.0f / 0.3f, 5.0f, 10.0f);
 }
 
-// Writes to c->p a number for each candidate: x[n] for all but those at c->key[0..n).
-static void spread(struct cand *c, const float *x, size_t n)
-{
-    float *const p = c->p, rest = x[n];
-    for (size_t i = 0; i < c->n; i += KERN_BLOCK) // there is room: compilers make much of a constant length
-        for (size_t k = 0; k < KERN_BLOCK; k++)
-            p[i + k] = rest;
-    for (size_t i = 0; i < n; i++)
-        p[rank_id(c->key[i])] = x[i];
-}
+// The weights after the transform. Most candidates are so unlikely that their p less the aim is minus the aim: they come to one weight.
+struct lifted {
+    float max, sum;   // the largest logit; what the weights before the transform come to
+    float floor;      // the likely ones' logits less max are at least this
+    size_t n;         // how many are likely
+    float *w;         // [n] their weights, as they lie
+    float rest;       // the weight of every other
+    uint32_t *before; // how many likely ones come before each block of KERN_BLOCK
+};
 
-// Most candidates are so unlikely that their p less the aim is minus the aim: they come to one logit. Then this writes the probabilities to draw
-// from to c->p and returns the sum of the weights before the transform; else, or when more is wanted, 0. p: scratch for one more than all.
-static float weigh_likely(struct cand *c, float at, float *p)
+// False: each candidate is to have a weight of its own.
+static bool lift_likely(struct cand *c, float at, struct lifted *x)
 {
     const bool sorted = !c->dense && c->order == CAND_SORTED; // whose first logit counts as the largest
-    if (sorted || c->want_p || c->want_logits || cand_alive(c, c->n) < c->n)
-        return 0.0f;
-    const float max = cand_exp_max(c), same = (at - nextafterf(at, 0.0f)) * 0.49f; // p of the likely is above that
-    if (c->fault.code || !(same > FLT_MIN) || cand_within(c, -libm_logf(same)) > c->n / 2)
-        return 0.0f;
-    const float sum = cand_exp_sum(c);
-    const size_t n = cand_collect(c, max + libm_logf(same * sum) * 1.0001f - 0.01f, c->n);
-    float *const logit = c->spare; // and then weights
-    for (size_t i = 0; i < n; i++)
-        p[i] = logit[i] = order_value((uint32_t)(c->key[i] >> 32));
-    c->kern->exp_sub(p, p, max, n);
-    c->kern->divide(p, n, sum);
-    p[n] = logit[n] = 0.0f; // for all others, if there are any
-    lift(c, logit, p, n + 1, at);
-    c->kern->exp_sub(logit, logit, c->kern->max(logit, n + (n < c->n)), n + 1);
-    spread(c, logit, n);
-    c->kern->divide(c->p, c->n, c->kern->sum(c->p, c->n, 0.0f));
+    if (sorted || c->n <= KERN_BLOCK || c->want_p || c->want_logits || cand_alive(c, c->n) < c->n)
+        return false;
+    const float same = (at - nextafterf(at, 0.0f)) * 0.49f; // p of the likely is above that
+    *x = (struct lifted){.max = cand_exp_max(c),
+                         .sum = cand_exp_sum(c),
+                         .w = cand_scratch(c, c->n + KERN_BLOCK, sizeof *x->w),
+                         .before = cand_scratch(c, cand_blocks(c), sizeof *x->before)};
+    if (c->fault.code)
+        return false;
+    x->floor = same > FLT_MIN ? libm_logf(same * x->sum) * 1.0001f - 0.01f : -INFINITY;
+    x->n = cand_weigh(c, x->max, x->floor, x->w, x->before);
+    c->kern->divide(x->w, x->n, x->sum);
+    x->w[x->n] = 0.0f;
+    lift(c, x->w, x->w, x->n + 1, at);
+    c->kern->exp_sub(x->w, x->w, c->kern->max(x->w, x->n + (x->n < c->n)), x->n + 1);
+    x->rest = x->w[x->n];
+    return true;
+}
+
+// The place that a draw of u falls to, from sums of weights that are not yet divided; unless, as that rounds each of them, it is a near thing.
+static bool draw_lifted(struct cand *c, const struct lifted *x, double u, size_t *place)
+{
+    enum { BLOCKS = 8, STRETCH = BLOCKS * KERN_BLOCK }; // are added up in one go
+    double *const before = cand_scratch(c, c->n / STRETCH + 1, sizeof *before), sum = 0.0;
+    if (!before)
+        return false;
+    for (size_t b = 0; b < cand_blocks(c); b += BLOCKS) {
+        const size_t from = x->before[b], to = b + BLOCKS < cand_blocks(c) ? x->before[b + BLOCKS] : x->n;
+        const size_t left = c->n - b * KERN_BLOCK, all = left < STRETCH ? left : STRETCH;
+        before[b / BLOCKS] = sum;
+        sum = c->kern->sum_wide(x->w + from, to - from, sum) + (double)(all - (to - from)) * x->rest;
+    }
+    const double target = sum * u, doubt = 0x1p-22 * sum;
+    size_t at = 0;
+    while (at + STRETCH < c->n && before[at / STRETCH + 1] < target)
+        at += STRETCH;
+    double low, high = before[at / STRETCH];
+    for (const float *w = x->w + x->before[at / KERN_BLOCK]; at < c->n; at++) {
+        low = high;
+        high += cand_logit(c, at) - x->max >= x->floor ? *w++ : x->rest;
+        if (high >= target) {
+            *place = at;
+            return high - target > doubt && target - low > doubt;
+        }
+    }
+    return false;
+}
+
+// Writes every weight to c->p.
+static void spread(struct cand *c, const struct lifted *x)
+{
+    const float *w = x->w;
+    for (size_t b = 0; b < cand_blocks(c); b++) {
+        float tmp[KERN_BLOCK], *const p = c->p + b * KERN_BLOCK;
+        size_t len;
+        const float *const logit = cand_exponents(c, b, x->max, tmp, &len);
+        for (size_t i = 0; i < len; i++)
+            p[i] = logit[i] - x->max >= x->floor ? *w++ : x->rest;
+    }
     c->has_p = true;
-    return sum;
+}
+
+static void make_shares(struct cand *c)
+{
+    c->kern->divide(c->p, c->n, c->kern->sum(c->p, c->n, 0.0f));
+}
+
+// Chooses the place, and returns its p before the transform.
+static float draw_from_lifted(struct cand *c, const struct lifted *x, double u, size_t *place)
+{
+    if (c->want_chosen_p || !draw_lifted(c, x, u, place)) {
+        spread(c, x);
+        make_shares(c);
+        *place = discrete_place(c->kern, c->p, c->n, u);
+        c->chosen_p = c->p[*place];
+    }
+    float p = cand_logit(c, *place);
+    c->kern->exp_sub(&p, &p, x->max, 1);
+    c->kern->divide(&p, 1, x->sum);
+    return p;
+}
+
+// The same of any candidates. Without an aim it is the p after what is no transform then.
+static float draw_from_all(struct cand *c, bool aims, float at, struct rng *rng, double *u, size_t *place)
+{
+    float *const original = cand_scratch(c, c->n, sizeof *original);
+    if (!original)
+        return 0.0f;
+    const float max = cand_exp_max(c);
+    cand_list(c);
+    if (aims) {
+        c->kern->exp_sub(original, c->logit, max, c->n);
+        c->kern->divide(original, c->n, c->kern->sum(original, c->n, 0.0f));
+        lift(c, c->logit, original, c->n, at);
+    }
+    cand_softmax(c, false); // a sorted list keeps that mark: its first logit is subtracted, though it need not be the largest
+    if (c->fault.code)
+        return 0.0f;
+    *place = rng_discrete(rng, c->kern, c->p, c->n, u);
+    c->chosen_p = c->p[*place];
+    return aims ? original[*place] : c->chosen_p;
 }
 
 static void apply(void *self, struct cand *c, const struct stage *stage)
 {
     const struct adaptive_p_params *const p = stage->params;
     struct adaptive_p_state *const s = self;
-    float *const original = cand_scratch(c, c->n + 1, sizeof *original); // p before the transform
     const bool aims = p->target >= 0.0f;
-    const float max = cand_exp_max(c), at = aim(s, p->target);
+    const float at = aim(s, p->target);
+    struct lifted x;
+    size_t place = 0;
+    float before = 0.0f; // the transform
+    double u = 0.0;
+    if (aims && lift_likely(c, at, &x))
+        before = draw_from_lifted(c, &x, u = rng_f64(&s->rng), &place);
+    else if (!c->fault.code)
+        before = draw_from_all(c, aims, at, &s->rng, &u, &place);
     if (c->fault.code)
         return;
-    float sum = aims ? weigh_likely(c, at, original) : 0.0f;
-    const bool likely = sum > 0.0f;
-    if (!likely) {
-        cand_list(c);
-        if (aims) {
-            c->kern->exp_sub(original, c->logit, max, c->n);
-            c->kern->divide(original, c->n, c->kern->sum(original, c->n, 0.0f));
-            lift(c, c->logit, original, c->n, at);
-        }
-        cand_softmax(c, false); // a sorted list keeps that mark: its first logit is subtracted, though it need not be the largest
-    }
-    if (c->fault.code)
-        return;
-    double u;
-    const size_t chosen = rng_discrete(&s->rng, c->kern, c->p, c->n, &u);
     cand_note(c, "draw", u);
-    c->chosen = cand_id(c, chosen);
-    c->chosen_p = c->p[chosen];
+    c->chosen = cand_id(c, place);
     if (aims) {
         cand_note(c, "aim", at);
         cand_note(c, "average", s->weighted / s->total);
     }
     s->picked = aims;
     s->token = c->chosen;
-    s->token_p = c->chosen_p;
-    if (likely) {
-        s->token_p = cand_logit(c, chosen);
-        c->kern->exp_sub(&s->token_p, &s->token_p, max, 1);
-        c->kern->divide(&s->token_p, 1, sum);
-    } else if (aims) {
-        s->token_p = original[chosen];
-    }
+    s->token_p = before;
 }
 
 static void accept(void *self, uint32_t token, const struct stage *stage)
