@@ -118,8 +118,8 @@ struct kern {
     // How many x[i] are >= floor.
     size_t (*count)(const float *x, size_t n, float floor);
 
-    // x[i] = -inf where x[i] < floor.
-    void (*mask_below)(float *x, size_t n, float floor);
+    // y[i] = x[i], but -inf where x[i] < floor. y may be x.
+    void (*mask_below)(float *y, const float *x, size_t n, float floor);
 
     // q[i] = p[i] + w[1] * (p[i-1] + p[i+1]) + w[2] * (p[i-2] + p[i+2]) + ... + w[reach-1] * (...), in this order, in f64. p is readable,
     // and 0 where there is no rank, from p[-(reach-1)] to p[n-1 + reach-1]; reach > 0.

@@ -290,11 +290,10 @@ static size_t row_count(const float *x, size_t n, float floor)
     return count;
 }
 
-static void row_mask_below(float *x, size_t n, float floor)
+static void row_mask_below(float *y, const float *x, size_t n, float floor)
 {
     for (size_t i = 0; i < n; i++)
-        if (x[i] < floor)
-            x[i] = -INFINITY;
+        y[i] = x[i] < floor ? -INFINITY : x[i];
 }
 
 static void row_blur(double *q, const double *p, size_t n, const double *w, size_t reach)

@@ -390,9 +390,9 @@ static void row_round_f16(float *x, size_t n)
     map(x, x, n, rounded, 0);
 }
 
-static void row_mask_below(float *x, size_t n, float floor)
+static void row_mask_below(float *y, const float *x, size_t n, float floor)
 {
-    map(x, x, n, masked_below, floor);
+    map(y, x, n, masked_below, floor);
 }
 
 static size_t row_count(const float *x, size_t n, float floor)

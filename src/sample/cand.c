@@ -110,7 +110,7 @@ struct fault cand_load(struct cand *c, const struct row *row)
         const enum fault_code code = isnan(cand_logit(c, good)) ? FAULT_NAN : FAULT_INFINITE;
         return c->fault = (struct fault){code, cand_row_id(c, good)};
     }
-    c->kern->mask_below(c->block_max, cand_blocks(c), c->cut);
+    c->kern->mask_below(c->block_max, c->block_max, cand_blocks(c), c->cut);
     if (cand_max(c) == -INFINITY)
         return c->fault = (struct fault){FAULT_ALL_MASKED, 0};
     if (row->ids) {
@@ -162,7 +162,7 @@ void row_logits(const struct kern *kern, const struct row *r, size_t place, size
 {
     assert(place + len <= r->n);
     kern->widen[r->type](logit, (const char *)r->data + place * dtype_size(r->type), len);
-    kern->mask_below(logit, len, lowest[r->type]);
+    kern->mask_below(logit, logit, len, lowest[r->type]);
 }
 
 // ---- a dense row, block by block
@@ -199,10 +199,10 @@ static void copy_block(const struct cand *c, size_t b, float *dst)
     size_t len;
     assert(c->dense);
     const float *const x = cand_block(c, b, dst, &len);
-    if (x != dst)
-        memcpy(dst, x, len * sizeof *dst);
     if (!c->own[b])
-        c->kern->mask_below(dst, len, c->cut);
+        c->kern->mask_below(dst, x, len, c->cut);
+    else if (x != dst)
+        memcpy(dst, x, len * sizeof *dst);
 }
 
 const float *cand_masked_block(const struct cand *c, size_t b, float tmp[KERN_BLOCK], size_t *len)
@@ -312,16 +312,23 @@ void cand_map(struct cand *c, cand_map_fn *f, const void *arg)
     }
 }
 
+// Of a list's block, or one of our own.
+static void mask_block(struct cand *c, size_t b, float floor)
+{
+    float *const x = c->logit + b * KERN_BLOCK;
+    c->kern->mask_below(x, x, block_len(c, b), floor);
+}
+
 void cand_mask_below(struct cand *c, float floor)
 {
     if (c->dense) {
         c->changed = true;
         c->cut = fmaxf(c->cut, floor);
-        c->kern->mask_below(c->block_max, cand_blocks(c), floor);
+        c->kern->mask_below(c->block_max, c->block_max, cand_blocks(c), floor);
     }
     for (size_t b = 0; b < cand_blocks(c); b++)
         if (!c->dense || c->own[b])
-            c->kern->mask_below(c->logit + b * KERN_BLOCK, block_len(c, b), floor);
+            mask_block(c, b, floor);
 }
 
 // An array and the spare one take each other's place.
@@ -415,19 +422,18 @@ void cand_round_f16(struct cand *c)
 {
     if (c->dense && c->type == DTYPE_F16)
         return;
-    const struct kern *const k = c->kern;
     if (c->dense) { // from now on elements are rounded when they are read
         c->round = c->changed = true;
         c->cut = fmaxf(c->cut, F16_LOWEST);
-        k->round_f16(c->block_max, cand_blocks(c));
-        k->mask_below(c->block_max, cand_blocks(c), F16_LOWEST);
+        c->kern->round_f16(c->block_max, cand_blocks(c));
+        c->kern->mask_below(c->block_max, c->block_max, cand_blocks(c), F16_LOWEST);
     } else if (c->order == CAND_SORTED) {
         c->order = CAND_UNSORTED;
     }
     for (size_t b = 0; b < cand_blocks(c); b++)
         if (!c->dense || c->own[b]) {
-            k->round_f16(c->logit + b * KERN_BLOCK, block_len(c, b));
-            k->mask_below(c->logit + b * KERN_BLOCK, block_len(c, b), F16_LOWEST);
+            c->kern->round_f16(c->logit + b * KERN_BLOCK, block_len(c, b));
+            mask_block(c, b, F16_LOWEST);
         }
     const size_t best = cand_argmax(c);
     const float max = cand_logit(c, best);
@@ -444,9 +450,9 @@ void cand_mask_all_but_max(struct cand *c)
     if (c->dense) {
         c->cut = INFINITY;
         memset(c->own, 0, cand_blocks(c) * sizeof *c->own);
-        c->kern->mask_below(c->block_max, cand_blocks(c), INFINITY);
+        c->kern->mask_below(c->block_max, c->block_max, cand_blocks(c), INFINITY);
     } else {
-        c->kern->mask_below(c->logit, c->n, INFINITY);
+        c->kern->mask_below(c->logit, c->logit, c->n, INFINITY);
     }
     put_logit(c, best, max);
 }

@@ -455,9 +455,11 @@ static void check_mask(const float *x, size_t n, float floor, size_t offset, con
         memcpy(b, x, size);
     }
     check(tier->count(b, n, floor) == kern_scalar.count(a, n, floor), "count", n, detail);
-    kern_scalar.mask_below(a, n, floor);
-    tier->mask_below(b, n, floor);
+    kern_scalar.mask_below(a, a, n, floor);
+    tier->mask_below(b, b, n, floor);
     check(!memcmp(a, b, size) && guarded(b, size), "mask_below", n, detail);
+    tier->mask_below(b, x, n, floor);
+    check(!memcmp(a, b, size) && guarded(b, size), "mask_below to another", n, detail);
     free(base[0]);
     free(base[1]);
 }
@@ -582,7 +584,7 @@ static void check_nothing(void)
     tier->multiply(NULL, 0, 1);
     tier->bend(NULL, 0, 0, 1, 1);
     tier->round_f16(NULL, 0);
-    tier->mask_below(NULL, 0, 0);
+    tier->mask_below(NULL, NULL, 0, 0);
     tier->blur(NULL, NULL, 0, w, 1);
     tier->gumbel(NULL, NULL, NULL, 0, 0, 1);
 }
@@ -937,7 +939,7 @@ static void bench_once(const struct kern *k, struct bench *b, enum bench_slot sl
         k->divide(b->out, n, 1.0000001f);
         return;
     case MASK_BELOW:
-        k->mask_below(b->out, n, -100);
+        k->mask_below(b->out, b->logits, n, -100);
         return;
     case GUMBEL:
         k->gumbel(b->out, b->logits, b->id, n, 1, 1);
