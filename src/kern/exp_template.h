@@ -180,9 +180,25 @@ static size_t row_weigh(double sum[16], const float *x, size_t n, float max, flo
     return all;
 }
 
+// Of equal ones side by side, as in sorted rows with ties, one is worked out for all.
 static void row_exp_sub(float *p, const float *x, float max, size_t n)
 {
-    map(p, x, n, expf_less, max);
+    enum { GROUP = 4 * LANES };
+    size_t i = 0;
+    float known = NAN; // w is its exponential
+    vf32 w = {0};
+    for (; i + GROUP <= n; i += GROUP) {
+        if (x[i] == x[i + GROUP - 1] && none_differs(x + i, GROUP, x[i])) {
+            if (x[i] != known)
+                w = expf_less(splat(known = x[i]), max);
+            for (size_t k = 0; k < GROUP; k += LANES)
+                store_vf32(p + i + k, w);
+            continue;
+        }
+        for (size_t k = 0; k < GROUP; k += LANES)
+            store_vf32(p + i + k, expf_less(load_once(x + i + k), max));
+    }
+    map(p + i, x + i, n - i, expf_less, max);
 }
 
 // Below this difference the exponential is less than half an ulp of the sum, which adding it leaves as it is.
