@@ -11,10 +11,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-// The lowest finite number of each type stands for a mask; this is the one above it.
-#define F16_LOWEST (-65472.0f)
-static const float lowest[DTYPE_COUNT] = {[DTYPE_F32] = -0x1.fffffcp127f, [DTYPE_F16] = F16_LOWEST, [DTYPE_BF16] = -0x1.fcp127f};
-
 void cand_init(struct cand *c, const struct kern *kern)
 {
     memset(c, 0, sizeof *c);
@@ -33,6 +29,7 @@ void cand_free(struct cand *c)
     free(c->logit);
     free(c->p);
     free(c->own);
+    free(c->edited);
     free(c->block_max);
     free(c->kept.block_max);
     free(c->kept.key);
@@ -65,6 +62,7 @@ static bool reserve(struct cand *c, size_t n)
                   {&c->logit, sizeof *c->logit},
                   {&c->p, sizeof *c->p},
                   {&c->own, sizeof *c->own},
+                  {&c->edited, 1}, // a bit would do
                   {&c->block_max, sizeof *c->block_max},
                   {&c->kept.block_max, sizeof *c->kept.block_max},
                   {&c->spare_id, sizeof *c->spare_id},
@@ -94,7 +92,7 @@ static void start(struct cand *c, const struct row *row)
     c->order = CAND_BY_ID;
     c->has_p = c->weighed = c->round = c->changed = c->kept.on = c->later = false;
     c->later_temp = 1.0f;
-    c->cut = lowest[c->type];
+    c->cut = row_cut(c->type);
     c->scratch_taken = 0;
 }
 
@@ -138,117 +136,6 @@ void cand_load_kept(struct cand *c, const struct row *row)
     c->kept.on = true;
 }
 
-// Element `at` of a row in memory.
-static float load_element(const void *row, enum dtype type, size_t at)
-{
-    const char *const from = (const char *)row + at * dtype_size(type);
-    float x;
-    uint16_t half;
-    if (type == DTYPE_F32) {
-        memcpy(&x, from, sizeof x);
-        return x;
-    }
-    memcpy(&half, from, sizeof half);
-    return type == DTYPE_F16 ? f32_of_f16(half) : f32_of_bf16(half);
-}
-
-float row_logit(const struct row *r, size_t place)
-{
-    const float x = load_element(r->data, r->type, place);
-    return x < lowest[r->type] ? -INFINITY : x;
-}
-
-void row_logits(const struct kern *kern, const struct row *r, size_t place, size_t len, float *logit)
-{
-    assert(place + len <= r->n);
-    kern->widen[r->type](logit, (const char *)r->data + place * dtype_size(r->type), len);
-    kern->mask_below(logit, logit, len, lowest[r->type]);
-}
-
-// ---- a dense row, block by block
-
-static size_t block_len(const struct cand *c, size_t b)
-{
-    const size_t left = c->n - b * KERN_BLOCK;
-    return left < KERN_BLOCK ? left : KERN_BLOCK;
-}
-
-// Where element i of the row stands.
-static const void *element(const struct cand *c, size_t i)
-{
-    return (const char *)c->row + i * dtype_size(c->type);
-}
-
-const float *cand_block(const struct cand *c, size_t b, float tmp[KERN_BLOCK], size_t *len)
-{
-    const void *const at = element(c, b * KERN_BLOCK);
-    *len = block_len(c, b);
-    if (!c->dense || c->own[b])
-        return c->logit + b * KERN_BLOCK;
-    if (c->type == DTYPE_F32 && !c->round && (uintptr_t)at % sizeof(float) == 0)
-        return at;
-    c->kern->widen[c->type](tmp, at, *len);
-    if (c->round)
-        c->kern->round_f16(tmp, *len);
-    return tmp;
-}
-
-// Writes block b's logits to dst.
-static void copy_block(const struct cand *c, size_t b, float *dst)
-{
-    size_t len;
-    assert(c->dense);
-    const float *const x = cand_block(c, b, dst, &len);
-    if (!c->own[b])
-        c->kern->mask_below(dst, x, len, c->cut);
-    else if (x != dst)
-        memcpy(dst, x, len * sizeof *dst);
-}
-
-const float *cand_masked_block(const struct cand *c, size_t b, float tmp[KERN_BLOCK], size_t *len)
-{
-    const float *const x = cand_block(c, b, tmp, len);
-    if (!c->dense || c->own[b] || c->kern->count(x, *len, c->cut) == *len)
-        return x;
-    copy_block(c, b, tmp);
-    return tmp;
-}
-
-static void own_block(struct cand *c, size_t b)
-{
-    if (!c->own[b])
-        copy_block(c, b, c->logit + b * KERN_BLOCK);
-    c->own[b] = c->changed = true;
-}
-
-float cand_logit(const struct cand *c, size_t at)
-{
-    if (!c->dense || c->own[at / KERN_BLOCK])
-        return c->logit[at];
-    float x = load_element(c->row, c->type, at);
-    if (c->round)
-        x = f32_of_f16(f16_of_f32(x));
-    return x < c->cut ? -INFINITY : x;
-}
-
-static void put_logit(struct cand *c, size_t at, float x)
-{
-    const size_t b = at / KERN_BLOCK;
-    if (c->dense)
-        own_block(c, b);
-    const float old = c->logit[at];
-    c->logit[at] = x;
-    if (c->dense && x >= c->block_max[b])
-        c->block_max[b] = x;
-    else if (c->dense && old == c->block_max[b])
-        c->block_max[b] = c->kern->max(c->logit + b * KERN_BLOCK, block_len(c, b));
-}
-
-static uint32_t id_at(const struct cand *c, size_t at)
-{
-    return c->dense ? (uint32_t)at : c->id[at];
-}
-
 void cand_put_list(struct cand *c, const uint32_t *id, const float *logit, const float *p, size_t n, enum cand_order order)
 {
     assert(n && n <= c->cap);
@@ -268,7 +155,7 @@ void cand_list(struct cand *c)
         return;
     for (size_t b = 0; b < cand_blocks(c); b++) {
         uint32_t *const id = c->id + b * KERN_BLOCK;
-        own_block(c, b);
+        cand_own_block(c, b);
         for (size_t i = 0; i < KERN_BLOCK; i++) // also of a short block: compilers make much of a constant length
             id[i] = (uint32_t)(b * KERN_BLOCK + i);
     }
@@ -277,46 +164,26 @@ void cand_list(struct cand *c)
 
 // ---- either form
 
-static void edit(struct cand *c, size_t at, size_t j, cand_edit_fn *f, const void *arg)
-{
-    const float old = cand_logit(c, at), x = f(old, j, arg);
-    if (!(x < INFINITY))
-        cand_fail(c, FAULT_OVERFLOW, id_at(c, at));
-    else if (bits_of_f32(x) != bits_of_f32(old))
-        put_logit(c, at, x);
-}
-
-void cand_edit(struct cand *c, const struct idmap *ids, cand_edit_fn *f, const void *arg)
-{
-    if (c->order == CAND_SORTED)
-        c->order = CAND_UNSORTED;
-    for (size_t j = 0; c->dense && j < ids->n; j++)
-        if (ids->id[j] < c->n)
-            edit(c, ids->id[j], j, f, arg);
-    for (size_t i = 0; !c->dense && i < c->n; i++) {
-        const size_t j = idmap_find(ids, c->id[i]);
-        if (j != IDMAP_NONE)
-            edit(c, i, j, f, arg);
-    }
-}
-
 void cand_map(struct cand *c, cand_map_fn *f, const void *arg)
 {
     if (!c->dense)
         f(c->kern, c->logit, c->n, arg);
     for (size_t b = 0; c->dense && b < cand_blocks(c); b++) {
         float *const x = c->logit + b * KERN_BLOCK;
-        own_block(c, b);
-        f(c->kern, x, block_len(c, b), arg);
-        c->block_max[b] = c->kern->max(x, block_len(c, b));
+        cand_own_block(c, b);
+        f(c->kern, x, cand_block_len(c, b), arg);
+        c->block_max[b] = c->kern->max(x, cand_block_len(c, b));
     }
 }
 
-// Of a list's block, or one of our own.
-static void mask_block(struct cand *c, size_t b, float floor)
+// A list's block, or a dense row's that is not simply in the row: where its logits are to be rewritten. Else NULL.
+static float *block_to_rewrite(struct cand *c, size_t b)
 {
-    float *const x = c->logit + b * KERN_BLOCK;
-    c->kern->mask_below(x, x, block_len(c, b), floor);
+    if (c->dense && !c->own[b])
+        return NULL;
+    if (c->dense)
+        cand_own_block(c, b);
+    return c->logit + b * KERN_BLOCK;
 }
 
 void cand_mask_below(struct cand *c, float floor)
@@ -326,9 +193,11 @@ void cand_mask_below(struct cand *c, float floor)
         c->cut = fmaxf(c->cut, floor);
         c->kern->mask_below(c->block_max, c->block_max, cand_blocks(c), floor);
     }
-    for (size_t b = 0; b < cand_blocks(c); b++)
-        if (!c->dense || c->own[b])
-            mask_block(c, b, floor);
+    for (size_t b = 0; b < cand_blocks(c); b++) {
+        float *const x = block_to_rewrite(c, b);
+        if (x)
+            c->kern->mask_below(x, x, cand_block_len(c, b), floor);
+    }
 }
 
 // An array and the spare one take each other's place.
@@ -424,21 +293,23 @@ void cand_round_f16(struct cand *c)
         return;
     if (c->dense) { // from now on elements are rounded when they are read
         c->round = c->changed = true;
-        c->cut = fmaxf(c->cut, F16_LOWEST);
+        c->cut = fmaxf(c->cut, row_cut(DTYPE_F16));
         c->kern->round_f16(c->block_max, cand_blocks(c));
-        c->kern->mask_below(c->block_max, c->block_max, cand_blocks(c), F16_LOWEST);
+        c->kern->mask_below(c->block_max, c->block_max, cand_blocks(c), row_cut(DTYPE_F16));
     } else if (c->order == CAND_SORTED) {
         c->order = CAND_UNSORTED;
     }
-    for (size_t b = 0; b < cand_blocks(c); b++)
-        if (!c->dense || c->own[b]) {
-            c->kern->round_f16(c->logit + b * KERN_BLOCK, block_len(c, b));
-            mask_block(c, b, F16_LOWEST);
-        }
+    for (size_t b = 0; b < cand_blocks(c); b++) {
+        float *const x = block_to_rewrite(c, b);
+        if (!x)
+            continue;
+        c->kern->round_f16(x, cand_block_len(c, b));
+        c->kern->mask_below(x, x, cand_block_len(c, b), row_cut(DTYPE_F16));
+    }
     const size_t best = cand_argmax(c);
     const float max = cand_logit(c, best);
     if (max == INFINITY)
-        cand_fail(c, FAULT_F16, id_at(c, best));
+        cand_fail(c, FAULT_F16, cand_id(c, best));
     if (max == -INFINITY)
         cand_fail(c, c->dense ? FAULT_ALL_MASKED : FAULT_NOTHING_LEFT, 0);
 }
@@ -454,7 +325,7 @@ void cand_mask_all_but_max(struct cand *c)
     } else {
         c->kern->mask_below(c->logit, c->logit, c->n, INFINITY);
     }
-    put_logit(c, best, max);
+    cand_put_logit(c, best, -INFINITY, max);
 }
 
 bool cand_single(const struct cand *c, uint32_t *id)
@@ -511,7 +382,7 @@ const float *cand_exponents(const struct cand *c, size_t b, float max, float tmp
     if (!divided && !(c->cut - max > EXPF_UNDERFLOW))
         return x;
     if (c->dense)
-        copy_block(c, b, tmp); // what is masked may be a number here, and near the largest after an edit or the division
+        cand_copy_block(c, b, tmp); // what is masked may be a number here, and near the largest after an edit or the division
     else
         memcpy(tmp, x, *len * sizeof *tmp);
     if (divided)
@@ -538,7 +409,7 @@ float cand_exp_max(struct cand *c)
     if (max == -INFINITY)
         cand_fail(c, FAULT_NOTHING_LEFT, 0);
     else if (!(max < INFINITY))
-        cand_fail(c, FAULT_OVERFLOW, id_at(c, cand_argmax(c)));
+        cand_fail(c, FAULT_OVERFLOW, cand_id(c, cand_argmax(c)));
     return max;
 }
 
@@ -587,7 +458,7 @@ void cand_snapshot(const struct cand *c, float *logit)
 {
     if (c->dense) {
         for (size_t b = 0; b < cand_blocks(c); b++)
-            copy_block(c, b, logit + b * KERN_BLOCK);
+            cand_copy_block(c, b, logit + b * KERN_BLOCK);
         return;
     }
     for (size_t i = 0; i < c->n_row; i++)

@@ -44,6 +44,9 @@ static inline size_t row_vocab(const struct row *r)
     return r->ids ? r->n_vocab : r->n;
 }
 
+// A logit of such a row that is less is masked: the lowest finite number of each type stands for a mask, and this is the one above it.
+float row_cut(enum dtype type);
+
 // A logit of it as loading reads it, -inf if masked; and those of len tokens from a place on.
 float row_logit(const struct row *r, size_t place);
 void row_logits(const struct kern *kern, const struct row *r, size_t place, size_t len, float *logit);
@@ -97,9 +100,10 @@ struct cand {
     const void *row;        // dense: [n] as in struct row
     const uint32_t *row_id; // [n_row] of a sparse row, or NULL
     enum dtype type;
-    bool round;       // dense: row elements are rounded to f16 when read
-    float cut;        // dense: row elements below it read as -inf
-    bool *own;        // dense: is this block of KERN_BLOCK elements in `logit`, ready to be read, rather than in the row?
+    bool round;   // dense: row elements are rounded to f16 when read
+    float cut;    // dense: row elements below it read as -inf
+    uint8_t *own; // dense, of each block of KERN_BLOCK elements: 0: it is as in the row; else more or less of it is in `logit`
+    uint64_t *edited; // dense, a bit an element: of a block of which not all is in `logit`, this is
     float *block_max; // dense: the largest logit of each block; -inf when all are masked
     bool changed;     // dense: the logits are not those that were loaded
     struct {          // of the row that cand_keep was told of, if it is this one (on); as long as it is not changed
@@ -322,16 +326,24 @@ float cand_least(const struct cand *c);
 // How many candidates are not masked, or `most` if more.
 size_t cand_alive(const struct cand *c, size_t most);
 
-// Between the parts of the store, cand*.c. How many blocks there are; the logits of block b, or in a row's block that is not own what
-// stands in the row, where less than cut is masked: in place, or written to tmp. *len is how many.
+// Between the parts of the store, cand*.c. How many blocks there are; the length of block b; its logits, or of one that is as in the row what
+// stands there, where less than cut is masked: in place, or written to tmp. *len is how many.
 static inline size_t cand_blocks(const struct cand *c)
 {
     return (c->n + KERN_BLOCK - 1) / KERN_BLOCK;
 }
+size_t cand_block_len(const struct cand *c, size_t b);
 const float *cand_block(const struct cand *c, size_t b, float tmp[KERN_BLOCK], size_t *len);
 
 // The same, but what is masked is -inf.
 const float *cand_masked_block(const struct cand *c, size_t b, float tmp[KERN_BLOCK], size_t *len);
+
+// Writes a dense row's block to dst, with -inf for what is masked; the same to where it belongs in `logit`.
+void cand_copy_block(const struct cand *c, size_t b, float *dst);
+void cand_own_block(struct cand *c, size_t b);
+
+// A new logit for the old one, in a dense row or a list.
+void cand_put_logit(struct cand *c, size_t at, float old, float x);
 
 // The logits of block b, or of a list's, whose p is expf(logit - max) as in cand_exp: in place, or written to tmp. NULL: p is 0.
 const float *cand_exponents(const struct cand *c, size_t b, float max, float tmp[KERN_BLOCK], size_t *len);
