@@ -236,6 +236,7 @@ $(LLAMA)/driver: $(patsubst %,$(LLAMA)/%.o,driver judge chains masks generate)
 	$(Q)$(CXX) -o $@ $^ $(LLAMA_LIBS)
 
 $(LLAMA)/bench.o: tests/llama/bench.c
+	@mkdir -p $(@D)
 	@echo "  CC    $<"
 	$(Q)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
