@@ -108,6 +108,61 @@ static void row_softmax_sums(double sum[16], const float *x, float max, const fl
         kern_scalar.softmax_sums(sum, x + i, max, y ? y + i : NULL, max_y, n - i);
 }
 
+static void row_shares(double *p, const float *x, float max, double sum, size_t n)
+{
+    enum { STEP = SIDE * LANES_F64 };
+    const size_t vectors = SIDE;
+    size_t i = 0;
+    for (; i + STEP <= n; i += STEP) {
+        vf64 d[SIDE], w[SIDE];
+        vi64 some[SIDE];
+        EACH d[k] = widen_f32(load_hf32(x + i + k * LANES_F64)) - (double)max;
+        EACH some[k] = d[k] >= EXP_UNDERFLOW;
+        EACH d[k] = (vf64)((vi64)d[k] & some[k]);
+        exp_above(w, d, vectors);
+        EACH store_vf64(p + i + k * LANES_F64, (vf64)((vi64)w[k] & some[k]) / sum);
+    }
+    if (i < n)
+        kern_scalar.shares(p + i, x + i, max, sum, n - i);
+}
+
+// libm_log_quick of normal numbers; something finite of others that are positive.
+static inline vf64 log_quick(vf64 x)
+{
+    const vu64 bits = (vu64)x, above = bits - UINT64_C(0x3fe6955500000000);
+    const vf64 z = (vf64)(bits - (above & UINT64_C(0xfff) << 52)), upper = (vf64)((vu64)z & ~UINT64_C(0xffffffff));
+    const vf64 k = (vf64)((vu64)((vi64)above >> 52) + (vu64)F64(EXPF_SHIFT)) - EXPF_SHIFT;
+    const double *const table = &libm_log_of[0].inverse;
+    const vi64 at = (vi64)(above >> 45 & 127) * 3;
+    const vf64 inverse = entry_of(table, at), log = entry_of(table + 1, at), rest = entry_of(table + 2, at);
+    const vf64 r = (upper * inverse - 1.0) + (z - upper) * inverse;
+    const vf64 series = 1.0 / 2 - r * (1.0 / 3 - r * (1.0 / 4 - r * (1.0 / 5 - r * (1.0 / 6 - r * (1.0 / 7 - r * (1.0 / 8))))));
+    return k * LN2_UPPER + log + (r + (k * LN2_LOWER + rest - r * r * series));
+}
+
+// p / m, or 1 where p is 0.
+static inline vf64 ratio_or_1(vf64 p, vf64 m)
+{
+    const vi64 some = p > 0.0;
+    return (vf64)(((vi64)(p / m) & some) | ((vi64)F64(1.0) & ~some));
+}
+
+// Where a ratio is no normal number, its term is too small beside the other one to be noticed.
+static void row_divergences(double sum[KERN_LANES], const double *p, const double *q, size_t n)
+{
+    enum { PARTS = KERN_LANES / LANES_F64 };
+    size_t i = 0;
+    for (; i + KERN_LANES <= n; i += KERN_LANES) {
+        for (size_t k = 0; k < PARTS; k++) {
+            const vf64 a = load_vf64(p + i + k * LANES_F64), b = load_vf64(q + i + k * LANES_F64), m = 0.5 * (a + b);
+            const vf64 both = 0.5 * (a * log_quick(ratio_or_1(a, m)) + b * log_quick(ratio_or_1(b, m)));
+            store_vf64(sum + k * LANES_F64, load_vf64(sum + k * LANES_F64) + (vf64)((vi64)both & (a != b)));
+        }
+    }
+    if (i < n) // i is a multiple of KERN_LANES
+        kern_scalar.divergences(sum, p + i, q + i, n - i);
+}
+
 // Copies the x with x - max >= floor to `to`, which has room for LANES more than n; returns how many.
 ALWAYS_INLINE size_t pack(float *to, const float *x, size_t n, float max, float floor)
 {
@@ -198,7 +253,8 @@ static void row_exp_sub(float *p, const float *x, float max, size_t n)
         for (size_t k = 0; k < GROUP; k += LANES)
             store_vf32(p + i + k, expf_less(load_once(x + i + k), max));
     }
-    map(p + i, x + i, n - i, expf_less, max);
+    if (i < n)
+        map(p + i, x + i, n - i, expf_less, max);
 }
 
 // Below this difference the exponential is less than half an ulp of the sum, which adding it leaves as it is.

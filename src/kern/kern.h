@@ -67,6 +67,13 @@ struct kern {
     // sum[8 + i % 8] += w * e, in rising i. x[i] <= max, which is finite, not NaN; where w is 0 nothing is added.
     void (*softmax_sums)(double sum[16], const float *x, float max, const float *y, float max_y, size_t n);
 
+    // p[i] = exp(x[i] - max) / sum in f64, exp as in softmax_sums. x[i] <= max, which is finite, not NaN.
+    void (*shares)(double *p, const float *x, float max, double sum, size_t n);
+
+    // With m = (p[i] + q[i]) / 2: sum[i % 8] += (p[i] * ln(p[i] / m) + q[i] * ln(q[i] / m)) / 2, ln as libm_log_quick, in rising i; where p[i] is q[i]
+    // that is 0, and what is 0 times a logarithm is 0. None is negative, above 1, or less than 2^-1040 times the other unless it is 0.
+    void (*divergences)(double sum[KERN_LANES], const double *p, const double *q, size_t n);
+
     // y[i] = ln x[i], logf as in libm.h; x[i] is at least 0 and finite. y may be x.
     void (*log)(float *y, const float *x, size_t n);
 

@@ -47,6 +47,7 @@ OPERATION(vf64, f64_of_i32(hi32 v), _mm512_cvtepi32_pd((__m256i)v))
 OPERATION(vf32, f32_of_f16s(hu16 h), _mm512_cvtph_ps((__m256i)h))
 OPERATION(vf32, round_to_f16(vf32 x), _mm512_cvtph_ps(_mm512_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT)))
 OPERATION(vf64, multiply_add(vf64 a, vf64 b, vf64 c), _mm512_fmadd_pd(a, b, c))
+OPERATION(vf64, entry_of(const double *table, vi64 i), _mm512_i64gather_pd((__m512i)i, table, sizeof(double)))
 OPERATION(vf64, entry_16(const double *table, vi64 i), _mm512_permutex2var_pd(load_vf64(table), (__m512i)i, load_vf64(table + 8)))
 OPERATION(vu32, compress(vu32 v, unsigned lanes), (vu32)_mm512_maskz_compress_epi32((__mmask16)lanes, (__m512i)v))
 
@@ -244,7 +245,6 @@ OPERATION(uint64_t, lowest_bit(uint64_t bits), _tzcnt_u64(bits))
 OPERATION(vu64, times_low(vu64 a, vu64 b), (vu64)_mm512_mul_epu32((__m512i)a, (__m512i)b))
 OPERATION(unsigned, equal_bits(vi64 a, vi64 b), _mm512_cmpeq_epi64_mask((__m512i)a, (__m512i)b))
 OPERATION(vu32, four_bytes(const char *base, vi32 at), (vu32)_mm512_i32gather_epi32((__m512i)at, base, 1))
-OPERATION(vf64, entry_101(const double *table, vi64 i), _mm512_i64gather_pd((__m512i)i, table, sizeof(double)))
 
 static inline vu8 even_lanes(const char *base, const uint16_t *at)
 {

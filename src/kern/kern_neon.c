@@ -40,6 +40,7 @@ OPERATION(vu32, widen_u16(hu16 v), vmovl_u16(v))
 OPERATION(vf64, f64_of_i32(hi32 v), vcvtq_f64_s64(vmovl_s32(v)))
 OPERATION(vf32, f32_of_f16s(hu16 h), vcvt_f32_f16((float16x4_t)h))
 OPERATION(vf64, multiply_add(vf64 a, vf64 b, vf64 c), vfmaq_f64(c, a, b))
+OPERATION(vf64, entry_of(const double *table, vi64 i), ((vf64){table[i[0]], table[i[1]]}))
 OPERATION(vf32, round_to_f16(vf32 x), vcvt_f32_f16(vcvt_f16_f32(x)))
 
 static inline vf32 load_first(const void *at, size_t n, vf32 rest)
@@ -76,7 +77,6 @@ OPERATION(vu32, join_16s(vu16 v, vu32 w),
 OPERATION(vu16, pack_lanes(vu32 a, vu32 b), vqmovn_high_u32(vqmovn_u32(a), b))
 OPERATION(vu64, times_low(vu64 a, vu64 b), vmull_u32(vmovn_u64(a), vmovn_u64(b)))
 OPERATION(vi64, widen_i32(hi32 v), vmovl_s32(v))
-OPERATION(vf64, entry_101(const double *table, vi64 i), ((vf64){table[i[0]], table[i[1]]}))
 OPERATION(unsigned, equal_bits(vi64 a, vi64 b), signs_64(a == b))
 
 static inline uint64_t same_bytes(const char *p, char c)

@@ -166,6 +166,25 @@ static void row_softmax_sums(double sum[16], const float *x, float max, const fl
     }
 }
 
+static void row_shares(double *p, const float *x, float max, double sum, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        p[i] = kern_exp((double)x[i] - max) / sum;
+}
+
+static double times_log(double p, double m)
+{
+    return p > 0.0 ? p * libm_log_quick(p / m) : 0.0;
+}
+
+static void row_divergences(double sum[KERN_LANES], const double *p, const double *q, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const double m = 0.5 * (p[i] + q[i]);
+        sum[i % KERN_LANES] += p[i] == q[i] ? 0.0 : 0.5 * (times_log(p[i], m) + times_log(q[i], m));
+    }
+}
+
 static void row_log(float *y, const float *x, size_t n)
 {
     for (size_t i = 0; i < n; i++)

@@ -26,7 +26,7 @@
 //   vf32 round_to_f16(vf32 x)                      to nearest, ties to even; as f32
 //   vf64 multiply_add(vf64 a, vf64 b, vf64 c)      a * b + c, rounded once or twice
 //   vi64 expf_entry(vi64 k)                        expf_table[k % 32]
-//   vf64 entry_16(const double table[16], vi64 i)  table[i], i < 16
+//   vf64 entry_16(const double table[16], vi64 i)  table[i], i < 16; and so entry_of, of a table of any length
 //   void store_pairs(uint64_t *to, vu32 low, vu32 high)
 //                                                  to[i] = high[i] << 32 | low[i]
 //

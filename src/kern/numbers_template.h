@@ -13,7 +13,7 @@
 //   vu16 pack_lanes(vu32 a, vu32 b)                       lane i: that of a, then that of b, as u16 or its largest; nothing is negative
 //   vu8 beyond_u8(vu8 a, vu8 b)                           a - b, or 0 where b is larger
 //   vu64 times_low(vu64 a, vu64 b)                        the product of their lower halves
-//   vi64 widen_i32(hi32 v), vf64 entry_101(const double *table, vi64 i)
+//   vi64 widen_i32(hi32 v)
 //   unsigned equal_bits(vi64 a, vi64 b)                   the lanes where they are the same
 //
 // The commas and points are found first. A number is loaded so that its point has a fixed place in the lane: all digits have the same weight in
@@ -268,7 +268,7 @@ ALWAYS_INLINE void numbers_read(const struct numbers_constants *k, struct number
             power = select_f64(wide, all_f64(k->long_power), power);
         }
         if (exponents)
-            power = entry_101(number_powers, widen_i32(half_of(scale, h)));
+            power = entry_of(number_powers, widen_i32(half_of(scale, h)));
         v *= power;
         strange |= equal_bits(((vi64)v + k->near) & k->dropped, k->half - (vi64){0}); // within 8 of a half
         if (exponents)

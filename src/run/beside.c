@@ -2,31 +2,33 @@
 #include "run/beside.h"
 
 #include "base/mem.h"
-#include "kern/libm.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+enum { BLOCK = 8 * KERN_LANES }; // candidates that are looked at in one go
+
 void beside_free(struct beside *b)
 {
     idmap_free(&b->ids);
     free(b->entry);
-    free(b->q);
+    free(b->met);
 }
 
 bool beside_take(struct beside *b, const struct after *after, const struct cand *c)
 {
-    if (!mem_grow(&b->entry, &b->cap, after->n, sizeof *b->entry) || !mem_grow(&b->q, &b->q_cap, after->n, sizeof *b->q))
+    double p[BLOCK];
+    if (!mem_grow(&b->entry, &b->cap, after->n, sizeof *b->entry) || !mem_grow(&b->met, &b->met_cap, after->n, sizeof *b->met))
         return false;
     b->n = after->n;
     b->dense = c->dense;
     b->chosen = c->chosen;
     idmap_clear(&b->ids);
     for (size_t i = 0; i < b->n; i++) {
-        const float x = after->logit[i];
-        b->entry[i] =
-            (struct beside_entry){softmax_prob(&after->softmax, x), (double)x - after->softmax.max - after->softmax.log_sum};
+        if (i % BLOCK == 0)
+            softmax_probs(c->kern, &after->softmax, after->logit + i, b->n - i < BLOCK ? b->n - i : BLOCK, p);
+        b->entry[i] = (struct beside_entry){p[i % BLOCK], (double)after->logit[i] - after->softmax.max - after->softmax.log_sum};
         if (!b->dense && idmap_add(&b->ids, c->id[i]) == IDMAP_NONE)
             return false;
     }
@@ -41,41 +43,51 @@ static size_t number_of(const struct beside *b, uint32_t id, size_t about)
     return about < b->n && b->ids.id[about] == id ? about : idmap_find(&b->ids, id);
 }
 
-// A token's share of the Jensen-Shannon divergence.
-static double js_of(double p, double q)
+// Probabilities side by side that are not yet in the Jensen-Shannon divergence.
+struct pairs {
+    double p[BLOCK], q[BLOCK];
+    size_t n;
+};
+
+static void add_pairs(const struct kern *kern, struct pairs *x, double js[KERN_LANES])
 {
-    const double m = 0.5 * (p + q);
-    if (p == q)
-        return 0.0;
-    return 0.5 * ((p > 0.0 ? p * libm_log_quick(p / m) : 0.0) + (q > 0.0 ? q * libm_log_quick(q / m) : 0.0));
+    kern->divergences(js, x->p, x->q, x->n);
+    x->n = 0;
 }
 
 void beside_compare(struct beside *b, const struct after *after, const struct cand *c, double stat[BESIDE_COUNT])
 {
     double overlap[KERN_LANES] = {0}, js[KERN_LANES] = {0}, kl[KERN_LANES] = {0};
-    for (size_t k = 0; k < b->n; k++)
-        b->q[k] = -1.0; // not met
-    for (size_t i = 0; i < after->n; i++) {
-        const size_t k = number_of(b, cand_id(c, i), i);
-        const double q = softmax_prob(&after->softmax, after->logit[i]);
-        if (k == IDMAP_NONE) {
-            js[i % KERN_LANES] += js_of(0.0, q);
-            continue;
+    struct pairs x = {.n = 0};
+    memset(b->met, 0, b->n * sizeof *b->met);
+    for (size_t at = 0; at < after->n; at += BLOCK) {
+        x.n = after->n - at < BLOCK ? after->n - at : BLOCK;
+        softmax_probs(c->kern, &after->softmax, after->logit + at, x.n, x.q);
+        for (size_t i = 0; i < x.n; i++) {
+            const size_t k = number_of(b, cand_id(c, at + i), at + i);
+            x.p[i] = 0.0;
+            if (k == IDMAP_NONE)
+                continue;
+            const struct beside_entry *const e = &b->entry[k];
+            b->met[k] = true;
+            x.p[i] = e->p;
+            overlap[i % KERN_LANES] += e->p < x.q[i] ? e->p : x.q[i];
+            if (e->p > 0.0)
+                kl[i % KERN_LANES] +=
+                    e->p * (e->log_p - ((double)after->logit[at + i] - after->softmax.max - after->softmax.log_sum));
         }
-        const struct beside_entry *const e = &b->entry[k];
-        b->q[k] = q;
-        overlap[i % KERN_LANES] += e->p < q ? e->p : q;
-        js[i % KERN_LANES] += js_of(e->p, q);
-        if (e->p > 0.0)
-            kl[i % KERN_LANES] += e->p * (e->log_p - ((double)after->logit[i] - after->softmax.max - after->softmax.log_sum));
+        add_pairs(c->kern, &x, js);
     }
     for (size_t k = 0; k < b->n; k++) {
-        const double p = b->entry[k].p;
-        if (b->q[k] >= 0.0 || !(p > 0.0))
+        if (b->met[k] || !(b->entry[k].p > 0.0))
             continue;
-        js[k % KERN_LANES] += js_of(p, 0.0); // the variant lacks it
-        kl[k % KERN_LANES] += INFINITY;
+        x.p[x.n] = b->entry[k].p; // the variant lacks it
+        x.q[x.n++] = 0.0;
+        kl[0] = INFINITY;
+        if (x.n == BLOCK)
+            add_pairs(c->kern, &x, js);
     }
+    add_pairs(c->kern, &x, js);
     stat[BESIDE_SAME] = c->chosen == b->chosen;
     stat[BESIDE_OVERLAP] = fmin(1.0, kern_lanes_total(overlap));
     stat[BESIDE_JS] = fmax(0.0, kern_lanes_total(js));

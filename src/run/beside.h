@@ -16,13 +16,13 @@ enum beside_stat {
 // The base's distribution. A zeroed struct is empty.
 struct beside {
     uint32_t chosen;
-    bool dense;           // entry i is of token i; else as ids has it
-    struct idmap ids;     // numbers of the entries
-    size_t n, cap, q_cap; // entries; room
+    bool dense;             // entry i is of token i; else as ids has it
+    struct idmap ids;       // numbers of the entries
+    size_t n, cap, met_cap; // entries; room
     struct beside_entry {
         double p, log_p;
     } * entry; // [n]
-    double *q; // [n] scratch
+    bool *met; // [n] scratch: does the variant have it?
 };
 
 void beside_free(struct beside *b);

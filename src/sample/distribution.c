@@ -27,6 +27,11 @@ double softmax_prob(const struct softmax *s, float x)
     return kern_exp((double)x - s->max) / s->sum;
 }
 
+void softmax_probs(const struct kern *kern, const struct softmax *s, const float *x, size_t n, double *p)
+{
+    kern->shares(p, x, s->max, s->sum, n);
+}
+
 double softmax_entropy(const struct softmax *s)
 {
     return fmax(0.0, s->log_sum - s->sum_d / s->sum);

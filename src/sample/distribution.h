@@ -23,6 +23,9 @@ struct softmax softmax_from(float max, const double sum[16]);
 // The probability of a logit that is at most max.
 double softmax_prob(const struct softmax *s, float x);
 
+// The same of x[0..n).
+void softmax_probs(const struct kern *kern, const struct softmax *s, const float *x, size_t n, double *p);
+
 // In nats, not negative.
 double softmax_entropy(const struct softmax *s);
 

@@ -282,6 +282,31 @@ static void check_softmax_sums(const float *x, size_t n, float max, const char *
     }
 }
 
+// Of a row and one that differs in some places: probabilities of which some are equal, some 0, some below the normal numbers.
+static void check_divergences(const float *x, size_t n, float max, const char *detail)
+{
+    char *base[4];
+    const size_t size = n * sizeof(double);
+    double *p[4], a[KERN_LANES], b[KERN_LANES];
+    for (int i = 0; i < 4; i++)
+        p[i] = (double *)(void *)buffer(size, i % 2 ? 8 : 0, &base[i]);
+    const double sum = 1 + 1e5 * random_unit();
+    kern_scalar.shares(p[0], x, max, sum, n);
+    tier->shares(p[1], x, max, sum, n);
+    check(!memcmp(p[0], p[1], size) && guarded(p[1], size), "shares", n, detail);
+    for (size_t i = 0; i < n; i++) {
+        const unsigned kind = (unsigned)random_below(8);
+        p[2][i] = p[3][i] = kind == 0 ? p[0][i] : kind == 1 ? 0.0 : kind == 2 && n % 3 ? p[0][i] * 0x1p-1040 : random_unit();
+    }
+    for (int lane = 0; lane < KERN_LANES; lane++)
+        a[lane] = b[lane] = random_unit();
+    kern_scalar.divergences(a, p[0], p[2], n);
+    tier->divergences(b, p[1], p[3], n);
+    check(!memcmp(a, b, sizeof a), "divergences", n, detail);
+    for (int i = 0; i < 4; i++)
+        free(base[i]);
+}
+
 static void check_sum(const float *x, size_t n, float s, const char *detail)
 {
     check(same_float(kern_scalar.sum(x, n, s), tier->sum(x, n, s)), "sum", n, detail);
@@ -504,6 +529,7 @@ static void check_row(float *data, size_t n, enum kind kind, size_t offset)
     check_exp(x, n, max > -INFINITY ? max : 0, offset, detail);
     check_exp(x, n, max > -INFINITY && max < 1e30f ? max - 87 : 0x1p127f, offset, detail);
     check_softmax_sums(x, n, max > -INFINITY ? max : 0, detail);
+    check_divergences(x, n, max > -INFINITY ? max : 0, detail);
     check_weights(x, n, max > -INFINITY ? max : 0, detail);
     check_lift(x, n, 0.3f, detail);
     check_pack(x, n, max > -INFINITY ? max : 0, -1.0f, detail);
@@ -579,6 +605,8 @@ static void check_nothing(void)
           detail);
     tier->exp_sub(NULL, NULL, 0, 0);
     tier->entropy_terms(NULL, NULL, NULL, 0);
+    tier->shares(NULL, NULL, 0, 1, 0);
+    tier->divergences(sum, NULL, NULL, 0);
     tier->lift(NULL, NULL, 0, 0, 1, 2, 3);
     tier->divide(NULL, 0, 1);
     tier->multiply(NULL, 0, 1);
