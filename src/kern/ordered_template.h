@@ -288,7 +288,7 @@ ALWAYS_INLINE double add_plain(const float *x, size_t n, float mean, double s, e
 // Runs grow while they can be had, and shrink when not; where none can, the plain stretches between two attempts grow.
 ALWAYS_INLINE double add_ordered(const float *x, size_t n, float mean, double s, enum ordered_sum what)
 {
-    size_t i = 0, len = SHORT_RUN, stretch = SHORT_RUN;
+    size_t i = 0, len = LONG_RUN, stretch = SHORT_RUN;
     while (n - i >= SHORT_RUN) {
         while (len > n - i)
             len /= 2;

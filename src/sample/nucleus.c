@@ -8,7 +8,7 @@ static bool enough(const struct nucleus *x, float sum, size_t n)
 
 void nucleus_take(struct nucleus *x, const struct kern *kern, const float *p, size_t n)
 {
-    enum { BLOCK = 256 };
+    enum { BLOCK = 512 };
     for (size_t at = 0, len; at < n && !x->full; at += len) {
         len = n - at < BLOCK ? n - at : BLOCK;
         const float through = kern->sum(p + at, len, x->sum);
