@@ -22,8 +22,8 @@ static inline void expf_scales(vf64 s[2], const vf64 k[2])
 }
 #endif
 
-// expf.h; anything for arguments that underflow. Where products are fused, the cubic is added up in another order too, and the last bits of an f64
-// may be others: no float comes of it (make prove-expf).
+// expf.h; anything for arguments that underflow. The cubic is added up in another order, and products may be fused, so the last bits of an
+// f64 may be others: no float comes of it (make prove-expf).
 ALWAYS_INLINE vf32 expf_vector(vf32 x)
 {
     vf64 shifted[2] = {widen_f32(lower_half(x)), widen_f32(upper_half(x))}, r[2], s[2], y[2];
@@ -194,7 +194,7 @@ static size_t row_pack(float *to, const float *x, size_t n, float max, float flo
     return pack(to, x, n, max, floor);
 }
 
-// A multiple of eight elements at a time: a lane each. Fewer wait for the next stretch, or are filled up with those that weigh nothing.
+// So many that each lane gets as many, STEP at a time. Fewer wait for the next stretch, or are filled up with those that weigh nothing.
 static size_t row_weigh(double sum[16], const float *x, size_t n, float max, float floor)
 {
     enum { PARTS = 8 / LANES_F64, STEP = LANES > 8 ? LANES : 8 };

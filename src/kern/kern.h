@@ -70,8 +70,8 @@ struct kern {
     // p[i] = exp(x[i] - max) / sum in f64, exp as in softmax_sums. x[i] <= max, which is finite, not NaN.
     void (*shares)(double *p, const float *x, float max, double sum, size_t n);
 
-    // With m = (p[i] + q[i]) / 2: sum[i % 8] += (p[i] * ln(p[i] / m) + q[i] * ln(q[i] / m)) / 2, ln as libm_log_quick, in rising i; where p[i] is q[i]
-    // that is 0, and what is 0 times a logarithm is 0. None is negative, above 1, or less than 2^-1040 times the other unless it is 0.
+    // With m = (p[i] + q[i]) / 2: sum[i % 8] += (p[i] * ln(p[i] / m) + q[i] * ln(q[i] / m)) / 2, in rising i, ln as libm_log_quick. Where p[i]
+    // is q[i] that is 0, and so is 0 times a logarithm. None is negative or above 1, or less than 2^-1040 times the other, unless it is 0.
     void (*divergences)(double sum[KERN_LANES], const double *p, const double *q, size_t n);
 
     // y[i] = ln x[i], logf as in libm.h; x[i] is at least 0 and finite. y may be x.
@@ -115,8 +115,8 @@ struct kern {
     // x[i] = -(square * d * d) + cube * d * d * d + top with d = x[i] - top; -inf where that is NaN. No x[i] is above top; neither factor is NaN.
     void (*bend)(float *x, size_t n, float top, float square, float cube);
 
-    // x[i] = peak - sharpness * d * d / (1 + d) with d = |(p[i] - at) * slope|; -inf stays. No factor is NaN. x may
-    // be p.
+    // x[i] = peak - sharpness * d * d / (1 + d) with d = |(p[i] - at) * slope|; -inf stays. No factor is NaN.
+    // x may be p.
     void (*lift)(float *x, const float *p, size_t n, float at, float slope, float peak, float sharpness);
 
     // x[i] rounded to f16, to nearest, ties to even. No NaN.

@@ -284,8 +284,8 @@ struct mass cand_mass(struct cand *c, double *before, bool rough);
 // The rank, from 1, that a place of the row had when it was loaded, if cand_keep's row has been ranked so far; else 0.
 size_t cand_kept_rank(const struct cand *c, size_t place);
 
-// Fills w, with room for KERN_BLOCK more than all, with the p of cand_exp of those whose logit less max is at least floor, as they lie. Returns how
-// many. before, unless it is NULL, is told how many come before each block of KERN_BLOCK.
+// Fills w, which has room for KERN_BLOCK more than all, with the p of cand_exp of those whose logit less max is at least floor, as they
+// lie. Returns how many. before, unless it is NULL, is told how many come before each block of KERN_BLOCK.
 size_t cand_weigh(const struct cand *c, float max, float floor, float *w, uint32_t *before);
 
 // What the sum in f32 of cand_exp's p comes to, in the present order. A fault as that has.
