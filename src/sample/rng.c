@@ -177,7 +177,7 @@ size_t discrete_place(const struct kern *kern, const float *p, size_t n, double 
 {
     enum { BLOCKS = 64, LEAST = 64 };
     const size_t len = n / BLOCKS < LEAST ? LEAST : n / BLOCKS + 1;
-    double before[BLOCKS + 1], sum = 0.0;
+    double before[BLOCKS + 1] = {0.0}, sum = 0.0;
     size_t b = 0, at = 0;
     for (; at < n; at += len) {
         before[b++] = sum;
