@@ -44,12 +44,12 @@ static size_t number_of(const struct beside *b, uint32_t id, size_t about)
 }
 
 // Probabilities side by side that are not yet in the Jensen-Shannon divergence.
-struct pairs {
+struct beside_pairs {
     double p[BLOCK], q[BLOCK];
     size_t n;
 };
 
-static void add_pairs(const struct kern *kern, struct pairs *x, double js[KERN_LANES])
+static void add_pairs(const struct kern *kern, struct beside_pairs *x, double js[KERN_LANES])
 {
     kern->divergences(js, x->p, x->q, x->n);
     x->n = 0;
@@ -58,7 +58,7 @@ static void add_pairs(const struct kern *kern, struct pairs *x, double js[KERN_L
 void beside_compare(struct beside *b, const struct after *after, const struct cand *c, double stat[BESIDE_COUNT])
 {
     double overlap[KERN_LANES] = {0}, js[KERN_LANES] = {0}, kl[KERN_LANES] = {0};
-    struct pairs x = {.n = 0};
+    struct beside_pairs x = {.n = 0};
     memset(b->met, 0, b->n * sizeof *b->met);
     for (size_t at = 0; at < after->n; at += BLOCK) {
         x.n = after->n - at < BLOCK ? after->n - at : BLOCK;
