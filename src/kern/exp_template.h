@@ -265,13 +265,31 @@ static inline float negligible_below(float sum)
     return bound > EXPF_UNDERFLOW ? bound : EXPF_UNDERFLOW;
 }
 
+// Is no x of a long run below?
+static inline bool none_below(const float *x, float floor)
+{
+    vf32 least[4] = {load_vf32(x), load_vf32(x), load_vf32(x), load_vf32(x)};
+    for (size_t i = 0; i < LONG_RUN; i += 4 * LANES) {
+        UNROLL
+        for (size_t k = 0; k < 4; k++)
+            least[k] = min_f32(least[k], load_vf32(x + i + k * LANES));
+    }
+    return at_least_32(min_f32(min_f32(least[0], least[1]), min_f32(least[2], least[3])), floor) == ALL_LANES;
+}
+
+// Where nothing was negligible there may be nothing again, so that what is left need not be packed.
 static float row_exp_sum(const float *x, size_t n, float max, float s)
 {
+    bool all = false;
     for (size_t i = 0; i < n; i += LONG_RUN) {
         float w[LONG_RUN + LANES];
-        const size_t kept = pack(w, x + i, n - i < LONG_RUN ? n - i : LONG_RUN, max, negligible_below(s));
-        row_exp_sub(w, w, max, kept);
+        const size_t len = n - i < LONG_RUN ? n - i : LONG_RUN;
+        const float floor = negligible_below(s);
+        all = all && len == LONG_RUN && none_below(x + i, max + floor);
+        const size_t kept = all ? len : pack(w, x + i, len, max, floor);
+        row_exp_sub(w, all ? x + i : w, max, kept);
         s = row_sum(w, kept, s);
+        all = kept == len;
     }
     return s;
 }

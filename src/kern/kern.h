@@ -18,6 +18,7 @@ static inline size_t dtype_size(enum dtype t)
 
 #define KERN_BLOCK 256 // elements that share one maximum in a row's index
 #define KERN_LANES 8   // of sums in f64 that are not in order, the same on every tier
+#define KERN_MANY  32  // lanes of the fastest one
 
 // Their total.
 static inline double kern_lanes_total(const double lane[KERN_LANES])
@@ -99,6 +100,9 @@ struct kern {
 
     // The same as sum in f64. No element is infinite.
     double (*sum_wide)(const float *x, size_t n, double s);
+
+    // sum[i % 32] += x[i] in f64, in rising i. No element is infinite.
+    void (*sum_lanes)(double sum[KERN_MANY], const float *x, size_t n);
 
     // s + x[0] * x[0] + x[1] * x[1] + ..., in order, in f64. No element is infinite.
     double (*sum_squares_wide)(const float *x, size_t n, double s);

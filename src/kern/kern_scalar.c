@@ -248,6 +248,12 @@ static double row_sum_wide(const float *x, size_t n, double s)
     return s;
 }
 
+static void row_sum_lanes(double sum[KERN_MANY], const float *x, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        sum[i % KERN_MANY] += x[i];
+}
+
 static double row_sum_squares_wide(const float *x, size_t n, double s)
 {
     for (size_t i = 0; i < n; i++)

@@ -32,6 +32,7 @@ const struct kern NAME(kern_, TIER) = {
     .sum = row_sum,
     .sum_falling = row_sum_falling,
     .sum_wide = row_sum_wide,
+    .sum_lanes = row_sum_lanes,
     .sum_squares = row_sum_squares,
     .sum_squares_wide = row_sum_squares_wide,
     .divide = row_divide,

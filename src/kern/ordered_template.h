@@ -318,6 +318,24 @@ static double row_sum_wide(const float *x, size_t n, double s)
     return add_ordered(x, n, 0, s, SUM_WIDE);
 }
 
+static void row_sum_lanes(double sum[KERN_MANY], const float *x, size_t n)
+{
+    enum { PARTS = KERN_MANY / LANES_F64 };
+    vf64 total[PARTS];
+    size_t i = 0;
+    for (size_t k = 0; k < PARTS; k++)
+        total[k] = load_vf64(sum + k * LANES_F64);
+    for (; i + KERN_MANY <= n; i += KERN_MANY) {
+        UNROLL
+        for (size_t k = 0; k < PARTS; k++)
+            total[k] += widen_f32(load_hf32(x + i + k * LANES_F64));
+    }
+    for (size_t k = 0; k < PARTS; k++)
+        store_vf64(sum + k * LANES_F64, total[k]);
+    if (i < n) // i is a multiple of KERN_MANY
+        kern_scalar.sum_lanes(sum, x + i, n - i);
+}
+
 static double row_sum_squares_wide(const float *x, size_t n, double s)
 {
     return add_ordered(x, n, 0, s, SUM_SQUARES_WIDE);

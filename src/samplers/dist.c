@@ -15,12 +15,19 @@ static double add_up(const struct cand *c, double *before)
     return sum;
 }
 
-// The place of the first candidate whose cumulative weight reaches target: in the last block before which it is not reached.
-static size_t pick(const struct cand *c, const double *before, double target)
+// The last block before which the target is not reached.
+static size_t block_reaching(const struct cand *c, const double *before, double target)
 {
     size_t b = 0;
     while ((b + 1) * BLOCK < c->n && before[b + 1] < target)
         b++;
+    return b;
+}
+
+// The place of the first candidate whose cumulative weight reaches target.
+static size_t pick(const struct cand *c, const double *before, double target)
+{
+    const size_t b = block_reaching(c, before, target);
     double running = before[b];
     for (size_t i = b * BLOCK; i < c->n; i++) {
         running += c->p[i];
@@ -66,6 +73,25 @@ static bool pick_about(struct cand *c, double *before, double u, bool rough)
     return choose(c, &m, u, &s);
 }
 
+// The same by weights that are there already, BLOCK of them at a time.
+static bool pick_weighed(struct cand *c, double *before, double u)
+{
+    struct mass m = {.error = 0x1p-50 * (double)c->n};
+    for (size_t i = 0; i < c->n; i += BLOCK) {
+        double lanes[KERN_MANY] = {0};
+        before[i / BLOCK] = m.sum;
+        c->kern->sum_lanes(lanes, c->p + i, c->n - i < BLOCK ? c->n - i : BLOCK);
+        for (size_t k = 0; k < KERN_MANY; k += KERN_LANES)
+            m.sum += kern_lanes_total(lanes + k);
+    }
+    const double target = m.sum * u;
+    const size_t from = block_reaching(c, before, target) * BLOCK;
+    struct drawn s = {from, c->p[from], before[from / BLOCK], before[from / BLOCK] + c->p[from]};
+    for (size_t i = from + 1; i < c->n && s.through < target; i++)
+        s = (struct drawn){i, c->p[i], s.through, s.through + c->p[i]};
+    return choose(c, &m, u, &s);
+}
+
 // The same of candidates that are still to be sorted: of the best, more and more of them.
 static bool pick_by_rank(struct cand *c, double u)
 {
@@ -102,6 +128,8 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
     // candidate of all reaches, masked or not.
     c->chosen_p = 1.0f;
     if (!c->want_p && u > 0.0 && cand_single(c, &c->chosen))
+        return;
+    if (!c->want_p && c->weighed && pick_weighed(c, before, u))
         return;
     if (!c->want_p && !c->weighed && c->n > KERN_BLOCK &&
         ((!c->want_chosen_p && pick_about(c, before, u, true)) || pick_about(c, before, u, false)))

@@ -312,6 +312,16 @@ static void check_sum(const float *x, size_t n, float s, const char *detail)
     check(same_float(kern_scalar.sum(x, n, s), tier->sum(x, n, s)), "sum", n, detail);
 }
 
+static void check_lanes(const float *x, size_t n, const char *detail)
+{
+    double a[KERN_MANY], b[KERN_MANY];
+    for (int i = 0; i < KERN_MANY; i++)
+        a[i] = b[i] = random_unit();
+    kern_scalar.sum_lanes(a, x, n);
+    tier->sum_lanes(b, x, n);
+    check(!memcmp(a, b, sizeof a), "sum_lanes", n, detail);
+}
+
 static void check_wide(const float *x, size_t n, double s, const char *detail)
 {
     check(same_double(kern_scalar.sum_wide(x, n, s), tier->sum_wide(x, n, s)), "sum_wide", n, detail);
@@ -335,6 +345,8 @@ static void check_sums(const float *x, size_t n, const char *detail)
             finite = x[k] != -INFINITY;
         if (finite)
             check_wide(x, n, i == 6 ? s * (1 + random_unit()) : (double)s, detail);
+        if (finite && i == 0)
+            check_lanes(x, n, detail);
     }
 }
 
@@ -598,13 +610,14 @@ static void check_nothing(void)
     check(same_float(tier->sum_squares(NULL, 0, 1, 2), 2), "sum_squares", 0, detail);
     check(same_double(tier->sum_squares_wide(NULL, 0, 2), 2), "sum_squares_wide", 0, detail);
     check(tier->count(NULL, 0, 0) == 0, "count", 0, detail);
-    double sum[16] = {0};
+    double sum[KERN_MANY] = {0};
     check(same_float(tier->exp_sum(NULL, 0, 1, 2), 2) && tier->weigh(sum, NULL, 0, 1, 2) == 0, "weights", 0, detail);
     check(tier->gumbel_hot(NULL, 0, 0, 0, 0) == 0, "gumbel_hot", 0, detail);
     check(tier->pack(NULL, NULL, 0, 1, 2) == 0 && same_float(tier->sum_falling(NULL, NULL, 0, 2, NULL, NULL), 2), "falling", 0,
           detail);
     tier->exp_sub(NULL, NULL, 0, 0);
     tier->entropy_terms(NULL, NULL, NULL, 0);
+    tier->sum_lanes(sum, NULL, 0);
     tier->shares(NULL, NULL, 0, 1, 0);
     tier->divergences(sum, NULL, NULL, 0);
     tier->lift(NULL, NULL, 0, 0, 1, 2, 3);
