@@ -18,7 +18,7 @@ static inline size_t dtype_size(enum dtype t)
 
 #define KERN_BLOCK 256 // elements that share one maximum in a row's index
 #define KERN_LANES 8   // of sums in f64 that are not in order, the same on every tier
-#define KERN_MANY  32  // lanes of the fastest one
+#define KERN_MANY  32  // lanes of sum_lanes, which is to wait for nothing
 
 // Their total.
 static inline double kern_lanes_total(const double lane[KERN_LANES])
