@@ -328,7 +328,8 @@ static void row_entropy_terms(float *y, const float *x, const float *log, size_t
         const vf32 a = load_vf32(x + i);
         store_vf32(y + i, (vf32)((vi32) - (a * load_vf32(log + i)) & (a > 0.0f)));
     }
-    kern_scalar.entropy_terms(y + i, x + i, log + i, n - i);
+    if (i < n)
+        kern_scalar.entropy_terms(y + i, x + i, log + i, n - i);
 }
 
 // Near 1 it is the first terms of (1 - d)^power, in units in which libm_pow gives a whole number that is not far from the nearest: unless
@@ -352,7 +353,8 @@ static void row_raise_shares(double *x, size_t n, double total, double power)
             x[i + k] = pow_of(share[k], power);
         }
     }
-    kern_scalar.raise_shares(x + i, n - i, total, power);
+    if (i < n)
+        kern_scalar.raise_shares(x + i, n - i, total, power);
 }
 
 #endif

@@ -382,7 +382,8 @@ static void row_lift(float *x, const float *p, size_t n, float at, float slope, 
         const vf32 d = abs_f32((load_vf32(p + i) - at) * slope), y = peak - sharpness * d * d / (1.0f + d);
         store_vf32(x + i, select_f32(load_vf32(x + i) == -INFINITY, splat(-INFINITY), y));
     }
-    kern_scalar.lift(x + i, p + i, n - i, at, slope, peak, sharpness);
+    if (i < n)
+        kern_scalar.lift(x + i, p + i, n - i, at, slope, peak, sharpness);
 }
 
 static void row_round_f16(float *x, size_t n)
