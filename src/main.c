@@ -64,8 +64,13 @@ static bool use_recipe(const struct args *a, struct recipes *recipes, const stru
         ok = err_from_fault(e, fault_memory());
     if (recipe)
         recipe[0] = base;
-    struct job job = {
-        .args = a, .recipes = recipes, .variant = recipe, .named = v.of, .n_variants = v.n, .n_swept = v.n_sweeps, .kern = kern};
+    struct job job = {.args = a,
+                      .recipes = recipes,
+                      .variant = recipe,
+                      .named = v.of,
+                      .n_variants = v.n,
+                      .n_swept = v.n_sweeps,
+                      .kern = kern};
     ok = ok && recipes_of_variants(recipes, &v, recipe, e) && job_init(&job, e);
     if (ok && a->action == ACTION_RUN)
         ok = run(&job, e);

@@ -20,13 +20,14 @@ __attribute__((constructor(101))) static void begin(void)
     const char *const dir = getenv("SAMPL_COVER"), *const number = getenv("BATS_TEST_NUMBER");
     const size_t len = (size_t)(&etext - &__executable_start);
     char path[4096];
-    if (!dir ||
-        snprintf(path, sizeof path, "%s/%s.%s", dir, number ? number : "0", program_invocation_short_name) >= (int)sizeof path)
+    if (!dir || snprintf(path, sizeof path, "%s/%s.%s", dir, number ? number : "0", program_invocation_short_name) >=
+                    (int)sizeof path)
         return;
     const int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (fd < 0)
         return;
-    void *const map = ftruncate(fd, (off_t)len) ? MAP_FAILED : mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    void *const map =
+        ftruncate(fd, (off_t)len) ? MAP_FAILED : mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     close(fd);
     seen = map == MAP_FAILED ? NULL : map;
 }

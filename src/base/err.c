@@ -16,7 +16,8 @@ enum { OWN_MOST = 600 }; // bytes of an error's text before anything is put in f
 static int whole(const char *text, int len)
 {
     int lead = len - 1;
-    while (lead >= 0 && len - lead < 4 && ((unsigned char)text[lead] & 0xc0) == 0x80) // a character's later bytes are 10xxxxxx
+    while (lead >= 0 && len - lead < 4 &&
+           ((unsigned char)text[lead] & 0xc0) == 0x80) // a character's later bytes are 10xxxxxx
         lead--;
     return lead >= 0 && utf8_length((unsigned char)text[lead]) > (size_t)(len - lead) ? lead : len;
 }
@@ -86,7 +87,8 @@ static bool put(char *text, size_t size, int most, const char *format, va_list l
 void err_text(char *text, size_t size, const char *format, va_list args)
 {
     *text = '\0';
-    for (int most = INT_MAX; !put(text, size, most, format, args) && most; most = most > OWN_MOST ? OWN_MOST / 2 : most / 2)
+    for (int most = INT_MAX; !put(text, size, most, format, args) && most;
+         most = most > OWN_MOST ? OWN_MOST / 2 : most / 2)
         ;
 }
 
@@ -139,12 +141,14 @@ bool err_from_fault(struct err *e, struct fault fault)
         [FAULT_NOTHING_LEFT] = {STATUS_DATA, "the chain masked every token"},
         [FAULT_OVERFLOW] = {STATUS_DATA, "the chain drove the logit of token %" PRIu64 " out of range"},
         [FAULT_GRAMMAR] = {STATUS_DATA,
-                           "the text so far can match the grammar in too many ways: they take more than %" PRIu64 " MiB"},
+                           "the text so far can match the grammar in too many ways: they take more than %" PRIu64
+                           " MiB"},
         [FAULT_F16] = {STATUS_DATA, "logit %" PRIu64 " is too large for f16, which the engine reads"},
         [FAULT_BIAS_ID] = {STATUS_DATA, "--logit-bias names token %" PRIu64 ", which is not in the vocabulary"},
         [FAULT_NO_EOT] = {STATUS_DATA, "infill is left without text, and the vocabulary has no token to end the turn"},
-        [FAULT_NO_SIZE] = {STATUS_DATA, "a distribution covers the whole vocabulary, whose size a sparse row does not tell; "
-                                        "give --n-vocab"},
+        [FAULT_NO_SIZE] = {STATUS_DATA,
+                           "a distribution covers the whole vocabulary, whose size a sparse row does not tell; "
+                           "give --n-vocab"},
     };
     assert((size_t)fault.code < sizeof messages / sizeof *messages);
     if (!fault.code)

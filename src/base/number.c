@@ -34,12 +34,13 @@ static const uint64_t ten[] = {UINT64_C(1),
                                UINT64_C(1000000000000000),
                                UINT64_C(10000000000000000)};
 const double number_powers[] = {
-    1e-60, 1e-59, 1e-58, 1e-57, 1e-56, 1e-55, 1e-54, 1e-53, 1e-52, 1e-51, 1e-50, 1e-49, 1e-48, 1e-47, 1e-46, 1e-45, 1e-44,
-    1e-43, 1e-42, 1e-41, 1e-40, 1e-39, 1e-38, 1e-37, 1e-36, 1e-35, 1e-34, 1e-33, 1e-32, 1e-31, 1e-30, 1e-29, 1e-28, 1e-27,
-    1e-26, 1e-25, 1e-24, 1e-23, 1e-22, 1e-21, 1e-20, 1e-19, 1e-18, 1e-17, 1e-16, 1e-15, 1e-14, 1e-13, 1e-12, 1e-11, 1e-10,
-    1e-9,  1e-8,  1e-7,  1e-6,  1e-5,  1e-4,  1e-3,  1e-2,  1e-1,  1e0,   1e1,   1e2,   1e3,   1e4,   1e5,   1e6,   1e7,
-    1e8,   1e9,   1e10,  1e11,  1e12,  1e13,  1e14,  1e15,  1e16,  1e17,  1e18,  1e19,  1e20,  1e21,  1e22,  1e23,  1e24,
-    1e25,  1e26,  1e27,  1e28,  1e29,  1e30,  1e31,  1e32,  1e33,  1e34,  1e35,  1e36,  1e37,  1e38,  1e39,  1e40};
+    1e-60, 1e-59, 1e-58, 1e-57, 1e-56, 1e-55, 1e-54, 1e-53, 1e-52, 1e-51, 1e-50, 1e-49, 1e-48, 1e-47, 1e-46,
+    1e-45, 1e-44, 1e-43, 1e-42, 1e-41, 1e-40, 1e-39, 1e-38, 1e-37, 1e-36, 1e-35, 1e-34, 1e-33, 1e-32, 1e-31,
+    1e-30, 1e-29, 1e-28, 1e-27, 1e-26, 1e-25, 1e-24, 1e-23, 1e-22, 1e-21, 1e-20, 1e-19, 1e-18, 1e-17, 1e-16,
+    1e-15, 1e-14, 1e-13, 1e-12, 1e-11, 1e-10, 1e-9,  1e-8,  1e-7,  1e-6,  1e-5,  1e-4,  1e-3,  1e-2,  1e-1,
+    1e0,   1e1,   1e2,   1e3,   1e4,   1e5,   1e6,   1e7,   1e8,   1e9,   1e10,  1e11,  1e12,  1e13,  1e14,
+    1e15,  1e16,  1e17,  1e18,  1e19,  1e20,  1e21,  1e22,  1e23,  1e24,  1e25,  1e26,  1e27,  1e28,  1e29,
+    1e30,  1e31,  1e32,  1e33,  1e34,  1e35,  1e36,  1e37,  1e38,  1e39,  1e40};
 static const double *const power = number_powers + NUMBER_POWER;
 
 // The parts of a number in text.
@@ -67,7 +68,8 @@ static inline bool eight_digits(const char *p, uint64_t *v)
 {
     uint64_t u;
     memcpy(&u, p, sizeof u);
-    if (((u & 0xf0f0f0f0f0f0f0f0) ^ 0x3030303030303030) | (((u + 0x0606060606060606) & 0xf0f0f0f0f0f0f0f0) ^ 0x3030303030303030))
+    if (((u & 0xf0f0f0f0f0f0f0f0) ^ 0x3030303030303030) |
+        (((u + 0x0606060606060606) & 0xf0f0f0f0f0f0f0f0) ^ 0x3030303030303030))
         return false;
     *v = join_eight(u & 0x0f0f0f0f0f0f0f0f);
     return true;
@@ -144,7 +146,8 @@ static float by_library(const char *p, const char *end)
 // right unless the 29 bits that rounding drops lie within 4 of a half; the result must be a normal f32, since a subnormal drops more bits.
 static inline bool rounds_right(double v)
 {
-    const uint64_t dropped = bits_of_f64(v) & 0x1fffffff, nearly = 0x10000000 - 4; // one comparison, as numbers are soon parsed
+    const uint64_t dropped = bits_of_f64(v) & 0x1fffffff,
+                   nearly = 0x10000000 - 4; // one comparison, as numbers are soon parsed
     return dropped - nearly > 2 * 4 && v >= 0x1p-126 && v < 0x1p127;
 }
 
@@ -249,7 +252,8 @@ static inline bool plain_number(const char *digits, const char *point, const cha
         const uint64_t u = load_eight(end - 8) & last[part - high];
         if (!are_digits(u) || !is_digit(*digits) || !is_digit(point[-1]))
             return false;
-        all = ((uint64_t)(point[-1] - '0') + (whole == 2 ? 10 * (uint64_t)(*digits - '0') : 0)) * ten[part] + join_eight(u);
+        all = ((uint64_t)(point[-1] - '0') + (whole == 2 ? 10 * (uint64_t)(*digits - '0') : 0)) * ten[part] +
+              join_eight(u);
         if (high) {
             const uint64_t v = load_eight(end - 16) & last[high];
             if (!are_digits(v))
@@ -292,7 +296,8 @@ size_t json_numbers(const char **at, const char *end, float *x, size_t most)
     bool more = true;
     while (more && n < most && end - p > 64) {
         const char *const text = p;
-        const size_t len = end - p > CHUNK ? CHUNK : (size_t)(end - p - 1) / 64 * 64, commas = find_all(text, len, ',', comma);
+        const size_t len = end - p > CHUNK ? CHUNK : (size_t)(end - p - 1) / 64 * 64,
+                     commas = find_all(text, len, ',', comma);
         point[find_all(text, len, '.', point)] = CHUNK;
         size_t k = 0;
         for (size_t i = 0; i < commas && n < most; i++) {

@@ -161,7 +161,8 @@ static bool check_left_out(const struct args *a, struct err *e)
     for (size_t i = 0; i < a->left_out.n; i++) {
         const char *const file = a->left_out.word[i], *const list = file + strlen(file) + 1;
         if (!a->lenient)
-            return err_set(e, STATUS_USAGE, "--preset: %s: sampl has nothing for %s; --lenient leaves that out", file, list);
+            return err_set(e, STATUS_USAGE, "--preset: %s: sampl has nothing for %s; --lenient leaves that out", file,
+                           list);
         message_warn("--preset: %s: left out, as sampl has nothing for it: %s", file, list);
     }
     return true;
@@ -173,7 +174,8 @@ bool args_parse(struct args *a, const struct options *options, int argc, char **
     for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
         a->texts = a->texts || !strcmp(argv[i], "--vocab") || !strncmp(argv[i], "--vocab=", 8);
     return set_defaults(a, e) &&
-           read_words(&(struct reader){.a = a, .word = (const char *const *)(void *)argv, .n = (size_t)argc, .at = 1}, e) &&
+           read_words(&(struct reader){.a = a, .word = (const char *const *)(void *)argv, .n = (size_t)argc, .at = 1},
+                      e) &&
            check_left_out(a, e);
 }
 
@@ -225,7 +227,8 @@ static bool check_expect(const struct args *a, struct err *e)
     if (engine_draws_seed(engine_by_name(a->engine), a->seed))
         return err_set(e, STATUS_USAGE, "--expect needs --seed: each run chooses otherwise without");
     if (a->emit != EMIT_IDS && !emit_distribution(a->emit))
-        return err_set(e, STATUS_USAGE, "--expect compares ids, probs, logprobs or logits, not --emit %s", emit_name(a->emit));
+        return err_set(e, STATUS_USAGE, "--expect compares ids, probs, logprobs or logits, not --emit %s",
+                       emit_name(a->emit));
     if (a->dump || a->trace || a->output_format)
         return err_set(e, STATUS_USAGE, "--expect prints a report of its own, without %s",
                        a->dump    ? "--dump-probs"
@@ -237,14 +240,16 @@ static bool check_expect(const struct args *a, struct err *e)
 bool args_check(const struct args *a, struct err *e)
 {
     const char *const format = a->output_format ? a->output_format : "text";
-    const bool numbers = emit_distribution(a->emit) || a->emit == EMIT_SCORE, variants = a->vs.n || a->sweeps.n || a->against;
+    const bool numbers = emit_distribution(a->emit) || a->emit == EMIT_SCORE,
+               variants = a->vs.n || a->sweeps.n || a->against;
     if (a->against && (a->vs.n || a->sweeps.n))
         return err_set(e, STATUS_USAGE, "--against does not go with --vs or --sweep");
     for (size_t i = 0; a->against && !strcmp(a->against, "-") && i <= a->files.n; i++)
         if (!a->files.n || (i < a->files.n && !strcmp(a->files.word[i], "-")))
             return err_set(e, STATUS_USAGE, "--against: standard input cannot be read twice");
     if (variants && a->action != ACTION_RUN)
-        return err_set(e, STATUS_USAGE, "--vs, --sweep and --against go with a run, not with --print-chain or --print-grammar");
+        return err_set(e, STATUS_USAGE,
+                       "--vs, --sweep and --against go with a run, not with --print-chain or --print-grammar");
     if (variants && a->emit != EMIT_IDS && a->emit != EMIT_TEXT && a->emit != EMIT_STATS)
         return err_set(e, STATUS_USAGE, "--emit %s: variants have ids, text, stats or the table", emit_name(a->emit));
     if (variants && args_given(a, "emit") && a->emit != EMIT_STATS && strcmp(format, "text") != 0 &&

@@ -32,8 +32,9 @@ struct dialect {
     const char *absent;              // these options, "FLAG=VALUE ..."
     const char *tfs;                 // which of the two that are called so; NULL: tfs
     const char *ignored;             // keys that do not bear on the choice: patterns, separated by spaces
-    bool (*rule)(struct foreign *f, const cJSON *item); // takes a key that means something else here; false: it does not
-    void (*finish)(struct foreign *f);                  // says the chain, when all keys are read
+    bool (*rule)(struct foreign *f,
+                 const cJSON *item);   // takes a key that means something else here; false: it does not
+    void (*finish)(struct foreign *f); // says the chain, when all keys are read
 };
 
 extern const struct dialect dialects[]; // ends with one without a name; of several that claim a file the first has it

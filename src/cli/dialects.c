@@ -116,7 +116,8 @@ static bool kobold_rule(struct foreign *f, const cJSON *item)
 
 static void kobold_finish(struct foreign *f)
 {
-    static const char *const stages[] = {"top_k", "top_a", "top_p;min_p", "tfs", "typ_p", "temperature;smoothing", "penalties"};
+    static const char *const stages[] = {"top_k",    "top_a", "top_p;min_p", "tfs", "typ_p", "temperature;smoothing",
+                                         "penalties"};
     static const int usual[] = {6, 0, 1, 3, 4, 2, 5};
     const cJSON *const order = json_array(f->settings, "sampler_order");
     struct builder b = {0};
@@ -162,7 +163,8 @@ static bool webui_rule(struct foreign *f, const cJSON *item)
 
 static void webui_finish(struct foreign *f)
 {
-    static const char last[] = "penalties;dry;top_n_sigma;top_k;top_p;typ_p;epsilon_cutoff;eta_cutoff;tfs;top_a;min_p;xtc";
+    static const char last[] =
+        "penalties;dry;top_n_sigma;top_k;top_p;typ_p;epsilon_cutoff;eta_cutoff;tfs;top_a;min_p;xtc";
     static const char first[] =
         "penalties;dry;top_n_sigma;temperature;smoothing;top_k;top_p;typ_p;epsilon_cutoff;eta_cutoff;tfs;top_a;min_p;xtc";
     const bool temp_last = is_true(f, "temperature_last");
@@ -202,7 +204,8 @@ static void hf_finish(struct foreign *f)
 {
     if (is_true(f, "do_sample")) {
         foreign_say_chain(
-            f, "encoder_penalty;penalties;no_repeat_ngram;temperature;top_h;top_k;top_p;min_p;typ_p;epsilon_cutoff;eta_cutoff");
+            f,
+            "encoder_penalty;penalties;no_repeat_ngram;temperature;top_h;top_k;top_p;min_p;typ_p;epsilon_cutoff;eta_cutoff");
         if (!has(f->settings, "top_k"))
             foreign_say(f, "top-k", "50");
     } else {
@@ -215,7 +218,8 @@ static void hf_finish(struct foreign *f)
 
 static bool is_ollama(const cJSON *root)
 {
-    return cJSON_IsObject(json_member(root, "options")) || has_any(root, (const char *[]){"num_predict", "num_ctx", NULL});
+    return cJSON_IsObject(json_member(root, "options")) ||
+           has_any(root, (const char *[]){"num_predict", "num_ctx", NULL});
 }
 
 static cJSON *ollama_settings(cJSON *root)

@@ -38,12 +38,15 @@ static void say_absent(struct foreign *f)
 static void convert(struct foreign *f)
 {
     const struct dialect *const d = f->dialect;
-    f->settings = d->member ? cJSON_GetObjectItemCaseSensitive(f->root, d->member) : d->settings ? d->settings(f->root) : f->root;
+    f->settings = d->member     ? cJSON_GetObjectItemCaseSensitive(f->root, d->member)
+                  : d->settings ? d->settings(f->root)
+                                : f->root;
     f->words.failed = d->settings && !f->settings;
     foreign_say(f, "engine", "llama");
     foreign_say(f, "neutral", d->defaults ? "false" : "true");
     for (const cJSON *item = f->settings ? f->settings->child : NULL; item && !f->failed; item = item->next)
-        if (!cJSON_IsNull(item) && !(d->ignored && foreign_ignored(d->ignored, item->string)) && !(d->rule && d->rule(f, item)))
+        if (!cJSON_IsNull(item) && !(d->ignored && foreign_ignored(d->ignored, item->string)) &&
+            !(d->rule && d->rule(f, item)))
             foreign_take(f, item);
     say_absent(f);
     if (d->finish)
@@ -65,14 +68,15 @@ static bool tell(struct foreign *f)
     return false;
 }
 
-bool foreign_read(const struct options *o, const struct foreign_text *text, struct builder *words, struct builder *lacking,
-                  struct err *e)
+bool foreign_read(const struct options *o, const struct foreign_text *text, struct builder *words,
+                  struct builder *lacking, struct err *e)
 {
     const enum notation notation = notation_of(text->text);
     struct foreign f = {.options = o, .vocab = text->vocab, .e = e};
     size_t at;
     if (text->section && notation != NOTATION_INI)
-        foreign_fail(&f, "only an ini of llama.cpp's has sections such as '%.*s'", err_clip(text->section, 40), text->section);
+        foreign_fail(&f, "only an ini of llama.cpp's has sections such as '%.*s'", err_clip(text->section, 40),
+                     text->section);
     else if (notation == NOTATION_JSON)
         f.root = json_parse(text->text, text->len, JSON_EXACT, &at, e);
     else if (!(f.root = notation_read(notation, text->text, text->section)))

@@ -34,7 +34,7 @@ struct foreign_text {
 
 // Makes options of a text that is no preset of sampl's: words, each ending in a NUL; and says in `lacking` which settings are active that no
 // option gives, "top_a (0.75), tfs (0.97)", empty if there are none. False with *e. The caller frees both, zeroed at first, either way.
-bool foreign_read(const struct options *o, const struct foreign_text *text, struct builder *words, struct builder *lacking,
-                  struct err *e);
+bool foreign_read(const struct options *o, const struct foreign_text *text, struct builder *words,
+                  struct builder *lacking, struct err *e);
 
 #endif

@@ -31,15 +31,18 @@ static const struct {
      NO_MODEL},
     {"--rope-scaling,--rope-scale,--rope-freq-base,--rope-freq-scale,--yarn-orig-ctx,--yarn-ext-factor,--lora,--lora-scaled",
      NO_MODEL},
-    {"-md,--model-draft,-ngld,--draft,--draft-max,--draft-min,--draft-p-min,-mm,--mmproj,--image,--override-kv", NO_MODEL},
+    {"-md,--model-draft,-ngld,--draft,--draft-max,--draft-min,--draft-p-min,-mm,--mmproj,--image,--override-kv",
+     NO_MODEL},
     {"-cnv,--conversation,-no-cnv,--no-conversation,-st,--single-turn,-i,--interactive,-if,--interactive-first,-sp,--special",
      NO_CHAT},
-    {"--chat-template,--chat-template-file,--chat-template-kwargs,--jinja,--no-jinja,-r,--reverse-prompt,--in-prefix", NO_CHAT},
+    {"--chat-template,--chat-template-file,--chat-template-kwargs,--jinja,--no-jinja,-r,--reverse-prompt,--in-prefix",
+     NO_CHAT},
     {"-e,--escape,--no-escape,--color,-co,--no-display-prompt,--display-prompt,--simple-io,--log-disable,--reasoning-format",
      NO_CHAT},
     {"--host,--port,--api-key,--path,-np,--parallel,-cb,--cont-batching,--metrics,--slots,--no-slots,--props,-a,--alias",
      NO_SERVE},
-    {"--cache-reuse,--cache-prompt,--no-cache-prompt,-cram,--cache-ram,--timeout,--embedding,--embeddings,--no-webui", NO_SERVE},
+    {"--cache-reuse,--cache-prompt,--no-cache-prompt,-cram,--cache-ram,--timeout,--embedding,--embeddings,--no-webui",
+     NO_SERVE},
 };
 
 const char *option_hint(const char *word, size_t len)

@@ -272,7 +272,8 @@ static const char *first_line(const char *p)
 enum notation notation_of(const char *text)
 {
     const char *const line = first_line(text);
-    const size_t word = strspn(line, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"), len = line_len(line);
+    const size_t word = strspn(line, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"),
+                 len = line_len(line);
     if (*line == '{')
         return NOTATION_JSON;
     if (*line == '[' && trimmed(line, len) && line[trimmed(line, len) - 1] == ']')
@@ -292,7 +293,8 @@ cJSON *notation_read(enum notation notation, const char *text, const char *secti
 {
     static void (*const read[])(struct reading * t, cJSON * to) = {
         [NOTATION_YAML] = read_yaml, [NOTATION_MODELFILE] = read_modelfile, [NOTATION_INI] = read_ini};
-    static const char *const within[] = {[NOTATION_YAML] = "yaml", [NOTATION_MODELFILE] = "options", [NOTATION_INI] = "ini"};
+    static const char *const within[] = {
+        [NOTATION_YAML] = "yaml", [NOTATION_MODELFILE] = "options", [NOTATION_INI] = "ini"};
     struct reading t = {.p = text, .section = section};
     cJSON *const root = cJSON_CreateObject(), *const to = cJSON_AddObjectToObject(root, within[notation]);
     if (to)

@@ -27,7 +27,8 @@ static void tree(const char *up, char dir[PATH_MAX])
     const ssize_t len = readlink("/proc/self/exe", self, sizeof self);
     const char *const slash = len < PATH_MAX ? strrchr(self, '/') : NULL;
     *dir = '\0';
-    if (slash && snprintf(self + (slash - self), sizeof self - (size_t)(slash - self), "%s/samples/presets", up) < PATH_MAX &&
+    if (slash &&
+        snprintf(self + (slash - self), sizeof self - (size_t)(slash - self), "%s/samples/presets", up) < PATH_MAX &&
         !realpath(self, dir))
         *dir = '\0';
 }
@@ -60,7 +61,8 @@ static bool is_file(const char *path)
 static bool in_directory(size_t i, const char *file, const char *suffix, char path[PATH_MAX])
 {
     char dir[PATH_MAX];
-    return directory(i, dir) && *dir && snprintf(path, PATH_MAX, "%s/%s%s", dir, file, suffix) < PATH_MAX && is_file(path);
+    return directory(i, dir) && *dir && snprintf(path, PATH_MAX, "%s/%s%s", dir, file, suffix) < PATH_MAX &&
+           is_file(path);
 }
 
 // A name with a slash or an ending may be a file's; no other, so that no file here comes before a preset.
@@ -130,8 +132,8 @@ static bool keep(struct words *texts, char *text, struct err *e)
     return false;
 }
 
-static bool read_foreign(const struct options *o, const char *path, const struct foreign_text *text, struct words *texts,
-                         struct words *words, const char **lacking, struct err *e)
+static bool read_foreign(const struct options *o, const char *path, const struct foreign_text *text,
+                         struct words *texts, struct words *words, const char **lacking, struct err *e)
 {
     struct builder options = {0}, lack = {0}, said = {0};
     bool ok = foreign_read(o, text, &options, &lack, e);
@@ -170,7 +172,8 @@ bool preset_read(const struct options *o, const char *name, bool vocab, char pat
     if (ok && !section && notation_of(text + mark) == NOTATION_NONE)
         ok = words_split(text + mark, words, e);
     else if (ok)
-        ok = read_foreign(o, path, &(struct foreign_text){text + mark, len - mark, section, vocab}, texts, words, lacking, e);
+        ok = read_foreign(o, path, &(struct foreign_text){text + mark, len - mark, section, vocab}, texts, words,
+                          lacking, e);
     return ok || err_prefix(e, "--preset: %s", path);
 }
 
@@ -226,7 +229,8 @@ bool preset_list(struct err *e)
             size_t before = 0; // a directory with a preset of the same name, which is the one that --preset takes
             while (before < i && !in_directory(before, entry[k]->d_name, "", path))
                 before++;
-            const bool hidden = before < i && !access(path, F_OK); // that it cannot be looked at does not say that it is there
+            const bool hidden =
+                before < i && !access(path, F_OK); // that it cannot be looked at does not say that it is there
             ok = (hidden || list_one(dir, entry[k]->d_name, e)) && ok;
             free(entry[k]);
         }

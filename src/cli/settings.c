@@ -414,7 +414,8 @@ static const char *sampler_name(const struct foreign *f, const char *name)
 }
 
 // Names in other programs' orders that have no stage here, where they are part of another one.
-#define NO_STAGE "presence_penalty frequency_penalty dynamic_temperature mirostat smoothing encoder_penalty no_repeat_ngram"
+#define NO_STAGE \
+    "presence_penalty frequency_penalty dynamic_temperature mirostat smoothing encoder_penalty no_repeat_ngram"
 
 static void chain_name(struct foreign *f, const char *foreign_name, struct builder *chain)
 {

@@ -18,8 +18,8 @@ bool whole_number(const char *text, const char *end, int64_t low, int64_t high, 
     errno = 0;
     const long long v = strtoll(text, &stop, 10);
     *out = v;
-    return stop != text && !isspace((unsigned char)*text) && stop == (end ? end : text + strlen(text)) && !errno && v >= low &&
-           v <= high;
+    return stop != text && !isspace((unsigned char)*text) && stop == (end ? end : text + strlen(text)) && !errno &&
+           v >= low && v <= high;
 }
 
 static bool not_whole(const char *flag, const char *text, double low, double high, struct err *e)
@@ -98,7 +98,8 @@ const char *value_text(const struct param *row, double value, char text[NUMBER_T
 bool value_flag(const char *flag, const char *text, bool *value, struct err *e)
 {
     *value = !text || !strcmp(text, "true");
-    return *value || !strcmp(text, "false") || err_set(e, STATUS_USAGE, "--%s: '%s' is neither true nor false", flag, text);
+    return *value || !strcmp(text, "false") ||
+           err_set(e, STATUS_USAGE, "--%s: '%s' is neither true nor false", flag, text);
 }
 
 bool words_add(struct words *w, const char *word, struct err *e)

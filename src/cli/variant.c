@@ -82,8 +82,8 @@ static void decimal_write(struct builder *b, int64_t value, int places)
 
 static bool bad_range(const struct option_row *row, const char *list, struct err *e)
 {
-    return err_set(e, STATUS_USAGE, "--sweep: %s=%.*s: not FROM:TO:STEP of decimal numbers that STEP leads through", row->name,
-                   err_clip(list, 60), list);
+    return err_set(e, STATUS_USAGE, "--sweep: %s=%.*s: not FROM:TO:STEP of decimal numbers that STEP leads through",
+                   row->name, err_clip(list, 60), list);
 }
 
 static bool too_many(struct err *e)
@@ -225,8 +225,8 @@ static bool choose_values(const struct variants *v, struct variant *x, const siz
     return x->swept || err_from_fault(e, fault_memory());
 }
 
-static bool fill_args(struct variants *v, struct variant *x, const struct args *base, int64_t seed, const struct spec *spec,
-                      struct err *e)
+static bool fill_args(struct variants *v, struct variant *x, const struct args *base, int64_t seed,
+                      const struct spec *spec, struct err *e)
 {
     struct words words = {0};
     bool ok = spec_words(v, spec, &words, e) && args_extend(&x->args, base, &words, e);
@@ -242,8 +242,8 @@ static bool fill_args(struct variants *v, struct variant *x, const struct args *
 }
 
 // at NULL: without the sweeps.
-static bool add_variant(struct variants *v, const struct args *base, int64_t seed, const struct spec *spec, const size_t *at,
-                        struct err *e)
+static bool add_variant(struct variants *v, const struct args *base, int64_t seed, const struct spec *spec,
+                        const size_t *at, struct err *e)
 {
     if (v->n > VARIANTS_MOST)
         return too_many(e);
@@ -256,7 +256,8 @@ static bool add_variant(struct variants *v, const struct args *base, int64_t see
 }
 
 // The product of the sweeps' values, those of the last fastest.
-static bool add_product(struct variants *v, const struct args *base, int64_t seed, const struct spec *spec, struct err *e)
+static bool add_product(struct variants *v, const struct args *base, int64_t seed, const struct spec *spec,
+                        struct err *e)
 {
     size_t *const at = calloc(v->n_sweeps, sizeof *at);
     bool ok = true;
@@ -276,20 +277,23 @@ static bool refuse_twins(const struct variants *v, struct err *e)
     for (size_t i = 0; i < v->n; i++)
         for (size_t k = 0; k < i; k++)
             if (!strcmp(v->of[i].name, v->of[k].name))
-                return err_set(e, STATUS_USAGE, "two variants are named '%.*s'", err_clip(v->of[i].name, 80), v->of[i].name);
+                return err_set(e, STATUS_USAGE, "two variants are named '%.*s'", err_clip(v->of[i].name, 80),
+                               v->of[i].name);
     return true;
 }
 
 bool variants_make(struct variants *v, const struct args *base, int64_t seed, struct err *e)
 {
-    static const struct spec of_base = {.name = "base", .name_len = 4, .options = ""}, of_sweeps = {.name = "", .options = ""};
+    static const struct spec of_base = {.name = "base", .name_len = 4, .options = ""},
+                             of_sweeps = {.name = "", .options = ""};
     v->sweep = calloc(base->sweeps.n + 1, sizeof *v->sweep);
     if (!v->sweep)
         return err_from_fault(e, fault_memory());
     bool ok = true;
     for (size_t i = 0; ok && i < base->sweeps.n; i++)
         ok = read_sweep(&v->sweep[v->n_sweeps++], base->options, base->sweeps.word[i], e);
-    ok = ok && add_variant(v, base, seed, &of_base, NULL, e) && (!v->n_sweeps || add_product(v, base, seed, &of_sweeps, e));
+    ok = ok && add_variant(v, base, seed, &of_base, NULL, e) &&
+         (!v->n_sweeps || add_product(v, base, seed, &of_sweeps, e));
     if (ok && base->against) {
         const struct spec spec = {.name = base->against, .name_len = strlen(base->against), .options = ""};
         ok = add_variant(v, base, seed, &spec, NULL, e);

@@ -168,7 +168,8 @@ static uint32_t read_name(struct gbnf *p)
     uint32_t rule = len ? find_rule(p, start, len) : NO_RULE;
     if (!len)
         fail(p, GRAMMAR_NAME, start);
-    else if (rule == NO_RULE && (rule = add_rule(p, start, len)) != NO_RULE && !hash_add(&p->names, hash_bytes(start, len), rule))
+    else if (rule == NO_RULE && (rule = add_rule(p, start, len)) != NO_RULE &&
+             !hash_add(&p->names, hash_bytes(start, len), rule))
         fail(p, GRAMMAR_MEMORY, p->at);
     return rule;
 }

@@ -17,7 +17,8 @@ enum { WORTH_IT = 8, MOST_RUN = 24 };
 
 struct level {
     uint32_t state;
-    uint32_t living; // nodes passed here that can go on; WORTH_IT or more below one that had as many and led along its run
+    uint32_t
+        living; // nodes passed here that can go on; WORTH_IT or more below one that had as many and led along its run
 };
 
 struct matcher {

@@ -25,11 +25,12 @@ struct element {
 struct grammar_rule {
     size_t first_alt, n_alts; // in grammar.alt; no alternative: not defined (yet)
     size_t len;
-    const char
-        *name; // [len] in the text, which must be there while it is read; of the rule around it, for groups and repetitions
+    const char *
+        name; // [len] in the text, which must be there while it is read; of the rule around it, for groups and repetitions
     // What rules_check finds out:
-    bool empty;         // can be empty
-    uint32_t component; // the same for rules that can come first in each other, and above that of others that can come first
+    bool empty; // can be empty
+    uint32_t
+        component; // the same for rules that can come first in each other, and above that of others that can come first
 };
 
 struct grammar {

@@ -8,8 +8,9 @@
 #include "vocab/vocab.h"
 
 struct trie_node {
-    uint32_t skip;       // the node after this one's subtree
-    uint32_t token;      // where in trie.token its tokens begin, then those of its subtree; they end where the next node's begin
+    uint32_t skip; // the node after this one's subtree
+    uint32_t
+        token; // where in trie.token its tokens begin, then those of its subtree; they end where the next node's begin
     uint32_t depth : 24; // nodes above it
     uint32_t byte : 8;
 };

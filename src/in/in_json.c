@@ -42,7 +42,8 @@ static bool probe_json(const unsigned char *head, size_t len)
     return found;
 }
 
-static bool open_json(void *self, const struct format *f, struct source *s, const struct input_config *config, struct err *e)
+static bool open_json(void *self, const struct format *f, struct source *s, const struct input_config *config,
+                      struct err *e)
 {
     struct json_rows *const st = self;
     (void)f;
@@ -166,7 +167,8 @@ static bool next_value(struct json_rows *st, struct input_row *r, bool *end, str
     if (!find_row(st, &c, e) || st->text.failed)
         return false;
     *end = !c;
-    if (!c && st->names && !st->events) // names of a stream without its data are something else, such as rows with a label
+    if (!c && st->names &&
+        !st->events) // names of a stream without its data are something else, such as rows with a label
         return json_syntax(&st->text, "a row", e);
     st->names = false;
     if (c && leave_text(st, r))
@@ -215,8 +217,11 @@ bool input_read(struct input_reader **reader, const struct input_config *config,
     struct input_reader *const x = *reader = *reader ? *reader : calloc(1, sizeof *x);
     if (!x)
         return err_from_fault(e, fault_memory());
-    x->source = (struct source){
-        .name = r->file, .buf = (unsigned char *)(uintptr_t)r->text, .end = r->n_text, .offset = r->text_at, .at_end = true};
+    x->source = (struct source){.name = r->file,
+                                .buf = (unsigned char *)(uintptr_t)r->text,
+                                .end = r->n_text,
+                                .offset = r->text_at,
+                                .at_end = true};
     x->rows.text = (struct json_text){.source = &x->source, .kern = config->kern};
     x->rows.config = config;
     x->rows.apart = true;

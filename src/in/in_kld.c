@@ -51,7 +51,8 @@ static void convert(struct matrix *m, const unsigned char *from)
     }
 }
 
-static bool open_kld(void *self, const struct format *f, struct source *s, const struct input_config *config, struct err *e)
+static bool open_kld(void *self, const struct format *f, struct source *s, const struct input_config *config,
+                     struct err *e)
 {
     struct kld *const k = self;
     const unsigned char *p;
@@ -64,18 +65,21 @@ static bool open_kld(void *self, const struct format *f, struct source *s, const
     memcpy(&h, p + 8, sizeof h);
     if (h.n_ctx < 2 || h.n_vocab < 1 || (size_t)h.n_vocab > SIZE_MAX / 2 / sizeof(float) || h.n_chunk < 0)
         return err_set(e, STATUS_DATA,
-                       "no kld file has %" PRIu32 " tokens a chunk, %" PRId32 " in the vocabulary and %" PRId32 " chunks",
+                       "no kld file has %" PRIu32 " tokens a chunk, %" PRId32 " in the vocabulary and %" PRId32
+                       " chunks",
                        h.n_ctx, h.n_vocab, h.n_chunk);
     k->m.n = (size_t)h.n_vocab;
     if (config->n_vocab && config->n_vocab != k->m.n)
-        return err_set(e, STATUS_DATA, "the kld file has %zu logits a row, --n-vocab says %zu", k->m.n, config->n_vocab);
+        return err_set(e, STATUS_DATA, "the kld file has %zu logits a row, --n-vocab says %zu", k->m.n,
+                       config->n_vocab);
     k->m.type = DTYPE_F32;
     k->m.bytes = 2 * sizeof(float) + (k->m.n + k->m.n % 2) * sizeof(uint16_t);
     k->m.closed = true;
     k->m.convert = convert;
     k->n_ctx = h.n_ctx;
     k->first = h.n_ctx / 2;
-    k->rows = k->m.rows = (uint64_t)h.n_chunk * (k->n_ctx - 1 - k->first); // what would follow a chunk's last token is not known
+    k->rows = k->m.rows =
+        (uint64_t)h.n_chunk * (k->n_ctx - 1 - k->first); // what would follow a chunk's last token is not known
     source_skip(s, 20);
     return read_tokens(k, s, (uint64_t)h.n_chunk * k->n_ctx, e);
 }
@@ -88,7 +92,8 @@ static bool next_kld(void *self, struct source *s, struct input_row *r, bool *en
     if (!matrix_take(&k->m, s, r, &have, end, e))
         return false;
     if (*end)
-        return !have || err_set(e, STATUS_DATA, "there are bytes after the last of the %" PRIu64 " rows promised", k->rows);
+        return !have ||
+               err_set(e, STATUS_DATA, "there are bytes after the last of the %" PRIu64 " rows promised", k->rows);
     if (have < k->m.bytes) // llama-perplexity writes the header first; it was stopped
         return err_set(e, STATUS_DATA, "the file holds %" PRIu64 " rows of the %" PRIu64 " promised", row, k->rows);
     r->place = row % per_chunk;

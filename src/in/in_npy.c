@@ -166,7 +166,8 @@ static bool set_shape(struct npy *st, const struct npy_header *h, size_t n_vocab
         return err_set(e, STATUS_DATA,
                        "the npy file holds columns (fortran_order), not rows; numpy.ascontiguousarray turns them");
     return !n_vocab || m->n == n_vocab ||
-           err_set(e, STATUS_DATA, "npy shape %.*s has %zu logits a row, --n-vocab says %zu", len, h->shape, m->n, n_vocab);
+           err_set(e, STATUS_DATA, "npy shape %.*s has %zu logits a row, --n-vocab says %zu", len, h->shape, m->n,
+                   n_vocab);
 }
 
 static bool set_type(struct matrix *m, const struct npy_header *h, struct err *e)
@@ -176,9 +177,10 @@ static bool set_type(struct matrix *m, const struct npy_header *h, struct err *e
     if (*d == '[')
         return err_set(e, STATUS_DATA, "npy descr is a structured type, readable are f2, f4 and f8");
     if (len == 3 && !strcmp(d + 1, "V2"))
-        return err_set(e, STATUS_DATA,
-                       "npy descr '%s' only says 2 bytes: numpy has no bf16; if it is that: tail -c +%zu | sampl -f bf16 -n V", d,
-                       h->end + 1);
+        return err_set(
+            e, STATUS_DATA,
+            "npy descr '%s' only says 2 bytes: numpy has no bf16; if it is that: tail -c +%zu | sampl -f bf16 -n V", d,
+            h->end + 1);
     if (len == 2 && d[1] == 'O')
         return err_set(e, STATUS_DATA, "npy descr '%s' means pickled Python objects, which are not read", d);
     if (len != 3 || !strchr("<>=", d[0]) || d[1] != 'f' || !strchr("248", d[2]))
@@ -205,7 +207,8 @@ static bool open_array(struct npy *st, const struct format *f, struct source *s,
     return true;
 }
 
-static bool open_npy(void *self, const struct format *f, struct source *s, const struct input_config *config, struct err *e)
+static bool open_npy(void *self, const struct format *f, struct source *s, const struct input_config *config,
+                     struct err *e)
 {
     ((struct npy *)self)->config = config;
     return open_array(self, f, s, e);

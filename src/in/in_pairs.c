@@ -92,7 +92,8 @@ static bool read_pair(struct pairs *st, const char *p, const char *end, struct e
     return sparse_add(&st->row, (uint32_t)id, x, e);
 }
 
-static bool open_pairs(void *self, const struct format *f, struct source *s, const struct input_config *config, struct err *e)
+static bool open_pairs(void *self, const struct format *f, struct source *s, const struct input_config *config,
+                       struct err *e)
 {
     struct pairs *const st = self;
     (void)f;
@@ -112,7 +113,8 @@ static bool make_row(struct pairs *st, struct row *row, struct err *e)
     if (s->ids[s->n - 1] >= s->n)
         return true;
     *row = (struct row){DTYPE_F32, s->x, s->n};
-    return !n_vocab || s->n == n_vocab || err_set(e, STATUS_DATA, "the row has %zu logits, --n-vocab says %zu", s->n, n_vocab);
+    return !n_vocab || s->n == n_vocab ||
+           err_set(e, STATUS_DATA, "the row has %zu logits, --n-vocab says %zu", s->n, n_vocab);
 }
 
 static bool next_pairs(void *self, struct source *s, struct input_row *r, bool *end, struct err *e)

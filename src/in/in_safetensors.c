@@ -120,7 +120,8 @@ static bool find_data(const cJSON *tensor, const struct matrix *m, uint64_t *beg
     const uint64_t want = m->rows * m->bytes;
     if (*begin > end || end - *begin != want)
         return err_set(e, STATUS_DATA,
-                       "tensor '%.*s': data_offsets %" PRIu64 " to %" PRIu64 " are not the %" PRIu64 " bytes of its shape",
+                       "tensor '%.*s': data_offsets %" PRIu64 " to %" PRIu64 " are not the %" PRIu64
+                       " bytes of its shape",
                        SHOWN(tensor->string), *begin, end, want);
     return true;
 }
@@ -176,8 +177,8 @@ static bool open_safetensors(void *self, const struct format *f, struct source *
     const cJSON *const tensor = read_header(f, s, &root, e) ? choose_tensor(root, config->tensor, m, e) : NULL;
     bool ok = tensor && find_data(tensor, m, &begin, e);
     if (ok && config->n_vocab && config->n_vocab != m->n)
-        ok = err_set(e, STATUS_DATA, "tensor '%.*s' has %zu logits a row, --n-vocab says %zu", SHOWN(tensor->string), m->n,
-                     config->n_vocab);
+        ok = err_set(e, STATUS_DATA, "tensor '%.*s' has %zu logits a row, --n-vocab says %zu", SHOWN(tensor->string),
+                     m->n, config->n_vocab);
     cJSON_Delete(root);
     return ok && skip(s, begin, e);
 }

@@ -22,10 +22,10 @@ enum { N_FORMATS = sizeof formats / sizeof *formats };
 
 struct input {
     const struct input_config *config;
-    struct rows wanted, part;    // rows: of the run, and of them those of this part
-    size_t at;                   // the range of the part that the next row is in or before
-    uint64_t missed;             // rows of the run before the first of the part
-    uint64_t passed;             // with --params instead: these rows, too, are handed out, those with lower numbers as passed
+    struct rows wanted, part; // rows: of the run, and of them those of this part
+    size_t at;                // the range of the part that the next row is in or before
+    uint64_t missed;          // rows of the run before the first of the part
+    uint64_t passed; // with --params instead: these rows, too, are handed out, those with lower numbers as passed
     struct notes_file notes;     // with --params
     uint64_t sequences;          // that the files read so far named
     bool handed;                 // one has been handed out,
@@ -90,7 +90,8 @@ static const struct {
     {"PK\3\4", 4, "a zip archive (PK), as .npz and .pt are",
      "unzip -p FILE.npz NAME.npy | sampl, or save what torch loads as safetensors or npy"},
     {"\x80\x02", 2, "a pickle (80 02), as old .pt are", "save what torch loads as safetensors or npy"},
-    {"GGUF", 4, "a GGUF model", "it goes to --vocab; rows come from a run of it, see GETTING LOGITS in sampl-formats(5)"},
+    {"GGUF", 4, "a GGUF model",
+     "it goes to --vocab; rows come from a run of it, see GETTING LOGITS in sampl-formats(5)"},
     {"PAR1", 4, "parquet (PAR1)", "write its rows as npy, safetensors or JSON arrays"},
 };
 
@@ -104,7 +105,8 @@ static bool no_other(const unsigned char *head, size_t len, size_t least, struct
     while (least < 4 && p < head + len && ((*p >= ' ' && *p <= '~') || *p == '\t') && *p != ',')
         p++;
     if (least < 4 && p > head && p < head + len && *p == ',')
-        return err_set(e, STATUS_USAGE, "this looks like CSV: sed 's/.*/[&]/' FILE | sampl makes JSON rows of lines of numbers");
+        return err_set(e, STATUS_USAGE,
+                       "this looks like CSV: sed 's/.*/[&]/' FILE | sampl makes JSON rows of lines of numbers");
     return true;
 }
 
@@ -120,12 +122,14 @@ static bool choose_format(struct input *in, struct err *e)
         return false;
     if (!in->format && len)
         in->format = by_ending(in->source.name);
-    if (head && len && (!in->format || !(in->format->probe || in->format->magic)) && !no_other(head, len, in->format ? 4 : 1, e))
+    if (head && len && (!in->format || !(in->format->probe || in->format->magic)) &&
+        !no_other(head, len, in->format ? 4 : 1, e))
         return false;
     if (!in->format && len)
         return err_set(e, STATUS_USAGE, "cannot tell the format from content or name; say it with --format");
     if (in->format && in->config->params && !in->format->matrix)
-        return err_set(e, STATUS_USAGE, "--params: the input is %s, whose rows have no lines of another file", in->format->name);
+        return err_set(e, STATUS_USAGE, "--params: the input is %s, whose rows have no lines of another file",
+                       in->format->name);
     return !in->format || !in->config->tensor || in->format == &format_safetensors ||
            err_set(e, STATUS_USAGE, "--tensor: the input is %s, only safetensors files hold tensors", in->format->name);
 }
@@ -172,7 +176,8 @@ static bool open_next(struct input *in, struct err *e)
             ok = in->state ? in->format->open(in->state, in->format, &in->source, in->config, e)
                            : err_from_fault(e, fault_memory());
             if (ok && in->matrix)
-                source_rows(&in->source, &(struct source_rows){in->next_row, 0, in->config->n_files > 1, in->matrix->bytes});
+                source_rows(&in->source,
+                            &(struct source_rows){in->next_row, 0, in->config->n_files > 1, in->matrix->bytes});
         }
         if (!ok || !in->format)
             close_file(in);
@@ -185,12 +190,15 @@ static bool no_count(const struct input *in, struct err *e)
 {
     const char *const name = in->source.name;
     if (!in->config->shards)
-        return err_set(e, STATUS_USAGE, "--rows: %s: cannot count from the end, its rows cannot be counted beforehand", name);
+        return err_set(e, STATUS_USAGE, "--rows: %s: cannot count from the end, its rows cannot be counted beforehand",
+                       name);
     if (in->matrix)
         return err_set(e, STATUS_USAGE,
-                       "--shard: %s: rows that come through a pipe cannot be counted; cut it up and use --row-base", name);
-    return err_set(e, STATUS_USAGE, "--shard: %s: %s rows cannot be counted beforehand; cut the input up and use --row-base",
-                   name, in->format->name);
+                       "--shard: %s: rows that come through a pipe cannot be counted; cut it up and use --row-base",
+                       name);
+    return err_set(e, STATUS_USAGE,
+                   "--shard: %s: %s rows cannot be counted beforehand; cut the input up and use --row-base", name,
+                   in->format->name);
 }
 
 // How many whole rows of the open file are left, -1: not known without reading them. Without a file there are none.

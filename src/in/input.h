@@ -17,13 +17,13 @@ struct input_config {
     size_t n_vocab;            // 0: not given
     size_t n_tokens;           // of the vocabulary, the width of raw rows when n_vocab is not given; 0: there is none
     const struct vocab *vocab; // token texts, or NULL
-    struct vocab *texts;       // takes in the texts that a row tells of its tokens (vocab_tell); NULL: nobody wants them
-    bool ranks;                // tokens of servers' replies are numbered by rank, whatever their ids
-    bool keep_probs;           // JSON's probabilities stay what they are, instead of becoming logits
-    const char *tensor;        // which one, in files that hold several; NULL: the only one that fits
-    const struct rows *rows;   // those wanted
-    bool lazy;                 // rows may come as text, for others to read; asked for each row
-    const char *params;        // a file with a line for each row, of what JSON rows may say of themselves; NULL: none
+    struct vocab *texts;     // takes in the texts that a row tells of its tokens (vocab_tell); NULL: nobody wants them
+    bool ranks;              // tokens of servers' replies are numbered by rank, whatever their ids
+    bool keep_probs;         // JSON's probabilities stay what they are, instead of becoming logits
+    const char *tensor;      // which one, in files that hold several; NULL: the only one that fits
+    const struct rows *rows; // those wanted
+    bool lazy;               // rows may come as text, for others to read; asked for each row
+    const char *params;      // a file with a line for each row, of what JSON rows may say of themselves; NULL: none
 
     // A part of a run that others work on, too: of the rows wanted the shard-th of so many contiguous parts, counted from 1; or with
     // files that begin in mid-run, at row number base.
@@ -76,7 +76,7 @@ struct format {
     const char *endings[4]; // of file names: ".f32", ".bin", NULL
     int kind;               // for formats that share their functions
     size_t size;            // bytes of state, zeroed before open
-    bool matrix;            // the state begins with a struct matrix: rows can be counted, and passed over without reading them
+    bool matrix; // the state begins with a struct matrix: rows can be counted, and passed over without reading them
 
     // How an input tells by its first bytes, 64 or all, that it is of this format: it begins with magic, or probe says so. Neither: it
     // does not tell.
@@ -84,7 +84,8 @@ struct format {
     bool (*probe)(const unsigned char *head, size_t len);
 
     // Reads what precedes the rows.
-    bool (*open)(void *self, const struct format *f, struct source *s, const struct input_config *config, struct err *e);
+    bool (*open)(void *self, const struct format *f, struct source *s, const struct input_config *config,
+                 struct err *e);
 
     // The next row, valid until the next call; r comes zeroed but for recorded and forced, which are -1. *end, which comes false, without
     // a row after the last. Errors need no file name; when the next call can go on behind the row, r->bad is set with them.
@@ -112,8 +113,8 @@ static inline bool input_bad_row(struct input_row *r, size_t width, const struct
 // Does a row of an input whose rows can come with params say more of itself than its numbers?
 static inline bool input_says_more(const struct input_row *r)
 {
-    return r->may_change && (r->seq || r->params || r->prompt || r->forced >= 0 || r->recorded >= 0 || r->n_before || r->fresh ||
-                             r->own || r->ends || r->told || r->passed);
+    return r->may_change && (r->seq || r->params || r->prompt || r->forced >= 0 || r->recorded >= 0 || r->n_before ||
+                             r->fresh || r->own || r->ends || r->told || r->passed);
 }
 
 struct input;

@@ -62,9 +62,10 @@ static const struct track {
      "token_ids"},
     {"prompt_logprobs", cJSON_Array, ask_chat}, // where the prompt's tokens have no lists either
     // vLLM's view of the prompt: lists by id, in each of which the prompt's own token comes first
-    {"prompt_logprobs", cJSON_Array, ask_prompt, TOKEN_ID, PART_PROMPT, NULL, "prompt_logprobs", "prompt_logprobs", NULL,
-     "prompt_token_ids"},
-    {"meta_info", cJSON_Object, ask_sglang, TOKEN_TRIPLE, PART_PROMPT, "meta_info", "input_token_logprobs", "input_top_logprobs"},
+    {"prompt_logprobs", cJSON_Array, ask_prompt, TOKEN_ID, PART_PROMPT, NULL, "prompt_logprobs", "prompt_logprobs",
+     NULL, "prompt_token_ids"},
+    {"meta_info", cJSON_Object, ask_sglang, TOKEN_TRIPLE, PART_PROMPT, "meta_info", "input_token_logprobs",
+     "input_top_logprobs"},
     {"meta_info", cJSON_Object, ask_sglang, TOKEN_TRIPLE, PART_OUTPUT, "meta_info", "output_token_logprobs",
      "output_top_logprobs"},
     // Ollama, and what is left of replies without tokens
@@ -165,7 +166,8 @@ static bool read_list(struct json_reply *reply, const struct reply_position *p, 
         if (!mem_grow(&reply->token, &reply->tokens_cap, n + 2, sizeof *reply->token)) // room for the chosen one, too
             return err_from_fault(e, fault_memory());
         if (!read_token(value, p->track->shape, true, &reply->token[n]))
-            return err_set(e, STATUS_DATA, "position %zu of the reply: element %zu of its list is no token with a probability",
+            return err_set(e, STATUS_DATA,
+                           "position %zu of the reply: element %zu of its list is no token with a probability",
                            p->index, n);
         reply->n_tokens++;
     }
@@ -229,8 +231,8 @@ static bool look_up(struct json_reply *reply, struct reply_token *t, const struc
     const char *const text = t->text ? t->text : "";
     struct builder *const bytes = &reply->bytes;
     if (!vocab)
-        return err_set(e, STATUS_DATA, "token '%s' has no id; give the texts with --vocab, or number the tokens with --ids rank",
-                       text);
+        return err_set(e, STATUS_DATA,
+                       "token '%s' has no id; give the texts with --vocab, or number the tokens with --ids rank", text);
     if ((!reply->lookup.vocab && !lookup_build(&reply->lookup, vocab)) || !spell(t, bytes))
         return err_from_fault(e, fault_memory());
     // Nothing is said by all ids without a token, so it tells none of them.
@@ -272,7 +274,8 @@ static bool take_prompt(struct json_reply *reply, const cJSON *tokens, enum toke
 {
     const size_t before = reply->n_prompt;
     struct reply_token t;
-    for (const cJSON *value = first(tokens); value && read_token(value, shape, false, &t) && t.id >= 0; value = value->next) {
+    for (const cJSON *value = first(tokens); value && read_token(value, shape, false, &t) && t.id >= 0;
+         value = value->next) {
         if (!mem_grow(&reply->prompt, &reply->prompt_cap, reply->n_prompt + 1, sizeof *reply->prompt))
             return err_from_fault(e, fault_memory());
         reply->prompt[reply->n_prompt++] = (uint32_t)t.id;
@@ -342,7 +345,8 @@ static bool add_track(struct json_reply *reply, const struct track *k, const cJS
     return true;
 }
 
-static bool add_tracks(struct json_reply *reply, const char *marker, const cJSON *object, struct reply_position *p, struct err *e)
+static bool add_tracks(struct json_reply *reply, const char *marker, const cJSON *object, struct reply_position *p,
+                       struct err *e)
 {
     for (size_t i = 0; i < N_TRACKS; i++)
         if (!strcmp(tracks[i].marker, marker) && !add_track(reply, &tracks[i], object, p, e))
@@ -413,7 +417,8 @@ static bool find_positions(struct json_reply *reply, const struct track *k, cons
     if (!strcmp(k->marker, "completion_probabilities") && !not_mixed(root, part, e))
         return false;
     if (!strcmp(k->marker, "meta_info") && part)
-        return err_set(e, STATUS_DATA, "SGLang's streams repeat what they have sent; ask for the reply without \"stream\"");
+        return err_set(e, STATUS_DATA,
+                       "SGLang's streams repeat what they have sent; ask for the reply without \"stream\"");
     return add_tracks(reply, k->marker, root, &p, e);
 }
 
@@ -482,8 +487,8 @@ bool json_reply_next(struct json_reply *reply, const struct input_config *config
     const struct reply_position *const p = &reply->position[reply->next++];
     struct reply_token chosen = {.id = -1, .logit = NAN};
     if (!p->list)
-        return err_set(e, STATUS_DATA, "position %zu of the reply has no list of tokens; ask the server for it with %s", p->index,
-                       p->track->ask);
+        return err_set(e, STATUS_DATA, "position %zu of the reply has no list of tokens; ask the server for it with %s",
+                       p->index, p->track->ask);
     if (!read_list(reply, p, e))
         return false;
     if (p->chosen && !read_token(p->chosen, p->track->shape, false, &chosen))
@@ -502,7 +507,8 @@ bool json_reply_next(struct json_reply *reply, const struct input_config *config
         return false;
     reply->row.n = 0;
     for (struct reply_token *t = reply->token; t < reply->token + reply->n_tokens; t++)
-        if ((t->id < 0 && !look_up(reply, t, config->vocab, e)) || !sparse_add(&reply->row, (uint32_t)t->id, t->logit, e))
+        if ((t->id < 0 && !look_up(reply, t, config->vocab, e)) ||
+            !sparse_add(&reply->row, (uint32_t)t->id, t->logit, e))
             return false;
     if (config->texts && !tell_texts(reply, config->texts, e))
         return false;

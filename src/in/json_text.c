@@ -66,7 +66,8 @@ bool json_syntax(const struct json_text *t, const char *expected, struct err *e)
     if (t->p == t->end)
         return err_set(e, STATUS_DATA, "the input ends at byte %" PRIu64 " where JSON wants %s", at, expected);
     if ((unsigned char)(*t->p - ' ') > '~' - ' ')
-        return err_set(e, STATUS_DATA, "byte %" PRIu64 ": 0x%02x where JSON wants %s", at, (unsigned char)*t->p, expected);
+        return err_set(e, STATUS_DATA, "byte %" PRIu64 ": 0x%02x where JSON wants %s", at, (unsigned char)*t->p,
+                       expected);
     return err_set(e, STATUS_DATA, "byte %" PRIu64 ": '%c' where JSON wants %s", at, *t->p, expected);
 }
 
@@ -152,7 +153,8 @@ static bool read_id(struct json_text *t, uint32_t *ids, size_t i, struct err *e)
     if (!len)
         return json_syntax(t, "a token id", e);
     if (id < 0)
-        return err_set(e, STATUS_DATA, "ids: element %zu, '%.*s', is not a whole number from 0 to 2147483647", i, (int)len, t->p);
+        return err_set(e, STATUS_DATA, "ids: element %zu, '%.*s', is not a whole number from 0 to 2147483647", i,
+                       (int)len, t->p);
     ids[i] = (uint32_t)id;
     t->p += len;
     return true;
@@ -277,8 +279,10 @@ static bool copy_value(struct json_text *t, struct json_value *v, size_t depth, 
     }
 }
 
-static const char *const planes[] = {
-    [PLANE_IDS] = "\"ids\"", [PLANE_LOGITS] = "\"logits\"", [PLANE_LOGPROBS] = "\"logprobs\"", [PLANE_PROBS] = "\"probs\""};
+static const char *const planes[] = {[PLANE_IDS] = "\"ids\"",
+                                     [PLANE_LOGITS] = "\"logits\"",
+                                     [PLANE_LOGPROBS] = "\"logprobs\"",
+                                     [PLANE_PROBS] = "\"probs\""};
 
 // The byte at i from here on or behind white space there; 0 at the end of the input.
 static char byte_from(struct json_text *t, size_t *i)

@@ -84,7 +84,8 @@ bool matrix_next(void *self, struct source *s, struct input_row *r, bool *end, s
         return false;
     if (*end)
         return !m->closed || !have || err_set(e, STATUS_DATA, "there are bytes after the last row of the npy shape");
-    return have >= m->bytes || err_set(e, STATUS_DATA, "the input ends after %zu of the row's %zu bytes", have, m->bytes);
+    return have >= m->bytes ||
+           err_set(e, STATUS_DATA, "the input ends after %zu of the row's %zu bytes", have, m->bytes);
 }
 
 void matrix_jump(struct matrix *m, struct source *s, uint64_t rows)
@@ -93,7 +94,8 @@ void matrix_jump(struct matrix *m, struct source *s, uint64_t rows)
     m->rows -= m->rows != MATRIX_OPEN ? rows : 0;
 }
 
-static bool open_raw(void *self, const struct format *f, struct source *s, const struct input_config *config, struct err *e)
+static bool open_raw(void *self, const struct format *f, struct source *s, const struct input_config *config,
+                     struct err *e)
 {
     struct matrix *const m = self;
     (void)s;
@@ -103,19 +105,20 @@ static bool open_raw(void *self, const struct format *f, struct source *s, const
     if (!n[0])
         return err_set(e, STATUS_USAGE, "raw %s rows need their width, --n-vocab", f->name);
     if (n[0] < config->n_tokens) // no model's rows; whoever has llama-cli's -n in mind would get nonsense
-        return err_set(e, STATUS_USAGE,
-                       "--n-vocab: %zu is less than the vocabulary's %zu tokens; llama-cli's -n, tokens to predict, is --rows :N",
-                       config->n_vocab, config->n_tokens);
+        return err_set(
+            e, STATUS_USAGE,
+            "--n-vocab: %zu is less than the vocabulary's %zu tokens; llama-cli's -n, tokens to predict, is --rows :N",
+            config->n_vocab, config->n_tokens);
     if (matrix_set_shape(m, n, 1) != MATRIX_OK)
         return err_set(e, STATUS_USAGE, "--n-vocab is too large for this machine");
     m->rows = MATRIX_OPEN;
     return true;
 }
 
-#define RAW(TYPE, NAME, ...)                                                                                                   \
-    {                                                                                                                          \
-        .name = NAME, .endings = {__VA_ARGS__}, .kind = TYPE, .size = sizeof(struct matrix), .matrix = true, .open = open_raw, \
-        .next = matrix_next                                                                                                    \
+#define RAW(TYPE, NAME, ...)                                                                                 \
+    {                                                                                                        \
+        .name = NAME, .endings = {__VA_ARGS__}, .kind = TYPE, .size = sizeof(struct matrix), .matrix = true, \
+        .open = open_raw, .next = matrix_next                                                                \
     }
 
 const struct format format_f32 = RAW(DTYPE_F32, "f32", ".f32", ".bin");

@@ -45,7 +45,8 @@ static bool read_prompt(struct row_notes *notes, const cJSON *object, struct inp
     {
         const int64_t id = json_id(token);
         if (id < 0)
-            return err_set(e, STATUS_DATA, "\"prompt_tokens\": element %zu is not a whole number from 0 to 2147483647", n);
+            return err_set(e, STATUS_DATA, "\"prompt_tokens\": element %zu is not a whole number from 0 to 2147483647",
+                           n);
         notes->prompt[n++] = (uint32_t)id;
     }
     r->prompt = notes->prompt;
@@ -70,7 +71,8 @@ static bool spell_schema(const char *text, size_t len, cJSON *params, struct err
     return (spelt && cJSON_ReplaceItemViaPointer(params, schema, spelt)) || err_from_fault(e, fault_memory());
 }
 
-bool row_notes_rest(struct row_notes *n, cJSON *object, const char *text, size_t len, struct input_row *r, struct err *e)
+bool row_notes_rest(struct row_notes *n, cJSON *object, const char *text, size_t len, struct input_row *r,
+                    struct err *e)
 {
     const cJSON *const accept = json_member(object, "accept");
     cJSON *const params = cJSON_GetObjectItemCaseSensitive(object, "params");

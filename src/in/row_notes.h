@@ -21,7 +21,8 @@ void row_notes_free(struct row_notes *n);
 bool row_notes_sequence(struct row_notes *n, const cJSON *object, struct input_row *r, struct err *e);
 
 // The rest. text[0..len) is what the object was read from. They stay as long as the object.
-bool row_notes_rest(struct row_notes *n, cJSON *object, const char *text, size_t len, struct input_row *r, struct err *e);
+bool row_notes_rest(struct row_notes *n, cJSON *object, const char *text, size_t len, struct input_row *r,
+                    struct err *e);
 
 // A file of them.
 struct notes_file {

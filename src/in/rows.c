@@ -87,7 +87,8 @@ void rows_cut(struct rows *s, uint64_t first, uint64_t most)
     size_t kept = 0;
     for (size_t i = 0; i < s->n && most; i++) {
         struct row_range r = s->range[i];
-        const uint64_t n = (uint64_t)(r.last - r.first), skip = first < n ? first : n, take = n - skip < most ? n - skip : most;
+        const uint64_t n = (uint64_t)(r.last - r.first), skip = first < n ? first : n,
+                       take = n - skip < most ? n - skip : most;
         first -= skip;
         most -= take;
         r.first += (int64_t)skip;

@@ -57,8 +57,9 @@ static void say_shrunk(const struct source_map *m, size_t place)
     else if (!m->known)
         snprintf(text, sizeof text, "%s: the file became shorter while it was read", m->name);
     else if (m->rows.several)
-        snprintf(text, sizeof text, "%s: row %" PRIu64 " (row %" PRIu64 " of the run): the file became shorter while it was read",
-                 m->name, m->rows.in_file + k, m->rows.number + k);
+        snprintf(text, sizeof text,
+                 "%s: row %" PRIu64 " (row %" PRIu64 " of the run): the file became shorter while it was read", m->name,
+                 m->rows.in_file + k, m->rows.number + k);
     else
         snprintf(text, sizeof text, "%s: row %" PRIu64 ": the file became shorter while it was read", m->name,
                  m->rows.number + k);

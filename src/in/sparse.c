@@ -63,7 +63,8 @@ bool sparse_row(struct sparse *s, size_t n_vocab, struct row *row, struct err *e
         return false;
     const uint32_t last = s->ids[s->n - 1];
     if (n_vocab && last >= n_vocab)
-        return err_set(e, STATUS_DATA, "the row holds token %" PRIu32 ", the vocabulary ends at %zu", last, n_vocab - 1);
+        return err_set(e, STATUS_DATA, "the row holds token %" PRIu32 ", the vocabulary ends at %zu", last,
+                       n_vocab - 1);
     *row = (struct row){DTYPE_F32, s->x, s->n, s->ids, n_vocab};
     return true;
 }

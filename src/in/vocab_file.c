@@ -56,7 +56,8 @@ bool vocab_load(struct vocab *v, const char *path, struct err *e)
     vocab_init(v);
     bool ok = source_open(&s, path, e) && source_peek(&s, 64, &p, &have, e);
     if (ok)
-        ok = have ? choose(p, have < 64 ? have : 64, path)->load(v, &s, e) : err_set(e, STATUS_DATA, "the vocabulary is empty");
+        ok = have ? choose(p, have < 64 ? have : 64, path)->load(v, &s, e)
+                  : err_set(e, STATUS_DATA, "the vocabulary is empty");
     source_close(&s);
     return ok || err_prefix(e, "%s", s.name);
 }

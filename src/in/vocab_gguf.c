@@ -14,7 +14,16 @@
 enum { NESTING_MAX = 8, KEY_MAX = 65535, TEXT_MAX = 1000 };
 
 // GGUF's value types.
-enum { TYPE_U32 = 4, TYPE_I32 = 5, TYPE_F32 = 6, TYPE_BOOL = 7, TYPE_STRING = 8, TYPE_ARRAY = 9, TYPE_F64 = 12, TYPES = 13 };
+enum {
+    TYPE_U32 = 4,
+    TYPE_I32 = 5,
+    TYPE_F32 = 6,
+    TYPE_BOOL = 7,
+    TYPE_STRING = 8,
+    TYPE_ARRAY = 9,
+    TYPE_F64 = 12,
+    TYPES = 13
+};
 
 static const struct {
     unsigned char size; // 0: they have none of their own
@@ -115,7 +124,8 @@ static struct gguf_value pass_value(struct gguf *g, uint32_t type, int depth)
     const uint64_t size = type == TYPE_STRING ? 1 : types[type == TYPE_ARRAY ? v.elements : type].size;
     if (size)
         step(g, v.n > UINT64_MAX / size ? UINT64_MAX : v.n * size);
-    for (uint64_t i = 0; !size && g->ok && i < v.n; i++) // each is at least 8 bytes, so that the file bounds their number
+    for (uint64_t i = 0; !size && g->ok && i < v.n;
+         i++) // each is at least 8 bytes, so that the file bounds their number
         pass_value(g, v.elements, depth + 1);
     return v;
 }
@@ -130,7 +140,8 @@ static void read_wanted(struct gguf *g, size_t k, uint32_t type)
         g->ok = err_set(g->e, STATUS_DATA, "%s is of type %" PRIu32 ", should be %" PRIu32, name, type, keys[k].type);
     *v = pass_value(g, type, 1);
     if (g->ok && v->elements != keys[k].elements && !(v->elements == TYPE_U32 && keys[k].elements == TYPE_I32))
-        g->ok = err_set(g->e, STATUS_DATA, "%s holds type %" PRIu32 ", should be %" PRIu32, name, v->elements, keys[k].elements);
+        g->ok = err_set(g->e, STATUS_DATA, "%s holds type %" PRIu32 ", should be %" PRIu32, name, v->elements,
+                        keys[k].elements);
 }
 
 // Reads what is recommended for a parameter. Nothing recommended is an array or f64.
@@ -165,7 +176,8 @@ static void read_pair(struct gguf *g, struct vocab *vocab)
     const size_t begin = g->at, prefix = sizeof RECOMMENDED - 1;
     const uint64_t len = read_number(g, 8);
     if (len > KEY_MAX)
-        g->ok = err_set(g->e, STATUS_DATA, "byte %zu: a key of %" PRIu64 " bytes, more than GGUF's %d", begin, len, KEY_MAX);
+        g->ok = err_set(g->e, STATUS_DATA, "byte %zu: a key of %" PRIu64 " bytes, more than GGUF's %d", begin, len,
+                        KEY_MAX);
     if (step(g, len) && len < sizeof key && !memchr(g->p + g->at - len, '\0', (size_t)len))
         memcpy(key, g->p + g->at - len, (size_t)len);
     const uint32_t type = read_type(g);
@@ -220,8 +232,8 @@ static bool find_spelling(const struct gguf *g, enum spelling *spelling, bool *s
             *space_prefix = given->given ? g->p[given->at] != 0 : models[i].space_prefix;
             return true;
         }
-    return err_set(g->e, STATUS_DATA, "tokenizer.ggml.model '%.*s' is not known", err_clip_part(name, (size_t)model->n, 40),
-                   name);
+    return err_set(g->e, STATUS_DATA, "tokenizer.ggml.model '%.*s' is not known",
+                   err_clip_part(name, (size_t)model->n, 40), name);
 }
 
 // The i-th of a key's numbers, or `otherwise` if the key is not there.
@@ -257,8 +269,8 @@ static bool load_gguf(struct vocab *v, struct source *s, struct err *e)
     if (!tokens->n || tokens->n > INT32_MAX)
         return err_set(e, STATUS_DATA, "the GGUF metadata hold %" PRIu64 " tokens", tokens->n);
     if (of_type->given && of_type->n != tokens->n)
-        return err_set(e, STATUS_DATA, "the GGUF metadata hold %" PRIu64 " tokens, but the types of %" PRIu64, tokens->n,
-                       of_type->n);
+        return err_set(e, STATUS_DATA, "the GGUF metadata hold %" PRIu64 " tokens, but the types of %" PRIu64,
+                       tokens->n, of_type->n);
     if (!add_tokens(&g, spelling, v))
         return err_from_fault(e, fault_memory());
     v->eos = number_at(&g, KEY_EOS, 0, VOCAB_NONE);

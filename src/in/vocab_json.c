@@ -42,7 +42,8 @@ static bool put(struct vocab_entries *t, double x, const char *text, unsigned ty
         return err_set(e, STATUS_DATA, "token '%.40s' has no id that is a whole number", text);
     const size_t i = (size_t)x;
     if (i >= FREE_IDS && i >= t->file_len)
-        return err_set(e, STATUS_DATA, "token '%.40s' has the id %zu, more than a file of this size can have tokens", text, i);
+        return err_set(e, STATUS_DATA, "token '%.40s' has the id %zu, more than a file of this size can have tokens",
+                       text, i);
     if (!mem_grow(&t->entry, &t->cap, i + 1, sizeof *t->entry))
         return err_from_fault(e, fault_memory());
     if (i >= t->n) {
@@ -133,7 +134,8 @@ static bool prefixes_space(const cJSON *root)
 
 // Fills the vocabulary. inner, of WordPiece, is the prefix of what goes on with a word, or NULL; what begins one has a space before it.
 // Both are spelt as in GGUF's bert.
-static bool fill(struct vocab *v, const struct vocab_entries *t, enum spelling spelling, const char *inner, struct err *e)
+static bool fill(struct vocab *v, const struct vocab_entries *t, enum spelling spelling, const char *inner,
+                 struct err *e)
 {
     static const struct vocab_entry none = {.text = "", .type = TOKEN_UNUSED};
     struct builder word = {0};
@@ -163,7 +165,8 @@ static bool load_tokenizer(struct vocab *v, struct vocab_entries *t, const cJSON
     const char *const prefix = cJSON_GetStringValue(json_member(model, "continuing_subword_prefix"));
     const cJSON *const unknown = json_member(model, cJSON_IsArray(vocab) ? "unk_id" : "unk_token");
     v->space_prefix = prefixes_space(root);
-    t->bytes = cJSON_IsTrue(json_member(model, "byte_fallback")) || find_step(json_member(root, "decoder"), "ByteFallback");
+    t->bytes =
+        cJSON_IsTrue(json_member(model, "byte_fallback")) || find_step(json_member(root, "decoder"), "ByteFallback");
     if (!cJSON_IsArray(vocab) && !cJSON_IsObject(vocab))
         return err_set(e, STATUS_DATA, "model.vocab is neither an object nor an array");
     if (!read_own(t, vocab, unknown, e) || !read_added(t, json_member(root, "added_tokens"), e))

@@ -136,7 +136,8 @@ static inline vf64 log_quick(vf64 x)
     const vi64 at = (vi64)(above >> 45 & 127) * 3;
     const vf64 inverse = entry_of(table, at), log = entry_of(table + 1, at), rest = entry_of(table + 2, at);
     const vf64 r = (upper * inverse - 1.0) + (z - upper) * inverse;
-    const vf64 series = 1.0 / 2 - r * (1.0 / 3 - r * (1.0 / 4 - r * (1.0 / 5 - r * (1.0 / 6 - r * (1.0 / 7 - r * (1.0 / 8))))));
+    const vf64 series =
+        1.0 / 2 - r * (1.0 / 3 - r * (1.0 / 4 - r * (1.0 / 5 - r * (1.0 / 6 - r * (1.0 / 7 - r * (1.0 / 8))))));
     return k * LN2_UPPER + log + (r + (k * LN2_LOWER + rest - r * r * series));
 }
 
@@ -300,8 +301,8 @@ static inline hf32 libm_logf_half(hi32 part, hi32 k, hf32 z)
     const vi64 at = __builtin_convertvector(part, vi64);
     const vf64 r = widen_f32(z) * entry_16(libm_logf_inverse, at) - 1.0, r2 = r * r;
     const vf64 whole = entry_16(libm_logf_log, at) + f64_of_i32(k) * 0x1.62e42fefa39efp-1;
-    const vf64 upper =
-        multiply_add(F64(-0x1.00ea348b88334p-2), r2, multiply_add(F64(0x1.5575b0be00b6ap-2), r, F64(-0x1.ffffef20a4123p-2)));
+    const vf64 upper = multiply_add(F64(-0x1.00ea348b88334p-2), r2,
+                                    multiply_add(F64(0x1.5575b0be00b6ap-2), r, F64(-0x1.ffffef20a4123p-2)));
     return narrow_f64(multiply_add(upper, r2, whole + r));
 }
 

@@ -18,7 +18,8 @@ static bool always(void)
 static bool has(unsigned leaf1, unsigned leaf7, unsigned saved)
 {
     unsigned a, b, c, d, low, high;
-    if (!__get_cpuid(1, &a, &b, &c, &d) || ~c & (leaf1 | bit_OSXSAVE) || !__get_cpuid_count(7, 0, &a, &b, &c, &d) || ~b & leaf7)
+    if (!__get_cpuid(1, &a, &b, &c, &d) || ~c & (leaf1 | bit_OSXSAVE) || !__get_cpuid_count(7, 0, &a, &b, &c, &d) ||
+        ~b & leaf7)
         return false;
     __asm__("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
     return !(~low & saved);

@@ -155,6 +155,7 @@ const struct kern *kern_select(const char *name);
 // The i-th tier this machine can run, best last; NULL past the end.
 const struct kern *kern_tier(size_t i);
 
-extern const struct kern kern_scalar, kern_avx2, kern_avx512, kern_neon; // the last three where the architecture has them
+extern const struct kern kern_scalar, kern_avx2, kern_avx512,
+    kern_neon; // the last three where the architecture has them
 
 #endif

@@ -41,7 +41,8 @@ OPERATION(vf32, round_to_f16(vf32 x), _mm256_cvtph_ps(_mm256_cvtps_ph(x, _MM_FRO
 OPERATION(vf64, entry_16(const double *table, vi64 i), _mm256_i64gather_pd(table, (__m256i)i, sizeof(double)))
 OPERATION(vf64, multiply_add(vf64 a, vf64 b, vf64 c), c + a * b)
 OPERATION(vf64, entry_of(const double *table, vi64 i), _mm256_i64gather_pd(table, (__m256i)i, sizeof(double)))
-OPERATION(vi64, expf_entry(vi64 k), (vi64)_mm256_i64gather_epi64((const void *)expf_table, (__m256i)(k & 31), sizeof(double)))
+OPERATION(vi64, expf_entry(vi64 k),
+          (vi64)_mm256_i64gather_epi64((const void *)expf_table, (__m256i)(k & 31), sizeof(double)))
 
 static inline float largest_f32(vf32 v)
 {
@@ -92,7 +93,9 @@ enum { FEW = 32 };
 
 static inline vu64 load_few(const uint64_t *from, size_t n, size_t i)
 {
-    return i + LANES_F64 <= n ? load_vu64(from + i) : i < n ? (vu64)load_first(from + i, 2 * (n - i), (vf32){0}) : (vu64){0};
+    return i + LANES_F64 <= n ? load_vu64(from + i)
+           : i < n            ? (vu64)load_first(from + i, 2 * (n - i), (vf32){0})
+                              : (vu64){0};
 }
 
 static inline void scatter_few(uint64_t *to, const uint64_t *key, const uint64_t *place, size_t n)
@@ -149,7 +152,8 @@ OPERATION(uint64_t, lowest_bit(uint64_t bits), _tzcnt_u64(bits))
 OPERATION(vu64, times_low(vu64 a, vu64 b), (vu64)_mm256_mul_epu32((__m256i)a, (__m256i)b))
 OPERATION(unsigned, equal_bits(vi64 a, vi64 b), signs_64(a == b))
 OPERATION(vu32, four_bytes(const char *base, vi32 at), (vu32)_mm256_i32gather_epi32((const void *)base, (__m256i)at, 1))
-OPERATION(uint32_t, same_32(__m256i v, char c), (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(v, _mm256_set1_epi8(c))))
+OPERATION(uint32_t, same_32(__m256i v, char c),
+          (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(v, _mm256_set1_epi8(c))))
 OPERATION(uint64_t, same_bytes(const char *p, char c),
           same_32((__m256i)load_vu8(p), c) | (uint64_t)same_32((__m256i)load_vu8(p + 32), c) << 32)
 
@@ -161,7 +165,8 @@ static inline vu8 even_lanes(const char *base, const uint16_t *at)
 
 static inline vu64 eight_bytes(const char *base, const uint16_t *at)
 {
-    return (vu64)_mm256_i64gather_epi64((const void *)base, _mm256_cvtepu16_epi64(_mm_loadl_epi64((const void *)at)), 1);
+    return (vu64)_mm256_i64gather_epi64((const void *)base, _mm256_cvtepu16_epi64(_mm_loadl_epi64((const void *)at)),
+                                        1);
 }
 
 static inline hu32 first_of_lanes(vu8 a, vu8 b)
@@ -172,11 +177,13 @@ static inline hu32 first_of_lanes(vu8 a, vu8 b)
 
 static inline void keep_digits(vu8 text[4], vi32 places, vu8 zero)
 {
-    const __m256i number = _mm256_setr_epi32(0, 0, 0, 0, 2, 2, 2, 2), bit = _mm256_set1_epi64x((int64_t)0x8040201008040201);
+    const __m256i number = _mm256_setr_epi32(0, 0, 0, 0, 2, 2, 2, 2),
+                  bit = _mm256_set1_epi64x((int64_t)0x8040201008040201);
     const __m256i byte = _mm256_setr_epi64x(0, 0x0101010101010101, 0, 0x0101010101010101);
     UNROLL
     for (int q = 0; q < 4; q++) {
-        const __m256i of_lane = _mm256_permutevar8x32_epi32((__m256i)places, number + _mm256_set1_epi32((q & 1) + (q & 2) * 2));
+        const __m256i of_lane =
+            _mm256_permutevar8x32_epi32((__m256i)places, number + _mm256_set1_epi32((q & 1) + (q & 2) * 2));
         const __m256i kept = _mm256_and_si256(_mm256_shuffle_epi8(of_lane, byte), bit);
         text[q] = (text[q] - zero) & (vu8)_mm256_cmpeq_epi8(kept, bit);
     }

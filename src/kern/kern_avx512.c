@@ -40,7 +40,8 @@ OPERATION(unsigned, at_least_32(vf32 a, float b), _mm512_cmp_ps_mask(a, splat(b)
 OPERATION(vf32, zero_below(vf32 y, vf32 x, float floor), _mm512_maskz_mov_ps((__mmask16)at_least_32(x, floor), y))
 OPERATION(vf32, masked_below(vf32 x, float floor),
           _mm512_mask_mov_ps(x, _mm512_cmp_ps_mask(x, splat(floor), _CMP_LT_OQ), splat(-INFINITY)))
-OPERATION(vf32, load_first(const void *at, size_t n, vf32 rest), _mm512_mask_loadu_ps(rest, (__mmask16)((1u << n) - 1), at))
+OPERATION(vf32, load_first(const void *at, size_t n, vf32 rest),
+          _mm512_mask_loadu_ps(rest, (__mmask16)((1u << n) - 1), at))
 OPERATION(vf64, widen_f32(hf32 v), _mm512_cvtps_pd(v))
 OPERATION(vu32, widen_u16(hu16 v), (vu32)_mm512_cvtepu16_epi32((__m256i)v))
 OPERATION(vf64, f64_of_i32(hi32 v), _mm512_cvtepi32_pd((__m256i)v))
@@ -48,7 +49,8 @@ OPERATION(vf32, f32_of_f16s(hu16 h), _mm512_cvtph_ps((__m256i)h))
 OPERATION(vf32, round_to_f16(vf32 x), _mm512_cvtph_ps(_mm512_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT)))
 OPERATION(vf64, multiply_add(vf64 a, vf64 b, vf64 c), _mm512_fmadd_pd(a, b, c))
 OPERATION(vf64, entry_of(const double *table, vi64 i), _mm512_i64gather_pd((__m512i)i, table, sizeof(double)))
-OPERATION(vf64, entry_16(const double *table, vi64 i), _mm512_permutex2var_pd(load_vf64(table), (__m512i)i, load_vf64(table + 8)))
+OPERATION(vf64, entry_16(const double *table, vi64 i),
+          _mm512_permutex2var_pd(load_vf64(table), (__m512i)i, load_vf64(table + 8)))
 OPERATION(vu32, compress(vu32 v, unsigned lanes), (vu32)_mm512_maskz_compress_epi32((__mmask16)lanes, (__m512i)v))
 
 static inline size_t split(uint64_t *front, uint64_t *back, vu64 v, vu64 pivot)
@@ -57,7 +59,8 @@ static inline size_t split(uint64_t *front, uint64_t *back, vu64 v, vu64 pivot)
     const unsigned n = (unsigned)__builtin_popcount(above);
     _mm512_storeu_si512(front, _mm512_maskz_compress_epi64(above, (__m512i)v));
     const __m512i rest = _mm512_maskz_compress_epi64((__mmask8)~above, (__m512i)v);
-    _mm512_storeu_si512(back - LANES_F64, _mm512_maskz_expand_epi64((__mmask8)(0xffu << n), rest)); // a masked store costs more
+    _mm512_storeu_si512(back - LANES_F64,
+                        _mm512_maskz_expand_epi64((__mmask8)(0xffu << n), rest)); // a masked store costs more
     return n;
 }
 
@@ -88,7 +91,8 @@ static void sort_few(uint64_t *to, const uint64_t *from, size_t n)
 
 // Which lanes of register i there are: of the first four or eight, of which the last four hold the last of n words.
 OPERATION(__mmask16, few_words(size_t n, int i, int registers),
-          (__mmask16)(i + 4 < registers ? 0xffff : ~UINT64_C(0) >> ((size_t)registers * 16 - n) >> (i + 4 - registers) * 16))
+          (__mmask16)(i + 4 < registers ? 0xffff
+                                        : ~UINT64_C(0) >> ((size_t)registers * 16 - n) >> (i + 4 - registers) * 16))
 
 // order_bits of each.
 static inline __m512i order_words(__m512 x)
@@ -116,11 +120,13 @@ static void look_up_and_mend(uint32_t *id, float *y, const float *x, size_t n)
 ALWAYS_INLINE __m512i entries(const __m512i *v, int registers, __m512i position)
 {
     const __mmask16 high_pair = _mm512_test_epi32_mask(position, _mm512_set1_epi32(32));
-    const __m512i a = _mm512_permutex2var_epi32(v[0], position, v[1]), b = _mm512_permutex2var_epi32(v[2], position, v[3]);
+    const __m512i a = _mm512_permutex2var_epi32(v[0], position, v[1]),
+                  b = _mm512_permutex2var_epi32(v[2], position, v[3]);
     const __m512i low = _mm512_mask_mov_epi32(a, high_pair, b);
     if (registers == 4)
         return low;
-    return _mm512_mask_mov_epi32(low, _mm512_test_epi32_mask(position, _mm512_set1_epi32(64)), entries(v + 4, 4, position));
+    return _mm512_mask_mov_epi32(low, _mm512_test_epi32_mask(position, _mm512_set1_epi32(64)),
+                                 entries(v + 4, 4, position));
 }
 
 ALWAYS_INLINE void rank_fewer(uint32_t *id, float *y, const float *x, const uint32_t *from, size_t n, uint32_t index,
@@ -151,8 +157,8 @@ ALWAYS_INLINE void rank_fewer(uint32_t *id, float *y, const float *x, const uint
     UNROLL
     for (int i = 0; i < registers; i++) {
         const __m512i order = _mm512_add_epi32(_mm512_srli_epi32(v[i], POSITION), leasts);
-        const __m512i sign =
-            _mm512_or_si512(_mm512_srai_epi32(_mm512_xor_si512(order, _mm512_set1_epi32(-1)), 31), _mm512_set1_epi32(ZERO));
+        const __m512i sign = _mm512_or_si512(_mm512_srai_epi32(_mm512_xor_si512(order, _mm512_set1_epi32(-1)), 31),
+                                             _mm512_set1_epi32(ZERO));
         _mm512_mask_storeu_epi32(id + i * 16, few_words(n, i, registers),
                                  entries(ids, registers, _mm512_andnot_si512(v[i], mask)));
         _mm512_mask_storeu_epi32(y + i * 16, few_words(n, i, registers), _mm512_xor_si512(order, sign));
@@ -169,7 +175,8 @@ static void rank_few(uint32_t *id, float *y, const float *x, const uint32_t *fro
         rank_fewer(id, y, x, from, n, index, FEW_WORDS / 16);
 }
 
-OPERATION(unsigned, words_below(vu32 w, uint32_t pivot), _mm512_cmplt_epu32_mask((__m512i)w, _mm512_set1_epi32((int)pivot)))
+OPERATION(unsigned, words_below(vu32 w, uint32_t pivot),
+          _mm512_cmplt_epu32_mask((__m512i)w, _mm512_set1_epi32((int)pivot)))
 
 static size_t partition_words(uint32_t *below, uint32_t *w, size_t n, uint32_t pivot)
 {
@@ -218,7 +225,8 @@ static inline __m512i table_halves(const uint64_t *entry, int upper)
 // The halves of the entries are looked up apart, of both vectors at once.
 static inline void expf_scales(vf64 s[2], const vf64 k[2])
 {
-    const __m512i n = (__m512i)_mm512_shuffle_ps((__m512)k[0], (__m512)k[1], 0x88); // in the order that unpacking undoes
+    const __m512i n =
+        (__m512i)_mm512_shuffle_ps((__m512)k[0], (__m512)k[1], 0x88); // in the order that unpacking undoes
     const __m512i low = _mm512_permutex2var_epi32(table_halves(expf_table, 0), n, table_halves(expf_table + 16, 0));
     const __m512i high = _mm512_permutex2var_epi32(table_halves(expf_table, 1), n, table_halves(expf_table + 16, 1));
     const __m512i scaled = _mm512_add_epi32(high, _mm512_slli_epi32(n, 52 - 32 - 5));
@@ -235,7 +243,8 @@ static inline void store_pairs(uint64_t *to, vu32 low, vu32 high)
 
 // What numbers_template.h asks for.
 
-OPERATION(uint64_t, same_bytes(const char *p, char c), _mm512_cmpeq_epi8_mask(_mm512_loadu_si512(p), _mm512_set1_epi8(c)))
+OPERATION(uint64_t, same_bytes(const char *p, char c),
+          _mm512_cmpeq_epi8_mask(_mm512_loadu_si512(p), _mm512_set1_epi8(c)))
 OPERATION(vu8, beyond_u8(vu8 a, vu8 b), (vu8)_mm512_subs_epu8((__m512i)a, (__m512i)b))
 OPERATION(vi64, widen_i32(hi32 v), (vi64)_mm512_cvtepi32_epi64((__m256i)v))
 OPERATION(vu16, join_bytes(vu8 v, vu16 w), (vu16)_mm512_maddubs_epi16((__m512i)v, (__m512i)w))

@@ -101,7 +101,8 @@ static inline vu32 four_bytes(const char *base, vi32 at)
 
 static inline vu64 eight_bytes(const char *base, const uint16_t *at)
 {
-    return vcombine_u64((uint64x1_t)vld1_u8((const uint8_t *)base + at[0]), (uint64x1_t)vld1_u8((const uint8_t *)base + at[1]));
+    return vcombine_u64((uint64x1_t)vld1_u8((const uint8_t *)base + at[0]),
+                        (uint64x1_t)vld1_u8((const uint8_t *)base + at[1]));
 }
 
 static inline void keep_digits(vu8 text[4], vi32 places, vu8 zero)
@@ -110,7 +111,8 @@ static inline void keep_digits(vu8 text[4], vi32 places, vu8 zero)
     UNROLL
     for (size_t q = 0; q < 4; q++) {
         const uint32_t kept = (uint32_t)places[q];
-        text[q] = (text[q] - zero) & vtstq_u8(vcombine_u8(vdup_n_u8((uint8_t)kept), vdup_n_u8((uint8_t)(kept >> 8))), bit);
+        text[q] =
+            (text[q] - zero) & vtstq_u8(vcombine_u8(vdup_n_u8((uint8_t)kept), vdup_n_u8((uint8_t)(kept >> 8))), bit);
     }
 }
 

@@ -278,7 +278,8 @@ ALWAYS_INLINE size_t collect(uint64_t *keys, const char *x, size_t n, uint32_t f
         }
     }
     if (i < n)
-        found += kern_scalar.collect[type](keys + found, x + i * dtype_size(type), n - i, first_id + (uint32_t)i, floor);
+        found +=
+            kern_scalar.collect[type](keys + found, x + i * dtype_size(type), n - i, first_id + (uint32_t)i, floor);
     return found;
 }
 

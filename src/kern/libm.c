@@ -19,7 +19,8 @@ struct split {
 static struct split split(float x)
 {
     const bool subnormal = x < 0x1p-126f;
-    const uint32_t bits = subnormal ? bits_of_f32(x * 0x1p23f) - (23u << 23) : bits_of_f32(x), above = bits - 0x3f330000u;
+    const uint32_t bits = subnormal ? bits_of_f32(x * 0x1p23f) - (23u << 23) : bits_of_f32(x),
+                   above = bits - 0x3f330000u;
     const unsigned part = above >> 19 & 15;
     return (struct split){fma((double)f32_of_bits(bits - (above & 0xff800000u)), libm_logf_inverse[part], -1.0),
                           log2_c[part] + (double)((int32_t)above >> 23)};

@@ -27,11 +27,13 @@ static inline float libm_logf(float x)
     if (!(x > 0.0f && x < INFINITY))
         return x == 0.0f ? -INFINITY : x > 0.0f ? x : NAN;
     const bool subnormal = x < 0x1p-126f;
-    const uint32_t bits = subnormal ? bits_of_f32(x * 0x1p23f) - (23u << 23) : bits_of_f32(x), above = bits - 0x3f330000u;
+    const uint32_t bits = subnormal ? bits_of_f32(x * 0x1p23f) - (23u << 23) : bits_of_f32(x),
+                   above = bits - 0x3f330000u;
     const double k = (double)((int32_t)above >> 23), z = (double)f32_of_bits(bits - (above & 0xff800000u));
     const double r = z * libm_logf_inverse[above >> 19 & 15] - 1.0, r2 = r * r;
     const double whole = libm_logf_log[above >> 19 & 15] + k * 0x1.62e42fefa39efp-1;
-    return (float)((-0x1.00ea348b88334p-2 * r2 + (0x1.5575b0be00b6ap-2 * r + -0x1.ffffef20a4123p-2)) * r2 + (whole + r));
+    return (float)((-0x1.00ea348b88334p-2 * r2 + (0x1.5575b0be00b6ap-2 * r + -0x1.ffffef20a4123p-2)) * r2 +
+                   (whole + r));
 }
 
 // The same c and r serve log2f; 2^x is expf's, and powf is 2^(y log2 x) with log2 x to more bits; fma() stands where glibc's build fuses. make

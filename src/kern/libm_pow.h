@@ -55,11 +55,11 @@ static inline double log_of(double x, double *low)
     const double r = fma(z, libm_log_of[part].inverse, -1.0);
     const double whole = fma(k, LN2_UPPER, libm_log_of[part].log), first = whole + r;
     const double half = -0.5 * r, square = r * half, second = first + square;
-    const double p =
-        fma(fma(fma(r, 0x1.0002b8b263fc3p+0, -0x1.2495b9b4845e9p+0), square, fma(r, -0x1.555555529a47ap-1, 0x1.999999959554ep-1)),
-            square, fma(r, 0x1.0000000000006p-1, -0x1.555555555556p-1));
-    const double lost =
-        fma(k, LN2_LOWER, libm_log_of[part].rest) + (whole - first + r) + fma(half, r, -square) + (first - second + square);
+    const double p = fma(fma(fma(r, 0x1.0002b8b263fc3p+0, -0x1.2495b9b4845e9p+0), square,
+                             fma(r, -0x1.555555529a47ap-1, 0x1.999999959554ep-1)),
+                         square, fma(r, 0x1.0000000000006p-1, -0x1.555555555556p-1));
+    const double lost = fma(k, LN2_LOWER, libm_log_of[part].rest) + (whole - first + r) + fma(half, r, -square) +
+                        (first - second + square);
     const double rest = fma(r * square, p, lost), high = second + rest;
     *low = second - high + rest;
     return high;

@@ -24,7 +24,8 @@ ALWAYS_INLINE __m512i met(__m512i a, __m512i b, int distance, int bits)
 {
     const __mmask16 lower = distance == 1 ? 0xaaaa : distance == 2 ? 0xcccc : distance == 4 ? 0xf0f0 : 0xff00;
     const __m512i larger = larger_keys(a, b, bits);
-    return bits == 64 ? _mm512_mask_min_epu64(larger, (__mmask8)lower, a, b) : _mm512_mask_min_epu32(larger, lower, a, b);
+    return bits == 64 ? _mm512_mask_min_epu64(larger, (__mmask8)lower, a, b)
+                      : _mm512_mask_min_epu32(larger, lower, a, b);
 }
 
 // Each lane's other at a distance of up to a quarter of all.
@@ -46,8 +47,9 @@ ALWAYS_INLINE __m512i reversed(__m512i v, int lanes, int bits)
                             : _mm512_permutexvar_epi64(_mm512_setr_epi64(7, 6, 5, 4, 3, 2, 1, 0), v);
     return lanes == 2   ? _mm512_shuffle_epi32(v, _MM_PERM_CDAB)
            : lanes == 4 ? _mm512_shuffle_epi32(v, _MM_PERM_ABCD)
-           : lanes == 8 ? _mm512_permutexvar_epi32(_mm512_setr_epi32(7, 6, 5, 4, 3, 2, 1, 0, 15, 14, 13, 12, 11, 10, 9, 8), v)
-                        : _mm512_permutexvar_epi32(_mm512_setr_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0), v);
+           : lanes == 8
+               ? _mm512_permutexvar_epi32(_mm512_setr_epi32(7, 6, 5, 4, 3, 2, 1, 0, 15, 14, 13, 12, 11, 10, 9, 8), v)
+               : _mm512_permutexvar_epi32(_mm512_setr_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0), v);
 }
 
 ALWAYS_INLINE void meet(__m512i *a, __m512i *b, int bits)
@@ -107,8 +109,10 @@ ALWAYS_INLINE void deal_two(__m512i *low, __m512i *high, __m512i a, __m512i b, i
         *low = _mm512_permutex2var_epi64(a, _mm512_setr_epi64(0, 8, 1, 9, 2, 10, 3, 11), b);
         *high = _mm512_permutex2var_epi64(a, _mm512_setr_epi64(4, 12, 5, 13, 6, 14, 7, 15), b);
     } else {
-        *low = _mm512_permutex2var_epi32(a, _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23), b);
-        *high = _mm512_permutex2var_epi32(a, _mm512_setr_epi32(8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31), b);
+        *low =
+            _mm512_permutex2var_epi32(a, _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23), b);
+        *high = _mm512_permutex2var_epi32(
+            a, _mm512_setr_epi32(8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31), b);
     }
 }
 

@@ -219,7 +219,8 @@ ALWAYS_INLINE void numbers_read(const struct numbers_constants *k, struct number
 {
     uint16_t *const at = c->point + i;
     const vi32 from = load_places(c->start + i) + c->gap;
-    const vi32 end = exponents ? load_places(c->end + i) : load_places(c->behind + 1 + i) - k->one, point = load_places(at);
+    const vi32 end = exponents ? load_places(c->end + i) : load_places(c->behind + 1 + i) - k->one,
+               point = load_places(at);
     vi32 odd = from - load_places(c->behind + i); // so where it is negative
     vu8 t[4], beyond[4];
     load_lanes(t, text - NUMBERS_WHOLE, at);
@@ -228,13 +229,15 @@ ALWAYS_INLINE void numbers_read(const struct numbers_constants *k, struct number
     const vi32 is_long = part > k->part;
     const vu32 head = (vu32)join((hf32)first_of_lanes(t[0], t[1]), (hf32)first_of_lanes(t[2], t[3]));
     const vu32 first = head >> ((vu32)(k->whole - size) << 3 & k->bits);
-    const vi32 negative = ((vi32)first & k->byte) == k->minus, digit = (vi32)(first >> (vu32)(negative & k->eight)) & k->byte;
+    const vi32 negative = ((vi32)first & k->byte) == k->minus,
+               digit = (vi32)(first >> (vu32)(negative & k->eight)) & k->byte;
     const vi32 whole = size + negative;
-    odd |= (whole - k->one) | (k->whole - size) | ((digit == k->digit) & (k->one - whole)) | (parted & (part - k->one)) |
-           (k->most - part);
+    odd |= (whole - k->one) | (k->whole - size) | ((digit == k->digit) & (k->one - whole)) |
+           (parted & (part - k->one)) | (k->most - part);
     const vi32 near = part ^ ((part ^ k->part) & is_long); // digits of the part that are in the lane
     keep_digits(t,
-                (vi32)((k->all_whole >> (vu32)(whole & k->seven) & k->places) | ((k->first_part << (vu32)near) - k->first_part)),
+                (vi32)((k->all_whole >> (vu32)(whole & k->seven) & k->places) |
+                       ((k->first_part << (vu32)near) - k->first_part)),
                 (vu8)all_u32(k->zeros));
     UNROLL
     for (size_t q = 0; q < 4; q++)
@@ -264,7 +267,8 @@ ALWAYS_INLINE void numbers_read(const struct numbers_constants *k, struct number
             vu64 low = eight_bytes(text + 1 + NUMBERS_PART, at + h * LANES_F64);
             low = (low ^ all_u64(0x3030303030303030)) & all_u64(UINT64_MAX) >> (vu64)none & (vu64)wide;
             strange |= signs_64((vi64)beyond_u8((vu8)low, (vu8)all_u32(k->nines)) != 0);
-            v = v * select_f64(wide, all_f64(1e8), all_f64(1.0)) + join_halves(k, (vu64)join_digits(k, (vu8)low), k->myriad);
+            v = v * select_f64(wide, all_f64(1e8), all_f64(1.0)) +
+                join_halves(k, (vu64)join_digits(k, (vu8)low), k->myriad);
             power = select_f64(wide, all_f64(k->long_power), power);
         }
         if (exponents)

@@ -20,7 +20,10 @@
 #include <math.h>
 #include <stdbool.h>
 
-enum { SHORT_RUN = 64, LONG_RUN = 1024 }; // a bit an element of a short one fits a word; long ones are made of short ones
+enum {
+    SHORT_RUN = 64,
+    LONG_RUN = 1024
+}; // a bit an element of a short one fits a word; long ones are made of short ones
 
 enum ordered_sum { SUM, SUM_WIDE, SUM_SQUARES, SUM_SQUARES_WIDE }; // kern.h's; only SUM_SQUARES looks at mean
 
@@ -234,7 +237,8 @@ static bool none_against(const float *x, size_t n, double s)
 // Does the sum stay in [low, 2 low) at every element? drift: how far ties can take it. At the lower end a sum of exactly low is in
 // danger although q is 0, as the floats below it are closer; a sum above it is not. The comparisons hold for rounded operands too, as
 // rounding is monotone, and fail for NaN.
-static bool stays(const struct ordered_run *r, double low, double drift, const float *x, size_t n, bool squares, double s)
+static bool stays(const struct ordered_run *r, double low, double drift, const float *x, size_t n, bool squares,
+                  double s)
 {
     if (!(r->size < low / 2))
         return false;

@@ -108,7 +108,8 @@ static void rank_place(const struct ranking *r, const struct rank_target *to, ui
 }
 
 // spare has room for n words, too.
-static void rank_words(const struct ranking *r, const struct rank_target *to, uint32_t *w, uint32_t *spare, size_t n, bool sample)
+static void rank_words(const struct ranking *r, const struct rank_target *to, uint32_t *w, uint32_t *spare, size_t n,
+                       bool sample)
 {
     if (!to->k)
         return;
@@ -181,7 +182,8 @@ struct quarters {
     size_t count[4];
 };
 
-static struct quarters deal_words(uint64_t *key, uint64_t *tmp, const float *x, size_t n, const struct spread *s, int index_bits)
+static struct quarters deal_words(uint64_t *key, uint64_t *tmp, const float *x, size_t n, const struct spread *s,
+                                  int index_bits)
 {
     uint32_t *const one = (uint32_t *)(void *)key, *const two = (uint32_t *)(void *)tmp;
     const float last = (float)(UINT32_MAX >> index_bits);

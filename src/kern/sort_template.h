@@ -64,7 +64,8 @@ static void quicksort(uint64_t *from, uint64_t *other, uint64_t *to, size_t n, s
             memcpy(to, from, n * sizeof *to);
         return;
     }
-    const size_t above = partition(other, from, n, sample ? sampled_pivot(from, n) : middle_pivot(from, n)), below = n - above;
+    const size_t above = partition(other, from, n, sample ? sampled_pivot(from, n) : middle_pivot(from, n)),
+                 below = n - above;
     const bool fair = (above < below ? above : below) >= n / 16;
     quicksort(other, from, to, above, k < above ? k : above, fair);
     quicksort(other + above, from + above, to + above, below, k < above ? 0 : k - above, fair);
@@ -83,10 +84,12 @@ static int digits(uint32_t differ)
 
 // Sorts keys whose lower halves fall, by those bits of the upper halves in which they differ, the lowest first. passes is a constant, for
 // the loops over it to be written out.
-static inline __attribute__((always_inline)) void radix_sort(uint64_t *key, size_t n, uint64_t *tmp, uint32_t differ, int passes)
+static inline __attribute__((always_inline)) void radix_sort(uint64_t *key, size_t n, uint64_t *tmp, uint32_t differ,
+                                                             int passes)
 {
     uint32_t place[3][1 << DIGIT] = {{0}};
-    const int low = 32 + __builtin_ctz(differ), width = 64 - __builtin_clz(differ) - low, digit = (width + passes - 1) / passes;
+    const int low = 32 + __builtin_ctz(differ), width = 64 - __builtin_clz(differ) - low,
+              digit = (width + passes - 1) / passes;
     const uint32_t mask = (1u << digit) - 1;
     for (size_t i = 0; i < n; i++)
         for (int pass = 0; pass < passes; pass++)

@@ -23,19 +23,19 @@ static void explain(struct output *out, const struct record *r)
     if (x->kept && isnan(x->draw))
         fprintf(f, "  %" PRIu32 " is among the %zu kept\n", x->id, r->kept);
     else if (x->kept)
-        fprintf(f, "  %" PRIu32 " is among the %zu kept, its share is [%.*f, %.*f)\n", x->id, r->kept, n, x->wanted.low, n,
-                x->wanted.high);
+        fprintf(f, "  %" PRIu32 " is among the %zu kept, its share is [%.*f, %.*f)\n", x->id, r->kept, n, x->wanted.low,
+                n, x->wanted.high);
     else if (!x->removed_by)
         fprintf(f, "  %" PRIu32 " is masked in the row\n", x->id);
     else
-        fprintf(f, "  %" PRIu32 " is not among the %zu kept: %s removed it (rank %zu%s%s)\n", x->id, r->kept, x->removed_by,
-                x->rank, *x->limit ? ", limit " : "", x->limit);
+        fprintf(f, "  %" PRIu32 " is not among the %zu kept: %s removed it (rank %zu%s%s)\n", x->id, r->kept,
+                x->removed_by, x->rank, *x->limit ? ", limit " : "", x->limit);
     if (!isnan(x->draw))
         fprintf(f, "  draw %.*f lies in %" PRIu32 "'s share [%.*f, %.*f)\n", n, x->draw, r->chosen, n, x->chosen.low, n,
                 x->chosen.high);
     if (x->edge_of)
-        fprintf(f, "  without %" PRIu32 ", the last that %s keeps (limit %s), the draw lies in %" PRIu32 "'s\n", x->edge,
-                x->edge_of, x->limit, x->id);
+        fprintf(f, "  without %" PRIu32 ", the last that %s keeps (limit %s), the draw lies in %" PRIu32 "'s\n",
+                x->edge, x->edge_of, x->limit, x->id);
 }
 
 static void id(struct output *out, const struct record *r)

@@ -21,7 +21,8 @@ struct page {
         uint64_t row;
         uint32_t id;
         bool bad;
-        unsigned char text[32], len; // the beginning of what the token says, as texts may be those of one row; 0: there is none
+        unsigned char text[32],
+            len; // the beginning of what the token says, as texts may be those of one row; 0: there is none
         size_t kept;
         float prob;
         double raw_prob, raw_rank, entropy;
@@ -60,8 +61,9 @@ void html_end(const struct output *out)
 
 void html_text_begin(const struct output *out)
 {
-    fputs("<section id=\"reading\" aria-labelledby=\"reading-head\">\n<h2 id=\"reading-head\">Text</h2>\n<div id=\"text\">",
-          out->f);
+    fputs(
+        "<section id=\"reading\" aria-labelledby=\"reading-head\">\n<h2 id=\"reading-head\">Text</h2>\n<div id=\"text\">",
+        out->f);
 }
 
 // The step of a token's tint: none where it was likely.
@@ -162,7 +164,8 @@ static void put_followed(const struct output *out, const struct record *r)
         output_string(out, out->f, out->vocab ? vocab_text(out->vocab, t->id) : (struct piece){0});
         fprintf(out->f, ",%.9g,%.9g,[", t->share.low, t->share.high);
         for (size_t k = 0; k <= r->n_trace; k++)
-            fprintf(out->f, "%s%s", k ? "," : "", t->p[k] < 0.0f ? "null" : (snprintf(x, sizeof x, "%.6g", (double)t->p[k]), x));
+            fprintf(out->f, "%s%s", k ? "," : "",
+                    t->p[k] < 0.0f ? "null" : (snprintf(x, sizeof x, "%.6g", (double)t->p[k]), x));
         fputs("]]", out->f);
     }
     putc(']', out->f);
@@ -219,10 +222,11 @@ static void put_table(const struct output *out)
 {
     const struct page *const page = out->page;
     FILE *const f = out->f;
-    fputs("<details open id=\"all\">\n<summary>Table of all rows</summary>\n<table>\n<thead><tr><th scope=\"col\">row</th>"
-          "<th scope=\"col\">token</th><th scope=\"col\">prob</th><th scope=\"col\">raw prob</th><th scope=\"col\">raw rank</th>"
-          "<th scope=\"col\">kept</th><th scope=\"col\">entropy</th></tr></thead>\n<tbody>\n",
-          f);
+    fputs(
+        "<details open id=\"all\">\n<summary>Table of all rows</summary>\n<table>\n<thead><tr><th scope=\"col\">row</th>"
+        "<th scope=\"col\">token</th><th scope=\"col\">prob</th><th scope=\"col\">raw prob</th><th scope=\"col\">raw rank</th>"
+        "<th scope=\"col\">kept</th><th scope=\"col\">entropy</th></tr></thead>\n<tbody>\n",
+        f);
     for (size_t i = 0; i < page->rows && i < PAGE_ROWS; i++) {
         const struct page_row *const r = &page->row[i];
         fprintf(f, "<tr id=\"r%" PRIu64 "\"><th scope=\"row\">%" PRIu64 "</th><td>", r->row, r->row);
@@ -237,8 +241,8 @@ static void put_table(const struct output *out)
         } else {
             fprintf(f, "%" PRIu32, r->id);
         }
-        fprintf(f, "</td><td>%.4f</td><td>%.4f</td><td>%.0f</td><td>%zu</td><td>%.3f</td></tr>\n", (double)r->prob, r->raw_prob,
-                r->raw_rank, r->kept, r->entropy);
+        fprintf(f, "</td><td>%.4f</td><td>%.4f</td><td>%.0f</td><td>%zu</td><td>%.3f</td></tr>\n", (double)r->prob,
+                r->raw_prob, r->raw_rank, r->kept, r->entropy);
     }
     fputs("</tbody>\n</table>\n</details>\n", f);
 }
@@ -256,4 +260,5 @@ static bool finish(struct output *out, bool whole, struct err *e)
     return true;
 }
 
-const struct output_format output_html = {.name = "html", .begin = html_begin, .dump = put_row, .bad = put_row, .finish = finish};
+const struct output_format output_html = {
+    .name = "html", .begin = html_begin, .dump = put_row, .bad = put_row, .finish = finish};

@@ -130,8 +130,8 @@ static void stage(struct output *out, const struct record *r, const struct trace
     char mass[NUMBER_TEXT], entropy[NUMBER_TEXT], p[NUMBER_TEXT];
     fprintf(f, "{\"name\":\"%s\",\"enabled\":%s", t->name, t->enabled ? "true" : "false");
     if (t->enabled) {
-        fprintf(f, ",\"before\":%zu,\"after\":%zu,\"mass\":%s,\"entropy\":%s,\"top_before\":%" PRIu32, t->before, t->after,
-                number_text_wide(t->mass, mass), number_text_wide(t->entropy, entropy), t->top_before);
+        fprintf(f, ",\"before\":%zu,\"after\":%zu,\"mass\":%s,\"entropy\":%s,\"top_before\":%" PRIu32, t->before,
+                t->after, number_text_wide(t->mass, mass), number_text_wide(t->entropy, entropy), t->top_before);
         text(out, "token_before", t->top_before);
         fprintf(f, ",\"top_after\":%" PRIu32, t->top_after);
         text(out, "token_after", t->top_after);
@@ -204,4 +204,5 @@ static void bad(struct output *out, const struct record *r)
         finish(out, r);
 }
 
-const struct output_format output_json = {.name = "json", .id = id, .dump = dump, .stats = stats, .values = values, .bad = bad};
+const struct output_format output_json = {
+    .name = "json", .id = id, .dump = dump, .stats = stats, .values = values, .bad = bad};

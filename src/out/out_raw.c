@@ -40,8 +40,8 @@ static bool write_narrow(struct output *out, const struct record *r, size_t n, s
         }
         for (size_t i = 0; top >= 0x7c00u && i < len; i++)
             if (half[i] == 0x7c00u)
-                return err_set(e, STATUS_DATA, "%s: row %" PRIu64 ": %g of token %zu is beyond f16, use -O f32", out->name,
-                               r->row, (double)r->values[at + i], at + i);
+                return err_set(e, STATUS_DATA, "%s: row %" PRIu64 ": %g of token %zu is beyond f16, use -O f32",
+                               out->name, r->row, (double)r->values[at + i], at + i);
         fwrite(half, sizeof *half, len, out->f);
     }
     return true;
@@ -58,11 +58,12 @@ static bool write_row(struct output *out, const struct record *r, struct err *e)
         return true;
     }
     if (!width)
-        return err_set(e, STATUS_DATA, "%s: row %" PRIu64 " is bad and its width is not known; give it with --n-vocab", out->name,
-                       r->row);
+        return err_set(e, STATUS_DATA, "%s: row %" PRIu64 " is bad and its width is not known; give it with --n-vocab",
+                       out->name, r->row);
     if (width != out->width)
-        return err_set(e, STATUS_DATA, "%s: row %" PRIu64 " has %zu numbers, those before it %zu; -O json takes any width",
-                       out->name, r->row, width, out->width);
+        return err_set(e, STATUS_DATA,
+                       "%s: row %" PRIu64 " has %zu numbers, those before it %zu; -O json takes any width", out->name,
+                       r->row, width, out->width);
     if (out->narrow)
         return write_narrow(out, r, width, e);
     fwrite(r->values, sizeof *r->values, width, out->f);
@@ -72,9 +73,9 @@ static bool write_row(struct output *out, const struct record *r, struct err *e)
 // The magic, version 1.0, the length of the rest in two bytes, and the rest: a dictionary as Python writes it.
 static void make_header(const struct output *out, uint64_t rows, char header[HEADER])
 {
-    const int len =
-        snprintf(header, HEADER, "\x93NUMPY\1%c%c%c{'descr': '<f%d', 'fortran_order': False, 'shape': (%" PRIu64 ", %zu), }", 0,
-                 HEADER - 10, 0, out->narrow ? 2 : 4, rows, out->width);
+    const int len = snprintf(
+        header, HEADER, "\x93NUMPY\1%c%c%c{'descr': '<f%d', 'fortran_order': False, 'shape': (%" PRIu64 ", %zu), }", 0,
+        HEADER - 10, 0, out->narrow ? 2 : 4, rows, out->width);
     assert(len > 10 && len < HEADER);
     memset(header + len, ' ', (size_t)(HEADER - 1 - len));
     header[HEADER - 1] = '\n';
@@ -90,7 +91,8 @@ static void write_header(struct output *out, uint64_t rows)
 static bool npy_row(struct output *out, const struct record *r, struct err *e)
 {
     if (out->begin < 0 && out->rows >= 0 && out->records >= (uint64_t)out->rows)
-        return err_set(e, STATUS_DATA, "%s: more rows come than the npy header says; write to a file, or use -O f32", out->name);
+        return err_set(e, STATUS_DATA, "%s: more rows come than the npy header says; write to a file, or use -O f32",
+                       out->name);
     if (!out->records) {
         out->narrow = out->narrow && r->type == DTYPE_F16;
         if (record_width(out, r))
@@ -113,7 +115,8 @@ static bool npy_finish(struct output *out, bool whole, struct err *e)
         return true;
     make_header(out, out->records, header);
     for (size_t done = 0; done < sizeof header;) {
-        const ssize_t n = pwrite(fileno(out->f), header + done, sizeof header - done, (off_t)(out->begin + (int64_t)done));
+        const ssize_t n =
+            pwrite(fileno(out->f), header + done, sizeof header - done, (off_t)(out->begin + (int64_t)done));
         if (n < 0)
             return output_fail(out, "write", e);
         done += (size_t)n;
@@ -128,4 +131,5 @@ static void begin_f16(struct output *out)
 
 const struct output_format output_f32 = {.name = "f32", .binary = true, .values = write_row};
 const struct output_format output_f16 = {.name = "f16", .binary = true, .begin = begin_f16, .values = write_row};
-const struct output_format output_npy = {.name = "npy", .binary = true, .values = npy_row, .finish = npy_finish, .counted = true};
+const struct output_format output_npy = {
+    .name = "npy", .binary = true, .values = npy_row, .finish = npy_finish, .counted = true};

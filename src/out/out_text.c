@@ -138,7 +138,8 @@ static void layout_add(const struct output *out, struct layout *l, const struct 
     }
 }
 
-static struct layout layout_of(const struct output *out, const struct record *r, const struct ranked *ranked, size_t n, bool last)
+static struct layout layout_of(const struct output *out, const struct record *r, const struct ranked *ranked, size_t n,
+                               bool last)
 {
     struct layout l = {.pair = last && r->n_cut, .id = 2, .text = 4, .most = 1e-30};
     for (size_t i = 0; last && i < n; i++)
@@ -171,7 +172,8 @@ static void put_start(struct output *out, const struct layout *l, char mark, uin
         put_text(out, id, (size_t)l->text);
 }
 
-static void put_candidate(struct output *out, const struct record *r, const struct layout *l, const struct ranked *c, double sum)
+static void put_candidate(struct output *out, const struct record *r, const struct layout *l, const struct ranked *c,
+                          double sum)
 {
     char text[NUMBER_TEXT];
     const char mark = mark_of(r, c->id);
@@ -235,8 +237,8 @@ static void dump(struct output *out, const struct record *r)
     output_name(out, r->chosen);
     fprintf(out->f, " (%.4f)  kept %zu/%zu  entropy %.3f\n", (double)r->chosen_p, r->kept, r->n_vocab, r->entropy);
     if (r->n_trace)
-        fprintf(out->f, out->screen.columns ? "%-16s %7s    %7s %6s %7s  %s\n" : "%-16s %8s    %8s %9s %8s  %s\n", "stage",
-                "before", "after", "mass", "entropy", out->screen.columns ? "top" : "top; removed");
+        fprintf(out->f, out->screen.columns ? "%-16s %7s    %7s %6s %7s  %s\n" : "%-16s %8s    %8s %9s %8s  %s\n",
+                "stage", "before", "after", "mass", "entropy", out->screen.columns ? "top" : "top; removed");
     for (size_t i = 0; i < r->n_trace; i++) {
         stage(out, &r->trace[i]);
         if (r->trace[i].n_best)
@@ -252,7 +254,8 @@ static const char *tint_of(double p)
     static const struct tint {
         double least;
         const char *style;
-    } tints[] = {{0.1, ""}, {0.01, COLOR_BLUE "\033[4m"}, {0.001, COLOR_ORANGE "\033[1;4m"}, {-1.0, COLOR_ORANGE "\033[1;7m"}};
+    } tints[] = {
+        {0.1, ""}, {0.01, COLOR_BLUE "\033[4m"}, {0.001, COLOR_ORANGE "\033[1;4m"}, {-1.0, COLOR_ORANGE "\033[1;7m"}};
     size_t i = 0;
     while (p < tints[i].least)
         i++;

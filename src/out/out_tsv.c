@@ -81,8 +81,8 @@ static void candidate(struct output *out, const struct record *r, const struct t
 {
     char logit[NUMBER_TEXT], p[NUMBER_TEXT], text[NUMBER_TEXT];
     const struct ranked *const c = &(t ? t->best : r->ranked)[rank];
-    fprintf(out->f, "%" PRIu64 "\t%zu\t%" PRIu32 "\t%s\t%s\t%s\t%d", r->row, rank + 1, c->id, number_text(c->logit, logit),
-            number_text(c->p, p), number_text((float)sum, text), c->id == r->chosen);
+    fprintf(out->f, "%" PRIu64 "\t%zu\t%" PRIu32 "\t%s\t%s\t%s\t%d", r->row, rank + 1, c->id,
+            number_text(c->logit, logit), number_text(c->p, p), number_text((float)sum, text), c->id == r->chosen);
     put_token(out, c->id);
     fprintf(out->f, "\t%s", number_text_wide(t ? t->entropy : r->entropy, text));
     if (out->accepts)
@@ -108,8 +108,8 @@ static void stage(struct output *out, const struct record *r, const struct trace
             t->enabled ? number_text_wide(t->entropy, entropy) : "", out->accepts ? "\t" : "", t->name);
     if (t->enabled) {
         named(f, t->param, t->n_params);
-        fprintf(f, "\t%zu\t%zu\t%s\t%" PRIu32 "\t%" PRIu32 "\t%zu", t->before, t->after, number_text_wide(t->mass, mass),
-                t->top_before, t->top_after, t->n_removed);
+        fprintf(f, "\t%zu\t%zu\t%s\t%" PRIu32 "\t%" PRIu32 "\t%zu", t->before, t->after,
+                number_text_wide(t->mass, mass), t->top_before, t->top_after, t->n_removed);
         named(f, t->note, t->n_notes);
     } else {
         fputs("\toff\t\t\t\t\t\t\t", f);
@@ -159,7 +159,8 @@ static bool values(struct output *out, const struct record *r, struct err *e)
     char x[NUMBER_TEXT];
     (void)e;
     for (size_t i = 0; i < record_width(out, r); i++) {
-        fprintf(out->f, "%" PRIu64 "\t%zu\t%s", r->row, out->emit == EMIT_SCORE ? r->scored : i, number_text(r->values[i], x));
+        fprintf(out->f, "%" PRIu64 "\t%zu\t%s", r->row, out->emit == EMIT_SCORE ? r->scored : i,
+                number_text(r->values[i], x));
         if (emit_distribution(out->emit))
             putc('\n', out->f);
         else

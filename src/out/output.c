@@ -18,6 +18,16 @@
 static const struct output_format *const formats[] = {&output_text, &output_tsv, &output_json, &output_html,
                                                       &output_f32,  &output_f16, &output_npy,  &output_expect};
 
+const char *output_format_like(const char *input)
+{
+    static const char *const like[][2] = {{"f16", "f16"}, {"json", "json"}, {"pairs", "json"},
+                                          {"npy", "npy"}, {"kld", "npy"},   {"safetensors", "npy"}};
+    for (size_t i = 0; i < sizeof like / sizeof *like; i++)
+        if (!strcmp(input, like[i][0]))
+            return like[i][1];
+    return "f32";
+}
+
 static char *volatile unfinished; // the temporary file, for a signal that ends the run
 
 void output_abandon(void)
@@ -144,9 +154,10 @@ static bool fits(const struct output *out, struct err *e)
         return err_set(e, STATUS_USAGE, "%s: %s is binary and not for a terminal; use -o, or -O text", out->name,
                        out->format->name);
     if (out->format->counted && out->begin < 0 && out->rows < 0)
-        return err_set(e, STATUS_USAGE,
-                       "%s: %s states the number of rows first, and it is not known; write to a file, or use -O f32 or -O json",
-                       out->name, out->format->name);
+        return err_set(
+            e, STATUS_USAGE,
+            "%s: %s states the number of rows first, and it is not known; write to a file, or use -O f32 or -O json",
+            out->name, out->format->name);
     return true;
 }
 

@@ -77,8 +77,9 @@ struct named {
 // What one stage of the chain did to a row; masked candidates count as removed.
 struct trace_line {
     const char *name;
-    bool enabled;                                     // the rest is for enabled stages
-    struct named param[NAMED_MOST], note[NAMED_MOST]; // parameters, the main one first; and what the stage says of what it did
+    bool enabled; // the rest is for enabled stages
+    struct named param[NAMED_MOST],
+        note[NAMED_MOST]; // parameters, the main one first; and what the stage says of what it did
     size_t n_params, n_notes;
     const struct ranked *best; // [n_best] candidates after it, as in a record
     size_t n_best;
@@ -117,7 +118,8 @@ enum { FOLLOWED_MOST = 48 };
 struct followed {
     uint32_t id;
     struct interval share; // of the selector's draw; empty if it is gone
-    const float *p; // [n_trace + 1] its probability in the row as it was loaded, and after each line of the trace; below 0: gone
+    const float *
+        p; // [n_trace + 1] its probability in the row as it was loaded, and after each line of the trace; below 0: gone
 };
 
 // What a row came to. Candidates only for a dump: by falling probability, then rising id, masked ones left out.
@@ -126,7 +128,7 @@ struct record {
     const char *seq; // the name of its sequence, or NULL
     uint32_t chosen;
     float chosen_p;
-    size_t kept, n_vocab;        // candidates not masked; all that the row came with: the vocabulary, unless it is sparse
+    size_t kept, n_vocab; // candidates not masked; all that the row came with: the vocabulary, unless it is sparse
     const struct ranked *ranked; // [shown] the best of the kept, or NULL without a dump
     size_t shown;
     double entropy;                 // of all kept, in nats; of dumps only
@@ -181,8 +183,8 @@ struct output {
     // the rest is for out/
     const struct output_format *format;
     struct screen screen; // that it is shown on
-    FILE *f, *stream;     // f: records are written to; where they go in the end, the same but on a screen that folds them
-    char *sheet;          // [sheet_len] what f holds then: a record
+    FILE *f, *stream; // f: records are written to; where they go in the end, the same but on a screen that folds them
+    char *sheet;      // [sheet_len] what f holds then: a record
     size_t sheet_len;
     char *path, *temporary; // path is renamed to from temporary; NULL when the stream is written directly
     bool begun;
@@ -210,7 +212,7 @@ struct output_format {
     void (*token)(struct output *out, const struct record *r); // its text; NULL: id shows that, too
     void (*stats)(struct output *out, const struct record *r);
     bool (*values)(struct output *out, const struct record *r, struct err *e); // a score or a distribution
-    void (*bad)(struct output *out, const struct record *r);                   // one with an error; NULL: values does that
+    void (*bad)(struct output *out, const struct record *r); // one with an error; NULL: values does that
 
     // After the last record, or the last before an error, which has come about if it is not `whole`. NULL: nothing.
     bool (*finish)(struct output *out, bool whole, struct err *e);
@@ -219,6 +221,10 @@ struct output_format {
 
 extern const struct output_format output_text, output_tsv, output_json, output_html, output_f32, output_f16, output_npy,
     output_expect;
+
+// The output format that distributions get where none was named, by the name of the input's format. bf16 and formats that hold more
+// than rows become the plainest format that says what is in a row.
+const char *output_format_like(const char *input);
 
 // The statistics that a record shows.
 static inline size_t record_stats(const struct output *out)

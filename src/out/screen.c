@@ -40,7 +40,8 @@ struct screen screen_of(int fd)
         return (struct screen){0};
     const char *const no = getenv("NO_COLOR"), *const term = getenv("TERM");
     const bool dumb = term && !strcmp(term, "dumb");
-    return (struct screen){.columns = columns_of(fd), .utf8 = locale_utf8(), .color = !dumb && !(no && *no), .dumb = dumb};
+    return (struct screen){
+        .columns = columns_of(fd), .utf8 = locale_utf8(), .color = !dumb && !(no && *no), .dumb = dumb};
 }
 
 // How many bytes the colour takes that begins there; 0: none does.

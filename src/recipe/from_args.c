@@ -199,9 +199,10 @@ static bool take_bans(struct draft *d, const struct args *a, struct err *e)
     const bool ok = give_lists(&g, "eog-tokens", &a->eog_tokens, true, e) &&
                     give_lists(&g, "bad-word-tokens", &a->bad_words, false, e) && draft_bans(d, &g, e);
     builder_free(&g.key);
-    if (ok && args_given(a, "min-tokens") && a->value[catalog_find(&d->of->catalog, "min-tokens", strlen("min-tokens"))] > 0 &&
-        !d->parts.bans->bans.n_ends)
-        return err_set(e, STATUS_USAGE, "--min-tokens: no token is known to end a text; --eog-tokens or --vocab says which do");
+    if (ok && args_given(a, "min-tokens") &&
+        a->value[catalog_find(&d->of->catalog, "min-tokens", strlen("min-tokens"))] > 0 && !d->parts.bans->bans.n_ends)
+        return err_set(e, STATUS_USAGE,
+                       "--min-tokens: no token is known to end a text; --eog-tokens or --vocab says which do");
     return ok;
 }
 
@@ -215,7 +216,8 @@ static bool take_grammar(struct draft *d, const struct args *a, struct err *e)
 }
 
 // ids: scratch.
-static bool give_text(const struct draft *d, struct given *g, const char *name, const char *text, struct ids *ids, struct err *e)
+static bool give_text(const struct draft *d, struct given *g, const char *name, const char *text, struct ids *ids,
+                      struct err *e)
 {
     struct builder notes = {0};
     bool ok = recipes_split_text(d->of, name, text, false, ids, e);
@@ -227,7 +229,8 @@ static bool give_text(const struct draft *d, struct given *g, const char *name, 
 }
 
 // A tag is ids if it is digits and commas only, else a text.
-static bool give_tag(const struct draft *d, struct given *g, const char *name, const char *text, struct ids *ids, struct err *e)
+static bool give_tag(const struct draft *d, struct given *g, const char *name, const char *text, struct ids *ids,
+                     struct err *e)
 {
     const struct vocab *const v = d->of->vocab;
     if (strspn(text, "0123456789,") != strlen(text))
@@ -253,7 +256,8 @@ static bool take_reasoning(struct draft *d, const struct args *a, struct err *e)
         ok = give_tag(d, &g, "--reasoning-start", a->reasoning_start, &ids, e);
     else
         give_tokens(&g, NULL, 0);
-    ok = ok && give_text(d, &g, "--reasoning-budget-message", a->reasoning_message ? a->reasoning_message : "", &ids, e);
+    ok =
+        ok && give_text(d, &g, "--reasoning-budget-message", a->reasoning_message ? a->reasoning_message : "", &ids, e);
     give_tokens(&g, NULL, 0); // what precedes a text is told by rows
     for (size_t i = 0; ok && i < a->reasoning_ends.n; i++)
         ok = give_tag(d, &g, "--reasoning-end", a->reasoning_ends.word[i], &ids, e);
@@ -279,8 +283,8 @@ static bool fill(struct draft *d, const struct args *a, struct err *e)
             return err_prefix(e, "--vocab");
         r->vocab = &r->texts;
     }
-    return take_recommendations(d, a, &text, e) && take_biases(d, a, e) && take_breakers(d, a, e) && take_bans(d, a, e) &&
-           take_grammar(d, a, e) && take_reasoning(d, a, e) &&
+    return take_recommendations(d, a, &text, e) && take_biases(d, a, e) && take_breakers(d, a, e) &&
+           take_bans(d, a, e) && take_grammar(d, a, e) && take_reasoning(d, a, e) &&
            (d->parts.engine->options || draft_samplers(d, text, text == a->samplers && a->by_letter, e));
 }
 
@@ -315,7 +319,8 @@ const struct recipe *recipe_from_args(struct recipes *r, const struct args *a, s
     const struct recipe *const recipe = draft_make(&d, e);
     if (!recipe)
         return NULL;
-    if (!r->vocab && recipe->parts.breakers->breakers.n_texts && recipe_runs(recipe, &sampler_dry) && !r->warned_breakers) {
+    if (!r->vocab && recipe->parts.breakers->breakers.n_texts && recipe_runs(recipe, &sampler_dry) &&
+        !r->warned_breakers) {
         message_warn("without a vocabulary dry's text breakers match nothing; --dry-breaker-tokens gives them as ids");
         r->warned_breakers = true;
     }

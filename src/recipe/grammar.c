@@ -39,7 +39,8 @@ static const struct {
     [GRAMMAR_NO_ROOT] = {"no rule is named root"},
     [GRAMMAR_LEFT_RECURSION] = {"the rule '%.*s' is left-recursive: it can begin with itself"},
     [GRAMMAR_DEEP] = {"groups are nested more than %d deep", GRAMMAR_MOST_DEPTH},
-    [GRAMMAR_LARGE] = {"the grammar has more than %d elements once its repetitions are written out", GRAMMAR_MOST_ELEMENTS},
+    [GRAMMAR_LARGE] = {"the grammar has more than %d elements once its repetitions are written out",
+                       GRAMMAR_MOST_ELEMENTS},
 };
 
 static bool grammar_error(const struct grammar_fault *f, struct err *e)

@@ -30,8 +30,8 @@ static bool unknown(bool by_letter, const char *name, size_t len, struct err *e)
             *at++ = s->letter;
     }
     *at = '\0';
-    return err_set(e, STATUS_USAGE, "%s: unknown sampler '%.*s', known are %s", by_letter ? "--sampler-seq" : "--samplers",
-                   err_clip_part(name, len, 40), name, known);
+    return err_set(e, STATUS_USAGE, "%s: unknown sampler '%.*s', known are %s",
+                   by_letter ? "--sampler-seq" : "--samplers", err_clip_part(name, len, 40), name, known);
 }
 
 static bool add_choice(struct order *o, const struct sampler *s, const struct vocab *v, struct err *e)
@@ -40,7 +40,8 @@ static bool add_choice(struct order *o, const struct sampler *s, const struct vo
         return err_set(e, STATUS_USAGE, "--samplers: %s needs --vocab", s->name);
     for (size_t i = 0; s->selector && i < o->n; i++)
         if (choice_sampler(&o->choice[i])->selector)
-            return err_set(e, STATUS_USAGE, "--samplers: two selectors, %s and %s", choice_sampler(&o->choice[i])->name, s->name);
+            return err_set(e, STATUS_USAGE, "--samplers: two selectors, %s and %s", choice_sampler(&o->choice[i])->name,
+                           s->name);
     o->choice[o->n++] = (struct choice){.place = sampler_place(s)};
     return true;
 }
@@ -120,8 +121,8 @@ bool draft_samplers(struct draft *d, const char *text, bool by_letter, struct er
 // ---- biases
 
 // The text as bytes, which the caller frees; NULL with *e, also for lack of a vocabulary to look it up in.
-static unsigned char *plain_text(const struct recipes *r, const char *name, const char *text, size_t len, bool escapes, size_t *n,
-                                 struct err *e)
+static unsigned char *plain_text(const struct recipes *r, const char *name, const char *text, size_t len, bool escapes,
+                                 size_t *n, struct err *e)
 {
     if (!r->vocab) {
         err_set(e, STATUS_USAGE, "%s: the text '%.*s' needs --vocab", name, err_clip_part(text, len, 40), text);
@@ -148,12 +149,14 @@ bool recipes_find_token(const struct recipes *r, const char *text, size_t len, u
     if (*id == VOCAB_NONE)
         return err_set(e, STATUS_USAGE, "--logit-bias: no token of the vocabulary says '%.*s'", shown, text);
     if (other != VOCAB_NONE)
-        return err_set(e, STATUS_USAGE, "--logit-bias: tokens %" PRIu32 " and %" PRIu32 " both say '%.*s'; name one by its id",
-                       *id, other, shown, text);
+        return err_set(e, STATUS_USAGE,
+                       "--logit-bias: tokens %" PRIu32 " and %" PRIu32 " both say '%.*s'; name one by its id", *id,
+                       other, shown, text);
     return true;
 }
 
-bool recipes_split_text(const struct recipes *r, const char *name, const char *text, bool escapes, struct ids *ids, struct err *e)
+bool recipes_split_text(const struct recipes *r, const char *name, const char *text, bool escapes, struct ids *ids,
+                        struct err *e)
 {
     const size_t len = strlen(text);
     size_t n;
@@ -163,11 +166,13 @@ bool recipes_split_text(const struct recipes *r, const char *name, const char *t
     unsigned char *const plain = plain_text(r, name, text, len, escapes, &n, e);
     if (!plain)
         return false;
-    const bool ok = mem_grow(&ids->id, &ids->cap, n + 1, sizeof *ids->id) && vocab_split(r->vocab, plain, n, ids->id, &ids->n);
+    const bool ok =
+        mem_grow(&ids->id, &ids->cap, n + 1, sizeof *ids->id) && vocab_split(r->vocab, plain, n, ids->id, &ids->n);
     free(plain);
     if (!ok)
         return err_from_fault(e, fault_memory());
-    return ids->n || err_set(e, STATUS_USAGE, "%s: no tokens of the vocabulary spell '%.*s'", name, err_clip(text, 40), text);
+    return ids->n ||
+           err_set(e, STATUS_USAGE, "%s: no tokens of the vocabulary spell '%.*s'", name, err_clip(text, 40), text);
 }
 
 void note_spelling(struct builder *notes, const char *name, const char *text, const struct ids *ids)
@@ -360,8 +365,8 @@ static void fill_reasoning(struct reasoning *r, const struct vocab *v)
         return;
     memcpy(forced, message->id, message->n * sizeof *forced);
     memcpy(forced + message->n, end->id, end->n * sizeof *forced);
-    r->rules =
-        (struct budget_rules){(uint32_t)r->tokens, *start, end, r->n - REASONING_END, {forced, message->n + end->n}, start->n, v};
+    r->rules = (struct budget_rules){(uint32_t)r->tokens,           *start,   end, r->n - REASONING_END,
+                                     {forced, message->n + end->n}, start->n, v};
     for (size_t i = 0; i < r->rules.n_ends; i++)
         if (end[i].n > r->rules.longest)
             r->rules.longest = end[i].n;

@@ -43,7 +43,8 @@ static void print_reasoning(const struct reasoning *r)
 // Where an option's value is from; NULL: it is a default.
 static const char *origin_of(const struct args *a, const char *option)
 {
-    static const char *const names[] = {[ORIGIN_NONE] = NULL, [ORIGIN_COMMAND_LINE] = "command line", [ORIGIN_PRESET] = "preset"};
+    static const char *const names[] = {
+        [ORIGIN_NONE] = NULL, [ORIGIN_COMMAND_LINE] = "command line", [ORIGIN_PRESET] = "preset"};
     return names[a->given[option_by_name(a->options, option, strlen(option)) - a->options->row]];
 }
 
@@ -110,7 +111,8 @@ static void print_text(const struct args *a, const struct recipe *r)
             const struct param *const row = &stage->sampler->params[k];
             const size_t number = c->number[place][k];
             const double value = param_load(row, stage->params);
-            const bool own = !k && value != r->parts.value[number] && !r->parts.engine->options; // it stands in the chain
+            const bool own =
+                !k && value != r->parts.value[number] && !r->parts.engine->options; // it stands in the chain
             if (!recipe_listens(r, row->flag))
                 continue;
             printf(" %s=%s", row->flag, value_text(row, value, text));
@@ -195,7 +197,8 @@ static void print_json(const struct args *a, const struct recipe *r)
     fputs("\"chain\":[", stdout);
     for (size_t i = 0; i < r->n_stages; i++) {
         const struct stage *const stage = &r->stage[i];
-        printf("%s{\"name\":\"%s\",\"enabled\":%s", i ? "," : "", stage->sampler->name, stage_enabled(stage) ? "true" : "false");
+        printf("%s{\"name\":\"%s\",\"enabled\":%s", i ? "," : "", stage->sampler->name,
+               stage_enabled(stage) ? "true" : "false");
         for (const struct param *row = stage->sampler->params; row && row->flag; row++)
             if (recipe_listens(r, row->flag))
                 print_param(row->flag, row, param_load(row, stage->params));
@@ -217,7 +220,9 @@ static void print_json(const struct args *a, const struct recipe *r)
         print_tag(",\"eog_tokens\":[", &(struct tokens){r->parts.bans->end, r->parts.bans->n_given}, "]");
     fputs(",\"from\":{", stdout);
     for (const struct option_row *row = a->options->row; row->name; row++) {
-        const char *const origin = row->param ? param_origin(a, r, row->number) : row->recipe ? origin_of(a, row->name) : NULL;
+        const char *const origin = row->param    ? param_origin(a, r, row->number)
+                                   : row->recipe ? origin_of(a, row->name)
+                                                 : NULL;
         if (origin)
             printf("%s\"%s\":\"%s\"", first ? "" : ",", row->name, origin);
         first = first && !origin;
@@ -259,7 +264,8 @@ static bool check_request(const struct args *a, const struct recipe *r, struct e
         return true;
     if (breakers->n_sequences)
         return unsayable(a, "--", "dry-breaker-tokens", e);
-    return breakers->n_texts || !strcmp(a->how, "llama") || unsayable(a, "empty list for --", "dry-sequence-breaker", e);
+    return breakers->n_texts || !strcmp(a->how, "llama") ||
+           unsayable(a, "empty list for --", "dry-sequence-breaker", e);
 }
 
 // The values of a request, which has one a parameter: a sampler's main one is that which all its stages share. Mirostat's temperature is
@@ -367,7 +373,8 @@ static bool print_names(const struct recipe *r, const double *value, bool llama,
         if (c->own && c->value != value[r->of->catalog.number[c->place][0]])
             builder_format(&names, "=%s", value_text(s->params, c->value, text));
     }
-    const char *const usual = llama ? "penalties;dry;top_n_sigma;top_k;typ_p;top_p;min_p;xtc;temperature" : DEFAULT_CHAIN;
+    const char *const usual =
+        llama ? "penalties;dry;top_n_sigma;top_k;typ_p;top_p;min_p;xtc;temperature" : DEFAULT_CHAIN;
     const bool ok = !names.failed || err_from_fault(e, fault_memory());
     if (ok && strcmp(names.text ? names.text : "", usual) != 0) {
         print_gap(gap);
@@ -388,8 +395,8 @@ static bool not_llamas(const struct param *row)
 }
 
 // The values that differ from what holds without the option.
-static void print_numbers(const struct args *a, const struct recipe *r, const double *value, const double *otherwise, bool llama,
-                          const char **gap)
+static void print_numbers(const struct args *a, const struct recipe *r, const double *value, const double *otherwise,
+                          bool llama, const char **gap)
 {
     for (const struct option_row *row = a->options->row; row->name; row++) {
         char text[NUMBER_TEXT];

@@ -39,7 +39,8 @@ const struct trie *recipes_trie(struct recipes *r)
     return r->trie;
 }
 
-void *draft_share(struct shared_set *set, struct builder *key, size_t size, void (*free)(void *), bool *known, struct err *e)
+void *draft_share(struct shared_set *set, struct builder *key, size_t size, void (*free)(void *), bool *known,
+                  struct err *e)
 {
     uint32_t hash;
     struct shared *thing = key->failed ? NULL : shared_find(set, key->text, key->len, &hash);
@@ -140,7 +141,8 @@ static struct recipe *recipe_new(struct draft *d, const double *value)
         r->of = d->of;
         r->parts = d->parts;
         r->shared = (struct shared){.key = &r->parts, .len = key_len(&d->of->catalog), .free = recipe_free};
-        r->context = (struct context){d->of->vocab, &d->parts.biases->table, &d->parts.breakers->breakers, &d->parts.bans->bans};
+        r->context =
+            (struct context){d->of->vocab, &d->parts.biases->table, &d->parts.breakers->breakers, &d->parts.bans->bans};
         r->n_stages = n;
         fill_stages(r, &d->of->catalog, choice, value);
     }
@@ -236,11 +238,12 @@ bool recipe_find_stage(const struct recipe *recipe, const char *text, size_t *at
             *at = i;
     }
     if (found > 1 && !wanted)
-        return err_set(e, STATUS_USAGE, "--after: the chain has '%.*s' %zu times, say %.*s#1 to %.*s#%zu", (int)len, text, found,
-                       (int)len, text, (int)len, text, found);
+        return err_set(e, STATUS_USAGE, "--after: the chain has '%.*s' %zu times, say %.*s#1 to %.*s#%zu", (int)len,
+                       text, found, (int)len, text, (int)len, text, found);
     if (found > (wanted ? (size_t)wanted - 1 : 0))
         return true;
-    return err_set(e, STATUS_USAGE, "--after: the chain has no stage '%s'; --print-chain shows those that it has", text);
+    return err_set(e, STATUS_USAGE, "--after: the chain has no stage '%s'; --print-chain shows those that it has",
+                   text);
 }
 
 size_t recipe_stage_nth(const struct recipe *recipe, size_t at)

@@ -91,7 +91,8 @@ struct recipe {
     struct parts parts;
     struct context context;
     size_t n_stages;
-    struct stage stage[]; // [n_stages], disabled ones included; the last is the selector. Their parameters stand behind them
+    struct stage
+        stage[]; // [n_stages], disabled ones included; the last is the selector. Their parameters stand behind them
 };
 
 // The recipes of a run, and what all of them are made with.
@@ -134,7 +135,8 @@ bool args_leave_out(struct args *a, struct builder *names, struct err *e);
 // the server's names, read as its request reader does: null is absent, some values are brought into their range silently, others are
 // refused. What is unknown is refused too, except members that have no bearing on sampling. Errors are of status STATUS_DATA and name the
 // member; NULL then.
-const struct recipe *recipe_with_params(struct recipes *r, const struct recipe *from, const cJSON *params, struct err *e);
+const struct recipe *recipe_with_params(struct recipes *r, const struct recipe *from, const cJSON *params,
+                                        struct err *e);
 
 void recipe_drop(const struct recipe *recipe);
 
@@ -228,6 +230,7 @@ bool draft_grammar(struct draft *d, enum grammar_source source, const char *give
 
 // For these: the thing with this key, whose user the caller is; it is `known`, or zeroed but for its key and to be filled. The key is freed.
 // NULL with *e.
-void *draft_share(struct shared_set *set, struct builder *key, size_t size, void (*free)(void *), bool *known, struct err *e);
+void *draft_share(struct shared_set *set, struct builder *key, size_t size, void (*free)(void *), bool *known,
+                  struct err *e);
 
 #endif

@@ -160,8 +160,10 @@ static bool read_biases(const cJSON *item, struct change *ch, struct err *e)
         cJSON key = {.type = cJSON_String, .valuestring = entry->string};
         const cJSON *token = &key, *amount = entry;
         if (cJSON_IsArray(item)) {
-            token = cJSON_IsArray(entry) ? cJSON_GetArrayItem(entry, 0) : cJSON_GetObjectItemCaseSensitive(entry, "token");
-            amount = cJSON_IsArray(entry) ? cJSON_GetArrayItem(entry, 1) : cJSON_GetObjectItemCaseSensitive(entry, "bias");
+            token =
+                cJSON_IsArray(entry) ? cJSON_GetArrayItem(entry, 0) : cJSON_GetObjectItemCaseSensitive(entry, "token");
+            amount =
+                cJSON_IsArray(entry) ? cJSON_GetArrayItem(entry, 1) : cJSON_GetObjectItemCaseSensitive(entry, "bias");
         } else if (*entry->string && strspn(entry->string, "0123456789") == strlen(entry->string)) {
             key = (cJSON){.type = cJSON_Number, .valuedouble = strtod(entry->string, NULL)};
         }
@@ -205,8 +207,8 @@ static bool give_numbers(struct change *ch, struct given *g, const cJSON *list, 
             give_tokens(g, &ch->ids.id[i], 1);
         return true;
     }
-    bool ok =
-        cJSON_IsArray(list) && mem_grow(&ch->ids.id, &ch->ids.cap, (size_t)cJSON_GetArraySize(list) + 1, sizeof *ch->ids.id);
+    bool ok = cJSON_IsArray(list) &&
+              mem_grow(&ch->ids.id, &ch->ids.cap, (size_t)cJSON_GetArraySize(list) + 1, sizeof *ch->ids.id);
     ch->ids.n = 0;
     for (const cJSON *item = ok ? list->child : NULL; item; item = item->next) {
         double v;
@@ -230,7 +232,8 @@ static bool read_bans(const cJSON *item, struct change *ch, struct err *e)
     bool ok = true;
     if (cJSON_IsArray(item) && cJSON_IsArray(item->child))
         for (const cJSON *list = item->child; ok && list; list = list->next)
-            ok = cJSON_IsArray(list) ? give_numbers(ch, &g, list, false, e) : wrong(item, "a list of lists of tokens", e);
+            ok = cJSON_IsArray(list) ? give_numbers(ch, &g, list, false, e)
+                                     : wrong(item, "a list of lists of tokens", e);
     else
         ok = give_numbers(ch, &g, item, true, e);
     ok = ok && draft_bans(&ch->draft, &g, e);
@@ -376,12 +379,13 @@ static bool check_grammar(const struct change *ch, const cJSON *params, struct e
         const size_t number = catalog_find_server(c, item->string);
         if (number < c->n && !cJSON_IsNull(item) &&
             engine_has_free(p->engine, c->param[number]->flag, strlen(c->param[number]->flag)))
-            return err_set(e, STATUS_USAGE, "engine %s has no stage for %s under a grammar", p->engine->name, item->string);
+            return err_set(e, STATUS_USAGE, "engine %s has no stage for %s under a grammar", p->engine->name,
+                           item->string);
     }
     for (size_t i = 0; p->rules && i < c->n; i++) {
         const struct param *const row = c->param[i];
-        if (engine_has_free(p->engine, row->flag, strlen(row->flag)) && p->value[i] != engine_default(p->engine, c, i) &&
-            p->value[i] != param_value(row, row->def))
+        if (engine_has_free(p->engine, row->flag, strlen(row->flag)) &&
+            p->value[i] != engine_default(p->engine, c, i) && p->value[i] != param_value(row, row->def))
             return err_set(e, STATUS_USAGE, "engine %s has no stage for --%s, which was set before, under a grammar",
                            p->engine->name, row->flag);
     }
@@ -400,10 +404,12 @@ static bool settle_biases(struct change *ch, struct err *e)
 {
     const struct biases *const old = ch->draft.parts.biases;
     if (!ch->new_biases)
-        return ch->ignore_eos == old->ignore_eos || draft_biases(&ch->draft, old->bias, old->n_given, ch->ignore_eos, e);
+        return ch->ignore_eos == old->ignore_eos ||
+               draft_biases(&ch->draft, old->bias, old->n_given, ch->ignore_eos, e);
     if (!draft_biases(&ch->draft, ch->bias, ch->n_bias, ch->ignore_eos, e))
         return false;
-    return ch->draft.parts.biases->shared.users > 1 || say_spellings(&ch->spelt, e); // of those that others have it was said
+    return ch->draft.parts.biases->shared.users > 1 ||
+           say_spellings(&ch->spelt, e); // of those that others have it was said
 }
 
 // Gives the tokens of a text, if it has any.
@@ -420,7 +426,8 @@ static bool give_text(struct change *ch, struct given *g, const char *name, cons
 static bool give_ends(struct change *ch, struct given *g, const cJSON *item, struct err *e)
 {
     bool ok = true;
-    for (const cJSON *text = cJSON_IsArray(item) ? item->child : item; ok && text; text = cJSON_IsArray(item) ? text->next : NULL)
+    for (const cJSON *text = cJSON_IsArray(item) ? item->child : item; ok && text;
+         text = cJSON_IsArray(item) ? text->next : NULL)
         ok = !*text->valuestring || give_text(ch, g, item->string, text, e);
     return ok;
 }
@@ -463,7 +470,8 @@ static bool settle_reasoning(struct change *ch, const cJSON *params, struct err 
     return ok && (ch->draft.parts.reasoning->shared.users > 1 || say_spellings(&ch->spelt, e));
 }
 
-const struct recipe *recipe_with_params(struct recipes *r, const struct recipe *from, const cJSON *params, struct err *e)
+const struct recipe *recipe_with_params(struct recipes *r, const struct recipe *from, const cJSON *params,
+                                        struct err *e)
 {
     struct change ch = {.draft = {r, from->parts, true},
                         .ignore_eos = from->parts.biases->ignore_eos,

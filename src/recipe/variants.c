@@ -47,7 +47,8 @@ static void say_twins(const struct variants *v, const struct recipe *const *reci
             k++;
         twins += k < i;
         if (k < i && twins <= MOST_NOTES)
-            message_note("variants '%.*s' and '%.*s' come to the same chain", VARIANT_NAME(&v->of[k]), VARIANT_NAME(&v->of[i]));
+            message_note("variants '%.*s' and '%.*s' come to the same chain", VARIANT_NAME(&v->of[k]),
+                         VARIANT_NAME(&v->of[i]));
     }
     if (twins > MOST_NOTES)
         message_note("%zu more variants come to the same chain as another", twins - MOST_NOTES);
@@ -67,7 +68,8 @@ static bool fixed(const struct recipe *r, const struct option_row *row)
     return false;
 }
 
-static bool make_one(struct recipes *r, const struct variants *v, struct variant *x, const struct recipe **recipe, struct err *e)
+static bool make_one(struct recipes *r, const struct variants *v, struct variant *x, const struct recipe **recipe,
+                     struct err *e)
 {
     struct builder names = {.most = 300};
     bool engine = false, first = true,
@@ -80,8 +82,8 @@ static bool make_one(struct recipes *r, const struct variants *v, struct variant
     if (engine)
         ok = args_leave_out(&x->args, &names, e);
     if (ok && first && names.len)
-        message_note("variant '%.*s': engine %s has no stage for %s%s, which it goes without", VARIANT_NAME(x), x->args.engine,
-                     names.text, names.full ? ", ..." : "");
+        message_note("variant '%.*s': engine %s has no stage for %s%s, which it goes without", VARIANT_NAME(x),
+                     x->args.engine, names.text, names.full ? ", ..." : "");
     builder_free(&names);
     *recipe = ok ? recipe_from_args(r, &x->args, e) : NULL;
     for (size_t i = 0; *recipe && ok && i < v->n_sweeps && x->swept; i++)

@@ -19,7 +19,8 @@ void beside_free(struct beside *b)
 bool beside_take(struct beside *b, const struct after *after, const struct cand *c)
 {
     double p[BLOCK];
-    if (!mem_grow(&b->entry, &b->cap, after->n, sizeof *b->entry) || !mem_grow(&b->met, &b->met_cap, after->n, sizeof *b->met))
+    if (!mem_grow(&b->entry, &b->cap, after->n, sizeof *b->entry) ||
+        !mem_grow(&b->met, &b->met_cap, after->n, sizeof *b->met))
         return false;
     b->n = after->n;
     b->dense = c->dense;
@@ -28,7 +29,8 @@ bool beside_take(struct beside *b, const struct after *after, const struct cand 
     for (size_t i = 0; i < b->n; i++) {
         if (i % BLOCK == 0)
             softmax_probs(c->kern, &after->softmax, after->logit + i, b->n - i < BLOCK ? b->n - i : BLOCK, p);
-        b->entry[i] = (struct beside_entry){p[i % BLOCK], (double)after->logit[i] - after->softmax.max - after->softmax.log_sum};
+        b->entry[i] =
+            (struct beside_entry){p[i % BLOCK], (double)after->logit[i] - after->softmax.max - after->softmax.log_sum};
         if (!b->dense && idmap_add(&b->ids, c->id[i]) == IDMAP_NONE)
             return false;
     }

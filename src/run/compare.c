@@ -109,7 +109,8 @@ static bool put_page_row(struct compare *cmp, const struct result *res, struct e
         }
         fprintf(f, "[%.5g,%.0f,%.5g,%.5g,%" PRIu32 ",", stat[STAT_PROB], stat[STAT_N], stat[STAT_ENTROPY], overlap,
                 res[i].record.chosen);
-        output_string(cmp->out, f, cmp->out->vocab ? vocab_text(cmp->out->vocab, res[i].record.chosen) : (struct piece){0});
+        output_string(cmp->out, f,
+                      cmp->out->vocab ? vocab_text(cmp->out->vocab, res[i].record.chosen) : (struct piece){0});
         putc(']', f);
     }
     fputs("]}\n</script>", f);
@@ -298,7 +299,8 @@ static void put_json(const struct compare *cmp, const char *between)
         const size_t n = columns(cmp, &cmp->tally[i], cell);
         for (size_t k = 0; k < n; k++) {
             char text[NUMBER_TEXT];
-            fprintf(f, ",\"%s\":%s", cell[k].name, isfinite(cell[k].value) ? number_text_wide(cell[k].value, text) : "null");
+            fprintf(f, ",\"%s\":%s", cell[k].name,
+                    isfinite(cell[k].value) ? number_text_wide(cell[k].value, text) : "null");
         }
         putc('}', f);
     }

@@ -67,8 +67,9 @@ static void put_token(const struct diff *d, FILE *f, uint32_t id)
 // How a variant's choice and the base's look to each other.
 struct glance {
     const struct record *base, *r;
-    size_t rank;                                    // of the variant's token in the base, from 0; SIZE_MAX if it is gone there
-    char gone[NUMBER_TEXT], gone_here[NUMBER_TEXT]; // what removed the variant's token in the base, and the base's in the variant
+    size_t rank; // of the variant's token in the base, from 0; SIZE_MAX if it is gone there
+    char gone[NUMBER_TEXT],
+        gone_here[NUMBER_TEXT]; // what removed the variant's token in the base, and the base's in the variant
     double overlap;
 };
 
@@ -112,8 +113,8 @@ static void glance_cells(const struct diff *d, FILE *f, const struct glance *g, 
     if (!is_format(d, "json")) {
         fprintf(f, "%" PRIu64 "\t", g->r->row);
         text_put(f, name_of(d, variant), 0);
-        fprintf(f, "\t%" PRIu32 "\t%s\t%" PRIu32 "\t%s\t%s\t%s\t%s\t%s\t%s", g->base->chosen, base_p, g->r->chosen, p, there,
-                rank, g->gone, g->gone_here, overlap);
+        fprintf(f, "\t%" PRIu32 "\t%s\t%" PRIu32 "\t%s\t%s\t%s\t%s\t%s\t%s", g->base->chosen, base_p, g->r->chosen, p,
+                there, rank, g->gone, g->gone_here, overlap);
         for (size_t i = 0; d->out->vocab && i < 2; i++) {
             putc('\t', f);
             text_put(f, vocab_text(d->out->vocab, i ? g->r->chosen : g->base->chosen), 0);
@@ -123,7 +124,9 @@ static void glance_cells(const struct diff *d, FILE *f, const struct glance *g, 
     }
     fprintf(f, "{\"row\":%" PRIu64 ",\"variant\":", g->r->row);
     text_put_json(f, name_of(d, variant));
-    fprintf(f, ",\"base_id\":%" PRIu32 ",\"base_prob\":%s,\"id\":%" PRIu32 ",\"prob\":%s,\"prob_in_base\":%s,\"rank_in_base\":%s",
+    fprintf(f,
+            ",\"base_id\":%" PRIu32 ",\"base_prob\":%s,\"id\":%" PRIu32
+            ",\"prob\":%s,\"prob_in_base\":%s,\"rank_in_base\":%s",
             g->base->chosen, base_p, g->r->chosen, p, there, *rank == '-' ? "null" : rank);
     const char *const names[] = {"removed_in_base", "base_removed"}, *const by[] = {g->gone, g->gone_here};
     for (size_t i = 0; i < 2; i++) {
@@ -253,8 +256,8 @@ static struct row_of_dump *unite(struct diff *d, const struct result *res)
 }
 
 // A variant's word on a token: its probability, or what removed it.
-static const char *cell_of(const struct diff *d, const struct result *res, const struct row_of_dump *t, size_t i, bool people,
-                           char text[NUMBER_TEXT])
+static const char *cell_of(const struct diff *d, const struct result *res, const struct row_of_dump *t, size_t i,
+                           bool people, char text[NUMBER_TEXT])
 {
     const float p = d->p[t->at * d->job->n_variants + i];
     if (p < 0.0f)
@@ -274,8 +277,8 @@ static size_t column_width(const struct diff *d, size_t variant)
 }
 
 // The columns of the variants from `first` to before `last`, and the texts; those come first in a window.
-static void put_block(const struct diff *d, FILE *f, const struct result *res, const struct row_of_dump *list, size_t first,
-                      size_t last, size_t texts)
+static void put_block(const struct diff *d, FILE *f, const struct result *res, const struct row_of_dump *list,
+                      size_t first, size_t last, size_t texts)
 {
     char text[NUMBER_TEXT];
     const bool window = d->out->screen.columns, says = d->out->vocab;
@@ -372,7 +375,9 @@ static bool dump_row(struct diff *d, const struct result *res, struct err *e)
     struct row_of_dump *const list = unite(d, res);
     if (!list)
         return err_from_fault(e, fault_memory());
-    (is_format(d, "json") || d->out->page ? dump_json : is_format(d, "tsv") ? dump_tsv : dump_text)(d, d->out->f, res, list);
+    (is_format(d, "json") || d->out->page ? dump_json
+     : is_format(d, "tsv")                ? dump_tsv
+                                          : dump_text)(d, d->out->f, res, list);
     free(list);
     return output_wrote(d->out, e);
 }
@@ -393,8 +398,9 @@ static void put_head(struct diff *d)
         return;
     d->headed = true;
     if (diff)
-        fputs("row\tvariant\tbase_id\tbase_prob\tid\tprob\tprob_in_base\trank_in_base\tremoved_in_base\tbase_removed\toverlap",
-              f);
+        fputs(
+            "row\tvariant\tbase_id\tbase_prob\tid\tprob\tprob_in_base\trank_in_base\tremoved_in_base\tbase_removed\toverlap",
+            f);
     else
         fputs("row\tid", f);
     for (size_t i = 0; !diff && i < d->job->n_variants; i++) {

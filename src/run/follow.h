@@ -10,7 +10,8 @@
 
 // A zeroed struct is empty.
 struct follow {
-    float *p; // [n_steps][n_row] probabilities in the row's order: of the row as it was loaded, and after each line of the trace
+    float *
+        p; // [n_steps][n_row] probabilities in the row's order: of the row as it was loaded, and after each line of the trace
     size_t n_row, cap;
 };
 

@@ -40,7 +40,8 @@ void job_on_screen(struct job *j)
     j->pictures = a->dump && j->n_variants == 1 && j->plain;
     j->raws = j->raws || j->pictures;
     j->removals = j->removals || j->pictures;
-    j->measures = j->measures || (a->emit == EMIT_TEXT && j->n_variants == 1 && j->plain); // for the token's raw probability
+    j->measures =
+        j->measures || (a->emit == EMIT_TEXT && j->n_variants == 1 && j->plain); // for the token's raw probability
     j->raws = j->raws || j->measures;
 }
 
@@ -68,18 +69,19 @@ static bool check_part(const struct job *j, struct err *e)
         return err_set(e, STATUS_USAGE, "--params does not go with --row-base; --shard cuts files up");
     if (a->row_base && rows_from_end(&j->rows))
         return err_set(e, STATUS_USAGE, "--rows: with --row-base rows cannot be counted from the end");
-    if (!job_is_later_part(a) || (a->row_base && !rows_begin_below(&j->rows, a->row_base))) // the run begins in this part
+    if (!job_is_later_part(a) ||
+        (a->row_base && !rows_begin_below(&j->rows, a->row_base))) // the run begins in this part
         return true;
     for (size_t i = 0; i < j->n_variants; i++) {
         const char *name;
         const enum carry carry = job_carry(j, j->variant[i], false, &name);
         if (carry == CARRY_TOKENS)
             return err_set(e, STATUS_USAGE,
-                           "%s: %s needs the tokens before this part: give them with --accept, or use --independent", option,
-                           name);
+                           "%s: %s needs the tokens before this part: give them with --accept, or use --independent",
+                           option, name);
         if (carry == CARRY_ROWS)
-            return err_set(e, STATUS_USAGE, "%s: %s needs the rows before this part; with --independent it does not", option,
-                           name);
+            return err_set(e, STATUS_USAGE, "%s: %s needs the rows before this part; with --independent it does not",
+                           option, name);
     }
     return true;
 }

@@ -134,7 +134,8 @@ static void fetch_raw(const void *arg, size_t at, size_t len, float *y)
         y[i] = raw_logit(b->raw, b->place[at + i]);
 }
 
-void measure(const struct raw *raw, const struct after *after, const struct cand *c, int64_t accepted, double stat[STAT_COUNT])
+void measure(const struct raw *raw, const struct after *after, const struct cand *c, int64_t accepted,
+             double stat[STAT_COUNT])
 {
     const size_t place = cand_row_place(c, c->chosen);
     const struct beside_raw beside = {raw, c->kern, c->row_id ? after->place : c->dense ? NULL : c->id};
@@ -144,7 +145,8 @@ void measure(const struct raw *raw, const struct after *after, const struct cand
     stat[STAT_N] = (double)c->kern->count(after->logit, after->n, -FLT_MAX);
     stat[STAT_ENTROPY_RAW] = softmax_entropy(&raw->softmax);
     stat[STAT_ENTROPY] = softmax_entropy(&after->softmax);
-    stat[STAT_KL_RAW] = softmax_divergence(c->kern, &after->softmax, after->logit, after->n, &raw->softmax, fetch_raw, &beside);
+    stat[STAT_KL_RAW] =
+        softmax_divergence(c->kern, &after->softmax, after->logit, after->n, &raw->softmax, fetch_raw, &beside);
     stat[STAT_DRAW] = selector_draw(c);
     stat[STAT_ACCEPTED] = accepted < 0 ? NAN : (double)accepted;
     stat[STAT_ACCEPTED_PROB] = accepted < 0 ? NAN : after_prob(after, c, (uint32_t)accepted);

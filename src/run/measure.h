@@ -53,6 +53,7 @@ double selector_draw(const struct cand *c);
 struct interval share_of(const struct cand *c, uint32_t token, uint32_t without);
 
 // All of them, of the row that c came from and the token that was chosen. accepted: the token that follows the row, or -1.
-void measure(const struct raw *raw, const struct after *after, const struct cand *c, int64_t accepted, double stat[STAT_COUNT]);
+void measure(const struct raw *raw, const struct after *after, const struct cand *c, int64_t accepted,
+             double stat[STAT_COUNT]);
 
 #endif

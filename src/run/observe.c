@@ -100,7 +100,8 @@ static int by_probability(const void *a, const void *b)
 }
 
 // The best of the logits in the row's order, which stand in o->scratch.
-static void note_best(const struct observer *o, struct trace_line *line, const struct cand *c, const struct softmax *softmax)
+static void note_best(const struct observer *o, struct trace_line *line, const struct cand *c,
+                      const struct softmax *softmax)
 {
     const size_t most = (size_t)o->job->args->trace_most;
     struct ranked *const all = o->ranked;
@@ -165,14 +166,16 @@ static void note_line(struct observer *o, size_t line, const struct cand *c)
 // A line for a stage that has not run.
 static struct trace_line line_of(const struct recipe *recipe, const struct stage *stage)
 {
-    static const enum named_type types[] = {[PARAM_INT] = NAMED_INT, [PARAM_FLOAT] = NAMED_FLOAT, [PARAM_FLAG] = NAMED_FLAG};
+    static const enum named_type types[] = {
+        [PARAM_INT] = NAMED_INT, [PARAM_FLOAT] = NAMED_FLOAT, [PARAM_FLAG] = NAMED_FLAG};
     const struct catalog *const c = &recipe->of->catalog;
     struct trace_line line = {.name = stage->sampler->name};
     for (const struct param *row = stage->sampler->params; row && row->flag && line.n_params < NAMED_MOST; row++) {
         const double value = param_load(row, stage->params);
         if (recipe_listens(recipe, row->flag))
-            line.param[line.n_params++] = (struct named){row->flag, value, types[row->type],
-                                                         value == c->param[catalog_find(c, row->flag, strlen(row->flag))]->def};
+            line.param[line.n_params++] =
+                (struct named){row->flag, value, types[row->type],
+                               value == c->param[catalog_find(c, row->flag, strlen(row->flag))]->def};
     }
     return line;
 }
@@ -181,12 +184,13 @@ static struct trace_line line_of(const struct recipe *recipe, const struct stage
 static struct fault trace_begin(struct observer *o, const struct recipe *recipe, struct cand *c, struct result *res)
 {
     struct trace_line start = {0};
-    const char *const masks[] = {recipe_budget(recipe) ? TRACE_REASONING : NULL, recipe->parts.rules ? TRACE_GRAMMAR : NULL};
+    const char *const masks[] = {recipe_budget(recipe) ? TRACE_REASONING : NULL,
+                                 recipe->parts.rules ? TRACE_GRAMMAR : NULL};
     const size_t asked = (size_t)o->job->args->trace_most, most = asked < c->n_row ? asked : c->n_row;
     o->first = (masks[0] ? 1u : 0u) + (masks[1] ? 1u : 0u);
     o->n_lines = o->first + recipe->n_stages;
-    if (!mem_grow(&res->room, &res->room_cap, o->n_lines * sizeof *o->line + (o->n_lines * most + c->n_row) * sizeof *o->ranked,
-                  1))
+    if (!mem_grow(&res->room, &res->room_cap,
+                  o->n_lines * sizeof *o->line + (o->n_lines * most + c->n_row) * sizeof *o->ranked, 1))
         return fault_memory();
     o->line = res->room;
     struct ranked *const best = (struct ranked *)(o->line + o->n_lines);
@@ -428,8 +432,9 @@ static struct fault describe(struct result *res, struct observer *o, const struc
     const struct softmax softmax = softmax_of(c->kern, logit, n);
     for (size_t i = 0; i < n; i++)
         if (logit[i] > -INFINITY)
-            ranked[rec->kept++] = o->views ? (struct ranked){cand_row_id(c, i), logit[i], (float)softmax_prob(&softmax, logit[i])}
-                                           : (struct ranked){c->id[i], logit[i], c->p[i]};
+            ranked[rec->kept++] =
+                o->views ? (struct ranked){cand_row_id(c, i), logit[i], (float)softmax_prob(&softmax, logit[i])}
+                         : (struct ranked){c->id[i], logit[i], c->p[i]};
     qsort(ranked, rec->kept, sizeof *ranked, by_probability);
     rec->entropy = softmax_entropy(&softmax);
     rec->ranked = ranked;
@@ -437,7 +442,8 @@ static struct fault describe(struct result *res, struct observer *o, const struc
     for (size_t i = 0; j->raws && i < rec->shown; i++)
         ranked[i].raw_p = (float)softmax_prob(&o->raw.softmax, raw_logit(&o->raw, cand_row_place(c, ranked[i].id)));
     if (j->page && j->traces &&
-        !follow_end(&o->follow, c, o->line, o->n_lines, j->args->verbose, j->list_most, rec, &res->page, &res->page_cap))
+        !follow_end(&o->follow, c, o->line, o->n_lines, j->args->verbose, j->list_most, rec, &res->page,
+                    &res->page_cap))
         return fault_memory();
     if (j->pictures)
         note_cuts(o, rec, c, res);

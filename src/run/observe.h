@@ -44,8 +44,8 @@ struct observer {
     size_t room_cap;
 
     // --trace
-    struct trace_line
-        *line; // [n_lines] of the result at hand: one a stage, after those for reasoning budget and grammar if there are such
+    struct trace_line *
+        line; // [n_lines] of the result at hand: one a stage, after those for reasoning budget and grammar if there are such
     size_t n_lines, first; // first: of the stages' lines
     double *p;             // [n_row] probabilities after the newest stage, in the row's order
     struct ranked *ranked; // [n_row]

@@ -79,9 +79,10 @@ static void *work(void *arg)
     for (size_t i = 0; i < f->n; i++) {
         struct slot *const s = &f->slot[i];
         struct result *const res = f->result + i * variants;
+        const struct input_row *const other = f->other ? &f->other[i].row : NULL;
         struct input_row row = s->row; // others look at the slot's
         if (i < first || i >= last || s->row.passed) {
-            if (!worker_skip(&m->worker, &s->row, f->other ? &f->other[i].row : NULL)) // the row's own member reports why
+            if (!worker_skip(&m->worker, &s->row, other)) // the row's own member reports why
                 return NULL;
             continue;
         }
@@ -94,7 +95,7 @@ static void *work(void *arg)
         }
         if (s->row.text)
             s->width = row.logits.n;
-        worker_row(&m->worker, &row, &s->bad, f->other ? &f->other[i].row : NULL, f->other ? &f->other[i].bad : NULL, res);
+        worker_row(&m->worker, &row, &s->bad, other, other ? &f->other[i].bad : NULL, res);
         for (size_t k = m->worker.first; k < m->worker.last; k++)
             if (!may_go_on(f->job, &res[k]))
                 return NULL;
@@ -132,8 +133,9 @@ static bool keep_row(struct slot *s, struct err *e)
     struct row *const x = &s->row.logits;
     const bool stays = s->row.stays || s->row.bad;
     const size_t n_text = stays || !s->row.text ? 0 : s->row.n_text;
-    const size_t n_before = s->row.n_before * sizeof *s->row.before, n_ids = stays || !x->ids ? 0 : x->n * sizeof *x->ids,
-                 n_data = stays ? 0 : x->n * dtype_size(x->type), n_seq = s->row.seq ? strlen(s->row.seq) + 1 : 0;
+    const size_t n_before = s->row.n_before * sizeof *s->row.before,
+                 n_ids = stays || !x->ids ? 0 : x->n * sizeof *x->ids, n_data = stays ? 0 : x->n * dtype_size(x->type),
+                 n_seq = s->row.seq ? strlen(s->row.seq) + 1 : 0;
     if (!mem_grow(&s->copy, &s->copy_cap, n_before + n_ids + n_data + n_seq + n_text, 1))
         return err_from_fault(e, fault_memory());
     if (n_before)
@@ -231,8 +233,8 @@ static bool expect_values(struct flow *f, const struct input_row *row, struct re
         return true;
     const bool probs = f->job->args->emit == EMIT_PROBS;
     if (row_vocab(&r.logits) != n && !(r.logits.ids && !r.logits.n_vocab))
-        return err_set(e, STATUS_DATA, "--expect: %s: row %" PRIu64 " has %zu numbers, the chain gives %zu", r.file, r.number,
-                       row_vocab(&r.logits), n);
+        return err_set(e, STATUS_DATA, "--expect: %s: row %" PRIu64 " has %zu numbers, the chain gives %zu", r.file,
+                       r.number, row_vocab(&r.logits), n);
     if (!mem_grow(&f->values, &f->values_cap, n + r.logits.n, sizeof *f->values))
         return err_from_fault(e, fault_memory());
     f->job->kern->widen[r.logits.type](f->values + (r.logits.ids ? n : 0), r.logits.data, r.logits.n);
@@ -248,7 +250,8 @@ static bool expect_values(struct flow *f, const struct input_row *row, struct re
     x->removed_by = NULL;
     for (size_t i = 0; i < n && !x->removed_by; i++) {
         x->id = (uint32_t)i;
-        if (res->record.values[i] == masked && x->values[i] != masked && *result_removed_by(res, x->id, x->stage) != '-')
+        const bool removed = res->record.values[i] == masked && x->values[i] != masked;
+        if (removed && *result_removed_by(res, x->id, x->stage) != '-')
             x->removed_by = x->stage;
     }
     return true;
@@ -264,16 +267,16 @@ static bool expect_end(struct flow *f, struct err *e)
                        f->totals.rows);
     if (f->expected && !input_next(f->expected, &r, &end, e) && !r.bad)
         return err_prefix(e, "--expect");
-    return end || err_set(e, STATUS_DATA, "--expect: %s holds more rows than the %" PRIu64 " of the run", f->job->args->expect,
-                          f->totals.rows);
+    return end || err_set(e, STATUS_DATA, "--expect: %s holds more rows than the %" PRIu64 " of the run",
+                          f->job->args->expect, f->totals.rows);
 }
 
 // The error of a variant; of several, that of another than the base, which fails where all do, names it.
-static bool blame(const struct flow *f, const struct input_row *row, const struct result *res, size_t variant, struct err *e)
+static bool blame(const struct flow *f, const struct input_row *row, const struct result *res, size_t i, struct err *e)
 {
-    *e = res[variant].e;
-    if (variant)
-        err_prefix(e, "variant '%.*s'", err_clip(f->job->named[variant].name, 80), f->job->named[variant].name);
+    *e = res[i].e;
+    if (i)
+        err_prefix(e, "variant '%.*s'", err_clip(f->job->named[i].name, 80), f->job->named[i].name);
     return input_blame(row, e);
 }
 
@@ -373,8 +376,7 @@ static bool run_rows(struct flow *f, struct err *e)
         members = variants;
     if (variants == 1 && !job_splits(f->job))
         why = "the chain carries state from row to row";
-    else if (f->out.flush &&
-             (!f->job->compares || f->job->side_by_side)) // many rows at a time are worked on, and a record cannot wait for those
+    else if (f->out.flush && (!f->job->compares || f->job->side_by_side)) // a record cannot wait for a batch of rows
         why = "each record is written out at once";
     if (why && threads > 1 && a->verbose)
         message_note("one thread: %s", why);
@@ -436,7 +438,8 @@ static void say_settings(const struct job *j)
     if (a->verbose && a->backend_sampling)
         message_note("--backend-sampling has no effect: there is no backend");
     if (!strcmp(a->ids, "rank"))
-        message_note("--ids rank: the ids of servers' tokens are ranks within their row; histories and biases mean nothing");
+        message_note("--ids rank: the ids of servers' tokens are ranks within their row; histories and biases mean "
+                     "nothing");
 }
 
 // Does what the run writes say more of tokens than their ids?
@@ -484,18 +487,6 @@ static struct input_config expected_wanted(const struct args *a, const struct in
     return config;
 }
 
-// The output format that a distribution takes from its input's. There is no bf16 to write, and files that hold more than rows become
-// the plainest that says what is in it.
-static const char *format_after(const char *input)
-{
-    static const char *const like[][2] = {{"f16", "f16"}, {"json", "json"}, {"pairs", "json"},
-                                          {"npy", "npy"}, {"kld", "npy"},   {"safetensors", "npy"}};
-    for (size_t i = 0; i < sizeof like / sizeof *like; i++)
-        if (!strcmp(input, like[i][0]))
-            return like[i][1];
-    return "f32";
-}
-
 static bool open_output(struct flow *f, struct err *e)
 {
     const struct args *const a = f->job->args;
@@ -517,7 +508,8 @@ static bool open_output(struct flow *f, struct err *e)
                            .variants = f->job->n_variants > 1,
                            .rows = -1,
                            .width = (size_t)a->n_vocab};
-    out->lines = (!a->output_format || !strcmp(a->output_format, "text")) && (f->job->compares || f->job->dumps || a->expect);
+    const bool text = !a->output_format || !strcmp(a->output_format, "text");
+    out->lines = text && (f->job->compares || f->job->dumps || a->expect);
     if (f->compares)
         out->format_name = "text"; // compare.c has its own
     if (a->expect)
@@ -527,7 +519,7 @@ static bool open_output(struct flow *f, struct err *e)
     if (!out->format_name) {
         if (!strcmp(input, "auto") && !input_format(f->in, &input, e))
             return false;
-        out->format_name = format_after(input);
+        out->format_name = output_format_like(input);
         out->narrow = !strcmp(out->format_name, "npy");
     }
     if (a->emit == EMIT_TEXT && !out->vocab) { // then the input must tell the texts, as servers' replies do
@@ -577,7 +569,8 @@ bool run(struct job *j, struct err *e)
     source_on_shrink(output_abandon);
     if (!j->args->files.n && isatty(STDIN_FILENO))
         message_note("reading rows of logits from the terminal%s; Ctrl-D ends them, and sampl --help tells more",
-                     !strcmp(j->args->format, "auto") || !strcmp(j->args->format, "json") ? ", such as [1.5, -0.2, 3]" : "");
+                     !strcmp(j->args->format, "auto") || !strcmp(j->args->format, "json") ? ", such as [1.5, -0.2, 3]"
+                                                                                          : "");
     f.in = input_open(&f.config, e);
     f.against = f.in && j->args->against ? input_open(&beside, e) : NULL;
     bool ok = f.in && (!j->args->against || f.against) && open_expected(&f, &expected, e) && open_output(&f, e) &&

@@ -220,12 +220,14 @@ bool session_exhausted(struct session *q, struct err *e)
     if (forced != BUDGET_FREE && q->matcher && !matcher_fits(q->matcher, forced, &fits).code && !fits)
         return accept_in_grammar(q, forced, e) || err_prefix(e, "the reasoning budget");
     if (forced != BUDGET_FREE)
-        return err_set(e, STATUS_DATA, "the reasoning budget forces token %" PRIu32 ", which the row lacks or masks", forced);
+        return err_set(e, STATUS_DATA, "the reasoning budget forces token %" PRIu32 ", which the row lacks or masks",
+                       forced);
     matcher_put_next(q->matcher, &next);
     if (next.failed)
         err_from_fault(e, fault_memory());
     else
-        err_set(e, STATUS_DATA, "no token is left that fits the grammar, which allows %s%s", next.text, next.full ? ", ..." : "");
+        err_set(e, STATUS_DATA, "no token is left that fits the grammar, which allows %s%s", next.text,
+                next.full ? ", ..." : "");
     builder_free(&next);
     return false;
 }

@@ -9,7 +9,8 @@
 #include "sample/chain.h"
 
 struct session {
-    struct shared shared; // key: its name and a NUL; nothing for the unnamed one. Its only user is the set that it is in
+    struct shared
+        shared; // key: its name and a NUL; nothing for the unnamed one. Its only user is the set that it is in
     const struct recipe *recipe;
     struct chain *chain;
     struct matcher *matcher; // of the recipe's grammar; NULL: there is none
@@ -17,8 +18,8 @@ struct session {
     bool appeared;           // its first row has, whatever came of it
     bool begun;              // a row has been seen
     uint64_t apart;          // what is added to the recipe's seed, unless params named it
-    bool follows;            // the input has rows before its first that are not its own: it is named, or an unnamed one has ended
-    uint64_t base;           // the row at which its generators were last seeded, or 0
+    bool follows;  // the input has rows before its first that are not its own: it is named, or an unnamed one has ended
+    uint64_t base; // the row at which its generators were last seeded, or 0
     char name[];
 };
 

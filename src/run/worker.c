@@ -13,8 +13,11 @@ bool worker_init(struct worker *w, const struct job *job, size_t first, size_t l
 {
     const struct args *const a = job->args;
     assert(first < last && last <= job->n_variants);
-    *w = (struct worker){
-        .job = job, .first = first, .last = last, .sessions = calloc(job->n_variants, sizeof *w->sessions), .observer.job = job};
+    *w = (struct worker){.job = job,
+                         .first = first,
+                         .last = last,
+                         .sessions = calloc(job->n_variants, sizeof *w->sessions),
+                         .observer.job = job};
     cand_init(&w->cand, job->kern);
     w->cand.want_p = job->expects || job->dumps || job->side_by_side || a->emit == EMIT_PROBS;
     w->cand.want_notes = job->traces;
@@ -57,14 +60,16 @@ static bool in_vocabulary(const uint32_t *id, size_t n, size_t n_vocab, const ch
 {
     for (size_t i = 0; i < n; i++)
         if (n_vocab && id[i] >= n_vocab)
-            return err_set(e, STATUS_DATA, "%s holds token %" PRIu32 ", the vocabulary ends at %zu", where, id[i], n_vocab - 1);
+            return err_set(e, STATUS_DATA, "%s holds token %" PRIu32 ", the vocabulary ends at %zu", where, id[i],
+                           n_vocab - 1);
     return true;
 }
 
 // ---- the tokens that are known
 
 // The token that follows a row, when that is known beforehand; else -1. An error is the row's own.
-static bool known_token(const struct job *j, const struct session *q, const struct input_row *row, int64_t *token, struct err *e)
+static bool known_token(const struct job *j, const struct session *q, const struct input_row *row, int64_t *token,
+                        struct err *e)
 {
     if (j->expects && row->index >= j->expect.n)
         return err_set(e, STATUS_DATA, "--expect names no token for this row, only %zu", j->expect.n);
@@ -143,8 +148,8 @@ static bool begin_sequence(const struct job *j, struct session *q, const struct 
     const size_t n_text = j->args->independent || !j->args->accept_recorded ? 0 : (size_t)row->place;
     const uint32_t *const text = n_text ? row->before + (row->n_before - n_text) : NULL;
     return session_begin_text(q, e) && session_accept_prompt(q, prompt, n_prompt, e) &&
-           (!j->args->accept_recorded ||
-            (session_accept_prompt(q, row->before, row->n_before - n_text, e) && session_accept_text(q, text, n_text, e))) &&
+           (!j->args->accept_recorded || (session_accept_prompt(q, row->before, row->n_before - n_text, e) &&
+                                          session_accept_text(q, text, n_text, e))) &&
            (session_accept_text(q, before, n_before, e) || err_prefix(e, "--accept, before this row"));
 }
 
@@ -190,11 +195,12 @@ static struct fault load(struct worker *w, const struct row *row)
 }
 
 // Runs the chain on a row, or on what the grammar or the reasoning budget has left of it, which `by` names.
-static struct fault apply(struct worker *w, struct session *q, const struct row *row, const struct row *masked, const char *by,
-                          struct result *res)
+static struct fault apply(struct worker *w, struct session *q, const struct row *row, const struct row *masked,
+                          const char *by, struct result *res)
 {
     const struct args *const a = w->job->args;
-    const bool steps = w->job->expects || w->job->traces || a->after || w->job->removals, watched = steps || w->job->raws;
+    const bool steps = w->job->expects || w->job->traces || a->after || w->job->removals,
+               watched = steps || w->job->raws;
     struct fault fault = masked && !watched ? fault_none() : load(w, row);
     if (!fault.code && watched)
         fault = observe_before(&w->observer, q->recipe, row, &w->cand, res);
@@ -259,7 +265,8 @@ static struct fault apply_grammar(struct worker *w, struct session *q, const str
 }
 
 // Runs the chain on a token that is to be chosen and all others masked. What else is wrong with the row still counts.
-static struct fault apply_forced(struct worker *w, struct session *q, const struct row *row, uint32_t token, struct result *res)
+static struct fault apply_forced(struct worker *w, struct session *q, const struct row *row, uint32_t token,
+                                 struct result *res)
 {
     struct row masked;
     struct fault fault = cand_load(&w->cand, row);
@@ -298,7 +305,8 @@ static struct fault sample(struct worker *w, struct session *q, const struct row
 }
 
 // Samples a row that the chain stands ready for, or passes over it if it is bad.
-static bool sample_row(struct worker *w, struct session *q, const struct input_row *row, int64_t known, struct result *res)
+static bool sample_row(struct worker *w, struct session *q, const struct input_row *row, int64_t known,
+                       struct result *res)
 {
     bool masked;
     if (row->bad) {
@@ -329,7 +337,8 @@ static bool sample_row(struct worker *w, struct session *q, const struct input_r
 // ---- rows
 
 // Takes in what the row says of its sequence. An error is the row's own, if it is one of data.
-static bool read_row(const struct job *j, struct sessions *s, struct session *q, const struct input_row *row, struct err *e)
+static bool read_row(const struct job *j, struct sessions *s, struct session *q, const struct input_row *row,
+                     struct err *e)
 {
     if (row->seq && row->missed && !row->own && !j->args->independent)
         return err_set(e, STATUS_DATA,
@@ -362,7 +371,8 @@ static bool session_row(struct worker *w, struct sessions *s, struct session *q,
         return false;
     if (pass && known < 0 && row->may_change && !row->passed) // worker_tell will know it
         return true;
-    const uint32_t token = known < 0 && !pass ? w->cand.chosen : (uint32_t)known; // in passing, no stage looks at an unknown one
+    const uint32_t token =
+        known < 0 && !pass ? w->cand.chosen : (uint32_t)known; // in passing, no stage looks at an unknown one
     if (session_accept_text(q, &token, 1, &late))
         return ok;
     res->e = late;
@@ -387,7 +397,8 @@ static bool variant_row(struct worker *w, size_t variant, const struct input_row
 }
 
 // One variant of a row.
-static bool work_on(struct worker *w, size_t variant, const struct input_row *row, const struct err *bad, struct result *res)
+static bool work_on(struct worker *w, size_t variant, const struct input_row *row, const struct err *bad,
+                    struct result *res)
 {
     const size_t width = emit_distribution(w->job->args->emit) ? row_vocab(&row->logits) : row->logits.n;
     res->record = (struct record){.row = row->number,

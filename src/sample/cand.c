@@ -136,7 +136,8 @@ void cand_load_kept(struct cand *c, const struct row *row)
     c->kept.on = true;
 }
 
-void cand_put_list(struct cand *c, const uint32_t *id, const float *logit, const float *p, size_t n, enum cand_order order)
+void cand_put_list(struct cand *c, const uint32_t *id, const float *logit, const float *p, size_t n,
+                   enum cand_order order)
 {
     assert(n && n <= c->cap);
     memcpy(c->id, id, n * sizeof *id);
@@ -382,7 +383,8 @@ const float *cand_exponents(const struct cand *c, size_t b, float max, float tmp
     if (!divided && !(c->cut - max > EXPF_UNDERFLOW))
         return x;
     if (c->dense)
-        cand_copy_block(c, b, tmp); // what is masked may be a number here, and near the largest after an edit or the division
+        cand_copy_block(c, b,
+                        tmp); // what is masked may be a number here, and near the largest after an edit or the division
     else
         memcpy(tmp, x, *len * sizeof *tmp);
     if (divided)

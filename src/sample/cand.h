@@ -72,12 +72,12 @@ struct cand {
 
     // set by the caller
     const struct history *history; // the tokens before the row
-    bool want_p;                   // p of every candidate will be read after the chain, so selectors must not leave it undone
-    bool want_chosen_p;            // chosen_p will be read
-    bool want_logits;              // the logits after the chain will be read, which gumbel and adaptive_p leave out of a draw
-    bool want_notes;               // notes that take time will be read
-    uint32_t position;             // of the row in its sequence, from 0
-    struct prefixes *prefixes;     // of the row as it was loaded, for other chains that see it; NULL: there are none
+    bool want_p;        // p of every candidate will be read after the chain, so selectors must not leave it undone
+    bool want_chosen_p; // chosen_p will be read
+    bool want_logits;   // the logits after the chain will be read, which gumbel and adaptive_p leave out of a draw
+    bool want_notes;    // notes that take time will be read
+    uint32_t position;  // of the row in its sequence, from 0
+    struct prefixes *prefixes; // of the row as it was loaded, for other chains that see it; NULL: there are none
 
     // set by the chain
     bool may_put_off; // see cand_put_off
@@ -100,9 +100,10 @@ struct cand {
     const void *row;        // dense: [n] as in struct row
     const uint32_t *row_id; // [n_row] of a sparse row, or NULL
     enum dtype type;
-    bool round;   // dense: row elements are rounded to f16 when read
-    float cut;    // dense: row elements below it read as -inf
-    uint8_t *own; // dense, of each block of KERN_BLOCK elements: 0: it is as in the row; else more or less of it is in `logit`
+    bool round; // dense: row elements are rounded to f16 when read
+    float cut;  // dense: row elements below it read as -inf
+    uint8_t *
+        own; // dense, of each block of KERN_BLOCK elements: 0: it is as in the row; else more or less of it is in `logit`
     uint64_t *edited; // dense, a bit an element: of a block of which not all is in `logit`, this is
     float *block_max; // dense: the largest logit of each block; -inf when all are masked
     bool changed;     // dense: the logits are not those that were loaded
@@ -168,7 +169,8 @@ void cand_map(struct cand *c, cand_map_fn *f, const void *arg);
 void cand_mask_below(struct cand *c, float floor);
 
 // A list of n others takes the place of the candidates; it has no p if that is NULL.
-void cand_put_list(struct cand *c, const uint32_t *id, const float *logit, const float *p, size_t n, enum cand_order order);
+void cand_put_list(struct cand *c, const uint32_t *id, const float *logit, const float *p, size_t n,
+                   enum cand_order order);
 
 // Makes it a list if it is not: every candidate, in id order.
 void cand_list(struct cand *c);

@@ -69,7 +69,8 @@ float cand_rank_entropy(struct cand *c, float sum, float *log)
         c->kern->divide(p, n, sum);
         c->kern->log(log, p, n);
         c->kern->entropy_terms(term, p, log, n);
-        const float least = c->kern->sum(term, n, 0.0f) * (1.0f - 0x1p-22f * (float)n), last = range; // whatever was rounded
+        const float least = c->kern->sum(term, n, 0.0f) * (1.0f - 0x1p-22f * (float)n),
+                    last = range; // whatever was rounded
         while (range < last + STEP && matters(range, sum, least))
             range += 0.125f;
         if (range == last)
@@ -126,8 +127,9 @@ void cand_cut(struct cand *c, float range, size_t least, cand_cut_fn *f, const v
 bool cand_put_off(struct cand *c, float temp)
 {
     const float max = cand_max(c);
-    if (c->may_put_off && (c->dense || c->order == CAND_BY_ID) && c->n > KERN_BLOCK && c->later_temp == 1.0f && temp > 0x1p-20f &&
-        temp < 0x1p20f && fabsf(max) < 1e30f) { // fewer are soon sorted; with others there may be faults
+    if (c->may_put_off && (c->dense || c->order == CAND_BY_ID) && c->n > KERN_BLOCK && c->later_temp == 1.0f &&
+        temp > 0x1p-20f && temp < 0x1p20f &&
+        fabsf(max) < 1e30f) { // fewer are soon sorted; with others there may be faults
         c->later = true;
         c->later_temp = temp;
         return true;

@@ -345,7 +345,8 @@ struct mass cand_mass(struct cand *c, double *before, bool rough)
         m.sum += sum;
         m.squares += kern_lanes_total(lanes + 8);
         m.error += rough ? 0x1p-28 * (double)(len - weighed) : 0.0; // e^floor, or more
-        m.error_f32 += 2 * fmin(sum, 0x1p-24 * (double)len); // an addition is off by half an ulp, or by what is added, at most
+        m.error_f32 +=
+            2 * fmin(sum, 0x1p-24 * (double)len); // an addition is off by half an ulp, or by what is added, at most
     }
     m.error_f32 += m.error;
     return m;
@@ -358,7 +359,8 @@ float cand_exp_sum(struct cand *c)
         return c->kept.exp_sum;
     const float max = cand_exp_max(c);
     float sum = 0.0f;
-    for (size_t b = 0; !c->fault.code && b < cand_blocks(c); b += BLOCKS) { // those that stand side by side in memory at once
+    for (size_t b = 0; !c->fault.code && b < cand_blocks(c);
+         b += BLOCKS) { // those that stand side by side in memory at once
         float tmp[BLOCKS][KERN_BLOCK];
         const float *at = NULL;
         size_t n = 0;

@@ -37,8 +37,8 @@ double softmax_entropy(const struct softmax *s)
     return fmax(0.0, s->log_sum - s->sum_d / s->sum);
 }
 
-double softmax_divergence(const struct kern *kern, const struct softmax *a, const float *x, size_t n, const struct softmax *b,
-                          softmax_fetch_fn *fetch, const void *arg)
+double softmax_divergence(const struct kern *kern, const struct softmax *a, const float *x, size_t n,
+                          const struct softmax *b, softmax_fetch_fn *fetch, const void *arg)
 {
     double sum[2 * KERN_LANES] = {0}; // with the differences of the logits, each less its largest
     float y[BLOCK];

@@ -9,9 +9,10 @@
 // The sums over w = exp(x - max) of logits x, of which max is the largest. Those that are -inf add nothing.
 struct softmax {
     float max;
-    double sum;     // of w
-    double sum_d;   // of w * (x - max)
-    double log_sum; // ln sum. The log-probability of logit x is x - max - this, in that order: close to 0 every bit counts
+    double sum;   // of w
+    double sum_d; // of w * (x - max)
+    double
+        log_sum; // ln sum. The log-probability of logit x is x - max - this, in that order: close to 0 every bit counts
 };
 
 // Of x[0..n): no NaN, no +inf, at least one finite.
@@ -34,7 +35,7 @@ typedef void softmax_fetch_fn(const void *arg, size_t at, size_t len, float *y);
 
 // The divergence KL(a || b) in nats, not negative: a is the softmax of x[0..n), b that of the logits which fetch gives for the same tokens.
 // Infinite where b lacks what a has.
-double softmax_divergence(const struct kern *kern, const struct softmax *a, const float *x, size_t n, const struct softmax *b,
-                          softmax_fetch_fn *fetch, const void *arg);
+double softmax_divergence(const struct kern *kern, const struct softmax *a, const float *x, size_t n,
+                          const struct softmax *b, softmax_fetch_fn *fetch, const void *arg);
 
 #endif

@@ -102,7 +102,8 @@ bool tally_update(struct tally *t, const struct history *h, size_t window)
         idmap_clear(&t->tokens);
         ok = count(t, h, begin, h->total, 1);
     } else {
-        ok = count(t, h, t->begin, begin, UINT32_MAX) && count(t, h, begin, t->begin, 1) && count(t, h, t->end, h->total, 1);
+        ok = count(t, h, t->begin, begin, UINT32_MAX) && count(t, h, begin, t->begin, 1) &&
+             count(t, h, t->end, h->total, 1);
     }
     t->begin = begin;
     t->end = ok ? h->total : begin;

@@ -30,7 +30,8 @@ static bool shareable(const struct sampler *s)
 
 static bool same(const struct stage *a, const struct stage *b)
 {
-    return a->sampler == b->sampler && (!a->sampler->params_size || !memcmp(a->params, b->params, a->sampler->params_size)) &&
+    return a->sampler == b->sampler &&
+           (!a->sampler->params_size || !memcmp(a->params, b->params, a->sampler->params_size)) &&
            !memcmp(a->context, b->context, sizeof *a->context);
 }
 

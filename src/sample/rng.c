@@ -221,7 +221,8 @@ static uint64_t multiply_high(uint64_t a, uint64_t b)
 static struct pcg multiply_add(struct pcg x, struct pcg factor, struct pcg more)
 {
     const uint64_t product = x.lo * factor.lo, lo = product + more.lo;
-    return (struct pcg){multiply_high(x.lo, factor.lo) + x.hi * factor.lo + x.lo * factor.hi + more.hi + (lo < product), lo};
+    return (struct pcg){multiply_high(x.lo, factor.lo) + x.hi * factor.lo + x.lo * factor.hi + more.hi + (lo < product),
+                        lo};
 }
 
 static const struct pcg factor = {UINT64_C(0x2360ED051FC65DA4), UINT64_C(0x4385DF649FCCF645)},

@@ -73,7 +73,8 @@ struct sampler {
     const char *aliases; // more names, comma-separated; NULL: none
     char letter;         // for --sampler-seq; 0: none
     bool internal;       // comes by other options, cannot be named in a chain
-    bool foreign;        // llama.cpp has no such sampler; see draft_samplers for how it comes into the default chain all the same
+    bool
+        foreign; // llama.cpp has no such sampler; see draft_samplers for how it comes into the default chain all the same
     bool needs_vocab;    // looks at the tokens' texts
     const char *heading; // of its options in --help; NULL: the chain's
 

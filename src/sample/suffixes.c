@@ -37,7 +37,8 @@ static struct suffix_edge *find_edge(const struct suffixes *s, uint32_t from, ui
 static bool add_edge(struct suffixes *s, uint32_t from, uint32_t token, uint32_t to)
 {
     const size_t n = s->edges.n;
-    if (!mem_grow(&s->edge, &s->edge_cap, n + 1, sizeof *s->edge) || !hash_add(&s->edges, edge_hash(from, token), (uint32_t)n))
+    if (!mem_grow(&s->edge, &s->edge_cap, n + 1, sizeof *s->edge) ||
+        !hash_add(&s->edges, edge_hash(from, token), (uint32_t)n))
         return false;
     s->edge[n] = (struct suffix_edge){from, token, to, s->state[from].edge};
     s->state[from].edge = (uint32_t)n;

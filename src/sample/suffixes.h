@@ -28,9 +28,10 @@ struct suffixes {
     struct suffix_edge *edge;   // [edges.n]
     struct hash_table edges;
     size_t state_cap, n_states, edge_cap;
-    uint32_t whole; // the state of the whole history, which has nothing behind it. From here `shorter` leads through all suffixes
-    size_t least;   // tokens
-    uint32_t at;    // the state of the suffix that has `least` tokens, or is all
+    uint32_t
+        whole; // the state of the whole history, which has nothing behind it. From here `shorter` leads through all suffixes
+    size_t least; // tokens
+    uint32_t at;  // the state of the suffix that has `least` tokens, or is all
 };
 
 void suffixes_free(struct suffixes *s);

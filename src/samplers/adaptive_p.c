@@ -11,8 +11,8 @@ struct adaptive_p_params {
 static const struct param params[] = {
     {"adaptive-target", "adaptive_p: probability to aim at; negative: plain draw", FLOAT_AT(adaptive_p_params, target),
      RANGE(-FLT_MAX, 1), .def = -1, .metavar = "P", CLAMPED(-INFINITY, 1)},
-    {"adaptive-decay", "adaptive_p: how long it remembers, 0 to 0.99", FLOAT_AT(adaptive_p_params, decay), FINITE, .def = 0.9f,
-     REFUSED(0, 0.99)},
+    {"adaptive-decay", "adaptive_p: how long it remembers, 0 to 0.99", FLOAT_AT(adaptive_p_params, decay), FINITE,
+     .def = 0.9f, REFUSED(0, 0.99)},
     {NULL},
 };
 
@@ -165,7 +165,8 @@ static float draw_from_all(struct cand *c, bool aims, float at, struct rng *rng,
         c->kern->divide(original, c->n, c->kern->sum(original, c->n, 0.0f));
         lift(c, c->logit, original, c->n, at);
     }
-    cand_softmax(c, false); // a sorted list keeps that mark: its first logit is subtracted, though it need not be the largest
+    cand_softmax(
+        c, false); // a sorted list keeps that mark: its first logit is subtracted, though it need not be the largest
     if (c->fault.code)
         return 0.0f;
     *place = rng_discrete(rng, c->kern, c->p, c->n, u);

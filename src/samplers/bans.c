@@ -10,8 +10,8 @@ struct bans_params {
 };
 
 static const struct param params[] = {
-    {"min-tokens", "mask the tokens that end a text until N were accepted behind the prompt", INT_AT(bans_params, min_tokens),
-     RANGE(0, INT32_MAX), .also = "min-new-tokens"},
+    {"min-tokens", "mask the tokens that end a text until N were accepted behind the prompt",
+     INT_AT(bans_params, min_tokens), RANGE(0, INT32_MAX), .also = "min-new-tokens"},
     {NULL},
 };
 

@@ -14,14 +14,14 @@ struct dry_params {
 };
 
 static const struct param params[] = {
-    {"dry-multiplier", "strength of the DRY penalty on continuing a repeated sequence; 0: off", FLOAT_AT(dry_params, multiplier),
-     FINITE},
+    {"dry-multiplier", "strength of the DRY penalty on continuing a repeated sequence; 0: off",
+     FLOAT_AT(dry_params, multiplier), FINITE},
     {"dry-base", "base of DRY's exponential growth", FLOAT_AT(dry_params, base), RANGE(1, FLT_MAX), .def = 1.75f,
      DEFAULTED(1, INFINITY)},
     {"dry-allowed-length", "length from which on DRY penalises a repetition", INT_AT(dry_params, allowed_length),
      RANGE(0, INT32_MAX), .def = 2, REFUSED(0, INFINITY)},
-    {"dry-penalty-last-n", "tokens that DRY looks back on; 0: off, -1: all", INT_AT(dry_params, last_n), RANGE(-1, INT32_MAX),
-     .def = 64, REFUSED(0, INFINITY)},
+    {"dry-penalty-last-n", "tokens that DRY looks back on; 0: off, -1: all", INT_AT(dry_params, last_n),
+     RANGE(-1, INT32_MAX), .def = 64, REFUSED(0, INFINITY)},
     {NULL},
 };
 
@@ -89,7 +89,8 @@ static float subtract(float logit, size_t j, const void *arg)
 // How many of the n newest tokens stand after the last breaker. Only one that ends in a new token has not been found yet.
 static size_t unbroken(struct dry_state *s, struct cand *c, const struct breakers *b, size_t n)
 {
-    const size_t total = c->history->total, open = total - s->searched + breakers_longest(b), look = open < n ? open : n;
+    const size_t total = c->history->total, open = total - s->searched + breakers_longest(b),
+                 look = open < n ? open : n;
     uint32_t *const recent = cand_scratch(c, look, sizeof *recent); // the newest first
     size_t begin;
     if (!recent && look)
@@ -134,7 +135,8 @@ static bool look_back(struct dry_state *s, struct cand *c, const struct breakers
 }
 
 // The same over the whole history, from the longest repetition down to where all tokens are known that continued one of the least length.
-static bool look_up(struct dry_state *s, const struct history *h, const struct breakers *breakers, size_t limit, size_t allowed)
+static bool look_up(struct dry_state *s, const struct history *h, const struct breakers *breakers, size_t limit,
+                    size_t allowed)
 {
     struct suffixes *const x = &s->suffixes;
     if (!suffixes_update(x, h, allowed))

@@ -7,8 +7,9 @@ struct encoder_params {
 };
 
 static const struct param params[] = {
-    {"encoder-repeat-penalty", "make tokens of the prompt likelier by a factor; 1: off", FLOAT_AT(encoder_params, penalty),
-     RANGE(1.0 / FLT_MAX, FLT_MAX), .def = 1, .server = "encoder_repetition_penalty"},
+    {"encoder-repeat-penalty", "make tokens of the prompt likelier by a factor; 1: off",
+     FLOAT_AT(encoder_params, penalty), RANGE(1.0 / FLT_MAX, FLT_MAX), .def = 1,
+     .server = "encoder_repetition_penalty"},
     {NULL},
 };
 

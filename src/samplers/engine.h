@@ -22,15 +22,16 @@ struct engine {
         const char *flag; // NULL after the last
         double value;
     } defaults[ENGINE_DEFAULTS];
-    const char *options;      // the options of the chain that it listens to, comma-separated, besides the seed; NULL: all
+    const char *options; // the options of the chain that it listens to, comma-separated, besides the seed; NULL: all
     const char *free_options; // those whose stages run only where no grammar constrains the output; NULL: none
-    void (*adjust)(const struct catalog *c, double *value); // brings parameters into the engine's ranges; NULL: nothing to do
+    void (*adjust)(const struct catalog *c,
+                   double *value); // brings parameters into the engine's ranges; NULL: nothing to do
     bool masks_first; // a grammar's mask is applied before the chain runs, not only when the chosen token does not fit
     const char *
         first_options; // options that it listens to only where masks are applied first because --grammar-first is given; NULL: none
-    bool wide_seed;    // a seed has 64 bits, only -1 is a random one
+    bool wide_seed;        // a seed has 64 bits, only -1 is a random one
     bool passes_strangers; // accepted tokens outside the vocabulary count for nothing; elsewhere they are errors
-    bool seeds_each;       // the k-th sequence to appear, from 0, is seeded with seed + k, unless its params name a seed
+    bool seeds_each; // the k-th sequence to appear, from 0, is seeded with seed + k, unless its params name a seed
     struct engine_stage {
         const struct sampler *sampler; // NULL after the last
         unsigned when;

@@ -103,8 +103,11 @@ static void softmax_scaled(void *self, struct cand *c, const struct stage *stage
     c->has_p = true;
 }
 
-const struct sampler sampler_softmax_scaled = {
-    .name = "softmax_scaled", .internal = true, PARAMS(filter, filter_params), .enabled = filters, .apply = softmax_scaled};
+const struct sampler sampler_softmax_scaled = {.name = "softmax_scaled",
+                                               .internal = true,
+                                               PARAMS(filter, filter_params),
+                                               .enabled = filters,
+                                               .apply = softmax_scaled};
 const struct sampler sampler_softmax_rank = {.name = "softmax_rank", .internal = true, .apply = softmax_rank};
 const struct sampler sampler_softmax_id = {.name = "softmax_id", .internal = true, .apply = softmax_id};
 
@@ -153,8 +156,11 @@ static void top_p_cut(void *self, struct cand *c, const struct stage *stage)
 
 const struct sampler sampler_top_k_prob = {
     .limits = true, .name = "top_k_prob", .internal = true, PARAMS(top_k, engine_stage_params), .apply = top_k_prob};
-const struct sampler sampler_top_k_prob_all = {
-    .name = "top_k_prob_all", .internal = true, PARAMS(filter, filter_params), .enabled = filters, .apply = top_k_prob_all};
+const struct sampler sampler_top_k_prob_all = {.name = "top_k_prob_all",
+                                               .internal = true,
+                                               PARAMS(filter, filter_params),
+                                               .enabled = filters,
+                                               .apply = top_k_prob_all};
 const struct sampler sampler_min_p_cut = {.limits = true,
                                           .name = "min_p_cut",
                                           .internal = true,

@@ -19,8 +19,8 @@ static const struct param epsilon_params[] = {
     {NULL},
 };
 static const struct param eta_params[] = {
-    {"eta-cutoff", "the same, but less than E counts where the entropy is high; 0: all", FLOAT_AT(cutoff_params, epsilon),
-     BELOW_ONE, .metavar = "E"},
+    {"eta-cutoff", "the same, but less than E counts where the entropy is high; 0: all",
+     FLOAT_AT(cutoff_params, epsilon), BELOW_ONE, .metavar = "E"},
     {"min-keep", INT_AT(cutoff_params, min_keep)},
     {NULL},
 };
@@ -57,5 +57,9 @@ const struct sampler sampler_epsilon_cutoff = {.name = "epsilon_cutoff",
                                                PARAMS(epsilon_params, cutoff_params),
                                                .runs = {ABOVE, 0},
                                                .apply = apply};
-const struct sampler sampler_eta_cutoff = {
-    .name = "eta_cutoff", .letter = 'u', .foreign = true, PARAMS(eta_params, cutoff_params), .runs = {ABOVE, 0}, .apply = apply};
+const struct sampler sampler_eta_cutoff = {.name = "eta_cutoff",
+                                           .letter = 'u',
+                                           .foreign = true,
+                                           PARAMS(eta_params, cutoff_params),
+                                           .runs = {ABOVE, 0},
+                                           .apply = apply};

@@ -14,7 +14,8 @@ const struct sampler *const samplers[] = {
 
 // Parameters that say which stages there are, and belong to none.
 static const struct param of_the_plan[] = {
-    {"mirostat", "mirostat version 1 or 2 in place of the chain; 0: off", .type = PARAM_INT, RANGE(0, 2), CLAMPED(0, 2)},
+    {"mirostat", "mirostat version 1 or 2 in place of the chain; 0: off", .type = PARAM_INT, RANGE(0, 2),
+     CLAMPED(0, 2)},
     {NULL},
 };
 

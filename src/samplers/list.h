@@ -21,7 +21,11 @@ const struct sampler *sampler_by_letter(char letter);
 
 #define FOREIGN_HEADING "Samplers of other programs" // of their options
 
-enum { CATALOG_MOST = 120, CATALOG_SAMPLERS = 80, CATALOG_PARAMS = 16 }; // parameters; samplers; parameters of one sampler
+enum {
+    CATALOG_MOST = 120,
+    CATALOG_SAMPLERS = 80,
+    CATALOG_PARAMS = 16
+}; // parameters; samplers; parameters of one sampler
 
 struct catalog {
     const struct param *param[CATALOG_MOST]; // [n] the rows that describe them

@@ -10,8 +10,8 @@ struct min_p_params {
 };
 
 static const struct param params[] = {
-    {"min-p", "keep those at least P times as likely as the likeliest; 0: all", FLOAT_AT(min_p_params, p), FINITE, .def = 0.05f,
-     .metavar = "P", CLAMPED(0, 1)},
+    {"min-p", "keep those at least P times as likely as the likeliest; 0: all", FLOAT_AT(min_p_params, p), FINITE,
+     .def = 0.05f, .metavar = "P", CLAMPED(0, 1)},
     {"min-keep", INT_AT(min_p_params, min_keep)},
     {NULL},
 };

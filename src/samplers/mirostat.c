@@ -11,7 +11,8 @@ struct mirostat_params {
 static const struct param params[] = {
     {"mirostat-ent", "mirostat target entropy, tau, in bits", FLOAT_AT(mirostat_params, tau), FINITE, .def = 5,
      .server = "mirostat_tau"},
-    {"mirostat-lr", "mirostat learning rate, eta", FLOAT_AT(mirostat_params, eta), FINITE, .def = 0.1f, .server = "mirostat_eta"},
+    {"mirostat-lr", "mirostat learning rate, eta", FLOAT_AT(mirostat_params, eta), FINITE, .def = 0.1f,
+     .server = "mirostat_eta"},
     {NULL},
 };
 
@@ -31,7 +32,8 @@ static void reset(void *self, const struct stage *stage, uint64_t seed)
 // Keeps the k best, softmaxes them, draws, and moves mu towards the target. ranked: how many the head has ranked, 0 if not any more.
 static void draw(struct mirostat_state *s, struct cand *c, size_t k, size_t ranked, const struct mirostat_params *p)
 {
-    if (!(c->has_p && c->order == CAND_SORTED && k >= c->n)) { // unless there is a softmax of the same, in the same order
+    if (!(c->has_p && c->order == CAND_SORTED &&
+          k >= c->n)) { // unless there is a softmax of the same, in the same order
         if (k <= ranked && (c->dense || c->order != CAND_SORTED))
             cand_gather(c, k, CAND_SORTED);
         else

@@ -9,8 +9,8 @@ struct ngram_params {
 };
 
 static const struct param params[] = {
-    {"no-repeat-ngram", "mask tokens that would repeat N tokens in a row; 0: none", INT_AT(ngram_params, n), RANGE(0, INT32_MAX),
-     .also = "no-repeat-ngram-size", .server = "no_repeat_ngram_size"},
+    {"no-repeat-ngram", "mask tokens that would repeat N tokens in a row; 0: none", INT_AT(ngram_params, n),
+     RANGE(0, INT32_MAX), .also = "no-repeat-ngram-size", .server = "no_repeat_ngram_size"},
     {NULL},
 };
 

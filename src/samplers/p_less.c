@@ -26,7 +26,8 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
     if (c->n < 2 || (norm && alive < 2))
         return;
     const struct mass m = cand_mass(c, NULL, true);
-    const double t = bound(m.sum, m.squares, (double)alive, norm), slack = (4 * m.error + 0x1p-20) * (t + m.squares / m.sum);
+    const double t = bound(m.sum, m.squares, (double)alive, norm),
+                 slack = (4 * m.error + 0x1p-20) * (t + m.squares / m.sum);
     if (cand_keep_weighing(c, t - slack, fmin(t + slack, 1.0), least)) // it is not above the largest, which weighs 1
         return;
     cand_softmax_as_is(c);

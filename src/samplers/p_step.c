@@ -31,5 +31,9 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
         cand_cut(c, 16.7f, (size_t)p->min_keep, keep, p);
 }
 
-const struct sampler sampler_p_step = {
-    .name = "p_step", .letter = 'j', .foreign = true, PARAMS(params, p_step_params), .runs = {ABOVE, 0}, .apply = apply};
+const struct sampler sampler_p_step = {.name = "p_step",
+                                       .letter = 'j',
+                                       .foreign = true,
+                                       PARAMS(params, p_step_params),
+                                       .runs = {ABOVE, 0},
+                                       .apply = apply};

@@ -17,20 +17,23 @@ struct scatter_params {
 static const struct param params[] = {
     {"scatter-strength", "share of each probability that is spread; 0 or less: off", FLOAT_AT(scatter_params, strength),
      RANGE(-FLT_MAX, 1)},
-    {"scatter-k", "how many of the best take part and remain", INT_AT(scatter_params, k), ANY_INT, .def = 64, .metavar = "K"},
+    {"scatter-k", "how many of the best take part and remain", INT_AT(scatter_params, k), ANY_INT, .def = 64,
+     .metavar = "K"},
     {"scatter-radius", "Gaussian radius in ranks", FLOAT_AT(scatter_params, radius), FINITE, .def = 2.5},
     {"scatter-steps", "diffusion steps", INT_AT(scatter_params, steps), ANY_INT, .def = 1},
     {"scatter-adaptive", "let the entropy choose the strength", FLAG_AT(scatter_params, adaptive)},
-    {"scatter-strength-min", "least adaptive strength", FLOAT_AT(scatter_params, strength_min), RANGE(0, 1), .def = 0.02f},
-    {"scatter-strength-max", "largest adaptive strength", FLOAT_AT(scatter_params, strength_max), RANGE(0, 1), .def = 0.3f},
+    {"scatter-strength-min", "least adaptive strength", FLOAT_AT(scatter_params, strength_min), RANGE(0, 1),
+     .def = 0.02f},
+    {"scatter-strength-max", "largest adaptive strength", FLOAT_AT(scatter_params, strength_max), RANGE(0, 1),
+     .def = 0.3f},
     {"scatter-entropy-target", "normalised entropy at which the adaptive strength is --scatter-strength",
      FLOAT_AT(scatter_params, entropy_target), FINITE, .def = 0.55f},
-    {"scatter-absorption", "damp recent tokens by exp(-X) for each occurrence; 0: off", FLOAT_AT(scatter_params, absorption),
-     FINITE},
-    {"scatter-absorption-last-n", "tokens that absorption looks back on; -1: all", INT_AT(scatter_params, absorption_last_n),
-     RANGE(-1, INT32_MAX), .def = 64},
-    {"scatter-collision", "chance, row by row, that scatter acts", FLOAT_AT(scatter_params, collision), RANGE(-FLT_MAX, 1),
-     .def = 1, .metavar = "P"},
+    {"scatter-absorption", "damp recent tokens by exp(-X) for each occurrence; 0: off",
+     FLOAT_AT(scatter_params, absorption), FINITE},
+    {"scatter-absorption-last-n", "tokens that absorption looks back on; -1: all",
+     INT_AT(scatter_params, absorption_last_n), RANGE(-1, INT32_MAX), .def = 64},
+    {"scatter-collision", "chance, row by row, that scatter acts", FLOAT_AT(scatter_params, collision),
+     RANGE(-FLT_MAX, 1), .def = 1, .metavar = "P"},
     {NULL},
 };
 
@@ -141,12 +144,14 @@ static double strength(const struct scatter_params *p, double entropy)
 }
 
 // One step: p = (1 - strength) p + strength q, q the row-normalised Gaussian blur of p.
-static void diffuse(const struct scatter_state *s, const struct kern *kern, double *p, double *q, size_t k, double strength)
+static void diffuse(const struct scatter_state *s, const struct kern *kern, double *p, double *q, size_t k,
+                    double strength)
 {
     const size_t far = s->reach - 1;
     kern->blur(q, p, k, s->weight, s->reach);
     for (size_t i = 0; i < k; i++) {
-        const size_t up = i < far ? i : far, down = k - 1 - i < far ? k - 1 - i : far; // neighbours at better and at worse ranks
+        const size_t up = i < far ? i : far,
+                     down = k - 1 - i < far ? k - 1 - i : far; // neighbours at better and at worse ranks
         const double weight = 1.0 + s->weight_sum[up] + s->weight_sum[down];
         p[i] = (1.0 - strength) * p[i] + strength * (q[i] / weight);
     }
@@ -185,7 +190,8 @@ static void scatter(const struct scatter_state *s, struct cand *c, const struct 
     memset(padded, 0, (k + 2 * pad) * sizeof *padded);
     for (size_t i = 0; i < k; i++)
         prob[i] = c->p[i];
-    const double entropy = p->adaptive || c->want_notes ? normalised_entropy(prob, k) : NAN, blend = strength(p, entropy);
+    const double entropy = p->adaptive || c->want_notes ? normalised_entropy(prob, k) : NAN,
+                 blend = strength(p, entropy);
     cand_note(c, "normalised_entropy", entropy);
     cand_note(c, "strength", blend);
     for (int step = 0; step < p->steps; step++) {

@@ -8,7 +8,8 @@ struct skew_params {
 };
 
 static const struct param params[] = {
-    {"skew", "above 0 favour the unlikely, below 0 the likely; 0: off", FLOAT_AT(skew_params, s), FINITE, .metavar = "S"},
+    {"skew", "above 0 favour the unlikely, below 0 the likely; 0: off", FLOAT_AT(skew_params, s), FINITE,
+     .metavar = "S"},
     {NULL},
 };
 
@@ -37,5 +38,9 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
     c->order = CAND_UNSORTED;
 }
 
-const struct sampler sampler_skew = {
-    .name = "skew", .letter = 'w', .foreign = true, PARAMS(params, skew_params), .runs = {OTHER_THAN, 0}, .apply = apply};
+const struct sampler sampler_skew = {.name = "skew",
+                                     .letter = 'w',
+                                     .foreign = true,
+                                     PARAMS(params, skew_params),
+                                     .runs = {OTHER_THAN, 0},
+                                     .apply = apply};

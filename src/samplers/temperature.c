@@ -11,7 +11,8 @@ struct temperature_params {
 static const struct param params[] = {
     {"temp", "temperature; 0 or less picks the likeliest", FLOAT_AT(temperature_params, temp), FINITE, .def = 0.8f,
      .metavar = "T", .also = "temperature", .server = "temperature", CLAMPED(0, INFINITY)},
-    {"dynatemp-range", "temperature follows the entropy within temp +- X; 0: off", FLOAT_AT(temperature_params, range), FINITE},
+    {"dynatemp-range", "temperature follows the entropy within temp +- X; 0: off", FLOAT_AT(temperature_params, range),
+     FINITE},
     {"dynatemp-exp", "exponent of that dependence", FLOAT_AT(temperature_params, exponent), FINITE, .def = 1,
      .server = "dynatemp_exponent"},
     {NULL},
@@ -27,7 +28,8 @@ static void divide_all(const struct kern *kern, float *x, size_t n, const void *
 {
     const float t = *(const float *)temp;
     kern->divide(x, n, t);
-    for (size_t i = 0; !(t < INFINITY) && i < n; i++) // a negative exponent of dynatemp: all are equal, what was masked is NaN
+    for (size_t i = 0; !(t < INFINITY) && i < n;
+         i++) // a negative exponent of dynatemp: all are equal, what was masked is NaN
         if (isnan(x[i]))
             x[i] = -INFINITY;
 }

@@ -10,12 +10,13 @@ struct tfs_params {
 };
 
 static const struct param params[] = {
-    {"tfs", "keep those before the tail, which begins where share Z of the curvature is reached; 1: all", FLOAT_AT(tfs_params, z),
-     RANGE(0, 1), .def = 1, .metavar = "Z"},
+    {"tfs", "keep those before the tail, which begins where share Z of the curvature is reached; 1: all",
+     FLOAT_AT(tfs_params, z), RANGE(0, 1), .def = 1, .metavar = "Z"},
     {"min-keep", INT_AT(tfs_params, min_keep)},
     {NULL},
 };
-static const struct param tg_params[] = {{"tfs", FLOAT_AT(tfs_params, z)}, {"min-keep", INT_AT(tfs_params, min_keep)}, {NULL}};
+static const struct param tg_params[] = {
+    {"tfs", FLOAT_AT(tfs_params, z)}, {"min-keep", INT_AT(tfs_params, min_keep)}, {NULL}};
 
 // Does adding x leave the sum as it is?
 static bool negligible(float x, float sum)

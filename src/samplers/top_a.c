@@ -9,8 +9,8 @@ struct top_a_params {
 };
 
 static const struct param params[] = {
-    {"top-a", "keep those at least A times the square of the largest probability likely; 0: all", FLOAT_AT(top_a_params, a),
-     RANGE(0, 1), .metavar = "A"},
+    {"top-a", "keep those at least A times the square of the largest probability likely; 0: all",
+     FLOAT_AT(top_a_params, a), RANGE(0, 1), .metavar = "A"},
     {"min-keep", INT_AT(top_a_params, min_keep)},
     {NULL},
 };

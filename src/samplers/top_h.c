@@ -9,8 +9,8 @@ struct top_h_params {
 };
 
 static const struct param params[] = {
-    {"top-h", "of the 100 likeliest keep the first that have share H of their entropy; 0: all", FLOAT_AT(top_h_params, h),
-     RANGE(0, 1), .metavar = "H"},
+    {"top-h", "of the 100 likeliest keep the first that have share H of their entropy; 0: all",
+     FLOAT_AT(top_h_params, h), RANGE(0, 1), .metavar = "H"},
     {"min-keep", INT_AT(top_h_params, min_keep)},
     {NULL},
 };

@@ -7,8 +7,9 @@ struct top_n_sigma_params {
 };
 
 static const struct param params[] = {
-    {"top-nsigma", "mask logits more than N standard deviations below the largest; -1: none", FLOAT_AT(top_n_sigma_params, n),
-     FINITE, .def = -1, .metavar = "N", .also = "top-n-sigma", .server = "top_n_sigma"},
+    {"top-nsigma", "mask logits more than N standard deviations below the largest; -1: none",
+     FLOAT_AT(top_n_sigma_params, n), FINITE, .def = -1, .metavar = "N", .also = "top-n-sigma",
+     .server = "top_n_sigma"},
     {NULL},
 };
 
@@ -23,7 +24,8 @@ static float add_up(const struct cand *c, const float *mean, size_t *alive)
         size_t n = 0;
         for (size_t i = 0; i <= BLOCKS; i++) {
             size_t len = 0;
-            const float *const x = i < BLOCKS && b + i < cand_blocks(c) ? cand_masked_block(c, b + i, tmp[i], &len) : NULL;
+            const float *const x =
+                i < BLOCKS && b + i < cand_blocks(c) ? cand_masked_block(c, b + i, tmp[i], &len) : NULL;
             if (!n || x != at + n) {
                 sum = mean ? c->kern->sum_squares(at, n, *mean, sum) : c->kern->sum(at, n, sum);
                 *alive += mean ? 0 : c->kern->count(at, n, -FLT_MAX);
@@ -48,5 +50,9 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
     cand_mask_below(c, max - p->n * sqrtf(squares / (float)alive));
 }
 
-const struct sampler sampler_top_n_sigma = {
-    .limits = true, .name = "top_n_sigma", .letter = 's', PARAMS(params, top_n_sigma_params), .runs = {ABOVE, 0}, .apply = apply};
+const struct sampler sampler_top_n_sigma = {.limits = true,
+                                            .name = "top_n_sigma",
+                                            .letter = 's',
+                                            PARAMS(params, top_n_sigma_params),
+                                            .runs = {ABOVE, 0},
+                                            .apply = apply};

@@ -13,10 +13,10 @@ struct top_p_params {
 };
 
 static const struct param params[] = {
-    {"top-p", "keep the likeliest up to cumulative probability P; 1: all", FLOAT_AT(top_p_params, p), FINITE, .def = 0.95f,
-     .metavar = "P", CLAMPED(0, 1)},
-    {"min-keep", "top-p, min-p, typical, xtc and those of other programs leave at least N", INT_AT(top_p_params, min_keep),
-     RANGE(0, INT32_MAX), REFUSED(0, INFINITY)},
+    {"top-p", "keep the likeliest up to cumulative probability P; 1: all", FLOAT_AT(top_p_params, p), FINITE,
+     .def = 0.95f, .metavar = "P", CLAMPED(0, 1)},
+    {"min-keep", "top-p, min-p, typical, xtc and those of other programs leave at least N",
+     INT_AT(top_p_params, min_keep), RANGE(0, INT32_MAX), REFUSED(0, INFINITY)},
     {NULL},
 };
 

@@ -15,8 +15,8 @@ struct typ_p_params {
 };
 
 static const struct param params[] = {
-    {"typical", "keep the most typical up to cumulative probability P; 1: all", FLOAT_AT(typ_p_params, p), RANGE(0, FLT_MAX),
-     .def = 1, .metavar = "P", .also = "typical-p", .server = "typical_p"},
+    {"typical", "keep the most typical up to cumulative probability P; 1: all", FLOAT_AT(typ_p_params, p),
+     RANGE(0, FLT_MAX), .def = 1, .metavar = "P", .also = "typical-p", .server = "typical_p"},
     {"min-keep", INT_AT(typ_p_params, min_keep)},
     {NULL},
 };
@@ -140,8 +140,8 @@ static size_t split_at(const float *log, size_t n, float entropy)
 
 // Fills order with the ranks to keep and returns how many; 0 when the head is too short to tell. score: the logarithms of its probabilities,
 // which it loses, and room for STEP more. mirror and order have room for the head.
-static size_t choose(const struct cand *c, const struct head *head, float entropy, const struct typ_p_params *p, float *score,
-                     uint32_t *mirror, uint64_t *order)
+static size_t choose(const struct cand *c, const struct head *head, float entropy, const struct typ_p_params *p,
+                     float *score, uint32_t *mirror, uint64_t *order)
 {
     const bool part = head->n < c->n;
     const float beyond = part ? -libm_logf(head->tail_p) - entropy : INFINITY; // no score outside the head is below

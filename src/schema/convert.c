@@ -21,18 +21,23 @@ static const struct {
     [RULE_STRING] = {"string", "\"\\\"\" char* \"\\\"\"", BIT(RULE_CHAR)},
     [RULE_NATURAL] = {"natural", "\"0\" | [1-9] [0-9]{0,15}", 0},
     [RULE_INTEGER] = {"integer", "\"-\"? natural", BIT(RULE_NATURAL)},
-    [RULE_NUMBER] = {"number", "integer (\".\" [0-9]{1,16})? ([eE] [-+]? natural)?", BIT(RULE_INTEGER) | BIT(RULE_NATURAL)},
+    [RULE_NUMBER] = {"number", "integer (\".\" [0-9]{1,16})? ([eE] [-+]? natural)?",
+                     BIT(RULE_INTEGER) | BIT(RULE_NATURAL)},
     [RULE_BOOLEAN] = {"boolean", "\"true\" | \"false\"", 0},
     [RULE_NULL] = {"null", "\"null\"", 0},
     [RULE_VALUE] = {"value", "object | array | string | number | boolean | null",
                     BIT(RULE_OBJECT) | BIT(RULE_ARRAY) | BIT(RULE_STRING) | BIT(RULE_NUMBER) | BIT(RULE_BOOLEAN) |
                         BIT(RULE_NULL)},
     [RULE_MEMBER] = {"member", "string \":\" space value", BIT(RULE_STRING) | BIT(RULE_SPACE) | BIT(RULE_VALUE)},
-    [RULE_OBJECT] = {"object", "\"{\" space (member (\",\" space member)*)? space \"}\"", BIT(RULE_SPACE) | BIT(RULE_MEMBER)},
-    [RULE_ARRAY] = {"array", "\"[\" space (value (\",\" space value)*)? space \"]\"", BIT(RULE_SPACE) | BIT(RULE_VALUE)},
+    [RULE_OBJECT] = {"object", "\"{\" space (member (\",\" space member)*)? space \"}\"",
+                     BIT(RULE_SPACE) | BIT(RULE_MEMBER)},
+    [RULE_ARRAY] = {"array", "\"[\" space (value (\",\" space value)*)? space \"]\"",
+                    BIT(RULE_SPACE) | BIT(RULE_VALUE)},
     [RULE_UUID] = {"uuid", "[0-9a-fA-F]{8} (\"-\" [0-9a-fA-F]{4}){3} \"-\" [0-9a-fA-F]{12}", 0},
-    [RULE_DATE] = {"date", "[0-9]{4} \"-\" (\"0\" [1-9] | \"1\" [0-2]) \"-\" (\"0\" [1-9] | [12] [0-9] | \"3\" [01])", 0},
-    [RULE_TIME] = {"time", "hour \":\" [0-5] [0-9] \":\" [0-5] [0-9] (\".\" [0-9]{3})? (\"Z\" | [-+] hour \":\" [0-5] [0-9])",
+    [RULE_DATE] = {"date", "[0-9]{4} \"-\" (\"0\" [1-9] | \"1\" [0-2]) \"-\" (\"0\" [1-9] | [12] [0-9] | \"3\" [01])",
+                   0},
+    [RULE_TIME] = {"time",
+                   "hour \":\" [0-5] [0-9] \":\" [0-5] [0-9] (\".\" [0-9]{3})? (\"Z\" | [-+] hour \":\" [0-5] [0-9])",
                    BIT(RULE_HOUR)},
     [RULE_HOUR] = {"hour", "[01] [0-9] | \"2\" [0-3]", 0},
     [RULE_DATE_TIME] = {"date-time", "date \"T\" time", BIT(RULE_DATE) | BIT(RULE_TIME)},
@@ -111,7 +116,8 @@ static void add_name(struct builder *to, const char *what)
     const size_t start = to->len;
     bool hyphen = false;
     for (; *what && to->len - start < LONGEST_NAME; what++) {
-        const bool plain = (*what >= 'a' && *what <= 'z') || (*what >= 'A' && *what <= 'Z') || (*what >= '0' && *what <= '9');
+        const bool plain =
+            (*what >= 'a' && *what <= 'z') || (*what >= 'A' && *what <= 'Z') || (*what >= '0' && *what <= '9');
         if (plain && hyphen && to->len > start)
             builder_byte(to, '-');
         if (plain)

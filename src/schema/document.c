@@ -22,7 +22,8 @@ static struct schema_member *find(const struct convert *c, const cJSON *object, 
     const uint32_t hash = member_hash(object, name, len);
     size_t at = hash, i;
     while ((i = hash_next(&c->by_member, hash, &at)) != HASH_NONE)
-        if (c->member[i].object == object && !strncmp(c->member[i].item->string, name, len) && !c->member[i].item->string[len])
+        if (c->member[i].object == object && !strncmp(c->member[i].item->string, name, len) &&
+            !c->member[i].item->string[len])
             return &c->member[i];
     return NULL;
 }

@@ -315,7 +315,8 @@ static bool add_types(struct convert *c, struct all_of *a, const cJSON *schema, 
 {
     bool added = false;
     for (const cJSON *type = types->child; type; type = type->next) {
-        const bool more = cJSON_IsArray(type) ? add_types(c, a, schema, type) : add_component(c, a, schema, type, false);
+        const bool more =
+            cJSON_IsArray(type) ? add_types(c, a, schema, type) : add_component(c, a, schema, type, false);
         added = added || more;
     }
     return added;

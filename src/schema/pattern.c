@@ -169,7 +169,8 @@ static bool counts(struct pattern *p, long *min, long *max)
     *max = INT32_MAX;
     if (!comma)
         return (number(at, close, min) && number(at, close, max)) || stop(p, LOOSE);
-    return ((comma == at || number(at, comma, min)) && (comma + 1 == close || number(comma + 1, close, max))) || stop(p, LOOSE);
+    return ((comma == at || number(at, comma, min)) && (comma + 1 == close || number(comma + 1, close, max))) ||
+           stop(p, LOOSE);
 }
 
 // At one of * + ? {

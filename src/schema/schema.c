@@ -8,8 +8,9 @@ static const struct {
     const char *name;
     uint32_t rule;
 } formats[] = {
-    {"uuid", RULE_UUID},  {"uuid1", RULE_UUID}, {"uuid2", RULE_UUID}, {"uuid3", RULE_UUID},          {"uuid4", RULE_UUID},
-    {"uuid5", RULE_UUID}, {"date", RULE_DATE},  {"time", RULE_TIME},  {"date-time", RULE_DATE_TIME},
+    {"uuid", RULE_UUID},  {"uuid1", RULE_UUID}, {"uuid2", RULE_UUID},
+    {"uuid3", RULE_UUID}, {"uuid4", RULE_UUID}, {"uuid5", RULE_UUID},
+    {"date", RULE_DATE},  {"time", RULE_TIME},  {"date-time", RULE_DATE_TIME},
 };
 
 // The kinds of schemas in which keywords are looked at. Without any: they say nothing about a value, and passing over them is no loss.
@@ -31,7 +32,8 @@ static const struct {
     {" format ", BIT(KIND_FORMAT)},
     {" minLength maxLength ", BIT(KIND_STRING)},
     {" minimum maximum exclusiveMinimum exclusiveMaximum ", BIT(KIND_INTEGER)},
-    {" title description default examples deprecated readOnly writeOnly nullable $schema $id $comment $defs definitions ", 0},
+    {" title description default examples deprecated readOnly writeOnly nullable $schema $id $comment $defs definitions ",
+     0},
 };
 
 static const char *string_of(const cJSON *item)

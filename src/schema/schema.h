@@ -27,8 +27,9 @@ enum schema_code {
 
 struct schema_fault {
     enum schema_code code;
-    char path[240]; // JSON pointer to the keyword or the schema, empty for the whole; a beginning that is too long becomes "..."
-    char word[80];  // cut where it is too long
+    char path
+        [240]; // JSON pointer to the keyword or the schema, empty for the whole; a beginning that is too long becomes "..."
+    char word[80]; // cut where it is too long
 };
 
 #define SCHEMA_MOST_NOTES 20

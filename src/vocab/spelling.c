@@ -115,7 +115,8 @@ void vocab_finish(struct vocab *v)
     v->eot = v->eot < v->n ? v->eot : find_role(v, ROLE_EOT);
     vocab_mark_end(v, v->eos);
     vocab_mark_end(v, v->eot);
-    if ((has(v, "<|return|>") && has(v, "<|call|>")) || (has(v, "<|flush|>") && (has(v, "<|call|>") || has(v, "<|calls|>"))))
+    if ((has(v, "<|return|>") && has(v, "<|call|>")) ||
+        (has(v, "<|flush|>") && (has(v, "<|call|>") || has(v, "<|calls|>"))))
         except(v, "<|end|>");
     if (has(v, "<|tool_response>"))
         except(v, "</s>");
@@ -137,7 +138,8 @@ size_t text_unescape(unsigned char *to, const void *from, size_t len)
         if (name) {
             to[n++] = (unsigned char)values[name - names];
             i++;
-        } else if (p[i] == '\\' && len - i > 3 && p[i + 1] == 'x' && hex_value(p[i + 2]) >= 0 && hex_value(p[i + 3]) >= 0) {
+        } else if (p[i] == '\\' && len - i > 3 && p[i + 1] == 'x' && hex_value(p[i + 2]) >= 0 &&
+                   hex_value(p[i + 3]) >= 0) {
             to[n++] = (unsigned char)(16 * hex_value(p[i + 2]) + hex_value(p[i + 3]));
             i += 3;
         } else {
@@ -210,7 +212,8 @@ bool vocab_add_spelt(struct vocab *v, enum spelling spelling, unsigned type, con
     const enum role role = role_of(text, len);
     if (role != ROLE_NONE)
         type = role == ROLE_SHOWN ? TOKEN_USER_DEFINED : TOKEN_CONTROL;
-    const bool special = type == TOKEN_CONTROL || type == TOKEN_UNKNOWN, byte = type == TOKEN_BYTE && spelling_is_byte(text, len);
+    const bool special = type == TOKEN_CONTROL || type == TOKEN_UNKNOWN,
+               byte = type == TOKEN_BYTE && spelling_is_byte(text, len);
     const unsigned ends = role != ROLE_NONE && role != ROLE_SHOWN ? VOCAB_EOG : 0;
     if (!vocab_add(v, "", 0, ends | (special ? VOCAB_SPECIAL : 0u) | (byte ? VOCAB_BYTE : 0u)))
         return false;

@@ -34,7 +34,8 @@ bool vocab_add(struct vocab *v, const void *text, size_t len, unsigned flags)
 
 bool vocab_tell(struct vocab *v, uint32_t id, const void *text, size_t len)
 {
-    return idmap_find(&v->told, id) != IDMAP_NONE || (vocab_add(v, text, len, 0) && idmap_add(&v->told, id) != IDMAP_NONE);
+    return idmap_find(&v->told, id) != IDMAP_NONE ||
+           (vocab_add(v, text, len, 0) && idmap_add(&v->told, id) != IDMAP_NONE);
 }
 
 void vocab_forget(struct vocab *v)

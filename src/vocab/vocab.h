@@ -11,8 +11,9 @@
 enum {
     VOCAB_SPECIAL = 1, // control or unknown: has a text, but prints as nothing
     VOCAB_EOG = 2,     // ends a generation
-    VOCAB_BYTE = 4,    // stands for one byte that no other token may say; a tokenizer prefers any other token with its text
-    VOCAB_BANNED = 8,  // is never to be chosen
+    VOCAB_BYTE =
+        4, // stands for one byte that no other token may say; a tokenizer prefers any other token with its text
+    VOCAB_BANNED = 8, // is never to be chosen
 };
 
 // Bytes, not NUL-terminated, often no whole UTF-8 characters.
@@ -27,11 +28,12 @@ struct vocab {
     unsigned char *flags; // [n] of VOCAB_*
     struct builder bytes;
     size_t end_cap, flags_cap;
-    uint32_t eos, eot;          // end of sequence and of turn, or VOCAB_NONE
-    unsigned char any;          // flags that some token has, once vocab_finish has seen all
-    bool space_prefix;          // the tokenizer puts a space before a text
-    struct builder recommended; // what the file recommends for sampling: key, NUL, value, NUL, and so on; an empty text: nothing
-    struct idmap told;          // by vocab_tell: the ids, in the order of the arrays, where else token i is the i-th
+    uint32_t eos, eot; // end of sequence and of turn, or VOCAB_NONE
+    unsigned char any; // flags that some token has, once vocab_finish has seen all
+    bool space_prefix; // the tokenizer puts a space before a text
+    struct builder
+        recommended;   // what the file recommends for sampling: key, NUL, value, NUL, and so on; an empty text: nothing
+    struct idmap told; // by vocab_tell: the ids, in the order of the arrays, where else token i is the i-th
 };
 
 // An empty vocabulary.

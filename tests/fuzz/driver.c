@@ -44,8 +44,18 @@ static const struct target targets[] = {
     {"kld", ROWS | SHARDS, "", "", NULL, {"-f", "kld", "--accept", "recorded", "--emit", "score", "-O", "tsv", IN}},
     {"pairs", ROWS, "", "", NULL, {"-f", "pairs", "-O", "json", "--dump-probs", IN}},
     {"json", ROWS, "", "", NULL, {"-f", "json", "-O", "json", "--dump-probs=3", "--stats", "--on-error", "skip", IN}},
-    {"replies", PIPE | THREADS, "", "", NULL, {"-f", "json", "-O", "json", "--ids", "rank", "--accept", "recorded", IN}},
-    {"params", TIERS, "{\"logits\":[1,3,2],\"params\":", "}{\"logits\":[2,2,1]}", NULL, {"-f", "json", "--vocab", "words", IN}},
+    {"replies",
+     PIPE | THREADS,
+     "",
+     "",
+     NULL,
+     {"-f", "json", "-O", "json", "--ids", "rank", "--accept", "recorded", IN}},
+    {"params",
+     TIERS,
+     "{\"logits\":[1,3,2],\"params\":",
+     "}{\"logits\":[2,2,1]}",
+     NULL,
+     {"-f", "json", "--vocab", "words", IN}},
     {"vocab", PIPE, "", "", NULL, {"--vocab", IN, "--dump-probs", "-O", "json", "words.json"}},
     {"recommends", PIPE, "", "", NULL, {"--vocab", IN, "--ignore-eos", "--print-chain=json"}},
     {"gbnf", 0, "", "", NULL, {"--vocab", "words", "--grammar-file", IN, "--dump-probs", "words.json"}},
@@ -53,7 +63,12 @@ static const struct target targets[] = {
     {"matches", 0, "", "", NULL, {"--vocab", "words", "-jf", IN, "--emit", "text", "words.json"}},
     {"preset", AGAIN | OPENS, "", "", "--preset", {"--print-chain=llama", "--preset", IN}},
     {"options", LISTS | OPENS, "", "", NULL, {"--print-chain=json"}},
-    {"ids", 0, "", "", NULL, {"--print-chain", "--prompt-tokens", "@" IN, "--dry-breaker-tokens", "@" IN, "--accept", "@" IN}},
+    {"ids",
+     0,
+     "",
+     "",
+     NULL,
+     {"--print-chain", "--prompt-tokens", "@" IN, "--dry-breaker-tokens", "@" IN, "--accept", "@" IN}},
     {"biases", LISTS, "", "", "-l", {"--vocab", "words", "--print-chain"}},
     {"vs", LISTS | OPENS, "", "", "--vs", {"--temp", "1", "-O", "json", "words.json"}},
     {"sweep", LISTS, "", "", "--sweep", {"--temp", "1", "-O", "tsv", "words.json"}},
@@ -103,7 +118,8 @@ static int captured[2]; // files that stand in for standard output and the messa
 
 static _Noreturn void die(const char *what, const struct outcome *got, const struct outcome *want)
 {
-    dprintf(STDERR_FILENO, "== %s: %s\n== got status %d\n%.2000s%.2000s\n", target->name, what, got->status, got->out, got->err);
+    dprintf(STDERR_FILENO, "== %s: %s\n== got status %d\n%.2000s%.2000s\n", target->name, what, got->status, got->out,
+            got->err);
     if (want)
         dprintf(STDERR_FILENO, "== want status %d\n%.2000s%.2000s\n", want->status, want->out, want->err);
     abort();
@@ -230,7 +246,8 @@ static void try_pipe(const char *const *words)
 
 static void try_shards(const char *const *words)
 {
-    static const char *const shards[][3] = {{"--shard", "1/3", NULL}, {"--shard", "2/3", NULL}, {"--shard", "3/3", NULL}};
+    static const char *const shards[][3] = {
+        {"--shard", "1/3", NULL}, {"--shard", "2/3", NULL}, {"--shard", "3/3", NULL}};
     size_t at = 0;
     if (first.status || strstr(first.err, "warning"))
         return;

@@ -225,7 +225,8 @@ words random_flags(dice &d, const source &from, size_t n)
     if (maybe(50)) { // a history that repeats itself
         llama_tokens prompt;
         for (size_t k = 1 + d.below(90); k; k--)
-            prompt.push_back(prompt.size() > 6 && d.below(3) ? prompt[prompt.size() - 2 - d.below(5)] : some_token(d, n));
+            prompt.push_back(prompt.size() > 6 && d.below(3) ? prompt[prompt.size() - 2 - d.below(5)]
+                                                             : some_token(d, n));
         f.push_back("--prompt-tokens");
         f.push_back(joined(prompt));
     }
@@ -262,7 +263,8 @@ bool ask_sampl(const setup &s, const test &t, llama_tokens &ids, std::vector<flo
     std::string error;
     w.push_back(t.file);
     const std::string list = run(w, &error);
-    if (error.find("out of range") != error.npos || error.find("masked every token") != error.npos) { // errors to sampl only
+    if (error.find("out of range") != error.npos ||
+        error.find("masked every token") != error.npos) { // errors to sampl only
         sum.ended++;
         return true;
     }
@@ -306,8 +308,8 @@ bool compare_plain(const setup &s, const test &t, size_t i, judge &j, const std:
     *follows = j.follow();
     if (!j.odd.nan && !j.odd.huge && !j.odd.tie)
         return report(s, t,
-                      difference("the release is not its own samplers, one by one", t.first + i, std::to_string(plain_id),
-                                 std::to_string(id)));
+                      difference("the release is not its own samplers, one by one", t.first + i,
+                                 std::to_string(plain_id), std::to_string(id)));
     const bool tie = !j.odd.nan && !j.odd.huge;
     sum.nan += j.odd.nan;
     sum.huge += !j.odd.nan && j.odd.huge;
@@ -345,8 +347,8 @@ bool compare(const setup &s, const test &t, tally &sum)
         for (size_t k = 0; k < t.n_vocab; k++)
             if (!same_bits(p[k], mine[k]))
                 return report(s, t,
-                              difference(("probability of " + std::to_string(k)).c_str(), t.first + i, text_of((double)p[k]),
-                                         text_of((double)mine[k])));
+                              difference(("probability of " + std::to_string(k)).c_str(), t.first + i,
+                                         text_of((double)p[k]), text_of((double)mine[k])));
         if (id != ids[i])
             return report(s, t, difference("id", t.first + i, std::to_string(id), std::to_string(ids[i])));
         j.accept(t.first + i < c.accept.size() ? c.accept[t.first + i] : id);
@@ -453,7 +455,7 @@ int mode_chains(const words &word)
     say("chains: %zu from seed %llu, %zu rows, %zu candidates: %zu differ. Beside the release as it is, %zu rows: ties make %zu of them another "
         "distribution and %zu another token (%zu of %zu rows of f16); typical's NaN changes %zu, logits above 3e8 %zu. "
         "%zu chains end where a logit becomes infinite or none is left\n",
-        sum.chains, (unsigned long long)s.seed, sum.rows, sum.candidates, sum.failed, sum.plain_rows, sum.ties, sum.tie_ids,
-        sum.f16_ties, sum.f16_rows, sum.nan, sum.huge, sum.ended);
+        sum.chains, (unsigned long long)s.seed, sum.rows, sum.candidates, sum.failed, sum.plain_rows, sum.ties,
+        sum.tie_ids, sum.f16_ties, sum.f16_rows, sum.nan, sum.huge, sum.ended);
     return sum.failed ? 1 : 0;
 }

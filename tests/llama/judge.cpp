@@ -161,7 +161,8 @@ void write_vocab(const std::string &path, int n)
         token.push_back(text);
         type.push_back(strcmp(text, "<unk>") == 0 ? UNKNOWN : CONTROL);
     }
-    static const char *const syllables[] = {"ba", "ko", "\"", ":", "an", "\n", "ti", "\xc3\xa9", "ra", "\xe2\x96\x81", "su", "*"};
+    static const char *const syllables[] = {"ba",       "ko", "\"",           ":",  "an", "\n", "ti",
+                                            "\xc3\xa9", "ra", "\xe2\x96\x81", "su", "*"};
     for (int i = 0; (int)token.size() < n; i++) {
         std::string word;
         for (int k = i; k >= 0; k = k / 12 - 1)
@@ -281,7 +282,8 @@ judge::judge(const llama_model *model, const command &c) : params(parse_flags(c)
         s.reasoning_budget_start = c.budget_start;
         s.reasoning_budget_end = c.budget_ends;
         s.reasoning_budget_forced = common_tokenize(vocab, c.budget_message, false, true);
-        s.reasoning_budget_forced.insert(s.reasoning_budget_forced.end(), c.budget_ends[0].begin(), c.budget_ends[0].end());
+        s.reasoning_budget_forced.insert(s.reasoning_budget_forced.end(), c.budget_ends[0].begin(),
+                                         c.budget_ends[0].end());
         budget = common_reasoning_budget_init(vocab, {c.budget_start}, c.budget_ends, s.reasoning_budget_forced,
                                               s.reasoning_budget_tokens);
     }

@@ -97,8 +97,9 @@ void write_rows(const llama_model *model, const path &p, const std::string &file
         std::vector<float> row(allowed.size());
         size_t likeliest = row.size();
         for (size_t i = 0; i < row.size(); i++)
-            if (!allowed[i] && (likeliest == row.size() || llama_vocab_is_eog(llama_model_get_vocab(model), (llama_token)i) ||
-                                !is_whole(piece(model, (llama_token)likeliest))))
+            if (!allowed[i] &&
+                (likeliest == row.size() || llama_vocab_is_eog(llama_model_get_vocab(model), (llama_token)i) ||
+                 !is_whole(piece(model, (llama_token)likeliest))))
                 likeliest = i;
         if (likeliest < row.size())
             row[likeliest] = 1000.0f;
@@ -125,7 +126,8 @@ struct tally {
 };
 
 // What is wrong with sampl's masked logits; "" if nothing is.
-std::string difference(const llama_model *model, const path &p, const std::string &grammar, const std::string &logits, tally &sum)
+std::string difference(const llama_model *model, const path &p, const std::string &grammar, const std::string &logits,
+                       tally &sum)
 {
     const size_t n = p.allowed[0].size();
     if (logits.size() != p.allowed.size() * n * sizeof(float))
@@ -140,7 +142,8 @@ std::string difference(const llama_model *model, const path &p, const std::strin
             // Known: two kinds of token pass in sampl only; and an end inside a character in llama.cpp only. See sampl-samplers(7).
             const std::string text = piece(model, (llama_token)i);
             const bool more = !p.allowed[r][i];
-            const bool end = !more && llama_vocab_is_eog(llama_model_get_vocab(model), (llama_token)i) && is_cut(p.before[r]);
+            const bool end =
+                !more && llama_vocab_is_eog(llama_model_get_vocab(model), (llama_token)i) && is_cut(p.before[r]);
             const bool cut = more && grammar.find("[^") != grammar.npos && is_cut(p.before[r] + text);
             const bool by_number = more && grammar.find("<[") != grammar.npos && !is_whole(text);
             if (!end && !cut && !by_number)
@@ -227,8 +230,8 @@ int mode_masks(const words &word)
     }
     say("masks: %s: %zu grammars and schemas from seed %llu (llama.cpp refuses %zu), %zu masks, %zu tokens let through: %zu differ; "
         "sampl lets more through: %zu that end inside a character, %zu by their number; llama.cpp %zu ends inside one\n",
-        vocab.substr(vocab.rfind('/') + 1).c_str(), files.size(), (unsigned long long)seed, sum.refused, sum.masks, sum.tokens,
-        sum.failed, sum.cut, sum.by_number, sum.end);
+        vocab.substr(vocab.rfind('/') + 1).c_str(), files.size(), (unsigned long long)seed, sum.refused, sum.masks,
+        sum.tokens, sum.failed, sum.cut, sum.by_number, sum.end);
     return sum.failed ? 1 : 0;
 }
 

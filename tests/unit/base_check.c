@@ -67,7 +67,8 @@ static void check_ranges(void)
     struct ranges ends = {0};
     expect(ranges_add(&ends, UINT32_MAX, UINT32_MAX) && ranges_add(&ends, 0, 0), "memory");
     ranges_tidy(&ends, 0, UINT32_MAX);
-    expect(ranges_invert(&ends, 0, UINT32_MAX) && ends.n == 1 && ends.range->first == 1 && ends.range->last == UINT32_MAX - 1,
+    expect(ranges_invert(&ends, 0, UINT32_MAX) && ends.n == 1 && ends.range->first == 1 &&
+               ends.range->last == UINT32_MAX - 1,
            "a range set at the ends of the numbers");
     ranges_free(&ends);
 }
@@ -98,7 +99,8 @@ static void check_builder(void)
         char escape[JSON_CHARACTER];
         builder_bytes(&b, escape, json_escape(escape, text + at, sizeof text - at, &taken));
     }
-    expect(builder_whole(&b) && !strcmp(b.text, "a\\\"\\\\\\n\\u0001\\u007f\xef\xbf\xbd\xc3\xa9\\u0000"), "json_escape");
+    expect(builder_whole(&b) && !strcmp(b.text, "a\\\"\\\\\\n\\u0001\\u007f\xef\xbf\xbd\xc3\xa9\\u0000"),
+           "json_escape");
     builder_clear(&b);
     builder_format(&b, "%d %s", 12, "ab");
     builder_character(&b, 0x20ac);

@@ -69,7 +69,10 @@ static void fill_odd(struct rows *r, size_t kind)
 {
     float *const x = (float *)(void *)r->data;
     for (size_t i = 0; i < r->n; i++)
-        x[i] = kind == 0 ? 1.5f : kind == 1 ? (float)(0.1 * uniform()) : kind == 2 ? (float)(int)(7 * uniform()) : realistic();
+        x[i] = kind == 0   ? 1.5f
+               : kind == 1 ? (float)(0.1 * uniform())
+               : kind == 2 ? (float)(int)(7 * uniform())
+                           : realistic();
     if (kind >= 3)
         qsort(x, r->n, sizeof *x, by_value); // which are the worst first
     for (size_t i = 0; kind == 3 && i < r->n / 2; i++) {
@@ -269,8 +272,8 @@ static void measure(const struct bench_chain *b, struct rows *r, const struct ke
         f = fmin(f, run_floor(r) / BATCH);
         t = fmin(t, run_chain(r, ch, &c) / BATCH);
     }
-    printf("%-26s %10.0f %8.2f %10.0f %7.2f\n", b->name, t * 1e9, (double)(r->n * dtype_size(r->type)) / t * 1e-9, f * 1e9,
-           t / f);
+    printf("%-26s %10.0f %8.2f %10.0f %7.2f\n", b->name, t * 1e9, (double)(r->n * dtype_size(r->type)) / t * 1e-9,
+           f * 1e9, t / f);
     fflush(stdout);
     cand_free(&c);
     chain_free(ch);
@@ -302,8 +305,9 @@ static int bench_chains(const char *tier, size_t only, const char *name, char *d
         }
     }
     for (size_t kind = 0; (!only || only == 128256) && kind < sizeof odd_kinds / sizeof *odd_kinds; kind++) {
-        static const char *const chosen = "default;greedy: temp 0;top-k 1000;top-k 16000;top-k 64000;full sort;top-p 0.95;"
-                                          "typical 0.9;dynatemp 0.5;mirostat 2, temp 0.8;xtc, whole vocabulary;";
+        static const char *const chosen =
+            "default;greedy: temp 0;top-k 1000;top-k 16000;top-k 64000;full sort;top-p 0.95;"
+            "typical 0.9;dynatemp 0.5;mirostat 2, temp 0.8;xtc, whole vocabulary;";
         struct rows rows = {DTYPE_F32, 128256, BUFFER / (128256 * sizeof(float)), 0, data};
         fill_odd(&rows, kind);
         print_head(odd_kinds[kind], &rows, kern);

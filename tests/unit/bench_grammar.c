@@ -34,7 +34,8 @@ static size_t word(char *to)
                                        "en", "al", "ing", "ed", "es", "or", "ent", "ion", "ate"};
     char *at = to;
     for (unsigned k = 1 + random_below(2) + random_below(3); k--;)
-        at = stpcpy(stpcpy(at, onset[random_below(20) * random_below(20) / 20]), rest[random_below(18) * random_below(18) / 18]);
+        at = stpcpy(stpcpy(at, onset[random_below(20) * random_below(20) / 20]),
+                    rest[random_below(18) * random_below(18) / 18]);
     return (size_t)(at - to);
 }
 
@@ -165,13 +166,14 @@ static void measure(const char *name, const char *gbnf, const struct vocab *v, c
         allowed = 0;
         for (size_t i = 0; i < (v->n + 63) / 64; i++)
             allowed += (size_t)__builtin_popcountll(mask[i]);
-        const double took[] = {at[1] - at[0], (at[2] - at[1]) / 1000, (at[3] - at[2]) / (double)v->n, at[4] - at[3]}; // s
+        const double took[] = {at[1] - at[0], (at[2] - at[1]) / 1000, (at[3] - at[2]) / (double)v->n,
+                               at[4] - at[3]}; // s
         for (int i = 0; i < 4; i++)
             best[i] = took[i] < best[i] && (i < 3 || round < 3) ? took[i] : best[i];
         matcher_free(m);
     }
-    printf("%-10s after %-22.22s %7zu allowed %9.1f first %8.3f seen %8.3f one token %10.1f naive\n", name, text, allowed,
-           1e6 * best[0], 1e6 * best[1], 1e6 * best[2], 1e6 * best[3]);
+    printf("%-10s after %-22.22s %7zu allowed %9.1f first %8.3f seen %8.3f one token %10.1f naive\n", name, text,
+           allowed, 1e6 * best[0], 1e6 * best[1], 1e6 * best[2], 1e6 * best[3]);
     grammar_free(g);
 }
 

@@ -26,7 +26,8 @@ static struct tokens random_tag(uint32_t id[LONG], size_t most)
 
 static void make_rules(struct case_rules *c, const struct vocab *v)
 {
-    c->rules = (struct budget_rules){.most = random_below(5), .end = c->ends, .n_ends = 1 + random_below(ENDS), .vocab = v};
+    c->rules =
+        (struct budget_rules){.most = random_below(5), .end = c->ends, .n_ends = 1 + random_below(ENDS), .vocab = v};
     c->rules.start = random_tag(c->start, 2);
     c->rules.forced = random_tag(c->forced, LONG);
     c->rules.longest = c->rules.start.n;

@@ -224,7 +224,8 @@ static void slow_batch(struct slow *s)
     const struct oracle_params q = {.seed = p->seed,
                                     .temp = p->temp,
                                     .top_k = p->top_k,
-                                    .top_p = p->top_p < 1 ? fmaxf(nextafterf(p->top_p, 2), FLT_MIN) : 1, // > p is >= the next
+                                    .top_p = p->top_p < 1 ? fmaxf(nextafterf(p->top_p, 2), FLT_MIN)
+                                                          : 1, // > p is >= the next
                                     .repeat_penalty = p->repeat_penalty,
                                     .repeat_last_n = p->repeat_last_n,
                                     .slope = 1};
@@ -330,8 +331,8 @@ static bool run_case(size_t engine, const struct kern *kern)
         s.x = x;
         oracle_load(&s.o, x, n, NULL, 0);
         slow_engines[engine].run(&s);
-        same = run_real(ch, &full, x, n, s.position) && run_real(again, &brief, x, n, s.position) && same_result(&s, &full) &&
-               brief.chosen == s.chosen;
+        same = run_real(ch, &full, x, n, s.position) && run_real(again, &brief, x, n, s.position) &&
+               same_result(&s, &full) && brief.chosen == s.chosen;
         for (size_t i = random_below(4); same && i < 4; i++) {
             const uint32_t token = i ? (uint32_t)random_below(n) : s.chosen;
             oracle_accept(&s.o, token);
@@ -341,8 +342,9 @@ static bool run_case(size_t engine, const struct kern *kern)
     if (!same)
         printf("%s, tier %s, n %zu, row %" PRIu32 ": chosen %" PRIu32 " and %" PRIu32 ", expected %" PRIu32
                "; temp %g top-k %d top-p %g min-p %g repeat %g, %d\n",
-               slow_engines[engine].name, kern->name, n, s.position - 1, full.chosen, brief.chosen, s.chosen, (double)s.p.temp,
-               (int)s.p.top_k, (double)s.p.top_p, (double)s.p.min_p, (double)s.p.repeat_penalty, (int)s.p.repeat_last_n);
+               slow_engines[engine].name, kern->name, n, s.position - 1, full.chosen, brief.chosen, s.chosen,
+               (double)s.p.temp, (int)s.p.top_k, (double)s.p.top_p, (double)s.p.min_p, (double)s.p.repeat_penalty,
+               (int)s.p.repeat_last_n);
     cand_free(&full);
     cand_free(&brief);
     chain_free(ch);
@@ -361,7 +363,8 @@ static bool search_finds(const struct kern *kern)
     for (size_t i = 0; i < 6000 && same; i++) {
         const size_t n = 1 + random_below(MOST);
         const float step = ONE_OF(0.5f, 4, 1e-3f), wide = ONE_OF(0.3f, 1, 5), shift = ONE_OF(0, -20, 1000, 30000);
-        const struct params p = {.seed = (uint32_t)random_bits(), .temp = ONE_OF(0.01f, 0.5f, 1, 3, 1000, 30000), .top_p = 1};
+        const struct params p = {
+            .seed = (uint32_t)random_bits(), .temp = ONE_OF(0.01f, 0.5f, 1, 3, 1000, 30000), .top_p = 1};
         struct stages stages;
         struct chain *const ch = build(&stages, "akunu-gpu", &p);
         struct cand c;
@@ -443,7 +446,8 @@ static bool draws_fit(size_t engine, float temp, size_t n)
 
 int main(int argc, char **argv)
 {
-    const unsigned long cases = argc > 1 ? strtoul(argv[1], NULL, 10) : 3000, seed = argc > 2 ? strtoul(argv[2], NULL, 10) : 1;
+    const unsigned long cases = argc > 1 ? strtoul(argv[1], NULL, 10) : 3000,
+                        seed = argc > 2 ? strtoul(argv[2], NULL, 10) : 1;
     unsigned long passed = 0, failed = 0;
     for (unsigned long i = 0; i < cases && !failed; i++)
         for (size_t t = 0; kern_tier(t); t++) {

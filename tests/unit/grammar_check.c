@@ -85,7 +85,11 @@ static void put_char(uint32_t c)
         s[utf8(c, s)] = '\0';
     } else {
         const unsigned form = random_below(3);
-        snprintf(s, sizeof s, c < 0x100 && !form ? "\\x%02X" : c < 0x10000 && form < 2 ? "\\u%04x" : "\\U%08x", (unsigned)c);
+        snprintf(s, sizeof s,
+                 c < 0x100 && !form        ? "\\x%02X"
+                 : c < 0x10000 && form < 2 ? "\\u%04x"
+                                           : "\\U%08x",
+                 (unsigned)c);
     }
     put(s);
 }
@@ -361,7 +365,8 @@ static void expand_on(struct set *s, const struct goal *g)
         if ((int)g->done >= x->least)
             expand_on(s, g->then);
         if (more)
-            expand_on(s, goal(x->part[0], 0, goal(x, (int)g->done < x->least || x->most >= 0 ? g->done + 1 : g->done, g->then)));
+            expand_on(s, goal(x->part[0], 0,
+                              goal(x, (int)g->done < x->least || x->most >= 0 ? g->done + 1 : g->done, g->then)));
     } else {
         for (unsigned i = 0; i < s->n; i++)
             if (same(s->top[i], g))
@@ -399,7 +404,8 @@ static void advance(struct set *s, uint32_t c)
     struct set to = {.n = 0};
     for (unsigned i = 0; i < s->n; i++)
         if (s->top[i] && matches(s->top[i], c))
-            expand(&to, s->top[i]->x->kind == TEXT ? goal(s->top[i]->x, s->top[i]->done + 1, s->top[i]->then) : s->top[i]->then);
+            expand(&to, s->top[i]->x->kind == TEXT ? goal(s->top[i]->x, s->top[i]->done + 1, s->top[i]->then)
+                                                   : s->top[i]->then);
     *s = to;
 }
 
@@ -496,7 +502,8 @@ static void make_vocab(void)
         char t[64];
         unsigned len = 0;
         for (unsigned k = random_below(12) ? 1 + random_below(wide ? 7 : 4) : 0; k--;)
-            len += utf8(wide && random_below(30) ? 0x21 + random_below(0x5d) : alphabet[random_below(LETTERS)], t + len);
+            len +=
+                utf8(wide && random_below(30) ? 0x21 + random_below(0x5d) : alphabet[random_below(LETTERS)], t + len);
         const unsigned from = len && !random_below(3) ? random_below(len) : 0;
         if (len > from && !random_below(3))
             len -= random_below(len - from);

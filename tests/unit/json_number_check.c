@@ -86,7 +86,8 @@ static void random_text(size_t kind, char *text, size_t size)
         snprintf(text, size, "%s", number_text(logit, fewest));
         break;
     case 10: // as JavaScript writes it
-        snprintf(text, size, "%.*fe%s%d", (int)(random_bits() % 9), d, random_bits() % 2 ? "-" : "+", (int)(random_bits() % 50));
+        snprintf(text, size, "%.*fe%s%d", (int)(random_bits() % 9), d, random_bits() % 2 ? "-" : "+",
+                 (int)(random_bits() % 50));
         break;
     case 11: // so short that what looks like its exponent is of the one before
         snprintf(text, size, "%d%s", (int)(random_bits() % 10), random_bits() % 2 ? "e5" : "");
@@ -108,8 +109,8 @@ static bool only_space(const char *p, const char *end)
 static void check_row(void)
 {
     enum { MOST = 300, TEXT = 140, UNSURE = 100 }; // UNSURE: bytes before the end where a tier may stop
-    static const char *const spaces[] = {"",  "",   "",          " ",
-                                         " ", "\n", " \t\r\n  ", "\n                                                  "};
+    static const char *const spaces[] = {
+        "", "", "", " ", " ", "\n", " \t\r\n  ", "\n                                                  "};
     static const char bytes[] = "-+.eE,,  0019n]\"\xb2\x01/:";
     static char text[MOST * TEXT];
     static float want[MOST], x[MOST];
@@ -122,8 +123,8 @@ static void check_row(void)
         char number[128] = "null";
         if (random_bits() % 200)
             random_text(one == KINDS ? random_bits() % KINDS : one, number, sizeof number);
-        len +=
-            (size_t)sprintf(text + len, "%s%s,", spaces[spaced < COUNT(spaces) ? spaced : random_bits() % COUNT(spaces)], number);
+        len += (size_t)sprintf(text + len, "%s%s,",
+                               spaces[spaced < COUNT(spaces) ? spaced : random_bits() % COUNT(spaces)], number);
     }
     if (random_bits() % 2)
         len += (size_t)sprintf(text + len, ",%0150d", 0);
@@ -150,7 +151,8 @@ static void check_row(void)
         for (size_t i = 0; i < got && ok; i++)
             ok = bits_of_f32(x[i]) == bits_of_f32(want[i]);
         if (!ok && failed++ < 10)
-            printf("%s: %zu of %zu (%zu) numbers, at %td, of '%.*s'\n", kern->name, got, all, sure, at - exact, (int)len, text);
+            printf("%s: %zu of %zu (%zu) numbers, at %td, of '%.*s'\n", kern->name, got, all, sure, at - exact,
+                   (int)len, text);
         numbers += got;
     }
     free(exact);
@@ -183,7 +185,8 @@ int main(int argc, char **argv)
                                        "123456789012345678901234567890",
                                        "0.30000001192092896",
                                        "1.00000005960464477539062499999999"};
-    static const char *const bad[] = {"", "-", "+1", ".5", "1.", "1.e5", "01", "-01", "1e", "1e+", "abc", "--1", "e5", "1.x"};
+    static const char *const bad[] = {"",    "-",  "+1",  ".5",  "1.",  "1.e5", "01",
+                                      "-01", "1e", "1e+", "abc", "--1", "e5",   "1.x"};
     const long count = argc > 1 ? strtol(argv[1], NULL, 10) : 200000;
     for (size_t i = 0; i < sizeof good / sizeof *good; i++)
         check(good[i]);

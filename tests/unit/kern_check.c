@@ -82,8 +82,9 @@ enum kind {
     KINDS
 };
 
-static const char *const kind_name[KINDS] = {"normal", "ties", "masked", "all -inf", "zeros", "non-positive", "subnormal",
-                                             "huge",   "bits", "rising", "falling",  "f16",   "bf16"};
+static const char *const kind_name[KINDS] = {"normal",       "ties",      "masked", "all -inf", "zeros",
+                                             "non-positive", "subnormal", "huge",   "bits",     "rising",
+                                             "falling",      "f16",       "bf16"};
 
 static float any_finite(void)
 {
@@ -191,8 +192,8 @@ static void check_typed(const void *row, size_t n, enum dtype type, size_t offse
     const void *src = copy(row, n * dtype_size(type), offset, &base[0]);
     float *max_a = buffer(blocks, 0, &base[1]), *max_b = buffer(blocks, 4, &base[2]);
     const size_t good_a = kern_scalar.scan[type](src, n, max_a), good_b = tier->scan[type](src, n, max_b);
-    check(good_a == good_b && (good_a < n || !memcmp(max_a, max_b, blocks)) && guarded(max_b, blocks), scan_name[type], n,
-          detail);
+    check(good_a == good_b && (good_a < n || !memcmp(max_a, max_b, blocks)) && guarded(max_b, blocks), scan_name[type],
+          n, detail);
     float *wide_a = buffer(out, 0, &base[3]), *wide_b = buffer(out, 4 * offset, &base[4]);
     kern_scalar.widen[type](wide_a, src, n);
     check(as_promised(wide_a, n, good_a, max_a), scan_name[type], n, "of the scalar tier");
@@ -240,7 +241,8 @@ static void check_exp(const float *x, size_t n, float max, size_t offset, const 
 {
     char *base[3];
     const size_t size = n * sizeof(float);
-    float *a = buffer(size, 0, &base[0]), *b = buffer(size, offset * 4, &base[1]), *c = buffer(size, offset * 4, &base[2]);
+    float *a = buffer(size, 0, &base[0]), *b = buffer(size, offset * 4, &base[1]),
+          *c = buffer(size, offset * 4, &base[2]);
     kern_scalar.exp_sub(a, x, max, n);
     tier->exp_sub(b, x, max, n);
     if (n)
@@ -264,7 +266,8 @@ static void check_weights(const float *x, size_t n, float max, const char *detai
         check(n_a == n_b && !memcmp(a, b, sizeof a), "weigh", n, detail);
     }
     for (size_t i = 0; i < sizeof sums / sizeof *sums; i++)
-        check(same_float(kern_scalar.exp_sum(x, n, max, sums[i]), tier->exp_sum(x, n, max, sums[i])), "exp_sum", n, detail);
+        check(same_float(kern_scalar.exp_sum(x, n, max, sums[i]), tier->exp_sum(x, n, max, sums[i])), "exp_sum", n,
+              detail);
 }
 
 // On from sums that are there, against logits of their own or a shifted row's.
@@ -296,7 +299,10 @@ static void check_divergences(const float *x, size_t n, float max, const char *d
     check(!memcmp(p[0], p[1], size) && guarded(p[1], size), "shares", n, detail);
     for (size_t i = 0; i < n; i++) {
         const unsigned kind = (unsigned)random_below(8);
-        p[2][i] = p[3][i] = kind == 0 ? p[0][i] : kind == 1 ? 0.0 : kind == 2 && n % 3 ? p[0][i] * 0x1p-1040 : random_unit();
+        p[2][i] = p[3][i] = kind == 0            ? p[0][i]
+                            : kind == 1          ? 0.0
+                            : kind == 2 && n % 3 ? p[0][i] * 0x1p-1040
+                                                 : random_unit();
     }
     for (int lane = 0; lane < KERN_LANES; lane++)
         a[lane] = b[lane] = random_unit();
@@ -325,12 +331,14 @@ static void check_lanes(const float *x, size_t n, const char *detail)
 static void check_wide(const float *x, size_t n, double s, const char *detail)
 {
     check(same_double(kern_scalar.sum_wide(x, n, s), tier->sum_wide(x, n, s)), "sum_wide", n, detail);
-    check(same_double(kern_scalar.sum_squares_wide(x, n, s), tier->sum_squares_wide(x, n, s)), "sum_squares_wide", n, detail);
+    check(same_double(kern_scalar.sum_squares_wide(x, n, s), tier->sum_squares_wide(x, n, s)), "sum_squares_wide", n,
+          detail);
 }
 
 static void check_squares(const float *x, size_t n, float mean, float s, const char *detail)
 {
-    check(same_float(kern_scalar.sum_squares(x, n, mean, s), tier->sum_squares(x, n, mean, s)), "sum_squares", n, detail);
+    check(same_float(kern_scalar.sum_squares(x, n, mean, s), tier->sum_squares(x, n, mean, s)), "sum_squares", n,
+          detail);
 }
 
 static void check_sums(const float *x, size_t n, const char *detail)
@@ -367,7 +375,8 @@ static void check_falling(const float *x, size_t n, float s, const char *detail)
             by[i] = fabsf(x[i]) < FLT_MAX ? fabsf(x[i]) : 0.0f;
             term[i] = round && by[i] < 1.0f ? by[i] * (1.0f - by[i]) : by[i];
         }
-        const float a = kern_scalar.sum_falling(by, term, n, s, key, tmp), b = tier->sum_falling(by, term, n, s, key, tmp);
+        const float a = kern_scalar.sum_falling(by, term, n, s, key, tmp),
+                    b = tier->sum_falling(by, term, n, s, key, tmp);
         float plain = s;
         for (size_t i = 0; i < n; i++)
             key[i] = (uint64_t)bits_of_f32(by[i]) << 32 | bits_of_f32(term[i]);
@@ -409,7 +418,8 @@ static void check_divide(const float *x, size_t n, float d, size_t offset, const
 
 static void check_lift(const float *x, size_t n, float at, const char *detail)
 {
-    float *const p = malloc((n + 1) * sizeof *p), *const a = malloc((n + 1) * sizeof *a), *const b = malloc((n + 1) * sizeof *b);
+    float *const p = malloc((n + 1) * sizeof *p), *const a = malloc((n + 1) * sizeof *a),
+                 *const b = malloc((n + 1) * sizeof *b);
     for (size_t i = 0; i < n; i++) {
         p[i] = (float)random_unit();
         a[i] = b[i] = x[i];
@@ -426,7 +436,8 @@ static void check_bend(const float *x, size_t n, float square, float cube, size_
 {
     char *base[2];
     const size_t size = n * sizeof(float);
-    float *const a = copy(x, size, 0, &base[0]), *const b = buffer(size, offset * 4, &base[1]), top = kern_scalar.max(x, n);
+    float *const a = copy(x, size, 0, &base[0]), *const b = buffer(size, offset * 4, &base[1]),
+                 top = kern_scalar.max(x, n);
     if (n)
         memcpy(b, x, size);
     kern_scalar.bend(a, n, top, square, cube);
@@ -476,7 +487,8 @@ static void check_gumbel(const float *x, size_t n, float temp, size_t offset, co
     for (size_t i = 0; i < sizeof least / sizeof *least; i++) {
         const size_t found_a = kern_scalar.gumbel_hot(id, first, n, s, least[i]),
                      found_b = tier->gumbel_hot(hot, first, n, s, least[i]);
-        check(found_a == found_b && !memcmp(id, hot, found_a * sizeof *id) && guarded(hot, size), "gumbel_hot", n, detail);
+        check(found_a == found_b && !memcmp(id, hot, found_a * sizeof *id) && guarded(hot, size), "gumbel_hot", n,
+              detail);
     }
     for (int i = 0; i < 4; i++)
         free(base[i]);
@@ -613,8 +625,8 @@ static void check_nothing(void)
     double sum[KERN_MANY] = {0};
     check(same_float(tier->exp_sum(NULL, 0, 1, 2), 2) && tier->weigh(sum, NULL, 0, 1, 2) == 0, "weights", 0, detail);
     check(tier->gumbel_hot(NULL, 0, 0, 0, 0) == 0, "gumbel_hot", 0, detail);
-    check(tier->pack(NULL, NULL, 0, 1, 2) == 0 && same_float(tier->sum_falling(NULL, NULL, 0, 2, NULL, NULL), 2), "falling", 0,
-          detail);
+    check(tier->pack(NULL, NULL, 0, 1, 2) == 0 && same_float(tier->sum_falling(NULL, NULL, 0, 2, NULL, NULL), 2),
+          "falling", 0, detail);
     tier->exp_sub(NULL, NULL, 0, 0);
     tier->entropy_terms(NULL, NULL, NULL, 0);
     tier->sum_lanes(sum, NULL, 0);
@@ -904,11 +916,30 @@ enum bench_slot {
     BENCH_SLOTS
 };
 
-static const char *const bench_name[BENCH_SLOTS] = {
-    "scan[f32]",    "scan[f16]",     "scan[bf16]",       "widen[f32]",  "widen[f16]",      "widen[bf16]", "max",
-    "argmax",       "collect 0.1 %", "collect all",      "exp_sub",     "softmax_sums",    "sum logits",  "sum f16 logits",
-    "sum softmax",  "sum_wide",      "sum_wide sorted",  "sum_squares", "sum_squares f16", "divide",      "mask_below",
-    "blur reach 4", "gumbel",        "gumbel_hot 1/1000"};
+static const char *const bench_name[BENCH_SLOTS] = {"scan[f32]",
+                                                    "scan[f16]",
+                                                    "scan[bf16]",
+                                                    "widen[f32]",
+                                                    "widen[f16]",
+                                                    "widen[bf16]",
+                                                    "max",
+                                                    "argmax",
+                                                    "collect 0.1 %",
+                                                    "collect all",
+                                                    "exp_sub",
+                                                    "softmax_sums",
+                                                    "sum logits",
+                                                    "sum f16 logits",
+                                                    "sum softmax",
+                                                    "sum_wide",
+                                                    "sum_wide sorted",
+                                                    "sum_squares",
+                                                    "sum_squares f16",
+                                                    "divide",
+                                                    "mask_below",
+                                                    "blur reach 4",
+                                                    "gumbel",
+                                                    "gumbel_hot 1/1000"};
 
 static void bench_once(const struct kern *k, struct bench *b, enum bench_slot slot)
 {

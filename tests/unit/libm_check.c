@@ -119,8 +119,8 @@ int main(int argc, char **argv)
     volatile const double known = 0x1.98d4f2p+1; // whose power takes other bits without FMA
     fused = pow(known, 5.0) == 0x1.4c68dd2e98b61p+8;
 #endif
-    static const double ends[] = {0.0,      0x1p-1074, 0x1p-1022, 0x1p-66, 0x1p-54, 1.0, 0x1p63, 0x1.fffffffffffffp+1023,
-                                  INFINITY, NAN};
+    static const double ends[] = {
+        0.0, 0x1p-1074, 0x1p-1022, 0x1p-66, 0x1p-54, 1.0, 0x1p63, 0x1.fffffffffffffp+1023, INFINITY, NAN};
     enum { ENDS = sizeof ends / sizeof *ends };
     for (int i = 0; i < 2 * ENDS * ENDS; i++) {
         const double x = ends[i / 2 % ENDS], y = i & 1 ? -ends[i / 2 / ENDS] : ends[i / 2 / ENDS];

@@ -59,7 +59,8 @@ int main(int argc, char **argv)
         compare_with_libm(f32_of_bits(b));
     compare_with_libm(INFINITY);
     compare_with_libm(-1.0f);
-    printf("%" PRIu64 " floats compared; the library's logf differs on %" PRIu64 ", its noise on %" PRIu64 " of %" PRIu64 "\n",
+    printf("%" PRIu64 " floats compared; the library's logf differs on %" PRIu64 ", its noise on %" PRIu64
+           " of %" PRIu64 "\n",
            compared, library, noises, uniforms);
     printf("%d passed, %" PRIu64 " failed\n", different == 0, different);
     return different != 0;

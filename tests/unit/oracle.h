@@ -81,13 +81,14 @@ struct oracle_params {
     int mirostat;
     float mirostat_lr, mirostat_ent, adaptive_target, adaptive_decay;
     int scatter_k, scatter_steps;
-    float scatter_strength, scatter_radius, scatter_min, scatter_max, scatter_target, scatter_absorption, scatter_collision;
+    float scatter_strength, scatter_radius, scatter_min, scatter_max, scatter_target, scatter_absorption,
+        scatter_collision;
     bool scatter_adaptive;
     int scatter_last_n;
     struct oracle_bias bias[8];
     size_t n_biases;
-    float top_a, tfs, p_step, top_h, min_k, smoothing_factor, smoothing_curve, epsilon, eta, skew, ngram, encoder, slope,
-        min_tokens;
+    float top_a, tfs, p_step, top_h, min_k, smoothing_factor, smoothing_curve, epsilon, eta, skew, ngram, encoder,
+        slope, min_tokens;
     bool bans; // the breakers are bad words, too; and the biased tokens end a text
 };
 
@@ -137,14 +138,14 @@ struct oracle {
 // The specification's expf; the table is 2^(i/32), correctly rounded from 60 decimal digits.
 static float oracle_expf(float x)
 {
-    static const double table[32] = {0x1.0000000000000p+0, 0x1.059b0d3158574p+0, 0x1.0b5586cf9890fp+0, 0x1.11301d0125b51p+0,
-                                     0x1.172b83c7d517bp+0, 0x1.1d4873168b9aap+0, 0x1.2387a6e756238p+0, 0x1.29e9df51fdee1p+0,
-                                     0x1.306fe0a31b715p+0, 0x1.371a7373aa9cbp+0, 0x1.3dea64c123422p+0, 0x1.44e086061892dp+0,
-                                     0x1.4bfdad5362a27p+0, 0x1.5342b569d4f82p+0, 0x1.5ab07dd485429p+0, 0x1.6247eb03a5585p+0,
-                                     0x1.6a09e667f3bcdp+0, 0x1.71f75e8ec5f74p+0, 0x1.7a11473eb0187p+0, 0x1.82589994cce13p+0,
-                                     0x1.8ace5422aa0dbp+0, 0x1.93737b0cdc5e5p+0, 0x1.9c49182a3f090p+0, 0x1.a5503b23e255dp+0,
-                                     0x1.ae89f995ad3adp+0, 0x1.b7f76f2fb5e47p+0, 0x1.c199bdd85529cp+0, 0x1.cb720dcef9069p+0,
-                                     0x1.d5818dcfba487p+0, 0x1.dfc97337b9b5fp+0, 0x1.ea4afa2a490dap+0, 0x1.f50765b6e4540p+0};
+    static const double table[32] = {
+        0x1.0000000000000p+0, 0x1.059b0d3158574p+0, 0x1.0b5586cf9890fp+0, 0x1.11301d0125b51p+0, 0x1.172b83c7d517bp+0,
+        0x1.1d4873168b9aap+0, 0x1.2387a6e756238p+0, 0x1.29e9df51fdee1p+0, 0x1.306fe0a31b715p+0, 0x1.371a7373aa9cbp+0,
+        0x1.3dea64c123422p+0, 0x1.44e086061892dp+0, 0x1.4bfdad5362a27p+0, 0x1.5342b569d4f82p+0, 0x1.5ab07dd485429p+0,
+        0x1.6247eb03a5585p+0, 0x1.6a09e667f3bcdp+0, 0x1.71f75e8ec5f74p+0, 0x1.7a11473eb0187p+0, 0x1.82589994cce13p+0,
+        0x1.8ace5422aa0dbp+0, 0x1.93737b0cdc5e5p+0, 0x1.9c49182a3f090p+0, 0x1.a5503b23e255dp+0, 0x1.ae89f995ad3adp+0,
+        0x1.b7f76f2fb5e47p+0, 0x1.c199bdd85529cp+0, 0x1.cb720dcef9069p+0, 0x1.d5818dcfba487p+0, 0x1.dfc97337b9b5fp+0,
+        0x1.ea4afa2a490dap+0, 0x1.f50765b6e4540p+0};
     const double c0 = 0x1.c6af84b912394p-5 / (32.0 * 32.0 * 32.0);
     const double c1 = 0x1.ebfce50fac4f3p-3 / (32.0 * 32.0);
     const double c2 = 0x1.62e42ff0c52d6p-1 / 32.0;
@@ -356,13 +357,15 @@ static void oracle_logit_bias(struct oracle *o, struct oracle_stage *s)
 static void oracle_penalties(struct oracle *o, struct oracle_stage *s)
 {
     const struct oracle_params *const p = &s->p;
-    if (p->repeat_last_n == 0 || (p->repeat_penalty == 1.0f && p->frequency_penalty == 0.0f && p->presence_penalty == 0.0f))
+    if (p->repeat_last_n == 0 ||
+        (p->repeat_penalty == 1.0f && p->frequency_penalty == 0.0f && p->presence_penalty == 0.0f))
         return;
     for (size_t i = 0; i < o->n; i++) {
         const size_t count = oracle_count(o, o->c[i].id, p->repeat_last_n);
         if (count == 0)
             continue;
-        const float reduced = p->repeat_penalty > 1.0f ? 1.0f + (p->repeat_penalty - 1.0f) * p->slope : p->repeat_penalty;
+        const float reduced =
+            p->repeat_penalty > 1.0f ? 1.0f + (p->repeat_penalty - 1.0f) * p->slope : p->repeat_penalty;
         const size_t w = p->repeat_last_n < 0 ? o->n_history : (size_t)p->repeat_last_n;
         const float by = oracle_count(o, o->c[i].id, (int)(w - w / 2)) ? p->repeat_penalty : reduced;
         if (o->c[i].logit <= 0.0f)
@@ -658,7 +661,8 @@ static void oracle_scatter(struct oracle *o, struct oracle_stage *s)
 {
     const struct oracle_params *const p = &s->p;
     const bool wanted = p->scatter_strength > 0.0f || p->scatter_adaptive || p->scatter_absorption > 0.0f;
-    if (!wanted || p->scatter_k <= 1 || p->scatter_radius <= 0.0f || p->scatter_steps <= 0 || p->scatter_collision <= 0.0f)
+    if (!wanted || p->scatter_k <= 1 || p->scatter_radius <= 0.0f || p->scatter_steps <= 0 ||
+        p->scatter_collision <= 0.0f)
         return;
     if (o->n < 2 || (p->scatter_collision < 1.0f && oracle_uniform32(&s->rng) > p->scatter_collision))
         return;
@@ -843,7 +847,8 @@ static void oracle_min_k(struct oracle *o, struct oracle_stage *s)
 
 static void oracle_smoothing(struct oracle *o, struct oracle_stage *s)
 {
-    const float f = s->p.smoothing_factor, curve = s->p.smoothing_curve, k = (3.0f - curve) / 2.0f, t = (curve - 1.0f) / 2.0f;
+    const float f = s->p.smoothing_factor, curve = s->p.smoothing_curve, k = (3.0f - curve) / 2.0f,
+                t = (curve - 1.0f) / 2.0f;
     if (f == 0.0f || o->n < 2)
         return;
     const float h = oracle_max(o);
@@ -969,7 +974,8 @@ static void oracle_bans(struct oracle *o, struct oracle_stage *s)
         for (size_t b = 0; b < p->n_breakers; b++) {
             const size_t n = p->breaker[b].n;
             size_t same = 0;
-            while (same + 1 < n && n - 1 <= o->n_history && o->history[o->n_history - (n - 1) + same] == p->breaker[b].id[same])
+            while (same + 1 < n && n - 1 <= o->n_history &&
+                   o->history[o->n_history - (n - 1) + same] == p->breaker[b].id[same])
                 same++;
             banned = banned || (same == n - 1 && p->breaker[b].id[n - 1] == o->c[k].id);
         }
@@ -1198,7 +1204,8 @@ struct oracle_choice {
 };
 
 // The chain for the common parameters and n choices, at most one of them a selector. o is zeroed.
-static void oracle_build(struct oracle *o, const struct oracle_params *common, const struct oracle_choice *choice, size_t n)
+static void oracle_build(struct oracle *o, const struct oracle_params *common, const struct oracle_choice *choice,
+                         size_t n)
 {
     if (common->n_biases)
         oracle_add(o, ORACLE_LOGIT_BIAS, common);

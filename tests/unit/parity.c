@@ -346,8 +346,8 @@ static void random_chain(struct test *t)
     const bool usual = ONE_IN(5);
     t->n_choices = usual ? 0 : random_below(MAX_CHOICES);
     for (size_t i = 0; i < t->n_choices; i++)
-        t->choice[i] = (struct oracle_choice){(enum oracle_kind)(ORACLE_PENALTIES + random_below(ORACLE_DIST - ORACLE_PENALTIES)),
-                                              random_params(t)};
+        t->choice[i] = (struct oracle_choice){
+            (enum oracle_kind)(ORACLE_PENALTIES + random_below(ORACLE_DIST - ORACLE_PENALTIES)), random_params(t)};
     for (int kind = ORACLE_PENALTIES; usual && kind < ORACLE_TOP_A; kind++)
         if (t->n_choices < MAX_CHOICES - 1 && !ONE_IN(4))
             t->choice[t->n_choices++] = (struct oracle_choice){(enum oracle_kind)kind, random_params(t)};
@@ -604,21 +604,22 @@ static void print_breakers(const struct oracle_params *p)
 
 static void print_scatter(const struct oracle_params *p)
 {
-    printf(" k=%d strength=%.9g radius=%.9g steps=%d adaptive=%d min=%.9g max=%.9g target=%.9g absorption=%.9g last_n=%d"
-           " collision=%.9g",
-           p->scatter_k, p->scatter_strength, p->scatter_radius, p->scatter_steps, p->scatter_adaptive, p->scatter_min,
-           p->scatter_max, p->scatter_target, p->scatter_absorption, p->scatter_last_n, p->scatter_collision);
+    printf(
+        " k=%d strength=%.9g radius=%.9g steps=%d adaptive=%d min=%.9g max=%.9g target=%.9g absorption=%.9g last_n=%d"
+        " collision=%.9g",
+        p->scatter_k, p->scatter_strength, p->scatter_radius, p->scatter_steps, p->scatter_adaptive, p->scatter_min,
+        p->scatter_max, p->scatter_target, p->scatter_absorption, p->scatter_last_n, p->scatter_collision);
 }
 
 static void print_stage(enum oracle_kind kind, const struct oracle_params *p)
 {
     printf("  %s:", kind < COUNT(kind_names) ? kind_names[kind] : "mirostat");
     if (kind == ORACLE_PENALTIES)
-        printf(" last_n=%d repeat=%.9g frequency=%.9g presence=%.9g", p->repeat_last_n, p->repeat_penalty, p->frequency_penalty,
-               p->presence_penalty);
+        printf(" last_n=%d repeat=%.9g frequency=%.9g presence=%.9g", p->repeat_last_n, p->repeat_penalty,
+               p->frequency_penalty, p->presence_penalty);
     if (kind == ORACLE_DRY) {
-        printf(" multiplier=%.9g base=%.9g allowed_length=%d last_n=%d", p->dry_multiplier, p->dry_base, p->dry_allowed_length,
-               p->dry_last_n);
+        printf(" multiplier=%.9g base=%.9g allowed_length=%d last_n=%d", p->dry_multiplier, p->dry_base,
+               p->dry_allowed_length, p->dry_last_n);
         print_breakers(p);
     }
     for (size_t i = 0; kind == ORACLE_LOGIT_BIAS && i < p->n_biases; i++)
@@ -664,7 +665,8 @@ static void print_list(const char *whose, const struct oracle *o, const struct l
 // Says where and how they differ. False.
 static bool differ(const struct test *t, const struct lane *lane, const char *what, double expected, double got)
 {
-    printf("MISMATCH: parity 1 %" PRIu64 "\nrow %zu of %zu, vocabulary %zu, prompt %zu, tier %s, type %d, want_p %d, chain:\n",
+    printf("MISMATCH: parity 1 %" PRIu64
+           "\nrow %zu of %zu, vocabulary %zu, prompt %zu, tier %s, type %d, want_p %d, chain:\n",
            t->number, t->row, t->n_rows, t->n_vocab, t->n_prompt, lane->kern->name, (int)lane->type, lane->cand.want_p);
     for (size_t i = 0; i < t->oracle.n_stages; i++)
         print_stage(t->oracle.stage[i].kind, &t->oracle.stage[i].p);
@@ -814,7 +816,8 @@ static bool run_test(struct test *t)
 
 int main(int argc, char **argv)
 {
-    const uint64_t count = argc > 1 ? strtoull(argv[1], NULL, 10) : 3000, seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
+    const uint64_t count = argc > 1 ? strtoull(argv[1], NULL, 10) : 3000,
+                   seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
     static struct test t;
     for (uint64_t i = 0; i < count; i++) {
         random_test(&t, seed + i);
@@ -823,8 +826,8 @@ int main(int argc, char **argv)
             return 1;
         }
     }
-    printf("%" PRIu64 " chains, %" PRIu64 " rows (%" PRIu64 " of them ended in a fault; %" PRIu64 " sparse ones) and %" PRIu64
-           " candidates compared\n",
+    printf("%" PRIu64 " chains, %" PRIu64 " rows (%" PRIu64 " of them ended in a fault; %" PRIu64
+           " sparse ones) and %" PRIu64 " candidates compared\n",
            count, compared_rows, compared_faults, compared_sparse, compared_candidates);
     printf("%" PRIu64 " passed, 0 failed\n", count);
     return 0;

@@ -62,7 +62,8 @@ static void check_pcg(void)
 // Jumps further than steps can go: one is as good as its parts, in whatever order.
 static void check_far(void)
 {
-    static const uint64_t parts[] = {UINT64_C(1) << 54, UINT64_C(0x1234567890abcdef), 777, UINT64_C(0xaaaaaaaaaaaaaaaa), 6000001};
+    static const uint64_t parts[] = {UINT64_C(1) << 54, UINT64_C(0x1234567890abcdef), 777, UINT64_C(0xaaaaaaaaaaaaaaaa),
+                                     6000001};
     uint64_t all = 0;
     struct rng forth, back, whole;
     rng_seed(&forth, 11);
@@ -138,7 +139,8 @@ int main(void)
     expect("f32: third word over 2^32", rng_f32(&r), (float)3890346734u / 4294967296.0f);
 
     // passing over words: some, none, to the end of a refill, over several
-    static const uint64_t steps[] = {1, 0, 623, 1, 624, 1248, 100, 524, 1247, 1000003, 4194303, 4194304, 9000011, 5000000};
+    static const uint64_t steps[] = {1,   0,    623,     1,       624,     1248,    100,
+                                     524, 1247, 1000003, 4194303, 4194304, 9000011, 5000000};
     struct rng skipping;
     rng_seed(&r, 7);
     rng_seed(&skipping, 7);

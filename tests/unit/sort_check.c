@@ -37,7 +37,11 @@ static void fill(uint64_t *key, size_t n, int order)
             continue;
         }
         const float logit = (float)((double)(random_bits() % 1000) / 50 - 10);
-        const float x = order == 1 ? (float)i : order == 2 ? -(float)i : order == 3 ? 1.0f : order == 4 ? (float)(i % 7) : logit;
+        const float x = order == 1   ? (float)i
+                        : order == 2 ? -(float)i
+                        : order == 3 ? 1.0f
+                        : order == 4 ? (float)(i % 7)
+                                     : logit;
         key[i] = rank_key(i % 11 == 5 && !order ? -INFINITY : x, (uint32_t)i);
     }
 }
@@ -68,10 +72,15 @@ static float logit(size_t i, size_t n, int order)
         return f32_of_bits((uint32_t)(random_bits() % 0x7f800000) | (random_bits() % 2 ? 0x80000000u : 0));
     if (order == 6) // most of them in one place of a coarse order
         return i % 16 ? u * 1e-6f : u * 1e6f;
-    return i % 11 == 5 ? -INFINITY : i % 11 == 6 ? 0.0f : i % 11 == 7 ? -0.0f : i < n / 8 ? f32_of_f16(f16_of_f32(u)) : u;
+    return i % 11 == 5   ? -INFINITY
+           : i % 11 == 6 ? 0.0f
+           : i % 11 == 7 ? -0.0f
+           : i < n / 8   ? f32_of_f16(f16_of_f32(u))
+                         : u;
 }
 
-static void check_rank(const struct kern *kern, size_t n, size_t k, int order, uint64_t *key, uint64_t *want, uint64_t *tmp)
+static void check_rank(const struct kern *kern, size_t n, size_t k, int order, uint64_t *key, uint64_t *want,
+                       uint64_t *tmp)
 {
     static float x[1 << 18], y[1 << 18];
     static uint32_t id[1 << 18];

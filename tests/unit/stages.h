@@ -157,7 +157,8 @@ static inline void stages_fill(struct stages *s, const struct engine *engine, co
         return;
     }
     for (size_t i = 0; i < n; i++) // the value says whose parameters they are
-        choice[i] = (struct choice){sampler_place(sampler_by_name(name[i], strlen(name[i]))), true, SIZE_MAX, (double)i};
+        choice[i] =
+            (struct choice){sampler_place(sampler_by_name(name[i], strlen(name[i]))), true, SIZE_MAX, (double)i};
     const size_t stages = plan_chain(choice, n, common->mirostat, plan);
     for (size_t i = 0; i < stages; i++) {
         const bool is_own = plan[i].own && plan[i].param == SIZE_MAX;
