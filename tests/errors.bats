@@ -96,11 +96,12 @@ inject() {
     )
 }
 
-# oom COMMAND...: lets the first call for memory fail, then the second and so on. Each run must say so, or not need that memory.
+# oom COMMAND...: lets the first call for memory fail, then the second and so on, up to the sixth; then each STEP-th. Each run must say
+# so, or not need that memory.
 oom() {
     local i status
     "$@" >../good 2>../good.err </dev/null
-    for ((i = 1; ; i++)); do
+    for ((i = 1; ; i += i < 6 ? 1 : i == 6 ? STEP - START : STEP)); do
         rm -f ../reached
         status=0
         SAMPL_INJECT_LOG=../reached inject "memory:$i" "$@" >../got 2>../got.err </dev/null || status=$?
@@ -136,37 +137,57 @@ matches() {
     [[ $1 == $pattern ]]
 }
 
-# judge STATUS STDOUT STDERR COMMAND: runs one row of the table in a copy of the files, which must not change; says what is wrong.
-judge() {
-    local status=0 out err
-    (eval "$4") >../out 2>../err </dev/null || status=$?
-    out=$(tr -d '\0' <../out | tr '\n' ' ')
-    out=${out% }
-    err=$(sed 's/: Symbolic link loop$/: Too many levels of symbolic links/' ../err && echo .) # musl has words of its own for it
-    err=${err%.}
-    [ "$status" = "$1" ] || { echo "status $status"; return 1; }
-    matches "${out:--}" "$2" || { echo "stdout $out"; return 1; }
-    if [ "$3" = - ]; then
-        [ -z "$err" ] || { echo "stderr $err"; return 1; }
-    else
-        matches "$err" "sampl: ${3// \/\/ /$'\n'sampl: }"$'\n' || { echo "stderr $err"; return 1; }
-        [[ ${err//$'\n'/} != *[[:cntrl:]]* ]] || { echo "control characters in $err"; return 1; }
-        [ "$(grep -c '^sampl: .' ../err)" = "$(wc -l <../err)" ] || { echo "broken lines $err"; return 1; }
-    fi
-    ls -A >../after
-    cmp -s ../before ../after || { echo "files changed: $(diff ../before ../after)"; return 1; }
+# bytes FILE: its content in `bytes`, without NULs. No process is needed for that.
+bytes() {
+    local part
+    bytes=
+    while IFS= read -r -d '' part || [ -n "$part" ]; do bytes+=$part; done <"$1"
 }
 
-# rows GREP_OPTIONS [TEXT]: judges the rows whose command uses inject.so (-w) or does not (-vw), and whose message has this text.
-rows() {
-    local status out err command wrong=0 n=0 why expect
-    cp -R "$BATS_FILE_TMPDIR/files" .
-    cd files || return 1
-    ls -A >../before
-    grep -v -e '^#' -e '^$' -e '^unreachable' "$BATS_TEST_DIRNAME/errors.tsv" | grep -E "$1" 'inject|oom' |
-        awk -F '\t' -v text="${2-}" 'index($3, text)' >../table
+# messages_match TEXT PATTERNS: every line of the text begins with "sampl: ", holds no control character and matches its pattern.
+# Fails, and says what is wrong, if that is not so.
+messages_match() {
+    local text=$1 line
+    [[ $text == *$'\n' ]] || { echo "stderr $text"; return 1; }
+    while IFS= read -r line; do
+        [[ $line == 'sampl: '?* && $line != *[[:cntrl:]]* ]] || { echo "control characters or broken lines in $text"; return 1; }
+    done <<<"${text%$'\n'}"
+    matches "$text" "sampl: ${2// \/\/ /$'\n'sampl: }"$'\n' || { echo "stderr $text"; return 1; }
+}
+
+# judge STATUS STDOUT STDERR COMMAND: runs one row of the table in a copy of the files, which must not change; says what is wrong.
+# Thousands of rows are judged, so the only processes are the command's own.
+judge() {
+    local status=0 bytes out
+    (eval "$4") >../out 2>../err </dev/null || status=$?
+    [ "$status" = "$1" ] || { echo "status $status"; return 1; }
+    bytes ../out
+    out=${bytes//$'\n'/ }
+    out=${out% }
+    matches "${out:--}" "$2" || { echo "stdout $out"; return 1; }
+    bytes ../err
+    bytes=${bytes//: Symbolic link loop$'\n'/: Too many levels of symbolic links$'\n'} # musl has words of its own for it
+    if [ "$3" != - ]; then
+        messages_match "$bytes" "$3" || return 1
+    elif [ -n "$bytes" ]; then
+        echo "stderr $bytes"
+        return 1
+    fi
+    files=(*)
+    [ "${files[*]}" = "$FILES_BEFORE" ] || { echo "files changed: ${files[*]}, before: $FILES_BEFORE"; return 1; }
+}
+
+# judge_rows NAME FIRST STEP: judges each STEP-th row of ../table from FIRST on, in a folder of its own. Prints what is wrong.
+judge_rows() {
+    local status out err command wrong=0 i=0 why expect files
+    mkdir "$1"
+    cp -R "$BATS_FILE_TMPDIR/files" "$1/files"
+    cd "$1/files" || return 1
+    shopt -s dotglob nullglob
+    files=(*)
+    FILES_BEFORE=${files[*]}
     while IFS=$'\t' read -r status out err command; do
-        n=$((n + 1))
+        (((i++ - $2) % $3 == 0)) || continue
         expect=${status#!}
         if why=$(judge "$expect" "$out" "$err" "$command"); then
             [ "$status" = "$expect" ] || { echo "right now, take its '!' away: $command"; wrong=1; }
@@ -174,7 +195,26 @@ rows() {
             printf '%s\n   want status %s, stdout %s, stderr %s\n   got  %s\n' "$command" "$status" "$out" "$err" "$why"
             wrong=1
         fi
-    done <../table
+    done <../../table
+    return "$wrong"
+}
+
+# rows GREP_OPTIONS [TEXT]: judges the rows whose command uses inject.so (-w) or does not (-vw), and whose message has this text. Each
+# processor has a shard of the rows.
+rows() {
+    local shards shard pids=() wrong=0 n
+    shards=$(nproc)
+    grep -v -e '^#' -e '^$' -e '^unreachable' "$BATS_TEST_DIRNAME/errors.tsv" | grep -E "$1" 'inject|oom' |
+        awk -F '\t' -v text="${2-}" 'index($3, text)' >table
+    for ((shard = 0; shard < shards; shard++)); do
+        judge_rows "shard.$shard" "$shard" "$shards" >"wrong.$shard" 2>&1 3>&- &
+        pids+=($!)
+    done
+    for shard in "${!pids[@]}"; do
+        wait "${pids[shard]}" || wrong=1
+        cat "wrong.$shard"
+    done
+    n=$(wc -l <table)
     echo "$n rows"
     [ "$n" -gt 0 ] && [ "$wrong" = 0 ]
 }

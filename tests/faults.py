@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Lets calls fail one at a time, in one run of every feature: `make check-faults` (STEP=5: each fifth call only; ONLY=TEXT of a command).
+"""Lets calls fail one at a time, in one run of every feature: `make check-faults` (STEP=5: each fifth call only, from the
+one that SAMPL_TEST_TURN says; ONLY=TEXT of a command).
 
 The runs are the `oom` rows of errors.tsv and those below; inject.c makes the N-th call for memory, system call or thread fail, for N from
 1 until there is no such call. A run must then do what it does without, or end with status 3, a message, nothing on standard output but a
@@ -17,6 +18,7 @@ import tempfile
 TESTS = pathlib.Path(__file__).resolve().parent
 SAMPL = os.environ["SAMPL"]
 STEP, ONLY = int(os.environ.get("STEP") or 1), os.environ.get("ONLY") or ""
+FIRST = 1 + int(os.environ.get("SAMPL_TEST_TURN") or 0) % STEP
 
 # Beside errors.tsv's: command, and where standard input comes from: nowhere, a file, or a pipe.
 RUNS = [
@@ -140,7 +142,7 @@ class Run:
         """Lines about what is wrong; counts the faults."""
         lines = []
         for call, error in CALLS:
-            for n in itertools.count(1, STEP):
+            for n in itertools.count(FIRST, STEP):
                 inject = f"{call.format(n) if '{' in call else f'{call}:{n}'}:{error}"
                 got = self.run(inject)
                 if not got[5]:

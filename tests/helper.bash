@@ -9,9 +9,11 @@ UNITS=${UNITS:-$ROOT/build/unit}
 AUSTEN=$ROOT/samples/austen.f16
 export ROOT SAMPL UNITS AUSTEN
 unset SAMPL_CPU NO_COLOR
-# Tests that go through all bytes of a file take each STEP-th. CI's second run, under sanitizers, has it above 1.
-STEP=${SAMPL_TEST_STEP:-1}
-export STEP XDG_CONFIG_HOME=/nonexistent HOME=/nonexistent
+# Cases that go through all bytes of a file, or all calls of a run, take each STEP-th from START on, and random cases do a STEP-th of
+# what they do in `make check-long`. START changes with the commit, so that in time every byte is looked at.
+STEP=${SAMPL_TEST_STEP:-4}
+START=$((${SAMPL_TEST_TURN:-0} % STEP))
+export STEP START XDG_CONFIG_HOME=/nonexistent HOME=/nonexistent
 
 setup() {
     cd "$BATS_TEST_TMPDIR" || return 1

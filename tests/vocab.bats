@@ -60,12 +60,12 @@ hold() {
 damaged() {
     local file
     mkdir cut bad
-    perl -e 'local $/; my ($file, $ending, $step) = @ARGV; open my $f, "<", $file or die; my $s = <$f>;
+    perl -e 'local $/; my ($file, $ending, $step, $start) = @ARGV; open my $f, "<", $file or die; my $s = <$f>;
         sub put { open my $f, ">", "$_[0].$ending" or die; print $f $_[1] }
-        for my $i (grep { $_ % $step == 0 } 0 .. length($s) - 1) {
+        for my $i (grep { $_ % $step == $start } 0 .. length($s) - 1) {
             put("cut/$i", substr $s, 0, $i) if $i;
             for my $b ("\0", "\1", "\"", "\xff") { my $t = $s; substr($t, $i, 1) = $b; put(sprintf("bad/$i-%02x", ord $b), $t) }
-        }' "$1" "$2" "$STEP"
+        }' "$1" "$2" "$STEP" "$START"
     for file in cut/*; do
         fails "$file" || return 1
     done

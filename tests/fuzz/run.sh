@@ -3,7 +3,7 @@
 # Lets libFuzzer work on each target of driver.c for so many seconds, as many side by side as JOBS says, from the seeds that seeds.sh makes
 # and the findings of earlier days in tests/fuzz/found/TARGET-*. usage: run.sh DRIVER SAMPL SECONDS [TARGET...]
 # What is found is left in build/fuzz/crashes; `SAMPL_FUZZ=TARGET build/fuzz/driver FILE`, in a folder with the files words and words.json,
-# runs it again. MORE=options of libFuzzer's.
+# runs it again. In 0 seconds only what is kept is run. SEED= of the fuzzer; MORE=options of libFuzzer's.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 driver=$(realpath "$1") sampl=$(realpath "$2") seconds=$3
@@ -24,8 +24,11 @@ one() {
     mkdir -p "$work/corpus/$target" "$work/seeds/$target"
     cp "$work"/seeds/words* "$dir"
     cp "$here/found/$target"-* "$work/seeds/$target" 2>/dev/null || :
+    [ ! -e "$here/corpus/$target.tar.gz" ] || tar -xzf "$here/corpus/$target.tar.gz" -C "$work/seeds/$target"
+    local how="-max_total_time=$seconds -seed=${SEED:-0}"
+    [ "$seconds" != 0 ] || how=-runs=0
     # shellcheck disable=SC2086
-    (cd "$dir" && SAMPL_FUZZ=$target UBSAN_OPTIONS=print_stacktrace=1 ASAN_OPTIONS=detect_leaks=1 "$driver" -max_total_time="$seconds" \
+    (cd "$dir" && SAMPL_FUZZ=$target UBSAN_OPTIONS=print_stacktrace=1 ASAN_OPTIONS=detect_leaks=1 "$driver" $how \
         -timeout=20 -rss_limit_mb=4096 -max_len=8192 -print_final_stats=1 -artifact_prefix="$crashes/$target-" ${MORE-} \
         "$work/corpus/$target" "${seeds[@]}" >"$log" 2>&1) || status=$?
     rm -rf "$dir"

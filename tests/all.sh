@@ -1,0 +1,173 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Everything beside `make check`, each step in a short form for CI and in a long one for `make check-long`: what CI leaves out stands beside
+# what the long form looks at. usage: all.sh short|long [STEP]
+# One step runs on one processor; the steps run side by side. Each writes build/steps/STEP.log, and lines `ran: ...` there say with which
+# counts and seeds it ran. At the end a table of the steps, with wall and processor seconds. In the environment: SEED, which the long form
+# prints if it chose one itself.
+# shellcheck disable=SC2317 # the steps are called by their names
+set -eu
+cd "$(dirname "$0")/.."
+here=tests/all.sh logs=build/steps
+form=$1
+# What CI leaves out goes by the commit's hash, so that in time it comes to everything.
+: "${SAMPL_TEST_TURN:=$((16#$(git rev-parse --short=7 HEAD)))}"
+if [ "$form" = long ]; then : "${SEED:=$(($(date +%s) % 1000000))}"; else SEED=1; fi
+export SAMPL_TEST_TURN SEED SAMPL_TEST_STRICT=1 SAMPL_TEST_JOBS=1
+unset MAKEFLAGS MAKELEVEL MAKEOVERRIDES
+
+# pick SHORT LONG: the value for this form.
+pick() {
+    if [ "$form" = short ]; then echo "$1"; else echo "$2"; fi
+}
+
+# ran WORD...: a line for the summary.
+ran() {
+    echo "ran: $*"
+}
+
+# suite BUILD [FILE...]: runs the suite, or files of it, on the program of that build.
+suite() {
+    SAMPL=$PWD/$1/sampl UNITS=$PWD/$1/unit tests/run.sh "${@:2}"
+}
+
+# ---- the steps, the longest first
+
+# Each sanitizer's compiler has half of the files, and the halves swap with the commit. kern_check has a twentieth of its cases.
+gcc_sanitizers() {
+    make -s SAN=address,undefined WERROR=1 all units
+    SAMPL_TEST_DOCUMENTS=no SAMPL_TEST_STEP=$(pick 20 1) SAMPL_TEST_HALF=$(pick $((SAMPL_TEST_TURN % 2)) '') suite build/san
+    ran "gcc's sanitizers: $(pick "half $((SAMPL_TEST_TURN % 2)) of the files, step 20" 'all files, step 1')"
+}
+
+# clang sees more of undefined behaviour. Its objects tell the fuzzer where they have been, so that both need only one build.
+clang_sanitizers() {
+    make -s fuzz-build WERROR=1
+    SAMPL_TEST_STRICT='' SAMPL_TEST_DOCUMENTS=no SAMPL_TEST_STEP=$(pick 20 1) SAMPL_TEST_HALF=$(pick $((1 - SAMPL_TEST_TURN % 2)) '') \
+        suite build/fuzz
+    ran "clang's sanitizers: $(pick "half $((1 - SAMPL_TEST_TURN % 2)) of the files, step 20" 'all files, step 1')"
+    # the kept inputs of every target, and new ones for a minute in all, on some targets that change with the commit
+    if [ "$form" = short ]; then
+        make -s fuzz WERROR=1 TIME=0
+        make -s fuzz WERROR=1 TIME=10 TARGET="$(build/fuzz/driver | awk -v t="$SAMPL_TEST_TURN" '(NR + t) % 4 == 0')" SEED="$SAMPL_TEST_TURN"
+    else
+        make -s fuzz WERROR=1 TIME=300
+    fi
+}
+
+# clang-tidy looks at half of the sources, which swap with the commit; files it has passed before are known by their content.
+lint() {
+    make -s lint TIDY_HALF="$(pick $((SAMPL_TEST_TURN % 2)) '')"
+    ran "lint: clang-tidy on $(pick "half $((SAMPL_TEST_TURN % 2)) of the sources" 'all sources')"
+}
+
+# Tarball, Debian package and static program; with musl's C library every twentieth case, on one processor.
+packages() {
+    make -s check-packages
+    make -s STATIC=1 units
+    SAMPL_TEST_STRICT='' SAMPL_TEST_DOCUMENTS=no SAMPL_TEST_STEP=$(pick 20 4) SAMPL_TEST_EACH=$(pick 20 1) SAMPL=$PWD/build/static/sampl \
+        UNITS=$PWD/build/static/unit taskset -c 0 tests/run.sh
+    ran "packages; with musl $(pick 'each 20th case, step 20' 'every case, step 4')"
+}
+
+llama() {
+    make -s check-llama SHORT="$(pick 1 '')"
+    ran "llama.cpp: $(pick 'a tenth' 'all'), seed $SEED"
+}
+
+neon() {
+    make -s check-arm64 STEP="$(pick 20 1)"
+    ran "NEON: a $(pick twentieth whole) of the cases"
+}
+
+html() {
+    make -s check-html
+    ran "the browser: every page"
+}
+
+faults() {
+    make -s check-faults STEP="$(pick 20 1)"
+    ran "faults: $(pick "each 20th call, from $((SAMPL_TEST_TURN % 20))" 'every call')"
+}
+
+# The forms for systems that base/platform.c does not know.
+portable() {
+    make -s PORTABLE=1 WERROR=1 all
+    SAMPL_PORTABLE=1 SAMPL=$PWD/build/portable/sampl tests/run.sh threads foreign
+    ran "without what is Linux's: threads, foreign"
+}
+
+threads() {
+    make -s BUILD=build/tsan SAN=thread all
+    suite build/tsan threads
+    ran "thread sanitizer: threads"
+}
+
+soak() {
+    make -s soak SHORT="$(pick 1 '')"
+    ran "soak: $(pick 'a twentieth' all)"
+}
+
+# Generated files are fresh.
+completions() {
+    make -s completions
+    git diff --exit-code -- completions
+}
+
+# ---- steps of the long form only
+
+# What `make check` does, without leaving anything out; and on the scalar tier.
+whole() {
+    SAMPL_TEST_STEP=1 suite build
+    SAMPL_CPU=scalar SAMPL_TEST_STEP=4 SAMPL_TEST_DOCUMENTS=no suite build
+    ran "the suite: every case, step 1; on the scalar tier step 4"
+}
+
+proofs() {
+    make -s prove-expf prove-logf prove-libm prove-json prove-parity
+    ran "proofs: every float of expf, logf, log2f, exp2f; samples of powf, exp, pow, JSON numbers and chains"
+}
+
+systems() {
+    make -s check-systems
+    ran "systems: macOS, the BSDs, RISC-V"
+}
+
+mutants() {
+    make -s mutants SEED="$SEED"
+    ran "mutants: 80, seed $SEED"
+}
+
+steps=(gcc_sanitizers clang_sanitizers llama lint packages neon html faults portable threads soak completions)
+[ "$form" = short ] || steps=(proofs mutants whole "${steps[@]}" systems)
+
+# ---- one step, or all
+
+if [ $# -gt 1 ]; then
+    "$2"
+    exit
+fi
+
+# run_step STEP: runs it, and prints how it went; of a failure the end of its log.
+run_step() {
+    local start=${EPOCHREALTIME/./} status=0 cpu
+    bash "$here" "$form" "$1" >"$logs/$1.log" 2>&1 </dev/null || status=$?
+    times >"$logs/$1.times"
+    cpu=$(awk 'NR == 2 { gsub(/[ms]/, " "); print int($1 * 60 + $2 + $3 * 60 + $4) }' "$logs/$1.times")
+    printf '%-18s %s  %5d s  %5d s of processors\n' "$1" "$([ "$status" = 0 ] && echo passed || echo FAILED)" \
+        $(((${EPOCHREALTIME/./} - start) / 1000000)) "$cpu" | tee "$logs/$1.end"
+    [ "$status" = 0 ] || { tail -n 100 "$logs/$1.log"; return 1; }
+}
+export -f run_step
+export here logs form
+
+rm -rf "$logs"
+mkdir -p "$logs"
+status=0
+printf '%s\n' "${steps[@]}" | xargs -P "$(nproc)" -I{} bash -c 'run_step {}' || status=1
+echo
+cat "$logs"/*.end
+grep -h '^ran: ' "$logs"/*.log || :
+failed=$(grep -l FAILED "$logs"/*.end | wc -l)
+echo "$((${#steps[@]} - failed)) passed, $failed failed"
+exit "$status"
