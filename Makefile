@@ -58,7 +58,7 @@ ALL_LDFLAGS   = $(LDFLAGS) $(HARDENL)
 
 SOURCES := $(sort $(wildcard src/*.c src/*/*.c))
 OBJECTS := $(SOURCES:src/%.c=$(BUILD)/%.o) $(BUILD)/out/page.o
-CORE    := $(filter-out $(BUILD)/main.o $(BUILD)/run/% $(BUILD)/recipe/% $(BUILD)/cli/% $(BUILD)/in/% $(BUILD)/out/% $(BUILD)/json/% $(BUILD)/schema/%,$(OBJECTS))
+CORE    := $(filter-out $(BUILD)/main.o $(BUILD)/run/% $(BUILD)/chain/% $(BUILD)/cli/% $(BUILD)/in/% $(BUILD)/out/% $(BUILD)/json/% $(BUILD)/schema/%,$(OBJECTS))
 UNITS   := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/*.c))
 WHOLE   := $(BUILD)/unit/variants_check
 PRESETS := $(wildcard samples/presets/*.preset)

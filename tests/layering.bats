@@ -69,9 +69,9 @@ sample    base kern vocab
 samplers  base kern vocab sample
 out       base kern vocab
 in        base kern vocab json sample
-cli       base kern vocab json grammar schema sample samplers in out
-recipe    base kern vocab json grammar schema sample samplers in out cli
-run       base kern vocab json grammar schema sample samplers in out cli recipe
+chain     base kern vocab json grammar schema sample samplers in out cli
+cli       base kern vocab json grammar schema sample samplers in out chain
+run       base kern vocab json grammar schema sample samplers in out cli chain
 '
 
 @test "each folder includes from itself and the floors below" {

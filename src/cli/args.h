@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The command line and its presets, as typed: each value read and held against its range, and nothing more. What it comes to is decided
-// elsewhere: the chain in recipe/, the run in run/.
+// elsewhere: the chain in chain/, the run in run/.
 #ifndef SAMPL_CLI_ARGS_H
 #define SAMPL_CLI_ARGS_H
 

@@ -3,8 +3,8 @@
 #ifndef SAMPL_RUN_JOB_H
 #define SAMPL_RUN_JOB_H
 
+#include "chain/recipe.h"
 #include "cli/args.h"
-#include "recipe/recipe.h"
 #include "sample/chain.h"
 
 struct job {

@@ -4,8 +4,8 @@
 #ifndef SAMPL_RUN_SESSION_H
 #define SAMPL_RUN_SESSION_H
 
+#include "chain/recipe.h"
 #include "grammar/matcher.h"
-#include "recipe/recipe.h"
 #include "sample/chain.h"
 
 struct session {

@@ -4,7 +4,7 @@
 #include "bench.h"
 
 #include "../unit/timing.h"
-#include "recipe/recipe.h"
+#include "chain/recipe.h"
 #include "sample/chain.h"
 
 #include <stdio.h>

@@ -2,8 +2,8 @@
 // The lists of a draft: samplers, biases, breakers, bans, the reasoning budget's tags.
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "chain/recipe.h"
 #include "out/message.h"
-#include "recipe/recipe.h"
 #include "sample/chain.h"
 #include "vocab/spelling.h"
 #include "vocab/split.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "grammar/grammar.h"
+#include "chain/recipe.h"
 #include "in/source.h"
 #include "out/message.h"
-#include "recipe/recipe.h"
 #include "schema/schema.h"
 #include "json/json.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "recipe/recipe.h"
+#include "chain/recipe.h"
 
 #include "base/utf8.h"
 #include "grammar/grammar.h"

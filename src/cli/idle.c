@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Notes on options of the chain that were typed and have no effect on it.
+#include "chain/recipe.h"
 #include "out/message.h"
-#include "recipe/recipe.h"
 #include "sample/chain.h"
 
 #include <stddef.h>

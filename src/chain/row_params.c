@@ -2,9 +2,9 @@
 // The "params" of a JSON row. Errors are set as those of options, which they mostly are; recipe_with_params makes them errors of the row.
 #include "base/mem.h"
 #include "base/number.h"
+#include "chain/recipe.h"
 #include "cli/foreign.h"
 #include "out/message.h"
-#include "recipe/recipe.h"
 #include "json/json.h"
 
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "recipe/recipe.h"
+#include "chain/recipe.h"
 
 #include "base/platform.h"
 #include "grammar/trie.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
+#include "chain/recipe.h"
 #include "in/vocab_file.h"
 #include "out/message.h"
-#include "recipe/recipe.h"
 #include "sample/chain.h"
 #include "vocab/spelling.h"
 

@@ -2,8 +2,8 @@
 // What a chain is: its stages with their parameters, and what they share. A recipe never changes, and equal recipes are one: sequences
 // with the same parameters share theirs. Whatever describes a chain - options, presets, a model's metadata, a row's parameters - fills a
 // draft, and the draft becomes a recipe.
-#ifndef SAMPL_RECIPE_RECIPE_H
-#define SAMPL_RECIPE_RECIPE_H
+#ifndef SAMPL_CHAIN_RECIPE_H
+#define SAMPL_CHAIN_RECIPE_H
 
 #include "base/builder.h"
 #include "base/shared.h"

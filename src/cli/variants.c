@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Recipes of the variants, and what is to be said of how they relate.
+#include "chain/recipe.h"
 #include "out/message.h"
-#include "recipe/recipe.h"
 #include "sample/chain.h"
 
 #include <string.h>
