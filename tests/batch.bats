@@ -287,7 +287,7 @@ peak() {
 
 @test "batch: sequences that share parameters take little, and ended ones nothing" {
     local few many ended
-    command -v /usr/bin/time || skip "no time"
+    need /usr/bin/time
     ! nm -D "$SAMPL" | grep -qE '__[atm]san_' || return 0 # a sanitizer takes memory of its own
     perl -e 'print qq({"seq":"s$_","params":{"temperature":0.7,"top_k":5},"logits":[1,2,3]}\n) for 1 .. 50000' >many
     sed 's/"seq"/"end":true,"seq"/' many >ending

@@ -19,10 +19,6 @@ austen() {
     sampl -n 4096 -s 3 --rows :24 "$@" "$AUSTEN"
 }
 
-need_numpy() {
-    /usr/bin/python3 -c 'import numpy' 2>/dev/null || skip "no numpy"
-}
-
 # floats WIDTH: f32 from stdin as text, a row a line.
 floats() {
     perl -e 'local $/; my @x = unpack "f<*", <STDIN>; print join(" ", map { /inf/i ? lc : /nan/i ? "nan" : $_ } splice @x, 0, $ARGV[0]), "\n" while @x' "$1"
@@ -317,10 +313,7 @@ row_by_row() {
     sampl -f f32 -n 3 --samplers '' --emit logits -O f32 --line-buffered "$@" rows >out 3>&- &
     exec 8>rows
     f32 1 2 3 >&8
-    for ((i = 0; i < 100; i++)); do
-        [ "$(stat -c %s out)" -lt 12 ] || break
-        sleep 0.1
-    done
+    await has_bytes 12 out
     [ "$(stat -c %s out)" -eq 12 ]
     f32 3 2 1 >&8
     exec 8>&-

@@ -277,7 +277,7 @@ TABLE
 }
 
 @test "npy: files that numpy writes" {
-    /usr/bin/python3 -c 'import numpy' 2>/dev/null || skip "no numpy"
+    need_numpy
     /usr/bin/python3 - "$R/rows.f32" <<'PYTHON'
 import sys
 import numpy as np

@@ -25,6 +25,46 @@ sampl() {
     ${RUN_ENV-} "$SAMPL" "$@"
 }
 
+# missing WHAT WHY: the case cannot run here, and fails. It is skipped instead if SAMPL_TEST_WITHOUT names WHAT.
+missing() {
+    if [[ " ${SAMPL_TEST_WITHOUT-} " == *" $1 "* ]]; then skip "$1: $2"; fi
+    echo "$1 is missing: $2"
+    return 1
+}
+
+# need PROGRAM, need_numpy, need_own_process: for cases that work only with them.
+need() {
+    command -v "$1" >/dev/null || missing "$1" "it is not on the path"
+}
+
+need_numpy() {
+    /usr/bin/python3 -c 'import numpy' 2>/dev/null || missing numpy "Debian's python3-numpy has it"
+}
+
+need_own_process() {
+    [ -z "${RUN_ENV-}" ] || missing own-process "$RUN_ENV runs the program"
+}
+
+# await COMMAND...: waits until the command succeeds. It gives up after five minutes, which no load explains.
+await() {
+    local i
+    for ((i = 0; i < 6000; i++)); do
+        if "$@"; then return; fi
+        sleep 0.05
+    done
+    echo "waited in vain for: $*"
+    return 1
+}
+
+# has_bytes N FILE, has_lines N FILE...: the file has grown to so many bytes, the files together to so many lines.
+has_bytes() {
+    [ "$(stat -c %s "$2")" -ge "$1" ]
+}
+
+has_lines() {
+    [ "$(cat "${@:2}" 2>/dev/null | wc -l)" -ge "$1" ]
+}
+
 # same A B: two files are equal byte for byte, or the test fails and shows how they differ.
 same() {
     cmp "$1" "$2" || { diff "$1" "$2" | head -5; return 1; }

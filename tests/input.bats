@@ -452,8 +452,8 @@ flat() {
 }
 
 measurable() {
-    [ -z "${RUN_ENV-}" ] || skip "no memory of its own to measure under $RUN_ENV"
-    [ -r /proc/self/status ] || skip "no /proc"
+    need_own_process
+    [ -r /proc/self/status ] || missing /proc "it cannot be read"
     lenient=$(nm "$SAMPL" 2>/dev/null | grep -m 1 -o __asan_init) || true
 }
 

@@ -487,14 +487,14 @@ rerun() (
 # ---- as manual pages
 
 @test "mandoc has nothing to say" {
-    command -v mandoc >/dev/null || skip 'no mandoc'
+    need mandoc
     run -0 mandoc -Tlint -Wwarning "${PAGES[@]}"
     [ -z "$output" ]
 }
 
 @test "man has nothing to say, and keeps to 80 columns" {
     local page
-    command -v man >/dev/null || skip 'no man'
+    need man
     for page in "${PAGES[@]}"; do
         run -0 --separate-stderr env LC_ALL=C.UTF-8 MANWIDTH=80 MANPAGER=cat man -l --warnings "$page"
         [ -z "$stderr" ]

@@ -217,10 +217,7 @@ END
     sampl -f f16 -n 4096 -s 3 --line-buffered -o out/target rows 3>&- &
     exec 8>rows
     head -c $((20 * 8192)) "$AUSTEN" >&8
-    for ((i = 0; i < 100; i++)); do # the records so far are in a hidden file
-        [ "$(cat out/.target.* 2>/dev/null | wc -l)" -lt 20 ] || break
-        sleep 0.1
-    done
+    await eval 'has_lines 20 out/.target.*' # the records so far are in a hidden file
     [ "$(cat out/.target.* | wc -l)" -eq 20 ]
     [ "$(ls out)" = "" ]
     head -c $((32 * 8192)) "$AUSTEN" | tail -c $((12 * 8192)) >&8
@@ -362,10 +359,7 @@ END
         perl -e '@SIG{"INT", "HUP"} = ("DEFAULT") x 2; exec @ARGV' "$SAMPL" -f f16 -n 4096 --line-buffered -o out/target rows 3>&- &
         exec 8>rows
         head -c 8192 "$AUSTEN" >&8
-        for ((i = 0; i < 100; i++)); do
-            [ "$(cat out/.target.* 2>/dev/null | wc -l)" -lt 1 ] || break
-            sleep 0.1
-        done
+        await eval 'has_lines 1 out/.target.*'
         [ "$(cat out/.target.* | wc -l)" -eq 1 ]
         kill -s $signal $!
         status=0
@@ -404,7 +398,7 @@ END
 }
 
 @test "a full disk is an error, status 3" {
-    [ -c /dev/full ] || skip "no /dev/full"
+    [ -c /dev/full ] || missing /dev/full "there is no such device"
     truncate -s 4M rows.f32
     for args in '-f f32 -n 256 --rows :1 rows.f32' '-f f32 -n 256 rows.f32' '-f f32 -n 256 --line-buffered rows.f32' \
         '-f f32 -n 256 --dump-probs rows.f32' '-f f32 -n 256 -O json rows.f32' '-O tsv /dev/null' \

@@ -7,7 +7,7 @@ load helper
 build_with_toy() {
     local build
     build=$(dirname "$SAMPL")
-    [ -e "$build/samplers/list.o" ] || skip "no object files beside $SAMPL"
+    [ -e "$build/samplers/list.o" ] || missing objects "there are none beside $SAMPL"
     mkdir tree
     cp -a "$ROOT/src" "$ROOT/Makefile" tree
     mkdir tree/build

@@ -312,7 +312,8 @@ TABLE
         # shellcheck disable=SC2002
         cat "$name" | sampl -s 9 -n 50 -f "${name##*.}" --independent --dump-probs=1 --rows 4: | cmp - "$T/file"
     done
-    [ -z "${RUN_ENV-}" ] && [ -x /usr/bin/time ] || skip "no /usr/bin/time"
+    need_own_process
+    need /usr/bin/time
     # 256 MB of zeros, which take no room: converting them touches each page
     printf '\223NUMPY\1\0\074\0%-59s\n' "{'descr':'<f8','fortran_order':False,'shape':(8192,4096)}" >"$T/zeros.npy"
     truncate -s $((70 + 8192 * 4096 * 8)) "$T/zeros.npy"
@@ -324,11 +325,6 @@ TABLE
     [ "$(faults --rows -1:)" -lt $((first + 300)) ]
     [ "$(faults --rows -1: --emit logits -O f16)" -lt $((first + 300)) ]
     [ "$(faults --shard 8192/8192)" -lt $((first + 300)) ]
-}
-
-# For what needs other programs: without one the test is skipped, in CI it fails.
-need() {
-    command -v "$1" >/dev/null || skip "no $1"
 }
 
 # scale ARG...: parallel.sh with the program under test.

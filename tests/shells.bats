@@ -3,10 +3,6 @@
 # The completions as the shells themselves run them. What bash does with its own is in options.bats.
 load helper
 
-need() {
-    command -v "$1" >/dev/null || skip "no $1"
-}
-
 # A user with a preset of his own, and the program on the path.
 setup() {
     cd "$BATS_TEST_TMPDIR" || return 1

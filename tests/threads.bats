@@ -59,7 +59,7 @@ kld() {
     sampl -s 7 -t 0 -v -n 4096 "$AUSTEN" 2>err | cmp - want
     grep -qx "sampl: note: --threads 0 is $cores" err
     [ -z "${SAMPL_PORTABLE-}" ] || return 0 # POSIX does not know of some of the cores
-    command -v taskset >/dev/null || skip "no taskset"
+    need taskset
     # shellcheck disable=SC2016 # the inner shell's
     taskset -c "$(taskset -pc $$ | sed 's/.*[:,-] *//')" env SAMPL="$SAMPL" sh -c '"$SAMPL" -s 7 -t 0 -v -n 4096 "$1"' - "$AUSTEN" 2>err | cmp - want
     grep -qx "sampl: note: --threads 0 is 1" err

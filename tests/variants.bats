@@ -165,8 +165,8 @@ peak() {
 @test "a variant costs its session, and no row is kept" {
     local i few=() many=() short long wide
     ! nm -D "$SAMPL" | grep -qE '__[atm]san_' || return 0 # a sanitizer takes memory of its own
-    [ -z "${RUN_ENV-}" ] || skip "no memory of its own to measure under $RUN_ENV"
-    command -v /usr/bin/time || skip "no time"
+    need_own_process
+    need /usr/bin/time
     perl -e 'my $x = pack "f<*", map { $_ * 7919 % 1000 / 100 } 0 .. 32767 + 60; print substr $x, 4 * $_, 131072 for 1 .. 60' >rows.f32
     for i in {100..119}; do few+=(--vs "--temp 1.$i"); done
     for i in {100..299}; do many+=(--vs "--temp 1.$i"); done
@@ -211,7 +211,7 @@ E
 }
 
 @test "the table is what numpy computes" {
-    /usr/bin/python3 -c 'import numpy' 2>/dev/null || skip "no numpy"
+    need_numpy
     local given=(-n 4096 -s 3 --rows :100 --accept @"$ROOT/samples/austen.tokens")
     local specs=('--temp 1.5' '--samplers min_p' '--samplers "temperature" --temp 0.6' '--mirostat 2' '--engine akunu --temp 0.9' '--top-nsigma 1')
     local i vs=() names=(0)
@@ -365,7 +365,7 @@ for g, w in zip(got, want):
 }
 
 @test "--against: the same chain on other rows, and how far apart they are" {
-    /usr/bin/python3 -c 'import numpy' 2>/dev/null || skip "no numpy"
+    need_numpy
     /usr/bin/python3 -c '
 import sys, numpy as np
 x = np.fromfile(sys.argv[1], "<f2").astype("<f4")
