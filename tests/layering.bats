@@ -187,3 +187,12 @@ run       base kern vocab json grammar schema sample samplers in out cli chain
         "$BATS_TEST_TMPDIR/calls"
     [ "$status" -eq 1 ] || { echo "$output"; return 1; }
 }
+
+@test "tests/README.md maps every file of the suite to files of src/ that are there" {
+    awk -F ' *\\| *' '/^## /{ on = /Which file/ } on && $2 !~ /^(file|-*)$/ && NF > 3 { print $2 "\t" $4 }' "$ROOT/tests/README.md" >"$BATS_TEST_TMPDIR/map"
+    cut -f 1 "$BATS_TEST_TMPDIR/map" >"$BATS_TEST_TMPDIR/mapped"
+    (cd "$ROOT/tests" && printf '%s\n' *.bats) | sed 's/\.bats$//' | diff - "$BATS_TEST_TMPDIR/mapped"
+    for place in $(cut -f 2 "$BATS_TEST_TMPDIR/map" | tr -d ,); do
+        [ "$place" = all ] || [ "$place" = none ] || [ -e "$place" ] || { echo "no src/$place"; return 1; }
+    done
+}

@@ -91,6 +91,10 @@ fuzz-build: ## build the fuzzer, and beside it the program and its C tests with 
 fuzz: $(BUILD)/sampl fuzz-build ## let clang's libFuzzer work on each parser and the filter (TIME=60 seconds each, 0: kept inputs only; TARGET= SEED= JOBS=1)
 	$(Q)SEED='$(SEED)' tests/fuzz/run.sh $(FUZZ)/driver $(BUILD)/sampl '$(or $(TIME),60)' $(TARGET)
 
+.PHONY: fuzz-keep
+fuzz-keep: ## keep the fuzzer's best inputs so far in tests/fuzz/corpus, which CI runs (TARGET=)
+	$(Q)tests/fuzz/keep.sh $(FUZZ)/driver $(TARGET)
+
 .PHONY: bench
 bench: $(BUILD)/unit/bench $(BUILD)/unit/bench_grammar $(BUILD)/sampl ## ns per row and GB/s beside the speed of reading memory (TIER= N= CHAIN=)
 	$(BUILD)/unit/bench chains '$(TIER)' '$(N)' '$(CHAIN)'
