@@ -13,7 +13,8 @@ struct step {
     size_t alt, at;
 };
 
-// Everything here is done without recursion, as a hostile grammar's rules may refer to each other in a chain of any length.
+// Everything here is done without recursion, as a hostile grammar's rules may refer to each other in a chain of any
+// length.
 struct check {
     struct grammar *g;
     uint32_t *words;   // the arrays below, as one
@@ -120,8 +121,8 @@ static void lower(struct check *c, uint32_t low)
     *here = low < *here ? low : *here;
 }
 
-// Makes the newest rules, down to this one, a component. One whose rules only ever come to each other matches nothing: it has no way to
-// begin.
+// Makes the newest rules, down to this one, a component. One whose rules only ever come to each other matches
+// nothing: it has no way to begin.
 static void close_component(struct check *c, uint32_t rule)
 {
     struct grammar *const g = c->g;
@@ -141,8 +142,8 @@ static void close_component(struct check *c, uint32_t rule)
     }
 }
 
-// Numbers the components of what can come first in a rule (Tarjan, "Depth-First Search and Linear Graph Algorithms", 1972): todo holds
-// the rules that are in none yet.
+// Numbers the components of what can come first in a rule (Tarjan, "Depth-First Search and Linear Graph Algorithms",
+// 1972): todo holds the rules that are in none yet.
 static void find_components(struct check *c, uint32_t start)
 {
     if (!c->number[start])
@@ -164,8 +165,8 @@ static void find_components(struct check *c, uint32_t start)
     }
 }
 
-// A cycle of what alternatives begin with is a left recursion, and so is one that leaves something to come behind the rule. False: *bad
-// is a rule in one.
+// A cycle of what alternatives begin with is a left recursion, and so is one that leaves something to come behind the
+// rule. False: *bad is a rule in one.
 static bool no_left_recursion(struct check *c, size_t *bad)
 {
     struct grammar *const g = c->g;

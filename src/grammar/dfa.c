@@ -102,9 +102,9 @@ edge dfa_edge(struct dfa *d, struct dfa_state s)
     return d->stacks.fault.code ? EDGE_BAD : e;
 }
 
-// Where a lead byte or a continuation has led, s being inside a character: dead when nothing can match it. When each class matches
-// either all the characters that it can become or none, only the stacks that match are kept and the bits are forgotten; so most
-// characters of a script lead to the same state.
+// Where a lead byte or a continuation has led, s being inside a character: dead when nothing can match it. When each
+// class matches either all the characters that it can become or none, only the stacks that match are kept and the
+// bits are forgotten; so most characters of a script lead to the same state.
 static edge inside(struct dfa *d, struct dfa_state s)
 {
     if (s.value != ANY_VALUE) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The grammar as an automaton over bytes, built as texts are matched. A state is a set of stacks and, inside a character, what is known
-// of it. Bytes are UTF-8 read as llama.cpp reads it: within a token whatever follows a lead byte is taken for the rest of its
-// character; in the token after one that ended inside a character it must be a continuation byte. So a state tells the two apart.
+// The grammar as an automaton over bytes, built as texts are matched. A state is a set of stacks and, inside a
+// character, what is known of it. Bytes are UTF-8 read as llama.cpp reads it: within a token whatever follows a lead
+// byte is taken for the rest of its character; in the token after one that ended inside a character it must be a
+// continuation byte. So a state tells the two apart.
 #ifndef SAMPL_GRAMMAR_DFA_H
 #define SAMPL_GRAMMAR_DFA_H
 
@@ -24,8 +25,8 @@ struct dfa_state {
     uint32_t value; // its bits so far
 };
 
-// Kinds of byte (trie.h) that all lead to one state where a token may end: the state itself within a string, the one that has a
-// repetition less to go within a limited one.
+// Kinds of byte (trie.h) that all lead to one state where a token may end: the state itself within a string, the one
+// that has a repetition less to go within a limited one.
 struct dfa_run {
     uint64_t kinds; // RUN_UNKNOWN: not looked at yet
     uint32_t to;
@@ -47,7 +48,8 @@ struct dfa {
     size_t next_cap, note_cap;
 };
 
-// State 0 is the beginning of the text. g outlives the automaton. False on a fault. A zeroed struct may be freed, and so must a failed one.
+// State 0 is the beginning of the text. g outlives the automaton. False on a fault. A zeroed struct may be freed, and
+// so must a failed one.
 bool dfa_init(struct dfa *d, const struct grammar *g);
 void dfa_free(struct dfa *d);
 

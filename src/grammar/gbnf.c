@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The reader of GBNF text: a recursive descent whose recursion is bounded by the nesting of groups. Groups and repetitions become
-// rules of their own, so that what is left is rules of alternatives of elements. What goes wrong sticks: the first fault takes the cursor
-// to the end of the text, so that nothing more is read, and is looked at once, when all functions have come back.
+// The reader of GBNF text: a recursive descent whose recursion is bounded by the nesting of groups. Groups and
+// repetitions become rules of their own, so that what is left is rules of alternatives of elements. What goes wrong
+// sticks: the first fault takes the cursor to the end of the text, so that nothing more is read, and is looked at
+// once, when all functions have come back.
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "grammar/rules.h"
@@ -176,8 +177,8 @@ static uint32_t read_name(struct gbnf *p)
 
 // ---- repetitions
 
-// item{least,most}: `least` times the item, then nested optional ones, or a loop when most is UINT32_MAX: rules "item rest | ". The work
-// from item on becomes that; if it is several elements, they get a rule of their own.
+// item{least,most}: `least` times the item, then nested optional ones, or a loop when most is UINT32_MAX: rules "item
+// rest | ". The work from item on becomes that; if it is several elements, they get a rule of their own.
 static void write_out(struct gbnf *p, size_t item, uint32_t least, uint32_t most)
 {
     const bool loop = most == UINT32_MAX;
@@ -215,8 +216,8 @@ static uint32_t read_bound(struct gbnf *p)
     return bound;
 }
 
-// Reads an operator * + ? or {m}, {m,}, {m,n}, and applies it to the work from `item` on. As in llama.cpp an n that is too large is no
-// bound.
+// Reads an operator * + ? or {m}, {m,}, {m,n}, and applies it to the work from `item` on. As in llama.cpp an n that
+// is too large is no bound.
 static void read_repetition(struct gbnf *p, size_t item)
 {
     const char *const start = p->at;
@@ -291,7 +292,8 @@ static void add_range(struct gbnf *p, uint32_t first, uint32_t last)
         fail(p, GRAMMAR_MEMORY, p->at);
 }
 
-// Adds the class of the characters in p->ranges, or of all others, to the work. A NUL ends a text, so no character is one.
+// Adds the class of the characters in p->ranges, or of all others, to the work. A NUL ends a text, so no character is
+// one.
 static void push_class(struct gbnf *p, bool negated)
 {
     struct ranges *const r = &p->ranges;

@@ -50,14 +50,14 @@ struct grammar_fault {
 
 struct grammar;
 
-// Reads text[0..len). v resolves <text> and bounds <[id]>; without one (NULL) any token passes, and the grammar is only good to have been
-// checked. NULL and *fault when it is no grammar. When it is one, *fault is GRAMMAR_OK or, as a warning, GRAMMAR_TWICE at the first rule
-// that is defined again: the last definition counts.
+// Reads text[0..len). v resolves <text> and bounds <[id]>; without one (NULL) any token passes, and the grammar is
+// only good to have been checked. NULL and *fault when it is no grammar. When it is one, *fault is GRAMMAR_OK or, as
+// a warning, GRAMMAR_TWICE at the first rule that is defined again: the last definition counts.
 struct grammar *grammar_parse(const char *text, size_t len, const struct vocab *v, struct grammar_fault *fault);
 
-// Adds text[0..len), which has been read, as a terminal can be shown it: the same grammar, where hidden characters of literals and classes
-// are escapes, a token whose text has such is <[id]> if v is there, and lines end in a newline. What is left of them (comments, tokens
-// without a vocabulary) is '?'.
+// Adds text[0..len), which has been read, as a terminal can be shown it: the same grammar, where hidden characters of
+// literals and classes are escapes, a token whose text has such is <[id]> if v is there, and lines end in a newline.
+// What is left of them (comments, tokens without a vocabulary) is '?'.
 void grammar_show(struct builder *to, const char *text, size_t len, const struct vocab *v);
 
 void grammar_free(struct grammar *g);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Records of 32-bit words, each kept once: equal records have equal ids. Ids count from 0 in the order in which records came.
+// Records of 32-bit words, each kept once: equal records have equal ids. Ids count from 0 in the order in which
+// records came.
 #ifndef SAMPL_GRAMMAR_INTERN_H
 #define SAMPL_GRAMMAR_INTERN_H
 

@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-// When to forget: between tokens, above these. One mask's walk can go past them by what one vocabulary's texts can reach.
+// When to forget: between tokens, above these. One mask's walk can go past them by what one vocabulary's texts can
+// reach.
 enum { MOST_STATES = 1 << 14, MOST_SET_WORDS = 1 << 22, MOST_MASK_BYTES = 32 << 20 };
 
 // Of the walk. Runs are looked for from WORTH_IT children that live, and followed for as many states.
@@ -106,7 +107,8 @@ static uint32_t after_token(struct matcher *m, uint32_t id)
     return stacks_after(s);
 }
 
-// Where a token leads, by its bytes and by its id. When one leads into a character and the other past it, it is the id that counts.
+// Where a token leads, by its bytes and by its id. When one leads into a character and the other past it, it is the
+// id that counts.
 static edge after(struct matcher *m, uint32_t id)
 {
     const struct piece text = trie_text(m->t->v, id);
@@ -169,7 +171,8 @@ static void allow(uint64_t *mask, const uint32_t *id, size_t n)
         mask[id[i] / 64] |= UINT64_C(1) << id[i] % 64;
 }
 
-// Do all texts made of these kinds of byte, `height` long at most, fit from a state on, wherever they end? Says no when it is not plain.
+// Do all texts made of these kinds of byte, `height` long at most, fit from a state on, wherever they end? Says no
+// when it is not plain.
 static bool runs(struct matcher *m, uint32_t state, uint64_t kinds, unsigned height, bool *all)
 {
     *all = false;
@@ -197,8 +200,9 @@ static struct level descend(const struct matcher *m, const struct level *from, u
     return (struct level){to, along ? from->living : 0};
 }
 
-// Goes down the trie and the automaton together: a subtree without a way to match is passed over, and so is one whose texts all match
-// because its bytes are of the run that the state is in, as within a string, once its tokens are allowed.
+// Goes down the trie and the automaton together: a subtree without a way to match is passed over, and so is one whose
+// texts all match because its bytes are of the run that the state is in, as within a string, once its tokens are
+// allowed.
 static bool walk(struct matcher *m, uint64_t *mask)
 {
     const struct trie *const t = m->t;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A grammar taken apart: rules of alternatives of elements. For the files of this folder, and for messages about what is expected.
+// A grammar taken apart: rules of alternatives of elements. For the files of this folder, and for messages about what
+// is expected.
 #ifndef SAMPL_GRAMMAR_RULES_H
 #define SAMPL_GRAMMAR_RULES_H
 
@@ -25,12 +26,11 @@ struct element {
 struct grammar_rule {
     size_t first_alt, n_alts; // in grammar.alt; no alternative: not defined (yet)
     size_t len;
-    const char *
-        name; // [len] in the text, which must be there while it is read; of the rule around it, for groups and repetitions
+    const char *name; // [len] in the text, which must outlive the reading; groups have the name of the rule around them
     // What rules_check finds out:
     bool empty; // can be empty
     uint32_t
-        component; // the same for rules that can come first in each other, and above that of others that can come first
+        component; // equal for rules that can begin with each other; greater than that of other rules it begins with
 };
 
 struct grammar {
@@ -54,9 +54,10 @@ static inline const struct range *class_ranges(const struct grammar *g, uint32_t
     return (const struct range *)word;
 }
 
-// Finds out what the rules say of that. Otherwise *bad is a rule that is GRAMMAR_UNDEFINED or in a GRAMMAR_LEFT_RECURSION: when it can
-// begin with itself, so that stacks would grow without end, or only with itself. A rule may end with itself after what can be empty, as a
-// repetition of what can be empty does: that adds nothing to a stack.
+// Finds out what the rules say of that. Otherwise *bad is a rule that is GRAMMAR_UNDEFINED or in a
+// GRAMMAR_LEFT_RECURSION: when it can begin with itself, so that stacks would grow without end, or only with itself.
+// A rule may end with itself after what can be empty, as a repetition of what can be empty does: that adds nothing to
+// a stack.
 enum grammar_code rules_check(struct grammar *g, size_t *bad);
 
 #endif

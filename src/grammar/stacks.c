@@ -146,7 +146,8 @@ uint32_t stacks_unite(struct stacks *s, uint32_t a, uint32_t b)
     return s->fault.code ? STACKS_NONE : s->word[from];
 }
 
-// The union of the sets that are the words from `from` on, which are taken away. In pairs, so that the sets in between stay small.
+// The union of the sets that are the words from `from` on, which are taken away. In pairs, so that the sets in
+// between stay small.
 static uint32_t unite_from(struct stacks *s, size_t from)
 {
     assert(from <= s->n_word);
@@ -165,9 +166,9 @@ static uint32_t unite_from(struct stacks *s, size_t from)
 
 // ---- expansion: rules at the top become what they begin with
 //
-// Each rule that comes to the top is expanded once, over the union of all that may lie below it, after those that it can come first in:
-// rules_check has numbered the components of the left-most uses so. The cost is linear in the rules and alternatives that are met,
-// however many ways lead there.
+// Each rule that comes to the top is expanded once, over the union of all that may lie below it, after those that it
+// can come first in: rules_check has numbered the components of the left-most uses so. The cost is linear in the
+// rules and alternatives that are met, however many ways lead there.
 
 void stacks_pick(struct stacks *s, struct frame f)
 {
@@ -186,7 +187,8 @@ uint32_t stacks_picked(struct stacks *s, bool end)
     return take(s, from);
 }
 
-// Notes that a rule is at the top over a set. Within the component that is being expanded the set is the same as for the others.
+// Notes that a rule is at the top over a set. Within the component that is being expanded the set is the same as for
+// the others.
 static void call_rule(struct stacks *s, uint32_t rule, uint32_t rest)
 {
     const uint32_t component = s->g->rule[rule].component;
@@ -229,7 +231,8 @@ static bool shows_below(const struct stacks *s, uint32_t at)
     return e->type == ELEMENT_END;
 }
 
-// Enters the frames of a set, and the tops of what shows below them, which has been expanded. Returns whether the text may end.
+// Enters the frames of a set, and the tops of what shows below them, which has been expanded. Returns whether the
+// text may end.
 static bool enter_set(struct stacks *s, uint32_t set)
 {
     bool end = stacks_end(s, set);

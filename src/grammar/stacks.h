@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT
-// Where a text may stand in a grammar: a set of stacks of elements, as of a pushdown automaton. A stack's top is the element that must
-// match next; what lies below goes on when the rule ends. Many stacks share their lower parts, so a set is kept as a tree of sets:
+// Where a text may stand in a grammar: a set of stacks of elements, as of a pushdown automaton. A stack's top is the
+// element that must match next; what lies below goes on when the rule ends. Many stacks share their lower parts, so a
+// set is kept as a tree of sets:
 //
-//   set   an end mark (the empty stack is in it: the text may end here), and frames: an element, and the set of all that lies below it
+//   set   an end mark (the empty stack is in it: the text may end here), and frames
+//   frame an element, and the set of all stacks that lie below it
 //
-// Equal sets have equal ids, however they came about, and a set never holds an element twice: ambiguous grammars, whose stacks
-// multiply with every character, stay small. Such merged stacks are those of Tomita's parsing ("Efficient Parsing for Natural Language",
-// 1985), as trees. Sets only grow in number; to forget those not in use, stacks_copy the one that is.
+// Equal sets have equal ids, however they came about, and a set never holds an element twice: ambiguous grammars,
+// whose stacks multiply with every character, stay small. Such merged stacks are those of Tomita's parsing
+// ("Efficient Parsing for Natural Language", 1985), as trees. Sets only grow in number; to forget those not in use,
+// stacks_copy the one that is.
 #ifndef SAMPL_GRAMMAR_STACKS_H
 #define SAMPL_GRAMMAR_STACKS_H
 
@@ -73,8 +76,8 @@ void stacks_free(struct stacks *s);
 // At the beginning of the text.
 uint32_t stacks_start(struct stacks *s);
 
-// To move on, set n_top to 0, pick frames of one set by rising `at`, and ask for the set after their elements have matched, or for the
-// set of just these frames and perhaps the end.
+// To move on, set n_top to 0, pick frames of one set by rising `at`, and ask for the set after their elements have
+// matched, or for the set of just these frames and perhaps the end.
 void stacks_pick(struct stacks *s, struct frame f);
 uint32_t stacks_after(struct stacks *s);
 uint32_t stacks_picked(struct stacks *s, bool end);

@@ -55,7 +55,8 @@ static int by_text(const void *a, const void *b)
     return x->id < y->id ? -1 : 1;
 }
 
-// Sorts by head, byte by byte from the last; equal heads stay in order. to has room for n as well. Returns the array with the result.
+// Sorts by head, byte by byte from the last; equal heads stay in order. to has room for n as well. Returns the array
+// with the result.
 static struct entry *by_head(struct entry *entry, struct entry *to, size_t n)
 {
     for (unsigned shift = 0; shift < 64; shift += 8) {
@@ -110,8 +111,8 @@ static size_t common(const struct entry *entry, size_t i)
     return n;
 }
 
-// Ends the subtrees of the open nodes from depth `keep` on, the innermost first, and tells the nodes above what was in them. The skip of
-// an open node is the node above it. Returns the innermost that stays open.
+// Ends the subtrees of the open nodes from depth `keep` on, the innermost first, and tells the nodes above what was
+// in them. The skip of an open node is the node above it. Returns the innermost that stays open.
 static uint32_t close_nodes(struct trie *t, uint32_t at, size_t keep)
 {
     while (at != NO_NODE && t->node[at].depth >= keep) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The texts of a vocabulary as a trie over bytes, laid out in the order of a walk, so that going through it is going through arrays.
-// Built once, const from then on. A text ends before its first NUL, as it does for llama.cpp. End-of-generation tokens and tokens
-// without a text are not in it.
+// The texts of a vocabulary as a trie over bytes, laid out in the order of a walk, so that going through it is going
+// through arrays. Built once, const from then on. A text ends before its first NUL, as it does for llama.cpp.
+// End-of-generation tokens and tokens without a text are not in it.
 #ifndef SAMPL_GRAMMAR_TRIE_H
 #define SAMPL_GRAMMAR_TRIE_H
 

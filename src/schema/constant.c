@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Constants as llama.cpp writes them: compact JSON as nlohmann's library dumps it. Its non-integers have the digits of Grisu2 (Loitsch,
-// "Printing Floating-Point Numbers Quickly and Accurately with Integers", PLDI 2010), which now and then are one more than needed.
+// Constants as llama.cpp writes them: compact JSON as nlohmann's library dumps it. Numbers that are not integers have
+// the digits of Grisu2 (Loitsch, "Printing Floating-Point Numbers Quickly and Accurately with Integers", PLDI 2010).
+// Grisu2 sometimes gives one digit more than the fewest.
 #include "base/bits.h"
 #include "schema/convert.h"
 
@@ -59,15 +60,16 @@ static struct scaled shifted_up(struct scaled s, int exponent)
     return (struct scaled){s.fraction << (s.exponent - exponent), exponent};
 }
 
-// The digits that are being made: a number just below the upper end of an interval, which the rest up to that end may not leave.
+// The digits made so far. They stand for a number below the upper end of an interval, and must stay within the
+// interval.
 struct digits {
     char digit[20];
     int n;
     int point; // where the decimal point is, in digits from the first one's left
 };
 
-// Takes the last digit down as long as that comes nearer to the number, which lies `wanted` below the interval's upper end, and stays in
-// the interval of this width. unit: of the last digit.
+// Lowers the last digit while that brings the digits nearer to the number and keeps them in the interval. The number
+// lies `wanted` below the interval's upper end; width is the interval's; unit is one of the last digit.
 static void approach(struct digits *d, uint64_t wanted, uint64_t width, uint64_t rest, uint64_t unit)
 {
     while (rest < wanted && width - rest >= unit && (rest + unit < wanted || wanted - rest > rest + unit - wanted)) {
@@ -76,8 +78,9 @@ static void approach(struct digits *d, uint64_t wanted, uint64_t width, uint64_t
     }
 }
 
-// The paper's digit generation: of the numbers between low and high, all with the same exponent, those with the fewest digits, and of
-// these the one nearest to value. `point` comes without the power of ten that they are scaled by.
+// The paper's digit generation. low, value and high have the same exponent. Of the numbers between low and high it
+// takes those with the fewest digits, and of these the one nearest to value. `point` does not count the power of ten
+// by which the three are scaled.
 static void generate(struct digits *d, struct scaled low, struct scaled value, struct scaled high)
 {
     const int shift = -high.exponent;
@@ -126,7 +129,7 @@ static void grisu(double x, struct digits *d)
     const struct scaled ten = power_of_ten(k), value = multiply(shifted_up(v, high.exponent), ten);
     low = multiply(shifted_up(low, high.exponent), ten);
     high = multiply(high, ten);
-    low.fraction++; // each product may be wrong by one: the interval shrinks to what is surely inside
+    low.fraction++; // each product may be off by one, so the interval is made smaller by one
     high.fraction--;
     generate(d, low, value, high);
     d->point -= k;
@@ -213,7 +216,7 @@ void string_text(const char *s, struct builder *to)
     builder_byte(to, '"');
 }
 
-// Recursion is as deep as the document.
+// Recurses as deep as the document is nested.
 bool constant_text(const cJSON *value, struct builder *to)
 {
     bool ok = true;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The conversion of one schema, for the files of this folder. Each schema within the document becomes one rule, at most once, when it is
-// first asked for; a reference asks for the same rule. Rules wait in a row to be made, so that nothing here recurses with the document.
+// The conversion of one schema, for the files of this folder. Each schema within the document becomes one rule, at
+// most once, when it is first asked for; a reference asks for the same rule. Rules wait in a row to be made, so that
+// nothing here recurses with the document.
 #ifndef SAMPL_SCHEMA_CONVERT_H
 #define SAMPL_SCHEMA_CONVERT_H
 
@@ -87,7 +88,7 @@ struct convert {
 bool document_read(struct convert *c);
 
 // The member of an object, or NULL. NULL for what is no object.
-const cJSON *member(const struct convert *c, const cJSON *object, const char *name);
+const cJSON *schema_member(const struct convert *c, const cJSON *object, const char *name);
 
 // What a reference, which begins with "#/" or is "#", leads to, or NULL.
 const cJSON *document_find(const struct convert *c, const char *reference);
@@ -97,7 +98,8 @@ void document_path(const struct convert *c, const cJSON *item, struct builder *t
 
 // constant.c
 
-// The integer that a number item is when it has neither fraction nor exponent and 64 bits hold it, with or without a sign; modulo 2^64.
+// The integer that a number item is when it has neither fraction nor exponent and 64 bits hold it, with or without a
+// sign; modulo 2^64.
 bool json_integer(const cJSON *item, uint64_t *value);
 
 // The value as llama.cpp writes it. False when a number in it is too large for a double.
@@ -106,29 +108,49 @@ void string_text(const char *s, struct builder *to); // of a string or a name
 
 // convert.c
 
-// Reports a fault at an item, unless there has been one. Returns EXPR_NOTHING. Faults that llama.cpp sees only when it writes a rule are
-// not reported for rules that are not used.
-uint32_t fail(struct convert *c, const cJSON *item, enum schema_code code, const char *word);
+// Reports a fault at an item of the document, unless one was reported before. Returns EXPR_NOTHING. llama.cpp finds
+// some faults only when it writes a rule: those are not reported for rules that only allOf's members need.
+uint32_t schema_fail(struct convert *c, const cJSON *item, enum schema_code code, const char *word);
+
+// Reports a fault of the expressions or of the text, if there is one: memory, size, depth. True if no fault was
+// reported so far.
+bool convert_sound(struct convert *c);
 
 // Adds an item's path to notes.
-void note(struct convert *c, const cJSON *item, struct schema_notes *notes);
+void schema_note(struct convert *c, const cJSON *item, struct schema_notes *notes);
 
-// A new rule, named after the rule `parent` (RULE_ROOT: after none) and after what it is there, for a schema or for none (NULL).
+// Makes a rule and returns its number. Its name is made of the name of the rule `parent` (RULE_ROOT: none) and of
+// `what`, the rule's role there. schema: what the rule stands for, or NULL.
 uint32_t new_rule(struct convert *c, uint32_t parent, const char *what, const cJSON *schema, uint32_t expr);
+const char *rule_name(const struct convert *c, uint32_t rule);
 
-// A reference to the rule of a schema of the document, which is made later.
+// Returns a reference to the rule of a schema of the document. The rule's expression is made later.
 uint32_t rule_of(struct convert *c, const cJSON *schema, uint32_t parent, const char *what);
 
-// schema.c
+// The expressions `"," space` and `open space inner space close`.
+uint32_t comma_expr(struct convert *c);
+uint32_t bracketed_expr(struct convert *c, const char *open, uint32_t inner, const char *close);
 
-// The expression of the schema that the rule at c->at is made for.
-uint32_t schema_expr(struct convert *c, const cJSON *schema);
+// kind.c
 
-// What a schema is, its type being `type` (NULL: missing): the value of that keyword, or one of its elements.
-enum schema_kind kind_of(struct convert *c, const cJSON *schema, const cJSON *type);
+// The kind of a schema whose type is `type`: the value of that keyword, one of its elements, or NULL if it is missing.
+enum schema_kind schema_kind_of(struct convert *c, const cJSON *schema, const cJSON *type);
 
-// What a schema that is a reference leads to. NULL with a fault.
-const cJSON *target_of(struct convert *c, const cJSON *schema);
+// The schema that a reference leads to, or NULL with a fault.
+const cJSON *schema_target(struct convert *c, const cJSON *schema);
+
+// "items" or else "prefixItems", or NULL.
+const cJSON *schema_items(const struct convert *c, const cJSON *schema);
+
+// The number of a keyword for counts, `missing` if it is not there. llama.cpp cuts 64 bits to 32, and so does this.
+// Another value is a fault.
+uint32_t schema_count(struct convert *c, const cJSON *schema, const char *keyword, uint32_t missing);
+
+// The rule of a string of this format: RULE_STRING if llama.cpp does not know the format.
+uint32_t string_format_rule(const cJSON *format);
+
+// The text of a string, "" for every other item.
+const char *item_string(const cJSON *item);
 
 // object.c, pattern.c, integer.c: the expressions of these kinds.
 uint32_t object_expr(struct convert *c, const cJSON *schema);
@@ -136,13 +158,13 @@ uint32_t all_of_expr(struct convert *c, const cJSON *schema);
 uint32_t pattern_expr(struct convert *c, const cJSON *pattern);
 uint32_t integer_expr(struct convert *c, const cJSON *schema);
 
-// "," space
-static inline uint32_t comma(struct convert *c)
-{
-    return EXPR_SEQUENCE_OF(&c->x, expr_literal(&c->x, ","), expr_rule(&c->x, RULE_SPACE));
-}
+// print.c
 
-// `open` space inner space `close`
-uint32_t in_brackets(struct convert *c, const char *open, uint32_t inner, const char *close);
+// The name of one of the rules that every grammar may use.
+const char *builtin_name(uint32_t rule);
+
+// Writes the grammar to c->out->gbnf: the rules that are used, the schema's own first, in the order in which they are
+// met.
+void print_rules(struct convert *c);
 
 #endif

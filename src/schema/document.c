@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Finding one's way in the schema's document. Recursion is as deep as the document, which cJSON bounds (CJSON_NESTING_LIMIT).
+// Lookups in the schema's document: members by name, references, and the path of an item. Functions recurse as deep
+// as the document is nested, which cJSON limits (CJSON_NESTING_LIMIT).
 #include "base/mem.h"
 #include "schema/convert.h"
 
@@ -37,7 +38,7 @@ static bool add(struct convert *c, const cJSON *object, cJSON *item)
     return true;
 }
 
-// Folds members with the same name first, so that what is lost is not read.
+// Of members with the same name only the last counts, so they are merged before their values are read.
 static bool read(struct convert *c, cJSON *parent)
 {
     cJSON *next;
@@ -64,13 +65,13 @@ bool document_read(struct convert *c)
     return read(c, c->document);
 }
 
-const cJSON *member(const struct convert *c, const cJSON *object, const char *name)
+const cJSON *schema_member(const struct convert *c, const cJSON *object, const char *name)
 {
     const struct schema_member *const m = find(c, object, name, strlen(name));
     return m ? m->item : NULL;
 }
 
-// Array indices are read as strtoull reads them, so that "00" and "+0x" are 0, too.
+// llama.cpp reads array indices with strtoull, so "00" and "+0x" mean 0, too.
 static const cJSON *element(const cJSON *array, const char *part)
 {
     char *end;

@@ -17,7 +17,7 @@ void exprs_free(struct exprs *x)
     *x = (struct exprs){0};
 }
 
-// Makes room for one more of something of which there are n, EXPR_MOST at most.
+// Makes room for one more element behind n of them. Fails at EXPR_MOST.
 static bool grow(struct exprs *x, void *array, size_t *cap, size_t n, size_t size)
 {
     x->full = x->full || n >= EXPR_MOST;
@@ -72,7 +72,7 @@ uint32_t expr_rule(struct exprs *x, uint32_t rule)
     return add(x, (struct expr){.kind = EXPR_RULE, .depth = 1, .first = rule});
 }
 
-// Adds to the parts of an expression. Returns how deep that makes it.
+// Appends a part to the newest expression. Returns the depth of the expression with this part.
 static uint32_t add_part(struct exprs *x, uint32_t part)
 {
     if (grow(x, &x->part, &x->parts_cap, x->n_parts, sizeof *x->part))
@@ -144,7 +144,7 @@ struct gbnf_printer {
     void *context;
 };
 
-// What stands between the quotes.
+// Writes the characters of a literal, without its quotes, escaped for GBNF.
 static void print_text(const struct gbnf_printer *p, const struct expr *e)
 {
     static const char names[] = "\n\r\t\\\"", letters[] = "nrt\\\"";
@@ -202,7 +202,7 @@ static void print_count(const struct gbnf_printer *p, uint32_t min, uint32_t max
         builder_format(p->to, "{%u,%u}", (unsigned)min, (unsigned)max);
 }
 
-// How tightly an expression stands: a part that binds less than its place asks for is set in brackets.
+// Precedence of expressions. A part with a lower precedence than its place needs is put in brackets.
 enum binding { AS_CHOICE, AS_SEQUENCE, AS_ITEM };
 
 static enum binding binding_of(const struct expr *e)
@@ -214,7 +214,7 @@ static enum binding binding_of(const struct expr *e)
 
 static void print(const struct gbnf_printer *p, uint32_t expr, enum binding place);
 
-// Literals that follow each other become one.
+// Adjacent literals of a sequence are printed as one literal.
 static void print_list(const struct gbnf_printer *p, const struct expr *e)
 {
     bool in_literal = false;
@@ -237,7 +237,7 @@ static void print_list(const struct gbnf_printer *p, const struct expr *e)
         builder_byte(p->to, '"');
 }
 
-// The recursion is bounded by EXPR_DEEPEST.
+// Recurses at most EXPR_DEEPEST levels.
 static void print(const struct gbnf_printer *p, uint32_t expr, enum binding place)
 {
     assert(expr != EXPR_NOTHING && expr < p->x->n);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The right sides of grammar rules as trees, all in one arena, and how they are written in GBNF. An expression is its number in the arena.
-// EXPR_NOTHING stands for the language without any text: a choice leaves it out, a sequence that holds it is nothing itself.
-// What goes wrong sticks, as in base/builder.h: the functions then return EXPR_NOTHING, and the caller looks once, at the end.
+// The right sides of grammar rules as trees, all in one arena, and how they are written in GBNF. An expression is its
+// number in the arena. EXPR_NOTHING stands for the language without any text: a choice leaves it out, a sequence that
+// holds it is nothing itself. Errors are kept, as in base/builder.h: after one, the functions return EXPR_NOTHING,
+// and the caller checks once, at the end.
 #ifndef SAMPL_SCHEMA_EXPR_H
 #define SAMPL_SCHEMA_EXPR_H
 
@@ -19,7 +20,7 @@ struct expr {
     enum expr_kind kind;
     uint32_t depth;    // levels: 1 for one without parts
     uint32_t first, n; // literal: bytes in text; class: ranges in range; rule: its number; else: parts in part
-    uint32_t min, max; // repetition: how often; class: min tells that it is all other characters
+    uint32_t min, max; // repetition: counts; class: min 1 means all characters but these
 };
 
 struct exprs {
@@ -37,7 +38,7 @@ struct exprs {
 // A zeroed struct is an empty arena.
 void exprs_free(struct exprs *x);
 
-// Has nothing gone wrong?
+// True if no error occurred.
 static inline bool exprs_whole(const struct exprs *x)
 {
     return !x->failed && !x->full && !x->deep;
@@ -46,18 +47,19 @@ static inline bool exprs_whole(const struct exprs *x)
 uint32_t expr_bytes(struct exprs *x, const char *utf8, size_t len); // without NUL
 uint32_t expr_literal(struct exprs *x, const char *utf8);
 uint32_t expr_class(struct exprs *x, const struct range *range, size_t n,
-                    bool others);                                        // one of these characters, or of all others
+                    bool others); // one of these characters, or one of all others
 uint32_t expr_character(struct exprs *x, uint32_t first, uint32_t last); // one of first..last; nothing if first > last
 uint32_t expr_rule(struct exprs *x, uint32_t rule);
 
-// `item` min to max times (EXPR_UNBOUNDED: without limit), min <= max.
+// Repeats `item` min to max times, min <= max. EXPR_UNBOUNDED: no upper limit.
 uint32_t expr_repeat(struct exprs *x, uint32_t item, uint32_t min, uint32_t max);
 
-// A sequence or a choice of what was pushed since the stack held `from`, which is taken away. One of a single part is that part.
+// Pops the expressions above `from` on the stack and makes a sequence or a choice of them. A single one is returned
+// as it is.
 void expr_push(struct exprs *x, uint32_t item);
 uint32_t expr_take(struct exprs *x, enum expr_kind kind, size_t from);
 
-// The same of `n` items in an array.
+// Makes a sequence of the `n` items of an array.
 uint32_t expr_list(struct exprs *x, enum expr_kind kind, const uint32_t *item, size_t n);
 #define EXPR_LIST(x, kind, ...) \
     expr_list(x, kind, (const uint32_t[]){__VA_ARGS__}, sizeof((const uint32_t[]){__VA_ARGS__}) / sizeof(uint32_t))

@@ -15,7 +15,7 @@ static uint32_t digit(struct exprs *x, unsigned first, unsigned last)
     return expr_character(x, '0' + first, '0' + last);
 }
 
-// min to max digits; nothing if min > max.
+// An expression for min to max digits. EXPR_NOTHING if min > max.
 static uint32_t any_digits(struct exprs *x, unsigned min, unsigned max)
 {
     return min > max ? EXPR_NOTHING : expr_repeat(x, digit(x, 0, 9), min, max);
@@ -29,7 +29,7 @@ static uint64_t power(unsigned n)
     return p;
 }
 
-// The decimals of n digits, zeros in front included, from low to high.
+// The numbers from low to high, each written with exactly n digits (leading zeros included).
 static uint32_t same_length(struct exprs *x, uint64_t low, uint64_t high, unsigned n)
 {
     assert(low <= high);
@@ -62,7 +62,7 @@ static unsigned length(uint64_t value)
     return n;
 }
 
-// The decimals of low to high without zeros in front.
+// The numbers from low to high, written without leading zeros.
 static uint32_t between(struct exprs *x, uint64_t low, uint64_t high)
 {
     const size_t from = x->n_stack;
@@ -72,8 +72,9 @@ static uint32_t between(struct exprs *x, uint64_t low, uint64_t high)
     return expr_take(x, EXPR_CHOICE, from);
 }
 
-// llama.cpp's decimals of up to `left` digits from low on. At the top the first digit is no zero; below it any digits may have gone before,
-// and the digits behind the first are taken as a number, so that "at least 100" lets "10" through.
+// llama.cpp's expression for numbers of up to `left` digits that are at least low. At the top level the first digit
+// is not zero. Below it, llama.cpp compares the digits behind the first as a number of their own: therefore "at least
+// 100" accepts "10".
 static uint32_t at_least(struct exprs *x, uint64_t low, unsigned left, bool top)
 {
     const unsigned most = left > 2 ? left - 1 : 1, least_digit = top;
@@ -90,13 +91,13 @@ static uint32_t at_least(struct exprs *x, uint64_t low, unsigned left, bool top)
     return EXPR_CHOICE_OF(x, longer, same, EXPR_SEQUENCE_OF(x, digit(x, first + 1, 9), any_digits(x, n - 1, most)));
 }
 
-// A bound, moved by `step` to make an exclusive one inclusive. What 64 bits with a sign do not hold wraps, as in llama.cpp; a fraction that
-// they do not hold becomes the least of them.
+// Reads a bound. `step` is added to make an exclusive bound inclusive. An integer beyond int64_t wraps around, as in
+// llama.cpp; a fraction beyond int64_t becomes the least int64_t.
 static uint64_t bound(struct convert *c, const cJSON *item, double (*round)(double), uint64_t step)
 {
     uint64_t value;
     if (!cJSON_IsRaw(item)) {
-        fail(c, item, SCHEMA_BAD_VALUE, "a number");
+        schema_fail(c, item, SCHEMA_BAD_VALUE, "a number");
         return 0;
     }
     if (json_integer(item, &value))
@@ -116,7 +117,7 @@ static uint32_t minus(struct exprs *x, uint32_t expr)
     return EXPR_SEQUENCE_OF(x, expr_literal(x, "-"), expr);
 }
 
-// A minus and the decimals from `from` to -low. llama.cpp takes the highest number for no bound here, too.
+// A minus and the numbers from `from` to -low. llama.cpp reads HIGHEST as "no bound" here, too.
 static uint32_t negatives(struct exprs *x, uint64_t low, uint64_t from)
 {
     return minus(x, 0 - low == HIGHEST ? at_least(x, from, TOP_DIGITS, true) : between(x, from, 0 - low));
@@ -130,8 +131,10 @@ static uint32_t any_positive(struct exprs *x)
 uint32_t integer_expr(struct convert *c, const cJSON *schema)
 {
     struct exprs *const x = &c->x;
-    const cJSON *const least = member(c, schema, "minimum"), *const above = member(c, schema, "exclusiveMinimum");
-    const cJSON *const most = member(c, schema, "maximum"), *const below = member(c, schema, "exclusiveMaximum");
+    const cJSON *const least = schema_member(c, schema, "minimum"), *const above =
+                                                                        schema_member(c, schema, "exclusiveMinimum");
+    const cJSON *const most = schema_member(c, schema, "maximum"), *const below =
+                                                                       schema_member(c, schema, "exclusiveMaximum");
     uint64_t low = LOWEST, high = HIGHEST;
     if (least || above)
         low = least ? bound(c, least, ceil, 0) : bound(c, above, floor, 1);
@@ -140,7 +143,7 @@ uint32_t integer_expr(struct convert *c, const cJSON *schema)
     if (low == LOWEST && high == HIGHEST)
         return expr_rule(x, RULE_INTEGER);
     if ((low ^ LOWEST) > (high ^ LOWEST) || high == LOWEST)
-        return fail(c, schema, SCHEMA_NOTHING, NULL);
+        return schema_fail(c, schema, SCHEMA_NOTHING, NULL);
     if (low == LOWEST && negative(high))
         return minus(x, at_least(x, 0 - high, TOP_DIGITS, false));
     if (low == LOWEST)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Objects: their members in a fixed order, and the keys of members that are not declared; allOf, which is one object of several.
+// Objects: declared members in their order, keys of members that are not declared, and allOf, whose members are
+// merged into one object.
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "schema/convert.h"
@@ -27,7 +28,7 @@ static void add_property(struct convert *c, struct properties *p, const cJSON *s
         p->property[p->n++] = (struct property){schema->string, schema, required};
 }
 
-// The key in quotes, space ":" space value
+// The expression of a declared member: the key in quotes, then `space ":" space value`.
 static uint32_t declared_member(struct convert *c, const struct property *p)
 {
     struct exprs *const x = &c->x;
@@ -42,10 +43,10 @@ static uint32_t declared_member(struct convert *c, const struct property *p)
 
 static uint32_t behind_comma(struct convert *c, uint32_t item, uint32_t max)
 {
-    return expr_repeat(&c->x, EXPR_SEQUENCE_OF(&c->x, comma(c), item), 0, max);
+    return expr_repeat(&c->x, EXPR_SEQUENCE_OF(&c->x, comma_expr(c), item), 0, max);
 }
 
-// A rule named after a property and a role.
+// Makes a rule whose name consists of the property's name and its role.
 static uint32_t named_rule(struct convert *c, const char *property, const char *role, uint32_t expr)
 {
     struct builder name = {0};
@@ -57,12 +58,13 @@ static uint32_t named_rule(struct convert *c, const char *property, const char *
     return rule;
 }
 
-// A rule for a member, and then one for what may follow it, so that the grammar grows with the number of members only.
+// Each member gets a rule, and so does the list of members that may follow it. The grammar's size is then linear in
+// the number of members.
 struct optional {
     uint32_t member, rest; // references to rules; rest EXPR_NOTHING: nothing follows
 };
 
-// All members are optional: the object begins with any of them.
+// The members of an object that requires none: it may begin with any of them.
 static uint32_t optional_members(struct convert *c, const struct properties *p, uint32_t further)
 {
     struct exprs *const x = &c->x;
@@ -86,7 +88,8 @@ static uint32_t optional_members(struct convert *c, const struct properties *p, 
     return expr_repeat(x, some, 0, 1);
 }
 
-// The object of these members; further: a member that is not declared, of which there may be any number, or EXPR_NOTHING.
+// The expression of an object with these members. further: the expression of a member that is not declared, of which
+// there may be any number, or EXPR_NOTHING.
 static uint32_t members_expr(struct convert *c, const struct properties *p, uint32_t further)
 {
     struct exprs *const x = &c->x;
@@ -98,7 +101,7 @@ static uint32_t members_expr(struct convert *c, const struct properties *p, uint
         if (!p->property[i].required)
             continue;
         if (any)
-            expr_push(x, comma(c));
+            expr_push(x, comma_expr(c));
         expr_push(x, declared_member(c, &p->property[i]));
         any = true;
     }
@@ -109,19 +112,20 @@ static uint32_t members_expr(struct convert *c, const struct properties *p, uint
         expr_push(x, behind_comma(c, further, EXPR_UNBOUNDED));
     if (!any)
         expr_push(x, optional_members(c, p, further));
-    return in_brackets(c, "{", expr_take(x, EXPR_SEQUENCE, from), "}");
+    return bracketed_expr(c, "{", expr_take(x, EXPR_SEQUENCE, from), "}");
 }
 
-// Where the names below the current node of their trie are: sorted, and alike up to `at`.
+// Sorted names whose first `at` bytes are equal: those below one node of the trie of all names.
 struct names {
     const char **name; // [n]
     size_t n, at;
 };
 
-#define KEY_DEEPEST 1000 // characters of a name beside further members
-#define KEY_RULE    50   // levels after which the key goes on in a rule of its own
+#define KEY_DEEPEST 1000 // most characters of a declared name where other members are allowed
+#define KEY_RULE    50   // every so many levels the rest of a key gets a rule of its own
 
-// What a key may go on with behind the n characters that these names begin with, so that it is none of them.
+// The expression of the rest of a key, behind the first n characters of these names, such that the whole key is none
+// of the names.
 static uint32_t other_keys(struct convert *c, const struct names *names, unsigned n)
 {
     struct exprs *const x = &c->x;
@@ -159,7 +163,7 @@ static int by_name(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-// The key of a member that is not declared.
+// The expression of the key of a member that is not declared.
 static uint32_t further_key(struct convert *c, const struct properties *p)
 {
     struct exprs *const x = &c->x;
@@ -183,14 +187,14 @@ static uint32_t further_key(struct convert *c, const struct properties *p)
     return EXPR_SEQUENCE_OF(x, quote, inner, quote);
 }
 
-// A reference to the rule of a member that is not declared, or EXPR_NOTHING if there are no such.
+// A reference to the rule of a member that is not declared. EXPR_NOTHING if the schema allows none.
 static uint32_t further_member(struct convert *c, const cJSON *schema, const struct properties *p)
 {
     struct exprs *const x = &c->x;
-    const cJSON *const more = member(c, schema, "additionalProperties");
+    const cJSON *const more = schema_member(c, schema, "additionalProperties");
     if (more && !cJSON_IsBool(more) && !cJSON_IsObject(more))
-        return fail(c, more, SCHEMA_BAD_VALUE, "a boolean or an object");
-    if (more ? cJSON_IsFalse(more) : member(c, schema, "properties") != NULL)
+        return schema_fail(c, more, SCHEMA_BAD_VALUE, "a boolean or an object");
+    if (more ? cJSON_IsFalse(more) : schema_member(c, schema, "properties") != NULL)
         return EXPR_NOTHING;
     if (!p->n && !cJSON_IsObject(more))
         return expr_rule(x, RULE_MEMBER);
@@ -200,14 +204,16 @@ static uint32_t further_member(struct convert *c, const cJSON *schema, const str
     return expr_rule(x, new_rule(c, c->at, "additional-kv", NULL, kv));
 }
 
-// The names that a schema requires, sorted. Notes it if they are no array, or if one is not declared.
+// Collects the required names, sorted. Notes "required" as ignored if it is not an array or names a property that is
+// not declared.
 static void required_names(struct convert *c, const cJSON *schema, struct names *names)
 {
-    const cJSON *const required = member(c, schema, "required"), *const properties = member(c, schema, "properties");
+    const cJSON *const required = schema_member(c, schema, "required"), *const properties =
+                                                                            schema_member(c, schema, "properties");
     bool known = !required || cJSON_IsArray(required);
     size_t cap = 0;
     for (const cJSON *item = required && known ? required->child : NULL; item && !c->x.failed; item = item->next) {
-        known = known && cJSON_IsString(item) && member(c, properties, item->valuestring);
+        known = known && cJSON_IsString(item) && schema_member(c, properties, item->valuestring);
         c->x.failed = !mem_grow(&names->name, &cap, names->n + 1, sizeof *names->name);
         if (cJSON_IsString(item) && !c->x.failed)
             names->name[names->n++] = item->valuestring;
@@ -215,16 +221,16 @@ static void required_names(struct convert *c, const cJSON *schema, struct names 
     if (names->n)
         qsort(names->name, names->n, sizeof *names->name, by_name);
     if (!known)
-        note(c, required, &c->out->ignored);
+        schema_note(c, required, &c->out->ignored);
 }
 
 uint32_t object_expr(struct convert *c, const cJSON *schema)
 {
-    const cJSON *const properties = member(c, schema, "properties");
+    const cJSON *const properties = schema_member(c, schema, "properties");
     struct properties p = {0};
     struct names required = {0};
     if (properties && !cJSON_IsObject(properties))
-        return fail(c, properties, SCHEMA_BAD_VALUE, "an object of schemas");
+        return schema_fail(c, properties, SCHEMA_BAD_VALUE, "an object of schemas");
     required_names(c, schema, &required);
     for (const cJSON *item = properties ? properties->child : NULL; item; item = item->next) {
         const char *const name = item->string;
@@ -236,15 +242,15 @@ uint32_t object_expr(struct convert *c, const cJSON *schema)
     return expr;
 }
 
-// What the members of allOf have come to.
+// The properties and values collected from the members of allOf.
 struct all_of {
     struct properties p;
-    struct hash_table by_name; // of the first properties with each name
-    struct builder texts;      // of the enums' values, each with a NUL
+    struct hash_table by_name; // the first property with each name
+    struct builder texts;      // the enums' values as text, each with a NUL
     size_t n_texts;
 };
 
-// The first property with this name, or HASH_NONE.
+// The index of the first property with this name, or HASH_NONE.
 static size_t property_named(const struct all_of *a, const char *name)
 {
     const uint32_t hash = hash_bytes(name, strlen(name));
@@ -257,7 +263,8 @@ static size_t property_named(const struct all_of *a, const char *name)
     return i;
 }
 
-// A name met twice stands twice. The first takes the schema of the last, and in the end all take it from there.
+// Adds a property. A name that occurs twice stands twice; the first one gets the schema of the last, and share_merged
+// copies it to all.
 static void merge_property(struct convert *c, struct all_of *a, const cJSON *schema, bool required)
 {
     const char *const name = schema->string;
@@ -285,32 +292,32 @@ static void share_merged(struct all_of *a)
 static void add_value(struct convert *c, struct all_of *a, const cJSON *value)
 {
     c->x.full = c->x.full || a->n_texts++ >= EXPR_MOST;
-    constant_text(value, &a->texts); // the rule of the enum itself tells if that fails
+    constant_text(value, &a->texts); // a failure is reported where the rule of the enum itself is made
     builder_byte(&a->texts, '\0');
     c->x.failed = c->x.failed || a->texts.failed;
 }
 
-// Adds a schema's properties or values, if it has any. References are followed.
+// Adds the properties or values of a schema, if it has any. Follows references. Returns whether it had some.
 static bool add_component(struct convert *c, struct all_of *a, const cJSON *schema, const cJSON *type, bool required)
 {
-    enum schema_kind kind = kind_of(c, schema, type);
+    enum schema_kind kind = schema_kind_of(c, schema, type);
     for (size_t links = 0; kind == KIND_REF; links++) {
-        schema = links > c->n_members ? NULL : target_of(c, schema);
+        schema = links > c->n_members ? NULL : schema_target(c, schema);
         if (!schema)
-            return fail(c, c->rule[c->at].schema, SCHEMA_CYCLE, NULL);
-        kind = kind_of(c, schema, member(c, schema, "type"));
+            return schema_fail(c, c->rule[c->at].schema, SCHEMA_CYCLE, NULL);
+        kind = schema_kind_of(c, schema, schema_member(c, schema, "type"));
     }
-    const cJSON *const properties = member(c, schema, "properties");
+    const cJSON *const properties = schema_member(c, schema, "properties");
     if (kind == KIND_OBJECT && cJSON_IsObject(properties))
         for (const cJSON *item = properties->child; item && exprs_whole(&c->x); item = item->next)
             merge_property(c, a, item, required);
     if (kind == KIND_ENUM)
-        for (const cJSON *item = member(c, schema, "enum")->child; item && exprs_whole(&c->x); item = item->next)
+        for (const cJSON *item = schema_member(c, schema, "enum")->child; item && exprs_whole(&c->x); item = item->next)
             add_value(c, a, item);
     return kind == KIND_OBJECT || kind == KIND_ENUM;
 }
 
-// The same for each of several types, which may be arrays again.
+// Adds the properties or values of a schema for each of its types; a type may be an array of types.
 static bool add_types(struct convert *c, struct all_of *a, const cJSON *schema, const cJSON *types)
 {
     bool added = false;
@@ -322,21 +329,22 @@ static bool add_types(struct convert *c, struct all_of *a, const cJSON *schema, 
     return added;
 }
 
-static bool add_member(struct convert *c, struct all_of *a, const cJSON *schema)
+static bool add_part(struct convert *c, struct all_of *a, const cJSON *schema)
 {
-    const cJSON *const type = member(c, schema, "type");
-    const enum schema_kind kind = kind_of(c, schema, type);
+    const cJSON *const type = schema_member(c, schema, "type");
+    const enum schema_kind kind = schema_kind_of(c, schema, type);
     bool added = false;
     if (kind == KIND_TYPES)
         return add_types(c, a, schema, type);
     if (kind != KIND_ONE_OF && kind != KIND_ANY_OF)
         return add_component(c, a, schema, type, true);
-    for (const cJSON *item = member(c, schema, kind == KIND_ONE_OF ? "oneOf" : "anyOf")->child; item; item = item->next)
-        added = add_component(c, a, item, member(c, item, "type"), false) || added;
+    for (const cJSON *item = schema_member(c, schema, kind == KIND_ONE_OF ? "oneOf" : "anyOf")->child; item;
+         item = item->next)
+        added = add_component(c, a, item, schema_member(c, item, "type"), false) || added;
     return added;
 }
 
-// The values that were met as often as there are members.
+// The choice of the values that every member of allOf has.
 static uint32_t common_values(struct convert *c, const struct all_of *a, size_t members)
 {
     const size_t from = c->x.n_stack;
@@ -360,13 +368,13 @@ uint32_t all_of_expr(struct convert *c, const cJSON *schema)
 {
     struct all_of a = {0};
     size_t members = 0;
-    for (const cJSON *item = member(c, schema, "allOf")->child; item && !c->fault->code && exprs_whole(&c->x);
+    for (const cJSON *item = schema_member(c, schema, "allOf")->child; item && !c->fault->code && exprs_whole(&c->x);
          item = item->next) {
         c->x.failed = c->x.failed || !mem_grow(&c->part, &c->parts_cap, c->n_parts + 1, sizeof *c->part);
         if (!c->x.failed)
             c->part[c->n_parts++] = item;
-        if (!add_member(c, &a, item))
-            note(c, item, &c->out->ignored);
+        if (!add_part(c, &a, item))
+            schema_note(c, item, &c->out->ignored);
         members++;
     }
     share_merged(&a);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Patterns, as far as llama.cpp follows them: literals, classes, groups, alternatives and repetitions, from ^ to $.
+// The patterns that llama.cpp's converter follows: literals, classes, groups, alternatives and repetitions, between ^
+// and $.
 #include "base/utf8.h"
 #include "schema/convert.h"
 
@@ -15,14 +16,14 @@ enum outcome { READ, LOOSE, INVALID, TOO_MANY };
 struct pattern {
     struct exprs *x;
     const char *at, *end;
-    const char *start;    // where the part begins that is being read, to blame
-    enum outcome outcome; // the first that is not READ ends the reading
-    enum outcome late;    // what a pattern that is READ comes to all the same, and
-    const char *blame;    // where
-    unsigned depth;       // of groups
+    const char *start;    // start of the part being read, for messages
+    enum outcome outcome; // reading ends when it is not READ
+    enum outcome late;    // a fault that llama.cpp finds only after reading the whole pattern, and
+    const char *blame;    // where it is
+    unsigned depth;       // of nested groups
 };
 
-// The literals that have been read last, as they are on the stack.
+// The run of literals read last. Its items are on top of the stack.
 struct run {
     size_t from;  // where the run begins
     size_t last;  // where the last item begins, behind which the stack ends
@@ -38,7 +39,7 @@ static bool stop(struct pattern *p, enum outcome outcome)
     return false;
 }
 
-// What llama.cpp finds only in the grammar that it has made of the whole pattern.
+// Notes a fault that llama.cpp finds only in the grammar that it makes of the whole pattern.
 static void refuse(struct pattern *p, enum outcome outcome)
 {
     if (p->late == READ)
@@ -52,7 +53,7 @@ static uint32_t peek(const struct pattern *p)
     return p->at < p->end ? (unsigned char)*p->at : 0;
 }
 
-// Reads a character that is itself.
+// Reads a character that stands for itself.
 static uint32_t plain(struct pattern *p)
 {
     uint32_t c = 0;
@@ -61,7 +62,7 @@ static uint32_t plain(struct pattern *p)
     return c;
 }
 
-// Reads an escape of GBNF's, or a backslash before one of `more`.
+// Reads an escape of GBNF, or a backslash followed by one of `more`.
 static bool escape(struct pattern *p, const char *more, uint32_t *c)
 {
     static const char letters[] = "trn\\\"-", meaning[] = "\t\r\n\\\"-", sized[] = "xuU";
@@ -94,7 +95,8 @@ static bool in_class(struct pattern *p, uint32_t *c)
     return true;
 }
 
-// Behind the bracket. A range from high to low holds nothing; a class without any character or range is nothing, also with ^.
+// Reads a class, behind its opening bracket. A range from a high to a low character is empty. A class without a
+// character or range matches nothing, even with ^.
 static bool class(struct pattern *p)
 {
     struct ranges set = {0};
@@ -126,7 +128,7 @@ static bool class(struct pattern *p)
 
 static bool alternatives(struct pattern *p);
 
-// Behind the parenthesis.
+// Reads a group, behind its opening parenthesis.
 static bool group(struct pattern *p)
 {
     const char *const open = p->start;
@@ -148,7 +150,7 @@ static bool group(struct pattern *p)
     return true;
 }
 
-// A number as C's atoi reads it, of the text up to `end`.
+// Reads the text up to `end` as C's atoi does.
 static bool number(const char *at, const char *end, long *value)
 {
     char *stopped;
@@ -156,7 +158,7 @@ static bool number(const char *at, const char *end, long *value)
     return stopped != at && stopped <= end && *value >= INT32_MIN && *value <= INT32_MAX;
 }
 
-// Behind the brace: {n} {n,} {,m} {,} {n,m}
+// Reads a count, behind its opening brace: {n} {n,} {,m} {,} {n,m}
 static bool counts(struct pattern *p, long *min, long *max)
 {
     const char *const close = memchr(p->at, '}', (size_t)(p->end - p->at));
@@ -173,7 +175,7 @@ static bool counts(struct pattern *p, long *min, long *max)
            stop(p, LOOSE);
 }
 
-// At one of * + ? {
+// Reads a repetition, at one of * + ? {
 static bool repeat(struct pattern *p, struct run *r)
 {
     const char sign = *p->at++;
@@ -201,7 +203,7 @@ static bool repeat(struct pattern *p, struct run *r)
     return true;
 }
 
-// A literal, which goes on with the run or begins one.
+// Adds a literal to the run, or begins a run with it.
 static bool literal(struct pattern *p, struct run *r)
 {
     uint32_t c = 0;
@@ -217,7 +219,7 @@ static bool literal(struct pattern *p, struct run *r)
     return true;
 }
 
-// Reads one item, or applies a repetition to the last.
+// Reads one item, or applies a repetition to the item before.
 static bool item(struct pattern *p, struct run *r)
 {
     static const struct range line_ends[] = {{'\n', '\n'}, {'\r', '\r'}};
@@ -239,7 +241,8 @@ static bool item(struct pattern *p, struct run *r)
     return true;
 }
 
-// Pushes one expression: the alternatives up to a closing parenthesis or the end. The nesting is bounded, so the recursion is.
+// Pushes one expression: the alternatives up to a closing parenthesis or the end. The depth of groups is limited, and
+// so is the recursion.
 static bool alternatives(struct pattern *p)
 {
     const size_t from = p->x->n_stack;
@@ -270,7 +273,7 @@ uint32_t pattern_expr(struct convert *c, const cJSON *pattern)
     if (!anchored)
         stop(&p, LOOSE);
     else if (alternatives(&p) && p.at < p.end) {
-        p.start = p.at; // a parenthesis that was not opened
+        p.start = p.at; // a closing parenthesis without an opening one
         stop(&p, INVALID);
     }
     const uint32_t inner = expr_take(x, EXPR_SEQUENCE, from);
@@ -282,12 +285,12 @@ uint32_t pattern_expr(struct convert *c, const cJSON *pattern)
     case READ:
         return EXPR_SEQUENCE_OF(x, quote, inner, quote);
     case LOOSE:
-        note(c, pattern, &c->out->loose);
+        schema_note(c, pattern, &c->out->loose);
         return expr_rule(x, RULE_STRING);
     case INVALID:
-        return fail(c, pattern, SCHEMA_PATTERN, p.start);
+        return schema_fail(c, pattern, SCHEMA_PATTERN, p.start);
     case TOO_MANY:
-        return fail(c, pattern, SCHEMA_COUNT, NULL);
+        return schema_fail(c, pattern, SCHEMA_COUNT, NULL);
     }
     return EXPR_NOTHING;
 }

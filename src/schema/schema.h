@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// JSON schema to GBNF. The grammar's language is that of llama.cpp's converter, release v0.5.0, wherever that accepts a schema: what it
-// reads otherwise than JSON Schema does is read so here, and the keywords that it passes over are passed over and reported. What that
-// language is stands in sampl-formats(5); the grammar's shape and its rules' names are our own.
+// JSON schema to GBNF. The grammar's language is that of llama.cpp's converter, release v0.5.0, wherever that accepts
+// a schema: what it reads otherwise than JSON Schema does is read so here, and the keywords that it passes over are
+// passed over and reported. What that language is stands in sampl-formats(5); the grammar's shape and its rules'
+// names are our own.
 #ifndef SAMPL_SCHEMA_SCHEMA_H
 #define SAMPL_SCHEMA_SCHEMA_H
 
@@ -27,9 +28,8 @@ enum schema_code {
 
 struct schema_fault {
     enum schema_code code;
-    char path
-        [240]; // JSON pointer to the keyword or the schema, empty for the whole; a beginning that is too long becomes "..."
-    char word[80]; // cut where it is too long
+    char path[240]; // JSON pointer to the keyword or the schema, empty for the whole; of a longer one "..." and its end
+    char word[80];  // cut where it is too long
 };
 
 #define SCHEMA_MOST_NOTES 20
@@ -49,8 +49,9 @@ struct schema_grammar {
 
 void schema_grammar_free(struct schema_grammar *g);
 
-// Makes a grammar of a schema whose numbers are cJSON_Raw with their spelling, and whose strings are UTF-8 (json_parse, JSON_EXACT). Of members
-// with the same name the tree keeps the last, in the first one's place. False with *fault; g must be freed either way.
+// Makes a grammar of a schema whose numbers are cJSON_Raw with their spelling, and whose strings are UTF-8
+// (json_parse, JSON_EXACT). Of members with the same name the tree keeps the last, in the first one's place. False
+// with *fault; g must be freed either way.
 bool schema_to_gbnf(cJSON *schema, struct schema_grammar *g, struct schema_fault *fault);
 
 #endif
