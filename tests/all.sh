@@ -56,10 +56,10 @@ clang_sanitizers() {
     fi
 }
 
-# clang-tidy looks at half of the sources, which swap with the commit; files it has passed before are known by their content.
+# clang-tidy looks at half of the sources and cppcheck at the other half; the halves swap with the commit.
 lint() {
-    make -s lint TIDY_HALF="$(pick $((SAMPL_TEST_TURN % 2)) '')"
-    ran "lint: clang-tidy on $(pick "half $((SAMPL_TEST_TURN % 2)) of the sources" 'all sources')"
+    JOBS=1 make -s lint LINT_HALF="$(pick $((SAMPL_TEST_TURN % 2)) '')"
+    ran "lint: clang-tidy on $(pick "half $((SAMPL_TEST_TURN % 2)) of the sources, cppcheck on the others" 'all sources, and cppcheck')"
 }
 
 # Tarball, Debian package and static program; with musl's C library every twentieth case, on one processor.

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Lets clang-tidy look at each source whose verdict is not known. A verdict is kept in build/tidy under a hash of the source after its
-# preprocessor, of .clang-tidy and of the tool's version. usage: tidy.sh FLAG... -- SOURCE...    TIDY_HALF=0 or 1: only each second source.
+# preprocessor, of .clang-tidy and of the tool's version. usage: tidy.sh FLAG... -- SOURCE...
 set -eu
 flags=()
 while [ "$1" != -- ]; do
@@ -23,7 +23,4 @@ tidy() {
 export -f tidy
 export verdicts version
 
-i=0
-for source; do
-    [ -n "${TIDY_HALF-}" ] && [ $((i++ % 2)) != "$TIDY_HALF" ] || printf '%s\0' "$source"
-done | xargs -0 -P "${JOBS:-$(nproc)}" -I{} bash -c 'tidy "$@"' tidy {} "${flags[@]}"
+printf '%s\0' "$@" | xargs -0 -P "${JOBS:-$(nproc)}" -I{} bash -c 'tidy "$@"' tidy {} "${flags[@]}"
