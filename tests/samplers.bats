@@ -8,8 +8,9 @@ build_with_toy() {
     local build
     build=$(dirname "$SAMPL")
     [ -e "$build/samplers/list.o" ] || missing objects "there are none beside $SAMPL"
-    mkdir tree
+    mkdir -p tree/tests
     cp -a "$ROOT/src" "$ROOT/Makefile" tree
+    cp "$ROOT/tests/tests.mk" tree/tests
     mkdir tree/build
     if [ "$build" = "$ROOT/build" ]; then # whose dependencies are written in these names
         (cd "$build" && cp -a --parents ./*.o ./*.d ./*/*.o ./*/*.d flags pkgdatadir "$BATS_TEST_TMPDIR/tree/build") 2>/dev/null || true
