@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What to say to an option that is none.
+#include "base/names.h"
 #include "cli/options.h"
 
 #include <stdio.h>
@@ -47,14 +48,9 @@ static const struct {
 
 const char *option_hint(const char *word, size_t len)
 {
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-        for (const char *at = others[i].names; *at; at += strspn(at, ",")) {
-            const size_t n = strcspn(at, ",");
-            if (n == len && !strncmp(at, word, len))
-                return others[i].hint;
-            at += n;
-        }
-    }
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (name_find(others[i].names, NAME_EXACT, word, len) >= 0)
+            return others[i].hint;
     return NULL;
 }
 

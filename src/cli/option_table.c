@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "cli/args.h"
 
+#include "base/names.h"
 #include "out/message.h"
 #include "samplers/engine.h"
 
@@ -44,38 +45,33 @@ static bool set_file(const struct option_row *row, const char *value, struct arg
     return *value ? set_string(row, value, a, e) : err_set(e, STATUS_USAGE, "--%s: '' is no file name", row->name);
 }
 
-// The place of a value among the row's choices; -1 and *e if it is none of them.
-static int place_of(const struct option_row *row, const char *value, struct err *e)
+// The index of a value among the row's choices; -1 and *e if it is none of them.
+static int choice_of(const struct option_row *row, const char *value, struct err *e)
 {
-    int place = 0;
-    for (const char *at = row->choices; *at; at += strspn(at, ","), place++) {
-        const size_t len = strcspn(at, ",");
-        if (len == strlen(value) && !strncmp(at, value, len))
-            return place;
-        at += len;
-    }
-    err_set(e, STATUS_USAGE, "--%s: '%s' is none of %s", row->name, value, row->choices);
-    return -1;
+    const int choice = name_find(row->choices, NAME_EXACT, value, strlen(value));
+    if (choice < 0)
+        err_set(e, STATUS_USAGE, "--%s: '%s' is none of %s", row->name, value, row->choices);
+    return choice;
 }
 
 static bool set_choice(const struct option_row *row, const char *value, struct args *a, struct err *e)
 {
     FIELD(const char *) = value;
-    return place_of(row, value, e) >= 0;
+    return choice_of(row, value, e) >= 0;
 }
 
 static bool set_emit(const struct option_row *row, const char *value, struct args *a, struct err *e)
 {
-    const int place = place_of(row, value, e);
-    a->emit = (enum emit)place; // the choices stand in its order
-    return place >= 0;
+    const int choice = choice_of(row, value, e);
+    a->emit = (enum emit)choice; // the choices stand in its order
+    return choice >= 0;
 }
 
 static bool set_on_error(const struct option_row *row, const char *value, struct args *a, struct err *e)
 {
-    const int place = place_of(row, value, e);
-    a->skip_bad = place == 1;
-    return place >= 0;
+    const int choice = choice_of(row, value, e);
+    a->skip_bad = choice == 1;
+    return choice >= 0;
 }
 
 static bool set_word(const struct option_row *row, const char *value, struct args *a, struct err *e)

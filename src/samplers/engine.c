@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "samplers/engine.h"
 
+#include "base/names.h"
+
 #include <assert.h>
 #include <math.h>
 #include <string.h>
@@ -55,27 +57,15 @@ const struct engine *engine_by_name(const char *name)
     return NULL;
 }
 
-// Is the name in a comma-separated list?
-static bool listed(const char *list, const char *name, size_t len)
-{
-    for (const char *at = list; *at; at += strspn(at, ",")) {
-        const size_t word = strcspn(at, ",");
-        if (word == len && !strncmp(at, name, len))
-            return true;
-        at += word;
-    }
-    return false;
-}
-
 bool engine_has(const struct engine *engine, bool grammar_first, const char *name, size_t len)
 {
-    return !engine->options || listed(engine->options, name, len) ||
-           (grammar_first && engine->first_options && listed(engine->first_options, name, len));
+    return !engine->options || name_find(engine->options, NAME_EXACT, name, len) >= 0 ||
+           (grammar_first && engine->first_options && name_find(engine->first_options, NAME_EXACT, name, len) >= 0);
 }
 
 bool engine_has_free(const struct engine *engine, const char *name, size_t len)
 {
-    return engine->free_options && listed(engine->free_options, name, len);
+    return engine->free_options && name_find(engine->free_options, NAME_EXACT, name, len) >= 0;
 }
 
 double engine_default(const struct engine *engine, const struct catalog *c, size_t number)

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "samplers/list.h"
 
+#include "base/names.h"
+
 #include <assert.h>
-#include <ctype.h>
 #include <string.h>
 
 const struct sampler *const samplers[] = {
@@ -19,29 +20,10 @@ static const struct param of_the_plan[] = {
     {NULL},
 };
 
-// Does name, len characters read loosely, spell the word that ends at a comma or the end of the string?
-static bool spells(const char *name, size_t len, const char *word)
-{
-    size_t i = 0;
-    for (; *word && *word != ','; word++) {
-        if (*word == '_')
-            continue;
-        while (i < len && (name[i] == '_' || name[i] == '-'))
-            i++;
-        if (i == len || tolower((unsigned char)name[i++]) != *word)
-            return false;
-    }
-    return i == len;
-}
-
 static bool has_name(const struct sampler *s, const char *name, size_t len)
 {
-    if (spells(name, len, s->name))
-        return true;
-    for (const char *alias = s->aliases; alias; alias = strchr(alias, ',') ? strchr(alias, ',') + 1 : NULL)
-        if (spells(name, len, alias))
-            return true;
-    return false;
+    return name_find(s->name, NAME_LOOSE, name, len) >= 0 ||
+           (s->aliases && name_find(s->aliases, NAME_LOOSE, name, len) >= 0);
 }
 
 const struct sampler *sampler_by_name(const char *name, size_t len)

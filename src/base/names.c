@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+#include "base/names.h"
+
+#include <ctype.h>
+#include <fnmatch.h>
+#include <string.h>
+#include <strings.h>
+
+static const char separators[] = ",; ";
+
+bool name_next(const char **at, const char **name, size_t *len)
+{
+    *name = *at + strspn(*at, separators);
+    *len = strcspn(*name, separators);
+    *at = *name + *len;
+    return *len;
+}
+
+// NAME_LOOSE. A '_' or '-' behind the last letter of the name is one too many.
+static bool same_letters(const char *name, size_t len, const char *known, size_t known_len)
+{
+    size_t i = 0;
+    for (size_t k = 0; k < known_len; k++) {
+        if (known[k] == '_')
+            continue;
+        while (i < len && (name[i] == '_' || name[i] == '-'))
+            i++;
+        if (i == len || tolower((unsigned char)name[i++]) != known[k])
+            return false;
+    }
+    return i == len;
+}
+
+static bool fits(const char *name, const char *pattern, size_t len)
+{
+    char text[60] = "";
+    memcpy(text, pattern, len < sizeof text ? len : sizeof text - 1);
+    return !fnmatch(text, name, 0);
+}
+
+int name_find(const char *names, enum name_match match, const char *name, size_t len)
+{
+    const char *at = names, *known;
+    size_t n;
+    for (int place = 0; name_next(&at, &known, &n); place++)
+        if (match == NAME_PATTERN ? fits(name, known, n)
+            : match == NAME_LOOSE ? same_letters(name, len, known, n)
+                                  : n == len && !(match == NAME_EXACT ? strncmp : strncasecmp)(known, name, n))
+            return place;
+    return -1;
+}
