@@ -129,6 +129,22 @@ specs() {
     done
 }
 
+@test "the options of a variant, pasted into a shell, make the same chain" {
+    for breaker in "it's \$HOME \"x\" \`id\` * #" $'\e \'$HOME\' \\x'; do
+        spec="x: --dry-multiplier 2  --dry-sequence-breaker '${breaker//\'/\'\"\'\"\'}' # of two breakers
+            --dry-sequence-breaker 'plain'"
+        sampl -n 4096 -s 1 --rows :4 --vs "$spec" -O json "$AUSTEN" 2>/dev/null | jq -r 'select(.name == "x").options' >options
+        eval "sampl -s 1 $(cat options) --print-chain=json" 2>/dev/null >got
+        sampl -s 1 --dry-multiplier 2 --dry-sequence-breaker "$breaker" --dry-sequence-breaker plain --print-chain=json 2>/dev/null | cmp - got
+        eval "sampl -s 1 $(cat options) --print-chain=preset" 2>/dev/null >again
+        eval "sampl $(cat again) --print-chain=json" 2>/dev/null | jq -c .dry_sequence_breakers | cmp - <(jq -c .dry_sequence_breakers got)
+    done
+    [[ $(cat options) == "--dry-multiplier 2 --dry-sequence-breaker \$'"*"' --dry-sequence-breaker plain" ]] # quotes where they are needed
+    echo "--top-k 3" >"it's \$HOME.preset"
+    sampl -n 4096 -s 1 --rows :4 --vs "./it's \$HOME.preset" --sweep 'samplers=top_k;temperature' -O json "$AUSTEN" | tail -1 | jq -r .options >options
+    eval "sampl -s 1 $(cat options) --print-chain=json" | jq -r '.chain[] | select(.name == "top_k").top_k' | cmp - <(echo 3)
+}
+
 @test "where the engine is swept, options that it has no stage for are left out, and a note says so" {
     sampl -n 4096 -s 1 --rows :30 --repeat-penalty 1.2 --temp 0.9 --sweep engine=llama,ollama,batch --emit ids "$AUSTEN" 2>said >chosen
     [ "$(cat said)" = "sampl: note: variant 'engine=ollama': engine ollama has no stage for --repeat-penalty, which it goes without

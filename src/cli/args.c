@@ -23,20 +23,24 @@ struct reader {
 
 static bool read_words(struct reader *r, struct err *e);
 
+// Reads the words of a preset in place of the option --preset.
 static bool read_preset(const struct reader *r, const char *name, struct err *e)
 {
-    struct words words = {0};
-    char path[PATH_MAX];
-    const char *lacking;
+    struct args *const a = r->a;
+    struct preset p;
     if (r->preset)
         return err_set(e, STATUS_USAGE, "'%s': a preset cannot name another", name);
-    bool ok = preset_read(r->a->options, name, r->a->texts, path, &r->a->presets, &words, &lacking, e);
-    if (ok) {
-        ok = read_words(&(struct reader){.a = r->a, .word = words.word, .n = words.n, .preset = path}, e) ||
-             err_prefix(e, "--preset: %s", path);
-    }
-    ok = ok && (!lacking || words_add(&r->a->left_out, lacking, e));
-    free(words.word);
+    bool ok = preset_read(&p, a->options, name, a->texts, e);
+    if (p.text && !words_own(&a->presets, p.text, e))
+        ok = false;
+    ok = ok && (read_words(&(struct reader){.a = a, .word = p.words.word, .n = p.words.n, .preset = p.path}, e) ||
+                err_prefix(e, "--preset: %s", p.path));
+    ok = ok && (!p.lacking || words_own(&a->left_out, strdup(p.path), e));
+    if (!ok)
+        free(p.lacking);
+    else if (p.lacking)
+        ok = words_own(&a->left_out, p.lacking, e);
+    free(p.words.word);
     return ok;
 }
 
@@ -158,8 +162,8 @@ static bool set_defaults(struct args *a, struct err *e)
 // What presets set and no option gives, now that it is known whether that may be.
 static bool check_left_out(const struct args *a, struct err *e)
 {
-    for (size_t i = 0; i < a->left_out.n; i++) {
-        const char *const file = a->left_out.word[i], *const list = file + strlen(file) + 1;
+    for (size_t i = 0; i < a->left_out.n; i += 2) {
+        const char *const file = a->left_out.word[i], *const list = a->left_out.word[i + 1];
         if (!a->lenient)
             return err_set(e, STATUS_USAGE, "--preset: %s: sampl has nothing for %s; --lenient leaves that out", file,
                            list);
@@ -194,10 +198,8 @@ void args_free(struct args *a)
 {
     struct words *list[LISTS];
     find_lists(a, list);
-    for (size_t i = 0; i < a->presets.n; i++)
-        free((void *)(uintptr_t)a->presets.word[i]);
     for (size_t i = 0; i < LISTS; i++)
-        free(list[i]->word);
+        list[i] == &a->presets || list[i] == &a->left_out ? words_free(list[i]) : free(list[i]->word);
 }
 
 bool args_extend(struct args *a, const struct args *base, const struct words *options, struct err *e)

@@ -6,6 +6,7 @@
 
 #include "cli/options.h"
 #include "cli/value.h"
+#include "cli/words.h"
 #include "out/output.h"
 
 enum action {
@@ -92,7 +93,7 @@ struct args {
     bool lenient;
     bool texts;            // there is a --vocab, before a preset or behind: presets may name tokens by their texts
     struct words presets;  // the texts that were read, which the members above and below point into
-    struct words left_out; // of each preset with settings that no option gives: the file, a NUL, and a list of them
+    struct words left_out; // of each preset with settings that no option gives: its file, and a list of the settings
 };
 
 // Fills a from the arguments; options and the strings of argv outlive it. False and *e on a usage error; a must be freed either way.

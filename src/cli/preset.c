@@ -5,7 +5,6 @@
 #include "cli/foreign.h"
 #include "in/source.h"
 #include "out/message.h"
-#include "vocab/spelling.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -88,93 +87,40 @@ static bool find(const char *name, char path[PATH_MAX], const char **section, st
     return err_set(e, STATUS_USAGE, "--preset: there is no preset '%s'; --list-presets lists them", name);
 }
 
-bool words_split(char *text, struct words *words, struct err *e)
+// Reads the preset of another program: its options become the words.
+static bool read_foreign(struct preset *p, const struct options *o, const struct foreign_text *text, struct err *e)
 {
-    char *to = text;
-    for (const char *from = text;;) {
-        while (isspace((unsigned char)*from) || *from == '#' || (*from == '\\' && from[1] == '\n'))
-            from += *from == '#' ? strcspn(from, "\n") : 1;
-        if (!*from)
-            return true;
-        if (!words_add(words, to, e))
-            return false;
-        char quote = 0;
-        for (; *from && (quote || !isspace((unsigned char)*from)); from++) {
-            if (!quote && from[0] == '$' && from[1] == '\'') {
-                const char *const begin = from += 2;
-                while (*from && *from != '\'')
-                    from += 1 + (*from == '\\' && from[1]);
-                to += text_unescape((unsigned char *)to, begin, (size_t)(from - begin));
-                quote = *from ? 0 : '\'';
-                if (quote)
-                    break;
-                continue;
-            }
-            if (quote ? *from == quote : *from == '\'' || *from == '"')
-                quote = quote ? 0 : *from;
-            else
-                *to++ = *from;
-        }
-        if (quote)
-            return err_set(e, STATUS_USAGE, "a quote is not closed");
-        from += *from != '\0';
-        *to++ = '\0';
-    }
-}
-
-// Adds a text that the list is to own, malloc'ed; it is freed if that fails.
-static bool keep(struct words *texts, char *text, struct err *e)
-{
-    if (text && words_add(texts, text, e))
-        return true;
-    free(text);
-    err_from_fault(e, fault_memory());
-    return false;
-}
-
-static bool read_foreign(const struct options *o, const char *path, const struct foreign_text *text,
-                         struct words *texts, struct words *words, const char **lacking, struct err *e)
-{
-    struct builder options = {0}, lack = {0}, said = {0};
-    bool ok = foreign_read(o, text, &options, &lack, e);
-    if (ok && lack.len) {
-        builder_bytes(&said, path, strlen(path) + 1);
-        builder_string(&said, lack.text);
-        ok = keep(texts, said.text, e);
-        *lacking = ok ? said.text : NULL;
-    }
-    builder_free(&lack);
-    if (!ok || !keep(texts, options.text, e)) {
-        if (!ok)
-            builder_free(&options);
-        return false;
-    }
+    struct builder options = {0}, lacking = {0};
+    bool ok = foreign_read(o, text, &options, &lacking, e);
+    p->text = options.text;
+    p->lacking = lacking.text;
     for (size_t i = 0; ok && i < options.len; i += strlen(options.text + i) + 1)
-        ok = words_add(words, options.text + i, e);
+        ok = words_add(&p->words, options.text + i, e);
     return ok;
 }
 
-bool preset_read(const struct options *o, const char *name, bool vocab, char path[PATH_MAX], struct words *texts,
-                 struct words *words, const char **lacking, struct err *e)
+bool preset_read(struct preset *p, const struct options *o, const char *name, bool vocab, struct err *e)
 {
     const char *section;
     char *text;
     size_t len;
-    *lacking = NULL;
-    if (!find(name, path, &section, e))
+    *p = (struct preset){0};
+    if (!find(name, p->path, &section, e))
         return false;
-    if (!file_slurp(path, PRESET_MOST, &text, &len, e))
+    if (!file_slurp(p->path, PRESET_MOST, &text, &len, e))
         return err_prefix(e, "--preset");
-    if (!keep(texts, text, e))
-        return false;
     const size_t mark = strncmp(text, "\xef\xbb\xbf", 3) ? 0 : 3; // which some editors put before UTF-8
+    const bool foreign = section || notation_of(text + mark) != NOTATION_NONE;
     bool ok = strlen(text) == len || err_set(e, STATUS_USAGE, "a NUL byte in a text file");
-    if (ok && !section && notation_of(text + mark) == NOTATION_NONE)
-        ok = words_split(text + mark, words, e);
+    if (ok && foreign)
+        ok = read_foreign(p, o, &(struct foreign_text){text + mark, len - mark, section, vocab}, e);
     else if (ok)
-        ok = read_foreign(o, path, &(struct foreign_text){text + mark, len - mark, section, vocab}, texts, words,
-                          lacking, e);
-    return ok || err_prefix(e, "--preset: %s", path);
+        ok = words_split(text + mark, &p->words, e);
+    if (foreign)
+        free(text);
+    else
+        p->text = text;
+    return ok || err_prefix(e, "--preset: %s", p->path);
 }
 
 static int is_preset(const struct dirent *entry)

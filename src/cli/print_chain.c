@@ -3,544 +3,529 @@
 
 #include "base/utf8.h"
 #include "grammar/grammar.h"
-#include "out/output.h"
 #include "sample/chain.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-// As --logit-bias has it.
-static void print_bias(const char *before, const struct bias *b)
+// A chain that is written as text.
+struct sheet {
+    const struct args *a;
+    const struct recipe *r;
+    const struct catalog *c;
+    struct builder text;
+    struct err *e;
+};
+
+// ---- parts of several forms
+
+// Writes a bias as --logit-bias takes it, behind a blank.
+static void write_bias(struct builder *b, const struct bias *bias)
 {
     char number[NUMBER_TEXT];
-    number_text(b->bias, number);
-    printf("%s%" PRIu32 "%s%s", before, b->id, *number == '-' ? "" : "+", number);
+    number_text(bias->bias, number);
+    builder_format(b, " %" PRIu32 "%s%s", bias->id, *number == '-' ? "" : "+", number);
 }
 
-static void print_ids(const uint32_t *id, size_t n)
+// Writes sequences of ids: `first` before the first sequence, `next` before each other one, `end` behind the last. Nothing for n 0.
+static void write_ids(struct builder *b, const char *first, const char *next, const char *end,
+                      const struct tokens *sequence, size_t n)
 {
-    for (size_t i = 0; i < n; i++)
-        printf("%s%" PRIu32, i ? "," : "", id[i]);
+    for (size_t i = 0; i < n; i++) {
+        builder_string(b, i ? next : first);
+        for (size_t k = 0; k < sequence[i].n; k++)
+            builder_format(b, "%s%" PRIu32, k ? "," : "", sequence[i].id[k]);
+    }
+    builder_string(b, n ? end : "");
 }
 
-static void print_tag(const char *before, const struct tokens *tag, const char *after)
+// Is the seed drawn when the program starts?
+static bool is_drawn(const struct sheet *s)
 {
-    fputs(before, stdout);
-    print_ids(tag->id, tag->n);
-    fputs(after, stdout);
+    return engine_draws_seed(s->r->parts.engine, s->a->seed);
 }
 
-static void print_reasoning(const struct reasoning *r)
+static bool not_available(const struct sheet *s, const char *what, const char *name)
 {
-    printf("%-12s %-4s reasoning-budget=%" PRId64, "reasoning", r->tokens < 0 ? "off" : "on", r->tokens);
-    print_tag(" reasoning-start=", &r->tag[REASONING_START], "");
-    for (size_t i = REASONING_END; i < r->n; i++)
-        print_tag(" reasoning-end=", &r->tag[i], "");
-    print_tag(" reasoning-budget-message=", &r->tag[REASONING_MESSAGE], "\n");
+    return err_set(s->e, STATUS_USAGE, "--print-chain: %s has no %s%s",
+                   !strcmp(s->a->how, "server") ? "llama-server" : "llama.cpp", what, name);
 }
+
+// ---- text
 
 // Where an option's value is from; NULL: it is a default.
 static const char *origin_of(const struct args *a, const char *option)
 {
-    static const char *const names[] = {
-        [ORIGIN_NONE] = NULL, [ORIGIN_COMMAND_LINE] = "command line", [ORIGIN_PRESET] = "preset"};
+    static const char *const names[] = {[ORIGIN_COMMAND_LINE] = "command line", [ORIGIN_PRESET] = "preset"};
     return names[a->given[option_by_name(a->options, option, strlen(option)) - a->options->row]];
 }
 
-static const char *chain_origin(const struct args *a)
+// Where a parameter's value is from: an option, the model's recommendations, or --neutral. NULL: it is a default.
+static const char *param_origin(const struct sheet *s, size_t number)
 {
-    const char *const names = origin_of(a, "samplers");
-    return names ? names : origin_of(a, "sampler-seq");
+    const struct param *const row = s->c->param[number];
+    const char *const given = origin_of(s->a, row->flag);
+    const bool neutral = s->a->neutral && s->a->value[number] != param_value(row, row->def);
+    return given ? given : s->r->of->of_model[number] ? "model" : neutral ? "neutral" : NULL;
 }
 
-// The same of a parameter, which may also be recommended by the model, or neutral.
-static const char *param_origin(const struct args *a, const struct recipe *r, size_t number)
-{
-    const struct param *const row = r->of->catalog.param[number];
-    const char *const given = origin_of(a, row->flag);
-    const bool neutral = a->neutral && a->value[number] != param_value(row, row->def);
-    return given ? given : r->of->of_model[number] ? "model" : neutral ? "neutral" : NULL;
-}
-
-static bool is_drawn(const struct args *a, const struct recipe *r)
-{
-    return engine_draws_seed(r->parts.engine, a->seed);
-}
-
-static void print_origin(const char *origin)
+static void write_origin(struct builder *b, const char *origin)
 {
     if (origin)
-        printf(" (%s)", origin);
+        builder_format(b, " (%s)", origin);
 }
 
-// The sequences, each behind what announces it, and the first n_ends ends.
-static void print_bans(const char *sequence, const char *end, const struct bans *b, size_t n_ends)
+static void write_stage(struct sheet *s, const struct stage *stage)
 {
-    for (size_t i = 0; i < b->n; i++)
-        print_tag(sequence, &b->sequence[i], "");
-    if (n_ends)
-        print_tag(end, &(struct tokens){b->end, n_ends}, "");
-}
-
-static void print_text(const struct args *a, const struct recipe *r)
-{
-    const struct biases *const biases = r->parts.biases;
-    const struct catalog *const c = &r->of->catalog;
-    if (r->parts.engine->options) {
-        printf("engine %s", r->parts.engine->name);
-        print_origin(origin_of(a, "engine"));
-        putchar('\n');
-    }
-    if (is_drawn(a, r))
-        fputs("seed random", stdout);
-    else
-        printf("seed %" PRId64, (int64_t)r->parts.seed);
-    print_origin(origin_of(a, "seed"));
-    putchar('\n');
-    if (a->grammar_first)
-        printf("%-12s %-4s grammar-first=true\n", "grammar", r->parts.rules ? "on" : "off");
-    if (r->parts.reasoning)
-        print_reasoning(r->parts.reasoning);
-    for (size_t i = 0; i < r->n_stages; i++) {
-        const struct stage *const stage = &r->stage[i];
-        const size_t place = sampler_place(stage->sampler);
+    struct builder *const b = &s->text;
+    const struct parts *const p = &s->r->parts;
+    const struct bans *const bans = &p->bans->bans;
+    const struct param *const params = stage->sampler->params;
+    builder_format(b, "%-12s %-4s", stage->sampler->name, stage_enabled(stage) ? "on" : "off");
+    for (size_t k = 0; params && params[k].flag; k++) {
         char text[NUMBER_TEXT];
-        printf("%-12s %-4s", stage->sampler->name, stage_enabled(stage) ? "on" : "off");
-        for (size_t k = 0; stage->sampler->params && stage->sampler->params[k].flag; k++) {
-            const struct param *const row = &stage->sampler->params[k];
-            const size_t number = c->number[place][k];
-            const double value = param_load(row, stage->params);
-            const bool own =
-                !k && value != r->parts.value[number] && !r->parts.engine->options; // it stands in the chain
-            if (!recipe_listens(r, row->flag))
-                continue;
-            printf(" %s=%s", row->flag, value_text(row, value, text));
-            print_origin(own ? chain_origin(a) : param_origin(a, r, number));
-        }
-        for (size_t b = 0; stage->sampler == &sampler_logit_bias && b < biases->n; b++)
-            print_bias(" ", &biases->bias[b]);
-        if (stage->sampler == &sampler_bans)
-            print_bans(" bad-word-tokens=", " eog-tokens=", &r->parts.bans->bans, r->parts.bans->bans.n_ends);
-        putchar('\n');
+        const size_t number = s->c->number[sampler_place(stage->sampler)][k];
+        const double value = param_load(&params[k], stage->params);
+        const bool own = !k && value != p->value[number] && !p->engine->options; // NAME=VALUE in the chain
+        const char *origin = own ? origin_of(s->a, "samplers") : param_origin(s, number);
+        if (!recipe_listens(s->r, params[k].flag))
+            continue;
+        if (own && !origin)
+            origin = origin_of(s->a, "sampler-seq");
+        builder_format(b, " %s=%s", params[k].flag, value_text(&params[k], value, text));
+        write_origin(b, origin);
     }
+    for (size_t i = 0; stage->sampler == &sampler_logit_bias && i < p->biases->n; i++)
+        write_bias(b, &p->biases->bias[i]);
+    if (stage->sampler == &sampler_bans) {
+        write_ids(b, " bad-word-tokens=", " bad-word-tokens=", "", bans->sequence, bans->n);
+        write_ids(b, " eog-tokens=", "", "", &(struct tokens){bans->end, bans->n_ends}, bans->n_ends > 0);
+    }
+    builder_byte(b, '\n');
 }
 
-// ,"name":value
-static void print_param(const char *name, const struct param *row, double value)
+static bool write_text(struct sheet *s)
+{
+    struct builder *const b = &s->text;
+    const struct parts *const p = &s->r->parts;
+    const struct reasoning *const reasoning = p->reasoning;
+    if (p->engine->options) {
+        builder_format(b, "engine %s", p->engine->name);
+        write_origin(b, origin_of(s->a, "engine"));
+        builder_byte(b, '\n');
+    }
+    if (is_drawn(s))
+        builder_string(b, "seed random");
+    else
+        builder_format(b, "seed %" PRId64, (int64_t)p->seed);
+    write_origin(b, origin_of(s->a, "seed"));
+    builder_byte(b, '\n');
+    if (s->a->grammar_first)
+        builder_format(b, "%-12s %-4s grammar-first=true\n", "grammar", p->rules ? "on" : "off");
+    if (reasoning) {
+        const char *const on = reasoning->tokens < 0 ? "off" : "on";
+        builder_format(b, "%-12s %-4s reasoning-budget=%" PRId64, "reasoning", on, reasoning->tokens);
+        write_ids(b, " reasoning-start=", "", "", &reasoning->tag[REASONING_START], 1);
+        write_ids(b, " reasoning-end=", " reasoning-end=", "", reasoning->tag + REASONING_END,
+                  reasoning->n - REASONING_END);
+        write_ids(b, " reasoning-budget-message=", "", "\n", &reasoning->tag[REASONING_MESSAGE], 1);
+    }
+    for (size_t i = 0; i < s->r->n_stages; i++)
+        write_stage(s, &s->r->stage[i]);
+    return true;
+}
+
+// ---- JSON
+
+// Writes ,"name":value
+static void write_member(struct builder *b, const char *name, const struct param *row, double value)
 {
     char text[NUMBER_TEXT];
-    fputs(",\"", stdout);
+    builder_string(b, ",\"");
     for (; *name; name++)
-        putchar(*name == '-' ? '_' : *name);
-    printf("\":%s", value_text(row, value, text));
+        builder_byte(b, *name == '-' ? '_' : *name);
+    builder_format(b, "\":%s", value_text(row, value, text));
 }
 
-// ,"logit_bias":[[id,bias],...], llama-server's form; false is -inf.
-static void print_biases(const struct biases *b)
+static void write_string(struct builder *b, const void *text, size_t len)
 {
-    fputs(",\"logit_bias\":[", stdout);
-    for (size_t i = 0; i < b->n; i++) {
+    builder_byte(b, '"');
+    for (size_t at = 0, taken; at < len; at += taken) {
+        char c[JSON_CHARACTER];
+        builder_bytes(b, c, json_escape(c, (const unsigned char *)text + at, len - at, &taken));
+    }
+    builder_byte(b, '"');
+}
+
+// Writes ,"logit_bias":[[id,bias],...], llama-server's form; false is -inf.
+static void write_biases(struct builder *b, const struct biases *biases)
+{
+    builder_string(b, ",\"logit_bias\":[");
+    for (size_t i = 0; i < biases->n; i++) {
         char text[NUMBER_TEXT];
-        number_text(b->bias[i].bias, text);
-        printf("%s[%" PRIu32 ",%s]", i ? "," : "", b->bias[i].id, !strcmp(text, "-inf") ? "false" : text);
+        const struct bias *const bias = &biases->bias[i];
+        number_text(bias->bias, text);
+        builder_format(b, "%s[%" PRIu32 ",%s]", i ? "," : "", bias->id, !strcmp(text, "-inf") ? "false" : text);
     }
-    putchar(']');
+    builder_byte(b, ']');
 }
 
-// "reasoning":{"tokens":1,"start":[1],"message":[],"end":[[2],[3]]},
-static void print_reasoning_json(const struct reasoning *r)
+// Writes the seed, -1 for one that is drawn.
+static void write_seed(struct sheet *s)
 {
-    printf("\"reasoning\":{\"tokens\":%" PRId64, r->tokens);
-    print_tag(",\"start\":[", &r->tag[REASONING_START], "]");
-    print_tag(",\"message\":[", &r->tag[REASONING_MESSAGE], "],\"end\":[");
-    for (size_t i = REASONING_END; i < r->n; i++)
-        print_tag(i > REASONING_END ? ",[" : "[", &r->tag[i], "]");
-    fputs("]},", stdout);
+    builder_format(&s->text, "\"seed\":%" PRId64, is_drawn(s) ? -1 : (int64_t)s->r->parts.seed);
 }
 
-// A random seed as the option has it: no particular one.
-static void print_seed(const struct args *a, const struct recipe *r)
+// Writes the breakers that were given, their escapes resolved, and the grammar. llama-server takes no empty list of breakers.
+static void write_breakers_and_grammar(struct sheet *s)
 {
-    printf("\"seed\":%" PRId64, is_drawn(a, r) ? -1 : (int64_t)r->parts.seed);
-}
-
-// What was given of breakers, and the grammar; llama-server takes no empty list. Breakers have their escapes resolved: JSON has its own.
-static void print_texts(const struct args *a, const struct recipe *r)
-{
-    const struct breakers *const breakers = &r->parts.breakers->breakers;
-    if (args_given(a, "dry-sequence-breaker") && (breakers->n_texts || !strcmp(a->how, "json"))) {
-        fputs(",\"dry_sequence_breakers\":[", stdout);
+    struct builder *const b = &s->text;
+    const struct breakers *const breakers = &s->r->parts.breakers->breakers;
+    const struct rules *const rules = s->r->parts.rules;
+    if (args_given(s->a, "dry-sequence-breaker") && (breakers->n_texts || !strcmp(s->a->how, "json"))) {
+        builder_string(b, ",\"dry_sequence_breakers\":[");
         for (size_t i = 0; i < breakers->n_texts; i++) {
-            fputs(i ? "," : "", stdout);
-            text_put_json(stdout, breakers->text[i]);
+            builder_string(b, i ? "," : "");
+            write_string(b, breakers->text[i].p, breakers->text[i].len);
         }
-        putchar(']');
+        builder_byte(b, ']');
     }
-    if (r->parts.rules) {
-        fputs(",\"grammar\":", stdout);
-        text_put_json(stdout, rules_text(r->parts.rules));
+    if (rules) {
+        builder_string(b, ",\"grammar\":");
+        write_string(b, rules_text(rules).p, rules_text(rules).len);
     }
 }
 
-static void print_json(const struct args *a, const struct recipe *r)
+static bool write_json(struct sheet *s)
 {
-    const struct breakers *const breakers = &r->parts.breakers->breakers;
-    bool first = true;
-    putchar('{');
-    if (r->parts.engine->options)
-        printf("\"engine\":\"%s\",", r->parts.engine->name);
-    print_seed(a, r);
-    fputs(a->grammar_first ? ",\"grammar_first\":true," : ",", stdout);
-    if (r->parts.reasoning)
-        print_reasoning_json(r->parts.reasoning);
-    fputs("\"chain\":[", stdout);
-    for (size_t i = 0; i < r->n_stages; i++) {
-        const struct stage *const stage = &r->stage[i];
-        printf("%s{\"name\":\"%s\",\"enabled\":%s", i ? "," : "", stage->sampler->name,
-               stage_enabled(stage) ? "true" : "false");
+    struct builder *const b = &s->text;
+    const struct parts *const p = &s->r->parts;
+    const struct breakers *const breakers = &p->breakers->breakers;
+    const struct bans *const bans = &p->bans->bans;
+    builder_byte(b, '{');
+    if (p->engine->options)
+        builder_format(b, "\"engine\":\"%s\",", p->engine->name);
+    write_seed(s);
+    builder_string(b, s->a->grammar_first ? ",\"grammar_first\":true," : ",");
+    if (p->reasoning) {
+        builder_format(b, "\"reasoning\":{\"tokens\":%" PRId64, p->reasoning->tokens);
+        write_ids(b, ",\"start\":[", "", "]", &p->reasoning->tag[REASONING_START], 1);
+        write_ids(b, ",\"message\":[", "", "],\"end\":[", &p->reasoning->tag[REASONING_MESSAGE], 1);
+        write_ids(b, "[", "],[", "]", p->reasoning->tag + REASONING_END, p->reasoning->n - REASONING_END);
+        builder_string(b, "]},");
+    }
+    builder_string(b, "\"chain\":[");
+    for (size_t i = 0; i < s->r->n_stages; i++) {
+        const struct stage *const stage = &s->r->stage[i];
+        builder_format(b, "%s{\"name\":\"%s\",\"enabled\":%s", i ? "," : "", stage->sampler->name,
+                       stage_enabled(stage) ? "true" : "false");
         for (const struct param *row = stage->sampler->params; row && row->flag; row++)
-            if (recipe_listens(r, row->flag))
-                print_param(row->flag, row, param_load(row, stage->params));
+            if (recipe_listens(s->r, row->flag))
+                write_member(b, row->flag, row, param_load(row, stage->params));
         if (stage->sampler == &sampler_logit_bias)
-            print_biases(r->parts.biases);
-        putchar('}');
+            write_biases(b, p->biases);
+        builder_byte(b, '}');
     }
-    putchar(']');
-    print_texts(a, r);
-    for (size_t i = 0; i < breakers->n_sequences; i++) {
-        fputs(i ? "],[" : ",\"dry_breaker_tokens\":[[", stdout);
-        print_ids(breakers->sequence[i].id, breakers->sequence[i].n);
-    }
-    fputs(breakers->n_sequences ? "]]" : "", stdout);
-    for (size_t i = 0; i < r->parts.bans->bans.n; i++)
-        print_tag(i ? "],[" : ",\"bad_words_ids\":[[", &r->parts.bans->bans.sequence[i], "");
-    fputs(r->parts.bans->bans.n ? "]]" : "", stdout);
-    if (r->parts.bans->n_given)
-        print_tag(",\"eog_tokens\":[", &(struct tokens){r->parts.bans->end, r->parts.bans->n_given}, "]");
-    fputs(",\"from\":{", stdout);
-    for (const struct option_row *row = a->options->row; row->name; row++) {
-        const char *const origin = row->param    ? param_origin(a, r, row->number)
-                                   : row->recipe ? origin_of(a, row->name)
+    builder_byte(b, ']');
+    write_breakers_and_grammar(s);
+    write_ids(b, ",\"dry_breaker_tokens\":[[", "],[", "]]", breakers->sequence, breakers->n_sequences);
+    write_ids(b, ",\"bad_words_ids\":[[", "],[", "]]", bans->sequence, bans->n);
+    write_ids(b, ",\"eog_tokens\":[", "", "]", &(struct tokens){p->bans->end, p->bans->n_given}, p->bans->n_given > 0);
+    builder_string(b, ",\"from\":");
+    char before = '{';
+    for (const struct option_row *row = s->a->options->row; row->name; row++) {
+        const char *const origin = row->param    ? param_origin(s, row->number)
+                                   : row->recipe ? origin_of(s->a, row->name)
                                                  : NULL;
-        if (origin)
-            printf("%s\"%s\":\"%s\"", first ? "" : ",", row->name, origin);
-        first = first && !origin;
+        if (origin) {
+            builder_format(b, "%c\"%s\":\"%s\"", before, row->name, origin);
+            before = ',';
+        }
     }
-    puts("}}");
+    builder_string(b, before == '{' ? "{}}\n" : "}}\n");
+    return true;
 }
 
-static bool unsayable(const struct args *a, const char *what, const char *name, struct err *e)
+// ---- llama-server's request
+
+static double common_value(const struct sheet *s, const char *flag)
 {
-    const char *const who = !strcmp(a->how, "server") ? "llama-server" : "llama.cpp";
-    return err_set(e, STATUS_USAGE, "--print-chain: %s has no %s%s", who, what, name);
+    return s->r->parts.value[catalog_find(s->c, flag, strlen(flag))];
 }
 
-static double common_value(const struct recipe *r, const char *flag)
-{
-    return r->parts.value[catalog_find(&r->of->catalog, flag, strlen(flag))];
-}
-
-// What the server would refuse, or pass over.
-static bool check_request(const struct args *a, const struct recipe *r, struct err *e)
+// Refuses what llama-server would refuse, or pass over.
+static bool check_request(const struct sheet *s)
 {
     static const char *const not_all[] = {"repeat-last-n", "dry-penalty-last-n"};
+    const struct recipe *const r = s->r;
     const struct breakers *const breakers = &r->parts.breakers->breakers;
     if (recipe_runs(r, &sampler_greedy))
-        return unsayable(a, "sampler ", "greedy", e);
+        return not_available(s, "sampler ", "greedy");
     for (size_t i = 0; i < r->n_stages; i++)
         if (r->stage[i].sampler->foreign && stage_enabled(&r->stage[i]))
-            return unsayable(a, "sampler ", r->stage[i].sampler->name, e);
+            return not_available(s, "sampler ", r->stage[i].sampler->name);
     if (recipe_runs(r, &sampler_bans))
-        return unsayable(a, "--", r->parts.bans->bans.n ? "bad-word-tokens" : "min-tokens", e);
+        return not_available(s, "--", r->parts.bans->bans.n ? "bad-word-tokens" : "min-tokens");
     for (size_t i = 0; i < sizeof not_all / sizeof *not_all; i++)
-        if (common_value(r, not_all[i]) < 0.0)
-            return unsayable(a, "-1 for --", not_all[i], e);
+        if (common_value(s, not_all[i]) < 0.0)
+            return not_available(s, "-1 for --", not_all[i]);
     if (r->parts.grammar_first && r->parts.rules)
-        return unsayable(a, "--", "grammar-first", e);
-    if (recipe_budget(r) && !r->of->vocab && !strcmp(a->how, "server")) // which has the texts of the tags
-        return unsayable(a, "ids for --", "reasoning-start", e);
+        return not_available(s, "--", "grammar-first");
+    if (recipe_budget(r) && !r->of->vocab && !strcmp(s->a->how, "server")) // which has the texts of the tags
+        return not_available(s, "ids for --", "reasoning-start");
     if (!recipe_runs(r, &sampler_dry))
         return true;
     if (breakers->n_sequences)
-        return unsayable(a, "--", "dry-breaker-tokens", e);
-    return breakers->n_texts || !strcmp(a->how, "llama") ||
-           unsayable(a, "empty list for --", "dry-sequence-breaker", e);
+        return not_available(s, "--", "dry-breaker-tokens");
+    return breakers->n_texts || !strcmp(s->a->how, "llama") ||
+           not_available(s, "empty list for --", "dry-sequence-breaker");
 }
 
-// The values of a request, which has one a parameter: a sampler's main one is that which all its stages share. Mirostat's temperature is
-// the common one.
-static bool request_values(const struct args *a, const struct recipe *r, double *value, struct err *e)
+// Finds the values of a request, which has one for each parameter: a sampler's main parameter has that which all its stages share. The
+// temperature of mirostat is the common one.
+static bool request_values(const struct sheet *s, double *value)
 {
-    const struct catalog *const c = &r->of->catalog;
+    const struct parts *const p = &s->r->parts;
     bool found[CATALOG_MOST] = {false};
-    if (r->parts.engine->options)
-        return unsayable(a, "engine ", r->parts.engine->name, e);
-    memcpy(value, r->parts.value, sizeof r->parts.value);
-    for (size_t i = 0; value[c->mirostat] == 0.0 && i < r->parts.order->n; i++) {
-        const struct choice *const choice = &r->parts.order->choice[i];
-        const size_t main = c->number[choice->place][0];
-        const double own = choice->own ? choice->value : r->parts.value[main];
+    if (p->engine->options)
+        return not_available(s, "engine ", p->engine->name);
+    memcpy(value, p->value, sizeof p->value);
+    for (size_t i = 0; value[s->c->mirostat] == 0.0 && i < p->order->n; i++) {
+        const struct choice *const choice = &p->order->choice[i];
+        const size_t main = s->c->number[choice->place][0];
+        const double own = choice->own ? choice->value : p->value[main];
         if (!choice_sampler(choice)->params)
             continue;
         if (found[main] && own != value[main])
-            return unsayable(a, "second value of --", c->param[main]->flag, e);
+            return not_available(s, "second value of --", s->c->param[main]->flag);
         found[main] = true;
         value[main] = own;
     }
-    return check_request(a, r, e);
+    return check_request(s);
 }
 
-// Under llama-server's name, unless it has been said.
-static void print_server_param(const struct catalog *c, size_t number, const double *value, bool *said)
+// Writes a parameter under llama-server's name, unless it is in `written`.
+static void write_server_param(struct sheet *s, size_t number, const double *value, bool *written)
 {
-    const struct param *const row = c->param[number];
-    if (!said[number])
-        print_param(row->server ? row->server : row->flag, row, value[number]);
-    said[number] = true;
+    const struct param *const row = s->c->param[number];
+    if (!written[number])
+        write_member(&s->text, row->server ? row->server : row->flag, row, value[number]);
+    written[number] = true;
 }
 
-// The text of a tag, as the server wants it.
-static void print_tag_text(const struct vocab *v, const char *before, const struct tokens *tag)
+// Writes the text of a tag as a string, behind `before`.
+static void write_tag(struct sheet *s, const char *before, const struct tokens *tag)
 {
     struct builder text = {0};
-    builder_string(&text, "");
     for (size_t i = 0; i < tag->n; i++) {
-        const struct piece token = vocab_text(v, tag->id[i]);
+        const struct piece token = vocab_text(s->r->of->vocab, tag->id[i]);
         builder_bytes(&text, token.p, token.len);
     }
-    fputs(before, stdout);
-    text_put_json(stdout, (struct piece){(const unsigned char *)text.text, text.len});
+    builder_string(&s->text, before);
+    write_string(&s->text, text.text, text.len);
+    s->text.failed = s->text.failed || text.failed;
     builder_free(&text);
 }
 
-static void print_budget_request(const struct reasoning *r, const struct vocab *v)
+static bool write_request(struct sheet *s)
 {
-    printf(",\"reasoning_budget_tokens\":%" PRId64, r->tokens);
-    print_tag_text(v, ",\"reasoning_budget_start_tag\":", &r->tag[REASONING_START]);
-    for (size_t i = REASONING_END; i < r->n; i++)
-        print_tag_text(v, i > REASONING_END ? "," : ",\"reasoning_budget_end_tags\":[", &r->tag[i]);
-    print_tag_text(v, "],\"reasoning_budget_message\":", &r->tag[REASONING_MESSAGE]);
-}
-
-// llama-server's request body.
-static bool print_request(const struct args *a, const struct recipe *r, struct err *e)
-{
-    const struct parts *const p = &r->parts;
-    const struct catalog *const c = &r->of->catalog;
+    struct builder *const b = &s->text;
+    const struct parts *const p = &s->r->parts;
+    const struct reasoning *const reasoning = p->reasoning;
     double value[CATALOG_MOST];
-    bool said[CATALOG_MOST] = {false};
-    if (!request_values(a, r, value, e))
+    bool written[CATALOG_MOST] = {false};
+    if (!request_values(s, value))
         return false;
-    fputs("{\"samplers\":[", stdout);
+    builder_string(b, "{\"samplers\":[");
     for (size_t i = 0; i < p->order->n; i++)
-        printf("%s\"%s\"", i ? "," : "", choice_sampler(&p->order->choice[i])->name);
-    fputs("],", stdout);
-    print_seed(a, r);
+        builder_format(b, "%s\"%s\"", i ? "," : "", choice_sampler(&p->order->choice[i])->name);
+    builder_string(b, "],");
+    write_seed(s);
     for (size_t i = 0; samplers[i]; i++)
         for (size_t k = 0; !samplers[i]->foreign && samplers[i]->params && samplers[i]->params[k].flag; k++)
-            print_server_param(c, c->number[i][k], value, said);
-    print_server_param(c, c->mirostat, value, said);
-    print_texts(a, r);
+            write_server_param(s, s->c->number[i][k], value, written);
+    write_server_param(s, s->c->mirostat, value, written);
+    write_breakers_and_grammar(s);
     if (p->biases->n)
-        print_biases(p->biases);
-    if (recipe_budget(r))
-        print_budget_request(p->reasoning, r->of->vocab);
-    puts("}");
+        write_biases(b, p->biases);
+    if (recipe_budget(s->r)) {
+        builder_format(b, ",\"reasoning_budget_tokens\":%" PRId64, reasoning->tokens);
+        write_tag(s, ",\"reasoning_budget_start_tag\":", &reasoning->tag[REASONING_START]);
+        for (size_t i = REASONING_END; i < reasoning->n; i++)
+            write_tag(s, i > REASONING_END ? "," : ",\"reasoning_budget_end_tags\":[", &reasoning->tag[i]);
+        write_tag(s, "],\"reasoning_budget_message\":", &reasoning->tag[REASONING_MESSAGE]);
+    }
+    builder_string(b, "}\n");
     return true;
 }
 
 // ---- options: a preset, or a command line of llama.cpp's
 
-// What stands before an option: *gap, which is nothing before the first of a line.
-static void print_gap(const char **gap)
+// Writes --NAME, behind a blank unless it is the first. Returns where its value is to be written.
+static struct builder *write_option(struct sheet *s, const char *name)
 {
-    fputs(*gap, stdout);
-    *gap = " ";
+    builder_format(&s->text, "%s--%s", s->text.len ? " " : "", name);
+    return &s->text;
 }
 
-// The chain's names, with a value where a stage's differs from the common one, unless it is the default chain. llama.cpp has no scatter.
-static bool print_names(const struct recipe *r, const double *value, bool llama, const char **gap, struct err *e)
+static void write_quoted(struct sheet *s, const char *name, const char *value)
 {
-    struct builder names = {0};
-    for (size_t i = 0; i < r->parts.order->n; i++) {
-        const struct choice *const c = &r->parts.order->choice[i];
-        const struct sampler *const s = choice_sampler(c);
-        char text[NUMBER_TEXT];
-        if (llama && (s == &sampler_scatter || s == &sampler_dist || s->foreign))
-            continue;
-        builder_format(&names, "%s%s", names.len ? ";" : "", s->name);
-        if (c->own && c->value != value[r->of->catalog.number[c->place][0]])
-            builder_format(&names, "=%s", value_text(s->params, c->value, text));
-    }
+    builder_byte(write_option(s, name), ' ');
+    word_quote(&s->text, value, false);
+}
+
+// Writes the names of the chain, each with a value if it differs from the common one. A chain that is the default is left out. llama.cpp
+// has no scatter.
+static void write_names(struct sheet *s, const double *value, bool llama)
+{
     const char *const usual =
         llama ? "penalties;dry;top_n_sigma;top_k;typ_p;top_p;min_p;xtc;temperature" : DEFAULT_CHAIN;
-    const bool ok = !names.failed || err_from_fault(e, fault_memory());
-    if (ok && strcmp(names.text ? names.text : "", usual) != 0) {
-        print_gap(gap);
-        printf("--samplers \"%s\"", names.text ? names.text : "");
+    struct builder names = {0};
+    builder_string(&names, "");
+    for (size_t i = 0; i < s->r->parts.order->n; i++) {
+        const struct choice *const choice = &s->r->parts.order->choice[i];
+        const struct sampler *const sampler = choice_sampler(choice);
+        char text[NUMBER_TEXT];
+        if (llama && (sampler == &sampler_scatter || sampler == &sampler_dist || sampler->foreign))
+            continue;
+        builder_format(&names, "%s%s", names.len ? ";" : "", sampler->name);
+        if (choice->own && choice->value != value[s->c->number[choice->place][0]])
+            builder_format(&names, "=%s", value_text(sampler->params, choice->value, text));
     }
+    s->text.failed = s->text.failed || names.failed;
+    if (!names.failed && strcmp(names.text, usual) != 0)
+        builder_format(write_option(s, "samplers"), " \"%s\"", names.text);
     builder_free(&names);
-    return ok;
 }
 
-// Is this a parameter of scatter's, of another program's sampler, or the one that llama.cpp has no flag for?
-static bool not_llamas(const struct param *row)
+// Writes the values that differ from what holds without the option. llama.cpp has neither the parameters under headings of their own, which
+// are scatter's and other programs', nor a flag for min-keep.
+static void write_numbers(struct sheet *s, const double *value, const double *otherwise, bool llama)
 {
-    for (size_t i = 0; samplers[i]; i++)
-        for (const struct param *own = samplers[i]->params; own && own->flag; own++)
-            if (own == row)
-                return samplers[i]->foreign || samplers[i] == &sampler_scatter || !strcmp(row->flag, "min-keep");
-    return false;
-}
-
-// The values that differ from what holds without the option.
-static void print_numbers(const struct args *a, const struct recipe *r, const double *value, const double *otherwise,
-                          bool llama, const char **gap)
-{
+    const struct args *const a = s->a;
     for (const struct option_row *row = a->options->row; row->name; row++) {
         char text[NUMBER_TEXT];
-        if (!row->param || !recipe_listens(r, row->name) || value[row->number] == otherwise[row->number] ||
-            (llama && not_llamas(row->param)))
+        if (!row->param || !recipe_listens(s->r, row->name) || value[row->number] == otherwise[row->number] ||
+            (llama && (row->heading || !strcmp(row->name, "min-keep"))))
             continue;
-        print_gap(gap);
-        printf("--%s", row->name);
+        write_option(s, row->name);
         if (row->param->type != PARAM_FLAG)
-            printf(" %s", value_text(row->param, value[row->number], text));
+            builder_format(&s->text, " %s", value_text(row->param, value[row->number], text));
     }
-    const bool flag[] = {a->ignore_eos, a->grammar_first, a->backend_sampling && !r->parts.engine->options};
-    static const char *const flags[] = {"--ignore-eos", "--grammar-first", "--backend-sampling"};
-    if (!is_drawn(a, r)) {
-        print_gap(gap);
-        printf("--seed %" PRId64, (int64_t)r->parts.seed);
-    }
-    for (size_t i = 0; i < sizeof flag / sizeof *flag; i++) {
-        if (!flag[i])
-            continue;
-        print_gap(gap);
-        fputs(flags[i], stdout);
-    }
+    if (!is_drawn(s))
+        builder_format(write_option(s, "seed"), " %" PRId64, (int64_t)s->r->parts.seed);
+    if (a->ignore_eos)
+        write_option(s, "ignore-eos");
+    if (a->grammar_first)
+        write_option(s, "grammar-first");
+    if (a->backend_sampling && !s->r->parts.engine->options)
+        write_option(s, "backend-sampling");
 }
 
-// With its value as a word for the shell and for presets: in single quotes, and a single quote in double ones. What a terminal must not
-// meet needs escapes, and so $'...'.
-static void print_option(const char *name, const char *value, const char **gap)
+// Writes the options that may be repeated, and the budget. llama.cpp runs no bans, and its model's template has the tags.
+static void write_lists(struct sheet *s, bool llama)
 {
-    print_gap(gap);
-    printf("--%s ", name);
-    if (!text_is_tame(value, strlen(value))) {
-        putchar('$');
-        text_put(stdout, text_piece(value), '\'');
-        return;
+    struct builder *const b = &s->text;
+    const struct args *const a = s->a;
+    const struct parts *const p = &s->r->parts;
+    const struct bans *const bans = &p->bans->bans;
+    const struct breakers *const breakers = &p->breakers->breakers;
+    for (size_t i = 0; i < p->biases->n_given; i++)
+        write_bias(write_option(s, "logit-bias"), &p->biases->bias[i]);
+    if (!llama) {
+        write_ids(b, " --bad-word-tokens ", " --bad-word-tokens ", "", bans->sequence, bans->n);
+        write_ids(b, " --eog-tokens ", "", "", &(struct tokens){bans->end, p->bans->n_given}, p->bans->n_given > 0);
     }
-    putchar('\'');
-    for (; *value; value++) {
-        if (*value == '\'')
-            fputs("'\"'\"'", stdout);
-        else
-            putchar(*value);
-    }
-    putchar('\'');
-}
-
-static void print_lists(const struct args *a, const struct recipe *r, bool llama, const char **gap)
-{
-    const struct breakers *const breakers = &r->parts.breakers->breakers;
-    for (size_t i = 0; i < r->parts.biases->n_given; i++) {
-        print_gap(gap);
-        print_bias("--logit-bias ", &r->parts.biases->bias[i]);
-    }
-    if (!llama) // they do not run
-        print_bans(" --bad-word-tokens ", " --eog-tokens ", &r->parts.bans->bans, r->parts.bans->n_given);
-    for (size_t i = 0; i < breakers->n_sequences; i++) {
-        print_gap(gap);
-        fputs("--dry-breaker-tokens ", stdout);
-        print_ids(breakers->sequence[i].id, breakers->sequence[i].n);
-    }
-    if (args_given(a, "dry-sequence-breaker") && !a->breaker_texts.n) {
-        print_gap(gap);
-        fputs("--dry-sequence-breaker none", stdout);
-    }
+    for (size_t i = 0; i < breakers->n_sequences; i++)
+        write_ids(write_option(s, "dry-breaker-tokens"), " ", "", "", &breakers->sequence[i], 1);
+    if (args_given(a, "dry-sequence-breaker") && !a->breaker_texts.n)
+        builder_string(write_option(s, "dry-sequence-breaker"), " none");
     for (size_t i = 0; i < a->breaker_texts.n; i++)
-        print_option("dry-sequence-breaker", a->breaker_texts.word[i], gap);
-    if (a->reasoning_budget >= 0) {
-        print_gap(gap);
-        printf("--reasoning-budget %" PRId64, a->reasoning_budget);
-    }
-    if (a->reasoning_start && !llama) // there the model's template has the tags
-        print_option("reasoning-start", a->reasoning_start, gap);
+        write_quoted(s, "dry-sequence-breaker", a->breaker_texts.word[i]);
+    if (a->reasoning_budget >= 0)
+        builder_format(write_option(s, "reasoning-budget"), " %" PRId64, a->reasoning_budget);
+    if (a->reasoning_start && !llama)
+        write_quoted(s, "reasoning-start", a->reasoning_start);
     for (size_t i = 0; i < a->reasoning_ends.n && !llama; i++)
-        print_option("reasoning-end", a->reasoning_ends.word[i], gap);
+        write_quoted(s, "reasoning-end", a->reasoning_ends.word[i]);
     if (a->reasoning_message)
-        print_option("reasoning-budget-message", a->reasoning_message, gap);
-    putchar('\n');
+        write_quoted(s, "reasoning-budget-message", a->reasoning_message);
+    builder_byte(b, '\n');
 }
 
-// All that makes the recipe, whatever engine, options and model it comes after.
-static bool print_preset(const struct args *a, const struct recipe *r, struct err *e)
+// Writes options that make the same recipe, whatever engine, options and model they come after.
+static bool write_preset(struct sheet *s)
 {
     double neutral[CATALOG_MOST];
-    const char *gap = " ";
-    catalog_neutral(&r->of->catalog, neutral);
-    printf("--engine %s --neutral", r->parts.engine->name);
-    if (!r->parts.engine->options && !print_names(r, r->parts.value, false, &gap, e))
-        return false;
-    print_numbers(a, r, r->parts.value, neutral, false, &gap);
-    if (r->parts.rules)
-        print_option("grammar", r->parts.rules->shared.key, &gap);
-    print_lists(a, r, false, &gap);
+    catalog_neutral(s->c, neutral);
+    builder_format(&s->text, "--engine %s --neutral", s->r->parts.engine->name);
+    if (!s->r->parts.engine->options)
+        write_names(s, s->r->parts.value, false);
+    write_numbers(s, s->r->parts.value, neutral, false);
+    if (s->r->parts.rules)
+        write_quoted(s, "grammar", s->r->parts.rules->shared.key);
+    write_lists(s, false);
     return true;
 }
 
-// What a command line of llama.cpp's needs to do the same.
-static bool print_llama(const struct args *a, const struct recipe *r, struct err *e)
+// Writes what a command line of llama.cpp's needs to do the same.
+static bool write_llama(struct sheet *s)
 {
-    const struct catalog *const c = &r->of->catalog;
     double value[CATALOG_MOST], def[CATALOG_MOST];
-    const char *gap = "";
-    catalog_defaults(c, def);
-    if (!request_values(a, r, value, e))
+    catalog_defaults(s->c, def);
+    if (!request_values(s, value))
         return false;
-    if (recipe_runs(r, &sampler_scatter))
-        return unsayable(a, "sampler ", "scatter", e);
-    if (common_value(r, "min-keep") != 0.0)
-        return unsayable(a, "--", "min-keep", e);
-    if (!print_names(r, value, true, &gap, e))
-        return false;
-    print_numbers(a, r, value, def, true, &gap);
-    if (a->grammar_source == GRAMMAR_FILE)
-        print_option("grammar-file", a->grammar, &gap);
-    else if (r->parts.rules)
-        print_option("grammar", r->parts.rules->shared.key, &gap);
-    print_lists(a, r, true, &gap);
+    if (recipe_runs(s->r, &sampler_scatter))
+        return not_available(s, "sampler ", "scatter");
+    if (common_value(s, "min-keep") != 0.0)
+        return not_available(s, "--", "min-keep");
+    write_names(s, value, true);
+    write_numbers(s, value, def, true);
+    if (s->a->grammar_source == GRAMMAR_FILE)
+        write_quoted(s, "grammar-file", s->a->grammar);
+    else if (s->r->parts.rules)
+        write_quoted(s, "grammar", s->r->parts.rules->shared.key);
+    write_lists(s, true);
     return true;
+}
+
+// ---- all of it
+
+// Prints a text and frees it. False with *e if memory was short for it.
+static bool print_text(struct builder *text, struct err *e)
+{
+    const bool ok = !text->failed || err_from_fault(e, fault_memory());
+    if (ok && text->len)
+        fwrite(text->text, 1, text->len, stdout);
+    builder_free(text);
+    return ok;
 }
 
 bool print_grammar(const struct recipe *r, struct err *e)
 {
-    const struct shared *const text = &r->parts.rules->shared;
-    struct builder shown = {0};
-    grammar_show(&shown, text->key, text->len, r->of->vocab);
-    const bool ok = !shown.failed || err_from_fault(e, fault_memory());
-    if (ok && shown.len)
-        fwrite(shown.text, 1, shown.len - (shown.text[shown.len - 1] == '\n'), stdout);
-    if (ok)
-        putchar('\n');
-    builder_free(&shown);
-    return ok;
+    const struct shared *const rules = &r->parts.rules->shared;
+    struct builder text = {0};
+    grammar_show(&text, rules->key, rules->len, r->of->vocab);
+    if (!text.len || text.text[text.len - 1] != '\n')
+        builder_byte(&text, '\n');
+    return print_text(&text, e);
 }
 
 bool print_chain(const struct args *a, const struct recipe *r, struct err *e)
 {
-    if (!strcmp(a->how, "server"))
-        return print_request(a, r, e);
-    if (!strcmp(a->how, "llama"))
-        return print_llama(a, r, e);
-    if (!strcmp(a->how, "preset"))
-        return print_preset(a, r, e);
-    if (!strcmp(a->how, "json"))
-        print_json(a, r);
-    else
-        print_text(a, r);
-    return true;
+    static const struct {
+        const char *how;
+        bool (*write)(struct sheet *s);
+    } forms[] = {{"text", write_text},
+                 {"json", write_json},
+                 {"llama", write_llama},
+                 {"server", write_request},
+                 {"preset", write_preset}};
+    struct sheet s = {.a = a, .r = r, .c = &r->of->catalog, .e = e};
+    size_t i = 0;
+    while (strcmp(forms[i].how, a->how) != 0)
+        i++;
+    const bool ok = forms[i].write(&s);
+    return print_text(&s.text, e) && ok;
 }

@@ -102,14 +102,6 @@ bool value_flag(const char *flag, const char *text, bool *value, struct err *e)
            err_set(e, STATUS_USAGE, "--%s: '%s' is neither true nor false", flag, text);
 }
 
-bool words_add(struct words *w, const char *word, struct err *e)
-{
-    if (!mem_grow(&w->word, &w->cap, w->n + 1, sizeof *w->word))
-        return err_from_fault(e, fault_memory());
-    w->word[w->n++] = word;
-    return true;
-}
-
 // Reads one item of a list, text[0..len), into what `to` points to.
 typedef bool item_fn(const char *flag, const char *text, size_t len, void *to, struct err *e);
 

@@ -24,15 +24,6 @@ const char *value_text(const struct param *row, double value, char text[NUMBER_T
 // "true" or "false"; NULL is true.
 bool value_flag(const char *flag, const char *text, bool *value, struct err *e);
 
-// What a repeatable option was given.
-struct words {
-    const char **word; // [n]
-    size_t n, cap;
-};
-
-// One more word. False and *e when memory is short.
-bool words_add(struct words *w, const char *word, struct err *e);
-
 // Token ids.
 struct ids {
     uint32_t *id; // [n], malloc'ed

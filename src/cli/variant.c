@@ -2,24 +2,15 @@
 #include "cli/variant.h"
 
 #include "base/mem.h"
-#include "cli/preset.h"
-#include "out/message.h"
 #include "samplers/engine.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-// A copy of text[0..len), which is added to the list that frees it; NULL with *e.
-static char *keep_text(struct words *list, const char *text, size_t len, struct err *e)
+static bool too_many(struct err *e)
 {
-    struct builder copy = {0};
-    builder_bytes(&copy, text, len);
-    if (copy.failed)
-        err_from_fault(e, fault_memory());
-    if (!copy.failed && words_add(list, copy.text, e))
-        return copy.text;
-    builder_free(&copy);
-    return NULL;
+    return err_set(e, STATUS_USAGE, "--vs and --sweep make more than %d variants", VARIANTS_MOST);
 }
 
 // ---- the values of a sweep
@@ -30,7 +21,7 @@ struct decimal {
     int places;
 };
 
-enum { DIGITS_MOST = 15 };
+enum { DIGITS_MOST = 15, NUMBER_MOST = 40 }; // digits of a number that is read; characters of one that is written
 
 // Reads text[0..len).
 static bool decimal_read(const char *text, size_t len, struct decimal *d)
@@ -53,88 +44,75 @@ static bool decimal_read(const char *text, size_t len, struct decimal *d)
     return digits;
 }
 
-// The value in units of 10^-places. False where that takes too many digits.
-static bool decimal_scale(const struct decimal *d, int places, int64_t *value)
+// Makes the number one of so many places. False if that takes too many digits.
+static bool decimal_scale(struct decimal *d, int places)
 {
     static const int64_t most = 1000000000000000000 / 10;
-    *value = d->value;
-    for (int i = d->places; i < places; i++) {
-        if (*value > most || *value < -most)
-            return false;
-        *value *= 10;
-    }
-    return true;
+    for (; d->places < places && llabs(d->value) <= most; d->places++)
+        d->value *= 10;
+    return d->places == places;
 }
 
-// With as few decimals as say it.
-static void decimal_write(struct builder *b, int64_t value, int places)
+// Writes the number without zeros at the end of its decimals.
+static void decimal_write(struct decimal d, char text[NUMBER_MOST])
 {
     int64_t unit = 1;
-    for (; places && value % 10 == 0; places--)
-        value /= 10;
-    for (int i = 0; i < places; i++)
+    for (; d.places && d.value % 10 == 0; d.places--)
+        d.value /= 10;
+    for (int i = 0; i < d.places; i++)
         unit *= 10;
-    const int64_t size = value < 0 ? -value : value;
-    builder_format(b, "%s%lld", value < 0 ? "-" : "", (long long)(size / unit));
-    if (places)
-        builder_format(b, ".%0*lld", places, (long long)(size % unit));
+    const long long size = llabs(d.value);
+    const int len = snprintf(text, NUMBER_MOST, "%s%lld", d.value < 0 ? "-" : "", size / unit);
+    if (d.places)
+        snprintf(text + len, NUMBER_MOST - (size_t)len, ".%0*lld", d.places, size % unit);
 }
 
-static bool bad_range(const struct option_row *row, const char *list, struct err *e)
+// Reads FROM:TO:STEP as three numbers of the same places. False if it is none, or STEP does not lead from FROM to TO.
+static bool range_read(const char *list, struct decimal d[3])
 {
-    return err_set(e, STATUS_USAGE, "--sweep: %s=%.*s: not FROM:TO:STEP of decimal numbers that STEP leads through",
-                   row->name, err_clip(list, 60), list);
-}
-
-static bool too_many(struct err *e)
-{
-    return err_set(e, STATUS_USAGE, "--vs and --sweep make more than %d variants", VARIANTS_MOST);
+    int places = 0;
+    for (size_t i = 0; i < 3; i++) {
+        const size_t len = strcspn(list, ":");
+        if ((i < 2) != (list[len] == ':') || !decimal_read(list, len, &d[i]))
+            return false;
+        places = d[i].places > places ? d[i].places : places;
+        list += len + 1;
+    }
+    for (size_t i = 0; i < 3; i++)
+        if (!decimal_scale(&d[i], places))
+            return false;
+    const int64_t way = d[1].value - d[0].value, step = d[2].value;
+    return step && (!way || (way > 0) == (step > 0));
 }
 
 // Adds the values of FROM:TO:STEP.
 static bool add_range(struct sweep *s, const char *list, struct err *e)
 {
-    const char *part[3] = {list};
     struct decimal d[3];
-    int64_t x[3];
-    int places = 0;
-    for (size_t i = 0; i < 3; i++) {
-        const size_t len = strcspn(part[i], ":");
-        if ((i < 2) != (part[i][len] == ':') || !decimal_read(part[i], len, &d[i]))
-            return bad_range(s->row, list, e);
-        places = d[i].places > places ? d[i].places : places;
-        if (i < 2)
-            part[i + 1] = part[i] + len + 1;
-    }
-    for (size_t i = 0; i < 3; i++)
-        if (!decimal_scale(&d[i], places, &x[i]))
-            return bad_range(s->row, list, e);
-    if (!x[2] || (x[1] - x[0]) / x[2] < 0 || (x[1] != x[0] && (x[1] > x[0]) != (x[2] > 0)))
-        return bad_range(s->row, list, e);
-    const int64_t n = (x[1] - x[0]) / x[2] + 1;
+    if (!range_read(list, d))
+        return err_set(e, STATUS_USAGE, "--sweep: %s=%.*s: not FROM:TO:STEP of decimal numbers that STEP leads through",
+                       s->row->name, err_clip(list, 60), list);
+    const int64_t n = (d[1].value - d[0].value) / d[2].value + 1;
     if (n > VARIANTS_MOST)
         return too_many(e);
-    for (int64_t i = 0; i < n; i++) {
-        struct builder b = {0};
-        decimal_write(&b, x[0] + i * x[2], places);
-        const bool ok = b.failed ? err_from_fault(e, fault_memory()) : keep_text(&s->values, b.text, b.len, e) != NULL;
-        builder_free(&b);
-        if (!ok)
+    for (int64_t i = 0; i < n; i++, d[0].value += d[2].value) {
+        char text[NUMBER_MOST];
+        decimal_write(d[0], text);
+        if (!words_own(&s->values, strdup(text), e))
             return false;
     }
     return true;
 }
 
-// Takes a,b,c apart; 0 and 1 are what flags take.
+// Adds the values of a,b,c. A flag takes 0 and 1 for false and true.
 static bool add_list(struct sweep *s, const char *list, struct err *e)
 {
     for (const char *at = list;; at++) {
         const size_t len = strcspn(at, ",");
         const bool digit = s->row->flag && len == 1 && (*at == '0' || *at == '1');
-        const char *const text = !digit ? at : *at == '0' ? "false" : "true";
         if (s->values.n == VARIANTS_MOST)
             return too_many(e);
-        if (!keep_text(&s->values, text, digit ? strlen(text) : len, e))
+        if (!words_own(&s->values, digit ? strdup(*at == '0' ? "false" : "true") : strndup(at, len), e))
             return false;
         at += len;
         if (!*at)
@@ -159,15 +137,7 @@ static bool read_sweep(struct sweep *s, const struct options *o, const char *wor
 
 // ---- variants
 
-// A word as a shell takes it.
-static void put_word(struct builder *b, const char *word)
-{
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.,+/@:%=-";
-    const char *const quote = *word && !word[strspn(word, plain)] ? "" : strchr(word, '\'') ? "\"" : "'";
-    builder_format(b, "%s%s%s", quote, word, quote);
-}
-
-// What a SPEC says.
+// A SPEC of --vs.
 struct spec {
     const char *name; // [name_len]
     size_t name_len;
@@ -187,84 +157,93 @@ static struct spec read_spec(const char *text)
     return (struct spec){text, strlen(text), text, ""};
 }
 
-// Its options as words.
-static bool spec_words(struct variants *v, const struct spec *spec, struct words *words, struct err *e)
+// Variants in the making.
+struct making {
+    struct variants *v;
+    const struct args *base;
+    int64_t seed; // the base's
+    struct err *e;
+};
+
+// Appends the options of a SPEC as words.
+static bool spec_words(const struct making *m, const struct spec *spec, struct words *words)
 {
-    if (spec->preset)
-        return words_add(words, "--preset", e) && words_add(words, "default", e) && words_add(words, "--preset", e) &&
-               words_add(words, spec->preset, e);
-    char *const text = keep_text(&v->texts, spec->options, strlen(spec->options), e);
-    return text && words_split(text, words, e);
+    const char *const preset[] = {"--preset", "default", "--preset", spec->preset};
+    if (!spec->preset) {
+        char *const text = words_own(&m->v->texts, strdup(spec->options), m->e);
+        return text && words_split(text, words, m->e);
+    }
+    for (size_t i = 0; i < sizeof preset / sizeof *preset; i++)
+        if (!words_add(words, preset[i], m->e))
+            return false;
+    return true;
 }
 
-// The name and the options of a variant.
-static bool describe(struct variant *x, const struct spec *spec, size_t n_sweeps, struct err *e)
+// Fills the arguments of a variant: the base's, the words, and the values of the sweeps.
+static bool fill_args(const struct making *m, struct variant *x, const struct words *words)
+{
+    bool ok = args_extend(&x->args, m->base, words, m->e);
+    if (x->args.seed == m->base->seed)
+        x->args.seed = m->seed;
+    for (size_t i = 0; ok && x->swept && i < m->v->n_sweeps; i++) {
+        const struct option_row *const row = x->swept[i].row;
+        x->args.given[row - m->base->options->row] = ORIGIN_COMMAND_LINE;
+        ok = row->set(row, x->swept[i].value, &x->args, m->e);
+    }
+    return ok;
+}
+
+// Writes the name of a variant, and its options as a shell takes them. False if memory is short.
+static bool describe(struct variant *x, const struct spec *spec, const struct words *words, size_t n_sweeps)
 {
     struct builder name = {0}, options = {0};
     builder_bytes(&name, spec->name, spec->name_len);
-    builder_string(&options, spec->preset ? "--preset default --preset " : spec->options);
-    if (spec->preset)
-        put_word(&options, spec->preset);
-    for (size_t i = 0; i < n_sweeps; i++) {
+    builder_string(&options, "");
+    for (size_t i = 0; i < words->n; i++) {
+        builder_string(&options, i ? " " : "");
+        word_quote(&options, words->word[i], true);
+    }
+    for (size_t i = 0; x->swept && i < n_sweeps; i++) {
         const char *const option = x->swept[i].row->name;
         builder_format(&name, "%s%s=%s", name.len ? " " : "", option, x->swept[i].value);
         builder_format(&options, "%s--%s=", options.len ? " " : "", option);
-        put_word(&options, x->swept[i].value);
+        word_quote(&options, x->swept[i].value, true);
     }
     x->name = name.text;
     x->options = options.text;
-    return (!name.failed && !options.failed) || err_from_fault(e, fault_memory());
+    return !name.failed && !options.failed;
 }
 
-// The sweeps' values for the variant are those at at[0..n_sweeps).
-static bool choose_values(const struct variants *v, struct variant *x, const size_t *at, struct err *e)
+// Adds the variant of a SPEC with the at[i]-th value of each sweep. at NULL: without the sweeps.
+static bool add_variant(const struct making *m, const struct spec *spec, const size_t *at)
 {
-    x->swept = calloc(v->n_sweeps, sizeof *x->swept);
+    struct variants *const v = m->v;
+    struct words words = {0};
+    if (v->n > VARIANTS_MOST)
+        return too_many(m->e);
+    if (!mem_grow(&v->of, &v->cap, v->n + 1, sizeof *v->of))
+        return err_from_fault(m->e, fault_memory());
+    struct variant *const x = &v->of[v->n++];
+    *x = (struct variant){.swept = at ? calloc(v->n_sweeps, sizeof *x->swept) : NULL};
     for (size_t i = 0; x->swept && i < v->n_sweeps; i++)
         x->swept[i] = (struct swept){v->sweep[i].row, v->sweep[i].values.word[at[i]], at[i]};
-    return x->swept || err_from_fault(e, fault_memory());
-}
-
-static bool fill_args(struct variants *v, struct variant *x, const struct args *base, int64_t seed,
-                      const struct spec *spec, struct err *e)
-{
-    struct words words = {0};
-    bool ok = spec_words(v, spec, &words, e) && args_extend(&x->args, base, &words, e);
+    bool ok = spec_words(m, spec, &words);
+    if ((at && !x->swept) || !describe(x, spec, &words, v->n_sweeps))
+        ok = err_from_fault(m->e, fault_memory());
+    else
+        ok = (ok && fill_args(m, x, &words)) || err_prefix(m->e, "variant '%.*s'", err_clip(x->name, 80), x->name);
     free(words.word);
-    if (x->args.seed == base->seed)
-        x->args.seed = seed;
-    for (size_t i = 0; ok && x->swept && i < v->n_sweeps; i++) {
-        const struct option_row *const row = x->swept[i].row;
-        x->args.given[row - base->options->row] = ORIGIN_COMMAND_LINE;
-        ok = row->set(row, x->swept[i].value, &x->args, e);
-    }
-    return ok || err_prefix(e, "variant '%.*s'", err_clip(x->name, 80), x->name);
+    return ok;
 }
 
-// at NULL: without the sweeps.
-static bool add_variant(struct variants *v, const struct args *base, int64_t seed, const struct spec *spec,
-                        const size_t *at, struct err *e)
+// Adds the variants of a SPEC: one for each combination of the sweeps' values, the values of the last sweep changing fastest.
+static bool add_product(const struct making *m, const struct spec *spec)
 {
-    if (v->n > VARIANTS_MOST)
-        return too_many(e);
-    if (!mem_grow(&v->of, &v->cap, v->n + 1, sizeof *v->of))
-        return err_from_fault(e, fault_memory());
-    struct variant *const x = &v->of[v->n++];
-    *x = (struct variant){0};
-    return (!at || choose_values(v, x, at, e)) && describe(x, spec, at ? v->n_sweeps : 0, e) &&
-           fill_args(v, x, base, seed, spec, e);
-}
-
-// The product of the sweeps' values, those of the last fastest.
-static bool add_product(struct variants *v, const struct args *base, int64_t seed, const struct spec *spec,
-                        struct err *e)
-{
-    size_t *const at = calloc(v->n_sweeps, sizeof *at);
-    bool ok = true;
-    if (!at)
-        return err_from_fault(e, fault_memory());
-    for (size_t i = v->n_sweeps; ok && i;) {
-        ok = add_variant(v, base, seed, spec, at, e);
+    const struct variants *const v = m->v;
+    size_t *const at = calloc(v->n_sweeps + 1, sizeof *at);
+    bool ok = at || err_from_fault(m->e, fault_memory());
+    for (size_t i = 1; ok && i;) {
+        ok = add_variant(m, spec, v->n_sweeps ? at : NULL);
         for (i = v->n_sweeps; i && ++at[i - 1] == v->sweep[i - 1].values.n; i--)
             at[i - 1] = 0;
     }
@@ -284,32 +263,20 @@ static bool refuse_twins(const struct variants *v, struct err *e)
 
 bool variants_make(struct variants *v, const struct args *base, int64_t seed, struct err *e)
 {
-    static const struct spec of_base = {.name = "base", .name_len = 4, .options = ""},
-                             of_sweeps = {.name = "", .options = ""};
+    const struct making m = {v, base, seed, e};
     v->sweep = calloc(base->sweeps.n + 1, sizeof *v->sweep);
-    if (!v->sweep)
-        return err_from_fault(e, fault_memory());
-    bool ok = true;
+    bool ok = v->sweep || err_from_fault(e, fault_memory());
     for (size_t i = 0; ok && i < base->sweeps.n; i++)
         ok = read_sweep(&v->sweep[v->n_sweeps++], base->options, base->sweeps.word[i], e);
-    ok = ok && add_variant(v, base, seed, &of_base, NULL, e) &&
-         (!v->n_sweeps || add_product(v, base, seed, &of_sweeps, e));
-    if (ok && base->against) {
-        const struct spec spec = {.name = base->against, .name_len = strlen(base->against), .options = ""};
-        ok = add_variant(v, base, seed, &spec, NULL, e);
-    }
+    ok = ok && add_variant(&m, &(struct spec){.name = "base", .name_len = 4, .options = ""}, NULL) &&
+         (!v->n_sweeps || add_product(&m, &(struct spec){.name = "", .options = ""}));
+    if (ok && base->against)
+        ok = add_variant(&m, &(struct spec){base->against, strlen(base->against), NULL, ""}, NULL);
     for (size_t i = 0; ok && i < base->vs.n; i++) {
         const struct spec spec = read_spec(base->vs.word[i]);
-        ok = v->n_sweeps ? add_product(v, base, seed, &spec, e) : add_variant(v, base, seed, &spec, NULL, e);
+        ok = add_product(&m, &spec);
     }
     return ok && refuse_twins(v, e);
-}
-
-static void texts_free(struct words *texts)
-{
-    for (size_t i = 0; i < texts->n; i++)
-        free((void *)(uintptr_t)texts->word[i]);
-    free(texts->word);
 }
 
 void variants_free(struct variants *v)
@@ -321,8 +288,8 @@ void variants_free(struct variants *v)
         args_free(&v->of[i].args);
     }
     for (size_t i = 0; i < v->n_sweeps; i++)
-        texts_free(&v->sweep[i].values);
-    texts_free(&v->texts);
+        words_free(&v->sweep[i].values);
+    words_free(&v->texts);
     free(v->sweep);
     free(v->of);
 }

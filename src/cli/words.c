@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+#include "cli/words.h"
+
+#include "base/mem.h"
+#include "base/utf8.h"
+#include "vocab/spelling.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool words_add(struct words *w, const char *word, struct err *e)
+{
+    if (!mem_grow(&w->word, &w->cap, w->n + 1, sizeof *w->word))
+        return err_from_fault(e, fault_memory());
+    w->word[w->n++] = word;
+    return true;
+}
+
+char *words_own(struct words *w, char *text, struct err *e)
+{
+    if (text && words_add(w, text, e))
+        return text;
+    free(text);
+    err_from_fault(e, fault_memory());
+    return NULL;
+}
+
+void words_free(struct words *w)
+{
+    for (size_t i = 0; i < w->n; i++)
+        free((void *)(uintptr_t)w->word[i]);
+    free(w->word);
+}
+
+bool words_split(char *text, struct words *words, struct err *e)
+{
+    char *to = text;
+    for (const char *from = text;;) {
+        while (isspace((unsigned char)*from) || *from == '#' || (*from == '\\' && from[1] == '\n'))
+            from += *from == '#' ? strcspn(from, "\n") : 1;
+        if (!*from)
+            return true;
+        if (!words_add(words, to, e))
+            return false;
+        char quote = 0;
+        for (; *from && (quote || !isspace((unsigned char)*from)); from++) {
+            if (!quote && from[0] == '$' && from[1] == '\'') {
+                const char *const begin = from += 2;
+                while (*from && *from != '\'')
+                    from += 1 + (*from == '\\' && from[1]);
+                to += text_unescape((unsigned char *)to, begin, (size_t)(from - begin));
+                quote = *from ? 0 : '\'';
+                if (quote)
+                    break;
+                continue;
+            }
+            if (quote ? *from == quote : *from == '\'' || *from == '"')
+                quote = quote ? 0 : *from;
+            else
+                *to++ = *from;
+        }
+        if (quote)
+            return err_set(e, STATUS_USAGE, "a quote is not closed");
+        from += *from != '\0';
+        *to++ = '\0';
+    }
+}
+
+// A text that a terminal must not be shown stands in $'...' with escapes, any other in '...', where a quote becomes '"'"'.
+void word_quote(struct builder *b, const char *word, bool bare)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.,+/@:%=-";
+    static const char escaped[] = "\n\r\t\\'", letters[] = "nrt\\'";
+    const size_t len = strlen(word);
+    const bool tame = text_is_tame(word, len);
+    if (bare && *word && !word[strspn(word, plain)]) {
+        builder_string(b, word);
+        return;
+    }
+    builder_string(b, tame ? "'" : "$'");
+    for (size_t at = 0, n; at < len; at += n) {
+        uint32_t point = 0;
+        const size_t whole = utf8_decode((const unsigned char *)word + at, len - at, &point);
+        const char *const escape = strchr(escaped, word[at]);
+        n = whole ? whole : 1;
+        if (tame && word[at] == '\'')
+            builder_string(b, "'\"'\"'");
+        else if (!tame && escape)
+            builder_format(b, "\\%c", letters[escape - escaped]);
+        else if (tame || (whole && !utf8_hidden(point)))
+            builder_bytes(b, word + at, n);
+        else
+            for (size_t i = at; i < at + n; i++)
+                builder_format(b, "\\x%02x", (unsigned char)word[i]);
+    }
+    builder_byte(b, '\'');
+}
