@@ -201,7 +201,7 @@ static bool give_numbers(struct change *ch, struct given *g, const cJSON *list, 
 {
     if (cJSON_IsString(list)) {
         ch->ids.n = 0;
-        if (!value_ids("bad-word-tokens", list->valuestring, &ch->ids, e))
+        if (!ids_read("bad-word-tokens", list->valuestring, &ch->ids, e))
             return false;
         for (size_t i = 0; i < ch->ids.n; i++)
             give_tokens(g, &ch->ids.id[i], 1);
