@@ -1,95 +1,361 @@
 // SPDX-License-Identifier: MIT
 #include "cli/foreign.h"
 
-#include "cli/dialect.h"
+#include "base/number.h"
+#include "chain/setting.h"
+#include "out/message.h"
 
-#include <fnmatch.h>
+#include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-bool foreign_ignored(const char *patterns, const char *key)
+bool foreign_fail(struct foreign *f, const char *format, ...)
 {
-    for (const char *at = patterns; *at; at += strspn(at, " ")) {
-        char pattern[60];
-        const size_t n = strcspn(at, " ");
-        snprintf(pattern, sizeof pattern, "%.*s", (int)n, at);
-        if (!fnmatch(pattern, key, 0))
-            return true;
-        at += n;
-    }
+    char text[sizeof f->e->text];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    if (!f->failed)
+        err_set(f->e, STATUS_USAGE, "%s", text);
+    f->failed = true;
     return false;
 }
 
-// Says what the program itself uses where the file has no setting.
-static void say_absent(struct foreign *f)
+// ---- options
+
+static size_t number_of(const struct foreign *f, const char *option)
 {
-    for (const char *at = f->dialect->absent ? f->dialect->absent : ""; *at; at += strspn(at, " ")) {
-        char flag[80];
-        const size_t n = strcspn(at, " "), name = strcspn(at, "=");
-        snprintf(flag, sizeof flag, ";%.*s;", (int)name, at);
-        if (!f->said.text || !strstr(f->said.text, flag)) {
-            builder_format(&f->words, "--%.*s", (int)n, at);
-            builder_byte(&f->words, '\0');
-        }
-        at += n;
-    }
+    return (size_t)(option_by_name(f->options, option, strlen(option)) - f->options->row);
 }
 
-static void convert(struct foreign *f)
+struct builder *foreign_option(struct foreign *f, const char *name)
 {
-    const struct dialect *const d = f->dialect;
-    f->settings = d->member     ? cJSON_GetObjectItemCaseSensitive(f->root, d->member)
-                  : d->settings ? d->settings(f->root)
-                                : f->root;
-    f->words.failed = d->settings && !f->settings;
-    foreign_say(f, "engine", "llama");
-    foreign_say(f, "neutral", d->defaults ? "false" : "true");
-    for (const cJSON *item = f->settings ? f->settings->child : NULL; item && !f->failed; item = item->next)
-        if (!cJSON_IsNull(item) && !(d->ignored && foreign_ignored(d->ignored, item->string)) &&
-            !(d->rule && d->rule(f, item)))
-            foreign_take(f, item);
-    say_absent(f);
-    if (d->finish)
-        d->finish(f);
-    if (!f->failed && (f->words.failed || f->lacking.failed || f->said.failed || f->active.failed))
-        f->failed = !err_from_fault(f->e, fault_memory());
+    if (f->words.len)
+        builder_byte(&f->words, '\0');
+    builder_format(&f->words, "--%s", name);
+    name_set_add(&f->given, number_of(f, name));
+    return &f->words;
 }
 
-static bool tell(struct foreign *f)
+void foreign_text(struct foreign *f, const char *name, const char *text)
 {
-    if (cJSON_HasObjectItem(f->root, "model_param")) {
-        foreign_fail(f, "a .kcpps file says how KoboldCpp is started, not how it samples");
+    builder_format(foreign_option(f, name), "=%s", text);
+}
+
+void foreign_ids(struct foreign *f, const char *name, const cJSON *ids)
+{
+    char *const list = cJSON_PrintUnformatted(ids); // [1,2]
+    const size_t len = list ? strlen(list) : 0;
+    f->words.failed = f->words.failed || !list;
+    builder_format(foreign_option(f, name), "=%.*s", len > 2 ? (int)len - 2 : 0, len > 2 ? list + 1 : "");
+    cJSON_free(list);
+}
+
+void foreign_lack(struct foreign *f, const cJSON *item)
+{
+    char *const value = cJSON_PrintUnformatted(item);
+    builder_format(&f->lacking, "%s%s", f->lacking.len ? ", " : "", item->string);
+    if (value)
+        builder_format(&f->lacking, " (%.*s%s)", err_clip(value, 40), value, strlen(value) > 40 ? "..." : "");
+    f->lacking.failed = f->lacking.failed || !value;
+    cJSON_free(value);
+}
+
+bool foreign_active(const struct foreign *f, const char *option)
+{
+    return name_set_has(&f->active, number_of(f, option));
+}
+
+// ---- numbers
+
+// The number that an item is, or that its string spells.
+static bool is_number(const cJSON *item, double *v)
+{
+    char *end;
+    if (!item || (!cJSON_IsRaw(item) && !cJSON_IsString(item)) || !*item->valuestring)
         return false;
-    }
-    for (f->dialect = dialects; f->dialect->name; f->dialect++)
-        if (f->dialect->member ? cJSON_HasObjectItem(f->root, f->dialect->member) : f->dialect->is(f->root))
-            return true;
-    foreign_fail(f, "JSON of no program whose presets sampl knows");
-    return false;
+    *v = strtod(item->valuestring, &end);
+    return !*end && !isnan(*v);
 }
 
-bool foreign_read(const struct options *o, const struct foreign_text *text, struct builder *words,
-                  struct builder *lacking, struct err *e)
+double foreign_number(const struct foreign *f, const char *key, double absent)
 {
-    const enum notation notation = notation_of(text->text);
-    struct foreign f = {.options = o, .vocab = text->vocab, .e = e};
+    double v;
+    return is_number(json_member(f->settings, key), &v) ? v : absent;
+}
+
+bool foreign_is_on(const cJSON *item)
+{
+    double v;
+    if (!item || cJSON_IsNull(item) || cJSON_IsFalse(item))
+        return false;
+    if (cJSON_IsArray(item) || cJSON_IsObject(item))
+        return item->child;
+    if (is_number(item, &v))
+        return v != 0.0;
+    return !cJSON_IsString(item) || *item->valuestring;
+}
+
+// Does this value switch something on? s: the setting's row, or NULL; p: the parameter that it gives, or NULL.
+static bool switches_on(const struct setting *s, const struct param *p, double v)
+{
+    if (s && s->off != OFF_WITH_SAMPLER)
+        return s->off == OFF_AT ? v != s->off_value : v > s->off_value;
+    for (size_t i = 0; p && samplers[i]; i++)
+        if (samplers[i]->params == p && samplers[i]->runs.first)
+            return sampler_runs_with(samplers[i], v);
+    return !s && v != (p ? p->def : 0.0);
+}
+
+// Reads a setting that is a number, a flag, or unknown. s: its row, or NULL. A whole number loses the point that some programs write.
+static void take_number(struct foreign *f, const struct setting *s, const cJSON *item)
+{
+    const struct catalog *const c = f->options->catalog;
+    const size_t number = s ? c->n : catalog_find_server(c, item->string);
+    const char *const option = s ? s->option : number < c->n ? c->param[number]->flag : NULL;
+    const struct option_row *const row = option ? &f->options->row[number_of(f, option)] : NULL;
+    double v;
+    const bool is = is_number(item, &v);
+    if (row)
+        name_set_add(&f->given, (size_t)(row - f->options->row));
+    if (!is && !foreign_is_on(item))
+        return;
+    if (row && row->flag)
+        foreign_option(f, row->name);
+    else if (row && !is)
+        foreign_fail(f, "%s is not a number", item->string);
+    else if (row && row->param && row->param->type == PARAM_INT && v == trunc(v) && fabs(v) < 1e15)
+        builder_format(foreign_option(f, row->name), "=%.0f", v);
+    else if (row)
+        foreign_text(f, row->name, item->valuestring);
+    else if (!is || switches_on(s, NULL, v))
+        foreign_lack(f, item);
+    if (row && is && switches_on(s, row->param, v))
+        name_set_add(&f->active, (size_t)(row - f->options->row));
+}
+
+// ---- settings that are no numbers
+
+// Appends a text with the escapes that options resolve.
+static void add_text(struct builder *b, const char *text)
+{
+    for (; *text; text++) {
+        builder_string(b, *text == '\\' ? "\\" : "");
+        builder_byte(b, *text);
+    }
+}
+
+// Adds the bias of a token, ID+BIAS or "TEXT"+BIAS. Without an amount, or with one that is false or null, the token is banned.
+static void add_bias(struct foreign *f, const cJSON *item, const cJSON *token, const cJSON *amount)
+{
+    double id, v;
+    const bool number = is_number(token, &id);
+    const char *const text = amount && amount->valuestring ? amount->valuestring : "-inf";
+    if ((number ? id != trunc(id) || id < 0.0 || id > INT32_MAX : !cJSON_IsString(token) || !*token->valuestring) ||
+        (foreign_is_on(amount) && !is_number(amount, &v))) {
+        foreign_fail(f, "%s is not a list of token ids and biases", item->string);
+        return;
+    }
+    struct builder *const b = foreign_option(f, "logit-bias");
+    if (number) {
+        builder_format(b, "=%.0f", id);
+    } else {
+        builder_string(b, "=\"");
+        add_text(b, token->valuestring);
+        builder_byte(b, '"');
+    }
+    builder_format(b, "%s%s", *text == '-' || *text == '+' ? "" : "+", text);
+}
+
+// Adds a bias of a list. Texts are tokens only where there is a vocabulary.
+static bool take_bias(void *to, const struct setting_bias *b)
+{
+    struct foreign *const f = to;
+    double id;
+    const bool known = b->token && b->token->valuestring && (f->vocab || is_number(b->token, &id));
+    if (known)
+        add_bias(f, b->item, b->token, b->amount);
+    else
+        foreign_lack(f, b->item);
+    return known;
+}
+
+// The array that an item is, or that its text is, with or without brackets; NULL: none. *parsed is to be deleted.
+static const cJSON *list_of(struct foreign *f, const cJSON *item, cJSON **parsed)
+{
+    const char *const text = cJSON_GetStringValue(item);
+    struct builder b = {0};
     size_t at;
-    if (text->section && notation != NOTATION_INI)
-        foreign_fail(&f, "only an ini of llama.cpp's has sections such as '%.*s'", err_clip(text->section, 40),
-                     text->section);
-    else if (notation == NOTATION_JSON)
-        f.root = json_parse(text->text, text->len, JSON_EXACT, &at, e);
-    else if (!(f.root = notation_read(notation, text->text, text->section)))
-        err_from_fault(e, fault_memory());
-    if (f.root && text->section && !f.root->child)
-        foreign_fail(&f, "there is no section [%.*s]", err_clip(text->section, 40), text->section);
-    else if (f.root && tell(&f))
-        convert(&f);
-    const bool ok = f.root && !f.failed;
-    cJSON_Delete(f.root);
-    builder_free(&f.said);
-    builder_free(&f.active);
-    *words = f.words;
-    *lacking = f.lacking;
-    return ok;
+    *parsed = NULL;
+    if (text) {
+        builder_format(&b, text[strspn(text, " \n")] == '[' ? "%s" : "[%s]", text);
+        item = *parsed = b.failed ? NULL : json_parse(b.text, b.len, JSON_EXACT, &at, f->e);
+        builder_free(&b);
+    }
+    return cJSON_IsArray(item) ? item : NULL;
+}
+
+static void take_bans(struct foreign *f, const cJSON *item)
+{
+    cJSON *parsed;
+    const cJSON *const list = list_of(f, item, &parsed), *entry;
+    if (!list)
+        foreign_fail(f, "%s is not a list of token ids and biases", item->string);
+    cJSON_ArrayForEach(entry, list)
+    {
+        add_bias(f, item, entry, NULL);
+    }
+    cJSON_Delete(parsed);
+}
+
+static void take_sequences(struct foreign *f, const cJSON *item)
+{
+    const cJSON *entry;
+    cJSON_ArrayForEach(entry, item)
+    {
+        char *const list = cJSON_PrintUnformatted(entry); // [1,2]
+        if (list && strlen(list) > 2)
+            builder_format(foreign_option(f, "bad-word-tokens"), "=%.*s", (int)strlen(list) - 2, list + 1);
+        cJSON_free(list);
+    }
+}
+
+// Reads texts, which replace those that stood before. The text none means something else to the option, so its n is escaped.
+static void take_breakers(struct foreign *f, const cJSON *item)
+{
+    const char *const text = cJSON_GetStringValue(item);
+    cJSON *parsed;
+    if (text && !text[strspn(text, " \n")])
+        return;
+    const cJSON *const list = list_of(f, item, &parsed), *entry;
+    bool texts = list;
+    foreign_text(f, "dry-sequence-breaker", "none");
+    cJSON_ArrayForEach(entry, list)
+    {
+        texts = texts && cJSON_IsString(entry);
+        if (!texts || !*entry->valuestring)
+            continue;
+        const bool none = !strcmp(entry->valuestring, "none");
+        builder_string(foreign_option(f, "dry-sequence-breaker"), none ? "=\\x6e" : "=");
+        add_text(&f->words, entry->valuestring + none);
+    }
+    if (!texts)
+        foreign_fail(f, "dry_sequence_breakers is not a list of texts");
+    cJSON_Delete(parsed);
+}
+
+static void take_schema(struct foreign *f, const cJSON *item)
+{
+    char *const text = cJSON_IsString(item) ? strdup(item->valuestring) : cJSON_PrintUnformatted(item);
+    f->words.failed = f->words.failed || !text;
+    foreign_text(f, "json-schema", text ? text : "");
+    free(text);
+}
+
+void foreign_take(struct foreign *f, const cJSON *item)
+{
+    const struct setting *const s = setting_of_preset(item->string);
+    const bool on = foreign_is_on(item);
+    double v;
+    if (cJSON_IsNull(item))
+        return;
+    switch (s ? s->form : SETTING_NUMBER) {
+    case SETTING_SEED: // a negative one, or the greatest, is none in particular
+        if (is_number(item, &v) && v >= 0.0 && v != UINT32_MAX)
+            builder_format(foreign_option(f, "seed"), "=%.0f", v);
+        break;
+    case SETTING_BIASES:
+        setting_biases(item, take_bias, f);
+        break;
+    case SETTING_EOS:
+        if (on)
+            foreign_option(f, "ignore-eos");
+        break;
+    case SETTING_BREAKERS:
+        take_breakers(f, item);
+        break;
+    case SETTING_SEQUENCES:
+        take_sequences(f, item);
+        break;
+    case SETTING_BANS:
+        take_bans(f, item);
+        break;
+    case SETTING_GRAMMAR:
+        if (cJSON_IsString(item) && *item->valuestring)
+            foreign_text(f, "grammar", item->valuestring);
+        else if (on && !cJSON_IsString(item))
+            foreign_lack(f, item);
+        break;
+    case SETTING_SCHEMA:
+        if (on)
+            take_schema(f, item);
+        break;
+    default:
+        take_number(f, s, item);
+    }
+}
+
+// ---- chains
+
+// Other programs' names of samplers that sampl knows by another.
+static const char *sampler_name(const struct foreign *f, const char *name)
+{
+    static const char *const names[][2] = {{"repetition_penalty", "penalties"},
+                                           {"rep_pen", "penalties"},
+                                           {"quadratic_sampling", "smoothing"},
+                                           {"smooth_sampling", "smoothing"},
+                                           {"encoder_repetition_penalty", "encoder_penalty"},
+                                           {"tfs_z", "tfs"}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (!strcmp(names[i][0], name))
+            name = names[i][1];
+    return f->dialect->tfs && !strcmp(name, "tfs") ? f->dialect->tfs : name;
+}
+
+// Names in other programs' orders that have no stage here, where they are part of another one.
+static const char no_stage[] =
+    "presence_penalty frequency_penalty dynamic_temperature mirostat smoothing encoder_penalty no_repeat_ngram";
+
+static void add_stage(struct foreign *f, const char *foreign_name)
+{
+    const char *const name = sampler_name(f, foreign_name);
+    const struct sampler *const s = sampler_by_name(name, strcspn(name, "="));
+    const bool when_active = s && s->params && (s->foreign || (s == &sampler_adaptive_p && !f->dialect->defaults));
+    if (when_active && (!foreign_active(f, s->params->flag) || name_set_has(&f->chained, sampler_place(s))))
+        return;
+    if (s) {
+        builder_format(&f->chain, "%s%s", f->chain.len ? ";" : "", name);
+        name_set_add(&f->chained, sampler_place(s));
+    } else if (!setting_of_preset(foreign_name) && name_find(no_stage, NAME_ANY_CASE, name, strlen(name)) < 0) {
+        builder_format(&f->lacking, "%ssampler %.*s", f->lacking.len ? ", " : "", err_clip(name, 40), name);
+    }
+}
+
+void foreign_chain(struct foreign *f, const char *names)
+{
+    static const char between[] = " \t\r\n,;[]\"'";
+    char *const copy = strdup(names), *rest = NULL;
+    builder_string(&f->chain, "");
+    f->chain.failed = f->chain.failed || !copy;
+    for (char *name = copy ? strtok_r(copy, between, &rest) : NULL; name; name = strtok_r(NULL, between, &rest))
+        add_stage(f, name);
+    free(copy);
+}
+
+void foreign_note_idle(const struct foreign *f)
+{
+    struct builder idle = {0};
+    for (size_t i = 0; samplers[i]; i++) {
+        bool active = false;
+        for (const struct param *p = samplers[i]->params; p && p->flag && !samplers[i]->internal; p++)
+            active = active || (foreign_active(f, p->flag) && strcmp(p->flag, "min-keep") != 0);
+        if (active && !name_set_has(&f->chained, i))
+            builder_format(&idle, "%s%s", idle.len ? ", " : "", samplers[i]->name);
+    }
+    if (idle.len)
+        message_note("--preset: %s: set, but not in %s's order, and so without effect", idle.text, f->dialect->name);
+    builder_free(&idle);
 }

@@ -1,40 +1,83 @@
 // SPDX-License-Identifier: MIT
-// Presets of other programs: SillyTavern's, KoboldCpp's, text-generation-webui's, transformers', Ollama's, LM Studio's, those of llama-server
-// and of what talks to it, and sampl's own --print-chain. They are told by their content, see sampl-formats(5).
+// Presets of other programs. Each program's files are a dialect, one row of a table (dialects.c): what marks them, what they mean where they
+// are silent, and what their keys mean beyond the settings that programs share (chain/setting.h). All of it becomes options, as a person
+// would type them.
 #ifndef SAMPL_CLI_FOREIGN_H
 #define SAMPL_CLI_FOREIGN_H
 
 #include "base/builder.h"
+#include "base/names.h"
 #include "cli/options.h"
+#include "json/json.h"
 
-#include <cjson/cJSON.h>
-
-// What a text is written in; NONE: it is a preset of sampl's.
-enum notation { NOTATION_NONE, NOTATION_JSON, NOTATION_YAML, NOTATION_MODELFILE, NOTATION_INI };
-enum notation notation_of(const char *text);
-
-// The tree of a text in YAML, Modelfile or ini, the settings in a member of that name; NULL when memory is short. section: of ini, NULL being
-// the one without a name; where there is none there are no settings.
-cJSON *notation_read(enum notation notation, const char *text, const char *section);
-
-// Is a word, len characters long, among these, separated by spaces? Case does not count.
-bool foreign_is_among(const char *words, const char *word, size_t len);
-
-// Is a key among these patterns, separated by spaces? Those of the members of llama-server's requests that do not concern sampling.
-bool foreign_ignored(const char *patterns, const char *key);
-extern const char server_ignored[];
-
-// A text, and how it is read.
-struct foreign_text {
-    const char *text; // [len], and a NUL
-    size_t len;
-    const char *section; // of it; NULL: none is named
-    bool vocab;          // tokens may be named by their texts
+// A file that becomes options. Its numbers are cJSON_Raw, spelt as in the file.
+struct foreign {
+    const struct options *options;
+    const struct dialect *dialect;
+    cJSON *root;             // of the file, whatever its notation
+    const cJSON *settings;   // the object in it that holds the settings
+    struct builder words;    // "--option=value", with a NUL between two of them
+    struct builder chain;    // the value of --samplers; without text there is none
+    struct builder lacking;  // active settings that no option gives, as text: "top_a (0.75), tfs (0.97)"
+    struct name_set given;   // options that the file has a setting for, by row
+    struct name_set active;  // those whose setting switches something on
+    struct name_set chained; // samplers of the chain, by place
+    bool vocab;              // tokens may be named by their texts
+    bool failed;             // with *e
+    struct err *e;
 };
 
-// Makes options of a text that is no preset of sampl's: words, each ending in a NUL; and says in `lacking` which settings are active that no
-// option gives, "top_a (0.75), tfs (0.97)", empty if there are none. False with *e. The caller frees both, zeroed at first, either way.
-bool foreign_read(const struct options *o, const struct foreign_text *text, struct builder *words,
-                  struct builder *lacking, struct err *e);
+struct dialect {
+    const char *name;
+    const char *marks; // keys that its files have, "a+b c": a and b, or c. NULL: as `is` says
+    bool (*is)(const cJSON *root);
+    cJSON *(*settings)(
+        cJSON *root);    // finds the settings, NULL when memory is short. If it is NULL, the root holds them
+    const char *member;  // in place of marks, is and settings: a member that is there and holds the settings
+    bool defaults;       // where the file is silent, sampl's defaults hold. Else all is off but for `absent`
+    const char *absent;  // options, "FLAG=VALUE ..."
+    const char *tfs;     // which of the two samplers that are called so; NULL: tfs
+    const char *ignored; // patterns of the keys that do not bear on the choice
+
+    // Reads a key that means something else here; false: it does not. NULL: there are none.
+    bool (*rule)(struct foreign *f, const cJSON *item);
+
+    // Says the chain, when all keys are read. NULL: there is nothing to say.
+    void (*finish)(struct foreign *f);
+};
+
+// Sets the error, unless there is one already. Returns false.
+__attribute__((format(printf, 2, 3))) bool foreign_fail(struct foreign *f, const char *format, ...);
+
+// Adds the option --name. What is returned takes its value; an equals sign stands before the value.
+struct builder *foreign_option(struct foreign *f, const char *name);
+
+// Adds the option --name=text.
+void foreign_text(struct foreign *f, const char *name, const char *text);
+
+// Adds the option --name=LIST for an array of ids.
+void foreign_ids(struct foreign *f, const char *name, const cJSON *ids);
+
+// Notes that there is no option for an item that is not off.
+void foreign_lack(struct foreign *f, const cJSON *item);
+
+// Reads a setting as programs commonly have it.
+void foreign_take(struct foreign *f, const cJSON *item);
+
+// Appends the samplers of a chain, whatever separates their names, in other programs' words, too. A sampler that is no sampler of
+// llama.cpp's is left out unless its setting is active.
+void foreign_chain(struct foreign *f, const char *names);
+
+// Says which active settings do nothing, as their samplers are not in the chain.
+void foreign_note_idle(const struct foreign *f);
+
+// Was the setting for this option active?
+bool foreign_active(const struct foreign *f, const char *option);
+
+// The number of a setting, or `absent` if there is none.
+double foreign_number(const struct foreign *f, const char *key, double absent);
+
+// Is an item there, and not null, false, 0 or empty?
+bool foreign_is_on(const cJSON *item);
 
 #endif

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The notations that presets of other programs are in besides JSON, read into the same trees: flat YAML, Modelfiles, and llama.cpp's ini.
-// Numbers become cJSON_Raw, spelt as they are.
-#include "base/utf8.h"
-#include "cli/foreign.h"
+#include "cli/notation.h"
+
+#include "base/builder.h"
+#include "base/names.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -41,15 +41,10 @@ static size_t trimmed(const char *p, size_t len)
     return len;
 }
 
-bool foreign_is_among(const char *words, const char *word, size_t len)
+// Is p[0..len) one of the words, in either case?
+static bool is_word(const char *words, const char *p, size_t len)
 {
-    for (const char *at = words; *at; at += strspn(at, " ")) {
-        const size_t n = strcspn(at, " ");
-        if (n == len && !strncasecmp(at, word, len))
-            return true;
-        at += n;
-    }
-    return false;
+    return name_find(words, NAME_ANY_CASE, p, len) >= 0;
 }
 
 // A value that stands unquoted.
@@ -60,11 +55,11 @@ static cJSON *plain(const char *p, size_t len)
     if (!text)
         return NULL;
     strtod(text, &end);
-    if (!len || foreign_is_among("null ~", p, len))
+    if (!len || is_word("null ~", p, len))
         item = cJSON_CreateNull();
-    else if (foreign_is_among("true yes on", p, len))
+    else if (is_word("true yes on", p, len))
         item = cJSON_CreateTrue();
-    else if (foreign_is_among("false no off", p, len))
+    else if (is_word("false no off", p, len))
         item = cJSON_CreateFalse();
     else if (!*end && strchr("+-.0123456789", *p))
         item = cJSON_CreateRaw(text);
@@ -210,7 +205,7 @@ static void read_modelfile(struct reading *t, cJSON *to)
 {
     while (*t->p && !t->failed) {
         const char *const word = past_blanks(t->p), *const long_text = strstr(word, "\"\"\"");
-        if (foreign_is_among("PARAMETER", word, strcspn(word, " \t\n"))) {
+        if (is_word("PARAMETER", word, strcspn(word, " \t\n"))) {
             const char *const name = past_blanks(word + strlen("PARAMETER"));
             const size_t len = strcspn(name, " \t\n");
             const char *value = past_blanks(name + len);
@@ -284,7 +279,7 @@ enum notation notation_of(const char *text)
         return NOTATION_NONE;
     if (line[word] == ':' && (!line[word + 1] || isspace((unsigned char)line[word + 1])))
         return NOTATION_YAML;
-    if (isblank((unsigned char)line[word]) && foreign_is_among(INSTRUCTIONS, line, word))
+    if (isblank((unsigned char)line[word]) && is_word(INSTRUCTIONS, line, word))
         return NOTATION_MODELFILE;
     return *past_blanks(line + word) == '=' ? NOTATION_INI : NOTATION_NONE;
 }

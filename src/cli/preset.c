@@ -2,7 +2,8 @@
 #include "cli/preset.h"
 
 #include "base/utf8.h"
-#include "cli/foreign.h"
+#include "cli/dialect.h"
+#include "cli/notation.h"
 #include "in/source.h"
 #include "out/message.h"
 
@@ -87,18 +88,6 @@ static bool find(const char *name, char path[PATH_MAX], const char **section, st
     return err_set(e, STATUS_USAGE, "--preset: there is no preset '%s'; --list-presets lists them", name);
 }
 
-// Reads the preset of another program: its options become the words.
-static bool read_foreign(struct preset *p, const struct options *o, const struct foreign_text *text, struct err *e)
-{
-    struct builder options = {0}, lacking = {0};
-    bool ok = foreign_read(o, text, &options, &lacking, e);
-    p->text = options.text;
-    p->lacking = lacking.text;
-    for (size_t i = 0; ok && i < options.len; i += strlen(options.text + i) + 1)
-        ok = words_add(&p->words, options.text + i, e);
-    return ok;
-}
-
 bool preset_read(struct preset *p, const struct options *o, const char *name, bool vocab, struct err *e)
 {
     const char *section;
@@ -112,14 +101,18 @@ bool preset_read(struct preset *p, const struct options *o, const char *name, bo
     const size_t mark = strncmp(text, "\xef\xbb\xbf", 3) ? 0 : 3; // which some editors put before UTF-8
     const bool foreign = section || notation_of(text + mark) != NOTATION_NONE;
     bool ok = strlen(text) == len || err_set(e, STATUS_USAGE, "a NUL byte in a text file");
-    if (ok && foreign)
-        ok = read_foreign(p, o, &(struct foreign_text){text + mark, len - mark, section, vocab}, e);
-    else if (ok)
-        ok = words_split(text + mark, &p->words, e);
-    if (foreign)
+    p->text = text;
+    if (ok && foreign) {
+        struct foreign f = {.options = o, .vocab = vocab, .e = e};
+        ok = dialect_read(&f, text + mark, len - mark, section);
         free(text);
-    else
-        p->text = text;
+        p->text = f.words.text;
+        p->lacking = f.lacking.text;
+        for (size_t i = 0; ok && i < f.words.len; i += strlen(p->text + i) + 1)
+            ok = words_add(&p->words, p->text + i, e);
+    } else if (ok) {
+        ok = words_split(text + mark, &p->words, e);
+    }
     return ok || err_prefix(e, "--preset: %s", p->path);
 }
 
