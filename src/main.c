@@ -95,7 +95,7 @@ static bool act(const struct args *a, struct recipes *recipes, const struct kern
             return false;
         break;
     case ACTION_HELP:
-        help_print(a->options, a->how != NULL);
+        help_print(a->options, !strcmp(a->how, "all"));
         break;
     case ACTION_VERSION:
         help_version(kern);

@@ -58,7 +58,7 @@ static bool may_stand(const struct reader *r, const struct option_row *row, cons
 // Takes in an option with the value that stands in the same word (NULL: none), or else, if it must have one, in the next.
 static bool read_value(struct reader *r, const struct option_row *row, const char *value, struct err *e)
 {
-    if (!value && row->metavar && *row->metavar != '[') {
+    if (!value && option_needs_value(row)) {
         if (r->at == r->n)
             return err_set(e, STATUS_USAGE, "--%s needs a value", row->name);
         value = r->word[r->at++];
@@ -185,34 +185,30 @@ bool args_parse(struct args *a, const struct options *options, int argc, char **
 
 enum { CHAIN_LISTS = 6, LISTS = CHAIN_LISTS + 5 };
 
-// Those of the chain first.
-static void find_lists(struct args *a, struct words *list[LISTS])
+// The i-th list of words; those of the chain come first. The last two own their words.
+static struct words *list_of(struct args *a, size_t i)
 {
-    struct words *const all[LISTS] = {&a->biases,     &a->breaker_texts,  &a->breaker_ids, &a->bad_words,
-                                      &a->eog_tokens, &a->reasoning_ends, &a->files,       &a->vs,
-                                      &a->sweeps,     &a->presets,        &a->left_out};
-    memcpy(list, all, sizeof all);
+    struct words *const lists[LISTS] = {&a->biases,     &a->breaker_texts,  &a->breaker_ids, &a->bad_words,
+                                        &a->eog_tokens, &a->reasoning_ends, &a->files,       &a->vs,
+                                        &a->sweeps,     &a->presets,        &a->left_out};
+    return lists[i];
 }
 
 void args_free(struct args *a)
 {
-    struct words *list[LISTS];
-    find_lists(a, list);
     for (size_t i = 0; i < LISTS; i++)
-        list[i] == &a->presets || list[i] == &a->left_out ? words_free(list[i]) : free(list[i]->word);
+        i + 2 < LISTS ? free(list_of(a, i)->word) : words_free(list_of(a, i));
 }
 
 bool args_extend(struct args *a, const struct args *base, const struct words *options, struct err *e)
 {
-    struct words *list[LISTS];
-    *a = *base;
-    find_lists(a, list);
     bool ok = true;
+    *a = *base;
     for (size_t i = 0; i < LISTS; i++) {
-        const struct words from = *list[i];
-        *list[i] = (struct words){0};
+        const struct words from = *list_of(a, i);
+        *list_of(a, i) = (struct words){0};
         for (size_t k = 0; ok && i < CHAIN_LISTS && k < from.n; k++)
-            ok = words_add(list[i], from.word[k], e);
+            ok = words_add(list_of(a, i), from.word[k], e);
     }
     return ok && read_words(&(struct reader){.a = a, .word = options->word, .n = options->n, .chain_only = true}, e) &&
            check_left_out(a, e);
@@ -224,64 +220,62 @@ bool args_given(const struct args *a, const char *name)
     return a->given[row - a->options->row];
 }
 
-static bool check_expect(const struct args *a, struct err *e)
+// Can the file of --against not be standard input, as the rows are read from it?
+static bool reads_input_twice(const struct args *a)
 {
-    if (engine_draws_seed(engine_by_name(a->engine), a->seed))
-        return err_set(e, STATUS_USAGE, "--expect needs --seed: each run chooses otherwise without");
-    if (a->emit != EMIT_IDS && !emit_distribution(a->emit))
-        return err_set(e, STATUS_USAGE, "--expect compares ids, probs, logprobs or logits, not --emit %s",
-                       emit_name(a->emit));
-    if (a->dump || a->trace || a->output_format)
-        return err_set(e, STATUS_USAGE, "--expect prints a report of its own, without %s",
-                       a->dump    ? "--dump-probs"
-                       : a->trace ? "--trace"
-                                  : "--output-format");
-    return true;
+    bool rows = !a->files.n;
+    for (size_t i = 0; i < a->files.n; i++)
+        rows = rows || !strcmp(a->files.word[i], "-");
+    return rows && a->against && !strcmp(a->against, "-");
 }
 
 bool args_check(const struct args *a, struct err *e)
 {
-    const char *const format = a->output_format ? a->output_format : "text";
-    const bool numbers = emit_distribution(a->emit) || a->emit == EMIT_SCORE,
+    const char *const format = a->output_format ? a->output_format : "text", *const emit = emit_name(a->emit),
+                      *const shown = a->dump    ? "--dump-probs"
+                                     : a->trace ? "--trace"
+                                                : "--output-format",
+                      *const asked = a->diff ? "--diff" : "--emit ", *const which = a->diff ? "" : emit;
+    const bool distribution = emit_distribution(a->emit), stats = a->emit == EMIT_STATS, no_ids = a->emit != EMIT_IDS,
+               named = args_given(a, "emit"), tolerance = args_given(a, "tolerance"), tsv = !strcmp(format, "tsv"),
+               plain = !strcmp(format, "text"), json = !strcmp(format, "json"), html = !strcmp(format, "html"),
                variants = a->vs.n || a->sweeps.n || a->against;
-    if (a->against && (a->vs.n || a->sweeps.n))
-        return err_set(e, STATUS_USAGE, "--against does not go with --vs or --sweep");
-    for (size_t i = 0; a->against && !strcmp(a->against, "-") && i <= a->files.n; i++)
-        if (!a->files.n || (i < a->files.n && !strcmp(a->files.word[i], "-")))
-            return err_set(e, STATUS_USAGE, "--against: standard input cannot be read twice");
-    if (variants && a->action != ACTION_RUN)
-        return err_set(e, STATUS_USAGE,
-                       "--vs, --sweep and --against go with a run, not with --print-chain or --print-grammar");
-    if (variants && a->emit != EMIT_IDS && a->emit != EMIT_TEXT && a->emit != EMIT_STATS)
-        return err_set(e, STATUS_USAGE, "--emit %s: variants have ids, text, stats or the table", emit_name(a->emit));
-    if (variants && args_given(a, "emit") && a->emit != EMIT_STATS && strcmp(format, "text") != 0 &&
-        (a->emit == EMIT_TEXT || strcmp(format, "tsv") != 0))
-        return err_set(e, STATUS_USAGE, "--emit %s of variants has no other format", emit_name(a->emit));
-    if (a->diff && !variants)
-        return err_set(e, STATUS_USAGE, "--diff needs variants: --vs, --sweep or --against");
-    if (a->diff && (a->dump || args_given(a, "emit")))
-        return err_set(e, STATUS_USAGE, "--diff does not go with --dump-probs or --emit");
-    if (a->trace && variants)
-        return err_set(e, STATUS_USAGE, "--trace is for one chain, without --vs, --sweep and --against");
-    if ((a->dump || a->trace) && a->emit != EMIT_IDS)
-        return err_set(e, STATUS_USAGE, "--emit %s does not go with %s", emit_name(a->emit),
-                       a->dump ? "--dump-probs" : "--trace");
-    if (a->after && !a->dump && !emit_distribution(a->emit))
-        return err_set(e, STATUS_USAGE, "--after goes with --emit probs, logprobs or logits, or with --dump-probs");
-    if (a->expect && variants)
-        return err_set(e, STATUS_USAGE, "--expect goes with one chain, not with --vs or --sweep");
-    if (a->expect && !check_expect(a, e))
-        return false;
-    if (args_given(a, "tolerance") && !(a->expect && emit_distribution(a->emit)))
-        return err_set(e, STATUS_USAGE, "--tolerance goes with --expect and --emit probs, logprobs or logits");
-    if (a->emit == EMIT_SCORE && !a->accept && !a->accept_recorded)
-        return err_set(e, STATUS_USAGE, "--emit score needs --accept, the tokens to be scored");
-    if (a->emit == EMIT_STATS && a->output_format && strcmp(format, "tsv") != 0 && strcmp(format, "json") != 0)
-        return err_set(e, STATUS_USAGE, "--emit stats comes as tsv or json");
-    if (!strcmp(format, "html") && (a->emit != EMIT_IDS || a->diff))
-        return err_set(e, STATUS_USAGE, "--output-format html is a page of the rows: it does not go with %s%s",
-                       a->diff ? "--diff" : "--emit ", a->diff ? "" : emit_name(a->emit));
-    if (!numbers && (*format == 'f' || *format == 'n')) // f32, f16, npy
-        return err_set(e, STATUS_USAGE, "--output-format %s is for scores and distributions, see --emit", format);
+    const struct {
+        bool wrong;
+        const char *format, *what, *with;
+    } messages[] = {
+        {a->against && (a->vs.n || a->sweeps.n), "--against does not go with --vs or --sweep"},
+        {reads_input_twice(a), "--against: standard input cannot be read twice"},
+        {variants && a->action != ACTION_RUN,
+         "--vs, --sweep and --against go with a run, not with --print-chain or --print-grammar"},
+        {variants && no_ids && a->emit != EMIT_TEXT && !stats, "--emit %s: variants have ids, text, stats or the table",
+         emit},
+        {variants && named && !stats && !plain && (a->emit == EMIT_TEXT || !tsv),
+         "--emit %s of variants has no other format", emit},
+        {a->diff && !variants, "--diff needs variants: --vs, --sweep or --against"},
+        {a->diff && (a->dump || named), "--diff does not go with --dump-probs or --emit"},
+        {a->trace && variants, "--trace is for one chain, without --vs, --sweep and --against"},
+        {(a->dump || a->trace) && no_ids, "--emit %s does not go with %s", emit, shown},
+        {a->after && !a->dump && !distribution,
+         "--after goes with --emit probs, logprobs or logits, or with --dump-probs"},
+        {a->expect && variants, "--expect goes with one chain, not with --vs or --sweep"},
+        {a->expect && engine_draws_seed(engine_by_name(a->engine), a->seed),
+         "--expect needs --seed: each run chooses otherwise without"},
+        {a->expect && no_ids && !distribution, "--expect compares ids, probs, logprobs or logits, not --emit %s", emit},
+        {a->expect && (a->dump || a->trace || a->output_format), "--expect prints a report of its own, without %s",
+         shown},
+        {tolerance && !(a->expect && distribution),
+         "--tolerance goes with --expect and --emit probs, logprobs or logits"},
+        {a->emit == EMIT_SCORE && !a->accept && !a->accept_recorded,
+         "--emit score needs --accept, the tokens to be scored"},
+        {stats && a->output_format && !tsv && !json, "--emit stats comes as tsv or json"},
+        {html && (no_ids || a->diff), "--output-format html is a page of the rows: it does not go with %s%s", asked,
+         which},
+        {!distribution && a->emit != EMIT_SCORE && (*format == 'f' || *format == 'n'), // f32, f16, npy
+         "--output-format %s is for scores and distributions, see --emit", format},
+    };
+    for (size_t i = 0; i < sizeof messages / sizeof *messages; i++)
+        if (messages[i].wrong)
+            return err_set(e, STATUS_USAGE, messages[i].format, messages[i].what, messages[i].with);
     return true;
 }

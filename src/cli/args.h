@@ -33,7 +33,8 @@ struct args {
     const struct options *options;
     unsigned char given[OPTIONS_MOST]; // by row: enum origin
     enum action action;
-    const char *how; // ACTION_PRINT_CHAIN: text, json, llama, server or preset; ACTION_GENERATE: bash, zsh or fish
+    const char *
+        how; // ACTION_PRINT_CHAIN: text, json, llama, server or preset; ACTION_GENERATE: bash, zsh or fish; ACTION_HELP: all or text
 
     // input
     const char *format;

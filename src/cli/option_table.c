@@ -60,10 +60,11 @@ static bool set_choice(const struct option_row *row, const char *value, struct a
     return choice_of(row, value, e) >= 0;
 }
 
+// The choices stand in the order of enum emit.
 static bool set_emit(const struct option_row *row, const char *value, struct args *a, struct err *e)
 {
     const int choice = choice_of(row, value, e);
-    a->emit = (enum emit)choice; // the choices stand in its order
+    a->emit = (enum emit)choice;
     return choice >= 0;
 }
 
@@ -143,27 +144,15 @@ static bool set_breaker(const struct option_row *row, const char *value, struct 
     return true;
 }
 
-static bool set_dump(const struct option_row *row, const char *value, struct args *a, struct err *e)
+// [=N]: a switch, and N or 0. A row that is a flag may also be given as =true or =false.
+static bool set_switch(const struct option_row *row, const char *value, struct args *a, struct err *e)
 {
-    a->dump = true;
-    a->dump_most = 0;
+    bool *const on = (bool *)(void *)((char *)a + row->on);
+    FIELD(int64_t) = 0;
+    if (row->flag && value && (!strcmp(value, "true") || !strcmp(value, "false")))
+        return value_flag(row->name, value, on, e);
+    *on = true;
     return !value || set_whole(row, value, a, e);
-}
-
-static bool set_diff(const struct option_row *row, const char *value, struct args *a, struct err *e)
-{
-    a->diff = true;
-    a->diff_most = 0;
-    return !value || set_whole(row, value, a, e);
-}
-
-static bool set_trace(const struct option_row *row, const char *value, struct args *a, struct err *e)
-{
-    a->trace_most = 0;
-    if (!value || !strcmp(value, "true") || !strcmp(value, "false"))
-        return value_flag(row->name, value, &a->trace, e);
-    a->trace = true;
-    return set_whole(row, value, a, e);
 }
 
 static bool set_tolerance(const struct option_row *row, const char *value, struct args *a, struct err *e)
@@ -178,17 +167,12 @@ static bool set_grammar(const struct option_row *row, const char *value, struct 
     return strcmp(row->metavar, "FILE") != 0 ? set_string(row, value, a, e) : set_file(row, value, a, e);
 }
 
-static bool set_help(const struct option_row *row, const char *value, struct args *a, struct err *e)
-{
-    a->action = ACTION_HELP;
-    a->how = value;
-    return !value || set_choice(row, value, a, e);
-}
-
+// The value of an action is one of the row's choices, or text.
 static bool set_action(const struct option_row *row, const char *value, struct args *a, struct err *e)
 {
     a->action = (enum action)row->low;
-    return !row->choices || set_choice(row, value ? value : "text", a, e);
+    a->how = value ? value : "text";
+    return !value || choice_of(row, value, e) >= 0;
 }
 
 bool args_forget(struct args *a, const struct option_row *row, struct err *e)
@@ -211,16 +195,17 @@ bool args_forget(struct args *a, const struct option_row *row, struct err *e)
 
 // ---- the table
 
-#define AT(member)      .at = offsetof(struct args, member)
-#define IN              .group = GROUP_INPUT
-#define CHAIN           .group = GROUP_CHAIN, .recipe = true
-#define CHAIN_FILE      .group = GROUP_CHAIN
-#define OUT             .group = GROUP_OUTPUT
-#define TUNING          .group = GROUP_OUTPUT, .rare = true, .heading = "Comparing and checking chains"
-#define OTHER           .group = GROUP_OTHER
-#define FLAG(member)    .flag = true, AT(member), .set = set_flag
-#define ACTION(action)  .low = (action), .set = set_action
-#define GRAMMAR(source) .low = (source), AT(grammar), .set = set_grammar
+#define AT(member)       .at = offsetof(struct args, member)
+#define IN               .group = GROUP_INPUT
+#define CHAIN            .group = GROUP_CHAIN, .recipe = true
+#define CHAIN_FILE       .group = GROUP_CHAIN
+#define OUT              .group = GROUP_OUTPUT
+#define TUNING           .group = GROUP_OUTPUT, .rare = true, .heading = "Comparing and checking chains"
+#define OTHER            .group = GROUP_OTHER
+#define FLAG(member)     .flag = true, AT(member), .set = set_flag
+#define ACTION(action)   .low = (action), .set = set_action
+#define SWITCH(is, most) .on = offsetof(struct args, is), AT(most), .low = 1, .set = set_switch
+#define GRAMMAR(source)  .low = (source), AT(grammar), .set = set_grammar
 
 #define MOST_ROWS 0x1p53 // the text of a range prints it exactly
 
@@ -293,9 +278,9 @@ static const struct option_row table[] = {
 
     {"emit", .metavar = "WHAT", OUT, .def = "ids", .set = set_emit, .choices = "ids,score,text,stats,probs,logprobs,logits",
      .help = "what to print for each row: the id, the score of the --accept token, the token's text, statistics, or a whole distribution"},
-    {"dump-probs", .metavar = "[=N]", OUT, .set = set_dump, .low = 1, .high = INT32_MAX, AT(dump_most),
+    {"dump-probs", .metavar = "[=N]", OUT, SWITCH(dump, dump_most), .high = INT32_MAX,
      .help = "print the N best candidates of each row (all without N)"},
-    {"trace", .metavar = "[=N]", OUT, .set = set_trace, .low = 1, .high = INT32_MAX, AT(trace_most),
+    {"trace", .metavar = "[=N]", OUT, .flag = true, SWITCH(trace, trace_most), .high = INT32_MAX,
      .help = "print what each stage did to the row, and the N best candidates after it"},
     {"after", .metavar = "STAGE", TUNING, AT(after), .set = set_string,
      .help = "show the distribution after STAGE, as --trace names it; NAME#2 is the second of that name"},
@@ -315,7 +300,7 @@ static const struct option_row table[] = {
      .help = "compare with variants that have these values, a,b,c or FROM:TO:STEP; may be repeated for their product"},
     {"against", .metavar = "FILE", TUNING, AT(against), .set = set_file,
      .help = "compare with the same chain on FILE, whose rows are others of the same contexts"},
-    {"diff", .metavar = "[=N]", TUNING, .set = set_diff, .low = 1, .high = 1000000, AT(diff_most),
+    {"diff", .metavar = "[=N]", TUNING, SWITCH(diff, diff_most), .high = 1000000,
      .help = "with variants: the rows where one chooses otherwise, or the N where they overlap least"},
     {"on-error", .metavar = "MODE", OUT, .def = "stop", .set = set_on_error, .choices = "stop,skip",
      .help = "at a bad row stop, or skip it and go on"},
@@ -324,16 +309,16 @@ static const struct option_row table[] = {
      .help = "read options from a preset, by name or file, other programs' too, as if they stood here"},
     {"lenient", OTHER, FLAG(lenient), .help = "leave out what a preset of another program sets and sampl has not, with a warning"},
     {"list-presets", OTHER, ACTION(ACTION_LIST_PRESETS), .help = "list the presets that can be named, and exit"},
-    {"print-chain", .metavar = "[=FMT]", OTHER, AT(how), ACTION(ACTION_PRINT_CHAIN), .choices = "text,json,llama,server,preset",
+    {"print-chain", .metavar = "[=FMT]", OTHER, ACTION(ACTION_PRINT_CHAIN), .choices = "text,json,llama,server,preset",
      .help = "print the effective chain and exit"},
     {"print-grammar", OTHER, ACTION(ACTION_PRINT_GRAMMAR), .help = "print the effective grammar and exit"},
     {"threads", .brief = "t", .metavar = "N", OTHER, .def = "1", AT(threads), .set = set_whole, .low = 0, .high = 1024,
      .help = "spread rows over N threads, 0: all cores, where the chain carries nothing from row to row"},
     {"verbose", .brief = "v", OTHER, FLAG(verbose), .help = "say on stderr what goes on"},
-    {"help", .brief = "h", .metavar = "[=WHAT]", OTHER, AT(how), .set = set_help, .choices = "all",
+    {"help", .brief = "h", .metavar = "[=WHAT]", OTHER, ACTION(ACTION_HELP), .choices = "all",
      .help = "this text, or also the options of other programs' samplers, and for comparing and checking chains"},
     {"version", OTHER, ACTION(ACTION_VERSION), .help = "version, compatible llama.cpp build, SIMD tier, libraries"},
-    {"generate", .metavar = "SHELL", .group = GROUP_HIDDEN, AT(how), ACTION(ACTION_GENERATE), .choices = "bash,zsh,fish",
+    {"generate", .metavar = "SHELL", .group = GROUP_HIDDEN, ACTION(ACTION_GENERATE), .choices = "bash,zsh,fish",
      .help = "print the completion script for a shell"},
 };
 // clang-format on

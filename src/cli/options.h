@@ -26,6 +26,7 @@ struct option_row {
     bool recipe;         // is part of what makes a recipe, and may stand in a preset
     double low, high;    // range of numbers
     size_t at;           // offset in struct args of what set fills, where several rows have the same set
+    size_t on;           // offset of the bool that says that it was given, for a switch with a number
 
     // Stores value (NULL without one) in a. NULL: --preset's, which args_parse sees to.
     bool (*set)(const struct option_row *row, const char *value, struct args *a, struct err *e);
@@ -47,6 +48,12 @@ struct options {
 
 // catalog outlives o.
 void options_make(struct options *o, const struct catalog *catalog);
+
+// Must a value follow?
+static inline bool option_needs_value(const struct option_row *row)
+{
+    return row->metavar && *row->metavar != '[';
+}
 
 // The row that has this long name, len characters long, '_' counting as '-'; NULL: none.
 const struct option_row *option_by_name(const struct options *o, const char *name, size_t len);
