@@ -48,8 +48,8 @@ static bool is_drawn(const struct sheet *s)
 
 static bool not_available(const struct sheet *s, const char *what, const char *name)
 {
-    return err_set(s->e, STATUS_USAGE, "--print-chain: %s has no %s%s",
-                   !strcmp(s->a->how, "server") ? "llama-server" : "llama.cpp", what, name);
+    const char *const who = strcmp(s->a->how, "server") ? "llama.cpp" : "llama-server";
+    return err_set(s->e, STATUS_USAGE, "--print-chain: %s has no %s%s", who, what, name);
 }
 
 // ---- text
@@ -254,32 +254,36 @@ static double common_value(const struct sheet *s, const char *flag)
     return s->r->parts.value[catalog_find(s->c, flag, strlen(flag))];
 }
 
-// Refuses what llama-server would refuse, or pass over.
+// Refuses what llama-server would refuse, or pass over. It has the texts of tags; llama.cpp's command line has neither scatter nor min-keep.
 static bool check_request(const struct sheet *s)
 {
-    static const char *const not_all[] = {"repeat-last-n", "dry-penalty-last-n"};
     const struct recipe *const r = s->r;
     const struct breakers *const breakers = &r->parts.breakers->breakers;
-    if (recipe_runs(r, &sampler_greedy))
-        return not_available(s, "sampler ", "greedy");
-    for (size_t i = 0; i < r->n_stages; i++)
+    const bool server = !strcmp(s->a->how, "server"), dry = recipe_runs(r, &sampler_dry);
+    const char *foreign = NULL;
+    for (size_t i = r->n_stages; i-- > 0;)
         if (r->stage[i].sampler->foreign && stage_enabled(&r->stage[i]))
-            return not_available(s, "sampler ", r->stage[i].sampler->name);
-    if (recipe_runs(r, &sampler_bans))
-        return not_available(s, "--", r->parts.bans->bans.n ? "bad-word-tokens" : "min-tokens");
-    for (size_t i = 0; i < sizeof not_all / sizeof *not_all; i++)
-        if (common_value(s, not_all[i]) < 0.0)
-            return not_available(s, "-1 for --", not_all[i]);
-    if (r->parts.grammar_first && r->parts.rules)
-        return not_available(s, "--", "grammar-first");
-    if (recipe_budget(r) && !r->of->vocab && !strcmp(s->a->how, "server")) // which has the texts of the tags
-        return not_available(s, "ids for --", "reasoning-start");
-    if (!recipe_runs(r, &sampler_dry))
-        return true;
-    if (breakers->n_sequences)
-        return not_available(s, "--", "dry-breaker-tokens");
-    return breakers->n_texts || !strcmp(s->a->how, "llama") ||
-           not_available(s, "empty list for --", "dry-sequence-breaker");
+            foreign = r->stage[i].sampler->name;
+    const struct {
+        bool wrong;
+        const char *what, *name;
+    } lacks[] = {
+        {recipe_runs(r, &sampler_greedy), "sampler ", "greedy"},
+        {foreign, "sampler ", foreign},
+        {recipe_runs(r, &sampler_bans), "--", r->parts.bans->bans.n ? "bad-word-tokens" : "min-tokens"},
+        {common_value(s, "repeat-last-n") < 0.0, "-1 for --", "repeat-last-n"},
+        {common_value(s, "dry-penalty-last-n") < 0.0, "-1 for --", "dry-penalty-last-n"},
+        {r->parts.grammar_first && r->parts.rules, "--", "grammar-first"},
+        {server && recipe_budget(r) && !r->of->vocab, "ids for --", "reasoning-start"},
+        {dry && breakers->n_sequences, "--", "dry-breaker-tokens"},
+        {server && dry && !breakers->n_texts, "empty list for --", "dry-sequence-breaker"},
+        {!server && recipe_runs(r, &sampler_scatter), "sampler ", "scatter"},
+        {!server && common_value(s, "min-keep") != 0.0, "--", "min-keep"},
+    };
+    for (size_t i = 0; i < sizeof lacks / sizeof *lacks; i++)
+        if (lacks[i].wrong)
+            return not_available(s, lacks[i].what, lacks[i].name);
+    return true;
 }
 
 // Finds the values of a request, which has one for each parameter: a sampler's main parameter has that which all its stages share. The
@@ -303,15 +307,6 @@ static bool request_values(const struct sheet *s, double *value)
         value[main] = own;
     }
     return check_request(s);
-}
-
-// Writes a parameter under llama-server's name, unless it is in `written`.
-static void write_server_param(struct sheet *s, size_t number, const double *value, bool *written)
-{
-    const struct param *const row = s->c->param[number];
-    if (!written[number])
-        write_member(&s->text, row->server ? row->server : row->flag, row, value[number]);
-    written[number] = true;
 }
 
 // Writes the text of a tag as a string, behind `before`.
@@ -343,9 +338,14 @@ static bool write_request(struct sheet *s)
     builder_string(b, "],");
     write_seed(s);
     for (size_t i = 0; samplers[i]; i++)
-        for (size_t k = 0; !samplers[i]->foreign && samplers[i]->params && samplers[i]->params[k].flag; k++)
-            write_server_param(s, s->c->number[i][k], value, written);
-    write_server_param(s, s->c->mirostat, value, written);
+        for (size_t k = 0; !samplers[i]->foreign && samplers[i]->params && samplers[i]->params[k].flag; k++) {
+            const size_t number = s->c->number[i][k];
+            const struct param *const row = s->c->param[number];
+            if (!written[number])
+                write_member(b, row->server ? row->server : row->flag, row, value[number]);
+            written[number] = true;
+        }
+    write_member(b, "mirostat", s->c->param[s->c->mirostat], value[s->c->mirostat]);
     write_breakers_and_grammar(s);
     if (p->biases->n)
         write_biases(b, p->biases);
@@ -476,10 +476,6 @@ static bool write_llama(struct sheet *s)
     catalog_defaults(s->c, def);
     if (!request_values(s, value))
         return false;
-    if (recipe_runs(s->r, &sampler_scatter))
-        return not_available(s, "sampler ", "scatter");
-    if (common_value(s, "min-keep") != 0.0)
-        return not_available(s, "--", "min-keep");
     write_names(s, value, true);
     write_numbers(s, value, def, true);
     if (s->a->grammar_source == GRAMMAR_FILE)
