@@ -4,12 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-// How a shell is told what values an option has.
-struct completer {
-    const char *choices, *choices_end;   // around the choices
-    const char *samplers, *samplers_end; // around the names of samplers, for the one behind the last ';'
-    const char *files, *presets, *others;
-};
+// The kinds of values that shells complete, and for each what a shell is told: a text, or a list between two texts.
+enum value_kind { CHOICES, SAMPLERS, FILES, PRESETS, OTHERS };
+typedef const char *const completer[OTHERS + 1][2];
 
 // Prints s for the inside of single quotes: a quote becomes `quote`, a character of `special` gets a backslash.
 static void escaped(const char *s, const char *special, const char *quote)
@@ -25,36 +22,26 @@ static void escaped(const char *s, const char *special, const char *quote)
     }
 }
 
-static void sampler_names(void)
+static enum value_kind kind_of(const struct option_row *row)
 {
-    for (size_t i = 0; samplers[i]; i++)
+    if (row->choices)
+        return CHOICES;
+    if (row->metavar && (!strcmp(row->metavar, "FILE") || !strcmp(row->metavar, "LIST")))
+        return FILES;
+    return !strcmp(row->name, "samplers") ? SAMPLERS : !strcmp(row->name, "preset") ? PRESETS : OTHERS;
+}
+
+static void print_values(const struct option_row *row, completer shell)
+{
+    const enum value_kind kind = kind_of(row);
+    fputs(shell[kind][0], stdout);
+    for (const char *s = kind == CHOICES ? row->choices : ""; *s; s++)
+        putchar(*s == ',' ? ' ' : *s);
+    for (size_t i = 0; kind == SAMPLERS && samplers[i]; i++)
         if (!samplers[i]->internal)
             printf("%s%s", i ? " " : "", samplers[i]->name);
-}
-
-static void values(const struct option_row *row, const struct completer *c)
-{
-    if (row->choices) {
-        fputs(c->choices, stdout);
-        for (const char *s = row->choices; *s; s++)
-            putchar(*s == ',' ? ' ' : *s);
-        fputs(c->choices_end, stdout);
-    } else if (row->metavar && (!strcmp(row->metavar, "FILE") || !strcmp(row->metavar, "LIST"))) {
-        fputs(c->files, stdout);
-    } else if (!strcmp(row->name, "samplers")) {
-        fputs(c->samplers, stdout);
-        sampler_names();
-        fputs(c->samplers_end, stdout);
-    } else if (!strcmp(row->name, "preset")) {
-        fputs(c->presets, stdout);
-    } else {
-        fputs(c->others, stdout);
-    }
-}
-
-static bool wants_value(const struct option_row *row)
-{
-    return row->metavar && *row->metavar != '[';
+    if (shell[kind][1])
+        fputs(shell[kind][1], stdout);
 }
 
 // Calls f for each long name of each option that a user may see.
@@ -77,17 +64,16 @@ static void bash_word(const struct option_row *row, const char *name)
 // The branch of `case $prev` for this option.
 static void bash_case(const struct option_row *row)
 {
-    static const struct completer bash = {
-        .choices = "mapfile -t COMPREPLY < <(compgen -W '",
-        .choices_end = "' -- \"$cur\"); return ;;\n",
-        .samplers = "cur=${cur#[\\\"\\']}\n"
-                    "        mapfile -t COMPREPLY < <(compgen -P \"${cur%\"${cur##*;}\"}\" -W '",
-        .samplers_end = "' -- \"${cur##*;}\"); return ;;\n",
-        .files = "compopt -o default; return ;;\n",
-        .presets =
-            "mapfile -t COMPREPLY < <(compgen -W \"$(sampl --list-presets 2>/dev/null | cut -f1)\" -- \"$cur\")\n"
-            "        compopt -o default; return ;;\n",
-        .others = "return ;;\n",
+    static completer bash = {
+        [CHOICES] = {"mapfile -t COMPREPLY < <(compgen -W '", "' -- \"$cur\"); return ;;\n"},
+        [SAMPLERS] = {"cur=${cur#[\\\"\\']}\n"
+                      "        mapfile -t COMPREPLY < <(compgen -P \"${cur%\"${cur##*;}\"}\" -W '",
+                      "' -- \"${cur##*;}\"); return ;;\n"},
+        [FILES] = {"compopt -o default; return ;;\n"},
+        [PRESETS] =
+            {"mapfile -t COMPREPLY < <(compgen -W \"$(sampl --list-presets 2>/dev/null | cut -f1)\" -- \"$cur\")\n"
+             "        compopt -o default; return ;;\n"},
+        [OTHERS] = {"return ;;\n"},
     };
     printf("    --%s", row->name);
     if (row->also)
@@ -95,7 +81,7 @@ static void bash_case(const struct option_row *row)
     if (row->brief)
         printf("|-%s", row->brief);
     fputs(") ", stdout);
-    values(row, &bash);
+    print_values(row, bash);
 }
 
 static void print_bash(const struct options *o)
@@ -109,14 +95,14 @@ static void print_bash(const struct options *o)
           "        case $prev in\n",
           stdout);
     for (const struct option_row *row = o->row; row->name; row++)
-        if (row->metavar && !wants_value(row) && row->choices)
+        if (row->metavar && !option_needs_value(row) && row->choices)
             bash_case(row);
     fputs("        esac\n"
           "    fi\n"
           "    case $prev in\n",
           stdout);
     for (const struct option_row *row = o->row; row->name; row++)
-        if (row->group != GROUP_HIDDEN && wants_value(row))
+        if (row->group != GROUP_HIDDEN && option_needs_value(row))
             bash_case(row);
     fputs("    esac\n"
           "    if [[ $cur == -* ]]; then\n"
@@ -134,50 +120,46 @@ static void print_bash(const struct options *o)
 // One spelling of an option, and what stands between it and a value in the same word.
 static void zsh_spelling(const struct option_row *row, const char *dashes, const char *name, const char *joint)
 {
-    static const struct completer zsh = {
-        .choices = "(",
-        .choices_end = ")",
-        .samplers = "{_values -s \";\" sampler ",
-        .samplers_end = "}",
-        .files = "_files",
-        .presets = "{ compadd -- ${${(f)\"$(sampl --list-presets 2>/dev/null)\"}%%$'\\''\\t'\\''*}; _files }",
-        .others = "",
+    static completer zsh = {
+        [CHOICES] = {"(", ")"},
+        [SAMPLERS] = {"{_values -s \";\" sampler ", "}"},
+        [FILES] = {"_files"},
+        [PRESETS] = {"{ compadd -- ${${(f)\"$(sampl --list-presets 2>/dev/null)\"}%%$'\\''\\t'\\''*}; _files }"},
+        [OTHERS] = {""},
     };
     const bool repeats = !strcmp(row->name, "logit-bias") || !strcmp(row->name, "dry-sequence-breaker");
     printf("    '%s%s%s%s[", repeats ? "*" : "", dashes, name, joint);
     escaped(row->help, "[]:", "'\\''");
     putchar(']');
     if (row->metavar) {
-        fputs(wants_value(row) ? ":" : "::", stdout);
+        fputs(option_needs_value(row) ? ":" : "::", stdout);
         escaped(row->metavar, ":[]", "");
         putchar(':');
-        values(row, &zsh);
+        print_values(row, zsh);
     }
     fputs("' \\\n", stdout);
 }
 
 static void zsh_name(const struct option_row *row, const char *name)
 {
-    zsh_spelling(row, "--", name, !row->metavar ? "" : wants_value(row) ? "=" : "=-");
+    zsh_spelling(row, "--", name, !row->metavar ? "" : option_needs_value(row) ? "=" : "=-");
     if (name == row->name && row->brief)
         zsh_spelling(row, "-", row->brief, "");
 }
 
 static void fish_name(const struct option_row *row, const char *name)
 {
-    const struct completer fish = {
-        .choices = " -x -a '",
-        .choices_end = "'",
-        .samplers = " -x -a '(__fish_complete_list \\';\\' \"printf \\'%s\\n\\' ",
-        .samplers_end = "\")'",
-        .files = " -r",
-        .presets = " -r -a '(sampl --list-presets 2>/dev/null)'",
-        .others = wants_value(row) ? " -x" : "",
+    completer fish = {
+        [CHOICES] = {" -x -a '", "'"},
+        [SAMPLERS] = {" -x -a '(__fish_complete_list \\';\\' \"printf \\'%s\\n\\' ", "\")'"},
+        [FILES] = {" -r"},
+        [PRESETS] = {" -r -a '(sampl --list-presets 2>/dev/null)'"},
+        [OTHERS] = {option_needs_value(row) ? " -x" : ""},
     };
     printf("complete -c sampl -l %s", name);
     if (name == row->name && row->brief)
         printf(row->brief[1] ? " -o %s" : " -s %s", row->brief);
-    values(row, &fish);
+    print_values(row, fish);
     fputs(" -d '", stdout);
     escaped(row->help, "\\", "\\'");
     fputs("'\n", stdout);
