@@ -63,6 +63,8 @@ static void convert(struct foreign *f)
             !(d->rule && d->rule(f, item)))
             foreign_take(f, item);
     add_absent(f, d->absent ? d->absent : "");
+    if (d->chain)
+        foreign_chain(f, d->chain);
     if (d->finish)
         d->finish(f);
     if (f->chain.text)

@@ -320,11 +320,6 @@ static bool openai_rule(struct foreign *f, const cJSON *item)
            (is_key(item, "response_format") && type && !strcmp(type, "text"));
 }
 
-static void openai_finish(struct foreign *f)
-{
-    foreign_chain(f, "penalties;temperature;min_p;top_k;top_p");
-}
-
 // ---- sampl's own --print-chain=json
 
 static bool is_own(const cJSON *root)
@@ -441,7 +436,7 @@ const struct dialect dialects[] = {
      .ignored = TEXT_PARTS "options format num_* stop mirostat* penalize_newline low_vram f16_kv use_m* main_gpu logits_all vocab_only "
                 "embedding_only rope_* draft_*"},
     {"llama-server", "n_predict samplers repeat_penalty cache_prompt", .defaults = true, .rule = server_rule, .finish = server_finish, .ignored = setting_server_ignores},
-    {"OpenAI", "model+messages model+prompt", .rule = openai_rule, .finish = openai_finish, .absent = "repeat-last-n=-1", .ignored = TEXT_PARTS},
+    {"OpenAI", "model+messages model+prompt", .rule = openai_rule, .chain = "penalties;temperature;min_p;top_k;top_p", .absent = "repeat-last-n=-1", .ignored = TEXT_PARTS},
     {"text-generation-webui", .member = "yaml", .tfs = "tfs_tg", .rule = webui_rule, .finish = webui_finish,
      .absent = "repeat-last-n=1024 dry-penalty-last-n=1024",
      .ignored = "do_sample dynamic_temperature temperature_last dynatemp_low dynatemp_high sampler_priority truncation_length max_* "

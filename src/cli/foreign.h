@@ -42,6 +42,8 @@ struct dialect {
     // Reads a key that means something else here; false: it does not. NULL: there are none.
     bool (*rule)(struct foreign *f, const cJSON *item);
 
+    const char *chain; // its samplers; NULL: `finish` says them
+
     // Says the chain, when all keys are read. NULL: there is nothing to say.
     void (*finish)(struct foreign *f);
 };

@@ -10,10 +10,12 @@
 #include <string.h>
 #include <strings.h>
 
+// A text that is read into an object.
 struct reading {
-    const char *p;       // up to a NUL
+    const char *p;       // what is not read yet, up to a NUL
+    cJSON *to;           // takes the settings
     const char *section; // of ini that is wanted, or NULL
-    bool found;          // there is one
+    bool found;          // there is that section
     bool failed;         // memory is short
 };
 
@@ -47,50 +49,46 @@ static bool is_word(const char *words, const char *p, size_t len)
     return name_find(words, NAME_ANY_CASE, p, len) >= 0;
 }
 
-// A value that stands unquoted.
-static cJSON *plain(const char *p, size_t len)
+// The value of an unquoted text; NULL when memory is short.
+static cJSON *unquoted_value(const char *p, size_t len)
 {
     char *end, *const text = strndup(p, len);
-    cJSON *item = NULL;
     if (!text)
         return NULL;
     strtod(text, &end);
-    if (!len || is_word("null ~", p, len))
-        item = cJSON_CreateNull();
-    else if (is_word("true yes on", p, len))
-        item = cJSON_CreateTrue();
-    else if (is_word("false no off", p, len))
-        item = cJSON_CreateFalse();
-    else if (!*end && strchr("+-.0123456789", *p))
-        item = cJSON_CreateRaw(text);
-    else
-        item = cJSON_CreateString(text);
+    cJSON *const item = !len || is_word("null ~", p, len)              ? cJSON_CreateNull()
+                        : is_word("true yes on", p, len)               ? cJSON_CreateTrue()
+                        : is_word("false no off", p, len)              ? cJSON_CreateFalse()
+                        : !*end && strchr("+-.0123456789", *p) != NULL ? cJSON_CreateRaw(text)
+                                                                       : cJSON_CreateString(text);
     free(text);
     return item;
 }
 
-static void put(struct reading *t, cJSON *to, const char *key, size_t len, cJSON *value)
+// The string of a text, which is freed; NULL when memory is short.
+static cJSON *string_value(struct builder *b)
+{
+    builder_string(b, "");
+    cJSON *const item = b->failed ? NULL : cJSON_CreateString(b->text);
+    builder_free(b);
+    return item;
+}
+
+// Adds a setting. value may be NULL: memory is short.
+static void add_setting(struct reading *t, const char *key, size_t len, cJSON *value)
 {
     char *const name = strndup(key, len);
-    if (!name || !value || !cJSON_AddItemToObject(to, name, value)) {
+    if (!name || !value || !cJSON_AddItemToObject(t->to, name, value)) {
         cJSON_Delete(value);
         t->failed = true;
     }
     free(name);
 }
 
-static cJSON *take_string(struct reading *t, struct builder *b)
-{
-    cJSON *const item = b->text ? cJSON_CreateString(b->text) : cJSON_CreateString("");
-    t->failed = t->failed || b->failed || !item;
-    builder_free(b);
-    return item;
-}
-
 // ---- YAML: one flat mapping of scalars and lists of scalars
 
-// Within quotes a line's end is a blank, and each empty line behind it a line's end.
-static void fold(struct reading *t, struct builder *b)
+// Reads the white space between the lines of a quoted text. The end of a line is a blank, and each empty line behind it a line's end.
+static void read_line_ends(struct reading *t, struct builder *b)
 {
     size_t lines = 0;
     for (; isspace((unsigned char)*t->p); t->p++)
@@ -102,7 +100,8 @@ static void fold(struct reading *t, struct builder *b)
         builder_byte(b, '\n');
 }
 
-static void escape(struct reading *t, struct builder *b)
+// Reads an escape, behind its backslash.
+static void read_escape(struct reading *t, struct builder *b)
 {
     static const char names[] = "ntr0e", bytes[] = "\n\t\r\0\033";
     const char c = *t->p++;
@@ -118,28 +117,29 @@ static void escape(struct reading *t, struct builder *b)
     }
 }
 
-static cJSON *quoted(struct reading *t)
+static cJSON *quoted_value(struct reading *t)
 {
     struct builder b = {0};
     const char quote = *t->p++;
     while (*t->p && (*t->p != quote || (quote == '\'' && t->p[1] == quote))) {
         if (*t->p == '\n') {
-            fold(t, &b);
+            read_line_ends(t, &b);
         } else if (*t->p == '\\' && quote == '"' && t->p[1] == '\n') {
             t->p += 2 + strspn(t->p + 2, " \t");
         } else if (*t->p == '\\' && quote == '"' && t->p[1]) {
             t->p++;
-            escape(t, &b);
+            read_escape(t, &b);
         } else {
             t->p += *t->p == quote;
             builder_byte(&b, *t->p++);
         }
     }
     next_line(t);
-    return take_string(t, &b);
+    return string_value(&b);
 }
 
-static cJSON *block(struct reading *t)
+// Reads the indented lines below a '|' or '>'.
+static cJSON *block_value(struct reading *t)
 {
     struct builder b = {0};
     for (next_line(t); *t->p == ' ' || *t->p == '\n'; next_line(t)) {
@@ -147,15 +147,16 @@ static cJSON *block(struct reading *t)
         builder_bytes(&b, line, trimmed(line, line_len(line)));
         builder_byte(&b, '\n');
     }
-    return take_string(t, &b);
+    return string_value(&b);
 }
 
-static cJSON *list(struct reading *t)
+// Reads the lines that begin with '-'.
+static cJSON *list_value(struct reading *t)
 {
     cJSON *const items = cJSON_CreateArray();
     for (const char *item; *(item = past_blanks(t->p)) == '-'; next_line(t)) {
         item = past_blanks(item + 1);
-        cJSON *const value = plain(item, trimmed(item, line_len(item)));
+        cJSON *const value = unquoted_value(item, trimmed(item, line_len(item)));
         if (!cJSON_AddItemToArray(items, value)) {
             cJSON_Delete(value);
             t->failed = true;
@@ -164,7 +165,8 @@ static cJSON *list(struct reading *t)
     return items;
 }
 
-static size_t before_comment(const char *p)
+// The length of a line without a comment and the white space at its end.
+static size_t len_before_comment(const char *p)
 {
     size_t len = 0;
     while (p[len] && p[len] != '\n' && !(p[len] == '#' && len && isblank((unsigned char)p[len - 1])))
@@ -172,7 +174,7 @@ static size_t before_comment(const char *p)
     return trimmed(p, len);
 }
 
-static void read_yaml(struct reading *t, cJSON *to)
+static void read_yaml(struct reading *t)
 {
     while (*t->p && !t->failed) {
         const char *const key = t->p;
@@ -184,16 +186,16 @@ static void read_yaml(struct reading *t, cJSON *to)
         t->p = past_blanks(key + len + 1);
         cJSON *value;
         if (*t->p == '\'' || *t->p == '"') {
-            value = quoted(t);
+            value = quoted_value(t);
         } else if (*t->p == '|' || *t->p == '>') {
-            value = block(t);
+            value = block_value(t);
         } else {
-            const size_t n = before_comment(t->p);
+            const size_t n = len_before_comment(t->p);
             const char *const scalar = t->p;
             next_line(t);
-            value = !n && *past_blanks(t->p) == '-' ? list(t) : plain(scalar, n);
+            value = !n && *past_blanks(t->p) == '-' ? list_value(t) : unquoted_value(scalar, n);
         }
-        put(t, to, key, len, value);
+        add_setting(t, key, len, value);
     }
 }
 
@@ -201,7 +203,7 @@ static void read_yaml(struct reading *t, cJSON *to)
 
 #define INSTRUCTIONS "FROM PARAMETER TEMPLATE SYSTEM ADAPTER LICENSE MESSAGE RENDERER PARSER REQUIRES"
 
-static void read_modelfile(struct reading *t, cJSON *to)
+static void read_modelfile(struct reading *t)
 {
     while (*t->p && !t->failed) {
         const char *const word = past_blanks(t->p), *const long_text = strstr(word, "\"\"\"");
@@ -214,7 +216,7 @@ static void read_modelfile(struct reading *t, cJSON *to)
                 value++;
                 n -= 2;
             }
-            put(t, to, name, len, plain(value, n));
+            add_setting(t, name, len, unquoted_value(value, n));
         } else if (*word != '#' && long_text && long_text < word + line_len(word)) {
             const char *const end = strstr(long_text + 3, "\"\"\"");
             t->p = end ? end + 3 : word + strlen(word);
@@ -225,7 +227,7 @@ static void read_modelfile(struct reading *t, cJSON *to)
 
 // ---- ini: what stands in [*], and over it what stands in a section; the one without a name begins the file, and may be called [default]
 
-static void read_section(struct reading *t, cJSON *to, const char *name, bool unnamed)
+static void read_section(struct reading *t, const char *name, bool unnamed)
 {
     bool reads = unnamed;
     for (; *t->p && !t->failed; next_line(t)) {
@@ -239,19 +241,19 @@ static void read_section(struct reading *t, cJSON *to, const char *name, bool un
             const char *const value = line + key + 1 + strspn(line + key + 1, " \t");
             const size_t n = value < line + len ? trimmed(value, (size_t)(line + len - value)) : 0;
             char *const text = strndup(value, n);
-            put(t, to, line, trimmed(line, key), text ? cJSON_CreateString(text) : NULL);
+            add_setting(t, line, trimmed(line, key), text ? cJSON_CreateString(text) : NULL);
             free(text);
         }
     }
 }
 
-static void read_ini(struct reading *t, cJSON *to)
+static void read_ini(struct reading *t)
 {
     const char *const start = t->p, *const section = t->section ? t->section : "default";
-    read_section(t, to, "*", false);
+    read_section(t, "*", false);
     t->p = start;
     t->found = !strcasecmp(section, "default");
-    read_section(t, to, section, !strcasecmp(section, "default"));
+    read_section(t, section, !strcasecmp(section, "default"));
 }
 
 // ---- which it is
@@ -286,17 +288,19 @@ enum notation notation_of(const char *text)
 
 cJSON *notation_read(enum notation notation, const char *text, const char *section)
 {
-    static void (*const read[])(struct reading * t, cJSON * to) = {
-        [NOTATION_YAML] = read_yaml, [NOTATION_MODELFILE] = read_modelfile, [NOTATION_INI] = read_ini};
-    static const char *const within[] = {
-        [NOTATION_YAML] = "yaml", [NOTATION_MODELFILE] = "options", [NOTATION_INI] = "ini"};
-    struct reading t = {.p = text, .section = section};
-    cJSON *const root = cJSON_CreateObject(), *const to = cJSON_AddObjectToObject(root, within[notation]);
-    if (to)
-        read[notation](&t, to);
-    if (to && section && !t.found)
-        cJSON_Delete(cJSON_DetachItemViaPointer(root, to));
-    if (to && !t.failed)
+    static const struct {
+        void (*read)(struct reading *t);
+        const char *member;
+    } notations[] = {[NOTATION_YAML] = {read_yaml, "yaml"},
+                     [NOTATION_MODELFILE] = {read_modelfile, "options"},
+                     [NOTATION_INI] = {read_ini, "ini"}};
+    cJSON *const root = cJSON_CreateObject();
+    struct reading t = {text, cJSON_AddObjectToObject(root, notations[notation].member), section, false, false};
+    if (t.to)
+        notations[notation].read(&t);
+    if (t.to && section && !t.found)
+        cJSON_Delete(cJSON_DetachItemViaPointer(root, t.to));
+    if (t.to && !t.failed)
         return root;
     cJSON_Delete(root);
     return NULL;
