@@ -12,8 +12,9 @@
 #include <string.h>
 #include <unistd.h>
 
-// A standard stream that is closed at the start would be the next file that is opened, and a message go into the output. So it is filled with
-// what fails the same way when it is used: standard input cannot be read, the others cannot be written.
+// A standard stream that is closed at the start would be the next file that is opened, and a message go into the
+// output. So it is filled with what fails the same way when it is used: standard input cannot be read, the others
+// cannot be written.
 static bool fill_streams(struct err *e)
 {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
@@ -36,7 +37,8 @@ static const struct kern *choose_tier(struct err *e)
     return NULL;
 }
 
-// --print-chain and --print-grammar. Both print on standard output, whatever that is: here it is the file, if one is to be made.
+// --print-chain and --print-grammar. Both print on standard output, whatever that is: here it is the file, if one is to
+// be made.
 static bool print(const struct args *a, const struct recipe *recipe, struct err *e)
 {
     struct output out = {.name = a->output, .format_name = "text"};

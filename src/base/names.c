@@ -31,7 +31,7 @@ static bool same_letters(const char *name, size_t len, const char *known, size_t
     return i == len;
 }
 
-static bool fits(const char *name, const char *pattern, size_t len)
+static bool fits_pattern(const char *name, const char *pattern, size_t len)
 {
     char text[60] = "";
     memcpy(text, pattern, len < sizeof text ? len : sizeof text - 1);
@@ -43,7 +43,7 @@ int name_find(const char *names, enum name_match match, const char *name, size_t
     const char *at = names, *known;
     size_t n;
     for (int place = 0; name_next(&at, &known, &n); place++)
-        if (match == NAME_PATTERN ? fits(name, known, n)
+        if (match == NAME_PATTERN ? fits_pattern(name, known, n)
             : match == NAME_LOOSE ? same_letters(name, len, known, n)
                                   : n == len && !(match == NAME_EXACT ? strncmp : strncasecmp)(known, name, n))
             return place;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The "params" of a JSON row. Errors are set as those of options, which they mostly are; recipe_with_params makes them errors of the row.
+// The "params" of a JSON row. Errors are set as those of options, which they mostly are; recipe_with_params makes them
+// errors of the row.
 #include "base/mem.h"
 #include "base/names.h"
 #include "base/number.h"
@@ -63,7 +64,8 @@ static bool server_range(const struct param *row, const char *name, double *v, s
     return true;
 }
 
-// Reads a sampler's parameter. A whole number that is none of C's int is refused, as the server would read another number.
+// Reads a sampler's parameter. A whole number that is none of C's int is refused, as the server would read another
+// number.
 static bool read_param(struct change *ch, size_t number, const cJSON *item)
 {
     const struct param *const row = ch->draft.of->catalog.param[number];
@@ -106,7 +108,7 @@ static bool read_samplers(struct change *ch, const cJSON *item)
 }
 
 // Adds a bias for each of the tokens that spell a text, or for one token. A key of digits is an id.
-static bool add_bias(void *to, const struct setting_bias *b)
+static bool add_request_bias(void *to, const struct setting_bias *b)
 {
     struct change *const ch = to;
     const bool ban = cJSON_IsFalse(b->amount), keyed = cJSON_IsObject(b->item);
@@ -144,7 +146,7 @@ static bool read_biases(struct change *ch, const cJSON *item)
     ch->n_bias = 0;
     ch->new_biases = true;
     builder_clear(&ch->spelt);
-    return cJSON_IsArray(item) || cJSON_IsObject(item) ? setting_biases(item, add_bias, ch)
+    return cJSON_IsArray(item) || cJSON_IsObject(item) ? setting_biases(item, add_request_bias, ch)
                                                        : wrong(ch, item, "a list of pairs of a token and a bias");
 }
 
@@ -172,7 +174,7 @@ static bool read_breakers(struct change *ch, const cJSON *item)
 }
 
 // Gives the tokens of a list of numbers, or of numbers in a text: each as a sequence, or all as one.
-static bool give_numbers(struct change *ch, struct given *g, const cJSON *list, bool each)
+static bool give_banned(struct change *ch, struct given *g, const cJSON *list, bool each)
 {
     struct ids *const ids = &ch->ids;
     ids->n = 0;
@@ -203,9 +205,9 @@ static bool read_bans(struct change *ch, const cJSON *item)
     const bool lists = cJSON_IsArray(item) && cJSON_IsArray(item->child);
     struct given g = {0};
     give_tokens(&g, old->end, old->n_given);
-    bool ok = lists || give_numbers(ch, &g, item, true);
+    bool ok = lists || give_banned(ch, &g, item, true);
     for (const cJSON *list = lists ? item->child : NULL; ok && list; list = list->next)
-        ok = cJSON_IsArray(list) ? give_numbers(ch, &g, list, false) : wrong(ch, item, "a list of lists of tokens");
+        ok = cJSON_IsArray(list) ? give_banned(ch, &g, list, false) : wrong(ch, item, "a list of lists of tokens");
     ok = ok && draft_bans(&ch->draft, &g, ch->e);
     builder_free(&g.key);
     return ok;
@@ -296,7 +298,7 @@ static bool read_setting(struct change *ch, const struct setting *s, const cJSON
     return (cJSON_IsArray(item) && !item->child) || wrong(ch, item, "an empty list; no other is supported");
 }
 
-static bool read_member(struct change *ch, const cJSON *item)
+static bool read_request_member(struct change *ch, const cJSON *item)
 {
     const struct catalog *const c = &ch->draft.of->catalog;
     const struct engine *const engine = ch->draft.parts.engine;
@@ -314,20 +316,21 @@ static bool read_member(struct change *ch, const cJSON *item)
 }
 
 // Reads all members. Beside a grammar, even an empty or absent one, the server passes over a schema.
-static bool read_members(struct change *ch)
+static bool read_request_members(struct change *ch)
 {
     const cJSON *const grammar = cJSON_GetObjectItemCaseSensitive(ch->params, "grammar");
     for (const cJSON *item = ch->params->child; item; item = item->next) {
         const bool outdone = grammar && !strcmp(item->string, "json_schema");
         if (outdone && cJSON_IsNull(grammar) && !cJSON_IsNull(item))
             drop_grammar(ch);
-        if (!outdone && !read_member(ch, item))
+        if (!outdone && !read_request_member(ch, item))
             return false;
     }
     return true;
 }
 
-// Once it is known whether there is a grammar: refuses the parameters of stages that then do not run, be they of this row or of before.
+// Once it is known whether there is a grammar: refuses the parameters of stages that then do not run, be they of this
+// row or of before.
 static bool check_grammar(const struct change *ch)
 {
     const struct parts *const p = &ch->draft.parts;
@@ -375,7 +378,7 @@ static bool finish_biases(struct change *ch)
 }
 
 // Gives the tokens of a member's text, or of each text of a list that is not empty.
-static bool give_texts(struct change *ch, struct given *g, const cJSON *item)
+static bool give_tag_texts(struct change *ch, struct given *g, const cJSON *item)
 {
     const bool list = cJSON_IsArray(item);
     for (const cJSON *text = list ? item->child : item; text; text = list ? text->next : NULL) {
@@ -389,8 +392,8 @@ static bool give_texts(struct change *ch, struct given *g, const cJSON *item)
     return true;
 }
 
-// Makes the reasoning budget once all is known that bears on it: its tags are those of this row, or else those of before. Without a budget
-// the row's do not count.
+// Makes the reasoning budget once all is known that bears on it: its tags are those of this row, or else those of
+// before. Without a budget the row's do not count.
 static bool finish_reasoning(struct change *ch)
 {
     static const char *const names[] = {[REASONING_START] = "reasoning_budget_start_tag",
@@ -408,12 +411,12 @@ static bool finish_reasoning(struct change *ch)
     for (size_t i = 0; ok && i < REASONING_END; i++) {
         const cJSON *const item = json_member(row, names[i]);
         if (item)
-            ok = give_texts(ch, &g, item);
+            ok = give_tag_texts(ch, &g, item);
         else
             give_tokens(&g, old ? old->tag[i].id : NULL, old ? old->tag[i].n : 0);
     }
     if (ok && end && (cJSON_IsArray(end) || *end->valuestring))
-        ok = give_texts(ch, &g, end);
+        ok = give_tag_texts(ch, &g, end);
     for (size_t i = REASONING_END; !end && old && i < old->n; i++)
         give_tokens(&g, old->tag[i].id, old->tag[i].n);
     ok = ok && draft_reasoning(&ch->draft, ch->budget, &g, ch->e);
@@ -430,8 +433,8 @@ const struct recipe *recipe_with_params(struct recipes *r, const struct recipe *
                         .budget = from->parts.reasoning ? from->parts.reasoning->tokens : -1,
                         .e = e};
     parts_keep(&ch.draft.parts);
-    const bool ok =
-        read_members(&ch) && check_grammar(&ch) && finish_samplers(&ch) && finish_biases(&ch) && finish_reasoning(&ch);
+    const bool ok = read_request_members(&ch) && check_grammar(&ch) && finish_samplers(&ch) && finish_biases(&ch) &&
+                    finish_reasoning(&ch);
     free(ch.bias);
     free(ch.ids.id);
     builder_free(&ch.spelt);

@@ -13,7 +13,8 @@ static const struct setting settings[] = {
     {NULL, "top_p topPSampling", "top-p"},
     {NULL, "min_p minPSampling", "min-p"},
     {NULL, "typical_p typical typ_p locallyTypicalSampling", "typical"},
-    {NULL, "rep_pen repetition_penalty repeat_penalty repeatPenalty penalty_repeat", "repeat-penalty", .off = OFF_AT, .off_value = 1},
+    {NULL, "rep_pen repetition_penalty repeat_penalty repeatPenalty penalty_repeat", "repeat-penalty", .off = OFF_AT,
+     .off_value = 1},
     {NULL, "rep_pen_range repetition_penalty_range repeat_last_n penalty_last_n", "repeat-last-n"},
     {NULL, "freq_pen frequency_penalty frequencyPenalty", "frequency-penalty", .off = OFF_AT},
     {NULL, "presence_pen presence_penalty presencePenalty", "presence-penalty", .off = OFF_AT},
@@ -56,13 +57,13 @@ static const struct setting settings[] = {
 // clang-format on
 
 const char setting_server_ignores[] =
-    "add_generation_prompt backend_sampling cache_prompt chat_format chat_parser chat_template_kwargs continue_final_message "
-    "echo generation_prompt grammar_type id_slot ignore_eos_default input_extra input_prefix input_suffix logprobs lora "
-    "max_completion_tokens max_tokens message_delimiters messages model n n_cache_reuse n_cmpl n_discard n_indent n_keep "
-    "n_predict n_probs parse_tool_calls post_sampling_probs preserved_tokens prompt reasoning_control reasoning_effort "
-    "reasoning_format reasoning_in_content response_fields return_progress return_tokens sse_ping_interval stop stream "
-    "stream_options t_max_predict_ms t_max_prompt_ms thinking_budget_tokens thinking_forced_open timings_per_token "
-    "top_logprobs user verbose speculative*";
+    "add_generation_prompt backend_sampling cache_prompt chat_format chat_parser chat_template_kwargs "
+    "continue_final_message echo generation_prompt grammar_type id_slot ignore_eos_default input_extra input_prefix "
+    "input_suffix logprobs lora max_completion_tokens max_tokens message_delimiters messages model n n_cache_reuse "
+    "n_cmpl n_discard n_indent n_keep n_predict n_probs parse_tool_calls post_sampling_probs preserved_tokens prompt "
+    "reasoning_control reasoning_effort reasoning_format reasoning_in_content response_fields return_progress "
+    "return_tokens sse_ping_interval stop stream stream_options t_max_predict_ms t_max_prompt_ms "
+    "thinking_budget_tokens thinking_forced_open timings_per_token top_logprobs user verbose speculative*";
 
 const struct setting *setting_of_request(const char *key)
 {

@@ -7,7 +7,8 @@
 #include "base/number.h"
 #include "sample/sampler.h"
 
-// Reads a whole decimal integer from low to high. The text ends at end, or if that is NULL, at its NUL. False if it is none.
+// Reads a whole decimal integer from low to high. The text ends at end, or if that is NULL, at its NUL. False if it is
+// none.
 bool whole_number(const char *text, const char *end, int64_t low, int64_t high, int64_t *out);
 
 // Reads a whole number for --flag. False with *e if it is none.
@@ -28,8 +29,8 @@ const char *value_text(const struct param *row, double value, char text[NUMBER_T
 // Reads "true" or "false". A text that is NULL is true.
 bool value_flag(const char *flag, const char *text, bool *value, struct err *e);
 
-// Finds the next item of a list such as 1,2,3: item[0..len), and moves *at behind it. White space separates items, too. len is 0 where
-// nothing stands before a comma. False at the end.
+// Finds the next item of a list such as 1,2,3: item[0..len), and moves *at behind it. White space separates items, too.
+// len is 0 where nothing stands before a comma. False at the end.
 bool list_next(const char **at, const char **item, size_t *len);
 
 // Token ids.

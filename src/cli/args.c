@@ -45,7 +45,7 @@ static bool read_preset(const struct reader *r, const char *name, struct err *e)
 }
 
 // A preset holds what makes a recipe, and nothing that lies in another file.
-static bool may_stand(const struct reader *r, const struct option_row *row, const char *value, struct err *e)
+static bool allowed_in_preset(const struct reader *r, const struct option_row *row, const char *value, struct err *e)
 {
     if (!r->preset || !row->set) // --preset says so itself
         return true;
@@ -55,7 +55,8 @@ static bool may_stand(const struct reader *r, const struct option_row *row, cons
            err_set(e, STATUS_USAGE, "--%s: a preset names no file: '%s'", row->name, value);
 }
 
-// Takes in an option with the value that stands in the same word (NULL: none), or else, if it must have one, in the next.
+// Takes in an option with the value that stands in the same word (NULL: none), or else, if it must have one, in the
+// next.
 static bool read_value(struct reader *r, const struct option_row *row, const char *value, struct err *e)
 {
     if (!value && option_needs_value(row)) {
@@ -67,14 +68,14 @@ static bool read_value(struct reader *r, const struct option_row *row, const cha
         return err_set(e, STATUS_USAGE, "--%s takes no value", row->name);
     if (r->chain_only && row->group != GROUP_CHAIN && row->set)
         return err_set(e, STATUS_USAGE, "--%s is no part of a chain: it is the same for all", row->name);
-    if (!may_stand(r, row, value, e))
+    if (!allowed_in_preset(r, row, value, e))
         return false;
     r->a->given[row - r->a->options->row] = r->preset ? ORIGIN_PRESET : ORIGIN_COMMAND_LINE;
     return row->set ? row->set(row, value, r->a, e) : read_preset(r, value, e);
 }
 
 // The option whose short form is these len characters; NULL: none.
-static const struct option_row *row_of(const struct options *o, const char *brief, size_t len)
+static const struct option_row *row_of_brief(const struct options *o, const char *brief, size_t len)
 {
     for (const struct option_row *row = o->row; row->name; row++)
         if (row->brief && strlen(row->brief) == len && !strncmp(row->brief, brief, len))
@@ -97,10 +98,11 @@ static bool unknown_option(const struct options *o, const char *word, size_t len
     return err_set(e, STATUS_USAGE, "unknown option '%.*s'", (int)len, word);
 }
 
-// Takes in the short options after the dash: one of two letters, or any number of one letter, the last maybe with its value.
+// Takes in the short options after the dash: one of two letters, or any number of one letter, the last maybe with its
+// value.
 static bool read_short(struct reader *r, const char *letter, struct err *e)
 {
-    const struct option_row *row = row_of(r->a->options, letter, strlen(letter));
+    const struct option_row *row = row_of_brief(r->a->options, letter, strlen(letter));
     if (row)
         return read_value(r, row, NULL, e);
     if (option_hint(letter - 1, strlen(letter) + 1))
@@ -108,7 +110,7 @@ static bool read_short(struct reader *r, const char *letter, struct err *e)
     for (; *letter; letter++) {
         char word[8];
         const int len = (int)utf8_step(letter);
-        row = row_of(r->a->options, letter, 1);
+        row = row_of_brief(r->a->options, letter, 1);
         if (!row)
             return unknown_option(r->a->options, word, (size_t)snprintf(word, sizeof word, "-%.*s", len, letter), e);
         const bool valued = row->metavar && letter[1];
@@ -186,7 +188,7 @@ bool args_parse(struct args *a, const struct options *options, int argc, char **
 enum { CHAIN_LISTS = 6, LISTS = CHAIN_LISTS + 5 };
 
 // The i-th list of words; those of the chain come first. The last two own their words.
-static struct words *list_of(struct args *a, size_t i)
+static struct words *word_list(struct args *a, size_t i)
 {
     struct words *const lists[LISTS] = {&a->biases,     &a->breaker_texts,  &a->breaker_ids, &a->bad_words,
                                         &a->eog_tokens, &a->reasoning_ends, &a->files,       &a->vs,
@@ -197,7 +199,7 @@ static struct words *list_of(struct args *a, size_t i)
 void args_free(struct args *a)
 {
     for (size_t i = 0; i < LISTS; i++)
-        i + 2 < LISTS ? free(list_of(a, i)->word) : words_free(list_of(a, i));
+        i + 2 < LISTS ? free(word_list(a, i)->word) : words_free(word_list(a, i));
 }
 
 bool args_extend(struct args *a, const struct args *base, const struct words *options, struct err *e)
@@ -205,10 +207,10 @@ bool args_extend(struct args *a, const struct args *base, const struct words *op
     bool ok = true;
     *a = *base;
     for (size_t i = 0; i < LISTS; i++) {
-        const struct words from = *list_of(a, i);
-        *list_of(a, i) = (struct words){0};
+        const struct words from = *word_list(a, i);
+        *word_list(a, i) = (struct words){0};
         for (size_t k = 0; ok && i < CHAIN_LISTS && k < from.n; k++)
-            ok = words_add(list_of(a, i), from.word[k], e);
+            ok = words_add(word_list(a, i), from.word[k], e);
     }
     return ok && read_words(&(struct reader){.a = a, .word = options->word, .n = options->n, .chain_only = true}, e) &&
            check_left_out(a, e);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The command line and its presets, as typed: each value read and held against its range, and nothing more. What it comes to is decided
-// elsewhere: the chain in chain/, the run in run/.
+// The command line and its presets, as typed: each value read and held against its range, and nothing more. What it
+// comes to is decided elsewhere: the chain in chain/, the run in run/.
 #ifndef SAMPL_CLI_ARGS_H
 #define SAMPL_CLI_ARGS_H
 
@@ -33,8 +33,7 @@ struct args {
     const struct options *options;
     unsigned char given[OPTIONS_MOST]; // by row: enum origin
     enum action action;
-    const char *
-        how; // ACTION_PRINT_CHAIN: text, json, llama, server or preset; ACTION_GENERATE: bash, zsh or fish; ACTION_HELP: all or text
+    const char *how; // of --print-chain, --generate and --help: one of the choices of the option's row, or text
 
     // input
     const char *format;
@@ -97,11 +96,13 @@ struct args {
     struct words left_out; // of each preset with settings that no option gives: its file, and a list of the settings
 };
 
-// Fills a from the arguments; options and the strings of argv outlive it. False and *e on a usage error; a must be freed either way.
+// Fills a from the arguments; options and the strings of argv outlive it. False and *e on a usage error; a must be
+// freed either way.
 bool args_parse(struct args *a, const struct options *options, int argc, char **argv, struct err *e);
 void args_free(struct args *a);
 
-// Fills a with what base holds and, behind it, options that say what the chain is; an error names any other. base outlives a.
+// Fills a with what base holds and, behind it, options that say what the chain is; an error names any other. base
+// outlives a.
 bool args_extend(struct args *a, const struct args *base, const struct words *options, struct err *e);
 
 // Makes an option one that was not given.

@@ -9,7 +9,7 @@ enum value_kind { CHOICES, SAMPLERS, FILES, PRESETS, OTHERS };
 typedef const char *const completer[OTHERS + 1][2];
 
 // Prints s for the inside of single quotes: a quote becomes `quote`, a character of `special` gets a backslash.
-static void escaped(const char *s, const char *special, const char *quote)
+static void print_escaped(const char *s, const char *special, const char *quote)
 {
     for (; *s; s++) {
         if (*s == '\'') {
@@ -22,7 +22,7 @@ static void escaped(const char *s, const char *special, const char *quote)
     }
 }
 
-static enum value_kind kind_of(const struct option_row *row)
+static enum value_kind value_kind_of(const struct option_row *row)
 {
     if (row->choices)
         return CHOICES;
@@ -33,7 +33,7 @@ static enum value_kind kind_of(const struct option_row *row)
 
 static void print_values(const struct option_row *row, completer shell)
 {
-    const enum value_kind kind = kind_of(row);
+    const enum value_kind kind = value_kind_of(row);
     fputs(shell[kind][0], stdout);
     for (const char *s = kind == CHOICES ? row->choices : ""; *s; s++)
         putchar(*s == ',' ? ' ' : *s);
@@ -129,11 +129,11 @@ static void zsh_spelling(const struct option_row *row, const char *dashes, const
     };
     const bool repeats = !strcmp(row->name, "logit-bias") || !strcmp(row->name, "dry-sequence-breaker");
     printf("    '%s%s%s%s[", repeats ? "*" : "", dashes, name, joint);
-    escaped(row->help, "[]:", "'\\''");
+    print_escaped(row->help, "[]:", "'\\''");
     putchar(']');
     if (row->metavar) {
         fputs(option_needs_value(row) ? ":" : "::", stdout);
-        escaped(row->metavar, ":[]", "");
+        print_escaped(row->metavar, ":[]", "");
         putchar(':');
         print_values(row, zsh);
     }
@@ -161,7 +161,7 @@ static void fish_name(const struct option_row *row, const char *name)
         printf(row->brief[1] ? " -o %s" : " -s %s", row->brief);
     print_values(row, fish);
     fputs(" -d '", stdout);
-    escaped(row->help, "\\", "\\'");
+    print_escaped(row->help, "\\", "\\'");
     fputs("'\n", stdout);
 }
 

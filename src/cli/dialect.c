@@ -49,26 +49,26 @@ static void add_absent(struct foreign *f, const char *absent)
     }
 }
 
-static void convert(struct foreign *f)
+static void convert_settings(struct foreign *f)
 {
     const struct dialect *const d = f->dialect;
     f->settings = d->member     ? cJSON_GetObjectItemCaseSensitive(f->root, d->member)
                   : d->settings ? d->settings(f->root)
                                 : f->root;
     f->words.failed = d->settings && !f->settings;
-    foreign_text(f, "engine", "llama");
-    foreign_text(f, "neutral", d->defaults ? "false" : "true");
+    foreign_option_text(f, "engine", "llama");
+    foreign_option_text(f, "neutral", d->defaults ? "false" : "true");
     for (const cJSON *item = f->settings ? f->settings->child : NULL; item && !f->failed; item = item->next)
         if (!cJSON_IsNull(item) && !(d->ignored && name_find(d->ignored, NAME_PATTERN, item->string, 0) >= 0) &&
             !(d->rule && d->rule(f, item)))
-            foreign_take(f, item);
+            foreign_setting(f, item);
     add_absent(f, d->absent ? d->absent : "");
     if (d->chain)
         foreign_chain(f, d->chain);
     if (d->finish)
         d->finish(f);
     if (f->chain.text)
-        foreign_text(f, "samplers", f->chain.text);
+        foreign_option_text(f, "samplers", f->chain.text);
     if (!f->failed && (f->words.failed || f->chain.failed || f->lacking.failed))
         f->failed = !err_from_fault(f->e, fault_memory());
 }
@@ -86,7 +86,7 @@ bool dialect_read(struct foreign *f, const char *text, size_t len, const char *s
     if (f->root && section && !f->root->child)
         foreign_fail(f, "there is no section [%.*s]", err_clip(section, 40), section);
     else if (f->root && recognise(f))
-        convert(f);
+        convert_settings(f);
     const bool ok = f->root && !f->failed;
     cJSON_Delete(f->root);
     builder_free(&f->chain);

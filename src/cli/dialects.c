@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The programs whose presets are read; sampl-formats(5) has the same as a table.
+// The programs whose presets are read; sampl-formats(5) has_key the same as a table.
 #include "base/number.h"
 #include "chain/setting.h"
 #include "cli/dialect.h"
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool has(const cJSON *object, const char *key)
+static bool has_key(const cJSON *object, const char *key)
 {
     return json_member(object, key);
 }
@@ -26,8 +26,9 @@ static bool is_true(const struct foreign *f, const char *key)
     return cJSON_IsTrue(json_member(f->settings, key));
 }
 
-// Says the chain: the order that a setting gives, or another if it gives none; then names that count only while their settings are active.
-static void say_order(struct foreign *f, const char *key, const char *otherwise, const char *behind)
+// Says the chain: the order that a setting gives, or another if it gives none; then names that count only while their
+// settings are active.
+static void add_order(struct foreign *f, const char *key, const char *otherwise, const char *behind)
 {
     const cJSON *const item = json_member(f->settings, key);
     const char *const text = cJSON_GetStringValue(item);
@@ -38,31 +39,31 @@ static void say_order(struct foreign *f, const char *key, const char *otherwise,
     cJSON_free(list);
 }
 
-static void say_number(struct foreign *f, const char *option, double value)
+static void add_number_option(struct foreign *f, const char *option, double value)
 {
     char text[NUMBER_TEXT];
-    foreign_text(f, option, number_text((float)value, text));
+    foreign_option_text(f, option, number_text((float)value, text));
 }
 
 // If the setting `on` is true, the temperature moves between `low` and `high`, and the plain one is not used.
-static void say_moving_temp(struct foreign *f, const char *on, const char *low, const char *high)
+static void add_dynamic_temp(struct foreign *f, const char *on, const char *low, const char *high)
 {
     const double from = foreign_number(f, low, 1.0), to = foreign_number(f, high, 1.0);
     if (!is_true(f, on))
         return;
-    say_number(f, "temp", (from + to) / 2.0);
-    say_number(f, "dynatemp-range", (to - from) / 2.0);
+    add_number_option(f, "temp", (from + to) / 2.0);
+    add_number_option(f, "dynatemp-range", (to - from) / 2.0);
 }
 
 // SillyTavern and text-generation-webui write the two cutoffs in units of 1e-4.
-static bool take_cutoff(struct foreign *f, const cJSON *item)
+static bool scale_cutoff(struct foreign *f, const cJSON *item)
 {
     char text[32];
     cJSON scaled = {.type = cJSON_Raw, .valuestring = text, .string = item->string};
     if (!is_key(item, "epsilon_cutoff") && !is_key(item, "eta_cutoff"))
         return false;
     snprintf(text, sizeof text, "%.9g", foreign_number(f, item->string, 0.0) * 1e-4);
-    foreign_take(f, &scaled);
+    foreign_setting(f, &scaled);
     return true;
 }
 
@@ -70,14 +71,13 @@ static bool take_cutoff(struct foreign *f, const cJSON *item)
 
 static void silly_finish(struct foreign *f)
 {
-    say_moving_temp(f, "dynatemp", "min_temp", "max_temp");
-    if (has(f->settings, "samplers") || foreign_active(f, "adaptive-target"))
-        say_order(
-            f, "samplers",
-            "penalties;encoder_penalty;dry;no_repeat_ngram;top_n_sigma;top_k;top_a;tfs;typ_p;top_p;epsilon_cutoff;eta_cutoff;min_p;xtc;"
-            "temperature;smoothing;skew",
-            "adaptive_p");
-    if (has(f->settings, "samplers"))
+    add_dynamic_temp(f, "dynatemp", "min_temp", "max_temp");
+    if (has_key(f->settings, "samplers") || foreign_active(f, "adaptive-target"))
+        add_order(f, "samplers",
+                  "penalties;encoder_penalty;dry;no_repeat_ngram;top_n_sigma;top_k;top_a;tfs;typ_p;top_p;"
+                  "epsilon_cutoff;eta_cutoff;min_p;xtc;temperature;smoothing;skew",
+                  "adaptive_p");
+    if (has_key(f->settings, "samplers"))
         foreign_note_idle(f);
 }
 
@@ -87,7 +87,7 @@ static bool kobold_rule(struct foreign *f, const cJSON *item)
 {
     const double v = foreign_number(f, item->string, NAN);
     if (is_key(item, "rep_pen_range") && v == 0.0)
-        foreign_text(f, "repeat-last-n", "1");
+        foreign_option_text(f, "repeat-last-n", "1");
     else
         return is_key(item, "rep_pen_slope") && (v <= 0.0 || v > 1.0);
     return true;
@@ -113,16 +113,16 @@ static void kobold_finish(struct foreign *f)
             foreign_chain(f, "top_n_sigma");
     }
     foreign_chain(f, "xtc;adaptive_p");
-    if (foreign_active(f, "dry-multiplier") && !has(f->settings, "dry_sequence_breakers"))
-        foreign_text(f, "dry-sequence-breaker", "none");
+    if (foreign_active(f, "dry-multiplier") && !has_key(f->settings, "dry_sequence_breakers"))
+        foreign_option_text(f, "dry-sequence-breaker", "none");
     if (foreign_active(f, "mirostat") && (foreign_active(f, "repeat-penalty") || foreign_active(f, "dry-multiplier")))
         message_warn("--preset: KoboldCpp penalises before mirostat, which here runs alone");
-    if (!has(f->settings, "temp")) { // a request, which its server completes
+    if (!has_key(f->settings, "temp")) { // a request, which its server completes
         static const char *const requested[][3] = {
             {"temperature", "temp", "0.75"}, {"top_k", "top-k", "100"}, {"top_p", "top-p", "0.92"}};
         for (size_t i = 0; i < sizeof requested / sizeof *requested; i++)
-            if (!has(f->settings, requested[i][0]))
-                foreign_text(f, requested[i][1], requested[i][2]);
+            if (!has_key(f->settings, requested[i][0]))
+                foreign_option_text(f, requested[i][1], requested[i][2]);
     }
 }
 
@@ -132,10 +132,10 @@ static bool webui_rule(struct foreign *f, const cJSON *item)
 {
     const char *const range = item->valuestring;
     if (!is_key(item, "repetition_penalty_range"))
-        return take_cutoff(f, item);
+        return scale_cutoff(f, item);
     const bool all = foreign_number(f, item->string, 1.0) == 0.0;
-    foreign_text(f, "repeat-last-n", all ? "-1" : range);
-    foreign_text(f, "dry-penalty-last-n", all ? "-1" : range);
+    foreign_option_text(f, "repeat-last-n", all ? "-1" : range);
+    foreign_option_text(f, "dry-penalty-last-n", all ? "-1" : range);
     return true;
 }
 
@@ -143,15 +143,15 @@ static void webui_finish(struct foreign *f)
 {
     static const char last[] =
         "penalties;dry;top_n_sigma;top_k;top_p;typ_p;epsilon_cutoff;eta_cutoff;tfs;top_a;min_p;xtc";
-    static const char first[] =
-        "penalties;dry;top_n_sigma;temperature;smoothing;top_k;top_p;typ_p;epsilon_cutoff;eta_cutoff;tfs;top_a;min_p;xtc";
+    static const char first[] = "penalties;dry;top_n_sigma;temperature;smoothing;top_k;top_p;typ_p;"
+                                "epsilon_cutoff;eta_cutoff;tfs;top_a;min_p;xtc";
     const bool temp_last = is_true(f, "temperature_last");
-    say_moving_temp(f, "dynamic_temperature", "dynatemp_low", "dynatemp_high");
+    add_dynamic_temp(f, "dynamic_temperature", "dynatemp_low", "dynatemp_high");
     if (cJSON_IsFalse(json_member(f->settings, "do_sample"))) {
         foreign_chain(f, "encoder_penalty;penalties;dry;no_repeat_ngram;temperature");
-        foreign_text(f, "temp", "0");
+        foreign_option_text(f, "temp", "0");
     } else {
-        say_order(f, "sampler_priority", temp_last ? last : first,
+        add_order(f, "sampler_priority", temp_last ? last : first,
                   temp_last ? "temperature;smoothing;encoder_penalty;no_repeat_ngram;adaptive_p"
                             : "encoder_penalty;no_repeat_ngram;adaptive_p");
     }
@@ -175,14 +175,13 @@ static bool hf_rule(struct foreign *f, const cJSON *item)
 static void hf_finish(struct foreign *f)
 {
     if (is_true(f, "do_sample")) {
-        foreign_chain(
-            f,
-            "encoder_penalty;penalties;no_repeat_ngram;temperature;top_h;top_k;top_p;min_p;typ_p;epsilon_cutoff;eta_cutoff");
-        if (!has(f->settings, "top_k"))
-            foreign_text(f, "top-k", "50");
+        foreign_chain(f, "encoder_penalty;penalties;no_repeat_ngram;temperature;top_h;top_k;top_p;min_p;typ_p;"
+                         "epsilon_cutoff;eta_cutoff");
+        if (!has_key(f->settings, "top_k"))
+            foreign_option_text(f, "top-k", "50");
     } else {
         foreign_chain(f, "encoder_penalty;penalties;no_repeat_ngram;temperature");
-        foreign_text(f, "temp", "0");
+        foreign_option_text(f, "temp", "0");
     }
 }
 
@@ -190,7 +189,7 @@ static void hf_finish(struct foreign *f)
 
 static bool is_ollama(const cJSON *root)
 {
-    return cJSON_IsObject(json_member(root, "options")) || has(root, "num_predict") || has(root, "num_ctx");
+    return cJSON_IsObject(json_member(root, "options")) || has_key(root, "num_predict") || has_key(root, "num_ctx");
 }
 
 static cJSON *ollama_settings(cJSON *root)
@@ -220,7 +219,7 @@ static bool is_studio(const cJSON *root)
 }
 
 // False: memory is short.
-static bool copy_to(cJSON *settings, const char *key, const cJSON *value)
+static bool copy_setting(cJSON *settings, const char *key, const cJSON *value)
 {
     cJSON *const copy = value ? cJSON_Duplicate(value, true) : NULL;
     if (!value || cJSON_AddItemToObject(settings, key, copy))
@@ -229,7 +228,8 @@ static bool copy_to(cJSON *settings, const char *key, const cJSON *value)
     return false;
 }
 
-// Makes one object of the list of fields, those of predictions; a field whose box is not checked becomes false. NULL: memory is short.
+// Makes one object of the list of fields, those of predictions; a field whose box is not checked becomes false. NULL:
+// memory is short.
 static cJSON *studio_settings(cJSON *root)
 {
     static const char prefix[] = "llm.prediction.", llama[] = "llama.";
@@ -246,15 +246,15 @@ static cJSON *studio_settings(cJSON *root)
         key += strncmp(key, llama, sizeof llama - 1) ? 0 : sizeof llama - 1;
         if (cJSON_IsFalse(json_member(value, "checked")))
             value = json_member(value, "checked");
-        else if (has(value, "checked"))
+        else if (has_key(value, "checked"))
             value = json_member(value, "value");
         if (strcmp(key, "mirostatSampling") != 0 || cJSON_IsFalse(value)) {
-            copied = copy_to(settings, key, value) && copied;
+            copied = copy_setting(settings, key, value) && copied;
             continue;
         }
-        copied = copy_to(settings, "mirostat", json_member(value, "version")) &&
-                 copy_to(settings, "mirostat_eta", json_member(value, "learningRate")) &&
-                 copy_to(settings, "mirostat_tau", json_member(value, "targetEntropy")) && copied;
+        copied = copy_setting(settings, "mirostat", json_member(value, "version")) &&
+                 copy_setting(settings, "mirostat_eta", json_member(value, "learningRate")) &&
+                 copy_setting(settings, "mirostat_tau", json_member(value, "targetEntropy")) && copied;
     }
     return copied ? settings : NULL;
 }
@@ -276,7 +276,7 @@ static cJSON *echo_settings(cJSON *root)
 }
 
 // Reads the tags and the message of a reasoning budget, which mean nothing without a budget.
-static bool take_budget(struct foreign *f, const cJSON *item)
+static bool read_budget_tags(struct foreign *f, const cJSON *item)
 {
     static const char prefix[] = "reasoning_budget_";
     const struct setting *const s = setting_of_request(item->string);
@@ -288,19 +288,20 @@ static bool take_budget(struct foreign *f, const cJSON *item)
         return false;
     for (const cJSON *text = cJSON_IsArray(item) ? item->child : item; text; text = text == item ? NULL : text->next)
         if (cJSON_IsString(text) && *text->valuestring)
-            foreign_text(f, s->option, text->valuestring);
+            foreign_option_text(f, s->option, text->valuestring);
     return true;
 }
 
-// Settings that a reply echoes hold the bans of ignore_eos among their biases. A schema without members allows any object.
+// Settings that a reply echoes hold the bans of ignore_eos among their biases. A schema without members allows any
+// object.
 static bool server_rule(struct foreign *f, const cJSON *item)
 {
-    if (take_budget(f, item))
+    if (read_budget_tags(f, item))
         return true;
     if (is_key(item, "json_schema") && cJSON_IsObject(item) && !item->child)
-        foreign_text(f, "json-schema", "{\"type\":\"object\"}");
+        foreign_option_text(f, "json-schema", "{\"type\":\"object\"}");
     else if (!is_key(item, "samplers"))
-        return is_key(item, "ignore_eos") && f->settings != f->root && has(f->settings, "logit_bias");
+        return is_key(item, "ignore_eos") && f->settings != f->root && has_key(f->settings, "logit_bias");
     return true;
 }
 
@@ -308,9 +309,9 @@ static void server_finish(struct foreign *f)
 {
     const cJSON *const names = json_member(f->settings, "samplers");
     if (cJSON_IsString(names))
-        foreign_text(f, "sampler-seq", names->valuestring);
+        foreign_option_text(f, "sampler-seq", names->valuestring);
     else if (names)
-        say_order(f, "samplers", "", "");
+        add_order(f, "samplers", "", "");
 }
 
 static bool openai_rule(struct foreign *f, const cJSON *item)
@@ -327,16 +328,16 @@ static bool is_own(const cJSON *root)
     return json_array(root, "chain");
 }
 
-// Adds a stage to the chain: its name and, as "=VALUE", the first of its parameters. All of its parameters become options, too. The stages
-// of other engines have no names in a chain.
-static void own_stage(struct foreign *f, const cJSON *stage, bool engine)
+// Adds a stage to the chain: its name and, as "=VALUE", the first of its parameters. All of its parameters become
+// options, too. The stages of other engines have no names in a chain.
+static void add_own_stage(struct foreign *f, const cJSON *stage, bool engine)
 {
     const char *const name = cJSON_GetStringValue(json_member(stage, "name"));
     const struct sampler *const s = name ? sampler_by_name(name, strlen(name)) : NULL;
     const cJSON *item;
     bool main = s && !engine;
     if (name && !strncmp(name, "mirostat", 8))
-        foreign_text(f, "mirostat", name[8] ? "2" : "1");
+        foreign_option_text(f, "mirostat", name[8] ? "2" : "1");
     if (main)
         builder_format(&f->chain, "%s%s", f->chain.len ? ";" : "", s->name);
     cJSON_ArrayForEach(item, stage)
@@ -347,11 +348,14 @@ static void own_stage(struct foreign *f, const cJSON *stage, bool engine)
             builder_format(&f->chain, "=%s", item->valuestring);
         const struct option_row *const row = option_by_name(f->options, item->string, strlen(item->string));
         if (is_key(item, "logit_bias"))
-            foreign_take(f, item);
+            foreign_setting(f, item);
         else if (!row || !row->param)
-            foreign_fail(f, "%s has no parameter %s", name ? name : "a stage", item->string);
+            foreign_fail(f, "%s has_key no parameter %s", name ? name : "a stage", item->string);
         else if (cJSON_IsRaw(item) || cJSON_IsBool(item))
-            foreign_text(f, row->name, cJSON_IsRaw(item) ? item->valuestring : cJSON_IsTrue(item) ? "true" : "false");
+            foreign_option_text(f, row->name,
+                                cJSON_IsRaw(item)    ? item->valuestring
+                                : cJSON_IsTrue(item) ? "true"
+                                                     : "false");
         main = false;
     }
 }
@@ -363,33 +367,34 @@ static void own_finish(struct foreign *f)
     const cJSON *item;
     cJSON_ArrayForEach(item, json_array(f->root, "chain"))
     {
-        own_stage(f, item, engine);
+        add_own_stage(f, item, engine);
     }
     cJSON_ArrayForEach(item, json_array(f->root, "dry_breaker_tokens"))
     {
-        foreign_ids(f, "dry-breaker-tokens", item);
+        foreign_option_ids(f, "dry-breaker-tokens", item);
     }
     if (json_array(f->root, "eog_tokens"))
-        foreign_ids(f, "eog-tokens", json_array(f->root, "eog_tokens"));
+        foreign_option_ids(f, "eog-tokens", json_array(f->root, "eog_tokens"));
     if (cJSON_IsTrue(json_member(f->root, "grammar_first")))
         foreign_option(f, "grammar-first");
     if (tokens && cJSON_IsRaw(tokens) && *tokens->valuestring != '-') {
-        foreign_text(f, "reasoning-budget", tokens->valuestring);
-        foreign_ids(f, "reasoning-start", json_array(reasoning, "start"));
+        foreign_option_text(f, "reasoning-budget", tokens->valuestring);
+        foreign_option_ids(f, "reasoning-start", json_array(reasoning, "start"));
         cJSON_ArrayForEach(item, json_array(reasoning, "end"))
         {
-            foreign_ids(f, "reasoning-end", item);
+            foreign_option_ids(f, "reasoning-end", item);
         }
         if (foreign_is_on(json_member(reasoning, "message"))) // a text, of which only the ids are known
             foreign_lack(f, json_member(reasoning, "message"));
     }
     if (engine)
-        foreign_text(f, "engine", engine);
+        foreign_option_text(f, "engine", engine);
 }
 
 // ---- llama.cpp's config.ini, and presets of --models-preset
 
-// Options without their dashes, or the names of their environment variables. What does not concern sampling is passed over.
+// Options without their dashes, or the names of their environment variables. What does not concern sampling is passed
+// over.
 static bool ini_rule(struct foreign *f, const cJSON *item)
 {
     static const char variable[] = "LLAMA_ARG_";
@@ -402,45 +407,53 @@ static bool ini_rule(struct foreign *f, const cJSON *item)
     if (row && row->group == GROUP_CHAIN && !row->recipe)
         foreign_lack(f, item);
     else if (row && row->recipe)
-        foreign_text(f, row->name, item->valuestring);
+        foreign_option_text(f, row->name, item->valuestring);
     return true;
 }
 
 // ---- the table
 
-#define TEXT_PARTS                                                                                                                             \
-    "model prompt messages system template stream stream_options raw keep_alive suffix images think tools tool_choice user n stop max_tokens " \
-    "max_completion_tokens logprobs top_logprobs echo store metadata "
+#define TEXT_PARTS                                                                                          \
+    "model prompt messages system template stream stream_options raw keep_alive suffix images think tools " \
+    "tool_choice user n stop max_tokens max_completion_tokens logprobs top_logprobs echo store metadata "
 
 // clang-format off
 const struct dialect dialects[] = {
-    {"sampl", .is = is_own, .defaults = true, .ignored = "chain engine from dry_breaker_tokens eog_tokens reasoning grammar_first", .finish = own_finish},
-    {"llama-server", "generation_settings default_generation_settings", .settings = echo_settings, .defaults = true, .rule = server_rule, .finish = server_finish, .ignored = setting_server_ignores},
+    {"sampl", .is = is_own, .defaults = true,
+     .ignored = "chain engine from dry_breaker_tokens eog_tokens reasoning grammar_first", .finish = own_finish},
+    {"llama-server", "generation_settings default_generation_settings", .settings = echo_settings, .defaults = true,
+     .rule = server_rule, .finish = server_finish, .ignored = setting_server_ignores},
     {"LM Studio", .is = is_studio, .settings = studio_settings, .rule = studio_rule,
      .absent = "temp=0.8 top-k=40 repeat-penalty=1.1 min-p=0.05 top-p=0.95",
      .ignored = "max*Tokens stop* system* context* prompt* tool* speculative* cpu* reasoning* llama.* promptTemplate"},
-    {"SillyTavern", "rep_pen+typical_p rep_pen+temperature_last", .rule = take_cutoff, .finish = silly_finish,
-     .ignored = "temperature_last min_temp max_temp dynatemp streaming n negative_prompt length_penalty early_stopping do_sample add_bos_token "
-                "skip_special_tokens spaces_between_special_tokens speculative_ngram include_reasoning sampler* rep_pen_size genamt "
-                "max_length max_context* truncation_length extensions *_send_banned_tokens send_banned_tokens"},
+    {"SillyTavern", "rep_pen+typical_p rep_pen+temperature_last", .rule = scale_cutoff, .finish = silly_finish,
+     .ignored = "temperature_last min_temp max_temp dynatemp streaming n negative_prompt length_penalty early_stopping "
+                "do_sample add_bos_token skip_special_tokens spaces_between_special_tokens speculative_ngram "
+                "include_reasoning sampler* rep_pen_size genamt max_length max_context* truncation_length extensions "
+                "*_send_banned_tokens send_banned_tokens"},
     {"KoboldCpp", "sampler_order rep_pen+typical", .rule = kobold_rule, .finish = kobold_finish,
      .absent = "repeat-last-n=320 dry-penalty-last-n=320 xtc-threshold=0.2",
-     .ignored = "sampler_order prompt memory max_length max_context_length n quiet genkey images streaming_kobold single_line trim_stop "
-                "render_special bypass_eos stop_sequence use_* stream*"},
-    {"transformers", "transformers_version _from_model_config do_sample eos_token_id+top_p", .rule = hf_rule, .finish = hf_finish, .absent = "repeat-last-n=-1",
-     .ignored = "do_sample transformers_version _from_model_config *_token_id max_* cache_* use_cache return_* output_* num_return_sequences "
-                "early_stopping length_penalty stop_strings num_assistant_tokens* assistant_* is_assistant prompt_lookup* chat_format "
-                "renormalize_logits remove_invalid_values low_memory token_healing trust_remote_code"},
+     .ignored = "sampler_order prompt memory max_length max_context_length n quiet genkey images streaming_kobold "
+                "single_line trim_stop render_special bypass_eos stop_sequence use_* stream*"},
+    {"transformers", "transformers_version _from_model_config do_sample eos_token_id+top_p",
+     .rule = hf_rule, .finish = hf_finish, .absent = "repeat-last-n=-1",
+     .ignored = "do_sample transformers_version _from_model_config *_token_id max_* cache_* use_cache return_* "
+                "output_* num_return_sequences early_stopping length_penalty stop_strings num_assistant_tokens* "
+                "assistant_* is_assistant prompt_lookup* chat_format renormalize_logits remove_invalid_values "
+                "low_memory token_healing trust_remote_code"},
     {"Ollama", .is = is_ollama, .settings = ollama_settings, .finish = ollama_finish,
      .absent = "temp=0.8 top-k=40 top-p=0.9 repeat-last-n=64",
-     .ignored = TEXT_PARTS "options format num_* stop mirostat* penalize_newline low_vram f16_kv use_m* main_gpu logits_all vocab_only "
-                "embedding_only rope_* draft_*"},
-    {"llama-server", "n_predict samplers repeat_penalty cache_prompt", .defaults = true, .rule = server_rule, .finish = server_finish, .ignored = setting_server_ignores},
-    {"OpenAI", "model+messages model+prompt", .rule = openai_rule, .chain = "penalties;temperature;min_p;top_k;top_p", .absent = "repeat-last-n=-1", .ignored = TEXT_PARTS},
+     .ignored = TEXT_PARTS "options format num_* stop mirostat* penalize_newline low_vram f16_kv use_m* main_gpu "
+                "logits_all vocab_only embedding_only rope_* draft_*"},
+    {"llama-server", "n_predict samplers repeat_penalty cache_prompt", .defaults = true,
+     .rule = server_rule, .finish = server_finish, .ignored = setting_server_ignores},
+    {"OpenAI", "model+messages model+prompt", .rule = openai_rule, .chain = "penalties;temperature;min_p;top_k;top_p",
+     .absent = "repeat-last-n=-1", .ignored = TEXT_PARTS},
     {"text-generation-webui", .member = "yaml", .tfs = "tfs_tg", .rule = webui_rule, .finish = webui_finish,
      .absent = "repeat-last-n=1024 dry-penalty-last-n=1024",
-     .ignored = "do_sample dynamic_temperature temperature_last dynatemp_low dynatemp_high sampler_priority truncation_length max_* "
-                "auto_max_new_tokens add_bos_token skip_special_tokens ban_eos_token_* prompt_lookup_num_tokens static_cache stream"},
+     .ignored = "do_sample dynamic_temperature temperature_last dynatemp_low dynatemp_high sampler_priority "
+                "truncation_length max_* auto_max_new_tokens add_bos_token skip_special_tokens ban_eos_token_* "
+                "prompt_lookup_num_tokens static_cache stream"},
     {"llama.cpp", .member = "ini", .defaults = true, .rule = ini_rule},
     {NULL},
 };

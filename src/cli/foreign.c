@@ -26,7 +26,7 @@ bool foreign_fail(struct foreign *f, const char *format, ...)
 
 // ---- options
 
-static size_t number_of(const struct foreign *f, const char *option)
+static size_t option_number(const struct foreign *f, const char *option)
 {
     return (size_t)(option_by_name(f->options, option, strlen(option)) - f->options->row);
 }
@@ -36,16 +36,16 @@ struct builder *foreign_option(struct foreign *f, const char *name)
     if (f->words.len)
         builder_byte(&f->words, '\0');
     builder_format(&f->words, "--%s", name);
-    name_set_add(&f->given, number_of(f, name));
+    name_set_add(&f->given, option_number(f, name));
     return &f->words;
 }
 
-void foreign_text(struct foreign *f, const char *name, const char *text)
+void foreign_option_text(struct foreign *f, const char *name, const char *text)
 {
     builder_format(foreign_option(f, name), "=%s", text);
 }
 
-void foreign_ids(struct foreign *f, const char *name, const cJSON *ids)
+void foreign_option_ids(struct foreign *f, const char *name, const cJSON *ids)
 {
     char *const list = cJSON_PrintUnformatted(ids); // [1,2]
     const size_t len = list ? strlen(list) : 0;
@@ -66,7 +66,7 @@ void foreign_lack(struct foreign *f, const cJSON *item)
 
 bool foreign_active(const struct foreign *f, const char *option)
 {
-    return name_set_has(&f->active, number_of(f, option));
+    return name_set_has(&f->active, option_number(f, option));
 }
 
 // ---- numbers
@@ -110,13 +110,14 @@ static bool switches_on(const struct setting *s, const struct param *p, double v
     return !s && v != (p ? p->def : 0.0);
 }
 
-// Reads a setting that is a number, a flag, or unknown. s: its row, or NULL. A whole number loses the point that some programs write.
-static void take_number(struct foreign *f, const struct setting *s, const cJSON *item)
+// Reads a setting that is a number, a flag, or unknown. s: its row, or NULL. A whole number loses the point that some
+// programs write.
+static void read_number_setting(struct foreign *f, const struct setting *s, const cJSON *item)
 {
     const struct catalog *const c = f->options->catalog;
     const size_t number = s ? c->n : catalog_find_server(c, item->string);
     const char *const option = s ? s->option : number < c->n ? c->param[number]->flag : NULL;
-    const struct option_row *const row = option ? &f->options->row[number_of(f, option)] : NULL;
+    const struct option_row *const row = option ? &f->options->row[option_number(f, option)] : NULL;
     double v;
     const bool is = is_number(item, &v);
     if (row)
@@ -130,7 +131,7 @@ static void take_number(struct foreign *f, const struct setting *s, const cJSON 
     else if (row && row->param && row->param->type == PARAM_INT && v == trunc(v) && fabs(v) < 1e15)
         builder_format(foreign_option(f, row->name), "=%.0f", v);
     else if (row)
-        foreign_text(f, row->name, item->valuestring);
+        foreign_option_text(f, row->name, item->valuestring);
     else if (!is || switches_on(s, NULL, v))
         foreign_lack(f, item);
     if (row && is && switches_on(s, row->param, v))
@@ -148,8 +149,9 @@ static void add_text(struct builder *b, const char *text)
     }
 }
 
-// Adds the bias of a token, ID+BIAS or "TEXT"+BIAS. Without an amount, or with one that is false or null, the token is banned.
-static void add_bias(struct foreign *f, const cJSON *item, const cJSON *token, const cJSON *amount)
+// Adds the bias of a token, ID+BIAS or "TEXT"+BIAS. Without an amount, or with one that is false or null, the token is
+// banned.
+static void add_bias_option(struct foreign *f, const cJSON *item, const cJSON *token, const cJSON *amount)
 {
     double id, v;
     const bool number = is_number(token, &id);
@@ -171,20 +173,20 @@ static void add_bias(struct foreign *f, const cJSON *item, const cJSON *token, c
 }
 
 // Adds a bias of a list. Texts are tokens only where there is a vocabulary.
-static bool take_bias(void *to, const struct setting_bias *b)
+static bool read_bias(void *to, const struct setting_bias *b)
 {
     struct foreign *const f = to;
     double id;
     const bool known = b->token && b->token->valuestring && (f->vocab || is_number(b->token, &id));
     if (known)
-        add_bias(f, b->item, b->token, b->amount);
+        add_bias_option(f, b->item, b->token, b->amount);
     else
         foreign_lack(f, b->item);
     return known;
 }
 
 // The array that an item is, or that its text is, with or without brackets; NULL: none. *parsed is to be deleted.
-static const cJSON *list_of(struct foreign *f, const cJSON *item, cJSON **parsed)
+static const cJSON *array_of(struct foreign *f, const cJSON *item, cJSON **parsed)
 {
     const char *const text = cJSON_GetStringValue(item);
     struct builder b = {0};
@@ -198,20 +200,20 @@ static const cJSON *list_of(struct foreign *f, const cJSON *item, cJSON **parsed
     return cJSON_IsArray(item) ? item : NULL;
 }
 
-static void take_bans(struct foreign *f, const cJSON *item)
+static void read_ban_list(struct foreign *f, const cJSON *item)
 {
     cJSON *parsed;
-    const cJSON *const list = list_of(f, item, &parsed), *entry;
+    const cJSON *const list = array_of(f, item, &parsed), *entry;
     if (!list)
         foreign_fail(f, "%s is not a list of token ids and biases", item->string);
     cJSON_ArrayForEach(entry, list)
     {
-        add_bias(f, item, entry, NULL);
+        add_bias_option(f, item, entry, NULL);
     }
     cJSON_Delete(parsed);
 }
 
-static void take_sequences(struct foreign *f, const cJSON *item)
+static void read_ban_sequences(struct foreign *f, const cJSON *item)
 {
     const cJSON *entry;
     cJSON_ArrayForEach(entry, item)
@@ -223,16 +225,17 @@ static void take_sequences(struct foreign *f, const cJSON *item)
     }
 }
 
-// Reads texts, which replace those that stood before. The text none means something else to the option, so its n is escaped.
-static void take_breakers(struct foreign *f, const cJSON *item)
+// Reads texts, which replace those that stood before. The text none means something else to the option, so its n is
+// escaped.
+static void read_breaker_list(struct foreign *f, const cJSON *item)
 {
     const char *const text = cJSON_GetStringValue(item);
     cJSON *parsed;
     if (text && !text[strspn(text, " \n")])
         return;
-    const cJSON *const list = list_of(f, item, &parsed), *entry;
+    const cJSON *const list = array_of(f, item, &parsed), *entry;
     bool texts = list;
-    foreign_text(f, "dry-sequence-breaker", "none");
+    foreign_option_text(f, "dry-sequence-breaker", "none");
     cJSON_ArrayForEach(entry, list)
     {
         texts = texts && cJSON_IsString(entry);
@@ -247,15 +250,15 @@ static void take_breakers(struct foreign *f, const cJSON *item)
     cJSON_Delete(parsed);
 }
 
-static void take_schema(struct foreign *f, const cJSON *item)
+static void read_schema_setting(struct foreign *f, const cJSON *item)
 {
     char *const text = cJSON_IsString(item) ? strdup(item->valuestring) : cJSON_PrintUnformatted(item);
     f->words.failed = f->words.failed || !text;
-    foreign_text(f, "json-schema", text ? text : "");
+    foreign_option_text(f, "json-schema", text ? text : "");
     free(text);
 }
 
-void foreign_take(struct foreign *f, const cJSON *item)
+void foreign_setting(struct foreign *f, const cJSON *item)
 {
     const struct setting *const s = setting_of_preset(item->string);
     const bool on = foreign_is_on(item);
@@ -268,33 +271,33 @@ void foreign_take(struct foreign *f, const cJSON *item)
             builder_format(foreign_option(f, "seed"), "=%.0f", v);
         break;
     case SETTING_BIASES:
-        setting_biases(item, take_bias, f);
+        setting_biases(item, read_bias, f);
         break;
     case SETTING_EOS:
         if (on)
             foreign_option(f, "ignore-eos");
         break;
     case SETTING_BREAKERS:
-        take_breakers(f, item);
+        read_breaker_list(f, item);
         break;
     case SETTING_SEQUENCES:
-        take_sequences(f, item);
+        read_ban_sequences(f, item);
         break;
     case SETTING_BANS:
-        take_bans(f, item);
+        read_ban_list(f, item);
         break;
     case SETTING_GRAMMAR:
         if (cJSON_IsString(item) && *item->valuestring)
-            foreign_text(f, "grammar", item->valuestring);
+            foreign_option_text(f, "grammar", item->valuestring);
         else if (on && !cJSON_IsString(item))
             foreign_lack(f, item);
         break;
     case SETTING_SCHEMA:
         if (on)
-            take_schema(f, item);
+            read_schema_setting(f, item);
         break;
     default:
-        take_number(f, s, item);
+        read_number_setting(f, s, item);
     }
 }
 
@@ -319,7 +322,7 @@ static const char *sampler_name(const struct foreign *f, const char *name)
 static const char no_stage[] =
     "presence_penalty frequency_penalty dynamic_temperature mirostat smoothing encoder_penalty no_repeat_ngram";
 
-static void add_stage(struct foreign *f, const char *foreign_name)
+static void add_chain_name(struct foreign *f, const char *foreign_name)
 {
     const char *const name = sampler_name(f, foreign_name);
     const struct sampler *const s = sampler_by_name(name, strcspn(name, "="));
@@ -341,7 +344,7 @@ void foreign_chain(struct foreign *f, const char *names)
     builder_string(&f->chain, "");
     f->chain.failed = f->chain.failed || !copy;
     for (char *name = copy ? strtok_r(copy, between, &rest) : NULL; name; name = strtok_r(NULL, between, &rest))
-        add_stage(f, name);
+        add_chain_name(f, name);
     free(copy);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Presets of other programs. Each program's files are a dialect, one row of a table (dialects.c): what marks them, what they mean where they
-// are silent, and what their keys mean beyond the settings that programs share (chain/setting.h). All of it becomes options, as a person
-// would type them.
+// Presets of other programs. Each program's files are a dialect, one row of a table (dialects.c): what marks them, what
+// they mean where they are silent, and what their keys mean beyond the settings that programs share (chain/setting.h).
+// All of it becomes options, as a person would type them.
 #ifndef SAMPL_CLI_FOREIGN_H
 #define SAMPL_CLI_FOREIGN_H
 
@@ -55,19 +55,19 @@ __attribute__((format(printf, 2, 3))) bool foreign_fail(struct foreign *f, const
 struct builder *foreign_option(struct foreign *f, const char *name);
 
 // Adds the option --name=text.
-void foreign_text(struct foreign *f, const char *name, const char *text);
+void foreign_option_text(struct foreign *f, const char *name, const char *text);
 
 // Adds the option --name=LIST for an array of ids.
-void foreign_ids(struct foreign *f, const char *name, const cJSON *ids);
+void foreign_option_ids(struct foreign *f, const char *name, const cJSON *ids);
 
 // Notes that there is no option for an item that is not off.
 void foreign_lack(struct foreign *f, const cJSON *item);
 
 // Reads a setting as programs commonly have it.
-void foreign_take(struct foreign *f, const cJSON *item);
+void foreign_setting(struct foreign *f, const cJSON *item);
 
-// Appends the samplers of a chain, whatever separates their names, in other programs' words, too. A sampler that is no sampler of
-// llama.cpp's is left out unless its setting is active.
+// Appends the samplers of a chain, whatever separates their names, in other programs' words, too. A sampler that is no
+// sampler of llama.cpp's is left out unless its setting is active.
 void foreign_chain(struct foreign *f, const char *names);
 
 // Says which active settings do nothing, as their samplers are not in the chain.

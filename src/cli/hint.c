@@ -13,36 +13,31 @@
 #define PROMPT   "sampl has no tokenizer; --prompt-tokens takes the prompt's ids"
 #define PREDICT  "sampl samples each row once; --rows :N ends after N"
 
-// Options of llama-cli and llama-server that are in many command lines, and have nothing to say to sampl. Those of which the first letter
-// is an option here that takes any text as its value cannot be among them.
+// Options of llama-cli and llama-server that are in many command lines, and have nothing to say to sampl. Those of
+// which the first letter is an option here that takes any text as its value cannot be among them.
 static const struct {
-    const char *names; // comma-separated, with their dashes
+    const char *names; // separated by spaces, with their dashes
     const char *hint;
 } others[] = {
-    {"-m,--model,-mu,--model-url,-hf,-hfr,--hf-repo,-hff,--hf-file", VOCAB},
-    {"-p,--prompt,--file,-bf,--binary-file,-sys,--system-prompt,-sysf,--system-prompt-file", PROMPT},
-    {"--predict,--n-predict", PREDICT},
-    {"-c,--ctx-size,-b,--batch-size,-ub,--ubatch-size,-fa,--flash-attn,--keep,--no-context-shift,--context-shift,--swa-full",
+    {"-m --model -mu --model-url -hf -hfr --hf-repo -hff --hf-file", VOCAB},
+    {"-p --prompt --file -bf --binary-file -sys --system-prompt -sysf --system-prompt-file", PROMPT},
+    {"--predict --n-predict", PREDICT},
+    {"-c --ctx-size -b --batch-size -ub --ubatch-size -fa --flash-attn --keep --no-context-shift --context-shift "
+     "--swa-full -ngl --gpu-layers --n-gpu-layers -sm --split-mode -ts --tensor-split -mg --main-gpu -dev --device "
+     "--override-tensor -ctk --cache-type-k -ctv --cache-type-v -nkvo --no-kv-offload -kvu --kv-unified -cmoe "
+     "--cpu-moe -ncmoe --n-cpu-moe --mlock --mmap --no-mmap --numa --no-warmup --warmup -tb --threads-batch -C "
+     "--cpu-mask --prio --poll --repack -nr --rope-scaling --rope-scale --rope-freq-base --rope-freq-scale "
+     "--yarn-orig-ctx --yarn-ext-factor --lora --lora-scaled -md --model-draft -ngld --draft --draft-max --draft-min "
+     "--draft-p-min -mm --mmproj --image --override-kv",
      NO_MODEL},
-    {"-ngl,--gpu-layers,--n-gpu-layers,-sm,--split-mode,-ts,--tensor-split,-mg,--main-gpu,-dev,--device,--override-tensor",
-     NO_MODEL},
-    {"-ctk,--cache-type-k,-ctv,--cache-type-v,-nkvo,--no-kv-offload,-kvu,--kv-unified,-cmoe,--cpu-moe,-ncmoe,--n-cpu-moe",
-     NO_MODEL},
-    {"--mlock,--mmap,--no-mmap,--numa,--no-warmup,--warmup,-tb,--threads-batch,-C,--cpu-mask,--prio,--poll,--repack,-nr",
-     NO_MODEL},
-    {"--rope-scaling,--rope-scale,--rope-freq-base,--rope-freq-scale,--yarn-orig-ctx,--yarn-ext-factor,--lora,--lora-scaled",
-     NO_MODEL},
-    {"-md,--model-draft,-ngld,--draft,--draft-max,--draft-min,--draft-p-min,-mm,--mmproj,--image,--override-kv",
-     NO_MODEL},
-    {"-cnv,--conversation,-no-cnv,--no-conversation,-st,--single-turn,-i,--interactive,-if,--interactive-first,-sp,--special",
+    {"-cnv --conversation -no-cnv --no-conversation -st --single-turn -i --interactive -if --interactive-first -sp "
+     "--special --chat-template --chat-template-file --chat-template-kwargs --jinja --no-jinja -r --reverse-prompt "
+     "--in-prefix -e --escape --no-escape --color -co --no-display-prompt --display-prompt --simple-io --log-disable "
+     "--reasoning-format",
      NO_CHAT},
-    {"--chat-template,--chat-template-file,--chat-template-kwargs,--jinja,--no-jinja,-r,--reverse-prompt,--in-prefix",
-     NO_CHAT},
-    {"-e,--escape,--no-escape,--color,-co,--no-display-prompt,--display-prompt,--simple-io,--log-disable,--reasoning-format",
-     NO_CHAT},
-    {"--host,--port,--api-key,--path,-np,--parallel,-cb,--cont-batching,--metrics,--slots,--no-slots,--props,-a,--alias",
-     NO_SERVE},
-    {"--cache-reuse,--cache-prompt,--no-cache-prompt,-cram,--cache-ram,--timeout,--embedding,--embeddings,--no-webui",
+    {"--host --port --api-key --path -np --parallel -cb --cont-batching --metrics --slots --no-slots --props -a "
+     "--alias --cache-reuse --cache-prompt --no-cache-prompt -cram --cache-ram --timeout --embedding --embeddings "
+     "--no-webui",
      NO_SERVE},
 };
 
@@ -56,7 +51,8 @@ const char *option_hint(const char *word, size_t len)
 
 enum { LONGEST = 40 }; // names that are compared; no option's is longer
 
-// How many characters must be put in, taken out or replaced to make one name of the other; an '_' is a '-'. a[0..len), len <= LONGEST.
+// How many characters must be put in, taken out or replaced to make one name of the other; an '_' is a '-'. a[0..len),
+// len <= LONGEST.
 static size_t distance(const char *a, size_t len, const char *b)
 {
     size_t row[LONGEST + 1]; // [i]: from the first i characters of a to what was seen of b

@@ -24,7 +24,7 @@ static size_t line_len(const char *p)
     return strcspn(p, "\n");
 }
 
-static void next_line(struct reading *t)
+static void skip_line(struct reading *t)
 {
     t->p += line_len(t->p);
     t->p += *t->p == '\n';
@@ -87,7 +87,8 @@ static void add_setting(struct reading *t, const char *key, size_t len, cJSON *v
 
 // ---- YAML: one flat mapping of scalars and lists of scalars
 
-// Reads the white space between the lines of a quoted text. The end of a line is a blank, and each empty line behind it a line's end.
+// Reads the white space between the lines of a quoted text. The end of a line is a blank, and each empty line behind it
+// a line's end.
 static void read_line_ends(struct reading *t, struct builder *b)
 {
     size_t lines = 0;
@@ -101,7 +102,7 @@ static void read_line_ends(struct reading *t, struct builder *b)
 }
 
 // Reads an escape, behind its backslash.
-static void read_escape(struct reading *t, struct builder *b)
+static void read_yaml_escape(struct reading *t, struct builder *b)
 {
     static const char names[] = "ntr0e", bytes[] = "\n\t\r\0\033";
     const char c = *t->p++;
@@ -128,13 +129,13 @@ static cJSON *quoted_value(struct reading *t)
             t->p += 2 + strspn(t->p + 2, " \t");
         } else if (*t->p == '\\' && quote == '"' && t->p[1]) {
             t->p++;
-            read_escape(t, &b);
+            read_yaml_escape(t, &b);
         } else {
             t->p += *t->p == quote;
             builder_byte(&b, *t->p++);
         }
     }
-    next_line(t);
+    skip_line(t);
     return string_value(&b);
 }
 
@@ -142,7 +143,7 @@ static cJSON *quoted_value(struct reading *t)
 static cJSON *block_value(struct reading *t)
 {
     struct builder b = {0};
-    for (next_line(t); *t->p == ' ' || *t->p == '\n'; next_line(t)) {
+    for (skip_line(t); *t->p == ' ' || *t->p == '\n'; skip_line(t)) {
         const char *const line = past_blanks(t->p);
         builder_bytes(&b, line, trimmed(line, line_len(line)));
         builder_byte(&b, '\n');
@@ -154,7 +155,7 @@ static cJSON *block_value(struct reading *t)
 static cJSON *list_value(struct reading *t)
 {
     cJSON *const items = cJSON_CreateArray();
-    for (const char *item; *(item = past_blanks(t->p)) == '-'; next_line(t)) {
+    for (const char *item; *(item = past_blanks(t->p)) == '-'; skip_line(t)) {
         item = past_blanks(item + 1);
         cJSON *const value = unquoted_value(item, trimmed(item, line_len(item)));
         if (!cJSON_AddItemToArray(items, value)) {
@@ -180,7 +181,7 @@ static void read_yaml(struct reading *t)
         const char *const key = t->p;
         const size_t len = strcspn(key, ":\n#");
         if (key[len] != ':' || isspace((unsigned char)*key)) {
-            next_line(t);
+            skip_line(t);
             continue;
         }
         t->p = past_blanks(key + len + 1);
@@ -192,7 +193,7 @@ static void read_yaml(struct reading *t)
         } else {
             const size_t n = len_before_comment(t->p);
             const char *const scalar = t->p;
-            next_line(t);
+            skip_line(t);
             value = !n && *past_blanks(t->p) == '-' ? list_value(t) : unquoted_value(scalar, n);
         }
         add_setting(t, key, len, value);
@@ -221,16 +222,17 @@ static void read_modelfile(struct reading *t)
             const char *const end = strstr(long_text + 3, "\"\"\"");
             t->p = end ? end + 3 : word + strlen(word);
         }
-        next_line(t);
+        skip_line(t);
     }
 }
 
-// ---- ini: what stands in [*], and over it what stands in a section; the one without a name begins the file, and may be called [default]
+// ---- ini: what stands in [*], and over it what stands in a section; the one without a name begins the file, and may
+// be called [default]
 
 static void read_section(struct reading *t, const char *name, bool unnamed)
 {
     bool reads = unnamed;
-    for (; *t->p && !t->failed; next_line(t)) {
+    for (; *t->p && !t->failed; skip_line(t)) {
         const char *const line = past_blanks(t->p);
         const size_t len = strcspn(line, ";#\n"), key = strcspn(line, "=;#\n");
         if (*line == '[') {

@@ -229,7 +229,8 @@ static const struct option_row table[] = {
     {"prompt-tokens", .metavar = "LIST", IN, AT(prompt), .set = set_string,
      .help = "ids accepted before the first row: 1,2,3 or @FILE"},
     {"accept", .metavar = "LIST", IN, .set = set_accept,
-     .help = "after row i accept the i-th id of LIST, or the recorded one (LIST is recorded), instead of the sampled one"},
+     .help = "after row i accept the i-th id of LIST, or the recorded one (LIST is recorded), instead of the sampled "
+             "one"},
     {"shard", .metavar = "K/N", IN, .set = set_share,
      .help = "only the K-th of N contiguous parts of the rows; the outputs of all make up that of one run"},
     {"row-base", .metavar = "N", IN, .def = "0", AT(row_base), .set = set_whole, .high = MOST_ROWS,
@@ -263,11 +264,14 @@ static const struct option_row table[] = {
     {"grammar-file", .metavar = "FILE", CHAIN_FILE, GRAMMAR(GRAMMAR_FILE), .help = "the same, from a file"},
     {"json-schema", .brief = "j", .metavar = "SCHEMA", CHAIN, GRAMMAR(GRAMMAR_SCHEMA),
      .help = "let only JSON through that satisfies a schema; {} is any value; needs --vocab"},
-    {"json-schema-file", .brief = "jf", .metavar = "FILE", CHAIN_FILE, GRAMMAR(GRAMMAR_SCHEMA_FILE), .help = "the same, from a file"},
+    {"json-schema-file", .brief = "jf", .metavar = "FILE", CHAIN_FILE, GRAMMAR(GRAMMAR_SCHEMA_FILE),
+     .help = "the same, from a file"},
     {"grammar-first", CHAIN, FLAG(grammar_first),
      .help = "mask by the grammar before the chain runs, not only where its token does not fit"},
-    {"reasoning-budget", .metavar = "N", CHAIN, .def = "-1", AT(reasoning_budget), .low = -1, .high = INT32_MAX, .set = set_whole,
-     .help = "tokens between a start and an end tag, after which the message and the first end tag are forced; -1: no budget"},
+    {"reasoning-budget", .metavar = "N", CHAIN, .def = "-1", AT(reasoning_budget), .low = -1, .high = INT32_MAX,
+     .set = set_whole,
+     .help = "tokens between a start and an end tag, after which the message and the first end tag are forced; -1: no "
+             "budget"},
     {"reasoning-budget-message", .metavar = "TEXT", CHAIN, AT(reasoning_message), .set = set_string,
      .help = "what is forced before the end tag; needs --vocab"},
     {"reasoning-start", .metavar = "TAG", CHAIN, AT(reasoning_start), .set = set_string,
@@ -276,8 +280,10 @@ static const struct option_row table[] = {
      .help = "a tag that ends the counting; may be repeated"},
     {"backend-sampling", .brief = "bs", CHAIN, FLAG(backend_sampling), .help = "no effect, as there is no backend"},
 
-    {"emit", .metavar = "WHAT", OUT, .def = "ids", .set = set_emit, .choices = "ids,score,text,stats,probs,logprobs,logits",
-     .help = "what to print for each row: the id, the score of the --accept token, the token's text, statistics, or a whole distribution"},
+    {"emit", .metavar = "WHAT", OUT, .def = "ids", .set = set_emit,
+     .choices = "ids,score,text,stats,probs,logprobs,logits",
+     .help = "what to print for each row: the id, the score of the --accept token, the token's text, statistics, or a "
+             "whole distribution"},
     {"dump-probs", .metavar = "[=N]", OUT, SWITCH(dump, dump_most), .high = INT32_MAX,
      .help = "print the N best candidates of each row (all without N)"},
     {"trace", .metavar = "[=N]", OUT, .flag = true, SWITCH(trace, trace_most), .high = INT32_MAX,
@@ -285,13 +291,15 @@ static const struct option_row table[] = {
     {"after", .metavar = "STAGE", TUNING, AT(after), .set = set_string,
      .help = "show the distribution after STAGE, as --trace names it; NAME#2 is the second of that name"},
     {"expect", .metavar = "LIST", TUNING, AT(expect), .set = set_string,
-     .help = "print only which rows differ from the ids of LIST or @FILE, and why; with --emit probs, logprobs or logits from the rows of FILE"},
+     .help = "print only which rows differ from the ids of LIST or @FILE, and why; with --emit probs, logprobs or "
+             "logits from the rows of FILE"},
     {"tolerance", .metavar = "X", TUNING, .def = "1e-06", .set = set_tolerance,
      .help = "by how much a number may differ from --expect's, in units of it if that is above 1"},
     {"output-format", .brief = "O", .metavar = "FMT", OUT, AT(output_format), .set = set_choice,
      .choices = "text,tsv,json,html,f32,f16,npy",
      .help = "format of the output: text, or for a distribution that of the input; html is a page to look at"},
-    {"output", .brief = "o", .metavar = "FILE", OUT, AT(output), .set = set_file, .help = "write to FILE, whole or not at all"},
+    {"output", .brief = "o", .metavar = "FILE", OUT, AT(output), .set = set_file,
+     .help = "write to FILE, whole or not at all"},
     {"line-buffered", OUT, FLAG(line_buffered), .help = "flush after every row"},
     {"stats", OUT, FLAG(stats), .help = "a summary on stderr after the last row"},
     {"vs", .metavar = "SPEC", TUNING, AT(vs), .set = set_word,
@@ -307,7 +315,8 @@ static const struct option_row table[] = {
 
     {"preset", .metavar = "NAME", OTHER,
      .help = "read options from a preset, by name or file, other programs' too, as if they stood here"},
-    {"lenient", OTHER, FLAG(lenient), .help = "leave out what a preset of another program sets and sampl has not, with a warning"},
+    {"lenient", OTHER, FLAG(lenient),
+     .help = "leave out what a preset of another program sets and sampl has not, with a warning"},
     {"list-presets", OTHER, ACTION(ACTION_LIST_PRESETS), .help = "list the presets that can be named, and exit"},
     {"print-chain", .metavar = "[=FMT]", OTHER, ACTION(ACTION_PRINT_CHAIN), .choices = "text,json,llama,server,preset",
      .help = "print the effective chain and exit"},
@@ -324,7 +333,7 @@ static const struct option_row table[] = {
 // clang-format on
 
 // The row of a sampler's parameter.
-static struct option_row row_of(const struct catalog *c, size_t number, char def[NUMBER_TEXT])
+static struct option_row param_row(const struct catalog *c, size_t number, char def[NUMBER_TEXT])
 {
     static const char *const of_type[] = {[PARAM_INT] = "N", [PARAM_FLOAT] = "X", [PARAM_FLAG] = NULL};
     const struct param *const p = c->param[number];
@@ -354,7 +363,7 @@ void options_make(struct options *o, const struct catalog *catalog)
         if (strcmp(table[i].name, "engine") != 0)
             continue;
         for (size_t k = 0; k < catalog->n; k++, o->n++)
-            o->row[o->n] = row_of(catalog, k, o->def[o->n]);
+            o->row[o->n] = param_row(catalog, k, o->def[o->n]);
     }
 }
 

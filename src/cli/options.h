@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The options, one row each: those of the table in option_table.c, and those of the samplers' parameters, which the samplers describe. The rows
-// drive parsing, --help, the completions, and the tests that the manual page and README name the same options.
+// The options, one row each: those of the table in option_table.c, and those of the samplers' parameters, which the
+// samplers describe. The rows drive parsing, --help, the completions, and the tests that the manual page and README
+// name the same options.
 #ifndef SAMPL_CLI_OPTIONS_H
 #define SAMPL_CLI_OPTIONS_H
 
@@ -58,7 +59,8 @@ static inline bool option_needs_value(const struct option_row *row)
 // The row that has this long name, len characters long, '_' counting as '-'; NULL: none.
 const struct option_row *option_by_name(const struct options *o, const char *name, size_t len);
 
-// For a word that is no option here: what there is to say to it if it is one of llama.cpp's that do not concern sampling, else NULL.
+// For a word that is no option here: what there is to say to it if it is one of llama.cpp's that do not concern
+// sampling, else NULL.
 const char *option_hint(const char *word, size_t len);
 
 // The options' names that are nearest to this one, n of them, up to OPTIONS_NEAR; 0 if none is near.

@@ -20,8 +20,9 @@
 
 enum { PRESET_MOST = 1 << 20 }; // bytes
 
-// The directory `up` above the program's own, when it lies in its source tree; "" where the system does not say.
-static void tree(const char *up, char dir[PATH_MAX])
+// The preset_directory `up` above the program's own, when it lies in its source source_presets; "" where the system
+// does not say.
+static void source_presets(const char *up, char dir[PATH_MAX])
 {
     char self[PATH_MAX] = "";
     const ssize_t len = readlink("/proc/self/exe", self, sizeof self);
@@ -33,14 +34,14 @@ static void tree(const char *up, char dir[PATH_MAX])
         *dir = '\0';
 }
 
-// Writes the i-th directory of presets to dir, "" if there is none; false past the last.
-static bool directory(size_t i, char dir[PATH_MAX])
+// Writes the i-th preset_directory of presets to dir, "" if there is none; false past the last.
+static bool preset_directory(size_t i, char dir[PATH_MAX])
 {
     const char *const config = getenv("XDG_CONFIG_HOME"), *const home = getenv("HOME");
     if (i == 3)
         snprintf(dir, PATH_MAX, "%s/presets", SAMPL_DATADIR);
     else if (i)
-        tree(i == 1 ? "/.." : "/../..", dir); // build/, and build/san/
+        source_presets(i == 1 ? "/.." : "/../..", dir); // build/, and build/san/
     else if (config && *config)
         snprintf(dir, PATH_MAX, "%s/sampl/presets", config);
     else
@@ -57,17 +58,17 @@ static bool is_file(const char *path)
     return errno != ENOENT && errno != ENOTDIR && errno != EACCES && errno != ENAMETOOLONG && errno != ELOOP;
 }
 
-// The file of a preset in the i-th directory, if there is one.
-static bool in_directory(size_t i, const char *file, const char *suffix, char path[PATH_MAX])
+// The file of a preset in the i-th preset_directory, if there is one.
+static bool preset_in_directory(size_t i, const char *file, const char *suffix, char path[PATH_MAX])
 {
     char dir[PATH_MAX];
-    return directory(i, dir) && *dir && snprintf(path, PATH_MAX, "%s/%s%s", dir, file, suffix) < PATH_MAX &&
+    return preset_directory(i, dir) && *dir && snprintf(path, PATH_MAX, "%s/%s%s", dir, file, suffix) < PATH_MAX &&
            is_file(path);
 }
 
 // A name with a slash or an ending may be a file's; no other, so that no file here comes before a preset.
 // FILE:SECTION is a section of a file; otherwise *section is NULL.
-static bool find(const char *name, char path[PATH_MAX], const char **section, struct err *e)
+static bool find_preset(const char *name, char path[PATH_MAX], const char **section, struct err *e)
 {
     char dir[PATH_MAX];
     const bool whole = snprintf(path, PATH_MAX, "%s", name) < PATH_MAX;
@@ -80,8 +81,8 @@ static bool find(const char *name, char path[PATH_MAX], const char **section, st
         if (strpbrk(path, "/.") && is_file(path))
             return true;
     }
-    for (size_t i = 0; !strchr(name, '/') && directory(i, dir); i++)
-        if (in_directory(i, name, SUFFIX, path))
+    for (size_t i = 0; !strchr(name, '/') && preset_directory(i, dir); i++)
+        if (preset_in_directory(i, name, SUFFIX, path))
             return true;
     if (!strchr(name, '/') && is_file(name))
         return err_set(e, STATUS_USAGE, "--preset: there is no preset '%s'; the file of that name is ./%s", name, name);
@@ -94,7 +95,7 @@ bool preset_read(struct preset *p, const struct options *o, const char *name, bo
     char *text;
     size_t len;
     *p = (struct preset){0};
-    if (!find(name, p->path, &section, e))
+    if (!find_preset(name, p->path, &section, e))
         return false;
     if (!file_slurp(p->path, PRESET_MOST, &text, &len, e))
         return err_prefix(e, "--preset");
@@ -123,7 +124,7 @@ static int is_preset(const struct dirent *entry)
 }
 
 // One line: the name, a tab, and the file's first line if that is a comment.
-static bool list_one(const char *dir, const char *file, struct err *e)
+static bool list_preset(const char *dir, const char *file, struct err *e)
 {
     char path[PATH_MAX], about[200] = "";
     if (snprintf(path, sizeof path, "%s/%s", dir, file) >= PATH_MAX)
@@ -154,7 +155,7 @@ bool preset_list(struct err *e)
 {
     char dir[PATH_MAX];
     bool ok = true;
-    for (size_t i = 0; directory(i, dir); i++) {
+    for (size_t i = 0; preset_directory(i, dir); i++) {
         struct dirent **entry;
         if (!*dir)
             continue;
@@ -165,12 +166,13 @@ bool preset_list(struct err *e)
             ok = err_set(e, STATUS_IO, "--list-presets: cannot read '%s': %s", dir, strerror(errno));
         for (int k = 0; k < n; k++) {
             char path[PATH_MAX];
-            size_t before = 0; // a directory with a preset of the same name, which is the one that --preset takes
-            while (before < i && !in_directory(before, entry[k]->d_name, "", path))
+            size_t before =
+                0; // a preset_directory with a preset of the same name, which is the one that --preset takes
+            while (before < i && !preset_in_directory(before, entry[k]->d_name, "", path))
                 before++;
             const bool hidden =
                 before < i && !access(path, F_OK); // that it cannot be looked at does not say that it is there
-            ok = (hidden || list_one(dir, entry[k]->d_name, e)) && ok;
+            ok = (hidden || list_preset(dir, entry[k]->d_name, e)) && ok;
             free(entry[k]);
         }
         if (n >= 0)

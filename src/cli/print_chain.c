@@ -28,7 +28,8 @@ static void write_bias(struct builder *b, const struct bias *bias)
     builder_format(b, " %" PRIu32 "%s%s", bias->id, *number == '-' ? "" : "+", number);
 }
 
-// Writes sequences of ids: `first` before the first sequence, `next` before each other one, `end` behind the last. Nothing for n 0.
+// Writes sequences of ids: `first` before the first sequence, `next` before each other one, `end` behind the last.
+// Nothing for n 0.
 static void write_ids(struct builder *b, const char *first, const char *next, const char *end,
                       const struct tokens *sequence, size_t n)
 {
@@ -177,7 +178,8 @@ static void write_seed(struct sheet *s)
     builder_format(&s->text, "\"seed\":%" PRId64, is_drawn(s) ? -1 : (int64_t)s->r->parts.seed);
 }
 
-// Writes the breakers that were given, their escapes resolved, and the grammar. llama-server takes no empty list of breakers.
+// Writes the breakers that were given, their escapes resolved, and the grammar. llama-server takes no empty list of
+// breakers.
 static void write_breakers_and_grammar(struct sheet *s)
 {
     struct builder *const b = &s->text;
@@ -254,7 +256,8 @@ static double common_value(const struct sheet *s, const char *flag)
     return s->r->parts.value[catalog_find(s->c, flag, strlen(flag))];
 }
 
-// Refuses what llama-server would refuse, or pass over. It has the texts of tags; llama.cpp's command line has neither scatter nor min-keep.
+// Refuses what llama-server would refuse, or pass over. It has the texts of tags; llama.cpp's command line has neither
+// scatter nor min-keep.
 static bool check_request(const struct sheet *s)
 {
     const struct recipe *const r = s->r;
@@ -286,8 +289,8 @@ static bool check_request(const struct sheet *s)
     return true;
 }
 
-// Finds the values of a request, which has one for each parameter: a sampler's main parameter has that which all its stages share. The
-// temperature of mirostat is the common one.
+// Finds the values of a request, which has one for each parameter: a sampler's main parameter has that which all its
+// stages share. The temperature of mirostat is the common one.
 static bool request_values(const struct sheet *s, double *value)
 {
     const struct parts *const p = &s->r->parts;
@@ -375,8 +378,8 @@ static void write_quoted(struct sheet *s, const char *name, const char *value)
     word_quote(&s->text, value, false);
 }
 
-// Writes the names of the chain, each with a value if it differs from the common one. A chain that is the default is left out. llama.cpp
-// has no scatter.
+// Writes the names of the chain, each with a value if it differs from the common one. A chain that is the default is
+// left out. llama.cpp has no scatter.
 static void write_names(struct sheet *s, const double *value, bool llama)
 {
     const char *const usual =
@@ -399,8 +402,8 @@ static void write_names(struct sheet *s, const double *value, bool llama)
     builder_free(&names);
 }
 
-// Writes the values that differ from what holds without the option. llama.cpp has neither the parameters under headings of their own, which
-// are scatter's and other programs', nor a flag for min-keep.
+// Writes the values that differ from what holds without the option. llama.cpp has neither the parameters under headings
+// of their own, which are scatter's and other programs', nor a flag for min-keep.
 static void write_numbers(struct sheet *s, const double *value, const double *otherwise, bool llama)
 {
     const struct args *const a = s->a;
@@ -423,7 +426,8 @@ static void write_numbers(struct sheet *s, const double *value, const double *ot
         write_option(s, "backend-sampling");
 }
 
-// Writes the options that may be repeated, and the budget. llama.cpp runs no bans, and its model's template has the tags.
+// Writes the options that may be repeated, and the budget. llama.cpp runs no bans, and its model's template has the
+// tags.
 static void write_lists(struct sheet *s, bool llama)
 {
     struct builder *const b = &s->text;
@@ -489,7 +493,7 @@ static bool write_llama(struct sheet *s)
 // ---- all of it
 
 // Prints a text and frees it. False with *e if memory was short for it.
-static bool print_text(struct builder *text, struct err *e)
+static bool print_and_free(struct builder *text, struct err *e)
 {
     const bool ok = !text->failed || err_from_fault(e, fault_memory());
     if (ok && text->len)
@@ -505,7 +509,7 @@ bool print_grammar(const struct recipe *r, struct err *e)
     grammar_show(&text, rules->key, rules->len, r->of->vocab);
     if (!text.len || text.text[text.len - 1] != '\n')
         builder_byte(&text, '\n');
-    return print_text(&text, e);
+    return print_and_free(&text, e);
 }
 
 bool print_chain(const struct args *a, const struct recipe *r, struct err *e)
@@ -523,5 +527,5 @@ bool print_chain(const struct args *a, const struct recipe *r, struct err *e)
     while (strcmp(forms[i].how, a->how) != 0)
         i++;
     const bool ok = forms[i].write(&s);
-    return print_text(&s.text, e) && ok;
+    return print_and_free(&s.text, e) && ok;
 }

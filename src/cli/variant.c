@@ -86,7 +86,7 @@ static bool range_read(const char *list, struct decimal d[3])
 }
 
 // Adds the values of FROM:TO:STEP.
-static bool add_range(struct sweep *s, const char *list, struct err *e)
+static bool add_range_values(struct sweep *s, const char *list, struct err *e)
 {
     struct decimal d[3];
     if (!range_read(list, d))
@@ -105,7 +105,7 @@ static bool add_range(struct sweep *s, const char *list, struct err *e)
 }
 
 // Adds the values of a,b,c. A flag takes 0 and 1 for false and true.
-static bool add_list(struct sweep *s, const char *list, struct err *e)
+static bool add_list_values(struct sweep *s, const char *list, struct err *e)
 {
     for (const char *at = list;; at++) {
         const size_t len = strcspn(at, ",");
@@ -132,7 +132,7 @@ static bool read_sweep(struct sweep *s, const struct options *o, const char *wor
         return err_set(e, STATUS_USAGE, "--sweep: --%s is no part of a chain: it is the same for all", s->row->name);
     const char *const list = word + len + 1;
     const bool number = !s->row->choices && strchr(list, ':') && (s->row->param || !strcmp(s->row->name, "seed"));
-    return number ? add_range(s, list, e) : add_list(s, list, e);
+    return number ? add_range_values(s, list, e) : add_list_values(s, list, e);
 }
 
 // ---- variants
@@ -194,7 +194,7 @@ static bool fill_args(const struct making *m, struct variant *x, const struct wo
 }
 
 // Writes the name of a variant, and its options as a shell takes them. False if memory is short.
-static bool describe(struct variant *x, const struct spec *spec, const struct words *words, size_t n_sweeps)
+static bool describe_variant(struct variant *x, const struct spec *spec, const struct words *words, size_t n_sweeps)
 {
     struct builder name = {0}, options = {0};
     builder_bytes(&name, spec->name, spec->name_len);
@@ -228,7 +228,7 @@ static bool add_variant(const struct making *m, const struct spec *spec, const s
     for (size_t i = 0; x->swept && i < v->n_sweeps; i++)
         x->swept[i] = (struct swept){v->sweep[i].row, v->sweep[i].values.word[at[i]], at[i]};
     bool ok = spec_words(m, spec, &words);
-    if ((at && !x->swept) || !describe(x, spec, &words, v->n_sweeps))
+    if ((at && !x->swept) || !describe_variant(x, spec, &words, v->n_sweeps))
         ok = err_from_fault(m->e, fault_memory());
     else
         ok = (ok && fill_args(m, x, &words)) || err_prefix(m->e, "variant '%.*s'", err_clip(x->name, 80), x->name);
@@ -236,7 +236,8 @@ static bool add_variant(const struct making *m, const struct spec *spec, const s
     return ok;
 }
 
-// Adds the variants of a SPEC: one for each combination of the sweeps' values, the values of the last sweep changing fastest.
+// Adds the variants of a SPEC: one for each combination of the sweeps' values, the values of the last sweep changing
+// fastest.
 static bool add_product(const struct making *m, const struct spec *spec)
 {
     const struct variants *const v = m->v;

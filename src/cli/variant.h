@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The chains of a run: the base, which the command line describes, and those of --vs and --sweep, each as the arguments of a run of its own.
+// The chains of a run: the base, which the command line describes, and those of --vs and --sweep, each as the arguments
+// of a run of its own.
 #ifndef SAMPL_CLI_VARIANT_H
 #define SAMPL_CLI_VARIANT_H
 
@@ -32,8 +33,8 @@ struct variants {
     struct words texts; // of SPECs
 };
 
-// The base alone if there are no --vs and --sweep. base outlives v; seed is what its own, maybe random, came to. v, zeroed at first, must be
-// freed either way.
+// The base alone if there are no --vs and --sweep. base outlives v; seed is what its own, maybe random, came to. v,
+// zeroed at first, must be freed either way.
 bool variants_make(struct variants *v, const struct args *base, int64_t seed, struct err *e);
 void variants_free(struct variants *v);
 

@@ -67,7 +67,8 @@ bool words_split(char *text, struct words *words, struct err *e)
     }
 }
 
-// A text that a terminal must not be shown stands in $'...' with escapes, any other in '...', where a quote becomes '"'"'.
+// A text that a terminal must not be shown stands in $'...' with escapes, any other in '...', where a quote becomes
+// '"'"'.
 void word_quote(struct builder *b, const char *word, bool bare)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.,+/@:%=-";
