@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The order of things; everything else is elsewhere.
+// Calls what the command line asks for, in order.
 #include "cli/help.h"
 #include "cli/preset.h"
 #include "out/message.h"
@@ -12,9 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
-// A standard stream that is closed at the start would be the next file that is opened, and a message go into the
-// output. So it is filled with what fails the same way when it is used: standard input cannot be read, the others
-// cannot be written.
+// Opens /dev/null for standard streams that are closed. Otherwise the next file that is opened would take their place,
+// and a message would go into the output. Standard input cannot be read then, the other streams cannot be written.
 static bool fill_streams(struct err *e)
 {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
@@ -37,8 +36,7 @@ static const struct kern *choose_tier(struct err *e)
     return NULL;
 }
 
-// --print-chain and --print-grammar. Both print on standard output, whatever that is: here it is the file, if one is to
-// be made.
+// Prints for --print-chain and --print-grammar. They print on standard output, so --output replaces it by its file.
 static bool print(const struct args *a, const struct recipe *recipe, struct err *e)
 {
     struct output out = {.name = a->output, .format_name = "text"};
@@ -55,7 +53,7 @@ static bool print(const struct args *a, const struct recipe *recipe, struct err 
     return output_close(&out, ok, ok ? e : &late) && ok;
 }
 
-// What needs a recipe, or one for each variant.
+// Makes the recipe, or one for each variant, and runs or prints.
 static bool use_recipe(const struct args *a, struct recipes *recipes, const struct kern *kern, struct err *e)
 {
     struct variants v = {0};

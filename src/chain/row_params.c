@@ -19,12 +19,12 @@
 struct change {
     struct draft draft;
     const cJSON *params;
-    struct bias *bias; // [n_bias] in place of those of the draft, once new_biases
+    struct bias *bias; // [n_bias] replaces the biases of the draft if new_biases
     size_t n_bias, bias_cap;
     bool new_biases, ignore_eos;
-    int64_t budget;       // of reasoning, in tokens
-    struct ids ids;       // of a text
-    struct builder spelt; // what is to be said of texts that several tokens spell
+    int64_t budget;       // of reasoning, in tokens; -1: none
+    struct ids ids;       // scratch
+    struct builder spelt; // notes on texts that several tokens spell
     struct err *e;
 };
 
@@ -33,7 +33,7 @@ static bool wrong(const struct change *ch, const cJSON *item, const char *wanted
     return err_set(ch->e, STATUS_USAGE, "%.60s is not %s", item->string, wanted);
 }
 
-// A number as the messages show it.
+// Writes a number as messages show it.
 static const char *number_as_typed(double v, char text[NUMBER_TEXT])
 {
     if (v != floor(v) || fabs(v) >= 1e15)
@@ -329,8 +329,8 @@ static bool read_request_members(struct change *ch)
     return true;
 }
 
-// Once it is known whether there is a grammar: refuses the parameters of stages that then do not run, be they of this
-// row or of before.
+// Refuses parameters of stages that do not run under the grammar, whether this row or an earlier one set them. Called
+// when it is known whether there is a grammar.
 static bool check_grammar(const struct change *ch)
 {
     const struct parts *const p = &ch->draft.parts;
@@ -353,7 +353,7 @@ static bool check_grammar(const struct change *ch)
     return true;
 }
 
-// Makes the default chain again, as values decide which samplers run in it.
+// Makes the default chain again: the values decide which samplers run in it.
 static bool finish_samplers(struct change *ch)
 {
     const struct order *const order = ch->draft.parts.order;

@@ -12,13 +12,13 @@
 
 // ---- reading the arguments
 
-// Words of the command line, or of a preset.
+// The words of the command line, or of a preset, while they are read.
 struct reader {
     struct args *a;
     const char *const *word; // [n]
-    size_t n, at;            // at: the next
-    const char *preset;      // the file that they are from; NULL: the command line
-    bool chain_only;         // options of the chain and presets are welcome, nothing else
+    size_t n, at;            // at: the next word
+    const char *preset;      // the file of the preset; NULL: the words are the command line
+    bool chain_only;         // only options of the chain and --preset are accepted
 };
 
 static bool read_words(struct reader *r, struct err *e);
@@ -44,10 +44,11 @@ static bool read_preset(const struct reader *r, const char *name, struct err *e)
     return ok;
 }
 
-// A preset holds what makes a recipe, and nothing that lies in another file.
+// Checks that an option may stand where it stands. A preset has only options that make a recipe, and its lists name no
+// files.
 static bool allowed_in_preset(const struct reader *r, const struct option_row *row, const char *value, struct err *e)
 {
-    if (!r->preset || !row->set) // --preset says so itself
+    if (!r->preset || !row->set) // read_preset refuses --preset
         return true;
     if (!row->recipe)
         return err_set(e, STATUS_USAGE, "--%s cannot stand in a preset", row->name);
@@ -55,8 +56,8 @@ static bool allowed_in_preset(const struct reader *r, const struct option_row *r
            err_set(e, STATUS_USAGE, "--%s: a preset names no file: '%s'", row->name, value);
 }
 
-// Takes in an option with the value that stands in the same word (NULL: none), or else, if it must have one, in the
-// next.
+// Reads an option. value stands in the same word; if it is NULL and the option needs a value, the next word is the
+// value.
 static bool read_value(struct reader *r, const struct option_row *row, const char *value, struct err *e)
 {
     if (!value && option_needs_value(row)) {
@@ -74,7 +75,7 @@ static bool read_value(struct reader *r, const struct option_row *row, const cha
     return row->set ? row->set(row, value, r->a, e) : read_preset(r, value, e);
 }
 
-// The option whose short form is these len characters; NULL: none.
+// Finds the option with this short form, len characters long; NULL: there is none.
 static const struct option_row *row_of_brief(const struct options *o, const char *brief, size_t len)
 {
     for (const struct option_row *row = o->row; row->name; row++)
@@ -83,7 +84,8 @@ static const struct option_row *row_of_brief(const struct options *o, const char
     return NULL;
 }
 
-// The word up to len, two bytes at least, is no option.
+// Refuses a word[0..len), at least two bytes, that is no option. The error has a hint or the nearest names, if there
+// are any.
 static bool unknown_option(const struct options *o, const char *word, size_t len, struct err *e)
 {
     const char *const hint = option_hint(word, len), *near[OPTIONS_NEAR];
@@ -98,8 +100,8 @@ static bool unknown_option(const struct options *o, const char *word, size_t len
     return err_set(e, STATUS_USAGE, "unknown option '%.*s'", (int)len, word);
 }
 
-// Takes in the short options after the dash: one of two letters, or any number of one letter, the last maybe with its
-// value.
+// Reads the short options behind a dash: one option of two letters, or options of one letter, of which the last may
+// have its value behind it.
 static bool read_short(struct reader *r, const char *letter, struct err *e)
 {
     const struct option_row *row = row_of_brief(r->a->options, letter, strlen(letter));
@@ -122,7 +124,7 @@ static bool read_short(struct reader *r, const char *letter, struct err *e)
     return true;
 }
 
-// Takes in --NAME or --NAME=VALUE.
+// Reads --NAME or --NAME=VALUE.
 static bool read_long(struct reader *r, const char *word, struct err *e)
 {
     const char *const name = word + 2, *const end = name + strcspn(name, "=");
@@ -134,7 +136,7 @@ static bool read_long(struct reader *r, const char *word, struct err *e)
 
 static bool read_words(struct reader *r, struct err *e)
 {
-    bool ok = true, options = true; // until --
+    bool ok = true, options = true; // options: no word was --
     while (ok && r->at < r->n) {
         const char *const word = r->word[r->at++];
         const bool option = options && *word == '-' && word[1];
@@ -161,7 +163,8 @@ static bool set_defaults(struct args *a, struct err *e)
     return true;
 }
 
-// What presets set and no option gives, now that it is known whether that may be.
+// Refuses settings of presets that no option gives, or with --lenient warns of them. --lenient may stand behind the
+// preset.
 static bool check_left_out(const struct args *a, struct err *e)
 {
     for (size_t i = 0; i < a->left_out.n; i += 2) {
@@ -222,7 +225,7 @@ bool args_given(const struct args *a, const char *name)
     return a->given[row - a->options->row];
 }
 
-// Can the file of --against not be standard input, as the rows are read from it?
+// Is the file of --against standard input, which the rows are read from, too?
 static bool reads_input_twice(const struct args *a)
 {
     bool rows = !a->files.n;

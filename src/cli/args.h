@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The command line and its presets, as typed: each value read and held against its range, and nothing more. What it
-// comes to is decided elsewhere: the chain in chain/, the run in run/.
+// The command line and its presets, as typed. Each value is read and compared with its range. What the options mean
+// together is decided elsewhere: the chain in chain/, the run in run/.
 #ifndef SAMPL_CLI_ARGS_H
 #define SAMPL_CLI_ARGS_H
 
@@ -19,7 +19,7 @@ enum action {
     ACTION_GENERATE
 };
 
-// The k-th of n parts, k from 1; both 0: no parts.
+// The part k of n, from 1. Both are 0 if there are no parts.
 struct share {
     int64_t k, n;
 };
@@ -31,17 +31,17 @@ enum origin { ORIGIN_NONE, ORIGIN_COMMAND_LINE, ORIGIN_PRESET };
 
 struct args {
     const struct options *options;
-    unsigned char given[OPTIONS_MOST]; // by row: enum origin
+    unsigned char given[OPTIONS_MOST]; // enum origin of each row
     enum action action;
     const char *how; // of --print-chain, --generate and --help: one of the choices of the option's row, or text
 
     // input
     const char *format;
     int64_t n_vocab;             // 0: not given
-    const char *rows;            // which ones, a list
-    const char *params;          // a file of what is said of each; NULL: none
+    const char *rows;            // the rows that are wanted, a list
+    const char *params;          // a file with an object for each row; NULL: none
     const char *prompt, *accept; // lists of ids, NULL: not given
-    bool accept_recorded;        // the tokens that the input itself records
+    bool accept_recorded;        // --accept=recorded
     const char *tensor;
     const char *ids;   // of the tokens in servers' replies: given or rank
     const char *vocab; // a file, NULL: none
@@ -52,15 +52,15 @@ struct args {
 
     // chain
     double value[CATALOG_MOST]; // by number of the catalog
-    bool neutral;               // what was not given is off, and no default
-    int64_t seed;               // as given; the engine says which it takes
+    bool neutral;               // samplers whose options were not given are off
+    int64_t seed;               // as given; the range depends on the engine
     const char *engine;
-    const char *samplers; // names, or
-    bool by_letter;       // letters
+    const char *samplers; // names of samplers, or if
+    bool by_letter;       // by_letter, their letters
     struct words biases, breaker_texts, breaker_ids, bad_words, eog_tokens;
     bool ignore_eos;
     enum grammar_source grammar_source;
-    const char *grammar; // as the source says
+    const char *grammar; // a text or a file, as grammar_source says
     bool grammar_first;
     int64_t reasoning_budget;                        // -1: none
     const char *reasoning_start, *reasoning_message; // NULL: not given
@@ -80,38 +80,38 @@ struct args {
     const char *output;        // NULL: standard output
     bool line_buffered;
     bool stats;
-    bool skip_bad;   // rows, and go on
+    bool skip_bad;   // skip bad rows
     int64_t threads; // 0: one a core
     bool verbose;
 
-    // chains beside this one: SPECs of --vs and OPTION=LISTs of --sweep
+    // variants: the SPECs of --vs and OPTION=LISTs of --sweep
     struct words vs, sweeps;
-    const char *against; // a file of second rows, or NULL
+    const char *against; // a file with other rows of the same contexts; NULL: none
     bool diff;
     int64_t diff_most; // rows; 0: all that differ
 
     bool lenient;
-    bool texts;            // there is a --vocab, before a preset or behind: presets may name tokens by their texts
-    struct words presets;  // the texts that were read, which the members above and below point into
+    bool texts;            // --vocab is given, before or behind a preset: presets may name tokens by their texts
+    struct words presets;  // the texts of presets, which other members point into
     struct words left_out; // of each preset with settings that no option gives: its file, and a list of the settings
 };
 
-// Fills a from the arguments; options and the strings of argv outlive it. False and *e on a usage error; a must be
-// freed either way.
+// Fills a from the arguments. options and the strings of argv outlive a. False with *e if they are no valid options.
+// The caller frees a either way.
 bool args_parse(struct args *a, const struct options *options, int argc, char **argv, struct err *e);
 void args_free(struct args *a);
 
-// Fills a with what base holds and, behind it, options that say what the chain is; an error names any other. base
-// outlives a.
+// Fills a from base and from options of the chain behind it. base outlives a. False with *e if another option is among
+// them.
 bool args_extend(struct args *a, const struct args *base, const struct words *options, struct err *e);
 
-// Makes an option one that was not given.
+// Resets an option to what holds when it is not given.
 bool args_forget(struct args *a, const struct option_row *row, struct err *e);
 
 // Was the option with this long name given?
 bool args_given(const struct args *a, const char *name);
 
-// Holds options that bear on each other against each other, before a run or --print-chain.
+// Checks options that exclude or need each other, before a run or --print-chain. False with *e.
 bool args_check(const struct args *a, struct err *e);
 
 #endif

@@ -8,7 +8,7 @@
 enum value_kind { CHOICES, SAMPLERS, FILES, PRESETS, OTHERS };
 typedef const char *const completer[OTHERS + 1][2];
 
-// Prints s for the inside of single quotes: a quote becomes `quote`, a character of `special` gets a backslash.
+// Prints a text that stands in single quotes: a quote becomes `quote`, a character of `special` gets a backslash.
 static void print_escaped(const char *s, const char *special, const char *quote)
 {
     for (; *s; s++) {
@@ -44,7 +44,7 @@ static void print_values(const struct option_row *row, completer shell)
         fputs(shell[kind][1], stdout);
 }
 
-// Calls f for each long name of each option that a user may see.
+// Calls f for each long name of each option that --help shows.
 static void each_name(const struct options *o, void (*f)(const struct option_row *row, const char *name))
 {
     for (const struct option_row *row = o->row; row->name; row++) {
@@ -61,7 +61,7 @@ static void bash_word(const struct option_row *row, const char *name)
     printf(" --%s", name);
 }
 
-// The branch of `case $prev` for this option.
+// Prints the branch of `case $prev` for an option.
 static void bash_case(const struct option_row *row)
 {
     static completer bash = {
@@ -117,7 +117,7 @@ static void print_bash(const struct options *o)
           stdout);
 }
 
-// One spelling of an option, and what stands between it and a value in the same word.
+// Prints one spelling of an option. joint stands between the option and a value in the same word.
 static void zsh_spelling(const struct option_row *row, const char *dashes, const char *name, const char *joint)
 {
     static completer zsh = {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The programs whose presets are read; sampl-formats(5) has_key the same as a table.
+// The programs whose presets are read; sampl-formats(5) has the same table.
 #include "base/number.h"
 #include "chain/setting.h"
 #include "cli/dialect.h"
@@ -26,8 +26,8 @@ static bool is_true(const struct foreign *f, const char *key)
     return cJSON_IsTrue(json_member(f->settings, key));
 }
 
-// Says the chain: the order that a setting gives, or another if it gives none; then names that count only while their
-// settings are active.
+// Adds the order of samplers that a setting gives, or if it gives none, another order; then names that count only while
+// their settings are active.
 static void add_order(struct foreign *f, const char *key, const char *otherwise, const char *behind)
 {
     const cJSON *const item = json_member(f->settings, key);
@@ -45,7 +45,8 @@ static void add_number_option(struct foreign *f, const char *option, double valu
     foreign_option_text(f, option, number_text((float)value, text));
 }
 
-// If the setting `on` is true, the temperature moves between `low` and `high`, and the plain one is not used.
+// Adds a dynamic temperature between two settings, if the setting `on` is true. The plain temperature has no effect
+// then.
 static void add_dynamic_temp(struct foreign *f, const char *on, const char *low, const char *high)
 {
     const double from = foreign_number(f, low, 1.0), to = foreign_number(f, high, 1.0);
@@ -55,7 +56,8 @@ static void add_dynamic_temp(struct foreign *f, const char *on, const char *low,
     add_number_option(f, "dynatemp-range", (to - from) / 2.0);
 }
 
-// SillyTavern and text-generation-webui write the two cutoffs in units of 1e-4.
+// Reads the cut-offs that SillyTavern and text-generation-webui write in units of 1e-4. False if the item is no such
+// cut-off.
 static bool scale_cutoff(struct foreign *f, const cJSON *item)
 {
     char text[32];
@@ -117,7 +119,7 @@ static void kobold_finish(struct foreign *f)
         foreign_option_text(f, "dry-sequence-breaker", "none");
     if (foreign_active(f, "mirostat") && (foreign_active(f, "repeat-penalty") || foreign_active(f, "dry-multiplier")))
         message_warn("--preset: KoboldCpp penalises before mirostat, which here runs alone");
-    if (!has_key(f->settings, "temp")) { // a request, which its server completes
+    if (!has_key(f->settings, "temp")) { // a request: these are the defaults of the server
         static const char *const requested[][3] = {
             {"temperature", "temp", "0.75"}, {"top_k", "top-k", "100"}, {"top_p", "top-p", "0.92"}};
         for (size_t i = 0; i < sizeof requested / sizeof *requested; i++)
@@ -159,7 +161,7 @@ static void webui_finish(struct foreign *f)
 
 // ---- transformers
 
-// Without do_sample nothing but penalties acts.
+// Passes over the samplers that transformers does not run without do_sample: all but the penalties.
 static bool hf_rule(struct foreign *f, const cJSON *item)
 {
     static const char *const drawn[] = {"temperature", "top_k",          "top_p",      "min_p", "typical_p",
@@ -218,7 +220,7 @@ static bool is_studio(const cJSON *root)
     return studio_fields(root);
 }
 
-// False: memory is short.
+// Copies a value, if there is one. False if memory is short.
 static bool copy_setting(cJSON *settings, const char *key, const cJSON *value)
 {
     cJSON *const copy = value ? cJSON_Duplicate(value, true) : NULL;
@@ -228,8 +230,8 @@ static bool copy_setting(cJSON *settings, const char *key, const cJSON *value)
     return false;
 }
 
-// Makes one object of the list of fields, those of predictions; a field whose box is not checked becomes false. NULL:
-// memory is short.
+// Makes one object of the fields of predictions. A field whose box is not checked becomes false. NULL if memory is
+// short.
 static cJSON *studio_settings(cJSON *root)
 {
     static const char prefix[] = "llm.prediction.", llama[] = "llama.";
@@ -275,7 +277,8 @@ static cJSON *echo_settings(cJSON *root)
     return of_reply ? of_reply : params ? params : of_props;
 }
 
-// Reads the tags and the message of a reasoning budget, which mean nothing without a budget.
+// Reads the tags and the message of a reasoning budget. Without a budget they are passed over. False if the item is
+// none of them.
 static bool read_budget_tags(struct foreign *f, const cJSON *item)
 {
     static const char prefix[] = "reasoning_budget_";
@@ -292,8 +295,8 @@ static bool read_budget_tags(struct foreign *f, const cJSON *item)
     return true;
 }
 
-// Settings that a reply echoes hold the bans of ignore_eos among their biases. A schema without members allows any
-// object.
+// Settings that a reply echoes have the bans of ignore_eos among their biases, so that ignore_eos is passed over. A
+// schema without members allows any object. The order of samplers is read at the end.
 static bool server_rule(struct foreign *f, const cJSON *item)
 {
     if (read_budget_tags(f, item))
@@ -328,8 +331,8 @@ static bool is_own(const cJSON *root)
     return json_array(root, "chain");
 }
 
-// Adds a stage to the chain: its name and, as "=VALUE", the first of its parameters. All of its parameters become
-// options, too. The stages of other engines have no names in a chain.
+// Adds a stage to the chain: its name and, as "=VALUE", the first of its parameters. All its parameters become options,
+// too. Stages of other engines have no names in a chain.
 static void add_own_stage(struct foreign *f, const cJSON *stage, bool engine)
 {
     const char *const name = cJSON_GetStringValue(json_member(stage, "name"));
@@ -393,8 +396,8 @@ static void own_finish(struct foreign *f)
 
 // ---- llama.cpp's config.ini, and presets of --models-preset
 
-// Options without their dashes, or the names of their environment variables. What does not concern sampling is passed
-// over.
+// Reads an option without its dashes, or the name of its environment variable. Options that do not concern sampling are
+// passed over.
 static bool ini_rule(struct foreign *f, const cJSON *item)
 {
     static const char variable[] = "LLAMA_ARG_";

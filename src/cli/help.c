@@ -14,7 +14,7 @@ static const char *const headings[GROUP_HIDDEN] = {
     [GROUP_OTHER] = "Other",
 };
 
-// Prints text from column `at` on, broken at spaces before WIDTH; later lines start at TEXT_AT.
+// Prints a text from column `at` on, broken at spaces before WIDTH. Later lines begin at TEXT_AT.
 static void wrap(const char *text, int at)
 {
     while (*text) {
@@ -49,7 +49,7 @@ static void print_option(const struct option_row *row)
     putchar('\n');
 }
 
-// The options of a group under this heading, NULL being the group's own.
+// Prints the options of a group under a heading, and marks them as printed. NULL is the heading of the group itself.
 static void print_group(const struct options *o, enum option_group group, const char *heading, bool *printed)
 {
     printf("\n%s:\n", heading ? heading : headings[group]);
@@ -73,7 +73,7 @@ void help_print(const struct options *o, bool all)
           stdout);
     for (enum option_group group = 0; group < GROUP_HIDDEN; group++) {
         print_group(o, group, NULL, printed);
-        for (size_t i = 0; i < o->n; i++) // headings of samplers come with their first option
+        for (size_t i = 0; i < o->n; i++) // a heading stands where its first option does
             if (o->row[i].group == group && !printed[i])
                 print_group(o, group, o->row[i].heading, printed);
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the program says about itself.
+// --help, --version and the completion scripts.
 #ifndef SAMPL_CLI_HELP_H
 #define SAMPL_CLI_HELP_H
 
@@ -9,7 +9,7 @@
 #define SAMPL_VERSION       "0.1.0"
 #define SAMPL_LLAMA_RELEASE "v0.5.0" // of 2026-09-28
 
-// all: with the rare options.
+// Prints the options; if `all`, with the rare ones.
 void help_print(const struct options *o, bool all);
 void help_version(const struct kern *kern);
 

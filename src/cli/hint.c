@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What to say to an option that is none.
+// Hints for words that are no options.
 #include "base/names.h"
 #include "cli/options.h"
 
@@ -13,8 +13,8 @@
 #define PROMPT   "sampl has no tokenizer; --prompt-tokens takes the prompt's ids"
 #define PREDICT  "sampl samples each row once; --rows :N ends after N"
 
-// Options of llama-cli and llama-server that are in many command lines, and have nothing to say to sampl. Those of
-// which the first letter is an option here that takes any text as its value cannot be among them.
+// Options of llama-cli and llama-server that many command lines have, and that do not concern sampling. A short option
+// cannot be among them if its first letter is an option of sampl that takes any text as its value.
 static const struct {
     const char *names; // separated by spaces, with their dashes
     const char *hint;
@@ -49,17 +49,18 @@ const char *option_hint(const char *word, size_t len)
     return NULL;
 }
 
-enum { LONGEST = 40 }; // names that are compared; no option's is longer
+enum { LONGEST = 40 }; // bytes of a name that is compared; every option is shorter
 
-// How many characters must be put in, taken out or replaced to make one name of the other; an '_' is a '-'. a[0..len),
-// len <= LONGEST.
+// Returns the edit distance of two names: how many characters must be inserted, deleted or replaced to make one of the
+// other. '_' is equal to '-'. The name a[0..len) has at most LONGEST characters. The loop fills the usual table row by
+// row, and keeps one row.
 static size_t distance(const char *a, size_t len, const char *b)
 {
-    size_t row[LONGEST + 1]; // [i]: from the first i characters of a to what was seen of b
+    size_t row[LONGEST + 1]; // [i]: the distance of the first i characters of a and the part of b before the loop
     for (size_t i = 0; i <= len; i++)
         row[i] = i;
     for (; *b; b++) {
-        size_t before = row[0]++; // row[i - 1] as it was for one character of b less
+        size_t before = row[0]++; // row[i - 1] of the row before
         for (size_t i = 1; i <= len; i++) {
             const size_t replaced = before + ((a[i - 1] == '_' ? '-' : a[i - 1]) != *b);
             before = row[i];

@@ -14,8 +14,8 @@
 struct reading {
     const char *p;       // what is not read yet, up to a NUL
     cJSON *to;           // takes the settings
-    const char *section; // of ini that is wanted, or NULL
-    bool found;          // there is that section
+    const char *section; // the section of an ini that is wanted; NULL: the one without a name
+    bool found;          // the section is there
     bool failed;         // memory is short
 };
 
@@ -87,8 +87,8 @@ static void add_setting(struct reading *t, const char *key, size_t len, cJSON *v
 
 // ---- YAML: one flat mapping of scalars and lists of scalars
 
-// Reads the white space between the lines of a quoted text. The end of a line is a blank, and each empty line behind it
-// a line's end.
+// Reads the white space between two lines of a quoted text. The first line end becomes a blank, each empty line behind
+// it a line end.
 static void read_line_ends(struct reading *t, struct builder *b)
 {
     size_t lines = 0;

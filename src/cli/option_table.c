@@ -11,7 +11,7 @@
 
 // ---- setters: each reads a value (NULL without one) and stores it in the arguments, and does nothing else
 
-// What the row fills.
+// The member of struct args that the row fills.
 #define FIELD(type) (*(type *)(void *)((char *)a + row->at))
 
 static bool set_param(const struct option_row *row, const char *value, struct args *a, struct err *e)
@@ -83,7 +83,7 @@ static bool set_word(const struct option_row *row, const char *value, struct arg
 static bool set_rows(const struct option_row *row, const char *value, struct args *a, struct err *e)
 {
     struct rows rows = {0};
-    const bool ok = *value == '@' || value_rows(row->name, value, &rows, e); // files are read when there is a run
+    const bool ok = *value == '@' || value_rows(row->name, value, &rows, e); // a file is read when a run begins
     free(rows.range);
     return ok && set_string(row, value, a, e);
 }
@@ -144,7 +144,8 @@ static bool set_breaker(const struct option_row *row, const char *value, struct 
     return true;
 }
 
-// [=N]: a switch, and N or 0. A row that is a flag may also be given as =true or =false.
+// Sets a switch with an optional number: [=N]. The number is 0 without N. If the row is a flag, =true and =false are
+// accepted, too.
 static bool set_switch(const struct option_row *row, const char *value, struct args *a, struct err *e)
 {
     bool *const on = (bool *)(void *)((char *)a + row->on);
@@ -332,7 +333,7 @@ static const struct option_row table[] = {
 };
 // clang-format on
 
-// The row of a sampler's parameter.
+// Makes the row of a sampler's parameter. def takes the text of its default.
 static struct option_row param_row(const struct catalog *c, size_t number, char def[NUMBER_TEXT])
 {
     static const char *const of_type[] = {[PARAM_INT] = "N", [PARAM_FLOAT] = "X", [PARAM_FLAG] = NULL};

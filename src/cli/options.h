@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The options, one row each: those of the table in option_table.c, and those of the samplers' parameters, which the
-// samplers describe. The rows drive parsing, --help, the completions, and the tests that the manual page and README
-// name the same options.
+// The options, one row each: the rows of the table in option_table.c, and a row for each parameter of the samplers. The
+// rows drive parsing, --help and the completions. Tests compare the manual page and README with them.
 #ifndef SAMPL_CLI_OPTIONS_H
 #define SAMPL_CLI_OPTIONS_H
 
@@ -22,19 +21,20 @@ struct option_row {
     const char *heading; // in --help, within the group; NULL: the group's own
     bool rare;           // only --help=all has it
     const char *def;     // default, as one would give it; NULL: none
-    const char *choices; // values, comma-separated, that set and completions know; NULL: not a choice
+    const char *choices; // values that are accepted, comma-separated; NULL: any
     bool flag;           // takes no value, but may be given as =true or =false
-    bool recipe;         // is part of what makes a recipe, and may stand in a preset
+    bool recipe;         // is a part of the recipe, and may stand in a preset
     double low, high;    // range of numbers
-    size_t at;           // offset in struct args of what set fills, where several rows have the same set
-    size_t on;           // offset of the bool that says that it was given, for a switch with a number
+    size_t at;           // offset in struct args of the member that `set` fills
+    size_t on;           // set_switch: offset of the bool that goes with the number
 
-    // Stores value (NULL without one) in a. NULL: --preset's, which args_parse sees to.
+    // Stores the value, NULL without one, in a. NULL for --preset, which args_parse reads.
     bool (*set)(const struct option_row *row, const char *value, struct args *a, struct err *e);
 
     const char *help;
 
-    const struct param *param; // the sampler's parameter that it gives, of this number in the catalog; NULL: none
+    const struct param
+        *param; // the sampler's parameter that the option sets, and its number in the catalog; NULL: none
     size_t number;
 };
 
@@ -47,23 +47,22 @@ struct options {
     char def[OPTIONS_MOST][NUMBER_TEXT]; // texts of the parameters' defaults
 };
 
-// catalog outlives o.
+// Makes the rows. The catalog outlives o.
 void options_make(struct options *o, const struct catalog *catalog);
 
-// Must a value follow?
+// Does the option need a value?
 static inline bool option_needs_value(const struct option_row *row)
 {
     return row->metavar && *row->metavar != '[';
 }
 
-// The row that has this long name, len characters long, '_' counting as '-'; NULL: none.
+// Finds the option with the long name name[0..len), in which '_' is equal to '-'. NULL: there is none.
 const struct option_row *option_by_name(const struct options *o, const char *name, size_t len);
 
-// For a word that is no option here: what there is to say to it if it is one of llama.cpp's that do not concern
-// sampling, else NULL.
+// Returns a hint for the word[0..len), if it is an option of llama.cpp that does not concern sampling; else NULL.
 const char *option_hint(const char *word, size_t len);
 
-// The options' names that are nearest to this one, n of them, up to OPTIONS_NEAR; 0 if none is near.
+// Finds the long names nearest to name[0..len). Returns how many, at most OPTIONS_NEAR; 0 if none is near.
 enum { OPTIONS_NEAR = 3 };
 size_t options_near(const struct options *o, const char *name, size_t len, const char *near[OPTIONS_NEAR]);
 

@@ -20,8 +20,8 @@
 
 enum { PRESET_MOST = 1 << 20 }; // bytes
 
-// The preset_directory `up` above the program's own, when it lies in its source source_presets; "" where the system
-// does not say.
+// Finds the presets of the source tree, `up` above the directory of the program. dir is "" if the program is not in a
+// source tree, or the system does not say where it is.
 static void source_presets(const char *up, char dir[PATH_MAX])
 {
     char self[PATH_MAX] = "";
@@ -34,7 +34,7 @@ static void source_presets(const char *up, char dir[PATH_MAX])
         *dir = '\0';
 }
 
-// Writes the i-th preset_directory of presets to dir, "" if there is none; false past the last.
+// Writes the i-th directory of presets to dir, "" if it cannot exist. False behind the last directory.
 static bool preset_directory(size_t i, char dir[PATH_MAX])
 {
     const char *const config = getenv("XDG_CONFIG_HOME"), *const home = getenv("HOME");
@@ -49,7 +49,7 @@ static bool preset_directory(size_t i, char dir[PATH_MAX])
     return i < 4;
 }
 
-// What is there and cannot be looked at is for who opens it to complain of.
+// Is there a file? A file that exists but cannot be examined counts: opening it reports the cause.
 static bool is_file(const char *path)
 {
     struct stat st;
@@ -58,7 +58,7 @@ static bool is_file(const char *path)
     return errno != ENOENT && errno != ENOTDIR && errno != EACCES && errno != ENAMETOOLONG && errno != ELOOP;
 }
 
-// The file of a preset in the i-th preset_directory, if there is one.
+// Writes the path of a preset in the i-th directory. False if there is no such file.
 static bool preset_in_directory(size_t i, const char *file, const char *suffix, char path[PATH_MAX])
 {
     char dir[PATH_MAX];
@@ -66,8 +66,8 @@ static bool preset_in_directory(size_t i, const char *file, const char *suffix, 
            is_file(path);
 }
 
-// A name with a slash or an ending may be a file's; no other, so that no file here comes before a preset.
-// FILE:SECTION is a section of a file; otherwise *section is NULL.
+// Finds the file of a preset. Only a name with a slash or a dot can be the name of a file, so that files of the working
+// directory do not hide presets. FILE:SECTION is a section of a file; else *section is NULL.
 static bool find_preset(const char *name, char path[PATH_MAX], const char **section, struct err *e)
 {
     char dir[PATH_MAX];
@@ -99,7 +99,7 @@ bool preset_read(struct preset *p, const struct options *o, const char *name, bo
         return false;
     if (!file_slurp(p->path, PRESET_MOST, &text, &len, e))
         return err_prefix(e, "--preset");
-    const size_t mark = strncmp(text, "\xef\xbb\xbf", 3) ? 0 : 3; // which some editors put before UTF-8
+    const size_t mark = strncmp(text, "\xef\xbb\xbf", 3) ? 0 : 3; // a byte order mark
     const bool foreign = section || notation_of(text + mark) != NOTATION_NONE;
     bool ok = strlen(text) == len || err_set(e, STATUS_USAGE, "a NUL byte in a text file");
     p->text = text;
@@ -123,7 +123,7 @@ static int is_preset(const struct dirent *entry)
     return len > end && !strcmp(entry->d_name + len - end, SUFFIX);
 }
 
-// One line: the name, a tab, and the file's first line if that is a comment.
+// Prints the line of a preset: its name, a tab, and the first line of the file if that is a comment.
 static bool list_preset(const char *dir, const char *file, struct err *e)
 {
     char path[PATH_MAX], about[200] = "";
@@ -166,12 +166,10 @@ bool preset_list(struct err *e)
             ok = err_set(e, STATUS_IO, "--list-presets: cannot read '%s': %s", dir, strerror(errno));
         for (int k = 0; k < n; k++) {
             char path[PATH_MAX];
-            size_t before =
-                0; // a preset_directory with a preset of the same name, which is the one that --preset takes
+            size_t before = 0; // the first directory with a preset of this name
             while (before < i && !preset_in_directory(before, entry[k]->d_name, "", path))
                 before++;
-            const bool hidden =
-                before < i && !access(path, F_OK); // that it cannot be looked at does not say that it is there
+            const bool hidden = before < i && !access(path, F_OK);
             ok = (hidden || list_preset(dir, entry[k]->d_name, e)) && ok;
             free(entry[k]);
         }

@@ -15,14 +15,14 @@ struct preset {
     char *lacking; // malloc'ed list of the settings that no option gives; NULL: there are none
 };
 
-// Reads the preset called name: a file, if there is one and name has a '/' or a '.'; or NAME.preset in
-// $XDG_CONFIG_HOME/sampl/presets (~/.config when unset), in the source tree that the program lies in, or in the
+// Reads the preset called name. That is a file, if there is one and name has a '/' or a '.'. Otherwise it is
+// NAME.preset in $XDG_CONFIG_HOME/sampl/presets (~/.config if unset), in the source tree of the program, or in the
 // installed data directory. vocab: tokens may be named by their texts. The caller frees what p holds, whatever is
 // returned. False with *e if there is no such preset or it cannot be read.
 bool preset_read(struct preset *p, const struct options *o, const char *name, bool vocab, struct err *e);
 
-// Prints the presets that can be named, one a line: name, tab, the comment on its first line; and on stderr where they
-// are looked for. False with *e, all others listed, if one cannot be read.
+// Prints the presets, one a line: name, tab, the comment on the first line; and on stderr the directories that are
+// searched. If one cannot be read, prints the others, and returns false with *e.
 bool preset_list(struct err *e);
 
 #endif

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// If *text is @FILE, reads the file: *text becomes its content, which is *content, to be freed.
+// If *text is @FILE, reads the file. Then *text points to the content, which is also *content for the caller to free.
 static bool list_content(const char *flag, const char **text, char **content, struct err *e)
 {
     const char *const given = *text;
@@ -29,7 +29,7 @@ bool value_ids(const char *flag, const char *text, struct ids *ids, struct err *
     return ok;
 }
 
-// Adds a row, or the rows A:B. A single row -1 is open, as the row behind it is the end.
+// Adds a row, or the rows A:B. The row -1 alone is the range from -1 to the end of the input.
 static bool add_rows(const char *flag, const char *text, size_t len, struct rows *rows, struct err *e)
 {
     const char *const end = text + len, *const colon = memchr(text, ':', len);
@@ -67,7 +67,7 @@ bool value_bias(const char *flag, const char *text, struct bias_typed *bias, str
     float amount = NAN;
     bool told = true;
     *bias = (struct bias_typed){0};
-    if (*text == '"') { // up to the last quote
+    if (*text == '"') { // the text ends at the last quote
         const char *const quote = strrchr(text, '"');
         if (quote == text || (quote[1] != '+' && quote[1] != '-'))
             return err_set(e, STATUS_USAGE, "--logit-bias: '%s' is not \"TEXT\"+BIAS or \"TEXT\"-BIAS", text);

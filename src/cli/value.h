@@ -12,9 +12,9 @@ bool value_ids(const char *flag, const char *text, struct ids *ids, struct err *
 // Appends the rows of 3,9,20:30 or of @FILE.
 bool value_rows(const char *flag, const char *text, struct rows *rows, struct err *e);
 
-// ID(+|-)BIAS or "TEXT"(+|-)BIAS.
+// A bias as typed: ID(+|-)BIAS or "TEXT"(+|-)BIAS.
 struct bias_typed {
-    const char *text; // [len] of the token, pointing into what was read; NULL: it is given by id
+    const char *text; // [len] the text of the token, within the value; NULL: the token is given by its id
     size_t len;
     struct bias bias;
 };
