@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Calls what the command line asks for, in order.
+#include "cli/from_args.h"
 #include "cli/help.h"
 #include "cli/preset.h"
+#include "cli/print_chain.h"
 #include "out/message.h"
 #include "run/run.h"
 

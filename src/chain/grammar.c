@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: MIT
+// The grammar of a draft: GBNF, or a JSON schema that becomes GBNF.
 #include "grammar/grammar.h"
-#include "chain/recipe.h"
-#include "in/source.h"
-#include "out/message.h"
+#include "chain/draft.h"
 #include "schema/schema.h"
 #include "json/json.h"
 
-#include <assert.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-// What is wrong, of the quoted part of the grammar and of the limit, where there are such.
+// The messages: formats of the quoted part of the grammar, if they have %.*s, and of the limit, if they have %d.
 static const struct {
     const char *format;
     int limit;
@@ -46,7 +43,7 @@ static const struct {
 static bool grammar_error(const struct grammar_fault *f, struct err *e)
 {
     const int len = err_clip_part(f->name, f->len, 60);
-    if (f->code == GRAMMAR_OK || f->code == GRAMMAR_MEMORY)
+    if (f->code == GRAMMAR_MEMORY)
         return err_from_fault(e, fault_memory());
     const char *const format = grammar_messages[f->code].format;
     if (strstr(format, "%.*s"))
@@ -63,25 +60,27 @@ static void rules_free(void *thing)
     free(r);
 }
 
-// Fills the rules. What is said of the grammar, an error of status STATUS_USAGE or a warning, begins with where.
-static bool parse(struct rules *r, const struct vocab *v, const char *where, struct err *e)
+// Parses the rules. A grammar with a harmless fault adds a warning.
+static bool parse(struct rules *r, struct recipes *of, const struct grammar_text *g, struct err *e)
 {
     struct grammar_fault fault;
-    r->grammar = grammar_parse(r->shared.key, r->shared.len, v, &fault);
+    r->grammar = grammar_parse(r->shared.key, r->shared.len, of->vocab, &fault);
     if (fault.code == GRAMMAR_OK)
         return true;
     grammar_error(&fault, e);
-    if (fault.code != GRAMMAR_MEMORY)
-        err_prefix(e, "%s", where);
+    if (fault.code != GRAMMAR_MEMORY && g->file && !g->schema)
+        err_prefix(e, "--%s: '%s'", g->option, g->file);
+    else if (fault.code != GRAMMAR_MEMORY)
+        err_prefix(e, "--%s", g->option);
     if (r->grammar)
-        message_warn("%s", e->text);
+        note_add(&of->notes, NOTE_WARNING, "%s", e->text);
     return r->grammar;
 }
 
 static bool schema_error(const struct schema_fault *f, struct err *e)
 {
     static const char *const messages[] = {
-        // of the path and the word
+        // formats of the path and the word
         [SCHEMA_NOT_OBJECT] = "%s is not an object",
         [SCHEMA_BAD_VALUE] = "%s is not %s",
         [SCHEMA_TYPE] = "%s: unknown type '%s'",
@@ -100,24 +99,26 @@ static bool schema_error(const struct schema_fault *f, struct err *e)
     return err_set(e, STATUS_USAGE, format, path, f->word);
 }
 
-// Says what llama.cpp passes over.
-static void say_notes(const struct schema_grammar *g)
+// Adds notes on what llama.cpp's converter ignores or weakens.
+static void note_schema(const struct schema_grammar *g, struct builder *notes)
 {
     const struct builder *const ignored = &g->ignored.paths, *const loose = &g->loose.paths;
-    for (const char *p = ignored->text; p && p < ignored->text + ignored->len; p += strlen(p) + 1)
-        message_note("%s: llama.cpp ignores this keyword", p);
+    for (size_t at = 0; at < ignored->len; at += strlen(ignored->text + at) + 1)
+        note_add(notes, NOTE_PLAIN, "%s: llama.cpp ignores this keyword", ignored->text + at);
     if (g->ignored.n > SCHEMA_MOST_NOTES)
-        message_note("llama.cpp ignores %zu more keywords of the schema", g->ignored.n - SCHEMA_MOST_NOTES);
-    for (const char *p = loose->text; p && p < loose->text + loose->len; p += strlen(p) + 1)
-        message_warn("%s: llama.cpp cannot follow this pattern and lets any string through", p);
+        note_add(notes, NOTE_PLAIN, "llama.cpp ignores %zu more keywords of the schema",
+                 g->ignored.n - SCHEMA_MOST_NOTES);
+    for (size_t at = 0; at < loose->len; at += strlen(loose->text + at) + 1)
+        note_add(notes, NOTE_WARNING, "%s: llama.cpp cannot follow this pattern and lets any string through",
+                 loose->text + at);
 }
 
-// Converts a schema. Errors have status STATUS_USAGE, but for lack of memory.
-static bool convert(const struct builder *json, struct schema_grammar *g, struct err *e)
+// Converts a schema to GBNF. Errors in the schema have status STATUS_USAGE.
+static bool convert(const struct piece *json, struct schema_grammar *g, struct err *e)
 {
     struct schema_fault fault;
     size_t at;
-    cJSON *const schema = json_parse(json->text, json->len, JSON_EXACT, &at, e);
+    cJSON *const schema = json_parse((const char *)json->p, json->len, JSON_EXACT, &at, e);
     if (!schema)
         return false;
     const bool ok = schema_to_gbnf(schema, g, &fault);
@@ -125,44 +126,21 @@ static bool convert(const struct builder *json, struct schema_grammar *g, struct
     return ok || schema_error(&fault, e);
 }
 
-// The text that a source stands for.
-static bool read_source(enum grammar_source source, const char *given, struct builder *text, struct err *e)
+bool draft_grammar(struct draft *d, const struct grammar_text *g, struct err *e)
 {
-    if (source == GRAMMAR_FILE || source == GRAMMAR_SCHEMA_FILE)
-        return file_slurp(given, 0, &text->text, &text->len, e);
-    builder_string(text, given);
-    return !text->failed || err_from_fault(e, fault_memory());
-}
-
-bool draft_grammar(struct draft *d, enum grammar_source source, const char *given, struct err *e)
-{
-    static const char *const options[] = {
-        [GRAMMAR_TEXT] = "grammar",
-        [GRAMMAR_FILE] = "grammar-file",
-        [GRAMMAR_SCHEMA] = "json-schema",
-        [GRAMMAR_SCHEMA_FILE] = "json-schema-file",
-    };
-    const bool schema = source == GRAMMAR_SCHEMA || source == GRAMMAR_SCHEMA_FILE;
-    const char *const option = options[source];
-    struct builder json = {0};
-    struct schema_grammar g = {0};
-    char where[300]; // the beginning of what is said of it
-    bool known;
-    assert(source != GRAMMAR_NONE);
-    snprintf(where, sizeof where, source == GRAMMAR_FILE ? "--%s: '%s'" : "--%s", option, given);
-    bool ok = read_source(source, given, schema ? &json : &g.gbnf, e) || err_prefix(e, "--%s", option);
-    if (ok && schema)
-        ok = convert(&json, &g, e) || (e->status == STATUS_USAGE && err_prefix(e, "--%s", option));
-    struct rules *const rules = ok ? draft_share(&d->of->rules, &g.gbnf, sizeof *rules, rules_free, &known, e) : NULL;
-    shared_drop(d->parts.rules);
-    d->parts.rules = rules;
-    if (rules && !known) {
-        rules->option = option;
-        rules->of_row = d->of_row;
-        say_notes(&g);
+    struct schema_grammar made = {0};
+    bool ok = true;
+    if (!g->schema)
+        builder_bytes(&made.gbnf, g->text.p, g->text.len);
+    else if (!convert(&g->text, &made, e))
+        ok = e->status == STATUS_USAGE && err_prefix(e, "--%s", g->option);
+    struct rules *const r = ok ? draft_share(d, PART_RULES, &made.gbnf, sizeof *r, rules_free, &ok, e) : NULL;
+    if (r) {
+        r->option = g->option;
+        r->of_row = d->of_row;
+        note_schema(&made, &d->of->notes);
+        ok = parse(r, d->of, g, e);
     }
-    ok = rules && (known || parse(rules, d->of->vocab, where, e));
-    schema_grammar_free(&g);
-    builder_free(&json);
+    schema_grammar_free(&made);
     return ok;
 }

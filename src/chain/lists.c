@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The lists of a draft: samplers, biases, breakers, bans, the reasoning budget's tags.
+// The lists of a draft: samplers, biases, breakers, bans, and the tags of the reasoning budget.
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "chain/recipe.h"
-#include "out/message.h"
+#include "chain/draft.h"
 #include "sample/chain.h"
 #include "vocab/spelling.h"
 #include "vocab/split.h"
@@ -16,8 +15,8 @@
 
 // ---- samplers
 
-// An unknown name, or letter, with those that can be used.
-static bool unknown(bool by_letter, const char *name, size_t len, struct err *e)
+// The error for an unknown name or letter: lists those that are known.
+static bool unknown_sampler(bool by_letter, const char *name, size_t len, struct err *e)
 {
     char known[600] = "", *at = known;
     for (size_t i = 0; samplers[i]; i++) {
@@ -46,8 +45,8 @@ static bool add_choice(struct order *o, const struct sampler *s, const struct vo
     return true;
 }
 
-// Gives the newest choice its own first parameter.
-static bool give_value(const struct catalog *c, struct choice *choice, const char *value, size_t len, struct err *e)
+// Reads a choice's own value of its sampler's first parameter.
+static bool read_value(const struct catalog *c, struct choice *choice, const char *value, size_t len, struct err *e)
 {
     const struct sampler *const s = choice_sampler(choice);
     char text[64];
@@ -67,18 +66,18 @@ static bool read_order(struct order *o, const struct recipes *r, const char *tex
         const size_t len = by_letter ? 1 : strcspn(at, ";"), name_len = by_letter ? 1 : strcspn(at, ";=");
         const struct sampler *const s = by_letter ? sampler_by_letter(*at) : sampler_by_name(at, name_len);
         if (!s)
-            return unknown(by_letter, at, by_letter ? utf8_step(at) : name_len, e);
+            return unknown_sampler(by_letter, at, by_letter ? utf8_step(at) : name_len, e);
         if (!add_choice(o, s, r->vocab, e))
             return false;
-        if (name_len < len && !give_value(&r->catalog, &o->choice[o->n - 1], at + name_len + 1, len - name_len - 1, e))
+        if (name_len < len && !read_value(&r->catalog, &o->choice[o->n - 1], at + name_len + 1, len - name_len - 1, e))
             return false;
         at += len + (!by_letter && at[len] == ';');
     }
     return true;
 }
 
-// Is this a foreign sampler that runs with the common values, and by a parameter that is its own?
-static bool joins(const struct draft *d, size_t place)
+// Does the sampler of another program join the default chain: does it run with the draft's values, by a parameter of its own?
+static bool joins_default(const struct draft *d, size_t place)
 {
     const struct sampler *const s = samplers[place];
     double params[CATALOG_PARAMS]; // room for any sampler's
@@ -88,7 +87,7 @@ static bool joins(const struct draft *d, size_t place)
     return stage_enabled(&(struct stage){s, params, NULL});
 }
 
-// The default chain's names, each with a ';' behind it.
+// Appends the names of the default chain, each with a ';' behind it.
 static void default_names(const struct draft *d, struct builder *names)
 {
     const char *next = DEFAULT_CHAIN;
@@ -97,7 +96,7 @@ static void default_names(const struct draft *d, struct builder *names)
         const size_t len = strcspn(next, ";");
         const bool listed = strlen(name) == len && !strncmp(name, next, len);
         next += listed ? len + (next[len] == ';') : 0;
-        if (listed || joins(d, i))
+        if (listed || joins_default(d, i))
             builder_format(names, "%s;", name);
     }
 }
@@ -105,22 +104,20 @@ static void default_names(const struct draft *d, struct builder *names)
 bool draft_samplers(struct draft *d, const char *text, bool by_letter, struct err *e)
 {
     struct builder key = {0};
-    bool known;
+    bool ok;
     builder_byte(&key, by_letter ? 'l' : text ? 'n' : 'd');
     if (text)
         builder_string(&key, text);
     else
         default_names(d, &key);
     const size_t size = sizeof(struct order) + key.len * sizeof(struct choice); // as each has a letter at least
-    struct order *const o = draft_share(&d->of->order, &key, size, free, &known, e);
-    shared_drop(d->parts.order);
-    d->parts.order = o;
-    return o && (known || read_order(o, d->of, (const char *)o->shared.key + 1, by_letter, e));
+    struct order *const o = draft_share(d, PART_ORDER, &key, size, free, &ok, e);
+    return o ? read_order(o, d->of, (const char *)o->shared.key + 1, by_letter, e) : ok;
 }
 
 // ---- biases
 
-// The text as bytes, which the caller frees; NULL with *e, also for lack of a vocabulary to look it up in.
+// Returns the text as bytes, which the caller frees. NULL with *e if memory is short or there is no vocabulary.
 static unsigned char *plain_text(const struct recipes *r, const char *name, const char *text, size_t len, bool escapes,
                                  size_t *n, struct err *e)
 {
@@ -177,21 +174,15 @@ bool recipes_split_text(const struct recipes *r, const char *name, const char *t
 
 void note_spelling(struct builder *notes, const char *name, const char *text, const struct ids *ids)
 {
+    struct builder note = {0};
     if (ids->n < 2)
         return;
-    builder_format(notes, "%s: '%.*s' is spelt by the tokens ", name, err_clip(text, 60), text);
+    builder_format(&note, "%s: '%.*s' is spelt by the tokens ", name, err_clip(text, 60), text);
     for (size_t i = 0; i < ids->n; i++)
-        builder_format(notes, "%s%" PRIu32, i ? "," : "", ids->id[i]);
-    builder_byte(notes, '\0');
-}
-
-bool say_spellings(const struct builder *notes, struct err *e)
-{
-    if (notes->failed)
-        return err_from_fault(e, fault_memory());
-    for (size_t at = 0; at < notes->len; at += strlen(notes->text + at) + 1)
-        message_note("%s", notes->text + at);
-    return true;
+        builder_format(&note, "%s%" PRIu32, i ? "," : "", ids->id[i]);
+    note_add(notes, NOTE_PLAIN, "%s", note.text ? note.text : "");
+    notes->failed = notes->failed || note.failed;
+    builder_free(&note);
 }
 
 static void biases_free(void *thing)
@@ -202,7 +193,7 @@ static void biases_free(void *thing)
     free(b);
 }
 
-// The biases given, and a ban for each token of the vocabulary that is never to be chosen.
+// Makes the list of biases: those given, then a ban for each token of the vocabulary that is never to be chosen.
 static bool fill_biases(struct biases *b, const struct bias *bias, const struct vocab *v)
 {
     const unsigned unwanted = VOCAB_BANNED | (b->ignore_eos ? VOCAB_EOG : 0u);
@@ -225,16 +216,14 @@ static bool fill_biases(struct biases *b, const struct bias *bias, const struct 
 bool draft_biases(struct draft *d, const struct bias *bias, size_t n, bool ignore_eos, struct err *e)
 {
     struct builder key = {0};
-    bool known;
+    bool ok;
     if (ignore_eos && !d->of->vocab)
         return err_set(e, STATUS_USAGE, "--ignore-eos needs --vocab");
     builder_byte(&key, (char)ignore_eos);
     builder_bytes(&key, bias, n * sizeof *bias);
-    struct biases *const b = draft_share(&d->of->biases, &key, sizeof *b, biases_free, &known, e);
-    shared_drop(d->parts.biases);
-    d->parts.biases = b;
-    if (!b || known)
-        return b;
+    struct biases *const b = draft_share(d, PART_BIASES, &key, sizeof *b, biases_free, &ok, e);
+    if (!b)
+        return ok;
     b->n_given = n;
     b->ignore_eos = ignore_eos;
     return fill_biases(b, bias, d->of->vocab) || err_from_fault(e, fault_memory());
@@ -244,23 +233,24 @@ bool draft_biases(struct draft *d, const struct bias *bias, size_t n, bool ignor
 
 enum { BREAKER_MAX = 40 }; // bytes of a text, as in llama.cpp
 
-void give_tokens(struct given *g, const uint32_t *id, size_t n)
+void sequences_add(struct sequences *s, const uint32_t *id, size_t n)
 {
-    assert(!g->n_texts);
-    builder_bytes(&g->key, &n, sizeof n);
-    builder_bytes(&g->key, id, n * sizeof *id);
-    g->n++;
+    assert(!s->n_texts);
+    builder_bytes(&s->key, &n, sizeof n);
+    builder_bytes(&s->key, id, n * sizeof *id);
+    s->n++;
 }
 
-void give_breaker(struct given *g, const char *text, size_t len)
+void sequences_add_text(struct sequences *s, const char *text, size_t len, struct builder *notes)
 {
     if (len > BREAKER_MAX) {
-        message_warn("--dry-sequence-breaker: '%.*s...' is cut after %d bytes", BREAKER_MAX, text, BREAKER_MAX);
+        note_add(notes, NOTE_WARNING, "--dry-sequence-breaker: '%.*s...' is cut after %d bytes", BREAKER_MAX, text,
+                 BREAKER_MAX);
         len = BREAKER_MAX;
     }
-    builder_bytes(&g->key, &len, sizeof len);
-    builder_bytes(&g->key, text, len);
-    g->n_texts++;
+    builder_bytes(&s->key, &len, sizeof len);
+    builder_bytes(&s->key, text, len);
+    s->n_texts++;
 }
 
 static void breakers_drop(void *thing)
@@ -270,34 +260,32 @@ static void breakers_drop(void *thing)
     free(b);
 }
 
-// What stands at *at behind its length, of so many bytes an element; *at moves past it.
-static const void *next_given(const char **at, size_t *len, size_t size)
+// Returns the next entry of a key of sequences, *len elements of that size, and moves *at behind it.
+static const void *next_entry(const char **at, size_t *len, size_t size)
 {
     memcpy(len, *at, sizeof *len);
-    const char *const given = *at + sizeof *len;
-    *at = given + *len * size;
-    return given;
+    const char *const entry = *at + sizeof *len;
+    *at = entry + *len * size;
+    return entry;
 }
 
-bool draft_breakers(struct draft *d, struct given *g, struct err *e)
+bool draft_breakers(struct draft *d, struct sequences *s, struct err *e)
 {
-    bool known;
-    const size_t texts_at = sizeof(struct breaker_list) + g->n * sizeof(struct tokens);
-    builder_bytes(&g->key, &g->n, sizeof g->n); // which tells the two kinds apart
+    const size_t n = s->n, n_texts = s->n_texts, texts_at = sizeof(struct breaker_list) + n * sizeof(struct tokens);
+    bool ok;
+    builder_bytes(&s->key, &n, sizeof n); // so that sequences and texts of the same bytes have different keys
     struct breaker_list *const b =
-        draft_share(&d->of->breakers, &g->key, texts_at + g->n_texts * sizeof(struct piece), breakers_drop, &known, e);
-    shared_drop(d->parts.breakers);
-    d->parts.breakers = b;
-    if (!b || known)
-        return b;
+        draft_share(d, PART_BREAKERS, &s->key, texts_at + n_texts * sizeof(struct piece), breakers_drop, &ok, e);
+    if (!b)
+        return ok;
     struct tokens *const sequence = (struct tokens *)(void *)(b + 1);
-    struct piece *const text = (struct piece *)(void *)(sequence + g->n);
+    struct piece *const text = (struct piece *)(void *)(sequence + n);
     const char *at = b->shared.key;
-    for (size_t i = 0; i < g->n; i++)
-        sequence[i].id = next_given(&at, &sequence[i].n, sizeof(uint32_t));
-    for (size_t i = 0; i < g->n_texts; i++)
-        text[i].p = next_given(&at, &text[i].len, 1);
-    b->breakers = (struct breakers){.sequence = sequence, .n_sequences = g->n, .text = text, .n_texts = g->n_texts};
+    for (size_t i = 0; i < n; i++)
+        sequence[i].id = next_entry(&at, &sequence[i].n, sizeof(uint32_t));
+    for (size_t i = 0; i < n_texts; i++)
+        text[i].p = next_entry(&at, &text[i].len, 1);
+    b->breakers = (struct breakers){.sequence = sequence, .n_sequences = n, .text = text, .n_texts = n_texts};
     return true;
 }
 
@@ -310,49 +298,49 @@ static void bans_free(void *thing)
     free(b);
 }
 
-// Those given and the vocabulary's.
-static bool fill_ends(struct ban_list *b, struct tokens given, const struct vocab *v)
+// Makes the ends: those given, then those of the vocabulary.
+static bool fill_ends(struct ban_list *b, const uint32_t *given, const struct vocab *v)
 {
-    size_t n = given.n;
-    for (uint32_t id = 0; v && id < v->n; id++)
-        n += (v->flags[id] & VOCAB_EOG) != 0;
-    b->bans.end = b->end = calloc(n + 1, sizeof *b->end);
-    if (!b->end)
+    size_t cap = 0;
+    if (!mem_grow(&b->end, &cap, b->n_given + 1, sizeof *b->end))
         return false;
-    memcpy(b->end, given.id, given.n * sizeof *b->end);
-    b->bans.n_ends = b->n_given = given.n;
-    for (uint32_t id = 0; v && id < v->n; id++)
-        if (v->flags[id] & VOCAB_EOG)
-            b->end[b->bans.n_ends++] = id;
+    memcpy(b->end, given, b->n_given * sizeof *b->end);
+    b->bans.n_ends = b->n_given;
+    for (uint32_t id = 0; v && id < v->n; id++) {
+        if (!(v->flags[id] & VOCAB_EOG))
+            continue;
+        if (!mem_grow(&b->end, &cap, b->bans.n_ends + 1, sizeof *b->end))
+            return false;
+        b->end[b->bans.n_ends++] = id;
+    }
+    b->bans.end = b->end;
     return true;
 }
 
-bool draft_bans(struct draft *d, struct given *g, struct err *e)
+bool draft_bans(struct draft *d, struct sequences *s, struct err *e)
 {
-    bool known;
-    assert(g->n);
+    const size_t n = s->n - 1;
+    bool ok;
+    assert(s->n);
     struct ban_list *const b =
-        draft_share(&d->of->bans, &g->key, sizeof *b + (g->n - 1) * sizeof *b->sequence, bans_free, &known, e);
-    shared_drop(d->parts.bans);
-    d->parts.bans = b;
-    if (!b || known)
-        return b;
-    struct tokens ends;
+        draft_share(d, PART_BANS, &s->key, sizeof *b + n * sizeof *b->sequence, bans_free, &ok, e);
+    if (!b)
+        return ok;
     const char *at = b->shared.key;
-    ends.id = next_given(&at, &ends.n, sizeof *ends.id);
+    const uint32_t *const given = next_entry(&at, &b->n_given, sizeof *given);
     b->bans.sequence = b->sequence;
-    b->bans.n = g->n - 1;
-    for (size_t i = 0; i < b->bans.n; i++) {
-        b->sequence[i].id = next_given(&at, &b->sequence[i].n, sizeof(uint32_t));
+    b->bans.n = n;
+    for (size_t i = 0; i < n; i++) {
+        b->sequence[i].id = next_entry(&at, &b->sequence[i].n, sizeof(uint32_t));
         if (b->sequence[i].n > b->bans.longest)
             b->bans.longest = b->sequence[i].n;
     }
-    return fill_ends(b, ends, d->of->vocab) || err_from_fault(e, fault_memory());
+    return fill_ends(b, given, d->of->vocab) || err_from_fault(e, fault_memory());
 }
 
 // ---- the reasoning budget
 
-// Fills the tags from the key, and puts the forced tokens together behind them, where there is room for all of the key.
+// Reads the tags from the key. Writes the forced tokens, message and end tag, behind the tags; the room there is as large as the key.
 static void fill_reasoning(struct reasoning *r, const struct vocab *v)
 {
     uint32_t *const forced = (uint32_t *)(void *)&r->tag[r->n];
@@ -360,7 +348,7 @@ static void fill_reasoning(struct reasoning *r, const struct vocab *v)
                                *const end = &r->tag[REASONING_END];
     const char *at = r->shared.key;
     for (size_t i = 0; i < r->n; i++)
-        r->tag[i].id = next_given(&at, &r->tag[i].n, sizeof(uint32_t));
+        r->tag[i].id = next_entry(&at, &r->tag[i].n, sizeof(uint32_t));
     if (r->tokens < 0 || r->n == REASONING_END)
         return;
     memcpy(forced, message->id, message->n * sizeof *forced);
@@ -372,22 +360,19 @@ static void fill_reasoning(struct reasoning *r, const struct vocab *v)
             r->rules.longest = end[i].n;
 }
 
-bool draft_reasoning(struct draft *d, int64_t tokens, struct given *g, struct err *e)
+bool draft_reasoning(struct draft *d, int64_t tokens, struct sequences *s, struct err *e)
 {
-    bool known;
-    assert(g->n >= REASONING_END);
-    builder_bytes(&g->key, &tokens, sizeof tokens);
-    const size_t size = sizeof(struct reasoning) + g->n * sizeof(struct tokens) + g->key.len; // a whole number of ids
-    struct reasoning *const r = draft_share(&d->of->reasoning, &g->key, size, free, &known, e);
-    shared_drop(d->parts.reasoning);
-    d->parts.reasoning = r;
-    if (!r)
-        return false;
-    if (!known) {
+    bool ok;
+    assert(s->n >= REASONING_END);
+    builder_bytes(&s->key, &tokens, sizeof tokens);
+    const size_t size = sizeof(struct reasoning) + s->n * sizeof(struct tokens) + s->key.len; // a whole number of ids
+    struct reasoning *r = draft_share(d, PART_REASONING, &s->key, size, free, &ok, e);
+    if (r) {
         r->tokens = tokens;
-        r->n = g->n;
+        r->n = s->n;
         fill_reasoning(r, d->of->vocab);
     }
-    return tokens < 0 || (r->tag[REASONING_START].n && r->n > REASONING_END) ||
-           err_set(e, STATUS_USAGE, "--reasoning-budget needs --reasoning-start and --reasoning-end");
+    r = d->parts.reasoning;
+    return ok && (tokens < 0 || (r->tag[REASONING_START].n && r->n > REASONING_END) ||
+                  err_set(e, STATUS_USAGE, "--reasoning-budget needs --reasoning-start and --reasoning-end"));
 }

@@ -4,9 +4,8 @@
 #include "base/mem.h"
 #include "base/names.h"
 #include "base/number.h"
-#include "chain/recipe.h"
+#include "chain/draft.h"
 #include "chain/setting.h"
-#include "out/message.h"
 #include "json/json.h"
 
 #include <inttypes.h>
@@ -153,7 +152,7 @@ static bool read_biases(struct change *ch, const cJSON *item)
 // Reads texts as they are: the server knows no escapes but those of JSON.
 static bool read_breakers(struct change *ch, const cJSON *item)
 {
-    struct given g = {0};
+    struct sequences g = {0};
     bool ok = (cJSON_IsArray(item) && item->child) || wrong(ch, item, "a list of texts");
     for (const cJSON *text = item->child; ok && text; text = text->next) {
         const char *const s = cJSON_GetStringValue(text);
@@ -163,9 +162,9 @@ static bool read_breakers(struct change *ch, const cJSON *item)
             builder_clear(&g.key);
             g.n_texts = 0;
         } else if (!*s) {
-            message_warn("--%s: an empty breaker is left out", "dry-sequence-breaker");
+            note_add(&ch->draft.of->notes, NOTE_WARNING, "--dry-sequence-breaker: an empty breaker is left out");
         } else {
-            give_breaker(&g, s, strlen(s));
+            sequences_add_text(&g, s, strlen(s), &ch->draft.of->notes);
         }
     }
     ok = ok && draft_breakers(&ch->draft, &g, ch->e);
@@ -173,8 +172,8 @@ static bool read_breakers(struct change *ch, const cJSON *item)
     return ok;
 }
 
-// Gives the tokens of a list of numbers, or of numbers in a text: each as a sequence, or all as one.
-static bool give_banned(struct change *ch, struct given *g, const cJSON *list, bool each)
+// Adds the tokens of a list of numbers, or of numbers in a text: each as a sequence, or all as one.
+static bool add_banned(struct change *ch, struct sequences *g, const cJSON *list, bool each)
 {
     struct ids *const ids = &ch->ids;
     ids->n = 0;
@@ -192,9 +191,9 @@ static bool give_banned(struct change *ch, struct given *g, const cJSON *list, b
         ids->id[ids->n++] = (uint32_t)v;
     }
     for (size_t i = 0; each && i < ids->n; i++)
-        give_tokens(g, &ids->id[i], 1);
+        sequences_add(g, &ids->id[i], 1);
     if (!each && ids->n)
-        give_tokens(g, ids->id, ids->n);
+        sequences_add(g, ids->id, ids->n);
     return true;
 }
 
@@ -203,11 +202,11 @@ static bool read_bans(struct change *ch, const cJSON *item)
 {
     const struct ban_list *const old = ch->draft.parts.bans;
     const bool lists = cJSON_IsArray(item) && cJSON_IsArray(item->child);
-    struct given g = {0};
-    give_tokens(&g, old->end, old->n_given);
-    bool ok = lists || give_banned(ch, &g, item, true);
+    struct sequences g = {0};
+    sequences_add(&g, old->end, old->n_given);
+    bool ok = lists || add_banned(ch, &g, item, true);
     for (const cJSON *list = lists ? item->child : NULL; ok && list; list = list->next)
-        ok = cJSON_IsArray(list) ? give_banned(ch, &g, list, false) : wrong(ch, item, "a list of lists of tokens");
+        ok = cJSON_IsArray(list) ? add_banned(ch, &g, list, false) : wrong(ch, item, "a list of lists of tokens");
     ok = ok && draft_bans(&ch->draft, &g, ch->e);
     builder_free(&g.key);
     return ok;
@@ -224,13 +223,21 @@ static void drop_grammar(struct change *ch)
     ch->draft.parts.rules = NULL;
 }
 
+static bool set_grammar(struct change *ch, const char *text, bool schema)
+{
+    const struct grammar_text g = {.text = {(const unsigned char *)text, strlen(text)},
+                                   .schema = schema,
+                                   .option = schema ? "json-schema" : "grammar"};
+    return draft_grammar(&ch->draft, &g, ch->e);
+}
+
 // Reads a grammar. An empty one is none.
 static bool read_grammar(struct change *ch, const cJSON *item)
 {
     if (!cJSON_IsString(item))
         return wrong(ch, item, "a string");
     if (*item->valuestring)
-        return need_vocab(ch) && draft_grammar(&ch->draft, GRAMMAR_TEXT, item->valuestring, ch->e);
+        return need_vocab(ch) && set_grammar(ch, item->valuestring, false);
     drop_grammar(ch);
     return true;
 }
@@ -240,8 +247,7 @@ static bool read_schema(struct change *ch, const cJSON *item)
 {
     const bool empty = cJSON_IsObject(item) && !item->child;
     char *const text = empty ? strdup("{\"type\":\"object\"}") : cJSON_PrintUnformatted(item);
-    const bool ok =
-        text ? draft_grammar(&ch->draft, GRAMMAR_SCHEMA, text, ch->e) : err_from_fault(ch->e, fault_memory());
+    const bool ok = text ? set_grammar(ch, text, true) : err_from_fault(ch->e, fault_memory());
     free(text);
     return ok && need_vocab(ch);
 }
@@ -353,17 +359,11 @@ static bool check_grammar(const struct change *ch)
     return true;
 }
 
-// Makes the default chain again: the values decide which samplers run in it.
-static bool finish_samplers(struct change *ch)
+// Passes on the notes on how the texts of a part are spelt, unless others have the same part: they were printed for them.
+static void finish_part(struct change *ch, const struct shared *part)
 {
-    const struct order *const order = ch->draft.parts.order;
-    return !order || *(const char *)order->shared.key != 'd' || draft_samplers(&ch->draft, NULL, false, ch->e);
-}
-
-// Says which tokens spell the texts of a part, unless others have the same part: it was said for them.
-static bool finish_part(const struct change *ch, const struct shared *part)
-{
-    return part->users > 1 || say_spellings(&ch->spelt, ch->e);
+    if (part->users == 1)
+        notes_move(&ch->draft.of->notes, &ch->spelt);
 }
 
 // Makes the biases once all is known that bears on them.
@@ -373,12 +373,14 @@ static bool finish_biases(struct change *ch)
     if (!ch->new_biases)
         return ch->ignore_eos == old->ignore_eos ||
                draft_biases(&ch->draft, old->bias, old->n_given, ch->ignore_eos, ch->e);
-    return draft_biases(&ch->draft, ch->bias, ch->n_bias, ch->ignore_eos, ch->e) &&
-           finish_part(ch, &ch->draft.parts.biases->shared);
+    if (!draft_biases(&ch->draft, ch->bias, ch->n_bias, ch->ignore_eos, ch->e))
+        return false;
+    finish_part(ch, &ch->draft.parts.biases->shared);
+    return true;
 }
 
-// Gives the tokens of a member's text, or of each text of a list that is not empty.
-static bool give_tag_texts(struct change *ch, struct given *g, const cJSON *item)
+// Adds the tokens of a member's text, or of each text of a list that is not empty.
+static bool add_tag_texts(struct change *ch, struct sequences *g, const cJSON *item)
 {
     const bool list = cJSON_IsArray(item);
     for (const cJSON *text = list ? item->child : item; text; text = list ? text->next : NULL) {
@@ -387,7 +389,7 @@ static bool give_tag_texts(struct change *ch, struct given *g, const cJSON *item
         if (!recipes_split_text(ch->draft.of, item->string, text->valuestring, false, &ch->ids, ch->e))
             return false;
         note_spelling(&ch->spelt, item->string, text->valuestring, &ch->ids);
-        give_tokens(g, ch->ids.id, ch->ids.n);
+        sequences_add(g, ch->ids.id, ch->ids.n);
     }
     return true;
 }
@@ -403,7 +405,7 @@ static bool finish_reasoning(struct change *ch)
     const cJSON *const row = ch->budget < 0 ? NULL : ch->params;
     const cJSON *const ends = json_member(row, "reasoning_budget_end_tags");
     const cJSON *const end = ends ? ends : json_member(row, "reasoning_budget_end_tag");
-    struct given g = {0};
+    struct sequences g = {0};
     bool ok = true;
     if (ch->budget < 0 && (!old || old->tokens < 0))
         return true;
@@ -411,17 +413,19 @@ static bool finish_reasoning(struct change *ch)
     for (size_t i = 0; ok && i < REASONING_END; i++) {
         const cJSON *const item = json_member(row, names[i]);
         if (item)
-            ok = give_tag_texts(ch, &g, item);
+            ok = add_tag_texts(ch, &g, item);
         else
-            give_tokens(&g, old ? old->tag[i].id : NULL, old ? old->tag[i].n : 0);
+            sequences_add(&g, old ? old->tag[i].id : NULL, old ? old->tag[i].n : 0);
     }
     if (ok && end && (cJSON_IsArray(end) || *end->valuestring))
-        ok = give_tag_texts(ch, &g, end);
+        ok = add_tag_texts(ch, &g, end);
     for (size_t i = REASONING_END; !end && old && i < old->n; i++)
-        give_tokens(&g, old->tag[i].id, old->tag[i].n);
+        sequences_add(&g, old->tag[i].id, old->tag[i].n);
     ok = ok && draft_reasoning(&ch->draft, ch->budget, &g, ch->e);
     builder_free(&g.key);
-    return ok && finish_part(ch, &ch->draft.parts.reasoning->shared);
+    if (ok)
+        finish_part(ch, &ch->draft.parts.reasoning->shared);
+    return ok;
 }
 
 const struct recipe *recipe_with_params(struct recipes *r, const struct recipe *from, const cJSON *params,
@@ -433,8 +437,7 @@ const struct recipe *recipe_with_params(struct recipes *r, const struct recipe *
                         .budget = from->parts.reasoning ? from->parts.reasoning->tokens : -1,
                         .e = e};
     parts_keep(&ch.draft.parts);
-    const bool ok = read_request_members(&ch) && check_grammar(&ch) && finish_samplers(&ch) && finish_biases(&ch) &&
-                    finish_reasoning(&ch);
+    const bool ok = read_request_members(&ch) && check_grammar(&ch) && finish_biases(&ch) && finish_reasoning(&ch);
     free(ch.bias);
     free(ch.ids.id);
     builder_free(&ch.spelt);

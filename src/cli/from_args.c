@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "chain/recipe.h"
+#include "cli/from_args.h"
+
+#include "chain/draft.h"
 #include "in/vocab_file.h"
 #include "out/message.h"
 #include "sample/chain.h"
@@ -12,28 +14,28 @@
 
 // ---- the engine
 
-// Options of the chain that say nothing about its stages.
-static bool always_welcome(const struct option_row *row)
+// Is it an option of the chain that does not concern the stages?
+static bool fits_every_engine(const struct option_row *row)
 {
     return !strcmp(row->name, "seed") || !strcmp(row->name, "neutral") || !strcmp(row->name, "engine") ||
            !strcmp(row->name, "backend-sampling");
 }
 
-// Why the engine has no use for an option, which is of the chain and given; NULL: it has.
+// Returns why the engine refuses an option of the chain that was given. NULL: it does not.
 static const char *refusal(const struct args *a, const struct option_row *row)
 {
     const struct engine *const engine = engine_by_name(a->engine);
     const size_t len = strlen(row->name);
     if (a->grammar_source != GRAMMAR_NONE && engine_has_free(engine, row->name, len))
         return "has no stage for it under a grammar";
-    if (always_welcome(row) || engine_has(engine, a->grammar_first, row->name, len))
+    if (fits_every_engine(row) || engine_has(engine, a->grammar_first, row->name, len))
         return NULL;
     if (engine_has(engine, true, row->name, len))
         return "has no stage for it without --grammar-first";
     return row->at == offsetof(struct args, samplers) ? "has an order of its own" : "has no stage for it";
 }
 
-// The first option from *row on that the engine has no use for, and why.
+// Finds the first option from *row on that the engine refuses, and returns why.
 static const char *next_refusal(const struct args *a, const struct option_row **row)
 {
     for (; (*row)->name; ++*row) {
@@ -58,8 +60,8 @@ bool args_leave_out(struct args *a, struct builder *names, struct err *e)
 
 // ---- numbers
 
-// What was typed, or the engine's default.
-static void take_values(struct draft *d, const struct args *a)
+// Sets each value to what was typed, or to the engine's default.
+static void set_values(struct draft *d, const struct args *a)
 {
     const struct catalog *const c = &d->of->catalog;
     memcpy(d->parts.value, a->value, c->n * sizeof *a->value);
@@ -101,8 +103,9 @@ static const struct {
     {"mirostat_eta", "mirostat-lr"},
 };
 
-// llama.cpp's engine takes the recommendations for what was not given. *samplers is the chain, if one is recommended.
-static bool take_recommendations(struct draft *d, const struct args *a, const char **samplers_text, struct err *e)
+// Sets the values that were not given as the model's metadata recommends, for llama.cpp's engine. *samplers_text becomes the chain, if one
+// is recommended and none was given.
+static bool set_recommendations(struct draft *d, const struct args *a, const char **samplers_text, struct err *e)
 {
     const struct catalog *const c = &d->of->catalog;
     const struct vocab *const v = d->of->vocab;
@@ -129,7 +132,7 @@ static bool take_recommendations(struct draft *d, const struct args *a, const ch
 
 // ---- lists
 
-static bool take_biases(struct draft *d, const struct args *a, struct err *e)
+static bool set_biases(struct draft *d, const struct args *a, struct err *e)
 {
     struct bias *const bias = malloc((a->biases.n + 1) * sizeof *bias);
     bool ok = true;
@@ -144,24 +147,12 @@ static bool take_biases(struct draft *d, const struct args *a, struct err *e)
     ok = ok && draft_biases(d, bias, a->biases.n, a->ignore_eos, e);
     free(bias);
     if (ok && a->ignore_eos && !(d->of->vocab->any & VOCAB_EOG))
-        message_warn("--ignore-eos: the vocabulary has no end-of-generation token");
+        note_add(&d->of->notes, NOTE_WARNING, "--ignore-eos: the vocabulary has no end-of-generation token");
     return ok;
 }
 
-static bool give_texts(struct given *g, const struct words *texts, struct err *e)
-{
-    for (size_t i = 0; i < texts->n; i++) {
-        char *const plain = strdup(texts->word[i]);
-        if (!plain)
-            return err_from_fault(e, fault_memory());
-        give_breaker(g, plain, text_unescape((unsigned char *)plain, plain, strlen(plain)));
-        free(plain);
-    }
-    return true;
-}
-
-// Adds the tokens of these lists to g, each as a sequence, or all as one.
-static bool give_lists(struct given *g, const char *name, const struct words *lists, bool as_one, struct err *e)
+// Adds the tokens of these lists to s: each list as a sequence, or all lists as one.
+static bool add_lists(struct sequences *s, const char *name, const struct words *lists, bool as_one, struct err *e)
 {
     struct ids ids = {0};
     bool ok = true;
@@ -171,34 +162,38 @@ static bool give_lists(struct given *g, const char *name, const struct words *li
         ok = value_ids(name, lists->word[i], &ids, e) &&
              (ids.n > before || err_set(e, STATUS_USAGE, "--%s: '%s' holds no token id", name, lists->word[i]));
         if (ok && !as_one)
-            give_tokens(g, ids.id, ids.n);
+            sequences_add(s, ids.id, ids.n);
     }
     if (ok && as_one)
-        give_tokens(g, ids.id, ids.n);
+        sequences_add(s, ids.id, ids.n);
     free(ids.id);
     return ok;
 }
 
-static bool take_breakers(struct draft *d, const struct args *a, struct err *e)
+static bool set_breakers(struct draft *d, const struct args *a, struct err *e)
 {
-    struct given g = {0};
-    bool ok = true;
-    if (args_given(a, "dry-sequence-breaker") || args_given(a, "dry-breaker-tokens"))
-        ok = give_lists(&g, "dry-breaker-tokens", &a->breaker_ids, false, e) && give_texts(&g, &a->breaker_texts, e);
-    else
-        for (const char *text = "\n:\"*"; *text; text++)
-            give_breaker(&g, text, 1);
-    ok = ok && draft_breakers(d, &g, e);
-    builder_free(&g.key);
+    struct sequences s = {0};
+    if (!args_given(a, "dry-sequence-breaker") && !args_given(a, "dry-breaker-tokens"))
+        return true; // draft_make sets the default
+    bool ok = add_lists(&s, "dry-breaker-tokens", &a->breaker_ids, false, e);
+    for (size_t i = 0; ok && i < a->breaker_texts.n; i++) {
+        char *const text = strdup(a->breaker_texts.word[i]);
+        ok = text || err_from_fault(e, fault_memory());
+        if (ok)
+            sequences_add_text(&s, text, text_unescape((unsigned char *)text, text, strlen(text)), &d->of->notes);
+        free(text);
+    }
+    ok = ok && draft_breakers(d, &s, e);
+    builder_free(&s.key);
     return ok;
 }
 
-static bool take_bans(struct draft *d, const struct args *a, struct err *e)
+static bool set_bans(struct draft *d, const struct args *a, struct err *e)
 {
-    struct given g = {0};
-    const bool ok = give_lists(&g, "eog-tokens", &a->eog_tokens, true, e) &&
-                    give_lists(&g, "bad-word-tokens", &a->bad_words, false, e) && draft_bans(d, &g, e);
-    builder_free(&g.key);
+    struct sequences s = {0};
+    const bool ok = add_lists(&s, "eog-tokens", &a->eog_tokens, true, e) &&
+                    add_lists(&s, "bad-word-tokens", &a->bad_words, false, e) && draft_bans(d, &s, e);
+    builder_free(&s.key);
     if (ok && args_given(a, "min-tokens") &&
         a->value[catalog_find(&d->of->catalog, "min-tokens", strlen("min-tokens"))] > 0 && !d->parts.bans->bans.n_ends)
         return err_set(e, STATUS_USAGE,
@@ -206,75 +201,94 @@ static bool take_bans(struct draft *d, const struct args *a, struct err *e)
     return ok;
 }
 
-static bool take_grammar(struct draft *d, const struct args *a, struct err *e)
+static bool set_grammar(struct draft *d, const struct args *a, struct err *e)
 {
-    if (a->grammar_source == GRAMMAR_NONE && a->action == ACTION_PRINT_GRAMMAR)
-        return err_set(e, STATUS_USAGE, "--print-grammar: no grammar is given");
-    if (a->grammar_source != GRAMMAR_NONE && !d->of->vocab && a->action == ACTION_RUN)
+    static const char *const options[] = {
+        [GRAMMAR_TEXT] = "grammar",
+        [GRAMMAR_FILE] = "grammar-file",
+        [GRAMMAR_SCHEMA] = "json-schema",
+        [GRAMMAR_SCHEMA_FILE] = "json-schema-file",
+    };
+    const enum grammar_source source = a->grammar_source;
+    struct grammar_text g = {.schema = source == GRAMMAR_SCHEMA || source == GRAMMAR_SCHEMA_FILE,
+                             .option = options[source]};
+    char *content = NULL;
+    size_t len;
+    if (source == GRAMMAR_NONE)
+        return a->action != ACTION_PRINT_GRAMMAR || err_set(e, STATUS_USAGE, "--print-grammar: no grammar is given");
+    if (!d->of->vocab && a->action == ACTION_RUN)
         return err_set(e, STATUS_USAGE, "a grammar needs --vocab");
-    return a->grammar_source == GRAMMAR_NONE || draft_grammar(d, a->grammar_source, a->grammar, e);
-}
-
-// ids: scratch.
-static bool give_text(const struct draft *d, struct given *g, const char *name, const char *text, struct ids *ids,
-                      struct err *e)
-{
-    struct builder notes = {0};
-    bool ok = recipes_split_text(d->of, name, text, false, ids, e);
-    note_spelling(&notes, name, text, ids);
-    ok = ok && say_spellings(&notes, e);
-    builder_free(&notes);
-    give_tokens(g, ids->id, ids->n);
+    if (source == GRAMMAR_FILE || source == GRAMMAR_SCHEMA_FILE) {
+        g.file = a->grammar;
+        if (!file_slurp(g.file, 0, &content, &len, e))
+            return err_prefix(e, "--%s", g.option);
+    } else {
+        len = strlen(a->grammar);
+    }
+    g.text = (struct piece){(const unsigned char *)(content ? content : a->grammar), len};
+    const bool ok = draft_grammar(d, &g, e);
+    free(content);
     return ok;
 }
 
-// A tag is ids if it is digits and commas only, else a text.
-static bool give_tag(const struct draft *d, struct given *g, const char *name, const char *text, struct ids *ids,
+// Adds the tokens that spell a text to s. ids: scratch.
+static bool add_text(const struct draft *d, struct sequences *s, const char *name, const char *text, struct ids *ids,
                      struct err *e)
+{
+    if (!recipes_split_text(d->of, name, text, false, ids, e))
+        return false;
+    note_spelling(&d->of->notes, name, text, ids);
+    sequences_add(s, ids->id, ids->n);
+    return true;
+}
+
+// Adds a tag to s: ids if it consists of digits and commas, else a text.
+static bool add_tag(const struct draft *d, struct sequences *s, const char *name, const char *text, struct ids *ids,
+                    struct err *e)
 {
     const struct vocab *const v = d->of->vocab;
     if (strspn(text, "0123456789,") != strlen(text))
-        return give_text(d, g, name, text, ids, e);
+        return add_text(d, s, name, text, ids, e);
     ids->n = 0;
     if (!value_ids(name + strlen("--"), text, ids, e))
         return false;
     for (size_t i = 0; v && i < ids->n; i++)
         if (ids->id[i] >= v->n)
             return err_set(e, STATUS_USAGE, "%s: the vocabulary has no token %" PRIu32, name, ids->id[i]);
-    give_tokens(g, ids->id, ids->n);
+    sequences_add(s, ids->id, ids->n);
     return ids->n || err_set(e, STATUS_USAGE, "%s: '%s' holds no token", name, text);
 }
 
-static bool take_reasoning(struct draft *d, const struct args *a, struct err *e)
+static bool set_reasoning(struct draft *d, const struct args *a, struct err *e)
 {
-    struct given g = {0};
+    const char *const message = a->reasoning_message;
+    struct sequences s = {0};
     struct ids ids = {0};
-    if (a->reasoning_budget < 0 && !a->reasoning_start && !a->reasoning_ends.n && !a->reasoning_message)
-        return true;
     bool ok = true;
+    if (a->reasoning_budget < 0 && !a->reasoning_start && !a->reasoning_ends.n && !message)
+        return true;
     if (a->reasoning_start)
-        ok = give_tag(d, &g, "--reasoning-start", a->reasoning_start, &ids, e);
+        ok = add_tag(d, &s, "--reasoning-start", a->reasoning_start, &ids, e);
     else
-        give_tokens(&g, NULL, 0);
-    ok =
-        ok && give_text(d, &g, "--reasoning-budget-message", a->reasoning_message ? a->reasoning_message : "", &ids, e);
-    give_tokens(&g, NULL, 0); // what precedes a text is told by rows
+        sequences_add(&s, NULL, 0);
+    ok = ok && add_text(d, &s, "--reasoning-budget-message", message ? message : "", &ids, e);
+    sequences_add(&s, NULL, 0); // only rows give a generation prompt
     for (size_t i = 0; ok && i < a->reasoning_ends.n; i++)
-        ok = give_tag(d, &g, "--reasoning-end", a->reasoning_ends.word[i], &ids, e);
-    ok = ok && draft_reasoning(d, a->reasoning_budget, &g, e);
-    builder_free(&g.key);
+        ok = add_tag(d, &s, "--reasoning-end", a->reasoning_ends.word[i], &ids, e);
+    ok = ok && draft_reasoning(d, a->reasoning_budget, &s, e);
+    builder_free(&s.key);
     free(ids.id);
     return ok;
 }
 
 // ---- all of it
 
-static bool fill(struct draft *d, const struct args *a, struct err *e)
+static bool fill_draft(struct draft *d, const struct args *a, struct err *e)
 {
     struct recipes *const r = d->of;
     const bool named = args_given(a, "samplers") || args_given(a, "sampler-seq");
     const char *text = named ? a->samplers : NULL;
-    take_values(d, a);
+    set_values(d, a);
     d->parts.grammar_first = a->grammar_first || d->parts.engine->masks_first;
     if (!draft_seed(d, a->seed, e) || !check_conflicts(d, e))
         return false;
@@ -283,13 +297,13 @@ static bool fill(struct draft *d, const struct args *a, struct err *e)
             return err_prefix(e, "--vocab");
         r->vocab = &r->texts;
     }
-    return take_recommendations(d, a, &text, e) && take_biases(d, a, e) && take_breakers(d, a, e) &&
-           take_bans(d, a, e) && take_grammar(d, a, e) && take_reasoning(d, a, e) &&
-           (d->parts.engine->options || draft_samplers(d, text, text == a->samplers && a->by_letter, e));
+    return set_recommendations(d, a, &text, e) && set_biases(d, a, e) && set_breakers(d, a, e) && set_bans(d, a, e) &&
+           set_grammar(d, a, e) && set_reasoning(d, a, e) &&
+           (d->parts.engine->options || !text || draft_samplers(d, text, text == a->samplers && a->by_letter, e));
 }
 
-// Can typ_p meet candidates of probability 0, of which llama.cpp computes NaN? A grammar leaves them, when the first choice does not fit;
-// a token that the reasoning budget forces; top_n_sigma. A ban leaves one at the end of the order, where top_k cuts it off.
+// Can typ_p meet candidates of probability 0, for which llama.cpp computes NaN? A grammar leaves them if the first choice does not fit. A
+// forced token of the reasoning budget and top_n_sigma leave them, too. A banned token stands at the end of the order, where top_k removes it.
 static bool typ_p_meets_masked(const struct recipe *r)
 {
     bool masked = r->parts.rules || recipe_budget(r), banned = false;
@@ -307,18 +321,9 @@ static bool typ_p_meets_masked(const struct recipe *r)
     return false;
 }
 
-const struct recipe *recipe_from_args(struct recipes *r, const struct args *a, struct err *e)
+// Warns once a run of what several chains may share.
+static void warn_of_chain(struct recipes *r, const struct recipe *recipe)
 {
-    struct draft d = {.of = r, .parts.engine = engine_by_name(a->engine)};
-    const struct option_row *row = a->options->row;
-    const char *const why = next_refusal(a, &row);
-    if (why ? !err_set(e, STATUS_USAGE, "--%s: engine %s %s", row->name, a->engine, why) : !fill(&d, a, e)) {
-        parts_drop(&d.parts);
-        return NULL;
-    }
-    const struct recipe *const recipe = draft_make(&d, e);
-    if (!recipe)
-        return NULL;
     if (!r->vocab && recipe->parts.breakers->breakers.n_texts && recipe_runs(recipe, &sampler_dry) &&
         !r->warned_breakers) {
         message_warn("without a vocabulary dry's text breakers match nothing; --dry-breaker-tokens gives them as ids");
@@ -328,5 +333,22 @@ const struct recipe *recipe_from_args(struct recipes *r, const struct args *a, s
         message_warn("typ_p can meet masked candidates here; llama.cpp computes NaN then, and may choose other tokens");
         r->warned_typ_p = true;
     }
+}
+
+const struct recipe *recipe_from_args(struct recipes *r, const struct args *a, struct err *e)
+{
+    struct draft d = {.of = r, .parts.engine = engine_by_name(a->engine)};
+    const struct option_row *row = a->options->row;
+    const char *const why = next_refusal(a, &row);
+    const struct recipe *recipe = NULL;
+    if (why)
+        err_set(e, STATUS_USAGE, "--%s: engine %s %s", row->name, a->engine, why);
+    else if (fill_draft(&d, a, e))
+        recipe = draft_make(&d, e);
+    else
+        parts_drop(&d.parts);
+    message_notes(&r->notes);
+    if (recipe)
+        warn_of_chain(r, recipe);
     return recipe;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Notes on options of the chain that were typed and have no effect on it.
-#include "chain/recipe.h"
+#include "cli/from_args.h"
 #include "out/message.h"
 #include "sample/chain.h"
 
@@ -67,7 +67,7 @@ static bool as_in_base(const struct option_row *row, const struct args *a, const
            (row->param ? a->value[row->number] == base->value[row->number] : a->samplers == base->samplers);
 }
 
-void recipe_say_idle(const struct recipe *r, const struct variant *x, const struct args *base)
+void note_idle_options(const struct recipe *r, const struct variant *x, const struct args *base)
 {
     const struct args *const a = &x->args;
     for (const struct option_row *row = a->options->row; row->name && a->action == ACTION_RUN; row++) {

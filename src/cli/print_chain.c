@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-#include "chain/recipe.h"
+#include "cli/print_chain.h"
 
 #include "base/utf8.h"
+#include "chain/value.h"
 #include "grammar/grammar.h"
 #include "sample/chain.h"
 

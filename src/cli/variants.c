@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Recipes of the variants, and what is to be said of how they relate.
-#include "chain/recipe.h"
+#include "cli/from_args.h"
 #include "out/message.h"
 #include "sample/chain.h"
 
@@ -90,13 +90,13 @@ static bool make_one(struct recipes *r, const struct variants *v, struct variant
         if (fixed(*recipe, x->swept[i].row))
             ok = err_set(e, STATUS_USAGE, "--sweep: the chain has a value of its own for --%s", x->swept[i].row->name);
     if (*recipe && ok && first)
-        recipe_say_idle(*recipe, x, &v->of[0].args);
+        note_idle_options(*recipe, x, &v->of[0].args);
     return (*recipe && ok) || err_prefix(e, "variant '%.*s'", VARIANT_NAME(x));
 }
 
 bool recipes_of_variants(struct recipes *r, struct variants *v, const struct recipe **recipe, struct err *e)
 {
-    recipe_say_idle(recipe[0], &v->of[0], NULL);
+    note_idle_options(recipe[0], &v->of[0], NULL);
     for (size_t i = 1; i < v->n; i++)
         if (!make_one(r, v, &v->of[i], &recipe[i], e))
             return false;

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #define CLEAR "\r\033[K"
@@ -38,4 +39,11 @@ void message_say(enum message_kind kind, const char *format, ...)
     text_tame(text);
     message_progress(NULL);
     fprintf(stderr, "sampl: %s%s\n", before[kind], text);
+}
+
+void message_notes(struct builder *notes)
+{
+    for (size_t at = 0; at < notes->len; at += strlen(notes->text + at) + 1)
+        message_say(notes->text[at] == NOTE_WARNING ? MESSAGE_WARNING : MESSAGE_NOTE, "%s", notes->text + at + 1);
+    builder_clear(notes);
 }

@@ -4,6 +4,7 @@
 #define SAMPL_OUT_MESSAGE_H
 
 #include "base/err.h"
+#include "base/note.h"
 
 enum message_kind { MESSAGE_ERROR, MESSAGE_WARNING, MESSAGE_NOTE };
 
@@ -13,6 +14,9 @@ __attribute__((format(printf, 2, 3))) void message_say(enum message_kind kind, c
 #define message_error(e)  message_say(MESSAGE_ERROR, "%s", (e)->text)
 #define message_warn(...) message_say(MESSAGE_WARNING, __VA_ARGS__)
 #define message_note(...) message_say(MESSAGE_NOTE, __VA_ARGS__)
+
+// Prints the notes and warnings that the core made, and clears them.
+void message_notes(struct builder *notes);
 
 // Shows text as the last line of a terminal, in place of the one shown before, until a message takes its place or NULL takes it away.
 void message_progress(const char *text);

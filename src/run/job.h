@@ -4,7 +4,7 @@
 #define SAMPL_RUN_JOB_H
 
 #include "chain/recipe.h"
-#include "cli/args.h"
+#include "cli/variant.h"
 #include "sample/chain.h"
 
 struct job {

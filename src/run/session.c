@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "run/session.h"
 
+#include "out/message.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -145,6 +147,7 @@ bool session_begin_text(struct session *q, struct err *e)
 bool session_change(struct sessions *s, struct session *q, const cJSON *params, struct err *e)
 {
     const struct recipe *const old = q->recipe, *const recipe = recipe_with_params(s->recipes, old, params, e);
+    message_notes(&s->recipes->notes);
     if (recipe == old || !recipe) {
         recipe_drop(recipe);
         return recipe;

@@ -4,7 +4,7 @@
 #include "bench.h"
 
 #include "../unit/timing.h"
-#include "chain/recipe.h"
+#include "cli/from_args.h"
 #include "sample/chain.h"
 
 #include <stdio.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // variants_check: several recipes on one input. Each variant's ids are those of a run of its own: with histories, generators, named
 // sequences, parameters that change, stages in common, rows that are bad and rows that nothing can be chosen from.
+#include "cli/from_args.h"
 #include "random.h"
 #include "run/worker.h"
 

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT
+#include "chain/draft.h"
+
+#include "base/platform.h"
+#include "sample/chain.h"
+
+#include <inttypes.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+// Allocates the plan of the draft's stages. Returns how many there are; 0: memory is short.
+static size_t make_plan(const struct draft *d, const double *value, struct choice **plan)
+{
+    const struct catalog *const c = &d->of->catalog;
+    const struct engine *const engine = d->parts.engine;
+    const struct order *const order = d->parts.order;
+    *plan = calloc(order ? order->n + PLAN_MORE : ENGINE_STAGES, sizeof **plan);
+    if (!*plan)
+        return 0;
+    return order ? plan_chain(order->choice, order->n, (int)value[c->mirostat], *plan)
+                 : plan_engine(engine, value[c->temp], d->parts.rules, *plan);
+}
+
+// Returns the length of a recipe's key: the parts up to the last value of the catalog.
+static size_t key_len(const struct catalog *c)
+{
+    return offsetof(struct parts, value) + c->n * sizeof(double);
+}
+
+static size_t rounded_up(size_t n)
+{
+    const size_t align = sizeof(double) - 1;
+    return (n + align) & ~align;
+}
+
+static void recipe_free(void *thing)
+{
+    struct recipe *const r = thing;
+    parts_drop(&r->parts);
+    free(r);
+}
+
+// Fills the stages of the plan, and their parameters behind the last stage.
+static void fill_stages(struct recipe *r, const struct catalog *c, const struct choice *plan, const double *value)
+{
+    char *params = (char *)(r->stage + r->n_stages);
+    for (size_t i = 0; i < r->n_stages; i++) {
+        const struct sampler *const s = choice_sampler(&plan[i]);
+        catalog_fill(c, plan[i].place, value, params);
+        if (plan[i].own)
+            param_store(&s->params[plan[i].param], params, plan[i].value);
+        r->stage[i] = (struct stage){s, params, &r->context};
+        params += rounded_up(s->params_size);
+    }
+}
+
+// Finds the heads of the breakers, for a chain with dry only: that takes a pass over the vocabulary. False when memory is short.
+static bool find_heads(const struct recipe *r)
+{
+    struct breaker_list *const list = r->parts.breakers;
+    if (list->ready || !recipe_runs(r, &sampler_dry))
+        return true;
+    list->ready = true;
+    return breakers_find_heads(&list->breakers, r->of->vocab);
+}
+
+// Makes the recipe, which takes over the draft's parts. NULL when memory is short; the draft then keeps them.
+static struct recipe *recipe_new(struct draft *d)
+{
+    const struct catalog *const c = &d->of->catalog;
+    struct choice *plan;
+    double value[CATALOG_MOST];
+    memcpy(value, d->parts.value, c->n * sizeof *value);
+    if (d->parts.engine->adjust)
+        d->parts.engine->adjust(c, value);
+    const size_t n = make_plan(d, value, &plan);
+    size_t size = sizeof(struct recipe) + n * sizeof(struct stage);
+    for (size_t i = 0; i < n; i++)
+        size += rounded_up(choice_sampler(&plan[i])->params_size);
+    struct recipe *const r = n ? calloc(1, size) : NULL;
+    if (r) {
+        r->of = d->of;
+        r->parts = d->parts;
+        r->shared = (struct shared){.key = &r->parts, .len = key_len(c), .free = recipe_free};
+        r->context =
+            (struct context){d->of->vocab, &d->parts.biases->table, &d->parts.breakers->breakers, &d->parts.bans->bans};
+        r->n_stages = n;
+        fill_stages(r, c, plan, value);
+    }
+    free(plan);
+    if (r && find_heads(r))
+        return r;
+    free(r);
+    return NULL;
+}
+
+bool draft_seed(struct draft *d, int64_t seed, struct err *e)
+{
+    const bool wide = d->parts.engine->wide_seed;
+    if (!wide && (seed < -1 || seed > UINT32_MAX))
+        return err_set(e, STATUS_USAGE, "--seed: '%" PRId64 "' is not a whole number from -1 to %" PRIu32, seed,
+                       UINT32_MAX);
+    d->parts.seed = wide ? (uint64_t)seed : (uint32_t)seed;
+    d->random = engine_draws_seed(d->parts.engine, seed);
+    return true;
+}
+
+static bool default_breakers(struct draft *d, struct err *e)
+{
+    struct sequences list = {0};
+    for (const char *text = "\n:\"*"; *text; text++)
+        sequences_add_text(&list, text, 1, &d->of->notes);
+    return draft_breakers(d, &list, e);
+}
+
+static bool default_bans(struct draft *d, struct err *e)
+{
+    struct sequences list = {0};
+    sequences_add(&list, NULL, 0);
+    return draft_bans(d, &list, e);
+}
+
+// Sets the parts that were not set. The default chain follows from the values, which may have changed, so it is always made again.
+static bool add_defaults(struct draft *d, struct err *e)
+{
+    const struct parts *const p = &d->parts;
+    const bool chain = !p->engine->options && (!p->order || *(const char *)p->order->shared.key == 'd');
+    return (p->biases || draft_biases(d, NULL, 0, false, e)) && (p->breakers || default_breakers(d, e)) &&
+           (p->bans || default_bans(d, e)) && (!chain || draft_samplers(d, NULL, false, e));
+}
+
+// Draws the seed, if a random one is wanted.
+static bool draw_seed(struct draft *d, struct err *e)
+{
+    uint32_t seed;
+    if (!d->random)
+        return true;
+    if (!platform_random(&seed, sizeof seed))
+        return err_set(e, STATUS_IO, "no random seed to be had from the system");
+    d->parts.seed = seed;
+    return true;
+}
+
+const struct recipe *draft_make(struct draft *d, struct err *e)
+{
+    uint32_t hash;
+    const bool ok =
+        add_defaults(d, e) && draw_seed(d, e) && (!d->of->notes.failed || err_from_fault(e, fault_memory()));
+    struct recipe *r = ok ? shared_find(&d->of->recipe, &d->parts, key_len(&d->of->catalog), &hash) : NULL;
+    struct recipe *const made = ok && !r ? recipe_new(d) : NULL;
+    if (made)
+        r = shared_add(&d->of->recipe, &made->shared, hash);
+    else
+        parts_drop(&d->parts);
+    if (ok && !r)
+        err_from_fault(e, fault_memory());
+    return r;
+}
