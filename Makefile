@@ -58,9 +58,10 @@ ALL_LDFLAGS   = $(LDFLAGS) $(HARDENL)
 
 SOURCES := $(sort $(wildcard src/*.c src/*/*.c))
 OBJECTS := $(SOURCES:src/%.c=$(BUILD)/%.o) $(BUILD)/out/page.o
-CORE    := $(filter-out $(BUILD)/main.o $(BUILD)/run/% $(BUILD)/chain/% $(BUILD)/cli/% $(BUILD)/in/% $(BUILD)/out/% $(BUILD)/json/% $(BUILD)/schema/%,$(OBJECTS))
+CORE    := $(filter $(foreach f,base kern vocab json grammar schema sample samplers chain trace,$(BUILD)/$f/%),$(OBJECTS))
 UNITS   := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/*.c))
 WHOLE   := $(BUILD)/unit/variants_check
+EMBED   := $(BUILD)/unit/embed
 PRESETS := $(wildcard samples/presets/*.preset)
 SCALE   := $(wildcard samples/scale/*.sh)
 GET     := $(wildcard samples/get/*)
@@ -96,7 +97,7 @@ $(BUILD)/out/page.o: $(BUILD)/out/page.c $(BUILD)/flags
 
 ifneq ($(STATIC)$(SYSTEM),)
 $(OBJECTS): | $(CJSON)/cJSON.h
-$(BUILD)/sampl $(WHOLE): | $(CJSON_LIBS)
+$(BUILD)/sampl $(EMBED) $(WHOLE): | $(CJSON_LIBS)
 $(CJSON_LIBS): $(CJSON)/cJSON.h $(BUILD)/flags
 	@echo "  CC    $(CJSON)/cJSON.c"
 	$(Q)$(CC) $(CFLAGS) $(HARDEN) -c -o $@ $(CJSON)/cJSON.c

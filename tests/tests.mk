@@ -1,19 +1,24 @@
 # SPDX-License-Identifier: MIT
 # Included by the Makefile: the tests, and what is fetched and built for tests only (npm, musl, qemu, Zig, a browser).
 
-# The C tests link the layers that need no library; WHOLE ones all but main.
-$(WHOLE): UNIT_LIBS := -pthread $(CJSON_LIBS)
-$(WHOLE): $(filter-out $(BUILD)/main.o,$(OBJECTS))
-$(BUILD)/unit/%: tests/unit/%.c $(CORE)
+# The core as a library: it needs cJSON and the C library.
+$(BUILD)/core.a: $(CORE)
+	@echo "  AR    $@"
+	$(Q)rm -f $@ && $(shell $(CC) -print-prog-name=ar) rcs $@ $^
+
+# The C tests link the core. EMBED reads JSON, too, and WHOLE ones need all but main.
+$(EMBED) $(WHOLE): UNIT_LIBS := -pthread $(CJSON_LIBS)
+$(WHOLE): $(filter-out $(BUILD)/main.o $(CORE),$(OBJECTS))
+$(BUILD)/unit/%: tests/unit/%.c $(BUILD)/core.a
 	@mkdir -p $(@D)
 	@echo "  CC    $<"
-	$(Q)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(ALL_LDFLAGS) -MMD -MP -o $@ $< $(sort $(filter %.o,$^)) $(UNIT_LIBS) -lm
+	$(Q)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(ALL_LDFLAGS) -MMD -MP -o $@ $< $(sort $(filter %.o,$^)) $(BUILD)/core.a $(UNIT_LIBS) -lm
 
 .PHONY: units
 units: $(UNITS) ## build the C unit tests
 
 .PHONY: units-core
-units-core: $(filter-out $(WHOLE),$(UNITS))
+units-core: $(filter-out $(EMBED) $(WHOLE),$(UNITS))
 
 .PHONY: check
 check: $(BUILD)/sampl units ## run the test suite (bats; FILE='samplers vocab' CASE='part of a name' SAN=)

@@ -90,3 +90,14 @@ load helper
 @test "several recipes on one input: each chooses what it chooses alone" {
     run -0 "$UNITS/variants_check"
 }
+
+@test "a program that links the core alone samples as sampl does" {
+    local params
+    for params in '{"seed":7}' '{"seed":7,"temperature":3,"top_k":0,"dry_multiplier":1,"logit_bias":[[13,-5]]}' \
+        '{"seed":3,"samplers":["top_p","temperature"],"top_p":0.8,"repeat_penalty":1.3}' '{"seed":1,"mirostat":2}'; do
+        "$UNITS/embed" "$params" <"$AUSTEN" >got
+        sampl -n 4096 --rows :3 --params <(printf '{"params":%s}\n{}\n{}\n' "$params") "$AUSTEN" >want
+        same want got
+    done
+    run ! "$UNITS/embed" '{"top_k":"x"}' <"$AUSTEN"
+}
