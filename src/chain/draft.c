@@ -55,7 +55,8 @@ static void fill_stages(struct recipe *r, const struct catalog *c, const struct 
     }
 }
 
-// Finds the heads of the breakers, for a chain with dry only: that takes a pass over the vocabulary. False when memory is short.
+// Finds the heads of the breakers, for a chain with dry only: that takes a pass over the vocabulary. False when memory
+// is short.
 static bool find_heads(const struct recipe *r)
 {
     struct breaker_list *const list = r->parts.breakers;
@@ -121,7 +122,8 @@ static bool default_bans(struct draft *d, struct err *e)
     return draft_bans(d, &list, e);
 }
 
-// Sets the parts that were not set. The default chain follows from the values, which may have changed, so it is always made again.
+// Sets the parts that were not set. The default chain follows from the values, which may have changed, so it is always
+// made again.
 static bool add_defaults(struct draft *d, struct err *e)
 {
     const struct parts *const p = &d->parts;

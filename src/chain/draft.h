@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Drafts: recipes in the making. A draft starts as an engine and the values of all parameters; other parts are set one by one. draft_make
-// turns the draft into a recipe.
+// Drafts: recipes in the making. A draft starts as an engine and the values of all parameters; other parts are set one
+// by one. draft_make turns the draft into a recipe.
 #ifndef SAMPL_CHAIN_DRAFT_H
 #define SAMPL_CHAIN_DRAFT_H
 
@@ -20,8 +20,8 @@ struct draft {
 void parts_keep(struct parts *p);
 void parts_drop(struct parts *p);
 
-// Makes the recipe, which the caller drops. Parts that were not set get their defaults: no biases and bans, llama.cpp's breakers, the
-// default chain. Ends the draft in any case. NULL with *e on failure.
+// Makes the recipe, which the caller drops. Parts that were not set get their defaults: no biases and bans, llama.cpp's
+// breakers, the default chain. Ends the draft in any case. NULL with *e on failure.
 const struct recipe *draft_make(struct draft *d, struct err *e);
 
 // The functions below set a part of the draft. After a failure the draft can only be dropped.
@@ -29,8 +29,9 @@ const struct recipe *draft_make(struct draft *d, struct err *e);
 // Sets the seed, if it is in the engine's range. A seed that asks for a random one is drawn by draft_make.
 bool draft_seed(struct draft *d, int64_t seed, struct err *e);
 
-// Sets the samplers: names separated by ';', each with an optional =VALUE, or letters. text NULL: the default chain, joined by every sampler
-// of other programs (struct sampler: foreign) whose own parameter enables it, in the order of list.def.
+// Sets the samplers: names separated by ';', each with an optional =VALUE, or letters. text NULL: the default chain,
+// joined by every sampler of other programs (struct sampler: foreign) whose own parameter enables it, in the order of
+// list.def.
 bool draft_samplers(struct draft *d, const char *text, bool by_letter, struct err *e);
 
 // Sets the biases, and bans the tokens that the vocabulary bans. ignore_eos needs a vocabulary.
@@ -64,8 +65,8 @@ void sequences_add_text(struct sequences *s, const char *text, size_t len, struc
 // Sets DRY's breakers.
 bool draft_breakers(struct draft *d, struct sequences *s, struct err *e);
 
-// Sets the bans: the first sequence holds the tokens that end a text, beside those of the vocabulary; of each other sequence the last token
-// is masked behind the others.
+// Sets the bans: the first sequence holds the tokens that end a text, beside those of the vocabulary; of each other
+// sequence the last token is masked behind the others.
 bool draft_bans(struct draft *d, struct sequences *s, struct err *e);
 
 // Sets the reasoning budget; tokens -1: none. A budget needs a start tag and an end tag.
@@ -73,10 +74,12 @@ bool draft_reasoning(struct draft *d, int64_t tokens, struct sequences *s, struc
 
 // ---- texts as tokens
 
-// Finds the token of a bias by its text, text[0..len), in which escapes are resolved. False with *e unless exactly one token has the text.
+// Finds the token of a bias by its text, text[0..len), in which escapes are resolved. False with *e unless exactly one
+// token has the text.
 bool recipes_find_token(const struct recipes *r, const char *text, size_t len, uint32_t *id, struct err *e);
 
-// Splits a text into tokens as vocab_split does; an empty text has none. ids is zeroed at first and the caller's. Errors begin with `name`.
+// Splits a text into tokens as vocab_split does; an empty text has none. ids is zeroed at first and the caller's.
+// Errors begin with `name`.
 bool recipes_split_text(const struct recipes *r, const char *name, const char *text, bool escapes, struct ids *ids,
                         struct err *e);
 
@@ -85,8 +88,8 @@ void note_spelling(struct builder *notes, const char *name, const char *text, co
 
 // ---- for the functions that set a part
 
-// Sets the part with this key, and frees the key. Returns the part if it is new: zeroed but for its key, and to be filled. Returns NULL if
-// the part was there (*ok true), or if memory is short (*ok false, with *e).
+// Sets the part with this key, and frees the key. Returns the part if it is new: zeroed but for its key, and to be
+// filled. Returns NULL if the part was there (*ok true), or if memory is short (*ok false, with *e).
 void *draft_share(struct draft *d, enum recipe_part part, struct builder *key, size_t size, void (*free)(void *),
                   bool *ok, struct err *e);
 

@@ -61,7 +61,7 @@ static void rules_free(void *thing)
 }
 
 // Parses the rules. A grammar with a harmless fault adds a warning.
-static bool parse(struct rules *r, struct recipes *of, const struct grammar_text *g, struct err *e)
+static bool parse_rules(struct rules *r, struct recipes *of, const struct grammar_text *g, struct err *e)
 {
     struct grammar_fault fault;
     r->grammar = grammar_parse(r->shared.key, r->shared.len, of->vocab, &fault);
@@ -114,7 +114,7 @@ static void note_schema(const struct schema_grammar *g, struct builder *notes)
 }
 
 // Converts a schema to GBNF. Errors in the schema have status STATUS_USAGE.
-static bool convert(const struct piece *json, struct schema_grammar *g, struct err *e)
+static bool convert_schema(const struct piece *json, struct schema_grammar *g, struct err *e)
 {
     struct schema_fault fault;
     size_t at;
@@ -132,14 +132,14 @@ bool draft_grammar(struct draft *d, const struct grammar_text *g, struct err *e)
     bool ok = true;
     if (!g->schema)
         builder_bytes(&made.gbnf, g->text.p, g->text.len);
-    else if (!convert(&g->text, &made, e))
+    else if (!convert_schema(&g->text, &made, e))
         ok = e->status == STATUS_USAGE && err_prefix(e, "--%s", g->option);
     struct rules *const r = ok ? draft_share(d, PART_RULES, &made.gbnf, sizeof *r, rules_free, &ok, e) : NULL;
     if (r) {
         r->option = g->option;
         r->of_row = d->of_row;
         note_schema(&made, &d->of->notes);
-        ok = parse(r, d->of, g, e);
+        ok = parse_rules(r, d->of, g, e);
     }
     schema_grammar_free(&made);
     return ok;

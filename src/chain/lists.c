@@ -46,7 +46,7 @@ static bool add_choice(struct order *o, const struct sampler *s, const struct vo
 }
 
 // Reads a choice's own value of its sampler's first parameter.
-static bool read_value(const struct catalog *c, struct choice *choice, const char *value, size_t len, struct err *e)
+static bool read_own_value(const struct catalog *c, struct choice *choice, const char *value, size_t len, struct err *e)
 {
     const struct sampler *const s = choice_sampler(choice);
     char text[64];
@@ -69,14 +69,16 @@ static bool read_order(struct order *o, const struct recipes *r, const char *tex
             return unknown_sampler(by_letter, at, by_letter ? utf8_step(at) : name_len, e);
         if (!add_choice(o, s, r->vocab, e))
             return false;
-        if (name_len < len && !read_value(&r->catalog, &o->choice[o->n - 1], at + name_len + 1, len - name_len - 1, e))
+        if (name_len < len &&
+            !read_own_value(&r->catalog, &o->choice[o->n - 1], at + name_len + 1, len - name_len - 1, e))
             return false;
         at += len + (!by_letter && at[len] == ';');
     }
     return true;
 }
 
-// Does the sampler of another program join the default chain: does it run with the draft's values, by a parameter of its own?
+// Does the sampler of another program join the default chain: does it run with the draft's values, by a parameter of
+// its own?
 static bool joins_default(const struct draft *d, size_t place)
 {
     const struct sampler *const s = samplers[place];
@@ -340,7 +342,8 @@ bool draft_bans(struct draft *d, struct sequences *s, struct err *e)
 
 // ---- the reasoning budget
 
-// Reads the tags from the key. Writes the forced tokens, message and end tag, behind the tags; the room there is as large as the key.
+// Reads the tags from the key. Writes the forced tokens, message and end tag, behind the tags; the room there is as
+// large as the key.
 static void fill_reasoning(struct reasoning *r, const struct vocab *v)
 {
     uint32_t *const forced = (uint32_t *)(void *)&r->tag[r->n];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Recipes: what a chain is, its stages with their parameters and the lists that stages share. A recipe never changes. Equal recipes are one
-// object, so sequences with the same parameters share a recipe. Options, presets, a model's metadata and a row's parameters fill a draft
-// (chain/draft.h), and the draft becomes a recipe.
+// Recipes: what a chain is, its stages with their parameters and the lists that stages share. A recipe never changes.
+// Equal recipes are one object, so sequences with the same parameters share a recipe. Options, presets, a model's
+// metadata and a row's parameters fill a draft (chain/draft.h), and the draft becomes a recipe.
 #ifndef SAMPL_CHAIN_RECIPE_H
 #define SAMPL_CHAIN_RECIPE_H
 
@@ -64,8 +64,8 @@ static inline struct piece rules_text(const struct rules *r)
     return (struct piece){r->shared.key, r->shared.len};
 }
 
-// The tags of the reasoning budget; end tags follow from REASONING_END on. A tag that was not given is empty. REASONING_BEFORE holds the
-// generation prompt, which the budget reads at the beginning of each text.
+// The tags of the reasoning budget; end tags follow from REASONING_END on. A tag that was not given is empty.
+// REASONING_BEFORE holds the generation prompt, which the budget reads at the beginning of each text.
 enum { REASONING_START, REASONING_MESSAGE, REASONING_BEFORE, REASONING_END };
 
 struct reasoning {
@@ -127,9 +127,10 @@ void recipes_free(struct recipes *r);
 // Returns the trie of the vocabulary, which the first call makes. NULL if there is no vocabulary or memory is short.
 const struct trie *recipes_trie(struct recipes *r);
 
-// Makes the recipe of a JSON row: the recipe `from` with the row's "params" in place of some of its parts. The caller drops the result.
-// Names and ranges are those of llama-server's requests: null is absent, some values are clamped, others are refused. Unknown members are
-// errors, except those that do not concern sampling. NULL with *e on failure: STATUS_DATA, the text names the member.
+// Makes the recipe of a JSON row: the recipe `from` with the row's "params" in place of some of its parts. The caller
+// drops the result. Names and ranges are those of llama-server's requests: null is absent, some values are clamped,
+// others are refused. Unknown members are errors, except those that do not concern sampling. NULL with *e on failure:
+// STATUS_DATA, the text names the member.
 const struct recipe *recipe_with_params(struct recipes *r, const struct recipe *from, const cJSON *params,
                                         struct err *e);
 
@@ -145,8 +146,8 @@ bool recipe_runs(const struct recipe *recipe, const struct sampler *sampler);
 // Has the engine a stage for this option, under the recipe's grammar?
 bool recipe_listens(const struct recipe *recipe, const char *option);
 
-// Finds the stage that --after names: a name of its sampler, and '#' with a number from 1 if several stages have that name. *at becomes the
-// stage's index.
+// Finds the stage that --after names: a name of its sampler, and '#' with a number from 1 if several stages have that
+// name. *at becomes the stage's index.
 bool recipe_find_stage(const struct recipe *recipe, const char *text, size_t *at, struct err *e);
 
 // Returns the number of a stage among those with the same name, from 1; 0 if no other stage has the name.

@@ -359,7 +359,8 @@ static bool check_grammar(const struct change *ch)
     return true;
 }
 
-// Passes on the notes on how the texts of a part are spelt, unless others have the same part: they were printed for them.
+// Passes on the notes on how the texts of a part are spelt, unless others have the same part: they were printed for
+// them.
 static void finish_part(struct change *ch, const struct shared *part)
 {
     if (part->users == 1)

@@ -103,8 +103,8 @@ static const struct {
     {"mirostat_eta", "mirostat-lr"},
 };
 
-// Sets the values that were not given as the model's metadata recommends, for llama.cpp's engine. *samplers_text becomes the chain, if one
-// is recommended and none was given.
+// Sets the values that were not given as the model's metadata recommends, for llama.cpp's engine. *samplers_text
+// becomes the chain, if one is recommended and none was given.
 static bool set_recommendations(struct draft *d, const struct args *a, const char **samplers_text, struct err *e)
 {
     const struct catalog *const c = &d->of->catalog;
@@ -201,7 +201,7 @@ static bool set_bans(struct draft *d, const struct args *a, struct err *e)
     return ok;
 }
 
-static bool set_grammar(struct draft *d, const struct args *a, struct err *e)
+static bool read_grammar_source(struct draft *d, const struct args *a, struct err *e)
 {
     static const char *const options[] = {
         [GRAMMAR_TEXT] = "grammar",
@@ -232,8 +232,8 @@ static bool set_grammar(struct draft *d, const struct args *a, struct err *e)
 }
 
 // Adds the tokens that spell a text to s. ids: scratch.
-static bool add_text(const struct draft *d, struct sequences *s, const char *name, const char *text, struct ids *ids,
-                     struct err *e)
+static bool add_tag_text(const struct draft *d, struct sequences *s, const char *name, const char *text,
+                         struct ids *ids, struct err *e)
 {
     if (!recipes_split_text(d->of, name, text, false, ids, e))
         return false;
@@ -248,7 +248,7 @@ static bool add_tag(const struct draft *d, struct sequences *s, const char *name
 {
     const struct vocab *const v = d->of->vocab;
     if (strspn(text, "0123456789,") != strlen(text))
-        return add_text(d, s, name, text, ids, e);
+        return add_tag_text(d, s, name, text, ids, e);
     ids->n = 0;
     if (!value_ids(name + strlen("--"), text, ids, e))
         return false;
@@ -271,7 +271,7 @@ static bool set_reasoning(struct draft *d, const struct args *a, struct err *e)
         ok = add_tag(d, &s, "--reasoning-start", a->reasoning_start, &ids, e);
     else
         sequences_add(&s, NULL, 0);
-    ok = ok && add_text(d, &s, "--reasoning-budget-message", message ? message : "", &ids, e);
+    ok = ok && add_tag_text(d, &s, "--reasoning-budget-message", message ? message : "", &ids, e);
     sequences_add(&s, NULL, 0); // only rows give a generation prompt
     for (size_t i = 0; ok && i < a->reasoning_ends.n; i++)
         ok = add_tag(d, &s, "--reasoning-end", a->reasoning_ends.word[i], &ids, e);
@@ -298,12 +298,13 @@ static bool fill_draft(struct draft *d, const struct args *a, struct err *e)
         r->vocab = &r->texts;
     }
     return set_recommendations(d, a, &text, e) && set_biases(d, a, e) && set_breakers(d, a, e) && set_bans(d, a, e) &&
-           set_grammar(d, a, e) && set_reasoning(d, a, e) &&
+           read_grammar_source(d, a, e) && set_reasoning(d, a, e) &&
            (d->parts.engine->options || !text || draft_samplers(d, text, text == a->samplers && a->by_letter, e));
 }
 
-// Can typ_p meet candidates of probability 0, for which llama.cpp computes NaN? A grammar leaves them if the first choice does not fit. A
-// forced token of the reasoning budget and top_n_sigma leave them, too. A banned token stands at the end of the order, where top_k removes it.
+// Can typ_p meet masked candidates, for which llama.cpp computes NaN? A grammar leaves them if the first choice does
+// not fit. A forced token of the reasoning budget and top_n_sigma leave them, too. A banned token has the last rank, so
+// top_k removes it.
 static bool typ_p_meets_masked(const struct recipe *r)
 {
     bool masked = r->parts.rules || recipe_budget(r), banned = false;

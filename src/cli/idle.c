@@ -9,7 +9,7 @@
 
 enum { PHRASE = 100 };
 
-// The row of a parameter in a sampler's table, by its number of the catalog; NULL: the sampler has no such parameter.
+// Returns the row of a parameter in a sampler's table, by its number of the catalog. NULL: the sampler lacks it.
 static const struct param *row_in(const struct catalog *c, const struct sampler *s, size_t number)
 {
     for (const struct param *row = s->params; row && row->flag; row++)
@@ -18,8 +18,8 @@ static const struct param *row_in(const struct catalog *c, const struct sampler 
     return NULL;
 }
 
-// The first sampler with this parameter that would do something if it were named in the chain; NULL: none would.
-static const struct sampler *who_would(const struct recipe *r, size_t number)
+// Returns the first sampler with this parameter that would be enabled if the chain had it. NULL: there is none.
+static const struct sampler *missing_sampler(const struct recipe *r, size_t number)
 {
     const struct catalog *const c = &r->of->catalog;
     for (size_t i = 0; samplers[i]; i++) {
@@ -38,8 +38,9 @@ static bool has_mirostat(const struct recipe *r)
     return !r->parts.engine->options && r->parts.value[r->of->catalog.mirostat] > 0.0;
 }
 
-// What is to be said of a parameter, behind its name; NULL: some stage heeds it, or it asks for nothing.
-static const char *idle(const struct recipe *r, size_t number, char text[PHRASE])
+// Returns why a parameter has no effect, as a phrase behind its name. NULL: a stage reads the parameter, or its value
+// enables nothing.
+static const char *idle_param(const struct recipe *r, size_t number, char text[PHRASE])
 {
     const struct catalog *const c = &r->of->catalog;
     const struct engine *const engine = r->parts.engine;
@@ -51,16 +52,16 @@ static const char *idle(const struct recipe *r, size_t number, char text[PHRASE]
             return stage->sampler->idle ? stage->sampler->idle(stage->params, row) : NULL;
         fixed = fixed || row;
     }
-    const struct sampler *const s = who_would(r, number);
+    const struct sampler *const s = missing_sampler(r, number);
     if (s && has_mirostat(r))
         return "has no effect: mirostat runs in place of the samplers";
-    if (!s || fixed || (engine->options && number == c->temp)) // which decides what an engine's stages are
+    if (!s || fixed || (engine->options && number == c->temp)) // an engine's stages depend on temp
         return NULL;
     snprintf(text, PHRASE, "has no effect: the chain has no %s", s->name);
     return text;
 }
 
-// Does the option say what it says for the base, too?
+// Has the option the same value in the base?
 static bool as_in_base(const struct option_row *row, const struct args *a, const struct args *base)
 {
     return base && base->given[row - a->options->row] &&
@@ -76,7 +77,7 @@ void note_idle_options(const struct recipe *r, const struct variant *x, const st
         if (a->given[row - a->options->row] != ORIGIN_COMMAND_LINE || as_in_base(row, a, base))
             continue;
         if (row->param)
-            phrase = idle(r, row->number, text);
+            phrase = idle_param(r, row->number, text);
         else if (row->group == GROUP_CHAIN && row->at == offsetof(struct args, samplers) && has_mirostat(r))
             phrase = "has no effect: mirostat runs in their place";
         if (phrase && base)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Recipes of the variants, and what is to be said of how they relate.
+// Recipes of the variants, and notes on variants that have the same chain.
 #include "cli/from_args.h"
 #include "out/message.h"
 #include "sample/chain.h"
@@ -8,8 +8,9 @@
 
 enum { MOST_NOTES = 3 };
 
-// ---- which come to the same
+// ---- variants with the same chain
 
+// Returns the first enabled stage from *i on, and moves *i behind it. NULL: there is none.
 static const struct stage *next_enabled(const struct recipe *r, size_t *i)
 {
     while (*i < r->n_stages && !stage_enabled(&r->stage[*i]))
@@ -17,7 +18,7 @@ static const struct stage *next_enabled(const struct recipe *r, size_t *i)
     return *i < r->n_stages ? &r->stage[(*i)++] : NULL;
 }
 
-// Do they choose the same token from any row?
+// Do two recipes choose the same token from any row?
 static bool same_chain(const struct recipe *a, const struct recipe *b)
 {
     size_t i = 0, k = 0;
@@ -38,7 +39,7 @@ static bool same_chain(const struct recipe *a, const struct recipe *b)
     }
 }
 
-static void say_twins(const struct variants *v, const struct recipe *const *recipe)
+static void note_same_chains(const struct variants *v, const struct recipe *const *recipe)
 {
     size_t twins = 0;
     for (size_t i = 1; i < v->n; i++) {
@@ -56,8 +57,8 @@ static void say_twins(const struct variants *v, const struct recipe *const *reci
 
 // ---- the recipes
 
-// Does a sampler of the chain have a value of its own, so that the option's says nothing?
-static bool fixed(const struct recipe *r, const struct option_row *row)
+// Does a sampler of the chain have its own value in place of the option's?
+static bool chain_fixes(const struct recipe *r, const struct option_row *row)
 {
     const struct order *const order = r->parts.order;
     for (size_t i = 0; row->param && order && i < order->n; i++) {
@@ -68,12 +69,12 @@ static bool fixed(const struct recipe *r, const struct option_row *row)
     return false;
 }
 
-static bool make_one(struct recipes *r, const struct variants *v, struct variant *x, const struct recipe **recipe,
-                     struct err *e)
+static bool make_recipe(struct recipes *r, const struct variants *v, struct variant *x, const struct recipe **recipe,
+                        struct err *e)
 {
     struct builder names = {.most = 300};
-    bool engine = false, first = true,
-         ok = true; // is the engine swept? Has each other sweep its first value? Then this one says what is to be said
+    // If several variants differ in swept values only, the one with the first of each prints the notes for all.
+    bool engine = false, first = true, ok = true;
     for (size_t i = 0; i < v->n_sweeps && x->swept; i++) {
         const bool is_engine = !strcmp(x->swept[i].row->name, "engine");
         engine = engine || is_engine;
@@ -87,7 +88,7 @@ static bool make_one(struct recipes *r, const struct variants *v, struct variant
     builder_free(&names);
     *recipe = ok ? recipe_from_args(r, &x->args, e) : NULL;
     for (size_t i = 0; *recipe && ok && i < v->n_sweeps && x->swept; i++)
-        if (fixed(*recipe, x->swept[i].row))
+        if (chain_fixes(*recipe, x->swept[i].row))
             ok = err_set(e, STATUS_USAGE, "--sweep: the chain has a value of its own for --%s", x->swept[i].row->name);
     if (*recipe && ok && first)
         note_idle_options(*recipe, x, &v->of[0].args);
@@ -98,9 +99,9 @@ bool recipes_of_variants(struct recipes *r, struct variants *v, const struct rec
 {
     note_idle_options(recipe[0], &v->of[0], NULL);
     for (size_t i = 1; i < v->n; i++)
-        if (!make_one(r, v, &v->of[i], &recipe[i], e))
+        if (!make_recipe(r, v, &v->of[i], &recipe[i], e))
             return false;
     if (!v->of[0].args.against)
-        say_twins(v, recipe);
+        note_same_chains(v, recipe);
     return true;
 }

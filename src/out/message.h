@@ -18,7 +18,7 @@ __attribute__((format(printf, 2, 3))) void message_say(enum message_kind kind, c
 // Prints the notes and warnings that the core made, and clears them.
 void message_notes(struct builder *notes);
 
-// Shows text as the last line of a terminal, in place of the one shown before, until a message takes its place or NULL takes it away.
+// Shows text as the last line of a terminal, in place of the text before. A message, or text NULL, removes it.
 void message_progress(const char *text);
 
 // For signal handlers: takes it away.

@@ -9,7 +9,8 @@
 
 #define GRAMMAR "grammar,grammar-file,json-schema,json-schema-file"
 
-static void clamp(const struct catalog *c, double *value, const char *flag, double low, double high)
+// Clamps the parameter with this flag to [low, high].
+static void clamp_param(const struct catalog *c, double *value, const char *flag, double low, double high)
 {
     double *const v = &value[catalog_find(c, flag, strlen(flag))];
     *v = fmin(fmax(*v, low), high);
@@ -19,8 +20,8 @@ static void adjust_ollama(const struct catalog *c, double *value)
 {
     double *const temp = &value[c->temp];
     *temp = *temp > 0.0 ? fmax(*temp, (double)1e-7f) : 0.0;
-    clamp(c, value, "top-p", 0.0, 1.0);
-    clamp(c, value, "min-p", 0.0, 1.0);
+    clamp_param(c, value, "top-p", 0.0, 1.0);
+    clamp_param(c, value, "min-p", 0.0, 1.0);
 }
 
 // clang-format off
@@ -29,10 +30,11 @@ const struct engine engines[] = {
     {"ollama", .defaults = {{"top-p", 0.9f}, {"min-p", 0}}, .options = "temp,top-k,top-p,min-p,grammar-first," GRAMMAR,
      .adjust = adjust_ollama, .wide_seed = true,
      .stage = {{&sampler_greedy, ENGINE_COLD}, {&sampler_top_k, ENGINE_HOT}, {&sampler_sort, ENGINE_HOT},
-               {&sampler_temperature, ENGINE_HOT}, {&sampler_softmax_rank, ENGINE_HOT}, {&sampler_top_p_above, ENGINE_HOT},
-               {&sampler_min_p_cut, ENGINE_HOT}, {&sampler_draw_pcg, ENGINE_HOT}}},
+               {&sampler_temperature, ENGINE_HOT}, {&sampler_softmax_rank, ENGINE_HOT},
+               {&sampler_top_p_above, ENGINE_HOT}, {&sampler_min_p_cut, ENGINE_HOT}, {&sampler_draw_pcg, ENGINE_HOT}}},
     {"akunu", .defaults = {{"temp", 0}, {"top-k", 0}, {"top-p", 1}, {"min-p", 0}, {"repeat-last-n", -1}},
-     .options = "temp,top-k,top-p,min-p,repeat-penalty,repeat-last-n,grammar-first," GRAMMAR, .free_options = "repeat-penalty,repeat-last-n",
+     .options = "temp,top-k,top-p,min-p,repeat-penalty,repeat-last-n,grammar-first," GRAMMAR,
+     .free_options = "repeat-penalty,repeat-last-n",
      .masks_first = true, .passes_strangers = true,
      .stage = {{&sampler_round_f16, ENGINE_FREE}, {&sampler_repeat_each, ENGINE_FREE}, {&sampler_greedy, ENGINE_COLD},
                {&sampler_scale, ENGINE_HOT}, {&sampler_softmax_id, ENGINE_HOT}, {&sampler_top_k_prob, ENGINE_HOT},
@@ -40,10 +42,11 @@ const struct engine engines[] = {
     {"akunu-gpu", .defaults = {{"temp", 0}, {"top-k", 0}, {"top-p", 1}, {"min-p", 0}},
      .options = "temp,top-k,top-p,min-p,grammar-first", .first_options = GRAMMAR,
      .stage = {{&sampler_round_f16}, {&sampler_greedy, ENGINE_COLD}, {&sampler_softmax_scaled, ENGINE_HOT},
-               {&sampler_top_k_prob_all, ENGINE_HOT}, {&sampler_min_p_cut, ENGINE_HOT}, {&sampler_top_p_reach, ENGINE_HOT},
-               {&sampler_gumbel, ENGINE_HOT}}},
+               {&sampler_top_k_prob_all, ENGINE_HOT}, {&sampler_min_p_cut, ENGINE_HOT},
+               {&sampler_top_p_reach, ENGINE_HOT}, {&sampler_gumbel, ENGINE_HOT}}},
     {"batch", .defaults = {{"temp", 0}, {"top-k", 0}, {"top-p", 1}, {"repeat-last-n", -1}},
-     .options = "repeat-penalty,repeat-last-n,temp,top-k,top-p,grammar-first", .first_options = GRAMMAR, .seeds_each = true,
+     .options = "repeat-penalty,repeat-last-n,temp,top-k,top-p,grammar-first", .first_options = GRAMMAR,
+     .seeds_each = true,
      .stage = {{&sampler_penalties}, {&sampler_temperature}, {&sampler_top_k}, {&sampler_top_p_past}, {&sampler_dist}}},
     {NULL},
 };
@@ -77,7 +80,8 @@ double engine_default(const struct engine *engine, const struct catalog *c, size
     return param_value(row, row->def);
 }
 
-static struct choice plain(const struct sampler *s)
+// Returns a sampler without a value of its own.
+static struct choice choice_of(const struct sampler *s)
 {
     return (struct choice){.place = sampler_place(s)};
 }
@@ -89,7 +93,7 @@ size_t plan_engine(const struct engine *engine, double temp, bool grammar, struc
     size_t n = 0;
     for (const struct engine_stage *stage = engine->stage; stage->sampler; stage++)
         if (!(stage->when & never))
-            plan[n++] = plain(stage->sampler);
+            plan[n++] = choice_of(stage->sampler);
     return n;
 }
 
@@ -97,15 +101,15 @@ size_t plan_chain(const struct choice *choice, size_t n, int mirostat, struct ch
 {
     assert(mirostat >= 0 && mirostat <= 2);
     size_t stages = 0;
-    plan[stages++] = plain(&sampler_logit_bias);
-    plan[stages++] = plain(&sampler_bans);
+    plan[stages++] = choice_of(&sampler_logit_bias);
+    plan[stages++] = choice_of(&sampler_bans);
     if (mirostat) {
         assert(!strcmp(sampler_temperature.params[1].flag, "dynatemp-range")); // which is left out
         plan[stages++] = (struct choice){sampler_place(&sampler_temperature), true, 1, 0.0};
-        plan[stages++] = plain(mirostat == 1 ? &sampler_mirostat : &sampler_mirostat_v2);
+        plan[stages++] = choice_of(mirostat == 1 ? &sampler_mirostat : &sampler_mirostat_v2);
         return stages;
     }
-    struct choice selector = plain(&sampler_dist);
+    struct choice selector = choice_of(&sampler_dist);
     for (size_t i = 0; i < n; i++) {
         if (choice_sampler(&choice[i])->selector)
             selector = choice[i];

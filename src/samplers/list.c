@@ -13,7 +13,7 @@ const struct sampler *const samplers[] = {
     NULL,
 };
 
-// Parameters that say which stages there are, and belong to none.
+// Parameters that decide which stages there are, and belong to none.
 static const struct param of_the_plan[] = {
     {"mirostat", "mirostat version 1 or 2 in place of the chain; 0: off", .type = PARAM_INT, RANGE(0, 2),
      CLAMPED(0, 2)},
@@ -73,15 +73,16 @@ size_t catalog_find_server(const struct catalog *c, const char *name)
     return number;
 }
 
-static size_t number_of(const struct catalog *c, const char *flag)
+// Returns the number of a parameter that some sampler describes.
+static size_t catalog_number(const struct catalog *c, const char *flag)
 {
     const size_t number = catalog_find(c, flag, strlen(flag));
-    assert(number < c->n); // some sampler describes it
+    assert(number < c->n);
     return number;
 }
 
-// Takes in the parameters that are described here and nowhere before.
-static void take(struct catalog *c, const struct param *row, const char *heading)
+// Adds the parameters that these rows are the first to describe.
+static void add_params(struct catalog *c, const struct param *row, const char *heading)
 {
     for (; row && row->flag; row++) {
         if (!row->help || catalog_find(c, row->flag, strlen(row->flag)) < c->n)
@@ -96,19 +97,19 @@ void catalog_make(struct catalog *c)
 {
     *c = (struct catalog){0};
     for (size_t i = 0; samplers[i]; i++)
-        take(c, samplers[i]->params, samplers[i]->foreign ? FOREIGN_HEADING : samplers[i]->heading);
-    take(c, of_the_plan, NULL);
+        add_params(c, samplers[i]->params, samplers[i]->foreign ? FOREIGN_HEADING : samplers[i]->heading);
+    add_params(c, of_the_plan, NULL);
     for (size_t i = 0; samplers[i]; i++) {
         assert(i < CATALOG_SAMPLERS);
         const struct param *const rows = samplers[i]->params;
         for (size_t k = 0; rows && rows[k].flag; k++) {
             assert(k < CATALOG_PARAMS);
-            c->number[i][k] = (unsigned char)number_of(c, rows[k].flag);
+            c->number[i][k] = (unsigned char)catalog_number(c, rows[k].flag);
             assert(rows[k].type == c->param[c->number[i][k]]->type);
         }
     }
-    c->mirostat = number_of(c, "mirostat");
-    c->temp = number_of(c, "temp");
+    c->mirostat = catalog_number(c, "mirostat");
+    c->temp = catalog_number(c, "temp");
 }
 
 double param_value(const struct param *row, double value)
@@ -122,7 +123,8 @@ void catalog_defaults(const struct catalog *c, double *value)
         value[i] = param_value(c->param[i], c->param[i]->def);
 }
 
-// Samplers that their defaults switch on do run by their first parameter; the temperature, that of engines included, is off at 1.
+// A sampler that its defaults enable is disabled by its first parameter. The temperature, also that of engines, is off
+// at 1.
 void catalog_neutral(const struct catalog *c, double *value)
 {
     catalog_defaults(c, value);
