@@ -24,8 +24,8 @@ only() {
     ! grep -nHE '^ *# *include +"' "$@" | grep -vE "include \"($folders)/[a-z0-9_]+\.(h|def)\"( *//.*)?\$"
 }
 
-# Folders that do no input or output and never end the program.
-LOWER="base kern vocab json grammar schema sample samplers chain"
+# The core: folders that do no input or output and never end the program.
+LOWER="base kern vocab json sample samplers grammar schema chain"
 
 # But for the file that asks the system.
 lower() {
@@ -58,29 +58,39 @@ WRITERS='base/err.c|base/number.c|base/builder.c|chain/recipe.c|chain/value.c|ch
     none '^(static )?(_Thread_local )?(struct [a-z_]+|u?int[0-9]*_t|size_t|float|double|bool|char|int|unsigned|void) [a-z_* ]*(\[[^]]*\])*( =.*)?;' $(lower)
 }
 
-# The floors, from the bottom: a folder, and what it may include beside itself.
+# The floors, from the bottom: a folder, and what it may include beside itself. The core ends below in and out.
 FLOORS='
 base
 kern      base
 vocab     base
 json      base
-grammar   base vocab
-schema    base
 sample    base kern vocab
 samplers  base kern vocab sample
-out       base kern vocab
+grammar   base vocab
+schema    base
+chain     base kern vocab json sample samplers grammar schema
 in        base kern vocab json sample
-chain     base kern vocab json grammar schema sample samplers
-cli       base kern vocab json grammar schema sample samplers in out chain
-run       base kern vocab json grammar schema sample samplers in out cli chain
+out       base kern vocab
+cli       base kern vocab json sample samplers grammar schema chain in out
+run       base kern vocab json sample samplers grammar schema chain in out cli
 '
 
 @test "each folder includes from itself and the floors below" {
-    local folder below
+    local folder below earlier=' ' each
     while read -r folder below; do
-        [ -z "$folder" ] || only "$folder${below:+|${below// /|}}" "$folder"/*.[ch] || return 1
+        [ -n "$folder" ] || continue
+        only "$folder${below:+|${below// /|}}" "$folder"/*.[ch] || return 1
+        for each in $below; do
+            [[ $earlier == *" $each "* ]] || { echo "$folder: $each is not below"; return 1; }
+        done
+        earlier+="$folder "
     done <<<"$FLOORS"
     [ "$(find . -mindepth 1 -type d ! -path ./out/html | sort | tr '\n' ' ')" = "$(awk 'NF { print "./" $1 }' <<<"$FLOORS" | sort | tr '\n' ' ')" ]
+}
+
+@test "the core knows no arguments and prints no message" {
+    # shellcheck disable=SC2046
+    none 'struct args\b|(->|\.)args\b|message_[a-z]+ *\(' $(lower)
 }
 
 @test "samplers know nothing of each other" {
@@ -119,6 +129,10 @@ run       base kern vocab json grammar schema sample samplers in out cli chain
 @test "a struct, an enum or a union has a name of its own" {
     run awk '/^(typedef )?(struct|enum|union) [a-z_0-9]+ \{/ { print $2 }' ./*/*.[ch]
     [ "$(uniq -d < <(sort <<<"$output"))" = '' ] || { sort <<<"$output" | uniq -d; return 1; }
+}
+
+@test "run/ has at most 12 C files" {
+    [ "$(printf '%s\n' run/*.c | wc -l)" -le 12 ]
 }
 
 @test "preconditions are asserts" {

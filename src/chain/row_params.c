@@ -223,7 +223,7 @@ static void drop_grammar(struct change *ch)
     ch->draft.parts.rules = NULL;
 }
 
-static bool set_grammar(struct change *ch, const char *text, bool schema)
+static bool set_row_grammar(struct change *ch, const char *text, bool schema)
 {
     const struct grammar_text g = {.text = {(const unsigned char *)text, strlen(text)},
                                    .schema = schema,
@@ -237,7 +237,7 @@ static bool read_grammar(struct change *ch, const cJSON *item)
     if (!cJSON_IsString(item))
         return wrong(ch, item, "a string");
     if (*item->valuestring)
-        return need_vocab(ch) && set_grammar(ch, item->valuestring, false);
+        return need_vocab(ch) && set_row_grammar(ch, item->valuestring, false);
     drop_grammar(ch);
     return true;
 }
@@ -247,7 +247,7 @@ static bool read_schema(struct change *ch, const cJSON *item)
 {
     const bool empty = cJSON_IsObject(item) && !item->child;
     char *const text = empty ? strdup("{\"type\":\"object\"}") : cJSON_PrintUnformatted(item);
-    const bool ok = text ? set_grammar(ch, text, true) : err_from_fault(ch->e, fault_memory());
+    const bool ok = text ? set_row_grammar(ch, text, true) : err_from_fault(ch->e, fault_memory());
     free(text);
     return ok && need_vocab(ch);
 }

@@ -81,7 +81,7 @@ double engine_default(const struct engine *engine, const struct catalog *c, size
 }
 
 // Returns a sampler without a value of its own.
-static struct choice choice_of(const struct sampler *s)
+static struct choice sampler_choice(const struct sampler *s)
 {
     return (struct choice){.place = sampler_place(s)};
 }
@@ -93,7 +93,7 @@ size_t plan_engine(const struct engine *engine, double temp, bool grammar, struc
     size_t n = 0;
     for (const struct engine_stage *stage = engine->stage; stage->sampler; stage++)
         if (!(stage->when & never))
-            plan[n++] = choice_of(stage->sampler);
+            plan[n++] = sampler_choice(stage->sampler);
     return n;
 }
 
@@ -101,15 +101,15 @@ size_t plan_chain(const struct choice *choice, size_t n, int mirostat, struct ch
 {
     assert(mirostat >= 0 && mirostat <= 2);
     size_t stages = 0;
-    plan[stages++] = choice_of(&sampler_logit_bias);
-    plan[stages++] = choice_of(&sampler_bans);
+    plan[stages++] = sampler_choice(&sampler_logit_bias);
+    plan[stages++] = sampler_choice(&sampler_bans);
     if (mirostat) {
         assert(!strcmp(sampler_temperature.params[1].flag, "dynatemp-range")); // which is left out
         plan[stages++] = (struct choice){sampler_place(&sampler_temperature), true, 1, 0.0};
-        plan[stages++] = choice_of(mirostat == 1 ? &sampler_mirostat : &sampler_mirostat_v2);
+        plan[stages++] = sampler_choice(mirostat == 1 ? &sampler_mirostat : &sampler_mirostat_v2);
         return stages;
     }
-    struct choice selector = choice_of(&sampler_dist);
+    struct choice selector = sampler_choice(&sampler_dist);
     for (size_t i = 0; i < n; i++) {
         if (choice_sampler(&choice[i])->selector)
             selector = choice[i];
