@@ -271,6 +271,17 @@ static const void *next_entry(const char **at, size_t *len, size_t size)
     return entry;
 }
 
+// Reads n token sequences of a key and moves *at behind them. Returns the length of the longest.
+static size_t read_sequences(const char **at, struct tokens *sequence, size_t n)
+{
+    size_t longest = 0;
+    for (size_t i = 0; i < n; i++) {
+        sequence[i].id = next_entry(at, &sequence[i].n, sizeof(uint32_t));
+        longest = sequence[i].n > longest ? sequence[i].n : longest;
+    }
+    return longest;
+}
+
 bool draft_breakers(struct draft *d, struct sequences *s, struct err *e)
 {
     const size_t n = s->n, n_texts = s->n_texts, texts_at = sizeof(struct breaker_list) + n * sizeof(struct tokens);
@@ -283,8 +294,7 @@ bool draft_breakers(struct draft *d, struct sequences *s, struct err *e)
     struct tokens *const sequence = (struct tokens *)(void *)(b + 1);
     struct piece *const text = (struct piece *)(void *)(sequence + n);
     const char *at = b->shared.key;
-    for (size_t i = 0; i < n; i++)
-        sequence[i].id = next_entry(&at, &sequence[i].n, sizeof(uint32_t));
+    read_sequences(&at, sequence, n);
     for (size_t i = 0; i < n_texts; i++)
         text[i].p = next_entry(&at, &text[i].len, 1);
     b->breakers = (struct breakers){.sequence = sequence, .n_sequences = n, .text = text, .n_texts = n_texts};
@@ -332,11 +342,7 @@ bool draft_bans(struct draft *d, struct sequences *s, struct err *e)
     const uint32_t *const given = next_entry(&at, &b->n_given, sizeof *given);
     b->bans.sequence = b->sequence;
     b->bans.n = n;
-    for (size_t i = 0; i < n; i++) {
-        b->sequence[i].id = next_entry(&at, &b->sequence[i].n, sizeof(uint32_t));
-        if (b->sequence[i].n > b->bans.longest)
-            b->bans.longest = b->sequence[i].n;
-    }
+    b->bans.longest = read_sequences(&at, b->sequence, n);
     return fill_ends(b, given, d->of->vocab) || err_from_fault(e, fault_memory());
 }
 
@@ -346,21 +352,23 @@ bool draft_bans(struct draft *d, struct sequences *s, struct err *e)
 // large as the key.
 static void fill_reasoning(struct reasoning *r, const struct vocab *v)
 {
-    uint32_t *const forced = (uint32_t *)(void *)&r->tag[r->n];
     const struct tokens *const start = &r->tag[REASONING_START], *const message = &r->tag[REASONING_MESSAGE],
                                *const end = &r->tag[REASONING_END];
+    uint32_t *const forced = (uint32_t *)(void *)&r->tag[r->n];
     const char *at = r->shared.key;
-    for (size_t i = 0; i < r->n; i++)
-        r->tag[i].id = next_entry(&at, &r->tag[i].n, sizeof(uint32_t));
+    read_sequences(&at, r->tag, REASONING_END);
+    const size_t longest = read_sequences(&at, &r->tag[REASONING_END], r->n - REASONING_END);
     if (r->tokens < 0 || r->n == REASONING_END)
         return;
     memcpy(forced, message->id, message->n * sizeof *forced);
     memcpy(forced + message->n, end->id, end->n * sizeof *forced);
-    r->rules = (struct budget_rules){(uint32_t)r->tokens,           *start,   end, r->n - REASONING_END,
-                                     {forced, message->n + end->n}, start->n, v};
-    for (size_t i = 0; i < r->rules.n_ends; i++)
-        if (end[i].n > r->rules.longest)
-            r->rules.longest = end[i].n;
+    r->rules = (struct budget_rules){.most = (uint32_t)r->tokens,
+                                     .start = *start,
+                                     .end = end,
+                                     .n_ends = r->n - REASONING_END,
+                                     .forced = {forced, message->n + end->n},
+                                     .longest = start->n > longest ? start->n : longest,
+                                     .vocab = v};
 }
 
 bool draft_reasoning(struct draft *d, int64_t tokens, struct sequences *s, struct err *e)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "cli/from_args.h"
 
+#include "base/names.h"
 #include "chain/draft.h"
 #include "in/vocab_file.h"
 #include "out/message.h"
@@ -14,13 +15,6 @@
 
 // ---- the engine
 
-// Is it an option of the chain that does not concern the stages?
-static bool fits_every_engine(const struct option_row *row)
-{
-    return !strcmp(row->name, "seed") || !strcmp(row->name, "neutral") || !strcmp(row->name, "engine") ||
-           !strcmp(row->name, "backend-sampling");
-}
-
 // Returns why the engine refuses an option of the chain that was given. NULL: it does not.
 static const char *refusal(const struct args *a, const struct option_row *row)
 {
@@ -28,7 +22,8 @@ static const char *refusal(const struct args *a, const struct option_row *row)
     const size_t len = strlen(row->name);
     if (a->grammar_source != GRAMMAR_NONE && engine_has_free(engine, row->name, len))
         return "has no stage for it under a grammar";
-    if (fits_every_engine(row) || engine_has(engine, a->grammar_first, row->name, len))
+    if (name_find("seed,neutral,engine,backend-sampling", NAME_EXACT, row->name, len) >= 0 ||
+        engine_has(engine, a->grammar_first, row->name, len))
         return NULL;
     if (engine_has(engine, true, row->name, len))
         return "has no stage for it without --grammar-first";
