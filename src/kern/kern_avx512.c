@@ -9,7 +9,6 @@
 #define MAX_KEEPS_NAN 0
 #define HAS_COMPRESS
 #define HAS_SPLIT
-#define HAS_RANK
 #define HAS_SCALES
 #include "kern/expf.h"
 #include "kern/network.h"
@@ -64,7 +63,7 @@ static inline size_t split(uint64_t *front, uint64_t *back, vu64 v, vu64 pivot)
     return n;
 }
 
-enum { FEW = 64, FEWER = 32, FEW_WORDS = 128, FEWER_WORDS = 64 }; // keys of 64 bits, words of 32
+enum { FEW = 64, FEWER = 32 };
 
 // Which of the lanes from i on there are, of n > 0.
 OPERATION(__mmask8, few_lanes(size_t n, size_t i), (__mmask8)(~UINT64_C(0) >> (64 - n) >> i))
@@ -75,7 +74,7 @@ ALWAYS_INLINE void sort_fewer(uint64_t *to, const uint64_t *from, size_t n, int 
     UNROLL
     for (int i = 0; i < registers; i++)
         v[i] = _mm512_maskz_loadu_epi64(few_lanes(n, (size_t)i * 8), from + i * 8);
-    sort_registers(v, registers, 64);
+    sort_registers(v, registers);
     UNROLL
     for (int i = 0; i < registers; i++)
         _mm512_mask_storeu_epi64(to + i * 8, few_lanes(n, (size_t)i * 8), v[i]);
@@ -87,119 +86,6 @@ static void sort_few(uint64_t *to, const uint64_t *from, size_t n)
         sort_fewer(to, from, n, FEWER / 8);
     else
         sort_fewer(to, from, n, FEW / 8);
-}
-
-// Which lanes of register i there are: of the first four or eight, of which the last four hold the last of n words.
-OPERATION(__mmask16, few_words(size_t n, int i, int registers),
-          (__mmask16)(i + 4 < registers ? 0xffff
-                                        : ~UINT64_C(0) >> ((size_t)registers * 16 - n) >> (i + 4 - registers) * 16))
-
-// order_bits of each.
-static inline __m512i order_words(__m512 x)
-{
-    const __m512i bits = _mm512_castps_si512(_mm512_add_ps(x, _mm512_setzero_ps()));
-    return _mm512_xor_si512(bits, _mm512_or_si512(_mm512_srai_epi32(bits, 31), _mm512_set1_epi32(INT32_MIN)));
-}
-
-// The values of ids that are in order but for those that were too near each other to be told apart, if the first is the earlier one there.
-static void look_up_and_mend(uint32_t *id, float *y, const float *x, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        const uint32_t token = id[i];
-        size_t at = i;
-        for (; at && y[at - 1] < x[token]; at--) {
-            id[at] = id[at - 1];
-            y[at] = y[at - 1];
-        }
-        id[at] = token;
-        y[at] = x[token];
-    }
-}
-
-// What stands at these positions of four registers, or of eight.
-ALWAYS_INLINE __m512i entries(const __m512i *v, int registers, __m512i position)
-{
-    const __mmask16 high_pair = _mm512_test_epi32_mask(position, _mm512_set1_epi32(32));
-    const __m512i a = _mm512_permutex2var_epi32(v[0], position, v[1]),
-                  b = _mm512_permutex2var_epi32(v[2], position, v[3]);
-    const __m512i low = _mm512_mask_mov_epi32(a, high_pair, b);
-    if (registers == 4)
-        return low;
-    return _mm512_mask_mov_epi32(low, _mm512_test_epi32_mask(position, _mm512_set1_epi32(64)),
-                                 entries(v + 4, 4, position));
-}
-
-ALWAYS_INLINE void rank_fewer(uint32_t *id, float *y, const float *x, const uint32_t *from, size_t n, uint32_t index,
-                              int registers)
-{
-    enum { POSITION = 7, MASK = (1 << POSITION) - 1, ZERO = INT32_MIN };
-    const __m512i mask = _mm512_set1_epi32(MASK);
-    __m512i ids[8], v[8], low = _mm512_set1_epi32(-1), high = _mm512_setzero_si512();
-    const __m512 first = _mm512_set1_ps(x[from[0] & index]);
-    UNROLL
-    for (int i = 0; i < registers; i++) {
-        const __mmask16 there = few_words(n, i, registers);
-        ids[i] = _mm512_and_si512(_mm512_maskz_loadu_epi32(there, from + i * 16), _mm512_set1_epi32((int)index));
-        v[i] = order_words(_mm512_mask_i32gather_ps(first, there, ids[i], x, sizeof *x));
-        low = _mm512_min_epu32(low, v[i]);
-        high = _mm512_max_epu32(high, v[i]);
-    }
-    const uint32_t least = _mm512_reduce_min_epu32(low), differ = _mm512_reduce_max_epu32(high) - least;
-    const int shift = differ >> (32 - POSITION) ? POSITION - __builtin_clz(differ) : 0;
-    const __m512i leasts = _mm512_set1_epi32((int)least);
-    UNROLL
-    for (int i = 0; i < registers; i++) { // a word is a value's place, above the position from behind
-        const __m512i place = _mm512_srl_epi32(_mm512_sub_epi32(v[i], leasts), _mm_cvtsi32_si128(shift));
-        const __m512i behind = _mm512_sub_epi32(_mm512_set1_epi32(MASK - i * 16), (__m512i)lane_numbers());
-        v[i] = _mm512_maskz_or_epi32(few_words(n, i, registers), _mm512_slli_epi32(place, POSITION), behind);
-    }
-    sort_registers(v, registers, 32);
-    UNROLL
-    for (int i = 0; i < registers; i++) {
-        const __m512i order = _mm512_add_epi32(_mm512_srli_epi32(v[i], POSITION), leasts);
-        const __m512i sign = _mm512_or_si512(_mm512_srai_epi32(_mm512_xor_si512(order, _mm512_set1_epi32(-1)), 31),
-                                             _mm512_set1_epi32(ZERO));
-        _mm512_mask_storeu_epi32(id + i * 16, few_words(n, i, registers),
-                                 entries(ids, registers, _mm512_andnot_si512(v[i], mask)));
-        _mm512_mask_storeu_epi32(y + i * 16, few_words(n, i, registers), _mm512_xor_si512(order, sign));
-    }
-    if (shift || (least <= (uint32_t)ZERO && (uint32_t)ZERO - least <= differ)) // of 0 the sign is not known any more
-        look_up_and_mend(id, y, x, n);
-}
-
-static void rank_few(uint32_t *id, float *y, const float *x, const uint32_t *from, size_t n, uint32_t index)
-{
-    if (n <= FEWER_WORDS)
-        rank_fewer(id, y, x, from, n, index, FEWER_WORDS / 16);
-    else
-        rank_fewer(id, y, x, from, n, index, FEW_WORDS / 16);
-}
-
-OPERATION(unsigned, words_below(vu32 w, uint32_t pivot),
-          _mm512_cmplt_epu32_mask((__m512i)w, _mm512_set1_epi32((int)pivot)))
-
-static size_t partition_words(uint32_t *below, uint32_t *w, size_t n, uint32_t pivot)
-{
-    const __m512i pivots = _mm512_set1_epi32((int)pivot);
-    size_t front = 0, rest = 0, i = 0;
-    for (; i + LANES <= n; i += LANES) { // whole registers are stored: what lies behind either end has been read
-        const __m512i v = _mm512_loadu_si512(w + i);
-        const __mmask16 less = _mm512_cmplt_epu32_mask(v, pivots);
-        const unsigned here = (unsigned)__builtin_popcount(less);
-        _mm512_storeu_si512(below + front, _mm512_maskz_compress_epi32(less, v));
-        _mm512_storeu_si512(w + rest, _mm512_maskz_compress_epi32(_knot_mask16(less), v));
-        front += here;
-        rest += LANES - here;
-    }
-    if (i < n) {
-        const __mmask16 there = (__mmask16)((1u << (n - i)) - 1);
-        const __m512i v = _mm512_maskz_loadu_epi32(there, w + i);
-        const __mmask16 less = _mm512_mask_cmplt_epu32_mask(there, v, pivots);
-        _mm512_mask_compressstoreu_epi32(below + front, less, v);
-        _mm512_mask_compressstoreu_epi32(w + rest, there & (__mmask16)~less, v);
-        front += (unsigned)__builtin_popcount(less);
-    }
-    return front;
 }
 
 static inline void store_first(void *at, size_t n, vf32 v)

@@ -45,8 +45,6 @@
 //                                                  back; returns how many are above. May write LANES_F64 keys in both places.
 //   void sort_few(uint64_t *to, const uint64_t *from, size_t n)
 //                                                  as sort_template.h asks, and FEW
-//
-// which may then define HAS_RANK and what rank_template.h asks for.
 #ifndef SAMPL_KERN_KERN_TEMPLATE_H
 #define SAMPL_KERN_KERN_TEMPLATE_H
 
@@ -299,7 +297,7 @@ static size_t row_collect_bf16(uint64_t *keys, const void *x, size_t n, uint32_t
 }
 
 #ifdef HAS_SPLIT
-enum { PASSES = 2 }; // of sort_template.h, and the next one
+enum { PASSES = 2 }; // of sort_template.h, as partition
 
 // The gap between front and back is as large as what is not yet distributed.
 static size_t partition(uint64_t *to, const uint64_t *from, size_t n, uint64_t pivot)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Few keys are sorted by a network (Batcher's bitonic one) of as many AVX-512 registers as hold them, whatever they are: branches that are guessed
-// wrong would cost more. The keys have 64 or 32 bits, without sign. Key i stands in lane i / n of v[i % n], of n registers, so that most keys
-// meet without leaving their lanes.
+// Sorts up to 64 keys of 64 bits in AVX-512 registers by Batcher's bitonic network. A network compares the same places whatever the keys are:
+// it has no branches, and half of the branches of another sort would be guessed wrong. Key i of 8 n stands in lane i / n of v[i % n], so that
+// most comparisons are between registers and move no lanes.
 #ifndef SAMPL_KERN_NETWORK_H
 #define SAMPL_KERN_NETWORK_H
 
@@ -9,137 +9,98 @@
 
 #include <immintrin.h>
 
-ALWAYS_INLINE __m512i larger_keys(__m512i a, __m512i b, int bits)
+// The smaller of a and b in every other run of `distance` lanes, from the second run on; the larger in the other runs.
+ALWAYS_INLINE __m512i compare_lanes(__m512i a, __m512i b, int distance)
 {
-    return bits == 64 ? _mm512_max_epu64(a, b) : _mm512_max_epu32(a, b);
+    const __mmask8 smaller = distance == 1 ? 0xaa : distance == 2 ? 0xcc : 0xf0;
+    return _mm512_mask_min_epu64(_mm512_max_epu64(a, b), smaller, a, b);
 }
 
-ALWAYS_INLINE __m512i smaller_keys(__m512i a, __m512i b, int bits)
+// Reverses each run of 2, 4 or 8 lanes.
+ALWAYS_INLINE __m512i reverse_lanes(__m512i v, int lanes)
 {
-    return bits == 64 ? _mm512_min_epu64(a, b) : _mm512_min_epu32(a, b);
+    return lanes == 2   ? _mm512_permutex_epi64(v, 0xb1)
+           : lanes == 4 ? _mm512_permutex_epi64(v, 0x1b)
+                        : _mm512_permutexvar_epi64(_mm512_setr_epi64(7, 6, 5, 4, 3, 2, 1, 0), v);
 }
 
-// The larger ones of two; in every other run of `distance` lanes the smaller.
-ALWAYS_INLINE __m512i met(__m512i a, __m512i b, int distance, int bits)
+// Leaves the larger of each lane's keys in *a, the smaller in *b.
+ALWAYS_INLINE void compare_registers(__m512i *a, __m512i *b)
 {
-    const __mmask16 lower = distance == 1 ? 0xaaaa : distance == 2 ? 0xcccc : distance == 4 ? 0xf0f0 : 0xff00;
-    const __m512i larger = larger_keys(a, b, bits);
-    return bits == 64 ? _mm512_mask_min_epu64(larger, (__mmask8)lower, a, b)
-                      : _mm512_mask_min_epu32(larger, lower, a, b);
-}
-
-// Each lane's other at a distance of up to a quarter of all.
-ALWAYS_INLINE __m512i swapped(__m512i v, int distance, int bits)
-{
-    if (bits == 64)
-        return distance == 1 ? _mm512_permutex_epi64(v, 0xb1) : _mm512_permutex_epi64(v, 0x4e);
-    return distance == 1   ? _mm512_shuffle_epi32(v, _MM_PERM_CDAB)
-           : distance == 2 ? _mm512_shuffle_epi32(v, _MM_PERM_BADC)
-                           : _mm512_shuffle_i64x2(v, v, 0xb1);
-}
-
-// So many lanes at a time from behind.
-ALWAYS_INLINE __m512i reversed(__m512i v, int lanes, int bits)
-{
-    if (bits == 64)
-        return lanes == 2   ? _mm512_permutex_epi64(v, 0xb1)
-               : lanes == 4 ? _mm512_permutex_epi64(v, 0x1b)
-                            : _mm512_permutexvar_epi64(_mm512_setr_epi64(7, 6, 5, 4, 3, 2, 1, 0), v);
-    return lanes == 2   ? _mm512_shuffle_epi32(v, _MM_PERM_CDAB)
-           : lanes == 4 ? _mm512_shuffle_epi32(v, _MM_PERM_ABCD)
-           : lanes == 8
-               ? _mm512_permutexvar_epi32(_mm512_setr_epi32(7, 6, 5, 4, 3, 2, 1, 0, 15, 14, 13, 12, 11, 10, 9, 8), v)
-               : _mm512_permutexvar_epi32(_mm512_setr_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0), v);
-}
-
-ALWAYS_INLINE void meet(__m512i *a, __m512i *b, int bits)
-{
-    const __m512i larger = larger_keys(*a, *b, bits);
-    *b = smaller_keys(*a, *b, bits);
+    const __m512i larger = _mm512_max_epu64(*a, *b);
+    *b = _mm512_min_epu64(*a, *b);
     *a = larger;
 }
 
-// Sorts what rises and then falls, or the other way round, in each lane of `size` registers.
-ALWAYS_INLINE void merge_registers(__m512i *v, int n, int size, int bits)
+// Sorts the keys of each lane in each run of `size` registers, where they are bitonic: rise and then fall, or fall and then rise.
+ALWAYS_INLINE void merge_registers(__m512i *v, int n, int size)
 {
     UNROLL
     for (int distance = size / 2; distance; distance /= 2) {
         UNROLL
         for (int i = 0; i < n; i++)
             if (!(i & distance))
-                meet(&v[i], &v[i + distance], bits);
+                compare_registers(&v[i], &v[i + distance]);
     }
 }
 
-// Two lists that fall, one of them reversed, rise and then fall.
-ALWAYS_INLINE void sort_lanes(__m512i *v, int n, int bits)
+// Sorts the keys of each lane. Of two falling runs, the second is compared in reverse, which makes both bitonic.
+ALWAYS_INLINE void sort_lanes(__m512i *v, int n)
 {
     UNROLL
     for (int size = 2; size <= n; size *= 2) {
         UNROLL
         for (int i = 0; i < n; i++)
             if (!(i & (size / 2)))
-                meet(&v[i], &v[i ^ (size - 1)], bits);
-        merge_registers(v, n, size / 2, bits);
+                compare_registers(&v[i], &v[i ^ (size - 1)]);
+        merge_registers(v, n, size / 2);
     }
 }
 
-ALWAYS_INLINE void merge_lanes(__m512i *v, int n, int lanes, int bits)
+// Makes each run of `lanes` lanes one falling list, where each half of it is one.
+ALWAYS_INLINE void merge_lanes(__m512i *v, int n, int lanes)
 {
     __m512i other[8];
     UNROLL
     for (int i = 0; i < n; i++)
-        other[i] = reversed(v[n - 1 - i], lanes, bits);
+        other[i] = reverse_lanes(v[n - 1 - i], lanes);
     UNROLL
     for (int i = 0; i < n; i++)
-        v[i] = met(v[i], other[i], lanes / 2, bits);
+        v[i] = compare_lanes(v[i], other[i], lanes / 2);
     UNROLL
     for (int distance = lanes / 4; distance; distance /= 2) {
         UNROLL
         for (int i = 0; i < n; i++)
-            v[i] = met(v[i], swapped(v[i], distance, bits), distance, bits);
+            v[i] = compare_lanes(v[i], _mm512_permutex_epi64(v[i], distance == 1 ? 0xb1 : 0x4e), distance);
     }
-    merge_registers(v, n, n, bits);
+    merge_registers(v, n, n);
 }
 
-// The lanes of two registers in turn: the first half of each, and the second.
-ALWAYS_INLINE void deal_two(__m512i *low, __m512i *high, __m512i a, __m512i b, int bits)
-{
-    if (bits == 64) {
-        *low = _mm512_permutex2var_epi64(a, _mm512_setr_epi64(0, 8, 1, 9, 2, 10, 3, 11), b);
-        *high = _mm512_permutex2var_epi64(a, _mm512_setr_epi64(4, 12, 5, 13, 6, 14, 7, 15), b);
-    } else {
-        *low =
-            _mm512_permutex2var_epi32(a, _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23), b);
-        *high = _mm512_permutex2var_epi32(
-            a, _mm512_setr_epi32(8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31), b);
-    }
-}
-
-// From lanes that follow each other to registers that do: in so many turns.
-ALWAYS_INLINE void deal(__m512i *v, int n, int bits)
+// Interleaves the first n / 2 registers with the others, lane by lane. Doing so for each factor 2 of n brings keys into memory's order.
+ALWAYS_INLINE void interleave(__m512i *v, int n)
 {
     __m512i old[8];
     UNROLL
     for (int i = 0; i < n; i++)
         old[i] = v[i];
     UNROLL
-    for (int i = 0; i < n / 2; i++)
-        deal_two(&v[2 * i], &v[2 * i + 1], old[i], old[i + n / 2], bits);
+    for (int i = 0; i < n; i++) {
+        const __m512i lanes = i % 2 ? _mm512_setr_epi64(4, 12, 5, 13, 6, 14, 7, 15)
+                                    : _mm512_setr_epi64(0, 8, 1, 9, 2, 10, 3, 11);
+        v[i] = _mm512_permutex2var_epi64(old[i / 2], lanes, old[i / 2 + n / 2]);
+    }
 }
 
-// The keys in v[0..n) in memory's order, falling, whatever order they were in; n is 2, 4 or 8.
-ALWAYS_INLINE void sort_registers(__m512i *v, int n, int bits)
+// Sorts the keys in v[0..n), falling, for memory's order; n is 2, 4 or 8.
+ALWAYS_INLINE void sort_registers(__m512i *v, int n)
 {
-    sort_lanes(v, n, bits);
-    merge_lanes(v, n, 2, bits);
-    merge_lanes(v, n, 4, bits);
-    merge_lanes(v, n, 8, bits);
-    if (bits == 32)
-        merge_lanes(v, n, 16, bits);
+    sort_lanes(v, n);
+    merge_lanes(v, n, 2);
+    merge_lanes(v, n, 4);
+    merge_lanes(v, n, 8);
     UNROLL
     for (int i = 1; i < n; i *= 2)
-        deal(v, n, bits);
+        interleave(v, n);
 }
 
 #endif
