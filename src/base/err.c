@@ -5,19 +5,17 @@
 
 #include <assert.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { OWN_MOST = 600 }; // bytes of an error's text before anything is put in front of it
 
-// The length without the beginning of a character that is not all there.
-static int whole(const char *text, int len)
+// Returns len without the beginning of a UTF-8 character that ends beyond it.
+static int whole_characters(const char *text, int len)
 {
     int lead = len - 1;
-    while (lead >= 0 && len - lead < 4 &&
-           ((unsigned char)text[lead] & 0xc0) == 0x80) // a character's later bytes are 10xxxxxx
+    while (lead >= 0 && len - lead < 4 && ((unsigned char)text[lead] & 0xc0) == 0x80) // a continuation byte
         lead--;
     return lead >= 0 && utf8_length((unsigned char)text[lead]) > (size_t)(len - lead) ? lead : len;
 }
@@ -30,66 +28,44 @@ int err_clip(const char *text, int most)
 int err_clip_part(const char *text, size_t len, int most)
 {
     assert(most > 0);
-    return len <= (size_t)most ? (int)len : whole(text, most);
+    return len <= (size_t)most ? (int)len : whole_characters(text, most);
 }
 
-// What a conversion of a number comes to, in bytes; it is written to text[size].
-static int put_number(char *text, size_t size, const char *conversion, va_list *args)
+// Writes `whole` to text[size], for which it is too long. Cuts its longest word to OWN_MOST / 2 bytes, or to half as many until the text fits. If
+// even the other words do not fit, cuts the end of the text.
+static void shorten(char *text, size_t size, const char *whole)
 {
-    const char type = conversion[strlen(conversion) - 1];
-    if (strchr("fg", type))
-        return snprintf(text, size, conversion, va_arg(*args, double));
-    if (strchr(conversion, 'z'))
-        return snprintf(text, size, conversion, va_arg(*args, size_t));
-    if (strstr(conversion, "ll"))
-        return snprintf(text, size, conversion, va_arg(*args, long long));
-    if (strchr(conversion, 'l'))
-        return snprintf(text, size, conversion, va_arg(*args, long));
-    return snprintf(text, size, conversion, va_arg(*args, int));
-}
-
-// The same of a text, of which at most `most` bytes are shown.
-static int put_text(char *text, size_t size, const char *conversion, int most, va_list *args)
-{
-    const char *const precision = strchr(conversion, '.');
-    const bool exact = precision && precision[1] == '*'; // that many, and no more are there to be looked at
-    const int given = exact ? va_arg(*args, int) : precision ? atoi(precision + 1) : INT_MAX;
-    const char *const from = va_arg(*args, const char *);
-    const int len = (int)strnlen(from, (size_t)given);
-    const int shown = len > most ? whole(from, most) : len == given && !exact ? whole(from, len) : len;
-    return snprintf(text, size, "%.*s%s", shown, from, shown < len ? "..." : "");
-}
-
-// Does it fit into text[size], if no text within has more than `most` bytes?
-static bool put(char *text, size_t size, int most, const char *format, va_list list)
-{
-    va_list args;
-    size_t len = 0;
-    va_copy(args, list);
-    while (*format && len < size) {
-        const size_t plain = strcspn(format, "%"), n = plain ? plain : 2 + strcspn(format + 1, "csdfgux");
-        char conversion[16] = "";
-        assert(plain || n < sizeof conversion);
-        if (!plain)
-            memcpy(conversion, format, n);
-        if (plain)
-            len += (size_t)snprintf(text + len, size - len, "%.*s", (int)plain, format);
-        else if (conversion[n - 1] == 's')
-            len += (size_t)put_text(text + len, size - len, conversion, most, &args);
-        else
-            len += (size_t)put_number(text + len, size - len, conversion, &args);
-        format += n;
+    const char *word = whole;
+    size_t longest = 0;
+    for (const char *at = whole; *at; at += *at != '\0') {
+        const size_t n = strcspn(at, " ':,");
+        word = n > longest ? at : word;
+        longest = n > longest ? n : longest;
+        at += n;
     }
-    va_end(args);
-    return len < size;
+    const size_t rest = strlen(whole) - longest + sizeof "...";
+    int shown = OWN_MOST / 2;
+    while (shown > 1 && rest + (size_t)shown > size)
+        shown /= 2;
+    if (rest >= size) {
+        snprintf(text, size, "%.*s...", err_clip(whole, (int)(size - sizeof "...")), whole);
+        return;
+    }
+    snprintf(text, size, "%.*s...%s", (int)(word - whole) + err_clip_part(word, longest, shown), whole, word + longest);
 }
 
 void err_text(char *text, size_t size, const char *format, va_list args)
 {
-    *text = '\0';
-    for (int most = INT_MAX; !put(text, size, most, format, args) && most;
-         most = most > OWN_MOST ? OWN_MOST / 2 : most / 2)
-        ;
+    va_list again;
+    va_copy(again, args);
+    const int len = vsnprintf(text, size, format, args);
+    char *const whole = len >= 0 && (size_t)len >= size ? malloc((size_t)len + 1) : NULL;
+    if (whole) {
+        vsnprintf(whole, (size_t)len + 1, format, again);
+        shorten(text, size, whole);
+    }
+    free(whole);
+    va_end(again);
 }
 
 bool err_set(struct err *e, enum status status, const char *format, ...)

@@ -22,8 +22,8 @@ struct err {
     char text[900]; // without program name and newline
 };
 
-// As vsnprintf does, of %s, %c, %d, %u, %x, %zu, %f, %g and the conversions of <inttypes.h>. A line that is too long is cut within its texts (%s),
-// between characters, so that what is said of them remains.
+// Formats as vsnprintf does. If the text is too long for size, shortens its longest word (a file's name, a quoted argument), between characters,
+// so that what the message says of that word remains; without memory for that, cuts the end of the text.
 __attribute__((format(printf, 3, 0))) void err_text(char *text, size_t size, const char *format, va_list args);
 
 // Fills e and returns false, so that a failing function can say `return err_set(...)`.
