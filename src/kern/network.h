@@ -85,8 +85,8 @@ ALWAYS_INLINE void interleave(__m512i *v, int n)
         old[i] = v[i];
     UNROLL
     for (int i = 0; i < n; i++) {
-        const __m512i lanes = i % 2 ? _mm512_setr_epi64(4, 12, 5, 13, 6, 14, 7, 15)
-                                    : _mm512_setr_epi64(0, 8, 1, 9, 2, 10, 3, 11);
+        const __m512i lanes =
+            i % 2 ? _mm512_setr_epi64(4, 12, 5, 13, 6, 14, 7, 15) : _mm512_setr_epi64(0, 8, 1, 9, 2, 10, 3, 11);
         v[i] = _mm512_permutex2var_epi64(old[i / 2], lanes, old[i / 2 + n / 2]);
     }
 }
