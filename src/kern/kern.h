@@ -104,9 +104,6 @@ struct kern {
     // sum[i % 32] += x[i] in f64, in rising i. No element is infinite.
     void (*sum_lanes)(double sum[KERN_MANY], const float *x, size_t n);
 
-    // s + x[0] * x[0] + x[1] * x[1] + ..., in order, in f64. No element is infinite.
-    double (*sum_squares_wide)(const float *x, size_t n, double s);
-
     // s = (float)((double)s + (double)d * d) for each d = x[i] - mean (f32), in order. Elements that are -inf are left out.
     float (*sum_squares)(const float *x, size_t n, float mean, float s);
 
@@ -131,10 +128,6 @@ struct kern {
 
     // y[i] = x[i], but -inf where x[i] < floor. y may be x.
     void (*mask_below)(float *y, const float *x, size_t n, float floor);
-
-    // q[i] = p[i] + w[1] * (p[i-1] + p[i+1]) + w[2] * (p[i-2] + p[i+2]) + ... + w[reach-1] * (...), in this order, in f64. p is readable,
-    // and 0 where there is no rank, from p[-(reach-1)] to p[n-1 + reach-1]; reach > 0.
-    void (*blur)(double *q, const double *p, size_t n, const double *w, size_t reach);
 
     // The Gumbel noise of gumbel.h. x[i] = logit[i] + temp * noise(word(s + id[i])), rounded to f16; -inf where logit[i] is -inf.
     // temp is positive and finite; no logit is NaN or +inf.

@@ -254,13 +254,6 @@ static void row_sum_lanes(double sum[KERN_MANY], const float *x, size_t n)
         sum[i % KERN_MANY] += x[i];
 }
 
-static double row_sum_squares_wide(const float *x, size_t n, double s)
-{
-    for (size_t i = 0; i < n; i++)
-        s += (double)x[i] * (double)x[i];
-    return s;
-}
-
 static float row_sum_squares(const float *x, size_t n, float mean, float s)
 {
     for (size_t i = 0; i < n; i++) {
@@ -319,17 +312,6 @@ static void row_mask_below(float *y, const float *x, size_t n, float floor)
 {
     for (size_t i = 0; i < n; i++)
         y[i] = x[i] < floor ? -INFINITY : x[i];
-}
-
-static void row_blur(double *q, const double *p, size_t n, const double *w, size_t reach)
-{
-    assert(reach > 0);
-    for (size_t i = 0; i < n; i++) {
-        double sum = p[i];
-        for (size_t d = 1; d < reach; d++)
-            sum += w[d] * (*(p + i - d) + p[i + d]);
-        q[i] = sum;
-    }
 }
 
 static void row_gumbel(float *x, const float *logit, const uint32_t *id, size_t n, uint32_t s, float temp)

@@ -407,37 +407,6 @@ static size_t row_count(const float *x, size_t n, float floor)
     return count;
 }
 
-// kern.h's blur of `vectors` (1 or 4) vectors side by side.
-ALWAYS_INLINE void blur_vectors(double *q, const double *p, const double *w, size_t reach, size_t vectors)
-{
-    vf64 sum[4];
-    UNROLL
-    for (size_t k = 0; k < vectors; k++)
-        sum[k] = load_vf64(p + k * LANES_F64);
-    for (size_t d = 1; d < reach; d++) {
-        UNROLL
-        for (size_t k = 0; k < vectors; k++) {
-            const double *const at = p + k * LANES_F64;
-            sum[k] += w[d] * (load_vf64(at - d) + load_vf64(at + d));
-        }
-    }
-    UNROLL
-    for (size_t k = 0; k < vectors; k++)
-        store_vf64(q + k * LANES_F64, sum[k]);
-}
-
-static void row_blur(double *q, const double *p, size_t n, const double *w, size_t reach)
-{
-    assert(reach > 0);
-    size_t i = 0;
-    for (; i + 4 * LANES_F64 <= n; i += 4 * LANES_F64)
-        blur_vectors(q + i, p + i, w, reach, 4);
-    for (; i + LANES_F64 <= n; i += LANES_F64)
-        blur_vectors(q + i, p + i, w, reach, 1);
-    if (i < n)
-        kern_scalar.blur(q + i, p + i, n - i, w, reach);
-}
-
 // gumbel.h in vectors.
 
 static inline vu32 words(vu32 counter)

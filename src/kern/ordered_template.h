@@ -25,7 +25,7 @@ enum {
     LONG_RUN = 1024
 }; // a bit an element of a short one fits a word; long ones are made of short ones
 
-enum ordered_sum { SUM, SUM_WIDE, SUM_SQUARES, SUM_SQUARES_WIDE }; // kern.h's; only SUM_SQUARES looks at mean
+enum ordered_sum { SUM, SUM_WIDE, SUM_SQUARES }; // kern.h's; only SUM_SQUARES looks at mean
 
 // What a run of elements comes to, with those that the sum leaves out as 0. The numbers are exact when size is less than low/2, low being
 // 2^e. When some |x| is low/2 or more, size is not less than low/2, or NaN, and nothing else is promised.
@@ -74,7 +74,7 @@ static inline bool is_usual(double low)
 // u/2
 static inline double half_ulp(double low, enum ordered_sum what)
 {
-    return low * (what == SUM_WIDE || what == SUM_SQUARES_WIDE ? 0x1p-53 : 0x1p-24);
+    return low * (what == SUM_WIDE ? 0x1p-53 : 0x1p-24);
 }
 
 // A number whose ulp is u in the type that terms are in: adding it and subtracting it again rounds to multiples of u, and the subtraction
@@ -99,13 +99,9 @@ ALWAYS_INLINE void terms_f64(vf64 a[2], const float *x, float mean, double low, 
         d = (vf32)((vi32)(d - mean) & (d != -INFINITY));
     a[0] = widen_f32(lower_half(d));
     a[1] = widen_f32(upper_half(d));
-    if (what == SUM_SQUARES || what == SUM_SQUARES_WIDE) {
-        a[0] = a[0] * a[0];
-        a[1] = a[1] * a[1];
-    }
     if (what == SUM_SQUARES) {
-        a[0] += low;
-        a[1] += low;
+        a[0] = a[0] * a[0] + low;
+        a[1] = a[1] * a[1] + low;
     }
 }
 
@@ -262,8 +258,8 @@ ALWAYS_INLINE bool add_run(const float *x, size_t n, float mean, double *s, enum
 {
     assert(n % SHORT_RUN == 0);
     const double low = binade(*s);
-    const bool squares = what == SUM_SQUARES || what == SUM_SQUARES_WIDE;
-    if (what == SUM_SQUARES && bits_of_f64(*s) == 0 && none_differs(x, n, mean))
+    const bool squares = what == SUM_SQUARES;
+    if (squares && bits_of_f64(*s) == 0 && none_differs(x, n, mean))
         return true;
     if (!is_usual(low) || (squares && *s < 0))
         return false;
@@ -284,8 +280,6 @@ ALWAYS_INLINE double add_plain(const float *x, size_t n, float mean, double s, e
 {
     if (what == SUM_WIDE)
         return kern_scalar.sum_wide(x, n, s);
-    if (what == SUM_SQUARES_WIDE)
-        return kern_scalar.sum_squares_wide(x, n, s);
     return what == SUM ? kern_scalar.sum(x, n, (float)s) : kern_scalar.sum_squares(x, n, mean, (float)s);
 }
 
@@ -338,11 +332,6 @@ static void row_sum_lanes(double sum[KERN_MANY], const float *x, size_t n)
         store_vf64(sum + k * LANES_F64, total[k]);
     if (i < n) // i is a multiple of KERN_MANY
         kern_scalar.sum_lanes(sum, x + i, n - i);
-}
-
-static double row_sum_squares_wide(const float *x, size_t n, double s)
-{
-    return add_ordered(x, n, 0, s, SUM_SQUARES_WIDE);
 }
 
 static float row_sum_squares(const float *x, size_t n, float mean, float s)

@@ -31,7 +31,10 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
     if (cand_keep_weighing(c, t - slack, fmin(t + slack, 1.0), least)) // it is not above the largest, which weighs 1
         return;
     cand_softmax_as_is(c);
-    const double sum = c->kern->sum_wide(c->p, c->n, 0.0), squares = c->kern->sum_squares_wide(c->p, c->n, 0.0);
+    const double sum = c->kern->sum_wide(c->p, c->n, 0.0);
+    double squares = 0.0;
+    for (size_t i = 0; i < c->n; i++)
+        squares += (double)c->p[i] * c->p[i];
     cand_keep_likely(c, (float)bound(sum, squares, (double)alive, norm), least);
 }
 

@@ -143,12 +143,22 @@ static double strength(const struct scatter_params *p, double entropy)
     return fmin(fmax(wish, low), high);
 }
 
+// Blurs p[0..k): q[i] = p[i] + weight[1] * (p[i - 1] + p[i + 1]) + ..., in this order. p is readable, and 0, at reach - 1 places on either side.
+static void blur(const struct scatter_state *s, double *q, const double *p, size_t k)
+{
+    for (size_t i = 0; i < k; i++) {
+        double sum = p[i];
+        for (size_t d = 1; d < s->reach; d++)
+            sum += s->weight[d] * (*(p + i - d) + p[i + d]);
+        q[i] = sum;
+    }
+}
+
 // One step: p = (1 - strength) p + strength q, q the row-normalised Gaussian blur of p.
-static void diffuse(const struct scatter_state *s, const struct kern *kern, double *p, double *q, size_t k,
-                    double strength)
+static void diffuse(const struct scatter_state *s, double *p, double *q, size_t k, double strength)
 {
     const size_t far = s->reach - 1;
-    kern->blur(q, p, k, s->weight, s->reach);
+    blur(s, q, p, k);
     for (size_t i = 0; i < k; i++) {
         const size_t up = i < far ? i : far,
                      down = k - 1 - i < far ? k - 1 - i : far; // neighbours at better and at worse ranks
@@ -196,7 +206,7 @@ static void scatter(const struct scatter_state *s, struct cand *c, const struct 
     cand_note(c, "strength", blend);
     for (int step = 0; step < p->steps; step++) {
         if (blend > 0.0)
-            diffuse(s, c->kern, prob, q, k, blend);
+            diffuse(s, prob, q, k, blend);
         normalise(prob, k);
     }
     for (size_t i = 1; i < k; i++) // rounding must not break the order

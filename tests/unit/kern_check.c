@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { GUARD = 64, GUARD_BYTE = 0xa5, LARGEST = 128256, REACH = 6 };
+enum { GUARD = 64, GUARD_BYTE = 0xa5, LARGEST = 128256 };
 
 static const struct kern *tier;
 static uint64_t seed; // random_state when the case began
@@ -331,8 +331,6 @@ static void check_lanes(const float *x, size_t n, const char *detail)
 static void check_wide(const float *x, size_t n, double s, const char *detail)
 {
     check(same_double(kern_scalar.sum_wide(x, n, s), tier->sum_wide(x, n, s)), "sum_wide", n, detail);
-    check(same_double(kern_scalar.sum_squares_wide(x, n, s), tier->sum_squares_wide(x, n, s)), "sum_squares_wide", n,
-          detail);
 }
 
 static void check_squares(const float *x, size_t n, float mean, float s, const char *detail)
@@ -513,27 +511,6 @@ static void check_mask(const float *x, size_t n, float floor, size_t offset, con
     free(base[1]);
 }
 
-static void check_blur(size_t n, size_t reach, size_t offset, const char *detail)
-{
-    char *base[3];
-    const size_t pad = reach ? reach - 1 : 0, size = n * sizeof(double);
-    double *p = malloc((n + 2 * pad + 1) * sizeof *p), w[REACH];
-    if (!p)
-        abort();
-    for (size_t i = 0; i < n + 2 * pad; i++)
-        p[i] = i < pad || i >= n + pad ? 0 : random_unit() * (random_bits() % 2 ? 1 : 1e-9);
-    for (size_t d = 0; d < REACH; d++)
-        w[d] = random_unit();
-    const double *src = copy(p, (n + 2 * pad) * sizeof *p, offset % 2 * 8, &base[2]);
-    double *a = buffer(size, 0, &base[0]), *b = buffer(size, offset * 8, &base[1]);
-    kern_scalar.blur(a, src + pad, n, w, reach);
-    tier->blur(b, src + pad, n, w, reach);
-    check(!memcmp(a, b, size) && guarded(b, size), "blur", n, detail);
-    for (int i = 0; i < 3; i++)
-        free(base[i]);
-    free(p);
-}
-
 // All slots on one row.
 static void check_row(float *data, size_t n, enum kind kind, size_t offset)
 {
@@ -585,11 +562,6 @@ static void check_lengths(float *data)
                 if (large[i] <= 2000 || offset % 2)
                     check_row(data, large[i], kind, offset);
     }
-    for (size_t n = 0; n <= 4 * 32 + 3; n++)
-        for (size_t reach = 1; reach <= REACH; reach++)
-            check_blur(n, reach, n % 4, "small");
-    for (size_t i = 0; i < sizeof large / sizeof *large; i++)
-        check_blur(large[i], 1 + i % REACH, 1, "large");
 }
 
 // Every element is the mean, or all but the one at `odd`.
@@ -609,7 +581,6 @@ static void check_constant(float *data)
 // A row of no elements may be null: no kernel may compute an address from it, which a sanitizer sees.
 static void check_nothing(void)
 {
-    const double w[1] = {1};
     const char *const detail = "null";
     for (enum dtype t = DTYPE_F32; t < DTYPE_COUNT; t++) {
         check(tier->scan[t](NULL, 0, NULL) == 0, "scan", 0, detail);
@@ -620,7 +591,6 @@ static void check_nothing(void)
     check(same_float(tier->sum(NULL, 0, 2), 2), "sum", 0, detail);
     check(same_double(tier->sum_wide(NULL, 0, 2), 2), "sum_wide", 0, detail);
     check(same_float(tier->sum_squares(NULL, 0, 1, 2), 2), "sum_squares", 0, detail);
-    check(same_double(tier->sum_squares_wide(NULL, 0, 2), 2), "sum_squares_wide", 0, detail);
     check(tier->count(NULL, 0, 0) == 0, "count", 0, detail);
     double sum[KERN_MANY] = {0};
     check(same_float(tier->exp_sum(NULL, 0, 1, 2), 2) && tier->weigh(sum, NULL, 0, 1, 2) == 0, "weights", 0, detail);
@@ -638,7 +608,6 @@ static void check_nothing(void)
     tier->bend(NULL, 0, 0, 1, 1);
     tier->round_f16(NULL, 0);
     tier->mask_below(NULL, NULL, 0, 0);
-    tier->blur(NULL, NULL, 0, w, 1);
     tier->gumbel(NULL, NULL, NULL, 0, 0, 1);
 }
 
@@ -883,7 +852,6 @@ struct bench {
     float *logits, *out, *p;
     uint16_t *f16, *bf16;
     uint64_t *keys;
-    double *wide, *blurred;
     uint32_t *id;
     volatile double sink;
 };
@@ -910,7 +878,6 @@ enum bench_slot {
     SUM_SQUARES_F16,
     DIVIDE,
     MASK_BELOW,
-    BLUR,
     GUMBEL,
     GUMBEL_HOT,
     BENCH_SLOTS
@@ -937,13 +904,11 @@ static const char *const bench_name[BENCH_SLOTS] = {"scan[f32]",
                                                     "sum_squares f16",
                                                     "divide",
                                                     "mask_below",
-                                                    "blur reach 4",
                                                     "gumbel",
                                                     "gumbel_hot 1/1000"};
 
 static void bench_once(const struct kern *k, struct bench *b, enum bench_slot slot)
 {
-    static const double w[4] = {1, 0.5, 0.25, 0.125};
     const size_t n = LARGEST;
     const float *coarse = b->out + n, *sorted = b->p + n;
     switch (slot) {
@@ -1016,11 +981,8 @@ static void bench_once(const struct kern *k, struct bench *b, enum bench_slot sl
     case GUMBEL:
         k->gumbel(b->out, b->logits, b->id, n, 1, 1);
         return;
-    case GUMBEL_HOT:
-        b->sink = (double)k->gumbel_hot((uint32_t *)(void *)b->keys, 0, n, 1, UINT32_MAX - UINT32_MAX / 1000);
-        return;
     default:
-        k->blur(b->blurred, b->wide + REACH, n, w, 4);
+        b->sink = (double)k->gumbel_hot((uint32_t *)(void *)b->keys, 0, n, 1, UINT32_MAX - UINT32_MAX / 1000);
     }
 }
 
@@ -1049,8 +1011,7 @@ static void *room(size_t n, size_t size)
 static void bench(void)
 {
     const size_t n = LARGEST;
-    struct bench b = {room(n, 4), room(2 * n, 4),         room(2 * n, 4), room(n, 2), room(n, 2),
-                      room(n, 8), room(n + 2 * REACH, 8), room(n, 8),     room(n, 4), 0};
+    struct bench b = {room(n, 4), room(2 * n, 4), room(2 * n, 4), room(n, 2), room(n, 2), room(n, 8), room(n, 4), 0};
     fill(b.logits, n, NORMAL);
     for (int i = 0; i < 5; i++)
         b.logits[random_below(n)] = 10 + rnd_normal();
@@ -1058,7 +1019,6 @@ static void bench(void)
         b.f16[i] = narrow(b.logits[i], DTYPE_F16);
         b.bf16[i] = narrow(b.logits[i], DTYPE_BF16);
         b.id[i] = (uint32_t)i;
-        b.wide[REACH + i] = random_unit();
         b.out[n + i] = f32_of_f16(narrow(b.logits[i] - 3, DTYPE_F16));
     }
     kern_scalar.exp_sub(b.p, b.logits, kern_scalar.max(b.logits, n), n);
@@ -1074,7 +1034,7 @@ static void bench(void)
             printf(" %8.4f", bench_slot(kern_tier(t), &b, s));
         printf("\n");
     }
-    void *const all[] = {b.logits, b.out, b.p, b.f16, b.bf16, b.keys, b.wide, b.blurred, b.id};
+    void *const all[] = {b.logits, b.out, b.p, b.f16, b.bf16, b.keys, b.id};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         free(all[i]);
 }
