@@ -10,29 +10,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#ifdef __SSE2__
-#include <emmintrin.h>
-#endif
 
 enum { EXACT = 22 }; // powers of ten up to this one are exact in f64
 
-static const uint64_t ten[] = {UINT64_C(1),
-                               UINT64_C(10),
-                               UINT64_C(100),
-                               UINT64_C(1000),
-                               UINT64_C(10000),
-                               UINT64_C(100000),
-                               UINT64_C(1000000),
-                               UINT64_C(10000000),
-                               UINT64_C(100000000),
-                               UINT64_C(1000000000),
-                               UINT64_C(10000000000),
-                               UINT64_C(100000000000),
-                               UINT64_C(1000000000000),
-                               UINT64_C(10000000000000),
-                               UINT64_C(100000000000000),
-                               UINT64_C(1000000000000000),
-                               UINT64_C(10000000000000000)};
 const double number_powers[] = {
     1e-60, 1e-59, 1e-58, 1e-57, 1e-56, 1e-55, 1e-54, 1e-53, 1e-52, 1e-51, 1e-50, 1e-49, 1e-48, 1e-47, 1e-46,
     1e-45, 1e-44, 1e-43, 1e-42, 1e-41, 1e-40, 1e-39, 1e-38, 1e-37, 1e-36, 1e-35, 1e-34, 1e-33, 1e-32, 1e-31,
@@ -185,95 +165,6 @@ const char *json_word(const char *p, const char *end, float *x)
     return NULL;
 }
 
-// ---- many numbers: their commas and points are found for 64 bytes at a time, so that no number waits for the one before it
-
-// Bit i: p[i] is c.
-static inline uint64_t places_of(const char *p, char c)
-{
-    uint64_t places = 0;
-#ifdef __SSE2__
-    for (unsigned i = 0; i < 64; i += 16) {
-        const __m128i same = _mm_cmpeq_epi8(_mm_loadu_si128((const __m128i *)(const void *)(p + i)), _mm_set1_epi8(c));
-        places |= (uint64_t)(unsigned)_mm_movemask_epi8(same) << i;
-    }
-#else
-    const uint64_t low = 0x7f7f7f7f7f7f7f7f;
-    for (unsigned i = 0; i < 64; i += 8) {
-        uint64_t u;
-        memcpy(&u, p + i, sizeof u);
-        u ^= (unsigned char)c * UINT64_C(0x0101010101010101);
-        places |= (~(((u & low) + low) | u | low) >> 7) * 0x0102040810204080 >> 56 << i;
-    }
-#endif
-    return places;
-}
-
-// The places of c in text[0..len), len a multiple of 64 below 2^16. Returns how many there are.
-static inline size_t find_all(const char *text, size_t len, char c, uint16_t *place)
-{
-    size_t n = 0;
-    for (size_t block = 0; block < len; block += 64)
-        for (uint64_t places = places_of(text + block, c); places; places &= places - 1)
-            place[n++] = (uint16_t)(block + (unsigned)__builtin_ctzll(places));
-    return n;
-}
-
-static inline uint64_t load_eight(const char *p)
-{
-    uint64_t u;
-    memcpy(&u, p, sizeof u);
-    return u ^ 0x3030303030303030;
-}
-
-// Are all eight bytes below 10?
-static inline bool are_digits(uint64_t u)
-{
-    return !(((u + 0x7676767676767676) | u) & 0x8080808080808080);
-}
-
-// Most numbers: up to 2 digits before the point and 16 behind it, or 8 in all. False: it is another. 17 bytes before its end can be read.
-static inline bool plain_number(const char *digits, const char *point, const char *end, float *x, bool negative)
-{
-    static const uint64_t last[] = {0, // so many of eight characters
-                                    UINT64_C(0xff) << 56,
-                                    UINT64_C(0xffff) << 48,
-                                    UINT64_C(0xffffff) << 40,
-                                    UINT64_C(0xffffffff) << 32,
-                                    UINT64_C(0xffffffffff) << 24,
-                                    UINT64_C(0xffffffffffff) << 16,
-                                    UINT64_C(0xffffffffffffff) << 8,
-                                    UINT64_MAX};
-    const size_t whole = (size_t)(point - digits), part = (size_t)(end - point) - (point < end);
-    uint64_t all;
-    if (whole - 1 > 7 || (point < end && !part) || (*digits == '0' && whole > 1))
-        return false;
-    if (whole <= 2 && part <= 16) {
-        const size_t high = part > 8 ? part - 8 : 0;
-        const uint64_t u = load_eight(end - 8) & last[part - high];
-        if (!are_digits(u) || !is_digit(*digits) || !is_digit(point[-1]))
-            return false;
-        all = ((uint64_t)(point[-1] - '0') + (whole == 2 ? 10 * (uint64_t)(*digits - '0') : 0)) * ten[part] +
-              join_eight(u);
-        if (high) {
-            const uint64_t v = load_eight(end - 16) & last[high];
-            if (!are_digits(v))
-                return false;
-            all += join_eight(v) * 100000000;
-        }
-    } else if (part < 8 && whole + part <= 8) { // the digits before a point are moved up to the others
-        const uint64_t behind = point < end ? last[part] : UINT64_MAX;
-        const uint64_t u = ((load_eight(end - 8) & behind) | (load_eight(end - 9) & ~behind)) & last[whole + part];
-        if (!are_digits(u))
-            return false;
-        all = join_eight(u);
-    } else {
-        return false;
-    }
-    const double v = (double)(int64_t)all * power[-(int)part];
-    *x = f32_of_bits(bits_of_f32((float)v) | (uint32_t)negative << 31);
-    return rounds_right(v);
-}
-
 static inline bool is_space(char c)
 {
     return (unsigned char)c <= ' ' && (c == ' ' || c == '\n' || c == '\r' || c == '\t');
@@ -285,40 +176,6 @@ bool json_item(const char *p, const char *comma, float *x)
     while (is_space(*p))
         p++;
     return comma - p <= LONGEST && (json_number(p, comma, x) == comma || json_word(p, comma, x) == comma);
-}
-
-size_t json_numbers(const char **at, const char *end, float *x, size_t most)
-{
-    enum { CHUNK = 1024, BEFORE = 17 };
-    uint16_t comma[CHUNK], point[CHUNK + 1];
-    const char *const begin = *at, *p = begin;
-    size_t n = 0;
-    bool more = true;
-    while (more && n < most && end - p > 64) {
-        const char *const text = p;
-        const size_t len = end - p > CHUNK ? CHUNK : (size_t)(end - p - 1) / 64 * 64,
-                     commas = find_all(text, len, ',', comma);
-        point[find_all(text, len, '.', point)] = CHUNK;
-        size_t k = 0;
-        for (size_t i = 0; i < commas && n < most; i++) {
-            const char *const stop = text + comma[i];
-            while (is_space(*p))
-                p++;
-            while (text + point[k] < p)
-                k++;
-            const char *const parted = text + point[k] < stop ? text + point[k] : stop;
-            const bool negative = *p == '-';
-            const bool plain = p - begin >= BEFORE && plain_number(p + negative, parted, stop, &x[n], negative);
-            more = plain || json_item(p, stop, &x[n]);
-            if (!more)
-                break;
-            n++;
-            p = stop + 1;
-        }
-        more = more && p > text;
-    }
-    *at = p;
-    return n;
 }
 
 enum { MOST = 9 }; // digits that always suffice

@@ -16,9 +16,6 @@ const char *json_word(const char *p, const char *end, float *x);
 // The same for one of these up to a comma, white space before it passed over; not for what is longer than numbers are. False: it is another.
 bool json_item(const char *p, const char *comma, float *x);
 
-// The definition of the kernel `numbers` (kern/kern.h).
-size_t json_numbers(const char **at, const char *end, float *x, size_t most);
-
 enum { NUMBER_POWER = 60, NUMBER_POWER_MOST = 40 };
 extern const double number_powers[NUMBER_POWER + 1 + NUMBER_POWER_MOST]; // 10^(i - NUMBER_POWER)
 
