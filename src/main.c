@@ -41,7 +41,7 @@ static const struct kern *choose_tier(struct err *e)
 // Prints for --print-chain and --print-grammar. They print on standard output, so --output replaces it by its file.
 static bool print(const struct args *a, const struct recipe *recipe, struct err *e)
 {
-    struct output out = {.name = a->output, .format_name = "text"};
+    struct output out = {.name = a->output, .format = &output_text};
     struct err late;
     bool ok = output_open(&out, e);
     if (ok && out.f != stdout && dup2(fileno(out.f), STDOUT_FILENO) < 0)

@@ -5,166 +5,183 @@
 #include <inttypes.h>
 #include <math.h>
 
-static void begin(struct output *out)
+static void text_column(const struct output *out, struct piece text)
 {
-    static const char *const value[EMIT_COUNT] = {
-        [EMIT_SCORE] = "logprob", [EMIT_PROBS] = "prob", [EMIT_LOGPROBS] = "logprob", [EMIT_LOGITS] = "logit"};
-    if (out->goes_on)
-        return;
-    if (value[out->emit]) {
-        fprintf(out->f, "row\tid\t%s", value[out->emit]);
-    } else if (out->emit == EMIT_STATS) {
-        fputs(out->sequences ? "row\tseq\tid" : "row\tid", out->f);
-        for (enum statistic i = 0; i < record_stats(out); i++)
-            fprintf(out->f, "\t%s", statistic_name(i));
-        fputs(out->variants ? "\tvariant" : "", out->f);
-    } else {
-        fputs(out->dump ? "row\trank\tid\tlogit\tprob\tcum\tchosen" : "row\tid\tprob\tn", out->f);
-        fputs(out->vocab ? "\ttext" : "", out->f);
-        fputs(out->dump ? "\tentropy" : "", out->f);
-        fputs(out->dump && out->accepts ? "\taccepted" : "", out->f);
-        fputs(out->traces ? "\tstage\tparams\tbefore\tafter\tmass\ttop_before\ttop_after\tremoved\tnotes" : "", out->f);
-    }
-    if (emit_distribution(out->emit)) {
-        putc('\n', out->f);
-        return;
-    }
-    fputs(out->sequences && out->emit != EMIT_STATS ? "\tseq" : "", out->f);
-    fputs(out->files ? "\tfile\tfile_row\n" : "\n", out->f);
-}
-
-// The token's text, if there is a vocabulary.
-static void put_token(struct output *out, uint32_t token)
-{
-    if (!out->vocab)
-        return;
     putc('\t', out->f);
-    text_put(out->f, vocab_text(out->vocab, token), 0);
+    text_put(out->f, text, 0);
 }
 
-static void put_sequence(struct output *out, const struct record *r)
+static void token_column(const struct output *out, uint32_t id)
 {
-    if (!out->sequences)
-        return;
-    putc('\t', out->f);
-    if (r->seq)
-        text_put(out->f, text_piece(r->seq), 0);
+    if (out->vocab)
+        text_column(out, vocab_text(out->vocab, id));
 }
 
-// The last columns, those that not all input has, and the end of the line.
-static void finish_file(struct output *out, const struct record *r)
+static void sequence_column(const struct output *out, const struct record *r)
 {
+    if (out->sequences)
+        text_column(out, r->seq ? text_piece(r->seq) : (struct piece){0});
+}
+
+// The last columns, which not all input has, and the end of the line. With statistics, the sequence stands before the id.
+static void line_end(const struct output *out, const struct record *r)
+{
+    if (out->emit != EMIT_STATS)
+        sequence_column(out, r);
     if (r->file) {
-        putc('\t', out->f);
-        text_put(out->f, text_piece(r->file), 0);
+        text_column(out, text_piece(r->file));
         fprintf(out->f, "\t%" PRIu64, r->file_row);
     }
     putc('\n', out->f);
 }
 
-static void finish(struct output *out, const struct record *r)
+// Writes, of the columns between the row and those of line_end, the names, or what a bad row has there.
+static void columns(const struct output *out, bool bad)
 {
-    put_sequence(out, r);
-    finish_file(out, r);
+    const bool ids = out->emit == EMIT_IDS || out->emit == EMIT_TEXT, dump = ids && out->dump;
+    const struct column {
+        const char *name, *bad;
+        bool there;
+    } all[] = {
+        {"rank", "0", dump},
+        {"id", "-1", true},
+        {"logit", "nan", dump || out->emit == EMIT_LOGITS},
+        {"prob", "nan", ids || out->emit == EMIT_PROBS},
+        {"logprob", "nan", out->emit == EMIT_SCORE || out->emit == EMIT_LOGPROBS},
+        {"cum", "nan", dump},
+        {"chosen", "0", dump},
+        {"n", "0", ids && !dump},
+        {"text", "", ids && out->vocab},
+        {"entropy", "nan", dump},
+        {"accepted", "0", dump && out->accepts},
+        {"stage\tparams\tbefore\tafter\tmass\ttop_before\ttop_after\tremoved\tnotes", "\t\t\t\t\t\t\t\t", out->traces},
+    };
+    for (const struct column *c = all; c < all + sizeof all / sizeof *all; c++)
+        if (c->there)
+            fprintf(out->f, "\t%s", bad ? c->bad : c->name);
+}
+
+static void begin(struct output *out)
+{
+    if (out->goes_on || out->compared == COMPARED_IDS || out->compared == COMPARED_TABLE)
+        return;
+    fputs("row", out->f);
+    if (out->compared == COMPARED_CHOICES) {
+        fputs("\tvariant\tbase_id\tbase_prob\tid\tprob\tprob_in_base\trank_in_base\tremoved_in_base\tbase_removed"
+              "\toverlap",
+              out->f);
+        fputs(out->vocab ? "\tbase_text\ttext" : "", out->f);
+    } else if (out->compared == COMPARED_CANDIDATES) {
+        fputs("\tid", out->f);
+        for (size_t i = 0; i < out->n_chains; i++)
+            text_column(out, text_piece(out->chain[i].name));
+        fputs(out->vocab ? "\ttext" : "", out->f);
+    } else if (out->emit == EMIT_STATS) {
+        fputs(out->sequences ? "\tseq\tid" : "\tid", out->f);
+        for (enum statistic i = 0; i < record_stats(out); i++)
+            fprintf(out->f, "\t%s", statistic_name(i));
+        fputs(out->n_chains > 1 ? "\tvariant" : "", out->f);
+    } else {
+        columns(out, false);
+    }
+    if (!out->compared && !emit_distribution(out->emit)) {
+        fputs(out->sequences && out->emit != EMIT_STATS ? "\tseq" : "", out->f);
+        fputs(out->files ? "\tfile\tfile_row" : "", out->f);
+    }
+    putc('\n', out->f);
 }
 
 static void id(struct output *out, const struct record *r)
 {
-    char p[NUMBER_TEXT];
-    fprintf(out->f, "%" PRIu64 "\t%" PRIu32 "\t%s\t%zu", r->row, r->chosen, number_text(r->chosen_p, p), r->kept);
-    put_token(out, r->chosen);
-    finish(out, r);
+    fprintf(out->f, "%" PRIu64 "\t%" PRIu32, r->row, r->chosen);
+    output_float(out, "\t", r->chosen_p);
+    fprintf(out->f, "\t%zu", r->kept);
+    token_column(out, r->chosen);
+    line_end(out, r);
 }
 
-// A candidate, of what a stage left or in the end (NULL).
-static void candidate(struct output *out, const struct record *r, const struct trace_line *t, size_t rank, double sum)
-{
-    char logit[NUMBER_TEXT], p[NUMBER_TEXT], text[NUMBER_TEXT];
-    const struct ranked *const c = &(t ? t->best : r->ranked)[rank];
-    fprintf(out->f, "%" PRIu64 "\t%zu\t%" PRIu32 "\t%s\t%s\t%s\t%d", r->row, rank + 1, c->id,
-            number_text(c->logit, logit), number_text(c->p, p), number_text((float)sum, text), c->id == r->chosen);
-    put_token(out, c->id);
-    fprintf(out->f, "\t%s", number_text_wide(t ? t->entropy : r->entropy, text));
-    if (out->accepts)
-        fprintf(out->f, "\t%d", c->id == r->accepted);
-    if (out->traces)
-        fprintf(out->f, "\t%s\t\t\t\t\t\t\t\t", t ? t->name : "");
-    finish(out, r);
-}
-
-static void named(FILE *f, const struct named *x, size_t n)
+static void named_column(const struct output *out, const struct named *x, size_t n)
 {
     char text[NUMBER_TEXT];
-    putc('\t', f);
+    putc('\t', out->f);
     for (size_t i = 0; i < n; i++)
-        fprintf(f, "%s%s=%s", i ? " " : "", x[i].name, named_text(&x[i], text));
+        fprintf(out->f, "%s%s=%s", i ? " " : "", x[i].name, named_text(&x[i], text));
 }
 
 static void stage(struct output *out, const struct record *r, const struct trace_line *t)
 {
-    FILE *const f = out->f;
-    char mass[NUMBER_TEXT], entropy[NUMBER_TEXT];
-    fprintf(f, "%" PRIu64 "\t\t\t\t\t\t%s\t%s%s\t%s", r->row, out->vocab ? "\t" : "",
-            t->enabled ? number_text_wide(t->entropy, entropy) : "", out->accepts ? "\t" : "", t->name);
+    fprintf(out->f, "%" PRIu64 "\t\t\t\t\t\t%s\t", r->row, out->vocab ? "\t" : "");
+    if (t->enabled)
+        output_double(out, "", t->entropy);
+    fprintf(out->f, out->accepts ? "\t\t%s" : "\t%s", t->name);
     if (t->enabled) {
-        named(f, t->param, t->n_params);
-        fprintf(f, "\t%zu\t%zu\t%s\t%" PRIu32 "\t%" PRIu32 "\t%zu", t->before, t->after,
-                number_text_wide(t->mass, mass), t->top_before, t->top_after, t->n_removed);
-        named(f, t->note, t->n_notes);
+        named_column(out, t->param, t->n_params);
+        fprintf(out->f, "\t%zu\t%zu", t->before, t->after);
+        output_double(out, "\t", t->mass);
+        fprintf(out->f, "\t%" PRIu32 "\t%" PRIu32 "\t%zu", t->top_before, t->top_after, t->n_removed);
+        named_column(out, t->note, t->n_notes);
     } else {
-        fputs("\toff\t\t\t\t\t\t\t", f);
+        fputs("\toff\t\t\t\t\t\t\t", out->f);
     }
-    finish(out, r);
+    line_end(out, r);
 }
 
-static void list(struct output *out, const struct record *r, const struct trace_line *t)
+// The candidates that a stage left, or the chain (stage: "").
+static void candidate_lines(struct output *out, const struct record *r, const struct ranked *ranked, size_t n,
+                            double entropy, const char *stage)
 {
     double sum = 0.0;
-    for (size_t i = 0; i < (t ? t->n_best : r->shown); i++) {
-        sum += (t ? t->best : r->ranked)[i].p;
-        candidate(out, r, t, i, sum);
+    for (size_t i = 0; i < n; i++) {
+        const struct ranked *const c = &ranked[i];
+        sum += c->p;
+        fprintf(out->f, "%" PRIu64 "\t%zu\t%" PRIu32, r->row, i + 1, c->id);
+        output_float(out, "\t", c->logit);
+        output_float(out, "\t", c->p);
+        output_float(out, "\t", (float)sum);
+        fputs(c->id == r->chosen ? "\t1" : "\t0", out->f);
+        token_column(out, c->id);
+        output_double(out, "\t", entropy);
+        if (out->accepts)
+            fputs(c->id == r->accepted ? "\t1" : "\t0", out->f);
+        if (out->traces)
+            fprintf(out->f, "\t%s\t\t\t\t\t\t\t\t", stage);
+        line_end(out, r);
     }
 }
 
 static void dump(struct output *out, const struct record *r)
 {
     for (size_t i = 0; i < r->n_trace; i++) {
-        stage(out, r, &r->trace[i]);
-        list(out, r, &r->trace[i]);
+        const struct trace_line *const t = &r->trace[i];
+        stage(out, r, t);
+        candidate_lines(out, r, t->best, t->n_best, t->entropy, t->name);
     }
     if (out->lists)
-        list(out, r, NULL);
+        candidate_lines(out, r, r->ranked, r->shown, r->entropy, "");
 }
 
 static void stats(struct output *out, const struct record *r)
 {
-    char x[NUMBER_TEXT];
     fprintf(out->f, "%" PRIu64, r->row);
-    put_sequence(out, r);
-    if (r->error)
-        fputs("\t-1", out->f);
-    else
-        fprintf(out->f, "\t%" PRIu32, r->chosen);
+    sequence_column(out, r);
+    fprintf(out->f, "\t%" PRId64, record_id(r));
     for (enum statistic i = 0; i < record_stats(out); i++)
-        fprintf(out->f, "\t%s", number_text_wide(r->error ? NAN : r->stat[i], x));
-    if (r->variant) {
-        putc('\t', out->f);
-        text_put(out->f, text_piece(r->variant), 0);
-    }
-    finish_file(out, r);
+        output_double(out, "\t", r->error ? NAN : r->stat[i]);
+    if (r->variant)
+        text_column(out, text_piece(r->variant));
+    line_end(out, r);
 }
 
 static bool values(struct output *out, const struct record *r, struct err *e)
 {
-    char x[NUMBER_TEXT];
     (void)e;
     for (size_t i = 0; i < record_width(out, r); i++) {
-        fprintf(out->f, "%" PRIu64 "\t%zu\t%s", r->row, out->emit == EMIT_SCORE ? r->scored : i,
-                number_text(r->values[i], x));
+        fprintf(out->f, "%" PRIu64 "\t%zu", r->row, out->emit == EMIT_SCORE ? r->scored : i);
+        output_float(out, "\t", r->values[i]);
         if (emit_distribution(out->emit))
             putc('\n', out->f);
         else
-            finish(out, r);
+            line_end(out, r);
     }
     return true;
 }
@@ -175,22 +192,83 @@ static void bad(struct output *out, const struct record *r)
         stats(out, r);
         return;
     }
-    const bool ids = out->emit == EMIT_IDS || out->emit == EMIT_TEXT;
     fprintf(out->f, "%" PRIu64, r->row);
-    if (out->dump)
-        fputs("\t0\t-1\tnan\tnan\tnan\t0", out->f);
-    else
-        fputs(ids ? "\t-1\tnan\t0" : "\t-1\tnan", out->f);
-    const bool text = ids && out->vocab; // of as many columns as the others
-    fputs(text ? "\t" : "", out->f);
-    fputs(out->dump ? "\tnan" : "", out->f);
-    fputs(out->dump && out->accepts ? "\t0" : "", out->f);
-    fputs(out->traces ? "\t\t\t\t\t\t\t\t\t" : "", out->f);
+    columns(out, true);
     if (emit_distribution(out->emit))
         putc('\n', out->f);
     else
-        finish(out, r);
+        line_end(out, r);
 }
 
-const struct output_format output_tsv = {
-    .name = "tsv", .begin = begin, .id = id, .dump = dump, .stats = stats, .values = values, .bad = bad};
+// ---- several chains
+
+static void choices(struct output *out, const struct chains_record *r)
+{
+    const struct record *const base = r->of[0];
+    for (size_t k = 0; k < r->n_choices; k++) {
+        const struct choice_beside *const c = &r->choice[k];
+        const struct record *const of = r->of[c->chain];
+        fprintf(out->f, "%" PRIu64, of->row);
+        text_column(out, text_piece(out->chain[c->chain].name));
+        fprintf(out->f, "\t%" PRIu32, base->chosen);
+        output_float(out, "\t", base->chosen_p);
+        fprintf(out->f, "\t%" PRIu32, of->chosen);
+        output_float(out, "\t", of->chosen_p);
+        output_float(out, "\t", c->base_p);
+        fprintf(out->f, c->base_rank ? "\t%zu" : "\t-", c->base_rank);
+        fprintf(out->f, "\t%s\t%s", c->removed_in_base, c->base_removed);
+        output_double(out, "\t", of->overlap);
+        token_column(out, base->chosen);
+        token_column(out, of->chosen);
+        putc('\n', out->f);
+    }
+}
+
+static void candidates(struct output *out, const struct chains_record *r)
+{
+    char text[NUMBER_TEXT];
+    for (size_t k = 0; k < r->n_tokens; k++) {
+        const struct united *const t = &r->token[k];
+        fprintf(out->f, "%" PRIu64 "\t%" PRIu32, r->of[0]->row, t->id);
+        for (size_t i = 0; i < out->n_chains; i++)
+            if (t->p[i] < 0.0f)
+                fprintf(out->f, "\t%s", r->removed_by(r->results, i, t->id, text));
+            else
+                output_float(out, "\t", t->p[i]);
+        token_column(out, t->id);
+        putc('\n', out->f);
+    }
+}
+
+static void table(struct output *out, const struct table *t)
+{
+    fputs("name\toptions", out->f);
+    for (size_t k = 0; k < out->n_swept; k++)
+        fprintf(out->f, "\t%s", out->swept[k]);
+    for (size_t k = 0; k < t->n_columns; k++)
+        fprintf(out->f, "\t%s", t->column[k].name);
+    putc('\n', out->f);
+    for (size_t i = 0; i < out->n_chains; i++) {
+        const struct chain_label *const chain = &out->chain[i];
+        text_put(out->f, text_piece(chain->name), 0);
+        text_column(out, text_piece(chain->options));
+        for (size_t k = 0; k < out->n_swept; k++)
+            text_column(out, text_piece(chain->swept ? chain->swept[k].text : "-"));
+        for (size_t k = 0; k < t->n_columns; k++)
+            output_double(out, "\t", t->cell[i][k].value);
+        putc('\n', out->f);
+    }
+}
+
+const struct output_format output_tsv = {.name = "tsv",
+                                         .fixed = true,
+                                         .begin = begin,
+                                         .id = id,
+                                         .dump = dump,
+                                         .stats = stats,
+                                         .values = values,
+                                         .bad = bad,
+                                         .ids = output_chain_ids,
+                                         .choices = choices,
+                                         .candidates = candidates,
+                                         .table = table};

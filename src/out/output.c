@@ -2,7 +2,6 @@
 #include "out/output.h"
 
 #include "base/builder.h"
-#include "out/html.h"
 #include "out/message.h"
 
 #include <assert.h>
@@ -18,14 +17,25 @@
 static const struct output_format *const formats[] = {&output_text, &output_tsv, &output_json, &output_html,
                                                       &output_f32,  &output_f16, &output_npy,  &output_expect};
 
-const char *output_format_like(const char *input)
+const struct output_format *output_format_named(const char *name)
 {
-    static const char *const like[][2] = {{"f16", "f16"}, {"json", "json"}, {"pairs", "json"},
-                                          {"npy", "npy"}, {"kld", "npy"},   {"safetensors", "npy"}};
-    for (size_t i = 0; i < sizeof like / sizeof *like; i++)
-        if (!strcmp(input, like[i][0]))
-            return like[i][1];
-    return "f32";
+    size_t i = 0;
+    while (strcmp(formats[i]->name, name) != 0)
+        i++;
+    return formats[i];
+}
+
+const struct output_format *output_format_like(const char *input)
+{
+    static const struct like {
+        const char *input;
+        const struct output_format *format;
+    } likes[] = {{"f16", &output_f16}, {"json", &output_json}, {"pairs", &output_json},
+                 {"npy", &output_npy}, {"kld", &output_npy},   {"safetensors", &output_npy}};
+    for (size_t i = 0; i < sizeof likes / sizeof *likes; i++)
+        if (!strcmp(input, likes[i].input))
+            return likes[i].format;
+    return &output_f32;
 }
 
 static char *volatile unfinished; // the temporary file, for a signal that ends the run
@@ -194,11 +204,7 @@ bool output_open(struct output *out, struct err *e)
     const bool standard = !strcmp(path, "-") || !strcmp(path, "/dev/stdout");
     if (!out->name)
         out->name = "standard output";
-    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
-        if (!strcmp(formats[i]->name, out->format_name))
-            out->format = formats[i];
-    assert(out->format);
-    if (out->format == &output_html && !(out->page = html_page()))
+    if (out->format->state && !(out->page = calloc(1, out->format->state)))
         return err_from_fault(e, fault_memory());
     if (!standard && !open_file(out, path, e))
         return false;
@@ -212,7 +218,7 @@ bool output_open(struct output *out, struct err *e)
     if (!out->screen.columns)
         setvbuf(out->f, NULL, _IOFBF, 1 << 16);
     out->lines = out->lines && out->screen.columns;
-    out->begun = true;
+    out->open = true;
     return !out->lines || open_sheet(out, e);
 }
 
@@ -239,6 +245,25 @@ static bool flush(struct output *out, struct err *e)
     return (fflush(out->stream) == 0 && !ferror(out->stream)) || output_fail(out, "write", e);
 }
 
+// Writes what comes before the first record, which is of that sequence.
+static void begin(struct output *out, const char *sequence)
+{
+    if (out->begun)
+        return;
+    out->begun = true;
+    out->sequences = sequence || out->named;
+    if (out->format->begin)
+        out->format->begin(out);
+}
+
+// A record, or all that there is, has been written.
+static bool wrote(struct output *out, struct err *e)
+{
+    if (out->flush)
+        return flush(out, e);
+    return !ferror(out->f) || output_fail(out, "write", e);
+}
+
 static bool write_record(struct output *out, const struct record *r, struct err *e)
 {
     const struct output_format *const f = out->format;
@@ -257,31 +282,63 @@ static bool write_record(struct output *out, const struct record *r, struct err 
     return true;
 }
 
-bool output_wrote(struct output *out, struct err *e)
-{
-    if (out->flush)
-        return flush(out, e);
-    return !ferror(out->f) || output_fail(out, "write", e);
-}
-
-static void begin(struct output *out, bool sequences)
-{
-    out->sequences = sequences || out->named;
-    if (out->format->begin)
-        out->format->begin(out);
-}
-
 bool output_record(struct output *out, const struct record *r, struct err *e)
 {
-    assert(out->begun);
+    assert(out->open && !out->compared);
     assert(r->error || r->values || (out->emit != EMIT_SCORE && !emit_distribution(out->emit)));
     assert(r->error || !out->dump || r->shown <= r->kept);
-    if (!out->records)
-        begin(out, r->seq);
+    begin(out, r->seq);
     if (!write_record(out, r, e))
         return false;
     out->records++;
-    return output_wrote(out, e);
+    return wrote(out, e);
+}
+
+void output_tell(struct output *out, const struct vocab *texts)
+{
+    if (!out->records || !out->format->fixed)
+        out->vocab = texts;
+}
+
+bool output_chains(struct output *out, const struct chains_record *r, struct kept_text *kept, struct err *e)
+{
+    const struct output_format *const format = out->format;
+    FILE *const f = out->f;
+    assert(out->open && out->compared);
+    begin(out, NULL);
+    out->f = kept ? open_memstream(&kept->text, &kept->len) : f;
+    if (out->f && !output_full(out))
+        (out->compared == COMPARED_IDS       ? format->ids
+         : out->compared == COMPARED_CHOICES ? format->choices
+                                             : format->candidates)(out, r);
+    out->records++;
+    if (!kept)
+        return wrote(out, e);
+    const bool whole = out->f && !fflush(out->f) && !ferror(out->f);
+    if (out->f)
+        fclose(out->f); // which makes the text as long as it is, or NULL
+    out->f = f;
+    return (whole && kept->text) || err_from_fault(e, fault_memory());
+}
+
+bool output_kept(struct output *out, const struct kept_text *kept, struct err *e)
+{
+    fwrite(kept->text, 1, kept->len, out->f);
+    return wrote(out, e);
+}
+
+bool output_texts(struct output *out, const struct piece *text, struct err *e)
+{
+    begin(out, NULL);
+    out->format->texts(out, text);
+    return wrote(out, e);
+}
+
+bool output_table(struct output *out, const struct table *t, struct err *e)
+{
+    begin(out, NULL);
+    out->format->table(out, t);
+    return wrote(out, e);
 }
 
 bool output_close(struct output *out, bool commit, struct err *e)
@@ -289,10 +346,10 @@ bool output_close(struct output *out, bool commit, struct err *e)
     bool ok = true;
     struct err late;
     if (out->f) {
-        if (out->begun && !out->records)
-            begin(out, false);
+        if (out->open && (commit || !out->compared || out->page)) // of chains an error before all rows leaves nothing
+            begin(out, NULL);
         ok = flush(out, e);
-        if (ok && out->begun && out->format->finish)
+        if (ok && out->open && out->format->finish)
             ok = out->format->finish(out, commit, e) && flush(out, e);
         if (out->f != out->stream)
             ok = show_sheet(out, ok ? e : &late) && ok;

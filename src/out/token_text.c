@@ -128,14 +128,28 @@ size_t text_columns(const unsigned char *p, size_t len, size_t *taken)
     return s.columns;
 }
 
-static void put_json(FILE *f, struct piece text, bool inert)
+void output_float(const struct output *out, const char *before, float x)
+{
+    char text[NUMBER_TEXT];
+    output_short(out, before);
+    output_short(out, number_text(x, text));
+}
+
+void output_double(const struct output *out, const char *before, double x)
+{
+    char text[NUMBER_TEXT];
+    output_short(out, before);
+    output_short(out, number_text_wide(x, text));
+}
+
+void text_put_json(FILE *f, struct piece text, bool page)
 {
     putc('"', f);
-    for (size_t at = 0, taken; at < text.len; at += taken) {
+    for (size_t taken; text.len; text.p += taken, text.len -= taken) {
         char c[JSON_CHARACTER];
         uint32_t point = 0;
-        const size_t n = json_escape(c, text.p + at, text.len - at, &taken);
-        if (inert && utf8_decode(text.p + at, text.len - at, &point) && point >= ' ' &&
+        const size_t n = json_escape(c, text.p, text.len, &taken);
+        if (page && utf8_decode(text.p, text.len, &point) && point >= ' ' &&
             (point == '<' || point == '>' || point == '&' || utf8_hidden(point)))
             fprintf(f, point < 0x10000 ? "\\u%04x" : "\\u%04x\\u%04x", point < 0x10000 ? point : 0xd7c0 + (point >> 10),
                     0xdc00 + (point & 0x3ff));
@@ -145,32 +159,10 @@ static void put_json(FILE *f, struct piece text, bool inert)
     putc('"', f);
 }
 
-void text_put_json(FILE *f, struct piece text)
+void output_string(const struct output *out, const char *before, struct piece string)
 {
-    put_json(f, text, false);
-}
-
-void output_string(const struct output *out, FILE *f, struct piece text)
-{
-    put_json(f, text, out->page);
-}
-
-void text_put_html(FILE *f, struct piece text, bool reads)
-{
-    static const char *const entity[] = {['<'] = "&lt;", ['>'] = "&gt;", ['&'] = "&amp;", ['"'] = "&quot;"};
-    for (size_t at = 0; at < text.len;) {
-        const struct shown s = text_show((struct piece){text.p + at, text.len - at}, 0);
-        const unsigned char c = text.p[at];
-        if (c < sizeof entity / sizeof *entity && entity[c])
-            fputs(entity[c], f);
-        else if (reads && c == '\n')
-            fputs("\xe2\x86\xb5\n", f); // an arrow, and the new line
-        else if (reads && (c == '\t' || c == '\\'))
-            putc(c, f);
-        else
-            fwrite(s.text, 1, s.len, f);
-        at += s.taken;
-    }
+    output_short(out, before);
+    text_put_json(out->f, string, out->page);
 }
 
 void output_name(const struct output *out, uint32_t token)
@@ -188,4 +180,16 @@ const char *named_text(const struct named *x, char text[NUMBER_TEXT])
         return x->value != 0.0 ? "true" : "false";
     return x->type == NAMED_INT || x->type == NAMED_WIDE ? number_text_wide(x->value, text)
                                                          : number_text((float)x->value, text);
+}
+
+size_t text_width(const struct output *out, size_t width, uint32_t id)
+{
+    const size_t columns = text_clip(NULL, output_token(out, id), '"', output_text_most(out));
+    return columns <= TEXT_MOST && columns > width ? columns : width;
+}
+
+void text_of_token(const struct output *out, uint32_t id, size_t width)
+{
+    putc(' ', out->f);
+    text_cell(out->f, vocab_text(out->vocab, id), '"', width, output_text_most(out));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a run with variants writes: their ids row by row, their texts, or the table of what they come to.
+// Runs with variants: their ids row by row, their texts, or the table of what they come to.
 #ifndef SAMPL_RUN_COMPARE_H
 #define SAMPL_RUN_COMPARE_H
 
@@ -9,18 +9,24 @@
 struct compare {
     const struct job *job;
     struct output *out;
-    struct diff diff;         // rows side by side
-    struct comparison *tally; // [n_variants] of the table
-    struct builder *text;     // [n_variants] what the tokens say; a row costs its bytes
-    uint64_t rows;            // of a page
+    struct diff diff;             // rows side by side
+    const struct record **record; // [n_variants] of the row at hand
+    struct sums *sums;            // [n_variants] for the table
+    struct builder *text;         // [n_variants] what the tokens say; a row costs its bytes
+    struct chain_label *label;    // [n_variants]
+    struct swept_value *value;    // [n_variants][n_swept] that labels point to
+    const char **swept;           // [n_swept]
 };
 
-// j has variants, and outlives the rest, as out does. A zeroed struct needs no compare_free.
+// What the run writes of its variants.
+enum compared compared_of(const struct job *j);
+
+// j outlives the rest, as out does, which is open and gets the labels of the variants. A zeroed struct needs no compare_free.
 bool compare_init(struct compare *cmp, const struct job *j, struct output *out, struct err *e);
 void compare_free(struct compare *cmp);
 
 // A row is done: res[n_variants]. Rows come in order.
-bool compare_row(struct compare *cmp, const struct result *res, struct err *e);
+bool compare_row(struct compare *cmp, struct result *res, struct err *e);
 
 // After the last row.
 bool compare_end(struct compare *cmp, struct err *e);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Variants side by side, row by row: what --diff and --dump-probs print of them.
+// Variants side by side, row by row: what --diff and --dump-probs say of them.
 #ifndef SAMPL_RUN_DIFF_H
 #define SAMPL_RUN_DIFF_H
 
@@ -8,29 +8,33 @@
 struct diff {
     const struct job *job;
     struct output *out;
-    bool headed;
-    struct idmap ids; // of a dump: the tokens that are shown
-    float *p;         // [ids.n][n_variants] their probabilities, below 0 where they are gone
-    size_t p_cap;
+
+    // --dump-probs: the tokens that are shown
+    struct idmap ids;     // in the order they were found
+    struct united *token; // [ids.n]
+    float *p;             // [ids.n][n_variants]
+    size_t token_cap, p_cap;
+
+    // --diff
+    struct choice_beside *choice; // [n_variants]
+    size_t choice_cap;
     struct worst {
         double overlap;
-        char *text; // [len]
-        size_t len;
+        struct kept_text text;
     } * worst; // [n] rows of --diff=N, the least overlap first
     size_t n, cap;
 };
 
-// j and out outlive d.
-void diff_begin(struct diff *d, const struct job *j, struct output *out);
+// A zeroed struct with job and output is empty.
 void diff_free(struct diff *d);
 
-// A row that is done: res[n_variants].
-bool diff_row(struct diff *d, const struct result *res, struct err *e);
+// Writes what variants chose otherwise than the base in the row that res[n_variants] came of, or keeps it for diff_end.
+bool diff_choices(struct diff *d, const struct result *res, struct chains_record *r, struct err *e);
 
-// After the last row.
+// Fills in r's tokens: those that are among the best of any variant. They hold until the next call. False when memory is short.
+bool diff_unite(struct diff *d, const struct result *res, struct chains_record *r);
+
+// After the last row: writes what was kept.
 bool diff_end(struct diff *d, struct err *e);
-
-// How wide a column of the variants' names is, each cut to `most`: as the widest up to `limit`; those above it stick out.
-size_t names_width(const struct job *j, size_t most, size_t limit);
 
 #endif

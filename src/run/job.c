@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "run/job.h"
 
-#include "out/html.h"
+#include "out/output.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -100,7 +100,7 @@ bool job_init(struct job *j, struct err *e)
     const struct args *const a = j->args;
     j->compares = j->n_variants > 1 && (a->dump || !args_given(a, "emit"));
     j->page = a->output_format && !strcmp(a->output_format, "html");
-    j->lists = a->dump || (j->page && j->n_variants <= PAGE_VARIANTS);
+    j->lists = a->dump || (j->page && j->n_variants <= PAGE_CHAINS);
     j->list_most = a->dump || !j->page ? (size_t)a->dump_most : PAGE_CANDIDATES;
     j->traces = a->trace || (j->page && j->n_variants == 1);
     j->side_by_side = j->n_variants > 1 && (a->diff || j->lists);

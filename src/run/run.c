@@ -37,7 +37,6 @@ struct flow {
     struct vocab texts; // of the tokens of the row at hand, where the input tells them and there is no other vocabulary
     struct totals totals;
     struct compare compare; // of a job with variants
-    bool compares;          // that writes what the run does; not for --emit stats, which has a record for each variant
     struct input *expected; // --expect's rows, or NULL
     float *values;          // [values_cap] of one of them
     size_t values_cap;
@@ -302,17 +301,17 @@ static bool write_row(struct flow *f, size_t slot, struct err *e)
         res[k].record.error = res[k].e.text;
         good = false;
     }
-    if (told && !(f->totals.rows && f->job->args->output_format && !strcmp(f->job->args->output_format, "tsv")))
-        f->out.vocab = &f->texts; // of tsv the first row settles the columns
+    if (told)
+        output_tell(&f->out, &f->texts);
     if (good && f->job->args->emit == EMIT_TEXT && !f->job->recipes->vocab && !told) {
         err_set(e, STATUS_USAGE, "--emit text needs --vocab: the row tells no texts");
         return input_blame(row, e);
     }
     if (f->expected && !expect_values(f, row, res, e))
         return false;
-    if (f->compares && !compare_row(&f->compare, res, e))
+    if (f->out.compared && !compare_row(&f->compare, res, e))
         return false;
-    for (size_t k = 0; !f->compares && k < variants; k++) {
+    for (size_t k = 0; !f->out.compared && k < variants; k++) {
         res[k].record.variant = variants > 1 ? f->job->named[k].name : NULL;
         if (!output_record(&f->out, &res[k].record, e))
             return false;
@@ -396,7 +395,7 @@ static bool run_rows(struct flow *f, struct err *e)
     }
     struct err late;
     totals_end(&f->totals);
-    if (f->compares && (ok || f->totals.rows)) // the table of the rows before an error is one, too
+    if (f->out.compared && (ok || f->totals.rows)) // the table of the rows before an error is one, too
         ok = compare_end(&f->compare, ok ? e : &late) && ok;
     return ok;
 }
@@ -493,8 +492,9 @@ static bool open_output(struct flow *f, struct err *e)
     struct output *const out = &f->out;
     const char *input = a->format;
     *out = (struct output){.name = a->output,
-                           .format_name = a->output_format,
                            .emit = a->emit,
+                           .compared = compared_of(f->job),
+                           .n_chains = f->job->n_variants,
                            .dump = f->job->dumps,
                            .lists = f->job->lists,
                            .traces = f->job->traces,
@@ -505,31 +505,23 @@ static bool open_output(struct flow *f, struct err *e)
                            .named = a->params != NULL,
                            .vocab = f->job->recipes->vocab,
                            .title = a->files.n ? a->files.word[0] : "standard input",
-                           .variants = f->job->n_variants > 1,
                            .rows = -1,
                            .width = (size_t)a->n_vocab};
-    const bool text = !a->output_format || !strcmp(a->output_format, "text");
-    out->lines = text && (f->job->compares || f->job->dumps || a->expect);
-    if (f->compares)
-        out->format_name = "text"; // compare.c has its own
-    if (a->expect)
-        out->format_name = "expect";
-    if (!out->format_name && !emit_distribution(a->emit))
-        out->format_name = a->emit == EMIT_STATS ? "tsv" : "text";
-    if (!out->format_name) {
-        if (!strcmp(input, "auto") && !input_format(f->in, &input, e))
-            return false;
-        out->format_name = output_format_like(input);
-        out->narrow = !strcmp(out->format_name, "npy");
-    }
-    if (a->emit == EMIT_TEXT && !out->vocab) { // then the input must tell the texts, as servers' replies do
-        if (!strcmp(input, "auto") && !input_format(f->in, &input, e))
-            return false;
-        if (strcmp(input, "json") != 0)
-            return err_set(e, STATUS_USAGE, "--emit text needs --vocab");
-    }
+    const bool numbers = emit_distribution(a->emit);
+    if (!strcmp(input, "auto") &&
+        ((a->emit == EMIT_TEXT && !out->vocab) || (numbers && !a->output_format && !a->expect)) &&
+        !input_format(f->in, &input, e))
+        return false;
+    if (a->emit == EMIT_TEXT && !out->vocab && strcmp(input, "json") != 0) // only servers' replies tell texts
+        return err_set(e, STATUS_USAGE, "--emit text needs --vocab");
+    out->format = a->expect          ? &output_expect
+                  : a->output_format ? output_format_named(a->output_format)
+                  : numbers          ? output_format_like(input)
+                                     : output_format_named(a->emit == EMIT_STATS ? "tsv" : "text");
+    out->narrow = out->format->counted && !a->output_format;
+    out->lines = (out->compared || out->dump || a->expect) && (a->expect || out->format == &output_text);
     struct err why = {0};
-    if (!strcmp(out->format_name, "npy") && !input_rows(f->in, &out->rows, &why, e))
+    if (out->format->counted && !input_rows(f->in, &out->rows, &why, e))
         return false;
     const bool ok = output_open(out, e);
     if (!ok && why.status == STATUS_IO && e->status == STATUS_USAGE) // the format needs the number
@@ -547,7 +539,7 @@ static bool open_expected(struct flow *f, const struct input_config *config, str
 
 static bool start_totals(struct flow *f, struct err *e)
 {
-    const bool shows = totals_shown(f->out.screen.columns && !(f->compares && compare_waits(f->job)));
+    const bool shows = totals_shown(f->out.screen.columns && !(f->out.compared && compare_waits(f->job)));
     int64_t total = -1;
     struct err why;
     if (shows && !input_rows(f->in, &total, &why, e))
@@ -558,7 +550,7 @@ static bool start_totals(struct flow *f, struct err *e)
 
 bool run(struct job *j, struct err *e)
 {
-    struct flow f = {.job = j, .compares = j->n_variants > 1 && j->args->emit != EMIT_STATS};
+    struct flow f = {.job = j};
     f.config = input_wanted(j, &f.texts);
     const struct input_config expected = expected_wanted(j->args, &f.config);
     struct input_config beside = f.config; // the rows of --against
@@ -574,7 +566,7 @@ bool run(struct job *j, struct err *e)
     f.in = input_open(&f.config, e);
     f.against = f.in && j->args->against ? input_open(&beside, e) : NULL;
     bool ok = f.in && (!j->args->against || f.against) && open_expected(&f, &expected, e) && open_output(&f, e) &&
-              (!f.compares || compare_init(&f.compare, j, &f.out, e)) && start_totals(&f, e);
+              (!f.out.compared || compare_init(&f.compare, j, &f.out, e)) && start_totals(&f, e);
     if (ok && f.out.screen.columns)
         job_on_screen(j);
     ok = ok && run_rows(&f, e);

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+// The parts of the text format.
+#ifndef SAMPL_OUT_TEXT_H
+#define SAMPL_OUT_TEXT_H
+
+#include "out/output.h"
+
+// What stands before a candidate: '>' chosen, '+' accepted, ' ' neither.
+char text_mark(const struct record *r, uint32_t id);
+
+// A probability in three digits and at most five columns.
+const char *text_share(double p, char text[NUMBER_TEXT]);
+
+// For a window: writes candidates with bars of their probabilities. The last list of a record has bars before and after the chain, if that
+// changed something, and the candidates that the chain removed.
+void text_bars(const struct output *out, const struct record *r, const struct ranked *ranked, size_t n, bool last);
+
+// Of several chains, as struct output_format has them.
+void text_choices(struct output *out, const struct chains_record *r);
+void text_candidates(struct output *out, const struct chains_record *r);
+void text_texts(struct output *out, const struct piece *text);
+void text_table(struct output *out, const struct table *t);
+
+#endif

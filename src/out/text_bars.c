@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT
+#include "out/text.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+enum { SHARE = 5, LOGIT = 10, AMPLE = 100 }; // widths of cells; AMPLE: of a window that has room for all
+
+const char *text_share(double p, char text[NUMBER_TEXT])
+{
+    if (p <= 0.0)
+        return strcpy(text, "0"); // a rest may be less, by rounding
+    snprintf(text, NUMBER_TEXT, p >= 0.9995 ? "%.0f" : p < 0.0005 ? "%.0e" : "%.3f", p);
+    return *text == '0' && text[1] == '.' ? text + 1 : text;
+}
+
+char text_mark(const struct record *r, uint32_t id)
+{
+    return id == r->chosen ? '>' : id == r->accepted ? '+' : ' ';
+}
+
+// How the candidates of a list stand in the window.
+struct layout {
+    bool pair;         // two bars: before the chain and after it
+    bool ample;        // logits and cumulative probabilities, too
+    int id, text, bar; // widths
+    double most;       // the probability of the longest bar
+};
+
+static void layout_add(const struct output *out, struct layout *l, const struct ranked *ranked, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const int digits = snprintf(NULL, 0, "%" PRIu32, ranked[i].id);
+        const double p = l->pair && ranked[i].raw_p > ranked[i].p ? ranked[i].raw_p : ranked[i].p;
+        l->id = digits > l->id ? digits : l->id;
+        l->text = out->vocab ? (int)text_width(out, (size_t)l->text, ranked[i].id) : 0;
+        l->most = p > l->most ? p : l->most;
+    }
+}
+
+static struct layout layout_of(const struct output *out, const struct record *r, const struct ranked *ranked, size_t n,
+                               bool last, size_t cuts)
+{
+    struct layout l = {.pair = last && r->n_cut,
+                       .ample = out->screen.columns >= AMPLE,
+                       .id = 2,
+                       .text = out->vocab ? 4 : 0,
+                       .most = 1e-30};
+    for (size_t i = 0; last && i < n; i++)
+        l.pair = l.pair || fabsf(ranked[i].raw_p - ranked[i].p) > 5e-5f;
+    layout_add(out, &l, ranked, n);
+    layout_add(out, &l, r->cut, cuts);
+    const int taken = 1 + l.id + (l.text ? 1 + l.text : 0) + (l.ample ? 3 + LOGIT + SHARE : 0);
+    const int bars = out->screen.columns - 1 - taken - 3 - SHARE; // the last column stays free
+    l.bar = l.pair ? (bars - 4 - SHARE - 1) / 2 : bars;
+    l.bar = l.bar < 0 ? 0 : l.bar;
+    return l;
+}
+
+static void share_with_bar(const struct output *out, const struct layout *l, double p, const char *color, bool fill)
+{
+    char text[NUMBER_TEXT];
+    fprintf(out->f, "%-*s %s", SHARE, text_share(p, text), out->screen.color ? color : "");
+    screen_bar(out->f, &out->screen, p / l->most, l->bar, fill);
+    fputs(out->screen.color ? COLOR_NONE : "", out->f);
+}
+
+// A candidate's line up to the bars; c is NULL where the chain removed it.
+static void line_start(const struct output *out, const struct layout *l, char mark, uint32_t id, const struct ranked *c,
+                       double sum)
+{
+    char text[NUMBER_TEXT];
+    fprintf(out->f, "%s%c%*" PRIu32, out->screen.color && mark == '>' ? "\033[1m" : "", mark, l->id, id);
+    if (l->text)
+        text_of_token(out, id, (size_t)l->text);
+    if (l->ample && c)
+        fprintf(out->f, "  %*.3f %-*s", LOGIT, (double)c->logit, SHARE, text_share(sum, text));
+    fprintf(out->f, "%*s", 2 + (l->ample && !c ? 3 + LOGIT + SHARE : 0), "");
+}
+
+void text_bars(const struct output *out, const struct record *r, const struct ranked *ranked, size_t n, bool last)
+{
+    char text[NUMBER_TEXT];
+    const size_t cuts = !last ? 0 : r->n_cut < TRACE_REMOVED ? r->n_cut : TRACE_REMOVED;
+    const struct layout l = layout_of(out, r, ranked, n, last, cuts);
+    double sum = 0.0, cut = 0.0;
+    fprintf(out->f, " %*s", l.id, "id");
+    if (l.text)
+        fprintf(out->f, " %-*s", l.text, "text");
+    if (l.ample)
+        fprintf(out->f, "  %*s %-*s", LOGIT, "logit", SHARE, "cum");
+    fprintf(out->f, l.pair ? "  %-*s%s\n" : "  prob\n", SHARE + 1 + l.bar + 4, "before", "after");
+    for (size_t i = 0; i < n; i++) {
+        const struct ranked *const c = &ranked[i];
+        const char mark = text_mark(r, c->id);
+        sum += c->p;
+        line_start(out, &l, mark, c->id, c, sum);
+        if (l.pair) {
+            share_with_bar(out, &l, c->raw_p, COLOR_BLUE, true);
+            fputs(" -> ", out->f);
+        }
+        share_with_bar(out, &l, c->p, COLOR_ORANGE, false);
+        fputs(out->screen.color && mark == '>' ? "\033[0m\n" : "\n", out->f);
+    }
+    if (last && n < r->kept)
+        fprintf(out->f, "  and %zu more kept (%s)\n", r->kept - n, text_share(1.0 - sum, text));
+    for (size_t i = 0; i < cuts; i++) {
+        line_start(out, &l, text_mark(r, r->cut[i].id), r->cut[i].id, NULL, 0.0);
+        share_with_bar(out, &l, r->cut[i].p, COLOR_BLUE, true);
+        fprintf(out->f, " -> x %s\n", r->cut_by[i]);
+        cut += r->cut[i].p;
+    }
+    if (cuts && cuts < r->n_cut)
+        fprintf(out->f, "  and %zu more removed (%s)\n", r->n_cut - cuts, text_share(r->cut_p - cut, text));
+}
