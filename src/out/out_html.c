@@ -3,7 +3,7 @@
 // without the script, too. Style and script are html/page.css and html/page.js, which the Makefile makes into the two arrays.
 #include "base/hash.h"
 #include "base/utf8.h"
-#include "out/output.h"
+#include "out/fields.h"
 
 #include <inttypes.h>
 
@@ -200,9 +200,9 @@ static void row(struct output *out, const struct record *r)
         output_json.bad(out, r);
     } else {
         output_json.dump(out, r);
-        fputs(",\"stats\":{", out->f);
-        output_json_stats(out, r);
-        putc('}', out->f);
+        fputs(",\"stats\":", out->f);
+        fields_statistics(out, r);
+        fields_end(out, "");
         followed_members(out, r);
     }
     fputs("}\n</script>", out->f);

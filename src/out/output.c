@@ -296,7 +296,7 @@ bool output_record(struct output *out, const struct record *r, struct err *e)
 
 void output_tell(struct output *out, const struct vocab *texts)
 {
-    if (!out->records || !out->format->fixed)
+    if (!out->records || !out->format->cells)
         out->vocab = texts;
 }
 

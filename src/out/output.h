@@ -45,6 +45,8 @@ struct output {
     size_t sheet_len;
     char *path, *temporary; // path is renamed to from temporary; NULL when the stream is written directly
     bool open, begun;       // begun: what comes before the first record is written
+    bool heading;           // the names of fields are written, not their values
+    size_t fields;          // of the line or object at hand, so far
     bool parted;            // a sheet was shown
     bool tinted;            // the text that is being shown has a colour,
     size_t missing;         // and its last character so many bytes that are to come
@@ -61,7 +63,7 @@ struct output_format {
     const char *name;
     bool binary;  // not for a terminal
     bool counted; // states the number of records first
-    bool fixed;   // the first record settles the columns
+    bool cells;   // lines of cells, whose columns the first record settles
     bool raw_p;   // candidates show their raw probabilities
     bool page;    // holds more of a row than was asked for
     size_t state; // bytes of out->page, zeroed before begin
@@ -188,12 +190,6 @@ void output_name(const struct output *out, uint32_t token);
 
 // Writes a text, and behind it a JSON string.
 void output_string(const struct output *out, const char *before, struct piece string);
-
-// Writes a text, and behind it a number as JSON has it: null for what is not finite.
-void output_json_number(const struct output *out, const char *before, double x);
-
-// Writes the statistics of a record as members of a JSON object.
-void output_json_stats(const struct output *out, const struct record *r);
 
 // Writes the ids that the chains chose, a line a row.
 void output_chain_ids(struct output *out, const struct chains_record *r);
