@@ -150,9 +150,9 @@ static void removal(struct output *out, const char *name, const char *by)
         field_double(out, name, NAN);
 }
 
-void fields_choice(struct output *out, const struct chains_record *r, const struct choice_beside *c)
+void fields_choice(struct output *out, const struct choice_beside *c)
 {
-    const struct record *const base = r->of[0], *const of = r->of[c->chain];
+    const struct record *const base = out->chain[0].record, *const of = out->chain[c->chain].record;
     field_int(out, "row", (int64_t)of->row);
     field_text(out, "variant", out->chain[c->chain].name, true);
     field_int(out, "base_id", base->chosen);
@@ -175,11 +175,11 @@ void fields_choice(struct output *out, const struct chains_record *r, const stru
 void fields_choices(struct output *out, const struct chains_record *r)
 {
     for (size_t k = 0; k < r->n_choices; k++)
-        fields_choice(out, r, &r->choice[k]);
+        fields_choice(out, &r->choice[k]);
 }
 
 // The swept options: in JSON an object of numbers, and of texts where a value is none.
-static void swept_fields(struct output *out, const struct chain_label *chain)
+static void swept_fields(struct output *out, const struct compared_chain *chain)
 {
     for (size_t k = 0; out->format->cells && k < out->n_swept; k++)
         field_text(out, out->swept[k], chain->swept ? chain->swept[k].text : "-", true);
@@ -196,22 +196,22 @@ static void swept_fields(struct output *out, const struct chain_label *chain)
     putc('}', out->f);
 }
 
-static void chain_fields(struct output *out, const struct table *t, size_t i, const char *tail)
+static void chain_fields(struct output *out, const struct chains_record *r, size_t i, const char *tail)
 {
     field_text(out, "name", out->chain[i].name, true);
     field_text(out, "options", out->chain[i].options, true);
     swept_fields(out, &out->chain[i]);
-    for (size_t k = 0; k < t->n_columns; k++)
-        field_double(out, t->column[k].name, t->cell[i][k].value);
+    for (size_t k = 0; k < r->n_columns; k++)
+        field_double(out, r->column[k].name, out->chain[i].cell[k].value);
     fields_end(out, tail);
 }
 
-void fields_table(struct output *out, const struct table *t)
+void fields_table(struct output *out, const struct chains_record *r)
 {
     out->heading = out->format->cells;
     if (out->heading)
-        chain_fields(out, t, 0, "\n");
+        chain_fields(out, r, 0, "\n");
     out->heading = false;
     for (size_t i = 0; i < out->n_chains; i++)
-        chain_fields(out, t, i, !out->page ? "\n" : i + 1 < out->n_chains ? ",\n" : "");
+        chain_fields(out, r, i, !out->page ? "\n" : i + 1 < out->n_chains ? ",\n" : "");
 }

@@ -30,9 +30,9 @@ void fields_statistics(struct output *out, const struct record *r);
 // Of struct output_format.
 void fields_id(struct output *out, const struct record *r);
 void fields_stats(struct output *out, const struct record *r);
-void fields_choice(struct output *out, const struct chains_record *r, const struct choice_beside *c);
+void fields_choice(struct output *out, const struct choice_beside *c);
 void fields_choices(struct output *out, const struct chains_record *r);
-void fields_table(struct output *out, const struct table *t);
+void fields_table(struct output *out, const struct chains_record *r);
 
 // One value of a row.
 void fields_value(struct output *out, const struct record *r, const char *name, int64_t id, float x);

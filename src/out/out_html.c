@@ -254,13 +254,15 @@ static bool finish(struct output *out, bool whole, struct err *e)
 // The base's token, and behind it what -O json would print of the row and a few numbers of each chain.
 static void candidates(struct output *out, const struct chains_record *r)
 {
-    const bool base = !r->of[0]->error;
-    html_token(out, r->of[0]);
+    const bool base = !out->chain[0].record->error;
+    if (output_full(out))
+        return;
+    html_token(out, out->chain[0].record);
     fputs("<script type=\"application/json\">\n{\"record\":", out->f);
-    output_json.candidates(out, r);
+    output_json.chains[COMPARED_CANDIDATES](out, r);
     fputs(",\"of\":[", out->f);
     for (size_t i = 0; i < out->n_chains; i++) {
-        const struct record *const of = r->of[i];
+        const struct record *const of = out->chain[i].record;
         fputs(i ? "," : "", out->f);
         if (of->error) {
             fputs("null", out->f);
@@ -274,7 +276,7 @@ static void candidates(struct output *out, const struct chains_record *r)
     fputs("]}\n</script>", out->f);
 }
 
-static void table(struct output *out, const struct table *t)
+static void table(struct output *out, const struct chains_record *r)
 {
     char text[CELL_TEXT];
     if (out->lists)
@@ -283,19 +285,19 @@ static void table(struct output *out, const struct table *t)
           "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"The table\"><table>\n"
           "<thead><tr><th scope=\"col\">chain</th>",
           out->f);
-    for (size_t k = 0; k < t->n_columns; k++)
-        fprintf(out->f, "<th scope=\"col\">%s</th>", t->column[k].name);
+    for (size_t k = 0; k < r->n_columns; k++)
+        fprintf(out->f, "<th scope=\"col\">%s</th>", r->column[k].name);
     fputs("</tr></thead>\n<tbody>\n", out->f);
     for (size_t i = 0; i < out->n_chains; i++) {
         fputs("<tr><th scope=\"row\">", out->f);
         html_text(out, text_piece(out->chain[i].name), false);
         fputs("</th>", out->f);
-        for (size_t k = 0; k < t->n_columns; k++)
-            fprintf(out->f, "<td>%s</td>", output_cell_text(t, i, k, text));
+        for (size_t k = 0; k < r->n_columns; k++)
+            fprintf(out->f, "<td>%s</td>", output_cell_text(&out->chain[i].cell[k], r->column[k].kind, text));
         fputs("</tr>\n", out->f);
     }
     fputs("</tbody>\n</table></div>\n</section>\n<script type=\"application/json\" id=\"variants\">\n[", out->f);
-    output_json.table(out, t);
+    output_json.chains[COMPARED_TABLE](out, r);
     fputs("]\n</script>\n", out->f);
     page_end(out);
 }
@@ -306,6 +308,5 @@ const struct output_format output_html = {.name = "html",
                                           .begin = begin,
                                           .dump = row,
                                           .bad = row,
-                                          .candidates = candidates,
-                                          .table = table,
+                                          .chains = {[COMPARED_CANDIDATES] = candidates, [COMPARED_TABLE] = table},
                                           .finish = finish};

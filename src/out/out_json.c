@@ -129,10 +129,10 @@ static void bad(struct output *out, const struct record *r)
 static void candidates(struct output *out, const struct chains_record *r)
 {
     char text[NUMBER_TEXT];
-    fprintf(out->f, "{\"row\":%" PRIu64 ",\"ids\":{", r->of[0]->row);
+    fprintf(out->f, "{\"row\":%" PRIu64 ",\"ids\":{", out->chain[0].record->row);
     for (size_t i = 0; i < out->n_chains; i++) {
         output_string(out, i ? "," : "", text_piece(out->chain[i].name));
-        fprintf(out->f, ":%" PRId64, record_id(r->of[i]));
+        fprintf(out->f, ":%" PRId64, record_id(out->chain[i].record));
     }
     fputs("},\"top_probs\":[", out->f);
     for (size_t k = 0; k < r->n_tokens; k++) {
@@ -154,13 +154,13 @@ static void candidates(struct output *out, const struct chains_record *r)
     fputs("]}\n", out->f);
 }
 
-const struct output_format output_json = {.name = "json",
-                                          .raw_p = true,
-                                          .id = fields_id,
-                                          .dump = dump,
-                                          .stats = fields_stats,
-                                          .values = values,
-                                          .bad = bad,
-                                          .choices = fields_choices,
-                                          .candidates = candidates,
-                                          .table = fields_table};
+const struct output_format output_json = {
+    .name = "json",
+    .raw_p = true,
+    .id = fields_id,
+    .dump = dump,
+    .stats = fields_stats,
+    .values = values,
+    .bad = bad,
+    .chains = {
+        [COMPARED_CHOICES] = fields_choices, [COMPARED_CANDIDATES] = candidates, [COMPARED_TABLE] = fields_table}};

@@ -113,7 +113,7 @@ static void candidates(struct output *out, const struct chains_record *r)
     char text[NUMBER_TEXT];
     for (size_t k = 0; k < r->n_tokens; k++) {
         const struct united *const t = &r->token[k];
-        field_int(out, "row", (int64_t)r->of[0]->row);
+        field_int(out, "row", (int64_t)out->chain[0].record->row);
         field_int(out, "id", t->id);
         for (size_t i = 0; i < out->n_chains; i++)
             if (t->p[i] < 0.0f)
@@ -129,25 +129,19 @@ static void candidates(struct output *out, const struct chains_record *r)
 static void begin(struct output *out)
 {
     static const struct record none = {.error = ""};
-    const struct record *of[] = {&none};
-    const struct chains_record chains = {.of = of};
-    out->heading = true;
-    if (out->goes_on || out->compared == COMPARED_IDS || out->compared == COMPARED_TABLE) {
-        out->heading = false;
-        return;
-    }
-    if (out->compared == COMPARED_CHOICES)
-        fields_choice(out, &chains, &(struct choice_beside){0});
-    else if (out->compared == COMPARED_CANDIDATES) {
-        field_int(out, "row", 0);
-        field_int(out, "id", 0);
+    static const struct choice_beside of_base = {0};
+    out->heading = !out->goes_on;
+    if (out->heading && out->compared == COMPARED_CHOICES)
+        fields_choice(out, &of_base);
+    if (out->heading && out->compared == COMPARED_CANDIDATES) {
+        fputs("row\tid", out->f);
         for (size_t i = 0; i < out->n_chains; i++) {
             putc('\t', out->f);
             text_put(out->f, text_piece(out->chain[i].name), 0);
         }
-        field_token(out, "text", 0);
-        fields_end(out, "\n");
-    } else
+        fputs(out->vocab ? "\ttext\n" : "\n", out->f);
+    }
+    if (out->heading && !out->compared)
         bad(out, &none);
     out->heading = false;
 }
@@ -160,7 +154,7 @@ const struct output_format output_tsv = {.name = "tsv",
                                          .stats = fields_stats,
                                          .values = values,
                                          .bad = bad,
-                                         .ids = output_chain_ids,
-                                         .choices = fields_choices,
-                                         .candidates = candidates,
-                                         .table = fields_table};
+                                         .chains = {[COMPARED_IDS] = output_chain_ids,
+                                                    [COMPARED_CHOICES] = fields_choices,
+                                                    [COMPARED_CANDIDATES] = candidates,
+                                                    [COMPARED_TABLE] = fields_table}};

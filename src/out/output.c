@@ -300,18 +300,16 @@ void output_tell(struct output *out, const struct vocab *texts)
         out->vocab = texts;
 }
 
-bool output_chains(struct output *out, const struct chains_record *r, struct kept_text *kept, struct err *e)
+bool output_chains(struct output *out, enum compared kind, const struct chains_record *r, struct kept_text *kept,
+                   struct err *e)
 {
-    const struct output_format *const format = out->format;
     FILE *const f = out->f;
     assert(out->open && out->compared);
     begin(out, NULL);
     out->f = kept ? open_memstream(&kept->text, &kept->len) : f;
-    if (out->f && !output_full(out))
-        (out->compared == COMPARED_IDS       ? format->ids
-         : out->compared == COMPARED_CHOICES ? format->choices
-                                             : format->candidates)(out, r);
-    out->records++;
+    if (out->f)
+        out->format->chains[kind](out, r);
+    out->records += kind < COMPARED_TEXTS;
     if (!kept)
         return wrote(out, e);
     const bool whole = out->f && !fflush(out->f) && !ferror(out->f);
@@ -324,20 +322,6 @@ bool output_chains(struct output *out, const struct chains_record *r, struct kep
 bool output_kept(struct output *out, const struct kept_text *kept, struct err *e)
 {
     fwrite(kept->text, 1, kept->len, out->f);
-    return wrote(out, e);
-}
-
-bool output_texts(struct output *out, const struct piece *text, struct err *e)
-{
-    begin(out, NULL);
-    out->format->texts(out, text);
-    return wrote(out, e);
-}
-
-bool output_table(struct output *out, const struct table *t, struct err *e)
-{
-    begin(out, NULL);
-    out->format->table(out, t);
     return wrote(out, e);
 }
 

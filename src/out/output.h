@@ -20,7 +20,7 @@ struct output {
     const struct output_format *format;
     enum emit emit;
     enum compared compared;
-    const struct chain_label *chain; // [n_chains], of several
+    const struct compared_chain *chain; // [n_chains], of several
     size_t n_chains;
     const char *const *swept; // [n_swept] the options that are swept
     size_t n_swept;
@@ -78,12 +78,8 @@ struct output_format {
     bool (*values)(struct output *out, const struct record *r, struct err *e); // a score or a distribution
     void (*bad)(struct output *out, const struct record *r); // one with an error; NULL: values does that
 
-    // Write what came of a row in several chains, and what the chains come to.
-    void (*ids)(struct output *out, const struct chains_record *r);
-    void (*choices)(struct output *out, const struct chains_record *r);
-    void (*candidates)(struct output *out, const struct chains_record *r);
-    void (*texts)(struct output *out, const struct piece *text); // text: [n_chains]
-    void (*table)(struct output *out, const struct table *t);
+    // Write what out->compared says of several chains.
+    void (*chains[COMPARED_COUNT])(struct output *out, const struct chains_record *r);
 
     // After the last record, or the last before an error, which has come about if it is not `whole`. NULL: nothing.
     bool (*finish)(struct output *out, bool whole, struct err *e);
@@ -196,7 +192,7 @@ void output_chain_ids(struct output *out, const struct chains_record *r);
 
 // For people: a number of the table in few digits, and behind a share its standard error.
 enum { CELL_TEXT = 40 };
-const char *output_cell_text(const struct table *t, size_t chain, size_t column, char text[CELL_TEXT]);
+const char *output_cell_text(const struct table_cell *cell, enum column_kind kind, char text[CELL_TEXT]);
 
 // ---- for the run
 
@@ -221,13 +217,10 @@ struct kept_text {
     size_t len;
 };
 
-// Writes what out->compared wants of a row in several chains; into memory, if there is a `kept`, for output_kept.
-bool output_chains(struct output *out, const struct chains_record *r, struct kept_text *kept, struct err *e);
+// Writes of several chains what `kind` says; into memory, if there is a `kept`, for output_kept.
+bool output_chains(struct output *out, enum compared kind, const struct chains_record *r, struct kept_text *kept,
+                   struct err *e);
 bool output_kept(struct output *out, const struct kept_text *kept, struct err *e);
-
-// Write the texts that the chains have made, and the table of what the chains come to.
-bool output_texts(struct output *out, const struct piece *text, struct err *e);
-bool output_table(struct output *out, const struct table *t, struct err *e);
 
 // Ends the output. With commit, a file takes its name; without, it is gone as if never begun. Errors of the disk show here at the
 // latest. A second call does nothing.

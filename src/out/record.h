@@ -5,6 +5,7 @@
 
 #include "base/number.h"
 #include "kern/kern.h"
+#include "vocab/vocab.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -166,25 +167,32 @@ static inline int64_t record_id(const struct record *r)
 
 // What is written of several chains.
 enum compared {
-    COMPARED_NOT,        // there is one chain, or records say whose they are
-    COMPARED_IDS,        // a row's ids
-    COMPARED_TEXTS,      // the texts that the chosen tokens make, at the end
-    COMPARED_CHOICES,    // what other chains chose than the base
-    COMPARED_CANDIDATES, // what is left of a row in each chain
-    COMPARED_TABLE       // what the chains come to, at the end
+    COMPARED_NOT,        // nothing: there is one chain, or records say whose they are
+    COMPARED_IDS,        // the ids that they chose from a row
+    COMPARED_CHOICES,    // of a row, the chains that chose otherwise than the base
+    COMPARED_CANDIDATES, // what each chain has left of a row
+    COMPARED_TEXTS,      // at the end, the texts that the chosen tokens make
+    COMPARED_TABLE,      // at the end, what the chains come to
+    COMPARED_COUNT
 };
 
-// The value that a chain has of a swept option.
-struct swept_value {
-    const char *text;       // as typed
-    const char *number;     // as JSON has it; NULL: the text stands there
-    char room[NUMBER_TEXT]; // for the number
-};
+enum { TABLE_COLUMNS = 13 };
 
-struct chain_label {
+struct compared_chain {
     const char *name;
-    const char *options;             // that follow the base's, as typed; "" for the base
-    const struct swept_value *swept; // [n_swept]; NULL: the base
+    const char *options; // that follow the base's, as typed; "" for the base
+    const struct swept_value {
+        const char *text;       // as typed
+        const char *number;     // as JSON has it; NULL: JSON has the text
+        char room[NUMBER_TEXT]; // for the number
+    } * swept;                  // [n_swept]; NULL: the base
+
+    const struct record *record; // of the row at hand; with an error where the chain gave nothing
+    struct piece text;           // COMPARED_TEXTS
+    struct table_cell {
+        double value; // NAN: there is none
+        uint64_t rows;
+    } cell[TABLE_COLUMNS]; // COMPARED_TABLE
 };
 
 // The token that a chain chose, held against the base's choice.
@@ -203,34 +211,21 @@ struct united {
     const float *p; // [n_chains] its probabilities; below 0: the chain removed it, or gave nothing
 };
 
-// What a row came to in several chains.
+// What is written of the chains, beside what each of them has.
 struct chains_record {
-    const struct record *const *of; // [n_chains]; one with an error: the chain gave nothing
-
-    const struct choice_beside *choice; // [n_choices] of COMPARED_CHOICES
+    const struct choice_beside *choice; // [n_choices]
     size_t n_choices;
 
-    const struct united *token; // [n_tokens] of COMPARED_CANDIDATES, by falling `most`, then rising id
+    const struct united *token; // [n_tokens] candidates by falling `most`, then rising id
     size_t n_tokens;
-
-    // Names what removed a token in a chain.
     const char *(*removed_by)(const void *results, size_t chain, uint32_t id, char text[NUMBER_TEXT]);
-    const void *results;
-};
+    const void *results; // for removed_by, which names what removed a token in a chain
 
-enum { TABLE_COLUMNS = 13 };
-
-// What the chains come to.
-struct table {
-    size_t n_columns;
     struct table_column {
         const char *name;
         enum column_kind { COLUMN_MEAN, COLUMN_SHARE, COLUMN_COUNT } kind;
     } column[TABLE_COLUMNS];
-    struct table_cell {
-        double value;         // NAN: there is none
-        uint64_t rows;        // that it is of
-    } (*cell)[TABLE_COLUMNS]; // [n_chains]
+    size_t n_columns;
 };
 
 enum {

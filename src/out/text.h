@@ -18,7 +18,7 @@ void text_bars(const struct output *out, const struct record *r, const struct ra
 // Of several chains, as struct output_format has them.
 void text_choices(struct output *out, const struct chains_record *r);
 void text_candidates(struct output *out, const struct chains_record *r);
-void text_texts(struct output *out, const struct piece *text);
-void text_table(struct output *out, const struct table *t);
+void text_texts(struct output *out, const struct chains_record *r);
+void text_table(struct output *out, const struct chains_record *r);
 
 #endif

@@ -22,38 +22,38 @@ static size_t names_width(const struct output *out, size_t most, size_t limit)
 }
 
 // How wide a column of the table is, or without a table the column of a chain.
-static size_t column_width(const struct output *out, const struct table *t, size_t column)
+static size_t column_width(const struct output *out, const struct chains_record *r, size_t column)
 {
     enum { CHAIN = 12, MEAN = 8, SHARE = 13 };
-    if (t)
-        return t->column[column].kind == COLUMN_SHARE ? SHARE : MEAN;
+    if (r)
+        return r->column[column].kind == COLUMN_SHARE ? SHARE : MEAN;
     const size_t wide = text_clip(NULL, text_piece(out->chain[column].name), 0, window_columns(out) / 3);
     return wide > CHAIN ? wide : CHAIN;
 }
 
 // The end of the columns, from `first` on, that the window has room for beside `taken` cells; there is one at least. Those behind it go on below.
-static size_t block_end(const struct output *out, const struct table *t, size_t first, size_t taken)
+static size_t block_end(const struct output *out, const struct chains_record *r, size_t first, size_t taken)
 {
-    const size_t n = t ? t->n_columns : out->n_chains, window = window_columns(out);
+    const size_t n = r ? r->n_columns : out->n_chains, window = window_columns(out);
     size_t last = first;
     do
-        taken += 1 + column_width(out, t, last++);
-    while (last < n && taken + 1 + column_width(out, t, last) <= window);
+        taken += 1 + column_width(out, r, last++);
+    while (last < n && taken + 1 + column_width(out, r, last) <= window);
     return last;
 }
 
 void output_chain_ids(struct output *out, const struct chains_record *r)
 {
     for (size_t i = 0; i < out->n_chains; i++)
-        fprintf(out->f, "%s%" PRId64, i ? "\t" : "", record_id(r->of[i]));
+        fprintf(out->f, "%s%" PRId64, i ? "\t" : "", record_id(out->chain[i].record));
     putc('\n', out->f);
 }
 
-void text_texts(struct output *out, const struct piece *text)
+void text_texts(struct output *out, const struct chains_record *r)
 {
     for (size_t i = 0; i < out->n_chains; i++) {
         text_put(out->f, text_piece(out->chain[i].name), 0);
-        output_string(out, "\t", text[i]);
+        output_string(out, "\t", out->chain[i].text);
         putc('\n', out->f);
     }
 }
@@ -61,7 +61,7 @@ void text_texts(struct output *out, const struct piece *text)
 void text_choices(struct output *out, const struct chains_record *r)
 {
     enum { NAME_MOST = 40 };
-    const struct record *const base = r->of[0];
+    const struct record *const base = out->chain[0].record;
     const size_t most = window_columns(out) / 3, width = r->n_choices ? names_width(out, most, NAME_MOST) : 0;
     if (r->n_choices) {
         fprintf(out->f, "row %" PRIu64 "  base ", base->row);
@@ -70,7 +70,7 @@ void text_choices(struct output *out, const struct chains_record *r)
     }
     for (size_t i = 0; i < r->n_choices; i++) {
         const struct choice_beside *const c = &r->choice[i];
-        const struct record *const of = r->of[c->chain];
+        const struct record *const of = out->chain[c->chain].record;
         fputs("  ", out->f);
         text_cell(out->f, text_piece(out->chain[c->chain].name), 0, width, most);
         putc(' ', out->f);
@@ -109,7 +109,7 @@ static void candidate_block(const struct output *out, const struct chains_record
         if (before)
             text_of_token(out, t->id, texts);
         for (size_t i = first; i < last; i++) {
-            snprintf(text, sizeof text, "%s%.6f", t->id == r->of[i]->chosen ? "*" : "", (double)t->p[i]);
+            snprintf(text, sizeof text, "%s%.6f", t->id == out->chain[i].record->chosen ? "*" : "", (double)t->p[i]);
             fprintf(f, " %*s", (int)column_width(out, NULL, i),
                     t->p[i] < 0.0f ? r->removed_by(r->results, i, t->id, text) : text);
         }
@@ -125,7 +125,7 @@ void text_candidates(struct output *out, const struct chains_record *r)
     size_t texts = 4;
     for (size_t k = 0; out->screen.columns && k < r->n_tokens; k++)
         texts = text_width(out, texts, r->token[k].id);
-    fprintf(out->f, "row %" PRIu64 "\n", r->of[0]->row);
+    fprintf(out->f, "row %" PRIu64 "\n", out->chain[0].record->row);
     for (size_t first = 0, last; first < out->n_chains; first = last) {
         last = block_end(out, NULL, first, 8 + (out->vocab ? 1 + texts : 0));
         candidate_block(out, r, first, last, texts);
@@ -134,10 +134,8 @@ void text_candidates(struct output *out, const struct chains_record *r)
 
 // ---- the table
 
-const char *output_cell_text(const struct table *t, size_t chain, size_t column, char text[CELL_TEXT])
+const char *output_cell_text(const struct table_cell *c, enum column_kind kind, char text[CELL_TEXT])
 {
-    const struct table_cell *const c = &t->cell[chain][column];
-    const enum column_kind kind = t->column[column].kind;
     const double x = c->value;
     if (isnan(x))
         return "-";
@@ -150,21 +148,22 @@ const char *output_cell_text(const struct table *t, size_t chain, size_t column,
     return text;
 }
 
-void text_table(struct output *out, const struct table *t)
+void text_table(struct output *out, const struct chains_record *r)
 {
     enum { NAME_MOST = 48 };
     char text[CELL_TEXT];
     const size_t most = window_columns(out) / 2, width = names_width(out, most, NAME_MOST);
-    for (size_t first = 0, last; first < t->n_columns; first = last) {
-        last = block_end(out, t, first, width);
+    for (size_t first = 0, last; first < r->n_columns; first = last) {
+        last = block_end(out, r, first, width);
         fprintf(out->f, first ? "\n%-*s" : "%-*s", (int)width, "name");
         for (size_t k = first; k < last; k++)
-            fprintf(out->f, " %*s", (int)column_width(out, t, k), t->column[k].name);
+            fprintf(out->f, " %*s", (int)column_width(out, r, k), r->column[k].name);
         putc('\n', out->f);
         for (size_t i = 0; i < out->n_chains; i++) {
             text_cell(out->f, text_piece(out->chain[i].name), 0, width, most);
             for (size_t k = first; k < last; k++)
-                fprintf(out->f, " %*s", (int)column_width(out, t, k), output_cell_text(t, i, k, text));
+                fprintf(out->f, " %*s", (int)column_width(out, r, k),
+                        output_cell_text(&out->chain[i].cell[k], r->column[k].kind, text));
             putc('\n', out->f);
         }
     }

@@ -10,12 +10,10 @@ struct compare {
     const struct job *job;
     struct output *out;
     struct diff diff;             // rows side by side
-    const struct record **record; // [n_variants] of the row at hand
-    struct sums *sums;            // [n_variants] for the table
-    struct builder *text;         // [n_variants] what the tokens say; a row costs its bytes
-    struct chain_label *label;    // [n_variants]
-    struct swept_value *value;    // [n_variants][n_swept] that labels point to
+    struct compared_chain *chain; // [n_variants] of the output
+    struct swept_value *value;    // [n_variants][n_swept] that the chains point to
     const char **swept;           // [n_swept]
+    struct sums *sums;            // [n_variants]
 };
 
 // What the run writes of its variants.

@@ -49,9 +49,10 @@ static bool keep_worst(struct diff *d, const struct chains_record *r, double ove
     while (at && d->worst[at - 1].overlap > overlap)
         at--;
     if (at == most)
-        return output_chains(d->out, &(struct chains_record){.of = r->of}, NULL, e);
+        return output_chains(d->out, COMPARED_CHOICES, &(struct chains_record){0}, NULL, e);
     struct worst w = {.overlap = overlap};
-    if (!output_chains(d->out, r, &w.text, e) || !mem_grow(&d->worst, &d->cap, d->n + 1, sizeof *d->worst)) {
+    if (!output_chains(d->out, COMPARED_CHOICES, r, &w.text, e) ||
+        !mem_grow(&d->worst, &d->cap, d->n + 1, sizeof *d->worst)) {
         free(w.text.text);
         return err_from_fault(e, fault_memory());
     }
@@ -79,7 +80,7 @@ bool diff_choices(struct diff *d, const struct result *res, struct chains_record
     if (worst && least <= 1.0)
         return keep_worst(d, r, least, e);
     r->n_choices = worst ? 0 : r->n_choices; // a sum of shares may be rounded to more than 1
-    return output_chains(d->out, r, NULL, e);
+    return output_chains(d->out, COMPARED_CHOICES, r, NULL, e);
 }
 
 bool diff_end(struct diff *d, struct err *e)
