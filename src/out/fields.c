@@ -150,15 +150,15 @@ static void removal(struct output *out, const char *name, const char *by)
         field_double(out, name, NAN);
 }
 
-void fields_choice(struct output *out, const struct choice_beside *c)
+void fields_choice(struct output *out, const struct compared_chain *c)
 {
-    const struct record *const base = out->chain[0].record, *const of = out->chain[c->chain].record;
-    field_int(out, "row", (int64_t)of->row);
-    field_text(out, "variant", out->chain[c->chain].name, true);
+    const struct record *const base = out->chain->record, *const r = c->record;
+    field_int(out, "row", (int64_t)r->row);
+    field_text(out, "variant", c->name, true);
     field_int(out, "base_id", base->chosen);
     field_float(out, "base_prob", base->chosen_p);
-    field_int(out, "id", of->chosen);
-    field_float(out, "prob", of->chosen_p);
+    field_int(out, "id", r->chosen);
+    field_float(out, "prob", r->chosen_p);
     field_float(out, "prob_in_base", c->base_p);
     if (c->base_rank)
         field_int(out, "rank_in_base", (int64_t)c->base_rank);
@@ -166,16 +166,17 @@ void fields_choice(struct output *out, const struct choice_beside *c)
         removal(out, "rank_in_base", "-");
     removal(out, "removed_in_base", c->removed_in_base);
     removal(out, "base_removed", c->base_removed);
-    field_double(out, "overlap", of->overlap);
+    field_double(out, "overlap", r->overlap);
     field_token(out, out->format->cells ? "base_text" : "base_token", base->chosen);
-    field_token(out, out->format->cells ? "text" : "token", of->chosen);
+    field_token(out, out->format->cells ? "text" : "token", r->chosen);
     fields_end(out, "\n");
 }
 
 void fields_choices(struct output *out, const struct chains_record *r)
 {
-    for (size_t k = 0; k < r->n_choices; k++)
-        fields_choice(out, &r->choice[k]);
+    for (size_t i = 0; r->n_shown && i < out->n_chains; i++)
+        if (out->chain[i].shown)
+            fields_choice(out, &out->chain[i]);
 }
 
 // The swept options: in JSON an object of numbers, and of texts where a value is none.

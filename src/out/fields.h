@@ -30,7 +30,7 @@ void fields_statistics(struct output *out, const struct record *r);
 // Of struct output_format.
 void fields_id(struct output *out, const struct record *r);
 void fields_stats(struct output *out, const struct record *r);
-void fields_choice(struct output *out, const struct choice_beside *c);
+void fields_choice(struct output *out, const struct compared_chain *c);
 void fields_choices(struct output *out, const struct chains_record *r);
 void fields_table(struct output *out, const struct chains_record *r);
 

@@ -129,10 +129,9 @@ static void candidates(struct output *out, const struct chains_record *r)
 static void begin(struct output *out)
 {
     static const struct record none = {.error = ""};
-    static const struct choice_beside of_base = {0};
     out->heading = !out->goes_on;
     if (out->heading && out->compared == COMPARED_CHOICES)
-        fields_choice(out, &of_base);
+        fields_choice(out, out->chain);
     if (out->heading && out->compared == COMPARED_CANDIDATES) {
         fputs("row\tid", out->f);
         for (size_t i = 0; i < out->n_chains; i++) {

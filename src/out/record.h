@@ -188,20 +188,19 @@ struct compared_chain {
     } * swept;                  // [n_swept]; NULL: the base
 
     const struct record *record; // of the row at hand; with an error where the chain gave nothing
-    struct piece text;           // COMPARED_TEXTS
-    struct table_cell {
-        double value; // NAN: there is none
-        uint64_t rows;
-    } cell[TABLE_COLUMNS]; // COMPARED_TABLE
-};
 
-// The token that a chain chose, held against the base's choice.
-struct choice_beside {
-    size_t chain;
+    // COMPARED_CHOICES: the token that the chain chose, held against the base's.
+    bool shown;
     float base_p;                      // the base's probability of the token
     size_t base_rank;                  // its rank in the base, from 1; 0: the base removed it
     char removed_in_base[NUMBER_TEXT]; // by what; "-": the base kept it
     char base_removed[NUMBER_TEXT];    // what removed the base's token in this chain; "-": nothing did
+
+    struct piece text; // COMPARED_TEXTS
+    struct table_cell {
+        double value; // NAN: there is none
+        uint64_t rows;
+    } cell[TABLE_COLUMNS]; // COMPARED_TABLE
 };
 
 // A candidate that is among the best of some chain.
@@ -213,8 +212,7 @@ struct united {
 
 // What is written of the chains, beside what each of them has.
 struct chains_record {
-    const struct choice_beside *choice; // [n_choices]
-    size_t n_choices;
+    size_t n_shown; // of COMPARED_CHOICES: chains
 
     const struct united *token; // [n_tokens] candidates by falling `most`, then rising id
     size_t n_tokens;

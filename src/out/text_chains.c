@@ -61,28 +61,28 @@ void text_texts(struct output *out, const struct chains_record *r)
 void text_choices(struct output *out, const struct chains_record *r)
 {
     enum { NAME_MOST = 40 };
-    const struct record *const base = out->chain[0].record;
-    const size_t most = window_columns(out) / 3, width = r->n_choices ? names_width(out, most, NAME_MOST) : 0;
-    if (r->n_choices) {
-        fprintf(out->f, "row %" PRIu64 "  base ", base->row);
-        output_name(out, base->chosen);
-        fprintf(out->f, " (%.4f)\n", (double)base->chosen_p);
-    }
-    for (size_t i = 0; i < r->n_choices; i++) {
-        const struct choice_beside *const c = &r->choice[i];
-        const struct record *const of = out->chain[c->chain].record;
+    const struct record *const base = out->chain->record;
+    const size_t most = window_columns(out) / 3, width = r->n_shown ? names_width(out, most, NAME_MOST) : 0;
+    if (!r->n_shown)
+        return;
+    fprintf(out->f, "row %" PRIu64 "  base ", base->row);
+    output_name(out, base->chosen);
+    fprintf(out->f, " (%.4f)\n", (double)base->chosen_p);
+    for (const struct compared_chain *c = out->chain; c < out->chain + out->n_chains; c++) {
+        if (!c->shown)
+            continue;
         fputs("  ", out->f);
-        text_cell(out->f, text_piece(out->chain[c->chain].name), 0, width, most);
+        text_cell(out->f, text_piece(c->name), 0, width, most);
         putc(' ', out->f);
-        output_name(out, of->chosen);
-        fprintf(out->f, " (%.4f)  in the base ", (double)of->chosen_p);
+        output_name(out, c->record->chosen);
+        fprintf(out->f, " (%.4f)  in the base ", (double)c->record->chosen_p);
         if (c->base_rank)
             fprintf(out->f, "%.4f, rank %zu", (double)c->base_p, c->base_rank);
         else
             fprintf(out->f, "removed by %s", c->removed_in_base);
         if (*c->base_removed != '-')
             fprintf(out->f, "; %" PRIu32 " removed by %s", base->chosen, c->base_removed);
-        fprintf(out->f, "  overlap %.4f\n", of->overlap);
+        fprintf(out->f, "  overlap %.4f\n", c->record->overlap);
     }
 }
 

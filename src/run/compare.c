@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "run/compare.h"
 
+#include "base/mem.h"
 #include "kern/libm.h"
 
 #include <math.h>
@@ -54,7 +55,6 @@ bool compare_init(struct compare *cmp, const struct job *j, struct output *out, 
     const size_t n = j->n_variants, n_swept = j->n_swept;
     *cmp = (struct compare){.job = j,
                             .out = out,
-                            .diff = {.job = j, .out = out},
                             .chain = calloc(n, sizeof *cmp->chain),
                             .value = calloc(n * n_swept + 1, sizeof *cmp->value),
                             .swept = calloc(n_swept + 1, sizeof *cmp->swept),
@@ -64,7 +64,8 @@ bool compare_init(struct compare *cmp, const struct job *j, struct output *out, 
     for (size_t i = 0; i < n; i++) {
         const struct variant *const v = &j->named[i];
         struct swept_value *const value = v->swept ? cmp->value + i * n_swept : NULL;
-        cmp->chain[i] = (struct compared_chain){.name = v->name, .options = v->options, .swept = value, .record = &none};
+        cmp->chain[i] =
+            (struct compared_chain){.name = v->name, .options = v->options, .swept = value, .record = &none};
         for (size_t k = 0; value && k < n_swept; k++) {
             cmp->swept[k] = v->swept[k].row->name;
             value_of(&v->swept[k], &value[k]);
@@ -80,7 +81,12 @@ void compare_free(struct compare *cmp)
 {
     for (size_t i = 0; cmp->sums && i < cmp->job->n_variants; i++)
         builder_free(&cmp->sums[i].text);
-    diff_free(&cmp->diff);
+    for (size_t i = 0; i < cmp->n_worst; i++)
+        free(cmp->worst[i].text.text);
+    free(cmp->worst);
+    idmap_free(&cmp->ids);
+    free(cmp->token);
+    free(cmp->p);
     free(cmp->chain);
     free(cmp->value);
     free(cmp->swept);
@@ -112,6 +118,113 @@ static void add_row(struct sums *t, const struct result *res, bool base_ok)
         t->beside[i] += res->beside[i];
 }
 
+// The rank of a token among the kept, from 1; 0 if it is not among them.
+static size_t kept_rank(const struct record *r, uint32_t id)
+{
+    for (size_t i = 0; i < r->kept; i++)
+        if (r->ranked[i].id == id)
+            return i + 1;
+    return 0;
+}
+
+// Holds what a variant chose against the base's choice.
+static void hold_choice(struct compared_chain *c, const struct result *base, const struct result *res)
+{
+    const struct record *const b = &base->record, *const r = &res->record;
+    c->base_rank = kept_rank(b, r->chosen);
+    c->base_p = c->base_rank ? b->ranked[c->base_rank - 1].p : 0.0f;
+    strcpy(c->removed_in_base, "-");
+    strcpy(c->base_removed, "-");
+    if (!c->base_rank)
+        result_removed_by(base, r->chosen, c->removed_in_base);
+    if (!kept_rank(r, b->chosen))
+        result_removed_by(res, b->chosen, c->base_removed);
+}
+
+// Keeps the row if it is among those with the least overlap.
+static bool keep_worst(struct compare *cmp, const struct chains_record *r, double overlap, struct err *e)
+{
+    const size_t most = (size_t)cmp->job->args->diff_most;
+    size_t at = cmp->n_worst;
+    while (at && cmp->worst[at - 1].overlap > overlap)
+        at--;
+    if (at == most)
+        return output_chains(cmp->out, COMPARED_CHOICES, &(struct chains_record){0}, NULL, e);
+    struct worst w = {.overlap = overlap};
+    if (!output_chains(cmp->out, COMPARED_CHOICES, r, &w.text, e) ||
+        !mem_grow(&cmp->worst, &cmp->worst_cap, cmp->n_worst + 1, sizeof *cmp->worst)) {
+        free(w.text.text);
+        return err_from_fault(e, fault_memory());
+    }
+    if (cmp->n_worst == most)
+        free(cmp->worst[--cmp->n_worst].text.text);
+    memmove(cmp->worst + at + 1, cmp->worst + at, (cmp->n_worst - at) * sizeof *cmp->worst);
+    cmp->worst[at] = w;
+    cmp->n_worst++;
+    return true;
+}
+
+// Writes the variants that chose otherwise than the base, or keeps the row for the end.
+static bool add_choices(struct compare *cmp, const struct result *res, struct err *e)
+{
+    const bool keeps = cmp->job->args->diff_most;
+    struct chains_record r = {0};
+    double least = 2.0; // above what a sum of shares may be rounded to
+    for (size_t i = 1; i < cmp->job->n_variants; i++) {
+        struct compared_chain *const c = &cmp->chain[i];
+        c->shown = res->ok && res[i].ok && (keeps || res[i].record.chosen != res->record.chosen);
+        if (!c->shown)
+            continue;
+        r.n_shown++;
+        hold_choice(c, res, &res[i]);
+        least = res[i].record.overlap < least ? res[i].record.overlap : least;
+    }
+    if (keeps && least <= 1.0)
+        return keep_worst(cmp, &r, least, e);
+    r.n_shown = keeps ? 0 : r.n_shown;
+    return output_chains(cmp->out, COMPARED_CHOICES, &r, NULL, e);
+}
+
+static int by_most(const void *a, const void *b)
+{
+    const struct united *const x = a, *const y = b;
+    if (x->most != y->most)
+        return x->most < y->most ? 1 : -1;
+    return x->id < y->id ? -1 : x->id > y->id;
+}
+
+// Fills in the candidates that are among the best of any variant, which hold until the next call. False when memory is short.
+static bool unite(struct compare *cmp, const struct result *res, struct chains_record *r)
+{
+    const size_t variants = cmp->job->n_variants;
+    idmap_clear(&cmp->ids);
+    for (size_t i = 0; i < variants; i++)
+        for (size_t k = 0; res[i].ok && k < res[i].record.shown; k++)
+            if (idmap_add(&cmp->ids, res[i].record.ranked[k].id) == IDMAP_NONE)
+                return false;
+    const size_t n = cmp->ids.n;
+    if (!mem_grow(&cmp->token, &cmp->token_cap, n + 1, sizeof *cmp->token) ||
+        !mem_grow(&cmp->p, &cmp->p_cap, n * variants + 1, sizeof *cmp->p))
+        return false;
+    for (size_t k = 0; k < n * variants; k++)
+        cmp->p[k] = -1.0f; // removed
+    for (size_t k = 0; k < n; k++)
+        cmp->token[k] = (struct united){.id = cmp->ids.id[k], .p = cmp->p + k * variants};
+    for (size_t i = 0; i < variants; i++)
+        for (size_t k = 0; res[i].ok && k < res[i].record.kept; k++) {
+            const struct ranked *const c = &res[i].record.ranked[k];
+            const size_t at = idmap_find(&cmp->ids, c->id);
+            if (at == IDMAP_NONE)
+                continue;
+            cmp->p[at * variants + i] = c->p;
+            cmp->token[at].most = c->p > cmp->token[at].most ? c->p : cmp->token[at].most;
+        }
+    qsort(cmp->token, n, sizeof *cmp->token, by_most);
+    r->token = cmp->token;
+    r->n_tokens = n;
+    return true;
+}
+
 static const char *removed_by(const void *results, size_t variant, uint32_t id, char text[NUMBER_TEXT])
 {
     const struct result *const res = (const struct result *)results + variant;
@@ -134,12 +247,12 @@ bool compare_row(struct compare *cmp, struct result *res, struct err *e)
             return false;
     }
     if (compared == COMPARED_CHOICES)
-        return diff_choices(&cmp->diff, res, &r, e);
+        return add_choices(cmp, res, e);
     if (compared == COMPARED_TEXTS || (compared == COMPARED_TABLE && !(j->page && j->lists)))
         return true;
     if (compared == COMPARED_IDS)
         return output_chains(out, COMPARED_IDS, &r, NULL, e);
-    if (!output_full(out) && !diff_unite(&cmp->diff, res, &r))
+    if (!output_full(out) && !unite(cmp, res, &r))
         return err_from_fault(e, fault_memory());
     return output_chains(out, COMPARED_CANDIDATES, &r, NULL, e);
 }
@@ -185,8 +298,11 @@ bool compare_end(struct compare *cmp, struct err *e)
 {
     const enum compared compared = cmp->out->compared;
     struct table t = {0};
+    bool ok = true;
+    for (size_t i = 0; ok && i < cmp->n_worst; i++)
+        ok = output_kept(cmp->out, &cmp->worst[i].text, e);
     if (compared < COMPARED_TEXTS)
-        return diff_end(&cmp->diff, e);
+        return ok;
     for (size_t i = 0; i < cmp->job->n_variants; i++) {
         const struct sums *const sums = &cmp->sums[i];
         t.chain = &cmp->chain[i];

@@ -1,19 +1,31 @@
 // SPDX-License-Identifier: MIT
-// Runs with variants: their ids row by row, their texts, or the table of what they come to.
+// Runs with variants: what they choose and keep row by row, their texts, or the table of what they come to.
 #ifndef SAMPL_RUN_COMPARE_H
 #define SAMPL_RUN_COMPARE_H
 
 #include "base/builder.h"
-#include "run/diff.h"
+#include "run/observe.h"
 
 struct compare {
     const struct job *job;
     struct output *out;
-    struct diff diff;             // rows side by side
     struct compared_chain *chain; // [n_variants] of the output
     struct swept_value *value;    // [n_variants][n_swept] that the chains point to
     const char **swept;           // [n_swept]
     struct sums *sums;            // [n_variants]
+
+    // COMPARED_CANDIDATES: the tokens that are shown
+    struct idmap ids;     // in the order they were found
+    struct united *token; // [ids.n]
+    float *p;             // [ids.n][n_variants]
+    size_t token_cap, p_cap;
+
+    // COMPARED_CHOICES
+    struct worst {
+        double overlap;
+        struct kept_text text;
+    } * worst; // [n_worst] rows of --diff=N, the least overlap first
+    size_t n_worst, worst_cap;
 };
 
 // What the run writes of its variants.
