@@ -21,7 +21,7 @@ void message_notes(struct builder *notes);
 // Shows text as the last line of a terminal, in place of the text before. A message, or text NULL, removes it.
 void message_progress(const char *text);
 
-// For signal handlers: takes it away.
+// For signal handlers: removes the line of message_progress.
 void message_abandon(void);
 
 #endif

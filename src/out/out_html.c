@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A page to look at, in one file: the text with its tokens, a table, and each row's record as -O json has it, for the script to draw. It reads
-// without the script, too. Style and script are html/page.css and html/page.js, which the Makefile makes into the two arrays.
+// A page to look at, in one file: the text with its tokens, a table, and each row's record as -O json has it. The
+// script draws the records; without the script the page still has text and table. The Makefile makes html/page.css and
+// html/page.js into the two arrays.
 #include "base/hash.h"
 #include "base/utf8.h"
 #include "out/fields.h"
@@ -10,7 +11,7 @@
 extern const unsigned char page_css[], page_js[];
 extern const size_t page_css_len, page_js_len;
 
-// What the table of one chain, at the end, says of the first PAGE_ROWS rows.
+// The cells of the first PAGE_ROWS rows for the table at the end of a page of one chain.
 struct page {
     uint32_t sequence; // of the last row: a hash of its name
     struct page_row {
@@ -24,7 +25,8 @@ struct page {
     } row[PAGE_ROWS];
 };
 
-// Writes a text of any bytes as HTML, with the escapes of text_clip. reads: it is part of a longer text, with line breaks.
+// Writes a text of any bytes as HTML, with the escapes of text_clip. reads: the text is part of a longer one, and its
+// line breaks, tabs and backslashes stay.
 static void html_text(const struct output *out, struct piece text, bool reads)
 {
     static const char *const entity[] = {['<'] = "&lt;", ['>'] = "&gt;", ['&'] = "&amp;", ['"'] = "&quot;"};
@@ -53,7 +55,8 @@ static void reading_begin(const struct output *out, const char *class)
               out->f);
 }
 
-// From the doctype to where the text begins; with one chain, the first row or the end writes the chain and what follows.
+// Writes the page from the doctype to its heading, and with several chains to the beginning of the text. With one chain
+// the first row knows the stages, and goes on.
 static void begin(struct output *out)
 {
     const struct piece title = text_piece(out->title);
@@ -73,7 +76,7 @@ static void begin(struct output *out)
     }
 }
 
-// A chosen token, in the tint of its raw probability: none where it was likely. A script of data may follow.
+// Writes a chosen token, in the tint of its raw probability; a likely token has none. A script of data may follow.
 static void html_token(const struct output *out, const struct record *r)
 {
     static const double below[] = {0.5, 0.2, 0.08, 0.03, 0.01};
@@ -144,7 +147,7 @@ static void sequence_mark(const struct output *out, const struct record *r)
     out->page->sequence = sequence;
 }
 
-// The tokens that are followed: each as [id, text, low, high, the probabilities from step to step], null where it is gone.
+// Writes the followed tokens, each as [id, text, low, high, [probability after each step]]; null: the token is removed.
 static void followed_members(const struct output *out, const struct record *r)
 {
     fputs("\n,\"followed\":[", out->f);

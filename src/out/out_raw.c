@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Distributions as bare little-endian numbers, f32 and f16, that the raw input formats read; and as one NumPy array of shape (rows,
-// width), version 1.0.
+// Distributions as little-endian numbers without a header, f32 and f16, which the raw input formats read; and as one
+// NumPy array of shape (rows, width), version 1.0.
 #include "base/bits.h"
 #include "out/output.h"
 

@@ -111,7 +111,7 @@ static const char *tint_of(double p)
                       : "";
 }
 
-// How many bytes are missing of the last character of a text.
+// How many bytes the last character of a text lacks.
 static size_t missing_bytes(struct piece text)
 {
     size_t last = text.len;
@@ -127,8 +127,8 @@ static void end_tint(struct output *out)
     out->tinted = false;
 }
 
-// Writes a text in a colour, but for blanks before it. A character may be spread over tokens, and a terminal shows none that a change of colour
-// cuts in two: it has the colour of its first token.
+// Writes a text in a colour, but for blanks before it. A character may be spread over tokens. A terminal cannot show a
+// character that a change of colour cuts in two, so a character has the colour of its first token.
 static void tinted_text(struct output *out, struct piece text, const char *tint)
 {
     size_t at = 0;

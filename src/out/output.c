@@ -89,7 +89,8 @@ static char *take_text(struct builder *b)
     return b->text;
 }
 
-// The file that path names at the end of its symbolic links, there or not; the caller frees it. NULL with errno if they have no end.
+// Follows the symbolic links of a path. Returns the path at their end, whether or not a file is there; the caller frees
+// it. NULL with errno if the links have no end or memory is short.
 static char *resolve(const char *path)
 {
     enum { MOST_LINKS = 40 }; // as the system has it
@@ -118,9 +119,9 @@ static char *resolve(const char *path)
     return NULL;
 }
 
-// Opens a temporary file beside the one to be made, which keeps its permissions if it exists, and is not replaced if they forbid to write
-// to it; but it is a new file, and does not run with its owner's rights (setuid, setgid). The temporary one is hidden, so that NAME.* finds
-// none of another run's. Devices and pipes are written directly.
+// Opens a temporary file beside the destination. The temporary file is hidden, so that NAME.* finds none of another
+// run. It takes over the permissions of an existing destination, without setuid and setgid. A destination that must not
+// be written to is not replaced. Devices and pipes are written directly.
 static bool open_file(struct output *out, const char *path, struct err *e)
 {
     struct stat st;
@@ -222,7 +223,7 @@ bool output_open(struct output *out, struct err *e)
     return !out->lines || open_sheet(out, e);
 }
 
-// Shows what has been written of lines that the window folds: a record, or all that there is, with a blank line before it but the first time.
+// Folds and shows the lines of a sheet: a record, or all that there is. A blank line separates sheets.
 static bool show_sheet(struct output *out, struct err *e)
 {
     const bool whole = !fflush(out->f) && !ferror(out->f);
@@ -245,7 +246,7 @@ static bool flush(struct output *out, struct err *e)
     return (fflush(out->stream) == 0 && !ferror(out->stream)) || output_fail(out, "write", e);
 }
 
-// Writes what comes before the first record, which is of that sequence.
+// Writes what comes before the first record. sequence: that record's, or NULL.
 static void begin(struct output *out, const char *sequence)
 {
     if (out->begun)
@@ -256,7 +257,7 @@ static void begin(struct output *out, const char *sequence)
         out->format->begin(out);
 }
 
-// A record, or all that there is, has been written.
+// Checks the stream after a record has been written to it, and flushes it if records are to be seen at once.
 static bool wrote(struct output *out, struct err *e)
 {
     if (out->flush)
@@ -330,7 +331,7 @@ bool output_close(struct output *out, bool commit, struct err *e)
     bool ok = true;
     struct err late;
     if (out->f) {
-        if (out->open && (commit || !out->compared || out->page)) // of chains an error before all rows leaves nothing
+        if (out->open && (commit || !out->compared || out->page)) // compared chains have no heading without rows
             begin(out, NULL);
         ok = flush(out, e);
         if (ok && out->open && out->format->finish)

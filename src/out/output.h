@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Records to a stream: the destination, the formats, and numbers as text.
+// Records to a stream: the destination, the formats, and what formats share.
 #ifndef SAMPL_OUT_OUTPUT_H
 #define SAMPL_OUT_OUTPUT_H
 
@@ -57,8 +57,9 @@ struct output {
     struct page *page;      // of HTML, else NULL
 };
 
-// A format: one file out_NAME.c, which the binary ones share, and one row in output.c. A function that is NULL is never asked for: the options
-// that would need it are refused. Write errors are found when the function has returned.
+// A format: a file out_NAME.c, which the binary formats share, and a row in output.c. Unless the comment says
+// otherwise, a function that is NULL is never called, as the options that would need it are refused. output.c finds
+// write errors.
 struct output_format {
     const char *name;
     bool binary;  // not for a terminal
@@ -91,8 +92,8 @@ extern const struct output_format output_text, output_tsv, output_json, output_h
 // The format of that name, which exists.
 const struct output_format *output_format_named(const char *name);
 
-// The output format that distributions get where none was named, by the name of the input's format. bf16 and formats that hold more
-// than rows become the plainest format that says what is in a row.
+// The format of distributions if no output format was named, by the name of the input's format: the same, or the
+// plainest format that can hold the rows.
 const struct output_format *output_format_like(const char *input);
 
 // ---- for formats
@@ -140,10 +141,10 @@ static inline struct piece output_token(const struct output *out, uint32_t id)
     return out->vocab ? vocab_text(out->vocab, id) : (struct piece){0};
 }
 
-// Writes a text of any bytes as part of a line of UTF-8, between quotes unless quote is 0. The escapes are those that text_unescape
-// resolves: \n \r \t \\, and \xHH for each byte of other control and formatting characters and of what is not UTF-8; the quote, '"', is
-// escaped, too, unless it is 0. A text that would take more than `most` columns of a terminal is cut, and TEXT_CUT stands behind it. Returns
-// how many columns it takes. f may be NULL: nothing is written.
+// Writes a text of any bytes as part of a line of UTF-8, between quotes unless quote is 0. The escapes are those that
+// text_unescape resolves: \n \r \t \\, the quote, and \xHH for each byte of other control and formatting characters and
+// of what is not UTF-8. A text of more than `most` columns of a terminal is cut, and ends with TEXT_CUT. Returns how
+// many columns the text takes. If f is NULL, nothing is written.
 #define TEXT_CUT "..."
 size_t text_clip(FILE *f, struct piece text, char quote, size_t most);
 
@@ -153,8 +154,8 @@ static inline size_t text_put(FILE *f, struct piece text, char quote)
     return text_clip(f, text, quote, SIZE_MAX);
 }
 
-// A JSON string, where U+FFFD stands for each byte that is not UTF-8. page: an escape stands for what HTML might take for the end of a script,
-// or for more than text.
+// Writes a JSON string. U+FFFD replaces each byte that is not UTF-8. page: characters that HTML might take for the end
+// of a script, or for more than text, are escaped, too.
 void text_put_json(FILE *f, struct piece text, bool page);
 
 // text_clip, with blanks behind it up to `width` columns.
@@ -202,7 +203,7 @@ bool output_open(struct output *out, struct err *e);
 // When nobody reads the output any more, the functions below fail with a quiet end (err_quiet).
 bool output_record(struct output *out, const struct record *r, struct err *e);
 
-// Texts that the next record's row tells of its tokens, where there is no other vocabulary.
+// Uses, from the next record on, the texts that its row told of its tokens. There is no other vocabulary.
 void output_tell(struct output *out, const struct vocab *texts);
 
 // Does a page show no more rows?
@@ -211,19 +212,19 @@ static inline bool output_full(const struct output *out)
     return out->format->page && out->records >= PAGE_ROWS;
 }
 
-// A text that was written for later.
+// Output that is written later.
 struct kept_text {
     char *text; // [len], malloc'ed
     size_t len;
 };
 
-// Writes of several chains what `kind` says; into memory, if there is a `kept`, for output_kept.
+// Writes a record of several chains. If `kept` is given, the text goes there, for output_kept; the caller frees it.
 bool output_chains(struct output *out, enum compared kind, const struct chains_record *r, struct kept_text *kept,
                    struct err *e);
 bool output_kept(struct output *out, const struct kept_text *kept, struct err *e);
 
-// Ends the output. With commit, a file takes its name; without, it is gone as if never begun. Errors of the disk show here at the
-// latest. A second call does nothing.
+// Ends the output. With commit, a file takes its name; without commit, the file is removed. Errors of the disk show
+// here at the latest. A second call does nothing.
 bool output_close(struct output *out, bool commit, struct err *e);
 
 // For signal handlers: removes a file that is being written, and the line that shows progress.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The kinds of records that a run hands to its output: rows, rows in several chains, and the table of what the chains come to.
+// The kinds of records that a run hands to its output: a row, a row in several chains, and the table of the chains.
 #ifndef SAMPL_OUT_RECORD_H
 #define SAMPL_OUT_RECORD_H
 
@@ -104,7 +104,7 @@ struct expected {
     double draw;             // the selector's, or NaN
     struct interval wanted, chosen;
 
-    // Of a distribution, in which id, if there is a removed_by, is the first that is gone though a number is expected.
+    // Of a distribution. If removed_by is given, id is the first token that is removed but has a number in `values`.
     const float *values; // [n_vocab]
     double tolerance;    // relative to numbers above 1, else absolute
 };
@@ -118,7 +118,7 @@ struct followed {
         p; // [n_trace + 1] its probability in the row as it was loaded, and after each line of the trace; below 0: gone
 };
 
-// What a row came to. Candidates only for a dump: by falling probability, then rising id, masked ones left out.
+// What a row came to. Dumps have its candidates, by falling probability, then rising id, without those that are masked.
 struct record {
     uint64_t row;
     const char *seq; // the name of its sequence, or NULL
@@ -133,13 +133,14 @@ struct record {
     const struct followed *followed; // [n_followed] of a page: by falling probability before the chain
     size_t n_followed;
 
-    // For a picture: n_cut tokens that the chain removed, with the probability cut_p together; the likeliest, raw, and what removed them.
+    // For a picture: the chain removed n_cut tokens, whose raw probabilities add up to cut_p. cut has the likeliest of
+    // them, and cut_by what removed each.
     struct ranked cut[TRACE_REMOVED];
     char cut_by[TRACE_REMOVED][NUMBER_TEXT];
     size_t n_cut;
     double cut_p;
 
-    // For EMIT_SCORE one number, the log-probability of token `scored`; for a distribution a number for each of the n_vocab tokens.
+    // For EMIT_SCORE the log-probability of token `scored`; for a distribution a number for each of the n_vocab tokens.
     const float *values;
     uint32_t scored;
     enum dtype type; // of the row in the input
@@ -153,7 +154,8 @@ struct record {
 
     const struct expected *expected; // with --expect
 
-    // Of a row that came to nothing: what was wrong with it, tamed, and of the rest only row and n_vocab count. Else NULL.
+    // What was wrong with a bad row, without control characters; of a bad row only row, n_vocab and the members that
+    // tell whose it is count. NULL: the row is good.
     const char *error;
 };
 

@@ -51,8 +51,9 @@ static size_t color_length(const char *p, size_t len)
     return end ? (size_t)(end - p) + 1 : 0;
 }
 
-// How many bytes of a line, which is not empty, fit into so many columns, all if they do. It is folded at the last blank that stands behind a
-// part of it, unless that leaves most of the window empty; else at the last blank; else anywhere. Blanks within quotes are no place for that.
+// How many bytes of a line, which is not empty, go into so many columns. A line that is too long is folded at the last
+// blank behind a part of the line, unless most of the window would stay empty; else at the last blank; else anywhere.
+// Blanks within quotes do not count.
 static size_t part_length(const char *line, size_t len, int columns)
 {
     size_t part = 0, blank = 0;

@@ -22,7 +22,8 @@ struct screen screen_of(int fd);
 #define COLOR_ORANGE "\033[38;5;130m"
 #define COLOR_NONE   "\033[39m"
 
-// Writes lines, which may have colours, and folds those that are longer: where that is best, but not within quotes if that can be.
+// Writes lines, which may have colours, and folds those that are longer than the window, within quotes only if they
+// must.
 void screen_fold(FILE *f, const char *text, size_t len, int columns);
 
 // A bar of share (0 to 1) times `cells`, and blanks up to that many if it is to be filled up.

@@ -11,8 +11,8 @@ char text_mark(const struct record *r, uint32_t id);
 // A probability in three digits and at most five columns.
 const char *text_share(double p, char text[NUMBER_TEXT]);
 
-// For a window: writes candidates with bars of their probabilities. The last list of a record has bars before and after the chain, if that
-// changed something, and the candidates that the chain removed.
+// For a window: writes candidates with bars of their probabilities. The last list of a record has bars before and after
+// the chain, if the chain changed a probability, and the candidates that the chain removed.
 void text_bars(const struct output *out, const struct record *r, const struct ranked *ranked, size_t n, bool last);
 
 // Of several chains, as struct output_format has them.

@@ -31,7 +31,8 @@ static size_t column_width(const struct output *out, const struct chains_record 
     return wide > CHAIN ? wide : CHAIN;
 }
 
-// The end of the columns, from `first` on, that the window has room for beside `taken` cells; there is one at least. Those behind it go on below.
+// The end of the columns, from `first` on, that the window has room for beside `taken` cells; there is at least one.
+// The columns behind go on below, in a block of their own.
 static size_t block_end(const struct output *out, const struct chains_record *r, size_t first, size_t taken)
 {
     const size_t n = r ? r->n_columns : out->n_chains, window = window_columns(out);

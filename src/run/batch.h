@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Rows in batches: one is read, worked on and written before the next. Of several threads each samples its part of the rows and passes over the
-// others', which the job must allow (job_splits), or each takes all rows through its part of the variants. The results are the same.
+// Rows in batches: a batch is read, worked on and written before the next one. Several threads share either the rows or
+// the variants. If they share the rows, each thread samples its part and skips the others (job_splits says when). If
+// they share the variants, each thread takes all rows through its variants. The results are the same.
 #ifndef SAMPL_RUN_BATCH_H
 #define SAMPL_RUN_BATCH_H
 
@@ -43,8 +44,8 @@ bool batch_goes_on(const struct job *j, const struct result *res);
 bool batch_init(struct batch *b, struct err *e);
 void batch_free(struct batch *b);
 
-// Reads a batch. A row that says more of itself, such as parameters, and all behind it are worked on alone, one after the other. *end when
-// there is no more. An error of the input comes after the rows before it, of which there may be some.
+// Reads a batch. If a row brings parameters or the like, this row and all behind it come in batches of one. *end when
+// there are no more rows. False with *e for an error of the input; the rows before it, n, are still to be worked on.
 bool batch_read(struct batch *b, bool *end, struct err *e);
 
 // Fills in the results of its rows, up to one that ends the run.

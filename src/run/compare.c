@@ -193,7 +193,8 @@ static int by_most(const void *a, const void *b)
     return x->id < y->id ? -1 : x->id > y->id;
 }
 
-// Fills in the candidates that are among the best of any variant, which hold until the next call. False when memory is short.
+// Fills in the candidates that are among the best of any variant. They hold until the next call. False when memory is
+// short.
 static bool unite(struct compare *cmp, const struct result *res, struct chains_record *r)
 {
     const size_t variants = cmp->job->n_variants;

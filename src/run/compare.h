@@ -31,7 +31,7 @@ struct compare {
 // What the run writes of its variants.
 enum compared compared_of(const struct job *j);
 
-// j outlives the rest, as out does, which is open and gets the labels of the variants. A zeroed struct needs no compare_free.
+// Gives the output, which is open, its chains. j and out outlive the rest. A zeroed struct needs no compare_free.
 bool compare_init(struct compare *cmp, const struct job *j, struct output *out, struct err *e);
 void compare_free(struct compare *cmp);
 

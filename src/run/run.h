@@ -5,7 +5,7 @@
 
 #include "run/job.h"
 
-// Runs the job over the files that the arguments name. What was computed before an error has been written. False with *e on an error;
+// Runs the job over the files that the arguments name. Records before an error are written. False with *e on an error;
 // status STATUS_OK then means that nobody reads the output any more.
 bool run(struct job *j, struct err *e);
 
