@@ -164,7 +164,7 @@ static void followed_members(const struct output *out, const struct record *r)
 }
 
 // Keeps of a row what the table says, with as many whole characters of the token's text as there is room for.
-static void keep_row(const struct output *out, struct page_row *row, const struct record *r)
+static void keep_page_row(const struct output *out, struct page_row *row, const struct record *r)
 {
     *row = (struct page_row){.row = r->row, .bad = r->error};
     if (r->error)
@@ -196,7 +196,7 @@ static void row(struct output *out, const struct record *r)
     if (output_full(out))
         return;
     sequence_mark(out, r);
-    keep_row(out, &out->page->row[out->records], r);
+    keep_page_row(out, &out->page->row[out->records], r);
     html_token(out, r);
     fputs("<script type=\"application/json\">\n{\"record\":", out->f);
     if (r->error) {

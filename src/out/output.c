@@ -247,7 +247,7 @@ static bool flush(struct output *out, struct err *e)
 }
 
 // Writes what comes before the first record. sequence: that record's, or NULL.
-static void begin(struct output *out, const char *sequence)
+static void begin_output(struct output *out, const char *sequence)
 {
     if (out->begun)
         return;
@@ -288,7 +288,7 @@ bool output_record(struct output *out, const struct record *r, struct err *e)
     assert(out->open && !out->compared);
     assert(r->error || r->values || (out->emit != EMIT_SCORE && !emit_distribution(out->emit)));
     assert(r->error || !out->dump || r->shown <= r->kept);
-    begin(out, r->seq);
+    begin_output(out, r->seq);
     if (!write_record(out, r, e))
         return false;
     out->records++;
@@ -306,7 +306,7 @@ bool output_chains(struct output *out, enum compared kind, const struct chains_r
 {
     FILE *const f = out->f;
     assert(out->open && out->compared);
-    begin(out, NULL);
+    begin_output(out, NULL);
     out->f = kept ? open_memstream(&kept->text, &kept->len) : f;
     if (out->f)
         out->format->chains[kind](out, r);
@@ -332,7 +332,7 @@ bool output_close(struct output *out, bool commit, struct err *e)
     struct err late;
     if (out->f) {
         if (out->open && (commit || !out->compared || out->page)) // compared chains have no heading without rows
-            begin(out, NULL);
+            begin_output(out, NULL);
         ok = flush(out, e);
         if (ok && out->open && out->format->finish)
             ok = out->format->finish(out, commit, e) && flush(out, e);

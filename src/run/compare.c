@@ -95,7 +95,7 @@ void compare_free(struct compare *cmp)
 
 // ---- a row
 
-static bool add_text(struct sums *t, struct piece text, struct err *e)
+static bool append_text(struct sums *t, struct piece text, struct err *e)
 {
     builder_bytes(&t->text, text.p, text.len);
     return !t->text.failed || err_from_fault(e, fault_memory());
@@ -165,7 +165,7 @@ static bool keep_worst(struct compare *cmp, const struct chains_record *r, doubl
 }
 
 // Writes the variants that chose otherwise than the base, or keeps the row for the end.
-static bool add_choices(struct compare *cmp, const struct result *res, struct err *e)
+static bool compare_choices(struct compare *cmp, const struct result *res, struct err *e)
 {
     const bool keeps = cmp->job->args->diff_most;
     struct chains_record r = {0};
@@ -244,11 +244,11 @@ bool compare_row(struct compare *cmp, struct result *res, struct err *e)
         if (res[i].ok && compared == COMPARED_TABLE)
             add_row(&cmp->sums[i], &res[i], res[0].ok);
         if (res[i].ok && compared == COMPARED_TEXTS &&
-            !add_text(&cmp->sums[i], vocab_output(out->vocab, res[i].record.chosen), e))
+            !append_text(&cmp->sums[i], vocab_output(out->vocab, res[i].record.chosen), e))
             return false;
     }
     if (compared == COMPARED_CHOICES)
-        return add_choices(cmp, res, e);
+        return compare_choices(cmp, res, e);
     if (compared == COMPARED_TEXTS || (compared == COMPARED_TABLE && !(j->page && j->lists)))
         return true;
     if (compared == COMPARED_IDS)

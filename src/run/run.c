@@ -33,7 +33,7 @@ static bool blame(const struct flow *f, const struct input_row *row, const struc
 }
 
 // Writes what a row came to, with a message for what is bad in it.
-static bool write_row(struct flow *f, size_t slot, struct err *e)
+static bool write_results(struct flow *f, size_t slot, struct err *e)
 {
     const struct read_row *const rows = f->batch.row + slot * f->batch.inputs;
     const struct input_row *const row = &rows->row, *const other = &rows[f->batch.inputs - 1].row;
@@ -77,7 +77,7 @@ static bool write_row(struct flow *f, size_t slot, struct err *e)
 static bool write_batch(struct flow *f, struct err *e)
 {
     for (size_t i = 0; i < f->batch.n; i++)
-        if (!f->batch.row[i * f->batch.inputs].row.passed && !write_row(f, i, e))
+        if (!f->batch.row[i * f->batch.inputs].row.passed && !write_results(f, i, e))
             return false;
     return true;
 }
