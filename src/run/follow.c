@@ -80,7 +80,7 @@ bool follow_end(const struct follow *f, const struct cand *c, const struct trace
             if (line[k].enabled || all)
                 *p++ = *now;
         }
-        if (c->has_p && *now >= 0.0f)
+        if (c->state == CAND_PROBABILITIES && *now >= 0.0f)
             to[i].share = share_of(c, to[i].id, UINT32_MAX);
     }
     record->followed = to;

@@ -4,7 +4,7 @@
 #define SAMPL_RUN_FOLLOW_H
 
 #include "out/output.h"
-#include "sample/cand.h"
+#include "sample/cand_load.h"
 
 #define GONE (-1.0) // in place of a probability: the token is removed or masked
 

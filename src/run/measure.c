@@ -2,6 +2,8 @@
 #include "run/measure.h"
 
 #include "base/mem.h"
+#include "sample/cand_private.h"
+#include "sample/row_cache.h"
 
 #include <assert.h>
 #include <float.h>
@@ -30,7 +32,7 @@ bool raw_take(struct raw *raw, const struct row *row, const struct cand *c)
         float tmp[KERN_BLOCK];
         size_t len;
         const float *const x = cand_masked_block(c, b, tmp, &len);
-        raw->block_max[b] = c->dense ? c->block_max[b] : c->kern->max(x, len);
+        raw->block_max[b] = c->dense ? c->store->block_max[b] : c->kern->max(x, len);
         c->kern->softmax_sums(sum, x, max, NULL, 0.0f, len);
     }
     raw->softmax = softmax_from(max, sum);
@@ -47,7 +49,7 @@ size_t rank_of(const struct kern *kern, const float *logit, size_t n, size_t pla
 static size_t raw_rank(const struct raw *raw, const struct cand *c, size_t place)
 {
     const float x = raw_logit(raw, place), above = nextafterf(x, INFINITY);
-    const size_t n = raw->row->n, known = cand_kept_rank(c, place);
+    const size_t n = raw->row->n, known = row_cache_rank(c->cache, place);
     size_t rank = 1;
     if (known)
         return known;

@@ -5,7 +5,7 @@
 #define SAMPL_RUN_MEASURE_H
 
 #include "out/output.h"
-#include "sample/cand.h"
+#include "sample/cand_load.h"
 #include "sample/distribution.h"
 
 // The rank of the logit at a place of logit[0..n), from 1: behind all that are larger, and those as large before it. The place may be n, if

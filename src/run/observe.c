@@ -381,7 +381,7 @@ static void compare(const struct observer *o, const struct cand *c, struct expec
     size_t last;
     const struct stage *const edge = trail_edge(t, c, &last), *blamed = t->stage;
     x->kept = t->there;
-    x->draw = c->has_p ? selector_draw(c) : NAN;
+    x->draw = c->state == CAND_PROBABILITIES ? selector_draw(c) : NAN;
     x->edge_of = NULL;
     if (!isnan(x->draw)) {
         x->chosen = share_of(c, c->chosen, UINT32_MAX);

@@ -44,7 +44,7 @@ void worker_free(struct worker *w)
     result_free(&w->base);
     beside_free(&w->beside);
     cand_free(&w->cand);
-    prefixes_free(&w->prefixes);
+    row_cache_free(&w->cache);
     observer_free(&w->observer);
     free(w->masked);
 }
@@ -179,21 +179,6 @@ static bool begin_row(const struct job *j, struct session *q, const struct input
 
 // ---- the chain
 
-// Of several variants the first looks at the row for all.
-static struct fault load(struct worker *w, const struct row *row)
-{
-    if (w->kept == row) {
-        cand_load_kept(&w->cand, row);
-        return fault_none();
-    }
-    const struct fault fault = cand_load(&w->cand, row);
-    if (!fault.code && w->last > 1 && !row->ids) {
-        cand_keep(&w->cand);
-        w->kept = row;
-    }
-    return fault;
-}
-
 // Runs the chain on a row, or on what the grammar or the reasoning budget has left of it, which `by` names.
 static struct fault apply(struct worker *w, struct session *q, const struct row *row, const struct row *masked,
                           const char *by, struct result *res)
@@ -201,14 +186,13 @@ static struct fault apply(struct worker *w, struct session *q, const struct row 
     const struct args *const a = w->job->args;
     const bool steps = w->job->expects || w->job->traces || a->after || w->job->removals,
                watched = steps || w->job->raws;
-    struct fault fault = masked && !watched ? fault_none() : load(w, row);
+    struct fault fault = masked && !watched ? fault_none() : cand_load_shared(&w->cand, row, w->last > 1 ? &w->cache : NULL);
     if (!fault.code && watched)
         fault = observe_before(&w->observer, q->recipe, row, &w->cand, res);
     if (!fault.code && masked)
         fault = cand_load(&w->cand, masked);
     if (!fault.code && masked && watched)
         observe_masked(&w->observer, by, &w->cand);
-    w->cand.prefixes = w->shares && !masked ? &w->prefixes : NULL;
     if (!fault.code)
         return chain_apply(q->chain, &w->cand, steps ? observe_stage : NULL, &w->observer);
     chain_skip(q->chain, 1);
@@ -411,7 +395,7 @@ static bool work_on(struct worker *w, size_t variant, const struct input_row *ro
         res->expected.id = w->job->expect.id[row->index];
     if (row->bad)
         res->e = *bad;
-    w->shares = w->job->n_variants > 1 && !row->params && !row->ends;
+    w->cache.shares_stages = w->job->n_variants > 1 && !row->params && !row->ends;
     return variant_row(w, variant, row, false, res);
 }
 
@@ -419,8 +403,7 @@ static bool work_on(struct worker *w, size_t variant, const struct input_row *ro
 static void meet_row(struct worker *w)
 {
     w->observer.raw_taken = false;
-    w->kept = NULL;
-    prefixes_clear(&w->prefixes);
+    row_cache_clear(&w->cache);
 }
 
 void worker_row(struct worker *w, const struct input_row *row, const struct err *bad, const struct input_row *other,

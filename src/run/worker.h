@@ -7,16 +7,14 @@
 #include "run/beside.h"
 #include "run/observe.h"
 #include "run/session.h"
-#include "sample/prefix.h"
+#include "sample/row_cache.h"
 
 struct worker {
     const struct job *job;
     size_t first, last;        // the variants that it takes rows through, first <= i < last
     struct sessions *sessions; // [job->n_variants]
     struct cand cand;
-    const struct row *kept; // by cand_keep; NULL: none
-    struct prefixes prefixes;
-    bool shares; // the row at hand changes no chain, so that what stages are stays, and its variants can share it
+    struct row_cache cache; // what its variants share about a row
     struct observer observer;
     struct beside beside; // the base's distribution, where variants are compared
     struct result base;   // of a worker that has the base only to compare with it

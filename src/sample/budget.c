@@ -46,8 +46,8 @@ static bool tag_ends(const struct budget *b, const struct tokens *tag, size_t n)
     return false;
 }
 
-// Does a token's text end where a character ends? One that has a continuation byte at its end, but not the character's first byte, does not,
-// even if an earlier token has it.
+// Does a token's text end where a character ends? One that has a continuation byte at its end, but not the character's
+// first byte, does not, even if an earlier token has it.
 static bool whole(const struct vocab *v, uint32_t id)
 {
     const struct piece text = v ? vocab_output(v, id) : (struct piece){NULL, 0};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The reasoning budget of llama.cpp v0.5.0 (sampl-samplers(7)): tokens between a start tag and an end tag are counted; when as many as the
-// budget have come, a message and the first end tag are forced, a token a row.
+// The reasoning budget of llama.cpp v0.5.0 (sampl-samplers(7)): tokens between a start tag and an end tag are counted;
+// when as many as the budget have come, a message and the first end tag are forced, a token a row.
 #ifndef SAMPL_SAMPLE_BUDGET_H
 #define SAMPL_SAMPLE_BUDGET_H
 

@@ -1,156 +1,110 @@
 // SPDX-License-Identifier: MIT
-// The candidate store's softmax by rank without all the ranks: its sum, its entropy, the best of it.
+// The candidate store's sorted softmax, without sorting all candidates: its sum, its entropy, its head.
+//
+// Plain algorithm: sort all n candidates, exponentiate, add the weights by rank in f32, divide. Too slow: the sort
+// costs ten times what everything else does, and a sampler mostly needs the sum and a few of the best probabilities.
+//
+// Idea: the f32 sum begins with weight 1, the largest logit's, and only grows. Adding a weight below half an ulp of the
+// sum returns the same sum. An ulp of a sum of at least 1 is at least 2^-23, so that a weight below 2^-24 changes
+// nothing, whatever the sum has grown to. WEIGHTY is the range of such weights: expf(-16.7) < 2^-24. By rank, the
+// weights fall, so all that do not count come last. The sum of the other weights in falling order is therefore the sum
+// of all: the same bits.
+//
+// Equal weights may stand in any order among themselves. So the weights in range are packed (cand_weigh) and added in
+// falling order by value (kern->sum_falling), and no candidate is ranked for the sum.
+//
+// The entropy's terms -p ln p rise up to p = 1/e and fall for smaller p, so that beyond a few ranks the same holds: a
+// term below half an ulp of the entropy changes nothing. How far that is depends on the entropy, which is not known;
+// but it is at least what the terms within any range add up to. cand_rank_entropy adds the terms within a range of 10,
+// widens the range until no term beyond can be half an ulp of that lower bound, and adds again if it had to be widened.
+//
+// A head (cand_rank_head) ranks only the candidates within a range. Their probabilities are weights over the same sum,
+// hence the same bits.
 #include "kern/expf.h"
 #include "kern/libm.h"
-#include "sample/cand.h"
+#include "sample/cand_private.h"
 
 #include <math.h>
 
-// Weights of candidates that are further from the largest are less than half an ulp of a sum that has 1, the largest's.
 #define WEIGHTY 16.7f
-
-static bool sorted(const struct cand *c)
-{
-    return !c->dense && c->order == CAND_SORTED;
-}
-
-size_t cand_weigh(const struct cand *c, float max, float floor, float *w, uint32_t *before)
-{
-    size_t n = 0;
-    for (size_t b = 0; b < cand_blocks(c); b++) {
-        float tmp[KERN_BLOCK];
-        size_t len;
-        if (before)
-            before[b] = (uint32_t)n;
-        if (c->dense && c->block_max[b] - max < floor)
-            continue;
-        const float *const x = cand_exponents(c, b, max, tmp, &len);
-        if (x)
-            n += c->kern->pack(w + n, x, len, max, floor);
-    }
-    c->kern->exp_sub(w, w, max, n);
-    return n;
-}
 
 float cand_rank_sum(struct cand *c)
 {
-    if (!sorted(c) && cand_within(c, 7.0f) > c->n / 4) { // what weighs less, sum_falling hardly notices
-        cand_settle(c);
-        cand_sort(c);
-    }
-    if (sorted(c)) // whose order need not be that of the logits any more
-        return cand_softmax_as_is(c);
+    struct cand_store *const s = c->store;
+    cand_sort_if_flat(c, 7.0f, 4); // if most weights count, sorting costs less than sum_falling
+    if (c->order == CAND_SORTED)   // the order need not be that of the logits any more
+        return cand_softmax(c);
     const float max = cand_exp_max(c);
     if (c->fault.code)
         return 1.0f;
-    const size_t n = cand_weigh(c, max, -WEIGHTY, c->spare, NULL);
-    return c->kern->sum_falling(c->spare, c->spare, n, 0.0f, c->key, c->key_tmp);
+    const size_t n = cand_weigh(c, max, -WEIGHTY, s->spare, NULL);
+    return c->kern->sum_falling(s->spare, s->spare, n, 0.0f, s->key, s->key_tmp);
 }
 
-// Might -p ln p be half an ulp of the entropy, of candidates beyond this range?
+// Can -p ln p be half an ulp of the entropy for candidates beyond this range?
 static bool matters(float range, float sum, float entropy)
 {
     const float p = kern_expf(-range) / sum, half_ulp = (nextafterf(entropy, INFINITY) - entropy) / 2;
     return range < -EXPF_UNDERFLOW && !(p * -libm_logf(p) < 0.9f * half_ulp);
 }
 
-// The near ones tell how far to go: with more terms the entropy, and so its ulp, only becomes larger.
+// The bound `least` is below the entropy of the terms in range whatever was rounded.
 float cand_rank_entropy(struct cand *c, float sum, float *log)
 {
     enum { STEP = 10 };
-    float *const p = c->spare, *const term = log, max = cand_exp_max(c), range = STEP;
-    if (!c->fault.code && sorted(c)) {
+    float *const p = c->store->spare, max = cand_exp_max(c), range = STEP;
+    if (!c->fault.code && c->order == CAND_SORTED) {
         c->kern->log(log, c->p, c->n);
-        c->kern->entropy_terms(c->spare, c->p, log, c->n);
-        return c->kern->sum(c->spare, c->n, 0.0f);
+        c->kern->entropy_terms(p, c->p, log, c->n);
+        return c->kern->sum(p, c->n, 0.0f);
     }
     while (!c->fault.code) {
         const size_t n = cand_weigh(c, max, -range, p, NULL);
         c->kern->divide(p, n, sum);
         c->kern->log(log, p, n);
-        c->kern->entropy_terms(term, p, log, n);
-        const float least = c->kern->sum(term, n, 0.0f) * (1.0f - 0x1p-22f * (float)n),
-                    last = range; // whatever was rounded
+        c->kern->entropy_terms(log, p, log, n);
+        const float least = c->kern->sum(log, n, 0.0f) * (1.0f - 0x1p-22f * (float)n), last = range;
         while (range < last + STEP && matters(range, sum, least))
             range += 0.125f;
         if (range == last)
-            return c->kern->sum_falling(p, term, n, 0.0f, c->key, c->key_tmp);
+            return c->kern->sum_falling(p, log, n, 0.0f, c->store->key, c->store->key_tmp);
     }
     return 0.0f;
 }
 
 struct head cand_rank_head(struct cand *c, float sum, float range, size_t least)
 {
-    const float max = cand_exp_max(c);
+    float *const p = c->store->spare, max = cand_exp_max(c), tail = -range;
     if (c->fault.code)
-        return (struct head){0};
-    if (sorted(c))
-        return (struct head){c->n, c->p, 0.0f};
-    const bool by_id = c->dense || c->order == CAND_BY_ID;
-    float tail = -range;
-    size_t n = by_id ? cand_collect(c, max - range, c->n) : c->n;
+        return (struct head){{NULL, 0}, NULL, 0.0f};
+    if (c->order == CAND_SORTED)
+        return (struct head){{NULL, c->n}, c->p, 0.0f};
+    struct ranks best;
+    const size_t found = c->order == CAND_BY_ID ? cand_collect(c, max - range, c->n) : c->n;
     least = least < 1 ? 1 : least < c->n ? least : c->n;
-    if (n >= least && n <= c->n / 2) {
-        cand_rank_collected(c, n, n);
+    if (found >= least && found <= c->n / 2) {
+        best = cand_rank_collected(c, found, found);
     } else {
-        n = n < least ? least : c->n;
-        cand_rank(c, n);
-        tail = cand_logit(c, c->key[n - 1]) - max;
+        best = cand_rank(c, found < least ? least : c->n);
+        tail = cand_logit(c, best.at[best.n - 1]) - max;
     }
-    for (size_t i = 0; i < n; i++)
-        c->spare[i] = cand_logit(c, c->key[i]);
-    c->kern->exp_sub(c->spare, c->spare, max, n);
-    c->kern->divide(c->spare, n, sum);
-    return (struct head){n, c->spare, n < c->n ? kern_expf(tail) / sum : 0.0f};
-}
-
-struct head cand_softmax_head(struct cand *c, float range, size_t least)
-{
-    return cand_rank_head(c, cand_rank_sum(c), range, least);
+    for (size_t i = 0; i < best.n; i++)
+        p[i] = cand_logit(c, best.at[i]);
+    c->kern->exp_sub(p, p, max, best.n);
+    c->kern->divide(p, best.n, sum);
+    return (struct head){best, p, best.n < c->n ? kern_expf(tail) / sum : 0.0f};
 }
 
 void cand_cut(struct cand *c, float range, size_t least, cand_cut_fn *f, const void *arg)
 {
-    struct head head = cand_softmax_head(c, range, 1);
-    size_t keep = c->fault.code ? 0 : f(c, &head, arg);
-    if (!keep && !c->fault.code) {
-        cand_sort(c); // whose head is all
-        head = cand_softmax_head(c, range, 1);
-        keep = f(c, &head, arg);
+    size_t keep = 0;
+    for (bool all = false; !keep && !c->fault.code; all = true) {
+        if (all)
+            cand_sort(c); // of a sorted list the head is all
+        const float sum = cand_rank_sum(c);
+        const struct head head = cand_rank_head(c, sum, range, 1);
+        keep = c->fault.code ? 0 : f(c, &head, arg);
     }
     if (keep)
         cand_top_k(c, keep > least ? keep : least);
-}
-
-// ---- what is put off
-
-bool cand_put_off(struct cand *c, float temp)
-{
-    const float max = cand_max(c);
-    if (c->may_put_off && (c->dense || c->order == CAND_BY_ID) && c->n > KERN_BLOCK && c->later_temp == 1.0f &&
-        temp > 0x1p-20f && temp < 0x1p20f &&
-        fabsf(max) < 1e30f) { // fewer are soon sorted; with others there may be faults
-        c->later = true;
-        c->later_temp = temp;
-        return true;
-    }
-    cand_settle(c);
-    return false;
-}
-
-static void divide(const struct kern *kern, float *x, size_t n, const void *temp)
-{
-    kern->divide(x, n, *(const float *)temp);
-}
-
-void cand_settle(struct cand *c)
-{
-    const float temp = c->later_temp;
-    if (!c->later)
-        return;
-    c->later = false;
-    c->later_temp = 1.0f;
-    cand_sort(c);
-    if (temp != 1.0f)
-        cand_map(c, divide, &temp);
 }

@@ -2,7 +2,8 @@
 #include "sample/chain.h"
 
 #include "base/mem.h"
-#include "sample/prefix.h"
+#include "sample/cand_private.h"
+#include "sample/row_cache.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -50,7 +51,7 @@ struct link {
     const struct stage *stage;
     size_t index; // of the stage
     size_t part;
-    bool may_put_off; // what it leaves to be done is done by those behind it
+    bool may_defer; // the links behind it take deferred work
 };
 
 struct chain {
@@ -153,8 +154,8 @@ static struct link *make_links(struct chain *ch, const struct stage *stage, size
         }
     }
     for (size_t i = *made; link && i-- > 1;)
-        link[i - 1].may_put_off =
-            link[i].stage->sampler->takes_later && (link[i].stage->sampler->selector || link[i].may_put_off);
+        link[i - 1].may_defer =
+            link[i].stage->sampler->takes_deferred && (link[i].stage->sampler->selector || link[i].may_defer);
     return link;
 }
 
@@ -236,30 +237,35 @@ bool chain_change(struct chain *ch, const struct stage *stage, size_t n)
     return true;
 }
 
-// Passes over the stages that another chain has run on the row: c is what they leave. Returns how many links those are; *prefix is they.
-static size_t take_over(const struct chain *ch, struct cand *c, size_t *prefix)
+// Starts from what another chain's stages have left of the row, if that is the same. Returns how many links that
+// spares; *prefix is these links.
+static size_t start_from_cache(const struct chain *ch, struct cand *c, size_t *prefix)
 {
-    size_t done = 0, longest = PREFIX_ROW;
+    const struct row_cache *const x = c->cache;
+    size_t done = 0;
+    *prefix = PREFIX_ROW;
     for (size_t i = 0, at = PREFIX_ROW; i < ch->n_links; i++) {
-        at = prefix_find(c->prefixes, at, ch->link[i].stage);
+        at = row_cache_find_prefix(x, at, ch->link[i].stage);
         if (at == PREFIX_NONE)
             break;
-        if (c->prefixes->of[at].n) {
-            longest = at;
+        if (x->prefix[at].n) {
+            *prefix = at;
             done = i + 1;
         }
     }
-    *prefix = longest;
-    if (done)
-        prefix_take(c->prefixes, longest, c);
+    if (done) {
+        const struct prefix *const from = &x->prefix[*prefix];
+        cand_put_list(c, x->id + from->at, x->logit + from->at, x->p + from->at, from->n, from->order, from->state);
+    }
     return done;
 }
 
 struct fault chain_apply(struct chain *ch, struct cand *c, chain_watch_fn *watch, void *arg)
 {
+    const bool shares = c->cache && c->cache->shares_stages;
     size_t prefix = PREFIX_NONE;
     c->history = &ch->history;
-    const size_t done = c->prefixes && !watch ? take_over(ch, c, &prefix) : 0; // a watcher is to see every stage
+    const size_t done = shares && !watch ? start_from_cache(ch, c, &prefix) : 0; // a watcher is to see every stage
     for (size_t i = done; i < ch->n_links; i++) {
         const struct link *const l = &ch->link[i];
         const struct sampler *const s = l->stage->sampler;
@@ -269,16 +275,14 @@ struct fault chain_apply(struct chain *ch, struct cand *c, chain_watch_fn *watch
                 s->skip(state, 1);
             continue;
         }
-        c->scratch_taken = 0;
+        c->store->scratch_taken = 0;
         c->n_notes = 0;
-        c->may_put_off = l->may_put_off && !watch && !c->prefixes && !c->want_p && !c->want_logits;
-        const bool old = c->weighed;
+        c->may_defer = l->may_defer && !watch && !shares && !c->want_p && !c->want_logits;
         s->apply(state, c, l->stage);
-        c->weighed = c->weighed && !old; // the next stage alone may take it
         if (watch && !c->fault.code)
             c->fault = watch(arg, l->index, c);
         if (prefix != PREFIX_NONE && !c->fault.code)
-            prefix = prefix_add(c->prefixes, prefix, l->stage, c);
+            prefix = row_cache_add_prefix(c->cache, prefix, l->stage, c);
     }
     return c->fault;
 }

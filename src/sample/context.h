@@ -41,8 +41,9 @@ struct bias_table {
 bool bias_table_build(struct bias_table *t, const struct bias *bias, size_t n);
 void bias_table_free(struct bias_table *t);
 
-// ---- breakers: token sequences, and texts that the vocabulary turns into tokens. A text is broken off by a token that contains it, or by
-// one that ends with its beginning (a head) when the texts of the tokens after it are just its rest (the tail).
+// ---- breakers: token sequences, and texts that the vocabulary turns into tokens. A text is broken off by a token that
+// contains it, or by one that ends with its beginning (a head) when the texts of the tokens after it are just its rest
+// (the tail).
 
 // The rest of a breaker behind a head.
 struct tail {
@@ -64,16 +65,16 @@ struct breakers {
     size_t first_cap, n_tails, tail_cap;
 };
 
-// Finds the heads of the texts among the tokens of v (NULL: the texts match nothing), once. v outlives b. False when memory is
-// short; b must be freed either way.
+// Finds the heads of the texts among the tokens of v (NULL: the texts match nothing), once. v outlives b. False when
+// memory is short; b must be freed either way.
 bool breakers_find_heads(struct breakers *b, const struct vocab *v);
 void breakers_free(struct breakers *b);
 
 // How many tokens a breaker has at most.
 size_t breakers_longest(const struct breakers *b);
 
-// How many of the n newest tokens, newest first, stand after the last breaker: no repetition counts for more. Its first token is the
-// *begin-th newest; n: there is none.
+// How many of the n newest tokens, newest first, stand after the last breaker: no repetition counts for more. Its first
+// token is the *begin-th newest; n: there is none.
 size_t breakers_since(const struct breakers *b, const uint32_t *recent, size_t n, size_t *begin);
 
 // Is the token a breaker by itself?

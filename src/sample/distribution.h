@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Softmaxes of logits in f64, for what is said about a distribution rather than drawn from it. The same on every tier and however the
-// rows are split: exp as in kern/expf.h, and sums in eight lanes, whatever the tier.
+// Softmaxes of logits in f64, for what is said about a distribution rather than drawn from it. The same on every tier
+// and however the rows are split: exp as in kern/expf.h, and sums in eight lanes, whatever the tier.
 #ifndef SAMPL_SAMPLE_DISTRIBUTION_H
 #define SAMPL_SAMPLE_DISTRIBUTION_H
 
@@ -33,8 +33,8 @@ double softmax_entropy(const struct softmax *s);
 // Has y[0..len) hold the logits that stand beside x[at], x[at + 1], ...
 typedef void softmax_fetch_fn(const void *arg, size_t at, size_t len, float *y);
 
-// The divergence KL(a || b) in nats, not negative: a is the softmax of x[0..n), b that of the logits which fetch gives for the same tokens.
-// Infinite where b lacks what a has.
+// The divergence KL(a || b) in nats, not negative: a is the softmax of x[0..n), b that of the logits which fetch gives
+// for the same tokens. Infinite where b lacks what a has.
 double softmax_divergence(const struct kern *kern, const struct softmax *a, const float *x, size_t n,
                           const struct softmax *b, softmax_fetch_fn *fetch, const void *arg);
 

@@ -19,7 +19,8 @@ void history_widen(struct history *h, size_t window)
         h->window = window;
 }
 
-// A ring that is full before it reached its window moves to a larger one; as total < window until then, it has not wrapped.
+// A ring that is full before it reached its window moves to a larger one; as total < window until then, it has not
+// wrapped.
 bool history_add(struct history *h, uint32_t token)
 {
     if (h->window == 0) {
@@ -98,7 +99,8 @@ bool tally_update(struct tally *t, const struct history *h, size_t window)
     const size_t oldest = h->total - history_len(h, h->window); // that is kept
     bool ok;
     if (t->begin < oldest || t->end <= begin || t->tokens.n > 2 * len + 64) {
-        // What would have to be counted out is not known any more, or all of it, or the map is mostly tokens that have left.
+        // What would have to be counted out is not known any more, or all of it, or the map is mostly tokens that have
+        // left.
         idmap_clear(&t->tokens);
         ok = count(t, h, begin, h->total, 1);
     } else {

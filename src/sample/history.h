@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The accepted tokens, newest last, as far back as any sampler of the chain looks; and a count of each token in a window of them.
+// The accepted tokens, newest last, as far back as any sampler of the chain looks; and a count of each token in a
+// window of them.
 #ifndef SAMPL_SAMPLE_HISTORY_H
 #define SAMPL_SAMPLE_HISTORY_H
 
@@ -27,7 +28,8 @@ struct history {
     size_t n_prompt;     // how many of the accepted tokens it had
 };
 
-// A zeroed struct is an empty history that keeps nothing. Widen before the first token. history_add is false when memory is short.
+// A zeroed struct is an empty history that keeps nothing. Widen before the first token. history_add is false when
+// memory is short.
 void history_free(struct history *h);
 void history_widen(struct history *h, size_t window);
 bool history_add(struct history *h, uint32_t token);
@@ -56,8 +58,8 @@ struct tally {
 void tally_free(struct tally *t);
 void tally_clear(struct tally *t); // with the history
 
-// Counts the last `window` tokens, at the cost of those that came and left since the last call. Cheap if the history keeps `window` + 1
-// tokens at least, so that the one that has just left is known. False when memory is short.
+// Counts the last `window` tokens, at the cost of those that came and left since the last call. Cheap if the history
+// keeps `window` + 1 tokens at least, so that the one that has just left is known. False when memory is short.
 bool tally_update(struct tally *t, const struct history *h, size_t window);
 
 #endif

@@ -1,23 +1,27 @@
 // SPDX-License-Identifier: MIT
-// The smallest set of candidates that holds a share of the probability: it grows by one after the other, in f32, until the sum is enough.
+// The smallest set of candidates that holds a share of the probability: it grows by one candidate after the other, its
+// probability is added up in f32, until the sum reaches the share.
 #ifndef SAMPL_SAMPLE_NUCLEUS_H
 #define SAMPL_SAMPLE_NUCLEUS_H
 
-#include "kern/kern.h"
+#include "sample/cand.h"
 
-#include <stdbool.h>
-
-// Stated first: limit, past and least; the rest is 0.
+// The caller states limit, past and least; the rest is 0.
 struct nucleus {
-    float limit;  // the sum is enough when it reaches this,
-    bool past;    // or only when it is above it;
-    size_t least; // and the candidates are at least as many
+    float limit;  // the set is full when the sum reaches this,
+    bool past;    // or, if past, when the sum is above this,
+    size_t least; // and it has at least so many candidates
     size_t n;     // candidates so far
     float sum;    // of their probabilities
-    bool full;    // is it enough?
+    bool full;
 };
 
-// Takes in the next candidates, whose probabilities are p[0..n), none negative, until it is enough. At least one, unless it is full.
-void nucleus_take(struct nucleus *x, const struct kern *kern, const float *p, size_t n);
+// Adds the next candidates, whose probabilities are p[0..n), none negative, until the set is full; at least one, unless
+// it is full already.
+void nucleus_add(struct nucleus *x, const struct kern *kern, const float *p, size_t n);
+
+// Keeps the nucleus of the softmax of the candidates, best first: leaves them sorted, with CAND_WEIGHTS. O(n + k log
+// k), k being the kept.
+void cand_keep_nucleus(struct cand *c, struct nucleus kept);
 
 #endif

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "sample/rng.h"
 
-#include <math.h>
-#include <stdbool.h>
 #include <string.h>
 
 enum { N = 624, M = 397 };
@@ -44,9 +42,10 @@ uint32_t rng_u32(struct rng *r)
     return y ^ y >> 18;
 }
 
-// ---- jumps. Polynomials over the field of two elements, bit i of word i / 64 being the coefficient of t^i. The words of the generator
-// follow a recurrence: the sum of x[i + k] over the terms t^k of its characteristic polynomial is 0. So x[i + n] is the sum of x[i + k] over
-// the terms of t^n modulo that (Haramoto et al. 2008), which has at most DEGREE.
+// ---- jumps. Polynomials over the field of two elements, bit i of word i / 64 being the coefficient of t^i. The words
+// of the generator follow a recurrence: the sum of x[i + k] over the terms t^k of its characteristic polynomial is 0.
+// So x[i + n] is the sum of x[i + k] over the terms of t^n modulo that (Haramoto et al. 2008), which has at most
+// DEGREE.
 
 enum { DEGREE = 19937, WORDS = DEGREE / 64 + 1, FAR = 1 << 22 }; // FAR: words that are as quickly drawn as jumped over
 
@@ -57,8 +56,8 @@ static void add_shifted(uint64_t *p, uint64_t part, size_t shift)
     p[shift / 64 + 1] ^= part >> 1 >> (63 - shift % 64);
 }
 
-// The exponents of the characteristic polynomial's terms but for DEGREE, which stands far from the others (Matsumoto and Nishimura 1998,
-// appendix A). Returns how many there are, 134.
+// The exponents of the characteristic polynomial's terms but for DEGREE, which stands far from the others (Matsumoto
+// and Nishimura 1998, appendix A). Returns how many there are, 134.
 static size_t characteristic(uint32_t *exponent)
 {
     uint64_t p[WORDS + 1] = {1}, factor[WORDS + 1];
@@ -158,50 +157,6 @@ float rng_f32(struct rng *r)
     return u < 1.0f ? u : 0x1.fffffep-1f;
 }
 
-// The first place whose cumulative probability reaches the draw; the last one's counts as 1.
-static size_t discrete(const float *p, size_t n, double sum, double u)
-{
-    double running = 0.0;
-    size_t at = 0;
-    for (; at + 1 < n; at++) {
-        running += p[at] / sum;
-        if (running >= u)
-            break;
-    }
-    return at;
-}
-
-// Divides not every weight but the draw, so that most are added up once, block by block; unless that is a near thing. The two ways differ by
-// less than two roundings a place.
-size_t discrete_place(const struct kern *kern, const float *p, size_t n, double u)
-{
-    enum { BLOCKS = 64, LEAST = 64 };
-    const size_t len = n / BLOCKS < LEAST ? LEAST : n / BLOCKS + 1;
-    double before[BLOCKS + 1] = {0.0}, sum = 0.0;
-    size_t b = 0, at = 0;
-    for (; at < n; at += len) {
-        before[b++] = sum;
-        sum = kern->sum_wide(p + at, n - at < len ? n - at : len, sum);
-    }
-    const double target = u * sum, doubt = 0x1p-50 * (double)n * sum;
-    while (b > 1 && before[b - 1] >= target)
-        b--;
-    at = (b - 1) * len;
-    double last = before[b - 1], running = last + p[at];
-    for (; at + 1 < n && running < target; running += p[at]) {
-        last = running;
-        at++;
-    }
-    const bool sure = (running - target > doubt || at + 1 == n) && target - last > doubt;
-    return sure ? at : discrete(p, n, sum, u);
-}
-
-size_t rng_discrete(struct rng *r, const struct kern *kern, const float *p, size_t n, double *draw)
-{
-    *draw = n < 2 ? NAN : rng_f64(r);
-    return n < 2 ? 0 : discrete_place(kern, p, n, *draw);
-}
-
 // ---- PCG
 
 void pcg_seed(struct pcg *g, uint64_t hi, uint64_t lo)
@@ -237,7 +192,8 @@ uint64_t pcg_u64(struct pcg *g)
     return hi * (g->lo | 1);
 }
 
-// Steps of 1, 2, 4, ... calls are of the same form as one (F. Brown, Random Number Generation with Arbitrary Strides, 1994).
+// Steps of 1, 2, 4, ... calls are of the same form as one (F. Brown, Random Number Generation with Arbitrary Strides,
+// 1994).
 void pcg_discard(struct pcg *g, uint64_t n)
 {
     const struct pcg none = {0, 0};

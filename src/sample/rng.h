@@ -3,7 +3,7 @@
 #ifndef SAMPL_SAMPLE_RNG_H
 #define SAMPL_SAMPLE_RNG_H
 
-#include "kern/kern.h"
+#include <stdint.h>
 
 // The 32-bit Mersenne Twister (Matsumoto and Nishimura 1998; std::mt19937), used as llama.cpp's C++ library does.
 struct rng {
@@ -21,13 +21,6 @@ double rng_f64(struct rng *r);
 
 // Uniform in [0, 1): one word / 2^32, in f32.
 float rng_f32(struct rng *r);
-
-// A place in p[0..n), by the weights p[i], which need not sum to 1: std::discrete_distribution as libstdc++ has it. A single place is
-// chosen without a draw. *draw is the number drawn, or NaN.
-size_t rng_discrete(struct rng *r, const struct kern *kern, const float *p, size_t n, double *draw);
-
-// The same of two places or more, with the number u drawn.
-size_t discrete_place(const struct kern *kern, const float *p, size_t n, double u);
 
 // The generator goes on as after n calls of rng_u32, in a few milliseconds at most.
 void rng_discard(struct rng *r, uint64_t n);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a sampler is: one file in samplers/ that defines a struct sampler, and one line in samplers/list.def. The struct says all that the
-// rest of the program needs to know: its names, its parameters with their options, and its functions.
+// What a sampler is: one file in samplers/ that defines a struct sampler, and one line in samplers/list.def. The struct
+// says all that the rest of the program needs to know: its names, its parameters with their options, and its functions.
 #ifndef SAMPL_SAMPLE_SAMPLER_H
 #define SAMPL_SAMPLE_SAMPLER_H
 
@@ -26,8 +26,8 @@ enum server_rule {
     SERVER_TAKES_DEFAULT,
 };
 
-// One parameter. A parameter that several samplers have (min-keep, temp) is described by one of them; the others' rows have flag, type and
-// place only.
+// One parameter. A parameter that several samplers have (min-keep, temp) is described by one of them; the others' rows
+// have flag, type and place only.
 struct param {
     const char *flag; // the option's long name, without dashes
     const char *help; // one line for --help; NULL: another sampler's row describes the parameter
@@ -83,14 +83,16 @@ struct sampler {
     size_t size;                // bytes of state, which is zeroed at first; 0: none, and self is NULL
     bool reads_prompt;          // looks at the prompt in the history
     bool limits;                // the first parameter says what it keeps
-    bool takes_later;           // takes candidates as cand_put_off leaves them
+    bool takes_deferred;        // works on candidates as cand_defer leaves them
     bool selector;              // picks a token (cand_choose, or sets chosen and chosen_p) and ends the chain
 
-    // Works on one row. c has no fault and at least one candidate; it is to keep one, or a fault. The parameters may be others than in the
-    // row before. Numbers that explain what it did are told by cand_note. No other function is a must.
+    // Works on one row. c has no fault and at least one candidate; it is to keep one, or a fault. The parameters may be
+    // others than in the row before. Numbers that explain what it did are told by cand_note. No other function is a
+    // must.
     void (*apply)(void *self, struct cand *c, const struct stage *stage);
 
-    // When it runs: always, or where its first parameter is above, below, or other than a bound. With other parameters it does nothing.
+    // When it runs: always, or where its first parameter is above, below, or other than a bound. With other parameters
+    // it does nothing.
     struct {
         enum { ALWAYS, ABOVE, BELOW, OTHER_THAN } first;
         double bound;
@@ -102,7 +104,8 @@ struct sampler {
     // What is wrong with parameters that each are in their ranges; NULL: nothing.
     const char *(*conflict)(const void *params);
 
-    // Why a parameter has no effect with these others, or leaves the sampler none, as a phrase behind its name; NULL: it does neither.
+    // Why a parameter has no effect with these others, or leaves the sampler none, as a phrase behind its name; NULL:
+    // it does neither.
     const char *(*idle)(const void *params, const struct param *row);
 
     // How many of the accepted tokens, c->history, it looks back on. NULL: none.
@@ -111,7 +114,8 @@ struct sampler {
     // Must the rows before a row have been sampled, for the state to be right? NULL: no.
     bool (*needs_rows)(const struct stage *stage);
 
-    // Starts a new sequence: empty history, generators seeded with seed; all but that of engine ollama take its low 32 bits.
+    // Starts a new sequence: empty history, generators seeded with seed; all but that of engine ollama take its low 32
+    // bits.
     void (*reset)(void *self, const struct stage *stage, uint64_t seed);
 
     // The parameters or lists may be others from here on: what was made of them alone no longer holds.
@@ -120,13 +124,20 @@ struct sampler {
     // A token was accepted and is already in the history.
     void (*accept)(void *self, uint32_t token, const struct stage *stage);
 
-    // Leaves the state as if so many rows had been sampled, also in place of one with a fault: apply draws as much before it fails. Not
-    // with needs_rows.
+    // Leaves the state as if so many rows had been sampled, also in place of one with a fault: apply draws as much
+    // before it fails. Not with needs_rows.
     void (*skip)(void *self, uint64_t rows);
 
     // Frees what the state owns, not the state.
     void (*release)(void *self);
 };
+
+// Records a number that explains what the sampler did with the row, such as its "draw" from [0, 1). O(1).
+static inline void cand_note(struct cand *c, const char *name, double value)
+{
+    if (c->n_notes < NOTES_MOST)
+        c->note[c->n_notes++] = (struct note){name, value};
+}
 
 // What `runs` says of a sampler whose first parameter has this value.
 bool sampler_runs_with(const struct sampler *s, double first);

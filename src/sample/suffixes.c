@@ -72,7 +72,8 @@ static bool part(struct suffixes *s, uint32_t whole, uint32_t from, uint32_t tok
     return true;
 }
 
-// The suffixes that never had this token behind them have it now; the first that had leads to what is no longer one place's alone.
+// The suffixes that never had this token behind them have it now; the first that had leads to what is no longer one
+// place's alone.
 static bool take(struct suffixes *s, uint32_t token)
 {
     const uint32_t made = (uint32_t)s->n_states;

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Where the newest tokens of a whole history occurred before, and what came next: a suffix automaton (Blumer et al. 1985), which takes in a
-// token at a time, in constant time but for the search of a hash table. Tokens cannot leave it again.
+// Where the newest tokens of a whole history occurred before, and what came next: a suffix automaton (Blumer et al.
+// 1985), which takes in a token at a time, in constant time but for the search of a hash table. Tokens cannot leave it
+// again.
 //
-// A state is a set of sequences of tokens that end at the same places of the history: the longest of them, and its suffixes down to where
-// another state, `shorter`, goes on with those that end at more places. An edge leads from each sequence to the one with a token more.
+// A state is a set of sequences of tokens that end at the same places of the history: the longest of them, and its
+// suffixes down to where another state, `shorter`, goes on with those that end at more places. An edge leads from each
+// sequence to the one with a token more.
 #ifndef SAMPL_SAMPLE_SUFFIXES_H
 #define SAMPL_SAMPLE_SUFFIXES_H
 
@@ -37,9 +39,9 @@ struct suffixes {
 void suffixes_free(struct suffixes *s);
 void suffixes_clear(struct suffixes *s);
 
-// Takes in what is new in a history that keeps all its tokens, and finds s->at. Any `least` will do, but another one than the last costs a
-// walk through the suffixes. False, and s is empty, when memory is short, of which each token takes some 150 bytes; or the numbers of
-// edges are, from 2^30 tokens on.
+// Takes in what is new in a history that keeps all its tokens, and finds s->at. Any `least` will do, but another one
+// than the last costs a walk through the suffixes. False, and s is empty, when memory is short, of which each token
+// takes some 150 bytes; or the numbers of edges are, from 2^30 tokens on.
 bool suffixes_update(struct suffixes *s, const struct history *h, size_t least);
 
 #endif

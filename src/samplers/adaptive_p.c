@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
-// adaptive_p (llama.cpp PR 17927; a selector): prefers tokens whose probability is near a target that moves so that the average
-// probability of the chosen ones stays at --adaptive-target.
+// adaptive_p (llama.cpp PR 17927; a selector): prefers tokens whose probability is near a target that moves so that the
+// average probability of the chosen ones stays at --adaptive-target.
 #include "kern/libm.h"
+#include "sample/cand_private.h"
+#include "sample/draw.h"
 #include "sample/sampler.h"
 
 struct adaptive_p_params {
@@ -56,7 +58,8 @@ static void lift(const struct cand *c, float *logit, const float *p, size_t n, f
     c->kern->lift(logit, p, n, at, 1.0f / 0.3f, 5.0f, 10.0f);
 }
 
-// The weights after the transform. Most candidates are so unlikely that their p less the aim is minus the aim: they come to one weight.
+// The weights after the transform. Most candidates are so unlikely that their p less the aim is minus the aim: they
+// come to one weight.
 struct lifted {
     float max, sum;   // the largest logit; what the weights before the transform come to
     float floor;      // the likely ones' logits less max are at least this
@@ -69,8 +72,8 @@ struct lifted {
 // False: each candidate is to have a weight of its own.
 static bool lift_likely(struct cand *c, float at, struct lifted *x)
 {
-    const bool sorted = !c->dense && c->order == CAND_SORTED; // whose first logit counts as the largest
-    if (sorted || c->n <= KERN_BLOCK || c->want_p || c->want_logits || cand_alive(c, c->n) < c->n)
+    if (c->order == CAND_SORTED || // whose first logit counts as the largest
+        c->n <= KERN_BLOCK || c->want_p || c->want_logits || cand_alive(c, c->n) < c->n)
         return false;
     const float same = (at - nextafterf(at, 0.0f)) * 0.49f; // p of the likely is above that
     *x = (struct lifted){.max = cand_exp_max(c),
@@ -89,7 +92,8 @@ static bool lift_likely(struct cand *c, float at, struct lifted *x)
     return true;
 }
 
-// The place that a draw of u falls to, from sums of weights that are not yet divided; unless, as that rounds each of them, it is a near thing.
+// The place that a draw of u falls to, from sums of weights that are not yet divided; unless, as that rounds each of
+// them, it is a near thing.
 static bool draw_lifted(struct cand *c, const struct lifted *x, double u, size_t *place)
 {
     enum { BLOCKS = 8, STRETCH = BLOCKS * KERN_BLOCK }; // are added up in one go
@@ -129,7 +133,7 @@ static void spread(struct cand *c, const struct lifted *x)
         for (size_t i = 0; i < len; i++)
             p[i] = logit[i] - x->max >= x->floor ? *w++ : x->rest;
     }
-    c->has_p = true;
+    c->state = CAND_PROBABILITIES;
 }
 
 static void make_shares(struct cand *c)
@@ -143,7 +147,7 @@ static float draw_from_lifted(struct cand *c, const struct lifted *x, double u, 
     if (c->want_chosen_p || !draw_lifted(c, x, u, place)) {
         spread(c, x);
         make_shares(c);
-        *place = discrete_place(c->kern, c->p, c->n, u);
+        *place = draw_discrete(c->kern, c->p, c->n, u);
         c->chosen_p = c->p[*place];
     }
     float p = cand_logit(c, *place);
@@ -165,8 +169,7 @@ static float draw_from_all(struct cand *c, bool aims, float at, struct rng *rng,
         c->kern->divide(original, c->n, c->kern->sum(original, c->n, 0.0f));
         lift(c, c->logit, original, c->n, at);
     }
-    cand_softmax(
-        c, false); // a sorted list keeps that mark: its first logit is subtracted, though it need not be the largest
+    cand_softmax(c); // a sorted list keeps that mark: its first logit is subtracted, though it need not be the largest
     if (c->fault.code)
         return 0.0f;
     *place = rng_discrete(rng, c->kern, c->p, c->n, u);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// bans, before the chain: masks the last token of a sequence whose other tokens were just accepted (Hugging Face's bad_words_ids), and the
-// tokens that end a text while fewer than N were accepted behind the prompt (vLLM's min_tokens, Hugging Face's min_new_tokens).
+// bans, before the chain: masks the last token of a sequence whose other tokens were just accepted (Hugging Face's
+// bad_words_ids), and the tokens that end a text while fewer than N were accepted behind the prompt (vLLM's min_tokens,
+// Hugging Face's min_new_tokens).
 #include "sample/sampler.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// dry ("don't repeat yourself", p-e-w, text-generation-webui PR 5677): a token that would continue a repetition of the newest tokens
-// is penalised, exponentially in the length of the repetition.
+// dry ("don't repeat yourself", p-e-w, text-generation-webui PR 5677): a token that would continue a repetition of the
+// newest tokens is penalised, exponentially in the length of the repetition.
 #include "base/mem.h"
 #include "kern/libm.h"
 #include "sample/sampler.h"
@@ -36,7 +36,8 @@ static size_t window(const struct stage *stage)
     return window_of(((const struct dry_params *)stage->params)->last_n);
 }
 
-// z[k] = how many of the newest tokens occur again, in order, ending k tokens earlier: the Z-algorithm on the reversed history.
+// z[k] = how many of the newest tokens occur again, in order, ending k tokens earlier: the Z-algorithm on the reversed
+// history.
 static void repetitions(size_t *z, const uint32_t *recent, size_t n)
 {
     size_t left = 0, right = 0; // the match [left, right) that reaches furthest
@@ -86,7 +87,8 @@ static float subtract(float logit, size_t j, const void *arg)
     return logit - penalty(job->p, job->length[j]);
 }
 
-// How many of the n newest tokens stand after the last breaker. Only one that ends in a new token has not been found yet.
+// How many of the n newest tokens stand after the last breaker. Only one that ends in a new token has not been found
+// yet.
 static size_t unbroken(struct dry_state *s, struct cand *c, const struct breakers *b, size_t n)
 {
     const size_t total = c->history->total, open = total - s->searched + breakers_longest(b),
@@ -134,7 +136,8 @@ static bool look_back(struct dry_state *s, struct cand *c, const struct breakers
     return true;
 }
 
-// The same over the whole history, from the longest repetition down to where all tokens are known that continued one of the least length.
+// The same over the whole history, from the longest repetition down to where all tokens are known that continued one of
+// the least length.
 static bool look_up(struct dry_state *s, const struct history *h, const struct breakers *breakers, size_t limit,
                     size_t allowed)
 {
@@ -168,7 +171,8 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
     const size_t limit = unbroken(s, c, breakers, n);
     if (limit < allowed || c->fault.code)
         return;
-    // Without repetitions of no length, and where no logit can overflow, which would have to be the first in the order of the history.
+    // Without repetitions of no length, and where no logit can overflow, which would have to be the first in the order
+    // of the history.
     const bool whole = n == h->total && n >= LONG && allowed && p->multiplier > 0.0f;
     idmap_clear(&s->next);
     if (whole ? look_up(s, h, breakers, limit, allowed) : look_back(s, c, breakers, n, limit, allowed))

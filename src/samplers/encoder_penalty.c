@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// encoder_penalty (Hugging Face, text-generation-webui): tokens of the prompt become likelier, by a factor; below 1 less likely.
+// encoder_penalty (Hugging Face, text-generation-webui): tokens of the prompt become likelier, by a factor; below 1
+// less likely.
 #include "sample/sampler.h"
 
 struct encoder_params {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The stages that only engines have, ollama and akunu: what llama.cpp's samplers do, as they compute it. A softmax fills p once; those
-// after it cut by p, which they leave as it is, not summing to 1 any more; a draw ends the chain.
+// The stages that only engines have, ollama and akunu: what llama.cpp's samplers do, as they compute it. A softmax
+// fills p once; those after it cut by p, which they leave as it is, not summing to 1 any more; a draw ends the chain.
 #include "kern/expf.h"
+#include "sample/cand_private.h"
 #include "sample/sampler.h"
 
 #include <string.h>
@@ -58,7 +59,7 @@ static void softmax_rank(void *self, struct cand *c, const struct stage *stage)
         cand_fail(c, FAULT_NOTHING_LEFT, 0);
     for (size_t i = 0; i < c->n; i++)
         c->p[i] = (float)kern_exp((double)(c->logit[i] - max));
-    c->has_p = true;
+    c->state = CAND_PROBABILITIES;
     c->kern->divide(c->p, c->n, c->kern->sum(c->p, c->n, 0.0f));
 }
 
@@ -67,6 +68,7 @@ static void softmax_id(void *self, struct cand *c, const struct stage *stage)
 {
     cand_list(c);
     cand_exp(c);
+    c->state = CAND_PROBABILITIES;
     c->kern->multiply(c->p, c->n, 1.0f / c->kern->sum(c->p, c->n, 0.0f));
 }
 
@@ -96,11 +98,11 @@ static void softmax_scaled(void *self, struct cand *c, const struct stage *stage
     if (!(factor < INFINITY && max < INFINITY))
         cand_fail(c, FAULT_OVERFLOW, 0);
     cand_list(c);
-    memcpy(c->spare, c->logit, c->n * sizeof *c->logit);
-    c->kern->multiply(c->spare, c->n, factor);
-    c->kern->exp_sub(c->p, c->spare, max, c->n);
+    memcpy(c->store->spare, c->logit, c->n * sizeof *c->logit);
+    c->kern->multiply(c->store->spare, c->n, factor);
+    c->kern->exp_sub(c->p, c->store->spare, max, c->n);
     c->kern->multiply(c->p, c->n, 1.0f / c->kern->sum(c->p, c->n, 0.0f));
-    c->has_p = true;
+    c->state = CAND_PROBABILITIES;
 }
 
 const struct sampler sampler_softmax_scaled = {.name = "softmax_scaled",
@@ -138,7 +140,7 @@ static void min_p_cut(void *self, struct cand *c, const struct stage *stage)
     size_t keep = 1;
     while (keep < c->n && !(c->p[keep] < floor))
         keep++;
-    cand_truncate(c, keep);
+    c->n = keep;
 }
 
 extern const struct sampler sampler_top_p_above;
@@ -151,7 +153,7 @@ static void top_p_cut(void *self, struct cand *c, const struct stage *stage)
     size_t keep = 0;
     for (float sum = 0.0f; keep < c->n && !(keep && (above ? sum > p->p : sum >= p->p)); keep++)
         sum += c->p[keep];
-    cand_truncate(c, keep);
+    c->n = keep;
 }
 
 const struct sampler sampler_top_k_prob = {
@@ -189,7 +191,8 @@ static void choose_at(struct cand *c, float r)
     size_t at = 0;
     while (running < r && at + 1 < c->n)
         running += c->p[++at];
-    cand_choose(c, at);
+    c->chosen = c->id[at];
+    c->chosen_p = c->p[at];
 }
 
 // draw_pcg (ollama): with Go's PCG generator.

@@ -47,7 +47,7 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
     const double t = eta ? 0.0 : p->epsilon * (double)cand_exp_sum(c), slack = t * 0x1p-22;
     if (!eta && cand_keep_weighing(c, t - slack, t + slack, least))
         return;
-    cand_softmax_as_is(c);
+    cand_softmax(c);
     cand_keep_likely(c, eta ? bound(c, p->epsilon) : p->epsilon, least);
 }
 

@@ -6,8 +6,9 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
 {
     cand_mask_all_but_max(c); // the first in the present order, where ranks would say the lowest id
     cand_top_k(c, 1);
-    cand_softmax(c, false);
-    cand_choose(c, 0);
+    cand_softmax(c);
+    c->chosen = c->id[0];
+    c->chosen_p = c->p[0];
 }
 
 const struct sampler sampler_greedy = {.name = "greedy", .selector = true, .apply = apply};

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
-// gumbel (selector of the engine akunu-gpu): the largest logit once Gumbel noise, times the temperature, is added. That is a draw from the
-// softmax of logit / temp (Maddison et al. 2014, arXiv 1411.0030). A token's noise depends on seed, row and id alone.
+// gumbel (selector of the engine akunu-gpu): the largest logit once Gumbel noise, times the temperature, is added. That
+// is a draw from the softmax of logit / temp (Maddison et al. 2014, arXiv 1411.0030). A token's noise depends on seed,
+// row and id alone.
 //
-// Most tokens of a row cannot win, whatever the noise that their word makes: it would have to be so large that few words make it. So
-// beyond a first block only tokens with such a word are looked at.
+// Most tokens of a row cannot win, whatever the noise that their word makes: it would have to be so large that few
+// words make it. So beyond a first block only tokens with such a word are looked at.
 #include "kern/gumbel.h"
 #include "kern/expf.h"
+#include "sample/cand_private.h"
 #include "sample/sampler.h"
 
 #include <string.h>
@@ -38,8 +40,9 @@ static void try(struct gumbel_job *job, float *x, const float *logit, const uint
         }
 }
 
-// A bound from below on the words that lift a logit of at most `top` to the largest x. Noise of g or more takes u >= exp(-exp(-g)), which
-// is at least 1 - exp(-g). The slack is more than what rounding to f16, and in f32, can make of it.
+// A bound from below on the words that lift a logit of at most `top` to the largest x. Noise of g or more takes u >=
+// exp(-exp(-g)), which is at least 1 - exp(-g). The slack is more than what rounding to f16, and in f32, can make of
+// it.
 static uint32_t least_word(const struct gumbel_job *job, float top)
 {
     const double slack = 0x1p-9 * fabs(job->x) + 0x1p-15 * job->temp + 0x1p-23;
@@ -53,9 +56,8 @@ static void try_block(struct gumbel_job *job, const struct cand *c, size_t b)
 {
     uint32_t id[KERN_BLOCK];
     float logit[KERN_BLOCK], x[KERN_BLOCK];
-    const size_t start = b * KERN_BLOCK, len = c->n - start < KERN_BLOCK ? c->n - start : KERN_BLOCK;
-    const uint32_t least = least_word(job, c->block_max[b]);
-    const size_t n = c->kern->gumbel_hot(id, (uint32_t)start, len, job->s, least);
+    const uint32_t least = least_word(job, c->store->block_max[b]);
+    const size_t n = c->kern->gumbel_hot(id, (uint32_t)(b * KERN_BLOCK), cand_block_len(c, b), job->s, least);
     for (size_t i = 0; i < n; i++)
         logit[i] = cand_logit(c, id[i]);
     try(job, x, logit, id, n);
@@ -66,7 +68,7 @@ static void describe(struct cand *c, float temp)
 {
     cand_list(c);
     c->kern->divide(c->logit, c->n, fmaxf(temp, 1e-30f)); // an f16 over that is finite
-    cand_softmax(c, false);
+    cand_softmax(c);
     for (size_t i = 0; i < c->n; i++)
         if (c->id[i] == c->chosen)
             c->chosen_p = c->p[i];
@@ -85,7 +87,7 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
             if (b != first)
                 try_block(&job, c, b);
     } else {
-        try(&job, c->spare, c->logit, c->id, c->n);
+        try(&job, c->store->spare, c->logit, c->id, c->n);
     }
     c->chosen = job.id;
     c->chosen_p = 0.0f;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// infill (ggerganov, llama.cpp PR 9896): for fill-in-the-middle. Ends the text when that is likely enough; else adds up tokens of which
-// one begins the other, and keeps those that are likely then.
+// infill (ggerganov, llama.cpp PR 9896): for fill-in-the-middle. Ends the text when that is likely enough; else adds up
+// tokens of which one begins the other, and keeps those that are likely then.
 #include "sample/sampler.h"
 
 #include <stdlib.h>
@@ -45,7 +45,8 @@ static bool begins(struct piece x, struct piece y)
     return x.len <= y.len && !memcmp(x.p, y.p, x.len);
 }
 
-// Keeps the candidates that are at least this likely, or end a generation; their p then sum to 1. Returns how many of the others there are.
+// Keeps the candidates that are at least this likely, or end a generation; their p then sum to 1. Returns how many of
+// the others there are.
 static size_t keep(struct cand *c, const struct vocab *v, float floor)
 {
     size_t n = 0, texts = 0;
@@ -60,7 +61,7 @@ static size_t keep(struct cand *c, const struct vocab *v, float floor)
         c->logit[n] = c->logit[i];
         c->p[n++] = c->p[i];
     }
-    cand_truncate(c, n);
+    c->n = n;
     for (size_t i = 0; i < n; i++)
         c->p[i] /= sum;
     return texts;
@@ -99,8 +100,8 @@ static size_t find_matches(const struct by_text *t, size_t i)
     return found;
 }
 
-// Of two candidates of which one begins the other, the less likely is added to the other. The order of the additions is that of all
-// pairs by rank, as it decides their rounding and who is the more likely.
+// Of two candidates of which one begins the other, the less likely is added to the other. The order of the additions is
+// that of all pairs by rank, as it decides their rounding and who is the more likely.
 static void merge(const struct by_text *t)
 {
     struct cand *const c = t->c;
@@ -137,7 +138,8 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
                         cand_scratch(c, c->n, sizeof *t.text),
                         cand_scratch(c, c->n, sizeof *t.place),
                         cand_scratch(c, c->n, sizeof *t.match)};
-    cand_softmax(c, true);
+    cand_sort(c);
+    cand_softmax(c);
     if (c->fault.code)
         return;
     if (ends_text(c, v)) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// min_k (arXiv 2604.11012): the candidates above the steepest cliff of the sorted logits, where a gap counts the less the deeper it is; at
-// least as many as tau goes times into the range of the logits. A temperature does not move the cliff.
+// min_k (arXiv 2604.11012): the candidates above the steepest cliff of the sorted logits, where a gap counts the less
+// the deeper it is; at least as many as tau goes times into the range of the logits. A temperature does not move the
+// cliff.
 #include "sample/sampler.h"
 
 struct min_k_params {
@@ -35,17 +36,27 @@ static size_t above_cliff(const float *x, size_t n, float range, float *steepest
     return above;
 }
 
-// The same from a few of the best; 0: they do not tell. No gap below them is larger than all that is left, down to the lowest.
+// The same from a few of the best; 0: they do not tell. No gap below them is larger than all that is left, down to the
+// lowest.
 static size_t above_first_cliff(struct cand *c, size_t alive, float lowest, float range)
 {
     enum { FEW = 256 };
     const size_t n = alive < FEW ? alive : FEW;
     float x[FEW], steepest;
-    cand_rank(c, n);
+    const struct ranks best = cand_rank(c, n);
     for (size_t i = 0; i < n; i++)
-        x[i] = cand_logit(c, (uint32_t)c->key[i]);
+        x[i] = cand_logit(c, best.at[i]);
     const size_t above = above_cliff(x, n, range, &steepest);
     return n == alive || steepness(x[n - 1], lowest, range, n - 1) <= steepest ? above : 0;
+}
+
+// The smallest logit that is not masked.
+static void find_lowest(void *arg, const float *x, size_t n)
+{
+    float lowest = *(float *)arg;
+    for (size_t i = 0; i < n; i++)
+        lowest = x[i] < lowest && x[i] > -INFINITY ? x[i] : lowest;
+    *(float *)arg = lowest;
 }
 
 static void apply(void *self, struct cand *c, const struct stage *stage)
@@ -54,8 +65,11 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
     const size_t alive = cand_alive(c, c->n), least = p->min_keep > 1 ? (size_t)p->min_keep : 1;
     if (c->n < 2)
         return;
-    const bool sorted = !c->dense && c->order == CAND_SORTED;
-    const float lowest = sorted ? c->logit[alive ? alive - 1 : 0] : cand_least(c), range = cand_max(c) - lowest + 1e-8f;
+    const bool sorted = c->order == CAND_SORTED;
+    float lowest = sorted ? c->logit[alive ? alive - 1 : 0] : INFINITY;
+    if (!sorted)
+        cand_each_run(c, find_lowest, &lowest);
+    const float range = cand_max(c) - lowest + 1e-8f;
     size_t keep = sorted || !alive ? 0 : above_first_cliff(c, alive, lowest, range);
     if (!keep) {
         float steepest;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// min_p (Nguyen et al. 2024, arXiv 2407.01082): the candidates at least p times as likely as the likeliest. In logits the bound is
-// max + ln p, so no softmax is needed.
+// min_p (Nguyen et al. 2024, arXiv 2407.01082): the candidates at least p times as likely as the likeliest. In logits
+// the bound is max + ln p, so no softmax is needed.
 #include "kern/libm.h"
 #include "sample/sampler.h"
 

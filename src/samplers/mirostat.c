@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// mirostat (Basu et al. 2020, arXiv 2007.14966), versions 1 and 2 (selectors): cut the list so that the surprise of the chosen tokens
-// stays near a target, tau bits.
+// mirostat (Basu et al. 2020, arXiv 2007.14966), versions 1 and 2 (selectors): cut the list so that the surprise of the
+// chosen tokens stays near a target, tau bits.
 #include "kern/libm.h"
+#include "sample/draw.h"
 #include "sample/sampler.h"
 
 struct mirostat_params {
@@ -29,21 +30,23 @@ static void reset(void *self, const struct stage *stage, uint64_t seed)
     s->mu = 2.0f * p->tau;
 }
 
-// Keeps the k best, softmaxes them, draws, and moves mu towards the target. ranked: how many the head has ranked, 0 if not any more.
-static void draw(struct mirostat_state *s, struct cand *c, size_t k, size_t ranked, const struct mirostat_params *p)
+// Keeps the k best, softmaxes them, draws, and moves mu towards the target. ranked: those that are ranked already.
+static void draw(struct mirostat_state *s, struct cand *c, size_t k, struct ranks ranked,
+                 const struct mirostat_params *p)
 {
-    if (!(c->has_p && c->order == CAND_SORTED &&
-          k >= c->n)) { // unless there is a softmax of the same, in the same order
-        if (k <= ranked && (c->dense || c->order != CAND_SORTED))
-            cand_gather(c, k, CAND_SORTED);
+    if (c->state != CAND_PROBABILITIES || c->order != CAND_SORTED || k < c->n) { // else they are softmaxed already
+        if (ranked.at && k <= ranked.n)
+            cand_gather(c, (struct ranks){ranked.at, k}, CAND_SORTED);
         else
             cand_top_k(c, k);
-        cand_softmax(c, false);
+        cand_softmax(c);
     }
     if (c->fault.code)
         return;
     double u;
-    cand_choose(c, rng_discrete(&s->rng, c->kern, c->p, c->n, &u));
+    const size_t at = rng_discrete(&s->rng, c->kern, c->p, c->n, &u);
+    c->chosen = c->id[at];
+    c->chosen_p = c->p[at];
     cand_note(c, "draw", u);
     const float surprise = -libm_log2f(c->chosen_p);
     cand_note(c, "mu", s->mu);
@@ -73,15 +76,19 @@ static void apply_1(void *self, struct cand *c, const struct stage *stage)
     const struct mirostat_params *const p = stage->params;
     struct mirostat_state *const s = self;
     if (c->n > 1) {
-        const struct head head = cand_softmax_head(c, 0.0f, M);
-        draw(s, c, zipf_k(c, head.p, head.n, s->mu), head.n, p);
+        const float sum = cand_rank_sum(c);
+        const struct head head = cand_rank_head(c, sum, 0.0f, M);
+        draw(s, c, zipf_k(c, head.p, head.best.n, s->mu), head.best, p);
     } else {
-        cand_softmax(c, true);
-        cand_choose(c, 0);
+        cand_list(c);
+        cand_softmax(c);
+        c->chosen = c->id[0];
+        c->chosen_p = c->p[0];
     }
 }
 
-// How many of the best are not too surprising, at least one. The probabilities fall, so the logarithm is only looked at where it matters.
+// How many of the best are not too surprising, at least one. The probabilities fall, so the logarithm is only looked at
+// where it matters.
 static size_t unsurprising(const float *p, size_t n, float mu)
 {
     const float surely = libm_exp2f(-mu) * 1.0001f;
@@ -106,13 +113,14 @@ static void apply_2(void *self, struct cand *c, const struct stage *stage)
     struct head head = cand_rank_head(c, sum, fmaxf(range, 0.0f) * 1.0001f + 0.01f, 1);
     if (c->fault.code)
         return;
-    size_t keep = unsurprising(head.p, head.n, s->mu);
-    if (keep == head.n && head.n < c->n && !(-libm_log2f(head.tail_p) > s->mu)) { // it may go on behind the head
-        cand_softmax(c, true);
+    size_t keep = unsurprising(head.p, head.best.n, s->mu);
+    if (keep == head.best.n && keep < c->n && !(-libm_log2f(head.tail_p) > s->mu)) { // others may be unsurprising
+        cand_sort(c);
+        cand_softmax(c);
         keep = unsurprising(c->p, c->n, s->mu);
-        head.n = 0;
+        head.best.at = NULL;
     }
-    draw(s, c, keep, head.n, p);
+    draw(s, c, keep, head.best, p);
 }
 
 #define VERSION(NAME, APPLY)                                                                                      \

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// no_repeat_ngram (Hugging Face, text-generation-webui, Aphrodite): no N tokens in a row come twice. What followed the newest N-1 tokens
-// where they were before, in the prompt or behind it, is masked.
+// no_repeat_ngram (Hugging Face, text-generation-webui, Aphrodite): no N tokens in a row come twice. What followed the
+// newest N-1 tokens where they were before, in the prompt or behind it, is masked.
 #include "sample/sampler.h"
 #include "sample/suffixes.h"
 

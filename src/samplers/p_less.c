@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// p_less (Tan et al. 2025, arXiv 2509.23234): the candidates at least as likely as two draws are to agree, which needs no parameter.
-// p_less_norm: the same less the chance to disagree, shared among the others: lower, so that more stay.
+// p_less (Tan et al. 2025, arXiv 2509.23234): the candidates at least as likely as two draws are to agree, which needs
+// no parameter. p_less_norm: the same less the chance to disagree, shared among the others: lower, so that more stay.
 #include "sample/sampler.h"
 
 struct p_less_params {
@@ -10,7 +10,8 @@ struct p_less_params {
 static const struct param params[] = {{"min-keep", INT_AT(p_less_params, min_keep)}, {NULL}};
 static const struct param norm_params[] = {{"min-keep", INT_AT(p_less_params, min_keep)}, {NULL}};
 
-// The bound, by sums of the candidates' probabilities and of their squares. Or of their weights: then it is one of weights.
+// The bound, by sums of the candidates' probabilities and of their squares. Or of their weights: then it is one of
+// weights.
 static double bound(double sum, double squares, double alive, bool norm)
 {
     const double agree = squares / (sum * sum);
@@ -30,7 +31,7 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
                  slack = (4 * m.error + 0x1p-20) * (t + m.squares / m.sum);
     if (cand_keep_weighing(c, t - slack, fmin(t + slack, 1.0), least)) // it is not above the largest, which weighs 1
         return;
-    cand_softmax_as_is(c);
+    cand_softmax(c);
     const double sum = c->kern->sum_wide(c->p, c->n, 0.0);
     double squares = 0.0;
     for (size_t i = 0; i < c->n; i++)

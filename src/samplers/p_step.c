@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// p_step (llama.cpp PR 5675, which was not merged): the likeliest candidates up to the first step down, where one is less than s times
-// as likely as the one before.
+// p_step (llama.cpp PR 5675, which was not merged): the likeliest candidates up to the first step down, where one is
+// less than s times as likely as the one before.
 #include "sample/sampler.h"
 
 struct p_step_params {
@@ -19,9 +19,9 @@ static size_t keep(struct cand *c, const struct head *head, const void *of_stage
 {
     const struct p_step_params *const p = of_stage;
     size_t i = 1;
-    while (i < head->n && !(head->p[i] < p->s * head->p[i - 1]))
+    while (i < head->best.n && !(head->p[i] < p->s * head->p[i - 1]))
         i++;
-    return i < head->n || i == c->n ? i : 0;
+    return i < head->best.n || i == c->n ? i : 0;
 }
 
 static void apply(void *self, struct cand *c, const struct stage *stage)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// penalties: tokens among the last accepted ones become less likely, by a factor (Keskar et al. 2019, arXiv 1909.05858) and by
-// amounts for each occurrence and for occurring at all. With a slope (KoboldCpp's rep_pen_slope) the factor is less for tokens that only
-// the older half of the window has.
-// repeat_each (the engine akunu): by the factor only, but once for each occurrence.
+// penalties: tokens among the last accepted ones become less likely, by a factor (Keskar et al. 2019, arXiv 1909.05858)
+// and by amounts for each occurrence and for occurring at all. With a slope (KoboldCpp's rep_pen_slope) the factor is
+// less for tokens that only the older half of the window has. repeat_each (the engine akunu): by the factor only, but
+// once for each occurrence.
 #include "sample/sampler.h"
 
 struct penalties_params {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// scatter (IceFog72's experimental llama.cpp fork): lets neighbouring ranks of the best k candidates exchange probability, a local
-// diffusion with a Gaussian kernel over rank distance. Flattens the head of the distribution and leaves the tail out.
+// scatter (IceFog72's experimental llama.cpp fork): lets neighbouring ranks of the best k candidates exchange
+// probability, a local diffusion with a Gaussian kernel over rank distance. Flattens the head of the distribution and
+// leaves the tail out.
 #include "base/mem.h"
 #include "kern/libm.h"
 #include "sample/sampler.h"
@@ -91,8 +92,8 @@ static size_t window(const struct stage *stage)
     return p->absorption > 0.0f ? window_of(p->absorption_last_n) : 0;
 }
 
-// Computes the kernel for distances below k that are not there yet. It ends before the first weight that is 0 in f32. False when memory is
-// short.
+// Computes the kernel for distances below k that are not there yet. It ends before the first weight that is 0 in f32.
+// False when memory is short.
 static bool reach_to(struct scatter_state *s, size_t k, double radius)
 {
     if (s->radius != radius)
@@ -176,18 +177,19 @@ static void absorb(const struct tally *recent, struct cand *c, double *p, double
             p[i] *= libm_exp(-absorption * recent->count[t]);
     }
     normalise(p, c->n);
-    cand_rank(c, c->n); // the identity: c is sorted
-    for (size_t i = 1; i < c->n; i++) {
+    uint32_t *const at = cand_scratch(c, c->n, sizeof *at);
+    for (size_t i = 0; at && i < c->n; i++) {
         const double x = p[i];
         size_t j = i;
         for (; j && p[j - 1] < x; j--) {
             p[j] = p[j - 1];
-            c->key[j] = c->key[j - 1];
+            at[j] = at[j - 1];
         }
         p[j] = x;
-        c->key[j] = i;
+        at[j] = (uint32_t)i;
     }
-    cand_gather(c, c->n, CAND_SORTED);
+    if (at)
+        cand_gather(c, (struct ranks){at, c->n}, CAND_SORTED);
 }
 
 static void scatter(const struct scatter_state *s, struct cand *c, const struct scatter_params *p)
@@ -236,7 +238,7 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
     if (k < 2)
         return;
     cand_top_k(c, k);
-    cand_softmax(c, false);
+    cand_softmax(c);
     if (!reach_to(s, k, p->radius) ||
         (p->absorption > 0.0f && !tally_update(&s->recent, c->history, window_of(p->absorption_last_n)))) {
         cand_fail(c, FAULT_MEMORY, 0);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// skew (turboderp, ExLlamaV2): raises the cumulative distribution to a power. Above 0 it favours the unlikely, below 0 the likely.
+// skew (turboderp, ExLlamaV2): raises the cumulative distribution to a power. Above 0 it favours the unlikely, below 0
+// the likely.
 #include "kern/libm.h"
 #include "sample/sampler.h"
 
@@ -18,7 +19,8 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
     const struct skew_params *const p = stage->params;
     if (c->n < 2)
         return;
-    cand_softmax(c, true);
+    cand_sort(c);
+    cand_softmax(c);
     if (c->fault.code)
         return;
     const double total = c->kern->sum_wide(c->p, c->n, 0.0), power = libm_exp((double)p->s);

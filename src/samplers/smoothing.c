@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// smoothing (kalomaze's quadratic and cubic sampling; text-generation-webui, Aphrodite, KoboldCpp): bends logits down by the square of
-// their distance from the largest, and by its cube.
+// smoothing (kalomaze's quadratic and cubic sampling; text-generation-webui, Aphrodite, KoboldCpp): bends logits down
+// by the square of their distance from the largest, and by its cube.
 #include "sample/sampler.h"
 
 struct smoothing_params {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// temperature: logit /= temp; 0 leaves only the first largest. With a range ("dynatemp") the temperature follows the entropy of the
-// row between temp - range and temp + range.
+// temperature: logit /= temp; 0 leaves only the first largest. With a range ("dynatemp") the temperature follows the
+// entropy of the row between temp - range and temp + range.
 #include "kern/libm.h"
 #include "sample/sampler.h"
 
@@ -56,15 +56,14 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
 {
     const struct temperature_params *const p = stage->params;
     if (!(p->range > 0.0f)) {
-        if (!c->later || !cand_put_off(c, p->temp))
+        if (!c->pending_sort || !cand_defer(c, p->temp))
             divide(c, p->temp);
         return;
     }
-    cand_settle(c);
     if (c->n < 2)
         return;
     const float temp = temp_of_entropy(c, p);
-    if (c->fault.code || cand_put_off(c, temp))
+    if (c->fault.code || cand_defer(c, temp))
         return;
     cand_sort(c);
     divide(c, temp);
@@ -74,6 +73,6 @@ const struct sampler sampler_temperature = {.name = "temperature",
                                             .aliases = "temp",
                                             .letter = 't',
                                             PARAMS(params, temperature_params),
-                                            .takes_later = true,
+                                            .takes_deferred = true,
                                             .enabled = enabled,
                                             .apply = apply};

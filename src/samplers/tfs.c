@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// tfs (tail free sampling; Phénix and Egan 2019): the candidates before the tail, in which the curve of the sorted probabilities bends
-// no more. llama.cpp had it until October 2024.
-// tfs_tg: as text-generation-webui has it, which keeps one more.
+// tfs (tail free sampling; Phénix and Egan 2019): the candidates before the tail, in which the curve of the sorted
+// probabilities bends no more. llama.cpp had it until October 2024. tfs_tg: as text-generation-webui has it, which
+// keeps one more.
 #include "sample/sampler.h"
 
 struct tfs_params {
@@ -29,10 +29,12 @@ static size_t keep(struct cand *c, const struct head *head, const void *of_stage
 {
     const struct stage *const stage = of_stage;
     const struct tfs_params *const t = stage->params;
-    const bool part = head->n < c->n, tg = stage->sampler->params == tg_params;
+    const bool part = head->best.n < c->n, tg = stage->sampler->params == tg_params;
     const float *const p = head->p;
-    const size_t m = head->n > 2 ? head->n - 2 : 0, least = tg ? 0 : t->min_keep > 1 ? (size_t)t->min_keep : 1;
-    float *const curve = cand_scratch(c, head->n, sizeof *curve);
+    const size_t m = head->best.n > 2 ? head->best.n - 2 : 0, least = tg                ? 0
+                                                                      : t->min_keep > 1 ? (size_t)t->min_keep
+                                                                                        : 1;
+    float *const curve = cand_scratch(c, head->best.n, sizeof *curve);
     if (!curve || !m)
         return 0;
     for (size_t i = 0; i < m; i++)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// top_a (BlinkDL, RWKV): the candidates at least a * p0 * p0 likely, p0 being the likeliest's probability. The surer the model, the
-// fewer they are.
+// top_a (BlinkDL, RWKV): the candidates at least a * p0 * p0 likely, p0 being the likeliest's probability. The surer
+// the model, the fewer they are.
 #include "sample/sampler.h"
 
 struct top_a_params {
@@ -20,9 +20,9 @@ static size_t keep(struct cand *c, const struct head *head, const void *of_stage
     const struct top_a_params *const p = of_stage;
     const float floor = p->a * head->p[0] * head->p[0];
     size_t i = 1;
-    while (i < head->n && head->p[i] >= floor)
+    while (i < head->best.n && head->p[i] >= floor)
         i++;
-    return i < head->n || i == c->n || head->tail_p < floor ? i : 0;
+    return i < head->best.n || i == c->n || head->tail_p < floor ? i : 0;
 }
 
 static void apply(void *self, struct cand *c, const struct stage *stage)
@@ -30,12 +30,11 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
     const struct top_a_params *const p = stage->params;
     if (c->n < 2)
         return;
-    if (c->dense || c->order != CAND_SORTED) {
+    if (c->order != CAND_SORTED) {
         const struct mass m = cand_mass(c, NULL, true);
         const double t = p->a / m.sum, slack = t * (m.error_f32 + 0x1p-21);
-        const size_t found = cand_weighing(c, t - slack, fmin(t + slack, 1.0)), least = (size_t)p->min_keep;
-        if (found < SIZE_MAX) {
-            cand_top_k(c, found > least ? found : least);
+        if (cand_keep_weighing(c, t - slack, fmin(t + slack, 1.0), (size_t)p->min_keep)) {
+            cand_sort(c);
             return;
         }
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// top_h (Potraghloo et al. 2025, arXiv 2509.02510), as Hugging Face's TopHLogitsWarper has it: of the 100 best, the likeliest whose terms
-// of the entropy stay within share h of all of it.
+// top_h (Potraghloo et al. 2025, arXiv 2509.02510), as Hugging Face's TopHLogitsWarper has it: of the 100 best, the
+// likeliest whose terms of the entropy stay within share h of all of it.
 #include "sample/sampler.h"
 
 struct top_h_params {
@@ -24,7 +24,7 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
     if (c->n < 2)
         return;
     cand_top_k(c, BEST);
-    cand_softmax(c, true);
+    cand_softmax(c);
     c->kern->log(term, c->p, c->n);
     for (size_t i = 0; i < c->n; i++)
         term[i] = c->p[i] > 0.0f ? -c->p[i] * term[i] : 0.0f;

@@ -13,41 +13,36 @@ static const struct param params[] = {
     {NULL},
 };
 
-// The sum of the logits that are not masked, and how many they are; or of the squares of their differences from mean. In order.
-static float add_up(const struct cand *c, const float *mean, size_t *alive)
+struct moments {
+    const struct kern *kern;
+    float sum, mean, squares; // squares: of the differences from mean
+    size_t alive;             // logits that are not masked
+};
+
+static void add_logits(void *arg, const float *x, size_t n)
 {
-    enum { BLOCKS = 16 };
-    float sum = 0.0f;
-    for (size_t b = 0; b < cand_blocks(c); b += BLOCKS) { // those that stand side by side in memory at once
-        float tmp[BLOCKS][KERN_BLOCK];
-        const float *at = NULL;
-        size_t n = 0;
-        for (size_t i = 0; i <= BLOCKS; i++) {
-            size_t len = 0;
-            const float *const x =
-                i < BLOCKS && b + i < cand_blocks(c) ? cand_masked_block(c, b + i, tmp[i], &len) : NULL;
-            if (!n || x != at + n) {
-                sum = mean ? c->kern->sum_squares(at, n, *mean, sum) : c->kern->sum(at, n, sum);
-                *alive += mean ? 0 : c->kern->count(at, n, -FLT_MAX);
-                at = x;
-                n = 0;
-            }
-            n += len;
-        }
-    }
-    return sum;
+    struct moments *const m = arg;
+    m->sum = m->kern->sum(x, n, m->sum);
+    m->alive += m->kern->count(x, n, -FLT_MAX);
+}
+
+static void add_squares(void *arg, const float *x, size_t n)
+{
+    struct moments *const m = arg;
+    m->squares = m->kern->sum_squares(x, n, m->mean, m->squares);
 }
 
 static void apply(void *self, struct cand *c, const struct stage *stage)
 {
     const struct top_n_sigma_params *const p = stage->params;
-    size_t alive = 0;
-    const float sum = add_up(c, NULL, &alive);
-    if (c->n < 2 || !alive)
+    struct moments m = {.kern = c->kern};
+    cand_each_run(c, add_logits, &m);
+    if (c->n < 2 || !m.alive)
         return;
-    const float mean = sum / (float)alive, squares = add_up(c, &mean, &alive);
+    m.mean = m.sum / (float)m.alive;
+    cand_each_run(c, add_squares, &m);
     const float max = c->dense ? cand_max(c) : c->kern->max(c->logit, c->n);
-    cand_mask_below(c, max - p->n * sqrtf(squares / (float)alive));
+    cand_mask_below(c, max - p->n * sqrtf(m.squares / (float)m.alive));
 }
 
 const struct sampler sampler_top_n_sigma = {.limits = true,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// typ_p (locally typical sampling; Meister et al. 2022, arXiv 2202.00666): the candidates whose surprise is nearest to the entropy, up to
-// cumulative probability p.
+// typ_p (locally typical sampling; Meister et al. 2022, arXiv 2202.00666): the candidates whose surprise is nearest to
+// the entropy, up to cumulative probability p.
 #include "kern/libm.h"
 #include "sample/nucleus.h"
 #include "sample/sampler.h"
@@ -21,9 +21,9 @@ static const struct param params[] = {
     {NULL},
 };
 
-// Ranks by score, the distance of a candidate's surprise from the entropy, without a sort: as the surprise rises from rank to rank (logf
-// never falls: make prove-expf), the scores fall down to the entropy and rise behind it, so the order is a merge of the two sides. Equal
-// scores keep the order of ranks.
+// Ranks by score, the distance of a candidate's surprise from the entropy, without a sort: as the surprise rises from
+// rank to rank (logf never falls: make prove-expf), the scores fall down to the entropy and rise behind it, so the
+// order is a merge of the two sides. Equal scores keep the order of ranks.
 struct typ_p_merge {
     const float *score;
     const uint32_t *mirror;       // of a rank on the left: the one whose turn it is when the merge comes there
@@ -37,7 +37,8 @@ static inline uint32_t bits(const float *score, size_t rank)
     return bits_of_f32(score[rank]);
 }
 
-// The left side is gone through backwards, but runs of equal scores are not. Where one ends cannot be foreseen: no branch here looks at it.
+// The left side is gone through backwards, but runs of equal scores are not. Where one ends cannot be foreseen: no
+// branch here looks at it.
 static void mirror_runs(uint32_t *mirror, const float *score, size_t split)
 {
     if (split && bits(score, 0) == bits(score, split - 1)) { // of many equal ones: one run
@@ -76,7 +77,7 @@ static size_t among_next(const struct typ_p_merge *m, size_t n)
 }
 
 // The next BLOCK ranks. Each side has as many. A merge mostly waits for itself, so there are several side by side.
-static void merge_block(struct typ_p_merge *m, uint64_t *order)
+static void merge_block(struct typ_p_merge *m, uint32_t *order)
 {
     enum { WAYS = 4, PART = BLOCK / WAYS };
     size_t left[WAYS]; // the next rank from there; that from the right is left + i + apart
@@ -92,7 +93,7 @@ static void merge_block(struct typ_p_merge *m, uint64_t *order)
             const size_t right = left[k] + i + (size_t)apart[k];
             const bool from_right = bits(m->score, right) < bits(m->score, left[k]);
             const size_t rank = m->mirror[left[k]];
-            order[k * PART + i] = rank + from_right * (right - rank);
+            order[k * PART + i] = (uint32_t)(rank + from_right * (right - rank));
             left[k] = left[k] - 1 + from_right;
         }
     }
@@ -102,7 +103,7 @@ static void merge_block(struct typ_p_merge *m, uint64_t *order)
 }
 
 // The next BLOCK ranks, or what there is. Returns how many.
-static size_t merge(struct typ_p_merge *m, uint64_t *order)
+static size_t merge(struct typ_p_merge *m, uint32_t *order)
 {
     size_t i = 0, left = m->from_left, right = m->split + m->from_right;
     if (m->split - left >= BLOCK && m->n - right >= BLOCK) {
@@ -111,14 +112,14 @@ static size_t merge(struct typ_p_merge *m, uint64_t *order)
     }
     for (; i < BLOCK && left < m->split && right < m->n; i++) {
         const bool from_right = m->score[right] < m->score[m->split - 1 - left];
-        order[i] = from_right ? right : m->mirror[m->split - 1 - left];
+        order[i] = from_right ? (uint32_t)right : m->mirror[m->split - 1 - left];
         right += from_right;
         left += !from_right;
     }
     while (i < BLOCK && left < m->split)
         order[i++] = m->mirror[m->split - 1 - left++];
     while (i < BLOCK && right < m->n)
-        order[i++] = right++;
+        order[i++] = (uint32_t)right++;
     m->from_left = left;
     m->from_right = right - m->split;
     return i;
@@ -138,25 +139,25 @@ static size_t split_at(const float *log, size_t n, float entropy)
     return low;
 }
 
-// Fills order with the ranks to keep and returns how many; 0 when the head is too short to tell. score: the logarithms of its probabilities,
-// which it loses, and room for STEP more. mirror and order have room for the head.
+// Fills order with the ranks to keep and returns how many; 0 when the head is too short to tell. score: the logarithms
+// of its probabilities, which it loses, and room for STEP more. mirror and order have room for the head.
 static size_t choose(const struct cand *c, const struct head *head, float entropy, const struct typ_p_params *p,
-                     float *score, uint32_t *mirror, uint64_t *order)
+                     float *score, uint32_t *mirror, uint32_t *order)
 {
-    const bool part = head->n < c->n;
+    const bool part = head->best.n < c->n;
     const float beyond = part ? -libm_logf(head->tail_p) - entropy : INFINITY; // no score outside the head is below
-    struct typ_p_merge m = {score, mirror, head->n, split_at(score, head->n, entropy), 0, 0};
+    struct typ_p_merge m = {score, mirror, head->best.n, split_at(score, head->best.n, entropy), 0, 0};
     struct nucleus kept = {p->p, true, (size_t)p->min_keep, 0};
     float share[BLOCK];
-    for (size_t i = 0; i < head->n; i += STEP)
+    for (size_t i = 0; i < head->best.n; i += STEP)
         for (size_t k = 0; k < STEP; k++) // compilers make much of a constant length
             score[i + k] = fabsf(score[i + k] + entropy);
     mirror_runs(mirror, score, m.split);
-    for (size_t i = 0, len; i < head->n; i += len) {
+    for (size_t i = 0, len; i < head->best.n; i += len) {
         len = merge(&m, order + i);
         for (size_t k = 0; k < len; k++)
             share[k] = head->p[order[i + k]];
-        nucleus_take(&kept, c->kern, share, len);
+        nucleus_add(&kept, c->kern, share, len);
         if (part && !(score[order[kept.n - 1]] < beyond))
             return 0;
         if (kept.full)
@@ -166,7 +167,7 @@ static size_t choose(const struct cand *c, const struct head *head, float entrop
 }
 
 // Is it the first n as they are, as of a constant row?
-static bool rises_from_0(const uint64_t *order, size_t n)
+static bool rises_from_0(const uint32_t *order, size_t n)
 {
     size_t i = 0;
     while (i < n && order[i] == i)
@@ -176,31 +177,27 @@ static bool rises_from_0(const uint64_t *order, size_t n)
 
 static void apply(void *self, struct cand *c, const struct stage *stage)
 {
-    if (cand_within(c, 7.0f) > c->n / 64) // most of these are needed
-        cand_sort(c);
-    uint32_t *const mirror = cand_scratch(c, c->n, sizeof *mirror);
+    cand_sort_if_flat(c, 7.0f, 64); // most candidates are needed
+    uint32_t *const mirror = cand_scratch(c, c->n, sizeof *mirror), *const order = cand_scratch(c, c->n, sizeof *order);
     float *const score = cand_scratch(c, c->n + STEP, sizeof *score), sum = cand_rank_sum(c),
                  entropy = cand_rank_entropy(c, sum, score);
-    const bool sorted = !c->dense && c->order == CAND_SORTED; // then ranks are positions
-    uint64_t *const order = sorted ? c->key : cand_scratch(c, c->n, sizeof *order);
+    const bool sorted = c->order == CAND_SORTED; // then ranks are positions
+    struct head head = {.best = {NULL, 0}};
     size_t keep = 0;
     for (size_t least = 256; !keep && !c->fault.code; least = least < c->n / 64 ? least * 16 : c->n) {
-        const struct head head = cand_rank_head(c, sum, 0.0f, least);
+        head = cand_rank_head(c, sum, 0.0f, least);
         if (!sorted)
-            c->kern->log(score, head.p, head.n);
+            c->kern->log(score, head.p, head.best.n);
         keep = choose(c, &head, entropy, stage->params, score, mirror, order);
     }
     if (!keep)
         return;
     for (size_t i = 0; !sorted && i < keep; i++)
-        order[i] = c->key[order[i]];
-    if (!sorted)
-        memcpy(c->key, order, keep * sizeof *order);
-    c->has_p = false; // of what is left, p would be another
+        order[i] = head.best.at[order[i]];
+    c->state = CAND_LOGITS; // the probabilities of the candidates that are left would be others
     if (!sorted || !rises_from_0(order, keep))
-        cand_gather(c, keep, CAND_UNSORTED);
-    else
-        cand_truncate(c, keep);
+        cand_gather(c, (struct ranks){order, keep}, CAND_UNSORTED);
+    c->n = keep;
     c->order = CAND_UNSORTED;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// xtc ("exclude top choices", p-e-w, text-generation-webui PR 6335): now and then drops every candidate that reaches the threshold but
-// the least likely of them.
+// xtc ("exclude top choices", p-e-w, text-generation-webui PR 6335): now and then drops every candidate that reaches
+// the threshold but the least likely of them.
 #include "kern/libm.h"
 #include "sample/sampler.h"
 
@@ -33,30 +33,20 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
     cand_note(c, "draw", u);
     if (u > p->probability)
         return;
-    const float *top_p = NULL;
-    size_t top = 0, n = c->n;
-    if (p->threshold > 0x1p-20f && cand_put_off(c, 1.0f)) {
-        float sum = cand_rank_sum(c);
-        const float range = fmaxf(-libm_logf(p->threshold * sum), 0.0f) * 1.0001f + 0.01f;
-        if (c->later && cand_within(c, range) > c->n / 8) { // to drop as many costs more than sorting all
-            cand_settle(c);
-            sum = cand_rank_sum(c);
-        }
-        const struct head head = cand_rank_head(c, sum, range, 1);
-        top_p = head.p;
-        n = head.n;
-    } else {
-        cand_softmax(c, true);
-        top_p = c->p;
+    if (!(p->threshold > 0x1p-20f && cand_defer(c, 1.0f)))
+        cand_sort(c);
+    float sum = cand_rank_sum(c);
+    const float range = fmaxf(-libm_logf(p->threshold * sum), 0.0f) * 1.0001f + 0.01f;
+    if (c->pending_sort) {
+        cand_sort_if_flat(c, range, 8); // to drop as many costs more than sorting all
+        sum = c->pending_sort ? sum : cand_rank_sum(c);
     }
-    while (top < n && top_p[top] >= p->threshold)
+    const struct head head = cand_rank_head(c, sum, range, 1);
+    size_t top = 0;
+    while (top < head.best.n && head.p[top] >= p->threshold)
         top++;
-    if (top < 2 || c->n - (top - 1) < (size_t)p->min_keep)
-        return;
-    if (c->later)
-        cand_drop_ranked(c, top - 1);
-    else
-        cand_drop_first(c, top - 1);
+    if (top >= 2 && c->n - (top - 1) >= (size_t)p->min_keep)
+        cand_drop_best(c, (struct ranks){head.best.at, top - 1});
 }
 
 const struct sampler sampler_xtc = {.name = "xtc",

@@ -742,7 +742,8 @@ static bool run_lane(const struct test *t, struct lane *lane, const float *x, co
     struct fault fault = cand_load(&lane->cand, &row);
     if (!fault.code)
         fault = chain_apply(lane->chain, &lane->cand, NULL, NULL);
-    cand_settle(&lane->cand);
+    if (lane->cand.pending_sort)
+        cand_sort(&lane->cand);
     cand_list(&lane->cand);
     const bool same = same_fault(t, lane, fault) && (fault.code || same_list(t, lane));
     free(base);

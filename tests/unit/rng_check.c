@@ -2,7 +2,7 @@
 // The generator against known values: C++ [rand.predef] gives the 10000th output of a default mt19937; the first ones are Matsumoto and
 // Nishimura's; the uniforms were worked out from them by hand. And PCG-DXSM and the hash of the Gumbel noise.
 #include "kern/gumbel.h"
-#include "sample/rng.h"
+#include "sample/draw.h"
 
 #include <inttypes.h>
 #include <math.h>

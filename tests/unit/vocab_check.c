@@ -3,6 +3,7 @@
 // breakers by looking at every token of every history. Vocabularies, rows and histories are random, over two letters, so that texts
 // begin and contain one another.
 #include "random.h"
+#include "sample/cand_load.h"
 #include "samplers/list.h"
 #include "vocab/vocab.h"
 
@@ -114,12 +115,12 @@ static bool check_infill(void)
     cand_init(&c, kern_select(NULL));
     if (cand_load(&c, &(struct row){DTYPE_F32, row, n}).code)
         exit(3);
-    cand_softmax(&c, true);
+    cand_sort(&c);
+    cand_softmax(&c);
     for (size_t i = 0; i < n; i++)
         want[i] = (struct item){c.id[i], c.logit[i], c.p[i]};
     qsort(want, n, sizeof *want, by_rank);
     const size_t left = plain_infill(want, n, n, &v);
-    c.scratch_taken = 0;
     sampler_infill.apply(NULL, &c, &stage);
     bool ok = left ? !c.fault.code && c.n == left : c.fault.code == FAULT_NO_EOT;
     for (size_t i = 0; ok && i < left; i++)

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: MIT
+// Plain algorithm: p of every candidate, their sum in f64 by position, then a walk until the running sum reaches u
+// times that. Too slow: the sum in order waits for each addition, and writing and reading p of all candidates costs
+// more than reading the row.
+//
+// Idea: the sum may be taken in lanes, in any order, or without the smallest weights, if its distance from the sum in
+// order is bounded (struct mass). The sums before the blocks tell which block the draw falls into, and only that block
+// is walked. If both ends of the drawn candidate's interval are further from the target than twice the bound, the sum
+// in order would have chosen the same candidate; and if the bounds of its quotient round to one f32, the same
+// probability. Otherwise, rarely, the plain algorithm decides. So the bits are the same.
+#include "sample/draw.h"
+
+#include "sample/cand_private.h"
+
+#include <assert.h>
+#include <math.h>
+
+// The last of n parts before which the sum is below target; the first if there is none.
+static size_t part_reaching(const double *before, size_t n, double target)
+{
+    size_t i = 0;
+    while (i + 1 < n && before[i + 1] < target)
+        i++;
+    return i;
+}
+
+struct drawn draw_from(const float *w, size_t n, double before, double target)
+{
+    struct drawn x = {0, w[0], before, before + w[0]};
+    while (x.at + 1 < n && x.through < target) {
+        x.at++;
+        x.weight = w[x.at];
+        x.before = x.through;
+        x.through += x.weight;
+    }
+    return x;
+}
+
+// draw_from all of p[0..n), with the sum of p times u for a target. The sums are in order, or in lanes.
+static struct drawn draw_by_parts(const struct kern *kern, const float *p, size_t n, double u, bool in_order,
+                                  double *sum)
+{
+    enum { PARTS = 64, LEAST = 64 };
+    const size_t len = n / PARTS < LEAST ? LEAST : n / PARTS + 1;
+    double before[PARTS + 1];
+    size_t parts = 0;
+    *sum = 0.0;
+    for (size_t at = 0; at < n; at += len) {
+        const size_t here = n - at < len ? n - at : len;
+        double lanes[KERN_MANY] = {0};
+        before[parts++] = *sum;
+        if (in_order) {
+            *sum = kern->sum_wide(p + at, here, *sum);
+            continue;
+        }
+        kern->sum_lanes(lanes, p + at, here);
+        for (size_t k = 0; k < KERN_MANY; k += KERN_LANES)
+            *sum += kern_lanes_total(lanes + k);
+    }
+    const size_t part = part_reaching(before, parts, *sum * u);
+    struct drawn x = draw_from(p + part * len, n - part * len, before[part], *sum * u);
+    x.at += part * len;
+    return x;
+}
+
+// libstdc++ divides each weight by the sum, adds the quotients, and counts the last of these sums as 1. Dividing the
+// draw instead is off by less than two roundings a position; only if the draw is that close to an end of the interval
+// are the quotients added up.
+size_t draw_discrete(const struct kern *kern, const float *p, size_t n, double u)
+{
+    double sum, running = 0.0;
+    const struct drawn x = draw_by_parts(kern, p, n, u, true, &sum);
+    const double target = u * sum, doubt = 0x1p-50 * (double)n * sum;
+    if ((x.through - target > doubt || x.at + 1 == n) && target - x.before > doubt)
+        return x.at;
+    for (size_t at = 0; at + 1 < n; at++) {
+        running += p[at] / sum;
+        if (running >= u)
+            return at;
+    }
+    return n - 1;
+}
+
+size_t rng_discrete(struct rng *r, const struct kern *kern, const float *p, size_t n, double *draw)
+{
+    *draw = n < 2 ? NAN : rng_f64(r);
+    return n < 2 ? 0 : draw_discrete(kern, p, n, *draw);
+}
+
+// Chooses the drawn candidate. Returns false if rounding could make it another, or give it another probability that is
+// wanted. error: relative, of the sum.
+static bool choose(struct cand *c, double sum, double error, double u, struct drawn x)
+{
+    const double target = sum * u, doubt = 2 * sum * error;
+    const float least = (float)(x.weight / (sum * (1 + error))), most = (float)(x.weight / (sum * (1 - error)));
+    c->chosen = cand_id(c, x.at);
+    c->chosen_p = least;
+    return x.through - target > doubt && target - x.before > doubt && (least == most || !c->want_chosen_p);
+}
+
+// Draws by sums in lanes, block by block.
+static bool draw_by_blocks(struct cand *c, double *before, double u, bool rough)
+{
+    const struct mass m = cand_mass(c, before, rough);
+    const size_t b = c->fault.code ? 0 : part_reaching(before, cand_blocks(c), m.sum * u);
+    size_t len;
+    float w[KERN_BLOCK];
+    const float *const x = c->fault.code ? NULL : cand_exponents(c, b, m.max, w, &len);
+    if (!x)
+        return false;
+    c->kern->exp_sub(w, x, m.max, len);
+    struct drawn drawn = draw_from(w, len, before[b], m.sum * u);
+    drawn.at += b * KERN_BLOCK;
+    return choose(c, m.sum, m.error, u, drawn);
+}
+
+// Draws from candidates whose sort is deferred: ranks the best, more and more of them, until their sum reaches the
+// target.
+static bool draw_by_rank(struct cand *c, double u)
+{
+    const struct mass m = cand_mass(c, NULL, !c->want_chosen_p);
+    const bool flat = m.sum > (double)c->n / 64; // the best have a small share
+    float *const w = c->store->spare;
+    struct drawn x = {0};
+    struct ranks ranked = {NULL, 0};
+    for (size_t i = 0; !c->fault.code && (!i || x.through < m.sum * u); i++) {
+        if (i == c->n)
+            return false;
+        if (i == ranked.n) {
+            const size_t n = ranked.n;
+            ranked = cand_rank(c, !n && !flat ? 128 : n < c->n / 64 && !flat ? n * 16 : c->n);
+            for (size_t k = i; k < ranked.n; k++)
+                w[k] = cand_logit(c, ranked.at[k]) / c->pending_divisor;
+            c->kern->exp_sub(w + i, w + i, m.max, ranked.n - i);
+        }
+        x = (struct drawn){ranked.at[i], w[i], x.through, x.through + w[i]};
+    }
+    return !c->fault.code && choose(c, m.sum, m.error, u, x);
+}
+
+// cand_mask_all_but_max has left one candidate of a dense row, which is drawn without looking at the zeros of the
+// others; unless u is 0, which the first candidate reaches, masked or not.
+static bool draw_single(struct cand *c, double u)
+{
+    const size_t at = u > 0.0 && c->dense && c->store->cut == INFINITY ? cand_argmax(c) : 0;
+    c->chosen = (uint32_t)at;
+    c->chosen_p = 1.0f;
+    return u > 0.0 && c->dense && c->store->cut == INFINITY && cand_logit(c, at) > -INFINITY;
+}
+
+// Draws without p of every candidate, if rounding cannot decide.
+static bool draw_quickly(struct cand *c, double u)
+{
+    double sum;
+    if (c->want_p)
+        return false;
+    if (draw_single(c, u))
+        return true;
+    if (c->state == CAND_WEIGHTS) {
+        const struct drawn x = draw_by_parts(c->kern, c->p, c->n, u, false, &sum);
+        return choose(c, sum, 0x1p-50 * (double)c->n, u, x);
+    }
+    double *const before = c->n > KERN_BLOCK ? cand_scratch(c, cand_blocks(c), sizeof *before) : NULL;
+    return before && ((!c->want_chosen_p && draw_by_blocks(c, before, u, true)) || draw_by_blocks(c, before, u, false));
+}
+
+void cand_draw(struct cand *c, double u)
+{
+    double sum;
+    if (c->pending_sort && draw_by_rank(c, u))
+        return;
+    if (c->pending_sort)
+        cand_sort(c);
+    if (draw_quickly(c, u))
+        return;
+    if (c->state != CAND_WEIGHTS)
+        cand_exp(c);
+    const struct drawn x = draw_by_parts(c->kern, c->p, c->n, u, true, &sum);
+    c->chosen = cand_id(c, x.at);
+    c->chosen_p = (float)(x.weight / sum);
+    for (size_t i = 0; c->want_p && i < c->n; i++)
+        c->p[i] = (float)(c->p[i] / sum);
+    c->state = CAND_PROBABILITIES;
+}

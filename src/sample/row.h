@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+// One row of input: logits as a reader leaves them in memory.
+#ifndef SAMPL_SAMPLE_ROW_H
+#define SAMPL_SAMPLE_ROW_H
+
+#include "base/bits.h"
+#include "kern/kern.h"
+
+#include <string.h>
+
+// The store never writes to data and ids, which belong to the reader.
+struct row {
+    enum dtype type;
+    const void *data; // [n] logits, at any alignment, in the order of their ids
+    size_t n;         // at least 1
+    const uint32_t
+        *ids; // [n] of a sparse row: the ids of its logits, strictly rising. NULL: the row is dense, its ids are 0..n-1
+    size_t n_vocab; // of a sparse row: the vocabulary size, above every id; 0: unknown
+};
+
+// The vocabulary size that a row tells, or 0.
+static inline size_t row_vocab(const struct row *r)
+{
+    return r->ids ? r->n_vocab : r->n;
+}
+
+// The smallest logit of a type that is not masked. The lowest finite number of each type stands for a mask; the cut is
+// the number above it.
+float row_cut(enum dtype type);
+
+// The element at a place as it stands in memory, widened to f32.
+static inline float row_element(const void *data, enum dtype type, size_t place)
+{
+    const char *const from = (const char *)data + place * dtype_size(type);
+    float x;
+    uint16_t half;
+    if (type == DTYPE_F32) {
+        memcpy(&x, from, sizeof x);
+        return x;
+    }
+    memcpy(&half, from, sizeof half);
+    return type == DTYPE_F16 ? f32_of_f16(half) : f32_of_bf16(half);
+}
+
+// The logit at a place, -inf if masked.
+float row_logit(const struct row *r, size_t place);
+
+// Writes the logits of len places from `place` on to logit[0..len), -inf for masked ones.
+void row_logits(const struct kern *kern, const struct row *r, size_t place, size_t len, float *logit);
+
+#endif
