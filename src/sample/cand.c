@@ -225,8 +225,13 @@ void cand_mask_all_but_max(struct cand *c)
 {
     const size_t best = cand_argmax(c);
     const float max = cand_logit(c, best);
-    memset(c->store->copied, 0, c->dense ? cand_blocks(c) * sizeof *c->store->copied : 0);
-    mask_and_round(c, INFINITY, false);
+    if (c->dense) {
+        c->store->cut = INFINITY;
+        memset(c->store->copied, 0, cand_blocks(c) * sizeof *c->store->copied);
+        c->kern->mask_below(c->store->block_max, c->store->block_max, cand_blocks(c), INFINITY);
+    } else {
+        c->kern->mask_below(c->logit, c->logit, c->n, INFINITY);
+    }
     cand_put_logit(c, best, -INFINITY, max);
 }
 
@@ -236,14 +241,14 @@ void cand_gather(struct cand *c, struct ranks kept, enum cand_order order)
     uint32_t *const id = s->spare_id;
     float *const logit = s->spare, *const p = c->logit; // once the logits have moved
     assert(kept.n && kept.n <= c->n);
-    for (size_t i = 0; c->dense && i < kept.n; i++) {
-        id[i] = kept.at[i];
-        logit[i] = cand_logit(c, id[i]);
-    }
-    for (size_t i = 0; !c->dense && i < kept.n; i++) {
-        id[i] = c->id[kept.at[i]];
-        logit[i] = c->logit[kept.at[i]];
-    }
+    if (c->dense)
+        for (size_t i = 0; i < kept.n; i++)
+            logit[i] = cand_logit(c, id[i] = kept.at[i]);
+    else
+        for (size_t i = 0; i < kept.n; i++) {
+            id[i] = c->id[kept.at[i]];
+            logit[i] = c->logit[kept.at[i]];
+        }
     s->spare_id = c->id;
     s->spare = p;
     c->id = id;

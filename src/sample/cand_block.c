@@ -22,12 +22,6 @@
 // Values of store->copied.
 enum { IN_ROW, EDITED, OWN };
 
-size_t cand_block_len(const struct cand *c, size_t b)
-{
-    const size_t left = c->n - b * KERN_BLOCK;
-    return left < KERN_BLOCK ? left : KERN_BLOCK;
-}
-
 // The word with the bits of element i and its 63 neighbours.
 static uint64_t *edited_bits(const struct cand *c, size_t i)
 {
@@ -100,13 +94,14 @@ void cand_own_block(struct cand *c, size_t b)
 
 float cand_logit(const struct cand *c, size_t at)
 {
-    const int copied = c->dense ? c->store->copied[at / KERN_BLOCK] : OWN;
+    const struct cand_store *const s = c->store;
+    const int copied = c->dense ? s->copied[at / KERN_BLOCK] : OWN;
     if (copied == OWN || (copied == EDITED && *edited_bits(c, at) >> at % 64 & 1))
         return c->logit[at];
-    float x = row_element(c->store->row, c->store->type, at);
-    if (c->store->round)
+    float x = row_element(s->row, s->type, at);
+    if (s->round)
         x = f32_of_f16(f16_of_f32(x));
-    return x < c->store->cut ? -INFINITY : x;
+    return x < s->cut ? -INFINITY : x;
 }
 
 // Marks an element of a dense row as edited. Few edited blocks are read again, so that copying them would be waste. A

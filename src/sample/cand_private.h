@@ -33,7 +33,11 @@ static inline size_t cand_blocks(const struct cand *c)
 {
     return (c->n + KERN_BLOCK - 1) / KERN_BLOCK;
 }
-size_t cand_block_len(const struct cand *c, size_t b);
+static inline size_t cand_block_len(const struct cand *c, size_t b)
+{
+    const size_t left = c->n - b * KERN_BLOCK;
+    return left < KERN_BLOCK ? left : KERN_BLOCK;
+}
 
 // The logits of block b, *len of them, in place or in tmp. Elements below the cut of a block that is not copied stand
 // there as numbers.

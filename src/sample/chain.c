@@ -296,27 +296,23 @@ void chain_skip(struct chain *ch, uint64_t rows)
     }
 }
 
-static void tell_stages(struct chain *ch, uint32_t token)
+// Lets the stages see a token that is in the history by now.
+static bool accept(struct chain *ch, uint32_t token)
 {
     for (size_t i = 0; i < ch->n_links; i++) {
         const struct link *const l = &ch->link[i];
         if (l->stage->sampler->accept)
             l->stage->sampler->accept(ch->part[l->part].state, token, l->stage);
     }
+    return true;
 }
 
 bool chain_accept(struct chain *ch, uint32_t token)
 {
-    if (!history_add(&ch->history, token))
-        return false;
-    tell_stages(ch, token);
-    return true;
+    return history_add(&ch->history, token) && accept(ch, token);
 }
 
 bool chain_accept_prompt(struct chain *ch, uint32_t token)
 {
-    if (!history_add_prompt(&ch->history, token))
-        return false;
-    tell_stages(ch, token);
-    return true;
+    return history_add_prompt(&ch->history, token) && accept(ch, token);
 }

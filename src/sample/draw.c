@@ -15,8 +15,7 @@
 #include <assert.h>
 #include <math.h>
 
-// The last of n parts before which the sum is below target; the first if there is none.
-static size_t part_reaching(const double *before, size_t n, double target)
+size_t draw_part(const double *before, size_t n, double target)
 {
     size_t i = 0;
     while (i + 1 < n && before[i + 1] < target)
@@ -57,7 +56,7 @@ static struct drawn draw_by_parts(const struct kern *kern, const float *p, size_
         for (size_t k = 0; k < KERN_MANY; k += KERN_LANES)
             *sum += kern_lanes_total(lanes + k);
     }
-    const size_t part = part_reaching(before, parts, *sum * u);
+    const size_t part = draw_part(before, parts, *sum * u);
     struct drawn x = draw_from(p + part * len, n - part * len, before[part], *sum * u);
     x.at += part * len;
     return x;
@@ -102,7 +101,7 @@ static bool choose(struct cand *c, double sum, double error, double u, struct dr
 static bool draw_by_blocks(struct cand *c, double *before, double u, bool rough)
 {
     const struct mass m = cand_mass(c, before, rough);
-    const size_t b = c->fault.code ? 0 : part_reaching(before, cand_blocks(c), m.sum * u);
+    const size_t b = c->fault.code ? 0 : draw_part(before, cand_blocks(c), m.sum * u);
     size_t len;
     float w[KERN_BLOCK];
     const float *const x = c->fault.code ? NULL : cand_exponents(c, b, m.max, w, &len);

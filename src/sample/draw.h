@@ -14,6 +14,10 @@ struct drawn {
     double before, through;
 };
 
+// The part of n in which a sum reaches target: the last whose before[], the sum before it, is below target, or the
+// first. O(n).
+size_t draw_part(const double *before, size_t n, double target);
+
 // The first of w[0..n) at which the sum reaches target, else the last. `before` is the sum of what stands before w[0].
 // n > 0. O(n).
 struct drawn draw_from(const float *w, size_t n, double before, double target);

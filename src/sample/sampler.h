@@ -57,6 +57,17 @@ struct param {
 // For a sampler: its table of parameters, and the struct that the table describes.
 #define PARAMS(table, tag) .params = (table), .params_size = sizeof(struct tag)
 
+// The parameters of a sampler that has one number, or one number and --min-keep.
+struct value_params {
+    float value;
+    int32_t min_keep;
+};
+
+#define MIN_KEEP                                   \
+    {                                              \
+        "min-keep", INT_AT(value_params, min_keep) \
+    }
+
 // Read and write a parameter in a sampler's struct. Every int32_t and float is a double exactly.
 double param_load(const struct param *row, const void *params);
 void param_store(const struct param *row, void *params, double value);

@@ -92,61 +92,51 @@ static bool lift_likely(struct cand *c, float at, struct lifted *x)
     return true;
 }
 
-// The place that a draw of u falls to, from sums of weights that are not yet divided; unless, as that rounds each of
-// them, it is a near thing.
-static bool draw_lifted(struct cand *c, const struct lifted *x, double u, size_t *place)
+// Writes the weights of the candidates from position `from` on, a multiple of KERN_BLOCK, up to position `to`.
+static void write_weights(const struct cand *c, const struct lifted *x, size_t from, size_t to, float *p)
 {
-    enum { BLOCKS = 8, STRETCH = BLOCKS * KERN_BLOCK }; // are added up in one go
-    double *const before = cand_scratch(c, c->n / STRETCH + 1, sizeof *before), sum = 0.0;
-    if (!before)
-        return false;
-    for (size_t b = 0; b < cand_blocks(c); b += BLOCKS) {
-        const size_t from = x->before[b], to = b + BLOCKS < cand_blocks(c) ? x->before[b + BLOCKS] : x->n;
-        const size_t left = c->n - b * KERN_BLOCK, all = left < STRETCH ? left : STRETCH;
-        before[b / BLOCKS] = sum;
-        sum = c->kern->sum_wide(x->w + from, to - from, sum) + (double)(all - (to - from)) * x->rest;
-    }
-    const double target = sum * u, doubt = 0x1p-22 * sum;
-    size_t at = 0;
-    while (at + STRETCH < c->n && before[at / STRETCH + 1] < target)
-        at += STRETCH;
-    double low, high = before[at / STRETCH];
-    for (const float *w = x->w + x->before[at / KERN_BLOCK]; at < c->n; at++) {
-        low = high;
-        high += cand_logit(c, at) - x->max >= x->floor ? *w++ : x->rest;
-        if (high >= target) {
-            *place = at;
-            return high - target > doubt && target - low > doubt;
-        }
-    }
-    return false;
-}
-
-// Writes every weight to c->p.
-static void spread(struct cand *c, const struct lifted *x)
-{
-    const float *w = x->w;
-    for (size_t b = 0; b < cand_blocks(c); b++) {
-        float tmp[KERN_BLOCK], *const p = c->p + b * KERN_BLOCK;
+    const float *w = x->w + x->before[from / KERN_BLOCK];
+    for (size_t b = from / KERN_BLOCK; b * KERN_BLOCK < to; b++) {
+        float tmp[KERN_BLOCK];
         size_t len;
         const float *const logit = cand_exponents(c, b, x->max, tmp, &len);
         for (size_t i = 0; i < len; i++)
-            p[i] = logit[i] - x->max >= x->floor ? *w++ : x->rest;
+            *p++ = logit[i] - x->max >= x->floor ? *w++ : x->rest;
     }
-    c->state = CAND_PROBABILITIES;
 }
 
-static void make_shares(struct cand *c)
+// Draws a position with sums of weights that are not divided by their total. Dividing would round each weight. Returns
+// false if that could change the position.
+static bool draw_undivided(struct cand *c, const struct lifted *x, double u, size_t *place)
 {
-    c->kern->divide(c->p, c->n, c->kern->sum(c->p, c->n, 0.0f));
+    enum { BLOCKS = 8, STRETCH = BLOCKS * KERN_BLOCK }; // candidates that are added up in one go
+    const size_t stretches = (c->n + STRETCH - 1) / STRETCH;
+    double *const before = cand_scratch(c, stretches, sizeof *before), sum = 0.0;
+    float w[STRETCH];
+    if (!before)
+        return false;
+    for (size_t i = 0; i < stretches; i++) {
+        const size_t b = i * BLOCKS, left = c->n - b * KERN_BLOCK, all = left < STRETCH ? left : STRETCH;
+        before[i] = sum;
+        const size_t from = x->before[b], to = b + BLOCKS < cand_blocks(c) ? x->before[b + BLOCKS] : x->n;
+        sum = c->kern->sum_wide(x->w + from, to - from, sum) + (double)(all - (to - from)) * x->rest;
+    }
+    const double target = sum * u, doubt = 0x1p-22 * sum;
+    const size_t from = draw_part(before, stretches, target) * STRETCH,
+                 to = from + STRETCH < c->n ? from + STRETCH : c->n;
+    write_weights(c, x, from, to, w);
+    const struct drawn drawn = draw_from(w, to - from, before[from / STRETCH], target);
+    *place = from + drawn.at;
+    return drawn.through - target > doubt && target - drawn.before > doubt;
 }
 
-// Chooses the place, and returns its p before the transform.
+// Chooses the position, and returns its p before the transform.
 static float draw_from_lifted(struct cand *c, const struct lifted *x, double u, size_t *place)
 {
-    if (c->want_chosen_p || !draw_lifted(c, x, u, place)) {
-        spread(c, x);
-        make_shares(c);
+    if (c->want_chosen_p || !draw_undivided(c, x, u, place)) {
+        write_weights(c, x, 0, c->n, c->p);
+        c->state = CAND_PROBABILITIES;
+        c->kern->divide(c->p, c->n, c->kern->sum(c->p, c->n, 0.0f));
         *place = draw_discrete(c->kern, c->p, c->n, u);
         c->chosen_p = c->p[*place];
     }

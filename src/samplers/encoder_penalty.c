@@ -3,14 +3,9 @@
 // less likely.
 #include "sample/sampler.h"
 
-struct encoder_params {
-    float penalty;
-};
-
 static const struct param params[] = {
-    {"encoder-repeat-penalty", "make tokens of the prompt likelier by a factor; 1: off",
-     FLOAT_AT(encoder_params, penalty), RANGE(1.0 / FLT_MAX, FLT_MAX), .def = 1,
-     .server = "encoder_repetition_penalty"},
+    {"encoder-repeat-penalty", "make tokens of the prompt likelier by a factor; 1: off", FLOAT_AT(value_params, value),
+     RANGE(1.0 / FLT_MAX, FLT_MAX), .def = 1, .server = "encoder_repetition_penalty"},
     {NULL},
 };
 
@@ -22,7 +17,7 @@ static float favour(float logit, size_t j, const void *arg)
 
 static void apply(void *self, struct cand *c, const struct stage *stage)
 {
-    const float by = 1.0f / ((const struct encoder_params *)stage->params)->penalty;
+    const float by = 1.0f / ((const struct value_params *)stage->params)->value;
     if (c->n > 1)
         cand_edit(c, &c->history->prompt, favour, &by);
 }
@@ -31,6 +26,6 @@ const struct sampler sampler_encoder_penalty = {.name = "encoder_penalty",
                                                 .letter = 'v',
                                                 .foreign = true,
                                                 .reads_prompt = true,
-                                                PARAMS(params, encoder_params),
+                                                PARAMS(params, value_params),
                                                 .runs = {OTHER_THAN, 1},
                                                 .apply = apply};

@@ -3,19 +3,27 @@
 // fills p once; those after it cut by p, which they leave as it is, not summing to 1 any more; a draw ends the chain.
 #include "kern/expf.h"
 #include "sample/cand_private.h"
+#include "sample/nucleus.h"
 #include "sample/sampler.h"
 
 #include <string.h>
 
 struct engine_stage_params {
-    float temp, p;
+    float temp, top_p, min_p;
     int32_t k;
 };
 
 static const struct param temp[] = {{"temp", FLOAT_AT(engine_stage_params, temp)}, {NULL}};
 static const struct param top_k[] = {{"top-k", INT_AT(engine_stage_params, k)}, {NULL}};
-static const struct param top_p[] = {{"top-p", FLOAT_AT(engine_stage_params, p)}, {NULL}};
-static const struct param min_p[] = {{"min-p", FLOAT_AT(engine_stage_params, p)}, {NULL}};
+static const struct param top_p[] = {{"top-p", FLOAT_AT(engine_stage_params, top_p)}, {NULL}};
+static const struct param min_p[] = {{"min-p", FLOAT_AT(engine_stage_params, min_p)}, {NULL}};
+
+// Of akunu-gpu, whose filters work on a softmax at the temperature, while its draw is from the logits as they are.
+static const struct param filter[] = {{"temp", FLOAT_AT(engine_stage_params, temp)},
+                                      {"top-k", INT_AT(engine_stage_params, k)},
+                                      {"top-p", FLOAT_AT(engine_stage_params, top_p)},
+                                      {"min-p", FLOAT_AT(engine_stage_params, min_p)},
+                                      {NULL}};
 
 // ---- logits
 
@@ -63,51 +71,44 @@ static void softmax_rank(void *self, struct cand *c, const struct stage *stage)
     c->kern->divide(c->p, c->n, c->kern->sum(c->p, c->n, 0.0f));
 }
 
+// Makes the weights sum to 1 by a factor, which is not quite a division.
+static void scale_weights(struct cand *c)
+{
+    c->kern->multiply(c->p, c->n, 1.0f / c->kern->sum(c->p, c->n, 0.0f));
+    c->state = CAND_PROBABILITIES;
+}
+
 // softmax_id (akunu)
 static void softmax_id(void *self, struct cand *c, const struct stage *stage)
 {
     cand_list(c);
     cand_exp(c);
-    c->state = CAND_PROBABILITIES;
-    c->kern->multiply(c->p, c->n, 1.0f / c->kern->sum(c->p, c->n, 0.0f));
+    scale_weights(c);
 }
-
-// Of akunu-gpu, whose filters work on a softmax at the temperature, while its draw is from the logits as they are.
-struct filter_params {
-    float temp, top_p, min_p;
-    int32_t k;
-};
-
-static const struct param filter[] = {{"temp", FLOAT_AT(filter_params, temp)},
-                                      {"top-k", INT_AT(filter_params, k)},
-                                      {"top-p", FLOAT_AT(filter_params, top_p)},
-                                      {"min-p", FLOAT_AT(filter_params, min_p)},
-                                      {NULL}};
 
 static bool filters(const struct stage *stage)
 {
-    const struct filter_params *const p = stage->params;
+    const struct engine_stage_params *const p = stage->params;
     return p->k > 0 || p->top_p < 1.0f || p->min_p > 0.0f;
 }
 
 // softmax_scaled (akunu-gpu): what scale and softmax_id come to, but the logits stay.
 static void softmax_scaled(void *self, struct cand *c, const struct stage *stage)
 {
-    const struct filter_params *const p = stage->params;
+    const struct engine_stage_params *const p = stage->params;
     const float factor = 1.0f / p->temp, max = cand_max(c) * factor;
     if (!(factor < INFINITY && max < INFINITY))
         cand_fail(c, FAULT_OVERFLOW, 0);
     cand_list(c);
-    memcpy(c->store->spare, c->logit, c->n * sizeof *c->logit);
-    c->kern->multiply(c->store->spare, c->n, factor);
-    c->kern->exp_sub(c->p, c->store->spare, max, c->n);
-    c->kern->multiply(c->p, c->n, 1.0f / c->kern->sum(c->p, c->n, 0.0f));
-    c->state = CAND_PROBABILITIES;
+    memcpy(c->p, c->logit, c->n * sizeof *c->p);
+    c->kern->multiply(c->p, c->n, factor);
+    c->kern->exp_sub(c->p, c->p, max, c->n);
+    scale_weights(c);
 }
 
 const struct sampler sampler_softmax_scaled = {.name = "softmax_scaled",
                                                .internal = true,
-                                               PARAMS(filter, filter_params),
+                                               PARAMS(filter, engine_stage_params),
                                                .enabled = filters,
                                                .apply = softmax_scaled};
 const struct sampler sampler_softmax_rank = {.name = "softmax_rank", .internal = true, .apply = softmax_rank};
@@ -115,28 +116,22 @@ const struct sampler sampler_softmax_id = {.name = "softmax_id", .internal = tru
 
 // ---- cuts
 
-enum { DEFAULT_K = 256 };
-
 // top_k_prob (akunu): the k most probable. Equal probabilities of unequal logits go by id. 0, or all there are, is 256.
+// top_k_prob_all (akunu-gpu): 0, or all there are, is all. It also ranks them for the cuts behind it.
 static void top_k_prob(void *self, struct cand *c, const struct stage *stage)
 {
+    enum { DEFAULT_K = 256 };
     const struct engine_stage_params *const p = stage->params;
-    const size_t most = c->n < DEFAULT_K ? c->n : DEFAULT_K;
-    cand_top_k_by_p(c, p->k <= 0 || (size_t)p->k >= c->n ? most : (size_t)p->k);
-}
-
-// top_k_prob_all (akunu-gpu): 0, or all there are, is all. It also ranks them for the cuts behind it.
-static void top_k_prob_all(void *self, struct cand *c, const struct stage *stage)
-{
-    const struct filter_params *const p = stage->params;
-    cand_top_k_by_p(c, p->k <= 0 || (size_t)p->k > c->n ? c->n : (size_t)p->k);
+    const bool keeps_all = stage->sampler->params == filter || c->n < DEFAULT_K;
+    const bool given = p->k > 0 && (size_t)p->k < c->n;
+    cand_top_k_by_p(c, given ? (size_t)p->k : keeps_all ? c->n : DEFAULT_K);
 }
 
 // min_p_cut (ollama, akunu): those before the first below min_p times the best one's.
 static void min_p_cut(void *self, struct cand *c, const struct stage *stage)
 {
     const struct engine_stage_params *const p = stage->params;
-    const float floor = c->p[0] * p->p;
+    const float floor = c->p[0] * p->min_p;
     size_t keep = 1;
     while (keep < c->n && !(c->p[keep] < floor))
         keep++;
@@ -149,20 +144,18 @@ extern const struct sampler sampler_top_p_above;
 static void top_p_cut(void *self, struct cand *c, const struct stage *stage)
 {
     const struct engine_stage_params *const p = stage->params;
-    const bool above = stage->sampler == &sampler_top_p_above;
-    size_t keep = 0;
-    for (float sum = 0.0f; keep < c->n && !(keep && (above ? sum > p->p : sum >= p->p)); keep++)
-        sum += c->p[keep];
-    c->n = keep;
+    struct nucleus kept = {.limit = p->top_p, .past = stage->sampler == &sampler_top_p_above, .least = 1};
+    nucleus_add(&kept, c->kern, c->p, c->n);
+    c->n = kept.n;
 }
 
 const struct sampler sampler_top_k_prob = {
     .limits = true, .name = "top_k_prob", .internal = true, PARAMS(top_k, engine_stage_params), .apply = top_k_prob};
 const struct sampler sampler_top_k_prob_all = {.name = "top_k_prob_all",
                                                .internal = true,
-                                               PARAMS(filter, filter_params),
+                                               PARAMS(filter, engine_stage_params),
                                                .enabled = filters,
-                                               .apply = top_k_prob_all};
+                                               .apply = top_k_prob};
 const struct sampler sampler_min_p_cut = {.limits = true,
                                           .name = "min_p_cut",
                                           .internal = true,
@@ -220,7 +213,7 @@ static void skip_pcg(void *self, uint64_t rows)
 // draw_mt (akunu): the probabilities are made to sum to 1 again; with mt19937.
 static void draw_mt(void *self, struct cand *c, const struct stage *stage)
 {
-    c->kern->multiply(c->p, c->n, 1.0f / c->kern->sum(c->p, c->n, 0.0f));
+    scale_weights(c);
     const float u = rng_f32(self);
     cand_note(c, "draw", u);
     choose_at(c, u);

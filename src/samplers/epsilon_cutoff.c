@@ -5,23 +5,18 @@
 
 #include "kern/expf.h"
 
-struct cutoff_params {
-    float epsilon;
-    int32_t min_keep;
-};
-
 #define BELOW_ONE RANGE(0, 0x1.fffffep-1)
 
 static const struct param epsilon_params[] = {
-    {"epsilon-cutoff", "keep those of at least probability E; 0: all", FLOAT_AT(cutoff_params, epsilon), BELOW_ONE,
+    {"epsilon-cutoff", "keep those of at least probability E; 0: all", FLOAT_AT(value_params, value), BELOW_ONE,
      .metavar = "E"},
-    {"min-keep", INT_AT(cutoff_params, min_keep)},
+    MIN_KEEP,
     {NULL},
 };
 static const struct param eta_params[] = {
-    {"eta-cutoff", "the same, but less than E counts where the entropy is high; 0: all",
-     FLOAT_AT(cutoff_params, epsilon), BELOW_ONE, .metavar = "E"},
-    {"min-keep", INT_AT(cutoff_params, min_keep)},
+    {"eta-cutoff", "the same, but less than E counts where the entropy is high; 0: all", FLOAT_AT(value_params, value),
+     BELOW_ONE, .metavar = "E"},
+    MIN_KEEP,
     {NULL},
 };
 
@@ -39,27 +34,27 @@ static float bound(struct cand *c, float epsilon)
 
 static void apply(void *self, struct cand *c, const struct stage *stage)
 {
-    const struct cutoff_params *const p = stage->params;
+    const struct value_params *const p = stage->params;
     const size_t least = (size_t)p->min_keep;
     if (c->n < 2)
         return;
     const bool eta = stage->sampler->params == eta_params;
-    const double t = eta ? 0.0 : p->epsilon * (double)cand_exp_sum(c), slack = t * 0x1p-22;
+    const double t = eta ? 0.0 : p->value * (double)cand_exp_sum(c), slack = t * 0x1p-22;
     if (!eta && cand_keep_weighing(c, t - slack, t + slack, least))
         return;
     cand_softmax(c);
-    cand_keep_likely(c, eta ? bound(c, p->epsilon) : p->epsilon, least);
+    cand_keep_likely(c, eta ? bound(c, p->value) : p->value, least);
 }
 
 const struct sampler sampler_epsilon_cutoff = {.name = "epsilon_cutoff",
                                                .letter = 'c',
                                                .foreign = true,
-                                               PARAMS(epsilon_params, cutoff_params),
+                                               PARAMS(epsilon_params, value_params),
                                                .runs = {ABOVE, 0},
                                                .apply = apply};
 const struct sampler sampler_eta_cutoff = {.name = "eta_cutoff",
                                            .letter = 'u',
                                            .foreign = true,
-                                           PARAMS(eta_params, cutoff_params),
+                                           PARAMS(eta_params, value_params),
                                            .runs = {ABOVE, 0},
                                            .apply = apply};

@@ -12,12 +12,8 @@
 
 #include <string.h>
 
-struct gumbel_params {
-    float temp;
-};
-
 static const struct param params[] = {
-    {"temp", FLOAT_AT(gumbel_params, temp)},
+    {"temp", FLOAT_AT(value_params, value)},
     {NULL},
 };
 
@@ -77,9 +73,9 @@ static void describe(struct cand *c, float temp)
 // self: the seed.
 static void apply(void *self, struct cand *c, const struct stage *stage)
 {
-    const struct gumbel_params *const p = stage->params;
+    const struct value_params *const p = stage->params;
     const uint32_t *const seed = self;
-    struct gumbel_job job = {c->kern, (c->position + *seed) * 2654435761u, p->temp, -INFINITY, UINT32_MAX};
+    struct gumbel_job job = {c->kern, (c->position + *seed) * 2654435761u, p->value, -INFINITY, UINT32_MAX};
     if (c->dense) {
         const size_t first = cand_argmax(c) / KERN_BLOCK; // the block with the largest logit first: it sets a high mark
         try_block(&job, c, first);
@@ -92,7 +88,7 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
     c->chosen = job.id;
     c->chosen_p = 0.0f;
     if (c->want_p || c->want_chosen_p || c->want_logits)
-        describe(c, p->temp);
+        describe(c, p->value);
 }
 
 static void reset(void *self, const struct stage *stage, uint64_t seed)
@@ -103,7 +99,7 @@ static void reset(void *self, const struct stage *stage, uint64_t seed)
 
 const struct sampler sampler_gumbel = {.name = "gumbel",
                                        .internal = true,
-                                       PARAMS(params, gumbel_params),
+                                       PARAMS(params, value_params),
                                        .size = sizeof(uint32_t),
                                        .selector = true,
                                        .apply = apply,

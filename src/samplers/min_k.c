@@ -4,15 +4,10 @@
 // cliff.
 #include "sample/sampler.h"
 
-struct min_k_params {
-    float tau;
-    int32_t min_keep;
-};
-
 static const struct param params[] = {
     {"min-k", "keep those above the steepest cliff of the logits, and TAU divided by their range; below 0: all",
-     FLOAT_AT(min_k_params, tau), FINITE, .def = -1, .metavar = "TAU"},
-    {"min-keep", INT_AT(min_k_params, min_keep)},
+     FLOAT_AT(value_params, value), FINITE, .def = -1, .metavar = "TAU"},
+    MIN_KEEP,
     {NULL},
 };
 
@@ -61,7 +56,7 @@ static void find_lowest(void *arg, const float *x, size_t n)
 
 static void apply(void *self, struct cand *c, const struct stage *stage)
 {
-    const struct min_k_params *const p = stage->params;
+    const struct value_params *const p = stage->params;
     const size_t alive = cand_alive(c, c->n), least = p->min_keep > 1 ? (size_t)p->min_keep : 1;
     if (c->n < 2)
         return;
@@ -76,7 +71,7 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
         cand_sort(c);
         keep = above_cliff(c->logit, alive, range, &steepest);
     }
-    const float room = alive > 1 ? floorf(p->tau / range) : 0.0f;
+    const float room = alive > 1 ? floorf(p->value / range) : 0.0f;
     if (room > (float)keep)
         keep = room < (float)alive ? (size_t)room : alive;
     cand_top_k(c, keep > least ? keep : least);
@@ -85,6 +80,6 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
 const struct sampler sampler_min_k = {.name = "min_k",
                                       .letter = 'g',
                                       .foreign = true,
-                                      PARAMS(params, min_k_params),
+                                      PARAMS(params, value_params),
                                       .runs = {ABOVE, -FLT_TRUE_MIN}, // from 0 on
                                       .apply = apply};

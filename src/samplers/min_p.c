@@ -4,23 +4,18 @@
 #include "kern/libm.h"
 #include "sample/sampler.h"
 
-struct min_p_params {
-    float p;
-    int32_t min_keep;
-};
-
 static const struct param params[] = {
-    {"min-p", "keep those at least P times as likely as the likeliest; 0: all", FLOAT_AT(min_p_params, p), FINITE,
+    {"min-p", "keep those at least P times as likely as the likeliest; 0: all", FLOAT_AT(value_params, value), FINITE,
      .def = 0.05f, .metavar = "P", CLAMPED(0, 1)},
-    {"min-keep", INT_AT(min_p_params, min_keep)},
+    MIN_KEEP,
     {NULL},
 };
 
 static void apply(void *self, struct cand *c, const struct stage *stage)
 {
-    const struct min_p_params *const p = stage->params;
-    cand_keep_from(c, cand_max(c) + libm_logf(p->p), p->min_keep ? (size_t)p->min_keep : 1);
+    const struct value_params *const p = stage->params;
+    cand_keep_from(c, cand_max(c) + libm_logf(p->value), p->min_keep ? (size_t)p->min_keep : 1);
 }
 
 const struct sampler sampler_min_p = {
-    .limits = true, .name = "min_p", .letter = 'm', PARAMS(params, min_p_params), .runs = {ABOVE, 0}, .apply = apply};
+    .limits = true, .name = "min_p", .letter = 'm', PARAMS(params, value_params), .runs = {ABOVE, 0}, .apply = apply};

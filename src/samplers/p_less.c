@@ -3,12 +3,8 @@
 // no parameter. p_less_norm: the same less the chance to disagree, shared among the others: lower, so that more stay.
 #include "sample/sampler.h"
 
-struct p_less_params {
-    int32_t min_keep;
-};
-
-static const struct param params[] = {{"min-keep", INT_AT(p_less_params, min_keep)}, {NULL}};
-static const struct param norm_params[] = {{"min-keep", INT_AT(p_less_params, min_keep)}, {NULL}};
+static const struct param params[] = {MIN_KEEP, {NULL}};
+static const struct param norm_params[] = {MIN_KEEP, {NULL}};
 
 // The bound, by sums of the candidates' probabilities and of their squares. Or of their weights: then it is one of
 // weights.
@@ -21,7 +17,7 @@ static double bound(double sum, double squares, double alive, bool norm)
 // f64, and rounded once, so that it is not above the probabilities of a flat row.
 static void apply(void *self, struct cand *c, const struct stage *stage)
 {
-    const struct p_less_params *const p = stage->params;
+    const struct value_params *const p = stage->params;
     const bool norm = stage->sampler->params == norm_params;
     const size_t alive = norm ? cand_alive(c, c->n) : 0, least = (size_t)p->min_keep;
     if (c->n < 2 || (norm && alive < 2))
@@ -40,6 +36,6 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
 }
 
 const struct sampler sampler_p_less = {
-    .name = "p_less", .letter = 'l', .foreign = true, PARAMS(params, p_less_params), .apply = apply};
+    .name = "p_less", .letter = 'l', .foreign = true, PARAMS(params, value_params), .apply = apply};
 const struct sampler sampler_p_less_norm = {
-    .name = "p_less_norm", .letter = 'z', .foreign = true, PARAMS(norm_params, p_less_params), .apply = apply};
+    .name = "p_less_norm", .letter = 'z', .foreign = true, PARAMS(norm_params, value_params), .apply = apply};

@@ -3,37 +3,28 @@
 // less than s times as likely as the one before.
 #include "sample/sampler.h"
 
-struct p_step_params {
-    float s;
-    int32_t min_keep;
-};
-
 static const struct param params[] = {
     {"p-step", "keep those before the first that is less than S times as likely as the one before; 0: all",
-     FLOAT_AT(p_step_params, s), RANGE(0, 1), .metavar = "S"},
-    {"min-keep", INT_AT(p_step_params, min_keep)},
+     FLOAT_AT(value_params, value), RANGE(0, 1), .metavar = "S"},
+    MIN_KEEP,
     {NULL},
 };
 
 static size_t keep(struct cand *c, const struct head *head, const void *of_stage)
 {
-    const struct p_step_params *const p = of_stage;
+    const struct value_params *const p = of_stage;
     size_t i = 1;
-    while (i < head->best.n && !(head->p[i] < p->s * head->p[i - 1]))
+    while (i < head->best.n && !(head->p[i] < p->value * head->p[i - 1]))
         i++;
     return i < head->best.n || i == c->n ? i : 0;
 }
 
 static void apply(void *self, struct cand *c, const struct stage *stage)
 {
-    const struct p_step_params *const p = stage->params;
+    const struct value_params *const p = stage->params;
     if (c->n > 1)
         cand_cut(c, 16.7f, (size_t)p->min_keep, keep, p);
 }
 
-const struct sampler sampler_p_step = {.name = "p_step",
-                                       .letter = 'j',
-                                       .foreign = true,
-                                       PARAMS(params, p_step_params),
-                                       .runs = {ABOVE, 0},
-                                       .apply = apply};
+const struct sampler sampler_p_step = {
+    .name = "p_step", .letter = 'j', .foreign = true, PARAMS(params, value_params), .runs = {ABOVE, 0}, .apply = apply};

@@ -4,26 +4,22 @@
 #include "kern/libm.h"
 #include "sample/sampler.h"
 
-struct skew_params {
-    float s;
-};
-
 static const struct param params[] = {
-    {"skew", "above 0 favour the unlikely, below 0 the likely; 0: off", FLOAT_AT(skew_params, s), FINITE,
+    {"skew", "above 0 favour the unlikely, below 0 the likely; 0: off", FLOAT_AT(value_params, value), FINITE,
      .metavar = "S"},
     {NULL},
 };
 
 static void apply(void *self, struct cand *c, const struct stage *stage)
 {
-    const struct skew_params *const p = stage->params;
+    const struct value_params *const p = stage->params;
     if (c->n < 2)
         return;
     cand_sort(c);
     cand_softmax(c);
     if (c->fault.code)
         return;
-    const double total = c->kern->sum_wide(c->p, c->n, 0.0), power = libm_exp((double)p->s);
+    const double total = c->kern->sum_wide(c->p, c->n, 0.0), power = libm_exp((double)p->value);
     double sum = 0.0, share[1 + KERN_BLOCK] = {0}; // of all up to a candidate; before them that of those before
     for (size_t i = 0, len; i < c->n; i += len) {
         len = c->n - i < KERN_BLOCK ? c->n - i : KERN_BLOCK;
@@ -43,6 +39,6 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
 const struct sampler sampler_skew = {.name = "skew",
                                      .letter = 'w',
                                      .foreign = true,
-                                     PARAMS(params, skew_params),
+                                     PARAMS(params, value_params),
                                      .runs = {OTHER_THAN, 0},
                                      .apply = apply};

@@ -4,19 +4,13 @@
 // keeps one more.
 #include "sample/sampler.h"
 
-struct tfs_params {
-    float z;
-    int32_t min_keep;
-};
-
 static const struct param params[] = {
     {"tfs", "keep those before the tail, which begins where share Z of the curvature is reached; 1: all",
-     FLOAT_AT(tfs_params, z), RANGE(0, 1), .def = 1, .metavar = "Z"},
-    {"min-keep", INT_AT(tfs_params, min_keep)},
+     FLOAT_AT(value_params, value), RANGE(0, 1), .def = 1, .metavar = "Z"},
+    MIN_KEEP,
     {NULL},
 };
-static const struct param tg_params[] = {
-    {"tfs", FLOAT_AT(tfs_params, z)}, {"min-keep", INT_AT(tfs_params, min_keep)}, {NULL}};
+static const struct param tg_params[] = {{"tfs", FLOAT_AT(value_params, value)}, MIN_KEEP, {NULL}};
 
 // Does adding x leave the sum as it is?
 static bool negligible(float x, float sum)
@@ -28,7 +22,7 @@ static bool negligible(float x, float sum)
 static size_t keep(struct cand *c, const struct head *head, const void *of_stage)
 {
     const struct stage *const stage = of_stage;
-    const struct tfs_params *const t = stage->params;
+    const struct value_params *const t = stage->params;
     const bool part = head->best.n < c->n, tg = stage->sampler->params == tg_params;
     const float *const p = head->p;
     const size_t m = head->best.n > 2 ? head->best.n - 2 : 0, least = tg                ? 0
@@ -46,7 +40,7 @@ static size_t keep(struct cand *c, const struct head *head, const void *of_stage
     float sum = 0.0f;
     for (size_t i = 0; i < m; i++) {
         sum += flat ? 1.0f / (float)m : curve[i] / total;
-        if (sum > t->z && i >= least)
+        if (sum > t->value && i >= least)
             return i + tg;
     }
     if (part && (least >= m || !negligible(p[m] / total, sum)))
@@ -56,7 +50,7 @@ static size_t keep(struct cand *c, const struct head *head, const void *of_stage
 
 static void apply(void *self, struct cand *c, const struct stage *stage)
 {
-    const struct tfs_params *const p = stage->params;
+    const struct value_params *const p = stage->params;
     if (c->n > 2)
         cand_cut(c, 20.0f, (size_t)p->min_keep, keep, stage);
 }
@@ -65,8 +59,8 @@ const struct sampler sampler_tfs = {.name = "tfs",
                                     .aliases = "tfs_z",
                                     .letter = 'f',
                                     .foreign = true,
-                                    PARAMS(params, tfs_params),
+                                    PARAMS(params, value_params),
                                     .runs = {BELOW, 1},
                                     .apply = apply};
 const struct sampler sampler_tfs_tg = {
-    .name = "tfs_tg", .foreign = true, PARAMS(tg_params, tfs_params), .runs = {BELOW, 1}, .apply = apply};
+    .name = "tfs_tg", .foreign = true, PARAMS(tg_params, value_params), .runs = {BELOW, 1}, .apply = apply};

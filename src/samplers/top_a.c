@@ -3,22 +3,17 @@
 // the model, the fewer they are.
 #include "sample/sampler.h"
 
-struct top_a_params {
-    float a;
-    int32_t min_keep;
-};
-
 static const struct param params[] = {
     {"top-a", "keep those at least A times the square of the largest probability likely; 0: all",
-     FLOAT_AT(top_a_params, a), RANGE(0, 1), .metavar = "A"},
-    {"min-keep", INT_AT(top_a_params, min_keep)},
+     FLOAT_AT(value_params, value), RANGE(0, 1), .metavar = "A"},
+    MIN_KEEP,
     {NULL},
 };
 
 static size_t keep(struct cand *c, const struct head *head, const void *of_stage)
 {
-    const struct top_a_params *const p = of_stage;
-    const float floor = p->a * head->p[0] * head->p[0];
+    const struct value_params *const p = of_stage;
+    const float floor = p->value * head->p[0] * head->p[0];
     size_t i = 1;
     while (i < head->best.n && head->p[i] >= floor)
         i++;
@@ -27,12 +22,12 @@ static size_t keep(struct cand *c, const struct head *head, const void *of_stage
 
 static void apply(void *self, struct cand *c, const struct stage *stage)
 {
-    const struct top_a_params *const p = stage->params;
+    const struct value_params *const p = stage->params;
     if (c->n < 2)
         return;
     if (c->order != CAND_SORTED) {
         const struct mass m = cand_mass(c, NULL, true);
-        const double t = p->a / m.sum, slack = t * (m.error_f32 + 0x1p-21);
+        const double t = p->value / m.sum, slack = t * (m.error_f32 + 0x1p-21);
         if (cand_keep_weighing(c, t - slack, fmin(t + slack, 1.0), (size_t)p->min_keep)) {
             cand_sort(c);
             return;
@@ -42,4 +37,4 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
 }
 
 const struct sampler sampler_top_a = {
-    .name = "top_a", .letter = 'o', .foreign = true, PARAMS(params, top_a_params), .runs = {ABOVE, 0}, .apply = apply};
+    .name = "top_a", .letter = 'o', .foreign = true, PARAMS(params, value_params), .runs = {ABOVE, 0}, .apply = apply};

@@ -3,22 +3,17 @@
 // likeliest whose terms of the entropy stay within share h of all of it.
 #include "sample/sampler.h"
 
-struct top_h_params {
-    float h;
-    int32_t min_keep;
-};
-
 static const struct param params[] = {
     {"top-h", "of the 100 likeliest keep the first that have share H of their entropy; 0: all",
-     FLOAT_AT(top_h_params, h), RANGE(0, 1), .metavar = "H"},
-    {"min-keep", INT_AT(top_h_params, min_keep)},
+     FLOAT_AT(value_params, value), RANGE(0, 1), .metavar = "H"},
+    MIN_KEEP,
     {NULL},
 };
 
 static void apply(void *self, struct cand *c, const struct stage *stage)
 {
     enum { BEST = 100 };
-    const struct top_h_params *const p = stage->params;
+    const struct value_params *const p = stage->params;
     float term[BEST], sum = 0.0f;
     size_t keep = 0;
     if (c->n < 2)
@@ -28,7 +23,7 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
     c->kern->log(term, c->p, c->n);
     for (size_t i = 0; i < c->n; i++)
         term[i] = c->p[i] > 0.0f ? -c->p[i] * term[i] : 0.0f;
-    const float most = p->h * c->kern->sum(term, c->n, 0.0f);
+    const float most = p->value * c->kern->sum(term, c->n, 0.0f);
     while (keep < c->n && c->p[keep] > 0.0f && (sum += term[keep]) <= most)
         keep++;
     const size_t least = p->min_keep > 1 ? (size_t)p->min_keep : 1;
@@ -36,4 +31,4 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
 }
 
 const struct sampler sampler_top_h = {
-    .name = "top_h", .letter = 'h', .foreign = true, PARAMS(params, top_h_params), .runs = {ABOVE, 0}, .apply = apply};
+    .name = "top_h", .letter = 'h', .foreign = true, PARAMS(params, value_params), .runs = {ABOVE, 0}, .apply = apply};

@@ -2,14 +2,9 @@
 // top_n_sigma (Tang et al. 2024, arXiv 2411.07641): masks the logits more than n standard deviations below the largest.
 #include "sample/sampler.h"
 
-struct top_n_sigma_params {
-    float n;
-};
-
 static const struct param params[] = {
     {"top-nsigma", "mask logits more than N standard deviations below the largest; -1: none",
-     FLOAT_AT(top_n_sigma_params, n), FINITE, .def = -1, .metavar = "N", .also = "top-n-sigma",
-     .server = "top_n_sigma"},
+     FLOAT_AT(value_params, value), FINITE, .def = -1, .metavar = "N", .also = "top-n-sigma", .server = "top_n_sigma"},
     {NULL},
 };
 
@@ -34,7 +29,7 @@ static void add_squares(void *arg, const float *x, size_t n)
 
 static void apply(void *self, struct cand *c, const struct stage *stage)
 {
-    const struct top_n_sigma_params *const p = stage->params;
+    const struct value_params *const p = stage->params;
     struct moments m = {.kern = c->kern};
     cand_each_run(c, add_logits, &m);
     if (c->n < 2 || !m.alive)
@@ -42,12 +37,12 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
     m.mean = m.sum / (float)m.alive;
     cand_each_run(c, add_squares, &m);
     const float max = c->dense ? cand_max(c) : c->kern->max(c->logit, c->n);
-    cand_mask_below(c, max - p->n * sqrtf(m.squares / (float)m.alive));
+    cand_mask_below(c, max - p->value * sqrtf(m.squares / (float)m.alive));
 }
 
 const struct sampler sampler_top_n_sigma = {.limits = true,
                                             .name = "top_n_sigma",
                                             .letter = 's',
-                                            PARAMS(params, top_n_sigma_params),
+                                            PARAMS(params, value_params),
                                             .runs = {ABOVE, 0},
                                             .apply = apply};

@@ -5,39 +5,34 @@
 #include "sample/nucleus.h"
 #include "sample/sampler.h"
 
-struct top_p_params {
-    float p;
-    int32_t min_keep;
-};
-
 static const struct param params[] = {
-    {"top-p", "keep the likeliest up to cumulative probability P; 1: all", FLOAT_AT(top_p_params, p), FINITE,
+    {"top-p", "keep the likeliest up to cumulative probability P; 1: all", FLOAT_AT(value_params, value), FINITE,
      .def = 0.95f, .metavar = "P", CLAMPED(0, 1)},
     {"min-keep", "top-p, min-p, typical, xtc and those of other programs leave at least N",
-     INT_AT(top_p_params, min_keep), RANGE(0, INT32_MAX), REFUSED(0, INFINITY)},
+     INT_AT(value_params, min_keep), RANGE(0, INT32_MAX), REFUSED(0, INFINITY)},
     {NULL},
 };
 
 // min_keep is 0, which does nothing.
-static const struct param past_params[] = {{"top-p", FLOAT_AT(top_p_params, p)}, {NULL}};
+static const struct param past_params[] = {{"top-p", FLOAT_AT(value_params, value)}, {NULL}};
 
 static void apply(void *self, struct cand *c, const struct stage *stage)
 {
-    const struct top_p_params *const p = stage->params;
+    const struct value_params *const p = stage->params;
     const bool past = stage->sampler->params == past_params;
-    cand_keep_nucleus(c, (struct nucleus){.limit = p->p, .past = past, .least = (size_t)p->min_keep});
+    cand_keep_nucleus(c, (struct nucleus){.limit = p->value, .past = past, .least = (size_t)p->min_keep});
 }
 
 const struct sampler sampler_top_p = {.limits = true,
                                       .name = "top_p",
                                       .aliases = "nucleus",
                                       .letter = 'p',
-                                      PARAMS(params, top_p_params),
+                                      PARAMS(params, value_params),
                                       .runs = {BELOW, 1},
                                       .apply = apply};
 const struct sampler sampler_top_p_past = {.limits = true,
                                            .name = "top_p_past",
                                            .internal = true,
-                                           PARAMS(past_params, top_p_params),
+                                           PARAMS(past_params, value_params),
                                            .runs = {BELOW, 1},
                                            .apply = apply};

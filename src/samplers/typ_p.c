@@ -9,15 +9,10 @@
 
 enum { BLOCK = 1024, STEP = 16 }; // candidates that are looked at in one go, or have room behind those there are
 
-struct typ_p_params {
-    float p;
-    int32_t min_keep;
-};
-
 static const struct param params[] = {
-    {"typical", "keep the most typical up to cumulative probability P; 1: all", FLOAT_AT(typ_p_params, p),
+    {"typical", "keep the most typical up to cumulative probability P; 1: all", FLOAT_AT(value_params, value),
      RANGE(0, FLT_MAX), .def = 1, .metavar = "P", .also = "typical-p", .server = "typical_p"},
-    {"min-keep", INT_AT(typ_p_params, min_keep)},
+    MIN_KEEP,
     {NULL},
 };
 
@@ -141,13 +136,13 @@ static size_t split_at(const float *log, size_t n, float entropy)
 
 // Fills order with the ranks to keep and returns how many; 0 when the head is too short to tell. score: the logarithms
 // of its probabilities, which it loses, and room for STEP more. mirror and order have room for the head.
-static size_t choose(const struct cand *c, const struct head *head, float entropy, const struct typ_p_params *p,
+static size_t choose(const struct cand *c, const struct head *head, float entropy, const struct value_params *p,
                      float *score, uint32_t *mirror, uint32_t *order)
 {
     const bool part = head->best.n < c->n;
     const float beyond = part ? -libm_logf(head->tail_p) - entropy : INFINITY; // no score outside the head is below
     struct typ_p_merge m = {score, mirror, head->best.n, split_at(score, head->best.n, entropy), 0, 0};
-    struct nucleus kept = {p->p, true, (size_t)p->min_keep, 0};
+    struct nucleus kept = {p->value, true, (size_t)p->min_keep, 0};
     float share[BLOCK];
     for (size_t i = 0; i < head->best.n; i += STEP)
         for (size_t k = 0; k < STEP; k++) // compilers make much of a constant length
@@ -205,6 +200,6 @@ const struct sampler sampler_typ_p = {.limits = true,
                                       .name = "typ_p",
                                       .aliases = "typ,typical,typical_p",
                                       .letter = 'y',
-                                      PARAMS(params, typ_p_params),
+                                      PARAMS(params, value_params),
                                       .apply = apply,
                                       .runs = {BELOW, 1}};
