@@ -24,7 +24,7 @@ uint32_t budget_forced(const struct budget *b)
 }
 
 // From here on no tag has begun.
-static void enter(struct budget *b, enum budget_state state)
+static void enter_state(struct budget *b, enum budget_state state)
 {
     b->state = state;
     b->n_recent = 0;
@@ -48,7 +48,7 @@ static bool tag_ends(const struct budget *b, const struct tokens *tag, size_t n)
 
 // Does a token's text end where a character ends? One that has a continuation byte at its end, but not the character's
 // first byte, does not, even if an earlier token has it.
-static bool whole(const struct vocab *v, uint32_t id)
+static bool ends_whole(const struct vocab *v, uint32_t id)
 {
     const struct piece text = v ? vocab_output(v, id) : (struct piece){NULL, 0};
     for (size_t i = 1; i <= text.len && i <= 4; i++) {
@@ -59,19 +59,19 @@ static bool whole(const struct vocab *v, uint32_t id)
     return !text.len;
 }
 
-static void count(struct budget *b, uint32_t id)
+static void count_token(struct budget *b, uint32_t id)
 {
     const struct budget_rules *const r = b->rules;
     if (tag_ends(b, r->end, r->n_ends)) {
-        enter(b, BUDGET_IDLE); // another start tag begins another budget
+        enter_state(b, BUDGET_IDLE); // another start tag begins another budget
         return;
     }
     if (b->state == BUDGET_COUNTING && --b->left)
         return;
-    if (whole(r->vocab, id))
-        enter(b, BUDGET_FORCING);
+    if (ends_whole(r->vocab, id))
+        enter_state(b, BUDGET_FORCING);
     else if (b->state == BUDGET_COUNTING)
-        enter(b, BUDGET_WAITING);
+        enter_state(b, BUDGET_WAITING);
 }
 
 bool budget_accept(struct budget *b, uint32_t id)
@@ -80,7 +80,7 @@ bool budget_accept(struct budget *b, uint32_t id)
     assert(r->start.n && r->n_ends && r->forced.n);
     if (b->state == BUDGET_FORCING) {
         if (++b->at == r->forced.n)
-            enter(b, BUDGET_IDLE);
+            enter_state(b, BUDGET_IDLE);
         return true;
     }
     if (!mem_grow(&b->recent, &b->cap, r->longest, sizeof *b->recent))
@@ -89,8 +89,8 @@ bool budget_accept(struct budget *b, uint32_t id)
         memmove(b->recent, b->recent + 1, --b->n_recent * sizeof *b->recent);
     b->recent[b->n_recent++] = id;
     if (b->state != BUDGET_IDLE)
-        count(b, id);
+        count_token(b, id);
     else if (tag_ends(b, &r->start, 1))
-        enter(b, r->most ? BUDGET_COUNTING : BUDGET_FORCING);
+        enter_state(b, r->most ? BUDGET_COUNTING : BUDGET_FORCING);
     return true;
 }

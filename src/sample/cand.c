@@ -69,7 +69,7 @@ void *cand_scratch(struct cand *c, size_t n, size_t size)
 
 // Makes room for n candidates in every array, so that nothing fails later. The system provides pages only when they are
 // touched.
-static bool reserve(struct cand *c, size_t n)
+static bool reserve_arrays(struct cand *c, size_t n)
 {
     struct array array[ARRAYS];
     if (!c->store && !(c->store = calloc(1, sizeof *c->store)))
@@ -93,7 +93,7 @@ struct fault cand_load(struct cand *c, const struct row *row)
 struct fault cand_load_shared(struct cand *c, const struct row *row, struct row_cache *cache)
 {
     assert(row->n && (!row->ids || !row->n_vocab || row->ids[row->n - 1] < row->n_vocab));
-    if (!reserve(c, row->n))
+    if (!reserve_arrays(c, row->n))
         return c->fault = fault_memory();
     struct cand_store *const s = c->store;
     const bool known = cache && cache->row == row;
@@ -129,11 +129,11 @@ struct fault cand_load_shared(struct cand *c, const struct row *row, struct row_
         cand_list(c);
         memcpy(c->id, row->ids, row->n * sizeof *c->id);
     }
-    s->cached = c->dense && (known || row_cache_take(cache, row, s->block_max, cand_blocks(c)));
+    s->cached = c->dense && (known || row_cache_keep_maxima(cache, row, s->block_max, cand_blocks(c)));
     return c->fault;
 }
 
-void cand_put_list(struct cand *c, const uint32_t *id, const float *logit, const float *p, size_t n,
+void cand_set_list(struct cand *c, const uint32_t *id, const float *logit, const float *p, size_t n,
                    enum cand_order order, enum cand_state state)
 {
     assert(n && n <= c->store->cap);
@@ -153,7 +153,7 @@ void cand_list(struct cand *c)
         return;
     for (size_t b = 0; b < cand_blocks(c); b++) {
         uint32_t *const id = c->id + b * KERN_BLOCK;
-        cand_own_block(c, b);
+        cand_unshare_block(c, b);
         for (size_t i = 0; i < KERN_BLOCK; i++) // of a short block, too: a constant length lets compilers use vectors
             id[i] = (uint32_t)(b * KERN_BLOCK + i);
     }
@@ -169,7 +169,7 @@ void cand_map(struct cand *c, cand_map_fn *f, const void *arg)
         f(c->kern, c->logit, c->n, arg);
     for (size_t b = 0; c->dense && b < cand_blocks(c); b++) {
         float *const x = c->logit + b * KERN_BLOCK;
-        cand_own_block(c, b);
+        cand_unshare_block(c, b);
         f(c->kern, x, cand_block_len(c, b), arg);
         c->store->block_max[b] = c->kern->max(x, cand_block_len(c, b));
     }
@@ -193,7 +193,7 @@ static void mask_and_round(struct cand *c, float floor, bool round)
         if (c->dense && !s->copied[b])
             continue;
         if (c->dense)
-            cand_own_block(c, b);
+            cand_unshare_block(c, b);
         if (round)
             c->kern->round_f16(x, cand_block_len(c, b));
         c->kern->mask_below(x, x, cand_block_len(c, b), floor);
@@ -232,7 +232,7 @@ void cand_mask_all_but_max(struct cand *c)
     } else {
         c->kern->mask_below(c->logit, c->logit, c->n, INFINITY);
     }
-    cand_put_logit(c, best, -INFINITY, max);
+    cand_set_logit(c, best, -INFINITY, max);
 }
 
 void cand_gather(struct cand *c, struct ranks kept, enum cand_order order)

@@ -79,7 +79,7 @@ const float *cand_masked_block(const struct cand *c, size_t b, float tmp[KERN_BL
     return tmp;
 }
 
-void cand_own_block(struct cand *c, size_t b)
+void cand_unshare_block(struct cand *c, size_t b)
 {
     float *const logit = c->logit + b * KERN_BLOCK, tmp[KERN_BLOCK];
     if (c->store->copied[b] == IN_ROW)
@@ -118,10 +118,10 @@ static void mark_edited(struct cand *c, size_t at)
     uint64_t *const word = edited_bits(c, at), old = *word;
     *word |= UINT64_C(1) << at % 64;
     if (old & (old - 1))
-        cand_own_block(c, b);
+        cand_unshare_block(c, b);
 }
 
-void cand_put_logit(struct cand *c, size_t at, float old, float x)
+void cand_set_logit(struct cand *c, size_t at, float old, float x)
 {
     const size_t b = at / KERN_BLOCK;
     c->state = CAND_LOGITS;
@@ -134,7 +134,7 @@ void cand_put_logit(struct cand *c, size_t at, float old, float x)
     if (x >= c->store->block_max[b]) {
         c->store->block_max[b] = x;
     } else if (old == c->store->block_max[b]) {
-        cand_own_block(c, b);
+        cand_unshare_block(c, b);
         c->store->block_max[b] = c->kern->max(c->logit + b * KERN_BLOCK, cand_block_len(c, b));
     }
 }
@@ -145,7 +145,7 @@ static void edit_logit(struct cand *c, size_t at, size_t j, cand_edit_fn *f, con
     if (!(x < INFINITY))
         cand_fail(c, FAULT_OVERFLOW, cand_id(c, at));
     else if (bits_of_f32(x) != bits_of_f32(old))
-        cand_put_logit(c, at, old, x);
+        cand_set_logit(c, at, old, x);
 }
 
 void cand_edit(struct cand *c, const struct idmap *ids, cand_edit_fn *f, const void *arg)

@@ -50,10 +50,10 @@ const float *cand_masked_block(const struct cand *c, size_t b, float tmp[KERN_BL
 void cand_copy_block(const struct cand *c, size_t b, float *dst);
 
 // Copies a dense row's block to c->logit, so that it can be rewritten there.
-void cand_own_block(struct cand *c, size_t b);
+void cand_unshare_block(struct cand *c, size_t b);
 
 // Replaces the logit `old` at a position by x.
-void cand_put_logit(struct cand *c, size_t at, float old, float x);
+void cand_set_logit(struct cand *c, size_t at, float old, float x);
 
 // ---- changes of all candidates (cand.c)
 

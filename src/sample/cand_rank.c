@@ -268,7 +268,7 @@ void cand_top_k(struct cand *c, size_t k)
         cand_gather(c, cand_rank(c, k), CAND_SORTED);
 }
 
-static void divide(const struct kern *kern, float *x, size_t n, const void *divisor)
+static void divide_logits(const struct kern *kern, float *x, size_t n, const void *divisor)
 {
     kern->divide(x, n, *(const float *)divisor);
 }
@@ -281,7 +281,7 @@ void cand_sort(struct cand *c)
     if (c->order != CAND_SORTED)
         cand_top_k(c, c->n);
     if (divisor != 1.0f)
-        cand_map(c, divide, &divisor);
+        cand_map(c, divide_logits, &divisor);
 }
 
 void cand_sort_if_flat(struct cand *c, float range, size_t share)

@@ -11,31 +11,20 @@
 double param_load(const struct param *row, const void *params)
 {
     const void *const at = (const char *)params + row->at;
-    switch (row->type) {
-    case PARAM_INT:
+    if (row->type == PARAM_INT)
         return *(const int32_t *)at;
-    case PARAM_FLOAT:
-        return *(const float *)at;
-    case PARAM_FLAG:
-        return *(const bool *)at;
-    }
-    return 0.0;
+    return row->type == PARAM_FLOAT ? (double)*(const float *)at : *(const bool *)at;
 }
 
 void param_store(const struct param *row, void *params, double value)
 {
     void *const at = (char *)params + row->at;
-    switch (row->type) {
-    case PARAM_INT:
+    if (row->type == PARAM_INT)
         *(int32_t *)at = (int32_t)value;
-        break;
-    case PARAM_FLOAT:
+    else if (row->type == PARAM_FLOAT)
         *(float *)at = (float)value;
-        break;
-    case PARAM_FLAG:
+    else
         *(bool *)at = value != 0.0;
-        break;
-    }
 }
 
 // A sampler's memory. It is kept when no stage runs the sampler any more, for when one does again.
@@ -43,7 +32,7 @@ struct part {
     const struct sampler *sampler;
     void *state; // NULL when the sampler has none
     bool begun;  // reset since the sequence, or its seed, began
-    bool taken;
+    bool claimed;
 };
 
 // A stage that runs.
@@ -65,17 +54,10 @@ struct chain {
 
 bool sampler_runs_with(const struct sampler *s, double first)
 {
-    switch (s->runs.first) {
-    case ABOVE:
-        return first > s->runs.bound;
-    case BELOW:
-        return first < s->runs.bound;
-    case OTHER_THAN:
-        return first != s->runs.bound;
-    case ALWAYS:
-        break;
-    }
-    return true;
+    const double bound = s->runs.bound;
+    return s->runs.first == ABOVE   ? first > bound
+           : s->runs.first == BELOW ? first < bound
+                                    : s->runs.first == ALWAYS || first != bound;
 }
 
 bool stage_enabled(const struct stage *stage)
@@ -120,10 +102,10 @@ void reset_rng(void *self, const struct stage *stage, uint64_t seed)
 }
 
 // The first part of a sampler that no stage has taken, or a new one, is taken. False when memory is short.
-static bool take_part(struct chain *ch, const struct sampler *sampler, size_t *at)
+static bool claim_part(struct chain *ch, const struct sampler *sampler, size_t *at)
 {
     for (*at = 0; *at < ch->n_parts; ++*at)
-        if (ch->part[*at].sampler == sampler && !ch->part[*at].taken)
+        if (ch->part[*at].sampler == sampler && !ch->part[*at].claimed)
             break;
     if (*at == ch->n_parts) {
         void *state = NULL;
@@ -132,7 +114,7 @@ static bool take_part(struct chain *ch, const struct sampler *sampler, size_t *a
             return false;
         ch->part[ch->n_parts++] = (struct part){.sampler = sampler, .state = state};
     }
-    ch->part[*at].taken = true;
+    ch->part[*at].claimed = true;
     return true;
 }
 
@@ -141,14 +123,14 @@ static struct link *make_links(struct chain *ch, const struct stage *stage, size
 {
     struct link *const link = calloc(n, sizeof *link);
     for (size_t i = 0; i < ch->n_parts; i++)
-        ch->part[i].taken = false;
+        ch->part[i].claimed = false;
     *made = 0;
     for (size_t i = 0; link && i < n; i++) {
         if (!stage_enabled(&stage[i]))
             continue;
         struct link *const l = &link[(*made)++];
         *l = (struct link){.stage = &stage[i], .index = i};
-        if (!take_part(ch, stage[i].sampler, &l->part)) {
+        if (!claim_part(ch, stage[i].sampler, &l->part)) {
             free(link);
             return NULL;
         }
@@ -160,7 +142,7 @@ static struct link *make_links(struct chain *ch, const struct stage *stage, size
 }
 
 // Resets the parts that run and have not begun.
-static void begin(struct chain *ch)
+static void reset_parts(struct chain *ch)
 {
     for (size_t i = 0; i < ch->n_links; i++) {
         struct part *const part = &ch->part[ch->link[i].part];
@@ -175,7 +157,7 @@ void chain_reseed(struct chain *ch, uint64_t seed)
     ch->seed = seed;
     for (size_t i = 0; i < ch->n_parts; i++)
         ch->part[i].begun = false;
-    begin(ch);
+    reset_parts(ch);
 }
 
 struct chain *chain_new(const struct stage *stage, size_t n, uint64_t seed)
@@ -233,7 +215,7 @@ bool chain_change(struct chain *ch, const struct stage *stage, size_t n)
     for (size_t i = 0; i < made; i++)
         if (link[i].stage->sampler->change)
             link[i].stage->sampler->change(ch->part[link[i].part].state);
-    begin(ch);
+    reset_parts(ch);
     return true;
 }
 
@@ -255,7 +237,7 @@ static size_t start_from_cache(const struct chain *ch, struct cand *c, size_t *p
     }
     if (done) {
         const struct prefix *const from = &x->prefix[*prefix];
-        cand_put_list(c, x->id + from->at, x->logit + from->at, x->p + from->at, from->n, from->order, from->state);
+        cand_set_list(c, x->id + from->at, x->logit + from->at, x->p + from->at, from->n, from->order, from->state);
     }
     return done;
 }
@@ -297,7 +279,7 @@ void chain_skip(struct chain *ch, uint64_t rows)
 }
 
 // Lets the stages see a token that is in the history by now.
-static bool accept(struct chain *ch, uint32_t token)
+static bool notify_stages(struct chain *ch, uint32_t token)
 {
     for (size_t i = 0; i < ch->n_links; i++) {
         const struct link *const l = &ch->link[i];
@@ -309,10 +291,10 @@ static bool accept(struct chain *ch, uint32_t token)
 
 bool chain_accept(struct chain *ch, uint32_t token)
 {
-    return history_add(&ch->history, token) && accept(ch, token);
+    return history_add(&ch->history, token) && notify_stages(ch, token);
 }
 
 bool chain_accept_prompt(struct chain *ch, uint32_t token)
 {
-    return history_add_prompt(&ch->history, token) && accept(ch, token);
+    return history_add_prompt(&ch->history, token) && notify_stages(ch, token);
 }

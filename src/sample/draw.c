@@ -88,7 +88,7 @@ size_t rng_discrete(struct rng *r, const struct kern *kern, const float *p, size
 
 // Chooses the drawn candidate. Returns false if rounding could make it another, or give it another probability that is
 // wanted. error: relative, of the sum.
-static bool choose(struct cand *c, double sum, double error, double u, struct drawn x)
+static bool choose_drawn(struct cand *c, double sum, double error, double u, struct drawn x)
 {
     const double target = sum * u, doubt = 2 * sum * error;
     const float least = (float)(x.weight / (sum * (1 + error))), most = (float)(x.weight / (sum * (1 - error)));
@@ -110,7 +110,7 @@ static bool draw_by_blocks(struct cand *c, double *before, double u, bool rough)
     c->kern->exp_sub(w, x, m.max, len);
     struct drawn drawn = draw_from(w, len, before[b], m.sum * u);
     drawn.at += b * KERN_BLOCK;
-    return choose(c, m.sum, m.error, u, drawn);
+    return choose_drawn(c, m.sum, m.error, u, drawn);
 }
 
 // Draws from candidates whose sort is deferred: ranks the best, more and more of them, until their sum reaches the
@@ -134,7 +134,7 @@ static bool draw_by_rank(struct cand *c, double u)
         }
         x = (struct drawn){ranked.at[i], w[i], x.through, x.through + w[i]};
     }
-    return !c->fault.code && choose(c, m.sum, m.error, u, x);
+    return !c->fault.code && choose_drawn(c, m.sum, m.error, u, x);
 }
 
 // cand_mask_all_but_max has left one candidate of a dense row, which is drawn without looking at the zeros of the
@@ -157,7 +157,7 @@ static bool draw_quickly(struct cand *c, double u)
         return true;
     if (c->state == CAND_WEIGHTS) {
         const struct drawn x = draw_by_parts(c->kern, c->p, c->n, u, false, &sum);
-        return choose(c, sum, 0x1p-50 * (double)c->n, u, x);
+        return choose_drawn(c, sum, 0x1p-50 * (double)c->n, u, x);
     }
     double *const before = c->n > KERN_BLOCK ? cand_scratch(c, cand_blocks(c), sizeof *before) : NULL;
     return before && ((!c->want_chosen_p && draw_by_blocks(c, before, u, true)) || draw_by_blocks(c, before, u, false));

@@ -82,7 +82,7 @@ void tally_clear(struct tally *t)
 }
 
 // Adds `by` to the count of each token of these numbers. False when memory is short.
-static bool count(struct tally *t, const struct history *h, size_t begin, size_t end, uint32_t by)
+static bool count_tokens(struct tally *t, const struct history *h, size_t begin, size_t end, uint32_t by)
 {
     for (size_t i = begin; i < end; i++) {
         const size_t known = t->tokens.n, at = idmap_add(&t->tokens, history_newest(h, h->total - 1 - i));
@@ -102,10 +102,10 @@ bool tally_update(struct tally *t, const struct history *h, size_t window)
         // What would have to be counted out is not known any more, or all of it, or the map is mostly tokens that have
         // left.
         idmap_clear(&t->tokens);
-        ok = count(t, h, begin, h->total, 1);
+        ok = count_tokens(t, h, begin, h->total, 1);
     } else {
-        ok = count(t, h, t->begin, begin, UINT32_MAX) && count(t, h, begin, t->begin, 1) &&
-             count(t, h, t->end, h->total, 1);
+        ok = count_tokens(t, h, t->begin, begin, UINT32_MAX) && count_tokens(t, h, begin, t->begin, 1) &&
+             count_tokens(t, h, t->end, h->total, 1);
     }
     t->begin = begin;
     t->end = ok ? h->total : begin;

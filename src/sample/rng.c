@@ -78,7 +78,7 @@ static size_t characteristic(uint32_t *exponent)
 }
 
 // Bit i of x moves to bit 2 i.
-static uint64_t spread(uint32_t x)
+static uint64_t spread_bits(uint32_t x)
 {
     uint64_t y = x;
     y = (y | y << 16) & UINT64_C(0x0000ffff0000ffff);
@@ -89,7 +89,7 @@ static uint64_t spread(uint32_t x)
 }
 
 // p = t^n modulo the characteristic polynomial.
-static void power(uint64_t p[2 * WORDS], uint64_t n)
+static void power_of_t(uint64_t p[2 * WORDS], uint64_t n)
 {
     uint32_t exponent[DEGREE / 64];
     const size_t terms = characteristic(exponent);
@@ -98,8 +98,8 @@ static void power(uint64_t p[2 * WORDS], uint64_t n)
     for (unsigned bit = 64; bit-- > 0;) {
         for (size_t i = WORDS; i-- > 0;) { // squared
             const uint64_t w = p[i];
-            p[2 * i] = spread((uint32_t)w);
-            p[2 * i + 1] = spread((uint32_t)(w >> 32));
+            p[2 * i] = spread_bits((uint32_t)w);
+            p[2 * i + 1] = spread_bits((uint32_t)(w >> 32));
         }
         for (size_t i = 2 * WORDS; n >> bit & 1 && i-- > 0;) // by t
             p[i] = p[i] << 1 | (i ? p[i - 1] >> 63 : 0);
@@ -118,7 +118,7 @@ static void jump(struct rng *r, uint64_t n)
     uint64_t p[2 * WORDS];
     uint32_t x[2 * N], sum[N] = {0};
     n -= N - r->next; // from where a refill begins, so that all of x follows the recurrence
-    power(p, n);
+    power_of_t(p, n);
     refill(r);
     for (size_t k = 0; k < DEGREE; k++) {
         if (k % N == 0) {

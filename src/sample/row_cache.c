@@ -26,7 +26,7 @@ void row_cache_free(struct row_cache *x)
     free(x->p);
 }
 
-bool row_cache_take(struct row_cache *x, const struct row *row, const float *block_max, size_t n)
+bool row_cache_keep_maxima(struct row_cache *x, const struct row *row, const float *block_max, size_t n)
 {
     if (!x || !mem_grow(&x->block_max, &x->block_cap, n, sizeof *block_max))
         return false;

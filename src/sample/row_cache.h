@@ -48,7 +48,7 @@ void row_cache_free(struct row_cache *x);
 
 // Copies the block maxima of a row that has just been loaded. Returns false if there is no cache (NULL) or memory is
 // short.
-bool row_cache_take(struct row_cache *x, const struct row *row, const float *block_max, size_t n);
+bool row_cache_keep_maxima(struct row_cache *x, const struct row *row, const float *block_max, size_t n);
 
 // The rank, from 1, of a position of the row as it was loaded; 0 if there is no cache (NULL) or it has not been ranked.
 // O(ranked).

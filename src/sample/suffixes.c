@@ -74,7 +74,7 @@ static bool part(struct suffixes *s, uint32_t whole, uint32_t from, uint32_t tok
 
 // The suffixes that never had this token behind them have it now; the first that had leads to what is no longer one
 // place's alone.
-static bool take(struct suffixes *s, uint32_t token)
+static bool append_token(struct suffixes *s, uint32_t token)
 {
     const uint32_t made = (uint32_t)s->n_states;
     const struct suffix_edge *edge = NULL;
@@ -113,7 +113,7 @@ bool suffixes_update(struct suffixes *s, const struct history *h, size_t least)
     while (ok && s->state[s->whole].length < h->total) {
         const size_t known = s->state[s->whole].length;
         const uint32_t token = history_newest(h, h->total - 1 - known);
-        ok = take(s, token);
+        ok = append_token(s, token);
         if (ok) // one token more, one less at the other end
             find_least(s, known < least ? s->whole : find_edge(s, s->at, token)->to);
     }

@@ -26,14 +26,14 @@ struct adaptive_p_state {
     float token_p; // its probability before the transform
 };
 
-static float clamp(float x, float low, float high)
+static float clamp_f32(float x, float low, float high)
 {
     return fminf(fmaxf(x, low), high);
 }
 
 static float decay(const struct adaptive_p_params *p)
 {
-    return clamp(p->decay, 0.0f, 0.99f);
+    return clamp_f32(p->decay, 0.0f, 0.99f);
 }
 
 static void reset(void *self, const struct stage *stage, uint64_t seed)
@@ -49,18 +49,18 @@ static void reset(void *self, const struct stage *stage, uint64_t seed)
 // The probability to aim at now, so that the average comes back to the target.
 static float aim(const struct adaptive_p_state *s, float target)
 {
-    target = clamp(target, 0.0f, 1.0f);
-    return clamp(s->total == 0.0f ? target : 2.0f * target - s->weighted / s->total, 0.0f, 1.0f);
+    target = clamp_f32(target, 0.0f, 1.0f);
+    return clamp_f32(s->total == 0.0f ? target : 2.0f * target - s->weighted / s->total, 0.0f, 1.0f);
 }
 
-static void lift(const struct cand *c, float *logit, const float *p, size_t n, float at)
+static void transform(const struct cand *c, float *logit, const float *p, size_t n, float at)
 {
     c->kern->lift(logit, p, n, at, 1.0f / 0.3f, 5.0f, 10.0f);
 }
 
 // The weights after the transform. Most candidates are so unlikely that their p less the aim is minus the aim: they
 // come to one weight.
-struct lifted {
+struct transformed {
     float max, sum;   // the largest logit; what the weights before the transform come to
     float floor;      // the likely ones' logits less max are at least this
     size_t n;         // how many are likely
@@ -70,30 +70,30 @@ struct lifted {
 };
 
 // False: each candidate is to have a weight of its own.
-static bool lift_likely(struct cand *c, float at, struct lifted *x)
+static bool transform_likely(struct cand *c, float at, struct transformed *x)
 {
     if (c->order == CAND_SORTED || // whose first logit counts as the largest
         c->n <= KERN_BLOCK || c->want_p || c->want_logits || cand_alive(c, c->n) < c->n)
         return false;
     const float same = (at - nextafterf(at, 0.0f)) * 0.49f; // p of the likely is above that
-    *x = (struct lifted){.max = cand_exp_max(c),
-                         .sum = cand_exp_sum(c),
-                         .w = cand_scratch(c, c->n + KERN_BLOCK, sizeof *x->w),
-                         .before = cand_scratch(c, cand_blocks(c), sizeof *x->before)};
+    *x = (struct transformed){.max = cand_exp_max(c),
+                              .sum = cand_exp_sum(c),
+                              .w = cand_scratch(c, c->n + KERN_BLOCK, sizeof *x->w),
+                              .before = cand_scratch(c, cand_blocks(c), sizeof *x->before)};
     if (c->fault.code)
         return false;
     x->floor = same > FLT_MIN ? libm_logf(same * x->sum) * 1.0001f - 0.01f : -INFINITY;
     x->n = cand_weigh(c, x->max, x->floor, x->w, x->before);
     c->kern->divide(x->w, x->n, x->sum);
     x->w[x->n] = 0.0f;
-    lift(c, x->w, x->w, x->n + 1, at);
+    transform(c, x->w, x->w, x->n + 1, at);
     c->kern->exp_sub(x->w, x->w, c->kern->max(x->w, x->n + (x->n < c->n)), x->n + 1);
     x->rest = x->w[x->n];
     return true;
 }
 
 // Writes the weights of the candidates from position `from` on, a multiple of KERN_BLOCK, up to position `to`.
-static void write_weights(const struct cand *c, const struct lifted *x, size_t from, size_t to, float *p)
+static void write_weights(const struct cand *c, const struct transformed *x, size_t from, size_t to, float *p)
 {
     const float *w = x->w + x->before[from / KERN_BLOCK];
     for (size_t b = from / KERN_BLOCK; b * KERN_BLOCK < to; b++) {
@@ -107,7 +107,7 @@ static void write_weights(const struct cand *c, const struct lifted *x, size_t f
 
 // Draws a position with sums of weights that are not divided by their total. Dividing would round each weight. Returns
 // false if that could change the position.
-static bool draw_undivided(struct cand *c, const struct lifted *x, double u, size_t *place)
+static bool draw_undivided(struct cand *c, const struct transformed *x, double u, size_t *place)
 {
     enum { BLOCKS = 8, STRETCH = BLOCKS * KERN_BLOCK }; // candidates that are added up in one go
     const size_t stretches = (c->n + STRETCH - 1) / STRETCH;
@@ -131,7 +131,7 @@ static bool draw_undivided(struct cand *c, const struct lifted *x, double u, siz
 }
 
 // Chooses the position, and returns its p before the transform.
-static float draw_from_lifted(struct cand *c, const struct lifted *x, double u, size_t *place)
+static float draw_from_transformed(struct cand *c, const struct transformed *x, double u, size_t *place)
 {
     if (c->want_chosen_p || !draw_undivided(c, x, u, place)) {
         write_weights(c, x, 0, c->n, c->p);
@@ -157,7 +157,7 @@ static float draw_from_all(struct cand *c, bool aims, float at, struct rng *rng,
     if (aims) {
         c->kern->exp_sub(original, c->logit, max, c->n);
         c->kern->divide(original, c->n, c->kern->sum(original, c->n, 0.0f));
-        lift(c, c->logit, original, c->n, at);
+        transform(c, c->logit, original, c->n, at);
     }
     cand_softmax(c); // a sorted list keeps that mark: its first logit is subtracted, though it need not be the largest
     if (c->fault.code)
@@ -173,12 +173,12 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
     struct adaptive_p_state *const s = self;
     const bool aims = p->target >= 0.0f;
     const float at = aim(s, p->target);
-    struct lifted x;
+    struct transformed x;
     size_t place = 0;
     float before = 0.0f; // the transform
     double u = 0.0;
-    if (aims && lift_likely(c, at, &x))
-        before = draw_from_lifted(c, &x, u = rng_f64(&s->rng), &place);
+    if (aims && transform_likely(c, at, &x))
+        before = draw_from_transformed(c, &x, u = rng_f64(&s->rng), &place);
     else if (!c->fault.code)
         before = draw_from_all(c, aims, at, &s->rng, &u, &place);
     if (c->fault.code)

@@ -108,7 +108,7 @@ static size_t unbroken(struct dry_state *s, struct cand *c, const struct breaker
 }
 
 // The token has continued a repetition. False when memory is short.
-static bool note(struct dry_state *s, uint32_t token, size_t length)
+static bool note_continuation(struct dry_state *s, uint32_t token, size_t length)
 {
     const size_t known = s->next.n, i = idmap_add(&s->next, token);
     if (i == IDMAP_NONE || !mem_grow(&s->length, &s->length_cap, i + 1, sizeof *s->length))
@@ -119,8 +119,8 @@ static bool note(struct dry_state *s, uint32_t token, size_t length)
 }
 
 // Notes what continued a repetition in the n newest tokens.
-static bool look_back(struct dry_state *s, struct cand *c, const struct breakers *breakers, size_t n, size_t limit,
-                      size_t allowed)
+static bool find_in_window(struct dry_state *s, struct cand *c, const struct breakers *breakers, size_t n, size_t limit,
+                           size_t allowed)
 {
     uint32_t *const recent = cand_scratch(c, n, sizeof *recent); // the newest first
     size_t *const z = cand_scratch(c, n, sizeof *z);
@@ -130,7 +130,7 @@ static bool look_back(struct dry_state *s, struct cand *c, const struct breakers
     repetitions(z, recent, n);
     for (size_t k = 1; k < n; k++) {
         const size_t len = z[k] < limit ? z[k] : limit;
-        if (len >= allowed && !breakers_single(breakers, recent[k - 1]) && !note(s, recent[k - 1], len))
+        if (len >= allowed && !breakers_single(breakers, recent[k - 1]) && !note_continuation(s, recent[k - 1], len))
             return false;
     }
     return true;
@@ -138,8 +138,8 @@ static bool look_back(struct dry_state *s, struct cand *c, const struct breakers
 
 // The same over the whole history, from the longest repetition down to where all tokens are known that continued one of
 // the least length.
-static bool look_up(struct dry_state *s, const struct history *h, const struct breakers *breakers, size_t limit,
-                    size_t allowed)
+static bool find_in_automaton(struct dry_state *s, const struct history *h, const struct breakers *breakers,
+                              size_t limit, size_t allowed)
 {
     struct suffixes *const x = &s->suffixes;
     if (!suffixes_update(x, h, allowed))
@@ -150,7 +150,7 @@ static bool look_up(struct dry_state *s, const struct history *h, const struct b
     for (uint32_t at = x->whole; s->next.n < most; at = x->state[at].shorter) {
         const size_t all = x->state[at].length, len = all < limit ? all : limit;
         for (uint32_t i = x->state[at].edge; i != SUFFIX_NONE; i = x->edge[i].next)
-            if (!breakers_single(breakers, x->edge[i].token) && !note(s, x->edge[i].token, len))
+            if (!breakers_single(breakers, x->edge[i].token) && !note_continuation(s, x->edge[i].token, len))
                 return false;
     }
     return true;
@@ -175,7 +175,7 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
     // of the history.
     const bool whole = n == h->total && n >= LONG && allowed && p->multiplier > 0.0f;
     idmap_clear(&s->next);
-    if (whole ? look_up(s, h, breakers, limit, allowed) : look_back(s, c, breakers, n, limit, allowed))
+    if (whole ? find_in_automaton(s, h, breakers, limit, allowed) : find_in_window(s, c, breakers, n, limit, allowed))
         cand_edit(c, &s->next, subtract, &(struct dry_job){p, s->length});
     else
         cand_fail(c, FAULT_MEMORY, 0);

@@ -34,7 +34,7 @@ static void round_f16(void *self, struct cand *c, const struct stage *stage)
 }
 
 // sort (ollama): all candidates by rank, so that equal quotients of unequal logits keep the order of the logits.
-static void sort(void *self, struct cand *c, const struct stage *stage)
+static void sort_all(void *self, struct cand *c, const struct stage *stage)
 {
     cand_sort(c);
 }
@@ -51,7 +51,7 @@ static void scale(void *self, struct cand *c, const struct stage *stage)
 }
 
 const struct sampler sampler_round_f16 = {.name = "round_f16", .internal = true, .apply = round_f16};
-const struct sampler sampler_sort = {.name = "sort", .internal = true, .apply = sort};
+const struct sampler sampler_sort = {.name = "sort", .internal = true, .apply = sort_all};
 const struct sampler sampler_scale = {
     .name = "scale", .internal = true, PARAMS(temp, engine_stage_params), .runs = {OTHER_THAN, 1}, .apply = scale};
 

@@ -21,7 +21,7 @@ static const struct param eta_params[] = {
 };
 
 // eta, from the probabilities.
-static float bound(struct cand *c, float epsilon)
+static float eta_bound(struct cand *c, float epsilon)
 {
     float *const term = cand_scratch(c, c->n, sizeof *term);
     if (!term)
@@ -43,7 +43,7 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
     if (!eta && cand_keep_weighing(c, t - slack, t + slack, least))
         return;
     cand_softmax(c);
-    cand_keep_likely(c, eta ? bound(c, p->value) : p->value, least);
+    cand_keep_likely(c, eta ? eta_bound(c, p->value) : p->value, least);
 }
 
 const struct sampler sampler_epsilon_cutoff = {.name = "epsilon_cutoff",

@@ -26,7 +26,7 @@ struct gumbel_job {
 };
 
 // The largest is the first such, by id.
-static void try(struct gumbel_job *job, float *x, const float *logit, const uint32_t *id, size_t n)
+static void try_candidates(struct gumbel_job *job, float *x, const float *logit, const uint32_t *id, size_t n)
 {
     job->kern->gumbel(x, logit, id, n, job->s, job->temp);
     for (size_t i = 0; i < n; i++)
@@ -56,11 +56,11 @@ static void try_block(struct gumbel_job *job, const struct cand *c, size_t b)
     const size_t n = c->kern->gumbel_hot(id, (uint32_t)(b * KERN_BLOCK), cand_block_len(c, b), job->s, least);
     for (size_t i = 0; i < n; i++)
         logit[i] = cand_logit(c, id[i]);
-    try(job, x, logit, id, n);
+    try_candidates(job, x, logit, id, n);
 }
 
 // The distribution that the draw was from.
-static void describe(struct cand *c, float temp)
+static void fill_distribution(struct cand *c, float temp)
 {
     cand_list(c);
     c->kern->divide(c->logit, c->n, fmaxf(temp, 1e-30f)); // an f16 over that is finite
@@ -83,12 +83,12 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
             if (b != first)
                 try_block(&job, c, b);
     } else {
-        try(&job, c->store->spare, c->logit, c->id, c->n);
+        try_candidates(&job, c->store->spare, c->logit, c->id, c->n);
     }
     c->chosen = job.id;
     c->chosen_p = 0.0f;
     if (c->want_p || c->want_chosen_p || c->want_logits)
-        describe(c, p->value);
+        fill_distribution(c, p->value);
 }
 
 static void reset(void *self, const struct stage *stage, uint64_t seed)

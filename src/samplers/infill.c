@@ -40,14 +40,14 @@ static int compare_ranks(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static bool begins(struct piece x, struct piece y)
+static bool is_prefix(struct piece x, struct piece y)
 {
     return x.len <= y.len && !memcmp(x.p, y.p, x.len);
 }
 
 // Keeps the candidates that are at least this likely, or end a generation; their p then sum to 1. Returns how many of
 // the others there are.
-static size_t keep(struct cand *c, const struct vocab *v, float floor)
+static size_t keep_texts(struct cand *c, const struct vocab *v, float floor)
 {
     size_t n = 0, texts = 0;
     float sum = 0.0f;
@@ -91,9 +91,9 @@ static size_t find_matches(const struct by_text *t, size_t i)
 {
     const struct piece text = text_of(t, i);
     size_t first = t->place[i], found = 0;
-    while (first && t->text[first - 1].piece.len == text.len && begins(text, t->text[first - 1].piece))
+    while (first && t->text[first - 1].piece.len == text.len && is_prefix(text, t->text[first - 1].piece))
         first--;
-    for (size_t k = first; k < t->n && begins(text, t->text[k].piece); k++)
+    for (size_t k = first; k < t->n && is_prefix(text, t->text[k].piece); k++)
         if (t->text[k].rank != i && t->c->logit[t->text[k].rank] > -INFINITY)
             t->match[found++] = t->text[k].rank;
     qsort(t->match, found, sizeof *t->match, compare_ranks);
@@ -102,7 +102,7 @@ static size_t find_matches(const struct by_text *t, size_t i)
 
 // Of two candidates of which one begins the other, the less likely is added to the other. The order of the additions is
 // that of all pairs by rank, as it decides their rounding and who is the more likely.
-static void merge(const struct by_text *t)
+static void merge_texts(const struct by_text *t)
 {
     struct cand *const c = t->c;
     for (size_t i = 0; i < c->n; i++) {
@@ -143,14 +143,14 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
     if (c->fault.code)
         return;
     if (ends_text(c, v)) {
-        keep(c, v, INFINITY);
+        keep_texts(c, v, INFINITY);
         return;
     }
     sort_by_text(&t);
-    merge(&t);
-    const size_t texts = keep(c, v, 0.2f);
+    merge_texts(&t);
+    const size_t texts = keep_texts(c, v, 0.2f);
     if (texts)
-        keep(c, v, (float)(1.0 / (double)(texts + 1)));
+        keep_texts(c, v, (float)(1.0 / (double)(texts + 1)));
     else
         only_end(c, v);
     if (c->logit[0] == -INFINITY) // an ending that was added to another token

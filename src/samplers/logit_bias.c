@@ -7,7 +7,7 @@ static bool enabled(const struct stage *stage)
     return stage->context->biases->ids.n > 0;
 }
 
-static float add(float logit, size_t j, const void *arg)
+static float add_biases(float logit, size_t j, const void *arg)
 {
     const struct bias_table *const t = arg;
     for (size_t i = j ? t->end[j - 1] : 0; i < t->end[j]; i++)
@@ -21,7 +21,7 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
     for (size_t j = 0; j < t->ids.n; j++)
         if (c->n_vocab && t->ids.id[j] >= c->n_vocab)
             cand_fail(c, FAULT_BIAS_ID, t->ids.id[j]);
-    cand_edit(c, &t->ids, add, t);
+    cand_edit(c, &t->ids, add_biases, t);
 }
 
 const struct sampler sampler_logit_bias = {.name = "logit_bias", .internal = true, .enabled = enabled, .apply = apply};

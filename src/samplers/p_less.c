@@ -8,7 +8,7 @@ static const struct param norm_params[] = {MIN_KEEP, {NULL}};
 
 // The bound, by sums of the candidates' probabilities and of their squares. Or of their weights: then it is one of
 // weights.
-static double bound(double sum, double squares, double alive, bool norm)
+static double agreement_bound(double sum, double squares, double alive, bool norm)
 {
     const double agree = squares / (sum * sum);
     return (norm ? (alive * agree - 1.0) / (alive - 1.0) : agree) * sum;
@@ -23,7 +23,7 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
     if (c->n < 2 || (norm && alive < 2))
         return;
     const struct mass m = cand_mass(c, NULL, true);
-    const double t = bound(m.sum, m.squares, (double)alive, norm),
+    const double t = agreement_bound(m.sum, m.squares, (double)alive, norm),
                  slack = (4 * m.error + 0x1p-20) * (t + m.squares / m.sum);
     if (cand_keep_weighing(c, t - slack, fmin(t + slack, 1.0), least)) // it is not above the largest, which weighs 1
         return;
@@ -32,7 +32,7 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
     double squares = 0.0;
     for (size_t i = 0; i < c->n; i++)
         squares += (double)c->p[i] * c->p[i];
-    cand_keep_likely(c, (float)bound(sum, squares, (double)alive, norm), least);
+    cand_keep_likely(c, (float)agreement_bound(sum, squares, (double)alive, norm), least);
 }
 
 const struct sampler sampler_p_less = {

@@ -10,7 +10,7 @@ static const struct param params[] = {
     {NULL},
 };
 
-static size_t keep(struct cand *c, const struct head *head, const void *of_stage)
+static size_t keep_before_step(struct cand *c, const struct head *head, const void *of_stage)
 {
     const struct value_params *const p = of_stage;
     size_t i = 1;
@@ -23,7 +23,7 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
 {
     const struct value_params *const p = stage->params;
     if (c->n > 1)
-        cand_cut(c, 16.7f, (size_t)p->min_keep, keep, p);
+        cand_cut(c, 16.7f, (size_t)p->min_keep, keep_before_step, p);
 }
 
 const struct sampler sampler_p_step = {

@@ -19,7 +19,7 @@ struct bend {
     float top, square, cube;
 };
 
-static void bend_all(const struct kern *kern, float *x, size_t n, const void *bend)
+static void smooth(const struct kern *kern, float *x, size_t n, const void *bend)
 {
     const struct bend *const b = bend;
     kern->bend(x, n, b->top, b->square, b->cube);
@@ -31,7 +31,7 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
     if (c->n < 2)
         return;
     const struct bend bend = {cand_max(c), (3.0f - p->curve) / 2.0f * p->factor, (p->curve - 1.0f) / 2.0f * p->factor};
-    cand_map(c, bend_all, &bend);
+    cand_map(c, smooth, &bend);
     if (c->order == CAND_SORTED)
         c->order = CAND_UNSORTED; // a curve above 3 lifts some above the top
 }

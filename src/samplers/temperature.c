@@ -34,7 +34,7 @@ static void divide_all(const struct kern *kern, float *x, size_t n, const void *
             x[i] = -INFINITY;
 }
 
-static void divide(struct cand *c, float temp)
+static void apply_temperature(struct cand *c, float temp)
 {
     if (temp <= 0.0f)
         cand_mask_all_but_max(c);
@@ -57,7 +57,7 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
     const struct temperature_params *const p = stage->params;
     if (!(p->range > 0.0f)) {
         if (!c->pending_sort || !cand_defer(c, p->temp))
-            divide(c, p->temp);
+            apply_temperature(c, p->temp);
         return;
     }
     if (c->n < 2)
@@ -66,7 +66,7 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
     if (c->fault.code || cand_defer(c, temp))
         return;
     cand_sort(c);
-    divide(c, temp);
+    apply_temperature(c, temp);
 }
 
 const struct sampler sampler_temperature = {.name = "temperature",

@@ -19,7 +19,7 @@ static bool negligible(float x, float sum)
 }
 
 // The curvature beyond the head's m is nowhere above p[m].
-static size_t keep(struct cand *c, const struct head *head, const void *of_stage)
+static size_t keep_before_tail(struct cand *c, const struct head *head, const void *of_stage)
 {
     const struct stage *const stage = of_stage;
     const struct value_params *const t = stage->params;
@@ -52,7 +52,7 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
 {
     const struct value_params *const p = stage->params;
     if (c->n > 2)
-        cand_cut(c, 20.0f, (size_t)p->min_keep, keep, stage);
+        cand_cut(c, 20.0f, (size_t)p->min_keep, keep_before_tail, stage);
 }
 
 const struct sampler sampler_tfs = {.name = "tfs",

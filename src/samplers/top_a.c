@@ -10,7 +10,7 @@ static const struct param params[] = {
     {NULL},
 };
 
-static size_t keep(struct cand *c, const struct head *head, const void *of_stage)
+static size_t keep_above_bound(struct cand *c, const struct head *head, const void *of_stage)
 {
     const struct value_params *const p = of_stage;
     const float floor = p->value * head->p[0] * head->p[0];
@@ -33,7 +33,7 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
             return;
         }
     }
-    cand_cut(c, 16.7f, (size_t)p->min_keep, keep, p);
+    cand_cut(c, 16.7f, (size_t)p->min_keep, keep_above_bound, p);
 }
 
 const struct sampler sampler_top_a = {

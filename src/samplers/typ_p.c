@@ -98,7 +98,7 @@ static void merge_block(struct typ_p_merge *m, uint32_t *order)
 }
 
 // The next BLOCK ranks, or what there is. Returns how many.
-static size_t merge(struct typ_p_merge *m, uint32_t *order)
+static size_t merge_ranks(struct typ_p_merge *m, uint32_t *order)
 {
     size_t i = 0, left = m->from_left, right = m->split + m->from_right;
     if (m->split - left >= BLOCK && m->n - right >= BLOCK) {
@@ -136,8 +136,8 @@ static size_t split_at(const float *log, size_t n, float entropy)
 
 // Fills order with the ranks to keep and returns how many; 0 when the head is too short to tell. score: the logarithms
 // of its probabilities, which it loses, and room for STEP more. mirror and order have room for the head.
-static size_t choose(const struct cand *c, const struct head *head, float entropy, const struct value_params *p,
-                     float *score, uint32_t *mirror, uint32_t *order)
+static size_t choose_ranks(const struct cand *c, const struct head *head, float entropy, const struct value_params *p,
+                           float *score, uint32_t *mirror, uint32_t *order)
 {
     const bool part = head->best.n < c->n;
     const float beyond = part ? -libm_logf(head->tail_p) - entropy : INFINITY; // no score outside the head is below
@@ -149,7 +149,7 @@ static size_t choose(const struct cand *c, const struct head *head, float entrop
             score[i + k] = fabsf(score[i + k] + entropy);
     mirror_runs(mirror, score, m.split);
     for (size_t i = 0, len; i < head->best.n; i += len) {
-        len = merge(&m, order + i);
+        len = merge_ranks(&m, order + i);
         for (size_t k = 0; k < len; k++)
             share[k] = head->p[order[i + k]];
         nucleus_add(&kept, c->kern, share, len);
@@ -183,7 +183,7 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
         head = cand_rank_head(c, sum, 0.0f, least);
         if (!sorted)
             c->kern->log(score, head.p, head.best.n);
-        keep = choose(c, &head, entropy, stage->params, score, mirror, order);
+        keep = choose_ranks(c, &head, entropy, stage->params, score, mirror, order);
     }
     if (!keep)
         return;
