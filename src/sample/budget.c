@@ -23,7 +23,7 @@ uint32_t budget_forced(const struct budget *b)
     return b->state == BUDGET_FORCING ? b->rules->forced.id[b->at] : BUDGET_FREE;
 }
 
-// From here on no tag has begun.
+// Enters a state; no tag has begun.
 static void enter_state(struct budget *b, enum budget_state state)
 {
     b->state = state;
@@ -46,8 +46,8 @@ static bool tag_ends(const struct budget *b, const struct tokens *tag, size_t n)
     return false;
 }
 
-// Does a token's text end where a character ends? One that has a continuation byte at its end, but not the character's
-// first byte, does not, even if an earlier token has it.
+// Does a token's text end at the end of a character? A token that ends with a continuation byte, but lacks the
+// character's first byte, does not, even if an earlier token has that byte.
 static bool ends_whole(const struct vocab *v, uint32_t id)
 {
     const struct piece text = v ? vocab_output(v, id) : (struct piece){NULL, 0};

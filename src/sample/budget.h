@@ -26,7 +26,7 @@ enum budget_state {
     BUDGET_FORCING,
 };
 
-// Where a sequence stands. A zeroed struct with rules set stands at the beginning.
+// The state of one sequence. A zeroed struct with rules set is at the beginning.
 struct budget {
     const struct budget_rules *rules;
     enum budget_state state;
@@ -39,10 +39,10 @@ struct budget {
 void budget_free(struct budget *b);
 void budget_reset(struct budget *b); // to the beginning
 
-// The token that the next row must choose, or BUDGET_FREE.
+// Returns the token that the next row must choose, or BUDGET_FREE.
 uint32_t budget_forced(const struct budget *b);
 
-// Tells it a token of the text, not of the prompt. False when memory is short.
+// Counts a token of the text, not of the prompt. Returns false when memory is short.
 bool budget_accept(struct budget *b, uint32_t id);
 
 #endif

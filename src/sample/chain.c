@@ -27,7 +27,7 @@ void param_store(const struct param *row, void *params, double value)
         *(bool *)at = value != 0.0;
 }
 
-// A sampler's memory. It is kept when no stage runs the sampler any more, for when one does again.
+// The state of one sampler. If no stage runs the sampler any more, the state is kept for a later stage.
 struct part {
     const struct sampler *sampler;
     void *state; // NULL when the sampler has none
@@ -67,7 +67,7 @@ bool stage_enabled(const struct stage *stage)
     return sampler_runs_with(s, first) && (!s->enabled || s->enabled(stage));
 }
 
-// How far a stage looks back, and one token more, for tallies.
+// Returns how many tokens a stage looks back on, and one more, which tallies need.
 static size_t stage_window(const struct stage *stage)
 {
     const size_t window = stage->sampler->window ? stage->sampler->window(stage) : 0;
@@ -101,7 +101,7 @@ void reset_rng(void *self, const struct stage *stage, uint64_t seed)
     rng_seed(self, (uint32_t)seed);
 }
 
-// The first part of a sampler that no stage has taken, or a new one, is taken. False when memory is short.
+// Claims the first part of the sampler that no stage has claimed, or a new one. Returns false when memory is short.
 static bool claim_part(struct chain *ch, const struct sampler *sampler, size_t *at)
 {
     for (*at = 0; *at < ch->n_parts; ++*at)
@@ -118,7 +118,7 @@ static bool claim_part(struct chain *ch, const struct sampler *sampler, size_t *
     return true;
 }
 
-// Links for the enabled ones of n stages, or NULL when memory is short. *made counts them.
+// Returns links for the enabled ones of n stages, *made of them, or NULL when memory is short.
 static struct link *make_links(struct chain *ch, const struct stage *stage, size_t n, size_t *made)
 {
     struct link *const link = calloc(n, sizeof *link);
@@ -141,7 +141,7 @@ static struct link *make_links(struct chain *ch, const struct stage *stage, size
     return link;
 }
 
-// Resets the parts that run and have not begun.
+// Resets the parts that run and have not been reset since the sequence, or its seed, began.
 static void reset_parts(struct chain *ch)
 {
     for (size_t i = 0; i < ch->n_links; i++) {
@@ -219,8 +219,8 @@ bool chain_change(struct chain *ch, const struct stage *stage, size_t n)
     return true;
 }
 
-// Starts from what another chain's stages have left of the row, if that is the same. Returns how many links that
-// spares; *prefix is these links.
+// Skips the stages that another chain with equal first stages has run on the row: loads what the longest such prefix
+// left. Returns how many links it skips; *prefix is the prefix they make.
 static size_t start_from_cache(const struct chain *ch, struct cand *c, size_t *prefix)
 {
     const struct row_cache *const x = c->cache;
@@ -278,7 +278,7 @@ void chain_skip(struct chain *ch, uint64_t rows)
     }
 }
 
-// Lets the stages see a token that is in the history by now.
+// Tells every stage of a token that is in the history already.
 static bool notify_stages(struct chain *ch, uint32_t token)
 {
     for (size_t i = 0; i < ch->n_links; i++) {

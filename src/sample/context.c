@@ -48,7 +48,8 @@ static bool add_tail(struct breakers *b, uint32_t head, struct piece text)
     return true;
 }
 
-// Takes the token in as a head for each beginning of the breaker that it ends with, or for the whole that it contains.
+// Adds the token as a head for each beginning of the breaker that it ends with, or for the whole breaker if it contains
+// that.
 static bool add_token(struct breakers *b, uint32_t id, struct piece word, struct piece breaker)
 {
     bool ok = true;
@@ -84,7 +85,7 @@ void breakers_free(struct breakers *b)
     free(b->tail);
 }
 
-// Do the tokens from the i-th newest on, towards the newest, begin with this sequence?
+// Does this sequence stand at the i-th newest token and those behind it?
 static bool breaks_at(const struct tokens *b, const uint32_t *recent, size_t i)
 {
     if (b->n > i + 1)
@@ -95,7 +96,7 @@ static bool breaks_at(const struct tokens *b, const uint32_t *recent, size_t i)
     return true;
 }
 
-// How many tokens after the i-th newest say just this text, or SIZE_MAX when none do.
+// Returns how many tokens behind the i-th newest spell just this text; SIZE_MAX if none do.
 static size_t follows(const struct breakers *b, struct piece text, const uint32_t *recent, size_t i)
 {
     size_t n = 0;
@@ -111,7 +112,7 @@ static size_t follows(const struct breakers *b, struct piece text, const uint32_
     return n;
 }
 
-// The tokens of the longest breaker that begins at the i-th newest one; 0: none does.
+// Returns how many tokens the longest breaker has that begins at the i-th newest one; 0 if none does.
 static size_t longest_at(const struct breakers *b, const uint32_t *recent, size_t i)
 {
     size_t longest = 0;

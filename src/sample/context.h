@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the stages of a chain share beside their numbers: biases, and DRY's sequence breakers.
+// What the stages of a chain share beside their parameters: biases, bans, and DRY's sequence breakers.
 #ifndef SAMPL_SAMPLE_CONTEXT_H
 #define SAMPL_SAMPLE_CONTEXT_H
 
@@ -7,7 +7,7 @@
 #include "sample/history.h"
 #include "vocab/vocab.h"
 
-// Nothing of it changes while a chain uses it.
+// A context does not change while a chain uses it.
 struct context {
     const struct vocab *vocab;       // what the tokens say, or NULL
     const struct bias_table *biases; // of logit_bias
@@ -15,7 +15,7 @@ struct context {
     const struct bans *bans;
 };
 
-// What the stage bans may mask, beside what depends on its parameters.
+// What the sampler bans may mask, beside what depends on its parameters.
 struct bans {
     const struct tokens *sequence; // [n], none empty
     size_t n, longest;             // tokens of the longest
@@ -37,13 +37,14 @@ struct bias_table {
     float *bias;
 };
 
-// t is zeroed. False when memory is short; t must be freed either way.
+// Groups n biases by token, in the order given. t is zeroed, and must be freed whatever is returned. Returns false when
+// memory is short.
 bool bias_table_build(struct bias_table *t, const struct bias *bias, size_t n);
 void bias_table_free(struct bias_table *t);
 
-// ---- breakers: token sequences, and texts that the vocabulary turns into tokens. A text is broken off by a token that
-// contains it, or by one that ends with its beginning (a head) when the texts of the tokens after it are just its rest
-// (the tail).
+// ---- breakers: token sequences, and texts that the vocabulary turns into tokens. A token that contains the text
+// breaks a sequence. So does a token that ends with a beginning of the text (a head), if the texts of the tokens behind
+// it are just the rest (the tail).
 
 // The rest of a breaker behind a head.
 struct tail {
@@ -51,7 +52,7 @@ struct tail {
     size_t next;       // another tail of the same head, its index + 1; 0: none
 };
 
-// A zeroed struct has no breakers. The lists are the caller's and outlive it.
+// A zeroed struct has no breakers. The caller owns the lists, which outlive the struct.
 struct breakers {
     const struct tokens *sequence; // [n_sequences], none empty
     const struct piece *text;      // [n_texts], none empty
@@ -65,19 +66,19 @@ struct breakers {
     size_t first_cap, n_tails, tail_cap;
 };
 
-// Finds the heads of the texts among the tokens of v (NULL: the texts match nothing), once. v outlives b. False when
-// memory is short; b must be freed either way.
+// Finds the heads of the texts among the tokens of v; if v is NULL, the texts match nothing. Must be called once. v
+// outlives b; b must be freed whatever is returned. Returns false when memory is short.
 bool breakers_find_heads(struct breakers *b, const struct vocab *v);
 void breakers_free(struct breakers *b);
 
-// How many tokens a breaker has at most.
+// Returns how many tokens a breaker has at most.
 size_t breakers_longest(const struct breakers *b);
 
-// How many of the n newest tokens, newest first, stand after the last breaker: no repetition counts for more. Its first
-// token is the *begin-th newest; n: there is none.
+// Returns how many of the n newest tokens (newest first) stand behind the last breaker; DRY counts no repetition
+// further back. The first token of that breaker is the *begin-th newest; *begin is n if there is none.
 size_t breakers_since(const struct breakers *b, const uint32_t *recent, size_t n, size_t *begin);
 
-// Is the token a breaker by itself?
+// Is the token a breaker of its own?
 bool breakers_single(const struct breakers *b, uint32_t token);
 
 #endif

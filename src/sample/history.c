@@ -19,8 +19,7 @@ void history_widen(struct history *h, size_t window)
         h->window = window;
 }
 
-// A ring that is full before it reached its window moves to a larger one; as total < window until then, it has not
-// wrapped.
+// A ring that is full below its window moves to a larger one. It has not wrapped until then, as total < window.
 bool history_add(struct history *h, uint32_t token)
 {
     if (h->window == 0) {
@@ -81,7 +80,8 @@ void tally_clear(struct tally *t)
     t->begin = t->end = 0;
 }
 
-// Adds `by` to the count of each token of these numbers. False when memory is short.
+// Adds `by` to the count of each of the history's tokens with a number from begin on, below end. Returns false when
+// memory is short.
 static bool count_tokens(struct tally *t, const struct history *h, size_t begin, size_t end, uint32_t by)
 {
     for (size_t i = begin; i < end; i++) {
@@ -99,8 +99,8 @@ bool tally_update(struct tally *t, const struct history *h, size_t window)
     const size_t oldest = h->total - history_len(h, h->window); // that is kept
     bool ok;
     if (t->begin < oldest || t->end <= begin || t->tokens.n > 2 * len + 64) {
-        // What would have to be counted out is not known any more, or all of it, or the map is mostly tokens that have
-        // left.
+        // Counts anew if a token that left the window is no longer known, if all have left, or if the map holds mostly
+        // tokens that have left.
         idmap_clear(&t->tokens);
         ok = count_tokens(t, h, begin, h->total, 1);
     } else {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The accepted tokens, newest last, as far back as any sampler of the chain looks; and a count of each token in a
-// window of them.
+// The accepted tokens, newest last, as far back as any sampler of the chain looks; and counts of the tokens in a window
+// of them.
 #ifndef SAMPL_SAMPLE_HISTORY_H
 #define SAMPL_SAMPLE_HISTORY_H
 
@@ -28,20 +28,20 @@ struct history {
     size_t n_prompt;     // how many of the accepted tokens it had
 };
 
-// A zeroed struct is an empty history that keeps nothing. Widen before the first token. history_add is false when
-// memory is short.
+// A zeroed struct is an empty history that keeps no tokens. history_widen must come before the first token. history_add
+// returns false when memory is short.
 void history_free(struct history *h);
 void history_widen(struct history *h, size_t window);
 bool history_add(struct history *h, uint32_t token);
 
-// The token is one of the prompt, too; and there is no token any more.
+// Adds a token of the prompt. Returns false when memory is short.
 bool history_add_prompt(struct history *h, uint32_t token);
 void history_clear(struct history *h);
 
-// How many tokens a window holds now.
+// Returns how many tokens a window holds now.
 size_t history_len(const struct history *h, size_t window);
 
-// The i-th newest token, i < history_len of the widest window.
+// Returns the i-th newest token, i < history_len of the widest window.
 uint32_t history_newest(const struct history *h, size_t i);
 
 // Copies the n newest tokens, the newest first.
@@ -58,8 +58,9 @@ struct tally {
 void tally_free(struct tally *t);
 void tally_clear(struct tally *t); // with the history
 
-// Counts the last `window` tokens, at the cost of those that came and left since the last call. Cheap if the history
-// keeps `window` + 1 tokens at least, so that the one that has just left is known. False when memory is short.
+// Counts the last `window` tokens. O(tokens that came or left since the last call) if the history keeps at least
+// `window` + 1 tokens, so that the token that has just left is known; else O(window). Returns false when memory is
+// short.
 bool tally_update(struct tally *t, const struct history *h, size_t window);
 
 #endif

@@ -42,10 +42,20 @@ uint32_t rng_u32(struct rng *r)
     return y ^ y >> 18;
 }
 
-// ---- jumps. Polynomials over the field of two elements, bit i of word i / 64 being the coefficient of t^i. The words
-// of the generator follow a recurrence: the sum of x[i + k] over the terms t^k of its characteristic polynomial is 0.
-// So x[i + n] is the sum of x[i + k] over the terms of t^n modulo that (Haramoto et al. 2008), which has at most
-// DEGREE.
+// ---- jumps
+// Plain algorithm: to leave out n words, draw them. Too slow: a shard far into a long input would draw billions of
+// words before its first row.
+//
+// Idea (Haramoto et al. 2008): over the field of two elements, where a sum is an exclusive or, every word of the
+// generator is a fixed sum of earlier words. For the characteristic polynomial P of degree 19937, the sum of x[i + k]
+// over the terms t^k of P is 0, for every i. The sum over the terms of any multiple of P is 0 as well. Let R be the
+// remainder of t^n modulo P. Then t^n - R is a multiple of P, so that x[i + n] is the sum of x[i + k] over the terms
+// t^k of R. R has at most 19937 terms, whatever n is. One squaring of the remainder for each bit of n computes R;
+// running through the next 19937 words, and adding those that R has a term for, gives the state after the jump.
+//
+// Exclusive or is exact, so that the words after a jump are the words after drawing.
+//
+// A polynomial is an array of bits: bit i of word i / 64 is the coefficient of t^i.
 
 enum { DEGREE = 19937, WORDS = DEGREE / 64 + 1, FAR = 1 << 22 }; // FAR: words that are as quickly drawn as jumped over
 
@@ -56,8 +66,9 @@ static void add_shifted(uint64_t *p, uint64_t part, size_t shift)
     p[shift / 64 + 1] ^= part >> 1 >> (63 - shift % 64);
 }
 
-// The exponents of the characteristic polynomial's terms but for DEGREE, which stands far from the others (Matsumoto
-// and Nishimura 1998, appendix A). Returns how many there are, 134.
+// Writes the exponents of the terms of P, but for t^DEGREE, and returns how many there are, 134. P is the product in
+// appendix A of Matsumoto and Nishimura 1998. All other terms are far below t^DEGREE, which makes the reduction in
+// power_of_t simple.
 static size_t characteristic(uint32_t *exponent)
 {
     uint64_t p[WORDS + 1] = {1}, factor[WORDS + 1];
@@ -77,7 +88,7 @@ static size_t characteristic(uint32_t *exponent)
     return n;
 }
 
-// Bit i of x moves to bit 2 i.
+// Moves bit i of x to bit 2 i: the square of a polynomial, whose mixed terms cancel out.
 static uint64_t spread_bits(uint32_t x)
 {
     uint64_t y = x;
@@ -88,7 +99,8 @@ static uint64_t spread_bits(uint32_t x)
     return (y | y << 1) & UINT64_C(0x5555555555555555);
 }
 
-// p = t^n modulo the characteristic polynomial.
+// p = t^n modulo P, one bit of n after the other from the highest: square p, multiply by t if the bit is set, reduce.
+// Reduction replaces t^(DEGREE + at) by the lower terms of P times t^at, 64 terms at a time.
 static void power_of_t(uint64_t p[2 * WORDS], uint64_t n)
 {
     uint32_t exponent[DEGREE / 64];
@@ -164,7 +176,7 @@ void pcg_seed(struct pcg *g, uint64_t hi, uint64_t lo)
     *g = (struct pcg){hi, lo};
 }
 
-// The upper half of a product.
+// Returns the upper half of a product of 64 by 64 bits.
 static uint64_t multiply_high(uint64_t a, uint64_t b)
 {
     const uint64_t a0 = (uint32_t)a, a1 = a >> 32, b0 = (uint32_t)b, b1 = b >> 32;
@@ -172,7 +184,7 @@ static uint64_t multiply_high(uint64_t a, uint64_t b)
     return a1 * b1 + (middle >> 32) + (other >> 32);
 }
 
-// x * factor + more, mod 2^128.
+// Returns x * factor + more, modulo 2^128.
 static struct pcg multiply_add(struct pcg x, struct pcg factor, struct pcg more)
 {
     const uint64_t product = x.lo * factor.lo, lo = product + more.lo;
@@ -192,8 +204,9 @@ uint64_t pcg_u64(struct pcg *g)
     return hi * (g->lo | 1);
 }
 
-// Steps of 1, 2, 4, ... calls are of the same form as one (F. Brown, Random Number Generation with Arbitrary Strides,
-// 1994).
+// A step is x * factor + increment. Two steps are of the same form, with another factor and increment, and so are 4, 8,
+// 16, ... steps. The bits of n say which of these are made (F. Brown, Random Number Generation with Arbitrary Strides,
+// 1994). Integers modulo 2^128 are exact, so that the state is the one after n calls.
 void pcg_discard(struct pcg *g, uint64_t n)
 {
     const struct pcg none = {0, 0};

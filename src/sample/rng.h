@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Generators, and the exact ways in which other programs make numbers of them.
+// Random generators, and the exact ways in which other programs turn their words into numbers.
 #ifndef SAMPL_SAMPLE_RNG_H
 #define SAMPL_SAMPLE_RNG_H
 
 #include <stdint.h>
 
-// The 32-bit Mersenne Twister (Matsumoto and Nishimura 1998; std::mt19937), used as llama.cpp's C++ library does.
+// The 32-bit Mersenne Twister (Matsumoto and Nishimura 1998; std::mt19937), as llama.cpp uses it.
 struct rng {
     uint32_t state[624];
     unsigned next; // index of the next word to temper; 624: refill first
@@ -16,13 +16,13 @@ void rng_seed(struct rng *r, uint32_t seed);
 
 uint32_t rng_u32(struct rng *r);
 
-// Uniform in [0, 1): two words, the low one first, (w0 + w1 * 2^32) / 2^64 in f64.
+// Returns a number from [0, 1): (w0 + w1 * 2^32) / 2^64 in f64 of two words, w0 first.
 double rng_f64(struct rng *r);
 
-// Uniform in [0, 1): one word / 2^32, in f32.
+// Returns a number from [0, 1): a word / 2^32 in f32.
 float rng_f32(struct rng *r);
 
-// The generator goes on as after n calls of rng_u32, in a few milliseconds at most.
+// Advances the generator by n words, in a few milliseconds at most.
 void rng_discard(struct rng *r, uint64_t n);
 
 // PCG-DXSM, 128 bits of state and 64 of output (O'Neill 2014, and the multiplier of 2019), as Go's math/rand/v2 has it.
@@ -35,10 +35,10 @@ void pcg_seed(struct pcg *g, uint64_t hi, uint64_t lo);
 
 uint64_t pcg_u64(struct pcg *g);
 
-// Leaves the generator as n calls of pcg_u64 would, in the time of some 64.
+// Advances the generator by n calls of pcg_u64, in the time of about 64.
 void pcg_discard(struct pcg *g, uint64_t n);
 
-// Uniform in [0, 1), Go's Float32: the low 24 bits of the output's upper half, over 2^24.
+// Returns a number from [0, 1) as Go's Float32 does: the low 24 bits of the output's upper half, over 2^24.
 float pcg_f32(struct pcg *g);
 
 #endif

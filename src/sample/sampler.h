@@ -26,8 +26,8 @@ enum server_rule {
     SERVER_TAKES_DEFAULT,
 };
 
-// One parameter. A parameter that several samplers have (min-keep, temp) is described by one of them; the others' rows
-// have flag, type and place only.
+// One parameter. A parameter of several samplers (min-keep, temp) is described in the table of one sampler; the rows of
+// the other samplers have only flag, type and offset.
 struct param {
     const char *flag; // the option's long name, without dashes
     const char *help; // one line for --help; NULL: another sampler's row describes the parameter
@@ -84,8 +84,7 @@ struct sampler {
     const char *aliases; // more names, comma-separated; NULL: none
     char letter;         // for --sampler-seq; 0: none
     bool internal;       // comes by other options, cannot be named in a chain
-    bool
-        foreign; // llama.cpp has no such sampler; see draft_samplers for how it comes into the default chain all the same
+    bool foreign;        // not one of llama.cpp; draft_samplers says how it joins the default chain
     bool needs_vocab;    // looks at the tokens' texts
     const char *heading; // of its options in --help; NULL: the chain's
 
@@ -95,51 +94,50 @@ struct sampler {
     bool reads_prompt;          // looks at the prompt in the history
     bool limits;                // the first parameter says what it keeps
     bool takes_deferred;        // works on candidates as cand_defer leaves them
-    bool selector;              // picks a token (cand_choose, or sets chosen and chosen_p) and ends the chain
+    bool selector;              // sets chosen and chosen_p, and ends the chain
 
-    // Works on one row. c has no fault and at least one candidate; it is to keep one, or a fault. The parameters may be
-    // others than in the row before. Numbers that explain what it did are told by cand_note. No other function is a
-    // must.
+    // Works on one row. c has no fault and at least one candidate; apply leaves at least one candidate, or a fault. The
+    // parameters may differ from those of the row before. All other functions may be NULL.
     void (*apply)(void *self, struct cand *c, const struct stage *stage);
 
-    // When it runs: always, or where its first parameter is above, below, or other than a bound. With other parameters
-    // it does nothing.
+    // Whether the sampler runs: always, or if its first parameter is above, below, or other than a bound. With other
+    // parameters, it would change nothing.
     struct {
         enum { ALWAYS, ABOVE, BELOW, OTHER_THAN } first;
         double bound;
     } runs;
 
-    // The same where it depends on more. NULL: it does not.
+    // Whether the sampler runs, if that depends on more. NULL: it does not.
     bool (*enabled)(const struct stage *stage);
 
-    // What is wrong with parameters that each are in their ranges; NULL: nothing.
+    // Returns what is wrong with parameters that are in their ranges one by one, or NULL.
     const char *(*conflict)(const void *params);
 
-    // Why a parameter has no effect with these others, or leaves the sampler none, as a phrase behind its name; NULL:
-    // it does neither.
+    // Returns why a parameter has no effect beside the others, or takes the sampler's effect away, as a phrase that
+    // follows its name; NULL if it does neither.
     const char *(*idle)(const void *params, const struct param *row);
 
-    // How many of the accepted tokens, c->history, it looks back on. NULL: none.
+    // Returns how many of the accepted tokens, c->history, the sampler looks back on. NULL: none.
     size_t (*window)(const struct stage *stage);
 
-    // Must the rows before a row have been sampled, for the state to be right? NULL: no.
+    // Returns whether the state is right only if all rows before a row have been sampled. NULL: it always is.
     bool (*needs_rows)(const struct stage *stage);
 
-    // Starts a new sequence: empty history, generators seeded with seed; all but that of engine ollama take its low 32
-    // bits.
+    // Starts a new sequence: the history is empty, generators are seeded with seed. Only the generator of engine ollama
+    // uses all 64 bits; the others use the low 32.
     void (*reset)(void *self, const struct stage *stage, uint64_t seed);
 
-    // The parameters or lists may be others from here on: what was made of them alone no longer holds.
+    // The parameters or lists may differ from here on: the sampler forgets what it made of them.
     void (*change)(void *self);
 
-    // A token was accepted and is already in the history.
+    // Called when a token is accepted and in the history.
     void (*accept)(void *self, uint32_t token, const struct stage *stage);
 
-    // Leaves the state as if so many rows had been sampled, also in place of one with a fault: apply draws as much
-    // before it fails. Not with needs_rows.
+    // Advances the state as if so many rows had been sampled; also called for a row with a fault, because apply draws
+    // before it can fail. NULL with needs_rows.
     void (*skip)(void *self, uint64_t rows);
 
-    // Frees what the state owns, not the state.
+    // Frees what the state points to, not the state.
     void (*release)(void *self);
 };
 
@@ -150,16 +148,16 @@ static inline void cand_note(struct cand *c, const char *name, double value)
         c->note[c->n_notes++] = (struct note){name, value};
 }
 
-// What `runs` says of a sampler whose first parameter has this value.
+// Does a sampler run by `runs`, if its first parameter has this value?
 bool sampler_runs_with(const struct sampler *s, double first);
 
-// For needs_rows: with any parameters.
+// A needs_rows that is true with any parameters.
 bool stage_always(const struct stage *stage);
 
-// For reset: a state that is a struct rng, or begins with one.
+// A reset for a state that is a struct rng, or begins with one.
 void reset_rng(void *self, const struct stage *stage, uint64_t seed);
 
-// A window given as a count, -1 being everything.
+// Returns the window of a count of tokens; -1 is the whole history.
 static inline size_t window_of(int32_t last_n)
 {
     return last_n < 0 ? HISTORY_ALL : (size_t)last_n;

@@ -53,7 +53,9 @@ static bool add_state(struct suffixes *s, size_t length, uint32_t shorter)
     return true;
 }
 
-// Parts the sequences of a state that are as long as `from`'s with this token, or shorter, from those that are longer.
+// Splits the state `whole`, reached from `from` with the token: its sequences of at most length(from) + 1 tokens now
+// end at one position more than its longer ones, and move to a state of their own. That state has the same edges, since
+// what followed these sequences so far is the same.
 static bool part(struct suffixes *s, uint32_t whole, uint32_t from, uint32_t token)
 {
     const uint32_t made = (uint32_t)s->n_states;
@@ -72,8 +74,10 @@ static bool part(struct suffixes *s, uint32_t whole, uint32_t from, uint32_t tok
     return true;
 }
 
-// The suffixes that never had this token behind them have it now; the first that had leads to what is no longer one
-// place's alone.
+// Appends a token. Each suffix of the old history is now followed by the token. Walks through the suffixes' states from
+// long to short: those that have no edge with the token get one to the new state. The first that has one leads to
+// sequences that occurred before; they are the longest suffixes of the new history that end at several positions, and
+// become `shorter` of the new state. If the state they belong to also has longer sequences, it is split.
 static bool append_token(struct suffixes *s, uint32_t token)
 {
     const uint32_t made = (uint32_t)s->n_states;
@@ -95,7 +99,8 @@ static bool append_token(struct suffixes *s, uint32_t token)
     return true;
 }
 
-// From a state on the way through the suffixes whose longest has s->least tokens at least, or is all.
+// Sets s->at, beginning at a state from which `shorter` leads to it: the last state whose longest sequence has s->least
+// tokens or more.
 static void find_least(struct suffixes *s, uint32_t from)
 {
     for (s->at = from; from != SUFFIX_NONE && s->state[from].length >= s->least; from = s->state[from].shorter)

@@ -46,7 +46,7 @@ static void reset(void *self, const struct stage *stage, uint64_t seed)
     s->picked = false;
 }
 
-// The probability to aim at now, so that the average comes back to the target.
+// Returns the probability to aim at in this row, so that the average comes back to the target.
 static float aim(const struct adaptive_p_state *s, float target)
 {
     target = clamp_f32(target, 0.0f, 1.0f);
@@ -58,8 +58,15 @@ static void transform(const struct cand *c, float *logit, const float *p, size_t
     c->kern->lift(logit, p, n, at, 1.0f / 0.3f, 5.0f, 10.0f);
 }
 
-// The weights after the transform. Most candidates are so unlikely that their p less the aim is minus the aim: they
-// come to one weight.
+// The weights after the transform, which rewrites each logit by the distance of its p from the aim.
+//
+// Plain algorithm: softmax, transform every logit, softmax again, draw. Too slow: two softmaxes of a whole row, when a
+// few dozen candidates have nearly all the probability.
+//
+// Idea: if p is below half an ulp of the aim, p - aim rounds to -aim. All such candidates get one and the same
+// transformed logit and weight, `rest`, which is computed once, from p = 0. Only the likely candidates, those of logit
+// - max >= floor, are transformed one by one. A lower floor than necessary only adds candidates to them that come out
+// as `rest`: the same bits.
 struct transformed {
     float max, sum;   // the largest logit; what the weights before the transform come to
     float floor;      // the likely ones' logits less max are at least this
@@ -69,7 +76,8 @@ struct transformed {
     uint32_t *before; // how many likely ones come before each block of KERN_BLOCK
 };
 
-// False: each candidate is to have a weight of its own.
+// Fills x. Returns false if every candidate needs a weight of its own: when the weights or logits are read afterwards,
+// or some candidates are masked.
 static bool transform_likely(struct cand *c, float at, struct transformed *x)
 {
     if (c->order == CAND_SORTED || // whose first logit counts as the largest
@@ -146,7 +154,8 @@ static float draw_from_transformed(struct cand *c, const struct transformed *x, 
     return p;
 }
 
-// The same of any candidates. Without an aim it is the p after what is no transform then.
+// Chooses a position of any candidates, by two softmaxes. Returns its p before the transform; without an aim there is
+// no transform, and this is the final p.
 static float draw_from_all(struct cand *c, bool aims, float at, struct rng *rng, double *u, size_t *place)
 {
     float *const original = cand_scratch(c, c->n, sizeof *original);

@@ -21,7 +21,7 @@ static bool enabled(const struct stage *stage)
     return ((const struct bans_params *)stage->params)->min_tokens > 0 || stage->context->bans->n > 0;
 }
 
-// Whoever counts the accepted tokens depends on them, too.
+// The number of accepted tokens counts as looking back, too: rows cannot be sampled apart then.
 static size_t window(const struct stage *stage)
 {
     const size_t before = stage->context->bans->longest;
@@ -33,7 +33,7 @@ static float mask(float logit, size_t j, const void *arg)
     return -INFINITY;
 }
 
-// Are all but the last of the sequence the newest tokens? recent: the n newest, the newest first.
+// Are the tokens of the sequence, but for its last, the newest tokens? recent: the n newest, the newest first.
 static bool begun(const struct tokens *s, const uint32_t *recent, size_t n)
 {
     bool same = s->n - 1 <= n;

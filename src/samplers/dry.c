@@ -36,8 +36,13 @@ static size_t window(const struct stage *stage)
     return window_of(((const struct dry_params *)stage->params)->last_n);
 }
 
-// z[k] = how many of the newest tokens occur again, in order, ending k tokens earlier: the Z-algorithm on the reversed
-// history.
+// Fills z: z[k] is how many of the newest tokens occur again, in order, ending k tokens earlier. recent has the newest
+// token first.
+//
+// Plain algorithm: for each k, compare token by token. Too slow: O(n^2) for a repetitive text. Idea (the Z-algorithm):
+// [left, right) is the match found so far that reaches furthest. Inside it, recent[k..] equals recent[k - left..],
+// whose z is known; only what lies beyond `right` is compared. Each comparison that succeeds moves `right`, hence O(n).
+// The values are the same as the plain ones.
 static void repetitions(size_t *z, const uint32_t *recent, size_t n)
 {
     size_t left = 0, right = 0; // the match [left, right) that reaches furthest
@@ -87,8 +92,8 @@ static float subtract(float logit, size_t j, const void *arg)
     return logit - penalty(job->p, job->length[j]);
 }
 
-// How many of the n newest tokens stand after the last breaker. Only one that ends in a new token has not been found
-// yet.
+// Returns how many of the n newest tokens stand behind the last breaker. Earlier rows have looked for breakers in all
+// but the new tokens, so that only one that ends in a new token is looked for.
 static size_t unbroken(struct dry_state *s, struct cand *c, const struct breakers *b, size_t n)
 {
     const size_t total = c->history->total, open = total - s->searched + breakers_longest(b),
@@ -107,7 +112,7 @@ static size_t unbroken(struct dry_state *s, struct cand *c, const struct breaker
     return s->broke && s->broken >= total - n ? total - s->broke : n;
 }
 
-// The token has continued a repetition. False when memory is short.
+// Records that a token continued a repetition of this length. Returns false when memory is short.
 static bool note_continuation(struct dry_state *s, uint32_t token, size_t length)
 {
     const size_t known = s->next.n, i = idmap_add(&s->next, token);
@@ -118,7 +123,7 @@ static bool note_continuation(struct dry_state *s, uint32_t token, size_t length
     return true;
 }
 
-// Notes what continued a repetition in the n newest tokens.
+// Records the tokens that continued a repetition in the n newest tokens, at O(n). Returns false when memory is short.
 static bool find_in_window(struct dry_state *s, struct cand *c, const struct breakers *breakers, size_t n, size_t limit,
                            size_t allowed)
 {
@@ -136,8 +141,9 @@ static bool find_in_window(struct dry_state *s, struct cand *c, const struct bre
     return true;
 }
 
-// The same over the whole history, from the longest repetition down to where all tokens are known that continued one of
-// the least length.
+// Records the same tokens and lengths over the whole history, by the suffix automaton: O(tokens that continued one).
+// Walks from the longest repetition to shorter ones, and stops once every token is recorded that continued one of the
+// least length: a shorter repetition of the same token changes nothing.
 static bool find_in_automaton(struct dry_state *s, const struct history *h, const struct breakers *breakers,
                               size_t limit, size_t allowed)
 {
@@ -171,8 +177,8 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
     const size_t limit = unbroken(s, c, breakers, n);
     if (limit < allowed || c->fault.code)
         return;
-    // Without repetitions of no length, and where no logit can overflow, which would have to be the first in the order
-    // of the history.
+    // The automaton does not count repetitions of length 0. If a logit could overflow, the fault must name the first in
+    // the order of the history, which the automaton does not know.
     const bool whole = n == h->total && n >= LONG && allowed && p->multiplier > 0.0f;
     idmap_clear(&s->next);
     if (whole ? find_in_automaton(s, h, breakers, limit, allowed) : find_in_window(s, c, breakers, n, limit, allowed))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The stages that only engines have, ollama and akunu: what llama.cpp's samplers do, as they compute it. A softmax
-// fills p once; those after it cut by p, which they leave as it is, not summing to 1 any more; a draw ends the chain.
+// The stages that only the engines ollama and akunu have: they do what llama.cpp's samplers do, but compute it in their
+// own way. A softmax fills p once. The stages behind it cut by p and leave p as it is, so that p no longer sums to 1. A
+// draw ends the chain.
 #include "kern/expf.h"
 #include "sample/cand_private.h"
 #include "sample/nucleus.h"
@@ -18,7 +19,7 @@ static const struct param top_k[] = {{"top-k", INT_AT(engine_stage_params, k)}, 
 static const struct param top_p[] = {{"top-p", FLOAT_AT(engine_stage_params, top_p)}, {NULL}};
 static const struct param min_p[] = {{"min-p", FLOAT_AT(engine_stage_params, min_p)}, {NULL}};
 
-// Of akunu-gpu, whose filters work on a softmax at the temperature, while its draw is from the logits as they are.
+// The filters of akunu-gpu work on a softmax at the temperature; its draw uses the logits as they are.
 static const struct param filter[] = {{"temp", FLOAT_AT(engine_stage_params, temp)},
                                       {"top-k", INT_AT(engine_stage_params, k)},
                                       {"top-p", FLOAT_AT(engine_stage_params, top_p)},
@@ -71,7 +72,7 @@ static void softmax_rank(void *self, struct cand *c, const struct stage *stage)
     c->kern->divide(c->p, c->n, c->kern->sum(c->p, c->n, 0.0f));
 }
 
-// Makes the weights sum to 1 by a factor, which is not quite a division.
+// Multiplies the weights by 1 / sum, which rounds in another way than dividing by sum.
 static void scale_weights(struct cand *c)
 {
     c->kern->multiply(c->p, c->n, 1.0f / c->kern->sum(c->p, c->n, 0.0f));
@@ -177,7 +178,7 @@ const struct sampler sampler_top_p_reach = {.limits = true,
 
 // ---- draws, one a row, by the inverse of the cumulative distribution
 
-// The first candidate at which the running f32 sum of p reaches r, else the last.
+// Chooses the first candidate at which the running f32 sum of p reaches r, else the last.
 static void choose_at(struct cand *c, float r)
 {
     float running = c->p[0];

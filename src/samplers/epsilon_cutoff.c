@@ -20,7 +20,7 @@ static const struct param eta_params[] = {
     {NULL},
 };
 
-// eta, from the probabilities.
+// Returns eta, from the probabilities.
 static float eta_bound(struct cand *c, float epsilon)
 {
     float *const term = cand_scratch(c, c->n, sizeof *term);

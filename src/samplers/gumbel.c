@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: MIT
-// gumbel (selector of the engine akunu-gpu): the largest logit once Gumbel noise, times the temperature, is added. That
-// is a draw from the softmax of logit / temp (Maddison et al. 2014, arXiv 1411.0030). A token's noise depends on seed,
-// row and id alone.
+// gumbel (selector of the engine akunu-gpu): adds Gumbel noise times the temperature to every logit and chooses the
+// largest. That is a draw from the softmax of logit / temp (Maddison et al. 2014, arXiv 1411.0030). A token's noise
+// depends on the seed, the row and the id alone.
 //
-// Most tokens of a row cannot win, whatever the noise that their word makes: it would have to be so large that few
-// words make it. So beyond a first block only tokens with such a word are looked at.
+// Plain algorithm: compute the noise of every token: a hash and two logarithms each. Too slow for 128,000 tokens.
+//
+// Idea: a token whose logit is far below the best sum so far can only win with noise so large that few hash words make
+// it. Noise grows with the word. So for each block, the block's maximum tells the least word that could still win
+// (least_word), a kernel finds the tokens with such a word by hashing alone (gumbel_hot), and only they get noise. The
+// block with the largest logit comes first, because it sets a high mark. Every token that is left out is proven to
+// lose, so that the winner is the same.
 #include "kern/gumbel.h"
 #include "kern/expf.h"
 #include "sample/cand_private.h"
@@ -25,7 +30,7 @@ struct gumbel_job {
     uint32_t id;
 };
 
-// The largest is the first such, by id.
+// Adds noise to n candidates and records the largest sum; of equal sums that of the lowest id.
 static void try_candidates(struct gumbel_job *job, float *x, const float *logit, const uint32_t *id, size_t n)
 {
     job->kern->gumbel(x, logit, id, n, job->s, job->temp);
@@ -36,9 +41,9 @@ static void try_candidates(struct gumbel_job *job, float *x, const float *logit,
         }
 }
 
-// A bound from below on the words that lift a logit of at most `top` to the largest x. Noise of g or more takes u >=
-// exp(-exp(-g)), which is at least 1 - exp(-g). The slack is more than what rounding to f16, and in f32, can make of
-// it.
+// Returns a lower bound of the words with which a logit of at most `top` reaches the largest sum so far. Noise of at
+// least g takes u >= exp(-exp(-g)), which is at least 1 - exp(-g). The slack is more than rounding to f16 and in f32
+// can add.
 static uint32_t least_word(const struct gumbel_job *job, float top)
 {
     const double slack = 0x1p-9 * fabs(job->x) + 0x1p-15 * job->temp + 0x1p-23;
@@ -59,7 +64,7 @@ static void try_block(struct gumbel_job *job, const struct cand *c, size_t b)
     try_candidates(job, x, logit, id, n);
 }
 
-// The distribution that the draw was from.
+// Fills the distribution that the draw was from.
 static void fill_distribution(struct cand *c, float temp)
 {
     cand_list(c);

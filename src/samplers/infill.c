@@ -11,7 +11,7 @@ struct text {
     uint32_t rank;
 };
 
-// The candidates that have a text, by it.
+// The candidates that have a text, sorted by it.
 struct by_text {
     const struct vocab *vocab;
     struct cand *c;
@@ -26,7 +26,7 @@ static struct piece text_of(const struct by_text *t, size_t rank)
     return vocab_output(t->vocab, t->c->id[rank]);
 }
 
-// Bytewise, so that the texts that begin with one text stand together behind it.
+// Compares bytes, so that the texts that begin with a text stand directly behind it.
 static int compare_texts(const void *a, const void *b)
 {
     const struct piece x = ((const struct text *)a)->piece, y = ((const struct text *)b)->piece;
@@ -45,8 +45,8 @@ static bool is_prefix(struct piece x, struct piece y)
     return x.len <= y.len && !memcmp(x.p, y.p, x.len);
 }
 
-// Keeps the candidates that are at least this likely, or end a generation; their p then sum to 1. Returns how many of
-// the others there are.
+// Keeps the candidates with p >= floor and those that end a generation, and scales p to sum 1. Returns how many of the
+// kept do not end a generation.
 static size_t keep_texts(struct cand *c, const struct vocab *v, float floor)
 {
     size_t n = 0, texts = 0;
@@ -86,7 +86,8 @@ static void sort_by_text(struct by_text *t)
         t->place[t->text[k].rank] = (uint32_t)k;
 }
 
-// Notes the candidates still alive whose text begins with that of candidate i, itself left out, in rank order.
+// Writes the ranks of the unmasked candidates whose text begins with that of candidate i, without i, in rank order.
+// Returns how many.
 static size_t find_matches(const struct by_text *t, size_t i)
 {
     const struct piece text = text_of(t, i);
@@ -100,8 +101,10 @@ static size_t find_matches(const struct by_text *t, size_t i)
     return found;
 }
 
-// Of two candidates of which one begins the other, the less likely is added to the other. The order of the additions is
-// that of all pairs by rank, as it decides their rounding and who is the more likely.
+// Adds up each pair of candidates of which one text begins the other: the likelier keeps both probabilities, the other
+// is masked. The additions follow the order of all pairs by rank, which decides their rounding and which of two is the
+// likelier. Plain algorithm: look at all pairs, O(n^2). Sorted by text, the matches of a candidate stand side by side,
+// so that only they are visited, in the same order.
 static void merge_texts(const struct by_text *t)
 {
     struct cand *const c = t->c;
@@ -118,7 +121,7 @@ static void merge_texts(const struct by_text *t)
     }
 }
 
-// One candidate: the token that ends a turn, or else a sequence.
+// Keeps one candidate: the token that ends a turn, or else the one that ends a sequence.
 static void only_end(struct cand *c, const struct vocab *v)
 {
     const uint32_t id = v->eot != VOCAB_NONE ? v->eot : v->eos;

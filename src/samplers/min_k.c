@@ -16,7 +16,8 @@ static float steepness(float upper, float lower, float range, size_t rank)
     return (upper - lower) / range / (float)(rank + 1);
 }
 
-// How many of the sorted logits x[0..n) stand above the first steepest of their gaps, which *steepest is.
+// Returns how many of the sorted logits x[0..n) stand above the steepest of their gaps, the first of equal ones, and
+// writes its steepness.
 static size_t above_cliff(const float *x, size_t n, float range, float *steepest)
 {
     size_t above = 1;
@@ -31,8 +32,9 @@ static size_t above_cliff(const float *x, size_t n, float range, float *steepest
     return above;
 }
 
-// The same from a few of the best; 0: they do not tell. No gap below them is larger than all that is left, down to the
-// lowest.
+// Returns the same from the few best candidates, or 0 if they do not tell. No gap below them is larger than the
+// distance to the lowest logit, and deeper gaps count less: if even that distance is not steeper than the steepest gap
+// found, no later gap is.
 static size_t above_first_cliff(struct cand *c, size_t alive, float lowest, float range)
 {
     enum { FEW = 256 };

@@ -30,7 +30,8 @@ static void reset(void *self, const struct stage *stage, uint64_t seed)
     s->mu = 2.0f * p->tau;
 }
 
-// Keeps the k best, softmaxes them, draws, and moves mu towards the target. ranked: those that are ranked already.
+// Keeps the k best, softmaxes them, draws, and moves mu towards the target. ranked: the best that are ranked already,
+// or at NULL.
 static void draw(struct mirostat_state *s, struct cand *c, size_t k, struct ranks ranked,
                  const struct mirostat_params *p)
 {
@@ -87,8 +88,8 @@ static void apply_1(void *self, struct cand *c, const struct stage *stage)
     }
 }
 
-// How many of the best are not too surprising, at least one. The probabilities fall, so the logarithm is only looked at
-// where it matters.
+// Returns how many of the best are not too surprising, at least one. The probabilities fall, so that a bisection with a
+// bound on p finds the first that may be too surprising; the logarithm decides only from there on.
 static size_t unsurprising(const float *p, size_t n, float mu)
 {
     const float surely = libm_exp2f(-mu) * 1.0001f;

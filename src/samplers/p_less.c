@@ -6,15 +6,15 @@
 static const struct param params[] = {MIN_KEEP, {NULL}};
 static const struct param norm_params[] = {MIN_KEEP, {NULL}};
 
-// The bound, by sums of the candidates' probabilities and of their squares. Or of their weights: then it is one of
-// weights.
+// Returns the bound on the candidates' probabilities from their sum and the sum of their squares; or, from sums of
+// weights, the bound on weights.
 static double agreement_bound(double sum, double squares, double alive, bool norm)
 {
     const double agree = squares / (sum * sum);
     return (norm ? (alive * agree - 1.0) / (alive - 1.0) : agree) * sum;
 }
 
-// f64, and rounded once, so that it is not above the probabilities of a flat row.
+// The bound is computed in f64 and rounded once, so that it is not above the probabilities of a flat row.
 static void apply(void *self, struct cand *c, const struct stage *stage)
 {
     const struct value_params *const p = stage->params;

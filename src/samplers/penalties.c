@@ -22,7 +22,7 @@ static const struct param params[] = {
     {NULL},
 };
 
-// The other members of the struct are 0, which does nothing.
+// The struct's other members are 0 for repeat_each, and have no effect.
 static const struct param each_params[] = {
     {"repeat-penalty", FLOAT_AT(penalties_params, repeat)},
     {"repeat-last-n", INT_AT(penalties_params, last_n)},
@@ -85,7 +85,7 @@ static float penalise_each(float logit, size_t j, const void *arg)
     return logit;
 }
 
-// The edits are told of each token that has been counted, also of those that have left the window since.
+// The tally also has tokens that have left the window, with a count of 0; the edits leave these as they are.
 static void apply(void *self, struct cand *c, const struct stage *stage)
 {
     const struct penalties_params *const p = stage->params;

@@ -92,8 +92,8 @@ static size_t window(const struct stage *stage)
     return p->absorption > 0.0f ? window_of(p->absorption_last_n) : 0;
 }
 
-// Computes the kernel for distances below k that are not there yet. It ends before the first weight that is 0 in f32.
-// False when memory is short.
+// Computes the kernel for the distances below k that are missing. The kernel ends before the first weight that is 0 in
+// f32. Returns false when memory is short.
 static bool reach_to(struct scatter_state *s, size_t k, double radius)
 {
     if (s->radius != radius)
@@ -168,7 +168,8 @@ static void diffuse(const struct scatter_state *s, double *p, double *q, size_t 
     }
 }
 
-// Damps recent tokens and puts the list and p back in order. Insertion, since all but a few stand where they belong.
+// Damps recent tokens, and sorts the list and p again. Insertion sort: all but a few candidates stand where they
+// belong.
 static void absorb(const struct tally *recent, struct cand *c, double *p, double absorption)
 {
     for (size_t i = 0; i < c->n; i++) {

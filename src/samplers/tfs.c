@@ -12,13 +12,15 @@ static const struct param params[] = {
 };
 static const struct param tg_params[] = {{"tfs", FLOAT_AT(value_params, value)}, MIN_KEEP, {NULL}};
 
-// Does adding x leave the sum as it is?
+// Would adding x leave the sum as it is?
 static bool negligible(float x, float sum)
 {
     return x < (nextafterf(sum, INFINITY) - sum) / 2;
 }
 
-// The curvature beyond the head's m is nowhere above p[m].
+// Returns how many to keep; 0 if the head does not tell. The curvature at rank i is at most p[i], because the
+// probabilities fall. If p behind the head is below half an ulp of the total curvature, adding the rest would not
+// change the total.
 static size_t keep_before_tail(struct cand *c, const struct head *head, const void *of_stage)
 {
     const struct stage *const stage = of_stage;

@@ -16,9 +16,22 @@ static const struct param params[] = {
     {NULL},
 };
 
-// Ranks by score, the distance of a candidate's surprise from the entropy, without a sort: as the surprise rises from
-// rank to rank (logf never falls: make prove-expf), the scores fall down to the entropy and rise behind it, so the
-// order is a merge of the two sides. Equal scores keep the order of ranks.
+// Orders ranks by score, the distance of a candidate's surprise from the entropy.
+//
+// Plain algorithm: compute all scores, sort. Too slow: it would be the second sort of the row.
+//
+// Idea: by rank, probabilities fall, and so the surprises rise (logf never falls: make prove-expf). The scores
+// therefore fall down to the rank `split`, where the surprise reaches the entropy, and rise behind it. Their order is a
+// merge of two sorted sides: the ranks from split - 1 down to 0, and the ranks from split up.
+//
+// A sort by score keeps equal scores in the order of ranks. The left side is read backwards, so that runs of equal
+// scores must be turned round: mirror[i] is the rank whose turn it is when the merge comes to rank i. Between the
+// sides, the left one, with lower ranks, comes first on ties. The order is therefore the stable sort's, and the sums
+// over it have the same bits.
+//
+// The merge stops when the cumulative probability is reached. If the ranks are only a head of the row, no candidate
+// outside it may have a score below the last one: choose_ranks checks that against the tail's largest probability, and
+// asks for a longer head otherwise.
 struct typ_p_merge {
     const float *score;
     const uint32_t *mirror;       // of a rank on the left: the one whose turn it is when the merge comes there
@@ -26,14 +39,14 @@ struct typ_p_merge {
     size_t from_left, from_right; // how many are taken
 };
 
-// Scores are not negative, so that their bits are in their order.
+// The bits of a score, which is not negative, so that bits and scores have the same order.
 static inline uint32_t bits(const float *score, size_t rank)
 {
     return bits_of_f32(score[rank]);
 }
 
-// The left side is gone through backwards, but runs of equal scores are not. Where one ends cannot be foreseen: no
-// branch here looks at it.
+// Fills mirror[0..split). Branches on the ends of runs could not be predicted, so there are none: one pass finds the
+// first rank of each run, another adds the distance from its last.
 static void mirror_runs(uint32_t *mirror, const float *score, size_t split)
 {
     if (split && bits(score, 0) == bits(score, split - 1)) { // of many equal ones: one run
@@ -56,7 +69,8 @@ static void mirror_runs(uint32_t *mirror, const float *score, size_t split)
     }
 }
 
-// How many of the next n ranks are from the left. Each side has as many.
+// Returns how many of the next n ranks come from the left side. Each side has at least n left. Bisection: the middle-th
+// of the left comes before the (n - 1 - middle)-th of the right, or not.
 static size_t among_next(const struct typ_p_merge *m, size_t n)
 {
     const float *const left = m->score + m->split - m->from_left, *const right = m->score + m->split + m->from_right;
@@ -71,7 +85,9 @@ static size_t among_next(const struct typ_p_merge *m, size_t n)
     return low;
 }
 
-// The next BLOCK ranks. Each side has as many. A merge mostly waits for itself, so there are several side by side.
+// Writes the next BLOCK ranks; each side has as many left. A step of a merge needs the comparison of the step before
+// it, so that a processor mostly waits. Four merges run side by side instead: among_next tells where each quarter
+// begins on both sides, hence the order is that of one merge.
 static void merge_block(struct typ_p_merge *m, uint32_t *order)
 {
     enum { WAYS = 4, PART = BLOCK / WAYS };
@@ -97,7 +113,7 @@ static void merge_block(struct typ_p_merge *m, uint32_t *order)
     m->from_right += BLOCK - taken;
 }
 
-// The next BLOCK ranks, or what there is. Returns how many.
+// Writes the next BLOCK ranks, or as many as there are. Returns how many.
 static size_t merge_ranks(struct typ_p_merge *m, uint32_t *order)
 {
     size_t i = 0, left = m->from_left, right = m->split + m->from_right;
@@ -120,7 +136,7 @@ static size_t merge_ranks(struct typ_p_merge *m, uint32_t *order)
     return i;
 }
 
-// The first rank that is no less surprising than the entropy says.
+// Returns the first rank whose surprise is not below the entropy.
 static size_t split_at(const float *log, size_t n, float entropy)
 {
     size_t low = 0, high = n;
@@ -134,8 +150,9 @@ static size_t split_at(const float *log, size_t n, float entropy)
     return low;
 }
 
-// Fills order with the ranks to keep and returns how many; 0 when the head is too short to tell. score: the logarithms
-// of its probabilities, which it loses, and room for STEP more. mirror and order have room for the head.
+// Writes the ranks to keep to order and returns how many; 0 if the head is too short to tell. score holds the
+// logarithms of the head's probabilities, which are overwritten, and has room for STEP more. mirror and order have room
+// for the head.
 static size_t choose_ranks(const struct cand *c, const struct head *head, float entropy, const struct value_params *p,
                            float *score, uint32_t *mirror, uint32_t *order)
 {
@@ -161,7 +178,7 @@ static size_t choose_ranks(const struct cand *c, const struct head *head, float 
     return part ? 0 : c->n;
 }
 
-// Is it the first n as they are, as of a constant row?
+// Are the ranks 0, 1, 2, ..., as of a constant row?
 static bool rises_from_0(const uint32_t *order, size_t n)
 {
     size_t i = 0;
