@@ -141,10 +141,11 @@ static bool draw_by_rank(struct cand *c, double u)
 // others; unless u is 0, which the first candidate reaches, masked or not.
 static bool draw_single(struct cand *c, double u)
 {
-    const size_t at = u > 0.0 && c->dense && c->store->cut == INFINITY ? cand_argmax(c) : 0;
-    c->chosen = (uint32_t)at;
+    if (!(u > 0.0) || !c->dense || c->store->cut < INFINITY)
+        return false;
+    c->chosen = (uint32_t)cand_argmax(c);
     c->chosen_p = 1.0f;
-    return u > 0.0 && c->dense && c->store->cut == INFINITY && cand_logit(c, at) > -INFINITY;
+    return cand_logit(c, c->chosen) > -INFINITY;
 }
 
 // Draws without p of every candidate, if rounding cannot decide.

@@ -27,8 +27,7 @@ static float eta_bound(struct cand *c, float epsilon)
     if (!term)
         return 0.0f;
     c->kern->log(term, c->p, c->n);
-    for (size_t i = 0; i < c->n; i++)
-        term[i] = c->p[i] > 0.0f ? -c->p[i] * term[i] : 0.0f;
+    c->kern->entropy_terms(term, c->p, term, c->n);
     return fminf(epsilon, sqrtf(epsilon) * kern_expf(-c->kern->sum(term, c->n, 0.0f)));
 }
 

@@ -24,14 +24,13 @@ static bool enabled(const struct stage *stage)
     return p->range > 0.0f || p->temp != 1.0f;
 }
 
+// A negative exponent of dynatemp can make the temperature infinite. All quotients are then equal, but -inf becomes NaN.
 static void divide_all(const struct kern *kern, float *x, size_t n, const void *temp)
 {
     const float t = *(const float *)temp;
     kern->divide(x, n, t);
-    for (size_t i = 0; !(t < INFINITY) && i < n;
-         i++) // a negative exponent of dynatemp: all are equal, what was masked is NaN
-        if (isnan(x[i]))
-            x[i] = -INFINITY;
+    for (size_t i = 0; !(t < INFINITY) && i < n; i++)
+        x[i] = isnan(x[i]) ? -INFINITY : x[i];
 }
 
 static void apply_temperature(struct cand *c, float temp)

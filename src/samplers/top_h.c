@@ -21,8 +21,7 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
     cand_top_k(c, BEST);
     cand_softmax(c);
     c->kern->log(term, c->p, c->n);
-    for (size_t i = 0; i < c->n; i++)
-        term[i] = c->p[i] > 0.0f ? -c->p[i] * term[i] : 0.0f;
+    c->kern->entropy_terms(term, c->p, term, c->n);
     const float most = p->value * c->kern->sum(term, c->n, 0.0f);
     while (keep < c->n && c->p[keep] > 0.0f && (sum += term[keep]) <= most)
         keep++;
