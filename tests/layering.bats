@@ -25,7 +25,7 @@ only() {
 }
 
 # The core: folders that do no input or output and never end the program.
-LOWER="base kern vocab json sample samplers grammar schema chain"
+LOWER="base kern vocab json sample samplers grammar schema chain trace"
 
 # But for the file that asks the system.
 lower() {
@@ -69,10 +69,11 @@ samplers  base kern vocab sample
 grammar   base vocab
 schema    base
 chain     base kern vocab json sample samplers grammar schema
+trace     base kern vocab json sample samplers grammar schema chain
 in        base kern vocab json sample
-out       base kern vocab
-cli       base kern vocab json sample samplers grammar schema chain in out
-run       base kern vocab json sample samplers grammar schema chain in out cli
+out       base kern vocab trace
+cli       base kern vocab json sample samplers grammar schema chain trace in out
+run       base kern vocab json sample samplers grammar schema chain trace in out cli
 '
 
 @test "each folder includes from itself and the floors below" {

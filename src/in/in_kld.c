@@ -96,10 +96,10 @@ static bool next_kld(void *self, struct source *s, struct input_row *r, bool *en
                err_set(e, STATUS_DATA, "there are bytes after the last of the %" PRIu64 " rows promised", k->rows);
     if (have < k->m.bytes) // llama-perplexity writes the header first; it was stopped
         return err_set(e, STATUS_DATA, "the file holds %" PRIu64 " rows of the %" PRIu64 " promised", row, k->rows);
-    r->place = row % per_chunk;
-    r->fresh = !r->place;
+    r->origin.index_in_sequence = row % per_chunk;
+    r->fresh = !r->origin.index_in_sequence;
     r->before = k->token + row / per_chunk * k->n_ctx;
-    r->n_before = (size_t)(k->first + r->place + 1);
+    r->n_before = (size_t)(k->first + r->origin.index_in_sequence + 1);
     r->recorded = r->before[r->n_before];
     return true;
 }

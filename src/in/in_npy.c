@@ -247,12 +247,12 @@ static bool next_npy(void *self, struct source *s, struct input_row *r, bool *en
         return true;
     const uint64_t row = st->rows - st->m.rows - 1;
     snprintf(st->name, sizeof st->name, "%" PRIu64, row / st->length);
-    r->own = true;
+    r->origin.named = true;
     r->seq = st->name;
-    r->nth = st->m.sequences + row / st->length;
+    r->origin.sequence = st->m.sequences + row / st->length;
     r->length = st->length;
-    r->place = row % st->length;
-    r->fresh = !r->place;
+    r->origin.index_in_sequence = row % st->length;
+    r->fresh = !r->origin.index_in_sequence;
     return true;
 }
 

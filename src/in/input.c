@@ -22,21 +22,21 @@ enum { N_FORMATS = sizeof formats / sizeof *formats };
 
 struct input {
     const struct input_config *config;
-    struct rows wanted, part; // rows: of the run, and of them those of this part
-    size_t at;                // the range of the part that the next row is in or before
-    uint64_t missed;          // rows of the run before the first of the part
-    uint64_t passed; // with --params instead: these rows, too, are handed out, those with lower numbers as passed
+    struct rows wanted, part;    // wanted rows of the whole run, and of this part
+    size_t at;                   // index of the range of the part that holds or follows the next row
+    uint64_t missed;             // wanted rows before the first of the part
+    uint64_t passed;             // with --params: rows with lower numbers belong to earlier parts, but are handed out
     struct notes_file notes;     // with --params
-    uint64_t sequences;          // that the files read so far named
-    bool handed;                 // one has been handed out,
-    uint64_t last;               // whose number this is
+    uint64_t sequences;          // number that the files read so far have named
+    bool handed;                 // a row has been handed out
+    uint64_t last;               // number of that row
     size_t file;                 // index of the next file to open
-    uint64_t shown;              // rows handed out, but for those passed
+    uint64_t shown;              // rows of this part handed out
     uint64_t next_row;           // number of the row that the next call reads
     uint64_t file_start;         // number of the open file's first row
     struct source source;        // of the open file
     const struct format *format; // NULL: no file is open
-    void *state;                 // NULL, too
+    void *state;                 // of the format
     struct matrix *matrix;       // the state, if it begins with one, else NULL
     struct source *retired;      // [n_retired] files read to their end, whose rows may still be in use
     size_t n_retired, retired_cap;
@@ -52,13 +52,14 @@ static const struct format *by_ending(const char *name)
     return NULL;
 }
 
-static bool begins(const struct format *f, const unsigned char *head, size_t len)
+static bool begins_as(const struct format *f, const unsigned char *head, size_t len)
 {
     const size_t n = f->magic ? strlen(f->magic) : 0;
     return n ? len >= n && !memcmp(head, f->magic, n) : f->probe && f->probe(head, len);
 }
 
-// By content. Waits for HEAD bytes, the end, or a line of JSON, which a careful writer may want answered before it sends more.
+// Finds the format by the content. Waits for HEAD bytes, the end, or a line of JSON: its writer may wait for an answer
+// before sending more.
 static bool by_content(struct source *s, const struct format **f, const unsigned char **at, size_t *len, struct err *e)
 {
     const unsigned char *head;
@@ -69,13 +70,13 @@ static bool by_content(struct source *s, const struct format **f, const unsigned
             break;
     }
     for (size_t i = 0; i < N_FORMATS && !*f; i++)
-        if (begins(formats[i], head, *len < HEAD ? *len : HEAD))
+        if (begins_as(formats[i], head, *len < HEAD ? *len : HEAD))
             *f = formats[i];
     *at = head;
     return true;
 }
 
-// What people take for rows: other files, told by their first bytes. Those of less than four may be numbers, too.
+// Files that hold no rows, by their first bytes. Fewer than four bytes may also be numbers.
 static const struct {
     const char *magic;
     size_t len;
@@ -95,7 +96,7 @@ static const struct {
     {"PAR1", 4, "parquet (PAR1)", "write its rows as npy, safetensors or JSON arrays"},
 };
 
-// Is it one of those? Then that is the error.
+// Returns false with an error if the first bytes are those of such a file.
 static bool no_other(const unsigned char *head, size_t len, size_t least, struct err *e)
 {
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
@@ -110,7 +111,7 @@ static bool no_other(const unsigned char *head, size_t len, size_t least, struct
     return true;
 }
 
-// By --format, by content, by name. in->format stays NULL for an empty input, which has no rows in any format.
+// Finds the format by --format, by content, or by name. in->format stays NULL for an empty input.
 static bool choose_format(struct input *in, struct err *e)
 {
     const unsigned char *head = NULL; // looked at, if the format is to be told
@@ -134,7 +135,7 @@ static bool choose_format(struct input *in, struct err *e)
            err_set(e, STATUS_USAGE, "--tensor: the input is %s, only safetensors files hold tensors", in->format->name);
 }
 
-// Forgets the open file. A mapping goes on until input_release.
+// Closes the open file. Its mapping stays until input_release.
 static void close_file(struct input *in)
 {
     if (in->state && in->format && in->format->close)
@@ -161,7 +162,7 @@ void input_release(struct input *in)
         source_close(&in->retired[--in->n_retired]);
 }
 
-// Opens the next file, if none is open, that is not empty. in->format stays NULL when there is none.
+// Opens the next file that is not empty, unless a file is open. in->format stays NULL if there is none.
 static bool open_next(struct input *in, struct err *e)
 {
     bool ok = true;
@@ -185,7 +186,7 @@ static bool open_next(struct input *in, struct err *e)
     return ok || err_prefix(e, "%s", in->source.name);
 }
 
-// The rows of the open file, if any, cannot be counted.
+// Sets the error for rows that cannot be counted. Returns false.
 static bool no_count(const struct input *in, struct err *e)
 {
     const char *const name = in->source.name;
@@ -201,7 +202,7 @@ static bool no_count(const struct input *in, struct err *e)
                    in->format->name);
 }
 
-// How many whole rows of the open file are left, -1: not known without reading them. Without a file there are none.
+// The number of whole rows left in the open file; 0 without a file; -1 if they must be read to be counted.
 static int64_t rows_left(const struct input *in)
 {
     const struct matrix *const m = in->matrix;
@@ -219,7 +220,7 @@ static bool count_rows(const struct input_config *config, int64_t *rows, struct 
 {
     struct input all = {.config = config};
     *rows = 0;
-    const off_t at = lseek(STDIN_FILENO, 0, SEEK_CUR); // where standard input is to be found again
+    const off_t at = lseek(STDIN_FILENO, 0, SEEK_CUR); // where standard input goes on after the count
     bool ok = open_next(&all, e);
     while (ok && all.format) {
         const int64_t left = rows_left(&all);
@@ -238,13 +239,13 @@ static bool count_rows(const struct input_config *config, int64_t *rows, struct 
 }
 
 // floor(rows * k / n); k <= n < 2^31.
-static int64_t share(int64_t rows, int64_t k, int64_t n)
+static int64_t shard_bound(int64_t rows, int64_t k, int64_t n)
 {
     assert(k >= 0 && k <= n && n <= INT32_MAX);
     return rows / n * k + rows % n * k / n;
 }
 
-// Which rows to hand out, of so many. False when memory is short.
+// Chooses the rows to hand out from an input of so many. False when memory is short.
 static bool choose_rows(struct input *in, int64_t rows)
 {
     const struct input_config *const c = in->config;
@@ -255,14 +256,14 @@ static bool choose_rows(struct input *in, int64_t rows)
     in->missed = rows_below(&in->wanted, c->base);
     if (c->shards) {
         const int64_t n = (int64_t)rows_below(&in->wanted, rows);
-        in->missed = (uint64_t)share(n, c->shard - 1, c->shards);
+        in->missed = (uint64_t)shard_bound(n, c->shard - 1, c->shards);
         if (c->shard < c->shards) // the last one also looks at what follows the rows
-            most = (uint64_t)share(n, c->shard, c->shards) - in->missed;
+            most = (uint64_t)shard_bound(n, c->shard, c->shards) - in->missed;
     }
     in->next_row = (uint64_t)c->base;
     if (!rows_copy(&in->part, &in->wanted))
         return false;
-    if (c->params && in->missed) { // what is said of the rows before the part bears on it
+    if (c->params && in->missed) { // what --params says of earlier rows matters, too
         rows_cut(&in->part, in->missed, most);
         in->passed = in->part.n ? (uint64_t)in->part.range[0].first : 0;
         most = in->part.n && most < UINT64_MAX ? most + in->missed : most;
@@ -312,7 +313,7 @@ bool input_format(struct input *in, const char **name, struct err *e)
     return ok;
 }
 
-// Can the files be opened once more without anything being lost? One that is not there, or cannot be asked, says so when it is.
+// Can the files be opened twice without losing data? A file that does not exist reports that when it is opened.
 static bool all_regular(const struct input_config *config)
 {
     struct stat st;
@@ -345,35 +346,39 @@ bool input_blame(const struct input_row *r, struct err *e)
     return err_prefix(e, "%s: row %" PRIu64, r->file, r->number);
 }
 
-// What a row must know of those that were not handed out.
-static void place_row(struct input *in, struct input_row *r)
+// Completes the origin of a row that the format has read.
+static void complete_origin(struct input *in, struct input_row *r)
 {
-    const int64_t from = (int64_t)(r->number - r->place), part = in->part.range[0].first;
-    if (r->place && from < part)
-        r->left_at = rows_below(&in->wanted, part) - rows_below(&in->wanted, from);
-    r->gap = in->handed ? r->number - in->last - 1 : 0;
-    r->fresh = r->fresh || (r->place && r->place <= r->gap); // its first row was not handed out
-    if (r->own) {
+    struct row_origin *const o = &r->origin;
+    const int64_t first = (int64_t)(r->number - o->index_in_sequence), part = in->part.range[0].first;
+    o->rows_skipped = in->missed;
+    if (o->index_in_sequence && first < part)
+        o->skipped_of_sequence = rows_below(&in->wanted, part) - rows_below(&in->wanted, first);
+    o->rows_unasked = in->handed ? r->number - in->last - 1 : 0;
+    o->earlier_part = r->number < in->passed;
+    assert(o->index_in_sequence <= r->number && o->skipped_of_sequence <= o->rows_skipped);
+    r->fresh =
+        r->fresh || (o->index_in_sequence && o->index_in_sequence <= o->rows_unasked); // its first row was left out
+    if (o->named) {
         const struct row_range *const at = &in->part.range[in->at];
         const bool more = at->last > (int64_t)r->number + 1 || in->at + 1 < in->part.n;
         const int64_t next = at->last > (int64_t)r->number + 1 ? (int64_t)r->number + 1 : more ? at[1].first : 0;
-        r->ends = !more || next - from >= (int64_t)r->length;
-        r->nth += in->sequences;
+        r->ends = !more || next - first >= (int64_t)r->length;
+        o->sequence += in->sequences;
     }
-    r->passed = r->number < in->passed;
     in->handed = true;
     in->last = r->number;
 }
 
-// Takes in what the file of --params says of a row.
+// Adds what the file of --params says of a row.
 static bool note_row(struct input *in, struct input_row *r, struct err *e)
 {
     const struct input_row row = *r;
     struct err late;
     const bool noted = notes_read(&in->notes, r, row.bad ? &late : e);
-    if (r->seq != row.seq) { // it says so itself
-        r->own = r->fresh = false;
-        r->place = 0;
+    if (r->seq != row.seq) { // the line names a sequence
+        r->origin.named = r->fresh = false;
+        r->origin.index_in_sequence = 0;
     } else {
         r->ends = r->ends || row.ends;
     }
@@ -394,7 +399,7 @@ bool input_next(struct input *in, struct input_row *r, bool *end, struct err *e)
         if (*end)
             return true;
         const int64_t left = rows_left(in), before = in->part.range[in->at].first - (int64_t)in->next_row;
-        if (left > 0 && before > 0) { // rows that nobody asked for and that need not be read
+        if (left > 0 && before > 0) { // rows that are not wanted need not be read
             const uint64_t rows = (uint64_t)(before < left ? before : left);
             matrix_jump(in->matrix, &in->source, rows);
             in->next_row += rows;
@@ -404,7 +409,6 @@ bool input_next(struct input *in, struct input_row *r, bool *end, struct err *e)
                                 .number = in->next_row,
                                 .several = in->config->n_files > 1,
                                 .in_file = in->next_row - in->file_start,
-                                .missed = in->missed,
                                 .recorded = -1,
                                 .forced = -1};
         if (!in->matrix)
@@ -417,11 +421,11 @@ bool input_next(struct input *in, struct input_row *r, bool *end, struct err *e)
             continue;
         }
         in->next_row++;
-        if (before > 0) // nobody asked for it, bad or not
+        if (before > 0) // not wanted, bad or not
             continue;
-        place_row(in, r);
+        complete_origin(in, r);
         r->index = in->shown;
-        in->shown += !r->passed;
+        in->shown += !r->origin.earlier_part;
         if (in->config->params && !note_row(in, r, e))
             return r->bad ? false : input_blame(r, e);
         return ok;

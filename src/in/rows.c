@@ -46,7 +46,7 @@ static int64_t from_start(int64_t bound, int64_t rows)
     return at > 0 ? at : 0;
 }
 
-static int by_first(const void *a, const void *b)
+static int by_first_row(const void *a, const void *b)
 {
     const struct row_range *const x = a, *const y = b;
     return (x->first > y->first) - (x->first < y->first);
@@ -58,7 +58,7 @@ void rows_tidy(struct rows *s, int64_t rows)
     for (size_t i = 0; i < s->n; i++)
         s->range[i] = (struct row_range){from_start(s->range[i].first, rows), from_start(s->range[i].last, rows)};
     if (s->n)
-        qsort(s->range, s->n, sizeof *s->range, by_first);
+        qsort(s->range, s->n, sizeof *s->range, by_first_row);
     for (size_t i = 0; i < s->n; i++) {
         const struct row_range r = s->range[i];
         struct row_range *const before = kept ? &s->range[kept - 1] : NULL;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which rows of an input are wanted: a set of their numbers, as ranges.
+// The rows of an input that are wanted: a set of row numbers, as ranges.
 #ifndef SAMPL_IN_ROWS_H
 #define SAMPL_IN_ROWS_H
 
@@ -30,8 +30,8 @@ bool rows_from_end(const struct rows *s);
 // Does a range that counts from the start begin below this?
 bool rows_begin_below(const struct rows *s, int64_t number);
 
-// Makes the bounds of a set count from the start of an input of so many rows, and the ranges rise and stand apart, none of them empty. The
-// functions below want it so.
+// Makes the bounds count from the start of an input of so many rows, and the ranges rise and stand apart, none
+// of them empty. The functions below want it so.
 void rows_tidy(struct rows *s, int64_t rows);
 
 // How many wanted rows have a number below this.

@@ -20,6 +20,8 @@ static void explain(struct output *out, const struct record *r)
     const struct expected *const x = r->expected;
     FILE *const f = out->f;
     const int n = decimals(x);
+    char room[NUMBER_TEXT];
+    const char *const limit = x->limit.name ? named_text(&x->limit, room) : "";
     if (x->kept && isnan(x->draw))
         fprintf(f, "  %" PRIu32 " is among the %zu kept\n", x->id, r->kept);
     else if (x->kept)
@@ -29,13 +31,13 @@ static void explain(struct output *out, const struct record *r)
         fprintf(f, "  %" PRIu32 " is masked in the row\n", x->id);
     else
         fprintf(f, "  %" PRIu32 " is not among the %zu kept: %s removed it (rank %zu%s%s)\n", x->id, r->kept,
-                x->removed_by, x->rank, *x->limit ? ", limit " : "", x->limit);
+                x->removed_by, x->rank, x->limit.name ? ", limit " : "", limit);
     if (!isnan(x->draw))
         fprintf(f, "  draw %.*f lies in %" PRIu32 "'s share [%.*f, %.*f)\n", n, x->draw, r->chosen, n, x->chosen.low, n,
                 x->chosen.high);
     if (x->edge_of)
         fprintf(f, "  without %" PRIu32 ", the last that %s keeps (limit %s), the draw lies in %" PRIu32 "'s\n",
-                x->edge, x->edge_of, x->limit, x->id);
+                x->edge, x->edge_of, limit, x->id);
 }
 
 static void id(struct output *out, const struct record *r)

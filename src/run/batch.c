@@ -199,7 +199,7 @@ static void *work(void *arg)
         struct read_row *const at = &b->row[i * b->inputs], *const other = b->inputs > 1 ? at + 1 : NULL;
         struct result *const res = b->result + i * variants;
         struct input_row row = at->row; // the other members look at this one
-        if (i < first || i >= last || row.passed) {
+        if (i < first || i >= last || row.origin.earlier_part) {
             if (!worker_skip(&m->worker, &at->row, other ? &other->row : NULL)) // the row's own member reports why
                 return NULL;
             continue;
@@ -241,6 +241,6 @@ bool batch_work(struct batch *b, struct err *e)
     if (!ok)
         return err_set(e, STATUS_IO, "cannot start a thread");
     for (size_t i = b->by_variant ? b->n : b->n / b->at_work; ok && i < b->n; i++)
-        ok = worker_tell(&b->member[0].worker, &b->row[i * b->inputs].row, b->result + i * b->job->n_variants, e);
+        ok = worker_accept(&b->member[0].worker, &b->row[i * b->inputs].row, b->result + i * b->job->n_variants, e);
     return ok;
 }

@@ -4,7 +4,7 @@
 #define SAMPL_RUN_COMPARE_H
 
 #include "base/builder.h"
-#include "run/observe.h"
+#include "run/record.h"
 
 struct compare {
     const struct job *job;

@@ -4,7 +4,7 @@
 #define SAMPL_RUN_EXPECTED_H
 
 #include "in/input.h"
-#include "run/observe.h"
+#include "run/record.h"
 
 // A zeroed struct is closed.
 struct expected_rows {

@@ -14,13 +14,12 @@ void job_free(struct job *j)
     free(j->expect.id);
 }
 
-// What a recipe must know of earlier rows beyond the tokens that are given; *name is what must. inside: the rows are this part's, whose tokens
-// --expect tells.
+// What a recipe must know of earlier rows beyond the tokens that are given; *name is the stage that must know it.
+// inside: of earlier rows of this part, whose tokens --expect names.
 static enum carry job_carry(const struct job *j, const struct recipe *recipe, bool inside, const char **name)
 {
     size_t stage = 0;
-    const struct args *const a = j->args;
-    const bool known = a->accept || a->accept_recorded || (inside && j->expects);
+    const bool known = j->follows != FOLLOWS_CHOSEN && (inside || j->follows != FOLLOWS_EXPECT);
     enum carry carry = stages_carry(recipe->stage, recipe->n_stages, &stage);
     *name = recipe->stage[stage].sampler->name;
     if (recipe_budget(recipe) && carry == CARRY_NOTHING) {
@@ -31,18 +30,7 @@ static enum carry job_carry(const struct job *j, const struct recipe *recipe, bo
         carry = CARRY_ROWS;
         *name = "the grammar";
     }
-    return a->independent || (known && carry == CARRY_TOKENS) ? CARRY_NOTHING : carry;
-}
-
-void job_on_screen(struct job *j)
-{
-    const struct args *const a = j->args;
-    j->pictures = a->dump && j->n_variants == 1 && j->plain;
-    j->raws = j->raws || j->pictures;
-    j->removals = j->removals || j->pictures;
-    j->measures =
-        j->measures || (a->emit == EMIT_TEXT && j->n_variants == 1 && j->plain); // for the token's raw probability
-    j->raws = j->raws || j->measures;
+    return j->independent || (known && carry == CARRY_TOKENS) ? CARRY_NOTHING : carry;
 }
 
 bool job_splits(const struct job *j)
@@ -89,27 +77,62 @@ static bool check_part(const struct job *j, struct err *e)
 static bool check_after(const struct job *j, struct err *e)
 {
     size_t at;
-    for (size_t i = 0; j->args->after && i < j->n_variants; i++)
-        if (!recipe_find_stage(j->variant[i], j->args->after, &at, e))
+    for (size_t i = 0; j->after && i < j->n_variants; i++)
+        if (!recipe_find_stage(j->variant[i], j->after, &at, e))
             return false;
     return true;
+}
+
+void job_record(struct job *j, bool window)
+{
+    const struct args *const a = j->args;
+    const bool alone = j->n_variants == 1 && j->plain;
+    const struct {
+        bool asked;
+        unsigned recorded;
+    } table[] = {
+        {!j->plain, RECORD_KEPT | LEAVE_CHOSEN_P},
+        {j->emit == EMIT_PROBS, LEAVE_P},
+        {j->emit == EMIT_SCORE || emit_distribution(j->emit), RECORD_VALUES | LEAVE_LOGITS},
+        {j->lists, RECORD_LIST | LEAVE_P | LEAVE_CHOSEN_P},
+        {j->traces, RECORD_LIST | RECORD_LINES | LOG_STEPS | LOG_SOFTMAXES | LEAVE_P | LEAVE_CHOSEN_P},
+        {j->traces && j->page, RECORD_FOLLOWED},
+        {j->after, LOG_STEPS},
+        {a->dump && a->output_format && !strcmp(a->output_format, "json"), LOG_RAW},
+        {a->stats || j->emit == EMIT_STATS || j->page, RECORD_STATS | LOG_RAW | LEAVE_LOGITS},
+        {j->compares, RECORD_PAIRS | RECORD_STATS | LOG_RAW | LEAVE_LOGITS},
+        {j->side_by_side, RECORD_LIST | RECORD_REMOVALS | LOG_STEPS | LEAVE_P | LEAVE_CHOSEN_P},
+        {j->expects, RECORD_KEPT | LOG_STEPS | LEAVE_P},
+        {a->expect, RECORD_EXPECTED},
+        {a->expect && !j->expects, RECORD_REMOVALS | LOG_STEPS},
+        {window && alone && a->dump, RECORD_CUTS | RECORD_REMOVALS | LOG_RAW | LOG_STEPS},
+        {window && alone && j->emit == EMIT_TEXT, RECORD_STATS | LOG_RAW | LEAVE_LOGITS}, // raw_prob tints the text
+    };
+    j->recorded = 0;
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+        j->recorded |= table[i].asked ? table[i].recorded : 0;
 }
 
 bool job_init(struct job *j, struct err *e)
 {
     const struct args *const a = j->args;
+    j->emit = a->emit;
+    j->independent = a->independent;
+    j->after = a->after;
+    j->wish = (struct trace_wish){(size_t)a->trace_most, a->verbose};
     j->compares = j->n_variants > 1 && (a->dump || !args_given(a, "emit"));
     j->page = a->output_format && !strcmp(a->output_format, "html");
     j->lists = a->dump || (j->page && j->n_variants <= PAGE_CHAINS);
     j->list_most = a->dump || !j->page ? (size_t)a->dump_most : PAGE_CANDIDATES;
     j->traces = a->trace || (j->page && j->n_variants == 1);
-    j->side_by_side = j->n_variants > 1 && (a->diff || j->lists);
-    j->measures = a->stats || a->emit == EMIT_STATS || j->compares || j->page;
     j->dumps = j->lists || j->traces;
-    j->raws = j->measures || (a->dump && a->output_format && !strcmp(a->output_format, "json"));
+    j->side_by_side = j->n_variants > 1 && (a->diff || j->lists);
     j->plain = !emit_distribution(a->emit) && (!a->output_format || !strcmp(a->output_format, "text"));
     j->expects = a->expect && !emit_distribution(a->emit);
-    j->removals = j->side_by_side || (a->expect && !j->expects);
+    j->follows = a->accept_recorded ? FOLLOWS_RECORDED
+                 : a->accept        ? FOLLOWS_ACCEPT
+                 : j->expects       ? FOLLOWS_EXPECT
+                                    : FOLLOWS_CHOSEN;
     return value_rows("rows", a->rows, &j->rows, e) && (!j->expects || value_ids("expect", a->expect, &j->expect, e)) &&
            (!a->prompt || value_ids("prompt-tokens", a->prompt, &j->prompt, e)) &&
            (!a->accept || value_ids("accept", a->accept, &j->accept, e)) && check_part(j, e) && check_after(j, e);

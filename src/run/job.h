@@ -1,53 +1,88 @@
 // SPDX-License-Identifier: MIT
-// What a run does with its rows, whatever the chain. Constant once it is made.
+// What a run does with its rows, whatever the chain: read from the arguments once, constant while rows flow.
 #ifndef SAMPL_RUN_JOB_H
 #define SAMPL_RUN_JOB_H
 
 #include "chain/recipe.h"
 #include "cli/variant.h"
 #include "sample/chain.h"
+#include "trace/trace.h"
+
+// What must be recorded of each row, as bits.
+enum recorded {
+    // in the record
+    RECORD_KEPT = 1 << 0,     // number of candidates left
+    RECORD_LIST = 1 << 1,     // the candidates left
+    RECORD_LINES = 1 << 2,    // a line for each stage
+    RECORD_FOLLOWED = 1 << 3, // probabilities from stage to stage
+    RECORD_STATS = 1 << 4,    // the statistics
+    RECORD_PAIRS = 1 << 5,    // each variant's distribution compared with the base's
+    RECORD_REMOVALS = 1 << 6, // what removed each token
+    RECORD_CUTS = 1 << 7,     // the likeliest removed tokens
+    RECORD_VALUES = 1 << 8,   // a score or a distribution
+    RECORD_EXPECTED = 1 << 9, // what became of the expected token or numbers
+    // in the log
+    LOG_RAW = 1 << 10,
+    LOG_STEPS = 1 << 11,
+    LOG_SOFTMAXES = 1 << 12,
+    // in the candidate store
+    LEAVE_P = 1 << 13,
+    LEAVE_CHOSEN_P = 1 << 14,
+    LEAVE_LOGITS = 1 << 15,
+};
+
+// Where the token that follows a row comes from, unless the row itself names it.
+enum follows { FOLLOWS_CHOSEN, FOLLOWS_ACCEPT, FOLLOWS_RECORDED, FOLLOWS_EXPECT };
 
 struct job {
-    // the maker's, whom they belong to
+    // set by the caller, who keeps them
     const struct args *args;
     struct recipes *recipes;
     const struct recipe *const *variant; // [n_variants] that see each row; each runs as if it were alone
-    const struct variant *named;         // [n_variants] what they are called, and swept
-    size_t n_variants, n_swept;          // options that are swept
+    const struct variant *named;         // [n_variants] names and swept values of the variants
+    size_t n_variants, n_swept;          // n_swept: number of options that are swept
     const struct kern *kern;
 
-    // by job_init
+    // set by job_init
     struct rows rows;  // that are wanted
     struct ids prompt; // accepted before a sequence's first row, unless the row has a prompt of its own
-    struct ids accept; // with --accept: the token that follows row i is the i-th
-    struct ids expect; // with --expect: of the i-th row that is read
-    bool expects;      // ids; unless --accept is given they follow the rows, too
+    struct ids accept; // with --accept: the i-th token follows row i
+    struct ids expect; // with --expect of ids: the i-th token is expected of the i-th row that is read
+    enum follows follows;
+    enum emit emit;
+    bool independent;
+    bool expects;      // --expect is given ids
     bool plain;        // nothing is written but the id
-    bool page;         // of HTML, which holds more of a row than was asked for
-    bool lists;        // records hold candidates,
-    size_t list_most;  // so many of the best, 0: all,
-    bool traces;       // and what the stages did
-    bool dumps;        // either
-    bool raws;         // rows as they were read are wanted
-    bool measures;     // the statistics of rows are wanted
-    bool compares;     // and what variants are beside the base
-    bool side_by_side; // and all that their chains leave and remove: --diff and --dump-probs
-    bool pictures;     // records go to a window, which shows what the chain removed, too
-    bool removals;     // what removed each token is wanted
+    bool page;         // the output is HTML, which holds more of a row than was asked for
+    bool lists;        // records hold candidates
+    size_t list_most;  // with lists: number of candidates; 0: all
+    bool traces;       // records hold trace lines
+    bool dumps;        // lists or traces
+    bool compares;     // each variant's distribution is compared with the base's
+    bool side_by_side; // --diff, or --dump-probs with variants
+    const char *after; // the stage whose distribution is shown, or NULL
+    struct trace_wish wish;
+
+    unsigned recorded; // bits of enum recorded, set by job_record
 };
 
-// Reads what the arguments name, and refuses those that do not go together when the run is a part of a longer one (--shard, --row-base):
-// it prints what the longer one prints for its rows, so it must know as much of the rows before. j must be freed either way.
+// Reads what the arguments name. An error if they do not go together in a part of a longer run (--shard, --row-base):
+// the part must know as much of the rows before it as the longer run knows. j must be freed either way.
 bool job_init(struct job *j, struct err *e);
 void job_free(struct job *j);
 
-// Once it is known that the output is a window.
-void job_on_screen(struct job *j);
+// Decides what must be recorded, once the output is open. window: people see the output in a window, which shows more.
+void job_record(struct job *j, bool window);
 
-// Can each row be sampled without its predecessors having been?
+static inline bool job_records(const struct job *j, unsigned bits)
+{
+    return j->recorded & bits;
+}
+
+// Can each row be sampled without its predecessors having been sampled?
 bool job_splits(const struct job *j);
 
-// Do rows of the longer run come before this part? Also true when it holds none at all.
+// Do rows of the longer run come before this part? Also true if the part holds no row.
 bool job_is_later_part(const struct args *a);
 
 #endif

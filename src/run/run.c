@@ -77,7 +77,7 @@ static bool write_results(struct flow *f, size_t slot, struct err *e)
 static bool write_batch(struct flow *f, struct err *e)
 {
     for (size_t i = 0; i < f->batch.n; i++)
-        if (!f->batch.row[i * f->batch.inputs].row.passed && !write_results(f, i, e))
+        if (!f->batch.row[i * f->batch.inputs].row.origin.earlier_part && !write_results(f, i, e))
             return false;
     return true;
 }
@@ -226,10 +226,9 @@ bool run(struct job *j, struct err *e)
     struct err late;
     say_settings(j);
     source_on_shrink(output_abandon);
-    bool ok = open_inputs(&f, e) && open_output(&f, e) && (!f.out.compared || compare_init(&f.compare, j, &f.out, e)) &&
-              start_totals(&f, e);
-    if (ok && f.out.screen.columns)
-        job_on_screen(j);
+    bool ok = open_inputs(&f, e) && open_output(&f, e);
+    job_record(j, f.out.screen.columns);
+    ok = ok && (!f.out.compared || compare_init(&f.compare, j, &f.out, e)) && start_totals(&f, e);
     ok = ok && run_rows(&f, e);
     if (ok && j->args->expect)
         ok = expected_end(&f.expected, f.totals.rows, e);

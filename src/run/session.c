@@ -35,7 +35,7 @@ bool session_fault(const struct recipe *recipe, struct fault fault, struct err *
     return err_prefix(e, "%s--%s", rules->of_row ? "params: " : "", rules->option);
 }
 
-// The recipe's, at its beginning; *matcher is NULL when there is no grammar.
+// Makes a matcher at the root of the recipe's grammar; *matcher is NULL if there is no grammar.
 static bool make_matcher(const struct sessions *s, const struct recipe *recipe, struct matcher **matcher, struct err *e)
 {
     struct fault fault = fault_none();
@@ -49,20 +49,20 @@ static bool make_matcher(const struct sessions *s, const struct recipe *recipe, 
     return session_fault(recipe, fault, e);
 }
 
-// What the generators are seeded with under this recipe: its seed and so much more.
-static uint64_t seed_of(const struct recipe *recipe, uint64_t more)
+// The recipe's seed + offset, as wide as the engine's seeds.
+static uint64_t seed_at(const struct recipe *recipe, uint64_t offset)
 {
-    const uint64_t sum = recipe->parts.seed + more;
+    const uint64_t sum = recipe->parts.seed + offset;
     return recipe->parts.engine->wide_seed ? sum : (uint32_t)sum;
 }
 
-// What a sequence adds to the recipe's seed.
-static uint64_t apart(const struct session *q, const struct recipe *recipe)
+// The seed of a sequence under a recipe.
+static uint64_t seed_of(const struct session *q, const struct recipe *recipe)
 {
-    return recipe->parts.seed_named ? 0 : q->apart;
+    return seed_at(recipe, recipe->parts.seed_named ? 0 : q->seed_offset);
 }
 
-// len: of the name as a key.
+// Makes a sequence that is not in the set yet. len: bytes of the name with its NUL, 0 for the unnamed sequence.
 static struct session *session_new(const struct sessions *s, const char *name, size_t len, struct err *e)
 {
     const struct recipe *const recipe = s->recipe;
@@ -76,7 +76,7 @@ static struct session *session_new(const struct sessions *s, const char *name, s
     q->recipe = shared_keep((void *)(uintptr_t)recipe);
     q->budget.rules = recipe_budget(recipe);
     q->follows = len || s->unnamed_ended;
-    q->chain = chain_new(recipe->stage, recipe->n_stages, seed_of(recipe, 0));
+    q->chain = chain_new(recipe->stage, recipe->n_stages, seed_at(recipe, 0));
     if (!q->chain)
         err_from_fault(e, fault_memory());
     if (!q->chain || !make_matcher(s, recipe, &q->matcher, e)) {
@@ -107,12 +107,14 @@ struct session *sessions_find(struct sessions *s, const char *name, struct err *
 
 void session_appear(struct sessions *s, struct session *q)
 {
+    if (q->appeared)
+        return;
     const uint32_t before = s->appeared++;
     q->appeared = true;
     if (!before || !q->recipe->parts.engine->seeds_each)
         return;
-    q->apart = before;
-    chain_reseed(q->chain, seed_of(q->recipe, apart(q, q->recipe)));
+    q->seed_offset = before;
+    chain_reseed(q->chain, seed_of(q, q->recipe));
 }
 
 void sessions_end(struct sessions *s, struct session *q)
@@ -123,7 +125,7 @@ void sessions_end(struct sessions *s, struct session *q)
 
 // ---- one sequence
 
-// The recipe's budget begins, with what it sees of the generation prompt.
+// Begins the recipe's reasoning budget with the tags of the generation prompt.
 static bool begin_budget(struct session *q, struct err *e)
 {
     q->budget.rules = recipe_budget(q->recipe);
@@ -152,61 +154,71 @@ bool session_change(struct sessions *s, struct session *q, const cJSON *params, 
         recipe_drop(recipe);
         return recipe;
     }
-    const struct parts *const from = &old->parts, *const to = &recipe->parts;
-    struct matcher *matcher = q->matcher;
-    bool ok = to->rules == from->rules || make_matcher(s, recipe, &matcher, e);
-    if (ok)
-        ok = chain_change(q->chain, recipe->stage, recipe->n_stages) || err_from_fault(e, fault_memory());
-    struct matcher *const unused = ok ? q->matcher : matcher;
-    if (ok) {
-        const uint64_t seed = seed_of(recipe, apart(q, recipe));
-        if (seed != seed_of(old, apart(q, old)))
-            chain_reseed(q->chain, seed);
-        q->recipe = recipe;
+    const bool other_rules = recipe->parts.rules != old->parts.rules,
+               other_reasoning = recipe->parts.reasoning != old->parts.reasoning;
+    struct matcher *matcher = NULL;
+    if ((other_rules && !make_matcher(s, recipe, &matcher, e)) ||
+        !(chain_change(q->chain, recipe->stage, recipe->n_stages) || err_from_fault(e, fault_memory()))) {
+        matcher_free(matcher);
+        recipe_drop(recipe);
+        return false;
+    }
+    if (other_rules) {
+        matcher_free(q->matcher);
         q->matcher = matcher;
     }
-    if (unused != q->matcher)
-        matcher_free(unused);
-    if (ok && to->reasoning != from->reasoning)
-        ok = begin_budget(q, e);
-    recipe_drop(q->recipe == recipe ? old : recipe);
-    return ok;
+    if (seed_of(q, recipe) != seed_of(q, old))
+        chain_reseed(q->chain, seed_of(q, recipe));
+    q->recipe = recipe;
+    recipe_drop(old);
+    return !other_reasoning || begin_budget(q, e);
 }
 
 void session_restart(struct session *q, uint64_t row)
 {
-    chain_reset(q->chain, seed_of(q->recipe, row));
+    chain_reset(q->chain, seed_at(q->recipe, row));
     q->base = row;
 }
 
-void session_locate(struct session *q, uint64_t row, uint64_t nth)
+void session_locate(struct session *q, uint64_t row, uint64_t index)
 {
-    q->apart = q->recipe->parts.engine->seeds_each ? nth : row;
-    chain_reset(q->chain, seed_of(q->recipe, apart(q, q->recipe)));
+    q->seed_offset = q->recipe->parts.engine->seeds_each ? index : row;
+    chain_reset(q->chain, seed_of(q, q->recipe));
     q->base = row;
 }
 
 // ---- the grammar
 
-// How long the parts of a sentence get.
-enum { TOKEN_TEXT = 71, EXPECTATION_TEXT = 303 };
+enum { TOKEN_TEXT = 71, EXPECTATION_TEXT = 303 }; // bytes of a message's parts
+
+// Sets the error "WHAT the grammar, which allows ...". Returns false.
+static bool not_allowed(struct session *q, const char *what, struct err *e)
+{
+    struct builder next = {.most = EXPECTATION_TEXT};
+    matcher_put_next(q->matcher, &next);
+    if (next.failed)
+        err_from_fault(e, fault_memory());
+    else
+        err_set(e, STATUS_DATA, "%s the grammar, which allows %s%s", what, next.text, next.full ? ", ..." : "");
+    builder_free(&next);
+    return false;
+}
 
 static bool accept_in_grammar(struct session *q, uint32_t id, struct err *e)
 {
-    struct builder text = {.most = TOKEN_TEXT}, next = {.most = EXPECTATION_TEXT};
+    struct builder token = {.most = TOKEN_TEXT}, what = {0};
     bool fits = true;
     const struct fault fault = matcher_accept(q->matcher, id, &fits);
     if (fault.code || fits)
         return session_fault(q->recipe, fault, e);
-    matcher_put_token(q->matcher, id, &text);
-    matcher_put_next(q->matcher, &next);
-    if (text.failed || next.failed)
+    matcher_put_token(q->matcher, id, &token);
+    builder_format(&what, "token %" PRIu32 ", '%s%s', does not fit", id, token.text, token.full ? "..." : "");
+    if (token.failed || what.failed)
         err_from_fault(e, fault_memory());
     else
-        err_set(e, STATUS_DATA, "token %" PRIu32 ", '%s%s', does not fit the grammar, which allows %s%s", id, text.text,
-                text.full ? "..." : "", next.text, next.full ? ", ..." : "");
-    builder_free(&text);
-    builder_free(&next);
+        not_allowed(q, what.text, e);
+    builder_free(&token);
+    builder_free(&what);
     return false;
 }
 
@@ -217,22 +229,14 @@ uint32_t session_forced(const struct session *q)
 
 bool session_exhausted(struct session *q, struct err *e)
 {
-    struct builder next = {.most = EXPECTATION_TEXT};
     const uint32_t forced = session_forced(q);
     bool fits = true;
-    if (forced != BUDGET_FREE && q->matcher && !matcher_fits(q->matcher, forced, &fits).code && !fits)
+    if (forced == BUDGET_FREE)
+        return not_allowed(q, "no token is left that fits", e);
+    if (q->matcher && !matcher_fits(q->matcher, forced, &fits).code && !fits)
         return accept_in_grammar(q, forced, e) || err_prefix(e, "the reasoning budget");
-    if (forced != BUDGET_FREE)
-        return err_set(e, STATUS_DATA, "the reasoning budget forces token %" PRIu32 ", which the row lacks or masks",
-                       forced);
-    matcher_put_next(q->matcher, &next);
-    if (next.failed)
-        err_from_fault(e, fault_memory());
-    else
-        err_set(e, STATUS_DATA, "no token is left that fits the grammar, which allows %s%s", next.text,
-                next.full ? ", ..." : "");
-    builder_free(&next);
-    return false;
+    return err_set(e, STATUS_DATA, "the reasoning budget forces token %" PRIu32 ", which the row lacks or masks",
+                   forced);
 }
 
 // ---- tokens

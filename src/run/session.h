@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A sequence: a recipe, and where its chain, its grammar and its reasoning budget stand. The sequences of a run are found by name; rows that name none belong
-// to the unnamed one.
+// A sequence: a recipe, and the state of its chain, its grammar and its reasoning budget. The sequences of a run are
+// found by name. Rows that name none belong to the unnamed sequence.
 #ifndef SAMPL_RUN_SESSION_H
 #define SAMPL_RUN_SESSION_H
 
@@ -9,64 +9,65 @@
 #include "sample/chain.h"
 
 struct session {
-    struct shared
-        shared; // key: its name and a NUL; nothing for the unnamed one. Its only user is the set that it is in
+    struct shared shared; // key: the name and a NUL, or nothing for the unnamed sequence. Only the set uses it
     const struct recipe *recipe;
     struct chain *chain;
-    struct matcher *matcher; // of the recipe's grammar; NULL: there is none
-    struct budget budget;    // of its reasoning; rules NULL: there is none
-    bool appeared;           // its first row has, whatever came of it
-    bool begun;              // a row has been seen
-    uint64_t apart;          // what is added to the recipe's seed, unless params named it
-    bool follows;  // the input has rows before its first that are not its own: it is named, or an unnamed one has ended
-    uint64_t base; // the row at which its generators were last seeded, or 0
+    struct matcher *matcher; // of the recipe's grammar; NULL: no grammar
+    struct budget budget;    // of reasoning; rules NULL: no budget
+    bool appeared;           // session_appear has been called
+    bool begun;              // the history of a first row has been set up
+    bool follows;            // other rows of the input may precede it: it is named, or an unnamed sequence has ended
+    uint64_t seed_offset;    // added to the recipe's seed, unless params named the seed
+    uint64_t base;           // number of the row at which its generators were last seeded, or 0
     char name[];
 };
 
 struct sessions {
     struct recipes *recipes;
-    const struct recipe *recipe; // that a sequence starts with
+    const struct recipe *recipe; // of new sequences
     struct shared_set by_name;
-    bool unnamed_ended; // one has
-    uint32_t appeared;  // how many have, also those that have ended
+    bool unnamed_ended; // an unnamed sequence has ended
+    uint32_t appeared;  // number of sequences that have appeared, also those that have ended
 };
 
-// A zeroed struct with recipes and recipe set holds none yet; both outlive it.
+// A zeroed struct with recipes and recipe set holds no sequence. Both outlive it.
 void sessions_free(struct sessions *s);
 
-// The sequence of that name (NULL: the unnamed one), made when new. NULL and *e on failure.
+// The sequence of that name (NULL: the unnamed one), made if there is none. NULL and *e on failure.
 struct session *sessions_find(struct sessions *s, const char *name, struct err *e);
 
-// A sequence's first row has appeared.
+// Counts a sequence at its first row. In engines that seed each sequence, the count is added to the seed.
 void session_appear(struct sessions *s, struct session *q);
 
-// Ends a sequence: its name is new again.
+// Ends a sequence. Its name then stands for a new one.
 void sessions_end(struct sessions *s, struct session *q);
 
-// Changes parameters from here on; the history and the generators go on. The chain remembers: a named sequence's does, the unnamed one's
-// if it was told to before its first row.
+// Changes parameters from here on. The history and the generators go on. The chain must remember all tokens: that of a
+// named sequence does, that of the unnamed one if chain_remember was called before its first row.
 bool session_change(struct sessions *s, struct session *q, const cJSON *params, struct err *e);
 
-// Starts again: no history, generators seeded with the recipe's seed + row.
+// Clears the history and seeds the generators with the recipe's seed + row.
 void session_restart(struct session *q, uint64_t row);
 
-// The text begins: the grammar is at its root, and of the budget's tags only what the generation prompt has may have come.
+// Restarts a sequence that the format names, and that began at this row. Its seed is the recipe's + row; in engines
+// that seed each sequence, + its index in the input.
+void session_locate(struct session *q, uint64_t row, uint64_t index);
+
+// Begins the text: puts the grammar at its root and the budget behind the tags of the generation prompt.
 bool session_begin_text(struct session *q, struct err *e);
 
-// The token that the reasoning budget wants next, or BUDGET_FREE.
+// The token that the reasoning budget forces next, or BUDGET_FREE.
 uint32_t session_forced(const struct session *q);
 
-// The same for a sequence that its format names, which began at that row and is the nth of the input.
-void session_locate(struct session *q, uint64_t row, uint64_t nth);
-
-// Accept tokens: of the prompt, or of the text, which grammar and budget follow. An error names a token that does not fit the grammar.
+// Accept tokens of the prompt, or of the text, which grammar and budget follow. The error names a token that does not
+// fit the grammar.
 bool session_accept_prompt(struct session *q, const uint32_t *id, size_t n, struct err *e);
 bool session_accept_text(struct session *q, const uint32_t *id, size_t n, struct err *e);
 
-// The error when the masks of grammar and budget leave no token. Returns false.
+// Sets the error for masks of grammar and budget that leave no token. Returns false.
 bool session_exhausted(struct session *q, struct err *e);
 
-// err_from_fault, where a limit of the recipe's grammar is blamed on the option or the row's parameter that gave it.
+// err_from_fault. A fault of the recipe's grammar names the option or the row's parameter that gave the grammar.
 bool session_fault(const struct recipe *recipe, struct fault fault, struct err *e);
 
 #endif

@@ -3,13 +3,14 @@
 
 #include "base/number.h"
 #include "out/message.h"
+#include "out/output.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <time.h>
 #include <unistd.h>
 
-#define PATIENCE 2.0  // seconds that a run may take without a word
+#define PATIENCE 2.0  // seconds before the first line
 #define PERIOD   0.25 // between two lines
 
 static double now(void)
@@ -33,33 +34,22 @@ void totals_start(struct totals *t, bool shows, int64_t total)
     t->shown = t->start + PATIENCE - PERIOD;
 }
 
-// A program in the background keeps off the terminal.
-static bool in_front(void)
+// Shows how far the run is. Megabytes are left out if the line would be too wide.
+static void show_progress(const struct totals *t, double seconds)
 {
-    const pid_t front = tcgetpgrp(STDERR_FILENO);
-    return front < 0 || front == getpgrp();
-}
-
-// What does not fit is left out, the megabytes first.
-static void show(const struct totals *t, double seconds)
-{
-    char rows[60], rate[40], bytes[40], left[40] = "";
-    const double rate_now = (double)t->rows / seconds;
-    const int columns = screen_of(STDERR_FILENO).columns;
+    char rows[100], bytes[40], left[40] = "", text[sizeof rows + sizeof bytes + sizeof left];
+    const double rate = (double)t->rows / seconds;
     int len = snprintf(rows, sizeof rows, "%" PRIu64, t->rows);
     if (t->total > 0)
         len += snprintf(rows + len, sizeof rows - (size_t)len, " of %" PRId64, t->total);
-    len += snprintf(rows + len, sizeof rows - (size_t)len, " rows");
-    len += snprintf(rate, sizeof rate, rate_now < 10 ? ", %.1f rows/s" : ", %.0f rows/s", rate_now);
+    len +=
+        snprintf(rows + len, sizeof rows - (size_t)len, rate < 10 ? " rows, %.1f rows/s" : " rows, %.0f rows/s", rate);
     len += snprintf(bytes, sizeof bytes, ", %.1f MB/s", t->bytes / seconds * 1e-6);
     if (t->total >= (int64_t)t->rows) {
-        const uint64_t s = (uint64_t)((double)(t->total - (int64_t)t->rows) / rate_now + 0.5);
+        const uint64_t s = (uint64_t)((double)(t->total - (int64_t)t->rows) / rate + 0.5);
         len += snprintf(left, sizeof left, ", %" PRIu64 ":%02" PRIu64 " left", s / 60, s % 60);
     }
-    if (len >= columns)
-        *bytes = '\0';
-    char text[sizeof rows + sizeof rate + sizeof bytes + sizeof left];
-    snprintf(text, sizeof text, "%s%s%s%s", rows, rate, bytes, left);
+    snprintf(text, sizeof text, "%s%s%s", rows, len < screen_of(STDERR_FILENO).columns ? bytes : "", left);
     message_progress(text);
 }
 
@@ -75,8 +65,9 @@ void totals_add(struct totals *t, const double *stat, uint64_t bytes)
     if (at - t->shown < PERIOD)
         return;
     t->shown = at;
-    if (in_front())
-        show(t, at - t->start);
+    const pid_t front = tcgetpgrp(STDERR_FILENO);
+    if (front < 0 || front == getpgrp()) // a program in the background writes nothing
+        show_progress(t, at - t->start);
 }
 
 void totals_end(struct totals *t)

@@ -95,6 +95,7 @@ static void run_variants(struct world *w, const struct recipe *const *variant, s
     struct err e;
     if (!job_init(&job, &e))
         die("job", &e);
+    job_record(&job, false);
     if (!worker_init(&worker, &job, 0, n, &e))
         die("worker", &e);
     for (size_t i = 0; i < ROWS; i++) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "run/measure.h"
+#include "trace/measure.h"
 
 #include "base/mem.h"
 #include "sample/cand_private.h"
@@ -21,7 +21,7 @@ float raw_logit(const struct raw *raw, size_t place)
     return place < raw->row->n ? row_logit(raw->row, place) : -INFINITY;
 }
 
-bool raw_take(struct raw *raw, const struct row *row, const struct cand *c)
+bool raw_measure(struct raw *raw, const struct row *row, const struct cand *c)
 {
     const float max = cand_max(c);
     double sum[16] = {0};
@@ -45,7 +45,8 @@ size_t rank_of(const struct kern *kern, const float *logit, size_t n, size_t pla
     return 1 + kern->count(logit, place, x) + kern->count(logit + place, n - place, nextafterf(x, INFINITY));
 }
 
-// The same for the raw row, whose blocks with nothing as large are passed over.
+// The rank in the raw row of the logit at a place. Blocks whose maximum is smaller than the logit hold nothing that
+// ranks before it and are skipped.
 static size_t raw_rank(const struct raw *raw, const struct cand *c, size_t place)
 {
     const float x = raw_logit(raw, place), above = nextafterf(x, INFINITY);
@@ -68,34 +69,31 @@ static size_t raw_rank(const struct raw *raw, const struct cand *c, size_t place
 
 void after_free(struct after *after)
 {
-    free(after->room);
-    free(after->place);
+    free(after->dense);
 }
 
-bool after_take(struct after *after, const struct cand *c)
+bool after_measure(struct after *after, const struct cand *c)
 {
     assert(c->n && c->n <= c->n_row + 1);
-    if ((c->dense && !mem_grow(&after->room, &after->room_cap, c->n, sizeof *after->room)) ||
-        (c->row_id && !mem_grow(&after->place, &after->place_cap, c->n, sizeof *after->place)))
+    if (c->dense && !mem_grow(&after->dense, &after->dense_cap, c->n, sizeof *after->dense))
         return false;
     if (c->dense)
-        cand_snapshot(c, after->room);
-    for (size_t i = 0; c->row_id && i < c->n; i++)
-        after->place[i] = (uint32_t)cand_row_place(c, c->id[i]);
-    after->logit = c->dense ? after->room : c->logit;
-    after->n = c->n;
-    after->softmax = softmax_of(c->kern, after->logit, after->n);
+        cand_snapshot(c, after->dense);
+    after->c = c;
+    after->logit = c->dense ? after->dense : c->logit;
+    after->softmax = softmax_of(c->kern, after->logit, c->n);
     return true;
 }
 
-double after_prob(const struct after *after, const struct cand *c, uint32_t token)
+float after_logit(const struct after *after, uint32_t token)
 {
+    const struct cand *const c = after->c;
+    size_t at = 0;
     if (c->dense)
-        return token < after->n ? softmax_prob(&after->softmax, after->logit[token]) : 0.0;
-    for (size_t i = 0; i < after->n; i++)
-        if (c->id[i] == token)
-            return softmax_prob(&after->softmax, after->logit[i]);
-    return 0.0;
+        at = token < c->n ? token : c->n;
+    while (!c->dense && at < c->n && c->id[at] != token)
+        at++;
+    return at < c->n ? after->logit[at] : -INFINITY;
 }
 
 double selector_draw(const struct cand *c)
@@ -120,36 +118,35 @@ struct interval share_of(const struct cand *c, uint32_t token, uint32_t without)
     return (struct interval){share.low / sum, share.high / sum};
 }
 
-// The raw logits of candidates.
-struct beside_raw {
+// A row, and the candidates whose raw logits are fetched.
+struct raw_source {
     const struct raw *raw;
-    const struct kern *kern;
-    const uint32_t *place; // of each in the row, or NULL: as they lie
+    const struct cand *c;
 };
 
 static void fetch_raw(const void *arg, size_t at, size_t len, float *y)
 {
-    const struct beside_raw *const b = arg;
-    if (!b->place)
-        row_logits(b->kern, b->raw->row, at, len, y);
-    for (size_t i = 0; b->place && i < len; i++)
-        y[i] = raw_logit(b->raw, b->place[at + i]);
+    const struct raw_source *const s = arg;
+    if (s->c->dense)
+        row_logits(s->c->kern, s->raw->row, at, len, y);
+    for (size_t i = 0; !s->c->dense && i < len; i++)
+        y[i] = raw_logit(s->raw, cand_row_place(s->c, s->c->id[at + i]));
 }
 
-void measure(const struct raw *raw, const struct after *after, const struct cand *c, int64_t accepted,
-             double stat[STAT_COUNT])
+void measure(const struct raw *raw, const struct after *after, int64_t accepted, double stat[STAT_COUNT])
 {
+    const struct cand *const c = after->c;
+    const struct softmax *const s = &after->softmax;
     const size_t place = cand_row_place(c, c->chosen);
-    const struct beside_raw beside = {raw, c->kern, c->row_id ? after->place : c->dense ? NULL : c->id};
-    stat[STAT_PROB] = after_prob(after, c, c->chosen);
+    stat[STAT_PROB] = softmax_prob(s, after_logit(after, c->chosen));
     stat[STAT_RAW_PROB] = softmax_prob(&raw->softmax, raw_logit(raw, place));
     stat[STAT_RAW_RANK] = (double)raw_rank(raw, c, place);
-    stat[STAT_N] = (double)c->kern->count(after->logit, after->n, -FLT_MAX);
+    stat[STAT_N] = (double)c->kern->count(after->logit, c->n, -FLT_MAX);
     stat[STAT_ENTROPY_RAW] = softmax_entropy(&raw->softmax);
-    stat[STAT_ENTROPY] = softmax_entropy(&after->softmax);
+    stat[STAT_ENTROPY] = softmax_entropy(s);
     stat[STAT_KL_RAW] =
-        softmax_divergence(c->kern, &after->softmax, after->logit, after->n, &raw->softmax, fetch_raw, &beside);
+        softmax_divergence(c->kern, s, after->logit, c->n, &raw->softmax, fetch_raw, &(struct raw_source){raw, c});
     stat[STAT_DRAW] = selector_draw(c);
     stat[STAT_ACCEPTED] = accepted < 0 ? NAN : (double)accepted;
-    stat[STAT_ACCEPTED_PROB] = accepted < 0 ? NAN : after_prob(after, c, (uint32_t)accepted);
+    stat[STAT_ACCEPTED_PROB] = accepted < 0 ? NAN : softmax_prob(s, after_logit(after, (uint32_t)accepted));
 }

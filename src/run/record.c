@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT
+#include "run/record.h"
+
+#include "base/mem.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+// ---- scores and distributions
+
+// The log-probability of a logit, computed from the logit: a probability has been rounded once more, and underflows to
+// 0 where its logarithm is still an ordinary number.
+static float logprob(float logit, const struct softmax *s)
+{
+    return (float)((double)logit - s->max - s->log_sum);
+}
+
+// to[0..n_vocab): the number that is emitted for every token. Tokens that are no candidates count as masked.
+static void emit_all(enum emit emit, struct log *l, const struct cand *c, const struct log_step *shown, float *to)
+{
+    const bool softened = emit == EMIT_PROBS && !shown; // c has the numbers
+    const float *const x = shown ? log_spread(l, shown, c) : softened ? c->p : c->dense ? NULL : c->logit;
+    const size_t n = shown ? c->n_row : c->n;
+    for (size_t i = 0; (shown || !c->dense) && i < c->n_vocab; i++)
+        to[i] = softened ? 0.0f : -INFINITY;
+    for (size_t i = 0; (shown || !c->dense) && i < n; i++)
+        to[shown ? cand_row_id(c, i) : c->id[i]] = x[i];
+    if (!shown && c->dense && x)
+        memcpy(to, x, n * sizeof *to);
+    else if (!shown && c->dense)
+        cand_snapshot(c, to);
+    if (softened || emit == EMIT_LOGITS)
+        return;
+    const struct softmax s = softmax_of(c->kern, x ? x : to, n);
+    for (size_t i = 0; i < c->n_vocab; i++)
+        to[i] = emit == EMIT_PROBS ? (float)softmax_prob(&s, to[i]) : logprob(to[i], &s);
+}
+
+static struct fault fill_values(const struct job *j, struct log *l, const struct cand *c, const struct log_step *shown,
+                                struct result *res)
+{
+    const size_t n = j->emit == EMIT_SCORE ? 1 : c->n_vocab;
+    if (!n)
+        return (struct fault){FAULT_NO_SIZE, 0};
+    if (!mem_grow(&res->memory, &res->memory_cap, n * sizeof(float), 1) ||
+        (j->emit == EMIT_SCORE && !after_measure(&l->after, c)))
+        return fault_memory();
+    float *const to = res->memory;
+    if (j->emit == EMIT_SCORE)
+        *to = logprob(after_logit(&l->after, res->record.scored), &l->after.softmax);
+    else
+        emit_all(j->emit, l, c, shown, to);
+    res->record.values = to;
+    return fault_none();
+}
+
+// ---- dumps
+
+// Fills in the candidates that are left, or shown in their place, with what dumps show beside them.
+static struct fault fill_lists(const struct job *j, struct log *l, struct cand *c, const struct log_step *shown,
+                               struct result *res)
+{
+    struct record *const rec = &res->record;
+    struct ranked *ranked;
+    if (!shown)
+        cand_list(c);
+    const float *const logit = shown ? l->logit + shown->at : c->logit;
+    const size_t n = shown ? shown->n : c->n;
+    if (job_records(j, RECORD_LINES) ? !trace_lines(l, c, j->wish, res, &ranked)
+                                     : !mem_grow(&res->memory, &res->memory_cap, n * sizeof *ranked, 1))
+        return fault_memory();
+    if (!job_records(j, RECORD_LINES))
+        ranked = res->memory;
+    const struct softmax s =
+        shown ? softmax_of(c->kern, log_spread(l, shown, c), c->n_row) : softmax_of(c->kern, logit, n);
+    for (size_t i = 0; i < n; i++)
+        if (logit[i] > -INFINITY)
+            ranked[rec->kept++] =
+                shown ? (struct ranked){l->id[shown->at + i], logit[i], (float)softmax_prob(&s, logit[i]), 0.0f}
+                      : (struct ranked){c->id[i], logit[i], c->p[i], 0.0f};
+    qsort(ranked, rec->kept, sizeof *ranked, ranked_order);
+    rec->entropy = softmax_entropy(&s);
+    rec->ranked = ranked;
+    rec->shown = !j->lists ? 0 : j->list_most && j->list_most < rec->kept ? j->list_most : rec->kept;
+    for (size_t i = 0; job_records(j, LOG_RAW) && i < rec->shown; i++)
+        ranked[i].raw_p = (float)softmax_prob(&l->raw.softmax, raw_logit(&l->raw, cand_row_place(c, ranked[i].id)));
+    if (job_records(j, RECORD_CUTS))
+        trace_cuts(l, c, shown, res);
+    return job_records(j, RECORD_FOLLOWED) && !trace_followed(l, c, j->list_most, res) ? fault_memory() : fault_none();
+}
+
+struct fault record_fill(const struct job *j, struct log *l, struct cand *c, const struct log_step *shown,
+                         int64_t known, struct result *res)
+{
+    struct record *const rec = &res->record;
+    rec->chosen = c->chosen;
+    rec->chosen_p = c->chosen_p;
+    rec->scored = (uint32_t)known;
+    rec->accepted = known;
+    rec->expected = job_records(j, RECORD_EXPECTED) ? &res->expected : NULL;
+    if ((job_records(j, RECORD_STATS) && !after_measure(&l->after, c)) ||
+        (job_records(j, RECORD_REMOVALS) && !trace_removals(l, c, res)))
+        return fault_memory();
+    if (job_records(j, RECORD_STATS)) {
+        measure(&l->raw, &l->after, known, res->stat);
+        rec->stat = res->stat;
+    }
+    if (j->expects)
+        trace_expected(l, c, &res->expected);
+    if (job_records(j, RECORD_VALUES))
+        return fill_values(j, l, c, shown, res);
+    if (job_records(j, RECORD_LIST))
+        return fill_lists(j, l, c, shown, res);
+    if (job_records(j, RECORD_KEPT))
+        rec->kept = cand_alive(c, c->n);
+    return c->fault;
+}

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: MIT
+// What each stage did to a row: the lines of --trace, and the probabilities of a page from stage to stage.
+#include "base/mem.h"
+#include "trace/trace.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct named named_param(const struct param *row, const void *params)
+{
+    static const enum named_type types[] = {
+        [PARAM_INT] = NAMED_INT, [PARAM_FLOAT] = NAMED_FLOAT, [PARAM_FLAG] = NAMED_FLAG};
+    return (struct named){row->flag, param_load(row, params), types[row->type], false};
+}
+
+// The line of a stage that has not run.
+static struct trace_line line_of(const struct recipe *recipe, const struct stage *stage)
+{
+    const struct catalog *const c = &recipe->of->catalog;
+    struct trace_line line = {.name = stage->sampler->name};
+    for (const struct param *row = stage->sampler->params; row && row->flag && line.n_params < NAMED_MOST; row++) {
+        if (!recipe_listens(recipe, row->flag))
+            continue;
+        struct named *const x = &line.param[line.n_params++];
+        *x = named_param(row, stage->params);
+        x->usual = x->value == c->param[catalog_find(c, row->flag, strlen(row->flag))]->def;
+    }
+    return line;
+}
+
+// A step with the probabilities of its candidates.
+struct shares {
+    const struct log_step *step;
+    const uint32_t *id; // [step->n]
+    double *p;          // [step->n]
+    uint32_t likeliest;
+};
+
+static struct shares shares_of(const struct log *l, const struct log_step *step, const struct cand *c, double *p)
+{
+    const uint32_t *const id = l->id + step->at;
+    size_t best = 0;
+    softmax_probs(c->kern, &step->softmax, l->logit + step->at, step->n, p);
+    for (size_t i = 1; i < step->n; i++)
+        best = p[i] > p[best] ? i : best;
+    return (struct shares){step, id, p, step->n ? id[best] : cand_row_id(c, 0)};
+}
+
+// Completes the line of a stage that left `after` of `before`.
+static void fill_line(struct trace_line *line, const struct shares *before, const struct shares *after)
+{
+    const struct log_step *const step = after->step;
+    line->enabled = true;
+    line->before = before->step->n;
+    line->after = step->n;
+    line->entropy = softmax_entropy(&step->softmax);
+    line->top_before = before->likeliest;
+    line->top_after = after->likeliest;
+    for (size_t i = 0, k = 0; i < line->before; i++) { // both by rising id
+        while (k < step->n && after->id[k] < before->id[i])
+            k++;
+        if (k < step->n && after->id[k] == before->id[i])
+            line->mass += before->p[i];
+        else
+            ranked_insert(line->removed, &line->n_removed, TRACE_REMOVED, before->id[i], before->p[i]);
+    }
+    for (size_t i = 0; i < step->n_notes; i++)
+        line->note[line->n_notes++] = (struct named){step->note[i].name, step->note[i].value, NAMED_WIDE, false};
+}
+
+// The best candidates of a step at to[0..most); all has room for the step's.
+static size_t rank_best(const struct log *l, const struct shares *s, size_t most, struct ranked *all, struct ranked *to)
+{
+    const size_t n = s->step->n < most ? s->step->n : most;
+    for (size_t i = 0; most && i < s->step->n; i++)
+        all[i] = (struct ranked){s->id[i], l->logit[s->step->at + i], (float)s->p[i], 0.0f};
+    if (most)
+        qsort(all, s->step->n, sizeof *all, ranked_order);
+    memcpy(to, all, n * sizeof *all);
+    return n;
+}
+
+bool trace_lines(struct log *l, const struct cand *c, struct trace_wish wish, struct result *res, struct ranked **rest)
+{
+    const struct recipe *const recipe = l->recipe;
+    const char *const mask[] = {recipe_budget(recipe) ? MASK_REASONING : NULL,
+                                recipe->parts.rules ? MASK_GRAMMAR : NULL};
+    const size_t n_masks = sizeof mask / sizeof *mask, n = n_masks + recipe->n_stages;
+    const size_t most = wish.most < c->n_row ? wish.most : c->n_row;
+    if (!mem_grow(&res->memory, &res->memory_cap,
+                  n * sizeof(struct trace_line) + (l->n_steps * most + c->n_row + 1) * sizeof(struct ranked), 1) ||
+        !mem_grow(&l->p, &l->p_cap, 2 * c->n_row, sizeof *l->p))
+        return false;
+    struct trace_line *line = res->memory;
+    struct ranked *best = (struct ranked *)(void *)(line + n);
+    *rest = best + l->n_steps * most;
+    res->record.trace = line;
+    const struct log_step *step = l->step, *const end = step + l->n_steps;
+    struct shares before = shares_of(l, step++, c, l->p);
+    for (size_t i = 0; i < n; i++) {
+        const struct stage *const stage = i < n_masks ? NULL : &recipe->stage[i - n_masks];
+        const bool ran = step < end && step->stage == stage && (stage || (mask[i] && !strcmp(step->mask, mask[i])));
+        if (!ran && (!wish.all || (!stage && !mask[i])))
+            continue;
+        *line = stage ? line_of(recipe, stage) : (struct trace_line){.name = mask[i]};
+        if (ran) {
+            const struct shares after = shares_of(l, step++, c, before.p == l->p ? l->p + c->n_row : l->p);
+            fill_line(line, &before, &after);
+            line->best = most ? best : NULL;
+            line->n_best = rank_best(l, &after, most, *rest, best);
+            best += line->n_best;
+            before = after;
+        }
+        line++;
+    }
+    res->record.n_trace = (size_t)(line - res->record.trace);
+    return true;
+}
+
+// ---- the tokens that a page follows
+
+#define REMOVED_P (-1.0f) // in place of a probability: the token is removed or masked
+
+// The probability of a token after a step.
+static float share_at(const struct log *l, const struct log_step *step, uint32_t id)
+{
+    const size_t at = log_find(l, step, id);
+    return at == SIZE_MAX ? REMOVED_P : (float)softmax_prob(&step->softmax, l->logit[step->at + at]);
+}
+
+// The tokens that are followed, by falling probability in the loaded row.
+struct followers {
+    struct ranked of[FOLLOWED_MOST];
+    size_t n;
+};
+
+// Follows a token that the record shows, too. One that the row lacks cannot be followed.
+static void add_follower(const struct log *l, const struct cand *c, struct followers *s, uint32_t id)
+{
+    for (size_t k = 0; k < s->n; k++)
+        if (s->of[k].id == id)
+            return;
+    if (cand_row_place(c, id) < c->n_row)
+        ranked_insert(s->of, &s->n, FOLLOWED_MOST, id, share_at(l, l->step, id));
+}
+
+static struct followers choose_followers(struct log *l, const struct cand *c, const struct record *r, size_t most)
+{
+    enum { OTHERS = 2 }; // the tokens that were chosen and accepted
+    struct followers s = {.n = 0};
+    const size_t best = most && most < FOLLOWED_MOST / 2 ? most : FOLLOWED_MOST / 2 - OTHERS;
+    const struct shares row = shares_of(l, l->step, c, l->p);
+    for (size_t i = 0; i < row.step->n; i++)
+        ranked_insert(s.of, &s.n, best, row.id[i], (float)row.p[i]);
+    s.n = s.n < best ? s.n : best;
+    for (size_t i = 0; i < r->shown && i < best; i++)
+        add_follower(l, c, &s, r->ranked[i].id);
+    add_follower(l, c, &s, r->chosen);
+    if (r->accepted >= 0)
+        add_follower(l, c, &s, (uint32_t)r->accepted);
+    return s;
+}
+
+bool trace_followed(struct log *l, const struct cand *c, size_t most, struct result *res)
+{
+    struct record *const r = &res->record;
+    const struct followers s = choose_followers(l, c, r, most);
+    if (!mem_grow(&res->followed, &res->followed_cap,
+                  s.n * (sizeof(struct followed) + (r->n_trace + 1) * sizeof(float)) + 1, 1))
+        return false;
+    struct followed *const to = res->followed;
+    float *p = (float *)(void *)(to + s.n);
+    for (size_t i = 0; i < s.n; i++) {
+        const struct log_step *step = l->step; // each enabled line has the next
+        to[i] = (struct followed){.id = s.of[i].id, .p = p};
+        *p++ = s.of[i].p;
+        for (size_t k = 0; k < r->n_trace; k++, p++)
+            *p = r->trace[k].enabled ? share_at(l, ++step, to[i].id) : p[-1];
+        if (c->state == CAND_PROBABILITIES && p[-1] >= 0.0f)
+            to[i].share = share_of(c, to[i].id, UINT32_MAX);
+    }
+    r->followed = to;
+    r->n_followed = s.n;
+    return true;
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT
+#include "trace/log.h"
+
+#include "base/mem.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void log_free(struct log *l)
+{
+    raw_free(&l->raw);
+    after_free(&l->after);
+    free(l->step);
+    free(l->id);
+    free(l->logit);
+    free(l->p);
+}
+
+// Lists of more candidates than this are not sorted by insertion, but go through an array of the whole row.
+enum { SORTED_MOST = 256 };
+
+// Copies the unmasked candidates of a list to id[] and logit[], by rising id. Returns how many.
+static size_t sort_list(const struct cand *c, uint32_t *id, float *logit)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < c->n; i++) {
+        size_t at = n;
+        if (c->logit[i] == -INFINITY ||
+            cand_row_place(c, c->id[i]) == c->n_row) // infill may add a token to a sparse row
+            continue;
+        for (; at && id[at - 1] > c->id[i]; at--) {
+            id[at] = id[at - 1];
+            logit[at] = logit[at - 1];
+        }
+        id[at] = c->id[i];
+        logit[at] = c->logit[i];
+        n++;
+    }
+    return n;
+}
+
+// Leaves the unmasked of a whole row's logits, with their tokens. Returns how many.
+static size_t pack_row(const struct cand *c, uint32_t *id, float *logit)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < c->n_row; i++)
+        if (logit[i] > -INFINITY) {
+            id[n] = cand_row_id(c, i);
+            logit[n++] = logit[i];
+        }
+    return n;
+}
+
+static struct fault add_log_step(struct log *l, const char *mask, const struct stage *stage, const struct cand *c)
+{
+    const bool list = !c->dense && c->n <= SORTED_MOST;
+    const size_t room = l->taken + 2 * c->n_row; // for this step and for log_spread
+    if (!mem_grow(&l->step, &l->step_cap, l->n_steps + 1, sizeof *l->step) ||
+        !mem_grow(&l->id, &l->id_cap, room, sizeof *l->id) ||
+        !mem_grow(&l->logit, &l->logit_cap, room, sizeof *l->logit))
+        return fault_memory();
+    struct log_step *const s = &l->step[l->n_steps], *const before = l->n_steps++ ? s - 1 : NULL;
+    uint32_t *const id = l->id + l->taken;
+    float *const logit = l->logit + l->taken;
+    *s = (struct log_step){.mask = mask, .stage = stage, .at = l->taken};
+    if (!list)
+        cand_snapshot(c, logit);
+    if (l->takes_softmaxes)
+        s->softmax = softmax_of(c->kern, c->dense ? logit : c->logit, c->n);
+    s->n = list ? sort_list(c, id, logit) : pack_row(c, id, logit);
+    if (before && before->n == s->n && !memcmp(id, l->id + before->at, s->n * sizeof *id) &&
+        !memcmp(logit, l->logit + before->at, s->n * sizeof *logit))
+        s->at = before->at;
+    else
+        l->taken += s->n;
+    for (size_t i = 0; stage && i < c->n_notes; i++)
+        if (!isnan(c->note[i].value))
+            s->note[s->n_notes++] = c->note[i];
+    return fault_none();
+}
+
+struct fault log_begin(struct log *l, const struct recipe *recipe, const struct row *row, const struct cand *c)
+{
+    l->recipe = recipe;
+    l->n_steps = l->taken = 0;
+    if (l->takes_raw && !l->raw.row && !raw_measure(&l->raw, row, c))
+        return fault_memory();
+    return l->takes_steps ? add_log_step(l, NULL, NULL, c) : fault_none();
+}
+
+struct fault log_mask(struct log *l, const char *mask, const struct cand *c)
+{
+    return l->takes_steps ? add_log_step(l, mask, NULL, c) : fault_none();
+}
+
+struct fault log_stage(void *arg, size_t stage, struct cand *c)
+{
+    struct log *const l = arg;
+    return add_log_step(l, NULL, &l->recipe->stage[stage], c);
+}
+
+const struct log_step *log_step_at(const struct log *l, size_t stage)
+{
+    const struct log_step *last = l->step;
+    for (size_t i = 1; i < l->n_steps; i++)
+        if (!l->step[i].stage || l->step[i].stage - l->recipe->stage <= (ptrdiff_t)stage)
+            last = &l->step[i];
+    return last;
+}
+
+const float *log_spread(struct log *l, const struct log_step *step, const struct cand *c)
+{
+    float *const row = l->logit + l->taken;
+    for (size_t i = 0; i < c->n_row; i++)
+        row[i] = -INFINITY;
+    for (size_t i = step->at; i < step->at + step->n; i++)
+        row[cand_row_place(c, l->id[i])] = l->logit[i];
+    return row;
+}
+
+static int by_id(const void *a, const void *b)
+{
+    const uint32_t *const x = a, *const y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+size_t log_find(const struct log *l, const struct log_step *step, uint32_t id)
+{
+    const uint32_t *const ids = l->id + step->at, *const found = bsearch(&id, ids, step->n, sizeof id, by_id);
+    return found ? (size_t)(found - ids) : SIZE_MAX;
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+// The log of a row: which candidates were left when the row was loaded, after each mask and after each stage. Whatever
+// is shown of a row is computed from its log once the chain has run (trace/trace.h). A log serves one row at a time.
+#ifndef SAMPL_TRACE_LOG_H
+#define SAMPL_TRACE_LOG_H
+
+#include "chain/recipe.h"
+#include "trace/measure.h"
+
+#define MASK_REASONING "reasoning"
+#define MASK_GRAMMAR   "grammar"
+
+// The candidates that one step has left, masked ones left out, by rising id.
+struct log_step {
+    const char *mask;          // name of the mask that was put on the row; NULL: a stage ran, or the row was loaded
+    const struct stage *stage; // that ran, else NULL
+    size_t at, n;              // the candidates are id[at..at + n) and logit[at..at + n) of the log
+    struct softmax softmax;    // of all candidates in the store's order, if the log takes softmaxes
+    struct note note[NOTES_MOST];
+    size_t n_notes;
+};
+
+// A zeroed struct with its first members set is empty.
+struct log {
+    bool takes_raw;       // log_begin takes the row as it was read
+    bool takes_steps;     // log_begin, log_mask and log_stage add a step
+    bool takes_softmaxes; // with takes_steps
+
+    const struct recipe *recipe; // of the chain
+    struct raw raw;              // raw.row is NULL until the row is taken; the owner clears it between rows
+    struct after after;          // filled by after_measure
+    struct log_step *step;       // [n_steps] step 0 is the loaded row
+    uint32_t *id;                // [taken] candidates of all steps; steps that change nothing share theirs
+    float *logit;                // [taken], and behind them room for a row
+    double *p;                   // scratch of trace_lines: probabilities of two steps
+    size_t n_steps, taken, step_cap, id_cap, logit_cap, p_cap;
+};
+
+void log_free(struct log *l);
+
+// Starts the log of a row that c has just loaded. The row and c stay until the log is read.
+struct fault log_begin(struct log *l, const struct recipe *recipe, const struct row *row, const struct cand *c);
+
+// Adds a step for a mask: c holds the masked row.
+struct fault log_mask(struct log *l, const char *mask, const struct cand *c);
+
+// Adds a step for a stage of the recipe that has just run on c. A chain_watch_fn; arg is the log.
+struct fault log_stage(void *arg, size_t stage, struct cand *c);
+
+// The last step up to this stage of the recipe, by its index.
+const struct log_step *log_step_at(const struct log *l, size_t stage);
+
+// The place of a token among a step's candidates, counted from step->at; SIZE_MAX if the step has not left it.
+size_t log_find(const struct log *l, const struct log_step *step, uint32_t id);
+
+// A step's logits in the row's order, -inf for the others: c->n_row of them, which stay until the next call.
+const float *log_spread(struct log *l, const struct log_step *step, const struct cand *c);
+
+#endif

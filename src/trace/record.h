@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: MIT
+// What a row came to: the record that output formats write, and the structs that it points to.
+#ifndef SAMPL_TRACE_RECORD_H
+#define SAMPL_TRACE_RECORD_H
+
+#include "base/err.h"
+#include "base/number.h"
+#include "kern/kern.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+// The statistics of a row, in the order of their columns. trace/measure.c computes them.
+enum statistic {
+    STAT_PROB,              // probability of the chosen token after the chain
+    STAT_RAW_PROB,          // raw probability of the chosen token
+    STAT_RAW_RANK,          // raw rank of the chosen token, from 1; of equal logits the lower id comes first
+    STAT_N,                 // number of candidates after the chain that are not masked
+    STAT_ENTROPY_RAW,       // raw entropy in nats
+    STAT_ENTROPY,           // entropy after the chain in nats
+    STAT_KL_RAW,            // KL(after || raw) in nats; infinite where a stage unmasked a token
+    STAT_MEANS,             // the statistics above have means
+    STAT_DRAW = STAT_MEANS, // uniform number that the selector drew, or NaN
+    STAT_ACCEPTED,          // token that follows the row, if it was known beforehand, or NaN
+    STAT_ACCEPTED_PROB,     // probability of that token after the chain
+    STAT_COUNT
+};
+
+static inline const char *statistic_name(enum statistic s)
+{
+    static const char *const names[STAT_COUNT] = {"prob",    "raw_prob", "raw_rank", "n",        "entropy_raw",
+                                                  "entropy", "kl_raw",   "draw",     "accepted", "accepted_prob"};
+    return names[s];
+}
+
+// One candidate that is left at the end of the chain.
+struct ranked {
+    uint32_t id;
+    float logit, p;
+    float raw_p; // for json and pictures
+};
+
+enum { NAMED_MOST = 16 };
+
+enum named_type { NAMED_FLOAT, NAMED_INT, NAMED_FLAG, NAMED_WIDE };
+
+// A number with a name.
+struct named {
+    const char *name;
+    double value;
+    enum named_type type;
+    bool usual; // value is the parameter's default
+};
+
+#define TRACE_REMOVED 3 // number of removed tokens that a trace line names
+
+// What one stage of the chain did to a row. Masked candidates count as removed.
+struct trace_line {
+    const char *name;
+    bool enabled;                                     // if false, only name, param and n_params are set
+    struct named param[NAMED_MOST], note[NAMED_MOST]; // the stage's parameters, the main one first; its cand_note notes
+    size_t n_params, n_notes;
+    const struct ranked *best; // [n_best] candidates after the stage, by falling probability, then rising id
+    size_t n_best;
+    size_t before, after;           // number of candidates
+    double mass;                    // probability, before the stage, of the candidates that the stage kept
+    double entropy;                 // after the stage, in nats
+    uint32_t top_before, top_after; // likeliest token
+    size_t n_removed;
+    struct ranked removed[TRACE_REMOVED]; // likeliest removed tokens, with their probabilities before the stage
+};
+
+struct interval {
+    double low, high; // of the unit interval
+};
+
+// The token that --expect names, and what the chain did to it.
+struct expected {
+    uint32_t id;
+    bool kept;               // the token is among the candidates that are left
+    const char *removed_by;  // if not kept: name of the stage or mask that removed it; NULL: the row masks it
+    size_t rank;             // last rank of the token before its removal, from 1
+    const char *edge_of;     // stage whose last kept candidate, left out, would let the draw choose id; or NULL
+    uint32_t edge;           // that candidate
+    char stage[NUMBER_TEXT]; // memory of removed_by or edge_of
+    struct named limit; // first parameter of the stage that removed id, or of edge_of; its name is NULL if it has none
+    double draw;        // the selector's draw, or NaN
+    struct interval wanted, chosen; // shares of id and of the chosen token in the draw
+
+    // For a distribution. If removed_by is set, id is the first removed token of which a number is expected.
+    const float *values; // [n_vocab]
+    double tolerance;    // relative to numbers above 1, else absolute
+};
+
+enum { FOLLOWED_MOST = 48 };
+
+// A token whose probability a page shows after every stage.
+struct followed {
+    uint32_t id;
+    struct interval share; // in the selector's draw; empty if the token was removed
+    const float *p;        // [n_trace + 1] probability in the loaded row and after each trace line; below 0: removed
+};
+
+// What a row came to. Candidates come with dumps only: by falling probability, then rising id, without masked ones.
+struct record {
+    uint64_t row;
+    const char *seq; // name of the row's sequence, or NULL
+    uint32_t chosen;
+    float chosen_p;
+    size_t kept;                 // candidates that are not masked
+    size_t n_vocab;              // size of the vocabulary; of a sparse row, the number of its tokens
+    const struct ranked *ranked; // [shown] the best of the kept candidates, or NULL without a dump
+    size_t shown;
+    double entropy;                 // of the kept candidates, in nats; dumps only
+    const struct trace_line *trace; // [n_trace] or NULL
+    size_t n_trace;
+    const struct followed *followed; // [n_followed] for a page, by falling probability before the chain
+    size_t n_followed;
+
+    // For a window: the chain removed n_cut tokens, with the raw probability cut_p together. The likeliest, raw, and
+    // what removed each.
+    struct ranked cut[TRACE_REMOVED];
+    char cut_by[TRACE_REMOVED][NUMBER_TEXT];
+    size_t n_cut;
+    double cut_p;
+
+    // For EMIT_SCORE one number, the log-probability of token `scored`; for a distribution n_vocab numbers.
+    const float *values;
+    uint32_t scored;
+    enum dtype type; // of the row in the input
+
+    int64_t accepted;    // token that follows the row, if it was known beforehand, or -1
+    const double *stat;  // [STAT_COUNT], or NULL
+    const char *variant; // name of the variant if there are several, else NULL
+    double overlap;      // with the base's distribution, where chains are compared row by row
+    const char *file;    // name of the row's file if there are several, else NULL
+    uint64_t file_row;   // number of the row in its file
+
+    const struct expected *expected; // with --expect, else NULL
+
+    // Of a bad row: the error, tamed; only row and n_vocab are set beside it. Else NULL.
+    const char *error;
+};
+
+// The chosen token, or -1.
+static inline int64_t record_id(const struct record *r)
+{
+    return r->error ? -1 : (int64_t)r->chosen;
+}
+
+// What the distributions of two variants have in common. trace/pair.c computes these numbers.
+enum beside_stat {
+    BESIDE_SAME,    // 1: both chose the same token; else 0
+    BESIDE_OVERLAP, // sum of min(p, q)
+    BESIDE_JS,      // Jensen-Shannon divergence in nats
+    BESIDE_KL,      // KL(base || variant) in nats; infinite where the variant lacks what the base has
+    BESIDE_COUNT
+};
+
+// The outcome of a row in one variant, with the memory of its record. A zeroed struct is empty.
+struct result {
+    struct record record;
+    double stat[STAT_COUNT];     // if statistics are recorded
+    double beside[BESIDE_COUNT]; // if variants are compared
+    struct expected expected;    // id is set from outside
+    bool ok;
+    struct err e; // unless ok
+    bool bad;     // the error is the row's own: the chain passed over the row and stands as after a good one
+    uint16_t
+        *removal; // [n_removals] by token: what removed it, as result_removed_by reads it; if removals are recorded
+    size_t n_removals, removal_cap;
+
+    void *memory,
+        *followed; // [memory_cap] and [followed_cap] bytes: values, lists and lines of the record; its followed
+    size_t memory_cap, followed_cap;
+};
+
+// Orders struct ranked by falling probability, then rising id.
+int ranked_order(const void *a, const void *b);
+
+// Puts a token among the `most` likeliest at best[], which stand by falling probability. *n counts all that were given.
+void ranked_insert(struct ranked *best, size_t *n, size_t most, uint32_t id, double p);
+
+void result_free(struct result *res);
+
+// Names what removed a token: a stage, "mask", "row", or "-" if nothing did or it is not known. Returns text.
+const char *result_removed_by(const struct result *res, uint32_t id, char text[NUMBER_TEXT]);
+
+#endif

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+// What removed a token.
+#include "base/mem.h"
+#include "samplers/list.h"
+#include "trace/trace.h"
+
+#include <math.h>
+#include <string.h>
+
+// What removed a token: nothing, the row masks it, a mask of grammar or reasoning budget, or a stage.
+enum removal_code { REMOVED_NOT, REMOVED_ROW, REMOVED_MASK, REMOVED_STAGE };
+
+enum { REMOVALS_MOST = 1 << 24 }; // rows with higher ids get no removals
+
+// The code of a step. For a stage, its sampler's index and, in units of CATALOG_SAMPLERS, which of several stages it
+// is.
+static uint16_t step_code(const struct recipe *recipe, const struct log_step *step)
+{
+    if (!step->stage)
+        return REMOVED_MASK;
+    const size_t index = sampler_place(step->stage->sampler),
+                 most = (UINT16_MAX - REMOVED_STAGE) / CATALOG_SAMPLERS - 1,
+                 nth = recipe_stage_nth(recipe, (size_t)(step->stage - recipe->stage));
+    return (uint16_t)(REMOVED_STAGE + index + CATALOG_SAMPLERS * (nth < most ? nth : most));
+}
+
+const char *result_removed_by(const struct result *res, uint32_t id, char text[NUMBER_TEXT])
+{
+    static const char *const others[] = {[REMOVED_NOT] = "-", [REMOVED_ROW] = "row", [REMOVED_MASK] = "mask"};
+    const unsigned code = id < res->n_removals ? res->removal[id] : REMOVED_NOT, stage = code - REMOVED_STAGE;
+    if (code < REMOVED_STAGE)
+        return strcpy(text, others[code]);
+    return stage_name(samplers[stage % CATALOG_SAMPLERS], stage / CATALOG_SAMPLERS, text);
+}
+
+bool trace_removals(const struct log *l, const struct cand *c, struct result *res)
+{
+    res->n_removals = (size_t)cand_row_id(c, c->n_row - 1) + 1; // the last id of a row is its highest
+    if (res->n_removals > REMOVALS_MOST)
+        res->n_removals = 0;
+    if (!mem_grow(&res->removal, &res->removal_cap, res->n_removals, sizeof *res->removal))
+        return false;
+    for (size_t id = 0; id < res->n_removals; id++)
+        res->removal[id] = REMOVED_ROW;
+    for (size_t i = 0; res->n_removals && i < l->n_steps; i++) {
+        const struct log_step *const step = &l->step[i], *const before = i ? step - 1 : step;
+        const uint16_t code = step_code(l->recipe, step);
+        if (i && before->at == step->at && before->n == step->n) // nothing changed
+            continue;
+        for (size_t k = 0; k < before->n; k++)
+            res->removal[l->id[before->at + k]] = code;
+        for (size_t k = 0; k < step->n; k++)
+            res->removal[l->id[step->at + k]] = REMOVED_NOT;
+    }
+    return true;
+}
+
+void trace_cuts(const struct log *l, const struct cand *c, const struct log_step *shown, struct result *res)
+{
+    struct record *const rec = &res->record;
+    rec->n_cut = 0;
+    rec->cut_p = 0.0;
+    for (size_t i = 0; i < c->n_row; i++) {
+        const uint32_t id = cand_row_id(c, i);
+        if (id >= res->n_removals || res->removal[id] <= REMOVED_ROW || (shown && log_find(l, shown, id) != SIZE_MAX))
+            continue;
+        const double p = softmax_prob(&l->raw.softmax, raw_logit(&l->raw, i));
+        rec->cut_p += p;
+        ranked_insert(rec->cut, &rec->n_cut, TRACE_REMOVED, id, p);
+    }
+    for (size_t i = 0; i < rec->n_cut && i < TRACE_REMOVED; i++)
+        result_removed_by(res, rec->cut[i].id, rec->cut_by[i]);
+}
+
+// The candidate of a step with the lowest rank.
+static uint32_t last_kept(const struct log *l, const struct log_step *step)
+{
+    const float *const logit = l->logit + step->at;
+    size_t last = 0;
+    for (size_t i = 1; i < step->n; i++)
+        last = logit[i] <= logit[last] ? i : last;
+    return l->id[step->at + last];
+}
+
+void trace_expected(const struct log *l, const struct cand *c, struct expected *x)
+{
+    const struct log_step *const end = &l->step[l->n_steps - 1], *removal = NULL;
+    const struct stage *edge = NULL; // the last stage with a limit that set the end of what is left
+    const uint32_t last = last_kept(l, end);
+    x->kept = false;
+    x->rank = 0;
+    for (const struct log_step *step = l->step; step <= end; step++) {
+        const bool before = x->kept, limits = step->stage && step->stage->sampler->limits;
+        const size_t at = log_find(l, step, x->id);
+        x->kept = at != SIZE_MAX;
+        if (x->kept)
+            x->rank = rank_of(c->kern, l->logit + step->at, step->n, at);
+        else if (before)
+            removal = step;
+        if (limits && step->n < step[-1].n && last_kept(l, step) == last)
+            edge = step->stage;
+    }
+    x->draw = c->state == CAND_PROBABILITIES ? selector_draw(c) : NAN;
+    x->edge_of = NULL;
+    if (!isnan(x->draw)) {
+        x->chosen = share_of(c, c->chosen, UINT32_MAX);
+        x->wanted = share_of(c, x->id, UINT32_MAX);
+    }
+    const struct stage *blamed = removal ? removal->stage : NULL;
+    x->removed_by = !removal ? NULL : blamed ? x->stage : removal->mask;
+    // If the token was kept, would it have been chosen without the last candidate, which a port may not keep?
+    if (x->kept && edge && !isnan(x->draw)) {
+        const struct interval then = share_of(c, x->id, last);
+        x->edge = last;
+        if (then.low < x->draw && x->draw <= then.high) {
+            x->edge_of = x->stage;
+            blamed = edge;
+        }
+    }
+    x->limit = (struct named){0};
+    if (!blamed)
+        return;
+    stage_name(blamed->sampler, recipe_stage_nth(l->recipe, (size_t)(blamed - l->recipe->stage)), x->stage);
+    if (blamed->sampler->limits)
+        x->limit = named_param(blamed->sampler->params, blamed->params);
+}

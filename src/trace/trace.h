@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+// What is shown of a row, computed from its log (trace/log.h) after the chain has run. c holds what the chain left.
+#ifndef SAMPL_TRACE_TRACE_H
+#define SAMPL_TRACE_TRACE_H
+
+#include "trace/log.h"
+#include "trace/record.h"
+
+// A parameter as a name and a value.
+struct named named_param(const struct param *row, const void *params);
+
+// Notes for each token what removed it: res->removal, for result_removed_by. False when memory is short.
+bool trace_removals(const struct log *l, const struct cand *c, struct result *res);
+
+// Fills in the members of res->record about tokens that the chain removed, after trace_removals. Tokens of `shown`, a
+// step that the record shows in place of what is left, do not count; NULL: no such step.
+void trace_cuts(const struct log *l, const struct cand *c, const struct log_step *shown, struct result *res);
+
+// Fills in all of x but values and tolerance: what became of the token x->id.
+void trace_expected(const struct log *l, const struct cand *c, struct expected *x);
+
+// Which lines a trace has, and how long their lists are.
+struct trace_wish {
+    size_t most; // candidates after each stage
+    bool all;    // lines of disabled stages, too
+};
+
+// Makes the record's trace lines from a log with softmaxes. res->memory then also has memory for a struct ranked of
+// each candidate that may be left, at *rest. False when memory is short.
+bool trace_lines(struct log *l, const struct cand *c, struct trace_wish wish, struct result *res, struct ranked **rest);
+
+// Follows tokens through the record's trace lines, which must be there: the `most` likeliest of the loaded row, the
+// best of those that the record shows, the chosen and the accepted token. False when memory is short.
+bool trace_followed(struct log *l, const struct cand *c, size_t most, struct result *res);
+
+#endif
