@@ -220,45 +220,32 @@ static bool is_studio(const cJSON *root)
     return studio_fields(root);
 }
 
-// Copies a value, if there is one. False if memory is short.
-static bool copy_setting(cJSON *settings, const char *key, const cJSON *value)
-{
-    cJSON *const copy = value ? cJSON_Duplicate(value, true) : NULL;
-    if (!value || cJSON_AddItemToObject(settings, key, copy))
-        return true;
-    cJSON_Delete(copy);
-    return false;
-}
-
-// Makes one object of the fields of predictions. A field whose box is not checked becomes false. NULL if memory is
-// short.
+// Makes one object of the fields of predictions. A field whose box is not checked becomes false. NULL if memory is short.
 static cJSON *studio_settings(cJSON *root)
 {
     static const char prefix[] = "llm.prediction.", llama[] = "llama.";
-    const cJSON *field;
+    static const char *const mirostat[][2] = {
+        {"version", "mirostat"}, {"learningRate", "mirostat_eta"}, {"targetEntropy", "mirostat_tau"}};
     cJSON *const settings = cJSON_AddObjectToObject(root, "settings of LM Studio");
-    bool copied = settings;
-    cJSON_ArrayForEach(field, studio_fields(root))
-    {
+    bool whole = settings;
+    for (const cJSON *field = studio_fields(root)->child; field; field = field->next) {
         const char *key = cJSON_GetStringValue(json_member(field, "key"));
-        const cJSON *value = json_member(field, "value");
+        cJSON *value = cJSON_GetObjectItemCaseSensitive(field, "value");
+        cJSON *const checked = cJSON_GetObjectItemCaseSensitive(value, "checked");
         if (!key || strncmp(key, prefix, sizeof prefix - 1) != 0)
             continue;
         key += sizeof prefix - 1;
         key += strncmp(key, llama, sizeof llama - 1) ? 0 : sizeof llama - 1;
-        if (cJSON_IsFalse(json_member(value, "checked")))
-            value = json_member(value, "checked");
-        else if (has_key(value, "checked"))
-            value = json_member(value, "value");
-        if (strcmp(key, "mirostatSampling") != 0 || cJSON_IsFalse(value)) {
-            copied = copy_setting(settings, key, value) && copied;
-            continue;
+        if (checked && !cJSON_IsNull(checked))
+            value = cJSON_IsFalse(checked) ? checked : cJSON_GetObjectItemCaseSensitive(value, "value");
+        const bool one = strcmp(key, "mirostatSampling") != 0 || cJSON_IsFalse(value);
+        for (size_t i = 0; i < (one ? 1 : sizeof mirostat / sizeof *mirostat); i++) {
+            cJSON *const part = one ? value : cJSON_GetObjectItemCaseSensitive(value, mirostat[i][0]);
+            if (part && !cJSON_IsNull(part))
+                whole = cJSON_AddItemReferenceToObject(settings, one ? key : mirostat[i][1], part) && whole;
         }
-        copied = copy_setting(settings, "mirostat", json_member(value, "version")) &&
-                 copy_setting(settings, "mirostat_eta", json_member(value, "learningRate")) &&
-                 copy_setting(settings, "mirostat_tau", json_member(value, "targetEntropy")) && copied;
     }
-    return copied ? settings : NULL;
+    return whole ? settings : NULL;
 }
 
 static bool studio_rule(struct foreign *f, const cJSON *item)
@@ -353,7 +340,7 @@ static void add_own_stage(struct foreign *f, const cJSON *stage, bool engine)
         if (is_key(item, "logit_bias"))
             foreign_setting(f, item);
         else if (!row || !row->param)
-            foreign_fail(f, "%s has_key no parameter %s", name ? name : "a stage", item->string);
+            foreign_fail(f, "%s has no parameter %s", name ? name : "a stage", item->string);
         else if (cJSON_IsRaw(item) || cJSON_IsBool(item))
             foreign_option_text(f, row->name,
                                 cJSON_IsRaw(item)    ? item->valuestring
@@ -363,19 +350,21 @@ static void add_own_stage(struct foreign *f, const cJSON *stage, bool engine)
     }
 }
 
+// Adds an option for each list of ids of an array, which may be NULL.
+static void add_id_lists(struct foreign *f, const char *option, const cJSON *lists)
+{
+    for (const cJSON *ids = lists ? lists->child : NULL; ids; ids = ids->next)
+        foreign_option_ids(f, option, ids);
+}
+
 static void own_finish(struct foreign *f)
 {
     const char *const engine = cJSON_GetStringValue(json_member(f->root, "engine"));
     const cJSON *const reasoning = json_member(f->root, "reasoning"), *const tokens = json_member(reasoning, "tokens");
     const cJSON *item;
-    cJSON_ArrayForEach(item, json_array(f->root, "chain"))
-    {
+    for (item = json_array(f->root, "chain")->child; item; item = item->next)
         add_own_stage(f, item, engine);
-    }
-    cJSON_ArrayForEach(item, json_array(f->root, "dry_breaker_tokens"))
-    {
-        foreign_option_ids(f, "dry-breaker-tokens", item);
-    }
+    add_id_lists(f, "dry-breaker-tokens", json_array(f->root, "dry_breaker_tokens"));
     if (json_array(f->root, "eog_tokens"))
         foreign_option_ids(f, "eog-tokens", json_array(f->root, "eog_tokens"));
     if (cJSON_IsTrue(json_member(f->root, "grammar_first")))
@@ -383,10 +372,7 @@ static void own_finish(struct foreign *f)
     if (tokens && cJSON_IsRaw(tokens) && *tokens->valuestring != '-') {
         foreign_option_text(f, "reasoning-budget", tokens->valuestring);
         foreign_option_ids(f, "reasoning-start", json_array(reasoning, "start"));
-        cJSON_ArrayForEach(item, json_array(reasoning, "end"))
-        {
-            foreign_option_ids(f, "reasoning-end", item);
-        }
+        add_id_lists(f, "reasoning-end", json_array(reasoning, "end"));
         if (foreign_is_on(json_member(reasoning, "message"))) // a text, of which only the ids are known
             foreign_lack(f, json_member(reasoning, "message"));
     }
