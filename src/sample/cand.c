@@ -301,6 +301,25 @@ size_t cand_argmax(const struct cand *c)
     return b * KERN_BLOCK + c->kern->argmax(x, len);
 }
 
+// The logit from which on an element that cand_block returns is not masked.
+static float unmasked_from(const struct cand *c, size_t b)
+{
+    return c->dense && !c->store->copied[b] ? c->store->cut : -FLT_MAX;
+}
+
+float cand_least(const struct cand *c)
+{
+    float least = INFINITY;
+    for (size_t b = 0; b < cand_blocks(c); b++) {
+        float tmp[KERN_BLOCK];
+        size_t len;
+        const float *const x = cand_block(c, b, tmp, &len), from = unmasked_from(c, b);
+        for (size_t i = 0; i < len; i++)
+            least = x[i] < least && x[i] >= from ? x[i] : least;
+    }
+    return least;
+}
+
 size_t cand_alive(const struct cand *c, size_t most)
 {
     size_t alive = 0;
@@ -310,7 +329,7 @@ size_t cand_alive(const struct cand *c, size_t most)
         if (c->dense && c->store->block_max[b] == -INFINITY)
             continue;
         const float *const x = cand_block(c, b, tmp, &len);
-        alive += c->kern->count(x, len, c->dense && !c->store->copied[b] ? c->store->cut : -FLT_MAX);
+        alive += c->kern->count(x, len, unmasked_from(c, b));
     }
     return alive < most ? alive : most;
 }

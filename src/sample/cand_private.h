@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The inside of the candidate store: for cand*.c, for nucleus.c and draw.c, and for three samplers that work on blocks
-// or on the row as it lies in memory: adaptive_p, gumbel and engine_stages.
+// The inside of the candidate store: for cand*.c, nucleus.c, draw.c and chain.c, and for four samplers that work on
+// blocks or on the row as it lies in memory: adaptive_p, gumbel, min_k and engine_stages.
 #ifndef SAMPL_SAMPLE_CAND_PRIVATE_H
 #define SAMPL_SAMPLE_CAND_PRIVATE_H
 
@@ -59,6 +59,10 @@ void cand_set_logit(struct cand *c, size_t at, float old, float x);
 
 // The position of the first largest logit.
 size_t cand_argmax(const struct cand *c);
+
+// The smallest logit that is not masked; +inf if there is none. O(n), in one pass, which cand_each_run would take two
+// for.
+float cand_least(const struct cand *c);
 
 // Rounds every logit to f16, to nearest even. The lowest finite f16 is then masked, as in a row of f16. Records a fault
 // when a logit is too large, or none is left.

@@ -2,6 +2,7 @@
 // min_k (arXiv 2604.11012): the candidates above the steepest cliff of the sorted logits, where a gap counts the less
 // the deeper it is; at least as many as tau goes times into the range of the logits. A temperature does not move the
 // cliff.
+#include "sample/cand_private.h"
 #include "sample/sampler.h"
 
 static const struct param params[] = {
@@ -47,15 +48,6 @@ static size_t above_first_cliff(struct cand *c, size_t alive, float lowest, floa
     return n == alive || steepness(x[n - 1], lowest, range, n - 1) <= steepest ? above : 0;
 }
 
-// The smallest logit that is not masked.
-static void find_lowest(void *arg, const float *x, size_t n)
-{
-    float lowest = *(float *)arg;
-    for (size_t i = 0; i < n; i++)
-        lowest = x[i] < lowest && x[i] > -INFINITY ? x[i] : lowest;
-    *(float *)arg = lowest;
-}
-
 static void apply(void *self, struct cand *c, const struct stage *stage)
 {
     const struct value_params *const p = stage->params;
@@ -63,10 +55,7 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
     if (c->n < 2)
         return;
     const bool sorted = c->order == CAND_SORTED;
-    float lowest = sorted ? c->logit[alive ? alive - 1 : 0] : INFINITY;
-    if (!sorted)
-        cand_each_run(c, find_lowest, &lowest);
-    const float range = cand_max(c) - lowest + 1e-8f;
+    const float lowest = sorted ? c->logit[alive ? alive - 1 : 0] : cand_least(c), range = cand_max(c) - lowest + 1e-8f;
     size_t keep = sorted || !alive ? 0 : above_first_cliff(c, alive, lowest, range);
     if (!keep) {
         float steepest;
