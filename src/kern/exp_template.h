@@ -132,9 +132,9 @@ static inline vf64 log_quick(vf64 x)
     const vu64 bits = (vu64)x, above = bits - UINT64_C(0x3fe6955500000000);
     const vf64 z = (vf64)(bits - (above & UINT64_C(0xfff) << 52)), upper = (vf64)((vu64)z & ~UINT64_C(0xffffffff));
     const vf64 k = (vf64)((vu64)((vi64)above >> 52) + (vu64)F64(EXPF_SHIFT)) - EXPF_SHIFT;
-    const double *const table = &libm_log_of[0].inverse;
-    const vi64 at = (vi64)(above >> 45 & 127) * 3;
-    const vf64 inverse = entry_of(table, at), log = entry_of(table + 1, at), rest = entry_of(table + 2, at);
+    const vi64 at = (vi64)(above >> 45 & 127);
+    const vf64 inverse = entry_of(libm_log_inverse, at), log = entry_of(libm_log_of_c, at),
+               rest = entry_of(libm_log_rest, at);
     const vf64 r = (upper * inverse - 1.0) + (z - upper) * inverse;
     const vf64 series =
         1.0 / 2 - r * (1.0 / 3 - r * (1.0 / 4 - r * (1.0 / 5 - r * (1.0 / 6 - r * (1.0 / 7 - r * (1.0 / 8))))));

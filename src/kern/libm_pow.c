@@ -25,11 +25,11 @@ double libm_log_quick(double x)
         return x == 0.0 ? -INFINITY : x > 0.0 ? x : NAN;
     double k, z;
     const unsigned part = log_part(x, &k, &z);
-    const double inverse = libm_log_of[part].inverse, upper = f64_of_bits(bits_of_f64(z) & ~UINT64_C(0xffffffff));
+    const double inverse = libm_log_inverse[part], upper = f64_of_bits(bits_of_f64(z) & ~UINT64_C(0xffffffff));
     const double r = (upper * inverse - 1.0) + (z - upper) * inverse; // exact but for the addition
     const double series =
         1.0 / 2 - r * (1.0 / 3 - r * (1.0 / 4 - r * (1.0 / 5 - r * (1.0 / 6 - r * (1.0 / 7 - r * (1.0 / 8))))));
-    return k * LN2_UPPER + libm_log_of[part].log + (r + (k * LN2_LOWER + libm_log_of[part].rest - r * r * series));
+    return k * LN2_UPPER + libm_log_of_c[part] + (r + (k * LN2_LOWER + libm_log_rest[part] - r * r * series));
 }
 
 double libm_pow(double x, double y)

@@ -13,9 +13,9 @@ static inline double exp_of(double x, double rest)
     const double shift = 0x1.8p+52, shifted = fma(x, 0x1.71547652b82fep+7, shift), k = shifted - shift;
     const double r = fma(k, -0x1.cf79abc9e3b3ap-47, fma(k, -0x1.62e42fefap-8, x)) + rest, r2 = r * r;
     const uint64_t n = bits_of_f64(shifted);
-    const double low = fma(fma(0x1.555555555543cp-3, r, 0x1.ffffffffffdbdp-2), r2, libm_exp2_of[n % 128].rest + r);
+    const double low = fma(fma(0x1.555555555543cp-3, r, 0x1.ffffffffffdbdp-2), r2, libm_exp2_rest[n % 128] + r);
     const double t = fma(r2 * r2, fma(r, 0x1.1111167a4d017p-7, 0x1.55555cf172b91p-5), low);
-    const uint64_t scale = bits_of_f64(libm_exp2_of[n % 128].power) + ((n & ~UINT64_C(127)) << (52 - 7));
+    const uint64_t scale = bits_of_f64(libm_exp2_power[n % 128]) + ((n & ~UINT64_C(127)) << (52 - 7));
     if (fabs(x) < 512.0) {
         const double s = f64_of_bits(scale);
         return fma(s, t, s);
@@ -32,7 +32,7 @@ static inline double exp_of(double x, double rest)
     return 0x1p-1022 * (high + lost - 1.0);
 }
 
-// Of a positive finite x = 2^k * z: the part of libm_log_of that z lies in.
+// Of a positive finite x = 2^k * z: the part of libm_tables.h that z lies in.
 static inline unsigned log_part(double x, double *k, double *z)
 {
     const bool subnormal = x < 0x1p-1022;
@@ -47,18 +47,18 @@ static inline unsigned log_part(double x, double *k, double *z)
 #define LN2_UPPER 0x1.62e42fefa38p-1
 #define LN2_LOWER 0x1.ef35793c7673p-45
 
-// ln x = high + *low, of a positive finite x; c and r = z / c - 1 as in libm_log_of, ln(1 + r) by a polynomial.
+// ln x = high + *low, of a positive finite x; c and r = z / c - 1 as in libm_tables.h, ln(1 + r) by a polynomial.
 static inline double log_of(double x, double *low)
 {
     double k, z;
     const unsigned part = log_part(x, &k, &z);
-    const double r = fma(z, libm_log_of[part].inverse, -1.0);
-    const double whole = fma(k, LN2_UPPER, libm_log_of[part].log), first = whole + r;
+    const double r = fma(z, libm_log_inverse[part], -1.0);
+    const double whole = fma(k, LN2_UPPER, libm_log_of_c[part]), first = whole + r;
     const double half = -0.5 * r, square = r * half, second = first + square;
     const double p = fma(fma(fma(r, 0x1.0002b8b263fc3p+0, -0x1.2495b9b4845e9p+0), square,
                              fma(r, -0x1.555555529a47ap-1, 0x1.999999959554ep-1)),
                          square, fma(r, 0x1.0000000000006p-1, -0x1.555555555556p-1));
-    const double lost = fma(k, LN2_LOWER, libm_log_of[part].rest) + (whole - first + r) + fma(half, r, -square) +
+    const double lost = fma(k, LN2_LOWER, libm_log_rest[part]) + (whole - first + r) + fma(half, r, -square) +
                         (first - second + square);
     const double rest = fma(r * square, p, lost), high = second + rest;
     *low = second - high + rest;
