@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Bit-level views of floats: conversions from the narrow formats and the order-preserving keys that selection and sorting work on.
+// Bit-level views of floats: conversions from the narrow formats and the order-preserving keys that selection and
+// sorting work on.
 #ifndef SAMPL_BASE_BITS_H
 #define SAMPL_BASE_BITS_H
 
@@ -82,7 +83,8 @@ static inline float order_value(uint32_t key)
     return f32_of_bits(key & 0x80000000u ? key & 0x7fffffffu : ~key);
 }
 
-// A candidate's rank as one integer: a larger key ranks before a smaller one, that is, descending by logit, lower id first on ties.
+// A candidate's rank as one integer: a larger key ranks before a smaller one, that is, descending by logit, lower id
+// first on ties.
 static inline uint64_t rank_key(float logit, uint32_t id)
 {
     return (uint64_t)order_bits(logit) << 32 | (uint32_t)~id;

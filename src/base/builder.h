@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Text that grows. What goes wrong sticks, so that a writer adds all it has and looks once, at the end: when memory is short, `failed` is
-// set; when a text would grow beyond `most`, `full` is. Either way the text keeps what it had, and nothing is added any more.
+// Text that grows. What goes wrong sticks, so that a writer adds all it has and looks once, at the end: when memory is
+// short, `failed` is set; when a text would grow beyond `most`, `full` is. Either way the text keeps what it had, and
+// nothing is added any more.
 #ifndef SAMPL_BASE_BUILDER_H
 #define SAMPL_BASE_BUILDER_H
 

@@ -31,8 +31,8 @@ int err_clip_part(const char *text, size_t len, int most)
     return len <= (size_t)most ? (int)len : whole_characters(text, most);
 }
 
-// Writes `whole` to text[size], for which it is too long. Cuts its longest word to OWN_MOST / 2 bytes, or to half as many until the text fits. If
-// even the other words do not fit, cuts the end of the text.
+// Writes `whole` to text[size], for which it is too long. Cuts its longest word to OWN_MOST / 2 bytes, or to half as
+// many until the text fits. If even the other words do not fit, cuts the end of the text.
 static void shorten(char *text, size_t size, const char *whole)
 {
     const char *word = whole;

@@ -22,8 +22,9 @@ struct err {
     char text[900]; // without program name and newline
 };
 
-// Formats as vsnprintf does. If the text is too long for size, shortens its longest word (a file's name, a quoted argument), between characters,
-// so that what the message says of that word remains; without memory for that, cuts the end of the text.
+// Formats as vsnprintf does. If the text is too long for size, shortens its longest word (a file's name, a quoted
+// argument), between characters, so that what the message says of that word remains; without memory for that, cuts the
+// end of the text.
 __attribute__((format(printf, 3, 0))) void err_text(char *text, size_t size, const char *format, va_list args);
 
 // Fills e and returns false, so that a failing function can say `return err_set(...)`.
@@ -32,8 +33,8 @@ __attribute__((format(printf, 3, 4))) bool err_set(struct err *e, enum status st
 // Puts "WHERE: " before the text, as much of it as there is room for.
 __attribute__((format(printf, 2, 3))) bool err_prefix(struct err *e, const char *format, ...);
 
-// Nobody reads the output any more, as when it goes to head(1): the run ends, but not for an error. main prints nothing and exits with
-// STATUS_OK. err_quiet returns false.
+// Nobody reads the output any more, as when it goes to head(1): the run ends, but not for an error. main prints nothing
+// and exits with STATUS_OK. err_quiet returns false.
 bool err_quiet(struct err *e);
 
 // What is wrong has been said on the output. Returns false.
@@ -45,8 +46,8 @@ static inline bool err_is_quiet(const struct err *e)
     return !*e->text;
 }
 
-// How much of a text of others' is quoted: its length, or where that is more, at most `most` bytes that cut no UTF-8 character in two.
-// For "%.*s". The second is of a text of len bytes.
+// How much of a text of others' is quoted: its length, or where that is more, at most `most` bytes that cut no UTF-8
+// character in two. For "%.*s". The second is of a text of len bytes.
 int err_clip(const char *text, int most);
 int err_clip_part(const char *text, size_t len, int most);
 

@@ -57,7 +57,8 @@ static size_t find(const struct hash_table *t, uint32_t hash, uint32_t item)
     return at;
 }
 
-// Slots after the free one move up unless that would put them before their own place (Knuth, volume 3, algorithm 6.4 R).
+// Slots after the free one move up unless that would put them before their own place (Knuth, volume 3, algorithm 6.4
+// R).
 void hash_remove(struct hash_table *t, uint32_t hash, uint32_t item)
 {
     const size_t mask = t->slots - 1;

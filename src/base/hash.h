@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A hash table of numbers. The things themselves, numbered by the caller, stay in arrays of the caller's, who also says which are equal:
+// A hash table of numbers. The things themselves, numbered by the caller, stay in arrays of the caller's, who also says
+// which are equal:
 //
 //     size_t at = hash, i;
 //     while ((i = hash_next(table, hash, &at)) != HASH_NONE)
@@ -74,8 +75,8 @@ static inline uint32_t hash_id(uint32_t id)
 
 #define IDMAP_NONE HASH_NONE
 
-// A set of token ids numbered 0, 1, 2, ... in the order they were added: the caller keeps whatever belongs to an id in arrays of
-// its own under that number. Adding, finding and clearing cost O(ids held), never O(vocabulary).
+// A set of token ids numbered 0, 1, 2, ... in the order they were added: the caller keeps whatever belongs to an id in
+// arrays of its own under that number. Adding, finding and clearing cost O(ids held), never O(vocabulary).
 //
 // A zeroed struct is an empty map.
 struct idmap {

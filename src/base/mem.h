@@ -6,8 +6,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-// Makes the malloc'ed array *array hold at least `need` elements of `size` bytes; *cap is its present capacity in elements and is
-// updated. Contents are kept. Growth is geometric. False (nothing changed) when memory is short or the size overflows.
+// Makes the malloc'ed array *array hold at least `need` elements of `size` bytes; *cap is its present capacity in
+// elements and is updated. Contents are kept. Growth is geometric. False (nothing changed) when memory is short or the
+// size overflows.
 bool mem_grow(void *array, size_t *cap, size_t need, size_t size);
 
 // The first place of [n] bytes in [len] bytes, n > 0; NULL: they are not there.

@@ -121,9 +121,10 @@ static float by_library(const char *p, const char *end)
     return x;
 }
 
-// Digits times a power of ten, in f64: the conversion of the digits, the power and the product err by half an ulp each, where they are not
-// exact, and so does the sum of two parts of them (kern/numbers_template.h): the f64 is within 4 ulp of the number. Rounding it to f32 is then
-// right unless the 29 bits that rounding drops lie within 4 of a half; the result must be a normal f32, since a subnormal drops more bits.
+// Digits times a power of ten, in f64: the conversion of the digits, the power and the product err by half an ulp each,
+// where they are not exact, and so does the sum of two parts of them (kern/numbers_template.h): the f64 is within 4 ulp
+// of the number. Rounding it to f32 is then right unless the 29 bits that rounding drops lie within 4 of a half; the
+// result must be a normal f32, since a subnormal drops more bits.
 static inline bool rounds_right(double v)
 {
     const uint64_t dropped = bits_of_f64(v) & 0x1fffffff,
@@ -223,9 +224,9 @@ static void write_decimal(uint32_t number, int exponent, char *to)
     *to = '\0';
 }
 
-// 0 < x < FLT_MAX, scaled to MOST digits before the point, and rounded to ever fewer of them as long as they read back to it, which is when
-// they lie nearer to it than half the gap to the next float. (If fewer do, so do all numbers of digits between.) False: a difference is so
-// small that f64 cannot tell.
+// 0 < x < FLT_MAX, scaled to MOST digits before the point, and rounded to ever fewer of them as long as they read back
+// to it, which is when they lie nearer to it than half the gap to the next float. (If fewer do, so do all numbers of
+// digits between.) False: a difference is so small that f64 cannot tell.
 static bool quickly(float x, char *text)
 {
     const double slack = 1e-5;

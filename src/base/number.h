@@ -6,14 +6,17 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-// Reads the JSON number that starts at p into *x, rounded correctly (to nearest, ties to even; too large gives an infinity). Returns
-// where it ends, or NULL when there is no number. Reads nothing at or beyond end; a number that reaches end may go on behind it.
+// Reads the JSON number that starts at p into *x, rounded correctly (to nearest, ties to even; too large gives an
+// infinity). Returns where it ends, or NULL when there is no number. Reads nothing at or beyond end; a number that
+// reaches end may go on behind it.
 const char *json_number(const char *p, const char *end, float *x);
 
-// The same for the words that Python and JavaScript print for numbers that JSON does not have; `null` is masked, as -Infinity is.
+// The same for the words that Python and JavaScript print for numbers that JSON does not have; `null` is masked, as
+// -Infinity is.
 const char *json_word(const char *p, const char *end, float *x);
 
-// The same for one of these up to a comma, white space before it passed over; not for what is longer than numbers are. False: it is another.
+// The same for one of these up to a comma, white space before it passed over; not for what is longer than numbers are.
+// False: it is another.
 bool json_item(const char *p, const char *comma, float *x);
 
 enum { NUMBER_POWER = 60, NUMBER_POWER_MOST = 40 };
@@ -21,8 +24,8 @@ extern const double number_powers[NUMBER_POWER + 1 + NUMBER_POWER_MOST]; // 10^(
 
 #define NUMBER_TEXT 26
 
-// x with the fewest digits that read back to the same float, the nearest of those, written as printf's %g does; "inf", "-inf", "nan".
-// Returns text.
+// x with the fewest digits that read back to the same float, the nearest of those, written as printf's %g does; "inf",
+// "-inf", "nan". Returns text.
 const char *number_text(float x, char text[NUMBER_TEXT]);
 
 // The same of a double.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What systems have each in a way of its own, in one place: Linux's way, and one that POSIX suffices for, which make PORTABLE=1 takes
-// everywhere.
+// What systems have each in a way of its own, in one place: Linux's way, and one that POSIX suffices for, which make
+// PORTABLE=1 takes everywhere.
 #ifndef SAMPL_BASE_PLATFORM_H
 #define SAMPL_BASE_PLATFORM_H
 
@@ -16,7 +16,8 @@ bool platform_random(void *bytes, size_t n);
 // How many cores there are, without those that this process may not use where the system tells; at least 1.
 size_t platform_cores(void);
 
-// Advice on a mapped file, from a page's start on: it is read from its begin to its end; it is not read again, and need hold no memory.
+// Advice on a mapped file, from a page's start on: it is read from its begin to its end; it is not read again, and need
+// hold no memory.
 void platform_reads_on(void *bytes, size_t n);
 void platform_has_read(void *bytes, size_t n);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Sets of numbers as ranges. A set is tidy when its ranges rise and stand apart: between two of them there is at least one number. The
-// queries take a tidy set as an array, wherever that lies.
+// Sets of numbers as ranges. A set is tidy when its ranges rise and stand apart: between two of them there is at least
+// one number. The queries take a tidy set as an array, wherever that lies.
 #ifndef SAMPL_BASE_RANGES_H
 #define SAMPL_BASE_RANGES_H
 
@@ -26,7 +26,8 @@ bool ranges_add(struct ranges *s, uint32_t first, uint32_t last);
 // Makes a set tidy, and leaves out what is not in first..last.
 void ranges_tidy(struct ranges *s, uint32_t first, uint32_t last);
 
-// Makes a tidy set within first..last its complement there, which is tidy. False (nothing changed) when memory is short.
+// Makes a tidy set within first..last its complement there, which is tidy. False (nothing changed) when memory is
+// short.
 bool ranges_invert(struct ranges *s, uint32_t first, uint32_t last);
 
 // Does the set hold some of first..last, and all of it?

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Things that are kept once however many want them: who needs one looks for its key, and makes it only when it is not there. A thing goes
-// with its last user, and does not change while it has several. Not for several threads at a time.
+// Things that are kept once however many want them: who needs one looks for its key, and makes it only when it is not
+// there. A thing goes with its last user, and does not change while it has several. Not for several threads at a time.
 #ifndef SAMPL_BASE_SHARED_H
 #define SAMPL_BASE_SHARED_H
 
@@ -29,7 +29,8 @@ void shared_set_free(struct shared_set *s);
 // The thing with this key, with one user more; NULL: there is none, and *hash is what shared_add wants of it.
 void *shared_find(struct shared_set *s, const void *key, size_t len, uint32_t *hash);
 
-// Takes in a thing that is not there; its maker is its first user. When memory is short the thing is freed and NULL returned, else the thing.
+// Takes in a thing that is not there; its maker is its first user. When memory is short the thing is freed and NULL
+// returned, else the thing.
 void *shared_add(struct shared_set *s, struct shared *thing, uint32_t hash);
 
 // One user more, and one less, of a thing or of NULL.

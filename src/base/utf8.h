@@ -15,8 +15,9 @@ static inline size_t utf8_length(unsigned char first)
     return first < 0xc2 || first > 0xf4 ? 0 : 2u + (first >= 0xe0) + (first >= 0xf0);
 }
 
-// The code point that begins at p, of which len bytes (1 or more) are there. Returns how many bytes it takes, or 0 when no well-formed
-// character begins there: a stray or missing continuation byte, an overlong form, a surrogate, a value above U+10FFFF.
+// The code point that begins at p, of which len bytes (1 or more) are there. Returns how many bytes it takes, or 0 when
+// no well-formed character begins there: a stray or missing continuation byte, an overlong form, a surrogate, a value
+// above U+10FFFF.
 static inline size_t utf8_decode(const unsigned char *p, size_t len, uint32_t *point)
 {
     const size_t n = utf8_length(*p);
@@ -42,18 +43,20 @@ static inline size_t utf8_step(const char *s)
     return n ? n : 1;
 }
 
-// The opposite, for any number below 2^21, whether it is a character or not. Returns how many bytes of `to` it takes, 1 to 4.
+// The opposite, for any number below 2^21, whether it is a character or not. Returns how many bytes of `to` it takes, 1
+// to 4.
 size_t utf8_encode(unsigned char to[4], uint32_t point);
 
-// Is it a control or formatting character, or a line or paragraph separator: nothing that a terminal or a table should meet?
+// Is it a control or formatting character, or a line or paragraph separator: nothing that a terminal or a table should
+// meet?
 bool utf8_hidden(uint32_t point);
 
 // Can a terminal be shown the text as it is, lines and tabs and all?
 bool text_is_tame(const char *text, size_t len);
 
-// Replaces each hidden character, and each byte that is not UTF-8, by '?'. Whatever quotes others' texts (names of files, comments, what
-// a server says) in a line for people goes through this, so that it cannot break the line or command the terminal. A signal handler may
-// call it.
+// Replaces each hidden character, and each byte that is not UTF-8, by '?'. Whatever quotes others' texts (names of
+// files, comments, what a server says) in a line for people goes through this, so that it cannot break the line or
+// command the terminal. A signal handler may call it.
 void text_tame(char *text);
 
 // The value of a hexadecimal digit in either case, or -1.
@@ -67,8 +70,9 @@ static inline int hex_value(unsigned char c)
 
 #define JSON_CHARACTER 6 // bytes that a character may take in a JSON string
 
-// What a JSON string holds for the first character of p[0..len), len > 0: the character itself, or an escape if it is a quote, a
-// backslash or a control character; for a byte that is not UTF-8 it is U+FFFD. Returns how many bytes of `to` it takes; *taken: of p.
+// What a JSON string holds for the first character of p[0..len), len > 0: the character itself, or an escape if it is a
+// quote, a backslash or a control character; for a byte that is not UTF-8 it is U+FFFD. Returns how many bytes of `to`
+// it takes; *taken: of p.
 size_t json_escape(char to[JSON_CHARACTER], const unsigned char *p, size_t len, size_t *taken);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// JSON rows: arrays of numbers, arrays of rows, objects with "logits", "logprobs" or "probs", and servers' replies; concatenated, line by
-// line, in one array, or as server-sent events.
+// JSON rows: arrays of numbers, arrays of rows, objects with "logits", "logprobs" or "probs", and servers' replies;
+// concatenated, line by line, in one array, or as server-sent events.
 #include "in/json_reply.h"
 #include "in/json_text.h"
 #include "in/row_notes.h"
@@ -64,8 +64,8 @@ static void find_line(struct json_rows *st)
     st->line = st->line || t->p == t->end || *t->p == '\n';
 }
 
-// Between the objects of a stream of server-sent events stand the names of its lines. They are passed over, with their lines but for that of
-// data, as is the data that ends a stream. Was something?
+// Between the objects of a stream of server-sent events stand the names of its lines. They are passed over, with their
+// lines but for that of data, as is the data that ends a stream. Was something?
 static bool skip_event(struct json_rows *st)
 {
     struct json_text *const t = &st->text;
@@ -84,7 +84,8 @@ static bool skip_event(struct json_rows *st)
     return true;
 }
 
-// Steps into, along and out of arrays of rows to the next row, which stands at hand then, or to the end of the input (*c 0).
+// Steps into, along and out of arrays of rows to the next row, which stands at hand then, or to the end of the input
+// (*c 0).
 static bool find_row(struct json_rows *st, char *c, struct err *e)
 {
     struct json_text *const t = &st->text;

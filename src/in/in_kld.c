@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The file that llama-perplexity --kl-divergence-base writes: the tokens of a text in chunks, then for the second half of each chunk's
-// positions a row of log-probabilities in 16 bits. A row knows the tokens before it and the one that followed.
+// The file that llama-perplexity --kl-divergence-base writes: the tokens of a text in chunks, then for the second half
+// of each chunk's positions a row of log-probabilities in 16 bits. A row knows the tokens before it and the one that
+// followed.
 #include "in/matrix.h"
 
 #include <inttypes.h>
@@ -37,7 +38,8 @@ static bool read_tokens(struct kld *k, struct source *s, uint64_t n, struct err 
     return true;
 }
 
-// A row's numbers: scale, lowest log-probability, and for each token a multiple of the scale; padded to a whole number of floats.
+// A row's numbers: scale, lowest log-probability, and for each token a multiple of the scale; padded to a whole number
+// of floats.
 static void convert(struct matrix *m, const unsigned char *from)
 {
     float scale, low, *const x = m->row;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// NumPy's .npy files, versions 1 to 3: a Python dict that says type and shape, then the numbers. Little-endian f2 and f4 are handed out
-// where they lie; f8 and big-endian numbers are converted row by row.
+// NumPy's .npy files, versions 1 to 3: a Python dict that says type and shape, then the numbers. Little-endian f2 and
+// f4 are handed out where they lie; f8 and big-endian numbers are converted row by row.
 #include "in/matrix.h"
 
 #include <assert.h>
@@ -214,7 +214,8 @@ static bool open_npy(void *self, const struct format *f, struct source *s, const
     return open_array(self, f, s, e);
 }
 
-// Behind an array: goes on to the next one. Of a file the arrays behind the first would not be counted, so there it is an error.
+// Behind an array: goes on to the next one. Of a file the arrays behind the first would not be counted, so there it is
+// an error.
 static bool next_array(struct npy *st, struct source *s, struct err *e)
 {
     const size_t len = strlen(format_npy.magic);

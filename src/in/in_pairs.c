@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The text that llama-debug --save-logits writes: one row, a line `ID: VALUE` for each token. Where ids are missing the row is sparse.
+// The text that llama-debug --save-logits writes: one row, a line `ID: VALUE` for each token. Where ids are missing the
+// row is sparse.
 #include "base/number.h"
 #include "in/input.h"
 #include "in/sparse.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Safetensors files: a JSON directory of named tensors, then their numbers. One tensor gives the rows, handed out where they lie (f64 is
-// rounded to f32 row by row).
+// Safetensors files: a JSON directory of named tensors, then their numbers. One tensor gives the rows, handed out where
+// they lie (f64 is rounded to f32 row by row).
 #include "base/builder.h"
 #include "in/matrix.h"
 #include "json/json.h"
@@ -183,7 +183,8 @@ static bool open_safetensors(void *self, const struct format *f, struct source *
     return ok && skip(s, begin, e);
 }
 
-// A little-endian header length, then JSON: raw f32 rows whose second number is 0 could pass for that by their third one's first byte.
+// A little-endian header length, then JSON: raw f32 rows whose second number is 0 could pass for that by their third
+// one's first byte.
 static bool probe_safetensors(const unsigned char *head, size_t len)
 {
     return len > 8 && head[8] == '{' && !head[4] && !head[5] && !head[6] && !head[7] &&

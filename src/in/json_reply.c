@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Field names are those of llama-server (its README; server-task.cpp), OpenAI's API reference, vLLM (protocol.py), SGLang
-// (meta_info) and Ollama (api/types.go).
+// Field names are those of llama-server (its README; server-task.cpp), OpenAI's API reference, vLLM (protocol.py),
+// SGLang (meta_info) and Ollama (api/types.go).
 enum token_shape {
     TOKEN_RECORD, // {"token", "tok_str" or "content", "id"?, "bytes"?, "logprob" or "prob"}; a list is an array of them
     TOKEN_TEXT,   // a string; a list is an object of numbers by text
@@ -39,8 +39,8 @@ static const char ask_llama[] = "\"n_probs\": N", ask_chat[] = "\"logprobs\": tr
                   ask_legacy[] = "\"logprobs\": N", ask_prompt[] = "\"prompt_logprobs\": N",
                   ask_sglang[] = "\"return_logprob\": true, \"top_logprobs_num\": N";
 
-// Replies are told apart by a member, the marker; the most telling ones come first. A reply with some marker holds its positions in arrays
-// side by side, one element a position.
+// Replies are told apart by a member, the marker; the most telling ones come first. A reply with some marker holds its
+// positions in arrays side by side, one element a position.
 static const struct track {
     const char *marker;
     int type; // of the marker, cJSON's
@@ -110,7 +110,8 @@ static int64_t id_in_text(const char *text)
     return !strncmp(text, start, strlen(start)) ? id_in_key(text + strlen(start)) : -1;
 }
 
-// Reads one token, an element of a list or what was chosen. False if it is not of that shape. An element has a logit; null is a mask.
+// Reads one token, an element of a list or what was chosen. False if it is not of that shape. An element has a logit;
+// null is a mask.
 static bool read_token(const cJSON *value, enum token_shape shape, bool listed, struct reply_token *t)
 {
     static const char *const texts[] = {"token", "tok_str", "content"};
@@ -183,8 +184,8 @@ static bool same_token(const struct reply_token *a, const struct reply_token *b)
     return a->text && b->text && !strcmp(a->text, b->text);
 }
 
-// Finds the chosen token's place in the list, where it goes if it is not there; the list's length when it cannot go there. Texts may come
-// twice, such as that of half a character; then the logit tells.
+// Finds the chosen token's place in the list, where it goes if it is not there; the list's length when it cannot go
+// there. Texts may come twice, such as that of half a character; then the logit tells.
 static size_t place_chosen(struct json_reply *reply, const struct reply_token *chosen)
 {
     struct reply_token *const token = reply->token;
@@ -205,8 +206,8 @@ static size_t place_chosen(struct json_reply *reply, const struct reply_token *c
     return at;
 }
 
-// Writes down what a token says: its bytes, rather those told as such than its text, which cannot hold a part of a character. False when
-// memory is short.
+// Writes down what a token says: its bytes, rather those told as such than its text, which cannot hold a part of a
+// character. False when memory is short.
 static bool spell(const struct reply_token *t, struct builder *bytes)
 {
     const cJSON *byte;
@@ -362,8 +363,8 @@ static bool not_mixed(const cJSON *numbered, bool part, struct err *e)
            err_set(e, STATUS_DATA, "the choices of a stream come mixed; ask the server for one, or without \"stream\"");
 }
 
-// Chat and other completions in OpenAI's shape; vLLM adds the prompt, to the reply or to each choice. The first choice goes on from the
-// reply's prompt.
+// Chat and other completions in OpenAI's shape; vLLM adds the prompt, to the reply or to each choice. The first choice
+// goes on from the reply's prompt.
 static bool add_choices(struct json_reply *reply, const cJSON *root, bool part, struct reply_position *p, struct err *e)
 {
     const bool fresh = p->fresh || !part; // the next choice
@@ -422,8 +423,8 @@ static bool find_positions(struct json_reply *reply, const struct track *k, cons
     return add_tracks(reply, k->marker, root, &p, e);
 }
 
-// Is it a part of a stream by its own account? OpenAI's chat says so. The older completions give a reason why they end only in the end; what
-// has their id behind them is a part, too.
+// Is it a part of a stream by its own account? OpenAI's chat says so. The older completions give a reason why they end
+// only in the end; what has their id behind them is a part, too.
 static bool is_chunk(const struct json_reply *reply, const cJSON *root)
 {
     const char *const object = cJSON_GetStringValue(json_member(root, "object"));
@@ -434,7 +435,8 @@ static bool is_chunk(const struct json_reply *reply, const cJSON *root)
            (id && reply->id.len && !strcmp(id, reply->id.text));
 }
 
-// Notes the stream that the reply is a part of by its own account, if it is. Another one begins a sequence. False when memory is short.
+// Notes the stream that the reply is a part of by its own account, if it is. Another one begins a sequence. False when
+// memory is short.
 static bool note_stream(struct json_reply *reply, const cJSON *root, bool chunk)
 {
     const char *id = chunk ? cJSON_GetStringValue(json_member(root, "id")) : NULL;

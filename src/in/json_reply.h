@@ -30,8 +30,8 @@ struct json_reply {
     struct lookup lookup; // of the vocabulary; built when first needed
 };
 
-// Finds the positions of a reply, or of a piece of one, which must stay until they are done with. part: it came as a part of a stream,
-// "data: {...}".
+// Finds the positions of a reply, or of a piece of one, which must stay until they are done with. part: it came as a
+// part of a stream, "data: {...}".
 bool json_reply_open(struct json_reply *reply, const struct json_value *value, bool part, struct err *e);
 
 // The next position's row, while next < n.

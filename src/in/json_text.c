@@ -15,8 +15,8 @@ enum {
     PIECE = 1 << 20,     // bytes of positions in a piece, at least
 };
 
-// The arrays of positions that llama-server's replies hold, in a member of the object. They may be long, as each position may list the whole
-// vocabulary.
+// The arrays of positions that llama-server's replies hold, in a member of the object. They may be long, as each
+// position may list the whole vocabulary.
 static const struct cut {
     const char *member, *name; // name: of the array
     size_t depth;              // brackets that are open around it
@@ -102,8 +102,8 @@ bool json_take(struct json_text *t, const char *text)
     return true;
 }
 
-// How many bytes from here on are among `chars`, at most `most`; they come into view. Asks for more input only when what is in view may be
-// cut off, so that a row can be answered as soon as it is complete.
+// How many bytes from here on are among `chars`, at most `most`; they come into view. Asks for more input only when
+// what is in view may be cut off, so that a row can be answered as soon as it is complete.
 static size_t view_word(struct json_text *t, const char *chars, size_t most)
 {
     size_t len = 0;
@@ -216,7 +216,8 @@ static bool copy_string(struct json_text *t, struct json_value *v, struct err *e
     return true;
 }
 
-// An array begins at the end of the text, at this depth of a member, behind the string at `name`: is it one to be cut? Only the first is.
+// An array begins at the end of the text, at this depth of a member, behind the string at `name`: is it one to be cut?
+// Only the first is.
 static void find_cut(struct json_value *v, size_t name, size_t depth)
 {
     const char *const text = v->text.text;
@@ -236,8 +237,8 @@ static bool is_piece(const struct json_value *v)
     return v->has_id && v->text.len - v->cut_at >= (v->cut_at < PIECE ? PIECE : v->cut_at);
 }
 
-// Copies a value from this depth of it on, 0 or where it was cut; cJSON will judge it. Of white space one blank stays, which keeps words
-// apart. Ends behind the value or, with v->more, at the comma behind an element.
+// Copies a value from this depth of it on, 0 or where it was cut; cJSON will judge it. Of white space one blank stays,
+// which keeps words apart. Ends behind the value or, with v->more, at the comma behind an element.
 static bool copy_value(struct json_text *t, struct json_value *v, size_t depth, struct err *e)
 {
     size_t name = v->member;
@@ -323,8 +324,8 @@ size_t json_plain_length(struct json_text *t)
     return !object ? i : byte_from(t, &i) == '}' ? i + 1 : 0;
 }
 
-// A member, from its name on. Those that are called so hold numbers unless they are null, which is absent, as with the other members, or
-// arrays of objects.
+// A member, from its name on. Those that are called so hold numbers unless they are null, which is absent, as with the
+// other members, or arrays of objects.
 static bool read_member(struct json_text *t, struct json_value *v, struct err *e)
 {
     enum plane plane = PLANE_PROBS;
@@ -358,7 +359,8 @@ static bool read_member(struct json_text *t, struct json_value *v, struct err *e
     return read_array(t, &v->row, false, &v->row.n, e);
 }
 
-// Copies the members of an object from its brace or, amid one, from where it was cut on; to its end or to where it is cut.
+// Copies the members of an object from its brace or, amid one, from where it was cut on; to its end or to where it is
+// cut.
 static bool read_members(struct json_text *t, struct json_value *v, struct err *e)
 {
     bool amid = v->follows;

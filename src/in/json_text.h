@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// JSON text as a window on a source, read once and forwards; and the values of the input, taken apart: long arrays of numbers by our own
-// reader, the rest of objects by cJSON.
+// JSON text as a window on a source, read once and forwards; and the values of the input, taken apart: long arrays of
+// numbers by our own reader, the rest of objects by cJSON.
 #ifndef SAMPL_IN_JSON_TEXT_H
 #define SAMPL_IN_JSON_TEXT_H
 
@@ -11,8 +11,8 @@
 struct cJSON;
 struct kern;
 
-// When the source fails or memory is short, the text ends: whoever reads on comes upon an end, and nothing that is said of it counts but
-// `error`, which is looked at once, when all is done.
+// When the source fails or memory is short, the text ends: whoever reads on comes upon an end, and nothing that is said
+// of it counts but `error`, which is looked at once, when all is done.
 struct json_text {
     struct source *source;
     const struct kern *kern; // of the numbers
@@ -22,7 +22,8 @@ struct json_text {
     struct err error; // if failed
 };
 
-// Brings at least `want` bytes into view, fewer only at the end of the input, and returns how many are. What was in view may move.
+// Brings at least `want` bytes into view, fewer only at the end of the input, and returns how many are. What was in
+// view may move.
 size_t json_view(struct json_text *t, size_t want);
 
 // Lets go of what lies before the present place.
@@ -60,7 +61,8 @@ struct json_value {
     struct builder text; // an object's other members, a 0 in the place of numbers and ids
     struct cJSON *rest;  // what cJSON made of it, until the next value; NULL: it is an array, or has no others
 
-    // A long reply comes in pieces: each is the object with some elements of its array of positions; the last has what follows it, too.
+    // A long reply comes in pieces: each is the object with some elements of its array of positions; the last has what
+    // follows it, too.
     bool more;             // behind this piece comes another of the same object
     bool follows;          // as this one does
     const struct cut *cut; // the array, once it has begun, or NULL
@@ -68,13 +70,14 @@ struct json_value {
     bool amid, has_id;     // it has not ended yet; an element has an id of its own
 };
 
-// How many bytes the value at hand has, if it is nothing but an array of numbers, or an object with one as its only member, as far as its
-// brackets and the first number tell; else 0.
+// How many bytes the value at hand has, if it is nothing but an array of numbers, or an object with one as its only
+// member, as far as its brackets and the first number tell; else 0.
 size_t json_plain_length(struct json_text *t);
 
-// Reads the array or object at hand, from its bracket on. An array holds logits. "logits", "logprobs", "probs" and "ids" of an object are
-// numbers unless they are null or hold objects. As numbers, `null` and -Infinity are masked, -inf, and NaN and Infinity are themselves; ids
-// are whole numbers without sign, point or exponent. While there is more, it reads the next piece, wherever the text stands then.
+// Reads the array or object at hand, from its bracket on. An array holds logits. "logits", "logprobs", "probs" and
+// "ids" of an object are numbers unless they are null or hold objects. As numbers, `null` and -Infinity are masked,
+// -inf, and NaN and Infinity are themselves; ids are whole numbers without sign, point or exponent. While there is
+// more, it reads the next piece, wherever the text stands then.
 bool json_read_value(struct json_text *t, struct json_value *v, struct err *e);
 
 void json_value_free(struct json_value *v);

@@ -54,7 +54,8 @@ static bool read_prompt(struct row_notes *notes, const cJSON *object, struct inp
     return true;
 }
 
-// Puts the schema among the parameters in its own words: a double does not keep how its numbers are spelt, which its grammar goes by.
+// Puts the schema among the parameters in its own words: a double does not keep how its numbers are spelt, which its
+// grammar goes by.
 static bool spell_schema(const char *text, size_t len, cJSON *params, struct err *e)
 {
     cJSON *const schema = cJSON_GetObjectItemCaseSensitive(params, "json_schema");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What is said of a row beside its numbers, as members of a JSON object: seq, prompt_tokens, accept, end and params. JSON rows say it
-// themselves; for others a file does, a line a row.
+// What is said of a row beside its numbers, as members of a JSON object: seq, prompt_tokens, accept, end and params.
+// JSON rows say it themselves; for others a file does, a line a row.
 #ifndef SAMPL_IN_ROW_NOTES_H
 #define SAMPL_IN_ROW_NOTES_H
 
@@ -36,8 +36,8 @@ struct notes_file {
 bool notes_open(struct notes_file *f, const char *path, struct err *e);
 void notes_close(struct notes_file *f);
 
-// Reads the line of row r->number, where those before it have been read or are passed over. A line that is no such object, or is missing,
-// is an error of data.
+// Reads the line of row r->number, where those before it have been read or are passed over. A line that is no such
+// object, or is missing, is an error of data.
 bool notes_read(struct notes_file *f, struct input_row *r, struct err *e);
 
 #endif

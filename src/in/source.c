@@ -35,7 +35,8 @@ void source_on_shrink(void (*act)(void))
     on_shrink = act;
 }
 
-// What the message says of a map. They are in a list, where a fault finds its own; it is changed only while no row is worked on.
+// What the message says of a map. They are in a list, where a fault finds its own; it is changed only while no row is
+// worked on.
 struct source_map {
     struct source_map *next;
     const char *name;
@@ -67,9 +68,10 @@ static void say_shrunk(const struct source_map *m, size_t place)
     dprintf(STDERR_FILENO, "sampl: %s\n", text);
 }
 
-// A mapped file that another process makes shorter faults where its pages are gone. Our own loops meet that, and functions of the C
-// library that they hand the map to, such as memcpy and memchr; but none that works on a stream is ever handed it, so that no stream
-// is amid a write of this thread's, and what has been written so far can still be flushed, and text be made.
+// A mapped file that another process makes shorter faults where its pages are gone. Our own loops meet that, and
+// functions of the C library that they hand the map to, such as memcpy and memchr; but none that works on a stream is
+// ever handed it, so that no stream is amid a write of this thread's, and what has been written so far can still be
+// flushed, and text be made.
 static void file_shrank(int signal, siginfo_t *info, void *context)
 {
     const unsigned char *const at = info->si_addr;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The bytes of one input, in order. A regular file is mapped, and the part already read is given back to the system; anything else is
-// read in large blocks. Either way memory stays constant however long the input is.
+// The bytes of one input, in order. A regular file is mapped, and the part already read is given back to the system;
+// anything else is read in large blocks. Either way memory stays constant however long the input is.
 #ifndef SAMPL_IN_SOURCE_H
 #define SAMPL_IN_SOURCE_H
 
@@ -23,8 +23,8 @@ struct source {
     struct source_map *map; // if mapped
 };
 
-// Before the program ends because an input became shorter while it was read, `act` is called, in a signal handler; NULL: nothing. Not to be
-// called while a source is open.
+// Before the program ends because an input became shorter while it was read, `act` is called, in a signal handler;
+// NULL: nothing. Not to be called while a source is open.
 void source_on_shrink(void (*act)(void));
 
 // Opens path; "-" is standard input. Errors need no file name, here and below.
@@ -51,8 +51,8 @@ void source_skip(struct source *s, size_t n);
 // Bytes from the present place to the end, or -1 when that cannot be known.
 int64_t source_left(const struct source *s);
 
-// A small file as a whole, of `most` bytes (0: as many as there are): reads path into *text, NUL-terminated, *len bytes without the NUL; the
-// caller frees it. Errors name the file; that it is larger is one of usage.
+// A small file as a whole, of `most` bytes (0: as many as there are): reads path into *text, NUL-terminated, *len bytes
+// without the NUL; the caller frees it. Errors name the file; that it is larger is one of usage.
 bool file_slurp(const char *path, size_t most, char **text, size_t *len, struct err *e);
 
 #endif

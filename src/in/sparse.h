@@ -25,8 +25,8 @@ bool sparse_add(struct sparse *s, uint32_t id, float x, struct err *e);
 // Room for 2n keys, or NULL when memory is short.
 uint64_t *sparse_scratch(struct sparse *s, size_t n);
 
-// Sorts ids and x together, n > 0, and makes them the sparse row *row of a vocabulary of n_vocab tokens (0: unknown). An id that comes
-// twice or lies beyond the vocabulary is an error.
+// Sorts ids and x together, n > 0, and makes them the sparse row *row of a vocabulary of n_vocab tokens (0: unknown).
+// An id that comes twice or lies beyond the vocabulary is an error.
 bool sparse_row(struct sparse *s, size_t n_vocab, struct row *row, struct err *e);
 
 void sparse_free(struct sparse *s);

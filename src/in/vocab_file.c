@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-// Plain text: the i-th line is the text of token i. \n, \r, \t, \\ and \xHH stand for bytes, so that any token can be written; a
-// whole line <0xNN> is that byte, as in SPM vocabularies.
+// Plain text: the i-th line is the text of token i. \n, \r, \t, \\ and \xHH stand for bytes, so that any token can be
+// written; a whole line <0xNN> is that byte, as in SPM vocabularies.
 static bool load_lines(struct vocab *v, struct source *s, struct err *e)
 {
     const unsigned char *p;
@@ -34,7 +34,8 @@ static bool load_lines(struct vocab *v, struct source *s, struct err *e)
 static const struct vocab_format vocab_lines = {.load = load_lines};
 static const struct vocab_format *const formats[] = {&vocab_gguf, &vocab_json};
 
-// The kind whose content it is, or else whose ending the name has; a .txt has lines, of which the first may be a token like '{'.
+// The kind whose content it is, or else whose ending the name has; a .txt has lines, of which the first may be a token
+// like '{'.
 static const struct vocab_format *choose(const unsigned char *head, size_t len, const char *path)
 {
     const char *const dot = strrchr(path, '.');

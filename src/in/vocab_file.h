@@ -19,8 +19,8 @@ struct vocab_format {
 
 extern const struct vocab_format vocab_gguf, vocab_json;
 
-// Fills v, which must not hold anything, from the file at path; "-" is standard input. v must be freed either way. Errors need no
-// option's name.
+// Fills v, which must not hold anything, from the file at path; "-" is standard input. v must be freed either way.
+// Errors need no option's name.
 bool vocab_load(struct vocab *v, const char *path, struct err *e);
 
 #endif

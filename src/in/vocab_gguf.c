@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// GGUF, versions 2 and 3 (sampl-formats(5)): the tokenizer's keys among a model's metadata, and what it recommends for sampling.
-// Whatever else is there is stepped over, and nothing behind the metadata is looked at, so that a mapped model of any size costs as
-// little as its vocabulary.
+// GGUF, versions 2 and 3 (sampl-formats(5)): the tokenizer's keys among a model's metadata, and what it recommends for
+// sampling. Whatever else is there is stepped over, and nothing behind the metadata is looked at, so that a mapped
+// model of any size costs as little as its vocabulary.
 #include "base/bits.h"
 #include "in/vocab_file.h"
 #include "vocab/spelling.h"
@@ -69,7 +69,8 @@ struct gguf_value {
     size_t at;         // behind the type and number
 };
 
-// A window on the file from its start. Once something fails, nothing more is read: numbers are 0 and values empty from there on.
+// A window on the file from its start. Once something fails, nothing more is read: numbers are 0 and values empty from
+// there on.
 struct gguf {
     struct source *source;
     const unsigned char *p; // [have]

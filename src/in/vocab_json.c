@@ -56,7 +56,8 @@ static bool put(struct vocab_entries *t, double x, const char *text, unsigned ty
     return true;
 }
 
-// The model's own tokens: {text: id, ...}, of which one text is `unknown`; or [[text, score], ...], of which one number is.
+// The model's own tokens: {text: id, ...}, of which one text is `unknown`; or [[text, score], ...], of which one number
+// is.
 static bool read_own(struct vocab_entries *t, const cJSON *vocab, const cJSON *unknown, struct err *e)
 {
     const bool list = cJSON_IsArray(vocab);
@@ -92,7 +93,8 @@ static bool read_added(struct vocab_entries *t, const cJSON *list, struct err *e
     return true;
 }
 
-// The step of this type in a normalizer, pre_tokenizer or decoder, which may be a sequence of steps; NULL: there is none.
+// The step of this type in a normalizer, pre_tokenizer or decoder, which may be a sequence of steps; NULL: there is
+// none.
 static const cJSON *find_step(const cJSON *stage, const char *type)
 {
     static const char *const lists[] = {"normalizers", "pretokenizers", "decoders"};
@@ -132,8 +134,8 @@ static bool prefixes_space(const cJSON *root)
            find_step(json_member(root, "normalizer"), "Prepend");
 }
 
-// Fills the vocabulary. inner, of WordPiece, is the prefix of what goes on with a word, or NULL; what begins one has a space before it.
-// Both are spelt as in GGUF's bert.
+// Fills the vocabulary. inner, of WordPiece, is the prefix of what goes on with a word, or NULL; what begins one has a
+// space before it. Both are spelt as in GGUF's bert.
 static bool fill(struct vocab *v, const struct vocab_entries *t, enum spelling spelling, const char *inner,
                  struct err *e)
 {
@@ -176,8 +178,9 @@ static bool load_tokenizer(struct vocab *v, struct vocab_entries *t, const cJSON
     return fill(v, t, spelling_of(root), NULL, e);
 }
 
-// A vocab.json does not say how its tokens are spelt, so the tokens do: as GPT-2's if some token has the mark of a space or of a line
-// end and none has such a byte itself; with U+2581 if some token begins with it or is spelt as a byte; else plainly.
+// A vocab.json does not say how its tokens are spelt, so the tokens do: as GPT-2's if some token has the mark of a
+// space or of a line end and none has such a byte itself; with U+2581 if some token begins with it or is spelt as a
+// byte; else plainly.
 static enum spelling guess_spelling(const cJSON *map)
 {
     const cJSON *item;

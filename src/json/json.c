@@ -57,8 +57,8 @@ static bool scan_number(struct scan *s)
     return true;
 }
 
-// The next number from s->p on: true with s->p behind it and *start at it; *start NULL at the end of the text. Unless the scan is exact,
-// numbers are passed over like all else.
+// The next number from s->p on: true with s->p behind it and *start at it; *start NULL at the end of the text. Unless
+// the scan is exact, numbers are passed over like all else.
 static bool next_number(struct scan *s, const unsigned char **start)
 {
     for (*start = NULL; s->p < s->end;) {

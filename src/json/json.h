@@ -15,11 +15,12 @@ enum json_rigour {
     JSON_EXACT, // as RFC 8259 has it, and strings without NUL; every number becomes a cJSON_Raw that holds its spelling
 };
 
-// Reads text[0..len). The caller frees the tree with cJSON_Delete. NULL when it is no such JSON near byte *at, which *e says as an error
-// of usage, or when memory is short, STATUS_IO.
+// Reads text[0..len). The caller frees the tree with cJSON_Delete. NULL when it is no such JSON near byte *at, which *e
+// says as an error of usage, or when memory is short, STATUS_IO.
 cJSON *json_parse(const char *text, size_t len, enum json_rigour rigour, size_t *at, struct err *e);
 
-// An object's member that is there and not null, or NULL. Of anything but an object there is none, nor one without a name (NULL).
+// An object's member that is there and not null, or NULL. Of anything but an object there is none, nor one without a
+// name (NULL).
 const cJSON *json_member(const cJSON *object, const char *name);
 
 // The same, if it is an array.

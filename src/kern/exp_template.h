@@ -22,8 +22,8 @@ static inline void expf_scales(vf64 s[2], const vf64 k[2])
 }
 #endif
 
-// expf.h; anything for arguments that underflow. The cubic is added up in another order, and products may be fused, so the last bits of an
-// f64 may be others: no float comes of it (make prove-expf).
+// expf.h; anything for arguments that underflow. The cubic is added up in another order, and products may be fused, so
+// the last bits of an f64 may be others: no float comes of it (make prove-expf).
 ALWAYS_INLINE vf32 expf_vector(vf32 x)
 {
     vf64 shifted[2] = {widen_f32(lower_half(x)), widen_f32(upper_half(x))}, r[2], s[2], y[2];
@@ -195,7 +195,8 @@ static size_t row_pack(float *to, const float *x, size_t n, float max, float flo
     return pack(to, x, n, max, floor);
 }
 
-// So many that each lane gets as many, STEP at a time. Fewer wait for the next stretch, or are filled up with those that weigh nothing.
+// So many that each lane gets as many, STEP at a time. Fewer wait for the next stretch, or are filled up with those
+// that weigh nothing.
 static size_t row_weigh(double sum[16], const float *x, size_t n, float max, float floor)
 {
     enum { PARTS = 8 / LANES_F64, STEP = LANES > 8 ? LANES : 8 };
@@ -333,10 +334,10 @@ static void row_entropy_terms(float *y, const float *x, const float *log, size_t
         kern_scalar.entropy_terms(y + i, x + i, log + i, n - i);
 }
 
-// Near 1 it is the first terms of (1 - d)^power, in units in which libm_pow gives a whole number that is not far from the nearest: unless
-// that is a near thing, it is the nearest. By how much: 2^-9 for the terms left out and for the table in libm_pow; and as many roundings
-// of `less`, here and there, as come to 8 of its last places.
-static void row_raise_shares(double *x, size_t n, double total, double power)
+// Near 1 it is the first terms of (1 - d)^power, in units in which libm_pow gives a whole number that is not far from
+// the nearest: unless that is a near thing, it is the nearest. By how much: 2^-9 for the terms left out and for the
+// table in libm_pow; and as many roundings of `less`, here and there, as come to 8 of its last places.
+static void row_pow_shares(double *x, size_t n, double total, double power)
 {
     const double near = 0x1p-9 / fmax(power, 1.0), f0 = (power - 1) / 2, f1 = (power - 2) / 3, f2 = (power - 3) / 4,
                  f3 = (power - 4) / 5, f4 = (power - 5) / 6;
@@ -355,7 +356,7 @@ static void row_raise_shares(double *x, size_t n, double total, double power)
         }
     }
     if (i < n)
-        kern_scalar.raise_shares(x + i, n - i, total, power);
+        kern_scalar.pow_shares(x + i, n - i, total, power);
 }
 
 #endif

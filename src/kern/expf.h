@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
-// expf with the same bits on every machine: glibc's algorithm (2.36, without FMA) as the specification gives it, all in f64.
+// expf with the same bits on every machine: glibc's algorithm (2.36, without FMA) as the specification gives it, all in
+// f64.
 //
 //   z = x * 32/ln2, k = z rounded to the nearest integer, r = z - k in [-1/2, 1/2]
 //   e^x = 2^(k/32) * 2^(r/32), where 2^(r/32) is a cubic in r and 2^(k/32) = 2^(k/32 rounded down) * table[k mod 32]
 //
-// Agrees with glibc's expf (FMA build) on every float up to 88 but -0x1.f8cbb2p+5 and 0x1.04845ep+5; make prove-expf checks all of them.
+// Agrees with glibc's expf (FMA build) on every float up to 88 but -0x1.f8cbb2p+5 and 0x1.04845ep+5; make prove-expf
+// checks all of them.
 #ifndef SAMPL_KERN_EXPF_H
 #define SAMPL_KERN_EXPF_H
 
@@ -17,7 +19,8 @@
 #define EXPF_C2        (0x1.62e42ff0c52d6p-1 / 32.0)
 #define EXPF_UNDERFLOW (-0x1.9fe368p+6f) // below this, about -103.97, the result is 0
 
-// The bits of 2^(i/32), correctly rounded, less i << 47: with k << 47 added to them they are 2^(k/32), i being k mod 32.
+// The bits of 2^(i/32), correctly rounded, less i << 47: with k << 47 added to them they are 2^(k/32), i being k mod
+// 32.
 static const uint64_t expf_table[32] = {
     0x3ff0000000000000, 0x3fefd9b0d3158574, 0x3fefb5586cf9890f, 0x3fef9301d0125b51, 0x3fef72b83c7d517b,
     0x3fef54873168b9aa, 0x3fef387a6e756238, 0x3fef1e9df51fdee1, 0x3fef06fe0a31b715, 0x3feef1a7373aa9cb,
@@ -43,8 +46,8 @@ static inline float kern_expf(float x)
     return (float)(y * s);
 }
 
-// exp in f64, to a unit in the last place or so, for what is said of distributions: k as above, r = x - k * ln2/32, of two parts, and e^r by
-// its series up to r^6.
+// exp in f64, to a unit in the last place or so, for what is said of distributions: k as above, r = x - k * ln2/32, of
+// two parts, and e^r by its series up to r^6.
 #define EXP_HI        (0x1.62e42feep-1 / 32) // so few bits that its products with k are exact
 #define EXP_LO        (0x1.a39ef35793c76p-33 / 32)
 #define EXP_UNDERFLOW (-700.0) // below this the result is 0

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Sums in falling order without that order. A part of kern_template.h, with the same parameters, and of a tier that has HAS_SPLIT.
+// Sums in falling order without that order. A part of kern_template.h, with the same parameters, and of a tier that has
+// HAS_SPLIT.
 //
-// What ordered_template.h says of runs goes further where no number is negative: while the sum stays in its binade, and but for ties, the
-// order does not matter at all. So only what is larger than a tie is told from what is smaller, and where the sum leaves the binade the
-// numbers are split by size, until they are few and sorted.
+// What ordered_template.h says of runs goes further where no number is negative: while the sum stays in its binade, and
+// but for ties, the order does not matter at all. So only what is larger than a tie is told from what is smaller, and
+// where the sum leaves the binade the numbers are split by size, until they are few and sorted.
 //
-// A key is a number to order by, which is not negative, above the term that goes with it: both as bits of f32. Equal keys are one as good
-// as another, and keys of 0 add nothing.
+// A key is a number to order by, which is not negative, above the term that goes with it: both as bits of f32. Equal
+// keys are one as good as another, and keys of 0 add nothing.
 #ifndef SAMPL_KERN_FALLING_TEMPLATE_H
 #define SAMPL_KERN_FALLING_TEMPLATE_H
 
@@ -161,8 +162,8 @@ ALWAYS_INLINE vi32 between(const float *by, float floor, float most)
     return (b > floor) & (b <= most);
 }
 
-// Makes keys of the pairs whose `by` is above floor, and not above most. Looks at four vectors at once, as most hold none or all. Returns how
-// many.
+// Makes keys of the pairs whose `by` is above floor, and not above most. Looks at four vectors at once, as most hold
+// none or all. Returns how many.
 ALWAYS_INLINE size_t make_keys(uint64_t *key, const float *by, const float *x, size_t n, float floor, float most)
 {
     size_t made = 0, i = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Noise for the Gumbel-max draw (Gumbel 1954), without state: a PCG hash of a counter (PCG-RXS-M-XS-32; O'Neill 2014) makes a uniform
-// number, and the inverse of the Gumbel distribution makes noise of that. More noise comes of a larger word.
+// Noise for the Gumbel-max draw (Gumbel 1954), without state: a PCG hash of a counter (PCG-RXS-M-XS-32; O'Neill 2014)
+// makes a uniform number, and the inverse of the Gumbel distribution makes noise of that. More noise comes of a larger
+// word.
 #ifndef SAMPL_KERN_GUMBEL_H
 #define SAMPL_KERN_GUMBEL_H
 
@@ -8,13 +9,15 @@
 
 #include <stddef.h>
 
-// logf with the same bits on every machine, rounded correctly but for a handful of floats. All in f64, by the series of artanh:
+// logf with the same bits on every machine, rounded correctly but for a handful of floats. All in f64, by the series of
+// artanh:
 //
 //   x = 2^k * z, z in [sqrt(1/2), sqrt(2));  s = (z - 1) / (z + 1), so |s| <= 0.1716
 //   ln x = k ln 2 + 2 atanh s = k ln 2 + 2 s (1 + w/3 + w^2/5 + ... + w^10/21), w = s^2: what is left out is below 2^-57 of it
 //
-// Equals the C library's f64 logarithm, rounded to f32, on every normal float but 0x1.827a74p-7 and 0x1.2f1fd6p+3, which lie within
-// 2^-53 of the middle between two floats; make prove-logf checks all of them. glibc's own logf rounds 0.1 % of floats the other way.
+// Equals the C library's f64 logarithm, rounded to f32, on every normal float but 0x1.827a74p-7 and 0x1.2f1fd6p+3,
+// which lie within 2^-53 of the middle between two floats; make prove-logf checks all of them. glibc's own logf rounds
+// 0.1 % of floats the other way.
 #define LOGF_BASE 0x3f3504f3u // sqrt(1/2), where z begins
 #define LOGF_LN2  0x1.62e42fefa39efp-1
 

@@ -13,8 +13,9 @@ static bool always(void)
 
 #include <cpuid.h>
 
-// Has the processor instructions (bits of CPUID's leaves 1 and 7), and does the system save their registers (bits of XCR0)? Asked by hand:
-// __builtin_cpu_supports needs a library of the compiler's that not every system has, and not every compiler's knows F16C.
+// Has the processor instructions (bits of CPUID's leaves 1 and 7), and does the system save their registers (bits of
+// XCR0)? Asked by hand: __builtin_cpu_supports needs a library of the compiler's that not every system has, and not
+// every compiler's knows F16C.
 static bool has(unsigned leaf1, unsigned leaf7, unsigned saved)
 {
     unsigned a, b, c, d, low, high;

@@ -104,8 +104,8 @@ static inline void scatter_few(uint64_t *to, const uint64_t *key, const uint64_t
         to[place[i]] = key[i];
 }
 
-// A key's place is the number of larger ones. As many vectors stand side by side as there are registers for, whatever n is: branches that
-// are guessed wrong would cost more.
+// A key's place is the number of larger ones. As many vectors stand side by side as there are registers for, whatever n
+// is: branches that are guessed wrong would cost more.
 static void sort_few(uint64_t *to, const uint64_t *from, size_t n)
 {
     enum { SIDE_BY_SIDE = 2 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The reference tier: plain C, one element at a time. Compiled without auto-vectorisation, so that it is what its name says.
+// The reference tier: plain C, one element at a time. Compiled without auto-vectorisation, so that it is what its name
+// says.
 #include "kern/kern.h"
 
 #include "base/bits.h"
@@ -197,7 +198,7 @@ static void row_entropy_terms(float *y, const float *x, const float *log, size_t
         y[i] = x[i] > 0.0f ? -(x[i] * log[i]) : 0.0f;
 }
 
-static void row_raise_shares(double *x, size_t n, double total, double power)
+static void row_pow_shares(double *x, size_t n, double total, double power)
 {
     for (size_t i = 0; i < n; i++)
         x[i] = libm_pow(x[i] / total, power);
@@ -277,7 +278,7 @@ static void row_multiply(float *x, size_t n, float f)
         x[i] *= f;
 }
 
-static void row_bend(float *x, size_t n, float top, float square, float cube)
+static void row_add_cubic(float *x, size_t n, float top, float square, float cube)
 {
     for (size_t i = 0; i < n; i++) {
         const float d = x[i] - top, y = -(square * d * d) + cube * d * d * d + top;
@@ -285,7 +286,7 @@ static void row_bend(float *x, size_t n, float top, float square, float cube)
     }
 }
 
-static void row_lift(float *x, const float *p, size_t n, float at, float slope, float peak, float sharpness)
+static void row_favour(float *x, const float *p, size_t n, float at, float slope, float peak, float sharpness)
 {
     for (size_t i = 0; i < n; i++) {
         const float d = fabsf((p[i] - at) * slope);

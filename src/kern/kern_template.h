@@ -59,8 +59,8 @@
 
 #define ALL_LANES (~0u >> (32 - LANES))
 
-// Finds the largest element, of -0 and +0 either; -inf when n is 0. False when one is NaN or +inf, as a sum of all then is, too; it may be
-// false when the sum overflows for another reason.
+// Finds the largest element, of -0 and +0 either; -inf when n is 0. False when one is NaN or +inf, as a sum of all then
+// is, too; it may be false when the sum overflows for another reason.
 ALWAYS_INLINE bool largest(const char *x, size_t n, float *max)
 {
     const vf32 least = splat(-INFINITY);
@@ -91,7 +91,8 @@ static inline vi16 order_16(vi16 h)
     return h ^ ((h >> 15) & INT16_MAX);
 }
 
-// The same of f16 or bf16. In their order -inf is made the least by subtraction, and the NaN below it wrap around to above +inf.
+// The same of f16 or bf16. In their order -inf is made the least by subtraction, and the NaN below it wrap around to
+// above +inf.
 ALWAYS_INLINE bool largest_16(const char *x, size_t n, enum dtype type, float *max)
 {
     const int16_t inf = type == DTYPE_F16 ? 0x7c00 : 0x7f80;
@@ -118,8 +119,8 @@ ALWAYS_INLINE bool largest_16(const char *x, size_t n, enum dtype type, float *m
     return !any((vi32)(most >= inf - (vi16)above));
 }
 
-// Of -0 and +0 the scalar tier returns the first: blocks with such a maximum, and bad ones, are left to it. (Block lengths are constant
-// where they can be, for the compiler to unroll loops.)
+// Of -0 and +0 the scalar tier returns the first: blocks with such a maximum, and bad ones, are left to it. (Block
+// lengths are constant where they can be, for the compiler to unroll loops.)
 ALWAYS_INLINE size_t scan(const char *row, size_t n, float *block_max, enum dtype type)
 {
     // In bytes. The end of a block keeps the processor itself from seeing far enough ahead.
@@ -359,22 +360,22 @@ static void row_multiply(float *x, size_t n, float f)
     map(x, x, n, multiplied, f);
 }
 
-static inline vf32 bent(vf32 x, float top, float square, float cube)
+static inline vf32 cubic(vf32 x, float top, float square, float cube)
 {
     const vf32 d = x - top, y = -(square * d * d) + cube * d * d * d + top;
     return select_f32(y == y, y, splat(-INFINITY));
 }
 
-static void row_bend(float *x, size_t n, float top, float square, float cube)
+static void row_add_cubic(float *x, size_t n, float top, float square, float cube)
 {
     size_t i = 0;
     for (; i + LANES <= n; i += LANES)
-        store_vf32(x + i, bent(load_vf32(x + i), top, square, cube));
+        store_vf32(x + i, cubic(load_vf32(x + i), top, square, cube));
     if (i < n)
-        store_first(x + i, n - i, bent(load_first(x + i, n - i, splat(top)), top, square, cube));
+        store_first(x + i, n - i, cubic(load_first(x + i, n - i, splat(top)), top, square, cube));
 }
 
-static void row_lift(float *x, const float *p, size_t n, float at, float slope, float peak, float sharpness)
+static void row_favour(float *x, const float *p, size_t n, float at, float slope, float peak, float sharpness)
 {
     size_t i = 0;
     for (; i + LANES <= n; i += LANES) {
@@ -382,7 +383,7 @@ static void row_lift(float *x, const float *p, size_t n, float at, float slope, 
         store_vf32(x + i, select_f32(load_vf32(x + i) == -INFINITY, splat(-INFINITY), y));
     }
     if (i < n)
-        kern_scalar.lift(x + i, p + i, n - i, at, slope, peak, sharpness);
+        kern_scalar.favour(x + i, p + i, n - i, at, slope, peak, sharpness);
 }
 
 static void row_round_f16(float *x, size_t n)

@@ -8,9 +8,9 @@
 #include <math.h>
 #include <stdbool.h>
 
-// logf, all in f64. With x = 2^k * z, z from 0x3f330000 up to twice that, and of 16 parts of that range the i-th that z lies in: a number c near
-// the middle of the part, r = z / c - 1, and ln x = k ln 2 + ln c + ln(1 + r), the last a polynomial. make prove-logf checks every float.
-// 1/c and ln c
+// logf, all in f64. With x = 2^k * z, z from 0x3f330000 up to twice that, and of 16 parts of that range the i-th that z
+// lies in: a number c near the middle of the part, r = z / c - 1, and ln x = k ln 2 + ln c + ln(1 + r), the last a
+// polynomial. make prove-logf checks every float. 1/c and ln c
 static const double libm_logf_inverse[16] = {
     0x1.661ec79f8f3bep+0, 0x1.571ed4aaf883dp+0, 0x1.49539f0f010bp+0,  0x1.3c995b0b80385p+0, 0x1.30d190c8864a5p+0,
     0x1.25e227b0b8eap+0,  0x1.1bb4a4a1a343fp+0, 0x1.12358f08ae5bap+0, 0x1.0953f419900a7p+0, 0x1p+0,
@@ -36,8 +36,9 @@ static inline float libm_logf(float x)
                    (whole + r));
 }
 
-// The same c and r serve log2f; 2^x is expf's, and powf is 2^(y log2 x) with log2 x to more bits; fma() stands where glibc's build fuses. make
-// prove-libm compares them with glibc's: log2f and exp2f are equal on every float, powf on 10^9 random pairs.
+// The same c and r serve log2f; 2^x is expf's, and powf is 2^(y log2 x) with log2 x to more bits; fma() stands where
+// glibc's build fuses. make prove-libm compares them with glibc's: log2f and exp2f are equal on every float, powf on
+// 10^9 random pairs.
 float libm_log2f(float x);
 float libm_exp2f(float x);
 float libm_powf(float x, float y);
@@ -45,9 +46,11 @@ float libm_powf(float x, float y);
 // Those of f64, for x >= 0 and finite in pow.
 double libm_exp(double x);
 double libm_pow(double x, double y);
-// The upper half of pow's logarithm, of a positive finite x. It is more exact than glibc's log, so it differs from it in the last bit at times.
+// The upper half of pow's logarithm, of a positive finite x. It is more exact than glibc's log, so it differs from it
+// in the last bit at times.
 double libm_log(double x);
-// ln x to a unit in the last place or so, without fused operations, which are slow where they are calls: for what is said of distributions.
+// ln x to a unit in the last place or so, without fused operations, which are slow where they are calls: for what is
+// said of distributions.
 double libm_log_quick(double x);
 
 #endif

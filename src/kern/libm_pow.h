@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What exp, log and pow of f64 are made of (libm.h), for kernels to have it in their instructions; with the bits of glibc on x86-64 with FMA:
-// each fma() is a place where its build fuses.
+// What exp, log and pow of f64 are made of (libm.h), for kernels to have it in their instructions; with the bits of
+// glibc on x86-64 with FMA: each fma() is a place where its build fuses.
 #ifndef SAMPL_KERN_LIBM_POW_H
 #define SAMPL_KERN_LIBM_POW_H
 

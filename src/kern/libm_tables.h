@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tables of libm_exp, libm_log and libm_pow. Each table's comment says how its numbers are computed; libm_check computes them again.
+// Tables of libm_exp, libm_log and libm_pow. Each table's comment says how its numbers are computed; libm_check
+// computes them again.
 #ifndef SAMPL_KERN_LIBM_TABLES_H
 #define SAMPL_KERN_LIBM_TABLES_H
 
@@ -67,8 +68,8 @@ static const double libm_exp2_rest[128] = {
     0x1.a64a931d185eep-55,  -0x1.e37bae43be3edp-55, 0x1.7893b4d91cd9dp-56,  0x1.305c14160cc89p-58,
 };
 
-// For the i-th of 128 parts of [0x1.6955500000000p-1, 0x1.69555p0): 1/c, c being the middle of the part, with 1/c rounded to 7 bits behind the point, or 8
-// where the part lies above 1; ln c in units of 2^-43; and what that lacks.
+// For the i-th of 128 parts of [0x1.69555p-1, 0x1.69555p0): 1/c, c being the middle of the part, with 1/c rounded to 7
+// bits behind the point, or 8 where the part lies above 1; ln c in units of 2^-43; and what that lacks.
 static const double libm_log_inverse[128] = {
     0x1.6a00000000000p+0, 0x1.6800000000000p+0, 0x1.6600000000000p+0, 0x1.6400000000000p+0, 0x1.6200000000000p+0,
     0x1.6000000000000p+0, 0x1.5e00000000000p+0, 0x1.5c00000000000p+0, 0x1.5a00000000000p+0, 0x1.5800000000000p+0,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Sorts up to 64 keys of 64 bits in AVX-512 registers by Batcher's bitonic network. A network compares the same places whatever the keys are:
-// it has no branches, and half of the branches of another sort would be guessed wrong. Key i of 8 n stands in lane i / n of v[i % n], so that
-// most comparisons are between registers and move no lanes.
+// Sorts up to 64 keys of 64 bits in AVX-512 registers by Batcher's bitonic network. A network compares the same places
+// whatever the keys are: it has no branches, and half of the branches of another sort would be guessed wrong. Key i of
+// 8 n stands in lane i / n of v[i % n], so that most comparisons are between registers and move no lanes.
 #ifndef SAMPL_KERN_NETWORK_H
 #define SAMPL_KERN_NETWORK_H
 
@@ -32,7 +32,8 @@ ALWAYS_INLINE void compare_registers(__m512i *a, __m512i *b)
     *a = larger;
 }
 
-// Sorts the keys of each lane in each run of `size` registers, where they are bitonic: rise and then fall, or fall and then rise.
+// Sorts the keys of each lane in each run of `size` registers, where they are bitonic: rise and then fall, or fall and
+// then rise.
 ALWAYS_INLINE void merge_registers(__m512i *v, int n, int size)
 {
     UNROLL
@@ -76,7 +77,8 @@ ALWAYS_INLINE void merge_lanes(__m512i *v, int n, int lanes)
     merge_registers(v, n, n);
 }
 
-// Interleaves the first n / 2 registers with the others, lane by lane. Doing so for each factor 2 of n brings keys into memory's order.
+// Interleaves the first n / 2 registers with the others, lane by lane. Doing so for each factor 2 of n brings keys into
+// memory's order.
 ALWAYS_INLINE void interleave(__m512i *v, int n)
 {
     __m512i old[8];

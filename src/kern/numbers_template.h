@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The kernel `numbers` of a tier whose registers are 16-byte lanes side by side. It reads LANES numbers at a time, a lane of text each: the
-// first half of them in text[0] and text[1], the even ones in the lanes of text[0], the other half in text[2] and text[3]. Beside what
-// kern_template.h asks for, the tier has defined
+// The kernel `numbers` of a tier whose registers are 16-byte lanes side by side. It reads LANES numbers at a time, a
+// lane of text each: the first half of them in text[0] and text[1], the even ones in the lanes of text[0], the other
+// half in text[2] and text[3]. Beside what kern_template.h asks for, the tier has defined
 //   uint64_t same_bytes(const char *p, char c)            bit i: p[i] is c; of 64
 //   uint64_t lowest_bit(uint64_t bits)                    its place; 64 where there is none
 //   vu8 even_lanes(const char *base, const uint16_t *at)  lane i: the bytes from base + at[2 * i] on
@@ -16,9 +16,10 @@
 //   vi64 widen_i32(hi32 v)
 //   unsigned equal_bits(vi64 a, vi64 b)                   the lanes where they are the same
 //
-// The commas and points are found first. A number is loaded so that its point has a fixed place in the lane: all digits have the same weight in
-// every number, what is not of the number counts as 0, and they are joined by twos, fours and eights. Nothing branches on how long a number is.
-// What is not written as usual goes to json_item. Rounding is that of json_number, which see.
+// The commas and points are found first. A number is loaded so that its point has a fixed place in the lane: all digits
+// have the same weight in every number, what is not of the number counts as 0, and they are joined by twos, fours and
+// eights. Nothing branches on how long a number is. What is not written as usual goes to json_item. Rounding is that of
+// json_number, which see.
 #ifndef SAMPL_KERN_NUMBERS_TEMPLATE_H
 #define SAMPL_KERN_NUMBERS_TEMPLATE_H
 
@@ -46,7 +47,8 @@ struct numbers_chunk {
     uint16_t odd[NUMBERS_CHUNK / LANES + 1]; // of each LANES numbers: those for json_item
 };
 
-// Writes at + i to place for each bit i, rising; returns how many. Room for seven more. (volatile: gcc would gather them in a register first.)
+// Writes at + i to place for each bit i, rising; returns how many. Room for seven more. (volatile: gcc would gather
+// them in a register first.)
 static inline size_t numbers_take(uint64_t bits, size_t at, volatile uint16_t *place)
 {
     const size_t n = (size_t)__builtin_popcountll(bits);
@@ -60,7 +62,8 @@ static inline size_t numbers_take(uint64_t bits, size_t at, volatile uint16_t *p
     return n;
 }
 
-// Finds the starts of numbers that have white space before them: it is neither, but they are before it. Returns how many there are.
+// Finds the starts of numbers that have white space before them: it is neither, but they are before it. Returns how
+// many there are.
 static inline size_t numbers_starts(struct numbers_chunk *c, const char *text, size_t len)
 {
     uint64_t before = 1;
@@ -99,8 +102,8 @@ static inline size_t numbers_others(struct numbers_chunk *c, const char *text, s
     return (spaces && uneven) || any((vi32)controls) ? numbers_starts(c, text, len) : 0;
 }
 
-// Finds the numbers of text[0..len), len a multiple of 64, the first of which begins there; at most `most`. Where one has several points, which
-// is no number, those of the next are not found.
+// Finds the numbers of text[0..len), len a multiple of 64, the first of which begins there; at most `most`. Where one
+// has several points, which is no number, those of the next are not found.
 static inline void numbers_find(struct numbers_chunk *c, const char *text, size_t len, size_t most)
 {
     bool parted = false; // the number at hand has a point
@@ -130,7 +133,8 @@ static inline void numbers_find(struct numbers_chunk *c, const char *text, size_
     }
 }
 
-// What numbers_read works with. The compiler is to load them: it would make each anew in a register, which takes longer.
+// What numbers_read works with. The compiler is to load them: it would make each anew in a register, which takes
+// longer.
 struct numbers_constants {
     int32_t one, seven, eight, whole, part, most, byte, minus, digit, top;
     uint32_t bits, all_whole, places, first_part, zeros, nines, tens, hundreds;

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
-// Sums in order, as one element after the other gives them, without adding one element after the other. A part of kern_template.h, with the
-// same parameters.
+// Sums in order, as one element after the other gives them, without adding one element after the other. A part of
+// kern_template.h, with the same parameters.
 //
-// Let s lie in the binade [2^e, 2^(e+1)), where floats are multiples of one ulp u. As long as the sum stays there, adding x moves s by
-// q(x), which is x rounded to a multiple of u, whatever s is; and sums of multiples of u are exact in any order. So a run of elements
-// may be rounded and added side by side. Only a tie, an x halfway between two multiples, looks at s: it goes to the even neighbour. Let
-// q go to the even one of its own two; then s follows q when it is even, and goes one u the other way round when it is odd. After
-// a tie s is even, so what parity a tie meets is that of the q's since the tie before it.
+// Let s lie in the binade [2^e, 2^(e+1)), where floats are multiples of one ulp u. As long as the sum stays there,
+// adding x moves s by q(x), which is x rounded to a multiple of u, whatever s is; and sums of multiples of u are exact
+// in any order. So a run of elements may be rounded and added side by side. Only a tie, an x halfway between two
+// multiples, looks at s: it goes to the even neighbour. Let q go to the even one of its own two; then s follows q when
+// it is even, and goes one u the other way round when it is odd. After a tie s is even, so what parity a tie meets is
+// that of the q's since the tie before it.
 //
-// A run whose sum might leave the binade is left to the scalar tier. For sum_squares x is the square, rounded as f64 addition to s rounds
-// it; that never depends on s, which is an even multiple of that finer ulp.
+// A run whose sum might leave the binade is left to the scalar tier. For sum_squares x is the square, rounded as f64
+// addition to s rounds it; that never depends on s, which is an even multiple of that finer ulp.
 #ifndef SAMPL_KERN_ORDERED_TEMPLATE_H
 #define SAMPL_KERN_ORDERED_TEMPLATE_H
 
@@ -27,8 +28,9 @@ enum {
 
 enum ordered_sum { SUM, SUM_WIDE, SUM_SQUARES }; // kern.h's; only SUM_SQUARES looks at mean
 
-// What a run of elements comes to, with those that the sum leaves out as 0. The numbers are exact when size is less than low/2, low being
-// 2^e. When some |x| is low/2 or more, size is not less than low/2, or NaN, and nothing else is promised.
+// What a run of elements comes to, with those that the sum leaves out as 0. The numbers are exact when size is less
+// than low/2, low being 2^e. When some |x| is low/2 or more, size is not less than low/2, or NaN, and nothing else is
+// promised.
 struct ordered_run {
     double sum;  // of q
     double size; // of |q|
@@ -43,7 +45,8 @@ struct ordered_ties {
     uint64_t odd;  // q is an odd multiple of u
 };
 
-// By how many ulps a sum departs from the sum of q at these ties; *odd is its parity before the elements, and then after them.
+// By how many ulps a sum departs from the sum of q at these ties; *odd is its parity before the elements, and then
+// after them.
 static inline int tie_steps(struct ordered_ties t, unsigned *odd)
 {
     uint64_t tied = t.up | t.down;   // here, or in the span of elements before that has been looked at
@@ -77,8 +80,8 @@ static inline double half_ulp(double low, enum ordered_sum what)
     return low * (what == SUM_WIDE ? 0x1p-53 : 0x1p-24);
 }
 
-// A number whose ulp is u in the type that terms are in: adding it and subtracting it again rounds to multiples of u, and the subtraction
-// is exact. The sum's lowest bit is q's parity.
+// A number whose ulp is u in the type that terms are in: adding it and subtracting it again rounds to multiples of u,
+// and the subtraction is exact. The sum's lowest bit is q's parity.
 static inline double rounder(double low, enum ordered_sum what)
 {
     return low * (what == SUM_SQUARES ? 0x1p29 : 1.5);
@@ -230,9 +233,9 @@ static bool none_against(const float *x, size_t n, double s)
     return !(any >> 31);
 }
 
-// Does the sum stay in [low, 2 low) at every element? drift: how far ties can take it. At the lower end a sum of exactly low is in
-// danger although q is 0, as the floats below it are closer; a sum above it is not. The comparisons hold for rounded operands too, as
-// rounding is monotone, and fail for NaN.
+// Does the sum stay in [low, 2 low) at every element? drift: how far ties can take it. At the lower end a sum of
+// exactly low is in danger although q is 0, as the floats below it are closer; a sum above it is not. The comparisons
+// hold for rounded operands too, as rounding is monotone, and fail for NaN.
 static bool stays(const struct ordered_run *r, double low, double drift, const float *x, size_t n, bool squares,
                   double s)
 {

@@ -3,11 +3,11 @@
 //
 // Plain algorithm: make a rank key of each element and sort the keys.
 // Why it is too slow: quicksort passes over a row of 128256 elements eleven times before its parts are short.
-// Idea: logits spread evenly enough that buckets of equal width hold few elements each. One pass counts the elements of each bucket, another
-// moves the keys to their buckets, and quicksort sorts each bucket that is asked for. (A radix sort is better still where a sample of the
-// row has few values, as in rows of f16.)
-// Why the order is the same: the bucket of x is (high - x) * scale, held between 0 and the last bucket and rounded down. Each of these steps
-// is monotone. So equal elements share a bucket, and every element of a bucket ranks before every element of the next one.
+// Idea: logits spread evenly enough that buckets of equal width hold few elements each. One pass counts the elements of
+// each bucket, another moves the keys to their buckets, and quicksort sorts each bucket that is asked for. (A radix
+// sort is better still where a sample of the row has few values, as in rows of f16.) Why the order is the same: the
+// bucket of x is (high - x) * scale, held between 0 and the last bucket and rounded down. Each of these steps is
+// monotone. So equal elements share a bucket, and every element of a bucket ranks before every element of the next one.
 #ifndef SAMPL_KERN_RANK_TEMPLATE_H
 #define SAMPL_KERN_RANK_TEMPLATE_H
 
@@ -35,8 +35,8 @@ static inline uint32_t bucket_of(struct buckets b, float x)
     return (uint32_t)(int32_t)(most > 0.0f ? most : 0.0f);
 }
 
-// Chooses buckets from a sample of x[0..n): they span twice the range from its 64th part to its last but one 64th. Returns false if a radix
-// sort is better, or if the range is not finite.
+// Chooses buckets from a sample of x[0..n): they span twice the range from its 64th part to its last but one 64th.
+// Returns false if a radix sort is better, or if the range is not finite.
 static bool choose_buckets(const float *x, size_t n, struct buckets *b)
 {
     enum { SAMPLE = 256 };

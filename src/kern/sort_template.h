@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// kern.h's sort for one tier: quicksort from one buffer into the other and back, as far as the order is asked for. The tier's file has
-// defined, before it includes this:
+// kern.h's sort for one tier: quicksort from one buffer into the other and back, as far as the order is asked for. The
+// tier's file has defined, before it includes this:
 //
 //   PASSES                                 up to how many passes of a radix sort beat quicksort
 //   size_t partition(uint64_t *to, const uint64_t *from, size_t n, uint64_t pivot)
@@ -53,8 +53,8 @@ static uint64_t middle_pivot(const uint64_t *key, size_t n)
     return min + (max - min) / 2;
 }
 
-// Sorts from[0..n) into to, which is from or other; only the first k places need be right, and what belongs there. Where the sample's pivot
-// splits off little, the next one is the middle.
+// Sorts from[0..n) into to, which is from or other; only the first k places need be right, and what belongs there.
+// Where the sample's pivot splits off little, the next one is the middle.
 static void quicksort(uint64_t *from, uint64_t *other, uint64_t *to, size_t n, size_t k, bool sample)
 {
     if (!k || n <= FEW) {
@@ -82,8 +82,8 @@ static int digits(uint32_t differ)
     return (width + DIGIT - 1) / DIGIT;
 }
 
-// Sorts keys whose lower halves fall, by those bits of the upper halves in which they differ, the lowest first. passes is a constant, for
-// the loops over it to be written out.
+// Sorts keys whose lower halves fall, by those bits of the upper halves in which they differ, the lowest first. passes
+// is a constant, for the loops over it to be written out.
 static inline __attribute__((always_inline)) void radix_sort(uint64_t *key, size_t n, uint64_t *tmp, uint32_t differ,
                                                              int passes)
 {
@@ -135,7 +135,8 @@ static bool worth(int passes, size_t n, size_t k)
     return passes <= PASSES && (size_t)passes * n <= 4 * k;
 }
 
-// Many keys whose lower halves fall, as those of a whole row do, are sorted by radix, unless they differ in too many bits.
+// Many keys whose lower halves fall, as those of a whole row do, are sorted by radix, unless they differ in too many
+// bits.
 static bool sort_by_radix(uint64_t *key, size_t n, size_t k, uint64_t *tmp)
 {
     if (!worth(digits(differing(key, n, n / 64)), n, k))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// GNU C's vector types for one tier, whose file has defined VECTOR, the size of its registers in bytes, before it includes this.
-// Operators work lane by lane; a comparison gives a vector of integers, all ones where it is true, else 0. Names that begin with v fill a
-// register, those with h half of one: an hf32 has as many lanes as a vf64.
+// GNU C's vector types for one tier, whose file has defined VECTOR, the size of its registers in bytes, before it
+// includes this. Operators work lane by lane; a comparison gives a vector of integers, all ones where it is true, else
+// 0. Names that begin with v fill a register, those with h half of one: an hf32 has as many lanes as a vf64.
 #ifndef SAMPL_KERN_VECTOR_H
 #define SAMPL_KERN_VECTOR_H
 

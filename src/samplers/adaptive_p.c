@@ -55,7 +55,7 @@ static float aim(const struct adaptive_p_state *s, float target)
 
 static void transform(const struct cand *c, float *logit, const float *p, size_t n, float at)
 {
-    c->kern->lift(logit, p, n, at, 1.0f / 0.3f, 5.0f, 10.0f);
+    c->kern->favour(logit, p, n, at, 1.0f / 0.3f, 5.0f, 10.0f);
 }
 
 // The weights after the transform, which rewrites each logit by the distance of its p from the aim.

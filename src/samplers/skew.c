@@ -25,7 +25,7 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
         len = c->n - i < KERN_BLOCK ? c->n - i : KERN_BLOCK;
         for (size_t j = 0; j < len; j++)
             share[j + 1] = sum += (double)c->p[i + j];
-        c->kern->raise_shares(share + 1, len, total, power);
+        c->kern->pow_shares(share + 1, len, total, power);
         for (size_t j = 0; j < len; j++) {
             c->p[i + j] = (float)(share[j + 1] - share[j]);
             c->logit[i + j] = c->p[i + j] > 0.0f ? c->p[i + j] : 0.0f;

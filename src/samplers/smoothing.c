@@ -22,7 +22,7 @@ struct bend {
 static void smooth(const struct kern *kern, float *x, size_t n, const void *bend)
 {
     const struct bend *const b = bend;
-    kern->bend(x, n, b->top, b->square, b->cube);
+    kern->add_cubic(x, n, b->top, b->square, b->cube);
 }
 
 static void apply(void *self, struct cand *c, const struct stage *stage)

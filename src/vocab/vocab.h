@@ -43,8 +43,8 @@ void vocab_free(struct vocab *v);
 // Appends a token. False when memory is short.
 bool vocab_add(struct vocab *v, const void *text, size_t len, unsigned flags);
 
-// For who knows only some tokens, of any ids: gives one its text, unless it has one; not to be mixed with vocab_add. False when memory is
-// short. And forgets them all.
+// For who knows only some tokens, of any ids: gives one its text, unless it has one; not to be mixed with vocab_add.
+// False when memory is short. And forgets them all.
 bool vocab_tell(struct vocab *v, uint32_t id, const void *text, size_t len);
 void vocab_forget(struct vocab *v);
 
@@ -62,8 +62,8 @@ bool vocab_ends(const struct vocab *v, uint32_t id); // does it end a generation
 // The first token with just this text and all of these flags, or VOCAB_NONE. O(n).
 uint32_t vocab_find(const struct vocab *v, const void *text, size_t len, unsigned flags);
 
-// The token with just this text, one that is not a VOCAB_BYTE if there is one, or VOCAB_NONE; *other is the next such token, or
-// VOCAB_NONE if it is the only one. O(n).
+// The token with just this text, one that is not a VOCAB_BYTE if there is one, or VOCAB_NONE; *other is the next such
+// token, or VOCAB_NONE if it is the only one. O(n).
 uint32_t vocab_find_only(const struct vocab *v, const void *text, size_t len, uint32_t *other);
 
 // The same for those who look up many: a table of the texts.

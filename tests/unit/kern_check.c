@@ -414,7 +414,7 @@ static void check_divide(const float *x, size_t n, float d, size_t offset, const
     free(base[1]);
 }
 
-static void check_lift(const float *x, size_t n, float at, const char *detail)
+static void check_favour(const float *x, size_t n, float at, const char *detail)
 {
     float *const p = malloc((n + 1) * sizeof *p), *const a = malloc((n + 1) * sizeof *a),
                  *const b = malloc((n + 1) * sizeof *b);
@@ -422,15 +422,15 @@ static void check_lift(const float *x, size_t n, float at, const char *detail)
         p[i] = (float)random_unit();
         a[i] = b[i] = x[i];
     }
-    kern_scalar.lift(a, p, n, at, 1 / 0.3f, 5, 10);
-    tier->lift(b, p, n, at, 1 / 0.3f, 5, 10);
-    check(!memcmp(a, b, n * sizeof *a), "lift", n, detail);
+    kern_scalar.favour(a, p, n, at, 1 / 0.3f, 5, 10);
+    tier->favour(b, p, n, at, 1 / 0.3f, 5, 10);
+    check(!memcmp(a, b, n * sizeof *a), "favour", n, detail);
     free(p);
     free(a);
     free(b);
 }
 
-static void check_bend(const float *x, size_t n, float square, float cube, size_t offset, const char *detail)
+static void check_add_cubic(const float *x, size_t n, float square, float cube, size_t offset, const char *detail)
 {
     char *base[2];
     const size_t size = n * sizeof(float);
@@ -438,9 +438,9 @@ static void check_bend(const float *x, size_t n, float square, float cube, size_
                  top = kern_scalar.max(x, n);
     if (n)
         memcpy(b, x, size);
-    kern_scalar.bend(a, n, top, square, cube);
-    tier->bend(b, n, top, square, cube);
-    check(!memcmp(a, b, size) && guarded(b, size), "bend", n, detail);
+    kern_scalar.add_cubic(a, n, top, square, cube);
+    tier->add_cubic(b, n, top, square, cube);
+    check(!memcmp(a, b, size) && guarded(b, size), "add_cubic", n, detail);
     free(base[0]);
     free(base[1]);
 }
@@ -532,7 +532,7 @@ static void check_row(float *data, size_t n, enum kind kind, size_t offset)
     check_softmax_sums(x, n, max > -INFINITY ? max : 0, detail);
     check_divergences(x, n, max > -INFINITY ? max : 0, detail);
     check_weights(x, n, max > -INFINITY ? max : 0, detail);
-    check_lift(x, n, 0.3f, detail);
+    check_favour(x, n, 0.3f, detail);
     check_pack(x, n, max > -INFINITY ? max : 0, -1.0f, detail);
     check_sums(x, n, detail);
     if (n <= 2000) {
@@ -543,7 +543,7 @@ static void check_row(float *data, size_t n, enum kind kind, size_t offset)
     for (size_t i = 0; i < sizeof by / sizeof *by; i++) {
         check_divide(x, n, by[i], offset, detail);
         check_multiply(x, n, by[i], offset, detail);
-        check_bend(x, n, by[i], i % 2 ? 0 : by[i] * 0.3f, offset, detail);
+        check_add_cubic(x, n, by[i], i % 2 ? 0 : by[i] * 0.3f, offset, detail);
     }
     const float temp[] = {1.0f, 0.3f, 1e-30f, 30000.0f, FLT_MAX};
     for (size_t i = 0; i < sizeof temp / sizeof *temp; i++)
@@ -602,10 +602,10 @@ static void check_nothing(void)
     tier->sum_lanes(sum, NULL, 0);
     tier->shares(NULL, NULL, 0, 1, 0);
     tier->divergences(sum, NULL, NULL, 0);
-    tier->lift(NULL, NULL, 0, 0, 1, 2, 3);
+    tier->favour(NULL, NULL, 0, 0, 1, 2, 3);
     tier->divide(NULL, 0, 1);
     tier->multiply(NULL, 0, 1);
-    tier->bend(NULL, 0, 0, 1, 1);
+    tier->add_cubic(NULL, 0, 0, 1, 1);
     tier->round_f16(NULL, 0);
     tier->mask_below(NULL, NULL, 0, 0);
     tier->gumbel(NULL, NULL, NULL, 0, 0, 1);
@@ -699,7 +699,7 @@ static void check_log_sweep(float *data, uint32_t step)
 }
 
 // Shares of a total, most of them near it, which is what the tiers have a short way for.
-static void check_raise_shares(void)
+static void check_pow_shares(void)
 {
     enum { N = 1000 };
     static double x[N], a[N], b[N];
@@ -712,9 +712,9 @@ static void check_raise_shares(void)
             x[i] = random_below(20) ? total * (1 - exp(-40 * random_unit())) : random_below(2) ? total : 0;
         memcpy(a, x, n * sizeof *a);
         memcpy(b, x, n * sizeof *b);
-        kern_scalar.raise_shares(a, n, total, power);
-        tier->raise_shares(b, n, total, power);
-        check(!memcmp(a, b, n * sizeof *a), "raise_shares", n, "");
+        kern_scalar.pow_shares(a, n, total, power);
+        tier->pow_shares(b, n, total, power);
+        check(!memcmp(a, b, n * sizeof *a), "pow_shares", n, "");
     }
 }
 
@@ -838,7 +838,7 @@ static void check_tier(float *data, unsigned long cases)
     check_patterns(DTYPE_BF16);
     check_exp_sweep(data, 97);
     check_log_sweep(data, 997);
-    check_raise_shares();
+    check_pow_shares();
     check_gumbel_sweep(data, 997);
     for (int i = 0; i < 24; i++)
         check_softmax(data, i % 4 == 3 ? 5000 : LARGEST, i % 2, i < 8 ? 2.5f : i < 16 ? 0.1f : 9);
