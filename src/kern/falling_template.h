@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: MIT
-// Sums in falling order without that order. A part of kern_template.h, with the same parameters, and of a tier that has
-// HAS_SPLIT.
+// The kernel sum_falling. A part of kern_template.h, with the same parameters, for tiers with HAS_SPLIT.
 //
-// What ordered_template.h says of runs goes further where no number is negative: while the sum stays in its binade, and
-// but for ties, the order does not matter at all. So only what is larger than a tie is told from what is smaller, and
-// where the sum leaves the binade the numbers are split by size, until they are few and sorted.
+// Plain algorithm: sort the elements, falling, and add them in that order.
+// Why it is too slow: the sort takes ten times as long as the sum, and typ_p would sort every row for it.
+// Idea: ordered_template.h shows that, while a sum stays in its binade and meets no tie, each element moves it by a
+// number that does not depend on the sum. No element is negative, so the sum only grows: if it has not left its binade at
+// the end, it did not leave it on the way, in whatever order. So the elements are split by size only where the sum
+// leaves the binade (add_falling, as quicksort does), until few are left to be sorted. Most elements are far below
+// the largest and leave the sum in its binade; for them no key is made (row_sum_falling).
+// Why the bits are the same: each part that is added without an order comes to the same sum in every order. If there are
+// ties, everything above the largest tie is added first, then that tie as often as it occurs, then the rest.
 //
-// A key is a number to order by, which is not negative, above the term that goes with it: both as bits of f32. Equal
-// keys are one as good as another, and keys of 0 add nothing.
+// A key is a number to order by, which is not negative, above the term that goes with it, both as bits of f32. Elements
+// with equal keys are interchangeable, and keys of 0 add nothing.
 #ifndef SAMPL_KERN_FALLING_TEMPLATE_H
 #define SAMPL_KERN_FALLING_TEMPLATE_H
 

@@ -13,7 +13,9 @@
 // artanh:
 //
 //   x = 2^k * z, z in [sqrt(1/2), sqrt(2));  s = (z - 1) / (z + 1), so |s| <= 0.1716
-//   ln x = k ln 2 + 2 atanh s = k ln 2 + 2 s (1 + w/3 + w^2/5 + ... + w^10/21), w = s^2: what is left out is below 2^-57 of it
+//   ln x = k ln 2 + 2 atanh s = k ln 2 + 2 s (1 + w/3 + w^2/5 + ... + w^10/21), w = s^2
+//
+// The terms left out are below 2^-57 of the sum.
 //
 // Equals the C library's f64 logarithm, rounded to f32, on every normal float but 0x1.827a74p-7 and 0x1.2f1fd6p+3,
 // which lie within 2^-53 of the middle between two floats; make prove-logf checks all of them. glibc's own logf rounds

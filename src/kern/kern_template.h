@@ -7,14 +7,16 @@
 //
 // and, as static inline functions, what vector types do not express, or what compilers make too much of:
 //
-//   vf32 max_f32(vf32 a, vf32 b)                   lane by lane, of -0 and +0 either; and so min_f32, max_f64, max_i16, max_u32
+//   vf32 max_f32(vf32 a, vf32 b)                   lane by lane, of -0 and +0 either; likewise min_f32, max_f64,
+//                                                  max_i16, max_u32
 //   float largest_f32(vf32 v)                      of all lanes
 //   double sum_f64(vf64 v)                         of all lanes, in any order
 //   hf32 lower_half(vf32 v), upper_half(vf32 v)
 //   vf32 join(hf32 lower, hf32 upper)
 //   bool any(vi32 v)                               is any bit set?
 //   unsigned signs_32(vi32 v)                      the sign of each lane as a bit, lane 0 lowest; and so signs_64
-//   unsigned equal_32(vf32 a, float b)             the lanes where a == b as bits, the same way; and so equal_64(vf64 a, double b)
+//   unsigned equal_32(vf32 a, float b)             the lanes where a == b as bits, lane 0 lowest; likewise
+//                                                  equal_64(vf64 a, double b)
 //   unsigned at_least_32(vf32 a, float b)          the lanes where a >= b, the same way
 //   vf32 masked_below(vf32 x, float floor)         -inf where x < floor, else x
 //   vf32 zero_below(vf32 y, vf32 x, float floor)   0 where x < floor, else y; no lane of x is NaN
@@ -41,8 +43,9 @@
 // and one that has this HAS_SPLIT, for sorting:
 //
 //   size_t split(uint64_t *front, uint64_t *back, vu64 v, vu64 pivot)
-//                                                  writes the lanes above the pivot to front and so on, the others so that they end at
-//                                                  back; returns how many are above. May write LANES_F64 keys in both places.
+//                                                  writes the lanes above the pivot to front and so on, the others so
+//                                                  that they end at back; returns how many are above. May write
+//                                                  LANES_F64 keys in both places.
 //   void sort_few(uint64_t *to, const uint64_t *from, size_t n)
 //                                                  as sort_template.h asks, and FEW
 #ifndef SAMPL_KERN_KERN_TEMPLATE_H

@@ -1,25 +1,37 @@
 // SPDX-License-Identifier: MIT
-// The kernel `numbers` of a tier whose registers are 16-byte lanes side by side. It reads LANES numbers at a time, a
-// lane of text each: the first half of them in text[0] and text[1], the even ones in the lanes of text[0], the other
-// half in text[2] and text[3]. Beside what kern_template.h asks for, the tier has defined
+// The kernel `numbers`, for tiers whose registers consist of lanes of 16 bytes.
+//
+// Plain algorithm: json_item, number by number, digit by digit.
+// Why it is too slow: each number waits for the end of the one before it, and how many digits it has is hard to predict,
+// so that the processor guesses several branches of each number wrong.
+// Idea: find all commas and points of a chunk first, 64 bytes at a time. Then read LANES numbers at once, each in a lane of
+// 16 bytes that is loaded so that the point has a fixed place. So every digit has a weight that does not depend on the
+// number. Bytes that do not belong to the number count as 0. Multiply-adds join digits by twos, fours and eights, to an
+// integer in f64; a power of ten scales it. No branch depends on a number's length.
+// Why the bits are the same: the f64 is within 4 ulp of the number (json_number). It is rounded to f32 only if no other
+// number within 8 ulp rounds differently. All other numbers, and all that are not written as usual (`odd`: too many
+// digits, a leading zero, a word, white space inside), are read by json_item.
+//
+// text[0] holds the lanes of the even numbers of the first half of LANES, text[1] those of the odd ones; text[2] and
+// text[3] hold the second half. Besides what kern_template.h asks for, a tier has defined:
+//
 //   uint64_t same_bytes(const char *p, char c)            bit i: p[i] is c; of 64
-//   uint64_t lowest_bit(uint64_t bits)                    its place; 64 where there is none
+//   uint64_t lowest_bit(uint64_t bits)                    its place; 64 if bits is 0
 //   vu8 even_lanes(const char *base, const uint16_t *at)  lane i: the bytes from base + at[2 * i] on
 //   hu32 first_of_lanes(vu8 even, vu8 odd)                element i: the first four bytes of number i
 //   vu32 four_bytes(const char *base, vi32 at)            element i: the bytes from base + at[i] on
-//   vu64 eight_bytes(const char *base, const uint16_t *at)  the same from base + at[i] on, of half as many
-//   void keep_digits(vu8 text[4], vi32 places, vu8 zero)  each byte less zero; or 0, where byte k is of number i and bit k of places[i] is 0
-//   vu16 join_bytes(vu8 v, vu16 w), vu32 join_16s(vu16 v, vu32 w)  pairs of elements of v, each times its half of w, added up
-//   vu16 pack_lanes(vu32 a, vu32 b)                       lane i: that of a, then that of b, as u16 or its largest; nothing is negative
+//   vu64 eight_bytes(const char *base, const uint16_t *at)
+//                                                         element i: the bytes from base + at[i] on; half as many
+//   void keep_digits(vu8 text[4], vi32 places, vu8 zero)  each byte less zero; or 0, if byte k belongs to number i and
+//                                                         bit k of places[i] is 0
+//   vu16 join_bytes(vu8 v, vu16 w)                        v[2i] * (lower byte of w[i]) + v[2i + 1] * (upper byte)
+//   vu32 join_16s(vu16 v, vu32 w)                         the same of elements of 16 bits
+//   vu16 pack_lanes(vu32 a, vu32 b)                       lane i: that of a, then that of b, as u16, or its largest if
+//                                                         larger; nothing is negative
 //   vu8 beyond_u8(vu8 a, vu8 b)                           a - b, or 0 where b is larger
 //   vu64 times_low(vu64 a, vu64 b)                        the product of their lower halves
 //   vi64 widen_i32(hi32 v)
 //   unsigned equal_bits(vi64 a, vi64 b)                   the lanes where they are the same
-//
-// The commas and points are found first. A number is loaded so that its point has a fixed place in the lane: all digits
-// have the same weight in every number, what is not of the number counts as 0, and they are joined by twos, fours and
-// eights. Nothing branches on how long a number is. What is not written as usual goes to json_item. Rounding is that of
-// json_number, which see.
 #ifndef SAMPL_KERN_NUMBERS_TEMPLATE_H
 #define SAMPL_KERN_NUMBERS_TEMPLATE_H
 

@@ -1,12 +1,21 @@
 // SPDX-License-Identifier: MIT
-// kern.h's sort for one tier: quicksort from one buffer into the other and back, as far as the order is asked for. The
-// tier's file has defined, before it includes this:
+// The kernel sort for one tier.
+//
+// Plain algorithm: quicksort in place, insertion sort of short parts.
+// Why it is too slow: half of its branches are guessed wrong, and a chain needs only the first k keys in order.
+// Idea: partition from one buffer into the other, writing each key to both ends and moving the end that it belongs to, so
+// that nothing branches on keys. A part behind the first k keys is not sorted. A whole row whose keys differ in few
+// bits, as f16 rows do, is sorted by radix in one or two passes.
+// Why the order is the same: no two keys are equal, so there is one sorted order.
+//
+// The tier's file has defined, before it includes this:
 //
 //   PASSES                                 up to how many passes of a radix sort beat quicksort
 //   size_t partition(uint64_t *to, const uint64_t *from, size_t n, uint64_t pivot)
-//                                          the keys above the pivot to the front of to, the others behind them; returns how many are above
+//                                          moves the keys above the pivot to the front of to, the others behind them;
+//                                          returns how many are above
 //   void sort_few(uint64_t *to, const uint64_t *from, size_t n)
-//                                          falling, n <= FEW; to may be from
+//                                          sorts, falling; n <= FEW; to may be from
 #ifndef SAMPL_KERN_SORT_TEMPLATE_H
 #define SAMPL_KERN_SORT_TEMPLATE_H
 

@@ -10,9 +10,9 @@
 // How normal tokens are spelt.
 enum spelling {
     SPELLING_PLAIN, // the bytes themselves
-    SPELLING_GPT2, // a character for each byte: those of Latin-1 that can be seen for themselves, U+0100 to U+0143 for the others
-    SPELLING_SPM, // U+2581 for a space
-    SPELLING_C,   // text_unescape's escapes (RWKV)
+    SPELLING_GPT2,  // a character for each byte: visible Latin-1 ones for themselves, U+0100 to U+0143 for the others
+    SPELLING_SPM,   // U+2581 for a space
+    SPELLING_C,     // text_unescape's escapes (RWKV)
 };
 
 // GGUF's token types. Byte tokens are spelt <0xNN>; control, unknown and user-defined ones are their text.
