@@ -2,13 +2,13 @@
 // Exponentials of logits, sums of them, and logarithms. A part of kern_template.h, with the same parameters.
 //
 // Plain algorithm: kern_expf, kern_exp, libm_logf and libm_pow, element by element.
-// Why it is too slow: a softmax of a whole row is mostly exponentials, 20 operations each, which vectors do 4 to 16 at a
-// time.
+// Why it is too slow: a softmax of a whole row is mostly exponentials, 20 operations each, which vectors do 4 to 16 at
+// a time.
 // Idea: the same tables and polynomials in f64 vectors.
 // Why the bits are the same: where a result stays f64 (exp_above, log_quick), each operation is that of the scalar
 // function, in its order. Where it is rounded to f32 (expf_vector, logs), the polynomial is added up in another order
-// and products may be fused, so that the f64 may differ in its last bits; no float differs by that, which
-// prove-expf and prove-logf check for every float. row_pow_shares says why it may take a short cut.
+// and products may be fused, so that the f64 may differ in its last bits; no float differs by that, which prove-expf
+// and prove-logf check for every float. row_pow_shares says why it may take a short cut.
 #ifndef SAMPL_KERN_EXP_TEMPLATE_H
 #define SAMPL_KERN_EXP_TEMPLATE_H
 

@@ -2,14 +2,14 @@
 // The kernel sum_falling. A part of kern_template.h, with the same parameters, for tiers with HAS_SPLIT.
 //
 // Plain algorithm: sort the elements, falling, and add them in that order.
-// Why it is too slow: the sort takes ten times as long as the sum, and typ_p would sort every row for it.
+// Why it is too slow: the sort takes far longer than the sum, and typ_p would sort every row for it.
 // Idea: ordered_template.h shows that, while a sum stays in its binade and meets no tie, each element moves it by a
-// number that does not depend on the sum. No element is negative, so the sum only grows: if it has not left its binade at
-// the end, it did not leave it on the way, in whatever order. So the elements are split by size only where the sum
-// leaves the binade (add_falling, as quicksort does), until few are left to be sorted. Most elements are far below
-// the largest and leave the sum in its binade; for them no key is made (row_sum_falling).
-// Why the bits are the same: each part that is added without an order comes to the same sum in every order. If there are
-// ties, everything above the largest tie is added first, then that tie as often as it occurs, then the rest.
+// number that does not depend on the sum. No element is negative, so the sum only grows: if it has not left its binade
+// at the end, it did not leave it on the way, in whatever order. So the elements are split by size only where the sum
+// leaves the binade (add_falling, as quicksort does), until few are left to be sorted. Most elements are far below the
+// largest and leave the sum in its binade; for them no key is made (row_sum_falling).
+// Why the bits are the same: each part that is added without an order comes to the same sum in every order. If there
+// are ties, everything above the largest tie is added first, then that tie as often as it occurs, then the rest.
 //
 // A key is a number to order by, which is not negative, above the term that goes with it, both as bits of f32. Elements
 // with equal keys are interchangeable, and keys of 0 add nothing.

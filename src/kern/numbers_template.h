@@ -2,12 +2,12 @@
 // The kernel `numbers`, for tiers whose registers consist of lanes of 16 bytes.
 //
 // Plain algorithm: json_item, number by number, digit by digit.
-// Why it is too slow: each number waits for the end of the one before it, and how many digits it has is hard to predict,
-// so that the processor guesses several branches of each number wrong.
-// Idea: find all commas and points of a chunk first, 64 bytes at a time. Then read LANES numbers at once, each in a lane of
-// 16 bytes that is loaded so that the point has a fixed place. So every digit has a weight that does not depend on the
-// number. Bytes that do not belong to the number count as 0. Multiply-adds join digits by twos, fours and eights, to an
-// integer in f64; a power of ten scales it. No branch depends on a number's length.
+// Why it is too slow: each number waits for the end of the one before it, and how many digits it has is hard to
+// predict, so that the processor guesses several branches of each number wrong.
+// Idea: find all commas and points of a chunk first, 64 bytes at a time. Then read LANES numbers at once, each in a
+// lane of 16 bytes that is loaded so that the point has a fixed place. So every digit has a weight that does not depend
+// on the number. Bytes that do not belong to the number count as 0. Multiply-adds join digits by twos, fours and
+// eights, to an integer in f64; a power of ten scales it. No branch depends on a number's length.
 // Why the bits are the same: the f64 is within 4 ulp of the number (json_number). It is rounded to f32 only if no other
 // number within 8 ulp rounds differently. All other numbers, and all that are not written as usual (`odd`: too many
 // digits, a leading zero, a word, white space inside), are read by json_item.

@@ -3,16 +3,16 @@
 //
 // Plain algorithm: add one element after the other; each addition rounds to nearest, ties to even.
 // Why it is too slow: each addition waits for the one before it, four cycles an element, and cannot use vectors.
-// Idea: let the sum s lie in the binade [2^e, 2^(e+1)), where floats are multiples of one ulp u. As long as the sum stays
-// in the binade, adding x moves s by q(x), which is x rounded to a multiple of u, whatever s is. So a run of elements is
-// rounded and added in vectors: (magic + x) - magic is q(x) if magic has the ulp u.
+// Idea: let the sum s lie in the binade [2^e, 2^(e+1)), where floats are multiples of one ulp u. As long as the sum
+// stays in the binade, adding x moves s by q(x), which is x rounded to a multiple of u, whatever s is. So a run of
+// elements is rounded and added in vectors: (magic + x) - magic is q(x) if magic has the ulp u.
 // Why the bits are the same: sums of multiples of u below 2^(e+1) are exact, so their order does not matter. Two things
 // remain to be checked. The sum must stay in the binade at every element: that holds if even all positive q, or all
 // negative ones, do not take it out (`stays`). And no x may be a tie, halfway between two multiples of u, for then q
-// depends on s: s + x goes to the even neighbour. Let q(x) go to the even one of x's own two neighbours. Then s follows q
-// if s is even, and goes one u the other way if s is odd. After a tie s is even. So the parity that a tie meets is that
-// of the sum of the q since the tie before it, and tie_steps finds it for 64 elements from three words of bits.
-// A run that fails a check is halved, and the shortest such run is left to the scalar tier.
+// depends on s: s + x goes to the even neighbour. Let q(x) go to the even one of x's own two neighbours. Then s follows
+// q if s is even, and goes one u the other way if s is odd. After a tie s is even. So the parity that a tie meets is
+// that of the sum of the q since the tie before it, and tie_steps finds it for 64 elements from three words of bits. A
+// run that fails a check is halved, and the shortest such run is left to the scalar tier.
 //
 // In sum_squares, x is the square. The plain algorithm rounds it to f64 when it adds s in f64. That rounding does not
 // depend on s, which is an even multiple of the finer ulp; so x + low, low being 2^e, is rounded in the same way.

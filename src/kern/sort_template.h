@@ -3,8 +3,8 @@
 //
 // Plain algorithm: quicksort in place, insertion sort of short parts.
 // Why it is too slow: half of its branches are guessed wrong, and a chain needs only the first k keys in order.
-// Idea: partition from one buffer into the other, writing each key to both ends and moving the end that it belongs to, so
-// that nothing branches on keys. A part behind the first k keys is not sorted. A whole row whose keys differ in few
+// Idea: partition from one buffer into the other, writing each key to both ends and moving the end that it belongs to,
+// so that nothing branches on keys. A part behind the first k keys is not sorted. A whole row whose keys differ in few
 // bits, as f16 rows do, is sorted by radix in one or two passes.
 // Why the order is the same: no two keys are equal, so there is one sorted order.
 //
