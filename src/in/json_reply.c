@@ -3,8 +3,8 @@
 
 #include "base/bits.h"
 #include "base/mem.h"
+#include "in/reply_token.h"
 #include "kern/kern.h"
-#include "kern/libm.h"
 #include "json/json.h"
 
 #include <assert.h>
@@ -14,20 +14,6 @@
 
 // Field names are those of llama-server (its README; server-task.cpp), OpenAI's API reference, vLLM (protocol.py),
 // SGLang (meta_info) and Ollama (api/types.go).
-enum token_shape {
-    TOKEN_RECORD, // {"token", "tok_str" or "content", "id"?, "bytes"?, "logprob" or "prob"}; a list is an array of them
-    TOKEN_TEXT,   // a string; a list is an object of numbers by text
-    TOKEN_ID,     // a number; a list is an object of records by id, the token itself first
-    TOKEN_TRIPLE, // [logprob, id, text]
-};
-
-struct reply_token {
-    int64_t id;         // -1: not known
-    const char *text;   // NULL: none
-    const cJSON *bytes; // array, or NULL
-    float logit;        // NaN: not told
-};
-
 enum text_part {
     PART_OUTPUT,
     PART_PROMPT, // its first token has no list: nothing precedes it
@@ -98,65 +84,6 @@ static const cJSON *next(const cJSON *value)
     return value ? value->next : NULL;
 }
 
-static int64_t id_in_key(const char *text)
-{
-    return json_written_id(text, text + strlen(text));
-}
-
-// A text that vLLM's return_tokens_as_token_ids made.
-static int64_t id_in_text(const char *text)
-{
-    static const char start[] = "token_id:";
-    return !strncmp(text, start, strlen(start)) ? id_in_key(text + strlen(start)) : -1;
-}
-
-// Reads one token, an element of a list or what was chosen. False if it is not of that shape. An element has a logit;
-// null is a mask.
-static bool read_token(const cJSON *value, enum token_shape shape, bool listed, struct reply_token *t)
-{
-    static const char *const texts[] = {"token", "tok_str", "content"};
-    const cJSON *id = NULL, *number = NULL;
-    bool probability = false;
-    *t = (struct reply_token){.id = -1, .logit = NAN};
-    switch (shape) {
-    case TOKEN_RECORD:
-        for (size_t i = 0; i < sizeof texts / sizeof *texts && !t->text; i++)
-            t->text = cJSON_GetStringValue(json_member(value, texts[i]));
-        t->bytes = json_array(value, "bytes");
-        id = json_member(value, "id");
-        number = cJSON_GetObjectItemCaseSensitive(value, "logprob");
-        probability = !number;
-        if (probability)
-            number = cJSON_GetObjectItemCaseSensitive(value, "prob");
-        break;
-    case TOKEN_TEXT:
-        t->text = listed ? value->string : cJSON_GetStringValue(value);
-        number = listed ? value : NULL;
-        break;
-    case TOKEN_ID:
-        t->id = listed ? id_in_key(value->string) : json_id(value);
-        t->text = cJSON_GetStringValue(json_member(value, "decoded_token"));
-        number = cJSON_GetObjectItemCaseSensitive(value, "logprob");
-        break;
-    case TOKEN_TRIPLE:
-        number = cJSON_IsArray(value) ? value->child : NULL;
-        id = next(number);
-        t->text = cJSON_GetStringValue(next(id));
-        break;
-    }
-    if (id)
-        t->id = json_id(id);
-    else if (t->id < 0 && t->text)
-        t->id = id_in_text(t->text);
-    if (t->id < 0 && (id || (!t->text && !t->bytes)))
-        return false;
-    const float x = (float)cJSON_GetNumberValue(number); // NaN: it is no number
-    t->logit = probability ? libm_logf(x) : x;
-    if (cJSON_IsNull(number))
-        t->logit = -INFINITY;
-    return !isnan(t->logit) || (!number && !listed);
-}
-
 static bool read_list(struct json_reply *reply, const struct reply_position *p, struct err *e)
 {
     const cJSON *value;
@@ -166,22 +93,13 @@ static bool read_list(struct json_reply *reply, const struct reply_position *p, 
         const size_t n = reply->n_tokens;
         if (!mem_grow(&reply->token, &reply->tokens_cap, n + 2, sizeof *reply->token)) // room for the chosen one, too
             return err_from_fault(e, fault_memory());
-        if (!read_token(value, p->track->shape, true, &reply->token[n]))
+        if (!reply_token_read(value, p->track->shape, true, &reply->token[n]))
             return err_set(e, STATUS_DATA,
                            "position %zu of the reply: element %zu of its list is no token with a probability",
                            p->index, n);
         reply->n_tokens++;
     }
     return true;
-}
-
-static bool same_token(const struct reply_token *a, const struct reply_token *b)
-{
-    if (a->id >= 0 && b->id >= 0)
-        return a->id == b->id;
-    if (a->bytes && b->bytes && a->bytes->child && b->bytes->child)
-        return cJSON_Compare(a->bytes, b->bytes, 1);
-    return a->text && b->text && !strcmp(a->text, b->text);
 }
 
 // Finds the chosen token's place in the list, where it goes if it is not there; the list's length when it cannot go
@@ -194,7 +112,7 @@ static size_t place_chosen(struct json_reply *reply, const struct reply_token *c
     size_t at = n;
     bool sure = false;
     for (size_t i = 0; i < n && !sure; i++) {
-        if (!same_token(&token[i], chosen))
+        if (!reply_token_same(&token[i], chosen))
             continue;
         sure = !known || token[i].logit == chosen->logit;
         at = sure || at == n ? i : at;
@@ -206,26 +124,6 @@ static size_t place_chosen(struct json_reply *reply, const struct reply_token *c
     return at;
 }
 
-// Writes down what a token says: its bytes, rather those told as such than its text, which cannot hold a part of a
-// character. False when memory is short.
-static bool spell(const struct reply_token *t, struct builder *bytes)
-{
-    const cJSON *byte;
-    builder_clear(bytes);
-    cJSON_ArrayForEach(byte, t->bytes)
-    {
-        const int64_t value = json_id(byte);
-        if (value < 0 || value > 255)
-            break;
-        builder_byte(bytes, (char)value);
-    }
-    if (byte || !bytes->len) {
-        builder_clear(bytes);
-        builder_string(bytes, t->text ? t->text : "");
-    }
-    return !bytes->failed;
-}
-
 // Finds a token's id by its bytes.
 static bool look_up(struct json_reply *reply, struct reply_token *t, const struct vocab *vocab, struct err *e)
 {
@@ -234,7 +132,7 @@ static bool look_up(struct json_reply *reply, struct reply_token *t, const struc
     if (!vocab)
         return err_set(e, STATUS_DATA,
                        "token '%s' has no id; give the texts with --vocab, or number the tokens with --ids rank", text);
-    if ((!reply->lookup.vocab && !lookup_build(&reply->lookup, vocab)) || !spell(t, bytes))
+    if ((!reply->lookup.vocab && !lookup_build(&reply->lookup, vocab)) || !reply_token_spell(t, bytes))
         return err_from_fault(e, fault_memory());
     // Nothing is said by all ids without a token, so it tells none of them.
     const uint32_t id = bytes->len ? lookup_find(&reply->lookup, bytes->text, bytes->len) : VOCAB_NONE;
@@ -246,8 +144,9 @@ static bool look_up(struct json_reply *reply, struct reply_token *t, const struc
 static bool tell_texts(struct json_reply *reply, struct vocab *texts, struct err *e)
 {
     for (const struct reply_token *t = reply->token; t < reply->token + reply->n_tokens; t++)
-        if ((t->bytes || t->text) && !(t->text && id_in_text(t->text) >= 0) &&
-            !(spell(t, &reply->bytes) && vocab_tell(texts, (uint32_t)t->id, reply->bytes.text, reply->bytes.len)))
+        if ((t->bytes || t->text) && !(t->text && reply_token_text_id(t->text) >= 0) &&
+            !(reply_token_spell(t, &reply->bytes) &&
+              vocab_tell(texts, (uint32_t)t->id, reply->bytes.text, reply->bytes.len)))
             return err_from_fault(e, fault_memory());
     return true;
 }
@@ -275,7 +174,7 @@ static bool take_prompt(struct json_reply *reply, const cJSON *tokens, enum toke
 {
     const size_t before = reply->n_prompt;
     struct reply_token t;
-    for (const cJSON *value = first(tokens); value && read_token(value, shape, false, &t) && t.id >= 0;
+    for (const cJSON *value = first(tokens); value && reply_token_read(value, shape, false, &t) && t.id >= 0;
          value = value->next) {
         if (!mem_grow(&reply->prompt, &reply->prompt_cap, reply->n_prompt + 1, sizeof *reply->prompt))
             return err_from_fault(e, fault_memory());
@@ -329,7 +228,7 @@ static bool add_track(struct json_reply *reply, const struct track *k, const cJS
         at.logit = (float)cJSON_GetNumberValue(logit);
         at.id = json_id(id);
         if (k->shape == TOKEN_ID && at.id < 0 && at.list)
-            at.id = id_in_key(at.list->child->string);
+            at.id = reply_key_id(at.list->child->string);
         at.index = reply->done + index;
         if (prompt && index < at.n_before)
             at.n_before = index;
@@ -493,7 +392,7 @@ bool json_reply_next(struct json_reply *reply, const struct input_config *config
                        p->index, p->track->ask);
     if (!read_list(reply, p, e))
         return false;
-    if (p->chosen && !read_token(p->chosen, p->track->shape, false, &chosen))
+    if (p->chosen && !reply_token_read(p->chosen, p->track->shape, false, &chosen))
         return err_set(e, STATUS_DATA, "position %zu of the reply is no token", p->index);
     if (p->id >= 0)
         chosen.id = p->id;
