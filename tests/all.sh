@@ -104,6 +104,12 @@ threads() {
     ran "thread sanitizer: threads"
 }
 
+# Relations between runs of random command lines.
+same() {
+    JOBS=1 make -s check-same COUNT="$(pick 500 100000)" SEED="$SEED"
+    ran "relations: $(pick 500 100000) command lines, seed $SEED"
+}
+
 soak() {
     make -s soak SHORT="$(pick 1 '')"
     ran "soak: $(pick 'a twentieth' all)"
@@ -139,7 +145,7 @@ mutants() {
     ran "mutants: 80, seed $SEED"
 }
 
-steps=(gcc_sanitizers clang_sanitizers llama lint packages neon html faults portable threads soak completions)
+steps=(gcc_sanitizers clang_sanitizers llama lint packages neon html same faults portable threads soak completions)
 [ "$form" = short ] || steps=(proofs mutants whole "${steps[@]}" systems)
 
 # ---- one step, or all

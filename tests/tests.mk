@@ -74,6 +74,10 @@ prove-parity: $(BUILD)/unit/parity ## compare 300000 random chains with the slow
 check-faults: $(BUILD)/sampl ## let each call for memory, to the system and for a thread fail in turn, in a run of every feature (STEP= ONLY=)
 	$(Q)SAMPL='$(abspath $(BUILD)/sampl)' CC='$(CC)' STEP='$(STEP)' ONLY='$(ONLY)' tests/faults.py
 
+.PHONY: check-same
+check-same: $(BUILD)/sampl ## run random command lines in ways that must print the same (COUNT=500 SEED=1 ONLY= JOBS=)
+	$(Q)SAMPL='$(abspath $(BUILD)/sampl)' COUNT='$(COUNT)' SEED='$(SEED)' ONLY='$(ONLY)' JOBS='$(JOBS)' tests/same.py
+
 .PHONY: mutants
 mutants: ## change the source at 80 places, one at a time, and list the changes that no test notices (COUNT= SEED= ONLY= LIMIT=)
 	$(Q)COUNT='$(COUNT)' SEED='$(SEED)' ONLY='$(ONLY)' LIMIT='$(LIMIT)' JOBS='$(JOBS)' tests/mutants.py
