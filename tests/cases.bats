@@ -1,0 +1,218 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# Runs the cases of tests/*.test: options, rows, and what the program prints for them. tests/README.md has their form and an example.
+load helper
+
+# Options that a shell splits into words and does nothing else with: what it would run or look up must stand in quotes.
+WORDS=$'^([^\'"\\\\$`;|&<>()#]|\'[^\']*\'|\\$\'([^\'\\\\]|\\\\.)*\'|"([^"\\\\$`]|\\\\.)*"|\\\\.)*$'
+
+# run_cases FILE: runs the cases of the file whose title contains SAMPL_TEST_CASE: all of them by default. Prints each case that fails
+# with its line, its command and the difference. Fails if a case fails, or if the file is not of the form.
+run_cases() {
+    local file=$1 shown=${1#"$ROOT/"} lines at title='' remark='' cases=0 ran=0 failed=0
+    trap - DEBUG # bats has one, which takes longer than a case
+    mapfile -t lines <"$file"
+    cd "$ROOT" || return 1
+    for ((at = 0; at < ${#lines[@]}; at++)); do
+        case ${lines[at]} in
+        '#'*)
+            title=${lines[at]#'#'}
+            title=${title# } remark=yes
+            ;;
+        '') # a comment that a blank line follows is no title
+            [ -z "$remark" ] || title=''
+            remark=''
+            ;;
+        *)
+            remark='' cases=$((cases + 1))
+            run_case || failed=$((failed + 1))
+            ;;
+        esac
+    done
+    [ "$cases" -gt 0 ] || { echo "$shown: the file has no case" && return 1; }
+    echo "$shown: $failed of $ran cases failed"
+    [ "$failed" -eq 0 ] || return 1
+    [ "$ran" -gt 0 ] || skip "no title in $shown contains '$SAMPL_TEST_CASE'"
+}
+
+# run_case: runs the case that begins in lines[at], and moves `at` to its last line. Fails if the program prints something else.
+run_case() {
+    local - first=$((at + 1)) options=${lines[at]} rows=${lines[at + 1]-} want='' printed words files=() name input status=0
+    set -f # words of options and names of files are no patterns
+    while [ -n "${lines[at + 1]-}" ]; do
+        at=$((at + 1))
+        [ "$at" -le "$first" ] || want+=${lines[at]}$'\n'
+    done
+    [[ $title == *"${SAMPL_TEST_CASE-}"* ]] || return 0
+    ran=$((ran + 1))
+    [ -n "$title" ] || malformed "$first" 'a case needs a title, a comment in the line above it' || return
+    [ -n "$want" ] || malformed "$first" 'a case has a line of options, a line of rows and what is printed (! 0 for nothing)' || return
+    [[ $options =~ $WORDS ]] || malformed "$first" 'the options are not words as a shell splits them' || return
+    eval "words=($options)"
+    case $rows in
+    '['* | '{'*) input="<<<'${rows//\'/\'\\\'\'}'" ;;
+    -) input='</dev/null' ;;
+    *)
+        input=$rows
+        read -ra files <<<"$rows"
+        for name in "${files[@]}"; do
+            [ -f "$name" ] || malformed "$((first + 1))" "rows are JSON, names of files, or -; there is no file '$name'" || return
+        done
+        ;;
+    esac
+    if [[ $input == '<<<'* ]]; then
+        sampl "${words[@]}" <<<"$rows"
+    else
+        sampl "${words[@]}" "${files[@]}" </dev/null
+    fi >"$BATS_TEST_TMPDIR/out" 2>"$BATS_TEST_TMPDIR/err" || status=$?
+    read_printed
+    [ "$printed" != "$want" ] || return 0
+    printf '%s:%d: %s\n%s %s %s\n' "$shown" "$first" "$title" "${RUN_ENV:+$RUN_ENV }${SAMPL#"$ROOT/"}" "$options" "$input"
+    diff -u --label expected --label printed <(printf %s "$want") <(printf %s "$printed")
+}
+
+# malformed LINE TEXT: reports that this line of the file is not of the form. Fails.
+malformed() {
+    echo "$shown:$1: $2"
+    return 1
+}
+
+# read_printed: sets `printed` to what stands in the files out and err, and to the status, in the form of a case.
+read_printed() {
+    local line stdout stderr told=''
+    printed=''
+    mapfile stdout <"$BATS_TEST_TMPDIR/out"
+    for line in "${stdout[@]}"; do
+        [[ $line != [\\!$'\n']* ]] || line=\\$line
+        [[ $line == *$'\n' ]] || line+=$'\n\\c\n'
+        printed+=$line
+    done
+    mapfile -t stderr <"$BATS_TEST_TMPDIR/err"
+    for line in "${stderr[@]}"; do
+        case $line in
+        'sampl: '*) line="! $status ${line#sampl: }" told=yes ;;
+        *) line="!! $line" ;;
+        esac
+        printed+=$line$'\n'
+    done
+    if [ -z "$told" ] && { [ -z "$printed" ] || [ "$status" -ne 0 ]; }; then printed+="! $status"$'\n'; fi
+}
+
+# reads STATUS OUTPUT LINE...: the cases of a file with these lines end with this status, and the report of them is just this.
+reads() {
+    printf '%s\n' "${@:3}" >t.test
+    run run_cases t.test
+    [ "$status" = "$1" ] && [ "$output" = "$2" ] && return
+    printf '%s\n' "${@:3}" "-- status $status:" "$output"
+    return 1
+}
+
+# wrong LINE TEXT ROW...: a file with these rows, which hold one case, is reported to be wrong in this line.
+wrong() {
+    reads 1 "t.test:$1: $2"$'\nt.test: 1 of 1 cases failed' "${@:3}"
+}
+
+@test "reader: a case that prints something else is reported with its line, its command and the difference" {
+    unset SAMPL_TEST_CASE RUN_ENV
+    local head=$'--- expected\n+++ printed' name=${SAMPL#"$ROOT/"} emit='--emit text --samplers greedy --vocab samples/austen.gguf'
+    reads 1 "t.test:7: bad
+$name --samplers greedy -l '0+9' <<<'[1,3,2] [3,\"'\\''\",1]'
+$head
+@@ -1,2 +1,2 @@
+-1
+-2
++0
++! 1 standard input: row 1: byte 11: '\"' where JSON wants a number
+t.test: 1 of 3 cases failed" \
+        '# good' '-s 1 --temp 0' '[1,3,2]' 1 '' \
+        '# bad' "--samplers greedy -l '0+9'" "[1,3,2] [3,\"'\",1]" 1 2 '' \
+        '--temp 0' '[1,3,2]' 1
+    # another status and message, a line that is not finished, rows of a file
+    reads 1 "t.test:2: x
+$name --top-k x </dev/null
+$head
+@@ -1 +1 @@
+-! 1 --top-k: 'x' is not a whole number
++! 2 --top-k: 'x' is not a whole number from -2147483648 to 2147483647
+t.test:6: x
+$name $emit --rows :1 samples/austen.f16
+$head
+@@ -1 +1,2 @@
+  was
++\\c
+t.test: 2 of 2 cases failed" \
+        '# x' '--top-k x' - "! 1 --top-k: 'x' is not a whole number" '' \
+        "$emit --rows :1" samples/austen.f16 ' was'
+}
+
+# shellcheck disable=SC1003,SC2059,SC2317 # run_case calls this sampl, whose options are a format of printf
+@test "reader: no output, empty lines, a last line that is not finished, and what is no message have their form" {
+    unset SAMPL_TEST_CASE
+    sampl() { printf "$@"; }
+    reads 0 't.test: 0 of 4 cases failed' '# x' \
+        "''" - '! 0' '' \
+        "'\\n!a\\n\\\\b\\n'" - '\' '\!a' '\\b' '' \
+        a - a '\c' '' \
+        "'a\\n%s\\n'" - a '\'
+    sampl() { printf "$@" >&2; return 3; }
+    reads 0 't.test: 0 of 3 cases failed' '# x' \
+        "''" - '! 3' '' \
+        "'sampl: a\\nsampl: b\\n'" - '! 3 a' '! 3 b' '' \
+        "'a 1\\n'" - '!! a 1' '! 3'
+}
+
+@test "reader: a file that is not of the form fails, with the line" {
+    unset SAMPL_TEST_CASE
+    local title='a case needs a title, a comment in the line above it' words='the options are not words as a shell splits them'
+    local parts='a case has a line of options, a line of rows and what is printed (! 0 for nothing)'
+    local rows='rows are JSON, names of files, or -; there is no file'
+    reads 1 't.test: the file has no case' ''
+    reads 1 't.test: the file has no case' '# only' '' '# comments'
+    wrong 1 "$title" '--temp 0' '[1]' 0
+    wrong 3 "$title" '# of the file' '' '--temp 0' '[1]' 0
+    wrong 2 "$parts" '# x' '--temp 0'
+    wrong 2 "$parts" '# x' '--temp 0' '[1]'
+    wrong 2 "$words" '# x' "--temp '0" '[1]' 0
+    wrong 2 "$words" '# x' '--samplers top_k;temp' '[1]' 0
+    # shellcheck disable=SC2016 # nothing of it may be run
+    wrong 2 "$words" '# x' '--temp "$(echo 0)"' '[1]' 0
+    wrong 3 "$rows 'none.f16'" '# x' '--temp 0' 'samples/austen.f16 none.f16' 0
+    wrong 3 "$rows '1,2'" '# x' '--temp 0' 1,2 0
+    # the cases behind a wrong one run
+    reads 1 "t.test:2: $parts"$'\nt.test: 1 of 2 cases failed' '# x' '--temp 0' '[1]' '' '--temp 0' '[1]' 0
+}
+
+# shellcheck disable=SC2154 # run sets lines
+@test "reader: SAMPL_TEST_CASE chooses cases by their title" {
+    local cases=('# first title' '--temp 0' '[1]' 0 '' '--temp 0' '[1,2]' 1 '' '# second title' '--temp 0' '[1]' 9)
+    SAMPL_TEST_CASE='first' reads 0 't.test: 0 of 2 cases failed' "${cases[@]}"
+    SAMPL_TEST_CASE='second' run -1 run_cases t.test
+    [ "${lines[-1]}" = 't.test: 1 of 1 cases failed' ]
+    SAMPL_TEST_CASE='third' run -0 run_cases t.test
+    [ "${lines[0]}" = 't.test: 0 of 0 cases failed' ]
+}
+
+@test "reader: every .test file has a test of its name below" {
+    local file
+    for file in "$ROOT"/tests/*.test; do
+        grep -qxF "@test \"${file##*/}\" {" "$BATS_TEST_FILENAME" || { echo "$file is not read"; return 1; }
+    done
+}
+
+@test "reader: the example of the README is right" {
+    sed -n '/^## A case in three lines/,$p' "$ROOT/tests/README.md" | sed -n '/^```$/,/^```$/{/^```$/d;p}' >t.test
+    run -0 run_cases t.test
+    [ "$output" = 't.test: 0 of 2 cases failed' ]
+}
+
+@test "engines.test" {
+    run_cases "$ROOT/tests/$BATS_TEST_DESCRIPTION"
+}
+
+@test "options.test" {
+    run_cases "$ROOT/tests/$BATS_TEST_DESCRIPTION"
+}
+
+@test "presets.test" {
+    run_cases "$ROOT/tests/$BATS_TEST_DESCRIPTION"
+}
