@@ -109,31 +109,6 @@ speculative {"n_max":3}
 speculative.n_max 3
 speculative.ngram_size_n 3
 END
-    # what the server reads that has nothing to say here
-    for name in add_generation_prompt chat_parser chat_template_kwargs continue_final_message echo grammar_type input_extra input_prefix input_suffix \
-        message_delimiters messages n n_cmpl parse_tool_calls reasoning_control reasoning_effort sse_ping_interval t_max_prompt_ms \
-        thinking_budget_tokens user; do
-        echo "{\"logits\":[1,2],\"params\":{\"$name\":7}}" | sampl -s 1 --temp 0 >got
-        [ "$(<got)" = 1 ] || { echo "$name"; return 1; }
-    done
-}
-
-@test "batch: a bias of a text is one of each token that spells it; beside a grammar, even none, a schema counts for nothing" {
-    printf '%s\n' a b ab c >v
-    go() { echo "{\"logits\":[1,2,3,4],\"params\":{$1}}" | sampl -s 1 --samplers '' --temp 1 --vocab v --dump-probs -O json "${@:2}" 2>err; }
-    same <(go '"logit_bias":{"abc":1.5}') <(go '' -l 2+1.5 -l 3+1.5)
-    go '"logit_bias":[["abc",1.5]]' >got
-    [ "$(<err)" = "sampl: note: logit_bias: 'abc' is spelt by the tokens 2,3" ]
-    same <(go '"logit_bias":[["bab",false]]') <(go '' -l 1-inf -l 2-inf)
-    same <(go '"logit_bias":[["aa",1]]') <(go '' -l 0+1 -l 0+1)
-    same <(go '"logit_bias":[["",1]]') <(go '')
-    for none in '""' null; do
-        same <(go '"json_schema":{"const":1},"grammar":'"$none") <(go '')
-        same <(go '"grammar":'"$none"',"json_schema":{"const":1}' --grammar 'root ::= "a"') <(go '')
-    done
-    same <(go '"json_schema":null,"grammar":""' --grammar 'root ::= "a"') <(go '')
-    same <(go '"json_schema":null,"grammar":null' --grammar 'root ::= "a"') <(go '' --grammar 'root ::= "a"')
-    same <(go '"json_schema":{"const":1},"grammar":"root ::= [a]"') <(go '' --grammar 'root ::= [a]')
 }
 
 @test "batch: parameters are of their row's sequence alone, in one call" {
@@ -224,37 +199,6 @@ END
     run ! grep -q '"name":"top_k".*min_p' got
 }
 
-# said PARAMS ARG...: the letters chosen from three rows that like a most, then b, c and the end; PARAMS are the second row's.
-said() {
-    printf '%s\n' a b c '</s>' >letters
-    printf '{"logits":[4,3,2,1]%s}\n' "" ",\"params\":$1" "" | sampl -s 1 --samplers greedy --vocab letters "${@:2}" | paste -sd' '
-}
-
-@test "batch: grammar, json_schema and ignore_eos in a row are the options, from there on" {
-    local any='root ::= [ab]* "c"* ""' b='{"grammar":"root ::= \"b\" [ac]*"}'
-    [ "$(said '{}')" = '0 0 0' ]
-    [ "$(said "$b")" = '0 1 0' ]
-    [ "$(said "$b" --grammar "$any")" = '0 1 0' ]
-    [ "$(said '{"grammar":null}' --grammar 'root ::= [b]*')" = '1 1 1' ]
-    [ "$(said '{"grammar":""}' --grammar 'root ::= [b]*')" = '1 0 0' ]
-    # another parameter leaves the grammar where it is
-    [ "$(said '{"top_k":2}' --grammar 'root ::= "c" "b" "c"')" = '2 1 2' ]
-    # nor does the same one again
-    printf '{"logits":[4,3,2,1],"params":{"grammar":"root ::= \\"cab\\"","top_k":%d}}\n' 3 3 4 | sampl -s 1 --samplers greedy --vocab letters >got
-    [ "$(paste -sd' ' got)" = '2 0 1' ]
-    printf '%s\n' '"' x '</s>' >words
-    printf '{"logits":[1,2,3]%s}\n' ',"params":{"json_schema":{"const":"x"}}' '' '' ',"params":{"grammar":"root ::= \"x\"","json_schema":{"const":"x"}}' |
-        sampl -s 1 --samplers greedy --vocab words >got
-    [ "$(paste -sd' ' got)" = '0 1 0 1' ]
-    printf '{"logits":[1,2,3]%s}\n' '' ',"params":{"ignore_eos":true}' ',"params":{"logit_bias":[["x",-5]]}' ',"params":{"ignore_eos":false}' |
-        sampl -s 1 --samplers greedy --vocab words >got
-    [ "$(paste -sd' ' got)" = '2 1 0 2' ]
-    # each sequence stands at its own place
-    printf '{"seq":%d,"logits":[4,3,2,1]%s}\n' 1 ',"params":{"grammar":"root ::= [abc]*"}' 2 ',"params":{"grammar":"root ::= \"cab\""}' 1 '' 2 '' 1 '' 2 '' |
-        sampl -s 1 --samplers greedy --vocab letters >got
-    [ "$(paste -sd' ' got)" = '0 2 0 0 0 1' ]
-}
-
 @test "batch: a row with end is its sequence's last, and the name is new again" {
     local chain=(-s 5 --repeat-penalty 1.3 --xtc-probability 0.5 --top-k 20)
     members 0 4 '$m{seq} = q("a"); $m{end} = $i == 3 ? "true" : "false"; $m{params} = q({"top_k":9}) if $i == 1' >life
@@ -311,17 +255,4 @@ peak() {
             $m{params} = q({"repeat_last_n":'$last'}) if $i == 29; $m{accept} = $i * 7 % 11' | sampl -s 3 --temp 0 --repeat-penalty 1.9 >out
         same <(tail -1 out) <(members 0 30 '$m{accept} = $i * 7 % 11' | sampl -s 3 --temp 0 --repeat-penalty 1.9 --repeat-last-n $last | tail -1)
     done
-}
-
-@test "batch: a row's schema keeps its numbers as they are spelt" {
-    printf '%s\n' 1.0 9007199254740993 1 9007199254740992 >v
-    row() { echo "{\"logits\":[1,2,3,4],\"params\":{$1}}" | sampl -s 1 --temp 0 --vocab v "${@:2}"; }
-    for schema in '{"const":9007199254740993}' '{"enum":[9007199254740993,"a"]}'; do
-        [ "$(row "\"json_schema\":$schema")" = 1 ]
-        [ "$(row '' -j "$schema")" = 1 ]
-    done
-    printf '{"logits":[2,1,1,1],"params":{"json_schema":{"const":1.0}}}' | sampl -s 1 --temp 0 --vocab v >got
-    [ "$(<got)" = 0 ]
-    # strings that only loose JSON may hold are no hindrance
-    [ "$(printf '{"x":"a\tb","logits":[1,2,3,4],"params":{"json_schema":{"const":1}}}' | sampl -s 1 --temp 0 --vocab v)" = 2 ]
 }

@@ -199,13 +199,26 @@ t.test: 2 of 2 cases failed" \
     done
 }
 
+# shellcheck disable=SC2016 # marks of Markdown
 @test "reader: the example of the README is right" {
     sed -n '/^## A case in three lines/,$p' "$ROOT/tests/README.md" | sed -n '/^```$/,/^```$/{/^```$/d;p}' >t.test
     run -0 run_cases t.test
     [ "$output" = 't.test: 0 of 2 cases failed' ]
 }
 
+@test "batch.test" {
+    run_cases "$ROOT/tests/$BATS_TEST_DESCRIPTION"
+}
+
 @test "engines.test" {
+    run_cases "$ROOT/tests/$BATS_TEST_DESCRIPTION"
+}
+
+@test "expect.test" {
+    run_cases "$ROOT/tests/$BATS_TEST_DESCRIPTION"
+}
+
+@test "foreign.test" {
     run_cases "$ROOT/tests/$BATS_TEST_DESCRIPTION"
 }
 
@@ -214,5 +227,21 @@ t.test: 2 of 2 cases failed" \
 }
 
 @test "presets.test" {
+    run_cases "$ROOT/tests/$BATS_TEST_DESCRIPTION"
+}
+
+@test "skip.test" {
+    run_cases "$ROOT/tests/$BATS_TEST_DESCRIPTION"
+}
+
+@test "sparse.test" {
+    run_cases "$ROOT/tests/$BATS_TEST_DESCRIPTION"
+}
+
+@test "stats.test" {
+    run_cases "$ROOT/tests/$BATS_TEST_DESCRIPTION"
+}
+
+@test "vocab.test" {
     run_cases "$ROOT/tests/$BATS_TEST_DESCRIPTION"
 }

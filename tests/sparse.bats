@@ -117,20 +117,6 @@ END
     [ "$n" -gt 15 ]
 }
 
-@test "sparse: kept is out of the candidates of the row, and a trace counts only them" {
-    echo '{"ids":[70000,5,9],"logits":[1,3,2]}' >x.json
-    sampl --samplers "top_k=2;greedy" --dump-probs --trace x.json >got
-    cat >want <<'END'
-row 0  chosen 5 (1.0000)  kept 1/3  entropy 0.000
-stage              before       after      mass  entropy  top; removed
-top_k=2                 3 ->        2  0.909969    0.582  5; 1 removed: 70000 (0.090031)
-greedy                  2 ->        1  0.731059    0.000  5; 1 removed: 9 (0.268941)
-  rank       id        logit       prob        cum
->    1        5     3.000000   1.000000   1.000000
-END
-    same want got
-}
-
 @test "sparse: the pipelines of other engines" {
     rows 40 300 10
     some 11
@@ -189,60 +175,6 @@ digits() {
             same want got || { echo "$chain stats $pair"; return 1; }
         done
     done
-}
-
-@test "sparse: infill" {
-    printf '%s\n' a ab b '</s>' abc c >words.txt
-    printf '%s\n' '[1,3,2,-4,2.5,0]' '[0,0,0,9,0,0]' '[0.1,0,0.2,-9,0.1,0.2]' >dense.json
-    perl -ne '@x = /[^][,\n]+/g; print "{\"ids\":[", join(",", 0 .. $#x), "],\"logits\":[", join(",", @x), "]}\n"' dense.json >all.json
-    sampl -s 1 --vocab words.txt --samplers infill --dump-probs --trace dense.json >want
-    sampl -s 1 --vocab words.txt --samplers infill --dump-probs --trace all.json >got
-    same want got
-    # the end of the text is put in even where the row lacks it
-    echo '{"ids":[0,1,2,4,5],"logits":[0.1,0,0.2,0.1,0.2]}' | sampl -s 1 --vocab words.txt --samplers infill --dump-probs --trace --stats >got 2>err
-    run -1 grep -i nan got
-}
-
-@test "sparse: statistics of tokens that the row lacks are those of masked ones" {
-    printf '%s\n' b c d '</s>' e f g h >words.txt
-    echo '{"ids":[7,0,1,2,4,5,6],"logits":[0.1,0,0.2,0.1,0.2,0,0.05]}' >lacks.json
-    echo '[0,0.2,0.1,null,0.2,0,0.05,0.1]' >masked.json
-    for args in '--samplers infill' '--accept 3' '--samplers infill --accept 3'; do # which chooses 3, none of the words being likely
-        # shellcheck disable=SC2086
-        for how in '--emit stats -O json' --stats; do
-            sampl -s 1 --vocab words.txt $args $how masked.json >want 2>&1
-            sampl -s 1 --vocab words.txt $args $how lacks.json >got 2>&1
-            same want got
-        done
-    done
-    sampl -s 1 --vocab words.txt --samplers infill --accept 3 --emit stats -O json lacks.json |
-        jq -e '.id == 3 and .prob == 1 and .raw_prob == 0 and .raw_rank == 8 and .kl_raw == null and .accepted_prob == 1'
-}
-
-@test "sparse: an unknown vocabulary bounds no ids, a known one does" {
-    echo '{"ids":[4,8],"logits":[1,2]}' >x.json
-    [ "$(sampl --temp 0 -l 100+5 -l 4+3 --prompt-tokens 77 --accept 900 --repeat-penalty 1.1 x.json)" = 4 ]
-    [ "$(sampl --temp 0 -n 9 -l 5+5 --prompt-tokens 7 --accept 8 x.json)" = 8 ]
-    for bad in "-l 9+1" "--prompt-tokens 9" "--accept 9"; do
-        # shellcheck disable=SC2086
-        run -1 sampl --temp 0 -n 9 $bad x.json
-    done
-    run -1 sampl --temp 0 -n 8 x.json
-}
-
-@test "sparse: masked values: -inf, null and the lowest float, but not -9999" {
-    echo '{"ids":[1,2,3,4,5],"logprobs":[-9999.0,-3.4028235e38,null,-Infinity,-3.4028234663852886e+38]}' >x.json
-    [ "$(sampl --samplers "" -s 1 x.json)" = 1 ]
-    [ "$(sampl --samplers "" -s 1 -O json x.json)" = '{"row":0,"id":1,"prob":1,"n":1}' ]
-    echo '{"ids":[1,2],"probs":[0,0.25]}' | sampl --samplers "" -s 1 -O json >got
-    [ "$(<got)" = '{"row":0,"id":2,"prob":1,"n":1}' ]
-}
-
-@test "sparse: a member that is null is absent" {
-    echo '{"logits":[1,2,0.5]}' | sampl -s 1 --dump-probs >want
-    echo '{"ids":null,"logprobs":null,"seq":null,"accept":null,"params":null,"logits":[1,2,0.5],"probs" : null }' |
-        sampl -s 1 --dump-probs >got
-    same want got
 }
 
 @test "sparse: dense and sparse rows of one input mix" {
