@@ -230,6 +230,10 @@ t.test: 2 of 2 cases failed" \
     run_cases "$ROOT/tests/$BATS_TEST_DESCRIPTION"
 }
 
+@test "replies.test" {
+    run_cases "$ROOT/tests/$BATS_TEST_DESCRIPTION"
+}
+
 @test "skip.test" {
     run_cases "$ROOT/tests/$BATS_TEST_DESCRIPTION"
 }
