@@ -222,6 +222,10 @@ t.test: 2 of 2 cases failed" \
     run_cases "$ROOT/tests/$BATS_TEST_DESCRIPTION"
 }
 
+@test "grammar.test" {
+    run_cases "$ROOT/tests/$BATS_TEST_DESCRIPTION"
+}
+
 @test "options.test" {
     run_cases "$ROOT/tests/$BATS_TEST_DESCRIPTION"
 }
@@ -230,7 +234,15 @@ t.test: 2 of 2 cases failed" \
     run_cases "$ROOT/tests/$BATS_TEST_DESCRIPTION"
 }
 
+@test "reasoning.test" {
+    run_cases "$ROOT/tests/$BATS_TEST_DESCRIPTION"
+}
+
 @test "replies.test" {
+    run_cases "$ROOT/tests/$BATS_TEST_DESCRIPTION"
+}
+
+@test "schema.test" {
     run_cases "$ROOT/tests/$BATS_TEST_DESCRIPTION"
 }
 

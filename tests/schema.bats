@@ -85,57 +85,6 @@ prepare() {
         exit $wrong' "$SAMPL"
 }
 
-@test "what llama.cpp passes over is told once, by its path" {
-    run -0 --separate-stderr sampl --print-grammar -j '{"type":"object","properties":{"tags":{"type":"array","uniqueItems":true,"items":{"$ref":"#/$defs/t"}},
-        "a/b":{"minimum":1,"exclusiveMinimum":2,"format":"x","type":"integer"},"c":{"type":"number","multipleOf":2},"d":{"$ref":"#/$defs/t"}},
-        "patternProperties":{},"$defs":{"t":{"title":"t","enum":["a"],"type":"string","not":{}}},"x-y":1,"nullable":true}'
-    [ "$stderr" = "$(printf 'sampl: note: %s: llama.cpp ignores this keyword\n' /patternProperties /properties/tags/uniqueItems \
-        /properties/a~1b/exclusiveMinimum /properties/a~1b/format /properties/c/multipleOf '/$defs/t/not')" ]
-    run -0 --separate-stderr sampl --print-grammar -j '{"properties":{"a":{},"b":{}},"required":["a"],"additionalProperties":true}'
-    [ "$stderr" = "" ]
-    run -0 --separate-stderr sampl --print-grammar -j '{"properties":{"a":{}},"required":["a","b"]}'
-    [ "$stderr" = "sampl: note: /required: llama.cpp ignores this keyword" ]
-    run -0 --separate-stderr sampl --print-grammar -j '{"allOf":[{"minLength":3},{"properties":{}}]}'
-    [ "$stderr" = "sampl: note: /allOf/0: llama.cpp ignores this keyword" ]
-    run -0 --separate-stderr sampl --print-grammar -j "{$(perl -e 'print join ",", map { "\"k$_\":1" } 1 .. 30')}"
-    [ "${#stderr_lines[@]}" = 21 ]
-    [ "${stderr_lines[20]}" = "sampl: note: llama.cpp ignores 10 more keywords of the schema" ]
-    run -0 --separate-stderr sampl --print-grammar -j '{"properties":{"a":{"pattern":"^\\d$"}}}'
-    [ "$stderr" = "sampl: warning: /properties/a/pattern: llama.cpp cannot follow this pattern and lets any string through" ]
-}
-
-@test "a row's empty schema is any object, as in llama-server; an empty schema is any value" {
-    printf '{"logits":[1,2,3,4],"params":{"json_schema":%s}}\n' '{}' '{"title":"x"}' '{"items":{}}' >rows
-    printf '{\n[\n1\n<|endoftext|>\n' >vocab
-    run -0 sampl -f json --vocab vocab --samplers greedy rows
-    [ "$(paste -sd, <<<"$output")" = 0,2,1 ]
-}
-
-@test "the grammar is readable, and the same every time" {
-    run -0 sampl --print-grammar -j '{"type":"object","properties":{"name":{"type":"string","maxLength":9},
-        "tags":{"type":"array","items":{"$ref":"#/$defs/tag"}}},"required":["name"],"$defs":{"tag":{"enum":["a","b"]}}}'
-    [ "$output" = "$(cat <<'END'
-root ::= "{" space "\"name\"" space ":" space name ("," space "\"tags\"" space ":" space tags)? space "}"
-name ::= "\"" char{0,9} "\""
-tags ::= "[" space (defs-tag ("," space defs-tag)*)? space "]"
-defs-tag ::= "\"a\"" | "\"b\""
-space ::= "" | " " | "\n"{1,2} [ \t]{0,20}
-char ::= [^"\\\x7F\x00-\x1F] | "\\" (["\\bfnrt] | "u" [0-9a-fA-F]{4})
-END
-)" ]
-    run -0 sampl --print-grammar -j '{"properties":{"a":{"type":"null"},"b":{"pattern":"^(x|\\.y)+z?$"}},"additionalProperties":{"type":"integer","minimum":3}}'
-    [ "$(head -7 <<<"$output")" = "$(cat <<'END'
-root ::= "{" space (a-kv a-rest | b-kv ("," space additional-kv)* | additional-kv ("," space additional-kv)*)? space "}"
-a-kv ::= "\"a\"" space ":" space null
-a-rest ::= ("," space b-kv)? ("," space additional-kv)*
-b-kv ::= "\"b\"" space ":" space b
-additional-kv ::= "\"" ("a" char+ | "b" char+ | [^"ab] char*)? "\"" ":" space additional
-b ::= "\"" ("x" | ".y")+ "z"? "\""
-additional ::= [12] [0-9]{1,15} | [3-9] [0-9]{0,15}
-END
-)" ]
-}
-
 @test "a grammar printed is the same grammar read" {
     prepare >list
     for schema in *.json; do
@@ -143,24 +92,6 @@ END
         sampl --print-grammar --grammar-file once >twice
         same once twice
     done
-}
-
-@test "names that are taken, empty or unspeakable become rules of their own" {
-    run -0 sampl --print-grammar -j '{"properties":{"root":{"maxLength":1},"string":{"maxLength":2},"é":{"maxLength":3},"è":{"maxLength":4},
-        "a b":{"maxLength":5},"a_b":{"maxLength":6},"kv":{"properties":{"kv":{"maxLength":7}}},"kv-kv":{"maxLength":8}}}'
-    [ "$(sed 's/ ::=.*//' <<<"$output" | sort | uniq -d)" = "" ]
-    for i in 1 2 3 4 5 6 7 8; do
-        grep -qE "^(root|string|rule|a-b|kv-kv)(-[0-9]+)? ::= \"\\\\\"\" char\{0,$i\}" <<<"$output"  || grep -q "char? " <<<"$output"
-    done
-}
-
-@test "the last of several grammars and schemas holds" {
-    run -0 sampl --print-grammar -j '{"type":"null"}' -j '{"type":"boolean"}'
-    [[ $output == $'root ::= boolean\n'* ]]
-    run -0 sampl --print-grammar -j '{"type":"null"}' --grammar 'root ::= "x"'
-    [ "$output" = 'root ::= "x"' ]
-    run -0 sampl --print-grammar --grammar 'root ::= "x"' -j '{"type":"null"}'
-    [[ $output == $'root ::= null\n'* ]]
 }
 
 @test "many properties, values, levels, references and members" {
