@@ -226,7 +226,15 @@ t.test: 2 of 2 cases failed" \
     run_cases "$ROOT/tests/$BATS_TEST_DESCRIPTION"
 }
 
+@test "input.test" {
+    run_cases "$ROOT/tests/$BATS_TEST_DESCRIPTION"
+}
+
 @test "options.test" {
+    run_cases "$ROOT/tests/$BATS_TEST_DESCRIPTION"
+}
+
+@test "output.test" {
     run_cases "$ROOT/tests/$BATS_TEST_DESCRIPTION"
 }
 
@@ -239,6 +247,10 @@ t.test: 2 of 2 cases failed" \
 }
 
 @test "replies.test" {
+    run_cases "$ROOT/tests/$BATS_TEST_DESCRIPTION"
+}
+
+@test "scale.test" {
     run_cases "$ROOT/tests/$BATS_TEST_DESCRIPTION"
 }
 
@@ -255,6 +267,10 @@ t.test: 2 of 2 cases failed" \
 }
 
 @test "stats.test" {
+    run_cases "$ROOT/tests/$BATS_TEST_DESCRIPTION"
+}
+
+@test "variants.test" {
     run_cases "$ROOT/tests/$BATS_TEST_DESCRIPTION"
 }
 

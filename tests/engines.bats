@@ -112,15 +112,6 @@ sets() {
     done
 }
 
-@test "akunu: top-k 0, and as many as there are, keep 256" {
-    perl -e 'print pack("f<*", map { $_ * 37 % 300 / 100 } 0 .. 299)' >x.f32
-    local k
-    for k in 0 -1 300 400; do
-        [ "$(sampl --engine akunu --temp 1 --top-k $k -n 300 -s 1 -O tsv x.f32 | sed 1d | cut -f4)" = 256 ]
-    done
-    [ "$(sampl --engine akunu --temp 1 --top-k 299 -n 300 -s 1 -O tsv x.f32 | sed 1d | cut -f4)" = 299 ]
-}
-
 @test "batch: each knob at its off value changes nothing, to the last bit" {
     local on=(--engine batch -n 4096 -s 3 --temp 0.9 --top-k 50 --top-p 0.9 --repeat-penalty 1.2 --prompt-tokens '5,6,286,304')
     # the chain of llama.cpp's samplers that is left when a knob's stage is taken out
@@ -274,17 +265,6 @@ shares() {
     done >want
     same want got
     [ "$(sed -n '1p;6p' got)" = "$(sampl --engine batch --prompt-tokens 5 -n 4096 --rows :6 "$AUSTEN" | sed -n '1p;6p')" ]
-}
-
-@test "akunu and batch: a penalty looks at the whole history, unless told how far back" {
-    local engine prompt
-    prompt=0,$(seq 2 101 | paste -sd,) # 100 other tokens behind it
-    perl -e 'print pack("f<*", 4, 3.9, (0) x 100)' >row.f32
-    for engine in akunu batch; do
-        [ "$(sampl --engine $engine --repeat-penalty 1.5 --prompt-tokens "$prompt" -n 102 -s 1 row.f32)" = 1 ]
-        [ "$(sampl --engine $engine --repeat-penalty 1.5 --repeat-last-n 64 --prompt-tokens "$prompt" -n 102 -s 1 row.f32)" = 0 ]
-        sampl --engine $engine -s 1 --print-chain | grep -q ' repeat-last-n=-1$'
-    done
 }
 
 @test "akunu refuses a preset's penalty under a grammar by name" {
