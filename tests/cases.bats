@@ -254,7 +254,15 @@ t.test: 2 of 2 cases failed" \
     run_cases "$ROOT/tests/$BATS_TEST_DESCRIPTION"
 }
 
+@test "scatter.test" {
+    run_cases "$ROOT/tests/$BATS_TEST_DESCRIPTION"
+}
+
 @test "schema.test" {
+    run_cases "$ROOT/tests/$BATS_TEST_DESCRIPTION"
+}
+
+@test "sequences.test" {
     run_cases "$ROOT/tests/$BATS_TEST_DESCRIPTION"
 }
 

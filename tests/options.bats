@@ -285,14 +285,6 @@ off() {
     [ "${#lines[@]}" -eq 2 ]
 }
 
-@test "--prompt-tokens: lists and files, commas and white space" {
-    printf ' 304\n\t404,568 ,\n304\n' >ids
-    args=(-s 1 --repeat-penalty 1.5)
-    equal "${args[@]}" --prompt-tokens 304,404,568,304 = "${args[@]}" --prompt-tokens @ids
-    unlike "${args[@]}" --prompt-tokens 304,404,568,304 = "${args[@]}"
-    equal "${args[@]}" --prompt-tokens '' = "${args[@]}"
-}
-
 @test "completions: the files are what --generate prints" {
     for pair in 'bash sampl.bash' 'zsh _sampl' 'fish sampl.fish'; do
         read -r shell file <<<"$pair"

@@ -54,21 +54,6 @@ words() {
     XDG_CONFIG_HOME=$PWD/config spelt --preset mistral-0.3 = --top-k 5
 }
 
-@test "presets: options behind one win, options before it lose" {
-    echo '--top-k 3 --temp 0.4' >p
-    echo '--temp 0.6 -l 9+1' >q
-    spelt --preset ./p --top-k 5 = --top-k 5 --temp 0.4
-    spelt --top-k 5 --preset ./p = --top-k 3 --temp 0.4
-    spelt --preset ./p --preset ./q = --top-k 3 --temp 0.6 -l 9+1
-    spelt --preset ./q --preset ./p = --top-k 3 --temp 0.4 -l 9+1
-    spelt -l 4+1 --preset ./q -l 5+1 = --temp 0.6 -l 4+1 -l 9+1 -l 5+1
-    sampl -n 4096 -s 2 --rows :5 --dump-probs "$AUSTEN" --preset ./p >a
-    sampl --preset ./p -n 4096 -s 2 --rows :5 --dump-probs "$AUSTEN" >b
-    sampl -n 4096 -s 2 --rows :5 --dump-probs --top-k 3 --temp 0.4 "$AUSTEN" >c
-    same a b
-    same a c
-}
-
 @test "presets: quotes, comments, and lines that go on" {
     cat >p <<-'END'
 		# a preset # of "all kinds
@@ -288,28 +273,8 @@ refused() {
     [ "$output" = "sampl: --logit-bias: no token of the vocabulary says ' the'" ]
 }
 
-@test "llama.cpp's config.ini" {
-    cat >config.ini <<-'END'
-		temp = 0.5
-		[*]
-		ctx-size = 4096
-		LLAMA_ARG_TOP_K = 12 ; a comment
-		samplers = top_k;top_p
-		[default]
-		sampler-seq = kpt
-		[other]
-		temp = 3
-	END
-    spelt --preset config.ini = --temp 0.5 --top-k 12 --sampler-seq kpt
-    printf 'top-p = 0.5\n[m]\ntop-p = 0.1\n' >plain.ini
-    spelt --preset plain.ini = --top-p 0.5
-    # a section by its name, over what all have, wherever that stands
-    spelt --preset ./config.ini:other = --temp 3 --top-k 12 --samplers top_k
-    spelt --preset config.ini:default = --temp 0.5 --top-k 12 --sampler-seq kpt
-    printf '[org/m.gguf:Q8_0]\ntop-p = 0.1\n[*]\ntop-p = 0.9\ntop-k = 3\n' >models.ini
-    spelt --preset models.ini:org/m.gguf:Q8_0 = --top-p 0.1 --top-k 3
-    spelt --preset models.ini = --top-p 0.9 --top-k 3
-    cp models.ini a.ini:org # which is a file
+@test "llama.cpp's config.ini: a file whose name has a colon, and what sampl has nothing for" {
+    printf '[org/m.gguf:Q8_0]\ntop-p = 0.1\n[*]\ntop-p = 0.9\ntop-k = 3\n' >a.ini:org
     spelt --preset a.ini:org = --top-p 0.9 --top-k 3
     printf 'grammar-file = g.gbnf\n' | refused file.ini 'grammar-file ("g.gbnf")'
 }

@@ -192,18 +192,6 @@ digits() {
     same want got
 }
 
-@test "sparse: ID: VALUE text with gaps or out of order" {
-    printf '7: 1\n3: 2\n100000: 1.5\n' >x.pairs
-    sampl --temp 0 x.pairs >got
-    [ "$(<got)" = 3 ]
-    printf '2: 1\n0: 2\n1: 3\n' | sampl -s 3 --dump-probs >got
-    printf '0: 2\n1: 3\n2: 1\n' | sampl -s 3 --dump-probs >want
-    same want got
-    sampl -s 3 --dump-probs x.pairs >got
-    echo '{"ids":[3,7,100000],"logits":[2,1,1.5]}' | sampl -s 3 --dump-probs >want
-    same want got
-}
-
 @test "sparse: bytes that dribble in give the same rows" {
     rows 5 30 7
     sampl -s 2 mixed.json >want
