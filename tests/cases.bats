@@ -1,16 +1,18 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# Runs the cases of tests/*.test: options, rows, and what the program prints for them. tests/README.md has their form and an example.
+# Runs the cases of tests/*.test: options, rows, and what the program prints. tests/README.md has their form.
 load helper
 
-# Options that a shell splits into words and does nothing else with: what it would run or look up must stand in quotes.
+# Options that a shell only splits into words: everything that the shell would run or expand stands in quotes.
 WORDS=$'^([^\'"\\\\$`;|&<>()#]|\'[^\']*\'|\\$\'([^\'\\\\]|\\\\.)*\'|"([^"\\\\$`]|\\\\.)*"|\\\\.)*$'
+# Expected lines that begin with ! or a backslash.
+MARKED='^(!( [0-9]+|!)( .*)?|\\(c|[\\!].*)?)$'
 
-# run_cases FILE: runs the cases of the file whose title contains SAMPL_TEST_CASE: all of them by default. Prints each case that fails
-# with its line, its command and the difference. Fails if a case fails, or if the file is not of the form.
+# run_cases FILE: runs the cases of the file whose title contains SAMPL_TEST_CASE, by default all. Prints each case
+# that fails with its line, its command and the difference. Fails if a case fails, or if a line is not of the form.
 run_cases() {
     local file=$1 shown=${1#"$ROOT/"} lines at title='' remark='' cases=0 ran=0 failed=0
-    trap - DEBUG # bats has one, which takes longer than a case
+    trap - DEBUG # the trap of bats takes longer than a case
     mapfile -t lines <"$file"
     cd "$ROOT" || return 1
     for ((at = 0; at < ${#lines[@]}; at++)); do
@@ -35,18 +37,23 @@ run_cases() {
     [ "$ran" -gt 0 ] || skip "no title in $shown contains '$SAMPL_TEST_CASE'"
 }
 
-# run_case: runs the case that begins in lines[at], and moves `at` to its last line. Fails if the program prints something else.
+# run_case: runs the case that begins in lines[at], and moves `at` to the last line of the case. Fails if the program
+# prints something else.
 run_case() {
-    local - first=$((at + 1)) options=${lines[at]} rows=${lines[at + 1]-} want='' printed words files=() name input status=0
+    local - first=$((at + 1)) options=${lines[at]} rows=${lines[at + 1]-} want='' printed words files=() name status=0
+    local input command=${RUN_ENV:+$RUN_ENV }${SAMPL#"$ROOT/"} odd=''
     set -f # words of options and names of files are no patterns
     while [ -n "${lines[at + 1]-}" ]; do
         at=$((at + 1))
-        [ "$at" -le "$first" ] || want+=${lines[at]}$'\n'
+        [ "$at" -gt "$first" ] || continue
+        want+=${lines[at]}$'\n'
+        [[ ${lines[at]} != [\\!]* || ${lines[at]} =~ $MARKED ]] || odd=$((at + 1))
     done
     [[ $title == *"${SAMPL_TEST_CASE-}"* ]] || return 0
     ran=$((ran + 1))
     [ -n "$title" ] || malformed "$first" 'a case needs a title, a comment in the line above it' || return
-    [ -n "$want" ] || malformed "$first" 'a case has a line of options, a line of rows and what is printed (! 0 for nothing)' || return
+    [ -n "$want" ] || malformed "$first" 'a case needs options, rows, and the lines that are printed or ! 0' || return
+    [ -z "$odd" ] || malformed "$odd" 'a line that begins with ! or \ has none of the known forms' || return
     [[ $options =~ $WORDS ]] || malformed "$first" 'the options are not words as a shell splits them' || return
     eval "words=($options)"
     case $rows in
@@ -56,7 +63,7 @@ run_case() {
         input=$rows
         read -ra files <<<"$rows"
         for name in "${files[@]}"; do
-            [ -f "$name" ] || malformed "$((first + 1))" "rows are JSON, names of files, or -; there is no file '$name'" || return
+            [ -f "$name" ] || malformed "$((first + 1))" "rows are JSON, files or -; there is no file '$name'" || return
         done
         ;;
     esac
@@ -67,7 +74,7 @@ run_case() {
     fi >"$BATS_TEST_TMPDIR/out" 2>"$BATS_TEST_TMPDIR/err" || status=$?
     read_printed
     [ "$printed" != "$want" ] || return 0
-    printf '%s:%d: %s\n%s %s %s\n' "$shown" "$first" "$title" "${RUN_ENV:+$RUN_ENV }${SAMPL#"$ROOT/"}" "$options" "$input"
+    printf '%s:%d: %s\n%s %s %s\n' "$shown" "$first" "$title" "$command" "$options" "$input"
     diff -u --label expected --label printed <(printf %s "$want") <(printf %s "$printed")
 }
 
@@ -77,7 +84,7 @@ malformed() {
     return 1
 }
 
-# read_printed: sets `printed` to what stands in the files out and err, and to the status, in the form of a case.
+# read_printed: sets `printed` to the contents of the files out and err and to the status, in the form of a case.
 read_printed() {
     local line stdout stderr told=''
     printed=''
@@ -98,7 +105,7 @@ read_printed() {
     if [ -z "$told" ] && { [ -z "$printed" ] || [ "$status" -ne 0 ]; }; then printed+="! $status"$'\n'; fi
 }
 
-# reads STATUS OUTPUT LINE...: the cases of a file with these lines end with this status, and the report of them is just this.
+# reads STATUS OUTPUT LINE...: the cases of a file with these lines end with this status, and print this report.
 reads() {
     printf '%s\n' "${@:3}" >t.test
     run run_cases t.test
@@ -107,14 +114,15 @@ reads() {
     return 1
 }
 
-# wrong LINE TEXT ROW...: a file with these rows, which hold one case, is reported to be wrong in this line.
+# wrong NUMBER TEXT LINE...: a file with these lines, which hold one case, is reported to be wrong in that line.
 wrong() {
     reads 1 "t.test:$1: $2"$'\nt.test: 1 of 1 cases failed' "${@:3}"
 }
 
 @test "reader: a case that prints something else is reported with its line, its command and the difference" {
     unset SAMPL_TEST_CASE RUN_ENV
-    local head=$'--- expected\n+++ printed' name=${SAMPL#"$ROOT/"} emit='--emit text --samplers greedy --vocab samples/austen.gguf'
+    local head=$'--- expected\n+++ printed' name=${SAMPL#"$ROOT/"}
+    local emit='--emit text --samplers greedy --vocab samples/austen.gguf --rows :1'
     reads 1 "t.test:7: bad
 $name --samplers greedy -l '0+9' <<<'[1,3,2] [3,\"'\\''\",1]'
 $head
@@ -127,7 +135,7 @@ t.test: 1 of 3 cases failed" \
         '# good' '-s 1 --temp 0' '[1,3,2]' 1 '' \
         '# bad' "--samplers greedy -l '0+9'" "[1,3,2] [3,\"'\",1]" 1 2 '' \
         '--temp 0' '[1,3,2]' 1
-    # another status and message, a line that is not finished, rows of a file
+    # another status and message, a last line without an end, rows of a file
     reads 1 "t.test:2: x
 $name --top-k x </dev/null
 $head
@@ -135,18 +143,18 @@ $head
 -! 1 --top-k: 'x' is not a whole number
 +! 2 --top-k: 'x' is not a whole number from -2147483648 to 2147483647
 t.test:6: x
-$name $emit --rows :1 samples/austen.f16
+$name $emit samples/austen.f16
 $head
 @@ -1 +1,2 @@
   was
 +\\c
 t.test: 2 of 2 cases failed" \
         '# x' '--top-k x' - "! 1 --top-k: 'x' is not a whole number" '' \
-        "$emit --rows :1" samples/austen.f16 ' was'
+        "$emit" samples/austen.f16 ' was'
 }
 
 # shellcheck disable=SC1003,SC2059,SC2317 # run_case calls this sampl, whose options are a format of printf
-@test "reader: no output, empty lines, a last line that is not finished, and what is no message have their form" {
+@test "reader: no output, empty lines, a last line without an end, and other text on standard error have a form" {
     unset SAMPL_TEST_CASE
     sampl() { printf "$@"; }
     reads 0 't.test: 0 of 4 cases failed' '# x' \
@@ -163,9 +171,11 @@ t.test: 2 of 2 cases failed" \
 
 @test "reader: a file that is not of the form fails, with the line" {
     unset SAMPL_TEST_CASE
-    local title='a case needs a title, a comment in the line above it' words='the options are not words as a shell splits them'
-    local parts='a case has a line of options, a line of rows and what is printed (! 0 for nothing)'
-    local rows='rows are JSON, names of files, or -; there is no file'
+    local title='a case needs a title, a comment in the line above it'
+    local words='the options are not words as a shell splits them'
+    local parts='a case needs options, rows, and the lines that are printed or ! 0'
+    local rows='rows are JSON, files or -; there is no file'
+    local odd='a line that begins with ! or \ has none of the known forms'
     reads 1 't.test: the file has no case' ''
     reads 1 't.test: the file has no case' '# only' '' '# comments'
     wrong 1 "$title" '--temp 0' '[1]' 0
@@ -178,6 +188,8 @@ t.test: 2 of 2 cases failed" \
     wrong 2 "$words" '# x' '--temp "$(echo 0)"' '[1]' 0
     wrong 3 "$rows 'none.f16'" '# x' '--temp 0' 'samples/austen.f16 none.f16' 0
     wrong 3 "$rows '1,2'" '# x' '--temp 0' 1,2 0
+    wrong 5 "$odd" '# x' '--temp 0' '[1]' 0 '! a note'
+    wrong 4 "$odd" '# x' '--temp 0' '[1]' '\n'
     # the cases behind a wrong one run
     reads 1 "t.test:2: $parts"$'\nt.test: 1 of 2 cases failed' '# x' '--temp 0' '[1]' '' '--temp 0' '[1]' 0
 }
@@ -201,7 +213,9 @@ t.test: 2 of 2 cases failed" \
 
 # shellcheck disable=SC2016 # marks of Markdown
 @test "reader: the example of the README is right" {
-    sed -n '/^## A case in three lines/,$p' "$ROOT/tests/README.md" | sed -n '/^```$/,/^```$/{/^```$/d;p}' >t.test
+    unset SAMPL_TEST_CASE
+    sed -n '/^## A case in three lines/,$p' "$ROOT/tests/README.md" |
+        sed -n '/^```$/,/^```$/{/^```$/d;p}' >t.test
     run -0 run_cases t.test
     [ "$output" = 't.test: 0 of 2 cases failed' ]
 }

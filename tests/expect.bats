@@ -148,6 +148,7 @@ broken_port() {
     cmp <(austen --rows :5 --after xtc --dump-probs=4) <(austen --rows :5 --after min_p --dump-probs=4)
     cmp <(austen --rows :5 --after logit_bias --emit logits -O f32) <(sampl -n 4096 -s 1 --rows :5 --samplers '' --emit logits -O f32 "$AUSTEN")
     # of two stages with one name it shows the one that is asked for
-    cmp <(austen --samplers 'temperature=2;top_k;temperature=0.5' --rows :5 --after 'temperature#1' --emit logits -O f32) \
+    local twice='temperature=2;top_k;temperature=0.5'
+    cmp <(austen --samplers "$twice" --rows :5 --after 'temperature#1' --emit logits -O f32) \
         <(austen --samplers temperature=2 --rows :5 --emit logits -O f32)
 }

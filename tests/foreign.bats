@@ -15,7 +15,7 @@ dump() {
 
 LLAMA='penalties;dry;top_n_sigma;top_k;typ_p;top_p;min_p;xtc;scatter;temperature'
 
-@test "a preset's option puts its sampler into the default chain, but not into a model's" {
+@test "an option of a preset adds its sampler to the default chain, but not to a model's chain" {
     echo '--temp 0.7 --top-a 0.2' >preset
     [ "$(names --preset ./preset)" = "${LLAMA/top_k/top_k;top_a}" ]
     dump --top-a 0.2 >got

@@ -141,7 +141,8 @@ ws ::= [ \n]*'
 
 @test "with -v a trace has the grammar's line also where the chain did not run again" {
     printf '%s\n' a b c '</s>' >v
-    run -0 sampl -s 1 --samplers greedy --vocab v --grammar 'root ::= [ac] [bc] [a]' --dump-probs --trace -v <<<'[1,3,2,0] [1,3,2,0] [1,3,2,0]'
+    run -0 sampl -s 1 --samplers greedy --vocab v --grammar 'root ::= [ac] [bc] [a]' --dump-probs --trace -v \
+        <<<'[1,3,2,0] [1,3,2,0] [1,3,2,0]'
     [ "$(grep -c '^grammar .*off$' <<<"$output")" = 1 ]
 }
 

@@ -375,7 +375,7 @@ complete_with() {
     [[ $output == usage:* ]]
 }
 
-@test "-o takes the rest of its word as its value, and the last of two -o counts" {
+@test "-o: the value may follow without a space, and the last of two -o counts" {
     sampl -n 4096 -s 1 --rows :3 -o first -o second "$AUSTEN"
     [ ! -e first ]
     [ "$(wc -l <second)" -eq 3 ]

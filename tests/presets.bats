@@ -149,7 +149,8 @@ lines' --print-chain=preset >want
 
 @test "--preset default: what a model recommends holds again" {
     gguf model=s:gpt2 tokens=a:a,b,c general.sampling.top_k=u:2 >advice.gguf
-    effective --vocab advice.gguf --top-k 9 --preset "$ROOT/samples/presets/default.preset" | grep -qE '^top_k +on +top-k=2( |$)'
+    effective --vocab advice.gguf --top-k 9 --preset "$ROOT/samples/presets/default.preset" |
+        grep -qE '^top_k +on +top-k=2( |$)'
 }
 
 @test "--neutral: as a chain without samplers, whatever a model recommends" {

@@ -176,7 +176,7 @@ gives() {
     same want got
 }
 
-@test "replies: texts that differ between two inputs are each input's own; rows of numbers have none" {
+@test "replies: --against shows the texts of both inputs; rows of numbers have no texts" {
     sampl -s 1 --samplers "" --rows :1 --dump-probs --against <(sed 's/ way/ WAY/; s/12,/13,/' llama.json) llama.json >got
     grep -qF '" way"' got && grep -qF '13  ' got
     f32 1 2 >x.f32
