@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Runs files of the suite and ends with one line of counts. `make check` calls it, and sets SAMPL and UNITS.
-# usage: run.sh [FILE...]    FILE is tests/NAME.bats or NAME; without any, all files run. In the environment:
-#   CASE='part of a name'        only cases whose name contains this text
+# usage: run.sh [FILE...]    FILE is tests/NAME.bats or NAME, and tests/NAME.test with it; without any, all files run. In the environment:
+#   CASE='part of a name'        only cases whose name or title contains this text
 #   SAMPL_TEST_WITHOUT='nm zsh'  what is not here: cases that need it are skipped; otherwise they fail
 #   SAMPL_TEST_STEP=4            cases that go through all bytes or calls take each fourth; random ones do a fourth (helper.bash)
 #   SAMPL_TEST_TURN=N            where such cases begin; the commit's hash if it is not set
@@ -17,10 +17,12 @@ documents=' install layering man readme shells '
 : "${SAMPL_TEST_TURN:=$((16#$(git rev-parse --short=7 HEAD 2>/dev/null || echo 0)))}"
 export SAMPL_TEST_TURN
 
-files=()
+files=() tables=()
 for name in "$@"; do
-    name=${name##*/}
-    files+=("tests/${name%.bats}.bats")
+    name=${name##*/} name=${name%.*}
+    [ ! -e "tests/$name.test" ] || tables+=("$name")
+    [ ! -e "tests/$name.bats" ] || files+=("tests/$name.bats")
+    [ -e "tests/$name.test" ] || [ -e "tests/$name.bats" ] || { echo "run.sh: there is no tests/$name.bats or $name.test"; exit 2; }
 done
 [ $# -gt 0 ] || for file in tests/*.bats; do
     name=${file##*/}
@@ -49,7 +51,20 @@ elif [ -n "${CASE-}" ]; then
     options+=(--filter "$(literal <<<"$CASE")")
 fi
 
-bats --tap ${options[@]+"${options[@]}"} "${files[@]}" | {
+# The cases of .test files belong to tests/cases.bats, which has a case for each such file.
+suite() {
+    local chosen=()
+    if [ $# -gt 0 ] || [ -n "${CASE-}" ]; then
+        chosen=("${tables[@]/#/^}")
+        [ $# -gt 0 ] || chosen=('')
+        [ ${#chosen[@]} -eq 0 ] || for name in "${chosen[@]}"; do
+            SAMPL_TEST_CASE=${CASE-} bats --tap --filter "$name\\.test\$" tests/cases.bats | grep -v "# skip no title in"
+        done
+    fi
+    [ ${#files[@]} -eq 0 ] || bats --tap ${options[@]+"${options[@]}"} "${files[@]}"
+}
+
+suite "$@" | {
     passed=0 failed=0 skipped=0
     while IFS= read -r line; do
         case $line in
