@@ -132,6 +132,15 @@ run       base kern vocab json sample samplers grammar schema chain trace in out
     [ "$(uniq -d < <(sort <<<"$output"))" = '' ] || { sort <<<"$output" | uniq -d; return 1; }
 }
 
+@test "what a sampler may use of a candidate store has at most 30 members" {
+    local members
+    members=$(awk '/^struct cand \{/ { on = 1; next } /^\};/ { on = 0 } on' sample/cand.h | perl -0777 -ne '
+        s{//[^\n]*}{}g;
+        s/\{[^{}]*\}|\[[^]]*\]/ /g; # members of members, lengths of arrays
+        print tr/,;//;') # each member ends at one of them
+    [ "$members" -ge 15 ] && [ "$members" -le 30 ]
+}
+
 @test "run/ has at most 12 C files" {
     [ "$(printf '%s\n' run/*.c | wc -l)" -le 12 ]
 }
