@@ -69,7 +69,7 @@ samplers  base kern vocab sample
 grammar   base vocab
 schema    base
 chain     base kern vocab json sample samplers grammar schema
-trace     base kern vocab json sample samplers grammar schema chain
+trace     base kern vocab sample samplers chain
 in        base kern vocab json sample
 out       base kern vocab trace
 cli       base kern vocab json sample samplers grammar schema chain trace in out
