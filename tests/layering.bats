@@ -145,6 +145,25 @@ run       base kern vocab json sample samplers grammar schema chain trace in out
     [ "$(printf '%s\n' run/*.c | wc -l)" -le 12 ]
 }
 
+# definitions: for each function that is defined in a .c file, its name, the file, and "static" if it is,
+# or "pointer" if the file uses its address besides.
+definitions() {
+    perl -0777 -ne '
+        my $text = s{//[^\n]*|/\*.*?\*/}{}gsr;
+        while ($text =~ /^((?:[A-Za-z_]\w*[ *]+)+)(\w+)\([^;{}]*?\)\n\{/gm) {
+            my ($type, $name) = ($1, $2);
+            my $own = $type =~ /^static /;
+            print "$name $ARGV", !$own ? "" : $text =~ /\b$name\b(?! *\()/ ? " pointer" : " static", "\n";
+        }' ./*.c ./*/*.c
+}
+
+@test "a function has a name of its own, but for callbacks of samplers and formats, and what tiers define for templates" {
+    definitions | awk '!($3 == "pointer" && $2 ~ /^.\/(samplers|in|out|kern)\//) && !($3 && $2 ~ /^.\/kern\/kern_/) { print $1, $2 }' | sort -u >"$BATS_TEST_TMPDIR/functions"
+    [ "$(wc -l <"$BATS_TEST_TMPDIR/functions")" -gt 1000 ]
+    run awk '{ n[$1]++; files[$1] = files[$1] " " $2 } END { for (f in n) if (n[f] > 1) print f files[f] }' "$BATS_TEST_TMPDIR/functions"
+    [ -z "$output" ] || { sort <<<"$output"; return 1; }
+}
+
 @test "preconditions are asserts" {
     [ "$(cat ./*/*.[ch] | grep -c '\bassert(')" -ge 60 ]
 }
