@@ -39,7 +39,7 @@ static const struct kern *choose_tier(struct err *e)
 }
 
 // Prints for --print-chain and --print-grammar. They print on standard output, so --output replaces it by its file.
-static bool print(const struct args *a, const struct recipe *recipe, struct err *e)
+static bool print_chain_or_grammar(const struct args *a, const struct recipe *recipe, struct err *e)
 {
     struct output out = {.name = a->output, .format = &output_text};
     struct err late;
@@ -77,7 +77,7 @@ static bool use_recipe(const struct args *a, struct recipes *recipes, const stru
     if (ok && a->action == ACTION_RUN)
         ok = run(&job, e);
     else if (ok)
-        ok = print(a, base, e);
+        ok = print_chain_or_grammar(a, base, e);
     job_free(&job);
     for (size_t i = 1; recipe && i < v.n; i++)
         recipe_drop(recipe[i]);

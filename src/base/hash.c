@@ -13,7 +13,7 @@ void hash_free(struct hash_table *t)
     *t = (struct hash_table){0};
 }
 
-static void put(struct hash_slot *slot, size_t slots, struct hash_slot s)
+static void place_slot(struct hash_slot *slot, size_t slots, struct hash_slot s)
 {
     size_t at = s.hash & (slots - 1);
     while (slot[at].item)
@@ -29,7 +29,7 @@ static bool enlarge(struct hash_table *t)
         return false;
     for (size_t i = 0; i < t->slots; i++)
         if (t->slot[i].item)
-            put(slot, slots, t->slot[i]);
+            place_slot(slot, slots, t->slot[i]);
     free(t->slot);
     t->slot = slot;
     t->slots = slots;
@@ -41,13 +41,13 @@ bool hash_add(struct hash_table *t, uint32_t hash, uint32_t item)
     assert(item < UINT32_MAX);
     if (2 * (t->n + 1) > t->slots && !enlarge(t))
         return false;
-    put(t->slot, t->slots, (struct hash_slot){hash, item + 1});
+    place_slot(t->slot, t->slots, (struct hash_slot){hash, item + 1});
     t->n++;
     return true;
 }
 
 // The slot of a number that is there.
-static size_t find(const struct hash_table *t, uint32_t hash, uint32_t item)
+static size_t slot_of(const struct hash_table *t, uint32_t hash, uint32_t item)
 {
     size_t at = hash & (t->slots - 1);
     while (t->slot[at].item != item + 1) {
@@ -62,7 +62,7 @@ static size_t find(const struct hash_table *t, uint32_t hash, uint32_t item)
 void hash_remove(struct hash_table *t, uint32_t hash, uint32_t item)
 {
     const size_t mask = t->slots - 1;
-    size_t gap = find(t, hash, item);
+    size_t gap = slot_of(t, hash, item);
     for (size_t at = (gap + 1) & mask; t->slot[at].item; at = (at + 1) & mask) {
         const size_t wanted = t->slot[at].hash & mask;
         if (((at - wanted) & mask) >= ((at - gap) & mask)) {
@@ -83,7 +83,7 @@ void hash_clear(struct hash_table *t)
 
 void hash_renumber(struct hash_table *t, uint32_t hash, uint32_t item, uint32_t to)
 {
-    t->slot[find(t, hash, item)].item = to + 1;
+    t->slot[slot_of(t, hash, item)].item = to + 1;
 }
 
 // Eight bytes at a time, each step of the kind that MurmurHash2 takes (Appleby).

@@ -220,7 +220,8 @@ static bool is_studio(const cJSON *root)
     return studio_fields(root);
 }
 
-// Makes one object of the fields of predictions. A field whose box is not checked becomes false. NULL if memory is short.
+// Makes one object of the fields of predictions. A field whose box is not checked becomes false. NULL if memory is
+// short.
 static cJSON *studio_settings(cJSON *root)
 {
     static const char prefix[] = "llm.prediction.", llama[] = "llama.";

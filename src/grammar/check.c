@@ -106,7 +106,7 @@ static bool shows_terminal(const struct check *c, const struct grammar_rule *r)
     return false;
 }
 
-static void enter(struct check *c, uint32_t rule)
+static void visit_rule(struct check *c, uint32_t rule)
 {
     c->number[rule] = c->low[rule] = ++c->n_seen;
     c->shows[rule] = false;
@@ -147,13 +147,13 @@ static void close_component(struct check *c, uint32_t rule)
 static void find_components(struct check *c, uint32_t start)
 {
     if (!c->number[start])
-        enter(c, start);
+        visit_rule(c, start);
     while (c->n_path) {
         struct step *const s = &c->path[c->n_path - 1];
         const uint32_t rule = s->rule;
         const struct element *const e = next_first(c, s);
         if (e && !c->number[e->value]) {
-            enter(c, e->value);
+            visit_rule(c, e->value);
         } else if (e && c->g->rule[e->value].component == NO_COMPONENT) {
             lower(c, c->number[e->value]);
         } else if (!e) {

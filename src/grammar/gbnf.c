@@ -44,7 +44,7 @@ static struct grammar_fault fault_from(const struct gbnf *p, enum grammar_code c
     return f;
 }
 
-static void fail(struct gbnf *p, enum grammar_code code, const char *from)
+static void gbnf_fail(struct gbnf *p, enum grammar_code code, const char *from)
 {
     if (p->fault.code)
         return;
@@ -53,7 +53,7 @@ static void fail(struct gbnf *p, enum grammar_code code, const char *from)
 }
 
 // The byte at the cursor; 0 at the end, as a NUL cannot stand in the text.
-static unsigned char peek(const struct gbnf *p)
+static unsigned char current_byte(const struct gbnf *p)
 {
     return p->at < p->end ? (unsigned char)*p->at : 0;
 }
@@ -70,7 +70,7 @@ static bool pass(struct gbnf *p, char c)
 static void skip_space(struct gbnf *p, bool newlines)
 {
     for (;;) {
-        const unsigned char c = peek(p);
+        const unsigned char c = current_byte(p);
         if (c == '#')
             while (p->at < p->end && *p->at != '\n' && *p->at != '\r')
                 p->at++;
@@ -82,10 +82,10 @@ static void skip_space(struct gbnf *p, bool newlines)
 }
 
 // Reads a decimal number; one that is too large reads as UINT32_MAX. Without a digit the cursor stays.
-static uint32_t read_number(struct gbnf *p)
+static uint32_t read_count(struct gbnf *p)
 {
     uint64_t v = 0;
-    for (; peek(p) >= '0' && peek(p) <= '9'; p->at++)
+    for (; current_byte(p) >= '0' && current_byte(p) <= '9'; p->at++)
         v = v < UINT32_MAX ? v * 10 + (uint64_t)(*p->at - '0') : v;
     return v < UINT32_MAX ? (uint32_t)v : UINT32_MAX;
 }
@@ -95,9 +95,9 @@ static uint32_t read_number(struct gbnf *p)
 static void push(struct gbnf *p, enum element_type type, uint32_t value)
 {
     if (p->n_work + p->g->n_elements >= GRAMMAR_MOST_ELEMENTS)
-        fail(p, GRAMMAR_LARGE, p->at);
+        gbnf_fail(p, GRAMMAR_LARGE, p->at);
     else if (!mem_grow(&p->work, &p->work_cap, p->n_work + 1, sizeof *p->work))
-        fail(p, GRAMMAR_MEMORY, p->at);
+        gbnf_fail(p, GRAMMAR_MEMORY, p->at);
     if (!p->fault.code)
         p->work[p->n_work++] = (struct element){type, value};
 }
@@ -107,7 +107,7 @@ static uint32_t add_rule(struct gbnf *p, const char *name, size_t len)
 {
     struct grammar *const g = p->g;
     if (!mem_grow(&g->rule, &g->rule_cap, g->n_rules + 1, sizeof *g->rule)) {
-        fail(p, GRAMMAR_MEMORY, p->at);
+        gbnf_fail(p, GRAMMAR_MEMORY, p->at);
         return NO_RULE;
     }
     g->rule[g->n_rules] = (struct grammar_rule){.name = name, .len = len};
@@ -115,7 +115,7 @@ static uint32_t add_rule(struct gbnf *p, const char *name, size_t len)
 }
 
 // The same for a part of the rule that is being defined.
-static uint32_t add_part(struct gbnf *p)
+static uint32_t add_part_rule(struct gbnf *p)
 {
     const struct grammar_rule owner = p->g->rule[p->owner];
     return add_rule(p, owner.name, owner.len);
@@ -130,7 +130,7 @@ static void define(struct gbnf *p, uint32_t rule, size_t from)
     const size_t n = p->n_work - from;
     if (!mem_grow(&g->element, &g->element_cap, g->n_elements + n, sizeof *g->element) ||
         !mem_grow(&g->alt, &g->alt_cap, g->n_alts + n, sizeof *g->alt))
-        fail(p, GRAMMAR_MEMORY, p->at);
+        gbnf_fail(p, GRAMMAR_MEMORY, p->at);
     if (p->fault.code)
         return;
     g->rule[rule].first_alt = g->n_alts;
@@ -163,15 +163,15 @@ static bool in_name(unsigned char c)
 static uint32_t read_name(struct gbnf *p)
 {
     const char *const start = p->at;
-    while (in_name(peek(p)))
+    while (in_name(current_byte(p)))
         p->at++;
     const size_t len = (size_t)(p->at - start);
     uint32_t rule = len ? find_rule(p, start, len) : NO_RULE;
     if (!len)
-        fail(p, GRAMMAR_NAME, start);
+        gbnf_fail(p, GRAMMAR_NAME, start);
     else if (rule == NO_RULE && (rule = add_rule(p, start, len)) != NO_RULE &&
              !hash_add(&p->names, hash_bytes(start, len), rule))
-        fail(p, GRAMMAR_MEMORY, p->at);
+        gbnf_fail(p, GRAMMAR_MEMORY, p->at);
     return rule;
 }
 
@@ -185,7 +185,7 @@ static void write_out(struct gbnf *p, size_t item, uint32_t least, uint32_t most
     uint32_t rest = NO_RULE;
     assert(item < p->n_work && least <= most);
     if (p->n_work - item != 1) {
-        const uint32_t rule = add_part(p);
+        const uint32_t rule = add_part_rule(p);
         define(p, rule, item);
         push(p, ELEMENT_RULE, rule);
     }
@@ -194,7 +194,7 @@ static void write_out(struct gbnf *p, size_t item, uint32_t least, uint32_t most
     for (uint32_t i = 0; i < least; i++)
         push(p, one.type, one.value);
     for (uint32_t n = loop ? 1 : most - least; n--;) {
-        const uint32_t rule = add_part(p);
+        const uint32_t rule = add_part_rule(p);
         const size_t from = p->n_work;
         push(p, one.type, one.value);
         if (loop || rest != NO_RULE)
@@ -210,9 +210,9 @@ static void write_out(struct gbnf *p, size_t item, uint32_t least, uint32_t most
 static uint32_t read_bound(struct gbnf *p)
 {
     const char *const start = p->at;
-    const uint32_t bound = read_number(p);
+    const uint32_t bound = read_count(p);
     if (p->at == start)
-        fail(p, GRAMMAR_REPEAT, start);
+        gbnf_fail(p, GRAMMAR_REPEAT, start);
     return bound;
 }
 
@@ -224,23 +224,23 @@ static void read_repetition(struct gbnf *p, size_t item)
     const char kind = *p->at++;
     uint32_t least = kind == '+', most = kind == '?' ? 1 : UINT32_MAX;
     if (item == p->n_work)
-        fail(p, GRAMMAR_NOTHING, start);
+        gbnf_fail(p, GRAMMAR_NOTHING, start);
     if (kind == '{') {
         skip_space(p, p->depth);
         const char *const bound = p->at;
         least = most = read_bound(p);
         if (least > GRAMMAR_MOST_REPEATS)
-            fail(p, GRAMMAR_REPEAT_LARGE, bound);
+            gbnf_fail(p, GRAMMAR_REPEAT_LARGE, bound);
         skip_space(p, p->depth);
         if (pass(p, ',')) {
             skip_space(p, p->depth);
-            most = peek(p) == '}' ? UINT32_MAX : read_bound(p);
+            most = current_byte(p) == '}' ? UINT32_MAX : read_bound(p);
             skip_space(p, p->depth);
         }
         if (!pass(p, '}'))
-            fail(p, GRAMMAR_REPEAT, p->at);
+            gbnf_fail(p, GRAMMAR_REPEAT, p->at);
         if (least > most)
-            fail(p, GRAMMAR_REPEAT_ORDER, start);
+            gbnf_fail(p, GRAMMAR_REPEAT_ORDER, start);
     }
     if (!p->fault.code)
         write_out(p, item, least, most > GRAMMAR_MOST_REPEATS ? UINT32_MAX : most);
@@ -253,7 +253,7 @@ static uint32_t read_escape(struct gbnf *p)
 {
     static const char names[] = "nrt\\\"[]-", values[] = "\n\r\t\\\"[]-";
     const char *const escape = p->at++;
-    const unsigned char kind = peek(p);
+    const unsigned char kind = current_byte(p);
     const char *const name = kind ? strchr(names, kind) : NULL;
     uint32_t c = 0;
     p->at += kind != 0;
@@ -261,11 +261,11 @@ static uint32_t read_escape(struct gbnf *p)
         return (uint32_t)values[name - names];
     const int digits = kind == 'x' ? 2 : kind == 'u' ? 4 : kind == 'U' ? 8 : 0;
     if (!digits)
-        fail(p, GRAMMAR_ESCAPE, escape);
+        gbnf_fail(p, GRAMMAR_ESCAPE, escape);
     for (int i = 0; i < digits; i++, p->at++) {
-        const int v = hex_value(peek(p));
+        const int v = hex_value(current_byte(p));
         if (v < 0) {
-            fail(p, GRAMMAR_ESCAPE, escape);
+            gbnf_fail(p, GRAMMAR_ESCAPE, escape);
             return 0;
         }
         c = c << 4 | (uint32_t)v;
@@ -277,11 +277,11 @@ static uint32_t read_escape(struct gbnf *p)
 static uint32_t read_char(struct gbnf *p)
 {
     uint32_t c = 0;
-    if (peek(p) == '\\')
+    if (current_byte(p) == '\\')
         return read_escape(p);
     const size_t n = p->at < p->end ? utf8_decode((const unsigned char *)p->at, (size_t)(p->end - p->at), &c) : 0;
     if (!n)
-        fail(p, GRAMMAR_UTF8, p->at);
+        gbnf_fail(p, GRAMMAR_UTF8, p->at);
     p->at += n;
     return c;
 }
@@ -289,7 +289,7 @@ static uint32_t read_char(struct gbnf *p)
 static void add_range(struct gbnf *p, uint32_t first, uint32_t last)
 {
     if (!ranges_add(&p->ranges, first, last))
-        fail(p, GRAMMAR_MEMORY, p->at);
+        gbnf_fail(p, GRAMMAR_MEMORY, p->at);
 }
 
 // Adds the class of the characters in p->ranges, or of all others, to the work. A NUL ends a text, so no character is
@@ -302,7 +302,7 @@ static void push_class(struct gbnf *p, bool negated)
     if (!negated || ranges_invert(r, 1, CHAR_MAX_VALUE))
         class = intern_add(&p->g->class, (const uint32_t *)r->range, 2 * r->n);
     if (class == INTERN_NONE)
-        fail(p, GRAMMAR_MEMORY, p->at);
+        gbnf_fail(p, GRAMMAR_MEMORY, p->at);
     push(p, ELEMENT_CLASS, class);
 }
 
@@ -317,12 +317,12 @@ static void push_range(struct gbnf *p, uint32_t first, uint32_t last)
 static void read_literal(struct gbnf *p)
 {
     const char *const start = p->at - 1;
-    while (peek(p) && peek(p) != '"') {
+    while (current_byte(p) && current_byte(p) != '"') {
         const uint32_t c = read_char(p);
         push_range(p, c, c);
     }
     if (!pass(p, '"'))
-        fail(p, GRAMMAR_LITERAL, start);
+        gbnf_fail(p, GRAMMAR_LITERAL, start);
 }
 
 // The cursor is behind the opening bracket.
@@ -331,7 +331,7 @@ static void read_class(struct gbnf *p)
     const char *const start = p->at - 1;
     const bool negated = pass(p, '^');
     p->ranges.n = 0;
-    while (peek(p) && peek(p) != ']') {
+    while (current_byte(p) && current_byte(p) != ']') {
         const char *const range = p->at;
         const uint32_t first = read_char(p);
         uint32_t last = first;
@@ -340,14 +340,14 @@ static void read_class(struct gbnf *p)
             last = read_char(p);
         }
         if (first > last)
-            fail(p, GRAMMAR_RANGE, range);
+            gbnf_fail(p, GRAMMAR_RANGE, range);
         else
             add_range(p, first, last);
     }
     if (!pass(p, ']'))
-        fail(p, GRAMMAR_CLASS, start);
+        gbnf_fail(p, GRAMMAR_CLASS, start);
     if (!p->ranges.n)
-        fail(p, GRAMMAR_EMPTY_CLASS, start);
+        gbnf_fail(p, GRAMMAR_EMPTY_CLASS, start);
     push_class(p, negated);
 }
 
@@ -360,22 +360,22 @@ static void read_token(struct gbnf *p)
     const char *const start = p->at;
     uint32_t id = VOCAB_NONE;
     if (!pass(p, '<'))
-        fail(p, GRAMMAR_TOKEN, start);
+        gbnf_fail(p, GRAMMAR_TOKEN, start);
     if (pass(p, '[')) {
         const char *const digits = p->at;
-        id = read_number(p);
+        id = read_count(p);
         if (p->at == digits || !pass(p, ']') || !pass(p, '>'))
-            fail(p, GRAMMAR_TOKEN, start);
+            gbnf_fail(p, GRAMMAR_TOKEN, start);
         if (id >= (p->v ? p->v->n : VOCAB_NONE))
-            fail(p, GRAMMAR_TOKEN_ID, start);
+            gbnf_fail(p, GRAMMAR_TOKEN_ID, start);
     } else {
-        while (peek(p) && *p->at != '>' && *p->at != '\n')
+        while (current_byte(p) && *p->at != '>' && *p->at != '\n')
             p->at++;
         if (!pass(p, '>'))
-            fail(p, GRAMMAR_TOKEN, start);
+            gbnf_fail(p, GRAMMAR_TOKEN, start);
         id = p->v ? vocab_find(p->v, start, (size_t)(p->at - start), 0) : 0;
         if (id == VOCAB_NONE)
-            fail(p, GRAMMAR_TOKEN_UNKNOWN, start);
+            gbnf_fail(p, GRAMMAR_TOKEN_UNKNOWN, start);
     }
     push(p, type, id);
 }
@@ -389,7 +389,7 @@ static void unexpected(struct gbnf *p)
     p->at += p->at < p->end;
     while (p->at > start && p->at < p->end && (*p->at & 0xc0) == 0x80)
         p->at++;
-    fail(p, GRAMMAR_UNEXPECTED, start);
+    gbnf_fail(p, GRAMMAR_UNEXPECTED, start);
 }
 
 static void read_alternatives(struct gbnf *p);
@@ -399,13 +399,13 @@ static void read_group(struct gbnf *p)
 {
     const char *const start = p->at - 1;
     const size_t from = p->n_work;
-    const uint32_t rule = add_part(p);
+    const uint32_t rule = add_part_rule(p);
     if (++p->depth > GRAMMAR_MOST_DEPTH)
-        fail(p, GRAMMAR_DEEP, start);
+        gbnf_fail(p, GRAMMAR_DEEP, start);
     skip_space(p, true);
     read_alternatives(p);
-    if (!peek(p))
-        fail(p, GRAMMAR_GROUP, start);
+    if (!current_byte(p))
+        gbnf_fail(p, GRAMMAR_GROUP, start);
     else if (!pass(p, ')'))
         unexpected(p);
     p->depth--;
@@ -418,7 +418,7 @@ static void read_sequence(struct gbnf *p)
 {
     size_t newest = p->n_work; // where its elements begin
     for (;; skip_space(p, p->depth)) {
-        const unsigned char c = peek(p);
+        const unsigned char c = current_byte(p);
         if (c && strchr("*+?{", c)) {
             read_repetition(p, newest);
             continue;
@@ -465,11 +465,11 @@ static void read_rule(struct gbnf *p)
     if (p->end - p->at >= 3 && !memcmp(p->at, "::=", 3))
         p->at += 3;
     else
-        fail(p, GRAMMAR_DEFINES, p->at);
+        gbnf_fail(p, GRAMMAR_DEFINES, p->at);
     skip_space(p, true);
     read_alternatives(p);
     define(p, p->owner, 0);
-    if (peek(p) && peek(p) != '\n' && peek(p) != '\r')
+    if (current_byte(p) && current_byte(p) != '\n' && current_byte(p) != '\r')
         unexpected(p);
     skip_space(p, true);
 }
@@ -491,7 +491,7 @@ static void finish(struct gbnf *p)
         return;
     const struct grammar_rule *const r = &p->g->rule[rule];
     p->at = r->name + r->len;
-    fail(p, code, r->name);
+    gbnf_fail(p, code, r->name);
 }
 
 struct grammar *grammar_parse(const char *text, size_t len, const struct vocab *v, struct grammar_fault *fault)
@@ -500,10 +500,10 @@ struct grammar *grammar_parse(const char *text, size_t len, const struct vocab *
     const char *const nul = len ? memchr(text, 0, len) : NULL;
     p.g = calloc(1, sizeof *p.g);
     if (!p.g)
-        fail(&p, GRAMMAR_MEMORY, text);
+        gbnf_fail(&p, GRAMMAR_MEMORY, text);
     if (nul) {
         p.at = nul;
-        fail(&p, GRAMMAR_NUL, nul);
+        gbnf_fail(&p, GRAMMAR_NUL, nul);
     }
     for (skip_space(&p, true); p.at < p.end;)
         read_rule(&p);

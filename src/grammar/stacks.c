@@ -12,7 +12,7 @@ enum { MOST_MIB = 64, MOST_WORDS = MOST_MIB << 18 }; // of all sets
 #define NOWHERE UINT32_MAX
 
 // Makes room in an array, as mem_grow does. False on a fault, this or an earlier one.
-static bool reserve(struct stacks *s, void *array, size_t *cap, size_t need, size_t size)
+static bool grow_array(struct stacks *s, void *array, size_t *cap, size_t need, size_t size)
 {
     if (need > *cap && !mem_grow(array, cap, need, size))
         s->fault = fault_memory();
@@ -20,12 +20,12 @@ static bool reserve(struct stacks *s, void *array, size_t *cap, size_t need, siz
 }
 
 // The set with these words, which lie outside the table.
-static uint32_t add(struct stacks *s, const uint32_t *word, size_t n)
+static uint32_t intern_set(struct stacks *s, const uint32_t *word, size_t n)
 {
     const size_t known = s->set.n;
     if (s->set.words > MOST_WORDS)
         s->fault = (struct fault){FAULT_GRAMMAR, MOST_MIB};
-    if (!reserve(s, &s->note, &s->note_cap, known + 1, sizeof *s->note))
+    if (!grow_array(s, &s->note, &s->note_cap, known + 1, sizeof *s->note))
         return STACKS_NONE;
     const uint32_t set = intern_add(&s->set, word, n);
     if (set == known)
@@ -38,7 +38,7 @@ static uint32_t add(struct stacks *s, const uint32_t *word, size_t n)
 static uint32_t single(struct stacks *s, uint32_t at, uint32_t below)
 {
     const uint32_t word[] = {0, at, below};
-    return add(s, word, 3);
+    return intern_set(s, word, 3);
 }
 
 bool stacks_init(struct stacks *s, const struct grammar *g)
@@ -50,7 +50,7 @@ bool stacks_init(struct stacks *s, const struct grammar *g)
     s->entered = calloc(g->n_rules, sizeof *s->entered);
     if (!s->called || !s->pending || !s->entered)
         s->fault = fault_memory();
-    return add(s, none, 1) == STACKS_NONE && !s->fault.code;
+    return intern_set(s, none, 1) == STACKS_NONE && !s->fault.code;
 }
 
 void stacks_free(struct stacks *s)
@@ -67,16 +67,16 @@ void stacks_free(struct stacks *s)
     *s = (struct stacks){0};
 }
 
-static void put(struct stacks *s, uint32_t word)
+static void append_word(struct stacks *s, uint32_t word)
 {
-    if (reserve(s, &s->word, &s->word_cap, s->n_word + 1, sizeof *s->word))
+    if (grow_array(s, &s->word, &s->word_cap, s->n_word + 1, sizeof *s->word))
         s->word[s->n_word++] = word;
 }
 
 // The set of the words from `from` on, which are taken away.
-static uint32_t take(struct stacks *s, size_t from)
+static uint32_t pop_set(struct stacks *s, size_t from)
 {
-    const uint32_t set = add(s, s->word + from, s->n_word - from);
+    const uint32_t set = intern_set(s, s->word + from, s->n_word - from);
     s->n_word = from;
     return set;
 }
@@ -103,12 +103,12 @@ static void put_union(struct stacks *s, uint32_t a, uint32_t b)
     const uint32_t low = a < b ? a : b, high = a < b ? b : a;
     const uint32_t *const memo = memo_of(s, low, high);
     if (low == high || low == STACKS_NONE) {
-        put(s, high);
+        append_word(s, high);
     } else if (memo[0] == low && memo[1] == high && memo[2] != STACKS_NONE) {
-        put(s, memo[2]);
-    } else if (reserve(s, &s->job, &s->job_cap, s->n_job + 1, sizeof *s->job)) {
+        append_word(s, memo[2]);
+    } else if (grow_array(s, &s->job, &s->job_cap, s->n_job + 1, sizeof *s->job)) {
         s->job[s->n_job++] = (struct union_job){.a = low, .b = high, .words = s->n_word};
-        put(s, stacks_end(s, low) || stacks_end(s, high));
+        append_word(s, stacks_end(s, low) || stacks_end(s, high));
     }
 }
 
@@ -120,7 +120,7 @@ static bool put_frame(struct stacks *s, struct union_job *job)
         return false;
     job->i += a.at <= b.at;
     job->j += b.at <= a.at;
-    put(s, a.at < b.at ? a.at : b.at);
+    append_word(s, a.at < b.at ? a.at : b.at);
     put_union(s, a.at <= b.at ? a.below : b.below, b.at <= a.at ? b.below : a.below);
     return true;
 }
@@ -138,9 +138,9 @@ uint32_t stacks_unite(struct stacks *s, uint32_t a, uint32_t b)
         uint32_t *const memo = memo_of(s, job->a, job->b);
         memo[0] = job->a;
         memo[1] = job->b;
-        memo[2] = take(s, job->words);
+        memo[2] = pop_set(s, job->words);
         s->n_job--;
-        put(s, memo[2]);
+        append_word(s, memo[2]);
     }
     s->n_word = from;
     return s->fault.code ? STACKS_NONE : s->word[from];
@@ -172,19 +172,19 @@ static uint32_t unite_from(struct stacks *s, size_t from)
 
 void stacks_pick(struct stacks *s, struct frame f)
 {
-    if (reserve(s, &s->top, &s->top_cap, s->n_top + 1, sizeof *s->top))
+    if (grow_array(s, &s->top, &s->top_cap, s->n_top + 1, sizeof *s->top))
         s->top[s->n_top++] = f;
 }
 
 uint32_t stacks_picked(struct stacks *s, bool end)
 {
     const size_t from = s->n_word;
-    put(s, end);
+    append_word(s, end);
     for (size_t i = 0; i < s->n_top; i++) {
-        put(s, s->top[i].at);
-        put(s, s->top[i].below);
+        append_word(s, s->top[i].at);
+        append_word(s, s->top[i].below);
     }
-    return take(s, from);
+    return pop_set(s, from);
 }
 
 // Notes that a rule is at the top over a set. Within the component that is being expanded the set is the same as for
@@ -195,7 +195,7 @@ static void call_rule(struct stacks *s, uint32_t rule, uint32_t rest)
     if (component == s->here && s->entered[rule] == s->round)
         return;
     assert(s->here == NOWHERE || component <= s->here);
-    if (!reserve(s, &s->call, &s->call_cap, s->n_call + 1, sizeof *s->call))
+    if (!grow_array(s, &s->call, &s->call_cap, s->n_call + 1, sizeof *s->call))
         return;
     s->call[s->n_call++] = (struct rule_call){rule, rest, s->called[component]};
     s->called[component] = (uint32_t)s->n_call;
@@ -205,7 +205,7 @@ static void call_rule(struct stacks *s, uint32_t rule, uint32_t rest)
 }
 
 // Brings what stands from `at` on to the top: a terminal, or a rule, and what follows a rule that can be empty.
-static void enter(struct stacks *s, uint32_t at, uint32_t below)
+static void push_top(struct stacks *s, uint32_t at, uint32_t below)
 {
     for (const struct element *e = &s->g->element[at]; e->type != ELEMENT_END; e++, at++) {
         if (e->type != ELEMENT_RULE) {
@@ -238,7 +238,7 @@ static bool enter_set(struct stacks *s, uint32_t set)
     bool end = stacks_end(s, set);
     struct frame f;
     for (size_t i = 0, n; (f = frame_at(s, set, i)).at != NOWHERE; i++) {
-        enter(s, f.at, f.below);
+        push_top(s, f.at, f.below);
         const uint32_t below = s->note[f.below].expanded;
         if (!shows_below(s, f.at) || s->note[below].seen == s->round)
             continue;
@@ -256,7 +256,7 @@ static void expand_component(struct stacks *s, uint32_t component)
 {
     const size_t from = s->n_word;
     for (uint32_t i = s->called[component]; i; i = s->call[i - 1].next)
-        put(s, s->call[i - 1].rest);
+        append_word(s, s->call[i - 1].rest);
     const uint32_t rest = unite_from(s, from);
     s->here = component;
     while (s->called[component]) {
@@ -266,7 +266,7 @@ static void expand_component(struct stacks *s, uint32_t component)
         s->called[component] = call->next;
         s->entered[call->rule] = s->round;
         for (size_t a = r->first_alt; !again && a < r->first_alt + r->n_alts; a++)
-            enter(s, s->g->alt[a], rest);
+            push_top(s, s->g->alt[a], rest);
     }
     s->here = NOWHERE;
 }
@@ -298,7 +298,7 @@ static void merge_tops(struct stacks *s)
         const uint32_t at = s->top[i].at;
         const size_t from = s->n_word;
         for (; i < s->n_top && s->top[i].at == at; i++)
-            put(s, s->top[i].below);
+            append_word(s, s->top[i].below);
         s->top[kept++] = (struct frame){at, unite_from(s, from)};
     }
     s->n_top = kept;
@@ -320,7 +320,7 @@ static uint32_t expand(struct stacks *s, uint32_t set)
 {
     const size_t from = s->n_word;
     if (!s->note[set].expanded)
-        put(s, set);
+        append_word(s, set);
     while (s->n_word > from && !s->fault.code) {
         const size_t todo = s->n_word;
         const uint32_t here = s->word[todo - 1];
@@ -328,7 +328,7 @@ static uint32_t expand(struct stacks *s, uint32_t set)
         const struct frame *const frame = stacks_frames(s, here, &n);
         for (size_t i = 0; !s->note[here].expanded && i < n; i++)
             if (!s->note[frame[i].below].expanded && shows_below(s, frame[i].at))
-                put(s, frame[i].below);
+                append_word(s, frame[i].below);
         if (s->n_word > todo)
             continue;
         s->n_word--;
@@ -342,7 +342,7 @@ static uint32_t expand(struct stacks *s, uint32_t set)
 uint32_t stacks_start(struct stacks *s)
 {
     static const uint32_t end[] = {true};
-    return expand(s, single(s, s->g->start, add(s, end, 1)));
+    return expand(s, single(s, s->g->start, intern_set(s, end, 1)));
 }
 
 uint32_t stacks_after(struct stacks *s)
@@ -355,13 +355,13 @@ uint32_t stacks_after(struct stacks *s)
         const struct frame f = s->top[i];
         assert(s->g->element[f.at].type > ELEMENT_RULE);
         if (s->g->element[f.at + 1].type == ELEMENT_END)
-            put(s, f.below);
+            append_word(s, f.below);
         else
             s->top[kept++] = (struct frame){f.at + 1, f.below};
     }
     s->n_top = kept;
     if (kept)
-        put(s, stacks_picked(s, false));
+        append_word(s, stacks_picked(s, false));
     return expand(s, unite_from(s, from));
 }
 

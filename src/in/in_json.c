@@ -55,7 +55,7 @@ static bool open_json(void *self, const struct format *f, struct source *s, cons
 }
 
 // Behind a value: does the line end with it?
-static void find_line(struct json_rows *st)
+static void check_line_end(struct json_rows *st)
 {
     struct json_text *const t = &st->text;
     st->line = json_place(t) == t->source->begin;
@@ -90,7 +90,7 @@ static bool find_row(struct json_rows *st, char *c, struct err *e)
 {
     struct json_text *const t = &st->text;
     json_release(t); // what lies before this row is done with
-    find_line(st);
+    check_line_end(st);
     for (;;) {
         *c = json_next_byte(t);
         if (!st->in_list) {
@@ -104,7 +104,7 @@ static bool find_row(struct json_rows *st, char *c, struct err *e)
         } else if (*c == ']') {
             st->in_list = false;
             t->p++;
-            find_line(st);
+            check_line_end(st);
         } else {
             if (!st->first && *c != ',')
                 return json_syntax(t, "',' or ']'", e);

@@ -37,7 +37,7 @@ static char next_byte(struct npy_header *h)
     return *h->p;
 }
 
-static bool take(struct npy_header *h, const char *word)
+static bool accept_word(struct npy_header *h, const char *word)
 {
     next_byte(h);
     const bool here = !strncmp(h->p, word, strlen(word));
@@ -60,7 +60,7 @@ static const char *quoted(struct npy_header *h)
 // A number too large becomes the largest, which every later check refuses.
 static bool shape(struct npy_header *h)
 {
-    if (!take(h, "("))
+    if (!accept_word(h, "("))
         return false;
     h->shape = h->p - 1;
     while (next_byte(h) != ')') {
@@ -70,7 +70,7 @@ static bool shape(struct npy_header *h)
         if (h->dims < 3)
             h->dim[h->dims] = v;
         h->dims++;
-        if (!take(h, ",") && next_byte(h) != ')')
+        if (!accept_word(h, ",") && next_byte(h) != ')')
             return false;
     }
     h->p++;
@@ -82,11 +82,11 @@ static bool shape(struct npy_header *h)
 static bool pair(struct npy_header *h)
 {
     const char *const key = quoted(h);
-    if (!key || !take(h, ":"))
+    if (!key || !accept_word(h, ":"))
         return false;
     if (!strcmp(key, "fortran_order") && !h->has_fortran) {
-        h->fortran = take(h, "True");
-        h->has_fortran = h->fortran || take(h, "False");
+        h->fortran = accept_word(h, "True");
+        h->has_fortran = h->fortran || accept_word(h, "False");
         return h->has_fortran;
     }
     if (!strcmp(key, "shape") && !h->shape)
@@ -101,14 +101,14 @@ static bool pair(struct npy_header *h)
 static bool parse(struct npy_header *h)
 {
     assert(h->p);
-    if (!take(h, "{"))
+    if (!accept_word(h, "{"))
         return false;
-    while (!take(h, "}")) {
+    while (!accept_word(h, "}")) {
         if (!pair(h))
             return false;
         if (h->descr && *h->descr == '[')
             return true;
-        if (!take(h, ",") && next_byte(h) != '}')
+        if (!accept_word(h, ",") && next_byte(h) != '}')
             return false;
     }
     return next_byte(h) == '\0' && h->at + (size_t)(h->p - h->text) == h->end && h->descr && h->has_fortran && h->shape;

@@ -45,7 +45,7 @@ static const char *find_number(const char *p, const char *end)
 }
 
 // Finds the next line, *len bytes with its newline, 0 at the end of the input. It is yet to be skipped.
-static bool find_line(struct pairs *st, struct source *s, const char **p, size_t *len, struct err *e)
+static bool next_pair_line(struct pairs *st, struct source *s, const char **p, size_t *len, struct err *e)
 {
     const unsigned char *at, *newline = NULL;
     size_t have = 0;
@@ -80,7 +80,7 @@ static bool read_word(const char *p, size_t len, float *x)
 }
 
 // A line that is not blank.
-static bool read_pair(struct pairs *st, const char *p, const char *end, struct err *e)
+static bool read_pair_line(struct pairs *st, const char *p, const char *end, struct err *e)
 {
     const char *const number = find_number(p, end), *const stop = skip_digits(p, end);
     float x;
@@ -125,13 +125,13 @@ static bool next_pairs(void *self, struct source *s, struct input_row *r, bool *
     st->row.n = 0;
     do {
         const char *p = NULL;
-        if (!find_line(st, s, &p, &len, e))
+        if (!next_pair_line(st, s, &p, &len, e))
             return false;
         const char *stop = p + len;
         while (stop > p && (is_blank(stop[-1]) || stop[-1] == '\n'))
             stop--;
         p = skip_blanks(p, stop);
-        if (p < stop && !read_pair(st, p, stop, e))
+        if (p < stop && !read_pair_line(st, p, stop, e))
             return false;
         source_skip(s, len);
     } while (len);

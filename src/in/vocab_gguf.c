@@ -93,7 +93,7 @@ static bool step(struct gguf *g, uint64_t n)
     return g->ok;
 }
 
-static uint64_t read_number(struct gguf *g, size_t size)
+static uint64_t read_integer(struct gguf *g, size_t size)
 {
     uint64_t v = 0;
     if (step(g, size))
@@ -103,7 +103,7 @@ static uint64_t read_number(struct gguf *g, size_t size)
 
 static uint32_t read_type(struct gguf *g)
 {
-    const uint32_t type = (uint32_t)read_number(g, 4);
+    const uint32_t type = (uint32_t)read_integer(g, 4);
     if (type < TYPES)
         return type;
     g->ok = err_set(g->e, STATUS_DATA, "byte %zu: GGUF has no value type %" PRIu32, g->at - 4, type);
@@ -120,7 +120,7 @@ static struct gguf_value pass_value(struct gguf *g, uint32_t type, int depth)
     if (type == TYPE_ARRAY)
         v.elements = read_type(g);
     if (type == TYPE_ARRAY || type == TYPE_STRING)
-        v.n = read_number(g, 8);
+        v.n = read_integer(g, 8);
     v.at = g->at;
     const uint64_t size = type == TYPE_STRING ? 1 : types[type == TYPE_ARRAY ? v.elements : type].size;
     if (size)
@@ -171,11 +171,11 @@ static void read_recommendation(struct gguf *g, struct vocab *vocab, const char 
     g->ok = vocab_recommend(vocab, name, text) || err_from_fault(g->e, fault_memory());
 }
 
-static void read_pair(struct gguf *g, struct vocab *vocab)
+static void read_metadata_pair(struct gguf *g, struct vocab *vocab)
 {
     char key[sizeof RECOMMENDED + 39] = ""; // longer ones mean nothing here
     const size_t begin = g->at, prefix = sizeof RECOMMENDED - 1;
-    const uint64_t len = read_number(g, 8);
+    const uint64_t len = read_integer(g, 8);
     if (len > KEY_MAX)
         g->ok = err_set(g->e, STATUS_DATA, "byte %zu: a key of %" PRIu64 " bytes, more than GGUF's %d", begin, len,
                         KEY_MAX);
@@ -198,7 +198,7 @@ static void read_pair(struct gguf *g, struct vocab *vocab)
 static bool read_metadata(struct gguf *g, struct vocab *vocab)
 {
     step(g, 4);
-    const uint32_t version = (uint32_t)read_number(g, 4);
+    const uint32_t version = (uint32_t)read_integer(g, 4);
     if (!g->ok)
         return false;
     if (version && !(version & 0xffff))
@@ -207,9 +207,9 @@ static bool read_metadata(struct gguf *g, struct vocab *vocab)
         return err_set(g->e, STATUS_DATA, "GGUF version 1 is not read; newer programs write 2 and 3");
     if (version != 2 && version != 3)
         return err_set(g->e, STATUS_DATA, "GGUF version %" PRIu32 " is not known, only 2 and 3", version);
-    step(g, 8);                                                       // the number of tensors
-    for (uint64_t pairs = read_number(g, 8); g->ok && pairs; pairs--) // each is at least 13 bytes
-        read_pair(g, vocab);
+    step(g, 8);                                                        // the number of tensors
+    for (uint64_t pairs = read_integer(g, 8); g->ok && pairs; pairs--) // each is at least 13 bytes
+        read_metadata_pair(g, vocab);
     return g->ok;
 }
 

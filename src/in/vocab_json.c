@@ -36,7 +36,7 @@ static bool is(const cJSON *value, const char *text)
 }
 
 // A token with the id x. Those of added_tokens may replace others.
-static bool put(struct vocab_entries *t, double x, const char *text, unsigned type, bool added, struct err *e)
+static bool enter_token(struct vocab_entries *t, double x, const char *text, unsigned type, bool added, struct err *e)
 {
     if (!(x >= 0.0 && x < INT32_MAX) || (double)(size_t)x != x)
         return err_set(e, STATUS_DATA, "token '%.40s' has no id that is a whole number", text);
@@ -72,7 +72,7 @@ static bool read_own(struct vocab_entries *t, const cJSON *vocab, const cJSON *u
         unsigned type = t->bytes && spelling_is_byte(text, strlen(text)) ? TOKEN_BYTE : TOKEN_NORMAL;
         if (list ? cJSON_GetNumberValue(unknown) == id : is(unknown, text))
             type = TOKEN_UNKNOWN;
-        if (!put(t, id, text, type, false, e))
+        if (!enter_token(t, id, text, type, false, e))
             return false;
     }
     return true;
@@ -87,7 +87,7 @@ static bool read_added(struct vocab_entries *t, const cJSON *list, struct err *e
         if (!text)
             return err_set(e, STATUS_DATA, "an added token has no content");
         const unsigned type = cJSON_IsTrue(json_member(item, "special")) ? TOKEN_CONTROL : TOKEN_USER_DEFINED;
-        if (!put(t, cJSON_GetNumberValue(json_member(item, "id")), text, type, true, e))
+        if (!enter_token(t, cJSON_GetNumberValue(json_member(item, "id")), text, type, true, e))
             return false;
     }
     return true;

@@ -16,7 +16,7 @@ static bool always(void)
 // Has the processor instructions (bits of CPUID's leaves 1 and 7), and does the system save their registers (bits of
 // XCR0)? Asked by hand: __builtin_cpu_supports needs a library of the compiler's that not every system has, and not
 // every compiler's knows F16C.
-static bool has(unsigned leaf1, unsigned leaf7, unsigned saved)
+static bool cpu_has(unsigned leaf1, unsigned leaf7, unsigned saved)
 {
     unsigned a, b, c, d, low, high;
     if (!__get_cpuid(1, &a, &b, &c, &d) || ~c & (leaf1 | bit_OSXSAVE) || !__get_cpuid_count(7, 0, &a, &b, &c, &d) ||
@@ -28,12 +28,12 @@ static bool has(unsigned leaf1, unsigned leaf7, unsigned saved)
 
 static bool has_avx2(void)
 {
-    return has(bit_POPCNT | bit_F16C, bit_AVX2 | bit_BMI, 0x06);
+    return cpu_has(bit_POPCNT | bit_F16C, bit_AVX2 | bit_BMI, 0x06);
 }
 
 static bool has_avx512(void)
 {
-    return has_avx2() && has(0, bit_AVX512F | bit_AVX512BW | bit_AVX512DQ | bit_AVX512VL, 0xe6);
+    return has_avx2() && cpu_has(0, bit_AVX512F | bit_AVX512BW | bit_AVX512DQ | bit_AVX512VL, 0xe6);
 }
 
 #endif

@@ -26,7 +26,7 @@ static void begin_item(struct output *out, size_t i)
     fputs(i ? "," : "", out->f);
 }
 
-static void candidate_list(struct output *out, const struct record *r, const struct ranked *ranked, size_t n, bool raw)
+static void candidates_json(struct output *out, const struct record *r, const struct ranked *ranked, size_t n, bool raw)
 {
     double sum = 0.0;
     fputs(",\"top_probs\":[", out->f);
@@ -70,7 +70,7 @@ static void stage(struct output *out, const struct record *r, const struct trace
         named_object(out, "],\"params\":{", t->param, t->n_params);
         named_object(out, ",\"notes\":{", t->note, t->n_notes);
         if (t->n_best)
-            candidate_list(out, r, t->best, t->n_best, false);
+            candidates_json(out, r, t->best, t->n_best, false);
     }
     putc('}', out->f);
 }
@@ -79,7 +79,7 @@ static void dump(struct output *out, const struct record *r)
 {
     fields_of_id(out, r);
     if (out->lists)
-        candidate_list(out, r, r->ranked, r->shown, true);
+        candidates_json(out, r, r->ranked, r->shown, true);
     if (out->traces)
         fputs(",\"stages\":[", out->f);
     for (size_t i = 0; i < r->n_trace; i++) {

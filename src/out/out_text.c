@@ -60,8 +60,8 @@ static void stage(struct output *out, const struct trace_line *t)
 }
 
 // Candidates, a line each, or in a window with bars. The chosen one is marked, and the accepted one, if it is another.
-static void candidate_list(const struct output *out, const struct record *r, const struct ranked *ranked, size_t n,
-                           bool last)
+static void candidate_lines_text(const struct output *out, const struct record *r, const struct ranked *ranked,
+                                 size_t n, bool last)
 {
     double sum = 0.0;
     size_t width = 4;
@@ -96,10 +96,10 @@ static void dump(struct output *out, const struct record *r)
     for (size_t i = 0; i < r->n_trace; i++) {
         stage(out, &r->trace[i]);
         if (r->trace[i].n_best)
-            candidate_list(out, r, r->trace[i].best, r->trace[i].n_best, false);
+            candidate_lines_text(out, r, r->trace[i].best, r->trace[i].n_best, false);
     }
     if (out->lists)
-        candidate_list(out, r, r->ranked, r->shown, true);
+        candidate_lines_text(out, r, r->ranked, r->shown, true);
 }
 
 // The style of a token by its raw probability. The styles differ in more than colour.

@@ -144,7 +144,8 @@ static double strength(const struct scatter_params *p, double entropy)
     return fmin(fmax(wish, low), high);
 }
 
-// Blurs p[0..k): q[i] = p[i] + weight[1] * (p[i - 1] + p[i + 1]) + ..., in this order. p is readable, and 0, at reach - 1 places on either side.
+// Blurs p[0..k): q[i] = p[i] + weight[1] * (p[i - 1] + p[i + 1]) + ..., in this order. p is readable, and 0, at reach
+// - 1 places on either side.
 static void blur(const struct scatter_state *s, double *q, const double *p, size_t k)
 {
     for (size_t i = 0; i < k; i++) {

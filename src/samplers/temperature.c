@@ -24,7 +24,8 @@ static bool enabled(const struct stage *stage)
     return p->range > 0.0f || p->temp != 1.0f;
 }
 
-// A negative exponent of dynatemp can make the temperature infinite. All quotients are then equal, but -inf becomes NaN.
+// A negative exponent of dynatemp can make the temperature infinite. All quotients are then equal, but -inf becomes
+// NaN.
 static void divide_all(const struct kern *kern, float *x, size_t n, const void *temp)
 {
     const float t = *(const float *)temp;

@@ -189,7 +189,7 @@ bool json_integer(const cJSON *item, uint64_t *value)
     return true;
 }
 
-static bool number_text(const cJSON *item, struct builder *to)
+static bool constant_number_text(const cJSON *item, struct builder *to)
 {
     uint64_t integer;
     const double x = strtod(item->valuestring, NULL);
@@ -221,7 +221,7 @@ bool constant_text(const cJSON *value, struct builder *to)
 {
     bool ok = true;
     if (cJSON_IsRaw(value))
-        return number_text(value, to);
+        return constant_number_text(value, to);
     if (cJSON_IsString(value)) {
         string_text(value->valuestring, to);
     } else if (cJSON_IsNull(value)) {

@@ -18,7 +18,8 @@ static uint32_t member_hash(const cJSON *object, const char *name, size_t len)
     return hash_bytes(&object, sizeof object) ^ hash_bytes(name, len);
 }
 
-static struct schema_member *find(const struct convert *c, const cJSON *object, const char *name, size_t len)
+static struct schema_member *find_document_member(const struct convert *c, const cJSON *object, const char *name,
+                                                  size_t len)
 {
     const uint32_t hash = member_hash(object, name, len);
     size_t at = hash, i;
@@ -29,7 +30,7 @@ static struct schema_member *find(const struct convert *c, const cJSON *object, 
     return NULL;
 }
 
-static bool add(struct convert *c, const cJSON *object, cJSON *item)
+static bool add_document_member(struct convert *c, const cJSON *object, cJSON *item)
 {
     if (!mem_grow(&c->member, &c->members_cap, c->n_members + 1, sizeof *c->member) ||
         !hash_add(&c->by_member, member_hash(object, item->string, strlen(item->string)), (uint32_t)c->n_members))
@@ -43,10 +44,10 @@ static bool read(struct convert *c, cJSON *parent)
 {
     cJSON *next;
     for (cJSON *item = parent->child; item && cJSON_IsObject(parent); item = next) {
-        struct schema_member *const twin = find(c, parent, item->string, strlen(item->string));
+        struct schema_member *const twin = find_document_member(c, parent, item->string, strlen(item->string));
         next = item->next;
         if (!twin) {
-            if (!add(c, parent, item))
+            if (!add_document_member(c, parent, item))
                 return false;
         } else {
             cJSON_DetachItemViaPointer(parent, item);
@@ -67,7 +68,7 @@ bool document_read(struct convert *c)
 
 const cJSON *schema_member(const struct convert *c, const cJSON *object, const char *name)
 {
-    const struct schema_member *const m = find(c, object, name, strlen(name));
+    const struct schema_member *const m = find_document_member(c, object, name, strlen(name));
     return m ? m->item : NULL;
 }
 
@@ -88,7 +89,7 @@ const cJSON *document_find(const struct convert *c, const char *reference)
     assert(reference[0] == '#');
     for (const char *part = reference + 1; item && *part == '/';) {
         const size_t len = strcspn(++part, "/");
-        const struct schema_member *const m = find(c, item, part, len);
+        const struct schema_member *const m = find_document_member(c, item, part, len);
         if (cJSON_IsArray(item))
             item = element(item, part);
         else

@@ -25,7 +25,7 @@ static bool grow(struct exprs *x, void *array, size_t *cap, size_t n, size_t siz
     return exprs_whole(x);
 }
 
-static uint32_t add(struct exprs *x, struct expr e)
+static uint32_t new_expr(struct exprs *x, struct expr e)
 {
     static const struct expr nothing = {.depth = 0};
     x->failed = x->failed || x->text.failed;
@@ -43,7 +43,7 @@ uint32_t expr_bytes(struct exprs *x, const char *utf8, size_t len)
     const size_t first = x->text.len;
     builder_bytes(&x->text, utf8, len);
     x->full = x->full || x->text.len > UINT32_MAX;
-    return add(x, (struct expr){.kind = EXPR_LITERAL, .depth = 1, .first = (uint32_t)first, .n = (uint32_t)len});
+    return new_expr(x, (struct expr){.kind = EXPR_LITERAL, .depth = 1, .first = (uint32_t)first, .n = (uint32_t)len});
 }
 
 uint32_t expr_literal(struct exprs *x, const char *utf8)
@@ -56,7 +56,7 @@ uint32_t expr_class(struct exprs *x, const struct range *range, size_t n, bool o
     const size_t first = x->range.n;
     for (size_t i = 0; i < n; i++)
         x->failed = x->failed || !ranges_add(&x->range, range[i].first, range[i].last);
-    return n ? add(x, (struct expr){EXPR_CLASS, 1, (uint32_t)first, (uint32_t)n, .min = others}) : EXPR_NOTHING;
+    return n ? new_expr(x, (struct expr){EXPR_CLASS, 1, (uint32_t)first, (uint32_t)n, .min = others}) : EXPR_NOTHING;
 }
 
 uint32_t expr_character(struct exprs *x, uint32_t first, uint32_t last)
@@ -69,11 +69,11 @@ uint32_t expr_character(struct exprs *x, uint32_t first, uint32_t last)
 
 uint32_t expr_rule(struct exprs *x, uint32_t rule)
 {
-    return add(x, (struct expr){.kind = EXPR_RULE, .depth = 1, .first = rule});
+    return new_expr(x, (struct expr){.kind = EXPR_RULE, .depth = 1, .first = rule});
 }
 
 // Appends a part to the newest expression. Returns the depth of the expression with this part.
-static uint32_t add_part(struct exprs *x, uint32_t part)
+static uint32_t append_part(struct exprs *x, uint32_t part)
 {
     if (grow(x, &x->part, &x->parts_cap, x->n_parts, sizeof *x->part))
         x->part[x->n_parts++] = part;
@@ -93,8 +93,8 @@ uint32_t expr_repeat(struct exprs *x, uint32_t item, uint32_t min, uint32_t max)
     if (!item || (min == 1 && max == 1) || is_empty(x, item))
         return item;
     const size_t first = x->n_parts;
-    const uint32_t depth = add_part(x, item);
-    return add(x, (struct expr){EXPR_REPEAT, depth, (uint32_t)first, 1, min, max});
+    const uint32_t depth = append_part(x, item);
+    return new_expr(x, (struct expr){EXPR_REPEAT, depth, (uint32_t)first, 1, min, max});
 }
 
 void expr_push(struct exprs *x, uint32_t item)
@@ -114,7 +114,7 @@ uint32_t expr_take(struct exprs *x, enum expr_kind kind, size_t from)
         const uint32_t item = x->stack[i];
         nothing = nothing || !item;
         if (item && (kind == EXPR_CHOICE || !is_empty(x, item))) {
-            const uint32_t of = add_part(x, item);
+            const uint32_t of = append_part(x, item);
             depth = of > depth ? of : depth;
         }
     }
@@ -126,7 +126,7 @@ uint32_t expr_take(struct exprs *x, enum expr_kind kind, size_t from)
         return expr_literal(x, "");
     if (n == 1)
         return exprs_whole(x) ? x->part[--x->n_parts] : EXPR_NOTHING;
-    return add(x, (struct expr){.kind = kind, .depth = depth, .first = (uint32_t)first, .n = (uint32_t)n});
+    return new_expr(x, (struct expr){.kind = kind, .depth = depth, .first = (uint32_t)first, .n = (uint32_t)n});
 }
 
 uint32_t expr_list(struct exprs *x, enum expr_kind kind, const uint32_t *item, size_t n)
@@ -212,7 +212,7 @@ static enum binding binding_of(const struct expr *e)
     return e->kind == EXPR_REPEAT || e->kind == EXPR_SEQUENCE ? AS_SEQUENCE : AS_ITEM;
 }
 
-static void print(const struct gbnf_printer *p, uint32_t expr, enum binding place);
+static void print_expr(const struct gbnf_printer *p, uint32_t expr, enum binding place);
 
 // Adjacent literals of a sequence are printed as one literal.
 static void print_list(const struct gbnf_printer *p, const struct expr *e)
@@ -230,7 +230,7 @@ static void print_list(const struct gbnf_printer *p, const struct expr *e)
         if (literal)
             print_text(p, &p->x->expr[part]);
         else
-            print(p, part, AS_SEQUENCE);
+            print_expr(p, part, AS_SEQUENCE);
         in_literal = literal;
     }
     if (in_literal)
@@ -238,7 +238,7 @@ static void print_list(const struct gbnf_printer *p, const struct expr *e)
 }
 
 // Recurses at most EXPR_DEEPEST levels.
-static void print(const struct gbnf_printer *p, uint32_t expr, enum binding place)
+static void print_expr(const struct gbnf_printer *p, uint32_t expr, enum binding place)
 {
     assert(expr != EXPR_NOTHING && expr < p->x->n);
     const struct expr *const e = &p->x->expr[expr];
@@ -254,7 +254,7 @@ static void print(const struct gbnf_printer *p, uint32_t expr, enum binding plac
     } else if (e->kind == EXPR_RULE) {
         builder_string(p->to, p->rule_name(p->context, e->first));
     } else if (e->kind == EXPR_REPEAT) {
-        print(p, p->x->part[e->first], AS_ITEM);
+        print_expr(p, p->x->part[e->first], AS_ITEM);
         print_count(p, e->min, e->max);
     } else {
         print_list(p, e);
@@ -266,5 +266,5 @@ static void print(const struct gbnf_printer *p, uint32_t expr, enum binding plac
 void expr_print(const struct exprs *x, uint32_t expr, struct builder *to, expr_rule_name *rule_name, void *context)
 {
     const struct gbnf_printer p = {x, to, rule_name, context};
-    print(&p, expr, AS_CHOICE);
+    print_expr(&p, expr, AS_CHOICE);
 }

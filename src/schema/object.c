@@ -329,7 +329,7 @@ static bool add_types(struct convert *c, struct all_of *a, const cJSON *schema, 
     return added;
 }
 
-static bool add_part(struct convert *c, struct all_of *a, const cJSON *schema)
+static bool add_all_of_part(struct convert *c, struct all_of *a, const cJSON *schema)
 {
     const cJSON *const type = schema_member(c, schema, "type");
     const enum schema_kind kind = schema_kind_of(c, schema, type);
@@ -373,7 +373,7 @@ uint32_t all_of_expr(struct convert *c, const cJSON *schema)
         c->x.failed = c->x.failed || !mem_grow(&c->part, &c->parts_cap, c->n_parts + 1, sizeof *c->part);
         if (!c->x.failed)
             c->part[c->n_parts++] = item;
-        if (!add_part(c, &a, item))
+        if (!add_all_of_part(c, &a, item))
             schema_note(c, item, &c->out->ignored);
         members++;
     }

@@ -32,7 +32,7 @@ struct run {
     bool whole;   // is the literal an escape or a quote, so that a repetition applies to the run?
 };
 
-static bool stop(struct pattern *p, enum outcome outcome)
+static bool stop_pattern(struct pattern *p, enum outcome outcome)
 {
     if (p->outcome == READ)
         p->outcome = outcome;
@@ -48,7 +48,7 @@ static void refuse(struct pattern *p, enum outcome outcome)
         p->late = outcome;
 }
 
-static uint32_t peek(const struct pattern *p)
+static uint32_t current_character(const struct pattern *p)
 {
     return p->at < p->end ? (unsigned char)*p->at : 0;
 }
@@ -68,19 +68,19 @@ static bool escape(struct pattern *p, const char *more, uint32_t *c)
     static const char letters[] = "trn\\\"-", meaning[] = "\t\r\n\\\"-", sized[] = "xuU";
     static const int sizes[] = {2, 4, 8};
     if (p->end - p->at < 2)
-        return stop(p, INVALID);
+        return stop_pattern(p, INVALID);
     const char kind = p->at[1], *const letter = strchr(letters, kind), *const size = strchr(sized, kind);
     p->at += 2;
     *c = letter ? (uint32_t)meaning[letter - letters] : (unsigned char)kind;
     if (letter || strchr(more, kind))
         return true;
     if (!size)
-        return stop(p, LOOSE);
+        return stop_pattern(p, LOOSE);
     *c = 0;
     for (int i = 0; i < sizes[size - sized]; i++) {
-        const int v = hex_value((unsigned char)peek(p));
+        const int v = hex_value((unsigned char)current_character(p));
         if (v < 0)
-            return stop(p, LOOSE);
+            return stop_pattern(p, LOOSE);
         *c = *c << 4 | (uint32_t)v;
         p->at++;
     }
@@ -89,7 +89,7 @@ static bool escape(struct pattern *p, const char *more, uint32_t *c)
 
 static bool in_class(struct pattern *p, uint32_t *c)
 {
-    if (peek(p) == '\\')
+    if (current_character(p) == '\\')
         return escape(p, "[]", c);
     *c = plain(p);
     return true;
@@ -100,7 +100,7 @@ static bool in_class(struct pattern *p, uint32_t *c)
 static bool class(struct pattern *p)
 {
     struct ranges set = {0};
-    const bool others = peek(p) == '^';
+    const bool others = current_character(p) == '^';
     bool empty = true, ok = true;
     p->at += others;
     while (ok && p->at < p->end && *p->at != ']') {
@@ -116,7 +116,7 @@ static bool class(struct pattern *p)
         empty = false;
     }
     if (ok && p->at == p->end)
-        ok = stop(p, INVALID);
+        ok = stop_pattern(p, INVALID);
     p->at += ok;
     uint32_t expr = expr_class(p->x, set.range, set.n, others);
     if (!empty && !set.n && others)
@@ -133,17 +133,17 @@ static bool group(struct pattern *p)
 {
     const char *const open = p->start;
     if (++p->depth > DEEPEST_GROUP)
-        return stop(p, LOOSE);
-    if (peek(p) == '?') {
+        return stop_pattern(p, LOOSE);
+    if (current_character(p) == '?') {
         if (p->end - p->at < 2 || p->at[1] != ':')
-            return stop(p, LOOSE);
+            return stop_pattern(p, LOOSE);
         p->at += 2;
     }
     if (!alternatives(p))
         return false;
-    if (peek(p) != ')') {
+    if (current_character(p) != ')') {
         p->start = open;
-        return stop(p, INVALID);
+        return stop_pattern(p, INVALID);
     }
     p->at++;
     p->depth--;
@@ -165,14 +165,14 @@ static bool counts(struct pattern *p, long *min, long *max)
     const char *const comma = close ? memchr(p->at, ',', (size_t)(close - p->at)) : NULL;
     const char *const at = p->at;
     if (!close || (comma && memchr(comma + 1, ',', (size_t)(close - comma - 1))))
-        return stop(p, LOOSE);
+        return stop_pattern(p, LOOSE);
     p->at = close + 1;
     *min = 0;
     *max = INT32_MAX;
     if (!comma)
-        return (number(at, close, min) && number(at, close, max)) || stop(p, LOOSE);
+        return (number(at, close, min) && number(at, close, max)) || stop_pattern(p, LOOSE);
     return ((comma == at || number(at, comma, min)) && (comma + 1 == close || number(comma + 1, close, max))) ||
-           stop(p, LOOSE);
+           stop_pattern(p, LOOSE);
 }
 
 // Reads a repetition, at one of * + ? {
@@ -184,7 +184,7 @@ static bool repeat(struct pattern *p, struct run *r)
         return false;
     if (p->x->n_stack == r->last) {
         if (r->first)
-            return stop(p, INVALID);
+            return stop_pattern(p, INVALID);
         refuse(p, INVALID);
         return true;
     }
@@ -207,8 +207,8 @@ static bool repeat(struct pattern *p, struct run *r)
 static bool literal(struct pattern *p, struct run *r)
 {
     uint32_t c = 0;
-    const bool escaped = peek(p) == '\\';
-    const bool whole = escaped || peek(p) == '"';
+    const bool escaped = current_character(p) == '\\';
+    const bool whole = escaped || current_character(p) == '"';
     if (!escaped)
         c = plain(p);
     else if (!escape(p, "^$.[]()|{}*+?", &c))
@@ -223,12 +223,12 @@ static bool literal(struct pattern *p, struct run *r)
 static bool item(struct pattern *p, struct run *r)
 {
     static const struct range line_ends[] = {{'\n', '\n'}, {'\r', '\r'}};
-    const uint32_t c = peek(p);
+    const uint32_t c = current_character(p);
     p->start = p->at;
     if (c && strchr("*+?{", (int)c))
         return repeat(p, r);
     if (c && strchr("]}^$", (int)c))
-        return stop(p, LOOSE);
+        return stop_pattern(p, LOOSE);
     if (!strchr(".[(", (int)c))
         return literal(p, r);
     *r = (struct run){.last = p->x->n_stack};
@@ -253,7 +253,7 @@ static bool alternatives(struct pattern *p)
             if (!item(p, &r))
                 return false;
         expr_push(p->x, expr_take(p->x, EXPR_SEQUENCE, start));
-        if (peek(p) != '|')
+        if (current_character(p) != '|')
             break;
         p->at++;
     }
@@ -271,10 +271,10 @@ uint32_t pattern_expr(struct convert *c, const cJSON *pattern)
     const bool anchored = len > 1 && text[0] == '^' && text[len - 1] == '$';
     const uint32_t quote = expr_literal(x, "\"");
     if (!anchored)
-        stop(&p, LOOSE);
+        stop_pattern(&p, LOOSE);
     else if (alternatives(&p) && p.at < p.end) {
         p.start = p.at; // a closing parenthesis without an opening one
-        stop(&p, INVALID);
+        stop_pattern(&p, INVALID);
     }
     const uint32_t inner = expr_take(x, EXPR_SEQUENCE, from);
     if (p.outcome == READ && p.late != READ)

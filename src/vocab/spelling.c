@@ -87,7 +87,7 @@ static uint32_t ending(const struct vocab *v, const char *text)
     return vocab_find(v, text, strlen(text), VOCAB_EOG);
 }
 
-static bool has(const struct vocab *v, const char *text)
+static bool vocab_has_text(const struct vocab *v, const char *text)
 {
     return ending(v, text) != VOCAB_NONE;
 }
@@ -115,10 +115,10 @@ void vocab_finish(struct vocab *v)
     v->eot = v->eot < v->n ? v->eot : find_role(v, ROLE_EOT);
     vocab_mark_end(v, v->eos);
     vocab_mark_end(v, v->eot);
-    if ((has(v, "<|return|>") && has(v, "<|call|>")) ||
-        (has(v, "<|flush|>") && (has(v, "<|call|>") || has(v, "<|calls|>"))))
+    if ((vocab_has_text(v, "<|return|>") && vocab_has_text(v, "<|call|>")) ||
+        (vocab_has_text(v, "<|flush|>") && (vocab_has_text(v, "<|call|>") || vocab_has_text(v, "<|calls|>"))))
         except(v, "<|end|>");
-    if (has(v, "<|tool_response>"))
+    if (vocab_has_text(v, "<|tool_response>"))
         except(v, "</s>");
     for (uint32_t id = 0; id < v->n; id++)
         v->any |= v->flags[id];
