@@ -3,9 +3,10 @@
 // repetitions become rules of their own, so that what is left is rules of alternatives of elements. What goes wrong
 // sticks: the first fault takes the cursor to the end of the text, so that nothing more is read, and is looked at
 // once, when all functions have come back.
+#include "grammar/gbnf.h"
+
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "grammar/rules.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -14,93 +15,7 @@
 
 #define NO_RULE UINT32_MAX
 
-struct gbnf {
-    struct grammar *g;
-    const struct vocab *v; // may be NULL
-    const char *text, *at, *end;
-    struct grammar_fault fault; // the first
-    struct grammar_fault twice; // the first rule that is defined again
-    struct element *work;       // [n_work] elements of the rules being read, those of inner groups last
-    size_t n_work, work_cap;
-    struct hash_table names; // rules that have a name of their own
-    struct ranges ranges;    // scratch: of a class
-    uint32_t owner;          // the rule that is being defined
-    unsigned depth;          // of groups
-};
-
-// A fault whose place is `from` and whose name is what stands from there to the cursor.
-static struct grammar_fault fault_from(const struct gbnf *p, enum grammar_code code, const char *from)
-{
-    struct grammar_fault f = {.code = code, .line = 1, .column = 1, .name = from, .len = (size_t)(p->at - from)};
-    assert(p->text <= from && from <= p->at && p->at <= p->end);
-    for (const char *c = p->text; c < from; c++) {
-        if (*c == '\n') {
-            f.line++;
-            f.column = 1;
-        } else if ((*c & 0xc0) != 0x80) {
-            f.column++;
-        }
-    }
-    return f;
-}
-
-static void gbnf_fail(struct gbnf *p, enum grammar_code code, const char *from)
-{
-    if (p->fault.code)
-        return;
-    p->fault = fault_from(p, code, from);
-    p->at = p->end;
-}
-
-// The byte at the cursor; 0 at the end, as a NUL cannot stand in the text.
-static unsigned char current_byte(const struct gbnf *p)
-{
-    return p->at < p->end ? (unsigned char)*p->at : 0;
-}
-
-// Passes this character if it comes next.
-static bool pass(struct gbnf *p, char c)
-{
-    const bool is = p->at < p->end && *p->at == c;
-    p->at += is;
-    return is;
-}
-
-// Passes blanks and comments, and line ends if they may stand here.
-static void skip_space(struct gbnf *p, bool newlines)
-{
-    for (;;) {
-        const unsigned char c = current_byte(p);
-        if (c == '#')
-            while (p->at < p->end && *p->at != '\n' && *p->at != '\r')
-                p->at++;
-        else if (c == ' ' || c == '\t' || (newlines && (c == '\n' || c == '\r')))
-            p->at++;
-        else
-            return;
-    }
-}
-
-// Reads a decimal number; one that is too large reads as UINT32_MAX. Without a digit the cursor stays.
-static uint32_t read_count(struct gbnf *p)
-{
-    uint64_t v = 0;
-    for (; current_byte(p) >= '0' && current_byte(p) <= '9'; p->at++)
-        v = v < UINT32_MAX ? v * 10 + (uint64_t)(*p->at - '0') : v;
-    return v < UINT32_MAX ? (uint32_t)v : UINT32_MAX;
-}
-
 // ---- rules
-
-static void push(struct gbnf *p, enum element_type type, uint32_t value)
-{
-    if (p->n_work + p->g->n_elements >= GRAMMAR_MOST_ELEMENTS)
-        gbnf_fail(p, GRAMMAR_LARGE, p->at);
-    else if (!mem_grow(&p->work, &p->work_cap, p->n_work + 1, sizeof *p->work))
-        gbnf_fail(p, GRAMMAR_MEMORY, p->at);
-    if (!p->fault.code)
-        p->work[p->n_work++] = (struct element){type, value};
-}
 
 // A rule without alternatives.
 static uint32_t add_rule(struct gbnf *p, const char *name, size_t len)
@@ -125,7 +40,7 @@ static uint32_t add_part_rule(struct gbnf *p)
 static void define(struct gbnf *p, uint32_t rule, size_t from)
 {
     struct grammar *const g = p->g;
-    push(p, ELEMENT_END, 0);
+    gbnf_push(p, ELEMENT_END, 0);
     assert(from <= p->n_work);
     const size_t n = p->n_work - from;
     if (!mem_grow(&g->element, &g->element_cap, g->n_elements + n, sizeof *g->element) ||
@@ -163,7 +78,7 @@ static bool in_name(unsigned char c)
 static uint32_t read_name(struct gbnf *p)
 {
     const char *const start = p->at;
-    while (in_name(current_byte(p)))
+    while (in_name(gbnf_byte(p)))
         p->at++;
     const size_t len = (size_t)(p->at - start);
     uint32_t rule = len ? find_rule(p, start, len) : NO_RULE;
@@ -187,30 +102,30 @@ static void write_out(struct gbnf *p, size_t item, uint32_t least, uint32_t most
     if (p->n_work - item != 1) {
         const uint32_t rule = add_part_rule(p);
         define(p, rule, item);
-        push(p, ELEMENT_RULE, rule);
+        gbnf_push(p, ELEMENT_RULE, rule);
     }
     const struct element one = p->work[item];
     p->n_work = item;
     for (uint32_t i = 0; i < least; i++)
-        push(p, one.type, one.value);
+        gbnf_push(p, one.type, one.value);
     for (uint32_t n = loop ? 1 : most - least; n--;) {
         const uint32_t rule = add_part_rule(p);
         const size_t from = p->n_work;
-        push(p, one.type, one.value);
+        gbnf_push(p, one.type, one.value);
         if (loop || rest != NO_RULE)
-            push(p, ELEMENT_RULE, loop ? rule : rest);
-        push(p, ELEMENT_END, 0);
+            gbnf_push(p, ELEMENT_RULE, loop ? rule : rest);
+        gbnf_push(p, ELEMENT_END, 0);
         define(p, rule, from);
         rest = rule;
     }
     if (rest != NO_RULE)
-        push(p, ELEMENT_RULE, rest);
+        gbnf_push(p, ELEMENT_RULE, rest);
 }
 
 static uint32_t read_bound(struct gbnf *p)
 {
     const char *const start = p->at;
-    const uint32_t bound = read_count(p);
+    const uint32_t bound = gbnf_read_count(p);
     if (p->at == start)
         gbnf_fail(p, GRAMMAR_REPEAT, start);
     return bound;
@@ -226,158 +141,24 @@ static void read_repetition(struct gbnf *p, size_t item)
     if (item == p->n_work)
         gbnf_fail(p, GRAMMAR_NOTHING, start);
     if (kind == '{') {
-        skip_space(p, p->depth);
+        gbnf_skip_space(p, p->depth);
         const char *const bound = p->at;
         least = most = read_bound(p);
         if (least > GRAMMAR_MOST_REPEATS)
             gbnf_fail(p, GRAMMAR_REPEAT_LARGE, bound);
-        skip_space(p, p->depth);
-        if (pass(p, ',')) {
-            skip_space(p, p->depth);
-            most = current_byte(p) == '}' ? UINT32_MAX : read_bound(p);
-            skip_space(p, p->depth);
+        gbnf_skip_space(p, p->depth);
+        if (gbnf_pass(p, ',')) {
+            gbnf_skip_space(p, p->depth);
+            most = gbnf_byte(p) == '}' ? UINT32_MAX : read_bound(p);
+            gbnf_skip_space(p, p->depth);
         }
-        if (!pass(p, '}'))
+        if (!gbnf_pass(p, '}'))
             gbnf_fail(p, GRAMMAR_REPEAT, p->at);
         if (least > most)
             gbnf_fail(p, GRAMMAR_REPEAT_ORDER, start);
     }
     if (!p->fault.code)
         write_out(p, item, least, most > GRAMMAR_MOST_REPEATS ? UINT32_MAX : most);
-}
-
-// ---- characters
-
-// The cursor is at the backslash.
-static uint32_t read_escape(struct gbnf *p)
-{
-    static const char names[] = "nrt\\\"[]-", values[] = "\n\r\t\\\"[]-";
-    const char *const escape = p->at++;
-    const unsigned char kind = current_byte(p);
-    const char *const name = kind ? strchr(names, kind) : NULL;
-    uint32_t c = 0;
-    p->at += kind != 0;
-    if (name)
-        return (uint32_t)values[name - names];
-    const int digits = kind == 'x' ? 2 : kind == 'u' ? 4 : kind == 'U' ? 8 : 0;
-    if (!digits)
-        gbnf_fail(p, GRAMMAR_ESCAPE, escape);
-    for (int i = 0; i < digits; i++, p->at++) {
-        const int v = hex_value(current_byte(p));
-        if (v < 0) {
-            gbnf_fail(p, GRAMMAR_ESCAPE, escape);
-            return 0;
-        }
-        c = c << 4 | (uint32_t)v;
-    }
-    return c;
-}
-
-// Reads one character of a literal or class, perhaps escaped.
-static uint32_t read_char(struct gbnf *p)
-{
-    uint32_t c = 0;
-    if (current_byte(p) == '\\')
-        return read_escape(p);
-    const size_t n = p->at < p->end ? utf8_decode((const unsigned char *)p->at, (size_t)(p->end - p->at), &c) : 0;
-    if (!n)
-        gbnf_fail(p, GRAMMAR_UTF8, p->at);
-    p->at += n;
-    return c;
-}
-
-static void add_range(struct gbnf *p, uint32_t first, uint32_t last)
-{
-    if (!ranges_add(&p->ranges, first, last))
-        gbnf_fail(p, GRAMMAR_MEMORY, p->at);
-}
-
-// Adds the class of the characters in p->ranges, or of all others, to the work. A NUL ends a text, so no character is
-// one.
-static void push_class(struct gbnf *p, bool negated)
-{
-    struct ranges *const r = &p->ranges;
-    uint32_t class = INTERN_NONE;
-    ranges_tidy(r, 1, CHAR_MAX_VALUE);
-    if (!negated || ranges_invert(r, 1, CHAR_MAX_VALUE))
-        class = intern_add(&p->g->class, (const uint32_t *)r->range, 2 * r->n);
-    if (class == INTERN_NONE)
-        gbnf_fail(p, GRAMMAR_MEMORY, p->at);
-    push(p, ELEMENT_CLASS, class);
-}
-
-static void push_range(struct gbnf *p, uint32_t first, uint32_t last)
-{
-    p->ranges.n = 0;
-    add_range(p, first, last);
-    push_class(p, false);
-}
-
-// The cursor is behind the opening quote.
-static void read_literal(struct gbnf *p)
-{
-    const char *const start = p->at - 1;
-    while (current_byte(p) && current_byte(p) != '"') {
-        const uint32_t c = read_char(p);
-        push_range(p, c, c);
-    }
-    if (!pass(p, '"'))
-        gbnf_fail(p, GRAMMAR_LITERAL, start);
-}
-
-// The cursor is behind the opening bracket.
-static void read_class(struct gbnf *p)
-{
-    const char *const start = p->at - 1;
-    const bool negated = pass(p, '^');
-    p->ranges.n = 0;
-    while (current_byte(p) && current_byte(p) != ']') {
-        const char *const range = p->at;
-        const uint32_t first = read_char(p);
-        uint32_t last = first;
-        if (p->end - p->at >= 2 && *p->at == '-' && p->at[1] != ']') {
-            p->at++;
-            last = read_char(p);
-        }
-        if (first > last)
-            gbnf_fail(p, GRAMMAR_RANGE, range);
-        else
-            add_range(p, first, last);
-    }
-    if (!pass(p, ']'))
-        gbnf_fail(p, GRAMMAR_CLASS, start);
-    if (!p->ranges.n)
-        gbnf_fail(p, GRAMMAR_EMPTY_CLASS, start);
-    push_class(p, negated);
-}
-
-// ---- tokens
-
-// <[id]> or <text>, or any token but that. The cursor is at the beginning.
-static void read_token(struct gbnf *p)
-{
-    const enum element_type type = pass(p, '!') ? ELEMENT_NOT_TOKEN : ELEMENT_TOKEN;
-    const char *const start = p->at;
-    uint32_t id = VOCAB_NONE;
-    if (!pass(p, '<'))
-        gbnf_fail(p, GRAMMAR_TOKEN, start);
-    if (pass(p, '[')) {
-        const char *const digits = p->at;
-        id = read_count(p);
-        if (p->at == digits || !pass(p, ']') || !pass(p, '>'))
-            gbnf_fail(p, GRAMMAR_TOKEN, start);
-        if (id >= (p->v ? p->v->n : VOCAB_NONE))
-            gbnf_fail(p, GRAMMAR_TOKEN_ID, start);
-    } else {
-        while (current_byte(p) && *p->at != '>' && *p->at != '\n')
-            p->at++;
-        if (!pass(p, '>'))
-            gbnf_fail(p, GRAMMAR_TOKEN, start);
-        id = p->v ? vocab_find(p->v, start, (size_t)(p->at - start), 0) : 0;
-        if (id == VOCAB_NONE)
-            gbnf_fail(p, GRAMMAR_TOKEN_UNKNOWN, start);
-    }
-    push(p, type, id);
 }
 
 // ---- the grammar
@@ -402,40 +183,40 @@ static void read_group(struct gbnf *p)
     const uint32_t rule = add_part_rule(p);
     if (++p->depth > GRAMMAR_MOST_DEPTH)
         gbnf_fail(p, GRAMMAR_DEEP, start);
-    skip_space(p, true);
+    gbnf_skip_space(p, true);
     read_alternatives(p);
-    if (!current_byte(p))
+    if (!gbnf_byte(p))
         gbnf_fail(p, GRAMMAR_GROUP, start);
-    else if (!pass(p, ')'))
+    else if (!gbnf_pass(p, ')'))
         unexpected(p);
     p->depth--;
     define(p, rule, from);
-    push(p, ELEMENT_RULE, rule);
+    gbnf_push(p, ELEMENT_RULE, rule);
 }
 
 // Reads items and operators up to what is neither.
 static void read_sequence(struct gbnf *p)
 {
     size_t newest = p->n_work; // where its elements begin
-    for (;; skip_space(p, p->depth)) {
-        const unsigned char c = current_byte(p);
+    for (;; gbnf_skip_space(p, p->depth)) {
+        const unsigned char c = gbnf_byte(p);
         if (c && strchr("*+?{", c)) {
             read_repetition(p, newest);
             continue;
         }
         newest = p->n_work;
-        if (pass(p, '"'))
-            read_literal(p);
-        else if (pass(p, '['))
-            read_class(p);
-        else if (pass(p, '('))
+        if (gbnf_pass(p, '"'))
+            gbnf_read_literal(p);
+        else if (gbnf_pass(p, '['))
+            gbnf_read_class(p);
+        else if (gbnf_pass(p, '('))
             read_group(p);
-        else if (pass(p, '.'))
-            push_range(p, 1, CHAR_MAX_VALUE);
+        else if (gbnf_pass(p, '.'))
+            gbnf_push_range(p, 1, CHAR_MAX_VALUE);
         else if (c == '<' || c == '!')
-            read_token(p);
+            gbnf_read_token(p);
         else if (in_name(c))
-            push(p, ELEMENT_RULE, read_name(p));
+            gbnf_push(p, ELEMENT_RULE, read_name(p));
         else
             return;
     }
@@ -444,9 +225,9 @@ static void read_sequence(struct gbnf *p)
 static void read_alternatives(struct gbnf *p)
 {
     read_sequence(p);
-    while (pass(p, '|')) {
-        push(p, ELEMENT_END, 0);
-        skip_space(p, true);
+    while (gbnf_pass(p, '|')) {
+        gbnf_push(p, ELEMENT_END, 0);
+        gbnf_skip_space(p, true);
         read_sequence(p);
     }
 }
@@ -459,19 +240,19 @@ static void read_rule(struct gbnf *p)
         return;
     struct grammar_rule *const rule = &p->g->rule[p->owner];
     if (rule->n_alts && !p->twice.code)
-        p->twice = fault_from(p, GRAMMAR_TWICE, start);
+        p->twice = gbnf_fault_from(p, GRAMMAR_TWICE, start);
     rule->name = start;
-    skip_space(p, false);
+    gbnf_skip_space(p, false);
     if (p->end - p->at >= 3 && !memcmp(p->at, "::=", 3))
         p->at += 3;
     else
         gbnf_fail(p, GRAMMAR_DEFINES, p->at);
-    skip_space(p, true);
+    gbnf_skip_space(p, true);
     read_alternatives(p);
     define(p, p->owner, 0);
-    if (current_byte(p) && current_byte(p) != '\n' && current_byte(p) != '\r')
+    if (gbnf_byte(p) && gbnf_byte(p) != '\n' && gbnf_byte(p) != '\r')
         unexpected(p);
-    skip_space(p, true);
+    gbnf_skip_space(p, true);
 }
 
 // Adds the rule that the start stands in, and looks at all rules together.
@@ -484,7 +265,7 @@ static void finish(struct gbnf *p)
         return;
     }
     p->g->start = (uint32_t)p->g->n_elements;
-    push(p, ELEMENT_RULE, root);
+    gbnf_push(p, ELEMENT_RULE, root);
     define(p, add_rule(p, p->text, 0), 0);
     const enum grammar_code code = p->fault.code ? GRAMMAR_OK : rules_check(p->g, &rule);
     if (!code)
@@ -505,7 +286,7 @@ struct grammar *grammar_parse(const char *text, size_t len, const struct vocab *
         p.at = nul;
         gbnf_fail(&p, GRAMMAR_NUL, nul);
     }
-    for (skip_space(&p, true); p.at < p.end;)
+    for (gbnf_skip_space(&p, true); p.at < p.end;)
         read_rule(&p);
     if (!p.fault.code)
         finish(&p);

@@ -72,7 +72,8 @@ ALWAYS_INLINE void merge_lanes(__m512i *v, int n, int lanes)
     for (int distance = lanes / 4; distance; distance /= 2) {
         UNROLL
         for (int i = 0; i < n; i++)
-            v[i] = compare_lanes(v[i], _mm512_permutex_epi64(v[i], distance == 1 ? 0xb1 : 0x4e), distance);
+            v[i] = compare_lanes(
+                v[i], distance == 1 ? _mm512_permutex_epi64(v[i], 0xb1) : _mm512_permutex_epi64(v[i], 0x4e), distance);
     }
     merge_registers(v, n, n);
 }

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+// The reader of GBNF text, for its two files. Its first fault moves the cursor to the end of the text.
+#ifndef SAMPL_GRAMMAR_GBNF_H
+#define SAMPL_GRAMMAR_GBNF_H
+
+#include "grammar/rules.h"
+
+struct gbnf {
+    struct grammar *g;
+    const struct vocab *v; // may be NULL
+    const char *text, *at, *end;
+    struct grammar_fault fault; // the first
+    struct grammar_fault twice; // the first rule that is defined again
+    struct element *work;       // [n_work] elements of the rules being read, those of inner groups last
+    size_t n_work, work_cap;
+    struct hash_table names; // rules that have a name of their own
+    struct ranges ranges;    // scratch: of a class
+    uint32_t owner;          // the rule that is being defined
+    unsigned depth;          // of groups
+};
+
+// Makes a fault whose place is `from` and whose name is the text from there to the cursor.
+struct grammar_fault gbnf_fault_from(const struct gbnf *p, enum grammar_code code, const char *from);
+
+// Reports such a fault, unless one was reported before, and ends the reading.
+void gbnf_fail(struct gbnf *p, enum grammar_code code, const char *from);
+
+// The byte at the cursor; 0 at the end, as the text holds no NUL.
+unsigned char gbnf_byte(const struct gbnf *p);
+
+// Moves the cursor behind a byte, if it is this one. Returns whether it was.
+bool gbnf_pass(struct gbnf *p, char c);
+
+// Moves the cursor behind white space and comments; behind line ends only if `newlines`.
+void gbnf_skip_space(struct gbnf *p, bool newlines);
+
+// Reads a decimal number; a number that is too large reads as UINT32_MAX. Without a digit the cursor stays.
+uint32_t gbnf_read_count(struct gbnf *p);
+
+// Appends an element to the rules being read.
+void gbnf_push(struct gbnf *p, enum element_type type, uint32_t value);
+
+// Appends the class of the characters first..last.
+void gbnf_push_range(struct gbnf *p, uint32_t first, uint32_t last);
+
+// Append the elements of a literal (the cursor is behind its quote), a class (behind its bracket) or a token (at its
+// beginning).
+void gbnf_read_literal(struct gbnf *p);
+void gbnf_read_class(struct gbnf *p);
+void gbnf_read_token(struct gbnf *p);
+
+#endif

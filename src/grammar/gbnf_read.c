@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: MIT
+// The cursor in GBNF text: bytes, white space and counts; characters, classes and tokens.
+#include "base/mem.h"
+#include "base/utf8.h"
+#include "grammar/gbnf.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+// A fault whose place is `from` and whose name is what stands from there to the cursor.
+struct grammar_fault gbnf_fault_from(const struct gbnf *p, enum grammar_code code, const char *from)
+{
+    struct grammar_fault f = {.code = code, .line = 1, .column = 1, .name = from, .len = (size_t)(p->at - from)};
+    assert(p->text <= from && from <= p->at && p->at <= p->end);
+    for (const char *c = p->text; c < from; c++) {
+        if (*c == '\n') {
+            f.line++;
+            f.column = 1;
+        } else if ((*c & 0xc0) != 0x80) {
+            f.column++;
+        }
+    }
+    return f;
+}
+
+void gbnf_fail(struct gbnf *p, enum grammar_code code, const char *from)
+{
+    if (p->fault.code)
+        return;
+    p->fault = gbnf_fault_from(p, code, from);
+    p->at = p->end;
+}
+
+// The byte at the cursor; 0 at the end, as a NUL cannot stand in the text.
+unsigned char gbnf_byte(const struct gbnf *p)
+{
+    return p->at < p->end ? (unsigned char)*p->at : 0;
+}
+
+// Passes this character if it comes next.
+bool gbnf_pass(struct gbnf *p, char c)
+{
+    const bool is = p->at < p->end && *p->at == c;
+    p->at += is;
+    return is;
+}
+
+// Passes blanks and comments, and line ends if they may stand here.
+void gbnf_skip_space(struct gbnf *p, bool newlines)
+{
+    for (;;) {
+        const unsigned char c = gbnf_byte(p);
+        if (c == '#')
+            while (p->at < p->end && *p->at != '\n' && *p->at != '\r')
+                p->at++;
+        else if (c == ' ' || c == '\t' || (newlines && (c == '\n' || c == '\r')))
+            p->at++;
+        else
+            return;
+    }
+}
+
+// Reads a decimal number; one that is too large reads as UINT32_MAX. Without a digit the cursor stays.
+uint32_t gbnf_read_count(struct gbnf *p)
+{
+    uint64_t v = 0;
+    for (; gbnf_byte(p) >= '0' && gbnf_byte(p) <= '9'; p->at++)
+        v = v < UINT32_MAX ? v * 10 + (uint64_t)(*p->at - '0') : v;
+    return v < UINT32_MAX ? (uint32_t)v : UINT32_MAX;
+}
+
+void gbnf_push(struct gbnf *p, enum element_type type, uint32_t value)
+{
+    if (p->n_work + p->g->n_elements >= GRAMMAR_MOST_ELEMENTS)
+        gbnf_fail(p, GRAMMAR_LARGE, p->at);
+    else if (!mem_grow(&p->work, &p->work_cap, p->n_work + 1, sizeof *p->work))
+        gbnf_fail(p, GRAMMAR_MEMORY, p->at);
+    if (!p->fault.code)
+        p->work[p->n_work++] = (struct element){type, value};
+}
+
+// ---- characters
+
+// The cursor is at the backslash.
+static uint32_t read_escape(struct gbnf *p)
+{
+    static const char names[] = "nrt\\\"[]-", values[] = "\n\r\t\\\"[]-";
+    const char *const escape = p->at++;
+    const unsigned char kind = gbnf_byte(p);
+    const char *const name = kind ? strchr(names, kind) : NULL;
+    uint32_t c = 0;
+    p->at += kind != 0;
+    if (name)
+        return (uint32_t)values[name - names];
+    const int digits = kind == 'x' ? 2 : kind == 'u' ? 4 : kind == 'U' ? 8 : 0;
+    if (!digits)
+        gbnf_fail(p, GRAMMAR_ESCAPE, escape);
+    for (int i = 0; i < digits; i++, p->at++) {
+        const int v = hex_value(gbnf_byte(p));
+        if (v < 0) {
+            gbnf_fail(p, GRAMMAR_ESCAPE, escape);
+            return 0;
+        }
+        c = c << 4 | (uint32_t)v;
+    }
+    return c;
+}
+
+// Reads one character of a literal or class, perhaps escaped.
+static uint32_t read_char(struct gbnf *p)
+{
+    uint32_t c = 0;
+    if (gbnf_byte(p) == '\\')
+        return read_escape(p);
+    const size_t n = p->at < p->end ? utf8_decode((const unsigned char *)p->at, (size_t)(p->end - p->at), &c) : 0;
+    if (!n)
+        gbnf_fail(p, GRAMMAR_UTF8, p->at);
+    p->at += n;
+    return c;
+}
+
+static void add_range(struct gbnf *p, uint32_t first, uint32_t last)
+{
+    if (!ranges_add(&p->ranges, first, last))
+        gbnf_fail(p, GRAMMAR_MEMORY, p->at);
+}
+
+// Adds the class of the characters in p->ranges, or of all others, to the work. A NUL ends a text, so no character is
+// one.
+static void push_class(struct gbnf *p, bool negated)
+{
+    struct ranges *const r = &p->ranges;
+    uint32_t class = INTERN_NONE;
+    ranges_tidy(r, 1, CHAR_MAX_VALUE);
+    if (!negated || ranges_invert(r, 1, CHAR_MAX_VALUE))
+        class = intern_add(&p->g->class, (const uint32_t *)r->range, 2 * r->n);
+    if (class == INTERN_NONE)
+        gbnf_fail(p, GRAMMAR_MEMORY, p->at);
+    gbnf_push(p, ELEMENT_CLASS, class);
+}
+
+void gbnf_push_range(struct gbnf *p, uint32_t first, uint32_t last)
+{
+    p->ranges.n = 0;
+    add_range(p, first, last);
+    push_class(p, false);
+}
+
+// The cursor is behind the opening quote.
+void gbnf_read_literal(struct gbnf *p)
+{
+    const char *const start = p->at - 1;
+    while (gbnf_byte(p) && gbnf_byte(p) != '"') {
+        const uint32_t c = read_char(p);
+        gbnf_push_range(p, c, c);
+    }
+    if (!gbnf_pass(p, '"'))
+        gbnf_fail(p, GRAMMAR_LITERAL, start);
+}
+
+// The cursor is behind the opening bracket.
+void gbnf_read_class(struct gbnf *p)
+{
+    const char *const start = p->at - 1;
+    const bool negated = gbnf_pass(p, '^');
+    p->ranges.n = 0;
+    while (gbnf_byte(p) && gbnf_byte(p) != ']') {
+        const char *const range = p->at;
+        const uint32_t first = read_char(p);
+        uint32_t last = first;
+        if (p->end - p->at >= 2 && *p->at == '-' && p->at[1] != ']') {
+            p->at++;
+            last = read_char(p);
+        }
+        if (first > last)
+            gbnf_fail(p, GRAMMAR_RANGE, range);
+        else
+            add_range(p, first, last);
+    }
+    if (!gbnf_pass(p, ']'))
+        gbnf_fail(p, GRAMMAR_CLASS, start);
+    if (!p->ranges.n)
+        gbnf_fail(p, GRAMMAR_EMPTY_CLASS, start);
+    push_class(p, negated);
+}
+
+// ---- tokens
+
+// <[id]> or <text>, or any token but that. The cursor is at the beginning.
+void gbnf_read_token(struct gbnf *p)
+{
+    const enum element_type type = gbnf_pass(p, '!') ? ELEMENT_NOT_TOKEN : ELEMENT_TOKEN;
+    const char *const start = p->at;
+    uint32_t id = VOCAB_NONE;
+    if (!gbnf_pass(p, '<'))
+        gbnf_fail(p, GRAMMAR_TOKEN, start);
+    if (gbnf_pass(p, '[')) {
+        const char *const digits = p->at;
+        id = gbnf_read_count(p);
+        if (p->at == digits || !gbnf_pass(p, ']') || !gbnf_pass(p, '>'))
+            gbnf_fail(p, GRAMMAR_TOKEN, start);
+        if (id >= (p->v ? p->v->n : VOCAB_NONE))
+            gbnf_fail(p, GRAMMAR_TOKEN_ID, start);
+    } else {
+        while (gbnf_byte(p) && *p->at != '>' && *p->at != '\n')
+            p->at++;
+        if (!gbnf_pass(p, '>'))
+            gbnf_fail(p, GRAMMAR_TOKEN, start);
+        id = p->v ? vocab_find(p->v, start, (size_t)(p->at - start), 0) : 0;
+        if (id == VOCAB_NONE)
+            gbnf_fail(p, GRAMMAR_TOKEN_UNKNOWN, start);
+    }
+    gbnf_push(p, type, id);
+}
