@@ -324,6 +324,7 @@ static size_t partition(uint64_t *to, const uint64_t *from, size_t n, uint64_t p
 #include "kern/sort_template.h"
 
 #include "kern/falling_template.h"
+#include "kern/rank_template.h"
 #else
 static void row_sort(uint64_t *key, size_t n, size_t k, uint64_t *tmp)
 {
@@ -334,8 +335,12 @@ static float row_sum_falling(const float *by, const float *x, size_t n, float s,
 {
     return kern_scalar.sum_falling(by, x, n, s, key, tmp);
 }
+
+static void row_rank(uint32_t *id, float *y, const float *x, size_t n, size_t k, uint64_t *key, uint64_t *tmp)
+{
+    kern_scalar.rank(id, y, x, n, k, key, tmp);
+}
 #endif
-#include "kern/rank_template.h"
 
 // to[i] = op(x[i], arg)
 ALWAYS_INLINE void map(float *to, const float *x, size_t n, vf32 (*op)(vf32 x, float arg), float arg)
