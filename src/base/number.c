@@ -277,7 +277,8 @@ const char *number_text_wide(double x, char text[NUMBER_TEXT])
 {
     if (isnan(x))
         return number_text(NAN, text);
-    int digits = 15; // what fewer digits can say, 15 say, too: %g drops zeros
+    // 15 digits say what fewer can, as %g drops zeros; but not of subnormal numbers, which have fewer bits.
+    int digits = fabs(x) < DBL_MIN ? 1 : 15;
     do
         snprintf(text, NUMBER_TEXT, "%.*g", digits, x);
     while (digits++ < 17 && strtod(text, NULL) != x);
