@@ -178,7 +178,7 @@ definitions() {
 @test "no circle of files: what one calls does not call it back" {
     need nm
     build=$(dirname "$SAMPL")
-    [ -e "$build/sample/chain.o" ] || missing objects "there are none beside $SAMPL"
+    [ -e "$build/chain/chain.o" ] || missing objects "there are none beside $SAMPL"
     cd "$build"
     perl -e '
         my (%home, %wants, %needs, %state, @path);
@@ -210,7 +210,7 @@ definitions() {
 @test "no mathematics of the C library that rounds in a way of its own" {
     need nm
     build=$(dirname "$SAMPL")
-    [ -e "$build/sample/chain.o" ] || missing objects "there are none beside $SAMPL"
+    [ -e "$build/chain/chain.o" ] || missing objects "there are none beside $SAMPL"
     for folder in */; do nm -u "$build/$folder"*.o; done | awk '$1 == "U" { sub(/@.*/, "", $2); print $2 }' | sort -u >"$BATS_TEST_TMPDIR/calls"
     grep -qx fma "$BATS_TEST_TMPDIR/calls" # of those that are exact or rounded correctly, as sqrt and floor are
     run grep -xE '_*(a?(cos|sin|tan)h?|atan2|sincos|cbrt|hypot|erfc?|[lt]gamma|exp(2|10|m1)?|log(2|10|1p)?|pow)[fl]?(_finite)?' "$BATS_TEST_TMPDIR/calls"
@@ -227,7 +227,7 @@ definitions() {
 @test "object files below cli, in and out call only what they may" {
     need nm
     build=$(dirname "$SAMPL")
-    [ -e "$build/sample/chain.o" ] || missing objects "there are none beside $SAMPL"
+    [ -e "$build/chain/chain.o" ] || missing objects "there are none beside $SAMPL"
     for folder in $LOWER; do
         for object in "$build/$folder"/*.o; do
             [ "$object" = "$build/base/platform.o" ] || nm -u "$object"

@@ -2,7 +2,7 @@
 #include "chain/draft.h"
 
 #include "base/platform.h"
-#include "sample/chain.h"
+#include "chain/chain.h"
 
 #include <inttypes.h>
 #include <stddef.h>

@@ -2,8 +2,8 @@
 // The lists of a draft: samplers, biases, breakers, bans, and the tags of the reasoning budget.
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "chain/chain.h"
 #include "chain/draft.h"
-#include "sample/chain.h"
 #include "vocab/spelling.h"
 #include "vocab/split.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "chain/draft.h"
 
+#include "chain/chain.h"
 #include "grammar/trie.h"
-#include "sample/chain.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,10 +2,10 @@
 #include "cli/from_args.h"
 
 #include "base/names.h"
+#include "chain/chain.h"
 #include "chain/draft.h"
 #include "in/vocab_file.h"
 #include "out/message.h"
-#include "sample/chain.h"
 #include "vocab/spelling.h"
 
 #include <inttypes.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Notes on options of the chain that were typed and have no effect on it.
+#include "chain/chain.h"
 #include "cli/from_args.h"
 #include "out/message.h"
-#include "sample/chain.h"
 
 #include <stddef.h>
 #include <stdio.h>

@@ -2,10 +2,10 @@
 #include "cli/print_chain.h"
 
 #include "base/utf8.h"
+#include "chain/chain.h"
 #include "chain/value.h"
 #include "cli/sheet.h"
 #include "grammar/grammar.h"
-#include "sample/chain.h"
 
 #include <inttypes.h>
 #include <stdio.h>

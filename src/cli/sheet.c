@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "cli/sheet.h"
 
-#include "sample/chain.h"
+#include "chain/chain.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Recipes of the variants, and notes on variants that have the same chain.
+#include "chain/chain.h"
 #include "cli/from_args.h"
 #include "out/message.h"
-#include "sample/chain.h"
 
 #include <string.h>
 

@@ -3,9 +3,9 @@
 #ifndef SAMPL_RUN_JOB_H
 #define SAMPL_RUN_JOB_H
 
+#include "chain/chain.h"
 #include "chain/recipe.h"
 #include "cli/variant.h"
-#include "sample/chain.h"
 #include "trace/trace.h"
 
 // What must be recorded of each row, as bits.

@@ -4,9 +4,9 @@
 #ifndef SAMPL_RUN_SESSION_H
 #define SAMPL_RUN_SESSION_H
 
+#include "chain/chain.h"
 #include "chain/recipe.h"
 #include "grammar/matcher.h"
-#include "sample/chain.h"
 
 struct session {
     struct shared shared; // key: the name and a NUL, or nothing for the unnamed sequence. Only the set uses it

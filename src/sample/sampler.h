@@ -151,6 +151,9 @@ static inline void cand_note(struct cand *c, const char *name, double value)
 // Does a sampler run by `runs`, if its first parameter has this value?
 bool sampler_runs_with(const struct sampler *s, double first);
 
+// Does a stage change anything, with its parameters?
+bool stage_enabled(const struct stage *stage);
+
 // A needs_rows that is true with any parameters.
 bool stage_always(const struct stage *stage);
 

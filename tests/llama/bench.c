@@ -4,8 +4,8 @@
 #include "bench.h"
 
 #include "../unit/timing.h"
+#include "chain/chain.h"
 #include "cli/from_args.h"
-#include "sample/chain.h"
 
 #include <stdio.h>
 #include <stdlib.h>

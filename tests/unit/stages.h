@@ -3,7 +3,7 @@
 #ifndef SAMPL_TESTS_STAGES_H
 #define SAMPL_TESTS_STAGES_H
 
-#include "sample/chain.h"
+#include "chain/chain.h"
 #include "samplers/engine.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "sample/chain.h"
+#include "chain/chain.h"
 
 #include "base/mem.h"
 #include "sample/cand_private.h"
@@ -7,25 +7,6 @@
 
 #include <assert.h>
 #include <stdlib.h>
-
-double param_load(const struct param *row, const void *params)
-{
-    const void *const at = (const char *)params + row->at;
-    if (row->type == PARAM_INT)
-        return *(const int32_t *)at;
-    return row->type == PARAM_FLOAT ? (double)*(const float *)at : *(const bool *)at;
-}
-
-void param_store(const struct param *row, void *params, double value)
-{
-    void *const at = (char *)params + row->at;
-    if (row->type == PARAM_INT)
-        *(int32_t *)at = (int32_t)value;
-    else if (row->type == PARAM_FLOAT)
-        *(float *)at = (float)value;
-    else
-        *(bool *)at = value != 0.0;
-}
 
 // The state of one sampler. If no stage runs the sampler any more, the state is kept for a later stage.
 struct part {
@@ -52,21 +33,6 @@ struct chain {
     struct link *link; // [n_links]
 };
 
-bool sampler_runs_with(const struct sampler *s, double first)
-{
-    const double bound = s->runs.bound;
-    return s->runs.first == ABOVE   ? first > bound
-           : s->runs.first == BELOW ? first < bound
-                                    : s->runs.first == ALWAYS || first != bound;
-}
-
-bool stage_enabled(const struct stage *stage)
-{
-    const struct sampler *const s = stage->sampler;
-    const double first = s->params ? param_load(s->params, stage->params) : 0.0;
-    return sampler_runs_with(s, first) && (!s->enabled || s->enabled(stage));
-}
-
 // Returns how many tokens a stage looks back on, and one more, which tallies need.
 static size_t stage_window(const struct stage *stage)
 {
@@ -89,16 +55,6 @@ enum carry stages_carry(const struct stage *stage, size_t n, size_t *at)
         most = carry > most ? carry : most;
     }
     return most;
-}
-
-bool stage_always(const struct stage *stage)
-{
-    return true;
-}
-
-void reset_rng(void *self, const struct stage *stage, uint64_t seed)
-{
-    rng_seed(self, (uint32_t)seed);
 }
 
 // Claims the first part of the sampler that no stage has claimed, or a new one. Returns false when memory is short.

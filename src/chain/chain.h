@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: MIT
 // A chain: stages run one after the other, with their states and the history they share. The last stage is a selector.
-#ifndef SAMPL_SAMPLE_CHAIN_H
-#define SAMPL_SAMPLE_CHAIN_H
+#ifndef SAMPL_CHAIN_CHAIN_H
+#define SAMPL_CHAIN_CHAIN_H
 
 #include "sample/cand_load.h"
 #include "sample/sampler.h"
-
-// Does a stage change anything, with its parameters?
-bool stage_enabled(const struct stage *stage);
 
 // What a stage must know of earlier rows to work on a row.
 enum carry {
