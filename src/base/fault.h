@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What can go wrong below the command line and the I/O: a code and a place. The layers above turn it into a sentence.
+// Faults below the command line and the I/O: a code and a place. The layers above turn a fault into a sentence.
 #ifndef SAMPL_BASE_FAULT_H
 #define SAMPL_BASE_FAULT_H
 

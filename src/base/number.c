@@ -191,7 +191,7 @@ static double scaled(double x, int k)
     return k < 0 ? x / power[-k] : x * power[k];
 }
 
-// As %g writes it: a number of MOST digits, its first worth 10^exponent, without zeros at its end.
+// Writes as %g does: a number of MOST digits, its first worth 10^exponent, without zeros at its end.
 static void write_decimal(uint32_t number, int exponent, char *to)
 {
     char digit[MOST] = {0};

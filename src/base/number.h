@@ -11,12 +11,12 @@
 // reaches end may go on behind it.
 const char *json_number(const char *p, const char *end, float *x);
 
-// The same for the words that Python and JavaScript print for numbers that JSON does not have; `null` is masked, as
+// Reads the words that Python and JavaScript print for numbers that JSON does not have; `null` is masked, as
 // -Infinity is.
 const char *json_word(const char *p, const char *end, float *x);
 
-// The same for one of these up to a comma, white space before it passed over; not for what is longer than numbers are.
-// False: it is another.
+// Reads a number or such a word that takes all of the text up to a comma, but for white space before it.
+// Returns false for any other text.
 bool json_item(const char *p, const char *comma, float *x);
 
 enum { NUMBER_POWER = 60, NUMBER_POWER_MOST = 40 };
@@ -28,7 +28,7 @@ extern const double number_powers[NUMBER_POWER + 1 + NUMBER_POWER_MOST]; // 10^(
 // "-inf", "nan". Returns text.
 const char *number_text(float x, char text[NUMBER_TEXT]);
 
-// The same of a double.
+// Writes a double with the fewest digits. Returns text.
 const char *number_text_wide(double x, char text[NUMBER_TEXT]);
 
 #endif

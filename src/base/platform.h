@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What systems have each in a way of its own, in one place: Linux's way, and one that POSIX suffices for, which make
+// Services that each system has in its own way: Linux's way, and one that needs only POSIX, which make
 // PORTABLE=1 takes everywhere.
 #ifndef SAMPL_BASE_PLATFORM_H
 #define SAMPL_BASE_PLATFORM_H

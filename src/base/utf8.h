@@ -70,9 +70,9 @@ static inline int hex_value(unsigned char c)
 
 #define JSON_CHARACTER 6 // bytes that a character may take in a JSON string
 
-// What a JSON string holds for the first character of p[0..len), len > 0: the character itself, or an escape if it is a
-// quote, a backslash or a control character; for a byte that is not UTF-8 it is U+FFFD. Returns how many bytes of `to`
-// it takes; *taken: of p.
+// Writes the first character of p[0..len), len > 0, as JSON strings have it: the character itself, or an escape if it
+// is a quote, a backslash or a control character; for a byte that is not UTF-8 it is U+FFFD. Returns how many bytes
+// of `to` it takes; *taken: of p.
 size_t json_escape(char to[JSON_CHARACTER], const unsigned char *p, size_t len, size_t *taken);
 
 #endif

@@ -6,7 +6,7 @@
 #include "sample/cand_load.h"
 #include "sample/sampler.h"
 
-// What a stage must know of earlier rows to work on a row.
+// The knowledge of earlier rows that a stage needs for a row.
 enum carry {
     CARRY_NOTHING, // at most how many there were
     CARRY_TOKENS,  // the accepted tokens

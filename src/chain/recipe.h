@@ -76,7 +76,7 @@ struct reasoning {
     struct tokens tag[]; // [n >= REASONING_END]
 };
 
-// What makes a recipe. The struct is a key, so it has no padding.
+// The parts that make a recipe. The struct is a key, so it has no padding.
 struct parts {
     const struct engine *engine;
     union {

@@ -6,7 +6,7 @@
 
 #include <cjson/cJSON.h>
 
-// What a text is written in; NONE: it is a preset of sampl's.
+// The notation of a preset's text; NONE: it is a preset of sampl.
 enum notation { NOTATION_NONE, NOTATION_JSON, NOTATION_YAML, NOTATION_MODELFILE, NOTATION_INI };
 enum notation notation_of(const char *text);
 

@@ -34,7 +34,7 @@ struct dfa_run {
 
 #define RUN_UNKNOWN UINT64_MAX
 
-// What has been found out of a state besides where bytes lead.
+// Facts about a state, beside the states that bytes lead to.
 struct dfa_note {
     struct dfa_run run;
     uint64_t *mask; // the matcher's; NULL: not asked for yet

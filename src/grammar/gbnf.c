@@ -29,7 +29,7 @@ static uint32_t add_rule(struct gbnf *p, const char *name, size_t len)
     return (uint32_t)g->n_rules++;
 }
 
-// The same for a part of the rule that is being defined.
+// Adds a rule for a part of the rule that is being defined.
 static uint32_t add_part_rule(struct gbnf *p)
 {
     const struct grammar_rule owner = p->g->rule[p->owner];
@@ -163,7 +163,7 @@ static void read_repetition(struct gbnf *p, size_t item)
 
 // ---- the grammar
 
-// What cannot stand here, whole if it is a character of several bytes.
+// Reports the character at the cursor, all its bytes, as one that cannot stand here.
 static void unexpected(struct gbnf *p)
 {
     const char *const start = p->at;

@@ -57,7 +57,7 @@ struct grammar *grammar_parse(const char *text, size_t len, const struct vocab *
 
 // Adds text[0..len), which has been read, as a terminal can be shown it: the same grammar, where hidden characters of
 // literals and classes are escapes, a token whose text has such is <[id]> if v is there, and lines end in a newline.
-// What is left of them (comments, tokens without a vocabulary) is '?'.
+// Hidden characters elsewhere (in comments, in tokens without a vocabulary) become '?'.
 void grammar_show(struct builder *to, const char *text, size_t len, const struct vocab *v);
 
 void grammar_free(struct grammar *g);

@@ -13,7 +13,7 @@
 // reach.
 enum { MOST_STATES = 1 << 14, MOST_SET_WORDS = 1 << 22, MOST_MASK_BYTES = 32 << 20 };
 
-// Of the walk. Runs are looked for from WORTH_IT children that live, and followed for as many states.
+// Limits of the walk: it looks for runs from WORTH_IT living children on, and follows a run for MOST_RUN states.
 enum { WORTH_IT = 8, MOST_RUN = 24 };
 
 struct level {

@@ -3,7 +3,7 @@
 // only ever let more through (see the manual): a token that ends inside a character is let through when some
 // completion fits a negated class too, and <[id]> stands for a token of whatever bytes.
 //
-// What is found out is kept: the automaton (dfa.h), and the mask of each state that was asked for. Past a few tens of
+// The matcher keeps the automaton (dfa.h) and the mask of each state that was asked for. Past a few tens of
 // megabytes all of it is forgotten and begun anew, so memory is bounded, by about 100 MB in the worst of grammars;
 // typical ones take one or two.
 #ifndef SAMPL_GRAMMAR_MATCHER_H

@@ -27,7 +27,7 @@ struct grammar_rule {
     size_t first_alt, n_alts; // in grammar.alt; no alternative: not defined (yet)
     size_t len;
     const char *name; // [len] in the text, which must outlive the reading; groups have the name of the rule around them
-    // What rules_check finds out:
+    // set by rules_check:
     bool empty; // can be empty
     uint32_t
         component; // equal for rules that can begin with each other; greater than that of other rules it begins with

@@ -315,7 +315,7 @@ static void expand_set(struct stacks *s, uint32_t set)
     s->note[set].expanded = s->note[to].expanded = to;
 }
 
-// What shows below a set is expanded first, and once for all sets above it.
+// Expands a set. The sets below it are expanded first, and only once for all sets above them.
 static uint32_t expand(struct stacks *s, uint32_t set)
 {
     const size_t from = s->n_word;

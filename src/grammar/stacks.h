@@ -23,7 +23,7 @@ struct frame {
     uint32_t below; // a set
 };
 
-// What is known of a set.
+// Facts about a set, found out once.
 struct set_note {
     uint32_t expanded; // the same with rules at the top replaced by what they begin with; STACKS_NONE: not known yet
     uint32_t seen;     // the round in which it was last met
@@ -82,7 +82,7 @@ void stacks_pick(struct stacks *s, struct frame f);
 uint32_t stacks_after(struct stacks *s);
 uint32_t stacks_picked(struct stacks *s, bool end);
 
-// Of two sets together.
+// Returns the union of two sets.
 uint32_t stacks_unite(struct stacks *s, uint32_t a, uint32_t b);
 
 // The set of another automaton for the same grammar.

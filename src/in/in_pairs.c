@@ -64,7 +64,7 @@ static bool next_pair_line(struct pairs *st, struct source *s, const char **p, s
     return true;
 }
 
-// What C++ and Python print for numbers that JSON does not have.
+// Reads the words that C++ and Python print for numbers that JSON does not have.
 static bool read_word(const char *p, size_t len, float *x)
 {
     static const struct {

@@ -66,7 +66,7 @@ struct input_row {
     size_t n_text;
     uint64_t text_at; // offset in its file
 
-    // What a JSON row, or the file of --params, may say of the row; valid until the next row is read.
+    // Members of a JSON row, or of its line of --params; valid until the next row is read.
     bool may_change;        // later rows of the input can come with params
     const char *seq;        // name of its sequence, or NULL
     const uint32_t *prompt; // [n_prompt] tokens before the sequence's first row, or NULL

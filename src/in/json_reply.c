@@ -20,7 +20,7 @@ enum text_part {
     PART_BOTH,   // perhaps the prompt first, echoed
 };
 
-// What to ask a server for, when it did not list tokens.
+// Requests that make a server list tokens, for messages.
 static const char ask_llama[] = "\"n_probs\": N", ask_chat[] = "\"logprobs\": true, \"top_logprobs\": N",
                   ask_legacy[] = "\"logprobs\": N", ask_prompt[] = "\"prompt_logprobs\": N",
                   ask_sglang[] = "\"return_logprob\": true, \"top_logprobs_num\": N";

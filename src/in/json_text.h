@@ -43,13 +43,13 @@ static inline bool json_is_space(const char *p, const char *end)
 // The next byte that is not white space, which is not taken; 0 at the end of the input.
 char json_next_byte(struct json_text *t);
 
-// The same behind the byte at hand, which stays in view.
+// Returns the next byte, behind the byte at hand, that is not white space. The byte at hand stays in view.
 char json_byte_inside(struct json_text *t);
 
 // Does the text at hand begin so? Takes it if it does.
 bool json_take(struct json_text *t, const char *text);
 
-// What numbers an object holds.
+// The kind of numbers that an object holds.
 enum plane { PLANE_NONE, PLANE_IDS, PLANE_LOGITS, PLANE_LOGPROBS, PLANE_PROBS };
 
 // An array of numbers, or an object. Its memory is kept from value to value. A zeroed struct is ready.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What is said of a row beside its numbers, as members of a JSON object: seq, prompt_tokens, accept, end and params.
+// Data of a row beside its numbers, as members of a JSON object: seq, prompt_tokens, accept, end and params.
 // JSON rows say it themselves; for others a file does, a line a row.
 #ifndef SAMPL_IN_ROW_NOTES_H
 #define SAMPL_IN_ROW_NOTES_H
@@ -8,7 +8,7 @@
 
 #include <cjson/cJSON.h>
 
-// What input_row points to. A zeroed struct is ready; its memory is kept from row to row.
+// Memory that input_row points to. A zeroed struct is ready; its memory is kept from row to row.
 struct row_notes {
     uint32_t *prompt;
     size_t prompt_cap;

@@ -35,8 +35,8 @@ void source_on_shrink(void (*act)(void))
     on_shrink = act;
 }
 
-// What the message says of a map. They are in a list, where a fault finds its own; it is changed only while no row is
-// worked on.
+// A mapped file, for the message of a fault. Maps are in a list, where a fault finds its own; the list changes only
+// while no row is worked on.
 struct source_map {
     struct source_map *next;
     const char *name;

@@ -34,7 +34,7 @@ void source_close(struct source *s);
 // Closes the file of a mapped source, which it no longer needs; the mapping stays.
 void source_close_fd(struct source *s);
 
-// What rows a source holds from the present place on, for the message when a file becomes shorter.
+// The rows from the present place on, for the message when a file becomes shorter.
 struct source_rows {
     uint64_t number, in_file; // of the first
     bool several;             // files: both numbers are told

@@ -16,7 +16,7 @@
 
 enum { FREE_IDS = 65536 }; // ids below need no justification; others must be less than the bytes of the file
 
-// What the file says of an id.
+// The entry of an id in the file.
 struct vocab_entry {
     const char *text; // NULL: no token has this id
     unsigned char type;

@@ -23,7 +23,7 @@ cJSON *json_parse(const char *text, size_t len, enum json_rigour rigour, size_t 
 // name (NULL).
 const cJSON *json_member(const cJSON *object, const char *name);
 
-// The same, if it is an array.
+// Returns the member if it is an array, else NULL.
 const cJSON *json_array(const cJSON *object, const char *name);
 
 // The token id that a value is, a whole number from 0 to 2147483647, or -1.

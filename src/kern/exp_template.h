@@ -82,7 +82,7 @@ ALWAYS_INLINE void exp_above(vf64 *w, const vf64 *x, size_t vectors)
     EACH w[k] = s[k] + s[k] * t[k];
 }
 
-// Of so many vectors, a multiple of eight elements: a lane each.
+// Adds the terms of a multiple of eight elements, one lane each.
 ALWAYS_INLINE void add_softmax(vf64 *weights, vf64 *products, const float *x, float max, const float *y, float max_y,
                                size_t vectors)
 {
@@ -204,8 +204,8 @@ static size_t row_pack(float *to, const float *x, size_t n, float max, float flo
     return pack(to, x, n, max, floor);
 }
 
-// So many that each lane gets as many, STEP at a time. Fewer wait for the next stretch, or are filled up with those
-// that weigh nothing.
+// The count at which each lane gets as many elements, STEP at a time. Fewer wait for the next stretch, or are filled
+// up with those that weigh nothing.
 static size_t row_weigh(double sum[16], const float *x, size_t n, float max, float floor)
 {
     enum { PARTS = 8 / LANES_F64, STEP = LANES > 8 ? LANES : 8 };
@@ -246,7 +246,7 @@ static size_t row_weigh(double sum[16], const float *x, size_t n, float max, flo
     return all;
 }
 
-// Of equal ones side by side, as in sorted rows with ties, one is worked out for all.
+// Computes one exponential for equal elements side by side, as in sorted rows with ties.
 static void row_exp_sub(float *p, const float *x, float max, size_t n)
 {
     enum { GROUP = 4 * LANES };

@@ -39,7 +39,7 @@ static inline vu64 smaller_64(vu64 a, vu64 b)
     return a ^ ((a ^ b) & (vu64)(a > b));
 }
 
-// As run_f32.
+// Like run_f32, for keys.
 static inline struct ordered_run run_keys(const uint64_t *key, size_t n, double low)
 {
     const float magic = (float)rounder(low, SUM);
@@ -89,7 +89,7 @@ static inline float add_through(uint64_t *key, size_t n, uint64_t tie, double lo
     return s;
 }
 
-// As middle_pivot, of the keys that are not 0: some key is above it, unless all of them are equal.
+// Like middle_pivot, for keys that are not 0: some key is above it, unless all of them are equal.
 static inline uint64_t middle_key(const uint64_t *key, size_t n)
 {
     vu64 least = {0}, most = {0}; // least: less 1, for 0 to be the largest
@@ -196,7 +196,7 @@ ALWAYS_INLINE size_t make_keys(uint64_t *key, const float *by, const float *x, s
     return made;
 }
 
-// As run_keys, of those whose `by` is not above floor.
+// Like run_keys, for elements whose `by` is not above floor.
 static struct ordered_run run_below(const float *by, const float *x, size_t n, float floor, double low)
 {
     const float magic = (float)rounder(low, SUM);

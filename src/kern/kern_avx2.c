@@ -15,7 +15,7 @@
 #include <math.h>
 #include <stdbool.h>
 
-// What kern_template.h asks for.
+// Names that kern_template.h needs.
 
 OPERATION(vf32, max_f32(vf32 a, vf32 b), _mm256_max_ps(a, b))
 OPERATION(vf32, min_f32(vf32 a, vf32 b), _mm256_min_ps(a, b))
@@ -141,7 +141,7 @@ static inline void store_pairs(uint64_t *to, vu32 low, vu32 high)
     store_vi64(to + 4, (vi64)_mm256_permute2x128_si256(even, odd, 0x31));
 }
 
-// What numbers_template.h asks for.
+// Names that numbers_template.h needs.
 
 OPERATION(vu8, beyond_u8(vu8 a, vu8 b), (vu8)_mm256_subs_epu8((__m256i)a, (__m256i)b))
 OPERATION(vi64, widen_i32(hi32 v), (vi64)_mm256_cvtepi32_epi64((__m128i)v))

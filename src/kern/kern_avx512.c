@@ -18,7 +18,7 @@
 #include <math.h>
 #include <stdbool.h>
 
-// What kern_template.h asks for.
+// Names that kern_template.h needs.
 
 OPERATION(vf32, max_f32(vf32 a, vf32 b), _mm512_max_ps(a, b))
 OPERATION(vf32, min_f32(vf32 a, vf32 b), _mm512_min_ps(a, b))
@@ -127,7 +127,7 @@ static inline void store_pairs(uint64_t *to, vu32 low, vu32 high)
     store_vu32(to + 8, (vu32)_mm512_permutex2var_epi32((__m512i)low, (__m512i)(first + 8), (__m512i)high));
 }
 
-// What numbers_template.h asks for.
+// Names that numbers_template.h needs.
 
 OPERATION(uint64_t, same_bytes(const char *p, char c),
           _mm512_cmpeq_epi8_mask(_mm512_loadu_si512(p), _mm512_set1_epi8(c)))

@@ -14,7 +14,7 @@
 #include <math.h>
 #include <stdbool.h>
 
-// What kern_template.h asks for.
+// Names that kern_template.h needs.
 
 OPERATION(vf32, max_f32(vf32 a, vf32 b), vmaxq_f32(a, b))
 OPERATION(vf32, min_f32(vf32 a, vf32 b), vminq_f32(a, b))
@@ -65,7 +65,7 @@ static inline void store_pairs(uint64_t *to, vu32 low, vu32 high)
     vst2q_u32((uint32_t *)to, both);
 }
 
-// What numbers_template.h asks for.
+// Names that numbers_template.h needs.
 
 OPERATION(vu8, even_lanes(const char *base, const uint16_t *at), vld1q_u8((const uint8_t *)base + *at))
 OPERATION(hu32, first_of_lanes(vu8 a, vu8 b), vzip1_u32(vget_low_u32((vu32)a), vget_low_u32((vu32)b)))

@@ -94,8 +94,8 @@ static inline vi16 order_16(vi16 h)
     return h ^ ((h >> 15) & INT16_MAX);
 }
 
-// The same of f16 or bf16. In their order -inf is made the least by subtraction, and the NaN below it wrap around to
-// above +inf.
+// Finds the maximum of f16 or bf16. In their order -inf is made the least by subtraction, and the NaN below it wrap
+// around to above +inf.
 ALWAYS_INLINE bool largest_16(const char *x, size_t n, enum dtype type, float *max)
 {
     const int16_t inf = type == DTYPE_F16 ? 0x7c00 : 0x7f80;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What exp, log and pow of f64 are made of (libm.h), for kernels to have it in their instructions; with the bits of
+// Steps of exp, log and pow in f64 (libm.h), so that kernels can have them in their instructions; with the bits of
 // glibc on x86-64 with FMA: each fma() is a place where its build fuses.
 #ifndef SAMPL_KERN_LIBM_POW_H
 #define SAMPL_KERN_LIBM_POW_H
@@ -32,7 +32,7 @@ static inline double exp_of(double x, double rest)
     return 0x1p-1022 * (high + lost - 1.0);
 }
 
-// Of a positive finite x = 2^k * z: the part of libm_tables.h that z lies in.
+// Splits a positive finite x = 2^k * z. Returns the part of libm_tables.h that z lies in.
 static inline unsigned log_part(double x, double *k, double *z)
 {
     const bool subnormal = x < 0x1p-1022;

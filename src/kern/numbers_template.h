@@ -92,7 +92,7 @@ static inline size_t numbers_starts(struct numbers_chunk *c, const char *text, s
     return n;
 }
 
-// What else is in text[0..len) than digits, points and commas? Returns how many places are in c->starts.
+// Notes the bytes of text[0..len) other than digits, points and commas. Returns how many places are in c->starts.
 static inline size_t numbers_others(struct numbers_chunk *c, const char *text, size_t len)
 {
     uint64_t before = 1, spaces = 0, uneven = 0;
@@ -145,7 +145,7 @@ static inline void numbers_find(struct numbers_chunk *c, const char *text, size_
     }
 }
 
-// What numbers_read works with. The compiler is to load them: it would make each anew in a register, which takes
+// Constants of numbers_read. The compiler is to load them: it would make each anew in a register, which takes
 // longer.
 struct numbers_constants {
     int32_t one, seven, eight, whole, part, most, byte, minus, digit, top;

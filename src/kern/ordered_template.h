@@ -33,7 +33,7 @@ enum {
 
 enum ordered_sum { SUM, SUM_WIDE, SUM_SQUARES }; // kern.h's; only SUM_SQUARES looks at mean
 
-// What a run of elements comes to, with those that the sum leaves out as 0. The numbers are exact when size is less
+// The sum of a run of elements, in which the elements left out count as 0. The numbers are exact when size is less
 // than low/2, low being 2^e. When some |x| is low/2 or more, size is not less than low/2, or NaN, and nothing else is
 // promised.
 struct ordered_run {
@@ -92,14 +92,14 @@ static inline double rounder(double low, enum ordered_sum what)
     return low * (what == SUM_SQUARES ? 0x1p29 : 1.5);
 }
 
-// What sum adds, in f32: x, but 0 where it is -inf.
+// The terms of `sum`, in f32: x, but 0 where it is -inf.
 static inline vf32 terms_f32(const float *x)
 {
     const vf32 a = load_once(x);
     return (vf32)((vi32)a & (a != -INFINITY));
 }
 
-// What the others add, in f64. A square has low added to it, which rounds it as addition to the sum does.
+// The terms of the other sums, in f64. A square has low added to it, which rounds it as addition to the sum does.
 ALWAYS_INLINE void terms_f64(vf64 a[2], const float *x, float mean, double low, enum ordered_sum what)
 {
     vf32 d = load_once(x);
@@ -113,7 +113,7 @@ ALWAYS_INLINE void terms_f64(vf64 a[2], const float *x, float mean, double low, 
     }
 }
 
-// Of numbers that are not negative, as most are that are summed: size is sum. False: some are negative.
+// Sums numbers that are not negative, as most summed numbers are: size is the sum. Returns false if some are negative.
 static inline bool run_weights_f32(const float *x, size_t n, double low, struct ordered_run *run)
 {
     const float magic = (float)rounder(low, SUM);
@@ -130,7 +130,7 @@ static inline bool run_weights_f32(const float *x, size_t n, double low, struct 
     return run->rising;
 }
 
-// The same in f64.
+// Sums such numbers in f64.
 static inline bool run_weights_f64(const float *x, size_t n, double low, struct ordered_run *run)
 {
     const double magic = rounder(low, SUM_WIDE);

@@ -82,7 +82,7 @@ static void quicksort(uint64_t *from, uint64_t *other, uint64_t *to, size_t n, s
 
 enum { DIGIT = 11 }; // bits of a radix sort's digits, at most: more counters would not stay in the first cache
 
-// Of bits from the lowest that is set to the highest: how many digits they have.
+// Returns how many digits there are from the lowest bit that is set to the highest.
 static int digits(uint32_t differ)
 {
     if (!differ)

@@ -141,7 +141,7 @@ void fields_value(struct output *out, const struct record *r, const char *name, 
 
 // ---- several chains
 
-// What removed a token; "-": nothing did, for which JSON has null.
+// Writes the name of the stage that removed a token; "-", for none, is null in JSON.
 static void removal(struct output *out, const char *name, const char *by)
 {
     if (*by != '-' || out->format->cells)

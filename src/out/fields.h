@@ -12,7 +12,7 @@ void field_double(struct output *out, const char *name, double x); // in JSON nu
 // A text; NULL is an empty cell, if there is such a column, and no member.
 void field_text(struct output *out, const char *name, const char *text, bool column);
 
-// What a token says; nothing without a vocabulary.
+// Writes the text of a token; nothing without a vocabulary.
 void field_token(struct output *out, const char *name, uint32_t id);
 
 // Ends the line or the object, behind which `tail` stands.
@@ -27,7 +27,7 @@ void fields_of_token(struct output *out, uint32_t id);
 
 void fields_statistics(struct output *out, const struct record *r);
 
-// Of struct output_format.
+// Writers of records, for struct output_format.
 void fields_id(struct output *out, const struct record *r);
 void fields_stats(struct output *out, const struct record *r);
 void fields_choice(struct output *out, const struct compared_chain *c);

@@ -135,7 +135,7 @@ static inline struct piece text_piece(const char *text)
     return (struct piece){(const unsigned char *)text, strlen(text)};
 }
 
-// What a token says; nothing without a vocabulary.
+// Returns the text of a token; an empty one without a vocabulary.
 static inline struct piece output_token(const struct output *out, uint32_t id)
 {
     return out->vocab ? vocab_text(out->vocab, id) : (struct piece){0};

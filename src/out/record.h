@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// What is written for each row.
+// The values that are written for each row.
 enum emit { EMIT_IDS, EMIT_SCORE, EMIT_TEXT, EMIT_STATS, EMIT_PROBS, EMIT_LOGPROBS, EMIT_LOGITS, EMIT_COUNT };
 
 static inline const char *emit_name(enum emit e)
@@ -27,7 +27,7 @@ static inline bool emit_distribution(enum emit e)
 
 // ---- several chains on the same rows: the base comes first
 
-// What is written of several chains.
+// The forms in which several chains are written.
 enum compared {
     COMPARED_NOT,        // nothing: there is one chain, or records say whose they are
     COMPARED_IDS,        // the ids that they chose from a row
@@ -72,7 +72,7 @@ struct united {
     const float *p; // [n_chains] its probabilities; below 0: the chain removed it, or gave nothing
 };
 
-// What is written of the chains, beside what each of them has.
+// The part of the output that belongs to all chains together.
 struct chains_record {
     size_t n_shown; // of COMPARED_CHOICES: chains
 

@@ -5,7 +5,7 @@
 
 #include "out/output.h"
 
-// What stands before a candidate: '>' chosen, '+' accepted, ' ' neither.
+// Returns the mark before a candidate: '>' chosen, '+' accepted, ' ' neither.
 char text_mark(const struct record *r, uint32_t id);
 
 // A probability in three digits and at most five columns.
@@ -15,7 +15,7 @@ const char *text_share(double p, char text[NUMBER_TEXT]);
 // the chain, if the chain changed a probability, and the candidates that the chain removed.
 void text_bars(const struct output *out, const struct record *r, const struct ranked *ranked, size_t n, bool last);
 
-// Of several chains, as struct output_format has them.
+// Writers of several chains, for struct output_format.
 void text_choices(struct output *out, const struct chains_record *r);
 void text_candidates(struct output *out, const struct chains_record *r);
 void text_texts(struct output *out, const struct chains_record *r);

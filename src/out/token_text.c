@@ -49,7 +49,7 @@ static const struct range combining[] = {
 
 #define IN(c, table) ranges_have(table, sizeof(table) / sizeof *(table), c)
 
-// What stands for the first character of a text, or for its first byte if that is part of none.
+// The replacement of a text's first character, or of its first byte if that byte is no UTF-8.
 struct shown {
     char text[17]; // [len]
     size_t len;

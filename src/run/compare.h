@@ -28,7 +28,7 @@ struct compare {
     size_t n_worst, worst_cap;
 };
 
-// What the run writes of its variants.
+// Returns the form in which the run writes its variants.
 enum compared compared_of(const struct job *j);
 
 // Gives the output, which is open, its chains. j and out outlive the rest. A zeroed struct needs no compare_free.

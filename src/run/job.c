@@ -14,7 +14,7 @@ void job_free(struct job *j)
     free(j->expect.id);
 }
 
-// What a recipe must know of earlier rows beyond the tokens that are given; *name is the stage that must know it.
+// Returns the knowledge of earlier rows that a recipe needs beyond the given tokens; *name is the stage that needs it.
 // inside: of earlier rows of this part, whose tokens --expect names.
 static enum carry job_carry(const struct job *j, const struct recipe *recipe, bool inside, const char **name)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a run does with its rows, whatever the chain: read from the arguments once, constant while rows flow.
+// The work of a run on its rows, whatever the chain: read from the arguments once, constant while rows flow.
 #ifndef SAMPL_RUN_JOB_H
 #define SAMPL_RUN_JOB_H
 
@@ -8,7 +8,7 @@
 #include "cli/variant.h"
 #include "trace/trace.h"
 
-// What must be recorded of each row, as bits.
+// Data that must be recorded of each row, as bits.
 enum recorded {
     // in the record
     RECORD_KEPT = 1 << 0,     // number of candidates left

@@ -297,7 +297,7 @@ static bool sample(struct worker *w, struct session *q, const struct input_row *
     w->cand.position = (uint32_t)(row->number - q->base);
     struct fault fault = choose_token(w, q, &row->logits, &masked);
     const bool exhausted = masked && fault.code == FAULT_ALL_MASKED;
-    // What the selector leaves is what is shown anyway.
+    // The candidates behind the selector are shown in any case.
     const bool shows = !fault.code && j->after && after + 1 < q->recipe->n_stages;
     if (!fault.code)
         fault = record_fill(j, &w->log, &w->cand, shows ? log_step_at(&w->log, after) : NULL, known, res);

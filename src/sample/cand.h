@@ -57,7 +57,7 @@ enum cand_order {
     CAND_UNSORTED, // neither
 };
 
-// What the array p holds.
+// Contents of the array p.
 enum cand_state {
     CAND_LOGITS,        // nothing
     CAND_WEIGHTS,       // p[i] = expf(logit[i] - m), m the largest logit; of a sorted list m is its first logit

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the stages of a chain share beside their parameters: biases, bans, and DRY's sequence breakers.
+// Data that the stages of a chain share beside their parameters: biases, bans, and DRY's sequence breakers.
 #ifndef SAMPL_SAMPLE_CONTEXT_H
 #define SAMPL_SAMPLE_CONTEXT_H
 
@@ -15,7 +15,7 @@ struct context {
     const struct bans *bans;
 };
 
-// What the sampler bans may mask, beside what depends on its parameters.
+// Tokens and sequences that the sampler bans may mask.
 struct bans {
     const struct tokens *sequence; // [n], none empty
     size_t n, longest;             // tokens of the longest

@@ -26,7 +26,7 @@ struct drawn draw_from(const float *w, size_t n, double before, double target);
 // with u drawn. O(n).
 size_t draw_discrete(const struct kern *kern, const float *p, size_t n, double u);
 
-// The same with a number that is drawn, *draw; a single position is chosen without one, and *draw is NaN.
+// Draws u from r, stores it in *draw, and returns draw_discrete's position. A single position needs no u: *draw is NaN.
 size_t rng_discrete(struct rng *r, const struct kern *kern, const float *p, size_t n, double *draw);
 
 // Chooses a candidate from the softmax of all, with u drawn: fills c->chosen and c->chosen_p, and c->p if c->want_p.

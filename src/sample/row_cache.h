@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the chains that see one row share. Two things are found out once instead of once a chain:
+// Facts about a row that all its chains share. Two things are found out once instead of once a chain:
 //
 // - by the store: the maxima of the row's blocks, its best candidates, the sum of its weights, all of the row as it was
 //   loaded;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a sampler is: one file in samplers/ that defines a struct sampler, and one line in samplers/list.def. The struct
+// A sampler: one file in samplers/ that defines a struct sampler, and one line in samplers/list.def. The struct
 // says all that the rest of the program needs to know: its names, its parameters with their options, and its functions.
 #ifndef SAMPL_SAMPLE_SAMPLER_H
 #define SAMPL_SAMPLE_SAMPLER_H
@@ -18,7 +18,7 @@ enum param_type {
     PARAM_FLAG,  // bool
 };
 
-// What llama-server does with a number of a request that is outside a range.
+// Rules of llama-server for a request's number that is outside of its range.
 enum server_rule {
     SERVER_TAKES_ALL,
     SERVER_CLAMPS,

@@ -9,7 +9,7 @@
 #include "schema/expr.h"
 #include "schema/schema.h"
 
-// What a schema is, which decides which of its keywords are looked at.
+// The kind of a schema, which decides which of its keywords are read.
 enum schema_kind {
     KIND_REF,
     KIND_ONE_OF,
@@ -90,7 +90,7 @@ bool document_read(struct convert *c);
 // The member of an object, or NULL. NULL for what is no object.
 const cJSON *schema_member(const struct convert *c, const cJSON *object, const char *name);
 
-// What a reference, which begins with "#/" or is "#", leads to, or NULL.
+// Returns the item that a reference leads to, or NULL. The reference begins with "#/" or is "#".
 const cJSON *document_find(const struct convert *c, const char *reference);
 
 // Adds the JSON pointer to an item of the document.

@@ -39,7 +39,7 @@ static bool add_document_member(struct convert *c, const cJSON *object, cJSON *i
     return true;
 }
 
-// Of members with the same name only the last counts, so they are merged before their values are read.
+// Merges members with the same name before their values are read, because only the last one counts.
 static bool read(struct convert *c, cJSON *parent)
 {
     cJSON *next;

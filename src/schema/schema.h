@@ -40,7 +40,7 @@ struct schema_notes {
     size_t n;
 };
 
-// What a schema came to. A zeroed struct is empty.
+// The grammar made of a schema, and notes on it. A zeroed struct is empty.
 struct schema_grammar {
     struct builder gbnf;
     struct schema_notes ignored; // keywords that llama.cpp passes over, and members of allOf

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What each stage did to a row: the lines of --trace, and the probabilities of a page from stage to stage.
+// The lines of --trace, and a page's probabilities from stage to stage.
 #include "base/mem.h"
 #include "trace/trace.h"
 

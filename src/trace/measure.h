@@ -27,7 +27,7 @@ bool raw_measure(struct raw *raw, const struct row *row, const struct cand *c);
 // The logit at a place of the row; -inf if it is masked, or if place is n, which stands for tokens that the row lacks.
 float raw_logit(const struct raw *raw, size_t place);
 
-// What a chain has left of the row. A zeroed struct is empty.
+// The distribution that a chain left of the row. A zeroed struct is empty.
 struct after {
     const struct cand *c;
     const float *logit; // [c->n] of the candidates in the store's order

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a row came to: the record that output formats write, and the structs that it points to.
+// The record of a row, which output formats write, and the structs that it points to.
 #ifndef SAMPL_TRACE_RECORD_H
 #define SAMPL_TRACE_RECORD_H
 
@@ -55,7 +55,7 @@ struct named {
 
 #define TRACE_REMOVED 3 // number of removed tokens that a trace line names
 
-// What one stage of the chain did to a row. Masked candidates count as removed.
+// The effect of one stage of the chain on a row. Masked candidates count as removed.
 struct trace_line {
     const char *name;
     bool enabled;                                     // if false, only name, param and n_params are set
@@ -102,7 +102,7 @@ struct followed {
     const float *p;        // [n_trace + 1] probability in the loaded row and after each trace line; below 0: removed
 };
 
-// What a row came to. Candidates come with dumps only: by falling probability, then rising id, without masked ones.
+// The outcome of a row. Candidates come with dumps only: by falling probability, then rising id, without masked ones.
 struct record {
     uint64_t row;
     const char *seq; // name of the row's sequence, or NULL
@@ -139,7 +139,7 @@ struct record {
 
     const struct expected *expected; // with --expect, else NULL
 
-    // Of a bad row: the error, tamed; only row and n_vocab are set beside it. Else NULL.
+    // The error of a bad row, tamed; only row and n_vocab are set beside it. NULL: the row is good.
     const char *error;
 };
 
@@ -149,7 +149,7 @@ static inline int64_t record_id(const struct record *r)
     return r->error ? -1 : (int64_t)r->chosen;
 }
 
-// What the distributions of two variants have in common. trace/pair.c computes these numbers.
+// Comparisons of the distributions of two variants. trace/pair.c computes these numbers.
 enum beside_stat {
     BESIDE_SAME,    // 1: both chose the same token; else 0
     BESIDE_OVERLAP, // sum of min(p, q)

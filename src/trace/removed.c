@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What removed a token.
+// Finds the stage or mask that removed a token.
 #include "base/mem.h"
 #include "samplers/list.h"
 #include "trace/trace.h"
@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-// What removed a token: nothing, the row masks it, a mask of grammar or reasoning budget, or a stage.
+// Causes of a removal: none, the row masks the token, a mask of grammar or reasoning budget, or a stage.
 enum removal_code { REMOVED_NOT, REMOVED_ROW, REMOVED_MASK, REMOVED_STAGE };
 
 enum { REMOVALS_MOST = 1 << 24 }; // rows with higher ids get no removals

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What is shown of a row, computed from its log (trace/log.h) after the chain has run. c holds what the chain left.
+// Results computed from the log of a row (trace/log.h) after the chain has run. c holds the candidates that are left.
 #ifndef SAMPL_TRACE_TRACE_H
 #define SAMPL_TRACE_TRACE_H
 

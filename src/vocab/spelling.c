@@ -64,7 +64,7 @@ static const struct {
 
 enum { ROLES = sizeof roles / sizeof *roles };
 
-// What a text as it stands in the file means.
+// Returns the role of a token that has this text in the vocabulary's file.
 static enum role role_of(const void *text, size_t len)
 {
     if (len < 4 || !*(const char *)text || !strchr("<_[", *(const char *)text))

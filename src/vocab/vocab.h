@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the tokens of a vocabulary say. A reader (in/vocab_*.c) fills it once; it is const from then on.
+// The texts and kinds of a vocabulary's tokens. A reader (in/vocab_*.c) fills it once; it is const from then on.
 #ifndef SAMPL_VOCAB_VOCAB_H
 #define SAMPL_VOCAB_VOCAB_H
 
@@ -66,7 +66,7 @@ uint32_t vocab_find(const struct vocab *v, const void *text, size_t len, unsigne
 // token, or VOCAB_NONE if it is the only one. O(n).
 uint32_t vocab_find_only(const struct vocab *v, const void *text, size_t len, uint32_t *other);
 
-// The same for those who look up many: a table of the texts.
+// A table of the tokens' texts, for callers that look up many.
 struct lookup {
     const struct vocab *vocab; // NULL: not built
     struct hash_table ids;     // one for each text
