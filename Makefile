@@ -128,7 +128,7 @@ $(BUILD)/pkgdatadir: force
 	@mkdir -p $(@D)
 	@echo '$(pkgdatadir)' | cmp -s - $@ || echo '$(pkgdatadir)' >$@
 
-# So does a change of the compiler or its flags.
+# A change of the compiler or its flags recompiles, too.
 FLAGS := $(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(ALL_LDFLAGS)
 $(BUILD)/flags: force
 	@mkdir -p $(@D)
@@ -173,7 +173,7 @@ install: $(BUILD)/sampl ## install under PREFIX (default /usr/local), below DEST
 	$(INSTALL) -m 755 $(filter-out %.c,$(GET)) '$(DESTDIR)$(pkgdatadir)/samples/get'
 	$(INSTALL) -m 644 $(filter %.c,$(GET)) '$(DESTDIR)$(pkgdatadir)/samples/get'
 
-# What it leaves is the prefix with its bin and share, which others may count on: a folder that is empty without our files goes.
+# Removes what install made. The prefix, its bin and share stay, as others may count on them; a folder that is empty without our files goes.
 .PHONY: uninstall
 uninstall: ## remove exactly what install put there
 	rm -f '$(DESTDIR)$(bindir)/sampl' $(foreach page,$(MAN),'$(DESTDIR)$(mandir)/man$(subst .,,$(suffix $(page)))/$(notdir $(page))') \

@@ -11,7 +11,7 @@ setup_file() {
     "${CC:-cc}" -shared -fPIC -o ../inject.so "$BATS_TEST_DIRNAME/inject.c" -ldl
 }
 
-# What the table's commands read.
+# The files that the table's commands read.
 make_files() {
     f32 1 2 3 3 2 1 >ok.f32
     f32 1 2 3 1 nan inf >nan.f32

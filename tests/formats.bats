@@ -5,7 +5,7 @@
 
 load helper
 
-# What the perl of the tests shares.
+# Functions that the perl of the tests shares.
 writers() {
     cat <<'PERL'
 package Writers;

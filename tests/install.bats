@@ -22,7 +22,7 @@ at() {
     make -s -C "$ROOT" BUILD="$BUILT/build" PREFIX="$BUILT/usr" SAN= "$@" >messages 2>&1 || { cat messages; return 1; }
 }
 
-# What install has to put below a prefix, one path a line.
+# The files that install has to put below a prefix, one path a line.
 expected() {
     {
         printf '%s\n' bin/sampl share/bash-completion/completions/sampl share/fish/vendor_completions.d/sampl.fish share/man/man1/sampl.1 \

@@ -27,7 +27,7 @@ only() {
 # The core: folders that do no input or output and never end the program.
 LOWER="base kern vocab json sample samplers grammar schema chain trace"
 
-# But for the file that asks the system.
+# All files of the core but the one that asks the system.
 lower() {
     local folder
     for folder in $LOWER; do ls "$folder"/*.[ch]; done | grep -vx base/platform.c

@@ -40,10 +40,10 @@ UNITS = 10  # seconds that it takes to build the unit tests
 STEP, SHORT = 5, 40  # SAMPL_TEST_STEP, and that of the unit tests where only the lines count
 ENV = {**os.environ, "LC_ALL": "C", "CC": "gcc"}
 running = set()  # groups of processes
-# What cover.c writes to: each process touches a few hundred pages of it, which a disk is slow at.
+# The file that cover.c writes to: each process touches a few hundred pages of it, which a disk is slow at.
 scratch = tempfile.TemporaryDirectory(dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None)
 
-# What is changed to what. Neither strings nor comments nor preprocessor lines are.
+# The replacements. Strings, comments and preprocessor lines are left alone.
 SWAPS = [
     (r" < ", " <= "), (r" <= ", " < "), (r" > ", " >= "), (r" >= ", " > "), (r" == ", " != "), (r" != ", " == "),
     (r" && ", " || "), (r" \|\| ", " && "), (r" \+ ", " - "), (r" - ", " + "), (r" \+= ", " -= "), (r" % ", " / "),

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# What the README shows is what the program prints, and its commands are the ones that CI runs.
+# The README's output blocks are what the program prints, and its commands are the ones that CI runs.
 
 load helper
 

@@ -4,7 +4,7 @@
 
 load helper
 
-# What every reply below says, as rows of our own: position 0 lists 5, 7 and 12 and chose 7; position 1 lists 3 and 5 and chose 40, which
+# The rows that every reply below stands for: position 0 lists 5, 7 and 12 and chose 7; position 1 lists 3 and 5 and chose 40, which
 # is not in the list.
 setup() {
     cd "$BATS_TEST_TMPDIR" || return 1

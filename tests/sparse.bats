@@ -100,7 +100,7 @@ END
     done
 }
 
-# What looks only at candidates that can be chosen does not see the others missing.
+# Samplers that look only at candidates that can be chosen do not see the others missing.
 @test "sparse: truncated rows are as good as rows with the rest masked" {
     rows 60 60 3
     some 4

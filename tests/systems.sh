@@ -8,7 +8,7 @@ unset MAKEFLAGS MAKELEVEL
 here=$1
 shift
 
-# What each chain says of some rows, to the last bit, statistics, and a table of variants.
+# Prints what each chain makes of some rows, to the last bit, statistics, and a table of variants.
 say() {
     local chain
     while read -ra chain; do

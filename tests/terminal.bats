@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# What people see at a terminal: a pseudo-terminal of Python's.
+# Tables, colours and messages at a terminal: a pseudo-terminal of Python's.
 
 load helper
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Lets libFuzzer work on each target of driver.c for so many seconds, as many side by side as JOBS says, from the seeds that seeds.sh makes
 # and the findings of earlier days in tests/fuzz/found/TARGET-*. usage: run.sh DRIVER SAMPL SECONDS [TARGET...]
-# What is found is left in build/fuzz/crashes; `SAMPL_FUZZ=TARGET build/fuzz/driver FILE`, in a folder with the files words and words.json,
+# Findings are left in build/fuzz/crashes; `SAMPL_FUZZ=TARGET build/fuzz/driver FILE`, in a folder with the files words and words.json,
 # runs it again. In 0 seconds only what is kept is run. SEED= of the fuzzer; MORE=options of libFuzzer's.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)

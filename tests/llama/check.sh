@@ -80,7 +80,7 @@ cases() {
     [ "$differ" = 0 ]
 }
 
-# What grammar.bats says of texts. The release refuses grammars that come to themselves without a byte read, and takes a day over some others;
+# The texts of grammar.bats. The release refuses grammars that come to themselves without a byte read, and takes a day over some others;
 # of a negated class that leaves out characters of several bytes it lets no first byte through that they share.
 grammars() {
     local status ids grammar total=0 differ=0 refused=0 long=0 cut=0 verdict
