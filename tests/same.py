@@ -34,7 +34,6 @@ ENV |= {"HOME": "/nonexistent", "XDG_CONFIG_HOME": "/nonexistent", "LC_ALL": "C"
 
 # Conditions under which a relation fails today, and the reason. Such cases are not tried. tests/README.md lists them.
 LEFT_OUT = {
-    "threads: a grammar, independent rows of JSON": "with -t 2 a row's grammar begins where another row's ended",
     "formats: TSV without a row": "where the first row is bad, its JSON form does not bring the column of its sequence",
     "printed json: later parameters": "a stage becomes NAME=VALUE, which later options and rows do not change",
     "printed json: p_less": "its min-keep becomes that of every stage",
@@ -353,8 +352,6 @@ def tiers(case):
 def threads(case):
     """Any number of threads prints the same bytes, also record by record and into a file."""
     words = case.command(case.rng.choice([words for words in OUTPUTS + TABLES if "npy" not in words]))
-    if case.form == "json" and "--independent" in words:
-        leave_out("threads: a grammar, independent rows of JSON", {"--grammar", "-j"} & set(words))
     run = case.run(*words, "-t", "1")
     agree("2 threads", run, case.run(*words, "-t", "2"), str)
     more = case.rng.choice([["-t", "3"], ["-t", "3", "-o", "out"], ["--line-buffered"]])

@@ -20,6 +20,15 @@ kld() {
         map { my $r = $_; pack("ff", 1e-4, -6), pack("v*", map { ($r * 977 + $_ * 13007) % 65536 } 1 .. 5), pack("v", 0) } 1 .. 6'
 }
 
+@test "independent JSON rows under a grammar are the same on several threads" {
+    printf '%s\n' a b >words
+    printf '[1,null]\n[null,1]\n[1,null]\n' >rows.json
+    for t in 1 2 3; do
+        run -0 sampl -s 1 -t $t --vocab words --grammar 'root ::= "a"+ | "b"' --independent rows.json
+        [ "${lines[*]}" = '0 1 0' ]
+    done
+}
+
 @test "ids of a chain that carries nothing" {
     alike -n 4096 "$AUSTEN" "$AUSTEN"
 }

@@ -99,12 +99,14 @@ void batch_free(struct batch *b)
 
 // ---- reading
 
-// Copies an array to *room, and moves that behind it. Returns the copy, or the array if it is empty.
-static const void *kept(char **room, const void *array, size_t size)
+// Copies an array to *free_at, and moves *free_at behind it. Returns the copy; of an empty array, the array itself.
+static const void *keep_array(char **free_at, const void *array, size_t size)
 {
-    char *const copy = *room;
-    *room += size;
-    return size ? memcpy(copy, array, size) : array;
+    char *const copy = *free_at;
+    if (!size)
+        return array;
+    *free_at += size;
+    return memcpy(copy, array, size);
 }
 
 // Copies what the input does not keep beyond the next row.
@@ -118,11 +120,11 @@ static bool keep_row(struct read_row *s, struct err *e)
     if (!mem_grow(&s->copy, &s->copy_cap, n_before + n_ids + n_data + n_seq + n_text, 1))
         return err_from_fault(e, fault_memory());
     char *room = s->copy;
-    s->row.before = kept(&room, s->row.before, n_before);
-    x->ids = kept(&room, x->ids, n_ids);
-    x->data = kept(&room, x->data, n_data);
-    s->row.seq = kept(&room, s->row.seq, n_seq);
-    s->row.text = kept(&room, s->row.text, n_text);
+    s->row.before = keep_array(&room, s->row.before, n_before);
+    x->ids = keep_array(&room, x->ids, n_ids);
+    x->data = keep_array(&room, x->data, n_data);
+    s->row.seq = keep_array(&room, s->row.seq, n_seq);
+    s->row.text = keep_array(&room, s->row.text, n_text);
     return true;
 }
 

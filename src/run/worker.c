@@ -405,7 +405,8 @@ bool worker_skip(struct worker *w, const struct input_row *row, const struct inp
 
 bool worker_accept(struct worker *w, const struct input_row *row, const struct result *res, struct err *e)
 {
-    for (size_t i = w->first; row->may_change && w->job->follows == FOLLOWS_CHOSEN && i < w->last; i++) {
+    const bool looked_back = row->may_change && w->job->follows == FOLLOWS_CHOSEN && !w->job->independent;
+    for (size_t i = w->first; looked_back && i < w->last; i++) {
         struct session *const q = res[i].ok ? sessions_find(&w->sessions[i], row->seq, e) : NULL;
         if (res[i].ok && !(q && session_accept_text(q, &res[i].record.chosen, 1, e)))
             return false;
