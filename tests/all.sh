@@ -43,16 +43,22 @@ gcc_sanitizers() {
 # clang sees more of undefined behaviour. Its objects tell the fuzzer where they have been, so that both need only one build.
 clang_sanitizers() {
     [ "$form" = short ] || make -s BUILD=build/clang CC=clang WERROR=1 all units
+    local half
+    half=$(pick $((1 - SAMPL_TEST_TURN % 2)) '')
     make -s fuzz-build WERROR=1
-    SAMPL_TEST_WITHOUT=injection SAMPL_TEST_DOCUMENTS=no SAMPL_TEST_STEP=$(pick 20 1) SAMPL_TEST_HALF=$(pick $((1 - SAMPL_TEST_TURN % 2)) '') \
+    SAMPL_TEST_WITHOUT=injection SAMPL_TEST_DOCUMENTS=no SAMPL_TEST_STEP=$(pick 20 1) SAMPL_TEST_HALF=$half \
         suite build/fuzz
-    ran "clang's sanitizers: $(pick "half $((1 - SAMPL_TEST_TURN % 2)) of the files, step 20" 'all files, step 1')"
+    ran "clang's sanitizers: $(pick "half $half of the files, step 20" 'all files, step 1')"
     # the kept inputs of every target, and new ones for a minute in all, on some targets that change with the commit
     if [ "$form" = short ]; then
-        make -s fuzz WERROR=1 TIME=0
-        make -s fuzz WERROR=1 TIME=10 TARGET="$(build/fuzz/driver | awk -v t="$SAMPL_TEST_TURN" '(NR + t) % 4 == 0')" SEED="$SAMPL_TEST_TURN"
+        local targets
+        mapfile -t targets < <(build/fuzz/driver | awk -v t="$SAMPL_TEST_TURN" '(NR + t) % 4 == 0')
+        tests/fuzz/run.sh build/fuzz/driver build/sampl 0
+        SEED=$SAMPL_TEST_TURN tests/fuzz/run.sh build/fuzz/driver build/sampl 10 "${targets[@]}"
+        ran "fuzzing: kept inputs; 10 s each with seed $SAMPL_TEST_TURN on ${targets[*]}"
     else
-        make -s fuzz WERROR=1 TIME=300
+        tests/fuzz/run.sh build/fuzz/driver build/sampl 300
+        ran "fuzzing: 300 s each on all targets, seed $SEED"
     fi
 }
 
@@ -77,8 +83,8 @@ llama() {
 }
 
 neon() {
-    make -s check-arm64 STEP="$(pick 20 1)"
-    ran "NEON: a $(pick twentieth whole) of the cases"
+    make -s check-arm64 STEP="$(pick 40 1)"
+    ran "NEON: $(pick "a fortieth" all) of the cases"
 }
 
 html() {

@@ -173,9 +173,10 @@ static bool set_breakers(struct draft *d, const struct args *a, struct err *e)
     bool ok = add_lists(&s, "dry-breaker-tokens", &a->breaker_ids, false, e);
     for (size_t i = 0; ok && i < a->breaker_texts.n; i++) {
         char *const text = strdup(a->breaker_texts.word[i]);
-        ok = text || err_from_fault(e, fault_memory());
-        if (ok)
+        if (text)
             sequences_add_text(&s, text, text_unescape((unsigned char *)text, text, strlen(text)), &d->of->notes);
+        else
+            ok = err_from_fault(e, fault_memory());
         free(text);
     }
     ok = ok && draft_breakers(d, &s, e);

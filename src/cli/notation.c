@@ -4,6 +4,7 @@
 #include "base/builder.h"
 #include "base/names.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -296,6 +297,7 @@ cJSON *notation_read(enum notation notation, const char *text, const char *secti
     } notations[] = {[NOTATION_YAML] = {read_yaml, "yaml"},
                      [NOTATION_MODELFILE] = {read_modelfile, "options"},
                      [NOTATION_INI] = {read_ini, "ini"}};
+    assert(notations[notation].read);
     cJSON *const root = cJSON_CreateObject();
     struct reading t = {text, cJSON_AddObjectToObject(root, notations[notation].member), section, false, false};
     if (t.to)

@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "samplers/engine.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -123,6 +124,7 @@ static bool add_list_values(struct sweep *s, const char *list, struct err *e)
 static bool read_sweep(struct sweep *s, const struct options *o, const char *word, struct err *e)
 {
     const size_t len = strcspn(word, "=");
+    assert(s);
     if (!word[len])
         return err_set(e, STATUS_USAGE, "--sweep: '%s' is not OPTION=LIST", word);
     s->row = option_by_name(o, word, len);
@@ -242,7 +244,9 @@ static bool add_product(const struct making *m, const struct spec *spec)
 {
     const struct variants *const v = m->v;
     size_t *const at = calloc(v->n_sweeps + 1, sizeof *at);
-    bool ok = at || err_from_fault(m->e, fault_memory());
+    bool ok = true;
+    if (!at)
+        return err_from_fault(m->e, fault_memory());
     for (size_t i = 1; ok && i;) {
         ok = add_variant(m, spec, v->n_sweeps ? at : NULL);
         for (i = v->n_sweeps; i && ++at[i - 1] == v->sweep[i - 1].values.n; i--)

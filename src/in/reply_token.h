@@ -34,7 +34,7 @@ bool reply_token_same(const struct reply_token *a, const struct reply_token *b);
 bool reply_token_spell(const struct reply_token *t, struct builder *bytes);
 
 // The id that a key of an object is, or that a text of vLLM's return_tokens_as_token_ids is; -1: none.
-int64_t reply_key_id(const char *key);
+int64_t reply_key_id(const char *text);
 int64_t reply_token_text_id(const char *text);
 
 #endif

@@ -177,7 +177,7 @@ static void keep_page_row(const struct output *out, struct page_row *row, const 
     row->raw_prob = r->stat[STAT_RAW_PROB];
     row->raw_rank = r->stat[STAT_RAW_RANK];
     row->entropy = r->entropy;
-    for (size_t n; row->len < text.len; row->len = (unsigned char)(row->len + n)) {
+    for (size_t n; text.p && row->len < text.len; row->len = (unsigned char)(row->len + n)) {
         n = utf8_decode(text.p + row->len, text.len - row->len, &point);
         n += !n;
         if (row->len + n > sizeof row->text)

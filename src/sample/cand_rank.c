@@ -290,6 +290,7 @@ void cand_sort_if_flat(struct cand *c, float range, size_t share)
         return;
     const size_t m = cand_sample(c),
                  within = c->kern->count(c->store->spare, m, cand_max(c) - range * c->pending_divisor);
+    assert(m);
     if (within * c->n / m > c->n / share)
         cand_sort(c);
 }

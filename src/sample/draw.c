@@ -41,7 +41,7 @@ static struct drawn draw_by_parts(const struct kern *kern, const float *p, size_
 {
     enum { PARTS = 64, LEAST = 64 };
     const size_t len = n / PARTS < LEAST ? LEAST : n / PARTS + 1;
-    double before[PARTS + 1];
+    double before[PARTS + 1] = {0.0};
     size_t parts = 0;
     *sum = 0.0;
     for (size_t at = 0; at < n; at += len) {

@@ -3,6 +3,7 @@
 
 #include "sample/cand_private.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -66,6 +67,7 @@ static size_t more(struct cand *c, struct ranks ranked, float total, const struc
 {
     enum { FIRST = 128 };
     size_t n = !ranked.n && x->limit * total < (float)c->n / 8 ? FIRST : c->n;
+    assert(ranked.at || !ranked.n);
     if (ranked.n == FIRST)
         n = likely_needed(c, cand_logit(c, ranked.at[FIRST - 1]), (x->limit - x->sum) / (1 - x->sum));
     n = n > x->least ? n : x->least;
