@@ -122,8 +122,8 @@ ALWAYS_INLINE bool largest_16(const char *x, size_t n, enum dtype type, float *m
     return !any((vi32)(most >= inf - (vi16)above));
 }
 
-// Of -0 and +0 the scalar tier returns the first: blocks with such a maximum, and bad ones, are left to it. (Block
-// lengths are constant where they can be, for the compiler to unroll loops.)
+// If -0 and +0 are both largest, the scalar tier returns the first one. Blocks with such a maximum, and bad blocks, are
+// left to the scalar tier. (Block lengths are constant where they can be, for the compiler to unroll loops.)
 ALWAYS_INLINE size_t scan(const char *row, size_t n, float *block_max, enum dtype type)
 {
     // In bytes. The end of a block keeps the processor itself from seeing far enough ahead.

@@ -36,9 +36,9 @@ static inline float libm_logf(float x)
                    (whole + r));
 }
 
-// The same c and r serve log2f; 2^x is expf's, and powf is 2^(y log2 x) with log2 x to more bits; fma() stands where
-// glibc's build fuses. make prove-libm compares them with glibc's: log2f and exp2f are equal on every float, powf on
-// 10^9 random pairs.
+// log2f takes c and r from the same tables. exp2f uses expf's 2^x. powf is 2^(y log2 x), with more bits of log2 x.
+// fma() stands where glibc's build fuses. make prove-libm compares them with glibc's: log2f and exp2f are equal on
+// every float, powf on 10^9 random pairs.
 float libm_log2f(float x);
 float libm_exp2f(float x);
 float libm_powf(float x, float y);
