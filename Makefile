@@ -19,22 +19,22 @@ VERSION     := $(shell sed -n 's/^.define SAMPL_VERSION *"\(.*\)"/\1/p' src/cli/
 INSTALL     ?= install
 PKG_CONFIG  ?= pkg-config
 
-# SAN=address,undefined builds with sanitizers, apart from the normal build.
+# SAN=address,undefined builds with sanitizers in a folder of its own.
 SAN    ?=
-# PORTABLE=1 builds with what POSIX has, as on systems that base/platform.c does not know.
+# PORTABLE=1 builds with POSIX functions only, as on a system that base/platform.c has no code for.
 PORTABLE ?=
-# STATIC=1 builds one file that needs nothing of the system: with musl's C library, and cJSON from its source package.
+# STATIC=1 builds a static program with musl's C library, and cJSON from its source package.
 STATIC ?=
-# SYSTEM=aarch64-macos builds for another system, with that system's headers, which Zig's C compiler has; see check-systems.
+# SYSTEM=aarch64-macos builds for another system with Zig's C compiler, which has the headers; see check-systems.
 SYSTEM ?=
 BUILD  ?= build$(if $(SAN),/san)$(if $(PORTABLE),/portable)$(if $(STATIC),/static)$(if $(SYSTEM),/systems/$(SYSTEM))
 WERROR ?=
 
-# Bits first: ISO C11 and no contraction, so that the compiler cannot fuse a*b+c; see README, "Bits".
+# ISO C11 without contraction: the compiler must not fuse a*b+c, as this changes results; see README, "Bits".
 STRICT   := -std=c11 -ffp-contract=off -fno-fast-math
 WARN     := -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wno-missing-field-initializers \
             -Wno-unknown-warning-option -Wno-unused-parameter -Wno-format-truncation -Wcast-qual -Wundef $(if $(WERROR),-Werror)
-# Against what a bug could be used for. HARDEN= leaves it out; sanitizers bring their own.
+# Options that make bugs harder to exploit. HARDEN= leaves them out; sanitizers have checks of their own.
 HARDEN  ?= $(if $(SAN),,-fstack-protector-strong -fPIE $(if $(filter -O0,$(CFLAGS)),,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2))
 HARDENL ?= $(if $(SAN)$(filter -static,$(LDFLAGS))$(filter Darwin,$(shell uname))$(SYSTEM),,-pie -Wl,-z,relro,-z,now)
 SANFLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
@@ -65,7 +65,8 @@ EMBED   := $(BUILD)/unit/embed
 PRESETS := $(wildcard samples/presets/*.preset)
 SCALE   := $(wildcard samples/scale/*.sh)
 GET     := $(wildcard samples/get/*)
-SAMPLES := $(filter-out samples/presets samples/scale samples/get,$(wildcard samples/*))
+VECTORS := $(wildcard samples/vectors/*)
+SAMPLES := $(filter-out samples/presets samples/scale samples/get samples/vectors,$(wildcard samples/*))
 MAN     := $(wildcard man/*.[157])
 SHELLS  := .ci/run $(SCALE) $(filter %.sh,$(GET)) $(wildcard packaging/*.sh tests/*.bash tests/*.sh tests/fuzz/*.sh tests/llama/*.sh)
 
@@ -108,19 +109,19 @@ $(CJSON)/cJSON.h:
 	$(Q)packaging/cjson.sh $(@D)
 
 .PHONY: static
-static: ## one file that runs on every Linux, build/static/sampl (musl-tools; Debian or Ubuntu, for cJSON's source package)
+static: ## build a static program for every Linux, build/static/sampl (musl-tools; Debian or Ubuntu, for cJSON's source package)
 	$(Q)$(MAKE) STATIC=1 all
 
-# The scalar tier is what its name says.
+# The scalar tier must not use vector instructions.
 $(BUILD)/kern/kern_scalar.o: EXTRA_CFLAGS := -fno-tree-vectorize
 
-# Only the kernels of a tier may use its instructions.
+# Only the kernels of a SIMD tier may use its instructions.
 ifneq ($(filter x86_64-% amd64-%,$(shell $(CC) -dumpmachine)),)
 $(BUILD)/kern/kern_avx2.o: EXTRA_CFLAGS := -mavx2 -mf16c -mpopcnt -mbmi
 $(BUILD)/kern/kern_avx512.o: EXTRA_CFLAGS := -mavx512f -mavx512bw -mavx512dq -mavx512vl -mpopcnt -mbmi
 endif
 
-# Where presets are installed is compiled in; a change of it recompiles.
+# The folder of installed presets is compiled into preset.o; a change of the folder recompiles it.
 $(BUILD)/cli/preset.o: EXTRA_CFLAGS := -DSAMPL_DATADIR='"$(pkgdatadir)"'
 $(BUILD)/cli/preset.o: $(BUILD)/pkgdatadir
 .PHONY: force
@@ -128,7 +129,7 @@ $(BUILD)/pkgdatadir: force
 	@mkdir -p $(@D)
 	@echo '$(pkgdatadir)' | cmp -s - $@ || echo '$(pkgdatadir)' >$@
 
-# A change of the compiler or its flags recompiles, too.
+# A change of the compiler or of its flags recompiles every file.
 FLAGS := $(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(ALL_LDFLAGS)
 $(BUILD)/flags: force
 	@mkdir -p $(@D)
@@ -139,7 +140,7 @@ include tests/tests.mk
 
 
 .PHONY: compile_commands.json
-compile_commands.json: ## for clangd and other tools that want to know how a file is compiled
+compile_commands.json: ## write the compile commands for clangd and other tools
 	@printf '[%s]\n' "$$(printf '{"directory":"$(CURDIR)","file":"%s","command":"$(CC) $(subst ",\\\",$(ALL_CPPFLAGS) $(ALL_CFLAGS)) -c %s"},' \
 	    $(foreach f,$(SOURCES),$(f) $(f)) | sed 's/,$$//')" >$@
 
@@ -149,8 +150,12 @@ completions: $(BUILD)/sampl ## write the completion scripts from the option tabl
 	$(Q)$< --generate=zsh >completions/_sampl
 	$(Q)$< --generate=fish >completions/sampl.fish
 
+.PHONY: vectors
+vectors: $(BUILD)/sampl ## write the test vectors of samples/vectors (python3)
+	$(Q)tests/vectors/make.py $< samples/vectors
+
 .PHONY: demo
-demo: $(BUILD)/sampl ## choose tokens from a real model's logits, and show what was there to choose from
+demo: $(BUILD)/sampl ## choose tokens from a real model's logits, and show the candidates
 	$(BUILD)/sampl -n 4096 -s 1 --rows :8 samples/austen.f16
 	$(BUILD)/sampl -n 4096 -s 1 --rows :2 --dump-probs=5 samples/austen.f16
 
@@ -158,7 +163,7 @@ demo: $(BUILD)/sampl ## choose tokens from a real model's logits, and show what 
 install: $(BUILD)/sampl ## install under PREFIX (default /usr/local), below DESTDIR
 	$(INSTALL) -d '$(DESTDIR)$(bindir)' '$(DESTDIR)$(mandir)/man1' '$(DESTDIR)$(mandir)/man5' '$(DESTDIR)$(mandir)/man7' \
 	    '$(DESTDIR)$(bashcompdir)' '$(DESTDIR)$(zshcompdir)' '$(DESTDIR)$(fishcompdir)' '$(DESTDIR)$(pkgdatadir)/presets' '$(DESTDIR)$(pkgdatadir)/samples/scale' \
-	    '$(DESTDIR)$(pkgdatadir)/samples/get' '$(DESTDIR)$(docdir)'
+	    '$(DESTDIR)$(pkgdatadir)/samples/get' '$(DESTDIR)$(pkgdatadir)/samples/vectors' '$(DESTDIR)$(docdir)'
 	$(INSTALL) -m 755 $(BUILD)/sampl '$(DESTDIR)$(bindir)/sampl'
 	$(INSTALL) -m 644 $(filter %.1,$(MAN)) '$(DESTDIR)$(mandir)/man1'
 	$(INSTALL) -m 644 $(filter %.5,$(MAN)) '$(DESTDIR)$(mandir)/man5'
@@ -172,21 +177,23 @@ install: $(BUILD)/sampl ## install under PREFIX (default /usr/local), below DEST
 	$(INSTALL) -m 755 $(SCALE) '$(DESTDIR)$(pkgdatadir)/samples/scale'
 	$(INSTALL) -m 755 $(filter-out %.c,$(GET)) '$(DESTDIR)$(pkgdatadir)/samples/get'
 	$(INSTALL) -m 644 $(filter %.c,$(GET)) '$(DESTDIR)$(pkgdatadir)/samples/get'
+	$(INSTALL) -m 755 $(filter %.py,$(VECTORS)) '$(DESTDIR)$(pkgdatadir)/samples/vectors'
+	$(INSTALL) -m 644 $(filter-out %.py,$(VECTORS)) '$(DESTDIR)$(pkgdatadir)/samples/vectors'
 
-# Removes what install made. The prefix, its bin and share stay, as others may count on them; a folder that is empty without our files goes.
+# Removes the files of install, and then folders that are empty. The prefix, its bin and its share stay, as other programs may use them.
 .PHONY: uninstall
-uninstall: ## remove exactly what install put there
+uninstall: ## remove exactly the files of install
 	rm -f '$(DESTDIR)$(bindir)/sampl' $(foreach page,$(MAN),'$(DESTDIR)$(mandir)/man$(subst .,,$(suffix $(page)))/$(notdir $(page))') \
 	    '$(DESTDIR)$(bashcompdir)/sampl' '$(DESTDIR)$(zshcompdir)/_sampl' '$(DESTDIR)$(fishcompdir)/sampl.fish' '$(DESTDIR)$(docdir)/LICENSE' \
-	    $(foreach f,$(notdir $(PRESETS)),'$(DESTDIR)$(pkgdatadir)/presets/$f') $(foreach f,$(SAMPLES) $(SCALE) $(GET),'$(DESTDIR)$(pkgdatadir)/$f')
+	    $(foreach f,$(notdir $(PRESETS)),'$(DESTDIR)$(pkgdatadir)/presets/$f') $(foreach f,$(SAMPLES) $(SCALE) $(GET) $(VECTORS),'$(DESTDIR)$(pkgdatadir)/$f')
 	for dir in '$(mandir)/man1' '$(mandir)/man5' '$(mandir)/man7' '$(bashcompdir)' '$(zshcompdir)' '$(fishcompdir)' '$(docdir)' '$(pkgdatadir)/presets' \
-	    '$(pkgdatadir)/samples/scale' '$(pkgdatadir)/samples/get'; do \
+	    '$(pkgdatadir)/samples/scale' '$(pkgdatadir)/samples/get' '$(pkgdatadir)/samples/vectors'; do \
 	    while [ "$${dir%/*}" ] && [ "$${dir%/*}" != '$(prefix)' ] && rmdir '$(DESTDIR)'"$$dir" 2>/dev/null; do dir=$${dir%/*}; done; done
 
-# The tarball is what is committed, and each manual page as text; its bytes depend on nothing else.
+# The tarball has the committed files, and each manual page as text. Its bytes depend on the commit only.
 DIST := build/sampl-$(VERSION)
 .PHONY: dist
-dist: ## a tarball of what is committed, with the manual as text: build/sampl-VERSION.tar.gz (git, mandoc)
+dist: ## make a tarball of the committed files, with the manual as text: build/sampl-VERSION.tar.gz (git, mandoc)
 	rm -rf $(DIST) && mkdir -p $(DIST)
 	git archive HEAD | tar -xC $(DIST)
 	for page in $(MAN); do mandoc -Tutf8 -Owidth=100 $$page | LC_ALL=C sed 's/.\x08//g' >$(DIST)/$$page.txt || exit 1; done
@@ -194,7 +201,7 @@ dist: ## a tarball of what is committed, with the manual as text: build/sampl-VE
 	rm -rf $(DIST)
 
 .PHONY: deb
-deb: ## a Debian package for this machine's kind: build/sampl_VERSION_ARCH.deb (dpkg-dev)
+deb: ## make a Debian package for this architecture: build/sampl_VERSION_ARCH.deb (dpkg-dev)
 	rm -rf build/deb/root
 	$(Q)$(MAKE) -s BUILD=build/deb PREFIX=/usr DESTDIR='$(abspath build/deb/root)' CFLAGS='-O2 -g' install
 	$(Q)packaging/deb.sh build/deb $(VERSION)
@@ -205,10 +212,10 @@ C_FILES := $(wildcard src/*.[ch] src/*/*.[ch] tests/cover.c tests/inject.c tests
 fmt: ## format the C sources
 	clang-format -i $(C_FILES)
 
-# With LINT_HALF clang-tidy looks at half of the sources, and cppcheck at the other half.
+# With LINT_HALF clang-tidy checks half of the sources, and cppcheck the other half.
 HALF = $(shell printf '%s\n' $(SOURCES) | awk 'NR % 2 == $(1)')
 .PHONY: lint
-lint: ## formatter, clang-tidy, cppcheck, shellcheck, mandoc: all silent (LINT_HALF=0 or 1: each linter sees half of the sources)
+lint: ## run clang-format, clang-tidy, cppcheck, shellcheck and mandoc (LINT_HALF=0 or 1: clang-tidy and cppcheck check half each)
 	clang-format --dry-run -Werror $(C_FILES)
 	tests/tidy.sh $(STRICT) $(ALL_CPPFLAGS) -DSAMPL_DATADIR='""' -- $(if $(LINT_HALF),$(call HALF,$(LINT_HALF)),$(SOURCES))
 	cppcheck --quiet --std=c11 --error-exitcode=1 --inline-suppr --enable=warning,performance,portability -j"$$(nproc)" \
@@ -222,6 +229,6 @@ clean: ## remove everything built
 	rm -rf build
 
 .PHONY: help
-help: ## this list
+help: ## print this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## /\1\t/p' Makefile tests/tests.mk | expand -t 14
 	@echo "Variables: PREFIX DESTDIR CC CFLAGS SAN=address,undefined WERROR=1 V=1"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Calls what the command line asks for, in order.
-#include "cli/from_args.h"
+// Reads the command line, and runs the action that it names.
 #include "cli/help.h"
 #include "cli/preset.h"
 #include "cli/print_chain.h"
+#include "cli/variants.h"
 #include "out/message.h"
 #include "run/run.h"
 
@@ -14,8 +14,9 @@
 #include <string.h>
 #include <unistd.h>
 
-// Opens /dev/null for standard streams that are closed. Otherwise the next file that is opened would take their place,
-// and a message would go into the output. Standard input cannot be read then, the other streams cannot be written.
+// Opens /dev/null for standard streams that are closed. Otherwise the next file that is opened would get their number,
+// and a message would go into that file. A closed standard input then cannot be read, and the other streams cannot be
+// written.
 static bool fill_streams(struct err *e)
 {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
@@ -24,7 +25,7 @@ static bool fill_streams(struct err *e)
     return true;
 }
 
-// The SIMD tier: the best, or the one that SAMPL_CPU names.
+// Returns the best SIMD tier, or the one that SAMPL_CPU names. NULL with *e: it is not available.
 static const struct kern *choose_tier(struct err *e)
 {
     const char *const name = getenv("SAMPL_CPU");
@@ -38,51 +39,36 @@ static const struct kern *choose_tier(struct err *e)
     return NULL;
 }
 
-// Prints for --print-chain and --print-grammar. They print on standard output, so --output replaces it by its file.
+// Prints for --print-chain and --print-grammar, to standard output or to the file of --output.
 static bool print_chain_or_grammar(const struct args *a, const struct recipe *recipe, struct err *e)
 {
     struct output out = {.name = a->output, .format = &output_text};
+    struct builder text = {0};
     struct err late;
-    bool ok = output_open(&out, e);
-    if (ok && out.f != stdout && dup2(fileno(out.f), STDOUT_FILENO) < 0)
-        ok = output_fail(&out, "open", e);
-    if (ok && a->action == ACTION_PRINT_CHAIN)
-        ok = print_chain(a, recipe, e);
-    else if (ok)
-        ok = print_grammar(recipe, e);
-    if (ok && (fflush(stdout) || ferror(stdout)))
-        ok = output_fail(&out, "write", e);
+    const bool ok = output_open(&out, e) && (a->action == ACTION_PRINT_CHAIN ? print_chain(&text, a, recipe, e)
+                                                                             : print_grammar(&text, recipe, e));
+    if (ok)
+        fwrite(text.text, 1, text.len, out.f); // output_close reports that it failed
+    builder_free(&text);
     return output_close(&out, ok, ok ? e : &late) && ok;
 }
 
-// Makes the recipe, or one for each variant, and runs or prints.
+// Makes the recipe, or one for each variant. Then runs, or prints the chain or the grammar.
 static bool use_recipe(const struct args *a, struct recipes *recipes, const struct kern *kern, struct err *e)
 {
     struct variants v = {0};
-    const struct recipe *const base = args_check(a, e) ? recipe_from_args(recipes, a, e) : NULL;
-    bool ok = base && variants_make(&v, a, (int64_t)base->parts.seed, e);
-    const struct recipe **const recipe = calloc(v.n + 1, sizeof *recipe);
-    if (ok && !recipe)
-        ok = err_from_fault(e, fault_memory());
-    if (recipe)
-        recipe[0] = base;
+    bool ok = args_check(a, e) && variants_make(&v, recipes, a, e);
     struct job job = {.args = a,
                       .recipes = recipes,
-                      .variant = recipe,
+                      .variant = v.recipe,
                       .named = v.of,
                       .n_variants = v.n,
                       .n_swept = v.n_sweeps,
                       .kern = kern};
-    ok = ok && recipes_of_variants(recipes, &v, recipe, e) && job_init(&job, e);
-    if (ok && a->action == ACTION_RUN)
-        ok = run(&job, e);
-    else if (ok)
-        ok = print_chain_or_grammar(a, base, e);
+    ok = ok && job_init(&job, e);
+    if (ok)
+        ok = a->action == ACTION_RUN ? run(&job, e) : print_chain_or_grammar(a, v.recipe[0], e);
     job_free(&job);
-    for (size_t i = 1; recipe && i < v.n; i++)
-        recipe_drop(recipe[i]);
-    recipe_drop(base);
-    free(recipe);
     variants_free(&v);
     return ok;
 }
@@ -113,7 +99,7 @@ static bool act(const struct args *a, struct recipes *recipes, const struct kern
     if (fflush(stdout) == 0 && !ferror(stdout))
         return true;
     if (errno == EPIPE)
-        return err_quiet(e);
+        return err_silent(e, STATUS_OK);
     return err_set(e, STATUS_IO, "standard output: cannot write: %s", strerror(errno));
 }
 
@@ -127,7 +113,7 @@ int main(int argc, char **argv)
     recipes_init(&recipes);
     options_make(&options, &recipes.catalog);
     const bool ok = kern && args_parse(&args, &options, argc, argv, &e) && act(&args, &recipes, kern, &e);
-    if (!ok && !err_is_quiet(&e))
+    if (!ok && !err_is_silent(&e))
         message_error(&e);
     args_free(&args);
     recipes_free(&recipes);

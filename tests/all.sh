@@ -1,46 +1,46 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Everything beside `make check`, each step in a short form for CI and in a long one for `make check-long`: what CI leaves out stands beside
-# what the long form looks at. usage: all.sh short|long [STEP]
-# One step runs on one processor; the steps run side by side. Each writes build/steps/STEP.log, and lines `ran: ...` there say with which
-# counts and seeds it ran. At the end a table of the steps, with wall and processor seconds. In the environment: SEED, which the long form
-# prints if it chose one itself.
+# The tests besides `make check`. Each step has a short form for CI and a long form for `make check-long`. usage: all.sh short|long [STEP]
+# Steps run in parallel, one processor each. A step writes build/steps/STEP.log, in which lines `ran: ...` name counts and seeds.
+# At the end, prints a table of the steps with wall and processor seconds. In the environment: SEED; without it, the long form chooses a
+# seed and prints it.
 # shellcheck disable=SC2317 # the steps are called by their names
 set -eu
 cd "$(dirname "$0")/.."
 here=tests/all.sh logs=build/steps
 form=$1
-# CI leaves out other parts with each commit, by its hash, so that in time everything runs.
+# The hash of the commit decides which parts CI leaves out, so that later commits run them.
 : "${SAMPL_TEST_TURN:=$((16#$(git rev-parse --short=7 HEAD)))}"
 if [ "$form" = long ]; then : "${SEED:=$(($(date +%s) % 1000000))}"; else SEED=1; fi
 export SAMPL_TEST_TURN SEED SAMPL_TEST_JOBS=1
 unset MAKEFLAGS MAKELEVEL MAKEOVERRIDES
 
-# pick SHORT LONG: the value for this form.
+# pick SHORT LONG: prints the value for this form.
 pick() {
     if [ "$form" = short ]; then echo "$1"; else echo "$2"; fi
 }
 
-# ran WORD...: a line for the summary.
+# ran WORD...: prints a line for the summary.
 ran() {
     echo "ran: $*"
 }
 
-# suite BUILD [FILE...]: runs the suite, or files of it, on the program of that build.
+# suite BUILD [FILE...]: runs the suite, or some of its files, on the program of the build.
 suite() {
     SAMPL=$PWD/$1/sampl UNITS=$PWD/$1/unit tests/run.sh "${@:2}"
 }
 
 # ---- the steps, the longest first
 
-# Each sanitizer's compiler has half of the files, and the halves swap with the commit. kern_check has a twentieth of its cases.
+# In the short form each compiler's sanitizers test half of the files. The commit's hash decides which half. kern_check runs a twentieth of
+# its cases.
 gcc_sanitizers() {
     make -s SAN=address,undefined WERROR=1 all units
     SAMPL_TEST_DOCUMENTS=no SAMPL_TEST_STEP=$(pick 20 1) SAMPL_TEST_HALF=$(pick $((SAMPL_TEST_TURN % 2)) '') suite build/san
     ran "gcc's sanitizers: $(pick "half $((SAMPL_TEST_TURN % 2)) of the files, step 20" 'all files, step 1')"
 }
 
-# clang sees more of undefined behaviour. Its objects tell the fuzzer where they have been, so that both need only one build.
+# clang detects more undefined behaviour than gcc. One build serves its sanitizers and the fuzzer.
 clang_sanitizers() {
     [ "$form" = short ] || make -s BUILD=build/clang CC=clang WERROR=1 all units
     local half
@@ -49,7 +49,7 @@ clang_sanitizers() {
     SAMPL_TEST_WITHOUT=injection SAMPL_TEST_DOCUMENTS=no SAMPL_TEST_STEP=$(pick 20 1) SAMPL_TEST_HALF=$half \
         suite build/fuzz
     ran "clang's sanitizers: $(pick "half $half of the files, step 20" 'all files, step 1')"
-    # the kept inputs of every target, and new ones for a minute in all, on some targets that change with the commit
+    # The kept inputs of every target, and 10 s of new inputs on a fourth of the targets, which the commit's hash selects.
     if [ "$form" = short ]; then
         local targets
         mapfile -t targets < <(build/fuzz/driver | awk -v t="$SAMPL_TEST_TURN" '(NR + t) % 4 == 0')
@@ -62,13 +62,14 @@ clang_sanitizers() {
     fi
 }
 
-# clang-tidy looks at half of the sources and cppcheck at the other half; the halves swap with the commit.
+# In the short form clang-tidy checks half of the sources and cppcheck the other half. The commit's hash decides which half.
 lint() {
     JOBS=1 make -s lint LINT_HALF="$(pick $((SAMPL_TEST_TURN % 2)) '')"
     ran "lint: clang-tidy on $(pick "half $((SAMPL_TEST_TURN % 2)) of the sources, cppcheck on the others" 'all sources, and cppcheck')"
 }
 
-# Tarball, Debian package and static program; with musl's C library every twentieth case, on one processor.
+# Tarball, Debian package and static program. The suite runs on the static program: every twentieth case in the short form, on one
+# processor.
 packages() {
     make -s check-packages
     make -s STATIC=1 units
@@ -97,23 +98,29 @@ faults() {
     ran "faults: $(pick "each 20th call, from $((SAMPL_TEST_TURN % 20))" 'every call')"
 }
 
-# The forms for systems that base/platform.c does not know.
+# The code for systems that base/platform.c has no code for.
 portable() {
     make -s PORTABLE=1 WERROR=1 all
     SAMPL_PORTABLE=1 SAMPL=$PWD/build/portable/sampl tests/run.sh threads foreign
-    ran "without what is Linux's: threads, foreign"
+    ran "POSIX functions only: threads, foreign"
 }
 
 threads() {
-    make -s BUILD=build/tsan SAN=thread all
+    make -s BUILD=build/tsan SAN=thread CPPFLAGS=-DBATCH_ROWS=2 all
     suite build/tsan threads
-    ran "thread sanitizer: threads"
+    SAMPL=$PWD/build/tsan/sampl ONLY=threads COUNT=$(pick 100 2000) SEED="$SEED" JOBS=1 tests/same.py
+    ran "thread sanitizer: threads, in batches of a few rows"
 }
 
-# Relations between runs of random command lines.
+# Pairs of runs of random command lines, which must print the same output.
 same() {
     JOBS=1 make -s check-same COUNT="$(pick 500 100000)" SEED="$SEED"
     ran "relations: $(pick 500 100000) command lines, seed $SEED"
+}
+
+engines() {
+    make -s check-engines COUNT="$(pick 2000 100000)" SEED="$SEED"
+    ran "engines: $(pick 2000 100000) rows, seed $SEED"
 }
 
 soak() {
@@ -121,7 +128,7 @@ soak() {
     ran "soak: $(pick 'a twentieth' all)"
 }
 
-# Generated files are fresh.
+# The generated files of completions/ are up to date.
 completions() {
     make -s completions
     git diff --exit-code -- completions
@@ -129,7 +136,7 @@ completions() {
 
 # ---- steps of the long form only
 
-# The suite without leaving anything out, and on the scalar tier.
+# Every case of the suite, and the suite on the scalar tier.
 whole() {
     SAMPL_TEST_STEP=1 suite build
     SAMPL_CPU=scalar SAMPL_TEST_STEP=4 SAMPL_TEST_DOCUMENTS=no suite build
@@ -151,17 +158,17 @@ mutants() {
     ran "mutants: 80, seed $SEED"
 }
 
-steps=(gcc_sanitizers clang_sanitizers llama lint packages neon html same faults portable threads soak completions)
+steps=(gcc_sanitizers clang_sanitizers llama lint packages neon html same faults portable threads soak engines completions)
 [ "$form" = short ] || steps=(proofs mutants whole "${steps[@]}" systems)
 
-# ---- one step, or all
+# ---- one step, or every step
 
 if [ $# -gt 1 ]; then
     "$2"
     exit
 fi
 
-# run_step STEP: runs it, and prints how it went; of a failure the end of its log.
+# run_step STEP: runs the step and prints its result. If it fails, prints the end of its log.
 run_step() {
     local start=${EPOCHREALTIME/./} status=0 cpu
     bash "$here" "$form" "$1" >"$logs/$1.log" 2>&1 </dev/null || status=$?

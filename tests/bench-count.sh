@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Instructions per row of each chain, counted by callgrind: the same for the same binary, whatever else the machine does. Valgrind knows no
-# AVX-512, so the best tier it sees is avx2. Its file is renamed, which /dev/null must not be. usage: bench-count.sh BENCH [TIER [N_VOCAB]]
+# Prints the instructions per row of each chain, which callgrind counts. They do not depend on the machine's load. Valgrind has no AVX-512:
+# avx2 is its best tier. Callgrind renames its output file, which must not be /dev/null. usage: bench-count.sh BENCH [TIER [N_VOCAB]]
 set -eu
 bench=$1 tier=${2:-} n=${3:-32000}
 rows=16 # two batches

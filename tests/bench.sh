@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Whole runs of sampl over a 1 GB dump, beside a program that only maps the file and takes the max. Each is run in turns with the floor and
-# the best of the rounds counts. usage: bench.sh BUILD [ROUNDS [ROWS]], ROWS of 128256 f32, of which the JSON files have a part
+# Measures whole runs of sampl over a 1 GB dump, and a program that only maps the file and computes the maximum. Both run in turns; the best
+# round counts. usage: bench.sh BUILD [ROUNDS [ROWS]]: ROWS of 128256 f32; the JSON files have a part of them
 set -eu
 build=$1 rounds=${2:-5} rows=${3:-2000}
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 n=128256 json_rows=$(((rows + 32) / 33))
 
-# seconds COMMAND...: user and system time and wall time are about the same here; wall time is what a user waits.
+# seconds COMMAND...: prints the wall time of the command.
 seconds() {
     local start=$EPOCHREALTIME
     "$@" >"$dir/out"
@@ -16,7 +16,7 @@ seconds() {
     awk -v a="$start" -v b="$end" 'BEGIN { printf "%.4f", b - a }'
 }
 
-# compare NAME BYTES COMMAND...
+# compare NAME BYTES COMMAND...: prints the best times of the command and of the other program.
 compare() {
     local name=$1 bytes=$2 best='' floor='' t
     shift 2
@@ -30,6 +30,7 @@ compare() {
         'BEGIN { printf "%-34s %8.3f s %8.2f GB/s   map + max of 1 GB %.3f s\n", name, t, b / t / 1e9, f }'
 }
 
+# from_pipe FILE: runs sampl on the rows of the file through a pipe.
 from_pipe() {
     # shellcheck disable=SC2002 # a pipe is the point
     cat "$1" | "$build/sampl" -s 1 -n "$n" -f f32
@@ -37,8 +38,8 @@ from_pipe() {
 
 "$build/unit/bench" rows "$n" f32 "$rows" >"$dir/rows.f32"
 "$build/unit/bench" rows "$n" f16 "$rows" >"$dir/rows.f16"
-# Two of the rows as text, again and again: as printf writes them, with the fewest digits, and as Python's json.dumps does, which takes them for
-# doubles; and small numbers, with exponents.
+# json SEPARATOR EXPRESSION: prints two of the rows as JSON, repeated; the perl expression makes the text of a number. The files below have
+# 6 digits as of printf, the fewest digits, the digits of doubles as of Python's json.dumps, and small numbers with exponents.
 json() {
     # shellcheck disable=SC2016 # perl's
     perl -e 'my ($file, $n, $rows, $join) = @ARGV; my $text = eval "sub { $ARGV[4] }"; open F, "<", $file; binmode F;
@@ -76,11 +77,46 @@ while read -r file width count; do
     compare "20 variants of it, table" "$(size "$file")" "$build/sampl" -s 1 -n "$width" "${variants[@]}" "$dir/$file"
 done <<<"rows.f32 $n $rows
 narrow.f32 4096 $((5 * rows))"
-for t in 1 2 0; do
-    compare "f32, -t $t" "$(size rows.f32)" "$build/sampl" -s 1 -t $t -n "$n" "$dir/rows.f32"
-    compare "f32, top-p .95 only, -t $t" "$(size few.f32)" "$build/sampl" -s 1 -t $t -n "$n" --samplers top_p --top-p .95 "$dir/few.f32"
-    compare "JSON, short, -t $t" "$(size short.json)" "$build/sampl" -s 1 -t $t "$dir/short.json"
-done
+# Threads beside two processes with --shard, which take turns; the best of the rounds counts.
+shards() {
+    "$@" --shard 1/2 >"$dir/one" &
+    "$@" --shard 2/2 >"$dir/two"
+    wait
+}
+
+# threads NAME SHARDS ARGUMENT...: SHARDS is -, or `shards` where rows can be counted.
+threads() {
+    local name=$1 shards=$2 all=() t i best
+    shift 2
+    for ((i = 0; i < rounds; i++)); do
+        for t in 1 2 0 "$shards"; do
+            case $t in
+            -) best=- ;;
+            shards) best=$(seconds shards "$build/sampl" -s 1 "$@") ;;
+            *) best=$(seconds "$build/sampl" -s 1 -t "$t" "$@") ;;
+            esac
+            all+=("$t $best")
+        done
+    done
+    printf '%s\n' "${all[@]}" | awk -v name="$name" '
+        $2 != "-" && (!($1 in best) || $2 < best[$1]) { best[$1] = $2 }
+        END {
+            printf "%-24s %8.1f %8.1f %8.1f", name, 1000 * best[1], 1000 * best[2], 1000 * best[0]
+            printf "shards" in best ? " %8.1f\n" : " %8s\n", "shards" in best ? 1000 * best["shards"] : "-"
+        }'
+}
+
+echo "threads, ms                 -t 1     -t 2     -t 0   shards   $((rows / 2)) rows of $n f32, and $json_rows rows of JSON"
+head -c $((4 * n * (rows / 2))) "$dir/rows.f32" >"$dir/half.f32"
+threads default shards -n "$n" "$dir/half.f32"
+threads 'top_p 0.9' shards -n "$n" --samplers top_p --top-p .9 "$dir/half.f32"
+threads 'typ_p 0.9' shards -n "$n" --samplers typ_p --typical .9 "$dir/half.f32"
+threads dist shards -n "$n" --samplers dist "$dir/half.f32"
+threads 'top_k 128000' shards -n "$n" --samplers top_k --top-k 128000 "$dir/half.f32"
+threads 'default, stats' shards -n "$n" --emit stats "$dir/half.f32"
+threads 'default, -O json' shards -n "$n" -O json "$dir/half.f32"
+threads 'default, 5 variants' shards -n "$n" "${variants[@]:0:8}" "$dir/half.f32"
+threads JSON - "$dir/short.json"
 compare "$((50 * rows)) rows of 100" "$(size small.f32)" "$build/sampl" -s 1 -n 100 "$dir/small.f32"
 compare "with DRY over all" "$(size small.f32)" "$build/sampl" -s 1 -n 100 --dry-multiplier .8 --dry-penalty-last-n -1 \
     --dry-sequence-breaker none "$dir/small.f32"

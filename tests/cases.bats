@@ -3,16 +3,16 @@
 # Runs the cases of tests/*.test: options, rows, and what the program prints. tests/README.md has their form.
 load helper
 
-# Options that a shell only splits into words: everything that the shell would run or expand stands in quotes.
+# WORDS: matches options that a shell only splits into words. Text that the shell would run or expand is in quotes.
 WORDS=$'^([^\'"\\\\$`;|&<>()#]|\'[^\']*\'|\\$\'([^\'\\\\]|\\\\.)*\'|"([^"\\\\$`]|\\\\.)*"|\\\\.)*$'
-# Expected lines that begin with ! or a backslash.
+# MARKED: matches the valid expected lines that begin with ! or a backslash.
 MARKED='^(!( [0-9]+|!)( .*)?|\\(c|[\\!].*)?)$'
 
-# run_cases FILE: runs the cases of the file whose title contains SAMPL_TEST_CASE, by default all. Prints each case
-# that fails with its line, its command and the difference. Fails if a case fails, or if a line is not of the form.
+# run_cases FILE: runs the cases whose title contains SAMPL_TEST_CASE, by default all. Prints each case that fails with its line, its
+# command and the difference. Fails if a case fails, or if a line does not have the form of a case.
 run_cases() {
     local file=$1 shown=${1#"$ROOT/"} lines at title='' remark='' cases=0 ran=0 failed=0
-    trap - DEBUG # the trap of bats takes longer than a case
+    trap - DEBUG # the trap of bats would take more time than a case
     mapfile -t lines <"$file"
     cd "$ROOT" || return 1
     for ((at = 0; at < ${#lines[@]}; at++)); do
@@ -21,7 +21,7 @@ run_cases() {
             title=${lines[at]#'#'}
             title=${title# } remark=yes
             ;;
-        '') # a comment that a blank line follows is no title
+        '') # a comment before a blank line is no title
             [ -z "$remark" ] || title=''
             remark=''
             ;;
@@ -37,12 +37,11 @@ run_cases() {
     [ "$ran" -gt 0 ] || skip "no title in $shown contains '$SAMPL_TEST_CASE'"
 }
 
-# run_case: runs the case that begins in lines[at], and moves `at` to the last line of the case. Fails if the program
-# prints something else.
+# run_case: runs the case that begins in lines[at], and sets `at` to its last line. Fails if the program prints something else.
 run_case() {
     local - first=$((at + 1)) options=${lines[at]} rows=${lines[at + 1]-} want='' printed words files=() name status=0
     local input command=${RUN_ENV:+$RUN_ENV }${SAMPL#"$ROOT/"} odd=''
-    set -f # words of options and names of files are no patterns
+    set -f # words and file names are not patterns
     while [ -n "${lines[at + 1]-}" ]; do
         at=$((at + 1))
         [ "$at" -gt "$first" ] || continue
@@ -78,7 +77,7 @@ run_case() {
     diff -u --label expected --label printed <(printf %s "$want") <(printf %s "$printed")
 }
 
-# malformed LINE TEXT: reports that this line of the file is not of the form. Fails.
+# malformed LINE TEXT: reports that this line of the file does not have the form of a case. Fails.
 malformed() {
     echo "$shown:$1: $2"
     return 1
@@ -86,7 +85,7 @@ malformed() {
 
 # read_printed: sets `printed` to the contents of the files out and err and to the status, in the form of a case.
 read_printed() {
-    local line stdout stderr told=''
+    local line stdout stderr reported=''
     printed=''
     mapfile stdout <"$BATS_TEST_TMPDIR/out"
     for line in "${stdout[@]}"; do
@@ -97,16 +96,16 @@ read_printed() {
     mapfile -t stderr <"$BATS_TEST_TMPDIR/err"
     for line in "${stderr[@]}"; do
         case $line in
-        'sampl: '*) line="! $status ${line#sampl: }" told=yes ;;
+        'sampl: '*) line="! $status ${line#sampl: }" reported=yes ;;
         *) line="!! $line" ;;
         esac
         printed+=$line$'\n'
     done
-    if [ -z "$told" ] && { [ -z "$printed" ] || [ "$status" -ne 0 ]; }; then printed+="! $status"$'\n'; fi
+    if [ -z "$reported" ] && { [ -z "$printed" ] || [ "$status" -ne 0 ]; }; then printed+="! $status"$'\n'; fi
 }
 
-# reads STATUS OUTPUT LINE...: the cases of a file with these lines end with this status, and print this report.
-reads() {
+# reports STATUS OUTPUT LINE...: checks that run_cases for a file with these lines ends with this status and prints this report.
+reports() {
     printf '%s\n' "${@:3}" >t.test
     run run_cases t.test
     [ "$status" = "$1" ] && [ "$output" = "$2" ] && return
@@ -114,16 +113,16 @@ reads() {
     return 1
 }
 
-# wrong NUMBER TEXT LINE...: a file with these lines, which hold one case, is reported to be wrong in that line.
-wrong() {
-    reads 1 "t.test:$1: $2"$'\nt.test: 1 of 1 cases failed' "${@:3}"
+# rejects NUMBER TEXT LINE...: checks that, for a file with these lines of one case, line NUMBER is reported with this text.
+rejects() {
+    reports 1 "t.test:$1: $2"$'\nt.test: 1 of 1 cases failed' "${@:3}"
 }
 
 @test "reader: a case that prints something else is reported with its line, its command and the difference" {
     unset SAMPL_TEST_CASE RUN_ENV
     local head=$'--- expected\n+++ printed' name=${SAMPL#"$ROOT/"}
     local emit='--emit text --samplers greedy --vocab samples/austen.gguf --rows :1'
-    reads 1 "t.test:7: bad
+    reports 1 "t.test:7: bad
 $name --samplers greedy -l '0+9' <<<'[1,3,2] [3,\"'\\''\",1]'
 $head
 @@ -1,2 +1,2 @@
@@ -136,7 +135,7 @@ t.test: 1 of 3 cases failed" \
         '# bad' "--samplers greedy -l '0+9'" "[1,3,2] [3,\"'\",1]" 1 2 '' \
         '--temp 0' '[1,3,2]' 1
     # another status and message, a last line without an end, rows of a file
-    reads 1 "t.test:2: x
+    reports 1 "t.test:2: x
 $name --top-k x </dev/null
 $head
 @@ -1 +1 @@
@@ -154,57 +153,57 @@ t.test: 2 of 2 cases failed" \
 }
 
 # shellcheck disable=SC1003,SC2059,SC2317 # run_case calls this sampl, whose options are a format of printf
-@test "reader: no output, empty lines, a last line without an end, and other text on standard error have a form" {
+@test "reader: cases can expect no output, empty lines, a last line without a newline, and other text on standard error" {
     unset SAMPL_TEST_CASE
     sampl() { printf "$@"; }
-    reads 0 't.test: 0 of 4 cases failed' '# x' \
+    reports 0 't.test: 0 of 4 cases failed' '# x' \
         "''" - '! 0' '' \
         "'\\n!a\\n\\\\b\\n'" - '\' '\!a' '\\b' '' \
         a - a '\c' '' \
         "'a\\n%s\\n'" - a '\'
     sampl() { printf "$@" >&2; return 3; }
-    reads 0 't.test: 0 of 3 cases failed' '# x' \
+    reports 0 't.test: 0 of 3 cases failed' '# x' \
         "''" - '! 3' '' \
         "'sampl: a\\nsampl: b\\n'" - '! 3 a' '! 3 b' '' \
         "'a 1\\n'" - '!! a 1' '! 3'
 }
 
-@test "reader: a file that is not of the form fails, with the line" {
+@test "reader: a line that does not have the form of a case fails with its number" {
     unset SAMPL_TEST_CASE
     local title='a case needs a title, a comment in the line above it'
     local words='the options are not words as a shell splits them'
     local parts='a case needs options, rows, and the lines that are printed or ! 0'
     local rows='rows are JSON, files or -; there is no file'
     local odd='a line that begins with ! or \ has none of the known forms'
-    reads 1 't.test: the file has no case' ''
-    reads 1 't.test: the file has no case' '# only' '' '# comments'
-    wrong 1 "$title" '--temp 0' '[1]' 0
-    wrong 3 "$title" '# of the file' '' '--temp 0' '[1]' 0
-    wrong 2 "$parts" '# x' '--temp 0'
-    wrong 2 "$parts" '# x' '--temp 0' '[1]'
-    wrong 2 "$words" '# x' "--temp '0" '[1]' 0
-    wrong 2 "$words" '# x' '--samplers top_k;temp' '[1]' 0
-    # shellcheck disable=SC2016 # nothing of it may be run
-    wrong 2 "$words" '# x' '--temp "$(echo 0)"' '[1]' 0
-    wrong 3 "$rows 'none.f16'" '# x' '--temp 0' 'samples/austen.f16 none.f16' 0
-    wrong 3 "$rows '1,2'" '# x' '--temp 0' 1,2 0
-    wrong 5 "$odd" '# x' '--temp 0' '[1]' 0 '! a note'
-    wrong 4 "$odd" '# x' '--temp 0' '[1]' '\n'
-    # the cases behind a wrong one run
-    reads 1 "t.test:2: $parts"$'\nt.test: 1 of 2 cases failed' '# x' '--temp 0' '[1]' '' '--temp 0' '[1]' 0
+    reports 1 't.test: the file has no case' ''
+    reports 1 't.test: the file has no case' '# only' '' '# comments'
+    rejects 1 "$title" '--temp 0' '[1]' 0
+    rejects 3 "$title" '# of the file' '' '--temp 0' '[1]' 0
+    rejects 2 "$parts" '# x' '--temp 0'
+    rejects 2 "$parts" '# x' '--temp 0' '[1]'
+    rejects 2 "$words" '# x' "--temp '0" '[1]' 0
+    rejects 2 "$words" '# x' '--samplers top_k;temp' '[1]' 0
+    # shellcheck disable=SC2016 # the command must not run
+    rejects 2 "$words" '# x' '--temp "$(echo 0)"' '[1]' 0
+    rejects 3 "$rows 'none.f16'" '# x' '--temp 0' 'samples/austen.f16 none.f16' 0
+    rejects 3 "$rows '1,2'" '# x' '--temp 0' 1,2 0
+    rejects 5 "$odd" '# x' '--temp 0' '[1]' 0 '! a note'
+    rejects 4 "$odd" '# x' '--temp 0' '[1]' '\n'
+    # The cases behind a malformed case run.
+    reports 1 "t.test:2: $parts"$'\nt.test: 1 of 2 cases failed' '# x' '--temp 0' '[1]' '' '--temp 0' '[1]' 0
 }
 
 # shellcheck disable=SC2154 # run sets lines
-@test "reader: SAMPL_TEST_CASE chooses cases by their title" {
+@test "reader: SAMPL_TEST_CASE selects cases by title" {
     local cases=('# first title' '--temp 0' '[1]' 0 '' '--temp 0' '[1,2]' 1 '' '# second title' '--temp 0' '[1]' 9)
-    SAMPL_TEST_CASE='first' reads 0 't.test: 0 of 2 cases failed' "${cases[@]}"
+    SAMPL_TEST_CASE='first' reports 0 't.test: 0 of 2 cases failed' "${cases[@]}"
     SAMPL_TEST_CASE='second' run -1 run_cases t.test
     [ "${lines[-1]}" = 't.test: 1 of 1 cases failed' ]
     SAMPL_TEST_CASE='third' run -0 run_cases t.test
     [ "${lines[0]}" = 't.test: 0 of 0 cases failed' ]
 }
 
-@test "reader: every .test file has a test of its name below" {
+@test "reader: every .test file has a test of its name in cases.bats" {
     local file
     for file in "$ROOT"/tests/*.test; do
         grep -qxF "@test \"${file##*/}\" {" "$BATS_TEST_FILENAME" || { echo "$file is not read"; return 1; }
@@ -212,7 +211,7 @@ t.test: 2 of 2 cases failed" \
 }
 
 # shellcheck disable=SC2016 # marks of Markdown
-@test "reader: the example of the README is right" {
+@test "reader: the example of tests/README.md passes" {
     unset SAMPL_TEST_CASE
     sed -n '/^## A case in three lines/,$p' "$ROOT/tests/README.md" |
         sed -n '/^```$/,/^```$/{/^```$/d;p}' >t.test

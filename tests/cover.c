@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Linked into a program that was compiled with -fsanitize-coverage=trace-pc, for mutants.py: notes which of its basic blocks ran, as one
-// byte each at the block's address, in the file SAMPL_COVER/CASE.PROGRAM. Runs of the same case share the file; it is true at any time, so
-// that a run may end as it likes.
+// Linked into a program that was compiled with -fsanitize-coverage=trace-pc, for mutants.py. Records the basic blocks that ran in the file
+// SAMPL_COVER/TEST.PROGRAM: one byte at the address of each block. Runs of the same test share the file. The file is mapped, so that it is
+// complete even if the run crashes.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# --emit and --output-format: scores and whole distributions, in every format, and one sampl reading another.
-# shellcheck disable=SC2094,SC2016 # files are named after what is emitted; bash -c
+# --emit and --output-format: scores and distributions in every format, and sampl reading the output of sampl.
+# shellcheck disable=SC2094,SC2016 # files have the names of --emit's choices; bash -c
 
 load helper
 
@@ -15,23 +15,24 @@ setup() {
     R=$BATS_FILE_TMPDIR
 }
 
+# austen OPTION...: runs sampl on the first 24 rows of the sample, with seed 3.
 austen() {
     sampl -n 4096 -s 3 --rows :24 "$@" "$AUSTEN"
 }
 
-# floats WIDTH: f32 from stdin as text, a row a line.
+# floats WIDTH: prints f32 rows of this width from standard input as text, one row a line.
 floats() {
     perl -e 'local $/; my @x = unpack "f<*", <STDIN>; print join(" ", map { /inf/i ? lc : /nan/i ? "nan" : $_ } splice @x, 0, $ARGV[0]), "\n" while @x' "$1"
 }
 
-@test "logits of a chain that does nothing are the input's" {
-    austen --samplers '' --emit logits >same.f16 # the input's own format
+@test "--emit logits of a chain without samplers gives the bytes of the input" {
+    austen --samplers '' --emit logits >same.f16 # in the format of the input
     head -c $((24 * 8192)) "$AUSTEN" | cmp - same.f16
     [ "$(stat -c %s "$R/austen.f32")" -eq $((24 * 4096 * 4)) ]
     sampl -n 4096 --samplers '' --emit logits "$R/austen.f32" | cmp - "$R/austen.f32"
 }
 
-@test "probs and logits are those of the dump, 0 and -inf for what is gone" {
+@test "--emit probs and logits have the numbers of --dump-probs, and 0 and -inf for removed tokens" {
     local args
     for args in '' '--samplers temperature --temp 0.7' '--samplers=' '--mirostat 1' '--mirostat 2' '--temp 0' '--samplers greedy' \
         '--samplers top_k;adaptive_p --adaptive-target 0.3' '--scatter-strength 0.3' '-l 304-inf --top-nsigma 2 --xtc-probability 0.5' \
@@ -55,7 +56,7 @@ floats() {
     done
 }
 
-@test "logprobs: their exponentials are the probabilities, also where those are 0 in f32" {
+@test "--emit logprobs has the logarithms of the probabilities, also of those that are 0 in f32" {
     local args
     for args in '' '--samplers temperature --temp 0.05' '--samplers=' '--mirostat 1' '--mirostat 2' '--samplers greedy' \
         '--samplers top_k;adaptive_p --adaptive-target 0.3' '--scatter-strength 0.3' '--temp 0'; do
@@ -85,7 +86,7 @@ floats() {
     done
 }
 
-@test "score: the log-probability of each recorded token" {
+@test "--emit score prints the log-probability of each token of --accept" {
     local args
     for args in '' '--samplers temperature' '--repeat-penalty 1.3 --dry-multiplier 1 --dry-sequence-breaker none'; do
         # shellcheck disable=SC2086
@@ -108,14 +109,14 @@ floats() {
         # shellcheck disable=SC2086
         austen $args --accept "@$ROOT/samples/austen.tokens" --emit score -O json | sed 's/.*"logprob"://; s/}//; s/null/-inf/' | cmp - score.txt
     done
-    # recorded tokens will do
+    # --accept recorded
     perl -e 'print "_logits_", pack("Vll", 4, 3, 1), pack("l*", 0, 1, 2, 1), pack("ff", 1, 0), pack("v*", 1, 3, 2, 0)' >a.kld
     sampl a.kld --accept recorded --samplers '' --emit score >got
     [ "$(wc -l <got)" -eq 1 ]
     perl -ne 'die $_ if abs($_ + log(1 + exp(-1) + exp(-2))) > 1e-6' got # token 1, whose logit is the largest
 }
 
-@test "the same numbers in every format" {
+@test "--emit probs, logprobs and logits have the same numbers in every format" {
     local what key
     for what in probs logprobs logits; do
         austen --rows :4 --emit $what -O f32 >raw
@@ -134,7 +135,7 @@ floats() {
     done
 }
 
-@test "a distribution takes its format from the input" {
+@test "a distribution has the format of the input unless -O names another" {
     head -c 8192 "$AUSTEN" >a.f16
     head -c 16384 "$R/austen.f32" >a.f32
     perl -e 'local $/; print pack "v*", map { $_ >> 16 } unpack "V*", <STDIN>' <a.f32 >a.bf16
@@ -142,7 +143,7 @@ floats() {
     sampl -n 4096 a.f32 --emit logits --samplers '' | cmp - a.f32
     [ "$(sampl -n 4096 a.bf16 --emit logits | wc -c)" -eq 16384 ]
     sampl -n 4096 a.f32 --emit logits --samplers '' -O npy >a4.npy
-    sampl -n 4096 a.f16 --emit logits --samplers '' -O npy | cmp - a4.npy # asked for, it is not narrow
+    sampl -n 4096 a.f16 --emit logits --samplers '' -O npy | cmp - a4.npy # -O npy means f32
     sampl a4.npy --emit logits --samplers '' | cmp - a4.npy
     { printf '\x93NUMPY\1\0v\0' && printf "%-117s\n" "{'descr': '<f2', 'fortran_order': False, 'shape': (1, 4096), }" && cat a.f16; } >a2.npy
     sampl a2.npy --emit logits --samplers '' | cmp - a2.npy
@@ -154,14 +155,14 @@ floats() {
     perl -e 'print "_logits_", pack("Vll", 4, 3, 1), pack("l*", 0, 1, 2, 1), pack("ff", 1, 0), pack("v*", 1, 3, 2, 0)' >a.kld
     sampl a.kld --emit logits --samplers '' | tail -c +129 | floats 3 >got
     echo "1 3 2" | cmp - got
-    # the first file that is not empty tells
+    # The first file that is not empty decides.
     : >empty
     sampl -n 4096 empty a.f16 a.f32 --emit logits --samplers '' | cmp - <(cat a.f16 a.f16)
-    # the user knows better
+    # -O overrides the format of the input.
     sampl -n 4096 a.f16 --emit logits -O json | head -c 20 | grep -q '"logits"'
 }
 
-@test "one sampl reads another: two halves of a chain choose the whole chain's tokens" {
+@test "two runs with the halves of a chain, joined by a pipe, choose the tokens of the whole chain" {
     local out
     austen --samplers 'top_k;typ_p;top_p;min_p;temperature' --typical 0.9 --top-k 30 >want
     for out in '' '-O f32' '-O f16' '-O npy' '-O json'; do
@@ -171,14 +172,14 @@ floats() {
                 --samplers 'top_p;min_p;temperature' >got
         same got want
     done
-    # three programs, in their own formats, without a word about them
+    # three runs, without options for formats
     sampl -s 3 -f npy --samplers 'top_p;min_p;temperature' < <(
         austen --samplers top_k --top-k 30 --emit logits -O npy | sampl --samplers typ_p --typical 0.9 --emit logits) >got
     same got want
     austen --samplers top_k --top-k 30 --emit logits -O json | sampl --samplers typ_p --typical 0.9 --emit logits |
         sampl -s 3 --samplers 'top_p;min_p;temperature' >got
     same got want
-    # probabilities know in JSON what they are; log-probabilities may pass for logits
+    # JSON names probabilities as such; log-probabilities are read as logits.
     austen --samplers 'top_k;typ_p' --top-k 30 --typical 0.9 --emit probs -O json | sampl --samplers '' --emit probs -O f32 >p
     austen --samplers 'top_k;typ_p' --top-k 30 --typical 0.9 --emit logprobs -O f32 | sampl -f f32 -n 4096 --samplers '' --emit probs >q
     austen --samplers 'top_k;typ_p' --top-k 30 --typical 0.9 --emit probs -O f32 >want
@@ -191,7 +192,7 @@ floats() {
         }'
 }
 
-@test "f16: to nearest, ties to even; what is too low is masked" {
+@test "-O f16 rounds to nearest, ties to even, and masks logits below the lowest f16" {
     f32 1 1.00048828125 1.00146484375 65519 -65519 -65520 -1e30 -inf 1e-8 5.9604644775390625e-8 2049 2051 >a.f32
     sampl -n 12 a.f32 --samplers '' --emit logits -O f16 | od -An -tx2 -v | tr -s ' \n' ' ' >got
     printf ' 3c00 3c00 3c02 7bff fbff fc00 fc00 fc00 0000 0001 6800 6802 ' | cmp - got
@@ -202,7 +203,7 @@ floats() {
     same a.f16 want
 }
 
-# header FILE: the dictionary of an npy file, after a look at what stands around it.
+# header FILE: prints the dictionary of an npy file. Fails if the magic, the version, the length or the padding is wrong.
 header() {
     [ "$(head -c 8 "$1" | od -An -tx1 | tr -d ' ')" = 934e554d50590100 ] || return 1
     [ "$(head -c 10 "$1" | tail -c 2 | od -An -tu2 | tr -d ' ')" -eq 118 ] || return 1
@@ -210,7 +211,7 @@ header() {
     head -c 127 "$1" | tail -c +11 | sed 's/ *$//'
 }
 
-@test "npy: the number of rows is right in files, and in pipes where it is known" {
+@test "-O npy: the header has the number of rows, in files and in pipes" {
     local shape="{'descr': '<f4', 'fortran_order': False, 'shape': (24, 4096), }"
     austen --emit logits -O npy -o a.npy
     header a.npy | grep -qxF "$shape"
@@ -219,27 +220,27 @@ header() {
     # shellcheck disable=SC2002
     austen --emit logits -O npy | cat >c.npy
     same a.npy c.npy
-    # not known beforehand
+    # The number of rows is not known at the start.
     head -c $((24 * 8192)) "$AUSTEN" | sampl -f f16 -n 4096 -s 3 --emit logits -O npy >d.npy
     same a.npy d.npy
     head -c $((24 * 8192)) "$AUSTEN" | sampl -f f16 -n 4096 -s 3 --emit logits -O npy -o e.npy
     same a.npy e.npy
     printf '[1,2] [3,4]' | sampl -s 1 --emit logits --samplers '' -O npy >f.npy
     header f.npy | grep -qF '(2, 2)'
-    # behind what stands in the file
+    # The file has other bytes before the array.
     (echo first && austen --emit logits -O npy && echo last) >g
     (echo first && cat a.npy && echo last) | cmp - g
     (echo first && head -c $((24 * 8192)) "$AUSTEN" | sampl -f f16 -n 4096 -s 3 --emit logits -O npy && echo last) >g
     (echo first && cat a.npy && echo last) | cmp - g
-    # which cannot be if it is only ever appended to
+    # A file that is opened for appending cannot be corrected.
     run -2 --separate-stderr bash -c 'head -c 8192 "$AUSTEN" | "$SAMPL" -f f16 -n 4096 --emit logits -O npy >>g'
     austen --emit logits -O npy >>h.npy
     same a.npy h.npy
-    # counting leaves standard input where it was
+    # Counting the rows does not move the offset of standard input.
     sampl --rows -2: --emit logits --samplers '' <a.npy | cat >i.npy
     header i.npy | grep -qF '(2, 4096)'
     tail -c 32768 i.npy | cmp - <(tail -c 32768 a.npy)
-    # bounds, several files, no rows
+    # --rows, several files, no rows
     sampl -n 4096 --rows 250:300 --emit logits -O npy "$AUSTEN" "$AUSTEN" | cat >i.npy
     header i.npy | grep -qF '(50, 4096)'
     sampl -n 4096 --rows -3: --emit logits -O npy "$AUSTEN" | cat >i.npy
@@ -249,14 +250,14 @@ header() {
     [ "$(stat -c %s i.npy)" -eq 128 ]
     sampl -n 7 --emit logits -O npy </dev/null >i.npy
     header i.npy | grep -qF '(0, 7)'
-    # rows before an error are an array, too
+    # The rows before an error are an array.
     { head -c 16384 "$AUSTEN" && printf x; } >short.f16
     run -1 --separate-stderr bash -c '"$SAMPL" -n 4096 --emit logits -O npy short.f16 >j.npy'
     header j.npy | grep -qF '(2, 4096)'
     [ "$(stat -c %s j.npy)" -eq $((128 + 2 * 16384)) ]
 }
 
-@test "npy: numpy reads it" {
+@test "-O npy: numpy reads the array" {
     need_numpy
     austen --emit probs -O npy >a.npy
     austen --emit probs -O f32 >a.f32
@@ -280,7 +281,7 @@ assert b.dtype == c.dtype and (b == c).all()'
     same b.npy c.npy
 }
 
-@test "threads change nothing" {
+@test "--emit score, probs, logprobs and logits give the same bytes on 1, 2 and 5 threads" {
     local what t format
     for what in score probs logprobs logits; do
         for format in f32 f16 npy json text tsv; do
@@ -294,15 +295,15 @@ assert b.dtype == c.dtype and (b == c).all()'
     done
 }
 
-@test "emit changes no choices" {
+@test "--emit ids prints the ids of a run without --emit" {
     austen --emit ids | cmp - <(austen)
     austen --emit ids -O tsv | cmp - <(austen -O tsv)
-    # the generator moves on as it does for ids: the last row of a longer run
+    # a dump of one row from the middle
     austen --independent --dump-probs=1 -O tsv --rows 5:6 >a
     [ "$(wc -l <a)" -eq 2 ]
 }
 
-# The arguments: options that must not make a row wait.
+# row_by_row OPTION...: checks that a row's logits are written before the next row arrives.
 row_by_row() {
     rm -f rows
     mkfifo rows
@@ -317,7 +318,7 @@ row_by_row() {
     { f32 1 2 3 && f32 3 2 1; } | cmp - out
 }
 
-@test "line-buffered distributions come row by row" {
+@test "--line-buffered: a distribution is written before the next row arrives" {
     row_by_row
     row_by_row -t 3
 }

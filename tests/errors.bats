@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# Errors and warnings: errors.tsv makes the program print every one it has. The table's head explains its columns.
+# Errors and warnings: each row of errors.tsv has a command and the message that it prints. The head of the table explains its columns.
 load helper
 
 setup_file() {
@@ -11,7 +11,7 @@ setup_file() {
     "${CC:-cc}" -shared -fPIC -o ../inject.so "$BATS_TEST_DIRNAME/inject.c" -ldl
 }
 
-# The files that the table's commands read.
+# make_files: writes the files that the commands of the table read.
 make_files() {
     f32 1 2 3 3 2 1 >ok.f32
     f32 1 2 3 1 nan inf >nan.f32
@@ -67,7 +67,8 @@ make_files() {
     echo '{"fields":[{"key":"llm.prediction.temperature","value":{"checked":true,"value":2}}]}' >p/studio
 }
 
-# npy DICT NUMBER..., safetensors JSON NUMBER...: such a file, its numbers f32. kld N_CTX N_VOCAB N_CHUNK TOKEN...: one without rows.
+# npy DICT NUMBER..., safetensors JSON NUMBER...: prints a file of this format with f32 numbers.
+# kld N_CTX N_VOCAB N_CHUNK TOKEN...: prints a kld file without rows.
 npy() {
     perl -e 'print "\x93NUMPY\1\0", pack("v/a*f<*", @ARGV)' -- "$@"
 }
@@ -80,13 +81,13 @@ kld() {
     perl -e 'print "_logits_", pack("V*", @ARGV)' -- "$@"
 }
 
-# g ARG...: the program with a chain that leaves nothing to chance.
+# g ARGUMENT...: runs sampl with a greedy chain.
 g() {
     sampl -s 1 --samplers greedy "$@"
 }
 
-# inject CALL[:N[:ERRNO]] COMMAND...: runs the command with that call of the C library failing, see inject.c. A sanitizer's library
-# need not come first: inject.so passes on to it; and it cannot look for leaks where a filter answers system calls.
+# inject CALL[:N[:ERRNO]] COMMAND...: runs the command; inject.c makes the N-th such call of the C library fail. The sanitizer's library
+# may be loaded after inject.so, which calls it. Leaks are not searched where a filter answers system calls.
 inject() {
     (
         export SAMPL_INJECT=$1 LD_PRELOAD=$BATS_FILE_TMPDIR/inject.so
@@ -96,8 +97,8 @@ inject() {
     )
 }
 
-# oom COMMAND...: lets the first call for memory fail, then the second and so on, up to the sixth; then each STEP-th. Each run must say
-# so, or not need that memory.
+# oom COMMAND...: runs the command with one failing memory allocation at a time: each of the first six, then each STEP-th. Checks that
+# each run reports the failure, or prints what a run without failure prints.
 oom() {
     local i status
     "$@" >../good 2>../good.err </dev/null
@@ -115,7 +116,7 @@ oom() {
     [ "$i" -gt 5 ]
 }
 
-# Without a C library to inject into: an emulator, valgrind, a static program, a sanitizer linked into the program.
+# need_injection: fails if inject.so has no effect: with an emulator, valgrind, a static program or a linked sanitizer.
 need_injection() {
     need_own_process
     [ -n "$(nm -D "$SAMPL" 2>/dev/null)" ] || missing injection "a static program has its own C library"
@@ -125,7 +126,7 @@ need_injection() {
     }
 }
 
-# matches TEXT PATTERN: equal, {*} standing for any text.
+# matches TEXT PATTERN: succeeds if the text equals the pattern, in which {*} stands for any text.
 matches() {
     local pattern=$2
     pattern=${pattern//\\/\\\\}
@@ -137,15 +138,15 @@ matches() {
     [[ $1 == $pattern ]]
 }
 
-# bytes FILE: its content in `bytes`, without NULs. No process is needed for that.
+# bytes FILE: sets `bytes` to the content of the file, without NULs. Starts no process.
 bytes() {
     local part
     bytes=
     while IFS= read -r -d '' part || [ -n "$part" ]; do bytes+=$part; done <"$1"
 }
 
-# messages_match TEXT PATTERNS: every line of the text begins with "sampl: ", holds no control character and matches its pattern.
-# Fails, and says what is wrong, if that is not so.
+# messages_match TEXT PATTERNS: checks that each line of the text begins with "sampl: ", has no control character and matches its
+# pattern. Otherwise prints what is wrong and fails.
 messages_match() {
     local text=$1 line
     [[ $text == *$'\n' ]] || { echo "stderr $text"; return 1; }
@@ -155,8 +156,8 @@ messages_match() {
     matches "$text" "sampl: ${2// \/\/ /$'\n'sampl: }"$'\n' || { echo "stderr $text"; return 1; }
 }
 
-# judge STATUS STDOUT STDERR COMMAND: runs one row of the table in a copy of the files, which must not change; says what is wrong.
-# Thousands of rows are judged, so the only processes are the command's own.
+# judge STATUS STDOUT STDERR COMMAND: runs one row of the table and prints what is wrong. The command must not create or remove files.
+# Starts no process besides the command, as the table has thousands of rows.
 judge() {
     local status=0 bytes out
     (eval "$4") >../out 2>../err </dev/null || status=$?
@@ -166,7 +167,7 @@ judge() {
     out=${out% }
     matches "${out:--}" "$2" || { echo "stdout $out"; return 1; }
     bytes ../err
-    bytes=${bytes//: Symbolic link loop$'\n'/: Too many levels of symbolic links$'\n'} # musl has words of its own for it
+    bytes=${bytes//: Symbolic link loop$'\n'/: Too many levels of symbolic links$'\n'} # musl's text of this error differs
     if [ "$3" != - ]; then
         messages_match "$bytes" "$3" || return 1
     elif [ -n "$bytes" ]; then
@@ -177,7 +178,7 @@ judge() {
     [ "${files[*]}" = "$FILES_BEFORE" ] || { echo "files changed: ${files[*]}, before: $FILES_BEFORE"; return 1; }
 }
 
-# judge_rows NAME FIRST STEP: judges each STEP-th row of ../table from FIRST on, in a folder of its own. Prints what is wrong.
+# judge_rows FOLDER FIRST STEP: judges each STEP-th row of ../table from row FIRST on, in the new folder. Prints what is wrong.
 judge_rows() {
     local status out err command wrong=0 i=0 why expect files
     mkdir "$1"
@@ -190,7 +191,7 @@ judge_rows() {
         (((i++ - $2) % $3 == 0)) || continue
         expect=${status#!}
         if why=$(judge "$expect" "$out" "$err" "$command"); then
-            [ "$status" = "$expect" ] || { echo "right now, take its '!' away: $command"; wrong=1; }
+            [ "$status" = "$expect" ] || { echo "this row passes now, remove its '!': $command"; wrong=1; }
         elif [ "$status" = "$expect" ]; then
             printf '%s\n   want status %s, stdout %s, stderr %s\n   got  %s\n' "$command" "$status" "$out" "$err" "$why"
             wrong=1
@@ -199,9 +200,9 @@ judge_rows() {
     return "$wrong"
 }
 
-# rows GREP_OPTIONS [TEXT]: judges the rows whose command uses inject.so (-w) or does not (-vw), and whose message has this text. Each
-# processor has a shard of the rows.
-rows() {
+# judge_table GREP_OPTIONS [TEXT]: judges the rows whose command uses inject.so (-w) or does not (-vw), and whose message has this text.
+# Each processor judges a part of the rows.
+judge_table() {
     local shards shard pids=() wrong=0 n
     shards=$(nproc)
     grep -v -e '^#' -e '^$' -e '^unreachable' "$BATS_TEST_DIRNAME/errors.tsv" | grep -E "$1" 'inject|oom' |
@@ -219,19 +220,19 @@ rows() {
     [ "$n" -gt 0 ] && [ "$wrong" = 0 ]
 }
 
-@test "errors: every row of errors.tsv prints its line and ends with its status" {
-    rows -vw
+@test "errors: every command of errors.tsv prints its message and ends with its status" {
+    judge_table -vw
 }
 
-@test "errors: those of rows are the same with several threads" {
+@test "errors: messages about rows are the same on 2 and 5 threads" {
     local n program=$SAMPL
     for n in 2 5; do
         mkdir "$n"
         printf '#!/bin/sh\nexec "%s" -t %s "$@"\n' "$program" "$n" >"$BATS_TEST_TMPDIR/with.$n"
         chmod +x "$BATS_TEST_TMPDIR/with.$n"
-        (cd "$n" && SAMPL=$BATS_TEST_TMPDIR/with.$n rows -vw ': row ')
+        (cd "$n" && SAMPL=$BATS_TEST_TMPDIR/with.$n judge_table -vw ': row ')
     done
-    # a bad first row is followed by rows that may bring parameters, which are worked on one after the other
+    # After a bad first row of JSON, the next rows run on one thread, as they may have parameters.
     printf '{"logits":[2,2],"ids":[1,1]}\n{"logits":[3,1]}\n' >bad.json
     for n in 1 2 5; do
         run -1 sampl -f json -s 1 -t $n bad.json
@@ -241,16 +242,16 @@ rows() {
     done
 }
 
-@test "errors: when calls into the C library fail" {
+@test "errors: a failing call of the C library ends the run with its message and status" {
     need_injection
-    rows -w
+    judge_table -w
 }
 
-@test "errors: every message in the source is in errors.tsv" {
+@test "errors: every message of the sources is in errors.tsv" {
     find "$ROOT/src" -name '*.[ch]' -exec perl "$BATS_TEST_DIRNAME/errors.perl" "$BATS_TEST_DIRNAME/errors.tsv" {} +
 }
 
-# The options that --help shows: name, and metavar or -.
+# options: prints the options of --help, one a line: name, a tab, and metavar or -.
 options() {
     sampl --help=all | perl -0777 -ne '
         s/\n {12,}(?=\S)/  /g;
@@ -258,8 +259,8 @@ options() {
             while /^ {2,6}(?:-\w+, )?--([\w-]+)((?:, --[\w-]+)*)(?: ?(\[?\S+))?(?=  )/mg'
 }
 
-# usage MESSAGE ARG...: the program refuses the arguments with a message that matches.
-usage() {
+# refuses_usage MESSAGE ARGUMENT...: checks that the program refuses the arguments with status 2 and a message that matches.
+refuses_usage() {
     local status=0
     sampl "${@:2}" >out 2>err </dev/null || status=$?
     [ "$status" = 2 ] && [ ! -s out ] && matches "$(<err)" "sampl: $1" && return
@@ -267,23 +268,23 @@ usage() {
     return 1
 }
 
-@test "errors: every option checks that it has a value, and that a number is one" {
+@test "errors: an option without a value, or with a value that is not a number, is refused" {
     local name metavar bad n=0
     options >list
     while IFS=$'\t' read -r name metavar; do
         n=$((n + 1))
         case $metavar in
         -) case $name in
-            help | version | list-presets | print-grammar) usage "--$name takes no value" "--$name=1" ;;
-            *) usage "--$name: '1' is neither true nor false" "--$name=1" ;;
+            help | version | list-presets | print-grammar) refuses_usage "--$name takes no value" "--$name=1" ;;
+            *) refuses_usage "--$name: '1' is neither true nor false" "--$name=1" ;;
             esac ;;
         '['*) ;;
-        *) usage "--$name needs a value" "--$name" ;;
+        *) refuses_usage "--$name needs a value" "--$name" ;;
         esac
         case $metavar in
         N | K | T | P | X | '[=N]')
             for bad in '' x 1x ' 1' '1 ' nan inf 1e39 1,5 --1 $'1\n2'; do
-                usage "--$name: '${bad//$'\n'/?}' is not {*}" "--$name=$bad"
+                refuses_usage "--$name: '${bad//$'\n'/?}' is not {*}" "--$name=$bad"
             done
             ;;
         esac
@@ -291,21 +292,21 @@ usage() {
     [ "$n" -gt 60 ]
 }
 
-@test "errors: a closed pipe ends the run quietly" {
+@test "errors: a closed pipe ends the run without a message" {
     cp "$BATS_FILE_TMPDIR/files/ok.f32" .
     for how in default ignored; do
         (
             [ "$how" = default ] || trap '' PIPE
             exec 3> >(exit 0)
-            wait $! # nobody reads from here on
+            wait $! # the reader has ended
             g -n 3 ok.f32 >&3
         ) 2>err || [ $? = 141 ]
         [ ! -s err ]
     done
 }
 
-# Mangled JSON: whatever comes, the program ends by itself with a status of its own and at most one line.
-@test "errors: mangled JSON is refused in one line" {
+# However JSON is mangled, the program exits with status 0 or 1, and prints at most one line on standard error.
+@test "errors: mangled JSON gives rows, or one error line with status 1" {
     perl -e '
         srand 7;
         my @seed = ("[1,2.5e1,-3]", "[[1,2],[3,4]]", "{\"logits\":[1,-2e-3,null],\"id\":{\"a\":[\"x\\\"y\",true]}}",

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-# errors.perl TABLE SOURCE...: names each message of the sources that no row of the table expects. Messages are
-#   - the format strings of err_set, err_prefix, message_warn, message_note and foreign_fail;
-#   - where formats are kept in a table: every string in the initializer of an array whose name ends in "messages",
+# errors.perl TABLE SOURCE...: prints each message of the sources that no row of the table expects. Messages are
+#   - the format strings of err_set, err_prefix, message_warn, message_note, foreign_fail and schema_fail;
+#   - every string in the initializer of an array whose name ends in "messages", such as
 #         static const struct { enum status status; const char *format; } messages[] = {
 #             [FAULT_NAN] = {STATUS_DATA, "logit %" PRIu64 " is NaN"}, ...
-#     so that such a table holds no other strings. The call itself then takes a variable named `format`, or a member of that name.
+#     Such an array must hold no other strings. The call then passes a variable or a member named `format`.
 use strict;
 use warnings;
 
@@ -29,14 +29,14 @@ for (split /\n/, slurp($table)) {
 
 my $string = qr/"(?:\\.|[^"\\])*"/;
 
-# The text of adjacent literals and PRI macros.
+# text_of SOURCE: returns the text of adjacent literals and PRI macros.
 sub text_of {
     my ($text) = @_;
     $text =~ s/\bPRI\w+/"u"/g;
     return join '', map { s/\\(.)/$1/gr } $text =~ /"((?:\\.|[^"\\])*)"/g;
 }
 
-# A format as a pattern: conversions match anything.
+# pattern_of FORMAT: returns a pattern in which each conversion matches any text.
 sub pattern_of {
     return join '.*', map { s/%%/%/gr =~ s/(\W)/\\$1/gr }
         split /(?<!%)%[-+ #0]*(?:\d+|\*)?(?:\.(?:\d+|\*))?[hlzjt]*[a-zA-Z]/, $_[0], -1;
@@ -54,7 +54,7 @@ sub expect_message {
 
 for my $source (@sources) {
     my $text = slurp($source);
-    while ($text =~ /\b(?:(?:err|message)_(set|prefix|warn|note)|foreign_fail)\s*\(/g) {
+    while ($text =~ /\b(?:(?:err|message)_(set|prefix|warn|note)|foreign_fail|schema_fail(?:_late)?)\s*\(/g) {
         my ($call, $line) = ($1 // 'set', 1 + (substr($text, 0, $-[0]) =~ tr/\n//));
         if ($text =~ /\G([^";{}]*)($string(?:$string|\s|\bPRI\w+)*)(?=[,)])/gc) {
             my ($before, $format) = ($1, text_of($2));
@@ -73,7 +73,7 @@ for my $source (@sources) {
             expect_message($source, $line, text_of($format), 'set') if defined $format;
         }
     }
-    # The phrases of "cannot %s" and "where JSON wants %s".
+    # The phrases that complete "cannot %s" and "where JSON wants %s".
     while ($text =~ /\b(?:fail|(?:json_)?syntax)\([\w>&.-]+, ($string)/g) {
         my $what = text_of($1);
         complain("$source: nothing expects '$what'") if !grep { index($_, $what) >= 0 } @expected;

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Lets calls fail one at a time, in one run of every feature: `make check-faults` (STEP=5: each fifth call only, from the
-one that SAMPL_TEST_TURN says; ONLY=TEXT of a command).
+"""Makes calls fail one at a time, in a run of every feature: `make check-faults` (STEP=5: each fifth call only, from the call that
+SAMPL_TEST_TURN selects; ONLY=TEXT: commands that contain TEXT).
 
-The runs are the `oom` rows of errors.tsv and those below; inject.c makes the N-th call for memory, system call or thread fail, for N from
-1 until there is no such call. A run must then do what it does without, or end with status 3, a message, nothing on standard output but a
-beginning of what belongs there, no file but those that were there, and no more memory in use at its end."""
+The runs are the `oom` rows of errors.tsv and those of RUNS. inject.c makes the N-th memory allocation, system call or thread start fail,
+for N from 1 until there is no such call. The run must give the result of a run without failure, or end with status 3 and a message. Then
+standard output must be a prefix of the good output, no file may be new or changed, and no more memory in use than without failure."""
 import concurrent.futures
 import itertools
 import os
@@ -20,7 +20,7 @@ SAMPL = os.environ["SAMPL"]
 STEP, ONLY = int(os.environ.get("STEP") or 1), os.environ.get("ONLY") or ""
 FIRST = 1 + int(os.environ.get("SAMPL_TEST_TURN") or 0) % STEP
 
-# Beside errors.tsv's: command, and where standard input comes from: nowhere, a file, or a pipe.
+# Runs besides those of errors.tsv: the command, and standard input: None, <FILE, or |FILE for a pipe.
 RUNS = [
     ("sampl -n 3 -s 1 -t 3 --independent -o out ok.f32 ok.f32 ok.f32", None),
     ("sampl -n 3 -s 1 -t 2 --dump-probs -O json ok.f32 ok.f32", None),
@@ -52,19 +52,19 @@ CALLS = [("memory", 12)] + [
                         ("lseek", 29), ("fstat", 5), ("fcntl", 9), ("rename", 13), ("unlink", 13), ("readlink", 5), ("fchmod", 1),
                         ("pwrite", 28), ("close", 5), ("munmap", 22), ("ioctl", 25), ("getdents", 5)]
 ] + [("mkstemp:{}", 13), ("fdopen:{}", 12), ("access:{}", 13), ("getrandom:{}", 38), ("pthread_create:{}", 11)]
-# Failures that leave nothing to be done: what was wanted has happened, or is a courtesy.
+# Calls whose failure does not matter: the work is done, or the call is optional.
 HARMLESS = {"close", "munmap", "fcntl", "ioctl", "fchmod", "unlink"}
 
 
 def shell(text, **more):
-    """Runs text in a bash that knows the functions of errors.bats."""
+    """Runs text in a bash with the functions of errors.bats."""
     functions = ("bats_require_minimum_version() { :; }; BATS_TEST_DIRNAME=$0; . \"$0/helper.bash\"; "
                  "eval \"$(sed '/^@test/,/^}/d; /^load/d' \"$0/errors.bats\")\"; ")
     return subprocess.run(["bash", "-c", functions + text, str(TESTS)], check=True, capture_output=True, **more)
 
 
 def table():
-    """The runs, as arguments and input."""
+    """Yields the runs: text, arguments and input."""
     texts = [(row.split("\t")[3][4:], None) for row in (TESTS / "errors.tsv").read_text().splitlines() if "\toom " in row]
     for text, stdin in texts + RUNS:
         if ONLY in text:
@@ -88,7 +88,7 @@ class Run:
         return {p.name: str(p.readlink()).encode() if p.is_symlink() else p.read_bytes() for p in self.at.iterdir() if not p.is_dir()}
 
     def run(self, inject):
-        """(status, output, messages, files that changed, blocks in use, the call was reached)"""
+        """Returns (status, output, messages, changed files, blocks in use, whether the call was reached)."""
         log, live = self.at.parent / f"{self.at.name}.log", self.at.parent / f"{self.at.name}.live"
         env = {**os.environ, "SAMPL_INJECT": inject, "SAMPL_INJECT_LOG": str(log), "SAMPL_INJECT_LIVE": str(live),
                "LD_PRELOAD": str(self.at.parent / "inject.so"), "XDG_CONFIG_HOME": str(self.at), "LC_ALL": "C",
@@ -111,7 +111,7 @@ class Run:
         return done.returncode, done.stdout, messages, changed, left, reached
 
     def wrong(self, call, got):
-        """What is wrong with it, if anything."""
+        """Returns what is wrong with the result of a run, or None."""
         status, out, err, changed, left, _ = got
         good_status, good_out, good_err, good_changed, good_left, _ = self.good
         name = re.sub(r"^sys_|:.*", "", call)
@@ -125,12 +125,12 @@ class Run:
             return None if good_err.startswith(err) or err.endswith(good_err) or name == "write" else "other messages"
         if name in HARMLESS and call.endswith(":0"):
             return "another result"
-        lists = "--list-presets" in self.text  # the others, and those of the source tree where the system says where that is
+        lists = "--list-presets" in self.text  # needs readlink to find the presets of the source tree
         if lists and name == "readlink":
             return None
         if status != 3:
             return f"status {status}, output differs"
-        if "-O html" in self.text:  # a page ends after the rows before an error
+        if "-O html" in self.text:  # after an error, the page ends with the rows before it
             out = out.split(b"</div>\n" if isinstance(out, bytes) else "</div>\n")[0]
         if not good_out.startswith(out) and not lists:
             return "output that does not belong there"
@@ -139,7 +139,7 @@ class Run:
         return None
 
     def each(self):
-        """Lines about what is wrong; counts the faults."""
+        """Returns lines about wrong results. Counts the faults."""
         lines = []
         for call, error in CALLS:
             for n in itertools.count(FIRST, STEP):
@@ -151,7 +151,7 @@ class Run:
                 why = self.wrong(inject, got)
                 if why:
                     lines.append(f"{self.text}\n    {inject}: {why}; status {got[0]}, {got[2].decode(errors='replace').strip()}")
-        for inject in ("sys_read:0:0", "sys_read:0:4", "sys_write:0:0"): # each other call short or interrupted
+        for inject in ("sys_read:0:0", "sys_read:0:4", "sys_write:0:0"): # every other call is short or interrupted
             got = self.run(inject)
             if got[:4] != self.good[:4]:
                 lines.append(f"{self.text}\n    {inject}: another result; status {got[0]}, {got[2].decode(errors='replace').strip()}")
@@ -176,7 +176,7 @@ def main():
                 bad += len(lines)
                 for line in lines:
                     print(line, flush=True)
-        print(f"{len(runs)} runs, {faults} faults, {bad} of them not seen to")
+        print(f"{len(runs)} runs, {faults} faults, {bad} of them handled wrongly")
         sys.exit(bool(bad) or not faults)
 
 

@@ -1,21 +1,22 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# The samplers of other programs: how they come into the default chain, and what no recorded case shows. Their numbers are held against the
-# oracle by parity and against recorded cases by reference.bats.
+# Samplers of other programs: how they join the default chain, off values, and options without recorded cases. units.bats and
+# reference.bats compare their numbers.
 load helper
 
-# names ARGUMENT...: the samplers of the effective chain.
+# names OPTION...: prints the samplers of the chain.
 names() {
     sampl -s 1 "$@" --print-chain=json | grep -oE '"name":"[a-z_]+"' | cut -d '"' -f 4 | grep -vxE 'logit_bias|bans|dist' | paste -sd ';'
 }
 
+# dump OPTION...: prints a TSV dump of 40 rows of the sample.
 dump() {
     sampl -n 4096 --rows :40 -s 7 --dump-probs -O tsv "$@" "$AUSTEN"
 }
 
 LLAMA='penalties;dry;top_n_sigma;top_k;typ_p;top_p;min_p;xtc;scatter;temperature'
 
-@test "an option of a preset adds its sampler to the default chain, but not to a model's chain" {
+@test "an option of a sampler adds it to the default chain, but not to the chain of a model" {
     echo '--temp 0.7 --top-a 0.2' >preset
     [ "$(names --preset ./preset)" = "${LLAMA/top_k/top_k;top_a}" ]
     dump --top-a 0.2 >got
@@ -26,10 +27,10 @@ LLAMA='penalties;dry;top_n_sigma;top_k;typ_p;top_p;min_p;xtc;scatter;temperature
     eval "dump $(sampl -s 7 --top-a 0.2 --print-chain=preset)" >again
     same got again
     gguf "general.sampling.sequence=s:top_k;temperature" general.sampling.top_k=u:30 'tokens=a:a,b' model=s:gpt2 >advice.gguf
-    [ "$(names --vocab advice.gguf --top-a 0.2)" = 'top_k;temperature' ] # which a model's chain is, too
+    [ "$(names --vocab advice.gguf --top-a 0.2)" = 'top_k;temperature' ] # the model's chain
 }
 
-@test "off values and single candidates: the row is as if the sampler were not there" {
+@test "a sampler of another program changes nothing at its off value, or with one candidate" {
     local name off on
     dump --samplers 'top_k;temperature' --prompt-tokens 304,11 >want
     dump --samplers 'top_k=1;temperature' --prompt-tokens 304,11 >single
@@ -56,7 +57,7 @@ skew 0 0.4
 END
 }
 
-@test "the slope of the repeat penalty, and what makes it tell" {
+@test "--repeat-penalty-slope 1 changes nothing, and another slope only penalties above 1" {
     local args=(--samplers 'penalties;top_k;temperature' --prompt-tokens @"$ROOT/samples/austen.prompt")
     dump "${args[@]}" --repeat-penalty 1.3 >want
     dump "${args[@]}" --repeat-penalty 1.3 --repeat-penalty-slope 1 >got
@@ -68,11 +69,11 @@ END
     same got want
 }
 
-@test "ends of the vocabulary count for --min-tokens; printed bans are read back" {
+@test "--min-tokens bans the vocabulary's end tokens, and printed bans read back as options" {
     local greedy=(-s 1 --temp 0)
     sampl "${greedy[@]}" --vocab "$ROOT/samples/austen.gguf" --ignore-eos --rows :9 "$AUSTEN" >want
     sampl "${greedy[@]}" --vocab "$ROOT/samples/austen.gguf" --min-tokens 9 --rows :9 "$AUSTEN" | cmp - want
-    # printed, and read back
+    # --print-chain, as a preset
     sampl -s 3 --print-chain=preset --bad-word-tokens 1,2 --bad-word-tokens 3 --min-tokens 4 --eog-tokens 5,6 >bans.preset
     sampl -s 3 --print-chain=json --bad-word-tokens 1,2 --bad-word-tokens 3 --min-tokens 4 --eog-tokens 5,6 >bans.json
     for file in bans.preset bans.json; do
@@ -81,7 +82,7 @@ END
     sampl -s 1 -n 4096 --bad-word-tokens 286 --shard 2/3 "$AUSTEN" >/dev/null
 }
 
-@test "with a prompt and known tokens, threads and parts change nothing" {
+@test "encoder_penalty and no_repeat_ngram give the same records with threads and shards" {
     # shellcheck disable=SC2054
     local args=(-n 4096 -s 3 --samplers 'encoder_penalty;no_repeat_ngram;top_k;temperature' --encoder-repeat-penalty 1.3 --prompt-tokens 304,11,304 --rows :60) k
     sampl "${args[@]}" --accept @"$ROOT/samples/austen.tokens" --no-repeat-ngram 1 --dump-probs=2 "$AUSTEN" >want
@@ -89,6 +90,6 @@ END
     for k in 1 2 3; do
         sampl "${args[@]}" --accept @"$ROOT/samples/austen.tokens" --no-repeat-ngram 1 --dump-probs=2 --shard $k/3 "$AUSTEN"
     done | cmp - want
-    sampl "${args[@]}" "$AUSTEN" >want # the prompt is known to every part
+    sampl "${args[@]}" "$AUSTEN" >want # every shard has the prompt
     for k in 1 2 3; do sampl "${args[@]}" --shard $k/3 "$AUSTEN"; done | cmp - want
 }

@@ -1,11 +1,11 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# npy, safetensors, kld and pairs: the same rows give the same answers in every format, and broken files are refused in one line.
-# The files are written here, by perl, from the formats' descriptions.
+# The formats npy, safetensors, kld and pairs: rows give the same ids and distributions in every format. A broken file ends the program
+# with one line on standard error. Perl writes the files here from the descriptions of the formats.
 
 load helper
 
-# Functions that the perl of the tests shares.
+# writers: prints a Perl module of functions that read and write the formats.
 writers() {
     cat <<'PERL'
 package Writers;
@@ -18,7 +18,7 @@ sub put { my $name = shift; open my $f, ">:raw", $name or die "$name: $!"; print
 
 sub slurp { open my $f, "<:raw", $_[0] or die "$_[0]: $!"; local $/; return scalar <$f> }
 
-# binary16 to a number
+# f16_to_f BITS...: returns the numbers that the bits of binary16 stand for.
 sub f16_to_f {
     map {
         my ($e, $m) = ($_ >> 10 & 31, $_ & 1023);
@@ -26,10 +26,10 @@ sub f16_to_f {
     } @_;
 }
 
-# rounded to binary32
+# f32 NUMBER...: returns the numbers rounded to binary32.
 sub f32 { unpack "f<*", pack "f<*", @_ }
 
-# The header as given, padded as numpy pads it.
+# npy VERSION DICT: returns the start of a file with this header, padded to a multiple of 64 bytes as numpy does.
 sub npy {
     my ($version, $dict) = @_;
     my $before = $version == 1 ? 10 : 12;
@@ -42,7 +42,8 @@ sub npy_file { my ($descr, $shape, $data) = @_; npy(1, "{'descr': '$descr', 'for
 
 sub safetensors { my ($json, @data) = @_; join "", pack("Q<", length $json), $json, @data }
 
-# llama-perplexity's quantiser: scale, lowest log-probability, steps; and the numbers that they stand for.
+# kld_row LOGIT...: quantises a row as llama-perplexity does. Returns the bytes of the row (scale, lowest log-probability, 16-bit
+# numbers) and the log-probabilities that a reader of these bytes gets.
 sub kld_row {
     my @x = @_;
     my ($max, $min) = ($x[0], $x[0]);
@@ -64,7 +65,7 @@ sub kld_file { my ($n_ctx, $n_vocab, $n_chunk, $tokens, @rows) = @_; join "", "_
 PERL
 }
 
-# Eight rows of the sample in the raw formats, and the answers that they give.
+# Writes eight rows of the sample in the raw formats, and their ids and distributions.
 setup_file() {
     cd "$BATS_FILE_TMPDIR" || return 1
     export PERL5LIB=$BATS_FILE_TMPDIR
@@ -76,9 +77,9 @@ setup_file() {
         put "rows.f64", pack "d<*", @f;
         put "rows.bf16", pack "v*", map { $_ >> 16 } unpack "L<*", pack "f<*", @f;
         put "row.f32", pack "f<*", @f[0 .. 4095];'
-    answer rows.f16 good -n 4096 -f f16
-    answer row.f32 one -n 4096 -f f32
-    answer rows.bf16 rough -n 4096 -f bf16
+    record_run rows.f16 good -n 4096 -f f16
+    record_run row.f32 one -n 4096 -f f32
+    record_run rows.bf16 rough -n 4096 -f bf16
 }
 
 setup() {
@@ -87,15 +88,16 @@ setup() {
     R=$BATS_FILE_TMPDIR
 }
 
-# answer FILE NAME ARG...: the ids and the whole distributions, to NAME.ids and NAME.tsv.
-answer() {
+# record_run FILE NAME OPTION...: writes the ids of the rows to NAME.ids, and the whole distributions to NAME.tsv.
+record_run() {
     sampl -s 7 "${@:3}" <"$1" >"$2.ids" && sampl -s 7 --top-k 0 --dump-probs -O tsv "${@:3}" <"$1" >"$2.tsv"
 }
 
-# alike NAME FILE ARG...: the file answers as NAME did, recognised by its content, as a file, redirected and through a pipe.
-alike() {
+# same_run NAME FILE OPTION...: checks that the file gives the ids and distributions of NAME. sampl recognises the format by the file's
+# content: in a named file, from redirected standard input, and through a pipe.
+same_run() {
     local name=$1 file=$2
-    answer "$file" "$BATS_TEST_TMPDIR/got" "${@:3}" || return 1
+    record_run "$file" "$BATS_TEST_TMPDIR/got" "${@:3}" || return 1
     same "$BATS_TEST_TMPDIR/got.ids" "$R/$name.ids" || return 1
     same "$BATS_TEST_TMPDIR/got.tsv" "$R/$name.tsv" || return 1
     cp "$file" "$BATS_TEST_TMPDIR/nameless"
@@ -104,8 +106,8 @@ alike() {
     cat "$file" | sampl -s 7 "${@:3}" | cmp - "$R/$name.ids"
 }
 
-# says STATUS MESSAGE ARG...: the program ends with that status and one line, which contains the message.
-says() {
+# fails_with STATUS MESSAGE ARGUMENT...: checks that the program ends with this status and one line that contains the message.
+fails_with() {
     local status=0
     sampl -s 1 "${@:3}" >out 2>err || status=$?
     [ "$status" = "$1" ] && [ "$(wc -l <err)" = 1 ] && [[ $(<err) == "sampl: "*"$2"* ]] && return
@@ -113,13 +115,14 @@ says() {
     return 1
 }
 
-# refused MESSAGE FILE ARG...: so it is from a file and through a pipe.
+# refused MESSAGE FILE OPTION...: checks that the file is refused with status 1 and the message, from a file and through a pipe.
 refused() {
-    says 1 "$1" "${@:3}" "$2" && says 1 "$1" "${@:3}" < <(cat "$2")
+    fails_with 1 "$1" "${@:3}" "$2" && fails_with 1 "$1" "${@:3}" < <(cat "$2")
 }
 
-# cuts FORMAT FILE LEN: the file cut off at each byte up to LEN ends the program with one line, with the format named or not.
-cuts() {
+# refused_if_cut FORMAT FILE LENGTH: cuts the file off after each number of bytes below LENGTH. Checks that the program then ends with
+# one line and prints no row, with and without --format, from a file and through a pipe.
+refused_if_cut() {
     local i how status
     for ((i = 1; i < $3; i++)); do
         head -c "$i" "$2" >short
@@ -136,7 +139,7 @@ cuts() {
     done
 }
 
-@test "npy: f2, f4 and f8 of either byte order give the same answers" {
+@test "npy: f2, f4 and f8 in both byte orders give the same ids and distributions" {
     perl -MWriters -e '
         my $r = $ENV{PERL5LIB};
         my ($f2, $f4, $f8) = map { slurp "$r/rows.$_" } "f16", "f32", "f64";
@@ -147,12 +150,12 @@ cuts() {
         put "5.npy", npy_file(">f4", "(8, 4096)", pack "f>*", unpack "f<*", $f4);
         put "6.npy", npy_file("<f8", "(8, 4096)", $f8);
         put "7.npy", npy_file(">f8", "(8, 4096)", pack "d>*", unpack "d<*", $f8);'
-    for i in 1 2 3 4 5 6 7; do alike good $i.npy; done
-    alike good 3.npy -n 4096
+    for i in 1 2 3 4 5 6 7; do same_run good $i.npy; done
+    same_run good 3.npy -n 4096
     sampl -s 7 -f npy 3.npy | cmp - "$R/good.ids"
 }
 
-@test "npy: shapes, versions, order of the keys and spaces do not matter" {
+@test "npy: every shape, version, order of keys and spacing of the header is read" {
     perl -MWriters -e '
         my $data = slurp "$ENV{PERL5LIB}/rows.f32";
         put "1.npy", npy_file("<f4", "(8, 1, 4096)", $data);
@@ -165,17 +168,17 @@ cuts() {
         put "9.npy", npy_file("<f4", "(0, 4096)", "");
         my $longest = sprintf "%-9999s\n", "{\x27descr\x27: \x27<f4\x27, \x27fortran_order\x27: False, \x27shape\x27: (8, 4096), }";
         put "long.npy", "\x93NUMPY\1\0", pack("v", length $longest), $longest, $data;
-        # header lengths of every remainder: rows at every alignment
+        # headers of four lengths in succession, so that rows lie at every alignment
         for my $pad (0 .. 3) {
             my $dict = "{\x27descr\x27: \x27<f4\x27, \x27fortran_order\x27: False, \x27shape\x27: (8, 4096), }" . " " x $pad;
             put "pad$pad.npy", "\x93NUMPY\1\0", pack("v", length $dict), $dict, $data;
         }'
-    for i in 1 2 3 4 long pad0 pad1 pad2 pad3; do alike good $i.npy; done
-    for i in 6 7 8; do alike one $i.npy; done
+    for i in 1 2 3 4 long pad0 pad1 pad2 pad3; do same_run good $i.npy; done
+    for i in 6 7 8; do same_run one $i.npy; done
     [ -z "$(sampl 9.npy)" ]
 }
 
-@test "npy: f8 is rounded to the nearest f4" {
+@test "npy: f8 numbers are rounded to the nearest f4" {
     perl -MWriters -e '
         srand 5;
         my @x = map { (rand(40) - 20) * 2 ** -int rand 30 } 1 .. 3000;
@@ -187,7 +190,7 @@ cuts() {
     same got want
 }
 
-@test "npy: rows are counted, and short or long files told" {
+@test "npy: a file with fewer or more rows than its shape says is an error after its rows" {
     perl -MWriters -e '
         my $data = slurp "$ENV{PERL5LIB}/rows.f32";
         put "a.npy", npy_file("<f4", "(8, 4096)", $data);
@@ -202,10 +205,10 @@ cuts() {
     refused "row 8: the input ends after 0 of the row's 16384 bytes" shorter.npy
     refused "row 7: there are bytes after the last row" long.npy
     [ "$(wc -l <out)" = 7 ]
-    says 1 "npy shape (8, 4096) has 4096 logits a row, --n-vocab says 4095" -n 4095 a.npy
+    fails_with 1 "npy shape (8, 4096) has 4096 logits a row, --n-vocab says 4095" -n 4095 a.npy
 }
 
-@test "npy: what is no row of floats is refused with its reason" {
+@test "npy: a header with an unreadable type, order or shape is refused with the reason" {
     local d="'descr': '<f4'" o="'fortran_order': False" s="'shape': (2, 3)" n=0
     while IFS='~' read -r message dict; do
         n=$((n + 1))
@@ -257,7 +260,7 @@ TABLE
     [ "$n" -gt 35 ]
 }
 
-@test "npy: broken starts are refused" {
+@test "npy: a broken magic, version or header length is refused" {
     printf '\223NUMPX\1\0\0\0\0\0\0\0' >bad
     refused "the input does not begin as npy files do" bad -f npy
     for v in '\0000\0000' '\0001\0001' '\0004\0000' '\0377\0377'; do
@@ -271,12 +274,12 @@ TABLE
     printf '\223NUMPY\1\0\0\0\n\n' >bad
     refused "the npy header is no dict" bad
     : >empty.npy
-    says 1 "the input does not begin as npy files do" -f npy empty.npy
+    fails_with 1 "the input does not begin as npy files do" -f npy empty.npy
     perl -MWriters -e 'put "a.npy", npy_file("<f4", "(2, 3)", "\0" x 24)'
-    cuts npy a.npy 128
+    refused_if_cut npy a.npy 128
 }
 
-@test "npy: files that numpy writes" {
+@test "npy: files that numpy writes are read" {
     need_numpy
     /usr/bin/python3 - "$R/rows.f32" <<'PYTHON'
 import sys
@@ -294,13 +297,13 @@ np.save("one", a[0])
 np.save("fortran", np.asfortranarray(a))
 np.save("objects", np.array([None, 1]), allow_pickle=True)
 PYTHON
-    for name in lef2 bef2 lef4 bef4 lef8 bef8 n1v 1nv v1 v2 v3; do alike good $name.npy; done
-    alike one one.npy
+    for name in lef2 bef2 lef4 bef4 lef8 bef8 n1v 1nv v1 v2 v3; do same_run good $name.npy; done
+    same_run one one.npy
     refused "the npy file holds columns" fortran.npy
     refused "means pickled Python objects" objects.npy
 }
 
-@test "safetensors: each type at any alignment, among tensors that are no rows" {
+@test "safetensors: rows of every type and alignment are read, also beside tensors that hold no rows" {
     perl -MWriters -e '
         my $r = $ENV{PERL5LIB};
         my @form = (["F16", "f16"], ["F32", "f32"], ["F64", "f64"], ["BF16", "bf16"]);
@@ -323,29 +326,29 @@ PYTHON
         put "one", safetensors("{\"x\":{\"dtype\":\"F32\",\"shape\":[4096],\"data_offsets\":[0," . length($row) . "]}}", $row);
         put "none", safetensors("{\"x\":{\"dtype\":\"F32\",\"shape\":[0,4096],\"data_offsets\":[0,0]}}");'
     for form in f16 f32 f64; do
-        alike good $form.0
-        alike good $form.1
+        same_run good $form.0
+        same_run good $form.1
     done
-    alike rough bf16.0
-    alike rough bf16.1
-    for i in 0 1 2; do alike good shape.$i; done
-    alike good f32.0 -n 4096
-    alike one one
+    same_run rough bf16.0
+    same_run rough bf16.1
+    for i in 0 1 2; do same_run good shape.$i; done
+    same_run good f32.0 -n 4096
+    same_run one one
     [ -z "$(sampl none)" ]
     sampl -s 7 -f safetensors f32.1 | cmp - "$R/good.ids"
     sampl -s 7 --independent --rows -3: f16.1 >got
     sampl -s 7 --independent -n 4096 --rows -3: "$R/rows.f16" >want
     same got want
-    says 1 "tensor 'logits' has 4096 logits a row, --n-vocab says 4097" -n 4097 f32.0
+    fails_with 1 "tensor 'logits' has 4096 logits a row, --n-vocab says 4097" -n 4097 f32.0
 }
 
-@test "safetensors: raw rows with a 0 in second place are not taken for it" {
-    # the third number's first byte is that of '{'
+@test "safetensors: raw f32 rows that begin like a safetensors header are read as f32" {
+    # The first byte of the third number is '{'.
     perl -e 'print pack("f<f<", 1.5, 0), "\x7b\x14\xae\x3e", pack("f<", 3)' >x.f32
     [ "$(sampl -s 1 -n 4 --samplers greedy x.f32)" = 3 ]
 }
 
-@test "safetensors: one of several tensors is to be named" {
+@test "safetensors: a file with several tensors of rows needs --tensor" {
     perl -MWriters -e '
         my ($f4, $f2) = map { slurp "$ENV{PERL5LIB}/rows.$_" } "f32", "f16";
         my ($a, $b) = (length $f4, length($f4) + length $f2);
@@ -353,25 +356,25 @@ PYTHON
             "\"b c\":{\"dtype\":\"F16\",\"shape\":[8,4096],\"data_offsets\":[$a,$b]},\"i\":{\"dtype\":\"I8\",\"shape\":[0],\"data_offsets\":[$b,$b]}}", $f4, $f2);
         my $n = "x" x 50;
         put "many", safetensors("{" . join(",", map { "\"$n$_\":{\"dtype\":\"F32\",\"shape\":[1,1],\"data_offsets\":[0,4]}" } 1 .. 1000) . "}", "abcd");'
-    alike good two --tensor a
-    alike good two --tensor "b c"
+    same_run good two --tensor a
+    same_run good two --tensor "b c"
     for way in file pipe; do
         if [ $way = file ]; then file=two; else file=-; fi
-        says 2 "$file: more than one tensor holds rows, choose with --tensor: 'a' F32 [8, 4096], 'b c' F16 [8, 4096]" -- $file <two || [ $way = pipe ]
-        says 2 "there is no tensor 'A'; those that hold rows: 'a' F32 [8, 4096], 'b c' F16 [8, 4096]" --tensor A $file < <(cat two)
-        says 2 "tensor 'i' does not hold rows; those that do: 'a' F32 [8, 4096], 'b c' F16 [8, 4096]" --tensor i $file < <(cat two)
+        fails_with 2 "$file: more than one tensor holds rows, choose with --tensor: 'a' F32 [8, 4096], 'b c' F16 [8, 4096]" -- $file <two || [ $way = pipe ]
+        fails_with 2 "there is no tensor 'A'; those that hold rows: 'a' F32 [8, 4096], 'b c' F16 [8, 4096]" --tensor A $file < <(cat two)
+        fails_with 2 "tensor 'i' does not hold rows; those that do: 'a' F32 [8, 4096], 'b c' F16 [8, 4096]" --tensor i $file < <(cat two)
     done
-    says 2 "1' F32 [1, 1], '" many
+    fails_with 2 "1' F32 [1, 1], '" many
     [[ $(<err) =~ \ and\ 99[0-9]\ more$ ]]
 }
 
-@test "safetensors: broken directories are refused with their reason" {
+@test "safetensors: a broken header is refused with the reason" {
     local n=0
     while IFS='|' read -r message json; do
         n=$((n + 1))
         perl -MWriters -e 'print safetensors(shift, "\0" x 24)' "$json" >bad
-        says 1 "$message" -f safetensors bad
-        [[ $message == *"of which there are"* ]] || says 1 "$message" -f safetensors < <(cat bad)
+        fails_with 1 "$message" -f safetensors bad
+        [[ $message == *"of which there are"* ]] || fails_with 1 "$message" -f safetensors < <(cat bad)
     done <<'TABLE'
 the input does not begin as safetensors files do|
 the input does not begin as safetensors files do| {}
@@ -416,7 +419,7 @@ TABLE
     refused "the input ends inside the safetensors header" bad
 }
 
-@test "files that are no rows are named, with what to do" {
+@test "a gzip, zip, pickle, GGUF, parquet or CSV file is refused with the name of its format" {
     local name bytes
     while IFS='|' read -r name bytes; do
         # shellcheck disable=SC2059
@@ -434,7 +437,7 @@ a pickle (80 02)|\200\002
 a GGUF model|GGUF
 parquet (PAR1)|PAR1
 TABLE
-    # numbers that begin like one of two bytes are numbers where the name says so
+    # Raw numbers that begin like gzip are read where the file's name ends in .f32.
     printf '\037\213\0\0' >x.f32
     [ "$(sampl -n 1 -s 1 x.f32)" = 0 ]
     printf 'id,logit\n1,2\n' >table.csv
@@ -442,21 +445,22 @@ TABLE
     [[ $output == "sampl: table.csv: this looks like CSV: "* ]]
 }
 
-@test "safetensors: a file cut off gives its whole rows; one cut off in its header is refused" {
+@test "safetensors: a file cut off inside a row gives the rows before it; a file cut off inside its header is refused" {
     perl -MWriters -e '
         put "a.safetensors", safetensors("{\"x\":{\"dtype\":\"F32\",\"shape\":[2,3],\"data_offsets\":[2,26]}}", "ab", pack "f<*", 1 .. 6);
         printf "%s\n", -s "a.safetensors"' >size
-    cuts safetensors a.safetensors $(($(<size) - 24))
+    refused_if_cut safetensors a.safetensors $(($(<size) - 24))
     for i in 1 13; do
         head -c $(($(<size) - i)) a.safetensors >short
-        says 1 "short: row $((i < 12)): the input ends after 11 of the row's 12 bytes" short
+        fails_with 1 "short: row $((i < 12)): the input ends after 11 of the row's 12 bytes" short
         sampl -s 1 -f safetensors < <(head -c $(($(<size) - i)) a.safetensors; sleep 0.1) >out 2>err || true
         [[ $(<err) == "sampl: standard input: "* && $(wc -l <err) = 1 ]]
     done
     sampl -s 1 a.safetensors
 }
 
-# Chunks of 7 tokens: 3 rows each.
+# make_kld VOCABULARY CHUNKS TOKENS ROWS: writes a.kld, which has so many chunks of so many tokens and rows, and the rows in a.f32. For each
+# chunk C, before.C has the tokens before its first row, next.C the token after each row, and chunk.C the rows.
 make_kld() {
     perl -MWriters -e '
         my ($n_vocab, $n_chunk, $n_ctx, $per) = @ARGV;
@@ -470,7 +474,8 @@ make_kld() {
             $y[$_] > $y[$best] and $best = $_ for 0 .. $#y;
             push @best, $best;
         }
-        my @token = map { $best[$_ * 5 % @best] } 0 .. $n_chunk * $n_ctx - 1; # likely ones, so that a history matters
+        # likely tokens, so that the history changes choices
+        my @token = map { $best[$_ * 5 % @best] } 0 .. $n_chunk * $n_ctx - 1;
         put "a.kld", kld_file($n_ctx, $n_vocab, $n_chunk, \@token, @row);
         put "a.f32", @x;
         my $c = 0;
@@ -483,17 +488,17 @@ make_kld() {
         }' "$@"
 }
 
-@test "kld: log-probabilities are what their 16 bits stand for, to the bit" {
+@test "kld: 16-bit log-probabilities are decoded to exact f32 values" {
     for n_vocab in 4096 4095 1; do
         make_kld "$n_vocab" 2 7 3
-        answer a.f32 want -n "$n_vocab" -f f32
+        record_run a.f32 want -n "$n_vocab" -f f32
         cp want.ids want.tsv "$R"
-        alike want a.kld
-        alike want a.kld -n "$n_vocab"
+        same_run want a.kld
+        same_run want a.kld -n "$n_vocab"
         make_kld "$n_vocab" 1 16 7
-        answer a.f32 want -n "$n_vocab" -f f32
+        record_run a.f32 want -n "$n_vocab" -f f32
         cp want.ids want.tsv "$R"
-        alike want a.kld
+        same_run want a.kld
     done
     make_kld 4096 2 7 3
     sampl -s 7 -f kld a.kld >got
@@ -502,10 +507,10 @@ make_kld() {
     sampl -s 7 --independent --rows -4:-1 a.kld >got
     sampl -s 7 --independent -n 4096 --rows 2:5 a.f32 >want
     same got want
-    says 1 "the kld file has 4096 logits a row, --n-vocab says 4095" -n 4095 a.kld
+    fails_with 1 "the kld file has 4096 logits a row, --n-vocab says 4095" -n 4095 a.kld
 }
 
-@test "kld: the recorded tokens are each chunk's history" {
+@test "kld: --accept recorded makes the tokens of each chunk its history" {
     recorded() {
         sampl -s 1 --repeat-penalty 1.7 --presence-penalty 2 --dry-multiplier 1 --dry-allowed-length 1 --dry-sequence-breaker none \
             --samplers 'penalties;dry;top_k=5' --dump-probs -O tsv "$@" | tail -n +2 | cut -f 2-6
@@ -517,7 +522,7 @@ make_kld() {
     [ "$(wc -l <want)" = 30 ]
     recorded --accept recorded a.kld >got
     same got want
-    # from the middle of a chunk on, and each row for itself
+    # from the middle of a chunk, and with independent rows
     recorded --accept recorded --rows 1: a.kld >got
     tail -n +6 want | cmp - got
     recorded --accept recorded --independent a.kld | cmp - want
@@ -525,7 +530,7 @@ make_kld() {
     run ! cmp -s -n "$(wc -c <without)" without want
 }
 
-@test "kld: an interrupted file gives its rows and says how many are missing" {
+@test "kld: a file with missing rows gives its rows, then an error with both counts" {
     make_kld 4095 2 7 3
     size=$(wc -c <a.kld)
     sampl -s 7 a.kld >ids
@@ -538,10 +543,10 @@ make_kld() {
     done
     { cat a.kld; printf x; } >long.kld
     refused "row 6: there are bytes after the last of the 6 rows promised" long.kld
-    cuts kld a.kld 76
+    refused_if_cut kld a.kld 76
 }
 
-@test "kld: impossible headers are refused before they are believed" {
+@test "kld: a header with impossible counts or tokens is refused" {
     kld() {
         perl -MWriters -e 'print kld_file($ARGV[0], $ARGV[1], $ARGV[2], [@ARGV[3 .. $#ARGV]])' -- "$@" >bad.kld
     }
@@ -573,14 +578,14 @@ make_kld() {
     refused "the input does not begin as kld files do" bad.kld -f kld
 }
 
-@test "pairs: a row as ID: VALUE lines" {
+@test "pairs: rows of ID: VALUE lines give the ids and distributions of f32 rows" {
     perl -MWriters -e '
         my @f = unpack "f<*", slurp "$ENV{PERL5LIB}/row.f32";
         put "1", map { sprintf "%d: %.9g\n", $_, $f[$_] } 0 .. $#f;
         put "2", "\n \n", map { sprintf "%7d:%.10e \r\n", $_, $f[$_] } 0 .. $#f;
         put "3", join("\n", map { sprintf "\t%d: %.17g", $_, $f[$_] } 0 .. $#f);'
-    for i in 1 2 3; do alike one $i; done
-    alike one 1 -n 4096
+    for i in 1 2 3; do same_run one $i; done
+    same_run one 1 -n 4096
     sampl -s 7 -f pairs 1 | cmp - "$R/one.ids"
     printf '0: 1\n1: -inf\n2: 3e0\n' >a
     f32 1 -inf 3 >a.f32
@@ -593,7 +598,7 @@ make_kld() {
     [ -z "$(sampl -f pairs blank)" ]
 }
 
-@test "pairs: broken lines are named" {
+@test "pairs: a broken line is refused with its number and the reason" {
     local n=0
     while IFS='|' read -r message text; do
         n=$((n + 1))
@@ -625,13 +630,13 @@ TABLE
     [ "$n" -gt 20 ]
     { printf '0: 1\n1: 2'; head -c 2000 /dev/zero | tr '\0' 0; } >bad
     refused "line 2 is longer than 1024 bytes" bad
-    { printf '0: 1\n1: 2.'; head -c 1018 /dev/zero | tr '\0' 0; } >edge # 1023 and the newline or none
+    { printf '0: 1\n1: 2.'; head -c 1018 /dev/zero | tr '\0' 0; } >edge # the longest line that is read
     sampl -s 1 edge
-    says 1 "the row has 2 logits, --n-vocab says 3" -n 3 edge
+    fails_with 1 "the row has 2 logits, --n-vocab says 3" -n 3 edge
 }
 
-# Mangled files: whatever comes, the program ends by itself with a status of its own and at most one line.
-@test "files with bytes changed end in rows or in one line" {
+# However a file is mangled, the program exits with status 0, 1 or 2, and prints at most one line on standard error.
+@test "a file with random bytes changed gives rows, or one error line with status 1 or 2" {
     perl -MWriters -e '
         srand 11;
         my %seed = (
@@ -658,4 +663,14 @@ TABLE
         *) false ;;
         esac || { cat -v "$file" err; echo "status $status"; return 1; }
     done
+}
+
+@test "--params: a line over the limit is an error of its row, and of the rows behind it" {
+    printf '[1,2]\n[3,4]\n[5,6]\n' | sampl --samplers '' --emit logits -O npy -f json >rows.npy
+    { echo '{}'; printf '{"x":"%067200000d"}\n{}\n' 1; } >params
+    run -1 --separate-stderr sampl -s 1 --params params rows.npy
+    # shellcheck disable=SC2154 # bats sets it
+    [ "$stderr" = "sampl: rows.npy: row 1: --params: line 2 is longer than 67108864 bytes" ]
+    run -1 --separate-stderr sampl -s 1 --on-error skip --params params rows.npy
+    [ "${lines[1]} ${lines[2]}" = "-1 -1" ]
 }

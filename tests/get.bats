@@ -1,7 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# The scripts of samples/get: that they can be read at all, and, for those that ask a server, what they ask and that sampl reads the answer.
-# The C program runs in make check-llama.
+# The scripts of samples/get: their syntax, their requests to servers, and replies that sampl reads. make check-llama runs the C program.
 
 # shellcheck disable=SC2154 # stderr is set by run
 
@@ -12,7 +11,7 @@ GET=$ROOT/samples/get
 setup() {
     cd "$BATS_TEST_TMPDIR" || return 1
     mkdir -p bin
-    # A server's other end: keeps what it is sent and where to, and answers with the file "answer".
+    # A stand-in for curl: writes its arguments to `asked` and its input to sent.json, and prints the file `answer`.
     cat >bin/curl <<'END'
 #!/bin/sh
 printf '%s\n' "$@" >asked
@@ -23,7 +22,7 @@ END
     PATH=$PWD/bin:$PATH
 }
 
-# sent KEY...: what was sent holds this value under these keys, as JSON.
+# sent KEY...: prints the value under these keys of the request, as JSON.
 sent() {
     /usr/bin/python3 -c 'import json, sys
 x = json.load(open("sent.json"))
@@ -32,7 +31,7 @@ for key in sys.argv[1:]:
 print(json.dumps(x))' "$@"
 }
 
-@test "every script is one that its language accepts" {
+@test "every script of samples/get has valid syntax, a usage line and an example with sampl" {
     local script n=0
     for script in "$GET"/*; do
         case $script in
@@ -47,7 +46,7 @@ print(json.dumps(x))' "$@"
     [ "$n" -ge 10 ]
 }
 
-@test "a script without arguments says how it is used, with status 2" {
+@test "a shell script of samples/get without arguments prints its usage and ends with status 2" {
     local script
     for script in "$GET"/*.sh; do
         run -2 --separate-stderr "$script"
@@ -56,7 +55,7 @@ print(json.dumps(x))' "$@"
     done
 }
 
-@test "llama-server.sh asks for candidates, and sampl reads the reply" {
+@test "llama-server.sh requests candidates, and sampl reads the reply" {
     cp "$ROOT/samples/reply.json" answer
     LLAMA_SERVER=http://box:1 "$GET/llama-server.sh" 'say "é" \ ' 8 10 >reply.json
     grep -qx 'http://box:1/completion' asked
@@ -69,7 +68,7 @@ print(json.dumps(x))' "$@"
     [ "$(wc -l <got)" -eq 8 ]
 }
 
-@test "sglang.sh, ollama.sh and openai.sh ask each server in its own words" {
+@test "sglang.sh, ollama.sh and openai.sh send the request of their server" {
     cat >answer <<'END'
 {"meta_info":{"output_token_logprobs":[[-1.75,7,null]],"output_top_logprobs":[[[-0.25,5,null],[-1.75,7,null]]]},"text":" sea"}
 END
@@ -97,7 +96,7 @@ END
     [ "$(sampl --temp 0 --ids rank reply.json)" = 0 ]
 }
 
-@test "llama-perplexity.sh asks for the file of logits" {
+@test "llama-perplexity.sh runs llama-perplexity with --kl-divergence-base" {
     printf '#!/bin/sh\nprintf "%%s\\n" "$*" >asked\n' >bin/llama-perplexity
     chmod +x bin/llama-perplexity
     "$GET/llama-perplexity.sh" m.gguf text.txt out.kld

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Loaded by every bats file. Tests run in a scratch folder; ROOT is the project, `sampl` the program under test.
+# Loaded by every bats file. A test runs in a scratch folder. ROOT is the project's folder, `sampl` runs the program under test.
 # shellcheck shell=bash
 bats_require_minimum_version 1.5.0
 
@@ -9,8 +9,8 @@ UNITS=${UNITS:-$ROOT/build/unit}
 AUSTEN=$ROOT/samples/austen.f16
 export ROOT SAMPL UNITS AUSTEN
 unset SAMPL_CPU NO_COLOR
-# Cases that go through all bytes of a file, or all calls of a run, take each STEP-th from START on, and random cases do a STEP-th of
-# what they do in `make check-long`. START changes with the commit, so that in time every byte is looked at.
+# Tests of all bytes of a file, or of all calls of a run, use each STEP-th one from START on. Random tests run a STEP-th of the cases of
+# `make check-long`. START changes with the commit, so that later commits test the other bytes.
 STEP=${SAMPL_TEST_STEP:-4}
 START=$((${SAMPL_TEST_TURN:-0} % STEP))
 export STEP START XDG_CONFIG_HOME=/nonexistent HOME=/nonexistent
@@ -19,20 +19,20 @@ setup() {
     cd "$BATS_TEST_TMPDIR" || return 1
 }
 
-# RUN_ENV is a prefix such as "valgrind -q" or "qemu-aarch64".
+# sampl ARGUMENT...: runs the program. RUN_ENV is a prefix such as "valgrind -q" or "qemu-aarch64".
 sampl() {
     # shellcheck disable=SC2086
     ${RUN_ENV-} "$SAMPL" "$@"
 }
 
-# missing WHAT WHY: the case cannot run here, and fails. It is skipped instead if SAMPL_TEST_WITHOUT names WHAT.
+# missing WHAT WHY: fails the test, which needs WHAT. Skips the test instead if SAMPL_TEST_WITHOUT names WHAT.
 missing() {
     if [[ " ${SAMPL_TEST_WITHOUT-} " == *" $1 "* ]]; then skip "$1: $2"; fi
     echo "$1 is missing: $2"
     return 1
 }
 
-# need PROGRAM, need_numpy, need_own_process: for cases that work only with them.
+# need PROGRAM, need_numpy, need_own_process: calls `missing` if the program, numpy, or a process of sampl itself is missing.
 need() {
     command -v "$1" >/dev/null || missing "$1" "it is not on the path"
 }
@@ -45,7 +45,7 @@ need_own_process() {
     [ -z "${RUN_ENV-}" ] || missing own-process "$RUN_ENV runs the program"
 }
 
-# await COMMAND...: waits until the command succeeds. It gives up after five minutes, which no load explains.
+# await COMMAND...: waits until the command succeeds. Fails after five minutes.
 await() {
     local i
     for ((i = 0; i < 6000; i++)); do
@@ -56,7 +56,7 @@ await() {
     return 1
 }
 
-# has_bytes N FILE, has_lines N FILE...: the file has grown to so many bytes, the files together to so many lines.
+# has_bytes N FILE, has_lines N FILE...: succeeds if the file has at least N bytes, or the files together at least N lines.
 has_bytes() {
     [ "$(stat -c %s "$2")" -ge "$1" ]
 }
@@ -65,18 +65,19 @@ has_lines() {
     [ "$(cat "${@:2}" 2>/dev/null | wc -l)" -ge "$1" ]
 }
 
-# same A B: two files are equal byte for byte, or the test fails and shows how they differ.
+# same A B: fails if two files are not equal, and prints how they differ.
 same() {
     cmp "$1" "$2" || { diff "$1" "$2" | head -5; return 1; }
 }
 
-# f32 NUMBER...: writes them as little-endian floats, by way of printf; needs no other program than perl.
+# f32 NUMBER...: prints the numbers as little-endian f32.
 f32() {
     perl -e 'print pack("f<*", map { $_ eq "nan" ? "nan" : $_ eq "inf" ? 9**9**9 : $_ eq "-inf" ? -9**9**9 : $_ } @ARGV)' -- "$@"
 }
 
-# gguf KEY=TYPE:VALUE...: writes a GGUF file without tensors. Keys without a dot belong to tokenizer.ggml. Types: s string, a array of strings
-# separated by commas, i array of i32, u u32, b bool, x the type's number and the value in hex. GGUF_VERSION, GGUF_PAIRS: other than true.
+# gguf KEY=TYPE:VALUE...: prints a GGUF file without tensors. Keys without a dot belong to tokenizer.ggml. Types: s string, a array of strings
+# separated by commas, i array of i32, u u32, b bool, x the type's number and the value in hex. GGUF_VERSION and GGUF_PAIRS override the
+# version and the number of keys in the header.
 gguf() {
     perl -e '
         sub str { pack("Q<", length $_[0]) . $_[0] }
@@ -90,15 +91,15 @@ gguf() {
         }' -- "$@"
 }
 
-# dump ROWS ARGUMENT...: the candidates of the first rows, every bit of them.
+# dump ROWS OPTION...: prints a TSV dump of the first rows of the sample.
 dump() {
     local rows=$1
     shift
     sampl -n 4096 --rows ":$rows" --dump-probs -O tsv "$@" "$AUSTEN"
 }
 
-# alike COMMAND LEFT... = RIGHT...: COMMAND prints the same with two lists of options.
-alike() {
+# same_output COMMAND LEFT... = RIGHT...: checks that the command prints the same output with two lists of options.
+same_output() {
     local command=$1 left=()
     shift
     while [ "$1" != = ]; do
@@ -111,23 +112,23 @@ alike() {
     same left right || { echo "of: ${left[*]} | $*"; return 1; }
 }
 
-# equal LEFT... = RIGHT...: two lists of options give the same dump.
-equal() {
-    alike 'dump 48' "$@" && [ "$(wc -l <left)" -ge 49 ]
+# same_dump LEFT... = RIGHT...: checks that two lists of options give the same dump.
+same_dump() {
+    same_output 'dump 48' "$@" && [ "$(wc -l <left)" -ge 49 ]
 }
 
-# unlike LEFT... = RIGHT...: they do not.
-unlike() {
-    run -1 equal "$@"
+# other_dump LEFT... = RIGHT...: checks that two lists of options give different dumps.
+other_dump() {
+    run -1 same_dump "$@"
 }
 
-# effective ARGUMENT...: what --print-chain says of them, wherever the values are from.
-effective() {
+# print_values OPTION...: prints the chain of --print-chain without the origins of values.
+print_values() {
     sampl -s 1 --print-chain "$@" | sed 's/ ([a-z ]*)//g'
     return "${PIPESTATUS[0]}"
 }
 
-# spelt A... = B...: two lists of options mean the same chain.
-spelt() {
-    alike effective "$@"
+# same_chain LEFT... = RIGHT...: checks that two lists of options mean the same chain.
+same_chain() {
+    same_output print_values "$@"
 }

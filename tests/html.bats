@@ -1,18 +1,19 @@
 #!/usr/bin/env bats
-# -O html: one file to look at, whatever the tokens say. What a browser makes of it is tested by `make check-html`.
+# -O html: the page without a browser. `make check-html` tests it in a browser.
 
 load helper
 
+# html ARGUMENT...: prints a page.
 html() {
     sampl -s 1 -O html "$@"
 }
 
-# The objects of a page, one a line; of those scripts that have this attribute.
+# objects FILE [ATTRIBUTE]: prints the JSON objects of a page, one a line, of the scripts with this attribute.
 objects() {
     perl -0777 -ne 'while (m{<script type="application/json"'"${2-}"'>(.*?)</script>}sg) { (my $json = $1) =~ tr/\n//d; print "$json\n" }' "$1"
 }
 
-# Fails and says so if the page names anything outside of itself, or holds a script or a style that is not the program's.
+# contained FILE: fails if the page refers to another resource, or has a script or style that is not sampl's.
 contained() {
     perl -0777 -ne '
         s{http://www\.w3\.org/2000/svg}{};
@@ -22,14 +23,14 @@ contained() {
         /<!--/ and die "$ARGV: a comment\n"' "$1"
 }
 
-@test "a page is one file in itself, under 2 MB for 256 rows, and says what the rows chose" {
+@test "-O html: a page refers to no other file, has less than 2 MB for 256 rows, and shows the chosen tokens" {
     html --vocab "$ROOT/samples/austen.gguf" "$AUSTEN" >page
     contained page
     [ "$(wc -c <page)" -lt 2000000 ]
     [ "$(grep -c '^<tr id="r' page)" -eq 256 ]
     grep -q '^<html lang="en">$' page
     grep -q '<li>top_k <b>40</b></li>' page
-    # the text, and the table, without script
+    # The page has the text and the table without a script.
     perl -0777 -pe 's{<script.*?</script>}{}sg; ($_) = m{<div id="text">(.*?)</div>}s; s{<.*?>}{}g; s/&quot;/"/g; s/\xe2\x86\xb5//g' page >text
     sampl --vocab "$ROOT/samples/austen.gguf" -s 1 --emit text "$AUSTEN" >expected
     same text expected
@@ -38,7 +39,7 @@ contained() {
     same row expected
 }
 
-@test "the records of a page are those of -O json, with what --emit stats prints and each token's way" {
+@test "-O html: the data of a page has the records of -O json and the numbers of --emit stats" {
     html --vocab "$ROOT/samples/austen.gguf" --rows :20 --prompt-tokens 4,5 --repeat-penalty 1.3 --grammar 'root ::= .*' --dump-probs=5 "$AUSTEN" >page
     objects page >all.jsonl
     jq -c .record all.jsonl >records
@@ -46,22 +47,22 @@ contained() {
         --dump-probs=5 --trace "$AUSTEN" | jq -c . >expected
     same records expected
     sampl --vocab "$ROOT/samples/austen.gguf" -s 1 -O json --rows :20 --prompt-tokens 4,5 --repeat-penalty 1.3 --grammar 'root ::= .*' \
-        --emit stats "$AUSTEN" | jq -c 'del(.row, .seq, .id)' >expected
+        --emit stats "$AUSTEN" | jq -c 'del(.row, .seq, .id, .mass, .e_prob, .e_raw_prob, .e_greedy)' >expected
     jq -c .stats all.jsonl >records
     same records expected
-    # the last probability of a token is the record's; the draw lies in the chosen one's share; a stage is behind each that is gone
+    # A token's last probability is that of the record. The draw lies in the chosen token's share. Each token has a probability per stage.
     [ "$(jq -c '.record as $r | .stats.draw as $d | .followed as $f |
         all($r.top_probs[]; . as $t | any($f[]; .[0] == $t.id and .[1] == $t.token and ((.[4][-1] - $t.prob) | fabs < 1e-4))) and
         any($f[]; .[0] == $r.id and .[2] <= $d and $d <= .[3]) and
         all($f[]; (.[4] | length) == ($r.stages | length) + 1) and ([$f[][4][0]] == ([$f[][4][0]] | sort | reverse))' all.jsonl | sort -u)" = true ]
 }
 
-@test "tokens may say what they like: nothing leaves its place" {
+@test "-O html: texts of tokens, file names and sequence names are escaped" {
     printf '%s\n' '</script><script>alert(1)</script>' '<!-- <script' ']]>&amp;"'"'"'' "$(printf 'a\xe2\x80\xa8b\xe2\x80\xaec\xff\xfed')" >vocab
     f32 1 1.1 1.2 1.3 1.3 1.2 1.1 1 9 1 1 1 1 9 1 1 1 1 9 1 1 1 1 9 >rows
     html -f f32 --vocab vocab rows >page
     contained page
-    run ! grep -q 'alert(1)<' page # only with its < escaped
+    run ! grep -q 'alert(1)<' page # the < is escaped
     grep -q '&lt;/script&gt;&lt;script&gt;alert(1)&lt;/script&gt;' page
     run ! grep -qP '\xe2\x80[\xa8\xae]|\xff' page
     objects page | jq -c '.record | del(.stages)' >records
@@ -70,7 +71,7 @@ contained() {
     objects page | jq -r '.followed[][1]' | sort -u >said
     sampl -s 1 --vocab vocab -f f32 -O json --dump-probs rows | jq -r '.top_probs[].token' | sort -u >expected
     same said expected
-    # names of files and sequences, too
+    # names of files and sequences
     cp rows '<b>&"x.f32'
     html -n 4 '<b>&"x.f32' | grep -qF '<h1>&lt;b&gt;&amp;&quot;x.f32</h1>'
     printf '{"seq":"<i>\\u2028","logits":[1,2]}\n{"seq":"<i>\\u2028","logits":[2,1]}\n{"seq":"b","logits":[2,1]}\n' | html >page
@@ -78,12 +79,12 @@ contained() {
     [ "$(grep -o '<span class="seq">[^/]*</span>' page | tr '\n' ' ')" = '<span class="seq">&lt;i&gt;\xe2\x80\xa8</span> <span class="seq">b</span> ' ]
 }
 
-@test "a page shows 2000 rows and says of how many; memory stays as it is" {
+@test "-O html: a page shows 2000 rows and their total, and memory does not grow with the rows" {
     perl -e 'srand 5; print pack("f<*", map { rand 8 } 1 .. 32 * 300)' >some
     for _ in 1 2 3 4 5 6 7 8 9 10; do cat some; done >many
     local rows=() kb
     for file in some many; do
-        # shellcheck disable=SC2002 # a pipe: no file that is mapped
+        # shellcheck disable=SC2002 # a pipe, as a file would be mapped
         cat "$file" | /usr/bin/time -f %M -o "$file.kb" "$SAMPL" -s 1 -f f32 -O html -n 32 >"$file.html"
         rows+=("$(grep -c '^<tr id="r' "$file.html")")
     done
@@ -91,7 +92,7 @@ contained() {
     grep -q 'The first 2000 of 3000 rows' many.html
     run ! grep -q 'The first 2000' some.html
     contained many.html
-    # 200 bytes a row at most; sanitizers keep what was freed
+    # at most 200 bytes a row; sanitizers keep freed memory
     if ! nm "$SAMPL" 2>/dev/null | grep -q __asan_init; then
         kb=$(($(cat many.kb) - $(cat some.kb)))
         [ "$kb" -lt 600 ] || { echo "$kb kB more"; return 1; }
@@ -100,7 +101,7 @@ contained() {
     [ "$(sed -n 's/^<tr id="r\([0-9]*\)".*/\1/p' page | paste -sd' ')" = '2500 2501 2502 2503 2504 2505 2506 2507 2508 2509' ]
 }
 
-@test "threads and parts change no byte of a record; bad rows and none have their page" {
+@test "-O html: records are the same with threads and shards, and bad rows or no rows make a complete page" {
     html --vocab "$ROOT/samples/austen.gguf" --rows :32 "$AUSTEN" >page
     html --vocab "$ROOT/samples/austen.gguf" --rows :32 -t 3 "$AUSTEN" >same
     same page same
@@ -115,7 +116,7 @@ contained() {
     html -f f32 -n 4 --temp 0 --on-error skip rows >page || [ $? -eq 1 ]
     grep -q '<a href="#r0" class="bad">\[bad row\]</a>' page
     [ "$(objects page | jq -c '.record | [.row, .id]' | tr '\n' ' ')" = '[0,null] [1,3] ' ]
-    # an error ends the run, and the page
+    # After an error the page is complete.
     f32 1 2 3 4 nan 2 3 4 >rows
     html -f f32 -n 4 rows >page || [ $? -eq 1 ]
     contained page
@@ -127,7 +128,7 @@ contained() {
     grep -q 'There are no rows' page
 }
 
-@test "variants: the page holds the table and the rows side by side as -O json has them" {
+@test "-O html with --vs: the page has the table and the rows of -O json" {
     local vs=(--vs 'a: --min-p 0.2' --vs '--temp 1.3')
     html --vocab "$ROOT/samples/austen.gguf" --rows :20 "$AUSTEN" "${vs[@]}" >page
     contained page
@@ -141,15 +142,15 @@ contained() {
     sampl -s 1 --vocab "$ROOT/samples/austen.gguf" --rows :20 "$AUSTEN" "${vs[@]}" --emit ids >expected
     jq -r '.of | map(.[4]) | @tsv' all.jsonl >records
     same records expected
-    # without script: the text of the base, and the table
+    # The page has the base's text and the table without a script.
     [ "$(grep -c '<a class="t' page)" -eq 20 ]
     [ "$(sed -n 's|^<tr><th scope="row">\([^<]*\)</th>.*|\1|p' page | paste -sd' ')" = 'base a --temp 1.3' ]
     html --vocab "$ROOT/samples/austen.gguf" --rows :20 -t 3 "$AUSTEN" "${vs[@]}" >threads
     same page threads
 }
 
-@test "a sweep of many chains has its table; the rows stand side by side for twelve, or where asked for" {
-    html -n 4096 --rows :4 "$AUSTEN" --sweep temp=0.5:1.5:0.1 2>/dev/null >page # 12 with the base
+@test "-O html with --sweep: a page with more than twelve chains has rows only with --dump-probs" {
+    html -n 4096 --rows :4 "$AUSTEN" --sweep temp=0.5:1.5:0.1 2>/dev/null >page # 12 chains with the base
     [ "$(objects page | wc -l)" -eq 4 ]
     html -n 4096 --rows :4 "$AUSTEN" --sweep temp=0.5:1.6:0.1 2>/dev/null >page
     contained page
@@ -157,7 +158,7 @@ contained() {
     [ "$(objects page ' id="variants"' | jq '[.[1:][].swept.temp] == [range(5; 17) | . / 10]')" = true ]
     html -n 4096 --rows :4 "$AUSTEN" --sweep temp=0.5:1.6:0.1 --dump-probs=3 2>/dev/null >page
     [ "$(objects page | wc -l)" -eq 4 ]
-    # a name of a file is no markup
+    # File names are escaped.
     head -c 16384 "$AUSTEN" >'<i>'
     html -f f16 -n 4096 --preset neutral --against '<i>' '<i>' >page
     contained page

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Preloaded into the program under test (LD_PRELOAD), makes one call into the C library fail that no input can make fail.
+// Preloaded into the program under test (LD_PRELOAD). Makes one call of the C library fail that no input can make fail.
 //     SAMPL_INJECT=CALL[:N[:ERRNO]]
-// The N-th CALL after the start of main fails (default: the first) with that errno. CALL is a name of the list below or `memory`:
-// malloc, calloc and realloc, counted together; or `made`, a mkstemp that succeeds, and the signal of number ERRNO comes at once. When the
-// call fails, the file that SAMPL_INJECT_LOG names is made, so that a test can tell whether there was an N-th call. Built by errors.bats
-// and faults.py; not part of the program.
+// The N-th CALL after the start of main fails with ERRNO; by default the first. CALL is a function below, or `memory` for malloc, calloc and
+// realloc together, or `made`. With `made`, mkstemp succeeds, and the signal of number ERRNO arrives at once. A failing call creates the file of
+// SAMPL_INJECT_LOG, so that a test knows whether there was an N-th call. errors.bats and faults.py build this file.
 //     SAMPL_INJECT=sys_NAME[:N[:ERRNO]]
-// is the same for system calls (x86-64), those that the C library makes by itself among them. ERRNO 0: it reads or writes but half of what
-// it was to. N 0: every other call.
-// SAMPL_INJECT_LIVE names a file for the number of blocks of memory that are left when the program ends.
+// makes a system call fail (x86-64), also one that the C library makes itself. ERRNO 0: the call reads or writes only half of its bytes.
+// N 0: every other call.
+// SAMPL_INJECT_LIVE names a file that gets the number of memory blocks in use at the end of the program.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -16,6 +15,7 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -32,14 +32,14 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-static const char *name; // of the call that is to fail; NULL: none
+static const char *name; // of the call that must fail; NULL for none
 static long countdown;
 static int error = EIO;
 static bool every_other;
 static atomic_long live;
 static void trap(const char *call);
 
-// Runs late among the libraries' constructors, so that their own calls do not count.
+// Runs late among the constructors of libraries, so that calls of other constructors do not count.
 __attribute__((constructor)) static void arm(void)
 {
     const char *at = getenv("SAMPL_INJECT");
@@ -64,7 +64,7 @@ __attribute__((destructor)) static void tell_live(void)
     const int fd = at ? open(at, O_WRONLY | O_CREAT | O_TRUNC, 0666) : -1;
     if (fd < 0)
         return;
-    syscall(SYS_write, fd, text, sprintf(text, "%ld", live)); // which is never made to fail
+    syscall(SYS_write, fd, text, sprintf(text, "%ld", live)); // a system call that never fails here
     close(fd);
 }
 
@@ -81,7 +81,7 @@ static bool fails(const char *call)
     return true;
 }
 
-// The C library's own function (or the sanitizer's). A call made while it is being looked up gets NULL.
+// Finds the function of the C library or of the sanitizer as `next`. A call during the search gets NULL.
 #define NEXT(type, call, ...)                        \
     static type (*next)(__VA_ARGS__);                \
     if (!next) {                                     \
@@ -208,7 +208,17 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*
     return fails("pthread_create") ? error : next(thread, attributes, start, argument);
 }
 
-// ---- system calls: seccomp turns those of one kind into a signal, whose handler makes the call, or does not
+// Threads are only started where there is more than one core.
+int sched_getaffinity(pid_t process, size_t size, cpu_set_t *cores)
+{
+    (void)process;
+    CPU_ZERO_S(size, cores);
+    CPU_SET_S(0, size, cores);
+    CPU_SET_S(1, size, cores);
+    return 0;
+}
+
+// ---- system calls: seccomp turns one kind of call into a signal, whose handler makes the call or lets it fail
 
 #ifdef __x86_64__
 static const struct {
@@ -223,7 +233,7 @@ static const struct {
 static void trapped(int signal, siginfo_t *info, void *context)
 {
     greg_t *const r = ((ucontext_t *)context)->uc_mcontext.gregs;
-    static atomic_int full = -1; // where a write failed: so do those that follow
+    static atomic_int full = -1; // descriptor of a failed write, to which later writes fail, too
     const int before = errno;
     (void)signal;
     (void)info;
@@ -232,7 +242,7 @@ static void trapped(int signal, siginfo_t *info, void *context)
     const bool fail = (r[REG_RAX] == SYS_write && r[REG_RDI] == full) || fails(name);
     if (fail && error && error != EINTR && r[REG_RAX] == SYS_write)
         full = (int)r[REG_RDI];
-    if (fail && !error) // half of it
+    if (fail && !error) // half of the bytes
         r[REG_RDX] = (r[REG_RDX] + 1) / 2;
     if (!fail || !error)
         result = syscall(r[REG_RAX], r[REG_RDI], r[REG_RSI], r[REG_RDX], r[REG_R10], r[REG_R8], r[REG_R9]);
@@ -243,7 +253,7 @@ static void trapped(int signal, siginfo_t *info, void *context)
 static void trap(const char *call)
 {
     const struct sigaction handler = {.sa_sigaction = trapped, .sa_flags = SA_SIGINFO | SA_NODEFER};
-    const uintptr_t own = (uintptr_t)syscall; // calls from within that function pass
+    const uintptr_t own = (uintptr_t)syscall; // calls from within this function are allowed
     enum { NUMBER = offsetof(struct seccomp_data, nr), PLACE = offsetof(struct seccomp_data, instruction_pointer) };
     long number = -1;
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)

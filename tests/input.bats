@@ -1,9 +1,9 @@
 #!/usr/bin/env bats
-# Reading rows: every form of the same rows gives the same answers, however the bytes arrive.
+# Reading rows: every format of the same rows gives the same ids and dumps, from files, pipes and standard input.
 
 load helper
 
-# Numbers that f16, bf16, f32 and text all hold exactly: rows of the sample with the mantissa cut to 7 bits.
+# Writes rows of the sample with 7 bits of mantissa, which f16, bf16, f32 and text all hold exactly.
 setup_file() {
     cd "$BATS_FILE_TMPDIR" || return 1
     head -c $((16 * 8192)) "$AUSTEN" | perl -e '
@@ -32,8 +32,8 @@ setup() {
     R=$BATS_FILE_TMPDIR
 }
 
-# answers FILE...: the same ids and the same dump as the f16 rows give. Reads standard input without FILE.
-answers() {
+# expect_reference FILE...: checks that the files give the ids and the dump of rows.f16. Without FILE, reads standard input.
+expect_reference() {
     local input=("$@")
     if [ $# -eq 0 ]; then
         cat >stdin
@@ -45,7 +45,7 @@ answers() {
     same dump "$R/dump"
 }
 
-# Bytes of standard input in pieces of 1 to 7.
+# trickle: copies standard input in pieces of 1 to 7 bytes.
 trickle() {
     perl -e '
         binmode STDIN;
@@ -54,20 +54,20 @@ trickle() {
         }'
 }
 
-@test "the reference has a choice to make in its rows" {
+@test "the reference rows give several ids, which differ with --independent" {
     [ "$(wc -l <"$R/ids")" -eq 16 ]
     [ "$(sort -u "$R/ids" | wc -l)" -gt 3 ]
     run ! cmp -s "$R/ids" "$R/each"
 }
 
-@test "f16, f32, bf16 and JSON give the same answers" {
-    answers "$R/rows.f16"
-    answers "$R/rows.f32"
-    answers "$R/rows.bf16"
-    answers "$R/rows.json"
+@test "f16, f32, bf16 and JSON rows give the same ids and dumps" {
+    expect_reference "$R/rows.f16"
+    expect_reference "$R/rows.f32"
+    expect_reference "$R/rows.bf16"
+    expect_reference "$R/rows.json"
 }
 
-@test "f16, f32 and JSON agree on the full precision of f16" {
+@test "f16, f32 and JSON rows with all bits of f16 give the same dumps" {
     head -c $((8 * 8192)) "$AUSTEN" >a.f16
     perl -e '
         use strict;
@@ -86,34 +86,34 @@ trickle() {
     same dump.f16 dump.json
 }
 
-@test "JSON: one array of rows" {
-    perl -e 'print "[", join(",", map { chomp; $_ } <>), "]"' "$R/rows.json" | answers
-    perl -e 'print " [\n", join(" ,\n ", map { chomp; $_ } <>), "\n]\n\n"' "$R/rows.json" | answers
+@test "JSON: an array of rows is read as its rows" {
+    perl -e 'print "[", join(",", map { chomp; $_ } <>), "]"' "$R/rows.json" | expect_reference
+    perl -e 'print " [\n", join(" ,\n ", map { chomp; $_ } <>), "\n]\n\n"' "$R/rows.json" | expect_reference
 }
 
-@test "JSON: objects with logits or logprobs among other members" {
-    perl -pe 's/(.*)/{"logits":$1}/' "$R/rows.json" | answers
-    perl -pe 's/(.*)/{"logprobs":$1}/' "$R/rows.json" | answers
-    perl -pe 's/(.*)/{"note":"a \\"]},{[ b","deep":{"a":[1,[2,{"logits":[3]}]]},"logits" : $1 , "n":null,"t":true}/' "$R/rows.json" | answers
-    perl -ne 'chomp; print $. % 2 ? "{\"logits\":$_}" : $_' "$R/rows.json" | answers
-    perl -e 'print "[", join(",", map { chomp; $. % 2 ? "{\"logits\":$_}" : $_ } <>), "]"' "$R/rows.json" | answers
+@test "JSON: an object's logits or logprobs are read as a row, and unknown members are ignored" {
+    perl -pe 's/(.*)/{"logits":$1}/' "$R/rows.json" | expect_reference
+    perl -pe 's/(.*)/{"logprobs":$1}/' "$R/rows.json" | expect_reference
+    perl -pe 's/(.*)/{"note":"a \\"]},{[ b","deep":{"a":[1,[2,{"logits":[3]}]]},"logits" : $1 , "n":null,"t":true}/' "$R/rows.json" | expect_reference
+    perl -ne 'chomp; print $. % 2 ? "{\"logits\":$_}" : $_' "$R/rows.json" | expect_reference
+    perl -e 'print "[", join(",", map { chomp; $. % 2 ? "{\"logits\":$_}" : $_ } <>), "]"' "$R/rows.json" | expect_reference
 }
 
-@test "JSON: rows and arrays of rows one after another without separators" {
-    tr -d '\n' <"$R/rows.json" | answers
+@test "JSON: rows and arrays of rows may follow each other without separators" {
+    tr -d '\n' <"$R/rows.json" | expect_reference
     perl -e '@r = map { chomp; $_ } <>; print "[", join(",", @r[0 .. 4]), "]", @r[5, 6], "[$r[7]]", "[", join(",", @r[8 .. 15]), "]"' \
-        "$R/rows.json" | answers
-    perl -e '@r = map { chomp; $_ } <>; print "[][", join(",", @r[0 .. 9]), "] [] ", @r[10 .. 15], "[ ]"' "$R/rows.json" | answers
+        "$R/rows.json" | expect_reference
+    perl -e '@r = map { chomp; $_ } <>; print "[][", join(",", @r[0 .. 9]), "] [] ", @r[10 .. 15], "[ ]"' "$R/rows.json" | expect_reference
 }
 
-@test "JSON: white space wherever it may stand" {
-    perl -pe 's/,/\n,\r\n\t /g; s/\[/\t[ \n/; s/\]/\r\n ]\t/' "$R/rows.json" | answers
-    perl -pe 's/,/,\n/g' "$R/rows.json" | answers
-    (printf '\n\n\r\n   \t'; cat "$R/rows.json"; printf ' \n\n') | answers
-    tr '\n' '\r' <"$R/rows.json" | answers
+@test "JSON: white space is allowed between any two tokens" {
+    perl -pe 's/,/\n,\r\n\t /g; s/\[/\t[ \n/; s/\]/\r\n ]\t/' "$R/rows.json" | expect_reference
+    perl -pe 's/,/,\n/g' "$R/rows.json" | expect_reference
+    (printf '\n\n\r\n   \t'; cat "$R/rows.json"; printf ' \n\n') | expect_reference
+    tr '\n' '\r' <"$R/rows.json" | expect_reference
 }
 
-@test "masked: -inf and the lowest float" {
+@test "-inf and the lowest f32 number mask a token" {
     f32 1 -inf 2 -inf 0.5 -inf >inf.f32
     f32 1 -3.4028234663852886e38 2 -inf 0.5 -3.4028234663852886e38 >lowest.f32
     perl -e 'print pack "v*", 0x3c00, 0xfc00, 0x4000, 0xfc00, 0x3800, 0xfc00' >inf.f16
@@ -123,12 +123,12 @@ trickle() {
     for f in lowest.f32 inf.f16 inf.bf16; do
         sampl -n 6 -s 1 --samplers '' --dump-probs -O tsv "$f" >dump
         same dump want
-        sampl -n 6 -s 1 --samplers '' -O tsv "$f" >short # the count without a dump
+        sampl -n 6 -s 1 --samplers '' -O tsv "$f" >short # the number of candidates in a record
         [ "$(tail -1 short | cut -f 4)" = 3 ]
     done
 }
 
-@test "masked: the lowest number of f16 and bf16, each as such only" {
+@test "the lowest f16 and bf16 numbers mask a token only in rows of their own type" {
     perl -e 'print pack "v*", 0x3c00, 0xfbff, 0xfbfe' >a.f16
     [ "$(sampl -n 3 -s 1 --dump-probs -O tsv --samplers '' a.f16 | tail -n +2 | cut -f 3,4 | tr "\t\n" "  ")" = "0 1 2 -65472 " ]
     perl -e 'print pack "v*", 0x3f80, 0xff7f, 0xff7e' >a.bf16
@@ -137,7 +137,7 @@ trickle() {
     [ "$(sampl -n 3 -s 1 -O tsv --samplers '' a.f32 | tail -1 | cut -f 4)" = 3 ]
 }
 
-@test "a file, standard input redirected, and a pipe" {
+@test "rows from a file, redirected standard input, a pipe and a fifo give the same ids" {
     for form in f16 f32 bf16 json; do
         sampl -n 4096 -s 7 -f $form <"$R/rows.$form" >redirected
         same redirected "$R/ids"
@@ -148,13 +148,13 @@ trickle() {
         same piped "$R/ids"
         mkfifo fifo.$form
         cat "$R/rows.$form" >fifo.$form &
-        sampl -n 4096 -s 7 fifo.$form >named # the ending speaks for a fifo too
+        sampl -n 4096 -s 7 fifo.$form >named # the ending of a fifo's name selects the format
         wait $!
         same named "$R/ids"
     done
 }
 
-@test "a slow pipe that delivers a few bytes at a time" {
+@test "rows from a pipe with a few bytes at a time give the same ids" {
     for form in f16 f32 bf16; do
         trickle <"$R/rows.$form" | sampl -n 4096 -s 7 -f $form >ids
         same ids "$R/ids"
@@ -167,14 +167,14 @@ trickle() {
     same ids "$R/ids"
 }
 
-@test "several files are one long input" {
+@test "several files are read as one input" {
     split -a 1 -b $((5 * 8192)) --additional-suffix=.f16 "$R/rows.f16" part. # 5 + 5 + 5 + 1 rows
-    answers part.a.f16 part.b.f16 part.c.f16 part.d.f16
+    expect_reference part.a.f16 part.b.f16 part.c.f16 part.d.f16
     : >empty
-    answers empty part.a.f16 empty part.b.f16 part.c.f16 part.d.f16 empty
+    expect_reference empty part.a.f16 empty part.b.f16 part.c.f16 part.d.f16 empty
     sed -n 6,10p "$R/rows.json" >b.json
     tail -c 16384 "$R/rows.f32" >d.f32
-    answers part.a.f16 b.json part.c.f16 d.f32
+    expect_reference part.a.f16 b.json part.c.f16 d.f32
     sampl -n 4096 -s 7 part.a.f16 - part.c.f16 part.d.f16 <b.json >ids # `-` among files, in another format
     same ids "$R/ids"
     # shellcheck disable=SC2002
@@ -184,7 +184,7 @@ trickle() {
     same ids "$R/ids"
 }
 
-@test "standard input named twice is read once, as cat does" {
+@test "standard input that is named twice is read once" {
     sampl -n 4096 -s 7 -f f16 - - <"$R/rows.f16" >ids
     same ids "$R/ids"
     # shellcheck disable=SC2002
@@ -192,7 +192,7 @@ trickle() {
     same ids "$R/ids"
 }
 
-@test "--rows in all its forms" {
+@test "--rows selects the same rows from files, pipes and standard input" {
     split -a 1 -b $((7 * 16384)) --additional-suffix=.f32 "$R/rows.f32" part. # 7 + 7 + 2 rows
     while read -r rows lines; do
         sed -n "$lines" "$R/each" >want
@@ -234,7 +234,7 @@ trickle() {
 	END
 }
 
-@test "--rows: the rows chosen are a sequence of their own, and keep their numbers" {
+@test "--rows: the selected rows are one sequence, and keep their numbers" {
     head -c $((9 * 8192)) "$R/rows.f16" | tail -c $((5 * 8192)) >middle.f16
     sampl -n 4096 -s 7 --repeat-penalty 1.4 middle.f16 >want
     sampl -n 4096 -s 7 --repeat-penalty 1.4 --rows 4:9 "$R/rows.f16" >ids
@@ -242,18 +242,18 @@ trickle() {
     [ "$(sampl -n 4096 -s 7 -O tsv --rows -3: "$R/rows.f16" | cut -f 1 | tr '\n' ' ')" = "row 13 14 15 " ]
 }
 
-@test "--rows counts from the end only where the end is known" {
+@test "--rows with a negative bound is refused for a pipe" {
     run -2 --separate-stderr sampl -n 4096 -f f16 --rows -3: < <(cat "$R/rows.f16")
     [ -z "$output" ]
 }
 
-@test "--rows stops before what follows" {
+@test "--rows does not read behind the last selected row" {
     (head -c $((2 * 8192)) "$R/rows.f16"; printf x) >short.f16
     sampl -n 4096 -s 7 --rows :2 short.f16 >ids
     head -2 "$R/ids" | cmp - ids
 }
 
-@test "rows wider than 2^20" {
+@test "rows wider than 2^20 give the same dumps in every format" {
     perl -e '
         use strict;
         my $n = (1 << 20) + 5;
@@ -282,7 +282,7 @@ trickle() {
 }
 
 # shellcheck disable=SC2094
-@test "rows that lie at odd addresses" {
+@test "rows at odd file offsets give the same ids and dumps" {
     for form in f16 bf16 f32; do
         for odd in 1 3; do
             (head -c $odd /dev/zero; cat "$R/rows.$form") >odd
@@ -303,14 +303,14 @@ trickle() {
     same ids "$R/ids"
 }
 
-@test "the format is told by content, then by the name's ending" {
+@test "the input format is recognised by the file's content, then by the ending of its name" {
     cp "$R/rows.f32" a.bin
-    answers a.bin
+    expect_reference a.bin
     cp "$R/rows.json" nameless
-    answers nameless
+    expect_reference nameless
     cp "$R/rows.json" liar.f32
-    answers liar.f32
-    cp "$R/rows.bf16" liar.f16 # raw numbers carry no mark: the ending rules, --format overrules it
+    expect_reference liar.f32
+    cp "$R/rows.bf16" liar.f16 # raw numbers have no signature: the ending selects the format, --format overrides it
     sampl -n 4096 -s 7 -f bf16 liar.f16 >ids
     same ids "$R/ids"
     cp "$R/rows.f16" nameless
@@ -320,13 +320,13 @@ trickle() {
     [ -z "$output" ]
     sampl -n 4096 -s 7 --format f16 nameless >ids
     same ids "$R/ids"
-    # raw numbers that begin as JSON does
+    # raw numbers that begin like JSON
     perl -e 'print "[\0\0\x40" x 20' >bracket.f32
     sampl -n 20 --temp 0 bracket.f32 >ids
     [ "$(cat ids)" = 0 ]
 }
 
-@test "empty input gives nothing" {
+@test "an empty input gives no record and no message" {
     : >empty
     : >empty.f32
     for args in empty empty.f32 '-f json empty' '-f f32 -n 3 empty' 'empty empty.f32 -' '--rows 1:2 empty' '--rows -1: empty'; do
@@ -346,12 +346,12 @@ trickle() {
     done
 }
 
-@test "white space alone is an empty input" {
+@test "an input of white space gives no record" {
     printf '\n' | sampl -f json >ids
     [ ! -s ids ]
 }
 
-# early WRITE ARGUMENT...: the first record comes while the one who wrote the first row is still there.
+# early WRITE OPTION...: checks that the first record is printed while the writer, which runs the command WRITE, keeps the pipe open.
 early() {
     local write=$1 first
     shift
@@ -369,7 +369,7 @@ early() {
     exec 8<&-
 }
 
-@test "a pipe gives its record as soon as its row is there" {
+@test "--line-buffered: a record is printed as soon as its row has arrived" {
     early 'echo "[1,9,3]"'
     early 'echo "{\"logits\":[1,9,3]}"'
     early 'printf "[[1,9,3]\n"'
@@ -379,8 +379,8 @@ early() {
     early 'head -c 16384 /dev/zero | tr "\0" "\1" | cat <(f32 1 9) -' -f f32 -n 4098
 }
 
-# peak file|pipe FILE ROWS OPTION...: the most memory, in kB, that it takes to read FILE. Asked for when the last of its ROWS records is
-# out, while the program waits for more at an open standard input.
+# peak file|pipe FILE ROWS OPTION...: prints the peak memory, in kB, of a run that reads FILE. Measures it after the last of the ROWS
+# records is printed, while the program waits for more bytes from standard input.
 peak() {
     perl -MIPC::Open2 -e '
         use strict;
@@ -400,8 +400,9 @@ peak() {
         print "$peak\n"' "$1" "$2" "$3" "$SAMPL" --line-buffered --temp 0 "${@:4}"
 }
 
-# flat SMALL ROWS LARGE ROWS OPTION...: peaks are less than 8 MB apart. Sanitizers keep what is freed; under them a run is only a run.
-flat() {
+# constant_memory SMALL ROWS LARGE ROWS OPTION...: checks that the peaks of the two files are less than 8 MB apart. Sanitizers keep freed
+# memory: with them only runs the program.
+constant_memory() {
     local how low high
     for how in file pipe; do
         low=$(peak $how "$1" "$2" "${@:5}")
@@ -411,31 +412,32 @@ flat() {
     done
 }
 
+# measurable: fails if peak memory cannot be measured. Sets `lenient` if the program has a sanitizer.
 measurable() {
     need_own_process
     [ -r /proc/self/status ] || missing /proc "it cannot be read"
     lenient=$(nm "$SAMPL" 2>/dev/null | grep -m 1 -o __asan_init) || true
 }
 
-@test "memory stays the same however long the input: raw" {
+@test "peak memory does not grow with the number of raw rows" {
     measurable
     truncate -s 4M small.f32
     truncate -s 400M large.f32
-    flat small.f32 256 large.f32 25600 -f f32 -n 4096
+    constant_memory small.f32 256 large.f32 25600 -f f32 -n 4096
 }
 
-@test "memory stays the same however long the input: JSON" {
+@test "peak memory does not grow with the number of JSON rows" {
     measurable
     perl -e '$row = "[" . join(",", map { $_ % 77 / 4 } 1 .. 8192) . "]\n"; print $row x 100' >small.json
     perl -e '$row = "[" . join(",", map { $_ % 77 / 4 } 1 .. 8192) . "]\n"; print $row x 1600' >large.json
-    flat small.json 100 large.json 1600
+    constant_memory small.json 100 large.json 1600
     for file in small large; do
         perl -ne 'BEGIN { print "[" } print $. > 1 ? "," : "", "{\"logits\":$_}"; END { print "]" }' $file.json >$file.list.json
     done
-    flat small.list.json 100 large.list.json 1600
+    constant_memory small.list.json 100 large.list.json 1600
 }
 
-@test "memory stays the same however long the input: one reply of a server" {
+@test "peak memory does not grow with the number of positions in one reply of a server" {
     measurable
     for n in 5 40; do
         perl -e '
@@ -443,23 +445,23 @@ measurable() {
             my $position = qq({"id":7,"token":"t7","logprob":-1,"top_logprobs":[$list]});
             print qq({"content":"x","completion_probabilities":[), join(",", ($position) x $ARGV[0]), qq(],"stop":true}\n)' $n >$n.json
     done
-    flat 5.json 5 40.json 40 --dump-probs=1 -O json
+    constant_memory 5.json 5 40.json 40 --dump-probs=1 -O json
 }
 
-@test "a mapped file that shrinks under the run is an error, and what was computed comes out" {
-    local name=$'b\e\xc2\x9big.f32' # whose controls do not reach the terminal
+@test "a mapped file that shrinks during the run is an error, after the records of the rows read" {
+    local name=$'b\e\xc2\x9big.f32' # the message replaces its control characters
     truncate -s 80M "$name"
     mkfifo out
     sampl -s 1 -n 1024 -O json "$name" >out 2>message 3>&- &
     local pid=$!
     exec 8<out
-    for _ in {1..1001}; do read -r _ <&8; done # less than half of the rows, whatever the pipe holds
+    for _ in {1..1001}; do read -r _ <&8; done # fewer than half of the rows, including those that the pipe holds
     truncate -s 4096 "$name"
     wc -l <&8 >lines
     exec 8<&-
     local status=0
     wait "$pid" || status=$?
     [ "$status" -eq 3 ]
-    # the row is the one behind the last record
+    # The message has the number of the row after the last record.
     [ "$(cat message)" = "sampl: b??ig.f32: row $((1001 + $(<lines))): the file became shorter while it was read" ]
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# The architecture: what each folder of src/ may know of the others.
+# The architecture of src/: which folders a folder may include, names of functions, and sizes of files.
 
 load helper
 
@@ -7,8 +7,8 @@ setup() {
     cd "$ROOT/src" || return 1
 }
 
-# none PATTERN FILE...: no line matches; those that do are shown.
-none() {
+# no_line PATTERN FILE...: checks that no line matches the pattern. Otherwise prints the lines that match.
+no_line() {
     local pattern=$1
     shift
     [ $# -gt 0 ] && [ -e "$1" ] || return 1
@@ -16,49 +16,50 @@ none() {
     [ "$status" -eq 1 ] || { echo "$output"; return 1; }
 }
 
-# only FOLDERS FILE...: their own includes are from these folders (a|b|c), by path from src/.
-only() {
+# includes_only FOLDERS FILE...: checks that the files include headers of these folders (a|b|c) only, by path from src/.
+includes_only() {
     local folders=$1
     shift
     [ "$(cat "$@" | grep -c '^ *# *include "')" -gt 0 ] || return 1
     ! grep -nHE '^ *# *include +"' "$@" | grep -vE "include \"($folders)/[a-z0-9_]+\.(h|def)\"( *//.*)?\$"
 }
 
-# The core: folders that do no input or output and never end the program.
-LOWER="base kern vocab json sample samplers grammar schema chain trace"
+# CORE: the folders that do no input or output and never end the program.
+CORE="base kern vocab json sample samplers grammar schema chain trace"
 
-# All files of the core but the one that asks the system.
-lower() {
+# core_files: prints the files of the core, without base/platform.c, which calls the system.
+core_files() {
     local folder
-    for folder in $LOWER; do ls "$folder"/*.[ch]; done | grep -vx base/platform.c
+    for folder in $CORE; do ls "$folder"/*.[ch]; done | grep -vx base/platform.c
 }
 
-# These files make text in memory, with snprintf.
+# WRITERS: the files that write text to memory with snprintf.
 WRITERS='base/err.c|base/number.c|base/builder.c|chain/recipe.c|chain/value.c|chain/row_params.c'
 
-@test "what is below cli, in and out does no input or output and never ends the program" {
+@test "the core does no input or output and never ends the program" {
     # shellcheck disable=SC2046
-    none '^ *# *include +<(unistd|fcntl|getopt|locale|signal|time)\.h>' $(lower)
+    no_line '^ *# *include +<(unistd|fcntl|getopt|locale|signal|time)\.h>' $(core_files)
     # shellcheck disable=SC2046
-    # json.c learns from errno that cJSON had no memory, value.c that a number is out of range
-    none '^ *# *include +<errno\.h>' $(lower | grep -vxE 'json/json.c|chain/value.c')
+    # json.c reads from errno that cJSON had no memory, value.c that a number is out of range.
+    no_line '^ *# *include +<errno\.h>' $(core_files | grep -vxE 'json/json.c|chain/value.c')
     # shellcheck disable=SC2046
-    none '^ *# *include +<stdio\.h>' $(lower | grep -vxE "$WRITERS")
+    no_line '^ *# *include +<stdio\.h>' $(core_files | grep -vxE "$WRITERS")
     # shellcheck disable=SC2046
-    none '^ *# *include +<sys/(stat|mman|socket|random|wait)\.h>' $(lower)
+    no_line '^ *# *include +<sys/(stat|mman|socket|random|wait)\.h>' $(core_files)
     # shellcheck disable=SC2046
-    none '(^|[^a-zA-Z0-9_])(_?exit|_Exit|abort|atexit|quick_exit|getenv|v?[fd]printf|v?s?printf|puts|fputs|putchar|perror|fwrite|fopen|raise|longjmp) *\(' $(lower)
+    no_line '(^|[^a-zA-Z0-9_])(_?exit|_Exit|abort|atexit|quick_exit|getenv|v?[fd]printf|v?s?printf|puts|fputs|putchar|perror|fwrite|fopen|raise|longjmp) *\(' $(core_files)
     # shellcheck disable=SC2046
-    none '(^|[^a-zA-Z0-9_])(rand|srand|random|drand48|time|clock|setlocale) *\(' $(lower)
+    no_line '(^|[^a-zA-Z0-9_])(rand|srand|random|drand48|time|clock|setlocale) *\(' $(core_files)
 }
 
-@test "no file below cli, in and out holds state of its own" {
-    # a static or global variable that is not const, at the start of a line
+@test "no file of the core has a variable that outlives a call" {
+    # The pattern matches a static or global variable that is not const, at the start of a line.
     # shellcheck disable=SC2046
-    none '^(static )?(_Thread_local )?(struct [a-z_]+|u?int[0-9]*_t|size_t|float|double|bool|char|int|unsigned|void) [a-z_* ]*(\[[^]]*\])*( =.*)?;' $(lower)
+    no_line '^(static )?(_Thread_local )?(struct [a-z_]+|u?int[0-9]*_t|size_t|float|double|bool|char|int|unsigned|void) [a-z_* ]*(\[[^]]*\])*( =.*)?;' $(core_files)
 }
 
-# The floors, from the bottom: a folder, and what it may include beside itself. The core ends below in and out.
+# FLOORS: a line for each folder, from the bottom: the folder, and the folders that it may include besides itself. The core is all
+# folders below `in`.
 FLOORS='
 base
 kern      base
@@ -76,11 +77,11 @@ cli       base kern vocab json sample samplers grammar schema chain trace in out
 run       base kern vocab json sample samplers grammar schema chain trace in out cli
 '
 
-@test "each folder includes from itself and the floors below" {
+@test "each folder includes headers of itself and of the floors below only" {
     local folder below earlier=' ' each
     while read -r folder below; do
         [ -n "$folder" ] || continue
-        only "$folder${below:+|${below// /|}}" "$folder"/*.[ch] || return 1
+        includes_only "$folder${below:+|${below// /|}}" "$folder"/*.[ch] || return 1
         for each in $below; do
             [[ $earlier == *" $each "* ]] || { echo "$folder: $each is not below"; return 1; }
         done
@@ -89,54 +90,54 @@ run       base kern vocab json sample samplers grammar schema chain trace in out
     [ "$(find . -mindepth 1 -type d ! -path ./out/html | sort | tr '\n' ' ')" = "$(awk 'NF { print "./" $1 }' <<<"$FLOORS" | sort | tr '\n' ' ')" ]
 }
 
-@test "the core knows no arguments and prints no message" {
+@test "the core does not use struct args and prints no message" {
     # shellcheck disable=SC2046
-    none 'struct args\b|(->|\.)args\b|message_[a-z]+ *\(' $(lower)
+    no_line 'struct args\b|(->|\.)args\b|message_[a-z]+ *\(' $(core_files)
 }
 
-@test "samplers know nothing of each other" {
+@test "no sampler includes a header of samplers/" {
     for file in samplers/*.c; do
         case $file in samplers/list.c | samplers/engine.c) continue ;; esac
-        none '^ *# *include +"samplers/' "$file"
+        no_line '^ *# *include +"samplers/' "$file"
         [ ! -e "${file%.c}.h" ]
     done
 }
 
-@test "every sampler has its line in the list, and the list names no other" {
+@test "samplers/list.def has exactly the samplers that samplers/*.c define" {
     for file in samplers/*.c; do
         case $file in samplers/list.c | samplers/engine.c) continue ;; esac
         sed -nE 's/^const struct sampler sampler_([a-z0-9_]+).*/\1/p' "$file" >"$BATS_TEST_TMPDIR/here"
         [ -s "$BATS_TEST_TMPDIR/here" ] || { echo "$file: no sampler"; return 1; }
         cat "$BATS_TEST_TMPDIR/here" >>"$BATS_TEST_TMPDIR/defined"
     done
-    sed -nE 's/^SAMPLER\(([a-z0-9_]+)\)$/\1/p' samplers/list.def | sort >"$BATS_TEST_TMPDIR/listed"
+    sed -nE 's/^(SAMPLER|INTERNAL)\(([a-z0-9_]+)\)$/\2/p' samplers/list.def | sort >"$BATS_TEST_TMPDIR/listed"
     sort "$BATS_TEST_TMPDIR/defined" | cmp - "$BATS_TEST_TMPDIR/listed"
     [ "$(wc -l <"$BATS_TEST_TMPDIR/listed")" -ge 15 ]
 }
 
-@test "every file says its licence first, and ends its lines well" {
+@test "every file begins with its licence and has no tabs or trailing blanks" {
     for file in ./*.c ./*/*.[ch]; do
         [ "$(head -1 "$file")" = '// SPDX-License-Identifier: MIT' ] || { echo "$file: no licence"; return 1; }
         [ -z "$(tail -c 1 "$file")" ] || { echo "$file: no newline at the end"; return 1; }
     done
-    none '[[:space:]]$' ./*.c ./*/*.[ch]
-    none '	' ./*.c ./*/*.[ch]
+    no_line '[[:space:]]$' ./*.c ./*/*.[ch]
+    no_line '	' ./*.c ./*/*.[ch]
     for file in "$ROOT"/Makefile "$ROOT"/samples/scale/*.sh "$ROOT"/tests/*.bash "$ROOT"/tests/*.sh; do
         head -2 "$file" | grep -qx '# SPDX-License-Identifier: MIT' || { echo "$file: no licence"; return 1; }
     done
 }
 
-@test "a struct, an enum or a union has a name of its own" {
+@test "no two structs, enums or unions have the same name" {
     run awk '/^(typedef )?(struct|enum|union) [a-z_0-9]+ \{/ { print $2 }' ./*/*.[ch]
     [ "$(uniq -d < <(sort <<<"$output"))" = '' ] || { sort <<<"$output" | uniq -d; return 1; }
 }
 
-@test "what a sampler may use of a candidate store has at most 30 members" {
+@test "struct cand has at most 30 members" {
     local members
     members=$(awk '/^struct cand \{/ { on = 1; next } /^\};/ { on = 0 } on' sample/cand.h | perl -0777 -ne '
         s{//[^\n]*}{}g;
-        s/\{[^{}]*\}|\[[^]]*\]/ /g; # members of members, lengths of arrays
-        print tr/,;//;') # each member ends at one of them
+        s/\{[^{}]*\}|\[[^]]*\]/ /g; # without nested members and lengths of arrays
+        print tr/,;//;') # each member ends with a comma or a semicolon
     [ "$members" -ge 15 ] && [ "$members" -le 30 ]
 }
 
@@ -144,19 +145,19 @@ run       base kern vocab json sample samplers grammar schema chain trace in out
     [ "$(printf '%s\n' run/*.c | wc -l)" -le 12 ]
 }
 
-# definitions: for each function that is defined in a .c file, its name, the file, and "static" if it is,
-# or "pointer" if the file uses its address besides.
+# definitions: prints a line for each function that a .c file defines: its name and the file. "static" follows if the function is static,
+# or "pointer" if the file also uses its address.
 definitions() {
     perl -0777 -ne '
         my $text = s{//[^\n]*|/\*.*?\*/}{}gsr;
-        while ($text =~ /^((?:[A-Za-z_]\w*[ *]+)+)(\w+)\([^;{}]*?\)\n\{/gm) {
+        while ($text =~ /^((?:[A-Za-z_]\w*[ *]+)+)(\w+)\([^;{}]*?\)[ \n]\{/gm) {
             my ($type, $name) = ($1, $2);
             my $own = $type =~ /^static /;
             print "$name $ARGV", !$own ? "" : $text =~ /\b$name\b(?! *\()/ ? " pointer" : " static", "\n";
         }' ./*.c ./*/*.c
 }
 
-@test "a function has a name of its own, but for callbacks of samplers and formats, and what tiers define for templates" {
+@test "no two files define a function of the same name, except callbacks and the functions of tiers" {
     definitions | awk '!($3 == "pointer" && $2 ~ /^.\/(samplers|in|out|kern)\//) && !($3 && $2 ~ /^.\/kern\/kern_/) { print $1, $2 }' | sort -u >"$BATS_TEST_TMPDIR/functions"
     [ "$(wc -l <"$BATS_TEST_TMPDIR/functions")" -gt 1000 ]
     run awk '{ n[$1]++; files[$1] = files[$1] " " $2 } END { for (f in n) if (n[f] > 1) print f files[f] }' "$BATS_TEST_TMPDIR/functions"
@@ -168,14 +169,14 @@ definitions() {
     for file in ./*.c ./*/*.[ch]; do
         [ "$(wc -l <"$file")" -le 500 ] || { echo "$file: $(wc -l <"$file") lines"; return 1; }
     done
-    none '.{121,}' ./*.c ./*/*.[ch] ./*/*.def
+    no_line '.{121,}' ./*.c ./*/*.[ch] ./*/*.def
 }
 
-@test "preconditions are asserts" {
+@test "the sources have at least 60 asserts" {
     [ "$(cat ./*/*.[ch] | grep -c '\bassert(')" -ge 60 ]
 }
 
-@test "no circle of files: what one calls does not call it back" {
+@test "no cycle of object files: a file does not call a file that calls it" {
     need nm
     build=$(dirname "$SAMPL")
     [ -e "$build/chain/chain.o" ] || missing objects "there are none beside $SAMPL"
@@ -207,28 +208,28 @@ definitions() {
         visit($_) for sort keys %needs;'
 }
 
-@test "no mathematics of the C library that rounds in a way of its own" {
+@test "no file calls a function of libm whose rounding differs between libraries" {
     need nm
     build=$(dirname "$SAMPL")
     [ -e "$build/chain/chain.o" ] || missing objects "there are none beside $SAMPL"
     for folder in */; do nm -u "$build/$folder"*.o; done | awk '$1 == "U" { sub(/@.*/, "", $2); print $2 }' | sort -u >"$BATS_TEST_TMPDIR/calls"
-    grep -qx fma "$BATS_TEST_TMPDIR/calls" # of those that are exact or rounded correctly, as sqrt and floor are
+    grep -qx fma "$BATS_TEST_TMPDIR/calls" # fma, sqrt and floor round correctly, and are allowed
     run grep -xE '_*(a?(cos|sin|tan)h?|atan2|sincos|cbrt|hypot|erfc?|[lt]gamma|exp(2|10|m1)?|log(2|10|1p)?|pow)[fl]?(_finite)?' "$BATS_TEST_TMPDIR/calls"
     [ "$status" -eq 1 ] || { echo "$output"; return 1; }
 }
 
-@test "every header has its guard" {
+@test "every header has an include guard with the name of its path" {
     for file in */*.h; do
         guard=SAMPL_$(tr 'a-z/.' 'A-Z__' <<<"$file")
         grep -qx "#ifndef $guard" "$file" && grep -qx "#define $guard" "$file" || { echo "$file: not $guard"; return 1; }
     done
 }
 
-@test "object files below cli, in and out call only what they may" {
+@test "object files of the core call no function for input, output, exit or time" {
     need nm
     build=$(dirname "$SAMPL")
     [ -e "$build/chain/chain.o" ] || missing objects "there are none beside $SAMPL"
-    for folder in $LOWER; do
+    for folder in $CORE; do
         for object in "$build/$folder"/*.o; do
             [ "$object" = "$build/base/platform.o" ] || nm -u "$object"
         done
@@ -239,7 +240,7 @@ definitions() {
     [ "$status" -eq 1 ] || { echo "$output"; return 1; }
 }
 
-@test "tests/README.md maps every file of the suite to files of src/ that are there" {
+@test "tests/README.md maps every .bats file to files of src/ that exist" {
     awk -F ' *\\| *' '/^## /{ on = /Which file/ } on && $2 !~ /^(file|-*)$/ && NF > 3 { print $2 "\t" $4 }' "$ROOT/tests/README.md" >"$BATS_TEST_TMPDIR/map"
     cut -f 1 "$BATS_TEST_TMPDIR/map" >"$BATS_TEST_TMPDIR/mapped"
     (cd "$ROOT/tests" && printf '%s\n' *.bats) | sed 's/\.bats$//' | diff - "$BATS_TEST_TMPDIR/mapped"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# The manual pages against the program: options, defaults, samplers, engines and formats are those that it knows, and every example prints
-# what stands under it. What the program knows is read from what it says of itself, not from its sources.
+# Compares the manual pages with the program: options, defaults, samplers, engines, formats, and the output of every example.
+# The tests get the program's lists from its --help, --print-chain and error messages, not from its sources.
 bats_require_minimum_version 1.5.0
 
 setup() {
@@ -17,9 +17,9 @@ setup() {
     cd "$BATS_TEST_TMPDIR" || return 1
 }
 
-# ---- what the pages say
+# ---- readers of the pages
 
-# section PAGE HEADING [SUBHEADING]: the lines of a section, of one of its subsections, in literal blocks too.
+# section PAGE HEADING [SUBHEADING]: prints the lines of a section, or of one of its subsections, including literal blocks.
 section() {
     awk -v heading="$2" -v sub_heading="${3-}" '
         /^\.Sh / { inside = substr($0, 5) == heading; here = sub_heading == ""; next }
@@ -27,26 +27,26 @@ section() {
         inside && here' "$1"
 }
 
-# subheadings PAGE HEADING...: the subsections of these sections.
+# subheadings PAGE HEADING...: prints the headings of the subsections of these sections.
 subheadings() {
     local page=$1 heading
     shift
     for heading; do section "$page" "$heading" | sed -n 's/^\.Ss //p'; done
 }
 
-# item NAME: from the lines of a list on standard input, the words of the item of that name, without macros and punctuation.
+# item NAME: reads a list from standard input. Prints the words of the item of this name, without macros and punctuation.
 item() {
     awk -v name="$1" '
         /^\.(It|El|Pp|Ss|Sh|Bd)/ { inside = $0 == ".It Cm " name; next }
         inside { gsub(/^\.(Fl|Cm|Ql) | ,$| No | ,/, " "); print }' | tr -s ' ' '\n' | sed '/^$/d'
 }
 
-# heads: the words of all ".It Cm" lines on standard input, one a line.
+# heads: prints the words of all ".It Cm" lines of standard input, one word a line.
 heads() {
     sed -n 's/^\.It Cm //p' | tr -d ',' | tr -s ' ' '\n' | sed '/^$/d; /^No$/d'
 }
 
-# The items of the OPTIONS lists: names as in --help, a tab, the body as one line without macros.
+# page_options: prints the items of the OPTIONS lists. Each line has the names as in --help, a tab, and the body without macros.
 page_options() {
     awk '
         function flush() { if (names != "") print names "\t" body; names = body = "" }
@@ -70,9 +70,9 @@ page_options() {
         END { flush() }' "$PAGE"
 }
 
-# ---- what the program says
+# ---- readers of the program's output
 
-# One line for each option of --help: its names, a tab, its text.
+# help_options: prints a line for each option of --help: its names, a tab, its text.
 help_options() {
     "$SAMPL" --help=all | awk '
         function flush() { if (names != "") print names "\t" text; names = text = "" }
@@ -92,33 +92,33 @@ help_options() {
         END { flush() }'
 }
 
-# Long names, one a line, from lines that spell them --name.
+# long_names: prints the long option names, such as --name, of standard input, one a line.
 long_names() {
     grep -o -- '--[a-z][a-z0-9-]*' | sort -u
 }
 
-# The long names of the options that --help has in other groups than input and output: those of the chain.
+# chain_options: prints the long names of the chain's options: the groups of --help besides input, output, comparing and other.
 chain_options() {
     "$SAMPL" --help=all | awk '
         /^[A-Z].*:$/ { inside = $0 !~ "^(Input|Output|Comparing and checking chains|Other):$" }
-        inside && match($0, /^ +-/) && RLENGTH < 9 { print $0 }' | sed -E 's/^ +(-[^- ][^ ]*, )?//' | grep -oE '^--[a-z-]+' | sort -u
+        inside && match($0, /^ +-/) && RLENGTH < 9 { print $0 }' | sed -E 's/^ +(-[^- ][^ ]*, )?//' | grep -oE '^--[a-z0-9-]+' | sort -u
 }
 
-# choices OPTION: the values that an option takes, one a line.
+# choices OPTION: prints the values that an option accepts, one a line, from its error message.
 choices() {
     run -2 "$SAMPL" "$1" '?' /dev/null
     [[ $output == *' is none of '* ]]
     sed 's/.* is none of //; s/,/\n/g' <<<"$output"
 }
 
-# known OPTION: the names or letters of samplers, one a line.
+# known OPTION: prints the names or letters of samplers that an option accepts, one a line, from its error message.
 known() {
     run -2 "$SAMPL" "$1" '?' /dev/null
     [[ $output == *', known are '* ]]
     sed 's/.*, known are //; s/, /\n/g' <<<"$output"
 }
 
-# chain ARGUMENT...: a line for each stage, its name, whether it is on, and NAME=VALUE for each parameter with options' names.
+# chain ARGUMENT...: prints a line for each stage: its name, true if it is on, and NAME=VALUE for each parameter, named by its option.
 chain() {
     "$SAMPL" -s 1 --vocab "$ROOT/samples/austen.gguf" "$@" --print-chain=json | perl -0ne '
         my ($list) = /"chain":\[(.*)\]/s or die;
@@ -129,7 +129,7 @@ chain() {
         }'
 }
 
-# Every stage that there is.
+# all_stages: prints the lines of `chain` for every stage of the program; stages may come twice.
 all_stages() {
     local engine
     chain
@@ -152,7 +152,7 @@ all_stages() {
     diff help page
 }
 
-@test "the pages name no option that does not exist" {
+@test "every option that a page names is in --help" {
     help_options | cut -f 1 | long_names >help
     cat "${PAGES[@]}" | sed -n 's/Fl -\([a-z]\)/--\1/gp' | long_names >page
     [ "$(wc -l <page)" -gt 50 ]
@@ -160,13 +160,13 @@ all_stages() {
     [ -z "$output" ]
 }
 
-@test "aliases and short forms stand together, as in --help" {
+@test "sampl(1) lists aliases and short forms of an option together, as --help does" {
     sed 's/\t.*//; s/ [A-Z].*//; s/\[=.*//' <(help_options) | sort >help
     sed 's/\t.*//; s/ Ns.*//; s/ Ar.*//' <(page_options) | sort >page
     diff help page
 }
 
-@test "each default of --help stands in the option's paragraph" {
+@test "each default of --help is in the option's paragraph of sampl(1)" {
     local names text name default body n=0
     page_options >page
     while IFS=$'\t' read -r names text; do
@@ -183,7 +183,7 @@ all_stages() {
     [ "$n" -gt 35 ]
 }
 
-@test "each default of the page is one of --help" {
+@test "each default of sampl(1) is in --help" {
     local name default text n=0
     help_options >help
     while IFS=$'\t' read -r names body; do
@@ -204,18 +204,18 @@ all_stages() {
 
 stage_sections=(SAMPLERS SELECTORS 'STAGES OF ENGINES')
 
-@test "sampl-samplers(7) has every stage that the program knows, and no other" {
+@test "sampl-samplers(7) describes exactly the stages of the program" {
     { known --samplers && all_stages | cut -d ' ' -f 1; } | sort -u >program
     subheadings "$SAMPLERS" "${stage_sections[@]}" | sort >page
     [ "$(wc -l <program)" -ge 28 ]
     diff program page
-    # those of chains stand apart from those of engines
+    # Stages of chains and stages of engines have sections of their own.
     { known --samplers && { chain; chain --mirostat 1; chain --mirostat 2; } | cut -d ' ' -f 1; } | sort -u >program
     subheadings "$SAMPLERS" SAMPLERS SELECTORS | sort >page
     diff program page
 }
 
-@test "sampl-samplers(7) has every letter, and the right one" {
+@test "sampl-samplers(7) and sampl(1) name the letter of each sampler" {
     local letter heading name
     for letter in $(known --sampler-seq | grep -o .); do
         echo "$letter $(chain --sampler-seq "$letter" | cut -d ' ' -f 1 | grep -vxE 'logit_bias|bans|dist')"
@@ -227,7 +227,7 @@ stage_sections=(SAMPLERS SELECTORS 'STAGES OF ENGINES')
         done
     done | sort >page
     diff program page
-    # and so has sampl(1)
+    # the letters in sampl(1)
     section "$PAGE" OPTIONS | grep -A 1 '^\.Cm [a-z_]*$' | paste -sd ' ' | grep -oE '\.Cm [a-z_]+ \.Pq [a-z] ' | awk '{ print $4, $2 }' | sort >page
     diff program page
     # the default chain
@@ -235,8 +235,8 @@ stage_sections=(SAMPLERS SELECTORS 'STAGES OF ENGINES')
     [ "$(chain --sampler-seq edskypmxrt)" = "$(chain)" ]
 }
 
-# With every sampler of another program made to run: the order that the page promises for those that join the default chain.
-@test "sampl-samplers(7) has the samplers in the order of the default chain" {
+# Options bring every sampler of another program into the default chain.
+@test "sampl-samplers(7) lists the samplers in the order of the default chain" {
     local words=()
     while read -r option; do
         case $option in
@@ -252,9 +252,9 @@ stage_sections=(SAMPLERS SELECTORS 'STAGES OF ENGINES')
     diff <(chain "${words[@]}" --sampler-seq edskypmxrt) <(chain)
 }
 
-@test "sampl-samplers(7) has every other name of a sampler" {
+@test "sampl-samplers(7) lists every alias of a sampler" {
     local name alias n=0
-    # each that the page has is one
+    # The program accepts each alias of the page.
     for name in $(subheadings "$SAMPLERS" SAMPLERS SELECTORS); do
         for alias in $(section "$SAMPLERS" SAMPLERS "$name" | item also); do
             chain --samplers "$alias" | grep -q "^$name "
@@ -262,7 +262,7 @@ stage_sections=(SAMPLERS SELECTORS 'STAGES OF ENGINES')
         done
     done
     [ "$n" -ge 5 ]
-    # each name of an option that passes for a sampler's is one
+    # The page has each option name that --samplers accepts.
     while read -r alias; do
         "$SAMPL" -s 1 --samplers "$alias" --print-chain >/dev/null 2>&1 || continue
         name=$(chain --samplers "$alias" | cut -d ' ' -f 1 | grep -vxE 'logit_bias|bans|dist')
@@ -270,9 +270,9 @@ stage_sections=(SAMPLERS SELECTORS 'STAGES OF ENGINES')
     done < <(help_options | cut -f 1 | long_names | sed 's/^--//')
 }
 
-@test "sampl-samplers(7) has every parameter of each stage, in order" {
+@test "sampl-samplers(7) lists every parameter of each stage, in order" {
     local name heading params param
-    # the page has options besides that are no single value, which the program need not print
+    # options without a single value, which the page lists and the program may not print
     local lists='/^--(ignore-eos|dry-sequence-breaker|dry-breaker-tokens|bad-word-tokens|eog-tokens)$/d'
     all_stages | sort -u -k 1,1 >stages
     while read -r name _ params; do
@@ -283,7 +283,7 @@ stage_sections=(SAMPLERS SELECTORS 'STAGES OF ENGINES')
     [ "$(grep -c = stages)" -ge 15 ]
 }
 
-@test "the conditions of sampl-samplers(7) switch a stage off" {
+@test "the conditions that sampl-samplers(7) names switch a stage off" {
     local name args
     while read -r name args; do
         # shellcheck disable=SC2086
@@ -325,7 +325,7 @@ END
 
 # ---- sampl-engines(7)
 
-@test "sampl-engines(7) has every engine, its stages and its defaults" {
+@test "sampl-engines(7) describes every engine with its stages and defaults" {
     local engine lines
     choices --engine | sort >program
     subheadings "$ENGINES" ENGINES | sort >page
@@ -335,25 +335,26 @@ END
         lines=$(section "$ENGINES" ENGINES "$engine")
         diff <(item stages <<<"$lines") <(chain --engine "$engine" --temp 0.7 | cut -d ' ' -f 1)
         diff <(item cold <<<"$lines") <(chain --engine "$engine" --temp 0 | cut -d ' ' -f 1)
-        # options with values, and the temperature, which decides between the two
+        # options with values, and the temperature, which chooses between the two lists of stages
         item options <<<"$lines" | paste -sd ' ' | sed 's/ -\([a-z]\)/\n-\1/g' | grep ' ' | sed 's/^-/--/; s/ /=/' | sort >page
         {
             chain --engine "$engine" | cut -d ' ' -f 3- # with the default temperature
-            chain --engine "$engine" --temp 0.7 | cut -d ' ' -f 3- | tr ' ' '\n' | grep -v '^temp=' # the stages that it leaves out
-        } | tr ' ' '\n' | sed '/^$/d; s/^/--/' | grep -vE '^--(dynatemp|min-keep|frequency|presence)' | sort -u >values
-        # a cold engine may have no stage that knows the temperature: greedy says what it is
+            # stages that the default temperature leaves out
+            chain --engine "$engine" --temp 0.7 | cut -d ' ' -f 3- | tr ' ' '\n' | grep -v '^temp='
+        } | tr ' ' '\n' | sed '/^$/d; s/^/--/' | grep -vE '^--(dynatemp|min-keep|logit-bias)' | sort -u >values
+        # At temperature 0 an engine may have no stage with the temperature; its stage greedy then means 0.
         grep -q '^--temp=' values || { chain --engine "$engine" | grep -q '^greedy' && echo --temp=0 >>values; }
         diff page <(sort -u values)
     done
 }
 
-@test "sampl-engines(7) has the options that each engine listens to" {
+@test "sampl-engines(7) lists the options that each engine accepts" {
     local engine option
     echo '{}' >schema
     for engine in $(choices --engine | grep -vx llama); do
         while read -r option; do
             case $option in
-            --seed | --engine | --neutral | --backend-sampling) continue ;;
+            --seed | --engine | --neutral | --backend-sampling | --perf | --no-perf | --escape | --no-escape | --gpt-oss-*) continue ;;
             --ignore-eos | --scatter-adaptive) run "$SAMPL" --engine "$engine" "$option" --print-chain /dev/null ;;
             --json-schema) run "$SAMPL" --engine "$engine" "$option" '{}' --print-chain /dev/null ;;
             --json-schema-file) run "$SAMPL" --engine "$engine" "$option" schema --print-chain /dev/null ;;
@@ -371,12 +372,12 @@ END
 
 # ---- sampl-formats(5)
 
-@test "sampl-formats(5) has every input format, and the endings that mean it" {
+@test "sampl-formats(5) lists every input format and the file name endings that select it" {
     local format ending n=0
     choices --format | grep -vx auto | sort >program
     section "$FORMATS" 'INPUT FORMATS' | awk '/^\.Ss/ { exit } 1' | heads | sort >page
     diff program page
-    # a subsection for each
+    # Each format has a subsection.
     subheadings "$FORMATS" 'INPUT FORMATS' | sed 's/.*: //' | tr -d ' ' | tr ',' '\n' | grep -v ' ' | grep -v Masked | sort >page
     diff program page
     for format in $(<program); do
@@ -385,7 +386,7 @@ END
             run "$SAMPL" -n 1 --temp 0 "x$ending"
             printf '%s %s: %s\n' "$format" "$ending" "$output"
             [[ $output != *'cannot tell the format'* ]]
-            # read as it says, it comes to the same
+            # --format with the format's name gives the same output.
             [ "$output" = "$("$SAMPL" -f "$format" -n 1 --temp 0 "x$ending" 2>&1)" ]
             n=$((n + 1))
         done
@@ -395,7 +396,7 @@ END
     [[ $output == *'cannot tell the format'* ]]
 }
 
-@test "sampl-formats(5) has every output format and everything that can be printed" {
+@test "sampl-formats(5) lists every output format and every choice of --emit" {
     choices --output-format | sort >program
     section "$FORMATS" 'OUTPUT FORMATS' | awk '/^\.Ss/ { exit } 1' | heads | sort >page
     diff program page
@@ -404,17 +405,17 @@ END
     diff program page
 }
 
-@test "sampl-formats(5) has every parameter of a request" {
+@test "sampl-formats(5) lists every parameter of a JSON row" {
     local name
     section "$FORMATS" 'JSON ROWS' Parameters >parameters
     { heads <parameters && sed -n 's/^\.Cm //p' parameters | tr -d ' .' | tr ',' '\n'; } | sed '/^$/d' | sort -u >page
-    # those of the chain that the program would ask a server for
+    # the parameters that --print-chain=server prints
     "$SAMPL" -s 1 --vocab "$ROOT/samples/austen.gguf" --print-chain=server -l 5+1 --grammar 'root ::= "a"' --dry-sequence-breaker x |
         grep -oE '"[a-z_]+":' | tr -d '":' | sort -u >program
     [ "$(wc -l <program)" -gt 30 ]
     run comm -13 page program
     [ -z "$output" ]
-    # each on the page is known to a row: null leaves it as it is, and is no error only where the name is none
+    # A row accepts each parameter of the page; an unknown name is an error.
     while read -r name; do
         case $name in
         samplers) value='"k"' ;;
@@ -431,7 +432,7 @@ END
 
 # ---- examples
 
-# The examples of a page: literal blocks that begin with a prompt, each into a file of its own: $2/0, $2/1, ...
+# extract_examples PAGE FOLDER: writes each literal block that begins with a prompt to a file: FOLDER/00, FOLDER/01, ...
 extract_examples() {
     awk -v dir="$2" '
         /^\.Bd -literal/ { first = 1; next }
@@ -441,8 +442,8 @@ extract_examples() {
         file != "" { gsub(/\\e/, "\\"); gsub(/\\&/, ""); print > file }' "$1"
 }
 
-# rerun FILE FOLDER: prints an example as it comes out there. Its commands have "$ " and, in further lines, "> " before them, as in a shell;
-# what they print replaces what the example says.
+# rerun FILE FOLDER: runs the commands of an example in the folder. Prints the example with the real output in place of the recorded output.
+# A command begins with "$ ", its further lines with "> ".
 rerun() (
     local line='' command='' printed=''
     exec 3<"$1"
@@ -459,7 +460,7 @@ rerun() (
     eval "$command"
 ) 2>&1 </dev/null
 
-@test "every example of every page prints what stands under it, from the root of the source tree" {
+@test "every example of every page prints the output that the page shows" {
     local page name example tool n=0
     mkdir bin
     ln -s "$SAMPL" bin/sampl
@@ -480,19 +481,19 @@ rerun() (
     done
     [ "$n" -ge 25 ]
     [ "$n" -eq "$(grep -h -A 1 '^\.Bd -literal' "${PAGES[@]}" | grep -c '^\$ ')" ]
-    # no prompt elsewhere, which would not be run
+    # Every prompt is in an example that ran.
     [ "$(cat "${PAGES[@]}" | grep -c '^\$ ')" -eq "$(cat ./*.[157]/* | grep -c '^\$ ')" ]
 }
 
 # ---- as manual pages
 
-@test "mandoc has nothing to say" {
+@test "mandoc reports no warning for any page" {
     command -v mandoc >/dev/null || { echo "mandoc is missing"; return 1; }
     run -0 mandoc -Tlint -Wwarning "${PAGES[@]}"
     [ -z "$output" ]
 }
 
-@test "man has nothing to say, and keeps to 80 columns" {
+@test "man prints every page without a warning, in at most 80 columns" {
     local page
     command -v man >/dev/null || { echo "man is missing (man-db)"; return 1; }
     for page in "${PAGES[@]}"; do
@@ -502,7 +503,7 @@ rerun() (
     done
 }
 
-@test "what the pages refer to is there" {
+@test "sections and pages that a page refers to exist" {
     local page name number
     for page in "${PAGES[@]}"; do
         sed -n 's/^\.S[hs] //p' "$page" | sort -u >headings
@@ -512,7 +513,7 @@ rerun() (
             [ -f "$ROOT/man/$name.$number" ] || { echo "$page: no $name($number)" && return 1; }
         done < <(sed -nE 's/^\.Xr (sampl[a-z-]*) ([157]).*/\1 \2/p' "$page" | sort -u)
     done
-    # the headers and the help cite pages that are there
+    # Pages that the sources and the README cite exist.
     while IFS='()' read -r name number; do
         [ -f "$ROOT/man/$name.$number" ]
     done < <(grep -rhoE 'sampl(-[a-z]+)?\([157]\)' "$ROOT/src" "$ROOT/README.md" | sort -u)

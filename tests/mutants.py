@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Makes small changes to the source, one at a time, and sees whether a test notices: `make mutants` (COUNT=80 SEED=1 ONLY=PATTERN).
+"""Makes small changes to the sources, one at a time, and checks that a test fails: `make mutants` (COUNT=80 SEED=1 ONLY=PATTERN).
 
-A copy of the tree is built with cover.c, and each bats file runs once to learn which lines each of its cases reaches. Then each mutant
-is built in a copy and the cases that reach its line run, the quickest first, until one fails; JOBS=2 mutants at a time. LIMIT=300 leaves
-out the cases of a mutant that would take more seconds than that together. What no test notices is listed, and the program ends with
-status 1, unless mutants.tsv says why it cannot be seen.
+First, a copy of the tree is built with cover.c, and each bats file runs once, to record the lines that each test reaches. Then each mutant
+is built in a copy, and the tests that reach its line run, the fastest first, until one fails. JOBS=2 mutants run at a time. LIMIT=300 runs
+only the fastest tests of a mutant, 300 seconds in total. Mutants that no test detects are listed, and the program ends with status 1,
+unless mutants.tsv has the reason why no test can detect them.
 
-What was learnt and which mutants were killed stays in build/mutants, where a run that was stopped goes on. Which ones a SEED has depends
-on nothing but the changed lines, so that they are mostly the same after a change elsewhere."""
+Recorded lines and detected mutants stay in build/mutants, from where a stopped run continues. The mutants of a SEED depend only on the
+text of the changed lines, so that they are mostly the same after a change elsewhere."""
 import collections
 import concurrent.futures
 import difflib
@@ -32,18 +32,18 @@ TREE = WORK / "tree"  # the first of the copies
 JOBS, LIMIT = int(os.environ.get("JOBS") or 2), float(os.environ.get("LIMIT") or "inf")
 COUNT, SEED = int(os.environ.get("COUNT") or 80), int(os.environ.get("SEED") or 1)
 ONLY = re.compile(os.environ.get("ONLY") or "")
-# These look at the source itself, or build programs of their own.
+# These files test the sources themselves, or build programs of their own.
 BLIND = {"layering", "install", "samplers", "get", "readme"}
-NEAR = 10   # lines around a mutant's that are asked for cases
-FIRST = 12  # cases that run first, then four times as many, and so on
-UNITS = 10  # seconds that it takes to build the unit tests
-STEP, SHORT = 5, 40  # SAMPL_TEST_STEP, and that of the unit tests where only the lines count
+NEAR = 10   # lines around the mutant whose tests also count if its own line has none
+FIRST = 12  # number of tests that run first, then four times as many, and so on
+UNITS = 10  # seconds to build the unit tests
+STEP, SHORT = 5, 40  # SAMPL_TEST_STEP, and its value for unit tests while lines are recorded
 ENV = {**os.environ, "LC_ALL": "C", "CC": "gcc"}
-running = set()  # groups of processes
-# The file that cover.c writes to: each process touches a few hundred pages of it, which a disk is slow at.
+running = set()  # process groups
+# The folder of cover.c's files. Each process writes a few hundred pages, for which a disk would be slow.
 scratch = tempfile.TemporaryDirectory(dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None)
 
-# The replacements. Strings, comments and preprocessor lines are left alone.
+# The replacements. Strings, comments and preprocessor lines are not changed.
 SWAPS = [
     (r" < ", " <= "), (r" <= ", " < "), (r" > ", " >= "), (r" >= ", " > "), (r" == ", " != "), (r" != ", " == "),
     (r" && ", " || "), (r" \|\| ", " && "), (r" \+ ", " - "), (r" - ", " + "), (r" \+= ", " -= "), (r" % ", " / "),
@@ -55,13 +55,13 @@ CALL = re.compile(r"^\s+(?!return|assert|free|va_|else|for|while|if|do|switch|si
 
 
 def code_of(text):
-    """The text with strings, characters and comments blanked out, at the same places."""
+    """Returns the text with strings, characters and comments replaced by # of the same length."""
     blank = lambda m: re.sub(r"[^\n]", "#", m.group())
     return re.sub(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'', blank, text, flags=re.S)
 
 
 def candidates(path):
-    """Every change that can be made to a file: (line number from 0, the line, the changed line)."""
+    """Yields every change of a file: (line number from 0, the line, the changed line)."""
     text = path.read_text()
     for number, (line, code) in enumerate(zip(text.split("\n"), code_of(text).split("\n"))):
         if re.match(r"\s*#|\s*assert\(|\w.*;|static const|\s*static const", code):
@@ -74,8 +74,8 @@ def candidates(path):
 
 
 def run_bats(tree, build, files, names=(), cover=None, limit=None):
-    """Runs bats files of a copy, or their cases of these names only, and yields what becomes of each: (passed, number, name, seconds).
-    Whoever takes no more of them ends the run."""
+    """Runs bats files of a copy, or only their tests of these names, and yields each result: (passed, number, name, seconds). The run ends
+    when the caller stops iterating."""
     env = {**ENV, "SAMPL": str(tree / build / "sampl"), "UNITS": str(tree / build / "unit"), **({"SAMPL_COVER": str(cover)} if cover else {}),
            "SAMPL_TEST_STEP": str(SHORT if cover and "units" in files else STEP)}
     some = ["-f", "^(" + "|".join(re.sub(r"([][\\.*^$+?(){}|])", r"\\\1", name) for name in names) + ")$"] if names else []
@@ -108,7 +108,7 @@ def end(*_):
 
 
 def build(tree, *args):
-    """True, or why it cannot be built goes out."""
+    """Builds the copy. Ends the program with the messages of make if this fails."""
     made = make(tree, *args)
     return made.returncode == 0 or sys.exit(made.stderr)
 
@@ -119,7 +119,7 @@ def make(tree, *args):
 
 
 def blocks_of(program):
-    """{where the call for a basic block returns to: the lines whose code the block has, as (file, number from 1)}."""
+    """Returns {return address of the call that marks a basic block: the lines of the block, as (file, number from 1)}."""
     listing = subprocess.run(["objdump", "-dl", "--no-show-raw-insn", str(program)], capture_output=True, text=True, check=True).stdout
     blocks, lines, line, called = {}, set(), None, False
     for text in listing.split("\n"):
@@ -128,9 +128,9 @@ def blocks_of(program):
         if at:
             line = (at[1], int(at[2]))
         elif re.match(r"\S*:\d+", text):
-            line = None  # a header's
+            line = None  # a line of a header
         elif re.match(r"[0-9a-f]+ <", text):
-            lines, line = set(), None  # another function
+            lines, line = set(), None  # the next function begins
         elif code:
             if called:
                 blocks[int(code[1], 16)] = lines
@@ -144,7 +144,7 @@ def blocks_of(program):
 
 @functools.cache
 def moved(file):
-    """Of a file that may have changed since its lines were learnt: {line number then: now}, and {now: then}."""
+    """Returns {recorded line number: present number} and {present: recorded} of a file that may have changed since lines were recorded."""
     then, now = (path.read_text().split("\n") if path.exists() else [] for path in (WORK / "learnt" / file, TREE / file))
     blocks = [(0, 0, len(now))] if not then or then == now else difflib.SequenceMatcher(None, then, now, autojunk=False).get_matching_blocks()
     pairs = [(a + i + 1, b + i + 1) for a, b, size in blocks for i in range(size)]
@@ -152,8 +152,8 @@ def moved(file):
 
 
 def learn():
-    """Which cases reach a line, as {"FILE:NUMBER": {(bats file, name)}}, and the seconds that each takes. Takes a while, and is kept:
-    remove build/mutants/reached when much has changed. Lines may move since, but one that is new has no cases of its own."""
+    """Returns the tests that reach each line, as {"FILE:NUMBER": {(bats file, name)}}, and the seconds of each test. Records them in
+    build/mutants/reached, which takes some minutes; remove this folder after many changes. Moved lines are found, new lines have no tests."""
     notes, blocks = WORK / "reached", {}
     notes.mkdir(parents=True, exist_ok=True)
     if not any(notes.iterdir()):
@@ -166,7 +166,7 @@ def learn():
         folder.mkdir()
         cases, reached = {}, collections.defaultdict(set)
         for passed, number, case, seconds in run_bats(TREE, "build/cov", [name], cover=folder):
-            # what fails with cover.c, which maps a file, may not fail without
+            # A test may fail only with cover.c, which maps a file.
             if passed or all(ok for ok, *_ in run_bats(TREE, "build", [name], [case])):
                 cases[number] = (case, seconds)
         for seen in folder.iterdir():
@@ -198,31 +198,36 @@ def learn():
     return reached, seconds
 
 
+def bare(line):
+    """Returns the line without blanks around it and without a comment at its end."""
+    return re.sub(r"\s*//[^\n]*$", "", line).strip()
+
+
 def rows_of(path):
-    """{(file, line, changed line): what the table says of it}, the lines without the blanks around them."""
+    """Returns {(file, line, changed line): reason} of the table. Lines are bare."""
     rows = [row.split("\t") for row in path.read_text().splitlines() if row and not row.startswith("#")] if path.exists() else []
-    return {(file, line, changed): what for file, line, changed, what in rows}
+    return {(file, bare(line), bare(changed)): what for file, line, changed, what in rows}
 
 
 def key(mutant):
     file, _, line, changed = mutant
-    return file, line.strip(), changed.strip()
+    return file, bare(line), bare(changed)
 
 
 @functools.cache
 def sound(file, name):
-    """Does the case pass without a change?"""
+    """Returns whether the test passes without a change."""
     return all(passed for passed, *_ in run_bats(TREE, "base", [file], [name]))
 
 
 def judge(tree, mutant, reached, seconds):
-    """Builds and tests one mutant: what became of it."""
+    """Builds and tests one mutant. Returns its result."""
     file, number, line, changed = mutant
     cases, away = set(), 0
-    while not cases and away <= NEAR:  # the compiler has moved some lines' code to others
+    while not cases and away <= NEAR:  # the compiler moves the code of some lines to others
         cases = set().union(*(reached.get(f"{file}:{n}", ()) for n in (number + 1 - away, number + 1 + away)))
         away += 1
-    if not cases:  # a macro's lines, or new ones
+    if not cases:  # lines of a macro, or new lines
         cases = set().union(*(names for place, names in reached.items() if place.startswith(f"{file}:")))
     every = sorted(cases, key=lambda c: (seconds[c] + UNITS * (c[0] == "units"), c))
     cases = [c for c, total in zip(every, itertools.accumulate(seconds[c] for c in every)) if total <= LIMIT]
@@ -243,7 +248,7 @@ def judge(tree, mutant, reached, seconds):
             if "units" in files:
                 make(tree, "units")
             for passed, _, name, _ in run_bats(tree, "build", files, [name for _, name in part], limit=120 + 10 * sum(seconds[c] for c in part)):
-                # what fails may be what comes before a file's first case
+                # The failure may be that of setup_file.
                 if not passed and all(sound(*c) for c in part if c[1] == name or name == "setup_file failed"):
                     return f"killed by {', '.join(c[0] for c in part if c[1] == name) or 'some'}.bats: {name}"
             begin, some = begin + some, some * 4
@@ -253,7 +258,7 @@ def judge(tree, mutant, reached, seconds):
 
 
 def mirror(tree):
-    """Makes a copy of the tree what the tree is, but for what has been built."""
+    """Copies the tree, without built files."""
     listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True, check=True)
     names = [name for name in listed.stdout.splitlines() if (ROOT / name).exists()]
     for name in names:
@@ -266,7 +271,7 @@ def mirror(tree):
 
 
 def main():
-    signal.signal(signal.SIGHUP, end)  # nohup's ignoring it would go on to the tests
+    signal.signal(signal.SIGHUP, end)  # under nohup the tests would otherwise ignore it
     signal.signal(signal.SIGTERM, end)
     signal.signal(signal.SIGINT, end)
     trees = [TREE] + [WORK / f"tree{i}" for i in range(2, JOBS + 1)]
@@ -274,7 +279,7 @@ def main():
         mirror(tree)
     for tree in trees:
         build(tree, f"-j{JOBS}", "all")
-        make(tree, "-k", f"-j{JOBS}", "units")  # what cannot be built fails without a change, too, and judges none
+        make(tree, "-k", f"-j{JOBS}", "units")  # a unit test that cannot be built fails without a change, too, and is not used
     shutil.rmtree(TREE / "base", ignore_errors=True)
     for program in (TREE / "build" / "sampl", *(p for p in (TREE / "build" / "unit").iterdir() if not p.suffix)):
         (TREE / "base" / program.parent.relative_to(TREE / "build")).mkdir(parents=True, exist_ok=True)
@@ -282,7 +287,7 @@ def main():
     reached, seconds = learn()
     every = [(str(p.relative_to(TREE)), *c) for p in sorted(TREE.glob("src/*/*.c")) for c in candidates(p)]
     known, kept = rows_of(ROOT / "tests" / "mutants.tsv"), WORK / "killed"
-    there = {(str(p.relative_to(TREE)), line.strip()) for p in TREE.glob("src/*/*.c") for line in p.read_text().split("\n")}
+    there = {(str(p.relative_to(TREE)), bare(line)) for p in TREE.glob("src/*/*.c") for line in p.read_text().split("\n")}
     stale = [k for k in known if k[:2] not in there]
     every = [m for m in every if ONLY.search(f"{m[0]}:{m[1] + 1}")]
     every.sort(key=lambda m: (hashlib.sha256("\t".join((str(SEED), *key(m))).encode()).digest(), m))

@@ -1,12 +1,12 @@
 #!/usr/bin/env bats
-# The command line: how options are spelt, --print-chain, values that switch samplers off, seeds and replays, completions.
+# The command line: spelling of options, --print-chain, values that switch samplers off, seeds, --accept, completions.
 
-# Each test is a subshell, and means what it sets to end there.
+# Each test is a subshell; its variables end with it.
 # shellcheck disable=SC2030,SC2031
 
 load helper
 
-# All samplers at work; a test switches one off.
+# BUSY: options that switch every sampler on.
 # shellcheck disable=SC2054
 BUSY=(-s 11 --prompt-tokens 304,404,568,304,404 --repeat-penalty 1.1 --dry-multiplier 0.8 --dry-allowed-length 1 --dry-breaker-tokens 13 --top-nsigma 1.5
     --top-k 60 --typical 0.98 --top-p 0.97 --min-p 0.02 --xtc-probability 0.5 --xtc-threshold 0.05 --scatter-strength 0.2 --temp 0.9)
@@ -23,7 +23,7 @@ BUSY=(-s 11 --prompt-tokens 304,404,568,304,404 --repeat-penalty 1.1 --dry-multi
     [ "$(wc -l <ids)" -eq 1 ]
 }
 
-@test "--print-chain=server: values of single stages and breakers are said, or refused where a request cannot say them" {
+@test "--print-chain=server prints values of single stages and breakers that a request can hold" {
     local vocab="$ROOT/samples/austen.gguf"
     sampl -s 5 --samplers 'top_k=7;temperature=1.5' --print-chain=server | grep -F '"top_k":7' | grep -qF '"temperature":1.5'
     sampl -s 5 --samplers 'temperature=2;temperature=2' --print-chain=server | grep -qF '"temperature":2'
@@ -34,7 +34,7 @@ BUSY=(-s 11 --prompt-tokens 304,404,568,304,404 --repeat-penalty 1.1 --dry-multi
     run ! grep -q breakers body
 }
 
-# The chains that --print-chain=preset has to carry over.
+# chains: prints the options of chains that --print-chain must reproduce, one chain a line.
 chains() {
     cat <<-'END'
 
@@ -62,7 +62,7 @@ chains() {
 	END
 }
 
-@test "--print-chain=preset and =json: fed back, as options or as a preset, they give the same bytes" {
+@test "--print-chain=preset and =json: the printed chain, given as options or preset, makes the same dump" {
     n=0
     while IFS= read -r line; do
         eval "args=(-s 77 --prompt-tokens @$ROOT/samples/austen.prompt $line)"
@@ -71,7 +71,7 @@ chains() {
         eval "set -- $(cat flags)"
         dump 24 --prompt-tokens "@$ROOT/samples/austen.prompt" "$@" >got 2>messages.got
         same got want
-        diff <(grep -v ' note: ' messages.got) <(grep -v ' note: ' messages) # the warning about texts, too
+        diff <(grep -v ' note: ' messages.got) <(grep -v ' note: ' messages) # the same warnings
         dump 24 --prompt-tokens "@$ROOT/samples/austen.prompt" --samplers top_k=2 --temp 9 --engine batch --preset ./flags >got 2>/dev/null
         same got want
         sampl "$@" --print-chain=preset 2>/dev/null | cmp - flags
@@ -82,10 +82,10 @@ chains() {
         n=$((n + 1))
     done < <(chains)
     [ "$n" -ge 20 ]
-    [ "$(sort -u sums | wc -l)" -ge 18 ] # different chains (breakers that are texts match nothing)
+    [ "$(sort -u sums | wc -l)" -ge 18 ] # the dumps differ, except where breakers are texts, which match nothing
 }
 
-@test "--print-chain=llama: what it prints means the same chain" {
+@test "--print-chain=llama: the printed flags make the same dump" {
     while IFS= read -r line; do
         eval "args=(-s 77 --prompt-tokens @$ROOT/samples/austen.prompt $line)"
         sampl "${args[@]}" --print-chain=llama >flags 2>/dev/null || continue
@@ -97,7 +97,7 @@ chains() {
     [ "$(wc -l <said)" -ge 10 ]
 }
 
-@test "--print-chain says where each value is from" {
+@test "--print-chain names the origin of each value: preset, model or command line" {
     printf -- '--top-k 3 --seed 9' >./p
     gguf model=s:gpt2 tokens=a:a,b,c general.sampling.top_p=x:060000000000003f >advice.gguf
     sampl --vocab advice.gguf --preset ./p --temp 0.5 --samplers 'top_k;top_p;min_p=0.3;temperature;xtc' --print-chain >chain
@@ -110,92 +110,95 @@ chains() {
     sampl --vocab advice.gguf --preset ./p --temp 0.5 --print-chain=json | grep -qF '"from":{"seed":"preset","top-k":"preset","top-p":"model","temp":"command line"}}'
 }
 
-@test "--samplers NAME=VALUE: one sampler twice, with different values" {
-    equal -s 6 --samplers 'temperature=1.5;top_p=0.5;temperature=0.7' = -s 6 --samplers 'Temp=1.5;nucleus=.5;temp' --temp 0.7
-    unlike -s 6 --samplers 'temperature=1.5;top_p=0.5;temperature=0.7' = -s 6 --samplers 'temperature;top_p=0.5;temperature' --temp 0.7
-    unlike -s 6 --samplers 'temperature=1.5;top_p=0.5;temperature=0.7' = -s 6 --samplers 'temperature=0.7;top_p=0.5;temperature=1.5'
-    equal -s 6 --samplers 'temperature=4;temperature=0.125' = -s 6 --samplers 'temperature=0.5' # powers of two divide exactly
-    equal -s 6 --samplers 'top_k=30;top_k=4;top_k=9' = -s 6 --samplers top_k=4
-    equal -s 6 --samplers 'top_k=7' --top-k 3 = -s 6 --samplers top_k --top-k 7
-    # the others of a stage's parameters come from the options, wherever they stand
-    equal -s 6 --samplers 'penalties=1.3' --frequency-penalty 0.4 --repeat-last-n 5 = -s 6 --repeat-penalty 1.3 --samplers penalties --frequency-penalty 0.4 --repeat-last-n 5
-    # history is each stage's own
-    unlike -s 6 --samplers 'penalties=1.3;penalties=1.2' --prompt-tokens 304 = -s 6 --samplers 'penalties=1.3' --prompt-tokens 304
+@test "--samplers NAME=VALUE: a sampler may come twice with different values" {
+    same_dump -s 6 --samplers 'temperature=1.5;top_p=0.5;temperature=0.7' = -s 6 --samplers 'Temp=1.5;nucleus=.5;temp' --temp 0.7
+    other_dump -s 6 --samplers 'temperature=1.5;top_p=0.5;temperature=0.7' = -s 6 --samplers 'temperature;top_p=0.5;temperature' --temp 0.7
+    other_dump -s 6 --samplers 'temperature=1.5;top_p=0.5;temperature=0.7' = -s 6 --samplers 'temperature=0.7;top_p=0.5;temperature=1.5'
+    same_dump -s 6 --samplers 'temperature=4;temperature=0.125' = -s 6 --samplers 'temperature=0.5' # powers of two divide exactly
+    same_dump -s 6 --samplers 'top_k=30;top_k=4;top_k=9' = -s 6 --samplers top_k=4
+    same_dump -s 6 --samplers 'top_k=7' --top-k 3 = -s 6 --samplers top_k --top-k 7
+    # The other parameters of a stage come from the options, in any order.
+    same_dump -s 6 --samplers 'penalties=1.3' --frequency-penalty 0.4 --repeat-last-n 5 = -s 6 --repeat-penalty 1.3 --samplers penalties --frequency-penalty 0.4 --repeat-last-n 5
+    # Each stage has a history of its own.
+    other_dump -s 6 --samplers 'penalties=1.3;penalties=1.2' --prompt-tokens 304 = -s 6 --samplers 'penalties=1.3' --prompt-tokens 304
 }
 
-# off SAMPLER FLAG...: with these flags the dump is that of the chain without the sampler, and without them it is not.
+# switches_off SAMPLER OPTION...: checks that these options give the dump of the chain without the sampler. Checks that without these
+# options the sampler changes the dump.
 ALL='penalties;dry;top_n_sigma;top_k;typ_p;top_p;min_p;xtc;scatter;temperature'
-off() {
+switches_off() {
     local sampler=$1 chain=";$ALL;"
     shift
     chain=${chain/";$sampler;"/;}
     chain=${chain#;}
     chain=${chain%;}
-    equal "${BUSY[@]}" --samplers "$ALL" "$@" = "${BUSY[@]}" --samplers "$chain" || return 1
-    equal -s 5 --top-k 300 --top-p 1 --samplers "$ALL" "$@" = -s 5 --top-k 300 --top-p 1 --samplers "$chain" || return 1
+    same_dump "${BUSY[@]}" --samplers "$ALL" "$@" = "${BUSY[@]}" --samplers "$chain" || return 1
+    same_dump -s 5 --top-k 300 --top-p 1 --samplers "$ALL" "$@" = -s 5 --top-k 300 --top-p 1 --samplers "$chain" || return 1
     dump 48 "${BUSY[@]}" --samplers "$chain" >without
     dump 48 "${BUSY[@]}" --samplers "$ALL" >with
     run -1 cmp -s with without
 }
 
-@test "off: top-k 0 and below" {
-    off top_k --top-k 0
-    off top_k --top-k -1
+@test "--top-k 0 and below switch top_k off" {
+    switches_off top_k --top-k 0
+    switches_off top_k --top-k -1
 }
-@test "off: top-p 1" { off top_p --top-p 1; }
-@test "off: top-p 1.5" { off top_p --top-p 1.5; }
-@test "off: min-p 0" { off min_p --min-p 0; }
-@test "off: min-p -1" { off min_p --min-p -1; }
-@test "off: typical 1" { off typ_p --typical 1; }
-@test "off: top-nsigma -1" { off top_n_sigma --top-nsigma -1; }
-@test "off: top-nsigma 0" { off top_n_sigma --top-nsigma 0; }
-@test "off: xtc-probability 0" { off xtc --xtc-probability 0; }
-@test "off: xtc-threshold 0.6" { off xtc --xtc-threshold 0.6 --xtc-probability 1; }
-@test "off: temp 1" { off temperature --temp 1; }
-@test "off: repeat-penalty 1, presence and frequency 0" { off penalties --repeat-penalty 1 --presence-penalty 0 --frequency-penalty 0; }
-@test "off: repeat-last-n 0" { off penalties --repeat-last-n 0 --repeat-penalty 2 --presence-penalty 1 --frequency-penalty 1; }
-@test "off: dry-multiplier 0" { off dry --dry-multiplier 0; }
-@test "off: dry-penalty-last-n 0" { off dry --dry-penalty-last-n 0 --dry-multiplier 1; }
-@test "off: scatter-strength 0 and below" {
-    off scatter --scatter-strength 0
-    off scatter --scatter-strength -0.5
+@test "--top-p 1 switches top_p off" { switches_off top_p --top-p 1; }
+@test "--top-p 1.5 switches top_p off" { switches_off top_p --top-p 1.5; }
+@test "--min-p 0 switches min_p off" { switches_off min_p --min-p 0; }
+@test "--min-p -1 switches min_p off" { switches_off min_p --min-p -1; }
+@test "--typical 1 switches typ_p off" { switches_off typ_p --typical 1; }
+@test "--top-nsigma -1 switches top_n_sigma off" { switches_off top_n_sigma --top-nsigma -1; }
+@test "--top-nsigma 0 switches top_n_sigma off" { switches_off top_n_sigma --top-nsigma 0; }
+@test "--xtc-probability 0 switches xtc off" { switches_off xtc --xtc-probability 0; }
+@test "--xtc-threshold 0.6 switches xtc off" { switches_off xtc --xtc-threshold 0.6 --xtc-probability 1; }
+@test "--temp 1 switches temperature off" { switches_off temperature --temp 1; }
+@test "--repeat-penalty 1 with presence and frequency penalties 0 switches penalties off" {
+    switches_off penalties --repeat-penalty 1 --presence-penalty 0 --frequency-penalty 0
 }
-@test "a scatter-strength below 0 counts as 0, also where the entropy chooses" {
+@test "--repeat-last-n 0 switches penalties off" { switches_off penalties --repeat-last-n 0 --repeat-penalty 2 --presence-penalty 1 --frequency-penalty 1; }
+@test "--dry-multiplier 0 switches dry off" { switches_off dry --dry-multiplier 0; }
+@test "--dry-penalty-last-n 0 switches dry off" { switches_off dry --dry-penalty-last-n 0 --dry-multiplier 1; }
+@test "--scatter-strength 0 and below switch scatter off" {
+    switches_off scatter --scatter-strength 0
+    switches_off scatter --scatter-strength -0.5
+}
+@test "--scatter-strength below 0 counts as 0, also with --scatter-adaptive" {
     local args=("${BUSY[@]}" --scatter-adaptive --scatter-strength-max 1 --scatter-entropy-target 0.9)
-    equal "${args[@]}" --scatter-strength -3 = "${args[@]}" --scatter-strength 0
-    equal "${BUSY[@]}" --scatter-absorption 0.5 --scatter-strength -3 = "${BUSY[@]}" --scatter-absorption 0.5 --scatter-strength 0
+    same_dump "${args[@]}" --scatter-strength -3 = "${args[@]}" --scatter-strength 0
+    same_dump "${BUSY[@]}" --scatter-absorption 0.5 --scatter-strength -3 = "${BUSY[@]}" --scatter-absorption 0.5 --scatter-strength 0
 }
-@test "off: scatter-k 1" { off scatter --scatter-k 1 --scatter-strength 0.5; }
-@test "off: scatter-k 0 and below" {
-    off scatter --scatter-k 0 --scatter-strength 0.5
-    off scatter --scatter-k -1 --scatter-strength 0.5
+@test "--scatter-k 1 switches scatter off" { switches_off scatter --scatter-k 1 --scatter-strength 0.5; }
+@test "--scatter-k 0 and below switch scatter off" {
+    switches_off scatter --scatter-k 0 --scatter-strength 0.5
+    switches_off scatter --scatter-k -1 --scatter-strength 0.5
 }
-@test "off: scatter-radius 0" { off scatter --scatter-radius 0 --scatter-strength 0.5; }
-@test "off: scatter-steps 0" { off scatter --scatter-steps 0 --scatter-strength 0.5; }
-@test "off: scatter-collision 0 and below" {
-    off scatter --scatter-collision 0 --scatter-strength 0.5
-    off scatter --scatter-collision -1 --scatter-strength 0.5
-}
-
-@test "off: dynatemp-range 0 is the plain temperature" {
-    equal "${BUSY[@]}" --dynatemp-range 0 --dynatemp-exp 3 = "${BUSY[@]}"
-    equal "${BUSY[@]}" --dynatemp-range -0.5 = "${BUSY[@]}"
-    unlike "${BUSY[@]}" --dynatemp-range 0.5 = "${BUSY[@]}"
+@test "--scatter-radius 0 switches scatter off" { switches_off scatter --scatter-radius 0 --scatter-strength 0.5; }
+@test "--scatter-steps 0 switches scatter off" { switches_off scatter --scatter-steps 0 --scatter-strength 0.5; }
+@test "--scatter-collision 0 and below switch scatter off" {
+    switches_off scatter --scatter-collision 0 --scatter-strength 0.5
+    switches_off scatter --scatter-collision -1 --scatter-strength 0.5
 }
 
-@test "off: scatter-absorption 0, a bias of 0, min-keep 0, mirostat 0" {
-    equal "${BUSY[@]}" --scatter-absorption 0 --scatter-absorption-last-n 3 = "${BUSY[@]}"
-    unlike "${BUSY[@]}" --scatter-absorption 0.5 = "${BUSY[@]}"
-    equal "${BUSY[@]}" --scatter-absorption 0.5 --scatter-absorption-last-n 0 = "${BUSY[@]}"
-    equal "${BUSY[@]}" -l 304+0 = "${BUSY[@]}"
-    unlike "${BUSY[@]}" -l 304+1 = "${BUSY[@]}"
-    equal "${BUSY[@]}" --min-keep 0 = "${BUSY[@]}"
-    unlike "${BUSY[@]}" --min-keep 9 = "${BUSY[@]}"
-    equal "${BUSY[@]}" --mirostat 0 --mirostat-ent 2 --mirostat-lr 1 = "${BUSY[@]}"
-    unlike "${BUSY[@]}" --mirostat 2 = "${BUSY[@]}"
+@test "--dynatemp-range 0 and below give the plain temperature" {
+    same_dump "${BUSY[@]}" --dynatemp-range 0 --dynatemp-exp 3 = "${BUSY[@]}"
+    same_dump "${BUSY[@]}" --dynatemp-range -0.5 = "${BUSY[@]}"
+    other_dump "${BUSY[@]}" --dynatemp-range 0.5 = "${BUSY[@]}"
 }
 
-@test "off: adaptive-target -1 is a plain draw" {
+@test "--scatter-absorption 0, a bias of 0, --min-keep 0 and --mirostat 0 change nothing" {
+    same_dump "${BUSY[@]}" --scatter-absorption 0 --scatter-absorption-last-n 3 = "${BUSY[@]}"
+    other_dump "${BUSY[@]}" --scatter-absorption 0.5 = "${BUSY[@]}"
+    same_dump "${BUSY[@]}" --scatter-absorption 0.5 --scatter-absorption-last-n 0 = "${BUSY[@]}"
+    same_dump "${BUSY[@]}" -l 304+0 = "${BUSY[@]}"
+    other_dump "${BUSY[@]}" -l 304+1 = "${BUSY[@]}"
+    same_dump "${BUSY[@]}" --min-keep 0 = "${BUSY[@]}"
+    other_dump "${BUSY[@]}" --min-keep 9 = "${BUSY[@]}"
+    same_dump "${BUSY[@]}" --mirostat 0 --mirostat-ent 2 --mirostat-lr 1 = "${BUSY[@]}"
+    other_dump "${BUSY[@]}" --mirostat 2 = "${BUSY[@]}"
+}
+
+@test "--adaptive-target below 0 draws as without adaptive_p" {
     for seed in 1 2 3; do
         sampl -n 4096 -s $seed --samplers 'top_k;temperature' "$AUSTEN" >plain
         for target in -1 -0.1; do
@@ -207,7 +210,7 @@ off() {
     done
 }
 
-@test "--seed: the same seed the same run, another seed another" {
+@test "--seed: a run with the same seed repeats, a run with another seed differs" {
     for args in '' '--mirostat 1' '--mirostat 2' '--xtc-probability 0.5' '--samplers top_k;adaptive_p --adaptive-target 0.3' '--scatter-strength 0.3 --scatter-collision 0.5'; do
         # shellcheck disable=SC2086
         for seed in 0 0 1 4294967294; do sampl -n 4096 -s $seed $args "$AUSTEN" >>all; done
@@ -219,7 +222,7 @@ off() {
     done
 }
 
-@test "--seed -1, 4294967295 or none: random" {
+@test "--seed -1, --seed 4294967295 and no seed make a random seed" {
     for args in '' '-s -1' '-s 4294967295' '--seed=-1' '-s 1 -s -1'; do
         # shellcheck disable=SC2086
         sampl -n 4096 $args "$AUSTEN" >a
@@ -228,12 +231,12 @@ off() {
         [ "$(wc -l <a)" -eq 256 ]
         run -1 cmp -s a b
     done
-    sampl -n 4096 --temp 0 "$AUSTEN" >a # without a choice, no chance
+    sampl -n 4096 --temp 0 "$AUSTEN" >a # greedy chains need no seed
     sampl -n 4096 --temp 0 "$AUSTEN" >b
     same a b
 }
 
-@test "--independent: each row is a run of its own, seeded with seed + row" {
+@test "--independent: each row is sampled as a run of its own, with seed + row number" {
     args=(--prompt-tokens "@$ROOT/samples/austen.prompt" --repeat-penalty 1.2 --dry-multiplier 0.8 --dry-allowed-length 1 --dry-breaker-tokens 13
         --xtc-probability 0.5 --scatter-strength 0.2 --scatter-collision 0.5 --scatter-absorption 0.2 --dump-probs -O tsv)
     for more in '' '--mirostat 1' '--mirostat 2 --mirostat-lr 1' '--samplers penalties;top_k;xtc;adaptive_p --adaptive-target 0.3'; do
@@ -252,23 +255,23 @@ off() {
     done
     sampl -n 4096 -s 1000 "${args[@]}" "$AUSTEN" >together
     run -1 cmp -s all together
-    # seeds wrap at 2^32
+    # The sum of seed and row number wraps at 2^32.
     tail -c +$((7 * 8192 + 1)) "$AUSTEN" | head -c 8192 >row.f16
     sampl -n 4096 -s 4 "${args[@]}" row.f16 | cut -f 2- >want
     sampl -n 4096 -s 4294967293 --independent --rows 7:8 "${args[@]}" "$AUSTEN" | cut -f 2- >got
     same got want
 }
 
-@test "--accept: a recorded text is replayed" {
+@test "--accept makes recorded tokens the history of each row" {
     args=(-n 4096 -s 21 --prompt-tokens "@$ROOT/samples/austen.prompt" --repeat-penalty 1.3 --dry-multiplier 0.8 --dry-allowed-length 1 --dry-breaker-tokens 13
         --scatter-absorption 0.2)
     sampl "${args[@]}" "$AUSTEN" >ids
     sampl "${args[@]}" --dump-probs -O tsv "$AUSTEN" >want
-    sampl "${args[@]}" --dump-probs -O tsv --accept @ids "$AUSTEN" | cut -f 1-8 >got # its own choices: nothing changes
+    sampl "${args[@]}" --dump-probs -O tsv --accept @ids "$AUSTEN" | cut -f 1-8 >got # accepting the run's own ids changes nothing
     same got want
     sampl "${args[@]}" --dump-probs -O tsv --accept "$(tr '\n' ',' <ids)" "$AUSTEN" | cut -f 1-8 >got
     same got want
-    # another text: row 9 stands where a run over that row does that begins with the text before it
+    # With other tokens, a row equals a run over this row alone whose prompt ends with the tokens before the row.
     sampl "${args[@]}" --dump-probs -O tsv --accept "@$ROOT/samples/austen.tokens" "$AUSTEN" | cut -f 1-6 >all
     run -1 cmp -s all <(cut -f 1-6 want)
     for row in 0 1 9 100 255; do
@@ -280,12 +283,12 @@ off() {
         sampl "${args[@]}" --accept "@$ROOT/samples/austen.tokens" --rows $row:$((row + 1)) --dump-probs -O tsv "$AUSTEN" | cut -f 2-6 >got
         same got want
     done
-    # too short a text is an error at the row that lacks a token
+    # The first row without a token is an error.
     run -1 --separate-stderr sampl "${args[@]}" --accept 5,6 "$AUSTEN"
     [ "${#lines[@]}" -eq 2 ]
 }
 
-@test "completions: the files are what --generate prints" {
+@test "completions/ has the output of --generate, and each shell parses it" {
     for pair in 'bash sampl.bash' 'zsh _sampl' 'fish sampl.fish'; do
         read -r shell file <<<"$pair"
         sampl --generate="$shell" >got
@@ -296,9 +299,9 @@ off() {
     if command -v fish >/dev/null; then fish -n "$ROOT/completions/sampl.fish"; fi
 }
 
-@test "--help has the common options, --help=all the others, too" {
-    sampl --help | grep -oE '^ +(-[a-zA-Z]+, )?--[a-z-]+' | sort >common
-    sampl --help=all | grep -oE '^ +(-[a-zA-Z]+, )?--[a-z-]+' | sort >all
+@test "--help lists the common options, --help=all lists every option" {
+    sampl --help | grep -oE '^ +(-[a-zA-Z]+, )?--[a-z0-9-]+' | sort >common
+    sampl --help=all | grep -oE '^ +(-[a-zA-Z]+, )?--[a-z0-9-]+' | sort >all
     [ -z "$(comm -23 common all)" ]
     comm -13 common all | tr -d ' ' >rare
     for option in vs sweep diff against expect tolerance after top-a tfs skew; do grep -qx -- "--$option" rare; done
@@ -309,7 +312,7 @@ off() {
     sampl -h | cmp - <(sampl --help=all --help)
 }
 
-@test "completions: each knows exactly the options that --help lists" {
+@test "completions/ has exactly the options of --help=all" {
     sampl --help=all | perl -ne 'print "$_\n" for /^(?:  -\w+, |      )((?:--[\w-]+(?:, )?)+)/ ? split /, /, $1 : ()' | sort >help
     [ "$(wc -l <help)" -ge 70 ]
     [ "$(uniq -d help | wc -l)" -eq 0 ]
@@ -317,19 +320,19 @@ off() {
     run ! grep -q generate help
     sed -n "s/.*compgen -W ' \(--format[^']*\)'.*/\1/p" "$ROOT/completions/sampl.bash" | tr ' ' '\n' | sort >bash
     same bash help
-    sed -nE "s/^ +'\*?(--[a-z-]*[a-z])=?-?\[.*/\1/p" "$ROOT/completions/_sampl" | sort >zsh
+    sed -nE "s/^ +'\*?(--[a-z0-9-]*[a-z])=?-?\[.*/\1/p" "$ROOT/completions/_sampl" | sort >zsh
     same zsh help
-    sed -nE 's/^complete -c sampl -l ([a-z-]+) .*/--\1/p' "$ROOT/completions/sampl.fish" | sort >fish
+    sed -nE 's/^complete -c sampl -l ([a-z0-9-]+) .*/--\1/p' "$ROOT/completions/sampl.fish" | sort >fish
     same fish help
-    # and the short ones
+    # short options
     sampl --help=all | sed -nE 's/^  (-[a-zA-Z]+), .*/\1/p' | sort >help
     sed -nE "s/^ +'\*?(-[a-zA-Z]+)\+?\[.*/\1/p" "$ROOT/completions/_sampl" | sort >zsh
     same zsh help
-    sed -nE 's/^complete -c sampl -l [a-z-]+ -[so] ([a-zA-Z]+) .*/-\1/p' "$ROOT/completions/sampl.fish" | sort >fish
+    sed -nE 's/^complete -c sampl -l [a-z0-9-]+ -[so] ([a-zA-Z]+) .*/-\1/p' "$ROOT/completions/sampl.fish" | sort >fish
     same fish help
 }
 
-# complete_with WORD...: what bash offers for the last word.
+# complete_with WORD...: prints the completions that bash offers for the last word.
 complete_with() {
     COMP_WORDS=(sampl "$@")
     COMP_CWORD=$#
@@ -338,8 +341,8 @@ complete_with() {
     echo "${COMPREPLY[*]}"
 }
 
-@test "completions: bash completes" {
-    compopt() { :; } # works only while bash itself completes
+@test "bash completes options, choices, samplers and presets" {
+    compopt() { :; } # a builtin that needs a completion of bash
     # shellcheck source=/dev/null
     source "$ROOT/completions/sampl.bash"
     complete -p sampl | grep -q -- '-F _sampl'
@@ -348,7 +351,7 @@ complete_with() {
     [ "$(complete_with --nothing)" = "" ]
     [ "$(complete_with --format js)" = "json" ]
     [ "$(complete_with --samplers gre)" = "greedy" ]
-    [ "$(complete_with --samplers "'top_k;dry;gre")" = "top_k;dry;greedy" ] # bash keeps the quote that was opened
+    [ "$(complete_with --samplers "'top_k;dry;gre")" = "top_k;dry;greedy" ] # bash keeps the open quote
     [ "$(complete_with -f b)" = "bf16" ]
     [ "$(complete_with -O t)" = "text tsv" ]
     [ "$(complete_with --temp '')" = "" ]
@@ -357,12 +360,12 @@ complete_with() {
     export XDG_CONFIG_HOME=$PWD/config
     echo '--top-k 3' >config/sampl/presets/my-own.preset
     [ "$(complete_with --preset my)" = "my-own" ]
-    # --opt=VALUE comes as three words
+    # Bash passes --opt=VALUE as three words.
     [ "$(complete_with --format = js)" = "json" ]
     [ "$(complete_with --print-chain = ll)" = "llama" ]
 }
 
-@test "a flag with =false undoes a preset's" {
+@test "a flag with =false switches off the flag of a preset" {
     echo '--ignore-eos --scatter-adaptive' >all.preset
     run -2 sampl --preset ./all.preset --print-chain
     [ "$output" = 'sampl: --ignore-eos needs --vocab' ]
@@ -370,12 +373,12 @@ complete_with() {
     [[ $output == *scatter*off*scatter-adaptive=false* ]]
 }
 
-@test "--help helps, whatever else is typed" {
+@test "--help prints the help although other options are wrong" {
     run -0 sampl -j BAD --accept @missing --prompt-tokens x --grammar '(' --samplers '?' --help
     [[ $output == usage:* ]]
 }
 
-@test "-o: the value may follow without a space, and the last of two -o counts" {
+@test "a short option's value may follow without a space, and the last of two -o holds" {
     sampl -n 4096 -s 1 --rows :3 -o first -o second "$AUSTEN"
     [ ! -e first ]
     [ "$(wc -l <second)" -eq 3 ]

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Writing records: what they look like and where they go.
+# Output: the forms of records, dumps and traces, and the files of -o.
 
 load helper
 
@@ -13,24 +13,25 @@ setup() {
     R=$BATS_FILE_TMPDIR
 }
 
+# austen OPTION...: runs sampl on the first 32 rows of the sample, with seed 3.
 austen() {
     sampl -n 4096 -s 3 --rows :32 "$@" "$AUSTEN"
 }
 
-# A file that a run is to replace, alone in its folder.
+# old_target MODE: writes out/target with these permissions, a file that a run will replace. out/ holds no other file.
 old_target() {
     mkdir out
     echo old >out/target
     chmod "$1" out/target
 }
 
-# only FILE TEXT-FILE: out/ holds FILE alone, and that is TEXT-FILE byte for byte.
-only() {
+# only_file NAME EXPECTED: checks that out/ holds only the file NAME, and that this file equals the file EXPECTED.
+only_file() {
     [ "$(ls -A out)" = "$1" ] || { ls -lA out; return 1; }
     same "out/$1" "$2"
 }
 
-@test "tsv and json: the same ids, probabilities and counts" {
+@test "TSV and JSON records have the ids, probabilities and counts of a dump" {
     austen --dump-probs -O tsv | awk -F'\t' 'NR > 1 { n[$1]++; if ($7) { id[$1] = $3; p[$1] = $5 } }
         END { print "row\tid\tprob\tn"; for (i = 0; i < 32; i++) print i "\t" id[i] "\t" p[i] "\t" n[i] }' >want
     austen -O tsv >ids.tsv
@@ -40,13 +41,13 @@ only() {
     tail -n +2 ids.tsv | cut -f 2 | cmp - "$R/ids"
 }
 
-@test "tsv: one line of names, also when several files are read" {
+@test "TSV has one header line, also for several input files" {
     sampl -n 4096 -s 3 --rows :300 -O tsv "$AUSTEN" "$AUSTEN" >two
     [ "$(grep -c row two)" -eq 1 ]
     [ "$(wc -l <two)" -eq 301 ]
 }
 
-@test "dump: head, columns, ranks, and the chosen row marked" {
+@test "--dump-probs: text has a head, a header and a line per candidate, by rank, with the chosen token marked" {
     austen --dump-probs >dump
     perl -ne '
         if (/^row (\d+)  chosen (\d+) \((\d\.\d{4})\)  kept (\d+)\/4096  entropy (\d+\.\d{3})$/) {
@@ -75,7 +76,7 @@ only() {
     sed -n 's/^> *[0-9]* *\([0-9]*\) .*/\1/p' dump | cmp - "$R/ids"
 }
 
-@test "dump in tsv and json: ranks, order, sums, and the chosen one" {
+@test "--dump-probs: TSV and JSON have ranks, cumulative probabilities and the chosen token" {
     austen --dump-probs -O tsv >dump.tsv
     perl -F'\t' -ane '
         next if $. == 1;
@@ -89,7 +90,7 @@ only() {
     awk -F'\t' '$7 == 1 { print $3 }' dump.tsv | cmp - "$R/ids"
     [ "$(tail -n +2 dump.tsv | awk -F'\t' '$7 != 0 && $7 != 1' | wc -l)" -eq 0 ]
     austen --dump-probs -O json >dump.json
-    # the same numbers, text for text
+    # JSON has the numbers of TSV, digit for digit.
     perl -ne '
         /^\{"row":(\d+),"id":(\d+),"prob":([^,]+),"n":(\d+),"top_probs":\[(.*)\],"v":1,"entropy":[\d.]+\}$/ or die "strange line: $_";
         my ($row, $id, $p, $n, $list) = ($1, $2, $3, $4, $5);
@@ -102,7 +103,7 @@ only() {
     tail -n +2 dump.tsv | cut -f 1,3,5,7 | cmp - from.json
 }
 
-@test "--dump-probs=N: the N best, nothing else changes" {
+@test "--dump-probs=N prints the first N lines of a full dump for each row" {
     austen --dump-probs -O tsv >all
     for n in 1 2 5 39 40 1000; do
         awk -F'\t' -v n=$n 'NR == 1 || $2 <= n' all >want
@@ -117,7 +118,7 @@ only() {
     [ "$(tr '{' '\n' <got | grep -c '^"id"')" -eq "$(awk -F'\t' '$2 <= 2 && NR > 1' all | wc -l)" ]
 }
 
-@test "numbers read back to the same float, with the fewest digits" {
+@test "printed numbers are the shortest that read back as the same float" {
     austen --samplers top_k --top-k 50 --dump-probs -O tsv | tail -n +2 | cut -f 1,3,4,5 >dump
     perl -e '
         use strict;
@@ -140,11 +141,11 @@ only() {
                 die "row $row: $fewer does for $text" if $text !~ /^-?\d+$/ && $float->($fewer) == $float->($text);
             }
         }'
-    # the probabilities: softmax in f32, which 24 bits hold
+    # Probabilities are f32 numbers and sum to 1.
     perl -ane '$sum{$F[0]} += unpack "f<", pack "f<", $F[3]; END { for (values %sum) { die $_ if abs($_ - 1) > 1e-6 } }' dump
 }
 
-@test "-o: the same bytes as standard output" {
+@test "-o FILE writes the bytes of standard output to the file" {
     for args in '' '--dump-probs' '-O tsv' '-O json --dump-probs=3 --trace'; do
         # shellcheck disable=SC2086
         austen $args >want
@@ -155,50 +156,50 @@ only() {
     done
 }
 
-@test "-o: nothing at the target until the end, then the whole" {
+@test "-o FILE: the file appears only when the run ends, and is then complete" {
     mkdir out
     mkfifo rows
     sampl -f f16 -n 4096 -s 3 --line-buffered -o out/target rows 3>&- &
     exec 8>rows
     head -c $((20 * 8192)) "$AUSTEN" >&8
-    await eval 'has_lines 20 out/.target.*' # the records so far are in a hidden file
+    await eval 'has_lines 20 out/.target.*' # a hidden file has the records of the rows read
     [ "$(cat out/.target.* | wc -l)" -eq 20 ]
     [ "$(ls out)" = "" ]
     head -c $((32 * 8192)) "$AUSTEN" | tail -c $((12 * 8192)) >&8
     exec 8>&-
     wait $!
-    only target "$R/ids"
+    only_file target "$R/ids"
 }
 
-@test "-o: a new file has the permissions that umask leaves, an old one keeps its own" {
+@test "-o FILE: a new file has the permissions of umask, an existing file keeps its permissions" {
     mkdir fresh
     (umask 027; austen -o fresh/target)
     [ "$(stat -c %a fresh/target)" = 640 ]
     old_target 604
     (umask 077; austen -o out/target)
-    only target "$R/ids"
+    only_file target "$R/ids"
     [ "$(stat -c %a out/target)" = 604 ]
 }
 
-@test "-o: a symbolic link stays one, its target is replaced" {
+@test "-o LINK replaces the target of a symbolic link and keeps the link" {
     old_target 600
     ln -s out/target link
     austen -o link
     [ -L link ]
-    only target "$R/ids"
+    only_file target "$R/ids"
     rm out/target
-    austen -o link # a link to what is yet to be made
+    austen -o link # the link's target does not exist
     [ -L link ]
-    only target "$R/ids"
+    only_file target "$R/ids"
 }
 
-@test "-o: the rights of set-user-ID and set-group-ID files are not those of the new one" {
+@test "-o FILE: the new file loses the set-user-ID and set-group-ID bits of the old file" {
     old_target 6751
     austen -o out/target
     [ "$(stat -c %a out/target)" = 751 ]
 }
 
-@test "a standard stream that is closed stays so: no file takes its place" {
+@test "a closed standard stream is never replaced by an opened file" {
     echo '[1,2,3] [null,null,null] [3,2,1]' >bad.json
     run -1 --separate-stderr sampl -s 1 --on-error skip -o want bad.json
     # shellcheck disable=SC2154 # run sets it
@@ -214,7 +215,7 @@ only() {
     [ "$(<ok.json)" = '[1,2,3]' ]
 }
 
-@test "-o: what --print-chain and --print-grammar print goes there, help does not" {
+@test "-o FILE has the output of --print-chain and --print-grammar, but not of --help and --version" {
     local how
     for how in --print-chain --print-chain=json --print-chain=llama --print-chain=server '--print-grammar -j {}'; do
         # shellcheck disable=SC2086
@@ -233,20 +234,20 @@ only() {
     [ "$(<got)" = old ]
 }
 
-@test "-o: over the input itself" {
+@test "-o FILE may replace the input file" {
     head -c $((32 * 8192)) "$AUSTEN" >both.f16
     sampl -n 4096 -s 3 -o both.f16 both.f16
     same both.f16 "$R/ids"
 }
 
-@test "-o: a name as long as the system takes" {
+@test "-o FILE accepts a name of 255 bytes" {
     local name
     name=$(printf 'x%.0s' {1..255})
     austen -o "$name"
     same "$name" "$R/ids"
 }
 
-@test "-o: devices and pipes are written directly" {
+@test "-o writes to devices and pipes directly" {
     austen -o /dev/null
     [ -c /dev/null ]
     austen -o /dev/stdout | cmp - "$R/ids"
@@ -259,7 +260,7 @@ only() {
     [ "$(find . ! -name . | sort | tr '\n' ' ')" = "./copy ./fifo " ]
 }
 
-@test "-o /dev/stdout: into a file, after what stands there" {
+@test "-o /dev/stdout appends to the file that standard output is redirected to" {
     (echo first; austen -o /dev/stdout; echo last) >file
     (echo first; cat "$R/ids"; echo last) | cmp - file
     echo first >log
@@ -267,40 +268,40 @@ only() {
     (echo first; cat "$R/ids") | cmp - log
 }
 
-@test "-o: nothing is left of a run that fails" {
+@test "-o FILE: a run that fails leaves the old file and no other" {
     old_target 600
     cp out/target want
     head -c 20000 "$AUSTEN" >short.f16 # two rows and a half
     run -1 --separate-stderr sampl -n 4096 -s 3 -o out/target short.f16
-    only target want
+    only_file target want
     run -1 --separate-stderr sampl -n 4096 -s 3 -o out/other short.f16
-    only target want
+    only_file target want
     run -3 --separate-stderr sampl -n 4096 -o out/other missing.f16
-    only target want
+    only_file target want
     run -2 --separate-stderr sampl -f json -o out/other -O f16 "$AUSTEN"
-    only target want
+    only_file target want
     run -2 --separate-stderr sampl -f f16 -o out/other "$AUSTEN" # no --n-vocab
-    only target want
+    only_file target want
     run -3 --separate-stderr austen -o nowhere/target
     [ ! -e nowhere ]
     run -3 --separate-stderr austen -o out
-    only target want
+    only_file target want
 }
 
-@test "without -o the rows before a bad one are out" {
+@test "without -o the records of the rows before a bad row are printed" {
     head -c 20000 "$AUSTEN" >short.f16
     run -1 --separate-stderr sampl -n 4096 -s 3 short.f16
     [ "$output" = "$(head -2 "$R/ids")" ]
 }
 
-@test "-o: nothing is left when a signal ends the run" {
-    for signal in TERM HUP INT; do
+@test "-o FILE: a run that a signal ends leaves the old file and no other" {
+    for signal in TERM HUP INT USR1 USR2 ALRM PROF IO RTMIN SEGV; do
         mkdir out
         mkfifo rows
         echo old >out/target
         cp out/target want
-        # a background job ignores INT, and what nohup runs HUP: perl takes that back
-        perl -e '@SIG{"INT", "HUP"} = ("DEFAULT") x 2; exec @ARGV' "$SAMPL" -f f16 -n 4096 --line-buffered -o out/target rows 3>&- &
+        # Background jobs ignore INT, commands of nohup ignore HUP, and other parents ignore others: perl restores the default.
+        perl -e '$SIG{$_} = "DEFAULT" for qw(TERM HUP INT USR1 USR2 ALRM IO SEGV); exec @ARGV' "$SAMPL" -f f16 -n 4096 --line-buffered -o out/target rows 3>&- &
         exec 8>rows
         head -c 8192 "$AUSTEN" >&8
         await eval 'has_lines 1 out/.target.*'
@@ -311,12 +312,12 @@ only() {
         exec 8>&-
         echo "signal $signal: status $status"
         [ "$status" -eq $((128 + $(kill -l $signal))) ]
-        only target want
+        only_file target want
         rm -r out rows
     done
 }
 
-@test "a closed pipe ends the run quietly" {
+@test "a closed pipe ends the run without a message" {
     truncate -s 64M rows.f32
     for args in '' '--dump-probs=3' '-O tsv' '-O json' '--line-buffered'; do
         # shellcheck disable=SC2086
@@ -326,13 +327,13 @@ only() {
     done
 }
 
-@test "a closed pipe ends the run quietly where SIGPIPE is ignored, with status 0" {
+@test "a closed pipe ends the run without a message and with status 0 where SIGPIPE is ignored" {
     truncate -s 64M rows.f32
     for args in '-f f32 -n 256 rows.f32' '-f f32 -n 256 --line-buffered rows.f32' '-f f32 -n 256 --rows :1 rows.f32' \
         '-f f32 -n 256 --dump-probs rows.f32' '-f f32 -n 256 -O tsv rows.f32' '-f f32 -n 256 -o /dev/stdout rows.f32' \
         --help --version --print-chain --print-chain=json --print-chain=llama --list-presets --generate=bash; do
         status=0
-        # a pipe that nobody reads, from the start
+        # The pipe has no reader from the start.
         # shellcheck disable=SC2016,SC2086
         perl -e '$SIG{PIPE} = "IGNORE"; pipe R, W; close R; open STDOUT, ">&W" or die; exec @ARGV' "$SAMPL" $args 2>messages || status=$?
         echo "$args: $status $(cat messages)"
@@ -341,7 +342,7 @@ only() {
     done
 }
 
-@test "a full disk is an error, status 3" {
+@test "a full disk is an error with status 3" {
     [ -c /dev/full ] || missing /dev/full "there is no such device"
     truncate -s 4M rows.f32
     for args in '-f f32 -n 256 --rows :1 rows.f32' '-f f32 -n 256 rows.f32' '-f f32 -n 256 --line-buffered rows.f32' \
@@ -356,11 +357,12 @@ only() {
     [ -c /dev/full ]
 }
 
+# sampl_full ARGUMENT...: runs sampl with standard output on a full device.
 sampl_full() {
     sampl "$@" >/dev/full
 }
 
-@test "--trace: each stage begins with what the one before it left" {
+@test "--trace: the counts and probabilities before a stage are those after the previous stage" {
     args=(--repeat-penalty 1.2 --top-nsigma 3 --typical 0.9 --xtc-probability 0.7 --scatter-strength 0.2 -l 304-inf -l 404+1)
     austen "${args[@]}" --dump-probs --trace -v -O json >trace.json
     perl -ne '
@@ -394,7 +396,7 @@ sampl_full() {
         die "row $row: $on stages" if $on != 11;
         $rows++;
         END { die if $rows != 32 }' trace.json
-    # the text says the same
+    # The text form has the same counts.
     austen "${args[@]}" --dump-probs --trace >trace.txt
     perl -ne 'print join(" ", $1, $2, $3, $4), "\n" if /^(\w+)(?:=\S+)? +(\d+) -> +(\d+) +[\d.]+ +[\d.]+  (\d+)/' trace.txt >from.txt
     perl -ne 'print "$1 $2 $3 $4\n" while /"name":"(\w+)","enabled":true,"before":(\d+),"after":(\d+).*?"top_before":(\d+)/g' trace.json >from.json
@@ -402,7 +404,7 @@ sampl_full() {
     same from.txt from.json
 }
 
-@test "--trace=N lists the N best after each stage; TSV says of stages what JSON says" {
+@test "--trace=N lists the N best candidates after each stage, and TSV has the numbers of JSON" {
     local args=(--rows :4 --repeat-penalty 1.2 --xtc-probability 0.6 --top-nsigma 2)
     austen "${args[@]}" --trace=3 --dump-probs=2 -O json >trace.json
     austen "${args[@]}" --trace=3 --dump-probs=2 -O tsv >trace.tsv
@@ -447,7 +449,7 @@ sampl_full() {
             }
         }
         die scalar @tsv if @tsv;
-        # in text a list under the line of each stage, and one under all
+        # Text has a list below the line of each stage, and the list of the dump.
         my @text = slurp("trace.txt");
         die if grep(/ -> /, @text) != $seen || grep(/^  rank /, @text) != $seen + @json'
 }
@@ -471,7 +473,7 @@ sampl_full() {
     done
 }
 
-@test "no escapes and no bars where no terminal is" {
+@test "output that is not a terminal has no colours and no bars" {
     austen --dump-probs --trace >dump
     [ "$(LC_ALL=C tr -d '\n -~' <dump | wc -c)" -eq 0 ]
     NO_COLOR=1 austen --dump-probs --trace >plain

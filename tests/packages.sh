@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Are the tarball, the Debian package and the static program what they are to be? `make check-packages` runs it; it builds the program twice.
-# Needs git, mandoc, musl-tools, dpkg-dev and lintian; and apt's source packages, or cJSON's source in build/static/cjson.
+# Checks the tarball, the Debian package and the static program, for `make check-packages`. Builds the program twice.
+# Needs git, mandoc, musl-tools, dpkg-dev and lintian; also apt's source packages, or cJSON's source in build/static/cjson.
 set -eu
 cd "$(dirname "$0")/.."
 unset MAKEFLAGS MAKELEVEL
@@ -11,22 +11,22 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 want=$(build/sampl -n 4096 -s 1 samples/austen.f16 | cksum)
 
-# right PROGRAM ROOT: it chooses the same tokens, in a root where there is nothing but it and one file, and with two threads
-right() {
+# check_alone PROGRAM ROOT: checks that the program chooses the same tokens in a root folder with no other files, also with two threads.
+check_alone() {
     mkdir "$2"
     cp "$1" samples/austen.f16 "$2"
     local enter=(chroot)
     [ "$(id -u)" -eq 0 ] || enter=(unshare -r chroot)
     [ "$("${enter[@]}" "$2" /sampl -n 4096 -s 1 austen.f16 | cksum)" = "$want" ]
     [ "$("${enter[@]}" "$2" /sampl -t 2 -f f16 -n 4096 -s 1 <samples/austen.f16 | cksum)" = "$want" ]
-    "${enter[@]}" "$2" /sampl -n 4096 austen.f16 >/dev/null # with a seed of its own
+    "${enter[@]}" "$2" /sampl -n 4096 austen.f16 >/dev/null # with a random seed
 }
 
 make -s -j"$(nproc)" static >/dev/null
 size=$(stat -c %s build/static/sampl)
 echo "build/static/sampl: $size bytes"
 [ "$size" -lt 1000000 ]
-right build/static/sampl "$scratch/empty"
+check_alone build/static/sampl "$scratch/empty"
 
 make -s dist
 mv "build/$name.tar.gz" "$scratch"
@@ -40,7 +40,7 @@ for page in man/*.[157]; do
     grep -q '^NAME$' "$scratch/$name/$page.txt"
 done
 
-# the package, made from the tarball
+# The package is made from the tarball.
 make -s -j"$(nproc)" -C "$scratch/$name" deb >/dev/null
 deb=$scratch/$name/build/sampl_${version}_$(dpkg --print-architecture).deb
 cp "$deb" "$scratch/first.deb"
@@ -54,4 +54,4 @@ dpkg-deb -x "$deb" "$scratch/root"
 [ "$(dpkg-deb -f "$deb" Version)" = "$version" ]
 gzip -dc "$scratch/root/usr/share/doc/sampl/changelog.gz" | grep -q "^sampl ($version) "
 [ "$(find "$scratch/root/usr/share/man" -name '*.gz' | wc -l)" -eq "$(find man -name '*.[157]' | wc -l)" ]
-echo "all as it is to be"
+echo "tarball, package and static program are correct"

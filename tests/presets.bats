@@ -1,60 +1,60 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# Presets: where they are found, what they may hold, those that come along, and what other programs' files become.
+# Presets: where sampl looks for them, their contents, the presets of samples/, and presets of other programs.
 
-# Each test is a subshell, and means what it sets to end there.
+# Each test is a subshell; its variables end with it.
 # shellcheck disable=SC2030,SC2031
-# Backslashes are JSON's, and breakers'.
+# Backslashes belong to JSON and to breakers.
 # shellcheck disable=SC1003,SC2028
 
 load helper
 
-# words FILE: the words of a preset, as the shell splits them, one a line.
+# words FILE: prints the words of a preset as the shell splits them, one a line.
 words() {
     perl -pe 's/(^|\s)#.*//; s/\\\n/ /' "$1" | xargs printf '%s\n'
 }
 
-@test "presets: by name, from the user's folder" {
+@test "--preset NAME reads the preset from the user's folder" {
     mkdir -p config/sampl/presets
     export XDG_CONFIG_HOME=$PWD/config
     echo '--top-k 3 --temp 0.4' >config/sampl/presets/mine.preset
-    spelt --preset mine = --top-k 3 --temp 0.4
-    spelt --preset=mine = --top-k 3 --temp 0.4
-    echo '--top-k 9' >config/sampl/presets/chat.preset # goes before the one that comes along
-    spelt --preset chat = --top-k 9
+    same_chain --preset mine = --top-k 3 --temp 0.4
+    same_chain --preset=mine = --top-k 3 --temp 0.4
+    echo '--top-k 9' >config/sampl/presets/chat.preset # overrides the preset chat of samples/
+    same_chain --preset chat = --top-k 9
     mkdir -p home/.config/sampl/presets
     echo '--top-k 12' >home/.config/sampl/presets/mine.preset
-    XDG_CONFIG_HOME='' HOME=$PWD/home spelt --preset mine = --top-k 12
-    (unset XDG_CONFIG_HOME; HOME=$PWD/home spelt --preset mine = --top-k 12)
+    XDG_CONFIG_HOME='' HOME=$PWD/home same_chain --preset mine = --top-k 12
+    (unset XDG_CONFIG_HOME; HOME=$PWD/home same_chain --preset mine = --top-k 12)
     for name in none presets/mine ../mine mine.; do
         run -2 --separate-stderr sampl --preset $name --print-chain
         [ -z "$output" ]
     done
 }
 
-@test "presets: by path" {
+@test "--preset PATH reads the file" {
     mkdir folder
     echo '--top-k 3' >folder/any.name
-    spelt --preset folder/any.name = --top-k 3
-    spelt --preset "$PWD/folder/any.name" = --top-k 3
-    spelt --preset <(echo '--top-k 3') = --top-k 3
+    same_chain --preset folder/any.name = --top-k 3
+    same_chain --preset "$PWD/folder/any.name" = --top-k 3
+    same_chain --preset <(echo '--top-k 3') = --top-k 3
     cd folder
-    spelt --preset any.name = --top-k 3
-    # a file without an ending needs its folder, so that it comes before no preset
+    same_chain --preset any.name = --top-k 3
+    # A file without an ending needs its folder, as its name alone is a preset's name.
     cp any.name chat
-    spelt --preset ./chat = --top-k 3
-    spelt --preset chat = --repeat-penalty 1.1 --repeat-last-n 64 --top-k 40 --top-p 0.95 --temp 0.8
+    same_chain --preset ./chat = --top-k 3
+    same_chain --preset chat = --neutral --samplers "penalties;top_k;top_p;temperature" --repeat-penalty 1.1 --top-k 40 --top-p 0.95 --temp 0.8
     cp any.name own
     run -2 --separate-stderr sampl --preset own --print-chain
     # shellcheck disable=SC2154
     [ "$stderr" = "sampl: --preset: there is no preset 'own'; the file of that name is ./own" ]
-    # a name with a dot is one, too
+    # A preset's name may have a dot.
     mkdir -p config/sampl/presets
     echo '--top-k 5' >config/sampl/presets/mistral-0.3.preset
-    XDG_CONFIG_HOME=$PWD/config spelt --preset mistral-0.3 = --top-k 5
+    XDG_CONFIG_HOME=$PWD/config same_chain --preset mistral-0.3 = --top-k 5
 }
 
-@test "presets: quotes, comments, and lines that go on" {
+@test "a preset may have quotes, comments and continued lines" {
     cat >p <<-'END'
 		# a preset # of "all kinds
 		--samplers "top_k ; temperature"	# behind an option
@@ -73,15 +73,15 @@ words() {
 lines' --print-chain=preset >want
     same got want
     printf -- '--top-k 3' >p # no newline at the end
-    spelt --preset ./p = --top-k 3
+    same_chain --preset ./p = --top-k 3
     printf -- '--top-k\r\n3\r\n' >p
-    spelt --preset ./p = --top-k 3
+    same_chain --preset ./p = --top-k 3
     : >p
-    spelt --preset ./p = --top-k 40
+    same_chain --preset ./p = --top-k 40
     echo '# nothing' >p
-    spelt --preset ./p = --top-k 40
+    same_chain --preset ./p = --top-k 40
     printf '%s\n' "--dry-sequence-breaker a\$'\\'b \\x1b\\\\n'\$c" >p
-    spelt --preset ./p = --dry-sequence-breaker $'a\'b \x1b\\n$c'
+    same_chain --preset ./p = --dry-sequence-breaker $'a\'b \x1b\\n$c'
     for open in "\$'" "\$'\\'" "\$'\\"; do
         printf -- '--dry-sequence-breaker %s' "$open" >p
         run -2 --separate-stderr sampl --preset ./p --print-chain
@@ -92,7 +92,7 @@ lines' --print-chain=preset >want
     [ -z "$output" ]
 }
 
-@test "presets: what makes a recipe, neither files nor other presets in them, and each stands alone" {
+@test "a preset with another preset, an input file, or an option without its value is refused" {
     echo '--top-k 3' >other
     for text in '--preset ./other' 'rows.f16' '--top-k 3 rows.f16' '-- rows.f16' '--temp' '-s' '--top-k 3 --nonsense'; do
         echo "$text" >p
@@ -103,14 +103,14 @@ lines' --print-chain=preset >want
     done
 }
 
-@test "--list-presets: names that --preset takes, with their first line" {
+@test "--list-presets prints the names that --preset accepts, each with the first line of its file" {
     mkdir -p config/sampl/presets
     export XDG_CONFIG_HOME=$PWD/config
     printf '# what it does\n--top-k 3\n' >config/sampl/presets/zz-mine.preset
     echo '--top-k 4' >config/sampl/presets/aa-plain.preset
     echo '--top-k 5' >config/sampl/presets/other.txt
     sampl --list-presets >list 2>where
-    head -2 list >mine # those that come along follow
+    head -2 list >mine # the presets of samples/ follow
     printf 'aa-plain\t\nzz-mine\twhat it does\n' | cmp - mine
     cut -f 1 list >names
     while read -r name; do sampl --preset "$name" --print-chain >/dev/null; done <names
@@ -118,21 +118,21 @@ lines' --print-chain=preset >want
     head -1 where | cmp - <(echo "sampl: note: presets are looked for in $PWD/config/sampl/presets")
     if [ -d "$(dirname "$SAMPL")/../samples/presets" ]; then # the source tree
         grep -qx chat names
-        # of two with the same name the one that is taken
+        # A preset of the user hides the preset of samples/ with its name.
         printf '# my own\n--top-k 3\n' >config/sampl/presets/chat.preset
         [ "$(sampl --list-presets 2>where | grep -P '^chat\t')" = $'chat\tmy own' ]
         grep -qF "$ROOT/samples/presets" where
     fi
 }
 
-@test "--list-presets: names and first lines do not command the terminal" {
+@test "--list-presets replaces control characters in names and first lines" {
     mkdir -p config/sampl/presets
     printf '# about \e[31m \302\233 é \377\n--temp 1\n' >config/sampl/presets/$'a\eb'.preset
     XDG_CONFIG_HOME=$PWD/config sampl --list-presets 2>/dev/null >got
     grep -qxF $'a?b\tabout ?[31m ? é ?' got
 }
 
-@test "each preset that comes along equals its flags" {
+@test "each preset of samples/ gives the dump of its options" {
     for file in "$ROOT"/samples/presets/*.preset; do
         words "$file" >flags
         mapfile -t flags <flags
@@ -143,39 +143,40 @@ lines' --print-chain=preset >want
         run grep -q '^# .' <(head -1 "$file") # --list-presets shows it
         [ "$status" -eq 0 ]
     done
-    equal -s 3 --preset "$ROOT/samples/presets/default.preset" = -s 3
-    unlike -s 3 --preset "$ROOT/samples/presets/scatter-creative.preset" = -s 3
+    same_dump -s 3 --preset "$ROOT/samples/presets/default.preset" = -s 3
+    other_dump -s 3 --preset "$ROOT/samples/presets/scatter-creative.preset" = -s 3
 }
 
-@test "--preset default: what a model recommends holds again" {
+@test "--preset default restores the sampling parameters of the model" {
     gguf model=s:gpt2 tokens=a:a,b,c general.sampling.top_k=u:2 >advice.gguf
-    effective --vocab advice.gguf --top-k 9 --preset "$ROOT/samples/presets/default.preset" |
+    print_values --vocab advice.gguf --top-k 9 --preset "$ROOT/samples/presets/default.preset" |
         grep -qE '^top_k +on +top-k=2( |$)'
 }
 
-@test "--neutral: as a chain without samplers, whatever a model recommends" {
-    equal -s 5 --neutral = -s 5 --samplers ''
-    equal -s 5 --neutral --min-p 0.1 = -s 5 --samplers min_p --min-p 0.1
+@test "--neutral gives the dump of a chain without samplers, also with a model's sampling parameters" {
+    same_dump -s 5 --neutral = -s 5 --samplers ''
+    same_dump -s 5 --neutral --min-p 0.1 = -s 5 --samplers min_p --min-p 0.1
     gguf model=s:gpt2 tokens=a:a,b,c general.sampling.top_k=u:2 general.sampling.temp=x:060000000000003f >advice.gguf
-    spelt --vocab advice.gguf --neutral = --neutral
-    unlike -s 5 --neutral = -s 5
+    same_chain --vocab advice.gguf --neutral = --neutral
+    other_dump -s 5 --neutral = -s 5
 }
 
-@test "a preset is read in one pass, up to 1 MiB" {
+@test "a preset may have 1 MiB and no more" {
     perl -e 'print "--top-k 3\n" x 104857, "#" x 6' >full.preset # 1048576 bytes
     [ "$(stat -c %s full.preset)" -eq 1048576 ]
-    spelt --preset full.preset = --top-k 3
+    same_chain --preset full.preset = --top-k 3
     echo >>full.preset
     run -2 sampl --preset full.preset --print-chain
 }
 
-# becomes FILE OPTION...: the preset of another program means these options, all else being off, its text being standard input.
-becomes() {
+# means FILE OPTION...: writes standard input to the file, a preset of another program. Checks that it means --neutral and these options.
+means() {
     cat >"$1"
-    spelt --preset "./$1" = --neutral "${@:2}"
+    same_chain --preset "./$1" = --neutral "${@:2}"
 }
 
-# refused FILE TEXT: not without --lenient, which says what of it is left out.
+# refused FILE TEXT: writes standard input to the file, a preset of another program. Checks that it is refused because of TEXT, and that
+# --lenient leaves this out with a warning.
 refused() {
     cat >"$1"
     run -2 --separate-stderr sampl --preset "./$1" --print-chain
@@ -184,11 +185,11 @@ refused() {
     [ "$stderr" = "sampl: warning: --preset: ./$1: left out, as sampl has nothing for it: $2" ]
 }
 
-@test "presets of text-generation-webui" {
+@test "a preset of text-generation-webui means its samplers, order and parameters" {
     local first='penalties;dry;top_n_sigma;temperature;top_k;top_p;typ_p;min_p;xtc' rest=(--repeat-last-n 1024 --dry-penalty-last-n 1024)
     printf 'temperature: 1.31\ntop_p: 0.14\nrepetition_penalty: 1.17\ntop_k: 49 # best\n' |
-        becomes simple.yaml --samplers "$first" --temp 1.31 --top-p 0.14 --repeat-penalty 1.17 --top-k 49 "${rest[@]}"
-    cat <<-'END' | becomes order.yaml --samplers 'temperature;penalties;dry;top_k;min_p' --temp 1.5 --dynatemp-range 0.5 --min-p 0.05 \
+        means simple.yaml --samplers "$first" --temp 1.31 --top-p 0.14 --repeat-penalty 1.17 --top-k 49 "${rest[@]}"
+    cat <<-'END' | means order.yaml --samplers 'temperature;penalties;dry;top_k;min_p' --temp 1.5 --dynatemp-range 0.5 --min-p 0.05 \
         --repeat-last-n -1 --dry-penalty-last-n -1 --dry-multiplier 0.8 --dry-sequence-breaker '\n' --dry-sequence-breaker '"' --dry-sequence-breaker '*'
 		# of the author
 		temperature: 0.7
@@ -213,7 +214,7 @@ refused() {
 
 		  min_p'
 	END
-    cat <<-'END' | becomes list.yaml --samplers 'top_k;typ_p;temperature' --top-k 5 --typical 0.9 --temp 0.5 "${rest[@]}"
+    cat <<-'END' | means list.yaml --samplers 'top_k;typ_p;temperature' --top-k 5 --typical 0.9 --temp 0.5 "${rest[@]}"
 		---
 		sampler_priority:
 		- top_k
@@ -225,26 +226,25 @@ refused() {
 		grammar_string: ''
 		mirostat_mode: 0
 	END
-    cat <<-'END' | becomes block.yaml --samplers 'min_p;temperature' --min-p 0.2 "${rest[@]}"
+    cat <<-'END' | means block.yaml --samplers 'min_p;temperature' --min-p 0.2 "${rest[@]}"
 		sampler_priority: |-
 		  min_p
 		  temperature
 		min_p: 0.2
 	END
-    printf 'sampler_priority: skew, top_k, skew\nskew: 0.5\ntop_k: 5\n' | becomes twice.yaml --samplers 'skew;top_k' --skew 0.5 --top-k 5 "${rest[@]}"
+    printf 'sampler_priority: skew, top_k, skew\nskew: 0.5\ntop_k: 5\n' | means twice.yaml --samplers 'skew;top_k' --skew 0.5 --top-k 5 "${rest[@]}"
     printf 'sampler_priority: "min_p\\n\\\n \ttempera\\\n  ture"\nmin_p: 0.2\n' |
-        becomes joined.yaml --samplers 'min_p;temperature' --min-p 0.2 "${rest[@]}"
+        means joined.yaml --samplers 'min_p;temperature' --min-p 0.2 "${rest[@]}"
     printf 'temperature_last: true\nmin_p: 0.1\n' |
-        becomes last.yaml --samplers 'penalties;dry;top_n_sigma;top_k;top_p;typ_p;min_p;xtc;temperature' --min-p 0.1 "${rest[@]}"
+        means last.yaml --samplers 'penalties;dry;top_n_sigma;top_k;top_p;typ_p;min_p;xtc;temperature' --min-p 0.1 "${rest[@]}"
     printf 'do_sample: false\nrepetition_penalty: 1.2\n' |
-        becomes greedy.yaml --samplers 'penalties;dry;temperature' --temp 0 --repeat-penalty 1.2 "${rest[@]}"
-    printf 'custom_token_bans: 5, 7\n' | becomes bans.yaml --samplers "$first" -l 5-inf -l 7-inf "${rest[@]}"
+        means greedy.yaml --samplers 'penalties;dry;temperature' --temp 0 --repeat-penalty 1.2 "${rest[@]}"
+    printf 'custom_token_bans: 5, 7\n' | means bans.yaml --samplers "$first" -l 5-inf -l 7-inf "${rest[@]}"
     printf 'guidance_scale: 2\ntemperature: 1\n' | refused lacking.yaml 'guidance_scale (2)'
 }
 
-@test "Ollama's Modelfiles" {
-    local absent=(--temp 0.8 --top-k 40 --top-p 0.9 --repeat-last-n 64)
-    cat <<-'END' | becomes Modelfile "${absent[@]}" --temp 0.3 --top-k 20 --seed 42
+@test "an Ollama Modelfile means its parameters" {
+    cat >Modelfile <<-'END'
 		# a model
 		FROM llama3.2
 		parameter temperature 0.3
@@ -258,31 +258,43 @@ refused() {
 		"""
 		TEMPLATE "{{ .Prompt }}"
 	END
+    same_chain --preset ./Modelfile = --engine ollama --temp 0.3 --top-k 20 --seed 42
+    for engine in ollama vllm batch; do
+        same_chain --preset ./Modelfile --engine $engine = --engine $engine --temp 0.3 --top-k 20 --seed 42
+        same_chain --engine $engine --preset ./Modelfile = --engine $engine --temp 0.3 --top-k 20 --seed 42
+    done
+    same_chain --engine llama --preset ./Modelfile = --neutral --top-p 0.9 --temp 0.3 --top-k 20 --seed 42
+    printf 'FROM x\nPARAMETER repeat_penalty 1.1\n' >penalty.Modelfile
+    sampl -n 4096 -s 3 --preset ./penalty.Modelfile "$AUSTEN" >got 2>notes
+    sampl -n 4096 -s 3 --engine ollama "$AUSTEN" | cmp - got
+    sampl -n 4096 -s 3 --vs ./penalty.Modelfile --sweep top-k=3,5,7 "$AUSTEN" 2>vs >/dev/null
+    grep -qx 'sampl: note: --preset: ./penalty.Modelfile: engine ollama has no stage for --repeat-penalty, which it goes without' notes
+    [ "$(grep -c repeat-penalty vs)" -eq 1 ]
     printf 'FROM x\nPARAMETER wit 3\n' | refused unknown.Modelfile 'wit (3)'
 }
 
-@test "a bias of a text in an OpenAI request needs a vocabulary, wherever it stands" {
-    echo '{"model": "m", "prompt": "x", "logit_bias": {" the": 2}}' | refused text.json 'logit_bias ({" the":2})'
+@test "a bias of a text in a request needs --vocab, before or behind the preset" {
+    echo '{"n_predict": 1, "prompt": "x", "logit_bias": {" the": 2}}' | refused text.json 'logit_bias ({" the":2})'
     printf '%s\n' ' the' 'a"\\' b >words
     for order in '--vocab words --preset ./text.json' '--preset ./text.json --vocab=words'; do
         # shellcheck disable=SC2086 # words
-        spelt $order = --preset <(sed 's/" the"/"0"/' text.json) --vocab words
+        same_chain $order = --preset <(sed 's/" the"/"0"/' text.json) --vocab words
     done
     echo '{"n_predict": 1, "logit_bias": [["a\"\\", -1.5], ["b", false], [0, 1]]}' >texts.json
-    spelt --preset texts.json --vocab words = -l 1-1.5 -l 2-inf -l 0+1 --vocab words
+    same_chain --preset texts.json --vocab words = -l 1-1.5 -l 2-inf -l 0+1 --vocab words
     run -2 sampl --preset text.json --print-chain --vocab <(echo x)
     [ "$output" = "sampl: --logit-bias: no token of the vocabulary says ' the'" ]
 }
 
-@test "llama.cpp's config.ini: a file whose name has a colon, and what sampl has nothing for" {
+@test "llama.cpp's config.ini: FILE:SECTION selects a section, also of a file with a colon in its name" {
     printf '[org/m.gguf:Q8_0]\ntop-p = 0.1\n[*]\ntop-p = 0.9\ntop-k = 3\n' >a.ini:org
-    spelt --preset a.ini:org = --top-p 0.9 --top-k 3
+    same_chain --preset a.ini:org = --top-p 0.9 --top-k 3
     printf 'grammar-file = g.gbnf\n' | refused file.ini 'grammar-file ("g.gbnf")'
 }
 
-@test "a preset of another program may begin with a byte order mark, and stands alone" {
-    printf '\357\273\277{"num_ctx": 1, "top_k": 3}' | becomes mark.json --temp 0.8 --top-k 3 --top-p 0.9 --repeat-last-n 64
-    # nothing that the model recommends counts
+@test "a preset of another program may begin with a byte order mark, and overrides the model's parameters" {
+    printf '\357\273\277{"num_ctx": 1, "top_k": 3}' | means mark.json --engine ollama --temp 0.8 --top-k 3 --top-p 0.9 --min-p 0
+    # The sampling parameters of the model have no effect.
     gguf model=s:gpt2 tokens=a:a,b,c general.sampling.top_k=u:2 general.sampling.sequence=s:top_k >advice.gguf
-    spelt --vocab advice.gguf --preset mark.json = --preset mark.json
+    same_chain --vocab advice.gguf --preset mark.json = --preset mark.json
 }

@@ -1,17 +1,17 @@
 #!/usr/bin/env bats
-# The README's output blocks are what the program prints, and its commands are the ones that CI runs.
+# The README: the output of its commands, and its names of targets and options.
 
 load helper
 
-# Prints the README's fenced block that follows the comment <!-- NAME -->.
+# block NAME: prints the README's fenced block that follows the comment <!-- NAME -->.
 block() {
     awk -v mark="<!-- $1 -->" '$0 == mark { on = 1; next } on && /^```/ { if (open) exit; open = 1; next } on && open' "$ROOT/README.md"
 }
 
-@test "every command in the README's output blocks prints just what stands under it" {
+@test "every command in the README's output blocks prints the output that the README shows" {
     cd "$ROOT"
     local shown=0 line name
-    # every block that has a name but the commands to be tried by hand
+    # every named block except the commands of demo and test
     # shellcheck disable=SC2013
     for name in $(sed -n 's/^<!-- \([a-z]*\) -->$/\1/p' README.md | grep -vx -e demo -e test); do
         block "$name" >"$BATS_TEST_TMPDIR/block"
@@ -20,7 +20,7 @@ block() {
             if [[ $line == '$ '* ]]; then
                 printf '%s\n' "$line"
                 line=${line#??}
-                bash -c "${line//build\/sampl/$SAMPL}" 2>&1 || true # --expect reports, and fails
+                bash -c "${line//build\/sampl/$SAMPL}" 2>&1 || true # --expect ends with status 1
                 shown=$((shown + 1))
             fi
         done <"$BATS_TEST_TMPDIR/block" >"$BATS_TEST_TMPDIR/printed"
@@ -29,13 +29,13 @@ block() {
     [ "$shown" -ge 5 ]
 }
 
-@test "make demo runs the README's first commands" {
+@test "make demo runs the README's first command" {
     cd "$ROOT"
     make -s -n demo | grep -F -- "-n 4096 -s 1 --rows :8 samples/austen.f16"
     block output | grep -F -- "-n 4096 -s 1 --rows :8 samples/austen.f16"
 }
 
-@test "the README's commands install what the build and the tests use" {
+@test "the README's commands install libcjson-dev and bats" {
     block demo | grep -F 'libcjson-dev' | grep -F 'make demo'
     block test | grep -F 'bats' | grep -F 'make check'
 }

@@ -1,10 +1,10 @@
 #!/usr/bin/env bats
-# Recorded answers, llama.cpp's own (build 10587), and a separate program's for the samplers of other programs: chosen ids, how many
-# candidates stay, and their probabilities to the last bit. tests/cases/import.py made the tables.
+# Recorded cases of llama.cpp (build 10587), and of a separate program for the samplers of other programs. Chosen ids, numbers of kept
+# candidates and probabilities must be equal to the last bit. tests/cases/import.py made the tables.
 
 load helper
 
-# run_case NAME FILE DTYPE N ROWS ARGS PROMPT ACCEPT, then more of sampl's options.
+# run_case NAME FILE DTYPE N ROWS ARGS PROMPT ACCEPT [OPTION...]: runs sampl for a case, with further options.
 run_case() {
     local file=$2 dtype=$3 n=$4 rows=$5 args=$6 prompt=$7 accept=$8 words
     shift 8
@@ -15,7 +15,8 @@ run_case() {
     sampl -f "$dtype" -n "$n" --rows ":$rows" "${words[@]}" "$@" "$file" 2>/dev/null
 }
 
-# close NAME: wanted and got (id and probability lines) agree; scatter's reference is an f64 program, compared to 1e-6.
+# close NAME: checks that the files want and got have the same ids and probabilities. scatter's reference is an f64 program, compared to
+# 1e-6.
 close() {
     case $1 in
     scatter-*|*-creative)
@@ -24,7 +25,7 @@ close() {
     esac
 }
 
-# check_table NAME LEAST: every case of that table, of which there are so many at least.
+# check_table NAME LEAST: checks every case of the table, which has at least LEAST cases.
 check_table() {
     local failed=0 cases=0
     while IFS=$'\t' read -r name file dtype n rows args prompt accept ids kept; do
@@ -53,10 +54,10 @@ check_table() {
     [ "$cases" -ge "$2" ]
 }
 
-@test "ids, counts and probabilities of every case of llama.cpp" {
+@test "every recorded case of llama.cpp gives its ids, counts and probabilities" {
     check_table llama 100
 }
 
-@test "ids, counts and probabilities of every case of other programs' samplers" {
+@test "every recorded case of other programs' samplers gives its ids, counts and probabilities" {
     check_table extra 57
 }

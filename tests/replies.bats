@@ -4,8 +4,8 @@
 
 load helper
 
-# The rows that every reply below stands for: position 0 lists 5, 7 and 12 and chose 7; position 1 lists 3 and 5 and chose 40, which
-# is not in the list.
+# Every reply below has two rows. Position 0 lists tokens 5, 7 and 12, and 7 was chosen. Position 1 lists 3 and 5, and 40, which is not in
+# the list, was chosen.
 setup() {
     cd "$BATS_TEST_TMPDIR" || return 1
     local shape
@@ -16,14 +16,14 @@ setup() {
     printf '7\n40\n' >chosen
 }
 
-# dumped ARGUMENT...: the candidates, without their texts, which only replies tell.
+# dumped ARGUMENT...: prints a JSON dump without the texts of tokens, which only replies have.
 dumped() {
     sampl --dump-probs -O json "$@" | sed -E 's/,"token":"([^"\\]|\\.)*","bytes":\[[0-9,]*\]//g; s/,"file":.*,/,/'
     return "${PIPESTATUS[0]}"
 }
 
-# gives FILE [RANKS]: the file's rows are those of want.json, and its recorded tokens the chosen ones.
-gives() {
+# gives_reference FILE: checks that the file has the rows of want.json, and that its recorded tokens are those of `chosen`.
+gives_reference() {
     dumped -s 4 --temp 2 want.json >want
     dumped -s 4 --temp 2 "$1" >got
     same want got || { echo "$1"; return 1; }
@@ -32,31 +32,31 @@ gives() {
     same want got || { echo "$1, recorded"; return 1; }
 }
 
-@test "replies: llama-server's under the name in its README" {
+@test "replies: llama-server's list may be named probs, as in its README" {
     sed 's/completion_probabilities/probs/' llama.json >readme.json
-    gives readme.json
+    gives_reference readme.json
 }
 
-@test "replies: OpenAI's shapes, with ids in other members" {
-    # ids from token_ids, where the texts are real ones
+@test "replies: ids in token_ids or in texts of OpenAI's shapes are read" {
+    # token_ids has the ids, and a token has its real text.
     perl -pe 's/"token":"token_id:7"/"token":"way"/ if /-1.75,"bytes":\[116,111\]/' vllm.json >x.json
-    gives x.json
+    gives_reference x.json
     perl -pe 's/"tokens":\["token_id:7"/"tokens":["way"/; s/"index":0,/$&"token_ids":[7,40],/' legacy.json >x.json
-    gives x.json
+    gives_reference x.json
     perl -pe 's/"token":"token_id/"id":null,$&/g' vllm.json >x.json
-    gives x.json
+    gives_reference x.json
 }
 
-@test "replies: vLLM's prompt_logprobs without the prompt's ids, and inside a choice" {
+@test "replies: vLLM's prompt_logprobs are read without the prompt's ids, and inside a choice" {
     sed 's/"prompt_token_ids":[^]]*],//' prompt.json >x.json
-    gives x.json
-    # of /v1/completions: inside the choice
+    gives_reference x.json
+    # /v1/completions has the list inside the choice.
     perl -0777 -pe 's/"object.*?\n//; s/^\{/{"choices":[{"text":"",/; s/$/]}/' prompt.json | tr -d '\n' >y.json
     sed -i 's/]}$/]}/' y.json
-    gives y.json
+    gives_reference y.json
 }
 
-@test "replies: bare chunks of OpenAI's chat are one stream" {
+@test "replies: chunks of OpenAI's chat without 'data:' are read as one stream" {
     {
         printf '{"object":"chat.completion.chunk","prompt_token_ids":[9],"choices":[{"index":0,"delta":{"role":"assistant"},"logprobs":null}]}\n'
         for i in 0 1; do
@@ -67,11 +67,11 @@ gives() {
         done
         printf '{"object":"chat.completion.chunk","choices":[]}\n'
     } >x.json
-    gives x.json
+    gives_reference x.json
 }
 
-@test "replies: streams as curl saves them" {
-    # llama-server: one object a token, the last without
+@test "replies: a stream of server-sent events is read as one reply" {
+    # llama-server: one object for each token, and a last one without a token
     {
         for i in 0 1; do
             printf 'data: '
@@ -83,8 +83,8 @@ gives() {
         done
         printf 'data: {"content":"","stop":true,"tokens_predicted":2}\n\n'
     } >x.json
-    gives x.json
-    # the chat of OpenAI's shape: a first and a last part without tokens, then the end; carriage returns, comments and names of events
+    gives_reference x.json
+    # OpenAI's chat: a first and a last part without tokens, then the end, with carriage returns, comments and names of events
     {
         printf 'event: message\r\nid: 3\r\ndata: {"choices":[{"index":0,"delta":{"role":"assistant"},"logprobs":null}]}\r\n\r\n: ping\r\n\r\n'
         for i in 0 1; do
@@ -97,14 +97,14 @@ gives() {
         done
         printf 'data: {"choices":[],"usage":{}}\r\n\r\ndata: [DONE]\r\n\r\n'
     } >y.json
-    gives y.json
+    gives_reference y.json
     perl -ne 'print if !/^event|^id/' y.json >z.json
-    gives z.json
+    gives_reference z.json
     for line in 'id: 3' 'retry: 100' ': OPENROUTER PROCESSING' ''; do
         { printf '%s\r\n\r\n' "$line" && cat z.json; } >first.json
-        gives first.json
+        gives_reference first.json
     done
-    # a second stream is a second sequence
+    # A second stream starts a second sequence.
     cat z.json z.json >zz.json
     cat want.json want.json >want2.json
     sampl -s 4 --repeat-penalty 5 --accept recorded zz.json >got
@@ -112,8 +112,8 @@ gives() {
     same want got
 }
 
-# vLLM sends them with the role, before any token.
-@test "replies: a stream's prompt is known from the part that tells it" {
+# vLLM sends the prompt's ids with the role, before any token.
+@test "replies: the prompt of a stream is read from the part with prompt_token_ids" {
     {
         printf 'data: %s\n\n' '{"choices":[{"index":0,"delta":{"role":"assistant","content":""},"logprobs":null}],"prompt_token_ids":[5,12]}'
         perl -MJSON::PP -0777 -e '
@@ -126,13 +126,13 @@ gives() {
     dumped -s 4 --repeat-penalty 5 --accept @chosen --prompt-tokens 5,12 want.json >want
     dumped -s 4 --repeat-penalty 5 --accept recorded x.json >got
     same want got
-    # what a stream without tokens told is not the prompt of a reply that follows
+    # The prompt of a stream without tokens is not the prompt of the next reply.
     { head -2 x.json && tr -d '\n' <llama.json; } >y.json
-    gives y.json
+    gives_reference y.json
 }
 
-@test "replies: several, one after the other, on lines or in an array" {
-    gives llama.json
+@test "replies: several replies may follow each other, on lines or in an array" {
+    gives_reference llama.json
     cat want.json want.json want.json >want3.json
     sampl -s 4 --temp 2 want3.json >want
     tr -d '\n' <llama.json >one.json
@@ -150,8 +150,8 @@ gives() {
     done
 }
 
-# Each is what recorded tokens follow by themselves: generators and histories start anew, as with kld files.
-@test "replies: bare chunks of the older completions are one stream, until one with another id" {
+# Each stream starts a sequence: generators and histories restart, as for each chunk of a kld file.
+@test "replies: chunks of OpenAI's older completions are one stream until the id changes" {
     local i logprobs
     local chunk='{"id":"%s","object":"text_completion","choices":[{"index":0,"text":"x","logprobs":%s,"finish_reason":%s}]}\n'
     stream() {
@@ -167,16 +167,16 @@ gives() {
         printf '{"id":"%s","object":"text_completion","choices":[],"usage":{}}\n' "$1"
     }
     stream a end >x.json
-    gives x.json
+    gives_reference x.json
     stream a apart >y.json
-    gives y.json
+    gives_reference y.json
     { cat x.json && stream b apart && cat legacy.json; } >z.json
     sampl -s 4 --repeat-penalty 5 --accept recorded legacy.json legacy.json legacy.json >want
     sampl -s 4 --repeat-penalty 5 --accept recorded z.json >got
     same want got
 }
 
-@test "replies: --against shows the texts of both inputs; rows of numbers have no texts" {
+@test "replies: --against shows the texts of both inputs, and --emit text is refused for rows without texts" {
     sampl -s 1 --samplers "" --rows :1 --dump-probs --against <(sed 's/ way/ WAY/; s/12,/13,/' llama.json) llama.json >got
     grep -qF '" way"' got && grep -qF '13  ' got
     f32 1 2 >x.f32
@@ -184,8 +184,8 @@ gives() {
     [ "$output" = 'sampl: --emit text needs --vocab' ]
 }
 
-# long SHAPE POSITIONS: a reply that lists 3000 tokens a position, 270 kB; llama, sorted or chat.
-long() {
+# long_reply llama|sorted|chat POSITIONS: prints a reply that lists 3000 tokens at each position, 270 kB.
+long_reply() {
     perl -e '
         my ($shape, $n) = @ARGV;
         my $record = sub { my ($id, $x) = @_; sprintf q({"id":%d,"token":"t%d","bytes":[116,%s],"logprob":-%s), $id, $id, join(",", map { ord } split //, $id), $x };
@@ -196,7 +196,7 @@ long() {
             qq({"choices":[{"index":0,"logprobs":{"content":[$positions]},"finish_reason":"stop"}],"object":"chat.completion"}\n)' "$@"
 }
 
-@test "replies: long ones come in pieces, and say the same" {
+@test "replies: a reply that is longer than the buffer gives the same rows and messages" {
     local shape
     perl -e '
         for my $k (0 .. 11) {
@@ -205,24 +205,24 @@ long() {
     seq 0 7 77 >ids
     sampl -s 3 --repeat-penalty 3 --repeat-last-n -1 --accept @ids -O json rows.json >want
     for shape in llama sorted chat; do
-        long $shape 12 >long.json
+        long_reply $shape 12 >long.json
         sampl -s 3 --repeat-penalty 3 --repeat-last-n -1 --accept recorded -O json long.json |
             sed -E 's/,"token":"[^"]*","bytes":\[[0-9,]*\]//g' >got
         same want got
     done
-    # the next one is a sequence of its own, wherever it stands
+    # A reply behind a long one starts a sequence of its own.
     { cat long.json && cat llama.json; } >both.json
     sampl -s 3 --repeat-penalty 3 --accept recorded long.json llama.json >want
     sampl -s 3 --repeat-penalty 3 --accept recorded both.json >got
     same want got
-    # what is wrong in a later piece ends the run there, and messages count all positions
+    # An error in a later piece ends the run there, and its message has the number of the position.
     sed 's/"id":63,"token":"t63","bytes":.116,54,51.,"logprob":-0.5/"id":"?"/' long.json >bad.json
     run -1 sampl -s 3 bad.json
     [ "${lines[9]}" = 'sampl: bad.json: row 9: position 9 of the reply is no token' ] && [ ${#lines[@]} = 10 ]
     head -c 2000000 long.json >cut.json
     run -1 sampl -s 3 cut.json
     [[ ${lines[-1]} = "sampl: cut.json: row 5: the input ends at byte 2000000 where JSON wants "* ]]
-    # choices that come behind a cut one
+    # a second choice behind a long one
     perl -pe 's/\]\},"finish_reason":"stop"\}/$&,{"index":1,"logprobs":{"content":[{"id":1,"token":"x","logprob":-1,"top_logprobs":[{"id":1,"logprob":-1}]}]}}/' long.json >two.json
     echo '{"ids":[1],"logits":[-1]}' >one.json
     sampl -s 3 --stats --accept recorded two.json 2>err >got
@@ -242,14 +242,14 @@ long() {
         dumped -s 4 --repeat-penalty 5 --accept recorded --prompt-tokens 9 $file >got
         same want got
     done
-    # the prompt of vLLM's reply was in the history: of its tokens only 3 is a candidate
+    # The prompt of vLLM's reply is in the history; token 3 of it is a candidate.
     dumped -s 4 --repeat-penalty 5 --accept @chosen --prompt-tokens 1,2,3,4 want.json >want
     sed 's/"prompt_token_ids":.1,2/&,3,4/' vllm.json >x.json
     dumped -s 4 --repeat-penalty 5 --accept recorded x.json >got
     same want got
 }
 
-@test "replies: the sample is cut from the model's rows" {
+@test "samples/reply.json gives the ids of the rows that it was made from" {
     sampl -n 4096 -s 1 --top-k 10 --rows :8 "$AUSTEN" >want
     sampl -s 1 --top-k 10 "$ROOT/samples/reply.json" >got
     same want got
@@ -260,7 +260,7 @@ long() {
     same want got
 }
 
-@test "replies: known by content, whatever the file's name" {
+@test "replies: a reply is recognised by its content in a file with any name" {
     cp llama.json x.f32
     sampl -s 1 x.f32 >got
     sampl -s 1 llama.json >want
@@ -269,7 +269,7 @@ long() {
     same want got
 }
 
-@test "replies: cut off at any byte" {
+@test "replies: a reply that is cut off at any byte is an error with one line" {
     local n size status
     for file in llama.json vllm.json legacy.json prompt.json sglang.json; do
         perl -0777 -pe 's/\n\s*//g' $file >small
@@ -283,8 +283,8 @@ long() {
     done
 }
 
-# Whatever member is missing or something else, the run ends with a status of its own and at most one line.
-@test "replies: mangled" {
+# However a reply is mangled, the program exits with status 0 or 1, and prints at most one line on standard error.
+@test "replies: a reply with a changed value gives rows, or one error line with status 1" {
     perl -MJSON::PP -e '
         srand 3;
         my $n = 0;
@@ -317,7 +317,7 @@ long() {
     [ "$bad" -gt 50 ]
 }
 
-@test "replies: deep nesting is refused" {
+@test "replies: JSON with thousands of levels is refused" {
     perl -e 'print "{\"choices\":", "[" x 2000, "]" x 2000, "}"' >x.json
     run -1 sampl x.json
     perl -e 'print "{\"a\":", "{\"a\":" x 1000000' >x.json

@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Runs files of the suite and ends with one line of counts. `make check` calls it, and sets SAMPL and UNITS.
-# usage: run.sh [FILE...]    FILE is tests/NAME.bats or NAME, and tests/NAME.test with it; without any, all files run. In the environment:
-#   CASE='part of a name'        only cases whose name or title contains this text
-#   SAMPL_TEST_WITHOUT='nm zsh'  what is not here: cases that need it are skipped; otherwise they fail
-#   SAMPL_TEST_STEP=4            cases that go through all bytes or calls take each fourth; random ones do a fourth (helper.bash)
-#   SAMPL_TEST_TURN=N            where such cases begin; the commit's hash if it is not set
-#   SAMPL_TEST_EACH=10           only each tenth case
-#   SAMPL_TEST_HALF=0 or 1       only each second file; 0 and 1 are all files together
-#   SAMPL_TEST_DOCUMENTS=no      without the files that hold documents against the program, and do not test how it runs
-#   SAMPL_TEST_JOBS=1            how many files run side by side; without it, as many as there are processors
+# Runs files of the suite, and prints the counts of passed, failed and skipped tests at the end. `make check` calls run.sh with SAMPL and
+# UNITS. usage: run.sh [FILE...]    FILE is NAME or tests/NAME.bats, which includes tests/NAME.test; without FILE, all files run.
+# In the environment:
+#   CASE='part of a name'        only tests whose name or title contains this text
+#   SAMPL_TEST_WITHOUT='nm zsh'  tests that need a program or feature of this list are skipped; otherwise they fail
+#   SAMPL_TEST_STEP=4            tests of all bytes or calls use each fourth one, random tests run a fourth of their cases (helper.bash)
+#   SAMPL_TEST_TURN=N            the byte or call that such tests begin with; by default the commit's hash
+#   SAMPL_TEST_EACH=10           only each tenth test
+#   SAMPL_TEST_HALF=0 or 1       only each second file, from the first or from the second on
+#   SAMPL_TEST_DOCUMENTS=no      without the files that compare documents and sources with the program
+#   SAMPL_TEST_JOBS=1            the number of files that run in parallel; by default the number of processors
 set -u
 cd "$(dirname "$0")/.." || exit 2
 export LC_ALL=C
@@ -33,12 +34,12 @@ if [ -n "${SAMPL_TEST_HALF-}" ]; then
     for ((i = SAMPL_TEST_HALF; i < ${#all[@]}; i += 2)); do files+=("${all[i]}"); done
 fi
 
-# literal: each line of the input as a regular expression that matches just that text.
+# literal: turns each line of standard input into a regular expression that matches only this line.
 literal() {
     sed 's/[][\.*^$+?(){}|]/\\&/g'
 }
 
-# Files run side by side where there are processors for it, and GNU parallel, which bats asks for.
+# Files run in parallel if there are several processors and GNU parallel, which bats needs.
 options=()
 jobs=${SAMPL_TEST_JOBS:-$(nproc)}
 if [ "$jobs" -gt 1 ] && parallel --version 2>/dev/null | grep -q '^GNU parallel'; then
@@ -51,7 +52,7 @@ elif [ -n "${CASE-}" ]; then
     options+=(--filter "$(literal <<<"$CASE")")
 fi
 
-# The cases of .test files belong to tests/cases.bats, which has a case for each such file.
+# suite [FILE...]: runs bats. tests/cases.bats has a test for each .test file.
 suite() {
     local chosen=()
     if [ $# -gt 0 ] || [ -n "${CASE-}" ]; then

@@ -1,9 +1,9 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# The promise of src/samplers/: a new sampler is one file and one line in the list, and nothing else.
+# A new sampler needs one file in src/samplers/ and one line in its list, and no other change.
 load helper
 
-# Builds a copy of the tree that has one sampler more; what did not change is not compiled again.
+# build_with_toy: builds a copy of the tree with one more sampler, from the objects that exist.
 build_with_toy() {
     local build
     build=$(dirname "$SAMPL")
@@ -12,7 +12,7 @@ build_with_toy() {
     cp -a "$ROOT/src" "$ROOT/Makefile" tree
     cp "$ROOT/tests/tests.mk" tree/tests
     mkdir tree/build
-    if [ "$build" = "$ROOT/build" ]; then # whose dependencies are written in these names
+    if [ "$build" = "$ROOT/build" ]; then # the dependency files have these paths
         (cd "$build" && cp -a --parents ./*.o ./*.d ./*/*.o ./*/*.d flags pkgdatadir "$BATS_TEST_TMPDIR/tree/build") 2>/dev/null || true
     fi
     cat >tree/src/samplers/toy.c <<'EOF'
@@ -53,7 +53,7 @@ EOF
     env -u MAKEFLAGS make -s -C tree BUILD=build all >make.log 2>&1 || { cat make.log; return 1; }
 }
 
-@test "a sampler is one file and one line: it parses, runs, shows in --help, completes" {
+@test "a new sampler of one file and one line runs, has its options in --help and completes" {
     ! nm -D "$SAMPL" | grep -qE '__[atm]san_' || return 0 # the copy is built without sanitizers
     build_with_toy
     local toy=tree/build/sampl

@@ -1,9 +1,9 @@
 #!/usr/bin/env bats
-# scatter's properties, on real rows and on random and extreme ones. Its numbers are compared with a reference in units.bats.
+# Properties of the sampler scatter on real, random and extreme rows. units.bats compares its numbers with a reference.
 
 load helper
 
-# 40 rows of 300: random, steep, flat, with ties, nearly all masked, and one candidate far ahead.
+# Writes 40 rows of 300 logits: random, steep, flat, with ties, mostly masked, and with one candidate far ahead.
 setup_file() {
     cd "$BATS_FILE_TMPDIR" || return 1
     perl -e '
@@ -30,8 +30,8 @@ setup() {
     R=$BATS_FILE_TMPDIR
 }
 
-# Parameter sets, from mild to absurd; --scatter-k is given beside.
-sets() {
+# parameter_sets: prints sets of options, one a line, from small to extreme values. The tests add --scatter-k.
+parameter_sets() {
     cat <<-'END'
 		--scatter-strength 0.12 --scatter-radius 2
 		--scatter-strength 0.18
@@ -49,15 +49,16 @@ sets() {
 	END
 }
 
-# rows FILE: the options that read it.
-rows() {
+# rows_of FILE: prints the options that read the file.
+rows_of() {
     case $1 in
     *.f16) echo "-n 4096 $1" ;;
     *) echo "-n 300 $1" ;;
     esac
 }
 
-# keeps_ranks PLAIN SCATTERED: by falling logits of the plain dump the other's probabilities never rise, and its candidates are the same.
+# keeps_ranks PLAIN SCATTERED: checks that two dumps have the same candidates. Checks that, by falling logits of the first dump, the
+# probabilities of the second never rise.
 keeps_ranks() {
     perl -F'\t' -ane '
         next if $F[0] eq "row";
@@ -80,48 +81,48 @@ keeps_ranks() {
         }' "$1" "$2"
 }
 
-@test "without absorption ranks never change, and probabilities sum to 1" {
+@test "scatter without absorption keeps the ranks, and probabilities sum to 1" {
     for file in "$R/austen.f16" "$R/random.f32"; do
         for k in 2 3 17 64 300; do
             # shellcheck disable=SC2046
-            sampl -s 1 --samplers top_k --top-k $k --dump-probs -O tsv $(rows "$file") >plain
+            sampl -s 1 --samplers top_k --top-k $k --dump-probs -O tsv $(rows_of "$file") >plain
             while read -r set; do
                 # shellcheck disable=SC2046,SC2086
-                sampl -s 1 --samplers scatter --scatter-k $k $set --dump-probs -O tsv $(rows "$file") >scattered
+                sampl -s 1 --samplers scatter --scatter-k $k $set --dump-probs -O tsv $(rows_of "$file") >scattered
                 keeps_ranks plain scattered || { echo "of: $file k $k $set"; return 1; }
                 case $set in *-strength\ 1e-6 | *radius\ 1e-6) continue ;; esac
-                run -1 cmp -s plain scattered # it does something
-            done < <(sets)
+                run -1 cmp -s plain scattered # scatter changes the dump
+            done < <(parameter_sets)
         done
     done
 }
 
-@test "ranks hold inside a chain, too" {
+@test "scatter behind other samplers keeps the ranks" {
     for chain in 'top_n_sigma=2;typ_p=0.9;scatter' 'top_k=30;top_p=0.9;min_p=0.01;scatter' 'temperature=0.3;scatter' 'xtc;scatter' 'scatter;scatter'; do
         for file in "$R/austen.f16" "$R/random.f32"; do
             args=(-s 1 --xtc-probability 0.5 --xtc-threshold 0.05 --dump-probs -O tsv --scatter-k 20 --scatter-radius 3)
             # shellcheck disable=SC2046
-            sampl "${args[@]}" --samplers "${chain//scatter/top_k=20}" $(rows "$file") >plain
+            sampl "${args[@]}" --samplers "${chain//scatter/top_k=20}" $(rows_of "$file") >plain
             # shellcheck disable=SC2046
-            sampl "${args[@]}" --samplers "$chain" --scatter-strength 0.4 $(rows "$file") >scattered
+            sampl "${args[@]}" --samplers "$chain" --scatter-strength 0.4 $(rows_of "$file") >scattered
             keeps_ranks plain scattered || { echo "of: $file $chain"; return 1; }
         done
     done
 }
 
-@test "the likeliest token stays the likeliest" {
+@test "scatter keeps the likeliest token the likeliest" {
     for file in "$R/austen.f16" "$R/random.f32"; do
         # shellcheck disable=SC2046
-        sampl --samplers greedy $(rows "$file") >want
+        sampl --samplers greedy $(rows_of "$file") >want
         while read -r set; do
             # shellcheck disable=SC2046,SC2086
-            sampl --samplers 'scatter;greedy' $set $(rows "$file") >ids
+            sampl --samplers 'scatter;greedy' $set $(rows_of "$file") >ids
             same ids want
-        done < <(sets | grep -v -e 1e9 -e 'steps 50' -e 'radius 1000') # there rounding may make it share its place
+        done < <(parameter_sets | grep -v -e 1e9 -e 'steps 50' -e 'radius 1000') # these may make it equal to another token by rounding
     done
 }
 
-@test "a wide blur levels, a strong one more than a weak one" {
+@test "scatter: a wide radius makes probabilities equal, and more strength lowers the largest probability" {
     sampl -s 1 -n 4096 --samplers scatter --scatter-k 8 --scatter-strength 1 --scatter-radius 1e9 --dump-probs -O tsv "$R/austen.f16" >dump
     [ "$(wc -l <dump)" -eq $((64 * 8 + 1)) ]
     awk -F'\t' 'NR > 1 && ($5 < 0.1249999 || $5 > 0.1250001) { exit 1 }' dump
@@ -131,8 +132,8 @@ keeps_ranks() {
     paste top.0.05 top.0.2 top.0.8 | awk '!($1 > $2 && $2 > $3) { exit 1 }'
 }
 
-@test "one step, by hand" {
-    # p = 1/2 1/4 1/8 1/8; radius such that a neighbour weighs 1/2 and the next 1/16
+@test "scatter: one step gives the probabilities that its formula gives" {
+    # p = 1/2 1/4 1/8 1/8; with this radius the neighbour has weight 1/2 and the next candidate 1/16
     f32 3 1 1 2 >row.f32
     echo '{"probs":[0.125,0.5,0.25,0.125]}' >row.json
     sampl -s 1 --samplers scatter --scatter-k 4 --scatter-strength 0.5 --scatter-radius 0.84932180028801907 --dump-probs -O tsv row.json >dump
@@ -153,7 +154,7 @@ keeps_ranks() {
         }' <got
 }
 
-@test "tokens that the chain bans, all but five, never come back" {
+@test "scatter: banned tokens never get a probability" {
     args=(-s 1 --samplers scatter --scatter-strength 0.3 --dump-probs -O tsv)
     sampl -n 4096 "${args[@]}" "$R/austen.f16" --rows :1 >all
     ids=$(tail -n +2 all | cut -f 3 | head -5 | tr '\n' ' ')
@@ -163,7 +164,7 @@ keeps_ranks() {
     [ "$(tail -n +2 dump | cut -f 3 | tr '\n' ' ')" = "$ids" ]
 }
 
-@test "collision 0: absent, to the bit" {
+@test "scatter: --scatter-collision 0 gives the dump of a chain without scatter" {
     sampl -n 4096 -s 4 --dump-probs --scatter-strength 0.3 --scatter-collision 0 "$R/austen.f16" >dump
     sampl -n 4096 -s 4 --dump-probs "$R/austen.f16" >want
     same dump want
@@ -171,7 +172,8 @@ keeps_ranks() {
     run -1 cmp -s dump want
 }
 
-# touched CHANCE LOW HIGH ARGUMENT...: of 256 rows between LOW and HIGH are as if scatter always acted, the rest as if it were absent.
+# touched CHANCE LOW HIGH OPTION...: runs 256 rows with --scatter-collision CHANCE. Checks that LOW to HIGH rows equal rows with scatter.
+# The other rows must equal rows without scatter.
 touched() {
     local chance=$1 low=$2 high=$3
     shift 3
@@ -192,10 +194,10 @@ touched() {
         die if $rows != 256 || $touched < $low || $touched > $high' "$low" "$high"
 }
 
-@test "collision between 0 and 1: some rows, whole or not at all" {
+@test "scatter: --scatter-collision is the share of rows that scatter changes" {
     for seed in 1 2; do
         for chain in 'top_k;scatter;temperature' 'top_k=100;scatter;top_p'; do
-            touched 0.25 36 92 -s $seed --samplers "$chain" # 64 +- 4 standard deviations
+            touched 0.25 36 92 -s $seed --samplers "$chain" # 64 rows +- 4 standard deviations
             touched 0.25 36 92 -s $seed --samplers "$chain" --independent
             touched 0.5 96 160 -s $seed --samplers "$chain"
             touched 0.02 1 20 -s $seed --samplers "$chain" --independent
@@ -206,14 +208,14 @@ touched() {
     touched 0.25 36 92 -s 3 --samplers scatter
 }
 
-@test "collision: an idle row costs no draw of the others, and the gate has its own generator" {
+@test "scatter: collisions have a generator of their own and change no random number of other samplers" {
     args=(-n 4096 -s 4 --xtc-probability 0.5 --xtc-threshold 0.05 --samplers 'xtc;scatter' --scatter-k 4096 --rows :24)
-    sampl "${args[@]}" --dump-probs -O tsv "$R/austen.f16" | cut -f 1,3 | sort >want # which tokens xtc left
+    sampl "${args[@]}" --dump-probs -O tsv "$R/austen.f16" | cut -f 1,3 | sort >want # the tokens that xtc keeps
     sampl "${args[@]}" --dump-probs -O tsv --scatter-strength 0.01 --scatter-collision 0.5 "$R/austen.f16" | cut -f 1,3 | sort >got
     same got want
 }
 
-@test "absorption: recent tokens lose, by exp(-X) for each time" {
+@test "scatter: absorption multiplies a token's probability by exp(-X) for each recent occurrence" {
     args=(-n 4096 -s 4 --rows :1 --samplers scatter --scatter-k 10 --dump-probs -O tsv)
     sampl "${args[@]}" --top-k 10 --samplers top_k "$R/austen.f16" | tail -n +2 | cut -f 3,5 >plain
     first=$(sed -n '1s/\t.*//p' plain) third=$(sed -n '3s/\t.*//p' plain)
@@ -234,19 +236,19 @@ touched() {
             $n++;
         }
         die if $n != 10' "$first" "$third"
-    # the window: with one token it sees only the last
+    # A window of one token has only the last token.
     sampl "${args[@]}" --scatter-absorption 0.7 --scatter-absorption-last-n 1 --prompt-tokens "$first,$third,$first,1" "$R/austen.f16" | tail -n +2 | cut -f 3,5 >got
     cut -f 1 plain | cmp - <(cut -f 1 got)
     sampl "${args[@]}" --scatter-absorption 0.7 --scatter-absorption-last-n 2 --prompt-tokens "$first,$third,$first,1" "$R/austen.f16" >got
     sampl "${args[@]}" --scatter-absorption 0.7 --prompt-tokens "$first" "$R/austen.f16" | cmp - got
-    # a strong one brings another token to the top
+    # With strong absorption another token is the likeliest.
     sampl "${args[@]}" --scatter-absorption 20 --prompt-tokens "$first" "$R/austen.f16" >got
     [ "$(sed -n 2p got | cut -f 3)" != "$first" ]
     [ "$(tail -1 got | cut -f 3)" = "$first" ]
 }
 
-# Nearly all probabilities are equal after so much spreading, but for rounding. To damp no token must leave the order alone, and so the choice.
-@test "rounding turns no ranks around" {
+# Five wide steps make the probabilities equal except for rounding. Absorption without recent tokens must not change their order.
+@test "scatter: absorption without recent tokens changes no id where probabilities are nearly equal" {
     perl -e 'srand 5; printf q({"seq":%d,"params":{"seed":%1$d},"logits":[%s]}), $_, join ",", map { -$_ * rand 3 } 0 .. 1 + $_ % 6 for 1 .. 300' >rows.json
     set -- -s 1 --samplers scatter --scatter-strength 1 --scatter-steps 5 --scatter-radius 1000 rows.json
     sampl "$@" >want

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# JSON schemas: schemas.tsv through a vocabulary of bytes; llama.cpp's choices; the grammars themselves.
+# JSON schemas: the texts of schemas.tsv, recorded choices of llama.cpp, and the printed grammars.
 # shellcheck disable=SC2016,SC2001,SC2154 # $stderr is set by run; perl's variables and JSON's $ are not the shell's
 load helper
 
@@ -9,7 +9,8 @@ setup_file() {
     perl -e 'print "\0" x (4 * 257 * 300)' >"$BATS_FILE_TMPDIR/flat.f32"
 }
 
-# The table as lines of: number of the schema, + or -, ids of the text's bytes and the end, its line. Schemas go to files 1.json, ...
+# prepare: writes the schemas of the table to 1.json, 2.json, ... Prints a line for each text: number of the schema, + or -, ids of the
+# bytes and the end token, line of the table.
 prepare() {
     perl -CSD -Mutf8 -ne '
         chomp;
@@ -27,7 +28,7 @@ prepare() {
         }' "$BATS_TEST_DIRNAME/schemas.tsv"
 }
 
-@test "the table's texts fit their schemas, or do not" {
+@test "schema: each text of schemas.tsv fits or does not fit its schema, as the table says" {
     local n verdict ids line status wrong=0 count=0
     prepare >list
     while IFS=$'\t' read -r n verdict ids line; do
@@ -45,8 +46,8 @@ prepare() {
     [ "$count" -ge 450 ]
 }
 
-# tests/cases/import-schemas.py made the table from what llama.cpp's own library chose.
-@test "ids of every recorded case" {
+# tests/cases/import-schemas.py made the table from the choices of llama.cpp's library.
+@test "schema: every recorded case of llama.cpp gives its ids" {
     local name options ids schema words rows cases=0
     while IFS=$'\t' read -r name options ids schema; do
         cases=$((cases + 1))
@@ -62,7 +63,7 @@ prepare() {
     [ "$cases" -eq 60 ]
 }
 
-@test "integers between two bounds are those and no others" {
+@test "schema: minimum and maximum accept exactly the integers between them" {
     perl -e '
         my ($sampl, $wrong) = (@ARGV, 0);
         srand 7;
@@ -85,7 +86,7 @@ prepare() {
         exit $wrong' "$SAMPL"
 }
 
-@test "a grammar printed is the same grammar read" {
+@test "schema: --print-grammar prints a grammar that reads back as the same grammar" {
     prepare >list
     for schema in *.json; do
         sampl --print-grammar -jf "$schema" >once 2>err
@@ -94,7 +95,7 @@ prepare() {
     done
 }
 
-@test "many properties, values, levels, references and members" {
+@test "schema: schemas with thousands of properties, values, levels and references are converted within 20 s" {
     perl -e 'print "{\"properties\":{", join(",", map { "\"p$_\":{\"type\":\"integer\"}" } 1 .. 2000), "},\"additionalProperties\":true}"' >properties
     perl -e 'print "{\"enum\":[", join(",", map { "\"v$_\"" } 1 .. 20000), "]}"' >enum
     perl -e 'print "{\"items\":" x 300, "{}", "}" x 300' >levels
@@ -103,7 +104,7 @@ prepare() {
     perl -e 'print "{\"\$defs\":{", join(",", map { "\"a$_\":{\"\$ref\":\"#/\$defs/a" . ($_ + 1) . "\"}" } 0 .. 9999),
         ",\"a10000\":{}},\"anyOf\":[", join(",", map { "{\"\$ref\":\"#/\$defs/a$_\"}" } 0 .. 9999), "]}"' >chain
     perl -e 'print "{", join(",", map { "\"k$_\":1" } 1 .. 20000), ",\"type\":\"null\",", join(",", ("\"type\":\"integer\"") x 20000), "}"' >members
-    # a schema that many types and levels lead to becomes one rule
+    # A schema that many types and levels refer to becomes one rule.
     perl -e 'my $s = "{}"; $s = "{\"type\":[\"object\",\"array\"],\"properties\":{\"a\":{\"\$ref\":\"#/\$defs/$_\"}},\"items\":{\"\$ref\":\"#/\$defs/$_\"}}"
         and push @all, "\"" . ($_ + 1) . "\":$s" for 0 .. 99; print "{\"\$ref\":\"#/\$defs/100\",\"\$defs\":{\"0\":{},", join(",", @all), "}}"' >shared
     for file in properties enum levels types key chain members shared; do
@@ -112,7 +113,7 @@ prepare() {
     done
 }
 
-@test "schemas that would grow without bound are refused" {
+@test "schema: a schema whose grammar would be too large or too deep is refused" {
     perl -e 'print "{\"allOf\":[", join(",", ("{\"\$ref\":\"#/\$defs/a\"}") x 20000), "],\"\$defs\":{\"a\":{\"properties\":{", join(",", map { "\"p$_\":{}" } 1 .. 2000), "}}}}"' >product
     perl -e 'print "{\"properties\":{", join(",", map { "\"p$_\":{\"type\":\"integer\"}" } 1 .. 100000), "}}"' >properties
     for file in product properties; do

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Selections of rows, arrays of sequences, and what a file says of rows: --rows, npy of three dimensions, --params.
+# Lists of rows in --rows, npy arrays of several sequences, and --params.
 
 # shellcheck disable=SC2154 # stderr and stderr_lines are run's
 load helper
@@ -11,7 +11,7 @@ setup_file() {
     npy '(4, 6, 4096)' rows.f16 >seq.npy
     npy '(2, 12, 4096)' rows.f16 >two.npy
     npy '(24, 4096)' rows.f16 >flat.npy
-    # a _logits_ file: 3 chunks of 8 tokens over 5 words, 3 rows each
+    # a kld file: 3 chunks of 8 tokens and 3 rows each, with a vocabulary of 5 tokens
     perl -e 'print "_logits_", pack("Vll", 8, 5, 3), pack("l*", map { $_ * 7 % 5 } 0 .. 23),
         map { my $r = $_; pack("ff", 1e-4, -6), pack("v*", map { ($r * 977 + $_ * 13007) % 65536 } 1 .. 5), pack("v", 0) } 1 .. 9' >a.kld
 }
@@ -21,21 +21,21 @@ setup() {
     T=$BATS_TEST_TMPDIR
 }
 
-# npy SHAPE FILE: an array of half floats.
+# npy SHAPE FILE: prints the f16 numbers of the file as an npy file.
 npy() {
     printf '\223NUMPY\1\0\166\0%-117s\n' "{'descr': '<f2', 'fortran_order': False, 'shape': $1}"
     cat "$2"
 }
 
-# part FROM N: rows of rows.f16.
+# part FROM N: prints N rows of rows.f16.
 part() {
     tail -c +$(($1 * 8192 + 1)) rows.f16 | head -c $(($2 * 8192))
 }
 
-@test "--rows takes a list from an empty file, and for rows of a pipe" {
+@test "--rows accepts an empty list, and a list for rows of a pipe" {
     : >"$T/none"
     [ "$(sampl -n 4096 -s 1 -O tsv --rows "@$T/none" rows.f16)" = $'row\tid\tprob\tn' ]
-    # a pipe cannot be counted, but be read on
+    # The rows of a pipe are read in order.
     sampl -n 4096 -s 1 --independent -f f16 -O tsv --rows 3,9,20: <rows.f16 >"$T/want"
     # shellcheck disable=SC2002
     cat rows.f16 | sampl -n 4096 -s 1 --independent -f f16 -O tsv --rows 3,9,20: | cmp - "$T/want"
@@ -44,7 +44,7 @@ part() {
     [[ ${lines[1]} == *": row 3: the input ends after 1 "* ]]
 }
 
-@test "--rows: the parts of a list make up the whole" {
+@test "--rows with a list and --shard: parts concatenate to one run" {
     local k how
     for how in '' '--repeat-penalty 1.5 --accept @ids' --independent '--accept @ids --dry-multiplier 1 --dry-sequence-breaker none'; do
         # shellcheck disable=SC2086
@@ -59,8 +59,8 @@ part() {
     for k in 1 2 3 4; do sampl -s 1 --accept recorded --repeat-penalty 1.5 -O tsv --rows 1,2,4,7:9 --shard $k/4 a.kld; done | cmp - "$T/want"
 }
 
-@test "--rows: known tokens of rows between are in the history" {
-    # a greedy chain: rows say the same whichever are selected
+@test "--rows with a list: tokens of --accept for rows outside the list are in the history" {
+    # With a greedy chain a row gives the same record in every selection.
     local known=(--samplers 'penalties;greedy' --repeat-penalty 1.5 --repeat-last-n -1 -s 1 -O tsv)
     sampl -n 4096 "${known[@]}" --accept @ids rows.f16 | sed -n '1p;4p;10p;23p' >"$T/want"
     sampl -n 4096 "${known[@]}" --accept @ids --rows 2,8,21 rows.f16 | cmp - "$T/want"
@@ -68,7 +68,7 @@ part() {
     sampl "${known[@]}" --accept recorded --rows 1,2,5,8 a.kld | cmp - "$T/want"
 }
 
-@test "npy (S, T, V): S sequences, seeded with the seed + the number of their first row" {
+@test "npy shape (S, T, V) makes S sequences, each with the seed + the number of its first row" {
     local k how
     for how in '' '--repeat-penalty 1.5 --prompt-tokens 304,286' '--mirostat 2' '--xtc-probability 0.5'; do
         # shellcheck disable=SC2086
@@ -84,7 +84,7 @@ part() {
     sampl --engine batch -s 5 --temp 1 -O tsv seq.npy | sed 1d | cut -f 2-4 | cmp - "$T/want"
     sampl --engine batch -s 5 --temp 1 -O tsv --rows 20: seq.npy | sed 1d | cut -f 2 | head -4 >"$T/got"
     part 20 4 | sampl --engine batch -f f16 -n 4096 -s 8 --temp 1 -O tsv | sed 1d | cut -f 2 | cmp - "$T/got"
-    # known tokens are those of the sequence
+    # The history has the tokens of the row's sequence only.
     for k in 0 1 2 3; do
         part $((k * 6)) 6 | sampl -f f16 -n 4096 -s $((1 + k * 6)) --repeat-penalty 2 --accept @<(tail -n +$((k * 6 + 1)) ids) -O tsv | sed 1d
     done | cut -f 2-4 >"$T/want"
@@ -94,12 +94,12 @@ part() {
     sampl -s 1 --repeat-penalty 2 --accept @ids -t 3 -O tsv seq.npy | cmp - "$T/got"
     sampl -s 1 --samplers 'temperature' -O tsv seq.npy >"$T/got"
     for k in 1 2 3 4 5; do sampl -s 1 --samplers 'temperature' -O tsv --shard $k/5 seq.npy; done | cmp - "$T/got"
-    # a selection leaves each in its sequence
+    # A selected row keeps its sequence.
     sampl -s 1 --repeat-penalty 2 --accept @ids --samplers 'penalties;greedy' -O tsv seq.npy | sed -n '1p;3p;4p;13p;24p' >"$T/want"
     sampl -s 1 --repeat-penalty 2 --accept @ids --samplers 'penalties;greedy' -O tsv --rows 1,2,11,22 seq.npy | cmp - "$T/want"
 }
 
-@test "npy (N, 1, V) and (1, N, V) are rows of one sequence" {
+@test "npy shapes (N, 1, V) and (1, N, V) make one sequence" {
     local shape
     sampl -s 1 --repeat-penalty 1.5 -O tsv flat.npy >"$T/want"
     for shape in '(24, 1, 4096)' '(1, 24, 4096)'; do
@@ -107,17 +107,17 @@ part() {
     done
 }
 
-@test "npy arrays one after the other on a pipe are as files" {
+@test "npy arrays that follow each other on a pipe give the records of separate files" {
     sampl -s 1 --temp 2 --repeat-penalty 1.5 -O tsv seq.npy two.npy flat.npy | cut -f 1-5 >"$T/want"
     cat seq.npy two.npy flat.npy | sampl -s 1 --temp 2 --repeat-penalty 1.5 -O tsv | cmp - "$T/want"
     cat seq.npy two.npy | sampl -s 1 --engine batch -O tsv | cmp - <(sampl -s 1 --engine batch -O tsv seq.npy two.npy | cut -f 1-5)
-    # of another type and width; and what is none
+    # an array of another type and width, and bytes that are no array
     { cat seq.npy; printf '\223NUMPY\1\0\166\0%-117s\n' "{'descr': '>f4', 'fortran_order': False, 'shape': (1, 2)}"; f32 0 0; printf xyz; } >"$T/odd"
     # shellcheck disable=SC2016
     run -1 --separate-stderr bash -c 'cat "$1" | "$SAMPL" -s 1 --samplers greedy' - "$T/odd"
     [ "${lines[24]}" = 0 ]
     [ "$stderr" = "sampl: standard input: row 25: there are bytes after the last row of the npy shape" ]
-    # a header that is out cannot take more rows
+    # The number of rows in a printed header cannot grow.
     # shellcheck disable=SC2016
     run -1 --separate-stderr bash -c 'cat seq.npy two.npy | "$SAMPL" -s 1 --emit logits -O npy | cat >"$1"; exit "${PIPESTATUS[1]}"' - "$T/out"
     [[ $stderr == *'standard output: more rows come than the npy header says; write to a file, or use -O f32' ]]
@@ -125,7 +125,7 @@ part() {
     sampl -s 1 --samplers greedy "$T/both.npy" | wc -l | grep -qx 48
 }
 
-@test "--params: line i is for row i, as if the row said so" {
+@test "--params: line i gives row i the members of a JSON row" {
     local k
     perl -MJSON::PP -e '
         open my $f, "<:raw", "rows.f16" or die;
@@ -146,10 +146,10 @@ part() {
         # shellcheck disable=SC2086
         sampl -s 3 -t 2 $how -O tsv --params - flat.npy <params | cmp - "$T/want"
     done
-    # of a selection, too
+    # with a selection of rows
     sampl -s 3 -O tsv --rows 4,11:20 "$T/rows.json" >"$T/want"
     sampl -s 3 -O tsv --rows 4,11:20 --params params flat.npy | cmp - "$T/want"
-    # parts know what was said before them
+    # A shard uses the lines of the rows before it.
     printf '%s\n' '{"params":{"temperature":3}}' '{}' '{"seq":"a","params":{"top_k":0,"min_p":0}}' '{"seq":"a","accept":3}' '{"accept":3}' '{"seq":"a","end":true}' '{"seq":"a"}' >"$T/some"
     for how in '--rows :7' '--rows 1:7' '--rows :7 --independent' '--rows 0,2:7'; do
         # shellcheck disable=SC2086
@@ -157,6 +157,6 @@ part() {
         # shellcheck disable=SC2086
         for k in 1 2 3; do sampl -s 3 -O tsv $how --params "$T/some" --shard $k/3 flat.npy; done | cmp - "$T/want"
     done
-    # names of the file's own stand before those of an array
+    # A sequence name of --params overrides the sequence of the array.
     sampl -s 3 -O tsv --rows :7 --params "$T/some" seq.npy | cut -f 5 | tr '\n' ' ' | grep -qx 'seq 0 0 a a 0 a a '
 }

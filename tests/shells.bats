@@ -1,9 +1,9 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# The completions as the shells themselves run them. What bash does with its own is in options.bats.
+# The completions in zsh and fish. options.bats has those of bash.
 load helper
 
-# A user with a preset of his own, and the program on the path.
+# Makes a user's preset, and adds the program to the path.
 setup() {
     cd "$BATS_TEST_TMPDIR" || return 1
     mkdir -p config/sampl/presets
@@ -11,8 +11,8 @@ setup() {
     export XDG_CONFIG_HOME=$PWD/config PATH=${SAMPL%/*}:$PATH
 }
 
-# zsh_offers LINE: the words for the end of the line, sorted. A zsh at a terminal of its own notes what its completion adds. Its prompt comes
-# when it reads keys; before, the terminal would take the line back at ^U.
+# zsh_offers LINE: prints the completions for the end of the line, sorted. A zsh on a pseudo-terminal writes what its completion adds to the
+# file `offered`. Keys are sent after the prompt; before it, the terminal would delete the line at ^U.
 zsh_offers() {
     cat >ask <<'END'
 zmodload zsh/zpty
@@ -24,7 +24,7 @@ zpty -w -n shell "$2"$'\t'
 zpty -w shell $'\C-u'"print DONE\${:-1}"
 zpty -r shell line '*DONE1*'
 END
-    # now and then a zsh on a busy machine waits for its own child forever, or has nothing to offer yet
+    # A zsh on a busy machine sometimes waits for its child forever, or has no completions yet.
     for _ in 1 2 3 4 5; do
         rm -f offered
         timeout 60 zsh -f ask "$ROOT/completions" "$1" && [ -s offered ] && break
@@ -32,6 +32,7 @@ END
     sort -u offered | sed '/^$/d' | paste -sd ' '
 }
 
+# fish_offers LINE: prints the completions for the end of the line, sorted.
 fish_offers() {
     # shellcheck disable=SC2016 # fish's variables
     fish --no-config -c 'source $argv[1]; complete -C $argv[2]' -- "$ROOT/completions/sampl.fish" "$1" | cut -f 1 | sort | paste -sd ' '

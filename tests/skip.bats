@@ -1,13 +1,13 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# --on-error skip: what a bad row leaves behind in the output, and that it leaves nothing behind in the chain.
+# --on-error skip: the record of a bad row, and the records of the rows after it.
 
 load helper
 
 setup_file() {
     cd "$BATS_FILE_TMPDIR" || return 1
     head -c $((60 * 8192)) "$AUSTEN" >good.f16
-    # rows 3, 20, 21 and 59 are bad: NaN, +inf, all masked, NaN
+    # Rows 3, 20, 21 and 59 are bad: NaN, +inf, all masked, NaN.
     perl -e 'local $/; $_ = <STDIN>;
         substr($_, 3 * 8192 + 100, 2) = pack "v", 0x7e00;
         substr($_, 20 * 8192, 2) = pack "v", 0x7c00;
@@ -21,8 +21,8 @@ setup() {
     R=$BATS_FILE_TMPDIR
 }
 
-# bad STATUS-TEXT ARGS...: runs over the bad rows; ends with status 1 and names each of them.
-bad() {
+# skip_bad OPTION...: runs sampl on the bad rows, with its output in `got`. Checks that it ends with status 1 and reports each bad row.
+skip_bad() {
     local status=0
     sampl -n 4096 -s 3 --on-error skip "$@" "$R/bad.f16" >got 2>messages || status=$?
     [ "$status" -eq 1 ] || { cat messages; return 1; }
@@ -31,7 +31,7 @@ bad() {
     same messages want.messages
 }
 
-@test "the other rows come out as if no row were bad, on any number of threads" {
+@test "--on-error skip: the other rows give the ids of a run without bad rows, on 1, 2 and 4 threads" {
     local args t
     for args in '' '--samplers=' '--temp 0' '--samplers greedy' '--scatter-strength 0.3' '--independent --xtc-probability 0.5' \
         '--independent --mirostat 2' "--accept @$ROOT/samples/austen.tokens --repeat-penalty 1.4 --dry-multiplier 1 --dry-sequence-breaker none"; do
@@ -40,27 +40,27 @@ bad() {
         awk 'NR == 4 || NR == 21 || NR == 22 || NR == 60 { $0 = -1 } 1' ids >want
         for t in 1 2 4; do
             # shellcheck disable=SC2086
-            bad -t $t $args
+            skip_bad -t $t $args
             same got want
         done
     done
 }
 
-@test "without known tokens nothing is accepted after a bad row" {
+@test "--on-error skip: without --accept a bad row adds no token to the history" {
     sampl -n 4096 -s 3 --samplers 'penalties;temperature' --temp 0 --repeat-penalty 3 "$R/good.f16" --rows :3 >before
-    # as if rows 4 to 19 followed row 2, and only then
+    # Rows 4 to 19 give the ids of a run in which they follow row 2.
     tail -c +$((4 * 8192 + 1)) "$R/good.f16" | head -c $((16 * 8192)) >rest.f16
     sampl -n 4096 -s 3 --samplers 'penalties;temperature' --temp 0 --repeat-penalty 3 rest.f16 --prompt-tokens @before >after
-    bad --samplers 'penalties;temperature' --temp 0 --repeat-penalty 3
+    skip_bad --samplers 'penalties;temperature' --temp 0 --repeat-penalty 3
     head -20 got | cmp - <(cat before && echo -1 && cat after)
 }
 
-@test "parts of the input give the same records" {
+@test "--on-error skip with --rows: parts give the records of one run" {
     local args
     for args in "--independent --xtc-probability 0.5" "--samplers greedy" \
         "--temp 0 --accept @$ROOT/samples/austen.tokens --repeat-penalty 1.4"; do
         # shellcheck disable=SC2086
-        bad $args
+        skip_bad $args
         for part in :3 3:4 4:20 20:22 22:; do
             # shellcheck disable=SC2086
             sampl -n 4096 -s 3 --on-error skip $args --rows $part "$R/bad.f16" 2>/dev/null >>parts || true
@@ -70,22 +70,23 @@ bad() {
     done
 }
 
-@test "records of bad rows in every binary format" {
+@test "--on-error skip: a bad row is a row of NaN in f32, f16 and npy" {
     printf '[1,2,3] {"logits":[]} [1,2] [null,null,null] [3,2,1]' >a.json
-    one() {
+    # emit OPTION...: writes the output for the rows to `got`.
+    emit() {
         sampl -n 3 -s 1 --samplers top_k --top-k 1 --on-error skip "$@" a.json 2>/dev/null >got || [ $? -eq 1 ]
     }
-    one --emit logits -O f32
+    emit --emit logits -O f32
     f32 -inf -inf 3 nan nan nan nan nan nan nan nan nan 3 -inf -inf | perl -e 'local $/; print map { pack "V", $_ == 0xffc00000 ? 0x7fc00000 : $_ } unpack "V*", <STDIN>' | cmp - got
-    one --emit logits -O npy
+    emit --emit logits -O npy
     [ "$(stat -c %s got)" -eq $((128 + 60)) ]
-    one --emit logits -O f16
+    emit --emit logits -O f16
     [ "$(od -An -tx2 -j 6 -N 6 got)" = " 7e00 7e00 7e00" ]
-    one --emit score --accept 1,2,0,1,0 -O f32
+    emit --emit score --accept 1,2,0,1,0 -O f32
     [ "$(stat -c %s got)" -eq 20 ]
 }
 
-@test "bad rows of JSON in npy, on any number of threads" {
+@test "--on-error skip: bad JSON rows give the same npy file and messages on 1, 2 and 5 threads" {
     local t
     printf '[1,2,3] {"logits":[]} [1,2] [null,null,null] [3,2,1]' >a.json
     for t in 1 2 5; do
@@ -99,7 +100,7 @@ bad() {
     done
 }
 
-@test "a bad row stays bad on its way through several programs" {
+@test "--on-error skip: a bad row stays bad through three runs that are joined by pipes" {
     local format
     for format in f16 f32 npy json; do
         { sampl -n 4096 -s 3 --on-error skip --emit logits --samplers top_k -O $format "$R/bad.f16" 2>/dev/null || true; } |
@@ -111,14 +112,14 @@ bad() {
     done
 }
 
-@test "-o: the file is there although rows were bad" {
-    bad -o out
+@test "--on-error skip: -o writes its file although rows were bad" {
+    skip_bad -o out
     [ "$(wc -l <out)" -eq 60 ]
     run -1 --separate-stderr sampl -n 4096 --on-error stop -o other "$R/bad.f16"
     [ ! -e other ]
 }
 
-@test "a file that ends within a row ends the run" {
+@test "--on-error skip: a file that ends inside a row ends the run" {
     head -c 20000 "$R/good.f16" >short.f16
     run -1 --separate-stderr sampl -n 4096 --on-error skip short.f16
     [ "${#lines[@]}" -eq 2 ]

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Long runs, and runs where the surroundings are not what one is used to: `make soak` (GB=10 from a pipe; SHORT=1 for a small part of all).
+# Long runs, and runs in unusual environments: `make soak` (GB=10 from a pipe; SHORT=1 for a small part of each).
 # usage: soak.sh SAMPL
 set -eu
 sampl=$(realpath "$1")
@@ -17,32 +17,33 @@ die() {
     exit 1
 }
 
-# high PID: the most memory that it had in use so far, in KB.
-high() {
+# peak_of PID: prints the peak memory of the process, in KB.
+peak_of() {
     awk '/^VmHWM/ {print $2}' "/proc/$1/status"
 }
 
-# flat WHAT COMMAND...: lets it read fd 3 and write to out; at its end it may use no more memory than when the file mark was made.
-flat() {
+# constant_memory NAME COMMAND...: runs the command with fd 3 as input and the file out as output. Fails if its peak memory at the end is
+# more than 4 MB above that at the time when the file mark appeared.
+constant_memory() {
     local what=$1 pid early=0 late last=0
     shift
     rm -f mark
     "$@" <&3 >out &
     pid=$!
     while kill -0 $pid 2>/dev/null; do
-        late=$(high $pid 2>/dev/null) || break
+        late=$(peak_of $pid 2>/dev/null) || break
         [ -n "$late" ] || break
         if [ -e mark ] && [ "$early" = 0 ]; then early=$late; fi
         last=$late
         sleep 0.05
     done
     wait $pid || die "$what: status $?"
-    [ "$early" != 0 ] || die "$what: was over before it was looked at"
+    [ "$early" != 0 ] || die "$what: ended before its memory was measured"
     [ "$last" -le $((early + 4096)) ] || die "$what: $early KB grew to $last KB"
     echo "$what: $(wc -l <out) rows, $last KB, $early KB early on"
 }
 
-# The rows of a model, 1 MiB at a time.
+# rows of a model, 1 MiB at a time
 for _ in 1 2 3 4; do cat "$austen"; done | head -c 1048576 >block
 exec 3< <(perl -e '
     my ($n, $mark) = @ARGV;
@@ -52,20 +53,20 @@ exec 3< <(perl -e '
         print $block or die;
         if ($i == int($n / 10)) { open my $m, ">", "mark" or die }
     }' "$megabytes")
-flat "$megabytes MB from a pipe" "$sampl" -f f16 -n 4096 -s 1 -t 2
+constant_memory "$megabytes MB from a pipe" "$sampl" -f f16 -n 4096 -s 1 -t 2
 [ "$(wc -l <out)" = $((megabytes * 128)) ] || die "rows are missing"
 
-# Sequences that end.
+# sequences that end
 exec 3< <(perl -e '
     my $n = shift;
     for my $i (1 .. $n) {
         print qq({"seq":"s$i","logits":[1,2,3],"accept":1}\n{"seq":"s$i","params":{"top_k":2},"logits":[3,2,1],"end":true}\n);
         if ($i == int($n / 10)) { open my $m, ">", "mark" or die }
     }' "$sequences")
-flat "$sequences sequences" "$sampl" -f json -s 1 --repeat-penalty 1.1
+constant_memory "$sequences sequences" "$sampl" -f json -s 1 --repeat-penalty 1.1
 [ "$(wc -l <out)" = $((sequences * 2)) ] || die "rows are missing"
 
-# A grammar that comes to another state with nearly each row.
+# a grammar with another state after nearly each row
 printf '%s\n' '(' ')' x '</s>' >words
 exec 3< <(perl -e '
     my $n = shift;
@@ -73,9 +74,9 @@ exec 3< <(perl -e '
         print pack("f<*", 1, -9e9, 1, -9e9);
         if ($i == int($n / 2)) { open my $m, ">", "mark" or die }
     }' "$rows")
-flat "$rows rows under a grammar" "$sampl" -f f32 -n 4 -s 1 --vocab words --grammar 'root ::= [(x]* "(" [(x]{18}'
+constant_memory "$rows rows under a grammar" "$sampl" -f f32 -n 4 -s 1 --vocab words --grammar 'root ::= [(x]* "(" [(x]{18}'
 
-# Stopped and continued all the time.
+# a run that SIGSTOP and SIGCONT interrupt
 for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16; do cat block; done >rows
 "$sampl" -f f16 -n 4096 -s 1 --dump-probs=3 rows >want
 n=0
@@ -90,7 +91,7 @@ while [ "$n" -lt "$stops" ]; do
 done
 echo "stopped and continued $n times"
 
-# Another locale, in which a number has a comma.
+# a locale with decimal commas
 "$sampl" -f f16 -n 4096 -s 1 --rows :20 --dump-probs=3 --temp 0.7 -O json "$austen" >want
 if localedef -i de_DE -f UTF-8 "$dir/de_DE.UTF-8" 2>/dev/null; then
     export LOCPATH=$dir
@@ -102,7 +103,7 @@ else
     die "a locale with decimal commas: localedef or its sources (Debian's package locales) are missing"
 fi
 
-# Where /proc is empty. Who may not mount goes without.
+# an empty /proc; skipped where mounting is not allowed
 if unshare -rm sh -c 'mount -t tmpfs none /proc' 2>/dev/null; then
     # shellcheck disable=SC2016 # the inner shell's
     unshare -rm sh -c 'mount -t tmpfs none /proc && [ ! -e /proc/self ] && exec "$0" -f f16 -n 4096 -s 1 -t 2 --rows :20 --dump-probs=3 --temp 0.7 -O json -o got "$1"' \

@@ -1,12 +1,12 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# Sparse rows: rows that name the ids they have.
+# Sparse rows: rows that list ids with their logits.
 
 load helper
 
-# rows N WIDTH SEED: N random rows as JSON arrays of WIDTH numbers, some masked, into dense.json; the same as row objects with every id into
-# all.json, in id order, and into mixed.json in random order, ids before or after the numbers.
-rows() {
+# write_rows N WIDTH SEED: writes N random rows of WIDTH logits, some masked, to three files. dense.json has arrays. all.json has sparse
+# rows with every id in order. mixed.json has sparse rows with every id in random order, with the ids before or behind the logits.
+write_rows() {
     perl -e '
         my ($n, $width, $seed) = @ARGV;
         srand $seed;
@@ -23,8 +23,9 @@ rows() {
         }' "$@"
 }
 
-# some SEED: of dense.json every third candidate or so as sparse rows into some.json, and dense rows with all others masked into masked.json.
-some() {
+# write_truncated SEED: selects about a third of the candidates of dense.json. Writes them as sparse rows to some.json, and as dense rows
+# with the other tokens masked to masked.json.
+write_truncated() {
     perl -e '
         srand shift;
         open my $in, "<", "dense.json"; open my $some, ">", "some.json"; open my $masked, ">", "masked.json";
@@ -39,6 +40,7 @@ some() {
         }' "$@"
 }
 
+# chains: prints the options of chains, one a line.
 chains() {
     cat <<'END'
 
@@ -66,8 +68,8 @@ chains() {
 END
 }
 
-@test "sparse: a row that holds every id is the dense row, whatever the chain" {
-    rows 40 50 1
+@test "sparse: a row with every id gives the output of the dense row, with any chain" {
+    write_rows 40 50 1
     local n=0 chain out
     while read -r chain; do
         n=$((n + 1))
@@ -87,8 +89,8 @@ END
     [ "$n" -gt 20 ]
 }
 
-@test "sparse: wide rows on every tier are the dense ones" {
-    rows 3 9000 2
+@test "sparse: wide rows give the dumps of dense rows on every tier" {
+    write_rows 3 9000 2
     for tier in $("$SAMPL" --version | sed -n 's/.*(of \(.*\))/\1/p'); do
         for chain in "" "--top-k 500 --top-p 0.9" "--samplers typ_p=0.5" "--mirostat 2"; do
             # shellcheck disable=SC2086
@@ -100,13 +102,13 @@ END
     done
 }
 
-# Samplers that look only at candidates that can be chosen do not see the others missing.
-@test "sparse: truncated rows are as good as rows with the rest masked" {
-    rows 60 60 3
-    some 4
+# Most samplers look only at candidates with a finite logit.
+@test "sparse: a truncated row gives the dump of the dense row with its other tokens masked" {
+    write_rows 60 60 3
+    write_truncated 4
     local n=0 chain
     while read -r chain; do
-        case $chain in *dynatemp* | *mirostat\ 1*) continue ;; esac # look at the number of candidates
+        case $chain in *dynatemp* | *mirostat\ 1*) continue ;; esac # depend on the number of candidates
         n=$((n + 1))
         # shellcheck disable=SC2086
         sampl -s 5 --prompt-tokens 1,2,3,1,2 $chain --dump-probs -O tsv masked.json | cut -f -7 >want
@@ -117,9 +119,9 @@ END
     [ "$n" -gt 15 ]
 }
 
-@test "sparse: the pipelines of other engines" {
-    rows 40 300 10
-    some 11
+@test "sparse: rows give the ids of dense rows with every engine" {
+    write_rows 40 300 10
+    write_truncated 11
     local engine
     for engine in ollama akunu akunu-gpu batch; do
         for args in "" "--temp 0.8" "--temp 2 --top-k 20 --top-p 0.6" "--temp 1.3 --top-k 0 --top-p 1"; do
@@ -133,11 +135,11 @@ END
     done
 }
 
-# The ids are the largest there are; memory for all tokens up to them would be gigabytes.
-@test "sparse: memory follows the candidates, not the ids" {
+# The ids are the largest possible. Memory for all tokens up to them would be gigabytes.
+@test "sparse: memory depends on the number of candidates, not on their ids" {
     need_own_process
     local room=200000
-    if nm -D "$SAMPL" 2>/dev/null | grep -q ' __asan_'; then room=unlimited; fi # its shadow of all memory counts, too
+    if nm -D "$SAMPL" 2>/dev/null | grep -q ' __asan_'; then room=unlimited; fi # a sanitizer's shadow memory counts
     echo '{"ids":[2147483647,2147483646,0],"logits":[3,2,1]}' >x.json
     for chain in "--temp 0" "--mirostat 1" "--mirostat 2" "--repeat-penalty 2 --dry-multiplier 1 --dry-breaker-tokens 1" \
         "--samplers scatter;adaptive_p --scatter-absorption 1" "-l 2147483647-1 -l 2147483645+3"; do
@@ -147,14 +149,14 @@ END
     done
 }
 
-# Names and numbers to 12 digits: the lanes in which a sum is taken go by the places of the logits.
+# digits: prints names and numbers with 12 digits. A sum has lanes by the positions of the logits, which changes its last digits.
 digits() {
     awk '{ printf "%s %.12g\n", $1, $2 }'
 }
 
-@test "sparse: distributions, scores and statistics" {
-    rows 12 50 8
-    some 9
+@test "sparse: distributions, scores and statistics equal those of dense rows" {
+    write_rows 12 50 8
+    write_truncated 9
     local chain what
     for chain in "" "--samplers top_n_sigma=1" "--samplers scatter --scatter-strength 0.4" "--mirostat 2" "--temp 0"; do
         for what in probs logprobs logits "score --accept @ids"; do
@@ -177,9 +179,9 @@ digits() {
     done
 }
 
-@test "sparse: dense and sparse rows of one input mix" {
-    rows 6 20 5
-    some 6
+@test "sparse: one input may have dense and sparse rows" {
+    write_rows 6 20 5
+    write_truncated 6
     paste -d '\n' dense.json some.json >both.json
     paste -d '\n' dense.json masked.json >want.json
     sampl -s 9 --repeat-penalty 1.2 want.json >want
@@ -192,8 +194,8 @@ digits() {
     same want got
 }
 
-@test "sparse: bytes that dribble in give the same rows" {
-    rows 5 30 7
+@test "sparse: rows that arrive byte by byte give the same ids" {
+    write_rows 5 30 7
     sampl -s 2 mixed.json >want
     perl -e '$| = 1; undef $/; for my $c (split //, <STDIN>) { syswrite STDOUT, $c }' <mixed.json | sampl -s 2 >got
     same want got

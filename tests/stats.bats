@@ -1,14 +1,15 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# --stats, and the progress line.
+# --stats, --emit stats and the progress line.
 
 load helper
 
+# summary: prints the file stats with single spaces.
 summary() {
     tr -s ' ' <stats
 }
 
-@test "stats: the means over the rows, as a dump shows them" {
+@test "--stats prints the means over the rows that a dump gives" {
     local args
     for args in '' '--samplers temperature --temp 0.7' '--samplers=' '--mirostat 2' '--samplers greedy' '--repeat-penalty 1.5 --top-nsigma 2' \
         '--samplers top_k;adaptive_p --adaptive-target 0.3'; do
@@ -63,14 +64,14 @@ summary() {
     done
 }
 
-@test "stats: a chain that does nothing diverges by nothing" {
+@test "--stats: a chain without samplers has kl_raw 0 and an unchanged entropy" {
     sampl -n 4096 -s 5 --samplers '' --stats "$AUSTEN" 2>&1 >/dev/null | tr -s ' ' >stats
     grep -qx 'kl_raw 0' stats
     grep -qx 'n 4096' stats
     [ "$(sed -n 's/^entropy_raw //p' stats)" = "$(sed -n 's/^entropy //p' stats)" ]
 }
 
-@test "stats: the same on any number of threads, in any format" {
+@test "--stats is the same on 1, 2 and 5 threads, with any output" {
     local t
     sampl -n 4096 -s 5 --stats "$AUSTEN" >/dev/null 2>stats
     summary >want
@@ -82,18 +83,18 @@ summary() {
     done
 }
 
-@test "stats: a random seed is printed, so that the run can be repeated" {
+@test "--stats prints a random seed, which repeats the run" {
     sampl -n 4096 --stats "$AUSTEN" 2>stats >ids
     sampl -n 4096 -s "$(awk '/^seed/ { print $2 }' stats)" "$AUSTEN" | cmp - ids
 }
 
-# on_terminal COMMAND SCREEN: runs the shell's command on a terminal, in the background. The file SCREEN is a record of it.
+# on_terminal COMMAND SCREEN: runs a shell command on a terminal, in the background. The file SCREEN gets the bytes of the terminal.
 on_terminal() {
     command -v script >/dev/null || { echo "script (bsdutils) is missing"; return 1; }
     script -qefc "$1" /dev/null </dev/null >"$2" 3>&- 5>&- 6>&- 7>&- 8>&- &
 }
 
-# feed_until N: writes one more row to each program; succeeds if the screen has shown N progress lines.
+# feed_until N: writes one more row to each program. Succeeds if the screen has shown N progress lines.
 feed_until() {
     local fd
     for fd in 8 "${others[@]}"; do f32 1 2 3 >&"$fd"; done
@@ -101,10 +102,10 @@ feed_until() {
     [ "$(grep -ao 'MB/s' screen | wc -l)" -ge "$1" ]
 }
 
-# slowly COMMAND [FD...]: runs it on a terminal, and gives it rows on the pipe `rows`, one at a time, until it has shown its progress twice;
-# then a bad row and a good one. The rows before go to the other descriptors, too. `fed` counts them; the first progress line came after
-# `waited` microseconds.
-slowly() {
+# feed_slowly COMMAND [FD...]: runs the command on a terminal. Writes rows to the pipe `rows` and to the other descriptors, one at a time,
+# until the terminal has shown two progress lines. Then writes a bad row and a good row to the pipe. Sets `fed` to the number of rows
+# before them, and `waited` to the microseconds before the first progress line.
+feed_slowly() {
     local start=${EPOCHREALTIME/./} others=("${@:2}")
     rm -f rows && mkfifo rows
     on_terminal "$1" screen
@@ -118,8 +119,8 @@ slowly() {
     wait $! || true
 }
 
-@test "progress: a line on the terminal after two seconds, gone at the end, and messages begin on a clean line" {
-    slowly "'$SAMPL' -f f32 -n 3 --temp 0 --on-error skip rows >ids"
+@test "progress: the terminal shows a line after two seconds, and clears it before messages and at the end" {
+    feed_slowly "'$SAMPL' -f f32 -n 3 --temp 0 --on-error skip rows >ids"
     [ "$waited" -ge 2000000 ]
     perl -e '
         local $/;
@@ -133,15 +134,15 @@ slowly() {
     [ "$(wc -l <ids)" -eq $((fed + 2)) ]
 }
 
-@test "progress: the time left, when the number of rows is known" {
-    # a header promises them
+@test "progress: the line has the time left if the number of rows is known" {
+    # The header has the number of rows.
     { printf '\x93NUMPY\1\0v\0' && printf '%-117s\n' "{'descr': '<f4', 'fortran_order': False, 'shape': (9999, 3), }"; } >header.npy
-    slowly "cat header.npy rows | '$SAMPL' -f npy --temp 0 --on-error skip >ids"
+    feed_slowly "cat header.npy rows | '$SAMPL' -f npy --temp 0 --on-error skip >ids"
     grep -qaE '[0-9]+ of 9999 rows, [0-9.]+ rows/s, [0-9]+\.[0-9] MB/s, [0-9]+:[0-9][0-9] left' screen
 }
 
-# The last program shows its progress; the first three have run as long and had as many rows.
-@test "progress: none without a terminal, on a dumb one, nor when the output is on one" {
+# Four programs get the same rows; only the last one may show its progress.
+@test "progress: there is no line without a terminal, on a dumb terminal, or with output on the terminal" {
     mkfifo piped shown dumb
     sampl -f f32 -n 3 --temp 0 piped >ids 2>messages 3>&- &
     exec 5>piped
@@ -149,7 +150,7 @@ slowly() {
     exec 6>shown
     on_terminal "TERM=dumb '$SAMPL' -f f32 -n 3 --temp 0 dumb >dumb.ids" dumb.screen
     exec 7>dumb
-    slowly "'$SAMPL' -f f32 -n 3 --temp 0 --on-error skip rows >/dev/null" 5 6 7
+    feed_slowly "'$SAMPL' -f f32 -n 3 --temp 0 --on-error skip rows >/dev/null" 5 6 7
     f32 1 2 3 | tee /dev/fd/5 /dev/fd/6 >&7
     exec 5>&- 6>&- 7>&-
     await has_lines $((fed + 1)) ids
@@ -161,7 +162,7 @@ slowly() {
     [ ! -s dumb.screen ]
 }
 
-@test "stats: one entropy, in the dump, the trace and the statistics" {
+@test "dump, trace and --stats print the same entropy" {
     local row
     for row in 0 3 7; do
         sampl -n 4096 -s 1 --rows "$row:$((row + 1))" --dump-probs --trace --stats -O json "$AUSTEN" >dump 2>stats
@@ -172,8 +173,8 @@ slowly() {
     done
 }
 
-# numbers ARGUMENT...: --emit stats is what numpy makes of the rows and of the logits that --emit logits gives, to 1e-12.
-numbers() {
+# same_as_numpy ARGUMENT...: checks that --emit stats has the numbers that numpy computes from the rows and from --emit logits, to 1e-12.
+same_as_numpy() {
     sampl -s 5 "$@" --emit stats -O json >stats.json
     sampl -s 5 "$@" --emit logits -O npy >after.npy
     /usr/bin/python3 -c '
@@ -205,28 +206,28 @@ with np.errstate(divide="ignore", invalid="ignore"):
 ' "$*"
 }
 
-@test "emit stats: each number is numpy's" {
+@test "--emit stats has the numbers that numpy computes" {
     need_numpy
     head -c $((24 * 8192)) "$AUSTEN" >raw.f16
     /usr/bin/python3 -c 'import numpy as np; np.save("raw.npy", np.fromfile("raw.f16", "<f2").reshape(-1, 4096))'
-    numbers raw.npy
-    numbers --samplers '' raw.npy
-    numbers --samplers temperature --temp 0.3 raw.npy
-    numbers --temp 0 raw.npy
-    numbers --samplers 'top_k;top_p' --top-k 100 --top-p 0.7 --accept @"$ROOT/samples/austen.tokens" raw.npy
-    numbers -l 304-5 -l 404-inf --repeat-penalty 1.3 --samplers 'penalties;temperature' raw.npy
-    numbers --scatter-strength 0.2 --scatter-collision 0.5 raw.npy
-    numbers --mirostat 2 raw.npy
-    numbers --samplers 'min_p;adaptive_p' --adaptive-target 0.3 raw.npy
-    # in f32, one token masked
+    same_as_numpy raw.npy
+    same_as_numpy --samplers '' raw.npy
+    same_as_numpy --samplers temperature --temp 0.3 raw.npy
+    same_as_numpy --temp 0 raw.npy
+    same_as_numpy --samplers 'top_k;top_p' --top-k 100 --top-p 0.7 --accept @"$ROOT/samples/austen.tokens" raw.npy
+    same_as_numpy -l 304-5 -l 404-inf --repeat-penalty 1.3 --samplers 'penalties;temperature' raw.npy
+    same_as_numpy --scatter-strength 0.2 --scatter-collision 0.5 raw.npy
+    same_as_numpy --mirostat 2 raw.npy
+    same_as_numpy --samplers 'min_p;adaptive_p' --adaptive-target 0.3 raw.npy
+    # f32 rows with one masked token
     /usr/bin/python3 -c 'import numpy as np; x = np.load("raw.npy").astype("<f4") * np.float32(1.1); x[:, 5] = -np.inf; np.save("raw.npy", x)'
-    numbers raw.npy
-    # ties, and masked tokens between them
+    same_as_numpy raw.npy
+    # rows with equal logits and masked tokens
     /usr/bin/python3 -c 'import numpy as np; r = np.random.default_rng(3); x = np.round(r.normal(0, 2, (24, 300))).astype("<f4"); x[r.random(x.shape) < 0.1] = -np.inf; np.save("raw.npy", x)'
-    numbers --samplers temperature raw.npy
+    same_as_numpy --samplers temperature raw.npy
 }
 
-@test "emit stats: the same bytes in any number of threads, in parts, on every tier" {
+@test "--emit stats gives the same bytes with threads, shards and every tier" {
     local format tier k
     for format in tsv json; do
         local args=(-n 4096 -s 5 --emit stats -O "$format" --temp 1.2 --rows :60 "$AUSTEN")
@@ -240,7 +241,7 @@ with np.errstate(divide="ignore", invalid="ignore"):
     done
 }
 
-@test "emit stats: the share of the chosen token holds the draw" {
+@test "--emit stats: the draw lies in the share of the chosen token" {
     sampl -n 4096 -s 9 --rows :40 --samplers '' --emit stats "$AUSTEN" | sed 1d | cut -f 2,10 >draws
     sampl -n 4096 -s 9 --rows :40 --samplers '' --emit probs -O f32 "$AUSTEN" >p.f32
     perl -e '

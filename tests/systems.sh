@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# systems.sh SAMPL SYSTEM...: does the program build for these systems, with their own headers and every warning an error? And what runs
-# under an emulator, does it print what SAMPL prints? `make check-systems` runs it, with Zig's compiler in build/zig.
+# systems.sh SAMPL SYSTEM...: builds the program for these systems, with their headers and every warning an error. Where an emulator runs
+# the program, checks that it prints the output of SAMPL. `make check-systems` runs this script, with Zig's compiler in build/zig.
 set -eu -o pipefail
 cd "$(dirname "$0")/.."
 unset MAKEFLAGS MAKELEVEL
 here=$1
 shift
 
-# Prints what each chain makes of some rows, to the last bit, statistics, and a table of variants.
-say() {
+# print_chains PROGRAM...: prints dumps, records and statistics of several chains, and a table of variants.
+print_chains() {
     local chain
     while read -ra chain; do
         "$@" -n 4096 -s 1 --rows :12 samples/austen.f16 "${chain[@]}"
@@ -37,7 +37,7 @@ for system; do
     echo "$system: built, $(stat -c %s "$build/sampl") bytes"
     [ "$emulator" ] || continue
     "$emulator" "$build/unit/libm_check" 4000000000 20000
-    say "$here" >build/systems/want
-    say "$emulator" "$build/sampl" | cmp - build/systems/want
-    echo "$system: prints what $here does, $(wc -l <build/systems/want) lines"
+    print_chains "$here" >build/systems/want
+    print_chains "$emulator" "$build/sampl" | cmp - build/systems/want
+    echo "$system: prints the $(wc -l <build/systems/want) lines of $here"
 done

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Tables, colours and messages at a terminal: a pseudo-terminal of Python's.
+# Tables, colours and messages on a terminal. terminal.py runs the program on a pseudo-terminal.
 
 load helper
 
@@ -9,20 +9,22 @@ setup() {
     export VOCAB="$ROOT/samples/austen-vocab.json"
 }
 
-# terminal COLUMNS [SETTING...] -- COMMAND...: see terminal.py
+# terminal COLUMNS [SETTING...] -- COMMAND...: runs the command on a terminal; terminal.py explains the arguments.
 terminal() {
     python3 "$ROOT/tests/terminal.py" run "$@"
 }
 
+# fits -- COMMAND...: checks the output of shell commands in windows of four widths, in two locales, with and without colour.
 fits() {
     python3 "$ROOT/tests/terminal.py" fits "$@"
 }
 
+# plain [FILE]: removes escape sequences of colours.
 plain() {
     sed 's/\x1b\[[0-9;]*m//g' "$@"
 }
 
-# Rows of a vocabulary with all that is hard to align.
+# make_texts: writes a vocabulary whose texts are hard to align, and two rows.
 make_texts() {
     python3 -c 'import json, sys; json.dump({t: i for i, t in enumerate(json.load(sys.stdin))}, sys.stdout)' >texts.json <<<'["日本語","한국어"," the","👍","🇩🇪","é","ด้วย","ﷺ","\u200d","\u001b[31m","\"","\\","漢字かな交じり文の長いトークンは窓に入り切らないので切られる、切られる",
         "a long token that is hardly a token any more but a sentence that goes on and on and on \" and on"]'
@@ -30,7 +32,7 @@ make_texts() {
     echo '[1.9,2,2.1,2.2,2.3,2.4,2.5,2.6,2.7,2.8,2.9,3,3.1,99]' >>rows.json
 }
 
-@test "nothing is wider than the window; texts of any script are aligned; colours and bars as the terminal has them" {
+@test "tables fit the window with texts of any script, with and without colours and UTF-8" {
     make_texts
     local t="$SAMPL -s 1 --vocab texts.json rows.json" a="$SAMPL -n 4096 -s 1 --vocab $VOCAB $AUSTEN"
     fits -- "$t --samplers '' --dump-probs" "$t --top-k 9 --dump-probs --trace=5 --xtc-probability 1" \
@@ -42,7 +44,7 @@ make_texts() {
         "$SAMPL -n 4096 -s 1 --rows 3:5 $AUSTEN --dump-probs=3 --stats 2>&1 | grep -v per_second"
 }
 
-@test "a row before and after the chain: what JSON has of it, and who removed what" {
+@test "--dump-probs on a terminal has the probabilities before and after the chain, and the stage that removed a token" {
     local args=(-n 4096 -s 1 --vocab "$VOCAB" --rows 3:23 "$AUSTEN" --xtc-probability 0.5 --repeat-penalty 1.3)
     terminal 80 NO_COLOR=1 -- "$SAMPL" "${args[@]}" --dump-probs=4 >got
     sampl "${args[@]}" --dump-probs=4 --trace -O json >want
@@ -79,16 +81,16 @@ for name in 'got', 'wide':
         assert (rest['kept'][0] == row['n'] - 4) if row['n'] > 4 else 'kept' not in rest, block
     assert cuts > 40, cuts
 END
-    # a chain that changes nothing has nothing to compare
+    # A chain without samplers has no second column.
     terminal 80 NO_COLOR=1 -- "$SAMPL" -n 4096 -s 1 --rows 3:4 --samplers '' --dump-probs=4 "$AUSTEN" >got
     run ! grep -e '->' got
-    # what stood after a stage: no later one has removed anything
+    # After a stage, the table has no removal of a later stage.
     terminal 80 NO_COLOR=1 -- "$SAMPL" -n 4096 -s 1 --rows 3 --dump-probs=4 --after top_k "$AUSTEN" >got
     [ "$(grep -c -e '-> x top_k$' got)" -eq 3 ]
     run ! grep -e '-> x min_p' got
 }
 
-@test "bars grow with the window, and COLUMNS counts before it; the longest is that of the likeliest" {
+@test "bars grow with the window, and COLUMNS overrides its width" {
     local args=("$SAMPL" -n 4096 -s 1 --rows 3 --dump-probs=4 "$AUSTEN") columns last=0 n
     for columns in 60 80 99 160 200; do
         terminal "$columns" NO_COLOR=1 -- "${args[@]}" >got
@@ -102,7 +104,7 @@ END
     terminal 0 NO_COLOR=1 -- "${args[@]}" | cmp - got
 }
 
-@test "rows are parted by a blank line, and the chosen line is bold" {
+@test "--dump-probs on a terminal has a blank line between rows and a bold line for the chosen token" {
     terminal 80 -- "$SAMPL" -n 4096 -s 3 --rows :32 --dump-probs=5 "$AUSTEN" >got
     [ "$(grep -c '^$' got)" -eq 31 ]
     [ "$(grep -c '^row ' got)" -eq 32 ]
@@ -111,7 +113,7 @@ END
     grep -c "$(printf '^\033\\[1m>.*\033\\[0m$')" got | cmp - want
 }
 
-@test "what goes elsewhere knows no window" {
+@test "output to pipes and files does not depend on the terminal" {
     local args=("$SAMPL" -n 4096 -s 3 --rows :32 --vocab "$VOCAB" "$AUSTEN")
     "${args[@]}" --dump-probs=5 --trace >want
     terminal 60 -- sh -c "${args[*]} --dump-probs=5 --trace | cat; ${args[*]} --dump-probs=5 --trace -o file; cat file" >got
@@ -124,7 +126,7 @@ END
     done
 }
 
-@test "--emit text: each token tinted by its raw probability, in more than colour" {
+@test "--emit text on a terminal: the raw probability of a token selects its style" {
     local args=("$SAMPL" -n 4096 -s 3 --rows :300 --vocab "$VOCAB" --samplers temperature --temp 2 "$AUSTEN")
     "${args[@]}" --emit text >want
     terminal 60 -- "${args[@]}" --emit text >got
@@ -149,10 +151,10 @@ assert at == len(got) and len(seen) == 4, seen
 END
 }
 
-@test "--emit text: no character is cut in two by a change of colour" {
+@test "--emit text on a terminal: a style never changes inside a character" {
     gguf model=s:llama "tokens=a:<0xE6>,<0x97>,<0xA5>,x,▁y,<0xF0>$(printf ',t%d' {6..59})" \
         "token_type=i:6,6,6,1,1,6$(printf ',1%.0s' {6..59})" >bytes.gguf
-    for id in 3 0 1 2 3 4 5 3 0 1; do # the likeliest, and yet not likely
+    for id in 3 0 1 2 3 4 5 3 0 1; do # the likeliest token, with a low probability
         perl -e 'print "[", join(",", map { $_ == $ARGV[0] ? 1 : 0 } 0..59), "]\n"' "$id"
     done >rows.json
     local u=$'\e[38;5;63m\e[4m' o=$'\e[0m'
@@ -162,30 +164,30 @@ END
 
 CLEAR=$'\r\033[K'
 
-@test "a long run says how far it is; Ctrl-C takes that away, and the file that is not whole" {
+@test "Ctrl-C clears the progress line and removes the incomplete output file" {
     truncate -s 8G zeros.f16
     run -130 terminal 80 ' left:\x03' -- "$SAMPL" -n 64 --top-k 1 -t 1 zeros.f16 -o out
     printf '%s' "$output" >got
     perl -0777 -ne 'exit !/\A\r\e\[K\d+ of 67108864 rows, \d+ rows\/s, \d+\.\d MB\/s, \d+:\d\d left(\^C)?\r\e\[K/' got
     [ "$(tail -c 4 got)" = "$CLEAR" ]
     [ "$(find . -name '*out*')" = "" ]
-    # without a file to remove, and in a window without room for all of it
+    # without -o, in a window that is narrower than the line
     run -130 terminal 60 ' left:\x03' -- sh -c "exec '$SAMPL' -n 64 --top-k 1 -t 1 zeros.f16 >/dev/null"
     printf '%s' "$output" >got
     perl -0777 -ne 'exit !(/\A\r\e\[K(\d+ of 67108864 rows, \d+ rows\/s, (\d+\.\d MB\/s, )?\d+:\d\d left)(\^C)?\r\e\[K/ && length $1 < 60)' got
     [ "$(tail -c 4 got)" = "$CLEAR" ]
-    # a table comes at the end, and may do so on the same terminal
+    # a table on the same terminal, which is printed at the end
     run -130 terminal 80 ' left:\x03' -- "$SAMPL" -n 64 --top-k 1 -s 1 -t 1 zeros.f16 --vs 'a: --temp 2'
 }
 
-@test "messages stand on lines of their own" {
+@test "a message on a terminal begins on a line of its own" {
     local rows="yes '[1,2,3]'"
     run terminal 80 'rows/s:\n' -- bash -c "{ $rows & read -r; kill \$!; echo x; } 2>/dev/null | $SAMPL -s 1 -f json >/dev/null"
     printf '%s' "$output" >got
     perl -0777 -ne 'exit !/\r\e\[Ksampl: standard input: [^\r\e]*\n\z/' <<<"$output"
 }
 
-@test "without a file, and with nobody but a person to give it rows, it says what it waits for" {
+@test "a run that reads rows from the terminal prints a note" {
     terminal 80 'tells more\r\n:[1,2,3]\n\x04' -- "$SAMPL" --top-k 1 >got
     [ "$(head -1 got)" = "sampl: note: reading rows of logits from the terminal, such as [1.5, -0.2, 3]; Ctrl-D ends them, and sampl --help tells more" ]
     [ "$(tail -1 got)" = 2 ]

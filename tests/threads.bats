@@ -1,10 +1,10 @@
 #!/usr/bin/env bats
-# Threads change the time a run takes and nothing else.
+# Threads: a run prints the same bytes on any number of threads.
 
 load helper
 
-# alike ARGS...: 1, 2 and 5 threads write the same bytes, and there are some.
-alike() {
+# same_on_threads ARGUMENT...: checks that runs on 1, 2 and 5 threads print the same bytes.
+same_on_threads() {
     local t
     for t in 1 2 5; do
         sampl -s 7 -t "$t" "$@" >"out.$t"
@@ -14,13 +14,18 @@ alike() {
     same out.1 out.5
 }
 
-# A _logits_ file of 2 chunks of 8 tokens over 5 words, 3 rows each.
+# npy HEADER: writes the head of an npy file.
+npy() {
+    perl -e 'print "\x93NUMPY\1\0", pack("v/a*", @ARGV)' -- "$1"
+}
+
+# kld: prints a kld file of 2 chunks of 8 tokens and 3 rows each, with a vocabulary of 5 tokens.
 kld() {
     perl -e 'print "_logits_", pack("Vll", 8, 5, 2), pack("l*", map { $_ * 7 % 5 } 0 .. 15),
         map { my $r = $_; pack("ff", 1e-4, -6), pack("v*", map { ($r * 977 + $_ * 13007) % 65536 } 1 .. 5), pack("v", 0) } 1 .. 6'
 }
 
-@test "independent JSON rows under a grammar are the same on several threads" {
+@test "threads: --independent JSON rows under a grammar give the same ids" {
     printf '%s\n' a b >words
     printf '[1,null]\n[null,1]\n[1,null]\n' >rows.json
     for t in 1 2 3; do
@@ -29,64 +34,64 @@ kld() {
     done
 }
 
-@test "ids of a chain that carries nothing" {
-    alike -n 4096 "$AUSTEN" "$AUSTEN"
+@test "threads: a chain without state gives the same ids" {
+    same_on_threads -n 4096 "$AUSTEN" "$AUSTEN"
 }
 
-@test "dumps with traces, tsv and json" {
-    alike -n 4096 --rows :90 --dump-probs=4 --trace "$AUSTEN"
-    alike -n 4096 --rows 5:90 --dump-probs=4 -O tsv "$AUSTEN"
-    alike -n 4096 --rows 5:90 -O json "$AUSTEN"
+@test "threads: dumps with traces, TSV and JSON are the same" {
+    same_on_threads -n 4096 --rows :90 --dump-probs=4 --trace "$AUSTEN"
+    same_on_threads -n 4096 --rows 5:90 --dump-probs=4 -O tsv "$AUSTEN"
+    same_on_threads -n 4096 --rows 5:90 -O json "$AUSTEN"
 }
 
-@test "penalties, dry and absorption when all tokens are known" {
-    alike -n 4096 --repeat-penalty 1.3 --dry-multiplier 1 --dry-sequence-breaker none --scatter-absorption 0.5 \
+@test "threads: penalties, dry and absorption with --accept give the same ids" {
+    same_on_threads -n 4096 --repeat-penalty 1.3 --dry-multiplier 1 --dry-sequence-breaker none --scatter-absorption 0.5 \
         --prompt-tokens @"$ROOT/samples/austen.prompt" --accept @"$ROOT/samples/austen.tokens" "$AUSTEN"
 }
 
-@test "any chain over independent rows" {
-    alike -n 4096 --independent --mirostat 2 "$AUSTEN"
-    alike -n 4096 --independent --xtc-probability 0.5 --repeat-penalty 1.2 --prompt-tokens 3,4,5 "$AUSTEN"
+@test "threads: chains with state and --independent give the same ids" {
+    same_on_threads -n 4096 --independent --mirostat 2 "$AUSTEN"
+    same_on_threads -n 4096 --independent --xtc-probability 0.5 --repeat-penalty 1.2 --prompt-tokens 3,4,5 "$AUSTEN"
 }
 
-@test "a chain that carries state runs on one thread and -v says so" {
+@test "threads: a chain with state runs on one thread, with a note of -v" {
     local args
     for args in "--mirostat 1" "--xtc-probability 0.5" "--repeat-penalty 1.2" "--samplers top_k;adaptive_p" \
         "--scatter-strength 0.3 --scatter-collision 0.5"; do
         # shellcheck disable=SC2086
-        alike -n 4096 --rows :40 $args "$AUSTEN"
+        same_on_threads -n 4096 --rows :40 $args "$AUSTEN"
         # shellcheck disable=SC2086
         sampl -v -s 7 -t 3 -n 4096 --rows :2 $args "$AUSTEN" 2>&1 >/dev/null | grep -q "one thread"
     done
     ! sampl -v -s 7 -t 3 -n 4096 --rows :2 "$AUSTEN" 2>&1 >/dev/null | grep "one thread" || return 1
 }
 
-@test "-t 0 takes the cores that the process may use" {
+@test "-t 0 starts a thread for each core that the process may use" {
     local cores
     cores=$(env -u OMP_NUM_THREADS -u OMP_THREAD_LIMIT nproc)
     sampl -s 7 -n 4096 "$AUSTEN" >want
     sampl -s 7 -t 0 -v -n 4096 "$AUSTEN" 2>err | cmp - want
     grep -qx "sampl: note: --threads 0 is $cores" err
-    [ -z "${SAMPL_PORTABLE-}" ] || return 0 # POSIX does not know of some of the cores
+    [ -z "${SAMPL_PORTABLE-}" ] || return 0 # POSIX has no sets of cores
     need taskset
     # shellcheck disable=SC2016 # the inner shell's
     taskset -c "$(taskset -pc $$ | sed 's/.*[:,-] *//')" env SAMPL="$SAMPL" sh -c '"$SAMPL" -s 7 -t 0 -v -n 4096 "$1"' - "$AUSTEN" 2>err | cmp - want
     grep -qx "sampl: note: --threads 0 is 1" err
 }
 
-@test "variants: rows on threads, variants on threads, rows that make recipes" {
+@test "threads: variants give the same tables, dumps and ids" {
     local v=(--vs '--temp 1.5' --vs 'k: --top-k 3' --vs '--engine ollama')
-    alike -n 4096 --rows :60 "$AUSTEN" "${v[@]}" -O json
-    alike -n 4096 --rows :20 "$AUSTEN" "${v[@]}" --diff=5
-    alike -n 4096 --rows :20 "$AUSTEN" "${v[@]}" --dump-probs=3 -O tsv
-    alike -n 4096 --rows :30 "$AUSTEN" "${v[@]}" --vs '--mirostat 2' --emit stats
-    alike -n 4096 --rows :30 "$AUSTEN" --repeat-penalty 1.1 --against "$AUSTEN" --emit ids
+    same_on_threads -n 4096 --rows :60 "$AUSTEN" "${v[@]}" -O json
+    same_on_threads -n 4096 --rows :20 "$AUSTEN" "${v[@]}" --diff=5
+    same_on_threads -n 4096 --rows :20 "$AUSTEN" "${v[@]}" --dump-probs=3 -O tsv
+    same_on_threads -n 4096 --rows :30 "$AUSTEN" "${v[@]}" --vs '--mirostat 2' --emit stats
+    same_on_threads -n 4096 --rows :30 "$AUSTEN" --repeat-penalty 1.1 --against "$AUSTEN" --emit ids
     perl -e 'print "{\"seq\":\"s", $_ % 3, "\",\"logits\":[", join(",", map { $_ * 7 % 5 } $_ .. $_ + 9), "]", $_ % 4 ? "" : ",\"params\":{\"top_k\":$_}", "}\n"
         for 1 .. 30' >rows.json
-    alike rows.json --vs '--temp 2' --vs '--mirostat 2' --vs '--repeat-penalty 1.3' --emit ids
+    same_on_threads rows.json --vs '--temp 2' --vs '--mirostat 2' --vs '--repeat-penalty 1.3' --emit ids
 }
 
-@test "a pipe, JSON, and many small files" {
+@test "threads: a pipe, redirected standard input and many small files give the same ids" {
     sampl -s 7 -n 4096 "$AUSTEN" >want
     sampl -s 7 -t 3 -n 4096 -f f16 - <"$AUSTEN" | cmp - want
     # shellcheck disable=SC2002 # a pipe is the point
@@ -97,17 +102,17 @@ kld() {
         echo "[$i,1,2.5,3,-1][$i,0,4,2,5]" >"$i.json"
         files+=("$i.f32")
     done
-    alike -n 5 "${files[@]}"
+    same_on_threads -n 5 "${files[@]}"
     same out.1 <(sampl -s 7 -t 4 ./*.json)
 }
 
-@test "the tokens that kld files record, over two files" {
+@test "threads: --accept recorded with two kld files gives the same dumps" {
     kld >a.kld
-    alike --accept recorded --repeat-penalty 1.5 --dump-probs a.kld a.kld
-    alike --accept recorded --independent --repeat-penalty 1.5 --dump-probs a.kld a.kld
+    same_on_threads --accept recorded --repeat-penalty 1.5 --dump-probs a.kld a.kld
+    same_on_threads --accept recorded --independent --repeat-penalty 1.5 --dump-probs a.kld a.kld
 }
 
-@test "a bad row ends the run after the rows before it" {
+@test "threads: a bad row ends the run after the records of the rows before it" {
     f32 1 2 3 2 3 1 3 1 2 1 nan 3 1 2 3 >bad.f32
     for t in 1 2 4; do
         run -1 --separate-stderr sampl -s 1 -t "$t" -n 3 bad.f32
@@ -123,19 +128,19 @@ kld() {
     done
 }
 
-@test "JSON rows that say nothing of themselves, and those behind one that does" {
+@test "threads: JSON rows with and without parameters, and bad JSON, give the same records and messages" {
     local i
     for i in {0..39}; do
         echo "[$((i % 5)),1.5,$((i % 3)),2,$((i % 7))]"
         [ $((i % 9)) -ne 0 ] || echo "{\"probs\":[0.2,0.1,0.$i],\"ids\":[4,0,2],\"note\":1}"
     done >plain.json
-    alike plain.json
+    same_on_threads plain.json
     # shellcheck disable=SC2002 # a pipe is the point
     same out.1 <(cat plain.json | sampl -s 7 -t 2)
     { printf '[' && for i in {1..50}; do echo "{ \"probs\" : [0.1,0.2,$i] }, [1,$i,2.5],"; done && echo '[1,2,3]]'; } >list.json
-    alike --on-error skip --dump-probs list.json
-    alike --rows 3:7,90: list.json
-    # what is wrong with a row is told in its turn, and only of the first
+    same_on_threads --on-error skip --dump-probs list.json
+    same_on_threads --rows 3:7,90: list.json
+    # Only the first bad row is reported, after the records before it.
     for i in '[]' '[1,[2]]' '{"probs":[1,-2]}' '[1,2' '[1,2]]' '{"logits":[1,2]x' '[1,]'; do
         { cat plain.json && echo "$i" && echo '[1,2,x]'; } >wrong.json
         run -1 --separate-stderr sampl -s 7 wrong.json
@@ -143,16 +148,69 @@ kld() {
         run -1 --separate-stderr sampl -s 7 -t 3 wrong.json
         [ "$stderr" = "$said" ] && [ "$output" = "$printed" ]
     done
-    # the parameters want the tokens of all rows before them, whoever sampled those
+    # Parameters of a late row need the tokens of all rows before it.
     { cat plain.json && printf '{"logits":[3,2,1,2,3],"params":{"%s}}\n[1,2,3,2,1]\n[3,2,1,3,2]\n' 'repeat_penalty":3,"repeat_last_n":99,"frequency_penalty":0.3'; } >late.json
-    alike --dump-probs -O json late.json
-    alike --independent --dump-probs -O json late.json
-    alike --vs "--temp 3" --vs "--top-k 1" late.json
-    alike --vs "--repeat-penalty 2" late.json
+    same_on_threads --dump-probs -O json late.json
+    same_on_threads --independent --dump-probs -O json late.json
+    same_on_threads --vs "--temp 3" --vs "--top-k 1" late.json
+    same_on_threads --vs "--repeat-penalty 2" late.json
     { cat plain.json && printf '{"logits":[1,"x"]}'; } >broken.json
     for i in 1 2 5; do
         run -1 --separate-stderr sampl -s 7 -t "$i" broken.json
         [ "$stderr" = "sampl: broken.json: row 45: byte $(($(stat -c %s plain.json) + 13)): '\"' where JSON wants a number" ]
         [ "${#lines[@]}" -eq 45 ]
+    done
+}
+
+@test "every kind of input and output" {
+    local n=64 file form output
+    perl -e 'print pack("f<*", map { $_ * 7919 % 257 / 16 } 1 .. 64 * 60)' >a.f32
+    for form in f16 f32 npy; do sampl -n $n --samplers '' --emit logits -O $form -o "b.$form" a.f32; done
+    perl -e 'local $/; open F, "b.f32"; $_ = <F>; print pack("v*", map { $_ >> 16 } unpack("V*", $_))' >b.bf16
+    npy "{'descr': '<f8', 'fortran_order': False, 'shape': (4, 64)}" >wide.npy
+    perl -e 'print pack("d<*", map { $_ % 19 } 1 .. 256)' >>wide.npy
+    npy "{'descr': '<f4', 'fortran_order': False, 'shape': (6, 10, 64)}" >named.npy
+    cat a.f32 >>named.npy
+    perl -e '$h = q({"x":{"dtype":"F32","shape":[60,64],"data_offsets":[0,15360]}}); print pack("Q<", length $h), $h' >b.safetensors
+    cat a.f32 >>b.safetensors
+    sampl -n $n --samplers '' --emit logits -O json a.f32 | sed 's/.*"logits":\(\[[^]]*\]\).*/\1/' >b.json
+    sed '$!s/.*/{"logits":&}/' b.json >objects.json
+    kld >b.kld
+    printf '5: 1.5\n2: 3\n7: 4\n' >b.pairs
+    for file in a.f32 b.f16 b.bf16 b.npy wide.npy named.npy b.safetensors b.json objects.json b.kld b.pairs; do
+        for output in '' '-O json' '--emit stats' '--dump-probs=3 -O tsv' '--trace -O json' '--emit probs -O f32' '-O html' \
+            "--vs=--temp=2 --vs=--mirostat=2" '--vs=--temp=2 --diff=3' '--independent --xtc-probability 0.5 -O tsv'; do
+            # shellcheck disable=SC2086 # words
+            case $file in *.f16 | *.f32 | *.bf16 | *.pairs) same_on_threads -n $n $output "$file" ;; *) same_on_threads $output "$file" ;; esac
+        done
+    done
+}
+
+@test "a mapped file that becomes shorter ends the run behind the rows before, in several threads" {
+    truncate -s 80M big.f32
+    mkfifo out
+    sampl -s 1 -t 3 -n 1024 -O json big.f32 >out 2>message 3>&- &
+    local pid=$!
+    exec 8<out
+    for _ in {1..1001}; do read -r _ <&8; done
+    truncate -s 4096 big.f32
+    wc -l <&8 >lines
+    exec 8<&-
+    local status=0
+    wait "$pid" || status=$?
+    [ "$status" -eq 3 ]
+    [ "$(cat message)" = "sampl: big.f32: row $((1001 + $(<lines))): the file became shorter while it was read" ]
+}
+
+@test "a closed pipe, a full disk, and a row that ends the run end it in several threads" {
+    truncate -s 64M rows.f32
+    local t
+    for t in 1 2 5; do
+        sampl -s 1 -t $t -n 256 rows.f32 2>err | head -1 >/dev/null
+        [[ ${PIPESTATUS[0]} == @(0|141) ]]
+        [ ! -s err ]
+        run -3 --separate-stderr sampl -s 1 -t $t -n 256 -o /dev/full rows.f32
+        # shellcheck disable=SC2154 # run sets it
+        [ "$stderr" = 'sampl: /dev/full: cannot write: No space left on device' ]
     done
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Lets clang-tidy look at each source whose verdict is not known. A verdict is kept in build/tidy under a hash of the source after its
-# preprocessor, of .clang-tidy and of the tool's version. usage: tidy.sh FLAG... -- SOURCE...
+# Runs clang-tidy on each source that has changed since it passed. A source that passed has a file in build/tidy, named by a hash of the
+# preprocessed source, of .clang-tidy and of the tool's version. usage: tidy.sh FLAG... -- SOURCE...
 set -eu
 flags=()
 while [ "$1" != -- ]; do
@@ -13,7 +13,7 @@ verdicts=build/tidy
 mkdir -p "$verdicts"
 version=$(clang-tidy --version; cat .clang-tidy)
 
-# tidy SOURCE
+# tidy SOURCE FLAG...: runs clang-tidy on the source, unless it has passed.
 tidy() {
     local hash
     hash=$({ echo "$version $*" && clang "${@:2}" -E "$1"; } | sha256sum | cut -c1-32)

@@ -10,10 +10,7 @@
 
 enum { MOST = 4096 };
 
-static void quiet(enum ggml_log_level level, const char *text, void *data)
-{
-    (void)level, (void)text, (void)data;
-}
+static void quiet(enum ggml_log_level level, const char *text, void *data) { (void)level, (void)text, (void)data; }
 
 int main(int argc, char **argv)
 {

@@ -52,10 +52,7 @@ static inline float f32_of_f16(uint16_t h)
 }
 
 // bfloat16 -> binary32, exact: it is the upper half.
-static inline float f32_of_bf16(uint16_t h)
-{
-    return f32_of_bits((uint32_t)h << 16);
-}
+static inline float f32_of_bf16(uint16_t h) { return f32_of_bits((uint32_t)h << 16); }
 
 // binary32 -> IEEE binary16, to nearest, ties to even: the bits that the F16C instruction gives. A NaN becomes quiet.
 static inline uint16_t f16_of_f32(float x)
@@ -78,21 +75,12 @@ static inline uint32_t order_bits(float x)
 }
 
 // The float (never -0) that order_bits maps to key.
-static inline float order_value(uint32_t key)
-{
-    return f32_of_bits(key & 0x80000000u ? key & 0x7fffffffu : ~key);
-}
+static inline float order_value(uint32_t key) { return f32_of_bits(key & 0x80000000u ? key & 0x7fffffffu : ~key); }
 
 // A candidate's rank as one integer: a larger key ranks before a smaller one, that is, descending by logit, lower id
 // first on ties.
-static inline uint64_t rank_key(float logit, uint32_t id)
-{
-    return (uint64_t)order_bits(logit) << 32 | (uint32_t)~id;
-}
+static inline uint64_t rank_key(float logit, uint32_t id) { return (uint64_t)order_bits(logit) << 32 | (uint32_t)~id; }
 
-static inline uint32_t rank_id(uint64_t key)
-{
-    return ~(uint32_t)key;
-}
+static inline uint32_t rank_id(uint64_t key) { return ~(uint32_t)key; }
 
 #endif

@@ -46,15 +46,9 @@ void builder_bytes(struct builder *b, const void *bytes, size_t len)
     b->text[b->len] = '\0';
 }
 
-void builder_byte(struct builder *b, char byte)
-{
-    builder_bytes(b, &byte, 1);
-}
+void builder_byte(struct builder *b, char byte) { builder_bytes(b, &byte, 1); }
 
-void builder_string(struct builder *b, const char *s)
-{
-    builder_bytes(b, s, strlen(s));
-}
+void builder_string(struct builder *b, const char *s) { builder_bytes(b, s, strlen(s)); }
 
 void builder_character(struct builder *b, uint32_t point)
 {

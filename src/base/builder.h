@@ -31,9 +31,6 @@ void builder_character(struct builder *b, uint32_t point);                      
 __attribute__((format(printf, 2, 3))) void builder_format(struct builder *b, const char *format, ...); // as printf does
 
 // Was all of it added?
-static inline bool builder_whole(const struct builder *b)
-{
-    return !b->failed && !b->full;
-}
+static inline bool builder_whole(const struct builder *b) { return !b->failed && !b->full; }
 
 #endif

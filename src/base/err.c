@@ -20,10 +20,7 @@ static int whole_characters(const char *text, int len)
     return lead >= 0 && utf8_length((unsigned char)text[lead]) > (size_t)(len - lead) ? lead : len;
 }
 
-int err_clip(const char *text, int most)
-{
-    return err_clip_part(text, strnlen(text, (size_t)most + 1), most);
-}
+int err_clip(const char *text, int most) { return err_clip_part(text, strnlen(text, (size_t)most + 1), most); }
 
 int err_clip_part(const char *text, size_t len, int most)
 {
@@ -92,13 +89,7 @@ bool err_prefix(struct err *e, const char *format, ...)
     return false;
 }
 
-bool err_quiet(struct err *e)
-{
-    *e = (struct err){STATUS_OK, ""};
-    return false;
-}
-
-bool err_said(struct err *e, enum status status)
+bool err_silent(struct err *e, enum status status)
 {
     *e = (struct err){status, ""};
     return false;
@@ -120,7 +111,7 @@ bool err_from_fault(struct err *e, struct fault fault)
                            "the text so far can match the grammar in too many ways: they take more than %" PRIu64
                            " MiB"},
         [FAULT_F16] = {STATUS_DATA, "logit %" PRIu64 " is too large for f16, which the engine reads"},
-        [FAULT_BIAS_ID] = {STATUS_DATA, "--logit-bias names token %" PRIu64 ", which is not in the vocabulary"},
+        [FAULT_TOP_K] = {STATUS_DATA, "--top-k is not below the row's width, %" PRIu64},
         [FAULT_NO_EOT] = {STATUS_DATA, "infill is left without text, and the vocabulary has no token to end the turn"},
         [FAULT_NO_SIZE] = {STATUS_DATA,
                            "a distribution covers the whole vocabulary, whose size a sparse row does not tell; "

@@ -33,18 +33,11 @@ __attribute__((format(printf, 3, 4))) bool err_set(struct err *e, enum status st
 // Puts "WHERE: " before the text, as much of it as there is room for.
 __attribute__((format(printf, 2, 3))) bool err_prefix(struct err *e, const char *format, ...);
 
-// Nobody reads the output any more, as when it goes to head(1): the run ends, but not for an error. main prints nothing
-// and exits with STATUS_OK. err_quiet returns false.
-bool err_quiet(struct err *e);
+// Ends the run without a message: with STATUS_OK if the reader of the output has gone, as head(1) does; with another
+// status if the error was printed already. Returns false.
+bool err_silent(struct err *e, enum status status);
 
-// Sets the status for an error that was printed already. Returns false.
-bool err_said(struct err *e, enum status status);
-
-// Nothing is to be printed?
-static inline bool err_is_quiet(const struct err *e)
-{
-    return !*e->text;
-}
+static inline bool err_is_silent(const struct err *e) { return !*e->text; }
 
 // How much of a text of others' is quoted: its length, or where that is more, at most `most` bytes that cut no UTF-8
 // character in two. For "%.*s". The second is of a text of len bytes.

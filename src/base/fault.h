@@ -15,8 +15,8 @@ enum fault_code {
     FAULT_OVERFLOW,     // the chain drove a logit to NaN or +inf
     FAULT_GRAMMAR,      // too many ways to match a text with the grammar: they take more than `at` MiB
     FAULT_F16,          // at: index of a logit that is too large for f16
-    FAULT_BIAS_ID,      // at: a --logit-bias id outside the vocabulary
     FAULT_NO_EOT,       // infill wants the token that ends a turn, and the vocabulary has none
+    FAULT_TOP_K,        // at: width of the row, which top-k must be below
     FAULT_NO_SIZE,      // the whole vocabulary is wanted of a sparse row that does not know its size
 };
 
@@ -25,14 +25,8 @@ struct fault {
     uint64_t at;
 };
 
-static inline struct fault fault_none(void)
-{
-    return (struct fault){FAULT_NONE, 0};
-}
+static inline struct fault fault_none(void) { return (struct fault){FAULT_NONE, 0}; }
 
-static inline struct fault fault_memory(void)
-{
-    return (struct fault){FAULT_MEMORY, 0};
-}
+static inline struct fault fault_memory(void) { return (struct fault){FAULT_MEMORY, 0}; }
 
 #endif

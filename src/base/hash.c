@@ -120,30 +120,21 @@ void idmap_clear(struct idmap *m)
     m->n = 0;
 }
 
-static inline size_t find_id(const struct idmap *m, uint32_t id, uint32_t hash, size_t *at)
-{
-    size_t i;
-    *at = hash;
-    do
-        i = hash_next(&m->numbers, hash, at);
-    while (i != HASH_NONE && m->id[i] != id);
-    return i;
-}
-
 size_t idmap_find(const struct idmap *m, uint32_t id)
 {
-    size_t at;
-    return m->n ? find_id(m, id, hash_id(id), &at) : IDMAP_NONE;
+    const uint32_t hash = hash_id(id);
+    size_t at = hash, i = IDMAP_NONE;
+    while (m->n && (i = hash_next(&m->numbers, hash, &at)) != IDMAP_NONE && m->id[i] != id)
+        continue;
+    return i;
 }
 
 size_t idmap_add(struct idmap *m, uint32_t id)
 {
-    const uint32_t hash = hash_id(id);
-    size_t at;
-    const size_t known = find_id(m, id, hash, &at);
+    const size_t known = idmap_find(m, id);
     if (known != IDMAP_NONE)
         return known;
-    if (!mem_grow(&m->id, &m->cap, m->n + 1, sizeof *m->id) || !hash_add_at(&m->numbers, hash, (uint32_t)m->n, at))
+    if (!mem_grow(&m->id, &m->cap, m->n + 1, sizeof *m->id) || !hash_add(&m->numbers, hash_id(id), (uint32_t)m->n))
         return IDMAP_NONE;
     m->id[m->n] = id;
     return m->n++;

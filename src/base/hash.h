@@ -55,23 +55,10 @@ static inline size_t hash_next(const struct hash_table *t, uint32_t hash, size_t
     return HASH_NONE;
 }
 
-// hash_add behind a search that hash_next ended with HASH_NONE, which left *at where the number goes.
-static inline bool hash_add_at(struct hash_table *t, uint32_t hash, uint32_t item, size_t at)
-{
-    if (2 * (t->n + 1) > t->slots)
-        return hash_add(t, hash, item);
-    t->slot[(at - 1) & (t->slots - 1)] = (struct hash_slot){hash, item + 1};
-    t->n++;
-    return true;
-}
-
 uint32_t hash_bytes(const void *p, size_t n); // n bytes
 
 // The middle bits of id * 2^64/phi, which spread runs and multiples alike.
-static inline uint32_t hash_id(uint32_t id)
-{
-    return (uint32_t)(id * UINT64_C(0x9e3779b97f4a7c15) >> 32);
-}
+static inline uint32_t hash_id(uint32_t id) { return (uint32_t)(id * UINT64_C(0x9e3779b97f4a7c15) >> 32); }
 
 #define IDMAP_NONE HASH_NONE
 

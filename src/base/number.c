@@ -31,10 +31,7 @@ struct written {
     bool negative;
 };
 
-static inline bool is_digit(char c)
-{
-    return (unsigned char)(c - '0') < 10;
-}
+static inline bool is_digit(char c) { return (unsigned char)(c - '0') < 10; }
 
 // The number of eight digits, of which u has the values; Lemire, "Quickly parsing eight digits" (2018).
 static inline uint64_t join_eight(uint64_t u)
@@ -121,14 +118,19 @@ static float by_library(const char *p, const char *end)
     return x;
 }
 
-// Digits times a power of ten, in f64: the conversion of the digits, the power and the product err by half an ulp each,
-// where they are not exact, and so does the sum of two parts of them (kern/numbers_template.h): the f64 is within 4 ulp
-// of the number. Rounding it to f32 is then right unless the 29 bits that rounding drops lie within 4 of a half; the
-// result must be a normal f32, since a subnormal drops more bits.
+// Is the f64 v, which is within 4 ulp of a number N, rounded to the float that N is rounded to?
+//
+// Plain algorithm: strtof, which compares all digits with the middle of two floats. It is too slow for every number.
+// Idea: compute N in f64, as an integer times a power of ten, and ask strtof only if the error of that could matter.
+// Why the bits are the same: the conversion of an integer of up to 19 digits, the power and the product each err by at
+// most 2^-53 of their result, less than one ulp; so v is within 4 ulp of N. (kern/numbers_template.h has a fourth such
+// step.) Rounding to f32 drops 29 bits. v and N round to different floats only if the middle of two floats lies between
+// them or is one of them; then the dropped bits are within 4 of 0x10000000. The float must be normal, since a subnormal
+// one drops more bits, and it must not overflow.
 static inline bool rounds_right(double v)
 {
     const uint64_t dropped = bits_of_f64(v) & 0x1fffffff,
-                   nearly = 0x10000000 - 4; // one comparison, as numbers are soon parsed
+                   nearly = 0x10000000 - 4; // |dropped - 0x10000000| > 4 in one comparison
     return dropped - nearly > 2 * 4 && v >= 0x1p-126 && v < 0x1p127;
 }
 

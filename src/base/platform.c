@@ -7,10 +7,7 @@
 #include <sys/mman.h>
 #include <sys/random.h>
 
-bool platform_random(void *bytes, size_t n)
-{
-    return getrandom(bytes, n, 0) == (ssize_t)n;
-}
+bool platform_random(void *bytes, size_t n) { return getrandom(bytes, n, 0) == (ssize_t)n; }
 
 size_t platform_cores(void)
 {
@@ -20,15 +17,9 @@ size_t platform_cores(void)
 }
 
 // posix_madvise would not let go of memory here.
-void platform_reads_on(void *bytes, size_t n)
-{
-    madvise(bytes, n, MADV_SEQUENTIAL);
-}
+void platform_reads_on(void *bytes, size_t n) { madvise(bytes, n, MADV_SEQUENTIAL); }
 
-void platform_has_read(void *bytes, size_t n)
-{
-    madvise(bytes, n, MADV_DONTNEED);
-}
+void platform_has_read(void *bytes, size_t n) { madvise(bytes, n, MADV_DONTNEED); }
 
 #else
 
@@ -51,14 +42,8 @@ size_t platform_cores(void)
     return n > 0 ? (size_t)n : 1;
 }
 
-void platform_reads_on(void *bytes, size_t n)
-{
-    posix_madvise(bytes, n, POSIX_MADV_SEQUENTIAL);
-}
+void platform_reads_on(void *bytes, size_t n) { posix_madvise(bytes, n, POSIX_MADV_SEQUENTIAL); }
 
-void platform_has_read(void *bytes, size_t n)
-{
-    posix_madvise(bytes, n, POSIX_MADV_DONTNEED);
-}
+void platform_has_read(void *bytes, size_t n) { posix_madvise(bytes, n, POSIX_MADV_DONTNEED); }
 
 #endif

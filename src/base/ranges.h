@@ -34,9 +34,6 @@ bool ranges_invert(struct ranges *s, uint32_t first, uint32_t last);
 bool ranges_meet(const struct range *range, size_t n, uint32_t first, uint32_t last);
 bool ranges_cover(const struct range *range, size_t n, uint32_t first, uint32_t last);
 
-static inline bool ranges_have(const struct range *range, size_t n, uint32_t x)
-{
-    return ranges_meet(range, n, x, x);
-}
+static inline bool ranges_have(const struct range *range, size_t n, uint32_t x) { return ranges_meet(range, n, x, x); }
 
 #endif

@@ -7,29 +7,31 @@
 
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 // The state of one sampler. If no stage runs the sampler any more, the state is kept for a later stage.
 struct part {
     const struct sampler *sampler;
     void *state; // NULL when the sampler has none
-    bool begun;  // reset since the sequence, or its seed, began
+    bool begun;  // zeroed and reset since the sequence, or its seed, began
     bool claimed;
 };
 
 // A stage that runs.
 struct link {
     const struct stage *stage;
-    size_t index; // of the stage
-    size_t part;
-    bool may_defer; // the links behind it take deferred work
+    size_t index;   // of the stage
+    size_t part;    // index in chain.part
+    bool may_defer; // all links behind it accept deferred work
 };
 
 struct chain {
     struct history history;
     uint64_t seed;
     bool remembers;
+    uint64_t width; // tokens of the row before; 0: none has told
     size_t n_parts, part_cap, n_links;
-    struct part *part; // [n_parts] the k-th of a sampler belongs to the k-th stage that runs it
+    struct part *part; // [n_parts] the k-th part of a sampler belongs to the k-th stage that runs it
     struct link *link; // [n_links]
 };
 
@@ -77,7 +79,10 @@ static bool claim_part(struct chain *ch, const struct sampler *sampler, size_t *
 // Returns links for the enabled ones of n stages, *made of them, or NULL when memory is short.
 static struct link *make_links(struct chain *ch, const struct stage *stage, size_t n, size_t *made)
 {
-    struct link *const link = calloc(n, sizeof *link);
+    size_t enabled = 0;
+    for (size_t i = 0; i < n; i++)
+        enabled += stage_enabled(&stage[i]);
+    struct link *const link = calloc(enabled, sizeof *link); // a run may have millions of chains
     for (size_t i = 0; i < ch->n_parts; i++)
         ch->part[i].claimed = false;
     *made = 0;
@@ -102,8 +107,13 @@ static void reset_parts(struct chain *ch)
 {
     for (size_t i = 0; i < ch->n_links; i++) {
         struct part *const part = &ch->part[ch->link[i].part];
-        if (!part->begun && part->sampler->reset)
-            part->sampler->reset(part->state, ch->link[i].stage, ch->seed);
+        const struct sampler *const s = part->sampler;
+        if (!part->begun && s->release)
+            s->release(part->state);
+        if (!part->begun && s->size)
+            memset(part->state, 0, s->size);
+        if (!part->begun && s->reset)
+            s->reset(part->state, ch->link[i].stage, ch->seed);
         part->begun = true;
     }
 }
@@ -175,8 +185,8 @@ bool chain_change(struct chain *ch, const struct stage *stage, size_t n)
     return true;
 }
 
-// Skips the stages that another chain with equal first stages has run on the row: loads what the longest such prefix
-// left. Returns how many links it skips; *prefix is the prefix they make.
+// Looks for the longest prefix of this chain that another chain has run on the row, and loads the candidates that it
+// left. Returns the number of links in the prefix, which need not run; *prefix is its index in the cache.
 static size_t start_from_cache(const struct chain *ch, struct cand *c, size_t *prefix)
 {
     const struct row_cache *const x = c->cache;
@@ -191,10 +201,8 @@ static size_t start_from_cache(const struct chain *ch, struct cand *c, size_t *p
             done = i + 1;
         }
     }
-    if (done) {
-        const struct prefix *const from = &x->prefix[*prefix];
-        cand_set_list(c, x->id + from->at, x->logit + from->at, x->p + from->at, from->n, from->order, from->state);
-    }
+    if (done)
+        row_cache_load_prefix(x, *prefix, c);
     return done;
 }
 
@@ -203,20 +211,22 @@ struct fault chain_apply(struct chain *ch, struct cand *c, chain_watch_fn *watch
     const bool shares = c->cache && c->cache->shares_stages;
     size_t prefix = PREFIX_NONE;
     c->history = &ch->history;
-    const size_t done = shares && !watch ? start_from_cache(ch, c, &prefix) : 0; // a watcher is to see every stage
+    ch->width = c->n_vocab ? c->n_vocab : ch->width;
+    const size_t done = shares && !watch ? start_from_cache(ch, c, &prefix) : 0; // a watcher needs every stage
     for (size_t i = done; i < ch->n_links; i++) {
         const struct link *const l = &ch->link[i];
         const struct sampler *const s = l->stage->sampler;
         void *const state = ch->part[l->part].state;
-        if (c->fault.code) { // the generators are to stand where a good row leaves them
+        if (c->fault.code) { // the generators advance as in a row without a fault
             if (s->skip)
-                s->skip(state, 1);
+                s->skip(state, 1, ch->width);
             continue;
         }
         c->store->scratch_taken = 0;
         c->n_notes = 0;
         c->may_defer = l->may_defer && !watch && !shares && !c->want_p && !c->want_logits;
-        s->apply(state, c, l->stage);
+        if (c->n > 1 || !s->foreign)
+            s->apply(state, c, l->stage);
         if (watch && !c->fault.code)
             c->fault = watch(arg, l->index, c);
         if (prefix != PREFIX_NONE && !c->fault.code)
@@ -225,16 +235,17 @@ struct fault chain_apply(struct chain *ch, struct cand *c, chain_watch_fn *watch
     return c->fault;
 }
 
-void chain_skip(struct chain *ch, uint64_t rows)
+void chain_skip(struct chain *ch, uint64_t rows, uint64_t width)
 {
+    ch->width = width ? width : ch->width;
     for (size_t i = 0; i < ch->n_links; i++) {
         const struct part *const part = &ch->part[ch->link[i].part];
         if (part->sampler->skip)
-            part->sampler->skip(part->state, rows);
+            part->sampler->skip(part->state, rows, ch->width);
     }
 }
 
-// Tells every stage of a token that is in the history already.
+// Calls the accept function of every stage for the newest token of the history. Returns true.
 static bool notify_stages(struct chain *ch, uint32_t token)
 {
     for (size_t i = 0; i < ch->n_links; i++) {

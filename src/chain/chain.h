@@ -35,22 +35,23 @@ void chain_remember(struct chain *ch);
 // false, and changes nothing, when memory is short.
 bool chain_change(struct chain *ch, const struct stage *stage, size_t n);
 
-// Seeds the generators anew; the stages forget what they have learnt, the history stays.
+// Seeds the generators anew, and resets the states of the stages. The history stays.
 void chain_reseed(struct chain *ch, uint64_t seed);
 
 // Called after each stage, with its index, and the candidates it left.
 typedef struct fault chain_watch_fn(void *arg, size_t stage, struct cand *c);
 
 // Runs every stage on a loaded row. c->chosen is then the chosen token, and c->p, if c->want_p, the final distribution
-// over the candidates. watch may be NULL. After a fault, the generators of stages that can skip rows stand as after a
-// good row.
+// over the candidates. watch may be NULL. After a fault, the generators of stages that can skip rows are in
+// the same state as after a row without a fault.
 struct fault chain_apply(struct chain *ch, struct cand *c, chain_watch_fn *watch, void *arg);
 
-// Advances the generators as if so many rows had been sampled. Stages that carry rows stay as they are.
-void chain_skip(struct chain *ch, uint64_t rows);
+// Advances the generators as if so many rows of `width` tokens had been sampled; 0: as wide as the row before. Stages
+// that carry rows stay as they are.
+void chain_skip(struct chain *ch, uint64_t rows, uint64_t width);
 
-// Adds the next token of the sequence, or of its prompt, to the history and tells every stage. Returns false when
-// memory is short.
+// Adds the next token of the sequence, or of its prompt, to the history, and calls the accept function of every stage.
+// Returns false when memory is short.
 bool chain_accept(struct chain *ch, uint32_t token);
 bool chain_accept_prompt(struct chain *ch, uint32_t token);
 

@@ -3,6 +3,7 @@
 
 #include "base/platform.h"
 #include "chain/chain.h"
+#include "chain/value.h"
 
 #include <inttypes.h>
 #include <stddef.h>
@@ -23,10 +24,7 @@ static size_t make_plan(const struct draft *d, const double *value, struct choic
 }
 
 // Returns the length of a recipe's key: the parts up to the last value of the catalog.
-static size_t key_len(const struct catalog *c)
-{
-    return offsetof(struct parts, value) + c->n * sizeof(double);
-}
+static size_t key_len(const struct catalog *c) { return offsetof(struct parts, value) + c->n * sizeof(double); }
 
 static size_t rounded_up(size_t n)
 {
@@ -50,13 +48,13 @@ static void fill_stages(struct recipe *r, const struct catalog *c, const struct 
         catalog_fill(c, plan[i].place, value, params);
         if (plan[i].own)
             param_store(&s->params[plan[i].param], params, plan[i].value);
-        r->stage[i] = (struct stage){s, params, &r->context};
+        r->stage[i] = (struct stage){s, params, &r->context, plan[i].own && !plan[i].param};
         params += rounded_up(s->params_size);
     }
 }
 
-// Finds the heads of the breakers, for a chain with dry only: that takes a pass over the vocabulary. False when memory
-// is short.
+// Finds the heads of the breakers if the chain has dry, because that reads the whole vocabulary. False when memory is
+// short.
 static bool find_heads(const struct recipe *r)
 {
     struct breaker_list *const list = r->parts.breakers;
@@ -66,7 +64,7 @@ static bool find_heads(const struct recipe *r)
     return breakers_find_heads(&list->breakers, r->of->vocab);
 }
 
-// Makes the recipe, which takes over the draft's parts. NULL when memory is short; the draft then keeps them.
+// Makes the recipe and moves the draft's parts to it. NULL when memory is short; the draft then keeps its parts.
 static struct recipe *recipe_new(struct draft *d)
 {
     const struct catalog *const c = &d->of->catalog;
@@ -122,8 +120,7 @@ static bool default_bans(struct draft *d, struct err *e)
     return draft_bans(d, &list, e);
 }
 
-// Sets the parts that were not set. The default chain follows from the values, which may have changed, so it is always
-// made again.
+// Sets the parts that were not set. The default chain depends on the values, which may have changed: it is made anew.
 static bool add_defaults(struct draft *d, struct err *e)
 {
     const struct parts *const p = &d->parts;
@@ -144,11 +141,24 @@ static bool draw_seed(struct draft *d, struct err *e)
     return true;
 }
 
+static bool check_ranges(const struct draft *d, struct err *e)
+{
+    const struct engine *const engine = d->parts.engine;
+    const struct catalog *const c = &d->of->catalog;
+    const struct engine_range *const range = engine_refused(engine, c, d->parts.value);
+    char text[NUMBER_TEXT];
+    if (!range)
+        return true;
+    const size_t number = catalog_find(c, range->flag);
+    return err_set(e, STATUS_USAGE, "--%s: engine %s takes %s, not %s", range->flag, engine->name, range->takes,
+                   value_text(c->param[number], d->parts.value[number], text));
+}
+
 const struct recipe *draft_make(struct draft *d, struct err *e)
 {
     uint32_t hash;
-    const bool ok =
-        add_defaults(d, e) && draw_seed(d, e) && (!d->of->notes.failed || err_from_fault(e, fault_memory()));
+    const bool ok = check_ranges(d, e) && add_defaults(d, e) && draw_seed(d, e) &&
+                    (!d->of->notes.failed || err_from_fault(e, fault_memory()));
     struct recipe *r = ok ? shared_find(&d->of->recipe, &d->parts, key_len(&d->of->catalog), &hash) : NULL;
     struct recipe *const made = ok && !r ? recipe_new(d) : NULL;
     if (made)

@@ -8,7 +8,7 @@
 #include "chain/recipe.h"
 #include "chain/value.h"
 
-// A draft is a user of each of its parts, and ends with draft_make or parts_drop.
+// A draft is a user of each of its parts (base/shared.h). draft_make or parts_drop ends it.
 struct draft {
     struct recipes *of;
     struct parts parts;
@@ -43,6 +43,7 @@ struct grammar_text {
     bool schema;        // text is a JSON schema
     const char *option; // without dashes; errors and notes begin with it
     const char *file;   // of the text; NULL: the option itself holds it
+    bool tool_calls;    // the grammar is that of tool calls
 };
 
 // Sets the grammar.
@@ -65,12 +66,16 @@ void sequences_add_text(struct sequences *s, const char *text, size_t len, struc
 // Sets DRY's breakers.
 bool draft_breakers(struct draft *d, struct sequences *s, struct err *e);
 
-// Sets the bans: the first sequence holds the tokens that end a text, beside those of the vocabulary; of each other
-// sequence the last token is masked behind the others.
+// Sets the bans. The first sequence holds tokens that end a text, in addition to those of the vocabulary. In each other
+// sequence, the last token is masked behind the tokens before it.
 bool draft_bans(struct draft *d, struct sequences *s, struct err *e);
 
-// Sets the reasoning budget; tokens -1: none. A budget needs a start tag and an end tag.
-bool draft_reasoning(struct draft *d, int64_t tokens, struct sequences *s, struct err *e);
+// Sets the reasoning budget; tokens -1: none. forces: the message and the first end tag, at the budget's end. Without a
+// start tag or an end tag there is no budget.
+bool draft_reasoning(struct draft *d, int64_t tokens, bool forces, struct sequences *s, struct err *e);
+
+// Sets the generation prompt, which is n tokens; 0: there is none.
+bool draft_generation(struct draft *d, const uint32_t *id, size_t n, struct err *e);
 
 // ---- texts as tokens
 

@@ -77,28 +77,6 @@ static bool parse_rules(struct rules *r, struct recipes *of, const struct gramma
     return r->grammar;
 }
 
-static bool schema_error(const struct schema_fault *f, struct err *e)
-{
-    static const char *const messages[] = {
-        // formats of the path and the word
-        [SCHEMA_NOT_OBJECT] = "%s is not an object",
-        [SCHEMA_BAD_VALUE] = "%s is not %s",
-        [SCHEMA_TYPE] = "%s: unknown type '%s'",
-        [SCHEMA_REF_REMOTE] = "%s: '%s' is not within the schema",
-        [SCHEMA_REF_MISSING] = "%s: there is nothing at '%s'",
-        [SCHEMA_CYCLE] = "%s comes back to itself without a value in between",
-        [SCHEMA_PATTERN] = "%s: not a pattern at '%s'",
-        [SCHEMA_COUNT] = "%s asks for too many",
-        [SCHEMA_NOTHING] = "%s: no value satisfies it",
-        [SCHEMA_TOO_BIG] = "%s: the grammar grows too large",
-        [SCHEMA_TOO_DEEP] = "%s: too deep",
-    };
-    if (f->code == SCHEMA_MEMORY)
-        return err_from_fault(e, fault_memory());
-    const char *const format = messages[f->code], *const path = *f->path ? f->path : "the schema";
-    return err_set(e, STATUS_USAGE, format, path, f->word);
-}
-
 // Adds notes on what llama.cpp's converter ignores or weakens.
 static void note_schema(const struct schema_grammar *g, struct builder *notes)
 {
@@ -116,20 +94,19 @@ static void note_schema(const struct schema_grammar *g, struct builder *notes)
 // Converts a schema to GBNF. Errors in the schema have status STATUS_USAGE.
 static bool convert_schema(const struct piece *json, struct schema_grammar *g, struct err *e)
 {
-    struct schema_fault fault;
-    size_t at;
-    cJSON *const schema = json_parse((const char *)json->p, json->len, JSON_EXACT, &at, e);
+    cJSON *const schema = json_parse((const char *)json->p, json->len, JSON_EXACT, e);
     if (!schema)
         return false;
-    const bool ok = schema_to_gbnf(schema, g, &fault);
+    const bool ok = schema_to_gbnf(schema, g, e);
     cJSON_Delete(schema);
-    return ok || schema_error(&fault, e);
+    return ok;
 }
 
 bool draft_grammar(struct draft *d, const struct grammar_text *g, struct err *e)
 {
     struct schema_grammar made = {0};
     bool ok = true;
+    d->parts.grammar_prefilled = g->schema || g->tool_calls;
     if (!g->schema)
         builder_bytes(&made.gbnf, g->text.p, g->text.len);
     else if (!convert_schema(&g->text, &made, e))

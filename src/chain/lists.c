@@ -23,7 +23,7 @@ static bool unknown_sampler(bool by_letter, const char *name, size_t len, struct
         const struct sampler *const s = samplers[i];
         if (at + strlen(s->name) + 3 > known + sizeof known)
             break;
-        if (!by_letter && !s->internal)
+        if (!by_letter && !sampler_internal(i))
             at = stpcpy(stpcpy(at, at == known ? "" : ", "), s->name);
         if (by_letter && s->letter)
             *at++ = s->letter;
@@ -60,16 +60,28 @@ static bool read_own_value(const struct catalog *c, struct choice *choice, const
     return value_parse(c->param[c->number[choice->place][0]], text, &choice->value, e) || err_prefix(e, "--samplers");
 }
 
-static bool read_order(struct order *o, const struct recipes *r, const char *text, bool by_letter, struct err *e)
+static bool has_choice(const struct order *o, const struct sampler *s)
+{
+    size_t i = 0;
+    while (i < o->n && choice_sampler(&o->choice[i]) != s)
+        i++;
+    return i < o->n;
+}
+
+static bool read_order(struct order *o, struct recipes *r, const char *text, bool by_letter, struct err *e)
 {
     for (const char *at = text; *at;) {
-        const size_t len = by_letter ? 1 : strcspn(at, ";"), name_len = by_letter ? 1 : strcspn(at, ";=");
+        const size_t len = by_letter ? utf8_step(at) : strcspn(at, ";"), name_len = by_letter ? len : strcspn(at, ";=");
         const struct sampler *const s = by_letter ? sampler_by_letter(*at) : sampler_by_name(at, name_len);
+        const bool again = s == &sampler_adaptive_p && name_len == len && has_choice(o, s); // llama.cpp runs it once
+        if (!s && !r->lenient)
+            return unknown_sampler(by_letter, at, name_len, e);
         if (!s)
-            return unknown_sampler(by_letter, at, by_letter ? utf8_step(at) : name_len, e);
-        if (!add_choice(o, s, r->vocab, e))
+            note_add(&r->notes, NOTE_WARNING, "%s: unknown sampler '%.*s' is left out",
+                     by_letter ? "--sampler-seq" : "--samplers", err_clip_part(at, name_len, 40), at);
+        if (s && !again && !add_choice(o, s, r->vocab, e))
             return false;
-        if (name_len < len &&
+        if (s && name_len < len &&
             !read_own_value(&r->catalog, &o->choice[o->n - 1], at + name_len + 1, len - name_len - 1, e))
             return false;
         at += len + (!by_letter && at[len] == ';');
@@ -77,12 +89,12 @@ static bool read_order(struct order *o, const struct recipes *r, const char *tex
     return true;
 }
 
-// Does the sampler of another program join the default chain: does it run with the draft's values, by a parameter of
-// its own?
+// Returns whether a sampler of another program joins the default chain: the draft's values of its own parameters enable
+// it.
 static bool joins_default(const struct draft *d, size_t place)
 {
     const struct sampler *const s = samplers[place];
-    double params[CATALOG_PARAMS]; // room for any sampler's
+    double params[CATALOG_PARAMS]; // large enough for the parameter struct of any sampler
     if (!s->foreign || !s->params[0].help)
         return false;
     catalog_fill(&d->of->catalog, place, d->parts.value, params);
@@ -112,7 +124,7 @@ bool draft_samplers(struct draft *d, const char *text, bool by_letter, struct er
         builder_string(&key, text);
     else
         default_names(d, &key);
-    const size_t size = sizeof(struct order) + key.len * sizeof(struct choice); // as each has a letter at least
+    const size_t size = sizeof(struct order) + key.len * sizeof(struct choice); // a sampler has at least one letter
     struct order *const o = draft_share(d, PART_ORDER, &key, size, free, &ok, e);
     return o ? read_order(o, d->of, (const char *)o->shared.key + 1, by_letter, e) : ok;
 }
@@ -348,8 +360,8 @@ bool draft_bans(struct draft *d, struct sequences *s, struct err *e)
 
 // ---- the reasoning budget
 
-// Reads the tags from the key. Writes the forced tokens, message and end tag, behind the tags; the room there is as
-// large as the key.
+// Reads the tags from the key. Writes the forced tokens, message and end tag, behind the tags, where as many bytes
+// as the key has are free.
 static void fill_reasoning(struct reasoning *r, const struct vocab *v)
 {
     const struct tokens *const start = &r->tag[REASONING_START], *const message = &r->tag[REASONING_MESSAGE],
@@ -358,32 +370,52 @@ static void fill_reasoning(struct reasoning *r, const struct vocab *v)
     const char *at = r->shared.key;
     read_sequences(&at, r->tag, REASONING_END);
     const size_t longest = read_sequences(&at, &r->tag[REASONING_END], r->n - REASONING_END);
-    if (r->tokens < 0 || r->n == REASONING_END)
+    if (r->tokens < 0 || r->n == REASONING_END || !start->n)
         return;
+    const size_t n_forced = r->forces ? message->n + end->n : 0;
     memcpy(forced, message->id, message->n * sizeof *forced);
     memcpy(forced + message->n, end->id, end->n * sizeof *forced);
     r->rules = (struct budget_rules){.most = (uint32_t)r->tokens,
                                      .start = *start,
                                      .end = end,
                                      .n_ends = r->n - REASONING_END,
-                                     .forced = {forced, message->n + end->n},
+                                     .forced = {forced, n_forced},
                                      .longest = start->n > longest ? start->n : longest,
                                      .vocab = v};
 }
 
-bool draft_reasoning(struct draft *d, int64_t tokens, struct sequences *s, struct err *e)
+bool draft_reasoning(struct draft *d, int64_t tokens, bool forces, struct sequences *s, struct err *e)
 {
     bool ok;
     assert(s->n >= REASONING_END);
     builder_bytes(&s->key, &tokens, sizeof tokens);
-    const size_t size = sizeof(struct reasoning) + s->n * sizeof(struct tokens) + s->key.len; // a whole number of ids
-    struct reasoning *r = draft_share(d, PART_REASONING, &s->key, size, free, &ok, e);
+    builder_bytes(&s->key, &(uint32_t){forces}, sizeof(uint32_t));
+    const size_t size =
+        sizeof(struct reasoning) + s->n * sizeof(struct tokens) + s->key.len; // a multiple of an id's size
+    struct reasoning *const r = draft_share(d, PART_REASONING, &s->key, size, free, &ok, e);
     if (r) {
         r->tokens = tokens;
+        r->forces = forces;
         r->n = s->n;
         fill_reasoning(r, d->of->vocab);
     }
-    r = d->parts.reasoning;
-    return ok && (tokens < 0 || (r->tag[REASONING_START].n && r->n > REASONING_END) ||
-                  err_set(e, STATUS_USAGE, "--reasoning-budget needs --reasoning-start and --reasoning-end"));
+    return ok;
+}
+
+// ---- the generation prompt
+
+bool draft_generation(struct draft *d, const uint32_t *id, size_t n, struct err *e)
+{
+    struct builder key = {0};
+    bool ok = true;
+    if (!n) {
+        shared_drop(d->parts.generation);
+        d->parts.generation = NULL;
+        return true;
+    }
+    builder_bytes(&key, id, n * sizeof *id);
+    struct generation *const g = draft_share(d, PART_GENERATION, &key, sizeof *g, free, &ok, e);
+    if (g)
+        g->tokens = (struct tokens){(const uint32_t *)(const void *)g->shared.key, n};
+    return ok;
 }

@@ -21,6 +21,7 @@ void recipes_free(struct recipes *r)
     for (size_t i = 0; i < PARTS; i++)
         shared_set_free(&r->part[i]);
     builder_free(&r->notes);
+    builder_free(&r->printed);
     trie_free(r->trie);
     vocab_free(&r->texts);
 }
@@ -65,15 +66,12 @@ void parts_drop(struct parts *p)
 
 // ---- recipes
 
-void recipe_drop(const struct recipe *recipe)
-{
-    shared_drop((void *)(uintptr_t)recipe);
-}
+void recipe_drop(const struct recipe *recipe) { shared_drop((void *)(uintptr_t)recipe); }
 
 const struct budget_rules *recipe_budget(const struct recipe *recipe)
 {
     const struct reasoning *const r = recipe->parts.reasoning;
-    return r && r->tokens >= 0 ? &r->rules : NULL;
+    return r && r->rules.n_ends ? &r->rules : NULL;
 }
 
 bool recipe_runs(const struct recipe *recipe, const struct sampler *sampler)
@@ -122,6 +120,16 @@ const char *stage_name(const struct sampler *sampler, size_t nth, char text[NUMB
     if (nth)
         snprintf(text + len, NUMBER_TEXT - len, "#%zu", nth);
     return text;
+}
+
+const char *recipe_by_chance(const struct recipe *recipe)
+{
+    for (size_t i = 0; i < recipe->n_stages; i++) {
+        const struct stage *const stage = &recipe->stage[i];
+        if (stage_enabled(stage) && stage->sampler->by_chance && stage->sampler->by_chance(stage))
+            return stage->sampler->name;
+    }
+    return recipe->parts.rules && !recipe->parts.grammar_first ? "the grammar" : NULL;
 }
 
 bool recipe_listens(const struct recipe *recipe, const char *option)

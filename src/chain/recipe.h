@@ -16,7 +16,16 @@
 
 // ---- the parts of a recipe, each shared by the recipes that have it
 
-enum recipe_part { PART_ORDER, PART_BIASES, PART_BREAKERS, PART_BANS, PART_RULES, PART_REASONING, PARTS };
+enum recipe_part {
+    PART_ORDER,
+    PART_BIASES,
+    PART_BREAKERS,
+    PART_BANS,
+    PART_RULES,
+    PART_REASONING,
+    PART_GENERATION,
+    PARTS
+};
 
 // The samplers that --samplers names, in order. plan_chain makes stages of them.
 struct order {
@@ -59,21 +68,25 @@ struct rules {
 };
 
 // Returns the grammar in GBNF. A NUL stands behind the text.
-static inline struct piece rules_text(const struct rules *r)
-{
-    return (struct piece){r->shared.key, r->shared.len};
-}
+static inline struct piece rules_text(const struct rules *r) { return (struct piece){r->shared.key, r->shared.len}; }
 
 // The tags of the reasoning budget; end tags follow from REASONING_END on. A tag that was not given is empty.
-// REASONING_BEFORE holds the generation prompt, which the budget reads at the beginning of each text.
-enum { REASONING_START, REASONING_MESSAGE, REASONING_BEFORE, REASONING_END };
+enum { REASONING_START, REASONING_MESSAGE, REASONING_END };
 
 struct reasoning {
-    struct shared shared;      // key: the tags and the number of tokens
+    struct shared shared;      // key: the tags, the number of tokens, and forces
     int64_t tokens;            // -1: no budget
-    struct budget_rules rules; // valid if there is a budget
+    bool forces;               // the message and an end tag; a row without a message forces nothing
+    struct budget_rules rules; // n_ends 0: there is no budget, as its number or a tag is missing
     size_t n;
     struct tokens tag[]; // [n >= REASONING_END]
+};
+
+// The generation prompt. The reasoning budget, and with grammar_prefilled the grammar, read it at the beginning of each
+// text.
+struct generation {
+    struct shared shared; // key: the ids
+    struct tokens tokens;
 };
 
 // The parts that make a recipe. The struct is a key, so it has no padding.
@@ -85,15 +98,18 @@ struct parts {
             struct biases *biases;
             struct breaker_list *breakers;
             struct ban_list *bans;
-            struct rules *rules;         // NULL: no grammar
-            struct reasoning *reasoning; // NULL: neither budget nor tags were given
+            struct rules *rules;           // NULL: no grammar
+            struct reasoning *reasoning;   // NULL: neither budget nor tags were given
+            struct generation *generation; // NULL: none
         };
         void *part[PARTS]; // by enum recipe_part
     };
     uint64_t grammar_first; // 1: the grammar masks the row before the chain runs
+    uint64_t
+        grammar_prefilled; // 1: the generation prompt moves the grammar, which is that of a schema or of tool calls
     uint64_t seed;
     uint64_t seed_named;        // 1: a row's parameters gave the seed
-    double value[CATALOG_MOST]; // by number of the catalog, as given; engine->adjust changes only what the stages get
+    double value[CATALOG_MOST]; // by number of the catalog, as given: engine->adjust changes a copy for the stages
 };
 
 // ---- recipes
@@ -107,17 +123,19 @@ struct recipe {
     struct stage stage[]; // [n_stages] disabled stages included; the last is the selector. Their parameters follow
 };
 
-// All recipes of a run, and what they have in common.
+// All recipes of a run, and the data that they share.
 struct recipes {
     struct catalog catalog;
     struct vocab texts;
     const struct vocab *vocab; // &texts once a vocabulary is loaded; NULL before
     struct trie *trie;         // of the vocabulary; NULL before recipes_trie
     struct shared_set recipe, part[PARTS];
-    struct builder notes; // what is worth saying of drafts (base/note.h); the program prints and clears it
+    bool lenient;         // unknown names of samplers are left out, with a warning
+    struct builder notes; // on drafts (base/note.h); the program prints and clears them
 
-    bool warned_breakers, warned_typ_p; // the program prints these warnings for one of several chains
-    bool of_model[CATALOG_MOST];        // by number of the catalog: the value is what the model's metadata recommends
+    struct builder printed; // notes that the program has printed and prints only once, one a line
+    bool warned_breakers, warned_typ_p, warned_model; // the program prints these warnings for one of several chains
+    bool of_model[CATALOG_MOST]; // by number of the catalog: the value is what the model's metadata recommends
 };
 
 // Every recipe must be dropped before recipes_free.
@@ -140,10 +158,14 @@ void recipe_drop(const struct recipe *recipe);
 // Returns the rules of the reasoning budget. NULL: there is no budget.
 const struct budget_rules *recipe_budget(const struct recipe *recipe);
 
-// Is an enabled stage of this sampler in the chain?
+// Returns whether an enabled stage of the chain has this sampler.
 bool recipe_runs(const struct recipe *recipe, const struct sampler *sampler);
 
-// Has the engine a stage for this option, under the recipe's grammar?
+// Returns the name of a stage for which the distribution that the chain leaves depends on numbers drawn before the
+// selector's draw; "the grammar" if a second pass may follow a draw. NULL: the row and the history decide it.
+const char *recipe_by_chance(const struct recipe *recipe);
+
+// Returns whether the recipe's engine has a stage for an option. With a grammar, some engines lack some stages.
 bool recipe_listens(const struct recipe *recipe, const char *option);
 
 // Finds the stage that --after names: a name of its sampler, and '#' with a number from 1 if several stages have that

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The "params" of a JSON row. Errors are set as those of options, which they mostly are; recipe_with_params makes them
-// errors of the row.
+// The "params" of a JSON row. Functions report errors as errors of options (STATUS_USAGE), because most parameters are
+// options, too. recipe_with_params turns them into errors of the row.
 #include "base/mem.h"
 #include "base/names.h"
 #include "base/number.h"
@@ -14,7 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-// A draft that a row's parameters change, and what is put together once all of them are read.
+// A draft that a row's parameters change. Biases and the reasoning budget are collected here, and become parts of the
+// draft after the last parameter.
 struct change {
     struct draft draft;
     const cJSON *params;
@@ -50,7 +51,7 @@ static bool server_number(const struct change *ch, const cJSON *item, bool whole
     return cJSON_IsNumber(item) || cJSON_IsBool(item) || wrong(ch, item, "a number");
 }
 
-// Brings a number into the server's range, or refuses it, as the server does.
+// Brings a number into the server's range. False if the server refuses the number.
 static bool server_range(const struct param *row, const char *name, double *v, struct err *e)
 {
     const double low = row->request.low, high = row->request.high;
@@ -63,8 +64,7 @@ static bool server_range(const struct param *row, const char *name, double *v, s
     return true;
 }
 
-// Reads a sampler's parameter. A whole number that is none of C's int is refused, as the server would read another
-// number.
+// Reads a sampler's parameter. Refuses a whole number beyond 32 bits, which the server would read as another number.
 static bool read_param(struct change *ch, size_t number, const cJSON *item)
 {
     const struct param *const row = ch->draft.of->catalog.param[number];
@@ -112,34 +112,30 @@ static bool add_request_bias(void *to, const struct setting_bias *b)
     struct change *const ch = to;
     const bool ban = cJSON_IsFalse(b->amount), keyed = cJSON_IsObject(b->item);
     const float bias = ban ? -INFINITY : (float)cJSON_GetNumberValue(b->amount);
-    const char *text = cJSON_GetStringValue(b->token);
-    cJSON token = {.type = cJSON_Number, .valuedouble = b->token ? b->token->valuedouble : 0.0};
-    if (keyed && text && *text && !text[strspn(text, "0123456789")]) {
-        token.valuedouble = strtod(text, NULL);
-        text = NULL;
-    } else if (!b->token || (!text && !cJSON_IsNumber(b->token))) {
-        token.type = cJSON_NULL;
-    }
-    if ((!ban && !cJSON_IsNumber(b->amount)) || (!text && json_id(&token) < 0) || (keyed && b->amount != b->entry))
+    const char *const name = cJSON_GetStringValue(b->token);
+    const bool digits = keyed && name && *name && !name[strspn(name, "0123456789")];
+    const cJSON number = {.type = cJSON_Number, .valuedouble = digits ? strtod(name, NULL) : 0.0};
+    const char *const text = digits ? NULL : name;
+    const int64_t id = json_id(digits ? &number : b->token);
+    if ((!ban && !cJSON_IsNumber(b->amount)) || (!text && id < 0) || (keyed && b->amount != b->entry))
         return wrong(ch, b->item, "a list of pairs of a token and a bias");
     if (bias == INFINITY && text)
         return err_set(ch->e, STATUS_USAGE, "--logit-bias: '\"%.100s\"+inf': only -inf is an infinite bias", text);
     if (bias == INFINITY)
-        return err_set(ch->e, STATUS_USAGE, "--logit-bias: '%.0f+inf': only -inf is an infinite bias",
-                       token.valuedouble);
+        return err_set(ch->e, STATUS_USAGE, "--logit-bias: '%" PRId64 "+inf': only -inf is an infinite bias", id);
     if (text && !recipes_split_text(ch->draft.of, "--logit-bias", text, true, &ch->ids, ch->e))
         return false;
     const size_t n = text ? ch->ids.n : 1;
     if (!mem_grow(&ch->bias, &ch->bias_cap, ch->n_bias + n, sizeof *ch->bias))
         return err_from_fault(ch->e, fault_memory());
     for (size_t i = 0; i < n; i++)
-        ch->bias[ch->n_bias++] = (struct bias){text ? ch->ids.id[i] : (uint32_t)json_id(&token), bias};
+        ch->bias[ch->n_bias++] = (struct bias){text ? ch->ids.id[i] : (uint32_t)id, bias};
     if (text)
         note_spelling(&ch->spelt, "logit_bias", text, &ch->ids);
     return true;
 }
 
-// Reads biases, which replace what there was.
+// Reads biases, which replace the biases of the draft.
 static bool read_biases(struct change *ch, const cJSON *item)
 {
     ch->n_bias = 0;
@@ -149,7 +145,7 @@ static bool read_biases(struct change *ch, const cJSON *item)
                                                        : wrong(ch, item, "a list of pairs of a token and a bias");
 }
 
-// Reads texts as they are: the server knows no escapes but those of JSON.
+// Reads the texts of breakers. They have no escapes, as in the server.
 static bool read_breakers(struct change *ch, const cJSON *item)
 {
     struct sequences g = {0};
@@ -172,7 +168,7 @@ static bool read_breakers(struct change *ch, const cJSON *item)
     return ok;
 }
 
-// Adds the tokens of a list of numbers, or of numbers in a text: each as a sequence, or all as one.
+// Adds the tokens of a list of numbers, or of numbers in a text: each token as a sequence, or all tokens as one.
 static bool add_banned(struct change *ch, struct sequences *g, const cJSON *list, bool each)
 {
     struct ids *const ids = &ch->ids;
@@ -197,7 +193,7 @@ static bool add_banned(struct change *ch, struct sequences *g, const cJSON *list
     return true;
 }
 
-// Reads sequences of tokens, or single ones, in place of those that the options gave.
+// Reads banned sequences of tokens, or single tokens. They replace those of the options.
 static bool read_bans(struct change *ch, const cJSON *item)
 {
     const struct ban_list *const old = ch->draft.parts.bans;
@@ -225,13 +221,15 @@ static void drop_grammar(struct change *ch)
 
 static bool set_row_grammar(struct change *ch, const char *text, bool schema)
 {
+    const char *const type = cJSON_GetStringValue(json_member(ch->params, "grammar_type"));
     const struct grammar_text g = {.text = {(const unsigned char *)text, strlen(text)},
                                    .schema = schema,
+                                   .tool_calls = type && !strcmp(type, "tool_calls"),
                                    .option = schema ? "json-schema" : "grammar"};
     return draft_grammar(&ch->draft, &g, ch->e);
 }
 
-// Reads a grammar. An empty one is none.
+// Reads a grammar. An empty text removes the grammar.
 static bool read_grammar(struct change *ch, const cJSON *item)
 {
     if (!cJSON_IsString(item))
@@ -242,7 +240,7 @@ static bool read_grammar(struct change *ch, const cJSON *item)
     return true;
 }
 
-// Reads a schema. As in llama-server, an empty one is any object.
+// Reads a schema. As in llama-server, an empty schema means any object.
 static bool read_schema(struct change *ch, const cJSON *item)
 {
     const bool empty = cJSON_IsObject(item) && !item->child;
@@ -263,7 +261,7 @@ static bool is_texts(const cJSON *item)
     return cJSON_IsString(item) || cJSON_IsArray(item);
 }
 
-// Reads a member that is no sampler's parameter. The tags of the budget are read once the budget is known.
+// Reads a member that is no sampler's parameter. Only checks the tags of the budget, which finish_reasoning reads.
 static bool read_setting(struct change *ch, const struct setting *s, const cJSON *item)
 {
     char text[NUMBER_TEXT];
@@ -321,22 +319,23 @@ static bool read_request_member(struct change *ch, const cJSON *item)
     return s ? read_setting(ch, s, item) : read_param(ch, number, item);
 }
 
-// Reads all members. Beside a grammar, even an empty or absent one, the server passes over a schema.
+// Reads all members. If there is a member "grammar", even an empty or null one, the server ignores the schema, and a
+// null grammar with a schema means no grammar.
 static bool read_request_members(struct change *ch)
 {
     const cJSON *const grammar = cJSON_GetObjectItemCaseSensitive(ch->params, "grammar");
     for (const cJSON *item = ch->params->child; item; item = item->next) {
-        const bool outdone = grammar && !strcmp(item->string, "json_schema");
-        if (outdone && cJSON_IsNull(grammar) && !cJSON_IsNull(item))
+        const bool ignored = grammar && !strcmp(item->string, "json_schema");
+        if (ignored && cJSON_IsNull(grammar) && !cJSON_IsNull(item))
             drop_grammar(ch);
-        if (!outdone && !read_request_member(ch, item))
+        if (!ignored && !read_request_member(ch, item))
             return false;
     }
     return true;
 }
 
-// Refuses parameters of stages that do not run under the grammar, whether this row or an earlier one set them. Called
-// when it is known whether there is a grammar.
+// With a grammar, refuses parameters of stages that run only without one, whether this row or an earlier one set them.
+// Must be called after the last member.
 static bool check_grammar(const struct change *ch)
 {
     const struct parts *const p = &ch->draft.parts;
@@ -359,15 +358,15 @@ static bool check_grammar(const struct change *ch)
     return true;
 }
 
-// Passes on the notes on how the texts of a part are spelt, unless others have the same part: they were printed for
-// them.
+// Moves the notes on the spelling of a part's texts to the notes of the run. If other recipes have the part, the notes
+// were printed for them.
 static void finish_part(struct change *ch, const struct shared *part)
 {
     if (part->users == 1)
         notes_move(&ch->draft.of->notes, &ch->spelt);
 }
 
-// Makes the biases once all is known that bears on them.
+// Makes the biases after the last member.
 static bool finish_biases(struct change *ch)
 {
     const struct biases *const old = ch->draft.parts.biases;
@@ -395,17 +394,18 @@ static bool add_tag_texts(struct change *ch, struct sequences *g, const cJSON *i
     return true;
 }
 
-// Makes the reasoning budget once all is known that bears on it: its tags are those of this row, or else those of
-// before. Without a budget the row's do not count.
+// Makes the reasoning budget after the last member. A tag that this row lacks is the draft's. Without a budget, tags of
+// the row are ignored. As in the server, only a member with the message, which may be empty, makes the budget force
+// tokens.
 static bool finish_reasoning(struct change *ch)
 {
-    static const char *const names[] = {[REASONING_START] = "reasoning_budget_start_tag",
-                                        [REASONING_MESSAGE] = "reasoning_budget_message",
-                                        [REASONING_BEFORE] = "generation_prompt"};
+    static const char *const names[] = {
+        [REASONING_START] = "reasoning_budget_start_tag", [REASONING_MESSAGE] = "reasoning_budget_message"};
     const struct reasoning *const old = ch->draft.parts.reasoning;
     const cJSON *const row = ch->budget < 0 ? NULL : ch->params;
     const cJSON *const ends = json_member(row, "reasoning_budget_end_tags");
     const cJSON *const end = ends ? ends : json_member(row, "reasoning_budget_end_tag");
+    const bool forces = json_member(row, names[REASONING_MESSAGE]) || (old && old->forces);
     struct sequences g = {0};
     bool ok = true;
     if (ch->budget < 0 && (!old || old->tokens < 0))
@@ -422,11 +422,30 @@ static bool finish_reasoning(struct change *ch)
         ok = add_tag_texts(ch, &g, end);
     for (size_t i = REASONING_END; !end && old && i < old->n; i++)
         sequences_add(&g, old->tag[i].id, old->tag[i].n);
-    ok = ok && draft_reasoning(&ch->draft, ch->budget, &g, ch->e);
+    ok = ok && draft_reasoning(&ch->draft, ch->budget, forces, &g, ch->e);
     builder_free(&g.key);
     if (ok)
         finish_part(ch, &ch->draft.parts.reasoning->shared);
     return ok;
+}
+
+// Makes the generation prompt after the last member. Without a budget, and without a grammar that it moves, it is
+// ignored.
+static bool finish_generation(struct change *ch)
+{
+    const struct parts *const p = &ch->draft.parts;
+    const cJSON *const item = json_member(ch->params, "generation_prompt");
+    if (!item || (ch->budget < 0 && !(p->rules && p->grammar_prefilled)))
+        return true;
+    builder_clear(&ch->spelt);
+    if (!recipes_split_text(ch->draft.of, item->string, item->valuestring, false, &ch->ids, ch->e))
+        return false;
+    note_spelling(&ch->spelt, item->string, item->valuestring, &ch->ids);
+    if (!draft_generation(&ch->draft, ch->ids.id, ch->ids.n, ch->e))
+        return false;
+    if (p->generation)
+        finish_part(ch, &p->generation->shared);
+    return true;
 }
 
 const struct recipe *recipe_with_params(struct recipes *r, const struct recipe *from, const cJSON *params,
@@ -438,16 +457,17 @@ const struct recipe *recipe_with_params(struct recipes *r, const struct recipe *
                         .budget = from->parts.reasoning ? from->parts.reasoning->tokens : -1,
                         .e = e};
     parts_keep(&ch.draft.parts);
-    const bool ok = read_request_members(&ch) && check_grammar(&ch) && finish_biases(&ch) && finish_reasoning(&ch);
+    const bool ok = read_request_members(&ch) && check_grammar(&ch) && finish_biases(&ch) && finish_reasoning(&ch) &&
+                    finish_generation(&ch);
     free(ch.bias);
     free(ch.ids.id);
     builder_free(&ch.spelt);
-    if (ok)
-        return draft_make(&ch.draft, e);
-    parts_drop(&ch.draft.parts);
-    if (e->status == STATUS_USAGE) {
+    const struct recipe *const made = ok ? draft_make(&ch.draft, e) : NULL;
+    if (!ok)
+        parts_drop(&ch.draft.parts);
+    if (!made && e->status == STATUS_USAGE) {
         e->status = STATUS_DATA;
         err_prefix(e, "params");
     }
-    return NULL;
+    return made;
 }

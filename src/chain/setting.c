@@ -35,7 +35,7 @@ static const struct setting settings[] = {
     {NULL, "penalty_alpha rep_pen_decay min_length diversity_penalty", NULL, .off = OFF_AT},
     {NULL, "guidance_scale num_beams num_beam_groups", NULL, .off = OFF_AT, .off_value = 1},
 
-    {"seed", "seed sampler_seed", NULL, SETTING_SEED}, // every engine has one
+    {"seed", "seed sampler_seed sampling_seed", NULL, SETTING_SEED}, // every engine has one
     {"samplers", NULL, "samplers", SETTING_SAMPLERS},
     {"logit_bias", "logit_bias logitBias", "logit-bias", SETTING_BIASES},
     {"ignore_eos", "ban_eos_token ignore_eos ignore_eos_token", "ignore-eos", SETTING_EOS},

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Settings of a chain as JSON has them, in the presets of all programs and in llama-server's requests: one row for
-// each, with its names, its form, and the option that it stands for. Two readers follow the table: presets become
-// options (cli/foreign.c), a row's parameters become parts of a draft (chain/row_params.c). Parameters of samplers
-// under llama-server's names need no row, catalog_find_server has them.
+// Settings of a chain in JSON: in the presets of all programs and in llama-server's requests. A table has one row for
+// each, with its names, its form and its option. Two readers use the table: presets become options (cli/foreign.c), a
+// row's parameters become parts of a draft (chain/row_params.c). Parameters of samplers under llama-server's names need
+// no row: catalog_find_server finds them.
 #ifndef SAMPL_CHAIN_SETTING_H
 #define SAMPL_CHAIN_SETTING_H
 
@@ -26,11 +26,11 @@ enum setting_form {
     SETTING_EMPTY, // a list without elements
 };
 
-// When the number of a preset switches nothing on.
+// When the number of a preset has no effect.
 enum setting_off {
-    OFF_WITH_SAMPLER, // when the sampler does not run whose first parameter it is; any other parameter: always
-    OFF_AT,           // at a value
-    OFF_UP_TO,        // at a value or below
+    OFF_WITH_SAMPLER, // a sampler's first parameter: if the sampler does not run; another parameter: always
+    OFF_AT,           // at off_value
+    OFF_UP_TO,        // at off_value or below
 };
 
 struct setting {
@@ -46,8 +46,8 @@ struct setting {
 const struct setting *setting_of_request(const char *key);
 const struct setting *setting_of_preset(const char *key);
 
-// Names and patterns of the members of requests, and of the settings that replies echo, that do not bear on which token
-// is chosen.
+// Names and patterns of members that do not affect the choice of a token: members of requests, and settings that
+// replies repeat.
 extern const char setting_server_ignores[];
 
 // A bias of a setting.
@@ -57,8 +57,7 @@ struct setting_bias {
     const cJSON *token, *amount; // NULL: the entry has none. The key of an entry is a string
 };
 
-// Calls each for the biases of an item of SETTING_BIASES, until it returns false. Returns what each returned last, or
-// true.
+// Calls `each` for the biases of an item of SETTING_BIASES until it returns false. Returns false if it did.
 bool setting_biases(const cJSON *item, bool (*each)(void *to, const struct setting_bias *b), void *to);
 
 #endif

@@ -39,7 +39,7 @@ bool value_check(const struct param *row, double number, const char *typed, doub
                not_whole(flag, typed, row->low, row->high, e);
     }
     const float v = (float)number;
-    *value = v;
+    *value = number;
     if (isinf(v))
         return err_set(e, STATUS_USAGE, "--%s: '%s' is not finite", flag, typed);
     if (v >= row->low && v <= row->high)
@@ -74,20 +74,23 @@ bool value_parse(const struct param *row, const char *text, double *value, struc
         return ok;
     }
     float v;
-    const bool told = value_float(text, &end, &v);
+    const bool in_range = value_float(text, &end, &v);
     if (end == text || *end || isspace((unsigned char)*text) || isnan(v))
         return err_set(e, STATUS_USAGE, "--%s: '%s' is not a number", row->flag, text);
-    if (!told)
+    if (!in_range)
         return err_set(e, STATUS_USAGE, "--%s: '%s' is too small to be told from 0", row->flag, text);
-    return value_check(row, v, text, value, e);
+    const double wide = strtod(text, NULL);
+    return value_check(row, (float)wide == v ? wide : (double)v, text, value, e);
 }
 
 const char *value_text(const struct param *row, double value, char text[NUMBER_TEXT])
 {
     if (row->type == PARAM_FLAG)
         return value != 0.0 ? "true" : "false";
-    if (row->type == PARAM_FLOAT)
-        return number_text((float)value, text);
+    if (row->type == PARAM_FLOAT || row->type == PARAM_DOUBLE) {
+        number_text((float)value, text);
+        return strtod(text, NULL) == value || (double)(float)value == value ? text : number_text_wide(value, text);
+    }
     snprintf(text, NUMBER_TEXT, "%.0f", value);
     return text;
 }

@@ -7,14 +7,14 @@
 #include "base/number.h"
 #include "sample/sampler.h"
 
-// Reads a whole decimal integer from low to high. The text ends at end, or if that is NULL, at its NUL. False if it is
-// none.
+// Reads a decimal integer from low to high. The text ends at `end`, or if that is NULL, at its NUL. False if the text
+// is no such number.
 bool whole_number(const char *text, const char *end, int64_t low, int64_t high, int64_t *out);
 
-// Reads a whole number for --flag. False with *e if it is none.
+// Reads a whole number from low to high for --flag. False with *e if the text is no such number.
 bool value_whole(const char *flag, const char *text, int64_t low, int64_t high, int64_t *out, struct err *e);
 
-// Reads a float from text that ends at *end. False if the number is not 0, but so small that it would become 0.
+// Reads a float; *end is where its text ends. False if the number is not 0, but so small that it would become 0.
 bool value_float(const char *text, char **end, float *x);
 
 // Reads a sampler's parameter from a text.
@@ -23,7 +23,7 @@ bool value_parse(const struct param *row, const char *text, double *value, struc
 // Compares a number with the range of a sampler's parameter. Errors show the number as `typed`.
 bool value_check(const struct param *row, double number, const char *typed, double *value, struct err *e);
 
-// Returns a parameter's value as an option takes it: text, or a constant.
+// Returns a parameter's value as text for its option: `text`, or a constant.
 const char *value_text(const struct param *row, double value, char text[NUMBER_TEXT]);
 
 // Reads "true" or "false". A text that is NULL is true.

@@ -23,23 +23,37 @@ struct reader {
 
 static bool read_words(struct reader *r, struct err *e);
 
+// Returns the engine that is typed behind the preset that is read, or before it. NULL: none is, or a preset in between
+// has set another.
+static const struct engine *typed_engine(const struct reader *r)
+{
+    static const char option[] = "--engine";
+    const size_t len = sizeof option - 1;
+    const struct args *const a = r->a;
+    const size_t row = (size_t)(option_by_name(a->options, "engine", strlen("engine")) - a->options->row);
+    const char *name = a->given[row] == ORIGIN_COMMAND_LINE ? a->engine : NULL;
+    for (size_t i = r->at; i < r->n && strcmp(r->word[i], "--") != 0; i++) {
+        if (!strncmp(r->word[i], option, len) && r->word[i][len] == '=')
+            name = r->word[i] + len + 1;
+        else if (!strcmp(r->word[i], option) && i + 1 < r->n)
+            name = r->word[i + 1];
+    }
+    return name ? engine_by_name(name) : NULL;
+}
+
 // Reads the words of a preset in place of the option --preset.
 static bool read_preset(const struct reader *r, const char *name, struct err *e)
 {
     struct args *const a = r->a;
-    struct preset p;
+    struct preset p = {.options = a->options, .vocab = a->vocab_given, .engine = typed_engine(r), .texts = &a->texts};
     if (r->preset)
         return err_set(e, STATUS_USAGE, "'%s': a preset cannot name another", name);
-    bool ok = preset_read(&p, a->options, name, a->texts, e);
-    if (p.text && !words_own(&a->presets, p.text, e))
-        ok = false;
-    ok = ok && (read_words(&(struct reader){.a = a, .word = p.words.word, .n = p.words.n, .preset = p.path}, e) ||
-                err_prefix(e, "--preset: %s", p.path));
-    ok = ok && (!p.lacking || words_own(&a->left_out, strdup(p.path), e));
-    if (!ok)
-        free(p.lacking);
-    else if (p.lacking)
-        ok = words_own(&a->left_out, p.lacking, e);
+    bool ok = preset_read(&p, name, e) &&
+              (read_words(&(struct reader){.a = a, .word = p.words.word, .n = p.words.n, .preset = p.path}, e) ||
+               err_prefix(e, "--preset: %s", p.path));
+    if (ok && (p.unsupported || p.note))
+        ok = words_add(&a->left_out, p.path, e) && words_add(&a->left_out, p.unsupported ? p.unsupported : "", e) &&
+             words_add(&a->left_out, p.note ? p.note : "", e);
     free(p.words.word);
     return ok;
 }
@@ -72,6 +86,7 @@ static bool read_value(struct reader *r, const struct option_row *row, const cha
     if (!allowed_in_preset(r, row, value, e))
         return false;
     r->a->given[row - r->a->options->row] = r->preset ? ORIGIN_PRESET : ORIGIN_COMMAND_LINE;
+    r->a->preset[row - r->a->options->row] = r->preset;
     return row->set ? row->set(row, value, r->a, e) : read_preset(r, value, e);
 }
 
@@ -84,22 +99,6 @@ static const struct option_row *row_of_brief(const struct options *o, const char
     return NULL;
 }
 
-// Refuses a word[0..len), at least two bytes, that is no option. The error has a hint or the nearest names, if there
-// are any.
-static bool unknown_option(const struct options *o, const char *word, size_t len, struct err *e)
-{
-    const char *const hint = option_hint(word, len), *near[OPTIONS_NEAR];
-    const size_t n = hint ? 0 : options_near(o, word + 2, len - 2, near);
-    char names[OPTIONS_NEAR * 50] = "", *at = names;
-    for (size_t i = 0; i < n; i++)
-        at = stpcpy(stpcpy(at, !i ? "--" : i + 1 < n ? ", --" : " or --"), near[i]);
-    if (hint)
-        return err_set(e, STATUS_USAGE, "unknown option '%.*s': %s", (int)len, word, hint);
-    if (n)
-        return err_set(e, STATUS_USAGE, "unknown option '%.*s', did you mean %s?", (int)len, word, names);
-    return err_set(e, STATUS_USAGE, "unknown option '%.*s'", (int)len, word);
-}
-
 // Reads the short options behind a dash: one option of two letters, or options of one letter, of which the last may
 // have its value behind it.
 static bool read_short(struct reader *r, const char *letter, struct err *e)
@@ -107,14 +106,14 @@ static bool read_short(struct reader *r, const char *letter, struct err *e)
     const struct option_row *row = row_of_brief(r->a->options, letter, strlen(letter));
     if (row)
         return read_value(r, row, NULL, e);
-    if (option_hint(letter - 1, strlen(letter) + 1))
-        return unknown_option(r->a->options, letter - 1, strlen(letter) + 1, e);
+    if (option_is_known(letter - 1, strlen(letter) + 1))
+        return option_unknown(r->a->options, letter - 1, strlen(letter) + 1, e);
     for (; *letter; letter++) {
         char word[8];
         const int len = (int)utf8_step(letter);
         row = row_of_brief(r->a->options, letter, 1);
         if (!row)
-            return unknown_option(r->a->options, word, (size_t)snprintf(word, sizeof word, "-%.*s", len, letter), e);
+            return option_unknown(r->a->options, word, (size_t)snprintf(word, sizeof word, "-%.*s", len, letter), e);
         const bool valued = row->metavar && letter[1];
         if (!read_value(r, row, valued ? letter + 1 : NULL, e))
             return false;
@@ -130,7 +129,7 @@ static bool read_long(struct reader *r, const char *word, struct err *e)
     const char *const name = word + 2, *const end = name + strcspn(name, "=");
     const struct option_row *const row = option_by_name(r->a->options, name, (size_t)(end - name));
     if (!row)
-        return unknown_option(r->a->options, word, (size_t)(end - word), e);
+        return option_unknown(r->a->options, word, (size_t)(end - word), e);
     return read_value(r, row, *end ? end + 1 : NULL, e);
 }
 
@@ -164,15 +163,20 @@ static bool set_defaults(struct args *a, struct err *e)
 }
 
 // Refuses settings of presets that no option gives, or with --lenient warns of them. --lenient may stand behind the
-// preset.
-static bool check_left_out(const struct args *a, struct err *e)
+// preset. Prints at most one line for each preset; quiet: none.
+static bool check_left_out(const struct args *a, bool quiet, struct err *e)
 {
-    for (size_t i = 0; i < a->left_out.n; i += 2) {
-        const char *const file = a->left_out.word[i], *const list = a->left_out.word[i + 1];
-        if (!a->lenient)
+    for (size_t i = 0; i < a->left_out.n; i += 3) {
+        const char *const file = a->left_out.word[i], *const list = a->left_out.word[i + 1],
+                          *const note = a->left_out.word[i + 2];
+        if (*list && !a->lenient)
             return err_set(e, STATUS_USAGE, "--preset: %s: sampl has nothing for %s; --lenient leaves that out", file,
                            list);
-        message_warn("--preset: %s: left out, as sampl has nothing for it: %s", file, list);
+        if (*list && !quiet)
+            message_warn("--preset: %s: left out, as sampl has nothing for it: %s%s%s", file, list, *note ? "; " : "",
+                         note);
+        else if (!quiet)
+            message_note("--preset: %s: %s", file, note);
     }
     return true;
 }
@@ -181,31 +185,32 @@ bool args_parse(struct args *a, const struct options *options, int argc, char **
 {
     *a = (struct args){.options = options};
     for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
-        a->texts = a->texts || !strcmp(argv[i], "--vocab") || !strncmp(argv[i], "--vocab=", 8);
+        a->vocab_given = a->vocab_given || !strcmp(argv[i], "--vocab") || !strncmp(argv[i], "--vocab=", 8);
     return set_defaults(a, e) &&
            read_words(&(struct reader){.a = a, .word = (const char *const *)(void *)argv, .n = (size_t)argc, .at = 1},
                       e) &&
-           check_left_out(a, e);
+           check_left_out(a, false, e);
 }
 
 enum { CHAIN_LISTS = 6, LISTS = CHAIN_LISTS + 5 };
 
-// The i-th list of words; those of the chain come first. The last two own their words.
+// Returns the i-th list of words. Those of the chain come first. The last list owns its words.
 static struct words *word_list(struct args *a, size_t i)
 {
     struct words *const lists[LISTS] = {&a->biases,     &a->breaker_texts,  &a->breaker_ids, &a->bad_words,
                                         &a->eog_tokens, &a->reasoning_ends, &a->files,       &a->vs,
-                                        &a->sweeps,     &a->presets,        &a->left_out};
+                                        &a->sweeps,     &a->left_out,       &a->texts};
     return lists[i];
 }
 
 void args_free(struct args *a)
 {
-    for (size_t i = 0; i < LISTS; i++)
-        i + 2 < LISTS ? free(word_list(a, i)->word) : words_free(word_list(a, i));
+    for (size_t i = 0; i + 1 < LISTS; i++)
+        free(word_list(a, i)->word);
+    words_free(&a->texts);
 }
 
-bool args_extend(struct args *a, const struct args *base, const struct words *options, struct err *e)
+bool args_extend(struct args *a, const struct args *base, const struct words *options, bool quiet, struct err *e)
 {
     bool ok = true;
     *a = *base;
@@ -216,7 +221,7 @@ bool args_extend(struct args *a, const struct args *base, const struct words *op
             ok = words_add(word_list(a, i), from.word[k], e);
     }
     return ok && read_words(&(struct reader){.a = a, .word = options->word, .n = options->n, .chain_only = true}, e) &&
-           check_left_out(a, e);
+           check_left_out(a, quiet, e);
 }
 
 bool args_given(const struct args *a, const char *name)
@@ -269,8 +274,7 @@ bool args_check(const struct args *a, struct err *e)
         {a->expect && no_ids && !distribution, "--expect compares ids, probs, logprobs or logits, not --emit %s", emit},
         {a->expect && (a->dump || a->trace || a->output_format), "--expect prints a report of its own, without %s",
          shown},
-        {tolerance && !(a->expect && distribution),
-         "--tolerance goes with --expect and --emit probs, logprobs or logits"},
+        {tolerance && !a->expect, "--tolerance goes with --expect"},
         {a->emit == EMIT_SCORE && !a->accept && !a->accept_recorded,
          "--emit score needs --accept, the tokens to be scored"},
         {stats && a->output_format && !tsv && !json, "--emit stats comes as tsv or json"},

@@ -24,14 +24,18 @@ struct share {
     int64_t k, n;
 };
 
-enum grammar_source { GRAMMAR_NONE, GRAMMAR_TEXT, GRAMMAR_FILE, GRAMMAR_SCHEMA, GRAMMAR_SCHEMA_FILE };
-
 // Where an option was given.
-enum origin { ORIGIN_NONE, ORIGIN_COMMAND_LINE, ORIGIN_PRESET };
+enum origin {
+    ORIGIN_NONE,
+    ORIGIN_WEAK, // by an option for a model; what its metadata recommend counts more
+    ORIGIN_COMMAND_LINE,
+    ORIGIN_PRESET
+};
 
 struct args {
     const struct options *options;
     unsigned char given[OPTIONS_MOST]; // enum origin of each row
+    const char *preset[OPTIONS_MOST];  // the file of the preset that gave each row's option last; NULL: none
     enum action action;
     const char *how; // of --print-chain, --generate and --help: one of the choices of the option's row, or text
 
@@ -59,13 +63,14 @@ struct args {
     bool by_letter;       // by_letter, their letters
     struct words biases, breaker_texts, breaker_ids, bad_words, eog_tokens;
     bool ignore_eos;
-    enum grammar_source grammar_source;
-    const char *grammar; // a text or a file, as grammar_source says
+    const struct option_row *grammar_row; // of the option that gave the grammar; NULL: there is no grammar
+    const char *grammar;                  // its value: a text or a file
     bool grammar_first;
     int64_t reasoning_budget;                        // -1: none
     const char *reasoning_start, *reasoning_message; // NULL: not given
     struct words reasoning_ends;
-    bool backend_sampling;
+    bool no_escape; // breaker_texts have no escapes
+    bool backend_sampling, perf;
 
     // output
     enum emit emit;
@@ -80,8 +85,8 @@ struct args {
     const char *output;        // NULL: standard output
     bool line_buffered;
     bool stats;
-    bool skip_bad;   // skip bad rows
-    int64_t threads; // 0: one a core
+    unsigned skip_bad; // 1: the run goes on after bad rows; 0: it ends
+    int64_t threads;   // 0: one for each core
     bool verbose;
 
     // variants: the SPECs of --vs and OPTION=LISTs of --sweep
@@ -91,9 +96,10 @@ struct args {
     int64_t diff_most; // rows; 0: all that differ
 
     bool lenient;
-    bool texts;            // --vocab is given, before or behind a preset: presets may name tokens by their texts
-    struct words presets;  // the texts of presets, which other members point into
-    struct words left_out; // of each preset with settings that no option gives: its file, and a list of the settings
+    bool vocab_given;      // anywhere on the command line: presets may name tokens by their texts
+    struct words texts;    // of presets, malloc'ed; other members point into them
+    struct words left_out; // of each preset of which there is something to say: its file, a list of the settings that
+                           // no option gives, and a note; "": none
 };
 
 // Fills a from the arguments. options and the strings of argv outlive a. False with *e if they are no valid options.
@@ -102,8 +108,8 @@ bool args_parse(struct args *a, const struct options *options, int argc, char **
 void args_free(struct args *a);
 
 // Fills a from base and from options of the chain behind it. base outlives a. False with *e if another option is among
-// them.
-bool args_extend(struct args *a, const struct args *base, const struct words *options, struct err *e);
+// them. quiet: prints no notes on presets.
+bool args_extend(struct args *a, const struct args *base, const struct words *options, bool quiet, struct err *e);
 
 // Resets an option to what holds when it is not given.
 bool args_forget(struct args *a, const struct option_row *row, struct err *e);

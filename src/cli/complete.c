@@ -4,7 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-// The kinds of values that shells complete, and for each what a shell is told: a text, or a list between two texts.
+// The kinds of values that shells complete. A completer has the shell's code for each kind: a text, or two texts that a
+// list of words stands between.
 enum value_kind { CHOICES, SAMPLERS, FILES, PRESETS, OTHERS };
 typedef const char *const completer[OTHERS + 1][2];
 
@@ -38,7 +39,7 @@ static void print_values(const struct option_row *row, completer shell)
     for (const char *s = kind == CHOICES ? row->choices : ""; *s; s++)
         putchar(*s == ',' ? ' ' : *s);
     for (size_t i = 0; kind == SAMPLERS && samplers[i]; i++)
-        if (!samplers[i]->internal)
+        if (!sampler_internal(i))
             printf("%s%s", i ? " " : "", samplers[i]->name);
     if (shell[kind][1])
         fputs(shell[kind][1], stdout);
@@ -56,10 +57,7 @@ static void each_name(const struct options *o, void (*f)(const struct option_row
     }
 }
 
-static void bash_word(const struct option_row *row, const char *name)
-{
-    printf(" --%s", name);
-}
+static void bash_word(const struct option_row *row, const char *name) { printf(" --%s", name); }
 
 // Prints the branch of `case $prev` for an option.
 static void bash_case(const struct option_row *row)
@@ -117,7 +115,7 @@ static void print_bash(const struct options *o)
           stdout);
 }
 
-// Prints one spelling of an option. joint stands between the option and a value in the same word.
+// Prints one spelling of an option. `joint` stands between the option and a value in the same word.
 static void zsh_spelling(const struct option_row *row, const char *dashes, const char *name, const char *joint)
 {
     static completer zsh = {

@@ -3,26 +3,11 @@
 
 #include "base/number.h"
 #include "chain/setting.h"
-#include "out/message.h"
+#include "cli/notation.h"
 
 #include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-bool foreign_fail(struct foreign *f, const char *format, ...)
-{
-    char text[sizeof f->e->text];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    if (!f->failed)
-        err_set(f->e, STATUS_USAGE, "%s", text);
-    f->failed = true;
-    return false;
-}
 
 // ---- options
 
@@ -45,23 +30,45 @@ void foreign_option_text(struct foreign *f, const char *name, const char *text)
     builder_format(foreign_option(f, name), "=%s", text);
 }
 
-void foreign_option_ids(struct foreign *f, const char *name, const cJSON *ids)
+// Notes that memory is short if a text is NULL. Returns the text.
+static char *check_text(struct foreign *f, char *text)
 {
-    char *const list = cJSON_PrintUnformatted(ids); // [1,2]
-    const size_t len = list ? strlen(list) : 0;
-    f->words.failed = f->words.failed || !list;
-    builder_format(foreign_option(f, name), "=%.*s", len > 2 ? (int)len - 2 : 0, len > 2 ? list + 1 : "");
-    cJSON_free(list);
+    f->words.failed = f->words.failed || !text;
+    return text;
 }
 
-void foreign_lack(struct foreign *f, const cJSON *item)
+void foreign_option_json(struct foreign *f, const char *name, const cJSON *item)
 {
-    char *const value = cJSON_PrintUnformatted(item);
-    builder_format(&f->lacking, "%s%s", f->lacking.len ? ", " : "", item->string);
+    char *const text = check_text(f, cJSON_PrintUnformatted(item));
+    const int bracket = cJSON_IsArray(item), len = text ? (int)strlen(text) - 2 * bracket : 0;
+    builder_format(foreign_option(f, name), "=%.*s", len, text ? text + bracket : "");
+    cJSON_free(text);
+}
+
+void foreign_unsupported(struct foreign *f, const cJSON *item)
+{
+    char *const value = check_text(f, cJSON_PrintUnformatted(item));
+    builder_format(&f->unsupported, "%s%s", f->unsupported.len ? ", " : "", item->string);
     if (value)
-        builder_format(&f->lacking, " (%.*s%s)", err_clip(value, 40), value, strlen(value) > 40 ? "..." : "");
-    f->lacking.failed = f->lacking.failed || !value;
+        builder_format(&f->unsupported, " (%.*s%s)", err_clip(value, 40), value, strlen(value) > 40 ? "..." : "");
     cJSON_free(value);
+}
+
+void foreign_note(struct foreign *f, const char *text)
+{
+    builder_format(&f->note, "%s%s", f->note.len ? "; " : "", text);
+}
+
+void foreign_absent(struct foreign *f, const char *options)
+{
+    const char *option;
+    size_t len;
+    while (!f->engine->options && name_next(&options, &option, &len)) {
+        const struct option_row *const row = option_by_name(f->options, option, strcspn(option, "="));
+        if (!name_set_has(&f->given, (size_t)(row - f->options->row)))
+            builder_format(foreign_option(f, row->name), "%.*s", (int)len - (int)strlen(row->name),
+                           option + strlen(row->name));
+    }
 }
 
 bool foreign_active(const struct foreign *f, const char *option)
@@ -71,7 +78,7 @@ bool foreign_active(const struct foreign *f, const char *option)
 
 // ---- numbers
 
-// The number that an item is, or that its string spells.
+// Reads the number of an item, which may be in a string. False if the item is no number.
 static bool is_number(const cJSON *item, double *v)
 {
     char *end;
@@ -127,13 +134,13 @@ static void read_number_setting(struct foreign *f, const struct setting *s, cons
     if (row && row->flag)
         foreign_option(f, row->name);
     else if (row && !is)
-        foreign_fail(f, "%s is not a number", item->string);
+        f->failed = !err_set(f->e, STATUS_USAGE, "%s is not a number", item->string);
     else if (row && row->param && row->param->type == PARAM_INT && v == trunc(v) && fabs(v) < 1e15)
         builder_format(foreign_option(f, row->name), "=%.0f", v);
     else if (row)
         foreign_option_text(f, row->name, item->valuestring);
     else if (!is || switches_on(s, NULL, v))
-        foreign_lack(f, item);
+        foreign_unsupported(f, item);
     if (row && is && switches_on(s, row->param, v))
         name_set_add(&f->active, (size_t)(row - f->options->row));
 }
@@ -158,7 +165,7 @@ static void add_bias_option(struct foreign *f, const cJSON *item, const cJSON *t
     const char *const text = amount && amount->valuestring ? amount->valuestring : "-inf";
     if ((number ? id != trunc(id) || id < 0.0 || id > INT32_MAX : !cJSON_IsString(token) || !*token->valuestring) ||
         (foreign_is_on(amount) && !is_number(amount, &v))) {
-        foreign_fail(f, "%s is not a list of token ids and biases", item->string);
+        f->failed = !err_set(f->e, STATUS_USAGE, "%s is not a list of token ids and biases", item->string);
         return;
     }
     struct builder *const b = foreign_option(f, "logit-bias");
@@ -181,7 +188,7 @@ static bool read_bias(void *to, const struct setting_bias *b)
     if (known)
         add_bias_option(f, b->item, b->token, b->amount);
     else
-        foreign_lack(f, b->item);
+        foreign_unsupported(f, b->item);
     return known;
 }
 
@@ -190,11 +197,10 @@ static const cJSON *array_of(struct foreign *f, const cJSON *item, cJSON **parse
 {
     const char *const text = cJSON_GetStringValue(item);
     struct builder b = {0};
-    size_t at;
     *parsed = NULL;
     if (text) {
         builder_format(&b, text[strspn(text, " \n")] == '[' ? "%s" : "[%s]", text);
-        item = *parsed = b.failed ? NULL : json_parse(b.text, b.len, JSON_EXACT, &at, f->e);
+        item = *parsed = b.failed ? NULL : json_parse(b.text, b.len, JSON_EXACT, f->e);
         builder_free(&b);
     }
     return cJSON_IsArray(item) ? item : NULL;
@@ -205,24 +211,25 @@ static void read_ban_list(struct foreign *f, const cJSON *item)
     cJSON *parsed;
     const cJSON *const list = array_of(f, item, &parsed), *entry;
     if (!list)
-        foreign_fail(f, "%s is not a list of token ids and biases", item->string);
-    cJSON_ArrayForEach(entry, list)
-    {
-        add_bias_option(f, item, entry, NULL);
-    }
+        f->failed = !err_set(f->e, STATUS_USAGE, "%s is not a list of token ids and biases", item->string);
+    cJSON_ArrayForEach(entry, list) { add_bias_option(f, item, entry, NULL); }
     cJSON_Delete(parsed);
 }
 
 static void read_ban_sequences(struct foreign *f, const cJSON *item)
 {
     const cJSON *entry;
+    bool lists = cJSON_IsArray(item);
     cJSON_ArrayForEach(entry, item)
     {
-        char *const list = cJSON_PrintUnformatted(entry); // [1,2]
-        if (list && strlen(list) > 2)
-            builder_format(foreign_option(f, "bad-word-tokens"), "=%.*s", (int)strlen(list) - 2, list + 1);
-        cJSON_free(list);
+        if (cJSON_IsString(entry) && *entry->valuestring)
+            foreign_option_text(f, "bad-word-tokens", entry->valuestring);
+        else if (cJSON_IsArray(entry) && entry->child)
+            foreign_option_json(f, "bad-word-tokens", entry);
+        lists = lists && (cJSON_IsArray(entry) || cJSON_IsString(entry));
     }
+    if (!lists && foreign_is_on(item))
+        f->failed = !err_set(f->e, STATUS_USAGE, "%s is not a list of lists of token ids", item->string);
 }
 
 // Reads texts, which replace those that stood before. The text none means something else to the option, so its n is
@@ -246,16 +253,21 @@ static void read_breaker_list(struct foreign *f, const cJSON *item)
         add_text(&f->words, entry->valuestring + none);
     }
     if (!texts)
-        foreign_fail(f, "dry_sequence_breakers is not a list of texts");
+        f->failed = !err_set(f->e, STATUS_USAGE, "dry_sequence_breakers is not a list of texts");
     cJSON_Delete(parsed);
 }
 
 static void read_schema_setting(struct foreign *f, const cJSON *item)
 {
-    char *const text = cJSON_IsString(item) ? strdup(item->valuestring) : cJSON_PrintUnformatted(item);
-    f->words.failed = f->words.failed || !text;
+    char *const text = check_text(f, cJSON_IsString(item) ? strdup(item->valuestring) : cJSON_PrintUnformatted(item));
     foreign_option_text(f, "json-schema", text ? text : "");
     free(text);
+}
+
+bool foreign_knows(const struct foreign *f, const char *key)
+{
+    const struct catalog *const c = f->options->catalog;
+    return setting_of_preset(key) || catalog_find_server(c, key) < c->n;
 }
 
 void foreign_setting(struct foreign *f, const cJSON *item)
@@ -290,7 +302,7 @@ void foreign_setting(struct foreign *f, const cJSON *item)
         if (cJSON_IsString(item) && *item->valuestring)
             foreign_option_text(f, "grammar", item->valuestring);
         else if (on && !cJSON_IsString(item))
-            foreign_lack(f, item);
+            foreign_unsupported(f, item);
         break;
     case SETTING_SCHEMA:
         if (on)
@@ -301,9 +313,16 @@ void foreign_setting(struct foreign *f, const cJSON *item)
     }
 }
 
+void foreign_end_tokens(struct foreign *f, const char *key)
+{
+    const cJSON *const ids = json_member(f->settings, key);
+    if (foreign_active(f, "min-tokens") && (cJSON_IsRaw(ids) || foreign_is_on(ids)))
+        foreign_option_json(f, "eog-tokens", ids);
+}
+
 // ---- chains
 
-// Other programs' names of samplers that sampl knows by another.
+// Returns sampl's name of a sampler that other programs call `name`.
 static const char *sampler_name(const struct foreign *f, const char *name)
 {
     static const char *const names[][2] = {{"repetition_penalty", "penalties"},
@@ -318,9 +337,9 @@ static const char *sampler_name(const struct foreign *f, const char *name)
     return f->dialect->tfs && !strcmp(name, "tfs") ? f->dialect->tfs : name;
 }
 
-// Names in other programs' orders that have no stage here, where they are part of another one.
-static const char no_stage[] =
-    "presence_penalty frequency_penalty dynamic_temperature mirostat smoothing encoder_penalty no_repeat_ngram";
+// Names in other programs' orders that are no samplers of a chain here: parameters of a sampler, and mirostat, which
+// runs in place of the chain.
+static const char no_samplers[] = "presence_penalty frequency_penalty dynamic_temperature mirostat";
 
 static void add_chain_name(struct foreign *f, const char *foreign_name)
 {
@@ -332,33 +351,47 @@ static void add_chain_name(struct foreign *f, const char *foreign_name)
     if (s) {
         builder_format(&f->chain, "%s%s", f->chain.len ? ";" : "", name);
         name_set_add(&f->chained, sampler_place(s));
-    } else if (!setting_of_preset(foreign_name) && name_find(no_stage, NAME_ANY_CASE, name, strlen(name)) < 0) {
-        builder_format(&f->lacking, "%ssampler %.*s", f->lacking.len ? ", " : "", err_clip(name, 40), name);
+    } else if (!setting_of_preset(foreign_name) && name_find(no_samplers, NAME_ANY_CASE, name, strlen(name)) < 0) {
+        builder_format(&f->unsupported, "%ssampler %.*s", f->unsupported.len ? ", " : "", err_clip(name, 40), name);
     }
 }
 
 void foreign_chain(struct foreign *f, const char *names)
 {
     static const char between[] = " \t\r\n,;[]\"'";
-    char *const copy = strdup(names), *rest = NULL;
+    if (f->engine->options)
+        return;
+    char *const copy = check_text(f, strdup(names)), *rest = NULL;
     builder_string(&f->chain, "");
-    f->chain.failed = f->chain.failed || !copy;
     for (char *name = copy ? strtok_r(copy, between, &rest) : NULL; name; name = strtok_r(NULL, between, &rest))
         add_chain_name(f, name);
     free(copy);
 }
 
-void foreign_note_idle(const struct foreign *f)
+// Is the option read by a sampler of the chain? --min-keep belongs to whichever samplers there are.
+static bool is_read(const struct foreign *f, const char *flag)
+{
+    for (size_t i = 0; samplers[i]; i++)
+        for (const struct param *p = samplers[i]->params; name_set_has(&f->chained, i) && p && p->flag; p++)
+            if (!strcmp(p->flag, flag))
+                return true;
+    return !strcmp(flag, "min-keep");
+}
+
+void foreign_note_idle(struct foreign *f)
 {
     struct builder idle = {0};
     for (size_t i = 0; samplers[i]; i++) {
         bool active = false;
-        for (const struct param *p = samplers[i]->params; p && p->flag && !samplers[i]->internal; p++)
-            active = active || (foreign_active(f, p->flag) && strcmp(p->flag, "min-keep") != 0);
+        for (const struct param *p = samplers[i]->params; p && p->flag && !sampler_internal(i); p++)
+            active = active || (foreign_active(f, p->flag) && !is_read(f, p->flag));
         if (active && !name_set_has(&f->chained, i))
             builder_format(&idle, "%s%s", idle.len ? ", " : "", samplers[i]->name);
     }
-    if (idle.len)
-        message_note("--preset: %s: set, but not in %s's order, and so without effect", idle.text, f->dialect->name);
+    if (idle.len && !f->engine->options) {
+        builder_format(&idle, ": set, but not in %s's order, and so without effect", f->dialect->name);
+        foreign_note(f, idle.text);
+    }
+    f->note.failed = f->note.failed || idle.failed;
     builder_free(&idle);
 }

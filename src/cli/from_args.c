@@ -4,6 +4,7 @@
 #include "base/names.h"
 #include "chain/chain.h"
 #include "chain/draft.h"
+#include "chain/setting.h"
 #include "in/vocab_file.h"
 #include "out/message.h"
 #include "vocab/spelling.h"
@@ -20,9 +21,11 @@ static const char *refusal(const struct args *a, const struct option_row *row)
 {
     const struct engine *const engine = engine_by_name(a->engine);
     const size_t len = strlen(row->name);
-    if (a->grammar_source != GRAMMAR_NONE && engine_has_free(engine, row->name, len))
+    if (a->grammar_row && engine_has_free(engine, row->name, len))
         return "has no stage for it under a grammar";
-    if (name_find("seed,neutral,engine,backend-sampling", NAME_EXACT, row->name, len) >= 0 ||
+    if (name_find("seed,neutral,engine,backend-sampling,perf,no-perf,escape,no-escape,gpt-oss-20b-default,"
+                  "gpt-oss-120b-default",
+                  NAME_EXACT, row->name, len) >= 0 ||
         engine_has(engine, a->grammar_first, row->name, len))
         return NULL;
     if (engine_has(engine, true, row->name, len))
@@ -30,12 +33,14 @@ static const char *refusal(const struct args *a, const struct option_row *row)
     return row->at == offsetof(struct args, samplers) ? "has an order of its own" : "has no stage for it";
 }
 
-// Finds the first option from *row on that the engine refuses, and returns why.
-static const char *next_refusal(const struct args *a, const struct option_row **row)
+// Finds the first option from *row on that the engine refuses, and returns why. of_presets: only options of presets
+// count.
+static const char *next_refusal(const struct args *a, bool of_presets, const struct option_row **row)
 {
     for (; (*row)->name; ++*row) {
-        const bool given = (*row)->group == GROUP_CHAIN && a->given[*row - a->options->row];
-        const char *const why = given ? refusal(a, *row) : NULL;
+        const enum origin origin = a->given[*row - a->options->row];
+        const bool counts = (*row)->group == GROUP_CHAIN && (of_presets ? origin == ORIGIN_PRESET : origin);
+        const char *const why = counts ? refusal(a, *row) : NULL;
         if (why)
             return why;
     }
@@ -45,7 +50,7 @@ static const char *next_refusal(const struct args *a, const struct option_row **
 bool args_leave_out(struct args *a, struct builder *names, struct err *e)
 {
     const struct option_row *row = a->options->row;
-    for (; next_refusal(a, &row); row++) {
+    for (; next_refusal(a, false, &row); row++) {
         builder_format(names, "%s--%s", names->len ? ", " : "", row->name);
         if (!args_forget(a, row, e))
             return false;
@@ -53,9 +58,68 @@ bool args_leave_out(struct args *a, struct builder *names, struct err *e)
     return true;
 }
 
+// Would the chain differ if the engine had a stage for the option? Options that were reset before count as off, so that
+// the window of a penalty is not listed beside it. Breakers count with the option of DRY that switches it on.
+static bool would_differ(const struct args *a, const struct option_row *row)
+{
+    const struct catalog *const c = a->options->catalog;
+    const struct context context = {.bans = &(struct bans){.n_ends = 1}};
+    double neutral[CATALOG_MOST];
+    catalog_neutral(c, neutral);
+    if (!row->param)
+        return strncmp(row->name, "dry-", 4) != 0;
+    for (size_t i = 0; samplers[i] && a->value[row->number] != neutral[row->number]; i++)
+        for (size_t k = 0; samplers[i]->params && samplers[i]->params[k].flag && !sampler_internal(i); k++) {
+            double params[CATALOG_PARAMS]; // room for any sampler's
+            catalog_fill(c, i, a->value, params);
+            if (c->number[i][k] == row->number && stage_enabled(&(struct stage){samplers[i], params, &context}))
+                return true;
+        }
+    return false;
+}
+
+// Prints a note unless the run has printed it for another chain.
+static void note_once(struct recipes *r, const struct builder *note)
+{
+    if (r->printed.text && strstr(r->printed.text, note->text))
+        return;
+    builder_format(&r->printed, "%s\n", note->text);
+    message_note("%s", note->text);
+}
+
+// Resets the options of presets that the engine has no stage for, and prints a note for each preset with options that
+// would change the chain.
+static bool leave_out_of_presets(struct recipes *r, struct args *a, struct err *e)
+{
+    const struct option_row *first = a->options->row;
+    while (next_refusal(a, true, &first)) {
+        struct builder note = {0};
+        const char *const file = a->preset[first - a->options->row];
+        bool ok = true, listed = false;
+        builder_format(&note, "--preset: %s: engine %s has no stage for ", file, a->engine);
+        for (const struct option_row *row = first; ok && next_refusal(a, true, &row); row++) {
+            if (a->preset[row - a->options->row] != file)
+                continue;
+            if (would_differ(a, row)) {
+                builder_format(&note, "%s--%s", listed ? ", " : "", row->name);
+                listed = true;
+            }
+            ok = args_forget(a, row, e);
+        }
+        builder_string(&note, ", which it goes without");
+        ok = ok && (!note.failed || err_from_fault(e, fault_memory()));
+        if (ok && listed)
+            note_once(r, &note);
+        builder_free(&note);
+        if (!ok)
+            return false;
+    }
+    return true;
+}
+
 // ---- numbers
 
-// Sets each value to what was typed, or to the engine's default.
+// Sets the parameters to the values that were given, or to the engine's defaults.
 static void set_values(struct draft *d, const struct args *a)
 {
     const struct catalog *const c = &d->of->catalog;
@@ -75,52 +139,6 @@ static bool check_conflicts(const struct draft *d, struct err *e)
         const char *const conflict = samplers[i]->conflict(params);
         if (conflict)
             return err_set(e, STATUS_USAGE, "%s", conflict);
-    }
-    return true;
-}
-
-// ---- what a model's makers recommend, in its GGUF metadata (sampl-formats(5))
-
-// The key after general.sampling, and the parameter.
-static const struct {
-    const char *key, *flag;
-} recommended[] = {
-    {"top_k", "top-k"},
-    {"top_p", "top-p"},
-    {"min_p", "min-p"},
-    {"xtc_probability", "xtc-probability"},
-    {"xtc_threshold", "xtc-threshold"},
-    {"temp", "temp"},
-    {"penalty_last_n", "repeat-last-n"},
-    {"penalty_repeat", "repeat-penalty"},
-    {"mirostat", "mirostat"},
-    {"mirostat_tau", "mirostat-ent"},
-    {"mirostat_eta", "mirostat-lr"},
-};
-
-// Sets the values that were not given as the model's metadata recommends, for llama.cpp's engine. *samplers_text
-// becomes the chain, if one is recommended and none was given.
-static bool set_recommendations(struct draft *d, const struct args *a, const char **samplers_text, struct err *e)
-{
-    const struct catalog *const c = &d->of->catalog;
-    const struct vocab *const v = d->of->vocab;
-    if (!v || !v->recommended.len || d->parts.engine->options || a->neutral)
-        return true;
-    for (const char *key = v->recommended.text, *value; *key; key = value + strlen(value) + 1) {
-        value = key + strlen(key) + 1;
-        if (!strcmp(key, "sequence") && *samplers_text != a->samplers)
-            *samplers_text = value;
-        for (size_t i = 0; i < sizeof recommended / sizeof *recommended; i++) {
-            const char *const flag = recommended[i].flag;
-            const size_t number = catalog_find(c, flag, strlen(flag));
-            if (strcmp(recommended[i].key, key) != 0 || args_given(a, flag))
-                continue;
-            d->of->of_model[number] = value_parse(c->param[number], value, &d->parts.value[number], e);
-            if (d->of->of_model[number])
-                continue;
-            e->status = STATUS_DATA;
-            return err_prefix(e, "--vocab: %s: general.sampling.%s", a->vocab, key);
-        }
     }
     return true;
 }
@@ -174,7 +192,9 @@ static bool set_breakers(struct draft *d, const struct args *a, struct err *e)
     for (size_t i = 0; ok && i < a->breaker_texts.n; i++) {
         char *const text = strdup(a->breaker_texts.word[i]);
         if (text)
-            sequences_add_text(&s, text, text_unescape((unsigned char *)text, text, strlen(text)), &d->of->notes);
+            sequences_add_text(&s, text,
+                               a->no_escape ? strlen(text) : text_unescape((unsigned char *)text, text, strlen(text)),
+                               &d->of->notes);
         else
             ok = err_from_fault(e, fault_memory());
         free(text);
@@ -190,90 +210,95 @@ static bool set_bans(struct draft *d, const struct args *a, struct err *e)
     const bool ok = add_lists(&s, "eog-tokens", &a->eog_tokens, true, e) &&
                     add_lists(&s, "bad-word-tokens", &a->bad_words, false, e) && draft_bans(d, &s, e);
     builder_free(&s.key);
-    if (ok && args_given(a, "min-tokens") &&
-        a->value[catalog_find(&d->of->catalog, "min-tokens", strlen("min-tokens"))] > 0 && !d->parts.bans->bans.n_ends)
+    if (ok && args_given(a, "min-tokens") && a->value[catalog_find(&d->of->catalog, "min-tokens")] > 0 &&
+        !d->parts.bans->bans.n_ends)
         return err_set(e, STATUS_USAGE,
                        "--min-tokens: no token is known to end a text; --eog-tokens or --vocab says which do");
     return ok;
 }
 
-static bool read_grammar_source(struct draft *d, const struct args *a, struct err *e)
+static bool set_grammar_text(struct draft *d, const struct args *a, struct err *e)
 {
-    static const char *const options[] = {
-        [GRAMMAR_TEXT] = "grammar",
-        [GRAMMAR_FILE] = "grammar-file",
-        [GRAMMAR_SCHEMA] = "json-schema",
-        [GRAMMAR_SCHEMA_FILE] = "json-schema-file",
-    };
-    const enum grammar_source source = a->grammar_source;
-    struct grammar_text g = {.schema = source == GRAMMAR_SCHEMA || source == GRAMMAR_SCHEMA_FILE,
-                             .option = options[source]};
+    const struct option_row *const row = a->grammar_row;
     char *content = NULL;
-    size_t len;
-    if (source == GRAMMAR_NONE)
+    if (!row)
         return a->action != ACTION_PRINT_GRAMMAR || err_set(e, STATUS_USAGE, "--print-grammar: no grammar is given");
     if (!d->of->vocab && a->action == ACTION_RUN)
         return err_set(e, STATUS_USAGE, "a grammar needs --vocab");
-    if (source == GRAMMAR_FILE || source == GRAMMAR_SCHEMA_FILE) {
+    struct grammar_text g = {.text = {(const unsigned char *)a->grammar, strlen(a->grammar)},
+                             .schema = !strncmp(row->name, "json-schema", strlen("json-schema")),
+                             .option = row->name};
+    if (option_names_file(row)) {
         g.file = a->grammar;
-        if (!file_slurp(g.file, 0, &content, &len, e))
-            return err_prefix(e, "--%s", g.option);
-    } else {
-        len = strlen(a->grammar);
+        if (!file_slurp(g.file, 0, &content, &g.text.len, e))
+            return err_prefix(e, "--%s", row->name);
+        g.text.p = (const unsigned char *)content;
     }
-    g.text = (struct piece){(const unsigned char *)(content ? content : a->grammar), len};
-    const bool ok = draft_grammar(d, &g, e);
+    const bool none = !g.schema && !g.text.len, ok = none || draft_grammar(d, &g, e);
     free(content);
     return ok;
 }
 
-// Adds the tokens that spell a text to s. ids: scratch.
-static bool add_tag_text(const struct draft *d, struct sequences *s, const char *name, const char *text,
-                         struct ids *ids, struct err *e)
+// Removes the quotes of a tag, in place, that hold only digits, commas and quotes: "2" is the text 2. True if it had
+// some.
+static bool unquote_tag(char *text)
 {
-    if (!recipes_split_text(d->of, name, text, false, ids, e))
+    const size_t len = strlen(text);
+    if (len < 3 || *text != '"' || text[len - 1] != '"' || strspn(text, "0123456789,\"") != len)
         return false;
-    note_spelling(&d->of->notes, name, text, ids);
-    sequences_add(s, ids->id, ids->n);
+    memmove(text, text + 1, len - 2);
+    text[len - 2] = '\0';
     return true;
 }
 
-// Adds a tag to s: ids if it consists of digits and commas, else a text.
-static bool add_tag(const struct draft *d, struct sequences *s, const char *name, const char *text, struct ids *ids,
+// Adds a tag of the reasoning budget to s: the tokens that spell a text, or, if `ids` and the text consists of digits
+// and commas, the ids that it lists.
+static bool add_tag(const struct draft *d, struct sequences *s, const char *name, const char *given, bool ids,
                     struct err *e)
 {
     const struct vocab *const v = d->of->vocab;
-    if (strspn(text, "0123456789,") != strlen(text))
-        return add_tag_text(d, s, name, text, ids, e);
-    ids->n = 0;
-    if (!value_ids(name + strlen("--"), text, ids, e))
-        return false;
-    for (size_t i = 0; v && i < ids->n; i++)
-        if (ids->id[i] >= v->n)
-            return err_set(e, STATUS_USAGE, "%s: the vocabulary has no token %" PRIu32, name, ids->id[i]);
-    sequences_add(s, ids->id, ids->n);
-    return ids->n || err_set(e, STATUS_USAGE, "%s: '%s' holds no token", name, text);
+    struct ids token = {0};
+    bool ok;
+    char *const text = strdup(given);
+    if (!text)
+        return err_from_fault(e, fault_memory());
+    if (ids && !unquote_tag(text) && strspn(text, "0123456789,") == strlen(text)) {
+        ok = value_ids(name + strlen("--"), text, &token, e) &&
+             (token.n || err_set(e, STATUS_USAGE, "%s: '%s' holds no token", name, text));
+        for (size_t i = 0; ok && v && i < token.n; i++)
+            ok = token.id[i] < v->n ||
+                 err_set(e, STATUS_USAGE, "%s: the vocabulary has no token %" PRIu32, name, token.id[i]);
+    } else {
+        ok = recipes_split_text(d->of, name, text, false, &token, e);
+        if (ok)
+            note_spelling(&d->of->notes, name, text, &token);
+    }
+    if (ok)
+        sequences_add(s, token.id, token.n);
+    free(token.id);
+    free(text);
+    return ok;
 }
 
 static bool set_reasoning(struct draft *d, const struct args *a, struct err *e)
 {
     const char *const message = a->reasoning_message;
     struct sequences s = {0};
-    struct ids ids = {0};
     bool ok = true;
     if (a->reasoning_budget < 0 && !a->reasoning_start && !a->reasoning_ends.n && !message)
         return true;
     if (a->reasoning_start)
-        ok = add_tag(d, &s, "--reasoning-start", a->reasoning_start, &ids, e);
+        ok = add_tag(d, &s, "--reasoning-start", a->reasoning_start, true, e);
     else
         sequences_add(&s, NULL, 0);
-    ok = ok && add_tag_text(d, &s, "--reasoning-budget-message", message ? message : "", &ids, e);
-    sequences_add(&s, NULL, 0); // only rows give a generation prompt
+    ok = ok && add_tag(d, &s, "--reasoning-budget-message", message ? message : "", false, e);
     for (size_t i = 0; ok && i < a->reasoning_ends.n; i++)
-        ok = add_tag(d, &s, "--reasoning-end", a->reasoning_ends.word[i], &ids, e);
-    ok = ok && draft_reasoning(d, a->reasoning_budget, &s, e);
+        ok = add_tag(d, &s, "--reasoning-end", a->reasoning_ends.word[i], true, e);
+    ok = ok && draft_reasoning(d, a->reasoning_budget, message || a->reasoning_budget >= 0, &s, e);
     builder_free(&s.key);
-    free(ids.id);
+    if (ok && a->reasoning_budget >= 0 && !d->parts.reasoning->rules.n_ends)
+        note_add(&d->of->notes, NOTE_PLAIN,
+                 "--reasoning-budget has no effect without --reasoning-start and --reasoning-end");
     return ok;
 }
 
@@ -283,24 +308,31 @@ static bool fill_draft(struct draft *d, const struct args *a, struct err *e)
 {
     struct recipes *const r = d->of;
     const bool named = args_given(a, "samplers") || args_given(a, "sampler-seq");
-    const char *text = named ? a->samplers : NULL;
+    struct builder recommended = {0};
     set_values(d, a);
     d->parts.grammar_first = a->grammar_first || d->parts.engine->masks_first;
-    if (!draft_seed(d, a->seed, e) || !check_conflicts(d, e))
+    const int64_t seed = d->parts.engine->options ? a->seed : (uint32_t)a->seed; // llama.cpp takes the low 32 bits
+    if (!draft_seed(d, seed, e) || !check_conflicts(d, e))
         return false;
     if (a->vocab && !r->vocab) {
         if (!vocab_load(&r->texts, a->vocab, e))
             return err_prefix(e, "--vocab");
         r->vocab = &r->texts;
     }
-    return set_recommendations(d, a, &text, e) && set_biases(d, a, e) && set_breakers(d, a, e) && set_bans(d, a, e) &&
-           read_grammar_source(d, a, e) && set_reasoning(d, a, e) &&
-           (d->parts.engine->options || !text || draft_samplers(d, text, text == a->samplers && a->by_letter, e));
+    set_recommendations(d, a, &recommended);
+    bool ok = (!recommended.failed || err_from_fault(e, fault_memory())) && set_biases(d, a, e) &&
+              set_breakers(d, a, e) && set_bans(d, a, e) && set_grammar_text(d, a, e) && set_reasoning(d, a, e);
+    if (ok && !d->parts.engine->options && recommended.text)
+        ok = draft_samplers(d, recommended.text, false, e);
+    else if (ok && !d->parts.engine->options && named)
+        ok = draft_samplers(d, a->samplers, a->by_letter, e);
+    builder_free(&recommended);
+    return ok;
 }
 
-// Can typ_p meet masked candidates, for which llama.cpp computes NaN? A grammar leaves them if the first choice does
-// not fit. A forced token of the reasoning budget and top_n_sigma leave them, too. A banned token has the last rank, so
-// top_k removes it.
+// Can masked candidates reach typ_p, so that llama.cpp computes NaN? A grammar masks candidates if the first choice
+// does not fit. top_n_sigma and a forced token of the reasoning budget mask candidates, too. top_p and min_p remove
+// masked candidates. A banned token has the last rank, so that top_k removes it, too.
 static bool typ_p_meets_masked(const struct recipe *r)
 {
     bool masked = r->parts.rules || recipe_budget(r), banned = false;
@@ -318,7 +350,7 @@ static bool typ_p_meets_masked(const struct recipe *r)
     return false;
 }
 
-// Warns once a run of what several chains may share.
+// Prints warnings on the chain, each at most once in a run, as several chains may have the same cause.
 static void warn_of_chain(struct recipes *r, const struct recipe *recipe)
 {
     if (!r->vocab && recipe->parts.breakers->breakers.n_texts && recipe_runs(recipe, &sampler_dry) &&
@@ -332,15 +364,19 @@ static void warn_of_chain(struct recipes *r, const struct recipe *recipe)
     }
 }
 
-const struct recipe *recipe_from_args(struct recipes *r, const struct args *a, struct err *e)
+const struct recipe *recipe_from_args(struct recipes *r, const struct args *given, struct err *e)
 {
-    struct draft d = {.of = r, .parts.engine = engine_by_name(a->engine)};
-    const struct option_row *row = a->options->row;
-    const char *const why = next_refusal(a, &row);
+    struct args a = *given; // whose lists stay the caller's
+    struct draft d = {.of = r, .parts.engine = engine_by_name(a.engine)};
+    const struct option_row *row = a.options->row;
     const struct recipe *recipe = NULL;
+    r->lenient = a.lenient;
+    if (!leave_out_of_presets(r, &a, e))
+        return NULL;
+    const char *const why = next_refusal(&a, false, &row);
     if (why)
-        err_set(e, STATUS_USAGE, "--%s: engine %s %s", row->name, a->engine, why);
-    else if (fill_draft(&d, a, e))
+        err_set(e, STATUS_USAGE, "--%s: engine %s %s", row->name, a.engine, why);
+    else if (fill_draft(&d, &a, e))
         recipe = draft_make(&d, e);
     else
         parts_drop(&d.parts);

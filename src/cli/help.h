@@ -6,7 +6,7 @@
 #include "cli/options.h"
 #include "kern/kern.h"
 
-#define SAMPL_VERSION       "0.1.0"
+#define SAMPL_VERSION       "0.2.0"
 #define SAMPL_LLAMA_RELEASE "v0.5.0" // of 2026-09-28
 
 // Prints the options; if `all`, with the rare ones.

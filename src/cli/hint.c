@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Hints for words that are no options.
+// Errors for words that are no options, with hints.
+#include "base/builder.h"
 #include "base/names.h"
 #include "cli/options.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #define NO_MODEL "sampl runs no model; leave it out"
@@ -32,7 +32,7 @@ static const struct {
      NO_MODEL},
     {"-cnv --conversation -no-cnv --no-conversation -st --single-turn -i --interactive -if --interactive-first -sp "
      "--special --chat-template --chat-template-file --chat-template-kwargs --jinja --no-jinja -r --reverse-prompt "
-     "--in-prefix -e --escape --no-escape --color -co --no-display-prompt --display-prompt --simple-io --log-disable "
+     "--in-prefix --color -co --no-display-prompt --display-prompt --simple-io --log-disable "
      "--reasoning-format",
      NO_CHAT},
     {"--host --port --api-key --path -np --parallel -cb --cont-batching --metrics --slots --no-slots --props -a "
@@ -41,7 +41,8 @@ static const struct {
      NO_SERVE},
 };
 
-const char *option_hint(const char *word, size_t len)
+// Returns the hint for a word[0..len). NULL: it is no such option.
+static const char *hint_of(const char *word, size_t len)
 {
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (name_find(others[i].names, NAME_EXACT, word, len) >= 0)
@@ -49,7 +50,12 @@ const char *option_hint(const char *word, size_t len)
     return NULL;
 }
 
-enum { LONGEST = 40 }; // bytes of a name that is compared; every option is shorter
+bool option_is_known(const char *word, size_t len) { return hint_of(word, len); }
+
+enum {
+    LONGEST = 40, // bytes of a name that is compared; every option is shorter
+    NEAR_MOST = 3 // names that a message suggests
+};
 
 // Returns the edit distance of two names: how many characters must be inserted, deleted or replaced to make one of the
 // other. '_' is equal to '-'. The name a[0..len) has at most LONGEST characters. The loop fills the usual table row by
@@ -74,7 +80,8 @@ static size_t distance(const char *a, size_t len, const char *b)
     return row[len];
 }
 
-size_t options_near(const struct options *o, const char *name, size_t len, const char *near[OPTIONS_NEAR])
+// Finds the long names of options that are nearest to name[0..len). Returns their number, 0 if none is near.
+static size_t near_names(const struct options *o, const char *name, size_t len, const char *near[NEAR_MOST])
 {
     size_t n = 0, least = len > 9 ? 3 : len / 3;
     if (len > LONGEST || !least)
@@ -85,11 +92,27 @@ size_t options_near(const struct options *o, const char *name, size_t len, const
             const size_t d = distance(name, len, names[i]);
             if (d < least)
                 n = 0;
-            if (d <= least && n < OPTIONS_NEAR)
+            if (d <= least && n < NEAR_MOST)
                 near[n++] = names[i];
             if (d < least)
                 least = d;
         }
     }
     return n;
+}
+
+bool option_unknown(const struct options *o, const char *word, size_t len, struct err *e)
+{
+    const char *const hint = hint_of(word, len), *near[NEAR_MOST];
+    const size_t n = hint ? 0 : near_names(o, word + 2, len - 2, near);
+    struct builder names = {0};
+    for (size_t i = 0; i < n; i++)
+        builder_format(&names, "%s--%s", !i ? ", did you mean " : i + 1 < n ? ", " : " or ", near[i]);
+    err_set(e, STATUS_USAGE, "unknown option '%.*s'%s%s%s", (int)len, word,
+            hint         ? ": "
+            : names.text ? names.text
+                         : "",
+            hint ? hint : "", names.text ? "?" : "");
+    builder_free(&names);
+    return false;
 }

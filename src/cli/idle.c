@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Notes on options of the chain that were typed and have no effect on it.
 #include "chain/chain.h"
-#include "cli/from_args.h"
+#include "cli/variants.h"
 #include "out/message.h"
 
 #include <stddef.h>
@@ -24,7 +24,7 @@ static const struct sampler *missing_sampler(const struct recipe *r, size_t numb
     const struct catalog *const c = &r->of->catalog;
     for (size_t i = 0; samplers[i]; i++) {
         double params[CATALOG_PARAMS]; // room for any sampler's
-        if (samplers[i]->internal || !row_in(c, samplers[i], number))
+        if (sampler_internal(i) || !row_in(c, samplers[i], number))
             continue;
         catalog_fill(c, i, r->parts.value, params);
         if (stage_enabled(&(struct stage){samplers[i], params, &r->context}))
@@ -48,7 +48,7 @@ static const char *idle_param(const struct recipe *r, size_t number, char text[P
     for (size_t i = 0; i < r->n_stages; i++) {
         const struct stage *const stage = &r->stage[i];
         const struct param *const row = row_in(c, stage->sampler, number);
-        if (row && (engine->options || param_load(row, stage->params) == r->parts.value[number]))
+        if (row && (engine->options || param_load(row, stage->params) == param_rounded(row, r->parts.value[number])))
             return stage->sampler->idle ? stage->sampler->idle(stage->params, row) : NULL;
         fixed = fixed || row;
     }

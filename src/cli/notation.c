@@ -4,26 +4,21 @@
 #include "base/builder.h"
 #include "base/names.h"
 
-#include <assert.h>
 #include <ctype.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 // A text that is read into an object.
 struct reading {
-    const char *p;       // what is not read yet, up to a NUL
-    cJSON *to;           // takes the settings
+    const char *p;       // the rest of the text, up to a NUL
+    cJSON *to;           // the object that gets the settings
     const char *section; // the section of an ini that is wanted; NULL: the one without a name
     bool found;          // the section is there
     bool failed;         // memory is short
 };
 
-static size_t line_len(const char *p)
-{
-    return strcspn(p, "\n");
-}
+static size_t line_len(const char *p) { return strcspn(p, "\n"); }
 
 static void skip_line(struct reading *t)
 {
@@ -31,10 +26,7 @@ static void skip_line(struct reading *t)
     t->p += *t->p == '\n';
 }
 
-static const char *past_blanks(const char *p)
-{
-    return p + strspn(p, " \t");
-}
+static const char *past_blanks(const char *p) { return p + strspn(p, " \t"); }
 
 // The length of p[0..len) without the white space at its end.
 static size_t trimmed(const char *p, size_t len)
@@ -227,8 +219,8 @@ static void read_modelfile(struct reading *t)
     }
 }
 
-// ---- ini: what stands in [*], and over it what stands in a section; the one without a name begins the file, and may
-// be called [default]
+// ---- ini: the settings of section [*], then those of the chosen section, which replace them. The section without a
+// name is at the beginning of the file, and may be called [default]
 
 static void read_section(struct reading *t, const char *name, bool unnamed)
 {
@@ -243,9 +235,9 @@ static void read_section(struct reading *t, const char *name, bool unnamed)
         } else if (reads && line[key] == '=') {
             const char *const value = line + key + 1 + strspn(line + key + 1, " \t");
             const size_t n = value < line + len ? trimmed(value, (size_t)(line + len - value)) : 0;
-            char *const text = strndup(value, n);
-            add_setting(t, line, trimmed(line, key), text ? cJSON_CreateString(text) : NULL);
-            free(text);
+            struct builder b = {0};
+            builder_bytes(&b, value, n);
+            add_setting(t, line, trimmed(line, key), string_value(&b));
         }
     }
 }
@@ -259,7 +251,16 @@ static void read_ini(struct reading *t)
     read_section(t, section, !strcasecmp(section, "default"));
 }
 
-// ---- which it is
+// ---- which notation
+
+// A notation other than JSON.
+struct notation {
+    void (*read)(struct reading *t);
+    const char *member; // of the tree, for the settings
+};
+
+static const struct notation yaml = {read_yaml, "yaml"}, modelfile = {read_modelfile, "options"},
+                             ini = {read_ini, "ini"}, json = {NULL};
 
 // Finds the first line that is neither empty nor a comment.
 static const char *first_line(const char *p)
@@ -269,43 +270,50 @@ static const char *first_line(const char *p)
     return p;
 }
 
-enum notation notation_of(const char *text)
+// Returns the notation of a text by its first line. NULL: the text is a preset of sampl.
+static const struct notation *notation_of(const char *text)
 {
     const char *const line = first_line(text);
     const size_t word = strspn(line, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"),
-                 len = line_len(line);
+                 len = trimmed(line, line_len(line));
     if (*line == '{')
-        return NOTATION_JSON;
-    if (*line == '[' && trimmed(line, len) && line[trimmed(line, len) - 1] == ']')
-        return NOTATION_INI;
+        return &json;
+    if (*line == '[' && line[len - 1] == ']')
+        return &ini;
     if (!strncmp(line, "---", 3) && isspace((unsigned char)line[3]))
-        return NOTATION_YAML;
+        return &yaml;
     if (*line == '-' || !word)
-        return NOTATION_NONE;
+        return NULL;
     if (line[word] == ':' && (!line[word + 1] || isspace((unsigned char)line[word + 1])))
-        return NOTATION_YAML;
+        return &yaml;
     if (isblank((unsigned char)line[word]) && is_word(INSTRUCTIONS, line, word))
-        return NOTATION_MODELFILE;
-    return *past_blanks(line + word) == '=' ? NOTATION_INI : NOTATION_NONE;
+        return &modelfile;
+    return *past_blanks(line + word) == '=' ? &ini : NULL;
 }
 
-cJSON *notation_read(enum notation notation, const char *text, const char *section)
+bool notation_is_foreign(const char *text) { return notation_of(text); }
+
+cJSON *notation_read(const char *text, size_t len, const char *section, struct err *e)
 {
-    static const struct {
-        void (*read)(struct reading *t);
-        const char *member;
-    } notations[] = {[NOTATION_YAML] = {read_yaml, "yaml"},
-                     [NOTATION_MODELFILE] = {read_modelfile, "options"},
-                     [NOTATION_INI] = {read_ini, "ini"}};
-    assert(notations[notation].read);
+    const struct notation *const notation = notation_of(text);
+    if (section && notation != &ini) {
+        err_set(e, STATUS_USAGE, "only an ini of llama.cpp's has sections such as '%.*s'", err_clip(section, 40),
+                section);
+        return NULL;
+    }
+    if (notation == &json)
+        return json_parse(text, len, JSON_EXACT, e);
     cJSON *const root = cJSON_CreateObject();
-    struct reading t = {text, cJSON_AddObjectToObject(root, notations[notation].member), section, false, false};
+    struct reading t = {text, cJSON_AddObjectToObject(root, notation->member), section, false, false};
     if (t.to)
-        notations[notation].read(&t);
-    if (t.to && section && !t.found)
-        cJSON_Delete(cJSON_DetachItemViaPointer(root, t.to));
-    if (t.to && !t.failed)
+        notation->read(&t);
+    const bool whole = t.to && !t.failed;
+    if (whole && (!section || t.found))
         return root;
+    if (whole)
+        err_set(e, STATUS_USAGE, "there is no section [%.*s]", err_clip(section, 40), section);
+    else
+        err_from_fault(e, fault_memory());
     cJSON_Delete(root);
     return NULL;
 }

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
-// The notations that presets of other programs are in: JSON, and flat YAML, Modelfiles and llama.cpp's ini, which are
-// read into trees like JSON's. Numbers become cJSON_Raw, spelt as they are.
+// The notations of other programs' presets: JSON; flat YAML, Modelfiles and llama.cpp's ini, which are read into trees
+// like JSON's.
 #ifndef SAMPL_CLI_NOTATION_H
 #define SAMPL_CLI_NOTATION_H
 
-#include <cjson/cJSON.h>
+#include "json/json.h"
 
-// The notation of a preset's text; NONE: it is a preset of sampl.
-enum notation { NOTATION_NONE, NOTATION_JSON, NOTATION_YAML, NOTATION_MODELFILE, NOTATION_INI };
-enum notation notation_of(const char *text);
+// Is a text in one of the notations? Any other text is a preset of sampl.
+bool notation_is_foreign(const char *text);
 
-// Reads a text in YAML, Modelfile or ini: an object with one member, named for the notation, that holds the settings.
-// section: which one of an ini, NULL being the one without a name; if there is no such section, there is no member.
-// NULL when memory is short.
-cJSON *notation_read(enum notation notation, const char *text, const char *section);
+// Reads text[0..len), with a NUL behind it, into a tree, which the caller frees with cJSON_Delete. Numbers become
+// cJSON_Raw, spelt as they are. The tree of YAML, a Modelfile or an ini is an object with one member, "yaml", "options"
+// or "ini", that holds the settings. section: the section of an ini; NULL: the one without a name. NULL with *e if the
+// text is no JSON, or there is no such section, or memory is short.
+cJSON *notation_read(const char *text, size_t len, const char *section, struct err *e);
 
 #endif

@@ -6,46 +6,60 @@
 #include "samplers/engine.h"
 
 #include <assert.h>
-#include <stdlib.h>
 #include <string.h>
 
-// ---- setters: each reads a value (NULL without one) and stores it in the arguments, and does nothing else
+// ---- setters
 
-// The member of struct args that the row fills.
+// A setter reads the value of an option, checks it, and stores it in the arguments. The value is NULL if the option has
+// none. False with *e if the value is refused.
+
+// The member of struct args that the row's option sets, as an lvalue.
 #define FIELD(type) (*(type *)(void *)((char *)a + row->at))
 
+// Sets a sampler's parameter.
 static bool set_param(const struct option_row *row, const char *value, struct args *a, struct err *e)
 {
-    return value_parse(row->param, value, &a->value[row->number], e);
+    struct param any = *row->param;
+    double v;
+    any.low = row->param->ignores_low ? -FLT_MAX : any.low;
+    if (!value_parse(&any, value, &v, e))
+        return false;
+    if (v < row->param->low)
+        message_note("--%s: '%s' is below %g, and has no effect", row->name, value, row->param->low);
+    else
+        a->value[row->number] = v;
+    return true;
 }
 
+// Sets a bool, true without a value. If the row's `low` is 1, sets the opposite.
 static bool set_flag(const struct option_row *row, const char *value, struct args *a, struct err *e)
 {
-    return value_flag(row->name, value, &FIELD(bool), e);
+    bool on;
+    const bool ok = value_flag(row->name, value, &on, e);
+    FIELD(bool) = on != (row->low > 0.0);
+    return ok;
 }
 
+// Sets a whole number in the row's range.
 static bool set_whole(const struct option_row *row, const char *value, struct args *a, struct err *e)
 {
     return value_whole(row->name, value, (int64_t)row->low, (int64_t)row->high, &FIELD(int64_t), e);
 }
 
+// Sets --seed to any 64-bit number; the engine has its own range. The error for any other text names the usual range.
 static bool set_seed(const struct option_row *row, const char *value, struct args *a, struct err *e)
 {
     return whole_number(value, NULL, INT64_MIN, INT64_MAX, &a->seed) || set_whole(row, value, a, e);
 }
 
+// Sets a text. A text that names a file must not be empty.
 static bool set_string(const struct option_row *row, const char *value, struct args *a, struct err *e)
 {
     FIELD(const char *) = value;
-    return true;
+    return *value || !option_names_file(row) || err_set(e, STATUS_USAGE, "--%s: '' is no file name", row->name);
 }
 
-static bool set_file(const struct option_row *row, const char *value, struct args *a, struct err *e)
-{
-    return *value ? set_string(row, value, a, e) : err_set(e, STATUS_USAGE, "--%s: '' is no file name", row->name);
-}
-
-// The index of a value among the row's choices; -1 and *e if it is none of them.
+// Returns the index of a value among the row's choices. -1 with *e: it is none of them.
 static int choice_of(const struct option_row *row, const char *value, struct err *e)
 {
     const int choice = name_find(row->choices, NAME_EXACT, value, strlen(value));
@@ -54,40 +68,28 @@ static int choice_of(const struct option_row *row, const char *value, struct err
     return choice;
 }
 
+// Sets a text that is one of the row's choices.
 static bool set_choice(const struct option_row *row, const char *value, struct args *a, struct err *e)
 {
     FIELD(const char *) = value;
     return choice_of(row, value, e) >= 0;
 }
 
-// The choices stand in the order of enum emit.
-static bool set_emit(const struct option_row *row, const char *value, struct args *a, struct err *e)
+// Sets the index of the value among the row's choices: an unsigned, or an enum whose constants are in their order.
+static bool set_index(const struct option_row *row, const char *value, struct args *a, struct err *e)
 {
     const int choice = choice_of(row, value, e);
-    a->emit = (enum emit)choice;
+    FIELD(unsigned) = (unsigned)choice;
     return choice >= 0;
 }
 
-static bool set_on_error(const struct option_row *row, const char *value, struct args *a, struct err *e)
-{
-    const int choice = choice_of(row, value, e);
-    a->skip_bad = choice == 1;
-    return choice >= 0;
-}
-
+// Appends to a list of texts.
 static bool set_word(const struct option_row *row, const char *value, struct args *a, struct err *e)
 {
     return words_add(&FIELD(struct words), value, e);
 }
 
-static bool set_rows(const struct option_row *row, const char *value, struct args *a, struct err *e)
-{
-    struct rows rows = {0};
-    const bool ok = *value == '@' || value_rows(row->name, value, &rows, e); // a file is read when a run begins
-    free(rows.range);
-    return ok && set_string(row, value, a, e);
-}
-
+// Sets --shard=K/N.
 static bool set_share(const struct option_row *row, const char *value, struct args *a, struct err *e)
 {
     const char *const slash = strchr(value, '/');
@@ -96,6 +98,7 @@ static bool set_share(const struct option_row *row, const char *value, struct ar
            err_set(e, STATUS_USAGE, "--%s: '%s' is not K/N with 1 <= K <= N", row->name, value);
 }
 
+// Sets --accept to a list of ids, or to the recorded ids.
 static bool set_accept(const struct option_row *row, const char *value, struct args *a, struct err *e)
 {
     a->accept_recorded = !strcmp(value, "recorded");
@@ -103,7 +106,7 @@ static bool set_accept(const struct option_row *row, const char *value, struct a
     return true;
 }
 
-// Resets the samplers and their parameters.
+// Sets --neutral: resets the samplers and their parameters, as if their options had not been given.
 static bool set_neutral(const struct option_row *row, const char *value, struct args *a, struct err *e)
 {
     const struct catalog *const c = a->options->catalog;
@@ -120,18 +123,21 @@ static bool set_neutral(const struct option_row *row, const char *value, struct 
     return true;
 }
 
+// Appends to --logit-bias.
 static bool set_bias(const struct option_row *row, const char *value, struct args *a, struct err *e)
 {
     struct bias_typed bias;
     return value_bias(row->name, value, &bias, e) && set_word(row, value, a, e);
 }
 
+// Sets --samplers or --sampler-seq, which differ in the row's `low`: names or letters.
 static bool set_samplers(const struct option_row *row, const char *value, struct args *a, struct err *e)
 {
     a->by_letter = row->low > 0.0;
     return set_string(row, value, a, e);
 }
 
+// Appends to --dry-sequence-breaker, or empties the list for none.
 static bool set_breaker(const struct option_row *row, const char *value, struct args *a, struct err *e)
 {
     if (!strcmp(value, "none")) {
@@ -144,8 +150,8 @@ static bool set_breaker(const struct option_row *row, const char *value, struct 
     return true;
 }
 
-// Sets a switch with an optional number: [=N]. The number is 0 without N. If the row is a flag, =true and =false are
-// accepted, too.
+// Sets a switch that may have a number, [=N]. Without N the number becomes 0. If the row is a flag, =true and =false
+// are accepted, too.
 static bool set_switch(const struct option_row *row, const char *value, struct args *a, struct err *e)
 {
     bool *const on = (bool *)(void *)((char *)a + row->on);
@@ -156,19 +162,40 @@ static bool set_switch(const struct option_row *row, const char *value, struct a
     return !value || set_whole(row, value, a, e);
 }
 
+// Sets --tolerance to a number from 0 up.
 static bool set_tolerance(const struct option_row *row, const char *value, struct args *a, struct err *e)
 {
     const struct param tolerance = {row->name, .type = PARAM_FLOAT, RANGE(0, FLT_MAX)};
     return value_parse(&tolerance, value, &a->tolerance, e);
 }
 
+// Sets the option that has the grammar, and its value. An empty text is no grammar.
 static bool set_grammar(const struct option_row *row, const char *value, struct args *a, struct err *e)
 {
-    a->grammar_source = (enum grammar_source)row->low;
-    return strcmp(row->metavar, "FILE") != 0 ? set_string(row, value, a, e) : set_file(row, value, a, e);
+    a->grammar_row = *value || strcmp(row->name, "grammar") != 0 ? row : NULL;
+    return set_string(row, value, a, e);
 }
 
-// The value of an action is one of the row's choices, or text.
+// Sets the values that llama.cpp gives a model, as if there were such options. What a model recommends counts more.
+static bool set_gpt_oss(const struct option_row *row, const char *value, struct args *a, struct err *e)
+{
+    static const struct {
+        const char *flag;
+        double value;
+    } values[] = {{"temp", 1.0}, {"top-p", 1.0}, {"top-k", 0.0}, {"min-p", 0.01}};
+    bool on;
+    if (!value_flag(row->name, value, &on, e))
+        return false;
+    for (size_t i = 0; on && i < sizeof values / sizeof *values; i++) {
+        row = option_by_name(a->options, values[i].flag, strlen(values[i].flag));
+        unsigned char *const given = &a->given[row - a->options->row];
+        a->value[row->number] = param_value(row->param, values[i].value);
+        *given = *given ? *given : ORIGIN_WEAK;
+    }
+    return true;
+}
+
+// Sets the action, which is the row's `low`. Its value is one of the row's choices; without one it is text.
 static bool set_action(const struct option_row *row, const char *value, struct args *a, struct err *e)
 {
     a->action = (enum action)row->low;
@@ -186,7 +213,7 @@ bool args_forget(struct args *a, const struct option_row *row, struct err *e)
     else if (row->set == set_word || row->set == set_bias || row->set == set_breaker)
         FIELD(struct words).n = 0;
     else if (row->set == set_grammar)
-        a->grammar_source = GRAMMAR_NONE;
+        a->grammar_row = NULL;
     else if (row->set == set_string)
         FIELD(const char *) = NULL;
     else if (row->set == set_flag)
@@ -206,7 +233,7 @@ bool args_forget(struct args *a, const struct option_row *row, struct err *e)
 #define FLAG(member)     .flag = true, AT(member), .set = set_flag
 #define ACTION(action)   .low = (action), .set = set_action
 #define SWITCH(is, most) .on = offsetof(struct args, is), AT(most), .low = 1, .set = set_switch
-#define GRAMMAR(source)  .low = (source), AT(grammar), .set = set_grammar
+#define GRAMMAR          AT(grammar), .set = set_grammar
 
 #define MOST_ROWS 0x1p53 // the text of a range prints it exactly
 
@@ -221,12 +248,12 @@ static const struct option_row table[] = {
      .help = "which tensor of a safetensors file, if several fit"},
     {"ids", .metavar = "HOW", IN, .def = "given", AT(ids), .set = set_choice, .choices = "given,rank",
      .help = "ids of the tokens in a server's reply: those given, or ranks within the row"},
-    {"vocab", .metavar = "FILE", IN, AT(vocab), .set = set_file,
+    {"vocab", .metavar = "FILE", IN, AT(vocab), .set = set_string,
      .help = "token texts: GGUF, tokenizer.json, vocab.json, or one token a line"},
-    {"rows", .metavar = "LIST", IN, .def = ":", AT(rows), .set = set_rows,
+    {"rows", .metavar = "LIST", IN, .def = ":", AT(rows), .set = set_string,
      .help = "only these rows: 3,9,20:30 or @FILE; of A <= r < B either may be missing, negative counts from the end"},
-    {"params", .metavar = "FILE", IN, AT(params), .set = set_file,
-     .help = "a JSON object a line for each row of the input: seq, params, prompt_tokens, accept, end"},
+    {"params", .metavar = "FILE", IN, AT(params), .set = set_string,
+     .help = "a JSON object a line for each row of the input: seq, params, prompt_tokens, accept, position, end"},
     {"prompt-tokens", .metavar = "LIST", IN, AT(prompt), .set = set_string,
      .help = "ids accepted before the first row: 1,2,3 or @FILE"},
     {"accept", .metavar = "LIST", IN, .set = set_accept,
@@ -254,18 +281,21 @@ static const struct option_row table[] = {
     {"ignore-eos", CHAIN, FLAG(ignore_eos), .help = "ban the vocabulary's end-of-generation tokens"},
     {"dry-sequence-breaker", .metavar = "TEXT", CHAIN, AT(breaker_texts), .set = set_breaker,
      .help = "add a text that DRY does not match across, in place of the defaults; none: no breakers"},
+    {"escape", .brief = "e", CHAIN, .flag = true, AT(no_escape), .low = true, .set = set_flag,
+     .help = "resolve the escapes of --dry-sequence-breaker, as is the default"},
+    {"no-escape", CHAIN, FLAG(no_escape), .help = "take the texts of --dry-sequence-breaker as they stand"},
     {"dry-breaker-tokens", .metavar = "LIST", CHAIN, AT(breaker_ids), .set = set_word,
      .help = "add a breaker given as ids, 1,2,3 or @FILE, in place of the default texts"},
     {"bad-word-tokens", .metavar = "LIST", CHAIN, AT(bad_words), .set = set_word,
      .help = "mask the last of these ids, 1,2,3 or @FILE, behind the others; may be repeated"},
     {"eog-tokens", .metavar = "LIST", CHAIN, AT(eog_tokens), .set = set_word,
      .help = "ids that end a text, beside the vocabulary's, for --min-tokens; may be repeated"},
-    {"grammar", .metavar = "GBNF", CHAIN, GRAMMAR(GRAMMAR_TEXT),
+    {"grammar", .metavar = "GBNF", CHAIN, GRAMMAR,
      .help = "let only tokens through that fit a grammar in llama.cpp's notation; needs --vocab"},
-    {"grammar-file", .metavar = "FILE", CHAIN_FILE, GRAMMAR(GRAMMAR_FILE), .help = "the same, from a file"},
-    {"json-schema", .brief = "j", .metavar = "SCHEMA", CHAIN, GRAMMAR(GRAMMAR_SCHEMA),
+    {"grammar-file", .metavar = "FILE", CHAIN_FILE, GRAMMAR, .help = "the same, from a file"},
+    {"json-schema", .brief = "j", .metavar = "SCHEMA", CHAIN, GRAMMAR,
      .help = "let only JSON through that satisfies a schema; {} is any value; needs --vocab"},
-    {"json-schema-file", .brief = "jf", .metavar = "FILE", CHAIN_FILE, GRAMMAR(GRAMMAR_SCHEMA_FILE),
+    {"json-schema-file", .brief = "jf", .metavar = "FILE", CHAIN_FILE, GRAMMAR,
      .help = "the same, from a file"},
     {"grammar-first", CHAIN, FLAG(grammar_first),
      .help = "mask by the grammar before the chain runs, not only where its token does not fit"},
@@ -280,8 +310,13 @@ static const struct option_row table[] = {
     {"reasoning-end", .metavar = "TAG", CHAIN, AT(reasoning_ends), .set = set_word,
      .help = "a tag that ends the counting; may be repeated"},
     {"backend-sampling", .brief = "bs", CHAIN, FLAG(backend_sampling), .help = "no effect, as there is no backend"},
+    {"perf", CHAIN, FLAG(perf), .help = "no effect, as sampl measures nothing"},
+    {"no-perf", CHAIN, .flag = true, AT(perf), .low = true, .set = set_flag, .help = "no effect"},
+    {"gpt-oss-20b-default", CHAIN, .flag = true, .set = set_gpt_oss,
+     .help = "--temp 1 --top-p 1 --top-k 0 --min-p 0.01, as llama.cpp sets for this model"},
+    {"gpt-oss-120b-default", CHAIN, .flag = true, .set = set_gpt_oss, .help = "the same, for the larger model"},
 
-    {"emit", .metavar = "WHAT", OUT, .def = "ids", .set = set_emit,
+    {"emit", .metavar = "WHAT", OUT, .def = "ids", AT(emit), .set = set_index,
      .choices = "ids,score,text,stats,probs,logprobs,logits",
      .help = "what to print for each row: the id, the score of the --accept token, the token's text, statistics, or a "
              "whole distribution"},
@@ -295,11 +330,12 @@ static const struct option_row table[] = {
      .help = "print only which rows differ from the ids of LIST or @FILE, and why; with --emit probs, logprobs or "
              "logits from the rows of FILE"},
     {"tolerance", .metavar = "X", TUNING, .def = "1e-06", .set = set_tolerance,
-     .help = "by how much a number may differ from --expect's, in units of it if that is above 1"},
+     .help = "by how much a number may differ from --expect's, in units of it if that is above 1; of ids, the margin "
+             "within which a difference does not count"},
     {"output-format", .brief = "O", .metavar = "FMT", OUT, AT(output_format), .set = set_choice,
      .choices = "text,tsv,json,html,f32,f16,npy",
      .help = "format of the output: text, or for a distribution that of the input; html is a page to look at"},
-    {"output", .brief = "o", .metavar = "FILE", OUT, AT(output), .set = set_file,
+    {"output", .brief = "o", .metavar = "FILE", OUT, AT(output), .set = set_string,
      .help = "write to FILE, whole or not at all"},
     {"line-buffered", OUT, FLAG(line_buffered), .help = "flush after every row"},
     {"stats", OUT, FLAG(stats), .help = "a summary on stderr after the last row"},
@@ -307,11 +343,11 @@ static const struct option_row table[] = {
      .help = "compare with a variant of the chain: a preset, or options, maybe after NAME:; may be repeated"},
     {"sweep", .metavar = "OPTION=LIST", TUNING, AT(sweeps), .set = set_word,
      .help = "compare with variants that have these values, a,b,c or FROM:TO:STEP; may be repeated for their product"},
-    {"against", .metavar = "FILE", TUNING, AT(against), .set = set_file,
+    {"against", .metavar = "FILE", TUNING, AT(against), .set = set_string,
      .help = "compare with the same chain on FILE, whose rows are others of the same contexts"},
     {"diff", .metavar = "[=N]", TUNING, SWITCH(diff, diff_most), .high = 1000000,
      .help = "with variants: the rows where one chooses otherwise, or the N where they overlap least"},
-    {"on-error", .metavar = "MODE", OUT, .def = "stop", .set = set_on_error, .choices = "stop,skip",
+    {"on-error", .metavar = "MODE", OUT, .def = "stop", AT(skip_bad), .set = set_index, .choices = "stop,skip",
      .help = "at a bad row stop, or skip it and go on"},
 
     {"preset", .metavar = "NAME", OTHER,

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
-// The options, one row each: the rows of the table in option_table.c, and a row for each parameter of the samplers. The
-// rows drive parsing, --help and the completions. Tests compare the manual page and README with them.
+// The options, one row each: the rows of the table in option_table.c, and a row for each parameter of the samplers.
+// Parsing, --help and the completions follow the rows. Tests compare the manual page and README with them.
 #ifndef SAMPL_CLI_OPTIONS_H
 #define SAMPL_CLI_OPTIONS_H
 
 #include "base/err.h"
 #include "base/number.h"
 #include "samplers/list.h"
+
+#include <string.h>
 
 struct args;
 
@@ -24,11 +26,12 @@ struct option_row {
     const char *choices; // values that are accepted, comma-separated; NULL: any
     bool flag;           // takes no value, but may be given as =true or =false
     bool recipe;         // is a part of the recipe, and may stand in a preset
-    double low, high;    // range of numbers
-    size_t at;           // offset in struct args of the member that `set` fills
-    size_t on;           // set_switch: offset of the bool that goes with the number
+    double low, high;    // range of numbers; for some options low is what `set` stores
+    size_t at;           // offset in struct args of the member that `set` stores the value in
+    size_t on;           // set_switch: offset of the bool that belongs to the number at `at`
 
-    // Stores the value, NULL without one, in a. NULL for --preset, which args_parse reads.
+    // Reads the value, NULL without one, and stores it in a. False with *e if the value is refused. NULL for --preset,
+    // which args.c reads.
     bool (*set)(const struct option_row *row, const char *value, struct args *a, struct err *e);
 
     const char *help;
@@ -51,19 +54,22 @@ struct options {
 void options_make(struct options *o, const struct catalog *catalog);
 
 // Does the option need a value?
-static inline bool option_needs_value(const struct option_row *row)
+static inline bool option_needs_value(const struct option_row *row) { return row->metavar && *row->metavar != '['; }
+
+// Is the option's value the name of a file?
+static inline bool option_names_file(const struct option_row *row)
 {
-    return row->metavar && *row->metavar != '[';
+    return row->metavar && !strcmp(row->metavar, "FILE");
 }
 
 // Finds the option with the long name name[0..len), in which '_' is equal to '-'. NULL: there is none.
 const struct option_row *option_by_name(const struct options *o, const char *name, size_t len);
 
-// Returns a hint for the word[0..len), if it is an option of llama.cpp that does not concern sampling; else NULL.
-const char *option_hint(const char *word, size_t len);
+// Is a word[0..len), with its dashes, an option of llama.cpp that does not concern sampling?
+bool option_is_known(const char *word, size_t len);
 
-// Finds the long names nearest to name[0..len). Returns how many, at most OPTIONS_NEAR; 0 if none is near.
-enum { OPTIONS_NEAR = 3 };
-size_t options_near(const struct options *o, const char *name, size_t len, const char *near[OPTIONS_NEAR]);
+// Refuses a word[0..len), of at least two bytes, that is no option. The error has a hint for an option of llama.cpp, or
+// the long names nearest to the word. Returns false.
+bool option_unknown(const struct options *o, const char *word, size_t len, struct err *e);
 
 #endif

@@ -6,23 +6,28 @@
 #include "cli/options.h"
 #include "cli/words.h"
 
-#include <limits.h>
-
 struct preset {
-    char path[PATH_MAX]; // of its file
-    char *text;          // malloc'ed; the words point into it
-    struct words words;
-    char *lacking; // malloc'ed list of the settings that no option gives; NULL: there are none
+    // set by the caller
+    const struct options *options;
+    bool vocab;                  // texts may name tokens
+    const struct engine *engine; // that --engine names elsewhere, for presets of other programs; NULL: none
+    struct words *texts;         // takes the texts that the results point into, and owns them
+
+    // results
+    const char *path;        // of the file
+    struct words words;      // the options; the caller frees words.word
+    const char *unsupported; // a list of the settings that no option gives; NULL: there are none
+    const char *note;        // what else is to be said of the file; NULL: nothing
 };
 
-// Reads the preset called name. That is a file, if there is one and name has a '/' or a '.'. Otherwise it is
-// NAME.preset in $XDG_CONFIG_HOME/sampl/presets (~/.config if unset), in the source tree of the program, or in the
-// installed data directory. vocab: tokens may be named by their texts. The caller frees what p holds, whatever is
-// returned. False with *e if there is no such preset or it cannot be read.
-bool preset_read(struct preset *p, const struct options *o, const char *name, bool vocab, struct err *e);
+// Reads the options of the preset with this name. A name with a '/' or a '.' may be a file, or FILE:SECTION for an ini.
+// If there is no such file, or the name has neither, NAME.preset is searched in $XDG_CONFIG_HOME/sampl/presets
+// (~/.config if unset), in the source tree of the program, and in the installed data directory. False with *e if there
+// is no such preset, or if it cannot be read.
+bool preset_read(struct preset *p, const char *name, struct err *e);
 
-// Prints the presets, one a line: name, tab, the comment on the first line; and on stderr the directories that are
-// searched. If one cannot be read, prints the others, and returns false with *e.
+// Prints a line for each preset: its name, a tab, and the comment on its first line. Prints the searched directories on
+// stderr. If a directory or a preset cannot be read, prints the others, and returns false with *e.
 bool preset_list(struct err *e);
 
 #endif

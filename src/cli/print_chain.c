@@ -3,12 +3,12 @@
 
 #include "base/utf8.h"
 #include "chain/chain.h"
+#include "chain/draft.h"
 #include "chain/value.h"
-#include "cli/sheet.h"
 #include "grammar/grammar.h"
 
 #include <inttypes.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 // ---- text
@@ -16,17 +16,19 @@
 // Where an option's value is from; NULL: it is a default.
 static const char *origin_of(const struct args *a, const char *option)
 {
-    static const char *const names[] = {[ORIGIN_COMMAND_LINE] = "command line", [ORIGIN_PRESET] = "preset"};
+    static const char *const names[] = {
+        [ORIGIN_WEAK] = "gpt-oss", [ORIGIN_COMMAND_LINE] = "command line", [ORIGIN_PRESET] = "preset"};
     return names[a->given[option_by_name(a->options, option, strlen(option)) - a->options->row]];
 }
 
 // Where a parameter's value is from: an option, the model's recommendations, or --neutral. NULL: it is a default.
-static const char *param_origin(const struct sheet *s, size_t number)
+static const char *param_origin(const struct chain_text *t, size_t number)
 {
-    const struct param *const row = s->c->param[number];
-    const char *const given = origin_of(s->a, row->flag);
-    const bool neutral = s->a->neutral && s->a->value[number] != param_value(row, row->def);
-    return given ? given : s->r->of->of_model[number] ? "model" : neutral ? "neutral" : NULL;
+    const struct param *const row = t->c->param[number];
+    const char *const given = origin_of(t->a, row->flag);
+    const bool neutral = t->a->neutral && t->a->value[number] != param_value(row, row->def);
+    const bool of_model = t->r->of->of_model[number] && (!given || !strcmp(given, "gpt-oss"));
+    return of_model ? "model" : given ? given : neutral ? "neutral" : NULL;
 }
 
 static void write_origin(struct builder *b, const char *origin)
@@ -35,63 +37,98 @@ static void write_origin(struct builder *b, const char *origin)
         builder_format(b, " (%s)", origin);
 }
 
-static void write_stage(struct sheet *s, const struct stage *stage)
+// Is a parameter of the stage given, beside the one with this index and min-keep, and not at its off value?
+static bool gives_other(const struct chain_text *t, const struct stage *stage, size_t but)
 {
-    struct builder *const b = &s->text;
-    const struct parts *const p = &s->r->parts;
+    const struct param *const rows = stage->sampler->params;
+    double neutral[CATALOG_MOST];
+    catalog_neutral(t->c, neutral);
+    for (size_t k = 0; rows[k].flag; k++) {
+        const size_t number = t->c->number[sampler_place(stage->sampler)][k];
+        if (k != but && strcmp(rows[k].flag, "min-keep") != 0 && origin_of(t->a, rows[k].flag) &&
+            t->a->value[number] != neutral[number])
+            return true;
+    }
+    return false;
+}
+
+// Writes why a stage is off in spite of a parameter that was given: the parameter whose default would switch the stage
+// on.
+static void write_cause(const struct chain_text *t, const struct stage *stage)
+{
+    const struct param *const rows = stage->sampler->params;
+    for (size_t k = 0; rows && rows[k].flag && !stage_enabled(stage); k++) {
+        const struct param *const of = t->c->param[t->c->number[sampler_place(stage->sampler)][k]];
+        double params[CATALOG_PARAMS]; // room for any sampler's
+        char text[NUMBER_TEXT];
+        memcpy(params, stage->params, stage->sampler->params_size);
+        param_store(&rows[k], params, of->def);
+        if (!gives_other(t, stage, k) || !stage_enabled(&(struct stage){stage->sampler, params, stage->context}))
+            continue;
+        value_text(&rows[k], param_load(&rows[k], stage->params), text);
+        builder_format(t->text, "  off: %s is %s", rows[k].flag, text);
+        return;
+    }
+}
+
+static void write_stage(const struct chain_text *t, const struct stage *stage)
+{
+    struct builder *const b = t->text;
+    const struct parts *const p = &t->r->parts;
     const struct bans *const bans = &p->bans->bans;
     const struct param *const params = stage->sampler->params;
     builder_format(b, "%-12s %-4s", stage->sampler->name, stage_enabled(stage) ? "on" : "off");
     for (size_t k = 0; params && params[k].flag; k++) {
         char text[NUMBER_TEXT];
-        const size_t number = s->c->number[sampler_place(stage->sampler)][k];
+        const size_t number = t->c->number[sampler_place(stage->sampler)][k];
         const double value = param_load(&params[k], stage->params);
-        const bool own = !k && value != p->value[number] && !p->engine->options; // NAME=VALUE in the chain
-        const char *origin = own ? origin_of(s->a, "samplers") : param_origin(s, number);
-        if (!recipe_listens(s->r, params[k].flag))
+        const bool own = !k && stage->own;
+        const char *origin = own ? origin_of(t->a, "samplers") : param_origin(t, number);
+        if (!recipe_listens(t->r, params[k].flag))
             continue;
         if (own && !origin)
-            origin = origin_of(s->a, "sampler-seq");
+            origin = origin_of(t->a, "sampler-seq");
         builder_format(b, " %s=%s", params[k].flag, value_text(&params[k], value, text));
         write_origin(b, origin);
     }
     for (size_t i = 0; stage->sampler == &sampler_logit_bias && i < p->biases->n; i++)
-        sheet_write_bias(b, &p->biases->bias[i]);
-    if (stage->sampler == &sampler_bans) {
-        sheet_write_ids(b, " bad-word-tokens=", " bad-word-tokens=", "", bans->sequence, bans->n);
-        sheet_write_ids(b, " eog-tokens=", "", "", &(struct tokens){bans->end, bans->n_ends}, bans->n_ends > 0);
+        chain_text_bias(b, &p->biases->bias[i]);
+    if (params && !strcmp(params->flag, "min-tokens")) {
+        chain_text_ids(b, " bad-word-tokens=", " bad-word-tokens=", "", bans->sequence, bans->n);
+        chain_text_ids(b, " eog-tokens=", "", "", &(struct tokens){bans->end, bans->n_ends}, bans->n_ends > 0);
     }
+    write_cause(t, stage);
     builder_byte(b, '\n');
 }
 
-static bool write_text(struct sheet *s)
+static bool write_text(const struct chain_text *t)
 {
-    struct builder *const b = &s->text;
-    const struct parts *const p = &s->r->parts;
+    struct builder *const b = t->text;
+    const struct parts *const p = &t->r->parts;
     const struct reasoning *const reasoning = p->reasoning;
     if (p->engine->options) {
         builder_format(b, "engine %s", p->engine->name);
-        write_origin(b, origin_of(s->a, "engine"));
+        write_origin(b, origin_of(t->a, "engine"));
         builder_byte(b, '\n');
     }
-    if (sheet_draws_seed(s))
+    if (chain_text_draws_seed(t))
         builder_string(b, "seed random");
     else
         builder_format(b, "seed %" PRId64, (int64_t)p->seed);
-    write_origin(b, origin_of(s->a, "seed"));
+    write_origin(b, origin_of(t->a, "seed"));
     builder_byte(b, '\n');
-    if (s->a->grammar_first)
+    if (t->a->grammar_first)
         builder_format(b, "%-12s %-4s grammar-first=true\n", "grammar", p->rules ? "on" : "off");
     if (reasoning) {
-        const char *const on = reasoning->tokens < 0 ? "off" : "on";
+        const char *const on = recipe_budget(t->r) ? "on" : "off";
         builder_format(b, "%-12s %-4s reasoning-budget=%" PRId64, "reasoning", on, reasoning->tokens);
-        sheet_write_ids(b, " reasoning-start=", "", "", &reasoning->tag[REASONING_START], 1);
-        sheet_write_ids(b, " reasoning-end=", " reasoning-end=", "", reasoning->tag + REASONING_END,
-                        reasoning->n - REASONING_END);
-        sheet_write_ids(b, " reasoning-budget-message=", "", "\n", &reasoning->tag[REASONING_MESSAGE], 1);
+        chain_text_ids(b, " reasoning-start=", "", "", &reasoning->tag[REASONING_START], 1);
+        chain_text_ids(b, " reasoning-end=", " reasoning-end=", "", reasoning->tag + REASONING_END,
+                       reasoning->n - REASONING_END);
+        chain_text_ids(b, " reasoning-budget-message=", "", "\n", &reasoning->tag[REASONING_MESSAGE], 1);
     }
-    for (size_t i = 0; i < s->r->n_stages; i++)
-        write_stage(s, &s->r->stage[i]);
+    for (size_t i = 0; i < t->r->n_stages; i++)
+        write_stage(t, &t->r->stage[i]);
     return true;
 }
 
@@ -107,14 +144,20 @@ static void write_member(struct builder *b, const char *name, const struct param
     builder_format(b, "\":%s", value_text(row, value, text));
 }
 
-static void write_string(struct builder *b, const void *text, size_t len)
+// Writes a text as a JSON string. Refuses a text that no string of JSON can hold, naming the option that has it.
+static bool write_string(const struct chain_text *t, const char *option, const void *text, size_t len)
 {
-    builder_byte(b, '"');
+    const unsigned char *const p = text;
+    builder_byte(t->text, '"');
     for (size_t at = 0, taken; at < len; at += taken) {
         char c[JSON_CHARACTER];
-        builder_bytes(b, c, json_escape(c, (const unsigned char *)text + at, len - at, &taken));
+        uint32_t point;
+        if (!p[at] || !utf8_decode(p + at, len - at, &point))
+            return err_set(t->e, STATUS_USAGE, "--print-chain: the text of --%s is not UTF-8, or holds a NUL", option);
+        builder_bytes(t->text, c, json_escape(c, p + at, len - at, &taken));
     }
-    builder_byte(b, '"');
+    builder_byte(t->text, '"');
+    return true;
 }
 
 // Writes ,"logit_bias":[[id,bias],...], llama-server's form; false is -inf.
@@ -131,73 +174,129 @@ static void write_biases(struct builder *b, const struct biases *biases)
 }
 
 // Writes the seed, -1 for one that is drawn.
-static void write_seed(struct sheet *s)
+static void write_seed(const struct chain_text *t)
 {
-    builder_format(&s->text, "\"seed\":%" PRId64, sheet_draws_seed(s) ? -1 : (int64_t)s->r->parts.seed);
+    builder_format(t->text, "\"seed\":%" PRId64, chain_text_draws_seed(t) ? -1 : (int64_t)t->r->parts.seed);
 }
 
 // Writes the breakers that were given, their escapes resolved, and the grammar. llama-server takes no empty list of
 // breakers.
-static void write_breakers_and_grammar(struct sheet *s)
+static bool write_breakers_and_grammar(const struct chain_text *t)
 {
-    struct builder *const b = &s->text;
-    const struct breakers *const breakers = &s->r->parts.breakers->breakers;
-    const struct rules *const rules = s->r->parts.rules;
-    if (args_given(s->a, "dry-sequence-breaker") && (breakers->n_texts || !strcmp(s->a->how, "json"))) {
+    struct builder *const b = t->text;
+    const struct breakers *const breakers = &t->r->parts.breakers->breakers;
+    const struct rules *const rules = t->r->parts.rules;
+    if (args_given(t->a, "dry-sequence-breaker") && (breakers->n_texts || !strcmp(t->a->how, "json"))) {
         builder_string(b, ",\"dry_sequence_breakers\":[");
         for (size_t i = 0; i < breakers->n_texts; i++) {
             builder_string(b, i ? "," : "");
-            write_string(b, breakers->text[i].p, breakers->text[i].len);
+            if (!write_string(t, "dry-sequence-breaker", breakers->text[i].p, breakers->text[i].len))
+                return false;
         }
         builder_byte(b, ']');
     }
-    if (rules) {
+    if (rules)
         builder_string(b, ",\"grammar\":");
-        write_string(b, rules_text(rules).p, rules_text(rules).len);
-    }
+    return !rules || write_string(t, "grammar", rules_text(rules).p, rules_text(rules).len);
 }
 
-static bool write_json(struct sheet *s)
+// Writes the budget and its tags as ids, and the text of the message, as the option has no ids.
+static bool write_reasoning(const struct chain_text *t)
 {
-    struct builder *const b = &s->text;
-    const struct parts *const p = &s->r->parts;
-    const struct breakers *const breakers = &p->breakers->breakers;
-    const struct bans *const bans = &p->bans->bans;
-    builder_byte(b, '{');
-    if (p->engine->options)
-        builder_format(b, "\"engine\":\"%s\",", p->engine->name);
-    write_seed(s);
-    builder_string(b, s->a->grammar_first ? ",\"grammar_first\":true," : ",");
-    if (p->reasoning) {
-        builder_format(b, "\"reasoning\":{\"tokens\":%" PRId64, p->reasoning->tokens);
-        sheet_write_ids(b, ",\"start\":[", "", "]", &p->reasoning->tag[REASONING_START], 1);
-        sheet_write_ids(b, ",\"message\":[", "", "],\"end\":[", &p->reasoning->tag[REASONING_MESSAGE], 1);
-        sheet_write_ids(b, "[", "],[", "]", p->reasoning->tag + REASONING_END, p->reasoning->n - REASONING_END);
-        builder_string(b, "]},");
+    struct builder *const b = t->text;
+    const struct reasoning *const reasoning = t->r->parts.reasoning;
+    const char *const message = t->a->reasoning_message;
+    if (!reasoning)
+        return true;
+    builder_format(b, "\"reasoning\":{\"tokens\":%" PRId64, reasoning->tokens);
+    chain_text_ids(b, ",\"start\":[", "", "]", &reasoning->tag[REASONING_START], 1);
+    chain_text_ids(b, ",\"message\":[", "", "]", &reasoning->tag[REASONING_MESSAGE], 1);
+    if (message && *message) {
+        builder_string(b, ",\"message_text\":");
+        if (!write_string(t, "reasoning-budget-message", message, strlen(message)))
+            return false;
     }
+    builder_string(b, ",\"end\":[");
+    chain_text_ids(b, "[", "],[", "]", reasoning->tag + REASONING_END, reasoning->n - REASONING_END);
+    builder_string(b, "]},");
+    return true;
+}
+
+// Writes the stages. Notes in shown[] which parameters have their common value in a stage.
+static void write_stages(const struct chain_text *t, bool *shown)
+{
+    struct builder *const b = t->text;
+    const struct parts *const p = &t->r->parts;
     builder_string(b, "\"chain\":[");
-    for (size_t i = 0; i < s->r->n_stages; i++) {
-        const struct stage *const stage = &s->r->stage[i];
+    for (size_t i = 0; i < t->r->n_stages; i++) {
+        const struct stage *const stage = &t->r->stage[i];
+        const struct param *const rows = stage->sampler->params;
         builder_format(b, "%s{\"name\":\"%s\",\"enabled\":%s", i ? "," : "", stage->sampler->name,
                        stage_enabled(stage) ? "true" : "false");
-        for (const struct param *row = stage->sampler->params; row && row->flag; row++)
-            if (recipe_listens(s->r, row->flag))
-                write_member(b, row->flag, row, param_load(row, stage->params));
+        builder_string(b, stage->own ? ",\"own\":true" : "");
+        for (size_t k = 0; rows && rows[k].flag; k++) {
+            const size_t number = t->c->number[sampler_place(stage->sampler)][k];
+            const double value = param_load(&rows[k], stage->params);
+            if (!recipe_listens(t->r, rows[k].flag))
+                continue;
+            write_member(b, rows[k].flag, &rows[k], value);
+            shown[number] = shown[number] || p->engine->options ||
+                            (value == param_rounded(&rows[k], p->value[number]) && (k || !stage->own));
+        }
         if (stage->sampler == &sampler_logit_bias)
             write_biases(b, p->biases);
         builder_byte(b, '}');
     }
     builder_byte(b, ']');
-    write_breakers_and_grammar(s);
-    sheet_write_ids(b, ",\"dry_breaker_tokens\":[[", "],[", "]]", breakers->sequence, breakers->n_sequences);
-    sheet_write_ids(b, ",\"bad_words_ids\":[[", "],[", "]]", bans->sequence, bans->n);
-    sheet_write_ids(b, ",\"eog_tokens\":[", "", "]", &(struct tokens){p->bans->end, p->bans->n_given},
-                    p->bans->n_given > 0);
+}
+
+// Writes what no stage shows but later options or a row may bring to effect: values that are not the default, and the
+// chain that mirostat replaces.
+static void write_rest(const struct chain_text *t, const bool *shown)
+{
+    const struct parts *const p = &t->r->parts;
+    const struct order *const order = p->order;
+    for (size_t i = 0; i < t->c->n; i++) {
+        const struct param *const row = t->c->param[i];
+        const bool usual = p->value[i] == engine_default(p->engine, t->c, i) && !param_origin(t, i);
+        if (!shown[i] && !usual && recipe_listens(t->r, row->flag))
+            write_member(t->text, row->flag, row, p->value[i]);
+    }
+    if (p->engine->options || p->value[t->c->mirostat] == 0.0)
+        return;
+    builder_string(t->text, ",\"samplers\":\"");
+    for (size_t i = 0; i < order->n; i++)
+        chain_text_choice(t->text, &order->choice[i], i ? ";" : "");
+    builder_byte(t->text, '"');
+}
+
+static bool write_json(const struct chain_text *t)
+{
+    struct builder *const b = t->text;
+    const struct parts *const p = &t->r->parts;
+    const struct breakers *const breakers = &p->breakers->breakers;
+    const struct bans *const bans = &p->bans->bans;
+    bool shown[CATALOG_MOST] = {false};
+    builder_byte(b, '{');
+    if (p->engine->options)
+        builder_format(b, "\"engine\":\"%s\",", p->engine->name);
+    write_seed(t);
+    builder_string(b, t->a->grammar_first ? ",\"grammar_first\":true," : ",");
+    if (!write_reasoning(t))
+        return false;
+    write_stages(t, shown);
+    write_rest(t, shown);
+    if (!write_breakers_and_grammar(t))
+        return false;
+    chain_text_ids(b, ",\"dry_breaker_tokens\":[[", "],[", "]]", breakers->sequence, breakers->n_sequences);
+    chain_text_ids(b, ",\"bad_words_ids\":[[", "],[", "]]", bans->sequence, bans->n);
+    chain_text_ids(b, ",\"eog_tokens\":[", "", "]", &(struct tokens){p->bans->end, p->bans->n_given},
+                   p->bans->n_given > 0);
     builder_string(b, ",\"from\":");
     char before = '{';
-    for (const struct option_row *row = s->a->options->row; row->name; row++) {
-        const char *const origin = row->param    ? param_origin(s, row->number)
-                                   : row->recipe ? origin_of(s->a, row->name)
+    for (const struct option_row *row = t->a->options->row; row->name; row++) {
+        const char *const origin = row->param    ? param_origin(t, row->number)
+                                   : row->recipe ? origin_of(t->a, row->name)
                                                  : NULL;
         if (origin) {
             builder_format(b, "%c\"%s\":\"%s\"", before, row->name, origin);
@@ -210,93 +309,103 @@ static bool write_json(struct sheet *s)
 
 // ---- llama-server's request
 
-// Writes the text of a tag as a string, behind `before`.
-static void write_tag(struct sheet *s, const char *before, const struct tokens *tag)
+// Writes the text of a tag as a string, behind `before`. Refuses a tag whose text other tokens spell.
+static bool write_tag(const struct chain_text *t, const char *before, const char *option, const struct tokens *tag)
 {
     struct builder text = {0};
+    struct ids ids = {0};
     for (size_t i = 0; i < tag->n; i++) {
-        const struct piece token = vocab_text(s->r->of->vocab, tag->id[i]);
+        const struct piece token = vocab_text(t->r->of->vocab, tag->id[i]);
         builder_bytes(&text, token.p, token.len);
     }
-    builder_string(&s->text, before);
-    write_string(&s->text, text.text, text.len);
-    s->text.failed = s->text.failed || text.failed;
+    builder_string(t->text, before);
+    bool ok = write_string(t, option, text.text, text.len);
+    builder_byte(&text, '\0');
+    ok = ok && (!text.failed || err_from_fault(t->e, fault_memory())) &&
+         recipes_split_text(t->r->of, option, text.text, false, &ids, t->e) &&
+         ((ids.n == tag->n && (!ids.n || !memcmp(ids.id, tag->id, ids.n * sizeof *ids.id))) ||
+          err_set(t->e, STATUS_USAGE,
+                  "--print-chain: llama-server has only texts for --%s, and other tokens spell '%.*s'", option,
+                  err_clip(text.text, 40), text.text));
+    free(ids.id);
     builder_free(&text);
+    return ok;
 }
 
-static bool write_request(struct sheet *s)
+static bool write_request_reasoning(const struct chain_text *t)
 {
-    struct builder *const b = &s->text;
-    const struct parts *const p = &s->r->parts;
-    const struct reasoning *const reasoning = p->reasoning;
+    const struct reasoning *const reasoning = t->r->parts.reasoning;
+    builder_format(t->text, ",\"reasoning_budget_tokens\":%" PRId64, reasoning->tokens);
+    bool ok = write_tag(t, ",\"reasoning_budget_start_tag\":", "reasoning-start", &reasoning->tag[REASONING_START]);
+    for (size_t i = REASONING_END; ok && i < reasoning->n; i++)
+        ok = write_tag(t, i > REASONING_END ? "," : ",\"reasoning_budget_end_tags\":[", "reasoning-end",
+                       &reasoning->tag[i]);
+    return ok && write_tag(t, "],\"reasoning_budget_message\":", "reasoning-budget-message",
+                           &reasoning->tag[REASONING_MESSAGE]);
+}
+
+static bool write_request(const struct chain_text *t)
+{
+    struct builder *const b = t->text;
+    const struct parts *const p = &t->r->parts;
     double value[CATALOG_MOST];
     bool written[CATALOG_MOST] = {false};
-    if (!sheet_request_values(s, value))
+    if (!chain_text_request_values(t, value))
         return false;
     builder_string(b, "{\"samplers\":[");
     for (size_t i = 0; i < p->order->n; i++)
         builder_format(b, "%s\"%s\"", i ? "," : "", choice_sampler(&p->order->choice[i])->name);
     builder_string(b, "],");
-    write_seed(s);
+    write_seed(t);
     for (size_t i = 0; samplers[i]; i++)
         for (size_t k = 0; !samplers[i]->foreign && samplers[i]->params && samplers[i]->params[k].flag; k++) {
-            const size_t number = s->c->number[i][k];
-            const struct param *const row = s->c->param[number];
-            if (!written[number])
+            const size_t number = t->c->number[i][k];
+            const struct param *const row = t->c->param[number];
+            const char *const heading = t->c->heading[number];
+            if (!written[number] && (!heading || strcmp(heading, FOREIGN_HEADING) != 0))
                 write_member(b, row->server ? row->server : row->flag, row, value[number]);
             written[number] = true;
         }
-    write_member(b, "mirostat", s->c->param[s->c->mirostat], value[s->c->mirostat]);
-    write_breakers_and_grammar(s);
+    write_member(b, "mirostat", t->c->param[t->c->mirostat], value[t->c->mirostat]);
+    if (!write_breakers_and_grammar(t))
+        return false;
     if (p->biases->n)
         write_biases(b, p->biases);
-    if (recipe_budget(s->r)) {
-        builder_format(b, ",\"reasoning_budget_tokens\":%" PRId64, reasoning->tokens);
-        write_tag(s, ",\"reasoning_budget_start_tag\":", &reasoning->tag[REASONING_START]);
-        for (size_t i = REASONING_END; i < reasoning->n; i++)
-            write_tag(s, i > REASONING_END ? "," : ",\"reasoning_budget_end_tags\":[", &reasoning->tag[i]);
-        write_tag(s, "],\"reasoning_budget_message\":", &reasoning->tag[REASONING_MESSAGE]);
-    }
+    if (recipe_budget(t->r) && !write_request_reasoning(t))
+        return false;
     builder_string(b, "}\n");
     return true;
 }
 
 // ---- all of it
 
-// Prints a text and frees it. False with *e if memory was short for it.
-static bool print_and_free(struct builder *text, struct err *e)
+static bool check_memory(const struct builder *text, struct err *e)
 {
-    const bool ok = !text->failed || err_from_fault(e, fault_memory());
-    if (ok && text->len)
-        fwrite(text->text, 1, text->len, stdout);
-    builder_free(text);
-    return ok;
+    return !text->failed || err_from_fault(e, fault_memory());
 }
 
-bool print_grammar(const struct recipe *r, struct err *e)
+bool print_grammar(struct builder *text, const struct recipe *r, struct err *e)
 {
     const struct shared *const rules = &r->parts.rules->shared;
-    struct builder text = {0};
-    grammar_show(&text, rules->key, rules->len, r->of->vocab);
-    if (!text.len || text.text[text.len - 1] != '\n')
-        builder_byte(&text, '\n');
-    return print_and_free(&text, e);
+    grammar_show(text, rules->key, rules->len, r->of->vocab);
+    if (!text->len || text->text[text->len - 1] != '\n')
+        builder_byte(text, '\n');
+    return check_memory(text, e);
 }
 
-bool print_chain(const struct args *a, const struct recipe *r, struct err *e)
+bool print_chain(struct builder *text, const struct args *a, const struct recipe *r, struct err *e)
 {
     static const struct {
         const char *how;
-        bool (*write)(struct sheet *s);
+        bool (*write)(const struct chain_text *t);
     } forms[] = {{"text", write_text},
                  {"json", write_json},
-                 {"llama", sheet_write_llama},
+                 {"llama", chain_text_options},
                  {"server", write_request},
-                 {"preset", sheet_write_preset}};
-    struct sheet s = {.a = a, .r = r, .c = &r->of->catalog, .e = e};
+                 {"preset", chain_text_options}};
+    const struct chain_text t = {.a = a, .r = r, .c = &r->of->catalog, .text = text, .e = e};
     size_t i = 0;
     while (strcmp(forms[i].how, a->how) != 0)
         i++;
-    const bool ok = forms[i].write(&s);
-    return print_and_free(&s.text, e) && ok;
+    return forms[i].write(&t) && check_memory(text, e);
 }

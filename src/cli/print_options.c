@@ -1,131 +1,226 @@
 // SPDX-License-Identifier: MIT
 // A chain as options: a preset, or a command line of llama.cpp.
+#include "chain/chain.h"
 #include "chain/value.h"
-#include "cli/sheet.h"
+#include "cli/print_chain.h"
 
 #include <inttypes.h>
 #include <string.h>
 
+// ---- parts of several forms
+
+void chain_text_bias(struct builder *b, const struct bias *bias)
+{
+    char number[NUMBER_TEXT];
+    number_text(bias->bias, number);
+    builder_format(b, " %" PRIu32 "%s%s", bias->id, *number == '-' ? "" : "+", number);
+}
+
+void chain_text_ids(struct builder *b, const char *first, const char *next, const char *end,
+                    const struct tokens *sequence, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        builder_string(b, i ? next : first);
+        for (size_t k = 0; k < sequence[i].n; k++)
+            builder_format(b, "%s%" PRIu32, k ? "," : "", sequence[i].id[k]);
+    }
+    builder_string(b, n ? end : "");
+}
+
+void chain_text_choice(struct builder *b, const struct choice *choice, const char *before)
+{
+    const struct sampler *const sampler = choice_sampler(choice);
+    char text[NUMBER_TEXT];
+    builder_format(b, "%s%s", before, sampler->name);
+    if (choice->own)
+        builder_format(b, "=%s", value_text(sampler->params, choice->value, text));
+}
+
+bool chain_text_draws_seed(const struct chain_text *t) { return engine_draws_seed(t->r->parts.engine, t->a->seed); }
+
+// Reports that llama.cpp, or its server, lacks something. Returns false.
+static bool refuse_chain(const struct chain_text *t, const char *what, const char *name)
+{
+    const char *const who = strcmp(t->a->how, "server") ? "llama.cpp" : "llama-server";
+    return err_set(t->e, STATUS_USAGE, "--print-chain: %s has no %s%s", who, what, name);
+}
+
+static double common_value(const struct chain_text *t, const char *flag)
+{
+    return t->r->parts.value[catalog_find(t->c, flag)];
+}
+
+// Refuses a chain that llama-server would refuse, or would not run as it is. A request has tags only as texts;
+// llama.cpp's command line has neither
+// scatter nor min-keep.
+static bool check_request(const struct chain_text *t)
+{
+    const struct recipe *const r = t->r;
+    const struct breakers *const breakers = &r->parts.breakers->breakers;
+    const bool server = !strcmp(t->a->how, "server"), dry = recipe_runs(r, &sampler_dry);
+    const char *foreign = NULL;
+    for (size_t i = r->n_stages; i-- > 0;)
+        if (r->stage[i].sampler->foreign && stage_enabled(&r->stage[i]))
+            foreign = r->stage[i].sampler->name;
+    const struct {
+        bool wrong;
+        const char *what, *name;
+    } lacks[] = {
+        {recipe_runs(r, &sampler_greedy), "sampler ", "greedy"},
+        {foreign, "sampler ", foreign},
+        {recipe_runs(r, &sampler_bans), "--", r->parts.bans->bans.n ? "bad-word-tokens" : "min-tokens"},
+        {common_value(t, "repeat-last-n") < 0.0, "-1 for --", "repeat-last-n"},
+        {common_value(t, "dry-penalty-last-n") < 0.0, "-1 for --", "dry-penalty-last-n"},
+        {r->parts.grammar_first && r->parts.rules, "--", "grammar-first"},
+        {server && recipe_budget(r) && !r->of->vocab, "ids for --", "reasoning-start"},
+        {dry && breakers->n_sequences, "--", "dry-breaker-tokens"},
+        {server && dry && !breakers->n_texts, "empty list for --", "dry-sequence-breaker"},
+        {!server && recipe_runs(r, &sampler_scatter), "sampler ", "scatter"},
+        {!server && common_value(t, "min-keep") != 0.0, "--", "min-keep"},
+    };
+    for (size_t i = 0; i < sizeof lacks / sizeof *lacks; i++)
+        if (lacks[i].wrong)
+            return refuse_chain(t, lacks[i].what, lacks[i].name);
+    return true;
+}
+
+bool chain_text_request_values(const struct chain_text *t, double *value)
+{
+    const struct parts *const p = &t->r->parts;
+    bool found[CATALOG_MOST] = {false};
+    if (p->engine->options)
+        return refuse_chain(t, "engine ", p->engine->name);
+    memcpy(value, p->value, sizeof p->value);
+    for (size_t i = 0; value[t->c->mirostat] == 0.0 && i < p->order->n; i++) {
+        const struct choice *const choice = &p->order->choice[i];
+        const size_t main = t->c->number[choice->place][0];
+        const double own = choice->own ? choice->value : p->value[main];
+        if (!choice_sampler(choice)->params)
+            continue;
+        if (found[main] && own != value[main])
+            return refuse_chain(t, "second value of --", t->c->param[main]->flag);
+        found[main] = true;
+        value[main] = own;
+    }
+    return check_request(t);
+}
+
+// ---- options
+
 // Writes --NAME, behind a blank unless it is the first. Returns where its value is to be written.
-static struct builder *write_option(struct sheet *s, const char *name)
+static struct builder *write_option(const struct chain_text *t, const char *name)
 {
-    builder_format(&s->text, "%s--%s", s->text.len ? " " : "", name);
-    return &s->text;
+    builder_format(t->text, "%s--%s", t->text->len ? " " : "", name);
+    return t->text;
 }
 
-static void write_quoted(struct sheet *s, const char *name, const char *value)
+static void write_quoted(const struct chain_text *t, const char *name, const char *value)
 {
-    builder_byte(write_option(s, name), ' ');
-    word_quote(&s->text, value, false);
+    builder_byte(write_option(t, name), ' ');
+    word_quote(t->text, value, false);
 }
 
-// Writes the names of the chain, each with a value if it differs from the common one. A chain that is the default is
-// left out. llama.cpp has no scatter.
-static void write_names(struct sheet *s, const double *value, bool llama)
+// Writes the names of the chain, with the values that it names; llama.cpp has one value for all. A chain that is the
+// default is left out. llama.cpp has no scatter.
+static void write_names(const struct chain_text *t, bool llama)
 {
     const char *const usual =
         llama ? "penalties;dry;top_n_sigma;top_k;typ_p;top_p;min_p;xtc;temperature" : DEFAULT_CHAIN;
     struct builder names = {0};
     builder_string(&names, "");
-    for (size_t i = 0; i < s->r->parts.order->n; i++) {
-        const struct choice *const choice = &s->r->parts.order->choice[i];
-        const struct sampler *const sampler = choice_sampler(choice);
-        char text[NUMBER_TEXT];
+    for (size_t i = 0; i < t->r->parts.order->n; i++) {
+        struct choice choice = t->r->parts.order->choice[i];
+        const struct sampler *const sampler = choice_sampler(&choice);
+        choice.own = choice.own && !llama;
         if (llama && (sampler == &sampler_scatter || sampler == &sampler_dist || sampler->foreign))
             continue;
-        builder_format(&names, "%s%s", names.len ? ";" : "", sampler->name);
-        if (choice->own && choice->value != value[s->c->number[choice->place][0]])
-            builder_format(&names, "=%s", value_text(sampler->params, choice->value, text));
+        chain_text_choice(&names, &choice, names.len ? ";" : "");
     }
-    s->text.failed = s->text.failed || names.failed;
+    t->text->failed = t->text->failed || names.failed;
     if (!names.failed && strcmp(names.text, usual) != 0)
-        builder_format(write_option(s, "samplers"), " \"%s\"", names.text);
+        builder_format(write_option(t, "samplers"), " \"%s\"", names.text);
     builder_free(&names);
 }
 
 // Writes the values that differ from what holds without the option. llama.cpp has neither the parameters under headings
 // of their own, which are scatter's and other programs', nor a flag for min-keep.
-static void write_numbers(struct sheet *s, const double *value, const double *otherwise, bool llama)
+static void write_numbers(const struct chain_text *t, const double *value, const double *otherwise, bool llama)
 {
-    const struct args *const a = s->a;
+    const struct args *const a = t->a;
     for (const struct option_row *row = a->options->row; row->name; row++) {
         char text[NUMBER_TEXT];
-        if (!row->param || !recipe_listens(s->r, row->name) || value[row->number] == otherwise[row->number] ||
+        if (!row->param || !recipe_listens(t->r, row->name) || value[row->number] == otherwise[row->number] ||
             (llama && (row->heading || !strcmp(row->name, "min-keep"))))
             continue;
-        write_option(s, row->name);
+        write_option(t, row->name);
         if (row->param->type != PARAM_FLAG)
-            builder_format(&s->text, " %s", value_text(row->param, value[row->number], text));
+            builder_format(t->text, " %s", value_text(row->param, value[row->number], text));
     }
-    if (!sheet_draws_seed(s))
-        builder_format(write_option(s, "seed"), " %" PRId64, (int64_t)s->r->parts.seed);
+    if (!chain_text_draws_seed(t))
+        builder_format(write_option(t, "seed"), " %" PRId64, (int64_t)t->r->parts.seed);
     if (a->ignore_eos)
-        write_option(s, "ignore-eos");
+        write_option(t, "ignore-eos");
     if (a->grammar_first)
-        write_option(s, "grammar-first");
-    if (a->backend_sampling && !s->r->parts.engine->options)
-        write_option(s, "backend-sampling");
+        write_option(t, "grammar-first");
+    if (a->backend_sampling && !t->r->parts.engine->options)
+        write_option(t, "backend-sampling");
 }
 
-// Writes the options that may be repeated, and the budget. llama.cpp runs no bans, and its model's template has the
-// tags.
-static void write_lists(struct sheet *s, bool llama)
+// Writes the options that may be repeated, and the budget. llama.cpp runs no bans.
+static void write_lists(const struct chain_text *t, bool llama)
 {
-    struct builder *const b = &s->text;
-    const struct args *const a = s->a;
-    const struct parts *const p = &s->r->parts;
+    struct builder *const b = t->text;
+    const struct args *const a = t->a;
+    const struct parts *const p = &t->r->parts;
     const struct bans *const bans = &p->bans->bans;
     const struct breakers *const breakers = &p->breakers->breakers;
     for (size_t i = 0; i < p->biases->n_given; i++)
-        sheet_write_bias(write_option(s, "logit-bias"), &p->biases->bias[i]);
+        chain_text_bias(write_option(t, "logit-bias"), &p->biases->bias[i]);
     if (!llama) {
-        sheet_write_ids(b, " --bad-word-tokens ", " --bad-word-tokens ", "", bans->sequence, bans->n);
-        sheet_write_ids(b, " --eog-tokens ", "", "", &(struct tokens){bans->end, p->bans->n_given},
-                        p->bans->n_given > 0);
+        chain_text_ids(b, " --bad-word-tokens ", " --bad-word-tokens ", "", bans->sequence, bans->n);
+        chain_text_ids(b, " --eog-tokens ", "", "", &(struct tokens){bans->end, p->bans->n_given},
+                       p->bans->n_given > 0);
     }
     for (size_t i = 0; i < breakers->n_sequences; i++)
-        sheet_write_ids(write_option(s, "dry-breaker-tokens"), " ", "", "", &breakers->sequence[i], 1);
+        chain_text_ids(write_option(t, "dry-breaker-tokens"), " ", "", "", &breakers->sequence[i], 1);
     if (args_given(a, "dry-sequence-breaker") && !a->breaker_texts.n)
-        builder_string(write_option(s, "dry-sequence-breaker"), " none");
+        builder_string(write_option(t, "dry-sequence-breaker"), " none");
     for (size_t i = 0; i < a->breaker_texts.n; i++)
-        write_quoted(s, "dry-sequence-breaker", a->breaker_texts.word[i]);
+        write_quoted(t, "dry-sequence-breaker", a->breaker_texts.word[i]);
+    if (a->no_escape && a->breaker_texts.n)
+        write_option(t, "no-escape");
     if (a->reasoning_budget >= 0)
-        builder_format(write_option(s, "reasoning-budget"), " %" PRId64, a->reasoning_budget);
-    if (a->reasoning_start && !llama)
-        write_quoted(s, "reasoning-start", a->reasoning_start);
-    for (size_t i = 0; i < a->reasoning_ends.n && !llama; i++)
-        write_quoted(s, "reasoning-end", a->reasoning_ends.word[i]);
+        builder_format(write_option(t, "reasoning-budget"), " %" PRId64, a->reasoning_budget);
+    if (a->reasoning_start)
+        write_quoted(t, "reasoning-start", a->reasoning_start);
+    for (size_t i = 0; i < a->reasoning_ends.n; i++)
+        write_quoted(t, "reasoning-end", a->reasoning_ends.word[i]);
     if (a->reasoning_message)
-        write_quoted(s, "reasoning-budget-message", a->reasoning_message);
+        write_quoted(t, "reasoning-budget-message", a->reasoning_message);
     builder_byte(b, '\n');
 }
 
-bool sheet_write_preset(struct sheet *s)
+bool chain_text_options(const struct chain_text *t)
 {
-    double neutral[CATALOG_MOST];
-    catalog_neutral(s->c, neutral);
-    builder_format(&s->text, "--engine %s --neutral", s->r->parts.engine->name);
-    if (!s->r->parts.engine->options)
-        write_names(s, s->r->parts.value, false);
-    write_numbers(s, s->r->parts.value, neutral, false);
-    if (s->r->parts.rules)
-        write_quoted(s, "grammar", s->r->parts.rules->shared.key);
-    write_lists(s, false);
-    return true;
-}
-
-bool sheet_write_llama(struct sheet *s)
-{
-    double value[CATALOG_MOST], def[CATALOG_MOST];
-    catalog_defaults(s->c, def);
-    if (!sheet_request_values(s, value))
-        return false;
-    write_names(s, value, true);
-    write_numbers(s, value, def, true);
-    if (s->a->grammar_source == GRAMMAR_FILE)
-        write_quoted(s, "grammar-file", s->a->grammar);
-    else if (s->r->parts.rules)
-        write_quoted(s, "grammar", s->r->parts.rules->shared.key);
-    write_lists(s, true);
+    const struct parts *const p = &t->r->parts;
+    const bool llama = !strcmp(t->a->how, "llama");
+    double value[CATALOG_MOST], otherwise[CATALOG_MOST]; // otherwise: what holds without options
+    if (llama) {
+        catalog_defaults(t->c, otherwise);
+        if (!chain_text_request_values(t, value))
+            return false;
+    } else {
+        catalog_neutral(t->c, otherwise);
+        memcpy(value, p->value, sizeof value);
+        builder_format(t->text, "--engine %s --neutral", p->engine->name);
+    }
+    if (!p->engine->options)
+        write_names(t, llama);
+    write_numbers(t, value, otherwise, llama);
+    if (llama && t->a->grammar_row && !strcmp(t->a->grammar_row->name, "grammar-file"))
+        write_quoted(t, "grammar-file", t->a->grammar);
+    else if (p->rules)
+        write_quoted(t, "grammar", p->rules->shared.key);
+    write_lists(t, llama);
     return true;
 }

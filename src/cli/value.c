@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// If *text is @FILE, reads the file. Then *text points to the content, which is also *content for the caller to free.
+// If *text is @FILE, reads the file: *text and *content become its content, which the caller frees through *content.
 static bool list_content(const char *flag, const char **text, char **content, struct err *e)
 {
     const char *const given = *text;
@@ -59,27 +59,35 @@ bool value_rows(const char *flag, const char *text, struct rows *rows, struct er
     return ok;
 }
 
+static const char *skip_spaces(const char *text) { return text + strspn(text, " \t\n\v\f\r"); }
+
 bool value_bias(const char *flag, const char *text, struct bias_typed *bias, struct err *e)
 {
-    const char *sign = strpbrk(text, "+-");
+    const char *const first = skip_spaces(text), *sign = NULL;
     int64_t id = VOCAB_NONE;
     char *end = NULL;
     float amount = NAN;
-    bool told = true;
+    bool exact = true; // the amount is not a number that becomes 0
     *bias = (struct bias_typed){0};
-    if (*text == '"') { // the text ends at the last quote
+    if (*first == '"') { // the text ends at the last quote
         const char *const quote = strrchr(text, '"');
-        if (quote == text || (quote[1] != '+' && quote[1] != '-'))
+        sign = skip_spaces(quote + 1);
+        if (quote == first || (*sign != '+' && *sign != '-'))
             return err_set(e, STATUS_USAGE, "--logit-bias: '%s' is not \"TEXT\"+BIAS or \"TEXT\"-BIAS", text);
-        sign = quote + 1;
-        bias->text = text + 1;
-        bias->len = (size_t)(quote - text - 1);
+        bias->text = first + 1;
+        bias->len = (size_t)(quote - first - 1);
+    } else {
+        const size_t digits = strspn(first, "+-") > 1 ? 0 : strspn(first + strspn(first, "+-"), "0123456789");
+        const char *const behind = first + strspn(first, "+-") + digits;
+        if (digits && whole_number(first, behind, INT32_MIN, INT32_MAX, &id))
+            sign = skip_spaces(behind);
     }
-    if (sign && (bias->text || whole_number(text, sign, 0, INT32_MAX, &id)))
-        told = value_float(sign, &end, &amount);
-    if (!end || end == sign || *end || isnan(amount))
+    if (sign && (*sign == '+' || *sign == '-'))
+        exact = value_float(sign + 1, &end, &amount);
+    if (!end || end == sign + 1 || *skip_spaces(end) || isnan(amount))
         return err_set(e, STATUS_USAGE, "--%s: '%s' is not ID+BIAS or ID-BIAS", flag, text);
-    if (!told)
+    amount = *sign == '-' ? -amount : amount;
+    if (!exact)
         return err_set(e, STATUS_USAGE, "--%s: '%s': the bias is too small to be told from 0", flag, text);
     if (amount == INFINITY)
         return err_set(e, STATUS_USAGE, "--%s: '%s': only -inf is an infinite bias", flag, text);

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
-// Values of options as text, beyond those of samplers' parameters: lists that may stand in files, and biases.
+// Reads values of options that are no samplers' parameters: lists, which may stand in files, and biases. Errors begin
+// with the flag.
 #ifndef SAMPL_CLI_VALUE_H
 #define SAMPL_CLI_VALUE_H
 
 #include "chain/value.h"
 #include "in/rows.h"
 
-// Appends the ids of 1,2,3 or of @FILE.
+// Appends the ids of 1,2,3 or of @FILE. False with *e if an item is no token id, or the file cannot be read.
 bool value_ids(const char *flag, const char *text, struct ids *ids, struct err *e);
 
-// Appends the rows of 3,9,20:30 or of @FILE.
+// Appends the rows of 3,9,20:30 or of @FILE. False with *e if an item is no row or range, or the file cannot be read.
 bool value_rows(const char *flag, const char *text, struct rows *rows, struct err *e);
 
 // A bias as typed: ID(+|-)BIAS or "TEXT"(+|-)BIAS.

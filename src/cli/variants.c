@@ -1,12 +1,276 @@
 // SPDX-License-Identifier: MIT
-// Recipes of the variants, and notes on variants that have the same chain.
+#include "cli/variants.h"
+
+#include "base/mem.h"
 #include "chain/chain.h"
 #include "cli/from_args.h"
 #include "out/message.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum { MOST_NOTES = 3 };
+enum { TWIN_NOTES = 3 }; // on variants with the same chain
+
+static bool too_many(struct err *e)
+{
+    return err_set(e, STATUS_USAGE, "--vs and --sweep make more than %d variants", VARIANTS_MOST);
+}
+
+// ---- the values of a sweep
+
+// FROM:TO:STEP is computed in whole numbers, in units of the last decimal place of the three numbers: sums of floats
+// would round, so that a value is not the number that one would type.
+enum { DIGITS_MOST = 15, NUMBER_MOST = 40 }; // digits of a number that is read; characters of one that is written
+
+// Reads the decimal number text[0..len) in units of 10^-places; it has at most that many decimals. False if it is no
+// number, or has too many digits.
+static bool parse_decimal(const char *text, size_t len, size_t places, int64_t *value)
+{
+    static const int64_t most = 1000000000000000000 / 10;
+    size_t at = len && (*text == '-' || *text == '+'), digits = 0;
+    bool point = false;
+    *value = 0;
+    for (; at < len; at++) {
+        if (text[at] == '.' && !point) {
+            point = true;
+            continue;
+        }
+        if (text[at] < '0' || text[at] > '9' || ++digits > DIGITS_MOST)
+            return false;
+        *value = *value * 10 + (text[at] - '0');
+        places -= point;
+    }
+    for (; places && *value <= most; places--)
+        *value *= 10;
+    if (len && *text == '-')
+        *value = -*value;
+    return digits && !places;
+}
+
+// Writes a number of units of 10^-places, without zeros at the end of its decimals.
+static void print_decimal(int64_t value, size_t places, char text[NUMBER_MOST])
+{
+    int64_t unit = 1;
+    for (; places && value % 10 == 0; places--)
+        value /= 10;
+    for (size_t i = 0; i < places; i++)
+        unit *= 10;
+    const long long size = llabs(value);
+    const int len = snprintf(text, NUMBER_MOST, "%s%lld", value < 0 ? "-" : "", size / unit);
+    if (places)
+        snprintf(text + len, NUMBER_MOST - (size_t)len, ".%0*lld", (int)places, size % unit);
+}
+
+// Reads FROM:TO:STEP as three numbers in units of 10^-*places. False if it is none, or STEP does not lead from FROM to
+// TO.
+static bool read_range(const char *list, int64_t number[3], size_t *places)
+{
+    size_t len[3];
+    const char *at = list;
+    *places = 0;
+    for (size_t i = 0; i < 3; i++, at++) {
+        len[i] = strcspn(at, ":");
+        const char *const point = memchr(at, '.', len[i]);
+        at += len[i];
+        if ((i < 2) != (*at == ':'))
+            return false;
+        if (point && (size_t)(at - point) > *places)
+            *places = (size_t)(at - point) - 1;
+    }
+    for (size_t i = 0; i < 3; list += len[i++] + 1)
+        if (!parse_decimal(list, len[i], *places, &number[i]))
+            return false;
+    const int64_t way = number[1] - number[0], step = number[2];
+    return step && (!way || (way > 0) == (step > 0));
+}
+
+// Adds the values of FROM:TO:STEP.
+static bool add_range_values(struct sweep *s, const char *list, struct err *e)
+{
+    int64_t number[3];
+    size_t places;
+    if (!read_range(list, number, &places))
+        return err_set(e, STATUS_USAGE, "--sweep: %s=%.*s: not FROM:TO:STEP of decimal numbers that STEP leads through",
+                       s->row->name, err_clip(list, 60), list);
+    const int64_t n = (number[1] - number[0]) / number[2] + 1;
+    if (n > VARIANTS_MOST)
+        return too_many(e);
+    for (int64_t i = 0; i < n; i++) {
+        char text[NUMBER_MOST];
+        print_decimal(number[0] + i * number[2], places, text);
+        if (!words_own(&s->values, strdup(text), e))
+            return false;
+    }
+    return true;
+}
+
+// Adds the values of a,b,c. A flag may have 0 and 1 for false and true.
+static bool add_list_values(struct sweep *s, const char *list, struct err *e)
+{
+    for (const char *at = list;; at++) {
+        const size_t len = strcspn(at, ",");
+        const bool digit = s->row->flag && len == 1 && (*at == '0' || *at == '1');
+        if (s->values.n == VARIANTS_MOST)
+            return too_many(e);
+        if (!words_own(&s->values, digit ? strdup(*at == '0' ? "false" : "true") : strndup(at, len), e))
+            return false;
+        at += len;
+        if (!*at)
+            return true;
+    }
+}
+
+static bool read_sweep(struct sweep *s, const struct options *o, const char *word, struct err *e)
+{
+    const size_t len = strcspn(word, "=");
+    if (!word[len])
+        return err_set(e, STATUS_USAGE, "--sweep: '%s' is not OPTION=LIST", word);
+    s->row = option_by_name(o, word, len);
+    if (!s->row)
+        return err_set(e, STATUS_USAGE, "--sweep: there is no option '%.*s'", err_clip_part(word, len, 40), word);
+    if (s->row->group != GROUP_CHAIN)
+        return err_set(e, STATUS_USAGE, "--sweep: --%s is no part of a chain: it is the same for all", s->row->name);
+    const char *const list = word + len + 1;
+    const bool number = !s->row->choices && strchr(list, ':') && (s->row->param || !strcmp(s->row->name, "seed"));
+    return number ? add_range_values(s, list, e) : add_list_values(s, list, e);
+}
+
+// ---- the arguments of a variant
+
+// A SPEC of --vs.
+struct spec {
+    const char *name; // [name_len]
+    size_t name_len;
+    const char *preset; // NULL: options
+    const char *options;
+};
+
+static struct spec read_spec(const char *text)
+{
+    static const char of_names[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-";
+    const size_t len = strspn(text, of_names);
+    const char *const rest = text + len + (text[len] == ':');
+    if (*text == '-')
+        return (struct spec){text, strlen(text), NULL, text};
+    if (len && text[len] == ':' && (!*rest || *rest == ' ' || *rest == '-'))
+        return (struct spec){text, len, NULL, rest + strspn(rest, " ")};
+    return (struct spec){text, strlen(text), text, ""};
+}
+
+// Appends the options of a SPEC as words.
+static bool spec_words(struct variants *v, const struct spec *spec, struct words *words, struct err *e)
+{
+    const char *const preset[] = {"--preset", "default", "--preset", spec->preset};
+    if (!spec->preset) {
+        char *const text = words_own(&v->texts, strdup(spec->options), e);
+        return text && words_split(text, words, e);
+    }
+    for (size_t i = 0; i < sizeof preset / sizeof *preset; i++)
+        if (!words_add(words, preset[i], e))
+            return false;
+    return true;
+}
+
+// Fills the arguments of a variant: the base's, the words, and the values of the sweeps. The base's recipe is there.
+// quiet: prints no notes on presets.
+static bool fill_args(const struct variants *v, struct variant *x, const struct args *base, const struct words *words,
+                      bool quiet, struct err *e)
+{
+    bool ok = args_extend(&x->args, base, words, quiet, e);
+    if (x->args.seed == base->seed)
+        x->args.seed = (int64_t)v->recipe[0]->parts.seed;
+    for (size_t i = 0; ok && x->swept && i < v->n_sweeps; i++) {
+        const struct option_row *const row = x->swept[i].row;
+        x->args.given[row - base->options->row] = ORIGIN_COMMAND_LINE;
+        ok = row->set(row, x->swept[i].value, &x->args, e);
+    }
+    return ok;
+}
+
+// Writes the name of a variant, and its options as a shell reads them. False if memory is short.
+static bool describe_variant(struct variant *x, const struct spec *spec, const struct words *words, size_t n_sweeps)
+{
+    struct builder name = {0}, options = {0};
+    builder_bytes(&name, spec->name, spec->name_len);
+    builder_string(&options, "");
+    for (size_t i = 0; i < words->n; i++) {
+        builder_string(&options, i ? " " : "");
+        word_quote(&options, words->word[i], true);
+    }
+    for (size_t i = 0; x->swept && i < n_sweeps; i++) {
+        const char *const option = x->swept[i].row->name;
+        builder_format(&name, "%s%s=%s", name.len ? " " : "", option, x->swept[i].value);
+        builder_format(&options, "%s--%s=", options.len ? " " : "", option);
+        word_quote(&options, x->swept[i].value, true);
+    }
+    x->name = name.text;
+    x->options = options.text;
+    return !name.failed && !options.failed;
+}
+
+// Adds the variant of a SPEC with this combination of the sweeps' values. Combinations count from 0, and the values of
+// the last sweep change fastest. swept false: without the sweeps.
+static bool add_variant(struct variants *v, const struct args *base, const struct spec *spec, bool swept,
+                        size_t combination, struct err *e)
+{
+    struct words words = {0};
+    const bool quiet = combination; // the first printed the notes
+    if (v->n > VARIANTS_MOST)
+        return too_many(e);
+    if (!mem_grow(&v->of, &v->cap, v->n + 1, sizeof *v->of))
+        return err_from_fault(e, fault_memory());
+    struct variant *const x = &v->of[v->n++];
+    *x = (struct variant){.swept = swept ? calloc(v->n_sweeps, sizeof *x->swept) : NULL};
+    for (size_t i = v->n_sweeps; x->swept && i-- > 0; combination /= v->sweep[i].values.n) {
+        const size_t index = combination % v->sweep[i].values.n;
+        x->swept[i] = (struct swept){v->sweep[i].row, v->sweep[i].values.word[index], index};
+    }
+    bool ok = spec_words(v, spec, &words, e);
+    if ((swept && !x->swept) || !describe_variant(x, spec, &words, v->n_sweeps))
+        ok = err_from_fault(e, fault_memory());
+    else
+        ok = (ok && fill_args(v, x, base, &words, quiet, e)) || err_prefix(e, "variant '%.*s'", VARIANT_NAME(x));
+    free(words.word);
+    return ok;
+}
+
+// Adds the variants of a SPEC, one for each combination of the sweeps' values.
+static bool add_product(struct variants *v, const struct args *base, const struct spec *spec, struct err *e)
+{
+    size_t n = 1;
+    for (size_t i = 0; i < v->n_sweeps && n <= VARIANTS_MOST; i++) // add_variant refuses what is beyond
+        n *= v->sweep[i].values.n;
+    for (size_t i = 0; i < n; i++)
+        if (!add_variant(v, base, spec, v->n_sweeps, i, e))
+            return false;
+    return true;
+}
+
+static bool refuse_twins(const struct variants *v, struct err *e)
+{
+    for (size_t i = 0; i < v->n; i++)
+        for (size_t k = 0; k < i; k++)
+            if (!strcmp(v->of[i].name, v->of[k].name))
+                return err_set(e, STATUS_USAGE, "two variants are named '%.*s'", VARIANT_NAME(&v->of[i]));
+    return true;
+}
+
+static bool add_variants(struct variants *v, const struct args *base, struct err *e)
+{
+    bool ok = true;
+    for (size_t i = 0; ok && i < base->sweeps.n; i++)
+        ok = read_sweep(&v->sweep[v->n_sweeps++], base->options, base->sweeps.word[i], e);
+    ok = ok && add_variant(v, base, &(struct spec){.name = "base", .name_len = 4, .options = ""}, false, 0, e) &&
+         (!v->n_sweeps || add_product(v, base, &(struct spec){.name = "", .options = ""}, e));
+    if (ok && base->against)
+        ok = add_variant(v, base, &(struct spec){base->against, strlen(base->against), NULL, ""}, false, 0, e);
+    for (size_t i = 0; ok && i < base->vs.n; i++) {
+        const struct spec spec = read_spec(base->vs.word[i]);
+        ok = add_product(v, base, &spec, e);
+    }
+    return ok && refuse_twins(v, e);
+}
 
 // ---- variants with the same chain
 
@@ -39,23 +303,23 @@ static bool same_chain(const struct recipe *a, const struct recipe *b)
     }
 }
 
-static void note_same_chains(const struct variants *v, const struct recipe *const *recipe)
+static void note_same_chains(const struct variants *v)
 {
     size_t twins = 0;
     for (size_t i = 1; i < v->n; i++) {
         size_t k = 0;
-        while (k < i && !same_chain(recipe[i], recipe[k]))
+        while (k < i && !same_chain(v->recipe[i], v->recipe[k]))
             k++;
         twins += k < i;
-        if (k < i && twins <= MOST_NOTES)
+        if (k < i && twins <= TWIN_NOTES)
             message_note("variants '%.*s' and '%.*s' come to the same chain", VARIANT_NAME(&v->of[k]),
                          VARIANT_NAME(&v->of[i]));
     }
-    if (twins > MOST_NOTES)
-        message_note("%zu more variants come to the same chain as another", twins - MOST_NOTES);
+    if (twins > TWIN_NOTES)
+        message_note("%zu more variants come to the same chain as another", twins - TWIN_NOTES);
 }
 
-// ---- the recipes
+// ---- recipes
 
 // Does a sampler of the chain have its own value in place of the option's?
 static bool chain_fixes(const struct recipe *r, const struct option_row *row)
@@ -69,39 +333,71 @@ static bool chain_fixes(const struct recipe *r, const struct option_row *row)
     return false;
 }
 
-static bool make_recipe(struct recipes *r, const struct variants *v, struct variant *x, const struct recipe **recipe,
-                        struct err *e)
+// Makes the recipe of a variant.
+static const struct recipe *make_recipe(struct recipes *r, const struct variants *v, struct variant *x, struct err *e)
 {
     struct builder names = {.most = 300};
     // If several variants differ in swept values only, the one with the first of each prints the notes for all.
-    bool engine = false, first = true, ok = true;
+    bool engine = false, first = true;
     for (size_t i = 0; i < v->n_sweeps && x->swept; i++) {
         const bool is_engine = !strcmp(x->swept[i].row->name, "engine");
         engine = engine || is_engine;
-        first = first && (is_engine || !x->swept[i].place);
+        first = first && (is_engine || !x->swept[i].index);
     }
-    if (engine)
-        ok = args_leave_out(&x->args, &names, e);
+    const bool ok = !engine || args_leave_out(&x->args, &names, e);
     if (ok && first && names.len)
         message_note("variant '%.*s': engine %s has no stage for %s%s, which it goes without", VARIANT_NAME(x),
                      x->args.engine, names.text, names.full ? ", ..." : "");
     builder_free(&names);
-    *recipe = ok ? recipe_from_args(r, &x->args, e) : NULL;
-    for (size_t i = 0; *recipe && ok && i < v->n_sweeps && x->swept; i++)
-        if (chain_fixes(*recipe, x->swept[i].row))
-            ok = err_set(e, STATUS_USAGE, "--sweep: the chain has a value of its own for --%s", x->swept[i].row->name);
-    if (*recipe && ok && first)
-        note_idle_options(*recipe, x, &v->of[0].args);
-    return (*recipe && ok) || err_prefix(e, "variant '%.*s'", VARIANT_NAME(x));
+    const struct recipe *const recipe = ok ? recipe_from_args(r, &x->args, e) : NULL;
+    for (size_t i = 0; recipe && i < v->n_sweeps && x->swept; i++)
+        if (chain_fixes(recipe, x->swept[i].row)) {
+            err_set(e, STATUS_USAGE, "--sweep: the chain has a value of its own for --%s", x->swept[i].row->name);
+            recipe_drop(recipe);
+            return NULL;
+        }
+    if (recipe && first)
+        note_idle_options(recipe, x, &v->of[0].args);
+    return recipe;
 }
 
-bool recipes_of_variants(struct recipes *r, struct variants *v, const struct recipe **recipe, struct err *e)
+static bool make_recipes(struct variants *v, struct recipes *r, struct err *e)
 {
-    note_idle_options(recipe[0], &v->of[0], NULL);
-    for (size_t i = 1; i < v->n; i++)
-        if (!make_recipe(r, v, &v->of[i], &recipe[i], e))
-            return false;
+    note_idle_options(v->recipe[0], &v->of[0], NULL);
+    for (size_t i = 1; i < v->n; i++) {
+        v->recipe[i] = make_recipe(r, v, &v->of[i], e);
+        if (!v->recipe[i])
+            return err_prefix(e, "variant '%.*s'", VARIANT_NAME(&v->of[i]));
+    }
     if (!v->of[0].args.against)
-        note_same_chains(v, recipe);
+        note_same_chains(v);
     return true;
+}
+
+bool variants_make(struct variants *v, struct recipes *r, const struct args *base, struct err *e)
+{
+    v->recipe = calloc(VARIANTS_MOST + 1, sizeof *v->recipe);
+    v->sweep = calloc(base->sweeps.n + 1, sizeof *v->sweep);
+    if (!v->recipe || !v->sweep)
+        return err_from_fault(e, fault_memory());
+    v->recipe[0] = recipe_from_args(r, base, e);
+    return v->recipe[0] && add_variants(v, base, e) && make_recipes(v, r, e);
+}
+
+void variants_free(struct variants *v)
+{
+    for (size_t i = 0; v->recipe && i <= VARIANTS_MOST; i++)
+        recipe_drop(v->recipe[i]);
+    for (size_t i = 0; i < v->n; i++) {
+        free(v->of[i].name);
+        free(v->of[i].options);
+        free(v->of[i].swept);
+        args_free(&v->of[i].args);
+    }
+    for (size_t i = 0; i < v->n_sweeps; i++)
+        words_free(&v->sweep[i].values);
+    words_free(&v->texts);
+    free(v->sweep);
+    free(v->recipe);
+    free(v->of);
 }

@@ -67,8 +67,8 @@ bool words_split(char *text, struct words *words, struct err *e)
     }
 }
 
-// A text that a terminal must not be shown stands in $'...' with escapes, any other in '...', where a quote becomes
-// '"'"'.
+// If the word has control characters or bytes that are not UTF-8, it is written as $'...' with escapes. Any other word
+// is written as '...', and a quote in it as '"'"'.
 void word_quote(struct builder *b, const char *word, bool bare)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.,+/@:%=-";

@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-// The bits of a character that do not matter any more: whatever they are, the stacks that are left match it.
+// A state's value when the bits of the character no longer matter: each stack of its set matches the character,
+// whatever the bits are.
 #define ANY_VALUE UINT32_MAX
 
 bool dfa_init(struct dfa *d, const struct grammar *g)
@@ -17,7 +18,7 @@ bool dfa_init(struct dfa *d, const struct grammar *g)
     if (!stacks_init(&d->stacks, g))
         return false;
     const edge start = dfa_edge(d, (struct dfa_state){.set = stacks_start(&d->stacks)});
-    assert(start != EDGE_DEAD); // as rules_check has seen to
+    assert(start != EDGE_DEAD); // rules_check refuses a grammar without a first terminal or an empty text
     return start != EDGE_BAD;
 }
 
@@ -25,43 +26,34 @@ void dfa_free(struct dfa *d)
 {
     stacks_free(&d->stacks);
     intern_free(&d->state);
-    free(d->next);
-    free(d->note);
+    free(d->node);
     *d = (struct dfa){0};
 }
 
-struct dfa_state dfa_get(const struct dfa *d, uint32_t state)
-{
-    size_t n;
-    assert(state < d->state.n);
-    const uint32_t *const word = intern_get(&d->state, state, &n);
-    return (struct dfa_state){word[0], word[1], word[2], word[3]};
-}
-
-// Picks the frames of a set whose classes hold some of the characters low..high. Do these classes hold all of them?
+// Picks the frames of a set whose classes hold at least one of the characters low..high. Returns whether each of these
+// classes holds all of them.
 static bool pick(struct dfa *d, uint32_t set, uint32_t low, uint32_t high)
 {
     struct stacks *const s = &d->stacks;
-    size_t n_frames, n;
-    const struct frame *const frame = stacks_frames(s, set, &n_frames);
+    const struct frames f = stacks_frames(s, set);
     bool all = true;
     s->n_top = 0;
-    for (size_t i = 0; i < n_frames; i++) {
-        const struct element *const e = &s->g->element[frame[i].at];
+    for (size_t i = 0; i < f.n; i++) {
+        const struct element *const e = &s->g->element[f.frame[i].at];
         if (e->type != ELEMENT_CLASS)
             continue;
+        size_t n;
         const struct range *const range = class_ranges(s->g, e->value, &n);
-        if (!n || range[0].first > high || range[n - 1].last < low) // most, and soon known
-            continue;
-        if (!ranges_meet(range, n, low, high))
+        if (!n || range[0].first > high || range[n - 1].last < low || !ranges_meet(range, n, low, high))
             continue;
         all = all && (low == high || ranges_cover(range, n, low, high));
-        stacks_pick(s, frame[i]);
+        stacks_pick(s, f.frame[i]);
     }
     return all;
 }
 
-// Picks those that match some character that the bytes to come can make of what has begun.
+// Picks the frames that match at least one character that the state's begun character can become. Overlong forms
+// count as characters only if `overlong`. Returns whether each picked frame matches all of these characters.
 static bool pick_begun(struct dfa *d, const struct dfa_state *s, bool overlong)
 {
     assert(s->more && s->more < 4 && s->value != ANY_VALUE);
@@ -70,7 +62,8 @@ static bool pick_begun(struct dfa *d, const struct dfa_state *s, bool overlong)
     return pick(d, s->set, low || overlong ? low : least, high);
 }
 
-// May a token end here? Inside a character, when some valid way of completing it fits; overlong forms are not valid.
+// Returns whether a token may end in a state. Inside a character it may if some completion fits that is no overlong
+// form.
 static bool may_end(struct dfa *d, const struct dfa_state *s)
 {
     if (!s->more || s->value == ANY_VALUE)
@@ -88,23 +81,25 @@ edge dfa_edge(struct dfa *d, struct dfa_state s)
     edge e = EDGE_DEAD;
     assert(s.more < 4);
     if (s.set != STACKS_NONE) {
-        const bool room = mem_grow(&d->next, &d->next_cap, known + 1, sizeof *d->next) &&
-                          mem_grow(&d->note, &d->note_cap, known + 1, sizeof *d->note);
-        const uint32_t id = room ? intern_add(&d->state, word, 4) : INTERN_NONE;
-        if (id >= UINT32_MAX / 2) {
+        const bool grown = mem_grow(&d->node, &d->node_cap, known + 1, sizeof *d->node);
+        const uint32_t id = grown ? intern_add(&d->state, word, 4) : INTERN_NONE;
+        if (id >= UINT32_MAX / 2)
             d->stacks.fault = fault_memory();
-        } else if (id == known) {
-            memset(d->next[id], 0, sizeof d->next[id]);
-            d->note[id] = (struct dfa_note){.run.kinds = RUN_UNKNOWN};
-        }
+        else if (id == known)
+            d->node[id] = (struct dfa_node){.state = s, .run.kinds = RUN_UNKNOWN};
         e = (id + 1) << 1 | may_end(d, &s);
     }
     return d->stacks.fault.code ? EDGE_BAD : e;
 }
 
-// Where a lead byte or a continuation has led, s being inside a character: dead when nothing can match it. When each
-// class matches either all the characters that it can become or none, only the stacks that match are kept and the
-// bits are forgotten; so most characters of a script lead to the same state.
+// Returns the edge to a state inside a character, after its lead byte or a continuation byte.
+//
+// Plainly, the state would keep the set and all bits so far: thousands of states for the scripts of a class such as
+// [^"]. But if each class holds either all the characters that the begun one can become or none of them, the other
+// bits decide nothing. The state then keeps only the stacks that match, and ANY_VALUE: most characters of a script
+// share it. The masks are equal: the last byte leaves just these stacks, whatever its bits are. A character that may
+// become an overlong form keeps its bits, because may_end does not count overlong forms. If no stack is left, the edge
+// is dead.
 static edge inside(struct dfa *d, struct dfa_state s)
 {
     if (s.value != ANY_VALUE) {
@@ -119,7 +114,7 @@ static edge inside(struct dfa *d, struct dfa_state s)
 
 edge dfa_find(struct dfa *d, uint32_t state, unsigned char byte)
 {
-    struct dfa_state s = dfa_get(d, state);
+    struct dfa_state s = d->node[state].state;
     edge e = EDGE_DEAD;
     bool fits = byte && (!s.more || s.lax || byte >> 6 == 2);
     if (s.more) {
@@ -135,17 +130,17 @@ edge dfa_find(struct dfa *d, uint32_t state, unsigned char byte)
     }
     if (fits && s.more) {
         e = inside(d, s);
-    } else if (fits) { // the character is whole; ANY_VALUE is any that the classes have come down to
+    } else if (fits) { // the character is whole; with ANY_VALUE all frames of the set match it
         pick(d, s.set, s.value == ANY_VALUE ? 0 : s.value, s.value);
         e = dfa_edge(d, (struct dfa_state){.set = stacks_after(&d->stacks)});
     }
-    d->next[state][byte] = e;
+    d->node[state].next[byte] = e;
     return e;
 }
 
 bool dfa_find_run(struct dfa *d, uint32_t state)
 {
-    edge best = EDGE_DEAD; // what more than half of the live ones are, if there is one (Boyer and Moore's vote)
+    edge best = EDGE_DEAD; // more than half of the live edges, if there is such a one (Boyer and Moore's vote)
     uint64_t kinds = 0, other = TRIE_OTHER;
     for (unsigned char byte = 1, votes = 0; byte < 128; byte++) {
         const edge e = dfa_next(d, state, byte);
@@ -157,11 +152,11 @@ bool dfa_find_run(struct dfa *d, uint32_t state)
         votes = e == best ? votes + 1 : votes - 1;
     }
     for (unsigned char byte = 1; byte < 128; byte++) {
-        if (best != EDGE_DEAD && best & 1 && d->next[state][byte] == best)
+        if (best != EDGE_DEAD && best & 1 && d->node[state].next[byte] == best)
             kinds |= trie_kind(byte);
         else
             other |= trie_kind(byte);
     }
-    d->note[state].run = (struct dfa_run){kinds & ~other, edge_state(best)};
+    d->node[state].run = (struct dfa_run){kinds & ~other, edge_state(best)};
     return true;
 }

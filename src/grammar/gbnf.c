@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The reader of GBNF text: a recursive descent whose recursion is bounded by the nesting of groups. Groups and
-// repetitions become rules of their own, so that what is left is rules of alternatives of elements. What goes wrong
-// sticks: the first fault takes the cursor to the end of the text, so that nothing more is read, and is looked at
-// once, when all functions have come back.
+// The reader of GBNF text: a recursive descent. GRAMMAR_MOST_DEPTH limits the nesting of groups, and so the recursion.
+// Groups and repetitions become rules of their own, so that alternatives consist only of elements.
 #include "grammar/gbnf.h"
 
 #include "base/mem.h"
@@ -17,7 +15,7 @@
 
 // ---- rules
 
-// A rule without alternatives.
+// Adds a rule without alternatives. Returns its number, or NO_RULE on a fault.
 static uint32_t add_rule(struct gbnf *p, const char *name, size_t len)
 {
     struct grammar *const g = p->g;
@@ -29,14 +27,14 @@ static uint32_t add_rule(struct gbnf *p, const char *name, size_t len)
     return (uint32_t)g->n_rules++;
 }
 
-// Adds a rule for a part of the rule that is being defined.
+// Adds a rule for a group or repetition in the rule that is being defined.
 static uint32_t add_part_rule(struct gbnf *p)
 {
     const struct grammar_rule owner = p->g->rule[p->owner];
     return add_rule(p, owner.name, owner.len);
 }
 
-// Defines a rule by the work from `from` on, and takes that away.
+// Defines a rule by the elements of the work from `from` on, and removes these from the work.
 static void define(struct gbnf *p, uint32_t rule, size_t from)
 {
     struct grammar *const g = p->g;
@@ -58,7 +56,7 @@ static void define(struct gbnf *p, uint32_t rule, size_t from)
     p->n_work = from;
 }
 
-// The rule of this name, or NO_RULE.
+// Returns the rule with a name, or NO_RULE.
 static uint32_t find_rule(const struct gbnf *p, const char *name, size_t len)
 {
     const uint32_t hash = hash_bytes(name, len);
@@ -74,7 +72,7 @@ static bool in_name(unsigned char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-';
 }
 
-// Reads a name: the rule that has it, perhaps a new one. NO_RULE on a fault.
+// Reads a name and returns the rule with this name, which is added if it is new. NO_RULE on a fault.
 static uint32_t read_name(struct gbnf *p)
 {
     const char *const start = p->at;
@@ -92,9 +90,10 @@ static uint32_t read_name(struct gbnf *p)
 
 // ---- repetitions
 
-// item{least,most}: `least` times the item, then nested optional ones, or a loop when most is UINT32_MAX: rules "item
-// rest | ". The work from item on becomes that; if it is several elements, they get a rule of their own.
-static void write_out(struct gbnf *p, size_t item, uint32_t least, uint32_t most)
+// Replaces the item, the work from `item` on, by its repetition: `least` times the item, then a rule for the rest. For
+// each further item, that rule is "item rest | ", where `rest` is the rule of one item less. If `most` is UINT32_MAX,
+// `rest` is the rule itself. An item of several elements gets a rule of its own.
+static void repeat_item(struct gbnf *p, size_t item, uint32_t least, uint32_t most)
 {
     const bool loop = most == UINT32_MAX;
     uint32_t rest = NO_RULE;
@@ -131,8 +130,8 @@ static uint32_t read_bound(struct gbnf *p)
     return bound;
 }
 
-// Reads an operator * + ? or {m}, {m,}, {m,n}, and applies it to the work from `item` on. As in llama.cpp an n that
-// is too large is no bound.
+// Reads an operator * + ? or {m}, {m,}, {m,n}, and applies it to the work from `item` on. As in llama.cpp, an n above
+// GRAMMAR_MOST_REPEATS is no bound.
 static void read_repetition(struct gbnf *p, size_t item)
 {
     const char *const start = p->at;
@@ -158,12 +157,12 @@ static void read_repetition(struct gbnf *p, size_t item)
             gbnf_fail(p, GRAMMAR_REPEAT_ORDER, start);
     }
     if (!p->fault.code)
-        write_out(p, item, least, most > GRAMMAR_MOST_REPEATS ? UINT32_MAX : most);
+        repeat_item(p, item, least, most > GRAMMAR_MOST_REPEATS ? UINT32_MAX : most);
 }
 
 // ---- the grammar
 
-// Reports the character at the cursor, all its bytes, as one that cannot stand here.
+// Reports the character at the cursor, with all its bytes, as unexpected.
 static void unexpected(struct gbnf *p)
 {
     const char *const start = p->at;
@@ -175,7 +174,7 @@ static void unexpected(struct gbnf *p)
 
 static void read_alternatives(struct gbnf *p);
 
-// The cursor is behind the parenthesis.
+// Reads a group; the cursor is behind its parenthesis.
 static void read_group(struct gbnf *p)
 {
     const char *const start = p->at - 1;
@@ -194,10 +193,10 @@ static void read_group(struct gbnf *p)
     gbnf_push(p, ELEMENT_RULE, rule);
 }
 
-// Reads items and operators up to what is neither.
+// Reads items and operators until another character comes.
 static void read_sequence(struct gbnf *p)
 {
-    size_t newest = p->n_work; // where its elements begin
+    size_t newest = p->n_work; // index of the last item's elements in the work
     for (;; gbnf_skip_space(p, p->depth)) {
         const unsigned char c = gbnf_byte(p);
         if (c && strchr("*+?{", c)) {
@@ -255,7 +254,7 @@ static void read_rule(struct gbnf *p)
     gbnf_skip_space(p, true);
 }
 
-// Adds the rule that the start stands in, and looks at all rules together.
+// Adds the rule that refers to root, and checks all rules.
 static void finish(struct gbnf *p)
 {
     const uint32_t root = find_rule(p, "root", 4);
@@ -302,7 +301,7 @@ struct grammar *grammar_parse(const char *text, size_t len, const struct vocab *
 
 void grammar_show(struct builder *to, const char *text, size_t len, const struct vocab *v)
 {
-    char last = 0; // what ends the literal, class, comment or token that this place is in
+    char last = 0; // the byte that ends the present literal, class, comment or token; 0: outside of all
     for (size_t i = 0, n; i < len; i += n) {
         const char *const p = text + i;
         const bool escapes = last == '"' || last == ']';

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The reader of GBNF text, for its two files. Its first fault moves the cursor to the end of the text.
+// The reader of GBNF text, for gbnf.c and gbnf_read.c. After a fault the cursor is at the end of the text, so that
+// nothing more is read. Functions need not check for a fault: the caller does so once, at the end.
 #ifndef SAMPL_GRAMMAR_GBNF_H
 #define SAMPL_GRAMMAR_GBNF_H
 
@@ -14,27 +15,27 @@ struct gbnf {
     struct element *work;       // [n_work] elements of the rules being read, those of inner groups last
     size_t n_work, work_cap;
     struct hash_table names; // rules that have a name of their own
-    struct ranges ranges;    // scratch: of a class
+    struct ranges ranges;    // scratch: the ranges of a class
     uint32_t owner;          // the rule that is being defined
-    unsigned depth;          // of groups
+    unsigned depth;          // number of open groups
 };
 
-// Makes a fault whose place is `from` and whose name is the text from there to the cursor.
+// Makes a fault. Its place is `from`, its name the text from there to the cursor.
 struct grammar_fault gbnf_fault_from(const struct gbnf *p, enum grammar_code code, const char *from);
 
-// Reports such a fault, unless one was reported before, and ends the reading.
+// Reports such a fault, unless one was reported before, and moves the cursor to the end.
 void gbnf_fail(struct gbnf *p, enum grammar_code code, const char *from);
 
-// The byte at the cursor; 0 at the end, as the text holds no NUL.
+// Returns the byte at the cursor; 0 at the end, because the text holds no NUL.
 unsigned char gbnf_byte(const struct gbnf *p);
 
-// Moves the cursor behind a byte, if it is this one. Returns whether it was.
+// Moves the cursor behind the byte c, if that is the next byte. Returns whether it is.
 bool gbnf_pass(struct gbnf *p, char c);
 
 // Moves the cursor behind white space and comments; behind line ends only if `newlines`.
 void gbnf_skip_space(struct gbnf *p, bool newlines);
 
-// Reads a decimal number; a number that is too large reads as UINT32_MAX. Without a digit the cursor stays.
+// Reads a decimal number. Returns UINT32_MAX if it is larger. Without a digit the cursor stays, and 0 is returned.
 uint32_t gbnf_read_count(struct gbnf *p);
 
 // Appends an element to the rules being read.

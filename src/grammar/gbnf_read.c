@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-// A fault whose place is `from` and whose name is what stands from there to the cursor.
 struct grammar_fault gbnf_fault_from(const struct gbnf *p, enum grammar_code code, const char *from)
 {
     struct grammar_fault f = {.code = code, .line = 1, .column = 1, .name = from, .len = (size_t)(p->at - from)};
@@ -33,13 +32,8 @@ void gbnf_fail(struct gbnf *p, enum grammar_code code, const char *from)
     p->at = p->end;
 }
 
-// The byte at the cursor; 0 at the end, as a NUL cannot stand in the text.
-unsigned char gbnf_byte(const struct gbnf *p)
-{
-    return p->at < p->end ? (unsigned char)*p->at : 0;
-}
+unsigned char gbnf_byte(const struct gbnf *p) { return p->at < p->end ? (unsigned char)*p->at : 0; }
 
-// Passes this character if it comes next.
 bool gbnf_pass(struct gbnf *p, char c)
 {
     const bool is = p->at < p->end && *p->at == c;
@@ -47,7 +41,6 @@ bool gbnf_pass(struct gbnf *p, char c)
     return is;
 }
 
-// Passes blanks and comments, and line ends if they may stand here.
 void gbnf_skip_space(struct gbnf *p, bool newlines)
 {
     for (;;) {
@@ -62,7 +55,6 @@ void gbnf_skip_space(struct gbnf *p, bool newlines)
     }
 }
 
-// Reads a decimal number; one that is too large reads as UINT32_MAX. Without a digit the cursor stays.
 uint32_t gbnf_read_count(struct gbnf *p)
 {
     uint64_t v = 0;
@@ -83,7 +75,7 @@ void gbnf_push(struct gbnf *p, enum element_type type, uint32_t value)
 
 // ---- characters
 
-// The cursor is at the backslash.
+// Reads an escape; the cursor is at its backslash.
 static uint32_t read_escape(struct gbnf *p)
 {
     static const char names[] = "nrt\\\"[]-", values[] = "\n\r\t\\\"[]-";
@@ -127,8 +119,8 @@ static void add_range(struct gbnf *p, uint32_t first, uint32_t last)
         gbnf_fail(p, GRAMMAR_MEMORY, p->at);
 }
 
-// Adds the class of the characters in p->ranges, or of all others, to the work. A NUL ends a text, so no character is
-// one.
+// Appends the class of the characters in p->ranges, or of all others, to the work. No class holds NUL, which ends a
+// text.
 static void push_class(struct gbnf *p, bool negated)
 {
     struct ranges *const r = &p->ranges;
@@ -148,7 +140,6 @@ void gbnf_push_range(struct gbnf *p, uint32_t first, uint32_t last)
     push_class(p, false);
 }
 
-// The cursor is behind the opening quote.
 void gbnf_read_literal(struct gbnf *p)
 {
     const char *const start = p->at - 1;
@@ -160,7 +151,6 @@ void gbnf_read_literal(struct gbnf *p)
         gbnf_fail(p, GRAMMAR_LITERAL, start);
 }
 
-// The cursor is behind the opening bracket.
 void gbnf_read_class(struct gbnf *p)
 {
     const char *const start = p->at - 1;
@@ -188,7 +178,7 @@ void gbnf_read_class(struct gbnf *p)
 
 // ---- tokens
 
-// <[id]> or <text>, or any token but that. The cursor is at the beginning.
+// Reads <[id]> or <text>, or with a ! any other token.
 void gbnf_read_token(struct gbnf *p)
 {
     const enum element_type type = gbnf_pass(p, '!') ? ELEMENT_NOT_TOKEN : ELEMENT_TOKEN;

@@ -10,7 +10,7 @@
 
 enum grammar_code {
     GRAMMAR_OK = 0,
-    GRAMMAR_MEMORY,         // out of memory; no place
+    GRAMMAR_MEMORY,         // out of memory; without a place
     GRAMMAR_NUL,            // a NUL byte
     GRAMMAR_UTF8,           // not UTF-8
     GRAMMAR_NAME,           // a rule's name should stand here
@@ -27,11 +27,11 @@ enum grammar_code {
     GRAMMAR_REPEAT_ORDER,   // name: bounds in the wrong order
     GRAMMAR_REPEAT_LARGE,   // name: a lower bound above GRAMMAR_MOST_REPEATS
     GRAMMAR_TOKEN,          // a token that is not <[id]> or <text>
-    GRAMMAR_TOKEN_UNKNOWN,  // name: <text> that is no token's text
+    GRAMMAR_TOKEN_UNKNOWN,  // name: <text> that is the text of no token
     GRAMMAR_TOKEN_ID,       // name: <[id]> beyond the vocabulary
     GRAMMAR_TWICE,          // name: a rule defined a second time; a warning
     GRAMMAR_UNDEFINED,      // name: a rule that is used and not defined
-    GRAMMAR_NO_ROOT,        // no rule named root; no place
+    GRAMMAR_NO_ROOT,        // no rule named root; without a place
     GRAMMAR_LEFT_RECURSION, // name: a rule that begins with itself
     GRAMMAR_DEEP,           // groups nested more than GRAMMAR_MOST_DEPTH deep
     GRAMMAR_LARGE,          // more than GRAMMAR_MOST_ELEMENTS once repetitions are written out
@@ -43,21 +43,22 @@ enum grammar_code {
 
 struct grammar_fault {
     enum grammar_code code;
-    size_t line, column; // from 1, in characters; 0: no place
+    size_t line, column; // from 1, in characters; 0: the fault has no place
     const char *name;    // [len] in the text
     size_t len;
 };
 
 struct grammar;
 
-// Reads text[0..len). v resolves <text> and bounds <[id]>; without one (NULL) any token passes, and the grammar is
-// only good to have been checked. NULL and *fault when it is no grammar. When it is one, *fault is GRAMMAR_OK or, as
-// a warning, GRAMMAR_TWICE at the first rule that is defined again: the last definition counts.
+// Reads text[0..len). The vocabulary v resolves <text> and bounds <[id]>. If v is NULL, every token is accepted, and
+// the grammar serves only as a check of the text. Returns the grammar, which the caller frees; *fault is GRAMMAR_OK or,
+// as a warning, GRAMMAR_TWICE at the first rule that is defined again: the last definition counts. NULL with *fault if
+// the text is no grammar or memory is short.
 struct grammar *grammar_parse(const char *text, size_t len, const struct vocab *v, struct grammar_fault *fault);
 
-// Adds text[0..len), which has been read, as a terminal can be shown it: the same grammar, where hidden characters of
-// literals and classes are escapes, a token whose text has such is <[id]> if v is there, and lines end in a newline.
-// Hidden characters elsewhere (in comments, in tokens without a vocabulary) become '?'.
+// Appends text[0..len), which has been read without a fault, in a form that a terminal can show. It is an equal
+// grammar: hidden characters (utf8_hidden) of literals and classes become escapes, lines end in a newline, and with a
+// vocabulary, a token whose text has hidden characters becomes <[id]>. All other hidden characters become '?'.
 void grammar_show(struct builder *to, const char *text, size_t len, const struct vocab *v);
 
 void grammar_free(struct grammar *g);

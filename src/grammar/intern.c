@@ -15,7 +15,7 @@ void intern_free(struct intern *t)
     *t = (struct intern){0};
 }
 
-// By words, which is quicker for few of them than hash_bytes.
+// Hashes word by word: for few words this is quicker than hash_bytes.
 static uint32_t hash_words(const uint32_t *word, size_t n)
 {
     uint64_t h = n;
@@ -38,7 +38,7 @@ uint32_t intern_add(struct intern *t, const uint32_t *word, size_t n)
             return (uint32_t)id;
     }
     if (t->n >= INTERN_NONE - 1 || !mem_grow(&t->word, &t->word_cap, t->words + n, sizeof *t->word) ||
-        !mem_grow(&t->end, &t->end_cap, t->n + 1, sizeof *t->end) || !hash_add_at(&t->ids, hash, (uint32_t)t->n, at))
+        !mem_grow(&t->end, &t->end_cap, t->n + 1, sizeof *t->end) || !hash_add(&t->ids, hash, (uint32_t)t->n))
         return INTERN_NONE;
     if (n)
         memcpy(t->word + t->words, word, n * sizeof *word);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Records of 32-bit words, each kept once: equal records have equal ids. Ids count from 0 in the order in which
-// records came.
+// A table of records of 32-bit words, in which each record is kept once: equal records have equal ids. Ids count from 0
+// in the order of the first additions.
 #ifndef SAMPL_GRAMMAR_INTERN_H
 #define SAMPL_GRAMMAR_INTERN_H
 
@@ -19,10 +19,11 @@ struct intern {
 
 void intern_free(struct intern *t);
 
-// The id of this record, which must not lie in the table itself. INTERN_NONE when memory is short.
+// Adds a record of n words unless it is there. The words must not lie in the table itself. Returns the record's id, or
+// INTERN_NONE when memory is short.
 uint32_t intern_add(struct intern *t, const uint32_t *word, size_t n);
 
-// A record and its length in words; the pointer is good until the next intern_add.
+// Returns a record, and its length in words as *n. The pointer is valid until the next intern_add.
 static inline const uint32_t *intern_get(const struct intern *t, uint32_t id, size_t *n)
 {
     const size_t start = id ? t->end[id - 1] : 0;

@@ -1,4 +1,38 @@
 // SPDX-License-Identifier: MIT
+// How a mask is found.
+//
+// The plain algorithm, llama.cpp's: the text so far has left a list of stacks. For each token of the vocabulary, decode
+// its bytes into characters and begin with a copy of the list. For each character, keep the stacks whose top is a class
+// that holds the character, and replace each kept stack by the stacks that can follow it. The token fits if a stack is
+// left, or if its last character is incomplete and some completion fits.
+//
+// Why it is too slow: a vocabulary has about 128,000 tokens of six bytes. Each character of each token is compared with
+// each stack, and stacks are copied all the time. tests/unit/bench_grammar.c measures 1 to 30 ms for a mask ("naive");
+// a chain takes 0.1 ms for the row.
+//
+// The idea:
+// 1. States. Whether a continuation fits depends only on the set of stacks, and few sets occur in a text. Each set gets
+//    a number (stacks.h). The step from a set by a character is computed once and stored: a deterministic automaton,
+//    built as far as texts need it.
+// 2. Bytes. The automaton reads bytes, not characters: inside a character, its state also holds the bits so far
+//    (dfa.h). A step is one look-up in a table, and no token is decoded.
+// 3. The trie. Tokens that begin with the same bytes take the same steps. The vocabulary is a trie over bytes
+//    (trie.h), and the walk takes each step once for all tokens below a node. Where a byte leads nowhere, the walk
+//    passes over the whole subtree.
+// 4. Runs. Inside a JSON string nearly all tokens fit, so that the walk would visit nearly all nodes. There, most bytes
+//    lead to one state, the string's own. If each byte of a subtree is of such a kind, all its tokens fit: the walk
+//    allows them at once and passes over the subtree, too.
+// 5. Masks are kept by state. If a state comes back, its mask is there.
+//
+// Why the masks are equal, by induction over the bytes of a token. Let b be its first bytes, and let them end between
+// two characters. The state after b holds the stacks that the plain algorithm keeps after the characters of b: this
+// holds for no byte, and each further character picks the frames whose class holds it, as the plain algorithm does
+// (dfa_find). Merged stacks with equal tops and bottoms have equal futures, so that a set loses nothing. Inside a
+// character, the state holds the stacks before it and its bits, from which the last byte computes the step. A path of
+// the trie spells the bytes of its tokens in order, so that each token takes just its own steps. A dead edge is an
+// empty set, and no text goes on from it. A run is followed only over bytes whose edges have been computed; each leads
+// to the run's next state, where a token may end. All texts of these bytes therefore fit. Two cases in which more
+// tokens fit than in llama.cpp are named in matcher.h.
 #include "grammar/matcher.h"
 
 #include "base/utf8.h"
@@ -9,25 +43,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-// When to forget: between tokens, above these. One mask's walk can go past them by what one vocabulary's texts can
+// When to forget: between tokens, above these. One mask's walk can exceed them by what the texts of one vocabulary can
 // reach.
 enum { MOST_STATES = 1 << 14, MOST_SET_WORDS = 1 << 22, MOST_MASK_BYTES = 32 << 20 };
 
-// Limits of the walk: it looks for runs from WORTH_IT living children on, and follows a run for MOST_RUN states.
-enum { WORTH_IT = 8, MOST_RUN = 24 };
+// Limits of the walk. It computes the run of a state once MANY_LIVING children of a node can go on: a run costs 127
+// edges. It follows a run for at most MOST_RUN states.
+enum { MANY_LIVING = 8, MOST_RUN = 24 };
 
+// The walk at one depth of the trie.
 struct level {
-    uint32_t state;
-    uint32_t
-        living; // nodes passed here that can go on; WORTH_IT or more below one that had as many and led along its run
+    uint32_t state;  // before the byte of a node at this depth
+    uint32_t living; // siblings so far whose byte does not lead to EDGE_DEAD
 };
 
 struct matcher {
     const struct trie *t;
     struct dfa dfa;
-    uint32_t state; // between tokens
-    size_t mask_bytes;
-    struct level level[]; // [t->depth + 1] of the walk: the state above each depth
+    uint32_t state;       // at the end of the text so far
+    size_t mask_bytes;    // of all masks in dfa.node
+    struct level level[]; // [t->depth + 1] by depth
 };
 
 struct matcher *matcher_new(const struct grammar *g, const struct trie *t, struct fault *fault)
@@ -48,8 +83,8 @@ struct matcher *matcher_new(const struct grammar *g, const struct trie *t, struc
 static void drop_masks(struct matcher *m)
 {
     for (size_t i = 0; m->mask_bytes && i < m->dfa.state.n; i++) {
-        free(m->dfa.note[i].mask);
-        m->dfa.note[i].mask = NULL;
+        free(m->dfa.node[i].mask);
+        m->dfa.node[i].mask = NULL;
     }
     m->mask_bytes = 0;
 }
@@ -63,19 +98,17 @@ void matcher_free(struct matcher *m)
     free(m);
 }
 
-void matcher_reset(struct matcher *m)
-{
-    m->state = 0;
-}
+void matcher_reset(struct matcher *m) { m->state = 0; }
 
-// Forgets what was found out, if it has become too much, but for where the text stands. A fault changes nothing.
+// Clears an earlier fault. If automaton or sets have become too large, replaces them by new ones that know only the
+// present state. On a fault nothing changes.
 static struct fault keep_small(struct matcher *m)
 {
     struct dfa fresh;
     m->dfa.stacks.fault = fault_none();
     if (m->dfa.state.n <= MOST_STATES && m->dfa.stacks.set.words <= MOST_SET_WORDS)
         return fault_none();
-    struct dfa_state here = dfa_get(&m->dfa, m->state);
+    struct dfa_state here = m->dfa.node[m->state].state;
     dfa_init(&fresh, m->dfa.stacks.g);
     here.set = stacks_copy(&fresh.stacks, &m->dfa.stacks, here.set);
     const edge e = dfa_edge(&fresh, here);
@@ -91,28 +124,33 @@ static struct fault keep_small(struct matcher *m)
     return fault;
 }
 
-// The set of stacks after a token that the grammar names; STACKS_NONE when none is moved by it.
-static uint32_t after_token(struct matcher *m, uint32_t id)
+// Returns the frames whose elements may match next: none inside a character. They are valid until another set is made.
+static struct frames next_frames(const struct matcher *m)
+{
+    const struct dfa_state here = m->dfa.node[m->state].state;
+    return here.more ? (struct frames){NULL, 0} : stacks_frames(&m->dfa.stacks, here.set);
+}
+
+// Returns the set of stacks after a token that the grammar names by its id; STACKS_NONE if no frame names it.
+static uint32_t set_after_id(struct matcher *m, uint32_t id)
 {
     struct stacks *const s = &m->dfa.stacks;
-    const struct dfa_state here = dfa_get(&m->dfa, m->state);
-    size_t n;
-    const struct frame *const frame = stacks_frames(s, here.set, &n);
+    const struct frames f = next_frames(m);
     s->n_top = 0;
-    for (size_t i = 0; !here.more && i < n; i++) {
-        const struct element *const e = &s->g->element[frame[i].at];
+    for (size_t i = 0; i < f.n; i++) {
+        const struct element *const e = &s->g->element[f.frame[i].at];
         if (e->type == ELEMENT_TOKEN ? e->value == id : e->type == ELEMENT_NOT_TOKEN && e->value != id)
-            stacks_pick(s, frame[i]);
+            stacks_pick(s, f.frame[i]);
     }
     return stacks_after(s);
 }
 
-// Where a token leads, by its bytes and by its id. When one leads into a character and the other past it, it is the
-// id that counts.
-static edge after(struct matcher *m, uint32_t id)
+// Returns the edge of a token, by its bytes and by its id. If the bytes end inside a character and the id fits, only
+// the id counts.
+static edge edge_of_token(struct matcher *m, uint32_t id)
 {
     const struct piece text = trie_text(m->t->v, id);
-    uint32_t set = text.len ? after_token(m, id) : STACKS_NONE;
+    uint32_t set = text.len ? set_after_id(m, id) : STACKS_NONE;
     uint32_t state = m->state;
     edge e = EDGE_DEAD;
     for (size_t i = 0; i < text.len; i++) {
@@ -121,12 +159,12 @@ static edge after(struct matcher *m, uint32_t id)
             break;
         state = edge_state(e);
     }
-    if (e != EDGE_BAD && !(e & 1)) // it may not end there
+    if (e != EDGE_BAD && !(e & 1)) // the token may not end there
         e = EDGE_DEAD;
     if (set == STACKS_NONE || e == EDGE_BAD)
         return e;
     if (e != EDGE_DEAD) {
-        const struct dfa_state s = dfa_get(&m->dfa, state);
+        const struct dfa_state s = m->dfa.node[state].state;
         set = s.more ? set : stacks_unite(&m->dfa.stacks, set, s.set);
     }
     return dfa_edge(&m->dfa, (struct dfa_state){.set = set});
@@ -134,36 +172,31 @@ static edge after(struct matcher *m, uint32_t id)
 
 bool matcher_can_end(const struct matcher *m)
 {
-    const struct dfa_state s = dfa_get(&m->dfa, m->state);
+    const struct dfa_state s = m->dfa.node[m->state].state;
     return !s.more && stacks_end(&m->dfa.stacks, s.set);
 }
 
-static struct fault move(struct matcher *m, uint32_t id, bool *fits, bool stay)
+// Sets *fits to whether a token may come next, and moves behind it if it fits and `accept` is true.
+static struct fault match_token(struct matcher *m, uint32_t id, bool accept, bool *fits)
 {
     struct fault fault = fault_none();
     *fits = vocab_ends(m->t->v, id) && matcher_can_end(m);
     if (vocab_ends(m->t->v, id) || (fault = keep_small(m)).code)
         return fault;
-    edge e = after(m, id);
+    edge e = edge_of_token(m, id);
     *fits = e > EDGE_DEAD;
-    if (*fits && !stay) {
-        struct dfa_state s = dfa_get(&m->dfa, edge_state(e));
-        s.lax = false; // as the token has ended
+    if (*fits && accept) {
+        struct dfa_state s = m->dfa.node[edge_state(e)].state;
+        s.lax = false; // the next token must continue a character with a continuation byte
         e = dfa_edge(&m->dfa, s);
         m->state = e != EDGE_BAD ? edge_state(e) : m->state;
     }
     return m->dfa.stacks.fault;
 }
 
-struct fault matcher_fits(struct matcher *m, uint32_t id, bool *fits)
-{
-    return move(m, id, fits, true);
-}
+struct fault matcher_fits(struct matcher *m, uint32_t id, bool *fits) { return match_token(m, id, false, fits); }
 
-struct fault matcher_accept(struct matcher *m, uint32_t id, bool *fits)
-{
-    return move(m, id, fits, false);
-}
+struct fault matcher_accept(struct matcher *m, uint32_t id, bool *fits) { return match_token(m, id, true, fits); }
 
 static void allow(uint64_t *mask, const uint32_t *id, size_t n)
 {
@@ -171,39 +204,25 @@ static void allow(uint64_t *mask, const uint32_t *id, size_t n)
         mask[id[i] / 64] |= UINT64_C(1) << id[i] % 64;
 }
 
-// Do all texts made of these kinds of byte, `height` long at most, fit from a state on, wherever they end? Says no
-// when it is not plain.
-static bool runs(struct matcher *m, uint32_t state, uint64_t kinds, unsigned height, bool *all)
+// Returns whether all texts of at most `height` bytes of these kinds fit from a state on, wherever they end. Returns
+// false if the runs do not show it, and on a fault.
+static bool run_covers(struct matcher *m, uint32_t state, uint64_t kinds, unsigned height)
 {
-    *all = false;
     for (unsigned i = 0; i < height; i++) {
-        if (i == MOST_RUN)
-            return true;
-        if (m->dfa.note[state].run.kinds == RUN_UNKNOWN && !dfa_find_run(&m->dfa, state))
+        if (i == MOST_RUN || (m->dfa.node[state].run.kinds == RUN_UNKNOWN && !dfa_find_run(&m->dfa, state)))
             return false;
-        const struct dfa_run run = m->dfa.note[state].run;
+        const struct dfa_run run = m->dfa.node[state].run;
         if (kinds & ~run.kinds)
-            return true;
+            return false;
         if (run.to == state)
             break;
         state = run.to;
     }
-    *all = true;
     return true;
 }
 
-// The level below a node.
-static struct level descend(const struct matcher *m, const struct level *from, uint32_t to)
-{
-    const struct dfa_run run = m->dfa.note[from->state].run;
-    const bool along = run.kinds != RUN_UNKNOWN && run.kinds && run.to == to;
-    return (struct level){to, along ? from->living : 0};
-}
-
-// Goes down the trie and the automaton together: a subtree without a way to match is passed over, and so is one whose
-// texts all match because its bytes are of the run that the state is in, as within a string, once its tokens are
-// allowed.
-static bool walk(struct matcher *m, uint64_t *mask)
+// Allows the tokens whose bytes fit: goes through the trie and the automaton together.
+static void walk(struct matcher *m, uint64_t *mask)
 {
     const struct trie *const t = m->t;
     struct level *const level = m->level;
@@ -211,18 +230,13 @@ static bool walk(struct matcher *m, uint64_t *mask)
     for (size_t i = 0; i < t->n;) {
         const struct trie_node *const node = &t->node[i];
         struct level *const here = &level[node->depth];
-        bool all = false;
-        if (here->living >= WORTH_IT && !runs(m, here->state, t->bytes[i], t->height[i], &all))
-            return false;
-        if (all) {
+        if (here->living >= MANY_LIVING && run_covers(m, here->state, node->kinds, node->height)) {
             allow(mask, t->token + node->token, t->node[node->skip].token - node->token);
             i = node->skip;
             continue;
         }
-        const edge e = dfa_next(&m->dfa, here->state, (unsigned char)node->byte);
-        if (e == EDGE_BAD)
-            return false;
-        if (e == EDGE_DEAD) {
+        const edge e = dfa_next(&m->dfa, here->state, node->byte);
+        if (e <= EDGE_DEAD) {
             i = node->skip;
             continue;
         }
@@ -230,24 +244,20 @@ static bool walk(struct matcher *m, uint64_t *mask)
         if (e & 1)
             allow(mask, t->token + node->token, node[1].token - node->token);
         if (node->skip > i + 1)
-            here[1] = descend(m, here, edge_state(e));
+            here[1] = (struct level){edge_state(e), 0};
         i++;
     }
-    return true;
 }
 
-// Tokens that the grammar names, and those that end the text.
+// Allows the tokens that the grammar names by their ids, and those that end the text.
 static void allow_by_id(const struct matcher *m, uint64_t *mask)
 {
-    const struct stacks *const s = &m->dfa.stacks;
     const struct trie *const t = m->t;
-    const struct dfa_state here = dfa_get(&m->dfa, m->state);
-    size_t n;
-    const struct frame *const frame = stacks_frames(s, here.set, &n);
+    const struct frames f = next_frames(m);
     if (matcher_can_end(m))
         allow(mask, t->end, t->n_end);
-    for (size_t i = 0; !here.more && i < n; i++) {
-        const struct element *const e = &s->g->element[frame[i].at];
+    for (size_t i = 0; i < f.n; i++) {
+        const struct element *const e = &m->dfa.stacks.g->element[f.frame[i].at];
         const uint32_t id = e->value;
         if (e->type == ELEMENT_TOKEN && !vocab_ends(t->v, id) && trie_text(t->v, id).len)
             allow(mask, &id, 1);
@@ -264,21 +274,21 @@ struct fault matcher_mask(struct matcher *m, const uint64_t **mask)
         return fault;
     if (m->mask_bytes > MOST_MASK_BYTES)
         drop_masks(m);
-    uint64_t *found = m->dfa.note[m->state].mask;
-    if (!found) {
-        const size_t bytes = (m->t->v->n + 63) / 64 * sizeof *found + sizeof *found;
-        found = calloc(1, bytes);
-        if (!found)
-            return fault_memory();
-        if (!walk(m, found)) {
-            free(found);
-            return m->dfa.stacks.fault;
-        }
-        allow_by_id(m, found);
-        m->dfa.note[m->state].mask = found;
-        m->mask_bytes += bytes;
+    *mask = m->dfa.node[m->state].mask;
+    if (*mask)
+        return fault_none();
+    const size_t bytes = (m->t->v->n / 64 + 1) * sizeof **mask;
+    uint64_t *const made = calloc(1, bytes);
+    if (!made)
+        return fault_memory();
+    walk(m, made);
+    if (m->dfa.stacks.fault.code) {
+        free(made);
+        return m->dfa.stacks.fault;
     }
-    *mask = found;
+    allow_by_id(m, made);
+    m->mask_bytes += bytes;
+    *mask = m->dfa.node[m->state].mask = made;
     return fault_none();
 }
 
@@ -286,7 +296,7 @@ struct fault matcher_mask(struct matcher *m, const uint64_t **mask)
 
 enum { SHOWN_ITEMS = 6, SHOWN_RANGES = 12 };
 
-static void put_point(struct builder *b, uint32_t c)
+static void print_point(struct builder *b, uint32_t c)
 {
     static const char names[] = "\n\r\t", letters[] = "nrt";
     const char *const name = c && c < 0x80 ? strchr(names, (int)c) : NULL;
@@ -300,7 +310,7 @@ static void put_point(struct builder *b, uint32_t c)
         builder_format(b, c < 0x10000 ? "\\u%04" PRIX32 : "\\U%08" PRIX32, c);
 }
 
-void matcher_put_token(const struct matcher *m, uint32_t id, struct builder *b)
+void matcher_print_token(const struct matcher *m, uint32_t id, struct builder *b)
 {
     const struct piece p = vocab_text(m->t->v, id);
     builder_string(b, "");
@@ -310,33 +320,33 @@ void matcher_put_token(const struct matcher *m, uint32_t id, struct builder *b)
         if (n > 1)
             builder_bytes(b, p.p + i, n);
         else if (n)
-            put_point(b, c);
+            print_point(b, c);
         else
             builder_format(b, "\\x%02X", p.p[i]);
         i += n ? n : 1;
     }
 }
 
-static void put_in_class(struct builder *b, uint32_t c)
+static void print_class_point(struct builder *b, uint32_t c)
 {
     if (c == '[' || c == ']' || c == '\\')
         builder_byte(b, '\\');
-    put_point(b, c);
+    print_point(b, c);
 }
 
-static void put_range(struct builder *b, uint32_t low, uint32_t high)
+static void print_points(struct builder *b, uint32_t low, uint32_t high)
 {
     if (low > high)
         return;
-    put_in_class(b, low);
+    print_class_point(b, low);
     if (high > low + 1)
         builder_byte(b, '-');
     if (high > low)
-        put_in_class(b, high);
+        print_class_point(b, high);
 }
 
 // A class that goes up to the last character is shown by what it leaves out.
-static void put_class(struct builder *b, const struct range *range, size_t n)
+static void print_point_class(struct builder *b, const struct range *range, size_t n)
 {
     const bool more = n > SHOWN_RANGES, negated = !more && n && range[n - 1].last == CHAR_MAX_VALUE;
     uint32_t next = 1; // behind the range before
@@ -346,12 +356,12 @@ static void put_class(struct builder *b, const struct range *range, size_t n)
     }
     builder_string(b, negated ? "[^" : "[");
     for (size_t i = 0; i < n && i < SHOWN_RANGES; next = range[i++].last + 1)
-        put_range(b, negated ? next : range[i].first, negated ? range[i].first - 1 : range[i].last);
+        print_points(b, negated ? next : range[i].first, negated ? range[i].first - 1 : range[i].last);
     builder_string(b, more ? "...]" : "]");
 }
 
 // A token, a class, or as much of a literal as begins here.
-static void put_element(struct builder *b, const struct grammar *g, const struct element *e)
+static void print_element(struct builder *b, const struct grammar *g, const struct element *e)
 {
     size_t n, shown = 0;
     const struct range *range = NULL;
@@ -364,31 +374,30 @@ static void put_element(struct builder *b, const struct grammar *g, const struct
         if (!shown)
             builder_byte(b, '\'');
         if (shown < SHOWN_RANGES)
-            put_point(b, range->first);
+            print_point(b, range->first);
     }
     if (shown)
         builder_string(b, shown > SHOWN_RANGES ? "...'" : "'");
     else if (range)
-        put_class(b, range, n);
+        print_point_class(b, range, n);
 }
 
-void matcher_put_next(const struct matcher *m, struct builder *b)
+void matcher_print_next(const struct matcher *m, struct builder *b)
 {
-    const struct stacks *const s = &m->dfa.stacks;
-    const struct dfa_state here = dfa_get(&m->dfa, m->state);
+    const struct grammar *const g = m->dfa.stacks.g;
     struct builder item[SHOWN_ITEMS + 1] = {0};
-    size_t n = 0, n_frames;
-    const struct frame *const frame = stacks_frames(s, here.set, &n_frames);
+    const struct frames f = next_frames(m);
+    size_t n = 0;
     builder_string(b, "");
-    if (here.more)
+    if (m->dfa.node[m->state].state.more)
         builder_string(&item[n++], "the rest of a character");
-    for (size_t i = 0; !here.more && i < n_frames && n <= SHOWN_ITEMS; i++) {
-        size_t same = 0;
+    for (size_t i = 0; i < f.n && n <= SHOWN_ITEMS; i++) {
+        size_t equal = 0; // an item with this text; n: there is none
         builder_clear(&item[n]);
-        put_element(&item[n], s->g, &s->g->element[frame[i].at]);
-        while (same < n && (item[same].failed || item[n].failed || strcmp(item[same].text, item[n].text) != 0))
-            same++;
-        n += same == n;
+        print_element(&item[n], g, &g->element[f.frame[i].at]);
+        while (equal < n && (item[equal].failed || item[n].failed || strcmp(item[equal].text, item[n].text) != 0))
+            equal++;
+        n += equal == n;
     }
     if (matcher_can_end(m) && n <= SHOWN_ITEMS)
         builder_string(&item[n++], "the end of the text");

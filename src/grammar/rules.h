@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A grammar taken apart: rules of alternatives of elements. For the files of this folder, and for messages about what
-// is expected.
+// A grammar after reading: rules, their alternatives, and the elements of these. For the files of this folder.
 #ifndef SAMPL_GRAMMAR_RULES_H
 #define SAMPL_GRAMMAR_RULES_H
 
@@ -8,7 +7,7 @@
 #include "grammar/grammar.h"
 #include "grammar/intern.h"
 
-#define CHAR_MAX_VALUE 0x3fffffu // what four bytes of UTF-8 can hold, valid or not
+#define CHAR_MAX_VALUE 0x3fffffu // the largest number that four bytes of UTF-8 can hold, valid or not
 
 enum element_type {
     ELEMENT_END,       // of an alternative
@@ -24,13 +23,12 @@ struct element {
 };
 
 struct grammar_rule {
-    size_t first_alt, n_alts; // in grammar.alt; no alternative: not defined (yet)
+    size_t first_alt, n_alts; // in grammar.alt; n_alts 0: the rule is not defined (yet)
     size_t len;
-    const char *name; // [len] in the text, which must outlive the reading; groups have the name of the rule around them
+    const char *name; // [len] in the text, valid while it is read; a group has the name of the rule around it
     // set by rules_check:
-    bool empty; // can be empty
-    uint32_t
-        component; // equal for rules that can begin with each other; greater than that of other rules it begins with
+    bool empty;         // can be empty
+    uint32_t component; // equal for rules that can begin with each other; higher than those of the rule's first rules
 };
 
 struct grammar {
@@ -40,12 +38,12 @@ struct grammar {
     size_t n_alts, alt_cap;
     struct grammar_rule *rule; // [n_rules]
     size_t n_rules, rule_cap;
-    uint32_t start; // the element that stands for the rule root, alone in its alternative
+    uint32_t start; // an element: a reference to the rule root, alone in its alternative
     uint32_t n_components;
-    struct intern class; // tidy ranges within 1..CHAR_MAX_VALUE, two words each
+    struct intern class; // character classes: tidy ranges within 1..CHAR_MAX_VALUE, two words each
 };
 
-// The ranges of a class, tidy; good until a class is added.
+// Returns the ranges of a class, tidy; valid until a class is added.
 static inline const struct range *class_ranges(const struct grammar *g, uint32_t class, size_t *n)
 {
     size_t words;
@@ -54,10 +52,12 @@ static inline const struct range *class_ranges(const struct grammar *g, uint32_t
     return (const struct range *)word;
 }
 
-// Finds out what the rules say of that. Otherwise *bad is a rule that is GRAMMAR_UNDEFINED or in a
-// GRAMMAR_LEFT_RECURSION: when it can begin with itself, so that stacks would grow without end, or only with itself.
-// A rule may end with itself after what can be empty, as a repetition of what can be empty does: that adds nothing to
-// a stack.
+// Checks the rules and sets their `empty` and `component`. Returns GRAMMAR_OK or a fault: GRAMMAR_MEMORY,
+// GRAMMAR_UNDEFINED or GRAMMAR_LEFT_RECURSION; *bad is then the faulty rule.
+//
+// A rule is left-recursive if it can begin with itself, so that stacks would grow without end, or if it only leads to
+// itself. A rule may end with itself behind elements that can be empty, as a repetition of an empty item does: such a
+// rule adds nothing to a stack.
 enum grammar_code rules_check(struct grammar *g, size_t *bad);
 
 #endif

@@ -11,7 +11,7 @@ enum { MOST_MIB = 64, MOST_WORDS = MOST_MIB << 18 }; // of all sets
 
 #define NOWHERE UINT32_MAX
 
-// Makes room in an array, as mem_grow does. False on a fault, this or an earlier one.
+// Grows an array as mem_grow does. False on a fault, including an earlier one.
 static bool grow_array(struct stacks *s, void *array, size_t *cap, size_t need, size_t size)
 {
     if (need > *cap && !mem_grow(array, cap, need, size))
@@ -19,7 +19,7 @@ static bool grow_array(struct stacks *s, void *array, size_t *cap, size_t need, 
     return !s->fault.code;
 }
 
-// The set with these words, which lie outside the table.
+// Returns the set with these words, which must lie outside s->set.
 static uint32_t intern_set(struct stacks *s, const uint32_t *word, size_t n)
 {
     const size_t known = s->set.n;
@@ -35,6 +35,7 @@ static uint32_t intern_set(struct stacks *s, const uint32_t *word, size_t n)
     return set == INTERN_NONE ? STACKS_NONE : set;
 }
 
+// Returns the set of one frame.
 static uint32_t single(struct stacks *s, uint32_t at, uint32_t below)
 {
     const uint32_t word[] = {0, at, below};
@@ -73,7 +74,7 @@ static void append_word(struct stacks *s, uint32_t word)
         s->word[s->n_word++] = word;
 }
 
-// The set of the words from `from` on, which are taken away.
+// Pops the words from index `from` on and returns the set with these words.
 static uint32_t pop_set(struct stacks *s, size_t from)
 {
     const uint32_t set = intern_set(s, s->word + from, s->n_word - from);
@@ -81,24 +82,24 @@ static uint32_t pop_set(struct stacks *s, size_t from)
     return set;
 }
 
-// The i-th frame of a set; at is NOWHERE where there is none.
+// Returns frame i of a set; its `at` is NOWHERE behind the last frame.
 static struct frame frame_at(const struct stacks *s, uint32_t set, size_t i)
 {
-    size_t n;
-    const struct frame *const frame = stacks_frames(s, set, &n);
-    return i < n ? frame[i] : (struct frame){NOWHERE, STACKS_NONE};
+    const struct frames f = stacks_frames(s, set);
+    return i < f.n ? f.frame[i] : (struct frame){NOWHERE, STACKS_NONE};
 }
 
 // ---- unions
 
-// The place of two sets' union; it may hold that of others.
+// Returns the entry of s->united for two sets. It may hold the union of two others.
 static uint32_t *memo_of(struct stacks *s, uint32_t a, uint32_t b)
 {
     return s->united[(a * 0x9e3779b1u ^ b * 0x85ebca6bu) >> 22];
 }
 
-// Puts the union of two sets if it is plain, or has just been computed; otherwise begins to compute it.
-static void put_union(struct stacks *s, uint32_t a, uint32_t b)
+// Pushes the union of two sets if the sets are equal, if one has no stack, or if the union has just been computed.
+// Otherwise begins a job that computes the union.
+static void push_union(struct stacks *s, uint32_t a, uint32_t b)
 {
     const uint32_t low = a < b ? a : b, high = a < b ? b : a;
     const uint32_t *const memo = memo_of(s, low, high);
@@ -112,8 +113,9 @@ static void put_union(struct stacks *s, uint32_t a, uint32_t b)
     }
 }
 
-// Puts the next frame of the two sets. What lies below one that both have is a union itself. False: there is none.
-static bool put_frame(struct stacks *s, struct union_job *job)
+// Pushes the next frame of the two sets of a job. If both sets have the frame's element, the set below is a union
+// itself. False: there are no more frames.
+static bool push_frame(struct stacks *s, struct union_job *job)
 {
     const struct frame a = frame_at(s, job->a, job->i), b = frame_at(s, job->b, job->j);
     if (a.at == NOWHERE && b.at == NOWHERE)
@@ -121,19 +123,20 @@ static bool put_frame(struct stacks *s, struct union_job *job)
     job->i += a.at <= b.at;
     job->j += b.at <= a.at;
     append_word(s, a.at < b.at ? a.at : b.at);
-    put_union(s, a.at <= b.at ? a.below : b.below, b.at <= a.at ? b.below : a.below);
+    push_union(s, a.at <= b.at ? a.below : b.below, b.at <= a.at ? b.below : a.below);
     return true;
 }
 
-// The depth of stacks being without bound, so are the jobs. What each comes to is put where the one before it goes on.
+// Runs jobs from a stack, not by recursion, because stacks have no greatest depth. A finished job pushes its union as
+// the next word of the job that began it.
 uint32_t stacks_unite(struct stacks *s, uint32_t a, uint32_t b)
 {
     const size_t from = s->n_word;
     s->n_job = 0;
-    put_union(s, a, b);
+    push_union(s, a, b);
     while (s->n_job && !s->fault.code) {
         struct union_job *const job = &s->job[s->n_job - 1];
-        if (put_frame(s, job))
+        if (push_frame(s, job))
             continue;
         uint32_t *const memo = memo_of(s, job->a, job->b);
         memo[0] = job->a;
@@ -146,8 +149,8 @@ uint32_t stacks_unite(struct stacks *s, uint32_t a, uint32_t b)
     return s->fault.code ? STACKS_NONE : s->word[from];
 }
 
-// The union of the sets that are the words from `from` on, which are taken away. In pairs, so that the sets in
-// between stay small.
+// Pops the words from index `from` on, which are sets, and returns their union. Unites pairs, then pairs of results, so
+// that each set takes part in log n unions.
 static uint32_t unite_from(struct stacks *s, size_t from)
 {
     assert(from <= s->n_word);
@@ -166,9 +169,14 @@ static uint32_t unite_from(struct stacks *s, size_t from)
 
 // ---- expansion: rules at the top become what they begin with
 //
-// Each rule that comes to the top is expanded once, over the union of all that may lie below it, after those that it
-// can come first in: rules_check has numbered the components of the left-most uses so. The cost is linear in the
-// rules and alternatives that are met, however many ways lead there.
+// The plain algorithm: while a stack has a rule at the top, replace the stack by one stack for each alternative of the
+// rule. A rule that is reached in k ways is then expanded k times, and ways multiply along chains of rules.
+//
+// The idea: expand each rule once, over the union of all sets that may lie below it. This needs an order in which all
+// callers of a rule come before the rule. rules_check has numbered the components of the graph "rule can begin with
+// rule" for this: a caller has a higher component, or the same. In one component all rules have the same set below,
+// since a left-recursive rule with an element behind is refused. The cost is linear in the rules and alternatives that
+// are met. The set is the same: union and expansion commute.
 
 void stacks_pick(struct stacks *s, struct frame f)
 {
@@ -187,8 +195,8 @@ uint32_t stacks_picked(struct stacks *s, bool end)
     return pop_set(s, from);
 }
 
-// Notes that a rule is at the top over a set. Within the component that is being expanded the set is the same as for
-// the others.
+// Records that a rule is at the top over the set `rest`. A rule of the present component is recorded only once, because
+// all its rules have the same rest.
 static void call_rule(struct stacks *s, uint32_t rule, uint32_t rest)
 {
     const uint32_t component = s->g->rule[rule].component;
@@ -204,7 +212,8 @@ static void call_rule(struct stacks *s, uint32_t rule, uint32_t rest)
         s->n_pending = component / 64 + 1;
 }
 
-// Brings what stands from `at` on to the top: a terminal, or a rule, and what follows a rule that can be empty.
+// Brings the element `at` to the top: picks a terminal, calls a rule. Behind a rule that can be empty, goes on with the
+// next element.
 static void push_top(struct stacks *s, uint32_t at, uint32_t below)
 {
     for (const struct element *e = &s->g->element[at]; e->type != ELEMENT_END; e++, at++) {
@@ -215,14 +224,15 @@ static void push_top(struct stacks *s, uint32_t at, uint32_t below)
         const bool last = e[1].type == ELEMENT_END;
         const uint32_t rest = last ? below : single(s, at + 1, below);
         call_rule(s, e->value, rest);
-        if (!s->g->rule[e->value].empty || (!last && s->note[rest].seen == s->round)) // what follows has been here
+        if (!s->g->rule[e->value].empty || (!last && s->note[rest].seen == s->round)) // the next element has been here
             return;
         if (!last)
             s->note[rest].seen = s->round;
     }
 }
 
-// Is all from `at` to the end of the alternative able to be empty, so that what lies below comes to the top, too?
+// Returns whether all elements from `at` to the end of the alternative can be empty. If so, the tops of the set below
+// come to the top, too.
 static bool shows_below(const struct stacks *s, uint32_t at)
 {
     const struct element *e = &s->g->element[at];
@@ -231,27 +241,27 @@ static bool shows_below(const struct stacks *s, uint32_t at)
     return e->type == ELEMENT_END;
 }
 
-// Enters the frames of a set, and the tops of what shows below them, which has been expanded. Returns whether the
-// text may end.
+// Brings the frames of a set to the top, and the tops of the sets that show below them; these have been expanded.
+// Returns whether the text may end.
 static bool enter_set(struct stacks *s, uint32_t set)
 {
     bool end = stacks_end(s, set);
     struct frame f;
-    for (size_t i = 0, n; (f = frame_at(s, set, i)).at != NOWHERE; i++) {
+    for (size_t i = 0; (f = frame_at(s, set, i)).at != NOWHERE; i++) {
         push_top(s, f.at, f.below);
         const uint32_t below = s->note[f.below].expanded;
         if (!shows_below(s, f.at) || s->note[below].seen == s->round)
             continue;
         s->note[below].seen = s->round;
         end = end || stacks_end(s, below);
-        const struct frame *const top = stacks_frames(s, below, &n);
-        for (size_t k = 0; k < n; k++)
-            stacks_pick(s, top[k]);
+        const struct frames top = stacks_frames(s, below);
+        for (size_t k = 0; k < top.n; k++)
+            stacks_pick(s, top.frame[k]);
     }
     return end;
 }
 
-// Expands the rules of a component that have been called.
+// Expands the called rules of a component.
 static void expand_component(struct stacks *s, uint32_t component)
 {
     const size_t from = s->n_word;
@@ -271,7 +281,7 @@ static void expand_component(struct stacks *s, uint32_t component)
     s->here = NOWHERE;
 }
 
-// Expands all that has been called, from the highest component down; what that calls is no higher.
+// Expands all called rules, from the highest component down. Their own calls are of the same component or lower ones.
 static void expand_calls(struct stacks *s)
 {
     for (; s->n_pending; s->n_pending--)
@@ -288,7 +298,7 @@ static int by_place(const void *a, const void *b)
     return x->at < y->at ? -1 : x->at > y->at;
 }
 
-// Makes the tops found a set's, each element once.
+// Sorts the picked frames, and unites those of the same element.
 static void merge_tops(struct stacks *s)
 {
     size_t kept = 0;
@@ -315,7 +325,8 @@ static void expand_set(struct stacks *s, uint32_t set)
     s->note[set].expanded = s->note[to].expanded = to;
 }
 
-// Expands a set. The sets below it are expanded first, and only once for all sets above them.
+// Returns the expanded set, with only terminals at the top. Expands the sets below it first, each only once for all
+// sets above it.
 static uint32_t expand(struct stacks *s, uint32_t set)
 {
     const size_t from = s->n_word;
@@ -324,11 +335,10 @@ static uint32_t expand(struct stacks *s, uint32_t set)
     while (s->n_word > from && !s->fault.code) {
         const size_t todo = s->n_word;
         const uint32_t here = s->word[todo - 1];
-        size_t n;
-        const struct frame *const frame = stacks_frames(s, here, &n);
-        for (size_t i = 0; !s->note[here].expanded && i < n; i++)
-            if (!s->note[frame[i].below].expanded && shows_below(s, frame[i].at))
-                append_word(s, frame[i].below);
+        const struct frames f = stacks_frames(s, here);
+        for (size_t i = 0; !s->note[here].expanded && i < f.n; i++)
+            if (!s->note[f.frame[i].below].expanded && shows_below(s, f.frame[i].at))
+                append_word(s, f.frame[i].below);
         if (s->n_word > todo)
             continue;
         s->n_word--;
@@ -365,7 +375,7 @@ uint32_t stacks_after(struct stacks *s)
     return expand(s, unite_from(s, from));
 }
 
-// Parts are older than what they are part of, so marking goes down the ids and copying up.
+// A set is younger than the sets in it. Marks the sets in use by falling id, then copies them by rising id.
 uint32_t stacks_copy(struct stacks *s, const struct stacks *from, uint32_t set)
 {
     assert(set < from->set.n);
@@ -376,19 +386,17 @@ uint32_t stacks_copy(struct stacks *s, const struct stacks *from, uint32_t set)
     }
     mark[set] = true;
     for (uint32_t id = set; id; id--) {
-        size_t n;
-        const struct frame *const frame = stacks_frames(from, id, &n);
-        for (size_t i = 0; mark[id] && i < n; i++)
-            mark[frame[i].below] = true;
+        const struct frames f = stacks_frames(from, id);
+        for (size_t i = 0; mark[id] && i < f.n; i++)
+            mark[f.frame[i].below] = true;
     }
     for (uint32_t id = 0; id <= set; id++) {
-        size_t n;
-        const struct frame *const frame = stacks_frames(from, id, &n);
+        const struct frames f = stacks_frames(from, id);
         if (!mark[id])
             continue;
         s->n_top = 0;
-        for (size_t i = 0; i < n; i++)
-            stacks_pick(s, (struct frame){frame[i].at, mark[frame[i].below]});
+        for (size_t i = 0; i < f.n; i++)
+            stacks_pick(s, (struct frame){f.frame[i].at, mark[f.frame[i].below]});
         mark[id] = stacks_picked(s, stacks_end(from, id));
     }
     const uint32_t copied = mark[set];

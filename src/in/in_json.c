@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// JSON rows: arrays of numbers, arrays of rows, objects with "logits", "logprobs" or "probs", and servers' replies;
-// concatenated, line by line, in one array, or as server-sent events.
+// JSON rows: arrays of numbers, objects with "logits", "logprobs" or "probs", and servers' replies. The rows stand one
+// after the other, perhaps on lines, in an array of rows, or in server-sent events.
 #include "in/json_reply.h"
 #include "in/json_text.h"
 #include "in/row_notes.h"
@@ -13,18 +13,18 @@
 struct json_rows {
     struct json_text text;
     const struct input_config *config;
-    bool apart;   // of input_reader
+    bool single;  // reads one row for input_read
     bool in_list; // inside an array of rows
-    bool first;   // of that array
-    bool events;  // the last line began "data:", as in a stream of server-sent events
-    bool line;    // what comes next begins a line
-    bool names;   // since the last value, lines with the other names of a stream were passed over
+    bool first;   // the next row is the first of that array
+    bool events;  // a line began "data:", as in a stream of server-sent events
+    bool line;    // the next byte begins a line
+    bool names;   // lines of a stream other than "data:" were skipped since the last value
     struct json_value value;
     struct json_reply reply;
     struct row_notes notes;
 };
 
-// The names of lines in a stream of server-sent events; all but the first mean nothing here.
+// What lines of server-sent events begin with. Only the lines of the first kind hold data.
 static const char *const names[] = {"data:", "event:", "id:", "retry:", ":"};
 enum { N_NAMES = sizeof names / sizeof *names };
 
@@ -37,59 +37,47 @@ static bool probe_json(const unsigned char *head, size_t len)
     bool found = p < end && (*p == '[' || *p == '{');
     for (size_t k = 0; k < N_NAMES && !found; k++)
         found = (size_t)(end - p) >= strlen(names[k]) && !memcmp(p, names[k], strlen(names[k]));
-    for (; p < end && found; p++) // raw numbers may begin with a bracket, but do not go on as text
+    for (; p < end && found; p++) // raw numbers may begin with a bracket, but not all their bytes are text
         found = (unsigned char)*p >= ' ' || json_is_space(p, end);
     return found;
 }
 
-static bool open_json(void *self, const struct format *f, struct source *s, const struct input_config *config,
-                      struct err *e)
-{
-    struct json_rows *const st = self;
-    (void)f;
-    (void)e;
-    st->text.source = s;
-    st->text.kern = config->kern;
-    st->config = config;
-    return true;
-}
-
-// Behind a value: does the line end with it?
+// Behind a value: skips the blanks behind it, and sets st->line if the line ends there.
 static void check_line_end(struct json_rows *st)
 {
     struct json_text *const t = &st->text;
-    st->line = json_place(t) == t->source->begin;
-    while (json_view(t, 1) && *t->p != '\n' && json_is_space(t->p, t->end))
+    st->line = json_offset(t) == t->source->begin;
+    while (json_peek(t, 1) && *t->p != '\n' && json_is_space(t->p, t->end))
         t->p++;
     st->line = st->line || t->p == t->end || *t->p == '\n';
 }
 
-// Between the objects of a stream of server-sent events stand the names of its lines. They are passed over, with their
-// lines but for that of data, as is the data that ends a stream. Was something?
+// Skips one thing of a stream of server-sent events that is no row, and returns true: "data:" before a row, a line of
+// another kind, or the "[DONE]" that ends a stream. Returns false if there is none.
 static bool skip_event(struct json_rows *st)
 {
     struct json_text *const t = &st->text;
     for (size_t i = 0; i < N_NAMES && st->line; i++) {
-        if (!json_take(t, names[i]))
+        if (!json_accept(t, names[i]))
             continue;
         st->events = st->events || !i;
         st->names = st->names || i;
-        while (i && json_view(t, 1) && *t->p != '\n')
+        while (i && json_peek(t, 1) && *t->p != '\n')
             t->p++;
         return true;
     }
-    if (!st->events || !json_take(t, "[DONE]"))
+    if (!st->events || !json_accept(t, "[DONE]"))
         return false;
     json_reply_stop(&st->reply);
     return true;
 }
 
-// Steps into, along and out of arrays of rows to the next row, which stands at hand then, or to the end of the input
-// (*c 0).
+// Finds the next row, entering and leaving arrays of rows. *c: the row's bracket, which is the current byte then; 0 at
+// the end of the input.
 static bool find_row(struct json_rows *st, char *c, struct err *e)
 {
     struct json_text *const t = &st->text;
-    json_release(t); // what lies before this row is done with
+    json_discard(t);
     check_line_end(st);
     for (;;) {
         *c = json_next_byte(t);
@@ -128,7 +116,7 @@ static bool read_logits(struct json_rows *st, struct input_row *r, struct err *e
     if (st->value.has_ids && st->value.n_ids != row->n)
         return err_set(e, STATUS_DATA, "the row has %zu ids and %zu numbers", st->value.n_ids, row->n);
     r->logits = (struct row){DTYPE_F32, row->x, row->n};
-    return !st->value.has_ids || !row->n || sparse_row(row, c->n_vocab ? c->n_vocab : c->n_tokens, &r->logits, e);
+    return !st->value.has_ids || !row->n || sparse_row(row, input_n_vocab(c), &r->logits, e);
 }
 
 static bool read_row(struct json_rows *st, struct input_row *r, struct err *e)
@@ -139,27 +127,25 @@ static bool read_row(struct json_rows *st, struct input_row *r, struct err *e)
         return false;
     if (!r->logits.n)
         return err_set(e, STATUS_DATA, "the row is empty");
-    if (!r->logits.ids && st->config->n_vocab && r->logits.n != st->config->n_vocab)
-        return err_set(e, STATUS_DATA, "the row has %zu logits, --n-vocab says %zu", r->logits.n, st->config->n_vocab);
-    return true;
+    return r->logits.ids || input_check_width(st->config, r->logits.n, e);
 }
 
-// Leaves the value at hand to input_read, if that knows as much of it as we do.
-static bool leave_text(struct json_rows *st, struct input_row *r)
+// Returns the next value as text, for input_read, if the value can be read by itself. Returns false if it cannot.
+static bool defer_row(struct json_rows *st, struct input_row *r)
 {
     struct json_text *const t = &st->text;
-    const size_t len = st->config->lazy && !st->events && !st->apart ? json_plain_length(t) : 0;
+    const size_t len = st->config->lazy && !st->events && !st->single ? json_plain_length(t) : 0;
     if (!len || t->failed)
         return false;
     r->text = t->p;
     r->n_text = len;
-    r->text_at = json_place(t);
+    r->text_at = json_offset(t);
     r->stays = t->source->mapped;
     t->p += len;
     return true;
 }
 
-// Reads the next array of numbers or object, or leaves it as text, or finds the end of the input.
+// Reads the next array of numbers or object, or returns it as text in r. Sets *end at the end of the input.
 static bool next_value(struct json_rows *st, struct input_row *r, bool *end, struct err *e)
 {
     char c;
@@ -168,20 +154,21 @@ static bool next_value(struct json_rows *st, struct input_row *r, bool *end, str
     if (!find_row(st, &c, e) || st->text.failed)
         return false;
     *end = !c;
-    if (!c && st->names &&
-        !st->events) // names of a stream without its data are something else, such as rows with a label
+    if (!c && st->names && !st->events) // lines such as "id: ..." without data are no stream, but perhaps labelled rows
         return json_syntax(&st->text, "a row", e);
     st->names = false;
-    if (c && leave_text(st, r))
+    if (c && defer_row(st, r))
         return true;
     return c ? json_read_value(&st->text, &st->value, e) : json_reply_end(&st->reply, e);
 }
 
-static bool next_json(void *self, struct source *s, struct input_row *r, bool *end, struct err *e)
+static bool next_json(void *self, struct source *s, const struct input_config *config, struct input_row *r, bool *end,
+                      struct err *e)
 {
     struct json_rows *const st = self;
-    const size_t n_vocab = st->config->n_vocab; // values that were read are behind us even if they are bad
-    (void)s;
+    st->config = config;
+    st->text.source = s;
+    st->text.kern = config->kern;
     r->may_change = true;
     while (st->reply.next == st->reply.n) {
         if (!next_value(st, r, end, e)) {
@@ -192,11 +179,11 @@ static bool next_json(void *self, struct source *s, struct input_row *r, bool *e
         if (*end || r->text)
             return true;
         if (st->value.plane != PLANE_NONE)
-            return read_row(st, r, e) || input_bad_row(r, n_vocab, e);
+            return read_row(st, r, e) || input_bad_row(r, config->n_vocab, e);
         if (!json_reply_open(&st->reply, &st->value, st->events && !st->in_list, e))
-            return input_bad_row(r, n_vocab, e);
+            return input_bad_row(r, config->n_vocab, e);
     }
-    return json_reply_next(&st->reply, st->config, r, e) || input_bad_row(r, n_vocab, e);
+    return json_reply_next(&st->reply, st->config, r, e) || input_bad_row(r, config->n_vocab, e);
 }
 
 static void close_json(void *self)
@@ -208,7 +195,7 @@ static void close_json(void *self)
 }
 
 struct input_reader {
-    struct source source; // the text of a row
+    struct source source; // over the text of a row
     struct json_rows rows;
 };
 
@@ -223,11 +210,10 @@ bool input_read(struct input_reader **reader, const struct input_config *config,
                                 .end = r->n_text,
                                 .offset = r->text_at,
                                 .at_end = true};
-    x->rows.text = (struct json_text){.source = &x->source, .kern = config->kern};
-    x->rows.config = config;
-    x->rows.apart = true;
+    x->rows.text = (struct json_text){0};
+    x->rows.single = true;
     r->text = NULL;
-    return next_json(&x->rows, &x->source, r, &end, e);
+    return next_json(&x->rows, &x->source, config, r, &end, e);
 }
 
 void input_reader_free(struct input_reader *reader)
@@ -240,7 +226,7 @@ void input_reader_free(struct input_reader *reader)
 const struct format format_json = {.name = "json",
                                    .endings = {".json", ".jsonl", ".ndjson"},
                                    .size = sizeof(struct json_rows),
+                                   .names = true,
                                    .probe = probe_json,
-                                   .open = open_json,
                                    .next = next_json,
                                    .close = close_json};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The file that llama-perplexity --kl-divergence-base writes: the tokens of a text in chunks, then for the second half
-// of each chunk's positions a row of log-probabilities in 16 bits. A row knows the tokens before it and the one that
-// followed.
+// The file that llama-perplexity --kl-divergence-base writes: the tokens of a text, in chunks; then a row of 16-bit
+// log-probabilities for each position in the second half of each chunk. So a row comes with the tokens before it, and
+// with the token that followed.
 #include "in/matrix.h"
 
 #include <inttypes.h>
@@ -9,14 +9,14 @@
 #include <string.h>
 
 struct kld {
-    struct matrix m; // m.row holds the row as floats
-    uint64_t rows;   // all of them
+    struct matrix m; // converts each row to floats
     uint64_t n_ctx;  // tokens in a chunk
-    uint64_t first;  // a chunk's first position with a row
-    uint32_t *token; // of all chunks
+    uint64_t first;  // first position in a chunk that has a row
+    uint32_t *token; // [chunks * n_ctx]
 };
 
-// Takes up n tokens. Memory follows the data, not the header's promise.
+// Reads the n tokens to k->token. Allocates memory only when the tokens are there, since a header may promise any
+// number.
 static bool read_tokens(struct kld *k, struct source *s, uint64_t n, struct err *e)
 {
     const size_t size = sizeof *k->token;
@@ -26,7 +26,7 @@ static bool read_tokens(struct kld *k, struct source *s, uint64_t n, struct err 
         return false;
     if (have / size < n)
         return err_set(e, STATUS_DATA, "the input ends after %zu of %" PRIu64 " tokens", have / size, n);
-    k->token = malloc((size_t)n * size + 1); // of no chunks none
+    k->token = malloc((size_t)n * size + 1); // n may be 0
     if (!k->token)
         return err_from_fault(e, fault_memory());
     memcpy(k->token, p, (size_t)n * size);
@@ -38,8 +38,8 @@ static bool read_tokens(struct kld *k, struct source *s, uint64_t n, struct err 
     return true;
 }
 
-// A row's numbers: scale, lowest log-probability, and for each token a multiple of the scale; padded to a whole number
-// of floats.
+// Converts a row: a scale and the lowest log-probability as f32; then for each token a 16-bit factor of the scale, to
+// be added to the lowest; then padding to a multiple of 4 bytes.
 static void convert(struct matrix *m, const unsigned char *from)
 {
     float scale, low, *const x = m->row;
@@ -76,28 +76,24 @@ static bool open_kld(void *self, const struct format *f, struct source *s, const
                        config->n_vocab);
     k->m.type = DTYPE_F32;
     k->m.bytes = 2 * sizeof(float) + (k->m.n + k->m.n % 2) * sizeof(uint16_t);
-    k->m.closed = true;
+    k->m.closed = k->m.promised = true;
     k->m.convert = convert;
     k->n_ctx = h.n_ctx;
     k->first = h.n_ctx / 2;
-    k->rows = k->m.rows =
-        (uint64_t)h.n_chunk * (k->n_ctx - 1 - k->first); // what would follow a chunk's last token is not known
+    k->m.all = k->m.rows = (uint64_t)h.n_chunk * (k->n_ctx - 1 - k->first); // a chunk's last token has no row
     source_skip(s, 20);
     return read_tokens(k, s, (uint64_t)h.n_chunk * k->n_ctx, e);
 }
 
-static bool next_kld(void *self, struct source *s, struct input_row *r, bool *end, struct err *e)
+static bool next_kld(void *self, struct source *s, const struct input_config *config, struct input_row *r, bool *end,
+                     struct err *e)
 {
     struct kld *const k = self;
-    const uint64_t row = k->rows - k->m.rows, per_chunk = k->n_ctx - 1 - k->first;
-    size_t have;
-    if (!matrix_take(&k->m, s, r, &have, end, e))
+    const uint64_t row = k->m.all - k->m.rows, per_chunk = k->n_ctx - 1 - k->first;
+    if (!matrix_next(self, s, config, r, end, e))
         return false;
     if (*end)
-        return !have ||
-               err_set(e, STATUS_DATA, "there are bytes after the last of the %" PRIu64 " rows promised", k->rows);
-    if (have < k->m.bytes) // llama-perplexity writes the header first; it was stopped
-        return err_set(e, STATUS_DATA, "the file holds %" PRIu64 " rows of the %" PRIu64 " promised", row, k->rows);
+        return true;
     r->origin.index_in_sequence = row % per_chunk;
     r->fresh = !r->origin.index_in_sequence;
     r->before = k->token + row / per_chunk * k->n_ctx;
@@ -106,10 +102,7 @@ static bool next_kld(void *self, struct source *s, struct input_row *r, bool *en
     return true;
 }
 
-static void close_kld(void *self)
-{
-    free(((struct kld *)self)->token);
-}
+static void close_kld(void *self) { free(((struct kld *)self)->token); }
 
 const struct format format_kld = {.name = "kld",
                                   .endings = {".kld"},

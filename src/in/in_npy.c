@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// NumPy's .npy files, versions 1 to 3: a Python dict that says type and shape, then the numbers. Little-endian f2 and
-// f4 are handed out where they lie; f8 and big-endian numbers are converted row by row.
+// NumPy's .npy files, versions 1 to 3: a Python dict with type and shape, then the numbers. Rows of little-endian f2
+// and f4 are returned where they lie; f8 and big-endian numbers are converted row by row.
 #include "in/matrix.h"
 
 #include <assert.h>
@@ -12,31 +12,32 @@
 
 struct npy {
     struct matrix m;
-    const struct input_config *config;
-    uint64_t rows, length; // of the array; of each of its sequences, 0: it has none
-    char name[24];         // of the one at hand
+    uint64_t length; // rows of each sequence of the array at hand; 0: it has no sequences
+    uint64_t first;  // index in the file of the array's first sequence
+    char name[24];   // of the sequence at hand
 };
 
-enum { HEADER_MAX = 10000 }; // numpy reads no longer ones either
+enum { HEADER_MAX = 10000 }; // bytes; numpy reads no longer header either
 
 struct npy_header {
-    char text[HEADER_MAX + 1]; // a string
-    char *p;                   // the present place in it
-    size_t at, end;            // of the text in the file
-    const char *descr, *shape; // as they stand there; NULL before they are found
+    char text[HEADER_MAX + 1]; // the dict, NUL-terminated
+    char *p;                   // the current character
+    size_t at, end;            // where the text begins and ends in the file
+    const char *descr, *shape; // the values in text; NULL before they are read
     int shape_len;
-    bool fortran, has_fortran;
-    uint64_t dim[3];
-    size_t dims; // may be more than are kept
+    bool fortran, has_fortran; // the value, and whether it was read
+    uint64_t dim[3];           // the first dimensions
+    size_t dims;               // number of dimensions, perhaps above 3
 };
 
-// The next byte that is not white space, 0 at the end.
+// Skips white space and returns the current character then; 0 at the end.
 static char next_byte(struct npy_header *h)
 {
     h->p += strspn(h->p, " \n\t");
     return *h->p;
 }
 
+// If the text goes on with a word, skips the word and returns true.
 static bool accept_word(struct npy_header *h, const char *word)
 {
     next_byte(h);
@@ -45,7 +46,7 @@ static bool accept_word(struct npy_header *h, const char *word)
     return here;
 }
 
-// A string in quotes, or NULL.
+// Reads a string in quotes. Returns NULL if there is none.
 static const char *quoted(struct npy_header *h)
 {
     const char quote = next_byte(h), *const text = h->p + 1;
@@ -57,7 +58,7 @@ static const char *quoted(struct npy_header *h)
     return text;
 }
 
-// A number too large becomes the largest, which every later check refuses.
+// Reads the tuple of a shape. A number that is too large becomes UINT64_MAX, which matrix_set_shape refuses.
 static bool shape(struct npy_header *h)
 {
     if (!accept_word(h, "("))
@@ -78,7 +79,7 @@ static bool shape(struct npy_header *h)
     return true;
 }
 
-// One of the three keys, which has not been there, and its value.
+// Reads a key, which must be one of the three and not have come before, and its value.
 static bool pair(struct npy_header *h)
 {
     const char *const key = quoted(h);
@@ -97,7 +98,7 @@ static bool pair(struct npy_header *h)
     return h->descr;
 }
 
-// Reads the dict, but nothing behind the list that is the descr of a structured type: it will be refused.
+// Reads the dict. If descr is a list, of a structured type, stops there, since set_type refuses such a type.
 static bool parse(struct npy_header *h)
 {
     assert(h->p);
@@ -114,7 +115,7 @@ static bool parse(struct npy_header *h)
     return next_byte(h) == '\0' && h->at + (size_t)(h->p - h->text) == h->end && h->descr && h->has_fortran && h->shape;
 }
 
-// Finds the header and steps over it.
+// Copies the header's text to h and skips the header.
 static bool find_header(const struct format *f, struct source *s, struct npy_header *h, struct err *e)
 {
     const unsigned char *p;
@@ -138,8 +139,8 @@ static bool find_header(const struct format *f, struct source *s, struct npy_hea
     return true;
 }
 
-// (S, T, V), S and T above 1, is S sequences of T rows; anything else is rows.
-static enum matrix_shape take_shape(struct npy *st, const struct npy_header *h)
+// Sets the rows of a shape. (S, T, V) with S and T above 1 is S sequences of T rows; any other shape has no sequences.
+static enum matrix_shape set_npy_rows(struct npy *st, const struct npy_header *h)
 {
     const uint64_t *const dim = h->dim;
     st->length = h->dims == 3 && dim[0] > 1 && dim[1] > 1 ? dim[1] : 0;
@@ -159,7 +160,7 @@ static bool set_shape(struct npy *st, const struct npy_header *h, size_t n_vocab
         [MATRIX_TOO_LARGE] = "npy shape %.*s is too large",
     };
     const int len = err_clip_part(h->shape, (size_t)h->shape_len, 60);
-    const char *const format = messages[take_shape(st, h)];
+    const char *const format = messages[set_npy_rows(st, h)];
     if (format)
         return err_set(e, STATUS_DATA, format, len, h->shape);
     if (h->fortran && m->rows > 1 && m->n > 1)
@@ -191,8 +192,10 @@ static bool set_type(struct matrix *m, const struct npy_header *h, struct err *e
     return true;
 }
 
-static bool open_array(struct npy *st, const struct format *f, struct source *s, struct err *e)
+static bool open_npy(void *self, const struct format *f, struct source *s, const struct input_config *config,
+                     struct err *e)
 {
+    struct npy *const st = self;
     struct matrix *const m = &st->m;
     struct npy_header h = {0};
     if (!find_header(f, s, &h, e))
@@ -201,22 +204,16 @@ static bool open_array(struct npy *st, const struct format *f, struct source *s,
         return err_set(e, STATUS_DATA, "byte %zu: the npy header is no dict of descr, fortran_order and shape",
                        h.at + (size_t)(h.p - h.text));
     m->closed = true;
-    if (!set_type(m, &h, e) || !set_shape(st, &h, st->config->n_vocab, e))
+    if (!set_type(m, &h, e) || !set_shape(st, &h, config->n_vocab, e))
         return false;
-    st->rows = m->rows;
+    st->first = m->sequences;
+    m->sequences += st->length ? m->all / st->length : 0;
     return true;
 }
 
-static bool open_npy(void *self, const struct format *f, struct source *s, const struct input_config *config,
-                     struct err *e)
-{
-    ((struct npy *)self)->config = config;
-    return open_array(self, f, s, e);
-}
-
-// Behind an array: goes on to the next one. Of a file the arrays behind the first would not be counted, so there it is
-// an error.
-static bool next_array(struct npy *st, struct source *s, struct err *e)
+// At the end of an array on a pipe, opens the array that follows, if there is one. In a file a second array is an
+// error, since the rows of a file are counted by its first header.
+static bool next_array(struct npy *st, struct source *s, const struct input_config *config, struct err *e)
 {
     const size_t len = strlen(format_npy.magic);
     const unsigned char *p;
@@ -226,31 +223,27 @@ static bool next_array(struct npy *st, struct source *s, struct err *e)
             return false;
         if (have < len || memcmp(p, format_npy.magic, len) != 0)
             break;
-        st->m.sequences += st->length ? st->rows / st->length : 0;
         free(st->m.row);
         st->m.row = NULL;
-        if (!open_array(st, &format_npy, s, e))
+        if (!open_npy(st, &format_npy, s, config, e))
             return false;
     }
     return true;
 }
 
-static bool next_npy(void *self, struct source *s, struct input_row *r, bool *end, struct err *e)
+static bool next_npy(void *self, struct source *s, const struct input_config *config, struct input_row *r, bool *end,
+                     struct err *e)
 {
     struct npy *const st = self;
-    if (!next_array(st, s, e) || !matrix_next(&st->m, s, r, end, e))
+    if (!next_array(st, s, config, e) || !matrix_next(self, s, config, r, end, e))
         return false;
-    if (*end) {
-        st->m.sequences += st->length ? st->rows / st->length : 0;
+    if (*end || !st->length)
         return true;
-    }
-    if (!st->length)
-        return true;
-    const uint64_t row = st->rows - st->m.rows - 1;
+    const uint64_t row = st->m.all - st->m.rows - 1;
     snprintf(st->name, sizeof st->name, "%" PRIu64, row / st->length);
     r->origin.named = true;
     r->seq = st->name;
-    r->origin.sequence = st->m.sequences + row / st->length;
+    r->origin.sequence = st->first + row / st->length;
     r->length = st->length;
     r->origin.index_in_sequence = row % st->length;
     r->fresh = !r->origin.index_in_sequence;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The text that llama-debug --save-logits writes: one row, a line `ID: VALUE` for each token. Where ids are missing the
-// row is sparse.
+// The text that llama-debug --save-logits writes: one row, with a line `ID: VALUE` for each token. If ids are missing,
+// the row is sparse.
 #include "base/number.h"
 #include "in/input.h"
 #include "in/sparse.h"
@@ -10,18 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LINE = 1024 }; // longest line; numbers as programs print them are far shorter
+enum { LINE = 1024 }; // most bytes of a line
 
 struct pairs {
-    const struct input_config *config;
-    uint64_t line; // number of the one being read, from 1
+    uint64_t line; // number of the current line, from 1
     struct sparse row;
 };
 
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t' || c == '\r';
-}
+static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
 static const char *skip_blanks(const char *p, const char *end)
 {
@@ -37,34 +33,14 @@ static const char *skip_digits(const char *p, const char *end)
     return p;
 }
 
-// Behind "ID:" and blanks, or NULL: the text does not begin so.
+// Returns what follows "ID:" and blanks; NULL if the text does not begin with an id and a colon.
 static const char *find_number(const char *p, const char *end)
 {
     const char *const stop = skip_digits(p, end);
     return stop > p && stop < end && *stop == ':' ? skip_blanks(stop + 1, end) : NULL;
 }
 
-// Finds the next line, *len bytes with its newline, 0 at the end of the input. It is yet to be skipped.
-static bool next_pair_line(struct pairs *st, struct source *s, const char **p, size_t *len, struct err *e)
-{
-    const unsigned char *at, *newline = NULL;
-    size_t have = 0;
-    for (size_t want = 1; !newline && have <= LINE; want = have + 1) {
-        if (!source_peek(s, want, &at, &have, e))
-            return false;
-        newline = memchr(at, '\n', have <= LINE ? have : LINE + 1);
-        if (have < want)
-            break;
-    }
-    st->line++;
-    if (!newline && have > LINE)
-        return err_set(e, STATUS_DATA, "line %" PRIu64 " is longer than %d bytes", st->line, LINE);
-    *p = (const char *)at;
-    *len = newline ? (size_t)(newline - at) + 1 : have;
-    return true;
-}
-
-// Reads the words that C++ and Python print for numbers that JSON does not have.
+// Reads inf or nan, which JSON does not have, as C++ and Python print them.
 static bool read_word(const char *p, size_t len, float *x)
 {
     static const struct {
@@ -79,72 +55,60 @@ static bool read_word(const char *p, size_t len, float *x)
     return false;
 }
 
-// A line that is not blank.
+// Adds the token of a line, which is not blank, to the row.
 static bool read_pair_line(struct pairs *st, const char *p, const char *end, struct err *e)
 {
     const char *const number = find_number(p, end), *const stop = skip_digits(p, end);
     float x;
     if (!number || (json_number(number, end, &x) != end && !read_word(number, (size_t)(end - number), &x)))
         return err_set(e, STATUS_DATA, "line %" PRIu64 " is not of the form ID: VALUE", st->line);
-    const unsigned long long id = strtoull(p, NULL, 10); // the largest when it is too large; a ':' ends it
+    const unsigned long long id = strtoull(p, NULL, 10); // ends at the ':'
     if (id > INT32_MAX)
         return err_set(e, STATUS_DATA, "line %" PRIu64 ": '%.*s' is not a whole number from 0 to 2147483647", st->line,
                        (int)(stop - p < 40 ? stop - p : 40), p);
     return sparse_add(&st->row, (uint32_t)id, x, e);
 }
 
-static bool open_pairs(void *self, const struct format *f, struct source *s, const struct input_config *config,
-                       struct err *e)
+// Makes *row the row of the tokens read: dense if their ids are 0 to n - 1, else sparse.
+static bool make_row(struct sparse *s, const struct input_config *config, struct row *row, struct err *e)
 {
-    struct pairs *const st = self;
-    (void)f;
-    (void)s;
-    (void)e;
-    st->config = config;
-    return true;
-}
-
-// Dense when the ids are those from 0 on.
-static bool make_row(struct pairs *st, struct row *row, struct err *e)
-{
-    const struct sparse *const s = &st->row;
-    const size_t n_vocab = st->config->n_vocab;
-    if (!sparse_row(&st->row, n_vocab ? n_vocab : st->config->n_tokens, row, e))
+    if (!sparse_row(s, input_n_vocab(config), row, e))
         return false;
     if (s->ids[s->n - 1] >= s->n)
         return true;
     *row = (struct row){DTYPE_F32, s->x, s->n};
-    return !n_vocab || s->n == n_vocab ||
-           err_set(e, STATUS_DATA, "the row has %zu logits, --n-vocab says %zu", s->n, n_vocab);
+    return input_check_width(config, s->n, e);
 }
 
-static bool next_pairs(void *self, struct source *s, struct input_row *r, bool *end, struct err *e)
+static bool next_pairs(void *self, struct source *s, const struct input_config *config, struct input_row *r, bool *end,
+                       struct err *e)
 {
     struct pairs *const st = self;
-    size_t len = 0;
+    const char *p;
+    size_t len;
     st->row.n = 0;
-    do {
-        const char *p = NULL;
-        if (!next_pair_line(st, s, &p, &len, e))
+    for (;;) {
+        if (!source_line(s, LINE, &p, &len, e))
             return false;
+        if (!p)
+            break;
+        st->line++;
+        if (len > LINE)
+            return err_set(e, STATUS_DATA, "line %" PRIu64 " is longer than %d bytes", st->line, LINE);
         const char *stop = p + len;
-        while (stop > p && (is_blank(stop[-1]) || stop[-1] == '\n'))
+        while (stop > p && is_blank(stop[-1]))
             stop--;
         p = skip_blanks(p, stop);
         if (p < stop && !read_pair_line(st, p, stop, e))
             return false;
-        source_skip(s, len);
-    } while (len);
+    }
     *end = !st->row.n;
-    return *end || make_row(st, &r->logits, e) || input_bad_row(r, st->config->n_vocab, e);
+    return *end || make_row(&st->row, config, &r->logits, e) || input_bad_row(r, config->n_vocab, e);
 }
 
-static void close_pairs(void *self)
-{
-    sparse_free(&((struct pairs *)self)->row);
-}
+static void close_pairs(void *self) { sparse_free(&((struct pairs *)self)->row); }
 
-// Is the first line that is not blank, as far as it is here, of the form ID: VALUE?
+// Returns true if the first line that is not blank, as far as the head has it, is of the form ID: VALUE.
 static bool probe_pairs(const unsigned char *head, size_t len)
 {
     const char *p = (const char *)head;
@@ -160,9 +124,5 @@ static bool probe_pairs(const unsigned char *head, size_t len)
     return p == end || *p == '\n';
 }
 
-const struct format format_pairs = {.name = "pairs",
-                                    .size = sizeof(struct pairs),
-                                    .probe = probe_pairs,
-                                    .open = open_pairs,
-                                    .next = next_pairs,
-                                    .close = close_pairs};
+const struct format format_pairs = {
+    .name = "pairs", .size = sizeof(struct pairs), .probe = probe_pairs, .next = next_pairs, .close = close_pairs};

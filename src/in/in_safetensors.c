@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Safetensors files: a JSON directory of named tensors, then their numbers. One tensor gives the rows, handed out where
-// they lie (f64 is rounded to f32 row by row).
+// Safetensors files: a JSON directory of named tensors, then their numbers. The rows are those of one tensor, returned
+// where they lie; f64 is rounded to f32 row by row.
 #include "base/builder.h"
 #include "in/matrix.h"
 #include "json/json.h"
@@ -9,15 +9,16 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define HEADER_MAX 100000000      // as in the format's own library
-#define METADATA   "__metadata__" // a member that is no tensor
-#define EXACT_MAX  0x1p53         // JSON's numbers come as doubles, whose integers are exact up to here
+#define HEADER_MAX 100000000      // bytes, as in the format's own library
+#define METADATA   "__metadata__" // the member of the directory that is no tensor
+#define EXACT_MAX  0x1p53         // cJSON's numbers are doubles, which hold each whole number up to this one
 
 enum { NAME_SHOWN = 60, LIST_SHOWN = 360 }; // bytes of a tensor's name, and of a list of tensors, in a message
 
-// Shows a tensor's name: for '%.*s'.
+// The arguments that '%.*s' needs to show a tensor's name.
 #define SHOWN(NAME) err_clip(NAME, NAME_SHOWN), (NAME)
 
+// Reads the i-th element of an array, which must be a whole number.
 static bool whole_at(const cJSON *array, int i, uint64_t *v)
 {
     const cJSON *const item = cJSON_GetArrayItem(array, i);
@@ -27,7 +28,7 @@ static bool whole_at(const cJSON *array, int i, uint64_t *v)
     return (double)*v == item->valuedouble;
 }
 
-// Does the tensor hold rows of a type that is read? Sets all that *m says of them if it does.
+// Returns true if the tensor holds rows of a type that can be read, and sets the type and shape of *m then.
 static bool holds_rows(const cJSON *tensor, struct matrix *m)
 {
     static const struct {
@@ -53,7 +54,8 @@ static bool holds_rows(const cJSON *tensor, struct matrix *m)
     return matrix_set_shape(m, dim, (size_t)dims) == MATRIX_OK;
 }
 
-// The tensors, or those that hold rows, as far as a line has room for them.
+// Writes a list of all tensors, or of those that hold rows: about LIST_SHOWN / 2 bytes of it, and how many more there
+// are.
 static void list_tensors(struct builder *b, const cJSON *root, bool rows)
 {
     struct matrix m = {0};
@@ -78,12 +80,13 @@ static void list_tensors(struct builder *b, const cJSON *root, bool rows)
         builder_string(b, "none");
 }
 
-// The tensor called name, or without a name the only one that holds rows.
+// Returns the tensor called name, or, if name is NULL, the only one that holds rows; sets *m for it. Returns NULL with
+// an error if there is no such tensor, or several.
 static const cJSON *choose_tensor(const cJSON *root, const char *name, struct matrix *m, struct err *e)
 {
     struct builder b = {.most = LIST_SHOWN};
     const cJSON *tensor = NULL;
-    int n = 0; // that are called so, or that hold rows
+    int n = 0; // tensors with that name, or with rows
     assert(root);
     for (const cJSON *t = root->child; t; t = t->next)
         if (name ? !strcmp(t->string, name) : holds_rows(t, m)) {
@@ -109,7 +112,7 @@ static const cJSON *choose_tensor(const cJSON *root, const char *name, struct ma
     return NULL;
 }
 
-// Where the tensor's numbers begin, counted from the end of the header, where s is.
+// Reads data_offsets, and checks that they fit the shape. *begin: bytes from the end of the header to the numbers.
 static bool find_data(const cJSON *tensor, const struct matrix *m, uint64_t *begin, struct err *e)
 {
     const cJSON *const offsets = json_member(tensor, "data_offsets");
@@ -126,13 +129,12 @@ static bool find_data(const cJSON *tensor, const struct matrix *m, uint64_t *beg
     return true;
 }
 
-// The directory. It is stepped over.
+// Reads the directory to *root and skips it.
 static bool read_header(const struct format *f, struct source *s, cJSON **root, struct err *e)
 {
     const size_t before = 8;
     const unsigned char *p;
     uint64_t len;
-    size_t at;
     if (!matrix_header(f, s, before + 1, &p, e))
         return false;
     memcpy(&len, p, sizeof len);
@@ -143,15 +145,12 @@ static bool read_header(const struct format *f, struct source *s, cJSON **root, 
                        HEADER_MAX);
     if (!matrix_header(f, s, before + (size_t)len, &p, e))
         return false;
-    *root = json_parse((const char *)p + before, (size_t)len, JSON_UTF8, &at, e);
+    *root = json_parse_object(p + before, (size_t)len, "the safetensors header", e);
     source_skip(s, before + (size_t)len);
-    if (!*root && e->status == STATUS_USAGE) {
-        err_prefix(e, "the safetensors header");
-        e->status = STATUS_DATA;
-    }
     return *root;
 }
 
+// Skips n bytes, which a pipe may not have yet.
 static bool skip(struct source *s, uint64_t n, struct err *e)
 {
     while (n) {
@@ -183,8 +182,8 @@ static bool open_safetensors(void *self, const struct format *f, struct source *
     return ok && skip(s, begin, e);
 }
 
-// A little-endian header length, then JSON: raw f32 rows whose second number is 0 could pass for that by their third
-// one's first byte.
+// Returns true for the length of a header below 2^32, '{', and a byte that may follow '{' in JSON. The last byte tells
+// such a file from raw f32 rows: if their second number is 0, their third may begin with the byte '{'.
 static bool probe_safetensors(const unsigned char *head, size_t len)
 {
     return len > 8 && head[8] == '{' && !head[4] && !head[5] && !head[6] && !head[7] &&

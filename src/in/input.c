@@ -12,27 +12,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { HEAD = 64 }; // bytes that a probe may look at
-
-// In the order in which they are probed.
-static const struct format *const formats[] = {
-    &format_npy, &format_safetensors, &format_kld, &format_json, &format_pairs, &format_f32, &format_f16, &format_bf16,
-};
-enum { N_FORMATS = sizeof formats / sizeof *formats };
-
 struct input {
     const struct input_config *config;
     struct rows wanted, part;    // wanted rows of the whole run, and of this part
-    size_t at;                   // index of the range of the part that holds or follows the next row
-    uint64_t missed;             // wanted rows before the first of the part
-    uint64_t passed;             // with --params: rows with lower numbers belong to earlier parts, but are handed out
-    struct notes_file notes;     // with --params
-    uint64_t sequences;          // number that the files read so far have named
-    bool handed;                 // a row has been handed out
-    uint64_t last;               // number of that row
+    size_t at;                   // index of the range of part that holds the next row, or follows it
+    uint64_t skipped;            // wanted rows before the first of part
+    uint64_t first_of_part;      // with --params: lower rows belong to earlier parts, but are returned for their notes
+    struct notes_file notes;     // of --params
+    uint64_t sequences;          // sequences named by the files that were read to their end
+    uint64_t behind;             // number of the row returned last, plus 1; 0: no row was returned
     size_t file;                 // index of the next file to open
-    uint64_t shown;              // rows of this part handed out
-    uint64_t next_row;           // number of the row that the next call reads
+    uint64_t returned;           // rows of this part that were returned
+    uint64_t next_row;           // number of the row that is read next
     uint64_t file_start;         // number of the open file's first row
     struct source source;        // of the open file
     const struct format *format; // NULL: no file is open
@@ -40,102 +31,12 @@ struct input {
     struct matrix *matrix;       // the state, if it begins with one, else NULL
     struct source *retired;      // [n_retired] files read to their end, whose rows may still be in use
     size_t n_retired, retired_cap;
+    struct row like;   // type and width of the rows, without logits; width 0: not known yet
+    bool tried;        // note_width has been called
+    uint64_t released; // number of files that were retired and are closed
 };
 
-static const struct format *by_ending(const char *name)
-{
-    const char *const dot = strrchr(name, '.');
-    for (size_t i = 0; dot && i < N_FORMATS; i++)
-        for (const char *const *ending = formats[i]->endings; *ending; ending++)
-            if (!strcmp(dot, *ending))
-                return formats[i];
-    return NULL;
-}
-
-static bool begins_as(const struct format *f, const unsigned char *head, size_t len)
-{
-    const size_t n = f->magic ? strlen(f->magic) : 0;
-    return n ? len >= n && !memcmp(head, f->magic, n) : f->probe && f->probe(head, len);
-}
-
-// Finds the format by the content. Waits for HEAD bytes, the end, or a line of JSON: its writer may wait for an answer
-// before sending more.
-static bool by_content(struct source *s, const struct format **f, const unsigned char **at, size_t *len, struct err *e)
-{
-    const unsigned char *head;
-    for (size_t want = 1; want <= HEAD; want = *len + 1) {
-        if (!source_peek(s, want, &head, len, e))
-            return false;
-        if (*len < want || (*len < HEAD && *head != '\n' && head[*len - 1] == '\n' && format_json.probe(head, *len)))
-            break;
-    }
-    for (size_t i = 0; i < N_FORMATS && !*f; i++)
-        if (begins_as(formats[i], head, *len < HEAD ? *len : HEAD))
-            *f = formats[i];
-    *at = head;
-    return true;
-}
-
-// Files that hold no rows, by their first bytes. Fewer than four bytes may also be numbers.
-static const struct {
-    const char *magic;
-    size_t len;
-    const char *name, *remedy;
-} others[] = {
-    {"\x1f\x8b", 2, "gzip (1f 8b)", "gzip -dc FILE | sampl -f FMT"},
-    {"\x28\xb5\x2f\xfd", 4, "zstd (28 b5 2f fd)", "zstd -dc FILE | sampl -f FMT"},
-    {"BZh", 3, "bzip2 (BZh)", "bzip2 -dc FILE | sampl -f FMT"},
-    {"\xfd"
-     "7zXZ",
-     5, "xz (fd 7zXZ)", "xz -dc FILE | sampl -f FMT"},
-    {"PK\3\4", 4, "a zip archive (PK), as .npz and .pt are",
-     "unzip -p FILE.npz NAME.npy | sampl, or save what torch loads as safetensors or npy"},
-    {"\x80\x02", 2, "a pickle (80 02), as old .pt are", "save what torch loads as safetensors or npy"},
-    {"GGUF", 4, "a GGUF model",
-     "it goes to --vocab; rows come from a run of it, see GETTING LOGITS in sampl-formats(5)"},
-    {"PAR1", 4, "parquet (PAR1)", "write its rows as npy, safetensors or JSON arrays"},
-};
-
-// Returns false with an error if the first bytes are those of such a file.
-static bool no_other(const unsigned char *head, size_t len, size_t least, struct err *e)
-{
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (others[i].len >= least && len >= others[i].len && !memcmp(head, others[i].magic, others[i].len))
-            return err_set(e, STATUS_USAGE, "this is %s: %s", others[i].name, others[i].remedy);
-    const unsigned char *p = head;
-    while (least < 4 && p < head + len && ((*p >= ' ' && *p <= '~') || *p == '\t') && *p != ',')
-        p++;
-    if (least < 4 && p > head && p < head + len && *p == ',')
-        return err_set(e, STATUS_USAGE,
-                       "this looks like CSV: sed 's/.*/[&]/' FILE | sampl makes JSON rows of lines of numbers");
-    return true;
-}
-
-// Finds the format by --format, by content, or by name. in->format stays NULL for an empty input.
-static bool choose_format(struct input *in, struct err *e)
-{
-    const unsigned char *head = NULL; // looked at, if the format is to be told
-    size_t len = 0;
-    for (size_t i = 0; i < N_FORMATS; i++)
-        if (!strcmp(in->config->format, formats[i]->name))
-            in->format = formats[i];
-    if (!in->format && !by_content(&in->source, &in->format, &head, &len, e))
-        return false;
-    if (!in->format && len)
-        in->format = by_ending(in->source.name);
-    if (head && len && (!in->format || !(in->format->probe || in->format->magic)) &&
-        !no_other(head, len, in->format ? 4 : 1, e))
-        return false;
-    if (!in->format && len)
-        return err_set(e, STATUS_USAGE, "cannot tell the format from content or name; say it with --format");
-    if (in->format && in->config->params && !in->format->matrix)
-        return err_set(e, STATUS_USAGE, "--params: the input is %s, whose rows have no lines of another file",
-                       in->format->name);
-    return !in->format || !in->config->tensor || in->format == &format_safetensors ||
-           err_set(e, STATUS_USAGE, "--tensor: the input is %s, only safetensors files hold tensors", in->format->name);
-}
-
-// Closes the open file. Its mapping stays until input_release.
+// Closes the open file. The mapping of a mapped file stays until input_release.
 static void close_file(struct input *in)
 {
     if (in->state && in->format && in->format->close)
@@ -156,10 +57,18 @@ static void close_file(struct input *in)
     in->format = NULL;
 }
 
-void input_release(struct input *in)
+uint64_t input_finished(const struct input *in) { return in->released + in->n_retired; }
+
+void input_release(struct input *in, uint64_t n)
 {
-    while (in->n_retired)
-        source_close(&in->retired[--in->n_retired]);
+    const size_t gone = n > in->released ? (size_t)(n - in->released) : 0;
+    assert(gone <= in->n_retired);
+    for (size_t i = 0; i < gone; i++)
+        source_close(&in->retired[i]);
+    if (gone)
+        memmove(in->retired, in->retired + gone, (in->n_retired - gone) * sizeof *in->retired);
+    in->n_retired -= gone;
+    in->released += gone;
 }
 
 // Opens the next file that is not empty, unless a file is open. in->format stays NULL if there is none.
@@ -169,13 +78,17 @@ static bool open_next(struct input *in, struct err *e)
     while (ok && !in->format && in->file < in->config->n_files) {
         if (!mem_grow(&in->retired, &in->retired_cap, in->n_retired + 1, sizeof *in->retired)) // for close_file
             return err_from_fault(e, fault_memory());
-        ok = source_open(&in->source, in->config->files[in->file++], e) && choose_format(in, e);
+        ok = source_open(&in->source, in->config->files[in->file++], e) &&
+             format_choose(in->config, &in->source, &in->format, e);
         if (ok && in->format) {
             in->file_start = in->next_row;
             in->state = calloc(1, in->format->size);
             in->matrix = in->format->matrix ? in->state : NULL;
-            ok = in->state ? in->format->open(in->state, in->format, &in->source, in->config, e)
-                           : err_from_fault(e, fault_memory());
+            if (!in->state)
+                ok = err_from_fault(e, fault_memory());
+            else if (in->format->open)
+                ok = in->format->open(in->state, in->format, &in->source, in->config, e);
+            in->like = ok && in->matrix ? (struct row){in->matrix->type, NULL, in->matrix->n} : in->like;
             if (ok && in->matrix)
                 source_rows(&in->source,
                             &(struct source_rows){in->next_row, 0, in->config->n_files > 1, in->matrix->bytes});
@@ -202,7 +115,7 @@ static bool no_count(const struct input *in, struct err *e)
                    in->format->name);
 }
 
-// The number of whole rows left in the open file; 0 without a file; -1 if they must be read to be counted.
+// Returns the number of whole rows left in the open file; 0 if no file is open, -1 if only reading can tell.
 static int64_t rows_left(const struct input *in)
 {
     const struct matrix *const m = in->matrix;
@@ -215,12 +128,12 @@ static int64_t rows_left(const struct input *in)
     return (int64_t)(rows < m->rows ? rows : m->rows);
 }
 
-// Counts the rows of all files, to place negative bounds and shards.
+// Counts the rows of all files, which negative bounds and shards need. Standard input then stands where it stood.
 static bool count_rows(const struct input_config *config, int64_t *rows, struct err *e)
 {
     struct input all = {.config = config};
     *rows = 0;
-    const off_t at = lseek(STDIN_FILENO, 0, SEEK_CUR); // where standard input goes on after the count
+    const off_t at = lseek(STDIN_FILENO, 0, SEEK_CUR);
     bool ok = open_next(&all, e);
     while (ok && all.format) {
         const int64_t left = rows_left(&all);
@@ -229,7 +142,7 @@ static bool count_rows(const struct input_config *config, int64_t *rows, struct 
         if (ok)
             source_skip(&all.source, (size_t)source_left(&all.source));
         close_file(&all);
-        input_release(&all);
+        input_release(&all, input_finished(&all));
         ok = ok && open_next(&all, e);
     }
     free(all.retired);
@@ -245,7 +158,7 @@ static int64_t shard_bound(int64_t rows, int64_t k, int64_t n)
     return rows / n * k + rows % n * k / n;
 }
 
-// Chooses the rows to hand out from an input of so many. False when memory is short.
+// Chooses the rows to return from an input of `rows` rows (0: not counted). Returns false if memory is short.
 static bool choose_rows(struct input *in, int64_t rows)
 {
     const struct input_config *const c = in->config;
@@ -253,25 +166,25 @@ static bool choose_rows(struct input *in, int64_t rows)
     if (!rows_copy(&in->wanted, c->rows))
         return false;
     rows_tidy(&in->wanted, rows);
-    in->missed = rows_below(&in->wanted, c->base);
+    in->next_row = (uint64_t)c->base;
+    in->skipped = rows_below(&in->wanted, c->base);
     if (c->shards) {
         const int64_t n = (int64_t)rows_below(&in->wanted, rows);
-        in->missed = (uint64_t)shard_bound(n, c->shard - 1, c->shards);
-        if (c->shard < c->shards) // the last one also looks at what follows the rows
-            most = (uint64_t)shard_bound(n, c->shard, c->shards) - in->missed;
+        in->skipped = (uint64_t)shard_bound(n, c->shard - 1, c->shards);
+        if (c->shard < c->shards) // the last shard reads on to the end, where errors may be
+            most = (uint64_t)shard_bound(n, c->shard, c->shards) - in->skipped;
     }
-    in->next_row = (uint64_t)c->base;
     if (!rows_copy(&in->part, &in->wanted))
         return false;
-    if (c->params && in->missed) { // what --params says of earlier rows matters, too
-        rows_cut(&in->part, in->missed, most);
-        in->passed = in->part.n ? (uint64_t)in->part.range[0].first : 0;
-        most = in->part.n && most < UINT64_MAX ? most + in->missed : most;
-        in->missed = 0;
-        if (in->part.n && !rows_copy(&in->part, &in->wanted))
-            return false;
-    }
-    rows_cut(&in->part, in->missed, most);
+    rows_cut(&in->part, in->skipped, most);
+    if (!c->params || !in->skipped || !in->part.n)
+        return true;
+    in->first_of_part = (uint64_t)in->part.range[0].first; // the lines of --params for earlier rows matter, too
+    most += most < UINT64_MAX ? in->skipped : 0;
+    in->skipped = 0;
+    if (!rows_copy(&in->part, &in->wanted))
+        return false;
+    rows_cut(&in->part, 0, most);
     return true;
 }
 
@@ -298,7 +211,7 @@ void input_close(struct input *in)
         return;
     if (in->format)
         close_file(in);
-    input_release(in);
+    input_release(in, input_finished(in));
     free(in->retired);
     notes_close(&in->notes);
     free(in->wanted.range);
@@ -313,7 +226,7 @@ bool input_format(struct input *in, const char **name, struct err *e)
     return ok;
 }
 
-// Can the files be opened twice without losing data? A file that does not exist reports that when it is opened.
+// Returns true if no file loses data by being opened twice. A missing file counts as regular: opening it reports it.
 static bool all_regular(const struct input_config *config)
 {
     struct stat st;
@@ -332,11 +245,66 @@ bool input_rows(struct input *in, int64_t *rows, struct err *why, struct err *e)
     const bool last_file = in->file == in->config->n_files;
     int64_t all = last_file ? rows_left(in) : -1;
     if (all < 0 && last_file && in->matrix && in->matrix->rows != MATRIX_OPEN)
-        all = (int64_t)in->matrix->rows; // promised
+        all = (int64_t)in->matrix->rows; // as the header says
     if (all < 0 && !(all_regular(in->config) && count_rows(in->config, &all, why)))
         return true;
     *rows = (int64_t)rows_below(&in->part, in->config->base + all);
     return true;
+}
+
+// Can rows of a file that is not open yet name a sequence? An error is left to the run that opens the file.
+static bool file_names(const struct input_config *config, const char *path)
+{
+    struct input one = {.config = config};
+    struct err ignored;
+    struct stat st;
+    if (!strcmp(path, "-") || stat(path, &st) || !S_ISREG(st.st_mode))
+        return true;
+    (void)(source_open(&one.source, path, &ignored) && format_choose(one.config, &one.source, &one.format, &ignored));
+    source_close(&one.source);
+    return one.format && one.format->names;
+}
+
+bool input_names(struct input *in, bool *names, struct err *e)
+{
+    if (!open_next(in, e))
+        return false;
+    *names = in->config->params || (in->format && in->format->names) || (in->matrix && in->matrix->sequences);
+    for (size_t i = in->file; !*names && i < in->config->n_files; i++)
+        *names = file_names(in->config, in->config->files[i]);
+    return true;
+}
+
+// Remembers the width of the rows from the first row that is not wanted, unless the row is bad.
+static void note_width(struct input *in, const struct input_row *row)
+{
+    struct input_row r = *row;
+    struct input_reader *reader = NULL;
+    struct err ignored = {0};
+    if (in->like.n || in->tried)
+        return;
+    in->tried = true;
+    if ((!r.text || input_read(&reader, in->config, &r, &ignored)) && !r.logits.ids)
+        in->like = (struct row){r.logits.type, NULL, r.logits.n};
+    input_reader_free(reader);
+}
+
+bool input_width(struct input *in, struct row *like, struct err *e)
+{
+    const size_t n = input_n_vocab(in->config);
+    struct input_row r = {.recorded = -1, .forced = -1};
+    bool end = false;
+    if (!in->like.n && !open_next(in, e))
+        return false;
+    if (!in->like.n && !n && in->format) { // no row was read yet
+        r.file = in->source.name;
+        if (!in->format->next(in->state, &in->source, in->config, &r, &end, e) && !r.bad)
+            return input_blame(&r, e);
+        if (!end)
+            note_width(in, &r);
+    }
+    *like = in->like.n ? in->like : (struct row){DTYPE_F32, NULL, n};
+    return like->n || err_set(e, STATUS_DATA, "there is no row, and its width is not known; give it with --n-vocab");
 }
 
 bool input_blame(const struct input_row *r, struct err *e)
@@ -346,37 +314,37 @@ bool input_blame(const struct input_row *r, struct err *e)
     return err_prefix(e, "%s: row %" PRIu64, r->file, r->number);
 }
 
-// Completes the origin of a row that the format has read.
+// Sets what a format cannot know of a row: the rest of its origin, and whether it begins or ends a sequence.
 static void complete_origin(struct input *in, struct input_row *r)
 {
     struct row_origin *const o = &r->origin;
     const int64_t first = (int64_t)(r->number - o->index_in_sequence), part = in->part.range[0].first;
-    o->rows_skipped = in->missed;
+    o->rows_skipped = in->skipped;
     if (o->index_in_sequence && first < part)
         o->skipped_of_sequence = rows_below(&in->wanted, part) - rows_below(&in->wanted, first);
-    o->rows_unasked = in->handed ? r->number - in->last - 1 : 0;
-    o->earlier_part = r->number < in->passed;
+    o->rows_unasked = in->behind ? r->number - in->behind : 0;
+    o->earlier_part = r->number < in->first_of_part;
     assert(o->index_in_sequence <= r->number && o->skipped_of_sequence <= o->rows_skipped);
     r->fresh =
         r->fresh || (o->index_in_sequence && o->index_in_sequence <= o->rows_unasked); // its first row was left out
     if (o->named) {
         const struct row_range *const at = &in->part.range[in->at];
-        const bool more = at->last > (int64_t)r->number + 1 || in->at + 1 < in->part.n;
-        const int64_t next = at->last > (int64_t)r->number + 1 ? (int64_t)r->number + 1 : more ? at[1].first : 0;
-        r->ends = !more || next - first >= (int64_t)r->length;
+        int64_t next = (int64_t)r->number + 1; // wanted row
+        if (next == at->last)
+            next = in->at + 1 < in->part.n ? at[1].first : ROWS_OPEN;
+        r->ends = next - first >= (int64_t)r->length;
         o->sequence += in->sequences;
     }
-    in->handed = true;
-    in->last = r->number;
+    in->behind = r->number + 1;
 }
 
-// Adds what the file of --params says of a row.
+// Reads the notes on a row from the file of --params. An error of a bad row comes before one of its notes.
 static bool note_row(struct input *in, struct input_row *r, struct err *e)
 {
     const struct input_row row = *r;
     struct err late;
     const bool noted = notes_read(&in->notes, r, row.bad ? &late : e);
-    if (r->seq != row.seq) { // the line names a sequence
+    if (r->seq != row.seq) { // the notes name a sequence
         r->origin.named = r->fresh = false;
         r->origin.index_in_sequence = 0;
     } else {
@@ -385,6 +353,34 @@ static bool note_row(struct input *in, struct input_row *r, struct err *e)
     if (row.bad || noted)
         return !row.bad;
     return input_bad_row(r, r->logits.n, e);
+}
+
+// The memory of a row in a map is left to who works on it.
+static void leave_row(struct input *in, const struct input_row *r)
+{
+    const void *const from = r->text ? (const void *)r->text : r->logits.data;
+    source_leave(&in->source, from, r->text ? r->n_text : in->matrix->bytes);
+}
+
+uint64_t input_alike(const struct input *in, const struct input_row *r)
+{
+    if (!in->matrix || !r->stays || r->seq || in->config->params)
+        return 0;
+    assert(!r->before && r->recorded < 0);
+    const uint64_t left = (uint64_t)rows_left(in), last = (uint64_t)in->part.range[in->at].last,
+                   wanted = last - in->next_row;
+    assert(in->next_row == r->number + 1 && last >= in->next_row);
+    return left < wanted ? left : wanted;
+}
+
+void input_pass(struct input *in, const struct input_row *r, uint64_t n)
+{
+    if (in->config->shared)
+        source_leave(&in->source, r->logits.data, (size_t)(n + 1) * in->matrix->bytes);
+    matrix_jump(in->matrix, &in->source, n);
+    in->next_row += n;
+    in->behind += n;
+    in->returned += n;
 }
 
 bool input_next(struct input *in, struct input_row *r, bool *end, struct err *e)
@@ -399,7 +395,7 @@ bool input_next(struct input *in, struct input_row *r, bool *end, struct err *e)
         if (*end)
             return true;
         const int64_t left = rows_left(in), before = in->part.range[in->at].first - (int64_t)in->next_row;
-        if (left > 0 && before > 0) { // rows that are not wanted need not be read
+        if (left > 0 && before > 0) { // skips unwanted rows unread
             const uint64_t rows = (uint64_t)(before < left ? before : left);
             matrix_jump(in->matrix, &in->source, rows);
             in->next_row += rows;
@@ -410,10 +406,11 @@ bool input_next(struct input *in, struct input_row *r, bool *end, struct err *e)
                                 .several = in->config->n_files > 1,
                                 .in_file = in->next_row - in->file_start,
                                 .recorded = -1,
-                                .forced = -1};
+                                .forced = -1,
+                                .position = -1};
         if (!in->matrix)
             source_rows(&in->source, &(struct source_rows){r->number, r->in_file, r->several, 0});
-        const bool ok = in->format->next(in->state, &in->source, r, end, e);
+        const bool ok = in->format->next(in->state, &in->source, in->config, r, end, e);
         if (!ok && !r->bad)
             return input_blame(r, e);
         if (*end) {
@@ -421,11 +418,15 @@ bool input_next(struct input *in, struct input_row *r, bool *end, struct err *e)
             continue;
         }
         in->next_row++;
-        if (before > 0) // not wanted, bad or not
+        if (in->config->shared && r->stays)
+            leave_row(in, r);
+        if (before > 0) { // an unwanted row, even a bad one
+            note_width(in, r);
             continue;
+        }
         complete_origin(in, r);
-        r->index = in->shown;
-        in->shown += !r->origin.earlier_part;
+        r->index = in->returned;
+        in->returned += !r->origin.earlier_part;
         if (in->config->params && !note_row(in, r, e))
             return r->bad ? false : input_blame(r, e);
         return ok;

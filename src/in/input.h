@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Rows from files: opens them in turn, finds out their formats, and hands out the rows that were asked for.
+// Rows from files: opens the files in turn, finds out their formats, and returns the wanted rows.
 #ifndef SAMPL_IN_INPUT_H
 #define SAMPL_IN_INPUT_H
 
@@ -12,67 +12,69 @@
 struct input_config {
     const char *const *files; // [n_files], at least one; "-" is standard input
     size_t n_files;
-    const struct kern *kern; // the SIMD tier
-    const char *format;      // a format's name or "auto"
-    size_t n_vocab;          // 0: not given
-    size_t n_tokens;         // size of the vocabulary, and width of raw rows if n_vocab is not given; 0: no vocabulary
-    const struct vocab *vocab; // token texts, or NULL
-    struct vocab *texts;     // receives the texts that a row has for its tokens (vocab_tell); NULL: they are not wanted
-    bool ranks;              // tokens of servers' replies get their ranks as ids
-    bool keep_probs;         // JSON's probabilities do not become logits
-    const char *tensor;      // name of the tensor in files that hold several; NULL: the only one that fits
-    const struct rows *rows; // that are wanted
-    bool lazy;               // rows may come as text, for input_read; looked at for each row
-    const char *params; // a file with a line for each row, which says what JSON rows may say of themselves; or NULL
+    const struct kern *kern;   // the SIMD tier
+    const char *format;        // a format's name or "auto"
+    size_t n_vocab;            // --n-vocab; 0: not given
+    size_t n_tokens;           // size of the vocabulary; 0: there is none
+    const struct vocab *vocab; // texts of tokens, or NULL
+    struct vocab *texts;       // receives the texts that a reply lists for its tokens (vocab_set_text), or NULL
+    bool ranks;                // the tokens of servers' replies get their ranks as ids
+    bool keep_probs;           // the probabilities of JSON rows stay as they are; else they become logits
+    const char *tensor;        // name of the tensor in files that hold several; NULL: the only one that fits
+    const struct rows *rows;   // that are wanted
+    bool lazy;                 // rows may be returned as text, for input_read; may change from row to row
+    bool shared;               // who works on a row that stays gives back its memory, with source_give_back
+    const char *params;        // name of a file with notes on each row (row_notes.h), one line a row; or NULL
 
-    // A part of a longer run: the shard-th, from 1, of `shards` contiguous parts of the wanted rows; or files whose
-    // first row has number `base` in the longer run.
+    // A part of a longer run. Either the shard-th, from 1, of `shards` contiguous parts of the wanted rows; or files
+    // whose first row has number `base` in the longer run.
     int64_t shard, shards; // 0: all rows
     int64_t base;          // else 0
 };
 
-// Where a row stands: in its sequence, and among the rows of the run. A format sets the first three; input_next the
-// rest.
+// Where a row stands in its sequence, and among the rows of the run. A format sets the first three members; input_next
+// sets the others.
 struct row_origin {
-    bool named;                   // the format names the sequence and tells where it begins
-    uint64_t index_in_sequence;   // with named or before[]: number of rows of its sequence that precede the row; else 0
-    uint64_t sequence;            // with named: index of the sequence in the input; else 0
-    uint64_t rows_skipped;        // rows of the run that precede this part: other parts sample them
-    uint64_t skipped_of_sequence; // how many of those are of the row's sequence
-    uint64_t rows_unasked;        // rows between this one and the one handed out before, which --rows leaves out
-    bool earlier_part;            // the row itself belongs to an earlier part: only what it says of its sequence counts
+    bool named;                   // the format names the sequence and knows where it begins
+    uint64_t index_in_sequence;   // if named or before[] is given: rows of its sequence that precede the row; else 0
+    uint64_t sequence;            // if named: index of the sequence in the input; else 0
+    uint64_t rows_skipped;        // wanted rows before this part of the run: other parts sample them
+    uint64_t skipped_of_sequence; // rows among those that are of the row's sequence
+    uint64_t rows_unasked;        // rows between this row and the one returned before, which --rows leaves out
+    bool earlier_part;            // the row belongs to an earlier part: only its notes on its sequence count
 };
 
 // A row and what its format knows about it.
 struct input_row {
-    struct row logits; // valid until the next one is read
-    const char *file;  // its name, for messages
-    uint64_t number;   // from 0 over all files
-    bool several;      // files there are
-    uint64_t in_file;  // its number in this one
-    uint64_t index;    // from 0 over the rows that are handed out
-    bool stays;        // the logits (and ids) stay where they are until input_release
-    bool fresh;        // starts a sequence of its own, preceded by the tokens before[0..n_before)
+    struct row logits; // valid until the next row is read
+    const char *file;  // name of the file, for messages
+    uint64_t number;   // over all files, from 0
+    bool several;      // there are several files
+    uint64_t in_file;  // number of the row in its file, from 0
+    uint64_t index;    // over the rows that input_next returns, from 0
+    bool stays;        // the logits, or the text of a lazy row, stay where they are until input_release
+    bool fresh;        // begins a sequence, after the tokens before[0..n_before)
     const uint32_t *before;
     size_t n_before;
-    uint64_t length; // of its sequence, if origin.named
+    uint64_t length; // rows of its sequence, if origin.named
     struct row_origin origin;
     int64_t recorded; // the token that was chosen from this row, or -1
-    bool told;        // config.texts has texts of this row
-    bool bad;         // the row has an error, but the rows after it can be read; logits then holds at most a width
+    bool has_texts;   // config->texts holds texts of this row's tokens
+    bool bad;         // the row has an error, but the rows after it can be read; logits then has at most a width
 
     // A lazy row, whose logits are not known before input_read; else NULL.
-    const char *text; // [n_text]; stays as long as logits would
+    const char *text; // [n_text], valid as long as logits would be
     size_t n_text;
-    uint64_t text_at; // offset in its file
+    uint64_t text_at; // offset in the file
 
-    // Members of a JSON row, or of its line of --params; valid until the next row is read.
-    bool may_change;        // later rows of the input can come with params
+    // Notes of a JSON row, or of the row's line of --params; valid until the next row is read.
+    bool may_change;        // later rows of the input may have params
     const char *seq;        // name of its sequence, or NULL
     const uint32_t *prompt; // [n_prompt] tokens before the sequence's first row, or NULL
     size_t n_prompt;
-    int64_t forced;             // the token that follows the row, or -1
-    bool ends;                  // its sequence ends after the row
+    int64_t forced;             // the token to accept after the row, or -1
+    int64_t position;           // of the row in its sequence, prompt included, from 0; -1: the row does not say
+    bool ends;                  // the row is the last of its sequence
     const struct cJSON *params; // llama-server's parameters, from this row on, or NULL
 };
 
@@ -82,30 +84,32 @@ struct format {
     const char *endings[4]; // of file names: ".f32", ".bin", NULL
     int kind;               // for formats that share their functions
     size_t size;            // bytes of state, zeroed before open
-    bool matrix; // the state begins with a struct matrix: rows can be counted, and passed over without reading them
+    bool matrix;            // the state begins with a struct matrix: rows can be counted, and skipped unread
+    bool names;             // its rows can name a sequence
 
-    // An input is of this format if it begins with magic, or if probe returns true for its first 64 bytes, or all. A
-    // format may have neither.
+    // An input is of this format if it begins with magic; without magic, if probe returns true for its first 64 bytes,
+    // or all. A format may have neither.
     const char *magic;
     bool (*probe)(const unsigned char *head, size_t len);
 
-    // Reads what precedes the rows.
+    // Reads what precedes the rows. NULL: nothing precedes them.
     bool (*open)(void *self, const struct format *f, struct source *s, const struct input_config *config,
                  struct err *e);
 
-    // Reads the next row, valid until the next call. r is zeroed before, but for recorded and forced, which are -1.
-    // After the last row, sets *end, which is false before. Errors need no file name. If the next call can go on behind
-    // the row, an error also sets r->bad.
-    bool (*next)(void *self, struct source *s, struct input_row *r, bool *end, struct err *e);
+    // Reads the next row, valid until the next call. The caller zeroes *r, sets r->recorded and r->forced to -1 and
+    // *end to false; source and config are those of each call. After the last row, sets *end. An error needs no file
+    // name. If the next call can go on behind the row, an error also sets r->bad.
+    bool (*next)(void *self, struct source *s, const struct input_config *config, struct input_row *r, bool *end,
+                 struct err *e);
 
-    void (*close)(void *self); // frees what the state holds, but for a matrix's row; or NULL
+    void (*close)(void *self); // frees the memory of the state, except the state and the row of a matrix; or NULL
 };
 
 extern const struct format format_f32, format_f16, format_bf16, format_json, format_npy, format_safetensors, format_kld,
     format_pairs;
 
-// For formats: if the error is one of data, marks a row as bad. The row then has nothing but its number and the width
-// (0: unknown) that it should have. Returns false.
+// For formats, after an error of a row that was read to its end: marks the row as bad if the error has STATUS_DATA. A
+// bad row has its number, and the width that it should have (0: unknown). Returns false.
 static inline bool input_bad_row(struct input_row *r, size_t width, const struct err *e)
 {
     r->bad = e->status == STATUS_DATA;
@@ -117,40 +121,87 @@ static inline bool input_bad_row(struct input_row *r, size_t width, const struct
     return false;
 }
 
-// Does a row of an input whose rows can come with params say more of itself than its numbers?
+// Returns true if rows of the input may have params, and this row carries more than its numbers.
 static inline bool input_says_more(const struct input_row *r)
 {
     return r->may_change && (r->seq || r->params || r->prompt || r->forced >= 0 || r->recorded >= 0 || r->n_before ||
-                             r->fresh || r->origin.named || r->ends || r->told || r->origin.earlier_part);
+                             r->fresh || r->origin.named || r->ends || r->has_texts || r->origin.earlier_part);
 }
+
+// The size of the vocabulary as far as it is known before the rows: --n-vocab, else the vocabulary's; 0: unknown.
+static inline size_t input_n_vocab(const struct input_config *config)
+{
+    return config->n_vocab ? config->n_vocab : config->n_tokens;
+}
+
+// For formats: fails with STATUS_DATA if --n-vocab is given and a dense row has another width.
+static inline bool input_check_width(const struct input_config *config, size_t n, struct err *e)
+{
+    return !config->n_vocab || n == config->n_vocab ||
+           err_set(e, STATUS_DATA, "the row has %zu logits, --n-vocab says %zu", n, config->n_vocab);
+}
+
+// Finds the format of an open file by --format, by its content, or by its name. *f is NULL, and stays so for an empty
+// file. Errors name neither the file nor the row.
+bool format_choose(const struct input_config *c, struct source *s, const struct format **f, struct err *e);
+
+// Names the kind of a file that holds neither rows nor a vocabulary, by its first bytes: "zstd (28 b5 2f fd)". NULL: it
+// is none that is known. A model in GGUF is such a file, too.
+const char *input_other_file(const unsigned char *head, size_t len);
 
 struct input;
 
-// config must outlive the input. NULL and *e on failure.
+// Opens no file yet. config must outlive the input. Returns NULL on failure. The caller frees the input with
+// input_close.
 struct input *input_open(const struct input_config *config, struct err *e);
 void input_close(struct input *in);
 
-// Opens the first file that is not empty, and names its format; "" if there is no such file.
+// Opens the first file that is not empty, unless it is open. *name: its format; "" if all files are empty.
 bool input_format(struct input *in, const char **name, struct err *e);
 
-// Counts the rows that will come; -1 if that cannot be known beforehand. *why then has the error of a file that could
-// not be counted, or STATUS_OK. Only before the first input_next; opens a file as input_format does.
+// Can rows of the input name a sequence? True also for files whose formats only reading can tell. Opens a file as
+// input_format does.
+bool input_names(struct input *in, bool *names, struct err *e);
+
+// Counts the rows that input_next will return: *rows, or -1 if only reading can tell. *why then has the error of a file
+// that could not be counted, or STATUS_OK. Opens a file as input_format does. Only before the first input_next.
 bool input_rows(struct input *in, int64_t *rows, struct err *why, struct err *e);
 
-// Reads the next wanted row, valid until the next call. Sets *end after the last. Errors name file and row, except
-// those of a bad row (r->bad): after these the next call may follow, and input_blame adds the names.
+// Finds the type and the width of the rows when no row was returned: *like, without logits. They are known from the
+// options, from a header, or from a row that was not wanted. False with *e if they are not known.
+bool input_width(struct input *in, struct row *like, struct err *e);
+
+// Reads the next wanted row, valid until the next call. Sets *end after the last row. On an error with r->bad, the next
+// call may follow, and *e names no file and row; input_blame adds them. Other errors name them, and end the input.
 bool input_next(struct input *in, struct input_row *r, bool *end, struct err *e);
 
-// Reads a lazy row as input_next would have. The reader keeps its numbers until the next row. *reader is NULL before
-// the first row.
+// Reads the logits of a lazy row, with the errors of input_next. *reader holds them until the next call. The caller
+// sets *reader to NULL before the first call, and frees it with input_reader_free.
 struct input_reader;
 bool input_read(struct input_reader **reader, const struct input_config *config, struct input_row *r, struct err *e);
 void input_reader_free(struct input_reader *reader);
 
-// Releases files that have been read to their end, and with them the rows that `stays` marks.
-void input_release(struct input *in);
+// How many rows follow r, the row read last, that are wanted and differ from it in their place only: they lie behind it
+// in a mapped file. 0: the next one must be read to know. input_pass passes over n of them.
+uint64_t input_alike(const struct input *in, const struct input_row *r);
+void input_pass(struct input *in, const struct input_row *r, uint64_t n);
 
-// Puts "FILE: row N" before an error found while working on a row; with several files "FILE: row N (row M of the run)".
+// Makes r the row behind it, which is like it (input_alike).
+static inline void input_step(struct input_row *r)
+{
+    r->logits.data = (const char *)r->logits.data + r->logits.n * dtype_size(r->logits.type);
+    r->number++;
+    r->in_file++;
+    r->index++;
+    r->origin.rows_unasked = 0;
+}
+
+// The number of files that have been read to their end. input_release closes the first n of them, and ends their rows
+// that have `stays`.
+uint64_t input_finished(const struct input *in);
+void input_release(struct input *in, uint64_t n);
+
+// Puts "FILE: row N: " before an error of a row; with several files "FILE: row N (row M of the run): ". Returns false.
 bool input_blame(const struct input_row *r, struct err *e);
 
 #endif

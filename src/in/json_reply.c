@@ -14,76 +14,74 @@
 
 // Field names are those of llama-server (its README; server-task.cpp), OpenAI's API reference, vLLM (protocol.py),
 // SGLang (meta_info) and Ollama (api/types.go).
+
+// Which text the positions of a track belong to.
 enum text_part {
     PART_OUTPUT,
-    PART_PROMPT, // its first token has no list: nothing precedes it
-    PART_BOTH,   // perhaps the prompt first, echoed
+    PART_PROMPT, // the first token has no list, since nothing precedes it
+    PART_BOTH,   // the output, perhaps behind the prompt (echo)
 };
 
 // Requests that make a server list tokens, for messages.
-static const char ask_llama[] = "\"n_probs\": N", ask_chat[] = "\"logprobs\": true, \"top_logprobs\": N",
-                  ask_legacy[] = "\"logprobs\": N", ask_prompt[] = "\"prompt_logprobs\": N",
-                  ask_sglang[] = "\"return_logprob\": true, \"top_logprobs_num\": N";
+static const char request_llama[] = "\"n_probs\": N", request_chat[] = "\"logprobs\": true, \"top_logprobs\": N",
+                  request_legacy[] = "\"logprobs\": N", request_prompt[] = "\"prompt_logprobs\": N",
+                  request_sglang[] = "\"return_logprob\": true, \"top_logprobs_num\": N";
 
-// Replies are told apart by a member, the marker; the most telling ones come first. A reply with some marker holds its
-// positions in arrays side by side, one element a position.
+// Where replies have their positions. The kind of a reply is that of the first row whose marker, a member, it has; then
+// all rows with that marker apply. The positions are arrays of equal length: chosen tokens, lists, logits and ids.
 static const struct track {
     const char *marker;
-    int type; // of the marker, cJSON's
-    const char *ask;
+    int type;            // cJSON's type of the marker
+    const char *request; // what makes the server list tokens, for messages
     enum token_shape shape;
     enum text_part part;
-    const char *within;  // the member that holds tokens, lists and logits; NULL: the object itself
-    const char *tokens;  // what became of the positions; NULL: there are none
-    const char *lists;   // what they could have become; NULL: within the tokens, under one of several names
-    const char *logits;  // of the tokens, where they do not tell them, or NULL
-    const char *own_ids; // the object's member with the tokens' ids, where they do not tell them, or NULL
+    const char *within; // the member that holds tokens, lists and logits; NULL: the object itself
+    const char *tokens; // the array of chosen tokens; NULL: such replies have no positions
+    const char *lists;  // the array of lists of tokens; NULL: each chosen token holds its list (list_within)
+    const char *logits; // the array of the chosen tokens' logits, if the tokens do not hold them; else NULL
+    const char *ids;    // the object's array of the chosen tokens' ids, if the tokens do not hold them; else NULL
 } tracks[] = {
     // llama-server, by its own API; "probs" is the array's name in its README
-    {"completion_probabilities", cJSON_Array, ask_llama, TOKEN_RECORD, PART_OUTPUT, NULL, "completion_probabilities"},
-    {"probs", cJSON_Array, ask_llama, TOKEN_RECORD, PART_OUTPUT, NULL, "probs"},
-    // a choice of OpenAI's chat completions, and of the older ones
-    {"choices", cJSON_Array, ask_chat, TOKEN_RECORD, PART_OUTPUT, "logprobs", "content", NULL, NULL, "token_ids"},
-    {"choices", cJSON_Array, ask_legacy, TOKEN_TEXT, PART_BOTH, "logprobs", "tokens", "top_logprobs", "token_logprobs",
-     "token_ids"},
-    {"prompt_logprobs", cJSON_Array, ask_chat}, // where the prompt's tokens have no lists either
-    // vLLM's view of the prompt: lists by id, in each of which the prompt's own token comes first
-    {"prompt_logprobs", cJSON_Array, ask_prompt, TOKEN_ID, PART_PROMPT, NULL, "prompt_logprobs", "prompt_logprobs",
+    {"completion_probabilities", cJSON_Array, request_llama, TOKEN_RECORD, PART_OUTPUT, NULL,
+     "completion_probabilities"},
+    {"probs", cJSON_Array, request_llama, TOKEN_RECORD, PART_OUTPUT, NULL, "probs"},
+    // a choice of OpenAI's chat completions, and of the older completions
+    {"choices", cJSON_Array, request_chat, TOKEN_RECORD, PART_OUTPUT, "logprobs", "content", NULL, NULL, "token_ids"},
+    {"choices", cJSON_Array, request_legacy, TOKEN_TEXT, PART_BOTH, "logprobs", "tokens", "top_logprobs",
+     "token_logprobs", "token_ids"},
+    {"prompt_logprobs", cJSON_Array, request_chat}, // for messages, if neither part has lists
+    // vLLM's prompt: each list is an object by id, and begins with the token of the prompt
+    {"prompt_logprobs", cJSON_Array, request_prompt, TOKEN_ID, PART_PROMPT, NULL, "prompt_logprobs", "prompt_logprobs",
      NULL, "prompt_token_ids"},
-    {"meta_info", cJSON_Object, ask_sglang, TOKEN_TRIPLE, PART_PROMPT, "meta_info", "input_token_logprobs",
+    {"meta_info", cJSON_Object, request_sglang, TOKEN_TRIPLE, PART_PROMPT, "meta_info", "input_token_logprobs",
      "input_top_logprobs"},
-    {"meta_info", cJSON_Object, ask_sglang, TOKEN_TRIPLE, PART_OUTPUT, "meta_info", "output_token_logprobs",
+    {"meta_info", cJSON_Object, request_sglang, TOKEN_TRIPLE, PART_OUTPUT, "meta_info", "output_token_logprobs",
      "output_top_logprobs"},
-    // Ollama, and what is left of replies without tokens
-    {"logprobs", cJSON_Array, ask_chat, TOKEN_RECORD, PART_OUTPUT, NULL, "logprobs"},
-    {"done", cJSON_True | cJSON_False, ask_chat},
-    {"content", cJSON_String, ask_llama},
+    // Ollama; and replies without tokens, for messages
+    {"logprobs", cJSON_Array, request_chat, TOKEN_RECORD, PART_OUTPUT, NULL, "logprobs"},
+    {"done", cJSON_True | cJSON_False, request_chat},
+    {"content", cJSON_String, request_llama},
 };
 enum { N_TRACKS = sizeof tracks / sizeof *tracks };
 
 struct reply_position {
     const struct track *track;
     const cJSON *list;   // of tokens, or NULL
-    const cJSON *chosen; // what became of the position, in the same shape; NULL: not told
-    int64_t id;          // the chosen token's, where chosen does not tell it, or -1
-    float logit;         // likewise, or NaN
+    const cJSON *chosen; // the chosen token, in the shape of the track, or NULL
+    int64_t id;          // of the chosen token, if `chosen` does not hold it; else -1
+    float logit;         // of the chosen token, if `chosen` does not hold it; else NaN
     size_t index;        // in the reply's array
-    bool fresh;          // starts a sequence, after the tokens prompt[before..before + n_before)
+    bool fresh;          // begins a sequence, after the tokens prompt[before..before + n_before)
     size_t before, n_before;
 };
 
 // ---- tokens
 
-static const cJSON *first(const cJSON *list)
-{
-    return list ? list->child : NULL;
-}
+static const cJSON *first(const cJSON *list) { return list ? list->child : NULL; }
 
-static const cJSON *next(const cJSON *value)
-{
-    return value ? value->next : NULL;
-}
+static const cJSON *next(const cJSON *value) { return value ? value->next : NULL; }
 
+// Reads the tokens of a position's list to reply->token.
 static bool read_list(struct json_reply *reply, const struct reply_position *p, struct err *e)
 {
     const cJSON *value;
@@ -91,7 +89,7 @@ static bool read_list(struct json_reply *reply, const struct reply_position *p, 
     cJSON_ArrayForEach(value, p->list)
     {
         const size_t n = reply->n_tokens;
-        if (!mem_grow(&reply->token, &reply->tokens_cap, n + 2, sizeof *reply->token)) // room for the chosen one, too
+        if (!mem_grow(&reply->token, &reply->tokens_cap, n + 2, sizeof *reply->token)) // and the chosen token
             return err_from_fault(e, fault_memory());
         if (!reply_token_read(value, p->track->shape, true, &reply->token[n]))
             return err_set(e, STATUS_DATA,
@@ -102,9 +100,10 @@ static bool read_list(struct json_reply *reply, const struct reply_position *p, 
     return true;
 }
 
-// Finds the chosen token's place in the list, where it goes if it is not there; the list's length when it cannot go
-// there. Texts may come twice, such as that of half a character; then the logit tells.
-static size_t place_chosen(struct json_reply *reply, const struct reply_token *chosen)
+// Finds the chosen token in the list, and gives it the chosen token's id if it has none. Appends a chosen token that is
+// missing but has a logit. Returns the token's index; the length of the list if it is missing and has no logit. Several
+// tokens may have the same text, such as parts of a character; then the one with the chosen token's logit is preferred.
+static size_t merge_chosen(struct json_reply *reply, const struct reply_token *chosen)
 {
     struct reply_token *const token = reply->token;
     const bool known = !isnan(chosen->logit);
@@ -124,34 +123,34 @@ static size_t place_chosen(struct json_reply *reply, const struct reply_token *c
     return at;
 }
 
-// Finds a token's id by its bytes.
-static bool look_up(struct json_reply *reply, struct reply_token *t, const struct vocab *vocab, struct err *e)
+// Sets a token's id to that of its bytes in the vocabulary.
+static bool find_token_id(struct json_reply *reply, struct reply_token *t, const struct vocab *vocab, struct err *e)
 {
     const char *const text = t->text ? t->text : "";
     struct builder *const bytes = &reply->bytes;
     if (!vocab)
         return err_set(e, STATUS_DATA,
                        "token '%s' has no id; give the texts with --vocab, or number the tokens with --ids rank", text);
-    if ((!reply->lookup.vocab && !lookup_build(&reply->lookup, vocab)) || !reply_token_spell(t, bytes))
+    if ((!reply->lookup.vocab && !lookup_build(&reply->lookup, vocab)) || !reply_token_bytes(t, bytes))
         return err_from_fault(e, fault_memory());
-    // Nothing is said by all ids without a token, so it tells none of them.
+    // Every unused id has the empty text, so the empty text stands for no token.
     const uint32_t id = bytes->len ? lookup_find(&reply->lookup, bytes->text, bytes->len) : VOCAB_NONE;
     t->id = id;
     return id != VOCAB_NONE || err_set(e, STATUS_DATA, "token '%s' is not in the vocabulary", text);
 }
 
-// Passes on what the tokens of the list say.
-static bool tell_texts(struct json_reply *reply, struct vocab *texts, struct err *e)
+// Adds the texts of the list's tokens to the vocabulary of known texts.
+static bool add_texts(struct json_reply *reply, struct vocab *texts, struct err *e)
 {
     for (const struct reply_token *t = reply->token; t < reply->token + reply->n_tokens; t++)
         if ((t->bytes || t->text) && !(t->text && reply_token_text_id(t->text) >= 0) &&
-            !(reply_token_spell(t, &reply->bytes) &&
-              vocab_tell(texts, (uint32_t)t->id, reply->bytes.text, reply->bytes.len)))
+            !(reply_token_bytes(t, &reply->bytes) &&
+              vocab_set_text(texts, (uint32_t)t->id, reply->bytes.text, reply->bytes.len)))
             return err_from_fault(e, fault_memory());
     return true;
 }
 
-// Ids by falling logit, then place.
+// Numbers the tokens by falling logit; those with equal logits in the order of the list.
 static bool number_by_rank(struct json_reply *reply, struct err *e)
 {
     const size_t n = reply->n_tokens;
@@ -168,9 +167,9 @@ static bool number_by_rank(struct json_reply *reply, struct err *e)
 
 // ---- positions
 
-// Notes the prompt's tokens; from one whose id is not told on they are not known. p starts behind them, if any.
-static bool take_prompt(struct json_reply *reply, const cJSON *tokens, enum token_shape shape, struct reply_position *p,
-                        struct err *e)
+// Appends the prompt's tokens to reply->prompt, up to the first without an id. If there are some, p begins after them.
+static bool add_prompt(struct json_reply *reply, const cJSON *tokens, enum token_shape shape, struct reply_position *p,
+                       struct err *e)
 {
     const size_t before = reply->n_prompt;
     struct reply_token t;
@@ -187,7 +186,7 @@ static bool take_prompt(struct json_reply *reply, const cJSON *tokens, enum toke
     return true;
 }
 
-// The list within a record: llama-server's, old and new, OpenAI's and Ollama's.
+// Returns the list that a chosen token holds, under its name in llama-server (old and new), OpenAI's API or Ollama.
 static const cJSON *list_within(const cJSON *record)
 {
     static const char *const names[] = {"top_logprobs", "top_probs", "probs"};
@@ -197,23 +196,20 @@ static const cJSON *list_within(const cJSON *record)
     return list;
 }
 
-// One position of an old llama-server's stream, by itself.
-static bool is_old_position(const cJSON *root)
-{
-    return json_member(first(json_array(root, "probs")), "tok_str");
-}
+// Returns true if the reply is one position of the stream of an old llama-server.
+static bool is_old_position(const cJSON *root) { return json_member(first(json_array(root, "probs")), "tok_str"); }
 
-// Adds the positions of one track of an object. p is what they have in common; behind a position no sequence starts.
+// Adds the positions of one track of an object. Each begins as a copy of p; only the first may begin a sequence.
 static bool add_track(struct json_reply *reply, const struct track *k, const cJSON *object, struct reply_position *p,
                       struct err *e)
 {
-    const int type = k->shape == TOKEN_TEXT || k->shape == TOKEN_ID ? cJSON_Object : cJSON_Array; // of lists
+    const int list_type = k->shape == TOKEN_TEXT || k->shape == TOKEN_ID ? cJSON_Object : cJSON_Array;
     const bool prompt = k->part == PART_PROMPT;
     const cJSON *const within = k->within ? json_member(object, k->within) : object;
-    const cJSON *const tokens = json_array(within, k->tokens), *const ids = json_array(object, k->own_ids);
+    const cJSON *const tokens = json_array(within, k->tokens), *const ids = json_array(object, k->ids);
     const cJSON *list = first(json_array(within, k->lists)), *logit = first(json_array(within, k->logits));
     const cJSON *id = prompt || cJSON_GetArraySize(ids) == cJSON_GetArraySize(tokens) ? first(ids) : NULL;
-    if (prompt && !take_prompt(reply, k->own_ids ? ids : tokens, k->shape, p, e))
+    if (prompt && !add_prompt(reply, k->ids ? ids : tokens, k->shape, p, e))
         return false;
     const cJSON *t = !strcmp(k->marker, "probs") && is_old_position(object) ? object : first(tokens);
     if (prompt && !list)
@@ -222,7 +218,7 @@ static bool add_track(struct json_reply *reply, const struct track *k, const cJS
         struct reply_position at = *p;
         at.track = k;
         at.list = k->lists ? list : list_within(t);
-        if (!at.list || !(at.list->type & type) || !at.list->child)
+        if (!at.list || !(at.list->type & list_type) || !at.list->child)
             at.list = NULL;
         at.chosen = k->shape == TOKEN_ID ? NULL : t;
         at.logit = (float)cJSON_GetNumberValue(logit);
@@ -245,6 +241,7 @@ static bool add_track(struct json_reply *reply, const struct track *k, const cJS
     return true;
 }
 
+// Adds the positions of all tracks with this marker.
 static bool add_tracks(struct json_reply *reply, const char *marker, const cJSON *object, struct reply_position *p,
                        struct err *e)
 {
@@ -254,52 +251,53 @@ static bool add_tracks(struct json_reply *reply, const char *marker, const cJSON
     return true;
 }
 
-// Parts of several choices, or of several prompts, come as they are ready.
-static bool not_mixed(const cJSON *numbered, bool part, struct err *e)
+// Fails with STATUS_DATA for a part of a stream that belongs to a second choice or prompt: such parts come in any
+// order.
+static bool check_order(const cJSON *numbered, bool part, struct err *e)
 {
     const cJSON *const index = json_member(numbered, "index");
     return !part || !cJSON_IsNumber(index) || index->valuedouble <= 0 ||
            err_set(e, STATUS_DATA, "the choices of a stream come mixed; ask the server for one, or without \"stream\"");
 }
 
-// Chat and other completions in OpenAI's shape; vLLM adds the prompt, to the reply or to each choice. The first choice
-// goes on from the reply's prompt.
+// Adds the positions of a reply in OpenAI's shape. vLLM adds the prompt to the reply or to each choice. The first
+// choice continues the reply's prompt; each other choice begins a sequence.
 static bool add_choices(struct json_reply *reply, const cJSON *root, bool part, struct reply_position *p, struct err *e)
 {
-    const bool fresh = p->fresh || !part; // the next choice
+    const bool fresh = p->fresh || !part; // of the choices after the first
     const cJSON *choice;
-    p->n_before = reply->n_prompt; // what an earlier part of the stream told
+    p->n_before = reply->n_prompt; // tokens of earlier parts of the stream
     if (!add_tracks(reply, "prompt_logprobs", root, p, e))
         return false;
     cJSON_ArrayForEach(choice, json_array(root, "choices"))
     {
-        struct reply_position own = *p;
-        if (!not_mixed(choice, part, e) || !add_tracks(reply, "prompt_logprobs", choice, &own, e) ||
-            !add_tracks(reply, "choices", choice, &own, e))
+        struct reply_position begin = *p;
+        if (!check_order(choice, part, e) || !add_tracks(reply, "prompt_logprobs", choice, &begin, e) ||
+            !add_tracks(reply, "choices", choice, &begin, e))
             return false;
         p->fresh = fresh;
     }
     return true;
 }
 
-// Does the server say what went wrong? Then that is the error. marked: the reply has a marker.
-static bool no_error(const cJSON *root, bool marked, struct err *e)
+// Fails with STATUS_DATA if the reply is a server's error message, which is quoted. marked: the reply has a marker.
+static bool check_server_error(const cJSON *root, bool marked, struct err *e)
 {
     const char *const object = cJSON_GetStringValue(json_member(root, "object"));
     const cJSON *error = json_member(root, "error");
-    if (!error && object && !strcmp(object, "error")) // vLLM and SGLang, in their own terms
+    if (!error && object && !strcmp(object, "error")) // vLLM and SGLang
         error = root;
-    if (!error && !marked) // FastAPI, in front of many a server
+    if (!error && !marked) // FastAPI, in front of many servers
         error = json_member(root, "detail");
     if (!error)
         return true;
-    const char *const own = cJSON_GetStringValue(error);
-    const char *const text = own ? own : cJSON_GetStringValue(json_member(error, "message"));
+    const char *const string = cJSON_GetStringValue(error);
+    const char *const text = string ? string : cJSON_GetStringValue(json_member(error, "message"));
     return text ? err_set(e, STATUS_DATA, "the server replied with an error: '%s'", text)
                 : err_set(e, STATUS_DATA, "the server replied with an error");
 }
 
-// Does the next reply go on with this one's sequence?
+// Returns true if the next reply continues the sequence of this one.
 static bool goes_on(const cJSON *root, bool part)
 {
     const cJSON *const done = json_member(root, "done");
@@ -314,7 +312,7 @@ static bool find_positions(struct json_reply *reply, const struct track *k, cons
     struct reply_position p = {.fresh = !reply->goes_on && !reply->done};
     if (!strcmp(k->marker, "choices") || !strcmp(k->marker, "prompt_logprobs"))
         return add_choices(reply, root, part, &p, e);
-    if (!strcmp(k->marker, "completion_probabilities") && !not_mixed(root, part, e))
+    if (!strcmp(k->marker, "completion_probabilities") && !check_order(root, part, e))
         return false;
     if (!strcmp(k->marker, "meta_info") && part)
         return err_set(e, STATUS_DATA,
@@ -322,8 +320,8 @@ static bool find_positions(struct json_reply *reply, const struct track *k, cons
     return add_tracks(reply, k->marker, root, &p, e);
 }
 
-// Is it a part of a stream by its own account? OpenAI's chat says so. The older completions give a reason why they end
-// only in the end; what has their id behind them is a part, too.
+// Returns true if a reply without "data:" names itself a part of a stream. Chat completions do so in "object". An older
+// completion is a part if it has no "finish_reason" yet, or the id of the stream before it.
 static bool is_chunk(const struct json_reply *reply, const cJSON *root)
 {
     const char *const object = cJSON_GetStringValue(json_member(root, "object"));
@@ -334,8 +332,8 @@ static bool is_chunk(const struct json_reply *reply, const cJSON *root)
            (id && reply->id.len && !strcmp(id, reply->id.text));
 }
 
-// Notes the stream that the reply is a part of by its own account, if it is. Another one begins a sequence. False when
-// memory is short.
+// Notes the id of the stream that a chunk belongs to. If the stream is not that of the last reply, ends that one.
+// Returns false if memory is short.
 static bool note_stream(struct json_reply *reply, const cJSON *root, bool chunk)
 {
     const char *id = chunk ? cJSON_GetStringValue(json_member(root, "id")) : NULL;
@@ -356,30 +354,30 @@ bool json_reply_open(struct json_reply *reply, const struct json_value *value, b
     if (!note_stream(reply, root, chunk))
         return err_from_fault(e, fault_memory());
     part = part || chunk;
-    reply->done = value->follows ? reply->done + reply->n : 0;
+    reply->done = value->continued ? reply->done + reply->n : 0;
     const struct track *k = tracks;
     while (k < tracks + N_TRACKS && !(json_member(root, k->marker) && json_member(root, k->marker)->type & k->type))
         k++;
     const bool found = k < tracks + N_TRACKS;
     reply->n = reply->next = 0;
-    reply->n_prompt = part ? reply->held : 0;
-    reply->held = 0;
-    if (!no_error(root, found, e))
+    reply->n_prompt = part ? reply->n_carried : 0;
+    reply->n_carried = 0;
+    if (!check_server_error(root, found, e))
         return false;
     if (!found)
         return err_set(e, STATUS_DATA, "an object without logits, logprobs or probs");
     if (!find_positions(reply, k, root, part, e))
         return false;
     if (reply->n) {
-        reply->any = true;
+        reply->had_positions = true;
         reply->goes_on = goes_on(root, part);
         return true;
     }
     reply->goes_on = reply->goes_on && goes_on(root, part);
-    reply->held = part ? reply->n_prompt : 0;
-    reply->missing = k->ask;
-    return part || cJSON_IsBool(json_member(root, "done")) || // another part of a stream may list some
-           err_set(e, STATUS_DATA, "the reply lists no tokens; ask the server for them with %s", reply->missing);
+    reply->n_carried = part ? reply->n_prompt : 0;
+    reply->request = k->request;
+    return part || cJSON_IsBool(json_member(root, "done")) || // another part of the stream may have lists
+           err_set(e, STATUS_DATA, "the reply lists no tokens; ask the server for them with %s", reply->request);
 }
 
 bool json_reply_next(struct json_reply *reply, const struct input_config *config, struct input_row *r, struct err *e)
@@ -389,7 +387,7 @@ bool json_reply_next(struct json_reply *reply, const struct input_config *config
     struct reply_token chosen = {.id = -1, .logit = NAN};
     if (!p->list)
         return err_set(e, STATUS_DATA, "position %zu of the reply has no list of tokens; ask the server for it with %s",
-                       p->index, p->track->ask);
+                       p->index, p->track->request);
     if (!read_list(reply, p, e))
         return false;
     if (p->chosen && !reply_token_read(p->chosen, p->track->shape, false, &chosen))
@@ -403,17 +401,17 @@ bool json_reply_next(struct json_reply *reply, const struct input_config *config
         r->before = reply->prompt + p->before;
         r->n_before = p->n_before;
     }
-    const size_t at = place_chosen(reply, &chosen);
+    const size_t at = merge_chosen(reply, &chosen);
     if (config->ranks && !number_by_rank(reply, e))
         return false;
     reply->row.n = 0;
     for (struct reply_token *t = reply->token; t < reply->token + reply->n_tokens; t++)
-        if ((t->id < 0 && !look_up(reply, t, config->vocab, e)) ||
+        if ((t->id < 0 && !find_token_id(reply, t, config->vocab, e)) ||
             !sparse_add(&reply->row, (uint32_t)t->id, t->logit, e))
             return false;
-    if (config->texts && !tell_texts(reply, config->texts, e))
+    if (config->texts && !add_texts(reply, config->texts, e))
         return false;
-    r->told = config->texts && config->texts->n;
+    r->has_texts = config->texts && config->texts->n;
     if (at < reply->n_tokens)
         r->recorded = reply->token[at].id;
     else if (!config->ranks)
@@ -425,13 +423,13 @@ bool json_reply_next(struct json_reply *reply, const struct input_config *config
 void json_reply_stop(struct json_reply *reply)
 {
     reply->goes_on = false;
-    reply->held = 0;
+    reply->n_carried = 0;
 }
 
 bool json_reply_end(const struct json_reply *reply, struct err *e)
 {
-    return reply->any || !reply->missing ||
-           err_set(e, STATUS_DATA, "the replies list no tokens; ask the server for them with %s", reply->missing);
+    return reply->had_positions || !reply->request ||
+           err_set(e, STATUS_DATA, "the replies list no tokens; ask the server for them with %s", reply->request);
 }
 
 void json_reply_free(struct json_reply *reply)

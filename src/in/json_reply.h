@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Replies of servers, as curl saves them: the positions of one for which tokens are listed, each a sparse row.
+// Replies of servers, as curl saves them. Each position of a reply that lists tokens is a sparse row.
 #ifndef SAMPL_IN_JSON_REPLY_H
 #define SAMPL_IN_JSON_REPLY_H
 
@@ -7,38 +7,40 @@
 #include "in/input.h"
 #include "in/json_text.h"
 
-// A reply at work. A zeroed struct is ready; memory is kept from reply to reply.
+// The state of reading the replies of an input. A zeroed struct is ready. Memory is kept from reply to reply.
 struct json_reply {
-    struct reply_position *position; // [n]
+    struct reply_position *position; // [n], of which `next` have been read
     size_t n, cap, next;
-    uint32_t *prompt;
+    uint32_t *prompt; // [n_prompt] tokens of the prompts before the positions, as far as the reply lists their ids
     size_t n_prompt, prompt_cap;
 
-    // of the position at work
-    struct reply_token *token; // [n_tokens] as they are listed
+    // of the current position
+    struct reply_token *token; // [n_tokens] in the order of the list
     size_t n_tokens, tokens_cap;
     struct sparse row;
     struct builder bytes; // of one token
 
     // across the replies of an input
     size_t done;          // positions of the reply in earlier pieces
-    struct builder id;    // of the stream that the last one was a part of by its own account; empty: it was none
-    bool goes_on;         // the next one goes on with the sequence of the last, both being parts of a stream
-    size_t held;          // tokens of the prompt that a stream told before its first position
-    const char *missing;  // what to ask for, if some part of a stream lists no tokens
-    bool any;             // some reply had positions
+    struct builder id;    // "id" of the stream that the last reply named itself a part of; empty: it named none
+    bool goes_on;         // the next reply continues the sequence of the last one, as parts of a stream do
+    size_t n_carried;     // tokens of prompt[] that a stream listed before its first position
+    const char *request;  // what makes the server list tokens, if some reply had no lists; else NULL
+    bool had_positions;   // some reply had positions
     struct lookup lookup; // of the vocabulary; built when first needed
 };
 
-// Finds the positions of a reply, or of a piece of one, which must stay until they are done with. part: it came as a
-// part of a stream, "data: {...}".
+// Finds the positions of a reply, or of a piece of one. value must stay as it is until all positions are read. part:
+// the reply came as a part of a stream, "data: {...}". Fails with STATUS_DATA if value is no reply, or lists no tokens.
 bool json_reply_open(struct json_reply *reply, const struct json_value *value, bool part, struct err *e);
 
-// The next position's row, while next < n.
+// Reads the next position as a row; reply->next must be below reply->n. The row is valid until the next call.
 bool json_reply_next(struct json_reply *reply, const struct input_config *config, struct input_row *r, struct err *e);
 
-// A stream ends here. At the end of the input: an error if there were only replies without tokens.
+// Ends a stream: the next reply begins a sequence.
 void json_reply_stop(struct json_reply *reply);
+
+// At the end of the input: sets an error and returns false if there were replies, but none listed tokens.
 bool json_reply_end(const struct json_reply *reply, struct err *e);
 
 void json_reply_free(struct json_reply *reply);

@@ -11,58 +11,55 @@
 #include <string.h>
 
 enum {
-    TEXT_MOST = 1 << 26, // bytes of an object, or a piece of one, besides its numbers
-    PIECE = 1 << 20,     // bytes of positions in a piece, at least
+    TEXT_MOST = 1 << 26, // most bytes of an object, or of a piece, besides its numbers
+    PIECE = 1 << 20,     // fewest bytes of positions in a piece
 };
 
-// The arrays of positions that llama-server's replies hold, in a member of the object. They may be long, as each
-// position may list the whole vocabulary.
-static const struct cut {
-    const char *member, *name; // name: of the array
-    size_t depth;              // brackets that are open around it
-    const char *close;         // what closes it and those
-} cuts[] = {
+// The arrays of positions in llama-server's replies. Each position may list the whole vocabulary, so that an array may
+// have gigabytes. Such an object is read in pieces (struct json_value), to keep memory constant.
+static const struct long_array {
+    const char *member, *name; // names of the object's member, and of the array in it
+    size_t depth;              // brackets that are open around the array, without the object's
+    const char *close;         // the brackets that close the array, those, and the object
+} long_arrays[] = {
     {"\"completion_probabilities\"", "\"completion_probabilities\"", 0, "]}"},
     {"\"probs\"", "\"probs\"", 0, "]}"},
     {"\"choices\"", "\"content\"", 3, "]}}]}"},
 };
 
-static void end_view(struct json_text *t)
+static void fail_text(struct json_text *t)
 {
     t->failed = true;
     t->p = t->end = t->origin = "";
 }
 
-void json_release(struct json_text *t)
+void json_discard(struct json_text *t)
 {
     source_skip(t->source, (size_t)(t->p - t->origin));
     t->origin = t->p;
 }
 
-size_t json_view(struct json_text *t, size_t want)
+size_t json_peek(struct json_text *t, size_t want)
 {
     if ((size_t)(t->end - t->p) < want && !t->failed) {
         const unsigned char *p;
         size_t have;
-        json_release(t);
+        json_discard(t);
         if (source_peek(t->source, want, &p, &have, &t->error)) {
             t->p = t->origin = (const char *)p;
             t->end = t->p + have;
         } else {
-            end_view(t);
+            fail_text(t);
         }
     }
     return (size_t)(t->end - t->p);
 }
 
-uint64_t json_place(const struct json_text *t)
-{
-    return t->source->offset + (uint64_t)(t->p - t->origin);
-}
+uint64_t json_offset(const struct json_text *t) { return t->source->offset + (uint64_t)(t->p - t->origin); }
 
 bool json_syntax(const struct json_text *t, const char *expected, struct err *e)
 {
-    const uint64_t at = json_place(t);
+    const uint64_t at = json_offset(t);
     if (t->p == t->end)
         return err_set(e, STATUS_DATA, "the input ends at byte %" PRIu64 " where JSON wants %s", at, expected);
     if ((unsigned char)(*t->p - ' ') > '~' - ' ')
@@ -78,53 +75,66 @@ char json_next_byte(struct json_text *t)
             t->p++;
         if (t->p < t->end)
             return *t->p;
-    } while (json_view(t, 1));
+    } while (json_peek(t, 1));
     return '\0';
+}
+
+// Skips white space from t->p + *i on: advances *i to the next other byte and returns that byte; 0 at the end of the
+// input. t->p stays at the same byte.
+static char byte_from(struct json_text *t, size_t *i)
+{
+    while (json_peek(t, *i + 1) > *i && json_is_space(t->p + *i, t->end))
+        ++*i;
+    return json_peek(t, *i + 1) > *i ? t->p[*i] : '\0';
 }
 
 char json_byte_inside(struct json_text *t)
 {
+    size_t i = 1;
     assert(t->p < t->end || t->failed);
-    for (size_t i = 1; json_view(t, i + 1) > i; i++)
-        if (!json_is_space(t->p + i, t->end))
-            return t->p[i];
-    return '\0';
+    return byte_from(t, &i);
 }
 
-bool json_take(struct json_text *t, const char *text)
+// Returns true if the input goes on with `text` from t->p + from on. Looks at no byte behind the first that differs,
+// because a pipe may not have it yet.
+static bool text_at(struct json_text *t, size_t from, const char *text)
 {
     size_t i = 0;
-    while (text[i] && json_view(t, i + 1) > i && t->p[i] == text[i])
+    while (text[i] && json_peek(t, from + i + 1) > from + i && t->p[from + i] == text[i])
         i++;
-    if (text[i])
-        return false;
-    t->p += i;
-    return true;
+    return !text[i];
 }
 
-// How many bytes from here on are among `chars`, at most `most`; they come into view. Asks for more input only when
-// what is in view may be cut off, so that a row can be answered as soon as it is complete.
-static size_t view_word(struct json_text *t, const char *chars, size_t most)
+bool json_accept(struct json_text *t, const char *text)
+{
+    const bool here = text_at(t, 0, text);
+    t->p += here ? strlen(text) : 0;
+    return here;
+}
+
+// Peeks the word that the input goes on with: bytes that are in `chars`, at most `most`. Returns its length. Looks only
+// at the word and the byte behind it, so that a row from a pipe is answered as soon as it is complete.
+static size_t peek_word(struct json_text *t, const char *chars, size_t most)
 {
     size_t len = 0;
-    while (len < most && json_view(t, len + 1) > len && t->p[len] && strchr(chars, t->p[len]))
+    while (len < most && json_peek(t, len + 1) > len && t->p[len] && strchr(chars, t->p[len]))
         len++;
     return t->failed ? 0 : len;
 }
 
-// One number into x[i].
+// Reads a number to x[i].
 static bool read_number(struct json_text *t, float *x, size_t i, struct err *e)
 {
     enum { MOST = 4096 }; // characters
     const char c = json_next_byte(t);
     if (!c || !strchr("-0123456789nNI", c))
         return json_syntax(t, "a number", e);
-    const size_t len = view_word(t, "+-.0123456789EINaefilntuy", MOST); // of numbers and words for them
+    const size_t len = peek_word(t, "+-.0123456789EINaefilntuy", MOST); // as in 1e+5, NaN, Infinity and null
     const char *stop = json_number(t->p, t->p + len, &x[i]);
     if (!stop)
         stop = json_word(t->p, t->p + len, &x[i]);
     if (!stop)
-        return err_set(e, STATUS_DATA, "byte %" PRIu64 ": no JSON number begins here", json_place(t));
+        return err_set(e, STATUS_DATA, "byte %" PRIu64 ": no JSON number begins here", json_offset(t));
     if (stop == t->p + MOST)
         return err_set(e, STATUS_DATA, "number %zu has more than %d characters", i, MOST);
     t->p = stop;
@@ -144,11 +154,11 @@ int64_t json_written_id(const char *p, const char *stop)
     return id <= INT32_MAX ? id : -1;
 }
 
-// One id into ids[i].
+// Reads an id to ids[i].
 static bool read_id(struct json_text *t, uint32_t *ids, size_t i, struct err *e)
 {
-    enum { MOST = 40 }; // characters looked at; an id has at most ten
-    const size_t len = view_word(t, "+-.0123456789Ee", MOST);
+    enum { MOST = 40 }; // characters that a message shows; an id has at most ten
+    const size_t len = peek_word(t, "+-.0123456789Ee", MOST);
     const int64_t id = json_written_id(t->p, t->p + len);
     if (!len)
         return json_syntax(t, "a token id", e);
@@ -160,9 +170,11 @@ static bool read_id(struct json_text *t, uint32_t *ids, size_t i, struct err *e)
     return true;
 }
 
-// Reads an array, from its '[' on: ids or numbers, *n elements.
-static bool read_array(struct json_text *t, struct sparse *row, bool ids, size_t *n, struct err *e)
+// Reads an array, whose '[' is the current byte: v->n_ids ids, or v->row.n numbers.
+static bool read_array(struct json_text *t, struct json_value *v, bool ids, struct err *e)
 {
+    struct sparse *const row = &v->row;
+    size_t *const n = ids ? &v->n_ids : &row->n;
     char c;
     assert(t->p < t->end && *t->p == '[');
     *n = 0;
@@ -171,9 +183,9 @@ static bool read_array(struct json_text *t, struct sparse *row, bool ids, size_t
         c = json_next_byte(t);
         if (c == ']' && !*n)
             break;
-        if (!ids && row->cap) // the usual stretch of a row
+        if (!ids && row->cap) // most numbers of a row, in the form that the kernel reads
             row->n += t->kern->numbers(&t->p, t->end, row->x + row->n, row->cap - row->n);
-        if (!sparse_room(row, *n + 1, e))
+        if (!sparse_reserve(row, *n + 1, e))
             return false;
         if (!(ids ? read_id(t, row->ids, *n, e) : read_number(t, row->x, *n, e)))
             return false;
@@ -186,24 +198,25 @@ static bool read_array(struct json_text *t, struct sparse *row, bool ids, size_t
     return true;
 }
 
-static void keep(struct json_text *t, struct json_value *v, const char *text, size_t len)
+// Appends to the value's text. If that fails, reading fails.
+static void copy_text(struct json_text *t, struct json_value *v, const char *text, size_t len)
 {
     builder_bytes(&v->text, text, len);
     if (builder_whole(&v->text))
         return;
-    end_view(t);
+    fail_text(t);
     if (v->text.full)
         err_set(&t->error, STATUS_DATA, "an object holds more than %d bytes besides its numbers", TEXT_MOST);
     else
         err_from_fault(&t->error, fault_memory());
 }
 
-// Copies a string, from its quote on.
+// Copies a string, whose quote is the current byte.
 static bool copy_string(struct json_text *t, struct json_value *v, struct err *e)
 {
     bool open = true, escaped = true; // the opening quote does not close
     while (open) {
-        if (!json_view(t, 1))
+        if (!json_peek(t, 1))
             return json_syntax(t, "the end of a string", e);
         const char *const start = t->p;
         while (open && t->p < t->end) {
@@ -211,72 +224,75 @@ static bool copy_string(struct json_text *t, struct json_value *v, struct err *e
             open = c != '"' || escaped;
             escaped = c == '\\' && !escaped;
         }
-        keep(t, v, start, (size_t)(t->p - start));
+        copy_text(t, v, start, (size_t)(t->p - start));
     }
     return true;
 }
 
-// An array begins at the end of the text, at this depth of a member, behind the string at `name`: is it one to be cut?
-// Only the first is.
-static void find_cut(struct json_value *v, size_t name, size_t depth)
+// Called when an array begins at the end of v->text, inside `depth` brackets of a member; the string before the array
+// begins at `name`. If the array is one of long_arrays, and the first of the object, notes that in v.
+static void find_long_array(struct json_value *v, size_t name, size_t depth)
 {
     const char *const text = v->text.text;
-    for (const struct cut *k = cuts; k < cuts + sizeof cuts / sizeof *cuts && !v->cut; k++) {
-        if (k->depth != depth || strncmp(text + v->member, k->member, strlen(k->member)) != 0 ||
+    for (const struct long_array *k = long_arrays;
+         k < long_arrays + sizeof long_arrays / sizeof *long_arrays && !v->array; k++) {
+        if (k->depth != depth || strncmp(text + v->member_at, k->member, strlen(k->member)) != 0 ||
             strncmp(text + name, k->name, strlen(k->name)) != 0)
             continue;
-        v->cut = k;
-        v->cut_at = v->text.len;
-        v->amid = true;
+        v->array = k;
+        v->array_at = v->text.len;
+        v->in_array = true;
     }
 }
 
-// Is the text long enough to be a piece?
-static bool is_piece(const struct json_value *v)
+// Returns true if a piece may end here. Its elements must have ids of their own, since a member of ids may follow the
+// long array. The text before the array is copied to each piece; a piece at least as long as that text bounds the work.
+static bool is_long_enough(const struct json_value *v)
 {
-    return v->has_id && v->text.len - v->cut_at >= (v->cut_at < PIECE ? PIECE : v->cut_at);
+    return v->has_id && v->text.len - v->array_at >= (v->array_at < PIECE ? PIECE : v->array_at);
 }
 
-// Copies a value from this depth of it on, 0 or where it was cut; cJSON will judge it. Of white space one blank stays,
-// which keeps words apart. Ends behind the value or, with v->more, at the comma behind an element.
+// Copies a value, or the rest of one that is continued inside `depth` brackets. cJSON checks the copy later. White
+// space becomes one blank, which keeps words apart. Ends behind the value; or, if a piece ends, sets v->more and ends
+// at the comma behind an element of the long array.
 static bool copy_value(struct json_text *t, struct json_value *v, size_t depth, struct err *e)
 {
-    size_t name = v->member;
+    size_t name = v->member_at;
     for (;;) {
-        if (json_view(t, 1) && json_is_space(t->p, t->end))
-            keep(t, v, " ", 1);
+        if (json_peek(t, 1) && json_is_space(t->p, t->end))
+            copy_text(t, v, " ", 1);
         const char c = json_next_byte(t);
-        const bool infinity = c == '-' && json_take(t, "-Infinity"); // as Python prints it
-        const bool element = v->amid && depth == v->cut->depth + 1;  // or the end of their array
+        const bool infinity = c == '-' && json_accept(t, "-Infinity");    // as Python prints it
+        const bool element = v->in_array && depth == v->array->depth + 1; // between elements, or at the array's end
         if (!c || t->failed)
             return json_syntax(t, "'}'", e);
         if (!depth && (c == ',' || c == '}' || c == ']'))
             return true;
-        v->more = element && c == ',' && is_piece(v);
+        v->more = element && c == ',' && is_long_enough(v);
         if (v->more)
             return true;
-        v->amid = v->amid && !(element && c == ']');
+        v->in_array = v->in_array && !(element && c == ']');
         depth += c == '{' || c == '[';
-        if (depth >= CJSON_NESTING_LIMIT) // the object around it counts
-            return err_set(e, STATUS_DATA, "byte %" PRIu64 ": nested too deep, the most is %d", json_place(t),
+        if (depth >= CJSON_NESTING_LIMIT) // the object around the value counts, too
+            return err_set(e, STATUS_DATA, "byte %" PRIu64 ": nested too deep, the most is %d", json_offset(t),
                            CJSON_NESTING_LIMIT);
         depth -= c == '}' || c == ']';
         if (infinity) {
-            keep(t, v, "-1e999999", 9);
+            copy_text(t, v, "-1e999999", 9);
         } else if (c != '"') {
             const char *const start = t->p++;
-            while (t->p < t->end && *t->p >= '.' && *t->p <= '9') // a number goes on, as a rule
+            while (t->p < t->end && *t->p >= '.' && *t->p <= '9') // copies a number at once
                 t->p++;
-            keep(t, v, start, (size_t)(t->p - start));
+            copy_text(t, v, start, (size_t)(t->p - start));
         } else {
             name = v->text.len;
             if (!copy_string(t, v, e))
                 return false;
-            if (v->amid && depth == v->cut->depth + 2 && !strcmp(v->text.text + name, "\"id\""))
+            if (v->in_array && depth == v->array->depth + 2 && !strcmp(v->text.text + name, "\"id\""))
                 v->has_id = v->has_id || json_next_byte(t) == ':';
         }
         if (c == '[')
-            find_cut(v, name, depth - 1);
+            find_long_array(v, name, depth - 1);
     }
 }
 
@@ -285,28 +301,18 @@ static const char *const planes[] = {[PLANE_IDS] = "\"ids\"",
                                      [PLANE_LOGPROBS] = "\"logprobs\"",
                                      [PLANE_PROBS] = "\"probs\""};
 
-// The byte at i from here on or behind white space there; 0 at the end of the input.
-static char byte_from(struct json_text *t, size_t *i)
-{
-    while (json_view(t, *i + 1) > *i && json_is_space(t->p + *i, t->end))
-        ++*i;
-    return json_view(t, *i + 1) > *i ? t->p[*i] : '\0';
-}
-
 size_t json_plain_length(struct json_text *t)
 {
-    size_t i = 0, len = 0;
+    size_t i = 0;
     const bool object = byte_from(t, &i) == '{';
     if (object) {
+        enum plane plane = PLANE_PROBS;
         i++;
-        if (byte_from(t, &i) != '"')
-            return 0;
-        for (enum plane plane = PLANE_LOGITS; plane <= PLANE_PROBS && !len; plane++)
-            if (json_view(t, i + strlen(planes[plane])) >= i + strlen(planes[plane]) &&
-                !memcmp(t->p + i, planes[plane], strlen(planes[plane])))
-                len = strlen(planes[plane]);
-        i += len;
-        if (!len || byte_from(t, &i) != ':')
+        byte_from(t, &i);
+        while (plane > PLANE_IDS && !text_at(t, i, planes[plane]))
+            plane--;
+        i += strlen(planes[plane]);
+        if (plane == PLANE_IDS || byte_from(t, &i) != ':')
             return 0;
         i++;
     }
@@ -316,7 +322,7 @@ size_t json_plain_length(struct json_text *t)
     const char first = byte_from(t, &i), *close = NULL;
     if (!first || !strchr("-0123456789nNI", first))
         return 0;
-    for (size_t have; !close && (have = json_view(t, i + 1)) > i; i = close ? (size_t)(close - t->p) : have)
+    for (size_t have; !close && (have = json_peek(t, i + 1)) > i; i = close ? (size_t)(close - t->p) : have)
         close = memchr(t->p + i, ']', have - i);
     if (!close)
         return 0;
@@ -324,19 +330,19 @@ size_t json_plain_length(struct json_text *t)
     return !object ? i : byte_from(t, &i) == '}' ? i + 1 : 0;
 }
 
-// A member, from its name on. Those that are called so hold numbers unless they are null, which is absent, as with the
-// other members, or arrays of objects.
+// Reads a member, whose name's quote is the current byte. The members that `planes` names hold numbers, unless they are
+// null, which means absent, or arrays of objects.
 static bool read_member(struct json_text *t, struct json_value *v, struct err *e)
 {
     enum plane plane = PLANE_PROBS;
-    v->member = v->text.len;
+    v->member_at = v->text.len;
     if (!copy_string(t, v, e))
         return false;
     if (json_next_byte(t) != ':')
         return json_syntax(t, "':'", e);
-    while (plane != PLANE_NONE && strcmp(v->text.text + v->member, planes[plane]) != 0)
+    while (plane != PLANE_NONE && strcmp(v->text.text + v->member_at, planes[plane]) != 0)
         plane--;
-    keep(t, v, t->p++, 1);
+    copy_text(t, v, t->p++, 1);
     const char c = json_next_byte(t);
     if (plane == PLANE_NONE || c == 'n')
         return copy_value(t, v, 0, e);
@@ -344,60 +350,59 @@ static bool read_member(struct json_text *t, struct json_value *v, struct err *e
         return json_syntax(t, "an array of numbers", e);
     if (json_byte_inside(t) == '{')
         return copy_value(t, v, 0, e);
-    keep(t, v, "0", 1);
+    copy_text(t, v, "0", 1);
     if (t->failed)
         return false;
     if (plane == PLANE_IDS) {
         if (v->has_ids)
             return err_set(e, STATUS_DATA, "an object holds ids more than once");
         v->has_ids = true;
-        return read_array(t, &v->row, true, &v->n_ids, e);
+        return read_array(t, v, true, e);
     }
     if (v->plane != PLANE_NONE)
         return err_set(e, STATUS_DATA, "an object holds more than one of logits, logprobs and probs");
     v->plane = plane;
-    return read_array(t, &v->row, false, &v->row.n, e);
+    return read_array(t, v, false, e);
 }
 
-// Copies the members of an object from its brace or, amid one, from where it was cut on; to its end or to where it is
-// cut.
+// Reads the members of an object, whose brace is the current byte; or, if v is continued, the rest of the members. Ends
+// behind the object, or where a piece ends.
 static bool read_members(struct json_text *t, struct json_value *v, struct err *e)
 {
-    bool amid = v->follows;
+    bool inside = v->continued; // a member
     char c;
     do {
-        if (!amid) {
-            keep(t, v, t->p++, 1);
+        if (!inside) {
+            copy_text(t, v, t->p++, 1);
             c = json_next_byte(t);
             if (c == '}' && v->text.len == 1)
                 break;
             if (c != '"')
                 return json_syntax(t, "a member's name", e);
         }
-        if (!(amid ? copy_value(t, v, v->cut->depth + 1, e) : read_member(t, v, e)))
+        if (!(inside ? copy_value(t, v, v->array->depth + 1, e) : read_member(t, v, e)))
             return false;
-        amid = false;
+        inside = false;
         if (v->more) {
-            keep(t, v, v->cut->close, strlen(v->cut->close));
+            copy_text(t, v, v->array->close, strlen(v->array->close));
             return !t->failed;
         }
         c = json_next_byte(t);
         if (c != ',' && c != '}')
             return json_syntax(t, "',' or '}'", e);
     } while (c == ',');
-    keep(t, v, t->p++, 1);
+    copy_text(t, v, t->p++, 1);
     return !t->failed;
 }
 
 static bool read_object(struct json_text *t, struct json_value *v, struct err *e)
 {
-    const uint64_t begin = json_place(t);
-    size_t at;
+    const uint64_t begin = json_offset(t);
     if (!read_members(t, v, e))
         return false;
-    if (v->plane != PLANE_NONE && v->text.len == strlen(planes[v->plane]) + strlen("{:0}")) // there is no rest
+    if (v->plane != PLANE_NONE && v->text.len == strlen(planes[v->plane]) + strlen("{:0}")) // no other member
         return true;
-    v->rest = json_parse(v->text.text, v->text.len, JSON_LOOSE, &at, e);
+    v->rest = json_parse(v->text.text, v->text.len, JSON_LOOSE, e);
     if (!v->rest && e->status == STATUS_USAGE)
         err_set(e, STATUS_DATA, "byte %" PRIu64 ": the object that begins here is not valid JSON", begin);
     return v->rest;
@@ -408,21 +413,21 @@ bool json_read_value(struct json_text *t, struct json_value *v, struct err *e)
     assert(t->p < t->end && (v->more ? *t->p == ',' : *t->p == '[' || *t->p == '{'));
     cJSON_Delete(v->rest);
     v->rest = NULL;
-    v->follows = v->more;
+    v->continued = v->more;
     v->more = false;
-    if (v->follows) {
-        v->text.text[v->text.len = v->cut_at] = '\0';
+    if (v->continued) {
+        v->text.text[v->text.len = v->array_at] = '\0';
         t->p++;
-        json_next_byte(t); // as messages name the place
-        json_release(t);
+        json_next_byte(t); // error messages name the offset of the element
+        json_discard(t);
         return read_object(t, v, e);
     }
     v->plane = *t->p == '[' ? PLANE_LOGITS : PLANE_NONE;
-    v->has_ids = v->has_id = v->amid = false;
-    v->cut = NULL;
+    v->has_ids = v->has_id = v->in_array = false;
+    v->array = NULL;
     v->text.most = TEXT_MOST;
     builder_clear(&v->text);
-    return *t->p == '[' ? read_array(t, &v->row, false, &v->row.n, e) : read_object(t, v, e);
+    return *t->p == '[' ? read_array(t, v, false, e) : read_object(t, v, e);
 }
 
 void json_value_free(struct json_value *v)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// JSON text as a window on a source, read once and forwards; and the values of the input, taken apart: long arrays of
-// numbers by our own reader, the rest of objects by cJSON.
+// JSON text, read once and forwards from a source; and the values of the input in parts: arrays of numbers are read
+// here, the other members of an object by cJSON.
 #ifndef SAMPL_IN_JSON_TEXT_H
 #define SAMPL_IN_JSON_TEXT_H
 
@@ -11,28 +11,29 @@
 struct cJSON;
 struct kern;
 
-// When the source fails or memory is short, the text ends: whoever reads on comes upon an end, and nothing that is said
-// of it counts but `error`, which is looked at once, when all is done.
+// If reading fails or memory is short, the text ends: each function then behaves as at the end of the input. The reader
+// of a value looks at `failed` once, when it is done; if `failed` is set, `error` is the error, whatever else was
+// reported.
 struct json_text {
     struct source *source;
-    const struct kern *kern; // of the numbers
-    const char *p, *end;     // the part of the input in view; p is the present place
-    const char *origin;      // where the view began; source->offset is its place in the input
+    const struct kern *kern; // of the SIMD tier that reads numbers
+    const char *p, *end;     // the bytes of the input from the current byte on, as far as they were peeked
+    const char *origin;      // the byte at source->offset; the bytes from origin to p are not skipped yet
     bool failed;
     struct err error; // if failed
 };
 
-// Brings at least `want` bytes into view, fewer only at the end of the input, and returns how many are. What was in
-// view may move.
-size_t json_view(struct json_text *t, size_t want);
+// Peeks at least `want` bytes from the current one on, fewer only at the end of the input. Returns how many there are.
+// t->p may move.
+size_t json_peek(struct json_text *t, size_t want);
 
-// Lets go of what lies before the present place.
-void json_release(struct json_text *t);
+// Skips the bytes before the current one in the source.
+void json_discard(struct json_text *t);
 
-// The present place, in bytes from the start of the input.
-uint64_t json_place(const struct json_text *t);
+// Returns the offset of the current byte in the input.
+uint64_t json_offset(const struct json_text *t);
 
-// The error that something else was expected here. Returns false.
+// Sets the error that `expected` should begin at the current byte. Returns false.
 bool json_syntax(const struct json_text *t, const char *expected, struct err *e);
 
 static inline bool json_is_space(const char *p, const char *end)
@@ -40,49 +41,54 @@ static inline bool json_is_space(const char *p, const char *end)
     return p < end && (*p == ' ' || *p == '\n' || *p == '\r' || *p == '\t');
 }
 
-// The next byte that is not white space, which is not taken; 0 at the end of the input.
+// Skips white space and returns the byte behind it, which becomes the current one; 0 at the end of the input.
 char json_next_byte(struct json_text *t);
 
-// Returns the next byte, behind the byte at hand, that is not white space. The byte at hand stays in view.
+// Returns the first byte behind the current one that is not white space; 0 at the end of the input. The current byte
+// stays.
 char json_byte_inside(struct json_text *t);
 
-// Does the text at hand begin so? Takes it if it does.
-bool json_take(struct json_text *t, const char *text);
+// If the input goes on with `text`, skips that and returns true.
+bool json_accept(struct json_text *t, const char *text);
 
 // The kind of numbers that an object holds.
 enum plane { PLANE_NONE, PLANE_IDS, PLANE_LOGITS, PLANE_LOGPROBS, PLANE_PROBS };
 
 // An array of numbers, or an object. Its memory is kept from value to value. A zeroed struct is ready.
 struct json_value {
-    enum plane plane;  // which the numbers are; PLANE_NONE: there are none, as in a server's reply
+    enum plane plane;  // of the numbers; PLANE_NONE: there are none, as in a server's reply
     struct sparse row; // the numbers; and the ids, if any
     bool has_ids;
     size_t n_ids;
-    struct builder text; // an object's other members, a 0 in the place of numbers and ids
-    struct cJSON *rest;  // what cJSON made of it, until the next value; NULL: it is an array, or has no others
+    struct builder text; // the object as text, with 0 in place of each array of numbers or ids
+    struct cJSON
+        *rest; // the parsed text, until the next value is read; NULL for an array, or an object of numbers only
 
-    // A long reply comes in pieces: each is the object with some elements of its array of positions; the last has what
-    // follows it, too.
-    bool more;             // behind this piece comes another of the same object
-    bool follows;          // as this one does
-    const struct cut *cut; // the array, once it has begun, or NULL
-    size_t member, cut_at; // in the text: the name of the member at hand; the array's first element
-    bool amid, has_id;     // it has not ended yet; an element has an id of its own
+    // A long reply is read in pieces. Each piece is the object as far as it has been read, with some elements of its
+    // long array. The last piece has the members behind the array, too.
+    bool more;                      // another piece of the object follows
+    bool continued;                 // this piece is not the first
+    const struct long_array *array; // the long array, once it has begun, or NULL
+    size_t member_at;               // where in text the name of the current member begins
+    size_t array_at;                // where in text the first element of the long array begins
+    bool in_array;                  // the long array has not ended yet
+    bool has_id;                    // some element of the long array has a member "id"
 };
 
-// How many bytes the value at hand has, if it is nothing but an array of numbers, or an object with one as its only
-// member, as far as its brackets and the first number tell; else 0.
+// Returns the length of the next value if it is an array of numbers, or an object with such an array as its only
+// member; else 0. Looks only at the brackets, the member's name and the first byte of the array.
 size_t json_plain_length(struct json_text *t);
 
-// Reads the array or object at hand, from its bracket on. An array holds logits. "logits", "logprobs", "probs" and
-// "ids" of an object are numbers unless they are null or hold objects. As numbers, `null` and -Infinity are masked,
-// -inf, and NaN and Infinity are themselves; ids are whole numbers without sign, point or exponent. While there is
-// more, it reads the next piece, wherever the text stands then.
+// Reads an array or object; the current byte is its bracket, or, if v->more, the comma behind the piece before. An
+// array holds logits. The members "logits", "logprobs", "probs" and "ids" of an object are arrays of numbers unless
+// they are null or hold objects. `null` and -Infinity mask a token (-inf); NaN and Infinity are read as such and
+// reported later. An id is a whole number without sign, point and exponent. Errors have STATUS_DATA, or STATUS_IO if
+// memory is short.
 bool json_read_value(struct json_text *t, struct json_value *v, struct err *e);
 
 void json_value_free(struct json_value *v);
 
-// The token id that is written from p up to stop as JSON writes whole numbers, or -1.
+// Returns the token id that p[0..stop - p) spells as JSON spells whole numbers, or -1.
 int64_t json_written_id(const char *p, const char *stop);
 
 #endif

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
-// Beside what others share: the raw formats, which are rows of n_vocab little-endian numbers and nothing else.
+// Reads matrices. The raw formats are here, too: rows of n_vocab little-endian numbers, without a header.
 #include "in/matrix.h"
 
 #include "base/bits.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-// Numbers in the byte order of the machine, f64 rounded to the nearest f32.
+// Converts numbers to the byte order of the machine, and f64 to the nearest f32.
 static void convert(struct matrix *m, const unsigned char *from)
 {
     const size_t size = dtype_size(m->type);
@@ -34,12 +35,13 @@ enum matrix_shape matrix_set_shape(struct matrix *m, const uint64_t dim[3], size
         return MATRIX_EMPTY;
     m->rows = 1;
     for (size_t i = 0; i + 1 < dims; i++)
-        m->rows *= dim[i]; // all but one are 1
+        m->rows *= dim[i]; // at most one factor is not 1
     if (n > INT32_MAX || n > SIZE_MAX / 2 / m->size || m->rows > (uint64_t)INT64_MAX / (n * m->size))
         return MATRIX_TOO_LARGE;
     m->n = (size_t)n;
     m->bytes = m->n * m->size;
     m->convert = m->big || m->size != dtype_size(m->type) ? convert : NULL;
+    m->all = m->rows;
     return MATRIX_OK;
 }
 
@@ -54,15 +56,38 @@ bool matrix_header(const struct format *f, struct source *s, size_t n, const uns
     return have >= n || err_set(e, STATUS_DATA, "the input ends inside the %s header", f->name);
 }
 
-bool matrix_take(struct matrix *m, struct source *s, struct input_row *r, size_t *have, bool *end, struct err *e)
+// Sets the error for bytes behind the last row. Returns false.
+static bool extra_bytes(const struct matrix *m, struct err *e)
 {
+    if (m->promised)
+        return err_set(e, STATUS_DATA, "there are bytes after the last of the %" PRIu64 " rows promised", m->all);
+    return err_set(e, STATUS_DATA, "there are bytes after the last row of the npy shape");
+}
+
+// Sets the error for an input that ends after `have` bytes of a row. Returns false.
+static bool short_row(const struct matrix *m, size_t have, struct err *e)
+{
+    if (m->promised)
+        return err_set(e, STATUS_DATA, "the file holds %" PRIu64 " rows of the %" PRIu64 " promised", m->all - m->rows,
+                       m->all);
+    return err_set(e, STATUS_DATA, "the input ends after %zu of the row's %zu bytes", have, m->bytes);
+}
+
+bool matrix_next(void *self, struct source *s, const struct input_config *config, struct input_row *r, bool *end,
+                 struct err *e)
+{
+    struct matrix *const m = self;
     const unsigned char *p;
+    size_t have;
+    (void)config;
     assert(m->bytes && m->bytes <= SIZE_MAX / 2);
-    if (!source_peek(s, m->rows ? m->bytes : m->closed, &p, have, e))
+    if (!source_peek(s, m->rows ? m->bytes : m->closed, &p, &have, e))
         return false;
-    *end = !m->rows || (!*have && m->rows == MATRIX_OPEN);
-    if (*end || *have < m->bytes)
-        return true;
+    *end = !m->rows || (!have && m->rows == MATRIX_OPEN);
+    if (*end)
+        return !m->closed || !have || extra_bytes(m, e);
+    if (have < m->bytes)
+        return short_row(m, have, e);
     matrix_jump(m, s, 1);
     if (m->convert) {
         if (!m->row)
@@ -74,18 +99,6 @@ bool matrix_take(struct matrix *m, struct source *s, struct input_row *r, size_t
     r->logits = (struct row){m->type, m->convert ? m->row : p, m->n};
     r->stays = s->mapped && !m->convert;
     return true;
-}
-
-bool matrix_next(void *self, struct source *s, struct input_row *r, bool *end, struct err *e)
-{
-    struct matrix *const m = self;
-    size_t have;
-    if (!matrix_take(m, s, r, &have, end, e))
-        return false;
-    if (*end)
-        return !m->closed || !have || err_set(e, STATUS_DATA, "there are bytes after the last row of the npy shape");
-    return have >= m->bytes ||
-           err_set(e, STATUS_DATA, "the input ends after %zu of the row's %zu bytes", have, m->bytes);
 }
 
 void matrix_jump(struct matrix *m, struct source *s, uint64_t rows)
@@ -101,17 +114,17 @@ static bool open_raw(void *self, const struct format *f, struct source *s, const
     (void)s;
     m->type = (enum dtype)f->kind;
     m->size = dtype_size(m->type);
-    const uint64_t n[3] = {config->n_vocab ? config->n_vocab : config->n_tokens};
+    const uint64_t n[3] = {input_n_vocab(config)};
     if (!n[0])
         return err_set(e, STATUS_USAGE, "raw %s rows need their width, --n-vocab", f->name);
-    if (n[0] < config->n_tokens) // no model's rows; whoever has llama-cli's -n in mind would get nonsense
+    if (n[0] < config->n_tokens) // perhaps llama-cli's -n was meant
         return err_set(
             e, STATUS_USAGE,
             "--n-vocab: %zu is less than the vocabulary's %zu tokens; llama-cli's -n, tokens to predict, is --rows :N",
             config->n_vocab, config->n_tokens);
     if (matrix_set_shape(m, n, 1) != MATRIX_OK)
         return err_set(e, STATUS_USAGE, "--n-vocab is too large for this machine");
-    m->rows = MATRIX_OPEN;
+    m->all = m->rows = MATRIX_OPEN;
     return true;
 }
 

@@ -1,45 +1,43 @@
 // SPDX-License-Identifier: MIT
-// Rows of one width, one after the other in the input: raw files, and what npy, safetensors and kld files come to
-// behind their headers. A format whose state begins with a struct matrix fills it in when it opens.
+// Rows of one width, one after the other in the input: raw files, and what follows the headers of npy, safetensors and
+// kld files. The state of such a format begins with a struct matrix, which its `open` fills in.
 #ifndef SAMPL_IN_MATRIX_H
 #define SAMPL_IN_MATRIX_H
 
 #include "in/input.h"
 
-#define MATRIX_OPEN UINT64_MAX // rows go on to the end of the input
+#define MATRIX_OPEN UINT64_MAX // the rows go on to the end of the input
 
 struct matrix {
-    enum dtype type;    // of the rows handed out
-    size_t size;        // bytes of a number in the input; 8: f64, which is rounded to f32
-    bool big;           // big-endian
-    bool closed;        // nothing may follow the last row
-    size_t n, bytes;    // of a row in the input; not 0, bytes at most SIZE_MAX / 2
-    uint64_t rows;      // left, or MATRIX_OPEN
-    uint64_t sequences; // that the input so far named
+    enum dtype type;    // of the rows that matrix_next returns
+    size_t size;        // bytes of a number in the input; 8 is f64, which is rounded to f32
+    bool big;           // numbers are big-endian
+    bool closed;        // no byte may follow the last row
+    bool promised;      // the header counts the rows, instead of giving a shape; error messages quote the count
+    size_t n, bytes;    // of a row in the input: numbers, and bytes, at most SIZE_MAX / 2; not 0
+    uint64_t all, rows; // rows in the input, and rows not read yet; or MATRIX_OPEN
+    uint64_t sequences; // sequences that the input has named so far
 
-    // Makes a row as it lies in the input m->row. NULL: rows are handed out where they lie.
+    // Converts a row of the input to m->row. NULL: rows are returned where they lie in the input.
     void (*convert)(struct matrix *m, const unsigned char *from);
-    void *row; // [n] of type
+    void *row; // [n] of type; allocated by matrix_next, freed by the owner of the state
 };
 
 enum matrix_shape { MATRIX_OK, MATRIX_NO_ROWS, MATRIX_EMPTY, MATRIX_TOO_LARGE };
 
-// Fills in n, bytes, rows and convert from an array's dimensions, the first three of which are given: N rows of V
-// numbers, whose type, size and order are set, from the shapes (V,), (N, V), (N, 1, V) and (1, N, V).
+// Sets n, bytes, all, rows and convert for an array of `dims` dimensions, of which dim[] has the first three. The
+// shapes (V,), (N, V), (N, 1, V) and (1, N, V) are N rows of V numbers. type, size and big are already set.
 enum matrix_shape matrix_set_shape(struct matrix *m, const uint64_t dim[3], size_t dims);
 
-// The first n bytes of a file, at *p until the next peek: an error unless they begin with f->magic (NULL: anything) and
-// are all there.
+// Peeks the first n bytes of a file, at *p until the next peek. Fails with STATUS_DATA if the file is shorter, or does
+// not begin with f->magic (NULL: anything).
 bool matrix_header(const struct format *f, struct source *s, size_t n, const unsigned char **p, struct err *e);
 
-// Takes the next row for r, if the input has all of it: *have bytes of it, fewer than m->bytes where the input ends.
-// *end after the last row; *have is then 0 if nothing follows, which is looked at where m is closed.
-bool matrix_take(struct matrix *m, struct source *s, struct input_row *r, size_t *have, bool *end, struct err *e);
+// `next` of struct format.
+bool matrix_next(void *self, struct source *s, const struct input_config *config, struct input_row *r, bool *end,
+                 struct err *e);
 
-// For struct format.
-bool matrix_next(void *self, struct source *s, struct input_row *r, bool *end, struct err *e);
-
-// Passes over that many of the rows left.
+// Skips `rows` rows, which must be there.
 void matrix_jump(struct matrix *m, struct source *s, uint64_t rows);
 
 #endif

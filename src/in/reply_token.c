@@ -8,10 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-int64_t reply_key_id(const char *text)
-{
-    return json_written_id(text, text + strlen(text));
-}
+int64_t reply_key_id(const char *text) { return json_written_id(text, text + strlen(text)); }
 
 int64_t reply_token_text_id(const char *text)
 {
@@ -57,7 +54,7 @@ bool reply_token_read(const cJSON *value, enum token_shape shape, bool listed, s
         t->id = reply_token_text_id(t->text);
     if (t->id < 0 && (id || (!t->text && !t->bytes)))
         return false;
-    const float x = (float)cJSON_GetNumberValue(number); // NaN: it is no number
+    const float x = (float)cJSON_GetNumberValue(number); // NaN if it is no number
     t->logit = probability ? libm_logf(x) : x;
     if (cJSON_IsNull(number))
         t->logit = -INFINITY;
@@ -73,7 +70,7 @@ bool reply_token_same(const struct reply_token *a, const struct reply_token *b)
     return a->text && b->text && !strcmp(a->text, b->text);
 }
 
-bool reply_token_spell(const struct reply_token *t, struct builder *bytes)
+bool reply_token_bytes(const struct reply_token *t, struct builder *bytes)
 {
     const cJSON *byte;
     builder_clear(bytes);

@@ -10,31 +10,34 @@ struct cJSON;
 
 enum token_shape {
     TOKEN_RECORD, // {"token", "tok_str" or "content", "id"?, "bytes"?, "logprob" or "prob"}; a list is an array of them
-    TOKEN_TEXT,   // a string; a list is an object of numbers by text
-    TOKEN_ID,     // a number; a list is an object of records by id, the token itself first
-    TOKEN_TRIPLE, // [logprob, id, text]
+    TOKEN_TEXT,   // a string; a list is an object from text to number
+    TOKEN_ID,     // a number; a list is an object from id to record, and the chosen token comes first
+    TOKEN_TRIPLE, // [logprob, id, text]; a list is an array of them
 };
 
+// Points into the reply.
 struct reply_token {
     int64_t id;                // -1: not known
     const char *text;          // NULL: none
     const struct cJSON *bytes; // array, or NULL
-    float logit;               // NaN: not told
+    float logit;               // NaN: the reply does not have it
 };
 
-// Reads one token: an element of a list (listed), or the token that was chosen. An element of a list has a logit; null
-// means masked. Returns false if value is not of that shape.
+// Reads an element of a list (listed), or the chosen token. An element of a list must have a logit; null is -inf (a
+// masked token). Returns false if value does not have that shape.
 bool reply_token_read(const struct cJSON *value, enum token_shape shape, bool listed, struct reply_token *t);
 
-// Are these the same token, by id, or else by bytes, or else by text?
+// Returns true if two tokens have the same id; without ids, the same bytes; without bytes, the same text.
 bool reply_token_same(const struct reply_token *a, const struct reply_token *b);
 
-// Makes *bytes the token's bytes, or its text if the reply does not list bytes: a text cannot hold a part of a
-// character. Returns false when memory is short.
-bool reply_token_spell(const struct reply_token *t, struct builder *bytes);
+// Makes *bytes the token's bytes, or its text if the reply does not list bytes. A text is not enough where a token is a
+// part of a character. Returns false if memory is short.
+bool reply_token_bytes(const struct reply_token *t, struct builder *bytes);
 
-// The id that a key of an object is, or that a text of vLLM's return_tokens_as_token_ids is; -1: none.
+// Returns the id that a text spells, such as a key of an object; -1 if the text is no id.
 int64_t reply_key_id(const char *text);
+
+// Returns the id in a text "token_id:ID", as vLLM writes with return_tokens_as_token_ids; -1 for any other text.
 int64_t reply_token_text_id(const char *text);
 
 #endif

@@ -10,14 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-void row_notes_free(struct row_notes *n)
-{
-    free(n->prompt);
-}
+void row_notes_free(struct row_notes *n) { free(n->prompt); }
 
 bool row_notes_sequence(struct row_notes *n, const cJSON *object, struct input_row *r, struct err *e)
 {
-    const double most = 0x1p53; // up to here each whole number is one
+    const double most = 0x1p53; // a double holds each whole number up to this one
     const cJSON *const seq = json_member(object, "seq"), *const end = json_member(object, "end");
     const char *name = cJSON_GetStringValue(seq);
     if (cJSON_IsNumber(seq) && fabs(seq->valuedouble) <= most && seq->valuedouble == floor(seq->valuedouble)) {
@@ -54,17 +51,16 @@ static bool read_prompt(struct row_notes *notes, const cJSON *object, struct inp
     return true;
 }
 
-// Puts the schema among the parameters in its own words: a double does not keep how its numbers are spelt, which its
-// grammar goes by.
+// Replaces the schema among the parameters by a tree with the spelling of its numbers, which its grammar depends on.
+// cJSON keeps doubles only.
 static bool spell_schema(const char *text, size_t len, cJSON *params, struct err *e)
 {
     cJSON *const schema = cJSON_GetObjectItemCaseSensitive(params, "json_schema");
-    size_t at;
     struct err odd;
     if (!schema || !schema->child)
         return true;
-    cJSON *const whole = json_parse(text, len, JSON_EXACT, &at, &odd);
-    if (!whole && odd.status == STATUS_USAGE) // the row holds what only loose JSON may
+    cJSON *const whole = json_parse(text, len, JSON_EXACT, &odd);
+    if (!whole && odd.status == STATUS_USAGE) // the row is not exact JSON: keeps the doubles
         return true;
     cJSON *const spelt =
         cJSON_DetachItemFromObjectCaseSensitive(cJSON_GetObjectItemCaseSensitive(whole, "params"), "json_schema");
@@ -75,22 +71,25 @@ static bool spell_schema(const char *text, size_t len, cJSON *params, struct err
 bool row_notes_rest(struct row_notes *n, cJSON *object, const char *text, size_t len, struct input_row *r,
                     struct err *e)
 {
-    const cJSON *const accept = json_member(object, "accept");
+    const cJSON *const accept = json_member(object, "accept"), *const position = json_member(object, "position");
     cJSON *const params = cJSON_GetObjectItemCaseSensitive(object, "params");
     if (!read_prompt(n, object, r, e))
         return false;
     r->forced = json_id(accept);
     if (accept && r->forced < 0)
         return err_set(e, STATUS_DATA, "\"accept\" is not a whole number from 0 to 2147483647");
+    r->position = json_id(position);
+    if (position && r->position < 0)
+        return err_set(e, STATUS_DATA, "\"position\" is not a whole number from 0 to 2147483647");
     r->params = cJSON_IsNull(params) ? NULL : params;
     if (r->params && !cJSON_IsObject(params))
         return err_set(e, STATUS_DATA, "\"params\" is not an object");
     return !r->params || spell_schema(text, len, params, e);
 }
 
-// ---- a file of them
+// ---- the file of --params
 
-enum { LINE_MOST = 1 << 26 }; // bytes, as of a JSON row besides its numbers
+enum { LINE_MOST = 1 << 26 }; // bytes, as many as a JSON row may have besides its numbers
 
 bool notes_open(struct notes_file *f, const char *path, struct err *e)
 {
@@ -105,38 +104,22 @@ void notes_close(struct notes_file *f)
     row_notes_free(&f->notes);
 }
 
-// Finds the next line: *len bytes at *p without its end, which is stepped over; *p NULL: there is none.
-static bool next_line(struct notes_file *f, const char **p, size_t *len, struct err *e)
-{
-    const unsigned char *at, *newline = NULL;
-    size_t have = 0, seen;
-    do {
-        seen = have;
-        if (!source_peek(&f->source, seen + 1, &at, &have, e))
-            return false;
-        newline = have > seen ? memchr(at + seen, '\n', have - seen) : NULL;
-    } while (!newline && have > seen && have <= LINE_MOST);
-    *len = newline ? (size_t)(newline - at) : have;
-    *p = have ? (const char *)at : NULL;
-    f->line += have > 0;
-    if (*len > LINE_MOST)
-        return err_set(e, STATUS_IO, "line %" PRIu64 " is longer than %d bytes", f->line, LINE_MOST);
-    source_skip(&f->source, *len + (newline != NULL)); // what was peeked stays until the next peek
-    return true;
-}
-
 static bool read_line(struct notes_file *f, struct input_row *r, struct err *e)
 {
     const char *line = NULL;
-    size_t len = 0, at;
-    while (f->line <= r->number) {
-        if (!next_line(f, &line, &len, e))
+    size_t len = 0;
+    while (f->line <= r->number && !f->too_long) {
+        if (!source_line(&f->source, LINE_MOST, &line, &len, e))
             return false;
         if (!line)
             return err_set(e, STATUS_DATA, "there is no line for this row, only %" PRIu64, f->line);
+        f->line++;
+        f->too_long = len > LINE_MOST; // its end was not read, so that no line follows it
     }
+    if (f->too_long)
+        return err_set(e, STATUS_DATA, "line %" PRIu64 " is longer than %d bytes", f->line, LINE_MOST);
     cJSON_Delete(f->object);
-    f->object = json_parse(line, len, JSON_LOOSE, &at, e);
+    f->object = json_parse(line, len, JSON_LOOSE, e);
     if (!f->object && e->status != STATUS_USAGE)
         return false;
     if (!cJSON_IsObject(f->object))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Data of a row beside its numbers, as members of a JSON object: seq, prompt_tokens, accept, end and params.
-// JSON rows say it themselves; for others a file does, a line a row.
+// Members of a JSON object that describe a row: seq, prompt_tokens, accept, position, end and params. A JSON row has
+// them itself. Rows of other formats have them in the file of --params, one line a row.
 #ifndef SAMPL_IN_ROW_NOTES_H
 #define SAMPL_IN_ROW_NOTES_H
 
@@ -8,36 +8,41 @@
 
 #include <cjson/cJSON.h>
 
-// Memory that input_row points to. A zeroed struct is ready; its memory is kept from row to row.
+// Memory that struct input_row points to, kept from row to row; row_notes_free frees it. A zeroed struct is ready.
 struct row_notes {
     uint32_t *prompt;
     size_t prompt_cap;
-    char seq[32]; // a name given as a number
+    char seq[32]; // text of a "seq" that is a number
 };
 
 void row_notes_free(struct row_notes *n);
 
-// The row's sequence, and whether it ends with it.
+// Reads "seq" and "end" into r->seq and r->ends. The two functions below fail with STATUS_DATA if a member has the
+// wrong type.
 bool row_notes_sequence(struct row_notes *n, const cJSON *object, struct input_row *r, struct err *e);
 
-// The rest. text[0..len) is what the object was read from. They stay as long as the object.
+// Reads "prompt_tokens", "accept", "position" and "params" into r. text[0..len) is the text that the object was parsed
+// from. r points into n and object.
 bool row_notes_rest(struct row_notes *n, cJSON *object, const char *text, size_t len, struct input_row *r,
                     struct err *e);
 
-// A file of them.
+// The file of --params.
 struct notes_file {
     struct source source;
     uint64_t line; // lines read so far
+    bool too_long; // the last of them had too many bytes, and its end was not read
     struct row_notes notes;
-    cJSON *object; // of the line at hand
+    cJSON *object; // of the current line
 };
 
-// A zeroed struct is ready. Errors name the file.
+// Opens the file. A zeroed struct is ready. Errors name the file.
 bool notes_open(struct notes_file *f, const char *path, struct err *e);
+
+// Frees the file's memory, also after a failed notes_open, and of a zeroed struct.
 void notes_close(struct notes_file *f);
 
-// Reads the line of row r->number, where those before it have been read or are passed over. A line that is no such
-// object, or is missing, is an error of data.
+// Reads the line of row r->number, which must rise from call to call. Fails with STATUS_DATA if there is no such line,
+// or it is no object, or row_notes_* fail.
 bool notes_read(struct notes_file *f, struct input_row *r, struct err *e);
 
 #endif

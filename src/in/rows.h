@@ -7,37 +7,39 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define ROWS_OPEN INT64_MAX // as a last bound: to the end of the input
+#define ROWS_OPEN INT64_MAX // a range's `last`: to the end of the input
 
-// first <= r < last; a negative bound counts from the end of the input.
+// The rows r with first <= r < last. A negative bound counts from the end of the input.
 struct row_range {
     int64_t first, last;
 };
 
-// A zeroed struct holds none.
+// A zeroed struct is the empty set. free() range.
 struct rows {
     struct row_range *range; // [n]
     size_t n, cap;
 };
 
-// False when memory is short.
+// Appends a range. Returns false if memory is short.
 bool rows_add(struct rows *s, int64_t first, int64_t last);
+
+// Makes s equal to another set. Returns false if memory is short.
 bool rows_copy(struct rows *s, const struct rows *from);
 
-// Does a bound count from the end?
+// Returns true if some bound counts from the end.
 bool rows_from_end(const struct rows *s);
 
-// Does a range that counts from the start begin below this?
+// Returns true if some range begins below this number.
 bool rows_begin_below(const struct rows *s, int64_t number);
 
-// Makes the bounds count from the start of an input of so many rows, and the ranges rise and stand apart, none
-// of them empty. The functions below want it so.
+// Makes all bounds count from the start of an input of `rows` rows, sorts the ranges, joins those that meet, and drops
+// empty ones. rows_below and rows_cut need such a set.
 void rows_tidy(struct rows *s, int64_t rows);
 
-// How many wanted rows have a number below this.
+// Returns how many wanted rows have a number below this.
 uint64_t rows_below(const struct rows *s, int64_t number);
 
-// Leaves out so many of the first, and all but `most` of those behind.
+// Removes the first `first` rows, and keeps at most `most` of the rest.
 void rows_cut(struct rows *s, uint64_t first, uint64_t most);
 
 #endif

@@ -10,6 +10,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <pthread.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,10 +21,11 @@
 #include <unistd.h>
 
 enum {
-    BLOCK = 1 << 20, // bytes asked for at a time when reading
-    KEEP = 2 << 20,  // bytes of a map that may lie behind the present place
+    BLOCK = 1 << 20, // bytes read at a time
+    KEEP = 2 << 20,  // bytes before the current one whose pages stay, and unit of releasing pages
 };
 
+// Sets an error of errno. Returns false.
 static bool fail(const char *what, struct err *e)
 {
     return err_set(e, STATUS_IO, "cannot %s: %s", what, strerror(errno));
@@ -30,61 +33,89 @@ static bool fail(const char *what, struct err *e)
 
 static void (*on_shrink)(void);
 
-void source_on_shrink(void (*act)(void))
-{
-    on_shrink = act;
-}
+void source_on_shrink(void (*act)(void)) { on_shrink = act; }
 
-// A mapped file, for the message of a fault. Maps are in a list, where a fault finds its own; the list changes only
-// while no row is worked on.
+// A mapped file, for the message about a fault in it. The message finds the map in a list. A thread that holds the
+// list's mutex reads no map, so that a fault can lock the mutex.
 struct source_map {
     struct source_map *next;
     const char *name;
     const unsigned char *begin; // [len]
     size_t len;
+    bool known; // source_rows was called:
     struct source_rows rows;
-    size_t at; // where the first of the rows begins
-    bool known;
+    size_t at; // offset of the first of the rows
 };
 
 static struct source_map *maps;
+static pthread_mutex_t maps_mutex = PTHREAD_MUTEX_INITIALIZER;
 
-static void say_shrunk(const struct source_map *m, size_t place)
+// Where the guarded part of a thread began; the place of the fault that ended it.
+static _Thread_local sigjmp_buf *guard;
+static _Thread_local const unsigned char *fault_at;
+
+// Writes the message for a fault to text[size].
+static void print_shrunk(const unsigned char *fault, char *text, size_t size)
 {
-    char text[600];
-    const uint64_t k = m && m->rows.bytes && place > m->at ? (place - m->at) / m->rows.bytes : 0;
-    if (!m)
-        snprintf(text, sizeof text, "an input file became shorter while it was read");
-    else if (!m->known)
-        snprintf(text, sizeof text, "%s: the file became shorter while it was read", m->name);
-    else if (m->rows.several)
-        snprintf(text, sizeof text,
-                 "%s: row %" PRIu64 " (row %" PRIu64 " of the run): the file became shorter while it was read", m->name,
-                 m->rows.in_file + k, m->rows.number + k);
+    char row[80] = "";
+    pthread_mutex_lock(&maps_mutex);
+    const struct source_map *m = maps;
+    while (m && !(fault >= m->begin && fault < m->begin + m->len))
+        m = m->next;
+    if (m && m->known) {
+        const struct source_rows *const rows = &m->rows;
+        const size_t at = (size_t)(fault - m->begin);
+        const uint64_t k = rows->bytes && at > m->at ? (at - m->at) / rows->bytes : 0;
+        if (rows->several)
+            snprintf(row, sizeof row, ": row %" PRIu64 " (row %" PRIu64 " of the run)", rows->in_file + k,
+                     rows->number + k);
+        else
+            snprintf(row, sizeof row, ": row %" PRIu64, rows->number + k);
+    }
+    if (m)
+        snprintf(text, size, "%s%s: the file became shorter while it was read", m->name, row);
     else
-        snprintf(text, sizeof text, "%s: row %" PRIu64 ": the file became shorter while it was read", m->name,
-                 m->rows.number + k);
-    text_tame(text);
-    dprintf(STDERR_FILENO, "sampl: %s\n", text);
+        snprintf(text, size, "an input file became shorter while it was read");
+    pthread_mutex_unlock(&maps_mutex);
 }
 
-// A mapped file that another process makes shorter faults where its pages are gone. Our own loops meet that, and
-// functions of the C library that they hand the map to, such as memcpy and memchr; but none that works on a stream is
-// ever handed it, so that no stream is amid a write of this thread's, and what has been written so far can still be
-// flushed, and text be made.
+// Handles SIGBUS: another process made a mapped file shorter, and a page behind its new end was read. Prints a message,
+// flushes the output and ends the program. fflush and snprintf are safe here, although signal handlers may not call
+// them in general: pages of the map are read only by our own code and by functions such as memcpy and memchr. No
+// function that works on a stream gets the map, so this thread is not inside one.
 static void file_shrank(int signal, siginfo_t *info, void *context)
 {
-    const unsigned char *const at = info->si_addr;
-    const struct source_map *m = maps;
+    char text[600];
     (void)signal;
     (void)context;
+    fault_at = info->si_addr;
+    if (guard)
+        siglongjmp(*guard, 1);
     if (on_shrink)
         on_shrink();
     fflush(NULL); // NOLINT(bugprone-signal-handler): see above
-    while (m && !(at >= m->begin && at < m->begin + m->len))
-        m = m->next;
-    say_shrunk(m, m ? (size_t)(at - m->begin) : 0);
+    print_shrunk(fault_at, text, sizeof text);
+    text_tame(text);
+    dprintf(STDERR_FILENO, "sampl: %s\n", text);
     _exit(STATUS_IO);
+}
+
+bool source_guard(void (*act)(void *arg), void *arg, struct err *e)
+{
+    sigjmp_buf here;
+    char text[600];
+    assert(!guard);
+    if (sigsetjmp(here, 1) == 0) {
+        guard = &here;
+        act(arg);
+        guard = NULL;
+        return true;
+    }
+    guard = NULL;
+    if (!e)
+        return false;
+    print_shrunk(fault_at, text, sizeof text);
+    return err_set(e, STATUS_IO, "%s", text);
 }
 
 void source_rows(struct source *s, const struct source_rows *rows)
@@ -96,7 +127,7 @@ void source_rows(struct source *s, const struct source_rows *rows)
     s->map->known = true;
 }
 
-// Maps a regular file; whatever is none, or is on a file system without maps, is read.
+// Maps a regular file. Any other file, or one on a file system without maps, is read in blocks: s->mapped stays false.
 static bool map(struct source *s, const struct stat *st, struct err *e)
 {
     const off_t at = lseek(s->fd, 0, SEEK_CUR);
@@ -108,21 +139,24 @@ static bool map(struct source *s, const struct stat *st, struct err *e)
     const size_t len = (size_t)st->st_size;
     void *const p = mmap(NULL, len, PROT_READ, MAP_PRIVATE, s->fd, 0);
     if (p == MAP_FAILED)
-        return errno == ENODEV || errno == EACCES || fail("map", e); // what cannot be read says so then
+        return errno == ENODEV || errno == EACCES || fail("map", e); // then read, which reports its own errors
     s->map = calloc(1, sizeof *s->map);
     if (!s->map) {
         munmap(p, len);
         return err_from_fault(e, fault_memory());
     }
-    *s->map = (struct source_map){.next = maps, .name = s->name, .begin = p, .len = len};
+    *s->map = (struct source_map){.name = s->name, .begin = p, .len = len};
+    pthread_mutex_lock(&maps_mutex);
+    s->map->next = maps;
     maps = s->map;
+    pthread_mutex_unlock(&maps_mutex);
     platform_reads_on(p, len);
     sigaction(SIGBUS, &(struct sigaction){.sa_sigaction = file_shrank, .sa_flags = SA_SIGINFO}, NULL);
     s->mapped = s->at_end = true;
     s->buf = p;
     s->begin = s->offset = s->start = (size_t)at;
     s->end = len;
-    s->dropped = s->start & ~(size_t)(KEEP - 1);
+    s->released = s->start & ~(size_t)(KEEP - 1);
     return true;
 }
 
@@ -145,7 +179,7 @@ bool source_open(struct source *s, const char *path, struct err *e)
 void source_close_fd(struct source *s)
 {
     if (s->mapped && s->fd >= 0 && s->standard)
-        lseek(s->fd, (off_t)s->offset, SEEK_SET); // who reads on, reads on from here
+        lseek(s->fd, (off_t)s->offset, SEEK_SET); // for a program that reads on
     if (s->fd >= 0 && !s->standard)
         close(s->fd);
     s->fd = -1;
@@ -159,9 +193,11 @@ void source_close(struct source *s)
         return;
     }
     struct source_map **at = &maps;
+    pthread_mutex_lock(&maps_mutex);
     while (*at != s->map)
         at = &(*at)->next;
     *at = s->map->next;
+    pthread_mutex_unlock(&maps_mutex);
     free(s->map);
     munmap(s->buf, s->end);
 }
@@ -174,7 +210,7 @@ bool source_peek(struct source *s, size_t want, const unsigned char **p, size_t 
             s->end -= s->start;
             s->start = 0;
         }
-        if (s->cap - s->end < BLOCK && !mem_grow(&s->buf, &s->cap, s->end + BLOCK, 1)) // room as the data justifies it
+        if (s->cap - s->end < BLOCK && !mem_grow(&s->buf, &s->cap, s->end + BLOCK, 1)) // grows with the data
             return err_from_fault(e, fault_memory());
         const ssize_t got = read(s->fd, s->buf + s->end, s->cap - s->end);
         if (got < 0 && errno == EINTR)
@@ -184,7 +220,7 @@ bool source_peek(struct source *s, size_t want, const unsigned char **p, size_t 
         s->end += (size_t)got;
         s->at_end = got == 0;
     }
-    *p = s->buf ? s->buf + s->start : (const unsigned char *)""; // nothing was read
+    *p = s->buf ? s->buf + s->start : (const unsigned char *)""; // NULL if nothing was read
     *have = s->end - s->start;
     return true;
 }
@@ -192,19 +228,56 @@ bool source_peek(struct source *s, size_t want, const unsigned char **p, size_t 
 void source_skip(struct source *s, size_t n)
 {
     assert(n <= s->end - s->start);
-    if (s->mapped && s->start - s->dropped >= 2 * KEEP) { // before what may be in use until the next peek
+    if (s->mapped && s->start >= s->released + 2 * KEEP) { // keeps bytes that were peeked
         const size_t behind = (s->start - KEEP) & ~(size_t)(KEEP - 1);
-        platform_has_read(s->buf + s->dropped, behind - s->dropped);
-        s->dropped = behind;
+        platform_has_read(s->buf + s->released, behind - s->released);
+        s->released = behind;
     }
     s->offset += n;
     s->start += n;
+}
+
+static size_t page_size(void) { return (size_t)sysconf(_SC_PAGESIZE); }
+
+void source_leave(struct source *s, const void *from, size_t len)
+{
+    const size_t page = page_size(), at = (size_t)((const unsigned char *)from - s->buf), begin = at - at % page;
+    assert(s->mapped && at + len <= s->end);
+    if (begin > s->released)
+        platform_has_read(s->buf + s->released, begin - s->released);
+    s->released = at + len - (at + len) % page;
+}
+
+const char *source_give_back(const char *from, const char *to)
+{
+    const size_t page = page_size();
+    const char *const begin = from - (uintptr_t)from % page, *const end = to - (uintptr_t)to % page;
+    if (begin < end)
+        platform_has_read((void *)(uintptr_t)begin, (size_t)(end - begin));
+    return begin < end ? end : from;
 }
 
 int64_t source_left(const struct source *s)
 {
     const size_t left = s->end - s->start;
     return s->mapped || (s->at_end && !left) ? (int64_t)left : -1;
+}
+
+bool source_line(struct source *s, size_t most, const char **line, size_t *len, struct err *e)
+{
+    const unsigned char *at, *newline = NULL;
+    size_t have = 0, seen;
+    do {
+        seen = have;
+        if (!source_peek(s, seen + 1, &at, &have, e))
+            return false;
+        newline = have > seen ? memchr(at + seen, '\n', have - seen) : NULL;
+    } while (!newline && have > seen && have <= most);
+    *line = have ? (const char *)at : NULL;
+    *len = newline ? (size_t)(newline - at) : have;
+    if (*len <= most)
+        source_skip(s, *len + (newline != NULL));
+    return true;
 }
 
 bool file_slurp(const char *path, size_t most, char **text, size_t *len, struct err *e)
@@ -215,7 +288,7 @@ bool file_slurp(const char *path, size_t most, char **text, size_t *len, struct 
     if (!f)
         return err_set(e, STATUS_IO, "cannot open '%s': %s", path, strerror(errno));
     do {
-        clearerr(f); // it may have been interrupted
+        clearerr(f); // of an interruption by a signal
         *len = fread(part, 1, sizeof part, f);
         builder_bytes(&b, part, *len);
     } while ((*len || (ferror(f) && errno == EINTR)) && builder_whole(&b));

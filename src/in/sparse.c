@@ -9,9 +9,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-bool sparse_room(struct sparse *s, size_t n, struct err *e)
+bool sparse_reserve(struct sparse *s, size_t n, struct err *e)
 {
-    size_t cap = s->cap; // as both arrays grow alike, one of them may note it
+    size_t cap = s->cap; // of x; both arrays have the same capacity
     if (n > INT32_MAX)
         return err_set(e, STATUS_DATA, "the row is wider than %d", INT32_MAX);
     return (mem_grow(&s->x, &cap, n, sizeof *s->x) && mem_grow(&s->ids, &s->cap, n, sizeof *s->ids)) ||
@@ -20,7 +20,7 @@ bool sparse_room(struct sparse *s, size_t n, struct err *e)
 
 bool sparse_add(struct sparse *s, uint32_t id, float x, struct err *e)
 {
-    if (!sparse_room(s, s->n + 1, e))
+    if (!sparse_reserve(s, s->n + 1, e))
         return false;
     s->ids[s->n] = id;
     s->x[s->n++] = x;
@@ -32,6 +32,7 @@ uint64_t *sparse_scratch(struct sparse *s, size_t n)
     return mem_grow(&s->scratch, &s->scratch_cap, 2 * n, sizeof *s->scratch) ? s->scratch : NULL;
 }
 
+// Sorts x by id. The keys are the complements of (id, index), because the kernel sorts in falling order.
 static bool sort(struct sparse *s, struct err *e)
 {
     uint64_t *const key = sparse_scratch(s, s->n);
@@ -40,7 +41,7 @@ static bool sort(struct sparse *s, struct err *e)
     uint64_t *const tmp = key + s->n;
     for (size_t i = 0; i < s->n; i++)
         key[i] = ~((uint64_t)s->ids[i] << 32 | i);
-    kern_scalar.sort(key, s->n, s->n, tmp); // falling
+    kern_scalar.sort(key, s->n, s->n, tmp);
     for (size_t i = 0; i < s->n; i++)
         tmp[i] = bits_of_f32(s->x[(uint32_t)~key[i]]);
     for (size_t i = 0; i < s->n; i++) {

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT
-// The choice among the kinds of files, and the plainest of them.
+// Finds the kind of a vocabulary file. Reads plain text.
 #include "in/vocab_file.h"
+
+#include "in/input.h"
 
 #include "vocab/spelling.h"
 
 #include <string.h>
 
-// Plain text: the i-th line is the text of token i. \n, \r, \t, \\ and \xHH stand for bytes, so that any token can be
-// written; a whole line <0xNN> is that byte, as in SPM vocabularies.
+// Reads plain text: line i, from 0, is the text of token i, with the escapes of text_unescape. A line <0xNN> is a byte
+// token, as in SPM vocabularies.
 static bool load_lines(struct vocab *v, struct source *s, struct err *e)
 {
     const unsigned char *p;
@@ -27,19 +29,18 @@ static bool load_lines(struct vocab *v, struct source *s, struct err *e)
         p += len + (end != NULL);
         left -= len + (end != NULL);
     }
-    vocab_finish(v);
     return true;
 }
 
 static const struct vocab_format vocab_lines = {.load = load_lines};
 static const struct vocab_format *const formats[] = {&vocab_gguf, &vocab_json};
 
-// The kind whose content it is, or else whose ending the name has; a .txt has lines, of which the first may be a token
-// like '{'.
+// Returns the kind that the content tells, else that of the name's ending, else plain text. A .txt file is never JSON:
+// its first line may be a token such as '{'.
 static const struct vocab_format *choose(const unsigned char *head, size_t len, const char *path)
 {
     const char *const dot = strrchr(path, '.');
-    const struct vocab_format *named = &vocab_lines; // whatever is neither of the other kinds may be lines
+    const struct vocab_format *named = &vocab_lines;
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
         if (formats[i]->probe(head, len) && !(formats[i] == &vocab_json && dot && !strcmp(dot, ".txt")))
             return formats[i];
@@ -56,9 +57,14 @@ bool vocab_load(struct vocab *v, const char *path, struct err *e)
     size_t have;
     vocab_init(v);
     bool ok = source_open(&s, path, e) && source_peek(&s, 64, &p, &have, e);
+    const char *const other = ok && !vocab_gguf.probe(p, have) ? input_other_file(p, have) : NULL;
+    if (other)
+        ok = err_set(e, STATUS_DATA, "this is %s, not a vocabulary", other);
     if (ok)
         ok = have ? choose(p, have < 64 ? have : 64, path)->load(v, &s, e)
                   : err_set(e, STATUS_DATA, "the vocabulary is empty");
+    if (ok)
+        vocab_finish(v);
     source_close(&s);
     return ok || err_prefix(e, "%s", s.name);
 }

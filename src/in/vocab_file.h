@@ -8,19 +8,20 @@
 
 // A kind of file: one file vocab_NAME.c and one row in vocab_file.c.
 struct vocab_format {
-    const char *ending; // of file names, when the content does not tell
+    const char *ending; // of file names, for a file whose content does not tell its kind
 
-    // Do these first bytes of a file (64 or all) belong to this kind?
+    // Returns true if a file of this kind may begin with these bytes: the first 64 of the file, or all.
     bool (*probe)(const unsigned char *head, size_t len);
 
-    // Reads the source into v, which is empty. Errors need no file name.
+    // Adds the tokens of the source to v, which is empty, and sets v->eos and v->eot if the file names them; vocab_load
+    // calls vocab_finish. Errors need no file name.
     bool (*load)(struct vocab *v, struct source *s, struct err *e);
 };
 
 extern const struct vocab_format vocab_gguf, vocab_json;
 
-// Fills v, which must not hold anything, from the file at path; "-" is standard input. v must be freed either way.
-// Errors need no option's name.
+// Reads the vocabulary at path; "-" is standard input. v may be uninitialised. The caller frees v with vocab_free, also
+// after an error. Errors name the file.
 bool vocab_load(struct vocab *v, const char *path, struct err *e);
 
 #endif

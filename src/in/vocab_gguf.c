@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// GGUF, versions 2 and 3 (sampl-formats(5)): the tokenizer's keys among a model's metadata, and what it recommends for
-// sampling. Whatever else is there is stepped over, and nothing behind the metadata is looked at, so that a mapped
-// model of any size costs as little as its vocabulary.
+// GGUF, versions 2 and 3 (sampl-formats(5)). Reads the tokenizer's keys among a model's metadata, and the recommended
+// sampling parameters. Skips other keys, and never reads behind the metadata. So a mapped model of any size costs as
+// little as its vocabulary.
 #include "base/bits.h"
 #include "in/vocab_file.h"
 #include "vocab/spelling.h"
@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { NESTING_MAX = 8, KEY_MAX = 65535, TEXT_MAX = 1000 };
+enum { NESTING_MAX = 8, KEY_MAX = 65535, TEXT_MAX = 511 };
 
 // GGUF's value types.
 enum {
@@ -26,7 +26,7 @@ enum {
 };
 
 static const struct {
-    unsigned char size; // 0: they have none of their own
+    unsigned char size; // bytes; 0: varies
     bool is_signed;
 } types[TYPES] = {{1}, {1, true}, {2}, {2, true}, {4}, {4, true}, {4}, {1}, {0}, {0}, {8}, {8, true}, {8}};
 
@@ -40,13 +40,13 @@ enum gguf_key {
     KEY_EOS,
     KEY_EOT,
     KEY_BANNED,
-    KEY_ENDS, // and those behind it: tokens that end a generation
+    KEY_ENDS, // this and the keys behind it: tokens that end a generation
     KEYS = KEY_ENDS + 4
 };
 
 static const struct {
     const char *name;
-    uint32_t type, elements;
+    uint32_t type, elements; // elements: type of an array's elements
 } keys[KEYS] = {
     [KEY_MODEL] = {"tokenizer.ggml.model", TYPE_STRING},
     [KEY_TOKENS] = {"tokenizer.ggml.tokens", TYPE_ARRAY, TYPE_STRING},
@@ -61,26 +61,25 @@ static const struct {
     [KEY_ENDS + 3] = {"tokenizer.ggml.fim_sep_token_id", TYPE_U32},
 };
 
-// Where in the file a value lies.
+// Where a value is in the file.
 struct gguf_value {
     bool given;
-    uint32_t elements; // of an array: their type
-    uint64_t n;        // bytes of a string, elements of an array
-    size_t at;         // behind the type and number
+    uint32_t elements; // type of an array's elements
+    uint64_t n;        // bytes of a string, elements of an array, else 1
+    size_t at;         // offset of the bytes or elements, behind type and number
 };
 
-// A window on the file from its start. Once something fails, nothing more is read: numbers are 0 and values empty from
-// there on.
+// The file, read from its start. After a failure, no function reads any more: numbers are then 0 and values empty.
 struct gguf {
     struct source *source;
-    const unsigned char *p; // [have]
-    size_t have, at;        // at: the present place
+    const unsigned char *p; // [have] the file as far as it was peeked
+    size_t have, at;        // at: offset of the current byte
     struct gguf_value value[KEYS];
-    bool ok;
-    struct err *e; // why not
+    bool ok;       // nothing failed
+    struct err *e; // the error if not ok
 };
 
-// Steps over n bytes.
+// Skips n bytes, which stay in g->p.
 static bool step(struct gguf *g, uint64_t n)
 {
     if (g->ok && n > g->have - g->at) {
@@ -93,6 +92,7 @@ static bool step(struct gguf *g, uint64_t n)
     return g->ok;
 }
 
+// Reads a number of `size` bytes.
 static uint64_t read_integer(struct gguf *g, size_t size)
 {
     uint64_t v = 0;
@@ -110,7 +110,7 @@ static uint32_t read_type(struct gguf *g)
     return 0;
 }
 
-// Steps over a value, noting where it is. depth: of arrays, this one included.
+// Skips a value and returns where it is. depth: how many arrays are open, with this one.
 static struct gguf_value pass_value(struct gguf *g, uint32_t type, int depth)
 {
     struct gguf_value v = {.given = true, .n = 1};
@@ -126,11 +126,12 @@ static struct gguf_value pass_value(struct gguf *g, uint32_t type, int depth)
     if (size)
         step(g, v.n > UINT64_MAX / size ? UINT64_MAX : v.n * size);
     for (uint64_t i = 0; !size && g->ok && i < v.n;
-         i++) // each is at least 8 bytes, so that the file bounds their number
+         i++) // an element has at least 8 bytes, so the file's length bounds n
         pass_value(g, v.elements, depth + 1);
     return v;
 }
 
+// Notes the value of keys[k], after checking its type.
 static void read_wanted(struct gguf *g, size_t k, uint32_t type)
 {
     struct gguf_value *const v = &g->value[k];
@@ -145,35 +146,36 @@ static void read_wanted(struct gguf *g, size_t k, uint32_t type)
                         keys[k].elements);
 }
 
-// Reads what is recommended for a parameter. Nothing recommended is an array or f64.
+// Reads what is recommended for a parameter as text, as llama.cpp does: a float has six decimals, and a string ends at
+// a NUL and after TEXT_MAX bytes. An array is an empty text.
 static void read_recommendation(struct gguf *g, struct vocab *vocab, const char *name, uint32_t type)
 {
-    char text[TEXT_MAX + 1];
+    char text[TEXT_MAX + 1] = "";
     const struct gguf_value v = pass_value(g, type, 1);
-    if (!g->ok || type == TYPE_ARRAY || type == TYPE_F64)
+    if (!g->ok)
         return;
     const unsigned char *const p = g->p + v.at;
     const unsigned unused = 64 - 8u * types[type].size;
     uint64_t bits = 0;
+    double wide;
     memcpy(&bits, p, types[type].size);
-    if (type == TYPE_STRING && (v.n > TEXT_MAX || memchr(p, '\0', (size_t)v.n))) {
-        g->ok = err_set(g->e, STATUS_DATA, RECOMMENDED "%s is no text of up to %d bytes", name, TEXT_MAX);
-        return;
-    }
+    memcpy(&wide, &bits, sizeof wide);
     if (type == TYPE_STRING)
-        snprintf(text, sizeof text, "%.*s", (int)v.n, (const char *)p);
-    else if (type == TYPE_F32)
-        snprintf(text, sizeof text, "%.9g", (double)f32_of_bits((uint32_t)bits));
+        snprintf(text, sizeof text, "%.*s", v.n < TEXT_MAX ? (int)v.n : TEXT_MAX, (const char *)p);
+    else if (type == TYPE_F32 || type == TYPE_F64)
+        snprintf(text, sizeof text, "%f", type == TYPE_F64 ? wide : (double)f32_of_bits((uint32_t)bits));
+    else if (type == TYPE_BOOL)
+        snprintf(text, sizeof text, "%s", bits ? "true" : "false");
     else if (types[type].is_signed)
         snprintf(text, sizeof text, "%" PRId64, (int64_t)(bits << unused) >> unused);
-    else
+    else if (type != TYPE_ARRAY)
         snprintf(text, sizeof text, "%" PRIu64, bits);
     g->ok = vocab_recommend(vocab, name, text) || err_from_fault(g->e, fault_memory());
 }
 
 static void read_metadata_pair(struct gguf *g, struct vocab *vocab)
 {
-    char key[sizeof RECOMMENDED + 39] = ""; // longer ones mean nothing here
+    char key[sizeof RECOMMENDED + 39] = ""; // no longer key is read
     const size_t begin = g->at, prefix = sizeof RECOMMENDED - 1;
     const uint64_t len = read_integer(g, 8);
     if (len > KEY_MAX)
@@ -208,12 +210,12 @@ static bool read_metadata(struct gguf *g, struct vocab *vocab)
     if (version != 2 && version != 3)
         return err_set(g->e, STATUS_DATA, "GGUF version %" PRIu32 " is not known, only 2 and 3", version);
     step(g, 8);                                                        // the number of tensors
-    for (uint64_t pairs = read_integer(g, 8); g->ok && pairs; pairs--) // each is at least 13 bytes
+    for (uint64_t pairs = read_integer(g, 8); g->ok && pairs; pairs--) // a pair has at least 13 bytes
         read_metadata_pair(g, vocab);
     return g->ok;
 }
 
-// How the tokens are spelt, and whether a space goes before a text.
+// Finds how the tokens are spelt, and whether the tokenizer puts a space before a text, by the name of the model.
 static bool find_spelling(const struct gguf *g, enum spelling *spelling, bool *space_prefix)
 {
     static const struct {
@@ -237,7 +239,7 @@ static bool find_spelling(const struct gguf *g, enum spelling *spelling, bool *s
                    err_clip_part(name, (size_t)model->n, 40), name);
 }
 
-// The i-th of a key's numbers, or `otherwise` if the key is not there.
+// Returns the i-th number of a key, or `otherwise` if the file does not have the key.
 static uint32_t number_at(const struct gguf *g, size_t k, size_t i, uint32_t otherwise)
 {
     if (g->value[k].given)
@@ -245,7 +247,7 @@ static uint32_t number_at(const struct gguf *g, size_t k, size_t i, uint32_t oth
     return otherwise;
 }
 
-// Adds the tokens, whose place in the file pass_value has checked.
+// Adds the tokens. pass_value has checked that their texts lie in the file.
 static bool add_tokens(const struct gguf *g, enum spelling spelling, struct vocab *v)
 {
     const unsigned char *p = g->p + g->value[KEY_TOKENS].at;
@@ -283,14 +285,10 @@ static bool load_gguf(struct vocab *v, struct source *s, struct err *e)
         if (id < v->n)
             v->flags[id] |= VOCAB_BANNED;
     }
-    vocab_finish(v);
     return true;
 }
 
-// A file that ends inside the magic counts, too.
-static bool probe_gguf(const unsigned char *head, size_t len)
-{
-    return !memcmp(head, "GGUF", len < 4 ? len : 4);
-}
+// Returns true also for a file that ends inside the magic.
+static bool probe_gguf(const unsigned char *head, size_t len) { return !memcmp(head, "GGUF", len < 4 ? len : 4); }
 
 const struct vocab_format vocab_gguf = {.ending = ".gguf", .probe = probe_gguf, .load = load_gguf};

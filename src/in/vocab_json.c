@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Hugging Face's tokenizer.json (sampl-formats(5)), and vocab.json: an object from text to id.
+// Hugging Face's tokenizer.json (sampl-formats(5)), and vocab.json, which is an object from text to id.
 #include "base/builder.h"
 #include "base/mem.h"
 #include "in/vocab_file.h"
@@ -14,28 +14,29 @@
 #define GPT2_SPACE "\xc4\xa0"     // U+0120
 #define GPT2_LINE  "\xc4\x8a"     // U+010A
 
-enum { FREE_IDS = 65536 }; // ids below need no justification; others must be less than the bytes of the file
+enum { FREE_IDS = 65536 }; // an id above must be below the number of bytes of the file, which bounds the memory
 
 // The entry of an id in the file.
 struct vocab_entry {
     const char *text; // NULL: no token has this id
     unsigned char type;
-    bool added; // by added_tokens
+    bool added; // listed in added_tokens
 };
 
 struct vocab_entries {
     struct vocab_entry *entry; // [n] by id
     size_t n, cap;
     size_t file_len;
-    bool bytes; // <0xNN> is a byte
+    bool bytes; // <0xNN> is a byte token
 };
 
+// Returns true if value is this string.
 static bool is(const cJSON *value, const char *text)
 {
     return value && cJSON_IsString(value) && !strcmp(value->valuestring, text);
 }
 
-// A token with the id x. Those of added_tokens may replace others.
+// Enters a token with the id x. A token of added_tokens may replace one of the model's.
 static bool enter_token(struct vocab_entries *t, double x, const char *text, unsigned type, bool added, struct err *e)
 {
     if (!(x >= 0.0 && x < INT32_MAX) || (double)(size_t)x != x)
@@ -56,8 +57,8 @@ static bool enter_token(struct vocab_entries *t, double x, const char *text, uns
     return true;
 }
 
-// The model's own tokens: {text: id, ...}, of which one text is `unknown`; or [[text, score], ...], of which one number
-// is.
+// Enters the model's tokens. vocab is {text: id, ...}, and `unknown` the text of the unknown token; or vocab is
+// [[text, score], ...], and `unknown` the id of that token.
 static bool read_own(struct vocab_entries *t, const cJSON *vocab, const cJSON *unknown, struct err *e)
 {
     const bool list = cJSON_IsArray(vocab);
@@ -78,6 +79,7 @@ static bool read_own(struct vocab_entries *t, const cJSON *vocab, const cJSON *u
     return true;
 }
 
+// Enters the tokens of added_tokens.
 static bool read_added(struct vocab_entries *t, const cJSON *list, struct err *e)
 {
     const cJSON *item;
@@ -93,8 +95,8 @@ static bool read_added(struct vocab_entries *t, const cJSON *list, struct err *e
     return true;
 }
 
-// The step of this type in a normalizer, pre_tokenizer or decoder, which may be a sequence of steps; NULL: there is
-// none.
+// Returns the step of this type in a normalizer, pre_tokenizer or decoder, each of which is one step or a sequence of
+// steps; NULL if there is none.
 static const cJSON *find_step(const cJSON *stage, const char *type)
 {
     static const char *const lists[] = {"normalizers", "pretokenizers", "decoders"};
@@ -111,7 +113,7 @@ static const cJSON *find_step(const cJSON *stage, const char *type)
     return NULL;
 }
 
-// The decoder says how tokens are spelt; without one the part that splits text does.
+// Returns how tokens are spelt, which the decoder says; if there is none, the pre_tokenizer.
 static enum spelling spelling_of(const cJSON *root)
 {
     const cJSON *const decoder = json_member(root, "decoder"), *const splitter = json_member(root, "pre_tokenizer");
@@ -123,7 +125,7 @@ static enum spelling spelling_of(const cJSON *root)
     return find_step(stage, "Metaspace") || is(replaced, SPACE_MARK) || list ? SPELLING_SPM : SPELLING_PLAIN;
 }
 
-// Does the tokenizer put a space before a text?
+// Returns true if the tokenizer puts a space before a text.
 static bool prefixes_space(const cJSON *root)
 {
     const cJSON *const metaspace = find_step(json_member(root, "pre_tokenizer"), "Metaspace");
@@ -134,8 +136,8 @@ static bool prefixes_space(const cJSON *root)
            find_step(json_member(root, "normalizer"), "Prepend");
 }
 
-// Fills the vocabulary. inner, of WordPiece, is the prefix of what goes on with a word, or NULL; what begins one has a
-// space before it. Both are spelt as in GGUF's bert.
+// Adds the entries to the vocabulary. inner is NULL, or the prefix by which WordPiece marks tokens that continue a
+// word. Such a token loses the prefix, and any other normal token gets a space before it, as in GGUF's bert.
 static bool fill(struct vocab *v, const struct vocab_entries *t, enum spelling spelling, const char *inner,
                  struct err *e)
 {
@@ -178,9 +180,9 @@ static bool load_tokenizer(struct vocab *v, struct vocab_entries *t, const cJSON
     return fill(v, t, spelling_of(root), NULL, e);
 }
 
-// A vocab.json does not say how its tokens are spelt, so the tokens do: as GPT-2's if some token has the mark of a
-// space or of a line end and none has such a byte itself; with U+2581 if some token begins with it or is spelt as a
-// byte; else plainly.
+// Guesses from its tokens how a vocab.json spells them, since it does not say. The spelling is GPT-2's if some token
+// has GPT-2's character for a space or a newline, and none has white space itself. It is SPM's if some token begins
+// with U+2581 or is <0xNN>. Else it is plain.
 static enum spelling guess_spelling(const cJSON *map)
 {
     const cJSON *item;
@@ -200,7 +202,7 @@ static enum spelling guess_spelling(const cJSON *map)
 static bool load_map(struct vocab *v, struct vocab_entries *t, const cJSON *root, struct err *e)
 {
     const enum spelling spelling = guess_spelling(root);
-    v->space_prefix = t->bytes = spelling == SPELLING_SPM; // as GGUF has it when it does not say
+    v->space_prefix = t->bytes = spelling == SPELLING_SPM; // the default of GGUF
     return read_own(t, root, NULL, e) && fill(v, t, spelling, NULL, e);
 }
 
@@ -208,26 +210,16 @@ static bool load_json(struct vocab *v, struct source *s, struct err *e)
 {
     struct vocab_entries t = {0};
     const unsigned char *p;
-    size_t at;
     if (!source_peek(s, SIZE_MAX, &p, &t.file_len, e))
         return false;
-    cJSON *const root = json_parse((const char *)p, t.file_len, JSON_UTF8, &at, e);
-    const bool object = cJSON_IsObject(root);
-    const bool ok = object && (cJSON_IsObject(json_member(root, "model")) ? load_tokenizer : load_map)(v, &t, root, e);
-    if (root && !object)
-        err_set(e, STATUS_DATA, "not a JSON object");
-    if (!root && e->status == STATUS_USAGE) {
-        err_prefix(e, "not a JSON object");
-        e->status = STATUS_DATA;
-    }
+    cJSON *const root = json_parse_object(p, t.file_len, "not a JSON object", e);
+    const bool ok = root && (cJSON_IsObject(json_member(root, "model")) ? load_tokenizer : load_map)(v, &t, root, e);
     cJSON_Delete(root);
     free(t.entry);
-    if (ok)
-        vocab_finish(v);
     return ok;
 }
 
-// An object: '{', then a name or its end. The byte order mark of UTF-8 may come first.
+// Returns true for '{' and then '"' or '}', perhaps behind a byte order mark of UTF-8.
 static bool probe_json(const unsigned char *head, size_t len)
 {
     size_t i = len >= 3 && !memcmp(head, "\xef\xbb\xbf", 3) ? 3 : 0;

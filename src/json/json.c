@@ -9,56 +9,59 @@
 #include <math.h>
 #include <string.h>
 
-static_assert(CJSON_NESTING_LIMIT == 1000, "as messages and the manual have it");
+static_assert(CJSON_NESTING_LIMIT == 1000, "as a message and the manual say");
 
 struct scan {
     const unsigned char *p, *end;
     bool exact;
-    size_t depth; // arrays and objects that are open
-    const char *why;
+    size_t depth;    // arrays and objects that are open
+    const char *why; // the error
 };
 
-static bool stop(struct scan *s, const char *why)
+// Sets the error. Returns false.
+static bool scan_fail(struct scan *s, const char *why)
 {
     s->why = why;
     return false;
 }
 
-// Within a string, whose opening quote is behind s->p.
+// Checks a string and skips it. s->p is behind its opening quote.
 static bool scan_string(struct scan *s)
 {
     while (s->p < s->end && *s->p != '"') {
         uint32_t c;
         const size_t left = (size_t)(s->end - s->p), n = utf8_decode(s->p, left, &c);
         if (!n)
-            return stop(s, "not UTF-8");
+            return scan_fail(s, "not UTF-8");
         if (s->exact && c < 0x20)
-            return stop(s, "a control character in a string");
+            return scan_fail(s, "a control character in a string");
         if (s->exact && left >= 6 && !memcmp(s->p, "\\u0000", 6))
-            return stop(s, "a NUL in a string");
+            return scan_fail(s, "a NUL in a string");
         s->p += c == '\\' && left >= 2 && s->p[1] < 0x80 ? 2 : n;
     }
     if (s->p == s->end)
-        return stop(s, "no end of a string");
+        return scan_fail(s, "no end of a string");
     s->p++;
     return true;
 }
 
+// Checks a number and skips it.
 static bool scan_number(struct scan *s)
 {
-    enum { MOST = 62 }; // characters that cJSON reads
+    enum { MOST = 62 }; // most characters of a number that cJSON reads
     float x;
     const char *const start = (const char *)s->p, *const behind = json_number(start, (const char *)s->end, &x);
     if (!behind)
-        return stop(s, "not a number");
+        return scan_fail(s, "not a number");
     if (behind - start > MOST)
-        return stop(s, "a number of too many digits");
+        return scan_fail(s, "a number of too many digits");
     s->p += behind - start;
     return true;
 }
 
-// The next number from s->p on: true with s->p behind it and *start at it; *start NULL at the end of the text. Unless
-// the scan is exact, numbers are passed over like all else.
+// Checks the text up to the end of its next number: *start is the number's begin, and s->p is behind it. At the end of
+// the text, *start is NULL. Unless the scan is exact, numbers are not checked, and the scan goes to the end of the
+// text.
 static bool next_number(struct scan *s, const unsigned char **start)
 {
     for (*start = NULL; s->p < s->end;) {
@@ -68,7 +71,7 @@ static bool next_number(struct scan *s, const unsigned char **start)
             return scan_number(s);
         }
         if ((c == '[' || c == '{') && ++s->depth > CJSON_NESTING_LIMIT)
-            return stop(s, "nested too deep, the most is 1000");
+            return scan_fail(s, "nested too deep, the most is 1000");
         s->depth -= s->depth && (c == ']' || c == '}');
         s->p++;
         if (c == '"' && !scan_string(s))
@@ -77,7 +80,8 @@ static bool next_number(struct scan *s, const unsigned char **start)
     return true;
 }
 
-// Gives the numbers of the tree, which come in the order of the text, their spelling. False: memory is short.
+// Replaces each number of the tree by its spelling in the text, which has the numbers in the order of the tree. Returns
+// false if memory is short.
 static bool spell_numbers(cJSON *item, struct scan *s)
 {
     for (; item; item = item->next) {
@@ -96,16 +100,15 @@ static bool spell_numbers(cJSON *item, struct scan *s)
     return true;
 }
 
-cJSON *json_parse(const char *text, size_t len, enum json_rigour rigour, size_t *at, struct err *e)
+cJSON *json_parse(const char *text, size_t len, enum json_rigour rigour, struct err *e)
 {
     const unsigned char *const start = (const unsigned char *)text, *number = start;
     const struct scan whole = {start, start + len, rigour == JSON_EXACT, 0, NULL};
     struct scan s = whole;
     assert(text);
-    while (rigour != JSON_LOOSE && number) { // for what cJSON would not look at
+    while (rigour != JSON_LOOSE && number) { // checks what cJSON does not
         if (!next_number(&s, &number)) {
-            *at = (size_t)(s.p - start);
-            err_set(e, STATUS_USAGE, "byte %zu: %s", *at, s.why);
+            err_set(e, STATUS_USAGE, "byte %zu: %s", (size_t)(s.p - start), s.why);
             return NULL;
         }
     }
@@ -115,14 +118,30 @@ cJSON *json_parse(const char *text, size_t len, enum json_rigour rigour, size_t 
     const bool no_memory = !root && errno == ENOMEM;
     while (root && end < text + len && *end && strchr(" \t\r\n", *end))
         end++;
-    *at = (size_t)(end - text);
+    const bool complete = root && end == text + len;
     s = whole;
-    if (root && *at == len && (rigour != JSON_EXACT || spell_numbers(root, &s)))
+    if (complete && (rigour != JSON_EXACT || spell_numbers(root, &s)))
         return root;
-    if (no_memory || (root && *at == len))
+    if (no_memory || complete)
         err_from_fault(e, fault_memory());
     else
-        err_set(e, STATUS_USAGE, "byte %zu: %s", *at, *at < len ? "not JSON" : "the text ends too early");
+        err_set(e, STATUS_USAGE, "byte %zu: %s", (size_t)(end - text),
+                end < text + len ? "not JSON" : "the text ends too early");
+    cJSON_Delete(root);
+    return NULL;
+}
+
+cJSON *json_parse_object(const void *text, size_t len, const char *what, struct err *e)
+{
+    cJSON *const root = json_parse(text, len, JSON_UTF8, e);
+    if (cJSON_IsObject(root))
+        return root;
+    if (root) {
+        err_set(e, STATUS_DATA, "%s", what);
+    } else if (e->status == STATUS_USAGE) {
+        err_prefix(e, "%s", what);
+        e->status = STATUS_DATA;
+    }
     cJSON_Delete(root);
     return NULL;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The one door to cJSON: texts are parsed here and nowhere else, and what cJSON lets pass or loses is seen to.
+// JSON texts as trees of cJSON. Only json.c calls cJSON's parser, since cJSON accepts texts that are no JSON, and does
+// not keep how a number is spelt.
 #ifndef SAMPL_JSON_JSON_H
 #define SAMPL_JSON_JSON_H
 
@@ -8,25 +9,30 @@
 #include <cjson/cJSON.h>
 #include <stddef.h>
 
-// How much is asked of a text, besides that it is one JSON value in white space, nested no deeper than cJSON reads.
+// How strictly a text is checked. Each text must be one JSON value, perhaps between white space, with at most
+// CJSON_NESTING_LIMIT levels of brackets.
 enum json_rigour {
     JSON_LOOSE, // strings may hold any bytes
     JSON_UTF8,  // strings are UTF-8
-    JSON_EXACT, // as RFC 8259 has it, and strings without NUL; every number becomes a cJSON_Raw that holds its spelling
+    JSON_EXACT, // as RFC 8259 defines JSON, and strings hold no NUL; each number becomes a cJSON_Raw with its spelling
 };
 
-// Reads text[0..len). The caller frees the tree with cJSON_Delete. NULL when it is no such JSON near byte *at, which *e
-// says as an error of usage, or when memory is short, STATUS_IO.
-cJSON *json_parse(const char *text, size_t len, enum json_rigour rigour, size_t *at, struct err *e);
+// Parses text[0..len). The caller frees the tree with cJSON_Delete. Returns NULL with STATUS_USAGE and "byte N: REASON"
+// if the text is no such JSON; with STATUS_IO if memory is short.
+cJSON *json_parse(const char *text, size_t len, enum json_rigour rigour, struct err *e);
 
-// An object's member that is there and not null, or NULL. Of anything but an object there is none, nor one without a
-// name (NULL).
+// Parses an object of a file with JSON_UTF8. The caller frees the tree with cJSON_Delete. Returns NULL with STATUS_DATA
+// and "WHAT: byte N: REASON" if the text is no JSON, or "WHAT" if the value is no object; with STATUS_IO if memory is
+// short.
+cJSON *json_parse_object(const void *text, size_t len, const char *what, struct err *e);
+
+// Returns a member of an object; NULL if the member is absent or null, the value is no object, or name is NULL.
 const cJSON *json_member(const cJSON *object, const char *name);
 
-// Returns the member if it is an array, else NULL.
+// Returns a member that is an array, else NULL.
 const cJSON *json_array(const cJSON *object, const char *name);
 
-// The token id that a value is, a whole number from 0 to 2147483647, or -1.
+// Returns the token id that a value is, a whole number from 0 to 2147483647, or -1.
 int64_t json_id(const cJSON *value);
 
 #endif

@@ -18,10 +18,7 @@
 #define F64(x) ((x) - (vf64){0}) // in every lane
 
 // 2^(k/32), the whole number k being in the low bits, as in expf.h.
-static inline vf64 expf_scale(vf64 k)
-{
-    return (vf64)((vu64)expf_entry((vi64)k) + ((vu64)k << (52 - 5)));
-}
+static inline vf64 expf_scale(vf64 k) { return (vf64)((vu64)expf_entry((vi64)k) + ((vu64)k << (52 - 5))); }
 
 #ifndef HAS_SCALES
 static inline void expf_scales(vf64 s[2], const vf64 k[2])
@@ -31,8 +28,8 @@ static inline void expf_scales(vf64 s[2], const vf64 k[2])
 }
 #endif
 
-// expf.h; anything for arguments that underflow. The cubic is added up in another order, and products may be fused, so
-// the last bits of an f64 may be others: no float comes of it (make prove-expf).
+// kern_expf of each lane; undefined for arguments that underflow. The cubic is added up in another order, and products
+// may be fused, so the last bits of an f64 may differ. No float differs by that (make prove-expf).
 ALWAYS_INLINE vf32 expf_vector(vf32 x)
 {
     vf64 shifted[2] = {widen_f32(lower_half(x)), widen_f32(upper_half(x))}, r[2], s[2], y[2];
@@ -82,7 +79,7 @@ ALWAYS_INLINE void exp_above(vf64 *w, const vf64 *x, size_t vectors)
     EACH w[k] = s[k] + s[k] * t[k];
 }
 
-// Adds the terms of a multiple of eight elements, one lane each.
+// Adds the terms of vectors * LANES_F64 elements, a multiple of eight.
 ALWAYS_INLINE void add_softmax(vf64 *weights, vf64 *products, const float *x, float max, const float *y, float max_y,
                                size_t vectors)
 {
@@ -135,7 +132,7 @@ static void row_shares(double *p, const float *x, float max, double sum, size_t 
         kern_scalar.shares(p + i, x + i, max, sum, n - i);
 }
 
-// libm_log_quick of normal numbers; something finite of others that are positive.
+// libm_log_quick of normal numbers; for other positive numbers some finite number.
 static inline vf64 log_quick(vf64 x)
 {
     const vu64 bits = (vu64)x, above = bits - UINT64_C(0x3fe6955500000000);
@@ -204,8 +201,8 @@ static size_t row_pack(float *to, const float *x, size_t n, float max, float flo
     return pack(to, x, n, max, floor);
 }
 
-// The count at which each lane gets as many elements, STEP at a time. Fewer wait for the next stretch, or are filled
-// up with those that weigh nothing.
+// Packs the elements that count, LONG_RUN at a time, and weighs STEP of them at once, which gives each lane of the sums
+// the same number of elements. Fewer than STEP wait for the next run; at the end -inf, which weighs 0, fills them up.
 static size_t row_weigh(double sum[16], const float *x, size_t n, float max, float floor)
 {
     enum { PARTS = 8 / LANES_F64, STEP = LANES > 8 ? LANES : 8 };
@@ -268,7 +265,8 @@ static void row_exp_sub(float *p, const float *x, float max, size_t n)
         map(p + i, x + i, n - i, expf_less, max);
 }
 
-// Below this difference the exponential is less than half an ulp of the sum, which adding it leaves as it is.
+// Returns a difference from the largest logit below which an exponential is less than half an ulp of the sum, so that
+// adding it does not change the sum.
 static inline float negligible_below(float sum)
 {
     const int exponent = (int)(bits_of_f32(sum) >> 23) - 127;
@@ -276,7 +274,7 @@ static inline float negligible_below(float sum)
     return bound > EXPF_UNDERFLOW ? bound : EXPF_UNDERFLOW;
 }
 
-// Is no x of a long run below?
+// Is no element of a long run below floor?
 static inline bool none_below(const float *x, float floor)
 {
     vf32 least[4] = {load_vf32(x), load_vf32(x), load_vf32(x), load_vf32(x)};
@@ -288,7 +286,8 @@ static inline bool none_below(const float *x, float floor)
     return at_least_32(min_f32(min_f32(least[0], least[1]), min_f32(least[2], least[3])), floor) == ALL_LANES;
 }
 
-// Where nothing was negligible there may be nothing again, so that what is left need not be packed.
+// Packs the elements that are not negligible. If a run had no negligible element, the next one probably has none, and
+// is not packed if none_below confirms it.
 static float row_exp_sum(const float *x, size_t n, float max, float s)
 {
     bool all = false;
@@ -327,10 +326,7 @@ static inline vf32 logs(vf32 x, float unused)
     return select_f32(x == 0.0f, splat(-INFINITY), y);
 }
 
-static void row_log(float *y, const float *x, size_t n)
-{
-    map(y, x, n, logs, 1.0f);
-}
+static void row_log(float *y, const float *x, size_t n) { map(y, x, n, logs, 1.0f); }
 
 static void row_entropy_terms(float *y, const float *x, const float *log, size_t n)
 {
@@ -343,9 +339,11 @@ static void row_entropy_terms(float *y, const float *x, const float *log, size_t
         kern_scalar.entropy_terms(y + i, x + i, log + i, n - i);
 }
 
-// Near 1 it is the first terms of (1 - d)^power, in units in which libm_pow gives a whole number that is not far from
-// the nearest: unless that is a near thing, it is the nearest. By how much: 2^-9 for the terms left out and for the
-// table in libm_pow; and as many roundings of `less`, here and there, as come to 8 of its last places.
+// Plain algorithm: pow_of for each share. It is too slow: most cumulative shares of a sorted row are close to 1.
+// Idea: for a share 1 - d with small d, the first terms of the binomial series of (1 - d)^power give 1 - less * 2^-53.
+// Results just below 1 are multiples of 2^-53, so less is rounded to a whole number.
+// Why the bits are the same: libm_pow returns the same whole number unless less is close to the middle of two. Closer
+// than 2^-9 (terms left out, and the table of libm_pow) and 8 ulp of less (its roundings), pow_of decides.
 static void row_pow_shares(double *x, size_t n, double total, double power)
 {
     const double near = 0x1p-9 / fmax(power, 1.0), f0 = (power - 1) / 2, f1 = (power - 2) / 3, f2 = (power - 3) / 4,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The kernel sum_falling. A part of kern_template.h, with the same parameters, for tiers with HAS_SPLIT.
+// The kernel sum_falling. A part of kern_template.h, with the same parameters.
 //
 // Plain algorithm: sort the elements, falling, and add them in that order.
 // Why it is too slow: the sort takes far longer than the sum, and typ_p would sort every row for it.
@@ -18,26 +18,12 @@
 
 #include "kern/ordered_template.h"
 
-static inline float key_term(uint64_t key)
-{
-    return f32_of_bits((uint32_t)key);
-}
+static inline float key_term(uint64_t key) { return f32_of_bits((uint32_t)key); }
 
 // In the even lanes; 0 in the others.
-static inline vf32 key_terms(vu64 keys)
-{
-    return (vf32)(keys & UINT32_MAX);
-}
+static inline vf32 key_terms(vu64 keys) { return (vf32)(keys & UINT32_MAX); }
 
-static inline vu64 load_keys(const uint64_t *key, size_t n)
-{
-    return n < LANES_F64 ? (vu64)load_first(key, 2 * n, (vf32){0}) : load_vu64(key);
-}
-
-static inline vu64 smaller_64(vu64 a, vu64 b)
-{
-    return a ^ ((a ^ b) & (vu64)(a > b));
-}
+static inline vu64 smaller_64(vu64 a, vu64 b) { return a ^ ((a ^ b) & (vu64)(a > b)); }
 
 // Like run_f32, for keys.
 static inline struct ordered_run run_keys(const uint64_t *key, size_t n, double low)
@@ -49,7 +35,7 @@ static inline struct ordered_run run_keys(const uint64_t *key, size_t n, double 
         sum += q;
         rest = max_f32(rest, abs_f32(a - q));
     }
-    const double all = sum_f64(widen_f32(lower_half(sum)) + widen_f32(upper_half(sum)));
+    const double all = sum_f32(sum);
     return (struct ordered_run){all, all, any(rest >= (float)half_ulp(low, SUM))};
 }
 
@@ -68,7 +54,7 @@ static inline uint64_t largest_tie(const uint64_t *key, size_t n, double low)
     return largest;
 }
 
-// Adds what is above the tie to s, and then the tie as often as it is there; all of that becomes 0.
+// Adds the keys above the tie to s, and then the tie as often as it occurs. Sets these keys to 0.
 static inline float add_through(uint64_t *key, size_t n, uint64_t tie, double low, float s)
 {
     const float magic = (float)rounder(low, SUM);
@@ -83,13 +69,14 @@ static inline float add_through(uint64_t *key, size_t n, uint64_t tie, double lo
         else
             store_vu64(key + i, keys & below);
     }
-    s = (float)(s + sum_f64(widen_f32(lower_half(sum)) + widen_f32(upper_half(sum))));
+    s = (float)(s + sum_f32(sum));
     for (; ties; ties--)
         s += key_term(tie);
     return s;
 }
 
-// Like middle_pivot, for keys that are not 0: some key is above it, unless all of them are equal.
+// Returns the middle between the smallest and the largest key that is not 0. Some key is above it, unless all those
+// keys are equal.
 static inline uint64_t middle_key(const uint64_t *key, size_t n)
 {
     vu64 least = {0}, most = {0}; // least: less 1, for 0 to be the largest
@@ -118,7 +105,7 @@ static inline float add_equal(float x, size_t n, float s)
     return row_sum(same, n, s);
 }
 
-// other has room for as many. Both lose what they hold.
+// Adds the terms of n keys to s, in falling order of the keys. other has room for n keys. Overwrites key and other.
 static float add_falling(uint64_t *key, uint64_t *other, size_t n, float s)
 {
     enum { FEW_KEYS = 32, TIES = 4 }; // each tie looks at all keys
@@ -209,11 +196,12 @@ static struct ordered_run run_below(const float *by, const float *x, size_t n, f
         sum += q;
         rest = max_f32(rest, abs_f32(a - q));
     }
-    const double all = sum_f64(widen_f32(lower_half(sum)) + widen_f32(upper_half(sum)));
+    const double all = sum_f32(sum);
     return (struct ordered_run){all, all, any(rest >= (float)half_ulp(low, SUM))};
 }
 
-// The largest, and then smaller ones, until the many others, which have no keys, leave the sum in its binade.
+// Adds the largest elements by keys, then smaller ones, until the others leave the sum in its binade. Those need no
+// keys.
 static float row_sum_falling(const float *by, const float *x, size_t n, float s, uint64_t *key, uint64_t *tmp)
 {
     enum { FLOORS = 5 };

@@ -4,10 +4,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-static bool always(void)
-{
-    return true;
-}
+static bool always(void) { return true; }
 
 #ifdef __x86_64__
 
@@ -26,10 +23,7 @@ static bool cpu_has(unsigned leaf1, unsigned leaf7, unsigned saved)
     return !(~low & saved);
 }
 
-static bool has_avx2(void)
-{
-    return cpu_has(bit_POPCNT | bit_F16C, bit_AVX2 | bit_BMI, 0x06);
-}
+static bool has_avx2(void) { return cpu_has(bit_POPCNT | bit_F16C, bit_AVX2 | bit_BMI, 0x06); }
 
 static bool has_avx512(void)
 {

@@ -8,21 +8,32 @@
 #ifndef SAMPL_KERN_KERN_H
 #define SAMPL_KERN_KERN_H
 
+#include "base/bits.h"
+
 #include <stddef.h>
-#include <stdint.h>
 
 enum dtype { DTYPE_F32, DTYPE_F16, DTYPE_BF16, DTYPE_COUNT };
 
 // Bytes of one element.
-static inline size_t dtype_size(enum dtype t)
+static inline size_t dtype_size(enum dtype t) { return t == DTYPE_F32 ? 4 : 2; }
+
+// The element at a place as it stands in memory, widened to f32.
+static inline float row_element(const void *data, enum dtype type, size_t place)
 {
-    return t == DTYPE_F32 ? 4 : 2;
+    const char *const from = (const char *)data + place * dtype_size(type);
+    float x;
+    uint16_t half;
+    if (type == DTYPE_F32) {
+        memcpy(&x, from, sizeof x);
+        return x;
+    }
+    memcpy(&half, from, sizeof half);
+    return type == DTYPE_F16 ? f32_of_f16(half) : f32_of_bf16(half);
 }
 
 #define KERN_BLOCK 256 // elements that share one maximum in a row's index
 #define KERN_LANES \
     8 // partial sums of an f64 sum whose order does not matter; the same on every tier, so that the bits are
-#define KERN_MANY 32 // partial sums of sum_lanes: enough that no addition waits for the one before it
 
 // Adds up partial sums.
 static inline double kern_lanes_total(const double lane[KERN_LANES])
@@ -94,8 +105,8 @@ struct kern {
     // Caller: cand_rank.c.
     float (*exp_sum)(const float *x, size_t n, float max, float s);
 
-    // For the k-th x with x - max >= floor, in rising k, and w = expf(x - max): sum[k % 8] += w and sum[8 + k % 8] += w
-    // * w, in f64. Returns how many x that are. The mass of a row, from which thresholds are computed. Caller:
+    // Counts the x with x - max >= floor by k, from 0, and adds w = expf(x - max) in f64: sum[k % 8] += w and sum[8 + k
+    // % 8] += w * w. Returns the number of such x. The mass of a row, from which thresholds are computed. Caller:
     // cand_rank.c.
     size_t (*weigh)(double sum[16], const float *x, size_t n, float max, float floor);
 
@@ -139,13 +150,9 @@ struct kern {
     // Caller: cand_head.c.
     float (*sum_falling)(const float *by, const float *x, size_t n, float s, uint64_t *key, uint64_t *tmp);
 
-    // As sum, in f64. No x is infinite. Totals of whole rows that
-    // a draw is compared with. Callers: rng.c, samplers.
+    // Returns s + x[0] + x[1] + ..., in order, in f64. No x is infinite. Totals of whole rows that a draw is compared
+    // with. Callers: draw.c, samplers.
     double (*sum_wide)(const float *x, size_t n, double s);
-
-    // sum[i % 32] += x[i] in f64, in rising i. No x is infinite. The total of many candidates, in no
-    // order that anything depends on. Caller: samplers/dist.c.
-    void (*sum_lanes)(double sum[KERN_MANY], const float *x, size_t n);
 
     // s = (float)((double)s + (double)d * d) for each d = x[i] - mean (f32), in order. Leaves out elements that are
     // -inf. Without it, top_n_sigma takes 4 times as long. Caller: samplers/top_n_sigma.c.
@@ -156,7 +163,15 @@ struct kern {
     // x[i] /= d. Temperature and the end of a softmax. Callers: many.
     void (*divide)(float *x, size_t n, float d);
 
-    // x[i] *= f. The same in akunu's engines, 13 % of a row. Caller: samplers/engine_stages.c.
+    // x[i] = (float)((double)x[i] / d). The end of a softmax whose sum is f64. Callers: softmax_wide.c, samplers.
+    void (*divide_wide)(float *x, size_t n, double d);
+
+    // y[i] = (float)((double)(x[i] - max) - log), the first difference in f32. x[i] - max is not NaN. y may
+    // be x. Log-probabilities
+    // of whole rows. Callers: samplers.
+    void (*log_shares)(float *y, const float *x, size_t n, float max, double log);
+
+    // x[i] *= f. The temperature of akunu's engines, 13 % of a row. Caller: samplers/engine_stages.c.
     void (*multiply)(float *x, size_t n, float f);
 
     // x[i] = -(square * d * d) + cube * d * d * d + top with d = x[i] - top; -inf where that is NaN. No x[i] is above
@@ -179,12 +194,17 @@ struct kern {
     // hot has room for n. Without it, akunu-gpu takes 3 times as long. Caller: samplers/gumbel.c.
     size_t (*gumbel_hot)(uint32_t *hot, uint32_t first, size_t n, uint32_t s, uint32_t least);
 
+    // Writes the ids first <= id < first + n whose folded word of Philox (counter_noise.h: philox_folded) is at most
+    // `most` to hot, rising. Returns how many. hot has room for n. Nearly all that vllm-v2 does to a row. Caller:
+    // samplers/gumbel_counter.c.
+    size_t (*philox_hot)(uint32_t *hot, uint32_t first, size_t n, uint32_t key, uint32_t most);
+
     // ---- JSON
 
     // Reads up to `most` numbers and words at *at into x, as json_item reads each (base/number.h), as long as a comma
     // follows. *at is then behind the last comma, or in white space behind that. Stops before a number that is written
-    // in an unusual way, is too long, or may go on behind end, and somewhere in the last 100 bytes before end; where
-    // depends on the tier. Returns how many. JSON input is as fast as this is.
+    // in an unusual way, is too long, or may go on behind end, and somewhere in the last 100 bytes before end; the
+    // tier decides where. Returns how many it read. Most of the time of reading JSON rows.
     // Caller: in/json_text.c.
     size_t (*numbers)(const char **at, const char *end, float *x, size_t most);
 };
@@ -197,5 +217,8 @@ const struct kern *kern_tier(size_t i);
 
 extern const struct kern kern_scalar, kern_avx2, kern_avx512,
     kern_neon; // the last three where the architecture has them
+
+// For functions of kern/ that have constants among their parameters: each caller gets code for its constants.
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
 
 #endif

@@ -20,7 +20,6 @@
 OPERATION(vf32, max_f32(vf32 a, vf32 b), _mm256_max_ps(a, b))
 OPERATION(vf32, min_f32(vf32 a, vf32 b), _mm256_min_ps(a, b))
 OPERATION(vf64, max_f64(vf64 a, vf64 b), _mm256_max_pd(a, b))
-OPERATION(vi16, max_i16(vi16 a, vi16 b), (vi16)_mm256_max_epi16((__m256i)a, (__m256i)b))
 OPERATION(vu32, max_u32(vu32 a, vu32 b), (vu32)_mm256_max_epu32((__m256i)a, (__m256i)b))
 OPERATION(hf32, lower_half(vf32 v), _mm256_castps256_ps128(v))
 OPERATION(hf32, upper_half(vf32 v), _mm256_extractf128_ps(v, 1))
@@ -58,10 +57,7 @@ static inline double sum_f64(vf64 v)
 }
 
 // All ones in the first n lanes.
-static inline __m256i first_lanes(size_t n)
-{
-    return (__m256i)(lane_numbers() < (uint32_t)n);
-}
+static inline __m256i first_lanes(size_t n) { return (__m256i)(lane_numbers() < (uint32_t)n); }
 
 static inline vf32 load_first(const void *at, size_t n, vf32 rest)
 {
@@ -69,10 +65,7 @@ static inline vf32 load_first(const void *at, size_t n, vf32 rest)
     return _mm256_blendv_ps(rest, _mm256_maskload_ps(at, mask), (vf32)mask);
 }
 
-static inline void store_first(void *at, size_t n, vf32 v)
-{
-    _mm256_maskstore_ps(at, first_lanes(n), v);
-}
+static inline void store_first(void *at, size_t n, vf32 v) { _mm256_maskstore_ps(at, first_lanes(n), v); }
 
 static inline size_t split(uint64_t *front, uint64_t *back, vu64 v, vu64 pivot)
 {
@@ -87,50 +80,6 @@ static inline size_t split(uint64_t *front, uint64_t *back, vu64 v, vu64 pivot)
     store_vu64(front, sorted);
     store_vu64(back - LANES_F64, sorted);
     return (size_t)__builtin_popcount(above);
-}
-
-enum { FEW = 32 };
-
-static inline vu64 load_few(const uint64_t *from, size_t n, size_t i)
-{
-    return i + LANES_F64 <= n ? load_vu64(from + i)
-           : i < n            ? (vu64)load_first(from + i, 2 * (n - i), (vf32){0})
-                              : (vu64){0};
-}
-
-static inline void scatter_few(uint64_t *to, const uint64_t *key, const uint64_t *place, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        to[place[i]] = key[i];
-}
-
-// A key's place is the number of larger ones. As many vectors stand side by side as there are registers for, whatever n
-// is: branches that are guessed wrong would cost more.
-static void sort_few(uint64_t *to, const uint64_t *from, size_t n)
-{
-    enum { SIDE_BY_SIDE = 2 };
-    uint64_t key[FEW], place[FEW];
-    for (size_t i = 0; i < n; i += SIDE_BY_SIDE * LANES_F64) {
-        vu64 v[SIDE_BY_SIDE];
-        vi64 larger[SIDE_BY_SIDE];
-        UNROLL
-        for (size_t k = 0; k < SIDE_BY_SIDE; k++) {
-            v[k] = load_few(from, n, i + k * LANES_F64);
-            larger[k] = (vi64){0};
-        }
-        for (size_t j = 0; j < n; j++) {
-            const vu64 one = from[j] - (vu64){0};
-            UNROLL
-            for (size_t k = 0; k < SIDE_BY_SIDE; k++)
-                larger[k] -= one > v[k]; // true is -1
-        }
-        UNROLL
-        for (size_t k = 0; k < SIDE_BY_SIDE; k++) {
-            store_vu64(key + i + k * LANES_F64, v[k]);
-            store_vi64(place + i + k * LANES_F64, larger[k]);
-        }
-    }
-    scatter_few(to, key, place, n);
 }
 
 static inline void store_pairs(uint64_t *to, vu32 low, vu32 high)

@@ -11,7 +11,6 @@
 #define HAS_SPLIT
 #define HAS_SCALES
 #include "kern/expf.h"
-#include "kern/network.h"
 #include "kern/vector.h"
 
 #include <immintrin.h>
@@ -23,7 +22,6 @@
 OPERATION(vf32, max_f32(vf32 a, vf32 b), _mm512_max_ps(a, b))
 OPERATION(vf32, min_f32(vf32 a, vf32 b), _mm512_min_ps(a, b))
 OPERATION(vf64, max_f64(vf64 a, vf64 b), _mm512_max_pd(a, b))
-OPERATION(vi16, max_i16(vi16 a, vi16 b), (vi16)_mm512_max_epi16((__m512i)a, (__m512i)b))
 OPERATION(vu32, max_u32(vu32 a, vu32 b), (vu32)_mm512_max_epu32((__m512i)a, (__m512i)b))
 OPERATION(float, largest_f32(vf32 v), _mm512_reduce_max_ps(v))
 OPERATION(double, sum_f64(vf64 v), _mm512_reduce_add_pd(v))
@@ -63,35 +61,7 @@ static inline size_t split(uint64_t *front, uint64_t *back, vu64 v, vu64 pivot)
     return n;
 }
 
-enum { FEW = 64, FEWER = 32 };
-
-// Which of the lanes from i on there are, of n > 0.
-OPERATION(__mmask8, few_lanes(size_t n, size_t i), (__mmask8)(~UINT64_C(0) >> (64 - n) >> i))
-
-ALWAYS_INLINE void sort_fewer(uint64_t *to, const uint64_t *from, size_t n, int registers)
-{
-    __m512i v[8];
-    UNROLL
-    for (int i = 0; i < registers; i++)
-        v[i] = _mm512_maskz_loadu_epi64(few_lanes(n, (size_t)i * 8), from + i * 8);
-    sort_registers(v, registers);
-    UNROLL
-    for (int i = 0; i < registers; i++)
-        _mm512_mask_storeu_epi64(to + i * 8, few_lanes(n, (size_t)i * 8), v[i]);
-}
-
-static void sort_few(uint64_t *to, const uint64_t *from, size_t n)
-{
-    if (n <= FEWER)
-        sort_fewer(to, from, n, FEWER / 8);
-    else
-        sort_fewer(to, from, n, FEW / 8);
-}
-
-static inline void store_first(void *at, size_t n, vf32 v)
-{
-    _mm512_mask_storeu_ps(at, (__mmask16)((1u << n) - 1), v);
-}
+static inline void store_first(void *at, size_t n, vf32 v) { _mm512_mask_storeu_ps(at, (__mmask16)((1u << n) - 1), v); }
 
 // The table in four registers: k's low four bits choose among 16 entries, the fifth between two such lots.
 static inline vi64 expf_entry(vi64 k)

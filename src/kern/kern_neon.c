@@ -19,7 +19,6 @@
 OPERATION(vf32, max_f32(vf32 a, vf32 b), vmaxq_f32(a, b))
 OPERATION(vf32, min_f32(vf32 a, vf32 b), vminq_f32(a, b))
 OPERATION(vf64, max_f64(vf64 a, vf64 b), vmaxq_f64(a, b))
-OPERATION(vi16, max_i16(vi16 a, vi16 b), vmaxq_s16(a, b))
 OPERATION(vu32, max_u32(vu32 a, vu32 b), vmaxq_u32(a, b))
 OPERATION(float, largest_f32(vf32 v), vmaxvq_f32(v))
 OPERATION(double, sum_f64(vf64 v), vaddvq_f64(v))
@@ -49,15 +48,9 @@ static inline vf32 load_first(const void *at, size_t n, vf32 rest)
     return rest;
 }
 
-static inline void store_first(void *at, size_t n, vf32 v)
-{
-    memcpy(at, &v, n * sizeof(float));
-}
+static inline void store_first(void *at, size_t n, vf32 v) { memcpy(at, &v, n * sizeof(float)); }
 
-static inline vi64 expf_entry(vi64 k)
-{
-    return (vi64)(vu64){expf_table[k[0] & 31], expf_table[k[1] & 31]};
-}
+static inline vi64 expf_entry(vi64 k) { return (vi64)(vu64){expf_table[k[0] & 31], expf_table[k[1] & 31]}; }
 
 static inline void store_pairs(uint64_t *to, vu32 low, vu32 high)
 {

@@ -5,6 +5,7 @@
 
 #include "base/bits.h"
 #include "base/number.h"
+#include "kern/counter_noise.h"
 #include "kern/expf.h"
 #include "kern/gumbel.h"
 #include "kern/libm.h"
@@ -12,58 +13,28 @@
 #include <assert.h>
 #include <math.h>
 
-static inline float load_f32(const void *src, size_t i)
+ALWAYS_INLINE size_t scan(const void *row, size_t n, float *block_max, enum dtype type)
 {
-    float x;
-    memcpy(&x, (const char *)src + i * sizeof x, sizeof x);
-    return x;
-}
-
-static inline uint16_t load_u16(const void *src, size_t i)
-{
-    uint16_t x;
-    memcpy(&x, (const char *)src + i * sizeof x, sizeof x);
-    return x;
-}
-
-static inline float load_f16(const void *src, size_t i)
-{
-    return f32_of_f16(load_u16(src, i));
-}
-
-static inline float load_bf16(const void *src, size_t i)
-{
-    return f32_of_bf16(load_u16(src, i));
-}
-
-// scan and widen for one element type
-#define DEFINE_FOR(TYPE)                                                        \
-    static size_t row_scan_##TYPE(const void *row, size_t n, float *block_max)  \
-    {                                                                           \
-        for (size_t start = 0; start < n; start += KERN_BLOCK) {                \
-            const size_t end = n - start < KERN_BLOCK ? n : start + KERN_BLOCK; \
-            float max = -INFINITY;                                              \
-            for (size_t i = start; i < end; i++) {                              \
-                const float x = load_##TYPE(row, i);                            \
-                if (!(x < INFINITY))                                            \
-                    return i;                                                   \
-                if (x > max)                                                    \
-                    max = x;                                                    \
-            }                                                                   \
-            block_max[start / KERN_BLOCK] = max;                                \
-        }                                                                       \
-        return n;                                                               \
-    }                                                                           \
-                                                                                \
-    static void row_widen_##TYPE(float *dst, const void *src, size_t n)         \
-    {                                                                           \
-        for (size_t i = 0; i < n; i++)                                          \
-            dst[i] = load_##TYPE(src, i);                                       \
+    for (size_t start = 0; start < n; start += KERN_BLOCK) {
+        const size_t end = n - start < KERN_BLOCK ? n : start + KERN_BLOCK;
+        float max = -INFINITY;
+        for (size_t i = start; i < end; i++) {
+            const float x = row_element(row, type, i);
+            if (!(x < INFINITY))
+                return i;
+            if (x > max)
+                max = x;
+        }
+        block_max[start / KERN_BLOCK] = max;
     }
+    return n;
+}
 
-DEFINE_FOR(f32)
-DEFINE_FOR(f16)
-DEFINE_FOR(bf16)
+ALWAYS_INLINE void widen(float *dst, const void *src, size_t n, enum dtype type)
+{
+    for (size_t i = 0; i < n; i++)
+        dst[i] = row_element(src, type, i);
+}
 
 static float row_max(const float *x, size_t n)
 {
@@ -84,57 +55,15 @@ static size_t row_argmax(const float *x, size_t n)
     return best;
 }
 
-static inline size_t collect(uint64_t *keys, const char *x, size_t n, uint32_t first_id, float floor,
-                             void widen(float *, const void *, size_t), size_t size)
+ALWAYS_INLINE size_t collect(uint64_t *keys, const void *x, size_t n, uint32_t first_id, float floor, enum dtype type)
 {
     size_t found = 0;
     for (size_t i = 0; i < n; i++) {
-        float a;
-        widen(&a, x + i * size, 1);
+        const float a = row_element(x, type, i);
         if (a >= floor)
             keys[found++] = rank_key(a, first_id + (uint32_t)i);
     }
     return found;
-}
-
-static size_t row_collect_f32(uint64_t *keys, const void *x, size_t n, uint32_t first_id, float floor)
-{
-    return collect(keys, x, n, first_id, floor, row_widen_f32, sizeof(float));
-}
-
-static size_t row_collect_f16(uint64_t *keys, const void *x, size_t n, uint32_t first_id, float floor)
-{
-    return collect(keys, x, n, first_id, floor, row_widen_f16, sizeof(uint16_t));
-}
-
-static size_t row_collect_bf16(uint64_t *keys, const void *x, size_t n, uint32_t first_id, float floor)
-{
-    return collect(keys, x, n, first_id, floor, row_widen_bf16, sizeof(uint16_t));
-}
-
-enum { FEW = 16, PASSES = 3 }; // of sort_template.h, and the next two
-
-static size_t partition(uint64_t *to, const uint64_t *from, size_t n, uint64_t pivot)
-{
-    size_t front = 0, back = n;
-    while (n--) { // without a branch that could be guessed wrong
-        const uint64_t x = *from++;
-        to[front] = to[back - 1] = x;
-        front += x > pivot;
-        back -= x <= pivot;
-    }
-    return front;
-}
-
-static void sort_few(uint64_t *to, const uint64_t *from, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        const uint64_t x = from[i];
-        size_t j = i;
-        for (; j && to[j - 1] < x; j--)
-            to[j] = to[j - 1];
-        to[j] = x;
-    }
 }
 
 #include "kern/sort_template.h"
@@ -173,10 +102,7 @@ static void row_shares(double *p, const float *x, float max, double sum, size_t 
         p[i] = kern_exp((double)x[i] - max) / sum;
 }
 
-static double times_log(double p, double m)
-{
-    return p > 0.0 ? p * libm_log_quick(p / m) : 0.0;
-}
+static double times_log(double p, double m) { return p > 0.0 ? p * libm_log_quick(p / m) : 0.0; }
 
 static void row_divergences(double sum[KERN_LANES], const double *p, const double *q, size_t n)
 {
@@ -249,12 +175,6 @@ static double row_sum_wide(const float *x, size_t n, double s)
     return s;
 }
 
-static void row_sum_lanes(double sum[KERN_MANY], const float *x, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        sum[i % KERN_MANY] += x[i];
-}
-
 static float row_sum_squares(const float *x, size_t n, float mean, float s)
 {
     for (size_t i = 0; i < n; i++) {
@@ -270,6 +190,18 @@ static void row_divide(float *x, size_t n, float d)
 {
     for (size_t i = 0; i < n; i++)
         x[i] /= d;
+}
+
+static void row_divide_wide(float *x, size_t n, double d)
+{
+    for (size_t i = 0; i < n; i++)
+        x[i] = (float)((double)x[i] / d);
+}
+
+static void row_log_shares(float *y, const float *x, size_t n, float max, double log)
+{
+    for (size_t i = 0; i < n; i++)
+        y[i] = (float)((double)(x[i] - max) - log);
 }
 
 static void row_multiply(float *x, size_t n, float f)
@@ -330,6 +262,17 @@ static size_t row_gumbel_hot(uint32_t *hot, uint32_t first, size_t n, uint32_t s
     for (size_t i = 0; i < n; i++) {
         const uint32_t id = first + (uint32_t)i;
         if (gumbel_word(s + id) >= least)
+            hot[found++] = id;
+    }
+    return found;
+}
+
+static size_t row_philox_hot(uint32_t *hot, uint32_t first, size_t n, uint32_t key, uint32_t most)
+{
+    size_t found = 0;
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t id = first + (uint32_t)i;
+        if (philox_folded(id, key) <= most)
             hot[found++] = id;
     }
     return found;

@@ -5,6 +5,22 @@
 
 #include "kern/kern.h"
 
+// The kernels that read a row as it lies in memory are one function each, with the type of its elements as a constant.
+#define DEFINE_FOR(NAME, TYPE)                                                                                \
+    static size_t row_scan_##NAME(const void *row, size_t n, float *block_max)                                \
+    {                                                                                                         \
+        return scan(row, n, block_max, TYPE);                                                                 \
+    }                                                                                                         \
+    static void row_widen_##NAME(float *dst, const void *src, size_t n) { widen(dst, src, n, TYPE); }         \
+    static size_t row_collect_##NAME(uint64_t *keys, const void *x, size_t n, uint32_t first_id, float floor) \
+    {                                                                                                         \
+        return collect(keys, x, n, first_id, floor, TYPE);                                                    \
+    }
+
+DEFINE_FOR(f32, DTYPE_F32)
+DEFINE_FOR(f16, DTYPE_F16)
+DEFINE_FOR(bf16, DTYPE_BF16)
+
 #define PASTE(a, b)   a##b
 #define NAME(a, b)    PASTE(a, b)
 #define QUOTE_TEXT(a) #a
@@ -32,9 +48,10 @@ const struct kern NAME(kern_, TIER) = {
     .sum = row_sum,
     .sum_falling = row_sum_falling,
     .sum_wide = row_sum_wide,
-    .sum_lanes = row_sum_lanes,
     .sum_squares = row_sum_squares,
     .divide = row_divide,
+    .divide_wide = row_divide_wide,
+    .log_shares = row_log_shares,
     .multiply = row_multiply,
     .add_cubic = row_add_cubic,
     .favour = row_favour,
@@ -43,6 +60,7 @@ const struct kern NAME(kern_, TIER) = {
     .mask_below = row_mask_below,
     .gumbel = row_gumbel,
     .gumbel_hot = row_gumbel_hot,
+    .philox_hot = row_philox_hot,
     .numbers = row_numbers,
 };
 

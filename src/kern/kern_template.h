@@ -8,7 +8,7 @@
 // and, as static inline functions, what vector types do not express, or what compilers make too much of:
 //
 //   vf32 max_f32(vf32 a, vf32 b)                   lane by lane, of -0 and +0 either; likewise min_f32, max_f64,
-//                                                  max_i16, max_u32
+//                                                  max_u32
 //   float largest_f32(vf32 v)                      of all lanes
 //   double sum_f64(vf64 v)                         of all lanes, in any order
 //   hf32 lower_half(vf32 v), upper_half(vf32 v)
@@ -46,8 +46,6 @@
 //                                                  writes the lanes above the pivot to front and so on, the others so
 //                                                  that they end at back; returns how many are above. May write
 //                                                  LANES_F64 keys in both places.
-//   void sort_few(uint64_t *to, const uint64_t *from, size_t n)
-//                                                  as sort_template.h asks, and FEW
 #ifndef SAMPL_KERN_KERN_TEMPLATE_H
 #define SAMPL_KERN_KERN_TEMPLATE_H
 
@@ -62,9 +60,18 @@
 
 #define ALL_LANES (~0u >> (32 - LANES))
 
-// Finds the largest element, of -0 and +0 either; -inf when n is 0. False when one is NaN or +inf, as a sum of all then
-// is, too; it may be false when the sum overflows for another reason.
-ALWAYS_INLINE bool largest(const char *x, size_t n, float *max)
+// Loads LANES elements of a row, from index `at` on, and widens them to f32.
+ALWAYS_INLINE vf32 load_row(const char *row, size_t at, enum dtype type)
+{
+    const char *const x = row + at * dtype_size(type);
+    return type == DTYPE_F32   ? load_vf32(x)
+           : type == DTYPE_F16 ? f32_of_f16s(load_hu16(x))
+                               : (vf32)(widen_u16(load_hu16(x)) << 16);
+}
+
+// Finds the largest of n elements, a multiple of LANES; -inf if n is 0; of -0 and +0 either. Returns false if one of
+// them is NaN or +inf, as their sum then is, too; and perhaps if the sum overflows.
+ALWAYS_INLINE bool largest(const char *x, size_t n, enum dtype type, float *max)
 {
     const vf32 least = splat(-INFINITY);
     vf32 m[4] = {least, least, least, least}, sum[4] = {{0}, {0}, {0}, {0}};
@@ -72,14 +79,14 @@ ALWAYS_INLINE bool largest(const char *x, size_t n, float *max)
     for (; i + 4 * LANES <= n; i += 4 * LANES) {
         UNROLL
         for (size_t k = 0; k < 4; k++) {
-            const vf32 a = load_once(x + (i + k * LANES) * sizeof(float));
+            const size_t at = i + k * LANES;
+            const vf32 a = type == DTYPE_F32 ? load_once(x + at * sizeof(float)) : load_row(x, at, type);
             m[k] = max_f32(m[k], a);
             sum[k] += a;
         }
     }
     for (; i < n; i += LANES) {
-        const char *const at = x + i * sizeof(float);
-        const vf32 a = n - i < LANES ? load_first(at, n - i, least) : load_vf32(at);
+        const vf32 a = load_row(x, i, type);
         m[0] = max_f32(m[0], a);
         sum[0] += a;
     }
@@ -88,42 +95,8 @@ ALWAYS_INLINE bool largest(const char *x, size_t n, float *max)
     return !any(~((MAX_KEEPS_NAN ? most : total) < INFINITY));
 }
 
-// Bits of f16 or bf16 as signed integers in the order of their values; -0 is before +0. Its own inverse.
-static inline vi16 order_16(vi16 h)
-{
-    return h ^ ((h >> 15) & INT16_MAX);
-}
-
-// Finds the maximum of f16 or bf16. In their order -inf is made the least by subtraction, and the NaN below it wrap
-// around to above +inf.
-ALWAYS_INLINE bool largest_16(const char *x, size_t n, enum dtype type, float *max)
-{
-    const int16_t inf = type == DTYPE_F16 ? 0x7c00 : 0x7f80;
-    const vu16 above = (vu16){0} + (uint16_t)(INT16_MAX - inf); // how many NaN there are beyond either infinity
-    const vi16 least = (vi16){0} + INT16_MIN;
-    vi16 m[2] = {least, least};
-    size_t i = 0;
-    for (; i + 2 * LANES_16 <= n; i += 2 * LANES_16) {
-        UNROLL
-        for (size_t k = 0; k < 2; k++)
-            m[k] = max_i16(m[k], (vi16)((vu16)order_16(load_vi16(x + (i + k * LANES_16) * sizeof(int16_t))) - above));
-    }
-    for (; i < n; i += LANES_16) {
-        vi16 h = least | inf; // -inf
-        memcpy(&h, x + i * sizeof(int16_t), (n - i < LANES_16 ? n - i : LANES_16) * sizeof(int16_t));
-        m[0] = max_i16(m[0], (vi16)((vu16)order_16(h) - above));
-    }
-    const vi16 most = max_i16(m[0], m[1]);
-    const vf32 h = (vf32)order_16((vi16)((vu16)most + above));
-    if (type == DTYPE_F16)
-        *max = largest_f32(max_f32(f32_of_f16s((hu16)lower_half(h)), f32_of_f16s((hu16)upper_half(h))));
-    else
-        *max = largest_f32(max_f32((vf32)((vu32)h << 16), (vf32)((vu32)h & 0xffff0000u)));
-    return !any((vi32)(most >= inf - (vi16)above));
-}
-
-// If -0 and +0 are both largest, the scalar tier returns the first one. Blocks with such a maximum, and bad blocks, are
-// left to the scalar tier. (Block lengths are constant where they can be, for the compiler to unroll loops.)
+// Leaves two kinds of blocks to the scalar tier: those with a bad element, and those whose largest element is -0 or +0,
+// as the scalar tier returns the first one.
 ALWAYS_INLINE size_t scan(const char *row, size_t n, float *block_max, enum dtype type)
 {
     // In bytes. The end of a block keeps the processor itself from seeing far enough ahead.
@@ -133,13 +106,17 @@ ALWAYS_INLINE size_t scan(const char *row, size_t n, float *block_max, enum dtyp
         const char *const x = row + start * dtype_size(type);
         for (size_t at = AHEAD; at < AHEAD + bytes && (size_t)(x - row) + AHEAD + bytes <= all; at += LINE)
             __builtin_prefetch(x + at);
-        const size_t len = n - start < KERN_BLOCK ? n - start : KERN_BLOCK;
+        const size_t len = n - start < KERN_BLOCK ? n - start : KERN_BLOCK, whole = len / LANES * LANES;
         float *const max = &block_max[start / KERN_BLOCK];
         bool good;
-        if (type == DTYPE_F32)
-            good = len == KERN_BLOCK ? largest(x, KERN_BLOCK, max) : largest(x, len, max);
-        else
-            good = len == KERN_BLOCK ? largest_16(x, KERN_BLOCK, type, max) : largest_16(x, len, type, max);
+        if (len == KERN_BLOCK) { // a constant, for the compiler to unroll the loop
+            good = largest(x, KERN_BLOCK, type, max);
+        } else {
+            float rest = -INFINITY;
+            good = largest(x, whole, type, max) &&
+                   kern_scalar.scan[type](x + whole * dtype_size(type), len - whole, &rest) == len - whole;
+            *max = rest > *max ? rest : *max;
+        }
         if (good && *max != 0)
             continue;
         const size_t first_bad = kern_scalar.scan[type](x, len, max);
@@ -149,80 +126,35 @@ ALWAYS_INLINE size_t scan(const char *row, size_t n, float *block_max, enum dtyp
     return n;
 }
 
-static size_t row_scan_f32(const void *row, size_t n, float *block_max)
+ALWAYS_INLINE void widen(float *dst, const char *src, size_t n, enum dtype type)
 {
-    return scan(row, n, block_max, DTYPE_F32);
-}
-
-static size_t row_scan_f16(const void *row, size_t n, float *block_max)
-{
-    return scan(row, n, block_max, DTYPE_F16);
-}
-
-static size_t row_scan_bf16(const void *row, size_t n, float *block_max)
-{
-    return scan(row, n, block_max, DTYPE_BF16);
-}
-
-static void row_widen_f32(float *dst, const void *src, size_t n)
-{
-    if (n)
-        memcpy(dst, src, n * sizeof *dst);
-}
-
-static void row_widen_f16(float *dst, const void *src, size_t n)
-{
-    const char *const from = src;
     size_t i = 0;
     for (; i + LANES <= n; i += LANES)
-        store_vf32(dst + i, f32_of_f16s(load_hu16(from + i * sizeof(uint16_t))));
-    if (i < n)
-        kern_scalar.widen[DTYPE_F16](dst + i, from + i * sizeof(uint16_t), n - i);
-}
-
-static void row_widen_bf16(float *dst, const void *src, size_t n)
-{
-    const char *const from = src;
-    size_t i = 0;
-    for (; i + LANES <= n; i += LANES)
-        store_vu32(dst + i, widen_u16(load_hu16(from + i * sizeof(uint16_t))) << 16);
-    if (i < n)
-        kern_scalar.widen[DTYPE_BF16](dst + i, from + i * sizeof(uint16_t), n - i);
-}
-
-// The first element equal to value; there is one.
-static inline size_t find(const float *x, size_t n, float value)
-{
-    for (size_t i = 0;; i += LANES) {
-        const vf32 a = n - i < LANES ? load_first(x + i, n - i, splat(value)) : load_vf32(x + i);
-        const vi32 same = a == value;
-        if (any(same))
-            return i + (size_t)__builtin_ctz(signs_32(same));
-    }
+        store_vf32(dst + i, load_row(src, i, type));
+    for (; i < n; i++)
+        dst[i] = row_element(src, type, i);
 }
 
 static float row_max(const float *x, size_t n)
 {
+    const size_t whole = n / LANES * LANES;
     float max;
-    largest((const char *)x, n, &max);
-    return max == 0 ? x[find(x, n, 0)] : max;
+    largest((const char *)x, whole, DTYPE_F32, &max);
+    for (size_t i = whole; i < n; i++)
+        max = x[i] > max ? x[i] : max;
+    return max == 0 ? kern_scalar.max(x, n) : max; // -0 or +0, whichever is first
 }
 
 static size_t row_argmax(const float *x, size_t n)
 {
-    enum { STEP = 1024 };
+    const float max = row_max(x, n);
     assert(n > 0);
-    size_t best = 0; // where the first step with the largest maximum begins
-    float max = -INFINITY;
-    for (size_t i = 0; i < n; i += STEP) {
-        float m;
-        largest((const char *)(x + i), n - i < STEP ? n - i : STEP, &m);
-        if (m > max) {
-            max = m;
-            best = i;
-        }
-    }
-    return best + find(x + best, n - best, max);
+    size_t i = 0;
+    while (i + LANES <= n && !any(load_vf32(x + i) == max))
+        i += LANES;
+    while (x[i] != max)
+        i++;
+    return i;
 }
 
 // Appends rank_key(x[i], id + i) for each bit i of hit, which is not 0; returns how many. May write LANES of them.
@@ -248,15 +180,6 @@ static inline size_t put_keys(uint64_t *keys, vf32 x, uint32_t id, unsigned hit)
 #endif
     store_pairs(keys, rest, order);
     return (size_t)__builtin_popcount(hit);
-}
-
-// Elements of a row from `at` on.
-ALWAYS_INLINE vf32 load_row(const char *row, size_t at, enum dtype type)
-{
-    const char *const x = row + at * dtype_size(type);
-    return type == DTYPE_F32   ? load_vf32(x)
-           : type == DTYPE_F16 ? f32_of_f16s(load_hu16(x))
-                               : (vf32)(widen_u16(load_hu16(x)) << 16);
 }
 
 // Looks at four vectors at once, as most hold nothing to collect.
@@ -285,62 +208,10 @@ ALWAYS_INLINE size_t collect(uint64_t *keys, const char *x, size_t n, uint32_t f
     return found;
 }
 
-static size_t row_collect_f32(uint64_t *keys, const void *x, size_t n, uint32_t first_id, float floor)
-{
-    return collect(keys, x, n, first_id, floor, DTYPE_F32);
-}
-
-static size_t row_collect_f16(uint64_t *keys, const void *x, size_t n, uint32_t first_id, float floor)
-{
-    return collect(keys, x, n, first_id, floor, DTYPE_F16);
-}
-
-static size_t row_collect_bf16(uint64_t *keys, const void *x, size_t n, uint32_t first_id, float floor)
-{
-    return collect(keys, x, n, first_id, floor, DTYPE_BF16);
-}
-
-#ifdef HAS_SPLIT
-enum { PASSES = 2 }; // of sort_template.h, as partition
-
-// The gap between front and back is as large as what is not yet distributed.
-static size_t partition(uint64_t *to, const uint64_t *from, size_t n, uint64_t pivot)
-{
-    const vu64 pivots = pivot - (vu64){0};
-    size_t front = 0, back = n, i = 0;
-    for (; i + 2 * LANES_F64 <= n; i += LANES_F64) { // both may write a whole vector
-        const size_t above = split(to + front, to + back, load_vu64(from + i), pivots);
-        front += above;
-        back -= LANES_F64 - above;
-    }
-    for (; i < n; i++) { // without a branch that could be guessed wrong
-        to[front] = to[back - 1] = from[i];
-        front += from[i] > pivot;
-        back -= from[i] <= pivot;
-    }
-    return front;
-}
-
 #include "kern/sort_template.h"
 
 #include "kern/falling_template.h"
 #include "kern/rank_template.h"
-#else
-static void row_sort(uint64_t *key, size_t n, size_t k, uint64_t *tmp)
-{
-    kern_scalar.sort(key, n, k, tmp);
-}
-
-static float row_sum_falling(const float *by, const float *x, size_t n, float s, uint64_t *key, uint64_t *tmp)
-{
-    return kern_scalar.sum_falling(by, x, n, s, key, tmp);
-}
-
-static void row_rank(uint32_t *id, float *y, const float *x, size_t n, size_t k, uint64_t *key, uint64_t *tmp)
-{
-    kern_scalar.rank(id, y, x, n, k, key, tmp);
-}
-#endif
 
 // to[i] = op(x[i], arg)
 ALWAYS_INLINE void map(float *to, const float *x, size_t n, vf32 (*op)(vf32 x, float arg), float arg)
@@ -358,15 +229,31 @@ OPERATION(vf32, divided(vf32 x, float d), x / d)
 OPERATION(vf32, multiplied(vf32 x, float f), (x * f))
 OPERATION(vf32, rounded(vf32 x, float unused), round_to_f16(x))
 
-static void row_divide(float *x, size_t n, float d)
+static void row_divide(float *x, size_t n, float d) { map(x, x, n, divided, d); }
+
+static void row_divide_wide(float *x, size_t n, double d)
 {
-    map(x, x, n, divided, d);
+    size_t i = 0;
+    for (; i + LANES <= n; i += LANES) {
+        const vf32 v = load_once(x + i);
+        store_vf32(x + i, join(narrow_f64(widen_f32(lower_half(v)) / d), narrow_f64(widen_f32(upper_half(v)) / d)));
+    }
+    if (i < n)
+        kern_scalar.divide_wide(x + i, n - i, d);
 }
 
-static void row_multiply(float *x, size_t n, float f)
+static void row_log_shares(float *y, const float *x, size_t n, float max, double log)
 {
-    map(x, x, n, multiplied, f);
+    size_t i = 0;
+    for (; i + LANES <= n; i += LANES) {
+        const vf32 v = load_once(x + i) - max;
+        store_vf32(y + i, join(narrow_f64(widen_f32(lower_half(v)) - log), narrow_f64(widen_f32(upper_half(v)) - log)));
+    }
+    if (i < n)
+        kern_scalar.log_shares(y + i, x + i, n - i, max, log);
 }
+
+static void row_multiply(float *x, size_t n, float f) { map(x, x, n, multiplied, f); }
 
 static inline vf32 cubic(vf32 x, float top, float square, float cube)
 {
@@ -394,15 +281,9 @@ static void row_favour(float *x, const float *p, size_t n, float at, float slope
         kern_scalar.favour(x + i, p + i, n - i, at, slope, peak, sharpness);
 }
 
-static void row_round_f16(float *x, size_t n)
-{
-    map(x, x, n, rounded, 0);
-}
+static void row_round_f16(float *x, size_t n) { map(x, x, n, rounded, 0); }
 
-static void row_mask_below(float *y, const float *x, size_t n, float floor)
-{
-    map(y, x, n, masked_below, floor);
-}
+static void row_mask_below(float *y, const float *x, size_t n, float floor) { map(y, x, n, masked_below, floor); }
 
 static size_t row_count(const float *x, size_t n, float floor)
 {
@@ -491,6 +372,8 @@ static size_t row_gumbel_hot(uint32_t *hot, uint32_t first, size_t n, uint32_t s
         found += kern_scalar.gumbel_hot(hot + found, first + (uint32_t)i, n - i, s, least);
     return found;
 }
+
+#include "kern/philox_template.h"
 
 #include "kern/kern_table.h"
 

@@ -53,15 +53,9 @@ float libm_exp2f(float x)
 }
 
 // Is y a whole number, and is it odd?
-static bool is_whole(float y)
-{
-    return fabsf(y) >= 0x1p24f || (float)(int32_t)y == y;
-}
+static bool is_whole(float y) { return fabsf(y) >= 0x1p24f || (float)(int32_t)y == y; }
 
-static bool is_odd(float y)
-{
-    return fabsf(y) < 0x1p24f && is_whole(y) && (int32_t)y % 2;
-}
+static bool is_odd(float y) { return fabsf(y) < 0x1p24f && is_whole(y) && (int32_t)y % 2; }
 
 float libm_powf(float x, float y)
 {

@@ -1,67 +1,95 @@
 // SPDX-License-Identifier: MIT
 // The kernel `numbers`, for tiers whose registers consist of lanes of 16 bytes.
 //
-// Plain algorithm: json_item, number by number, digit by digit.
-// Why it is too slow: each number waits for the end of the one before it, and how many digits it has is hard to
-// predict, so that the processor guesses several branches of each number wrong.
-// Idea: find all commas and points of a chunk first, 64 bytes at a time. Then read LANES numbers at once, each in a
-// lane of 16 bytes that is loaded so that the point has a fixed place. So every digit has a weight that does not depend
-// on the number. Bytes that do not belong to the number count as 0. Multiply-adds join digits by twos, fours and
-// eights, to an integer in f64; a power of ten scales it. No branch depends on a number's length.
-// Why the bits are the same: the f64 is within 4 ulp of the number (json_number). It is rounded to f32 only if no other
-// number within 8 ulp rounds differently. All other numbers, and all that are not written as usual (`odd`: too many
-// digits, a leading zero, a word, white space inside), are read by json_item.
+// Plain algorithm: json_item (base/number.c), number by number. It multiplies an integer by ten and adds the next
+// digit, and at the end multiplies the integer by the power of ten that the point and the exponent ask for.
 //
-// text[0] holds the lanes of the even numbers of the first half of LANES, text[1] those of the odd ones; text[2] and
-// text[3] hold the second half. Besides what kern_template.h asks for, a tier has defined:
+// Why it is too slow: the place where a number ends is where the next one begins, so each number waits for the one
+// before it. The number of digits differs from number to number. The processor cannot predict where a loop over digits
+// ends, and each wrong guess costs as much as many digits.
 //
-//   uint64_t same_bytes(const char *p, char c)            bit i: p[i] is c; of 64
-//   uint64_t lowest_bit(uint64_t bits)                    its place; 64 if bits is 0
-//   vu8 even_lanes(const char *base, const uint16_t *at)  lane i: the bytes from base + at[2 * i] on
+// Idea: first find where all numbers of a chunk are, then read LANES numbers at once, each in a lane of 16 bytes.
+// 1. numbers_find compares 64 bytes at a time with ',' and '.', and gets a word of bits for each. It writes the indices
+//    of the bits to arrays: the starts of the numbers, and their points. To find the numbers without a point, it adds
+//    the word of points to the word of bytes that are no comma. The bit of a point then carries up to the comma that
+//    ends its number. A comma that no carry reaches ends a number without a point, and counts as its point.
+// 2. Rows with exponents: numbers_exponents reads e-7 or e-07 before each comma, and ends the number there.
+// 3. numbers_read loads each number with its point at byte 4 of the lane. Bytes 0 to 3 have the digits before the
+//    point, bytes 5 to 15 the first 11 digits behind it. So the weight of a byte is the same in all numbers. Bytes
+//    outside the number, its sign and its point count as 0 (keep_digits). Three multiply-adds join the digits: to
+//    numbers of two digits, of four (three behind the point), and of seven and eight. A fourth one joins those to an
+//    integer of 15 digits. A number with up to 19 digits behind the point has 8 more in a second lane, if a number of
+//    this group has.
+// No branch depends on the length of a number; the branches left ask whether any of LANES numbers is unusual.
+//
+// Why the bits are the same as strtof's: strtof rounds the written number N to the nearest float.
+// - The integer of 15 digits is below 2^53, so its f64 is exact. At most four steps round: the product with 10^8 and
+//   the sum, if there are 8 more digits; the power of ten, which is the nearest f64; and the product with it. Each step
+//   errs by at most 2^-53 of its result, which is less than one ulp. So the f64 v lies within 4 ulp of N.
+// - To round v to f32 drops its lower 29 bits. v and N round to the same float unless the middle of two neighbouring
+//   floats lies between them or is one of them. Then the dropped bits of v are within 4 of 0x10000000, which stands for
+//   the middle. numbers_read leaves each number within 8 of it to json_item, which has the same test with 4 and asks
+//   strtof if it cannot decide.
+// - A float below 2^-126 is subnormal, and v drops more bits. A float from 2^127 on may overflow. Without an exponent
+//   no number is that small or large, unless it is 0; with exponents numbers_read leaves them to json_item.
+// - Everything else that is not written as usual is left to json_item as well (`odd`): a word, white space inside, a
+//   leading zero, no digit before or behind the point, too many digits, an exponent beyond the table of powers.
+//
+// json_number_check compares every tier with strtof, on numbers near the middle of two floats among others.
+//
+// text[4] in the functions below holds the lanes of LANES numbers: text[0] has the even numbers of the first half,
+// text[1] its odd numbers; text[2] and text[3] have those of the second half.
+//
+// Besides the names that kern_template.h lists, a tier defines:
+//
+//   uint64_t same_bytes(const char *p, char c)            bit i: p[i] is c; i < 64
+//   uint64_t lowest_bit(uint64_t bits)                    the index of the lowest bit that is set; 64 if bits is 0
+//   vu8 even_lanes(const char *base, const uint16_t *at)  lane i: the 16 bytes from base + at[2 * i] on
 //   hu32 first_of_lanes(vu8 even, vu8 odd)                element i: the first four bytes of number i
-//   vu32 four_bytes(const char *base, vi32 at)            element i: the bytes from base + at[i] on
+//   vu32 four_bytes(const char *base, vi32 at)            element i: the four bytes from base + at[i] on
 //   vu64 eight_bytes(const char *base, const uint16_t *at)
-//                                                         element i: the bytes from base + at[i] on; half as many
+//                                                         element i: the eight bytes from base + at[i] on
 //   void keep_digits(vu8 text[4], vi32 places, vu8 zero)  each byte less zero; or 0, if byte k belongs to number i and
 //                                                         bit k of places[i] is 0
 //   vu16 join_bytes(vu8 v, vu16 w)                        v[2i] * (lower byte of w[i]) + v[2i + 1] * (upper byte)
-//   vu32 join_16s(vu16 v, vu32 w)                         the same of elements of 16 bits
-//   vu16 pack_lanes(vu32 a, vu32 b)                       lane i: that of a, then that of b, as u16, or its largest if
-//                                                         larger; nothing is negative
+//   vu32 join_16s(vu16 v, vu32 w)                         join_bytes for elements of 16 bits
+//   vu16 pack_lanes(vu32 a, vu32 b)                       lane i: lane i of a, then lane i of b, each element as u16;
+//                                                         UINT16_MAX if it is larger. No element is negative
 //   vu8 beyond_u8(vu8 a, vu8 b)                           a - b, or 0 where b is larger
 //   vu64 times_low(vu64 a, vu64 b)                        the product of their lower halves
-//   vi64 widen_i32(hi32 v)
-//   unsigned equal_bits(vi64 a, vi64 b)                   the lanes where they are the same
+//   vi64 widen_i32(hi32 v)                                exact
+//   unsigned equal_bits(vi64 a, vi64 b)                   the lanes where a is b, as bits, lane 0 lowest
 #ifndef SAMPL_KERN_NUMBERS_TEMPLATE_H
 #define SAMPL_KERN_NUMBERS_TEMPLATE_H
 
 #include "base/number.h"
 
 enum {
-    NUMBERS_CHUNK = 4096, // bytes
-    NUMBERS_BEYOND = 32,  // bytes read behind it
-    NUMBERS_BEFORE = 16,  // and before it
-    NUMBERS_WHOLE = 4,    // bytes of a lane before the point
-    NUMBERS_PART = 11,    // and behind it
-    NUMBERS_LOW = 8,      // digits behind those, which are read apart
+    NUMBERS_CHUNK = 4096, // bytes that numbers_find looks at
+    NUMBERS_BEYOND = 32,  // bytes after a chunk that may be read
+    NUMBERS_BEFORE = 16,  // bytes before a chunk that may be read
+    NUMBERS_WHOLE = 4,    // digits before the point, at most
+    NUMBERS_PART = 11,    // digits behind the point that a lane has
+    NUMBERS_LOW = 8,      // digits behind those, at most, which are read from a second load
 };
 
+// The numbers of a chunk of text. Places are offsets from the start of the chunk.
 struct numbers_chunk {
     size_t n; // numbers with a comma behind them
     bool exponents;
-    const uint16_t *start; // of the numbers, less gap
-    int gap;
-    uint16_t behind[1 + NUMBERS_CHUNK + 64]; // 0, then behind each comma
-    uint16_t starts[NUMBERS_CHUNK + 64];
-    uint16_t point[NUMBERS_CHUNK + 64];      // of each number; without one, its end
-    uint16_t end[NUMBERS_CHUNK + 64];        // where its exponent begins, or its comma; if there are exponents
-    float value[NUMBERS_CHUNK + 64];         // at first the exponents, as int32_t
-    uint16_t odd[NUMBERS_CHUNK / LANES + 1]; // of each LANES numbers: those for json_item
+    const uint16_t *start;                   // [n] starts of the numbers, less gap: behind or starts
+    int gap;                                 // 1 if one space stands before each number, else 0
+    uint16_t behind[1 + NUMBERS_CHUNK + 64]; // 0, then the place behind each comma
+    uint16_t starts[NUMBERS_CHUNK + 64];     // starts of the numbers, if white space of other lengths is before them
+    uint16_t point[NUMBERS_CHUNK + 64];      // the point of each number; its end if it has none
+    uint16_t end[NUMBERS_CHUNK + 64];        // if there are exponents: where the number's exponent begins, or its comma
+    float value[NUMBERS_CHUNK + 64];         // the results; before numbers_read the exponents, as int32_t
+    uint16_t odd[NUMBERS_CHUNK / LANES + 1]; // of each LANES numbers, a bit for each that json_item must read
 };
 
-// Writes at + i to place for each bit i, rising; returns how many. Room for seven more. (volatile: gcc would gather
-// them in a register first.)
-static inline size_t numbers_take(uint64_t bits, size_t at, volatile uint16_t *place)
+// Writes at + i to place[] for each bit i that is set, rising. Returns how many are set. May write seven more elements.
+// (volatile: gcc would gather the elements in a register first.)
+static inline size_t numbers_write_places(uint64_t bits, size_t at, volatile uint16_t *place)
 {
     const size_t n = (size_t)__builtin_popcountll(bits);
     for (; bits; place += 8) { // eight at a time: how many there are is hard to predict
@@ -74,8 +102,8 @@ static inline size_t numbers_take(uint64_t bits, size_t at, volatile uint16_t *p
     return n;
 }
 
-// Finds the starts of numbers that have white space before them: it is neither, but they are before it. Returns how
-// many there are.
+// Finds the starts of numbers that may have white space before them: a byte that is neither white space nor a comma,
+// behind a byte that is either. Returns how many starts there are.
 static inline size_t numbers_starts(struct numbers_chunk *c, const char *text, size_t len)
 {
     uint64_t before = 1;
@@ -84,7 +112,7 @@ static inline size_t numbers_starts(struct numbers_chunk *c, const char *text, s
         const char *const p = text + at;
         const uint64_t space = same_bytes(p, ' ') | same_bytes(p, '\n') | same_bytes(p, '\r') | same_bytes(p, '\t');
         const uint64_t either = space | same_bytes(p, ',');
-        n += numbers_take(~space & (either << 1 | before), at, c->starts + n);
+        n += numbers_write_places(~space & (either << 1 | before), at, c->starts + n);
         before = either >> 63;
     }
     c->start = c->starts;
@@ -92,7 +120,8 @@ static inline size_t numbers_starts(struct numbers_chunk *c, const char *text, s
     return n;
 }
 
-// Notes the bytes of text[0..len) other than digits, points and commas. Returns how many places are in c->starts.
+// Looks for exponents and white space in text[0..len), and sets exponents, gap and starts. Returns how many starts it
+// wrote to c->starts; 0 if the numbers start at c->behind + gap.
 static inline size_t numbers_others(struct numbers_chunk *c, const char *text, size_t len)
 {
     uint64_t before = 1, spaces = 0, uneven = 0;
@@ -114,8 +143,9 @@ static inline size_t numbers_others(struct numbers_chunk *c, const char *text, s
     return (spaces && uneven) || any((vi32)controls) ? numbers_starts(c, text, len) : 0;
 }
 
-// Finds the numbers of text[0..len), len a multiple of 64, the first of which begins there; at most `most`. Where one
-// has several points, which is no number, those of the next are not found.
+// Finds the numbers of text[0..len), `most` at most. The first one begins at text; len is a multiple of 64. If a text
+// between commas has several points, points are assigned to the wrong numbers from there on; that text is no number,
+// so json_item ends the row there.
 static inline void numbers_find(struct numbers_chunk *c, const char *text, size_t len, size_t most)
 {
     bool parted = false; // the number at hand has a point
@@ -130,8 +160,8 @@ static inline void numbers_find(struct numbers_chunk *c, const char *text, size_
         parted = __builtin_add_overflow(carried, (uint64_t)parted, &carried) || over;
         for (size_t i = 0; i < 64; i += VECTOR)
             others |= beyond_u8(load_vu8(p + i) - ',', '9' - ',' - (vu8){0});
-        n += numbers_take(comma, at + 1, c->behind + 1 + n);
-        points += numbers_take(point | (comma & ~carried), at, c->point + points);
+        n += numbers_write_places(comma, at + 1, c->behind + 1 + n);
+        points += numbers_write_places(point | (comma & ~carried), at, c->point + points);
     }
     c->start = c->behind;
     c->gap = 0;
@@ -139,14 +169,14 @@ static inline void numbers_find(struct numbers_chunk *c, const char *text, size_
     if (any((vi32)others))
         starts = numbers_others(c, text, len);
     c->n = n < most ? n : most;
-    for (size_t i = 0; i < LANES; i++) { // the last ones may be read together with these
+    for (size_t i = 0; i < LANES; i++) { // numbers_read reads a multiple of LANES
         c->behind[1 + c->n + i] = c->behind[c->n];
         c->starts[starts + i] = c->point[points + i] = 0;
     }
 }
 
-// Constants of numbers_read. The compiler is to load them: it would make each anew in a register, which takes
-// longer.
+// The constants of numbers_read. They stand in memory, as the compiler would otherwise make each of them anew in a
+// register, which takes longer than a load.
 struct numbers_constants {
     int32_t one, seven, eight, whole, part, most, byte, minus, digit, top;
     uint32_t bits, all_whole, places, first_part, zeros, nines, tens, hundreds;
@@ -166,10 +196,10 @@ static const struct numbers_constants numbers_constants = {
     .minus = '-',
     .digit = '0',
     .top = INT32_MIN,
-    .bits = 24,        // of a shift by bytes
-    .all_whole = 0xf0, // shifted down by the digits before the point: their places
+    .bits = 24,        // mask of a shift by whole bytes
+    .all_whole = 0xf0, // shifted down by the number of digits before the point: the bits of their bytes
     .places = 15,
-    .first_part = 0x20, // the place of the first one behind it
+    .first_part = 0x20, // the bit of the first digit behind the point
     .zeros = 0x30303030,
     .nines = 0x09090909,
     .tens = 0x010a010a, // in bytes: 10, 1
@@ -177,7 +207,7 @@ static const struct numbers_constants numbers_constants = {
     .near = 8,
     .dropped = 0x1ffffff0,
     .half = 0x10000000,
-    .thousands = 0x00012710000103e8, // in 16 bits: 1000, as the point has a place, 1; 10000, 1
+    .thousands = 0x00012710000103e8, // in 16 bits: 1000 (the point has a byte among the next four), 1; 10000, 1
     .myriad = 10000,
     .eights = 100000000,
     .two_52 = 0x4330000000000000,
@@ -201,15 +231,16 @@ ALWAYS_INLINE void load_lanes(vu8 text[4], const char *base, const uint16_t *at)
     text[3] = even_lanes(base, at + LANES_F64 + 1);
 }
 
-// The numbers of four digits.
+// Joins each four digits to a number.
 OPERATION(vu32, join_digits(const struct numbers_constants *k, vu8 v),
           join_16s(join_bytes(v, (vu16)all_u32(k->tens)), all_u32(k->hundreds)))
 
-// The lower half of each element times scale, plus the upper half, below 2^52.
+// Returns the lower half of each element times scale, plus the upper half; the result is below 2^52 and exact.
 OPERATION(vf64, join_halves(const struct numbers_constants *k, vu64 v, uint64_t scale),
           (vf64)((times_low(v, all_u64(scale)) + (v >> 32)) | k->two_52) - k->wide_52)
 
-// Reads the exponents, which the numbers end before then, and moves the points of those without one there.
+// Reads the exponents. Sets where each number ends without its exponent, and moves the points of numbers without one
+// there.
 static inline void numbers_exponents(struct numbers_chunk *c, const char *text)
 {
     for (size_t i = 0; i < c->n; i += LANES) {
@@ -219,7 +250,7 @@ static inline void numbers_exponents(struct numbers_chunk *c, const char *text)
         const vi32 sign = (vi32)(last >> 16 & 0xff & ~(vu32)two) | (vi32)(last >> 8 & 0xff & (vu32)two);
         const vi32 unit = (vi32)(last >> 24) - '0', ten = ((vi32)(last >> 16 & 0xff) - '0') & two;
         const vi32 down = sign == '-', exponent = (ten * 10 + unit) & has;
-        // so where it is negative; it may even begin before the number
+        // an odd number where this is negative; the exponent may even begin before the number
         const vi32 odd = has & ((~down & ~(sign == '+')) | unit | (9 - unit) | ten | (9 - ten));
         const vi32 end = comma + (((has & -3) + two) & ~(odd >> 31));
         c->odd[i / LANES] = (uint16_t)signs_32(odd);
@@ -229,7 +260,8 @@ static inline void numbers_exponents(struct numbers_chunk *c, const char *text)
     }
 }
 
-// Reads LANES numbers, from the i-th on. exponents: there may be some.
+// Reads LANES numbers, from the i-th on, to c->value, and sets c->odd. exponents: a constant, whether there may be
+// some.
 ALWAYS_INLINE void numbers_read(const struct numbers_constants *k, struct numbers_chunk *c, const char *text, size_t i,
                                 bool exponents)
 {
@@ -237,7 +269,7 @@ ALWAYS_INLINE void numbers_read(const struct numbers_constants *k, struct number
     const vi32 from = load_places(c->start + i) + c->gap;
     const vi32 end = exponents ? load_places(c->end + i) : load_places(c->behind + 1 + i) - k->one,
                point = load_places(at);
-    vi32 odd = from - load_places(c->behind + i); // so where it is negative
+    vi32 odd = from - load_places(c->behind + i); // a number is odd where this is negative
     vu8 t[4], beyond[4];
     load_lanes(t, text - NUMBERS_WHOLE, at);
     const vi32 size = point - from, parted = point < end;
@@ -250,7 +282,7 @@ ALWAYS_INLINE void numbers_read(const struct numbers_constants *k, struct number
     const vi32 whole = size + negative;
     odd |= (whole - k->one) | (k->whole - size) | ((digit == k->digit) & (k->one - whole)) |
            (parted & (part - k->one)) | (k->most - part);
-    const vi32 near = part ^ ((part ^ k->part) & is_long); // digits of the part that are in the lane
+    const vi32 near = part ^ ((part ^ k->part) & is_long); // digits behind the point that are in the lane
     keep_digits(t,
                 (vi32)((k->all_whole >> (vu32)(whole & k->seven) & k->places) |
                        ((k->first_part << (vu32)near) - k->first_part)),

@@ -68,16 +68,10 @@ static inline int tie_steps(struct ordered_ties t, unsigned *odd)
 }
 
 // 2^e
-static inline double binade(double s)
-{
-    return f64_of_bits(bits_of_f64(fabs(s)) & ~((UINT64_C(1) << 52) - 1));
-}
+static inline double binade(double s) { return f64_of_bits(bits_of_f64(fabs(s)) & ~((UINT64_C(1) << 52) - 1)); }
 
 // Is it far from where the ulp, or the sum, is no normal float?
-static inline bool is_usual(double low)
-{
-    return low > 0x1p-90 && low < 0x1p90;
-}
+static inline bool is_usual(double low) { return low > 0x1p-90 && low < 0x1p90; }
 
 // u/2
 static inline double half_ulp(double low, enum ordered_sum what)
@@ -87,10 +81,7 @@ static inline double half_ulp(double low, enum ordered_sum what)
 
 // A number whose ulp is u in the type that terms are in: adding it and subtracting it again rounds to multiples of u,
 // and the subtraction is exact. The sum's lowest bit is q's parity.
-static inline double rounder(double low, enum ordered_sum what)
-{
-    return low * (what == SUM_SQUARES ? 0x1p29 : 1.5);
-}
+static inline double rounder(double low, enum ordered_sum what) { return low * (what == SUM_SQUARES ? 0x1p29 : 1.5); }
 
 // The terms of `sum`, in f32: x, but 0 where it is -inf.
 static inline vf32 terms_f32(const float *x)
@@ -113,8 +104,12 @@ ALWAYS_INLINE void terms_f64(vf64 a[2], const float *x, float mean, double low, 
     }
 }
 
-// Sums numbers that are not negative, as most summed numbers are: size is the sum. Returns false if some are negative.
-static inline bool run_weights_f32(const float *x, size_t n, double low, struct ordered_run *run)
+// The sum of all lanes, added in f64. Exact where the sum of a run is (struct ordered_run).
+OPERATION(double, sum_f32(vf32 v), sum_f64(widen_f32(lower_half(v)) + widen_f32(upper_half(v))))
+
+// run_f32 of numbers that are not negative, as most summed numbers are: their size is their sum. Returns false if some
+// number is negative or -0; *run is then undefined.
+static inline bool run_weights(const float *x, size_t n, double low, struct ordered_run *run)
 {
     const float magic = (float)rounder(low, SUM);
     vf32 sum = {0}, rest = {0};
@@ -125,31 +120,8 @@ static inline bool run_weights_f32(const float *x, size_t n, double low, struct 
         sum += q;
         rest = max_f32(rest, abs_f32(a - q));
     }
-    const double all = sum_f64(widen_f32(lower_half(sum)) + widen_f32(upper_half(sum)));
+    const double all = sum_f32(sum);
     *run = (struct ordered_run){all, all, any(rest >= (float)half_ulp(low, SUM)), !any(signs < 0)};
-    return run->rising;
-}
-
-// Sums such numbers in f64.
-static inline bool run_weights_f64(const float *x, size_t n, double low, struct ordered_run *run)
-{
-    const double magic = rounder(low, SUM_WIDE);
-    vf64 sum[2] = {{0}, {0}}, rest[2] = {{0}, {0}};
-    vi32 signs = {0};
-    for (size_t i = 0; i < n; i += LANES) {
-        const vf32 v = load_once(x + i);
-        const vf64 a[2] = {widen_f32(lower_half(v)), widen_f32(upper_half(v))};
-        signs |= (vi32)v;
-        UNROLL
-        for (int k = 0; k < 2; k++) {
-            const vf64 q = (a[k] + magic) - magic;
-            sum[k] += q;
-            rest[k] = max_f64(rest[k], abs_f64(a[k] - q));
-        }
-    }
-    const double all = sum_f64(sum[0] + sum[1]);
-    const bool tied = any((vi32)(max_f64(rest[0], rest[1]) >= half_ulp(low, SUM_WIDE)));
-    *run = (struct ordered_run){all, all, tied, !any(signs < 0)};
     return run->rising;
 }
 
@@ -158,7 +130,7 @@ static inline struct ordered_run run_f32(const float *x, size_t n, double low)
     const float magic = (float)rounder(low, SUM);
     vf32 sum = {0}, size = {0}, rest = {0};
     struct ordered_run run;
-    if (x[0] >= 0.0f && run_weights_f32(x, n, low, &run))
+    if (x[0] >= 0.0f && run_weights(x, n, low, &run))
         return run;
     for (size_t i = 0; i < n; i += LANES) {
         const vf32 a = terms_f32(x + i), q = (magic + a) - magic;
@@ -166,17 +138,12 @@ static inline struct ordered_run run_f32(const float *x, size_t n, double low)
         size += abs_f32(q);
         rest = max_f32(rest, abs_f32(a - q));
     }
-    return (struct ordered_run){sum_f64(widen_f32(lower_half(sum)) + widen_f32(upper_half(sum))),
-                                sum_f64(widen_f32(lower_half(size)) + widen_f32(upper_half(size))),
-                                any(rest >= (float)half_ulp(low, SUM))};
+    return (struct ordered_run){sum_f32(sum), sum_f32(size), any(rest >= (float)half_ulp(low, SUM))};
 }
 
 ALWAYS_INLINE struct ordered_run run_f64(const float *x, size_t n, float mean, double low, enum ordered_sum what)
 {
     const double magic = rounder(low, what);
-    struct ordered_run run;
-    if (what == SUM_WIDE && x[0] >= 0.0f && run_weights_f64(x, n, low, &run))
-        return run;
     vf64 sum[2] = {{0}, {0}}, size[2] = {{0}, {0}}, rest[2] = {{0}, {0}};
     for (size_t i = 0; i < n; i += LANES) {
         vf64 a[2];
@@ -261,7 +228,7 @@ static bool none_differs(const float *x, size_t n, float mean)
     return !any(differs);
 }
 
-// Adds n elements to *s if they can be had side by side.
+// Adds n elements to *s in vectors. Returns false, with *s as it was, if the result could differ from adding in order.
 ALWAYS_INLINE bool add_run(const float *x, size_t n, float mean, double *s, enum ordered_sum what)
 {
     assert(n % SHORT_RUN == 0);
@@ -283,7 +250,7 @@ ALWAYS_INLINE bool add_run(const float *x, size_t n, float mean, double *s, enum
     return true;
 }
 
-// In scalar code.
+// Adds n elements in scalar code.
 ALWAYS_INLINE double add_plain(const float *x, size_t n, float mean, double s, enum ordered_sum what)
 {
     if (what == SUM_WIDE)
@@ -291,7 +258,8 @@ ALWAYS_INLINE double add_plain(const float *x, size_t n, float mean, double s, e
     return what == SUM ? kern_scalar.sum(x, n, (float)s) : kern_scalar.sum_squares(x, n, mean, (float)s);
 }
 
-// Runs grow while they can be had, and shrink when not; where none can, the plain stretches between two attempts grow.
+// Doubles the length of a run if add_run succeeded, halves it if not. If the shortest run fails, adds some elements in
+// scalar code, twice as many after each failure.
 ALWAYS_INLINE double add_ordered(const float *x, size_t n, float mean, double s, enum ordered_sum what)
 {
     size_t i = 0, len = LONG_RUN, stretch = SHORT_RUN;
@@ -314,33 +282,9 @@ ALWAYS_INLINE double add_ordered(const float *x, size_t n, float mean, double s,
     return i < n ? add_plain(x + i, n - i, mean, s, what) : s;
 }
 
-static float row_sum(const float *x, size_t n, float s)
-{
-    return (float)add_ordered(x, n, 0, s, SUM);
-}
+static float row_sum(const float *x, size_t n, float s) { return (float)add_ordered(x, n, 0, s, SUM); }
 
-static double row_sum_wide(const float *x, size_t n, double s)
-{
-    return add_ordered(x, n, 0, s, SUM_WIDE);
-}
-
-static void row_sum_lanes(double sum[KERN_MANY], const float *x, size_t n)
-{
-    enum { PARTS = KERN_MANY / LANES_F64 };
-    vf64 total[PARTS];
-    size_t i = 0;
-    for (size_t k = 0; k < PARTS; k++)
-        total[k] = load_vf64(sum + k * LANES_F64);
-    for (; i + KERN_MANY <= n; i += KERN_MANY) {
-        UNROLL
-        for (size_t k = 0; k < PARTS; k++)
-            total[k] += widen_f32(load_hf32(x + i + k * LANES_F64));
-    }
-    for (size_t k = 0; k < PARTS; k++)
-        store_vf64(sum + k * LANES_F64, total[k]);
-    if (i < n) // i is a multiple of KERN_MANY
-        kern_scalar.sum_lanes(sum, x + i, n - i);
-}
+static double row_sum_wide(const float *x, size_t n, double s) { return add_ordered(x, n, 0, s, SUM_WIDE); }
 
 static float row_sum_squares(const float *x, size_t n, float mean, float s)
 {

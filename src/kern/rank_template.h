@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The kernel `rank` for one tier, after its row_collect_f32 and row_sort.
+// The kernel `rank` for one tier, after its collect and row_sort.
 //
 // Plain algorithm: make a rank key of each element and sort the keys.
 // Why it is too slow: quicksort passes over a row of 128256 elements eleven times before its parts are short.
@@ -18,8 +18,8 @@
 #include <stdbool.h>
 
 enum {
-    BUCKETS = 4096, // at most: their ends stay in the second cache
-    BUCKET = 32,    // elements in one on the average, in rows with fewer buckets
+    BUCKETS = 8192, // at most: their ends stay in the second cache
+    BUCKET = 16,    // elements in one on the average, in rows with fewer buckets
 };
 
 // The first bucket holds everything above high as well, the last one everything below it.
@@ -95,7 +95,7 @@ static void row_rank(uint32_t *id, float *y, const float *x, size_t n, size_t k,
     const bool buckets = n >= MANY && k > n / 4 && choose_buckets(x, n, &b);
     if (buckets)
         find_buckets(id, x, n, b);
-    row_collect_f32(buckets ? tmp : key, x, n, 0, -INFINITY);
+    collect(buckets ? tmp : key, (const void *)x, n, 0, -INFINITY, DTYPE_F32);
     if (buckets)
         sort_by_buckets(key, tmp, id, n, k);
     else

@@ -8,14 +8,7 @@
 // bits, as f16 rows do, is sorted by radix in one or two passes.
 // Why the order is the same: no two keys are equal, so there is one sorted order.
 //
-// The tier's file has defined, before it includes this:
-//
-//   PASSES                                 up to how many passes of a radix sort beat quicksort
-//   size_t partition(uint64_t *to, const uint64_t *from, size_t n, uint64_t pivot)
-//                                          moves the keys above the pivot to the front of to, the others behind them;
-//                                          returns how many are above
-//   void sort_few(uint64_t *to, const uint64_t *from, size_t n)
-//                                          sorts, falling; n <= FEW; to may be from
+// A SIMD tier includes this after vector.h; with HAS_SPLIT it has defined split (kern_template.h).
 #ifndef SAMPL_KERN_SORT_TEMPLATE_H
 #define SAMPL_KERN_SORT_TEMPLATE_H
 
@@ -24,15 +17,75 @@
 #include <stdbool.h>
 #include <string.h>
 
-static inline uint64_t larger_key(uint64_t a, uint64_t b)
+// Moves the keys above the pivot to the front of `to`, the others behind them. Returns how many are above. The gap
+// between front and back is as large as what is not yet distributed.
+static size_t partition(uint64_t *to, const uint64_t *from, size_t n, uint64_t pivot)
 {
-    return a > b ? a : b;
+    size_t front = 0, back = n, i = 0;
+#ifdef HAS_SPLIT
+    for (; i + 2 * LANES_F64 <= n; i += LANES_F64) { // both may write a whole vector
+        const size_t above = split(to + front, to + back, load_vu64(from + i), pivot - (vu64){0});
+        front += above;
+        back -= LANES_F64 - above;
+    }
+#endif
+    for (; i < n; i++) { // without a branch that could be guessed wrong
+        to[front] = to[back - 1] = from[i];
+        front += from[i] > pivot;
+        back -= from[i] <= pivot;
+    }
+    return front;
 }
 
-static inline uint64_t smaller_key(uint64_t a, uint64_t b)
+#ifdef VECTOR
+// FEW: keys that sort_few sorts, at most. PASSES: of a radix sort, at most, that beat quicksort.
+enum { FEW = 32, PASSES = 2 };
+
+// Loads the first LANES_F64 of n keys; 0 in the lanes beyond n.
+static inline vu64 load_keys(const uint64_t *key, size_t n)
 {
-    return a < b ? a : b;
+    return n < LANES_F64 ? (vu64)load_first(key, 2 * n, (vf32){0}) : load_vu64(key);
 }
+
+// A key's place is the number of larger keys, counted for two vectors of keys at a time. No branch depends on keys.
+static void sort_few(uint64_t *to, const uint64_t *from, size_t n)
+{
+    uint64_t key[FEW], place[FEW];
+    for (size_t i = 0; i < n; i += 2 * LANES_F64) {
+        const size_t next = i + LANES_F64;
+        const vu64 a = load_keys(from + i, n - i), b = next < n ? load_keys(from + next, n - next) : (vu64){0};
+        vi64 above_a = {0}, above_b = {0};
+        for (size_t k = 0; k < n; k++) {
+            const vu64 one = from[k] - (vu64){0};
+            above_a -= one > a; // true is -1
+            above_b -= one > b;
+        }
+        store_vu64(key + i, a);
+        store_vu64(key + next, b);
+        store_vi64(place + i, above_a);
+        store_vi64(place + next, above_b);
+    }
+    for (size_t i = 0; i < n; i++)
+        to[place[i]] = key[i];
+}
+#else
+enum { FEW = 16, PASSES = 3 };
+
+static void sort_few(uint64_t *to, const uint64_t *from, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t x = from[i];
+        size_t j = i;
+        for (; j && to[j - 1] < x; j--)
+            to[j] = to[j - 1];
+        to[j] = x;
+    }
+}
+#endif
+
+static inline uint64_t larger_key(uint64_t a, uint64_t b) { return a > b ? a : b; }
+
+static inline uint64_t smaller_key(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
 // Without branches, half of which would be guessed wrong.
 static inline uint64_t median(uint64_t a, uint64_t b, uint64_t c)
@@ -139,10 +192,7 @@ static bool lower_halves_fall(const uint64_t *key, size_t n)
 }
 
 // Does a radix sort of so many passes cost less than what k of n ask of quicksort?
-static bool worth(int passes, size_t n, size_t k)
-{
-    return passes <= PASSES && (size_t)passes * n <= 4 * k;
-}
+static bool worth(int passes, size_t n, size_t k) { return passes <= PASSES && (size_t)passes * n <= 4 * k; }
 
 // Many keys whose lower halves fall, as those of a whole row do, are sorted by radix, unless they differ in too many
 // bits.

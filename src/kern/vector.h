@@ -5,9 +5,7 @@
 #ifndef SAMPL_KERN_VECTOR_H
 #define SAMPL_KERN_VECTOR_H
 
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
+#include "kern/kern.h"
 
 enum { LANES = VECTOR / 4, LANES_F64 = VECTOR / 8, LANES_16 = VECTOR / 2 };
 
@@ -15,14 +13,8 @@ enum { LANES = VECTOR / 4, LANES_F64 = VECTOR / 8, LANES_16 = VECTOR / 2 };
 #define DEFINE_VECTOR(TYPE, ELEMENT, BYTES)                                                     \
     typedef ELEMENT TYPE __attribute__((vector_size(BYTES)));                                   \
     typedef ELEMENT TYPE##_anywhere __attribute__((vector_size(BYTES), aligned(1), may_alias)); \
-    static inline TYPE load_##TYPE(const void *at)                                              \
-    {                                                                                           \
-        return *(const TYPE##_anywhere *)at;                                                    \
-    }                                                                                           \
-    static inline void store_##TYPE(void *at, TYPE v)                                           \
-    {                                                                                           \
-        *(TYPE##_anywhere *)at = v;                                                             \
-    }
+    static inline TYPE load_##TYPE(const void *at) { return *(const TYPE##_anywhere *)at; }     \
+    static inline void store_##TYPE(void *at, TYPE v) { *(TYPE##_anywhere *)at = v; }
 
 DEFINE_VECTOR(vf32, float, VECTOR)
 DEFINE_VECTOR(vf64, double, VECTOR)
@@ -39,14 +31,9 @@ DEFINE_VECTOR(hi32, int32_t, VECTOR / 2)
 DEFINE_VECTOR(hu32, uint32_t, VECTOR / 2)
 DEFINE_VECTOR(hu16, uint16_t, VECTOR / 2)
 
-#define ALWAYS_INLINE static inline __attribute__((always_inline))
-
 // An operation of a tier: its type, its name and parameters, its value.
 #define OPERATION(TYPE, SIGNATURE, VALUE) \
-    static inline TYPE SIGNATURE          \
-    {                                     \
-        return VALUE;                     \
-    }
+    static inline TYPE SIGNATURE { return VALUE; }
 
 // UNROLL before a short loop of a constant length makes the compiler write it out.
 #ifdef __clang__
@@ -65,10 +52,7 @@ static inline vu32 lane_numbers(void)
 }
 
 // For a value that is used twice: gcc would load it for each use.
-static inline vf32 load_once(const void *at)
-{
-    return *(const volatile vf32_anywhere *)at;
-}
+static inline vf32 load_once(const void *at) { return *(const volatile vf32_anywhere *)at; }
 
 // yes where mask is all ones, no where it is 0. (Where no is 0, yes & mask says it.)
 OPERATION(vf32, select_f32(vi32 mask, vf32 yes, vf32 no), (vf32)((vi32)no ^ (((vi32)yes ^ (vi32)no) & mask)))

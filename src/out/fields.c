@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-// Begins a field. False: its value is not wanted, only the name.
+// Begins a field. Returns false if only the name is wanted, and no value.
 static bool begin_field(struct output *out, const char *name)
 {
     const bool first = !out->fields++;
@@ -44,9 +44,9 @@ static void piece_field(struct output *out, const char *name, struct piece text)
     if (!begin_field(out, name))
         return;
     if (out->format->cells)
-        text_put(out->f, text, 0);
+        text_write(out->f, text, 0);
     else
-        text_put_json(out->f, text, out->page);
+        text_write_json(out->f, text, out->format->page);
 }
 
 void field_text(struct output *out, const char *name, const char *text, bool column)
@@ -67,13 +67,20 @@ void fields_end(struct output *out, const char *tail)
     out->fields = 0;
 }
 
-void fields_end_row(struct output *out, const struct record *r)
+static void file_fields(struct output *out, const struct record *r)
 {
-    if (out->emit != EMIT_STATS) // statistics begin with it
-        field_text(out, "seq", r->seq, out->sequences);
     field_text(out, "file", r->file, out->files);
     if (out->files)
         field_int(out, "file_row", (int64_t)r->file_row);
+}
+
+void fields_end_row(struct output *out, const struct record *r)
+{
+    if (!emit_distribution(out->emit)) {
+        if (out->emit != EMIT_STATS) // statistics begin with the sequence
+            field_text(out, "seq", r->seq, out->sequences);
+        file_fields(out, r);
+    }
     fields_end(out, "\n");
 }
 
@@ -114,8 +121,17 @@ void fields_id(struct output *out, const struct record *r)
 
 void fields_statistics(struct output *out, const struct record *r)
 {
-    for (enum statistic i = 0; i < record_stats(out); i++)
+    for (enum statistic i = 0; i < (out->accepts ? STAT_EXPECTED : STAT_ACCEPTED); i++)
         field_double(out, statistic_name(i), r->error ? NAN : r->stat[i]);
+}
+
+// Writes the statistics that do not depend on the chosen token.
+static void fields_expected(struct output *out, const struct record *r)
+{
+    for (enum statistic i = STAT_EXPECTED; i < (out->accepts ? STAT_COUNT : STAT_EPS_NLL); i++)
+        field_double(out, statistic_name(i), r->error ? NAN : r->stat[i]);
+    for (enum pair_stat i = PAIR_KL; out->pairs && i < PAIR_COUNT; i++)
+        field_double(out, pair_name(i), r->error || !r->pair ? NAN : r->pair[i]);
 }
 
 void fields_stats(struct output *out, const struct record *r)
@@ -124,8 +140,10 @@ void fields_stats(struct output *out, const struct record *r)
     field_text(out, "seq", r->seq, out->sequences);
     field_int(out, "id", record_id(r));
     fields_statistics(out, r);
-    field_text(out, "variant", r->variant, out->n_chains > 1);
-    fields_end_row(out, r);
+    field_text(out, "variant", r->variant, out->variants);
+    file_fields(out, r);
+    fields_expected(out, r);
+    fields_end(out, "\n");
 }
 
 void fields_value(struct output *out, const struct record *r, const char *name, int64_t id, float x)
@@ -133,15 +151,12 @@ void fields_value(struct output *out, const struct record *r, const char *name, 
     field_int(out, "row", (int64_t)r->row);
     field_int(out, "id", id);
     field_float(out, name, x);
-    if (emit_distribution(out->emit))
-        fields_end(out, "\n");
-    else
-        fields_end_row(out, r);
+    fields_end_row(out, r);
 }
 
 // ---- several chains
 
-// Writes the name of the stage that removed a token; "-", for none, is null in JSON.
+// Writes what removed a token. "-", which stands for nothing, is null in JSON.
 static void removal(struct output *out, const char *name, const char *by)
 {
     if (*by != '-' || out->format->cells)
@@ -150,9 +165,16 @@ static void removal(struct output *out, const char *name, const char *by)
         field_double(out, name, NAN);
 }
 
+void output_chain_ids(struct output *out, const struct chains *all)
+{
+    for (size_t i = 0; i < all->n; i++)
+        fprintf(out->f, "%s%" PRId64, i ? "\t" : "", record_id(&all->chain[i].result->record));
+    putc('\n', out->f);
+}
+
 void fields_choice(struct output *out, const struct compared_chain *c)
 {
-    const struct record *const base = out->chain->record, *const r = c->record;
+    const struct record *const base = &out->chains->chain->result->record, *const r = &c->result->record;
     field_int(out, "row", (int64_t)r->row);
     field_text(out, "variant", c->name, true);
     field_int(out, "base_id", base->chosen);
@@ -172,47 +194,70 @@ void fields_choice(struct output *out, const struct compared_chain *c)
     fields_end(out, "\n");
 }
 
-void fields_choices(struct output *out, const struct chains_record *r)
+void fields_choices(struct output *out, const struct chains *all)
 {
-    for (size_t i = 0; r->n_shown && i < out->n_chains; i++)
-        if (out->chain[i].shown)
-            fields_choice(out, &out->chain[i]);
+    for (size_t i = 0; all->n_shown && i < all->n; i++)
+        if (all->chain[i].shown)
+            fields_choice(out, &all->chain[i]);
 }
 
-// The swept options: in JSON an object of numbers, and of texts where a value is none.
-static void swept_fields(struct output *out, const struct compared_chain *chain)
+// Writes the swept options. JSON has an object of numbers; values that are no numbers are strings.
+static void swept_fields(struct output *out, const struct swept_value *swept, size_t n)
 {
-    for (size_t k = 0; out->format->cells && k < out->n_swept; k++)
-        field_text(out, out->swept[k], chain->swept ? chain->swept[k].text : "-", true);
-    if (out->format->cells)
-        return;
-    fputs(",\"swept\":{", out->f);
-    for (size_t k = 0; chain->swept && k < out->n_swept; k++) {
-        fprintf(out->f, "%s\"%s\":", k ? "," : "", out->swept[k]);
-        if (chain->swept[k].number)
-            fputs(chain->swept[k].number, out->f);
-        else
-            output_string(out, "", text_piece(chain->swept[k].text));
-    }
-    putc('}', out->f);
+    fputs(out->format->cells ? "" : ",\"swept\":{", out->f);
+    for (size_t k = 0; k < n; k++)
+        if (out->format->cells)
+            field_text(out, swept[k].name, swept[k].text ? swept[k].text : "-", true);
+        else if (swept[k].number)
+            fprintf(out->f, "%s\"%s\":%s", k ? "," : "", swept[k].name, swept[k].number);
+        else if (swept[k].text) {
+            fprintf(out->f, "%s\"%s\":", k ? "," : "", swept[k].name);
+            output_string(out, "", text_piece(swept[k].text));
+        }
+    fputs(out->format->cells ? "" : "}", out->f);
 }
 
-static void chain_fields(struct output *out, const struct chains_record *r, size_t i, const char *tail)
+static void suffixed_field(struct output *out, const char *name, const char *suffix, double x)
 {
-    field_text(out, "name", out->chain[i].name, true);
-    field_text(out, "options", out->chain[i].options, true);
-    swept_fields(out, &out->chain[i]);
-    for (size_t k = 0; k < r->n_columns; k++)
-        field_double(out, r->column[k].name, out->chain[i].cell[k].value);
+    char text[NUMBER_TEXT];
+    snprintf(text, sizeof text, "%s%s", name, suffix);
+    field_double(out, text, x);
+}
+
+// Writes the columns of a chain: the values, their errors, the differences to the base, and last the number of rows.
+static void table_fields(struct output *out, const struct chains *all, const struct compared_chain *c)
+{
+    const size_t n = all->n_columns - 1;
+    for (size_t k = 0; k < n; k++)
+        field_double(out, all->column[k].name, c->cell[k].value);
+    for (size_t k = 0; k < n; k++)
+        if (all->column[k].kind != COLUMN_COUNT)
+            suffixed_field(out, all->column[k].name, "_se", c->cell[k].error);
+    for (size_t k = 0; k < n; k++)
+        if (all->column[k].paired) {
+            suffixed_field(out, all->column[k].name, "_diff", c->cell[k].difference);
+            suffixed_field(out, all->column[k].name, "_diff_se", c->cell[k].difference_error);
+        }
+    if (begin_field(out, "of_the_draw"))
+        output_short(out, c->by_chance ? "true" : "false");
+    field_double(out, all->column[n].name, c->cell[n].value);
+}
+
+static void chain_fields(struct output *out, const struct chains *all, const struct compared_chain *c, const char *tail)
+{
+    field_text(out, "name", c->name, true);
+    field_text(out, "options", c->options, true);
+    swept_fields(out, c->swept, all->n_swept);
+    table_fields(out, all, c);
     fields_end(out, tail);
 }
 
-void fields_table(struct output *out, const struct chains_record *r)
+void fields_table(struct output *out, const struct chains *all)
 {
     out->heading = out->format->cells;
     if (out->heading)
-        chain_fields(out, r, 0, "\n");
+        chain_fields(out, all, all->chain, "\n");
     out->heading = false;
-    for (size_t i = 0; i < out->n_chains; i++)
-        chain_fields(out, r, i, !out->page ? "\n" : i + 1 < out->n_chains ? ",\n" : "");
+    for (size_t i = 0; i < all->n; i++)
+        chain_fields(out, all, &all->chain[i], !out->format->page ? "\n" : i + 1 < all->n ? ",\n" : "");
 }

@@ -11,13 +11,13 @@
 
 #define CLEAR "\r\033[K"
 
-static volatile sig_atomic_t status_line; // is one shown?
+static volatile sig_atomic_t status_line; // a line of message_progress is shown
 
 void message_progress(const char *text)
 {
     if (!text && !status_line)
         return;
-    status_line = true; // a signal may come
+    status_line = true; // before the line, because a signal may come
     fprintf(stderr, CLEAR "%s", text ? text : "");
     status_line = text != NULL;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Lines on stderr: errors, warnings, notes, and one that shows progress.
+// Messages on stderr: errors, warnings, notes, and a line that shows progress.
 #ifndef SAMPL_OUT_MESSAGE_H
 #define SAMPL_OUT_MESSAGE_H
 

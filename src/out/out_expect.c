@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// The report of --expect: the rows that differ from what was expected, and why; nothing where all agree.
+// The report of --expect: rows that differ from the expected ones, and why. If all rows agree, the report is empty.
 #include "out/output.h"
 
 #include <inttypes.h>
 #include <math.h>
 
-// Four decimals, or as many as tell the draw from a bound that is near.
+// Returns the number of decimals of shares and draws: four, or nine if a bound is so near to the draw that four could
+// not tell them apart.
 static int decimals(const struct expected *x)
 {
     const double bound[] = {x->wanted.low, x->wanted.high, x->chosen.low, x->chosen.high};
@@ -13,6 +14,19 @@ static int decimals(const struct expected *x)
         if (fabs(bound[i] - x->draw) < 1e-3 && bound[i] > 0.0 && bound[i] < 1.0)
             return 9;
     return 4;
+}
+
+// Prints what a stage compared with its limit when it removed the token.
+static void print_limit(FILE *f, const struct expected *x, const char *limit)
+{
+    if (x->limits == LIMITS_SUM)
+        fprintf(f, ": %s was reached at rank %zu (%.8f), it has rank %zu\n", limit, x->last, x->reached, x->rank);
+    else if (x->limits == LIMITS_RATIO)
+        fprintf(f, ": %.*g of the largest, limit %s\n", x->margin < 1e-4 ? 9 : 3, x->reached, limit);
+    else if (x->limits == LIMITS_RANK)
+        fprintf(f, ": rank %zu of %s\n", x->rank, limit);
+    else
+        fprintf(f, " (rank %zu%s%s)\n", x->rank, *limit ? ", limit " : "", limit);
 }
 
 static void explain(struct output *out, const struct record *r)
@@ -29,9 +43,10 @@ static void explain(struct output *out, const struct record *r)
                 n, x->wanted.high);
     else if (!x->removed_by)
         fprintf(f, "  %" PRIu32 " is masked in the row\n", x->id);
-    else
-        fprintf(f, "  %" PRIu32 " is not among the %zu kept: %s removed it (rank %zu%s%s)\n", x->id, r->kept,
-                x->removed_by, x->rank, x->limit.name ? ", limit " : "", limit);
+    else {
+        fprintf(f, "  %" PRIu32 " is not among the %zu kept: %s removed it", x->id, r->kept, x->removed_by);
+        print_limit(f, x, limit);
+    }
     if (!isnan(x->draw))
         fprintf(f, "  draw %.*f lies in %" PRIu32 "'s share [%.*f, %.*f)\n", n, x->draw, r->chosen, n, x->chosen.low, n,
                 x->chosen.high);
@@ -44,6 +59,10 @@ static void id(struct output *out, const struct record *r)
 {
     if (r->chosen == r->expected->id)
         return;
+    if (r->expected->margin <= r->expected->tolerance) {
+        out->within++;
+        return;
+    }
     out->differing++;
     fprintf(out->f, "row %" PRIu64 ": expected ", r->row);
     output_name(out, r->expected->id);
@@ -53,7 +72,7 @@ static void id(struct output *out, const struct record *r)
     explain(out, r);
 }
 
-// Masked agrees only with masked.
+// Does a number agree with the expected one? A masked token agrees only with a masked one.
 static bool agrees(const struct output *out, float got, float expected, double tolerance)
 {
     const float masked = out->emit == EMIT_PROBS ? 0.0f : -INFINITY;
@@ -62,19 +81,18 @@ static bool agrees(const struct output *out, float got, float expected, double t
     return fabs((double)got - expected) <= tolerance * fmax(1.0, fabs((double)expected));
 }
 
-static bool values(struct output *out, const struct record *r, struct err *e)
+static void values(struct output *out, const struct record *r)
 {
     const struct expected *const x = r->expected;
     char text[NUMBER_TEXT];
     size_t differ = 0, first = 0;
-    (void)e;
     for (size_t i = r->n_vocab; i--;)
         if (!agrees(out, r->values[i], x->values[i], x->tolerance)) {
             differ++;
             first = i;
         }
     if (!differ)
-        return true;
+        return;
     out->differing++;
     fprintf(out->f, "row %" PRIu64 ": %zu of %zu numbers differ, the first:\n  ", r->row, differ, r->n_vocab);
     output_name(out, (uint32_t)first);
@@ -84,7 +102,6 @@ static bool values(struct output *out, const struct record *r, struct err *e)
         fprintf(out->f, "  %" PRIu32 " is masked in the row\n", x->id);
     else if (x->removed_by)
         fprintf(out->f, "  %" PRIu32 " is gone: %s removed it\n", x->id, x->removed_by);
-    return true;
 }
 
 static void bad(struct output *out, const struct record *r)
@@ -97,8 +114,12 @@ static bool finish(struct output *out, bool whole, struct err *e)
 {
     (void)whole;
     (void)e;
-    if (out->differing)
-        fprintf(out->f, "%" PRIu64 " of %" PRIu64 " rows differ\n", out->differing, out->records);
+    if (out->differing || out->within)
+        fprintf(out->f, "%" PRIu64 " of %" PRIu64 " rows differ", out->differing, out->records);
+    if (out->within)
+        fprintf(out->f, ", %" PRIu64 " more within the tolerance", out->within);
+    if (out->differing || out->within)
+        putc('\n', out->f);
     return true;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A page to look at, in one file: the text with its tokens, a table, and each row's record as -O json has it. The
-// script draws the records; without the script the page still has text and table. The Makefile makes html/page.css and
+// A page in one file: the text with its tokens, a table, and the record of each row as -O json writes it. The script
+// draws the records. A browser without scripts shows the text and the table. The Makefile turns html/page.css and
 // html/page.js into the two arrays.
 #include "base/hash.h"
 #include "base/utf8.h"
@@ -11,36 +11,22 @@
 extern const unsigned char page_css[], page_js[];
 extern const size_t page_css_len, page_js_len;
 
-// The cells of the first PAGE_ROWS rows for the table at the end of a page of one chain.
-struct page {
-    uint32_t sequence; // of the last row: a hash of its name
-    struct page_row {
-        uint64_t row;
-        uint32_t id;
-        bool bad;
-        unsigned char text[32], len; // how the token's text begins, as texts may be those of one row; 0: there is none
-        size_t kept;
-        float prob;
-        double raw_prob, raw_rank, entropy;
-    } row[PAGE_ROWS];
-};
-
-// Writes a text of any bytes as HTML, with the escapes of text_clip. reads: the text is part of a longer one, and its
-// line breaks, tabs and backslashes stay.
-static void html_text(const struct output *out, struct piece text, bool reads)
+// Writes a text of any bytes as HTML, with the escapes of text_clip. reads: the text is a part of the text that the
+// page shows, so its line breaks, tabs and backslashes stay.
+static void html_text(FILE *f, struct piece text, bool reads)
 {
     static const char *const entity[] = {['<'] = "&lt;", ['>'] = "&gt;", ['&'] = "&amp;", ['"'] = "&quot;"};
-    for (size_t at = 0, taken; at < text.len; at += taken) {
+    for (size_t at = 0, bytes; at < text.len; at += bytes) {
         const unsigned char c = text.p[at];
-        text_columns(text.p + at, text.len - at, &taken);
+        text_columns(text.p + at, text.len - at, &bytes);
         if (c < sizeof entity / sizeof *entity && entity[c])
-            fputs(entity[c], out->f);
+            fputs(entity[c], f);
         else if (reads && c == '\n')
-            fputs("\xe2\x86\xb5\n", out->f); // an arrow, and the new line
+            fputs("\xe2\x86\xb5\n", f); // an arrow, and the new line
         else if (reads && (c == '\t' || c == '\\'))
-            putc(c, out->f);
+            putc(c, f);
         else
-            text_put(out->f, (struct piece){text.p + at, taken}, 0);
+            text_write(f, (struct piece){text.p + at, bytes}, 0);
     }
 }
 
@@ -55,8 +41,8 @@ static void reading_begin(const struct output *out, const char *class)
               out->f);
 }
 
-// Writes the page from the doctype to its heading, and with several chains to the beginning of the text. With one chain
-// the first row knows the stages, and goes on.
+// Writes the page from the doctype to its heading; with several chains, to the beginning of the text. With one chain,
+// `row` continues, because the first row knows the stages.
 static void begin(struct output *out)
 {
     const struct piece title = text_piece(out->title);
@@ -64,19 +50,20 @@ static void begin(struct output *out)
           "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
           "<meta name=\"color-scheme\" content=\"light dark\">\n<title>",
           out->f);
-    html_text(out, title, false);
+    html_text(out->f, title, false);
     fputs(" \xe2\x80\x93 sampl</title>\n<style>\n", out->f);
     fwrite(page_css, 1, page_css_len, out->f);
     fputs("</style>\n</head>\n<body>\n<header>\n<h1>", out->f);
-    html_text(out, title, false);
+    html_text(out->f, title, false);
     fputs("</h1>\n", out->f);
     if (out->compared) {
-        fprintf(out->f, "<p class=\"chain\">%zu chains on the same rows</p>\n", out->n_chains);
+        fprintf(out->f, "<p class=\"chain\">%zu chains on the same rows</p>\n", out->chains->n);
         reading_begin(out, "beside");
     }
 }
 
-// Writes a chosen token, in the tint of its raw probability; a likely token has none. A script of data may follow.
+// Writes a chosen token in the tint of its raw probability; a likely token has no tint. The caller may add a script
+// with data.
 static void html_token(const struct output *out, const struct record *r)
 {
     static const double below[] = {0.5, 0.2, 0.08, 0.03, 0.01};
@@ -95,7 +82,7 @@ static void html_token(const struct output *out, const struct record *r)
     else
         fprintf(out->f, "t%d\">", tint);
     if (!r->error)
-        html_text(out, text, true);
+        html_text(out->f, text, true);
     fputs("</a>", out->f);
 }
 
@@ -135,19 +122,20 @@ static void stage_list(const struct output *out, const struct record *r)
     fputs("</ol>\n", out->f);
 }
 
-// Names the sequence where another one goes on.
-static void sequence_mark(const struct output *out, const struct record *r)
+// Writes the name of the row's sequence unless the last row was of the same sequence.
+static void sequence_mark(struct output *out, const struct record *r)
 {
     const uint32_t sequence = r->seq ? hash_bytes(r->seq, strlen(r->seq)) : 0;
-    if (r->seq && (!out->records || sequence != out->page->sequence)) {
+    if (r->seq && (!out->records || sequence != out->sequence)) {
         fputs("<span class=\"seq\">", out->f);
-        html_text(out, text_piece(r->seq), false);
+        html_text(out->f, text_piece(r->seq), false);
         fputs("</span>", out->f);
     }
-    out->page->sequence = sequence;
+    out->sequence = sequence;
 }
 
-// Writes the followed tokens, each as [id, text, low, high, [probability after each step]]; null: the token is removed.
+// Writes the followed tokens, each as [id, text, low, high, [probability after each step]]. If the token is removed,
+// the probability is null.
 static void followed_members(const struct output *out, const struct record *r)
 {
     fputs("\n,\"followed\":[", out->f);
@@ -163,27 +151,32 @@ static void followed_members(const struct output *out, const struct record *r)
     putc(']', out->f);
 }
 
-// Keeps of a row what the table says, with as many whole characters of the token's text as there is room for.
-static void keep_page_row(const struct output *out, struct page_row *row, const struct record *r)
+// Writes a row of the table. A long text is cut, between characters.
+static void table_row(FILE *f, const struct output *out, const struct record *r)
 {
-    *row = (struct page_row){.row = r->row, .bad = r->error};
-    if (r->error)
+    enum { BYTES_MOST = 32 };
+    struct piece text = output_token(out, r->chosen);
+    size_t len = 0;
+    fprintf(f, "<tr id=\"r%" PRIu64 "\"><th scope=\"row\">%" PRIu64 "</th><td>", r->row, r->row);
+    if (r->error) {
+        fputs("bad row</td><td></td><td></td><td></td><td></td><td></td></tr>\n", f);
         return;
-    const struct piece text = output_token(out, r->chosen);
-    uint32_t point;
-    row->id = r->chosen;
-    row->kept = r->kept;
-    row->prob = r->chosen_p;
-    row->raw_prob = r->stat[STAT_RAW_PROB];
-    row->raw_rank = r->stat[STAT_RAW_RANK];
-    row->entropy = r->entropy;
-    for (size_t n; text.p && row->len < text.len; row->len = (unsigned char)(row->len + n)) {
-        n = utf8_decode(text.p + row->len, text.len - row->len, &point);
-        n += !n;
-        if (row->len + n > sizeof row->text)
-            return;
-        memcpy(row->text + row->len, text.p + row->len, n);
     }
+    for (size_t bytes; len < text.len; len += bytes) {
+        text_columns(text.p + len, text.len - len, &bytes);
+        if (len + bytes > BYTES_MOST)
+            break;
+    }
+    text.len = len;
+    if (text.len) {
+        putc('"', f);
+        html_text(f, text, false);
+        putc('"', f);
+    } else {
+        fprintf(f, "%" PRIu32, r->chosen);
+    }
+    fprintf(f, "</td><td>%.4f</td><td>%.4f</td><td>%.0f</td><td>%zu</td><td>%.3f</td></tr>\n", (double)r->chosen_p,
+            r->stat[STAT_RAW_PROB], r->stat[STAT_RAW_RANK], r->kept, r->entropy);
 }
 
 static void row(struct output *out, const struct record *r)
@@ -196,7 +189,7 @@ static void row(struct output *out, const struct record *r)
     if (output_full(out))
         return;
     sequence_mark(out, r);
-    keep_page_row(out, &out->page->row[out->records], r);
+    table_row(out->table.f, out, r);
     html_token(out, r);
     fputs("<script type=\"application/json\">\n{\"record\":", out->f);
     if (r->error) {
@@ -211,61 +204,41 @@ static void row(struct output *out, const struct record *r)
     fputs("}\n</script>", out->f);
 }
 
-static void table_of_rows(const struct output *out)
-{
-    fputs("<details open id=\"all\">\n<summary>Table of all rows</summary>\n<table>\n"
-          "<thead><tr><th scope=\"col\">row</th><th scope=\"col\">token</th><th scope=\"col\">prob</th>"
-          "<th scope=\"col\">raw prob</th><th scope=\"col\">raw rank</th><th scope=\"col\">kept</th>"
-          "<th scope=\"col\">entropy</th></tr></thead>\n<tbody>\n",
-          out->f);
-    for (size_t i = 0; i < out->records && i < PAGE_ROWS; i++) {
-        const struct page_row *const r = &out->page->row[i];
-        fprintf(out->f, "<tr id=\"r%" PRIu64 "\"><th scope=\"row\">%" PRIu64 "</th><td>", r->row, r->row);
-        if (r->bad) {
-            fputs("bad row</td><td></td><td></td><td></td><td></td><td></td></tr>\n", out->f);
-            continue;
-        }
-        if (r->len) {
-            putc('"', out->f);
-            html_text(out, (struct piece){r->text, r->len}, false);
-            putc('"', out->f);
-        } else {
-            fprintf(out->f, "%" PRIu32, r->id);
-        }
-        fprintf(out->f, "</td><td>%.4f</td><td>%.4f</td><td>%.0f</td><td>%zu</td><td>%.3f</td></tr>\n", (double)r->prob,
-                r->raw_prob, r->raw_rank, r->kept, r->entropy);
-    }
-    fputs("</tbody>\n</table>\n</details>\n", out->f);
-}
-
-// The page of several chains ends with its table.
+// Ends the page of one chain. The page of several chains ends with its table.
 static bool finish(struct output *out, bool whole, struct err *e)
 {
-    (void)e;
     if (out->compared || (!whole && !out->records))
         return true;
     if (!out->records)
         reading_begin(out, "plain");
     reading_end(out);
-    table_of_rows(out);
+    fputs("<details open id=\"all\">\n<summary>Table of all rows</summary>\n<table>\n"
+          "<thead><tr><th scope=\"col\">row</th><th scope=\"col\">token</th><th scope=\"col\">prob</th>"
+          "<th scope=\"col\">raw prob</th><th scope=\"col\">raw rank</th><th scope=\"col\">kept</th>"
+          "<th scope=\"col\">entropy</th></tr></thead>\n<tbody>\n",
+          out->f);
+    if (!memory_close(&out->table, e))
+        return false;
+    fwrite(out->table.text, 1, out->table.len, out->f);
+    fputs("</tbody>\n</table>\n</details>\n", out->f);
     page_end(out);
     return true;
 }
 
 // ---- the page of several chains
 
-// The base's token, and behind it what -O json would print of the row and a few numbers of each chain.
-static void candidates(struct output *out, const struct chains_record *r)
+// Writes the base's token, and behind it the record of -O json and a few numbers of each chain.
+static void candidates(struct output *out, const struct chains *all)
 {
-    const bool base = !out->chain[0].record->error;
+    const bool base = !all->chain->result->record.error;
     if (output_full(out))
         return;
-    html_token(out, out->chain[0].record);
+    html_token(out, &all->chain->result->record);
     fputs("<script type=\"application/json\">\n{\"record\":", out->f);
-    output_json.chains[COMPARED_CANDIDATES](out, r);
+    output_json.chains[COMPARED_CANDIDATES](out, all);
     fputs(",\"of\":[", out->f);
-    for (size_t i = 0; i < out->n_chains; i++) {
-        const struct record *const of = out->chain[i].record;
+    for (size_t i = 0; i < all->n; i++) {
+        const struct record *const of = &all->chain[i].result->record;
         fputs(i ? "," : "", out->f);
         if (of->error) {
             fputs("null", out->f);
@@ -279,7 +252,7 @@ static void candidates(struct output *out, const struct chains_record *r)
     fputs("]}\n</script>", out->f);
 }
 
-static void table(struct output *out, const struct chains_record *r)
+static void table(struct output *out, const struct chains *all)
 {
     char text[CELL_TEXT];
     if (out->lists)
@@ -288,26 +261,25 @@ static void table(struct output *out, const struct chains_record *r)
           "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"The table\"><table>\n"
           "<thead><tr><th scope=\"col\">chain</th>",
           out->f);
-    for (size_t k = 0; k < r->n_columns; k++)
-        fprintf(out->f, "<th scope=\"col\">%s</th>", r->column[k].name);
+    for (size_t k = 0; k < all->n_columns; k++)
+        fprintf(out->f, "<th scope=\"col\">%s</th>", all->column[k].name);
     fputs("</tr></thead>\n<tbody>\n", out->f);
-    for (size_t i = 0; i < out->n_chains; i++) {
+    for (size_t i = 0; i < all->n; i++) {
         fputs("<tr><th scope=\"row\">", out->f);
-        html_text(out, text_piece(out->chain[i].name), false);
-        fputs("</th>", out->f);
-        for (size_t k = 0; k < r->n_columns; k++)
-            fprintf(out->f, "<td>%s</td>", output_cell_text(&out->chain[i].cell[k], r->column[k].kind, text));
+        html_text(out->f, text_piece(all->chain[i].name), false);
+        fputs(all->chain[i].by_chance ? " (of the draw)</th>" : "</th>", out->f);
+        for (size_t k = 0; k < all->n_columns; k++)
+            fprintf(out->f, "<td>%s</td>", output_cell_text(&all->chain[i].cell[k], all->column[k].kind, false, text));
         fputs("</tr>\n", out->f);
     }
     fputs("</tbody>\n</table></div>\n</section>\n<script type=\"application/json\" id=\"variants\">\n[", out->f);
-    output_json.chains[COMPARED_TABLE](out, r);
+    output_json.chains[COMPARED_TABLE](out, all);
     fputs("]\n</script>\n", out->f);
     page_end(out);
 }
 
 const struct output_format output_html = {.name = "html",
                                           .page = true,
-                                          .state = sizeof(struct page),
                                           .begin = begin,
                                           .dump = row,
                                           .bad = row,

@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-// An object of parameters or notes, hyphens being underscores.
+// Writes an object of parameters or notes. Underscores replace hyphens in names.
 static void named_object(struct output *out, const char *before, const struct named *x, size_t n)
 {
     char text[NUMBER_TEXT];
@@ -87,29 +87,27 @@ static void dump(struct output *out, const struct record *r)
         stage(out, r, &r->trace[i]);
     }
     fputs(out->traces ? "],\"v\":1" : ",\"v\":1", out->f);
-    out->fields = 1; // at least
+    out->fields = 1; // the lists have reset the number; a comma precedes the next field
     field_double(out, "entropy", r->entropy);
     fields_end_row(out, r);
 }
 
-static bool values(struct output *out, const struct record *r, struct err *e)
+static void values(struct output *out, const struct record *r)
 {
-    (void)e;
     if (out->emit == EMIT_SCORE) {
         fields_value(out, r, "logprob", r->scored, *r->values);
-        return true;
+        return;
     }
     fprintf(out->f, "{\"row\":%" PRIu64 ",\"%s\":[", r->row, emit_name(out->emit));
     for (size_t i = 0; i < r->n_vocab; i++)
         if (r->values[i] > -INFINITY)
             output_float(out, i ? "," : "", r->values[i]);
         else
-            output_short(out, i ? ",null" : "null"); // which our reader takes for masked
+            output_short(out, i ? ",null" : "null"); // readers take null for masked
     fputs("]}\n", out->f);
-    return true;
 }
 
-// An empty distribution, so that the next sampl finds the row bad, too, and no more than that.
+// Writes a row with an error. Its distribution is empty, so that a sampl that reads the output finds this row bad, too.
 static void bad(struct output *out, const struct record *r)
 {
     field_int(out, "row", (int64_t)r->row);
@@ -119,32 +117,29 @@ static void bad(struct output *out, const struct record *r)
         field_double(out, out->emit == EMIT_SCORE ? "logprob" : "id", NAN);
     field_text(out, "error", r->error, true);
     field_text(out, "variant", r->variant, true);
-    if (emit_distribution(out->emit))
-        fields_end(out, "\n");
-    else
-        fields_end_row(out, r);
+    fields_end_row(out, r);
 }
 
-// A token's probability in a chain, or the name of what removed it there.
-static void candidates(struct output *out, const struct chains_record *r)
+// Writes each token's probability in each chain, or the name of what removed the token there.
+static void candidates(struct output *out, const struct chains *all)
 {
     char text[NUMBER_TEXT];
-    fprintf(out->f, "{\"row\":%" PRIu64 ",\"ids\":{", out->chain[0].record->row);
-    for (size_t i = 0; i < out->n_chains; i++) {
-        output_string(out, i ? "," : "", text_piece(out->chain[i].name));
-        fprintf(out->f, ":%" PRId64, record_id(out->chain[i].record));
+    fprintf(out->f, "{\"row\":%" PRIu64 ",\"ids\":{", all->chain->result->record.row);
+    for (size_t i = 0; i < all->n; i++) {
+        output_string(out, i ? "," : "", text_piece(all->chain[i].name));
+        fprintf(out->f, ":%" PRId64, record_id(&all->chain[i].result->record));
     }
     fputs("},\"top_probs\":[", out->f);
-    for (size_t k = 0; k < r->n_tokens; k++) {
-        const struct united *const t = &r->token[k];
+    for (size_t k = 0; k < all->n_tokens; k++) {
+        const struct united *const t = &all->token[k];
         begin_item(out, k);
-        field_int(out, "id", t->id);
-        field_token(out, "token", t->id);
+        field_int(out, "id", t->best.id);
+        field_token(out, "token", t->best.id);
         fputs(",\"probs\":{", out->f);
-        for (size_t i = 0; i < out->n_chains; i++) {
-            output_string(out, i ? "," : "", text_piece(out->chain[i].name));
+        for (size_t i = 0; i < all->n; i++) {
+            output_string(out, i ? "," : "", text_piece(all->chain[i].name));
             if (t->p[i] < 0.0f)
-                fprintf(out->f, ":\"%s\"", r->removed_by(r->results, i, t->id, text));
+                fprintf(out->f, ":\"%s\"", chain_removed_by(&all->chain[i], t->best.id, text));
             else
                 output_float(out, ":", t->p[i]);
         }
@@ -156,7 +151,7 @@ static void candidates(struct output *out, const struct chains_record *r)
 
 const struct output_format output_json = {
     .name = "json",
-    .raw_p = true,
+    .inputs = "json pairs",
     .id = fields_id,
     .dump = dump,
     .stats = fields_stats,

@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Text for people and shell scripts: ids, one a line; dumps as an aligned table or, in a window, as a picture.
+// Text for people and shell scripts: a line for each id; dumps as an aligned table or, in a window, with bars.
 #include "base/utf8.h"
-#include "out/text.h"
+#include "out/text_bars.h"
 
 #include <inttypes.h>
 #include <math.h>
 
-static void id(struct output *out, const struct record *r)
-{
-    fprintf(out->f, "%" PRIu32 "\n", r->chosen);
-}
+static void id(struct output *out, const struct record *r) { fprintf(out->f, "%" PRIu32 "\n", r->chosen); }
 
-// NAME or, with a main parameter, NAME=VALUE.
+// Writes NAME or, if the stage has a main parameter, NAME=VALUE, with blanks up to 16 columns.
 static void padded_name(struct output *out, const struct trace_line *t)
 {
     char text[NUMBER_TEXT];
@@ -19,7 +16,7 @@ static void padded_name(struct output *out, const struct trace_line *t)
     fprintf(out->f, "%*s", len < 16 ? 16 - len : 0, "");
 }
 
-// In a window the numbers make room for what was removed.
+// The numbers are shorter in a window, so that more removed tokens fit.
 #define STAGE_FILE   " %8zu -> %8zu %9.6f %8.3f  "
 #define STAGE_WINDOW " %7zu -> %7zu %6.4f %7.3f  "
 
@@ -59,7 +56,7 @@ static void stage(struct output *out, const struct trace_line *t)
     putc('\n', f);
 }
 
-// Candidates, a line each, or in a window with bars. The chosen one is marked, and the accepted one, if it is another.
+// Writes a line for each candidate, or in a window bars. Marks the chosen and the accepted candidate.
 static void candidate_lines_text(const struct output *out, const struct record *r, const struct ranked *ranked,
                                  size_t n, bool last)
 {
@@ -79,8 +76,7 @@ static void candidate_lines_text(const struct output *out, const struct record *
         const struct ranked *const c = &ranked[i];
         sum += c->p;
         fprintf(out->f, "%c%5zu %8" PRIu32, text_mark(r, c->id), i + 1, c->id);
-        if (out->vocab)
-            text_of_token(out, c->id, width);
+        text_of_token(out, c->id, width);
         fprintf(out->f, " %12.6f %10.6f %10.6f\n", (double)c->logit, (double)c->p, sum);
     }
 }
@@ -102,7 +98,7 @@ static void dump(struct output *out, const struct record *r)
         candidate_lines_text(out, r, r->ranked, r->shown, true);
 }
 
-// The style of a token by its raw probability. The styles differ in more than colour.
+// Returns the style of a token by its raw probability. The styles differ in more than colour.
 static const char *tint_of(double p)
 {
     return p < 0.001  ? COLOR_ORANGE "\033[1;7m"
@@ -111,7 +107,7 @@ static const char *tint_of(double p)
                       : "";
 }
 
-// How many bytes the last character of a text lacks.
+// Returns the number of bytes that the last character of a text lacks.
 static size_t missing_bytes(struct piece text)
 {
     size_t last = text.len;
@@ -127,8 +123,9 @@ static void end_tint(struct output *out)
     out->tinted = false;
 }
 
-// Writes a text in a colour, but for blanks before it. A character may be spread over tokens. A terminal cannot show a
-// character that a change of colour cuts in two, so a character has the colour of its first token.
+// Writes the text of a token in its style; blanks at its beginning have no style. The bytes of a character may belong
+// to several tokens. A terminal cannot show a character if the style changes between its bytes, so the style of its
+// first token holds up to its last byte.
 static void tinted_text(struct output *out, struct piece text, const char *tint)
 {
     size_t at = 0;
@@ -167,13 +164,11 @@ static bool finish(struct output *out, bool whole, struct err *e)
     return true;
 }
 
-static bool values(struct output *out, const struct record *r, struct err *e)
+static void values(struct output *out, const struct record *r)
 {
-    (void)e;
     for (size_t i = 0; i < record_width(out, r); i++)
         output_float(out, i ? " " : "", r->values[i]);
     putc_unlocked('\n', out->f);
-    return true;
 }
 
 static void bad(struct output *out, const struct record *r)
@@ -187,6 +182,157 @@ static void bad(struct output *out, const struct record *r)
             fputs(i + 1 < n ? "nan " : "nan\n", out->f);
 }
 
+// ---- several chains
+
+// Returns the number of columns of the window; SIZE_MAX if there is no window.
+static size_t window_columns(const struct output *out)
+{
+    return out->screen.columns ? (size_t)out->screen.columns : SIZE_MAX;
+}
+
+// Returns the width of a column with the names of the chains, each cut to `most` columns. Names wider than `limit` do
+// not count, and stick out.
+static size_t names_width(const struct chains *all, size_t most, size_t limit)
+{
+    size_t width = 4;
+    for (size_t i = 0; i < all->n; i++) {
+        const size_t wide = text_clip(NULL, text_piece(all->chain[i].name), 0, most);
+        width = wide > width && wide <= limit ? wide : width;
+    }
+    return width;
+}
+
+// Returns the width of a column: of the table if there is one, else of a chain's probabilities.
+static size_t column_width(const struct output *out, const struct chains *all, size_t column)
+{
+    enum { CHAIN = 12, MEAN = 8, SHARE = 13, WITH_ERROR = 17 };
+    if (all->n_columns) {
+        const enum column_kind kind = all->column[column].kind;
+        return kind == COLUMN_SHARE ? SHARE : kind == COLUMN_MEAN && out->errors ? WITH_ERROR : MEAN;
+    }
+    const size_t wide = text_clip(NULL, text_piece(all->chain[column].name), 0, window_columns(out) / 3);
+    return wide > CHAIN ? wide : CHAIN;
+}
+
+// Returns the end of the columns from `first` on that fit in the window, of which `used` columns are used; at least one
+// column fits. The next columns stand below, in another block.
+static size_t block_end(const struct output *out, const struct chains *all, size_t first, size_t used)
+{
+    const size_t n = all->n_columns ? all->n_columns : all->n, window = window_columns(out);
+    size_t last = first;
+    do
+        used += 1 + column_width(out, all, last++);
+    while (last < n && used + 1 + column_width(out, all, last) <= window);
+    return last;
+}
+
+static void texts(struct output *out, const struct chains *all)
+{
+    for (size_t i = 0; i < all->n; i++) {
+        text_write(out->f, text_piece(all->chain[i].name), 0);
+        output_string(out, "\t", all->chain[i].text);
+        putc('\n', out->f);
+    }
+}
+
+static void choices(struct output *out, const struct chains *all)
+{
+    enum { NAME_MOST = 40 };
+    const struct record *const base = &all->chain->result->record;
+    const size_t most = window_columns(out) / 3, width = all->n_shown ? names_width(all, most, NAME_MOST) : 0;
+    if (!all->n_shown)
+        return;
+    fprintf(out->f, "row %" PRIu64 "  base ", base->row);
+    output_name(out, base->chosen);
+    fprintf(out->f, " (%.4f)\n", (double)base->chosen_p);
+    for (const struct compared_chain *c = all->chain; c < all->chain + all->n; c++) {
+        if (!c->shown)
+            continue;
+        fputs("  ", out->f);
+        text_cell(out->f, text_piece(c->name), 0, width, most);
+        putc(' ', out->f);
+        output_name(out, c->result->record.chosen);
+        fprintf(out->f, " (%.4f)  in the base ", (double)c->result->record.chosen_p);
+        if (c->base_rank)
+            fprintf(out->f, "%.4f, rank %zu", (double)c->base_p, c->base_rank);
+        else
+            fprintf(out->f, "removed by %s", c->removed_in_base);
+        if (*c->base_removed != '-')
+            fprintf(out->f, "; %" PRIu32 " removed by %s", base->chosen, c->base_removed);
+        fprintf(out->f, "  overlap %.4f\n", c->result->record.overlap);
+    }
+}
+
+// Writes the columns of chains first to last - 1. In a window the texts stand in front, with `width` columns; else they
+// stand behind.
+static void candidate_block(const struct output *out, const struct chains *all, size_t first, size_t last, size_t width)
+{
+    FILE *const f = out->f;
+    char text[NUMBER_TEXT];
+    const bool before = out->vocab && out->screen.columns, behind = out->vocab && !before;
+    fprintf(f, "%8s", "id");
+    if (before)
+        fprintf(f, " %-*s", (int)width, "text");
+    for (size_t i = first; i < last; i++) {
+        const struct piece name = text_piece(all->chain[i].name);
+        const size_t most = window_columns(out) / 3, free = column_width(out, all, i) - text_clip(NULL, name, 0, most);
+        fprintf(f, " %*s", (int)free, "");
+        text_clip(f, name, 0, most);
+    }
+    fputs(behind ? "  text\n" : "\n", f);
+    for (size_t k = 0; k < all->n_tokens; k++) {
+        const struct united *const t = &all->token[k];
+        fprintf(f, "%8" PRIu32, t->best.id);
+        if (before)
+            text_of_token(out, t->best.id, width);
+        for (size_t i = first; i < last; i++) {
+            const struct compared_chain *const c = &all->chain[i];
+            snprintf(text, sizeof text, "%s%.6f", t->best.id == c->result->record.chosen ? "*" : "", (double)t->p[i]);
+            fprintf(f, " %*s", (int)column_width(out, all, i),
+                    t->p[i] < 0.0f ? chain_removed_by(c, t->best.id, text) : text);
+        }
+        fputs(behind ? "  " : "", f);
+        if (behind)
+            text_write(f, vocab_text(out->vocab, t->best.id), '"');
+        putc('\n', f);
+    }
+}
+
+static void candidates(struct output *out, const struct chains *all)
+{
+    size_t width = 4;
+    for (size_t k = 0; out->screen.columns && k < all->n_tokens; k++)
+        width = text_width(out, width, all->token[k].best.id);
+    fprintf(out->f, "row %" PRIu64 "\n", all->chain->result->record.row);
+    for (size_t first = 0, last; first < all->n; first = last) {
+        last = block_end(out, all, first, 8 + (out->vocab ? 1 + width : 0));
+        candidate_block(out, all, first, last, width);
+    }
+}
+
+static void table(struct output *out, const struct chains *all)
+{
+    enum { NAME_MOST = 48 };
+    char text[CELL_TEXT];
+    const size_t most = window_columns(out) / 2, width = names_width(all, most, NAME_MOST);
+    out->errors = true;
+    out->errors = block_end(out, all, 0, width) == all->n_columns;
+    for (size_t first = 0, last; first < all->n_columns; first = last) {
+        last = block_end(out, all, first, width);
+        fprintf(out->f, first ? "\n%-*s" : "%-*s", (int)width, "name");
+        for (size_t k = first; k < last; k++)
+            fprintf(out->f, " %*s", (int)column_width(out, all, k), all->column[k].name);
+        putc('\n', out->f);
+        for (size_t i = 0; i < all->n; i++) {
+            text_cell(out->f, text_piece(all->chain[i].name), 0, width, most);
+            for (size_t k = first; k < last; k++)
+                fprintf(out->f, " %*s", (int)column_width(out, all, k),
+                        output_cell_text(&all->chain[i].cell[k], all->column[k].kind, out->errors, text));
+            fputs(last == all->n_columns && all->chain[i].by_chance ? "  of the draw\n" : "\n", out->f);
+        }
+    }
+}
+
 const struct output_format output_text = {.name = "text",
                                           .id = id,
                                           .dump = dump,
@@ -194,8 +340,8 @@ const struct output_format output_text = {.name = "text",
                                           .values = values,
                                           .bad = bad,
                                           .chains = {[COMPARED_IDS] = output_chain_ids,
-                                                     [COMPARED_CHOICES] = text_choices,
-                                                     [COMPARED_CANDIDATES] = text_candidates,
-                                                     [COMPARED_TEXTS] = text_texts,
-                                                     [COMPARED_TABLE] = text_table},
+                                                     [COMPARED_CHOICES] = choices,
+                                                     [COMPARED_CANDIDATES] = candidates,
+                                                     [COMPARED_TEXTS] = texts,
+                                                     [COMPARED_TABLE] = table},
                                           .finish = finish};

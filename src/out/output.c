@@ -2,6 +2,7 @@
 #include "out/output.h"
 
 #include "base/builder.h"
+#include "base/names.h"
 #include "out/message.h"
 
 #include <assert.h>
@@ -27,18 +28,13 @@ const struct output_format *output_format_named(const char *name)
 
 const struct output_format *output_format_like(const char *input)
 {
-    static const struct like {
-        const char *input;
-        const struct output_format *format;
-    } likes[] = {{"f16", &output_f16}, {"json", &output_json}, {"pairs", &output_json},
-                 {"npy", &output_npy}, {"kld", &output_npy},   {"safetensors", &output_npy}};
-    for (size_t i = 0; i < sizeof likes / sizeof *likes; i++)
-        if (!strcmp(input, likes[i].input))
-            return likes[i].format;
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
+        if (formats[i]->inputs && name_find(formats[i]->inputs, NAME_EXACT, input, strlen(input)) >= 0)
+            return formats[i];
     return &output_f32;
 }
 
-static char *volatile unfinished; // the temporary file, for a signal that ends the run
+static char *volatile unfinished; // name of the temporary file, for signals that end the run; NULL: none
 
 void output_abandon(void)
 {
@@ -50,21 +46,39 @@ void output_abandon(void)
 static void abandon(int signal)
 {
     output_abandon();
-    raise(signal); // to the default action, as the handler is gone
+    raise(signal); // SA_RESETHAND has restored the default action
+}
+
+// Sets the handler of a signal, unless it is ignored or has another handler.
+static void catch_signal(int signal)
+{
+    const struct sigaction handler = {.sa_handler = abandon, .sa_flags = (int)SA_RESETHAND};
+    struct sigaction old;
+    if (!sigaction(signal, NULL, &old) && old.sa_handler == SIG_DFL)
+        sigaction(signal, &handler, NULL);
 }
 
 void output_catch_signals(void)
 {
-    static const int signals[] = {SIGHUP, SIGINT, SIGQUIT, SIGPIPE, SIGTERM, SIGXCPU, SIGXFSZ};
-    const struct sigaction handler = {.sa_handler = abandon, .sa_flags = (int)SA_RESETHAND};
-    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
-        struct sigaction old;
-        if (!sigaction(signals[i], NULL, &old) && old.sa_handler == SIG_DFL)
-            sigaction(signals[i], &handler, NULL);
-    }
+    static const int deadly[] = {
+        SIGHUP,    SIGINT,  SIGQUIT, SIGILL,  SIGTRAP, SIGABRT,   SIGFPE,  SIGBUS,  SIGSEGV, SIGSYS,
+        SIGPIPE,   SIGALRM, SIGTERM, SIGUSR1, SIGUSR2, SIGVTALRM, SIGPROF, SIGXCPU, SIGXFSZ,
+#ifdef __linux__ // elsewhere SIGIO is ignored
+        SIGIO,     SIGPWR,
+#endif
+#ifdef SIGSTKFLT
+        SIGSTKFLT,
+#endif
+    };
+    for (size_t i = 0; i < sizeof deadly / sizeof *deadly; i++)
+        catch_signal(deadly[i]);
+#ifdef SIGRTMIN
+    for (int signal = SIGRTMIN; signal <= SIGRTMAX; signal++)
+        catch_signal(signal);
+#endif
 }
 
-// Makes the temporary file. Signals that come in between wait until the handler knows of it.
+// Makes the temporary file. Blocks signals until `unfinished` names the file.
 static int make_temporary(char *name)
 {
     sigset_t all, before;
@@ -81,29 +95,28 @@ static int make_temporary(char *name)
     return fd;
 }
 
-// The text, which the caller frees; NULL when memory was short.
-static char *take_text(struct builder *b)
+// Returns the text of a builder, which the caller frees. NULL if memory was short.
+static char *whole_text(struct builder *b)
 {
     if (b->failed)
         builder_free(b);
     return b->text;
 }
 
-// Follows the symbolic links of a path. Returns the path at their end, whether or not a file is there; the caller frees
-// it. NULL with errno if the links have no end or memory is short.
+// Follows the symbolic links of a path. Returns the path at their end, which need not exist; the caller frees the path.
+// NULL and errno if there are too many links or memory is short.
 static char *resolve(const char *path)
 {
-    enum { MOST_LINKS = 40 }; // as the system has it
-    char *at = strdup(path);
-    for (int i = 0; at && i < MOST_LINKS; i++) {
-        char link[PATH_MAX];
+    enum { LINKS_MOST = 40 }; // Linux's limit
+    char *at = strdup(path), link[PATH_MAX];
+    int error = ELOOP;
+    for (int i = 0; at && i < LINKS_MOST; i++) {
         const ssize_t len = readlink(at, link, sizeof link - 1);
         if (len < 0 && errno != EIO)
-            return at; // no link, or nothing
+            return at; // no link, or no file
         if (len < 0) {
-            free(at);
-            errno = EIO;
-            return NULL;
+            error = EIO;
+            break;
         }
         link[len] = '\0';
         const char *const slash = strrchr(at, '/');
@@ -111,23 +124,23 @@ static char *resolve(const char *path)
         struct builder next = {0};
         builder_format(&next, "%.*s%s", folder, at, link);
         free(at);
-        at = take_text(&next);
+        at = whole_text(&next);
     }
-    const int error = at ? ELOOP : ENOMEM;
+    error = at ? error : ENOMEM;
     free(at);
     errno = error;
     return NULL;
 }
 
-// Opens a temporary file beside the destination. The temporary file is hidden, so that NAME.* finds none of another
-// run. It takes over the permissions of an existing destination, without setuid and setgid. A destination that must not
-// be written to is not replaced. Devices and pipes are written directly.
+// Opens a temporary file in the folder of the destination. Its name begins with a dot, so that NAME.* does not match
+// it. It has the permissions of an existing destination, without setuid and setgid. A destination without permission to
+// write is an error. Devices and pipes are opened themselves.
 static bool open_file(struct output *out, const char *path, struct err *e)
 {
     struct stat st;
     const bool exists = !stat(path, &st);
     if (!exists && errno != ENOENT && errno != ENOTDIR && errno != EACCES && errno != ELOOP)
-        return output_fail(out, "open", e); // it may be there, and a device: nothing to be replaced by a file
+        return output_fail(out, "open", e); // the path may name a device, which no file may replace
     if (exists && (!S_ISREG(st.st_mode) || !strncmp(path, "/dev/", 5))) {
         out->f = fopen(path, "ab");
         return out->f || output_fail(out, "open", e);
@@ -142,7 +155,7 @@ static bool open_file(struct output *out, const char *path, struct err *e)
     struct builder temporary = {0};
     if (out->path)
         builder_format(&temporary, "%.*s.%.200s.XXXXXX", folder, out->path, out->path + folder);
-    out->temporary = take_text(&temporary);
+    out->temporary = whole_text(&temporary);
     if (!out->temporary)
         return err_from_fault(e, fault_memory());
     const int fd = make_temporary(out->temporary);
@@ -158,7 +171,7 @@ static bool open_file(struct output *out, const char *path, struct err *e)
     return out->f || output_fail(out, "open", e);
 }
 
-// Can the format go there?
+// Can the destination hold the format?
 static bool fits(const struct output *out, struct err *e)
 {
     if (out->screen.columns && out->format->binary)
@@ -172,7 +185,7 @@ static bool fits(const struct output *out, struct err *e)
     return true;
 }
 
-// Where a later write can reach the output's start: only in a regular file that is not appended to. -1: nowhere.
+// Sets out->begin. Only in a regular file that is not appended to can a later write reach the begin of the output.
 static bool find_start(struct output *out, struct err *e)
 {
     struct stat st;
@@ -187,17 +200,6 @@ static bool find_start(struct output *out, struct err *e)
     return out->begin >= 0 || output_fail(out, "seek", e);
 }
 
-// A window may have another size than before; one that is gone has the last it had.
-static bool open_sheet(struct output *out, struct err *e)
-{
-    const struct screen now = screen_of(fileno(out->stream));
-    out->screen = now.columns ? now : out->screen;
-    out->sheet = NULL;
-    FILE *const sheet = open_memstream(&out->sheet, &out->sheet_len);
-    out->f = sheet ? sheet : out->stream;
-    return sheet || err_from_fault(e, fault_memory());
-}
-
 bool output_open(struct output *out, struct err *e)
 {
     assert(out->emit < EMIT_COUNT);
@@ -205,8 +207,8 @@ bool output_open(struct output *out, struct err *e)
     const bool standard = !strcmp(path, "-") || !strcmp(path, "/dev/stdout");
     if (!out->name)
         out->name = "standard output";
-    if (out->format->state && !(out->page = calloc(1, out->format->state)))
-        return err_from_fault(e, fault_memory());
+    if (out->format->page && !memory_open(&out->table, e))
+        return false;
     if (!standard && !open_file(out, path, e))
         return false;
     if (standard)
@@ -220,52 +222,53 @@ bool output_open(struct output *out, struct err *e)
         setvbuf(out->f, NULL, _IOFBF, 1 << 16);
     out->lines = out->lines && out->screen.columns;
     out->open = true;
-    return !out->lines || open_sheet(out, e);
+    return true;
 }
 
-// Folds and shows the lines of a sheet: a record, or all that there is. A blank line separates sheets.
-static bool show_sheet(struct output *out, struct err *e)
+// Called before each write: opens the sheet of a window, and calls format->begin before the first record. sequence: the
+// sequence of that record, or NULL. The window may have changed its size. If it is closed, its last size holds.
+static bool begin_write(struct output *out, const char *sequence, struct err *e)
 {
-    const bool whole = !fflush(out->f) && !ferror(out->f);
-    fclose(out->f); // which makes the sheet as long as it is, or NULL
-    out->f = out->stream;
-    if (whole && out->sheet && out->sheet_len) {
-        if (out->parted)
-            putc('\n', out->stream);
-        out->parted = true;
-        screen_fold(out->stream, out->sheet, out->sheet_len, out->screen.columns);
+    if (out->lines && !out->sheet.f) {
+        const struct screen now = screen_of(fileno(out->stream));
+        out->screen = now.columns ? now : out->screen;
+        if (!memory_open(&out->sheet, e))
+            return false;
+        out->f = out->sheet.f;
     }
-    free(out->sheet);
-    return whole || err_from_fault(e, fault_memory());
-}
-
-static bool flush(struct output *out, struct err *e)
-{
-    if (out->f != out->stream && (!show_sheet(out, e) || !open_sheet(out, e)))
-        return false;
-    return (fflush(out->stream) == 0 && !ferror(out->stream)) || output_fail(out, "write", e);
-}
-
-// Writes what comes before the first record. sequence: that record's, or NULL.
-static void begin_output(struct output *out, const char *sequence)
-{
     if (out->begun)
-        return;
+        return true;
     out->begun = true;
-    out->sequences = sequence || out->named;
+    out->sequences = sequence || out->any_sequence;
     if (out->format->begin)
         out->format->begin(out);
+    return true;
 }
 
-// Checks the stream after a record has been written to it, and flushes it if records are to be seen at once.
-static bool wrote(struct output *out, struct err *e)
+// Closes the sheet, and writes its lines, folded, to the window. A blank line separates sheets.
+static bool show_sheet(struct output *out, struct err *e)
 {
-    if (out->flush)
-        return flush(out, e);
-    return !ferror(out->f) || output_fail(out, "write", e);
+    const bool whole = memory_close(&out->sheet, e);
+    out->f = out->stream;
+    if (whole && out->sheet.len) {
+        if (out->sheet_shown)
+            putc('\n', out->f);
+        out->sheet_shown = true;
+        screen_fold(out->f, out->sheet.text, out->sheet.len, out->screen.columns);
+    }
+    free(out->sheet.text);
+    return whole;
 }
 
-static bool write_record(struct output *out, const struct record *r, struct err *e)
+// Called after each write: shows the sheet, flushes the stream if asked to, and finds its errors.
+static bool end_write(struct output *out, bool flush, struct err *e)
+{
+    if (out->sheet.f && !show_sheet(out, e))
+        return false;
+    return (!(flush && fflush(out->f)) && !ferror(out->f)) || output_fail(out, "write", e);
+}
+
+static void write_record(struct output *out, const struct record *r)
 {
     const struct output_format *const f = out->format;
     if (r->error && f->bad)
@@ -279,8 +282,7 @@ static bool write_record(struct output *out, const struct record *r, struct err 
     else if (out->emit == EMIT_TEXT)
         f->token(out, r);
     else
-        return f->values(out, r, e);
-    return true;
+        f->values(out, r);
 }
 
 bool output_record(struct output *out, const struct record *r, struct err *e)
@@ -288,42 +290,38 @@ bool output_record(struct output *out, const struct record *r, struct err *e)
     assert(out->open && !out->compared);
     assert(r->error || r->values || (out->emit != EMIT_SCORE && !emit_distribution(out->emit)));
     assert(r->error || !out->dump || r->shown <= r->kept);
-    begin_output(out, r->seq);
-    if (!write_record(out, r, e))
+    if (!begin_write(out, r->seq, e) || (out->format->check && !out->format->check(out, r, e)))
         return false;
+    write_record(out, r);
     out->records++;
-    return wrote(out, e);
+    return end_write(out, out->flush, e);
 }
 
-void output_tell(struct output *out, const struct vocab *texts)
+void output_set_texts(struct output *out, const struct vocab *texts)
 {
     if (!out->records || !out->format->cells)
         out->vocab = texts;
 }
 
-bool output_chains(struct output *out, enum compared kind, const struct chains_record *r, struct kept_text *kept,
-                   struct err *e)
+bool output_chains(struct output *out, enum compared kind, struct memory_file *kept, struct err *e)
 {
-    FILE *const f = out->f;
     assert(out->open && out->compared);
-    begin_output(out, NULL);
-    out->f = kept ? open_memstream(&kept->text, &kept->len) : f;
-    if (out->f)
-        out->format->chains[kind](out, r);
-    out->records += kind < COMPARED_TEXTS;
-    if (!kept)
-        return wrote(out, e);
-    const bool whole = out->f && !fflush(out->f) && !ferror(out->f);
-    if (out->f)
-        fclose(out->f); // which makes the text as long as it is, or NULL
+    if (!begin_write(out, NULL, e) || (kept && !memory_open(kept, e)))
+        return false;
+    FILE *const f = out->f;
+    out->f = kept ? kept->f : f;
+    out->format->chains[kind](out, out->chains);
     out->f = f;
-    return (whole && kept->text) || err_from_fault(e, fault_memory());
+    out->records += kind < COMPARED_TEXTS;
+    return kept ? memory_close(kept, e) : end_write(out, out->flush, e);
 }
 
-bool output_kept(struct output *out, const struct kept_text *kept, struct err *e)
+bool output_kept(struct output *out, const struct memory_file *kept, struct err *e)
 {
+    if (!begin_write(out, NULL, e))
+        return false;
     fwrite(kept->text, 1, kept->len, out->f);
-    return wrote(out, e);
+    return end_write(out, out->flush, e);
 }
 
 bool output_close(struct output *out, bool commit, struct err *e)
@@ -331,13 +329,12 @@ bool output_close(struct output *out, bool commit, struct err *e)
     bool ok = true;
     struct err late;
     if (out->f) {
-        if (out->open && (commit || !out->compared || out->page)) // compared chains have no heading without rows
-            begin_output(out, NULL);
-        ok = flush(out, e);
+        if (out->open &&
+            (commit || !out->compared || out->format->page)) // without rows, compared chains have no heading
+            ok = begin_write(out, NULL, e);
         if (ok && out->open && out->format->finish)
-            ok = out->format->finish(out, commit, e) && flush(out, e);
-        if (out->f != out->stream)
-            ok = show_sheet(out, ok ? e : &late) && ok;
+            ok = out->format->finish(out, commit, e);
+        ok = end_write(out, true, ok ? e : &late) && ok;
         if (out->stream != stdout && fclose(out->stream) != 0 && ok)
             ok = output_fail(out, "write", e);
         if (out->temporary && commit && ok && rename(out->temporary, out->path) != 0)
@@ -348,7 +345,9 @@ bool output_close(struct output *out, bool commit, struct err *e)
     unfinished = NULL;
     free(out->temporary);
     free(out->path);
-    free(out->page);
+    if (out->table.f)
+        memory_close(&out->table, &late);
+    free(out->table.text);
     *out = (struct output){.name = out->name};
     return ok;
 }

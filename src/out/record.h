@@ -19,79 +19,87 @@ static inline const char *emit_name(enum emit e)
     return names[e];
 }
 
-// One number for every token of the vocabulary?
-static inline bool emit_distribution(enum emit e)
-{
-    return e >= EMIT_PROBS;
-}
+// Does a record have one number for every token of the vocabulary?
+static inline bool emit_distribution(enum emit e) { return e >= EMIT_PROBS; }
 
-// ---- several chains on the same rows: the base comes first
+// ---- several chains on the same rows
 
-// The forms in which several chains are written.
+// The forms in which several chains are written. The last two are written at the end of the run.
 enum compared {
-    COMPARED_NOT,        // nothing: there is one chain, or records say whose they are
-    COMPARED_IDS,        // the ids that they chose from a row
-    COMPARED_CHOICES,    // of a row, the chains that chose otherwise than the base
-    COMPARED_CANDIDATES, // what each chain has left of a row
-    COMPARED_TEXTS,      // at the end, the texts that the chosen tokens make
-    COMPARED_TABLE,      // at the end, what the chains come to
+    COMPARED_NOT,        // none: there is one chain, or each record names its variant
+    COMPARED_IDS,        // for each row, the ids that the chains chose
+    COMPARED_CHOICES,    // for each row, the chains that chose another token than the base
+    COMPARED_CANDIDATES, // for each row, the candidates that each chain left
+    COMPARED_TEXTS,      // the text of each chain's chosen tokens
+    COMPARED_TABLE,      // the means of each chain
     COMPARED_COUNT
 };
 
-enum { TABLE_COLUMNS = 13 };
+enum { TABLE_COLUMNS = 18 };
 
 struct compared_chain {
     const char *name;
-    const char *options; // that follow the base's, as typed; "" for the base
-    const struct swept_value {
-        const char *text;       // as typed
-        const char *number;     // as JSON has it; NULL: JSON has the text
-        char room[NUMBER_TEXT]; // for the number
-    } * swept;                  // [n_swept]; NULL: the base
+    const char *options; // options that are added to the base's, as typed; "" for the base
+    struct swept_value {
+        const char *name;         // of the option
+        const char *text;         // as typed; NULL: the chain is in no sweep
+        const char *number;       // as JSON has it; NULL: JSON has the text
+        char memory[NUMBER_TEXT]; // of the number
+    } * swept;                    // [n_swept]
 
-    const struct record *record; // of the row at hand; with an error where the chain gave nothing
+    const struct result *result; // of the row at hand; its record has an error if the chain gave nothing
 
-    // COMPARED_CHOICES: the token that the chain chose, held against the base's.
+    // COMPARED_CHOICES: the token that the chain chose, compared with the base's choice
     bool shown;
     float base_p;                      // the base's probability of the token
-    size_t base_rank;                  // its rank in the base, from 1; 0: the base removed it
-    char removed_in_base[NUMBER_TEXT]; // by what; "-": the base kept it
-    char base_removed[NUMBER_TEXT];    // what removed the base's token in this chain; "-": nothing did
+    size_t base_rank;                  // the token's rank in the base, from 1; 0: the base removed the token
+    char removed_in_base[NUMBER_TEXT]; // the stage or mask of the base that removed the token; "-": none did
+    char base_removed[NUMBER_TEXT];    // the stage or mask of this chain that removed the base's token; "-": none did
 
     struct piece text; // COMPARED_TEXTS
+    // COMPARED_TABLE
     struct table_cell {
-        double value; // NAN: there is none
-        uint64_t rows;
-    } cell[TABLE_COLUMNS]; // COMPARED_TABLE
+        double value, error;                 // with its standard error
+        double difference, difference_error; // paired with the base; the base has none
+    } cell[TABLE_COLUMNS];                   // NAN: no such number
+    const char *by_chance;                   // what draws before the selector, as recipe_by_chance says; or NULL
 };
 
 // A candidate that is among the best of some chain.
 struct united {
-    uint32_t id;
-    float most;     // its largest probability
-    const float *p; // [n_chains] its probabilities; below 0: the chain removed it, or gave nothing
+    struct ranked best; // id, and p: the largest of its probabilities
+    const float *p;     // [n] its probability in each chain; below 0: the chain removed it, or gave nothing
 };
 
-// The part of the output that belongs to all chains together.
-struct chains_record {
-    size_t n_shown; // of COMPARED_CHOICES: chains
+// Several chains, as far as the output shows them.
+struct chains {
+    struct compared_chain *chain; // [n] the base comes first
+    size_t n;
+    size_t n_swept; // number of options that are swept
 
-    const struct united *token; // [n_tokens] candidates by falling `most`, then rising id
+    size_t n_shown; // COMPARED_CHOICES: number of chains with `shown`
+
+    const struct united *token; // COMPARED_CANDIDATES: [n_tokens] in the order of ranked_order
     size_t n_tokens;
-    const char *(*removed_by)(const void *results, size_t chain, uint32_t id, char text[NUMBER_TEXT]);
-    const void *results; // for removed_by, which names what removed a token in a chain
 
     struct table_column {
         const char *name;
         enum column_kind { COLUMN_MEAN, COLUMN_SHARE, COLUMN_COUNT } kind;
-    } column[TABLE_COLUMNS];
+        bool paired;         // has differences to the base
+    } column[TABLE_COLUMNS]; // COMPARED_TABLE
     size_t n_columns;
 };
 
+// Names what removed a token in a chain, as result_removed_by does; "-" if the chain gave nothing.
+static inline const char *chain_removed_by(const struct compared_chain *c, uint32_t id, char text[NUMBER_TEXT])
+{
+    return c->result->record.error ? "-" : result_removed_by(c->result, id, text);
+}
+
 enum {
-    PAGE_ROWS = 2000,    // that a page shows
-    PAGE_CANDIDATES = 8, // of each row, unless asked for another number
-    PAGE_CHAINS = 12,    // so many stand side by side row by row; of more there is the table
+    PAGE_ROWS = 2000,    // rows that a page shows
+    PAGE_CANDIDATES = 8, // candidates of each row, unless another number is asked for
+    PAGE_CHAINS = 12,    // most chains that a page shows row by row; for more, it shows only the table
 };
 
 #endif

@@ -24,7 +24,7 @@ static int columns_of(int fd)
     return n <= 0 ? USUAL : n < LEAST ? LEAST : n > MOST ? MOST : (int)n;
 }
 
-// Is the locale's character set UTF-8? Numbers are printed as in the C locale all the same.
+// Is the character set of the locale UTF-8? The locale of the program, which decides how numbers look, does not change.
 static bool locale_utf8(void)
 {
     const locale_t locale = newlocale(LC_CTYPE_MASK, "", (locale_t)0);
@@ -44,31 +44,31 @@ struct screen screen_of(int fd)
         .columns = columns_of(fd), .utf8 = locale_utf8(), .color = !dumb && !(no && *no), .dumb = dumb};
 }
 
-// How many bytes the colour takes that begins there; 0: none does.
+// Returns the length in bytes of the colour sequence that begins at p; 0: none does.
 static size_t color_length(const char *p, size_t len)
 {
     const char *const end = len > 1 && p[0] == '\033' && p[1] == '[' ? memchr(p, 'm', len) : NULL;
     return end ? (size_t)(end - p) + 1 : 0;
 }
 
-// How many bytes of a line, which is not empty, go into so many columns. A line that is too long is folded at the last
-// blank behind a part of the line, unless most of the window would stay empty; else at the last blank; else anywhere.
-// Blanks within quotes do not count.
+// Returns how many bytes of a line, which is not empty, fit into `columns`. A line that is too long ends at a blank
+// behind punctuation or two blanks, if it then takes a third of the columns; else at the last blank; else anywhere. The
+// blanks must stand outside of quotes.
 static size_t part_length(const char *line, size_t len, int columns)
 {
     size_t part = 0, blank = 0;
     bool quoted = false;
     int used = 0;
-    for (size_t at = 0, taken; at < len; at += taken) {
-        taken = color_length(line + at, len - at);
-        if (taken)
+    for (size_t at = 0, bytes; at < len; at += bytes) {
+        bytes = color_length(line + at, len - at);
+        if (bytes)
             continue;
-        used += (int)text_columns((const unsigned char *)line + at, len - at, &taken);
+        used += (int)text_columns((const unsigned char *)line + at, len - at, &bytes);
         if (used > columns)
             return part ? part : blank ? blank : at;
         const char c = line[at], before = at ? line[at - 1] : ' ';
         if (c == '\\' && at + 1 < len && line[at + 1] > ' ') { // an escape, perhaps of a quote
-            taken++;
+            bytes++;
             used++;
         }
         quoted ^= c == '"';
@@ -106,14 +106,4 @@ void screen_fold(FILE *f, const char *text, size_t len, int columns)
         fold_line(f, text, (size_t)(stop - text), columns);
         text = stop + 1;
     }
-}
-
-void screen_bar(FILE *f, const struct screen *s, double share, int cells, bool fill)
-{
-    static const char *const eighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
-    const int steps = s->utf8 ? 8 : 1, n = (int)(share * cells * steps + 0.5), part = n % steps;
-    for (int i = 0; i < n / steps; i++)
-        fputs(s->utf8 ? "█" : "#", f);
-    fputs(eighths[part], f);
-    fprintf(f, "%*s", fill ? cells - n / steps - (part > 0) : 0, "");
 }

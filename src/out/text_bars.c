@@ -1,28 +1,25 @@
 // SPDX-License-Identifier: MIT
-#include "out/text.h"
+#include "out/text_bars.h"
 
 #include <inttypes.h>
 #include <math.h>
 
-enum { SHARE = 5, LOGIT = 10, AMPLE = 100 }; // widths of cells; AMPLE: of a window that has room for all
+enum { SHARE = 5, LOGIT = 10, AMPLE = 100 }; // columns of cells; AMPLE: columns of a window that shows all cells
 
 const char *text_share(double p, char text[NUMBER_TEXT])
 {
     if (p <= 0.0)
-        return strcpy(text, "0"); // a rest may be less, by rounding
+        return strcpy(text, "0"); // a difference may be negative by rounding
     snprintf(text, NUMBER_TEXT, p >= 0.9995 ? "%.0f" : p < 0.0005 ? "%.0e" : "%.3f", p);
     return *text == '0' && text[1] == '.' ? text + 1 : text;
 }
 
-char text_mark(const struct record *r, uint32_t id)
-{
-    return id == r->chosen ? '>' : id == r->accepted ? '+' : ' ';
-}
+char text_mark(const struct record *r, uint32_t id) { return id == r->chosen ? '>' : id == r->accepted ? '+' : ' '; }
 
-// How the candidates of a list stand in the window.
+// The columns of a list in the window.
 struct layout {
-    bool pair;         // two bars: before the chain and after it
-    bool ample;        // logits and cumulative probabilities, too
+    bool pair;         // two bars: before and after the chain
+    bool ample;        // also logits and cumulative probabilities
     int id, text, bar; // widths
     double most;       // the probability of the longest bar
 };
@@ -50,29 +47,39 @@ static struct layout layout_of(const struct output *out, const struct record *r,
         l.pair = l.pair || fabsf(ranked[i].raw_p - ranked[i].p) > 5e-5f;
     layout_add(out, &l, ranked, n);
     layout_add(out, &l, r->cut, cuts);
-    const int taken = 1 + l.id + (l.text ? 1 + l.text : 0) + (l.ample ? 3 + LOGIT + SHARE : 0);
-    const int bars = out->screen.columns - 1 - taken - 3 - SHARE; // the last column stays free
+    const int used = 1 + l.id + (l.text ? 1 + l.text : 0) + (l.ample ? 3 + LOGIT + SHARE : 0);
+    const int bars = out->screen.columns - 1 - used - 3 - SHARE; // the last column stays free
     l.bar = l.pair ? (bars - 4 - SHARE - 1) / 2 : bars;
     l.bar = l.bar < 0 ? 0 : l.bar;
     return l;
+}
+
+// Writes a bar of share (0 to 1) times `cells`. With fill, blanks follow up to that many.
+static void write_bar(const struct output *out, double share, int cells, bool fill)
+{
+    static const char *const eighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+    const int steps = out->screen.utf8 ? 8 : 1, n = (int)(share * cells * steps + 0.5), part = n % steps;
+    for (int i = 0; i < n / steps; i++)
+        fputs(out->screen.utf8 ? "█" : "#", out->f);
+    fputs(eighths[part], out->f);
+    fprintf(out->f, "%*s", fill ? cells - n / steps - (part > 0) : 0, "");
 }
 
 static void share_with_bar(const struct output *out, const struct layout *l, double p, const char *color, bool fill)
 {
     char text[NUMBER_TEXT];
     fprintf(out->f, "%-*s %s", SHARE, text_share(p, text), out->screen.color ? color : "");
-    screen_bar(out->f, &out->screen, p / l->most, l->bar, fill);
+    write_bar(out, p / l->most, l->bar, fill);
     fputs(out->screen.color ? COLOR_NONE : "", out->f);
 }
 
-// A candidate's line up to the bars; c is NULL where the chain removed it.
+// Writes the line of a token up to the bars. c: its candidate; NULL if the chain removed it.
 static void line_start(const struct output *out, const struct layout *l, char mark, uint32_t id, const struct ranked *c,
                        double sum)
 {
     char text[NUMBER_TEXT];
     fprintf(out->f, "%s%c%*" PRIu32, out->screen.color && mark == '>' ? "\033[1m" : "", mark, l->id, id);
-    if (l->text)
-        text_of_token(out, id, (size_t)l->text);
+    text_of_token(out, id, (size_t)l->text);
     if (l->ample && c)
         fprintf(out->f, "  %*.3f %-*s", LOGIT, (double)c->logit, SHARE, text_share(sum, text));
     fprintf(out->f, "%*s", 2 + (l->ample && !c ? 3 + LOGIT + SHARE : 0), "");

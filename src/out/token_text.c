@@ -6,9 +6,10 @@
 
 #include <assert.h>
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
-// East Asian width W and F of UAX 11, with the unassigned code points between them.
+// Characters of East Asian width W and F (UAX 11), with the unassigned code points between them.
 static const struct range wide[] = {
     {0x1100, 0x115f},   {0x231a, 0x231b},   {0x2329, 0x232a},   {0x23e9, 0x23ec},   {0x23f0, 0x23f0},
     {0x23f3, 0x23f3},   {0x25fd, 0x25fe},   {0x2614, 0x2615},   {0x2648, 0x2653},   {0x267f, 0x267f},
@@ -49,20 +50,20 @@ static const struct range combining[] = {
 
 #define IN(c, table) ranges_have(table, sizeof(table) / sizeof *(table), c)
 
-// The replacement of a text's first character, or of its first byte if that byte is no UTF-8.
+// A character as a terminal shows it: itself or an escape.
 struct shown {
     char text[17]; // [len]
     size_t len;
-    size_t columns; // of a terminal: two for East Asian wide characters, none for combining ones (Unicode 14)
-    size_t taken;   // bytes of the text
+    size_t columns; // East Asian wide characters have two, combining characters none (Unicode 14)
+    size_t bytes;   // length of the character that is shown
 };
 
-// The text is not empty.
-static struct shown text_show(struct piece text, char quote)
+// Returns the first character of a text, which is not empty. A byte that is not UTF-8 counts as a character.
+static struct shown show_character(struct piece text, char quote)
 {
     const unsigned char *const p = text.p;
     static const char names[] = "\n\r\t\\", values[] = "nrt\\";
-    struct shown s = {.taken = 1};
+    struct shown s = {.bytes = 1};
     uint32_t c = 0;
     assert(text.len);
     const size_t n = utf8_decode(p, text.len, &c);
@@ -73,14 +74,14 @@ static struct shown text_show(struct piece text, char quote)
         s.text[1] = name ? values[name - names] : quote;
         return s;
     }
-    s.taken = n ? n : 1;
+    s.bytes = n ? n : 1;
     if (n && !utf8_hidden(c)) {
         memcpy(s.text, p, n);
         s.len = n;
         s.columns = IN(c, combining) ? 0 : 1u + IN(c, wide);
         return s;
     }
-    for (size_t i = 0; i < s.taken; i++)
+    for (size_t i = 0; i < s.bytes; i++)
         s.len += (size_t)snprintf(s.text + s.len, sizeof s.text - s.len, "\\x%02x", p[i]);
     s.columns = s.len;
     return s;
@@ -88,21 +89,22 @@ static struct shown text_show(struct piece text, char quote)
 
 size_t text_clip(FILE *f, struct piece text, char quote, size_t most)
 {
-    const size_t quotes = quote ? 2 : 0, dots = strlen(TEXT_CUT);
+    static const char cut[] = "...";
+    const size_t quotes = quote ? 2 : 0, dots = strlen(cut);
     struct shown s;
-    size_t columns = quotes, room = SIZE_MAX;
-    for (size_t at = 0; most < SIZE_MAX && at < text.len && columns <= most; at += s.taken) {
-        s = text_show((struct piece){text.p + at, text.len - at}, quote);
+    size_t columns = quotes, fits = SIZE_MAX; // fits: columns for the characters of a text that is cut
+    for (size_t at = 0; most < SIZE_MAX && at < text.len && columns <= most; at += s.bytes) {
+        s = show_character((struct piece){text.p + at, text.len - at}, quote);
         columns += s.columns;
     }
     if (columns > most)
-        room = most > quotes + dots ? most - quotes - dots : 0;
+        fits = most > quotes + dots ? most - quotes - dots : 0;
     columns = 0;
     if (quote && f)
         putc(quote, f);
-    for (size_t at = 0; at < text.len; at += s.taken) {
-        s = text_show((struct piece){text.p + at, text.len - at}, quote);
-        if (s.columns > room - columns)
+    for (size_t at = 0; at < text.len; at += s.bytes) {
+        s = show_character((struct piece){text.p + at, text.len - at}, quote);
+        if (s.columns > fits - columns)
             break;
         columns += s.columns;
         if (f)
@@ -110,21 +112,21 @@ size_t text_clip(FILE *f, struct piece text, char quote, size_t most)
     }
     if (quote && f)
         putc(quote, f);
-    if (room < SIZE_MAX && f)
-        fputs(TEXT_CUT, f);
-    return columns + quotes + (room < SIZE_MAX ? dots : 0);
+    if (fits < SIZE_MAX && f)
+        fputs(cut, f);
+    return columns + quotes + (fits < SIZE_MAX ? dots : 0);
 }
 
 void text_cell(FILE *f, struct piece text, char quote, size_t width, size_t most)
 {
-    const size_t taken = text_clip(f, text, quote, most);
-    fprintf(f, "%*s", taken < width ? (int)(width - taken) : 0, "");
+    const size_t columns = text_clip(f, text, quote, most);
+    fprintf(f, "%*s", columns < width ? (int)(width - columns) : 0, "");
 }
 
-size_t text_columns(const unsigned char *p, size_t len, size_t *taken)
+size_t text_columns(const unsigned char *p, size_t len, size_t *bytes)
 {
-    const struct shown s = text_show((struct piece){p, len}, 0);
-    *taken = s.taken;
+    const struct shown s = show_character((struct piece){p, len}, 0);
+    *bytes = s.bytes;
     return s.columns;
 }
 
@@ -135,20 +137,13 @@ void output_float(const struct output *out, const char *before, float x)
     output_short(out, number_text(x, text));
 }
 
-void output_double(const struct output *out, const char *before, double x)
-{
-    char text[NUMBER_TEXT];
-    output_short(out, before);
-    output_short(out, number_text_wide(x, text));
-}
-
-void text_put_json(FILE *f, struct piece text, bool page)
+void text_write_json(FILE *f, struct piece text, bool page)
 {
     putc('"', f);
-    for (size_t taken; text.len; text.p += taken, text.len -= taken) {
+    for (size_t bytes; text.len; text.p += bytes, text.len -= bytes) {
         char c[JSON_CHARACTER];
         uint32_t point = 0;
-        const size_t n = json_escape(c, text.p, text.len, &taken);
+        const size_t n = json_escape(c, text.p, text.len, &bytes);
         if (page && utf8_decode(text.p, text.len, &point) && point >= ' ' &&
             (point == '<' || point == '>' || point == '&' || utf8_hidden(point)))
             fprintf(f, point < 0x10000 ? "\\u%04x" : "\\u%04x\\u%04x", point < 0x10000 ? point : 0xd7c0 + (point >> 10),
@@ -162,16 +157,13 @@ void text_put_json(FILE *f, struct piece text, bool page)
 void output_string(const struct output *out, const char *before, struct piece string)
 {
     output_short(out, before);
-    text_put_json(out->f, string, out->page);
+    text_write_json(out->f, string, out->format->page);
 }
 
 void output_name(const struct output *out, uint32_t token)
 {
     fprintf(out->f, "%" PRIu32, token);
-    if (!out->vocab)
-        return;
-    putc(' ', out->f);
-    text_clip(out->f, vocab_text(out->vocab, token), '"', output_text_most(out));
+    text_of_token(out, token, 0);
 }
 
 const char *named_text(const struct named *x, char text[NUMBER_TEXT])
@@ -182,14 +174,68 @@ const char *named_text(const struct named *x, char text[NUMBER_TEXT])
                                                          : number_text((float)x->value, text);
 }
 
+// Returns the most columns that a token's text may take: a quarter of the window.
+static size_t token_columns_most(const struct output *out)
+{
+    const int quarter = out->screen.columns / 4;
+    return !quarter ? SIZE_MAX : quarter < TEXT_MOST ? (size_t)quarter : TEXT_MOST;
+}
+
 size_t text_width(const struct output *out, size_t width, uint32_t id)
 {
-    const size_t columns = text_clip(NULL, output_token(out, id), '"', output_text_most(out));
+    const size_t columns = text_clip(NULL, output_token(out, id), '"', token_columns_most(out));
     return columns <= TEXT_MOST && columns > width ? columns : width;
 }
 
 void text_of_token(const struct output *out, uint32_t id, size_t width)
 {
+    if (!out->vocab)
+        return;
     putc(' ', out->f);
-    text_cell(out->f, vocab_text(out->vocab, id), '"', width, output_text_most(out));
+    text_cell(out->f, vocab_text(out->vocab, id), '"', width, token_columns_most(out));
+}
+
+// Writes a number of the table to text[CELL_TEXT / 2]. Returns its length.
+static size_t cell_number(char *text, double x, int decimals)
+{
+    const int digits = decimals ? decimals : x > 0.0 && x < 0.001 ? 2 : x < 100.0 ? 4 : x < 1e7 ? 1 : 2;
+    const bool scientific = !decimals && ((x > 0.0 && x < 0.001) || x >= 1e7);
+    const int len = isnan(x)   ? snprintf(text, CELL_TEXT / 2, "-")
+                    : isinf(x) ? snprintf(text, CELL_TEXT / 2, "%.0f", x)
+                               : snprintf(text, CELL_TEXT / 2, scientific ? "%.*e" : "%.*f", digits, x);
+    return (size_t)len;
+}
+
+const char *output_cell_text(const struct table_cell *c, enum column_kind kind, bool errors, char text[CELL_TEXT])
+{
+    const int decimals = kind == COLUMN_SHARE ? 3 : 0;
+    if (kind == COLUMN_COUNT && !isnan(c->value)) {
+        snprintf(text, CELL_TEXT, "%.0f", c->value);
+        return text;
+    }
+    size_t len = cell_number(text, c->value, decimals);
+    if (isnan(c->value) || (kind != COLUMN_SHARE && !errors))
+        return text;
+    len += (size_t)snprintf(text + len, CELL_TEXT - len, " (");
+    len += cell_number(text + len, c->error, decimals);
+    snprintf(text + len, CELL_TEXT - len, ")");
+    return text;
+}
+
+// ---- files in memory
+
+bool memory_open(struct memory_file *m, struct err *e)
+{
+    m->text = NULL;
+    m->f = open_memstream(&m->text, &m->len);
+    return m->f || err_from_fault(e, fault_memory());
+}
+
+bool memory_close(struct memory_file *m, struct err *e)
+{
+    const bool whole = m->f && !fflush(m->f) && !ferror(m->f);
+    if (m->f)
+        fclose(m->f); // sets text and len; text is NULL if memory was short
+    m->f = NULL;
+    return (whole && m->text) || err_from_fault(e, fault_memory());
 }

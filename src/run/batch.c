@@ -2,102 +2,58 @@
 #include "run/batch.h"
 
 #include "base/mem.h"
-#include "base/platform.h"
-#include "out/message.h"
 
 #include <assert.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { SHARE = 2 << 20, MOST_ROWS = 4096 }; // a thread's part of a batch: bytes of rows, though at least one; and rows
-
-struct member {
-    struct batch *batch;
-    struct worker worker;
-    struct input_reader *reader; // of lazy rows
-    pthread_t thread;            // but of the first, which works in the caller's
-    size_t index;
-    bool started;
+// The size of a batch for threads. It costs microseconds to hand a batch over. It takes hundreds of microseconds, or
+// milliseconds, to work on one.
+#ifndef BATCH_ROWS // a test makes it smaller, for more batches
+#define BATCH_ROWS 512
+#endif
+enum {
+    MOST_ROWS = BATCH_ROWS, // divided by the variants: results take memory
+    MOST_READ = 2 << 20,    // bytes of rows that are copied, or of text
+    MOST_RESULTS = 2 << 20, // bytes of candidates and distributions
+    MOST_MAPPED = 16 << 20, // bytes of rows in a mapped file
+    SHARES = 4,             // a batch is at most 1 / (SHARES * threads) of what is left of a mapped file
+    GIVE_BACK = 4 << 20,    // bytes of a mapped file that a thread works through before it gives them back
 };
 
-bool batch_goes_on(const struct job *j, const struct result *res)
-{
-    return res->ok || (res->bad && j->args->skip_bad);
-}
+bool row_goes_on(const struct job *j, const struct result *res) { return res->ok || (res->bad && j->args->skip_bad); }
 
-// ---- members
+// ---- memory
 
-// How many threads the arguments ask for. Cores that this process may not use do not count.
-static size_t threads_wanted(const struct args *a)
+void feed_free(struct feed *f)
 {
-    if (a->threads)
-        return (size_t)a->threads;
-    const size_t n = platform_cores();
-    if (a->verbose)
-        message_note("--threads 0 is %zu", n);
-    return n;
-}
-
-static bool start_members(struct batch *b, size_t members, struct err *e)
-{
-    const size_t variants = b->job->n_variants;
-    assert(members && variants);
-    b->at_work = members;
-    b->most = members > 1 ? MOST_ROWS * members / variants + 1 : 1;
-    b->member = calloc(members, sizeof *b->member);
-    b->row = calloc(b->most * b->inputs, sizeof *b->row);
-    b->result = calloc(b->most * variants, sizeof *b->result);
-    if (!b->member || !b->row || !b->result)
-        return err_from_fault(e, fault_memory());
-    for (size_t i = 0; i < members; i++) {
-        const size_t first = b->by_variant ? variants * i / members : 0,
-                     last = b->by_variant ? variants * (i + 1) / members : variants;
-        b->member[i].batch = b;
-        b->member[i].index = i;
-        b->made++;
-        if (!worker_init(&b->member[i].worker, b->job, first, last, e))
-            return false;
+    for (size_t k = 0; k < f->inputs; k++) {
+        free(f->row[k].copy);
+        input_close(f->in[k]);
     }
-    return true;
 }
 
-bool batch_init(struct batch *b, struct err *e)
+bool batch_init(struct batch *b, const struct feed *f, struct err *e)
 {
-    const struct args *const a = b->job->args;
-    const size_t variants = b->job->n_variants, threads = threads_wanted(a);
-    const bool splits = job_splits(b->job);
-    const struct rows *const rows = &b->job->rows;
-    b->by_variant = variants > 1 && !splits;
-    size_t members = b->by_variant && threads > variants ? variants : threads;
-    const char *const why = variants == 1 && !splits ? "the chain carries state from row to row"
-                            : b->at_once             ? "each record is written out at once"
-                                                     : NULL;
-    if (why && threads > 1 && a->verbose)
-        message_note("one thread: %s", why);
-    members = why ? 1 : members;
-    // Rows outside --rows are parsed here, so that a broken row is reported.
-    b->config->lazy = members > 1 && !b->by_variant && !a->params && !a->shard.n && rows->n == 1 &&
-                      rows->range[0].first >= 0 && rows->range[0].first <= a->row_base;
-    return start_members(b, members, e);
+    const size_t variants = f->job->n_variants, most = f->threads ? MOST_ROWS / variants + 1 : 1;
+    *b = (struct batch){.feed = f,
+                        .item = calloc(most * f->inputs, sizeof *b->item),
+                        .result = calloc(most * variants, sizeof *b->result),
+                        .most = most};
+    return (b->item && b->result) || err_from_fault(e, fault_memory());
 }
 
 void batch_free(struct batch *b)
 {
-    for (size_t i = 0; i < b->made; i++) {
-        worker_free(&b->member[i].worker);
-        input_reader_free(b->member[i].reader);
+    for (size_t i = 0; i < b->used; i++) {
+        for (size_t k = 0; k < b->feed->inputs; k++)
+            free(b->item[i * b->feed->inputs + k].copy);
+        for (size_t k = 0; k < b->feed->job->n_variants; k++)
+            result_free(&b->result[i * b->feed->job->n_variants + k]);
     }
-    for (size_t i = 0; i < b->used * b->inputs; i++)
-        free(b->row[i].copy);
-    for (size_t i = 0; i < b->used * b->job->n_variants; i++)
-        result_free(&b->result[i]);
-    free(b->member);
-    free(b->row);
+    free(b->item);
     free(b->result);
 }
-
-// ---- reading
 
 // Copies an array to *free_at, and moves *free_at behind it. Returns the copy; of an empty array, the array itself.
 static const void *keep_array(char **free_at, const void *array, size_t size)
@@ -128,121 +84,280 @@ static bool keep_row(struct read_row *s, struct err *e)
     return true;
 }
 
+// ---- reading
+
 // Reads the next row of each input. *end when there is none; false with *e for an error of an input's.
-static bool read_rows(struct batch *b, struct read_row *to, bool *end, struct err *e)
+static bool read_rows(const struct feed *f, struct read_row *to, bool *end, struct err *e)
 {
-    const char *const against = b->job->args->against;
+    const char *const against = f->job->args->against;
     bool ends[2] = {false};
-    if (b->config->texts)
-        vocab_forget(b->config->texts);
-    for (size_t k = 0; k < b->inputs; k++) {
+    if (f->config[0]->texts)
+        vocab_clear(f->config[0]->texts);
+    for (size_t k = 0; k < f->inputs; k++) {
+        to[k].n = 1;
         to[k].row.bad = false;
-        if (!input_next(b->in[k], &to[k].row, &ends[k], &to[k].bad) && !to[k].row.bad) {
+        if (!input_next(f->in[k], &to[k].row, &ends[k], &to[k].bad) && !to[k].row.bad) {
             *e = to[k].bad;
             return false;
         }
     }
     *end = ends[0];
-    return b->inputs == 1 || ends[0] == ends[1] ||
+    return f->inputs == 1 || ends[0] == ends[1] ||
            err_set(e, STATUS_DATA, "--against: '%.*s' has %s rows than the input", err_clip(against, 80), against,
                    ends[1] ? "fewer" : "more");
 }
 
-bool batch_read(struct batch *b, bool *end, struct err *e)
+// The most bytes that the results of a row of n logits may take beyond their structs.
+static size_t most_memory(const struct job *j, size_t n)
 {
-    size_t bytes = 0;
-    for (size_t k = 0; b->ahead && k < b->inputs; k++) {
-        const struct read_row first = b->row[k];
-        b->row[k] = b->row[b->n * b->inputs + k];
-        b->row[b->n * b->inputs + k] = first;
+    const size_t lists = job_records(j, RECORD_LIST) ? sizeof(struct ranked) : 0,
+                 values = emit_distribution(j->emit) ? sizeof(float) : 0,
+                 removals = job_records(j, RECORD_REMOVALS) ? sizeof(uint16_t) : 0;
+    return (lists + values + removals) * n * j->n_variants;
+}
+
+// Adds rows of a mapped file that lie behind *at to the item, as far as the batch has room. *fill is how full the batch
+// is, from 0 to 1.
+static void extend(const struct batch *b, struct feed *f, struct read_row *at, double *fill)
+{
+    const struct row *const x = &at->row.logits;
+    if (!f->threads)
+        return;
+    const uint64_t alike = f->inputs == 1 && !at->row.text ? input_alike(f->in[0], &at->row) : 0;
+    const size_t bytes = at->row.text ? at->row.n_text : x->n * dtype_size(x->type);
+    double most = MOST_READ;
+    if (alike && f->by_variant)
+        most = GIVE_BACK;
+    else if (alike && (double)alike * (double)bytes / (double)(SHARES * f->threads) > most)
+        most = (double)alike * (double)bytes / (double)(SHARES * f->threads);
+    most = most < MOST_MAPPED ? most : MOST_MAPPED;
+    const size_t memory = b->row_memory ? b->row_memory : most_memory(f->job, at->row.text ? bytes / 4 : x->n);
+    const double cost = (double)bytes / most + (double)memory / MOST_RESULTS;
+    while (at->n <= alike && b->n + at->n < b->most && *fill + cost * (double)at->n < 1.0)
+        at->n++;
+    if (at->n > 1)
+        input_pass(f->in[0], &at->row, at->n - 1);
+    *fill += cost * (double)at->n;
+}
+
+static void swap_rows(struct read_row *a, struct read_row *b, size_t n)
+{
+    for (size_t k = 0; k < n; k++) {
+        const struct read_row other = a[k];
+        a[k] = b[k];
+        b[k] = other;
     }
-    if (b->ahead) {
-        b->ahead = false;
-        b->most = b->n = 1;
-        b->in_turn = b->by_variant;
-        b->at_work = b->by_variant ? b->at_work : 1;
+}
+
+// Reads an item, or sets b->last if there is no more for this batch. Returns false with b->e.
+static bool read_item(struct batch *b, struct feed *f, double *fill)
+{
+    struct read_row *const at = b->item + b->n_items * f->inputs;
+    bool more = false;
+    b->used = b->n < b->used ? b->used : b->n + 1;
+    if (f->held)
+        swap_rows(at, f->row, f->inputs);
+    else if (!read_rows(f, at, &b->last, &b->e))
+        return false;
+    f->held = false;
+    if (b->last)
+        return true;
+    for (size_t k = 0; k < f->inputs && f->threads; k++) {
+        more = more || input_says_more(&at[k].row);
+        if (!more && !keep_row(&at[k], &b->e))
+            return false;
+    }
+    if (more) {
+        swap_rows(at, f->row, f->inputs);
+        b->last = f->held = true;
         return true;
     }
-    for (size_t k = 0; k < b->inputs; k++)
-        input_release(b->in[k]);
-    for (b->n = 0; b->n < b->most && (bytes < SHARE * b->at_work || b->n % b->at_work); b->n++) {
-        struct read_row *const rows = b->row + b->n * b->inputs;
-        if (!read_rows(b, rows, end, e))
-            return false;
-        if (*end)
-            return true;
-        b->used = b->n < b->used ? b->used : b->n + 1;
-        for (size_t k = 0; k < b->inputs; k++) {
-            b->in_turn = b->in_turn || (b->by_variant && rows[k].row.seq);
-            b->ahead = b->ahead || (b->most > 1 && input_says_more(&rows[k].row));
-        }
-        if (b->ahead)
-            return true;
-        for (size_t k = 0; b->most > 1 && k < b->inputs; k++)
-            if (!keep_row(&rows[k], e))
-                return false;
-        bytes += rows->row.n_text + rows->row.logits.n * dtype_size(rows->row.logits.type);
-    }
+    extend(b, f, at, fill);
+    b->n_items++;
+    b->n += at->n;
+    b->used = b->n < b->used ? b->used : b->n;
     return true;
+}
+
+void batch_read(struct batch *b, struct feed *f)
+{
+    double fill = 0.0;
+    for (size_t k = 0; k < f->inputs; k++)
+        input_release(f->in[k], b->finished[k]);
+    b->n_items = b->n = 0;
+    b->last = b->failed = false;
+    while (!b->last && b->n < b->most && fill < 1.0) {
+        b->failed = !read_item(b, f, &fill);
+        b->last = b->last || b->failed;
+    }
+    for (size_t k = 0; k < f->inputs; k++)
+        b->finished[k] = input_finished(f->in[k]);
+}
+
+size_t batch_row_memory(const struct batch *b)
+{
+    const size_t variants = b->feed->job->n_variants;
+    size_t most = 1;
+    for (size_t i = 0; i < b->n; i++) {
+        size_t bytes = 0;
+        for (const struct result *r = b->result + i * variants; r < b->result + (i + 1) * variants; r++)
+            bytes += r->memory_cap + r->followed_cap + r->removal_cap * sizeof *r->removal;
+        most = bytes > most ? bytes : most;
+    }
+    return most;
+}
+
+bool walk_next(struct walk *w)
+{
+    const struct batch *const b = w->batch;
+    if (w->at && w->k < w->at->n) {
+        input_step(&w->row);
+        w->k++;
+        w->i++;
+        return true;
+    }
+    if (w->item == b->n_items)
+        return false;
+    w->i += w->at != NULL;
+    w->at = b->item + b->feed->inputs * w->item++;
+    w->row = w->at->row;
+    w->k = 1;
+    assert(w->i < b->n);
+    return true;
+}
+
+// ---- memory of mapped files
+
+// Memory of a mapped file that has been worked through.
+struct region {
+    uint64_t file;     // number of its first row
+    const char *begin; // NULL: none
+    const char *end;
+};
+
+static void region_end(struct region *g)
+{
+    if (g->begin)
+        source_give_back(g->begin, g->end);
+    g->begin = NULL;
+}
+
+static void region_add(struct region *g, const struct input_row *row)
+{
+    const struct row *const x = &row->logits;
+    const char *const at = row->text ? row->text : x->data;
+    if (!row->stays || row->bad)
+        return;
+    if (g->begin && (g->file != row->number - row->in_file || at < g->end))
+        region_end(g);
+    g->begin = g->begin ? g->begin : at;
+    g->end = at + (row->text ? row->n_text : x->n * dtype_size(x->type));
+    g->file = row->number - row->in_file;
+    if (g->end - g->begin >= GIVE_BACK)
+        g->begin = source_give_back(g->begin, g->end);
+}
+
+void batch_give_back(const struct batch *b)
+{
+    struct walk w = {.batch = b};
+    struct region region[2] = {{0}};
+    while (walk_next(&w))
+        for (size_t k = 0; k < b->feed->inputs; k++)
+            region_add(&region[k], k ? &w.at[k].row : &w.row);
+    for (size_t k = 0; k < b->feed->inputs; k++)
+        region_end(&region[k]);
 }
 
 // ---- working
 
-// Works on the member's part of the batch, until a row ends the run.
-static void *work(void *arg)
+// A member at work on a batch.
+struct shift {
+    struct walk walk;
+    struct member *member;
+    struct region region[2];
+    bool whole;
+};
+
+// Works on a row. Returns false if the run ends with it.
+static bool work_row(const struct batch *b, struct walk *w, struct member *m)
 {
-    struct member *const m = arg;
-    const struct batch *const b = m->batch;
-    const size_t variants = b->job->n_variants;
-    const size_t first = b->by_variant ? 0 : b->n * m->index / b->at_work;
-    const size_t last = b->by_variant ? b->n : b->n * (m->index + 1) / b->at_work;
-    assert(m->index < b->at_work);
-    for (size_t i = 0; i < b->n; i++) {
-        struct read_row *const at = &b->row[i * b->inputs], *const other = b->inputs > 1 ? at + 1 : NULL;
-        struct result *const res = b->result + i * variants;
-        struct input_row row = at->row; // the other members look at this one
-        if (i < first || i >= last || row.origin.earlier_part) {
-            if (!worker_skip(&m->worker, &at->row, other ? &other->row : NULL)) // the row's own member reports why
-                return NULL;
-            continue;
-        }
-        if (row.text && !input_read(&m->reader, b->config, &row, &at->bad) && !row.bad) {
-            for (size_t k = 0; k < variants; k++) {
-                res[k].ok = res[k].bad = false;
-                res[k].e = at->bad;
-            }
-            return NULL;
-        }
-        if (at->row.text)
-            at->width = row.logits.n;
-        worker_row(&m->worker, &row, &at->bad, other ? &other->row : NULL, other ? &other->bad : NULL, res);
-        for (size_t k = m->worker.first; k < m->worker.last; k++)
-            if (!batch_goes_on(b->job, &res[k]))
-                return NULL;
+    const struct feed *const f = b->feed;
+    const struct read_row *const other = walk_other(w);
+    struct read_row *const at = w->at;
+    struct result *const res = b->result + w->i * f->job->n_variants;
+    struct input_row row = w->row; // the other members look at this one
+    if (row.origin.earlier_part) {
+        worker_skip(&m->worker, &row, other ? &other->row : NULL, 1);
+        return true;
     }
-    return NULL;
+    if (row.text && !input_read(&m->reader, f->config[0], &row, &at->bad) && !row.bad) {
+        for (size_t k = 0; k < f->job->n_variants; k++) {
+            res[k].ok = res[k].bad = false;
+            res[k].e = at->bad;
+        }
+        return false;
+    }
+    if (at->row.text)
+        at->width = row.logits.n;
+    worker_row(&m->worker, &row, &at->bad, other ? &other->row : NULL, other ? &other->bad : NULL, res);
+    for (size_t k = m->worker.first; k < m->worker.last; k++)
+        if (!row_goes_on(f->job, &res[k]))
+            return false;
+    return true;
 }
 
-bool batch_work(struct batch *b, struct err *e)
+static void work_through(void *arg)
 {
-    bool ok = true;
-    for (size_t i = 0; b->in_turn && i < b->at_work; i++)
-        work(&b->member[i]);
-    if (b->in_turn)
-        return true;
-    for (size_t i = 1; i < b->at_work; i++) {
-        struct member *const m = &b->member[i];
-        m->started = pthread_create(&m->thread, NULL, work, m) == 0;
-        ok = ok && m->started;
+    struct shift *const s = arg;
+    const struct batch *const b = s->walk.batch;
+    const bool gives_back = b->feed->threads && !b->feed->by_variant;
+    while (walk_next(&s->walk)) {
+        if (b->hurry && atomic_load_explicit(b->hurry, memory_order_relaxed))
+            return;
+        if (!work_row(b, &s->walk, s->member))
+            return;
+        for (size_t k = 0; gives_back && k < b->feed->inputs; k++)
+            region_add(&s->region[k], k ? &s->walk.at[k].row : &s->walk.row);
     }
-    if (ok)
-        work(&b->member[0]);
-    for (size_t i = 1; i < b->at_work; i++)
-        if (b->member[i].started)
-            pthread_join(b->member[i].thread, NULL);
-    if (!ok)
-        return err_set(e, STATUS_IO, "cannot start a thread");
-    for (size_t i = b->by_variant ? b->n : b->n / b->at_work; ok && i < b->n; i++)
-        ok = worker_accept(&b->member[0].worker, &b->row[i * b->inputs].row, b->result + i * b->job->n_variants, e);
-    return ok;
+    for (size_t k = 0; k < b->feed->inputs; k++)
+        region_end(&s->region[k]);
+    s->whole = true;
+}
+
+bool batch_work(const struct batch *b, struct member *m)
+{
+    struct shift s = {.walk.batch = b, .member = m};
+    if (!b->feed->threads)
+        work_through(&s);
+    else if (!source_guard(work_through, &s, NULL))
+        for (size_t k = m->worker.first; k < m->worker.last; k++) {
+            struct result *const res = &b->result[s.walk.i * b->feed->job->n_variants + k];
+            res->ok = res->bad = false;
+            err_set(&res->e, STATUS_IO, "the file became shorter while it was read");
+        }
+    return s.whole;
+}
+
+bool batch_skip(const struct batch *b, struct member *m)
+{
+    for (size_t i = 0; i < b->n_items; i++) {
+        const struct read_row *const at = b->item + i * b->feed->inputs, *const other =
+                                                                             b->feed->inputs > 1 ? at + 1 : NULL;
+        assert(at);
+        if (!worker_skip(&m->worker, &at->row, other ? &other->row : NULL, at->n))
+            return false;
+    }
+    return true;
+}
+
+bool batch_follow(const struct batch *b, struct member *m, struct err *e)
+{
+    struct walk w = {.batch = b};
+    while (walk_next(&w)) {
+        const struct read_row *const other = walk_other(&w);
+        if ((w.row.may_change || w.row.several) && !worker_follow(&m->worker, &w.row, other ? &other->row : NULL,
+                                                                  b->result + w.i * b->feed->job->n_variants, e))
+            return false;
+    }
+    return true;
 }

@@ -1,54 +1,99 @@
 // SPDX-License-Identifier: MIT
-// Rows in batches: a batch is read, worked on and written before the next one. Several threads share either the rows or
-// the variants. If they share the rows, each thread samples its part and skips the others (job_splits says when). If
-// they share the variants, each thread takes all rows through its variants. The results are the same.
+// Rows in batches: a batch is read, worked on and written as a whole. In a run without threads it is one row.
 #ifndef SAMPL_RUN_BATCH_H
 #define SAMPL_RUN_BATCH_H
 
 #include "in/input.h"
 #include "run/worker.h"
 
-// A row that has been read.
+#include <stdatomic.h>
+
+// A row that has been read; or several of a mapped file, which lie there one behind the other.
 struct read_row {
-    struct input_row row;
-    struct err bad; // if the row is
-    char *copy;     // of what the input does not keep until the batch is done
+    struct input_row row; // the first
+    size_t n;             // number of rows, at least 1
+    struct err bad;       // the error of a bad row
+    char *copy;           // [copy_cap] memory of what the input does not keep
     size_t copy_cap;
-    size_t width; // of a lazy row
+    size_t width; // of a lazy row, once it has been worked on
+};
+
+// The inputs of a run.
+struct feed {
+    // set by the caller
+    const struct job *job;
+    struct input_config *config[2]; // [inputs]
+    struct input *in[2];            // [inputs]
+    size_t inputs;                  // 2 with --against, else 1
+
+    size_t threads;         // number of threads; 0: the run has one thread, and batches are single rows
+    bool by_variant;        // the threads share the variants, not the rows
+    bool held;              // row[] has been read, tells more of itself than its numbers, and is in no batch yet
+    struct read_row row[2]; // [inputs]
+};
+
+// A worker, for all variants or some. One thread works with it at a time.
+struct member {
+    struct worker worker;
+    struct input_reader *reader; // of lazy rows
 };
 
 struct batch {
-    // the maker's
-    const struct job *job;
-    struct input_config *config; // of the inputs
-    struct input *in[2];         // [inputs]
-    size_t inputs;               // 2 with --against, else 1
-    bool at_once;                // each record is written before the next row is read
-
-    size_t n;              // rows of the batch at hand
-    struct read_row *row;  // [most][inputs], the first n in use
-    struct result *result; // [most][n_variants]
-
-    struct member *member; // [made] a thread each
-    size_t made, at_work;  // at_work: how many take part
-    size_t most, used;     // rows of a batch; those that some batch had
-    bool by_variant;       // the members share the variants, not the rows
-    bool in_turn;          // they work one after the other, since rows make recipes, or sequences
-    bool ahead;            // row[n] is the one behind it, which has been read and is worked on alone
+    const struct feed *feed;
+    struct read_row *item;    // [n_items][inputs]
+    struct result *result;    // [n][n_variants]
+    size_t n_items, n;        // n: number of rows
+    size_t row_memory;        // bytes of results that a row is expected to take beyond their structs; 0: not known
+    size_t most, used;        // most: room for items and for rows; used: the most rows of any batch in this memory
+    uint64_t finished[2];     // [inputs] number of files that hold no row of a later batch
+    bool last;                // no batch follows: the input ends, or failed, or the next row is held
+    bool failed;              // behind the last row the input has an error
+    struct err e;             // if failed
+    const atomic_bool *hurry; // true: the run is over, and work can stop; or NULL
 };
 
-// May the run go on behind a row that came to this?
-bool batch_goes_on(const struct job *j, const struct result *res);
+void feed_free(struct feed *f);
 
-// Makes the members, as many as the arguments ask for and the job allows. b must be freed either way.
-bool batch_init(struct batch *b, struct err *e);
+// Makes room for the rows that feed->threads allows. p must be freed either way.
+bool batch_init(struct batch *b, const struct feed *f, struct err *e);
 void batch_free(struct batch *b);
 
-// Reads a batch. If a row brings parameters or the like, this row and all behind it come in batches of one. *end when
-// there are no more rows. False with *e for an error of the input; the rows before it, n, are still to be worked on.
-bool batch_read(struct batch *b, bool *end, struct err *e);
+// Reads the next batch. The batch that was in this memory, and all before that one, must be done with. With threads, a
+// batch ends before a row that tells more of itself than its numbers, and the feed holds that row.
+void batch_read(struct batch *b, struct feed *f);
 
-// Fills in the results of its rows, up to one that ends the run.
-bool batch_work(struct batch *b, struct err *e);
+// Fills in the results of the rows in the member's variants. Returns false if a row ends the run. Members of different
+// variants may work on a batch at the same time.
+bool batch_work(const struct batch *b, struct member *m);
+
+// Passes over the rows, which another member works on, perhaps at this time. Returns false if a row ends the run.
+bool batch_skip(const struct batch *b, struct member *m);
+
+// Passes over the rows, whose results are there. A member of all variants then stands as if it had worked on them.
+bool batch_follow(const struct batch *b, struct member *m, struct err *e);
+
+// Returns the most bytes that the results of a row have taken in this batch's memory, beyond their structs.
+size_t batch_row_memory(const struct batch *b);
+
+// Gives back the memory of rows in mapped files. batch_work does so where threads share the rows.
+void batch_give_back(const struct batch *b);
+
+// Does the run go on behind a row with this result?
+bool row_goes_on(const struct job *j, const struct result *res);
+
+// Walks over the rows of a batch. A zeroed struct with its batch stands before the first.
+struct walk {
+    const struct batch *batch;
+    size_t item, k;       // index of the next item; number of rows of this item so far
+    size_t i;             // index of the row in the batch
+    struct read_row *at;  // its item
+    struct input_row row; // the row
+};
+bool walk_next(struct walk *w);
+
+static inline const struct read_row *walk_other(const struct walk *w)
+{
+    return w->batch->feed->inputs > 1 ? w->at + 1 : NULL;
+}
 
 #endif

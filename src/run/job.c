@@ -2,6 +2,7 @@
 #include "run/job.h"
 
 #include "out/output.h"
+#include "run/compare.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,8 +15,8 @@ void job_free(struct job *j)
     free(j->expect.id);
 }
 
-// Returns the knowledge of earlier rows that a recipe needs beyond the given tokens; *name is the stage that needs it.
-// inside: of earlier rows of this part, whose tokens --expect names.
+// Returns what a recipe must know of earlier rows beyond the given tokens. *name is the stage that must know it.
+// inside: the earlier rows are rows of this part, whose tokens --expect names.
 static enum carry job_carry(const struct job *j, const struct recipe *recipe, bool inside, const char **name)
 {
     size_t stage = 0;
@@ -26,7 +27,7 @@ static enum carry job_carry(const struct job *j, const struct recipe *recipe, bo
         carry = CARRY_TOKENS;
         *name = "the reasoning budget";
     }
-    if (recipe->parts.rules) { // how often a row draws depends on what came before
+    if (recipe->parts.rules) { // the number of draws of a row depends on the rows before
         carry = CARRY_ROWS;
         *name = "the grammar";
     }
@@ -42,15 +43,24 @@ bool job_splits(const struct job *j)
     return true;
 }
 
-bool job_is_later_part(const struct args *a)
+bool job_skips_by_width(const struct job *j)
 {
-    return a->shard.k > 1 || a->row_base > 0;
+    for (size_t i = 0; i < j->n_variants; i++)
+        for (const struct engine_stage *s = j->variant[i]->parts.engine->stage; s->sampler; s++)
+            if (s->sampler->skips_by_width)
+                return true;
+    return false;
 }
+
+bool job_is_later_part(const struct args *a) { return a->shard.k > 1 || a->row_base > 0; }
 
 static bool check_part(const struct job *j, struct err *e)
 {
     const struct args *const a = j->args;
     const char *const option = a->shard.n ? "--shard" : "--row-base";
+    if (a->shard.n && compared_of(j) == COMPARED_TABLE)
+        return err_set(e, STATUS_USAGE,
+                       "--shard: the tables of parts cannot be joined; --emit stats writes a line a row, which can");
     if (a->shard.n && a->row_base)
         return err_set(e, STATUS_USAGE, "--shard and --row-base exclude each other");
     if (a->row_base && a->params)
@@ -58,7 +68,7 @@ static bool check_part(const struct job *j, struct err *e)
     if (a->row_base && rows_from_end(&j->rows))
         return err_set(e, STATUS_USAGE, "--rows: with --row-base rows cannot be counted from the end");
     if (!job_is_later_part(a) ||
-        (a->row_base && !rows_begin_below(&j->rows, a->row_base))) // the run begins in this part
+        (a->row_base && !rows_begin_below(&j->rows, a->row_base))) // the longer run begins in this part
         return true;
     for (size_t i = 0; i < j->n_variants; i++) {
         const char *name;
@@ -120,7 +130,7 @@ bool job_init(struct job *j, struct err *e)
     j->independent = a->independent;
     j->after = a->after;
     j->wish = (struct trace_wish){(size_t)a->trace_most, a->verbose};
-    j->compares = j->n_variants > 1 && (a->dump || !args_given(a, "emit"));
+    j->compares = j->n_variants > 1 && (a->dump || !args_given(a, "emit") || (a->against && a->emit == EMIT_STATS));
     j->page = a->output_format && !strcmp(a->output_format, "html");
     j->lists = a->dump || (j->page && j->n_variants <= PAGE_CHAINS);
     j->list_most = a->dump || !j->page ? (size_t)a->dump_most : PAGE_CANDIDATES;
@@ -129,6 +139,7 @@ bool job_init(struct job *j, struct err *e)
     j->side_by_side = j->n_variants > 1 && (a->diff || j->lists);
     j->plain = !emit_distribution(a->emit) && (!a->output_format || !strcmp(a->output_format, "text"));
     j->expects = a->expect && !emit_distribution(a->emit);
+    j->margin = args_given(a, "tolerance") ? a->tolerance : -1.0;
     j->follows = a->accept_recorded ? FOLLOWS_RECORDED
                  : a->accept        ? FOLLOWS_ACCEPT
                  : j->expects       ? FOLLOWS_EXPECT

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// The work of a run on its rows, whatever the chain: read from the arguments once, constant while rows flow.
+// The work of a run on its rows, as the arguments describe it. Computed once, and constant while rows are read.
 #ifndef SAMPL_RUN_JOB_H
 #define SAMPL_RUN_JOB_H
 
 #include "chain/chain.h"
 #include "chain/recipe.h"
-#include "cli/variant.h"
+#include "cli/variants.h"
 #include "trace/trace.h"
 
 // Data that must be recorded of each row, as bits.
@@ -17,10 +17,10 @@ enum recorded {
     RECORD_FOLLOWED = 1 << 3, // probabilities from stage to stage
     RECORD_STATS = 1 << 4,    // the statistics
     RECORD_PAIRS = 1 << 5,    // each variant's distribution compared with the base's
-    RECORD_REMOVALS = 1 << 6, // what removed each token
+    RECORD_REMOVALS = 1 << 6, // the stage or mask that removed each token
     RECORD_CUTS = 1 << 7,     // the likeliest removed tokens
     RECORD_VALUES = 1 << 8,   // a score or a distribution
-    RECORD_EXPECTED = 1 << 9, // what became of the expected token or numbers
+    RECORD_EXPECTED = 1 << 9, // the expected token or numbers
     // in the log
     LOG_RAW = 1 << 10,
     LOG_STEPS = 1 << 11,
@@ -35,16 +35,16 @@ enum recorded {
 enum follows { FOLLOWS_CHOSEN, FOLLOWS_ACCEPT, FOLLOWS_RECORDED, FOLLOWS_EXPECT };
 
 struct job {
-    // set by the caller, who keeps them
+    // set by the caller, and not freed by job_free
     const struct args *args;
     struct recipes *recipes;
-    const struct recipe *const *variant; // [n_variants] that see each row; each runs as if it were alone
+    const struct recipe *const *variant; // [n_variants] the base first; each samples every row, as if it were alone
     const struct variant *named;         // [n_variants] names and swept values of the variants
     size_t n_variants, n_swept;          // n_swept: number of options that are swept
     const struct kern *kern;
 
     // set by job_init
-    struct rows rows;  // that are wanted
+    struct rows rows;  // the wanted rows
     struct ids prompt; // accepted before a sequence's first row, unless the row has a prompt of its own
     struct ids accept; // with --accept: the i-th token follows row i
     struct ids expect; // with --expect of ids: the i-th token is expected of the i-th row that is read
@@ -52,7 +52,8 @@ struct job {
     enum emit emit;
     bool independent;
     bool expects;      // --expect is given ids
-    bool plain;        // nothing is written but the id
+    double margin;     // of ids: --tolerance, or -1 if that is not given
+    bool plain;        // the output is text without distributions
     bool page;         // the output is HTML, which holds more of a row than was asked for
     bool lists;        // records hold candidates
     size_t list_most;  // with lists: number of candidates; 0: all
@@ -66,21 +67,21 @@ struct job {
     unsigned recorded; // bits of enum recorded, set by job_record
 };
 
-// Reads what the arguments name. An error if they do not go together in a part of a longer run (--shard, --row-base):
-// the part must know as much of the rows before it as the longer run knows. j must be freed either way.
+// Reads the values of the arguments. A part of a longer run (--shard, --row-base) must know as much of the rows before
+// it as the longer run knows; an error if it does not. The caller frees j either way.
 bool job_init(struct job *j, struct err *e);
 void job_free(struct job *j);
 
-// Decides what must be recorded, once the output is open. window: people see the output in a window, which shows more.
+// Decides what must be recorded. Called when the output is open. window: the output goes to a window, which shows more.
 void job_record(struct job *j, bool window);
 
-static inline bool job_records(const struct job *j, unsigned bits)
-{
-    return j->recorded & bits;
-}
+static inline bool job_records(const struct job *j, unsigned bits) { return j->recorded & bits; }
 
-// Can each row be sampled without its predecessors having been sampled?
+// Can each row be sampled before its predecessors are?
 bool job_splits(const struct job *j);
+
+// Has an engine of a variant a generator that needs the width of every row that it passes over?
+bool job_skips_by_width(const struct job *j);
 
 // Do rows of the longer run come before this part? Also true if the part holds no row.
 bool job_is_later_part(const struct args *a);

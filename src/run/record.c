@@ -9,30 +9,30 @@
 
 // ---- scores and distributions
 
-// The log-probability of a logit, computed from the logit: a probability has been rounded once more, and underflows to
-// 0 where its logarithm is still an ordinary number.
-static float logprob(float logit, const struct softmax *s)
-{
-    return (float)((double)logit - s->max - s->log_sum);
-}
+// Returns the log-probability of a logit. The logarithm of the probability would be rounded once more; and small
+// probabilities underflow to 0, although their logarithms are ordinary numbers.
+static float logprob(float logit, const struct softmax *s) { return (float)((double)logit - s->max - s->log_sum); }
 
-// to[0..n_vocab): the number that is emitted for every token. Tokens that are no candidates count as masked.
+// Writes the number that is emitted for each token to to[0..n_vocab). Tokens that are no candidates count as masked.
 static void emit_all(enum emit emit, struct log *l, const struct cand *c, const struct log_step *shown, float *to)
 {
-    const bool softened = emit == EMIT_PROBS && !shown; // c has the numbers
-    const float *const x = shown ? log_spread(l, shown, c) : softened ? c->p : c->dense ? NULL : c->logit;
+    const bool softened = emit == EMIT_PROBS && !shown; // the store has the probabilities
     const size_t n = shown ? c->n_row : c->n;
-    for (size_t i = 0; (shown || !c->dense) && i < c->n_vocab; i++)
-        to[i] = softened ? 0.0f : -INFINITY;
-    for (size_t i = 0; (shown || !c->dense) && i < n; i++)
-        to[shown ? cand_row_id(c, i) : c->id[i]] = x[i];
-    if (!shown && c->dense && x)
-        memcpy(to, x, n * sizeof *to);
-    else if (!shown && c->dense)
+    const float *x = to; // [n] of the candidates
+    if (!shown && c->dense && softened) {
+        memcpy(to, c->p, n * sizeof *to);
+    } else if (!shown && c->dense) {
         cand_snapshot(c, to);
+    } else {
+        x = shown ? log_spread(l, shown, c) : softened ? c->p : c->logit;
+        for (size_t i = 0; i < c->n_vocab; i++)
+            to[i] = softened ? 0.0f : -INFINITY;
+        for (size_t i = 0; i < n; i++)
+            to[shown ? cand_row_id(c, i) : c->id[i]] = x[i];
+    }
     if (softened || emit == EMIT_LOGITS)
         return;
-    const struct softmax s = softmax_of(c->kern, x ? x : to, n);
+    const struct softmax s = softmax_of(c->kern, x, n);
     for (size_t i = 0; i < c->n_vocab; i++)
         to[i] = emit == EMIT_PROBS ? (float)softmax_prob(&s, to[i]) : logprob(to[i], &s);
 }
@@ -57,7 +57,7 @@ static struct fault fill_values(const struct job *j, struct log *l, const struct
 
 // ---- dumps
 
-// Fills in the candidates that are left, or shown in their place, with what dumps show beside them.
+// Fills in the candidates that are left, or those that --after shows, and the other members of dumps.
 static struct fault fill_lists(const struct job *j, struct log *l, struct cand *c, const struct log_step *shown,
                                struct result *res)
 {
@@ -105,6 +105,7 @@ struct fault record_fill(const struct job *j, struct log *l, struct cand *c, con
     if (job_records(j, RECORD_STATS)) {
         measure(&l->raw, &l->after, known, res->stat);
         rec->stat = res->stat;
+        rec->pair = job_records(j, RECORD_PAIRS) ? res->pair : NULL;
     }
     if (j->expects)
         trace_expected(l, c, &res->expected);

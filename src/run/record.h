@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// The record of a row that a chain has sampled, as the job wants it.
+// Fills in the record of a row that a chain has sampled.
 #ifndef SAMPL_RUN_RECORD_H
 #define SAMPL_RUN_RECORD_H
 
 #include "run/job.h"
 
-// Fills in the record, the statistics and the removals of res from the log and from what the chain left in c. shown:
-// the step whose candidates --after shows in place of those left, or NULL. known: the token that follows the row, or
-// -1.
+// Fills in the record, the statistics and the removals of res, as the job wants them. Reads the log, and the candidates
+// that the chain left in c. shown: the step whose candidates --after shows in place of those in c; NULL without
+// --after. known: the token that follows the row, or -1.
 struct fault record_fill(const struct job *j, struct log *l, struct cand *c, const struct log_step *shown,
                          int64_t known, struct result *res);
 

@@ -3,21 +3,25 @@
 
 #include "base/utf8.h"
 #include "out/message.h"
-#include "run/batch.h"
 #include "run/compare.h"
 #include "run/expected.h"
+#include "run/pool.h"
 #include "run/totals.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 struct flow {
     const struct job *job;
     struct input_config config, against; // against: of its rows
-    struct batch batch;
+    struct feed feed;
+    struct pool pool;
     struct output out;
     struct vocab texts; // of the tokens of the row at hand, where the input tells them and there is no other vocabulary
+    bool noted;         // biases without effect
+    bool noted_width;   // --against: rows of two widths
     struct totals totals;
     struct compare compare;        // of a job with variants
     struct expected_rows expected; // --expect's distributions
@@ -32,18 +36,43 @@ static bool blame(const struct flow *f, const struct input_row *row, const struc
     return input_blame(row, e);
 }
 
-// Writes what a row came to, with a message for what is bad in it.
-static bool write_results(struct flow *f, size_t slot, struct err *e)
+// Notes the given biases of tokens that are not in the vocabulary of the first row.
+static void note_strange_biases(struct flow *f, size_t n_vocab)
 {
-    const struct read_row *const rows = f->batch.row + slot * f->batch.inputs;
-    const struct input_row *const row = &rows->row, *const other = &rows[f->batch.inputs - 1].row;
-    struct result *const res = f->batch.result + slot * f->job->n_variants;
+    const struct biases *const b = f->job->variant[0]->parts.biases;
+    for (size_t i = 0; !f->noted && i < b->n_given && n_vocab; i++)
+        if (b->bias[i].id >= n_vocab)
+            message_note("--logit-bias: token %" PRId32 " is not in the vocabulary, and its bias has no effect",
+                         (int32_t)b->bias[i].id);
+    f->noted = f->noted || n_vocab;
+}
+
+// Notes once that --against compares rows of two widths.
+static void note_widths(struct flow *f, struct row row, size_t width, const struct row *other)
+{
+    row.n = width;
+    if (f->noted_width || !f->job->compares || !rows_differ_in_width(&row, other))
+        return;
+    f->noted_width = true;
+    const size_t least = width < other->n ? width : other->n, most = width < other->n ? other->n : width;
+    message_note("--against: rows have %zu and %zu tokens; the last %zu of the wider rows are left out", width,
+                 other->n, most - least);
+}
+
+// Writes what a row came to, with a message for what is bad in it.
+static bool write_results(struct flow *f, const struct walk *w, struct err *e)
+{
     const size_t variants = f->job->n_variants;
-    const bool told = row->told || other->told;
-    const size_t width = row->text ? rows->width : row->logits.n;
+    const struct input_row *const row = &w->row, *const other = walk_other(w) ? &walk_other(w)->row : row;
+    struct result *const res = w->batch->result + w->i * variants;
+    const bool told = row->has_texts || other->has_texts;
+    const size_t width = row->text ? w->at->width : row->logits.n;
     bool good = true;
+    if (f->job->args->against && !row->bad && !other->bad)
+        note_widths(f, row->logits, width, &other->logits);
+    note_strange_biases(f, res->n_vocab);
     for (size_t k = 0; k < variants; k++) {
-        if (!batch_goes_on(f->job, &res[k]))
+        if (!row_goes_on(f->job, &res[k]))
             return blame(f, k ? other : row, res, k, e);
         if (res[k].ok)
             continue;
@@ -56,7 +85,7 @@ static bool write_results(struct flow *f, size_t slot, struct err *e)
         good = false;
     }
     if (told)
-        output_tell(&f->out, &f->texts);
+        output_set_texts(&f->out, &f->texts);
     if (good && f->job->args->emit == EMIT_TEXT && !f->job->recipes->vocab && !told) {
         err_set(e, STATUS_USAGE, "--emit text needs --vocab: the row tells no texts");
         return input_blame(row, e);
@@ -74,28 +103,42 @@ static bool write_results(struct flow *f, size_t slot, struct err *e)
     return true;
 }
 
-static bool write_batch(struct flow *f, struct err *e)
+static bool write_batch(void *to, const struct batch *b, struct err *e)
 {
-    for (size_t i = 0; i < f->batch.n; i++)
-        if (!f->batch.row[i * f->batch.inputs].row.origin.earlier_part && !write_results(f, i, e))
+    struct walk w = {.batch = b};
+    while (walk_next(&w))
+        if (!w.row.origin.earlier_part && !write_results(to, &w, e))
             return false;
     return true;
 }
 
-static bool run_rows(struct flow *f, struct err *e)
+// Reads, works on and writes one row after the other.
+static bool run_alone(struct flow *f, struct err *e)
 {
-    const struct job *const j = f->job;
-    f->batch.at_once = f->out.flush && (!f->out.compared || j->side_by_side);
-    bool ok = batch_init(&f->batch, e), end = false;
-    while (ok && !end) {
-        struct err late;
-        const bool read = batch_read(&f->batch, &end, &late);
-        ok = !f->batch.n || (batch_work(&f->batch, e) && write_batch(f, e));
-        if (ok && !read) {
-            *e = late;
+    struct batch b = {0};
+    bool ok = batch_init(&b, &f->feed, e);
+    while (ok && !b.last) {
+        batch_read(&b, &f->feed);
+        for (size_t i = f->pool.alone; i < f->pool.members; i++)
+            batch_work(&b, &f->pool.member[i]);
+        ok = write_batch(f, &b, e);
+        if (ok && b.failed) {
+            *e = b.e;
             ok = false;
         }
     }
+    batch_free(&b);
+    return ok;
+}
+
+static bool run_rows(struct flow *f, struct err *e)
+{
+    const bool at_once = f->out.flush && (!f->out.compared || f->job->side_by_side);
+    f->pool = (struct pool){.feed = &f->feed, .write = write_batch, .to = f};
+    bool ok = pool_init(&f->pool, at_once, e);
+    const bool threads = ok && f->feed.threads;
+    ok = ok && (!threads || pool_run(&f->pool, e));
+    ok = ok && ((threads && !f->feed.held) || run_alone(f, e));
     struct err late;
     totals_end(&f->totals);
     if (f->out.compared && (ok || f->totals.rows)) // the table of the rows before an error is one, too
@@ -105,13 +148,35 @@ static bool run_rows(struct flow *f, struct err *e)
 
 // ---- setting it up
 
+// Names the variable of the environment that llama.cpp reads a sampling option from, if one is set. NULL: none is.
+static const char *llama_variable(void)
+{
+    static const char *const names[] = {"LLAMA_ARG_TEMPERATURE",
+                                        "LLAMA_ARG_TOP_K",
+                                        "LLAMA_ARG_TOP_P",
+                                        "LLAMA_ARG_MIN_P",
+                                        "LLAMA_ARG_REPEAT_PENALTY",
+                                        "LLAMA_ARG_PRESENCE_PENALTY",
+                                        "LLAMA_ARG_FREQUENCY_PENALTY",
+                                        "LLAMA_ARG_BACKEND_SAMPLING",
+                                        "LLAMA_ARG_THINK_BUDGET",
+                                        "LLAMA_ARG_THINK_BUDGET_MESSAGE"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (getenv(names[i]))
+            return names[i];
+    return NULL;
+}
+
 static void say_settings(const struct job *j)
 {
+    const char *const variable = llama_variable();
     const struct args *const a = j->args;
     const struct parts *const parts = &j->variant[0]->parts;
     if (a->verbose)
         message_note("seed %" PRId64 "%s, SIMD tier %s", (int64_t)parts->seed,
                      engine_draws_seed(parts->engine, a->seed) ? " (random)" : "", j->kern->name);
+    if (a->verbose && variable)
+        message_note("%s is set, but sampl reads no variable LLAMA_ARG_*", variable);
     if (a->verbose && a->backend_sampling)
         message_note("--backend-sampling has no effect: there is no backend");
     if (!strcmp(a->ids, "rank"))
@@ -158,15 +223,16 @@ static bool open_output(struct flow *f, struct err *e)
     *out = (struct output){.name = a->output,
                            .emit = a->emit,
                            .compared = compared_of(f->job),
-                           .n_chains = f->job->n_variants,
+                           .variants = f->job->n_variants > 1,
                            .dump = f->job->dumps,
                            .lists = f->job->lists,
                            .traces = f->job->traces,
                            .flush = a->line_buffered,
                            .accepts = a->accept || a->accept_recorded,
+                           .pairs = a->against && f->job->compares,
                            .goes_on = job_is_later_part(a),
                            .files = a->files.n > 1,
-                           .named = a->params != NULL,
+                           .any_sequence = a->params != NULL,
                            .vocab = f->job->recipes->vocab,
                            .title = a->files.n ? a->files.word[0] : "standard input",
                            .rows = -1,
@@ -174,7 +240,7 @@ static bool open_output(struct flow *f, struct err *e)
     const bool numbers = emit_distribution(a->emit);
     if (!strcmp(input, "auto") &&
         ((a->emit == EMIT_TEXT && !out->vocab) || (numbers && !a->output_format && !a->expect)) &&
-        !input_format(f->batch.in[0], &input, e))
+        !input_format(f->feed.in[0], &input, e))
         return false;
     if (a->emit == EMIT_TEXT && !out->vocab && strcmp(input, "json") != 0) // only servers' replies tell texts
         return err_set(e, STATUS_USAGE, "--emit text needs --vocab");
@@ -185,7 +251,9 @@ static bool open_output(struct flow *f, struct err *e)
     out->narrow = out->format->counted && !a->output_format;
     out->lines = (out->compared || out->dump || a->expect) && (a->expect || out->format == &output_text);
     struct err why = {0};
-    if (out->format->counted && !input_rows(f->batch.in[0], &out->rows, &why, e))
+    if (out->format->counted && !input_rows(f->feed.in[0], &out->rows, &why, e))
+        return false;
+    if (out->format->cells && !input_names(f->feed.in[0], &out->any_sequence, e))
         return false;
     const bool ok = output_open(out, e);
     if (!ok && why.status == STATUS_IO && e->status == STATUS_USAGE) // the format needs the number
@@ -198,7 +266,7 @@ static bool start_totals(struct flow *f, struct err *e)
     const bool shows = totals_shown(f->out.screen.columns && !(f->out.compared && compare_waits(f->job)));
     int64_t total = -1;
     struct err why;
-    if (shows && !input_rows(f->batch.in[0], &total, &why, e))
+    if (shows && !input_rows(f->feed.in[0], &total, &why, e))
         return false;
     totals_start(&f->totals, shows, total);
     return true;
@@ -208,16 +276,28 @@ static bool start_totals(struct flow *f, struct err *e)
 static bool open_inputs(struct flow *f, struct err *e)
 {
     const struct args *const a = f->job->args;
-    const struct input_config *const configs[] = {&f->config, &f->against};
     f->config = input_wanted(f->job, &f->texts);
     f->against = f->config;
     f->against.files = &a->against;
     f->against.n_files = 1;
-    f->batch = (struct batch){.job = f->job, .config = &f->config, .inputs = a->against ? 2 : 1};
-    for (size_t k = 0; k < f->batch.inputs; k++)
-        if (!(f->batch.in[k] = input_open(configs[k], e)))
+    f->feed = (struct feed){.job = f->job, .config = {&f->config, &f->against}, .inputs = a->against ? 2 : 1};
+    for (size_t k = 0; k < f->feed.inputs; k++)
+        if (!(f->feed.in[k] = input_open(f->feed.config[k], e)))
             return false;
     return expected_open(&f->expected, f->job, &f->config, e);
+}
+
+// An array without rows has the type and the width that its rows would have.
+static bool shape_empty(struct flow *f, struct err *e)
+{
+    struct row like;
+    if (f->out.records || !f->out.format->counted)
+        return true;
+    if (!input_width(f->feed.in[0], &like, e))
+        return err_prefix(e, "%s", f->out.name);
+    f->out.narrow = f->out.narrow && like.type == DTYPE_F16;
+    f->out.width = like.n;
+    return true;
 }
 
 bool run(struct job *j, struct err *e)
@@ -229,22 +309,21 @@ bool run(struct job *j, struct err *e)
     bool ok = open_inputs(&f, e) && open_output(&f, e);
     job_record(j, f.out.screen.columns);
     ok = ok && (!f.out.compared || compare_init(&f.compare, j, &f.out, e)) && start_totals(&f, e);
-    ok = ok && run_rows(&f, e);
+    ok = ok && run_rows(&f, e) && shape_empty(&f, e);
     if (ok && j->args->expect)
         ok = expected_end(&f.expected, f.totals.rows, e);
     const bool differs = f.out.differing;
     ok = output_close(&f.out, ok, ok ? e : &late) && ok;
     if (j->args->stats && (ok || (f.totals.rows && e->status == STATUS_DATA)))
-        totals_print(&f.totals, j->variant[0]->parts.seed);
+        ok = totals_print(&f.totals, j->variant[0]->parts.seed, ok ? e : &late) && ok;
     if (ok && f.totals.bad)
         ok = err_set(e, STATUS_DATA, "%" PRIu64 " of %" PRIu64 " rows were bad", f.totals.bad, f.totals.rows);
     if (ok && differs)
-        ok = err_said(e, STATUS_DATA);
-    batch_free(&f.batch);
+        ok = err_silent(e, STATUS_DATA);
+    pool_free(&f.pool);
     compare_free(&f.compare);
     expected_close(&f.expected);
-    input_close(f.batch.in[1]);
-    input_close(f.batch.in[0]);
+    feed_free(&f.feed);
     vocab_free(&f.texts);
     return ok;
 }

@@ -7,24 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// ---- the sequences of a run
-
-static void session_free(void *thing)
-{
-    struct session *const q = thing;
-    chain_free(q->chain);
-    matcher_free(q->matcher);
-    budget_free(&q->budget);
-    recipe_drop(q->recipe);
-    free(q);
-}
-
-void sessions_free(struct sessions *s)
-{
-    while (s->by_name.table.n)
-        shared_drop(s->by_name.thing[s->by_name.table.n - 1]);
-    shared_set_free(&s->by_name);
-}
+// ---- the grammar
 
 bool session_fault(const struct recipe *recipe, struct fault fault, struct err *e)
 {
@@ -35,7 +18,50 @@ bool session_fault(const struct recipe *recipe, struct fault fault, struct err *
     return err_prefix(e, "%s--%s", rules->of_row ? "params: " : "", rules->option);
 }
 
-// Makes a matcher at the root of the recipe's grammar; *matcher is NULL if there is no grammar.
+enum { TOKEN_TEXT = 71, EXPECTATION_TEXT = 303 }; // bytes of a message's parts
+
+// Sets the error "WHAT the grammar, which allows ...". Returns false.
+static bool not_allowed(const struct matcher *m, const char *what, struct err *e)
+{
+    struct builder next = {.most = EXPECTATION_TEXT};
+    matcher_print_next(m, &next);
+    if (next.failed)
+        err_from_fault(e, fault_memory());
+    else
+        err_set(e, STATUS_DATA, "%s the grammar, which allows %s%s", what, next.text, next.full ? ", ..." : "");
+    builder_free(&next);
+    return false;
+}
+
+static bool accept_in_grammar(const struct recipe *recipe, struct matcher *m, uint32_t id, struct err *e)
+{
+    struct builder token = {.most = TOKEN_TEXT}, what = {0};
+    bool fits = true;
+    const struct fault fault = matcher_accept(m, id, &fits);
+    if (fault.code || fits)
+        return session_fault(recipe, fault, e);
+    matcher_print_token(m, id, &token);
+    builder_format(&what, "token %" PRIu32 ", '%s%s', does not fit", id, token.text, token.full ? "..." : "");
+    if (token.failed || what.failed)
+        err_from_fault(e, fault_memory());
+    else
+        not_allowed(m, what.text, e);
+    builder_free(&token);
+    builder_free(&what);
+    return false;
+}
+
+// Moves a matcher from the root past the generation prompt, if the prompt concerns the recipe's grammar.
+static bool prefill_grammar(const struct recipe *recipe, struct matcher *m, struct err *e)
+{
+    const struct generation *const before = recipe->parts.generation;
+    for (size_t i = 0; before && recipe->parts.grammar_prefilled && i < before->tokens.n; i++)
+        if (!accept_in_grammar(recipe, m, before->tokens.id[i], e))
+            return err_prefix(e, "params: generation_prompt");
+    return true;
+}
+
+// Makes a matcher at the beginning of a text; *matcher is NULL if there is no grammar, or after a failure.
 static bool make_matcher(const struct sessions *s, const struct recipe *recipe, struct matcher **matcher, struct err *e)
 {
     struct fault fault = fault_none();
@@ -46,7 +72,30 @@ static bool make_matcher(const struct sessions *s, const struct recipe *recipe, 
     if (!trie)
         return err_from_fault(e, fault_memory());
     *matcher = matcher_new(recipe->parts.rules->grammar, trie, &fault);
-    return session_fault(recipe, fault, e);
+    if (session_fault(recipe, fault, e) && prefill_grammar(recipe, *matcher, e))
+        return true;
+    matcher_free(*matcher);
+    *matcher = NULL;
+    return false;
+}
+
+// ---- the sequences of a run
+
+static void session_free(void *thing)
+{
+    struct session *const q = thing;
+    chain_free(q->chain);
+    matcher_free(q->matcher);
+    budget_free(&q->budget);
+    recipe_drop(q->own);
+    free(q);
+}
+
+void sessions_free(struct sessions *s)
+{
+    while (s->by_name.table.n)
+        shared_drop(s->by_name.thing[s->by_name.table.n - 1]);
+    shared_set_free(&s->by_name);
 }
 
 // The recipe's seed + offset, as wide as the engine's seeds.
@@ -73,7 +122,7 @@ static struct session *session_new(const struct sessions *s, const char *name, s
     }
     memcpy(q->name, name, len);
     q->shared = (struct shared){.key = q->name, .len = len, .free = session_free};
-    q->recipe = shared_keep((void *)(uintptr_t)recipe);
+    q->recipe = recipe;
     q->budget.rules = recipe_budget(recipe);
     q->follows = len || s->unnamed_ended;
     q->chain = chain_new(recipe->stage, recipe->n_stages, seed_at(recipe, 0));
@@ -125,24 +174,27 @@ void sessions_end(struct sessions *s, struct session *q)
 
 // ---- one sequence
 
-// Begins the recipe's reasoning budget with the tags of the generation prompt.
+// Begins the recipe's reasoning budget with the generation prompt.
 static bool begin_budget(struct session *q, struct err *e)
 {
     q->budget.rules = recipe_budget(q->recipe);
     if (!q->budget.rules)
         return true;
-    const struct tokens *const before = &q->recipe->parts.reasoning->tag[REASONING_BEFORE];
+    const struct generation *const before = q->recipe->parts.generation;
     budget_reset(&q->budget);
-    for (size_t i = 0; i < before->n; i++)
-        if (!budget_accept(&q->budget, before->id[i]))
+    for (size_t i = 0; before && i < before->tokens.n; i++)
+        if (!budget_accept(&q->budget, before->tokens.id[i]))
             return err_from_fault(e, fault_memory());
     return true;
 }
 
 bool session_begin_text(struct session *q, struct err *e)
 {
-    if (q->matcher)
+    if (q->matcher) {
         matcher_reset(q->matcher);
+        if (!prefill_grammar(q->recipe, q->matcher, e))
+            return false;
+    }
     return begin_budget(q, e);
 }
 
@@ -154,8 +206,11 @@ bool session_change(struct sessions *s, struct session *q, const cJSON *params, 
         recipe_drop(recipe);
         return recipe;
     }
-    const bool other_rules = recipe->parts.rules != old->parts.rules,
-               other_reasoning = recipe->parts.reasoning != old->parts.reasoning;
+    const bool prefilled = recipe->parts.grammar_prefilled,
+               other_prompt = recipe->parts.generation != old->parts.generation,
+               other_rules = recipe->parts.rules != old->parts.rules || prefilled != old->parts.grammar_prefilled ||
+                             (prefilled && other_prompt),
+               other_reasoning = recipe->parts.reasoning != old->parts.reasoning || other_prompt;
     struct matcher *matcher = NULL;
     if ((other_rules && !make_matcher(s, recipe, &matcher, e)) ||
         !(chain_change(q->chain, recipe->stage, recipe->n_stages) || err_from_fault(e, fault_memory()))) {
@@ -169,8 +224,8 @@ bool session_change(struct sessions *s, struct session *q, const cJSON *params, 
     }
     if (seed_of(q, recipe) != seed_of(q, old))
         chain_reseed(q->chain, seed_of(q, recipe));
-    q->recipe = recipe;
-    recipe_drop(old);
+    recipe_drop(q->own);
+    q->recipe = q->own = recipe;
     return !other_reasoning || begin_budget(q, e);
 }
 
@@ -187,54 +242,16 @@ void session_locate(struct session *q, uint64_t row, uint64_t index)
     q->base = row;
 }
 
-// ---- the grammar
-
-enum { TOKEN_TEXT = 71, EXPECTATION_TEXT = 303 }; // bytes of a message's parts
-
-// Sets the error "WHAT the grammar, which allows ...". Returns false.
-static bool not_allowed(struct session *q, const char *what, struct err *e)
-{
-    struct builder next = {.most = EXPECTATION_TEXT};
-    matcher_put_next(q->matcher, &next);
-    if (next.failed)
-        err_from_fault(e, fault_memory());
-    else
-        err_set(e, STATUS_DATA, "%s the grammar, which allows %s%s", what, next.text, next.full ? ", ..." : "");
-    builder_free(&next);
-    return false;
-}
-
-static bool accept_in_grammar(struct session *q, uint32_t id, struct err *e)
-{
-    struct builder token = {.most = TOKEN_TEXT}, what = {0};
-    bool fits = true;
-    const struct fault fault = matcher_accept(q->matcher, id, &fits);
-    if (fault.code || fits)
-        return session_fault(q->recipe, fault, e);
-    matcher_put_token(q->matcher, id, &token);
-    builder_format(&what, "token %" PRIu32 ", '%s%s', does not fit", id, token.text, token.full ? "..." : "");
-    if (token.failed || what.failed)
-        err_from_fault(e, fault_memory());
-    else
-        not_allowed(q, what.text, e);
-    builder_free(&token);
-    builder_free(&what);
-    return false;
-}
-
-uint32_t session_forced(const struct session *q)
-{
-    return q->budget.rules ? budget_forced(&q->budget) : BUDGET_FREE;
-}
+uint32_t session_forced(const struct session *q) { return q->budget.rules ? budget_forced(&q->budget) : BUDGET_FREE; }
 
 bool session_exhausted(struct session *q, struct err *e)
 {
     const uint32_t forced = session_forced(q);
     bool fits = true;
     if (forced == BUDGET_FREE)
-        return not_allowed(q, "no token is left that fits", e);
+        return not_allowed(q->matcher, "no token is left that fits", e);
     if (q->matcher && !matcher_fits(q->matcher, forced, &fits).code && !fits)
-        return accept_in_grammar(q, forced, e) || err_prefix(e, "the reasoning budget");
+        return accept_in_grammar(q->recipe, q->matcher, forced, e) || err_prefix(e, "the reasoning budget");
     return err_set(e, STATUS_DATA, "the reasoning budget forces token %" PRIu32 ", which the row lacks or masks",
                    forced);
 }
@@ -252,7 +269,7 @@ bool session_accept_prompt(struct session *q, const uint32_t *id, size_t n, stru
 bool session_accept_text(struct session *q, const uint32_t *id, size_t n, struct err *e)
 {
     for (size_t i = 0; q->matcher && i < n; i++)
-        if (!accept_in_grammar(q, id[i], e))
+        if (!accept_in_grammar(q->recipe, q->matcher, id[i], e))
             return false;
     for (size_t i = 0; q->budget.rules && i < n; i++)
         if (!budget_accept(&q->budget, id[i]))

@@ -11,6 +11,7 @@
 struct session {
     struct shared shared; // key: the name and a NUL, or nothing for the unnamed sequence. Only the set uses it
     const struct recipe *recipe;
+    const struct recipe *own; // the recipe, if params made it; else NULL
     struct chain *chain;
     struct matcher *matcher; // of the recipe's grammar; NULL: no grammar
     struct budget budget;    // of reasoning; rules NULL: no budget
@@ -19,6 +20,7 @@ struct session {
     bool follows;            // other rows of the input may precede it: it is named, or an unnamed sequence has ended
     uint64_t seed_offset;    // added to the recipe's seed, unless params named the seed
     uint64_t base;           // number of the row at which its generators were last seeded, or 0
+    uint64_t rows;           // of the sequence so far
     char name[];
 };
 
@@ -30,7 +32,8 @@ struct sessions {
     uint32_t appeared;  // number of sequences that have appeared, also those that have ended
 };
 
-// A zeroed struct with recipes and recipe set holds no sequence. Both outlive it.
+// A zeroed struct with recipes and recipe set holds no sequence. Both outlive it. Once each struct has found a
+// sequence, threads may use theirs at the same time, as long as none changes parameters.
 void sessions_free(struct sessions *s);
 
 // The sequence of that name (NULL: the unnamed one), made if there is none. NULL and *e on failure.

@@ -5,13 +5,15 @@
 #include "out/message.h"
 #include "out/output.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-#define PATIENCE 2.0  // seconds before the first line
-#define PERIOD   0.25 // between two lines
+#define PATIENCE 2.0  // seconds before the first progress line
+#define PERIOD   0.25 // seconds between two progress lines
 
 static double now(void)
 {
@@ -34,7 +36,7 @@ void totals_start(struct totals *t, bool shows, int64_t total)
     t->shown = t->start + PATIENCE - PERIOD;
 }
 
-// Shows how far the run is. Megabytes are left out if the line would be too wide.
+// Shows the progress line. Leaves out the MB/s if the line would be too wide.
 static void show_progress(const struct totals *t, double seconds)
 {
     char rows[100], bytes[40], left[40] = "", text[sizeof rows + sizeof bytes + sizeof left];
@@ -66,7 +68,7 @@ void totals_add(struct totals *t, const double *stat, uint64_t bytes)
         return;
     t->shown = at;
     const pid_t front = tcgetpgrp(STDERR_FILENO);
-    if (front < 0 || front == getpgrp()) // a program in the background writes nothing
+    if (front < 0 || front == getpgrp()) // a process in the background writes nothing
         show_progress(t, at - t->start);
 }
 
@@ -84,8 +86,10 @@ static void print_mean(const struct totals *t, const char *name, double sum)
     fprintf(stderr, "%-17s %s\n", name, good ? number_text_wide(sum / (double)good, text) : "-");
 }
 
-void totals_print(const struct totals *t, uint64_t seed)
+bool totals_print(const struct totals *t, uint64_t seed, struct err *e)
 {
+    clearerr(stderr);
+    errno = EIO;
     const double seconds = now() - t->start;
     fprintf(stderr, "%-17s %" PRIu64 "\n", "rows", t->rows);
     fprintf(stderr, "%-17s %" PRIu64 "\n", "bad_rows", t->bad);
@@ -95,4 +99,6 @@ void totals_print(const struct totals *t, uint64_t seed)
         print_mean(t, statistic_name(i), t->sum[i]);
     print_mean(t, "greedy", (double)t->greedy);
     fprintf(stderr, "%-17s %" PRIu64 "\n", "seed", seed);
+    return !(ferror(stderr) | fflush(stderr)) ||
+           err_set(e, STATUS_IO, "--stats: standard error: cannot write: %s", strerror(errno));
 }

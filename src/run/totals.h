@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Counts and sums over the rows of a run: the line on stderr that says how far the run is, and --stats at its end.
+// Counts and sums over the rows of a run. Two things show them: the progress line on stderr, and --stats.
 #ifndef SAMPL_RUN_TOTALS_H
 #define SAMPL_RUN_TOTALS_H
 
+#include "base/err.h"
 #include "trace/record.h"
 
 struct totals {
@@ -11,12 +12,12 @@ struct totals {
     uint64_t greedy;        // good rows whose chosen token has the highest raw logit
     double bytes;
 
-    bool shows;          // the line is shown
+    bool shows;          // the progress line is shown
     int64_t total;       // rows that will come, or -1
-    double start, shown; // seconds on a monotonic clock; shown: when the line was last written
+    double start, shown; // times of totals_start and of the last progress line, in seconds on a monotonic clock
 };
 
-// Should the line be shown: is stderr a window in which no rows appear? Then input_rows is worth asking for the total.
+// Is the progress line to be shown? It is if stderr is a window that does not show the rows, too.
 bool totals_shown(bool rows_on_terminal);
 
 void totals_start(struct totals *t, bool shows, int64_t total);
@@ -24,10 +25,11 @@ void totals_start(struct totals *t, bool shows, int64_t total);
 // Adds a row. stat[STAT_COUNT], or NULL for a bad row; bytes: its length in the input.
 void totals_add(struct totals *t, const double *stat, uint64_t bytes);
 
-// Removes the line.
+// Removes the progress line.
 void totals_end(struct totals *t);
 
-// Prints --stats on stderr, with the run's seed. The speed is printed to a terminal only.
-void totals_print(const struct totals *t, uint64_t seed);
+// Prints --stats on stderr, with the seed of the run. Prints the speed only to a terminal. False with *e if stderr
+// cannot be written.
+bool totals_print(const struct totals *t, uint64_t seed, struct err *e);
 
 #endif

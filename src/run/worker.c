@@ -133,7 +133,7 @@ static void place_generators(const struct job *j, struct session *q, const struc
         skipped = began ? o->skipped_of_sequence : o->rows_skipped;
     }
     if (skipped)
-        chain_skip(q->chain, skipped);
+        chain_skip(q->chain, skipped, row->bad ? 0 : row_vocab(&row->logits));
 }
 
 // Begins a sequence with its prompt and the known tokens before the row. An error is one of the options.
@@ -180,7 +180,7 @@ static bool accept_unasked(const struct job *j, struct session *q, const struct 
 // Passes over a row that is not sampled. Returns false.
 static bool pass_over(struct session *q, struct result *res, bool bad)
 {
-    chain_skip(q->chain, 1);
+    chain_skip(q->chain, 1, 0);
     res->bad = bad;
     return false;
 }
@@ -216,7 +216,7 @@ static struct fault run_chain(struct worker *w, struct session *q, const struct 
         fault = log_mask(&w->log, mask, &w->cand);
     if (!fault.code)
         return chain_apply(q->chain, &w->cand, steps ? log_stage : NULL, &w->log);
-    chain_skip(q->chain, 1);
+    chain_skip(q->chain, 1, row_vocab(row));
     return fault;
 }
 
@@ -255,7 +255,7 @@ static struct fault run_forced(struct worker *w, struct session *q, const struct
     const struct fault fault = cand_load(&w->cand, row);
     if (!fault.code)
         return run_masked(w, q, row, MASK_REASONING, NULL, 0, token);
-    chain_skip(q->chain, 1);
+    chain_skip(q->chain, 1, row_vocab(row));
     return fault;
 }
 
@@ -294,7 +294,10 @@ static bool sample(struct worker *w, struct session *q, const struct input_row *
         res->e.status = STATUS_DATA; // its params made another chain
         return pass_over(q, res, true);
     }
-    w->cand.position = (uint32_t)(row->number - q->base);
+    w->cand.position_known = row->position >= 0;
+    w->cand.position = row->position >= 0               ? (uint32_t)row->position
+                       : row->seq && !row->origin.named ? (uint32_t)q->rows
+                                                        : (uint32_t)(row->number - q->base);
     struct fault fault = choose_token(w, q, &row->logits, &masked);
     const bool exhausted = masked && fault.code == FAULT_ALL_MASKED;
     // The candidates behind the selector are shown in any case.
@@ -306,40 +309,50 @@ static bool sample(struct worker *w, struct session *q, const struct input_row *
     else
         session_fault(q->recipe, fault, &res->e);
     // If the options ask for what no such row has, the fault is not the row's.
-    res->bad = fault.code && res->e.status == STATUS_DATA && fault.code != FAULT_BIAS_ID && fault.code != FAULT_NO_SIZE;
+    res->bad = fault.code && res->e.status == STATUS_DATA && fault.code != FAULT_NO_SIZE;
     return !fault.code;
 }
 
 // ---- rows
 
-// Takes a row through a variant: prepares its sequence, samples the row, or with `pass` leaves that to another worker,
-// and accepts its token. Fills in ok, e and bad of the result. Returns ok.
-static bool variant_row(struct worker *w, size_t variant, const struct input_row *row, bool pass, struct result *res)
+// Is a row sampled here? If another worker samples it, is the chosen token known?
+enum passing {
+    PASS_NOT,     // the row is sampled here
+    PASS_UNKNOWN, // the token is not known
+    PASS_CHOSEN,  // res->record has the token, if res->ok
+};
+
+// Takes a row through a variant: prepares its sequence, samples the row or passes over it, and accepts its token. Fills
+// in ok, e and bad of the result. Returns ok.
+static bool variant_row(struct worker *w, size_t variant, const struct input_row *row, enum passing pass,
+                        struct result *res)
 {
     struct sessions *const s = &w->sessions[variant];
     struct session *const q = sessions_find(s, row->seq, &res->e);
-    int64_t known = -1;
+    const int64_t chosen = pass == PASS_CHOSEN && res->ok ? (int64_t)res->record.chosen : -1;
+    int64_t token = -1;
     res->ok = res->bad = false;
     if (!q)
         return false;
     session_appear(s, q);
     if (!q->begun && row->may_change)
         chain_remember(q->chain);
-    const bool ready = prepare(w->job, s, q, row, &known, res);
+    const bool ready = prepare(w->job, s, q, row, &token, res);
     if (ready && pass)
-        chain_skip(q->chain, 1);
-    res->ok = ready && (pass || sample(w, q, row, known, res));
-    // While a row is passed over, no stage looks at an unknown token; if one may later, worker_accept accepts the
-    // token.
-    const bool waits = pass && known < 0 && row->may_change && !row->origin.earlier_part;
-    if (ready && (res->ok || (known >= 0 && res->bad)) && !waits) {
-        const uint32_t token = known < 0 && !pass ? w->cand.chosen : (uint32_t)known;
-        struct err late;
-        if (!session_accept_text(q, &token, 1, &late)) {
+        chain_skip(q->chain, 1, row->bad ? 0 : row_vocab(&row->logits));
+    res->ok = ready && (pass || sample(w, q, row, token, res));
+    if (token < 0)
+        token = pass ? chosen : res->ok ? (int64_t)w->cand.chosen : -1;
+    if (token < 0 && row->origin.earlier_part && !w->job->independent)
+        token = UINT32_MAX; // nobody knows it, but the history gets as long as in the whole run
+    if (ready && (res->ok || res->bad) && token >= 0) {
+        struct err late = {0};
+        if (!session_accept_text(q, &(uint32_t){(uint32_t)token}, 1, &late)) {
             res->e = late;
             res->ok = res->bad = false;
         }
     }
+    q->rows++;
     if (row->ends)
         sessions_end(s, q);
     return res->ok;
@@ -350,6 +363,7 @@ static bool row_result(struct worker *w, size_t variant, const struct input_row 
                        struct result *res)
 {
     const struct job *const j = w->job;
+    res->n_vocab = row->bad ? 0 : row_vocab(&row->logits);
     res->record = (struct record){.row = row->number,
                                   .n_vocab = emit_distribution(j->emit) ? row_vocab(&row->logits) : row->logits.n,
                                   .type = row->logits.type,
@@ -358,10 +372,11 @@ static bool row_result(struct worker *w, size_t variant, const struct input_row 
                                   .file_row = row->in_file};
     if (j->expects && row->index < j->expect.n)
         res->expected.id = j->expect.id[row->index];
+    res->expected.tolerance = j->margin;
     if (row->bad)
         res->e = *bad;
     w->cache.shares_stages = j->n_variants > 1 && !row->params && !row->ends;
-    return variant_row(w, variant, row, false, res);
+    return variant_row(w, variant, row, PASS_NOT, res);
 }
 
 // A row comes next that nobody has looked at.
@@ -378,6 +393,14 @@ void worker_row(struct worker *w, const struct input_row *row, const struct err 
     const struct after *const after = &w->log.after;
     const bool own = w->first == 0; // is the base's result shown?
     struct result *const base = own ? res : &w->unshown;
+    struct input_row narrowed, other_narrowed;
+    if (other && compares && rows_differ_in_width(&row->logits, &other->logits)) {
+        narrowed = *row;
+        other_narrowed = *other;
+        row = &narrowed;
+        other = &other_narrowed;
+        narrowed.logits.n = other_narrowed.logits.n = row->logits.n < other->logits.n ? row->logits.n : other->logits.n;
+    }
     forget_row(w);
     bool paired = (own || compares) && row_result(w, 0, row, bad, base) && compares;
     if (paired && !pair_set_base(&w->base, after)) {
@@ -385,31 +408,52 @@ void worker_row(struct worker *w, const struct input_row *row, const struct err 
         err_from_fault(&base->e, fault_memory());
     }
     if (paired)
-        pair_measure(&w->base, after, base->beside);
+        pair_measure(&w->base, after, base->pair);
     if (other)
         forget_row(w);
     for (size_t i = own ? 1 : w->first; i < w->last; i++)
         if (row_result(w, i, other ? other : row, other ? other_bad : bad, &res[i]) && paired)
-            pair_measure(&w->base, after, res[i].beside);
+            pair_measure(&w->base, after, res[i].pair);
 }
 
-bool worker_skip(struct worker *w, const struct input_row *row, const struct input_row *other)
+// Do rows that differ from this one in their place only advance the generators, and nothing else?
+static bool only_advances(const struct job *j, const struct input_row *row)
 {
+    return j->follows == FOLLOWS_CHOSEN && !j->independent && !row->seq && !row->before && !row->may_change;
+}
+
+bool worker_skip(struct worker *w, const struct input_row *row, const struct input_row *other, size_t n)
+{
+    const bool matters = row->may_change || !w->job->independent, quick = only_advances(w->job, row);
     struct result res;
-    const bool matters = row->may_change || !w->job->independent;
-    for (size_t i = w->first; matters && i < w->last; i++)
-        if (!variant_row(w, i, i && other ? other : row, true, &res) && !res.bad)
-            return false;
+    assert(n == 1 || (n && !other));
+    for (size_t i = w->first; matters && i < w->last; i++) {
+        struct input_row at = i && other ? *other : *row;
+        size_t left = n;
+        for (; left == n || (left && !quick); left--) {
+            if (left < n)
+                input_step(&at);
+            if (!variant_row(w, i, &at, PASS_UNKNOWN, &res) && !res.bad)
+                return false;
+        }
+        struct session *const q = left ? sessions_find(&w->sessions[i], NULL, &res.e) : NULL;
+        if (q) {
+            chain_skip(q->chain, left, row_vocab(&row->logits));
+            q->rows += left;
+        }
+    }
     return true;
 }
 
-bool worker_accept(struct worker *w, const struct input_row *row, const struct result *res, struct err *e)
+bool worker_follow(struct worker *w, const struct input_row *row, const struct input_row *other,
+                   const struct result *res, struct err *e)
 {
-    const bool looked_back = row->may_change && w->job->follows == FOLLOWS_CHOSEN && !w->job->independent;
-    for (size_t i = w->first; looked_back && i < w->last; i++) {
-        struct session *const q = res[i].ok ? sessions_find(&w->sessions[i], row->seq, e) : NULL;
-        if (res[i].ok && !(q && session_accept_text(q, &res[i].record.chosen, 1, e)))
+    for (size_t i = w->first; i < w->last; i++) {
+        struct result mine = {.ok = res[i].ok, .record.chosen = res[i].record.chosen};
+        if (!variant_row(w, i, i && other ? other : row, PASS_CHOSEN, &mine) && !mine.bad) {
+            *e = mine.e;
             return false;
+        }
     }
     return true;
 }

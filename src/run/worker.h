@@ -33,12 +33,14 @@ void worker_free(struct worker *w);
 void worker_row(struct worker *w, const struct input_row *row, const struct err *bad, const struct input_row *other,
                 const struct err *other_bad, struct result *res);
 
-// Passes over a row that another worker samples. Returns false if that worker's run ends with the row. Only if the job
-// allows rows to be sampled apart (job_splits).
-bool worker_skip(struct worker *w, const struct input_row *row, const struct input_row *other);
+// Passes over n rows that another worker samples: `row`, and rows behind it that differ from it in their place only.
+// Returns false if a row ends the run. The job must allow rows to be sampled apart (job_splits). Chosen tokens are not
+// accepted: no stage of such a job looks at them.
+bool worker_skip(struct worker *w, const struct input_row *row, const struct input_row *other, size_t n);
 
-// Accepts the token of a row that was passed over, after all rows before it, if later rows may come with parameters for
-// which the token must be known. A worker that is to go on alone gets the tokens of all such rows.
-bool worker_accept(struct worker *w, const struct input_row *row, const struct result *res, struct err *e);
+// Passes over a row whose results res[n_variants] are known, and accepts its tokens. The worker then stands as if it
+// had sampled the row. False with *e on failure.
+bool worker_follow(struct worker *w, const struct input_row *row, const struct input_row *other,
+                   const struct result *res, struct err *e);
 
 #endif

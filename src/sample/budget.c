@@ -7,10 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-void budget_free(struct budget *b)
-{
-    free(b->recent);
-}
+void budget_free(struct budget *b) { free(b->recent); }
 
 void budget_reset(struct budget *b)
 {
@@ -20,7 +17,7 @@ void budget_reset(struct budget *b)
 
 uint32_t budget_forced(const struct budget *b)
 {
-    return b->state == BUDGET_FORCING ? b->rules->forced.id[b->at] : BUDGET_FREE;
+    return b->state == BUDGET_FORCING && b->rules->forced.n ? b->rules->forced.id[b->at] : BUDGET_FREE;
 }
 
 // Enters a state; no tag has begun.
@@ -32,16 +29,11 @@ static void enter_state(struct budget *b, enum budget_state state)
     b->at = 0;
 }
 
-static bool ends_with(const struct budget *b, const struct tokens *tag)
-{
-    return b->n_recent >= tag->n && !memcmp(b->recent + b->n_recent - tag->n, tag->id, tag->n * sizeof *tag->id);
-}
-
 // Do the recent tokens end with one of the tags?
 static bool tag_ends(const struct budget *b, const struct tokens *tag, size_t n)
 {
-    for (size_t i = 0; i < n; i++)
-        if (ends_with(b, &tag[i]))
+    for (; n; n--, tag++)
+        if (b->n_recent >= tag->n && !memcmp(b->recent + b->n_recent - tag->n, tag->id, tag->n * sizeof *tag->id))
             return true;
     return false;
 }
@@ -77,9 +69,9 @@ static void count_token(struct budget *b, uint32_t id)
 bool budget_accept(struct budget *b, uint32_t id)
 {
     const struct budget_rules *const r = b->rules;
-    assert(r->start.n && r->n_ends && r->forced.n);
+    assert(r->start.n && r->n_ends);
     if (b->state == BUDGET_FORCING) {
-        if (++b->at == r->forced.n)
+        if (++b->at >= r->forced.n)
             enter_state(b, BUDGET_IDLE);
         return true;
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The reasoning budget of llama.cpp v0.5.0 (sampl-samplers(7)): tokens between a start tag and an end tag are counted;
-// when as many as the budget have come, a message and the first end tag are forced, a token a row.
+// when as many as the budget have come, a message and the first end tag are forced, a token a row. If no tokens are
+// to be forced, the state forcing lasts for one token, which is free and begins no tag.
 #ifndef SAMPL_SAMPLE_BUDGET_H
 #define SAMPL_SAMPLE_BUDGET_H
 
@@ -14,7 +15,7 @@ struct budget_rules {
     struct tokens start;      // none of the tags is empty
     const struct tokens *end; // [n_ends], at least one
     size_t n_ends;
-    struct tokens forced;      // the message and the first end tag
+    struct tokens forced;      // the message and the first end tag; may be empty
     size_t longest;            // tokens of the longest start or end tag
     const struct vocab *vocab; // whose texts may end inside a character; NULL: none does
 };

@@ -15,41 +15,13 @@ void cand_init(struct cand *c, const struct kern *kern)
     *c = (struct cand){.kern = kern, .want_p = true, .want_chosen_p = true, .want_logits = true};
 }
 
-// The arrays that have room for all candidates.
-struct array {
-    void *at; // of the pointer
-    size_t size;
-};
-
-enum { ARRAYS = 11 };
-
-static void list_arrays(struct cand *c, struct array array[ARRAYS])
-{
-    struct cand_store *const s = c->store;
-    const struct array all[ARRAYS] = {{&c->id, sizeof *c->id},
-                                      {&c->logit, sizeof *c->logit},
-                                      {&c->p, sizeof *c->p},
-                                      {&s->copied, sizeof *s->copied},
-                                      {&s->edited, 1}, // a bit would do
-                                      {&s->block_max, sizeof *s->block_max},
-                                      {&s->spare_id, sizeof *s->spare_id},
-                                      {&s->spare, sizeof *s->spare},
-                                      {&s->key, sizeof *s->key},
-                                      {&s->key_tmp, sizeof *s->key_tmp},
-                                      {&s->rank, sizeof *s->rank}};
-    memcpy(array, all, sizeof all);
-}
-
 void cand_free(struct cand *c)
 {
-    struct array array[ARRAYS];
     if (!c->store)
         return;
-    list_arrays(c, array);
-    for (size_t i = 0; i < ARRAYS; i++)
-        free(*(void **)array[i].at);
     for (size_t i = 0; i < sizeof c->store->scratch / sizeof *c->store->scratch; i++)
         free(c->store->scratch[i].memory);
+    free(c->store->memory);
     free(c->store);
     cand_init(c, c->kern);
 }
@@ -67,28 +39,32 @@ void *cand_scratch(struct cand *c, size_t n, size_t size)
 
 // ---- a row
 
-// Makes room for n candidates in every array, so that nothing fails later. The system provides pages only when they are
-// touched.
+// Makes room for n candidates in every array, so that nothing fails later. All arrays are parts of one piece of memory,
+// 8-byte elements first. The system provides its pages only when they are touched.
 static bool reserve_arrays(struct cand *c, size_t n)
 {
-    struct array array[ARRAYS];
     if (!c->store && !(c->store = calloc(1, sizeof *c->store)))
         return false;
-    list_arrays(c, array);
-    size_t cap = c->store->cap;
-    for (size_t i = 0; i < ARRAYS; i++) {
-        cap = c->store->cap;
-        if (!mem_grow(array[i].at, &cap, n + KERN_BLOCK, array[i].size))
-            return false;
-    }
-    c->store->cap = cap;
+    struct cand_store *const s = c->store;
+    const size_t each = 2 * sizeof(uint64_t) + 3 * sizeof(uint32_t) + 4 * sizeof(float) + sizeof(bool);
+    if (n + KERN_BLOCK <= s->cap)
+        return true;
+    if (!mem_grow(&s->memory, &s->cap, n + KERN_BLOCK, each))
+        return false;
+    s->key = s->memory;
+    s->key_tmp = s->key + s->cap;
+    c->id = (uint32_t *)(s->key_tmp + s->cap);
+    s->spare_id = c->id + s->cap;
+    s->rank = s->spare_id + s->cap;
+    c->logit = (void *)(s->rank + s->cap);
+    c->p = c->logit + s->cap;
+    s->spare = c->p + s->cap;
+    s->block_max = s->spare + s->cap;
+    s->copied = (void *)(s->block_max + s->cap);
     return true;
 }
 
-struct fault cand_load(struct cand *c, const struct row *row)
-{
-    return cand_load_shared(c, row, NULL);
-}
+struct fault cand_load(struct cand *c, const struct row *row) { return cand_load_shared(c, row, NULL); }
 
 struct fault cand_load_shared(struct cand *c, const struct row *row, struct row_cache *cache)
 {
@@ -112,6 +88,7 @@ struct fault cand_load_shared(struct cand *c, const struct row *row, struct row_
     c->pending_sort = false;
     c->pending_divisor = 1.0f;
     c->cache = cache;
+    assert(s->copied);
     memset(s->copied, 0, cand_blocks(c) * sizeof *s->copied);
     if (known) {
         memcpy(s->block_max, cache->block_max, cand_blocks(c) * sizeof *s->block_max);
@@ -131,20 +108,6 @@ struct fault cand_load_shared(struct cand *c, const struct row *row, struct row_
     }
     s->cached = c->dense && (known || row_cache_keep_maxima(cache, row, s->block_max, cand_blocks(c)));
     return c->fault;
-}
-
-void cand_set_list(struct cand *c, const uint32_t *id, const float *logit, const float *p, size_t n,
-                   enum cand_order order, enum cand_state state)
-{
-    assert(n && n <= c->store->cap);
-    memcpy(c->id, id, n * sizeof *id);
-    memcpy(c->logit, logit, n * sizeof *logit);
-    if (state != CAND_LOGITS)
-        memcpy(c->p, p, n * sizeof *p);
-    c->dense = false;
-    c->n = n;
-    c->state = state;
-    c->order = order;
 }
 
 void cand_list(struct cand *c)
@@ -201,10 +164,7 @@ static void mask_and_round(struct cand *c, float floor, bool round)
     s->cut = fmaxf(s->cut, floor);
 }
 
-void cand_mask_below(struct cand *c, float floor)
-{
-    mask_and_round(c, floor, false);
-}
+void cand_mask_below(struct cand *c, float floor) { mask_and_round(c, floor, false); }
 
 void cand_round_f16(struct cand *c)
 {
@@ -241,14 +201,10 @@ void cand_gather(struct cand *c, struct ranks kept, enum cand_order order)
     uint32_t *const id = s->spare_id;
     float *const logit = s->spare, *const p = c->logit; // once the logits have moved
     assert(kept.n && kept.n <= c->n);
-    if (c->dense)
-        for (size_t i = 0; i < kept.n; i++)
-            logit[i] = cand_logit(c, id[i] = kept.at[i]);
-    else
-        for (size_t i = 0; i < kept.n; i++) {
-            id[i] = c->id[kept.at[i]];
-            logit[i] = c->logit[kept.at[i]];
-        }
+    for (size_t i = 0; i < kept.n; i++) {
+        id[i] = cand_id(c, kept.at[i]);
+        logit[i] = c->dense ? cand_logit(c, kept.at[i]) : c->logit[kept.at[i]];
+    }
     s->spare_id = c->id;
     s->spare = p;
     c->id = id;
@@ -351,10 +307,7 @@ size_t cand_row_place(const struct cand *c, uint32_t id)
     return low < c->n_row && c->row_id[low] == id ? low : c->n_row;
 }
 
-uint32_t cand_row_id(const struct cand *c, size_t place)
-{
-    return c->row_id ? c->row_id[place] : (uint32_t)place;
-}
+uint32_t cand_row_id(const struct cand *c, size_t place) { return c->row_id ? c->row_id[place] : (uint32_t)place; }
 
 void cand_snapshot(const struct cand *c, float *logit)
 {

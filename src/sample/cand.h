@@ -28,7 +28,7 @@
 //   cand_gather           ranks              as the caller says      moves along          none may be pending
 //   cand_drop_best        ranks              keeps                   LOGITS               keeps
 //   cand_keep_from        -                  keeps, or SORTED        moves along          none may be pending
-//   cand_keep_weighing    -                  keeps, or SORTED        moves along          none may be pending
+//   cand_keep_by_weight    -                  keeps, or SORTED        moves along          none may be pending
 //   cand_keep_likely      PROBABILITIES      keeps, or SORTED        moves along          none may be pending
 //   cand_softmax          -                  keeps                   PROBABILITIES        none may be pending
 //   cand_exp_sum, _mass   -                  keeps                   keeps                keeps; sees the quotients
@@ -87,7 +87,8 @@ struct cand {
 
     const uint32_t *row_id;        // [n_row] the ids of a sparse row, or NULL
     const struct history *history; // the tokens before the row
-    uint32_t position;             // of the row in its sequence, from 0
+    uint32_t position;             // of the row in its sequence, from 0: its rows are counted,
+    bool position_known;           // or the row tells, and counts the prompt's tokens, too
 
     // set by the owner of the store
     bool want_p;        // p of every candidate is read after the chain, so that selectors must compute it
@@ -132,10 +133,7 @@ void *cand_scratch(struct cand *c, size_t n, size_t size);
 // ---- looking at candidates. Nothing here changes them; deferred divisions are not seen.
 
 // The token at a position. O(1).
-static inline uint32_t cand_id(const struct cand *c, size_t i)
-{
-    return c->dense ? (uint32_t)i : c->id[i];
-}
+static inline uint32_t cand_id(const struct cand *c, size_t i) { return c->dense ? (uint32_t)i : c->id[i]; }
 
 // The logit at a position; -inf if masked. O(1).
 float cand_logit(const struct cand *c, size_t at);
@@ -145,10 +143,6 @@ float cand_max(const struct cand *c);
 
 // How many candidates are not masked, or `most` if more. O(n), but only as far as `most`.
 size_t cand_alive(const struct cand *c, size_t most);
-
-// Calls f with the logits by position, as many at a time as lie side by side in memory; masked ones are -inf. O(n).
-typedef void cand_run_fn(void *arg, const float *logit, size_t n);
-void cand_each_run(const struct cand *c, cand_run_fn *f, void *arg);
 
 // ---- changing logits
 
@@ -179,10 +173,10 @@ void cand_sort(struct cand *c);
 // decides. O(n / 16), and the sort.
 void cand_sort_if_flat(struct cand *c, float range, size_t share);
 
-// Defers sorting the candidates and dividing their logits by temp, as a draw may need neither. Of a sort that is
-// already deferred, only the divisor is recorded. Until cand_sort, the candidates lie by id. Returns false when the
-// work cannot be deferred: a later stage needs it done, somebody looks at the candidates in between, or a fault is
-// possible. What was deferred before is then done. O(blocks).
+// Defers a sort of the candidates and a division of their logits by temp, as a draw may need neither. If a sort is
+// already deferred, cand_defer only records the divisor. The candidates lie by id until cand_sort. Returns false if a
+// later stage needs the work done, if the row is traced, or if a fault is possible: deferred work is then done, and
+// the caller does the new work itself. O(blocks).
 bool cand_defer(struct cand *c, float temp);
 
 // Returns the k best by rank, 0 < k <= n. The candidates stay, but may become a list. O(blocks + k log k) for a small
@@ -201,10 +195,7 @@ void cand_gather(struct cand *c, struct ranks kept, enum cand_order order);
 void cand_drop_best(struct cand *c, struct ranks best);
 
 // Drops the n best of a sorted list, but not all. O(n).
-static inline void cand_drop_first(struct cand *c, size_t n)
-{
-    cand_drop_best(c, (struct ranks){NULL, n});
-}
+static inline void cand_drop_first(struct cand *c, size_t n) { cand_drop_best(c, (struct ranks){NULL, n}); }
 
 // Keeps the candidates with logit >= floor, in the present order; of a sorted list those before the first that is
 // below. If fewer than `least` reach the floor, keeps the `least` best, sorted. least > 0. O(blocks + n of the blocks
@@ -215,9 +206,10 @@ void cand_keep_from(struct cand *c, float floor, size_t least);
 // reach it. O(n).
 void cand_keep_likely(struct cand *c, float floor, size_t least);
 
-// Keeps the candidates whose weight, expf(logit - m), is at least t, as cand_keep_likely does, if they are the same for
-// every t from low to high; returns true. Else leaves all and returns false. As cand_keep_from.
-bool cand_keep_weighing(struct cand *c, double low, double high, size_t least);
+// Keeps the candidates whose weight, expf(logit - m), is at least t, as cand_keep_likely does. t is only known to lie
+// in [low, high]. Returns false, and leaves all candidates, if different t of that range keep different candidates. As
+// cand_keep_from.
+bool cand_keep_by_weight(struct cand *c, double low, double high, size_t least);
 
 // ---- probabilities. All of these record a fault when every candidate is masked or the largest logit is out of range.
 
@@ -228,8 +220,9 @@ float cand_softmax(struct cand *c);
 // That sum alone: the same bits. O(n), without writing p.
 float cand_exp_sum(struct cand *c);
 
-// The sums over the weights w of all candidates, in f64 and in lanes. They tell what becomes of a row for less than p
-// of every candidate costs, unless rounding could decide.
+// Sums over the weights w of all candidates, in f64 and in lanes, with bounds of their errors. Callers decide by these
+// sums which candidates to keep or to choose, if the bounds exclude another decision. That costs less than p of every
+// candidate.
 struct mass {
     float max;
     double sum, squares; // of w, and of w * w

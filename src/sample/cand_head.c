@@ -10,8 +10,8 @@
 // weights fall, so all that do not count come last. The sum of the other weights in falling order is therefore the sum
 // of all: the same bits.
 //
-// Equal weights may stand in any order among themselves. So the weights in range are packed (cand_weigh) and added in
-// falling order by value (kern->sum_falling), and no candidate is ranked for the sum.
+// Equal weights may stand in any order among themselves. The weights in range are therefore packed (cand_pack_weights)
+// and added in falling order by value (kern->sum_falling), and no candidate is ranked for the sum.
 //
 // The entropy's terms -p ln p rise up to p = 1/e and fall for smaller p, so that beyond a few ranks the same holds: a
 // term below half an ulp of the entropy changes nothing. How far that is depends on the entropy, which is not known;
@@ -37,7 +37,7 @@ float cand_rank_sum(struct cand *c)
     const float max = cand_exp_max(c);
     if (c->fault.code)
         return 1.0f;
-    const size_t n = cand_weigh(c, max, -WEIGHTY, s->spare, NULL);
+    const size_t n = cand_pack_weights(c, max, -WEIGHTY, s->spare, NULL);
     return c->kern->sum_falling(s->spare, s->spare, n, 0.0f, s->key, s->key_tmp);
 }
 
@@ -59,7 +59,7 @@ float cand_rank_entropy(struct cand *c, float sum, float *log)
         return c->kern->sum(p, c->n, 0.0f);
     }
     while (!c->fault.code) {
-        const size_t n = cand_weigh(c, max, -range, p, NULL);
+        const size_t n = cand_pack_weights(c, max, -range, p, NULL);
         c->kern->divide(p, n, sum);
         c->kern->log(log, p, n);
         c->kern->entropy_terms(log, p, log, n);

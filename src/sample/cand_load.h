@@ -17,10 +17,6 @@ struct fault cand_load(struct cand *c, const struct row *row);
 // load of the same row.
 struct fault cand_load_shared(struct cand *c, const struct row *row, struct row_cache *cache);
 
-// Makes the candidates a list of n others, at most as many as the row has. p may be NULL if the state is CAND_LOGITS.
-void cand_set_list(struct cand *c, const uint32_t *id, const float *logit, const float *p, size_t n,
-                   enum cand_order order, enum cand_state state);
-
 // Writes the logits in the row's order to logit[0..n_row): -inf for what is removed or masked.
 void cand_snapshot(const struct cand *c, float *logit);
 

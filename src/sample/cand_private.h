@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The inside of the candidate store: for cand*.c, nucleus.c, draw.c and chain.c, and for four samplers that work on
-// blocks or on the row as it lies in memory: adaptive_p, gumbel, min_k and engine_stages.
+// The inside of the candidate store: for cand*.c, nucleus.c, draw.c and chain.c, and for five samplers that work on
+// blocks or on the row as it lies in memory: adaptive_p, gumbel, min_k, top_n_sigma and engine_stages.
 #ifndef SAMPL_SAMPLE_CAND_PRIVATE_H
 #define SAMPL_SAMPLE_CAND_PRIVATE_H
 
@@ -12,14 +12,14 @@ struct cand_store {
     bool round;         // dense: elements are rounded to f16 when read
     bool cached;        // dense: the logits are those that c->cache knows
     float cut;          // dense: elements below it are masked
-    uint8_t *copied;    // dense, for each block: how much of it has been copied to c->logit (cand_block.c)
-    uint64_t *edited;   // dense, a bit for each element: of a block that is partly in c->logit, this element is
+    bool *copied;       // dense, for each block: its logits are in c->logit (cand_block.c)
     float *block_max;   // dense: the largest logit of each block; -inf when all are masked
     uint32_t *spare_id; // [cap] each, for reordering a list
     float *spare;
     uint64_t *key, *key_tmp; // [cap] scratch of selection and sorting
     uint32_t *rank;          // [cap] positions by rank
     size_t cap;              // of c->id, c->logit and c->p, too
+    void *memory;            // holds all these arrays
     struct {
         void *memory;
         size_t size;
@@ -29,10 +29,7 @@ struct cand_store {
 
 // ---- blocks (cand_block.c). A list has blocks, too: KERN_BLOCK candidates each.
 
-static inline size_t cand_blocks(const struct cand *c)
-{
-    return (c->n + KERN_BLOCK - 1) / KERN_BLOCK;
-}
+static inline size_t cand_blocks(const struct cand *c) { return (c->n + KERN_BLOCK - 1) / KERN_BLOCK; }
 static inline size_t cand_block_len(const struct cand *c, size_t b)
 {
     const size_t left = c->n - b * KERN_BLOCK;
@@ -101,6 +98,6 @@ void cand_exp(struct cand *c);
 
 // Writes the weights of the candidates with logit - max >= floor to w, by position; w has room for n + KERN_BLOCK.
 // Returns how many. before: if not NULL, before[b] becomes how many of them stand before block b.
-size_t cand_weigh(const struct cand *c, float max, float floor, float *w, uint32_t *before);
+size_t cand_pack_weights(const struct cand *c, float max, float floor, float *w, uint32_t *before);
 
 #endif

@@ -79,24 +79,6 @@ static float first_floor(struct cand *c, size_t k)
     return want < m ? reached_by(c, c->store->spare, m, want) : c->store->cut;
 }
 
-// A dense row's block as it lies in memory, of *bytes bytes.
-static const char *row_block(const struct cand *c, size_t b, size_t *bytes)
-{
-    const size_t size = dtype_size(c->store->type);
-    *bytes = cand_block_len(c, b) * size;
-    return (const char *)c->store->row + b * KERN_BLOCK * size;
-}
-
-// Has the processor fetch a block of a dense row that is read soon.
-static void fetch_block(const struct cand *c, size_t b)
-{
-    enum { LINE = 64 };
-    size_t bytes;
-    const char *const x = row_block(c, b, &bytes);
-    for (size_t i = 0; !c->store->copied[b] && i < bytes; i += LINE)
-        __builtin_prefetch(x + i);
-}
-
 // cand_collect of one block.
 static size_t collect_block(const struct cand *c, size_t b, float floor, uint64_t *keys)
 {
@@ -107,8 +89,8 @@ static size_t collect_block(const struct cand *c, size_t b, float floor, uint64_
     float tmp[KERN_BLOCK];
     size_t len;
     if (in_row && !s->round) {
-        const char *const x = row_block(c, b, &len);
-        return c->kern->collect[s->type](keys, x, len / dtype_size(s->type), first, from);
+        const char *const x = (const char *)s->row + first * dtype_size(s->type);
+        return c->kern->collect[s->type](keys, x, cand_block_len(c, b), first, from);
     }
     const float *const x = cand_block(c, b, tmp, &len);
     return c->kern->collect[DTYPE_F32](keys, x, len, first, from);
@@ -129,14 +111,11 @@ static size_t blocks_reaching(struct cand *c, float floor)
 // does not beat the k-th.
 size_t cand_collect(struct cand *c, float floor, size_t k)
 {
-    enum { SOON = 4 };
     struct cand_store *const s = c->store;
     const size_t most = 2 * k + KERN_BLOCK, blocks = blocks_reaching(c, floor);
     size_t m = 0;
     for (size_t i = 0; i < blocks; i++) {
         const size_t b = s->spare_id[i];
-        if (c->dense && i + SOON < blocks)
-            fetch_block(c, s->spare_id[i + SOON]);
         if (c->dense && !(s->block_max[b] >= floor))
             continue;
         m += collect_block(c, b, floor, s->key + m);

@@ -97,63 +97,42 @@ struct mass cand_mass(struct cand *c, double *before, bool rough)
     return m;
 }
 
-// cand_each_run, or the same with the exponents of weights.
-static void each_run(const struct cand *c, const float *max, cand_run_fn *f, void *arg)
-{
-    enum { BLOCKS = 16 };
-    float tmp[BLOCKS][KERN_BLOCK];
-    for (size_t b = 0; b < cand_blocks(c); b += BLOCKS) {
-        const float *at = NULL;
-        size_t n = 0;
-        for (size_t i = 0; i < BLOCKS && b + i < cand_blocks(c); i++) {
-            size_t len;
-            const float *const x =
-                max ? cand_exponents(c, b + i, *max, tmp[i], &len) : cand_masked_block(c, b + i, tmp[i], &len);
-            if (n && x != at + n) {
-                f(arg, at, n);
-                n = 0;
-            }
-            at = n ? at : x;
-            n += x ? len : 0;
-        }
-        if (n)
-            f(arg, at, n);
-    }
-}
-
-void cand_each_run(const struct cand *c, cand_run_fn *f, void *arg)
-{
-    each_run(c, NULL, f, arg);
-}
-
-struct exp_sum {
-    const struct kern *kern;
-    float max, sum;
-};
-
-static void add_exp(void *arg, const float *x, size_t n)
-{
-    struct exp_sum *const s = arg;
-    s->sum = s->kern->exp_sum(x, n, s->max, s->sum);
-}
-
+// Blocks whose logits lie side by side in memory are added in one call of the kernel, which costs less.
 float cand_exp_sum(struct cand *c)
 {
+    enum { BLOCKS = 16 };
     struct row_cache *const cache = c->dense && c->store->cached ? c->cache : NULL;
     if (cache && cache->summed)
         return cache->exp_sum;
-    struct exp_sum s = {c->kern, cand_exp_max(c), 0.0f};
-    if (c->fault.code)
-        return 0.0f;
-    each_run(c, &s.max, add_exp, &s);
-    if (cache) {
-        cache->summed = true;
-        cache->exp_sum = s.sum;
+    const float max = cand_exp_max(c);
+    float tmp[BLOCKS][KERN_BLOCK], sum = 0.0f;
+    const float *run = *tmp; // [n] logits that are not added yet
+    size_t n = 0;
+    for (size_t b = 0; !c->fault.code && b < cand_blocks(c); b++) {
+        size_t len;
+        if (b % BLOCKS == 0) { // tmp is used again
+            sum = c->kern->exp_sum(run, n, max, sum);
+            n = 0;
+        }
+        const float *const x = cand_exponents(c, b, max, tmp[b % BLOCKS], &len);
+        if (!x)
+            continue;
+        if (x != run + n) {
+            sum = c->kern->exp_sum(run, n, max, sum);
+            run = x;
+            n = 0;
+        }
+        n += len;
     }
-    return s.sum;
+    sum = c->kern->exp_sum(run, n, max, sum);
+    if (cache && !c->fault.code) {
+        cache->summed = true;
+        cache->exp_sum = sum;
+    }
+    return sum;
 }
 
-size_t cand_weigh(const struct cand *c, float max, float floor, float *w, uint32_t *before)
+size_t cand_pack_weights(const struct cand *c, float max, float floor, float *w, uint32_t *before)
 {
     size_t n = 0;
     for (size_t b = 0; b < cand_blocks(c); b++) {
@@ -175,7 +154,7 @@ size_t cand_weigh(const struct cand *c, float max, float floor, float *w, uint32
 
 // The smallest logit whose weight is at least t, found by bisection over all floats: expf never falls (make
 // prove-expf).
-static float weighing_from(float max, double t)
+static float logit_of_weight(float max, double t)
 {
     uint32_t low = order_bits(-INFINITY), high = order_bits(max) + 1; // it lies in [low, high]
     while (low < high) {
@@ -188,13 +167,13 @@ static float weighing_from(float max, double t)
     return order_value(low);
 }
 
-bool cand_keep_weighing(struct cand *c, double low, double high, size_t least)
+bool cand_keep_by_weight(struct cand *c, double low, double high, size_t least)
 {
     const float max = cand_max(c);
     if (c->fault.code || !(low > 0x1p-100)) // above that rounded quotients and weights have their full precision
         return false;
-    const size_t found = cand_collect(c, weighing_from(max, low), c->n);
-    const uint32_t sure = order_bits(weighing_from(max, high));
+    const size_t found = cand_collect(c, logit_of_weight(max, low), c->n);
+    const uint32_t sure = order_bits(logit_of_weight(max, high));
     for (size_t i = 0; i < found; i++)
         if (c->store->key[i] >> 32 < sure)
             return false;

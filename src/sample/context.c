@@ -85,17 +85,6 @@ void breakers_free(struct breakers *b)
     free(b->tail);
 }
 
-// Does this sequence stand at the i-th newest token and those behind it?
-static bool breaks_at(const struct tokens *b, const uint32_t *recent, size_t i)
-{
-    if (b->n > i + 1)
-        return false;
-    for (size_t t = 0; t < b->n; t++)
-        if (recent[i - t] != b->id[t])
-            return false;
-    return true;
-}
-
 // Returns how many tokens behind the i-th newest spell just this text; SIZE_MAX if none do.
 static size_t follows(const struct breakers *b, struct piece text, const uint32_t *recent, size_t i)
 {
@@ -117,7 +106,8 @@ static size_t longest_at(const struct breakers *b, const uint32_t *recent, size_
 {
     size_t longest = 0;
     for (size_t k = 0; k < b->n_sequences; k++)
-        if (b->sequence[k].n > longest && breaks_at(&b->sequence[k], recent, i))
+        if (b->sequence[k].n > longest && b->sequence[k].n <= i + 1 &&
+            tokens_oldest(b->sequence[k].id, b->sequence[k].n, recent, i + 1))
             longest = b->sequence[k].n;
     const size_t j = idmap_find(&b->heads, recent[i]);
     for (size_t t = j == IDMAP_NONE ? 0 : b->first[j]; t; t = b->tail[t - 1].next) {

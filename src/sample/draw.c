@@ -35,9 +35,8 @@ struct drawn draw_from(const float *w, size_t n, double before, double target)
     return x;
 }
 
-// draw_from all of p[0..n), with the sum of p times u for a target. The sums are in order, or in lanes.
-static struct drawn draw_by_parts(const struct kern *kern, const float *p, size_t n, double u, bool in_order,
-                                  double *sum)
+// draw_from all of p[0..n), with the sum of p in order times u for a target.
+static struct drawn draw_by_parts(const struct kern *kern, const float *p, size_t n, double u, double *sum)
 {
     enum { PARTS = 64, LEAST = 64 };
     const size_t len = n / PARTS < LEAST ? LEAST : n / PARTS + 1;
@@ -46,15 +45,8 @@ static struct drawn draw_by_parts(const struct kern *kern, const float *p, size_
     *sum = 0.0;
     for (size_t at = 0; at < n; at += len) {
         const size_t here = n - at < len ? n - at : len;
-        double lanes[KERN_MANY] = {0};
         before[parts++] = *sum;
-        if (in_order) {
-            *sum = kern->sum_wide(p + at, here, *sum);
-            continue;
-        }
-        kern->sum_lanes(lanes, p + at, here);
-        for (size_t k = 0; k < KERN_MANY; k += KERN_LANES)
-            *sum += kern_lanes_total(lanes + k);
+        *sum = kern->sum_wide(p + at, here, *sum);
     }
     const size_t part = draw_part(before, parts, *sum * u);
     struct drawn x = draw_from(p + part * len, n - part * len, before[part], *sum * u);
@@ -68,7 +60,7 @@ static struct drawn draw_by_parts(const struct kern *kern, const float *p, size_
 size_t draw_discrete(const struct kern *kern, const float *p, size_t n, double u)
 {
     double sum, running = 0.0;
-    const struct drawn x = draw_by_parts(kern, p, n, u, true, &sum);
+    const struct drawn x = draw_by_parts(kern, p, n, u, &sum);
     const double target = u * sum, doubt = 0x1p-50 * (double)n * sum;
     if ((x.through - target > doubt || x.at + 1 == n) && target - x.before > doubt)
         return x.at;
@@ -151,16 +143,12 @@ static bool draw_single(struct cand *c, double u)
 // Draws without p of every candidate, if rounding cannot decide.
 static bool draw_quickly(struct cand *c, double u)
 {
-    double sum;
     if (c->want_p)
         return false;
     if (draw_single(c, u))
         return true;
-    if (c->state == CAND_WEIGHTS) {
-        const struct drawn x = draw_by_parts(c->kern, c->p, c->n, u, false, &sum);
-        return choose_drawn(c, sum, 0x1p-50 * (double)c->n, u, x);
-    }
-    double *const before = c->n > KERN_BLOCK ? cand_scratch(c, cand_blocks(c), sizeof *before) : NULL;
+    double *const before =
+        c->state != CAND_WEIGHTS && c->n > KERN_BLOCK ? cand_scratch(c, cand_blocks(c), sizeof *before) : NULL;
     return before && ((!c->want_chosen_p && draw_by_blocks(c, before, u, true)) || draw_by_blocks(c, before, u, false));
 }
 
@@ -175,7 +163,7 @@ void cand_draw(struct cand *c, double u)
         return;
     if (c->state != CAND_WEIGHTS)
         cand_exp(c);
-    const struct drawn x = draw_by_parts(c->kern, c->p, c->n, u, true, &sum);
+    const struct drawn x = draw_by_parts(c->kern, c->p, c->n, u, &sum);
     c->chosen = cand_id(c, x.at);
     c->chosen_p = (float)(x.weight / sum);
     for (size_t i = 0; c->want_p && i < c->n; i++)

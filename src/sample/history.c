@@ -48,15 +48,9 @@ void history_clear(struct history *h)
     idmap_clear(&h->prompt);
 }
 
-size_t history_len(const struct history *h, size_t window)
-{
-    return h->total < window ? h->total : window;
-}
+size_t history_len(const struct history *h, size_t window) { return h->total < window ? h->total : window; }
 
-uint32_t history_newest(const struct history *h, size_t i)
-{
-    return h->token[(h->total - 1 - i) % h->cap];
-}
+uint32_t history_newest(const struct history *h, size_t i) { return h->token[(h->total - 1 - i) % h->cap]; }
 
 void history_copy(const struct history *h, uint32_t *to, size_t n)
 {
@@ -67,17 +61,18 @@ void history_copy(const struct history *h, uint32_t *to, size_t n)
     }
 }
 
+bool tokens_oldest(const uint32_t *id, size_t n, const uint32_t *recent, size_t len)
+{
+    for (size_t i = 0; i < n; i++)
+        if (recent[len - 1 - i] != id[i])
+            return false;
+    return true;
+}
+
 void tally_free(struct tally *t)
 {
     idmap_free(&t->tokens);
     free(t->count);
-    memset(t, 0, sizeof *t);
-}
-
-void tally_clear(struct tally *t)
-{
-    idmap_clear(&t->tokens);
-    t->begin = t->end = 0;
 }
 
 // Adds `by` to the count of each of the history's tokens with a number from begin on, below end. Returns false when

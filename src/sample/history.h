@@ -47,6 +47,9 @@ uint32_t history_newest(const struct history *h, size_t i);
 // Copies the n newest tokens, the newest first.
 void history_copy(const struct history *h, uint32_t *to, size_t n);
 
+// Are n tokens at id[] the n oldest of recent[0..len), which has the newest token first? n <= len.
+bool tokens_oldest(const uint32_t *id, size_t n, const uint32_t *recent, size_t len);
+
 // Counts of the tokens in a window of the history. A zeroed struct is an empty tally.
 struct tally {
     struct idmap tokens; // may hold tokens whose count is 0
@@ -56,7 +59,6 @@ struct tally {
 };
 
 void tally_free(struct tally *t);
-void tally_clear(struct tally *t); // with the history
 
 // Counts the last `window` tokens. O(tokens that came or left since the last call) if the history keeps at least
 // `window` + 1 tokens, so that the token that has just left is known; else O(window). Returns false when memory is

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-static bool enough(const struct nucleus *x, float sum, size_t n)
+static bool is_full(const struct nucleus *x, float sum, size_t n)
 {
     return n >= x->least && (x->past ? sum > x->limit : sum >= x->limit);
 }
@@ -20,20 +20,20 @@ void nucleus_add(struct nucleus *x, const struct kern *kern, const float *p, siz
     for (size_t at = 0, len; at < n && !x->full; at += len) {
         len = n - at < BLOCK ? n - at : BLOCK;
         const float through = kern->sum(p + at, len, x->sum);
-        if (!enough(x, through, x->n + len)) {
+        if (!is_full(x, through, x->n + len)) {
             x->n += len;
             x->sum = through;
             continue;
         }
         for (size_t i = at; !x->full; i++) {
             x->sum += p[i];
-            x->full = enough(x, x->sum, ++x->n);
+            x->full = is_full(x, x->sum, ++x->n);
         }
     }
 }
 
-// A guess, from a sample, at how many of the best have a logit of at least `from` or make up this share of the weight
-// of the others; rather too many than too few. At most n.
+// Estimates from a sample of the row how many of the best the nucleus needs: those whose logit is at least `from`, and
+// of the next ones as many as have this share of the remaining weight. Rather too many than too few; at most n.
 static size_t likely_needed(struct cand *c, float from, float share)
 {
     enum { FEW = 16 * KERN_BLOCK, STEPS = 10, STRIDE = CAND_SAMPLE_STRIDE };
@@ -61,9 +61,9 @@ static size_t likely_needed(struct cand *c, float from, float share)
     return needed < c->n ? needed : c->n;
 }
 
-// How many to rank when the `ranked` best do not fill the nucleus: few at first, then as many as a sample says, then
-// all. No weight is above 1, so that at least limit * total candidates are needed.
-static size_t more(struct cand *c, struct ranks ranked, float total, const struct nucleus *x)
+// 128 at first, then as many as a sample says, then all. No weight is above 1, so that at least limit *
+// total candidates are needed.
+size_t nucleus_to_rank(struct cand *c, struct ranks ranked, float total, const struct nucleus *x)
 {
     enum { FIRST = 128 };
     size_t n = !ranked.n && x->limit * total < (float)c->n / 8 ? FIRST : c->n;
@@ -87,7 +87,7 @@ void cand_keep_nucleus(struct cand *c, struct nucleus kept)
     float share[BLOCK];
     c->state = CAND_LOGITS;
     while (!c->fault.code && !kept.full && ranked.n < c->n) {
-        const size_t n = more(c, ranked, total, &kept);
+        const size_t n = nucleus_to_rank(c, ranked, total, &kept);
         const float *logit = c->store->spare;
         if (n == c->n) {
             cand_sort(c);

@@ -20,6 +20,10 @@ struct nucleus {
 // it is full already.
 void nucleus_add(struct nucleus *x, const struct kern *kern, const float *p, size_t n);
 
+// Returns how many of the best to rank when those in `ranked` do not fill the nucleus: more than those, at most c->n.
+// total: the sum of the weights of all candidates.
+size_t nucleus_to_rank(struct cand *c, struct ranks ranked, float total, const struct nucleus *x);
+
 // Keeps the nucleus of the softmax of the candidates, best first: leaves them sorted, with CAND_WEIGHTS. O(n + k log
 // k), k being the kept.
 void cand_keep_nucleus(struct cand *c, struct nucleus kept);

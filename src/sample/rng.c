@@ -1,16 +1,25 @@
 // SPDX-License-Identifier: MIT
 #include "sample/rng.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { N = 624, M = 397 };
 static const uint32_t matrix = 0x9908b0df;
 
-void rng_seed(struct rng *r, uint32_t seed)
+struct twister {
+    uint32_t state[N];
+    unsigned next; // index of the next word to temper; N: refill first
+};
+
+// Returns word i of the seeded state, from the word before it.
+static uint32_t seeded(uint32_t before, uint32_t i) { return UINT32_C(1812433253) * (before ^ before >> 30) + i; }
+
+static void twister_seed(struct twister *r, uint32_t seed)
 {
     r->state[0] = seed;
     for (uint32_t i = 1; i < N; i++)
-        r->state[i] = UINT32_C(1812433253) * (r->state[i - 1] ^ r->state[i - 1] >> 30) + i;
+        r->state[i] = seeded(r->state[i - 1], i);
     r->next = N;
 }
 
@@ -20,26 +29,76 @@ static uint32_t twist(uint32_t high, uint32_t low)
     return y >> 1 ^ (matrix & -(y & 1));
 }
 
-static void refill(struct rng *r)
+// Four words, which compilers keep in a vector register.
+enum { LANES = 4 };
+typedef uint32_t words __attribute__((vector_size(4 * LANES)));
+typedef uint32_t words_anywhere __attribute__((vector_size(4 * LANES), aligned(4), may_alias));
+
+static inline words load(const uint32_t *at) { return *(const words_anywhere *)at; }
+static inline void store(uint32_t *at, words w) { *(words_anywhere *)at = w; }
+
+// s[i] = from[i] ^ twist(s[i], s[i + 1]) for i < n, one after the other.
+//
+// Plain algorithm: the last line alone. Too slow: an engine that draws noise for each token of a vocabulary spends most
+// of a row here. Idea: four words at a time. A word needs the next one before that changes, and one of `from`, which is
+// at least 227 words away, so that the words of a vector do not need each other: the same words.
+static void twist_run(uint32_t *s, const uint32_t *from, size_t n)
+{
+    size_t i = 0;
+    for (; i + LANES <= n; i += LANES) {
+        const words y = (load(s + i) & 0x80000000u) | (load(s + i + 1) & 0x7fffffffu);
+        store(s + i, load(from + i) ^ y >> 1 ^ (matrix & -(y & 1)));
+    }
+    for (; i < n; i++)
+        s[i] = from[i] ^ twist(s[i], s[i + 1]);
+}
+
+static void refill(struct twister *r)
 {
     uint32_t *const s = r->state;
-    for (unsigned i = 0; i < N - M; i++)
-        s[i] = s[i + M] ^ twist(s[i], s[i + 1]);
-    for (unsigned i = N - M; i < N - 1; i++)
-        s[i] = s[i + M - N] ^ twist(s[i], s[i + 1]);
+    twist_run(s, s + M, N - M);
+    twist_run(s + N - M, s, M - 1);
     s[N - 1] = s[M - 1] ^ twist(s[N - 1], s[0]);
     r->next = 0;
 }
 
-uint32_t rng_u32(struct rng *r)
+static uint32_t temper(uint32_t y)
 {
-    if (r->next == N)
-        refill(r);
-    uint32_t y = r->state[r->next++];
     y ^= y >> 11;
     y ^= y << 7 & 0x9d2c5680u;
     y ^= y << 15 & 0xefc60000u;
     return y ^ y >> 18;
+}
+
+// Writes the next n words, tempered.
+static void twister_words(struct twister *r, uint32_t *to, size_t n)
+{
+    while (n) {
+        if (r->next == N)
+            refill(r);
+        const size_t len = n < N - r->next ? n : N - r->next;
+        const uint32_t *const from = r->state + r->next;
+        size_t i = 0;
+        for (; i + LANES <= len; i += LANES) {
+            words y = load(from + i);
+            y ^= y >> 11;
+            y ^= y << 7 & 0x9d2c5680u;
+            y ^= y << 15 & 0xefc60000u;
+            store(to + i, y ^ y >> 18);
+        }
+        for (; i < len; i++)
+            to[i] = temper(from[i]);
+        r->next += (unsigned)len;
+        to += len;
+        n -= len;
+    }
+}
+
+static uint32_t twister_u32(struct twister *r)
+{
+    if (r->next == N)
+        refill(r);
+    return temper(r->state[r->next++]);
 }
 
 // ---- jumps
@@ -125,7 +184,7 @@ static void power_of_t(uint64_t p[2 * WORDS], uint64_t n)
     }
 }
 
-static void jump(struct rng *r, uint64_t n)
+static void jump(struct twister *r, uint64_t n)
 {
     uint64_t p[2 * WORDS];
     uint32_t x[2 * N], sum[N] = {0};
@@ -145,7 +204,7 @@ static void jump(struct rng *r, uint64_t n)
     r->next = 0;
 }
 
-void rng_discard(struct rng *r, uint64_t n)
+static void twister_discard(struct twister *r, uint64_t n)
 {
     if (n >= FAR) {
         jump(r, n);
@@ -154,6 +213,81 @@ void rng_discard(struct rng *r, uint64_t n)
     for (; n > N - r->next; refill(r))
         n -= N - r->next;
     r->next += (unsigned)n;
+}
+
+// ---- young generators
+// Word i of the first refill needs only the words i, i + 1 and i + M of the seeded state, if i < N - M. Each word of
+// the seeded state follows from the word before it. Two of them therefore make the next word of a young generator.
+
+enum { YOUNG = N - M }; // words that a young generator can draw
+
+void rng_seed(struct rng *r, uint32_t seed) { *r = (struct rng){.seed = seed}; }
+
+void rng_free(struct rng *r)
+{
+    free(r->full);
+    r->full = NULL;
+}
+
+// Finds the two words of the seeded state that the next word needs.
+static void make_ready(struct rng *r)
+{
+    r->high = r->seed;
+    for (uint32_t i = 0, word = r->seed; i <= r->drawn + M; word = seeded(word, ++i)) {
+        r->low = i == r->drawn ? word : r->low;
+        r->high = word;
+    }
+    r->ready = true;
+}
+
+static uint32_t young_u32(struct rng *r)
+{
+    if (!r->ready)
+        make_ready(r);
+    const uint32_t i = (uint32_t)r->drawn++, low = r->low, high = r->high;
+    r->low = seeded(low, i + 1);
+    r->high = seeded(high, i + 1 + M);
+    return temper(high ^ twist(low, r->low));
+}
+
+// Makes a whole state that stands where the young generator does.
+static void grow_up(const struct rng *r, struct twister *t)
+{
+    twister_seed(t, r->seed);
+    twister_discard(t, r->drawn);
+}
+
+// If memory for the state is short, each word is drawn from a state on the stack. That is slow, but cannot fail.
+uint32_t rng_u32(struct rng *r)
+{
+    struct twister once;
+    if (r->full)
+        return twister_u32(r->full);
+    if (r->drawn < YOUNG)
+        return young_u32(r);
+    struct twister *const full = calloc(1, sizeof *full);
+    grow_up(r, full ? full : &once);
+    r->full = full;
+    r->drawn++;
+    return twister_u32(full ? full : &once);
+}
+
+void rng_discard(struct rng *r, uint64_t n)
+{
+    if (r->full) {
+        twister_discard(r->full, n);
+        return;
+    }
+    r->drawn += n;
+    r->ready = r->ready && !n;
+}
+
+void rng_words(struct rng *r, uint32_t *to, size_t n)
+{
+    for (; n && !r->full; n--)
+        *to++ = rng_u32(r);
+    if (n)
+        twister_words(r->full, to, n);
 }
 
 double rng_f64(struct rng *r)
@@ -171,10 +305,7 @@ float rng_f32(struct rng *r)
 
 // ---- PCG
 
-void pcg_seed(struct pcg *g, uint64_t hi, uint64_t lo)
-{
-    *g = (struct pcg){hi, lo};
-}
+void pcg_seed(struct pcg *g, uint64_t hi, uint64_t lo) { *g = (struct pcg){hi, lo}; }
 
 // Returns the upper half of a product of 64 by 64 bits.
 static uint64_t multiply_high(uint64_t a, uint64_t b)
@@ -219,7 +350,4 @@ void pcg_discard(struct pcg *g, uint64_t n)
     }
 }
 
-float pcg_f32(struct pcg *g)
-{
-    return (float)((uint32_t)(pcg_u64(g) >> 32) & 0xffffffu) * 0x1p-24f;
-}
+float pcg_f32(struct pcg *g) { return (float)((uint32_t)(pcg_u64(g) >> 32) & 0xffffffu) * 0x1p-24f; }

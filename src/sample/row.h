@@ -6,6 +6,7 @@
 #include "base/bits.h"
 #include "kern/kern.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 // The store never writes to data and ids, which belong to the reader.
@@ -19,28 +20,17 @@ struct row {
 };
 
 // The vocabulary size that a row tells, or 0.
-static inline size_t row_vocab(const struct row *r)
+static inline size_t row_vocab(const struct row *r) { return r->ids ? r->n_vocab : r->n; }
+
+// Do two dense rows have different widths? A bad row may have none.
+static inline bool rows_differ_in_width(const struct row *a, const struct row *b)
 {
-    return r->ids ? r->n_vocab : r->n;
+    return !a->ids && !b->ids && a->n && b->n && a->n != b->n;
 }
 
 // The smallest logit of a type that is not masked. The lowest finite number of each type stands for a mask; the cut is
 // the number above it.
 float row_cut(enum dtype type);
-
-// The element at a place as it stands in memory, widened to f32.
-static inline float row_element(const void *data, enum dtype type, size_t place)
-{
-    const char *const from = (const char *)data + place * dtype_size(type);
-    float x;
-    uint16_t half;
-    if (type == DTYPE_F32) {
-        memcpy(&x, from, sizeof x);
-        return x;
-    }
-    memcpy(&half, from, sizeof half);
-    return type == DTYPE_F16 ? f32_of_f16(half) : f32_of_bf16(half);
-}
 
 // The logit at a place, -inf if masked.
 float row_logit(const struct row *r, size_t place);

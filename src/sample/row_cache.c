@@ -13,7 +13,7 @@ void row_cache_clear(struct row_cache *x)
 {
     x->row = NULL;
     x->summed = false;
-    x->n_ranked = x->n_prefixes = x->taken = 0;
+    x->n_ranked = x->n_prefixes = x->n_cands = 0;
 }
 
 void row_cache_free(struct row_cache *x)
@@ -21,9 +21,7 @@ void row_cache_free(struct row_cache *x)
     free(x->block_max);
     free(x->rank);
     free(x->prefix);
-    free(x->id);
-    free(x->logit);
-    free(x->p);
+    free(x->cand);
 }
 
 bool row_cache_keep_maxima(struct row_cache *x, const struct row *row, const float *block_max, size_t n)
@@ -35,14 +33,6 @@ bool row_cache_keep_maxima(struct row_cache *x, const struct row *row, const flo
     x->summed = false;
     x->n_ranked = 0;
     return true;
-}
-
-size_t row_cache_rank(const struct row_cache *x, size_t position)
-{
-    for (size_t i = 0; x && i < x->n_ranked; i++)
-        if (x->rank[i] == position)
-            return i + 1;
-    return 0;
 }
 
 static bool equal_stages(const struct stage *a, const struct stage *b)
@@ -64,15 +54,11 @@ size_t row_cache_find_prefix(const struct row_cache *x, size_t before, const str
 // short.
 static size_t copy_candidates(struct row_cache *x, const struct cand *c)
 {
-    const size_t all = x->taken + c->n;
-    if (c->dense || all > MOST || !mem_grow(&x->id, &x->id_cap, all, sizeof *x->id) ||
-        !mem_grow(&x->logit, &x->logit_cap, all, sizeof *x->logit) || !mem_grow(&x->p, &x->p_cap, all, sizeof *x->p))
+    const size_t all = x->n_cands + c->n;
+    if (c->dense || all > MOST || !mem_grow(&x->cand, &x->cand_cap, all, sizeof *x->cand))
         return 0;
-    memcpy(x->id + x->taken, c->id, c->n * sizeof *c->id);
-    memcpy(x->logit + x->taken, c->logit, c->n * sizeof *c->logit);
-    if (c->state != CAND_LOGITS)
-        memcpy(x->p + x->taken, c->p, c->n * sizeof *c->p);
-    x->taken = all;
+    for (size_t i = 0; i < c->n; i++)
+        x->cand[x->n_cands++] = (struct prefix_cand){c->id[i], c->logit[i], c->state == CAND_LOGITS ? 0.0f : c->p[i]};
     return c->n;
 }
 
@@ -83,7 +69,22 @@ size_t row_cache_add_prefix(struct row_cache *x, size_t before, const struct sta
     if (s->size || s->window || s->reads_prompt || s->selector ||
         !mem_grow(&x->prefix, &x->prefix_cap, x->n_prefixes + 1, sizeof *x->prefix))
         return PREFIX_NONE;
-    const size_t at = x->taken;
+    const size_t at = x->n_cands;
     x->prefix[x->n_prefixes] = (struct prefix){stage, before, at, copy_candidates(x, c), c->order, c->state};
     return x->n_prefixes++;
+}
+
+void row_cache_load_prefix(const struct row_cache *x, size_t prefix, struct cand *c)
+{
+    const struct prefix *const from = &x->prefix[prefix];
+    assert(from->n && from->n <= c->n_row);
+    for (size_t i = 0; i < from->n; i++) {
+        c->id[i] = x->cand[from->at + i].id;
+        c->logit[i] = x->cand[from->at + i].logit;
+        c->p[i] = x->cand[from->at + i].p;
+    }
+    c->dense = false;
+    c->n = from->n;
+    c->order = from->order;
+    c->state = from->state;
 }

@@ -4,8 +4,8 @@
 // - by the store: the maxima of the row's blocks, its best candidates, the sum of its weights, all of the row as it was
 //   loaded;
 // - by chains that begin with equal stages: what these stages left of the row. Only stages that depend on nothing but
-//   the row, their parameters
-//   and their context take part, so that another chain gets the same bits as if it had run them itself.
+//   the row, their parameters and their context take part, so that another chain gets the same bits as if it had run
+//   them itself.
 #ifndef SAMPL_SAMPLE_ROW_CACHE_H
 #define SAMPL_SAMPLE_ROW_CACHE_H
 
@@ -30,16 +30,18 @@ struct row_cache {
     struct prefix {
         const struct stage *stage; // the last stage of the prefix
         size_t before;             // the prefix without that stage
-        size_t at, n;              // its candidates in the arrays below; n is 0 if they were not kept
+        size_t at, n;              // its candidates are cand[at..at + n); n is 0 if they were not kept
         enum cand_order order;
         enum cand_state state;
     } * prefix; // [n_prefixes]
     size_t n_prefixes;
-    uint32_t *id; // [taken] each
-    float *logit, *p;
-    size_t taken;
+    struct prefix_cand {
+        uint32_t id;
+        float logit, p;
+    } * cand; // [n_cands]
+    size_t n_cands;
 
-    size_t block_cap, rank_cap, prefix_cap, id_cap, logit_cap, p_cap;
+    size_t block_cap, rank_cap, prefix_cap, cand_cap;
 };
 
 // Forgets the row and its prefixes. O(1).
@@ -50,10 +52,6 @@ void row_cache_free(struct row_cache *x);
 // short.
 bool row_cache_keep_maxima(struct row_cache *x, const struct row *row, const float *block_max, size_t n);
 
-// The rank, from 1, of a position of the row as it was loaded; 0 if there is no cache (NULL) or it has not been ranked.
-// O(ranked).
-size_t row_cache_rank(const struct row_cache *x, size_t position);
-
 // The prefix that a stage makes of another prefix, which is not PREFIX_NONE; PREFIX_NONE if no chain had it.
 // O(prefixes).
 size_t row_cache_find_prefix(const struct row_cache *x, size_t before, const struct stage *stage);
@@ -62,5 +60,8 @@ size_t row_cache_find_prefix(const struct row_cache *x, size_t before, const str
 // unless those are too many. Returns the prefix, or PREFIX_NONE if it cannot be shared or memory is short. The stage
 // must stay until row_cache_clear. O(candidates).
 size_t row_cache_add_prefix(struct row_cache *x, size_t before, const struct stage *stage, const struct cand *c);
+
+// Makes the candidates of a store, which has loaded the row, those of a prefix whose candidates were kept. O(those).
+void row_cache_load_prefix(const struct row_cache *x, size_t prefix, struct cand *c);
 
 #endif

@@ -6,7 +6,14 @@ double param_load(const struct param *row, const void *params)
     const void *const at = (const char *)params + row->at;
     if (row->type == PARAM_INT)
         return *(const int32_t *)at;
+    if (row->type == PARAM_DOUBLE)
+        return *(const double *)at;
     return row->type == PARAM_FLOAT ? (double)*(const float *)at : *(const bool *)at;
+}
+
+double param_rounded(const struct param *row, double value)
+{
+    return row->type == PARAM_FLOAT ? (double)(float)value : value;
 }
 
 void param_store(const struct param *row, void *params, double value)
@@ -16,6 +23,8 @@ void param_store(const struct param *row, void *params, double value)
         *(int32_t *)at = (int32_t)value;
     else if (row->type == PARAM_FLOAT)
         *(float *)at = (float)value;
+    else if (row->type == PARAM_DOUBLE)
+        *(double *)at = value;
     else
         *(bool *)at = value != 0.0;
 }
@@ -35,12 +44,8 @@ bool stage_enabled(const struct stage *stage)
     return sampler_runs_with(s, first) && (!s->enabled || s->enabled(stage));
 }
 
-bool stage_always(const struct stage *stage)
-{
-    return true;
-}
+bool stage_always(const struct stage *stage) { return true; }
 
-void reset_rng(void *self, const struct stage *stage, uint64_t seed)
-{
-    rng_seed(self, (uint32_t)seed);
-}
+void reset_rng(void *self, const struct stage *stage, uint64_t seed) { rng_seed(self, (uint32_t)seed); }
+
+void release_rng(void *self) { rng_free(self); }

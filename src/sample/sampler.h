@@ -13,9 +13,10 @@
 #include <math.h>
 
 enum param_type {
-    PARAM_INT,   // int32_t
-    PARAM_FLOAT, // float
-    PARAM_FLAG,  // bool
+    PARAM_INT,    // int32_t
+    PARAM_FLOAT,  // float
+    PARAM_DOUBLE, // double: the value as given, for engines that compute with it in f64
+    PARAM_FLAG,   // bool
 };
 
 // Rules of llama-server for a request's number that is outside of its range.
@@ -34,6 +35,7 @@ struct param {
     enum param_type type;
     size_t at;             // offset in the sampler's parameter struct
     double def, low, high; // default; range that the option accepts
+    bool ignores_low;      // the option ignores a number below the range, as llama.cpp does
     const char *metavar;   // what --help calls the value; NULL: N or X, nothing for PARAM_FLAG
     const char *also;      // another long name, or NULL
     const char *server;    // llama-server's name; NULL: the flag with '_' for '-'
@@ -46,6 +48,7 @@ struct param {
 // For rows of a table of parameters: type and place; range of the option; the server's range.
 #define INT_AT(tag, member)    .type = PARAM_INT, .at = offsetof(struct tag, member)
 #define FLOAT_AT(tag, member)  .type = PARAM_FLOAT, .at = offsetof(struct tag, member)
+#define DOUBLE_AT(tag, member) .type = PARAM_DOUBLE, .at = offsetof(struct tag, member)
 #define FLAG_AT(tag, member)   .type = PARAM_FLAG, .at = offsetof(struct tag, member)
 #define RANGE(least, most)     .low = (least), .high = (most)
 #define ANY_INT                RANGE(INT32_MIN, INT32_MAX)
@@ -63,6 +66,11 @@ struct value_params {
     int32_t min_keep;
 };
 
+// The parameters of a sampler that has one number of tokens.
+struct count_params {
+    int32_t count;
+};
+
 #define MIN_KEEP                                   \
     {                                              \
         "min-keep", INT_AT(value_params, min_keep) \
@@ -72,27 +80,41 @@ struct value_params {
 double param_load(const struct param *row, const void *params);
 void param_store(const struct param *row, void *params, double value);
 
+// Returns what param_load returns after param_store of this value.
+double param_rounded(const struct param *row, double value);
+
+// The number of a candidate that a sampler compares with its first parameter.
+enum limit_kind {
+    LIMITS_NOTHING,
+    LIMITS_OTHERWISE, // a number that is not among these
+    LIMITS_RANK,
+    LIMITS_RATIO, // the probability, divided by the largest
+    LIMITS_SUM,   // the cumulative probability by rank
+};
+
 // A sampler with its parameters, as a chain runs it.
 struct stage {
     const struct sampler *sampler;
     const void *params; // the struct that sampler->params describes
     const struct context *context;
+    bool own; // the chain names the value of the first parameter, whatever the option says
 };
 
 struct sampler {
     const char *name;
     const char *aliases; // more names, comma-separated; NULL: none
     char letter;         // for --sampler-seq; 0: none
-    bool internal;       // comes by other options, cannot be named in a chain
-    bool foreign;        // not one of llama.cpp; draft_samplers says how it joins the default chain
+    bool foreign;        // not one of llama.cpp; draft_samplers says how it joins the default chain. A single candidate
+                         // stays as it is: apply is not called
     bool needs_vocab;    // looks at the tokens' texts
     const char *heading; // of its options in --help; NULL: the chain's
 
     const struct param *params; // rows up to one without a flag; NULL: none. NAME=VALUE in a chain sets the first
     size_t params_size;         // bytes of the parameter struct
-    size_t size;                // bytes of state, which is zeroed at first; 0: none, and self is NULL
+    size_t size;                // bytes of state, which each sequence begins with zeroed; 0: none, and self is NULL
     bool reads_prompt;          // looks at the prompt in the history
-    bool limits;                // the first parameter says what it keeps
+    bool skips_by_width;        // skip needs the width of each row
+    enum limit_kind limits;     // the first parameter says what it keeps
     bool takes_deferred;        // works on candidates as cand_defer leaves them
     bool selector;              // sets chosen and chosen_p, and ends the chain
 
@@ -123,8 +145,12 @@ struct sampler {
     // Returns whether the state is right only if all rows before a row have been sampled. NULL: it always is.
     bool (*needs_rows)(const struct stage *stage);
 
-    // Starts a new sequence: the history is empty, generators are seeded with seed. Only the generator of engine ollama
-    // uses all 64 bits; the others use the low 32.
+    // Returns whether the distribution that the chain leaves depends on numbers that the sampler drew: in this row
+    // before the selector's own draw, or in earlier rows. NULL: it never does.
+    bool (*by_chance)(const struct stage *stage);
+
+    // Sets what is not 0 at the start of a sequence, or when its seed changes: generators are seeded with seed. Only
+    // the generator of engine ollama uses all 64 bits; the others use the low 32.
     void (*reset)(void *self, const struct stage *stage, uint64_t seed);
 
     // The parameters or lists may differ from here on: the sampler forgets what it made of them.
@@ -133,11 +159,11 @@ struct sampler {
     // Called when a token is accepted and in the history.
     void (*accept)(void *self, uint32_t token, const struct stage *stage);
 
-    // Advances the state as if so many rows had been sampled; also called for a row with a fault, because apply draws
-    // before it can fail. NULL with needs_rows.
-    void (*skip)(void *self, uint64_t rows);
+    // Advances the state as if so many rows of `width` tokens had been sampled; also called for a row with a fault,
+    // because apply draws before it can fail. NULL with needs_rows.
+    void (*skip)(void *self, uint64_t rows, uint64_t width);
 
-    // Frees what the state points to, not the state.
+    // Frees what the state points to, not the state: before the state is zeroed, and at last.
     void (*release)(void *self);
 };
 
@@ -154,16 +180,16 @@ bool sampler_runs_with(const struct sampler *s, double first);
 // Does a stage change anything, with its parameters?
 bool stage_enabled(const struct stage *stage);
 
-// A needs_rows that is true with any parameters.
+// A needs_rows or by_chance that is true with any parameters.
 bool stage_always(const struct stage *stage);
 
 // A reset for a state that is a struct rng, or begins with one.
 void reset_rng(void *self, const struct stage *stage, uint64_t seed);
 
+// A release for such a state.
+void release_rng(void *self);
+
 // Returns the window of a count of tokens; -1 is the whole history.
-static inline size_t window_of(int32_t last_n)
-{
-    return last_n < 0 ? HISTORY_ALL : (size_t)last_n;
-}
+static inline size_t window_of(int32_t last_n) { return last_n < 0 ? HISTORY_ALL : (size_t)last_n; }
 
 #endif

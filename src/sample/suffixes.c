@@ -13,16 +13,7 @@ void suffixes_free(struct suffixes *s)
     *s = (struct suffixes){0};
 }
 
-void suffixes_clear(struct suffixes *s)
-{
-    hash_clear(&s->edges);
-    s->n_states = s->least = s->at = 0;
-}
-
-static uint32_t edge_hash(uint32_t from, uint32_t token)
-{
-    return hash_id(hash_id(from) ^ token);
-}
+static uint32_t edge_hash(uint32_t from, uint32_t token) { return hash_id(hash_id(from) ^ token); }
 
 static struct suffix_edge *find_edge(const struct suffixes *s, uint32_t from, uint32_t token)
 {
@@ -56,7 +47,7 @@ static bool add_state(struct suffixes *s, size_t length, uint32_t shorter)
 // Splits the state `whole`, reached from `from` with the token: its sequences of at most length(from) + 1 tokens now
 // end at one position more than its longer ones, and move to a state of their own. That state has the same edges, since
 // what followed these sequences so far is the same.
-static bool part(struct suffixes *s, uint32_t whole, uint32_t from, uint32_t token)
+static bool split_state(struct suffixes *s, uint32_t whole, uint32_t from, uint32_t token)
 {
     const uint32_t made = (uint32_t)s->n_states;
     if (!add_state(s, s->state[from].length + 1, s->state[whole].shorter))
@@ -93,7 +84,7 @@ static bool append_token(struct suffixes *s, uint32_t token)
         return true;
     const uint32_t to = edge->to;
     const bool fits = s->state[to].length == s->state[from].length + 1;
-    if (!fits && !part(s, to, from, token))
+    if (!fits && !split_state(s, to, from, token))
         return false;
     s->state[made].shorter = fits ? to : s->state[to].shorter;
     return true;
@@ -123,6 +114,6 @@ bool suffixes_update(struct suffixes *s, const struct history *h, size_t least)
             find_least(s, known < least ? s->whole : find_edge(s, s->at, token)->to);
     }
     if (!ok)
-        suffixes_clear(s);
+        suffixes_free(s);
     return ok;
 }

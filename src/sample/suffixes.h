@@ -44,8 +44,7 @@ struct suffixes {
     uint32_t at;    // the state of the suffix that has `least` tokens, or is all
 };
 
-void suffixes_free(struct suffixes *s);
-void suffixes_clear(struct suffixes *s);
+void suffixes_free(struct suffixes *s); // leaves s empty
 
 // Adds the tokens that are new in a history, which keeps all its tokens, and finds s->at. O(1) a new token, on average;
 // a `least` that differs from the last call's costs a walk through the suffixes. Returns false, and leaves s empty,

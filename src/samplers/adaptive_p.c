@@ -12,7 +12,7 @@ struct adaptive_p_params {
 
 static const struct param params[] = {
     {"adaptive-target", "adaptive_p: probability to aim at; negative: plain draw", FLOAT_AT(adaptive_p_params, target),
-     RANGE(-FLT_MAX, 1), .def = -1, .metavar = "P", CLAMPED(-INFINITY, 1)},
+     FINITE, .def = -1, .metavar = "P", CLAMPED(-INFINITY, 1)},
     {"adaptive-decay", "adaptive_p: how long it remembers, 0 to 0.99", FLOAT_AT(adaptive_p_params, decay), FINITE,
      .def = 0.9f, REFUSED(0, 0.99)},
     {NULL},
@@ -26,15 +26,9 @@ struct adaptive_p_state {
     float token_p; // its probability before the transform
 };
 
-static float clamp_f32(float x, float low, float high)
-{
-    return fminf(fmaxf(x, low), high);
-}
+static float clamp_f32(float x, float low, float high) { return fminf(fmaxf(x, low), high); }
 
-static float decay(const struct adaptive_p_params *p)
-{
-    return clamp_f32(p->decay, 0.0f, 0.99f);
-}
+static float decay(const struct adaptive_p_params *p) { return clamp_f32(p->decay, 0.0f, 0.99f); }
 
 static void reset(void *self, const struct stage *stage, uint64_t seed)
 {
@@ -91,7 +85,7 @@ static bool transform_likely(struct cand *c, float at, struct transformed *x)
     if (c->fault.code)
         return false;
     x->floor = same > FLT_MIN ? libm_logf(same * x->sum) * 1.0001f - 0.01f : -INFINITY;
-    x->n = cand_weigh(c, x->max, x->floor, x->w, x->before);
+    x->n = cand_pack_weights(c, x->max, x->floor, x->w, x->before);
     c->kern->divide(x->w, x->n, x->sum);
     x->w[x->n] = 0.0f;
     transform(c, x->w, x->w, x->n + 1, at);
@@ -214,6 +208,12 @@ static void accept(void *self, uint32_t token, const struct stage *stage)
     s->picked = false;
 }
 
+static bool by_chance(const struct stage *stage)
+{
+    const struct adaptive_p_params *const p = stage->params;
+    return p->target >= 0.0f;
+}
+
 const struct sampler sampler_adaptive_p = {.name = "adaptive_p",
                                            .letter = 'a',
                                            PARAMS(params, adaptive_p_params),
@@ -221,5 +221,7 @@ const struct sampler sampler_adaptive_p = {.name = "adaptive_p",
                                            .selector = true,
                                            .apply = apply,
                                            .needs_rows = stage_always,
+                                           .by_chance = by_chance,
                                            .reset = reset,
-                                           .accept = accept};
+                                           .accept = accept,
+                                           .release = release_rng};

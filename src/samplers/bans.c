@@ -1,45 +1,43 @@
 // SPDX-License-Identifier: MIT
 // bans, before the chain: masks the last token of a sequence whose other tokens were just accepted (Hugging Face's
 // bad_words_ids), and the tokens that end a text while fewer than N were accepted behind the prompt (vLLM's min_tokens,
-// Hugging Face's min_new_tokens).
+// Hugging Face's min_new_tokens). Engines differ in the history that a sequence is looked for in:
+// bans_bad_words (transformers) wants a history of the sequence's whole length, and lets sequences of one token alone
+// that end a text; bans_output (vllm, vllm-v2, sglang) looks behind the prompt only.
 #include "sample/sampler.h"
 
 #include <string.h>
 
-struct bans_params {
-    int32_t min_tokens;
-};
-
 static const struct param params[] = {
     {"min-tokens", "mask the tokens that end a text until N were accepted behind the prompt",
-     INT_AT(bans_params, min_tokens), RANGE(0, INT32_MAX), .also = "min-new-tokens"},
+     INT_AT(count_params, count), RANGE(0, INT32_MAX), .also = "min-new-tokens"},
     {NULL},
 };
 
+static const struct param bad_words_params[] = {{"min-tokens", INT_AT(count_params, count)}, {NULL}};
+static const struct param output_params[] = {{"min-tokens", INT_AT(count_params, count)}, {NULL}};
+
 static bool enabled(const struct stage *stage)
 {
-    return ((const struct bans_params *)stage->params)->min_tokens > 0 || stage->context->bans->n > 0;
+    return ((const struct count_params *)stage->params)->count > 0 || stage->context->bans->n > 0;
 }
 
 // The number of accepted tokens counts as looking back, too: rows cannot be sampled apart then.
 static size_t window(const struct stage *stage)
 {
     const size_t before = stage->context->bans->longest;
-    return ((const struct bans_params *)stage->params)->min_tokens > 0 && before < 2 ? 1 : before ? before - 1 : 0;
+    return ((const struct count_params *)stage->params)->count > 0 && before < 2 ? 1 : before ? before - 1 : 0;
 }
 
-static float mask(float logit, size_t j, const void *arg)
-{
-    return -INFINITY;
-}
+static float mask(float logit, size_t j, const void *arg) { return -INFINITY; }
 
-// Are the tokens of the sequence, but for its last, the newest tokens? recent: the n newest, the newest first.
-static bool begun(const struct tokens *s, const uint32_t *recent, size_t n)
+// Does bans_bad_words leave this sequence alone?
+static bool exempt(const struct bans *bans, const struct tokens *s, size_t total)
 {
-    bool same = s->n - 1 <= n;
-    for (size_t i = 0; same && i + 1 < s->n; i++)
-        same = s->id[i] == recent[s->n - 2 - i];
-    return same;
+    for (size_t i = 0; s->n == 1 && i < bans->n_ends; i++)
+        if (bans->end[i] == s->id[0])
+            return true;
+    return s->n > 1 && total < s->n;
 }
 
 static void apply(void *self, struct cand *c, const struct stage *stage)
@@ -47,17 +45,23 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
     const struct history *const h = c->history;
     const struct bans *const bans = stage->context->bans;
     struct idmap *const masked = self;
-    const size_t n = history_len(h, bans->longest ? bans->longest - 1 : 0);
+    const struct param *const kind = stage->sampler->params;
+    const size_t output = h->total - h->n_prompt, seen = history_len(h, bans->longest ? bans->longest - 1 : 0),
+                 n = kind == output_params && output < seen ? output : seen;
     uint32_t *const recent = cand_scratch(c, n + 1, sizeof *recent);
-    const bool early = h->total - h->n_prompt < (size_t)((const struct bans_params *)stage->params)->min_tokens;
+    const bool early = output < (size_t)((const struct count_params *)stage->params)->count;
     bool ok = recent;
     if (!recent)
         return;
     history_copy(h, recent, n);
     idmap_clear(masked);
-    for (size_t i = 0; ok && i < bans->n; i++)
-        ok = !begun(&bans->sequence[i], recent, n) ||
-             idmap_add(masked, bans->sequence[i].id[bans->sequence[i].n - 1]) != IDMAP_NONE;
+    for (size_t i = 0; ok && i < bans->n; i++) {
+        const struct tokens *const s = &bans->sequence[i];
+        const size_t before = s->n - 1; // the tokens without the last
+        if (before <= n && tokens_oldest(s->id, before, recent, before) &&
+            (kind != bad_words_params || !exempt(bans, s, h->total)))
+            ok = idmap_add(masked, s->id[before]) != IDMAP_NONE;
+    }
     for (size_t i = 0; ok && early && i < bans->n_ends; i++)
         ok = idmap_add(masked, bans->end[i]) != IDMAP_NONE;
     if (ok)
@@ -66,16 +70,26 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
         cand_fail(c, FAULT_MEMORY, 0);
 }
 
-static void release(void *self)
-{
-    idmap_free(self);
-}
+static void release(void *self) { idmap_free(self); }
 
 const struct sampler sampler_bans = {.name = "bans",
-                                     .internal = true,
-                                     PARAMS(params, bans_params),
+                                     PARAMS(params, count_params),
                                      .size = sizeof(struct idmap),
                                      .enabled = enabled,
                                      .window = window,
                                      .apply = apply,
                                      .release = release};
+const struct sampler sampler_bans_bad_words = {.name = "bans_bad_words",
+                                               PARAMS(bad_words_params, count_params),
+                                               .size = sizeof(struct idmap),
+                                               .enabled = enabled,
+                                               .window = window,
+                                               .apply = apply,
+                                               .release = release};
+const struct sampler sampler_bans_output = {.name = "bans_output",
+                                            PARAMS(output_params, count_params),
+                                            .size = sizeof(struct idmap),
+                                            .enabled = enabled,
+                                            .window = window,
+                                            .apply = apply,
+                                            .release = release};

@@ -11,10 +11,7 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
 }
 
 // One draw a row, of two words, whatever the row.
-static void skip(void *self, uint64_t rows)
-{
-    rng_discard(self, 2 * rows);
-}
+static void skip(void *self, uint64_t rows, uint64_t width) { rng_discard(self, 2 * rows); }
 
 const struct sampler sampler_dist = {.name = "dist",
                                      .size = sizeof(struct rng),
@@ -22,4 +19,5 @@ const struct sampler sampler_dist = {.name = "dist",
                                      .selector = true,
                                      .apply = apply,
                                      .reset = reset_rng,
-                                     .skip = skip};
+                                     .skip = skip,
+                                     .release = release_rng};

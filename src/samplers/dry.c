@@ -16,10 +16,10 @@ struct dry_params {
 static const struct param params[] = {
     {"dry-multiplier", "strength of the DRY penalty on continuing a repeated sequence; 0: off",
      FLOAT_AT(dry_params, multiplier), FINITE},
-    {"dry-base", "base of DRY's exponential growth", FLOAT_AT(dry_params, base), RANGE(1, FLT_MAX), .def = 1.75f,
-     DEFAULTED(1, INFINITY)},
+    {"dry-base", "base of DRY's exponential growth", FLOAT_AT(dry_params, base), RANGE(1, FLT_MAX), .ignores_low = true,
+     .def = 1.75f, DEFAULTED(1, INFINITY)},
     {"dry-allowed-length", "length from which on DRY penalises a repetition", INT_AT(dry_params, allowed_length),
-     RANGE(0, INT32_MAX), .def = 2, REFUSED(0, INFINITY)},
+     ANY_INT, .def = 2, REFUSED(0, INFINITY)},
     {"dry-penalty-last-n", "tokens that DRY looks back on; 0: off, -1: all", INT_AT(dry_params, last_n),
      RANGE(-1, INT32_MAX), .def = 64, REFUSED(0, INFINITY)},
     {NULL},
@@ -63,7 +63,7 @@ static void repetitions(size_t *z, const uint32_t *recent, size_t n)
 // multiplier * base^(length - allowed), with the exponent held where base^exponent still fits an f32.
 static float penalty(const struct dry_params *p, size_t length)
 {
-    size_t exponent = length - (size_t)p->allowed_length;
+    size_t exponent = (size_t)((int64_t)length - p->allowed_length);
     if (p->base > 1.000001f) {
         const size_t most = (size_t)(88.7228391f / libm_logf(p->base)); // ln FLT_MAX
         if (most > 0 && exponent > most)
@@ -77,8 +77,9 @@ struct dry_state {
     size_t *length;    // [next.n] the longest one's
     size_t length_cap;
     struct suffixes suffixes; // of a whole history that is long
-    size_t searched;          // breakers have been looked for up to this token, by its number from 0
-    size_t broken, broke;     // of the last one the first token, and what is behind it; 0: there is none
+    // tokens by their numbers in the history, from 0
+    size_t searched;                   // breakers have been looked for in the tokens before this one
+    size_t breaker_begin, breaker_end; // the last breaker is [begin, end); end is 0 if there is none
 };
 
 struct dry_job {
@@ -94,7 +95,7 @@ static float subtract(float logit, size_t j, const void *arg)
 
 // Returns how many of the n newest tokens stand behind the last breaker. Earlier rows have looked for breakers in all
 // but the new tokens, so that only one that ends in a new token is looked for.
-static size_t unbroken(struct dry_state *s, struct cand *c, const struct breakers *b, size_t n)
+static size_t since_breaker(struct dry_state *s, struct cand *c, const struct breakers *b, size_t n)
 {
     const size_t total = c->history->total, open = total - s->searched + breakers_longest(b),
                  look = open < n ? open : n;
@@ -105,11 +106,11 @@ static size_t unbroken(struct dry_state *s, struct cand *c, const struct breaker
     history_copy(c->history, recent, look);
     const size_t since = breakers_since(b, recent, look, &begin);
     if (begin < look) {
-        s->broken = total - 1 - begin;
-        s->broke = total - since;
+        s->breaker_begin = total - 1 - begin;
+        s->breaker_end = total - since;
     }
     s->searched = total;
-    return s->broke && s->broken >= total - n ? total - s->broke : n;
+    return s->breaker_end && s->breaker_begin >= total - n ? total - s->breaker_end : n;
 }
 
 // Records that a token continued a repetition of this length. Returns false when memory is short.
@@ -169,12 +170,13 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
     const struct breakers *const breakers = stage->context->breakers;
     const struct history *const h = c->history;
     struct dry_state *const s = self;
-    const size_t n = history_len(h, window_of(p->last_n)), allowed = (size_t)p->allowed_length;
+    const size_t n = history_len(h, window_of(p->last_n)),
+                 allowed = p->allowed_length > 0 ? (size_t)p->allowed_length : 0;
     if (n < h->total)
         suffixes_free(&s->suffixes);
     if (n <= allowed)
         return;
-    const size_t limit = unbroken(s, c, breakers, n);
+    const size_t limit = since_breaker(s, c, breakers, n);
     if (limit < allowed || c->fault.code)
         return;
     // The automaton does not count repetitions of length 0. If a logit could overflow, the fault must name the first in
@@ -191,14 +193,7 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
 static void change(void *self)
 {
     struct dry_state *const s = self;
-    s->searched = s->broke = 0;
-}
-
-static void reset(void *self, const struct stage *stage, uint64_t seed)
-{
-    struct dry_state *const s = self;
-    change(self);
-    suffixes_clear(&s->suffixes);
+    s->searched = s->breaker_end = 0;
 }
 
 static void release(void *self)
@@ -217,5 +212,4 @@ const struct sampler sampler_dry = {.name = "dry",
                                     .enabled = enabled,
                                     .window = window,
                                     .change = change,
-                                    .reset = reset,
                                     .release = release};

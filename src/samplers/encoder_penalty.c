@@ -18,8 +18,7 @@ static float favour(float logit, size_t j, const void *arg)
 static void apply(void *self, struct cand *c, const struct stage *stage)
 {
     const float by = 1.0f / ((const struct value_params *)stage->params)->value;
-    if (c->n > 1)
-        cand_edit(c, &c->history->prompt, favour, &by);
+    cand_edit(c, &c->history->prompt, favour, &by);
 }
 
 const struct sampler sampler_encoder_penalty = {.name = "encoder_penalty",

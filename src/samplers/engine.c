@@ -12,7 +12,7 @@
 // Clamps the parameter with this flag to [low, high].
 static void clamp_param(const struct catalog *c, double *value, const char *flag, double low, double high)
 {
-    double *const v = &value[catalog_find(c, flag, strlen(flag))];
+    double *const v = &value[catalog_find(c, flag)];
     *v = fmin(fmax(*v, low), high);
 }
 
@@ -23,6 +23,31 @@ static void adjust_ollama(const struct catalog *c, double *value)
     clamp_param(c, value, "top-p", 0.0, 1.0);
     clamp_param(c, value, "min-p", 0.0, 1.0);
 }
+
+// A temperature below 1e-5 is greedy; one up to 0.01 is 0.01.
+static void adjust_vllm(const struct catalog *c, double *value)
+{
+    double *const temp = &value[c->temp];
+    *temp = *temp < 1e-5 ? 0.0 : fmax(*temp, 0.01);
+}
+
+// So is top-k 1.
+static void adjust_sglang(const struct catalog *c, double *value)
+{
+    double *const temp = &value[c->temp];
+    if (*temp < 1e-6 || value[catalog_find(c, "top-k")] == 1.0)
+        *temp = 0.0;
+}
+
+#define VLLM_RANGES                                                                                        \
+    {                                                                                                      \
+        {"temp", 0, 2, false, "0 to 2"}, {"top-p", 0, 1, true, "above 0, up to 1"},                        \
+            {"top-k", -1, INFINITY, false, "-1 and above"}, {"min-p", 0, 1, false, "0 to 1"},              \
+            {"presence-penalty", -2, 2, false, "-2 to 2"}, {"frequency-penalty", -2, 2, false, "-2 to 2"}, \
+    }
+#define VLLM_OPTIONS                                                                                                  \
+    "temp,top-k,top-p,min-p,repeat-penalty,presence-penalty,frequency-penalty,logit-bias,bad-word-tokens,min-tokens," \
+    "eog-tokens,grammar-first"
 
 // clang-format off
 const struct engine engines[] = {
@@ -48,6 +73,49 @@ const struct engine engines[] = {
      .options = "repeat-penalty,repeat-last-n,temp,top-k,top-p,grammar-first", .first_options = GRAMMAR,
      .seeds_each = true,
      .stage = {{&sampler_penalties}, {&sampler_temperature}, {&sampler_top_k}, {&sampler_top_p_past}, {&sampler_dist}}},
+    {"transformers",
+     .defaults = {{"temp", 1}, {"top-k", 50}, {"top-p", 1}, {"min-p", 0}, {"repeat-last-n", -1}},
+     .ranges = {{"temp", 0, INFINITY, false, "0 and above"}, {"top-k", 0, INFINITY, false, "0 and above"},
+                {"top-p", 0, 1, false, "0 to 1"}, {"min-p", 0, 1, false, "0 to 1"},
+                {"typical", 0, 1, true, "above 0, up to 1"}},
+     .options = "temp,top-k,top-p,min-p,typical,top-h,epsilon-cutoff,eta-cutoff,repeat-penalty,encoder-repeat-penalty,"
+                "no-repeat-ngram,logit-bias,bad-word-tokens,min-tokens,eog-tokens,grammar-first",
+     .first_options = GRAMMAR, .wide_seed = true,
+     .stage = {{&sampler_logit_bias}, {&sampler_encoder_penalty_wide}, {&sampler_penalties},
+               {&sampler_no_repeat_ngram_any}, {&sampler_bans_bad_words}, {&sampler_greedy, ENGINE_COLD},
+               {&sampler_temperature, ENGINE_HOT}, {&sampler_top_h_ties, ENGINE_HOT}, {&sampler_top_k_ties, ENGINE_HOT},
+               {&sampler_top_p_rising, ENGINE_HOT}, {&sampler_min_p_prob, ENGINE_HOT},
+               {&sampler_typ_p_ties, ENGINE_HOT}, {&sampler_epsilon_ties, ENGINE_HOT}, {&sampler_eta_ties, ENGINE_HOT},
+               {&sampler_draw_exp, ENGINE_HOT}}},
+    {"vllm", .defaults = {{"temp", 1}, {"top-k", 0}, {"top-p", 1}, {"min-p", 0}}, .ranges = VLLM_RANGES,
+     .options = VLLM_OPTIONS, .first_options = GRAMMAR, .adjust = adjust_vllm, .wide_seed = true,
+     .stage = {{&sampler_bans_output}, {&sampler_logit_bias}, {&sampler_penalties_vllm}, {&sampler_greedy, ENGINE_COLD},
+               {&sampler_temperature, ENGINE_HOT}, {&sampler_min_p_prob, ENGINE_HOT}, {&sampler_top_k_ties, ENGINE_HOT},
+               {&sampler_top_p_rising_f32, ENGINE_HOT}, {&sampler_draw_exp, ENGINE_HOT}}},
+    {"vllm-v2", .defaults = {{"temp", 1}, {"top-k", 0}, {"top-p", 1}, {"min-p", 0}}, .ranges = VLLM_RANGES,
+     .options = VLLM_OPTIONS, .first_options = GRAMMAR, .adjust = adjust_vllm, .wide_seed = true,
+     .stage = {{&sampler_logit_bias}, {&sampler_penalties_vllm}, {&sampler_bans_output}, {&sampler_greedy, ENGINE_COLD},
+               {&sampler_temperature, ENGINE_HOT}, {&sampler_min_p, ENGINE_HOT}, {&sampler_top_k_ties, ENGINE_HOT},
+               {&sampler_top_p_rising_f32, ENGINE_HOT}, {&sampler_gumbel_philox, ENGINE_HOT}}},
+    {"sglang", .defaults = {{"temp", 1}, {"top-k", -1}, {"top-p", 1}, {"min-p", 0}},
+     .ranges = {{"temp", 0, INFINITY, false, "0 and above"}, {"top-k", -1, INFINITY, true, "-1, or 1 and above"},
+                {"top-p", 0, 1, true, "above 0, up to 1"}, {"min-p", 0, 1, false, "0 to 1"},
+                {"presence-penalty", -2, 2, false, "-2 to 2"}, {"frequency-penalty", -2, 2, false, "-2 to 2"},
+                {"repeat-penalty", 0, 2, true, "above 0, up to 2"}},
+     .options = "temp,top-k,top-p,min-p,repeat-penalty,presence-penalty,frequency-penalty,logit-bias,min-tokens,"
+                "eog-tokens,grammar-first",
+     .first_options = GRAMMAR, .adjust = adjust_sglang, .wide_seed = true,
+     .stage = {{&sampler_penalties_output}, {&sampler_bans_output}, {&sampler_logit_bias},
+               {&sampler_greedy, ENGINE_COLD}, {&sampler_temperature, ENGINE_HOT}, {&sampler_softmax_cut, ENGINE_HOT},
+               {&sampler_gumbel_murmur, ENGINE_HOT}}},
+    {"mlx", .defaults = {{"temp", 0}, {"top-k", 0}, {"top-p", 0}, {"min-p", 0}, {"repeat-last-n", 20}},
+     .ranges = {{"top-k", 0, INFINITY, false, "0 and above"}, {"min-p", 0, 1, false, "0 to 1"}},
+     .options = "temp,top-k,top-p,min-p,repeat-penalty,presence-penalty,frequency-penalty,repeat-last-n,logit-bias,"
+                "grammar-first",
+     .first_options = GRAMMAR,
+     .stage = {{&sampler_logit_bias}, {&sampler_penalties_window}, {&sampler_log_softmax},
+               {&sampler_greedy, ENGINE_COLD}, {&sampler_top_p_log, ENGINE_HOT}, {&sampler_min_p_log, ENGINE_HOT},
+               {&sampler_top_k_id, ENGINE_HOT}, {&sampler_scale_wide, ENGINE_HOT}, {&sampler_dist, ENGINE_HOT}}},
     {NULL},
 };
 // clang-format on
@@ -80,11 +148,18 @@ double engine_default(const struct engine *engine, const struct catalog *c, size
     return param_value(row, row->def);
 }
 
-// Returns a sampler without a value of its own.
-static struct choice sampler_choice(const struct sampler *s)
+const struct engine_range *engine_refused(const struct engine *engine, const struct catalog *c, const double *value)
 {
-    return (struct choice){.place = sampler_place(s)};
+    for (const struct engine_range *range = engine->ranges; range->flag; range++) {
+        const double x = value[catalog_find(c, range->flag)];
+        if (!(x >= range->low && x <= range->high) || (range->but_0 && x == 0.0))
+            return range;
+    }
+    return NULL;
 }
+
+// Returns a sampler without a value of its own.
+static struct choice sampler_choice(const struct sampler *s) { return (struct choice){.place = sampler_place(s)}; }
 
 size_t plan_engine(const struct engine *engine, double temp, bool grammar, struct choice *plan)
 {

@@ -7,7 +7,7 @@
 
 #include "samplers/list.h"
 
-enum { ENGINE_STAGES = 12, ENGINE_DEFAULTS = 6 };
+enum { ENGINE_STAGES = 20, ENGINE_DEFAULTS = 8, ENGINE_RANGES = 10 };
 
 // When a stage is part of the pipeline; 0: always.
 enum engine_when {
@@ -22,6 +22,14 @@ struct engine {
         const char *flag; // NULL after the last
         double value;
     } defaults[ENGINE_DEFAULTS];
+
+    // Values that the program takes; it refuses others.
+    struct engine_range {
+        const char *flag; // NULL after the last
+        double low, high;
+        bool but_0;        // 0 is refused, too
+        const char *takes; // the range in words
+    } ranges[ENGINE_RANGES];
 
     // Options of the chain, comma-separated. The seed is not among them: every engine has it.
     const char *options;       // that the stages read; NULL: all
@@ -41,7 +49,7 @@ struct engine {
 
 // Rows end with a NULL name. The first is llama, which has no stages of its own: --samplers names them.
 extern const struct engine engines[];
-#define ENGINE_NAMES "llama,ollama,akunu,akunu-gpu,batch"
+#define ENGINE_NAMES "llama,ollama,akunu,akunu-gpu,batch,transformers,vllm,vllm-v2,sglang,mlx"
 
 // Finds an engine. NULL: no engine has the name.
 const struct engine *engine_by_name(const char *name);
@@ -54,6 +62,10 @@ bool engine_has_free(const struct engine *engine, const char *name, size_t len);
 
 // Returns the engine's default of a parameter, by its number of the catalog.
 double engine_default(const struct engine *engine, const struct catalog *c, size_t number);
+
+// Returns the range of the engine that one of the values, by number of the catalog, is outside of; NULL: they are all
+// inside.
+const struct engine_range *engine_refused(const struct engine *engine, const struct catalog *c, const double *value);
 
 // Does the seed, as given, ask for a random one?
 static inline bool engine_draws_seed(const struct engine *engine, int64_t seed)
@@ -69,10 +81,7 @@ struct choice {
     double value;
 };
 
-static inline const struct sampler *choice_sampler(const struct choice *c)
-{
-    return samplers[c->place];
-}
+static inline const struct sampler *choice_sampler(const struct choice *c) { return samplers[c->place]; }
 
 // Writes the stages of an engine's pipeline, the selector last, to plan[ENGINE_STAGES]. Not for llama. grammar: one
 // constrains the output. Returns the number of stages.

@@ -29,16 +29,10 @@ static const struct param filter[] = {{"temp", FLOAT_AT(engine_stage_params, tem
 // ---- logits
 
 // round_f16 (akunu's engines): logits as they arrive there, in half precision.
-static void round_f16(void *self, struct cand *c, const struct stage *stage)
-{
-    cand_round_f16(c);
-}
+static void round_f16(void *self, struct cand *c, const struct stage *stage) { cand_round_f16(c); }
 
 // sort (ollama): all candidates by rank, so that equal quotients of unequal logits keep the order of the logits.
-static void sort_all(void *self, struct cand *c, const struct stage *stage)
-{
-    cand_sort(c);
-}
+static void sort_all(void *self, struct cand *c, const struct stage *stage) { cand_sort(c); }
 
 // scale (akunu): logit *= 1 / temp, which is not quite logit / temp.
 static void scale(void *self, struct cand *c, const struct stage *stage)
@@ -51,10 +45,10 @@ static void scale(void *self, struct cand *c, const struct stage *stage)
     c->kern->multiply(c->logit, c->n, factor);
 }
 
-const struct sampler sampler_round_f16 = {.name = "round_f16", .internal = true, .apply = round_f16};
-const struct sampler sampler_sort = {.name = "sort", .internal = true, .apply = sort_all};
+const struct sampler sampler_round_f16 = {.name = "round_f16", .apply = round_f16};
+const struct sampler sampler_sort = {.name = "sort", .apply = sort_all};
 const struct sampler sampler_scale = {
-    .name = "scale", .internal = true, PARAMS(temp, engine_stage_params), .runs = {OTHER_THAN, 1}, .apply = scale};
+    .name = "scale", PARAMS(temp, engine_stage_params), .runs = {OTHER_THAN, 1}, .apply = scale};
 
 // ---- softmaxes
 
@@ -107,13 +101,10 @@ static void softmax_scaled(void *self, struct cand *c, const struct stage *stage
     scale_weights(c);
 }
 
-const struct sampler sampler_softmax_scaled = {.name = "softmax_scaled",
-                                               .internal = true,
-                                               PARAMS(filter, engine_stage_params),
-                                               .enabled = filters,
-                                               .apply = softmax_scaled};
-const struct sampler sampler_softmax_rank = {.name = "softmax_rank", .internal = true, .apply = softmax_rank};
-const struct sampler sampler_softmax_id = {.name = "softmax_id", .internal = true, .apply = softmax_id};
+const struct sampler sampler_softmax_scaled = {
+    .name = "softmax_scaled", PARAMS(filter, engine_stage_params), .enabled = filters, .apply = softmax_scaled};
+const struct sampler sampler_softmax_rank = {.name = "softmax_rank", .apply = softmax_rank};
+const struct sampler sampler_softmax_id = {.name = "softmax_id", .apply = softmax_id};
 
 // ---- cuts
 
@@ -151,27 +142,21 @@ static void top_p_cut(void *self, struct cand *c, const struct stage *stage)
 }
 
 const struct sampler sampler_top_k_prob = {
-    .limits = true, .name = "top_k_prob", .internal = true, PARAMS(top_k, engine_stage_params), .apply = top_k_prob};
-const struct sampler sampler_top_k_prob_all = {.name = "top_k_prob_all",
-                                               .internal = true,
-                                               PARAMS(filter, engine_stage_params),
-                                               .enabled = filters,
-                                               .apply = top_k_prob};
-const struct sampler sampler_min_p_cut = {.limits = true,
+    .limits = LIMITS_OTHERWISE, .name = "top_k_prob", PARAMS(top_k, engine_stage_params), .apply = top_k_prob};
+const struct sampler sampler_top_k_prob_all = {
+    .name = "top_k_prob_all", PARAMS(filter, engine_stage_params), .enabled = filters, .apply = top_k_prob};
+const struct sampler sampler_min_p_cut = {.limits = LIMITS_OTHERWISE,
                                           .name = "min_p_cut",
-                                          .internal = true,
                                           PARAMS(min_p, engine_stage_params),
                                           .runs = {ABOVE, 0},
                                           .apply = min_p_cut};
-const struct sampler sampler_top_p_above = {.limits = true,
+const struct sampler sampler_top_p_above = {.limits = LIMITS_OTHERWISE,
                                             .name = "top_p_above",
-                                            .internal = true,
                                             PARAMS(top_p, engine_stage_params),
                                             .runs = {BELOW, 1},
                                             .apply = top_p_cut};
-const struct sampler sampler_top_p_reach = {.limits = true,
+const struct sampler sampler_top_p_reach = {.limits = LIMITS_OTHERWISE,
                                             .name = "top_p_reach",
-                                            .internal = true,
                                             PARAMS(top_p, engine_stage_params),
                                             .runs = {BELOW, 1},
                                             .apply = top_p_cut};
@@ -206,10 +191,7 @@ static void reset_pcg(void *self, const struct stage *stage, uint64_t seed)
     pcg_seed(self, seed, seed ^ UINT64_C(0x9E3779B9));
 }
 
-static void skip_pcg(void *self, uint64_t rows)
-{
-    pcg_discard(self, rows);
-}
+static void skip_pcg(void *self, uint64_t rows, uint64_t width) { pcg_discard(self, rows); }
 
 // draw_mt (akunu): the probabilities are made to sum to 1 again; with mt19937.
 static void draw_mt(void *self, struct cand *c, const struct stage *stage)
@@ -220,22 +202,18 @@ static void draw_mt(void *self, struct cand *c, const struct stage *stage)
     choose_at(c, u);
 }
 
-static void skip_rng(void *self, uint64_t rows)
-{
-    rng_discard(self, rows);
-}
+static void skip_rng(void *self, uint64_t rows, uint64_t width) { rng_discard(self, rows); }
 
 const struct sampler sampler_draw_pcg = {.name = "draw_pcg",
-                                         .internal = true,
                                          .size = sizeof(struct pcg),
                                          .selector = true,
                                          .apply = draw_pcg,
                                          .reset = reset_pcg,
                                          .skip = skip_pcg};
 const struct sampler sampler_draw_mt = {.name = "draw_mt",
-                                        .internal = true,
                                         .size = sizeof(struct rng),
                                         .selector = true,
                                         .apply = draw_mt,
                                         .reset = reset_rng,
-                                        .skip = skip_rng};
+                                        .skip = skip_rng,
+                                        .release = release_rng};

@@ -35,11 +35,9 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
 {
     const struct value_params *const p = stage->params;
     const size_t least = (size_t)p->min_keep;
-    if (c->n < 2)
-        return;
     const bool eta = stage->sampler->params == eta_params;
     const double t = eta ? 0.0 : p->value * (double)cand_exp_sum(c), slack = t * 0x1p-22;
-    if (!eta && cand_keep_weighing(c, t - slack, t + slack, least))
+    if (!eta && cand_keep_by_weight(c, t - slack, t + slack, least))
         return;
     cand_softmax(c);
     cand_keep_likely(c, eta ? eta_bound(c, p->value) : p->value, least);

@@ -15,8 +15,6 @@
 #include "sample/cand_private.h"
 #include "sample/sampler.h"
 
-#include <string.h>
-
 static const struct param params[] = {
     {"temp", FLOAT_AT(value_params, value)},
     {NULL},
@@ -96,14 +94,9 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
         fill_distribution(c, p->value);
 }
 
-static void reset(void *self, const struct stage *stage, uint64_t seed)
-{
-    const uint32_t low = (uint32_t)seed;
-    memcpy(self, &low, sizeof low);
-}
+static void reset(void *self, const struct stage *stage, uint64_t seed) { *(uint32_t *)self = (uint32_t)seed; }
 
 const struct sampler sampler_gumbel = {.name = "gumbel",
-                                       .internal = true,
                                        PARAMS(params, value_params),
                                        .size = sizeof(uint32_t),
                                        .selector = true,

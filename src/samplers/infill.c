@@ -21,10 +21,7 @@ struct by_text {
     uint32_t *match;   // room for n ranks
 };
 
-static struct piece text_of(const struct by_text *t, size_t rank)
-{
-    return vocab_output(t->vocab, t->c->id[rank]);
-}
+static struct piece text_of(const struct by_text *t, size_t rank) { return vocab_output(t->vocab, t->c->id[rank]); }
 
 // Compares bytes, so that the texts that begin with a text stand directly behind it.
 static int compare_texts(const void *a, const void *b)
@@ -40,10 +37,7 @@ static int compare_ranks(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static bool is_prefix(struct piece x, struct piece y)
-{
-    return x.len <= y.len && !memcmp(x.p, y.p, x.len);
-}
+static bool is_prefix(struct piece x, struct piece y) { return x.len <= y.len && !memcmp(x.p, y.p, x.len); }
 
 // Keeps the candidates with p >= floor and those that end a generation, and scales p to sum 1. Returns how many of the
 // kept do not end a generation.
@@ -122,7 +116,7 @@ static void merge_texts(const struct by_text *t)
 }
 
 // Keeps one candidate: the token that ends a turn, or else the one that ends a sequence.
-static void only_end(struct cand *c, const struct vocab *v)
+static void keep_end_token(struct cand *c, const struct vocab *v)
 {
     const uint32_t id = v->eot != VOCAB_NONE ? v->eot : v->eos;
     if (id == VOCAB_NONE || (c->n_vocab && id >= c->n_vocab))
@@ -155,7 +149,7 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
     if (texts)
         keep_texts(c, v, (float)(1.0 / (double)(texts + 1)));
     else
-        only_end(c, v);
+        keep_end_token(c, v);
     if (c->logit[0] == -INFINITY) // an ending that was added to another token
         c->order = CAND_UNSORTED;
 }

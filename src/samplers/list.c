@@ -2,16 +2,32 @@
 #include "samplers/list.h"
 
 #include "base/names.h"
+#include "base/number.h"
 
 #include <assert.h>
+#include <stdlib.h>
 #include <string.h>
 
 const struct sampler *const samplers[] = {
-#define SAMPLER(name) &sampler_##name,
+#define SAMPLER(name)  &sampler_##name,
+#define INTERNAL(name) &sampler_##name,
+#include "samplers/list.def"
+    NULL,
+#undef SAMPLER
+#undef INTERNAL
+};
+
+bool sampler_internal(size_t place)
+{
+    static const bool internal[] = {
+#define SAMPLER(name)  false,
+#define INTERNAL(name) true,
 #include "samplers/list.def"
 #undef SAMPLER
-    NULL,
-};
+#undef INTERNAL
+    };
+    return internal[place];
+}
 
 // Parameters that decide which stages there are, and belong to none.
 static const struct param of_the_plan[] = {
@@ -29,7 +45,7 @@ static bool has_name(const struct sampler *s, const char *name, size_t len)
 const struct sampler *sampler_by_name(const char *name, size_t len)
 {
     for (size_t i = 0; samplers[i]; i++)
-        if (!samplers[i]->internal && has_name(samplers[i], name, len))
+        if (!sampler_internal(i) && has_name(samplers[i], name, len))
             return samplers[i];
     return NULL;
 }
@@ -52,12 +68,12 @@ size_t sampler_place(const struct sampler *s)
     return place;
 }
 
-size_t catalog_find(const struct catalog *c, const char *flag, size_t len)
+size_t catalog_find(const struct catalog *c, const char *flag)
 {
-    size_t i = 0;
-    while (i < c->n && (strncmp(c->param[i]->flag, flag, len) != 0 || c->param[i]->flag[len]))
-        i++;
-    return i;
+    size_t number = 0;
+    while (number < c->n && strcmp(c->param[number]->flag, flag) != 0)
+        number++;
+    return number;
 }
 
 size_t catalog_find_server(const struct catalog *c, const char *name)
@@ -73,19 +89,11 @@ size_t catalog_find_server(const struct catalog *c, const char *name)
     return number;
 }
 
-// Returns the number of a parameter that some sampler describes.
-static size_t catalog_number(const struct catalog *c, const char *flag)
-{
-    const size_t number = catalog_find(c, flag, strlen(flag));
-    assert(number < c->n);
-    return number;
-}
-
 // Adds the parameters that these rows are the first to describe.
 static void add_params(struct catalog *c, const struct param *row, const char *heading)
 {
     for (; row && row->flag; row++) {
-        if (!row->help || catalog_find(c, row->flag, strlen(row->flag)) < c->n)
+        if (!row->help || catalog_find(c, row->flag) < c->n)
             continue;
         assert(c->n < CATALOG_MOST);
         c->heading[c->n] = heading;
@@ -104,17 +112,20 @@ void catalog_make(struct catalog *c)
         const struct param *const rows = samplers[i]->params;
         for (size_t k = 0; rows && rows[k].flag; k++) {
             assert(k < CATALOG_PARAMS);
-            c->number[i][k] = (unsigned char)catalog_number(c, rows[k].flag);
-            assert(rows[k].type == c->param[c->number[i][k]]->type);
+            c->number[i][k] = (unsigned char)catalog_find(c, rows[k].flag);
+            assert(c->number[i][k] < c->n);
+            assert(rows[k].type == c->param[c->number[i][k]]->type || rows[k].type == PARAM_DOUBLE);
         }
     }
-    c->mirostat = catalog_number(c, "mirostat");
-    c->temp = catalog_number(c, "temp");
+    c->mirostat = catalog_find(c, "mirostat");
+    c->temp = catalog_find(c, "temp");
 }
 
 double param_value(const struct param *row, double value)
 {
-    return row->type == PARAM_FLOAT ? (double)(float)value : value;
+    char text[NUMBER_TEXT];
+    const double typed = row->type == PARAM_FLOAT ? strtod(number_text((float)value, text), NULL) : value;
+    return row->type == PARAM_FLOAT && (float)typed != (float)value ? (double)(float)value : typed;
 }
 
 void catalog_defaults(const struct catalog *c, double *value)

@@ -6,11 +6,16 @@
 
 #include "sample/sampler.h"
 
-#define SAMPLER(name) extern const struct sampler sampler_##name;
+#define SAMPLER(name)  extern const struct sampler sampler_##name;
+#define INTERNAL(name) extern const struct sampler sampler_##name;
 #include "samplers/list.def"
 #undef SAMPLER
+#undef INTERNAL
 
 extern const struct sampler *const samplers[]; // ends with NULL
+
+// Returns whether the sampler at this place comes by other options, so that a chain cannot name it.
+bool sampler_internal(size_t place);
 
 // llama.cpp's default chain, with scatter before temperature.
 #define DEFAULT_CHAIN "penalties;dry;top_n_sigma;top_k;typ_p;top_p;min_p;xtc;scatter;temperature"
@@ -41,11 +46,12 @@ struct catalog {
 
 void catalog_make(struct catalog *c);
 
-// Return the number of a parameter by its flag[0..len), or by llama-server's name for it. c->n: there is none.
-size_t catalog_find(const struct catalog *c, const char *flag, size_t len);
+// Return the number of a parameter by its flag, or by llama-server's name for it. c->n: there is none.
+size_t catalog_find(const struct catalog *c, const char *flag);
 size_t catalog_find_server(const struct catalog *c, const char *name);
 
-// Returns a value as its parameter stores it: an option of a float parameter has that float.
+// Returns a parameter's value as it would be typed: of a float the f64 that its fewest digits denote. A value keeps the
+// f64 of its text, because some engines compute with that; param_store rounds it.
 double param_value(const struct param *row, double value);
 
 // Fill value[0..c->n): with every default; or with the defaults, but every sampler disabled.

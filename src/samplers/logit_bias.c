@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: MIT
-// logit-bias: logit[id] += bias, the biases of one id added one after the other in the order given.
+// logit-bias: logit[id] += bias, the biases of one id added one after the other in the order given. Ids
+// outside of the vocabulary are ignored.
 #include "sample/sampler.h"
 
-static bool enabled(const struct stage *stage)
-{
-    return stage->context->biases->ids.n > 0;
-}
+static bool enabled(const struct stage *stage) { return stage->context->biases->ids.n > 0; }
 
 static float add_biases(float logit, size_t j, const void *arg)
 {
@@ -18,10 +16,7 @@ static float add_biases(float logit, size_t j, const void *arg)
 static void apply(void *self, struct cand *c, const struct stage *stage)
 {
     const struct bias_table *const t = stage->context->biases;
-    for (size_t j = 0; j < t->ids.n; j++)
-        if (c->n_vocab && t->ids.id[j] >= c->n_vocab)
-            cand_fail(c, FAULT_BIAS_ID, t->ids.id[j]);
     cand_edit(c, &t->ids, add_biases, t);
 }
 
-const struct sampler sampler_logit_bias = {.name = "logit_bias", .internal = true, .enabled = enabled, .apply = apply};
+const struct sampler sampler_logit_bias = {.name = "logit_bias", .enabled = enabled, .apply = apply};

@@ -51,9 +51,7 @@ static size_t above_first_cliff(struct cand *c, size_t alive, float lowest, floa
 static void apply(void *self, struct cand *c, const struct stage *stage)
 {
     const struct value_params *const p = stage->params;
-    const size_t alive = cand_alive(c, c->n), least = p->min_keep > 1 ? (size_t)p->min_keep : 1;
-    if (c->n < 2)
-        return;
+    const size_t alive = cand_alive(c, c->n), least = (size_t)p->min_keep;
     const bool sorted = c->order == CAND_SORTED;
     const float lowest = sorted ? c->logit[alive ? alive - 1 : 0] : cand_least(c), range = cand_max(c) - lowest + 1e-8f;
     size_t keep = sorted || !alive ? 0 : above_first_cliff(c, alive, lowest, range);
@@ -62,9 +60,9 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
         cand_sort(c);
         keep = above_cliff(c->logit, alive, range, &steepest);
     }
-    const float room = alive > 1 ? floorf(p->value / range) : 0.0f;
-    if (room > (float)keep)
-        keep = room < (float)alive ? (size_t)room : alive;
+    const float by_tau = alive > 1 ? floorf(p->value / range) : 0.0f;
+    if (by_tau > (float)keep)
+        keep = by_tau < (float)alive ? (size_t)by_tau : alive;
     cand_top_k(c, keep > least ? keep : least);
 }
 

@@ -17,5 +17,9 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
     cand_keep_from(c, cand_max(c) + libm_logf(p->value), p->min_keep ? (size_t)p->min_keep : 1);
 }
 
-const struct sampler sampler_min_p = {
-    .limits = true, .name = "min_p", .letter = 'm', PARAMS(params, value_params), .runs = {ABOVE, 0}, .apply = apply};
+const struct sampler sampler_min_p = {.limits = LIMITS_RATIO,
+                                      .name = "min_p",
+                                      .letter = 'm',
+                                      PARAMS(params, value_params),
+                                      .runs = {ABOVE, 0},
+                                      .apply = apply};

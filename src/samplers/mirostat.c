@@ -126,8 +126,9 @@ static void apply_2(void *self, struct cand *c, const struct stage *stage)
 
 #define VERSION(NAME, APPLY)                                                                                      \
     {                                                                                                             \
-        .name = (NAME), .internal = true, PARAMS(params, mirostat_params), .size = sizeof(struct mirostat_state), \
-        .selector = true, .apply = (APPLY), .reset = reset, .needs_rows = stage_always                            \
+        .name = (NAME), PARAMS(params, mirostat_params), .size = sizeof(struct mirostat_state), .selector = true, \
+        .apply = (APPLY), .reset = reset, .needs_rows = stage_always, .by_chance = stage_always,                  \
+        .release = release_rng                                                                                    \
     }
 
 const struct sampler sampler_mirostat = VERSION("mirostat", apply_1);

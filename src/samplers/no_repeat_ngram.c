@@ -1,28 +1,21 @@
 // SPDX-License-Identifier: MIT
 // no_repeat_ngram (Hugging Face, text-generation-webui, Aphrodite): no N tokens in a row come twice. What followed the
-// newest N-1 tokens where they were before, in the prompt or behind it, is masked.
+// newest N-1 tokens where they were before, in the prompt or behind it, is masked. A single candidate stays;
+// no_repeat_ngram_any (the engine transformers) masks it, too.
 #include "sample/sampler.h"
 #include "sample/suffixes.h"
 
-struct ngram_params {
-    int32_t n;
-};
-
 static const struct param params[] = {
-    {"no-repeat-ngram", "mask tokens that would repeat N tokens in a row; 0: none", INT_AT(ngram_params, n),
+    {"no-repeat-ngram", "mask tokens that would repeat N tokens in a row; 0: none", INT_AT(count_params, count),
      RANGE(0, INT32_MAX), .also = "no-repeat-ngram-size", .server = "no_repeat_ngram_size"},
     {NULL},
 };
 
-static size_t window(const struct stage *stage)
-{
-    return HISTORY_ALL;
-}
+static const struct param any_params[] = {{"no-repeat-ngram", INT_AT(count_params, count)}, {NULL}};
 
-static float ban(float logit, size_t j, const void *arg)
-{
-    return -INFINITY;
-}
+static size_t window(const struct stage *stage) { return HISTORY_ALL; }
+
+static float ban(float logit, size_t j, const void *arg) { return -INFINITY; }
 
 struct ngram_state {
     struct suffixes suffixes;
@@ -33,8 +26,8 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
 {
     struct ngram_state *const s = self;
     const struct suffixes *const x = &s->suffixes;
-    const size_t n = (size_t)((const struct ngram_params *)stage->params)->n;
-    if (c->n < 2 || c->history->total < n)
+    const size_t n = (size_t)((const struct count_params *)stage->params)->count;
+    if (c->history->total < n)
         return;
     bool ok = suffixes_update(&s->suffixes, c->history, n - 1);
     idmap_clear(&s->banned);
@@ -44,11 +37,6 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
         cand_edit(c, &s->banned, ban, NULL);
     else
         cand_fail(c, FAULT_MEMORY, 0);
-}
-
-static void reset(void *self, const struct stage *stage, uint64_t seed)
-{
-    suffixes_clear(&((struct ngram_state *)self)->suffixes);
 }
 
 static void release(void *self)
@@ -61,10 +49,16 @@ static void release(void *self)
 const struct sampler sampler_no_repeat_ngram = {.name = "no_repeat_ngram",
                                                 .letter = 'n',
                                                 .foreign = true,
-                                                PARAMS(params, ngram_params),
+                                                PARAMS(params, count_params),
                                                 .size = sizeof(struct ngram_state),
                                                 .runs = {ABOVE, 0},
                                                 .window = window,
                                                 .apply = apply,
-                                                .reset = reset,
                                                 .release = release};
+const struct sampler sampler_no_repeat_ngram_any = {.name = "no_repeat_ngram_any",
+                                                    PARAMS(any_params, count_params),
+                                                    .size = sizeof(struct ngram_state),
+                                                    .runs = {ABOVE, 0},
+                                                    .window = window,
+                                                    .apply = apply,
+                                                    .release = release};

@@ -20,12 +20,12 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
     const struct value_params *const p = stage->params;
     const bool norm = stage->sampler->params == norm_params;
     const size_t alive = norm ? cand_alive(c, c->n) : 0, least = (size_t)p->min_keep;
-    if (c->n < 2 || (norm && alive < 2))
+    if (norm && alive < 2)
         return;
     const struct mass m = cand_mass(c, NULL, true);
     const double t = agreement_bound(m.sum, m.squares, (double)alive, norm),
                  slack = (4 * m.error + 0x1p-20) * (t + m.squares / m.sum);
-    if (cand_keep_weighing(c, t - slack, fmin(t + slack, 1.0), least)) // it is not above the largest, which weighs 1
+    if (cand_keep_by_weight(c, t - slack, fmin(t + slack, 1.0), least)) // it is not above the largest, which weighs 1
         return;
     cand_softmax(c);
     const double sum = c->kern->sum_wide(c->p, c->n, 0.0);

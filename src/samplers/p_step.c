@@ -22,8 +22,7 @@ static size_t keep_before_step(struct cand *c, const struct head *head, const vo
 static void apply(void *self, struct cand *c, const struct stage *stage)
 {
     const struct value_params *const p = stage->params;
-    if (c->n > 1)
-        cand_cut(c, 16.7f, (size_t)p->min_keep, keep_before_step, p);
+    cand_cut(c, 16.7f, (size_t)p->min_keep, keep_before_step, p);
 }
 
 const struct sampler sampler_p_step = {

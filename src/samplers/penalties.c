@@ -100,13 +100,6 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
         cand_fail(c, FAULT_MEMORY, 0);
 }
 
-static void reset(void *self, const struct stage *stage, uint64_t seed)
-{
-    struct penalties_state *const s = self;
-    tally_clear(&s->recent);
-    tally_clear(&s->newest);
-}
-
 static void release(void *self)
 {
     struct penalties_state *const s = self;
@@ -121,14 +114,11 @@ const struct sampler sampler_penalties = {.name = "penalties",
                                           .enabled = enabled,
                                           .window = window,
                                           .apply = apply,
-                                          .reset = reset,
                                           .release = release};
 const struct sampler sampler_repeat_each = {.name = "repeat_each",
-                                            .internal = true,
                                             PARAMS(each_params, penalties_params),
                                             .size = sizeof(struct penalties_state),
                                             .enabled = enabled,
                                             .window = window,
                                             .apply = apply,
-                                            .reset = reset,
                                             .release = release};

@@ -47,10 +47,7 @@ struct scatter_state {
     size_t reach, weight_cap, sum_cap;
 };
 
-static bool acts(const struct scatter_params *p)
-{
-    return p->strength > 0.0f || p->adaptive || p->absorption > 0.0f;
-}
+static bool acts(const struct scatter_params *p) { return p->strength > 0.0f || p->adaptive || p->absorption > 0.0f; }
 
 static bool enabled(const struct stage *stage)
 {
@@ -71,13 +68,6 @@ static const char *idle(const void *of_all, const struct param *row)
                       (at == offsetof(struct scatter_params, radius) && p->radius <= 0.0f) ||
                       (at == offsetof(struct scatter_params, steps) && p->steps < 1);
     return acts(p) && zero ? "of 0 leaves scatter no effect" : NULL;
-}
-
-static void reset(void *self, const struct stage *stage, uint64_t seed)
-{
-    struct scatter_state *const s = self;
-    rng_seed(&s->rng, (uint32_t)seed);
-    tally_clear(&s->recent);
 }
 
 static const char *conflict(const void *of_all)
@@ -252,6 +242,7 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
 static void release(void *self)
 {
     struct scatter_state *const s = self;
+    rng_free(&s->rng);
     tally_free(&s->recent);
     free(s->weight);
     free(s->weight_sum);
@@ -273,6 +264,7 @@ const struct sampler sampler_scatter = {.name = "scatter",
                                         .idle = idle,
                                         .window = window,
                                         .apply = apply,
-                                        .reset = reset,
+                                        .reset = reset_rng,
                                         .needs_rows = needs_rows,
+                                        .by_chance = needs_rows,
                                         .release = release};

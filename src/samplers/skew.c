@@ -13,8 +13,6 @@ static const struct param params[] = {
 static void apply(void *self, struct cand *c, const struct stage *stage)
 {
     const struct value_params *const p = stage->params;
-    if (c->n < 2)
-        return;
     cand_sort(c);
     cand_softmax(c);
     if (c->fault.code)

@@ -28,8 +28,6 @@ static void smooth(const struct kern *kern, float *x, size_t n, const void *bend
 static void apply(void *self, struct cand *c, const struct stage *stage)
 {
     const struct smoothing_params *const p = stage->params;
-    if (c->n < 2)
-        return;
     const struct bend bend = {cand_max(c), (3.0f - p->curve) / 2.0f * p->factor, (p->curve - 1.0f) / 2.0f * p->factor};
     cand_map(c, smooth, &bend);
     if (c->order == CAND_SORTED)

@@ -23,12 +23,10 @@ static size_t keep_above_bound(struct cand *c, const struct head *head, const vo
 static void apply(void *self, struct cand *c, const struct stage *stage)
 {
     const struct value_params *const p = stage->params;
-    if (c->n < 2)
-        return;
     if (c->order != CAND_SORTED) {
         const struct mass m = cand_mass(c, NULL, true);
         const double t = p->value / m.sum, slack = t * (m.error_f32 + 0x1p-21);
-        if (cand_keep_weighing(c, t - slack, fmin(t + slack, 1.0), (size_t)p->min_keep)) {
+        if (cand_keep_by_weight(c, t - slack, fmin(t + slack, 1.0), (size_t)p->min_keep)) {
             cand_sort(c);
             return;
         }

@@ -14,18 +14,17 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
 {
     enum { BEST = 100 };
     const struct value_params *const p = stage->params;
-    float term[BEST], sum = 0.0f;
-    size_t keep = 0;
-    if (c->n < 2)
-        return;
+    float term[BEST];
+    size_t keep = 1;
     cand_top_k(c, BEST);
     cand_softmax(c);
     c->kern->log(term, c->p, c->n);
     c->kern->entropy_terms(term, c->p, term, c->n);
     const float most = p->value * c->kern->sum(term, c->n, 0.0f);
+    float sum = term[0];
     while (keep < c->n && c->p[keep] > 0.0f && (sum += term[keep]) <= most)
         keep++;
-    const size_t least = p->min_keep > 1 ? (size_t)p->min_keep : 1;
+    const size_t least = (size_t)p->min_keep;
     cand_top_k(c, keep > least ? keep : least);
 }
 

@@ -23,16 +23,12 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
     cand_keep_nucleus(c, (struct nucleus){.limit = p->value, .past = past, .least = (size_t)p->min_keep});
 }
 
-const struct sampler sampler_top_p = {.limits = true,
+const struct sampler sampler_top_p = {.limits = LIMITS_SUM,
                                       .name = "top_p",
                                       .aliases = "nucleus",
                                       .letter = 'p',
                                       PARAMS(params, value_params),
                                       .runs = {BELOW, 1},
                                       .apply = apply};
-const struct sampler sampler_top_p_past = {.limits = true,
-                                           .name = "top_p_past",
-                                           .internal = true,
-                                           PARAMS(past_params, value_params),
-                                           .runs = {BELOW, 1},
-                                           .apply = apply};
+const struct sampler sampler_top_p_past = {
+    .limits = LIMITS_SUM, .name = "top_p_past", PARAMS(past_params, value_params), .runs = {BELOW, 1}, .apply = apply};

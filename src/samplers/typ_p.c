@@ -10,8 +10,8 @@
 enum { BLOCK = 1024, STEP = 16 }; // candidates that are looked at in one go, or have room behind those there are
 
 static const struct param params[] = {
-    {"typical", "keep the most typical up to cumulative probability P; 1: all", FLOAT_AT(value_params, value),
-     RANGE(0, FLT_MAX), .def = 1, .metavar = "P", .also = "typical-p", .server = "typical_p"},
+    {"typical", "keep the most typical up to cumulative probability P; 1: all", FLOAT_AT(value_params, value), FINITE,
+     .def = 1, .metavar = "P", .also = "typical-p", .server = "typical_p"},
     MIN_KEEP,
     {NULL},
 };
@@ -40,10 +40,7 @@ struct typ_p_merge {
 };
 
 // The bits of a score, which is not negative, so that bits and scores have the same order.
-static inline uint32_t bits(const float *score, size_t rank)
-{
-    return bits_of_f32(score[rank]);
-}
+static inline uint32_t bits(const float *score, size_t rank) { return bits_of_f32(score[rank]); }
 
 // Fills mirror[0..split). Branches on the ends of runs could not be predicted, so there are none: one pass finds the
 // first rank of each run, another adds the distance from its last.
@@ -213,7 +210,7 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
     c->order = CAND_UNSORTED;
 }
 
-const struct sampler sampler_typ_p = {.limits = true,
+const struct sampler sampler_typ_p = {.limits = LIMITS_OTHERWISE,
                                       .name = "typ_p",
                                       .aliases = "typ,typical,typical_p",
                                       .letter = 'y',

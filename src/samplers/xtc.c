@@ -13,7 +13,7 @@ static const struct param params[] = {
     {"xtc-probability", "chance that xtc drops the top choices", FLOAT_AT(xtc_params, probability), FINITE,
      .metavar = "P", CLAMPED(0, 1)},
     {"xtc-threshold", "probability from which xtc counts a top choice; above 0.5: off", FLOAT_AT(xtc_params, threshold),
-     RANGE(0, FLT_MAX), .def = 0.1f, .metavar = "P", CLAMPED(0, 1)},
+     FINITE, .def = 0.1f, .metavar = "P", CLAMPED(0, 1)},
     {"min-keep", INT_AT(xtc_params, min_keep)},
     {NULL},
 };
@@ -22,6 +22,12 @@ static bool enabled(const struct stage *stage)
 {
     const struct xtc_params *const p = stage->params;
     return p->probability > 0.0f && p->threshold <= 0.5f;
+}
+
+static bool by_chance(const struct stage *stage)
+{
+    const struct xtc_params *const p = stage->params;
+    return p->probability < 1.0f;
 }
 
 static void apply(void *self, struct cand *c, const struct stage *stage)
@@ -36,7 +42,7 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
     if (!(p->threshold > 0x1p-20f && cand_defer(c, 1.0f)))
         cand_sort(c);
     float sum = cand_rank_sum(c);
-    const float range = fmaxf(-libm_logf(p->threshold * sum), 0.0f) * 1.0001f + 0.01f;
+    const float range = fmaxf(-libm_logf(fmaxf(p->threshold, 0.0f) * sum), 0.0f) * 1.0001f + 0.01f;
     if (c->pending_sort) {
         cand_sort_if_flat(c, range, 8); // to drop as many costs more than sorting all
         sum = c->pending_sort ? sum : cand_rank_sum(c);
@@ -55,5 +61,7 @@ const struct sampler sampler_xtc = {.name = "xtc",
                                     .size = sizeof(struct rng),
                                     .enabled = enabled,
                                     .apply = apply,
+                                    .by_chance = by_chance,
                                     .needs_rows = stage_always, // a draw only where there are candidates enough
-                                    .reset = reset_rng};
+                                    .reset = reset_rng,
+                                    .release = release_rng};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Constants as llama.cpp writes them: compact JSON as nlohmann's library dumps it. Numbers that are not integers have
-// the digits of Grisu2 (Loitsch, "Printing Floating-Point Numbers Quickly and Accurately with Integers", PLDI 2010).
-// Grisu2 sometimes gives one digit more than the fewest.
+// Constants as llama.cpp writes them: compact JSON as nlohmann's library prints it. The library prints numbers that are
+// not integers with Grisu2 (Loitsch, "Printing Floating-Point Numbers Quickly and Accurately with Integers", PLDI
+// 2010). Grisu2 sometimes prints one digit more than the fewest that read back, so base/number.h cannot replace it.
 #include "base/bits.h"
 #include "schema/convert.h"
 
@@ -60,16 +60,16 @@ static struct scaled shifted_up(struct scaled s, int exponent)
     return (struct scaled){s.fraction << (s.exponent - exponent), exponent};
 }
 
-// The digits made so far. They stand for a number below the upper end of an interval, and must stay within the
-// interval.
+// The digits so far: a number below the upper end of an interval, which must not fall below its lower end.
 struct digits {
     char digit[20];
     int n;
-    int point; // where the decimal point is, in digits from the first one's left
+    int point; // digits before the decimal point; 0 or less: zeros stand behind the point first
 };
 
-// Lowers the last digit while that brings the digits nearer to the number and keeps them in the interval. The number
-// lies `wanted` below the interval's upper end; width is the interval's; unit is one of the last digit.
+// Lowers the last digit while that brings the digits nearer to the wanted number and keeps them in the interval. The
+// digits lie `rest` below the upper end of the interval, the wanted number lies `wanted` below it, the lower end
+// `width`. Lowering the digit by one subtracts `unit`.
 static void approach(struct digits *d, uint64_t wanted, uint64_t width, uint64_t rest, uint64_t unit)
 {
     while (rest < wanted && width - rest >= unit && (rest + unit < wanted || wanted - rest > rest + unit - wanted)) {
@@ -78,36 +78,31 @@ static void approach(struct digits *d, uint64_t wanted, uint64_t width, uint64_t
     }
 }
 
-// The paper's digit generation. low, value and high have the same exponent. Of the numbers between low and high it
-// takes those with the fewest digits, and of these the one nearest to value. `point` does not count the power of ten
-// by which the three are scaled.
+// Generates digits as the paper does: of a number between low and high with the fewest digits, and of those numbers the
+// one nearest to value. The three have one exponent. d->point does not count the power of ten by which they are scaled.
 static void generate(struct digits *d, struct scaled low, struct scaled value, struct scaled high)
 {
     const int shift = -high.exponent;
     assert(shift >= 32 && shift <= 60);
     const uint64_t one = UINT64_C(1) << shift;
-    uint64_t width = high.fraction - low.fraction, wanted = high.fraction - value.fraction,
-             fraction = high.fraction & (one - 1);
-    uint32_t whole = (uint32_t)(high.fraction >> shift), unit = 1;
-    for (d->n = 0, d->point = 1; whole / unit >= 10; d->point++)
+    uint64_t width = high.fraction - low.fraction, wanted = high.fraction - value.fraction, rest = high.fraction;
+    uint64_t unit = one; // of the next digit
+    for (d->n = 0, d->point = 1; rest / unit >= 10; d->point++)
         unit *= 10;
-    for (; unit; unit /= 10) {
-        d->digit[d->n++] = (char)('0' + whole / unit);
-        whole %= unit;
-        const uint64_t rest = ((uint64_t)whole << shift) + fraction;
-        if (rest <= width) {
-            approach(d, wanted, width, rest, (uint64_t)unit << shift);
-            return;
+    for (;;) {
+        d->digit[d->n++] = (char)('0' + rest / unit);
+        rest %= unit;
+        if (rest <= width)
+            break;
+        if (unit > one) {
+            unit /= 10;
+        } else { // behind the point the numbers grow, because the unit would have a fraction
+            rest *= 10;
+            width *= 10;
+            wanted *= 10;
         }
     }
-    do {
-        fraction *= 10;
-        width *= 10;
-        wanted *= 10;
-        d->digit[d->n++] = (char)('0' + (fraction >> shift));
-        fraction &= one - 1;
-    } while (fraction > width);
-    approach(d, wanted, width, fraction, one);
+    approach(d, wanted, width, rest, unit);
 }
 
 static void grisu(double x, struct digits *d)

@@ -4,36 +4,39 @@
 #include "base/err.h"
 #include "base/mem.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
-static uint32_t schema_hash(const cJSON *schema)
-{
-    return hash_bytes(&schema, sizeof schema);
-}
+static uint32_t schema_hash(const cJSON *schema) { return hash_bytes(&schema, sizeof schema); }
 
-uint32_t schema_fail(struct convert *c, const cJSON *item, enum schema_code code, const char *word)
+enum { MOST_PATH = 239, MOST_WORD = 79 }; // bytes of a message's parts
+
+uint32_t schema_fail(struct convert *c, const cJSON *item, const char *format, const char *word)
 {
     struct builder path = {0};
-    assert(code != SCHEMA_OK);
-    const bool late = code == SCHEMA_PATTERN || code == SCHEMA_COUNT || code == SCHEMA_NOTHING;
-    if (c->fault->code || (late && c->for_faults))
+    char shown[MOST_PATH + 1] = "the schema", part[MOST_WORD + 1] = "";
+    if (c->failed)
         return EXPR_NOTHING;
-    *c->fault = (struct schema_fault){.code = code};
-    if (code == SCHEMA_MEMORY)
-        return EXPR_NOTHING;
+    c->failed = true;
     document_path(c, item, &path);
-    const size_t most = sizeof c->fault->path - 1, dots = path.len > most ? 3 : 0;
-    const char *from = path.text ? path.text + (dots ? path.len - most + dots : 0) : "";
+    const size_t dots = path.len > MOST_PATH ? 3 : 0;
+    const char *from = dots ? path.text + path.len - MOST_PATH + dots : path.text;
     while (dots && (*from & 0xc0) == 0x80) // the rest of a character
         from++;
-    memcpy(c->fault->path, "...", dots);
-    memcpy(c->fault->path + dots, from, strlen(from));
+    if (path.len) {
+        memcpy(shown, "...", dots);
+        memcpy(shown + dots, from, strlen(from) + 1);
+    }
     builder_free(&path);
     if (word)
-        memcpy(c->fault->word, word, (size_t)err_clip(word, sizeof c->fault->word - 1));
+        memcpy(part, word, (size_t)err_clip(word, MOST_WORD));
+    err_set(c->e, STATUS_USAGE, format, shown, part);
     return EXPR_NOTHING;
+}
+
+uint32_t schema_fail_late(struct convert *c, const cJSON *item, const char *format, const char *word)
+{
+    return c->for_faults ? EXPR_NOTHING : schema_fail(c, item, format, word);
 }
 
 void schema_note(struct convert *c, const cJSON *item, struct schema_notes *notes)
@@ -45,10 +48,7 @@ void schema_note(struct convert *c, const cJSON *item, struct schema_notes *note
     c->x.failed = c->x.failed || notes->paths.failed;
 }
 
-const char *rule_name(const struct convert *c, uint32_t rule)
-{
-    return c->names.text + c->rule[rule].name;
-}
+const char *rule_name(const struct convert *c, uint32_t rule) { return c->names.text + c->rule[rule].name; }
 
 static bool name_taken(const struct convert *c, const char *name)
 {
@@ -118,12 +118,12 @@ bool convert_sound(struct convert *c)
 {
     const cJSON *const schema = c->at < c->n_rules ? c->rule[c->at].schema : NULL;
     if (c->x.failed || c->out->gbnf.failed)
-        schema_fail(c, NULL, SCHEMA_MEMORY, NULL);
+        c->failed = c->failed || !err_from_fault(c->e, fault_memory());
     else if (c->x.full || c->out->gbnf.full)
-        schema_fail(c, schema, SCHEMA_TOO_BIG, NULL);
+        schema_fail(c, schema, "%s: the grammar grows too large", NULL);
     else if (c->x.deep)
-        schema_fail(c, schema, SCHEMA_TOO_DEEP, NULL);
-    return !c->fault->code;
+        schema_fail(c, schema, "%s: too deep", NULL);
+    return !c->failed;
 }
 
 uint32_t bracketed_expr(struct convert *c, const char *open, uint32_t inner, const char *close)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Lookups in the schema's document: members by name, references, and the path of an item. Functions recurse as deep
-// as the document is nested, which cJSON limits (CJSON_NESTING_LIMIT).
+// as the document is nested; cJSON limits that to CJSON_NESTING_LIMIT.
 #include "base/mem.h"
 #include "schema/convert.h"
 
@@ -61,10 +61,7 @@ static bool read(struct convert *c, cJSON *parent)
     return true;
 }
 
-bool document_read(struct convert *c)
-{
-    return read(c, c->document);
-}
+bool document_read(struct convert *c) { return read(c, c->document); }
 
 const cJSON *schema_member(const struct convert *c, const cJSON *object, const char *name)
 {
@@ -99,6 +96,7 @@ const cJSON *document_find(const struct convert *c, const char *reference)
     return item;
 }
 
+// Appends one part of a JSON pointer: the name of a member, or the index of an element.
 static void add_step(const cJSON *item, size_t index, struct builder *to)
 {
     builder_byte(to, '/');
@@ -111,6 +109,7 @@ static void add_step(const cJSON *item, size_t index, struct builder *to)
             builder_byte(to, *s);
 }
 
+// Appends the path from one item to another. False, and `to` as before, if it does not lead there.
 static bool path(const cJSON *from, const cJSON *item, struct builder *to)
 {
     size_t index = 0;
@@ -127,7 +126,4 @@ static bool path(const cJSON *from, const cJSON *item, struct builder *to)
     return false;
 }
 
-void document_path(const struct convert *c, const cJSON *item, struct builder *to)
-{
-    path(c->document, item, to);
-}
+void document_path(const struct convert *c, const cJSON *item, struct builder *to) { path(c->document, item, to); }

@@ -17,7 +17,7 @@ void exprs_free(struct exprs *x)
     *x = (struct exprs){0};
 }
 
-// Makes room for one more element behind n of them. Fails at EXPR_MOST.
+// Grows an array of n elements by one. False with an error: memory, or n has reached EXPR_MOST.
 static bool grow(struct exprs *x, void *array, size_t *cap, size_t n, size_t size)
 {
     x->full = x->full || n >= EXPR_MOST;
@@ -46,9 +46,14 @@ uint32_t expr_bytes(struct exprs *x, const char *utf8, size_t len)
     return new_expr(x, (struct expr){.kind = EXPR_LITERAL, .depth = 1, .first = (uint32_t)first, .n = (uint32_t)len});
 }
 
-uint32_t expr_literal(struct exprs *x, const char *utf8)
+uint32_t expr_literal(struct exprs *x, const char *utf8) { return expr_bytes(x, utf8, strlen(utf8)); }
+
+uint32_t expr_text(struct exprs *x, struct builder *text)
 {
-    return expr_bytes(x, utf8, strlen(utf8));
+    x->failed = x->failed || text->failed;
+    const uint32_t expr = expr_bytes(x, text->text, text->len);
+    builder_free(text);
+    return expr;
 }
 
 uint32_t expr_class(struct exprs *x, const struct range *range, size_t n, bool others)
@@ -103,7 +108,7 @@ void expr_push(struct exprs *x, uint32_t item)
         x->stack[x->n_stack++] = item;
 }
 
-uint32_t expr_take(struct exprs *x, enum expr_kind kind, size_t from)
+uint32_t expr_pop(struct exprs *x, enum expr_kind kind, size_t from)
 {
     const size_t first = x->n_parts, end = x->n_stack;
     uint32_t depth = 1;
@@ -134,7 +139,7 @@ uint32_t expr_list(struct exprs *x, enum expr_kind kind, const uint32_t *item, s
     const size_t from = x->n_stack;
     for (size_t i = 0; i < n; i++)
         expr_push(x, item[i]);
-    return expr_take(x, kind, from);
+    return expr_pop(x, kind, from);
 }
 
 struct gbnf_printer {
@@ -144,7 +149,7 @@ struct gbnf_printer {
     void *context;
 };
 
-// Writes the characters of a literal, without its quotes, escaped for GBNF.
+// Prints the characters of a literal without its quotes, escaped for GBNF.
 static void print_text(const struct gbnf_printer *p, const struct expr *e)
 {
     static const char names[] = "\n\r\t\\\"", letters[] = "nrt\\\"";
@@ -160,6 +165,7 @@ static void print_text(const struct gbnf_printer *p, const struct expr *e)
     }
 }
 
+// Prints a character of a class, escaped for GBNF.
 static void print_in_class(const struct gbnf_printer *p, uint32_t c)
 {
     static const char names[] = "\n\r\t\\[]", letters[] = "nrt\\[]";
@@ -188,6 +194,7 @@ static void print_class(const struct gbnf_printer *p, const struct expr *e)
     builder_byte(p->to, ']');
 }
 
+// Prints the operator of a repetition.
 static void print_count(const struct gbnf_printer *p, uint32_t min, uint32_t max)
 {
     if (!min && max == 1)
@@ -202,7 +209,7 @@ static void print_count(const struct gbnf_printer *p, uint32_t min, uint32_t max
         builder_format(p->to, "{%u,%u}", (unsigned)min, (unsigned)max);
 }
 
-// Precedence of expressions. A part with a lower precedence than its place needs is put in brackets.
+// Precedence of expressions. A part with a lower precedence than its place needs gets brackets.
 enum binding { AS_CHOICE, AS_SEQUENCE, AS_ITEM };
 
 static enum binding binding_of(const struct expr *e)
@@ -214,27 +221,28 @@ static enum binding binding_of(const struct expr *e)
 
 static void print_expr(const struct gbnf_printer *p, uint32_t expr, enum binding place);
 
-// Adjacent literals of a sequence are printed as one literal.
+// Prints the literals at the start of n parts as one literal. Returns how many literals there are.
+static uint32_t print_literals(const struct gbnf_printer *p, const uint32_t *part, uint32_t n)
+{
+    uint32_t i = 0;
+    builder_byte(p->to, '"');
+    for (; i < n && p->x->expr[part[i]].kind == EXPR_LITERAL; i++)
+        print_text(p, &p->x->expr[part[i]]);
+    builder_byte(p->to, '"');
+    return i;
+}
+
 static void print_list(const struct gbnf_printer *p, const struct expr *e)
 {
-    bool in_literal = false;
-    for (uint32_t i = 0; i < e->n; i++) {
-        const uint32_t part = p->x->part[e->first + i];
-        const bool literal = e->kind == EXPR_SEQUENCE && p->x->expr[part].kind == EXPR_LITERAL;
-        if (in_literal && !literal)
-            builder_byte(p->to, '"');
-        if (i && !(in_literal && literal))
+    const uint32_t *const part = p->x->part + e->first;
+    for (uint32_t i = 0; i < e->n;) {
+        if (i)
             builder_string(p->to, e->kind == EXPR_CHOICE ? " | " : " ");
-        if (literal && !in_literal)
-            builder_byte(p->to, '"');
-        if (literal)
-            print_text(p, &p->x->expr[part]);
+        if (e->kind == EXPR_SEQUENCE && p->x->expr[part[i]].kind == EXPR_LITERAL)
+            i += print_literals(p, part + i, e->n - i);
         else
-            print_expr(p, part, AS_SEQUENCE);
-        in_literal = literal;
+            print_expr(p, part[i++], AS_SEQUENCE);
     }
-    if (in_literal)
-        builder_byte(p->to, '"');
 }
 
 // Recurses at most EXPR_DEEPEST levels.
@@ -246,9 +254,7 @@ static void print_expr(const struct gbnf_printer *p, uint32_t expr, enum binding
     if (brackets)
         builder_byte(p->to, '(');
     if (e->kind == EXPR_LITERAL) {
-        builder_byte(p->to, '"');
-        print_text(p, e);
-        builder_byte(p->to, '"');
+        print_literals(p, &expr, 1);
     } else if (e->kind == EXPR_CLASS) {
         print_class(p, e);
     } else if (e->kind == EXPR_RULE) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Integers between bounds, as decimals of up to 16 digits where one bound is missing.
+// The expression of integers between bounds. Without one of the bounds, they have up to 16 digits.
 #include "schema/convert.h"
 
 #include <assert.h>
@@ -7,8 +7,9 @@
 #include <stdlib.h>
 
 #define TOP_DIGITS 16
-#define LOWEST     (UINT64_C(1) << 63) // as numbers with a sign: no lower bound
-#define HIGHEST    (LOWEST - 1)        // no upper bound
+// Bounds are int64_t modulo 2^64.
+#define LOWEST  (UINT64_C(1) << 63) // no lower bound
+#define HIGHEST (LOWEST - 1)        // no upper bound
 
 static uint32_t digit(struct exprs *x, unsigned first, unsigned last)
 {
@@ -69,7 +70,7 @@ static uint32_t between(struct exprs *x, uint64_t low, uint64_t high)
     assert(low <= high);
     for (unsigned n = length(low); n <= length(high); n++)
         expr_push(x, same_length(x, n == length(low) ? low : power(n - 1), n == length(high) ? high : power(n) - 1, n));
-    return expr_take(x, EXPR_CHOICE, from);
+    return expr_pop(x, EXPR_CHOICE, from);
 }
 
 // llama.cpp's expression for numbers of up to `left` digits that are at least low. At the top level the first digit
@@ -97,25 +98,19 @@ static uint64_t bound(struct convert *c, const cJSON *item, double (*round)(doub
 {
     uint64_t value;
     if (!cJSON_IsRaw(item)) {
-        schema_fail(c, item, SCHEMA_BAD_VALUE, "a number");
+        schema_fail(c, item, "%s is not %s", "a number");
         return 0;
     }
     if (json_integer(item, &value))
         return value + step;
     const double x = round(strtod(item->valuestring, NULL));
-    // cppcheck-suppress incorrectLogicOperator ; it is true of every int64_t
+    // cppcheck-suppress incorrectLogicOperator ; the condition is true of every int64_t
     return (x >= -0x1p63 && x < 0x1p63 ? (uint64_t)(int64_t)x : LOWEST) + step;
 }
 
-static bool negative(uint64_t value)
-{
-    return value >> 63;
-}
+static bool negative(uint64_t value) { return value >> 63; }
 
-static uint32_t minus(struct exprs *x, uint32_t expr)
-{
-    return EXPR_SEQUENCE_OF(x, expr_literal(x, "-"), expr);
-}
+static uint32_t minus(struct exprs *x, uint32_t expr) { return EXPR_SEQUENCE_OF(x, expr_literal(x, "-"), expr); }
 
 // A minus and the numbers from `from` to -low. llama.cpp reads HIGHEST as "no bound" here, too.
 static uint32_t negatives(struct exprs *x, uint64_t low, uint64_t from)
@@ -143,7 +138,7 @@ uint32_t integer_expr(struct convert *c, const cJSON *schema)
     if (low == LOWEST && high == HIGHEST)
         return expr_rule(x, RULE_INTEGER);
     if ((low ^ LOWEST) > (high ^ LOWEST) || high == LOWEST)
-        return schema_fail(c, schema, SCHEMA_NOTHING, NULL);
+        return schema_fail_late(c, schema, "%s: no value satisfies it", NULL);
     if (low == LOWEST && negative(high))
         return minus(x, at_least(x, 0 - high, TOP_DIGITS, false));
     if (low == LOWEST)

@@ -27,7 +27,7 @@ uint32_t schema_count(struct convert *c, const cJSON *schema, const char *keywor
         return missing;
     if (cJSON_IsRaw(item) && json_integer(item, &value) && (uint32_t)value <= INT32_MAX)
         return (uint32_t)value;
-    schema_fail(c, item, SCHEMA_BAD_VALUE, "a whole number from 0");
+    schema_fail(c, item, "%s is not %s", "a whole number from 0");
     return missing;
 }
 
@@ -35,7 +35,7 @@ static enum schema_kind array_kind(struct convert *c, const cJSON *item, enum sc
 {
     if (cJSON_IsArray(item) && item->child)
         return kind;
-    schema_fail(c, item, SCHEMA_BAD_VALUE, what);
+    schema_fail(c, item, "%s is not %s", what);
     return KIND_BAD;
 }
 
@@ -52,9 +52,9 @@ static enum schema_kind string_kind(struct convert *c, const cJSON *schema)
     const cJSON *const pattern = schema_member(c, schema, "pattern"), *const format =
                                                                           schema_member(c, schema, "format");
     if (pattern && !cJSON_IsString(pattern))
-        schema_fail(c, pattern, SCHEMA_BAD_VALUE, "a string");
+        schema_fail(c, pattern, "%s is not %s", "a string");
     if (format && !cJSON_IsString(format))
-        schema_fail(c, format, SCHEMA_BAD_VALUE, "a string");
+        schema_fail(c, format, "%s is not %s", "a string");
     schema_count(c, schema, "minLength", 0);
     schema_count(c, schema, "maxLength", 0);
     if (*item_string(pattern))
@@ -95,7 +95,7 @@ static enum schema_kind typed_kind(struct convert *c, const cJSON *schema, const
     while (i < sizeof types / sizeof *types && strcmp(item_string(type), types[i].name) != 0)
         i++;
     if (i == sizeof types / sizeof *types) {
-        schema_fail(c, type, SCHEMA_TYPE, item_string(type));
+        schema_fail(c, type, "%s: unknown type '%s'", item_string(type));
         return KIND_BAD;
     }
     const enum schema_kind kind = types[i].kind;
@@ -114,12 +114,12 @@ enum schema_kind schema_kind_of(struct convert *c, const cJSON *schema, const cJ
 {
     const cJSON *item;
     if (!cJSON_IsObject(schema)) {
-        schema_fail(c, schema, SCHEMA_NOT_OBJECT, NULL);
+        schema_fail(c, schema, "%s is not an object", NULL);
         return KIND_BAD;
     }
     if ((item = schema_member(c, schema, "$ref"))) {
         if (!cJSON_IsString(item))
-            schema_fail(c, item, SCHEMA_BAD_VALUE, "a string");
+            schema_fail(c, item, "%s is not %s", "a string");
         return cJSON_IsString(item) ? KIND_REF : KIND_BAD;
     }
     if ((item = schema_member(c, schema, "oneOf")))
@@ -134,7 +134,7 @@ enum schema_kind schema_kind_of(struct convert *c, const cJSON *schema, const cJ
         return array_kind(c, item, KIND_ENUM, "an array of values");
     if (!type || cJSON_IsNull(type) || cJSON_IsString(type))
         return typed_kind(c, schema, type);
-    schema_fail(c, type, SCHEMA_BAD_VALUE, "a type's name or an array of some");
+    schema_fail(c, type, "%s is not %s", "a type's name or an array of some");
     return KIND_BAD;
 }
 
@@ -143,11 +143,11 @@ const cJSON *schema_target(struct convert *c, const cJSON *schema)
     const cJSON *const ref = schema_member(c, schema, "$ref");
     const char *const text = item_string(ref);
     if (strncmp(text, "#/", 2) != 0 && strcmp(text, "#") != 0) {
-        schema_fail(c, ref, SCHEMA_REF_REMOTE, text);
+        schema_fail(c, ref, "%s: '%s' is not within the schema", text);
         return NULL;
     }
     const cJSON *const target = document_find(c, text);
     if (!target)
-        schema_fail(c, ref, SCHEMA_REF_MISSING, text);
+        schema_fail(c, ref, "%s: there is nothing at '%s'", text);
     return target;
 }

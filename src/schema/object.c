@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Objects: declared members in their order, keys of members that are not declared, and allOf, whose members are
-// merged into one object.
+// The expressions of objects: declared members in their order, keys of members that are not declared, and allOf, whose
+// members become one object.
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "schema/convert.h"
@@ -13,19 +13,51 @@ struct property {
     const char *name;
     const cJSON *schema;
     bool required;
+    uint32_t member, rest; // of optional_members
 };
 
+// The declared members of an object, in their order. A zeroed struct is empty.
 struct properties {
     struct property *property; // [n]
     size_t n, cap;
+    struct hash_table by_name; // the first property with each name
 };
 
+static void properties_free(struct properties *p)
+{
+    free(p->property);
+    hash_free(&p->by_name);
+}
+
+// Returns the first property with a name, or NULL; valid until a property is added.
+static struct property *find_property(const struct properties *p, const char *name)
+{
+    const uint32_t hash = hash_bytes(name, strlen(name));
+    size_t at = hash, i;
+    while ((i = hash_next(&p->by_name, hash, &at)) != HASH_NONE)
+        if (!strcmp(p->property[i].name, name))
+            return &p->property[i];
+    return NULL;
+}
+
+// Adds the property that a schema's name declares. The first property with this name gets the schema, too, and is
+// required if one of them is.
 static void add_property(struct convert *c, struct properties *p, const cJSON *schema, bool required)
 {
+    const char *const name = schema->string;
+    const bool first = !find_property(p, name);
     c->x.full = c->x.full || p->n >= EXPR_MOST;
-    c->x.failed = c->x.failed || !mem_grow(&p->property, &p->cap, p->n + 1, sizeof *p->property);
-    if (!c->x.full && !c->x.failed)
-        p->property[p->n++] = (struct property){schema->string, schema, required};
+    if (!exprs_whole(&c->x))
+        return;
+    c->x.failed = !mem_grow(&p->property, &p->cap, p->n + 1, sizeof *p->property) ||
+                  (first && !hash_add(&p->by_name, hash_bytes(name, strlen(name)), (uint32_t)p->n));
+    if (c->x.failed)
+        return;
+    p->property[p->n++] = (struct property){.name = name, .schema = schema, .required = required};
+    struct property *const merged = find_property(p, name);
+    assert(merged);
+    merged->schema = schema;
+    merged->required |= required;
 }
 
 // The expression of a declared member: the key in quotes, then `space ":" space value`.
@@ -35,10 +67,7 @@ static uint32_t declared_member(struct convert *c, const struct property *p)
     const uint32_t value = rule_of(c, p->schema, c->at, p->name), space = expr_rule(x, RULE_SPACE);
     struct builder key = {0};
     string_text(p->name, &key);
-    x->failed = x->failed || key.failed;
-    const uint32_t quoted = x->failed ? EXPR_NOTHING : expr_bytes(x, key.text, key.len);
-    builder_free(&key);
-    return EXPR_SEQUENCE_OF(x, quoted, space, expr_literal(x, ":"), space, value);
+    return EXPR_SEQUENCE_OF(x, expr_text(x, &key), space, expr_literal(x, ":"), space, value);
 }
 
 static uint32_t behind_comma(struct convert *c, uint32_t item, uint32_t max)
@@ -46,7 +75,7 @@ static uint32_t behind_comma(struct convert *c, uint32_t item, uint32_t max)
     return expr_repeat(&c->x, EXPR_SEQUENCE_OF(&c->x, comma_expr(c), item), 0, max);
 }
 
-// Makes a rule whose name consists of the property's name and its role.
+// Makes a rule that is named after a property and the rule's role. Returns its number.
 static uint32_t named_rule(struct convert *c, const char *property, const char *role, uint32_t expr)
 {
     struct builder name = {0};
@@ -58,39 +87,31 @@ static uint32_t named_rule(struct convert *c, const char *property, const char *
     return rule;
 }
 
-// Each member gets a rule, and so does the list of members that may follow it. The grammar's size is then linear in
-// the number of members.
-struct optional {
-    uint32_t member, rest; // references to rules; rest EXPR_NOTHING: nothing follows
-};
-
-// The members of an object that requires none: it may begin with any of them.
-static uint32_t optional_members(struct convert *c, const struct properties *p, uint32_t further)
+// The members of an object that requires none: it may begin with any of them. Each member gets a rule, and so does the
+// list of members that may follow it: the grammar's size is then linear in the number of members.
+static uint32_t optional_members(struct convert *c, struct properties *p, uint32_t further)
 {
     struct exprs *const x = &c->x;
     const size_t from = x->n_stack;
-    struct optional *const o = calloc(p->n + 1, sizeof *o);
-    c->x.failed = c->x.failed || !o;
-    for (size_t i = 0; o && i < p->n; i++)
-        o[i].member = expr_rule(x, named_rule(c, p->property[i].name, "-kv", declared_member(c, &p->property[i])));
+    struct property *const q = p->property;
+    for (size_t i = 0; i < p->n; i++)
+        q[i].member = expr_rule(x, named_rule(c, q[i].name, "-kv", declared_member(c, &q[i])));
     uint32_t rest = further ? behind_comma(c, further, EXPR_UNBOUNDED) : EXPR_NOTHING;
-    for (size_t i = p->n; o && i-- > 0;) {
-        o[i].rest = rest;
-        const uint32_t first = behind_comma(c, o[i].member, 1), all = rest ? EXPR_SEQUENCE_OF(x, first, rest) : first;
-        rest = i ? expr_rule(x, named_rule(c, p->property[i - 1].name, "-rest", all)) : EXPR_NOTHING;
+    for (size_t i = p->n; i-- > 0;) {
+        q[i].rest = rest;
+        const uint32_t first = behind_comma(c, q[i].member, 1), all = rest ? EXPR_SEQUENCE_OF(x, first, rest) : first;
+        rest = i ? expr_rule(x, named_rule(c, q[i - 1].name, "-rest", all)) : EXPR_NOTHING;
     }
-    for (size_t i = 0; o && i < p->n; i++)
-        expr_push(x, o[i].rest ? EXPR_SEQUENCE_OF(x, o[i].member, o[i].rest) : o[i].member);
-    free(o);
+    for (size_t i = 0; i < p->n; i++)
+        expr_push(x, q[i].rest ? EXPR_SEQUENCE_OF(x, q[i].member, q[i].rest) : q[i].member);
     if (further)
         expr_push(x, EXPR_SEQUENCE_OF(x, further, behind_comma(c, further, EXPR_UNBOUNDED)));
-    const uint32_t some = expr_take(x, EXPR_CHOICE, from);
-    return expr_repeat(x, some, 0, 1);
+    return expr_repeat(x, expr_pop(x, EXPR_CHOICE, from), 0, 1);
 }
 
 // The expression of an object with these members. further: the expression of a member that is not declared, of which
 // there may be any number, or EXPR_NOTHING.
-static uint32_t members_expr(struct convert *c, const struct properties *p, uint32_t further)
+static uint32_t members_expr(struct convert *c, struct properties *p, uint32_t further)
 {
     struct exprs *const x = &c->x;
     const size_t from = x->n_stack;
@@ -112,20 +133,20 @@ static uint32_t members_expr(struct convert *c, const struct properties *p, uint
         expr_push(x, behind_comma(c, further, EXPR_UNBOUNDED));
     if (!any)
         expr_push(x, optional_members(c, p, further));
-    return bracketed_expr(c, "{", expr_take(x, EXPR_SEQUENCE, from), "}");
+    return bracketed_expr(c, "{", expr_pop(x, EXPR_SEQUENCE, from), "}");
 }
 
-// Sorted names whose first `at` bytes are equal: those below one node of the trie of all names.
+// Sorted names whose first `at` bytes are equal: the names below one node of the trie of all names.
 struct names {
     const char **name; // [n]
     size_t n, at;
 };
 
 #define KEY_DEEPEST 1000 // most characters of a declared name where other members are allowed
-#define KEY_RULE    50   // every so many levels the rest of a key gets a rule of its own
+#define KEY_RULE    50   // after each 50 characters, the rest of a key gets a rule of its own
 
-// The expression of the rest of a key, behind the first n characters of these names, such that the whole key is none
-// of the names.
+// The expression of the rest of a key behind the first n characters of these names. The whole key is then none of the
+// names.
 static uint32_t other_keys(struct convert *c, const struct names *names, unsigned n)
 {
     struct exprs *const x = &c->x;
@@ -154,14 +175,11 @@ static uint32_t other_keys(struct convert *c, const struct names *names, unsigne
     const uint32_t other = expr_class(x, known.range, known.n, true);
     ranges_free(&known);
     expr_push(x, EXPR_SEQUENCE_OF(x, other, expr_repeat(x, expr_rule(x, RULE_CHAR), 0, EXPR_UNBOUNDED)));
-    const uint32_t all = expr_take(x, EXPR_CHOICE, from);
+    const uint32_t all = expr_pop(x, EXPR_CHOICE, from);
     return n && n % KEY_RULE == 0 ? expr_rule(x, new_rule(c, c->at, "key", NULL, all)) : all;
 }
 
-static int by_name(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
+static int by_name(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }
 
 // The expression of the key of a member that is not declared.
 static uint32_t further_key(struct convert *c, const struct properties *p)
@@ -193,7 +211,7 @@ static uint32_t further_member(struct convert *c, const cJSON *schema, const str
     struct exprs *const x = &c->x;
     const cJSON *const more = schema_member(c, schema, "additionalProperties");
     if (more && !cJSON_IsBool(more) && !cJSON_IsObject(more))
-        return schema_fail(c, more, SCHEMA_BAD_VALUE, "a boolean or an object");
+        return schema_fail(c, more, "%s is not %s", "a boolean or an object");
     if (more ? cJSON_IsFalse(more) : schema_member(c, schema, "properties") != NULL)
         return EXPR_NOTHING;
     if (!p->n && !cJSON_IsObject(more))
@@ -204,23 +222,18 @@ static uint32_t further_member(struct convert *c, const cJSON *schema, const str
     return expr_rule(x, new_rule(c, c->at, "additional-kv", NULL, kv));
 }
 
-// Collects the required names, sorted. Notes "required" as ignored if it is not an array or names a property that is
-// not declared.
-static void required_names(struct convert *c, const cJSON *schema, struct names *names)
+// Marks the required properties. Notes "required" as ignored if it is not an array or names a property that is not
+// declared.
+static void mark_required(struct convert *c, struct properties *p, const cJSON *required)
 {
-    const cJSON *const required = schema_member(c, schema, "required"), *const properties =
-                                                                            schema_member(c, schema, "properties");
-    bool known = !required || cJSON_IsArray(required);
-    size_t cap = 0;
-    for (const cJSON *item = required && known ? required->child : NULL; item && !c->x.failed; item = item->next) {
-        known = known && cJSON_IsString(item) && schema_member(c, properties, item->valuestring);
-        c->x.failed = !mem_grow(&names->name, &cap, names->n + 1, sizeof *names->name);
-        if (cJSON_IsString(item) && !c->x.failed)
-            names->name[names->n++] = item->valuestring;
+    bool known = cJSON_IsArray(required);
+    for (const cJSON *item = known ? required->child : NULL; item; item = item->next) {
+        struct property *const property = cJSON_IsString(item) ? find_property(p, item->valuestring) : NULL;
+        if (property)
+            property->required = true;
+        known = known && property;
     }
-    if (names->n)
-        qsort(names->name, names->n, sizeof *names->name, by_name);
-    if (!known)
+    if (required && !known)
         schema_note(c, required, &c->out->ignored);
 }
 
@@ -228,67 +241,31 @@ uint32_t object_expr(struct convert *c, const cJSON *schema)
 {
     const cJSON *const properties = schema_member(c, schema, "properties");
     struct properties p = {0};
-    struct names required = {0};
     if (properties && !cJSON_IsObject(properties))
-        return schema_fail(c, properties, SCHEMA_BAD_VALUE, "an object of schemas");
-    required_names(c, schema, &required);
-    for (const cJSON *item = properties ? properties->child : NULL; item; item = item->next) {
-        const char *const name = item->string;
-        add_property(c, &p, item, required.n && bsearch(&name, required.name, required.n, sizeof name, by_name));
-    }
+        return schema_fail(c, properties, "%s is not %s", "an object of schemas");
+    for (const cJSON *item = properties ? properties->child : NULL; item; item = item->next)
+        add_property(c, &p, item, false);
+    mark_required(c, &p, schema_member(c, schema, "required"));
     const uint32_t expr = members_expr(c, &p, further_member(c, schema, &p));
-    free(p.property);
-    free(required.name);
+    properties_free(&p);
     return expr;
 }
 
 // The properties and values collected from the members of allOf.
 struct all_of {
     struct properties p;
-    struct hash_table by_name; // the first property with each name
-    struct builder texts;      // the enums' values as text, each with a NUL
+    struct builder texts; // the enums' values as text, each with a NUL
     size_t n_texts;
 };
 
-// The index of the first property with this name, or HASH_NONE.
-static size_t property_named(const struct all_of *a, const char *name)
+// Gives all properties of one name the schema and requirement of the first.
+static void share_merged(struct properties *p)
 {
-    const uint32_t hash = hash_bytes(name, strlen(name));
-    size_t at = hash, i;
-    while ((i = hash_next(&a->by_name, hash, &at)) != HASH_NONE) {
-        assert(a->p.property);
-        if (!strcmp(a->p.property[i].name, name))
-            break;
-    }
-    return i;
+    for (size_t i = 0; i < p->n; i++)
+        p->property[i] = *find_property(p, p->property[i].name);
 }
 
-// Adds a property. A name that occurs twice stands twice; the first one gets the schema of the last, and share_merged
-// copies it to all.
-static void merge_property(struct convert *c, struct all_of *a, const cJSON *schema, bool required)
-{
-    const char *const name = schema->string;
-    const size_t first = property_named(a, name);
-    add_property(c, &a->p, schema, required);
-    if (!exprs_whole(&c->x))
-        return;
-    if (first == HASH_NONE) {
-        c->x.failed = !hash_add(&a->by_name, hash_bytes(name, strlen(name)), (uint32_t)(a->p.n - 1));
-    } else {
-        a->p.property[first].schema = schema;
-        a->p.property[first].required |= required;
-    }
-}
-
-static void share_merged(struct all_of *a)
-{
-    for (size_t i = 0; i < a->p.n; i++) {
-        const size_t first = property_named(a, a->p.property[i].name);
-        if (first != HASH_NONE)
-            a->p.property[i] = a->p.property[first];
-    }
-}
-
+// Adds an enum's value as text.
 static void add_value(struct convert *c, struct all_of *a, const cJSON *value)
 {
     c->x.full = c->x.full || a->n_texts++ >= EXPR_MOST;
@@ -297,27 +274,28 @@ static void add_value(struct convert *c, struct all_of *a, const cJSON *value)
     c->x.failed = c->x.failed || a->texts.failed;
 }
 
-// Adds the properties or values of a schema, if it has any. Follows references. Returns whether it had some.
+// Adds the properties of an object, or the values of an enum. Follows references. Returns whether the schema is one of
+// these.
 static bool add_component(struct convert *c, struct all_of *a, const cJSON *schema, const cJSON *type, bool required)
 {
     enum schema_kind kind = schema_kind_of(c, schema, type);
     for (size_t links = 0; kind == KIND_REF; links++) {
         schema = links > c->n_members ? NULL : schema_target(c, schema);
         if (!schema)
-            return schema_fail(c, c->rule[c->at].schema, SCHEMA_CYCLE, NULL);
+            return schema_fail(c, c->rule[c->at].schema, "%s comes back to itself without a value in between", NULL);
         kind = schema_kind_of(c, schema, schema_member(c, schema, "type"));
     }
     const cJSON *const properties = schema_member(c, schema, "properties");
     if (kind == KIND_OBJECT && cJSON_IsObject(properties))
         for (const cJSON *item = properties->child; item && exprs_whole(&c->x); item = item->next)
-            merge_property(c, a, item, required);
+            add_property(c, &a->p, item, required);
     if (kind == KIND_ENUM)
         for (const cJSON *item = schema_member(c, schema, "enum")->child; item && exprs_whole(&c->x); item = item->next)
             add_value(c, a, item);
     return kind == KIND_OBJECT || kind == KIND_ENUM;
 }
 
-// Adds the properties or values of a schema for each of its types; a type may be an array of types.
+// Adds the properties or values of a schema for each of its types. A type may be an array of types.
 static bool add_types(struct convert *c, struct all_of *a, const cJSON *schema, const cJSON *types)
 {
     bool added = false;
@@ -329,6 +307,7 @@ static bool add_types(struct convert *c, struct all_of *a, const cJSON *schema, 
     return added;
 }
 
+// Adds the properties or values of a member of allOf. Returns whether it has any.
 static bool add_all_of_part(struct convert *c, struct all_of *a, const cJSON *schema)
 {
     const cJSON *const type = schema_member(c, schema, "type");
@@ -344,7 +323,7 @@ static bool add_all_of_part(struct convert *c, struct all_of *a, const cJSON *sc
     return added;
 }
 
-// The choice of the values that every member of allOf has.
+// The choice of the values that every member of allOf has: their texts occur as often as there are members.
 static uint32_t common_values(struct convert *c, const struct all_of *a, size_t members)
 {
     const size_t from = c->x.n_stack;
@@ -361,14 +340,14 @@ static uint32_t common_values(struct convert *c, const struct all_of *a, size_t 
             expr_push(&c->x, expr_literal(&c->x, text[i]));
     }
     free(text);
-    return expr_take(&c->x, EXPR_CHOICE, from);
+    return expr_pop(&c->x, EXPR_CHOICE, from);
 }
 
 uint32_t all_of_expr(struct convert *c, const cJSON *schema)
 {
     struct all_of a = {0};
     size_t members = 0;
-    for (const cJSON *item = schema_member(c, schema, "allOf")->child; item && !c->fault->code && exprs_whole(&c->x);
+    for (const cJSON *item = schema_member(c, schema, "allOf")->child; item && !c->failed && exprs_whole(&c->x);
          item = item->next) {
         c->x.failed = c->x.failed || !mem_grow(&c->part, &c->parts_cap, c->n_parts + 1, sizeof *c->part);
         if (!c->x.failed)
@@ -377,12 +356,11 @@ uint32_t all_of_expr(struct convert *c, const cJSON *schema)
             schema_note(c, item, &c->out->ignored);
         members++;
     }
-    share_merged(&a);
+    share_merged(&a.p);
     uint32_t expr = common_values(c, &a, members);
     if (!expr && exprs_whole(&c->x))
         expr = members_expr(c, &a.p, EXPR_NOTHING);
-    free(a.p.property);
-    hash_free(&a.by_name);
+    properties_free(&a.p);
     builder_free(&a.texts);
     return expr;
 }

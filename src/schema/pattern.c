@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define DEEPEST_GROUP 100
-#define MOST_REPEATS  2000 // more than that is no limit
+#define MOST_REPEATS  2000 // a greater upper limit is no limit
 
 enum outcome { READ, LOOSE, INVALID, TOO_MANY };
 
@@ -18,8 +18,8 @@ struct pattern {
     const char *at, *end;
     const char *start;    // start of the part being read, for messages
     enum outcome outcome; // reading ends when it is not READ
-    enum outcome late;    // a fault that llama.cpp finds only after reading the whole pattern, and
-    const char *blame;    // where it is
+    enum outcome late;    // a fault that llama.cpp finds only after reading the whole pattern
+    const char *blame;    // where that fault is
     unsigned depth;       // of nested groups
 };
 
@@ -39,19 +39,16 @@ static bool stop_pattern(struct pattern *p, enum outcome outcome)
     return false;
 }
 
-// Notes a fault that llama.cpp finds only in the grammar that it makes of the whole pattern.
-static void refuse(struct pattern *p, enum outcome outcome)
+// Records a fault that llama.cpp finds only in the grammar that it makes of the whole pattern.
+static void fail_late(struct pattern *p, enum outcome outcome)
 {
-    if (p->late == READ)
-        p->blame = p->start;
-    if (p->late == READ)
-        p->late = outcome;
+    if (p->late != READ)
+        return;
+    p->blame = p->start;
+    p->late = outcome;
 }
 
-static uint32_t current_character(const struct pattern *p)
-{
-    return p->at < p->end ? (unsigned char)*p->at : 0;
-}
+static uint32_t current_character(const struct pattern *p) { return p->at < p->end ? (unsigned char)*p->at : 0; }
 
 // Reads a character that stands for itself.
 static uint32_t plain(struct pattern *p)
@@ -185,17 +182,17 @@ static bool repeat(struct pattern *p, struct run *r)
     if (p->x->n_stack == r->last) {
         if (r->first)
             return stop_pattern(p, INVALID);
-        refuse(p, INVALID);
+        fail_late(p, INVALID);
         return true;
     }
     if (max && (min < 0 || min > max))
-        refuse(p, INVALID);
+        fail_late(p, INVALID);
     else if (max && min > MOST_REPEATS)
-        refuse(p, TOO_MANY);
+        fail_late(p, TOO_MANY);
     if (p->late != READ)
         max = min = 0;
     const size_t from = r->literal && r->whole ? r->from : r->last;
-    const uint32_t item = expr_take(p->x, EXPR_SEQUENCE, from);
+    const uint32_t item = expr_pop(p->x, EXPR_SEQUENCE, from);
     const uint32_t most = max > MOST_REPEATS ? EXPR_UNBOUNDED : (uint32_t)max;
     expr_push(p->x, expr_repeat(p->x, item, max ? (uint32_t)min : 0, most));
     r->last = from;
@@ -252,12 +249,12 @@ static bool alternatives(struct pattern *p)
         while (p->at < p->end && *p->at != '|' && *p->at != ')')
             if (!item(p, &r))
                 return false;
-        expr_push(p->x, expr_take(p->x, EXPR_SEQUENCE, start));
+        expr_push(p->x, expr_pop(p->x, EXPR_SEQUENCE, start));
         if (current_character(p) != '|')
             break;
         p->at++;
     }
-    expr_push(p->x, expr_take(p->x, EXPR_CHOICE, from));
+    expr_push(p->x, expr_pop(p->x, EXPR_CHOICE, from));
     return true;
 }
 
@@ -276,7 +273,7 @@ uint32_t pattern_expr(struct convert *c, const cJSON *pattern)
         p.start = p.at; // a closing parenthesis without an opening one
         stop_pattern(&p, INVALID);
     }
-    const uint32_t inner = expr_take(x, EXPR_SEQUENCE, from);
+    const uint32_t inner = expr_pop(x, EXPR_SEQUENCE, from);
     if (p.outcome == READ && p.late != READ)
         p.start = p.blame;
     if (!exprs_whole(x))
@@ -288,9 +285,9 @@ uint32_t pattern_expr(struct convert *c, const cJSON *pattern)
         schema_note(c, pattern, &c->out->loose);
         return expr_rule(x, RULE_STRING);
     case INVALID:
-        return schema_fail(c, pattern, SCHEMA_PATTERN, p.start);
+        return schema_fail_late(c, pattern, "%s: not a pattern at '%s'", p.start);
     case TOO_MANY:
-        return schema_fail(c, pattern, SCHEMA_COUNT, NULL);
+        return schema_fail_late(c, pattern, "%s asks for too many", NULL);
     }
     return EXPR_NOTHING;
 }

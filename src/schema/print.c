@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The rules that every grammar may use, and the grammar as text: the rules that are used, in the order in which they
-// are met.
+// The rules that every grammar may use, and the grammar as text.
 #include "schema/convert.h"
 
 #include <stdlib.h>
@@ -38,15 +37,9 @@ static const struct {
     [RULE_DATE_TIME] = {"date-time", "date \"T\" time", BIT(RULE_DATE) | BIT(RULE_TIME)},
 };
 
-const char *builtin_name(uint32_t rule)
-{
-    return builtin[rule].name;
-}
+const char *builtin_name(uint32_t rule) { return builtin[rule].name; }
 
-static bool builtin_rule(uint32_t rule)
-{
-    return rule != RULE_ROOT && rule < RULE_OWN;
-}
+static bool builtin_rule(uint32_t rule) { return rule != RULE_ROOT && rule < RULE_OWN; }
 
 // Follows rules that consist of one reference, and returns the first rule that does not. Each reference on the way is
 // then made to point there. A cycle of such rules is a fault.
@@ -55,7 +48,7 @@ static uint32_t same_rule(struct convert *c, uint32_t rule)
     uint32_t end = rule;
     for (size_t steps = 0; c->rule[end].expr && c->x.expr[c->rule[end].expr].kind == EXPR_RULE; steps++) {
         if (steps == c->n_rules) {
-            schema_fail(c, c->rule[rule].schema, SCHEMA_CYCLE, NULL);
+            schema_fail(c, c->rule[rule].schema, "%s comes back to itself without a value in between", NULL);
             return rule;
         }
         end = c->x.expr[c->rule[end].expr].first;
@@ -68,13 +61,14 @@ static uint32_t same_rule(struct convert *c, uint32_t rule)
     return end;
 }
 
-// The rules to print, in the order in which references to them are met.
+// The rules to print, in the order of the first references to them.
 struct print_order {
     struct convert *c;
     uint32_t *rule; // [n]
     size_t n;
 };
 
+// Adds a rule to those to print, unless it is among them.
 static void print_later(struct print_order *o, uint32_t rule)
 {
     if (!o->c->rule[rule].printed)

@@ -1,33 +1,34 @@
 // SPDX-License-Identifier: MIT
 // The conversion of a schema: expressions of the simpler kinds, and the rules of the whole document, one after the
 // other.
+#include "base/names.h"
 #include "schema/convert.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-// The kinds of schemas in which the converter reads a keyword. A keyword with no kinds says nothing about values, so
-// ignoring it loses nothing.
+// The kinds of schemas in which the converter reads a keyword. A keyword without kinds says nothing about values, so
+// that ignoring it loses nothing.
 static const struct {
-    const char *names; // each between blanks
+    const char *names;
     unsigned kinds;
 } keywords[] = {
-    {" $ref ", BIT(KIND_REF)},
-    {" oneOf ", BIT(KIND_ONE_OF)},
-    {" anyOf ", BIT(KIND_ANY_OF)},
-    {" allOf ", BIT(KIND_ALL_OF)},
-    {" type ", ~(BIT(KIND_REF) | BIT(KIND_ONE_OF) | BIT(KIND_ANY_OF))}, // a constant's type follows from its value
-    {" const ", BIT(KIND_CONST)},
-    {" enum ", BIT(KIND_ENUM)},
-    {" properties required additionalProperties ", BIT(KIND_OBJECT)},
-    {" items prefixItems ", BIT(KIND_TUPLE) | BIT(KIND_LIST)},
-    {" minItems maxItems ", BIT(KIND_LIST)},
-    {" pattern ", BIT(KIND_PATTERN)},
-    {" format ", BIT(KIND_FORMAT)},
-    {" minLength maxLength ", BIT(KIND_STRING)},
-    {" minimum maximum exclusiveMinimum exclusiveMaximum ", BIT(KIND_INTEGER)},
-    {" title description default examples deprecated readOnly writeOnly nullable $schema $id $comment $defs ", 0},
-    {" definitions ", 0},
+    {"$ref", BIT(KIND_REF)},
+    {"oneOf", BIT(KIND_ONE_OF)},
+    {"anyOf", BIT(KIND_ANY_OF)},
+    {"allOf", BIT(KIND_ALL_OF)},
+    {"type", ~(BIT(KIND_REF) | BIT(KIND_ONE_OF) | BIT(KIND_ANY_OF))}, // the type of a constant follows from its value
+    {"const", BIT(KIND_CONST)},
+    {"enum", BIT(KIND_ENUM)},
+    {"properties required additionalProperties", BIT(KIND_OBJECT)},
+    {"items prefixItems", BIT(KIND_TUPLE) | BIT(KIND_LIST)},
+    {"minItems maxItems", BIT(KIND_LIST)},
+    {"pattern", BIT(KIND_PATTERN)},
+    {"format", BIT(KIND_FORMAT)},
+    {"minLength maxLength", BIT(KIND_STRING)},
+    {"minimum maximum exclusiveMinimum exclusiveMaximum", BIT(KIND_INTEGER)},
+    {"title description default examples deprecated readOnly writeOnly nullable $schema $id $comment $defs", 0},
+    {"definitions", 0},
 };
 
 // Reads the least and greatest count of something. A greatest count above `most` means no limit. False with a fault.
@@ -39,41 +40,51 @@ static bool counts_of(struct convert *c, const cJSON *schema, const char *least,
     if (!*max)
         *min = 0;
     if (*min > *max)
-        schema_fail(c, schema, SCHEMA_NOTHING, NULL);
+        schema_fail_late(c, schema, "%s: no value satisfies it", NULL);
     else if (*min > most)
-        schema_fail(c, schema_member(c, schema, least), SCHEMA_COUNT, NULL);
+        schema_fail_late(c, schema_member(c, schema, least), "%s asks for too many", NULL);
     else if (*max > most)
         *max = EXPR_UNBOUNDED;
     return *min <= *max && *min <= most;
 }
 
-// The expression that matches exactly the text of a value.
+// Makes the expression of an item of a schema: the schema itself or a keyword's value.
+typedef uint32_t make_expr_fn(struct convert *c, const cJSON *item);
+
+// The choice of the expressions of an array's items.
+static uint32_t choice_of_items(struct convert *c, const cJSON *array, make_expr_fn *make)
+{
+    const size_t from = c->x.n_stack;
+    for (const cJSON *item = array->child; item; item = item->next)
+        expr_push(&c->x, make(c, item));
+    return expr_pop(&c->x, EXPR_CHOICE, from);
+}
+
+static uint32_t alternative_expr(struct convert *c, const cJSON *schema)
+{
+    return rule_of(c, schema, c->at, "alternative");
+}
+
+static uint32_t union_expr(struct convert *c, const cJSON *schemas)
+{
+    return choice_of_items(c, schemas, alternative_expr);
+}
+
+// The expression that matches just the text of a value.
 static uint32_t constant_expr(struct convert *c, const cJSON *value)
 {
     struct builder text = {0};
     if (!constant_text(value, &text))
-        schema_fail(c, value, SCHEMA_BAD_VALUE, "within the range of a double");
-    c->x.failed = c->x.failed || text.failed;
-    const uint32_t expr = c->x.failed ? EXPR_NOTHING : expr_bytes(&c->x, text.text, text.len);
-    builder_free(&text);
-    return expr;
+        schema_fail(c, value, "%s is not %s", "within the range of a double");
+    return expr_text(&c->x, &text);
 }
 
-// The choice of the schemas in an array.
-static uint32_t union_expr(struct convert *c, const cJSON *schemas)
-{
-    const size_t from = c->x.n_stack;
-    for (const cJSON *item = schemas->child; item; item = item->next)
-        expr_push(&c->x, rule_of(c, item, c->at, "alternative"));
-    return expr_take(&c->x, EXPR_CHOICE, from);
-}
+static uint32_t enum_expr(struct convert *c, const cJSON *values) { return choice_of_items(c, values, constant_expr); }
 
-static uint32_t enum_expr(struct convert *c, const cJSON *values)
+static uint32_t reference_expr(struct convert *c, const cJSON *schema)
 {
-    const size_t from = c->x.n_stack;
-    for (const cJSON *item = values->child; item; item = item->next)
-        expr_push(&c->x, constant_expr(c, item));
-    return expr_take(&c->x, EXPR_CHOICE, from);
+    const cJSON *const target = schema_target(c, schema);
+    return target ? rule_of(c, target, RULE_ROOT, item_string(schema_member(c, schema, "$ref"))) : EXPR_NOTHING;
 }
 
 static uint32_t tuple_expr(struct convert *c, const cJSON *schema)
@@ -84,7 +95,7 @@ static uint32_t tuple_expr(struct convert *c, const cJSON *schema)
             expr_push(&c->x, comma_expr(c));
         expr_push(&c->x, rule_of(c, item, c->at, "item"));
     }
-    return bracketed_expr(c, "[", expr_take(&c->x, EXPR_SEQUENCE, from), "]");
+    return bracketed_expr(c, "[", expr_pop(&c->x, EXPR_SEQUENCE, from), "]");
 }
 
 static uint32_t list_expr(struct convert *c, const cJSON *schema)
@@ -119,98 +130,83 @@ static uint32_t format_expr(struct convert *c, const cJSON *format)
     return EXPR_SEQUENCE_OF(&c->x, quote, expr_rule(&c->x, string_format_rule(format)), quote);
 }
 
+// How the expression of each kind is made.
+static const struct {
+    make_expr_fn *make;
+    const char *keyword; // make gets the value of this keyword; NULL: it gets the schema
+    uint32_t rule;       // if make is NULL, a reference to this rule is the expression
+} kinds[] = {
+    [KIND_REF] = {reference_expr},
+    [KIND_ONE_OF] = {union_expr, "oneOf"},
+    [KIND_ANY_OF] = {union_expr, "anyOf"},
+    [KIND_CONST] = {constant_expr, "const"},
+    [KIND_ENUM] = {enum_expr, "enum"},
+    [KIND_ALL_OF] = {all_of_expr},
+    [KIND_OBJECT] = {object_expr},
+    [KIND_TUPLE] = {tuple_expr},
+    [KIND_LIST] = {list_expr},
+    [KIND_PATTERN] = {pattern_expr, "pattern"},
+    [KIND_FORMAT] = {format_expr, "format"},
+    [KIND_STRING] = {string_expr},
+    [KIND_INTEGER] = {integer_expr},
+    [KIND_NUMBER] = {.rule = RULE_NUMBER},
+    [KIND_BOOLEAN] = {.rule = RULE_BOOLEAN},
+    [KIND_NULL] = {.rule = RULE_NULL},
+    [KIND_ANY] = {.rule = RULE_VALUE},
+};
+
+// The expression of a schema of a kind that is neither KIND_TYPES nor KIND_BAD.
 static uint32_t kind_expr(struct convert *c, const cJSON *schema, enum schema_kind kind)
 {
-    switch (kind) {
-    case KIND_REF: {
-        const cJSON *const target = schema_target(c, schema);
-        const char *const text = item_string(schema_member(c, schema, "$ref"));
-        return target ? rule_of(c, target, RULE_ROOT, text) : EXPR_NOTHING;
-    }
-    case KIND_ONE_OF:
-        return union_expr(c, schema_member(c, schema, "oneOf"));
-    case KIND_ANY_OF:
-        return union_expr(c, schema_member(c, schema, "anyOf"));
-    case KIND_CONST:
-        return constant_expr(c, schema_member(c, schema, "const"));
-    case KIND_ENUM:
-        return enum_expr(c, schema_member(c, schema, "enum"));
-    case KIND_ALL_OF:
-        return all_of_expr(c, schema);
-    case KIND_OBJECT:
-        return object_expr(c, schema);
-    case KIND_TUPLE:
-        return tuple_expr(c, schema);
-    case KIND_LIST:
-        return list_expr(c, schema);
-    case KIND_PATTERN:
-        return pattern_expr(c, schema_member(c, schema, "pattern"));
-    case KIND_FORMAT:
-        return format_expr(c, schema_member(c, schema, "format"));
-    case KIND_STRING:
-        return string_expr(c, schema);
-    case KIND_INTEGER:
-        return integer_expr(c, schema);
-    case KIND_NUMBER:
-        return expr_rule(&c->x, RULE_NUMBER);
-    case KIND_BOOLEAN:
-        return expr_rule(&c->x, RULE_BOOLEAN);
-    case KIND_NULL:
-        return expr_rule(&c->x, RULE_NULL);
-    case KIND_ANY:
-        return expr_rule(&c->x, RULE_VALUE);
-    case KIND_TYPES:
-    case KIND_BAD:
-        break;
-    }
-    return EXPR_NOTHING;
+    const char *const keyword = kinds[kind].keyword;
+    if (!kinds[kind].make)
+        return expr_rule(&c->x, kinds[kind].rule);
+    return kinds[kind].make(c, keyword ? schema_member(c, schema, keyword) : schema);
 }
 
-// The expression of a schema for one value of "type", or for an array of types. Two types of the same kind are one
-// alternative; *kinds is the set of kinds so far. Recurses as deep as the document is nested.
-static uint32_t expr_of_type(struct convert *c, const cJSON *schema, const cJSON *type, unsigned *kinds)
+// The expression of a schema for one value of "type", or the choice for an array of types. Types of one kind are one
+// alternative: *of_kinds is the set of kinds so far. Recurses as deep as the document is nested.
+static uint32_t expr_of_type(struct convert *c, const cJSON *schema, const cJSON *type, unsigned *of_kinds)
 {
     const enum schema_kind kind = schema_kind_of(c, schema, type);
     const size_t from = c->x.n_stack;
-    const bool known = *kinds & BIT(kind);
-    *kinds |= BIT(kind);
+    const bool known = *of_kinds & BIT(kind);
+    *of_kinds |= BIT(kind);
     if (kind != KIND_TYPES)
-        return known || c->fault->code ? EXPR_NOTHING : kind_expr(c, schema, kind);
+        return known || c->failed ? EXPR_NOTHING : kind_expr(c, schema, kind);
     for (const cJSON *item = type->child; item; item = item->next)
-        expr_push(&c->x, expr_of_type(c, schema, item, kinds));
-    return expr_take(&c->x, EXPR_CHOICE, from);
+        expr_push(&c->x, expr_of_type(c, schema, item, of_kinds));
+    return expr_pop(&c->x, EXPR_CHOICE, from);
 }
 
-// The first keyword is ignored where the second one is present.
-static const char *const outdone[][2] = {
+// The first keyword is ignored if the second one is present.
+static const char *const superseded[][2] = {
     {"prefixItems", "items"},
     {"exclusiveMinimum", "minimum"},
     {"exclusiveMaximum", "maximum"},
 };
 
-// Does the converter ignore a keyword that could matter, in a schema of these kinds?
-static bool passed_over(struct convert *c, const cJSON *schema, const cJSON *item, unsigned kinds)
+// Returns whether the converter ignores a keyword that could matter, in a schema of these kinds.
+static bool is_ignored(struct convert *c, const cJSON *schema, const cJSON *item, unsigned of_kinds)
 {
-    const size_t len = strcspn(item->string, " ");
-    for (size_t i = 0; i < sizeof outdone / sizeof *outdone; i++)
-        if (!strcmp(item->string, outdone[i][0]) && schema_member(c, schema, outdone[i][1]))
+    const char *const name = item->string;
+    for (size_t i = 0; i < sizeof superseded / sizeof *superseded; i++)
+        if (!strcmp(name, superseded[i][0]) && schema_member(c, schema, superseded[i][1]))
             return true;
-    if (!strcmp(item->string, "additionalProperties") && cJSON_IsTrue(item)) // the same as no such keyword
+    if (!strcmp(name, "additionalProperties") && cJSON_IsTrue(item)) // the default
         return false;
-    for (size_t i = 0; i < sizeof keywords / sizeof *keywords; i++) {
-        const char *const name = strstr(keywords[i].names, item->string);
-        if (len && name && name[-1] == ' ' && name[len] == ' ' && !item->string[len])
-            return keywords[i].kinds && !(keywords[i].kinds & kinds);
-    }
-    return strncmp(item->string, "x-", 2) != 0;
+    for (size_t i = 0; i < sizeof keywords / sizeof *keywords; i++)
+        if (name_find(keywords[i].names, NAME_EXACT, name, strlen(name)) >= 0)
+            return keywords[i].kinds && !(keywords[i].kinds & of_kinds);
+    return strncmp(name, "x-", 2) != 0;
 }
 
 static uint32_t schema_expr(struct convert *c, const cJSON *schema)
 {
-    unsigned kinds = 0;
-    const uint32_t expr = expr_of_type(c, schema, schema_member(c, schema, "type"), &kinds);
+    unsigned of_kinds = 0;
+    const uint32_t expr = expr_of_type(c, schema, schema_member(c, schema, "type"), &of_kinds);
     for (const cJSON *item = schema->child; item && cJSON_IsObject(schema); item = item->next)
-        if (passed_over(c, schema, item, kinds))
+        if (is_ignored(c, schema, item, of_kinds))
             schema_note(c, item, &c->out->ignored);
     return expr;
 }
@@ -222,7 +218,7 @@ static bool make_rules(struct convert *c)
         const cJSON *const schema = c->rule[c->at].schema;
         const uint32_t expr = schema ? schema_expr(c, schema) : c->rule[c->at].expr;
         if (schema && !expr && exprs_whole(&c->x))
-            schema_fail(c, schema, SCHEMA_NOTHING, NULL);
+            schema_fail_late(c, schema, "%s: no value satisfies it", NULL);
         c->rule[c->at].expr = expr;
     }
     return convert_sound(c);
@@ -251,10 +247,9 @@ void schema_grammar_free(struct schema_grammar *g)
 
 #define MOST_TEXT ((size_t)8 << 20) // of a grammar, in bytes
 
-bool schema_to_gbnf(cJSON *schema, struct schema_grammar *g, struct schema_fault *fault)
+bool schema_to_gbnf(cJSON *schema, struct schema_grammar *g, struct err *e)
 {
-    struct convert c = {.document = schema, .out = g, .fault = fault};
-    *fault = (struct schema_fault){.code = SCHEMA_OK};
+    struct convert c = {.document = schema, .out = g, .e = e};
     g->gbnf.most = MOST_TEXT;
     c.x.failed = !document_read(&c);
     if (make_all_rules(&c)) {
@@ -269,5 +264,5 @@ bool schema_to_gbnf(cJSON *schema, struct schema_grammar *g, struct schema_fault
     hash_free(&c.by_schema);
     hash_free(&c.by_name);
     hash_free(&c.by_member);
-    return !fault->code;
+    return !c.failed;
 }

@@ -10,7 +10,7 @@
 struct named named_param(const struct param *row, const void *params)
 {
     static const enum named_type types[] = {
-        [PARAM_INT] = NAMED_INT, [PARAM_FLOAT] = NAMED_FLOAT, [PARAM_FLAG] = NAMED_FLAG};
+        [PARAM_INT] = NAMED_INT, [PARAM_FLOAT] = NAMED_FLOAT, [PARAM_DOUBLE] = NAMED_FLOAT, [PARAM_FLAG] = NAMED_FLAG};
     return (struct named){row->flag, param_load(row, params), types[row->type], false};
 }
 
@@ -24,7 +24,7 @@ static struct trace_line line_of(const struct recipe *recipe, const struct stage
             continue;
         struct named *const x = &line.param[line.n_params++];
         *x = named_param(row, stage->params);
-        x->usual = x->value == c->param[catalog_find(c, row->flag, strlen(row->flag))]->def;
+        x->usual = x->value == param_rounded(row, c->param[catalog_find(c, row->flag)]->def);
     }
     return line;
 }
@@ -41,7 +41,7 @@ static struct shares shares_of(const struct log *l, const struct log_step *step,
 {
     const uint32_t *const id = l->id + step->at;
     size_t best = 0;
-    softmax_probs(c->kern, &step->softmax, l->logit + step->at, step->n, p);
+    c->kern->shares(p, l->logit + step->at, step->softmax.max, step->softmax.sum, step->n);
     for (size_t i = 1; i < step->n; i++)
         best = p[i] > p[best] ? i : best;
     return (struct shares){step, id, p, step->n ? id[best] : cand_row_id(c, 0)};

@@ -2,8 +2,8 @@
 #include "trace/measure.h"
 
 #include "base/mem.h"
+#include "kern/libm.h"
 #include "sample/cand_private.h"
-#include "sample/row_cache.h"
 
 #include <assert.h>
 #include <float.h>
@@ -11,10 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-void raw_free(struct raw *raw)
-{
-    free(raw->block_max);
-}
+void raw_free(struct raw *raw) { free(raw->block_max); }
 
 float raw_logit(const struct raw *raw, size_t place)
 {
@@ -36,6 +33,11 @@ bool raw_measure(struct raw *raw, const struct row *row, const struct cand *c)
         c->kern->softmax_sums(sum, x, max, NULL, 0.0f, len);
     }
     raw->softmax = softmax_from(max, sum);
+    raw->best = 0;
+    while (raw->block_max[raw->best / KERN_BLOCK] < max)
+        raw->best += KERN_BLOCK;
+    while (row_logit(row, raw->best) < max)
+        raw->best++;
     return true;
 }
 
@@ -50,27 +52,23 @@ size_t rank_of(const struct kern *kern, const float *logit, size_t n, size_t pla
 static size_t raw_rank(const struct raw *raw, const struct cand *c, size_t place)
 {
     const float x = raw_logit(raw, place), above = nextafterf(x, INFINITY);
-    const size_t n = raw->row->n, known = row_cache_rank(c->cache, place);
+    const size_t n = raw->row->n;
     size_t rank = 1;
-    if (known)
-        return known;
     for (size_t at = 0; at < n; at += KERN_BLOCK) {
-        const size_t len = n - at < KERN_BLOCK ? n - at : KERN_BLOCK, passed = place > at ? place - at : 0;
-        const size_t before = passed < len ? passed : len;
+        const size_t len = n - at < KERN_BLOCK ? n - at : KERN_BLOCK;
         float logit[KERN_BLOCK];
         if (raw->block_max[at / KERN_BLOCK] < x)
             continue;
         row_logits(c->kern, raw->row, at, len, logit);
-        rank += before ? c->kern->count(logit, before, x) : 0;
-        rank += before < len ? c->kern->count(logit + before, len - before, above) : 0;
+        if (at <= place && place < at + len)
+            rank += rank_of(c->kern, logit, len, place - at) - 1;
+        else
+            rank += c->kern->count(logit, len, at < place ? x : above);
     }
     return rank;
 }
 
-void after_free(struct after *after)
-{
-    free(after->dense);
-}
+void after_free(struct after *after) { free(after->dense); }
 
 bool after_measure(struct after *after, const struct cand *c)
 {
@@ -118,19 +116,54 @@ struct interval share_of(const struct cand *c, uint32_t token, uint32_t without)
     return (struct interval){share.low / sum, share.high / sum};
 }
 
-// A row, and the candidates whose raw logits are fetched.
-struct raw_source {
-    const struct raw *raw;
-    const struct cand *c;
-};
-
-static void fetch_raw(const void *arg, size_t at, size_t len, float *y)
+uint32_t after_best(const struct after *after)
 {
-    const struct raw_source *const s = arg;
-    if (s->c->dense)
-        row_logits(s->c->kern, s->raw->row, at, len, y);
-    for (size_t i = 0; !s->c->dense && i < len; i++)
-        y[i] = raw_logit(s->raw, cand_row_place(s->c, s->c->id[at + i]));
+    const struct cand *const c = after->c;
+    if (c->dense)
+        return (uint32_t)c->kern->argmax(after->logit, c->n);
+    uint32_t best = UINT32_MAX;
+    for (size_t i = 0; i < c->n; i++)
+        if (after->logit[i] == after->softmax.max && c->id[i] < best)
+            best = c->id[i];
+    return best;
+}
+
+// Fills in the statistics that compare the distribution after the chain with the raw one: mass, e_prob, e_raw_prob, and
+// KL(after || raw) in nats, not negative. KL is infinite if the chain left a token that the row masks.
+static void measure_against_raw(const struct raw *raw, const struct after *after, double stat[STAT_COUNT])
+{
+    enum { BLOCK = 64 * KERN_LANES };
+    const struct cand *const c = after->c;
+    double sum[2 * KERN_LANES] = {0}; // with the differences of the logits, each less its largest
+    double mass[KERN_LANES] = {0}, prob[KERN_LANES] = {0}, raw_prob[KERN_LANES] = {0}, p[BLOCK], q[BLOCK];
+    float y[BLOCK];
+    for (size_t at = 0, len; at < c->n; at += len) {
+        len = c->n - at < BLOCK ? c->n - at : BLOCK;
+        if (c->dense)
+            row_logits(c->kern, raw->row, at, len, y);
+        for (size_t i = 0; !c->dense && i < len; i++)
+            y[i] = raw_logit(raw, cand_row_place(c, c->id[at + i]));
+        c->kern->softmax_sums(sum, after->logit + at, after->softmax.max, y, raw->softmax.max, len);
+        c->kern->shares(p, after->logit + at, after->softmax.max, after->softmax.sum, len);
+        c->kern->shares(q, y, raw->softmax.max, raw->softmax.sum, len);
+        for (size_t i = 0; i < len; i++) {
+            mass[i % KERN_LANES] += after->logit[at + i] > -INFINITY ? q[i] : 0.0;
+            prob[i % KERN_LANES] += p[i] * p[i];
+            raw_prob[i % KERN_LANES] += p[i] * q[i];
+        }
+    }
+    stat[STAT_KL_RAW] = fmax(0.0, kern_lanes_total(sum + KERN_LANES) / after->softmax.sum - after->softmax.log_sum +
+                                      raw->softmax.log_sum);
+    stat[STAT_MASS] = fmin(1.0, kern_lanes_total(mass));
+    stat[STAT_E_PROB] = fmin(1.0, kern_lanes_total(prob));
+    stat[STAT_E_RAW_PROB] = fmin(1.0, kern_lanes_total(raw_prob));
+}
+
+// Returns -ln of a probability that is mixed with the uniform distribution over a vocabulary. NaN without an accepted
+// token, or if the size of the vocabulary is not known.
+static double eps_nll(double p, size_t n_vocab)
+{
+    return n_vocab ? -libm_log_quick((1.0 - EPS_SHARE) * p + EPS_SHARE / (double)n_vocab) : NAN;
 }
 
 void measure(const struct raw *raw, const struct after *after, int64_t accepted, double stat[STAT_COUNT])
@@ -144,9 +177,10 @@ void measure(const struct raw *raw, const struct after *after, int64_t accepted,
     stat[STAT_N] = (double)c->kern->count(after->logit, c->n, -FLT_MAX);
     stat[STAT_ENTROPY_RAW] = softmax_entropy(&raw->softmax);
     stat[STAT_ENTROPY] = softmax_entropy(s);
-    stat[STAT_KL_RAW] =
-        softmax_divergence(c->kern, s, after->logit, c->n, &raw->softmax, fetch_raw, &(struct raw_source){raw, c});
     stat[STAT_DRAW] = selector_draw(c);
     stat[STAT_ACCEPTED] = accepted < 0 ? NAN : (double)accepted;
     stat[STAT_ACCEPTED_PROB] = accepted < 0 ? NAN : softmax_prob(s, after_logit(after, (uint32_t)accepted));
+    measure_against_raw(raw, after, stat);
+    stat[STAT_E_GREEDY] = softmax_prob(s, after_logit(after, cand_row_id(c, raw->best)));
+    stat[STAT_EPS_NLL] = accepted < 0 ? NAN : eps_nll(stat[STAT_ACCEPTED_PROB], row_vocab(raw->row));
 }

@@ -15,6 +15,7 @@ size_t rank_of(const struct kern *kern, const float *logit, size_t n, size_t pla
 struct raw {
     const struct row *row;
     struct softmax softmax;
+    size_t best;      // place of the largest logit, the first of equals
     float *block_max; // of each KERN_BLOCK logits
     size_t block_cap;
 };
@@ -50,6 +51,9 @@ double selector_draw(const struct cand *c);
 // The share of the unit interval that a token has in the selector's draw if the token `without` is left out;
 // UINT32_MAX: none.
 struct interval share_of(const struct cand *c, uint32_t token, uint32_t without);
+
+// Returns the token of the largest logit after the chain, the lowest id of equals.
+uint32_t after_best(const struct after *after);
 
 // Fills in all statistics. accepted: the token that follows the row, or -1.
 void measure(const struct raw *raw, const struct after *after, int64_t accepted, double stat[STAT_COUNT]);

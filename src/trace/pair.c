@@ -15,25 +15,24 @@ void pair_free(struct pair_base *b)
 }
 
 // The log-probability of a logit.
-static double log_prob(const struct softmax *s, float logit)
-{
-    return (double)logit - s->max - s->log_sum;
-}
+static double log_prob(const struct softmax *s, float logit) { return (double)logit - s->max - s->log_sum; }
 
 bool pair_set_base(struct pair_base *b, const struct after *after)
 {
     const struct cand *const c = after->c;
+    const struct softmax *const s = &after->softmax;
     double p[BLOCK];
     if (!mem_grow(&b->entry, &b->cap, c->n, sizeof *b->entry))
         return false;
     b->n = c->n;
     b->dense = c->dense;
     b->chosen = c->chosen;
+    b->best = after_best(after);
     idmap_clear(&b->ids);
     for (size_t i = 0; i < b->n; i++) {
         if (i % BLOCK == 0)
-            softmax_probs(c->kern, &after->softmax, after->logit + i, b->n - i < BLOCK ? b->n - i : BLOCK, p);
-        b->entry[i] = (struct pair_entry){p[i % BLOCK], log_prob(&after->softmax, after->logit[i]), false};
+            c->kern->shares(p, after->logit + i, s->max, s->sum, b->n - i < BLOCK ? b->n - i : BLOCK);
+        b->entry[i] = (struct pair_entry){p[i % BLOCK], log_prob(s, after->logit[i]), false};
         if (!b->dense && idmap_add(&b->ids, c->id[i]) == IDMAP_NONE)
             return false;
     }
@@ -48,27 +47,27 @@ static size_t entry_of(const struct pair_base *b, uint32_t id, size_t guess)
     return guess < b->n && b->ids.id[guess] == id ? guess : idmap_find(&b->ids, id);
 }
 
-void pair_measure(struct pair_base *b, const struct after *after, double stat[BESIDE_COUNT])
+void pair_measure(struct pair_base *b, const struct after *after, double stat[PAIR_COUNT])
 {
     const struct cand *const c = after->c;
-    double overlap[KERN_LANES] = {0}, js[KERN_LANES] = {0}, kl[KERN_LANES] = {0}, p[BLOCK], q[BLOCK];
+    const struct softmax *const s = &after->softmax;
+    double apart[KERN_LANES] = {0}, js[KERN_LANES] = {0}, kl[KERN_LANES] = {0}, p[BLOCK], q[BLOCK];
     size_t len = 0;
     for (size_t k = 0; k < b->n; k++)
         b->entry[k].met = false;
     for (size_t at = 0; at < c->n; at += len) {
         len = c->n - at < BLOCK ? c->n - at : BLOCK;
-        softmax_probs(c->kern, &after->softmax, after->logit + at, len, q);
+        c->kern->shares(q, after->logit + at, s->max, s->sum, len);
         for (size_t i = 0; i < len; i++) {
             const size_t k = entry_of(b, cand_id(c, at + i), at + i);
-            p[i] = 0.0;
-            if (k == IDMAP_NONE)
+            struct pair_entry *const e = k == IDMAP_NONE ? NULL : &b->entry[k];
+            p[i] = e ? e->p : 0.0;
+            apart[i % KERN_LANES] += fabs(p[i] - q[i]);
+            if (!e)
                 continue;
-            struct pair_entry *const e = &b->entry[k];
             e->met = true;
-            p[i] = e->p;
-            overlap[i % KERN_LANES] += e->p < q[i] ? e->p : q[i];
             if (e->p > 0.0)
-                kl[i % KERN_LANES] += e->p * (e->log_p - log_prob(&after->softmax, after->logit[at + i]));
+                kl[i % KERN_LANES] += e->p * (e->log_p - log_prob(s, after->logit[at + i]));
         }
         c->kern->divergences(js, p, q, len);
     }
@@ -76,6 +75,7 @@ void pair_measure(struct pair_base *b, const struct after *after, double stat[BE
     for (size_t k = 0; k < b->n; k++) { // the tokens that the variant lacks
         if (b->entry[k].met || !(b->entry[k].p > 0.0))
             continue;
+        apart[k % KERN_LANES] += b->entry[k].p;
         p[len] = b->entry[k].p;
         q[len++] = 0.0;
         kl[0] = INFINITY;
@@ -85,8 +85,9 @@ void pair_measure(struct pair_base *b, const struct after *after, double stat[BE
         len = 0;
     }
     c->kern->divergences(js, p, q, len);
-    stat[BESIDE_SAME] = c->chosen == b->chosen;
-    stat[BESIDE_OVERLAP] = fmin(1.0, kern_lanes_total(overlap));
-    stat[BESIDE_JS] = fmax(0.0, kern_lanes_total(js));
-    stat[BESIDE_KL] = fmax(0.0, kern_lanes_total(kl));
+    stat[PAIR_SAME] = c->chosen == b->chosen;
+    stat[PAIR_OVERLAP] = fmax(0.0, 1.0 - kern_lanes_total(apart) / 2.0);
+    stat[PAIR_JS] = fmax(0.0, kern_lanes_total(js));
+    stat[PAIR_KL] = fmax(0.0, kern_lanes_total(kl));
+    stat[PAIR_TOP1] = after_best(after) == b->best;
 }

@@ -9,7 +9,7 @@
 
 // The base's distribution. A zeroed struct is empty.
 struct pair_base {
-    uint32_t chosen;
+    uint32_t chosen, best;
     bool dense;       // entry i is of token i; else ids maps tokens to entries
     struct idmap ids; // unless dense
     struct pair_entry {
@@ -24,7 +24,7 @@ void pair_free(struct pair_base *b);
 // Copies what the base's chain left. False when memory is short.
 bool pair_set_base(struct pair_base *b, const struct after *after);
 
-// Compares what a variant's chain left with the base. The base itself gives 1, 1, 0, 0.
-void pair_measure(struct pair_base *b, const struct after *after, double stat[BESIDE_COUNT]);
+// Compares what a variant's chain left with the base. The base itself gives 1, 1, 0, 0, 1.
+void pair_measure(struct pair_base *b, const struct after *after, double stat[PAIR_COUNT]);
 
 #endif

@@ -6,6 +6,7 @@
 #include "base/err.h"
 #include "base/number.h"
 #include "kern/kern.h"
+#include "sample/sampler.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,24 +14,33 @@
 
 // The statistics of a row, in the order of their columns. trace/measure.c computes them.
 enum statistic {
-    STAT_PROB,              // probability of the chosen token after the chain
-    STAT_RAW_PROB,          // raw probability of the chosen token
-    STAT_RAW_RANK,          // raw rank of the chosen token, from 1; of equal logits the lower id comes first
-    STAT_N,                 // number of candidates after the chain that are not masked
-    STAT_ENTROPY_RAW,       // raw entropy in nats
-    STAT_ENTROPY,           // entropy after the chain in nats
-    STAT_KL_RAW,            // KL(after || raw) in nats; infinite where a stage unmasked a token
-    STAT_MEANS,             // the statistics above have means
-    STAT_DRAW = STAT_MEANS, // uniform number that the selector drew, or NaN
-    STAT_ACCEPTED,          // token that follows the row, if it was known beforehand, or NaN
-    STAT_ACCEPTED_PROB,     // probability of that token after the chain
+    STAT_PROB,                 // probability of the chosen token after the chain
+    STAT_RAW_PROB,             // raw probability of the chosen token
+    STAT_RAW_RANK,             // raw rank of the chosen token, from 1; of equal logits the lower id comes first
+    STAT_N,                    // number of candidates after the chain that are not masked
+    STAT_ENTROPY_RAW,          // raw entropy in nats
+    STAT_ENTROPY,              // entropy after the chain in nats
+    STAT_KL_RAW,               // KL(after || raw) in nats; infinite where a stage unmasked a token
+    STAT_MEANS,                // the statistics above have means
+    STAT_DRAW = STAT_MEANS,    // uniform number that the selector drew, or NaN
+    STAT_ACCEPTED,             // token that follows the row, if it was known beforehand, or NaN
+    STAT_ACCEPTED_PROB,        // probability of that token after the chain
+    STAT_EXPECTED,             // the statistics below are expectations: they do not depend on the chosen token
+    STAT_MASS = STAT_EXPECTED, // raw probability of the kept candidates together
+    STAT_E_PROB,               // expected probability, after the chain, of a token that the chain draws: sum p^2
+    STAT_E_RAW_PROB,           // expected raw probability of such a token: sum p q
+    STAT_E_GREEDY,             // probability after the chain of the likeliest raw token; of equals, the lowest id
+    STAT_EPS_NLL,              // -ln of the accepted token's probability, after mixing in EPS_SHARE of uniform; or NaN
     STAT_COUNT
 };
 
+#define EPS_SHARE 1e-4 // share of the uniform distribution in STAT_EPS_NLL
+
 static inline const char *statistic_name(enum statistic s)
 {
-    static const char *const names[STAT_COUNT] = {"prob",    "raw_prob", "raw_rank", "n",        "entropy_raw",
-                                                  "entropy", "kl_raw",   "draw",     "accepted", "accepted_prob"};
+    static const char *const names[STAT_COUNT] = {"prob",    "raw_prob", "raw_rank",   "n",        "entropy_raw",
+                                                  "entropy", "kl_raw",   "draw",       "accepted", "accepted_prob",
+                                                  "mass",    "e_prob",   "e_raw_prob", "e_greedy", "eps_nll"};
     return names[s];
 }
 
@@ -85,12 +95,16 @@ struct expected {
     uint32_t edge;           // that candidate
     char stage[NUMBER_TEXT]; // memory of removed_by or edge_of
     struct named limit; // first parameter of the stage that removed id, or of edge_of; its name is NULL if it has none
-    double draw;        // the selector's draw, or NaN
+    enum limit_kind limits; // what that stage compares with the limit
+    double reached;         // LIMITS_SUM: sum of the kept probabilities; LIMITS_RATIO: ratio of id to the largest
+    size_t last;            // LIMITS_SUM: rank of the last candidate that the stage keeps
+    double margin;          // how far the decision against id is from the limit or the draw; infinite: not known
+    double draw;            // the selector's draw, or NaN
     struct interval wanted, chosen; // shares of id and of the chosen token in the draw
 
     // For a distribution. If removed_by is set, id is the first removed token of which a number is expected.
     const float *values; // [n_vocab]
-    double tolerance;    // relative to numbers above 1, else absolute
+    double tolerance;    // of numbers: relative to those above 1, else absolute; of ids: of the margin, below 0: none
 };
 
 enum { FOLLOWED_MOST = 48 };
@@ -132,6 +146,7 @@ struct record {
 
     int64_t accepted;    // token that follows the row, if it was known beforehand, or -1
     const double *stat;  // [STAT_COUNT], or NULL
+    const double *pair;  // [PAIR_COUNT], or NULL
     const char *variant; // name of the variant if there are several, else NULL
     double overlap;      // with the base's distribution, where chains are compared row by row
     const char *file;    // name of the row's file if there are several, else NULL
@@ -144,29 +159,34 @@ struct record {
 };
 
 // The chosen token, or -1.
-static inline int64_t record_id(const struct record *r)
-{
-    return r->error ? -1 : (int64_t)r->chosen;
-}
+static inline int64_t record_id(const struct record *r) { return r->error ? -1 : (int64_t)r->chosen; }
 
 // Comparisons of the distributions of two variants. trace/pair.c computes these numbers.
-enum beside_stat {
-    BESIDE_SAME,    // 1: both chose the same token; else 0
-    BESIDE_OVERLAP, // sum of min(p, q)
-    BESIDE_JS,      // Jensen-Shannon divergence in nats
-    BESIDE_KL,      // KL(base || variant) in nats; infinite where the variant lacks what the base has
-    BESIDE_COUNT
+enum pair_stat {
+    PAIR_SAME,    // 1: both chose the same token; else 0
+    PAIR_OVERLAP, // 1 - sum |p - q| / 2; exactly 1 for equal distributions
+    PAIR_JS,      // Jensen-Shannon divergence in nats
+    PAIR_KL,      // KL(base || variant) in nats; infinite where the variant lacks what the base has
+    PAIR_TOP1,    // 1: the likeliest tokens agree, of equals the lowest ids; else 0
+    PAIR_COUNT
 };
+
+static inline const char *pair_name(enum pair_stat s)
+{
+    static const char *const names[PAIR_COUNT] = {"same", "overlap", "js", "kl", "top1"};
+    return names[s];
+}
 
 // The outcome of a row in one variant, with the memory of its record. A zeroed struct is empty.
 struct result {
     struct record record;
-    double stat[STAT_COUNT];     // if statistics are recorded
-    double beside[BESIDE_COUNT]; // if variants are compared
-    struct expected expected;    // id is set from outside
+    double stat[STAT_COUNT];  // if statistics are recorded
+    double pair[PAIR_COUNT];  // if variants are compared
+    struct expected expected; // id is set from outside
     bool ok;
-    struct err e; // unless ok
-    bool bad;     // the error is the row's own: the chain passed over the row and stands as after a good one
+    struct err e;   // unless ok
+    bool bad;       // the error is the row's own: the chain passed over the row and stands as after a good one
+    size_t n_vocab; // of the row; 0: not known
     uint16_t
         *removal; // [n_removals] by token: what removed it, as result_removed_by reads it; if removals are recorded
     size_t n_removals, removal_cap;

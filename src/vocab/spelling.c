@@ -2,77 +2,43 @@
 #include "vocab/spelling.h"
 
 #include "base/mem.h"
+#include "base/names.h"
 #include "base/utf8.h"
 
 #include <string.h>
 
-// ---- what a text is for
+// ---- special texts
 
 enum role {
     ROLE_NONE,
     ROLE_EOG,   // ends a generation
-    ROLE_EOT,   // the same, and may be the end of a turn
-    ROLE_EOS,   // the same, and may be the end of a sequence
-    ROLE_SHOWN, // looks like a control token, but is part of the text
+    ROLE_EOT,   // ends a generation, and may be the end of a turn
+    ROLE_EOS,   // ends a generation, and may be the end of a sequence
+    ROLE_SHOWN, // looks like a control token, but belongs to the output
 };
 
-// Those that may be the end of a turn, or of a sequence, stand by preference: the first that a vocabulary has is it.
-static const struct {
-    const char *text;
-    enum role role;
-} roles[] = {
-    {"<|eot_id|>", ROLE_EOT},
-    {"<|im_end|>", ROLE_EOT},
-    {"<|end|>", ROLE_EOT},
-    {"<end_of_turn>", ROLE_EOT},
-    {"<|endoftext|>", ROLE_EOT},
-    {"<|end_of_text|>", ROLE_EOT},
-    {"<EOT>", ROLE_EOT},
-    {"_<EOT>", ROLE_EOT},
-    {"[EOT]", ROLE_EOT},
-    {"<｜end▁of▁sentence｜>", ROLE_EOT},
-    {"<end_of_utterance>", ROLE_EOT},
-    {"</s>", ROLE_EOS},
-    {"<eos>", ROLE_EOS},
-    {"[EOS]", ROLE_EOS},
-    {"<|return|>", ROLE_EOG},
-    {"<|call|>", ROLE_EOG},
-    {"<|flush|>", ROLE_EOG},
-    {"<|calls|>", ROLE_EOG},
-    {"<|eom_id|>", ROLE_EOG},
-    {"<turn|>", ROLE_EOG},
-    {"<|tool_response>", ROLE_EOG},
-    {"[e~[", ROLE_EOG},
-    // padding, repository and file marks of fill-in-the-middle
-    {"<|fim_pad|>", ROLE_EOG},
-    {"<fim-pad>", ROLE_EOG},
-    {"<fim_pad>", ROLE_EOG},
-    {"<PAD>", ROLE_EOG},
-    {"[PAD]", ROLE_EOG},
-    {"<|fim_repo|>", ROLE_EOG},
-    {"<|repo_name|>", ROLE_EOG},
-    {"<fim-repo>", ROLE_EOG},
-    {"<REPO>", ROLE_EOG},
-    {"<reponame>", ROLE_EOG},
-    {"<|file_sep|>", ROLE_EOG},
-    // of the harmony format
-    {"<|channel|>", ROLE_SHOWN},
-    {"<|message|>", ROLE_SHOWN},
-    {"<|start|>", ROLE_SHOWN},
-    {"<|constrain|>", ROLE_SHOWN},
+// The texts of each role, separated by spaces. Texts that may end a turn or a sequence stand by preference: the first
+// one that a vocabulary has is its end of turn, or of sequence.
+static const char *const roles[] = {
+    [ROLE_EOT] = "<|eot_id|> <|im_end|> <|end|> <end_of_turn> <|endoftext|> <|end_of_text|> <EOT> _<EOT> [EOT] "
+                 "<｜end▁of▁sentence｜> <end_of_utterance>",
+    [ROLE_EOS] = "</s> <eos> [EOS]",
+    [ROLE_EOG] = "<|return|> <|call|> <|flush|> <|calls|> <|eom_id|> <turn|> <|tool_response> [e~[ "
+                 // padding, repository and file marks of fill-in-the-middle
+                 "<|fim_pad|> <fim-pad> <fim_pad> <PAD> [PAD] <|fim_repo|> <|repo_name|> <fim-repo> <REPO> <reponame> "
+                 "<|file_sep|>",
+    [ROLE_SHOWN] = "<|channel|> <|message|> <|start|> <|constrain|>", // of the harmony format
 };
-
-enum { ROLES = sizeof roles / sizeof *roles };
 
 // Returns the role of a token that has this text in the vocabulary's file.
 static enum role role_of(const void *text, size_t len)
 {
+    enum role role = ROLE_SHOWN;
     if (len < 4 || !*(const char *)text || !strchr("<_[", *(const char *)text))
         return ROLE_NONE; // most tokens
-    for (size_t i = 0; i < ROLES; i++)
-        if (strlen(roles[i].text) == len && !memcmp(text, roles[i].text, len))
-            return roles[i].role;
-    return ROLE_NONE;
+    while (role != ROLE_NONE && name_find(roles[role], NAME_EXACT, text, len) < 0)
+        role--;
+    return role;
 }
 
 void vocab_mark_end(struct vocab *v, uint32_t id)
@@ -81,31 +47,30 @@ void vocab_mark_end(struct vocab *v, uint32_t id)
         v->flags[id] |= VOCAB_EOG;
 }
 
-// The end-of-generation token with this text, or VOCAB_NONE.
-static uint32_t ending(const struct vocab *v, const char *text)
+// Returns the end-of-generation token with this text, or VOCAB_NONE.
+static uint32_t find_end(const struct vocab *v, const char *text, size_t len)
 {
-    return vocab_find(v, text, strlen(text), VOCAB_EOG);
+    return vocab_find(v, text, len, VOCAB_EOG);
 }
 
-static bool vocab_has_text(const struct vocab *v, const char *text)
-{
-    return ending(v, text) != VOCAB_NONE;
-}
+static bool has_end(const struct vocab *v, const char *text) { return find_end(v, text, strlen(text)) != VOCAB_NONE; }
 
-static void except(struct vocab *v, const char *text)
+// Makes the token with this text, if there is one, an ordinary token.
+static void unmark_end(struct vocab *v, const char *text)
 {
-    const uint32_t id = ending(v, text);
+    const uint32_t id = find_end(v, text, strlen(text));
     if (id != VOCAB_NONE)
         v->flags[id] &= (unsigned char)~(VOCAB_EOG | VOCAB_SPECIAL);
 }
 
-// The preferred token of a role, or VOCAB_NONE.
+// Returns the preferred token of a role, or VOCAB_NONE.
 static uint32_t find_role(const struct vocab *v, enum role role)
 {
+    const char *at = roles[role], *text;
     uint32_t found = VOCAB_NONE;
-    for (size_t i = 0; i < ROLES && found == VOCAB_NONE; i++)
-        if (roles[i].role == role)
-            found = ending(v, roles[i].text);
+    size_t len;
+    while (found == VOCAB_NONE && name_next(&at, &text, &len))
+        found = find_end(v, text, len);
     return found;
 }
 
@@ -115,18 +80,18 @@ void vocab_finish(struct vocab *v)
     v->eot = v->eot < v->n ? v->eot : find_role(v, ROLE_EOT);
     vocab_mark_end(v, v->eos);
     vocab_mark_end(v, v->eot);
-    if ((vocab_has_text(v, "<|return|>") && vocab_has_text(v, "<|call|>")) ||
-        (vocab_has_text(v, "<|flush|>") && (vocab_has_text(v, "<|call|>") || vocab_has_text(v, "<|calls|>"))))
-        except(v, "<|end|>");
-    if (vocab_has_text(v, "<|tool_response>"))
-        except(v, "</s>");
+    if ((has_end(v, "<|return|>") && has_end(v, "<|call|>")) ||
+        (has_end(v, "<|flush|>") && (has_end(v, "<|call|>") || has_end(v, "<|calls|>"))))
+        unmark_end(v, "<|end|>");
+    if (has_end(v, "<|tool_response>"))
+        unmark_end(v, "</s>");
     for (uint32_t id = 0; id < v->n; id++)
         v->any |= v->flags[id];
 }
 
-// ---- how it is spelt
+// ---- spellings
 
-enum { MOST_MARKED = 16 }; // characters of a token that are marked as unknown
+enum { MOST_MARKED = 16 }; // most characters of a token that become [UNK_BYTE_...]
 
 size_t text_unescape(unsigned char *to, const void *from, size_t len)
 {
@@ -155,7 +120,7 @@ bool spelling_is_byte(const char *text, size_t len)
            hex_value((unsigned char)text[4]) >= 0;
 }
 
-// The byte that a character of GPT-2's spelling stands for, or -1.
+// Returns the byte that a character stands for in GPT-2's spelling, or -1.
 static int gpt2_byte(uint32_t c)
 {
     if ((c > 0x20 && c < 0x7f) || (c > 0xa0 && c < 0x100 && c != 0xad))
@@ -202,7 +167,7 @@ static void add_spm(struct builder *b, const char *text, size_t len)
 static void add_escaped(struct builder *b, const void *text, size_t len)
 {
     const size_t begin = b->len;
-    builder_bytes(b, text, len); // as much room as it can take
+    builder_bytes(b, text, len); // unescaping in place makes it no longer
     if (builder_whole(b))
         b->len = begin + text_unescape((unsigned char *)b->text + begin, text, len);
 }

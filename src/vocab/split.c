@@ -4,13 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-// How the rest of the text, from some byte on, is best split.
+// The best split of the text from some byte to its end.
 struct rest {
-    size_t tokens; // SIZE_MAX: not at all
-    uint32_t id;   // the first of them
-    size_t len;    // of its text
+    size_t tokens; // how many; SIZE_MAX: there is no split
+    uint32_t id;   // the first token
+    size_t len;    // bytes of its text
 };
 
+// Returns true if split a of a rest is preferred to split b.
 static bool better(const struct vocab *v, const struct rest *a, const struct rest *b)
 {
     if (a->tokens != b->tokens)
@@ -20,7 +21,8 @@ static bool better(const struct vocab *v, const struct rest *a, const struct res
     return v->flags[b->id] & VOCAB_BYTE && !(v->flags[a->id] & VOCAB_BYTE);
 }
 
-// rest[1..len] are known, the last of which is the empty text; len > 0.
+// Finds the best split *rest of text[0..len), len > 0. rest[1..len] are the best splits from the later bytes on;
+// rest[len] is that of the empty text.
 static void find_rest(const struct vocab *v, const unsigned char *text, size_t len, struct rest *rest)
 {
     *rest = (struct rest){.tokens = SIZE_MAX};

@@ -7,10 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-void vocab_init(struct vocab *v)
-{
-    *v = (struct vocab){.eos = VOCAB_NONE, .eot = VOCAB_NONE};
-}
+void vocab_init(struct vocab *v) { *v = (struct vocab){.eos = VOCAB_NONE, .eot = VOCAB_NONE}; }
 
 void vocab_free(struct vocab *v)
 {
@@ -18,7 +15,7 @@ void vocab_free(struct vocab *v)
     free(v->flags);
     builder_free(&v->bytes);
     builder_free(&v->recommended);
-    idmap_free(&v->told);
+    idmap_free(&v->known);
     vocab_init(v);
 }
 
@@ -32,15 +29,15 @@ bool vocab_add(struct vocab *v, const void *text, size_t len, unsigned flags)
     return builder_whole(&v->bytes);
 }
 
-bool vocab_tell(struct vocab *v, uint32_t id, const void *text, size_t len)
+bool vocab_set_text(struct vocab *v, uint32_t id, const void *text, size_t len)
 {
-    return idmap_find(&v->told, id) != IDMAP_NONE ||
-           (vocab_add(v, text, len, 0) && idmap_add(&v->told, id) != IDMAP_NONE);
+    return idmap_find(&v->known, id) != IDMAP_NONE ||
+           (vocab_add(v, text, len, 0) && idmap_add(&v->known, id) != IDMAP_NONE);
 }
 
-void vocab_forget(struct vocab *v)
+void vocab_clear(struct vocab *v)
 {
-    idmap_clear(&v->told);
+    idmap_clear(&v->known);
     builder_clear(&v->bytes);
     v->n = 0;
 }
@@ -52,15 +49,12 @@ bool vocab_recommend(struct vocab *v, const char *key, const char *value)
     return builder_whole(&v->recommended);
 }
 
-// A token's place in the arrays; none below v->n if it has none.
-static size_t place(const struct vocab *v, uint32_t id)
-{
-    return v->told.n ? idmap_find(&v->told, id) : id;
-}
+// Returns a token's index in the arrays; v->n or more if v does not have the token.
+static size_t token_index(const struct vocab *v, uint32_t id) { return v->known.n ? idmap_find(&v->known, id) : id; }
 
 struct piece vocab_text(const struct vocab *v, uint32_t id)
 {
-    const size_t at = place(v, id);
+    const size_t at = token_index(v, id);
     if (at >= v->n)
         return (struct piece){(const unsigned char *)"", 0};
     const size_t start = at ? v->end[at - 1] : 0;
@@ -69,16 +63,14 @@ struct piece vocab_text(const struct vocab *v, uint32_t id)
 
 struct piece vocab_output(const struct vocab *v, uint32_t id)
 {
-    const size_t at = place(v, id);
+    const size_t at = token_index(v, id);
     return vocab_text(v, at < v->n && v->flags[at] & VOCAB_SPECIAL ? VOCAB_NONE : id);
 }
 
-bool vocab_ends(const struct vocab *v, uint32_t id)
-{
-    return id < v->n && v->flags[id] & VOCAB_EOG;
-}
+bool vocab_ends(const struct vocab *v, uint32_t id) { return id < v->n && v->flags[id] & VOCAB_EOG; }
 
-static bool says(const struct vocab *v, uint32_t id, const void *text, size_t len)
+// Returns true if a token has exactly this text.
+static bool has_text(const struct vocab *v, uint32_t id, const void *text, size_t len)
 {
     const struct piece t = vocab_text(v, id);
     return t.len == len && (!len || !memcmp(t.p, text, len));
@@ -87,7 +79,7 @@ static bool says(const struct vocab *v, uint32_t id, const void *text, size_t le
 uint32_t vocab_find(const struct vocab *v, const void *text, size_t len, unsigned flags)
 {
     for (uint32_t id = 0; id < v->n; id++)
-        if ((v->flags[id] & flags) == flags && says(v, id, text, len))
+        if ((v->flags[id] & flags) == flags && has_text(v, id, text, len))
             return id;
     return VOCAB_NONE;
 }
@@ -97,7 +89,7 @@ uint32_t vocab_find_only(const struct vocab *v, const void *text, size_t len, ui
     uint32_t found = VOCAB_NONE;
     *other = VOCAB_NONE;
     for (uint32_t id = 0; id < v->n; id++) {
-        if (v->flags[id] & VOCAB_BYTE || !says(v, id, text, len))
+        if (v->flags[id] & VOCAB_BYTE || !has_text(v, id, text, len))
             continue;
         if (found == VOCAB_NONE)
             found = id;
@@ -107,11 +99,12 @@ uint32_t vocab_find_only(const struct vocab *v, const void *text, size_t len, ui
     return found != VOCAB_NONE ? found : vocab_find(v, text, len, VOCAB_BYTE);
 }
 
-static uint32_t find_text(const struct lookup *l, uint32_t hash, const void *text, size_t len, size_t *at)
+// Returns the token in the table with this text, or VOCAB_NONE.
+static uint32_t find_text(const struct lookup *l, uint32_t hash, const void *text, size_t len)
 {
-    size_t id;
-    for (*at = hash; (id = hash_next(&l->ids, hash, at)) != HASH_NONE;)
-        if (says(l->vocab, (uint32_t)id, text, len))
+    size_t id, at = hash;
+    while ((id = hash_next(&l->ids, hash, &at)) != HASH_NONE)
+        if (has_text(l->vocab, (uint32_t)id, text, len))
             return (uint32_t)id;
     return VOCAB_NONE;
 }
@@ -122,9 +115,8 @@ bool lookup_build(struct lookup *l, const struct vocab *v)
     for (uint32_t id = 0; id < v->n; id++) {
         const struct piece t = vocab_text(v, id);
         const uint32_t hash = hash_bytes(t.p, t.len);
-        size_t at;
-        const uint32_t there = find_text(l, hash, t.p, t.len, &at);
-        if (there == VOCAB_NONE && !hash_add_at(&l->ids, hash, id, at)) {
+        const uint32_t there = find_text(l, hash, t.p, t.len);
+        if (there == VOCAB_NONE && !hash_add(&l->ids, hash, id)) {
             lookup_free(l);
             return false;
         }
@@ -142,7 +134,6 @@ void lookup_free(struct lookup *l)
 
 uint32_t lookup_find(const struct lookup *l, const void *text, size_t len)
 {
-    size_t at;
     assert(l->vocab);
-    return find_text(l, hash_bytes(text, len), text, len, &at);
+    return find_text(l, hash_bytes(text, len), text, len);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The texts and kinds of a vocabulary's tokens. A reader (in/vocab_*.c) fills it once; it is const from then on.
+// The texts and kinds of a vocabulary's tokens. A reader (in/vocab_*.c) adds the tokens once; then nothing changes.
 #ifndef SAMPL_VOCAB_VOCAB_H
 #define SAMPL_VOCAB_VOCAB_H
 
@@ -9,11 +9,10 @@
 #define VOCAB_NONE UINT32_MAX // no such token
 
 enum {
-    VOCAB_SPECIAL = 1, // control or unknown: has a text, but prints as nothing
+    VOCAB_SPECIAL = 1, // control or unknown token: has a text, but adds nothing to the output
     VOCAB_EOG = 2,     // ends a generation
-    VOCAB_BYTE =
-        4, // stands for one byte that no other token may say; a tokenizer prefers any other token with its text
-    VOCAB_BANNED = 8, // is never to be chosen
+    VOCAB_BYTE = 4,    // a byte token, such as <0x0A>; a tokenizer prefers any other token with the same text
+    VOCAB_BANNED = 8,  // must never be chosen
 };
 
 // Bytes, not NUL-terminated, often no whole UTF-8 characters.
@@ -24,59 +23,62 @@ struct piece {
 
 struct vocab {
     size_t n;             // tokens
-    size_t *end;          // [n] where each token's text ends in bytes; it begins where the one before ends
+    size_t *end;          // [n] where in bytes.text each token's text ends; it begins where the one before ends
     unsigned char *flags; // [n] of VOCAB_*
     struct builder bytes;
     size_t end_cap, flags_cap;
-    uint32_t eos, eot; // end of sequence and of turn, or VOCAB_NONE
-    unsigned char any; // flags that some token has, once vocab_finish has seen all
-    bool space_prefix; // the tokenizer puts a space before a text
-    struct builder
-        recommended;   // what the file recommends for sampling: key, NUL, value, NUL, and so on; an empty text: nothing
-    struct idmap told; // by vocab_tell: the ids, in the order of the arrays, where else token i is the i-th
+    uint32_t eos, eot;          // end of sequence and end of turn, or VOCAB_NONE
+    unsigned char any;          // the flags that some token has, after vocab_finish
+    bool space_prefix;          // the tokenizer puts a space before a text
+    struct builder recommended; // sampling parameters that the file recommends: key, NUL, value, NUL, and so on
+    struct idmap known;         // after vocab_set_text: the ids of the tokens [n]. Empty: token i has id i
 };
 
-// An empty vocabulary.
+// Makes v an empty vocabulary.
 void vocab_init(struct vocab *v);
 void vocab_free(struct vocab *v);
 
-// Appends a token. False when memory is short.
+// Appends a token, whose id is v->n. Returns false if memory is short.
 bool vocab_add(struct vocab *v, const void *text, size_t len, unsigned flags);
 
-// For who knows only some tokens, of any ids: gives one its text, unless it has one; not to be mixed with vocab_add.
-// False when memory is short. And forgets them all.
-bool vocab_tell(struct vocab *v, uint32_t id, const void *text, size_t len);
-void vocab_forget(struct vocab *v);
+// Sets the text of a token unless it has one, in a vocabulary of which only some tokens are known. A vocabulary is made
+// either with this function or with vocab_add. Returns false if memory is short.
+bool vocab_set_text(struct vocab *v, uint32_t id, const void *text, size_t len);
 
-// Adds a recommendation. False when memory is short.
+// Removes the tokens of vocab_set_text.
+void vocab_clear(struct vocab *v);
+
+// Adds a recommendation. Returns false if memory is short.
 bool vocab_recommend(struct vocab *v, const char *key, const char *value);
 
-// A token's bytes, those of special tokens included; empty for an id that it does not have.
+// Returns a token's bytes, also those of a special token; no bytes for an id that v does not have.
 struct piece vocab_text(const struct vocab *v, uint32_t id);
 
-// The bytes that a token adds to the output: none for a special one.
+// Returns the bytes that a token adds to the output: none for a special one.
 struct piece vocab_output(const struct vocab *v, uint32_t id);
 
-bool vocab_ends(const struct vocab *v, uint32_t id); // does it end a generation?
+// Returns true if the token ends a generation.
+bool vocab_ends(const struct vocab *v, uint32_t id);
 
-// The first token with just this text and all of these flags, or VOCAB_NONE. O(n).
+// Returns the first token with exactly this text and all of these flags, or VOCAB_NONE. O(n).
 uint32_t vocab_find(const struct vocab *v, const void *text, size_t len, unsigned flags);
 
-// The token with just this text, one that is not a VOCAB_BYTE if there is one, or VOCAB_NONE; *other is the next such
-// token, or VOCAB_NONE if it is the only one. O(n).
+// Returns the first token with exactly this text, or VOCAB_NONE; a VOCAB_BYTE only if no other token has the text.
+// *other: the second token with the text that is no VOCAB_BYTE, or VOCAB_NONE. O(n).
 uint32_t vocab_find_only(const struct vocab *v, const void *text, size_t len, uint32_t *other);
 
-// A table of the tokens' texts, for callers that look up many.
+// A hash table of the tokens' texts, for callers that look up many.
 struct lookup {
     const struct vocab *vocab; // NULL: not built
     struct hash_table ids;     // one for each text
 };
 
-// Takes in every text of v, which must outlive l and stay as it is. False, and nothing built, when memory is short.
+// Builds the table of v, which must outlive l and not change. Returns false, and leaves l not built, if memory is
+// short.
 bool lookup_build(struct lookup *l, const struct vocab *v);
 void lookup_free(struct lookup *l); // also of a zeroed struct
 
-// The token that vocab_find_only finds.
+// Returns the token that vocab_find_only finds. O(1).
 uint32_t lookup_find(const struct lookup *l, const void *text, size_t len);
 
 #endif

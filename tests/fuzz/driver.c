@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The fuzzer (clang's libFuzzer; `make fuzz`): the whole program in this process, on a file of arbitrary bytes. SAMPL_FUZZ names a row of
-// the table below: the arguments, and which other runs must print the same. Whatever the bytes are, a run ends with a status of its own and,
-// if that is not 0, with one line that says why; nothing leaks.
+// The fuzzer (clang's libFuzzer; `make fuzz`) runs the whole program in this process, on a file of arbitrary bytes. SAMPL_FUZZ names a row
+// of the table below: the arguments, and the other runs that must print the same output. For any bytes, a run must end with a valid status
+// and without leaks, and with an error line if the status is not 0.
 #define main sampl_main
 #include "../../src/main.c"
 #undef main
@@ -11,28 +11,28 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-// The file with the fuzzer's bytes. Its name is what the program calls a pipe, so that messages are the same, too.
+// The file with the fuzzer's bytes. Its name is the program's name of a pipe, so that messages of files and pipes are equal.
 #define IN "standard input"
 
 enum {
     TIERS = 1,   // SAMPL_CPU
     THREADS = 2, // -t
     PIPE = 4,    // IN from a pipe
-    SHARDS = 8,  // --shard: the outputs make up that of one run, unless one is refused
-    AGAIN = 16,  // what is printed, given to the row's `option`, prints itself
+    SHARDS = 8,  // --shard: the outputs concatenate to one run, unless a shard is refused
+    AGAIN = 16,  // the printed text, given to the row's `option`, prints itself
     LISTS = 32,  // the bytes are words, one a line, that follow the arguments
     MATRIX = 64, // the bytes choose a chain and a width, and are stretched to rows
-    OPENS = 128, // may name files that are not there: status 3
+    OPENS = 128, // may name missing files: status 3
     ROWS = TIERS | THREADS | PIPE,
     MOST_WORDS = 60,
-    MOST_TEXT = 1 << 20, // of an output that is looked at
+    MOST_TEXT = 1 << 20, // longest output that is compared
 };
 
 struct target {
     const char *name;
     unsigned oracles;
-    const char *before, *after; // put around the bytes
-    const char *option;         // for AGAIN; of LISTS, put before each word, or NULL
+    const char *before, *after; // text before and after the bytes
+    const char *option;         // for AGAIN; for LISTS, before each word, or NULL
     const char *word[16];
 };
 
@@ -75,7 +75,7 @@ static const struct target targets[] = {
     {"filter", ROWS | SHARDS | MATRIX, "", "", NULL, {IN}},
 };
 
-// What MATRIX chooses from.
+// The chains of MATRIX.
 static const char *const chains[] = {
     "--top-k 0 --top-p 0.9 --min-p 0",
     "--top-k 0 --dump-probs=9",
@@ -106,7 +106,7 @@ static const char *const types[] = {"f32", "f16", "bf16"};
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 
-// What a run came to.
+// The result of a run.
 struct outcome {
     int status;
     size_t n_out, n_err;
@@ -114,7 +114,7 @@ struct outcome {
 };
 
 static const struct target *target;
-static int captured[2]; // files that stand in for standard output and the messages
+static int captured[2]; // files that replace standard output and standard error
 
 static _Noreturn void die(const char *what, const struct outcome *got, const struct outcome *want)
 {
@@ -125,7 +125,7 @@ static _Noreturn void die(const char *what, const struct outcome *got, const str
     abort();
 }
 
-// Reads what stands in the file that caught something, and empties it.
+// Reads a captured file and empties it.
 static size_t caught(int fd, char *text, size_t room)
 {
     const ssize_t n = pread(fd, text, room - 1, 0);
@@ -137,7 +137,7 @@ static size_t caught(int fd, char *text, size_t room)
     return (size_t)n;
 }
 
-// One line at least if the run failed, and nothing that a terminal obeys.
+// Checks that a failed run has at least one line, and that no line has control characters.
 static void check_messages(const struct outcome *o)
 {
     for (size_t i = 0; i < o->n_err; i++)
@@ -166,7 +166,7 @@ static void run_words(struct outcome *o, const char *const *words, const char *c
     fflush(stderr);
     o->n_out = caught(captured[0], o->out, sizeof o->out);
     o->n_err = caught(captured[1], o->err, sizeof o->err);
-    char *const speed = strstr(o->err, "rows_per_second"); // of --stats
+    char *const speed = strstr(o->err, "rows_per_second"); // the speed in --stats differs
     if (speed) {
         const size_t len = strcspn(speed, "\n");
         o->n_err -= len;
@@ -195,7 +195,7 @@ static void must_agree(const char *what, const struct outcome *got, const struct
         die(what, got, want);
 }
 
-// ---- runs that must agree
+// ---- runs that must print the same output
 
 static struct outcome first, other;
 
@@ -218,7 +218,7 @@ static void try_threads(const char *const *words)
     }
 }
 
-// IN comes from a pipe, which holds all of it.
+// Runs with IN from a pipe that holds all bytes.
 static void try_pipe(const char *const *words)
 {
     const char *changed[MOST_WORDS];
@@ -279,8 +279,8 @@ static void try_again(const char *const *words)
     must_agree("printed again", &other, &first);
 }
 
-// One comparison an input, so that there are more inputs: the bytes decide, which repeats what was found. Threads, which cost most, are
-// tried least.
+// Makes one comparison for each input, so that more inputs run. The bytes select it, so that a finding repeats. Threads, the slowest, are
+// selected least often.
 static void try_one(const char *const *words, const uint8_t *data, size_t n)
 {
     static const struct {
@@ -298,9 +298,9 @@ static void try_one(const char *const *words, const uint8_t *data, size_t n)
         tries[i].try(words);
 }
 
-// ---- what the bytes become
+// ---- arguments and rows from the bytes
 
-// Splits text where it stands and appends its parts, the option (NULL: none) before each.
+// Splits the text in place and appends its lines, each after the option unless this is NULL.
 static int split(char *text, const char *at, const char *option, const char **words, int n)
 {
     char *rest;
@@ -312,7 +312,7 @@ static int split(char *text, const char *at, const char *option, const char **wo
     return n;
 }
 
-// Three bytes choose; the others become rows, which go on with noise like theirs where they do not fill one.
+// Three bytes select the chain, width and type. The other bytes become rows; noise fills the last row.
 static int make_matrix(const uint8_t *data, size_t n, const char **words, int n_words)
 {
     static char chain[200], width[12];
@@ -329,7 +329,7 @@ static int make_matrix(const uint8_t *data, size_t n, const char **words, int n_
     uint32_t state = 1;
     for (size_t i = 0; i < size; i++) {
         bytes[i] = data[i % n];
-        if (i >= n && i % (type ? 2 : 4) < (type ? 1 : 3)) { // not the byte of sign and exponent
+        if (i >= n && i % (type ? 2 : 4) < (type ? 1 : 3)) { // not the byte with sign and exponent
             state = state * 1664525 + 1013904223;
             bytes[i] = (uint8_t)(bytes[i] ^ state >> 24);
         }
@@ -342,7 +342,7 @@ static int make_matrix(const uint8_t *data, size_t n, const char **words, int n_
     return split(chain, " ", NULL, words, n_words);
 }
 
-// ---- the fuzzer's side
+// ---- functions that libFuzzer calls
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
@@ -368,7 +368,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     for (int i = 0; i < 2; i++)
         captured[i] = capture(name);
     dup2(captured[0], STDOUT_FILENO);
-    stderr = fdopen(captured[1], "w"); // libFuzzer and the sanitizers keep the real one
+    stderr = fdopen(captured[1], "w"); // libFuzzer and the sanitizers keep the original
     assert(stderr);
     setvbuf(stderr, NULL, _IONBF, 0);
     const int null = open("/dev/null", O_RDONLY);
@@ -386,7 +386,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
         words[n_words++] = *word;
     if (n >= sizeof text / 2)
         return -1;
-    if (target->oracles & LISTS) { // of files those here only
+    if (target->oracles & LISTS) { // file names of this folder only
         memcpy(text, data, n);
         text[n] = '\0';
         if (memchr(data, '/', n))

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Keeps what the fuzzer has learnt: of the inputs of each target in build/fuzz/corpus and of those kept before, the fewest that reach as much
-# of the program become tests/fuzz/corpus/TARGET.tar.gz. CI runs these first. usage: keep.sh DRIVER [TARGET...]
+# Keeps the fuzzer's best inputs: selects the fewest inputs of build/fuzz/corpus and of the kept ones with the same coverage. They become
+# tests/fuzz/corpus/TARGET.tar.gz, which CI runs first. usage: keep.sh DRIVER [TARGET...]
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 driver=$(realpath "$1")

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Lets libFuzzer work on each target of driver.c for so many seconds, as many side by side as JOBS says, from the seeds that seeds.sh makes
-# and the findings of earlier days in tests/fuzz/found/TARGET-*. usage: run.sh DRIVER SAMPL SECONDS [TARGET...]
-# Findings are left in build/fuzz/crashes; `SAMPL_FUZZ=TARGET build/fuzz/driver FILE`, in a folder with the files words and words.json,
-# runs it again. In 0 seconds only what is kept is run. SEED= of the fuzzer; MORE=options of libFuzzer's.
+# Runs libFuzzer on each target of driver.c for SECONDS, JOBS targets at a time. It starts from the inputs of seeds.sh, the kept inputs, and
+# earlier findings in tests/fuzz/found/TARGET-*. usage: run.sh DRIVER SAMPL SECONDS [TARGET...]
+# New findings stay in build/fuzz/crashes; `SAMPL_FUZZ=TARGET build/fuzz/driver FILE`, in a folder with the files words and words.json,
+# repeats one. With 0 seconds only kept inputs run. In the environment: SEED of the fuzzer, MORE options of libFuzzer.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 driver=$(realpath "$1") sampl=$(realpath "$2") seconds=$3
@@ -17,8 +17,8 @@ if [ $# -eq 0 ]; then
     set -- "${MAPFILE[@]}"
 fi
 
-# one TARGET: prints a line, and what libFuzzer said if it found something.
-one() {
+# run_target TARGET: runs libFuzzer on the target and prints a line. After a finding, prints the end of libFuzzer's log.
+run_target() {
     local target=$1 dir status=0 seeds=("$work/seeds/$1") log=$work/$1.log
     dir=$(mktemp -d)
     mkdir -p "$work/corpus/$target" "$work/seeds/$target"
@@ -36,6 +36,6 @@ one() {
         "$([ $status = 0 ] && echo nothing found || echo "FOUND, see $log")"
     [ $status = 0 ] || { tail -n 60 "$log"; return 1; }
 }
-export -f one
+export -f run_target
 export here driver work crashes seconds
-printf '%s\n' "$@" | xargs -P "${JOBS:-1}" -I{} bash -c 'one {}'
+printf '%s\n' "$@" | xargs -P "${JOBS:-1}" -I{} bash -c 'run_target {}'

@@ -1,24 +1,24 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Makes the fuzzer's first inputs, small ones of each kind that are in order, and the files that its runs read. usage: seeds.sh SAMPL FOLDER
+# Makes the fuzzer's first inputs, small valid ones of each kind, and the files that its runs read. usage: seeds.sh SAMPL FOLDER
 set -eu
 sampl=$(realpath "$1") tests=$(cd "$(dirname "$0")/.." && pwd)
 rm -rf "$2"
 mkdir -p "$2"
 cd "$2"
-# helper.bash wants bats.
+# helper.bash calls this function of bats.
 bats_require_minimum_version() { :; }
 export BATS_TEST_DIRNAME=$tests
 # shellcheck source=/dev/null
 . "$tests/helper.bash"
 
-# seed TARGET NAME: standard input becomes a seed.
+# seed TARGET NAME: writes standard input as a seed.
 seed() {
     mkdir -p "$1"
     cat >"$1/$2"
 }
 
-# seeds TARGET TEXT...: each a seed.
+# seeds TARGET TEXT...: writes each text as a seed.
 count=0
 seeds() {
     local text target=$1
@@ -29,7 +29,7 @@ seeds() {
     done
 }
 
-# A vocabulary and rows for it.
+# a vocabulary and rows for it
 printf '%s\n' a b c '"' '{' '}' '[' ']' ':' ',' 0 1 ' ' true null '":' '{"' '</s>' é '\xe2' >words
 perl -e 'for my $r (0 .. 7) { print "[", join(",", map { ($_ * 7 + $r * 5) % 20 } 0 .. 19), "]\n" }' >words.json
 
@@ -68,7 +68,7 @@ seeds vocab '{"model":{"type":"WordPiece","vocab":{"[UNK]":0,"a":1,"##b":2}},"ad
     '{"model":{"type":"BPE","vocab":{"a":0,"Ġb":1}},"decoder":{"type":"ByteLevel"}}' '{"a":0,"b":1}' $'a\nb\\n\n<0x41>\n' \
     '{"model":{"type":"Unigram","vocab":[["<unk>",0],["▁a",-1]]}}'
 
-# grammars: those of the recorded cases, and what those lack
+# grammars of the recorded cases, and others
 seeds gbnf $'root ::= "a" | [b-c]* ("{" root "}"){0,2}\n' 'root ::= [^"\n\u00e9] .+ # comment' $'root ::= x? y\nx ::= <[3]> | !<b>\ny ::= "\\xe9"' \
     $'root ::= ((x | y "b")* x)* x\nx ::= "a"? [ab]?\ny ::= x "a" root?'
 mapfile -t texts < <(grep -o 'root ::=[^\t]*' "$tests/cases/grammars.tsv" | awk 'length < 300' | head -n 60)
@@ -89,7 +89,7 @@ seeds vs 'neutral' 'a: --temp 2 --top-k 3' $'b:--min-p 0.5\n--seed 4\nchat'
 seeds sweep 'temp=0.5,1' $'top-k=1:9:4\nmin-p=0,0.5' 'seed=1:3:1'
 seeds biases '1+2.5' '1-inf' '"a"+1' $'"\\n"-3' '3-1e-3'
 
-# chains over rows, of the first bytes in driver.c
+# chains over rows; driver.c explains the first bytes
 perl -e 'for my $chain (0 .. 29) { for my $width (0, 3, 5, 9 + $chain % 2) {
     open my $f, ">", "filter-$chain-$width" or die; print $f pack("C3f<*", $chain, $width, 0, map { sin($_ * $chain) * 8 } 1 .. 40) } }'
 mkdir filter

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a browser makes of -O html: node check.mjs SAMPL DIR, where DIR has node_modules; node check.mjs SAMPL DIR PICTURES makes the README's
-// pictures instead. CHROMIUM names the browser.
+// Tests pages of -O html in a browser: node check.mjs SAMPL DIR, where DIR has node_modules. node check.mjs SAMPL DIR PICTURES makes the
+// README's pictures instead. CHROMIUM in the environment names the browser.
 import { spawnSync } from "node:child_process";
 import { createRequire } from "node:module";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
@@ -15,7 +15,7 @@ const axe = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM || ["/usr/bin/chromium", "/usr/bin/chromium-browser"].find(existsSync),
   args: ["--no-sandbox", "--disable-gpu", "--disable-lcd-text"] });
 
-// Bad rows make its status 1; what it writes then is whole.
+// Bad rows make the status 1; the page is complete.
 const run = (...args) => spawnSync(sampl, args, { encoding: "utf8", maxBuffer: 1 << 28 }).stdout;
 const make = (name, ...args) => {
   const path = resolve(dir, `${name}.html`);
@@ -26,7 +26,7 @@ const AUSTEN = ["--vocab", "samples/austen.gguf", "samples/austen.f16"];
 const VS = ["chat", "min-p", "mirostat", "scatter-creative", "greedy"].flatMap((name) => ["--vs", name]);
 const long = "--preset scatter-creative --top-nsigma 2 --repeat-penalty 1.1 --xtc-probability 0.5 --prompt-tokens @samples/austen.prompt".split(" ");
 
-// ---- opening a page: nothing is fetched, nothing is said on the console, nothing runs over the edge, axe finds nothing
+// ---- pages: no request, no message on the console, no overflow, no finding of axe-core
 
 const open = async (path, { scheme = "light", width = 1400, hash = "", script = true } = {}) => {
   const context = await browser.newContext({ viewport: { width, height: 1000 }, colorScheme: scheme, javaScriptEnabled: script });
@@ -66,7 +66,7 @@ const shown = { plain: AUSTEN, long: [...AUSTEN, ...long, "--rows", ":40"], vari
   map: [...AUSTEN, "--sweep", "temp=0.5:1.5:0.1", "--sweep", "min-p=0,0.02,0.05,0.1,0.2"], ids: ["-n", "4096", "samples/austen.f16", "--rows", ":30"] };
 
 for (const [name, args] of Object.entries(shown))
-  check(`${name}: light and dark, narrow and wide`, async () => {
+  check(`${name}: the page fits the window and passes axe-core, light and dark, narrow and wide`, async () => {
     const path = make(name, ...args);
     for (const [scheme, width] of [["light", 400], ["dark", 1400], ["dark", 400], ["light", 1400]].slice(0, ["long", "ids"].includes(name) ? 2 : 4)) {
       const page = await open(path, { scheme, width });
@@ -76,7 +76,7 @@ for (const [name, args] of Object.entries(shown))
     }
   });
 
-check("plain: clicks and keys choose rows, and what is shown is what -O json prints", async () => {
+check("plain: clicks and keys select rows, and the page shows the numbers of -O json", async () => {
   const records = run("-s", "1", "-O", "json", "--dump-probs=8", "--trace", ...AUSTEN).trim().split("\n").map((line) => JSON.parse(line));
   const page = await open(resolve(dir, "plain.html"));
   const shows = async (n) => {
@@ -111,7 +111,7 @@ check("plain: clicks and keys choose rows, and what is shown is what -O json pri
   await page.mouse.click(box.x + box.width * (200.5 / 256), box.y + box.height / 2);
   await shows(200);
   assert.deepEqual(await texts(page, "#lines output"), [four(records[200].prob), String(records[200].n), records[200].entropy.toFixed(3)]);
-  // the tab key goes from the tint to one token, not through all
+  // The tab key moves from the tint to one token, not through all tokens.
   await page.focus("#reading input:checked");
   await page.keyboard.press("Tab");
   assert.equal(await page.evaluate(() => document.activeElement.getAttribute("aria-selected")), "true");
@@ -122,7 +122,7 @@ check("plain: clicks and keys choose rows, and what is shown is what -O json pri
   await close(page);
 });
 
-check("plain: an address names a row, for others and after going back", async () => {
+check("plain: the hash of the address selects a row, also after going back", async () => {
   const page = await open(resolve(dir, "plain.html"), { hash: "#row-77" });
   assert.equal(await text(page, "#row-head"), "Row 77");
   await page.evaluate(() => { location.hash = "#r5"; });
@@ -132,7 +132,7 @@ check("plain: an address names a row, for others and after going back", async ()
   await close(page);
 });
 
-check("without script: the text, and the tables", async () => {
+check("without JavaScript the page shows the text and the tables", async () => {
   const plain = await open(resolve(dir, "plain.html"), { script: false });
   const said = run("-s", "1", "--emit", "text", ...AUSTEN);
   assert.equal((await plain.innerText("#text")).replace(/↵/g, "").replace(/\s+/g, " ").trim(), said.replace(/\s+/g, " ").trim());
@@ -145,11 +145,11 @@ check("without script: the text, and the tables", async () => {
   await close(variants);
 });
 
-check("variants: the table, a panel a chain, and the candidates of a row in each", async () => {
+check("variants: the page has the table, a panel for each chain, and a row's candidates in each", async () => {
   const dump = run("-s", "1", "-O", "json", "--dump-probs=8", ...AUSTEN, ...VS).trim().split("\n").map((line) => JSON.parse(line));
   const names = ["base", "chat", "min-p", "mirostat", "scatter-creative", "greedy"];
   const page = await open(resolve(dir, "variants.html"));
-  assert.deepEqual(await texts(page, "#means tbody th"), names);
+  assert.deepEqual(await texts(page, "#means tbody th"), names.map((n) => (n === "mirostat" ? "mirostat (of the draw)" : n)));
   assert.equal((await page.$$("#panels figure")).length, names.length);
   await page.click("#text a:nth-of-type(10)");
   await page.keyboard.press("ArrowRight");
@@ -165,9 +165,9 @@ check("variants: the table, a panel a chain, and the candidates of a row in each
   await close(page);
 });
 
-check("a sweep: a curve for each column and a line for each chain swept; two options: a map", async () => {
+check("sweep: one option gives curves for each column and chain, two options give a map", async () => {
   const curves = await open(resolve(dir, "sweep.html"));
-  assert.deepEqual(await texts(curves, "#sweep figcaption b"), ["kept", "entropy", "prob", "raw prob", "greedy", "KL to raw", "same as base", "overlap", "JS"]);
+  assert.deepEqual(await texts(curves, "#sweep figcaption b"), ["kept", "entropy", "prob", "raw prob", "greedy", "KL to raw", "same as base", "overlap", "JS", "mass"]);
   assert.equal((await curves.$$("#sweep figure:first-of-type path.dots")).length, 2);
   assert.deepEqual(await texts(curves, "#sweep figure:first-of-type .ends span"), ["0.5", "1.5"]);
   await close(curves);
@@ -181,7 +181,7 @@ check("a sweep: a curve for each column and a line for each chain swept; two opt
   await close(map);
 });
 
-check("hostile texts are texts", async () => {
+check("hostile texts of tokens are shown as text", async () => {
   const vocab = resolve(dir, "hostile.txt"), rows = resolve(dir, "hostile.f32");
   const said = ["</script><script>alert(1)</script>", "<img src=x onerror=alert(2)>", "a\u2028b\u202ec", "\"'&amp;<!-- <script>"];
   writeFileSync(vocab, said.join("\n") + "\n");
@@ -198,7 +198,7 @@ check("hostile texts are texts", async () => {
   }
 });
 
-check("2000 rows, none, and bad ones", async () => {
+check("pages of 2000 rows, of no rows and of bad rows are complete", async () => {
   const many = resolve(dir, "many.f32");
   writeFileSync(many, Buffer.from(new Float32Array(2100 * 16).map((_, i) => (i * 7919) % 13).buffer));
   let page = await open(make("many", "-n", "16", many));
@@ -228,7 +228,7 @@ check("2000 rows, none, and bad ones", async () => {
 
 // ---- pictures, or checks
 
-// A PNG again, in at most 256 colours: the most frequent, and for others the nearest of them. A third of the size, and nobody sees it.
+// Converts a PNG to at most 256 colours: the most frequent ones, and for other pixels the nearest of them. This saves two thirds of the size.
 const fewColours = async (page, png) => {
   const { width, height, rgba } = await page.evaluate(async (base64) => {
     const bytes = Uint8Array.from(atob(base64), (c) => c.charCodeAt(0)), image = await createImageBitmap(new Blob([bytes]));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// bench FILE N SCRATCH [CHAIN]: what a row costs in llama.cpp and in sampl, both in this process, in turns over the same rows: N f32 logits
-// each, which FILE has. What counts is the processor's time from a row's logits to the chosen token. CHAIN: only those whose name has it.
+// bench FILE N SCRATCH [CHAIN]: measures the time of a row in llama.cpp and in sampl, in turns in this process. FILE has rows of N f32
+// logits. The time is processor time from the logits to the chosen token. CHAIN: only chains whose name contains this text.
 #include "bench.h"
 
 #include "../unit/timing.h"
@@ -122,7 +122,7 @@ static void measure(size_t chain, struct dump *r, const char *vocab)
     memset(&own, 0, sizeof own);
     own_open(&own, argc, argv);
     struct release *const release = release_open(argc, argv);
-    for (int i = 0; i < HISTORY; i++) { // a text some of which comes again
+    for (int i = 0; i < HISTORY; i++) { // tokens with repeated parts
         const int32_t token = 300 + (i % 7 ? i % 40 : i * 13 % 200);
         own_accept(&own, token);
         release_accept(release, token);

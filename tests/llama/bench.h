@@ -14,14 +14,14 @@ struct release; // a chain of llama.cpp's
 
 void release_start(void);
 
-// Writes a vocabulary that is n wide.
+// Writes a vocabulary of n tokens.
 void release_vocab(const char *path, int n);
 
-// A chain from sampl's command line, the program's name first. Ends the program when it cannot be made.
+// Makes a chain from sampl's command line, the program's name first. Ends the program if this fails.
 struct release *release_open(int argc, char **argv);
 void release_close(struct release *r);
 
-// Chooses from a row; it does not accept.
+// Chooses a token of a row. Does not accept it.
 int32_t release_row(struct release *r, const float *row);
 void release_accept(struct release *r, int32_t token);
 

@@ -7,20 +7,12 @@
 
 struct release {
     judge j;
-    release(const llama_model *model, const command &c) : j(model, c)
-    {
-    }
+    release(const llama_model *model, const command &c) : j(model, c) {}
 };
 
-void release_start(void)
-{
-    llama_start();
-}
+void release_start(void) { llama_start(); }
 
-void release_vocab(const char *path, int n)
-{
-    write_vocab(path, n);
-}
+void release_vocab(const char *path, int n) { write_vocab(path, n); }
 
 struct release *release_open(int argc, char **argv)
 {
@@ -33,17 +25,8 @@ struct release *release_open(int argc, char **argv)
     }
 }
 
-void release_close(struct release *r)
-{
-    delete r;
-}
+void release_close(struct release *r) { delete r; }
 
-int32_t release_row(struct release *r, const float *row)
-{
-    return r->j.choose(row);
-}
+int32_t release_row(struct release *r, const float *row) { return r->j.choose(row); }
 
-void release_accept(struct release *r, int32_t token)
-{
-    r->j.accept(token);
-}
+void release_accept(struct release *r, int32_t token) { r->j.accept(token); }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Random chains: each sampler that llama.cpp has, in any order, with parameters, histories and biases, over rows of many kinds. sampl has to
-// give the same ids, and the same probability of each token, to the last bit.
+// Random chains: all samplers of llama.cpp in any order, with parameters, histories and biases, over rows of many kinds. sampl must give the
+// same ids, and the same probability of each token, to the last bit.
 #include "modes.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 namespace
 {
 
-// Where rows come from: a recorded file, or "" for random ones; and a vocabulary as wide as they are.
+// The source of rows: a recorded file, or "" for random rows; and a vocabulary of their width.
 struct source {
     std::string vocab, file, format;
     bool spm;
@@ -52,10 +52,7 @@ std::string text_of(double x)
 
 // ---- rows
 
-float round_to(float x, float step)
-{
-    return std::round(x / step) * step;
-}
+float round_to(float x, float step) { return std::round(x / step) * step; }
 
 void random_row(dice &d, int kind, std::vector<float> &row)
 {
@@ -67,7 +64,7 @@ void random_row(dice &d, int kind, std::vector<float> &row)
         for (float &x : row)
             x = round_to(x, 0.25f);
         break;
-    case 2: // as f16 has them
+    case 2: // exact in f16
         for (float &x : row)
             x = round_to(x, std::ldexp(1.0f, std::max(-24, std::ilogb(x) - 10)));
         break;
@@ -84,7 +81,7 @@ void random_row(dice &d, int kind, std::vector<float> &row)
         row[d.below(n)] = 1.5f;
         break;
     }
-    case 6: // few that matter
+    case 6: // few large logits
         for (float &x : row)
             x *= 30.0f;
         break;
@@ -95,7 +92,7 @@ void random_row(dice &d, int kind, std::vector<float> &row)
         for (float &x : row)
             x *= (float)d.pick({1e3, 1e5, 1e7});
         break;
-    case 9: // what the release's bucket sort cannot place
+    case 9: // logits that the release's bucket sort cannot sort
         row[d.below(n)] = 5e8f;
         row[d.below(n)] = 4e8f;
         break;
@@ -110,7 +107,7 @@ void random_row(dice &d, int kind, std::vector<float> &row)
 
 // ---- chains
 
-// The release's infill compares all pairs of candidates: in wide rows few are left to it.
+// The release's infill compares all pairs of candidates: in wide rows a filter before it keeps few.
 std::string samplers(dice &d, size_t n_vocab)
 {
     static const char *const names[] = {"penalties", "dry", "top_n_sigma", "top_k",  "typ_p",     "top_p",
@@ -133,7 +130,7 @@ std::string samplers(dice &d, size_t n_vocab)
     return all;
 }
 
-// A parameter's value: mostly one of these, now and then any between the first two.
+// Returns a parameter's value: mostly one of these, sometimes a random number between the first two.
 void add(dice &d, words &to, const char *name, std::initializer_list<double> of, bool whole = false)
 {
     double x = d.pick(of);
@@ -143,10 +140,7 @@ void add(dice &d, words &to, const char *name, std::initializer_list<double> of,
     to.push_back(whole ? std::to_string((long)x) : text_of(x));
 }
 
-llama_token some_token(dice &d, size_t n)
-{
-    return (llama_token)d.below(d.below(5) ? std::min<size_t>(n, 20) : n);
-}
+llama_token some_token(dice &d, size_t n) { return (llama_token)d.below(d.below(5) ? std::min<size_t>(n, 20) : n); }
 
 words random_flags(dice &d, const source &from, size_t n)
 {
@@ -200,7 +194,7 @@ words random_flags(dice &d, const source &from, size_t n)
     if (maybe(15))
         add(d, f, "--dry-penalty-last-n", {0, 2, 20, 64, 1000}, true);
     if (maybe(
-            15)) { // a breaker of several characters is found by its tokens in the release: SPM writes them otherwise, see the manual
+            15)) { // the release finds a breaker of several characters by its tokens, which SPM splits differently; see the manual
         static const words any = {"\n", "none", "e", ",", "\\n", "\""}, several = {"the", " and", ".\n", ", "};
         for (size_t k = 1 + d.below(3); k; k--) {
             f.push_back("--dry-sequence-breaker");
@@ -235,10 +229,7 @@ words random_flags(dice &d, const source &from, size_t n)
 
 // ---- comparing
 
-bool same_bits(float a, float b)
-{
-    return memcmp(&a, &b, sizeof a) == 0;
-}
+bool same_bits(float a, float b) { return memcmp(&a, &b, sizeof a) == 0; }
 
 words command_line(const setup &s, const test &t)
 {
@@ -256,7 +247,7 @@ bool report(const setup &s, const test &t, const std::string &what)
     return false;
 }
 
-// What sampl gives: ids, and the probabilities of all rows. No ids: the chain made a logit infinite, or left none.
+// Returns sampl's ids and the probabilities of all rows. Returns no ids if the chain made a logit infinite or masked all.
 bool ask_sampl(const setup &s, const test &t, llama_tokens &ids, std::vector<float> &p, tally &sum)
 {
     words w = command_line(s, t), dump = w;
@@ -264,7 +255,7 @@ bool ask_sampl(const setup &s, const test &t, llama_tokens &ids, std::vector<flo
     w.push_back(t.file);
     const std::string list = run(w, &error);
     if (error.find("out of range") != error.npos ||
-        error.find("masked every token") != error.npos) { // errors to sampl only
+        error.find("masked every token") != error.npos) { // errors of sampl only
         sum.ended++;
         return true;
     }
@@ -293,7 +284,7 @@ std::string difference(const char *what, size_t row, const std::string &llama, c
     return "row " + std::to_string(row) + ": " + what + ": llama.cpp " + llama + ", sampl " + sampl;
 }
 
-// by_id beside the release as it is: they may differ for a reason.
+// Compares by_id with the unchanged release. They may differ for a known reason.
 bool compare_plain(const setup &s, const test &t, size_t i, judge &j, const std::vector<float> &row, llama_token id,
                    const std::vector<float> &p, size_t kept, tally &sum, bool *follows)
 {
@@ -390,7 +381,7 @@ void random_test(const setup &s, uint64_t number, test &t)
         t.n_rows = std::min(t.n_rows, count);
         t.first = d.below(count - t.n_rows + 1);
     }
-    if (d.below(5) == 0) { // tokens that others have chosen
+    if (d.below(5) == 0) { // tokens that another chain chose
         llama_tokens accept;
         for (size_t i = 0; i < t.first + t.n_rows; i++)
             accept.push_back(some_token(d, t.n_vocab));

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# check.sh SAMPL DIR: compares SAMPL with the llama.cpp in DIR, which `make check-llama` has fetched and built the driver for. Prints a line a
-# part and one that sums up; exit status 1 on any difference. In the environment: SHORT=1 takes a tenth, SEED=N another start.
+# check.sh SAMPL DIR: compares SAMPL with the llama.cpp in DIR, which `make check-llama` fetches, and for which it builds the driver. Prints a
+# line for each part and a summary. Exit status 1 after any difference. In the environment: SHORT=1 runs a tenth, SEED=N sets the seed.
 set -u
 sampl=$1 dir=$2
 cd "$(dirname "$0")/../.." || exit 2
-export ROOT=. # the tables name files by it
+export ROOT=. # the tables name files relative to ROOT
 driver=$dir/driver scratch=$dir/scratch models=$dir/src/models
 seed=${SEED:-1} chains=20000 steps=60
 if [ -n "${SHORT-}" ]; then chains=1500 steps=15; fi
@@ -16,7 +16,7 @@ rm -rf "$scratch"
 mkdir -p "$scratch/grammars"
 head -c $((257 * 300 * 4)) /dev/zero >"$scratch/flat.f32"
 
-# The vocabulary for rows of a width.
+# vocab_of N: prints the name of a vocabulary for rows of N logits.
 vocab_of() {
     case $1 in
     4096) echo "$austen" ;;
@@ -26,7 +26,7 @@ vocab_of() {
     esac
 }
 
-# one_case NAME FILE DTYPE N ROWS IDS OPTION...: the release, sampl and the recorded ids agree. Counts it.
+# one_case NAME FILE DTYPE N ROWS IDS OPTION...: compares the ids of the release, of sampl and of the record. Counts a difference.
 one_case() {
     local name=$1 file=$2 dtype=$3 n=$4 rows=$5 ids=$6 said
     shift 6
@@ -37,7 +37,7 @@ one_case() {
     *) all+=(--vocab "$(vocab_of "$n")") ;;
     esac
     case " $* " in
-    *" --dry-"*) ids= ;; # recorded without a vocabulary, whose texts break sequences
+    *" --dry-"*) ids= ;; # recorded without a vocabulary; with one, texts are breakers
     esac
     said=$("$driver" run "${all[@]}" "$file" 2>"$scratch/said")
     case $? in
@@ -56,7 +56,7 @@ one_case() {
     differ=$((differ + 1))
 }
 
-# The recorded cases: chains, grammars, schemas.
+# cases: compares the recorded cases of chains, grammars and schemas.
 cases() {
     local name file dtype n rows args prompt accept ids schema words total=0 others=0 differ=0
     while IFS=$'\t' read -r name file dtype n rows args prompt accept ids _; do
@@ -70,7 +70,7 @@ cases() {
         eval "words=($args)"
         total=$((total + 1))
         rows=$(($(tr -cd , <<<"$ids" | wc -c) + 1))
-        if [ "$args" = - ]; then # a text, byte by byte
+        if [ "$args" = - ]; then # the bytes of a text
             one_case "$name" "$scratch/flat.f32" f32 257 "$rows" '' -s 1 --accept "$ids" -j "$schema"
         else
             one_case "$name" json4096.f32 f32 4096 "$rows" "$ids" "${words[@]}" -j "$schema"
@@ -80,8 +80,45 @@ cases() {
     [ "$differ" = 0 ]
 }
 
-# The texts of grammar.bats. The release refuses grammars that come to themselves without a byte read, and takes a day over some others;
-# of a negated class that leaves out characters of several bytes it lets no first byte through that they share.
+# flags: compares forms and values of options that few use.
+flags() {
+    local flags words total=0 others=0 differ=0
+    while read -r flags; do
+        eval "words=($flags)"
+        total=$((total + 1))
+        one_case "flags $total" austen.f16 f16 4096 30 '' "${words[@]}"
+    done <<'END'
+-s 1 --grammar ''
+-s 1 --dry-multiplier 1 --dry-sequence-breaker '\n' --no-escape --temp 1.5
+-s 1 --dry-multiplier 1 --dry-sequence-breaker '\n' -e --temp 1.5
+-s 1 --dry-multiplier 1 --dry-sequence-breaker ' the' --dry-sequence-breaker '\x2c' --escape
+-s 1 --perf
+-s 1 --no-perf
+-s 1 -l 5+-1 -l ' 258 + 2' -l '13  --1' -l 7-+1
+-s 1 -l 5000+1 -l -5+1 -l 258-inf
+-s 1 --dry-base 0.5 --dry-multiplier 1
+-s 1 --dry-base 1.2 --dry-base 0.5 --dry-multiplier 1
+-s 1 --dry-allowed-length -3 --dry-multiplier 0.5 --temp 1.5
+-s 1 --dry-allowed-length -1 --dry-multiplier 0.1 --dry-base 1.1 --temp 1.2
+-s 1 --dry-allowed-length -300 --dry-multiplier 0.1 --dry-base 1 --temp 1.2
+-s 1 --typical -0.5
+-s 1 --typical -1e30 --top-k 0
+-s 1 --xtc-threshold -0.5 --xtc-probability 1
+-s 1 --xtc-threshold -0.5 --xtc-probability 0.5 --top-k 0 --top-p 1 --min-p 0
+-s 1 --samplers adaptive_p --adaptive-target 1.5
+-s 1 --samplers 'top_k;adaptive_p' --adaptive-target 50 --adaptive-decay 0.5
+-s 1 --samplers 'top_k;adaptive_p;temperature;adaptive_p' --adaptive-target 0.3
+-s 1 --sampler-seq kaat --adaptive-target 0.3
+-s -5
+-s 4294967296
+-s 4294967301
+END
+    echo "flags: $total lists of options: $differ differ"
+    [ "$differ" = 0 ]
+}
+
+# grammars: compares the texts of grammar.bats. The release refuses grammars that recurse without reading a byte, and needs hours for some
+# others. For a negated class with characters of several bytes, it masks every first byte that these characters have.
 grammars() {
     local status ids grammar total=0 differ=0 refused=0 long=0 cut=0 verdict
     LISTEN=$(realpath "$scratch")/heard LISTEN_SAMPL=$(realpath "$sampl") SAMPL=$PWD/tests/llama/listen.sh bats tests/grammar.bats >"$scratch/said" 2>&1
@@ -111,7 +148,7 @@ grammars() {
     [ "$differ" = 0 ] && [ "$total" -gt 0 ]
 }
 
-# Every grammar and schema of the suite and of the release, a file each.
+# collect: writes every grammar and schema of the suite and of the release to a file of its own.
 collect() {
     local name args schema words i n=0
     cp "$dir"/src/grammars/*.gbnf "$scratch/grammars"
@@ -134,7 +171,7 @@ masks() {
             "$scratch"/grammars/* 2>"$scratch/said"
 }
 
-# llama.cpp runs the model; its logits through sampl come to the same tokens.
+# generation: llama.cpp runs a model. Checks that sampl chooses the same tokens from its logits.
 generation() {
     local rows=200 tokens=0 runs=0 differ=0 flags words prompt
     prompt=$(tr -s ' \n' , <samples/austen.prompt)
@@ -172,8 +209,8 @@ END
     [ "$differ" = 0 ]
 }
 
-# Budgets of reasoning: tags out of what is chosen without one, messages of whole words, on which every tokenizer agrees; and bytes, which mostly end
-# inside a character.
+# budgets: compares reasoning budgets. Tags are tokens that a run without a budget chooses. Messages are whole words, which every tokenizer
+# splits equally. A fourth of the runs has byte tokens, which mostly end inside a character.
 budgets() {
     local runs=100 i at n=0 differ=0 forced=0 ids all words=(' very' ' so' ' was' ' be' ' that' ' and' . '?')
     if [ -n "${SHORT-}" ]; then runs=30; fi
@@ -199,11 +236,12 @@ budgets() {
         esac
         one_budget
     done
-    echo "budgets: $n runs from seed $seed, $forced of them otherwise than without one: $differ differ"
+    echo "budgets: $n runs from seed $seed, $forced of them with forced tokens: $differ differ"
     [ "$differ" = 0 ] && [ "$forced" -gt 0 ]
 }
 
-# The command of `all`. Of a forced token that the grammar does not take sampl says so; llama.cpp then has none left and takes any.
+# one_budget: compares one run with the options `all`. If a forced token does not fit the grammar, sampl ends with an error, and llama.cpp
+# chooses any token.
 one_budget() {
     local want got
     n=$((n + 1))
@@ -213,11 +251,41 @@ one_budget() {
     if [ "$want" = "$got" ]; then return; fi
     if grep -q 'the reasoning budget: token' "$scratch/said.sampl" && [ "${want:0:${#got}}" = "$got" ]; then return; fi
     differ=$((differ + 1))
-    echo "budgets: sampl says otherwise: $(<"$scratch/said") $(<"$scratch/said.sampl")"
+    echo "budgets: sampl chooses other ids: $(<"$scratch/said") $(<"$scratch/said.sampl")"
     printf '    %q' "$sampl" "${all[@]}" && echo
 }
 
-# The rows that the program of samples/get writes.
+# compare_prompt PARAMS OPTION...: compares three rows of sampl with these parameters, and of the driver with these options.
+compare_prompt() {
+    local params=$1 want got
+    shift
+    printf '%s\n' "$params" '{}' '{}' >"$scratch/params"
+    want=$("$driver" run -f f32 -n 4096 -s "$seed" --vocab "$austen" --rows :3 "$@" samples/austen-gen.f32 2>"$scratch/said")
+    got=$("$sampl" -f f32 -n 4096 -s "$seed" --vocab "$austen" --rows :3 --params "$scratch/params" samples/austen-gen.f32 2>"$scratch/said.sampl")
+    n=$((n + 1))
+    if [ -n "$want" ] && [ "$want" = "$got" ]; then return; fi
+    differ=$((differ + 1))
+    echo "prompts: $params: llama.cpp ${want//$'\n'/ } $(<"$scratch/said"), sampl ${got//$'\n'/ } $(<"$scratch/said.sampl")"
+}
+
+# prompts: compares generation prompts, which move a grammar and a reasoning budget.
+prompts() {
+    local n=0 differ=0 budget tags prompt='{"name": "' schema='{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}'
+    local text='"generation_prompt":"{\"name\": \""' grammar='root ::= "{" [^z]*'
+    compare_prompt "{\"params\":{\"json_schema\":$schema,$text}}" -j "$schema" --generation-prompt "$prompt"
+    compare_prompt "{\"params\":{\"json_schema\":$schema}}" -j "$schema"
+    compare_prompt "{\"params\":{\"grammar\":\"${grammar//\"/\\\"}\",$text}}" --grammar "$grammar" --generation-prompt "$prompt"
+    compare_prompt "{\"params\":{\"grammar\":\"${grammar//\"/\\\"}\",\"grammar_type\":\"tool_calls\",$text}}" --grammar "$grammar" \
+        --generation-prompt "$prompt" --tool-calls
+    budget="\"reasoning_budget_tokens\":0,\"reasoning_budget_start_tag\":\"\\\"\",\"reasoning_budget_end_tag\":\"?\""
+    tags=(--reasoning-budget 0 --reasoning-start 1 --reasoning-end 30)
+    compare_prompt "{\"params\":{$budget,\"reasoning_budget_message\":\"\",\"generation_prompt\":\"\\\"\"}}" "${tags[@]}" --generation-prompt '"'
+    compare_prompt "{\"params\":{$budget,\"generation_prompt\":\"\\\"\"}}" "${tags[@]}" --generation-prompt '"' --forces-nothing
+    echo "prompts: $n rows' parameters: $differ differ"
+    [ "$differ" = 0 ]
+}
+
+# library: checks that sampl chooses llama.cpp's tokens from the rows that samples/get/libllama.c writes.
 library() {
     local cc=${CC:-cc} flags ids
     flags=("$dir"/lib/libllama.v*.so "$dir"/lib/libggml.v*.so "$dir"/lib/libggml-base.so -Xlinker -rpath -Xlinker "$(realpath "$dir/lib")"
@@ -237,14 +305,16 @@ library() {
 
 "$driver" chains --sampl "$sampl" --count "$chains" --seed "$seed" --scratch "$scratch" --vocabs "$models" || failed+=(chains)
 cases || failed+=(cases)
+flags || failed+=(flags)
 "$driver" texts tests/schemas.tsv 2>"$scratch/said" || failed+=(texts)
 grammars || failed+=(grammars)
 masks || failed+=(masks)
 generation || failed+=(generation)
 budgets || failed+=(budgets)
+prompts || failed+=(prompts)
 library || failed+=(library)
 if [ ${#failed[@]} -gt 0 ]; then
     echo "check-llama: differences in ${failed[*]}"
     exit 1
 fi
-echo "check-llama: sampl and $(basename "$dir"/lib/libllama.*.so .so) agree; see above for what ties and known deviations come to"
+echo "check-llama: sampl and $(basename "$dir"/lib/libllama.*.so .so) agree; the lines above count ties and known deviations"

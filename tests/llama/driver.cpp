@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: MIT
 // driver run [--plain] [--dump] SAMPL-OPTIONS FILE
-//     What llama.cpp chooses, an id a line, for the command line that one would give sampl: -f f32|f16, -n, --vocab (a GGUF file), --rows A:B,
-//     --prompt-tokens, --accept, --min-keep and llama.cpp's own flags, grammars and schemas among them; also --reasoning-budget N with
-//     --reasoning-start IDS, --reasoning-end IDS (repeatable) and --reasoning-budget-message TEXT. Under a grammar it stops after the end, and
-//     fails at an accepted token that does not fit.
-//     Equal logits rank by id, as in sampl; with --plain as the release has it. --dump adds columns: how many candidates are kept, the chosen
-//     one's probability, and the state that the row leaves the reasoning budget in. Exit status 3: llama.cpp has no such option.
+//     Prints the ids that llama.cpp chooses, one a line, for sampl's command line: -f f32|f16, -n, --vocab (a GGUF file), --rows A:B,
+//     --prompt-tokens, --accept, --min-keep and llama.cpp's own flags, including grammars and schemas; also --reasoning-budget N with
+//     --reasoning-start IDS, --reasoning-end IDS (repeatable) and --reasoning-budget-message TEXT; and members of a row's parameters:
+//     --generation-prompt TEXT, --tool-calls (grammar_type), --forces-nothing (no reasoning_budget_message). Under a grammar it stops after the end
+//     token, and fails at an accepted token that does not fit.
+//     Equal logits rank by id, as in sampl; with --plain they rank as in the release. --dump adds columns: the number of kept candidates, the
+//     probability of the chosen one, and the state of the reasoning budget after the row. Exit status 3: llama.cpp lacks an option.
 // driver chains --sampl PROGRAM [--count N] [--seed N] [--scratch DIR] [--samples DIR] [--cases DIR] [--vocabs DIR]
-//     Random chains over random and recorded rows, judged against PROGRAM. Chain i is made from seed + i alone.
+//     Compares random chains over random and recorded rows with PROGRAM. Chain i depends only on seed + i.
 // driver masks --sampl PROGRAM --vocab FILE [--steps N] [--seed N] [--scratch DIR] FILE.gbnf|FILE.json...
-//     Which tokens a grammar or a schema lets through, along a random path.
+//     Compares the tokens that a grammar or a schema allows, along a random path.
 // driver texts FILE.tsv
-//     Which texts fit a schema; FILE is laid out as tests/schemas.tsv.
+//     Checks which texts fit a schema. FILE has the form of tests/schemas.tsv.
 // driver generate --model FILE --libraries DIR --rows N --out FILE.f32 [--prompt-tokens IDS] LLAMA-FLAGS
-//     A whole generation: decodes, samples, prints the ids, and writes the logits that they were chosen from.
+//     Generates a text: decodes, samples, prints the ids, and writes the logits of each id.
 // driver vocab N FILE.gguf
-//     Writes a vocabulary of bytes and made-up words.
+//     Writes a vocabulary of bytes and random words.
 // driver grammar VOCAB SCHEMA
-//     The grammar that llama.cpp makes of a schema.
+//     Prints the grammar that llama.cpp makes of a schema.
 //
-// SAMPL_LLAMA_LOG in the environment lets the library talk. Exit status 1: a difference, or something failed.
+// SAMPL_LLAMA_LOG in the environment enables the library's log. Exit status 1: a difference or an error.
 #include "modes.h"
 
 #include <cmath>
@@ -29,7 +30,7 @@
 #include <cstring>
 #include <unistd.h>
 
-static FILE *out; // standard output as it was; the library's own goes to standard error
+static FILE *out; // the original standard output; output of the library goes to standard error
 
 void say(const char *format, ...)
 {
@@ -48,20 +49,11 @@ uint64_t dice::bits()
     return z ^ z >> 31;
 }
 
-size_t dice::below(size_t n)
-{
-    return (size_t)(bits() % n);
-}
+size_t dice::below(size_t n) { return (size_t)(bits() % n); }
 
-double dice::uniform()
-{
-    return (double)(bits() >> 11) * 0x1p-53;
-}
+double dice::uniform() { return (double)(bits() >> 11) * 0x1p-53; }
 
-double dice::normal()
-{
-    return std::sqrt(-2 * std::log(1 - uniform())) * std::cos(6.283185307179586 * uniform());
-}
+double dice::normal() { return std::sqrt(-2 * std::log(1 - uniform())) * std::cos(6.283185307179586 * uniform()); }
 
 std::string quoted(const words &word)
 {

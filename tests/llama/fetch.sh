@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# fetch.sh DIR: puts a release of llama.cpp into DIR, from the npm registry: DIR/lib has its prebuilt libraries, DIR/src the headers, grammars
-# and vocabularies of the same release. 50 MB to fetch; needs npm and git. What is there already stays.
+# fetch.sh DIR: fetches a release of llama.cpp from the npm registry, 50 MB. DIR/lib gets its prebuilt libraries, DIR/src its headers, grammars
+# and vocabularies. Needs npm and git. Does not fetch folders that exist.
 set -eu
-version=3.22.1 # of node-llama-cpp; it carries llama.cpp v0.5.0
+version=3.22.1 # of node-llama-cpp, which contains llama.cpp v0.5.0
 case $(uname -m) in
 x86_64) machine=x64 ;;
 aarch64) machine=arm64 ;;
@@ -12,7 +12,7 @@ esac
 mkdir -p "$1"
 cd "$1"
 
-# unpack PACKAGE FILE: one file or folder of a package, into ./package
+# unpack PACKAGE FILE: fetches a package and extracts one file or folder to ./package.
 unpack() {
     rm -rf package
     tgz=$(npm pack --silent "$1@$version" 2>/dev/null) || { echo "fetch.sh: npm cannot fetch $1@$version" >&2 && exit 1; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A whole generation by llama.cpp: no file of logits, no fake context.
+// Generates a text with llama.cpp's own context and model.
 #include "modes.h"
 
 #include "ggml-backend.h"
@@ -38,7 +38,7 @@ int mode_generate(const words &word)
     FILE *const f = fopen(out.c_str(), "wb");
     if (!ctx || !f)
         throw std::runtime_error("cannot start to generate, or to write " + out);
-    judge j(model, c); // for its parameters; sampling is common_sampler's
+    judge j(model, c); // for its parameters; common_sampler samples
     common_sampler *const s = common_sampler_init(model, j.params.sampling);
     const bool ends = !common_grammar_value(j.params.sampling.grammar).empty();
     llama_tokens prompt = c.prompt;

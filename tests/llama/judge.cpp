@@ -15,16 +15,13 @@
 #include <map>
 #include <sstream>
 
-// ---- the context that common_sampler_sample asks for logits
+// ---- the logits of the context for common_sampler_sample
 
-// While a row is set, llama.cpp's calls for logits get it; otherwise they get what a real context has.
+// While a row is set, llama.cpp's calls for logits get this row; otherwise they get the logits of the context.
 static const float *fake_row;
 static const llama_model *fake_model;
 
-template <typename F> static F *original(const char *name)
-{
-    return reinterpret_cast<F *>(dlsym(RTLD_NEXT, name));
-}
+template <typename F> static F *original(const char *name) { return reinterpret_cast<F *>(dlsym(RTLD_NEXT, name)); }
 
 #define FORWARD(FUNCTION, FAKE, ...)                                     \
     static const auto forward = original<decltype(FUNCTION)>(#FUNCTION); \
@@ -35,10 +32,7 @@ float *llama_get_logits_ith(llama_context *ctx, int32_t i)
 {
     FORWARD(llama_get_logits_ith, const_cast<float *>(fake_row), ctx, i);
 }
-const llama_model *llama_get_model(const llama_context *ctx)
-{
-    FORWARD(llama_get_model, fake_model, ctx);
-}
+const llama_model *llama_get_model(const llama_context *ctx) { FORWARD(llama_get_model, fake_model, ctx); }
 void llama_synchronize(llama_context *ctx)
 {
     static const auto forward = original<decltype(llama_synchronize)>("llama_synchronize");
@@ -102,10 +96,7 @@ rows::rows(const std::string &path, const std::string &format, size_t n_vocab)
         throw std::runtime_error("format " + format + "?");
 }
 
-size_t rows::count() const
-{
-    return data.size() / n / (half ? sizeof(uint16_t) : sizeof(float));
-}
+size_t rows::count() const { return data.size() / n / (half ? sizeof(uint16_t) : sizeof(float)); }
 
 void rows::get(size_t i, std::vector<float> &row) const
 {
@@ -195,6 +186,7 @@ void write_vocab(const std::string &path, int n)
 
 command::command(const words &word)
 {
+    static const words flags = {"--ignore-eos", "-e", "--escape", "--no-escape", "--perf", "--no-perf"};
     static const words not_llama = {"--scatter-", "--engine", "--independent",       "--shard",
                                     "--preset",   "--tensor", "--dry-breaker-tokens"};
     for (size_t i = 0; i < word.size(); i++) {
@@ -230,7 +222,13 @@ command::command(const words &word)
             budget_ends.push_back(read_ids(value()));
         else if (w == "--reasoning-budget-message")
             budget_message = value();
-        else if (w == "--dry-sequence-breaker") { // llama.cpp's own flag clears the defaults but once in a process
+        else if (w == "--generation-prompt")
+            generation = value();
+        else if (w == "--tool-calls")
+            tool_calls = true;
+        else if (w == "--forces-nothing")
+            forces_nothing = true;
+        else if (w == "--dry-sequence-breaker") { // llama.cpp's flag clears the defaults only once in a process
             has_breakers = true;
             if (value() == "none")
                 breakers.clear();
@@ -238,13 +236,13 @@ command::command(const words &word)
                 breakers.push_back(word[i]);
         } else if (w.size() > 1 && w[0] == '-') {
             chain.push_back(w);
-            if (w != "--ignore-eos")
+            if (std::find(flags.begin(), flags.end(), w) == flags.end())
                 chain.push_back(value());
         } else
             file = w;
     }
     for (size_t i = 0; i < accept.size() && (int)i < first_row;
-         i++) // as in sampl, the history of a part is that of the whole run
+         i++) // as in sampl, the history of a selection includes earlier rows
         prompt.push_back(accept[i]);
 }
 
@@ -263,7 +261,8 @@ static common_params parse_flags(const command &c)
     if (c.has_breakers) {
         params.sampling.dry_sequence_breakers = c.breakers;
         for (std::string &b : params.sampling.dry_sequence_breakers)
-            string_process_escapes(b);
+            if (params.escape)
+                string_process_escapes(b);
     }
     params.sampling.min_keep = c.min_keep;
     return params;
@@ -274,7 +273,7 @@ static common_params parse_flags(const command &c)
 judge::judge(const llama_model *model, const command &c) : params(parse_flags(c)), vocab(llama_model_get_vocab(model))
 {
     common_params_sampling &s = params.sampling;
-    if (s.ignore_eos) // common_init_from_params does so
+    if (s.ignore_eos) // as common_init_from_params does
         for (llama_token i = 0; i < llama_vocab_n_tokens(vocab); i++)
             if (llama_vocab_is_eog(vocab, i))
                 s.logit_bias.push_back({i, -INFINITY});
@@ -284,14 +283,20 @@ judge::judge(const llama_model *model, const command &c) : params(parse_flags(c)
         s.reasoning_budget_forced = common_tokenize(vocab, c.budget_message, false, true);
         s.reasoning_budget_forced.insert(s.reasoning_budget_forced.end(), c.budget_ends[0].begin(),
                                          c.budget_ends[0].end());
+        if (c.forces_nothing)
+            s.reasoning_budget_forced.clear();
         budget = common_reasoning_budget_init(vocab, {c.budget_start}, c.budget_ends, s.reasoning_budget_forced,
                                               s.reasoning_budget_tokens);
     }
+    s.generation_prompt = c.generation;
+    if (c.tool_calls)
+        s.grammar.type = COMMON_GRAMMAR_TYPE_TOOL_CALLS;
     real = common_sampler_init(model, s);
     release = common_sampler_init(model, s);
     const std::string &text = common_grammar_value(s.grammar);
     if (!text.empty())
         grammar = llama_sampler_init_grammar(vocab, text.c_str(), "root");
+    prefill(c.generation);
     fake_model = model;
     for (const llama_token token : c.prompt) {
         common_sampler_accept(real, token, false);
@@ -307,15 +312,19 @@ judge::~judge()
     llama_sampler_free(budget);
 }
 
-bool judge::is_end(llama_token token) const
+// Moves the judge's own samplers past the generation prompt, as common_sampler_init moves those of the release.
+void judge::prefill(const std::string &prompt)
 {
-    return llama_vocab_is_eog(vocab, token);
+    for (const llama_token token : common_tokenize(vocab, prompt, false, true)) {
+        if (common_grammar_needs_prefill(params.sampling.grammar))
+            llama_sampler_accept(grammar, token);
+        llama_sampler_accept(budget, token);
+    }
 }
 
-std::string judge::print() const
-{
-    return common_sampler_print(real);
-}
+bool judge::is_end(llama_token token) const { return llama_vocab_is_eog(vocab, token); }
+
+std::string judge::print() const { return common_sampler_print(real); }
 
 const char *judge::budget_state() const
 {
@@ -433,7 +442,7 @@ void judge::apply_stage(llama_sampler *stage)
         return top_p();
     if (name == "typical" && s.typ_p < 1.0f)
         return typical();
-    if (name == "min-p" && s.min_p > 0.0f && !list.sorted) { // sorts only if the threshold leaves too few
+    if (name == "min-p" && s.min_p > 0.0f && !list.sorted) { // sorts only if the threshold keeps too few
         float most = -INFINITY;
         for (size_t i = 0; i < list.size; i++)
             most = std::max(most, list.data[i].logit);
@@ -442,7 +451,7 @@ void judge::apply_stage(llama_sampler *stage)
             left += list.data[i].logit >= most + logf(s.min_p);
         sorts = left < std::max<size_t>((size_t)s.min_keep, 1);
     }
-    if (name == "xtc" && !list.sorted) { // sorts only if the dice say so
+    if (name == "xtc" && !list.sorted) { // sorts only if its random number is low enough
         llama_sampler *const probe = llama_sampler_clone(stage);
         std::vector<llama_token_data> copy(list.data, list.data + list.size);
         llama_token_data_array a = {copy.data(), copy.size(), -1, false};
@@ -468,7 +477,7 @@ static void softmax(llama_token_data_array &list)
 
 void judge::top_p()
 {
-    softmax(list); // in the order the candidates have
+    softmax(list); // in the order of the candidates
     sort();
     float sum = 0.0f;
     for (size_t i = 0; i < list.size; i++) {
@@ -489,7 +498,7 @@ void judge::typical()
         odd.nan |= p == 0.0f;
         entropy += p > 0.0f ? -p * logf(p) : 0.0f;
     }
-    std::vector<std::pair<float, size_t>> score(list.size); // pairs order by rank where scores are equal
+    std::vector<std::pair<float, size_t>> score(list.size); // pairs with equal scores are ordered by rank
     for (size_t i = 0; i < list.size; i++)
         score[i] = {fabsf(-logf(list.data[i].p) - entropy), i};
     std::sort(score.begin(), score.end());

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The real llama.cpp over rows of logits that come from elsewhere: its own flags, sampler chain, grammar and reasoning budget.
+// judge: runs llama.cpp's flags, sampler chain, grammar and reasoning budget over given rows of logits.
 //
-// A judge answers twice. `plain` is the release as it is. `by_id` takes the release's samplers one by one and orders equal logits by id
-// before each that sorts, which is sampl's rule; where a row has no ties, both are the same. Two samplers cannot be helped from outside,
-// as they sort and cut in one go: top-p and typical are written out in judge.cpp, and hold because `plain` says the same on rows without ties.
+// A judge chooses twice. `plain` is the unchanged release. `by_id` runs the release's samplers one by one, and orders equal logits by id
+// before each that sorts, which is sampl's rule. Without ties both agree. top-p and typical sort and cut in one call, so that judge.cpp has
+// versions of its own. These are right, as `plain` agrees on rows without ties.
 #ifndef SAMPL_TESTS_LLAMA_JUDGE_H
 #define SAMPL_TESTS_LLAMA_JUDGE_H
 
@@ -18,9 +18,9 @@
 
 typedef std::vector<std::string> words;
 
-// A command line for sampl, taken apart. The constructor throws std::runtime_error for what llama.cpp does not have.
+// A parsed command line of sampl. The constructor throws std::runtime_error for an option that llama.cpp lacks.
 struct command {
-    words chain; // flags that are llama.cpp's own
+    words chain; // flags of llama.cpp
     words breakers;
     bool has_breakers = false;
     std::string format = "f32", vocab, file;
@@ -28,27 +28,28 @@ struct command {
     llama_tokens prompt, accept;
     llama_tokens budget_start;
     std::vector<llama_tokens> budget_ends;
-    std::string budget_message;
+    std::string budget_message, generation;
+    bool tool_calls = false, forces_nothing = false;
 
     explicit command(const words &word);
 };
 
-// Starts the library; it keeps quiet unless SAMPL_LLAMA_LOG is set.
+// Starts the library, without its log unless SAMPL_LLAMA_LOG is set.
 void llama_start();
 
-// The vocabulary of a GGUF file. It stays for later calls.
+// Returns the vocabulary of a GGUF file. Later calls return the same object.
 const llama_model *load_vocab(const std::string &path);
 
-// Writes an SPM vocabulary: the 256 bytes, </s>, and from 259 on <s>, <unk> and as many words as it takes to be n wide.
+// Writes an SPM vocabulary of n tokens: the 256 bytes, </s>, and, if n is at least 259, <s>, <unk> and words.
 void write_vocab(const std::string &path, int n);
 
-// Ids between commas, or @FILE with ids.
+// Returns the ids of a text with commas, or of @FILE.
 llama_tokens read_ids(const std::string &text);
 
-// The bytes of a file; throws when there is none.
+// Returns the bytes of a file. Throws if the file is missing.
 std::string read_file(const std::string &path);
 
-// Rows of a raw dump, as f32.
+// Returns rows of a raw file as f32.
 struct rows {
     std::string data;
     bool half;
@@ -59,11 +60,11 @@ struct rows {
     void get(size_t i, std::vector<float> &row) const;
 };
 
-// What set one of by_id's rows apart from any other.
+// Properties of a row of by_id that explain a difference from plain.
 struct oddities {
-    bool tie;  // equal logits where their order counts
-    bool nan;  // typical met a probability of 0, which is NaN to the release
-    bool huge; // a logit that the release's bucket sort cannot place
+    bool tie;  // equal logits whose order matters
+    bool nan;  // typical has a probability of 0, which becomes NaN in the release
+    bool huge; // a logit that the release's bucket sort cannot sort
 };
 
 struct judge {
@@ -71,21 +72,21 @@ struct judge {
     judge(const judge &) = delete;
     ~judge();
 
-    // The two stand apart: each draws from generators of its own.
+    // by_id and plain have generators of their own.
     llama_token plain(const std::vector<float> &row);
-    llama_token choose(const float *row); // as plain, for who wants no distribution
+    llama_token choose(const float *row); // as plain, without a distribution
     llama_token by_id(const std::vector<float> &row);
-    bool fits(llama_token token) const; // the grammar; the release aborts where it accepts an end that does not
-    void accept(llama_token token);     // to both; throws when the grammar does not allow it
+    bool fits(llama_token token) const; // fits the grammar; the release aborts if it accepts an end that does not fit
+    void accept(llama_token token);     // to both; throws if the token does not fit the grammar
 
-    // Has `plain` go on from where `by_id` stands, after they came to different ends. False if it cannot: a clone of the release's adaptive_p
-    // starts its generator anew.
+    // Copies the state of `by_id` to `plain` after they chose different tokens. Returns false if this is not possible: a clone of the
+    // release's adaptive_p restarts its generator.
     bool follow();
 
-    // Of the last call: the probability of every token; 0 for those that were dropped or masked. *kept: how many were not.
+    // Returns the probability of every token after the last call; 0 for removed or masked tokens. *kept: number of kept tokens.
     void distribution(std::vector<float> &p, size_t *kept) const;
 
-    // What has become of the reasoning budget: "" when there is none.
+    // Returns the state of the reasoning budget, "" without one.
     const char *budget_state() const;
 
     bool is_end(llama_token token) const;
@@ -95,6 +96,7 @@ struct judge {
     oddities odd = {};
 
   private:
+    void prefill(const std::string &prompt);
     void begin(const std::vector<float> &row);
     void apply_chain();
     void apply_stage(llama_sampler *stage);

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Stands in for sampl while grammar.bats runs: runs $LISTEN_SAMPL, and notes in $LISTEN what came of forcing a text through a grammar.
+# Replaces sampl while grammar.bats runs: runs $LISTEN_SAMPL, and appends the status, ids and grammar of each text to $LISTEN.
 status=0
 "$LISTEN_SAMPL" "$@" || status=$?
 if [[ $* == *bytes.vocab* ]]; then

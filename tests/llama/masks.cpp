@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Grammars and schemas: which tokens they let through along random paths, and which texts.
+// Grammars and schemas: compares the tokens that they allow along random paths, and the texts that they accept.
 #include "modes.h"
 
 #include <algorithm>
@@ -13,9 +13,9 @@ namespace
 {
 
 struct path {
-    std::vector<std::vector<bool>> allowed; // a row each
+    std::vector<std::vector<bool>> allowed; // one vector for each row
     llama_tokens tokens;
-    words before; // the text that precedes each row
+    words before; // the text before each row
 };
 
 std::string grammar_of(const llama_model *model, const std::string &vocab, const std::string &file)
@@ -32,7 +32,7 @@ std::string piece(const llama_model *model, llama_token id)
     return std::string(text, (size_t)std::max(n, 0));
 }
 
-// Goes where the grammar lets it, mostly by short tokens, as long ones soon come to an end.
+// Chooses a random path that the grammar allows, mostly of short tokens, as long tokens soon end the text.
 path walk(const llama_model *model, llama_sampler *grammar, size_t steps, dice &d)
 {
     const llama_vocab *const vocab = llama_model_get_vocab(model);
@@ -73,7 +73,7 @@ path walk(const llama_model *model, llama_sampler *grammar, size_t steps, dice &
     return p;
 }
 
-// Is the text whole characters, as llama.cpp has them: none of them NUL?
+// Returns whether the text has only whole characters and no NUL, as llama.cpp requires.
 bool is_whole(const std::string &text)
 {
     for (size_t i = 0; i < text.size();) {
@@ -87,7 +87,7 @@ bool is_whole(const std::string &text)
     return true;
 }
 
-// sampl masks a row only if its choice does not fit: so the likeliest token of each row is one that neither lets through, if there is any.
+// sampl masks a row only if its choice does not fit. Makes a token that neither allows the likeliest of each row, if there is one.
 void write_rows(const llama_model *model, const path &p, const std::string &file)
 {
     FILE *const f = fopen(file.c_str(), "wb");
@@ -109,7 +109,7 @@ void write_rows(const llama_model *model, const path &p, const std::string &file
         throw std::runtime_error("cannot write " + file);
 }
 
-// Does the text end inside a character?
+// Returns whether the text ends inside a character.
 bool is_cut(const std::string &text)
 {
     size_t tail = 0;
@@ -125,7 +125,7 @@ struct tally {
     size_t masks, tokens, end, cut, by_number, refused, failed;
 };
 
-// What is wrong with sampl's masked logits; "" if nothing is.
+// Returns what is wrong with sampl's masked logits, or "".
 std::string difference(const llama_model *model, const path &p, const std::string &grammar, const std::string &logits,
                        tally &sum)
 {
@@ -139,7 +139,7 @@ std::string difference(const llama_model *model, const path &p, const std::strin
             sum.tokens += p.allowed[r][i];
             if ((x != -INFINITY) == p.allowed[r][i])
                 continue;
-            // Known: two kinds of token pass in sampl only; and an end inside a character in llama.cpp only. See sampl-samplers(7).
+            // Known deviations: only sampl allows two kinds of token; only llama.cpp allows an end inside a character. See sampl-samplers(7).
             const std::string text = piece(model, (llama_token)i);
             const bool more = !p.allowed[r][i];
             const bool end =
@@ -193,7 +193,7 @@ int mode_masks(const words &word)
         } catch (const std::exception &) {
         }
         llama_sampler *const grammar = text.empty() ? nullptr : llama_sampler_init_grammar(v, text.c_str(), "root");
-        if (!grammar) { // then sampl need not take it either
+        if (!grammar) { // sampl may refuse the grammar, too
             sum.refused++;
             continue;
         }
@@ -237,7 +237,7 @@ int mode_masks(const words &word)
 
 // ---- texts
 
-// Does the grammar take these bytes, and may they end there?
+// Returns whether the grammar accepts these bytes and then the end.
 static bool fits(const llama_vocab *vocab, const std::string &grammar, const std::string &text)
 {
     llama_sampler *const s = llama_sampler_init_grammar(vocab, grammar.c_str(), "root");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the driver does, a function each: driver.cpp has the usage of each. They return the exit status, and throw std::exception.
+// The modes of the driver; driver.cpp has the usage of each. A mode returns the exit status, or throws std::exception.
 #ifndef SAMPL_TESTS_LLAMA_MODES_H
 #define SAMPL_TESTS_LLAMA_MODES_H
 
@@ -12,7 +12,7 @@ int mode_masks(const words &word);
 int mode_texts(const words &word);
 int mode_generate(const words &word);
 
-// splitmix64: what a check draws from, so that a number repeats it.
+// splitmix64: the random numbers of a check, which a seed repeats.
 struct dice {
     uint64_t state;
 
@@ -20,26 +20,20 @@ struct dice {
     size_t below(size_t n);
     double uniform(); // [0, 1)
     double normal();
-    template <typename T> T pick(std::initializer_list<T> of)
-    {
-        return of.begin()[below(of.size())];
-    }
-    template <typename T> T pick(const std::vector<T> &of)
-    {
-        return of[below(of.size())];
-    }
+    template <typename T> T pick(std::initializer_list<T> of) { return of.begin()[below(of.size())]; }
+    template <typename T> T pick(const std::vector<T> &of) { return of[below(of.size())]; }
 };
 
-// The words as a shell takes them.
+// Returns the words quoted for a shell.
 std::string quoted(const words &word);
 
-// Runs a program; its standard output, and in *error what it said on standard error when it failed ("" otherwise).
+// Runs a program. Returns its standard output. Sets *error to its standard error if it failed, otherwise to "".
 std::string run(const words &word, std::string *error);
 
 // "1,2,3"
 std::string joined(const llama_tokens &ids);
 
-// Prints to standard output, whatever the library does with that.
+// Prints to the original standard output, which the library does not use.
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

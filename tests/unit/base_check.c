@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The pieces of base/ beside the obvious way: range sets beside a table of truth values, UTF-8 there and back, texts that meet their limit.
+// base_check: compares base/ with simple versions: range sets with a table of booleans, UTF-8 encoded and decoded, builders at their limit.
 #include "base/builder.h"
 #include "base/hash.h"
 #include "base/ranges.h"
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SIZE = 40 }; // numbers of the small sets
+enum { SIZE = 40 }; // the small sets hold numbers below SIZE
 
 static uint32_t seed = 1;
 
@@ -41,7 +41,7 @@ static void same_set(const struct ranges *s, const bool *has)
         }
     }
     for (size_t i = 1; i < s->n; i++)
-        expect(s->range[i].first > s->range[i - 1].last + 1, "a range set is not tidy");
+        expect(s->range[i].first > s->range[i - 1].last + 1, "a range set has adjacent or unsorted ranges");
 }
 
 static void check_ranges(void)
@@ -69,7 +69,7 @@ static void check_ranges(void)
     ranges_tidy(&ends, 0, UINT32_MAX);
     expect(ranges_invert(&ends, 0, UINT32_MAX) && ends.n == 1 && ends.range->first == 1 &&
                ends.range->last == UINT32_MAX - 1,
-           "a range set at the ends of the numbers");
+           "a range set with 0 and the largest number is wrong");
     ranges_free(&ends);
 }
 
@@ -82,9 +82,9 @@ static void check_utf8(void)
         const bool character = c <= 0x10ffff && (c < 0xd800 || c > 0xdfff);
         expect(character ? got == n && back == c : !got, "utf8_decode does not undo utf8_encode");
         for (size_t part = 1; part < n; part++)
-            expect(!utf8_decode(text, part, &back), "utf8_decode takes a part of a character");
+            expect(!utf8_decode(text, part, &back), "utf8_decode accepts a part of a character");
     }
-    expect(!utf8_decode((const unsigned char *)"\xc1\x81", 2, &(uint32_t){0}), "utf8_decode takes an overlong form");
+    expect(!utf8_decode((const unsigned char *)"\xc1\x81", 2, &(uint32_t){0}), "utf8_decode accepts an overlong form");
     for (int c = 0; c < 256; c++) {
         const char *const digits = "0123456789abcdef0123456789ABCDEF", *const at = c ? strchr(digits, c) : NULL;
         expect(hex_value((unsigned char)c) == (at ? (int)(at - digits) % 16 : -1), "hex_value");
@@ -95,7 +95,7 @@ static void check_builder(void)
 {
     struct builder b = {0};
     static const unsigned char text[] = "a\"\\\n\x01\x7f\xff\xc3\xa9";
-    for (size_t at = 0, taken; at < sizeof text; at += taken) { // the NUL, too
+    for (size_t at = 0, taken; at < sizeof text; at += taken) { // includes the NUL
         char escape[JSON_CHARACTER];
         builder_bytes(&b, escape, json_escape(escape, text + at, sizeof text - at, &taken));
     }
@@ -111,12 +111,12 @@ static void check_builder(void)
     builder_string(&b, "abc");
     builder_string(&b, "xyz");
     builder_string(&b, "d");
-    expect(b.full && !builder_whole(&b) && !strcmp(b.text, "abc"), "a text beyond its limit");
+    expect(b.full && !builder_whole(&b) && !strcmp(b.text, "abc"), "a builder beyond its limit has no error");
     builder_clear(&b);
     builder_bytes(&b, "abcde", 5);
-    expect(builder_whole(&b) && b.len == 5, "a text at its limit");
+    expect(builder_whole(&b) && b.len == 5, "a builder at its limit is wrong");
     builder_format(&b, "%d", 1);
-    expect(b.full && b.len == 5, "a text beyond its limit, by format");
+    expect(b.full && b.len == 5, "a builder beyond its limit has no error, by format");
     builder_free(&b);
 }
 
@@ -140,7 +140,7 @@ static void check_idmap(void)
         idmap_clear(&m);
         expect(!m.n && !m.numbers.n, "idmap_clear");
         for (size_t i = 0; i < m.numbers.slots; i++)
-            expect(!m.numbers.slot[i].item, "idmap_clear leaves a slot");
+            expect(!m.numbers.slot[i].item, "idmap_clear does not clear a slot");
     }
     idmap_free(&m);
 }

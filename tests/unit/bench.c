@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// bench chains [TIER [N_VOCAB [CHAIN]]]: what a row costs, chain by chain, beside the floor: a vector max over the same bytes, measured in
-// turns with the chain so that noise hits both. Rows come from memory: they are taken in turn from a buffer larger than the caches.
-// bench once TIER N_VOCAB CHAIN: two batches of one chain over f32 rows, for tests/bench-count.sh; bench names: the chains.
-// bench rows N_VOCAB TYPE COUNT: writes such rows, for tests/bench.sh.
-// bench max FILE: maps FILE and takes the max, the floor of a whole run.
+// bench chains [TIER [N_VOCAB [CHAIN]]]: measures the time of a row for each chain, and the time of a vector max over the same bytes. Both
+// are measured in turns, so that noise affects both. Rows come from memory: the buffer is larger than the caches.
+// bench once TIER N_VOCAB CHAIN: runs two batches of one chain over f32 rows, for tests/bench-count.sh. bench names: prints the chains.
+// bench rows N_VOCAB TYPE COUNT: writes rows for tests/bench.sh.
+// bench max FILE: maps FILE and computes the maximum, the lower bound for a whole run.
 #include "base/bits.h"
 #include "stages.h"
 #include "timing.h"
@@ -27,7 +27,7 @@ static double uniform(void) // xorshift64*
     return ((double)(state * UINT64_C(2685821657736338717) >> 11) + 0.5) * 0x1p-53;
 }
 
-// A row as models give them: a bell of about -2 +- 2.4 and a few dozen candidates that stand out, in an exponential staircase.
+// Makes a row like a model's: a normal distribution of -2 +- 2.4, and a few dozen larger logits that fall exponentially.
 static float realistic(void)
 {
     const double bell = sqrt(-2 * log(uniform())) * cos(6.283185307179586 * uniform());
@@ -42,7 +42,7 @@ struct rows {
 
 static void fill(struct rows *r)
 {
-    static float pool[1 << 20]; // repeated: generating every number would take longer than the benchmark
+    static float pool[1 << 20]; // reused, as generating every number would take longer than the benchmark
     for (size_t i = 0; i < sizeof pool / sizeof *pool; i++)
         pool[i] = realistic();
     size_t at = 0;
@@ -62,7 +62,7 @@ static int by_value(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-// Rows of f32 that are not as models give them, each the same.
+// Makes equal f32 rows that are unlike a model's.
 static const char *const odd_kinds[] = {"constant", "flat", "ties", "sorted", "reversed"};
 
 static void fill_odd(struct rows *r, size_t kind)
@@ -74,7 +74,7 @@ static void fill_odd(struct rows *r, size_t kind)
                : kind == 2 ? (float)(int)(7 * uniform())
                            : realistic();
     if (kind >= 3)
-        qsort(x, r->n, sizeof *x, by_value); // which are the worst first
+        qsort(x, r->n, sizeof *x, by_value); // the slowest rows have the smallest logits first
     for (size_t i = 0; kind == 3 && i < r->n / 2; i++) {
         const float t = x[i];
         x[i] = x[r->n - 1 - i];
@@ -91,7 +91,7 @@ static struct row next_row(struct rows *r)
     return row;
 }
 
-// The defaults of the option table, which the layers used here do not know.
+// The defaults of the option table, which is not part of the core.
 static const struct params defaults = {.seed = 1,
                                        .temp = 0.8f,
                                        .top_k = 40,
@@ -115,11 +115,8 @@ static const struct params defaults = {.seed = 1,
                                        .scatter_radius = 2.5f,
                                        .scatter_collision = 1};
 
-#define SET(NAME, FIELD, VALUE)        \
-    static void NAME(struct params *p) \
-    {                                  \
-        p->FIELD = VALUE;              \
-    }
+#define SET(NAME, FIELD, VALUE) \
+    static void NAME(struct params *p) { p->FIELD = VALUE; }
 
 SET(nothing, seed, 1)
 SET(repeat, repeat_penalty, 1.1f)
@@ -151,10 +148,31 @@ static void much_noise(struct params *p)
     p->temp = 2;
 }
 
+// Engines that cut at the temperature: each filter alone, on the whole vocabulary.
+static void whole(struct params *p)
+{
+    noise(p);
+    p->temp = 1;
+}
+
+#define ALONE(NAME, FIELD, VALUE)      \
+    static void NAME(struct params *p) \
+    {                                  \
+        whole(p);                      \
+        p->FIELD = VALUE;              \
+    }
+
+ALONE(alone_top_k, top_k, 40)
+ALONE(alone_top_p, top_p, 0.95f)
+ALONE(alone_min_p, min_p, 0.05f)
+ALONE(alone_typical, typical, 0.9f)
+ALONE(alone_epsilon, more[p->n_more++], ((struct more){"epsilon-cutoff", 0.001f}))
+ALONE(alone_eta, more[p->n_more++], ((struct more){"eta-cutoff", 0.001f}))
+
 struct bench_chain {
-    const char *name, *samplers; // samplers: names separated by ';', the last maybe with its main =VALUE, or an engine
+    const char *name, *samplers; // samplers: an engine, or names separated by ';', of which the last may have =VALUE
     void (*set)(struct params *p);
-    size_t history; // tokens accepted beforehand
+    size_t history; // number of tokens accepted before the first row
 };
 
 static const struct bench_chain chains[] = {
@@ -193,6 +211,20 @@ static const struct bench_chain chains[] = {
     {"akunu-gpu, temp 0.8", "akunu-gpu", noise, 0},
     {"akunu-gpu, temp 2", "akunu-gpu", much_noise, 0},
     {"akunu-gpu, top-k 40", "akunu-gpu", nothing, 0},
+    {"transformers", "transformers", whole, 0},
+    {"transformers, top-k 40", "transformers", alone_top_k, 0},
+    {"transformers, top-p 0.95", "transformers", alone_top_p, 0},
+    {"transformers, min-p 0.05", "transformers", alone_min_p, 0},
+    {"transformers, typical 0.9", "transformers", alone_typical, 0},
+    {"transformers, eps. 0.001", "transformers", alone_epsilon, 0},
+    {"transformers, eta 0.001", "transformers", alone_eta, 0},
+    {"vllm, top-p 0.95", "vllm", alone_top_p, 0},
+    {"vllm-v2", "vllm-v2", whole, 0},
+    {"vllm-v2, top-p 0.95", "vllm-v2", alone_top_p, 0},
+    {"sglang", "sglang", whole, 0},
+    {"sglang, top-p 0.95", "sglang", alone_top_p, 0},
+    {"mlx", "mlx", whole, 0},
+    {"mlx, top-p 0.95", "mlx", alone_top_p, 0},
 };
 
 static void die(const char *what)
@@ -226,14 +258,14 @@ static struct chain *build(const struct bench_chain *b, struct stages *stages)
     struct chain *const ch = stages_chain(stages, params.seed);
     if (!ch)
         die("cannot build a chain");
-    for (size_t i = 0; i < b->history; i++) // a text of 200 words, some of them runs that come again
+    for (size_t i = 0; i < b->history; i++) // 200 different tokens, with repeated runs
         chain_accept(ch, (uint32_t)(uniform() < 0.7 ? i % 190 : (size_t)(uniform() * 200)));
     return ch;
 }
 
 static volatile float sink;
 
-// Seconds for the floor over BATCH rows.
+// Returns the seconds of the max over BATCH rows.
 static double run_floor(struct rows *r)
 {
     size_t tiers = 0;
@@ -261,13 +293,13 @@ __attribute__((noinline)) static double run_chain(struct rows *r, struct chain *
 
 static void measure(const struct bench_chain *b, struct rows *r, const struct kern *kern)
 {
-    double t = INFINITY, f = INFINITY; // the shortest: what is above it is noise
+    double t = INFINITY, f = INFINITY; // the shortest times; longer times have noise
     struct stages stages;
     struct chain *const ch = build(b, &stages);
     struct cand c;
     cand_init(&c, kern);
     c.want_p = c.want_chosen_p = c.want_logits = false;
-    run_chain(r, ch, &c); // warm: memory is there, pages are mapped
+    run_chain(r, ch, &c); // maps the pages before the measurement
     for (int i = 0; i < ROUNDS; i++) {
         f = fmin(f, run_floor(r) / BATCH);
         t = fmin(t, run_chain(r, ch, &c) / BATCH);
@@ -377,10 +409,7 @@ static int file_max(const char *path)
     return 0;
 }
 
-static const char *argument(int argc, char **argv, int i)
-{
-    return i < argc && *argv[i] ? argv[i] : NULL;
-}
+static const char *argument(int argc, char **argv, int i) { return i < argc && *argv[i] ? argv[i] : NULL; }
 
 int main(int argc, char **argv)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The reasoning budget beside a second one that keeps the whole text and looks at it anew after every token: random tags, budgets and
-// texts of few different tokens, some of which end inside a character.
+// budget_check: compares the reasoning budget with a slow version that searches the whole text after every token. Tags, budgets and
+// texts are random, of few different tokens, some of which end inside a character.
 #include "random.h"
 #include "sample/budget.h"
 
@@ -30,6 +30,7 @@ static void make_rules(struct case_rules *c, const struct vocab *v)
         (struct budget_rules){.most = random_below(5), .end = c->ends, .n_ends = 1 + random_below(ENDS), .vocab = v};
     c->rules.start = random_tag(c->start, 2);
     c->rules.forced = random_tag(c->forced, LONG);
+    c->rules.forced.n *= random_below(8) > 0;
     c->rules.longest = c->rules.start.n;
     for (size_t i = 0; i < c->rules.n_ends; i++) {
         c->ends[i] = random_tag(c->end[i], LONG);
@@ -38,7 +39,7 @@ static void make_rules(struct case_rules *c, const struct vocab *v)
     }
 }
 
-// ---- the slow one: text[from..n) is what has come since the last change of state
+// ---- the slow version: text[from..n) are the tokens since the last change of state
 
 struct slow {
     uint32_t text[TEXT];
@@ -56,7 +57,7 @@ static bool slow_ends(const struct slow *s, const struct tokens *tag)
     return true;
 }
 
-// Token 4 is the first byte of a character of two, 5 the second one; the others are letters.
+// Tokens 4 and 5 are the bytes of a character of two bytes. The other tokens are letters.
 static void slow_accept(struct slow *s, const struct budget_rules *r, uint32_t id)
 {
     bool ends = false;
@@ -96,7 +97,7 @@ static void slow_accept(struct slow *s, const struct budget_rules *r, uint32_t i
 
 static bool same(const struct budget *b, const struct slow *s, const struct budget_rules *r)
 {
-    const uint32_t forced = s->state == BUDGET_FORCING ? r->forced.id[s->forced] : BUDGET_FREE;
+    const uint32_t forced = s->state == BUDGET_FORCING && r->forced.n ? r->forced.id[s->forced] : BUDGET_FREE;
     return b->state == s->state && budget_forced(b) == forced;
 }
 
@@ -108,7 +109,8 @@ static bool run_case(const struct vocab *v, size_t seen[])
     struct slow s = {.state = BUDGET_IDLE};
     bool ok = same(&b, &s, &c.rules);
     for (size_t i = 0; ok && i < TEXT; i++) {
-        const bool obey = budget_forced(&b) != BUDGET_FREE && random_below(8); // known tokens need not obey
+        const bool obey =
+            budget_forced(&b) != BUDGET_FREE && random_below(8); // accepted tokens may differ from the forced token
         const uint32_t id = obey ? budget_forced(&b) : random_below(TOKENS);
         ok = budget_accept(&b, id);
         slow_accept(&s, &c.rules, id);
@@ -135,7 +137,7 @@ int main(void)
         failed += !run_case(&v, seen);
     vocab_free(&v);
     for (size_t i = 0; i <= BUDGET_FORCING; i++)
-        failed += seen[i] < CASES; // every state is reached
+        failed += seen[i] < CASES; // each state must be reached at least CASES times
     printf("%d passed, %zu failed\n", CASES, failed);
     return failed != 0;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// engine_check [CASES [SEED]]: the engines against slow versions of their own, written from the specification, over random rows and
-// parameters, on every tier; then what they draw, many times from one row, against the softmax, by chi-square.
+// engine_check [CASES [SEED]]: compares the engines with slow versions, written from the specification, over random rows and parameters on
+// every tier. Then draws many times from one row, and compares the frequencies with the softmax by chi-square.
 #include "oracle.h"
 #include "random.h"
 #include "stages.h"
@@ -20,7 +20,7 @@ static float normal(void)
 // ---- slow versions
 
 struct slow {
-    struct oracle o; // the candidates, history and mt19937 of the slow chain
+    struct oracle o; // candidates, history and mt19937 of the slow version
     struct oracle_rng mt;
     struct pcg pcg;
     struct params p;
@@ -38,7 +38,7 @@ static float to_f16(float x)
     return (float)(fabs(r) > 65504 ? copysign(INFINITY, r) : r);
 }
 
-// Leaves only the first largest.
+// Keeps only the first of the largest candidates.
 static void slow_greedy(struct slow *s)
 {
     size_t best = 0;
@@ -51,7 +51,7 @@ static void slow_greedy(struct slow *s)
     s->chosen = s->o.c[0].id;
 }
 
-// The draw of both CPU engines.
+// Draws as both CPU engines do.
 static void slow_draw(struct slow *s, float r)
 {
     float sum = 0;
@@ -128,7 +128,7 @@ static void slow_round(struct slow *s)
     }
 }
 
-// Of p before it is made to sum to 1: akunu's filters. all: how many top-k 0 keeps.
+// Applies akunu's filters to p before normalisation. all: the number of candidates that top-k 0 keeps.
 static void slow_cut(struct slow *s, size_t all)
 {
     struct oracle *const o = &s->o;
@@ -173,10 +173,7 @@ static void slow_akunu(struct slow *s)
     slow_draw(s, u < 1 ? u : nextafterf(1, 0));
 }
 
-static float slow_log(float x)
-{
-    return (float)log((double)x);
-}
+static float slow_log(float x) { return (float)log((double)x); }
 
 static void slow_gpu(struct slow *s)
 {
@@ -245,7 +242,7 @@ static const struct {
 
 enum { ENGINES = sizeof slow_engines / sizeof *slow_engines };
 
-// ---- against the real ones
+// ---- comparison with the engines
 
 static void random_row(float *x, size_t n)
 {
@@ -318,7 +315,7 @@ static bool run_case(size_t engine, const struct kern *kern)
     struct slow s = {.p = random_params(n)};
     struct stages stages, stages_again;
     struct chain *const ch = build(&stages, slow_engines[engine].name, &s.p);
-    struct cand full, brief; // as for a dump, and as for ids alone, from a generator of its own
+    struct cand full, brief; // full: as for a dump; brief: as for ids alone. Each has a generator of its own.
     struct chain *const again = build(&stages_again, slow_engines[engine].name, &s.p);
     cand_init(&full, kern);
     cand_init(&brief, kern);
@@ -355,7 +352,7 @@ static bool run_case(size_t engine, const struct kern *kern)
     return same;
 }
 
-// The search of a dense row, which leaves most tokens out, finds what a list gives, where none is. Coarse logits and f16 make for ties.
+// Checks that the search of a dense row, which skips most tokens, gives the token of a full list. Coarse logits and f16 make ties.
 static bool search_finds(const struct kern *kern)
 {
     static float x[MOST];
@@ -388,13 +385,10 @@ static bool search_finds(const struct kern *kern)
 
 // ---- chi-square
 
-// Of so many degrees of freedom, exceeded once in ten thousand times (Wilson and Hilferty 1931).
-static double critical(double df)
-{
-    return df * pow(1 - 2 / (9 * df) + 3.719 * sqrt(2 / (9 * df)), 3);
-}
+// Returns the critical value for these degrees of freedom at a probability of 1e-4 (Wilson and Hilferty 1931).
+static double critical(double df) { return df * pow(1 - 2 / (9 * df) + 3.719 * sqrt(2 / (9 * df)), 3); }
 
-// The draws' chi-square against the softmax at a temperature, over its critical value. Rare tokens are counted together.
+// Returns chi-square of the draws against the softmax at a temperature, divided by its critical value. Rare tokens share one class.
 static double misfit(const unsigned *count, const float *x, size_t n, double temp)
 {
     double sum = 0, chi = 0, rest = 0, rest_count = 0, bins = 0;
@@ -415,7 +409,7 @@ static double misfit(const unsigned *count, const float *x, size_t n, double tem
     return chi / critical(bins - (rest > 0 ? 0 : 1));
 }
 
-// Draws many times from one row. The same test must find fault with a temperature that is a little off.
+// Draws many times from one row. The test must reject a temperature that is slightly wrong.
 static bool draws_fit(size_t engine, float temp, size_t n)
 {
     static float x[MOST];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// expf_check [STEP]: our expf against the C library's over every STEP-th float from -inf to 88 (STEP 1: all 2.2 thousand million).
-// Also that logf on (0, 1] and expf below 0 are monotone: typ_p, and the cuts by weight, rely on it.
-// Where libm uses FMA it rounds two values the other way: the one that samplers.md names and one above 0, which no sampler reaches.
+// expf_check [STEP]: compares sampl's expf with the C library's for every STEP-th float from -inf to 88 (STEP 1: all 2.2 thousand million).
+// Also checks that logf on (0, 1] and expf below 0 are monotone: typ_p and cut-offs by weight need this.
+// With FMA, libm rounds two values differently: the value that samplers.md names, and one above 0, which no sampler uses.
 #include "kern/expf.h"
 #include "kern/libm.h"
 
@@ -22,7 +22,7 @@ static void compare(uint32_t bits)
         printf("expf(%a) = %a, libm %a\n", (double)x, (double)ours, (double)theirs);
 }
 
-// Is kern_exp within two units in the last place of long double's exp, and does it end where it says?
+// Checks that kern_exp is within two units in the last place of long double's exp, and that its range ends where it says.
 static int exp_close(void)
 {
     if (kern_exp(-INFINITY) != 0.0 || kern_exp(nextafter(EXP_UNDERFLOW, -1e9)) != 0.0 || kern_exp(0.0) != 1.0)
@@ -37,8 +37,8 @@ static int exp_close(void)
     return 1;
 }
 
-// Does f rise, or stay, from each float of [from, to), all of one sign, to the next of larger bits, or for a negative sign fall? Checked in windows
-// of 1000 floats.
+// Checks that f does not fall from each float of [from, to) to the next of larger bits, or does not rise for negative floats. All floats
+// have one sign. Checks windows of 1000 floats.
 static int goes_one_way(const char *name, float (*f)(float x), uint32_t from, uint32_t to, uint32_t step)
 {
     const uint32_t skip = step == 1 ? 0 : step * 1000;

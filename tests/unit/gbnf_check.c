@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the grammar reader refuses, and where; grammars made to hurt; and a few it must take.
+// gbnf_check: grammars that the reader refuses, with the place of the error; hostile grammars; and grammars that it must accept.
 #include "base/utf8.h"
 #include "grammar/matcher.h"
 #include "grammar/rules.h"
@@ -20,7 +20,7 @@ static void expect(bool ok, const char *what, const char *text)
         printf("%s: %.200s\n", what, text);
 }
 
-// The places are where an editor would put the cursor; a name is quoted as it stands.
+// Lines and columns count as in an editor. A name is quoted without change.
 static const struct {
     enum grammar_code code;
     size_t line, column;
@@ -92,7 +92,7 @@ static const struct {
     {GRAMMAR_LEFT_RECURSION, 1, 1, "root", "root ::= \"a\"{0} root"},
 };
 
-// What some reader of GBNF might refuse.
+// Grammars that must be accepted although other readers of GBNF may refuse them.
 static const struct {
     enum grammar_code warning;
     size_t line, column;
@@ -111,18 +111,18 @@ static const struct {
     {GRAMMAR_TWICE, 3, 1, "a ::= nothing\nroot ::= a\na ::= \"b\"\nroot ::= \"c\" a\na ::= \"d\""},
 };
 
-static void take(void)
+static void check_accepted(void)
 {
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
         struct grammar_fault f;
         struct grammar *const g = grammar_parse(good[i].text, strlen(good[i].text), &vocab, &f);
         expect(g && f.code == good[i].warning && f.line == good[i].line && f.column == good[i].column,
-               "not as it should be taken", good[i].text);
+               "accepted or refused wrongly", good[i].text);
         grammar_free(g);
     }
 }
 
-static void refuse(void)
+static void check_refused(void)
 {
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct grammar_fault f;
@@ -131,7 +131,7 @@ static void refuse(void)
         if (f.line != bad[i].line || f.column != bad[i].column || f.len < strlen(bad[i].name) ||
             (f.len && strncmp(f.name, bad[i].name, f.len < strlen(bad[i].name) ? f.len : strlen(bad[i].name)) != 0)) {
             printf("line %zu, column %zu, '%.*s' ", f.line, f.column, (int)f.len, f.len ? f.name : "");
-            expect(false, "another place", bad[i].text);
+            expect(false, "the error has another place", bad[i].text);
         }
         grammar_free(g);
     }
@@ -150,7 +150,7 @@ static bool same(const struct grammar *a, const struct grammar *b)
            !memcmp(a->class.word, b->class.word, a->class.words * sizeof *a->class.word);
 }
 
-// What is shown of a grammar is the same grammar, and nothing that a terminal should not meet.
+// Checks that a printed grammar reads back as the same grammar, and has no control characters.
 static void show(const char *text, size_t len)
 {
     struct grammar *const g = parse(text, len);
@@ -159,14 +159,14 @@ static void show(const char *text, size_t len)
         grammar_show(&shown, text, len, &vocab);
         struct grammar *const h = parse(shown.text, shown.len);
         if (!h || !same(g, h) || !text_is_tame(shown.text, shown.len))
-            expect(false, "shown as another", shown.text);
+            expect(false, "printed as another grammar", shown.text);
         grammar_free(h);
     }
     builder_free(&shown);
     grammar_free(g);
 }
 
-// Every beginning of a grammar, and every change of one byte: an answer of some kind, nothing worse.
+// Reads every prefix of a grammar, and the grammar with any byte changed: the reader must accept or refuse each.
 static void break_up(void)
 {
     static const char text[] =
@@ -187,7 +187,7 @@ static void break_up(void)
     passed++;
 }
 
-// A text of n times the middle.
+// Returns a text with the middle repeated n times.
 static char *repeat(const char *head, const char *middle, size_t n, const char *tail)
 {
     char *const s = malloc(strlen(head) + n * strlen(middle) + strlen(tail) + 1), *at = s;
@@ -201,7 +201,7 @@ static char *repeat(const char *head, const char *middle, size_t n, const char *
 }
 
 // Takes ownership of the text.
-static void hurt(char *text, enum grammar_code want)
+static void check_hostile(char *text, enum grammar_code want)
 {
     struct grammar_fault f;
     struct grammar *const g = grammar_parse(text, strlen(text), &vocab, &f);
@@ -210,7 +210,7 @@ static void hurt(char *text, enum grammar_code want)
     free(text);
 }
 
-// root ::= r0, r0 ::= r1, ... the last one being `end`; rules in rising or falling order.
+// Returns root ::= r0, r0 ::= r1, ... with `end` as the last rule, and rules in rising or falling order.
 static char *chain(unsigned n, const char *end, bool falling)
 {
     char *const s = malloc((size_t)n * 24 + 40), *at = s;
@@ -224,8 +224,8 @@ static char *chain(unsigned n, const char *end, bool falling)
     return s;
 }
 
-// Grammars that parse, but can match a text in very many ways: the matcher says so or copes, in bounded time and memory.
-static void confuse(const char *gbnf, bool copes)
+// Grammars that are valid, but have very many derivations of a text: the matcher must report this or match, in bounded time and memory.
+static void check_ambiguous(const char *gbnf, bool copes)
 {
     struct fault fault;
     struct grammar *const g = parse(gbnf, strlen(gbnf));
@@ -237,7 +237,8 @@ static void confuse(const char *gbnf, bool copes)
     for (int i = 0; m && !fault.code && fits && i < 2000; i++)
         if (!(fault = matcher_accept(m, (uint32_t)(i % 7 == 6), &fits)).code && i % 100 == 0)
             fault = matcher_mask(m, &mask);
-    expect(copes ? !fault.code : fault.code == FAULT_GRAMMAR, copes ? "gives up" : "does not give up", gbnf);
+    expect(copes ? !fault.code : fault.code == FAULT_GRAMMAR,
+           copes ? "the matcher reports an overflow" : "the matcher reports no overflow", gbnf);
     matcher_free(m);
     trie_free(t);
     grammar_free(g);
@@ -250,28 +251,29 @@ int main(void)
     for (size_t i = 0; i < sizeof text / sizeof *text; i++)
         if (!vocab_add(&vocab, text[i], strlen(text[i]), i == 5 ? VOCAB_EOG : 0))
             return 2;
-    refuse();
-    take();
+    check_refused();
+    check_accepted();
     break_up();
-    hurt(repeat("root ::= ", "(", 200, "\"a\" "), GRAMMAR_GROUP);
-    hurt(repeat("root ::= ", "(", 1000000, ""), GRAMMAR_DEEP);
-    hurt(repeat("root ::= \"a\"", "{2000}", 9, ""), GRAMMAR_OK); // rules refer to rules: small, if never to be matched
-    hurt(repeat("root ::= ", "[a-z]{0,2000} ", 600, ""), GRAMMAR_LARGE);
-    hurt(repeat("root ::= \"", "a", 5000000, "\""), GRAMMAR_LARGE);
-    hurt(repeat("root ::= [", "a-z", 300000, "]"), GRAMMAR_OK);
-    hurt(repeat("root ::= \"x\" | ", "a", 1000000, ""), GRAMMAR_UNDEFINED);
-    hurt(repeat("root ::= \"a\"", " | \"a\"", 100000, ""), GRAMMAR_OK);
-    hurt(chain(30000, "\"a\"", false), GRAMMAR_OK);
-    hurt(chain(30000, "\"\"", true), GRAMMAR_OK);
-    hurt(chain(30000, "root", false), GRAMMAR_LEFT_RECURSION);
-    hurt(chain(30000, "\"\" root", true), GRAMMAR_LEFT_RECURSION);
-    confuse("root ::= s*\ns ::= \"a\" s \"b\" | \"a\" s \"x\" | \"a\" s | \"a\" | \"b\"", true);
-    confuse("root ::= ([ab]* \"x\" | [ab]* \"b\" | [a] root)", true);
-    confuse("root ::= ((((\"a\"?){60}){60}){60}){60} \"b\"*", true);
-    confuse("root ::= ((((\"a\"?)*)*)*)* \"b\"*", true);
-    confuse("root ::= \"a\" root \"b\"? | \"\"", true);
-    confuse("root ::= (\"a\"{0,50} \"b\"{0,50}){2000}", true);
-    confuse("root ::= \"a\" root root | \"b\"", true);
+    check_hostile(repeat("root ::= ", "(", 200, "\"a\" "), GRAMMAR_GROUP);
+    check_hostile(repeat("root ::= ", "(", 1000000, ""), GRAMMAR_DEEP);
+    check_hostile(repeat("root ::= \"a\"", "{2000}", 9, ""),
+                  GRAMMAR_OK); // small, as rules refer to rules, although no text matches
+    check_hostile(repeat("root ::= ", "[a-z]{0,2000} ", 600, ""), GRAMMAR_LARGE);
+    check_hostile(repeat("root ::= \"", "a", 5000000, "\""), GRAMMAR_LARGE);
+    check_hostile(repeat("root ::= [", "a-z", 300000, "]"), GRAMMAR_OK);
+    check_hostile(repeat("root ::= \"x\" | ", "a", 1000000, ""), GRAMMAR_UNDEFINED);
+    check_hostile(repeat("root ::= \"a\"", " | \"a\"", 100000, ""), GRAMMAR_OK);
+    check_hostile(chain(30000, "\"a\"", false), GRAMMAR_OK);
+    check_hostile(chain(30000, "\"\"", true), GRAMMAR_OK);
+    check_hostile(chain(30000, "root", false), GRAMMAR_LEFT_RECURSION);
+    check_hostile(chain(30000, "\"\" root", true), GRAMMAR_LEFT_RECURSION);
+    check_ambiguous("root ::= s*\ns ::= \"a\" s \"b\" | \"a\" s \"x\" | \"a\" s | \"a\" | \"b\"", true);
+    check_ambiguous("root ::= ([ab]* \"x\" | [ab]* \"b\" | [a] root)", true);
+    check_ambiguous("root ::= ((((\"a\"?){60}){60}){60}){60} \"b\"*", true);
+    check_ambiguous("root ::= ((((\"a\"?)*)*)*)* \"b\"*", true);
+    check_ambiguous("root ::= \"a\" root \"b\"? | \"\"", true);
+    check_ambiguous("root ::= (\"a\"{0,50} \"b\"{0,50}){2000}", true);
+    check_ambiguous("root ::= \"a\" root root | \"b\"", true);
     vocab_free(&vocab);
     printf("%d passed, %d failed\n", passed, failed);
     return failed != 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// grammar_check [CASES [SEED]]: random grammars over random vocabularies. A second, slow matcher that knows the grammar as it was made up
-// (not its text), keeps every stack as a list and tries each token on its own must agree on every token, in every state of random
-// walks, and on which grammars are left-recursive. Vocabularies have tokens that begin and end inside characters, and broken ones.
+// grammar_check [CASES [SEED]]: compares the matcher with a slow one over random grammars and vocabularies. The slow matcher uses the
+// random syntax tree, not its text, keeps every stack as a list, and tests each token alone. Both must agree on every token in every
+// state of random walks, and on the grammars that are left-recursive. Some tokens begin or end inside characters, or are not UTF-8.
 #include "grammar/matcher.h"
 #include "random.h"
 
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// The grammar as it is made up
+// The random syntax tree
 
 enum kind { TEXT, CLASS, ANY, RULE, SEQUENCE, CHOICE, REPEAT, TOKEN, NOT_TOKEN };
 enum { RULES = 5, PARTS = 4, POOL = 400 };
@@ -19,7 +19,7 @@ struct node {
     enum kind kind;
     struct node *part[PARTS];
     unsigned n, rule, id;
-    int least, most;          // REPEAT; most -1: no end
+    int least, most;          // REPEAT; most -1: unbounded
     uint32_t range[PARTS][2]; // CLASS; characters of TEXT
     bool negated;
 };
@@ -55,7 +55,7 @@ static struct node *make(unsigned depth)
     return x;
 }
 
-// Its text
+// The text of the tree
 
 static char text[1 << 16];
 static size_t text_len;
@@ -94,10 +94,7 @@ static void put_char(uint32_t c)
     put(s);
 }
 
-static void blank(void)
-{
-    put(random_below(4) ? " " : random_below(2) ? "" : "\t  ");
-}
+static void blank(void) { put(random_below(4) ? " " : random_below(2) ? "" : "\t  "); }
 
 static void spell(const struct node *x);
 
@@ -196,17 +193,17 @@ static void spell_rules(void)
     }
 }
 
-// Is it left-recursive? Yes when a rule comes back to itself by what alternatives begin with, or in any way that leaves something behind,
-// or has no other way to begin.
+// A rule is left-recursive if it refers to itself at the beginning of alternatives. It is also left-recursive if such a reference leaves a
+// rest to match, or if the rule has no other beginning.
 
 enum way {
-    AT_FIRST = 1, // by what it begins with
-    LEFT = 2,     // by what can come first, after what can be empty
-    GROWING = 4,  // the same, and something may follow
+    AT_FIRST = 1, // at the beginning of an alternative
+    LEFT = 2,     // after parts that can be empty
+    GROWING = 4,  // as LEFT, and a rest may follow
 };
 
 static bool empty[RULES];
-static unsigned first[RULES][RULES]; // of enum way, by which one rule leads to another
+static unsigned first[RULES][RULES]; // flags of enum way: how one rule leads to another
 
 static bool can_be_empty(const struct node *x)
 {
@@ -286,11 +283,11 @@ static bool left_recursive(void)
     return is;
 }
 
-// The slow matcher: lists of what is still to come
+// The slow matcher: lists of goals that are still to match
 
 struct goal {
     const struct node *x;
-    unsigned done; // characters of a TEXT, rounds of a REPEAT
+    unsigned done; // matched characters of a TEXT, rounds of a REPEAT
     const struct goal *then;
 };
 
@@ -305,8 +302,8 @@ struct set {
 
 struct stand {
     struct set set;
-    uint32_t value; // of the character begun
-    int more;       // bytes that it lacks
+    uint32_t value; // of the character that has begun
+    int more;       // number of missing bytes of the character
 };
 
 static bool overflow;
@@ -329,7 +326,7 @@ static bool same(const struct goal *a, const struct goal *b)
     return a == b;
 }
 
-// What has been expanded since the last character or token: coming back to it adds nothing.
+// Goals that have been expanded since the last character or token: expanding one again adds nothing.
 static const struct goal *met[STACKS * 8];
 static unsigned n_met;
 
@@ -409,7 +406,7 @@ static void advance(struct set *s, uint32_t c)
     *s = to;
 }
 
-// Does some valid character that begins so match?
+// Returns whether a valid character with these first bytes matches.
 static bool completes(const struct stand *s)
 {
     static const uint32_t least[] = {0, 0x80, 0x800, 0x10000};
@@ -455,7 +452,7 @@ static bool ends(const struct stand *s)
     return false;
 }
 
-// Moves past a token if it fits.
+// Accepts a token if it fits.
 static bool slow_accept(struct stand *s, uint32_t id)
 {
     const struct piece t = vocab_text(&vocab, id);
@@ -496,7 +493,7 @@ static void complain(const char *what, uint32_t id)
 static void make_vocab(void)
 {
     vocab_free(&vocab);
-    const bool wide = !random_below(4); // many letters in long texts, for the shortcuts that a walk takes
+    const bool wide = !random_below(4); // many letters in long texts, so that walks use their shortcuts
     const unsigned n = wide ? 400 : 10 + random_below(120);
     for (unsigned i = 0; i < n; i++) {
         char t[64];
@@ -514,7 +511,7 @@ static void make_vocab(void)
     }
 }
 
-// Compares everything about a state, and moves past a token that fits; false when none does.
+// Compares the masks and flags of a state, and accepts a token that fits. Returns false if no token fits.
 static bool compare_state(struct matcher *m, struct stand *slow)
 {
     const uint64_t *mask;
@@ -525,7 +522,7 @@ static bool compare_state(struct matcher *m, struct stand *slow)
         exit(2);
     if (matcher_can_end(m) != ends(slow))
         complain("the end", 0);
-    matcher_put_next(m, &expected);
+    matcher_print_next(m, &expected);
     if ((expected.len > 0) != (slow->set.n > 0))
         complain("nothing is expected", 0);
     builder_free(&expected);
@@ -536,7 +533,7 @@ static bool compare_state(struct matcher *m, struct stand *slow)
         if (overflow)
             break;
         if (in != want)
-            complain(want ? "masked" : "not masked", id);
+            complain(want ? "masked wrongly" : "not masked", id);
         if (matcher_fits(m, id, &fits).code || fits != want)
             complain("fits", id);
         if (want && !random_below(++seen))
@@ -563,7 +560,7 @@ static void compare(struct matcher *m)
     }
 }
 
-// The bytes of siblings rise, so that what texts begin with alike is there once.
+// Checks that the bytes of siblings in the trie rise, so that a common prefix is stored once.
 static void check_siblings(const struct trie *t)
 {
     for (uint32_t i = 0; i < t->n; i++) {
@@ -587,7 +584,7 @@ static void one(void)
     const bool bad = left_recursive();
     struct grammar *const g = grammar_parse(text, text_len, &vocab, &fault);
     if (!g != bad || (bad && fault.code != GRAMMAR_LEFT_RECURSION)) {
-        complain(g ? "not refused" : "refused", (uint32_t)fault.code);
+        complain(g ? "left recursion is not refused" : "refused", (uint32_t)fault.code);
     } else if (g) {
         struct trie *const t = trie_new(&vocab);
         struct matcher *const m = t ? matcher_new(g, t, &why) : NULL;

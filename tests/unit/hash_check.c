@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The hash table beside an array that is searched from end to end: random additions, removals and renumberings.
+// hash_check: compares the hash table with an array and a linear search, for random additions, removals and renumberings.
 #include "base/hash.h"
 
 #include <stdio.h>

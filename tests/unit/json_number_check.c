@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// json_number_check [COUNT]: the JSON number reader against strtof, on COUNT random texts of each of several kinds, alone and in rows, and on
-// texts that are no JSON numbers.
+// json_number_check [COUNT]: compares the JSON number reader with strtof on COUNT random texts of each kind, alone and in rows. Also tests
+// texts that are not JSON numbers.
 #include "base/number.h"
 
 #include "base/bits.h"
@@ -13,14 +13,14 @@
 #include <stdlib.h>
 
 static int failed;
-static uint64_t numbers; // of rows
+static uint64_t numbers; // compared in rows
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 
 static void check(const char *text)
 {
     const size_t len = strlen(text);
-    char *const exact = malloc(len ? len : 1); // no NUL behind, so that a sanitizer sees any read beyond the end
+    char *const exact = malloc(len ? len : 1); // no NUL at the end, so that a sanitizer finds any read beyond the end
     float x = 0.0f;
     memcpy(exact, text, len);
     const char *const end = json_number(exact, exact + len, &x);
@@ -34,10 +34,10 @@ static void refuse(const char *text)
 {
     float x;
     if (json_number(text, text + strlen(text), &x) && failed++ < 10)
-        printf("'%s' was taken for a number\n", text);
+        printf("'%s' was read as a number\n", text);
 }
 
-// A decimal near the midpoint of two floats, where rounding is hardest.
+// Makes a decimal near the midpoint of two floats, where rounding is hardest.
 static void midpoint(char *text, size_t size)
 {
     const uint32_t bits = (uint32_t)random_bits() % 0x7f000000u;
@@ -89,7 +89,7 @@ static void random_text(size_t kind, char *text, size_t size)
         snprintf(text, size, "%.*fe%s%d", (int)(random_bits() % 9), d, random_bits() % 2 ? "-" : "+",
                  (int)(random_bits() % 50));
         break;
-    case 11: // so short that what looks like its exponent is of the one before
+    case 11: // texts so short that an exponent could belong to the number before
         snprintf(text, size, "%d%s", (int)(random_bits() % 10), random_bits() % 2 ? "e5" : "");
         break;
     default:
@@ -104,11 +104,11 @@ static bool only_space(const char *p, const char *end)
     return p == end;
 }
 
-// Many texts in a row, with white space and words between them, mostly as one program writes them; perhaps cut off or with a wrong byte in
-// them. What each tier makes of it, against the reader of one.
+// Makes many texts in a row, with white space and words between them, mostly in one notation; some rows are cut off or have a wrong byte.
+// Compares the result of each tier with the reader of one number.
 static void check_row(void)
 {
-    enum { MOST = 300, TEXT = 140, UNSURE = 100 }; // UNSURE: bytes before the end where a tier may stop
+    enum { MOST = 300, TEXT = 140, UNSURE = 100 }; // UNSURE: a tier may stop this many bytes before the end
     static const char *const spaces[] = {
         "", "", "", " ", " ", "\n", " \t\r\n  ", "\n                                                  "};
     static const char bytes[] = "-+.eE,,  0019n]\"\xb2\x01/:";
@@ -134,7 +134,7 @@ static void check_row(void)
         len -= random_bits() % (len - begin + 1);
     char *const exact = malloc(len + 1), *const end = exact + len;
     memcpy(exact, text, len);
-    size_t sure = 0, all = 0; // sure: without much white space, or the end near
+    size_t sure = 0, all = 0; // sure: numbers without much white space, and not near the end
     bool near = true;
     const char *comma, *behind[MOST + 1] = {exact + begin};
     while (all < most && (comma = memchr(behind[all], ',', (size_t)(end - behind[all]))) &&

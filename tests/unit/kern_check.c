@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// kern_check [--cases N | --every-float | --every-noise | --bench]: every kernel of every tier this machine has against the scalar
-// tier's, bit for bit; or how fast each is. N: random cases for the sums that are taken in order (default 100000).
+// kern_check [--cases N | --every-float | --every-noise | --bench]: compares every kernel of every tier of this machine with the scalar
+// tier, bit for bit, or measures the kernels. N: number of random cases for ordered sums (default 100000).
 #include "base/bits.h"
 #include "kern/kern.h"
 #include "random.h"
@@ -17,7 +17,7 @@
 enum { GUARD = 64, GUARD_BYTE = 0xa5, LARGEST = 128256 };
 
 static const struct kern *tier;
-static uint64_t seed; // random_state when the case began
+static uint64_t seed; // random_state at the start of the case
 static unsigned long passed, failed;
 
 static float rnd_normal(void)
@@ -35,7 +35,7 @@ static void check(bool same, const char *slot, size_t n, const char *detail)
         printf("MISMATCH tier %s slot %s n %zu seed %" PRIu64 " (%s)\n", tier->name, slot, n, seed, detail);
 }
 
-// Buffers end where their memory does, so that a sanitizer sees reads past the end; those that kernels write have a guard there.
+// A buffer ends at the end of its memory, so that a sanitizer finds reads past the end. A buffer that kernels write has a guard there.
 static void *buffer(size_t size, size_t offset, char **base)
 {
     *base = malloc(size + offset + GUARD + 1);
@@ -126,10 +126,7 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static int by_value_falling(const void *a, const void *b)
-{
-    return by_value(b, a);
-}
+static int by_value_falling(const void *a, const void *b) { return by_value(b, a); }
 
 static void fill(float *x, size_t n, enum kind kind)
 {
@@ -142,17 +139,11 @@ static void fill(float *x, size_t n, enum kind kind)
         qsort(x, n, sizeof *x, kind == RISING ? by_value : by_value_falling);
 }
 
-static bool same_float(float a, float b)
-{
-    return bits_of_f32(a) == bits_of_f32(b);
-}
+static bool same_float(float a, float b) { return bits_of_f32(a) == bits_of_f32(b); }
 
-static bool same_double(double a, double b)
-{
-    return bits_of_f64(a) == bits_of_f64(b);
-}
+static bool same_double(double a, double b) { return bits_of_f64(a) == bits_of_f64(b); }
 
-// What scan promises: the other tiers leave bad blocks and those of zeros to the scalar one, which cannot judge itself there.
+// Checks scan's contract. Other tiers call the scalar tier for bad blocks and blocks of zeros, so that comparing tiers does not test these.
 static bool as_promised(const float *x, size_t n, size_t good, const float *block_max)
 {
     for (size_t i = 0; i < good; i++)
@@ -182,7 +173,7 @@ static void check_collect(const void *row, size_t n, enum dtype type, float floo
     free(base[1]);
 }
 
-// scan, widen and collect, at a byte offset.
+// Checks scan, widen and collect at a byte offset.
 static void check_typed(const void *row, size_t n, enum dtype type, size_t offset, const char *detail)
 {
     static const char *const scan_name[] = {"scan[f32]", "scan[f16]", "scan[bf16]"};
@@ -204,7 +195,7 @@ static void check_typed(const void *row, size_t n, enum dtype type, size_t offse
         free(base[i]);
 }
 
-// The row in one of the narrow types, by cutting bits off; what becomes NaN or +inf is made 1.
+// Converts the row to a narrow type by truncation. NaN and +inf become 1.
 static uint16_t narrow(float x, enum dtype type)
 {
     if (type == DTYPE_BF16)
@@ -254,7 +245,7 @@ static void check_exp(const float *x, size_t n, float max, size_t offset, const 
         free(base[i]);
 }
 
-// From sums that are there, in which more or less is negligible, and with more or less left out.
+// Checks sums that start from earlier sums, with more or fewer terms that are negligible or omitted.
 static void check_weights(const float *x, size_t n, float max, const char *detail)
 {
     const float floors[] = {-INFINITY, -1.0f}, sums[] = {0.0f, 1e-9f, 1.0f};
@@ -270,7 +261,7 @@ static void check_weights(const float *x, size_t n, float max, const char *detai
               detail);
 }
 
-// On from sums that are there, against logits of their own or a shifted row's.
+// Checks sums that continue earlier sums, with logits of their own or of a shifted row.
 static void check_softmax_sums(const float *x, size_t n, float max, const char *detail)
 {
     double a[16], b[16];
@@ -285,7 +276,7 @@ static void check_softmax_sums(const float *x, size_t n, float max, const char *
     }
 }
 
-// Of a row and one that differs in some places: probabilities of which some are equal, some 0, some below the normal numbers.
+// Checks pairs of rows that differ in some places: some probabilities are equal, some 0, some subnormal.
 static void check_divergences(const float *x, size_t n, float max, const char *detail)
 {
     char *base[4];
@@ -318,16 +309,6 @@ static void check_sum(const float *x, size_t n, float s, const char *detail)
     check(same_float(kern_scalar.sum(x, n, s), tier->sum(x, n, s)), "sum", n, detail);
 }
 
-static void check_lanes(const float *x, size_t n, const char *detail)
-{
-    double a[KERN_MANY], b[KERN_MANY];
-    for (int i = 0; i < KERN_MANY; i++)
-        a[i] = b[i] = random_unit();
-    kern_scalar.sum_lanes(a, x, n);
-    tier->sum_lanes(b, x, n);
-    check(!memcmp(a, b, sizeof a), "sum_lanes", n, detail);
-}
-
 static void check_wide(const float *x, size_t n, double s, const char *detail)
 {
     check(same_double(kern_scalar.sum_wide(x, n, s), tier->sum_wide(x, n, s)), "sum_wide", n, detail);
@@ -351,8 +332,6 @@ static void check_sums(const float *x, size_t n, const char *detail)
             finite = x[k] != -INFINITY;
         if (finite)
             check_wide(x, n, i == 6 ? s * (1 + random_unit()) : (double)s, detail);
-        if (finite && i == 0)
-            check_lanes(x, n, detail);
     }
 }
 
@@ -362,8 +341,8 @@ static int by_number(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
-// Not negative numbers, and terms that follow from them: the numbers themselves, or such as rise and fall. The sum is also that of a plain
-// loop over what qsort gives.
+// Checks non-negative numbers with terms that depend on them: the numbers themselves, or terms that rise and fall. Also compares the sum
+// with a plain loop over the numbers that qsort sorts.
 static void check_falling(const float *x, size_t n, float s, const char *detail)
 {
     float *const by = malloc((n + 1) * sizeof *by), *const term = malloc((n + 1) * sizeof *term);
@@ -468,7 +447,47 @@ static void check_multiply(const float *x, size_t n, float f, size_t offset, con
     free(base[1]);
 }
 
-// At ids in order or any.
+// Checks the ids whose folded words are small, from none to all.
+static void check_philox(size_t n, size_t offset, const char *detail)
+{
+    char *base[2];
+    const size_t size = n * sizeof(uint32_t);
+    uint32_t *a = buffer(size, 0, &base[0]), *b = buffer(size, offset * 4, &base[1]);
+    const uint32_t key = (uint32_t)random_bits(), first = random_bits() % 2 ? 0 : (uint32_t)random_bits();
+    const uint32_t most[] = {0, INT32_MAX / 100, INT32_MAX / 2, INT32_MAX, (uint32_t)random_bits() / 2};
+    for (size_t i = 0; i < sizeof most / sizeof *most; i++) {
+        const size_t found_a = kern_scalar.philox_hot(a, first, n, key, most[i]),
+                     found_b = tier->philox_hot(b, first, n, key, most[i]);
+        check(found_a == found_b && !memcmp(a, b, found_a * sizeof *a) && guarded(b, size), "philox_hot", n, detail);
+    }
+    free(base[0]);
+    free(base[1]);
+}
+
+// Checks f64 quotients and log-probabilities.
+static void check_wide_shares(const float *x, size_t n, float d, size_t offset, const char *detail)
+{
+    char *base[2];
+    const size_t size = n * sizeof(float);
+    float *a = buffer(size, 0, &base[0]), *b = buffer(size, offset * 4, &base[1]);
+    const double divisor = (double)d * (1.0 + random_unit()), max = (double)kern_scalar.max(x, n);
+    if (n) {
+        memcpy(a, x, size);
+        memcpy(b, x, size);
+    }
+    kern_scalar.divide_wide(a, n, divisor);
+    tier->divide_wide(b, n, divisor);
+    check(!memcmp(a, b, size) && guarded(b, size), "divide_wide", n, detail);
+    if (max > -INFINITY) {
+        kern_scalar.log_shares(a, x, n, (float)max, divisor);
+        tier->log_shares(b, x, n, (float)max, divisor);
+        check(!memcmp(a, b, size) && guarded(b, size), "log_shares", n, detail);
+    }
+    free(base[0]);
+    free(base[1]);
+}
+
+// Checks the noise of consecutive ids and of random ids.
 static void check_gumbel(const float *x, size_t n, float temp, size_t offset, const char *detail)
 {
     char *base[4];
@@ -511,7 +530,7 @@ static void check_mask(const float *x, size_t n, float floor, size_t offset, con
     free(base[1]);
 }
 
-// All slots on one row.
+// Checks all kernels on one row.
 static void check_row(float *data, size_t n, enum kind kind, size_t offset)
 {
     const char *const detail = kind_name[kind];
@@ -542,12 +561,14 @@ static void check_row(float *data, size_t n, enum kind kind, size_t offset)
     const float by[] = {1.0f, 0.7f, 3e-39f, -1e38f, fabsf(rnd_normal()) + 0.01f};
     for (size_t i = 0; i < sizeof by / sizeof *by; i++) {
         check_divide(x, n, by[i], offset, detail);
+        check_wide_shares(x, n, by[i], offset, detail);
         check_multiply(x, n, by[i], offset, detail);
         check_add_cubic(x, n, by[i], i % 2 ? 0 : by[i] * 0.3f, offset, detail);
     }
     const float temp[] = {1.0f, 0.3f, 1e-30f, 30000.0f, FLT_MAX};
     for (size_t i = 0; i < sizeof temp / sizeof *temp; i++)
         check_gumbel(x, n, temp[i], offset, detail);
+    check_philox(n, offset, detail);
     free(base);
 }
 
@@ -564,7 +585,7 @@ static void check_lengths(float *data)
     }
 }
 
-// Every element is the mean, or all but the one at `odd`.
+// Makes rows in which every element is the mean, except possibly the one at `odd`.
 static void check_constant(float *data)
 {
     enum { N = 300 };
@@ -578,7 +599,7 @@ static void check_constant(float *data)
     }
 }
 
-// A row of no elements may be null: no kernel may compute an address from it, which a sanitizer sees.
+// A row without elements may be NULL: no kernel may compute an address from it, which a sanitizer would find.
 static void check_nothing(void)
 {
     const char *const detail = "null";
@@ -592,17 +613,19 @@ static void check_nothing(void)
     check(same_double(tier->sum_wide(NULL, 0, 2), 2), "sum_wide", 0, detail);
     check(same_float(tier->sum_squares(NULL, 0, 1, 2), 2), "sum_squares", 0, detail);
     check(tier->count(NULL, 0, 0) == 0, "count", 0, detail);
-    double sum[KERN_MANY] = {0};
+    double sum[2 * KERN_LANES] = {0};
     check(same_float(tier->exp_sum(NULL, 0, 1, 2), 2) && tier->weigh(sum, NULL, 0, 1, 2) == 0, "weights", 0, detail);
     check(tier->gumbel_hot(NULL, 0, 0, 0, 0) == 0, "gumbel_hot", 0, detail);
     check(tier->pack(NULL, NULL, 0, 1, 2) == 0 && same_float(tier->sum_falling(NULL, NULL, 0, 2, NULL, NULL), 2),
           "falling", 0, detail);
     tier->exp_sub(NULL, NULL, 0, 0);
     tier->entropy_terms(NULL, NULL, NULL, 0);
-    tier->sum_lanes(sum, NULL, 0);
     tier->shares(NULL, NULL, 0, 1, 0);
     tier->divergences(sum, NULL, NULL, 0);
     tier->favour(NULL, NULL, 0, 0, 1, 2, 3);
+    check(tier->philox_hot(NULL, 0, 0, 0, 0) == 0, "philox_hot", 0, detail);
+    tier->divide_wide(NULL, 0, 1);
+    tier->log_shares(NULL, NULL, 0, 1, 2);
     tier->divide(NULL, 0, 1);
     tier->multiply(NULL, 0, 1);
     tier->add_cubic(NULL, 0, 0, 1, 1);
@@ -611,7 +634,7 @@ static void check_nothing(void)
     tier->gumbel(NULL, NULL, NULL, 0, 0, 1);
 }
 
-// Every bit pattern, alone among others at a place of its own, and all in one row.
+// Checks every bit pattern, alone at one place of a row, and all patterns in one row.
 static void check_patterns(enum dtype type)
 {
     static uint16_t all[65536];
@@ -627,14 +650,14 @@ static void check_patterns(enum dtype type)
     }
     check_typed(all, 65536, type, 1, "all patterns");
     uint16_t minus_inf = type == DTYPE_F16 ? 0xfc00 : 0xff80;
-    for (unsigned u = 0; u < 65536; u++) { // the good ones in another order
+    for (unsigned u = 0; u < 65536; u++) { // patterns of valid logits, in another order
         const uint16_t h = (uint16_t)(u * 40503u);
         all[u] = (h & 0x7fff) >= (minus_inf & 0x7fff) ? minus_inf : h;
     }
     check_typed(all, 65536, type, 1, "all numbers");
 }
 
-// NaN and +inf at every place, with a second one somewhere.
+// Checks NaN and +inf at every place, with a second one at a random place.
 static void check_bad(float *data)
 {
     static const uint32_t bad32[] = {0x7fc00000, 0xffc00000, 0x7f800001, 0xff800001, 0x7f800000};
@@ -662,7 +685,7 @@ static void check_bad(float *data)
         }
 }
 
-// Every step-th float from -inf to 88.
+// Checks every step-th float from -inf to 88.
 static void check_exp_sweep(float *data, uint32_t step)
 {
     enum { CHUNK = 4096 };
@@ -679,7 +702,7 @@ static void check_exp_sweep(float *data, uint32_t step)
     }
 }
 
-// Every step-th float from 0 to the largest.
+// Checks every step-th float from 0 to the largest.
 static void check_log_sweep(float *data, uint32_t step)
 {
     enum { CHUNK = 4099 };
@@ -698,7 +721,7 @@ static void check_log_sweep(float *data, uint32_t step)
     }
 }
 
-// Shares of a total, most of them near it, which is what the tiers have a short way for.
+// Checks shares of a total. Most are near the total, for which the tiers have a fast path.
 static void check_pow_shares(void)
 {
     enum { N = 1000 };
@@ -718,7 +741,7 @@ static void check_pow_shares(void)
     }
 }
 
-// The noise of every step-th counter: without a logit's rounding, it is what x is, to f16's 11 bits; a large temperature shows others.
+// Checks the noise of every step-th counter. A logit of 0 shows the noise to f16's 11 bits; a large temperature shows other bits.
 static void check_gumbel_sweep(float *data, uint32_t step)
 {
     enum { CHUNK = 4096 };
@@ -738,7 +761,7 @@ static void check_gumbel_sweep(float *data, uint32_t step)
     }
 }
 
-// Elements near and far below the sum, among them many exactly between two multiples of its ulp.
+// Makes elements near and far below the sum, many of them exactly between two multiples of its ulp.
 static float near_sum(float s, int shift, int spread, int ulp, int sign)
 {
     const double scale = ldexp(1.0, ilogbf(s) - shift - (int)random_below((size_t)spread + 1));
@@ -750,7 +773,7 @@ static float near_sum(float s, int shift, int spread, int ulp, int sign)
     return (float)(sign == 0 ? x : sign == 1 ? -x : random_bits() % 2 ? x : -x);
 }
 
-// A sum that leaves its binade, or just not, through ties: it is some ulps from the end, and elements are halves and wholes of one.
+// Makes a sum that leaves its binade by ties, or just does not: it is some ulps from the end, and elements are half or whole ulps.
 static float fill_edge(float *x, size_t n, float s, int ulp, bool top)
 {
     const double unit = ldexp(1.0, ilogbf(s) - ulp), most = (double)(1 + random_below(8)), share = random_unit();
@@ -798,7 +821,7 @@ static void check_sum_case(float *x)
         check_falling(x, n, fabsf(s), "case");
     } else if (slot == 1) {
         check_wide(x, n, wide, "case");
-    } else { // squares that are themselves near half ulps, exactly so where the root is
+    } else { // squares near half ulps, exactly half where the root is exact
         const int even = (ilogbf(s) - 24) % 2 ? 1 : 0;
         for (size_t i = 0; i < n; i++)
             x[i] = random_bits() % 2 && !edge ? sqrtf(fabsf(x[i]))
@@ -807,7 +830,7 @@ static void check_sum_case(float *x)
     }
 }
 
-// A row's softmax, in the order of ids or of logits, summed like the tool does.
+// Makes a row's softmax in the order of ids or of logits, summed as sampl does.
 static void check_softmax(float *x, size_t n, bool sorted, float scale)
 {
     seed = random_state;
@@ -986,7 +1009,7 @@ static void bench_once(const struct kern *k, struct bench *b, enum bench_slot sl
     }
 }
 
-// The fastest of many calls, in ns an element.
+// Returns the time of the fastest of many calls, in ns per element.
 static double bench_slot(const struct kern *k, struct bench *b, enum bench_slot slot)
 {
     double best = INFINITY;
@@ -1045,8 +1068,8 @@ int main(int argc, char **argv)
         bench();
         return 0;
     }
-    const bool every_float = argc > 1 && !strcmp(argv[1], "--every-float"); // to exp_sub and log, and nothing else
-    const bool every_noise = argc > 1 && !strcmp(argv[1], "--every-noise"); // every counter's, and nothing else
+    const bool every_float = argc > 1 && !strcmp(argv[1], "--every-float"); // checks exp_sub and log only
+    const bool every_noise = argc > 1 && !strcmp(argv[1], "--every-noise"); // checks the noise of every counter only
     const unsigned long cases = argc > 2 && !strcmp(argv[1], "--cases") ? strtoul(argv[2], NULL, 10) : 100000;
     float *data = malloc((LARGEST + 8) * sizeof *data);
     if (!data)

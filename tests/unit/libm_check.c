@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// libm_check [STEP [COUNT]]: libm_log2f and libm_exp2f against the C library's over every STEP-th float (STEP 1: all 4.3 thousand million);
-// libm_powf on COUNT random pairs, on pairs of special numbers, and where rounding is hard: small whole numbers, next to 1, at the ends of
-// the range. Then libm_exp and libm_pow, 7 * COUNT times, with glibc's where it uses FMA, and libm_log_quick, COUNT times, with long double;
-// and a sum of their bits, the same everywhere.
+// libm_check [STEP [COUNT]]: compares libm_log2f and libm_exp2f with the C library's for every STEP-th float (STEP 1: all 4.3 thousand
+// million). Compares libm_powf on COUNT random pairs, on pairs of special numbers, and where rounding is hard. These are small whole numbers,
+// numbers next to 1, and the ends of the range. Compares libm_exp and libm_pow, 7 * COUNT times, with glibc's if it uses FMA, and libm_log_quick, COUNT
+// times, with long double. Also checks a sum of their bits, which is equal on every system.
 #include "kern/libm.h"
 
 #include <inttypes.h>
@@ -24,13 +24,10 @@ static void judge(const char *name, float x, float y, float ours, float theirs)
         printf("%s(%a, %a) = %a, libm %a\n", name, (double)x, (double)y, (double)ours, (double)theirs);
 }
 
-static void power(float x, float y)
-{
-    judge("powf", x, y, libm_powf(x, y), powf(x, y));
-}
+static void power(float x, float y) { judge("powf", x, y, libm_powf(x, y), powf(x, y)); }
 
 static uint64_t sum;
-static bool fused; // are the library's exp and pow glibc's on x86-64 with FMA?
+static bool fused; // whether the library's exp and pow are glibc's on x86-64 with FMA
 
 static void judge_wide(const char *name, double x, double y, double ours, double theirs)
 {
@@ -50,7 +47,7 @@ static void judge_quick(double x)
     sum = sum * 31 + bits_of_f64(ours);
     compared++;
     if (!(fabs(ours - right) <= fabs(right) * 0x1p-52) && different++ < 10)
-        printf("log(%a) = %a, right %a\n", x, ours, right);
+        printf("log(%a) = %a, expected %a\n", x, ours, right);
 }
 
 static uint64_t state = 1;
@@ -61,12 +58,9 @@ static uint64_t random_bits(void)
     return (state ^ state >> 29) * UINT64_C(0xbf58476d1ce4e5b9) ^ state >> 32;
 }
 
-static double uniform(double low, double high)
-{
-    return low + (high - low) * (double)(random_bits() >> 11) * 0x1p-53;
-}
+static double uniform(double low, double high) { return low + (high - low) * (double)(random_bits() >> 11) * 0x1p-53; }
 
-// exp, pow and log: as samplers and statistics call them, near the ends of the range, and at random.
+// Compares exp, pow and log for arguments of samplers and statistics, near the ends of the range, and at random.
 static void wide(void)
 {
     const double x = uniform(0.0, 1.0), power = libm_exp(uniform(-3.0, 3.0)), any = f64_of_bits(random_bits()),
@@ -112,11 +106,11 @@ int main(int argc, char **argv)
     for (uint64_t i = 0; i < count; i++) {
         const uint64_t bits = random_bits();
         const float x = f32_of_bits((uint32_t)(bits >> 32) & 0x7fffffffu), y = f32_of_bits((uint32_t)bits);
-        // half of them any two numbers; half with y so that the result is in the range
+        // Half of the pairs are random; the other half has a y that gives a finite result.
         power(x, i % 2 ? y : (float)(int32_t)(uint32_t)bits * 0x1p-24f / fmaxf(1.0f, fabsf(libm_log2f(x))) * 1.2f);
     }
 #if defined __GLIBC__ && defined __x86_64__
-    volatile const double known = 0x1.98d4f2p+1; // whose power takes other bits without FMA
+    volatile const double known = 0x1.98d4f2p+1; // its power has other bits without FMA
     fused = pow(known, 5.0) == 0x1.4c68dd2e98b61p+8;
 #endif
     static const double ends[] = {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// logf_check [STEP]: our logf against the C library's f64 logarithm, rounded, over every STEP-th normal positive float (STEP 1: all 2.1
-// thousand million), and libm_logf against the C library's logf, which must be glibc's, over as many and over subnormals. Also counts where
-// noise made with the library's differs: no failure.
+// logf_check [STEP]: compares sampl's logf with the C library's rounded f64 logarithm for every STEP-th normal positive float (STEP 1: all
+// 2.1 thousand million). Compares libm_logf with the C library's logf, which must be glibc's, also for subnormals. Also counts the words
+// whose noise would differ with the library's logf, which is no failure.
 #include "kern/gumbel.h"
 #include "kern/libm.h"
 
@@ -36,7 +36,7 @@ static void compare(uint32_t bits)
     differ(x, ours, log((double)x));
 }
 
-// Is it a number that gumbel.h makes of a word, before it is clamped?
+// Returns whether gumbel.h makes this number of a word before clamping.
 static int is_uniform(float u)
 {
     const double word = (double)u * 0x1p32;

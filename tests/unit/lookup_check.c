@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tokens by text against vocab_find_only, in random vocabularies with many equal texts.
+// lookup_check: compares the search of tokens by text with vocab_find_only, in random vocabularies with many equal texts.
 #include "random.h"
 #include "vocab/vocab.h"
 
@@ -10,7 +10,7 @@ static size_t random_text(char text[4])
 {
     const size_t len = random_below(4);
     for (size_t i = 0; i < len; i++)
-        text[i] = (char)random_below(3); // NUL among them
+        text[i] = (char)random_below(3); // includes NUL
     return len;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// number_text_check [COUNT]: floats as text against printf and strtof, the obvious way, on COUNT random floats of each of several kinds.
+// number_text_check [COUNT]: compares the text of floats with a version of printf and strtof, on COUNT random floats of each kind.
 #include "base/number.h"
 
 #include "base/bits.h"
@@ -22,7 +22,7 @@ static void check(float x)
         printf("%a: '%s', want '%s'\n", (double)x, got, want);
 }
 
-// Reads back to it, and says no more digits than that takes.
+// Checks that the text reads back as x, and that no shorter text does.
 static void check_wide(double x)
 {
     char got[NUMBER_TEXT], want[40];
@@ -55,7 +55,7 @@ int main(int argc, char **argv)
     for (int k = -149; k < 128; k++)
         for (int step = -2; step <= 2; step++)
             both(f32_of_bits(bits_of_f32(__builtin_ldexpf(1.0f, k)) + (uint32_t)(k > -148 ? step : 0)));
-    for (uint32_t h = 0; h < 0x7c00; h++) // every half float
+    for (uint32_t h = 0; h < 0x7c00; h++) // every f16 number
         both(f32_of_f16((uint16_t)h));
     for (long i = 0; i < count; i++) {
         const uint64_t wide = random_bits();
@@ -65,7 +65,7 @@ int main(int argc, char **argv)
         check_wide((double)(wide % 100000) / 1000);
         const uint32_t bits = (uint32_t)random_bits() & 0x7fffffffu;
         if (bits < 0x7f800000u)
-            both(f32_of_bits(bits));                                              // of every size
+            both(f32_of_bits(bits));                                              // of every magnitude
         both((float)((double)(random_bits() >> 40) * 0x1p-24));                   // probabilities
         both((float)((double)(random_bits() >> 40) * 0x1p-19));                   // logits
         both((float)(random_bits() % 100000) / (float)(1 << random_bits() % 12)); // few digits

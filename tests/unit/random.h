@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// random.h: what a check draws from. The same random_state draws the same again.
+// random.h: random numbers of the checks. A run with the same random_state gets the same numbers.
 #ifndef SAMPL_TEST_RANDOM_H
 #define SAMPL_TEST_RANDOM_H
 
@@ -17,16 +17,10 @@ static inline uint64_t random_bits(void)
     return z ^ z >> 31;
 }
 
-// One of 0 to n - 1; 0 < n < 2^32.
-static inline uint32_t random_below(size_t n)
-{
-    return (uint32_t)(random_bits() % n);
-}
+// Returns a number from 0 to n - 1; 0 < n < 2^32.
+static inline uint32_t random_below(size_t n) { return (uint32_t)(random_bits() % n); }
 
-// In [0, 1).
-static inline double random_unit(void)
-{
-    return (double)(random_bits() >> 11) * 0x1p-53;
-}
+// Returns a number in [0, 1).
+static inline double random_unit(void) { return (double)(random_bits() >> 11) * 0x1p-53; }
 
 #endif

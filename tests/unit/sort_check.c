@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Every tier's sort and rank against the C library's sort, on random and on hostile orders.
+// sort_check: compares sort and rank of every tier with the C library's sort, on random and hostile orders.
 #include "base/bits.h"
 #include "kern/kern.h"
 #include "random.h"
@@ -24,15 +24,16 @@ static void expect(int ok, const char *tier, size_t n, size_t k, int order)
         printf("tier %s: wrong for the first %zu of %zu keys in order %d\n", tier, k, n, order);
 }
 
-// Keys with many equal logits, in one of several orders.
+// Makes keys with many equal logits, in one of several orders.
 static void fill(uint64_t *key, size_t n, int order)
 {
     for (size_t i = 0; i < n; i++) {
-        if (order == 5) { // neighbours in the last bits only, falling
+        if (order == 5) { // falling, different in the last bits only
             key[i] = (uint64_t)(0x9f000000u + (uint32_t)(n - i) % 1021) << 32 | (uint32_t)~i;
             continue;
         }
-        if (order == 6) { // ever rarer, so that a middle splits off little, and a sample too
+        if (order ==
+            6) { // rarer and rarer values, so that a pivot from the middle or from a sample splits off few keys
             key[i] = (random_bits() | 1) >> random_bits() % 64 << 15 ^ i;
             continue;
         }
@@ -46,7 +47,7 @@ static void fill(uint64_t *key, size_t n, int order)
     }
 }
 
-// The first k fall, and the rest is still there.
+// Checks that the first k keys fall, and that no key is lost.
 static void check(const struct kern *kern, size_t n, size_t k, int order, uint64_t *key, uint64_t *want, uint64_t *tmp)
 {
     fill(key, n, order);
@@ -58,7 +59,7 @@ static void check(const struct kern *kern, size_t n, size_t k, int order, uint64
     expect(ok && !memcmp(key, want, n * sizeof *key), kern->name, n, k, order);
 }
 
-// Logits for rank: of all sizes, few, equal, far apart, with masked ones and both zeros among them.
+// Makes logits for rank: of all magnitudes, few, equal, far apart, with masked ones and both zeros.
 static float logit(size_t i, size_t n, int order)
 {
     const float u = (float)((double)(random_bits() % 10000000) / 1e6 - 5);
@@ -70,7 +71,7 @@ static float logit(size_t i, size_t n, int order)
         return (float)(random_bits() % 7) - 3.0f;
     if (order == 5) // of all magnitudes
         return f32_of_bits((uint32_t)(random_bits() % 0x7f800000) | (random_bits() % 2 ? 0x80000000u : 0));
-    if (order == 6) // most of them in one place of a coarse order
+    if (order == 6) // most of them in one bucket of a coarse order
         return i % 16 ? u * 1e-6f : u * 1e6f;
     return i % 11 == 5   ? -INFINITY
            : i % 11 == 6 ? 0.0f

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Texts as tokens against a search through all ways to spell them, in random vocabularies with many equal texts.
+// split_check: compares the split of texts into tokens with a search of all splits, in random vocabularies with many equal texts.
 #include "random.h"
 #include "vocab/split.h"
 
@@ -12,7 +12,7 @@ static size_t random_text(char *text, size_t most)
 {
     const size_t len = random_below((unsigned)most + 1);
     for (size_t i = 0; i < len; i++)
-        text[i] = (char)random_below(2); // NUL among them
+        text[i] = (char)random_below(2); // includes NUL
     return len;
 }
 
@@ -21,7 +21,7 @@ struct way {
     uint32_t id[TEXT];
 };
 
-// Longer tokens first, then fewer bytes of their own, then the lower id.
+// Order: longer tokens first, then fewer byte tokens, then the lower id.
 static bool preferred(const struct vocab *v, const struct way *a, const struct way *b)
 {
     if (!b->n || a->n != b->n)

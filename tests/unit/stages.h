@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// For the C tests: chains from a flat list of all samplers' parameters, without recipes and options.
+// stages.h: makes chains from a flat list of all samplers' parameters, without recipes and options.
 #ifndef SAMPL_TESTS_STAGES_H
 #define SAMPL_TESTS_STAGES_H
 
@@ -24,10 +24,10 @@ struct params {
     const struct tokens *dry_breakers;
     size_t n_dry_breakers;
     struct bans bans;
-    struct {
+    struct more {
         const char *flag;
         float value;
-    } more[16]; // of other parameters those that are not at their defaults
+    } more[16]; // other parameters that are not at their defaults
     size_t n_more;
 };
 
@@ -84,7 +84,7 @@ static const struct {
 
 enum { STAGES_MOST = 20 };
 
-// Stages with all that they point to. Must outlive the chain.
+// Stages and the memory that they point to. Must outlive the chain.
 struct stages {
     struct catalog catalog;
     size_t n;
@@ -104,7 +104,7 @@ static inline void stages_init(struct stages *s)
 
 static inline size_t stages_number(const struct stages *s, const char *flag)
 {
-    const size_t number = catalog_find(&s->catalog, flag, strlen(flag));
+    const size_t number = catalog_find(&s->catalog, flag);
     if (number == s->catalog.n) {
         fprintf(stderr, "tests/unit/stages.h: there is no parameter %s\n", flag);
         exit(2);
@@ -123,7 +123,7 @@ static inline void stages_values(const struct stages *s, const struct params *p,
         value[stages_number(s, p->more[i].flag)] = (double)p->more[i].value;
 }
 
-// Appends a stage for the sampler at that place of the list.
+// Appends a stage for the sampler at this index of the list.
 static inline void stages_add(struct stages *s, size_t place, const double *value, const struct params *p)
 {
     const size_t i = s->n++;
@@ -141,7 +141,7 @@ static inline struct chain *stages_chain(const struct stages *s, uint32_t seed)
     return chain_new(s->stage, s->n, seed);
 }
 
-// The chain of an engine, or with engine llama of n samplers by name, each with parameters of its own.
+// Makes the chain of an engine; with engine llama, a chain of n samplers by name, each with parameters of its own.
 static inline void stages_fill(struct stages *s, const struct engine *engine, const struct params *common,
                                const char *const *name, const struct params *own, size_t n)
 {
@@ -156,7 +156,7 @@ static inline void stages_fill(struct stages *s, const struct engine *engine, co
             stages_add(s, plan[i].place, value, common);
         return;
     }
-    for (size_t i = 0; i < n; i++) // the value says whose parameters they are
+    for (size_t i = 0; i < n; i++) // the value selects the parameters
         choice[i] =
             (struct choice){sampler_place(sampler_by_name(name[i], strlen(name[i]))), true, SIZE_MAX, (double)i};
     const size_t stages = plan_chain(choice, n, common->mirostat, plan);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// timing.h: what benchmarks measure with.
+// timing.h: clocks and medians of benchmarks.
 #ifndef SAMPL_TEST_TIMING_H
 #define SAMPL_TEST_TIMING_H
 
 #include <stdlib.h>
 #include <time.h>
 
-// Seconds of this thread, whatever else the machine does.
+// Returns the processor seconds of this thread.
 static inline double now(void)
 {
     struct timespec t;
@@ -20,7 +20,7 @@ static inline int ascending(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-// Sorts x.
+// Returns the median. Sorts x.
 static inline double median(double *x, size_t n)
 {
     qsort(x, n, sizeof *x, ascending);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// variants_check: several recipes on one input. Each variant's ids are those of a run of its own: with histories, generators, named
-// sequences, parameters that change, stages in common, rows that are bad and rows that nothing can be chosen from.
+// variants_check: runs several recipes on one input. Each variant must choose the ids of a separate run: with histories, generators, named
+// sequences, changing parameters, common stages, bad rows and rows without candidates.
 #include "cli/from_args.h"
 #include "random.h"
 #include "run/worker.h"
@@ -23,7 +23,7 @@ static const char *const words[VARIANTS][12] = {
     {"sampl", "--seed", "2", "--temp", "1.4", "--repeat-penalty", "1.3", "--xtc-probability", "0.5"},
     {"sampl", "--seed", "3", "--mirostat", "2"},
     {"sampl", "--seed", "1", "--engine", "ollama", "--temp", "2"},
-    // with stages in common
+    // recipes with common first stages
     {"sampl", "--seed", "4"},
     {"sampl", "--seed", "1", "--top-k", "12", "--typical", "0.8"},
     {"sampl", "--seed", "1", "--top-k", "60", "--temp", "1.4"},
@@ -85,7 +85,7 @@ static void make_rows(struct world *w)
     }
 }
 
-// Runs these variants over all rows; id[row][variant] is UINT32_MAX for rows that came to nothing.
+// Runs these variants over all rows. Sets id[row][variant], UINT32_MAX for rows without a choice.
 static void run_variants(struct world *w, const struct recipe *const *variant, size_t n, uint32_t (*id)[VARIANTS])
 {
     struct job job = {
@@ -127,7 +127,7 @@ int main(void)
             bad += alone[i][0] == UINT32_MAX;
             differ += k && together[i][k] != together[i][0];
             if (together[i][k] != alone[i][0])
-                die("a variant's ids are not those of its own run", NULL);
+                die("a variant's id is not that of a separate run", NULL);
         }
     }
     for (size_t k = 0; k < VARIANTS; k++) {
@@ -136,7 +136,7 @@ int main(void)
     }
     for (size_t i = 0; i < 3; i++)
         cJSON_Delete(w.params[i]);
-    recipes_free(&w.recipes); // which asserts that every recipe is gone
+    recipes_free(&w.recipes); // asserts that every recipe has been freed
     printf("%d variants, %d rows: %zu ids differ between variants, %zu rows were bad\n", VARIANTS, ROWS, differ, bad);
     return differ && bad ? 0 : 1;
 }

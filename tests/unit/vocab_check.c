@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// vocab_check [COUNT]: what samplers do with token texts against the obvious way: infill by all pairs of candidates, and DRY's text
-// breakers by looking at every token of every history. Vocabularies, rows and histories are random, over two letters, so that texts
-// begin and contain one another.
+// vocab_check [COUNT]: compares samplers that use texts with simple versions. The version of infill loops over all pairs of candidates, that
+// of DRY's breakers searches every token of every history. Vocabularies, rows and histories are random, over two letters, so that texts
+// are prefixes and parts of each other.
 #include "random.h"
 #include "sample/cand_load.h"
 #include "samplers/list.h"
@@ -68,7 +68,7 @@ static size_t filter(struct item *l, size_t n, const struct vocab *v, float floo
     return m;
 }
 
-// samplers.md, infill. Returns how many are left; 0: an end was wanted and there is none.
+// Applies infill of samplers.md. Returns the number of candidates that are kept, or 0 if the vocabulary lacks the end token it needs.
 static size_t plain_infill(struct item *l, size_t n, size_t n_vocab, const struct vocab *v)
 {
     float p_end = 0.0f, p_text = 0.0f;
@@ -148,7 +148,7 @@ static bool contains(struct piece word, struct piece text)
     return false;
 }
 
-// How many tokens from the i-th newest on spell the breaker, the first of them its head; 0: none do.
+// Returns the number of tokens, from the i-th newest on, that spell the breaker; the first is its head. Returns 0 if none do.
 static size_t spelt_at(const struct vocab *v, struct piece text, const uint32_t *recent, size_t i)
 {
     const struct piece head = word_of(v, recent[i]);
@@ -163,7 +163,7 @@ static size_t spelt_at(const struct vocab *v, struct piece text, const uint32_t 
                 at += t.len;
                 if (at == text.len) {
                     longest = n + 1;
-                    return longest; // a shorter beginning has a longer rest, so the first that fits is the longest
+                    return longest; // a shorter head has a longer tail, so the first match is the longest
                 }
             }
         }
@@ -181,7 +181,7 @@ static bool check_breakers(void)
     for (size_t i = 0; i < n_texts; i++)
         text[i] = (struct piece){(const unsigned char *)room[i], random_text(room[i], 1, 6)};
     for (size_t i = 0; i < n; i++)
-        recent[i] = (uint32_t)random_below(n_vocab + 1); // one past the end has no text
+        recent[i] = (uint32_t)random_below(n_vocab + 1); // the id after the last has no text
     struct breakers b = {.text = text, .n_texts = n_texts};
     if (!breakers_find_heads(&b, &v))
         exit(3);

@@ -331,14 +331,14 @@ const startBeside = () => {
 
 // ---- sweeps: a curve for each column, or for two options a map
 
-const label = (column) => ({ kept: "kept", entropy: "entropy", prob: "prob", raw_prob: "raw prob", greedy: "greedy", kl_raw: "KL to raw", same: "same as base", overlap: "overlap", js: "JS", kl: "KL", nll: "nll", ppl: "ppl", lost: "lost" })[column] || column;
+const label = (column) => ({ kept: "kept", entropy: "entropy", prob: "prob", raw_prob: "raw prob", greedy: "greedy", kl_raw: "KL to raw", same: "same as base", overlap: "overlap", js: "JS", kl: "KL", kl_inf: "KL infinite", top1: "same top token", mass: "mass", eps_ppl: "eps ppl", nll: "nll", ppl: "ppl", lost: "lost" })[column] || column;
 const short = (v) => v === null || v === undefined ? "–" : v === 0 ? "0" : Math.abs(v) >= 100 ? v.toFixed(0) : Math.abs(v) >= 10 ? v.toFixed(1) : Math.abs(v) < 0.001 ? v.toExponential(0) : v.toFixed(3);
 const distinct = (list) => [...new Set(list)];
 
 const startSweep = () => {
   const swept = variants.filter((v) => Object.keys(v.swept).length);
   if (!swept.length) return;
-  const options = Object.keys(swept[0].swept), columns = Object.keys(variants[0]).filter((c) => !["name", "options", "swept"].includes(c));
+  const options = Object.keys(swept[0].swept), columns = Object.keys(variants[0]).filter((c) => !/^(name|options|swept|of_the_draw|rows)$|_se$|_diff$/.test(c));
   const last = options[options.length - 1], second = options[options.length - 2];
   // what tells lines, or maps, apart: the variant of --vs and the values of the options before
   const group = (v) => v.name.split(" ").filter((word) => ![last, second].some((o) => o && word.startsWith(o + "="))).join(" ");

@@ -1,0 +1,77 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Checks a sampler against the test vectors: check.py [--only TEXT] [--all] YOUR_COMMAND [ARGUMENT...]
+
+YOUR_COMMAND reads the lines of the vectors on standard input, and writes a line for each on standard output:
+{"name": the name of the line, "ids": the tokens that are kept, "probs": their probabilities, "id": the chosen token}
+--only TEXT: only lines whose name contains TEXT. --all: prints every wrong line, not only the first three of a file.
+Exit status: 0 if all lines are right, or if only lines with "edge" are wrong; else 1."""
+import json
+import math
+import os
+import subprocess
+import sys
+
+PROBABILITY = 1e-4  # by which part of itself a probability may differ
+SMALLEST = 1e-7  # or by how much, where it is small
+
+
+def agrees(got, want):
+    return abs(got - want) <= max(PROBABILITY * want, SMALLEST) if math.isfinite(got) else False
+
+
+def fault(line, got):
+    """What is wrong with an answer; None: nothing."""
+    if got is None:
+        return "no answer"
+    last = line["stages"][-1]
+    kept = dict(zip(got["ids"], got["probs"]))
+    missing = [i for i in last["ids"] if i not in kept]
+    if len(got["ids"]) != last["n"]:
+        more = f", without {missing[0]}" if missing else ""
+        return f"{len(got['ids'])} tokens are kept{more}; expected are {last['n']}"
+    if missing:
+        return f"token {missing[0]} is not kept"
+    for i, want in zip(last["ids"], last["probs"]):
+        if not agrees(kept[i], want):
+            return f"token {i} has probability {kept[i]:.7g}; expected is {want:.7g}"
+    if got["id"] != line["id"]:
+        return f"token {got['id']} is chosen; expected is {line['id']}, draw {line['draw']}"
+    return None
+
+
+def answers(command, lines):
+    text = "".join(json.dumps(line) + "\n" for line in lines)
+    done = subprocess.run(command, input=text, stdout=subprocess.PIPE, text=True)
+    if done.returncode:
+        print(f"{command[0]} ended with status {done.returncode}")
+    return {got["name"]: got for got in map(json.loads, done.stdout.splitlines())}
+
+
+def main():
+    words, only, shown = sys.argv[1:], "", 3
+    while words and words[0] in ("--only", "--all"):
+        shown, only, words = (1 << 30, only, words[1:]) if words[0] == "--all" else (shown, words[1], words[2:])
+    if not words:
+        sys.exit(__doc__)
+    folder, lines = os.path.dirname(os.path.abspath(__file__)), []
+    for name in sorted(os.listdir(folder)):
+        if name.endswith(".jsonl"):
+            with open(os.path.join(folder, name), encoding="ascii") as file:
+                lines += [line for line in map(json.loads, file) if only in line["name"]]
+    got, total = answers(words, lines), [0, 0, 0]
+    print(f"{'file':<16} {'lines':>6} {'right':>6} {'wrong':>6} {'edge':>6}")
+    for name in sorted({line["name"].split("/")[0] for line in lines}):
+        own = [line for line in lines if line["name"].split("/")[0] == name]
+        bad = [(line, why) for line in own if (why := fault(line, got.get(line["name"])))]
+        edge = sum(line["edge"] for line, _ in bad)
+        counts = [len(own) - len(bad), len(bad) - edge, edge]
+        total = [a + b for a, b in zip(total, counts)]
+        print(f"{name:<16} {len(own):>6} {counts[0]:>6} {counts[1]:>6} {counts[2]:>6}")
+        for line, why in bad[:shown]:
+            print(f"    {line['name']}: {why}{' (edge)' if line['edge'] else ''}\n        {line['why']}")
+    print(f"{'all':<16} {len(lines):>6} {total[0]:>6} {total[1]:>6} {total[2]:>6}")
+    sys.exit(1 if total[1] or not lines else 0)
+
+
+main()

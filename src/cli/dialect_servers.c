@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+// Requests to servers of OpenAI's kind. A request chooses the pipeline of a server only by a key that no other server's
+// requests have.
+#include "cli/dialects.h"
+
+#include <math.h>
+#include <string.h>
+
+bool openai_key(struct foreign *f, const cJSON *item)
+{
+    const char *const type = cJSON_GetStringValue(json_member(item, "type"));
+    return (is_key(item, "repetition_penalty") && !foreign_is_on(item)) || // mlx_lm.server's off
+           (is_key(item, "response_format") && type && !strcmp(type, "text"));
+}
+
+void openai_finish(struct foreign *f)
+{
+    if (!f->typed)
+        foreign_note(f,
+                     "no key says which server the request is for, so llama.cpp's samplers run; --engine names another "
+                     "pipeline");
+}
+
+bool vllm_identify(struct foreign *f)
+{
+    return has_key(f->root, "structured_outputs") ||
+           (has_key(f->root, "bad_words") && has_key(f->root, "stop_token_ids"));
+}
+
+// Adds the schema that an item is, under which the server masks the row before its chain runs.
+static void add_schema_first(struct foreign *f, const cJSON *item)
+{
+    cJSON schema = *item;
+    char name[] = "json_schema";
+    schema.string = name;
+    foreign_setting(f, &schema);
+    foreign_option(f, "grammar-first");
+}
+
+// Reads the constraints of structured outputs. With ignore_eos these servers go on behind the end, and ban no token.
+bool vllm_key(struct foreign *f, const cJSON *item)
+{
+    if (!is_key(item, "structured_outputs"))
+        return is_key(item, "ignore_eos") || openai_key(f, item);
+    for (const cJSON *rule = item->child; rule; rule = rule->next) {
+        if (rule->string && is_key(rule, "json") && foreign_is_on(rule))
+            add_schema_first(f, rule);
+        else if (rule->string && foreign_is_on(rule))
+            foreign_unsupported(f, rule);
+    }
+    return true;
+}
+
+void ends_finish(struct foreign *f) { foreign_end_tokens(f, "stop_token_ids"); }
+
+bool sglang_identify(struct foreign *f)
+{
+    f->settings = json_member(f->root, "sampling_params");
+    return cJSON_IsObject(f->settings);
+}
+
+bool sglang_key(struct foreign *f, const cJSON *item)
+{
+    if (!is_key(item, "json_schema") || !foreign_is_on(item))
+        return is_key(item, "ignore_eos");
+    add_schema_first(f, item);
+    return true;
+}
+
+bool mlx_identify(struct foreign *f) { return has_key(f->root, "repetition_context_size"); }
+
+// Reads the window of the penalties. The engine has one for all three, so that another one is refused.
+bool mlx_key(struct foreign *f, const cJSON *item)
+{
+    const double size = foreign_number(f, "repetition_context_size", 20.0);
+    const bool other = is_key(item, "presence_context_size") || is_key(item, "frequency_context_size");
+    if (is_key(item, "repetition_context_size"))
+        foreign_option_json(f, "repeat-last-n", item);
+    else
+        return (other && foreign_number(f, item->string, NAN) == size) || openai_key(f, item);
+    return true;
+}

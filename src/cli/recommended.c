@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+// What a model's GGUF metadata recommends (sampl-formats(5)), read as llama.cpp reads it. No run fails for it: what
+// cannot be read is left out, with a warning.
+#include "base/names.h"
+#include "chain/setting.h"
+#include "cli/from_args.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+// Keys after general.sampling, which presets have, too.
+static const char keys[] =
+    "top_k top_p min_p xtc_probability xtc_threshold temp penalty_last_n penalty_repeat mirostat "
+    "mirostat_tau mirostat_eta";
+
+// The names that llama.cpp has for its samplers. sampl has more samplers, and more names.
+static const char llama_names[] =
+    "penalties dry xtc infill temperature temp top_k top-k topk top_p top-p topp nucleus min_p min-p minp typ_p typ-p "
+    "typp typ top_n_sigma top-n-sigma topnsigma adaptive_p adaptive-p adaptivep";
+
+// Adds a warning that a recommendation is left out, for the first chain of a run.
+static void warn_left_out(struct draft *d, const struct args *a, const char *key, const struct err *why)
+{
+    if (!d->of->warned_model)
+        note_add(&d->of->notes, NOTE_WARNING, "--vocab: %s: left out: general.sampling.%s: %s", a->vocab, key,
+                 why->text);
+}
+
+// Reads the number that a text begins with. A whole number has its low 32 bits. False if there is no number.
+static bool leading_number(const struct param *row, const char *text, double *v)
+{
+    char *end;
+    if (row->type == PARAM_INT)
+        *v = (int32_t)(uint32_t)strtoll(text, &end, 10);
+    else
+        *v = (double)strtof(text, &end);
+    return end != text;
+}
+
+// Sets a parameter. False with *why if the text is no number of the parameter.
+static bool set_recommended(struct draft *d, const char *key, size_t number, const char *text, struct err *why)
+{
+    const struct param *const row = d->of->catalog.param[number];
+    double v, value;
+    if (!leading_number(row, text, &v))
+        return err_set(why, STATUS_DATA, "'%s' is not a number", text);
+    if (!strcmp(key, "penalty_last_n"))
+        v = fmax(v, 0.0); // a negative window is off, not the whole history
+    if (!value_check(row, v, text, &value, why))
+        return false;
+    d->parts.value[number] = value;
+    d->of->of_model[number] = true;
+    return true;
+}
+
+// Appends the names of a chain that llama.cpp knows, each with a ';' behind it.
+static void known_names(struct draft *d, const struct args *a, const char *names, struct builder *chain)
+{
+    builder_string(chain, "");
+    for (const char *at = names;; at++) {
+        const size_t len = strcspn(at, ";");
+        struct err why;
+        if (name_find(llama_names, NAME_ANY_CASE, at, len) >= 0) {
+            builder_format(chain, "%.*s;", (int)len, at);
+        } else {
+            err_set(&why, STATUS_DATA, "unknown sampler '%.*s'", err_clip_part(at, len, 40), at);
+            warn_left_out(d, a, "sequence", &why);
+        }
+        at += len;
+        if (!*at)
+            break;
+    }
+}
+
+// Does the option with this name yield to a recommendation?
+static bool yields(const struct args *a, const char *name)
+{
+    return a->given[option_by_name(a->options, name, strlen(name)) - a->options->row] <= ORIGIN_WEAK;
+}
+
+void set_recommendations(struct draft *d, const struct args *a, struct builder *chain)
+{
+    const struct catalog *const c = &d->of->catalog;
+    const struct vocab *const v = d->of->vocab;
+    if (!v || !v->recommended.len || d->parts.engine->options || a->neutral)
+        return;
+    for (const char *key = v->recommended.text, *value; *key; key = value + strlen(value) + 1) {
+        struct err why;
+        value = key + strlen(key) + 1;
+        if (!strcmp(key, "sequence") && *value && !args_given(a, "samplers"))
+            known_names(d, a, value, chain);
+        if (name_find(keys, NAME_EXACT, key, strlen(key)) < 0)
+            continue;
+        const struct setting *const s = setting_of_preset(key);
+        const size_t number = s ? catalog_find(c, s->option) : catalog_find_server(c, key);
+        if (yields(a, c->param[number]->flag) && !set_recommended(d, key, number, value, &why))
+            warn_left_out(d, a, key, &why);
+    }
+    d->of->warned_model = true;
+}

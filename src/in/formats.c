@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+// The table of formats, and the choice among them for a file.
+#include "in/input.h"
+
+#include <string.h>
+
+enum { HEAD = 64 }; // bytes that a probe gets
+
+// In the order of probing.
+static const struct format *const formats[] = {
+    &format_npy, &format_safetensors, &format_kld, &format_json, &format_pairs, &format_f32, &format_f16, &format_bf16,
+};
+enum { N_FORMATS = sizeof formats / sizeof *formats };
+
+static bool begins_with(const unsigned char *head, size_t len, const char *magic)
+{
+    return len >= strlen(magic) && !memcmp(head, magic, strlen(magic));
+}
+
+// Finds the format by the first bytes, *len at *at; *f stays NULL if they do not tell. Reads HEAD bytes, or up to the
+// end of the input or of a line of JSON: a program may write one row and wait for its answer before it writes more.
+static bool by_content(struct source *s, const struct format **f, const unsigned char **at, size_t *len, struct err *e)
+{
+    const unsigned char *head;
+    for (size_t want = 1; want <= HEAD; want = *len + 1) {
+        if (!source_peek(s, want, &head, len, e))
+            return false;
+        if (*len < want || (*len < HEAD && *head != '\n' && head[*len - 1] == '\n' && format_json.probe(head, *len)))
+            break;
+    }
+    for (size_t i = 0; i < N_FORMATS && !*f; i++)
+        if (formats[i]->magic ? begins_with(head, *len, formats[i]->magic)
+                              : formats[i]->probe && formats[i]->probe(head, *len < HEAD ? *len : HEAD))
+            *f = formats[i];
+    *at = head;
+    return true;
+}
+
+// Files that hold no rows, by their first bytes.
+static const struct {
+    const char *magic, *name, *remedy;
+} others[] = {
+    {"\x1f\x8b", "gzip (1f 8b)", "gzip -dc FILE | sampl -f FMT"},
+    {"\x28\xb5\x2f\xfd", "zstd (28 b5 2f fd)", "zstd -dc FILE | sampl -f FMT"},
+    {"BZh", "bzip2 (BZh)", "bzip2 -dc FILE | sampl -f FMT"},
+    {"\3757zXZ", "xz (fd 7zXZ)", "xz -dc FILE | sampl -f FMT"},
+    {"PK\3\4", "a zip archive (PK), as .npz and .pt are",
+     "unzip -p FILE.npz NAME.npy | sampl, or save what torch loads as safetensors or npy"},
+    {"\x80\x02", "a pickle (80 02), as old .pt are", "save what torch loads as safetensors or npy"},
+    {"GGUF", "a GGUF model", "it goes to --vocab; rows come from a run of it, see GETTING LOGITS in sampl-formats(5)"},
+    {"PAR1", "parquet (PAR1)", "write its rows as npy, safetensors or JSON arrays"},
+};
+
+// Sets an error and returns false if the first bytes are those of such a file. named: the file's name says that the
+// file holds raw numbers. Such a file may begin with any two or three bytes by chance, so only longer magics count.
+static bool no_other(const unsigned char *head, size_t len, bool named, struct err *e)
+{
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (begins_with(head, len, others[i].magic) && (!named || strlen(others[i].magic) >= 4))
+            return err_set(e, STATUS_USAGE, "this is %s: %s", others[i].name, others[i].remedy);
+    if (named)
+        return true;
+    const unsigned char *p = head;
+    while (p < head + len && ((*p >= ' ' && *p <= '~') || *p == '\t') && *p != ',')
+        p++;
+    return p == head || p == head + len || *p != ',' ||
+           err_set(e, STATUS_USAGE,
+                   "this looks like CSV: sed 's/.*/[&]/' FILE | sampl makes JSON rows of lines of numbers");
+}
+
+// Finds the format of a file whose content does not tell it, by the ending of the file's name.
+static bool format_by_name(const struct source *s, const struct format **f, const unsigned char *head, size_t len,
+                           struct err *e)
+{
+    const char *const dot = strrchr(s->name, '.');
+    for (size_t i = 0; dot && i < N_FORMATS && !*f; i++)
+        for (const char *const *ending = formats[i]->endings; *ending; ending++)
+            if (!strcmp(dot, *ending))
+                *f = formats[i];
+    const bool raw = *f && !(*f)->magic && !(*f)->probe;
+    if ((!*f || raw) && !no_other(head, len, raw, e))
+        return false;
+    return *f || err_set(e, STATUS_USAGE, "cannot tell the format from content or name; say it with --format");
+}
+
+bool format_choose(const struct input_config *c, struct source *s, const struct format **f, struct err *e)
+{
+    const unsigned char *head;
+    size_t len;
+    for (size_t i = 0; i < N_FORMATS; i++)
+        if (!strcmp(c->format, formats[i]->name))
+            *f = formats[i];
+    if (!*f && !by_content(s, f, &head, &len, e))
+        return false;
+    if (!*f && len && !format_by_name(s, f, head, len, e))
+        return false;
+    if (*f && c->params && !(*f)->matrix)
+        return err_set(e, STATUS_USAGE, "--params: the input is %s, whose rows have no lines of another file",
+                       (*f)->name);
+    return !*f || !c->tensor || *f == &format_safetensors ||
+           err_set(e, STATUS_USAGE, "--tensor: the input is %s, only safetensors files hold tensors", (*f)->name);
+}
+
+const char *input_other_file(const unsigned char *head, size_t len)
+{
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (begins_with(head, len, others[i].magic) && strlen(others[i].magic) >= 4)
+            return others[i].name;
+    return NULL;
+}

@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: MIT
+// The threads of a run.
+//
+// Rows go through the run in batches. Batch k lives in slot k % slots. All threads run the same loop, tend(). A thread
+// takes the first of these tasks that there is, or sleeps until the counts change:
+//
+//   write  the oldest batch that is not written, once it is worked on, unless another thread writes
+//   read   the next batch, if a slot is free, unless another thread reads
+//   pass   over the oldest batch that another thread has taken since this thread's last batch
+//   work   on the oldest batch that no thread has taken
+//
+// Only its owner may change a batch. A batch goes from its reader to the queue, to its worker, to the queue, and to its
+// writer. Batches are read, taken and written in the order of the rows. Records and messages therefore come in this
+// order, and the run ends with the first row that ends it, whatever the schedule.
+//
+// A thread that passes over a batch looks at the rows, which stay as they were read, and not at the results. A thread
+// passes over each batch that it does not work on: generators and histories advance with every row. A slot is free when
+// its batch is written and each thread has worked on it or passed over it.
+//
+// If the chain carries state from row to row, and there are several variants, the threads share the variants. Each
+// thread then works on every batch, in order, in its own variants, and no thread passes.
+//
+// One mutex guards the counts. A thread holds it between tasks, and not during a task.
+#include "run/pool.h"
+
+#include "base/platform.h"
+#include "out/message.h"
+
+#include <assert.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+enum { SLOTS = 2, STACK = 1 << 21 }; // slots for each thread; bytes of a thread's stack
+
+struct slot {
+    struct batch batch;
+    size_t to_work; // threads that must work on the batch before it can be written
+    size_t users;   // threads that have neither worked on it nor passed over it; and its writer
+};
+
+struct queue {
+    struct pool *pool;
+    struct feed *feed;
+    struct slot *slot; // [slots]
+    size_t slots, made;
+    struct thread *thread; // [feed->threads]
+
+    pthread_mutex_t mutex;
+    pthread_cond_t changed;
+    uint64_t read, taken, written, freed; // how many batches are; freed <= written <= taken <= read <= freed + slots
+    size_t row_memory;                    // the most that results of a row have taken so far; 0: none is written
+    bool reading, writing;                // a thread does so
+    bool ended;                           // no batch follows those that are read
+    bool over;                            // the threads return
+    bool failed;
+    struct err e;      // if failed
+    atomic_bool hurry; // over: work in hand does not matter any more. Only so that it ends early
+};
+
+struct thread {
+    struct queue *queue;
+    struct member *member;
+    pthread_t id;  // unset in the first, which is the caller's thread
+    uint64_t seen; // how many batches it has worked on or passed over
+    bool lost;     // it met a row that ends the run: it neither works nor passes any more
+};
+
+// ---- members
+
+// How many threads the arguments ask for. Cores that this process may not use do not count.
+static size_t threads_wanted(const struct args *a)
+{
+    if (a->threads)
+        return (size_t)a->threads;
+    const size_t n = platform_cores();
+    if (a->verbose)
+        message_note("--threads 0 is %zu", n);
+    return n;
+}
+
+// On one core threads would only wait for each other: the run then has one.
+bool pool_init(struct pool *p, bool at_once, struct err *e)
+{
+    struct feed *const f = p->feed;
+    const struct job *const j = f->job;
+    const struct args *const a = j->args;
+    const size_t variants = j->n_variants, threads = threads_wanted(a);
+    const bool splits = job_splits(j);
+    const struct rows *const rows = &j->rows;
+    f->by_variant = variants > 1 && !splits;
+    const char *const why = variants == 1 && !splits ? "the chain carries state from row to row"
+                            : at_once                ? "each record is written out at once"
+                                                     : NULL;
+    if (why && threads > 1 && a->verbose)
+        message_note("one thread: %s", why);
+    f->threads = f->by_variant && threads > variants ? variants : threads;
+    f->threads = why || f->threads == 1 || platform_cores() == 1 ? 0 : f->threads;
+    for (size_t k = 0; k < f->inputs; k++)
+        f->config[k]->shared = f->threads;
+    // Rows outside --rows are parsed by the reader, so that a broken row is reported; and rows whose tokens --expect
+    // names, since a token must be in the row's vocabulary.
+    f->config[0]->lazy = f->threads && !f->by_variant && !a->params && !a->shard.n && !j->expects &&
+                         !job_skips_by_width(j) && rows->n == 1 && rows->range[0].first >= 0 &&
+                         rows->range[0].first <= a->row_base;
+    f->by_variant = f->by_variant && f->threads;
+    p->alone = f->by_variant ? 0 : f->threads;
+    p->members = f->by_variant ? f->threads : f->threads + 1;
+    p->member = calloc(p->members, sizeof *p->member);
+    if (!p->member)
+        return err_from_fault(e, fault_memory());
+    for (; p->made < p->members; p->made++) {
+        const size_t first = f->by_variant ? variants * p->made / p->members : 0,
+                     last = f->by_variant ? variants * (p->made + 1) / p->members : variants;
+        if (!worker_init(&p->member[p->made].worker, j, first, last, e)) {
+            p->made++;
+            return false;
+        }
+    }
+    return true;
+}
+
+void pool_free(struct pool *p)
+{
+    for (size_t i = 0; i < p->made; i++) {
+        worker_free(&p->member[i].worker);
+        input_reader_free(p->member[i].reader);
+    }
+    free(p->member);
+}
+
+// ---- tasks: each is called with the mutex locked, and unlocks it meanwhile
+
+static struct slot *slot_with(const struct queue *q, uint64_t batch) { return &q->slot[batch % q->slots]; }
+
+static void end_with(struct queue *q, const struct err *e)
+{
+    if (!q->over)
+        q->e = *e;
+    q->failed = q->over = true;
+}
+
+// Counts one user of a batch less.
+static void leave(struct queue *q, struct slot *s)
+{
+    assert(s->users);
+    s->users--;
+    while (q->freed < q->written && !slot_with(q, q->freed)->users)
+        q->freed++;
+}
+
+struct read_call {
+    struct batch *batch;
+    struct feed *feed;
+};
+
+static void read_guarded(void *arg)
+{
+    const struct read_call *const r = arg;
+    batch_read(r->batch, r->feed);
+}
+
+static bool can_read(const struct queue *q)
+{
+    assert(q->freed <= q->written && q->written <= q->taken && q->taken <= q->read && q->read <= q->freed + q->slots);
+    return !q->reading && !q->ended && q->read < q->freed + q->slots;
+}
+
+static void read_next(struct queue *q)
+{
+    struct slot *const s = slot_with(q, q->read);
+    struct batch *const b = &s->batch;
+    assert(!s->users && !s->to_work);
+    b->row_memory = q->row_memory;
+    q->reading = true;
+    pthread_mutex_unlock(&q->mutex);
+    struct err e;
+    if (!source_guard(read_guarded, &(struct read_call){b, q->feed}, &e)) {
+        b->e = e;
+        b->failed = b->last = true;
+    }
+    pthread_mutex_lock(&q->mutex);
+    q->reading = false;
+    q->ended = b->last;
+    s->to_work = q->feed->by_variant ? q->feed->threads : 1;
+    s->users = q->feed->threads + 1;
+    q->read++;
+}
+
+static bool can_write(const struct queue *q)
+{
+    return !q->writing && q->written < q->taken && !slot_with(q, q->written)->to_work;
+}
+
+// Writes the records of the oldest batch, and lets the member that may go on alone follow.
+static void write_next(struct queue *q)
+{
+    struct slot *const s = slot_with(q, q->written);
+    const struct batch *const b = &s->batch;
+    struct err e;
+    q->writing = true;
+    pthread_mutex_unlock(&q->mutex);
+    const size_t row_memory = batch_row_memory(b);
+    bool ok = q->pool->write(q->pool->to, b, &e);
+    if (q->feed->by_variant)
+        batch_give_back(b);
+    else
+        ok = ok && batch_follow(b, &q->pool->member[q->pool->alone], &e);
+    if (ok && b->failed) {
+        e = b->e;
+        ok = false;
+    }
+    pthread_mutex_lock(&q->mutex);
+    q->row_memory = q->row_memory > row_memory ? q->row_memory : row_memory;
+    q->writing = false;
+    q->written++;
+    if (!ok)
+        end_with(q, &e);
+    q->over = q->over || b->last;
+    leave(q, s);
+}
+
+static void pass_next(struct queue *q, struct thread *t)
+{
+    struct slot *const s = slot_with(q, t->seen);
+    pthread_mutex_unlock(&q->mutex);
+    t->lost = t->lost || !batch_skip(&s->batch, t->member);
+    pthread_mutex_lock(&q->mutex);
+    t->seen++;
+    leave(q, s);
+}
+
+static void work_on_next(struct queue *q, struct thread *t)
+{
+    struct slot *const s = slot_with(q, t->seen);
+    assert(s->to_work && (q->feed->by_variant || t->seen == q->taken));
+    q->taken = q->taken > t->seen ? q->taken : t->seen + 1;
+    pthread_mutex_unlock(&q->mutex);
+    t->lost = t->lost || !batch_work(&s->batch, t->member);
+    pthread_mutex_lock(&q->mutex);
+    t->seen++;
+    s->to_work--;
+    leave(q, s);
+}
+
+// ---- the loop
+
+static void *tend(void *arg)
+{
+    struct thread *const t = arg;
+    struct queue *const q = t->queue;
+    pthread_mutex_lock(&q->mutex);
+    while (!q->over) {
+        if (can_write(q))
+            write_next(q);
+        else if (can_read(q))
+            read_next(q);
+        else if (!q->feed->by_variant && t->seen < q->taken)
+            pass_next(q, t);
+        else if (t->seen < q->read)
+            work_on_next(q, t);
+        else {
+            pthread_cond_wait(&q->changed, &q->mutex);
+            continue;
+        }
+        pthread_cond_broadcast(&q->changed);
+    }
+    atomic_store_explicit(&q->hurry, true, memory_order_relaxed);
+    pthread_mutex_unlock(&q->mutex);
+    return NULL;
+}
+
+// Starts the threads but the first. Returns how many there are. They wait for the mutex, which is locked, so that no
+// task has begun if a thread cannot be started.
+static size_t start_threads(struct queue *q)
+{
+    pthread_attr_t attributes;
+    size_t started = 1;
+    if (pthread_attr_init(&attributes))
+        return started;
+    pthread_attr_setstacksize(&attributes, STACK);
+    while (started < q->feed->threads &&
+           !pthread_create(&q->thread[started].id, &attributes, tend, &q->thread[started]))
+        started++;
+    pthread_attr_destroy(&attributes);
+    return started;
+}
+
+static void run_threads(struct queue *q)
+{
+    pthread_mutex_lock(&q->mutex);
+    const size_t started = start_threads(q);
+    if (started < q->feed->threads) {
+        struct err e;
+        err_set(&e, STATUS_IO, "cannot start a thread");
+        end_with(q, &e);
+    }
+    pthread_mutex_unlock(&q->mutex);
+    tend(&q->thread[0]);
+    for (size_t i = 1; i < started; i++)
+        pthread_join(q->thread[i].id, NULL);
+}
+
+bool pool_run(struct pool *p, struct err *e)
+{
+    const size_t threads = p->feed->threads;
+    struct queue q = {.pool = p,
+                      .feed = p->feed,
+                      .slots = SLOTS * threads,
+                      .mutex = PTHREAD_MUTEX_INITIALIZER,
+                      .changed = PTHREAD_COND_INITIALIZER};
+    assert(threads > 1);
+    q.slot = calloc(q.slots, sizeof *q.slot);
+    q.thread = calloc(threads, sizeof *q.thread);
+    bool ok = q.slot && q.thread;
+    if (!ok)
+        err_from_fault(e, fault_memory());
+    while (ok && q.made < q.slots) {
+        struct batch *const batch = &q.slot[q.made++].batch;
+        ok = batch_init(batch, p->feed, e);
+        batch->hurry = &q.hurry;
+    }
+    for (size_t i = 0; ok && i < threads; i++)
+        q.thread[i] = (struct thread){.queue = &q, .member = &p->member[i]};
+    if (ok) {
+        run_threads(&q);
+        ok = !q.failed;
+        if (q.failed)
+            *e = q.e;
+    }
+    for (size_t i = 0; i < q.made; i++)
+        batch_free(&q.slot[i].batch);
+    free(q.slot);
+    free(q.thread);
+    p->feed->threads = 0;
+    for (size_t k = 0; k < p->feed->inputs; k++)
+        p->feed->config[k]->lazy = p->feed->config[k]->shared = false;
+    pthread_mutex_destroy(&q.mutex);
+    pthread_cond_destroy(&q.changed);
+    return ok;
+}

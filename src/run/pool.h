@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+// The threads of a run. See pool.c.
+#ifndef SAMPL_RUN_POOL_H
+#define SAMPL_RUN_POOL_H
+
+#include "run/batch.h"
+
+struct pool {
+    // set by the caller
+    struct feed *feed;
+    bool (*write)(void *to, const struct batch *b, struct err *e); // writes the records of a batch
+    void *to;
+
+    struct member *member; // [members]
+    size_t members, made;
+    size_t alone; // member[alone..members) take every row through every variant, when no thread helps
+};
+
+// Decides how many threads share the rows, or the variants (feed->threads), and makes the members. at_once: each record
+// is written before the next row is read. p must be freed either way.
+bool pool_init(struct pool *p, bool at_once, struct err *e);
+void pool_free(struct pool *p);
+
+// Runs over the rows in several threads: up to their end, or to a row that tells more of itself than its numbers, which
+// feed->held then marks. feed->threads is 0 then. The members from `alone` on stand behind the last row.
+bool pool_run(struct pool *p, struct err *e);
+
+#endif

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+// Stages of the engine mlx. log_softmax: from there on logits are log-probabilities. top_k_id: the k best, by id; of
+// tied ones the lower ids. scale_wide: the temperature, which comes last there, as a product with its reciprocal, which
+// is taken in f64.
+#include "sample/cand_private.h"
+#include "sample/sampler.h"
+#include "sample/softmax_wide.h"
+
+struct scale_params {
+    double temp;
+};
+
+static const struct param top_k[] = {{"top-k", INT_AT(count_params, count)}, {NULL}};
+static const struct param temp[] = {{"temp", DOUBLE_AT(scale_params, temp)}, {NULL}};
+
+static void log_softmax(void *self, struct cand *c, const struct stage *stage)
+{
+    const struct normaliser z = cand_softmax_wide(c);
+    if (!c->fault.code)
+        c->kern->log_shares(c->logit, c->logit, c->n, z.max, z.log);
+    c->state = CAND_LOGITS;
+}
+
+static void top_k_id(void *self, struct cand *c, const struct stage *stage)
+{
+    const size_t k = (size_t)((const struct count_params *)stage->params)->count;
+    if (k >= c->n_row)
+        cand_fail(c, FAULT_TOP_K, c->n_row);
+    cand_top_k(c, k);
+    cand_list_by_id(c);
+}
+
+static void scale_wide(void *self, struct cand *c, const struct stage *stage)
+{
+    const float factor = (float)(1.0 / ((const struct scale_params *)stage->params)->temp);
+    if (!(factor < INFINITY))
+        cand_fail(c, FAULT_OVERFLOW, 0);
+    cand_list(c);
+    c->kern->multiply(c->logit, c->n, factor);
+    c->state = CAND_LOGITS;
+}
+
+const struct sampler sampler_log_softmax = {.name = "log_softmax", .apply = log_softmax};
+const struct sampler sampler_top_k_id = {
+    .name = "top_k_id", .limits = LIMITS_OTHERWISE, PARAMS(top_k, count_params), .runs = {ABOVE, 0}, .apply = top_k_id};
+const struct sampler sampler_scale_wide = {
+    .name = "scale_wide", PARAMS(temp, scale_params), .runs = {OTHER_THAN, 1}, .apply = scale_wide};

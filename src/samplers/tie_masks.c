@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+// The filters of the engines transformers, vllm, vllm-v2 and mlx that compare each candidate with one threshold, and so
+// keep or mask equal logits together. Where a filter needs probabilities, it takes a new softmax of what is left.
+// Formulas: sampl-engines(7).
+#include "kern/expf.h"
+#include "kern/libm.h"
+#include "sample/sampler.h"
+#include "sample/softmax_wide.h"
+
+#include <math.h>
+
+struct tie_params {
+    float value;
+    int32_t k;
+    double min_p;
+};
+
+static const struct param top_k[] = {{"top-k", INT_AT(tie_params, k)}, {NULL}};
+static const struct param min_p[] = {{"min-p", FLOAT_AT(tie_params, value)}, {NULL}};
+static const struct param min_p_wide[] = {{"min-p", DOUBLE_AT(tie_params, min_p)}, {NULL}};
+static const struct param epsilon[] = {{"epsilon-cutoff", FLOAT_AT(tie_params, value)}, {NULL}};
+static const struct param eta[] = {{"eta-cutoff", FLOAT_AT(tie_params, value)}, {NULL}};
+
+// top_k_ties: all candidates at least as large as the k-th. More than k may stay.
+static void top_k_ties(void *self, struct cand *c, const struct stage *stage)
+{
+    const size_t k = (size_t)((const struct tie_params *)stage->params)->k;
+    if (k >= c->n)
+        return;
+    const struct ranks best = cand_rank(c, k);
+    cand_keep_from(c, cand_logit(c, best.at ? best.at[k - 1] : k - 1), 1);
+}
+
+// Keeps the candidates with p >= floor, and those that tie with the largest logit.
+static void keep_from_p(struct cand *c, const struct normaliser *z, float floor)
+{
+    unsigned char *const keep = cand_scratch(c, c->n, 1);
+    for (size_t i = 0; keep && i < c->n; i++)
+        keep[i] = !(c->p[i] < floor) || c->logit[i] == z->max;
+    if (keep)
+        cand_keep_marked(c, keep);
+}
+
+// min_p_prob: p of at least min_p times the largest, the product in f32. The largest weight is 1, so that
+// the sum of the
+// weights does not matter; the product and both quotients are off by 2^-24 each.
+static void min_p_prob(void *self, struct cand *c, const struct stage *stage)
+{
+    const float share = ((const struct tie_params *)stage->params)->value;
+    const double t = (double)share, slack = t * 0x1p-21;
+    cand_max_wide(c);
+    if (cand_keep_share(c, t - slack, t + slack))
+        return;
+    const struct normaliser z = cand_softmax_wide(c);
+    if (!c->fault.code)
+        keep_from_p(c, &z, (float)(1.0 / z.sum) * share);
+}
+
+// min_p_log (mlx): log-probabilities of at least the largest + ln min_p.
+static void min_p_log(void *self, struct cand *c, const struct stage *stage)
+{
+    const double share = ((const struct tie_params *)stage->params)->min_p;
+    cand_keep_from(c, cand_max(c) + (float)libm_log(share), 1);
+}
+
+// epsilon_ties: p of at least epsilon.
+static void epsilon_ties(void *self, struct cand *c, const struct stage *stage)
+{
+    const float floor = ((const struct tie_params *)stage->params)->value;
+    cand_max_wide(c);
+    const struct mass m = cand_mass(c, NULL, true);
+    const double t = (double)floor * m.sum, slack = t * (0x1p-22 + m.error);
+    if (cand_keep_share(c, t - slack, t + slack))
+        return;
+    const struct normaliser z = cand_softmax_wide(c);
+    if (!c->fault.code)
+        keep_from_p(c, &z, floor);
+}
+
+// eta_ties: p of at least the smaller of eta and sqrt(eta) * exp(-entropy). The bounds hold for the roundings of the
+// entropy, the root, the exponential and the product, too.
+static void eta_ties(void *self, struct cand *c, const struct stage *stage)
+{
+    const float eta_value = ((const struct tie_params *)stage->params)->value;
+    const float max = cand_max_wide(c);
+    if (!c->fault.code) {
+        const struct spread s = cand_spread(c, max);
+        const double error = (s.entropy + 2.0) * 0x1p-20, root = (double)sqrtf(eta_value);
+        const double low = fmin((double)eta_value, root * kern_exp(-(s.entropy + error))),
+                     high = fmin((double)eta_value, root * kern_exp(-fmax(s.entropy - error, 0.0)));
+        if (cand_keep_share(c, low * s.sum * (1.0 - 0x1p-20), high * s.sum * (1.0 + 0x1p-20)))
+            return;
+    }
+    const struct normaliser z = cand_softmax_wide(c);
+    if (!c->fault.code)
+        keep_from_p(c, &z, fminf(eta_value, sqrtf(eta_value) * kern_expf(-entropy_wide(c, &z))));
+}
+
+const struct sampler sampler_top_k_ties = {.name = "top_k_ties",
+                                           .limits = LIMITS_OTHERWISE,
+                                           PARAMS(top_k, tie_params),
+                                           .runs = {ABOVE, 0},
+                                           .apply = top_k_ties};
+const struct sampler sampler_min_p_prob = {
+    .name = "min_p_prob", .limits = LIMITS_RATIO, PARAMS(min_p, tie_params), .runs = {ABOVE, 0}, .apply = min_p_prob};
+const struct sampler sampler_min_p_log = {.name = "min_p_log",
+                                          .limits = LIMITS_OTHERWISE,
+                                          PARAMS(min_p_wide, tie_params),
+                                          .runs = {ABOVE, 0},
+                                          .apply = min_p_log};
+const struct sampler sampler_epsilon_ties = {.name = "epsilon_ties",
+                                             .limits = LIMITS_OTHERWISE,
+                                             PARAMS(epsilon, tie_params),
+                                             .runs = {ABOVE, 0},
+                                             .apply = epsilon_ties};
+const struct sampler sampler_eta_ties = {
+    .name = "eta_ties", .limits = LIMITS_OTHERWISE, PARAMS(eta, tie_params), .runs = {ABOVE, 0}, .apply = eta_ties};

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT
+// The nucleus as transformers, vllm, vllm-v2 and mlx have it: candidates sorted by rising logit, of equal ones the
+// lower id first; those whose cumulative probability does not exceed 1 - P are masked, but never the last. Of tied
+// candidates at the boundary the higher ids stay. Formulas: sampl-engines(7).
+#include "kern/kern.h"
+#include "sample/cand_private.h"
+#include "sample/nucleus.h"
+#include "sample/sampler.h"
+#include "sample/softmax_wide.h"
+
+struct rising_params {
+    double top_p;    // transformers, mlx: the difference is taken in f64
+    float top_p_f32; // vllm: in f32
+};
+
+static const struct param wide[] = {{"top-p", DOUBLE_AT(rising_params, top_p)}, {NULL}};
+static const struct param narrow[] = {{"top-p", FLOAT_AT(rising_params, top_p_f32)}, {NULL}};
+static const struct param wide_log[] = {{"top-p", DOUBLE_AT(rising_params, top_p)}, {NULL}};
+
+// Masks the candidates of a list by id, with probabilities, whose cumulative probability by rising logit is at most
+// `tail`.
+static void drop_tail(struct cand *c, float tail)
+{
+    struct cand_store *const s = c->store;
+    unsigned char *const keep = cand_scratch(c, c->n, 1);
+    double sum = 0.0;
+    size_t masked = 0;
+    if (!keep)
+        return;
+    for (size_t i = 0; i < c->n; i++)
+        s->key[i] = (uint64_t)~order_bits(c->logit[i]) << 32 | (uint32_t)~i;
+    c->kern->sort(s->key, c->n, c->n, s->key_tmp);
+    memset(keep, 1, c->n);
+    for (; masked + 1 < c->n; masked++) {
+        const uint32_t at = rank_id(s->key[masked]);
+        sum += c->p[at];
+        if (!((float)sum <= tail))
+            break;
+        keep[at] = 0;
+    }
+    cand_keep_marked(c, keep);
+}
+
+// Counts the best candidates that drop_tail keeps; *least is the logit of the last of them. 0: the bounds do not tell.
+//
+// Plain algorithm: drop_tail, which sorts all candidates and adds up the probabilities from the least on. Too slow: the
+// candidates that stay are few. Idea: the tail behind the k best has the weight of all less that of the k best, so that
+// only the k best need be ranked. The sum of drop_tail is near this one: each of its probabilities is off by 2^-24 at
+// most, or by half the smallest float, the sum is rounded to f32, and sums in f64 are off by m.error. If no sum within
+// these bounds changes the comparison with `tail`, the comparison is that of drop_tail.
+static size_t count_kept(struct cand *c, const struct mass *m, double tail, float *least)
+{
+    const double relative = 0x1p-22, absolute = 0x1p-148 * (double)c->n + m->error + 0x1p-52 * (double)c->n;
+    const double masked = m->sum * (tail - absolute) * (1.0 - relative),
+                 kept = m->sum * (tail + absolute) * (1.0 + relative);
+    struct nucleus needed = {.limit = (float)(1.0 - tail)};
+    struct ranks ranked = {NULL, 0};
+    double head = 0.0;
+    float weight[256];
+    while (ranked.n < c->n) {
+        size_t at = ranked.n;
+        needed.sum = (float)(head / m->sum);
+        ranked = cand_rank(c, nucleus_to_rank(c, ranked, (float)m->sum, &needed));
+        while (at < ranked.n) {
+            size_t n = 0;
+            for (; n < sizeof weight / sizeof *weight && at + n < ranked.n; n++)
+                weight[n] = cand_logit(c, ranked.at[at + n]);
+            c->kern->exp_sub(weight, weight, m->max, n);
+            for (size_t i = 0; i < n; i++) {
+                head += (double)weight[i];
+                const double rest = m->sum - head;
+                if (rest <= masked) {
+                    *least = cand_logit(c, ranked.at[at + i]);
+                    return at + i + 1;
+                }
+                if (rest <= kept)
+                    return 0;
+            }
+            at += n;
+        }
+    }
+    return 0;
+}
+
+// Keeps the n best, the last of which has the logit `least`; of those that tie with it, the higher ids.
+static void keep_best(struct cand *c, size_t n, float least)
+{
+    c->state = CAND_LOGITS;
+    cand_keep_from(c, least, 1);
+    if (c->n == n)
+        return;
+    size_t surplus = c->n - n, to = 0;
+    cand_list(c);
+    for (size_t i = 0; i < c->n; i++) {
+        if (surplus && c->logit[i] == least) {
+            surplus--;
+            continue;
+        }
+        c->id[to] = c->id[i];
+        c->logit[to++] = c->logit[i];
+    }
+    c->n = to;
+}
+
+static void top_p_rising(void *self, struct cand *c, const struct stage *stage)
+{
+    const struct rising_params *const p = stage->params;
+    const float tail = stage->sampler->params == narrow ? 1.0f - p->top_p_f32 : (float)(1.0 - p->top_p);
+    cand_max_wide(c);
+    if (!c->fault.code && c->order == CAND_BY_ID) {
+        const struct mass m = cand_mass(c, NULL, false);
+        float least;
+        const size_t kept = count_kept(c, &m, (double)tail, &least);
+        if (kept) {
+            keep_best(c, kept, least);
+            return;
+        }
+    }
+    cand_softmax_wide(c);
+    if (!c->fault.code)
+        drop_tail(c, tail);
+}
+
+// top_p_log (mlx): logits are log-probabilities already.
+static void top_p_log(void *self, struct cand *c, const struct stage *stage)
+{
+    const struct rising_params *const p = stage->params;
+    cand_softmax_wide(c);
+    if (c->fault.code)
+        return;
+    c->kern->exp_sub(c->p, c->logit, 0.0f, c->n);
+    drop_tail(c, (float)(1.0 - p->top_p));
+}
+
+// mlx takes 0 and less as off, too.
+static bool log_enabled(const struct stage *stage)
+{
+    return ((const struct rising_params *)stage->params)->top_p > 0.0;
+}
+
+const struct sampler sampler_top_p_rising = {.name = "top_p_rising",
+                                             .limits = LIMITS_OTHERWISE,
+                                             PARAMS(wide, rising_params),
+                                             .runs = {BELOW, 1},
+                                             .apply = top_p_rising};
+const struct sampler sampler_top_p_rising_f32 = {.name = "top_p_rising_f32",
+                                                 .limits = LIMITS_OTHERWISE,
+                                                 PARAMS(narrow, rising_params),
+                                                 .runs = {BELOW, 1},
+                                                 .apply = top_p_rising};
+const struct sampler sampler_top_p_log = {.name = "top_p_log",
+                                          .limits = LIMITS_OTHERWISE,
+                                          PARAMS(wide_log, rising_params),
+                                          .runs = {BELOW, 1},
+                                          .enabled = log_enabled,
+                                          .apply = top_p_log};

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT
+// The token that --expect names: the stage that removed it, or its share in the draw, and how near the decision was.
+#include "samplers/list.h"
+#include "trace/trace.h"
+
+#include <math.h>
+#include <string.h>
+
+// The place of the candidate of a step with the lowest rank.
+static size_t last_place(const struct log *l, const struct log_step *step)
+{
+    const float *const logit = l->logit + step->at;
+    size_t last = 0;
+    for (size_t i = 1; i < step->n; i++)
+        last = logit[i] <= logit[last] ? i : last;
+    return last;
+}
+
+static uint32_t last_kept(const struct log *l, const struct log_step *step)
+{
+    return l->id[step->at + last_place(l, step)];
+}
+
+// The sum of the probabilities of the candidates that rank before the one at a place.
+static double mass_before(const struct softmax *s, const float *logit, size_t n, size_t place)
+{
+    double sum = 0.0;
+    for (size_t i = 0; i < n; i++)
+        if (logit[i] > logit[place] || (i < place && logit[i] == logit[place]))
+            sum += softmax_prob(s, logit[i]);
+    return sum;
+}
+
+// The distance of a logit from the other side of the cut: from the last kept one, or for that from the best removed.
+static double rank_margin(const struct log *l, const struct log_step *step, uint32_t id)
+{
+    const struct log_step *const before = step - 1;
+    const float x = l->logit[before->at + log_find(l, before, id)];
+    float best = -INFINITY;
+    if (log_find(l, step, id) == SIZE_MAX)
+        return (double)l->logit[step->at + last_place(l, step)] - x;
+    for (size_t i = before->at; i < before->at + before->n; i++)
+        if (log_find(l, step, l->id[i]) == SIZE_MAX)
+            best = fmaxf(best, l->logit[i]);
+    return (double)x - best;
+}
+
+// Measures a candidate of the step before `step`, whose stage compared the candidate with its limit.
+static void measure_limit(const struct log *l, const struct kern *kern, const struct log_step *step, uint32_t id,
+                          struct expected *x)
+{
+    const struct log_step *const before = step - 1;
+    const float *const logit = l->logit + before->at;
+    const size_t at = log_find(l, before, id);
+    const struct softmax s = softmax_of(kern, logit, before->n);
+    const enum limit_kind kind = step->stage ? step->stage->sampler->limits : LIMITS_NOTHING;
+    if (kind == LIMITS_RANK)
+        x->margin = rank_margin(l, step, id);
+    if (kind == LIMITS_RATIO) {
+        x->reached = softmax_prob(&s, logit[at]) * s.sum;
+        x->margin = fabs(x->reached - x->limit.value);
+    }
+    if (kind == LIMITS_SUM) {
+        const size_t last = log_find(l, before, last_kept(l, step));
+        x->last = step->n;
+        x->reached = mass_before(&s, logit, before->n, last) + softmax_prob(&s, logit[last]);
+        x->margin = fabs(mass_before(&s, logit, before->n, at) - x->limit.value);
+    }
+}
+
+// Finds the step that removed the token, or NULL; and the last step with a limit that set the end of what is left.
+static const struct log_step *follow(const struct log *l, const struct kern *kern, struct expected *x,
+                                     const struct log_step **edge)
+{
+    const struct log_step *const end = &l->step[l->n_steps - 1], *removal = NULL;
+    const uint32_t last = last_kept(l, end);
+    x->kept = false;
+    x->rank = 0;
+    *edge = NULL;
+    for (const struct log_step *step = l->step; step <= end; step++) {
+        const bool before = x->kept, limits = step->stage && step->stage->sampler->limits;
+        const size_t at = log_find(l, step, x->id);
+        x->kept = at != SIZE_MAX;
+        if (x->kept)
+            x->rank = rank_of(kern, l->logit + step->at, step->n, at);
+        else if (before)
+            removal = step;
+        if (limits && step->n < step[-1].n && last_kept(l, step) == last)
+            *edge = step;
+    }
+    return removal;
+}
+
+// Names the stage of a step and its limit.
+static void name_stage(const struct log *l, const struct log_step *step, struct expected *x)
+{
+    const struct stage *const stage = step->stage;
+    stage_name(stage->sampler, recipe_stage_nth(l->recipe, (size_t)(stage - l->recipe->stage)), x->stage);
+    x->limits = stage->sampler->limits;
+    if (x->limits)
+        x->limit = named_param(stage->sampler->params, stage->params);
+}
+
+void trace_expected(const struct log *l, const struct cand *c, struct expected *x)
+{
+    const struct log_step *edge, *const removal = follow(l, c->kern, x, &edge);
+    const uint32_t last = last_kept(l, &l->step[l->n_steps - 1]);
+    x->removed_by = x->edge_of = NULL;
+    x->limit = (struct named){0};
+    x->limits = LIMITS_NOTHING;
+    x->margin = INFINITY;
+    x->draw = c->state == CAND_PROBABILITIES ? selector_draw(c) : NAN;
+    if (!isnan(x->draw)) {
+        x->chosen = share_of(c, c->chosen, UINT32_MAX);
+        x->wanted = share_of(c, x->id, UINT32_MAX);
+    }
+    if (removal) {
+        x->removed_by = removal->stage ? x->stage : removal->mask;
+        if (removal->stage)
+            name_stage(l, removal, x);
+        measure_limit(l, c->kern, removal, x->id, x);
+    }
+    if (!x->kept || isnan(x->draw))
+        return;
+    // If the token was kept, would it have been chosen without the last candidate, which a port may not keep?
+    const struct interval then = share_of(c, x->id, last);
+    x->edge = last;
+    if (edge && then.low < x->draw && x->draw <= then.high) {
+        x->edge_of = x->stage;
+        name_stage(l, edge, x);
+        measure_limit(l, c->kern, edge, last, x);
+    }
+    x->margin = fmin(x->margin, fmin(fabs(x->draw - x->wanted.low), fabs(x->draw - x->wanted.high)));
+}

@@ -1,0 +1,151 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# The table of a run with variants, and the same numbers of each row in --emit stats.
+
+load helper
+
+# table_as_numpy ROWS BASE VARIANT...: checks the table of a .npy file with the options of each chain against numpy.
+table_as_numpy() {
+    local rows=$1 i=0 spec options vs=() names=()
+    shift
+    options=$1
+    for spec; do
+        if [ "$i" -eq 0 ]; then spec=; else vs+=(--vs "$spec "); fi
+        eval "set -- $options $spec"
+        sampl "$@" -s 3 --accept @tokens --emit logits -O npy "$rows" >"$i.npy"
+        sampl "$@" -s 3 --accept @tokens "$rows" >"$i.ids"
+        names+=("$i")
+        i=$((i + 1))
+    done
+    eval "set -- $options"
+    sampl "$@" -s 3 --accept @tokens "${vs[@]}" -O json "$rows" >table 2>notes
+    /usr/bin/python3 "$ROOT/tests/table.py" table "$rows" tokens "${names[@]}"
+}
+
+@test "the table has the numbers that numpy computes from separate runs: the sample's rows" {
+    need_numpy
+    cp "$ROOT/samples/austen.tokens" tokens
+    /usr/bin/python3 -c 'import numpy as np, sys; np.save("rows.npy", np.fromfile(sys.argv[1], "<f2").reshape(-1, 4096)[:100])' "$AUSTEN"
+    table_as_numpy rows.npy '' '--temp 1.5' '--samplers min_p' '--samplers temperature --temp 0.6' '--engine akunu --temp 0.9' '--top-nsigma 1' \
+        '--repeat-penalty 1.3' '-l 304-5 -l 404-inf' '--samplers ""'
+}
+
+@test "the table has the numbers that numpy computes, with every selector and engine, on random rows" {
+    need_numpy
+    /usr/bin/python3 -c '
+import numpy as np
+r = np.random.default_rng(7)
+x = r.normal(0, 2, (40, 300)).astype("<f4")
+x[:10] = np.round(x[:10])  # ties
+x[r.random(x.shape) < 0.05] = -np.inf
+np.save("rows.npy", x)
+print(*r.integers(0, 300, 40), sep="\n", file=open("tokens", "w"))'
+    local engine specs=()
+    for engine in $(sampl --engine x 2>&1 <<<'[1]' | sed "s/.*none of //; s/,/ /g"); do specs+=("--engine $engine"); done
+    printf '%s\n' "${specs[@]}" >engines
+    grep -qx -- '--engine ollama' engines
+    grep -qx -- '--engine akunu-gpu' engines
+    table_as_numpy rows.npy '' "${specs[@]}"
+    table_as_numpy rows.npy '' '--temp 0' '--mirostat 1' '--mirostat 2' '--samplers "top_k;adaptive_p" --adaptive-target 0.3' '--xtc-probability 0.5' \
+        '--scatter-strength 0.2 --scatter-collision 0.5' '--samplers greedy' '--samplers dist' '--samplers "top_k=1"'
+    table_as_numpy rows.npy '--temp 0' '--temp 1'
+}
+
+@test "--against: the table has the numbers that numpy computes from both files" {
+    need_numpy
+    /usr/bin/python3 -c '
+import numpy as np
+r = np.random.default_rng(8)
+x = r.normal(0, 2, (30, 200)).astype("<f4")
+np.save("rows.npy", x)
+np.save("other.npy", (x + r.normal(0, 0.3, x.shape)).astype("<f4"))
+print(*r.integers(0, 200, 30), sep="\n", file=open("tokens", "w"))'
+    local chain
+    for chain in '--neutral' '--top-k 5' '--temp 0' '--min-p 0.3'; do
+        # shellcheck disable=SC2086 # words
+        for i in 0 1; do
+            file=$([ $i = 0 ] && echo rows.npy || echo other.npy)
+            sampl -s 3 --accept @tokens $chain --emit logits -O npy $file >$i.npy
+            sampl -s 3 --accept @tokens $chain $file >$i.ids
+        done
+        # shellcheck disable=SC2086
+        sampl -s 3 --accept @tokens $chain rows.npy --against other.npy -O json >table
+        RAW2=other.npy /usr/bin/python3 "$ROOT/tests/table.py" table rows.npy tokens 0 1
+        # --emit stats has the rows' values of the same numbers
+        # shellcheck disable=SC2086
+        sampl -s 3 --accept @tokens $chain rows.npy --against other.npy --emit stats -O json >records
+        jq -s -c 'map(select(.variant != "base")) | [(map(.mass) | add / length), (map(.e_prob) | add / length), (map(.e_raw_prob) | add / length),
+            (map(.e_greedy) | add / length), (map(.top1) | add / length), (map(select(.kl == null)) | length)]' records >got
+        tail -n 1 table | jq -c '[.mass, .prob, .raw_prob, .greedy, .top1, .kl_inf]' >want
+        jq -n -e --slurpfile g got --slurpfile w want '[range(6) | $g[0][.] - $w[0][.] | fabs < 1e-12] | all'
+    done
+}
+
+@test "three seeds give the same table, except the share of equal tokens" {
+    local seed
+    for seed in 1 2 3; do
+        sampl -n 4096 -s $seed --rows :20 "$AUSTEN" --vs '--temp 1.5' -O json | jq -c 'del(.same, .same_se)' >"$seed"
+    done
+    cmp 1 2
+    cmp 1 3
+}
+
+@test "equal chains have an overlap of exactly 1, and differences of 0" {
+    sampl -n 4096 -s 1 "$AUSTEN" --vs 'a: --temp 0.8' --vs 'b: --seed 9' -O json 2>notes >table
+    [ "$(jq -c '[.overlap, .overlap_se, .js, .entropy_diff, .entropy_diff_se]' table | tail -n 1)" = '[1,0,0,0,0]' ]
+}
+
+@test "chains whose distribution depends on earlier draws are marked, with one note" {
+    sampl -n 4096 -s 1 --rows :3 "$AUSTEN" --vs 'x: --xtc-probability 0.5' --vs 'always: --xtc-probability 1' --vs '--mirostat 2' \
+        --vs 's: --scatter-strength 0.1 --scatter-collision 0.5' --vs 'a: --samplers adaptive_p --adaptive-target 0.3' \
+        --vs 'plain: --samplers adaptive_p' -O json 2>notes >table
+    [ "$(jq -c .of_the_draw table | tr '\n' ' ')" = 'false true false true true true false ' ]
+    grep -c 'of the draw' notes | grep -qx 1
+    sampl -n 4096 -s 1 --rows :3 "$AUSTEN" --vs 'x: --xtc-probability 0.5' 2>/dev/null | tail -n 1 | grep -q ' of the draw$'
+    sampl --vocab "$ROOT/samples/austen.gguf" -s 1 --rows :3 "$AUSTEN" --grammar 'root ::= [a-z ]*' --vs 'first: --grammar-first' -O json 2>/dev/null |
+        jq -c .of_the_draw | tr '\n' ' ' >marks
+    [ "$(cat marks)" = 'true false ' ]
+}
+
+@test "--against: of rows of two widths, the ids that both have are compared" {
+    need_numpy
+    /usr/bin/python3 -c '
+import numpy as np
+x = np.random.default_rng(9).normal(0, 2, (9, 60)).astype("<f4")
+np.save("wide.npy", x)
+np.save("cut.npy", x[:, :50])
+np.save("narrow.npy", np.flip(x[:, :50], 0))'
+    sampl -s 1 --neutral cut.npy --against narrow.npy -O json | jq -c 'del(.name)' >want
+    sampl -s 1 --neutral wide.npy --against narrow.npy -O json 2>note | jq -c 'del(.name)' | cmp - want
+    [ "$(cat note)" = 'sampl: note: --against: rows have 60 and 50 tokens; the last 10 of the wider rows are left out' ]
+    sampl -s 1 --neutral -t 2 wide.npy --against narrow.npy -O json 2>note | jq -c 'del(.name)' | cmp - want
+    [ "$(sampl -s 1 --top-k 5 cut.npy --against wide.npy -O json 2>note | jq -c '[.overlap, .js, .kl]' | tail -n 1)" = '[1,0,0]' ]
+}
+
+@test "one row has no errors" {
+    sampl -s 1 --vs '--temp 2' -O json <<<'[1,2,3]' | tail -n 1 >line
+    jq -e '.rows == 1 and .prob > 0 and .prob_se == null and .prob_diff_se == null and .same_se == null' line
+}
+
+@test "the table has the same numbers for any threads, tier and output format" {
+    local args=(-n 4096 -s 3 "$AUSTEN" --vs '--temp 1.5' --vs '--top-k 0 --top-p 1 --min-p 0' --vs '--engine ollama')
+    sampl "${args[@]}" -O json >want
+    sampl "${args[@]}" -O json -t 3 | cmp - want
+    SAMPL_CPU=scalar sampl "${args[@]}" -O json | cmp - want
+    sampl "${args[@]}" --vs '--mirostat 2' -O json -t 1 >want # a chain with state: each variant on one thread
+    sampl "${args[@]}" --vs '--mirostat 2' -O json -t 2 | cmp - want
+    sampl "${args[@]}" --vs '--mirostat 2' -O json -t 5 | cmp - want
+    sampl "${args[@]}" --vs '--mirostat 2' -O tsv | tail -n +2 | cut -f 1,3,9,11 >columns
+    jq -r '[.name, .kept, .same, .js] | @tsv' want | awk -F '\t' 'NR == FNR { a[NR] = $4; next } (a[FNR] - $4) ^ 2 > 1e-20 { exit 1 }' - columns
+    sampl "${args[@]}" >text
+    [ "$(wc -l <text)" -eq 5 ] || [ "$(wc -l <text)" -eq 4 ]
+    [ "$(awk '{ print length }' text | sort -u | wc -l)" -eq 1 ]
+}
+
+@test "the table's text form has the standard error of each share" {
+    sampl -n 4096 -s 3 "$AUSTEN" --vs '--temp 1.5' -O json | tail -n 1 >line
+    sampl -n 4096 -s 3 "$AUSTEN" --vs '--temp 1.5' | tail -n 1 >text
+    perl -e 'my ($x) = map { sprintf "%.3f (%.3f)", $_, sqrt($_ * (1 - $_) / 255) } @ARGV; exit(index(<STDIN>, $x) < 0)' \
+        "$(jq .same line)" <text
+}
+

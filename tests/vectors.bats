@@ -1,0 +1,112 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# samples/vectors: the test vectors are fresh, sampl and a port in numpy pass them, and wrong ports fail where their mistake is.
+
+load helper
+
+# check ARGUMENT...: runs check.py.
+check() {
+    /usr/bin/python3 "$ROOT/samples/vectors/check.py" "$@"
+}
+
+# wrong_files: reads a report of check.py, and prints the files with wrong lines, in one line.
+wrong_files() {
+    awk 'NR > 1 && !/^ / && NF == 5 && $1 != "all" && $4 > 0 { print $1 }' | paste -sd ' '
+}
+
+@test "make vectors writes the files of samples/vectors" {
+    need python3
+    python3 "$ROOT/tests/vectors/make.py" "$SAMPL" .
+    diff -r . "$ROOT/samples/vectors" -x README.md -x check.py
+}
+
+@test "samples/vectors has at least 15 files and 400 lines in 4 MB, and marks fewer than half as edge" {
+    local lines edge file
+    [ "$(find "$ROOT"/samples/vectors -name '*.jsonl' | wc -l)" -ge 15 ]
+    [ "$(du -sb "$ROOT/samples/vectors" | cut -f 1)" -le 4000000 ]
+    [ "$(wc -l <"$ROOT/samples/vectors/check.py")" -le 80 ]
+    lines=$(cat "$ROOT"/samples/vectors/*.jsonl | wc -l)
+    edge=$(cat "$ROOT"/samples/vectors/*.jsonl | grep -c '"edge":true')
+    [ "$lines" -ge 400 ]
+    [ $((2 * edge)) -lt "$lines" ]
+    # Names are unique, and begin with the name of the file.
+    for file in "$ROOT"/samples/vectors/*.jsonl; do
+        [ "$(jq -r '.name | split("/")[0]' "$file" | sort -u)" = "$(basename "$file" .jsonl)" ]
+    done
+    [ "$(jq -r .name "$ROOT"/samples/vectors/*.jsonl | sort | uniq -d | wc -l)" = 0 ]
+}
+
+@test "sampl passes the vectors on every tier, through one process" {
+    local tier
+    for tier in $(sampl --version | sed -n 's/.*available: //p' | tr -d ',()'); do
+        run -0 env SAMPL_CPU="$tier" /usr/bin/python3 "$ROOT/samples/vectors/check.py" python3 "$ROOT/tests/vectors/sampl.py" "$SAMPL"
+        [[ ${lines[-1]} =~ ^all\ +([0-9]+)\ +([0-9]+)\ +0\ +0$ ]]
+        [ "${BASH_REMATCH[1]}" = "${BASH_REMATCH[2]}" ]
+    done
+}
+
+@test "sampl passes the vectors by the flags of a line, too" {
+    run -0 --separate-stderr check --only /another python3 "$ROOT/tests/vectors/sampl.py" "$SAMPL" flags
+    [[ ${lines[-1]} =~ ^all\ +([0-9]+)\ +([0-9]+)\ +0\ +0$ ]]
+    [ "${BASH_REMATCH[1]}" = "${BASH_REMATCH[2]}" ]
+    [ "${BASH_REMATCH[1]}" -ge 25 ]
+    run -0 --separate-stderr check --only chains/ python3 "$ROOT/tests/vectors/sampl.py" "$SAMPL" flags
+}
+
+@test "a port in numpy, written from the manual, passes the vectors" {
+    need_numpy
+    run -0 check /usr/bin/python3 "$ROOT/tests/vectors/port.py"
+    [[ ${lines[-1]} =~ ^all\ +[0-9]+\ +[0-9]+\ +0\ +[0-9]+$ ]]
+}
+
+@test "wrong ports fail in the files of their mistake" {
+    need_numpy
+    local name files n=0
+    while read -r name files; do
+        n=$((n + 1))
+        run -1 check /usr/bin/python3 "$ROOT/tests/vectors/wrong.py" "$name"
+        found=$(wrong_files <<<"$output")
+        if [ "$files" ]; then
+            [ "$found" = "$files" ] || { echo "$name: found in $found" && return 1; }
+        else
+            [ "$(wc -w <<<"$found")" -ge 20 ] || { echo "$name: found in $found" && return 1; }
+        fi
+    done < <(/usr/bin/python3 "$ROOT/tests/vectors/wrong.py" --list)
+    [ "$n" -ge 8 ]
+    # An overflow concerns rows of high logits only, and the report says so.
+    run -1 check --all /usr/bin/python3 "$ROOT/tests/vectors/wrong.py" softmax_overflow
+    [ "$(grep -c '^    [a-z]' <<<"$output")" -gt 50 ]
+    odd=$(grep '^    [a-z]' <<<"$output" | grep -vE '/(high|huge)|-high:|\(edge\)$' || true)
+    [ -z "$odd" ]
+}
+
+@test "check.py reports what is wrong with an answer" {
+    cat >port <<'END'
+#!/bin/sh
+exec jq -c '{name, ids: .stages[-1].ids, probs: .stages[-1].probs, id}
+    | if .name == "top_k/ties" then .id += 1
+      elif .name == "top_k/flat" then .ids[0] = 99
+      elif .name == "top_k/two" then .probs[0] = 0.5
+      elif .name == "top_k/three" then .ids = .ids[1:]
+      elif .name == "top_k/one" then empty
+      else . end'
+END
+    chmod +x port
+    run -1 check --all --only top_k/t ./port
+    [ "$output" = 'file              lines  right  wrong   edge
+top_k                 9      6      3      0
+    top_k/two: token 1 has probability 0.5; expected is 0.7310586
+        two candidates, the likeliest last
+    top_k/three: 2 tokens are kept, without 0; expected are 3
+        three candidates
+    top_k/ties: token 2 is chosen; expected is 1, draw 0.22733907496470684
+        equal logits: the lower id ranks first
+all                   9      6      3      0' ]
+    run -1 check --only top_k/one ./port
+    [[ $output == *'top_k/one: no answer'* ]]
+    run -1 check --only top_k/flat ./port
+    [[ $output == *'top_k/flat: token 0 is not kept'* ]]
+    run -1 check --only 'no such name' ./port
+    run -1 check
+    [[ $output == *'YOUR_COMMAND'* ]]
+}

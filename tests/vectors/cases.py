@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: MIT
+# The cases of samples/vectors. Each case: name FILE/CASE, why, row, params, history, step, edge (None: make.py finds it out).
+
+MASKED = None
+# Parameters that a computed number is compared with.
+LIMITS = {"top_p", "min_p", "typical_p", "top_a", "tfs", "p_step", "top_h", "min_k", "epsilon_cutoff", "eta_cutoff", "top_n_sigma",
+          "xtc_threshold", "mirostat_tau"}
+
+
+def generated(n, seed=1):
+    return ("generated", seed, n)
+
+
+# Rows that every sampler gets, with the reason.
+ROWS = {
+    "ordinary": (generated(1000), "1000 generated logits"),
+    "another": (generated(1000, 2), "another 1000 generated logits"),
+    "wide": (generated(32000, 3), "32000 generated logits: sums of many small weights"),
+    "one": ([0.5], "one candidate"),
+    "two": ([1.0, 2.0], "two candidates, the likeliest last"),
+    "three": ([2.0, 0.5, 1.0], "three candidates"),
+    "ties": ([1.0, 3.0, 3.0, 2.0, 3.0, 2.0, 1.0, -1.0], "equal logits: the lower id ranks first"),
+    "flat": ([0.25] * 8, "all candidates are equally likely"),
+    "one-hot": ([0.0, 0.0, 30.0, 0.0, 0.0], "one candidate has nearly everything"),
+    "two-level": ([1.0, -3.0] * 6, "six equal candidates, and six unlikely ones"),
+    "masked": ([MASKED, 1.5, MASKED, 2.25, -0.5, MASKED, 0.75], "masked tokens have probability 0 and never come back"),
+    "denormal": ([0.0, -95.0, -100.0, -103.0, -104.0, -120.0], "weights that are denormal in f32, or 0"),
+    "huge": ([1e30, -1e30, 5e29, 1e30, 0.0], "logits of 1e30: subtract the largest before exp"),
+    "high": ([1001.0, 1000.0, 998.5, 1000.5, 990.0], "logits near 1000: exp without the largest subtracted overflows"),
+}
+PLAIN = ("ordinary", "another", "wide", "one", "two", "three", "ties", "flat", "one-hot", "two-level", "masked", "denormal", "huge", "high")
+
+# The parameters of each sampler's cases: the values of all rows, and more values for the ordinary row.
+KEEP = {"min_keep": 0}
+SAMPLERS = {
+    "top_k": [{"top_k": 3}, {"top_k": 40}, {"top_k": 1}, {"top_k": 2000}],
+    "top_p": [{"top_p": 0.9, **KEEP}, {"top_p": 0.5, **KEEP}, {"top_p": 0.01, **KEEP}, {"top_p": 0.5, "min_keep": 300}],
+    "min_p": [{"min_p": 0.05, **KEEP}, {"min_p": 0.5, **KEEP}, {"min_p": 0.9, "min_keep": 20}],
+    "typ_p": [{"typical_p": 0.7, **KEEP}, {"typical_p": 0.2, **KEEP}, {"typical_p": 0.2, "min_keep": 400}],
+    "top_n_sigma": [{"top_n_sigma": 1.0}, {"top_n_sigma": 0.2}, {"top_n_sigma": 3.0}],
+    "top_a": [{"top_a": 0.4, **KEEP}, {"top_a": 1.0, **KEEP}, {"top_a": 1.0, "min_keep": 5}],
+    "tfs": [{"tfs": 0.9, **KEEP}, {"tfs": 0.3, **KEEP}, {"tfs": 0.1, "min_keep": 7}],
+    "tfs_tg": [{"tfs": 0.9, **KEEP}, {"tfs": 0.3, **KEEP}, {"tfs": 0.1, "min_keep": 7}],
+    "epsilon_cutoff": [{"epsilon_cutoff": 0.004, **KEEP}, {"epsilon_cutoff": 0.1, **KEEP}, {"epsilon_cutoff": 0.1, "min_keep": 9}],
+    "eta_cutoff": [{"eta_cutoff": 0.01, **KEEP}, {"eta_cutoff": 0.3, **KEEP}, {"eta_cutoff": 0.3, "min_keep": 400}],
+    "p_step": [{"p_step": 0.7, **KEEP}, {"p_step": 0.95, **KEEP}, {"p_step": 0.99, "min_keep": 12}],
+    "min_k": [{"min_k": 3.0, **KEEP}, {"min_k": 0.0, **KEEP}, {"min_k": 50.0, **KEEP}, {"min_k": 0.0, "min_keep": 6}],
+    "top_h": [{"top_h": 0.4, **KEEP}, {"top_h": 0.9, **KEEP}, {"top_h": 0.1, "min_keep": 30}],
+    "p_less": [{**KEEP}, {"min_keep": 500}],
+    "p_less_norm": [{**KEEP}, {"min_keep": 500}],
+    "smoothing": [{"smoothing_factor": 0.25, "smoothing_curve": 1.0}, {"smoothing_factor": 0.1, "smoothing_curve": 2.5}],
+    "skew": [{"skew": 0.5}, {"skew": -0.7}],
+    "temperature": [{"temperature": 0.7, "dynatemp_range": 0.0, "dynatemp_exponent": 1.0},
+                    {"temperature": 2.5, "dynatemp_range": 0.0, "dynatemp_exponent": 1.0},
+                    {"temperature": 0.0, "dynatemp_range": 0.0, "dynatemp_exponent": 1.0},
+                    {"temperature": 1.0, "dynatemp_range": 0.5, "dynatemp_exponent": 1.0},
+                    {"temperature": 0.8, "dynatemp_range": 1.5, "dynatemp_exponent": 0.5}],
+    "xtc": [{"xtc_probability": 1.0, "xtc_threshold": 0.01, **KEEP}, {"xtc_probability": 0.5, "xtc_threshold": 0.01, **KEEP},
+            {"xtc_probability": 1.0, "xtc_threshold": 0.01, "min_keep": 999}],
+    "scatter": [dict(scatter_k=64, scatter_strength=0.6, scatter_radius=2.5, scatter_steps=1, scatter_adaptive=False, scatter_collision=1.0,
+                     scatter_absorption=0.0),
+                dict(scatter_k=20, scatter_strength=0.4, scatter_radius=1.0, scatter_steps=3, scatter_adaptive=False, scatter_collision=1.0,
+                     scatter_absorption=0.0),
+                dict(scatter_k=64, scatter_strength=0.1, scatter_radius=2.5, scatter_steps=1, scatter_adaptive=True, scatter_strength_min=0.02,
+                     scatter_strength_max=0.3, scatter_entropy_target=0.55, scatter_collision=1.0, scatter_absorption=0.0),
+                dict(scatter_k=64, scatter_strength=0.6, scatter_radius=2.5, scatter_steps=1, scatter_adaptive=False, scatter_collision=0.5,
+                     scatter_absorption=0.0)],
+    "penalties": [dict(repeat_penalty=1.3, frequency_penalty=0.0, presence_penalty=0.0, repeat_last_n=64),
+                  dict(repeat_penalty=1.0, frequency_penalty=0.4, presence_penalty=0.0, repeat_last_n=64),
+                  dict(repeat_penalty=1.0, frequency_penalty=0.0, presence_penalty=0.7, repeat_last_n=64),
+                  dict(repeat_penalty=1.5, frequency_penalty=0.2, presence_penalty=-0.3, repeat_last_n=3)],
+    "encoder_penalty": [{"encoder_repetition_penalty": 1.4}, {"encoder_repetition_penalty": 0.6}],
+    "dry": [dict(dry_multiplier=0.8, dry_base=1.75, dry_allowed_length=2, dry_penalty_last_n=64),
+            dict(dry_multiplier=2.0, dry_base=1.1, dry_allowed_length=0, dry_penalty_last_n=64),
+            dict(dry_multiplier=1.0, dry_base=1.0, dry_allowed_length=1, dry_penalty_last_n=6)],
+    "no_repeat_ngram": [{"no_repeat_ngram_size": 2}, {"no_repeat_ngram_size": 1}, {"no_repeat_ngram_size": 4}],
+    "dist": [{}],
+    "greedy": [{}],
+    "adaptive_p": [{"adaptive_target": 0.3, "adaptive_decay": 0.9}, {"adaptive_target": -1.0, "adaptive_decay": 0.9},
+                   {"adaptive_target": 0.05, "adaptive_decay": 0.0}],
+    "mirostat": [{"mirostat": 1, "mirostat_tau": 5.0, "mirostat_eta": 0.1}, {"mirostat": 1, "mirostat_tau": 2.0, "mirostat_eta": 0.5}],
+    "mirostat_v2": [{"mirostat": 2, "mirostat_tau": 5.0, "mirostat_eta": 0.1}, {"mirostat": 2, "mirostat_tau": 2.0, "mirostat_eta": 0.5}],
+    "logit_bias": [{"logit_bias": [[1, 1.5], [0, -0.75], [1, 0.25]]}, {"logit_bias": [[4, False], [0, 2.0]]}],
+    "bans": [{"bad_words_ids": [[3], [0, 1, 2], [2, 1, 0]]}, {"bad_words_ids": [[1, 4], [2, 1, 5]]}],
+}
+# A text that repeats itself, for samplers that look back.
+TEXT = [1, 2, 0, 1, 2, 3, 1, 2, 0, 4, 1, 2, 0, 1]
+LOOKS_BACK = {"penalties", "encoder_penalty", "dry", "no_repeat_ngram", "bans"}
+NEEDS_WIDTH = {"logit_bias": 5, "bans": 6}  # tokens that the parameters name
+HISTORIES = {"none": [], "short": [2], "repeat": [0, 1, 0, 1, 0, 1], "far": [0, 2] + [1] * 70, "twice": [3, 0, 2, 3, 0, 2, 3, 0]}
+
+
+def params_of(sampler, more, seed):
+    params = {"seed": seed}
+    if sampler not in ("mirostat", "mirostat_v2"):
+        params["samplers"] = [] if sampler in ("dist", "logit_bias", "bans") else [sampler]
+    else:
+        params.update(temperature=1.0, dynatemp_range=0.0)
+    return {**params, **more}
+
+
+def case(name, why, row, params, history=(), step=0, edge=None):
+    return dict(name=name, why=why, row=row, params=params, history=list(history), step=step, edge=edge)
+
+
+def width(row):
+    return row[2] if row[0] == "generated" else len(row)
+
+
+def battery(sampler):
+    """The rows that every sampler gets, and the ordinary row with the other values."""
+    sets, history = SAMPLERS[sampler], TEXT if sampler in LOOKS_BACK else []
+    for number, row in enumerate(PLAIN):
+        logits, why = ROWS[row]
+        inside = [token for token in history[: 14 if width(logits) > 3 else 2] if token < width(logits)]
+        if width(logits) >= NEEDS_WIDTH.get(sampler, 1):
+            overflow = True if (sampler, row) == ("top_n_sigma", "huge") else None  # of squares, in f32 only
+            yield case(f"{sampler}/{row}", why, logits, params_of(sampler, sets[0], number + 1), inside, edge=overflow)
+    for number, more in enumerate(sets[1:], 1):
+        yield case(f"{sampler}/values-{number}", "other values", generated(1000, 9), params_of(sampler, more, number + 7), history)
+        yield case(f"{sampler}/ties-{number}", "other values, equal logits", ROWS["ties"][0], params_of(sampler, more, number + 20),
+                   [t for t in history if t < 8])
+
+
+def exact():
+    """Limits that are met exactly, in every precision: the comparison itself is tested."""
+    def one(sampler, name, why, row, **more):
+        return case(f"{sampler}/{name}", why, row, params_of(sampler, {**SAMPLERS[sampler][0], **more}, 4), edge=False)
+    yield one("top_p", "reached", "4 equal candidates, P 0.5: the sum reaches P exactly at the second, which stays", [0.0] * 4, top_p=0.5)
+    yield one("top_p", "reached-of-8", "8 equal candidates, P 0.75: six stay", [1.0] * 8, top_p=0.75)
+    yield one("top_p", "zero", "P 0 keeps one", [1.0, 2.0, 3.0], top_p=0.0)
+    yield one("min_p", "equal", "P 1 keeps what equals the largest: >=, not >", [2.0, 1.0, 2.0, 2.0, 0.0], min_p=1.0)
+    yield one("min_p", "equal-two", "P 1, two equal candidates behind a lesser one", [0.5, 2.0, 2.0], min_p=1.0)
+    yield one("typ_p", "reached", "4 equal candidates, P 0.5: the sum must be above P, so that three stay", [0.0] * 4, typical_p=0.5)
+    yield one("top_k", "ties-across", "the cut lies among equal logits: the lower ids stay", [1.0, 2.0, 2.0, 2.0, 2.0, 0.0], top_k=2)
+    yield one("top_k", "ties-first", "all equal: ids 0, 1 and 2 stay", [7.0] * 300, top_k=3)
+    yield one("top_k", "masked-kept", "masked candidates fill up the k, but are not drawn", [1.0, MASKED, MASKED, 2.0], top_k=3)
+    yield one("epsilon_cutoff", "equal", "p is E exactly: it stays", [0.0] * 4, epsilon_cutoff=0.25)
+    yield one("p_step", "equal", "S 1 keeps those that equal the likeliest", [1.0, 3.0, 3.0, 2.0], p_step=1.0)
+    yield one("top_n_sigma", "equal", "one deviation below the largest: x < limit is removed, x at it stays", [3.0, 1.0, 3.0, 1.0], top_n_sigma=2.0)
+    yield one("xtc", "equal", "p is the threshold exactly: it counts, and all top choices but the last go", [0.0] * 4, xtc_threshold=0.25)
+    yield one("xtc", "single", "one top choice stays", [5.0, 0.0, 0.0], xtc_threshold=0.25)
+    yield one("xtc", "above-half", "a threshold above 0.5 switches it off", [5.0, 0.0, 0.0], xtc_threshold=0.6)
+    yield one("temperature", "negative-zero", "+0 and -0 are equal: the first stays at temperature 0", [-0.0, 0.0, -1.0], temperature=0.0)
+    yield one("greedy", "ties-last", "the first of equal largest logits", [1.0, 4.0, 4.0, 4.0])
+    yield one("top_p", "inexact", "10 equal candidates, P 0.9: rounding decides whether nine or ten stay", [0.0] * 10, top_p=0.9) | {"edge": True}
+
+
+def histories():
+    for sampler in ("penalties", "dry", "no_repeat_ngram", "encoder_penalty"):
+        for number, more in enumerate(SAMPLERS[sampler]):
+            for name, tokens in HISTORIES.items():
+                yield case(f"{sampler}/history-{name}-{number}", "history " + name, [0.5, -1.0, 2.0, 0.0, -0.25, 1.25],
+                           params_of(sampler, more, number + 31), tokens)
+    more = {**SAMPLERS["scatter"][0], "scatter_absorption": 0.2, "scatter_absorption_last_n": 64}
+    yield case("scatter/absorption", "absorption, which reorders candidates", generated(1000, 4), params_of("scatter", more, 3),
+               [5, 5, 5, 9, 700, 640, 640])
+    yield case("scatter/absorption-ties", "absorption among equal candidates", [1.0] * 6, params_of("scatter", more, 4), [0, 0, 2])
+
+
+def steps():
+    """A sequence that goes on: the generator, mu, and the sums of adaptive_p."""
+    for seed in (0, 1, 42, 5489, 4294967294):
+        for step in range(10):
+            yield case(f"dist/seed-{seed}-draw-{step}", "the first ten draws of a seed", [0.0] * 500, params_of("dist", {}, seed), step=step)
+    for sampler in ("mirostat", "mirostat_v2", "adaptive_p", "xtc", "penalties"):
+        more = SAMPLERS[sampler][1 if sampler != "adaptive_p" else 0]
+        for step in (1, 2, 5, 9):
+            yield case(f"{sampler}/step-{step}", "the state after earlier rows", generated(1000, 6), params_of(sampler, more, 11), step=step)
+
+
+def wide():
+    for sampler in ("top_k", "top_p", "min_p", "temperature", "dist"):
+        yield case(f"{sampler}/vocabulary", "128256 generated logits", generated(128256, 5), params_of(sampler, SAMPLERS[sampler][0], 2))
+
+
+# The default chain of llama.cpp, and other orders.
+DEFAULT = ["penalties", "dry", "top_n_sigma", "top_k", "typ_p", "top_p", "min_p", "xtc", "temperature"]
+CHAINS = {
+    "default": (DEFAULT, dict(top_k=40, top_p=0.95, min_p=0.05, temperature=0.8)),
+    "default-penalised": (DEFAULT, dict(top_k=40, top_p=0.95, min_p=0.05, temperature=0.8, repeat_penalty=1.2, dry_multiplier=0.1)),
+    "temperature-first": (["temperature", "top_k", "top_p"], dict(top_k=40, top_p=0.8, temperature=1.8)),
+    "temperature-last": (["top_k", "top_p", "temperature"], dict(top_k=40, top_p=0.8, temperature=1.8)),
+    "cold-last": (["top_p", "min_p", "temperature"], dict(top_p=0.8, min_p=0.2, temperature=0.3)),
+    "unsorted-min-p": (["min_p", "temperature"], dict(min_p=0.1, temperature=1.3)),
+    "typical-then-top-k": (["typ_p", "top_k", "temperature"], dict(typical_p=0.6, top_k=10, temperature=0.9)),
+    "sigma-dynamic": (["top_n_sigma", "temperature"], dict(top_n_sigma=1.0, temperature=1.0, dynatemp_range=0.4)),
+    "greedy-end": (["penalties", "temperature"], dict(repeat_penalty=1.5, temperature=0.0)),
+    "xtc-behind-top-k": (["top_k", "xtc", "temperature"], dict(top_k=12, xtc_probability=0.5, xtc_threshold=0.05, temperature=0.6)),
+}
+ALL = dict(min_keep=0, temperature=1.0, dynatemp_range=0.0, dynatemp_exponent=1.0, top_k=0, top_p=1.0, min_p=0.0, typical_p=1.0, top_n_sigma=-1.0,
+           xtc_probability=0.0, xtc_threshold=0.1, dry_multiplier=0.0, dry_base=1.75, dry_allowed_length=2, dry_penalty_last_n=64,
+           repeat_last_n=64, repeat_penalty=1.0, frequency_penalty=0.0, presence_penalty=0.0)
+
+
+def chains():
+    for name, (samplers, more) in CHAINS.items():
+        for row in ("ordinary", "another", "ties", "masked", "high"):
+            logits, why = ROWS[row]
+            params = {"seed": len(name), "samplers": samplers, **ALL, **more}
+            yield case(f"chains/{name}-{row}", why, logits, params, [t for t in TEXT if t < width(logits)])
+
+
+def cases():
+    for sampler in SAMPLERS:
+        yield from battery(sampler)
+    yield from exact()
+    yield from histories()
+    yield from steps()
+    yield from wide()
+    yield from chains()
