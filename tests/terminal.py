@@ -17,7 +17,8 @@ def run(columns, settings, command, wait=None, keys=b''):
     env.update({'TERM': 'xterm', 'LC_ALL': 'C.UTF-8', **settings})
     pid, fd = pty.fork()
     if not pid:
-        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+        for number in signal.SIGPIPE, signal.SIGINT:  # background jobs ignore SIGINT
+            signal.signal(number, signal.SIG_DFL)
         fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack('HHHH', 24, columns, 0, 0))
         os.execvpe(command[0], command, env)
     out = b''

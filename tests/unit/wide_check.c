@@ -151,7 +151,7 @@ static void plain_all(float value) {}
 
 static uint32_t draw_exp(uint64_t seed)
 {
-    struct rng r;
+    struct rng r = {0};
     float best = -1;
     uint32_t chosen = 0;
     rng_seed(&r, (uint32_t)seed);
@@ -163,6 +163,7 @@ static uint32_t draw_exp(uint64_t seed)
             chosen = i;
         }
     }
+    rng_free(&r);
     return chosen;
 }
 
