@@ -7,7 +7,7 @@ _sampl()
         if [[ $cur == = ]]; then cur=; else prev=${COMP_WORDS[COMP_CWORD-2]}; fi
         case $prev in
     --print-chain) mapfile -t COMPREPLY < <(compgen -W 'text json llama server preset' -- "$cur"); return ;;
-    --help|-h) mapfile -t COMPREPLY < <(compgen -W 'all' -- "$cur"); return ;;
+    --help|-h) mapfile -t COMPREPLY < <(compgen -W 'all input samplers scatter output comparing other' -- "$cur"); return ;;
         esac
     fi
     case $prev in

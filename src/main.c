@@ -83,7 +83,8 @@ static bool act(const struct args *a, struct recipes *recipes, const struct kern
             return false;
         break;
     case ACTION_HELP:
-        help_print(a->options, !strcmp(a->how, "all"));
+        if (!help_print(a->options, a->how, e))
+            return false;
         break;
     case ACTION_VERSION:
         help_version(kern);

@@ -180,7 +180,7 @@ kept_sets() {
 
 @test "every engine either has a stage for an option or refuses the option by name" {
     local engine option n=0
-    sampl --help=all | sed -n '/^Chain/,/^Output/p' |
+    sampl --help=all | sed -n '/^Samplers:/,/^Output/p' |
         perl -ne 'print "--$1 ", $2 // "", "\n" if /^ {2,6}(?:-\w+, )?--([\w-]+)(?:, --[\w-]+)*(?: ([A-Z]\S*))?/' >options
     [ "$(wc -l <options)" -ge 45 ]
     for engine in "${all_engines[@]}"; do

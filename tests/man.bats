@@ -191,7 +191,7 @@ all_stages() {
         default=${BASH_REMATCH[1]}
         name=$(long_names <<<"$names" | head -n 1)
         text=$(grep -E -- "^[^	]*$name( |,|	)" help | cut -f 2)
-        if [[ $text != *"($default)"* ]]; then
+        if [[ ${text//; /;} != *"($default)"* ]]; then
             echo "$name: the page says $default, --help: $text"
             return 1
         fi
@@ -231,7 +231,7 @@ stage_sections=(SAMPLERS SELECTORS 'STAGES OF ENGINES')
     section "$PAGE" OPTIONS | grep -A 1 '^\.Cm [a-z_]*$' | paste -sd ' ' | grep -oE '\.Cm [a-z_]+ \.Pq [a-z] ' | awk '{ print $4, $2 }' | sort >page
     diff program page
     # the default chain
-    section "$SAMPLERS" 'THE CHAIN' | sed -n 's/^\.Ql \([a-z]*\) \.$/\1/p' | grep -qx "$("$SAMPL" --help | grep -o '[a-z]* is the default chain' | cut -d ' ' -f 1)"
+    section "$SAMPLERS" 'THE CHAIN' | sed -n 's/^\.Ql \([a-z]*\) \.$/\1/p' | grep -qx "$("$SAMPL" --help=sampler-seq | tr -s '\n ' ' ' | grep -o '[a-z]* is the default chain' | cut -d ' ' -f 1)"
     [ "$(chain --sampler-seq edskypmxrt)" = "$(chain)" ]
 }
 

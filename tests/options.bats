@@ -299,17 +299,33 @@ switches_off() {
     if command -v fish >/dev/null; then fish -n "$ROOT/completions/sampl.fish"; fi
 }
 
-@test "--help lists the common options, --help=all lists every option" {
+@test "--help lists the common options in 60 lines, --help=all every option, both in 80 columns" {
     sampl --help | grep -oE '^ +(-[a-zA-Z]+, )?--[a-z0-9-]+' | sort >common
     sampl --help=all | grep -oE '^ +(-[a-zA-Z]+, )?--[a-z0-9-]+' | sort >all
     [ -z "$(comm -23 common all)" ]
+    for option in vs sweep expect against top-p temp dry-multiplier output-format threads; do grep -q -- "--$option\$" common; done
     comm -13 common all | tr -d ' ' >rare
-    for option in vs sweep diff against expect tolerance after top-a tfs skew; do grep -qx -- "--$option" rare; done
-    run ! grep -qE 'top-p|scatter|emit|trace|engine' rare
-    sampl --help | grep -q 'sampl --help=all has more'
-    sampl --help | grep -qE '^  -jf, --json-schema-file '
-    run ! grep -q 'sampl --help=all has more' <(sampl --help=all)
+    for option in tolerance after top-a tfs skew dry-base scatter-k; do grep -qx -- "--$option" rare; done
+    [ "$(sampl --help | wc -l)" -le 60 ]
+    sampl --help | grep -q ',html,'
+    run ! grep -E '.{81}' <(sampl --help; sampl --help=all)
     sampl -h | cmp - <(sampl --help=all --help)
+}
+
+@test "--help=WHAT prints a group of options, the options of a sampler, or one option" {
+    sampl --help=all >all
+    for group in input samplers scatter output comparing other; do
+        sampl --help=$group | grep -oE '^ +(-[a-zA-Z]+, )?--[a-z0-9-]+.*' >got
+        [ -s got ]
+        [ -z "$(grep -vxFf all got)" ]
+        cat got
+    done >groups
+    [ "$(wc -l <groups)" -gt 100 ]
+    [ "$(sampl --help=comparing | head -2 | tail -1)" = "Comparing and checking chains:" ]
+    [ "$(sampl --help=dry | grep -c '^ *--dry-')" -eq 4 ]
+    [ "$(sampl --help=top_k)" = "$(sampl --help=--top-k)" ]
+    sampl --help=top-k | grep -q '^ *--top-k K '
+    sampl --help=seed | grep -q '^  -s, --seed N '
 }
 
 @test "completions/ has exactly the options of --help=all" {

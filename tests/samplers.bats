@@ -67,7 +67,7 @@ EOF
     [[ $output == *'toy_really is not true or false' ]]
     run -2 $toy --toy-drop 100
     [ "$output" = "sampl: --toy-drop: '100' is not a whole number from 0 to 99" ]
-    run -0 $toy --help
+    run -0 $toy --help=all
     [[ $output == *$'\nToys:\n'*'--toy-drop N '*'drop the N best (1)'*'--toy-number X'*'(0.5)'*'--toy-really '*'do it'* ]]
     run -0 $toy -s 1 --samplers toy --print-chain
     [[ $output == *'toy          off  toy-drop=1 toy-number=0.5 toy-really=false'* ]]

@@ -2,6 +2,7 @@
 #include "cli/args.h"
 
 #include "base/utf8.h"
+#include "cli/hint.h"
 #include "cli/preset.h"
 #include "out/message.h"
 #include "samplers/engine.h"
@@ -87,7 +88,9 @@ static bool read_value(struct reader *r, const struct option_row *row, const cha
         return false;
     r->a->given[row - r->a->options->row] = r->preset ? ORIGIN_PRESET : ORIGIN_COMMAND_LINE;
     r->a->preset[row - r->a->options->row] = r->preset;
-    return row->set ? row->set(row, value, r->a, e) : read_preset(r, value, e);
+    if (!row->set)
+        return read_preset(r, value, e);
+    return row->set(row, value, r->a, e) || (!r->preset && hint_value(row, value, e));
 }
 
 // Finds the option with this short form, len characters long; NULL: there is none.
@@ -106,14 +109,14 @@ static bool read_short(struct reader *r, const char *letter, struct err *e)
     const struct option_row *row = row_of_brief(r->a->options, letter, strlen(letter));
     if (row)
         return read_value(r, row, NULL, e);
-    if (option_is_known(letter - 1, strlen(letter) + 1))
-        return option_unknown(r->a->options, letter - 1, strlen(letter) + 1, e);
+    if (hint_is_known(letter - 1, strlen(letter) + 1))
+        return hint_unknown(r->a->options, letter - 1, strlen(letter) + 1, e);
     for (; *letter; letter++) {
         char word[8];
         const int len = (int)utf8_step(letter);
         row = row_of_brief(r->a->options, letter, 1);
         if (!row)
-            return option_unknown(r->a->options, word, (size_t)snprintf(word, sizeof word, "-%.*s", len, letter), e);
+            return hint_unknown(r->a->options, word, (size_t)snprintf(word, sizeof word, "-%.*s", len, letter), e);
         const bool valued = row->metavar && letter[1];
         if (!read_value(r, row, valued ? letter + 1 : NULL, e))
             return false;
@@ -129,7 +132,7 @@ static bool read_long(struct reader *r, const char *word, struct err *e)
     const char *const name = word + 2, *const end = name + strcspn(name, "=");
     const struct option_row *const row = option_by_name(r->a->options, name, (size_t)(end - name));
     if (!row)
-        return option_unknown(r->a->options, word, (size_t)(end - word), e);
+        return hint_unknown(r->a->options, word, (size_t)(end - word), e);
     return read_value(r, row, *end ? end + 1 : NULL, e);
 }
 
@@ -286,5 +289,5 @@ bool args_check(const struct args *a, struct err *e)
     for (size_t i = 0; i < sizeof messages / sizeof *messages; i++)
         if (messages[i].wrong)
             return err_set(e, STATUS_USAGE, messages[i].format, messages[i].what, messages[i].with);
-    return true;
+    return hint_detached_number(a, e);
 }

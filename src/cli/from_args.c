@@ -5,6 +5,7 @@
 #include "chain/chain.h"
 #include "chain/draft.h"
 #include "chain/setting.h"
+#include "cli/hint.h"
 #include "in/vocab_file.h"
 #include "out/message.h"
 #include "vocab/spelling.h"
@@ -236,6 +237,8 @@ static bool set_grammar_text(struct draft *d, const struct args *a, struct err *
     }
     const bool none = !g.schema && !g.text.len, ok = none || draft_grammar(d, &g, e);
     free(content);
+    if (!ok && !option_names_file(row))
+        hint_file(a->grammar, g.schema ? "--json-schema-file " : "--grammar-file ", e);
     return ok;
 }
 

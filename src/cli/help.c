@@ -1,87 +1,165 @@
 // SPDX-License-Identifier: MIT
 #include "cli/help.h"
 
+#include <assert.h>
 #include <cjson/cJSON.h>
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
-enum { WIDTH = 100, TEXT_AT = 34 };
+enum {
+    WIDTH = 80, // columns of a line
+    TEXT_AT = 28,
+    LONG_WORD = 24,    // bytes; longer words are lists, which a line may break
+    SHORT_DEFAULT = 40 // bytes; the list of common options has no longer defaults
+};
 
 static const char *const headings[GROUP_HIDDEN] = {
     [GROUP_INPUT] = "Input",
-    [GROUP_CHAIN] = "Chain (llama.cpp's flags)",
+    [GROUP_CHAIN] = "Samplers",
     [GROUP_OUTPUT] = "Output",
     [GROUP_OTHER] = "Other",
 };
 
-// Prints a text from column `at` on, broken at spaces before WIDTH. Later lines begin at TEXT_AT.
-static void wrap(const char *text, int at)
+static const char *heading_of(const struct option_row *row)
 {
-    while (*text) {
-        const int len = (int)strcspn(text, " ");
-        if (at > TEXT_AT && at + 1 + len > WIDTH) {
-            printf("\n%*s", TEXT_AT, "");
-            at = TEXT_AT;
-        } else if (at > TEXT_AT) {
-            putchar(' ');
-            at++;
-        }
-        printf("%.*s", len, text);
-        at += len;
-        text += len + (text[len] == ' ');
-    }
+    assert(row->group < GROUP_HIDDEN);
+    return row->heading ? row->heading : headings[row->group];
 }
 
-static void print_option(const struct option_row *row)
+// ---- an option
+
+// Returns the length of the first part of a text that a line does not break: a word, or an item of a long list.
+static int unbroken_length(const char *text)
 {
-    char text[300];
+    const int word = (int)strcspn(text, " "), item = (int)strcspn(text, " ,;");
+    return word <= LONG_WORD || item == word ? word : item + 1;
+}
+
+// Prints a text from column `at` on, in lines of WIDTH columns. Later lines begin at TEXT_AT.
+static void wrap(const char *text, int at)
+{
+    for (bool space = false; *text; text += space) {
+        const int len = unbroken_length(text);
+        if (at > TEXT_AT && at + space + len > WIDTH) {
+            printf("\n%*s", TEXT_AT, "");
+            at = TEXT_AT;
+            space = false;
+        }
+        at += printf("%s%.*s", space ? " " : "", len, text);
+        text += len;
+        space = *text == ' ';
+    }
+    putchar('\n');
+}
+
+// Prints an option. If `whole`, with its other name, the details behind the ';' of its text, and its choices;
+// else in short.
+static void print_option(const struct option_row *row, bool whole)
+{
+    const char *const def = row->def && (whole || strlen(row->def) <= SHORT_DEFAULT) ? row->def : NULL,
+                      *const details = strchr(row->help, ';');
+    const size_t help = !whole && details ? (size_t)(details - row->help) : strlen(row->help);
+    const bool fits = row->choices && help + strlen(": ") + strlen(row->choices) <= WIDTH - TEXT_AT;
+    const char *const choices = whole || fits ? row->choices : NULL;
+    char text[400];
     int len = row->brief ? printf("  -%s, --%s", row->brief, row->name) : printf("      --%s", row->name);
-    if (row->also)
+    if (row->also && whole)
         len += printf(", --%s", row->also);
     if (row->metavar)
         len += printf("%s%s", *row->metavar == '[' ? "" : " ", row->metavar);
-    snprintf(text, sizeof text, "%s%s%s%s%s%s", row->help, row->choices ? ": " : "", row->choices ? row->choices : "",
-             row->def ? " (" : "", row->def ? row->def : "", row->def ? ")" : "");
+    snprintf(text, sizeof text, "%.*s%s%s%s%s%s", (int)help, row->help, choices ? ": " : "", choices ? choices : "",
+             def ? " (" : "", def ? def : "", def ? ")" : "");
     if (len + 2 > TEXT_AT)
         putchar('\n');
     printf("%*s", len + 2 > TEXT_AT ? TEXT_AT : TEXT_AT - len, "");
     wrap(text, TEXT_AT);
-    putchar('\n');
 }
 
-// Prints the options of a group under a heading, and marks them as printed. NULL is the heading of the group itself.
-static void print_group(const struct options *o, enum option_group group, const char *heading, bool *printed)
+// ---- groups of options
+
+// Prints the options under a heading; all, or the common ones. Prints nothing if there are none.
+static void print_group(const struct options *o, const char *heading, bool all)
 {
-    printf("\n%s:\n", heading ? heading : headings[group]);
-    for (size_t i = 0; i < o->n; i++) {
-        const char *const own = o->row[i].heading;
-        if (o->row[i].group != group || !heading != !own || (own && heading && strcmp(own, heading) != 0))
+    bool first = true;
+    for (const struct option_row *row = o->row; row->name; row++) {
+        if (row->group == GROUP_HIDDEN || strcmp(heading_of(row), heading) != 0 || !(all || row->common))
             continue;
-        print_option(&o->row[i]);
-        printed[i] = true;
+        if (first)
+            printf("\n%s:\n", heading);
+        print_option(row, all);
+        first = false;
     }
 }
 
-void help_print(const struct options *o, bool all)
+// Is the row the first of its heading?
+static bool begins_group(const struct options *o, const struct option_row *row)
 {
-    bool printed[OPTIONS_MOST] = {false};
-    for (size_t i = 0; i < o->n; i++)
-        printed[i] = o->row[i].rare && !all;
-    fputs("usage: sampl [OPTION]... [FILE]...\n\n"
-          "Reads rows of logits, runs llama.cpp's sampler chain over each, and prints the chosen token ids.\n"
-          "Without FILE, or when FILE is -, reads standard input. Defaults are in parentheses.\n",
-          stdout);
-    for (enum option_group group = 0; group < GROUP_HIDDEN; group++) {
-        print_group(o, group, NULL, printed);
-        for (size_t i = 0; i < o->n; i++) // a heading stands where its first option does
-            if (o->row[i].group == group && !printed[i])
-                print_group(o, group, o->row[i].heading, printed);
+    if (row->group == GROUP_HIDDEN)
+        return false;
+    for (const struct option_row *before = o->row; before < row; before++)
+        if (before->group < GROUP_HIDDEN && !strcmp(heading_of(before), heading_of(row)))
+            return false;
+    return true;
+}
+
+// Prints the groups in the order of their first options. word: only groups whose heading begins with this word; NULL:
+// every group. Returns whether there is one.
+static bool print_groups(const struct options *o, const char *word, bool all)
+{
+    bool any = false;
+    for (const struct option_row *row = o->row; row->name; row++) {
+        const char *const heading = begins_group(o, row) ? heading_of(row) : NULL;
+        if (!heading ||
+            (word && (strncasecmp(heading, word, strlen(word)) != 0 || isalpha((unsigned char)heading[strlen(word)]))))
+            continue;
+        print_group(o, heading, all);
+        any = true;
     }
-    if (!all)
-        puts("\nsampl --help=all has more: samplers of other programs, comparing and checking chains.");
-    fputs("\nExit status: 0 all rows fine, 1 bad input data, 2 usage, 3 input or output failed.\n"
-          "SAMPL_CPU=TIER in the environment lowers the SIMD tier. More in sampl(1).\n",
+    return any;
+}
+
+// Prints the options of a sampler. Returns false if no sampler that has options is named so.
+static bool print_sampler(const struct options *o, const char *name)
+{
+    const struct sampler *const s = sampler_by_name(name, strlen(name));
+    if (!s || !s->params)
+        return false;
+    for (const struct param *p = s->params; p->flag; p++)
+        print_option(option_by_name(o, p->flag, strlen(p->flag)), true);
+    return true;
+}
+
+// ---- --help
+
+static void print_frame(const struct options *o, bool all)
+{
+    fputs("usage: sampl [OPTION]... [FILE]...\n\n"
+          "Reads rows of logits, runs a chain of samplers over each row as llama.cpp does,\n"
+          "and prints the ids of the chosen tokens. Reads standard input if there is no\n"
+          "FILE, or if FILE is -. Defaults are in parentheses.\n",
           stdout);
+    print_groups(o, NULL, all);
+    fputs("\nExit status: 0 success, 1 bad input data, 2 usage, 3 input or output failed.\n", stdout);
+    fputs(all ? "SAMPL_CPU=TIER in the environment lowers the SIMD tier. More in sampl(1).\n"
+              : "sampl --help=all lists all options, --help=top-k one of them. More in sampl(1).\n",
+          stdout);
+}
+
+bool help_print(const struct options *o, const char *what, struct err *e)
+{
+    const char *const name = what + strspn(what, "-");
+    const struct option_row *const row = option_by_name(o, name, strlen(name));
+    if (!*what || !strcmp(what, "all"))
+        print_frame(o, *what);
+    else if (print_groups(o, what, true) || (!row && print_sampler(o, what)))
+        return true;
+    else if (row)
+        print_option(row, true);
+    else
+        return err_set(e, STATUS_USAGE, "--help: there is no option, sampler or group '%s'", what);
+    return true;
 }
 
 void help_version(const struct kern *kern)

@@ -9,8 +9,9 @@
 #define SAMPL_VERSION       "0.2.0"
 #define SAMPL_LLAMA_RELEASE "v0.5.0" // of 2026-09-28
 
-// Prints the options; if `all`, with the rare ones.
-void help_print(const struct options *o, bool all);
+// Prints what --help names: "" the common options, "all" all options, or a group of options, an option or a sampler.
+// False with *e if it is none of these.
+bool help_print(const struct options *o, const char *what, struct err *e);
 void help_version(const struct kern *kern);
 
 // Prints the completion script for bash, zsh or fish.

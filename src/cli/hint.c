@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Errors for words that are no options, with hints.
+#include "cli/hint.h"
+
 #include "base/builder.h"
 #include "base/names.h"
-#include "cli/options.h"
 
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define NO_MODEL "sampl runs no model; leave it out"
 #define NO_CHAT  "sampl holds no conversation; leave it out"
@@ -41,6 +43,26 @@ static const struct {
      NO_SERVE},
 };
 
+// Options of other programs, and slips of the pen, that are spelled otherwise here.
+static const struct {
+    const char *names; // separated by spaces, with their dashes
+    const char *here;
+} spellings[] = {
+    {"-k", "--top-k"},
+    {"--rep-pen --repetition-penalty --repetition_penalty --rep_pen --repeat", "--repeat-penalty"},
+    {"--rep-pen-range --rep_pen_range --penalty-last-n", "--repeat-last-n"},
+    {"--xtc", "--xtc-probability"},
+    {"--dry", "--dry-multiplier"},
+    {"--tau", "--mirostat-ent"},
+    {"--eta", "--mirostat-lr"},
+    {"--epsilon", "--epsilon-cutoff"},
+    {"--html", "-O html"},
+    {"--json", "-O json"},
+    {"--compare --versus", "--vs"},
+    {"--sampler", "--samplers"},
+    {"--model-vocab --tokenizer", "--vocab"},
+};
+
 // Returns the hint for a word[0..len). NULL: it is no such option.
 static const char *hint_of(const char *word, size_t len)
 {
@@ -50,7 +72,7 @@ static const char *hint_of(const char *word, size_t len)
     return NULL;
 }
 
-bool option_is_known(const char *word, size_t len) { return hint_of(word, len); }
+bool hint_is_known(const char *word, size_t len) { return hint_of(word, len); }
 
 enum {
     LONGEST = 40, // bytes of a name that is compared; every option is shorter
@@ -101,11 +123,22 @@ static size_t near_names(const struct options *o, const char *name, size_t len, 
     return n;
 }
 
-bool option_unknown(const struct options *o, const char *word, size_t len, struct err *e)
+// Returns the spelling here of a word[0..len). NULL: it has none.
+static const char *here_of(const char *word, size_t len)
 {
-    const char *const hint = hint_of(word, len), *near[NEAR_MOST];
-    const size_t n = hint ? 0 : near_names(o, word + 2, len - 2, near);
+    for (size_t i = 0; i < sizeof spellings / sizeof *spellings; i++)
+        if (name_find(spellings[i].names, NAME_EXACT, word, len) >= 0)
+            return spellings[i].here;
+    return NULL;
+}
+
+bool hint_unknown(const struct options *o, const char *word, size_t len, struct err *e)
+{
+    const char *const hint = hint_of(word, len), *const here = here_of(word, len), *near[NEAR_MOST];
+    const size_t n = hint || here ? 0 : near_names(o, word + 2, len - 2, near);
     struct builder names = {0};
+    if (here)
+        builder_format(&names, ", did you mean %s", here);
     for (size_t i = 0; i < n; i++)
         builder_format(&names, "%s--%s", !i ? ", did you mean " : i + 1 < n ? ", " : " or ", near[i]);
     err_set(e, STATUS_USAGE, "unknown option '%.*s'%s%s%s", (int)len, word,
@@ -115,4 +148,65 @@ bool option_unknown(const struct options *o, const char *word, size_t len, struc
             hint ? hint : "", names.text ? "?" : "");
     builder_free(&names);
     return false;
+}
+
+// ---- values
+
+// Appends a text to an error, as far as there is room.
+static void add_hint(struct err *e, const char *text)
+{
+    const size_t len = strlen(e->text), more = strlen(text);
+    if (len + more < sizeof e->text)
+        memcpy(e->text + len, text, more + 1);
+}
+
+// Options of whole numbers that are taken for another, whose numbers have a fraction.
+static const struct {
+    const char *name, *hint;
+} fractions[] = {
+    {"threads", "; temperature is --temp"},
+    {"top-k", "; --top-p takes a probability"},
+    {"n-vocab", "; -n is the width of a row"},
+};
+
+bool hint_value(const struct option_row *row, const char *value, struct err *e)
+{
+    char *end;
+    for (size_t i = 0; value && i < sizeof fractions / sizeof *fractions; i++)
+        if (!strcmp(row->name, fractions[i].name) && strchr(value, '.') && (strtod(value, &end), !*end))
+            add_hint(e, fractions[i].hint);
+    return false;
+}
+
+static bool file_exists(const char *path)
+{
+    struct stat st;
+    return !stat(path, &st) && !S_ISDIR(st.st_mode);
+}
+
+bool hint_file(const char *text, const char *how, struct err *e)
+{
+    struct builder hint = {0};
+    if (!file_exists(text))
+        return false;
+    builder_format(&hint, "; %s%s reads the file of that name", how, text);
+    if (!hint.failed)
+        add_hint(e, hint.text);
+    builder_free(&hint);
+    return false;
+}
+
+bool hint_detached_number(const struct args *a, struct err *e)
+{
+    const char *const name = a->dump && !a->dump_most     ? "dump-probs"
+                             : a->trace && !a->trace_most ? "trace"
+                             : a->diff && !a->diff_most   ? "diff"
+                                                          : NULL;
+    for (size_t i = 0; name && i < a->files.n; i++) {
+        const char *const file = a->files.word[i];
+        if (*file && !file[strspn(file, "0123456789")] && !file_exists(file))
+            return err_set(e, STATUS_USAGE, "'%s' is no file; the number of --%s follows an '=': --%s=%s", file, name,
+                           name, file);
+    }
+    return true;
 }

@@ -21,7 +21,7 @@ struct option_row {
     const char *metavar; // NULL: a flag, or an action; "[=X]": may have a value
     enum option_group group;
     const char *heading; // in --help, within the group; NULL: the group's own
-    bool rare;           // only --help=all has it
+    bool common;         // --help lists it; else only --help=all does
     const char *def;     // default, as one would give it; NULL: none
     const char *choices; // values that are accepted, comma-separated; NULL: any
     bool flag;           // takes no value, but may be given as =true or =false
@@ -64,12 +64,5 @@ static inline bool option_names_file(const struct option_row *row)
 
 // Finds the option with the long name name[0..len), in which '_' is equal to '-'. NULL: there is none.
 const struct option_row *option_by_name(const struct options *o, const char *name, size_t len);
-
-// Is a word[0..len), with its dashes, an option of llama.cpp that does not concern sampling?
-bool option_is_known(const char *word, size_t len);
-
-// Refuses a word[0..len), of at least two bytes, that is no option. The error has a hint for an option of llama.cpp, or
-// the long names nearest to the word. Returns false.
-bool option_unknown(const struct options *o, const char *word, size_t len, struct err *e);
 
 #endif

@@ -89,6 +89,8 @@ static bool find_preset(const char *name, char path[PATH_MAX], const char **sect
         return true;
     if (!strchr(name, '/') && is_file(name))
         return err_set(e, STATUS_USAGE, "--preset: there is no preset '%s'; the file of that name is ./%s", name, name);
+    if (strchr(name, '/'))
+        return err_set(e, STATUS_USAGE, "--preset: there is no file '%s'", name);
     return err_set(e, STATUS_USAGE, "--preset: there is no preset '%s'; --list-presets lists them", name);
 }
 

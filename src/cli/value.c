@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "cli/value.h"
 
+#include "cli/hint.h"
 #include "in/source.h"
 #include "vocab/vocab.h"
 
@@ -24,9 +25,10 @@ static bool list_content(const char *flag, const char **text, char **content, st
 bool value_ids(const char *flag, const char *text, struct ids *ids, struct err *e)
 {
     char *content = NULL;
+    const char *const given = text;
     const bool ok = list_content(flag, &text, &content, e) && ids_read(flag, text, ids, e);
     free(content);
-    return ok;
+    return ok || hint_file(given, "@", e);
 }
 
 // Adds a row, or the rows A:B. The row -1 alone is the range from -1 to the end of the input.
@@ -52,11 +54,12 @@ bool value_rows(const char *flag, const char *text, struct rows *rows, struct er
     const char *item;
     size_t len;
     char *content = NULL;
+    const char *const given = text;
     bool ok = *text ? list_content(flag, &text, &content, e) : add_rows(flag, text, 0, rows, e);
     while (ok && list_next(&text, &item, &len))
         ok = add_rows(flag, item, len, rows, e);
     free(content);
-    return ok;
+    return ok || hint_file(given, "@", e);
 }
 
 static const char *skip_spaces(const char *text) { return text + strspn(text, " \t\n\v\f\r"); }

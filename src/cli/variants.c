@@ -121,12 +121,27 @@ static bool add_list_values(struct sweep *s, const char *list, struct err *e)
     }
 }
 
+// Sets an error that writes a list a,b of presets as it must stand: "WHY --vs a --vs b". Returns false.
+static bool suggest_vs(const char *why, const char *list, struct err *e)
+{
+    struct builder text = {0};
+    for (size_t len; len = strcspn(list, ","), *list; list += len + (list[len] == ',')) {
+        builder_string(&text, " --vs ");
+        builder_bytes(&text, list, len);
+    }
+    err_set(e, STATUS_USAGE, "%s%s", why, text.text ? text.text : " --vs");
+    builder_free(&text);
+    return false;
+}
+
 static bool read_sweep(struct sweep *s, const struct options *o, const char *word, struct err *e)
 {
     const size_t len = strcspn(word, "=");
     if (!word[len])
         return err_set(e, STATUS_USAGE, "--sweep: '%s' is not OPTION=LIST", word);
     s->row = option_by_name(o, word, len);
+    if (s->row && !s->row->set)
+        return suggest_vs("--sweep: presets are compared with", word + len + 1, e);
     if (!s->row)
         return err_set(e, STATUS_USAGE, "--sweep: there is no option '%.*s'", err_clip_part(word, len, 40), word);
     if (s->row->group != GROUP_CHAIN)
@@ -166,6 +181,12 @@ static bool spec_words(struct variants *v, const struct spec *spec, struct words
         char *const text = words_own(&v->texts, strdup(spec->options), e);
         return text && words_split(text, words, e);
     }
+    const char *const space = strstr(spec->preset, " -");
+    if (space)
+        return err_set(e, STATUS_USAGE, "a colon ends the name of a variant: '%.*s:%s'", (int)(space - spec->preset),
+                       spec->preset, space);
+    if (strchr(spec->preset, ',') && !strchr(spec->preset, '/'))
+        return suggest_vs("one preset each:", spec->preset, e);
     for (size_t i = 0; i < sizeof preset / sizeof *preset; i++)
         if (!words_add(words, preset[i], e))
             return false;

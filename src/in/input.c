@@ -373,6 +373,14 @@ uint64_t input_alike(const struct input *in, const struct input_row *r)
     return left < wanted ? left : wanted;
 }
 
+int64_t input_first_beyond(const struct input *in)
+{
+    const int64_t first = in->at < in->part.n ? in->part.range[in->at].first : -1;
+    return first >= (int64_t)in->next_row ? first : -1;
+}
+
+int64_t input_last_row(const struct input *in) { return (int64_t)in->next_row - 1; }
+
 void input_pass(struct input *in, const struct input_row *r, uint64_t n)
 {
     if (in->config->shared)

@@ -181,6 +181,12 @@ struct input_reader;
 bool input_read(struct input_reader **reader, const struct input_config *config, struct input_row *r, struct err *e);
 void input_reader_free(struct input_reader *reader);
 
+// After the last row: the first row of a wanted range that lies wholly behind the input; -1: there is none.
+int64_t input_first_beyond(const struct input *in);
+
+// The number of the row that was read last; the row before the input's first if none was.
+int64_t input_last_row(const struct input *in);
+
 // How many rows follow r, the row read last, that are wanted and differ from it in their place only: they lie behind it
 // in a mapped file. 0: the next one must be read to know. input_pass passes over n of them.
 uint64_t input_alike(const struct input *in, const struct input_row *r);

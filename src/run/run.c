@@ -146,6 +146,14 @@ static bool run_rows(struct flow *f, struct err *e)
     return ok;
 }
 
+// Notes that rows of --rows lie behind the last row.
+static void note_rows_beyond(const struct flow *f)
+{
+    const int64_t beyond = input_first_beyond(f->feed.in[0]), last = input_last_row(f->feed.in[0]);
+    if (args_given(f->job->args, "rows") && beyond >= 0 && last >= f->job->args->row_base)
+        message_note("--rows: row %" PRId64 " is beyond the last row, %" PRId64, beyond, last);
+}
+
 // ---- setting it up
 
 // Names the variable of the environment that llama.cpp reads a sampling option from, if one is set. NULL: none is.
@@ -312,6 +320,8 @@ bool run(struct job *j, struct err *e)
     ok = ok && run_rows(&f, e) && shape_empty(&f, e);
     if (ok && j->args->expect)
         ok = expected_end(&f.expected, f.totals.rows, e);
+    if (ok)
+        note_rows_beyond(&f);
     const bool differs = f.out.differing;
     ok = output_close(&f.out, ok, ok ? e : &late) && ok;
     if (j->args->stats && (ok || (f.totals.rows && e->status == STATUS_DATA)))

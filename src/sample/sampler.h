@@ -35,6 +35,7 @@ struct param {
     enum param_type type;
     size_t at;             // offset in the sampler's parameter struct
     double def, low, high; // default; range that the option accepts
+    bool common;           // --help lists the option; else only --help=all does
     bool ignores_low;      // the option ignores a number below the range, as llama.cpp does
     const char *metavar;   // what --help calls the value; NULL: N or X, nothing for PARAM_FLAG
     const char *also;      // another long name, or NULL

@@ -14,7 +14,7 @@ struct dry_params {
 };
 
 static const struct param params[] = {
-    {"dry-multiplier", "strength of the DRY penalty on continuing a repeated sequence; 0: off",
+    {"dry-multiplier", "strength of the DRY penalty on repeated sequences; 0: off", .common = true,
      FLOAT_AT(dry_params, multiplier), FINITE},
     {"dry-base", "base of DRY's exponential growth", FLOAT_AT(dry_params, base), RANGE(1, FLT_MAX), .ignores_low = true,
      .def = 1.75f, DEFAULTED(1, INFINITY)},

@@ -5,8 +5,8 @@
 #include "sample/sampler.h"
 
 static const struct param params[] = {
-    {"min-p", "keep those at least P times as likely as the likeliest; 0: all", FLOAT_AT(value_params, value), FINITE,
-     .def = 0.05f, .metavar = "P", CLAMPED(0, 1)},
+    {"min-p", "keep tokens with at least P of the largest probability; 0: all", FLOAT_AT(value_params, value), FINITE,
+     .common = true, .def = 0.05f, .metavar = "P", CLAMPED(0, 1)},
     MIN_KEEP,
     {NULL},
 };

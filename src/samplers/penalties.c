@@ -11,8 +11,8 @@ struct penalties_params {
 };
 
 static const struct param params[] = {
-    {"repeat-penalty", "divide a repeated token's positive logit by X, multiply a negative one; 1: off",
-     FLOAT_AT(penalties_params, repeat), RANGE(1.0 / FLT_MAX, FLT_MAX), .def = 1},
+    {"repeat-penalty", "divide the logit of a repeated token by X; multiply a negative one; 1: off",
+     FLOAT_AT(penalties_params, repeat), RANGE(1.0 / FLT_MAX, FLT_MAX), .common = true, .def = 1},
     {"repeat-last-n", "tokens that the penalties look back on; 0: off, -1: all", INT_AT(penalties_params, last_n),
      RANGE(-1, INT32_MAX), .def = 64, REFUSED(0, INFINITY)},
     {"frequency-penalty", "subtract X for each occurrence", FLOAT_AT(penalties_params, frequency), FINITE},

@@ -9,8 +9,8 @@ struct temperature_params {
 };
 
 static const struct param params[] = {
-    {"temp", "temperature; 0 or less picks the likeliest", FLOAT_AT(temperature_params, temp), FINITE, .def = 0.8f,
-     .metavar = "T", .also = "temperature", .server = "temperature", CLAMPED(0, INFINITY)},
+    {"temp", "temperature; 0 or less: the likeliest token", FLOAT_AT(temperature_params, temp), FINITE, .common = true,
+     .def = 0.8f, .metavar = "T", .also = "temperature", .server = "temperature", CLAMPED(0, INFINITY)},
     {"dynatemp-range", "temperature follows the entropy within temp +- X; 0: off", FLOAT_AT(temperature_params, range),
      FINITE},
     {"dynatemp-exp", "exponent of that dependence", FLOAT_AT(temperature_params, exponent), FINITE, .def = 1,

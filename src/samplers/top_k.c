@@ -3,8 +3,8 @@
 #include "sample/sampler.h"
 
 static const struct param params[] = {
-    {"top-k", "keep the K likeliest; 0 or less: all", INT_AT(count_params, count), ANY_INT, .def = 40, .metavar = "K",
-     CLAMPED(0, INFINITY)},
+    {"top-k", "keep the K likeliest tokens; 0 or less: all", INT_AT(count_params, count), ANY_INT, .common = true,
+     .def = 40, .metavar = "K", CLAMPED(0, INFINITY)},
     {NULL},
 };
 

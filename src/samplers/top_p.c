@@ -6,8 +6,8 @@
 #include "sample/sampler.h"
 
 static const struct param params[] = {
-    {"top-p", "keep the likeliest up to cumulative probability P; 1: all", FLOAT_AT(value_params, value), FINITE,
-     .def = 0.95f, .metavar = "P", CLAMPED(0, 1)},
+    {"top-p", "keep the likeliest tokens up to the sum P; 1: all", FLOAT_AT(value_params, value), FINITE,
+     .common = true, .def = 0.95f, .metavar = "P", CLAMPED(0, 1)},
     {"min-keep", "top-p, min-p, typical, xtc and those of other programs leave at least N",
      INT_AT(value_params, min_keep), RANGE(0, INT32_MAX), REFUSED(0, INFINITY)},
     {NULL},

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+// Hints: what an error adds if the user may have meant something else.
+#ifndef SAMPL_CLI_HINT_H
+#define SAMPL_CLI_HINT_H
+
+#include "cli/args.h"
+
+// Is a word[0..len), with its dashes, an option of llama.cpp that does not concern sampling?
+bool hint_is_known(const char *word, size_t len);
+
+// Refuses a word[0..len), of at least two bytes, that is no option. The error names the option that the word stands for
+// in another program, or the long names nearest to the word. Returns false.
+bool hint_unknown(const struct options *o, const char *word, size_t len, struct err *e);
+
+// Adds to *e, the error of an option's value, which other option takes such a value. Returns false.
+bool hint_value(const struct option_row *row, const char *value, struct err *e);
+
+// Adds to *e, the error of an option's text, how to read that text from a file, if a file of that name exists. how is
+// put before the name. Returns false.
+bool hint_file(const char *text, const char *how, struct err *e);
+
+// Refuses a number behind --dump-probs, --trace or --diff in a word of its own: it would be a file. True if there is
+// none, or if such a file exists.
+bool hint_detached_number(const struct args *a, struct err *e);
+
+#endif
