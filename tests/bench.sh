@@ -115,7 +115,7 @@ threads dist shards -n "$n" --samplers dist "$dir/half.f32"
 threads 'top_k 128000' shards -n "$n" --samplers top_k --top-k 128000 "$dir/half.f32"
 threads 'default, stats' shards -n "$n" --emit stats "$dir/half.f32"
 threads 'default, -O json' shards -n "$n" -O json "$dir/half.f32"
-threads 'default, 5 variants' shards -n "$n" "${variants[@]:0:8}" "$dir/half.f32"
+threads 'stats of 5 chains' shards -n "$n" "${variants[@]:0:8}" --emit stats "$dir/half.f32"
 threads JSON - "$dir/short.json"
 compare "$((50 * rows)) rows of 100" "$(size small.f32)" "$build/sampl" -s 1 -n 100 "$dir/small.f32"
 compare "with DRY over all" "$(size small.f32)" "$build/sampl" -s 1 -n 100 --dry-multiplier .8 --dry-penalty-last-n -1 \

@@ -40,7 +40,7 @@ parameter_sets() {
 		--scatter-strength 1 --scatter-steps 50
 		--scatter-strength 0.5 --scatter-steps 7 --scatter-radius 0.3
 		--scatter-strength 0.9 --scatter-radius 1000
-		--scatter-strength 1 --scatter-radius 1e9 --scatter-steps 3
+		--scatter-strength 1 --scatter-radius 1000 --scatter-steps 3
 		--scatter-strength 1 --scatter-radius 1e-6
 		--scatter-strength 0.7 --scatter-radius 0.05 --scatter-steps 4
 		--scatter-adaptive --scatter-strength 0.14
@@ -118,14 +118,14 @@ keeps_ranks() {
             # shellcheck disable=SC2046,SC2086
             sampl --samplers 'scatter;greedy' $set $(rows_of "$file") >ids
             same ids want
-        done < <(parameter_sets | grep -v -e 1e9 -e 'steps 50' -e 'radius 1000') # these may make it equal to another token by rounding
+        done < <(parameter_sets | grep -v -e 'steps 50' -e 'radius 1000') # these may make it equal to another token by rounding
     done
 }
 
 @test "scatter: a wide radius makes probabilities equal, and more strength lowers the largest probability" {
-    sampl -s 1 -n 4096 --samplers scatter --scatter-k 8 --scatter-strength 1 --scatter-radius 1e9 --dump-probs -O tsv "$R/austen.f16" >dump
+    sampl -s 1 -n 4096 --samplers scatter --scatter-k 8 --scatter-strength 1 --scatter-radius 1000 --dump-probs -O tsv "$R/austen.f16" >dump
     [ "$(wc -l <dump)" -eq $((64 * 8 + 1)) ]
-    awk -F'\t' 'NR > 1 && ($5 < 0.1249999 || $5 > 0.1250001) { exit 1 }' dump
+    awk -F'\t' 'NR > 1 && ($5 < 0.12499 || $5 > 0.12501) { exit 1 }' dump
     for strength in 0.05 0.2 0.8; do
         sampl -s 1 -n 4096 --samplers scatter --scatter-strength $strength --dump-probs -O tsv "$R/austen.f16" | awk -F'\t' '$2 == 1 { print $5 }' >top.$strength
     done

@@ -38,20 +38,38 @@ static bool has_mirostat(const struct recipe *r)
     return !r->parts.engine->options && r->parts.value[r->of->catalog.mirostat] > 0.0;
 }
 
+// Returns a phrase for a typed parameter of a sampler that is off. NULL: the value is the default, or the option that
+// enables the sampler was typed, too, and says that it is off.
+static const char *idle_beside(const struct sampler *off, const struct args *a, const struct param *row, double value,
+                               char text[PHRASE])
+{
+    if (row == off->params || value == row->def || args_given(a, off->params->flag))
+        return NULL;
+    snprintf(text, PHRASE, "has no effect: %s is off", off->name);
+    return text;
+}
+
 // Returns why a parameter has no effect, as a phrase behind its name. NULL: a stage reads the parameter, or its value
 // enables nothing.
-static const char *idle_param(const struct recipe *r, size_t number, char text[PHRASE])
+static const char *idle_param(const struct recipe *r, const struct args *a, size_t number, char text[PHRASE])
 {
     const struct catalog *const c = &r->of->catalog;
     const struct engine *const engine = r->parts.engine;
+    const struct stage *off = NULL; // a stage that has the parameter, and does not run
     bool fixed = false;
     for (size_t i = 0; i < r->n_stages; i++) {
         const struct stage *const stage = &r->stage[i];
         const struct param *const row = row_in(c, stage->sampler, number);
-        if (row && (engine->options || param_load(row, stage->params) == param_rounded(row, r->parts.value[number])))
-            return stage->sampler->idle ? stage->sampler->idle(stage->params, row) : NULL;
+        const bool reads =
+            row && (engine->options || param_load(row, stage->params) == param_rounded(row, r->parts.value[number]));
+        const char *const phrase = reads && stage->sampler->idle ? stage->sampler->idle(stage->params, row) : NULL;
+        if (phrase || (reads && (engine->options || stage_enabled(stage))))
+            return phrase;
+        off = reads && !off ? stage : off;
         fixed = fixed || row;
     }
+    if (off)
+        return idle_beside(off->sampler, a, row_in(c, off->sampler, number), r->parts.value[number], text);
     const struct sampler *const s = missing_sampler(r, number);
     if (s && has_mirostat(r))
         return "has no effect: mirostat runs in place of the samplers";
@@ -77,7 +95,7 @@ void note_idle_options(const struct recipe *r, const struct variant *x, const st
         if (a->given[row - a->options->row] != ORIGIN_COMMAND_LINE || as_in_base(row, a, base))
             continue;
         if (row->param)
-            phrase = idle_param(r, row->number, text);
+            phrase = idle_param(r, a, row->number, text);
         else if (row->group == GROUP_CHAIN && row->at == offsetof(struct args, samplers) && has_mirostat(r))
             phrase = "has no effect: mirostat runs in their place";
         if (phrase && base)

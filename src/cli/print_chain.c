@@ -5,6 +5,7 @@
 #include "chain/chain.h"
 #include "chain/draft.h"
 #include "chain/value.h"
+#include "cli/remarks.h"
 #include "grammar/grammar.h"
 
 #include <inttypes.h>
@@ -101,6 +102,17 @@ static void write_stage(const struct chain_text *t, const struct stage *stage)
     builder_byte(b, '\n');
 }
 
+// Writes the remarks on the chain, each as a line of its own.
+static void write_remarks(const struct chain_text *t)
+{
+    struct builder lines = {0};
+    remarks_write(&lines, t->r);
+    for (const char *at = lines.text; at && *at; at += strcspn(at, "\n") + 1)
+        builder_format(t->text, "remark: %.*s\n", (int)strcspn(at, "\n"), at);
+    t->text->failed = t->text->failed || lines.failed;
+    builder_free(&lines);
+}
+
 static bool write_text(const struct chain_text *t)
 {
     struct builder *const b = t->text;
@@ -129,6 +141,7 @@ static bool write_text(const struct chain_text *t)
     }
     for (size_t i = 0; i < t->r->n_stages; i++)
         write_stage(t, &t->r->stage[i]);
+    write_remarks(t);
     return true;
 }
 

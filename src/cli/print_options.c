@@ -3,6 +3,7 @@
 #include "chain/chain.h"
 #include "chain/value.h"
 #include "cli/print_chain.h"
+#include "out/message.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -51,8 +52,7 @@ static double common_value(const struct chain_text *t, const char *flag)
 }
 
 // Refuses a chain that llama-server would refuse, or would not run as it is. A request has tags only as texts;
-// llama.cpp's command line has neither
-// scatter nor min-keep.
+// llama.cpp's command line has no min-keep.
 static bool check_request(const struct chain_text *t)
 {
     const struct recipe *const r = t->r;
@@ -75,7 +75,6 @@ static bool check_request(const struct chain_text *t)
         {server && recipe_budget(r) && !r->of->vocab, "ids for --", "reasoning-start"},
         {dry && breakers->n_sequences, "--", "dry-breaker-tokens"},
         {server && dry && !breakers->n_texts, "empty list for --", "dry-sequence-breaker"},
-        {!server && recipe_runs(r, &sampler_scatter), "sampler ", "scatter"},
         {!server && common_value(t, "min-keep") != 0.0, "--", "min-keep"},
     };
     for (size_t i = 0; i < sizeof lacks / sizeof *lacks; i++)
@@ -121,18 +120,19 @@ static void write_quoted(const struct chain_text *t, const char *name, const cha
 }
 
 // Writes the names of the chain, with the values that it names; llama.cpp has one value for all. A chain that is the
-// default is left out. llama.cpp has no scatter.
+// default is left out. scatter is named for llama.cpp only if it runs, since only some builds have it.
 static void write_names(const struct chain_text *t, bool llama)
 {
     const char *const usual =
         llama ? "penalties;dry;top_n_sigma;top_k;typ_p;top_p;min_p;xtc;temperature" : DEFAULT_CHAIN;
+    const bool scatters = recipe_runs(t->r, &sampler_scatter);
     struct builder names = {0};
     builder_string(&names, "");
     for (size_t i = 0; i < t->r->parts.order->n; i++) {
         struct choice choice = t->r->parts.order->choice[i];
         const struct sampler *const sampler = choice_sampler(&choice);
         choice.own = choice.own && !llama;
-        if (llama && (sampler == &sampler_scatter || sampler == &sampler_dist || sampler->foreign))
+        if (llama && ((sampler == &sampler_scatter && !scatters) || sampler == &sampler_dist || sampler->foreign))
             continue;
         chain_text_choice(&names, &choice, names.len ? ";" : "");
     }
@@ -142,15 +142,22 @@ static void write_names(const struct chain_text *t, bool llama)
     builder_free(&names);
 }
 
-// Writes the values that differ from what holds without the option. llama.cpp has neither the parameters under headings
-// of their own, which are scatter's and other programs', nor a flag for min-keep.
+// Has llama.cpp this option? Options under headings of their own are scatter's, which some builds have, and those of
+// other programs.
+static bool llama_has(const struct chain_text *t, const struct option_row *row)
+{
+    const bool scatter = row->heading && !strcmp(row->heading, sampler_scatter.heading);
+    return strcmp(row->name, "min-keep") != 0 && (!row->heading || (scatter && recipe_runs(t->r, &sampler_scatter)));
+}
+
+// Writes the values that differ from what holds without the option.
 static void write_numbers(const struct chain_text *t, const double *value, const double *otherwise, bool llama)
 {
     const struct args *const a = t->a;
     for (const struct option_row *row = a->options->row; row->name; row++) {
         char text[NUMBER_TEXT];
         if (!row->param || !recipe_listens(t->r, row->name) || value[row->number] == otherwise[row->number] ||
-            (llama && (row->heading || !strcmp(row->name, "min-keep"))))
+            (llama && !llama_has(t, row)))
             continue;
         write_option(t, row->name);
         if (row->param->type != PARAM_FLAG)
@@ -209,6 +216,8 @@ bool chain_text_options(const struct chain_text *t)
         catalog_defaults(t->c, otherwise);
         if (!chain_text_request_values(t, value))
             return false;
+        if (recipe_runs(t->r, &sampler_scatter))
+            message_note("--print-chain=llama: only builds of llama.cpp with the scatter sampler take these options");
     } else {
         catalog_neutral(t->c, otherwise);
         memcpy(value, p->value, sizeof value);

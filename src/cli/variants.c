@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "chain/chain.h"
 #include "cli/from_args.h"
+#include "cli/remarks.h"
 #include "out/message.h"
 
 #include <stdio.h>
@@ -385,6 +386,8 @@ static const struct recipe *make_recipe(struct recipes *r, const struct variants
 static bool make_recipes(struct variants *v, struct recipes *r, struct err *e)
 {
     note_idle_options(v->recipe[0], &v->of[0], NULL);
+    if (v->of[0].args.verbose && v->of[0].args.action == ACTION_RUN)
+        remarks_note(v->recipe[0]);
     for (size_t i = 1; i < v->n; i++) {
         v->recipe[i] = make_recipe(r, v, &v->of[i], e);
         if (!v->recipe[i])

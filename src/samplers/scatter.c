@@ -15,13 +15,17 @@ struct scatter_params {
     bool adaptive;
 };
 
+// Bounds of the time that a row can take: a step takes k times up to 29 * radius multiplications.
+enum { MOST_STEPS = 1000, MOST_RADIUS = 1000 };
+
 static const struct param params[] = {
     {"scatter-strength", "share of each probability that is spread; 0 or less: off", FLOAT_AT(scatter_params, strength),
      RANGE(-FLT_MAX, 1)},
     {"scatter-k", "how many of the best take part and remain", INT_AT(scatter_params, k), ANY_INT, .def = 64,
      .metavar = "K"},
-    {"scatter-radius", "Gaussian radius in ranks", FLOAT_AT(scatter_params, radius), FINITE, .def = 2.5},
-    {"scatter-steps", "diffusion steps", INT_AT(scatter_params, steps), ANY_INT, .def = 1},
+    {"scatter-radius", "Gaussian radius in ranks", FLOAT_AT(scatter_params, radius), RANGE(-FLT_MAX, MOST_RADIUS),
+     .def = 2.5},
+    {"scatter-steps", "diffusion steps", INT_AT(scatter_params, steps), RANGE(INT32_MIN, MOST_STEPS), .def = 1},
     {"scatter-adaptive", "let the entropy choose the strength", FLAG_AT(scatter_params, adaptive)},
     {"scatter-strength-min", "least adaptive strength", FLOAT_AT(scatter_params, strength_min), RANGE(0, 1),
      .def = 0.02f},

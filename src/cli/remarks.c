@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+#include "cli/remarks.h"
+
+#include "out/message.h"
+
+#include <string.h>
+
+// Returns the row of a stage's parameter with this flag, if the stage runs. NULL: the stage is off, or lacks it.
+static const struct param *runs_with(const struct stage *stage, const char *flag)
+{
+    for (const struct param *row = stage->sampler->params; row && row->flag && stage_enabled(stage); row++)
+        if (!strcmp(row->flag, flag))
+            return row;
+    return NULL;
+}
+
+// Is the stage a temperature that changes the logits?
+static bool scales(const struct stage *stage)
+{
+    const struct param *const temp = runs_with(stage, "temp");
+    return temp && param_load(temp, stage->params) != 1.0;
+}
+
+static bool penalises(const struct stage *stage)
+{
+    return runs_with(stage, "repeat-penalty") || runs_with(stage, "dry-multiplier");
+}
+
+// Temperatures that divide the logits one after the other.
+static void remark_product(struct builder *lines, const struct recipe *r)
+{
+    double product = 1.0;
+    size_t n = 0;
+    for (size_t i = 0; i < r->n_stages; i++)
+        if (r->stage[i].sampler == &sampler_temperature && scales(&r->stage[i])) {
+            product *= param_load(r->stage[i].sampler->params, r->stage[i].params);
+            n++;
+        }
+    if (n > 1 && product > 0.0)
+        builder_format(lines, "%zu temperatures multiply: together they are %.6g\n", n, product);
+}
+
+void remarks_write(struct builder *lines, const struct recipe *r)
+{
+    bool scaled = false, late = false, one = false;
+    for (size_t i = 0; i < r->n_stages; i++) {
+        const struct stage *const stage = &r->stage[i];
+        const struct param *const top_p = runs_with(stage, "top-p");
+        late = late || (scaled && penalises(stage));
+        one = one || (top_p && param_load(top_p, stage->params) <= 0.0);
+        scaled = scaled || scales(stage);
+    }
+    if (late)
+        builder_string(lines, "temperature runs before penalties, which then act on divided logits\n");
+    if (one)
+        builder_string(lines, "top-p 0 keeps one token\n");
+    remark_product(lines, r);
+    if (r->parts.rules && recipe_runs(r, &sampler_scatter))
+        builder_string(lines, "scatter raises unlikely tokens, which a strict format does not forgive\n");
+}
+
+void remarks_note(const struct recipe *r)
+{
+    struct builder lines = {0};
+    remarks_write(&lines, r);
+    for (const char *at = lines.text; at && *at; at += strcspn(at, "\n") + 1)
+        message_note("%.*s", (int)strcspn(at, "\n"), at);
+    builder_free(&lines);
+}
