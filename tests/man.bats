@@ -439,7 +439,7 @@ extract_examples() {
         /^\.Ed/ { file = ""; first = 0; next }
         first && /^\$ / { file = sprintf("%s/%02d", dir, n++) }
         { first = 0 }
-        file != "" { gsub(/\\e/, "\\"); gsub(/\\&/, ""); print > file }' "$1"
+        file != "" { gsub(/\\e/, "\\"); gsub(/\\&/, ""); gsub(/\\\[\+-\]/, "±"); gsub(/\\\[\*D\]/, "Δ"); print > file }' "$1"
 }
 
 # rerun FILE FOLDER: runs the commands of an example in the folder. Prints the example with the real output in place of the recorded output.

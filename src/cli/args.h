@@ -92,6 +92,7 @@ struct args {
     // variants: the SPECs of --vs and OPTION=LISTs of --sweep
     struct words vs, sweeps;
     const char *against; // a file with other rows of the same contexts; NULL: none
+    bool report;
     bool diff;
     int64_t diff_most; // rows; 0: all that differ
 

@@ -360,6 +360,8 @@ static const struct option_row table[] = {
      .help = "compare the values of an option; a,b,c or FROM:TO:STEP; several sweeps give all combinations"},
     {"against", COMMON, .metavar = "FILE", TUNING, AT(against), .set = set_string,
      .help = "compare with the rows of another FILE; rows of the same contexts, as of a quantised model"},
+    {"report", TUNING, FLAG(report),
+     .help = "with --against, print how far the raw rows agree; perplexities, divergences, as llama-perplexity does"},
     {"diff", COMMON, .metavar = "[=N]", TUNING, SWITCH(diff, diff_most), .high = 1000000,
      .help = "print the rows where variants choose otherwise; with N, the N rows that overlap least"},
     {"on-error", COMMON, .metavar = "MODE", OUT, .def = "stop", AT(skip_bad), .set = set_index, .choices = "stop,skip",

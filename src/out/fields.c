@@ -39,6 +39,12 @@ void field_double(struct output *out, const char *name, double x)
         output_short(out, isfinite(x) || out->format->cells ? number_text_wide(x, text) : "null");
 }
 
+void output_double(const struct output *out, double x)
+{
+    char text[NUMBER_TEXT];
+    output_short(out, isfinite(x) ? number_text_wide(x, text) : "null");
+}
+
 static void piece_field(struct output *out, const char *name, struct piece text)
 {
     if (!begin_field(out, name))

@@ -9,6 +9,9 @@ void field_int(struct output *out, const char *name, int64_t x);
 void field_float(struct output *out, const char *name, float x); // in JSON null for -inf, which readers take for masked
 void field_double(struct output *out, const char *name, double x); // in JSON null for infinities and NaN
 
+// Writes a number; null for infinities and NaN.
+void output_double(const struct output *out, double x);
+
 // Writes a text. NULL: no member, or an empty cell. column: TSV has this column.
 void field_text(struct output *out, const char *name, const char *text, bool column);
 
@@ -33,6 +36,10 @@ void fields_stats(struct output *out, const struct record *r);
 void fields_choice(struct output *out, const struct compared_chain *c);
 void fields_choices(struct output *out, const struct chains *all);
 void fields_table(struct output *out, const struct chains *all);
+
+// out_report.c: write the figures of --report.
+void report_text(struct output *out, const struct chains *all);
+void report_json(struct output *out, const struct chains *all);
 
 // Writes one value of a row.
 void fields_value(struct output *out, const struct record *r, const char *name, int64_t id, float x);

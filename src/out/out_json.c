@@ -149,13 +149,14 @@ static void candidates(struct output *out, const struct chains *all)
     fputs("]}\n", out->f);
 }
 
-const struct output_format output_json = {
-    .name = "json",
-    .inputs = "json pairs",
-    .id = fields_id,
-    .dump = dump,
-    .stats = fields_stats,
-    .values = values,
-    .bad = bad,
-    .chains = {
-        [COMPARED_CHOICES] = fields_choices, [COMPARED_CANDIDATES] = candidates, [COMPARED_TABLE] = fields_table}};
+const struct output_format output_json = {.name = "json",
+                                          .inputs = "json pairs",
+                                          .id = fields_id,
+                                          .dump = dump,
+                                          .stats = fields_stats,
+                                          .values = values,
+                                          .bad = bad,
+                                          .chains = {[COMPARED_CHOICES] = fields_choices,
+                                                     [COMPARED_CANDIDATES] = candidates,
+                                                     [COMPARED_TABLE] = fields_table,
+                                                     [COMPARED_REPORT] = report_json}};

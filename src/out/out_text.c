@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Text for people and shell scripts: a line for each id; dumps as an aligned table or, in a window, with bars.
 #include "base/utf8.h"
+#include "out/fields.h"
 #include "out/text_bars.h"
 
 #include <inttypes.h>
@@ -343,5 +344,6 @@ const struct output_format output_text = {.name = "text",
                                                      [COMPARED_CHOICES] = choices,
                                                      [COMPARED_CANDIDATES] = candidates,
                                                      [COMPARED_TEXTS] = texts,
-                                                     [COMPARED_TABLE] = table},
+                                                     [COMPARED_TABLE] = table,
+                                                     [COMPARED_REPORT] = report_text},
                                           .finish = finish};

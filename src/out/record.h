@@ -24,7 +24,7 @@ static inline bool emit_distribution(enum emit e) { return e >= EMIT_PROBS; }
 
 // ---- several chains on the same rows
 
-// The forms in which several chains are written. The last two are written at the end of the run.
+// The forms in which several chains are written. The last three are written at the end of the run.
 enum compared {
     COMPARED_NOT,        // none: there is one chain, or each record names its variant
     COMPARED_IDS,        // for each row, the ids that the chains chose
@@ -32,10 +32,11 @@ enum compared {
     COMPARED_CANDIDATES, // for each row, the candidates that each chain left
     COMPARED_TEXTS,      // the text of each chain's chosen tokens
     COMPARED_TABLE,      // the means of each chain
+    COMPARED_REPORT,     // how far the raw rows of two inputs agree
     COMPARED_COUNT
 };
 
-enum { TABLE_COLUMNS = 18 };
+enum { TABLE_COLUMNS = 18, PERCENTILES = 11 };
 
 struct compared_chain {
     const char *name;
@@ -71,6 +72,30 @@ struct united {
     const float *p;     // [n] its probability in each chain; below 0: the chain removed it, or gave nothing
 };
 
+// COMPARED_REPORT: the figures of --report. NAN: a figure is undefined.
+struct figure {
+    double value, error; // a mean, or what is computed from means, with its standard error
+};
+
+// The percentiles of a report, from the largest: below which share of the values each one lies.
+static inline double percentile_share(size_t i)
+{
+    static const double shares[PERCENTILES] = {.999, .99, .95, .9, .75, .5, .25, .1, .05, .01, .001};
+    return shares[i];
+}
+
+struct report {
+    uint64_t rows;
+    bool tokens; // the tokens that follow the rows are known; else the base's likeliest tokens are compared
+    struct figure ppl_q, ppl_base, ln_ratio, ratio, difference;
+    double cor;
+    struct figure kld, dp, rms, same;
+    struct spread {
+        double max, min, percentile[PERCENTILES];
+    } of_kld, of_dp;
+    double nmse, dlogp, dlogp_most, top5, top10, acceptance;
+};
+
 // Several chains, as far as the output shows them.
 struct chains {
     struct compared_chain *chain; // [n] the base comes first
@@ -88,6 +113,8 @@ struct chains {
         bool paired;         // has differences to the base
     } column[TABLE_COLUMNS]; // COMPARED_TABLE
     size_t n_columns;
+
+    struct report report; // COMPARED_REPORT
 };
 
 // Names what removed a token in a chain, as result_removed_by does; "-" if the chain gave nothing.

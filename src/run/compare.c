@@ -12,6 +12,8 @@ enum compared compared_of(const struct job *j)
 {
     if (j->n_variants == 1 || j->args->emit == EMIT_STATS)
         return COMPARED_NOT;
+    if (j->args->report)
+        return COMPARED_REPORT;
     if (j->args->diff)
         return COMPARED_CHOICES;
     if (j->side_by_side && !j->page)
@@ -22,8 +24,7 @@ enum compared compared_of(const struct job *j)
 bool compare_waits(const struct job *j)
 {
     const enum compared compared = compared_of(j);
-    return compared == COMPARED_CHOICES ? j->args->diff_most > 0
-                                        : compared == COMPARED_TABLE || compared == COMPARED_TEXTS;
+    return compared == COMPARED_CHOICES ? j->args->diff_most > 0 : compared >= COMPARED_TEXTS;
 }
 
 // Fills in a swept value. In JSON it is a number if it is one, and for a flag true or false.
@@ -74,6 +75,7 @@ void compare_free(struct compare *cmp)
     for (size_t i = 0; i < cmp->n_worst; i++)
         free(cmp->worst[i].text.text);
     free(cmp->worst);
+    report_free(&cmp->report);
     idmap_free(&cmp->ids);
     free(cmp->token);
     free(cmp->p);
@@ -196,6 +198,9 @@ bool compare_row(struct compare *cmp, struct result *res, struct err *e)
         struct builder *const text = &cmp->text[i];
         res[i].record.overlap = res[i].pair[PAIR_OVERLAP];
         cmp->chains.chain[i].result = &res[i];
+        if (i && res[i].ok && res->ok && compared == COMPARED_REPORT &&
+            !report_add(&cmp->report, &res[i].agreement, res[i].pair[PAIR_OVERLAP]))
+            return err_from_fault(e, fault_memory());
         if (res[i].ok && compared == COMPARED_TABLE)
             table_add(&cmp->sums[i], &res[i], res[0].ok ? res : NULL);
         if (res[i].ok && compared == COMPARED_TEXTS) {
@@ -207,7 +212,8 @@ bool compare_row(struct compare *cmp, struct result *res, struct err *e)
     }
     if (compared == COMPARED_CHOICES)
         return compare_choices(cmp, res, e);
-    if (compared == COMPARED_TEXTS || (compared == COMPARED_TABLE && !(j->page && j->lists)))
+    if (compared == COMPARED_TEXTS || compared == COMPARED_REPORT ||
+        (compared == COMPARED_TABLE && !(j->page && j->lists)))
         return true;
     if (compared == COMPARED_IDS)
         return output_chains(out, COMPARED_IDS, NULL, e);
@@ -239,6 +245,8 @@ bool compare_end(struct compare *cmp, struct err *e)
         ok = output_kept(cmp->out, &cmp->worst[i].text, e);
     if (compared < COMPARED_TEXTS)
         return ok;
+    if (compared == COMPARED_REPORT)
+        report_figures(&cmp->report, cmp->job, &cmp->chains.report);
     if (compared == COMPARED_TABLE) {
         table_columns(cmp->job, &cmp->chains);
         note_chance(cmp);

@@ -5,6 +5,7 @@
 
 #include "base/builder.h"
 #include "run/record.h"
+#include "run/report.h"
 #include "run/table.h"
 
 struct compare {
@@ -13,6 +14,7 @@ struct compare {
     struct chains chains;      // the variants, for the output
     struct swept_value *swept; // [n_variants][n_swept] memory of the chains
     struct table_sums *sums;   // [n_variants] COMPARED_TABLE
+    struct report_sums report; // COMPARED_REPORT
     struct builder *text;      // [n_variants] COMPARED_TEXTS: of the chosen tokens
 
     // COMPARED_CANDIDATES: the candidates of a row

@@ -58,6 +58,8 @@ static bool check_part(const struct job *j, struct err *e)
 {
     const struct args *const a = j->args;
     const char *const option = a->shard.n ? "--shard" : "--row-base";
+    if (a->shard.n && a->report)
+        return err_set(e, STATUS_USAGE, "--shard: the reports of parts cannot be joined");
     if (a->shard.n && compared_of(j) == COMPARED_TABLE)
         return err_set(e, STATUS_USAGE,
                        "--shard: the tables of parts cannot be joined; --emit stats writes a line a row, which can");

@@ -60,6 +60,8 @@ struct job {
     bool traces;       // records hold trace lines
     bool dumps;        // lists or traces
     bool compares;     // each variant's distribution is compared with the base's
+    bool centred;      // --report: both inputs have logits, no log-probabilities, so that logits can be compared
+    double least;      // --report: tokens of the base with a smaller log-probability count nothing in the divergence
     bool side_by_side; // --diff, or --dump-probs with variants
     const char *after; // the stage whose distribution is shown, or NULL
     struct trace_wish wish;

@@ -9,6 +9,7 @@
 #include "run/totals.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -280,6 +281,22 @@ static bool start_totals(struct flow *f, struct err *e)
     return true;
 }
 
+// llama-perplexity leaves out tokens of a kld file whose log-probability is below this.
+#define KLD_LEAST -16.0
+
+// kld files hold rounded log-probabilities in place of logits.
+static bool prepare_report(struct job *j, const struct feed *f, struct err *e)
+{
+    const char *base, *other;
+    if (!j->args->report)
+        return true;
+    if (!input_format(f->in[0], &base, e) || !input_format(f->in[1], &other, e))
+        return false;
+    j->least = strcmp(base, "kld") ? -INFINITY : KLD_LEAST;
+    j->centred = strcmp(base, "kld") != 0 && strcmp(other, "kld") != 0;
+    return true;
+}
+
 // Opens the inputs: that of the rows, and those of --against and --expect.
 static bool open_inputs(struct flow *f, struct err *e)
 {
@@ -314,7 +331,7 @@ bool run(struct job *j, struct err *e)
     struct err late;
     say_settings(j);
     source_on_shrink(output_abandon);
-    bool ok = open_inputs(&f, e) && open_output(&f, e);
+    bool ok = open_inputs(&f, e) && prepare_report(j, &f.feed, e) && open_output(&f, e);
     job_record(j, f.out.screen.columns);
     ok = ok && (!f.out.compared || compare_init(&f.compare, j, &f.out, e)) && start_totals(&f, e);
     ok = ok && run_rows(&f, e) && shape_empty(&f, e);

@@ -44,6 +44,7 @@ void worker_free(struct worker *w)
     free(w->sessions);
     result_free(&w->unshown);
     pair_free(&w->base);
+    agreement_free(&w->scratch);
     cand_free(&w->cand);
     row_cache_free(&w->cache);
     log_free(&w->log);
@@ -386,6 +387,17 @@ static void forget_row(struct worker *w)
     row_cache_clear(&w->cache);
 }
 
+// Compares the raw rows for --report.
+static void report_row(struct worker *w, const struct input_row *row, const struct input_row *other, int64_t token,
+                       struct result *res)
+{
+    if (agreement_measure(&w->scratch, w->job->kern, &row->logits, &other->logits, token, w->job->least,
+                          &res->agreement))
+        return;
+    res->ok = false;
+    err_from_fault(&res->e, fault_memory());
+}
+
 void worker_row(struct worker *w, const struct input_row *row, const struct err *bad, const struct input_row *other,
                 const struct err *other_bad, struct result *res)
 {
@@ -412,8 +424,11 @@ void worker_row(struct worker *w, const struct input_row *row, const struct err 
     if (other)
         forget_row(w);
     for (size_t i = own ? 1 : w->first; i < w->last; i++)
-        if (row_result(w, i, other ? other : row, other ? other_bad : bad, &res[i]) && paired)
+        if (row_result(w, i, other ? other : row, other ? other_bad : bad, &res[i]) && paired) {
             pair_measure(&w->base, after, res[i].pair);
+            if (w->job->args->report)
+                report_row(w, row, other, base->record.accepted, &res[i]);
+        }
 }
 
 // Do rows that differ from this one in their place only advance the generators, and nothing else?

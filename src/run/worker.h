@@ -16,9 +16,10 @@ struct worker {
     struct cand cand;
     struct row_cache cache; // what its variants share about a row
     struct log log;
-    struct pair_base base; // the base's distribution, where variants are compared
-    struct result unshown; // the base's result, if the worker has the base only to compare with it
-    float *masked;         // scratch: a row without the tokens that do not fit the grammar
+    struct pair_base base;            // the base's distribution, where variants are compared
+    struct agreement_scratch scratch; // with --report
+    struct result unshown;            // the base's result, if the worker has the base only to compare with it
+    float *masked;                    // scratch: a row without the tokens that do not fit the grammar
     size_t masked_cap;
 };
 

@@ -7,6 +7,7 @@
 #include "base/number.h"
 #include "kern/kern.h"
 #include "sample/sampler.h"
+#include "trace/agreement.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -180,9 +181,10 @@ static inline const char *pair_name(enum pair_stat s)
 // The outcome of a row in one variant, with the memory of its record. A zeroed struct is empty.
 struct result {
     struct record record;
-    double stat[STAT_COUNT];  // if statistics are recorded
-    double pair[PAIR_COUNT];  // if variants are compared
-    struct expected expected; // id is set from outside
+    double stat[STAT_COUNT];    // if statistics are recorded
+    double pair[PAIR_COUNT];    // if variants are compared
+    struct agreement agreement; // with --report: of the raw rows
+    struct expected expected;   // id is set from outside
     bool ok;
     struct err e;   // unless ok
     bool bad;       // the error is the row's own: the chain passed over the row and stands as after a good one

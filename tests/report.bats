@@ -1,0 +1,103 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# --report: how far the raw rows of two inputs agree.
+
+load helper
+
+# rows NAME SEED ROWS WIDTH NOISE: writes rows of logits to NAME.npy, some of them masked. Rows of one seed differ by noise only.
+rows() {
+    /usr/bin/python3 - "$@" <<'END'
+import sys
+import numpy as np
+name, seed, n, width, noise = sys.argv[1], *map(int, sys.argv[2:5]), float(sys.argv[5])
+x = np.random.default_rng(seed).normal(0, 3, (n, 300))[:, :width]
+x = x + noise * np.random.default_rng(seed + 1).normal(0, 1, x.shape)
+x[:, 7] = x[:, 11]
+x[0, 3] = -np.inf
+np.save(name, x.astype("f4"))
+END
+}
+
+# report_as_numpy BASE OTHER TOKENS KLD OPTION...: checks the report on two .npy files against numpy, alone and in threads.
+report_as_numpy() {
+    local base=$1 other=$2 tokens=$3 kld=$4 accept=()
+    shift 4
+    # shellcheck disable=SC2094 # OTHER may be BASE
+    [ ! -s "$tokens" ] || accept=(--accept "@$tokens")
+    sampl -s 1 "$@" --against "$other" "${accept[@]}" --report -O json "$base" >json 2>notes
+    sampl -s 1 "$@" --against "$other" "${accept[@]}" --report "$base" >text 2>notes
+    sampl -s 1 "$@" --against "$other" "${accept[@]}" --report -t 3 "$base" 2>notes | cmp - text
+    sampl -s 1 "$@" "${accept[@]}" --emit logits -O npy "$base" >chain.base.npy
+    sampl -s 1 "$@" "${accept[@]}" --emit logits -O npy "$other" >chain.other.npy
+    sampl -s 1 --samplers '' --emit logits -O npy "$base" >raw.base.npy
+    sampl -s 1 --samplers '' --emit logits -O npy "$other" >raw.other.npy
+    # shellcheck disable=SC2086
+    /usr/bin/python3 "$ROOT/tests/report.py" json text raw.base.npy raw.other.npy chain.base.npy chain.other.npy "$tokens" $kld
+}
+
+@test "--report has the figures that numpy computes, with and without tokens" {
+    need_numpy
+    rows a 1 60 300 0
+    rows b 1 60 300 .3
+    : >none
+    seq 20 79 >tokens
+    report_as_numpy a.npy b.npy tokens '' --top-k 40
+    report_as_numpy a.npy b.npy none '' --temp 1.5
+    report_as_numpy a.npy a.npy none ''
+    report_as_numpy a.npy b.npy tokens '' --repeat-penalty 1.2 --samplers 'penalties;top_p'
+}
+
+@test "--report of one row, of a masked token, and of rows of two widths" {
+    need_numpy
+    rows a 2 1 300 0
+    rows b 2 1 300 .5
+    rows wide 3 40 300 .2
+    rows narrow 3 40 200 0
+    : >none
+    echo 5 >tokens
+    report_as_numpy a.npy b.npy tokens ''
+    report_as_numpy a.npy b.npy none ''
+    seq 10 49 >tokens
+    report_as_numpy wide.npy narrow.npy tokens '' --samplers ''
+    # the base masks token 3 of row 0: its perplexity is infinite
+    seq 3 42 >tokens
+    sampl -s 1 --against narrow.npy --report -O json --accept @tokens narrow.npy | jq -e '.ppl.q == {"mean":null,"se":null} and .kld.max == 0'
+}
+
+@test "--report leaves out rare tokens of kld files, as llama-perplexity does" {
+    need_numpy
+    /usr/bin/python3 - <<'END'
+import struct
+import numpy as np
+x = np.random.default_rng(5).normal(0, 4, (8, 50))
+for name, noise in (("a", 0), ("b", .2)):
+    y = x + noise * np.random.default_rng(6).normal(0, 1, x.shape)
+    y = y - np.log(np.exp(y).sum(1, keepdims=True))
+    with open(name + ".kld", "wb") as f:
+        f.write(b"_logits_" + struct.pack("<3I", 18, 50, 1) + struct.pack("<18I", *range(18)))
+        for row in y:
+            low = max(row.min(), -16)
+            scale = (row.max() - low) / 65535
+            f.write(struct.pack("<2f", scale, low) + np.clip((row - low) / scale, 0, 65535).astype("<u2").tobytes())
+END
+    : >none
+    report_as_numpy a.kld b.kld none kld
+}
+
+@test "--report counts a sparse row's missing token as masked" {
+    echo '{"ids":[1,5,9],"logits":[2,1,0]}' >a.json
+    echo '{"ids":[1,7,9],"logits":[2,1,0]}' >b.json
+    sampl -s 1 --against b.json --report -O json a.json >got
+    jq -e '.rows == 1 and .kld.mean == null and .same_top.mean == 1 and (.top5 * 3 | round) == 2 and .dp.mean == 0' got
+    sampl -s 1 --against a.json --report a.json | grep -qx 'Mean    KLD:   0.000000 ±        nan'
+}
+
+@test "--report prints the figures of the rows before an error, and leaves bad rows out" {
+    f32 1 2 3 1 nan 3 3 2 1 >a.f32
+    f32 1 2 3 1 2 3 3 2 2 >b.f32
+    run -1 --separate-stderr sampl -n 3 -s 1 --on-error skip --against b.f32 --report -O json a.f32
+    [ "$(jq .rows <<<"$output")" -eq 2 ]
+    run -1 --separate-stderr sampl -n 3 -s 1 --against b.f32 --report -O json a.f32
+    [ "$(jq .rows <<<"$output")" -eq 1 ]
+    sampl -n 3 -s 1 --rows 5: --against b.f32 --report -O json b.f32 2>/dev/null | jq -e '.rows == 0 and .kld.mean == null'
+}
