@@ -227,6 +227,10 @@ t.test: 2 of 2 cases failed" \
     run_cases "$ROOT/tests/$BATS_TEST_DESCRIPTION"
 }
 
+@test "draws.test" {
+    run_cases "$ROOT/tests/$BATS_TEST_DESCRIPTION"
+}
+
 @test "expect.test" {
     run_cases "$ROOT/tests/$BATS_TEST_DESCRIPTION"
 }

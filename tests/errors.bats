@@ -32,6 +32,10 @@ make_files() {
     printf '%s\n' a b c >words.txt
     npy "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3)}" 1 2 3 3 2 1 >a.npy
     npy "{'descr': '>f4', 'fortran_order': False, 'shape': (1, 3)}" 0 0 0 >swapped.npy
+    npy "{'descr': '<i2', 'fortran_order': False, 'shape': (1, 1, 2)}" >cube.npy
+    { npy "{'descr': '<i2', 'fortran_order': False, 'shape': (2, 2)}" && printf '\1\0\1\0\1\0'; } >short.npy
+    npy "{'descr': '<i2', 'fortran_order': False, 'shape': (9223372036854775807, 9)}" >huge.npy
+    { npy "{'descr': '>i2', 'fortran_order': False, 'shape': (2,)}" && printf '\0\1\377\377'; } >negative.npy
     safetensors '{"x":{"dtype":"F32","shape":[2,3],"data_offsets":[0,24]}}' 1 2 3 3 2 1 >a.safetensors
     safetensors '{"x":{"dtype":"F64","shape":[1,3],"data_offsets":[0,24]}}' 0 0 0 0 0 0 >double.safetensors
     safetensors '{"x":{"dtype":"F32","shape":[1,3],"data_offsets":[0,12]},"y":{"dtype":"F16","shape":[6],"data_offsets":[12,24]},

@@ -82,6 +82,10 @@ check-same: $(BUILD)/sampl ## run random command lines in ways that must print t
 check-engines: $(BUILD)/sampl ## compare random rows of transformers, vllm, vllm-v2, sglang and mlx with a numpy program (COUNT=10000 SEED=1)
 	$(Q)tests/engines.py '$(abspath $(BUILD)/sampl)' '$(or $(COUNT),10000)' '$(or $(SEED),1)'
 
+.PHONY: check-draws
+check-draws: $(BUILD)/sampl ## test --draws with right draws (COUNT=1000 SEED=1)
+	$(Q)dir=$$(mktemp -d) && trap 'rm -r "$$dir"' EXIT && cd "$$dir" && SAMPL='$(abspath $(BUILD)/sampl)' AUSTEN='$(CURDIR)/samples/austen.f16' '$(CURDIR)/tests/draws.py' right '$(or $(COUNT),1000)' '$(or $(SEED),1)'
+
 .PHONY: mutants
 mutants: ## change the sources at 80 places, one at a time, and list the changes that no test detects (COUNT= SEED= ONLY= LIMIT=)
 	$(Q)COUNT='$(COUNT)' SEED='$(SEED)' ONLY='$(ONLY)' LIMIT='$(LIMIT)' JOBS='$(JOBS)' tests/mutants.py

@@ -233,13 +233,13 @@ bool args_given(const struct args *a, const char *name)
     return a->given[row - a->options->row];
 }
 
-// Is the file of --against standard input, which the rows are read from, too?
-static bool reads_input_twice(const struct args *a)
+// Is a file standard input, which the rows are read from, too? NULL: there is no file.
+static bool reads_input_twice(const struct args *a, const char *file)
 {
     bool rows = !a->files.n;
     for (size_t i = 0; i < a->files.n; i++)
         rows = rows || !strcmp(a->files.word[i], "-");
-    return rows && a->against && !strcmp(a->against, "-");
+    return rows && file && !strcmp(file, "-");
 }
 
 bool args_check(const struct args *a, struct err *e)
@@ -258,7 +258,7 @@ bool args_check(const struct args *a, struct err *e)
         const char *format, *what, *with;
     } messages[] = {
         {a->against && (a->vs.n || a->sweeps.n), "--against does not go with --vs or --sweep"},
-        {reads_input_twice(a), "--against: standard input cannot be read twice"},
+        {reads_input_twice(a, a->against), "--against: standard input cannot be read twice"},
         {variants && a->action != ACTION_RUN,
          "--vs, --sweep and --against go with a run, not with --print-chain or --print-grammar"},
         {variants && no_ids && a->emit != EMIT_TEXT && !stats, "--emit %s: variants have ids, text, stats or the table",
@@ -281,7 +281,13 @@ bool args_check(const struct args *a, struct err *e)
         {a->expect && no_ids && !distribution, "--expect compares ids, probs, logprobs or logits, not --emit %s", emit},
         {a->expect && (a->dump || a->trace || a->output_format), "--expect prints a report of its own, without %s",
          shown},
-        {tolerance && !a->expect, "--tolerance goes with --expect"},
+        {a->draws && (variants || a->expect), "--draws goes with one chain, and without --expect"},
+        {a->draws && a->shard.n, "--draws does not go with --shard: the tests of parts cannot be joined"},
+        {a->draws && named, "--draws prints a report of its own, without --emit"},
+        {a->draws && (a->dump || a->trace), "--draws prints a report of its own, without %s", shown},
+        {a->draws && !plain && !json, "--draws comes as text or json, not as %s", format},
+        {reads_input_twice(a, a->draws), "--draws: standard input cannot be read twice"},
+        {tolerance && !a->expect && !a->draws, "--tolerance goes with --expect or --draws"},
         {a->emit == EMIT_SCORE && !a->accept && !a->accept_recorded,
          "--emit score needs --accept, the tokens to be scored"},
         {stats && a->output_format && !tsv && !json, "--emit stats comes as tsv or json"},

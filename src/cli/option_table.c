@@ -344,9 +344,12 @@ static const struct option_row table[] = {
     {"expect", COMMON, .metavar = "LIST", TUNING, AT(expect), .set = set_string,
      .help = "compare with these ids, and print the rows that differ; LIST or @FILE; with --emit probs, logprobs or "
              "logits FILE has rows of numbers"},
+    {"draws", .metavar = "FILE", TUNING, AT(draws), .set = set_string,
+     .help = "test whether ids are draws from the distributions; line i of FILE has those of row i, recorded: those of "
+             "the input"},
     {"tolerance", .metavar = "X", TUNING, .def = "1e-06", .set = set_tolerance,
-     .help = "largest difference that --expect accepts; relative for numbers above 1; for ids the margin within which "
-             "a difference does not count"},
+     .help = "largest difference that --expect accepts; relative for numbers above 1; for ids and draws the margin "
+             "within which a difference does not count"},
     {"output-format", COMMON, .brief = "O", .metavar = "FMT", OUT, AT(output_format), .set = set_choice,
      .choices = "text,tsv,json,html,f32,f16,npy",
      .help = "format of the output; html is a page to look at"},

@@ -27,22 +27,23 @@ struct output {
     const struct output_format *format;
     enum emit emit;
     enum compared compared;
-    const struct chains *chains; // if compared
-    bool variants;               // records name their variant
-    bool lists, traces;          // dumps hold candidates, and lines of stages
-    bool dump;                   // records are dumps
-    bool flush;                  // each record is flushed
-    bool lines;                  // records are lines of text, which are folded in a window
-    bool goes_on;                // the output continues that of another run: begin writes no heading
-    bool narrow;                 // npy: the numbers are f16 if the input's are
-    bool files;                  // records name their file
-    bool any_sequence;           // any record may name a sequence, whether or not the first one does
-    const struct vocab *vocab;   // texts of the tokens, or NULL
-    const char *title;           // HTML: title of the page
-    bool accepts;                // statistics include those of the accepted token
-    bool pairs;                  // statistics include those of the comparison with the base
-    int64_t rows;                // number of records that will come, or -1: not known
-    size_t width;                // numbers in a row, from --n-vocab; 0: the first good row decides
+    const struct chains *chains;     // if compared
+    bool variants;                   // records name their variant
+    bool lists, traces;              // dumps hold candidates, and lines of stages
+    bool dump;                       // records are dumps
+    bool flush;                      // each record is flushed
+    bool lines;                      // records are lines of text, which are folded in a window
+    bool goes_on;                    // the output continues that of another run: begin writes no heading
+    bool narrow;                     // npy: the numbers are f16 if the input's are
+    bool files;                      // records name their file
+    bool any_sequence;               // any record may name a sequence, whether or not the first one does
+    const struct vocab *vocab;       // texts of the tokens, or NULL
+    const struct draw_report *draws; // set before output_close, or NULL
+    const char *title;               // HTML: title of the page
+    bool accepts;                    // statistics include those of the accepted token
+    bool pairs;                      // statistics include those of the comparison with the base
+    int64_t rows;                    // number of records that will come, or -1: not known
+    size_t width;                    // numbers in a row, from --n-vocab; 0: the first good row decides
 
     // the rest is for out/
     struct screen screen;     // the window that shows the output
@@ -106,7 +107,7 @@ struct output_format {
 };
 
 extern const struct output_format output_text, output_tsv, output_json, output_html, output_f32, output_f16, output_npy,
-    output_expect;
+    output_expect, output_draws, output_draws_json;
 
 // Returns the format with a name that exists.
 const struct output_format *output_format_named(const char *name);

@@ -3,6 +3,7 @@
 #ifndef SAMPL_OUT_RECORD_H
 #define SAMPL_OUT_RECORD_H
 
+#include "trace/draw_sums.h"
 #include "trace/record.h"
 #include "vocab/vocab.h"
 
@@ -21,6 +22,13 @@ static inline const char *emit_name(enum emit e)
 
 // Does a record have one number for every token of the vocabulary?
 static inline bool emit_distribution(enum emit e) { return e >= EMIT_PROBS; }
+
+// The report of --draws.
+struct draw_report {
+    struct draw_sums sums;
+    struct draw_tests tests;
+    uint64_t next_row; // number of the last row, plus 1
+};
 
 // ---- several chains on the same rows
 

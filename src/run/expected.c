@@ -2,7 +2,9 @@
 #include "run/expected.h"
 
 #include "base/mem.h"
+#include "out/message.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -82,4 +84,61 @@ bool expected_end(struct expected_rows *x, uint64_t rows, struct err *e)
         return err_prefix(e, "--expect");
     return end || err_set(e, STATUS_DATA, "--expect: %s holds more rows than the %" PRIu64 " of the run",
                           x->job->args->expect, rows);
+}
+
+// ---- draws
+
+bool draws_find(struct draws *d, const struct job *j, const struct session *q, const struct input_row *row, bool *bad,
+                struct err *e)
+{
+    const size_t n_vocab = row_vocab(&row->logits);
+    *d = (struct draws){.n = 0};
+    *bad = q->own && !job_can_test_draws(j, q->recipe, e);
+    if (*bad) {
+        e->status = STATUS_DATA; // the row's params made this chain
+        return false;
+    }
+    if (j->recorded_draws && row->recorded < 0)
+        return err_set(e, STATUS_DATA, "--draws recorded: the input records no token");
+    if (!j->recorded_draws && row->number >= j->draws.lines)
+        return err_set(e, STATUS_DATA, "--draws: %s has no line for this row, only %zu", j->args->draws,
+                       j->draws.lines);
+    if (j->recorded_draws) {
+        d->recorded = (uint32_t)row->recorded;
+        d->id = &d->recorded;
+        d->n = 1;
+    } else {
+        d->n = id_file_line(&j->draws, (size_t)row->number, &d->id);
+    }
+    assert(d->id || !d->n);
+    for (size_t i = 0; n_vocab && i < d->n; i++)
+        if (d->id[i] >= n_vocab)
+            return err_set(e, STATUS_DATA, "--draws: %s holds token %" PRIu32 ", the vocabulary ends at %zu",
+                           j->args->draws, d->id[i], n_vocab - 1);
+    return true;
+}
+
+// Is the distribution of a row unknown, so that its draws cannot be tested?
+static bool is_left_out(const struct result *res) { return !res->ok; }
+
+void draws_add(struct draw_report *report, const struct result *res)
+{
+    report->next_row = res->record.row + 1;
+    if (is_left_out(res))
+        report->sums.left_out++;
+    else
+        draw_sums_add(&report->sums, res->record.row, res->record.drawn);
+}
+
+bool draws_end(const struct job *j, struct draw_report *report, struct err *e)
+{
+    const struct draw_sums *const s = &report->sums;
+    if (!s->draws)
+        return err_set(e, STATUS_DATA, "--draws: %s has no draw from any of the %" PRIu64 " rows", j->args->draws,
+                       s->rows);
+    if (!j->recorded_draws && j->draws.lines > report->next_row)
+        message_note("--draws: %s has %zu lines; those after line %" PRIu64 " belong to no row", j->args->draws,
+                     j->draws.lines, report->next_row);
+    draw_sums_test(s, &report->tests);
+    return true;
 }

@@ -13,6 +13,7 @@ void job_free(struct job *j)
     free(j->prompt.id);
     free(j->accept.id);
     free(j->expect.id);
+    id_file_free(&j->draws);
 }
 
 // Returns what a recipe must know of earlier rows beyond the given tokens. *name is the stage that must know it.
@@ -86,6 +87,20 @@ static bool check_part(const struct job *j, struct err *e)
     return true;
 }
 
+bool job_can_test_draws(const struct job *j, const struct recipe *recipe, struct err *e)
+{
+    const bool masks_late = recipe->parts.rules && !recipe->parts.grammar_first;
+    const char *name = recipe_by_chance(recipe);
+    if (name)
+        return err_set(e, STATUS_USAGE, "--draws: with %s, the distribution of a row depends on an earlier draw%s",
+                       name, masks_late ? "; use --grammar-first" : "");
+    if (j->follows == FOLLOWS_CHOSEN && job_carry(j, recipe, true, &name) != CARRY_NOTHING)
+        return err_set(e, STATUS_USAGE,
+                       "--draws: %s depends on the tokens before a row: give them with --accept, or use --independent",
+                       name);
+    return true;
+}
+
 static bool check_after(const struct job *j, struct err *e)
 {
     size_t at;
@@ -116,6 +131,7 @@ void job_record(struct job *j, bool window)
         {j->side_by_side, RECORD_LIST | RECORD_REMOVALS | LOG_STEPS | LEAVE_P | LEAVE_CHOSEN_P},
         {j->expects, RECORD_KEPT | LOG_STEPS | LEAVE_P},
         {a->expect, RECORD_EXPECTED},
+        {a->draws, RECORD_DRAWN | LOG_STEPS | LEAVE_LOGITS},
         {a->expect && !j->expects, RECORD_REMOVALS | LOG_STEPS},
         {window && alone && a->dump, RECORD_CUTS | RECORD_REMOVALS | LOG_RAW | LOG_STEPS},
         {window && alone && j->emit == EMIT_TEXT, RECORD_STATS | LOG_RAW | LEAVE_LOGITS}, // raw_prob tints the text
@@ -142,11 +158,16 @@ bool job_init(struct job *j, struct err *e)
     j->plain = !emit_distribution(a->emit) && (!a->output_format || !strcmp(a->output_format, "text"));
     j->expects = a->expect && !emit_distribution(a->emit);
     j->margin = args_given(a, "tolerance") ? a->tolerance : -1.0;
-    j->follows = a->accept_recorded ? FOLLOWS_RECORDED
-                 : a->accept        ? FOLLOWS_ACCEPT
-                 : j->expects       ? FOLLOWS_EXPECT
-                                    : FOLLOWS_CHOSEN;
+    j->recorded_draws = a->draws && !strcmp(a->draws, "recorded");
+    j->follows = a->accept            ? FOLLOWS_ACCEPT
+                 : a->accept_recorded ? FOLLOWS_RECORDED
+                 : j->recorded_draws  ? FOLLOWS_RECORDED
+                 : j->expects         ? FOLLOWS_EXPECT
+                                      : FOLLOWS_CHOSEN;
     return value_rows("rows", a->rows, &j->rows, e) && (!j->expects || value_ids("expect", a->expect, &j->expect, e)) &&
            (!a->prompt || value_ids("prompt-tokens", a->prompt, &j->prompt, e)) &&
-           (!a->accept || value_ids("accept", a->accept, &j->accept, e)) && check_part(j, e) && check_after(j, e);
+           (!a->accept || value_ids("accept", a->accept, &j->accept, e)) &&
+           (!a->draws || job_can_test_draws(j, j->variant[0], e)) &&
+           (!a->draws || j->recorded_draws || id_file_read(&j->draws, a->draws, e) || err_prefix(e, "--draws")) &&
+           check_part(j, e) && check_after(j, e);
 }

@@ -6,6 +6,7 @@
 #include "chain/chain.h"
 #include "chain/recipe.h"
 #include "cli/variants.h"
+#include "in/id_file.h"
 #include "trace/trace.h"
 
 // Data that must be recorded of each row, as bits.
@@ -21,6 +22,7 @@ enum recorded {
     RECORD_CUTS = 1 << 7,     // the likeliest removed tokens
     RECORD_VALUES = 1 << 8,   // a score or a distribution
     RECORD_EXPECTED = 1 << 9, // the expected token or numbers
+    RECORD_DRAWN = 1 << 16,   // the draws of --draws
     // in the log
     LOG_RAW = 1 << 10,
     LOG_STEPS = 1 << 11,
@@ -44,15 +46,17 @@ struct job {
     const struct kern *kern;
 
     // set by job_init
-    struct rows rows;  // the wanted rows
-    struct ids prompt; // accepted before a sequence's first row, unless the row has a prompt of its own
-    struct ids accept; // with --accept: the i-th token follows row i
-    struct ids expect; // with --expect of ids: the i-th token is expected of the i-th row that is read
+    struct rows rows;     // the wanted rows
+    struct ids prompt;    // accepted before a sequence's first row, unless the row has a prompt of its own
+    struct ids accept;    // with --accept: the i-th token follows row i
+    struct ids expect;    // with --expect of ids: the i-th token is expected of the i-th row that is read
+    struct id_file draws; // with --draws FILE: line i has the draws of row i
+    bool recorded_draws;  // --draws recorded
     enum follows follows;
     enum emit emit;
     bool independent;
     bool expects;      // --expect is given ids
-    double margin;     // of ids: --tolerance, or -1 if that is not given
+    double margin;     // of ids and draws: --tolerance, or -1 if that is not given
     bool plain;        // the output is text without distributions
     bool page;         // the output is HTML, which holds more of a row than was asked for
     bool lists;        // records hold candidates
@@ -84,6 +88,10 @@ bool job_splits(const struct job *j);
 
 // Has an engine of a variant a generator that needs the width of every row that it passes over?
 bool job_skips_by_width(const struct job *j);
+
+// Does the distribution after a recipe's chain follow from the row and the known tokens before it? If not, *e says why
+// --draws cannot test the row.
+bool job_can_test_draws(const struct job *j, const struct recipe *recipe, struct err *e);
 
 // Do rows of the longer run come before this part? Also true if the part holds no row.
 bool job_is_later_part(const struct args *a);

@@ -26,6 +26,7 @@ struct flow {
     struct totals totals;
     struct compare compare;        // of a job with variants
     struct expected_rows expected; // --expect's distributions
+    struct draw_report draws;      // of --draws
 };
 
 // The error of a variant; of several, that of another than the base, which fails where all do, names it.
@@ -95,7 +96,9 @@ static bool write_results(struct flow *f, const struct walk *w, struct err *e)
         return false;
     if (f->out.compared && !compare_row(&f->compare, res, e))
         return false;
-    for (size_t k = 0; !f->out.compared && k < variants; k++) {
+    if (f->job->args->draws)
+        draws_add(&f->draws, res);
+    for (size_t k = 0; !f->out.compared && !f->job->args->draws && k < variants; k++) {
         res[k].record.variant = variants > 1 ? f->job->named[k].name : NULL;
         if (!output_record(&f->out, &res[k].record, e))
             return false;
@@ -253,7 +256,9 @@ static bool open_output(struct flow *f, struct err *e)
         return false;
     if (a->emit == EMIT_TEXT && !out->vocab && strcmp(input, "json") != 0) // only servers' replies tell texts
         return err_set(e, STATUS_USAGE, "--emit text needs --vocab");
+    const bool json = a->output_format && !strcmp(a->output_format, "json");
     out->format = a->expect          ? &output_expect
+                  : a->draws         ? json ? &output_draws_json : &output_draws
                   : a->output_format ? output_format_named(a->output_format)
                   : numbers          ? output_format_like(input)
                                      : output_format_named(a->emit == EMIT_STATS ? "tsv" : "text");
@@ -339,7 +344,10 @@ bool run(struct job *j, struct err *e)
         ok = expected_end(&f.expected, f.totals.rows, e);
     if (ok)
         note_rows_beyond(&f);
-    const bool differs = f.out.differing;
+    if (ok && j->args->draws)
+        ok = draws_end(j, &f.draws, e);
+    f.out.draws = j->args->draws ? &f.draws : NULL;
+    const bool differs = f.out.differing || f.draws.tests.rejected;
     ok = output_close(&f.out, ok, ok ? e : &late) && ok;
     if (j->args->stats && (ok || (f.totals.rows && e->status == STATUS_DATA)))
         ok = totals_print(&f.totals, j->variant[0]->parts.seed, ok ? e : &late) && ok;

@@ -2,6 +2,7 @@
 #include "run/worker.h"
 
 #include "base/mem.h"
+#include "run/expected.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -287,10 +288,14 @@ static struct fault choose_token(struct worker *w, struct session *q, const stru
 static bool sample(struct worker *w, struct session *q, const struct input_row *row, int64_t known, struct result *res)
 {
     const struct job *const j = w->job;
-    bool masked;
+    const bool tests_draws = job_records(j, RECORD_DRAWN);
+    struct draws draws;
+    bool masked, bad;
     size_t after = 0; // index of --after's stage
     if (row->bad)
         return pass_over(q, res, true);
+    if (tests_draws && !draws_find(&draws, j, q, row, &bad, &res->e))
+        return pass_over(q, res, bad);
     if (j->after && !recipe_find_stage(q->recipe, j->after, &after, &res->e)) {
         res->e.status = STATUS_DATA; // its params made another chain
         return pass_over(q, res, true);
@@ -305,6 +310,8 @@ static bool sample(struct worker *w, struct session *q, const struct input_row *
     const bool shows = !fault.code && j->after && after + 1 < q->recipe->n_stages;
     if (!fault.code)
         fault = record_fill(j, &w->log, &w->cand, shows ? log_step_at(&w->log, after) : NULL, known, res);
+    if (!fault.code && tests_draws && !trace_drawn(&w->log, &w->cand, draws.id, draws.n, j->margin, res))
+        fault = fault_memory();
     if (exhausted)
         session_exhausted(q, &res->e);
     else

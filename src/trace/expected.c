@@ -31,6 +31,19 @@ static double mass_before(const struct softmax *s, const float *logit, size_t n,
     return sum;
 }
 
+// Did a step remove no candidate that ranks before this one, which it removed?
+static bool removed_best(const struct log *l, const struct log_step *step, uint32_t id)
+{
+    const struct log_step *const before = step - 1;
+    const float *const logit = l->logit + before->at;
+    const size_t at = log_find(l, before, id);
+    for (size_t i = 0; i < before->n; i++)
+        if ((logit[i] > logit[at] || (i < at && logit[i] == logit[at])) &&
+            log_find(l, step, l->id[before->at + i]) == SIZE_MAX)
+            return false;
+    return true;
+}
+
 // The distance of a logit from the other side of the cut: from the last kept one, or for that from the best removed.
 static double rank_margin(const struct log *l, const struct log_step *step, uint32_t id)
 {
@@ -114,6 +127,7 @@ void trace_expected(const struct log *l, const struct cand *c, struct expected *
         x->chosen = share_of(c, c->chosen, UINT32_MAX);
         x->wanted = share_of(c, x->id, UINT32_MAX);
     }
+    x->next = removal && removed_best(l, removal, x->id);
     if (removal) {
         x->removed_by = removal->stage ? x->stage : removal->mask;
         if (removal->stage)

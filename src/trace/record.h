@@ -92,6 +92,7 @@ struct expected {
     bool kept;               // the token is among the candidates that are left
     const char *removed_by;  // if not kept: name of the stage or mask that removed it; NULL: the row masks it
     size_t rank;             // last rank of the token before its removal, from 1
+    bool next;               // the stage or mask that removed it removed no better candidate
     const char *edge_of;     // stage whose last kept candidate, left out, would let the draw choose id; or NULL
     uint32_t edge;           // that candidate
     char stage[NUMBER_TEXT]; // memory of removed_by or edge_of
@@ -154,6 +155,7 @@ struct record {
     uint64_t file_row;   // number of the row in its file
 
     const struct expected *expected; // with --expect, else NULL
+    const struct row_draws *drawn;   // with --draws, else NULL
 
     // The error of a bad row, tamed; only row and n_vocab are set beside it. NULL: the row is good.
     const char *error;

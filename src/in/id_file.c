@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+#include "in/id_file.h"
+
+#include "base/mem.h"
+#include "in/npy_header.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+void id_file_free(struct id_file *f)
+{
+    free(f->id);
+    free(f->end);
+}
+
+static bool add_id(struct id_file *f, uint32_t id, struct err *e)
+{
+    if (!mem_grow(&f->id, &f->cap, f->n + 1, sizeof *f->id))
+        return err_from_fault(e, fault_memory());
+    f->id[f->n++] = id;
+    return true;
+}
+
+static bool end_line(struct id_file *f, struct err *e)
+{
+    if (!mem_grow(&f->end, &f->end_cap, f->lines + 1, sizeof *f->end))
+        return err_from_fault(e, fault_memory());
+    f->end[f->lines++] = f->n;
+    return true;
+}
+
+// ---- text
+
+static bool separates(unsigned char c) { return c == ' ' || c == ',' || (c >= '\t' && c <= '\r'); }
+
+// Reads an id of n bytes. Returns false if they are none.
+static bool parse_id(const unsigned char *p, size_t n, uint32_t *id)
+{
+    uint64_t x = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (p[i] < '0' || p[i] > '9' || x > INT32_MAX)
+            return false;
+        x = 10 * x + p[i] - '0';
+    }
+    *id = (uint32_t)x;
+    return x <= INT32_MAX;
+}
+
+static bool read_id_line(struct id_file *f, const unsigned char *p, const unsigned char *end, struct err *e)
+{
+    while (p < end) {
+        const unsigned char *const from = p;
+        uint32_t id;
+        while (p < end && !separates(*p))
+            p++;
+        const size_t n = (size_t)(p - from);
+        if (n && !parse_id(from, n, &id))
+            return err_set(e, STATUS_DATA, "line %zu: '%.*s' is not a token id", f->lines + 1,
+                           err_clip_part((const char *)from, n, 40), (const char *)from);
+        if (n && !add_id(f, id, e))
+            return false;
+        p += p < end;
+    }
+    return end_line(f, e);
+}
+
+static bool read_text(struct id_file *f, const unsigned char *p, size_t left, struct err *e)
+{
+    while (left) {
+        const unsigned char *const newline = memchr(p, '\n', left);
+        const size_t n = newline ? (size_t)(newline - p) : left;
+        if (!read_id_line(f, p, p + n, e))
+            return false;
+        p += n + (newline != NULL);
+        left -= n + (newline != NULL);
+    }
+    return true;
+}
+
+// ---- arrays
+
+// Reads a number of 1, 2, 4 or 8 bytes. Returns false if it is no token id.
+static bool array_id(const unsigned char *p, size_t size, bool big, bool is_signed, uint32_t *id)
+{
+    uint64_t x = 0;
+    for (size_t i = 0; i < size; i++)
+        x = x << 8 | p[big ? i : size - 1 - i];
+    *id = (uint32_t)x;
+    return x <= INT32_MAX && !(is_signed && x >> (8 * size - 1));
+}
+
+static bool read_id_array(struct id_file *f, struct source *s, struct err *e)
+{
+    struct npy_header h = {0};
+    const unsigned char *p;
+    size_t have;
+    if (!npy_header_read(&h, &format_npy, s, e))
+        return false;
+    const char *const d = h.descr;
+    if (strlen(d) != 3 || !strchr("<>=|", d[0]) || !strchr("iu", d[1]) || !strchr("1248", d[2]))
+        return err_set(e, STATUS_DATA,
+                       "npy descr '%.40s' has no token ids, which are whole numbers: i or u of 1 to 8 bytes", d);
+    if (h.dims < 1 || h.dims > 2 || (h.fortran && h.dims == 2 && h.dim[0] > 1 && h.dim[1] > 1))
+        return err_set(e, STATUS_DATA, "npy shape %.*s: ids have the shape (N,) or (N, K), in C order",
+                       err_clip_part(h.shape, (size_t)h.shape_len, 60), h.shape);
+    const uint64_t size = (uint64_t)(d[2] - '0'), width = h.dims == 2 ? h.dim[1] : 1;
+    if (!source_peek(s, SIZE_MAX, &p, &have, e))
+        return false;
+    if (width && h.dim[0] > UINT64_MAX / 8 / width)
+        return err_set(e, STATUS_DATA, "npy shape %.*s is too large", err_clip_part(h.shape, (size_t)h.shape_len, 60),
+                       h.shape);
+    if (have != h.dim[0] * width * size)
+        return err_set(e, STATUS_DATA, "npy shape %.*s needs %" PRIu64 " bytes, there are %zu",
+                       err_clip_part(h.shape, (size_t)h.shape_len, 60), h.shape, h.dim[0] * width * size, have);
+    for (uint64_t row = 0; have && row < h.dim[0]; row++) {
+        for (uint64_t k = 0; k < width; k++, p += size) {
+            uint32_t id;
+            if (!array_id(p, (size_t)size, d[0] == '>', d[1] == 'i', &id))
+                return err_set(e, STATUS_DATA, "row %" PRIu64 " of the array: a number is not a token id", row);
+            if (!add_id(f, id, e))
+                return false;
+        }
+        if (!end_line(f, e))
+            return false;
+    }
+    return true;
+}
+
+bool id_file_read(struct id_file *f, const char *path, struct err *e)
+{
+    struct source s;
+    const unsigned char *p;
+    const size_t n_magic = strlen(format_npy.magic);
+    size_t have;
+    bool ok = source_open(&s, path, e) && source_peek(&s, n_magic, &p, &have, e);
+    if (ok && have >= n_magic && !memcmp(p, format_npy.magic, n_magic))
+        ok = read_id_array(f, &s, e);
+    else
+        ok = ok && source_peek(&s, SIZE_MAX, &p, &have, e) && read_text(f, p, have, e);
+    source_close(&s);
+    return ok || err_prefix(e, "%s", s.name);
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+// The tests of --draws, over all rows: does what another program drew follow the distributions after the chain?
+#ifndef SAMPL_TRACE_DRAW_SUMS_H
+#define SAMPL_TRACE_DRAW_SUMS_H
+
+#include "trace/drawn.h"
+
+#define DRAWS_REJECTED 1e-6 // a p-value below this rejects the draws
+
+// Sums over the rows. A zeroed struct is empty.
+struct draw_sums {
+    uint64_t rows, left_out; // left_out: others, whose distribution is not known
+    uint64_t draws;          // outside ones included
+    uint64_t outside, near, outside_rows;
+    struct outside first[OUTSIDE_MOST];
+    size_t n_first;
+
+    size_t n_ranks;
+    double by_rank[RANK_CLASSES], expected[RANK_CLASSES];
+    double variance[RANK_CLASSES][RANK_CLASSES]; // covariances of by_rank; [i][k] with k <= i
+    double chi2, df, ratio;                      // by token
+    uint64_t last, last_rows;                    // last_rows: rows with several kept candidates
+    double last_expected;
+    double score[BETAS], information[BETAS];
+};
+
+// The result of a chi-square test. If df is 0, there were too few draws for the test.
+struct chi2_test {
+    double chi2, df, p;
+    double ratio; // the largest, of draws to expected ones
+};
+
+// The results of the tests. A p-value that is NaN stands for too few draws.
+struct draw_tests {
+    struct chi2_test rank, token;
+    double last_p;
+    struct {
+        double factor, se, p; // of the draws' temperature to the chain's; beyond the grid, its end, and se is NaN
+    } temperature;
+    bool rejected; // a draw was outside, or a p-value is below DRAWS_REJECTED
+};
+
+// Adds a row; rows come in order.
+void draw_sums_add(struct draw_sums *s, uint64_t row, const struct row_draws *d);
+
+void draw_sums_test(const struct draw_sums *s, struct draw_tests *to);
+
+#endif

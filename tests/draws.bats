@@ -1,0 +1,93 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# --draws: tests of draws that another program made. draws.py computes the same numbers with numpy.
+
+load helper
+
+# draws_py ARGUMENT...: runs draws.py.
+draws_py() {
+    need_numpy
+    /usr/bin/python3 "$ROOT/tests/draws.py" "$@"
+}
+
+@test "--draws reports the numbers that numpy computes" {
+    draws_py numbers
+}
+
+@test "--draws rejects no right draws in 50 runs, and its p-values are uniform; also with one draw a row and rows that are nearly points" {
+    draws_py right 50 "$START"
+}
+
+@test "--draws rejects a temperature 4 % off, top_p without its boundary token, two swapped ids, and temperature before top_p" {
+    draws_py wrong
+}
+
+@test "--draws prints the same bytes on every number of threads and on every tier" {
+    local n tier
+    sampl -n 4096 -s 7 --temp 1.2 "$AUSTEN" >draws
+    sampl -n 4096 --draws draws "$AUSTEN" -O json >want || [ $? = 1 ]
+    [ -s want ]
+    for n in 2 3; do
+        sampl -n 4096 --draws draws -t $n -O json "$AUSTEN" | cmp - want
+    done
+    for tier in $(sampl --version | sed -n 's/.*(of \(.*\))$/\1/p'); do
+        SAMPL_CPU=$tier sampl -n 4096 --draws draws -O json "$AUSTEN" | cmp - want
+    done
+}
+
+@test "--draws reads text and every integer type of .npy alike" {
+    need_numpy
+    local file
+    /usr/bin/python3 -c '
+import numpy as np
+ids = np.random.default_rng(3).integers(0, 4, (2, 5))
+np.savetxt("text", ids, "%d", delimiter=",")
+for kind in ("<i1", "|u1", "<i2", ">i2", "<u4", ">i4", "<i8", ">u8"):
+    np.save(kind[1:] + str(kind[0] == ">") + ".npy", ids.astype(kind))
+np.save("one.npy", ids[:, 0])
+np.savetxt("one", ids[:, 0], "%d")'
+    echo '[3,2,1,0] [1,1,1,1]' >rows
+    sampl --neutral --draws text -O json rows >want
+    [ "$(jq .draws want)" = 10 ]
+    for file in ??False.npy ??True.npy; do
+        sampl --neutral --draws "$file" -O json rows | cmp - want
+    done
+    cmp <(sampl --neutral --draws one rows) <(sampl --neutral --draws one.npy rows)
+    # Windows' ends of lines
+    sed 's/$/\r/' text >crlf
+    sampl --neutral --draws crlf -O json rows | cmp - want
+}
+
+@test "--draws recorded tests the tokens that the input records, and accepts them" {
+    # logits of a .kld file, with its tokens
+    perl -e '
+        print "_logits_", pack("Vll", 8, 5, 2), pack("l*", map { $_ * 7 % 5 } 0 .. 15),
+            map { my $r = $_; pack("ff", 1e-4, -6), pack("v*", map { ($r * 977 + $_ * 13007) % 65536 } 1 .. 5), pack("v", 0) } 1 .. 6' >a.kld
+    local options
+    for options in '--neutral' '--neutral --repeat-penalty 1.5'; do
+        # shellcheck disable=SC2086
+        run --separate-stderr sampl $options --draws recorded -O json a.kld # the tokens are no draws: status 0 or 1
+        [ "$(jq -c '[.rows, .draws]' <<<"$output")" = '[6,6]' ]
+        # shellcheck disable=SC2086
+        sampl $options --accept recorded --emit stats -s 1 -O json a.kld | jq .accepted >ids
+        # shellcheck disable=SC2086
+        [ "$(sampl $options --accept recorded --draws ids -O json a.kld || [ $? = 1 ])" = "$output" ]
+    done
+}
+
+@test "--draws rejects draws whose probability is too small for a number" {
+    printf '1 1 0\n' >draws
+    run -1 sampl --neutral --temp 1e-30 --draws draws <<<'[1,2,3]'
+    [ "${lines[-1]}" = "temperature            >4 of the chain's, p 0" ]
+    printf '2 2 2\n' >draws
+    run -0 sampl --neutral --temp 1e-30 --draws draws <<<'[1,2,3]'
+    [ "${lines[-1]}" = 'temperature            not tested: too few draws' ]
+}
+
+@test "--draws writes to the file of --output, and ends with status 1 if it rejects the draws" {
+    seq 300 | sed 's/.*/0/' | paste -sd ' ' >draws
+    run -1 sampl --draws draws -o report <<<'[1,1]'
+    [ -z "$output" ]
+    [ "$(head -n 1 report)" = '1 row, 300 draws' ]
+    run -0 sampl --draws draws <<<'[20,0]'
+}
