@@ -79,6 +79,20 @@ agrees() {
     grep -q 'of 256 rows differ' report
 }
 
+@test "--expect reads ids from a list, from @FILE, from a text and from an integer array alike" {
+    need_numpy
+    local ids kind
+    austen --rows :9 >ids
+    sed '4s/.*/7/' ids >other
+    /usr/bin/python3 -c 'import numpy as np; np.save("other.npy", np.loadtxt("other", dtype="<i8"))'
+    run -1 austen --rows :9 --expect @other
+    [ "${lines[-1]}" = '1 of 9 rows differ' ]
+    for kind in other other.npy "$(paste -sd , other)"; do
+        austen --rows :9 --expect "$kind" | cmp - <(echo "$output")
+    done
+    agrees -n 4096 -s 1 --rows :9 --expect ids "$AUSTEN"
+}
+
 # broken_port: prints the ids of a faulty port, whose top-p removes the token that reaches the threshold.
 broken_port() {
     sampl -n 4096 --samplers top_k --emit logits -O json "$AUSTEN" | perl -ne '

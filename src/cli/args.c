@@ -287,6 +287,7 @@ bool args_check(const struct args *a, struct err *e)
         {a->draws && (a->dump || a->trace), "--draws prints a report of its own, without %s", shown},
         {a->draws && !plain && !json, "--draws comes as text or json, not as %s", format},
         {reads_input_twice(a, a->draws), "--draws: standard input cannot be read twice"},
+        {reads_input_twice(a, a->expect), "--expect: standard input cannot be read twice"},
         {tolerance && !a->expect && !a->draws, "--tolerance goes with --expect or --draws"},
         {a->emit == EMIT_SCORE && !a->accept && !a->accept_recorded,
          "--emit score needs --accept, the tokens to be scored"},

@@ -342,8 +342,8 @@ static const struct option_row table[] = {
     {"after", .metavar = "STAGE", TUNING, AT(after), .set = set_string,
      .help = "stage whose distribution is shown; named as in --trace, NAME#2 is the second of that name"},
     {"expect", COMMON, .metavar = "LIST", TUNING, AT(expect), .set = set_string,
-     .help = "compare with these ids, and print the rows that differ; LIST or @FILE; with --emit probs, logprobs or "
-             "logits FILE has rows of numbers"},
+     .help = "compare with these ids, and print the rows that differ; LIST or a file; with --emit probs, logprobs or "
+             "logits the file has rows of numbers"},
     {"draws", .metavar = "FILE", TUNING, AT(draws), .set = set_string,
      .help = "test whether ids are draws from the distributions; line i of FILE has those of row i, recorded: those of "
              "the input"},

@@ -141,6 +141,25 @@ void job_record(struct job *j, bool window)
         j->recorded |= table[i].asked ? table[i].recorded : 0;
 }
 
+// Reads the ids of --expect: those of a list or, if the value is none, of a file with that name.
+static bool read_expected_ids(struct job *j, struct err *e)
+{
+    const char *const given = j->args->expect;
+    struct id_file f = {0};
+    struct err why = {0};
+    if (value_ids("expect", given, &j->expect, e))
+        return true;
+    if (*given == '@' || e->status != STATUS_USAGE)
+        return false;
+    const bool ok = id_file_read(&f, given, &why);
+    free(f.end);
+    free(j->expect.id);
+    j->expect = (struct ids){f.id, f.n, f.cap};
+    if (!ok && why.status == STATUS_DATA)
+        err_set(e, STATUS_USAGE, "--expect: %s; rows of numbers need --emit probs, logprobs or logits", why.text);
+    return ok; // a file that cannot be opened was meant as a list
+}
+
 bool job_init(struct job *j, struct err *e)
 {
     const struct args *const a = j->args;
@@ -164,7 +183,7 @@ bool job_init(struct job *j, struct err *e)
                  : j->recorded_draws  ? FOLLOWS_RECORDED
                  : j->expects         ? FOLLOWS_EXPECT
                                       : FOLLOWS_CHOSEN;
-    return value_rows("rows", a->rows, &j->rows, e) && (!j->expects || value_ids("expect", a->expect, &j->expect, e)) &&
+    return value_rows("rows", a->rows, &j->rows, e) && (!j->expects || read_expected_ids(j, e)) &&
            (!a->prompt || value_ids("prompt-tokens", a->prompt, &j->prompt, e)) &&
            (!a->accept || value_ids("accept", a->accept, &j->accept, e)) &&
            (!a->draws || job_can_test_draws(j, j->variant[0], e)) &&
