@@ -479,3 +479,32 @@ sampled() {
             <(sampl --engine "$engine" -s 1 --temp 1 <<<'[null,2,null,null,null,2.5,null,3,null][null,2,null,null,null,2.5,null,3,null]')
     done
 }
+
+@test "--dump-probs and --trace show the noise of each candidate; the chosen token has the largest value, the same as without them" {
+    local engine options ids
+    for engine in akunu-gpu vllm-v2 sglang transformers vllm; do
+        for options in '' '--top-p 0.8' '--min-p 0.1'; do
+            # shellcheck disable=SC2086
+            set -- --engine $engine $options --temp 0.9 -s 4 -n 4096 --rows :12 "$AUSTEN"
+            ids=$(sampl "$@" | paste -sd ' ')
+            sampl "$@" --dump-probs --trace=3 -O json >dump
+            [ "$(jq .id dump | paste -sd ' ')" = "$ids" ]
+            [ "$(jq '.top_probs | max_by(.value).id' dump | paste -sd ' ')" = "$ids" ]
+            jq -e -s 'all(.[]; (.top_probs[:3] | map({id, noise, value})) == (.stages[-1].top_probs | map({id, noise, value})))' dump
+        done
+    done
+    # No other engine, and no greedy chain, has noise.
+    [ "$(sampl --engine akunu --temp 0.9 -s 4 --dump-probs -O json <<<'[1,2]' | grep -c noise)" = 0 ]
+    [ "$(sampl --engine vllm --temp 0 -s 4 --dump-probs -O json <<<'[1,2]' | grep -c noise)" = 0 ]
+    # The text has two more columns.
+    run -0 sampl --engine vllm-v2 -s 1 --dump-probs=1 <<<'[3,2,1]'
+    [[ ${lines[1]} == *' cum '*' noise '*' value' ]]
+    [[ ${lines[2]} == *' -0.354791     2.645209' ]]
+}
+
+@test "--expect reports the values with noise, and --tolerance leaves out rows where they are near" {
+    run -1 sampl --engine vllm-v2 -s 1 --expect 1 --tolerance 0.755 <<<'[3,2,1]'
+    [ "${lines[-1]}" = '1 of 1 rows differ' ]
+    run -0 sampl --engine vllm-v2 -s 1 --expect 1 --tolerance 0.756 <<<'[3,2,1]'
+    [ "$output" = '0 of 1 rows differ, 1 more within the tolerance' ]
+}

@@ -50,6 +50,9 @@ static void explain(struct output *out, const struct record *r)
     if (!isnan(x->draw))
         fprintf(f, "  draw %.*f lies in %" PRIu32 "'s share [%.*f, %.*f)\n", n, x->draw, r->chosen, n, x->chosen.low, n,
                 x->chosen.high);
+    if (x->noisy)
+        fprintf(f, "  with noise %" PRIu32 " has %.9g, %" PRIu32 " has %.9g, %.3g more\n", x->id, x->wanted_value,
+                r->chosen, x->chosen_value, x->chosen_value - x->wanted_value);
     if (x->edge_of)
         fprintf(f, "  without %" PRIu32 ", the last that %s keeps (limit %s), the draw lies in %" PRIu32 "'s\n",
                 x->edge, x->edge_of, limit, x->id);

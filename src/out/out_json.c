@@ -26,7 +26,8 @@ static void begin_item(struct output *out, size_t i)
     fputs(i ? "," : "", out->f);
 }
 
-static void candidates_json(struct output *out, const struct record *r, const struct ranked *ranked, size_t n, bool raw)
+static void candidates_json(struct output *out, const struct record *r, const struct ranked *ranked, size_t n, bool raw,
+                            bool noisy)
 {
     double sum = 0.0;
     fputs(",\"top_probs\":[", out->f);
@@ -40,7 +41,12 @@ static void candidates_json(struct output *out, const struct record *r, const st
         if (raw)
             field_float(out, "raw_prob", c->raw_p);
         field_float(out, "cum", (float)sum);
-        fputs(c->id == r->accepted ? ",\"accepted\":true}" : "}", out->f);
+        fputs(c->id == r->accepted ? ",\"accepted\":true" : "", out->f);
+        if (noisy) {
+            field_double(out, "noise", c->noised.noise);
+            field_double(out, "value", c->noised.value);
+        }
+        putc('}', out->f);
     }
     putc(']', out->f);
 }
@@ -70,7 +76,7 @@ static void stage(struct output *out, const struct record *r, const struct trace
         named_object(out, "],\"params\":{", t->param, t->n_params);
         named_object(out, ",\"notes\":{", t->note, t->n_notes);
         if (t->n_best)
-            candidates_json(out, r, t->best, t->n_best, false);
+            candidates_json(out, r, t->best, t->n_best, false, t->noisy);
     }
     putc('}', out->f);
 }
@@ -79,7 +85,7 @@ static void dump(struct output *out, const struct record *r)
 {
     fields_of_id(out, r);
     if (out->lists)
-        candidates_json(out, r, r->ranked, r->shown, true);
+        candidates_json(out, r, r->ranked, r->shown, true, r->noisy);
     if (out->traces)
         fputs(",\"stages\":[", out->f);
     for (size_t i = 0; i < r->n_trace; i++) {

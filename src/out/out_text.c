@@ -59,7 +59,7 @@ static void stage(struct output *out, const struct trace_line *t)
 
 // Writes a line for each candidate, or in a window bars. Marks the chosen and the accepted candidate.
 static void candidate_lines_text(const struct output *out, const struct record *r, const struct ranked *ranked,
-                                 size_t n, bool last)
+                                 size_t n, bool noisy, bool last)
 {
     double sum = 0.0;
     size_t width = 4;
@@ -72,13 +72,19 @@ static void candidate_lines_text(const struct output *out, const struct record *
     fprintf(out->f, "%6s %8s", "rank", "id");
     if (out->vocab)
         fprintf(out->f, " %-*s", (int)width, "text");
-    fprintf(out->f, " %12s %10s %10s\n", "logit", "prob", "cum");
+    fprintf(out->f, " %12s %10s %10s", "logit", "prob", "cum");
+    if (noisy)
+        fprintf(out->f, " %12s %12s", "noise", "value");
+    putc('\n', out->f);
     for (size_t i = 0; i < n; i++) {
         const struct ranked *const c = &ranked[i];
         sum += c->p;
         fprintf(out->f, "%c%5zu %8" PRIu32, text_mark(r, c->id), i + 1, c->id);
         text_of_token(out, c->id, width);
-        fprintf(out->f, " %12.6f %10.6f %10.6f\n", (double)c->logit, (double)c->p, sum);
+        fprintf(out->f, " %12.6f %10.6f %10.6f", (double)c->logit, (double)c->p, sum);
+        if (noisy)
+            fprintf(out->f, " %12.6f %12.6f", c->noised.noise, c->noised.value);
+        putc('\n', out->f);
     }
 }
 
@@ -93,10 +99,10 @@ static void dump(struct output *out, const struct record *r)
     for (size_t i = 0; i < r->n_trace; i++) {
         stage(out, &r->trace[i]);
         if (r->trace[i].n_best)
-            candidate_lines_text(out, r, r->trace[i].best, r->trace[i].n_best, false);
+            candidate_lines_text(out, r, r->trace[i].best, r->trace[i].n_best, r->trace[i].noisy, false);
     }
     if (out->lists)
-        candidate_lines_text(out, r, r->ranked, r->shown, true);
+        candidate_lines_text(out, r, r->ranked, r->shown, r->noisy, true);
 }
 
 // Returns the style of a token by its raw probability. The styles differ in more than colour.

@@ -83,6 +83,12 @@ static struct fault fill_lists(const struct job *j, struct log *l, struct cand *
     rec->entropy = softmax_entropy(&s);
     rec->ranked = ranked;
     rec->shown = !j->lists ? 0 : j->list_most && j->list_most < rec->kept ? j->list_most : rec->kept;
+    for (size_t i = 0; !shown && i < rec->shown; i++) {
+        const struct noised *const noised = cand_noise_of(c, ranked[i].id);
+        rec->noisy = noised;
+        if (noised)
+            ranked[i].noised = *noised;
+    }
     for (size_t i = 0; job_records(j, LOG_RAW) && i < rec->shown; i++)
         ranked[i].raw_p = (float)softmax_prob(&l->raw.softmax, raw_logit(&l->raw, cand_row_place(c, ranked[i].id)));
     if (job_records(j, RECORD_CUTS))

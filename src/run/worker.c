@@ -22,7 +22,7 @@ bool worker_init(struct worker *w, const struct job *job, size_t first, size_t l
                          .log.takes_softmaxes = job_records(job, LOG_SOFTMAXES)};
     cand_init(&w->cand, job->kern);
     w->cand.want_p = job_records(job, LEAVE_P);
-    w->cand.want_notes = job_records(job, RECORD_LINES);
+    w->cand.want_notes = job->expects || job_records(job, RECORD_LINES | RECORD_LIST);
     w->cand.want_chosen_p = job_records(job, LEAVE_CHOSEN_P);
     w->cand.want_logits = job_records(job, LEAVE_LOGITS);
     if (!w->sessions)

@@ -117,6 +117,12 @@ struct ranks {
     size_t n;
 };
 
+// A candidate's noise, which a selector adds to its logit or log-probability, or by which the selector divides its
+// probability; and the resulting value. The candidate with the largest value is chosen.
+struct noised {
+    double noise, value;
+};
+
 // ---- faults, memory
 
 // Records a fault, unless there is one already. O(1).
@@ -129,6 +135,10 @@ static inline void cand_fail(struct cand *c, enum fault_code code, uint64_t at)
 // Returns memory for n elements of this size, with any content, until the stage ends; a stage may ask four times. O(1).
 // Returns NULL, and records a fault, when memory is short.
 void *cand_scratch(struct cand *c, size_t n, size_t size);
+
+// Returns room for the noise of each candidate, by position, which stays until the next row. NULL if it is not read
+// (want_notes). Records a fault when memory is short. For selectors that add noise. O(1).
+struct noised *cand_noised(struct cand *c);
 
 // ---- looking at candidates. Nothing here changes them; deferred divisions are not seen.
 

@@ -25,6 +25,9 @@ struct cand_store {
         size_t size;
     } scratch[4]; // of samplers
     size_t scratch_taken;
+    struct noised *noised; // [c->n] if the selector filled it
+    size_t noised_cap;
+    bool has_noise;
 };
 
 // ---- blocks (cand_block.c). A list has blocks, too: KERN_BLOCK candidates each.

@@ -38,6 +38,7 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
     if (!c->n_vocab)
         cand_fail(c, FAULT_NO_SIZE, 0);
     cand_softmax_wide(c);
+    struct noised *const to = cand_noised(c); // every candidate then gets noise
     for (size_t i = 0, len; i < c->n && !c->fault.code; i += len) {
         uint32_t word[2 * RUN];
         len = run_length(c, i);
@@ -47,9 +48,11 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
         for (size_t k = 0; k < len; k++) {
             const float p = c->p[i + k];
             const uint64_t bits = bits_of(word + 2 * k);
-            if ((double)p * (1.0 + 0x1p-20) < (double)best * ((double)bits * 0x1p-53))
+            if (!to && (double)p * (1.0 + 0x1p-20) < (double)best * ((double)bits * 0x1p-53))
                 continue;
             const float q = noise_of(bits);
+            if (to)
+                to[i + k] = (struct noised){(double)q, (double)(p / q)};
             if (p / q > best) {
                 best = p / q;
                 best_noise = q;

@@ -62,6 +62,19 @@ static void try_block(struct gumbel_job *job, const struct cand *c, size_t b)
     try_candidates(job, x, logit, id, n);
 }
 
+// Fills in the noise of every candidate, for reports.
+static void fill_noise(struct cand *c, const struct gumbel_job *job)
+{
+    struct noised *const to = cand_noised(c);
+    for (size_t i = 0; to && i < c->n; i++) {
+        const uint32_t id = cand_id(c, i);
+        const float logit = cand_logit(c, i);
+        float x;
+        c->kern->gumbel(&x, &logit, &id, 1, job->s, job->temp);
+        to[i] = (struct noised){(double)gumbel_noise(gumbel_word(job->s + id)), (double)x};
+    }
+}
+
 // Fills the distribution that the draw was from.
 static void fill_distribution(struct cand *c, float temp)
 {
@@ -90,6 +103,7 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
     }
     c->chosen = job.id;
     c->chosen_p = 0.0f;
+    fill_noise(c, &job);
     if (c->want_p || c->want_chosen_p || c->want_logits)
         fill_distribution(c, p->value);
 }

@@ -54,6 +54,16 @@ static uint32_t most_word(const struct philox_job *job, float top)
     return g > 0.0 ? (uint32_t)(kern_exp(-g) * (1.0 + 0x1p-18) / (double)philox_step) + 1 : INT32_MAX;
 }
 
+// Fills in the noise of every candidate, for reports.
+static void fill_philox_noise(struct cand *c, const struct philox_job *job)
+{
+    struct noised *const to = cand_noised(c);
+    for (size_t i = 0; to && i < c->n; i++) {
+        const float noise = philox_noise(philox_folded(cand_id(c, i), job->key));
+        to[i] = (struct noised){(double)noise, (double)(cand_logit(c, i) + noise)};
+    }
+}
+
 static void try_philox_block(struct philox_job *job, const struct cand *c, size_t b)
 {
     uint32_t hot[KERN_BLOCK];
@@ -102,6 +112,7 @@ static void gumbel_philox(void *self, struct cand *c, const struct stage *stage)
         try_token(&job, c->id[i], c->logit[i]);
     c->chosen = job.id;
     c->chosen_p = 0.0f;
+    fill_philox_noise(c, &job);
     const bool none = job.sum == -INFINITY;
     if (none || c->want_p || c->want_chosen_p || c->want_logits)
         fill_shares(c, none);
@@ -139,15 +150,18 @@ static void gumbel_murmur(void *self, struct cand *c, const struct stage *stage)
     const bool by_rank = c->order != CAND_BY_ID;
     double best = -INFINITY, best_noise = NAN;
     size_t chosen = 0;
+    struct noised *const to = cand_noised(c); // every candidate then gets noise
     for (size_t b = 0; b < cand_blocks(c) && !c->fault.code; b++) {
         const size_t first = b * KERN_BLOCK, end = first + cand_block_len(c, b);
         const uint32_t least = least_hash(best, log_p(c->kern->max(c->p + first, end - first), by_rank));
         for (size_t i = first; i < end; i++) {
             const uint32_t column = by_rank ? (uint32_t)i : c->id[i];
             const uint32_t h = murmur((uint32_t[]){(uint32_t)*seed, (uint32_t)(*seed >> 32), position, column});
-            if (h < least)
+            if (h < least && !to)
                 continue;
             const double noise = murmur_noise(h), sum = log_p(c->p[i], by_rank) + noise;
+            if (to)
+                to[i] = (struct noised){noise, sum};
             if (sum > best) {
                 best = sum;
                 best_noise = noise;

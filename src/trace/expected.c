@@ -114,6 +114,18 @@ static void name_stage(const struct log *l, const struct log_step *step, struct 
         x->limit = named_param(stage->sampler->params, stage->params);
 }
 
+// Compares the values that a selector chooses by, if it adds noise.
+static void measure_noise(const struct cand *c, struct expected *x)
+{
+    const struct noised *const wanted = cand_noise_of(c, x->id), *const chosen = cand_noise_of(c, c->chosen);
+    x->noisy = wanted && chosen && x->kept;
+    if (!x->noisy)
+        return;
+    x->wanted_value = wanted->value;
+    x->chosen_value = chosen->value;
+    x->margin = fmin(x->margin, x->chosen_value - x->wanted_value);
+}
+
 void trace_expected(const struct log *l, const struct cand *c, struct expected *x)
 {
     const struct log_step *edge, *const removal = follow(l, c->kern, x, &edge);
@@ -134,6 +146,7 @@ void trace_expected(const struct log *l, const struct cand *c, struct expected *
             name_stage(l, removal, x);
         measure_limit(l, c->kern, removal, x->id, x);
     }
+    measure_noise(c, x);
     if (!x->kept || isnan(x->draw))
         return;
     // If the token was kept, would it have been chosen without the last candidate, which a port may not keep?

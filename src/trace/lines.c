@@ -109,6 +109,12 @@ bool trace_lines(struct log *l, const struct cand *c, struct trace_wish wish, st
             fill_line(line, &before, &after);
             line->best = most ? best : NULL;
             line->n_best = rank_best(l, &after, most, *rest, best);
+            for (size_t k = 0; stage && stage->sampler->selector && k < line->n_best; k++) {
+                const struct noised *const noised = cand_noise_of(c, best[k].id);
+                line->noisy = noised;
+                if (noised)
+                    best[k].noised = *noised;
+            }
             best += line->n_best;
             before = after;
         }

@@ -49,7 +49,8 @@ static inline const char *statistic_name(enum statistic s)
 struct ranked {
     uint32_t id;
     float logit, p;
-    float raw_p; // for json and pictures
+    float raw_p;          // for json and pictures
+    struct noised noised; // if the list has noise
 };
 
 enum { NAMED_MOST = 16 };
@@ -74,6 +75,7 @@ struct trace_line {
     size_t n_params, n_notes;
     const struct ranked *best; // [n_best] candidates after the stage, by falling probability, then rising id
     size_t n_best;
+    bool noisy;                     // the selector's line: best[] has noise
     size_t before, after;           // number of candidates
     double mass;                    // probability, before the stage, of the candidates that the stage kept
     double entropy;                 // after the stage, in nats
@@ -102,7 +104,9 @@ struct expected {
     size_t last;            // LIMITS_SUM: rank of the last candidate that the stage keeps
     double margin;          // how far the decision against id is from the limit or the draw; infinite: not known
     double draw;            // the selector's draw, or NaN
-    struct interval wanted, chosen; // shares of id and of the chosen token in the draw
+    struct interval wanted, chosen;    // shares of id and of the chosen token in the draw
+    bool noisy;                        // the selector added noise to id and to the chosen token
+    double wanted_value, chosen_value; // if noisy: their values; the largest value wins
 
     // For a distribution. If removed_by is set, id is the first removed token of which a number is expected.
     const float *values; // [n_vocab]
@@ -128,6 +132,7 @@ struct record {
     size_t n_vocab;              // size of the vocabulary; of a sparse row, the number of its tokens
     const struct ranked *ranked; // [shown] the best of the kept candidates, or NULL without a dump
     size_t shown;
+    bool noisy;                     // ranked[] has noise
     double entropy;                 // of the kept candidates, in nats; dumps only
     const struct trace_line *trace; // [n_trace] or NULL
     size_t n_trace;
