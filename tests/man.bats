@@ -215,6 +215,17 @@ stage_sections=(SAMPLERS SELECTORS 'STAGES OF ENGINES')
     diff program page
 }
 
+@test "each section of sampl-samplers(7) about a stage has its edge cases in the last paragraph" {
+    run awk '
+        /^\.S[hs] / { if (stage && !edge) print stage; stage = "" }
+        /^\.Sh / { on = /SAMPLERS|SELECTORS|STAGES/ }
+        on && /^\.Ss / { stage = $2; edge = 0; n++ }
+        /^\.Pp/ { edge = 0 }
+        /^Edge cases: ./ { edge = 1 }
+        END { if (n < 60) print n " sections" }' "$ROOT/man/sampl-samplers.7"
+    [ -z "$output" ] || { echo "$output"; return 1; }
+}
+
 @test "sampl-samplers(7) and sampl(1) name the letter of each sampler" {
     local letter heading name
     for letter in $(known --sampler-seq | grep -o .); do
