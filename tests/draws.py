@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 # SPDX-License-Identifier: MIT
 # Draws from distributions that sampl writes, and checks sampl's report of --draws.
 # usage: draws.py numbers                 the report's numbers, computed with numpy
@@ -204,9 +204,14 @@ def check_right(runs, seed):
     x = logits_of([*CHAIN, *AUSTEN])
     points = rng.normal(0, 1, (300, 20)).astype("f4") + np.where(np.arange(20) == 3, 25, 0).astype("f4")
     np.save("points.npy", points)
+    # Rows of two tokens beside flat rows of many: hardly any draw can go from the first ranks to the others.
+    mixed = np.where(np.arange(3000) < 2, 0, -np.inf) + rng.normal(0, 1, (100, 3000))
+    mixed[::40] = 0
+    np.save("mixed.npy", mixed.astype("f4"))
     cases = [("sample", softmax(x), [*CHAIN, *AUSTEN], 100), ("one draw", softmax(x), [*CHAIN, *AUSTEN], 1),
              ("points", softmax(logits_of(["--samplers", "temperature", "--temp", "2", "points.npy"])),
-              ["--samplers", "temperature", "--temp", "2", "points.npy"], 1)]
+              ["--samplers", "temperature", "--temp", "2", "points.npy"], 1),
+             ("mixed", softmax(logits_of(["--neutral", "mixed.npy"])), ["--neutral", "mixed.npy"], 100)]
     for name, p, args, k in cases:
         found = {"rank": [], "token": [], "last": [], "temperature": []}
         for _ in range(runs):
