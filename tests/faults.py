@@ -27,6 +27,8 @@ RUNS = [
     ("sampl -n 3 -s 1 -f f32", "|ok.f32"),
     ("sampl -n 3 -s 1 -t 2 -f f32", "|ok.f32"),
     ("sampl -n 3 -s 1 --vs '--top-k 2' --vs '--temp 2' -O tsv ok.f32", None),
+    ("sampl -n 3 --neutral --draws ids -t 2 -O json -o out ok.f32", None),
+    ("sampl -n 3 -s 1 --engine vllm-v2 --temp 1 --trace=2 ok.f32", None),
     ("sampl -n 3 -s 1 --rows -1: -", "<ok.f32"),
     ("sampl -n 3 -s 1 --shard 2/2 -", "<ok.f32"),
     ("sampl -s 1 -o out", "|sparse.json"),
