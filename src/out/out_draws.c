@@ -87,7 +87,7 @@ static bool finish_text(struct output *out, bool whole, struct err *e)
 // ---- JSON
 
 // Begins a member that is an object.
-static void begin_object(struct output *out, const char *name)
+static void begin_member(struct output *out, const char *name)
 {
     fprintf(out->f, ",\"%s\":", name);
     out->fields = 0;
@@ -95,7 +95,7 @@ static void begin_object(struct output *out, const char *name)
 
 static void write_outside(struct output *out, const struct draw_sums *s)
 {
-    begin_object(out, "outside");
+    begin_member(out, "outside");
     field_int(out, "n", (int64_t)s->outside);
     field_int(out, "rows", (int64_t)s->outside_rows);
     field_int(out, "within", (int64_t)s->near);
@@ -123,7 +123,7 @@ static void write_outside(struct output *out, const struct draw_sums *s)
 static void write_chi2(struct output *out, const char *name, const struct chi2_test *t)
 {
     const bool tested = t->df > 0.0;
-    begin_object(out, name);
+    begin_member(out, name);
     field_double(out, "chi2", tested ? t->chi2 : NAN);
     field_int(out, "df", (int64_t)t->df);
     field_double(out, "p", tested ? t->p : NAN);
@@ -145,12 +145,12 @@ static bool finish_json(struct output *out, bool whole, struct err *e)
     write_outside(out, s);
     write_chi2(out, "rank", &r->tests.rank);
     write_chi2(out, "token", &r->tests.token);
-    begin_object(out, "last");
+    begin_member(out, "last");
     field_int(out, "n", (int64_t)s->last);
     field_double(out, "expected", s->last_expected);
     field_double(out, "p", r->tests.last_p);
     fields_end(out, "");
-    begin_object(out, "temperature");
+    begin_member(out, "temperature");
     if (isnan(se) && !isnan(p))
         field_text(out, "f", factor < 1.0 ? "<.25" : ">4", true);
     else
