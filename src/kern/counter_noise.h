@@ -38,18 +38,26 @@ static inline uint32_t philox_folded(uint32_t id, uint32_t key)
 
 static inline uint32_t rotated(uint32_t x, int by) { return x << by | x >> (32 - by); }
 
-// MurmurHash3_x86_32 (Appleby) of four words, seed 0.
-static inline uint32_t murmur(const uint32_t word[4])
+// MurmurHash3_x86_32 (Appleby): the state after one more word. The seed, 0, is the first state.
+static inline uint32_t murmur_add(uint32_t state, uint32_t word)
 {
-    uint32_t h = 0;
-    for (int i = 0; i < 4; i++) {
-        h ^= rotated(word[i] * 0xcc9e2d51u, 15) * 0x1b873593u;
-        h = rotated(h, 13) * 5 + 0xe6546b64u;
-    }
-    h ^= 16; // bytes
+    state ^= rotated(word * 0xcc9e2d51u, 15) * 0x1b873593u;
+    return rotated(state, 13) * 5 + 0xe6546b64u;
+}
+
+// The hash of four words, of which the state after three and the last one are given.
+static inline uint32_t murmur_last(uint32_t state, uint32_t word)
+{
+    uint32_t h = murmur_add(state, word) ^ 16; // bytes
     h = (h ^ h >> 16) * 0x85ebca6bu;
     h = (h ^ h >> 13) * 0xc2b2ae35u;
     return h ^ h >> 16;
+}
+
+// The hash of four words, seed 0.
+static inline uint32_t murmur(const uint32_t word[4])
+{
+    return murmur_last(murmur_add(murmur_add(murmur_add(0, word[0]), word[1]), word[2]), word[3]);
 }
 
 #endif

@@ -31,13 +31,38 @@ float cand_max_wide(struct cand *c)
     return max;
 }
 
+static void drop_masked(struct cand *c)
+{
+    if (cand_alive(c, c->n) < c->n)
+        cand_keep_from(c, -FLT_MAX, 1);
+}
+
+// Adds the weights of one block after the other in f64, in the order of cand_softmax_wide's sum: the same bits.
+struct normaliser cand_normaliser_wide(struct cand *c)
+{
+    const float max = cand_max_wide(c);
+    double sum = 0.0;
+    if (c->fault.code)
+        return (struct normaliser){0.0f, 1.0, 0.0};
+    drop_masked(c);
+    if (c->order != CAND_BY_ID)
+        cand_list_by_id(c);
+    for (size_t b = 0; b < cand_blocks(c); b++) {
+        float weight[KERN_BLOCK];
+        size_t len;
+        const float *const x = cand_block(c, b, weight, &len);
+        c->kern->exp_sub(weight, x, max, len);
+        sum = c->kern->sum_wide(weight, len, sum);
+    }
+    return (struct normaliser){max, sum, libm_log(sum)};
+}
+
 struct normaliser cand_softmax_wide(struct cand *c)
 {
     const float max = cand_max_wide(c);
     if (c->fault.code)
         return (struct normaliser){0.0f, 1.0, 0.0};
-    if (cand_alive(c, c->n) < c->n)
-        cand_keep_from(c, -FLT_MAX, 1);
+    drop_masked(c);
     cand_list_by_id(c);
     c->kern->exp_sub(c->p, c->logit, max, c->n);
     const double sum = c->kern->sum_wide(c->p, c->n, 0.0);

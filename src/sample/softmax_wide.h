@@ -19,6 +19,10 @@ struct normaliser {
 // log n) of an unsorted list.
 struct normaliser cand_softmax_wide(struct cand *c);
 
+// Returns the normaliser of cand_softmax_wide, the same bits, without probabilities. Drops masked candidates, and
+// leaves CAND_BY_ID; a dense row without masked candidates stays dense. Records the faults of cand_softmax_wide. O(n).
+struct normaliser cand_normaliser_wide(struct cand *c);
+
 // Returns the largest logit; records the faults of cand_softmax_wide.
 float cand_max_wide(struct cand *c);
 

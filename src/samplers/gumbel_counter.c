@@ -147,6 +147,7 @@ static void gumbel_murmur(void *self, struct cand *c, const struct stage *stage)
 {
     const uint64_t *const seed = self;
     const uint32_t position = (uint32_t)newest_position(c);
+    const uint32_t state = murmur_add(murmur_add(murmur_add(0, (uint32_t)*seed), (uint32_t)(*seed >> 32)), position);
     const bool by_rank = c->order != CAND_BY_ID;
     double best = -INFINITY, best_noise = NAN;
     size_t chosen = 0;
@@ -156,7 +157,7 @@ static void gumbel_murmur(void *self, struct cand *c, const struct stage *stage)
         const uint32_t least = least_hash(best, log_p(c->kern->max(c->p + first, end - first), by_rank));
         for (size_t i = first; i < end; i++) {
             const uint32_t column = by_rank ? (uint32_t)i : c->id[i];
-            const uint32_t h = murmur((uint32_t[]){(uint32_t)*seed, (uint32_t)(*seed >> 32), position, column});
+            const uint32_t h = murmur_last(state, column);
             if (h < least && !to)
                 continue;
             const double noise = murmur_noise(h), sum = log_p(c->p[i], by_rank) + noise;

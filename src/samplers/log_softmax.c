@@ -13,12 +13,17 @@ struct scale_params {
 static const struct param top_k[] = {{"top-k", INT_AT(count_params, count)}, {NULL}};
 static const struct param temp[] = {{"temp", DOUBLE_AT(scale_params, temp)}, {NULL}};
 
+static void take_logs(const struct kern *kern, float *logit, size_t n, const void *normaliser)
+{
+    const struct normaliser *const z = normaliser;
+    kern->log_shares(logit, logit, n, z->max, z->log);
+}
+
 static void log_softmax(void *self, struct cand *c, const struct stage *stage)
 {
-    const struct normaliser z = cand_softmax_wide(c);
+    const struct normaliser z = cand_normaliser_wide(c);
     if (!c->fault.code)
-        c->kern->log_shares(c->logit, c->logit, c->n, z.max, z.log);
-    c->state = CAND_LOGITS;
+        cand_map(c, take_logs, &z);
 }
 
 static void top_k_id(void *self, struct cand *c, const struct stage *stage)
@@ -30,14 +35,17 @@ static void top_k_id(void *self, struct cand *c, const struct stage *stage)
     cand_list_by_id(c);
 }
 
+static void multiply_logits(const struct kern *kern, float *logit, size_t n, const void *factor)
+{
+    kern->multiply(logit, n, *(const float *)factor);
+}
+
 static void scale_wide(void *self, struct cand *c, const struct stage *stage)
 {
     const float factor = (float)(1.0 / ((const struct scale_params *)stage->params)->temp);
     if (!(factor < INFINITY))
         cand_fail(c, FAULT_OVERFLOW, 0);
-    cand_list(c);
-    c->kern->multiply(c->logit, c->n, factor);
-    c->state = CAND_LOGITS;
+    cand_map(c, multiply_logits, &factor);
 }
 
 const struct sampler sampler_log_softmax = {.name = "log_softmax", .apply = log_softmax};

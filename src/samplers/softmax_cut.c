@@ -2,9 +2,13 @@
 // softmax_cut (the engine sglang): one softmax, then top-k, top-p and min-p cut the candidates in place by their
 // probabilities of the whole vocabulary. Nothing is renormalised between the cuts: P is a share of all candidates, not
 // of those that top-k left. Formulas: sampl-engines(7).
+#include "kern/libm.h"
 #include "sample/cand_private.h"
+#include "sample/nucleus.h"
 #include "sample/sampler.h"
 #include "sample/softmax_wide.h"
+
+#include <string.h>
 
 struct cut_params {
     int32_t k;
@@ -18,25 +22,121 @@ static const struct param params[] = {{"top-k", INT_AT(cut_params, k)},
 
 static bool cuts(const struct cut_params *p) { return p->k > 0 || p->top_p < 1.0f || p->min_p > 0.0f; }
 
-// A rank stays if the sum before it is at most P, so that a P that is met exactly keeps one more. A candidate whose p
-// is 0 in f32 goes: no draw chooses it.
-static void apply(void *self, struct cand *c, const struct stage *stage)
+// The ranks that top-k leaves.
+static size_t most_kept(const struct cand *c, const struct cut_params *cut)
 {
-    const struct cut_params *const p = stage->params;
+    return cut->k > 0 && (size_t)cut->k < c->n ? (size_t)cut->k : c->n;
+}
+
+// Counts the ranks that stay, of n with the probabilities p[0..n), which fall. A rank stays if the sum before it is at
+// most P, so that a P that is met exactly keeps one more. A candidate whose p is 0 in f32 goes: no draw chooses it.
+static size_t count_staying(const struct cut_params *cut, const float *p, size_t n)
+{
+    const float floor = p[0] * cut->min_p;
+    double sum = 0.0;
+    for (size_t i = 0; i < n; i++) {
+        sum += p[i];
+        if (p[i] < floor || !(p[i] > 0.0f) || (cut->top_p < 1.0f && (float)sum - p[i] > cut->top_p))
+            return i;
+    }
+    return n;
+}
+
+// Sorts positions, rising.
+static void sort_positions(struct cand *c, uint32_t *at, size_t n)
+{
+    uint64_t *const key = c->store->key;
+    for (size_t i = 0; i < n; i++)
+        key[i] = (uint64_t)~at[i] << 32;
+    c->kern->sort(key, n, n, c->store->key_tmp);
+    for (size_t i = 0; i < n; i++)
+        at[i] = ~(uint32_t)(key[i] >> 32);
+}
+
+// Writes the m best by logit to at[] and their probabilities to p[]; equal probabilities by rising position. Returns
+// how many of these ranks are ranks by p, too: all but the last run of equal p, to which other candidates may belong.
+static size_t rank_by_p(struct cand *c, const struct normaliser *z, size_t m, uint32_t *at, float *p)
+{
+    const struct ranks best = cand_rank(c, m);
+    size_t last = 0;
+    for (size_t i = 0; i < m; i++) {
+        at[i] = best.at[i];
+        p[i] = cand_logit(c, at[i]);
+    }
+    c->kern->exp_sub(p, p, z->max, m);
+    c->kern->divide_wide(p, m, z->sum);
+    for (size_t i = 0, end; i < m; i = end) {
+        bool rising = true;
+        for (end = i + 1; end < m && p[end] == p[i]; end++)
+            rising &= at[end - 1] < at[end];
+        if (!rising)
+            sort_positions(c, at + i, end - i);
+        last = i;
+    }
+    return last;
+}
+
+// Keeps what cut_all keeps. Returns false, and leaves all candidates, if the best candidates do not tell.
+//
+// Plain algorithm: cut_all, which sorts all candidates by p. Too slow: the candidates that stay are few. Idea: the sum
+// of the softmax needs no array of probabilities, and the cuts need only the ranks up to the first one that goes.
+// cut_head ranks the best by logit: as many as top-k and min-p can leave, and as many as a sample of the row says for
+// top-p. Why the bits are the same: neither expf nor the quotient falls when the logit rises (make prove-expf). The
+// order by logit is therefore the order by p, except among equal p. Those are ordered by position, and the last run of
+// them is not used. Probabilities and their sum in order do not depend on how many candidates are ranked.
+static bool cut_head(struct cand *c, const struct cut_params *cut, const struct normaliser *z)
+{
+    enum { MORE = 16 }; // ranked beyond what may stay, so that the last run of equal p lies there
+    uint32_t *const at = cand_scratch(c, c->n, sizeof *at);
+    float *const p = cand_scratch(c, c->n, sizeof *p);
+    const size_t most = most_kept(c, cut);
+    struct nucleus likely = {.limit = cut->top_p};
+    struct ranks ranked = {NULL, 0};
+    size_t bound = most;
+    if (cut->min_p > 0.0f) {
+        const float floor = z->max + libm_logf(cut->min_p) - 0x1p-10f;
+        const size_t reach = cand_collect(c, floor, c->n);
+        bound = bound < reach ? bound : reach;
+    }
+    while (!c->fault.code) {
+        const size_t needed = cut->top_p < 1.0f ? nucleus_to_rank(c, ranked, (float)z->sum, &likely) : c->n,
+                     m = needed < bound + MORE ? needed : bound + MORE;
+        if (m >= c->n || m <= ranked.n)
+            return false;
+        const size_t whole = rank_by_p(c, z, m, at, p), n = whole < most ? whole : most,
+                     staying = n ? count_staying(cut, p, n) : 0;
+        if (n && (staying < n || n == most)) {
+            c->state = CAND_LOGITS;
+            cand_gather(c, (struct ranks){at, staying}, CAND_SORTED);
+            memcpy(c->p, p, staying * sizeof *p);
+            c->state = CAND_PROBABILITIES;
+            return true;
+        }
+        ranked = (struct ranks){at, m};
+        likely.sum = (float)c->kern->sum_wide(p, m, 0.0);
+    }
+    return false;
+}
+
+static void cut_all(struct cand *c, const struct cut_params *cut)
+{
     cand_softmax_wide(c);
-    if (c->fault.code || !cuts(p))
+    if (c->fault.code)
         return;
     cand_top_k_by_p(c, c->n);
-    const size_t most = p->k > 0 && (size_t)p->k < c->n ? (size_t)p->k : c->n;
-    const float floor = c->p[0] * p->min_p;
-    double sum = 0.0;
-    size_t n = 0;
-    for (; n < most && !(c->p[n] < floor) && c->p[n] > 0.0f; n++) {
-        sum += c->p[n];
-        if (p->top_p < 1.0f && (float)sum - c->p[n] > p->top_p)
-            break;
+    c->n = count_staying(cut, c->p, most_kept(c, cut));
+}
+
+static void apply(void *self, struct cand *c, const struct stage *stage)
+{
+    const struct cut_params *const cut = stage->params;
+    if (!cuts(cut)) {
+        cand_softmax_wide(c);
+        return;
     }
-    c->n = n;
+    const struct normaliser z = cand_normaliser_wide(c);
+    if (!c->fault.code && !cut_head(c, cut, &z))
+        cut_all(c, cut);
 }
 
 const struct sampler sampler_softmax_cut = {.name = "softmax_cut", PARAMS(params, cut_params), .apply = apply};

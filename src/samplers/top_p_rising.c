@@ -2,6 +2,7 @@
 // The nucleus as transformers, vllm, vllm-v2 and mlx have it: candidates sorted by rising logit, of equal ones the
 // lower id first; those whose cumulative probability does not exceed 1 - P are masked, but never the last. Of tied
 // candidates at the boundary the higher ids stay. Formulas: sampl-engines(7).
+#include "kern/expf.h"
 #include "kern/kern.h"
 #include "sample/cand_private.h"
 #include "sample/nucleus.h"
@@ -47,12 +48,13 @@ static void drop_tail(struct cand *c, float tail)
 // candidates that stay are few. Idea: the tail behind the k best has the weight of all less that of the k best, so that
 // only the k best need be ranked. The sum of drop_tail is near this one: each of its probabilities is off by 2^-24 at
 // most, or by half the smallest float, the sum is rounded to f32, and sums in f64 are off by m.error. If no sum within
-// these bounds changes the comparison with `tail`, the comparison is that of drop_tail.
-static size_t count_kept(struct cand *c, const struct mass *m, double tail, float *least)
+// these bounds changes the comparison with `tail`, the comparison is that of drop_tail. unit: the weight of
+// probability 1. Weights are those of logit - m.max.
+static size_t count_kept(struct cand *c, const struct mass *m, double unit, double tail, float *least)
 {
     const double relative = 0x1p-22, absolute = 0x1p-148 * (double)c->n + m->error + 0x1p-52 * (double)c->n;
-    const double masked = m->sum * (tail - absolute) * (1.0 - relative),
-                 kept = m->sum * (tail + absolute) * (1.0 + relative);
+    const double masked = unit * (tail - absolute) * (1.0 - relative),
+                 kept = unit * (tail + absolute) * (1.0 + relative);
     struct nucleus needed = {.limit = (float)(1.0 - tail)};
     struct ranks ranked = {NULL, 0};
     double head = 0.0;
@@ -102,6 +104,16 @@ static void keep_best(struct cand *c, size_t n, float least)
     c->n = to;
 }
 
+// Keeps what drop_tail keeps. Returns false, and leaves all candidates, if the bounds do not tell.
+static bool keep_head(struct cand *c, const struct mass *m, double unit, float tail)
+{
+    float least;
+    const size_t kept = count_kept(c, m, unit, (double)tail, &least);
+    if (kept)
+        keep_best(c, kept, least);
+    return kept;
+}
+
 static void top_p_rising(void *self, struct cand *c, const struct stage *stage)
 {
     const struct rising_params *const p = stage->params;
@@ -109,27 +121,44 @@ static void top_p_rising(void *self, struct cand *c, const struct stage *stage)
     cand_max_wide(c);
     if (!c->fault.code && c->order == CAND_BY_ID) {
         const struct mass m = cand_mass(c, NULL, false);
-        float least;
-        const size_t kept = count_kept(c, &m, (double)tail, &least);
-        if (kept) {
-            keep_best(c, kept, least);
+        if (keep_head(c, &m, m.sum, tail))
             return;
-        }
     }
     cand_softmax_wide(c);
     if (!c->fault.code)
         drop_tail(c, tail);
 }
 
-// top_p_log (mlx): logits are log-probabilities already.
+// Returns the sum of expf(logit), in lanes.
+static struct mass mass_of_logs(struct cand *c)
+{
+    double lanes[2 * KERN_LANES] = {0};
+    for (size_t b = 0; b < cand_blocks(c); b++) {
+        float tmp[KERN_BLOCK];
+        size_t len;
+        const float *const x = cand_exponents(c, b, 0.0f, tmp, &len);
+        if (x)
+            c->kern->weigh(lanes, x, len, 0.0f, EXPF_UNDERFLOW);
+    }
+    return (struct mass){.sum = kern_lanes_total(lanes), .error = 0x1p-50 * (double)c->n};
+}
+
+// top_p_log (mlx): logits are log-probabilities already, so that weights are probabilities.
 static void top_p_log(void *self, struct cand *c, const struct stage *stage)
 {
     const struct rising_params *const p = stage->params;
+    const float tail = (float)(1.0 - p->top_p);
+    cand_max_wide(c);
+    if (!c->fault.code && c->order == CAND_BY_ID) {
+        const struct mass m = mass_of_logs(c);
+        if (keep_head(c, &m, 1.0, tail))
+            return;
+    }
     cand_softmax_wide(c);
     if (c->fault.code)
         return;
     c->kern->exp_sub(c->p, c->logit, 0.0f, c->n);
-    drop_tail(c, (float)(1.0 - p->top_p));
+    drop_tail(c, tail);
 }
 
 // mlx takes 0 and less as off, too.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// wide_check [ROWS [SEED]]: compares the filters and draws of the engines transformers, vllm, vllm-v2 and sglang with plain versions of
+// wide_check [ROWS [SEED]]: compares the filters and draws of the engines transformers, vllm, vllm-v2, sglang and mlx with plain versions of
 // them, written from sampl-engines(7), over wide rows on every tier: flat, steep, tied, masked ones.
 #include "kern/counter_noise.h"
 #include "kern/expf.h"
@@ -102,17 +102,18 @@ static void plain_top_k(float k)
         kept[i] = kept[i] && x[i] >= least;
 }
 
-static void plain_top_p(float tail)
+// by[i]: the logits.
+static void plain_top_p(const float *by, float tail)
 {
     double c = 0;
-    memcpy(order_by, x, n * sizeof *x);
+    memcpy(order_by, by, n * sizeof *by);
     const size_t left = sort_left();
     for (size_t i = 0; i + 1 < left && (float)(c += (double)p[order[i]]) <= tail; i++)
         kept[order[i]] = false;
 }
 
-static void plain_top_p_wide(float value) { plain_top_p((float)(1.0 - (double)value)); }
-static void plain_top_p_f32(float value) { plain_top_p(1.0f - value); }
+static void plain_top_p_wide(float value) { plain_top_p(x, (float)(1.0 - (double)value)); }
+static void plain_top_p_f32(float value) { plain_top_p(x, 1.0f - value); }
 static void plain_min_p(float value) { keep_from((float)(1.0 / sum) * value); }
 static void plain_epsilon(float value) { keep_from(value); }
 static void plain_eta(float value) { keep_from(fminf(value, sqrtf(value) * kern_expf(-entropy()))); }
@@ -133,7 +134,7 @@ static void plain_typical(float value)
 }
 
 // sglang: softmax_cut, with p falling.
-static void plain_cut(float value)
+static void cut(size_t k, float top_p, float min_p)
 {
     double c = 0;
     for (size_t i = 0; i < n; i++)
@@ -141,8 +142,23 @@ static void plain_cut(float value)
     const size_t left = sort_left();
     for (size_t i = 0; i < left; i++) {
         c += (double)p[order[i]];
-        kept[order[i]] = p[order[i]] > 0 && (value >= 1 || (float)c - p[order[i]] <= value);
+        kept[order[i]] = i < k && p[order[i]] > 0 && (top_p >= 1 || (float)c - p[order[i]] <= top_p) &&
+                         !(p[order[i]] < p[order[0]] * min_p);
     }
+}
+
+static void plain_cut(float value) { cut(n, value, 0); }
+static void plain_cut_min_p(float value) { cut(n, 1, value); }
+static void plain_cut_top_k(float value) { cut((size_t)value, 1, 0); }
+
+// mlx: the row becomes log-probabilities, whose exponentials are added up.
+static void plain_top_p_log(float value)
+{
+    for (size_t i = 0; i < n; i++) {
+        fast_logit[i] = kept[i] ? log_p(i) : -INFINITY;
+        p[i] = kept[i] ? kern_expf(fast_logit[i]) : 0;
+    }
+    plain_top_p(fast_logit, (float)(1.0 - (double)value));
 }
 
 static void plain_all(float value) {}
@@ -212,7 +228,7 @@ static uint32_t draw_murmur_ranks(uint64_t seed) { return draw_murmur_of(seed, t
 static const struct {
     const char *engine, *flag;
     void (*filter)(float value);
-    uint32_t (*draw)(uint64_t seed);
+    uint32_t (*draw)(uint64_t seed); // NULL: the kept tokens alone are compared
     float value[5];
 } cases[] = {
     {"transformers", "top-p", plain_top_p_wide, draw_exp, {0.95f, 0.5f, 0.999f, 0.05f, 0.8f}},
@@ -225,6 +241,9 @@ static const struct {
     {"transformers", "top-k", plain_top_k, draw_exp, {40, 1, 1000, 20000, 300}},
     {"vllm-v2", "top-k", plain_top_k, draw_philox, {40, 1, 1000, 20000, 300}},
     {"sglang", "top-p", plain_cut, draw_murmur_ranks, {0.95f, 0.5f, 0.99f, 0.05f, 0.8f}},
+    {"sglang", "min-p", plain_cut_min_p, draw_murmur_ranks, {0.05f, 0.1f, 1, 1e-8f, 0.5f}},
+    {"sglang", "top-k", plain_cut_top_k, draw_murmur_ranks, {40, 2, 1000, 20000, 300}},
+    {"mlx", "top-p", plain_top_p_log, NULL, {0.95f, 0.5f, 0.999f, 0.05f, 0.8f}},
     {"transformers", NULL, plain_all, draw_exp, {0}},
     {"vllm-v2", NULL, plain_all, draw_philox, {0}},
     {"sglang", NULL, plain_all, draw_murmur, {0}},
@@ -269,13 +288,14 @@ static bool run_case(size_t number, size_t kind, float value)
     cases[number].filter(value);
     if (strcmp(cases[number].engine, "sglang"))
         softmax();
-    const uint32_t chosen = cases[number].draw(seed);
+    const uint32_t chosen = cases[number].draw ? cases[number].draw(seed) : 0;
     stages_init(&stages);
     stages_fill(&stages, engine_by_name(cases[number].engine), &params, NULL, NULL, 0);
     for (size_t t = 0; kern_tier(t) && same; t++)
         for (int full = 0; full < 2 && same; full++) {
             struct cand c;
-            same = run(&stages, kern_tier(t), seed, full, &c) && c.chosen == chosen && (!full || same_tokens(&c));
+            same = run(&stages, kern_tier(t), seed, full, &c) && (c.chosen == chosen || !cases[number].draw) &&
+                   (!full || same_tokens(&c));
             if (!same)
                 printf("%s, %s %g, tier %s, %s row of %zu: chosen %" PRIu32 ", expected %" PRIu32 "\n",
                        cases[number].engine, cases[number].flag ? cases[number].flag : "no filter", (double)value,
