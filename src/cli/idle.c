@@ -57,6 +57,8 @@ static const char *idle_param(const struct recipe *r, const struct args *a, size
     const struct engine *const engine = r->parts.engine;
     const struct stage *off = NULL; // a stage that has the parameter, and does not run
     bool fixed = false;
+    if (engine->greedy_at_1 && number == catalog_find(c, engine->greedy_at_1) && r->parts.value[number] == 1.0)
+        return NULL;
     for (size_t i = 0; i < r->n_stages; i++) {
         const struct stage *const stage = &r->stage[i];
         const struct param *const row = row_in(c, stage->sampler, number);

@@ -150,8 +150,8 @@ struct sampler {
     // before the selector's own draw, or in earlier rows. NULL: it never does.
     bool (*by_chance)(const struct stage *stage);
 
-    // Sets what is not 0 at the start of a sequence, or when its seed changes: generators are seeded with seed. Only
-    // the generator of engine ollama uses all 64 bits; the others use the low 32.
+    // Sets what is not 0 at the start of a sequence, or when its seed changes: generators are seeded with seed.
+    // draw_pcg, gumbel_philox and gumbel_murmur use all 64 bits of the seed; other samplers use the low 32.
     void (*reset)(void *self, const struct stage *stage, uint64_t seed);
 
     // The parameters or lists may differ from here on: the sampler forgets what it made of them.

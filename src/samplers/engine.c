@@ -31,7 +31,7 @@ static void adjust_vllm(const struct catalog *c, double *value)
     *temp = *temp < 1e-5 ? 0.0 : fmax(*temp, 0.01);
 }
 
-// So is top-k 1.
+// A temperature below 1e-6 is greedy, and so is top-k 1.
 static void adjust_sglang(const struct catalog *c, double *value)
 {
     double *const temp = &value[c->temp];
@@ -104,7 +104,7 @@ const struct engine engines[] = {
                 {"repeat-penalty", 0, 2, true, "above 0, up to 2"}},
      .options = "temp,top-k,top-p,min-p,repeat-penalty,presence-penalty,frequency-penalty,logit-bias,min-tokens,"
                 "eog-tokens,grammar-first",
-     .first_options = GRAMMAR, .adjust = adjust_sglang, .wide_seed = true,
+     .first_options = GRAMMAR, .adjust = adjust_sglang, .greedy_at_1 = "top-k", .wide_seed = true,
      .stage = {{&sampler_penalties_output}, {&sampler_bans_output}, {&sampler_logit_bias},
                {&sampler_greedy, ENGINE_COLD}, {&sampler_temperature, ENGINE_HOT}, {&sampler_softmax_cut, ENGINE_HOT},
                {&sampler_gumbel_murmur, ENGINE_HOT}}},

@@ -25,6 +25,10 @@ static const struct param filter[] = {{"temp", FLOAT_AT(engine_stage_params, tem
                                       {"top-p", FLOAT_AT(engine_stage_params, top_p)},
                                       {"min-p", FLOAT_AT(engine_stage_params, min_p)},
                                       {NULL}};
+static const struct param top_k_all[] = {{"top-k", INT_AT(engine_stage_params, k)},
+                                         {"top-p", FLOAT_AT(engine_stage_params, top_p)},
+                                         {"min-p", FLOAT_AT(engine_stage_params, min_p)},
+                                         {NULL}};
 
 // ---- logits
 
@@ -114,7 +118,7 @@ static void top_k_prob(void *self, struct cand *c, const struct stage *stage)
 {
     enum { DEFAULT_K = 256 };
     const struct engine_stage_params *const p = stage->params;
-    const bool keeps_all = stage->sampler->params == filter || c->n < DEFAULT_K;
+    const bool keeps_all = stage->sampler->params == top_k_all || c->n < DEFAULT_K;
     const bool given = p->k > 0 && (size_t)p->k < c->n;
     cand_top_k_by_p(c, given ? (size_t)p->k : keeps_all ? c->n : DEFAULT_K);
 }
@@ -144,7 +148,7 @@ static void top_p_cut(void *self, struct cand *c, const struct stage *stage)
 const struct sampler sampler_top_k_prob = {
     .limits = LIMITS_OTHERWISE, .name = "top_k_prob", PARAMS(top_k, engine_stage_params), .apply = top_k_prob};
 const struct sampler sampler_top_k_prob_all = {
-    .name = "top_k_prob_all", PARAMS(filter, engine_stage_params), .enabled = filters, .apply = top_k_prob};
+    .name = "top_k_prob_all", PARAMS(top_k_all, engine_stage_params), .enabled = filters, .apply = top_k_prob};
 const struct sampler sampler_min_p_cut = {.limits = LIMITS_OTHERWISE,
                                           .name = "min_p_cut",
                                           PARAMS(min_p, engine_stage_params),
