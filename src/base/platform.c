@@ -1,10 +1,29 @@
 // SPDX-License-Identifier: MIT
+// POSIX, and Linux.
 #include "base/platform.h"
+
+#ifndef __wasi__
+
+#include <errno.h>
+#include <fcntl.h>
+#include <langinfo.h>
+#include <locale.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#ifdef __APPLE__
+#include <xlocale.h> // nl_langinfo_l, which POSIX has in langinfo.h
+#endif
 
 #if defined __linux__ && !defined SAMPL_PORTABLE
 
 #include <sched.h>
-#include <sys/mman.h>
 #include <sys/random.h>
 
 bool platform_random(void *bytes, size_t n) { return getrandom(bytes, n, 0) == (ssize_t)n; }
@@ -16,16 +35,12 @@ size_t platform_cores(void)
     return sched_getaffinity(0, sizeof cores, &cores) ? 1 : (size_t)CPU_COUNT(&cores);
 }
 
-// posix_madvise would not let go of memory here.
+// posix_madvise would not release memory here.
 void platform_reads_on(void *bytes, size_t n) { madvise(bytes, n, MADV_SEQUENTIAL); }
 
 void platform_has_read(void *bytes, size_t n) { madvise(bytes, n, MADV_DONTNEED); }
 
 #else
-
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 bool platform_random(void *bytes, size_t n)
 {
@@ -45,5 +60,143 @@ size_t platform_cores(void)
 void platform_reads_on(void *bytes, size_t n) { posix_madvise(bytes, n, POSIX_MADV_SEQUENTIAL); }
 
 void platform_has_read(void *bytes, size_t n) { posix_madvise(bytes, n, POSIX_MADV_DONTNEED); }
+
+#endif
+
+size_t platform_page(void) { return (size_t)sysconf(_SC_PAGESIZE); }
+
+// ---- mapped files that become shorter
+
+// Where the guarded part of a thread began; the address of the read that ended it.
+static _Thread_local sigjmp_buf *guard;
+static _Thread_local const void *fault_at;
+
+static void (*on_shrunk)(const void *at);
+
+static void page_is_gone(int signal, siginfo_t *info, void *context)
+{
+    (void)signal;
+    (void)context;
+    fault_at = info->si_addr;
+    if (guard)
+        siglongjmp(*guard, 1);
+    on_shrunk(fault_at);
+}
+
+bool platform_guard(void (*act)(void *arg), void *arg, const void **at)
+{
+    sigjmp_buf here;
+    if (sigsetjmp(here, 1) == 0) {
+        guard = &here;
+        act(arg);
+        guard = NULL;
+        return true;
+    }
+    guard = NULL;
+    *at = fault_at;
+    return false;
+}
+
+void platform_on_shrunk(void (*end)(const void *at))
+{
+    on_shrunk = end;
+    sigaction(SIGBUS, &(struct sigaction){.sa_sigaction = page_is_gone, .sa_flags = SA_SIGINFO}, NULL);
+}
+
+// ---- files and signals
+
+static void (*on_signal)(void);
+
+static void signal_ends(int signal)
+{
+    on_signal();
+    raise(signal); // SA_RESETHAND has restored the default action
+}
+
+// Sets the handler of a signal, unless it is ignored or has another handler.
+static void catch_signal(int signal)
+{
+    const struct sigaction handler = {.sa_handler = signal_ends, .sa_flags = (int)SA_RESETHAND};
+    struct sigaction old;
+    if (!sigaction(signal, NULL, &old) && old.sa_handler == SIG_DFL)
+        sigaction(signal, &handler, NULL);
+}
+
+void platform_on_signals(void (*act)(void))
+{
+    static const int deadly[] = {
+        SIGHUP,    SIGINT,  SIGQUIT, SIGILL,  SIGTRAP, SIGABRT,   SIGFPE,  SIGBUS,  SIGSEGV, SIGSYS,
+        SIGPIPE,   SIGALRM, SIGTERM, SIGUSR1, SIGUSR2, SIGVTALRM, SIGPROF, SIGXCPU, SIGXFSZ,
+#ifdef __linux__ // elsewhere SIGIO is ignored
+        SIGIO,     SIGPWR,
+#endif
+#ifdef SIGSTKFLT
+        SIGSTKFLT,
+#endif
+    };
+    on_signal = act;
+    for (size_t i = 0; i < sizeof deadly / sizeof *deadly; i++)
+        catch_signal(deadly[i]);
+#ifdef SIGRTMIN
+    for (int signal = SIGRTMIN; signal <= SIGRTMAX; signal++)
+        catch_signal(signal);
+#endif
+}
+
+int platform_temporary(char *name, char *volatile *unfinished, void (*act)(void))
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    sigprocmask(SIG_BLOCK, &all, &before);
+    const int fd = mkstemp(name);
+    if (fd >= 0) {
+        platform_on_signals(act);
+        *unfinished = name;
+    }
+    const int error = errno;
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    errno = error;
+    return fd;
+}
+
+void platform_permissions(int fd, const char *like)
+{
+    struct stat st;
+    const mode_t mask = umask(0);
+    umask(mask);
+    fchmod(fd, like && !stat(like, &st) ? st.st_mode & 0777 : 0666 & ~mask);
+}
+
+bool platform_near_program(const char *from, char path[PATH_MAX])
+{
+    char self[PATH_MAX] = "";
+    const ssize_t len = readlink("/proc/self/exe", self, sizeof self);
+    char *const slash = len < PATH_MAX ? strrchr(self, '/') : NULL;
+    const size_t left = slash ? sizeof self - (size_t)(slash - self) : 0;
+    return slash && (size_t)snprintf(slash, left, "/%s", from) < left && realpath(self, path);
+}
+
+// ---- terminals
+
+int platform_columns(int fd)
+{
+    struct winsize w = {0};
+    return ioctl(fd, TIOCGWINSZ, &w) ? 0 : w.ws_col;
+}
+
+bool platform_utf8(void)
+{
+    const locale_t locale = newlocale(LC_CTYPE_MASK, "", (locale_t)0);
+    const bool utf8 = locale && !strcmp(nl_langinfo_l(CODESET, locale), "UTF-8");
+    if (locale)
+        freelocale(locale);
+    return utf8;
+}
+
+bool platform_in_front(int fd)
+{
+    const pid_t front = tcgetpgrp(fd);
+    return front < 0 || front == getpgrp();
+}
 
 #endif

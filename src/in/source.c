@@ -11,8 +11,6 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,10 +48,6 @@ struct source_map {
 static struct source_map *maps;
 static pthread_mutex_t maps_mutex = PTHREAD_MUTEX_INITIALIZER;
 
-// Where the guarded part of a thread began; the place of the fault that ended it.
-static _Thread_local sigjmp_buf *guard;
-static _Thread_local const unsigned char *fault_at;
-
 // Writes the message for a fault to text[size].
 static void print_shrunk(const unsigned char *fault, char *text, size_t size)
 {
@@ -79,22 +73,17 @@ static void print_shrunk(const unsigned char *fault, char *text, size_t size)
     pthread_mutex_unlock(&maps_mutex);
 }
 
-// Handles SIGBUS: another process made a mapped file shorter, and a page behind its new end was read. Prints a message,
-// flushes the output and ends the program. fflush and snprintf are safe here, although signal handlers may not call
-// them in general: pages of the map are read only by our own code and by functions such as memcpy and memchr. No
-// function that works on a stream gets the map, so this thread is not inside one.
-static void file_shrank(int signal, siginfo_t *info, void *context)
+// Ends the program, as a page behind the new end of a file was read. Prints a message and flushes the output.
+// fflush and snprintf are safe here, although signal handlers may not call them in general: pages of the map are read
+// only by our own code and by functions such as memcpy and memchr. No function that works on a stream gets the map, so
+// this thread is not inside one.
+static void end_shrunk(const void *at)
 {
     char text[600];
-    (void)signal;
-    (void)context;
-    fault_at = info->si_addr;
-    if (guard)
-        siglongjmp(*guard, 1);
     if (on_shrink)
         on_shrink();
     fflush(NULL); // NOLINT(bugprone-signal-handler): see above
-    print_shrunk(fault_at, text, sizeof text);
+    print_shrunk(at, text, sizeof text);
     text_tame(text);
     dprintf(STDERR_FILENO, "sampl: %s\n", text);
     _exit(STATUS_IO);
@@ -102,19 +91,13 @@ static void file_shrank(int signal, siginfo_t *info, void *context)
 
 bool source_guard(void (*act)(void *arg), void *arg, struct err *e)
 {
-    sigjmp_buf here;
+    const void *at;
     char text[600];
-    assert(!guard);
-    if (sigsetjmp(here, 1) == 0) {
-        guard = &here;
-        act(arg);
-        guard = NULL;
+    if (platform_guard(act, arg, &at))
         return true;
-    }
-    guard = NULL;
     if (!e)
         return false;
-    print_shrunk(fault_at, text, sizeof text);
+    print_shrunk(at, text, sizeof text);
     return err_set(e, STATUS_IO, "%s", text);
 }
 
@@ -151,7 +134,7 @@ static bool map(struct source *s, const struct stat *st, struct err *e)
     maps = s->map;
     pthread_mutex_unlock(&maps_mutex);
     platform_reads_on(p, len);
-    sigaction(SIGBUS, &(struct sigaction){.sa_sigaction = file_shrank, .sa_flags = SA_SIGINFO}, NULL);
+    platform_on_shrunk(end_shrunk);
     s->mapped = s->at_end = true;
     s->buf = p;
     s->begin = s->offset = s->start = (size_t)at;
@@ -237,11 +220,9 @@ void source_skip(struct source *s, size_t n)
     s->start += n;
 }
 
-static size_t page_size(void) { return (size_t)sysconf(_SC_PAGESIZE); }
-
 void source_leave(struct source *s, const void *from, size_t len)
 {
-    const size_t page = page_size(), at = (size_t)((const unsigned char *)from - s->buf), begin = at - at % page;
+    const size_t page = platform_page(), at = (size_t)((const unsigned char *)from - s->buf), begin = at - at % page;
     assert(s->mapped && at + len <= s->end);
     if (begin > s->released)
         platform_has_read(s->buf + s->released, begin - s->released);
@@ -250,7 +231,7 @@ void source_leave(struct source *s, const void *from, size_t len)
 
 const char *source_give_back(const char *from, const char *to)
 {
-    const size_t page = page_size();
+    const size_t page = platform_page();
     const char *const begin = from - (uintptr_t)from % page, *const end = to - (uintptr_t)to % page;
     if (begin < end)
         platform_has_read((void *)(uintptr_t)begin, (size_t)(end - begin));

@@ -3,13 +3,12 @@
 
 #include "base/builder.h"
 #include "base/names.h"
+#include "base/platform.h"
 #include "out/message.h"
 
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -43,57 +42,7 @@ void output_abandon(void)
     message_abandon();
 }
 
-static void abandon(int signal)
-{
-    output_abandon();
-    raise(signal); // SA_RESETHAND has restored the default action
-}
-
-// Sets the handler of a signal, unless it is ignored or has another handler.
-static void catch_signal(int signal)
-{
-    const struct sigaction handler = {.sa_handler = abandon, .sa_flags = (int)SA_RESETHAND};
-    struct sigaction old;
-    if (!sigaction(signal, NULL, &old) && old.sa_handler == SIG_DFL)
-        sigaction(signal, &handler, NULL);
-}
-
-void output_catch_signals(void)
-{
-    static const int deadly[] = {
-        SIGHUP,    SIGINT,  SIGQUIT, SIGILL,  SIGTRAP, SIGABRT,   SIGFPE,  SIGBUS,  SIGSEGV, SIGSYS,
-        SIGPIPE,   SIGALRM, SIGTERM, SIGUSR1, SIGUSR2, SIGVTALRM, SIGPROF, SIGXCPU, SIGXFSZ,
-#ifdef __linux__ // elsewhere SIGIO is ignored
-        SIGIO,     SIGPWR,
-#endif
-#ifdef SIGSTKFLT
-        SIGSTKFLT,
-#endif
-    };
-    for (size_t i = 0; i < sizeof deadly / sizeof *deadly; i++)
-        catch_signal(deadly[i]);
-#ifdef SIGRTMIN
-    for (int signal = SIGRTMIN; signal <= SIGRTMAX; signal++)
-        catch_signal(signal);
-#endif
-}
-
-// Makes the temporary file. Blocks signals until `unfinished` names the file.
-static int make_temporary(char *name)
-{
-    sigset_t all, before;
-    sigfillset(&all);
-    sigprocmask(SIG_BLOCK, &all, &before);
-    const int fd = mkstemp(name);
-    if (fd >= 0) {
-        output_catch_signals();
-        unfinished = name;
-    }
-    const int error = errno;
-    sigprocmask(SIG_SETMASK, &before, NULL);
-    errno = error;
-    return fd;
-}
+void output_catch_signals(void) { platform_on_signals(output_abandon); }
 
 // Returns the text of a builder, which the caller frees. NULL if memory was short.
 static char *whole_text(struct builder *b)
@@ -158,15 +107,13 @@ static bool open_file(struct output *out, const char *path, struct err *e)
     out->temporary = whole_text(&temporary);
     if (!out->temporary)
         return err_from_fault(e, fault_memory());
-    const int fd = make_temporary(out->temporary);
+    const int fd = platform_temporary(out->temporary, &unfinished, output_abandon);
     if (fd < 0) {
         free(out->temporary);
         out->temporary = NULL;
         return output_fail(out, "create", e);
     }
-    const mode_t mask = umask(0);
-    umask(mask);
-    fchmod(fd, exists ? st.st_mode & 0777 : 0666 & ~mask);
+    platform_permissions(fd, exists ? path : NULL);
     out->f = fdopen(fd, "wb");
     return out->f || output_fail(out, "open", e);
 }

@@ -4,11 +4,8 @@
 #include "base/platform.h"
 #include "out/output.h"
 
-#include <langinfo.h>
-#include <locale.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 enum { LEAST = 40, USUAL = 80, MOST = 1000, INDENT = 4 }; // columns
@@ -17,21 +14,10 @@ static int columns_of(int fd)
 {
     const char *const wish = getenv("COLUMNS");
     char *end = NULL;
-    struct winsize w = {0};
     long n = wish ? strtol(wish, &end, 10) : 0;
     if (!wish || *end || n <= 0)
-        n = ioctl(fd, TIOCGWINSZ, &w) ? 0 : w.ws_col;
+        n = platform_columns(fd);
     return n <= 0 ? USUAL : n < LEAST ? LEAST : n > MOST ? MOST : (int)n;
-}
-
-// Is the character set of the locale UTF-8? The locale of the program, which decides how numbers look, does not change.
-static bool locale_utf8(void)
-{
-    const locale_t locale = newlocale(LC_CTYPE_MASK, "", (locale_t)0);
-    const bool utf8 = locale && !strcmp(nl_langinfo_l(CODESET, locale), "UTF-8");
-    if (locale)
-        freelocale(locale);
-    return utf8;
 }
 
 struct screen screen_of(int fd)
@@ -41,7 +27,7 @@ struct screen screen_of(int fd)
     const char *const no = getenv("NO_COLOR"), *const term = getenv("TERM");
     const bool dumb = term && !strcmp(term, "dumb");
     return (struct screen){
-        .columns = columns_of(fd), .utf8 = locale_utf8(), .color = !dumb && !(no && *no), .dumb = dumb};
+        .columns = columns_of(fd), .utf8 = platform_utf8(), .color = !dumb && !(no && *no), .dumb = dumb};
 }
 
 // Returns the length in bytes of the colour sequence that begins at p; 0: none does.

@@ -2,6 +2,7 @@
 #include "run/totals.h"
 
 #include "base/number.h"
+#include "base/platform.h"
 #include "out/message.h"
 #include "out/output.h"
 
@@ -67,8 +68,7 @@ void totals_add(struct totals *t, const double *stat, uint64_t bytes)
     if (at - t->shown < PERIOD)
         return;
     t->shown = at;
-    const pid_t front = tcgetpgrp(STDERR_FILENO);
-    if (front < 0 || front == getpgrp()) // a process in the background writes nothing
+    if (platform_in_front(STDERR_FILENO))
         show_progress(t, at - t->start);
 }
 

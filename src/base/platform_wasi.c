@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+// WebAssembly with the system interface WASI, preview 1: no threads, no signals, no terminal.
+#include "base/platform.h"
+
+#ifdef __wasi__
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+bool platform_random(void *bytes, size_t n) { return getentropy(bytes, n) == 0; }
+
+size_t platform_cores(void) { return 1; }
+
+// Memory grows in units of this size.
+size_t platform_page(void) { return 65536; }
+
+void platform_reads_on(void *bytes, size_t n) {}
+
+// A map is a copy here, whose bytes cannot be read a second time.
+void platform_has_read(void *bytes, size_t n) {}
+
+bool platform_guard(void (*act)(void *arg), void *arg, const void **at)
+{
+    act(arg);
+    return true;
+}
+
+void platform_on_shrunk(void (*end)(const void *at)) {}
+
+void platform_on_signals(void (*act)(void)) {}
+
+int platform_temporary(char *name, char *volatile *unfinished, void (*act)(void))
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz012345";
+    enum { RANDOM = 6, TRIES = 100 };
+    char *const end = name + strlen(name) - RANDOM;
+    for (int i = 0; i < TRIES; i++) {
+        unsigned char bits[RANDOM];
+        if (!platform_random(bits, sizeof bits))
+            return -1;
+        for (size_t k = 0; k < RANDOM; k++)
+            end[k] = letters[bits[k] % 32];
+        const int fd = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+        if (fd >= 0)
+            *unfinished = name;
+        if (fd >= 0 || errno != EEXIST)
+            return fd;
+    }
+    return -1;
+}
+
+void platform_permissions(int fd, const char *like) {}
+
+bool platform_near_program(const char *from, char path[PATH_MAX]) { return false; }
+
+int platform_columns(int fd) { return 0; }
+
+bool platform_utf8(void) { return true; }
+
+bool platform_in_front(int fd) { return true; }
+
+#endif
