@@ -57,7 +57,7 @@ ALL_CFLAGS    = $(CFLAGS) $(STRICT) $(WARN) $(HARDEN) $(SANFLAGS)
 ALL_LDFLAGS   = $(LDFLAGS) $(HARDENL)
 
 SOURCES := $(sort $(wildcard src/*.c src/*/*.c))
-OBJECTS := $(SOURCES:src/%.c=$(BUILD)/%.o) $(BUILD)/out/page.o
+OBJECTS := $(SOURCES:src/%.c=$(BUILD)/%.o) $(BUILD)/out/page.o $(BUILD)/cli/shipped.o
 CORE    := $(filter $(foreach f,base kern vocab json grammar schema sample samplers chain trace,$(BUILD)/$f/%),$(OBJECTS))
 UNITS   := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/*.c))
 WHOLE   := $(BUILD)/unit/variants_check
@@ -92,7 +92,13 @@ $(BUILD)/out/page.c: src/out/html/page.css src/out/html/page.js
 	    od -An -v -tu1 src/out/html/page.$$kind | sed 's/[0-9][0-9]*/&,/g'; \
 	    echo "};"; echo "const size_t page_$${kind}_len = sizeof page_$$kind;"; done; } >$@.new && mv $@.new $@
 
-$(BUILD)/out/page.o: $(BUILD)/out/page.c $(BUILD)/flags
+# The shipped presets as a table: shipped_presets[] of cli/shipped.h.
+$(BUILD)/cli/shipped.c: $(sort $(PRESETS)) Makefile
+	@mkdir -p $(@D)
+	$(Q){ echo '#include "cli/shipped.h"'; echo 'const struct shipped_preset shipped_presets[] = {'; for file in $(sort $(PRESETS)); do \
+	    echo "{\"$$(basename $$file .preset)\","; sed 's/[\\"]/\\&/g; s/.*/"&\\n"/' $$file; echo '},'; done; echo '{0}};'; } >$@.new && mv $@.new $@
+
+$(BUILD)/out/page.o $(BUILD)/cli/shipped.o: %.o: %.c $(BUILD)/flags
 	@echo "  CC    $<"
 	$(Q)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -c -o $@ $<
 

@@ -298,3 +298,18 @@ refused() {
     gguf model=s:gpt2 tokens=a:a,b,c general.sampling.top_k=u:2 general.sampling.sequence=s:top_k >advice.gguf
     same_chain --vocab advice.gguf --preset mark.json = --preset mark.json
 }
+
+@test "the presets of samples/presets are a part of the program; a file of that name counts more" {
+    cp "$SAMPL" alone
+    ./alone --list-presets 2>/dev/null >got
+    (cd "$ROOT/samples/presets" && for file in *.preset; do printf '%s\t%s\n' "${file%.preset}" "$(sed -n '1s/^# //p' "$file")"; done) >want
+    cmp got want
+    while read -r name; do
+        ./alone -s 1 --preset "$name" --print-chain=preset >of_name
+        ./alone -s 1 --preset "$ROOT/samples/presets/$name.preset" --print-chain=preset >of_file
+        cmp of_name of_file
+    done < <(cut -f 1 want)
+    mkdir -p config/sampl/presets
+    echo '--top-k 3' >config/sampl/presets/chat.preset
+    XDG_CONFIG_HOME=$PWD/config ./alone -s 1 --preset chat --print-chain | grep -qF 'top-k=3'
+}

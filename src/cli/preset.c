@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "cli/preset.h"
 
+#include "base/platform.h"
 #include "base/utf8.h"
 #include "cli/foreign.h"
 #include "cli/notation.h"
+#include "cli/shipped.h"
 #include "in/source.h"
 #include "out/message.h"
 
@@ -20,18 +22,6 @@
 
 enum { PRESET_MOST = 1 << 20 }; // bytes
 
-// Finds the presets of the source tree, `up` above the directory of the program. dir becomes "" if the program is not
-// in a source tree, or the system does not say where it is.
-static void find_source_presets(const char *up, char dir[PATH_MAX])
-{
-    char self[PATH_MAX] = "";
-    const ssize_t len = readlink("/proc/self/exe", self, sizeof self);
-    char *const slash = len < PATH_MAX ? strrchr(self, '/') : NULL;
-    const size_t left = slash ? sizeof self - (size_t)(slash - self) : 0;
-    if (!slash || (size_t)snprintf(slash, left, "%s/samples/presets", up) >= left || !realpath(self, dir))
-        *dir = '\0';
-}
-
 // The directories of presets, in the order in which they are searched; "": a directory that cannot exist.
 enum { DIRECTORIES = 4 };
 struct directories {
@@ -45,8 +35,10 @@ static void find_directories(struct directories *d)
         snprintf(d->path[0], PATH_MAX, "%s/sampl/presets", config);
     else
         snprintf(d->path[0], PATH_MAX, "%s/.config/sampl/presets", home ? home : "");
-    find_source_presets("/..", d->path[1]);    // the program is in build/,
-    find_source_presets("/../..", d->path[2]); // or in build/san/
+    const char *const source[] = {"../samples/presets", "../../samples/presets"}; // of build/ and of build/san/
+    for (size_t i = 0; i < 2; i++)
+        if (!platform_near_program(source[i], d->path[1 + i]))
+            *d->path[1 + i] = '\0';
     snprintf(d->path[3], PATH_MAX, "%s/presets", SAMPL_DATADIR);
 }
 
@@ -69,13 +61,25 @@ static bool find_in_directories(const struct directories *d, size_t n, const cha
     return false;
 }
 
-// Finds the file of a preset. Only a name with a slash or a dot can be the name of a file, so that files of the working
-// directory do not hide presets. FILE:SECTION is a section of a file; else *section is NULL.
-static bool find_preset(const char *name, char path[PATH_MAX], const char **section, struct err *e)
+// Finds a preset that is a part of the program. NULL: there is none.
+static const struct shipped_preset *find_shipped(const char *name)
+{
+    const struct shipped_preset *s = shipped_presets;
+    while (s->name && strcmp(s->name, name) != 0)
+        s++;
+    return s->name ? s : NULL;
+}
+
+// Finds the file of a preset, or a preset of the program: then *shipped is not NULL. Only a name with a slash or a dot
+// can be the name of a file, so that files of the working directory do not hide presets. FILE:SECTION is a section of a
+// file; else *section is NULL.
+static bool find_preset(const char *name, char path[PATH_MAX], const char **section,
+                        const struct shipped_preset **shipped, struct err *e)
 {
     struct directories d;
     const bool whole = snprintf(path, PATH_MAX, "%s", name) < PATH_MAX;
     *section = NULL;
+    *shipped = NULL;
     if (whole && strpbrk(name, "/.") && is_file(name))
         return true;
     for (const char *colon = name; whole && (colon = strchr(colon, ':')); path[colon++ - name] = ':') {
@@ -87,6 +91,11 @@ static bool find_preset(const char *name, char path[PATH_MAX], const char **sect
     find_directories(&d);
     if (!strchr(name, '/') && find_in_directories(&d, DIRECTORIES, name, SUFFIX, path))
         return true;
+    *shipped = find_shipped(name);
+    if (*shipped) {
+        snprintf(path, PATH_MAX, "%s (shipped)", name);
+        return true;
+    }
     if (!strchr(name, '/') && is_file(name))
         return err_set(e, STATUS_USAGE, "--preset: there is no preset '%s'; the file of that name is ./%s", name, name);
     if (strchr(name, '/'))
@@ -119,11 +128,18 @@ bool preset_read(struct preset *p, const char *name, struct err *e)
 {
     char path[PATH_MAX], *text;
     const char *section;
+    const struct shipped_preset *shipped;
     size_t len;
-    if (!find_preset(name, path, &section, e))
+    if (!find_preset(name, path, &section, &shipped, e))
         return false;
-    if (!file_slurp(path, PRESET_MOST, &text, &len, e))
+    if (shipped) {
+        text = strdup(shipped->text);
+        len = strlen(shipped->text);
+        if (!text)
+            return err_from_fault(e, fault_memory());
+    } else if (!file_slurp(path, PRESET_MOST, &text, &len, e)) {
         return err_prefix(e, "--preset");
+    }
     const size_t mark = strncmp(text, "\xef\xbb\xbf", 3) ? 0 : 3; // a byte order mark
     p->path = words_own(p->texts, strdup(path), e);
     if (!words_own(p->texts, text, e) || !p->path)
@@ -142,21 +158,27 @@ static int is_preset(const struct dirent *entry)
     return len > end && !strcmp(entry->d_name + len - end, SUFFIX);
 }
 
-// Prints the line of a preset: its name, a tab, and the first line of the file if that is a comment.
+// Prints the line of a preset: its name, a tab, and the first line of its text if that is a comment.
+static void print_preset(const char *name, int len, const char *text)
+{
+    char shown[NAME_MAX + 1], about[200];
+    snprintf(shown, sizeof shown, "%.*s", len, name);
+    snprintf(about, sizeof about, "%.*s", *text == '#' ? (int)strcspn(text, "\n") : 0, text);
+    text_tame(shown);
+    text_tame(about);
+    printf("%s\t%s\n", shown, about + strspn(about, "# "));
+}
+
 static bool list_preset(const char *dir, const char *file, struct err *e)
 {
-    char path[PATH_MAX], about[200], *text;
+    char path[PATH_MAX], *text;
     size_t len;
     if (snprintf(path, sizeof path, "%s/%s", dir, file) >= PATH_MAX)
         return true;
     if (!file_slurp(path, PRESET_MOST, &text, &len, e))
         return err_prefix(e, "--list-presets");
-    snprintf(about, sizeof about, "%.*s", *text == '#' ? (int)strcspn(text, "\n") : 0, text);
+    print_preset(file, (int)(strlen(file) - strlen(SUFFIX)), text);
     free(text);
-    snprintf(path, sizeof path, "%.*s", (int)(strlen(file) - strlen(SUFFIX)), file);
-    text_tame(path);
-    text_tame(about);
-    printf("%s\t%s\n", path, about + strspn(about, "# "));
     return true;
 }
 
@@ -183,6 +205,11 @@ bool preset_list(struct err *e)
         }
         if (n >= 0)
             free(entry);
+    }
+    for (const struct shipped_preset *s = shipped_presets; s->name; s++) {
+        char path[PATH_MAX]; // of a file that hides the preset
+        if (!find_in_directories(&d, DIRECTORIES, s->name, SUFFIX, path))
+            print_preset(s->name, (int)strlen(s->name), s->text);
     }
     return ok;
 }

@@ -14,7 +14,7 @@ struct preset {
     struct words *texts;         // takes the texts that the results point into, and owns them
 
     // results
-    const char *path;        // of the file
+    const char *path;        // of the file; "NAME (shipped)" for a preset of the program
     struct words words;      // the options; the caller frees words.word
     const char *unsupported; // a list of the settings that no option gives; NULL: there are none
     const char *note;        // what else is to be said of the file; NULL: nothing
@@ -22,8 +22,8 @@ struct preset {
 
 // Reads the options of the preset with this name. A name with a '/' or a '.' may be a file, or FILE:SECTION for an ini.
 // If there is no such file, or the name has neither, NAME.preset is searched in $XDG_CONFIG_HOME/sampl/presets
-// (~/.config if unset), in the source tree of the program, and in the installed data directory. False with *e if there
-// is no such preset, or if it cannot be read.
+// (~/.config if unset), in the source tree of the program, in the installed data directory, and among the presets that
+// are a part of the program. False with *e if there is no such preset, or if it cannot be read.
 bool preset_read(struct preset *p, const char *name, struct err *e);
 
 // Prints a line for each preset: its name, a tab, and the comment on its first line. Prints the searched directories on
