@@ -94,7 +94,10 @@ static bool act(const struct args *a, struct recipes *recipes, const struct kern
             return false;
         break;
     case ACTION_GENERATE:
-        complete_print(a->options, a->how);
+        if (!strcmp(a->how, "json"))
+            describe_print(a->options);
+        else
+            complete_print(a->options, a->how);
         break;
     }
     if (fflush(stdout) == 0 && !ferror(stdout))

@@ -401,3 +401,22 @@ complete_with() {
     sampl -n4096 -s1 --rows :1 -opt "$AUSTEN"
     [ -s pt ]
 }
+
+@test "--generate=json describes every option and sampler, with hints for sliders inside of the ranges" {
+    need jq
+    sampl --generate=json >table
+    sampl --help=all | grep -oE '^ +(-[a-zA-Z]+, )?--[a-z0-9-]+' | sed 's/.*--//' | sort -u >help
+    jq -r '.options[].flag' table | sort | cmp - help
+    # each number of a chain has a slider within the accepted range; its default is accepted
+    jq -e '[.options[] | select(.slider) | .slider.low < .slider.high and .slider.low >= .low and .slider.high <= .high and .slider.step > 0 and
+        (.slider.scale != "log" or .slider.low > 0)] | length > 40 and all' table
+    jq -e '[.options[] | select(.heading != null and (.type == "float")) | has("slider")] | all' table
+    jq -r '.samplers[] | select(.off != null) | "\(.name) --\(.params[0])=\(.off)"' table >off
+    [ "$(wc -l <off)" -ge 15 ]
+    while read -r name option; do
+        sampl -n 3 --samplers "$name" "$option" --print-chain=json | jq -e --arg name "$name" '[.chain[] | select(.name == $name) | .enabled == false] == [true]' ||
+            { echo "$name is on with $option"; return 1; }
+    done <off
+    jq -e '.options[] | select(.flag == "vs") | .repeats and .type == "text"' table
+    jq -e '.options[] | select(.flag == "top-k") | .type == "int" and .default == "40" and .slider.scale == "log"' table
+}

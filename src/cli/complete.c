@@ -125,8 +125,7 @@ static void zsh_spelling(const struct option_row *row, const char *dashes, const
         [PRESETS] = {"{ compadd -- ${${(f)\"$(sampl --list-presets 2>/dev/null)\"}%%$'\\''\\t'\\''*}; _files }"},
         [OTHERS] = {""},
     };
-    const bool repeats = !strcmp(row->name, "logit-bias") || !strcmp(row->name, "dry-sequence-breaker");
-    printf("    '%s%s%s%s[", repeats ? "*" : "", dashes, name, joint);
+    printf("    '%s%s%s%s[", row->repeats ? "*" : "", dashes, name, joint);
     print_escaped(row->help, "[]:", "'\\''");
     putchar(']');
     if (row->metavar) {

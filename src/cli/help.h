@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// --help, --version and the completion scripts.
+// --help, --version, the completion scripts and the option table as JSON.
 #ifndef SAMPL_CLI_HELP_H
 #define SAMPL_CLI_HELP_H
 
@@ -13,6 +13,9 @@
 // False with *e if it is none of these.
 bool help_print(const struct options *o, const char *what, struct err *e);
 void help_version(const struct kern *kern);
+
+// Prints the option table and the samplers as JSON.
+void describe_print(const struct options *o);
 
 // Prints the completion script for bash, zsh or fish.
 void complete_print(const struct options *o, const char *shell);

@@ -219,7 +219,7 @@ bool args_forget(struct args *a, const struct option_row *row, struct err *e)
         a->value[row->number] = param_value(row->param, row->param->def);
     else if (row->def)
         return row->set(row, row->def, a, e);
-    else if (row->set == set_word || row->set == set_bias || row->set == set_breaker)
+    else if (row->repeats)
         FIELD(struct words).n = 0;
     else if (row->set == set_grammar)
         a->grammar_row = NULL;
@@ -243,6 +243,7 @@ bool args_forget(struct args *a, const struct option_row *row, struct err *e)
 #define FLAG(member)     .flag = true, AT(member), .set = set_flag
 #define ACTION(action)   .low = (action), .set = set_action
 #define SWITCH(is, most) .on = offsetof(struct args, is), AT(most), .low = 1, .set = set_switch
+#define WORDS(setter)    .repeats = true, .set = (setter)
 #define GRAMMAR          AT(grammar), .set = set_grammar
 
 #define MOST_ROWS 0x1p53 // the text of a range prints it exactly
@@ -289,19 +290,19 @@ static const struct option_row table[] = {
      .help = "seed of the draws; -1: a random one"},
     {"engine", COMMON, .metavar = "NAME", CHAIN, .def = "llama", AT(engine), .set = set_choice, .choices = ENGINE_NAMES,
      .help = "program whose pipeline to run; each has its own defaults"},
-    {"logit-bias", COMMON, .brief = "l", .metavar = "ID(+|-)BIAS", CHAIN, AT(biases), .set = set_bias,
+    {"logit-bias", COMMON, .brief = "l", .metavar = "ID(+|-)BIAS", CHAIN, AT(biases), WORDS(set_bias),
      .help = "add BIAS to the logit of a token; ID-inf bans it; \"TEXT\"(+|-)BIAS needs --vocab; may be repeated"},
     {"ignore-eos", CHAIN, FLAG(ignore_eos), .help = "ban the vocabulary's end-of-generation tokens"},
-    {"dry-sequence-breaker", .metavar = "TEXT", CHAIN, AT(breaker_texts), .set = set_breaker,
+    {"dry-sequence-breaker", .metavar = "TEXT", CHAIN, AT(breaker_texts), WORDS(set_breaker),
      .help = "text that DRY does not match across; replaces the defaults; none: no breakers; may be repeated"},
     {"escape", .brief = "e", CHAIN, .flag = true, AT(no_escape), .low = true, .set = set_flag,
      .help = "resolve escapes in --dry-sequence-breaker; this is the default"},
     {"no-escape", CHAIN, FLAG(no_escape), .help = "take the texts of --dry-sequence-breaker as they are"},
-    {"dry-breaker-tokens", .metavar = "LIST", CHAIN, AT(breaker_ids), .set = set_word,
+    {"dry-breaker-tokens", .metavar = "LIST", CHAIN, AT(breaker_ids), WORDS(set_word),
      .help = "ids that DRY does not match across; 1,2,3 or @FILE; replace the default texts; may be repeated"},
-    {"bad-word-tokens", .metavar = "LIST", CHAIN, AT(bad_words), .set = set_word,
+    {"bad-word-tokens", .metavar = "LIST", CHAIN, AT(bad_words), WORDS(set_word),
      .help = "ids of a sequence to ban; 1,2,3 or @FILE; the last id is masked behind the others; may be repeated"},
-    {"eog-tokens", .metavar = "LIST", CHAIN, AT(eog_tokens), .set = set_word,
+    {"eog-tokens", .metavar = "LIST", CHAIN, AT(eog_tokens), WORDS(set_word),
      .help = "ids that end a text, for --min-tokens; besides those of the vocabulary; may be repeated"},
     {"grammar", .metavar = "GBNF", CHAIN, GRAMMAR,
      .help = "choose only tokens that fit a grammar; in llama.cpp's notation, needs --vocab"},
@@ -321,7 +322,7 @@ static const struct option_row table[] = {
      .help = "text to force before the end tag; needs --vocab"},
     {"reasoning-start", .metavar = "TAG", CHAIN, AT(reasoning_start), .set = set_string,
      .help = "tag that starts the count; ids 1,2,3, or a text with --vocab"},
-    {"reasoning-end", .metavar = "TAG", CHAIN, AT(reasoning_ends), .set = set_word,
+    {"reasoning-end", .metavar = "TAG", CHAIN, AT(reasoning_ends), WORDS(set_word),
      .help = "tag that ends the count; ids or a text; may be repeated"},
     {"backend-sampling", .brief = "bs", CHAIN, FLAG(backend_sampling), .help = "no effect; sampl has no backend"},
     {"perf", CHAIN, FLAG(perf), .help = "no effect; sampl measures nothing"},
@@ -357,9 +358,9 @@ static const struct option_row table[] = {
      .help = "write to FILE; whole or not at all"},
     {"line-buffered", OUT, FLAG(line_buffered), .help = "flush the output after each row"},
     {"stats", COMMON, OUT, FLAG(stats), .help = "print a summary on standard error at the end"},
-    {"vs", COMMON, .metavar = "SPEC", TUNING, AT(vs), .set = set_word,
+    {"vs", COMMON, .metavar = "SPEC", TUNING, AT(vs), WORDS(set_word),
      .help = "compare with another chain; a preset, or options, which NAME: before them names; may be repeated"},
-    {"sweep", COMMON, .metavar = "OPTION=LIST", TUNING, AT(sweeps), .set = set_word,
+    {"sweep", COMMON, .metavar = "OPTION=LIST", TUNING, AT(sweeps), WORDS(set_word),
      .help = "compare the values of an option; a,b,c or FROM:TO:STEP; several sweeps give all combinations"},
     {"against", COMMON, .metavar = "FILE", TUNING, AT(against), .set = set_string,
      .help = "compare with the rows of another FILE; rows of the same contexts, as of a quantised model"},
@@ -388,8 +389,8 @@ static const struct option_row table[] = {
      .help = "print help and exit; the common options, all, a group, or one option or sampler by its name"},
     {"version", COMMON, OTHER, ACTION(ACTION_VERSION), .help = "print the version and exit; also the compatible "
                                                                "llama.cpp release, the SIMD tier and libraries"},
-    {"generate", .metavar = "SHELL", .group = GROUP_HIDDEN, ACTION(ACTION_GENERATE), .choices = "bash,zsh,fish",
-     .help = "print the completion script for a shell"},
+    {"generate", .metavar = "SHELL", .group = GROUP_HIDDEN, ACTION(ACTION_GENERATE), .choices = "bash,zsh,fish,json",
+     .help = "print the completion script for a shell, or the option table as JSON"},
 };
 // clang-format on
 

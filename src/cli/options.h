@@ -25,6 +25,7 @@ struct option_row {
     const char *def;     // default, as one would give it; NULL: none
     const char *choices; // values that are accepted, comma-separated; NULL: any
     bool flag;           // takes no value, but may be given as =true or =false
+    bool repeats;        // may be given several times
     bool recipe;         // is a part of the recipe, and may stand in a preset
     double low, high;    // range of numbers; for some options low is what `set` stores
     size_t at;           // offset in struct args of the member that `set` stores the value in

@@ -44,19 +44,25 @@ struct param {
         enum server_rule rule;
         double low, high;
     } request;
+    struct {
+        double low, high, step; // values that are worth trying; high 0: no hint
+        bool logarithmic;       // equal distances on the slider are equal ratios
+    } slider;                   // hint for programs that show the parameter as a slider
 };
 
 // For rows of a table of parameters: type and place; range of the option; the server's range.
-#define INT_AT(tag, member)    .type = PARAM_INT, .at = offsetof(struct tag, member)
-#define FLOAT_AT(tag, member)  .type = PARAM_FLOAT, .at = offsetof(struct tag, member)
-#define DOUBLE_AT(tag, member) .type = PARAM_DOUBLE, .at = offsetof(struct tag, member)
-#define FLAG_AT(tag, member)   .type = PARAM_FLAG, .at = offsetof(struct tag, member)
-#define RANGE(least, most)     .low = (least), .high = (most)
-#define ANY_INT                RANGE(INT32_MIN, INT32_MAX)
-#define FINITE                 RANGE(-FLT_MAX, FLT_MAX)
-#define CLAMPED(least, most)   .request = {SERVER_CLAMPS, (least), (most)}
-#define REFUSED(least, most)   .request = {SERVER_REFUSES, (least), (most)}
-#define DEFAULTED(least, most) .request = {SERVER_TAKES_DEFAULT, (least), (most)}
+#define INT_AT(tag, member)            .type = PARAM_INT, .at = offsetof(struct tag, member)
+#define FLOAT_AT(tag, member)          .type = PARAM_FLOAT, .at = offsetof(struct tag, member)
+#define DOUBLE_AT(tag, member)         .type = PARAM_DOUBLE, .at = offsetof(struct tag, member)
+#define FLAG_AT(tag, member)           .type = PARAM_FLAG, .at = offsetof(struct tag, member)
+#define RANGE(least, most)             .low = (least), .high = (most)
+#define ANY_INT                        RANGE(INT32_MIN, INT32_MAX)
+#define FINITE                         RANGE(-FLT_MAX, FLT_MAX)
+#define CLAMPED(least, most)           .request = {SERVER_CLAMPS, (least), (most)}
+#define REFUSED(least, most)           .request = {SERVER_REFUSES, (least), (most)}
+#define SLIDER(least, most, step_)     .slider = {(least), (most), (step_), false}
+#define LOG_SLIDER(least, most, step_) .slider = {(least), (most), (step_), true}
+#define DEFAULTED(least, most)         .request = {SERVER_TAKES_DEFAULT, (least), (most)}
 
 // For a sampler: its table of parameters, and the struct that the table describes.
 #define PARAMS(table, tag) .params = (table), .params_size = sizeof(struct tag)

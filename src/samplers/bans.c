@@ -10,7 +10,7 @@
 
 static const struct param params[] = {
     {"min-tokens", "mask the tokens that end a text until N were accepted behind the prompt",
-     INT_AT(count_params, count), RANGE(0, INT32_MAX), .also = "min-new-tokens"},
+     INT_AT(count_params, count), RANGE(0, INT32_MAX), .also = "min-new-tokens", SLIDER(0, 64, 1)},
     {NULL},
 };
 

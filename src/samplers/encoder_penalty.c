@@ -5,7 +5,7 @@
 
 static const struct param params[] = {
     {"encoder-repeat-penalty", "make tokens of the prompt likelier by a factor; 1: off", FLOAT_AT(value_params, value),
-     RANGE(1.0 / FLT_MAX, FLT_MAX), .def = 1, .server = "encoder_repetition_penalty"},
+     RANGE(1.0 / FLT_MAX, FLT_MAX), .def = 1, .server = "encoder_repetition_penalty", SLIDER(0.8, 1.5, 0.01)},
     {NULL},
 };
 

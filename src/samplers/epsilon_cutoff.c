@@ -9,13 +9,13 @@
 
 static const struct param epsilon_params[] = {
     {"epsilon-cutoff", "keep those of at least probability E; 0: all", FLOAT_AT(value_params, value), BELOW_ONE,
-     .metavar = "E"},
+     .metavar = "E", LOG_SLIDER(0.0001, 0.1, 0.0001)},
     MIN_KEEP,
     {NULL},
 };
 static const struct param eta_params[] = {
     {"eta-cutoff", "the same, but less than E counts where the entropy is high; 0: all", FLOAT_AT(value_params, value),
-     BELOW_ONE, .metavar = "E"},
+     BELOW_ONE, .metavar = "E", LOG_SLIDER(0.0001, 0.1, 0.0001)},
     MIN_KEEP,
     {NULL},
 };

@@ -6,7 +6,7 @@
 
 static const struct param params[] = {
     {"min-p", "keep tokens with at least P of the largest probability; 0: all", FLOAT_AT(value_params, value), FINITE,
-     .common = true, .def = 0.05f, .metavar = "P", CLAMPED(0, 1)},
+     .common = true, .def = 0.05f, .metavar = "P", CLAMPED(0, 1), SLIDER(0, 0.5, 0.005)},
     MIN_KEEP,
     {NULL},
 };

@@ -11,9 +11,9 @@ struct mirostat_params {
 
 static const struct param params[] = {
     {"mirostat-ent", "mirostat target entropy, tau, in bits", FLOAT_AT(mirostat_params, tau), FINITE, .def = 5,
-     .server = "mirostat_tau"},
+     .server = "mirostat_tau", SLIDER(0.5, 10, 0.1)},
     {"mirostat-lr", "mirostat learning rate, eta", FLOAT_AT(mirostat_params, eta), FINITE, .def = 0.1f,
-     .server = "mirostat_eta"},
+     .server = "mirostat_eta", LOG_SLIDER(0.01, 1, 0.01)},
     {NULL},
 };
 

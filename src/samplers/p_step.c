@@ -5,7 +5,7 @@
 
 static const struct param params[] = {
     {"p-step", "keep those before the first that is less than S times as likely as the one before; 0: all",
-     FLOAT_AT(value_params, value), RANGE(0, 1), .metavar = "S"},
+     FLOAT_AT(value_params, value), RANGE(0, 1), .metavar = "S", SLIDER(0, 1, 0.01)},
     MIN_KEEP,
     {NULL},
 };

@@ -12,13 +12,16 @@ struct penalties_params {
 
 static const struct param params[] = {
     {"repeat-penalty", "divide the logit of a repeated token by X; multiply a negative one; 1: off",
-     FLOAT_AT(penalties_params, repeat), RANGE(1.0 / FLT_MAX, FLT_MAX), .common = true, .def = 1},
+     FLOAT_AT(penalties_params, repeat), RANGE(1.0 / FLT_MAX, FLT_MAX), .common = true, .def = 1,
+     SLIDER(0.8, 1.5, 0.01)},
     {"repeat-last-n", "tokens that the penalties look back on; 0: off, -1: all", INT_AT(penalties_params, last_n),
-     RANGE(-1, INT32_MAX), .def = 64, REFUSED(0, INFINITY)},
-    {"frequency-penalty", "subtract X for each occurrence", FLOAT_AT(penalties_params, frequency), FINITE},
-    {"presence-penalty", "subtract X from a repeated token's logit", FLOAT_AT(penalties_params, presence), FINITE},
+     RANGE(-1, INT32_MAX), .def = 64, REFUSED(0, INFINITY), SLIDER(-1, 512, 1)},
+    {"frequency-penalty", "subtract X for each occurrence", FLOAT_AT(penalties_params, frequency), FINITE,
+     SLIDER(-1, 2, 0.05)},
+    {"presence-penalty", "subtract X from a repeated token's logit", FLOAT_AT(penalties_params, presence), FINITE,
+     SLIDER(-1, 2, 0.05)},
     {"repeat-penalty-slope", "of a repeat penalty above 1, how much is left for the older half of the window; 1: all",
-     FLOAT_AT(penalties_params, slope), RANGE(0x1p-149, 1), .def = 1, .server = "rep_pen_slope"},
+     FLOAT_AT(penalties_params, slope), RANGE(0x1p-149, 1), .def = 1, .server = "rep_pen_slope", SLIDER(0.01, 1, 0.01)},
     {NULL},
 };
 

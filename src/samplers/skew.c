@@ -6,7 +6,7 @@
 
 static const struct param params[] = {
     {"skew", "above 0 favour the unlikely, below 0 the likely; 0: off", FLOAT_AT(value_params, value), FINITE,
-     .metavar = "S"},
+     .metavar = "S", SLIDER(-1, 1, 0.05)},
     {NULL},
 };
 

@@ -9,9 +9,9 @@ struct smoothing_params {
 
 static const struct param params[] = {
     {"smoothing-factor", "bend logits down by X times the square of their distance from the largest; 0: not at all",
-     FLOAT_AT(smoothing_params, factor), RANGE(0, FLT_MAX)},
+     FLOAT_AT(smoothing_params, factor), RANGE(0, FLT_MAX), SLIDER(0, 5, 0.05)},
     {"smoothing-curve", "from 1 on with more of its cube, and less of its square", FLOAT_AT(smoothing_params, curve),
-     RANGE(1, 10), .def = 1},
+     RANGE(1, 10), .def = 1, SLIDER(1, 10, 0.1)},
     {NULL},
 };
 

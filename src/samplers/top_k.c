@@ -4,7 +4,7 @@
 
 static const struct param params[] = {
     {"top-k", "keep the K likeliest tokens; 0 or less: all", INT_AT(count_params, count), ANY_INT, .common = true,
-     .def = 40, .metavar = "K", CLAMPED(0, INFINITY)},
+     .def = 40, .metavar = "K", CLAMPED(0, INFINITY), LOG_SLIDER(1, 1000, 1)},
     {NULL},
 };
 
