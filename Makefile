@@ -27,7 +27,9 @@ PORTABLE ?=
 STATIC ?=
 # SYSTEM=aarch64-macos builds for another system with Zig's C compiler, which has the headers; see check-systems.
 SYSTEM ?=
-BUILD  ?= build$(if $(SAN),/san)$(if $(PORTABLE),/portable)$(if $(STATIC),/static)$(if $(SYSTEM),/systems/$(SYSTEM))
+# WASM=1 builds for WebAssembly (clang, lld, wasi-libc, libclang-rt-14-dev-wasm32): the program that the explorer runs.
+WASM   ?=
+BUILD  ?= build$(if $(SAN),/san)$(if $(PORTABLE),/portable)$(if $(STATIC),/static)$(if $(WASM),/wasm)$(if $(SYSTEM),/systems/$(SYSTEM))
 WERROR ?=
 
 # ISO C11 without contraction: the compiler must not fuse a*b+c, as this changes results; see README, "Bits".
@@ -35,15 +37,17 @@ STRICT   := -std=c11 -ffp-contract=off -fno-fast-math
 WARN     := -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wno-missing-field-initializers \
             -Wno-unknown-warning-option -Wno-unused-parameter -Wno-format-truncation -Wcast-qual -Wundef $(if $(WERROR),-Werror)
 # Options that make bugs harder to exploit. HARDEN= leaves them out; sanitizers have checks of their own.
-HARDEN  ?= $(if $(SAN),,-fstack-protector-strong -fPIE $(if $(filter -O0,$(CFLAGS)),,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2))
-HARDENL ?= $(if $(SAN)$(filter -static,$(LDFLAGS))$(filter Darwin,$(shell uname))$(SYSTEM),,-pie -Wl,-z,relro,-z,now)
+HARDEN  ?= $(if $(SAN)$(WASM),,-fstack-protector-strong -fPIE $(if $(filter -O0,$(CFLAGS)),,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2))
+HARDENL ?= $(if $(SAN)$(filter -static,$(LDFLAGS))$(filter Darwin,$(shell uname))$(SYSTEM)$(WASM),,-pie -Wl,-z,relro,-z,now)
+PTHREAD  := $(if $(WASM),,-pthread)
 SANFLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
 
 CJSON := build/static/cjson
 ZIG   := build/zig
-ifneq ($(STATIC)$(SYSTEM),)
-CC           := $(if $(SYSTEM),$(wildcard $(ZIG)/node_modules/@zigc/linux-*/bin/zig) cc -target $(SYSTEM),musl-gcc)
-LDFLAGS      := $(if $(STATIC),-static -s)
+ifneq ($(STATIC)$(SYSTEM)$(WASM),)
+CC           := $(if $(WASM),clang --target=wasm32-wasi,$(if $(SYSTEM),$(wildcard $(ZIG)/node_modules/@zigc/linux-*/bin/zig) cc -target $(SYSTEM),musl-gcc))
+LDFLAGS      := $(if $(STATIC),-static -s)$(if $(WASM),-O0 -s -Wl,--gc-sections,-z,stack-size=1048576)
+WASM_LIBS    := $(if $(WASM),-lwasi-emulated-mman -lwasi-emulated-signal)
 CJSON_CFLAGS := -I$(dir $(CJSON))
 CJSON_LIBS   := $(BUILD)/cJSON.o
 export ZIG_GLOBAL_CACHE_DIR := $(abspath $(ZIG)/cache)
@@ -52,7 +56,7 @@ endif
 CJSON_CFLAGS ?= $(shell $(PKG_CONFIG) --cflags libcjson)
 CJSON_LIBS   ?= $(shell $(PKG_CONFIG) --libs libcjson)
 
-ALL_CPPFLAGS := $(if $(PORTABLE),-DSAMPL_PORTABLE -D_XOPEN_SOURCE=700,-D_GNU_SOURCE) -Isrc $(CJSON_CFLAGS) $(CPPFLAGS)
+ALL_CPPFLAGS := $(if $(PORTABLE),-DSAMPL_PORTABLE -D_XOPEN_SOURCE=700,-D_GNU_SOURCE) $(if $(WASM),-D_WASI_EMULATED_MMAN -D_WASI_EMULATED_SIGNAL -isystem src/explorer/wasi) -Isrc $(CJSON_CFLAGS) $(CPPFLAGS)
 ALL_CFLAGS    = $(CFLAGS) $(STRICT) $(WARN) $(HARDEN) $(SANFLAGS)
 ALL_LDFLAGS   = $(LDFLAGS) $(HARDENL)
 
@@ -77,7 +81,7 @@ all: $(BUILD)/sampl ## build sampl (the default)
 
 $(BUILD)/sampl: $(OBJECTS)
 	@echo "  LINK  $@"
-	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -pthread -o $@ $^ $(CJSON_LIBS) -lm
+	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) $(PTHREAD) -o $@ $^ $(CJSON_LIBS) $(WASM_LIBS) -lm
 
 $(BUILD)/%.o: src/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
@@ -102,7 +106,7 @@ $(BUILD)/out/page.o $(BUILD)/cli/shipped.o: %.o: %.c $(BUILD)/flags
 	@echo "  CC    $<"
 	$(Q)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -c -o $@ $<
 
-ifneq ($(STATIC)$(SYSTEM),)
+ifneq ($(STATIC)$(SYSTEM)$(WASM),)
 $(OBJECTS): | $(CJSON)/cJSON.h
 $(BUILD)/sampl $(EMBED) $(WHOLE): | $(CJSON_LIBS)
 $(CJSON_LIBS): $(CJSON)/cJSON.h $(BUILD)/flags
@@ -125,6 +129,10 @@ $(BUILD)/kern/kern_scalar.o: EXTRA_CFLAGS := -fno-tree-vectorize
 ifneq ($(filter x86_64-% amd64-%,$(shell $(CC) -dumpmachine)),)
 $(BUILD)/kern/kern_avx2.o: EXTRA_CFLAGS := -mavx2 -mf16c -mpopcnt -mbmi
 $(BUILD)/kern/kern_avx512.o: EXTRA_CFLAGS := -mavx512f -mavx512bw -mavx512dq -mavx512vl -mpopcnt -mbmi
+endif
+
+ifneq ($(WASM),)
+$(BUILD)/kern/kern_simd128.o: EXTRA_CFLAGS := -msimd128
 endif
 
 # The folder of installed presets is compiled into preset.o; a change of the folder recompiles it.

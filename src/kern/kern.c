@@ -39,8 +39,10 @@ static const struct {
 } tiers[] = {
     {&kern_scalar, always},
 #ifdef __x86_64__
-    {&kern_avx2, has_avx2},
-    {&kern_avx512, has_avx512},
+    {&kern_avx2, has_avx2},  {&kern_avx512, has_avx512},
+#endif
+#ifdef __wasm__
+    {&kern_simd128, always}, // a machine without it cannot load the module
 #endif
 #ifdef __aarch64__
     {&kern_neon, always}, // part of the base architecture

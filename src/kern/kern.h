@@ -215,8 +215,8 @@ const struct kern *kern_select(const char *name);
 // The i-th tier this machine can run, best last; NULL past the end.
 const struct kern *kern_tier(size_t i);
 
-extern const struct kern kern_scalar, kern_avx2, kern_avx512,
-    kern_neon; // the last three where the architecture has them
+// The tiers but the scalar one exist where the architecture has them.
+extern const struct kern kern_scalar, kern_avx2, kern_avx512, kern_neon, kern_simd128;
 
 // For functions of kern/ that have constants among their parameters: each caller gets code for its constants.
 #define ALWAYS_INLINE static inline __attribute__((always_inline))

@@ -255,9 +255,9 @@ void cand_drop_best(struct cand *c, struct ranks best)
     for (size_t i = 0; i < best.n; i++)
         key[i] = best.at ? best.at[i] : i;
     c->kern->sort(key, best.n, best.n, c->store->key_tmp); // the last position first
-    size_t to = key[best.n - 1];
+    size_t to = (size_t)key[best.n - 1];
     for (size_t i = best.n; i-- > 0;) {
-        const size_t from = key[i] + 1, len = (i ? key[i - 1] : c->n) - from;
+        const size_t from = (size_t)key[i] + 1, len = (i ? (size_t)key[i - 1] : c->n) - from;
         memmove(c->id + to, c->id + from, len * sizeof *c->id);
         memmove(c->logit + to, c->logit + from, len * sizeof *c->logit);
         to += len;

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT
+// The tier of WebAssembly's 128-bit vectors: four floats at a time.
+#include "kern/kern.h"
+
+#ifdef __wasm__
+
+#define TIER          simd128
+#define VECTOR        16
+#define MAX_KEEPS_NAN 1
+#include "base/bits.h"
+#include "kern/expf.h"
+#include "kern/vector.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <wasm_simd128.h>
+
+// Names that kern_template.h needs.
+
+OPERATION(vf32, max_f32(vf32 a, vf32 b), (vf32)wasm_f32x4_max((v128_t)a, (v128_t)b))
+OPERATION(vf32, min_f32(vf32 a, vf32 b), (vf32)wasm_f32x4_min((v128_t)a, (v128_t)b))
+OPERATION(vf64, max_f64(vf64 a, vf64 b), (vf64)wasm_f64x2_max((v128_t)a, (v128_t)b))
+OPERATION(vu32, max_u32(vu32 a, vu32 b), (vu32)wasm_u32x4_max((v128_t)a, (v128_t)b))
+OPERATION(double, sum_f64(vf64 v), v[0] + v[1])
+OPERATION(hf32, lower_half(vf32 v), __builtin_shufflevector(v, v, 0, 1))
+OPERATION(hf32, upper_half(vf32 v), __builtin_shufflevector(v, v, 2, 3))
+OPERATION(vf32, join(hf32 lower, hf32 upper), __builtin_shufflevector(lower, upper, 0, 1, 2, 3))
+OPERATION(bool, any(vi32 v), wasm_v128_any_true((v128_t)v))
+OPERATION(unsigned, signs_32(vi32 v), (unsigned)wasm_i32x4_bitmask((v128_t)v))
+OPERATION(unsigned, signs_64(vi64 v), (unsigned)wasm_i64x2_bitmask((v128_t)v))
+OPERATION(unsigned, equal_32(vf32 a, float b), signs_32(a == b))
+OPERATION(unsigned, equal_64(vf64 a, double b), signs_64(a == b))
+OPERATION(unsigned, at_least_32(vf32 a, float b), signs_32(a >= b))
+OPERATION(vf32, masked_below(vf32 x, float floor), select_f32(x < floor, splat(-INFINITY), x))
+OPERATION(vf32, zero_below(vf32 y, vf32 x, float floor), (vf32)((vi32)y &(x >= floor)))
+OPERATION(vf64, entry_16(const double *table, vi64 i), ((vf64){table[i[0]], table[i[1]]}))
+OPERATION(vf64, widen_f32(hf32 v), __builtin_convertvector(v, vf64))
+OPERATION(vu32, widen_u16(hu16 v), __builtin_convertvector(v, vu32))
+OPERATION(vf64, f64_of_i32(hi32 v), __builtin_convertvector(v, vf64))
+OPERATION(vf64, multiply_add(vf64 a, vf64 b, vf64 c), c + a * b)
+OPERATION(vf64, entry_of(const double *table, vi64 i), ((vf64){table[i[0]], table[i[1]]}))
+
+// Returns the floats of four halves. A half has 5 bits of exponent with bias 15, a float 8 with bias 127: the exponent
+// grows by 112, and by 112 again for infinities and NaNs. Subnormal halves are multiples of 2^-24. Signalling NaNs
+// become quiet, as F16C makes them.
+static inline vf32 f32_of_f16s(hu16 h)
+{
+    const vu32 w = widen_u16(h), sign = (w & 0x8000) << 16, rest = w & 0x7fff;
+    const vu32 many = (vu32)(rest >= 0x7c00), few = (vu32)(rest < 0x400), odd = (vu32)(rest > 0x7c00);
+    const vf32 tiny = __builtin_convertvector((vi32)rest, vf32) * 0x1p-24f;
+    const vu32 usual = (rest << 13) + ((112u << 23) + (many & (112u << 23))) + (odd & (~rest << 13) & 0x400000);
+    return (vf32)(sign | (few & (vu32)tiny) | (~few & usual));
+}
+
+static inline vf32 round_to_f16(vf32 x)
+{
+    vf32 y;
+    for (size_t i = 0; i < LANES; i++)
+        y[i] = f32_of_f16(f16_of_f32(x[i]));
+    return y;
+}
+
+static inline float largest_f32(vf32 v)
+{
+    const vf32 a = max_f32(v, __builtin_shufflevector(v, v, 2, 3, 0, 1));
+    return max_f32(a, __builtin_shufflevector(a, a, 1, 0, 3, 2))[0];
+}
+
+static inline vf32 load_first(const void *at, size_t n, vf32 rest)
+{
+    memcpy(&rest, at, n * sizeof(float));
+    return rest;
+}
+
+static inline void store_first(void *at, size_t n, vf32 v) { memcpy(at, &v, n * sizeof(float)); }
+
+static inline vi64 expf_entry(vi64 k) { return (vi64)(vu64){expf_table[k[0] & 31], expf_table[k[1] & 31]}; }
+
+static inline void store_pairs(uint64_t *to, vu32 low, vu32 high)
+{
+    store_vu32(to, __builtin_shufflevector(low, high, 0, 4, 1, 5));
+    store_vu32(to + 2, __builtin_shufflevector(low, high, 2, 6, 3, 7));
+}
+
+// Names that numbers_template.h needs.
+
+OPERATION(vu8, even_lanes(const char *base, const uint16_t *at), load_vu8(base + *at))
+OPERATION(hu32, first_of_lanes(vu8 a, vu8 b), __builtin_shufflevector((vu32)a, (vu32)b, 0, 4))
+OPERATION(uint64_t, lowest_bit(uint64_t bits), bits ? (uint64_t)__builtin_ctzll(bits) : 64)
+OPERATION(vu8, beyond_u8(vu8 a, vu8 b), (vu8)wasm_u8x16_sub_sat((v128_t)a, (v128_t)b))
+OPERATION(vu16, join_bytes(vu8 v, vu16 w), (vu16)wasm_u16x8_extadd_pairwise_u8x16((v128_t)(v *(vu8)w)))
+OPERATION(vu32, join_16s(vu16 v, vu32 w), (vu32)wasm_i32x4_dot_i16x8((v128_t)v, (v128_t)w))
+OPERATION(vu16, pack_lanes(vu32 a, vu32 b), (vu16)wasm_u16x8_narrow_i32x4((v128_t)a, (v128_t)b))
+OPERATION(vu64, times_low(vu64 a, vu64 b), (a & UINT32_MAX) * (b & UINT32_MAX))
+OPERATION(vi64, widen_i32(hi32 v), __builtin_convertvector(v, vi64))
+OPERATION(unsigned, equal_bits(vi64 a, vi64 b), signs_64(a == b))
+
+static inline uint64_t same_bytes(const char *p, char c)
+{
+    uint64_t bits = 0;
+    UNROLL
+    for (size_t i = 0; i < 4; i++)
+        bits |= (uint64_t)wasm_i8x16_bitmask((v128_t)(load_vu8(p + i * VECTOR) == (uint8_t)c)) << 16 * i;
+    return bits;
+}
+
+static inline vu32 four_bytes(const char *base, vi32 at)
+{
+    vu32 v;
+    UNROLL
+    for (size_t i = 0; i < LANES; i++)
+        memcpy((char *)&v + i * sizeof(uint32_t), base + at[i], sizeof(uint32_t));
+    return v;
+}
+
+static inline vu64 eight_bytes(const char *base, const uint16_t *at)
+{
+    vu64 v;
+    memcpy(&v, base + at[0], sizeof(uint64_t));
+    memcpy((char *)&v + sizeof(uint64_t), base + at[1], sizeof(uint64_t));
+    return v;
+}
+
+static inline void keep_digits(vu8 text[4], vi32 places, vu8 zero)
+{
+    const vu8 bit = (vu8)(vu64){0x8040201008040201, 0x8040201008040201};
+    UNROLL
+    for (size_t q = 0; q < 4; q++) {
+        const uint64_t kept = (uint32_t)places[q];
+        const vu8 spread = (vu8)(vu64){(kept & 0xff) * 0x0101010101010101, (kept >> 8 & 0xff) * 0x0101010101010101};
+        text[q] = (text[q] - zero) & (vu8)((spread & bit) == bit);
+    }
+}
+
+#include "kern/numbers_template.h"
+
+#include "kern/kern_template.h"
+
+#endif
