@@ -72,7 +72,7 @@ GET     := $(wildcard samples/get/*)
 VECTORS := $(wildcard samples/vectors/*)
 SAMPLES := $(filter-out samples/presets samples/scale samples/get samples/vectors,$(wildcard samples/*))
 MAN     := $(wildcard man/*.[157])
-SHELLS  := .ci/run $(SCALE) $(filter %.sh,$(GET)) $(wildcard packaging/*.sh tests/*.bash tests/*.sh tests/fuzz/*.sh tests/llama/*.sh)
+SHELLS  := .ci/run src/explorer/make.sh $(SCALE) $(filter %.sh,$(GET)) $(wildcard packaging/*.sh tests/*.bash tests/*.sh tests/fuzz/*.sh tests/llama/*.sh)
 
 Q := $(if $(V),,@)
 
@@ -121,6 +121,21 @@ $(CJSON)/cJSON.h:
 .PHONY: static
 static: ## build a static program for every Linux, build/static/sampl (musl-tools; Debian or Ubuntu, for cJSON's source package)
 	$(Q)$(MAKE) STATIC=1 all
+
+# The explorer: one page that holds the program as WebAssembly, and a sample.
+EXPLORER  := build/explorer.html
+MAKE_WASM := $(MAKE) --no-print-directory WASM=1 BUILD=build/wasm SAN= STATIC= SYSTEM= PORTABLE= CC='clang --target=wasm32-wasi' CFLAGS=-O2
+.PHONY: explorer
+explorer: $(EXPLORER) ## build the explorer, one HTML file with sliders: build/explorer.html (clang, lld, wasi-libc, libclang-rt-14-dev-wasm32)
+$(EXPLORER): build/wasm/sampl $(wildcard src/explorer/*.*) samples/austen.f16 samples/austen-vocab.json samples/reply.json
+	@echo "  PAGE  $@"
+	$(Q)src/explorer/make.sh build/wasm/sampl >$@.new && mv $@.new $@
+build/wasm/sampl: $(if $(WASM),,force)
+ifeq ($(WASM),)
+	$(Q)for tool in clang wasm-ld; do command -v $$tool >/dev/null || { echo "make explorer: there is no $$tool; install clang, lld, wasi-libc and libclang-rt-14-dev-wasm32" >&2; exit 1; }; done
+	$(Q)[ -e /usr/include/wasm32-wasi/stdio.h ] || { echo "make explorer: there is no wasi-libc; install wasi-libc and libclang-rt-14-dev-wasm32" >&2; exit 1; }
+	$(Q)$(MAKE_WASM) all
+endif
 
 # The scalar tier must not use vector instructions.
 $(BUILD)/kern/kern_scalar.o: EXTRA_CFLAGS := -fno-tree-vectorize
@@ -185,7 +200,7 @@ install: $(BUILD)/sampl ## install under PREFIX (default /usr/local), below DEST
 	$(INSTALL) -m 644 completions/sampl.bash '$(DESTDIR)$(bashcompdir)/sampl'
 	$(INSTALL) -m 644 completions/_sampl '$(DESTDIR)$(zshcompdir)/_sampl'
 	$(INSTALL) -m 644 completions/sampl.fish '$(DESTDIR)$(fishcompdir)/sampl.fish'
-	$(INSTALL) -m 644 LICENSE '$(DESTDIR)$(docdir)'
+	$(INSTALL) -m 644 LICENSE $(wildcard $(EXPLORER)) '$(DESTDIR)$(docdir)'
 	$(INSTALL) -m 644 $(PRESETS) '$(DESTDIR)$(pkgdatadir)/presets'
 	$(INSTALL) -m 644 $(SAMPLES) '$(DESTDIR)$(pkgdatadir)/samples'
 	$(INSTALL) -m 755 $(SCALE) '$(DESTDIR)$(pkgdatadir)/samples/scale'
@@ -198,19 +213,21 @@ install: $(BUILD)/sampl ## install under PREFIX (default /usr/local), below DEST
 .PHONY: uninstall
 uninstall: ## remove exactly the files of install
 	rm -f '$(DESTDIR)$(bindir)/sampl' $(foreach page,$(MAN),'$(DESTDIR)$(mandir)/man$(subst .,,$(suffix $(page)))/$(notdir $(page))') \
-	    '$(DESTDIR)$(bashcompdir)/sampl' '$(DESTDIR)$(zshcompdir)/_sampl' '$(DESTDIR)$(fishcompdir)/sampl.fish' '$(DESTDIR)$(docdir)/LICENSE' \
+	    '$(DESTDIR)$(bashcompdir)/sampl' '$(DESTDIR)$(zshcompdir)/_sampl' '$(DESTDIR)$(fishcompdir)/sampl.fish' '$(DESTDIR)$(docdir)/LICENSE' '$(DESTDIR)$(docdir)/explorer.html' \
 	    $(foreach f,$(notdir $(PRESETS)),'$(DESTDIR)$(pkgdatadir)/presets/$f') $(foreach f,$(SAMPLES) $(SCALE) $(GET) $(VECTORS),'$(DESTDIR)$(pkgdatadir)/$f')
 	for dir in '$(mandir)/man1' '$(mandir)/man5' '$(mandir)/man7' '$(bashcompdir)' '$(zshcompdir)' '$(fishcompdir)' '$(docdir)' '$(pkgdatadir)/presets' \
 	    '$(pkgdatadir)/samples/scale' '$(pkgdatadir)/samples/get' '$(pkgdatadir)/samples/vectors'; do \
 	    while [ "$${dir%/*}" ] && [ "$${dir%/*}" != '$(prefix)' ] && rmdir '$(DESTDIR)'"$$dir" 2>/dev/null; do dir=$${dir%/*}; done; done
 
-# The tarball has the committed files, and each manual page as text. Its bytes depend on the commit only.
+# The tarball has the committed files, each manual page as text, and the explorer if it was built. Without the explorer its bytes depend on
+# the commit only.
 DIST := build/sampl-$(VERSION)
 .PHONY: dist
 dist: ## make a tarball of the committed files, with the manual as text: build/sampl-VERSION.tar.gz (git, mandoc)
 	rm -rf $(DIST) && mkdir -p $(DIST)
 	git archive HEAD | tar -xC $(DIST)
 	for page in $(MAN); do mandoc -Tutf8 -Owidth=100 $$page | LC_ALL=C sed 's/.\x08//g' >$(DIST)/$$page.txt || exit 1; done
+	if [ -e $(EXPLORER) ]; then $(MAKE) -s explorer && mkdir $(DIST)/build && cp $(EXPLORER) $(DIST)/build; fi
 	tar --sort=name --owner=0 --group=0 --numeric-owner --mode=go=u-w --mtime="@$$(git log -1 --format=%ct)" -C build -c sampl-$(VERSION) | gzip -9n >$(DIST).tar.gz
 	rm -rf $(DIST)
 

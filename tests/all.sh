@@ -93,6 +93,11 @@ html() {
     ran "the browser: every page"
 }
 
+explorer() {
+    make -s check-explorer CASES="$(pick 10000 100000)"
+    ran "the explorer: every check, $(pick 10000 100000) cases of each kernel"
+}
+
 faults() {
     make -s check-faults STEP="$(pick 20 1)"
     ran "faults: $(pick "each 20th call, from $((SAMPL_TEST_TURN % 20))" 'every call')"
@@ -158,7 +163,7 @@ mutants() {
     ran "mutants: 80, seed $SEED"
 }
 
-steps=(gcc_sanitizers clang_sanitizers llama lint packages neon html same faults portable threads soak engines completions)
+steps=(gcc_sanitizers clang_sanitizers llama lint packages neon html explorer same faults portable threads soak engines completions)
 [ "$form" = short ] || steps=(proofs mutants whole "${steps[@]}" systems)
 
 # ---- one step, or every step

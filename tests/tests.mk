@@ -4,7 +4,7 @@
 # The core as a library, which needs cJSON and the C library.
 $(BUILD)/core.a: $(CORE)
 	@echo "  AR    $@"
-	$(Q)rm -f $@ && $(shell $(CC) -print-prog-name=ar) rcs $@ $^
+	$(Q)rm -f $@ && $(shell $(CC) -print-prog-name=$(if $(WASM),llvm-ar,ar)) rcs $@ $^
 
 # The C tests link the core. EMBED also needs cJSON, and WHOLE ones need every object except main.o.
 $(EMBED) $(WHOLE): UNIT_LIBS := -pthread $(CJSON_LIBS)
@@ -183,7 +183,7 @@ endif
 
 # Pages of -O html in Chromium, which a script controls with a package of the npm registry.
 HTML := build/html
-.PHONY: check-html screenshots
+.PHONY: check-html check-explorer screenshots
 ifneq ($(shell sh -c 'command -v npm && { command -v chromium || command -v chromium-browser; }'),)
 $(HTML)/fetched:
 	@echo "  FETCH playwright-core, axe-core"
@@ -193,10 +193,15 @@ $(HTML)/fetched:
 check-html: $(BUILD)/sampl $(HTML)/fetched ## open pages of -O html in a browser, click, press keys, and check the text (chromium, npm)
 	$(Q)node tests/html/check.mjs $(BUILD)/sampl $(HTML)
 
-screenshots: $(BUILD)/sampl $(HTML)/fetched ## make the README's pictures
+screenshots: $(BUILD)/sampl $(EXPLORER) $(HTML)/fetched ## make the README's pictures
 	$(Q)node tests/html/check.mjs $(BUILD)/sampl $(HTML) man/pictures
+	$(Q)node tests/explorer/check.mjs $(BUILD)/sampl $(EXPLORER) $(HTML) man/pictures/explorer.png
+check-explorer: $(BUILD)/sampl $(EXPLORER) $(HTML)/fetched ## test the explorer in a browser: controls, files, ids of 30 states against the program (chromium, npm, make explorer)
+	$(Q)$(MAKE_WASM) -s build/wasm/unit/kern_check
+	$(Q)node tests/explorer/wasm.mjs build/wasm/unit/kern_check --cases $(or $(CASES),100000)
+	$(Q)node tests/explorer/check.mjs $(BUILD)/sampl $(EXPLORER) $(HTML)
 else
-check-html screenshots:
+check-html check-explorer screenshots:
 	@echo '$@: npm or chromium is missing' >&2; exit 1
 endif
 .PHONY: check-packages
