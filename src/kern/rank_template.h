@@ -50,7 +50,7 @@ static bool choose_buckets(const float *x, size_t n, struct buckets *b)
     quicksort(key, tmp, key, m, m, true);
     const float low = order_value((uint32_t)(key[m - 1 - m / 64] >> 32)),
                 high = order_value((uint32_t)(key[m / 64] >> 32));
-    const float count = n / BUCKET < BUCKETS ? (float)(n / BUCKET) : BUCKETS;
+    const float count = n / BUCKET < BUCKETS ? (float)(n / BUCKET) : (float)BUCKETS;
     *b = (struct buckets){high + (high - low) / 2, count / (2 * (high - low)), count - 1};
     return b->high < INFINITY && b->scale < INFINITY && b->scale > 0.0f;
 }
