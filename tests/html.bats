@@ -29,6 +29,7 @@ contained() {
     [ "$(wc -c <page)" -lt 2000000 ]
     [ "$(grep -c '^<tr id="r' page)" -eq 256 ]
     grep -q '^<html lang="en">$' page
+    grep -qF "content=\"default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'\"" page
     grep -q '<li>top_k <b>40</b></li>' page
     # The page has the text and the table without a script.
     perl -0777 -pe 's{<script.*?</script>}{}sg; ($_) = m{<div id="text">(.*?)</div>}s; s{<.*?>}{}g; s/&quot;/"/g; s/\xe2\x86\xb5//g' page >text

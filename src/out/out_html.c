@@ -47,6 +47,8 @@ static void begin(struct output *out)
 {
     const struct piece title = text_piece(out->title);
     fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+          "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src 'unsafe-inline'; "
+          "style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'\">\n"
           "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
           "<meta name=\"color-scheme\" content=\"light dark\">\n<title>",
           out->f);
@@ -94,6 +96,8 @@ static void reading_end(const struct output *out)
                 PAGE_ROWS, out->records);
     if (!out->records)
         fputs("<p class=\"note\">There are no rows.</p>\n", out->f);
+    else if (!out->vocab)
+        fputs("<p class=\"note\">The numbers are token ids: add <code>--vocab</code> to see the texts.</p>\n", out->f);
     fputs("</section>\n", out->f);
 }
 

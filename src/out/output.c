@@ -124,6 +124,8 @@ static bool fits(const struct output *out, struct err *e)
     if (out->screen.columns && out->format->binary)
         return err_set(e, STATUS_USAGE, "%s: %s is binary and not for a terminal; use -o, or -O text", out->name,
                        out->format->name);
+    if (out->screen.columns && out->format->page)
+        return err_set(e, STATUS_USAGE, "-O %s writes a page: give -o page.html", out->format->name);
     if (out->format->counted && out->begin < 0 && out->rows < 0)
         return err_set(
             e, STATUS_USAGE,

@@ -132,6 +132,39 @@ check("plain: the hash of the address selects a row, also after going back", asy
   await close(page);
 });
 
+check("frame: a page in srcdoc, sandboxed or not, answers with its place, and another frame restores it", async () => {
+  const holder = resolve(dir, "holder.html");
+  writeFileSync(holder, "<!DOCTYPE html><title>holder</title>");
+  for (const sandbox of [null, "allow-scripts"]) {
+    const page = await open(holder, { width: 400 });
+    const frame = async () => {
+      await page.evaluate(([html, sandbox]) => new Promise((done) => {
+        const frame = document.createElement("iframe");
+        if (sandbox) frame.setAttribute("sandbox", sandbox);
+        Object.assign(frame, { srcdoc: html, onload: done, width: 390, height: 900 });
+        document.body.replaceChildren(frame);
+      }), [readFileSync(resolve(dir, "plain.html"), "utf8"), sandbox]);
+      return page.frames()[1];
+    };
+    const place = () => page.evaluate(() => new Promise((done) => {
+      addEventListener("message", (event) => done(event.data.sampl), { once: true });
+      document.querySelector("iframe").contentWindow.postMessage({ sampl: "place?" }, "*");
+    }));
+    const first = await frame();
+    await first.click("#text a:nth-of-type(9)");
+    for (let i = 0; i < 150; i++) await page.keyboard.press("ArrowRight");
+    await first.evaluate(() => scrollTo(0, 120));
+    const left = await place();
+    assert.equal(left.row, 158);
+    assert.ok(left.text > 100 && left.top === 120);
+    const second = await frame();
+    await page.evaluate((left) => document.querySelector("iframe").contentWindow.postMessage({ sampl: left }, "*"), left);
+    await second.waitForFunction(() => document.getElementById("row-head").textContent === "Row 158");
+    assert.deepEqual(await place(), left);
+    await close(page);
+  }
+});
+
 check("without JavaScript the page shows the text and the tables", async () => {
   const plain = await open(resolve(dir, "plain.html"), { script: false });
   const said = run("-s", "1", "--emit", "text", ...AUSTEN);
@@ -179,6 +212,13 @@ check("sweep: one option gives curves for each column and chain, two options giv
   await map.click("#sweep label:nth-of-type(4)");
   assert.deepEqual(await read(), expected("raw_prob", 3));
   await close(map);
+});
+
+check("ids: an id is never broken over lines, and the page asks for --vocab", async () => {
+  const page = await open(resolve(dir, "ids.html"), { width: 400 });
+  assert.ok((await text(page, "#reading .note")).includes("--vocab"));
+  assert.ok((await page.$$eval("#text a", (all) => all.map((a) => a.getClientRects().length))).every((n) => n === 1));
+  await close(page);
 });
 
 check("hostile texts of tokens are shown as text", async () => {

@@ -56,10 +56,15 @@ const choose = (at, focus) => {
     rows[now].link.setAttribute("aria-selected", "true");
     rows[now].link.tabIndex = 0;
     for (const listen of listeners) listen(rows[now]);
-    history.replaceState(null, "", `#row-${rows[now].record.row}`); // no element has that name: nothing jumps
+    remember();
   }
   if (focus) rows[now].link.focus({ preventScroll: true });
   reveal(rows[now].link);
+};
+
+// Puts the row in the address. No element has that name: nothing jumps. A frame of srcdoc has no address of its own.
+const remember = () => {
+  if (location.protocol !== "about:") history.replaceState(null, "", `#row-${rows[now].record.row}`);
 };
 
 // Scrolls the text, where it has a height of its own, so that the token shows.
@@ -397,8 +402,21 @@ const maps = (section, swept, groups, group, columns, down, across) => {
   draw(columns[1]);
 };
 
-// ---- begin
+// ---- a frame: the page that holds it asks for the place, and restores it in the next frame
 
+const listenToHolder = () => addEventListener("message", (event) => {
+  const box = byId("text"), place = event.data && event.data.sampl;
+  if (place === "place?")
+    event.source.postMessage({ sampl: { row: now < 0 ? null : rows[now].record.row, top: scrollY, text: box ? box.scrollTop : 0 } }, "*");
+  else if (place && typeof place === "object") {
+    const at = rows.findIndex((row) => row.record.row === place.row);
+    if (at >= 0) choose(at, false);
+    if (box) box.scrollTop = place.text;
+    scrollTo(0, place.top);
+  }
+});
+
+// ---- begin
 
 const start = (...parts) => {
   main.classList.add("alive");
@@ -410,6 +428,7 @@ const start = (...parts) => {
   addEventListener("hashchange", () => choose(asked(), false));
 };
 
+listenToHolder();
 if (main.matches(".plain") && rows.length) {
   byId("all").open = false;
   start(startLegend, startStrips, startRow);
