@@ -129,6 +129,21 @@ contained() {
     grep -q 'There are no rows' page
 }
 
+@test "-O html --accept: the text has the accepted tokens, and marks those that the chain did not choose" {
+    html --vocab "$ROOT/samples/austen.gguf" --rows :20 --accept "@$ROOT/samples/austen.tokens" "$AUSTEN" >page
+    objects page >all.jsonl
+    paste -d' ' <(jq '.stats.accepted' all.jsonl) <(jq '.record.id' all.jsonl) | awk '{ print $1 != $2 }' >expected
+    grep -o '<a href="#r[^>]*>' page | awk '{ print / other/ ? 1 : 0 }' >marked
+    same marked expected
+    grep -q 1 marked
+    jq -r '.stats.accepted as $id | .followed[] | select(.[0] == $id) | .[1] | ltrimstr(" ")' all.jsonl | head -1 >expected
+    grep -m1 -o '<a href="#r0"[^<]*' page | sed 's/.*> *//' >text
+    same text expected
+    grep -q 'this is no generation. The text has the accepted tokens. sampl [0-9.]*, seed 1' page
+    html --vocab "$ROOT/samples/austen.gguf" --rows :2 --accept "@$ROOT/samples/austen.tokens" "$AUSTEN" --vs '--temp 2' >page
+    [ "$(objects page | sed -n 's/.*"accepted":\([0-9]*\)}$/\1/p' | head -1)" = "$(jq .stats.accepted all.jsonl | head -1)" ]
+}
+
 @test "-O html with --vs: the page has the table and the rows of -O json" {
     local vs=(--vs 'a: --min-p 0.2' --vs '--temp 1.3')
     html --vocab "$ROOT/samples/austen.gguf" --rows :20 "$AUSTEN" "${vs[@]}" >page
@@ -150,15 +165,16 @@ contained() {
     same page threads
 }
 
-@test "-O html with --sweep: a page with more than twelve chains has rows only with --dump-probs" {
+@test "-O html with --sweep: a page with more than twelve chains shows twelve in its rows, and all with --dump-probs" {
     html -n 4096 --rows :4 "$AUSTEN" --sweep temp=0.5:1.5:0.1 2>/dev/null >page # 12 chains with the base
     [ "$(objects page | wc -l)" -eq 4 ]
     html -n 4096 --rows :4 "$AUSTEN" --sweep temp=0.5:1.6:0.1 2>/dev/null >page
     contained page
-    [ "$(objects page | wc -l)" -eq 0 ]
+    [ "$(objects page | jq '[.of, (.record.ids | keys)] | map(length) | add' | sort -u)" -eq 24 ]
+    grep -q 'The rows show the base and the first 11 of 12 variants' page
     [ "$(objects page ' id="variants"' | jq '[.[1:][].swept.temp] == [range(5; 17) | . / 10]')" = true ]
     html -n 4096 --rows :4 "$AUSTEN" --sweep temp=0.5:1.6:0.1 --dump-probs=3 2>/dev/null >page
-    [ "$(objects page | wc -l)" -eq 4 ]
+    [ "$(objects page | jq '.of | length' | sort | uniq -c | tr -s ' ')" = ' 4 13' ]
     # File names are escaped.
     head -c 16384 "$AUSTEN" >'<i>'
     html -f f16 -n 4096 --preset neutral --against '<i>' '<i>' >page

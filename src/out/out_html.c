@@ -57,33 +57,46 @@ static void begin(struct output *out)
     fwrite(page_css, 1, page_css_len, out->f);
     fputs("</style>\n</head>\n<body>\n<header>\n<h1>", out->f);
     html_text(out->f, title, false);
-    fputs("</h1>\n", out->f);
+    fprintf(out->f,
+            "</h1>\n<p class=\"about\">Each row is replayed on the recorded text; this is no generation.%s "
+            "sampl %s, seed %" PRIu64 ".</p>\n",
+            !out->accepts   ? ""
+            : out->compared ? " The text has the accepted tokens, tinted by the base's probability after the chain."
+                            : " The text has the accepted tokens.",
+            out->version, out->seed);
     if (out->compared) {
         fprintf(out->f, "<p class=\"chain\">%zu chains on the same rows</p>\n", out->chains->n);
         reading_begin(out, "beside");
     }
 }
 
-// Writes a chosen token in the tint of its raw probability; a likely token has no tint. The caller may add a script
-// with data.
+// Writes a token in the tint of a probability; a likely token has no tint. The token is the accepted one if that is
+// known, else the chosen one. The probability is raw. If a page of several chains shows an accepted token, the
+// probability is the base's after the chain. The caller may add a script with data.
 static void html_token(const struct output *out, const struct record *r)
 {
     static const double below[] = {0.5, 0.2, 0.08, 0.03, 0.01};
-    const struct piece text = output_token(out, r->chosen);
+    const bool accepted = !r->error && out->accepts && r->stat[STAT_ACCEPTED] >= 0.0;
+    const uint32_t id = accepted ? (uint32_t)r->stat[STAT_ACCEPTED] : r->chosen;
+    const struct piece text = output_token(out, id);
+    double p = r->error ? 1.0 : accepted ? r->stat[STAT_ACCEPTED_PROB] : r->stat[STAT_RAW_PROB];
+    for (size_t i = 0; accepted && i < r->n_followed; i++)
+        if (r->followed[i].id == id)
+            p = (double)r->followed[i].p[0];
     int tint = 0;
-    for (size_t i = 0; !r->error && i < sizeof below / sizeof *below; i++)
-        tint += r->stat[STAT_RAW_PROB] < below[i];
+    for (size_t i = 0; i < sizeof below / sizeof *below; i++)
+        tint += p < below[i];
     if (out->compared)
         fputs("<a class=\"", out->f);
     else
         fprintf(out->f, "<a href=\"#r%" PRIu64 "\" class=\"", r->row);
     if (r->error)
         fputs("bad\">[bad row]", out->f);
-    else if (!text.len)
-        fprintf(out->f, "t%d id\">%" PRIu32, tint, r->chosen);
     else
-        fprintf(out->f, "t%d\">", tint);
-    if (!r->error)
+        fprintf(out->f, "t%d%s%s\">", tint, accepted && id != r->chosen ? " other" : "", text.len ? "" : " id");
+    if (!r->error && !text.len)
+        fprintf(out->f, "%" PRIu32, id);
+    else if (!r->error)
         html_text(out->f, text, true);
     fputs("</a>", out->f);
 }
@@ -99,6 +112,12 @@ static void reading_end(const struct output *out)
     else if (!out->vocab)
         fputs("<p class=\"note\">The numbers are token ids: add <code>--vocab</code> to see the texts.</p>\n", out->f);
     fputs("</section>\n", out->f);
+}
+
+// Returns the number of chains that rows show.
+static size_t chains_shown(const struct output *out)
+{
+    return out->chains->n < out->most_chains ? out->chains->n : out->most_chains;
 }
 
 static void page_end(const struct output *out)
@@ -235,13 +254,15 @@ static bool finish(struct output *out, bool whole, struct err *e)
 static void candidates(struct output *out, const struct chains *all)
 {
     const bool base = !all->chain->result->record.error;
+    struct chains shown = *all;
+    shown.n = chains_shown(out);
     if (output_full(out))
         return;
     html_token(out, &all->chain->result->record);
     fputs("<script type=\"application/json\">\n{\"record\":", out->f);
-    output_json.chains[COMPARED_CANDIDATES](out, all);
+    output_json.chains[COMPARED_CANDIDATES](out, &shown);
     fputs(",\"of\":[", out->f);
-    for (size_t i = 0; i < all->n; i++) {
+    for (size_t i = 0; i < shown.n; i++) {
         const struct record *const of = &all->chain[i].result->record;
         fputs(i ? "," : "", out->f);
         if (of->error) {
@@ -253,7 +274,10 @@ static void candidates(struct output *out, const struct chains *all)
         output_string(out, ",", output_token(out, of->chosen));
         putc(']', out->f);
     }
-    fputs("]}\n</script>", out->f);
+    putc(']', out->f);
+    if (base && out->accepts && all->chain->result->record.stat[STAT_ACCEPTED] >= 0.0)
+        fprintf(out->f, ",\"accepted\":%.0f", all->chain->result->record.stat[STAT_ACCEPTED]);
+    fputs("}\n</script>", out->f);
 }
 
 static void table(struct output *out, const struct chains *all)
@@ -261,6 +285,11 @@ static void table(struct output *out, const struct chains *all)
     char text[CELL_TEXT];
     if (out->lists)
         reading_end(out);
+    if (out->lists && chains_shown(out) < all->n)
+        fprintf(out->f,
+                "<p class=\"note wide\">The rows show the base and the first %zu of %zu variants; "
+                "<code>--dump-probs</code> shows all.</p>\n",
+                chains_shown(out) - 1, all->n - 1);
     fputs("<section id=\"means\" aria-labelledby=\"means-head\">\n<h2 id=\"means-head\">Means over the rows</h2>\n"
           "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"The table\"><table>\n"
           "<thead><tr><th scope=\"col\">chain</th>",

@@ -40,6 +40,9 @@ struct output {
     const struct vocab *vocab;       // texts of the tokens, or NULL
     const struct draw_report *draws; // set before output_close, or NULL
     const char *title;               // HTML: title of the page
+    const char *version;             // HTML: of the program
+    uint64_t seed;                   // HTML: of the base
+    size_t most_chains;              // HTML: number of chains that a row shows at most
     bool accepts;                    // statistics include those of the accepted token
     bool pairs;                      // statistics include those of the comparison with the base
     int64_t rows;                    // number of records that will come, or -1: not known

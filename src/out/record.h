@@ -134,7 +134,7 @@ static inline const char *chain_removed_by(const struct compared_chain *c, uint3
 enum {
     PAGE_ROWS = 2000,    // rows that a page shows
     PAGE_CANDIDATES = 8, // candidates of each row, unless another number is asked for
-    PAGE_CHAINS = 12,    // most chains that a page shows row by row; for more, it shows only the table
+    PAGE_CHAINS = 12,    // most chains that a page shows row by row, unless candidates are asked for
 };
 
 #endif

@@ -169,7 +169,7 @@ bool job_init(struct job *j, struct err *e)
     j->wish = (struct trace_wish){(size_t)a->trace_most, a->verbose};
     j->compares = j->n_variants > 1 && (a->dump || !args_given(a, "emit") || (a->against && a->emit == EMIT_STATS));
     j->page = a->output_format && !strcmp(a->output_format, "html");
-    j->lists = a->dump || (j->page && j->n_variants <= PAGE_CHAINS);
+    j->lists = a->dump || j->page;
     j->list_most = a->dump || !j->page ? (size_t)a->dump_most : PAGE_CANDIDATES;
     j->traces = a->trace || (j->page && j->n_variants == 1);
     j->dumps = j->lists || j->traces;

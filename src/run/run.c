@@ -2,6 +2,7 @@
 #include "run/run.h"
 
 #include "base/utf8.h"
+#include "cli/help.h"
 #include "out/message.h"
 #include "run/compare.h"
 #include "run/expected.h"
@@ -247,6 +248,9 @@ static bool open_output(struct flow *f, struct err *e)
                            .any_sequence = a->params != NULL,
                            .vocab = f->job->recipes->vocab,
                            .title = a->files.n ? a->files.word[0] : "standard input",
+                           .version = SAMPL_VERSION,
+                           .seed = f->job->variant[0]->parts.seed,
+                           .most_chains = a->dump ? SIZE_MAX : PAGE_CHAINS,
                            .rows = -1,
                            .width = (size_t)a->n_vocab};
     const bool numbers = emit_distribution(a->emit);

@@ -41,6 +41,7 @@ const links = [...document.querySelectorAll("#text a")];
 const data = [...document.querySelectorAll("#text script")].map((s) => JSON.parse(s.textContent));
 const rows = links.map((link, i) => ({ link, ...data[i], at: i, good: data[i].of ? data[i].of[0] !== null : !data[i].record.error }));
 const variants = byId("variants") ? JSON.parse(byId("variants").textContent) : [];
+const shown = rows.length && rows[0].of ? variants.slice(0, rows[0].of.length) : variants; // the chains that rows have
 let now = -1;
 const listeners = []; // who draws when another row is chosen
 
@@ -274,7 +275,7 @@ const startMeans = () => {
 const startDiffering = () => {
   const n = (row) => row.of.filter((v) => v && row.of[0] && v[4] !== row.of[0][4]).length;
   for (const row of rows) if (n(row)) row.link.classList.add("differs");
-  byId("text").before(make("p.note", {}, make("u", {}, "underlined"), ": a variant chose another token; the tint is the model's probability"));
+  byId("text").before(make("p.note", {}, make("u", {}, "underlined"), ": a variant chose another token"));
 };
 
 const startPanels = () => {
@@ -282,10 +283,10 @@ const startPanels = () => {
   const section = make("section.wide", { id: "panels", "aria-labelledby": "panels-head" }), grid = make("div.panels");
   const legend = make("div.legend", { role: "radiogroup", "aria-label": "What the lines show" });
   const draw = ([label, place, most, digits]) => {
-    const values = variants.map((_, i) => rows.map((row) => row.of[i] ? row.of[i][place] : null));
+    const values = shown.map((_, i) => rows.map((row) => row.of[i] ? row.of[i][place] : null));
     const log = label === "kept", of = (v) => v === null ? null : log ? Math.log10(v) : v;
     const top = most || Math.max(1e-9, ...values.flat().map(of));
-    grid.replaceChildren(...variants.map((v, i) => {
+    grid.replaceChildren(...shown.map((v, i) => {
       const svg = make("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, preserveAspectRatio: "none", "aria-hidden": "true" });
       const cursor = make("line.cursor", { y1: 0, y2: HEIGHT });
       if (i && place !== 3) svg.append(make("path.faint", { d: path(values[0].map(of), top) }));
@@ -318,18 +319,18 @@ const startBeside = () => {
   listeners.push((row) => {
     const r = row.record, most = Math.max(1e-9, ...r.top_probs.flatMap((t) => Object.values(t.probs).filter((p) => typeof p === "number")));
     const head = make("tr", {}, make("td.who")), body = make("tbody");
-    variants.forEach((v, i) => head.append(make("th.step", { scope: "col" }, make("b", {}, ...parts(v.name)), row.of[i] ? make("span.chose", {}, name(row.of[i][4], row.of[i][5])) : "bad row")));
+    shown.forEach((v, i) => head.append(make("th.step", { scope: "col" }, make("b", {}, ...parts(v.name)), row.of[i] ? make("span.chose", {}, name(row.of[i][4], row.of[i][5])) : "bad row")));
     for (const t of r.top_probs)
-      body.append(make("tr", {}, make("th", { scope: "row", title: `id ${t.id}` }, name(t.id, t.token)), ...variants.map((v, i) => {
+      body.append(make("tr", {}, make("th", { scope: "row", title: `id ${t.id}` }, name(t.id, t.token)), ...shown.map((v, i) => {
         const p = t.probs[v.name], chosen = row.of[i] && row.of[i][4] === t.id;
         if (typeof p !== "number") return make("td.gone", {}, p === "-" ? "" : p);
         const cell = bar(p, 1 / most, (chosen ? "▸ " : "") + prob(p));
         if (chosen) cell.classList.add("chosen");
         return cell;
       })));
-    const foot = (label, place, show) => make("tr", {}, make("th", { scope: "row" }, label), ...variants.map((_, i) => make("td", {}, row.of[i] ? show(row.of[i][place]) : "")));
+    const foot = (label, place, show) => make("tr", {}, make("th", { scope: "row" }, label), ...shown.map((_, i) => make("td", {}, row.of[i] ? show(row.of[i][place]) : "")));
     section.replaceChildren(make("h2", { id: "row-head" }, `Row ${r.row}`), make("p.note", {}, "Below each chain the token that it chose; in place of a probability the stage that removed the token."),
-      make("div.scroll", { tabindex: "0", role: "region", "aria-label": "The candidates in each chain" }, make(variants.length > 7 ? "table.bars.dense" : "table.bars", { "--steps": variants.length },
+      make("div.scroll", { tabindex: "0", role: "region", "aria-label": "The candidates in each chain" }, make(shown.length > 7 ? "table.bars.dense" : "table.bars", { "--steps": shown.length },
         make("thead", {}, head), body, make("tfoot", {}, foot("kept", 1, whole), foot("entropy", 2, (v) => fixed(v, 3)), foot("overlap", 3, (v) => fixed(v, 4))))));
   });
 };
