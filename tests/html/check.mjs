@@ -122,6 +122,32 @@ check("plain: clicks and keys select rows, and the page shows the numbers of -O 
   await close(page);
 });
 
+check("plain: keys and the search find rows, and the text scrolls to them", async () => {
+  const stats = run("-s", "1", "-O", "json", "--emit", "stats", ...AUSTEN).trim().split("\n").map((line) => JSON.parse(line));
+  for (const width of [1400, 400]) {
+    const page = await open(resolve(dir, "plain.html"), { width });
+    const head = () => text(page, "#row-head");
+    await page.keyboard.press("l");
+    assert.equal(await head(), `Row ${stats.reduce((best, s) => (s.raw_prob < stats[best].raw_prob ? s.row : best), 0)}`);
+    await page.keyboard.press("Home");
+    await page.keyboard.press("n");
+    assert.equal(await head(), `Row ${stats.find((s) => s.row > 0 && s.raw_rank > 1).row}`);
+    await page.keyboard.press("End");
+    await page.waitForFunction(() => {
+      const box = document.querySelector("#text a[aria-selected=true]").getBoundingClientRect();
+      return box.top >= 0 && box.bottom <= innerHeight;
+    });
+    await page.keyboard.press("Home");
+    await page.keyboard.press("/");
+    await page.keyboard.type((await text(page, "#text a:nth-of-type(90)")).trim() + (await text(page, "#text a:nth-of-type(91)")).trimEnd());
+    for (let i = 0; i < 3 && (await head()) !== "Row 89"; i++) await page.keyboard.press("Enter");
+    assert.equal(await head(), "Row 89");
+    await page.click(".tools button:last-child");
+    assert.ok(await page.isVisible(".tools + .help"));
+    await close(page);
+  }
+});
+
 check("plain: the hash of the address selects a row, also after going back", async () => {
   const page = await open(resolve(dir, "plain.html"), { hash: "#row-77" });
   assert.equal(await text(page, "#row-head"), "Row 77");
@@ -182,7 +208,21 @@ check("variants: the page has the table, a panel for each chain, and a row's can
   const dump = run("-s", "1", "-O", "json", "--dump-probs=8", ...AUSTEN, ...VS).trim().split("\n").map((line) => JSON.parse(line));
   const names = ["base", "chat", "min-p", "mirostat", "scatter-creative", "greedy"];
   const page = await open(resolve(dir, "variants.html"));
-  assert.deepEqual(await texts(page, "#means tbody th"), names.map((n) => (n === "mirostat" ? "mirostat (of the draw)" : n)));
+  const chains = () => page.$$eval("#means tbody th", (all) => all.map((th) => th.firstChild.textContent));
+  assert.deepEqual(await chains(), names.map((n) => (n === "mirostat" ? "mirostat (of the draw)" : n)));
+  // A click on a column sorts by it, Enter sorts the other way; a mean has its error.
+  const table = run("-s", "1", "-O", "json", ...AUSTEN, ...VS).trim().split("\n").map((line) => JSON.parse(line));
+  await page.click("#means thead th:nth-child(3) button");
+  const sorted = [...table].sort((a, b) => a.entropy - b.entropy).map((v) => v.name);
+  assert.deepEqual((await chains()).map((n) => n.split(" ")[0]), sorted);
+  await page.keyboard.press("Enter");
+  assert.deepEqual((await chains()).map((n) => n.split(" ")[0]), sorted.reverse());
+  assert.ok((await texts(page, "#means tbody td:nth-child(3)")).some((s) => s.includes(`±${table[0].entropy_se.toFixed(3)}`)));
+  assert.equal((await page.$$("#scatter .dot")).length, names.length);
+  // The text of a variant replaces that of the base.
+  await page.selectOption("#reading select >> nth=0", "5");
+  assert.equal((await text(page, "#text a:nth-of-type(5)")).replace(/↵/, ""), run("-s", "1", ...AUSTEN, "--preset", "greedy", "--rows", "4", "--emit", "text"));
+  await page.selectOption("#reading select >> nth=0", "0");
   assert.equal((await page.$$("#panels figure")).length, names.length);
   await page.click("#text a:nth-of-type(10)");
   await page.keyboard.press("ArrowRight");
@@ -203,6 +243,9 @@ check("sweep: one option gives curves for each column and chain, two options giv
   assert.deepEqual(await texts(curves, "#sweep figcaption b"), ["kept", "entropy", "prob", "raw prob", "greedy", "KL to raw", "same as base", "overlap", "JS", "mass"]);
   assert.equal((await curves.$$("#sweep figure:first-of-type path.dots")).length, 2);
   assert.deepEqual(await texts(curves, "#sweep figure:first-of-type .ends span"), ["0.5", "1.5"]);
+  await curves.focus("#sweep figure:nth-of-type(2) svg");
+  await curves.keyboard.press("ArrowRight");
+  assert.ok((await text(curves, "#sweep figure:nth-of-type(2) figcaption span")).startsWith("temp=0.6: "));
   await close(curves);
   const table = run("-s", "1", "-O", "json", ...shown.map).trim().split("\n").map((line) => JSON.parse(line)).slice(1);
   const map = await open(resolve(dir, "map.html"));

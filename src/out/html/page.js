@@ -43,6 +43,7 @@ const rows = links.map((link, i) => ({ link, ...data[i], at: i, good: data[i].of
 const variants = byId("variants") ? JSON.parse(byId("variants").textContent) : [];
 const shown = rows.length && rows[0].of ? variants.slice(0, rows[0].of.length) : variants; // the chains that rows have
 let now = -1;
+let started = false; // the first choice does not scroll the page
 const listeners = []; // who draws when another row is chosen
 
 const choose = (at, focus) => {
@@ -73,6 +74,7 @@ const reveal = (link) => {
   const box = byId("text"), top = link.offsetTop - box.offsetTop;
   if (box.scrollHeight > box.clientHeight + 1 && (top < box.scrollTop || top > box.scrollTop + box.clientHeight - 40))
     box.scrollTop = top - box.clientHeight / 2;
+  if (started) link.scrollIntoView({ block: "nearest" });
 };
 
 const startText = () => {
@@ -133,6 +135,65 @@ const startLegend = () => {
   byId("text").before(legend);
 };
 
+// ---- search, and steps from row to row
+
+const startTools = () => {
+  const beside = main.matches(".beside"), known = !beside && rows.some((row) => row.good && row.stats.accepted >= 0);
+  const differs = beside ? (row) => row.of.some((v) => v && row.of[0] && v[4] !== row.of[0][4])
+    : known ? (row) => row.stats.accepted !== row.record.id : (row) => row.stats.raw_rank > 1;
+  const likely = (row) => beside ? row.of[0][0] : row.stats.raw_prob;
+  const order = rows.filter((row) => row.good).sort((a, b) => likely(a) - likely(b));
+  const next = (by, from, step) => {
+    for (let i = from + step; i >= 0 && i < rows.length; i += step) if (rows[i].good && by(rows[i])) return choose(i, true);
+  };
+  let least = -1; // the row that the last step of this kind chose
+  const leastLikely = () => {
+    if (!order.length) return;
+    least = order[now === least ? (order.indexOf(rows[now]) + 1) % order.length : 0].at;
+    choose(least, true);
+  };
+  const lost = (row) => row.stats.accepted >= 0 && !(row.stats.accepted_prob > 0);
+  const field = make("input", { type: "search", "aria-label": "Search the text", placeholder: "search" });
+  const found = make("output", { "aria-label": "Matches" });
+  const search = (step) => {
+    const starts = [], texts = rows.map((row) => { starts.push(starts.length ? starts.at(-1) + length : 0); length = row.link.textContent.length; return row.link.textContent; });
+    const all = texts.join("").toLowerCase(), wanted = field.value.toLowerCase(), hits = [];
+    for (let i = all.indexOf(wanted); wanted && i >= 0; i = all.indexOf(wanted, i + 1)) hits.push(starts.findLastIndex((start) => start <= i));
+    const at = step > 0 ? hits.findIndex((hit) => hit > now) : hits.findLastIndex((hit) => hit < now);
+    const hit = at >= 0 ? at : step > 0 ? 0 : hits.length - 1;
+    found.textContent = !wanted ? "" : hits.length ? `${hit + 1} of ${hits.length}` : "not found";
+    if (hits.length) choose(hits[hit], false);
+  };
+  let length = 0;
+  field.addEventListener("keydown", (event) => {
+    if (event.key === "Enter") search(event.shiftKey ? -1 : 1);
+    if (event.key === "Escape") rows[now].link.focus();
+  });
+  const what = beside ? "where a variant chose otherwise" : known ? "where the drawn token is not the accepted one" : "where the drawn token is not the likeliest";
+  const keys = [["n", "next difference", `next row ${what}`, () => next(differs, now, 1)], ["p", "previous", `previous row ${what}`, () => next(differs, now, -1)],
+    ["l", "least likely", "the least likely token, then the next one", leastLikely], ...(known ? [["r", "removed", "next accepted token that the chain removed", () => next(lost, now, 1)]] : [])];
+  const help = make("p.help", { hidden: "" }, [...keys.map(([key, , why]) => `${key}: ${why}`), "/: search; Enter: next match, Shift+Enter: previous", "arrow keys, Page Up, Page Down, Home, End: another row", "?: this help"].join(" · "));
+  const showHelp = () => { help.hidden = !help.hidden; };
+  const button = ([key, label, why, act]) => {
+    const node = make("button", { type: "button", title: `${why} (${key})` }, label);
+    node.addEventListener("click", act);
+    return node;
+  };
+  const all = [...keys, ["?", "keys", "show the keys", showHelp]];
+  document.addEventListener("keydown", (event) => {
+    const key = all.find(([name_]) => name_ === event.key);
+    if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches("input[type=search], select") || (!key && event.key !== "/")) return;
+    event.preventDefault();
+    if (key) key[3](); else field.focus();
+  });
+  byId("reading-head").after(make("div.tools", {}, field, found, ...all.map(button)), help);
+};
+
+// Marks the tables that are wider than their place.
+const markWide = () => {
+  for (const box of document.querySelectorAll(".scroll")) box.classList.toggle("over", box.scrollWidth > box.clientWidth + 1);
+};
+
 // ---- lines over the rows
 
 const WIDTH = 1000, HEIGHT = 50;
@@ -178,7 +239,9 @@ const startStrips = () => {
     if (strip.behind) svg.append(make("path.faint", { d: path(strip.behind, top) }));
     svg.append(strip.area ? make("path.area", { d: stems(scaled, top) }) : make("path", { d: path(scaled, top) }), cursor);
     svg.addEventListener("click", (event) => chooseAt(svg, event));
-    section.append(make("div.strip", {}, make("div.what", {}, strip.label, make("small", {}, strip.unit)), svg, now_));
+    const values = strip.values.filter((v) => v !== null);
+    const range = values.length ? `${strip.show(Math.min(...values))} to ${strip.show(Math.max(...values))}` : "";
+    section.append(make("div.strip", {}, make("div.what", {}, strip.label, make("small", {}, strip.unit), make("span.range", {}, range)), svg, now_));
     listeners.push((row) => {
       place_(cursor, row);
       now_.textContent = row.good ? strip.show(strip.values[row.at]) : "–";
@@ -264,18 +327,81 @@ const startRow = () => {
 
 // ---- several chains: the table, a panel each, and one row
 
+// Of each column: what it says, and whether low (-1) or high (1) is good; 0: neither.
+const meaning = {
+  kept: ["candidates that the chain keeps", 0], entropy: ["entropy after the chain, in nats", 0], prob: ["expected probability, after the chain, of the drawn token", 0],
+  raw_prob: ["expected probability, by the model, of the drawn token", 0], greedy: ["probability after the chain of the model's likeliest token", 0],
+  kl_raw: ["divergence of the chain's distribution from the model's, in nats", 0], same: ["share of rows whose chosen token is the base's", 0],
+  overlap: ["overlap of the distribution with the base's: 1 is equal", 0], js: ["Jensen-Shannon divergence from the base, in nats", 0], kl: ["divergence from the base, in nats, over the rows where it is finite", -1],
+  kl_inf: ["rows whose divergence from the base is infinite", -1], top1: ["share of rows whose likeliest token is the base's", 1], mass: ["probability, by the model, of the kept candidates together", 0],
+  nll: ["mean -ln of the accepted token's probability, where the chain keeps it", -1], ppl: ["exponential of nll", -1], lost: ["share of rows whose accepted token the chain removes", -1],
+  eps_ppl: ["perplexity of the accepted tokens, after mixing in a little of the uniform distribution", -1], rows: ["rows that count", 0],
+};
+
 const startMeans = () => {
-  const section = byId("means");
+  const section = byId("means"), heads = [...section.querySelectorAll("thead th")], body = section.querySelector("tbody"), lines = [...body.rows];
   section.classList.add("wide");
-  [...section.querySelectorAll("tbody th")].forEach((th, i) => { th.title = variants[i].options; });
+  lines.forEach((line, i) => { line.cells[0].append(make("small.options", {}, variants[i].options === "--" + variants[i].name ? "" : variants[i].options)); });
+  const notes = make("dl.removed");
+  heads.forEach((head, k) => {
+    const key = head.textContent, [what, good] = meaning[key] || ["name of the chain, and the options that differ from the base", 0];
+    const value = (i) => k ? variants[i][key] : i, button = make("button", { type: "button", title: what }, key);
+    head.replaceChildren(button);
+    notes.append(make("dt", {}, key), make("dd", {}, what + (good ? good < 0 ? "; lower is better" : "; higher is better" : "")));
+    button.addEventListener("click", () => {
+      const up = head.getAttribute("aria-sort") === "ascending" ? -1 : 1, place = (i) => value(i) ?? Infinity;
+      for (const other of heads) other.removeAttribute("aria-sort");
+      head.setAttribute("aria-sort", up > 0 ? "ascending" : "descending");
+      body.append(...lines.map((line, i) => [line, place(i)]).sort((a, b) => a[1] < b[1] ? -up : a[1] > b[1] ? up : 0).map(([line]) => line));
+    });
+    if (!k) return;
+    const all = variants.map((_, i) => value(i)).filter((v) => v !== null), [low, high] = [Math.min(...all), Math.max(...all)];
+    lines.forEach((line, i) => {
+      const cell = line.cells[k], error = variants[i][key + "_se"];
+      if (error > 0 && !/[±(]/.test(cell.textContent)) cell.append(make("small", {}, ` ±${short(error)}`));
+      if (good && low < high && value(i) === (good < 0 ? low : high)) cell.classList.add("best");
+      if (good && low < high && value(i) === (good < 0 ? high : low)) cell.classList.add("worst");
+    });
+  });
+  section.append(make("details", {}, make("summary", {}, "What the columns say"), notes));
   main.prepend(section);
 };
 
-// Tokens at which a variant chose otherwise.
+// Plots the chains by two columns: kept against lost if tokens are accepted, else entropy against mass.
+const startScatter = () => {
+  const [across, up] = variants.some((v) => v.lost > 0) ? ["kept", "lost"] : ["entropy", "mass"];
+  const points = variants.filter((v) => v[across] !== null && v[up] !== null);
+  if (points.length < 3) return;
+  const ends = (key) => [Math.min(...points.map((v) => v[key])), Math.max(...points.map((v) => v[key]))];
+  const [[left, right], [low, high]] = [ends(across), ends(up)], share = (v, a, b) => (5 + 90 * (v - a) / (b - a || 1)).toFixed(2) + "%";
+  const plot = make("div.plot", { role: "img", "aria-label": `Chains by ${across} and ${up}; the table has the numbers` }, ...points.map((v) =>
+    make(v === variants[0] ? "span.dot.base" : "span.dot", { "--x": share(v[across], left, right), "--y": share(v[up], low, high), title: `${v.name}: ${across} ${short(v[across])}, ${up} ${short(v[up])}` },
+      points.length <= 12 ? make(v[across] > (left + right) / 2 ? "span.before" : "span", {}, v.name) : "")));
+  byId("means").after(make("section.wide", { id: "scatter", "aria-labelledby": "scatter-head" }, make("h2", { id: "scatter-head" }, `${up} against ${across}`), plot,
+    make("div.ends", {}, make("span", {}, short(left)), make("span", {}, `${across} →; upwards: ${up}, ${short(low)} to ${short(high)}`), make("span", {}, short(right)))));
+};
+
+// The text of a chain, tinted by a probability or by the overlap with the base.
 const startDiffering = () => {
-  const n = (row) => row.of.filter((v) => v && row.of[0] && v[4] !== row.of[0][4]).length;
-  for (const row of rows) if (n(row)) row.link.classList.add("differs");
-  byId("text").before(make("p.note", {}, make("u", {}, "underlined"), ": a variant chose another token"));
+  const others = (row) => row.of.filter((v) => v && row.of[0] && v[4] !== row.of[0][4]).length;
+  for (const row of rows) Object.assign(row, { text: row.link.textContent, was: row.link.className });
+  const chain = make("select", { "aria-label": "Text of" }, make("option", { value: 0 }, rows.some((row) => row.accepted !== undefined) ? "base, or accepted" : "base"), ...shown.slice(1).map((v, i) => make("option", { value: i + 1 }, v.name)));
+  const by = make("select", { "aria-label": "Tint" }, make("option", { value: 0 }, "probability"), make("option", { value: 3 }, "overlap with the base"));
+  const note = make("p.note");
+  const draw = () => {
+    const i = Number(chain.value), place = Number(by.value);
+    for (const row of rows) {
+      const v = row.of[i], differs = i ? v && row.of[0] && v[4] !== row.of[0][4] : others(row) * 2 > shown.length - 1;
+      row.link.textContent = i && v ? v[5] ? v[5].replace(/\n/g, "↵\n") : String(v[4]) : i ? "[bad row]" : row.text;
+      row.link.className = row.was;
+      if (v && (i || place)) row.link.className = `t${tint(v[place])}${v[5] ? "" : " id"}`;
+      if (differs) row.link.classList.add("differs");
+    }
+    note.replaceChildren(make("u", {}, "underlined"), i ? ": the base chose another token" : ": more than half of the variants chose another token");
+  };
+  for (const node of [chain, by]) node.addEventListener("change", draw);
+  byId("text").before(make("div.legend", {}, make("label", {}, "Text of ", chain), make("label", {}, "Tint: ", by)), note);
+  draw();
 };
 
 const startPanels = () => {
@@ -362,7 +488,8 @@ const curves = (section, swept, groups, group, columns, option) => {
   const along = (v) => numbers && high > low ? 12 + (v - low) / (high - low) * (WIDTH - 24) : x(values.indexOf(v), values.length);
   const grid = make("div.panels");
   for (const column of columns) {
-    const all = swept.map((v) => v[column]).filter((v) => v !== null), base = variants[0][column];
+    const error = (v) => v[column + "_se"] || 0;
+    const all = swept.filter((v) => v[column] !== null).flatMap((v) => [v[column] - error(v), v[column] + error(v)]), base = variants[0][column];
     if (!all.length) continue;
     const bottom = Math.min(...all, base ?? Infinity), top = Math.max(...all, base ?? -Infinity), span = top - bottom || 1;
     const up = (v) => (HEIGHT - 4 - (v - bottom) / span * (HEIGHT - 8)).toFixed(1);
@@ -370,11 +497,33 @@ const curves = (section, swept, groups, group, columns, option) => {
     if (base !== null && base !== undefined) svg.append(make("path.faint", { d: `M0 ${up(base)}H${WIDTH}` }));
     groups.forEach((g, i) => {
       const line = swept.filter((v) => group(v) === g && v[column] !== null);
+      const edge = (sign) => (v) => `${along(v.swept[option])} ${up(v[column] + sign * error(v))}`;
+      if (numbers && line.length) svg.append(make("path.band.c" + i % 4, { d: `M${[...line.map(edge(1)), ...line.map(edge(-1)).reverse()].join("L")}z` }));
       if (numbers) svg.append(make("path.c" + i % 4, { d: line.map((v, k) => `${k ? "L" : "M"}${along(v.swept[option])} ${up(v[column])}`).join("") }));
       svg.append(make("path.dots.c" + i % 4, { d: line.map((v) => `M${along(v.swept[option])} ${up(v[column])}h0`).join("") }));
     });
     const ends = make(numbers ? "div.ends" : "div.ends.each", { "aria-hidden": "true" }, ...(numbers ? [low, high] : values).map((v) => make("span", {}, String(v))));
-    grid.append(make("figure", {}, make("figcaption", {}, make("b", {}, label(column)), make("span", {}, `${short(bottom)} – ${short(top)}`)), svg, ends));
+    const range = `${short(bottom)} – ${short(top)}`, said = make("span", {}, range), points = swept.filter((v) => v[column] !== null);
+    let at = -1;
+    const say = (i) => {
+      at = Math.max(0, Math.min(points.length - 1, i));
+      said.textContent = `${points[at].name}: ${short(points[at][column])}` + (error(points[at]) ? ` ±${short(error(points[at]))}` : "");
+    };
+    const far = (v, box, event) => Math.hypot(along(v.swept[option]) / WIDTH * box.width - event.clientX + box.left, up(v[column]) / HEIGHT * box.height - event.clientY + box.top);
+    svg.setAttribute("tabindex", "0");
+    svg.addEventListener("pointermove", (event) => {
+      const box = svg.getBoundingClientRect(), distances = points.map((v) => far(v, box, event));
+      say(distances.indexOf(Math.min(...distances)));
+    });
+    svg.addEventListener("focus", () => say(Math.max(0, at)));
+    svg.addEventListener("keydown", (event) => {
+      if (event.key !== "ArrowLeft" && event.key !== "ArrowRight") return;
+      event.preventDefault();
+      say(at + (event.key === "ArrowLeft" ? -1 : 1));
+    });
+    for (const end of ["pointerleave", "blur"]) svg.addEventListener(end, () => { said.textContent = range; });
+    said.setAttribute("aria-live", "polite");
+    grid.append(make("figure", {}, make("figcaption", {}, make("b", {}, label(column)), said), svg, ends));
   }
   section.append(make("p.legend", {}, ...(groups.length > 1 ? groups.map((g, i) => make("span.key.c" + i % 4, {}, g || "the base, swept")) : []), "grey: the base"), grid);
 };
@@ -423,9 +572,13 @@ const start = (...parts) => {
   main.classList.add("alive");
   startText();
   for (const part of parts) part();
+  startTools();
+  listeners.push(markWide);
+  addEventListener("resize", markWide);
   // #r9 is a line of the table, #row-9 the same for those who have the script
   const asked = () => Math.max(0, rows.findIndex((row) => "#row-" + row.record.row === location.hash.replace(/^#r(?=\d)/, "#row-")));
   choose(asked(), false);
+  started = true;
   addEventListener("hashchange", () => choose(asked(), false));
 };
 
@@ -437,6 +590,8 @@ if (main.matches(".plain") && rows.length) {
 if (main.matches(".beside")) {
   startMeans();
   startSweep();
+  startScatter();
+  markWide();
   if (rows.length) start(startDiffering, startPanels, startBeside);
 }
 })();
