@@ -206,9 +206,24 @@ static size_t start_from_cache(const struct chain *ch, struct cand *c, size_t *p
     return done;
 }
 
+// Runs a stage on the candidates.
+static void run_link(const struct link *l, void *state, struct cand *c)
+{
+    const struct sampler *const s = l->stage->sampler;
+    const bool live = c->rest.state == REST_LIVE;
+    if (live && s->rest) {
+        s->rest(state, c, l->stage);
+        return;
+    }
+    if (live)
+        rest_end(c, false);
+    if (c->n > 1 || !s->foreign)
+        s->apply(state, c, l->stage);
+}
+
 struct fault chain_apply(struct chain *ch, struct cand *c, chain_watch_fn *watch, void *arg)
 {
-    const bool shares = c->cache && c->cache->shares_stages;
+    const bool partial = c->rest.state != REST_NONE, shares = c->cache && c->cache->shares_stages && !partial;
     size_t prefix = PREFIX_NONE;
     c->history = &ch->history;
     ch->width = c->n_vocab ? c->n_vocab : ch->width;
@@ -224,9 +239,8 @@ struct fault chain_apply(struct chain *ch, struct cand *c, chain_watch_fn *watch
         }
         c->store->scratch_taken = 0;
         c->n_notes = 0;
-        c->may_defer = l->may_defer && !watch && !shares && !c->want_p && !c->want_logits;
-        if (c->n > 1 || !s->foreign)
-            s->apply(state, c, l->stage);
+        c->may_defer = l->may_defer && !watch && !shares && !partial && !c->want_p && !c->want_logits;
+        run_link(l, state, c);
         if (watch && !c->fault.code)
             c->fault = watch(arg, l->index, c);
         if (prefix != PREFIX_NONE && !c->fault.code)

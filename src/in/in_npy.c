@@ -75,7 +75,7 @@ static bool open_npy(void *self, const struct format *f, struct source *s, const
     struct npy *const st = self;
     struct matrix *const m = &st->m;
     struct npy_header h = {0};
-    if (!npy_header_read(& h, f, s, e))
+    if (!npy_header_read(&h, f, s, e))
         return false;
     m->closed = true;
     if (!set_type(m, &h, e) || !set_shape(st, &h, config->n_vocab, e))

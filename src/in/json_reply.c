@@ -4,6 +4,7 @@
 #include "base/bits.h"
 #include "base/mem.h"
 #include "in/reply_token.h"
+#include "kern/expf.h"
 #include "kern/kern.h"
 #include "json/json.h"
 
@@ -380,6 +381,25 @@ bool json_reply_open(struct json_reply *reply, const struct json_value *value, b
            err_set(e, STATUS_DATA, "the reply lists no tokens; ask the server for them with %s", reply->request);
 }
 
+// What the list says of the tokens that it leaves out. chosen: index of the chosen token; listed: length of the list.
+// Numbers whose probabilities add up to more than 1.02 are logits, of a complete row.
+static struct row_rest unlisted_of(const struct json_reply *reply, size_t chosen, size_t listed)
+{
+    const struct reply_token *const token = reply->token;
+    double sum = 0.0, error = 1e-6;
+    float least = INFINITY; // of the list without the chosen token, which a server may list besides the likeliest
+    for (size_t i = 0; i < reply->n_tokens; i++) {
+        const double p = kern_exp(token[i].logit);
+        sum += p;
+        error += p > 0.0 ? p * fabs((double)token[i].logit) * 0x1p-24 : 0.0; // an f32 is rounded
+        least = i != chosen && i < listed && token[i].logit < least ? token[i].logit : least;
+    }
+    if (!(sum <= 1.02) || least == -INFINITY)
+        return (struct row_rest){0};
+    const double rest = fmax(0.0, 1.0 - sum);
+    return (struct row_rest){true, least, rest, error};
+}
+
 bool json_reply_next(struct json_reply *reply, const struct input_config *config, struct input_row *r, struct err *e)
 {
     assert(reply->next < reply->n);
@@ -401,7 +421,7 @@ bool json_reply_next(struct json_reply *reply, const struct input_config *config
         r->before = reply->prompt + p->before;
         r->n_before = p->n_before;
     }
-    const size_t at = merge_chosen(reply, &chosen);
+    const size_t listed = reply->n_tokens, at = merge_chosen(reply, &chosen);
     if (config->ranks && !number_by_rank(reply, e))
         return false;
     reply->row.n = 0;
@@ -416,8 +436,13 @@ bool json_reply_next(struct json_reply *reply, const struct input_config *config
         r->recorded = reply->token[at].id;
     else if (!config->ranks)
         r->recorded = chosen.id;
+    const struct row_rest rest = unlisted_of(reply, at, listed);
     const size_t n_vocab = config->n_vocab || config->ranks ? config->n_vocab : config->n_tokens;
-    return sparse_row(&reply->row, n_vocab, &r->logits, e);
+    if (!sparse_row(&reply->row, n_vocab, &r->logits, e))
+        return false;
+    if (r->logits.n != n_vocab) // else the list is complete
+        r->logits.rest = rest;
+    return true;
 }
 
 void json_reply_stop(struct json_reply *reply)

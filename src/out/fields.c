@@ -80,12 +80,23 @@ static void file_fields(struct output *out, const struct record *r)
         field_int(out, "file_row", (int64_t)r->file_row);
 }
 
+// Writes the members of a partial row. Tables of cells have no columns for them.
+static void fields_rest(struct output *out, const struct record *r)
+{
+    if (!r->partial || r->error || out->format->cells)
+        return;
+    field_double(out, "rest", r->rest);
+    begin_field(out, "exact");
+    fputs(r->exact ? "true" : "false", out->f);
+}
+
 void fields_end_row(struct output *out, const struct record *r)
 {
     if (!emit_distribution(out->emit)) {
         if (out->emit != EMIT_STATS) // statistics begin with the sequence
             field_text(out, "seq", r->seq, out->sequences);
         file_fields(out, r);
+        fields_rest(out, r);
     }
     fields_end(out, "\n");
 }
@@ -149,6 +160,7 @@ void fields_stats(struct output *out, const struct record *r)
     field_text(out, "variant", r->variant, out->variants);
     file_fields(out, r);
     fields_expected(out, r);
+    fields_rest(out, r);
     fields_end(out, "\n");
 }
 

@@ -92,7 +92,8 @@ static void dump(struct output *out, const struct record *r)
 {
     fprintf(out->f, "row %" PRIu64 "  chosen ", r->row);
     output_name(out, r->chosen);
-    fprintf(out->f, " (%.4f)  kept %zu/%zu  entropy %.3f\n", (double)r->chosen_p, r->kept, r->n_vocab, r->entropy);
+    fprintf(out->f, " (%.4f)  kept %zu/%zu%s  entropy %.3f\n", (double)r->chosen_p, r->kept, r->n_vocab,
+            r->partial ? "+" : "", r->entropy);
     if (r->n_trace)
         fprintf(out->f, out->screen.columns ? "%-16s %7s    %7s %6s %7s  %s\n" : "%-16s %8s    %8s %9s %8s  %s\n",
                 "stage", "before", "after", "mass", "entropy", out->screen.columns ? "top" : "top; removed");
@@ -103,6 +104,8 @@ static void dump(struct output *out, const struct record *r)
     }
     if (out->lists)
         candidate_lines_text(out, r, r->ranked, r->shown, r->noisy, true);
+    if (out->lists && r->partial)
+        fprintf(out->f, "outside the list  %.4f%s\n", r->rest, r->exact ? "" : "  (not exact)");
 }
 
 // Returns the style of a token by its raw probability. The styles differ in more than colour.

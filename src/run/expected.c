@@ -119,7 +119,7 @@ bool draws_find(struct draws *d, const struct job *j, const struct session *q, c
 }
 
 // Is the distribution of a row unknown, so that its draws cannot be tested?
-static bool is_left_out(const struct result *res) { return !res->ok; }
+static bool is_left_out(const struct result *res) { return !res->ok || (res->record.partial && !res->record.exact); }
 
 void draws_add(struct draw_report *report, const struct result *res)
 {

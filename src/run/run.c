@@ -104,6 +104,8 @@ static bool write_results(struct flow *f, const struct walk *w, struct err *e)
         if (!output_record(&f->out, &res[k].record, e))
             return false;
     }
+    if (good && res->record.partial)
+        totals_add_partial(&f->totals, &res->record, row->logits.n);
     totals_add(&f->totals, good ? res->stat : NULL, width * dtype_size(row->logits.type));
     return true;
 }
@@ -334,6 +336,23 @@ static bool shape_empty(struct flow *f, struct err *e)
     return true;
 }
 
+// Returns how many tokens a server should list for the chains of the run: a few more than the largest top-k keeps.
+static size_t list_wanted(const struct job *j)
+{
+    double most = 90.0;
+    bool any = false;
+    for (size_t v = 0; v < j->n_variants; v++)
+        for (size_t i = 0; i < j->variant[v]->n_stages; i++) {
+            const struct stage *const s = &j->variant[v]->stage[i];
+            if (s->sampler->limits != LIMITS_RANK || !stage_enabled(s))
+                continue;
+            const double k = param_load(s->sampler->params, s->params);
+            most = !any || k > most ? k : most;
+            any = true;
+        }
+    return (size_t)most + 10;
+}
+
 bool run(struct job *j, struct err *e)
 {
     struct flow f = {.job = j};
@@ -353,6 +372,8 @@ bool run(struct job *j, struct err *e)
     f.out.draws = j->args->draws ? &f.draws : NULL;
     const bool differs = f.out.differing || f.draws.tests.rejected;
     ok = output_close(&f.out, ok, ok ? e : &late) && ok;
+    if (ok)
+        totals_note_partial(&f.totals, list_wanted(j));
     if (j->args->stats && (ok || (f.totals.rows && e->status == STATUS_DATA)))
         ok = totals_print(&f.totals, j->variant[0]->parts.seed, ok ? e : &late) && ok;
     if (ok && f.totals.bad)

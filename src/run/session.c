@@ -279,3 +279,14 @@ bool session_accept_text(struct session *q, const uint32_t *id, size_t n, struct
             return err_from_fault(e, fault_memory());
     return true;
 }
+
+void session_record_rest(struct session *q, const struct row *row, const struct cand *c, int64_t known,
+                         struct result *res)
+{
+    const enum carry carry = stages_carry(q->recipe->stage, q->recipe->n_stages, NULL);
+    res->record.partial = true;
+    res->record.rest = row->rest.weight;
+    res->record.exact = c->rest.state == REST_GONE && !q->doubtful;
+    if (c->rest.state == REST_INEXACT && (carry == CARRY_ROWS || (known < 0 && (carry || q->matcher))))
+        q->doubtful = true;
+}

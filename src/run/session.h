@@ -7,6 +7,7 @@
 #include "chain/chain.h"
 #include "chain/recipe.h"
 #include "grammar/matcher.h"
+#include "trace/record.h"
 
 struct session {
     struct shared shared; // key: the name and a NUL, or nothing for the unnamed sequence. Only the set uses it
@@ -17,6 +18,7 @@ struct session {
     struct budget budget;    // of reasoning; rules NULL: no budget
     bool appeared;           // session_appear has been called
     bool begun;              // the history of a first row has been set up
+    bool doubtful;           // a partial row before was not exact, and later rows depend on it
     bool follows;            // other rows of the input may precede it: it is named, or an unnamed sequence has ended
     uint64_t seed_offset;    // added to the recipe's seed, unless params named the seed
     uint64_t base;           // number of the row at which its generators were last seeded, or 0
@@ -72,5 +74,10 @@ bool session_exhausted(struct session *q, struct err *e);
 
 // err_from_fault. A fault of the recipe's grammar names the option or the row's parameter that gave the grammar.
 bool session_fault(const struct recipe *recipe, struct fault fault, struct err *e);
+
+// Records whether the result of a partial row is exact. If it is not, neither are later rows that depend on the row's
+// token. known: the token that follows the row, or -1.
+void session_record_rest(struct session *q, const struct row *row, const struct cand *c, int64_t known,
+                         struct result *res);
 
 #endif

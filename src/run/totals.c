@@ -72,6 +72,26 @@ void totals_add(struct totals *t, const double *stat, uint64_t bytes)
         show_progress(t, at - t->start);
 }
 
+void totals_add_partial(struct totals *t, const struct record *r, size_t listed)
+{
+    struct partial_rows *const p = &t->partial;
+    const double held = 1.0 - r->rest;
+    p->least = !p->rows || held < p->least ? held : p->least;
+    p->most = held > p->most ? held : p->most;
+    p->listed = listed > p->listed ? listed : p->listed;
+    p->rows++;
+    p->exact += r->exact;
+}
+
+void totals_note_partial(const struct totals *t, size_t enough)
+{
+    const struct partial_rows *const p = &t->partial;
+    if (p->exact < p->rows)
+        message_note("rows list up to %zu tokens, which hold %.2f to %.2f of the probability; %" PRIu64 " of %" PRIu64
+                     " rows come out as full rows would, the others need more: ask the server for %zu",
+                     p->listed, p->least, p->most, p->exact, p->rows, enough);
+}
+
 void totals_end(struct totals *t)
 {
     if (t->shows)

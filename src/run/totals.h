@@ -11,6 +11,11 @@ struct totals {
     double sum[STAT_MEANS]; // over the good rows, in their order, so that sums do not depend on threads
     uint64_t greedy;        // good rows whose chosen token has the highest raw logit
     double bytes;
+    struct partial_rows {
+        uint64_t rows, exact; // partial rows; those with the outcome of the full row
+        size_t listed;        // most tokens that such a row lists
+        double least, most;   // bounds of the probability that the lists hold
+    } partial;
 
     bool shows;          // the progress line is shown
     int64_t total;       // rows that will come, or -1
@@ -24,6 +29,12 @@ void totals_start(struct totals *t, bool shows, int64_t total);
 
 // Adds a row. stat[STAT_COUNT], or NULL for a bad row; bytes: its length in the input.
 void totals_add(struct totals *t, const double *stat, uint64_t bytes);
+
+// Counts the outcome of a partial row that lists so many tokens.
+void totals_add_partial(struct totals *t, const struct record *r, size_t listed);
+
+// Prints a note if some partial row's outcome is not exact. enough: how many tokens a server should list.
+void totals_note_partial(const struct totals *t, size_t enough);
 
 // Removes the progress line.
 void totals_end(struct totals *t);

@@ -158,6 +158,7 @@ static bool begin_sequence(const struct job *j, struct session *q, const struct 
         return false;
     place_generators(j, q, row);
     q->begun = true;
+    q->doubtful = false;
     return session_begin_text(q, e) && session_accept_prompt(q, prompt, n_prompt, e) &&
            (!recorded || (session_accept_prompt(q, row->before, row->n_before - n_text, e) &&
                           session_accept_text(q, text, n_text, e))) &&
@@ -232,6 +233,9 @@ static struct fault run_masked(struct worker *w, struct session *q, const struct
     struct row masked = *row;
     masked.type = DTYPE_F32;
     masked.data = w->masked;
+    masked.rest.error += masked.rest.weight; // any part of the rest may be masked
+    if (!mask)
+        masked.rest.weight = masked.rest.error = 0.0; // a listed token is forced
     w->cand.kern->widen[row->type](w->masked, row->data, row->n);
     for (size_t i = 0; i < row->n; i++) {
         const size_t id = row->ids ? row->ids[i] : i;
@@ -278,8 +282,13 @@ static struct fault choose_token(struct worker *w, struct session *q, const stru
     if (fault.code || fits)
         return fault;
     *masked = true;
-    if (!force)
-        return run_under_grammar(w, q, row);
+    if (!force) {
+        const bool inexact = w->cand.rest.state == REST_INEXACT; // another token might have fitted
+        fault = run_under_grammar(w, q, row);
+        if (inexact)
+            rest_end(&w->cand, false);
+        return fault;
+    }
     fault.code = FAULT_ALL_MASKED;
     return fault;
 }
@@ -316,6 +325,8 @@ static bool sample(struct worker *w, struct session *q, const struct input_row *
         session_exhausted(q, &res->e);
     else
         session_fault(q->recipe, fault, &res->e);
+    if (!fault.code && row->logits.rest.partial)
+        session_record_rest(q, &row->logits, &w->cand, known, res);
     // If the options ask for what no such row has, the fault is not the row's.
     res->bad = fault.code && res->e.status == STATUS_DATA && fault.code != FAULT_NO_SIZE;
     return !fault.code;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The candidate store: loading a row, its two forms, changes of all candidates.
 #include "base/mem.h"
+#include "kern/libm.h"
 #include "sample/cand_load.h"
 #include "sample/cand_private.h"
 #include "sample/row_cache.h"
@@ -90,6 +91,23 @@ static bool reserve_arrays(struct cand *c, size_t n)
     return true;
 }
 
+// ln x; -inf if x is not positive.
+static double log_or_none(double x) { return x > 0.0 ? libm_log(x) : -INFINITY; }
+
+// Returns the rest of a row, as it is loaded.
+static struct unlisted rest_of(const struct row *row)
+{
+    const struct row_rest *const r = &row->rest;
+    if (!r->partial)
+        return (struct unlisted){.state = REST_NONE};
+    const double high = log_or_none(r->weight + r->error);
+    return (struct unlisted){.state = high > -INFINITY ? REST_LIVE : REST_GONE,
+                             .ceiling = high < r->ceiling ? nextafterf((float)high, INFINITY) : r->ceiling,
+                             .low = log_or_none(r->weight - r->error),
+                             .high = high,
+                             .most = row->n_vocab ? (double)(row->n_vocab - row->n) : INFINITY};
+}
+
 struct fault cand_load(struct cand *c, const struct row *row) { return cand_load_shared(c, row, NULL); }
 
 struct fault cand_load_shared(struct cand *c, const struct row *row, struct row_cache *cache)
@@ -109,6 +127,7 @@ struct fault cand_load_shared(struct cand *c, const struct row *row, struct row_
     c->n = c->n_row = row->n;
     c->row_id = row->ids;
     c->n_vocab = row_vocab(row);
+    c->rest = rest_of(row);
     c->dense = true;
     c->order = CAND_BY_ID;
     c->state = CAND_LOGITS;
@@ -333,6 +352,8 @@ size_t cand_row_place(const struct cand *c, uint32_t id)
     }
     return low < c->n_row && c->row_id[low] == id ? low : c->n_row;
 }
+
+bool cand_listed(const struct cand *c, uint32_t id) { return cand_row_place(c, id) < c->n_row; }
 
 uint32_t cand_row_id(const struct cand *c, size_t place) { return c->row_id ? c->row_id[place] : (uint32_t)place; }
 

@@ -47,6 +47,7 @@
 
 #include "base/fault.h"
 #include "base/hash.h"
+#include "sample/rest.h"
 #include "sample/row.h"
 
 #include <stdbool.h>
@@ -86,6 +87,7 @@ struct cand {
     float *p; // by id while dense
 
     const uint32_t *row_id;        // [n_row] the ids of a sparse row, or NULL
+    struct unlisted rest;          // of a partial row
     const struct history *history; // the tokens before the row
     uint32_t position;             // of the row in its sequence, from 0: its rows are counted,
     bool position_known;           // or the row tells, and counts the prompt's tokens, too
@@ -148,6 +150,9 @@ static inline uint32_t cand_id(const struct cand *c, size_t i) { return c->dense
 // The logit at a position; -inf if masked. O(1).
 float cand_logit(const struct cand *c, size_t at);
 
+// Does the row list this token, even if a stage has removed it? O(log n).
+bool cand_listed(const struct cand *c, uint32_t id);
+
 // The largest logit, of a sorted list its first. O(blocks) on a dense row, O(n) on a list, O(1) on a sorted list.
 float cand_max(const struct cand *c);
 
@@ -157,6 +162,7 @@ size_t cand_alive(const struct cand *c, size_t most);
 // ---- changing logits
 
 // For each candidate among ids: logit = f(logit, index of its id in ids, arg). O(ids) on a dense row, O(n) on a list.
+// The rest of a partial row is shifted by f(0, ...).
 // Records a fault when a logit becomes NaN or +inf.
 typedef float cand_edit_fn(float logit, size_t j, const void *arg);
 void cand_edit(struct cand *c, const struct idmap *ids, cand_edit_fn *f, const void *arg);

@@ -11,6 +11,7 @@
 // the maximum of the changed elements is the changed maximum; an edit that lowers the largest logit looks at the whole
 // block again. A reader therefore gets the same bits as from the array of the plain way.
 #include "base/bits.h"
+#include "kern/libm.h"
 #include "sample/cand_private.h"
 
 #include <assert.h>
@@ -101,8 +102,56 @@ static void edit_logit(struct cand *c, size_t at, size_t j, cand_edit_fn *f, con
         cand_set_logit(c, at, old, x);
 }
 
+// ln(e^a + e^b), or with a negative sign ln(e^a - e^b), which is -inf if the difference is not positive.
+static double log_add(double a, double b, double sign)
+{
+    const double top = fmax(a, b);
+    if (!(top > -INFINITY) || top == INFINITY)
+        return top;
+    const double sum = libm_exp(a - top) + sign * libm_exp(b - top);
+    return (sum > 0.0 ? top + libm_log(sum) : -INFINITY);
+}
+
+// Is this token of a partial row listed?
+static bool is_listed(const struct cand *c, uint32_t id)
+{
+    size_t low = 0, high = c->n_row;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (c->row_id[middle] < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < c->n_row && c->row_id[low] == id;
+}
+
+// Updates the rest for an edit. f(0, j, arg) is the shift of token ids->id[j].
+static void shift_rest(struct cand *c, const struct idmap *ids, cand_edit_fn *f, const void *arg)
+{
+    struct unlisted *const r = &c->rest;
+    const double ceiling = r->ceiling; // of each shifted token before the stage
+    float raised = 0.0f;
+    for (size_t j = 0; j < ids->n; j++) {
+        const float by = f(0.0f, j, arg);
+        if (is_listed(c, ids->id[j])) {
+            if (by > 0.0f && r->doubtful) // the token may be missing from the full row
+                r->state = REST_INEXACT;
+        } else if (by < 0.0f) {
+            r->low = log_add(r->low, log_add(ceiling, ceiling + by, -1), -1);
+        } else if (by > 0.0f) {
+            r->high = log_add(r->high, log_add(ceiling + by, ceiling, -1), 1);
+            raised = fmaxf(raised, by);
+        }
+    }
+    if (raised > 0.0f) // and a few roundings: an unlisted token may tie with a listed one in the full row
+        r->ceiling += raised + 0x1p-22f * (fabsf(r->ceiling) + raised);
+}
+
 void cand_edit(struct cand *c, const struct idmap *ids, cand_edit_fn *f, const void *arg)
 {
+    if (c->rest.state == REST_LIVE)
+        shift_rest(c, ids, f, arg);
     if (c->order == CAND_SORTED)
         c->order = CAND_UNSORTED;
     for (size_t j = 0; c->dense && j < ids->n; j++)

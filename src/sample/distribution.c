@@ -20,6 +20,14 @@ struct softmax softmax_from(float max, const double sum[2 * KERN_LANES])
     return (struct softmax){max, all, kern_lanes_total(sum + KERN_LANES), libm_log_quick(all)};
 }
 
+void softmax_add(struct softmax *s, double logit)
+{
+    const double w = kern_exp(logit - s->max);
+    s->sum += w;
+    s->sum_d += w * (logit - s->max);
+    s->log_sum = libm_log_quick(s->sum);
+}
+
 double softmax_prob(const struct softmax *s, float x) { return kern_exp((double)x - s->max) / s->sum; }
 
 double softmax_entropy(const struct softmax *s) { return fmax(0.0, s->log_sum - s->sum_d / s->sum); }

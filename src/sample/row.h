@@ -9,6 +9,13 @@
 #include <stdbool.h>
 #include <string.h>
 
+// What a reader knows of the tokens that a partial row does not list. Zeroed: the row is complete.
+struct row_rest {
+    bool partial;
+    float ceiling;        // no unlisted logit is above it
+    double weight, error; // the sum of e^logit over the unlisted tokens, and its distance from the truth at most
+};
+
 // The store never writes to data and ids, which belong to the reader.
 struct row {
     enum dtype type;
@@ -17,6 +24,7 @@ struct row {
     const uint32_t
         *ids; // [n] of a sparse row: the ids of its logits, strictly rising. NULL: the row is dense, its ids are 0..n-1
     size_t n_vocab; // of a sparse row: the vocabulary size, above every id; 0: unknown
+    struct row_rest rest;
 };
 
 // The vocabulary size that a row tells, or 0.

@@ -49,3 +49,5 @@ bool stage_always(const struct stage *stage) { return true; }
 void reset_rng(void *self, const struct stage *stage, uint64_t seed) { rng_seed(self, (uint32_t)seed); }
 
 void release_rng(void *self) { rng_free(self); }
+
+void apply_with_rest(void *self, struct cand *c, const struct stage *stage) { stage->sampler->apply(self, c, stage); }

@@ -129,6 +129,10 @@ struct sampler {
     // parameters may differ from those of the row before. All other functions may be NULL.
     void (*apply)(void *self, struct cand *c, const struct stage *stage);
 
+    // Works on a partial row whose rest is live, in place of apply, which it may call. It states what the stage does to
+    // the rest, by the functions of sample/rest.h. NULL: the stage depends on the unlisted tokens.
+    void (*rest)(void *self, struct cand *c, const struct stage *stage);
+
     // Whether the sampler runs: always, or if its first parameter is above, below, or other than a bound. With other
     // parameters, it would change nothing.
     struct {
@@ -189,6 +193,9 @@ bool stage_enabled(const struct stage *stage);
 
 // A needs_rows or by_chance that is true with any parameters.
 bool stage_always(const struct stage *stage);
+
+// A rest for a sampler that only edits logits with cand_edit, by additions.
+void apply_with_rest(void *self, struct cand *c, const struct stage *stage);
 
 // A reset for a state that is a struct rng, or begins with one.
 void reset_rng(void *self, const struct stage *stage, uint64_t seed);

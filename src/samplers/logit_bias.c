@@ -19,4 +19,5 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
     cand_edit(c, &t->ids, add_biases, t);
 }
 
-const struct sampler sampler_logit_bias = {.name = "logit_bias", .enabled = enabled, .apply = apply};
+const struct sampler sampler_logit_bias = {
+    .name = "logit_bias", .enabled = enabled, .apply = apply, .rest = apply_with_rest};

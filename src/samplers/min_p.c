@@ -17,9 +17,17 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
     cand_keep_from(c, cand_max(c) + libm_logf(p->value), p->min_keep ? (size_t)p->min_keep : 1);
 }
 
+static void rest(void *self, struct cand *c, const struct stage *stage)
+{
+    const struct value_params *const p = stage->params;
+    rest_cut_below(c, cand_max(c) + libm_logf(p->value), (size_t)p->min_keep);
+    apply(self, c, stage);
+}
+
 const struct sampler sampler_min_p = {.limits = LIMITS_RATIO,
                                       .name = "min_p",
                                       .letter = 'm',
                                       PARAMS(params, value_params),
                                       .runs = {ABOVE, 0},
-                                      .apply = apply};
+                                      .apply = apply,
+                                      .rest = rest};

@@ -103,6 +103,22 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
         cand_fail(c, FAULT_MEMORY, 0);
 }
 
+// The factor needs logits before the softmax, which a list of log-probabilities does not have.
+static void rest(void *self, struct cand *c, const struct stage *stage)
+{
+    const struct penalties_params *const p = stage->params;
+    struct tally *const recent = &((struct penalties_state *)self)->recent;
+    if (p->repeat != 1.0f && !tally_update(recent, c->history, window_of(p->last_n)))
+        cand_fail(c, FAULT_MEMORY, 0);
+    for (size_t j = 0; p->repeat != 1.0f && !c->fault.code && j < recent->tokens.n; j++) {
+        if (recent->count[j] && (p->repeat < 1.0f || cand_listed(c, recent->tokens.id[j])))
+            rest_end(c, false);
+        else if (recent->count[j])
+            rest_may_shrink(c);
+    }
+    apply(self, c, stage);
+}
+
 static void release(void *self)
 {
     struct penalties_state *const s = self;
@@ -117,6 +133,7 @@ const struct sampler sampler_penalties = {.name = "penalties",
                                           .enabled = enabled,
                                           .window = window,
                                           .apply = apply,
+                                          .rest = rest,
                                           .release = release};
 const struct sampler sampler_repeat_each = {.name = "repeat_each",
                                             PARAMS(each_params, penalties_params),
@@ -124,4 +141,5 @@ const struct sampler sampler_repeat_each = {.name = "repeat_each",
                                             .enabled = enabled,
                                             .window = window,
                                             .apply = apply,
+                                            .rest = rest,
                                             .release = release};

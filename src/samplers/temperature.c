@@ -70,10 +70,23 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
     apply_temperature(c, temp);
 }
 
+static void rest(void *self, struct cand *c, const struct stage *stage)
+{
+    const struct temperature_params *const p = stage->params;
+    if (p->range > 0.0f)
+        rest_end(c, false);
+    else if (p->temp <= 0.0f)
+        rest_end(c, rest_knows_best(c, 1));
+    else
+        rest_divide(c, p->temp);
+    apply(self, c, stage);
+}
+
 const struct sampler sampler_temperature = {.name = "temperature",
                                             .aliases = "temp",
                                             .letter = 't',
                                             PARAMS(params, temperature_params),
                                             .takes_deferred = true,
                                             .enabled = enabled,
-                                            .apply = apply};
+                                            .apply = apply,
+                                            .rest = rest};

@@ -14,9 +14,20 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
     cand_top_k(c, (size_t)p->count);
 }
 
+static void rest(void *self, struct cand *c, const struct stage *stage)
+{
+    const size_t k = (size_t)((const struct count_params *)stage->params)->count, head = rest_head(c);
+    if (k <= head)
+        rest_end(c, rest_knows_best(c, k));
+    else
+        rest_bound_count(c, k);
+    cand_top_k(c, c->rest.state == REST_LIVE ? c->n : k);
+}
+
 const struct sampler sampler_top_k = {.limits = LIMITS_RANK,
                                       .name = "top_k",
                                       .letter = 'k',
                                       PARAMS(params, count_params),
                                       .runs = {ABOVE, 0},
-                                      .apply = apply};
+                                      .apply = apply,
+                                      .rest = rest};

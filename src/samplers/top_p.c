@@ -23,12 +23,34 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
     cand_keep_nucleus(c, (struct nucleus){.limit = p->value, .past = past, .least = (size_t)p->min_keep});
 }
 
+static void rest(void *self, struct cand *c, const struct stage *stage)
+{
+    const struct value_params *const p = stage->params;
+    const size_t least = (size_t)p->min_keep, kept = rest_nucleus(c, p->value);
+    if (kept && kept < SIZE_MAX && kept >= least) {
+        rest_end(c, true);
+        cand_top_k(c, kept);
+    } else if (!kept && rest_head(c)) {
+        rest_may_shrink(c);
+        c->rest.doubtful = c->rest.doubtful || rest_head(c) < c->n;
+        cand_sort(c);
+    } else {
+        rest_end(c, false);
+        apply(self, c, stage);
+    }
+}
+
 const struct sampler sampler_top_p = {.limits = LIMITS_SUM,
                                       .name = "top_p",
                                       .aliases = "nucleus",
                                       .letter = 'p',
                                       PARAMS(params, value_params),
                                       .runs = {BELOW, 1},
-                                      .apply = apply};
-const struct sampler sampler_top_p_past = {
-    .limits = LIMITS_SUM, .name = "top_p_past", PARAMS(past_params, value_params), .runs = {BELOW, 1}, .apply = apply};
+                                      .apply = apply,
+                                      .rest = rest};
+const struct sampler sampler_top_p_past = {.limits = LIMITS_SUM,
+                                           .name = "top_p_past",
+                                           PARAMS(past_params, value_params),
+                                           .runs = {BELOW, 1},
+                                           .apply = apply,
+                                           .rest = rest};

@@ -30,15 +30,17 @@ static bool by_chance(const struct stage *stage)
     return p->probability < 1.0f;
 }
 
-static void apply(void *self, struct cand *c, const struct stage *stage)
+// Draws whether xtc acts on the row.
+static bool acts(void *self, struct cand *c, const struct xtc_params *p)
 {
-    const struct xtc_params *const p = stage->params;
-    if (c->n < 2)
-        return;
     const float u = rng_f32(self);
     cand_note(c, "draw", u);
-    if (u > p->probability)
-        return;
+    return u <= p->probability;
+}
+
+// Drops the top choices of a row that xtc acts on.
+static void drop(struct cand *c, const struct xtc_params *p)
+{
     if (!(p->threshold > 0x1p-20f && cand_defer(c, 1.0f)))
         cand_sort(c);
     float sum = cand_rank_sum(c);
@@ -55,12 +57,50 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
         cand_drop_best(c, (struct ranks){head.best.at, top - 1});
 }
 
+static void apply(void *self, struct cand *c, const struct stage *stage)
+{
+    if (c->n >= 2 && acts(self, c, stage->params))
+        drop(c, stage->params);
+}
+
+// Returns how many of the best reach the threshold, if that is certain; else SIZE_MAX. The rest counts in the sum.
+static size_t count_top(struct cand *c, const struct xtc_params *p)
+{
+    const struct rest_sum s = rest_sum(c);
+    const double at_low = (double)p->threshold * (s.listed + s.low), at_high = p->threshold * (s.listed + s.high);
+    size_t low = 0, high = 0;
+    for (size_t i = 0; i < c->n; i++) {
+        const double w = libm_exp((double)cand_logit(c, i) - s.max);
+        low += w >= at_low;
+        high += w >= at_high;
+    }
+    return low == high && at_low > libm_exp((double)c->rest.ceiling - s.max) ? low : SIZE_MAX;
+}
+
+static void rest(void *self, struct cand *c, const struct stage *stage)
+{
+    const struct xtc_params *const p = stage->params;
+    if (!acts(self, c, p))
+        return;
+    const size_t top = count_top(c, p), head = rest_head(c);
+    if (top > head || top < 1 || head < top - 1 + (size_t)p->min_keep) {
+        rest_end(c, false);
+        if (c->n >= 2)
+            drop(c, p);
+        return;
+    }
+    cand_sort(c);
+    if (top >= 2)
+        cand_drop_first(c, top - 1);
+}
+
 const struct sampler sampler_xtc = {.name = "xtc",
                                     .letter = 'x',
                                     PARAMS(params, xtc_params),
                                     .size = sizeof(struct rng),
                                     .enabled = enabled,
                                     .apply = apply,
+                                    .rest = rest,
                                     .by_chance = by_chance,
                                     .needs_rows = stage_always, // a draw only where there are candidates enough
                                     .reset = reset_rng,

@@ -33,6 +33,8 @@ bool raw_measure(struct raw *raw, const struct row *row, const struct cand *c)
         c->kern->softmax_sums(sum, x, max, NULL, 0.0f, len);
     }
     raw->softmax = softmax_from(max, sum);
+    if (row->rest.partial && row->rest.weight > 0.0)
+        softmax_add(&raw->softmax, libm_log_quick(row->rest.weight));
     raw->best = 0;
     while (raw->block_max[raw->best / KERN_BLOCK] < max)
         raw->best += KERN_BLOCK;

@@ -159,6 +159,9 @@ struct record {
     const char *file;    // name of the row's file if there are several, else NULL
     uint64_t file_row;   // number of the row in its file
 
+    bool partial, exact; // of a partial row: the outcome is that of the full row
+    double rest;         // of a partial row: the weight of its unlisted tokens before the chain
+
     const struct expected *expected; // with --expect, else NULL
     const struct row_draws *drawn;   // with --draws, else NULL
 

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+#include "sample/rest.h"
+
+#include "kern/libm.h"
+#include "sample/cand.h"
+
+#include <math.h>
+
+size_t rest_head(const struct cand *c)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < c->n; i++)
+        n += cand_logit(c, i) >= c->rest.ceiling;
+    return n;
+}
+
+bool rest_knows_best(struct cand *c, size_t k)
+{
+    const size_t head = rest_head(c);
+    if (k > head)
+        return false;
+    const struct ranks best = cand_rank(c, k < c->n ? k + 1 : k);
+    const float last = cand_logit(c, best.at ? best.at[k - 1] : k - 1);
+    const float next = best.n > k ? cand_logit(c, best.at ? best.at[k] : k) : -INFINITY;
+    return last > c->rest.ceiling || (k == head && next < last);
+}
+
+void rest_end(struct cand *c, bool known) { c->rest.state = known ? REST_GONE : REST_INEXACT; }
+
+void rest_may_shrink(struct cand *c) { c->rest.low = -INFINITY; }
+
+void rest_cut_below(struct cand *c, float floor, size_t least)
+{
+    if (!rest_head(c) || (least > 1 && !rest_knows_best(c, least)))
+        rest_end(c, false);
+    else if (floor > c->rest.ceiling)
+        rest_end(c, true);
+    else
+        rest_may_shrink(c);
+}
+
+// At a power b > 1 of all weights, the sum is largest if as many weights as possible are at the ceiling, and smallest
+// if all weights are equal. Below 1 it is the other way round. Both functions take and return logarithms of sums.
+static double power_packed(double sum, double ceiling, double b)
+{
+    const double units = sum - ceiling; // the sum as a multiple of the ceiling's weight
+    if (!(units > 0.0))
+        return b * sum;
+    if (units > 40.0) // the fraction of that many units is below f64
+        return b * ceiling + units + 0x1p-40;
+    const double x = libm_exp(units), whole = floor(x), part = x - whole;
+    return b * ceiling + libm_log(whole + (part > 0.0 ? libm_pow(part, b) : 0.0));
+}
+
+static double power_spread(double sum, double most, double b)
+{
+    const double log_most = most < INFINITY ? libm_log(most) : INFINITY;
+    if (!(sum > -INFINITY) || !(most > 0.0))
+        return -INFINITY;
+    return most < INFINITY ? log_most + b * (sum - log_most) : b > 1.0 ? -INFINITY : INFINITY;
+}
+
+void rest_divide(struct cand *c, float temp)
+{
+    struct unlisted *const r = &c->rest;
+    const double b = 1.0 / temp, ceiling = r->ceiling, slack = 0x1p-20; // of f32 logits, which the division rounds
+    const double low = b > 1.0 ? power_spread(r->low, r->most, b) : power_packed(r->low, ceiling, b);
+    r->high = (b > 1.0 ? power_packed(r->high, ceiling, b) : power_spread(r->high, r->most, b)) + slack;
+    r->low = low - slack;
+    r->ceiling /= temp;
+}
+
+void rest_bound_count(struct cand *c, size_t k)
+{
+    struct unlisted *const r = &c->rest;
+    const size_t head = rest_head(c);
+    rest_may_shrink(c);
+    r->doubtful = r->doubtful || head < c->n;
+    r->most = fmin(r->most, (double)(k - head));
+    r->high = fmin(r->high, libm_log(r->most) + r->ceiling);
+}
+
+struct rest_sum rest_sum(const struct cand *c)
+{
+    const struct unlisted *const r = &c->rest;
+    struct rest_sum s = {.max = cand_max(c)};
+    double doubtful = 0.0;
+    for (size_t i = 0; i < c->n; i++) {
+        const float x = cand_logit(c, i);
+        *(r->doubtful && x < r->ceiling ? &doubtful : &s.listed) += libm_exp((double)x - s.max);
+    }
+    s.low = r->low > -INFINITY ? libm_exp(r->low - s.max) : 0.0;
+    s.high = doubtful + (r->high < 700.0 + s.max ? libm_exp(r->high - s.max) : INFINITY);
+    return s;
+}
+
+size_t rest_nucleus(struct cand *c, double limit)
+{
+    const struct rest_sum s = rest_sum(c);
+    const double at_low = limit * (s.listed + s.low), at_high = limit * (s.listed + s.high);
+    const struct ranks best = cand_rank(c, c->n);
+    double sum = 0.0;
+    size_t low = 0;
+    for (size_t i = 0; i < best.n; i++) {
+        const float x = cand_logit(c, best.at ? best.at[i] : i);
+        if (x < c->rest.ceiling)
+            break;
+        sum += libm_exp((double)x - s.max);
+        low = !low && sum >= at_low ? i + 1 : low;
+        if (sum >= at_high)
+            return low == i + 1 && rest_knows_best(c, low) ? low : SIZE_MAX;
+    }
+    return low ? SIZE_MAX : 0;
+}
+
+bool rest_negligible(const struct cand *c)
+{
+    const struct rest_sum s = rest_sum(c);
+    return s.high <= 1e-6 * (s.listed + s.high);
+}
