@@ -317,7 +317,7 @@ switches_off() {
     for group in input samplers scatter output comparing other; do
         sampl --help=$group | grep -oE '^ +(-[a-zA-Z]+, )?--[a-z0-9-]+.*' >got
         [ -s got ]
-        [ -z "$(grep -vxFf all got)" ]
+        run ! grep -vxFf all got
         cat got
     done >groups
     [ "$(wc -l <groups)" -gt 100 ]

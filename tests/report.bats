@@ -18,11 +18,11 @@ np.save(name, x.astype("f4"))
 END
 }
 
+# shellcheck disable=SC2094 # OTHER may be BASE
 # report_as_numpy BASE OTHER TOKENS KLD OPTION...: checks the report on two .npy files against numpy, alone and in threads.
 report_as_numpy() {
     local base=$1 other=$2 tokens=$3 kld=$4 accept=()
     shift 4
-    # shellcheck disable=SC2094 # OTHER may be BASE
     [ ! -s "$tokens" ] || accept=(--accept "@$tokens")
     sampl -s 1 "$@" --against "$other" "${accept[@]}" --report -O json "$base" >json 2>notes
     sampl -s 1 "$@" --against "$other" "${accept[@]}" --report "$base" >text 2>notes

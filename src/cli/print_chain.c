@@ -94,7 +94,7 @@ static void write_stage(const struct chain_text *t, const struct stage *stage)
     }
     for (size_t i = 0; stage->sampler == &sampler_logit_bias && i < p->biases->n; i++)
         chain_text_bias(b, &p->biases->bias[i]);
-    if (params && !strcmp(params->flag, "min-tokens")) {
+    if (stage->sampler == &sampler_bans || stage->sampler == &sampler_bans_bad_words) {
         chain_text_ids(b, " bad-word-tokens=", " bad-word-tokens=", "", bans->sequence, bans->n);
         chain_text_ids(b, " eog-tokens=", "", "", &(struct tokens){bans->end, bans->n_ends}, bans->n_ends > 0);
     }

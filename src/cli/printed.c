@@ -5,6 +5,7 @@
 #include "chain/value.h"
 #include "cli/foreign.h"
 
+#include <assert.h>
 #include <string.h>
 
 // Is an item one of these members, separated by spaces?
@@ -31,6 +32,7 @@ static const struct sampler *find_sampler(const char *name)
 static const struct param *find_param(const struct foreign *f, const struct sampler *s, const char *key)
 {
     const struct option_row *const option = option_by_name(f->options, key, strlen(key));
+    assert(s);
     for (const struct param *row = s->params; option && row && row->flag; row++)
         if (!strcmp(row->flag, option->name))
             return row;
@@ -114,6 +116,7 @@ static const char *spelling(const cJSON *item)
 // first: the first parameters, else the others. A parameter that the file has besides the chain is not an option again.
 static bool add_values(struct foreign *f, const struct printed_stage *p, const char **common, bool first)
 {
+    assert(p->sampler);
     for (const cJSON *item = p->object->child; item; item = item->next) {
         const struct param *const row = find_param(f, p->sampler, item->string);
         if (!row || first != (row == p->sampler->params) || (first && p->own))

@@ -34,9 +34,11 @@ static struct property *find_property(const struct properties *p, const char *na
 {
     const uint32_t hash = hash_bytes(name, strlen(name));
     size_t at = hash, i;
-    while ((i = hash_next(&p->by_name, hash, &at)) != HASH_NONE)
+    while ((i = hash_next(&p->by_name, hash, &at)) != HASH_NONE) {
+        assert(p->property);
         if (!strcmp(p->property[i].name, name))
             return &p->property[i];
+    }
     return NULL;
 }
 
