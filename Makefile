@@ -46,7 +46,8 @@ CJSON := build/static/cjson
 ZIG   := build/zig
 ifneq ($(STATIC)$(SYSTEM)$(WASM),)
 CC           := $(if $(WASM),clang --target=wasm32-wasi,$(if $(SYSTEM),$(wildcard $(ZIG)/node_modules/@zigc/linux-*/bin/zig) cc -target $(SYSTEM),musl-gcc))
-LDFLAGS      := $(if $(STATIC),-static -s)$(if $(WASM),-O0 -s -Wl,--gc-sections,-z,stack-size=1048576)
+WASM_LDFLAGS := -O0 -s -Wl,--gc-sections,-z,stack-size=1048576
+LDFLAGS      := $(if $(STATIC),-static -s)$(if $(WASM),$(WASM_LDFLAGS))
 WASM_LIBS    := $(if $(WASM),-lwasi-emulated-mman -lwasi-emulated-signal)
 CJSON_CFLAGS := -I$(dir $(CJSON))
 CJSON_LIBS   := $(BUILD)/cJSON.o

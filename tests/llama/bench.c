@@ -108,7 +108,7 @@ static const float *next_row(struct dump *r)
     return row;
 }
 
-static void measure(size_t chain, struct dump *r, const char *vocab)
+static void time_rows(size_t chain, struct dump *r, const char *vocab)
 {
     static const char *const common[] = {"sampl", "-s", "1", "--vocab"};
     char *argv[MOST_WORDS] = {NULL};
@@ -197,7 +197,7 @@ int main(int argc, char **argv)
     print_machine(&r);
     for (size_t i = 0; i < sizeof chains / sizeof *chains; i++)
         if (argc < 5 || !*argv[4] || strstr(chains[i].name, argv[4]))
-            measure(i, &r, vocab);
+            time_rows(i, &r, vocab);
     free(data);
     return 0;
 }
