@@ -123,8 +123,8 @@ const loop = async () => {
   document.body.setAttribute("aria-busy", "true");
   while (wanted) {
     const { moving } = wanted, near = moving && took > SLOW && !rows.includes(",");
-    const at = view.chosen();
     wanted = null;
+    const at = (await view.place()).row || 0;
     const begun = performance.now();
     const late = setTimeout(() => byId("state").replaceChildren("Running… ", make("button", { onclick: stop }, "Stop")), STOP_AFTER);
     const chain = await sampl(...inputWords(), ...chainWords(), "--print-chain=json");
@@ -135,57 +135,53 @@ const loop = async () => {
     const time = performance.now() - begun;
     if (!near) took = time;
     controls(chain.status === 0);
-    show(page, page ? page.stderr : chain.stderr, time);
-    if (near) idle = setTimeout(() => update(), 400);
+    await show(page, page ? page.stderr : chain.stderr, time);
+    if (near && !wanted) idle = setTimeout(() => update(), 400);
   }
   running = false;
   document.body.removeAttribute("aria-busy");
   document.dispatchEvent(new Event("settled"));
 };
-const show = (page, messages, time) => {
+// Ends when the page of sampl is shown.
+const show = async (page, messages, time) => {
   byId("command").textContent = ["sampl", ...wholeCommand()].map(quote).join(" ");
   byId("messages").textContent = messages.trim();
   byId("messages").hidden = !messages.trim();
-  if (page && text(page).includes("\n{\"record\":")) view.show(text(page)); // else no row could be read
   byId("state").textContent = !page ? "Open a file with logits."
     : page.status === 0 ? `Ran in ${Math.round(time)} ms.` : `sampl ended with status ${page.status}.`;
   const state = { options: [...options], more, pins, sweeps: [...sweeps], rows };
   history.replaceState(null, "", `#${encodeURIComponent(JSON.stringify(state))}`);
+  if (page && text(page).includes("\n{\"record\":")) await view.show(text(page)); // else no row could be read
 };
 
 // ---- the page of -O html in two frames: one is shown while the next one loads
 
+// Each frame's page tells the chosen row and how far it is scrolled, and goes to such a place.
 const view = (() => {
   const frame = () => make("iframe", { title: "The page of sampl", class: "behind", tabindex: "-1" });
-  let [shown, next] = [frame(), frame()], row = 0, load = 0;
+  let [shown, next] = [frame(), frame()], place = { row: 0, top: 0, text: 0 };
   byId("view").append(shown, next);
-  const scrolled = (frame_) => {
-    const inner = frame_.contentDocument, box = inner && inner.getElementById("text");
-    return { x: frame_.contentWindow.scrollX, y: frame_.contentWindow.scrollY, box: box ? box.scrollTop : 0 };
+  const once = (target, name) => new Promise((done) => target.addEventListener(name, done, { once: true }));
+  const post = (to, message) => to.contentWindow.postMessage({ sampl: message }, "*");
+  const placeOf = async (of) => {
+    if (!of.srcdoc) return place; // no page yet
+    const answer = once(window, "message");
+    post(of, "place?");
+    return place = (await answer).data.sampl;
   };
-  const chosen = () => {
-    const found = shown.contentWindow && /^#row-(\d+)$/.exec(shown.contentWindow.location.hash);
-    return found ? row = Number(found[1]) : row;
+  const show = async (html) => {
+    const loaded = once(next, "load");
+    next.srcdoc = html.replace("<head>", '<head><base href="about:srcdoc">'); // so that #links stay in the frame
+    await loaded;
+    post(next, await placeOf(shown));
+    await placeOf(next); // the answer comes when the page is there
+    next.classList.remove("behind");
+    next.removeAttribute("tabindex");
+    shown.classList.add("behind");
+    shown.setAttribute("tabindex", "-1");
+    [shown, next] = [next, shown];
   };
-  const present = (html) => {
-    const at = chosen(), number = ++load, to = next;
-    to.onload = () => {
-      if (number !== load) return;
-      const before = scrolled(shown);
-      if (at) to.contentWindow.location.hash = `#row-${at}`;
-      to.contentWindow.scrollTo(before.x, before.y);
-      const box = to.contentDocument.getElementById("text");
-      if (box && before.box) box.scrollTop = before.box;
-      to.classList.remove("behind");
-      to.removeAttribute("tabindex");
-      shown.classList.add("behind");
-      shown.setAttribute("tabindex", "-1");
-      [shown, next] = [to, shown];
-      document.dispatchEvent(new Event("shown"));
-    };
-    to.srcdoc = html.replace("<head>", '<head><base href="about:srcdoc">'); // so that #links stay in the frame
-  };
-  return { chosen, show: present };
+  return { place: () => placeOf(shown), show };
 })();
 
 // ---- controls of the chain

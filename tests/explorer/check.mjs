@@ -223,7 +223,9 @@ const checks = {
   },
   "the chosen row stays chosen": async () => {
     const page = await open();
-    await (await shownFrame(page)).evaluate(() => { document.querySelectorAll("#text a")[20].click(); });
+    const frame = await shownFrame(page);
+    await frame.evaluate(() => { document.querySelectorAll("#text a")[20].click(); });
+    await frame.waitForFunction(() => document.querySelectorAll("#text a")[20].getAttribute("aria-selected") === "true");
     await slide(page, "temp", 0.5);
     assert.equal(await (await shownFrame(page)).$eval('#text a[aria-selected="true"]', (node) => [...document.querySelectorAll("#text a")].indexOf(node)), 20);
     await close(page);
