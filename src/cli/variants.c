@@ -183,6 +183,8 @@ static bool spec_words(struct variants *v, const struct spec *spec, struct words
         return text && words_split(text, words, e);
     }
     const char *const space = strstr(spec->preset, " -");
+    if (space && space > spec->preset && space[-1] == ':')
+        return err_set(e, STATUS_USAGE, "a variant's name has letters, digits, '_', '.' and '-' only");
     if (space)
         return err_set(e, STATUS_USAGE, "a colon ends the name of a variant: '%.*s:%s'", (int)(space - spec->preset),
                        spec->preset, space);
