@@ -68,12 +68,11 @@ UNITS   := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/*.c))
 WHOLE   := $(BUILD)/unit/variants_check
 EMBED   := $(BUILD)/unit/embed
 PRESETS := $(wildcard samples/presets/*.preset)
-SCALE   := $(wildcard samples/scale/*.sh)
-GET     := $(wildcard samples/get/*)
-VECTORS := $(wildcard samples/vectors/*)
-SAMPLES := $(filter-out samples/presets samples/scale samples/get samples/vectors,$(wildcard samples/*))
+SCRIPTS := samples/get samples/scale samples/tune samples/vectors
+SCRIPT_FILES := $(wildcard $(SCRIPTS:%=%/*))
+SAMPLES := $(filter-out samples/presets $(SCRIPTS),$(wildcard samples/*))
 MAN     := $(wildcard man/*.[157])
-SHELLS  := .ci/run src/explorer/make.sh $(SCALE) $(filter %.sh,$(GET)) $(wildcard packaging/*.sh tests/*.bash tests/*.sh tests/fuzz/*.sh tests/llama/*.sh)
+SHELLS  := .ci/run src/explorer/make.sh $(filter %.sh,$(SCRIPT_FILES)) $(wildcard packaging/*.sh tests/*.bash tests/*.sh tests/fuzz/*.sh tests/llama/*.sh)
 
 Q := $(if $(V),,@)
 
@@ -192,8 +191,8 @@ demo: $(BUILD)/sampl ## choose tokens from a real model's logits, and show the c
 .PHONY: install
 install: $(BUILD)/sampl ## install under PREFIX (default /usr/local), below DESTDIR
 	$(INSTALL) -d '$(DESTDIR)$(bindir)' '$(DESTDIR)$(mandir)/man1' '$(DESTDIR)$(mandir)/man5' '$(DESTDIR)$(mandir)/man7' \
-	    '$(DESTDIR)$(bashcompdir)' '$(DESTDIR)$(zshcompdir)' '$(DESTDIR)$(fishcompdir)' '$(DESTDIR)$(pkgdatadir)/presets' '$(DESTDIR)$(pkgdatadir)/samples/scale' \
-	    '$(DESTDIR)$(pkgdatadir)/samples/get' '$(DESTDIR)$(pkgdatadir)/samples/vectors' '$(DESTDIR)$(docdir)'
+	    '$(DESTDIR)$(bashcompdir)' '$(DESTDIR)$(zshcompdir)' '$(DESTDIR)$(fishcompdir)' '$(DESTDIR)$(pkgdatadir)/presets' \
+	    $(SCRIPTS:%='$(DESTDIR)$(pkgdatadir)/%') '$(DESTDIR)$(docdir)'
 	$(INSTALL) -m 755 $(BUILD)/sampl '$(DESTDIR)$(bindir)/sampl'
 	$(INSTALL) -m 644 $(filter %.1,$(MAN)) '$(DESTDIR)$(mandir)/man1'
 	$(INSTALL) -m 644 $(filter %.5,$(MAN)) '$(DESTDIR)$(mandir)/man5'
@@ -204,20 +203,16 @@ install: $(BUILD)/sampl ## install under PREFIX (default /usr/local), below DEST
 	$(INSTALL) -m 644 LICENSE $(wildcard $(EXPLORER)) '$(DESTDIR)$(docdir)'
 	$(INSTALL) -m 644 $(PRESETS) '$(DESTDIR)$(pkgdatadir)/presets'
 	$(INSTALL) -m 644 $(SAMPLES) '$(DESTDIR)$(pkgdatadir)/samples'
-	$(INSTALL) -m 755 $(SCALE) '$(DESTDIR)$(pkgdatadir)/samples/scale'
-	$(INSTALL) -m 755 $(filter-out %.c,$(GET)) '$(DESTDIR)$(pkgdatadir)/samples/get'
-	$(INSTALL) -m 644 $(filter %.c,$(GET)) '$(DESTDIR)$(pkgdatadir)/samples/get'
-	$(INSTALL) -m 755 $(filter %.py,$(VECTORS)) '$(DESTDIR)$(pkgdatadir)/samples/vectors'
-	$(INSTALL) -m 644 $(filter-out %.py,$(VECTORS)) '$(DESTDIR)$(pkgdatadir)/samples/vectors'
+	for f in $(SCRIPT_FILES); do $(INSTALL) -m $$(if [ -x $$f ]; then echo 755; else echo 644; fi) $$f '$(DESTDIR)$(pkgdatadir)/'$$f || exit; done
 
 # Removes the files of install, and then folders that are empty. The prefix, its bin and its share stay, as other programs may use them.
 .PHONY: uninstall
 uninstall: ## remove exactly the files of install
 	rm -f '$(DESTDIR)$(bindir)/sampl' $(foreach page,$(MAN),'$(DESTDIR)$(mandir)/man$(subst .,,$(suffix $(page)))/$(notdir $(page))') \
 	    '$(DESTDIR)$(bashcompdir)/sampl' '$(DESTDIR)$(zshcompdir)/_sampl' '$(DESTDIR)$(fishcompdir)/sampl.fish' '$(DESTDIR)$(docdir)/LICENSE' '$(DESTDIR)$(docdir)/explorer.html' \
-	    $(foreach f,$(notdir $(PRESETS)),'$(DESTDIR)$(pkgdatadir)/presets/$f') $(foreach f,$(SAMPLES) $(SCALE) $(GET) $(VECTORS),'$(DESTDIR)$(pkgdatadir)/$f')
+	    $(foreach f,$(notdir $(PRESETS)),'$(DESTDIR)$(pkgdatadir)/presets/$f') $(foreach f,$(SAMPLES) $(SCRIPT_FILES),'$(DESTDIR)$(pkgdatadir)/$f')
 	for dir in '$(mandir)/man1' '$(mandir)/man5' '$(mandir)/man7' '$(bashcompdir)' '$(zshcompdir)' '$(fishcompdir)' '$(docdir)' '$(pkgdatadir)/presets' \
-	    '$(pkgdatadir)/samples/scale' '$(pkgdatadir)/samples/get' '$(pkgdatadir)/samples/vectors'; do \
+	    $(SCRIPTS:%='$(pkgdatadir)/%'); do \
 	    while [ "$${dir%/*}" ] && [ "$${dir%/*}" != '$(prefix)' ] && rmdir '$(DESTDIR)'"$$dir" 2>/dev/null; do dir=$${dir%/*}; done; done
 
 # The tarball has the committed files, each manual page as text, and the explorer if it was built. Without the explorer its bytes depend on
