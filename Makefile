@@ -239,14 +239,14 @@ C_FILES := $(wildcard src/*.[ch] src/*/*.[ch] tests/cover.c tests/inject.c tests
 fmt: ## format the C sources
 	clang-format -i $(C_FILES)
 
-# With LINT_HALF clang-tidy checks half of the sources, and cppcheck the other half.
-HALF = $(shell printf '%s\n' $(SOURCES) | awk 'NR % 2 == $(1)')
+# LINT_PART=2/4: clang-tidy checks each fourth source, from the second on.
+TIDY = $(shell printf '%s\n' $(SOURCES) | awk -v part='$(LINT_PART)' 'split(part, p, "/") < 2 || NR % p[2] == p[1] % p[2]')
 .PHONY: lint
-lint: ## run clang-format, clang-tidy, cppcheck, shellcheck and mandoc (LINT_HALF=0 or 1: clang-tidy and cppcheck check half each)
+lint: ## run clang-format, clang-tidy, cppcheck, shellcheck and mandoc (LINT_PART=2/4: clang-tidy checks the second fourth)
 	clang-format --dry-run -Werror $(C_FILES)
-	tests/tidy.sh $(STRICT) $(ALL_CPPFLAGS) -DSAMPL_DATADIR='""' -- $(if $(LINT_HALF),$(call HALF,$(LINT_HALF)),$(SOURCES))
+	tests/tidy.sh $(STRICT) $(ALL_CPPFLAGS) -DSAMPL_DATADIR='""' -- $(TIDY)
 	cppcheck --quiet --std=c11 --error-exitcode=1 --inline-suppr --enable=warning,performance,portability -j"$$(nproc)" \
-	    --suppress=missingIncludeSystem -Isrc -DSAMPL_DATADIR='""' $(if $(LINT_HALF),$(call HALF,!$(LINT_HALF)),src)
+	    --suppress=missingIncludeSystem -Isrc -DSAMPL_DATADIR='""' src
 	shellcheck $(SHELLS) completions/sampl.bash
 	shellcheck --shell=bats $(wildcard tests/*.bats)
 	mandoc -Tlint -Wwarning $(MAN)

@@ -32,23 +32,25 @@ suite() {
 
 # ---- the steps, the longest first
 
-# In the short form each compiler's sanitizers test half of the files. The commit's hash decides which half. kern_check runs a twentieth of
-# its cases.
+# part N SHIFT: in the short form, prints which of N parts runs: the commit's hash and the shift decide. The long form runs all.
+part() {
+    pick $(((SAMPL_TEST_TURN + $2) % $1 + 1))/"$1" ''
+}
+
+# In the short form each compiler's sanitizers test a third of the files, not the same one. kern_check runs a twentieth of its cases.
 gcc_sanitizers() {
     make -s SAN=address,undefined WERROR=1 all units
-    SAMPL_TEST_DOCUMENTS=no SAMPL_TEST_STEP=$(pick 20 1) SAMPL_TEST_HALF=$(pick $((SAMPL_TEST_TURN % 2)) '') suite build/san
-    ran "gcc's sanitizers: $(pick "half $((SAMPL_TEST_TURN % 2)) of the files, step 20" 'all files, step 1')"
+    SAMPL_TEST_DOCUMENTS=no SAMPL_TEST_STEP=$(pick 20 1) SAMPL_TEST_PART=$(part 3 0) suite build/san
+    ran "gcc's sanitizers: $(pick "part $(part 3 0) of the files, step 20" 'all files, step 1')"
 }
 
 # clang detects more undefined behaviour than gcc. One build serves its sanitizers and the fuzzer.
 clang_sanitizers() {
     [ "$form" = short ] || make -s BUILD=build/clang CC=clang WERROR=1 all units
-    local half
-    half=$(pick $((1 - SAMPL_TEST_TURN % 2)) '')
     make -s fuzz-build WERROR=1
-    SAMPL_TEST_WITHOUT=injection SAMPL_TEST_DOCUMENTS=no SAMPL_TEST_STEP=$(pick 20 1) SAMPL_TEST_HALF=$half \
+    SAMPL_TEST_WITHOUT=injection SAMPL_TEST_DOCUMENTS=no SAMPL_TEST_STEP=$(pick 20 1) SAMPL_TEST_PART=$(part 3 1) \
         suite build/fuzz
-    ran "clang's sanitizers: $(pick "half $half of the files, step 20" 'all files, step 1')"
+    ran "clang's sanitizers: $(pick "part $(part 3 1) of the files, step 20" 'all files, step 1')"
     # The kept inputs of every target, and 10 s of new inputs on a fourth of the targets, which the commit's hash selects.
     if [ "$form" = short ]; then
         local targets
@@ -62,10 +64,10 @@ clang_sanitizers() {
     fi
 }
 
-# In the short form clang-tidy checks half of the sources and cppcheck the other half. The commit's hash decides which half.
+# In the short form clang-tidy checks a fourth of the sources.
 lint() {
-    JOBS=1 make -s lint LINT_HALF="$(pick $((SAMPL_TEST_TURN % 2)) '')"
-    ran "lint: clang-tidy on $(pick "half $((SAMPL_TEST_TURN % 2)) of the sources, cppcheck on the others" 'all sources, and cppcheck')"
+    JOBS=1 make -s lint LINT_PART="$(part 4 0)"
+    ran "lint: $(pick "clang-tidy on part $(part 4 0) of the sources" 'clang-tidy on all sources'), the other tools on all"
 }
 
 # Tarball, Debian package and static program. The suite runs on the static program: every twentieth case in the short form, on one

@@ -8,7 +8,7 @@
 #   SAMPL_TEST_STEP=4            tests of all bytes or calls use each fourth one, random tests run a fourth of their cases (helper.bash)
 #   SAMPL_TEST_TURN=N            the byte or call that such tests begin with; by default the commit's hash
 #   SAMPL_TEST_EACH=10           only each tenth test
-#   SAMPL_TEST_HALF=0 or 1       only each second file, from the first or from the second on
+#   SAMPL_TEST_PART=2/3          only each third file, from the second on
 #   SAMPL_TEST_DOCUMENTS=no      without the files that compare documents and sources with the program
 #   SAMPL_TEST_JOBS=1            the number of files that run in parallel; by default the number of processors
 set -u
@@ -29,9 +29,9 @@ done
     name=${file##*/}
     [[ ${SAMPL_TEST_DOCUMENTS-} == no && $documents == *" ${name%.bats} "* ]] || files+=("$file")
 done
-if [ -n "${SAMPL_TEST_HALF-}" ]; then
+if [ -n "${SAMPL_TEST_PART-}" ]; then
     all=("${files[@]}") files=()
-    for ((i = SAMPL_TEST_HALF; i < ${#all[@]}; i += 2)); do files+=("${all[i]}"); done
+    for ((i = ${SAMPL_TEST_PART%/*} - 1; i < ${#all[@]}; i += ${SAMPL_TEST_PART#*/})); do files+=("${all[i]}"); done
 fi
 
 # literal: turns each line of standard input into a regular expression that matches only this line.
