@@ -449,16 +449,21 @@ sampled() {
 }
 
 @test "--sweep, --vs, --expect and --params run the later engines as runs of their own" {
-    local engine
-    sampl -n 4096 -s 3 --temp 0.9 --rows :50 --vs '--engine sglang --temp 0.9' --sweep engine=llama,transformers,vllm,sglang --accept @"$ROOT/samples/austen.tokens" \
-        -O tsv "$AUSTEN" >table 2>notes
-    [ "$(wc -l <table)" -ge 6 ]
+    local engine column=1
+    sampl -n 4096 -s 3 --rows :50 --temp 0.9 --vs '--engine sglang --temp 0.9' --sweep engine=llama,transformers,vllm,sglang --emit ids "$AUSTEN" >table 2>notes
+    for engine in llama llama transformers vllm sglang llama transformers vllm sglang; do
+        same <(cut -f $column table) <(sampl -n 4096 -s 3 --rows :50 --temp 0.9 --engine "$engine" "$AUSTEN")
+        column=$((column + 1))
+    done
+    printf '{"params":{%s}}\n' '"temperature":0.9' '"temperature":0' '"top_k":1' >params
     for engine in "${later_engines[@]}"; do
         sampled "$engine" >ids "$AUSTEN"
         [ -z "$(sampled "$engine" --expect @ids "$AUSTEN")" ]
         sampled "$engine" --rows :20 "$AUSTEN" >want
         sampl -n 4096 --rows :20 --samplers '' --emit logits -O json -s 1 "$AUSTEN" | sed '1s/^{/{"params":{"temperature":1},/' >rows.json
         same want <(sampl --engine "$engine" --temp 0.5 -s 5 rows.json)
+        same <(sampled "$engine" --temp 0.9 --rows :1 "$AUSTEN"; sampled "$engine" --temp 0 --rows 1:2 "$AUSTEN"; sampled "$engine" --top-k 1 --rows 2:3 "$AUSTEN") \
+            <(sampled "$engine" --rows :3 --params params "$AUSTEN")
         # Behind the first stages the row is as it was read.
         same <(sampl -n 4096 --rows :1 --samplers '' --emit logits -s 1 "$AUSTEN") <(sampled "$engine" --rows :1 --after logit_bias --emit logits "$AUSTEN")
     done

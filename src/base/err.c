@@ -114,8 +114,7 @@ bool err_from_fault(struct err *e, struct fault fault)
         [FAULT_TOP_K] = {STATUS_DATA, "--top-k is not below the row's width, %" PRIu64},
         [FAULT_NO_EOT] = {STATUS_DATA, "infill is left without text, and the vocabulary has no token to end the turn"},
         [FAULT_NO_SIZE] = {STATUS_DATA,
-                           "a distribution covers the whole vocabulary, whose size a sparse row does not tell; "
-                           "give --n-vocab"},
+                           "the size of the vocabulary is needed, and a sparse row does not tell it; give --n-vocab"},
     };
     assert((size_t)fault.code < sizeof messages / sizeof *messages);
     if (!fault.code)
