@@ -19,7 +19,7 @@ summary() {
         sampl -n 4096 -s 5 --rows :20 $args --dump-probs -O tsv "$AUSTEN" >dump
         perl -e '
             open my $f, "<:raw", $ENV{AUSTEN} or die;
-            my (@logp, @best, $before);
+            my (@logp, @best, @ids, $before);
             for my $row (0 .. 19) {
                 read $f, my $bytes, 8192;
                 my @x = map { my ($e, $m) = ($_ >> 10 & 31, $_ & 1023);
@@ -31,7 +31,7 @@ summary() {
                 $best[$row] = $best;
                 $before -= exp($_) * $_ for @{$logp[$row]};
             }
-            my %sum = map { $_ => 0 } qw(prob raw_prob raw_rank n entropy kl_raw greedy);
+            my %sum = map { $_ => 0 } qw(prob raw_prob raw_rank n entropy kl_raw greedy surprise);
             open $f, "<", "dump" or die;
             <$f>;
             while (<$f>) {
@@ -40,6 +40,8 @@ summary() {
                 $sum{n}++;
                 if ($chosen) {
                     $sum{prob} += $p;
+                    $sum{surprise} -= log($p) / log 2;
+                    push @ids, $id;
                     $sum{raw_prob} += exp $raw;
                     $sum{raw_rank} += 1 + grep { $logp[$row][$_] > $raw || ($_ < $id && $logp[$row][$_] == $raw) } 0 .. 4095;
                     $sum{greedy} += $id == $best[$row];
@@ -50,6 +52,9 @@ summary() {
             }
             $sum{entropy_raw} = $before;
             my %want = map { $_ => $sum{$_} / 20 } keys %sum;
+            my (%seen, $again);
+            $again += !!$seen{"@ids[$_ .. $_ + 3]"}++ for 0 .. 16;
+            $want{repeated} = $again / 17;
             @want{qw(rows bad_rows seed)} = (20, 0, 5);
             open $f, "<", "stats" or die;
             my @names;
@@ -58,10 +63,87 @@ summary() {
                 push @names, $name;
                 die "$name: $x, want $want{$name}" if abs($x - $want{$name}) > 2e-5 * (1 + abs $want{$name}) || $x < 0;
             }
-            die "@names" if "@names" ne "rows bad_rows prob raw_prob raw_rank n entropy_raw entropy kl_raw greedy seed"'
+            die "@names" if "@names" ne "rows bad_rows prob raw_prob raw_rank n entropy_raw entropy kl_raw greedy surprise repeated seed"'
         # shellcheck disable=SC2086
         sampl -n 4096 -s 5 --rows :20 $args "$AUSTEN" | cmp - ids
     done
+}
+
+# repeated OPTION...: prints the share of repeated runs of four tokens.
+repeated() {
+    sampl -s 1 --stats "$@" 2>&1 >/dev/null | awk '$1 == "repeated" { print $2 }'
+}
+
+# row SEQ ID [MORE]: prints a JSON row of a sequence whose likeliest token is ID.
+row() {
+    printf '{"seq":"%s","ids":[%d],"logits":[1]%s}\n' "$1" "$2" "${3-}"
+}
+
+@test "--stats: repeated is the share of runs of four tokens that have come before, in sequences apart" {
+    local i
+    for i in 1 2 3 4 1 2 3 4; do row a $i; done >loop
+    [ "$(repeated loop)" = 0.2 ]
+    [ "$(repeated -t 3 loop)" = 0.2 ]
+    [ "$(repeated --independent loop)" = - ]
+    # Sequences that take turns, and one that ends.
+    for i in 1 2 3 4 1 2 3 4; do row a $i && row b $((i + 4)); done >turns
+    [ "$(repeated turns)" = 0.2 ]
+    { for i in 1 2 3; do row a $i; done && row a 4 ',"end":true' && for i in 1 2 3 4; do row a $i; done; } >ends
+    [ "$(repeated ends)" = 0.5 ]
+    [ "$(head -n 3 loop | repeated)" = - ]
+    # Two loops, the second one longer than the window: runs that are too old are forgotten.
+    /usr/bin/python3 -c '
+import struct
+for n, rounds in ((65536, 2), (65537, 2)):
+    with open(f"long{n}", "w") as f:
+        for i in list(range(n)) * rounds:
+            f.write(f"{{\"ids\":[{i}],\"logits\":[1]}}\n")'
+    [ "$(repeated long65536)" = "$(python3 -c 'print((131069 - 65536) / 131069)')" ]
+    [ "$(repeated long65537)" = 0 ]
+}
+
+@test "--stats, --emit stats and the table have what scatter did" {
+    need_numpy
+    local chain=(-n 4096 -s 3 --rows :30 --top-k 50) options
+    for options in '--scatter-strength 0.3' '--scatter-k 20 --scatter-adaptive --scatter-strength 0.4' '--scatter-strength 0.2 --scatter-steps 3 --scatter-absorption 0.5' \
+        '--scatter-strength 0.3 --scatter-collision 0.5'; do
+        # shellcheck disable=SC2086
+        sampl "${chain[@]}" --samplers 'top_k;scatter' $options --emit stats -O json --stats "$AUSTEN" >rows 2>stats
+        # shellcheck disable=SC2086
+        sampl "${chain[@]}" --samplers 'top_k;scatter' $options --trace -O json "$AUSTEN" >traces
+        # shellcheck disable=SC2086
+        sampl "${chain[@]}" --samplers 'top_k;scatter' $options --dump-probs -O json "$AUSTEN" >after
+        sampl "${chain[@]}" --samplers 'top_k' --top-k "$([[ $options == *k\ 20* ]] && echo 20 || echo 50)" --dump-probs -O json --accept "$(jq -r .id rows | paste -sd,)" "$AUSTEN" >before
+        /usr/bin/python3 -c '
+import json
+import numpy as np
+read = lambda name: [json.loads(line) for line in open(name)]
+got = {name: [] for name in ("scatter_acts", "scatter_strength", "scatter_entropy", "scatter_moved")}
+for row, trace, after, before in zip(read("rows"), read("traces"), read("after"), read("before")):
+    notes = [s for s in trace["stages"] if s["name"] == "scatter"][0]["notes"]
+    for name in got:
+        got[name].append(np.nan if row[name] is None else row[name])
+    acts = notes.get("acts", 1)
+    assert row["scatter_acts"] == acts, (row, notes)
+    if not acts:
+        assert row["scatter_moved"] is row["scatter_strength"] is row["scatter_entropy"] is None
+        continue
+    p, q = ({t["id"]: t["prob"] for t in x["top_probs"]} for x in (before, after))
+    assert p.keys() == q.keys()
+    moved = sum(abs(p[i] - q[i]) for i in p) / 2
+    entropy = -sum(x * np.log(x) for x in p.values()) / np.log(len(p))
+    assert abs(row["scatter_moved"] - moved) < 1e-6, (row, moved)
+    assert abs(row["scatter_entropy"] - entropy) < 1e-6, (row, entropy)
+    assert row["scatter_strength"] == notes["strength"]
+assert len(got["scatter_acts"]) == 30
+stats = dict(line.split() for line in open("stats"))
+for name, values in got.items():
+    assert abs(float(stats[name]) - np.nanmean(values)) < 1e-12, (name, stats[name])'
+    done
+    # A chain without scatter has no such numbers.
+    sampl "${chain[@]}" "$AUSTEN" --vs '--scatter-strength 0.3' -O json >table
+    jq -es '.[0].scatter_moved == null and .[0].scatter_acts == null and .[1].scatter_acts > .5 and (.[1].scatter_strength - .3 | fabs) < 1e-6' table
+    [ "$(sampl "${chain[@]}" --stats --emit stats "$AUSTEN" 2>&1 | grep -c scatter)" = 0 ]
 }
 
 @test "--stats: a chain without samplers has kl_raw 0 and an unchanged entropy" {

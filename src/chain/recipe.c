@@ -132,6 +132,14 @@ const char *recipe_by_chance(const struct recipe *recipe)
     return recipe->parts.rules && !recipe->parts.grammar_first ? "the grammar" : NULL;
 }
 
+const char *const *recipe_measures(const struct recipe *recipe)
+{
+    for (size_t i = 0; i < recipe->n_stages; i++)
+        if (stage_enabled(&recipe->stage[i]) && recipe->stage[i].sampler->measures)
+            return recipe->stage[i].sampler->measures;
+    return NULL;
+}
+
 bool recipe_listens(const struct recipe *recipe, const char *option)
 {
     const struct engine *const engine = recipe->parts.engine;

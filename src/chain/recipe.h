@@ -165,6 +165,9 @@ bool recipe_runs(const struct recipe *recipe, const struct sampler *sampler);
 // selector's draw; "the grammar" if a second pass may follow a draw. NULL: the row and the history decide it.
 const char *recipe_by_chance(const struct recipe *recipe);
 
+// Returns the measures of the first enabled sampler that has some, or NULL.
+const char *const *recipe_measures(const struct recipe *recipe);
+
 // Returns whether the recipe's engine has a stage for an option. With a grammar, some engines lack some stages.
 bool recipe_listens(const struct recipe *recipe, const char *option);
 

@@ -145,8 +145,10 @@ void fields_statistics(struct output *out, const struct record *r)
 // Writes the statistics that do not depend on the chosen token.
 static void fields_expected(struct output *out, const struct record *r)
 {
-    for (enum statistic i = STAT_EXPECTED; i < (out->accepts ? STAT_COUNT : STAT_EPS_NLL); i++)
+    for (enum statistic i = STAT_EXPECTED; i < (out->accepts ? STAT_NAMED : STAT_EPS_NLL); i++)
         field_double(out, statistic_name(i), r->error ? NAN : r->stat[i]);
+    for (size_t i = 0; out->measures && out->measures[i]; i++)
+        field_double(out, out->measures[i], r->error ? NAN : r->stat[STAT_MEASURED + i]);
     for (enum pair_stat i = PAIR_KL; out->pairs && i < PAIR_COUNT; i++)
         field_double(out, pair_name(i), r->error || !r->pair ? NAN : r->pair[i]);
 }

@@ -44,6 +44,7 @@ struct output {
     uint64_t seed;                   // HTML: of the base
     size_t most_chains;              // HTML: number of chains that a row shows at most
     bool accepts;                    // statistics include those of the accepted token
+    const char *const *measures;     // more statistics of the chains' samplers, NULL behind the last; or NULL
     bool pairs;                      // statistics include those of the comparison with the base
     int64_t rows;                    // number of records that will come, or -1: not known
     size_t width;                    // numbers in a row, from --n-vocab; 0: the first good row decides

@@ -44,7 +44,7 @@ enum compared {
     COMPARED_COUNT
 };
 
-enum { TABLE_COLUMNS = 18, PERCENTILES = 11 };
+enum { TABLE_COLUMNS = 22, PERCENTILES = 11 };
 
 struct compared_chain {
     const char *name;
@@ -119,6 +119,7 @@ struct chains {
         const char *name;
         enum column_kind { COLUMN_MEAN, COLUMN_SHARE, COLUMN_COUNT } kind;
         bool paired;         // has differences to the base
+        size_t source;       // for run/table.c
     } column[TABLE_COLUMNS]; // COMPARED_TABLE
     size_t n_columns;
 

@@ -173,6 +173,8 @@ bool job_init(struct job *j, struct err *e)
     j->list_most = a->dump || !j->page ? (size_t)a->dump_most : PAGE_CANDIDATES;
     j->traces = a->trace || (j->page && j->n_variants == 1);
     j->dumps = j->lists || j->traces;
+    for (size_t i = 0; i < j->n_variants && !j->measures; i++)
+        j->measures = recipe_measures(j->variant[i]);
     j->side_by_side = j->n_variants > 1 && (a->diff || j->lists);
     j->plain = !emit_distribution(a->emit) && (!a->output_format || !strcmp(a->output_format, "text"));
     j->expects = a->expect && !emit_distribution(a->emit);

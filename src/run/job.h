@@ -69,6 +69,7 @@ struct job {
     bool side_by_side; // --diff, or --dump-probs with variants
     const char *after; // the stage whose distribution is shown, or NULL
     struct trace_wish wish;
+    const char *const *measures; // names of the first variant's that has some (recipe_measures), or NULL
 
     unsigned recorded; // bits of enum recorded, set by job_record
 };

@@ -62,6 +62,15 @@ static void note_widths(struct flow *f, struct row row, size_t width, const stru
                  other->n, most - least);
 }
 
+// Adds the chosen token of a row to the text of its sequence.
+static bool count_repeats(struct flow *f, const struct input_row *row, uint32_t id, struct err *e)
+{
+    const struct row_origin *const o = &row->origin;
+    const uint64_t sequence = row->seq ? hash_bytes(row->seq, strlen(row->seq)) : o->named ? o->sequence : 0;
+    const bool begins = row->fresh || (o->named && !o->index_in_sequence);
+    return repeats_add(&f->totals.repeats, sequence, begins, row->ends, id) || err_from_fault(e, fault_memory());
+}
+
 // Writes what a row came to, with a message for what is bad in it.
 static bool write_results(struct flow *f, const struct walk *w, struct err *e)
 {
@@ -107,7 +116,7 @@ static bool write_results(struct flow *f, const struct walk *w, struct err *e)
     if (good && res->record.partial)
         totals_add_partial(&f->totals, &res->record, row->logits.n);
     totals_add(&f->totals, good ? res->stat : NULL, width * dtype_size(row->logits.type));
-    return true;
+    return !f->job->args->stats || f->job->independent || !good || count_repeats(f, row, res->record.chosen, e);
 }
 
 static bool write_batch(void *to, const struct batch *b, struct err *e)
@@ -244,6 +253,7 @@ static bool open_output(struct flow *f, struct err *e)
                            .traces = f->job->traces,
                            .flush = a->line_buffered,
                            .accepts = a->accept || a->accept_recorded,
+                           .measures = f->job->measures,
                            .pairs = a->against && f->job->compares,
                            .goes_on = job_is_later_part(a),
                            .files = a->files.n > 1,
@@ -375,7 +385,7 @@ bool run(struct job *j, struct err *e)
     if (ok)
         totals_note_partial(&f.totals, list_wanted(j));
     if (j->args->stats && (ok || (f.totals.rows && e->status == STATUS_DATA)))
-        ok = totals_print(&f.totals, j->variant[0]->parts.seed, ok ? e : &late) && ok;
+        ok = totals_print(&f.totals, j->variant[0]->parts.seed, recipe_measures(j->variant[0]), ok ? e : &late) && ok;
     if (ok && f.totals.bad)
         ok = err_set(e, STATUS_DATA, "%" PRIu64 " of %" PRIu64 " rows were bad", f.totals.bad, f.totals.rows);
     if (ok && differs)
@@ -385,5 +395,6 @@ bool run(struct job *j, struct err *e)
     expected_close(&f.expected);
     feed_free(&f.feed);
     vocab_free(&f.texts);
+    totals_free(&f.totals);
     return ok;
 }

@@ -6,10 +6,11 @@
 #include <math.h>
 #include <string.h>
 
-enum table_kind { STATISTIC, PAIR, FINITE_PAIR, INFINITE_PAIR, NLL, LOST, ROWS };
-enum table_when { IN_ALL, ACCEPTS, AGAINST };
+enum table_kind { STATISTIC, PAIR, FINITE_PAIR, INFINITE_PAIR, NLL, LOST, MEASURE, ROWS };
+enum table_when { IN_ALL, ACCEPTS, AGAINST, MEASURES };
 
-// All columns, in their order. at: enum statistic or enum pair_stat. If `exp` is set, the value is the exponential of
+// All columns, in their order. at: enum statistic, enum pair_stat, or a place in the job's measures, which
+// name the column. If `exp` is set, the value is the exponential of
 // the mean.
 static const struct table_source {
     const char *name;
@@ -36,6 +37,10 @@ static const struct table_source {
     {"eps_ppl", COLUMN_MEAN, STATISTIC, STAT_EPS_NLL, ACCEPTS, true},
     {"kl_inf", COLUMN_COUNT, INFINITE_PAIR, PAIR_KL, AGAINST},
     {"top1", COLUMN_SHARE, PAIR, PAIR_TOP1, AGAINST},
+    {NULL, COLUMN_SHARE, MEASURE, 0, MEASURES},
+    {NULL, COLUMN_MEAN, MEASURE, 1, MEASURES},
+    {NULL, COLUMN_MEAN, MEASURE, 2, MEASURES},
+    {NULL, COLUMN_MEAN, MEASURE, 3, MEASURES},
     {"rows", COLUMN_COUNT, ROWS},
 };
 enum { SOURCES = sizeof sources / sizeof *sources };
@@ -45,7 +50,7 @@ _Static_assert((int)SOURCES == (int)TABLE_COLUMNS, "a cell for each column");
 
 static bool is_paired(const struct table_source *s)
 {
-    return s->kind == STATISTIC || s->kind == NLL || s->kind == LOST;
+    return s->kind == STATISTIC || s->kind == NLL || s->kind == LOST || s->kind == MEASURE;
 }
 
 // Sets the value of a row in a column. Returns false if the row has none. pairs: the base has a result of the row.
@@ -71,6 +76,9 @@ static bool row_value(const struct table_source *s, const struct result *res, bo
     case LOST:
         *x = accepted == 0.0;
         return !isnan(accepted);
+    case MEASURE:
+        *x = res->stat[STAT_MEASURED + s->at];
+        return !isnan(*x);
     case ROWS:
         break;
     }
@@ -108,12 +116,18 @@ void table_add(struct table_sums *t, const struct result *res, const struct resu
 void table_columns(const struct job *j, struct chains *all)
 {
     const struct args *const a = j->args;
+    const bool accepts = a->accept || a->accept_recorded;
+    size_t measures = 0;
+    while (j->measures && j->measures[measures])
+        measures++;
     all->n_columns = 0;
-    for (size_t i = 0; i < SOURCES; i++)
-        if (sources[i].when == IN_ALL || (sources[i].when == AGAINST && a->against) ||
-            (sources[i].when == ACCEPTS && (a->accept || a->accept_recorded)))
+    for (size_t i = 0; i < SOURCES; i++) {
+        const struct table_source *const s = &sources[i];
+        const bool measure = s->kind == MEASURE && (size_t)s->at < measures;
+        if (s->when == IN_ALL || (s->when == AGAINST && a->against) || (s->when == ACCEPTS && accepts) || measure)
             all->column[all->n_columns++] =
-                (struct table_column){sources[i].name, sources[i].shown, is_paired(&sources[i])};
+                (struct table_column){measure ? j->measures[s->at] : s->name, s->shown, is_paired(s), i};
+    }
 }
 
 static double mean_of(const struct moments *m) { return m->n ? m->sum / (double)m->n : NAN; }
@@ -152,8 +166,6 @@ static struct table_cell cell_of(const struct table_source *s, const struct tabl
 
 void table_cells(const struct table_sums *t, const struct chains *all, struct compared_chain *c)
 {
-    size_t k = 0;
-    for (size_t i = 0; i < SOURCES && k < all->n_columns; i++)
-        if (!strcmp(sources[i].name, all->column[k].name))
-            c->cell[k++] = cell_of(&sources[i], t, &t->column[i]);
+    for (size_t k = 0; k < all->n_columns; k++)
+        c->cell[k] = cell_of(&sources[all->column[k].source], t, &t->column[all->column[k].source]);
 }

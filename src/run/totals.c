@@ -3,16 +3,19 @@
 
 #include "base/number.h"
 #include "base/platform.h"
+#include "kern/libm.h"
 #include "out/message.h"
 #include "out/output.h"
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
+#define LOG2_E   1.4426950408889634
 #define PATIENCE 2.0  // seconds before the first progress line
 #define PERIOD   0.25 // seconds between two progress lines
 
@@ -36,6 +39,8 @@ void totals_start(struct totals *t, bool shows, int64_t total)
         output_catch_signals();
     t->shown = t->start + PATIENCE - PERIOD;
 }
+
+void totals_free(struct totals *t) { repeats_free(&t->repeats); }
 
 // Shows the progress line. Leaves out the MB/s if the line would be too wide.
 static void show_progress(const struct totals *t, double seconds)
@@ -63,6 +68,13 @@ void totals_add(struct totals *t, const double *stat, uint64_t bytes)
     t->bytes += (double)bytes;
     for (size_t i = 0; stat && i < STAT_MEANS; i++)
         t->sum[i] += stat[i];
+    if (stat)
+        t->surprise += stat[STAT_PROB] > 0.0 ? -libm_log(stat[STAT_PROB]) * LOG2_E : INFINITY;
+    for (size_t i = 0; stat && i < MEASURES_MOST; i++)
+        if (!isnan(stat[STAT_MEASURED + i])) {
+            t->measured[i].sum += stat[STAT_MEASURED + i];
+            t->measured[i].rows++;
+        }
     t->greedy += stat && stat[STAT_RAW_RANK] == 1.0;
     const double at = t->shows ? now() : t->shown;
     if (at - t->shown < PERIOD)
@@ -99,15 +111,16 @@ void totals_end(struct totals *t)
     t->shows = false;
 }
 
-static void print_mean(const struct totals *t, const char *name, double sum)
+// Prints the mean of n numbers.
+static void print_mean(const char *name, double sum, uint64_t n)
 {
     char text[NUMBER_TEXT];
-    const uint64_t good = t->rows - t->bad;
-    fprintf(stderr, "%-17s %s\n", name, good ? number_text_wide(sum / (double)good, text) : "-");
+    fprintf(stderr, "%-17s %s\n", name, n ? number_text_wide(sum / (double)n, text) : "-");
 }
 
-bool totals_print(const struct totals *t, uint64_t seed, struct err *e)
+bool totals_print(const struct totals *t, uint64_t seed, const char *const *measures, struct err *e)
 {
+    const uint64_t good = t->rows - t->bad;
     clearerr(stderr);
     errno = EIO;
     const double seconds = now() - t->start;
@@ -116,8 +129,12 @@ bool totals_print(const struct totals *t, uint64_t seed, struct err *e)
     if (isatty(STDERR_FILENO))
         fprintf(stderr, "%-17s %.6g\n", "rows_per_second", seconds > 0.0 ? (double)t->rows / seconds : 0.0);
     for (enum statistic i = 0; i < STAT_MEANS; i++)
-        print_mean(t, statistic_name(i), t->sum[i]);
-    print_mean(t, "greedy", (double)t->greedy);
+        print_mean(statistic_name(i), t->sum[i], good);
+    print_mean("greedy", (double)t->greedy, good);
+    print_mean("surprise", t->surprise, good);
+    print_mean("repeated", (double)t->repeats.repeated, t->repeats.runs);
+    for (size_t i = 0; measures && measures[i]; i++)
+        print_mean(measures[i], t->measured[i].sum, t->measured[i].rows);
     fprintf(stderr, "%-17s %" PRIu64 "\n", "seed", seed);
     return !(ferror(stderr) | fflush(stderr)) ||
            err_set(e, STATUS_IO, "--stats: standard error: cannot write: %s", strerror(errno));

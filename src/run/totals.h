@@ -5,11 +5,18 @@
 
 #include "base/err.h"
 #include "trace/record.h"
+#include "trace/repeats.h"
 
 struct totals {
     uint64_t rows, bad;     // rows counts bad ones, too
     double sum[STAT_MEANS]; // over the good rows, in their order, so that sums do not depend on threads
-    uint64_t greedy;        // good rows whose chosen token has the highest raw logit
+    double surprise;        // sum of -log2 of the chosen tokens' probabilities after the chain
+    struct repeats repeats; // of the chosen tokens, unless rows are independent
+    struct {
+        double sum;
+        uint64_t rows; // that have the number
+    } measured[MEASURES_MOST];
+    uint64_t greedy; // good rows whose chosen token has the highest raw logit
     double bytes;
     struct partial_rows {
         uint64_t rows, exact; // partial rows; those with the outcome of the full row
@@ -27,6 +34,8 @@ bool totals_shown(bool rows_on_terminal);
 
 void totals_start(struct totals *t, bool shows, int64_t total);
 
+void totals_free(struct totals *t);
+
 // Adds a row. stat[STAT_COUNT], or NULL for a bad row; bytes: its length in the input.
 void totals_add(struct totals *t, const double *stat, uint64_t bytes);
 
@@ -39,8 +48,9 @@ void totals_note_partial(const struct totals *t, size_t enough);
 // Removes the progress line.
 void totals_end(struct totals *t);
 
-// Prints --stats on stderr, with the seed of the run. Prints the speed only to a terminal. False with *e if stderr
+// Prints --stats on stderr, with the seed of the run, and the means of what samplers measured: names, NULL behind the
+// last, or NULL. Prints the speed only to a terminal. False with *e if stderr
 // cannot be written.
-bool totals_print(const struct totals *t, uint64_t seed, struct err *e);
+bool totals_print(const struct totals *t, uint64_t seed, const char *const *measures, struct err *e);
 
 #endif

@@ -23,6 +23,7 @@ bool worker_init(struct worker *w, const struct job *job, size_t first, size_t l
     cand_init(&w->cand, job->kern);
     w->cand.want_p = job_records(job, LEAVE_P);
     w->cand.want_notes = job->expects || job_records(job, RECORD_LINES | RECORD_LIST);
+    w->cand.measure = job->measures && job_records(job, RECORD_STATS) ? w->measure : NULL;
     w->cand.want_chosen_p = job_records(job, LEAVE_CHOSEN_P);
     w->cand.want_logits = job_records(job, LEAVE_LOGITS);
     if (!w->sessions)

@@ -19,6 +19,7 @@ struct worker {
     struct pair_base base;            // the base's distribution, where variants are compared
     struct agreement_scratch scratch; // with --report
     struct result unshown;            // the base's result, if the worker has the base only to compare with it
+    double measure[MEASURES_MOST];    // what the chain's sampler measured in the row
     float *masked;                    // scratch: a row without the tokens that do not fit the grammar
     size_t masked_cap;
 };

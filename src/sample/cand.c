@@ -123,6 +123,8 @@ struct fault cand_load_shared(struct cand *c, const struct row *row, struct row_
     s->cut = row_cut(row->type);
     s->scratch_taken = 0;
     s->has_noise = false;
+    for (size_t i = 0; c->measure && i < MEASURES_MOST; i++)
+        c->measure[i] = NAN;
     c->fault = fault_none();
     c->n = c->n_row = row->n;
     c->row_id = row->ids;

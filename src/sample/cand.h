@@ -65,7 +65,7 @@ enum cand_state {
     CAND_PROBABILITIES, // the last softmax, or what a sampler made of it
 };
 
-enum { NOTES_MOST = 6 };
+enum { NOTES_MOST = 6, MEASURES_MOST = 4 };
 
 struct cand {
     const struct kern *kern;
@@ -104,6 +104,9 @@ struct cand {
         double value;   // NaN: there is none this time
     } note[NOTES_MOST]; // [n_notes]
     size_t n_notes;
+
+    // what the chain's sampler with measures found in the row, by sampler->measures; NaN: it did not say
+    double *measure; // [MEASURES_MOST] of the owner; NULL: they are not read
 
     // the selector's answer
     uint32_t chosen; // token id

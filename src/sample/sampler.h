@@ -116,14 +116,16 @@ struct sampler {
     bool needs_vocab;    // looks at the tokens' texts
     const char *heading; // of its options in --help; NULL: the chain's
 
-    const struct param *params; // rows up to one without a flag; NULL: none. NAME=VALUE in a chain sets the first
-    size_t params_size;         // bytes of the parameter struct
-    size_t size;                // bytes of state, which each sequence begins with zeroed; 0: none, and self is NULL
-    bool reads_prompt;          // looks at the prompt in the history
-    bool skips_by_width;        // skip needs the width of each row
-    enum limit_kind limits;     // the first parameter says what it keeps
-    bool takes_deferred;        // works on candidates as cand_defer leaves them
-    bool selector;              // sets chosen and chosen_p, and ends the chain
+    const struct param *params;  // rows up to one without a flag; NULL: none. NAME=VALUE in a chain sets the first
+    size_t params_size;          // bytes of the parameter struct
+    size_t size;                 // bytes of state, which each sequence begins with zeroed; 0: none, and self is NULL
+    bool reads_prompt;           // looks at the prompt in the history
+    bool skips_by_width;         // skip needs the width of each row
+    enum limit_kind limits;      // the first parameter says what it keeps
+    bool takes_deferred;         // works on candidates as cand_defer leaves them
+    bool selector;               // sets chosen and chosen_p, and ends the chain
+    const char *const *measures; // [up to MEASURES_MOST] names of the numbers that apply leaves by cand_measure,
+                                 // NULL behind the last; NULL: none
 
     // Works on one row. c has no fault and at least one candidate; apply leaves at least one candidate, or a fault. The
     // parameters may differ from those of the row before. All other functions may be NULL.
@@ -183,6 +185,13 @@ static inline void cand_note(struct cand *c, const char *name, double value)
 {
     if (c->n_notes < NOTES_MOST)
         c->note[c->n_notes++] = (struct note){name, value};
+}
+
+// Leaves a number of the row, by its place in the sampler's measures. O(1).
+static inline void cand_measure(struct cand *c, size_t i, double value)
+{
+    if (c->measure)
+        c->measure[i] = value;
 }
 
 // Does a sampler run by `runs`, if its first parameter has this value?

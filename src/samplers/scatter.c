@@ -43,6 +43,14 @@ static const struct param params[] = {
     {NULL},
 };
 
+// What --stats shows of the rows.
+enum { ACTS, STRENGTH, ENTROPY, MOVED };
+static const char *const measures[] = {[ACTS] = "scatter_acts",
+                                       [STRENGTH] = "scatter_strength",
+                                       [ENTROPY] = "scatter_entropy",
+                                       [MOVED] = "scatter_moved",
+                                       NULL};
+
 struct scatter_state {
     struct rng rng;      // of the collision gate
     struct tally recent; // for absorption
@@ -164,9 +172,8 @@ static void diffuse(const struct scatter_state *s, double *p, double *q, size_t 
     }
 }
 
-// Damps recent tokens, and sorts the list and p again. Insertion sort: all but a few candidates stand where they
-// belong.
-static void absorb(const struct tally *recent, struct cand *c, double *p, double absorption)
+// Damps recent tokens.
+static void absorb(const struct tally *recent, const struct cand *c, double *p, double absorption)
 {
     for (size_t i = 0; i < c->n; i++) {
         const size_t t = idmap_find(&recent->tokens, c->id[i]);
@@ -174,6 +181,11 @@ static void absorb(const struct tally *recent, struct cand *c, double *p, double
             p[i] *= libm_exp(-absorption * recent->count[t]);
     }
     normalise(p, c->n);
+}
+
+// Sorts the list and p again. Insertion sort: all but a few candidates stand where they belong.
+static void sort_again(struct cand *c, double *p)
+{
     uint32_t *const at = cand_scratch(c, c->n, sizeof *at);
     for (size_t i = 0; at && i < c->n; i++) {
         const double x = p[i];
@@ -189,6 +201,15 @@ static void absorb(const struct tally *recent, struct cand *c, double *p, double
         cand_gather(c, (struct ranks){at, c->n}, CAND_SORTED);
 }
 
+// Returns the probability that has moved from the candidates p to other ones: half of all differences, without signs.
+static double moved(const struct cand *c, const double *p)
+{
+    double sum = 0.0;
+    for (size_t i = 0; i < c->n; i++)
+        sum += fabs(p[i] - c->p[i]);
+    return 0.5 * sum;
+}
+
 static void scatter(const struct scatter_state *s, struct cand *c, const struct scatter_params *p)
 {
     const size_t k = c->n, pad = s->reach - 1;
@@ -199,7 +220,7 @@ static void scatter(const struct scatter_state *s, struct cand *c, const struct 
     memset(padded, 0, (k + 2 * pad) * sizeof *padded);
     for (size_t i = 0; i < k; i++)
         prob[i] = c->p[i];
-    const double entropy = p->adaptive || c->want_notes ? normalised_entropy(prob, k) : NAN,
+    const double entropy = p->adaptive || c->want_notes || c->measure ? normalised_entropy(prob, k) : NAN,
                  blend = strength(p, entropy);
     cand_note(c, "normalised_entropy", entropy);
     cand_note(c, "strength", blend);
@@ -212,6 +233,11 @@ static void scatter(const struct scatter_state *s, struct cand *c, const struct 
         prob[i] = fmin(prob[i], prob[i - 1]);
     if (p->absorption > 0.0f)
         absorb(&s->recent, c, prob, p->absorption);
+    cand_measure(c, STRENGTH, blend);
+    cand_measure(c, ENTROPY, entropy);
+    cand_measure(c, MOVED, c->measure ? moved(c, prob) : NAN);
+    if (p->absorption > 0.0f)
+        sort_again(c, prob);
     for (size_t i = 0; i < k; i++) {
         c->p[i] = (float)prob[i];
         c->logit[i] = libm_logf((float)fmax(prob[i], FLT_MIN));
@@ -222,6 +248,7 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
 {
     const struct scatter_params *const p = stage->params;
     struct scatter_state *const s = self;
+    cand_measure(c, ACTS, 0.0);
     if (c->n < 2)
         return;
     if (p->collision < 1.0f) {
@@ -241,6 +268,7 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
         cand_fail(c, FAULT_MEMORY, 0);
         return;
     }
+    cand_measure(c, ACTS, 1.0);
     scatter(s, c, p);
 }
 
@@ -268,6 +296,7 @@ const struct sampler sampler_scatter = {.name = "scatter",
                                         .enabled = enabled,
                                         .idle = idle,
                                         .window = window,
+                                        .measures = measures,
                                         .apply = apply,
                                         .reset = reset_rng,
                                         .needs_rows = needs_rows,

@@ -184,5 +184,7 @@ void measure(const struct raw *raw, const struct after *after, int64_t accepted,
     stat[STAT_ACCEPTED_PROB] = accepted < 0 ? NAN : softmax_prob(s, after_logit(after, (uint32_t)accepted));
     measure_against_raw(raw, after, stat);
     stat[STAT_E_GREEDY] = softmax_prob(s, after_logit(after, cand_row_id(c, raw->best)));
+    for (size_t i = 0; i < MEASURES_MOST; i++)
+        stat[STAT_MEASURED + i] = c->measure ? c->measure[i] : NAN;
     stat[STAT_EPS_NLL] = accepted < 0 ? NAN : eps_nll(stat[STAT_ACCEPTED_PROB], row_vocab(raw->row));
 }
