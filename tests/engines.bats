@@ -469,6 +469,36 @@ sampled() {
     done
 }
 
+# Noise goes by the position of a row in its sequence, in the whole input.
+@test "akunu-gpu, vllm-v2 and sglang: sequences that take turns equal each alone, whatever --rows selects" {
+    local engine i t
+    perl -e 'srand 5; for my $i (0 .. 23) { printf qq({"seq":"%s"%s,"logits":[%s]}\n), substr("abc", $i % 3, 1), $i == 16 ? q(,"end":true) : "", join ",", map { sprintf "%.3f", rand 3 } 0 .. 8 }' >turns.json
+    jq -c '{seq, "end": .end}' turns.json >turns.params
+    perl -ne 'print pack "f<*", /\[(.*)\]/ ? split /,/, $1 : ()' turns.json >turns.f32
+    for engine in akunu-gpu vllm-v2 sglang; do
+        go() { sampl --engine "$engine" -s 7 --temp 1 "$@"; }
+        go turns.json >want
+        for i in a c; do
+            same <(grep "\"$i\"" turns.json | go) <(paste want <(jq -r .seq turns.json) | sed -n "s/\t$i\$//p")
+        done
+        for t in 1 3; do
+            same <(sed -n '8,20p' want) <(go -t $t --rows 7:20 turns.json)
+            same <(sed -n '3p; 6,9p; 23p' want) <(go -t $t --rows 2,5:9,22 turns.json)
+            same <(sed -n '3p; 6,9p; 23p' want) <(go -t $t --rows 2,5:9,22 -n 9 --params turns.params turns.f32)
+            same <(sed -n '8,20p' want) <(for i in 1 2 3; do go -t $t --rows 7:20 --shard $i/3 -n 9 --params turns.params turns.f32; done)
+        done
+    done
+}
+
+@test "akunu: --trace shows the sums that its cuts compare, which are those of the softmax before the first cut" {
+    sampl -n 4096 -s 1 --rows :1 --engine akunu --temp 0.7 --top-k 50 --min-p 0.01 --top-p 0.8 --trace -O json "$AUSTEN" >trace
+    sampl -n 4096 -s 1 --rows :1 --engine akunu --temp 0.7 --after softmax_id --emit probs -O json "$AUSTEN" >softmax
+    jq -es '(.[1].probs | sort | reverse) as $p | .[0].stages | map({(.name): .}) | add |
+        (.top_k_prob.notes.sum - ($p[:50] | add) | fabs) < 1e-4 and (.top_k_prob.notes.least - $p[49] | fabs) < 1e-7 and
+        (.min_p_cut.notes.floor - 0.01 * $p[0] | fabs) < 1e-6 and (.min_p_cut.notes.sum - ($p[:.min_p_cut.after] | add) | fabs) < 1e-4 and
+        (.top_p_reach.notes.sum >= 0.8) and (.top_p_reach.notes.sum - ($p[:.top_p_reach.after] | add) | fabs) < 1e-4' trace softmax
+}
+
 @test "transformers and vllm: a sparse row needs a width to draw, but none at temperature 0" {
     local engine row='{"ids":[1,5,7],"logits":[2,2.5,3]}'
     for engine in transformers vllm; do

@@ -2,6 +2,7 @@
 #include "in/input.h"
 
 #include "base/mem.h"
+#include "in/left_out.h"
 #include "in/matrix.h"
 #include "in/row_notes.h"
 
@@ -19,6 +20,7 @@ struct input {
     uint64_t skipped;            // wanted rows before the first of part
     uint64_t first_of_part;      // with --params: lower rows belong to earlier parts, but are returned for their notes
     struct notes_file notes;     // of --params
+    struct left_out left_out;    // rows of named sequences
     uint64_t sequences;          // sequences named by the files that were read to their end
     uint64_t behind;             // number of the row returned last, plus 1; 0: no row was returned
     size_t file;                 // index of the next file to open
@@ -214,6 +216,7 @@ void input_close(struct input *in)
     input_release(in, input_finished(in));
     free(in->retired);
     notes_close(&in->notes);
+    left_out_free(&in->left_out);
     free(in->wanted.range);
     free(in->part.range);
     free(in);
@@ -362,6 +365,24 @@ static void leave_row(struct input *in, const struct input_row *r)
     source_leave(&in->source, from, r->text ? r->n_text : in->matrix->bytes);
 }
 
+// Counts a row of a named sequence that is not wanted.
+static bool leave_out(struct input *in, const struct input_row *r, struct err *e)
+{
+    return !r->seq || left_out_add(&in->left_out, r->seq, r->ends) || err_from_fault(e, fault_memory());
+}
+
+// Counts unwanted rows by the lines of --params. What is wrong with these lines does not matter.
+static bool leave_out_noted(struct input *in, uint64_t rows, struct err *e)
+{
+    bool ok = true;
+    for (uint64_t i = 0; ok && i < rows; i++) {
+        struct input_row r = {.number = in->next_row + i, .recorded = -1, .forced = -1, .position = -1};
+        struct err ignored;
+        ok = !notes_read(&in->notes, &r, &ignored) || leave_out(in, &r, e);
+    }
+    return ok;
+}
+
 uint64_t input_alike(const struct input *in, const struct input_row *r)
 {
     if (!in->matrix || !r->stays || r->seq || in->config->params)
@@ -405,6 +426,8 @@ bool input_next(struct input *in, struct input_row *r, bool *end, struct err *e)
         const int64_t left = rows_left(in), before = in->part.range[in->at].first - (int64_t)in->next_row;
         if (left > 0 && before > 0) { // skips unwanted rows unread
             const uint64_t rows = (uint64_t)(before < left ? before : left);
+            if (in->config->params && !leave_out_noted(in, rows, e))
+                return false;
             matrix_jump(in->matrix, &in->source, rows);
             in->next_row += rows;
             continue;
@@ -430,6 +453,8 @@ bool input_next(struct input *in, struct input_row *r, bool *end, struct err *e)
             leave_row(in, r);
         if (before > 0) { // an unwanted row, even a bad one
             note_width(in, r);
+            if (!leave_out(in, r, e))
+                return false;
             continue;
         }
         complete_origin(in, r);
@@ -437,6 +462,8 @@ bool input_next(struct input *in, struct input_row *r, bool *end, struct err *e)
         in->returned += !r->origin.earlier_part;
         if (in->config->params && !note_row(in, r, e))
             return r->bad ? false : input_blame(r, e);
+        if (r->seq)
+            r->origin.unasked_of_sequence = left_out_take(&in->left_out, r->seq, &r->origin.unasked_end);
         return ok;
     }
 }

@@ -40,6 +40,8 @@ struct row_origin {
     uint64_t sequence;            // if named: index of the sequence in the input; else 0
     uint64_t rows_skipped;        // wanted rows before this part of the run: other parts sample them
     uint64_t skipped_of_sequence; // rows among those that are of the row's sequence
+    uint64_t unasked_of_sequence; // if `seq` names the sequence: rows of it that --rows left out since its last row,
+    bool unasked_end;             // or since it ended in such a row
     uint64_t rows_unasked;        // rows between this row and the one returned before, which --rows leaves out
     bool earlier_part;            // the row belongs to an earlier part: only its notes on its sequence count
 };

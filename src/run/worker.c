@@ -357,6 +357,7 @@ static bool variant_row(struct worker *w, size_t variant, const struct input_row
     session_appear(s, q);
     if (!q->begun && row->may_change)
         chain_remember(q->chain);
+    q->rows = (row->origin.unasked_end ? 0 : q->rows) + row->origin.unasked_of_sequence;
     const bool ready = prepare(w->job, s, q, row, &token, res);
     if (ready && pass)
         chain_skip(q->chain, 1, row->bad ? 0 : row_vocab(&row->logits));

@@ -112,6 +112,19 @@ const struct sampler sampler_softmax_id = {.name = "softmax_id", .apply = softma
 
 // ---- cuts
 
+// Notes the probabilities that the cuts compare. They are those of the softmax before the first cut: no cut takes
+// another one.
+static void note_kept(struct cand *c)
+{
+    if (!c->want_notes)
+        return;
+    float sum = 0.0f;
+    for (size_t i = 0; i < c->n; i++)
+        sum += c->p[i];
+    cand_note(c, "sum", sum);
+    cand_note(c, "least", c->p[c->n - 1]);
+}
+
 // top_k_prob (akunu): the k most probable. Equal probabilities of unequal logits go by id. 0, or all there are, is 256.
 // top_k_prob_all (akunu-gpu): 0, or all there are, is all. It also ranks them for the cuts behind it.
 static void top_k_prob(void *self, struct cand *c, const struct stage *stage)
@@ -121,6 +134,7 @@ static void top_k_prob(void *self, struct cand *c, const struct stage *stage)
     const bool keeps_all = stage->sampler->params == top_k_all || c->n < DEFAULT_K;
     const bool given = p->k > 0 && (size_t)p->k < c->n;
     cand_top_k_by_p(c, given ? (size_t)p->k : keeps_all ? c->n : DEFAULT_K);
+    note_kept(c);
 }
 
 // min_p_cut (ollama, akunu): those before the first below min_p times the best one's.
@@ -132,6 +146,8 @@ static void min_p_cut(void *self, struct cand *c, const struct stage *stage)
     while (keep < c->n && !(c->p[keep] < floor))
         keep++;
     c->n = keep;
+    cand_note(c, "floor", floor);
+    note_kept(c);
 }
 
 extern const struct sampler sampler_top_p_above;
@@ -143,6 +159,7 @@ static void top_p_cut(void *self, struct cand *c, const struct stage *stage)
     struct nucleus kept = {.limit = p->top_p, .past = stage->sampler == &sampler_top_p_above, .least = 1};
     nucleus_add(&kept, c->kern, c->p, c->n);
     c->n = kept.n;
+    note_kept(c);
 }
 
 const struct sampler sampler_top_k_prob = {
