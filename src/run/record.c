@@ -79,7 +79,8 @@ static struct fault fill_lists(const struct job *j, struct log *l, struct cand *
             ranked[rec->kept++] =
                 shown ? (struct ranked){l->id[shown->at + i], logit[i], (float)softmax_prob(&s, logit[i]), 0.0f}
                       : (struct ranked){c->id[i], logit[i], c->p[i], 0.0f};
-    qsort(ranked, rec->kept, sizeof *ranked, ranked_order);
+    if (!ranked_sort(ranked, rec->kept, c->kern, &l->sort))
+        return fault_memory();
     rec->entropy = softmax_entropy(&s);
     rec->ranked = ranked;
     rec->shown = !j->lists ? 0 : j->list_most && j->list_most < rec->kept ? j->list_most : rec->kept;

@@ -15,6 +15,7 @@ void log_free(struct log *l)
     free(l->id);
     free(l->logit);
     free(l->p);
+    free(l->sort.memory);
 }
 
 // Lists of more candidates than this are not sorted by insertion, but go through an array of the whole row.

@@ -32,6 +32,7 @@ struct log {
     struct log_step *step;       // [n_steps] step 0 is the loaded row
     uint32_t *id;                // [taken] candidates of all steps; steps that change nothing share theirs
     float *logit;                // [taken], and behind them room for a row
+    struct ranked_scratch sort;  // for the lists of the record
     double *p;                   // scratch of trace_lines: probabilities of two steps
     size_t n_steps, taken, step_cap, id_cap, logit_cap, p_cap;
 };

@@ -213,6 +213,16 @@ struct result {
 // Orders struct ranked by falling probability, then rising id.
 int ranked_order(const void *a, const void *b);
 
+// Memory of ranked_sort. A zeroed struct is empty; the owner frees memory.
+struct ranked_scratch {
+    void *memory;
+    size_t cap; // bytes
+};
+
+// Sorts a list in that order, in less time than qsort takes for thousands of candidates. Returns false when memory is
+// short.
+bool ranked_sort(struct ranked *r, size_t n, const struct kern *kern, struct ranked_scratch *scratch);
+
 // Puts a token among the `most` likeliest at best[], which stand by falling probability. *n counts all that were given.
 void ranked_insert(struct ranked *best, size_t *n, size_t most, uint32_t id, double p);
 
