@@ -462,6 +462,11 @@ def printed(case):
     if foreign:
         chains = [re.sub(r"(?m)^\S+ +off .*\n", "", chain) for chain in chains]
     same(f"the chain by way of {form}", *chains, shown, saved, read)
+    # A row's parameter may add its sampler to the default chain, but not to the printed one, which names its samplers.
+    options = {value: key for key, value in IN_PARAMS.items()}
+    given = [options.get(name, name).replace("_", "-") for row in case.rows.members or [] for name in row.get("params", {})]
+    if any(f" {option}=" not in chains[0] for option in given):
+        raise Passed("refused")
     more = case.context() + source + [word for word in later if f" {word[2:].split('=')[0]}=" in chains[0]]
     run = case.run(*chain, *more)
     agree(f"ids by way of {form}", run, case.run(*words, *more))
