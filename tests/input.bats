@@ -379,6 +379,34 @@ early() {
     early 'head -c 16384 /dev/zero | tr "\0" "\1" | cat <(f32 1 9) -' -f f32 -n 4098
 }
 
+@test "a program can wait for the record of each row that it writes, without --line-buffered" {
+    timeout 60 /usr/bin/python3 -c '
+import json, os, random, struct, subprocess
+random.seed(1)
+rows = [[random.random() * 3 for _ in range(50)] for _ in range(30)]
+forms = {"json": lambda row: (json.dumps(row) + "\n").encode(), "object": lambda row: json.dumps({"seq": "a", "logits": row}).encode(),
+         "f32": lambda row: struct.pack("<50f", *row)}
+for args in ("", "-t 3", "-O json", "--stats", "--emit stats", "--vs=\"--temp 2\" --emit ids", "-t 2 --dump-probs=2", "--emit logits -O f32", "-o out"):
+    words = [word.strip(chr(34)) for word in args.replace("\"--temp 2\"", "--temp=2").split()]
+    for form, text in forms.items():
+        command = [os.environ["SAMPL"], "-s", "1", *(["-f", "f32", "-n", "50"] if form == "f32" else []), *words]
+        whole = subprocess.run(command, input=b"".join(map(text, rows)), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True).stdout
+        run = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        got, n = b"", 0
+        for row in rows if whole else []: # with -o the end comes at the end
+            run.stdin.write(text(row))
+            run.stdin.flush()
+            want = len(subprocess.run(command, input=b"".join(map(text, rows[:n + 1])), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout)
+            while len(got) < want:
+                piece = os.read(run.stdout.fileno(), want - len(got))
+                assert piece, (args, form, n)
+                got += piece
+            n += 1
+        run.stdin.close()
+        got += run.stdout.read()
+        assert got == whole and not run.wait(), (args, form)'
+}
+
 # peak file|pipe FILE ROWS OPTION...: prints the peak memory, in kB, of a run that reads FILE. Measures it after the last of the ROWS
 # records is printed, while the program waits for more bytes from standard input.
 peak() {

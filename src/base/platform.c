@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <langinfo.h>
 #include <locale.h>
+#include <poll.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
@@ -191,6 +192,12 @@ bool platform_utf8(void)
     if (locale)
         freelocale(locale);
     return utf8;
+}
+
+bool platform_would_wait(int fd)
+{
+    struct pollfd p = {.fd = fd, .events = POLLIN};
+    return !poll(&p, 1, 0);
 }
 
 bool platform_in_front(int fd)

@@ -162,7 +162,14 @@ static bool next_value(struct json_rows *st, struct input_row *r, bool *end, str
     return c ? json_read_value(&st->text, &st->value, e) : json_reply_end(&st->reply, e);
 }
 
-static bool next_json(void *self, struct source *s, const struct input_config *config, struct input_row *r, bool *end,
+// Says how far the source was read, for source_waits.
+static void mark_used(struct json_rows *st, struct source *s)
+{
+    const bool more = st->value.more || st->reply.next < st->reply.n;
+    s->used = more ? SIZE_MAX : (size_t)(st->text.p - st->text.origin);
+}
+
+static bool read_next(void *self, struct source *s, const struct input_config *config, struct input_row *r, bool *end,
                       struct err *e)
 {
     struct json_rows *const st = self;
@@ -184,6 +191,14 @@ static bool next_json(void *self, struct source *s, const struct input_config *c
             return input_bad_row(r, config->n_vocab, e);
     }
     return json_reply_next(&st->reply, st->config, r, e) || input_bad_row(r, config->n_vocab, e);
+}
+
+static bool next_json(void *self, struct source *s, const struct input_config *config, struct input_row *r, bool *end,
+                      struct err *e)
+{
+    const bool ok = read_next(self, s, config, r, end, e);
+    mark_used(self, s);
+    return ok;
 }
 
 static void close_json(void *self)

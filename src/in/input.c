@@ -394,6 +394,8 @@ uint64_t input_alike(const struct input *in, const struct input_row *r)
     return left < wanted ? left : wanted;
 }
 
+bool input_waits(const struct input *in) { return in->format && source_waits(&in->source); }
+
 int64_t input_first_beyond(const struct input *in)
 {
     const int64_t first = in->at < in->part.n ? in->part.range[in->at].first : -1;

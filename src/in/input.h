@@ -177,6 +177,9 @@ bool input_width(struct input *in, struct row *like, struct err *e);
 // call may follow, and *e names no file and row; input_blame adds them. Other errors name them, and end the input.
 bool input_next(struct input *in, struct input_row *r, bool *end, struct err *e);
 
+// Would the next row have to be waited for?
+bool input_waits(const struct input *in);
+
 // Reads the logits of a lazy row, with the errors of input_next. *reader holds them until the next call. The caller
 // sets *reader to NULL before the first call, and frees it with input_reader_free.
 struct input_reader;

@@ -208,6 +208,16 @@ bool source_peek(struct source *s, size_t want, const unsigned char **p, size_t 
     return true;
 }
 
+bool source_waits(const struct source *s)
+{
+    if (s->mapped || s->at_end || s->used == SIZE_MAX)
+        return false;
+    for (size_t i = s->start + s->used; i < s->end; i++)
+        if (!strchr(" \n\r\t", s->buf[i]) || !s->buf[i])
+            return false;
+    return platform_would_wait(s->fd);
+}
+
 void source_skip(struct source *s, size_t n)
 {
     assert(n <= s->end - s->start);
@@ -218,6 +228,7 @@ void source_skip(struct source *s, size_t n)
     }
     s->offset += n;
     s->start += n;
+    s->used = 0;
 }
 
 void source_leave(struct source *s, const void *from, size_t len)

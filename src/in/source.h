@@ -18,6 +18,8 @@ struct source {
     uint64_t offset;    // begin and the bytes skipped so far
     unsigned char *buf; // buf[start..end) are the bytes from the current one on, as far as they were read
     size_t cap, start, end;
+    size_t used; // of the bytes from the current one on, those that only the current row needs. SIZE_MAX: the next row
+                 // was read, too
     size_t released;        // bytes of a mapped file whose pages were released
     bool at_end;            // no byte follows buf[end - 1]
     struct source_map *map; // if mapped
@@ -51,6 +53,10 @@ void source_rows(struct source *s, const struct source_rows *rows);
 // Makes at least `want` bytes available, fewer only at the end of the input: *have bytes at *p, valid until the next
 // peek.
 bool source_peek(struct source *s, size_t want, const unsigned char **p, size_t *have, struct err *e);
+
+// Would the next row have to be waited for? That is so if only white space is left of what was read, and no more has
+// arrived.
+bool source_waits(const struct source *s);
 
 // Skips n bytes, which were peeked or are among those of source_left.
 void source_skip(struct source *s, size_t n);

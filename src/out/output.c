@@ -217,6 +217,11 @@ static bool end_write(struct output *out, bool flush, struct err *e)
     return (!(flush && fflush(out->f)) && !ferror(out->f)) || output_fail(out, "write", e);
 }
 
+bool output_flush(struct output *out, struct err *e)
+{
+    return !out->f || (!fflush(out->f) && !ferror(out->f)) || output_fail(out, "write", e);
+}
+
 static void write_record(struct output *out, const struct record *r)
 {
     const struct output_format *const f = out->format;

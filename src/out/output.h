@@ -210,6 +210,9 @@ const char *output_cell_text(const struct table_cell *cell, enum column_kind kin
 // Opens the destination. Members that the caller has not set are zero. The caller closes out even if this fails.
 bool output_open(struct output *out, struct err *e);
 
+// Lets the reader of the output have what was written so far.
+bool output_flush(struct output *out, struct err *e);
+
 // Writes a record. If nobody reads the output any more, this and the functions below fail with a quiet end
 // (err_silent).
 bool output_record(struct output *out, const struct record *r, struct err *e);

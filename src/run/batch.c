@@ -185,10 +185,12 @@ void batch_read(struct batch *b, struct feed *f)
     for (size_t k = 0; k < f->inputs; k++)
         input_release(f->in[k], b->finished[k]);
     b->n_items = b->n = 0;
-    b->last = b->failed = false;
-    while (!b->last && b->n < b->most && fill < 1.0) {
+    b->last = b->failed = b->waits = false;
+    while (!b->last && !b->waits && b->n < b->most && fill < 1.0) {
         b->failed = !read_item(b, f, &fill);
         b->last = b->last || b->failed;
+        for (size_t k = 0; k < f->inputs && !b->last; k++)
+            b->waits = b->waits || input_waits(f->in[k]);
     }
     for (size_t k = 0; k < f->inputs; k++)
         b->finished[k] = input_finished(f->in[k]);

@@ -47,6 +47,7 @@ struct batch {
     size_t most, used;        // most: room for items and for rows; used: the most rows of any batch in this memory
     uint64_t finished[2];     // [inputs] number of files that hold no row of a later batch
     bool last;                // no batch follows: the input ends, or failed, or the next row is held
+    bool waits;               // the next row has not arrived: who wrote the rows may wait for their records
     bool failed;              // behind the last row the input has an error
     struct err e;             // if failed
     const atomic_bool *hurry; // true: the run is over, and work can stop; or NULL

@@ -125,7 +125,7 @@ static bool write_batch(void *to, const struct batch *b, struct err *e)
     while (walk_next(&w))
         if (!w.row.origin.earlier_part && !write_results(to, &w, e))
             return false;
-    return true;
+    return !b->waits || output_flush(&((struct flow *)to)->out, e);
 }
 
 // Reads, works on and writes one row after the other.
