@@ -68,7 +68,7 @@ UNITS   := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/*.c))
 WHOLE   := $(BUILD)/unit/variants_check
 EMBED   := $(BUILD)/unit/embed
 PRESETS := $(wildcard samples/presets/*.preset)
-SCRIPTS := samples/get samples/scale samples/tune samples/vectors
+SCRIPTS := samples/get samples/live samples/scale samples/tune samples/vectors
 SCRIPT_FILES := $(wildcard $(SCRIPTS:%=%/*))
 SAMPLES := $(filter-out samples/presets $(SCRIPTS),$(wildcard samples/*))
 MAN     := $(wildcard man/*.[157])
@@ -233,7 +233,7 @@ deb: ## make a Debian package for this architecture: build/sampl_VERSION_ARCH.de
 	$(Q)$(MAKE) -s BUILD=build/deb PREFIX=/usr DESTDIR='$(abspath build/deb/root)' CFLAGS='-O2 -g' install
 	$(Q)packaging/deb.sh build/deb $(VERSION)
 
-C_FILES := $(wildcard src/*.[ch] src/*/*.[ch] tests/cover.c tests/inject.c tests/fuzz/*.c tests/unit/*.[ch] tests/llama/*.[ch] tests/llama/*.cpp samples/get/*.c)
+C_FILES := $(wildcard src/*.[ch] src/*/*.[ch] tests/cover.c tests/inject.c tests/fuzz/*.c tests/unit/*.[ch] tests/llama/*.[ch] tests/llama/*.cpp samples/get/*.c samples/live/*.c)
 
 .PHONY: fmt
 fmt: ## format the C sources

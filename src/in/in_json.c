@@ -169,7 +169,7 @@ static void mark_used(struct json_rows *st, struct source *s)
     s->used = more ? SIZE_MAX : (size_t)(st->text.p - st->text.origin);
 }
 
-static bool read_next(void *self, struct source *s, const struct input_config *config, struct input_row *r, bool *end,
+static bool read_json_row(void *self, struct source *s, const struct input_config *config, struct input_row *r, bool *end,
                       struct err *e)
 {
     struct json_rows *const st = self;
@@ -196,7 +196,7 @@ static bool read_next(void *self, struct source *s, const struct input_config *c
 static bool next_json(void *self, struct source *s, const struct input_config *config, struct input_row *r, bool *end,
                       struct err *e)
 {
-    const bool ok = read_next(self, s, config, r, end, e);
+    const bool ok = read_json_row(self, s, config, r, end, e);
     mark_used(self, s);
     return ok;
 }

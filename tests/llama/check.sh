@@ -303,6 +303,26 @@ library() {
     fi
 }
 
+# live: checks that samples/live/libllama.c generates the text of llama.cpp's own samplers, and one with a sampler that llama.cpp lacks.
+live() {
+    local cc=${CC:-cc} prompt ids
+    prompt=$(tr -s ' \n' , <samples/austen.prompt)
+    if ! "$cc" -o "$scratch/live" -isystem "$dir/src/include" -isystem "$dir/src/ggml/include" samples/live/libllama.c "$dir"/lib/libllama.v*.so \
+        "$dir"/lib/libggml.v*.so "$dir"/lib/libggml-base.so -Xlinker -rpath -Xlinker "$(realpath "$dir/lib")" -Xlinker --allow-shlib-undefined; then
+        echo "live: samples/live/libllama.c cannot be built"
+        return 1
+    fi
+    generate() { SAMPL=$sampl GGML_BACKENDS=$dir/lib timeout 120 "$scratch/live" "$austen" "${prompt%,}" 32 "$@" 2>"$scratch/said"; }
+    ids=$(generate -s 2)
+    if [ "$ids" != "$(<samples/austen-gen.tokens)" ]; then
+        echo "live: ${ids//$'\n'/ }, llama.cpp $(paste -sd' ' samples/austen-gen.tokens); $(tail -n 3 "$scratch/said")"
+        return 1
+    fi
+    ids=$(generate -s 2 --temp 1.5 --top-h 0.4)
+    echo "live: 32 tokens are llama.cpp's; $(wc -l <<<"$ids") tokens with top-h"
+    [ "$(wc -l <<<"$ids")" = 32 ]
+}
+
 "$driver" chains --sampl "$sampl" --count "$chains" --seed "$seed" --scratch "$scratch" --vocabs "$models" || failed+=(chains)
 cases || failed+=(cases)
 flags || failed+=(flags)
@@ -313,6 +333,7 @@ generation || failed+=(generation)
 budgets || failed+=(budgets)
 prompts || failed+=(prompts)
 library || failed+=(library)
+live || failed+=(live)
 if [ ${#failed[@]} -gt 0 ]; then
     echo "check-llama: differences in ${failed[*]}"
     exit 1
