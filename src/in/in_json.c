@@ -169,8 +169,8 @@ static void mark_used(struct json_rows *st, struct source *s)
     s->used = more ? SIZE_MAX : (size_t)(st->text.p - st->text.origin);
 }
 
-static bool read_json_row(void *self, struct source *s, const struct input_config *config, struct input_row *r, bool *end,
-                      struct err *e)
+static bool read_json_row(void *self, struct source *s, const struct input_config *config, struct input_row *r,
+                          bool *end, struct err *e)
 {
     struct json_rows *const st = self;
     st->config = config;
