@@ -57,6 +57,8 @@ make_files() {
     ln -s presets x/loop/sampl/presets
     echo '--top-k 2' >x/sampl/presets/a.preset
     echo '--top-k 2' >p/good
+    mkdir -p p/sampl/presets
+    echo '{}' | tee p/sampl/presets/tavern.json >p/sampl/presets/tavern.ini
     echo '--temp 1 --preset p/bad' >p/nested
     echo '--preset=p/self' >p/self
     printf '%s\n' '# about' '--temp 1 operand' >p/operand

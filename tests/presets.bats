@@ -110,8 +110,8 @@ lines' --print-chain=preset >want
     echo '--top-k 4' >config/sampl/presets/aa-plain.preset
     echo '--top-k 5' >config/sampl/presets/other.txt
     sampl --list-presets >list 2>where
-    head -2 list >mine # the presets of samples/ follow
-    printf 'aa-plain\t\nzz-mine\twhat it does\n' | cmp - mine
+    head -3 list >mine # the presets of samples/ follow
+    printf 'aa-plain\t\nother.txt\t\nzz-mine\twhat it does\n' | cmp - mine
     cut -f 1 list >names
     while read -r name; do sampl --preset "$name" --print-chain >/dev/null; done <names
     run -0 sampl --list-presets --top-k 3
@@ -312,4 +312,30 @@ refused() {
     mkdir -p config/sampl/presets
     echo '--top-k 3' >config/sampl/presets/chat.preset
     XDG_CONFIG_HOME=$PWD/config ./alone -s 1 --preset chat --print-chain | grep -qF 'top-k=3'
+}
+
+@test "a preset of the user's directory may have any ending, and a path makes a variant with the file's name" {
+    mkdir -p config/sampl/presets other
+    export XDG_CONFIG_HOME=$PWD/config
+    echo '{"temp":0.5,"rep_pen":1.1,"typical_p":1}' >config/sampl/presets/tavern.json
+    cp config/sampl/presets/tavern.json other/
+    cp config/sampl/presets/tavern.json config/sampl/presets/min-p.json
+    sampl --preset config/sampl/presets/tavern.json --print-chain=preset >want
+    sampl --preset tavern --print-chain=preset | cmp - want
+    sampl --preset tavern.json --print-chain=preset | cmp - want
+    sampl --preset min-p --print-chain=preset | cmp - want # the user's own wins
+    echo '--temp 3' >config/sampl/presets/tavern.preset
+    sampl --preset tavern --print-chain | grep -q 'temp=3'
+    sampl --list-presets 2>/dev/null | cut -f 1 | grep -qx tavern.json
+    sampl -s 1 --vs other/tavern.json --emit stats -O json <<<'[1,2]' | jq -r .variant | tail -n 1 | grep -qx tavern.json
+    sampl -s 1 --vs other/tavern.json --vs "$PWD/config/sampl/presets/tavern.json" --emit stats -O json <<<'[1,2]' | jq -r .variant | sed -n 2p | grep -qx other/tavern.json
+}
+
+@test "params of rows know the names that presets of other programs have" {
+    local name
+    sampl --repeat-penalty 1.5 -s 1 --prompt-tokens 1 --dump-probs -O tsv <<<'{"logits":[1,2,3]}' >want
+    for name in repeat_penalty repetition_penalty rep_penalty rep_pen; do
+        sampl -s 1 --prompt-tokens 1 --dump-probs -O tsv <<<"{\"params\":{\"$name\":1.5},\"logits\":[1,2,3]}" | cmp - want
+    done
+    run -1 sampl -s 1 <<<'{"params":{"penalty_alpha":1.5},"logits":[1,2,3]}'
 }

@@ -302,11 +302,20 @@ static bool read_setting(struct change *ch, const struct setting *s, const cJSON
     return (cJSON_IsArray(item) && !item->child) || wrong(ch, item, "an empty list; no other is supported");
 }
 
+// Returns the number of a sampler's parameter by llama-server's name or, else, by one that presets of other programs
+// have. c->n: there is none.
+static size_t find_param(const struct catalog *c, const char *key)
+{
+    const size_t number = catalog_find_server(c, key);
+    const struct setting *const s = number < c->n || setting_of_request(key) ? NULL : setting_of_preset(key);
+    return s && s->option ? catalog_find(c, s->option) : number;
+}
+
 static bool read_request_member(struct change *ch, const cJSON *item)
 {
     const struct catalog *const c = &ch->draft.of->catalog;
     const struct engine *const engine = ch->draft.parts.engine;
-    const size_t number = catalog_find_server(c, item->string);
+    const size_t number = find_param(c, item->string);
     const struct setting *const s = number < c->n ? NULL : setting_of_request(item->string);
     const char *const option = number < c->n ? c->param[number]->flag : s ? s->option : NULL;
     if (cJSON_IsNull(item) ||

@@ -13,7 +13,7 @@ static const struct setting settings[] = {
     {NULL, "top_p topPSampling", "top-p"},
     {NULL, "min_p minPSampling", "min-p"},
     {NULL, "typical_p typical typ_p locallyTypicalSampling", "typical"},
-    {NULL, "rep_pen repetition_penalty repeat_penalty repeatPenalty penalty_repeat", "repeat-penalty", .off = OFF_AT,
+    {NULL, "rep_pen rep_penalty repetition_penalty repeat_penalty repeatPenalty penalty_repeat", "repeat-penalty", .off = OFF_AT,
      .off_value = 1},
     {NULL, "rep_pen_range repetition_penalty_range repeat_last_n penalty_last_n", "repeat-last-n"},
     {NULL, "freq_pen frequency_penalty frequencyPenalty", "frequency-penalty", .off = OFF_AT},

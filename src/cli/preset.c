@@ -61,6 +61,29 @@ static bool find_in_directories(const struct directories *d, size_t n, const cha
     return false;
 }
 
+// Finds the file NAME or NAME.ANYTHING in a directory, and writes its path to path. Returns the number of such files.
+static size_t find_any_ending(const char *dir, const char *name, char path[PATH_MAX])
+{
+    const size_t len = strlen(name);
+    char best[NAME_MAX + 1] = "";
+    size_t n = 0;
+    DIR *const d = opendir(dir);
+    for (const struct dirent *entry; d && (entry = readdir(d));) {
+        const char *const file = entry->d_name;
+        if (strncmp(file, name, len) != 0 || (file[len] && file[len] != '.') ||
+            snprintf(path, PATH_MAX, "%s/%s", dir, file) >= PATH_MAX || !is_file(path))
+            continue;
+        n++;
+        if (!*best || strcmp(file, best) < 0) // the whole name is less than all that begin with it
+            snprintf(best, sizeof best, "%s", file);
+    }
+    if (d)
+        closedir(d);
+    if (n && snprintf(path, PATH_MAX, "%s/%s", dir, best) < PATH_MAX && !strcmp(best, name))
+        n = 1;
+    return n;
+}
+
 // Finds a preset that is a part of the program. NULL: there is none.
 static const struct shipped_preset *find_shipped(const char *name)
 {
@@ -89,8 +112,17 @@ static bool find_preset(const char *name, char path[PATH_MAX], const char **sect
             return true;
     }
     find_directories(&d);
-    if (!strchr(name, '/') && find_in_directories(&d, DIRECTORIES, name, SUFFIX, path))
-        return true;
+    if (!strchr(name, '/') && *name != '.') {
+        if (find_in_directories(&d, 1, name, SUFFIX, path))
+            return true;
+        const size_t files = find_any_ending(d.path[0], name, path);
+        if (files)
+            return files == 1 ||
+                   err_set(e, STATUS_USAGE, "--preset: %zu files are named '%s', such as '%s'; give a whole name",
+                           files, name, strrchr(path, '/') + 1);
+        if (find_in_directories(&d, DIRECTORIES, name, SUFFIX, path))
+            return true;
+    }
     *shipped = find_shipped(name);
     if (*shipped) {
         snprintf(path, PATH_MAX, "%s (shipped)", name);
@@ -152,11 +184,17 @@ bool preset_read(struct preset *p, const char *name, struct err *e)
     return ok || err_prefix(e, "--preset: %s", path);
 }
 
-static int is_preset(const struct dirent *entry)
+// Returns how many of a file's last bytes are SUFFIX.
+static size_t suffix_of(const char *file)
 {
-    const size_t len = strlen(entry->d_name), end = strlen(SUFFIX);
-    return len > end && !strcmp(entry->d_name + len - end, SUFFIX);
+    const size_t len = strlen(file), end = strlen(SUFFIX);
+    return len > end && !strcmp(file + len - end, SUFFIX) ? end : 0;
 }
+
+static int is_preset(const struct dirent *entry) { return suffix_of(entry->d_name) != 0; }
+
+// In the user's directory presets have any ending.
+static int is_users_preset(const struct dirent *entry) { return *entry->d_name != '.'; }
 
 // Prints the line of a preset: its name, a tab, and the first line of its text if that is a comment.
 static void print_preset(const char *name, int len, const char *text)
@@ -175,9 +213,11 @@ static bool list_preset(const char *dir, const char *file, struct err *e)
     size_t len;
     if (snprintf(path, sizeof path, "%s/%s", dir, file) >= PATH_MAX)
         return true;
+    if (!is_file(path))
+        return true;
     if (!file_slurp(path, PRESET_MOST, &text, &len, e))
         return err_prefix(e, "--list-presets");
-    print_preset(file, (int)(strlen(file) - strlen(SUFFIX)), text);
+    print_preset(file, (int)(strlen(file) - suffix_of(file)), text);
     free(text);
     return true;
 }
@@ -192,7 +232,7 @@ bool preset_list(struct err *e)
         struct dirent **entry;
         if (!*dir)
             continue;
-        const int n = scandir(dir, &entry, is_preset, alphasort);
+        const int n = scandir(dir, &entry, i ? is_preset : is_users_preset, alphasort);
         const bool absent = n < 0 && (errno == ENOENT || errno == ENOTDIR);
         message_note("presets are looked for in %s%s", dir, absent ? ", which is not there" : "");
         if (n < 0 && !absent)

@@ -280,6 +280,22 @@ static bool refuse_twins(const struct variants *v, struct err *e)
     return true;
 }
 
+// Names a variant that is the path of a preset by the file's name, unless that is also the end of another path.
+static struct spec name_by_file(struct spec s, const struct words *all)
+{
+    const char *const slash = s.preset ? strrchr(s.preset, '/') : NULL;
+    size_t same = 0;
+    for (size_t i = 0; slash && i < all->n; i++) {
+        const char *const other = strrchr(all->word[i], '/');
+        same += !strcmp(other ? other + 1 : all->word[i], slash + 1);
+    }
+    if (same == 1 && slash[1]) {
+        s.name = slash + 1;
+        s.name_len = strlen(slash + 1);
+    }
+    return s;
+}
+
 static bool add_variants(struct variants *v, const struct args *base, struct err *e)
 {
     bool ok = true;
@@ -290,7 +306,7 @@ static bool add_variants(struct variants *v, const struct args *base, struct err
     if (ok && base->against)
         ok = add_variant(v, base, &(struct spec){base->against, strlen(base->against), NULL, ""}, false, 0, e);
     for (size_t i = 0; ok && i < base->vs.n; i++) {
-        const struct spec spec = read_spec(base->vs.word[i]);
+        const struct spec spec = name_by_file(read_spec(base->vs.word[i]), &base->vs);
         ok = add_product(v, base, &spec, e);
     }
     return ok && refuse_twins(v, e);
