@@ -304,7 +304,7 @@ static bool read_setting(struct change *ch, const struct setting *s, const cJSON
 
 // Returns the number of a sampler's parameter by llama-server's name or, else, by one that presets of other programs
 // have. c->n: there is none.
-static size_t find_param(const struct catalog *c, const char *key)
+static size_t number_of_key(const struct catalog *c, const char *key)
 {
     const size_t number = catalog_find_server(c, key);
     const struct setting *const s = number < c->n || setting_of_request(key) ? NULL : setting_of_preset(key);
@@ -315,7 +315,7 @@ static bool read_request_member(struct change *ch, const cJSON *item)
 {
     const struct catalog *const c = &ch->draft.of->catalog;
     const struct engine *const engine = ch->draft.parts.engine;
-    const size_t number = find_param(c, item->string);
+    const size_t number = number_of_key(c, item->string);
     const struct setting *const s = number < c->n ? NULL : setting_of_request(item->string);
     const char *const option = number < c->n ? c->param[number]->flag : s ? s->option : NULL;
     if (cJSON_IsNull(item) ||
