@@ -325,3 +325,27 @@ long_reply() {
     perl -e 'print "{\"a\":", "{\"a\":" x 1000000' >x.json
     run -1 sampl x.json
 }
+
+@test "replies: KoboldCpp, TGI, OpenAI's responses and batches, and vLLM's Python objects give the rows of llama-server's reply" {
+    local record='{"id":5,"token":"a","text":"a","logprob":-0.5,"top_logprobs":[{"id":5,"token":"a","logprob":-0.5},{"id":7,"token":"b","logprob":-1.5}]}'
+    local second='{"id":9,"token":"c","text":"c","logprob":-0.125,"top_logprobs":[{"id":9,"token":"c","logprob":-0.125},{"id":7,"token":"b","logprob":-3}]}'
+    local legacy='"tokens":["token_id:5","token_id:9"],"token_logprobs":[-0.5,-0.125],"top_logprobs":[{"token_id:5":-0.5,"token_id:7":-1.5},{"token_id:9":-0.125,"token_id:7":-3}]'
+    local tops='[[{"id":5,"text":"a","logprob":-0.5},{"id":7,"text":"b","logprob":-1.5}],[{"id":9,"text":"c","logprob":-0.125},{"id":7,"text":"b","logprob":-3}]]'
+    local python='[{"5":{"logprob":-0.5,"rank":1,"decoded_token":"a"},"7":{"logprob":-1.5,"rank":2,"decoded_token":"b"}}, {"7":{"logprob":-3,"rank":2,"decoded_token":"b"},"9":{"logprob":-0.125,"rank":1,"decoded_token":"c"}}]'
+    show() { sampl -s 1 --dump-probs -O json -v 2>/dev/null | jq -c 'del(.seq)'; }
+    show <<<"{\"completion_probabilities\":[$record,$second]}" >want
+    [ "$(wc -l <want)" = 2 ]
+    show <<<"{\"results\":[{\"text\":\"ac\",\"logprobs\":{\"content\":[$record,$second],$legacy}}]}" | cmp - want
+    show <<<"{\"choices\":[{\"text\":\"ac\",\"logprobs\":{\"content\":[$record,$second],$legacy}}]}" | cmp - want
+    show <<<"{\"generated_text\":\"ac\",\"details\":{\"prefill\":[{\"id\":3,\"text\":\"p\",\"logprob\":null}],\"tokens\":[$record,$second],\"top_tokens\":$tops}}" | cmp - want
+    show <<<"{\"output\":[{\"type\":\"reasoning\"},{\"type\":\"message\",\"content\":[{\"logprobs\":[$record]},{\"logprobs\":[$second]}]}]}" | cmp - want
+    show <<<"{\"custom_id\":\"r1\",\"response\":{\"status_code\":200,\"body\":{\"choices\":[{\"logprobs\":{\"content\":[$record,$second]}}]}}}" | cmp - want
+    show <<<"$python" | cmp - want
+    # The prompt of TGI precedes the recorded tokens, and a batch's requests are sequences of their names.
+    sampl -s 1 --accept recorded --repeat-penalty 1.5 --trace -O json <<<"{\"details\":{\"prefill\":[{\"id\":7,\"text\":\"p\",\"logprob\":null}],\"tokens\":[$record],\"top_tokens\":$tops}}" 2>/dev/null |
+        jq -e '.stages[] | select(.name == "penalties") | .enabled'
+    for i in x y x; do echo "{\"custom_id\":\"$i\",\"response\":{\"body\":{\"choices\":[{\"logprobs\":{\"content\":[$record]}}]}}}"; done | sampl -s 1 -O json 2>/dev/null | jq -r .seq | paste -sd, | grep -qx x,y,x
+    # A chosen token that is listed twice counts once, with the larger number.
+    jq -c '{completion_probabilities: [.top_logprobs += [{"id": 5, "token": "a", "logprob": -0.75}]]}' <<<"$record" | show | jq -c .top_probs >twice
+    head -n 1 want | jq -c .top_probs | cmp - twice
+}

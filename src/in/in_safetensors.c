@@ -2,6 +2,7 @@
 // Safetensors files: a JSON directory of named tensors, then their numbers. The rows are those of one tensor, returned
 // where they lie; f64 is rounded to f32 row by row.
 #include "base/builder.h"
+#include "base/names.h"
 #include "in/matrix.h"
 #include "json/json.h"
 
@@ -80,6 +81,36 @@ static void list_tensors(struct builder *b, const cJSON *root, bool rows)
         builder_string(b, "none");
 }
 
+// Is the tensor one of the two of a data set that lists the k likeliest tokens of each row? Its name then is one of
+// `names`, a space behind each, perhaps behind "topk_" or "top_". Its type begins with one of the letters.
+static bool is_of_list(const cJSON *tensor, const char *names, const char *letters)
+{
+    static const char *const starts[] = {"topk_", "top_"};
+    const char *const type = cJSON_GetStringValue(json_member(tensor, "dtype"));
+    const char *name = tensor->string;
+    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
+        if (!strncmp(name, starts[i], strlen(starts[i]))) {
+            name += strlen(starts[i]);
+            break;
+        }
+    return type && strchr(letters, *type) && *type && name_find(names, NAME_EXACT, name, strlen(name)) >= 0;
+}
+
+// Refuses a tensor whose rows are lists of the likeliest tokens: another tensor of its shape has their ids.
+static bool refuse_list(const cJSON *root, const cJSON *tensor, struct err *e)
+{
+    const cJSON *const shape = json_array(tensor, "shape");
+    for (const cJSON *t = root->child; t; t = t->next)
+        if (is_of_list(t, "ids indices token_ids", "IU") &&
+            is_of_list(tensor, "logprobs log_probs logits values", "FB") &&
+            cJSON_Compare(shape, json_array(t, "shape"), 1))
+            return err_set(e, STATUS_USAGE,
+                           "'%.*s' and '%.*s' list the likeliest tokens of each row, which is no vocabulary; give the "
+                           "rows as JSON with \"ids\" and \"logprobs\"",
+                           SHOWN(t->string), SHOWN(tensor->string));
+    return true;
+}
+
 // Returns the tensor called name, or, if name is NULL, the only one that holds rows; sets *m for it. Returns NULL with
 // an error if there is no such tensor, or several.
 static const cJSON *choose_tensor(const cJSON *root, const char *name, struct matrix *m, struct err *e)
@@ -94,7 +125,7 @@ static const cJSON *choose_tensor(const cJSON *root, const char *name, struct ma
             n++;
         }
     if (n == 1 && holds_rows(tensor, m))
-        return tensor;
+        return name || refuse_list(root, tensor, e) ? tensor : NULL;
     list_tensors(&b, root, name || n);
     if (b.failed)
         err_from_fault(e, fault_memory());

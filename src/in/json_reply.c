@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "in/json_reply.h"
 
-#include "base/bits.h"
 #include "base/mem.h"
-#include "in/reply_token.h"
-#include "kern/expf.h"
-#include "kern/kern.h"
+#include "in/reply_position.h"
 #include "json/json.h"
 
 #include <assert.h>
@@ -16,32 +13,16 @@
 // Field names are those of llama-server (its README; server-task.cpp), OpenAI's API reference, vLLM (protocol.py),
 // SGLang (meta_info) and Ollama (api/types.go).
 
-// Which text the positions of a track belong to.
-enum text_part {
-    PART_OUTPUT,
-    PART_PROMPT, // the first token has no list, since nothing precedes it
-    PART_BOTH,   // the output, perhaps behind the prompt (echo)
-};
-
 // Requests that make a server list tokens, for messages.
 static const char request_llama[] = "\"n_probs\": N", request_chat[] = "\"logprobs\": true, \"top_logprobs\": N",
                   request_legacy[] = "\"logprobs\": N", request_prompt[] = "\"prompt_logprobs\": N",
-                  request_sglang[] = "\"return_logprob\": true, \"top_logprobs_num\": N";
+                  request_sglang[] = "\"return_logprob\": true, \"top_logprobs_num\": N",
+                  request_tgi[] = "\"details\": true, \"top_n_tokens\": N",
+                  request_responses[] = "\"include\": [\"message.output_text.logprobs\"], \"top_logprobs\": N";
 
 // Where replies have their positions. The kind of a reply is that of the first row whose marker, a member, it has; then
-// all rows with that marker apply. The positions are arrays of equal length: chosen tokens, lists, logits and ids.
-static const struct track {
-    const char *marker;
-    int type;            // cJSON's type of the marker
-    const char *request; // what makes the server list tokens, for messages
-    enum token_shape shape;
-    enum text_part part;
-    const char *within; // the member that holds tokens, lists and logits; NULL: the object itself
-    const char *tokens; // the array of chosen tokens; NULL: such replies have no positions
-    const char *lists;  // the array of lists of tokens; NULL: each chosen token holds its list (list_within)
-    const char *logits; // the array of the chosen tokens' logits, if the tokens do not hold them; else NULL
-    const char *ids;    // the object's array of the chosen tokens' ids, if the tokens do not hold them; else NULL
-} tracks[] = {
+// all rows with that marker apply.
+static const struct track tracks[] = {
     // llama-server, by its own API; "probs" is the array's name in its README
     {"completion_probabilities", cJSON_Array, request_llama, TOKEN_RECORD, PART_OUTPUT, NULL,
      "completion_probabilities"},
@@ -58,6 +39,11 @@ static const struct track {
      "input_top_logprobs"},
     {"meta_info", cJSON_Object, request_sglang, TOKEN_TRIPLE, PART_OUTPUT, "meta_info", "output_token_logprobs",
      "output_top_logprobs"},
+    // KoboldCpp's own API, Text Generation Inference, and a part of the content of OpenAI's responses
+    {"results", cJSON_Array, request_chat, TOKEN_RECORD, PART_OUTPUT, "logprobs", "content"},
+    {"details", cJSON_Object, request_tgi, TOKEN_RECORD, PART_PROMPT, "details", "prefill", "prefill_top_tokens"},
+    {"details", cJSON_Object, request_tgi, TOKEN_RECORD, PART_OUTPUT, "details", "tokens", "top_tokens"},
+    {"output", cJSON_Array, request_responses, TOKEN_RECORD, PART_OUTPUT, NULL, "logprobs"},
     // Ollama; and replies without tokens, for messages
     {"logprobs", cJSON_Array, request_chat, TOKEN_RECORD, PART_OUTPUT, NULL, "logprobs"},
     {"done", cJSON_True | cJSON_False, request_chat},
@@ -65,106 +51,9 @@ static const struct track {
 };
 enum { N_TRACKS = sizeof tracks / sizeof *tracks };
 
-struct reply_position {
-    const struct track *track;
-    const cJSON *list;   // of tokens, or NULL
-    const cJSON *chosen; // the chosen token, in the shape of the track, or NULL
-    int64_t id;          // of the chosen token, if `chosen` does not hold it; else -1
-    float logit;         // of the chosen token, if `chosen` does not hold it; else NaN
-    size_t index;        // in the reply's array
-    bool fresh;          // begins a sequence, after the tokens prompt[before..before + n_before)
-    size_t before, n_before;
-};
-
-// ---- tokens
-
 static const cJSON *first(const cJSON *list) { return list ? list->child : NULL; }
 
 static const cJSON *next(const cJSON *value) { return value ? value->next : NULL; }
-
-// Reads the tokens of a position's list to reply->token.
-static bool read_list(struct json_reply *reply, const struct reply_position *p, struct err *e)
-{
-    const cJSON *value;
-    reply->n_tokens = 0;
-    cJSON_ArrayForEach(value, p->list)
-    {
-        const size_t n = reply->n_tokens;
-        if (!mem_grow(&reply->token, &reply->tokens_cap, n + 2, sizeof *reply->token)) // and the chosen token
-            return err_from_fault(e, fault_memory());
-        if (!reply_token_read(value, p->track->shape, true, &reply->token[n]))
-            return err_set(e, STATUS_DATA,
-                           "position %zu of the reply: element %zu of its list is no token with a probability",
-                           p->index, n);
-        reply->n_tokens++;
-    }
-    return true;
-}
-
-// Finds the chosen token in the list, and gives it the chosen token's id if it has none. Appends a chosen token that is
-// missing but has a logit. Returns the token's index; the length of the list if it is missing and has no logit. Several
-// tokens may have the same text, such as parts of a character; then the one with the chosen token's logit is preferred.
-static size_t merge_chosen(struct json_reply *reply, const struct reply_token *chosen)
-{
-    struct reply_token *const token = reply->token;
-    const bool known = !isnan(chosen->logit);
-    const size_t n = reply->n_tokens;
-    size_t at = n;
-    bool sure = false;
-    for (size_t i = 0; i < n && !sure; i++) {
-        if (!reply_token_same(&token[i], chosen))
-            continue;
-        sure = !known || token[i].logit == chosen->logit;
-        at = sure || at == n ? i : at;
-    }
-    if (at == n && known)
-        token[reply->n_tokens++] = *chosen;
-    else if (at < n && token[at].id < 0)
-        token[at].id = chosen->id;
-    return at;
-}
-
-// Sets a token's id to that of its bytes in the vocabulary.
-static bool find_token_id(struct json_reply *reply, struct reply_token *t, const struct vocab *vocab, struct err *e)
-{
-    const char *const text = t->text ? t->text : "";
-    struct builder *const bytes = &reply->bytes;
-    if (!vocab)
-        return err_set(e, STATUS_DATA,
-                       "token '%s' has no id; give the texts with --vocab, or number the tokens with --ids rank", text);
-    if ((!reply->lookup.vocab && !lookup_build(&reply->lookup, vocab)) || !reply_token_bytes(t, bytes))
-        return err_from_fault(e, fault_memory());
-    // Every unused id has the empty text, so the empty text stands for no token.
-    const uint32_t id = bytes->len ? lookup_find(&reply->lookup, bytes->text, bytes->len) : VOCAB_NONE;
-    t->id = id;
-    return id != VOCAB_NONE || err_set(e, STATUS_DATA, "token '%s' is not in the vocabulary", text);
-}
-
-// Adds the texts of the list's tokens to the vocabulary of known texts.
-static bool add_texts(struct json_reply *reply, struct vocab *texts, struct err *e)
-{
-    for (const struct reply_token *t = reply->token; t < reply->token + reply->n_tokens; t++)
-        if ((t->bytes || t->text) && !(t->text && reply_token_text_id(t->text) >= 0) &&
-            !(reply_token_bytes(t, &reply->bytes) &&
-              vocab_set_text(texts, (uint32_t)t->id, reply->bytes.text, reply->bytes.len)))
-            return err_from_fault(e, fault_memory());
-    return true;
-}
-
-// Numbers the tokens by falling logit; those with equal logits in the order of the list.
-static bool number_by_rank(struct json_reply *reply, struct err *e)
-{
-    const size_t n = reply->n_tokens;
-    uint64_t *const key = sparse_scratch(&reply->row, n);
-    if (!key)
-        return err_from_fault(e, fault_memory());
-    for (size_t i = 0; i < n; i++)
-        key[i] = rank_key(reply->token[i].logit, (uint32_t)i);
-    kern_scalar.sort(key, n, n, key + n);
-    for (size_t i = 0; i < n; i++)
-        reply->token[rank_id(key[i])].id = (int64_t)i;
-    return true;
-}
 
 // ---- positions
 
@@ -242,14 +131,75 @@ static bool add_track(struct json_reply *reply, const struct track *k, const cJS
     return true;
 }
 
-// Adds the positions of all tracks with this marker.
+// Adds the positions of all tracks with this marker. KoboldCpp writes the output in both shapes of OpenAI's API.
 static bool add_tracks(struct json_reply *reply, const char *marker, const cJSON *object, struct reply_position *p,
                        struct err *e)
 {
+    const size_t before = reply->n;
     for (size_t i = 0; i < N_TRACKS; i++)
-        if (!strcmp(tracks[i].marker, marker) && !add_track(reply, &tracks[i], object, p, e))
+        if (!strcmp(tracks[i].marker, marker) && !(reply->n > before && tracks[i].part == PART_BOTH) &&
+            !add_track(reply, &tracks[i], object, p, e))
             return false;
     return true;
+}
+
+// Adds the positions of a reply of OpenAI's responses: a message's content may have several parts.
+static bool add_messages(struct json_reply *reply, const cJSON *root, struct reply_position *p, struct err *e)
+{
+    const cJSON *message, *part;
+    cJSON_ArrayForEach(message, json_array(root, "output"))
+    {
+        cJSON_ArrayForEach(part, json_array(message, "content"))
+        {
+            if (!add_tracks(reply, "output", part, p, e))
+                return false;
+        }
+    }
+    return true;
+}
+
+// Adds the positions of all results in KoboldCpp's own reply; each begins a sequence.
+static bool add_results(struct json_reply *reply, const cJSON *root, const struct reply_position *p, struct err *e)
+{
+    const cJSON *result;
+    cJSON_ArrayForEach(result, json_array(root, "results"))
+    {
+        struct reply_position begin = *p;
+        if (!add_tracks(reply, "results", result, &begin, e))
+            return false;
+    }
+    return true;
+}
+
+// A position that vLLM's Python objects have: an object from ids to records, in no order.
+static const struct track track_python = {.marker = "", .request = request_legacy, .shape = TOKEN_ID};
+
+static bool is_python_position(const cJSON *root)
+{
+    const cJSON *const record = root->child;
+    return record && record->string && reply_key_id(record->string) >= 0 && json_member(record, "logprob") &&
+           cJSON_IsObject(record);
+}
+
+static bool add_python_position(struct json_reply *reply, const cJSON *root, struct reply_position *p, struct err *e)
+{
+    if (!mem_grow(&reply->position, &reply->cap, 1, sizeof *reply->position))
+        return err_from_fault(e, fault_memory());
+    p->track = &track_python;
+    p->list = root;
+    p->id = -1;
+    p->logit = NAN;
+    reply->position[reply->n++] = *p;
+    return true;
+}
+
+// Returns the reply that a line of OpenAI's batches wraps, or the root itself. *id: the name of the line's request, or
+// NULL.
+static const cJSON *unwrap_batch(const cJSON *root, const char **id)
+{
+    const cJSON *const body = json_member(json_member(root, "response"), "body");
+    *id = body ? cJSON_GetStringValue(json_member(root, "custom_id")) : NULL;
+    return cJSON_IsObject(body) ? body : root;
 }
 
 // Fails with STATUS_DATA for a part of a stream that belongs to a second choice or prompt: such parts come in any
@@ -318,6 +268,12 @@ static bool find_positions(struct json_reply *reply, const struct track *k, cons
     if (!strcmp(k->marker, "meta_info") && part)
         return err_set(e, STATUS_DATA,
                        "SGLang's streams repeat what they have sent; ask for the reply without \"stream\"");
+    if (!strcmp(k->marker, "output"))
+        return add_messages(reply, root, &p, e);
+    if (!strcmp(k->marker, "results"))
+        return add_results(reply, root, &p, e);
+    if (!*k->marker)
+        return add_python_position(reply, root, &p, e);
     return add_tracks(reply, k->marker, root, &p, e);
 }
 
@@ -350,7 +306,7 @@ static bool note_stream(struct json_reply *reply, const cJSON *root, bool chunk)
 
 bool json_reply_open(struct json_reply *reply, const struct json_value *value, bool part, struct err *e)
 {
-    const cJSON *const root = value->rest;
+    const cJSON *const root = unwrap_batch(value->rest, &reply->seq);
     const bool chunk = !part && is_chunk(reply, root);
     if (!note_stream(reply, root, chunk))
         return err_from_fault(e, fault_memory());
@@ -359,7 +315,9 @@ bool json_reply_open(struct json_reply *reply, const struct json_value *value, b
     const struct track *k = tracks;
     while (k < tracks + N_TRACKS && !(json_member(root, k->marker) && json_member(root, k->marker)->type & k->type))
         k++;
-    const bool found = k < tracks + N_TRACKS;
+    if (k == tracks + N_TRACKS && is_python_position(root))
+        k = &track_python;
+    const bool found = k != tracks + N_TRACKS;
     reply->n = reply->next = 0;
     reply->n_prompt = part ? reply->n_carried : 0;
     reply->n_carried = 0;
@@ -371,7 +329,7 @@ bool json_reply_open(struct json_reply *reply, const struct json_value *value, b
         return false;
     if (reply->n) {
         reply->had_positions = true;
-        reply->goes_on = goes_on(root, part);
+        reply->goes_on = goes_on(root, part) || k == &track_python;
         return true;
     }
     reply->goes_on = reply->goes_on && goes_on(root, part);
@@ -379,70 +337,6 @@ bool json_reply_open(struct json_reply *reply, const struct json_value *value, b
     reply->request = k->request;
     return part || cJSON_IsBool(json_member(root, "done")) || // another part of the stream may have lists
            err_set(e, STATUS_DATA, "the reply lists no tokens; ask the server for them with %s", reply->request);
-}
-
-// What the list says of the tokens that it leaves out. chosen: index of the chosen token; listed: length of the list.
-// Numbers whose probabilities add up to more than 1.02 are logits, of a complete row.
-static struct row_rest unlisted_of(const struct json_reply *reply, size_t chosen, size_t listed)
-{
-    const struct reply_token *const token = reply->token;
-    double sum = 0.0, error = 1e-6;
-    float least = INFINITY; // of the list without the chosen token, which a server may list besides the likeliest
-    for (size_t i = 0; i < reply->n_tokens; i++) {
-        const double p = kern_exp(token[i].logit);
-        sum += p;
-        error += p > 0.0 ? p * fabs((double)token[i].logit) * 0x1p-24 : 0.0; // an f32 is rounded
-        least = i != chosen && i < listed && token[i].logit < least ? token[i].logit : least;
-    }
-    if (!(sum <= 1.02) || least == -INFINITY)
-        return (struct row_rest){0};
-    const double rest = fmax(0.0, 1.0 - sum);
-    return (struct row_rest){true, least, rest, error};
-}
-
-bool json_reply_next(struct json_reply *reply, const struct input_config *config, struct input_row *r, struct err *e)
-{
-    assert(reply->next < reply->n);
-    const struct reply_position *const p = &reply->position[reply->next++];
-    struct reply_token chosen = {.id = -1, .logit = NAN};
-    if (!p->list)
-        return err_set(e, STATUS_DATA, "position %zu of the reply has no list of tokens; ask the server for it with %s",
-                       p->index, p->track->request);
-    if (!read_list(reply, p, e))
-        return false;
-    if (p->chosen && !reply_token_read(p->chosen, p->track->shape, false, &chosen))
-        return err_set(e, STATUS_DATA, "position %zu of the reply is no token", p->index);
-    if (p->id >= 0)
-        chosen.id = p->id;
-    if (!isnan(p->logit))
-        chosen.logit = p->logit;
-    r->fresh = p->fresh;
-    if (p->fresh && p->n_before && !config->ranks) {
-        r->before = reply->prompt + p->before;
-        r->n_before = p->n_before;
-    }
-    const size_t listed = reply->n_tokens, at = merge_chosen(reply, &chosen);
-    if (config->ranks && !number_by_rank(reply, e))
-        return false;
-    reply->row.n = 0;
-    for (struct reply_token *t = reply->token; t < reply->token + reply->n_tokens; t++)
-        if ((t->id < 0 && !find_token_id(reply, t, config->vocab, e)) ||
-            !sparse_add(&reply->row, (uint32_t)t->id, t->logit, e))
-            return false;
-    if (config->texts && !add_texts(reply, config->texts, e))
-        return false;
-    r->has_texts = config->texts && config->texts->n;
-    if (at < reply->n_tokens)
-        r->recorded = reply->token[at].id;
-    else if (!config->ranks)
-        r->recorded = chosen.id;
-    const struct row_rest rest = unlisted_of(reply, at, listed);
-    const size_t n_vocab = config->n_vocab || config->ranks ? config->n_vocab : config->n_tokens;
-    if (!sparse_row(&reply->row, n_vocab, &r->logits, e))
-        return false;
-    if (r->logits.n != n_vocab) // else the list is complete
-        r->logits.rest = rest;
-    return true;
 }
 
 void json_reply_stop(struct json_reply *reply)

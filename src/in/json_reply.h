@@ -20,6 +20,8 @@ struct json_reply {
     struct sparse row;
     struct builder bytes; // of one token
 
+    const char *seq; // name of the request that the reply answers, in the reply's JSON; NULL: it has none
+
     // across the replies of an input
     size_t done;          // positions of the reply in earlier pieces
     struct builder id;    // "id" of the stream that the last reply named itself a part of; empty: it named none

@@ -18,7 +18,7 @@ int64_t reply_token_text_id(const char *text)
 
 bool reply_token_read(const cJSON *value, enum token_shape shape, bool listed, struct reply_token *t)
 {
-    static const char *const texts[] = {"token", "tok_str", "content"};
+    static const char *const texts[] = {"token", "tok_str", "content", "text"};
     const cJSON *id = NULL, *number = NULL;
     bool probability = false;
     *t = (struct reply_token){.id = -1, .logit = NAN};

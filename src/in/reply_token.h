@@ -9,7 +9,7 @@
 struct cJSON;
 
 enum token_shape {
-    TOKEN_RECORD, // {"token", "tok_str" or "content", "id"?, "bytes"?, "logprob" or "prob"}; a list is an array of them
+    TOKEN_RECORD, // {"token", "tok_str", "content" or "text", "id"?, "bytes"?, "logprob" or "prob"}; a list: an array
     TOKEN_TEXT,   // a string; a list is an object from text to number
     TOKEN_ID,     // a number; a list is an object from id to record, and the chosen token comes first
     TOKEN_TRIPLE, // [logprob, id, text]; a list is an array of them

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: MIT
+// Makes a sparse row of a position of a reply.
+#include "base/bits.h"
+#include "base/mem.h"
+#include "in/reply_position.h"
+#include "kern/expf.h"
+#include "kern/kern.h"
+#include "json/json.h"
+
+#include <assert.h>
+#include <math.h>
+
+// Reads the tokens of a position's list to reply->token.
+static bool read_list(struct json_reply *reply, const struct reply_position *p, struct err *e)
+{
+    const cJSON *value;
+    reply->n_tokens = 0;
+    cJSON_ArrayForEach(value, p->list)
+    {
+        const size_t n = reply->n_tokens;
+        if (!mem_grow(&reply->token, &reply->tokens_cap, n + 2, sizeof *reply->token)) // and the chosen token
+            return err_from_fault(e, fault_memory());
+        if (!reply_token_read(value, p->track->shape, true, &reply->token[n]))
+            return err_set(e, STATUS_DATA,
+                           "position %zu of the reply: element %zu of its list is no token with a probability",
+                           p->index, n);
+        reply->n_tokens++;
+    }
+    return true;
+}
+
+// Finds the chosen token in the list, and gives it the chosen token's id if it has none. Appends a chosen token that is
+// missing but has a logit. Returns the token's index; the length of the list if it is missing and has no logit. Several
+// tokens may have the same text, such as parts of a character; then the one with the chosen token's logit is preferred.
+static size_t merge_chosen(struct json_reply *reply, const struct reply_token *chosen)
+{
+    struct reply_token *const token = reply->token;
+    const bool known = !isnan(chosen->logit);
+    const size_t n = reply->n_tokens;
+    size_t at = n;
+    bool sure = false;
+    for (size_t i = 0; i < n && !sure; i++) {
+        if (!reply_token_same(&token[i], chosen))
+            continue;
+        sure = !known || token[i].logit == chosen->logit;
+        at = sure || at == n ? i : at;
+    }
+    if (at == n && known)
+        token[reply->n_tokens++] = *chosen;
+    else if (at < n && token[at].id < 0)
+        token[at].id = chosen->id;
+    for (size_t i = at + 1; i < reply->n_tokens; i++) // some servers list the chosen token twice
+        if (token[i].id >= 0 && token[i].id == token[at].id) {
+            token[at].logit = fmaxf(token[at].logit, token[i].logit);
+            token[i--] = token[--reply->n_tokens];
+        }
+    return at;
+}
+
+// Sets a token's id to that of its bytes in the vocabulary.
+static bool find_token_id(struct json_reply *reply, struct reply_token *t, const struct vocab *vocab, struct err *e)
+{
+    const char *const text = t->text ? t->text : "";
+    struct builder *const bytes = &reply->bytes;
+    if (!vocab)
+        return err_set(e, STATUS_DATA,
+                       "token '%s' has no id; give the texts with --vocab, or number the tokens with --ids rank", text);
+    if ((!reply->lookup.vocab && !lookup_build(&reply->lookup, vocab)) || !reply_token_bytes(t, bytes))
+        return err_from_fault(e, fault_memory());
+    // Every unused id has the empty text, so the empty text stands for no token.
+    const uint32_t id = bytes->len ? lookup_find(&reply->lookup, bytes->text, bytes->len) : VOCAB_NONE;
+    t->id = id;
+    return id != VOCAB_NONE || err_set(e, STATUS_DATA, "token '%s' is not in the vocabulary", text);
+}
+
+// Adds the texts of the list's tokens to the vocabulary of known texts.
+static bool add_texts(struct json_reply *reply, struct vocab *texts, struct err *e)
+{
+    for (const struct reply_token *t = reply->token; t < reply->token + reply->n_tokens; t++)
+        if ((t->bytes || t->text) && !(t->text && reply_token_text_id(t->text) >= 0) &&
+            !(reply_token_bytes(t, &reply->bytes) &&
+              vocab_set_text(texts, (uint32_t)t->id, reply->bytes.text, reply->bytes.len)))
+            return err_from_fault(e, fault_memory());
+    return true;
+}
+
+// Numbers the tokens by falling logit; those with equal logits in the order of the list.
+static bool number_by_rank(struct json_reply *reply, struct err *e)
+{
+    const size_t n = reply->n_tokens;
+    uint64_t *const key = sparse_scratch(&reply->row, n);
+    if (!key)
+        return err_from_fault(e, fault_memory());
+    for (size_t i = 0; i < n; i++)
+        key[i] = rank_key(reply->token[i].logit, (uint32_t)i);
+    kern_scalar.sort(key, n, n, key + n);
+    for (size_t i = 0; i < n; i++)
+        reply->token[rank_id(key[i])].id = (int64_t)i;
+    return true;
+}
+
+// What the list says of the tokens that it leaves out. chosen: index of the chosen token; listed: length of the list.
+// Numbers whose probabilities add up to more than 1.02 are logits, of a complete row.
+static struct row_rest unlisted_of(const struct json_reply *reply, size_t chosen, size_t listed)
+{
+    const struct reply_token *const token = reply->token;
+    double sum = 0.0, error = 1e-6;
+    float least = INFINITY; // of the list without the chosen token, which a server may list besides the likeliest
+    for (size_t i = 0; i < reply->n_tokens; i++) {
+        const double p = kern_exp(token[i].logit);
+        sum += p;
+        error += p > 0.0 ? p * fabs((double)token[i].logit) * 0x1p-24 : 0.0; // an f32 is rounded
+        least = i != chosen && i < listed && token[i].logit < least ? token[i].logit : least;
+    }
+    if (!(sum <= 1.02) || least == -INFINITY)
+        return (struct row_rest){0};
+    const double rest = fmax(0.0, 1.0 - sum);
+    return (struct row_rest){true, least, rest, error};
+}
+
+bool json_reply_next(struct json_reply *reply, const struct input_config *config, struct input_row *r, struct err *e)
+{
+    assert(reply->next < reply->n);
+    const struct reply_position *const p = &reply->position[reply->next++];
+    struct reply_token chosen = {.id = -1, .logit = NAN};
+    if (!p->list)
+        return err_set(e, STATUS_DATA, "position %zu of the reply has no list of tokens; ask the server for it with %s",
+                       p->index, p->track->request);
+    if (!read_list(reply, p, e))
+        return false;
+    if (p->chosen && !reply_token_read(p->chosen, p->track->shape, false, &chosen))
+        return err_set(e, STATUS_DATA, "position %zu of the reply is no token", p->index);
+    if (p->id >= 0)
+        chosen.id = p->id;
+    if (!isnan(p->logit))
+        chosen.logit = p->logit;
+    r->fresh = p->fresh;
+    r->seq = reply->seq;
+    if (p->fresh && p->n_before && !config->ranks) {
+        r->before = reply->prompt + p->before;
+        r->n_before = p->n_before;
+    }
+    const size_t listed = reply->n_tokens, at = merge_chosen(reply, &chosen);
+    if (config->ranks && !number_by_rank(reply, e))
+        return false;
+    reply->row.n = 0;
+    for (struct reply_token *t = reply->token; t < reply->token + reply->n_tokens; t++)
+        if ((t->id < 0 && !find_token_id(reply, t, config->vocab, e)) ||
+            !sparse_add(&reply->row, (uint32_t)t->id, t->logit, e))
+            return false;
+    if (config->texts && !add_texts(reply, config->texts, e))
+        return false;
+    r->has_texts = config->texts && config->texts->n;
+    if (at < reply->n_tokens)
+        r->recorded = reply->token[at].id;
+    else if (!config->ranks)
+        r->recorded = chosen.id;
+    const struct row_rest rest = unlisted_of(reply, at, listed);
+    const size_t n_vocab = config->n_vocab || config->ranks ? config->n_vocab : config->n_tokens;
+    if (!sparse_row(&reply->row, n_vocab, &r->logits, e))
+        return false;
+    if (r->logits.n != n_vocab) // else the list is complete
+        r->logits.rest = rest;
+    return true;
+}
