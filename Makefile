@@ -27,6 +27,8 @@ PORTABLE ?=
 STATIC ?=
 # SYSTEM=aarch64-macos builds for another system with Zig's C compiler, which has the headers; see check-systems.
 SYSTEM ?=
+# The program for Windows; see the target windows.
+WINDOWS := $(findstring -windows-,$(SYSTEM))
 # WASM=1 builds for WebAssembly (clang, lld, wasi-libc, libclang-rt-14-dev-wasm32): the program that the explorer runs.
 WASM   ?=
 BUILD  ?= build$(if $(SAN),/san)$(if $(PORTABLE),/portable)$(if $(STATIC),/static)$(if $(WASM),/wasm)$(if $(SYSTEM),/systems/$(SYSTEM))
@@ -35,7 +37,7 @@ WERROR ?=
 # ISO C11 without contraction: the compiler must not fuse a*b+c, as this changes results; see README, "Bits".
 STRICT   := -std=c11 -ffp-contract=off -fno-fast-math
 WARN     := -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wno-missing-field-initializers \
-            -Wno-unknown-warning-option -Wno-unused-parameter -Wno-format-truncation -Wcast-qual -Wundef $(if $(WERROR),-Werror)
+            -Wno-unknown-warning-option -Wno-unused-parameter -Wno-format-truncation -Wcast-qual -Wundef $(if $(WINDOWS),-Wno-missing-prototypes -Wno-enum-float-conversion) $(if $(WERROR),-Werror)
 # Options that make bugs harder to exploit. HARDEN= leaves them out; sanitizers have checks of their own.
 HARDEN  ?= $(if $(SAN)$(WASM),,-fstack-protector-strong -fPIE $(if $(filter -O0,$(CFLAGS)),,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2))
 HARDENL ?= $(if $(SAN)$(filter -static,$(LDFLAGS))$(filter Darwin,$(shell uname))$(SYSTEM)$(WASM),,-pie -Wl,-z,relro,-z,now)
@@ -48,7 +50,7 @@ ifneq ($(STATIC)$(SYSTEM)$(WASM),)
 CC           := $(if $(WASM),clang --target=wasm32-wasi,$(if $(SYSTEM),$(wildcard $(ZIG)/node_modules/@zigc/linux-*/bin/zig) cc -target $(SYSTEM),musl-gcc))
 WASM_LDFLAGS := -O0 -s -Wl,--gc-sections,-z,stack-size=1048576
 LDFLAGS      := $(if $(STATIC),-static -s)$(if $(WASM),$(WASM_LDFLAGS))
-WASM_LIBS    := $(if $(WASM),-lwasi-emulated-mman -lwasi-emulated-signal)
+SYSTEM_LIBS  := $(if $(WASM),-lwasi-emulated-mman -lwasi-emulated-signal) $(if $(WINDOWS),-lbcrypt)
 CJSON_CFLAGS := -I$(dir $(CJSON))
 CJSON_LIBS   := $(BUILD)/cJSON.o
 export ZIG_GLOBAL_CACHE_DIR := $(abspath $(ZIG)/cache)
@@ -57,7 +59,8 @@ endif
 CJSON_CFLAGS ?= $(shell $(PKG_CONFIG) --cflags libcjson)
 CJSON_LIBS   ?= $(shell $(PKG_CONFIG) --libs libcjson)
 
-ALL_CPPFLAGS := $(if $(PORTABLE),-DSAMPL_PORTABLE -D_XOPEN_SOURCE=700,-D_GNU_SOURCE) $(if $(WASM),-D_WASI_EMULATED_MMAN -D_WASI_EMULATED_SIGNAL -isystem src/explorer/wasi) -Isrc $(CJSON_CFLAGS) $(CPPFLAGS)
+WINDOWS_CPPFLAGS := -D_FILE_OFFSET_BITS=64 -D__USE_MINGW_ANSI_STDIO=1 -isystem src/base/windows -include src/base/windows/posix.h
+ALL_CPPFLAGS := $(if $(PORTABLE),-DSAMPL_PORTABLE -D_XOPEN_SOURCE=700,-D_GNU_SOURCE) $(if $(WASM),-D_WASI_EMULATED_MMAN -D_WASI_EMULATED_SIGNAL -isystem src/explorer/wasi) $(if $(WINDOWS),$(WINDOWS_CPPFLAGS)) -Isrc $(CJSON_CFLAGS) $(CPPFLAGS)
 ALL_CFLAGS    = $(CFLAGS) $(STRICT) $(WARN) $(HARDEN) $(SANFLAGS)
 ALL_LDFLAGS   = $(LDFLAGS) $(HARDENL)
 
@@ -81,7 +84,7 @@ all: $(BUILD)/sampl ## build sampl (the default)
 
 $(BUILD)/sampl: $(OBJECTS)
 	@echo "  LINK  $@"
-	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) $(PTHREAD) -o $@ $^ $(CJSON_LIBS) $(WASM_LIBS) -lm
+	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) $(PTHREAD) -o $@ $^ $(CJSON_LIBS) $(SYSTEM_LIBS) -lm
 
 $(BUILD)/%.o: src/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
@@ -121,6 +124,14 @@ $(CJSON)/cJSON.h:
 .PHONY: static
 static: ## build a static program for every Linux, build/static/sampl (musl-tools; Debian or Ubuntu, for cJSON's source package)
 	$(Q)$(MAKE) STATIC=1 all
+
+# Zig has the headers and libraries of Windows. mingw-w64 is no choice: its fma() rounds wrongly.
+WINDOWS_SYSTEM := x86_64-windows-gnu
+MAKE_WINDOWS   := $(MAKE) --no-print-directory SYSTEM=$(WINDOWS_SYSTEM) BUILD=build/windows SAN= STATIC= WASM= PORTABLE= CFLAGS=-O2
+.PHONY: windows
+windows: $(ZIG)/fetched $(CJSON)/cJSON.h ## build a static program for Windows, build/windows/sampl.exe (npm, which fetches Zig's C compiler)
+	$(Q)+$(MAKE_WINDOWS) all
+	$(Q)cp build/windows/sampl build/windows/sampl.exe
 
 # The explorer: one page that holds the program as WebAssembly, and a sample.
 EXPLORER  := build/explorer.html

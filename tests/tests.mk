@@ -7,7 +7,8 @@ $(BUILD)/core.a: $(CORE)
 	$(Q)rm -f $@ && $(shell $(CC) -print-prog-name=$(if $(WASM),llvm-ar,ar)) rcs $@ $^
 
 # The C tests link the core. EMBED also needs cJSON, and WHOLE ones need every object except main.o.
-$(EMBED) $(WHOLE): UNIT_LIBS := -pthread $(CJSON_LIBS)
+$(UNITS): UNIT_LIBS = $(SYSTEM_LIBS)
+$(EMBED) $(WHOLE): UNIT_LIBS = -pthread $(CJSON_LIBS) $(SYSTEM_LIBS)
 $(WHOLE): $(filter-out $(BUILD)/main.o $(CORE),$(OBJECTS))
 $(BUILD)/unit/%: tests/unit/%.c $(BUILD)/core.a
 	@mkdir -p $(@D)

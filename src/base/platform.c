@@ -2,7 +2,7 @@
 // POSIX, and Linux.
 #include "base/platform.h"
 
-#ifndef __wasi__
+#if !defined __wasi__ && !defined _WIN32
 
 #include <errno.h>
 #include <fcntl.h>
@@ -176,6 +176,27 @@ bool platform_near_program(const char *from, char path[PATH_MAX])
     const size_t left = slash ? sizeof self - (size_t)(slash - self) : 0;
     return slash && (size_t)snprintf(slash, left, "/%s", from) < left && realpath(self, path);
 }
+
+void platform_slashes(char *path) {}
+
+void platform_settings(char path[PATH_MAX])
+{
+    const char *const config = getenv("XDG_CONFIG_HOME"), *const home = getenv("HOME");
+    const int len = config && *config ? snprintf(path, PATH_MAX, "%s", config)
+                                      : snprintf(path, PATH_MAX, "%s/.config", home ? home : "");
+    if (len < 0 || len >= PATH_MAX)
+        *path = '\0';
+}
+
+// ---- streams in memory
+
+FILE *platform_memory_open(char **text, size_t *len)
+{
+    *text = NULL;
+    return open_memstream(text, len);
+}
+
+void platform_memory_close(FILE *f, char **text, size_t *len) { fclose(f); }
 
 // ---- terminals
 

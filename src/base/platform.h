@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 // The services in which systems differ. platform.c has them for POSIX, with Linux's own calls where they are better
-// (make PORTABLE=1 leaves these out); platform_wasi.c for WebAssembly. No other file asks which system it is built for.
+// (make PORTABLE=1 leaves these out); platform_wasi.c for WebAssembly; platform_windows.c for Windows, with the POSIX
+// functions that it lacks in platform_windows_posix.c. No other file asks which system it is built for.
 #ifndef SAMPL_BASE_PLATFORM_H
 #define SAMPL_BASE_PLATFORM_H
 
 #include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #ifndef PATH_MAX
 #define PATH_MAX 4096
@@ -54,6 +56,20 @@ bool platform_would_wait(int fd);
 // Writes the real path of a file to path. `from` is relative to the folder of the program. False if there is no such
 // file, or if the system does not know where the program is.
 bool platform_near_program(const char *from, char path[PATH_MAX]);
+
+// Makes the separators between folders slashes, in a path that the system also understands with slashes.
+void platform_slashes(char *path);
+
+// Writes the folder of the user's settings to path; "" if the path is unknown or too long.
+void platform_settings(char path[PATH_MAX]);
+
+// ---- streams in memory
+
+// Opens a stream to be written. platform_memory_close closes the stream, and sets *text to what was written and a NUL,
+// and *len to its length without the NUL; *text is NULL if memory was short. The caller frees *text. `text` and `len`
+// must be the same in both calls. NULL if the stream cannot be opened.
+FILE *platform_memory_open(char **text, size_t *len);
+void platform_memory_close(FILE *f, char **text, size_t *len);
 
 // ---- terminals
 

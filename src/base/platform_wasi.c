@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -54,6 +55,27 @@ int platform_temporary(char *name, char *volatile *unfinished, void (*act)(void)
 void platform_permissions(int fd, const char *like) {}
 
 bool platform_near_program(const char *from, char path[PATH_MAX]) { return false; }
+
+void platform_slashes(char *path) {}
+
+void platform_settings(char path[PATH_MAX])
+{
+    const char *const config = getenv("XDG_CONFIG_HOME"), *const home = getenv("HOME");
+    const int len = config && *config ? snprintf(path, PATH_MAX, "%s", config)
+                                      : snprintf(path, PATH_MAX, "%s/.config", home ? home : "");
+    if (len < 0 || len >= PATH_MAX)
+        *path = '\0';
+}
+
+// ---- streams in memory
+
+FILE *platform_memory_open(char **text, size_t *len)
+{
+    *text = NULL;
+    return open_memstream(text, len);
+}
+
+void platform_memory_close(FILE *f, char **text, size_t *len) { fclose(f); }
 
 int platform_columns(int fd) { return 0; }
 

@@ -30,11 +30,10 @@ struct directories {
 
 static void find_directories(struct directories *d)
 {
-    const char *const config = getenv("XDG_CONFIG_HOME"), *const home = getenv("HOME");
-    if (config && *config)
-        snprintf(d->path[0], PATH_MAX, "%s/sampl/presets", config);
-    else
-        snprintf(d->path[0], PATH_MAX, "%s/.config/sampl/presets", home ? home : "");
+    char settings[PATH_MAX];
+    platform_settings(settings);
+    if (!*settings || snprintf(d->path[0], PATH_MAX, "%s/sampl/presets", settings) >= PATH_MAX)
+        *d->path[0] = '\0';
     const char *const source[] = {"../samples/presets", "../../samples/presets"}; // of build/ and of build/san/
     for (size_t i = 0; i < 2; i++)
         if (!platform_near_program(source[i], d->path[1 + i]))

@@ -99,6 +99,8 @@ static bool open_file(struct output *out, const char *path, struct err *e)
     out->path = resolve(path);
     if (!out->path && errno != ENOMEM)
         return output_fail(out, "open", e);
+    if (out->path)
+        platform_slashes(out->path);
     const char *const slash = out->path ? strrchr(out->path, '/') : NULL;
     const int folder = slash ? (int)(slash - out->path + 1) : 0;
     struct builder temporary = {0};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "out/output.h"
 
+#include "base/platform.h"
 #include "base/ranges.h"
 #include "base/utf8.h"
 
@@ -226,8 +227,7 @@ const char *output_cell_text(const struct table_cell *c, enum column_kind kind, 
 
 bool memory_open(struct memory_file *m, struct err *e)
 {
-    m->text = NULL;
-    m->f = open_memstream(&m->text, &m->len);
+    m->f = platform_memory_open(&m->text, &m->len);
     return m->f || err_from_fault(e, fault_memory());
 }
 
@@ -235,7 +235,7 @@ bool memory_close(struct memory_file *m, struct err *e)
 {
     const bool whole = m->f && !fflush(m->f) && !ferror(m->f);
     if (m->f)
-        fclose(m->f); // sets text and len; text is NULL if memory was short
+        platform_memory_close(m->f, &m->text, &m->len);
     m->f = NULL;
     return (whole && m->text) || err_from_fault(e, fault_memory());
 }

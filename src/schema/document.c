@@ -40,7 +40,7 @@ static bool add_document_member(struct convert *c, const cJSON *object, cJSON *i
 }
 
 // Merges members with the same name before their values are read, because only the last one counts.
-static bool read(struct convert *c, cJSON *parent)
+static bool merge_and_read(struct convert *c, cJSON *parent)
 {
     cJSON *next;
     for (cJSON *item = parent->child; item && cJSON_IsObject(parent); item = next) {
@@ -56,12 +56,12 @@ static bool read(struct convert *c, cJSON *parent)
         }
     }
     for (cJSON *item = parent->child; item; item = item->next)
-        if (!read(c, item))
+        if (!merge_and_read(c, item))
             return false;
     return true;
 }
 
-bool document_read(struct convert *c) { return read(c, c->document); }
+bool document_read(struct convert *c) { return merge_and_read(c, c->document); }
 
 const cJSON *schema_member(const struct convert *c, const cJSON *object, const char *name)
 {
