@@ -125,14 +125,6 @@ $(CJSON)/cJSON.h:
 static: ## build a static program for every Linux, build/static/sampl (musl-tools; Debian or Ubuntu, for cJSON's source package)
 	$(Q)$(MAKE) STATIC=1 all
 
-# Zig has the headers and libraries of Windows. mingw-w64 is no choice: its fma() rounds wrongly.
-WINDOWS_SYSTEM := x86_64-windows-gnu
-MAKE_WINDOWS   := $(MAKE) --no-print-directory SYSTEM=$(WINDOWS_SYSTEM) BUILD=build/windows SAN= STATIC= WASM= PORTABLE= CFLAGS=-O2
-.PHONY: windows
-windows: $(ZIG)/fetched $(CJSON)/cJSON.h ## build a static program for Windows, build/windows/sampl.exe (npm, which fetches Zig's C compiler)
-	$(Q)+$(MAKE_WINDOWS) all
-	$(Q)cp build/windows/sampl build/windows/sampl.exe
-
 # The explorer: one page that holds the program as WebAssembly, and a sample.
 EXPLORER  := build/explorer.html
 MAKE_WASM := $(MAKE) --no-print-directory WASM=1 BUILD=build/wasm SAN= STATIC= SYSTEM= PORTABLE= CC='clang --target=wasm32-wasi' CFLAGS=-O2

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Reads the command line, and runs the action that it names.
+#include "base/platform.h"
 #include "cli/help.h"
 #include "cli/preset.h"
 #include "cli/print_chain.h"
@@ -102,7 +103,7 @@ static bool act(const struct args *a, struct recipes *recipes, const struct kern
     }
     if (fflush(stdout) == 0 && !ferror(stdout))
         return true;
-    if (errno == EPIPE)
+    if (platform_pipe_closed())
         return err_silent(e, STATUS_OK);
     return err_set(e, STATUS_IO, "standard output: cannot write: %s", strerror(errno));
 }

@@ -165,8 +165,14 @@ mutants() {
     ran "mutants: 80, seed $SEED"
 }
 
+# The program for Windows, under Wine.
+windows() {
+    make -s check-windows STEP=4
+    tail -n 1 build/windows/result | sed 's/^/ran: /'
+}
+
 steps=(gcc_sanitizers clang_sanitizers llama lint packages neon html explorer same faults portable threads soak engines completions)
-[ "$form" = short ] || steps=(proofs mutants whole "${steps[@]}" systems)
+[ "$form" = short ] || steps=(proofs mutants whole "${steps[@]}" systems windows)
 
 # ---- one step, or every step
 

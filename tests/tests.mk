@@ -177,8 +177,20 @@ $(ZIG)/fetched:
 
 check-systems: $(BUILD)/sampl $(ZIG)/fetched $(CJSON)/cJSON.h ## build for macOS, three BSDs and RISC-V, and run the RISC-V program under qemu (npm, qemu-user; SYSTEMS=)
 	$(Q)tests/systems.sh $(BUILD)/sampl $(SYSTEMS)
+# Zig has the headers and libraries of Windows. mingw-w64 is no choice: its fma() rounds wrongly.
+WINDOWS_SYSTEM := x86_64-windows-gnu
+MAKE_WINDOWS   := $(MAKE) --no-print-directory SYSTEM=$(WINDOWS_SYSTEM) BUILD=build/windows SAN= STATIC= WASM= PORTABLE= CFLAGS=-O2
+.PHONY: windows check-windows
+windows: $(ZIG)/fetched $(CJSON)/cJSON.h ## build a static program for Windows, build/windows/sampl.exe (npm, which fetches Zig's C compiler)
+	$(Q)+$(MAKE_WINDOWS) all
+	$(Q)cp build/windows/sampl build/windows/sampl.exe
+
+check-windows: $(BUILD)/sampl windows ## test the program for Windows under Wine: C tests, cases of the suite, outputs, paths (npm, wine64; STEP=10)
+	$(Q)command -v wine >/dev/null || { echo '$@: wine is missing; install wine64 and wine' >&2; exit 1; }
+	$(Q)+$(MAKE_WINDOWS) -s units
+	$(Q)STEP='$(STEP)' tests/windows.sh $(BUILD)/sampl build/windows
 else
-check-systems:
+check-systems check-windows windows:
 	@echo '$@: npm is missing; it fetches a compiler' >&2; exit 1
 endif
 

@@ -160,6 +160,8 @@ int platform_temporary(char *name, char *volatile *unfinished, void (*act)(void)
     return fd;
 }
 
+bool platform_pipe_closed(void) { return errno == EPIPE; }
+
 void platform_permissions(int fd, const char *like)
 {
     struct stat st;

@@ -46,6 +46,9 @@ void platform_on_signals(void (*act)(void));
 // fails. Signals are blocked until *unfinished is the name and platform_on_signals(act) has been called.
 int platform_temporary(char *name, char *volatile *unfinished, void (*act)(void));
 
+// Does errno say that nobody reads the pipe that was written to?
+bool platform_pipe_closed(void);
+
 // Gives a new file the permissions of the file `like`, without setuid and setgid. NULL: the permissions that files made
 // by open() have.
 void platform_permissions(int fd, const char *like);

@@ -52,6 +52,8 @@ int platform_temporary(char *name, char *volatile *unfinished, void (*act)(void)
     return -1;
 }
 
+bool platform_pipe_closed(void) { return errno == EPIPE; }
+
 void platform_permissions(int fd, const char *like) {}
 
 bool platform_near_program(const char *from, char path[PATH_MAX]) { return false; }

@@ -108,6 +108,13 @@ int platform_temporary(char *name, char *volatile *unfinished, void (*act)(void)
     return -1;
 }
 
+// The C library has no errno for some errors of pipes.
+bool platform_pipe_closed(void)
+{
+    const unsigned long error = _doserrno;
+    return errno == EPIPE || (errno == EINVAL && (error == ERROR_NO_DATA || error == ERROR_PIPE_NOT_CONNECTED));
+}
+
 // The folder decides who may read a new file.
 void platform_permissions(int fd, const char *like) {}
 

@@ -4,6 +4,7 @@
 #define SAMPL_OUT_OUTPUT_H
 
 #include "base/err.h"
+#include "base/platform.h"
 #include "out/record.h"
 #include "out/screen.h"
 #include "vocab/vocab.h"
@@ -144,7 +145,7 @@ void output_float(const struct output *out, const char *before, float x);
 // Sets the error "DESTINATION: cannot WHAT: ...", or a quiet end, from errno. Returns false.
 static inline bool output_fail(const struct output *out, const char *what, struct err *e)
 {
-    if (errno == EPIPE)
+    if (platform_pipe_closed())
         return err_silent(e, STATUS_OK);
     return err_set(e, STATUS_IO, "%s: cannot %s: %s", out->name, what, strerror(errno));
 }
