@@ -9,6 +9,7 @@
 // windows.h first
 #include <bcrypt.h>
 #include <errno.h>
+#include <io.h>
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -207,6 +208,13 @@ int platform_columns(int fd)
 }
 
 bool platform_utf8(void) { return GetConsoleOutputCP() == CP_UTF8; }
+
+// Only a pipe tells.
+bool platform_would_wait(int fd)
+{
+    DWORD there = 0;
+    return PeekNamedPipe((HANDLE)_get_osfhandle(fd), NULL, 0, NULL, &there, NULL) && !there;
+}
 
 bool platform_in_front(int fd) { return true; }
 
