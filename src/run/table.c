@@ -123,10 +123,11 @@ void table_columns(const struct job *j, struct chains *all)
     all->n_columns = 0;
     for (size_t i = 0; i < SOURCES; i++) {
         const struct table_source *const s = &sources[i];
-        const bool measure = s->kind == MEASURE && (size_t)s->at < measures;
-        if (s->when == IN_ALL || (s->when == AGAINST && a->against) || (s->when == ACCEPTS && accepts) || measure)
-            all->column[all->n_columns++] =
-                (struct table_column){measure ? j->measures[s->at] : s->name, s->shown, is_paired(s), i};
+        const bool measure = s->kind == MEASURE && j->measures && (size_t)s->at < measures;
+        const char *const name = measure ? j->measures[s->at] : s->name;
+        if (name &&
+            (s->when == IN_ALL || (s->when == AGAINST && a->against) || (s->when == ACCEPTS && accepts) || measure))
+            all->column[all->n_columns++] = (struct table_column){name, s->shown, is_paired(s), i};
     }
 }
 

@@ -33,7 +33,7 @@ bool ranked_sort(struct ranked *r, size_t n, const struct kern *kern, struct ran
     uint64_t *const key = scratch->memory, *const tmp = key + n;
     struct ranked *const copy = (struct ranked *)(tmp + n);
     uint32_t *const at = (uint32_t *)(copy + n);
-    float *const p = (float *)(at + n), *const best = p + n;
+    float *const p = (void *)(at + n), *const best = p + n;
     for (size_t i = 0; i < n; i++)
         p[i] = r[i].p;
     memcpy(copy, r, n * sizeof *r);
