@@ -243,6 +243,27 @@ refused() {
     printf 'guidance_scale: 2\ntemperature: 1\n' | refused lacking.yaml 'guidance_scale (2)'
 }
 
+@test "of many presets of SillyTavern as variants, each gets at most one note" {
+    local vs=() list i tfs
+    for i in $(seq 35); do
+        list='["top_k", "tfs_z", "typical_p", "top_p", "min_p", "temperature"]'
+        [ $((i % 3)) -ne 0 ] || list='["penalties", "dry", "top_n_sigma", "top_k", "typ_p", "top_p", "min_p", "xtc", "temperature", "adaptive_p"]'
+        tfs=$((i % 4 ? 10 : 9))e-1
+        cat >"silly$i.json" <<-END
+			{"temp": 1.$i, "top_k": $((i + 20)), "typical_p": 1, "min_p": 0, "rep_pen": 1.1, "rep_pen_range": 512, "rep_pen_slope": 1,
+			 "tfs": $tfs, "top_a": 0.$((i % 2)), "epsilon_cutoff": $((i % 5)), "eta_cutoff": $((i % 3)), "skew": 0,
+			 "smoothing_factor": $((i % 2)), "smoothing_curve": 1, "no_repeat_ngram_size": $((i % 3)), "encoder_rep_pen": 1.$((i % 2)),
+			 "xtc_probability": 0, "xtc_threshold": 0.1, "adaptive_target": -0.01, "adaptive_decay": 0.9, "samplers": $list}
+		END
+        vs+=(--vs "./silly$i.json")
+    done
+    sampl -n 4096 -s 1 --rows :2 "${vs[@]}" "$AUSTEN" 2>notes >/dev/null
+    grep -o 'silly[0-9]*\.json: .*' notes | cut -d : -f 1 | sort >named
+    [ "$(uniq named | wc -l)" -ge 30 ]
+    [ -z "$(uniq -d named)" ]
+    [ "$(grep -cv 'silly' notes)" -le 1 ] # what holds for all chains
+}
+
 @test "an Ollama Modelfile means its parameters" {
     cat >Modelfile <<-'END'
 		# a model

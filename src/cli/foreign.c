@@ -114,7 +114,7 @@ static bool switches_on(const struct setting *s, const struct param *p, double v
     for (size_t i = 0; p && samplers[i]; i++)
         if (samplers[i]->params == p && samplers[i]->runs.first)
             return sampler_runs_with(samplers[i], v);
-    return !s && v != (p ? p->def : 0.0);
+    return !s && (p ? param_rounded(p, v) != param_rounded(p, p->def) : v != 0.0);
 }
 
 // Reads a setting that is a number, a flag, or unknown. s: its row, or NULL. A whole number loses the point that some
@@ -382,9 +382,11 @@ void foreign_note_idle(struct foreign *f)
 {
     struct builder idle = {0};
     for (size_t i = 0; samplers[i]; i++) {
+        const bool any = samplers[i] == &sampler_penalties; // others are off without their first parameter
         bool active = false;
-        for (const struct param *p = samplers[i]->params; p && p->flag && !sampler_internal(i); p++)
-            active = active || (foreign_active(f, p->flag) && !is_read(f, p->flag));
+        for (const struct param *p = samplers[i]->params; p && p->flag && !sampler_internal(i) && !active;
+             p = any ? p + 1 : NULL)
+            active = foreign_active(f, p->flag) && !is_read(f, p->flag);
         if (active && !name_set_has(&f->chained, i))
             builder_format(&idle, "%s%s", idle.len ? ", " : "", samplers[i]->name);
     }
