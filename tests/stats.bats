@@ -108,7 +108,7 @@ for n, rounds in ((65536, 2), (65537, 2)):
     for options in '--scatter-strength 0.3' '--scatter-k 20 --scatter-adaptive --scatter-strength 0.4' '--scatter-strength 0.2 --scatter-steps 3 --scatter-absorption 0.5' \
         '--scatter-strength 0.3 --scatter-collision 0.5'; do
         # shellcheck disable=SC2086
-        sampl "${chain[@]}" --samplers 'top_k;scatter' $options --emit stats -O json --stats "$AUSTEN" >rows 2>stats
+        sampl "${chain[@]}" --samplers 'top_k;scatter' $options --emit stats -O json --stats "$AUSTEN" >rows 2>summary
         # shellcheck disable=SC2086
         sampl "${chain[@]}" --samplers 'top_k;scatter' $options --trace -O json "$AUSTEN" >traces
         # shellcheck disable=SC2086
@@ -136,7 +136,7 @@ for row, trace, after, before in zip(read("rows"), read("traces"), read("after")
     assert abs(row["scatter_entropy"] - entropy) < 1e-6, (row, entropy)
     assert row["scatter_strength"] == notes["strength"]
 assert len(got["scatter_acts"]) == 30
-stats = dict(line.split() for line in open("stats"))
+stats = dict(line.split() for line in open("summary"))
 for name, values in got.items():
     assert abs(float(stats[name]) - np.nanmean(values)) < 1e-12, (name, stats[name])'
     done
