@@ -31,8 +31,8 @@ block() {
 
 @test "make demo runs the README's first command" {
     cd "$ROOT"
-    make -s -n demo | grep -F -- "-n 4096 -s 1 --rows :8 samples/austen.f16"
-    block output | grep -F -- "-n 4096 -s 1 --rows :8 samples/austen.f16"
+    make -s -n demo | grep -F -- "-s 2 --emit text samples/austen-gen.f32"
+    block output | grep -F -- "-s 2 --emit text samples/austen-gen.f32"
 }
 
 @test "the README's commands install libcjson-dev and bats" {
