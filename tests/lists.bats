@@ -78,3 +78,23 @@ exact() {
     sampl -s 1 --samplers top_k --top-k 1 list.json 2>note
     [ ! -s note ]
 }
+
+@test "no_repeat_ngram and bans mask listed tokens, and lower the bound of others" {
+    reply 2=-0.5,3=-2,4=-3 >list.json
+    [ "$(exact --samplers 'no_repeat_ngram;top_k' --no-repeat-ngram 2 --top-k 1 --prompt-tokens 1,2,1)" = 1 ]
+    run sampl -s 1 --samplers 'no_repeat_ngram;top_k' --no-repeat-ngram 2 --top-k 1 --prompt-tokens 1,2,1 list.json
+    [ "${lines[0]}" = 3 ]
+    [ "$(exact --samplers 'no_repeat_ngram;top_k' --no-repeat-ngram 2 --top-k 3 --prompt-tokens 1,2,1)" = 0 ]
+    [ "$(exact --samplers 'no_repeat_ngram;top_k' --no-repeat-ngram 2 --top-k 2 --prompt-tokens 1,9,1)" = 1 ]
+    [ "$(exact --samplers top_k --top-k 1 --eog-tokens 2 --min-tokens 1)" = 1 ]
+    run sampl -s 1 --samplers top_k --top-k 1 --eog-tokens 2 --min-tokens 1 list.json
+    [ "${lines[0]}" = 3 ]
+}
+
+@test "top_h is exact if the list has its 100 candidates" {
+    many() { reply "$(perl -e 'print join ",", map { "$_=" . (-3 - $_ / 16) } 1 .. $ARGV[0]' "$1")" >list.json; }
+    many 101
+    [ "$(exact --samplers top_h --top-h 0.3)" = 1 ]
+    many 99
+    [ "$(exact --samplers top_h --top-h 0.3)" = 0 ]
+}

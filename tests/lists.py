@@ -45,7 +45,22 @@ CHAINS = [
     ("top_k;typ_p;temperature", "--top-k 4 --typical 0.6", True, True),
     ("typ_p", "--typical 0.5", False, True),
     ("top_n_sigma", "--top-n-sigma 1", False, True),
-    ("mirostat", "", False, True),
+    ("mirostat", "", True, True),
+    ("mirostat", "--mirostat-ent 1", True, True),
+    ("epsilon_cutoff", "--epsilon-cutoff 0.05", True, True),
+    ("epsilon_cutoff;temperature", "--epsilon-cutoff 0.02 --min-keep 3 --temp 0.8", True, True),
+    ("temperature;epsilon_cutoff", "--epsilon-cutoff 0.05 --temp 0.6", True, True),
+    ("epsilon_cutoff", "--epsilon-cutoff 0.1 --min-keep 4", True, True),
+    ("top_a", "--top-a 0.5", True, True),
+    ("top_a", "--top-a 0.9 --min-keep 4", True, True),
+    ("top_p;top_a", "--top-p 0.9 --top-a 0.2 --min-keep 2", True, True),
+    ("p_less", "", True, True),
+    ("penalties;p_less", "--presence-penalty 0.6 --min-keep 3", True, True),
+    ("temperature;p_less", "--temp 1.5", True, True),
+    ("p_step", "--p-step 0.5", True, True),
+    ("p_step", "--p-step 0.8 --min-keep 3", True, True),
+    ("scatter", "--scatter-k 4 --scatter-strength 0.5", True, True),
+    ("scatter;top_k", "--scatter-k 5 --scatter-collision 0.5 --scatter-strength 0.4 --top-k 3", True, True),
 ]
 
 
@@ -100,6 +115,8 @@ def difference(row, full, part, temp):
     have = {c["id"]: c["prob"] for c in part["top_probs"]}
     tied = sorted(c["logit"] for c in full["top_probs"])
     tied = any(abs(x - y) < 1e-5 for x, y in zip(tied, tied[1:]))  # a list's rounding may change the order of these
+    near = {t: [u for u in want if abs(row[u] - row[t]) < 1e-5] for t in want}
+    tied = tied or any(len(u) > 1 for u in near.values())  # scatter gives such tokens different probabilities
     odd = {t for t in want if t not in have and want[t] > 1e-6} | (set(have) - set(want))
     logits = {c["id"]: c["logit"] for c in part["top_probs"]}
     shift = max(c["logit"] for c in full["top_probs"]) - max(logits.values())  # a list has log-probabilities
@@ -111,7 +128,8 @@ def difference(row, full, part, temp):
     error = 4 * 2**-24 * (most + max(abs(row[t]) + 10 for t in have)) / max(temp, 0.01) + 1e-5 * bool(odd)
     for t in set(have) & set(want):
         # A draw may include the listed tokens alone if the others weigh less than 1e-6.
-        if not math.isclose(have[t], want[t], rel_tol=error + 2e-6, abs_tol=1e-30) and not odd:
+        close = any(math.isclose(have[t], want[u], rel_tol=error + 2e-6, abs_tol=1e-30) for u in near[t])
+        if not close and not odd:
             return "token %d has probability %g instead of %g" % (t, have[t], want[t])
     if part["id"] != full["id"] and not odd and not tied:
         return "token %d instead of %d" % (part["id"], full["id"])

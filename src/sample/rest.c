@@ -94,6 +94,33 @@ struct rest_sum rest_sum(const struct cand *c)
     return s;
 }
 
+bool rest_cut_between(struct cand *c, double low, double high, size_t least)
+{
+    const float max = cand_max(c);
+    const double ceiling = libm_exp((double)c->rest.ceiling - max), slack = 0x1p-20; // of the list's rounding
+    size_t at_low = 0, at_high = 0, head = rest_head(c);
+    low *= 1.0 - slack;
+    high *= 1.0 + slack;
+    for (size_t i = 0; i < c->n; i++) {
+        const double w = libm_exp((double)cand_logit(c, i) - max);
+        at_low += w >= low;
+        at_high += w >= high;
+    }
+    if (head && high <= ceiling) {
+        rest_may_shrink(c);
+        c->rest.doubtful = c->rest.doubtful || head < c->n;
+        return true;
+    }
+    const size_t kept = at_low > least ? at_low : least > 1 ? least : 1;
+    rest_end(c, low > ceiling && at_low == at_high && rest_knows_best(c, kept));
+    if (c->rest.state == REST_INEXACT)
+        return false;
+    const struct ranks best = cand_rank(c, at_low ? at_low : 1);
+    const float floor = at_low ? cand_logit(c, best.at ? best.at[at_low - 1] : at_low - 1) : INFINITY;
+    cand_keep_from(c, floor, least > 1 ? least : 1);
+    return true;
+}
+
 size_t rest_nucleus(struct cand *c, double limit)
 {
     const struct rest_sum s = rest_sum(c);

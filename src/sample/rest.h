@@ -58,6 +58,11 @@ struct rest_sum {
 
 struct rest_sum rest_sum(const struct cand *c);
 
+// The stage removes the candidates whose weight, on the scale of rest_sum, is below a bound that lies from `low` to
+// `high`, but keeps the `least` best, at least one. Removes them, and returns true, if the result is known. Otherwise
+// the row is not exact, and the result is false: the stage then works on the listed tokens alone. O(n log n).
+bool rest_cut_between(struct cand *c, double low, double high, size_t least);
+
 // Returns how many of the best reach `limit` of the whole weight, the same at both bounds of the rest; 0 if the head
 // does not reach it at either bound; SIZE_MAX if the bounds disagree. O(n log n).
 size_t rest_nucleus(struct cand *c, double limit);

@@ -49,10 +49,16 @@ static void scale(void *self, struct cand *c, const struct stage *stage)
     c->kern->multiply(c->logit, c->n, factor);
 }
 
+static void scale_rest(void *self, struct cand *c, const struct stage *stage)
+{
+    rest_divide(c, ((const struct engine_stage_params *)stage->params)->temp);
+    scale(self, c, stage);
+}
+
 const struct sampler sampler_round_f16 = {.name = "round_f16", .apply = round_f16};
-const struct sampler sampler_sort = {.name = "sort", .apply = sort_all};
+const struct sampler sampler_sort = {.name = "sort", .apply = sort_all, .rest = apply_with_rest};
 const struct sampler sampler_scale = {
-    .name = "scale", PARAMS(temp, engine_stage_params), .runs = {OTHER_THAN, 1}, .apply = scale};
+    .name = "scale", PARAMS(temp, engine_stage_params), .runs = {OTHER_THAN, 1}, .apply = scale, .rest = scale_rest};
 
 // ---- softmaxes
 

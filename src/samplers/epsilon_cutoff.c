@@ -43,12 +43,22 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
     cand_keep_likely(c, eta ? eta_bound(c, p->value) : p->value, least);
 }
 
+static void rest(void *self, struct cand *c, const struct stage *stage)
+{
+    const struct value_params *const p = stage->params;
+    const struct rest_sum s = rest_sum(c);
+    const double e = p->value;
+    if (!rest_cut_between(c, e * (s.listed + s.low), e * (s.listed + s.high), (size_t)p->min_keep))
+        apply(self, c, stage);
+}
+
 const struct sampler sampler_epsilon_cutoff = {.name = "epsilon_cutoff",
                                                .letter = 'c',
                                                .foreign = true,
                                                PARAMS(epsilon_params, value_params),
                                                .runs = {ABOVE, 0},
-                                               .apply = apply};
+                                               .apply = apply,
+                                               .rest = rest};
 const struct sampler sampler_eta_cutoff = {.name = "eta_cutoff",
                                            .letter = 'u',
                                            .foreign = true,

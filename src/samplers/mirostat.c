@@ -124,12 +124,23 @@ static void apply_2(void *self, struct cand *c, const struct stage *stage)
     draw(s, c, keep, head.best, p);
 }
 
-#define VERSION(NAME, APPLY)                                                                                      \
+static void rest_2(void *self, struct cand *c, const struct stage *stage)
+{
+    const struct mirostat_state *const s = self;
+    const struct rest_sum sum = rest_sum(c);
+    const double least = libm_exp2f(-s->mu); // probability
+    rest_cut_between(c, least * (sum.listed + sum.low), least * (sum.listed + sum.high), 1);
+    if (c->rest.state == REST_LIVE)
+        rest_end(c, rest_negligible(c));
+    apply_2(self, c, stage);
+}
+
+#define VERSION(NAME, APPLY, REST)                                                                                \
     {                                                                                                             \
         .name = (NAME), PARAMS(params, mirostat_params), .size = sizeof(struct mirostat_state), .selector = true, \
-        .apply = (APPLY), .reset = reset, .needs_rows = stage_always, .by_chance = stage_always,                  \
+        .apply = (APPLY), .rest = (REST), .reset = reset, .needs_rows = stage_always, .by_chance = stage_always,  \
         .release = release_rng                                                                                    \
     }
 
-const struct sampler sampler_mirostat = VERSION("mirostat", apply_1);
-const struct sampler sampler_mirostat_v2 = VERSION("mirostat_v2", apply_2);
+const struct sampler sampler_mirostat = VERSION("mirostat", apply_1, NULL);
+const struct sampler sampler_mirostat_v2 = VERSION("mirostat_v2", apply_2, rest_2);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // p_less (Tan et al. 2025, arXiv 2509.23234): the candidates at least as likely as two draws are to agree, which needs
 // no parameter. p_less_norm: the same less the chance to disagree, shared among the others: lower, so that more stay.
+#include "kern/libm.h"
 #include "sample/sampler.h"
 
 static const struct param params[] = {MIN_KEEP, {NULL}};
@@ -35,7 +36,24 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
     cand_keep_likely(c, (float)agreement_bound(sum, squares, (double)alive, norm), least);
 }
 
+// The squares of the rest's weights add up to the least if all are equal, and to the most if all are at the ceiling.
+static void rest(void *self, struct cand *c, const struct stage *stage)
+{
+    const struct value_params *const p = stage->params;
+    const struct rest_sum s = rest_sum(c);
+    const double most = c->rest.most > 0.0 ? c->rest.most : 1.0;
+    double certain = 0.0, doubtful = 0.0; // squares
+    for (size_t i = 0; i < c->n; i++) {
+        const float x = cand_logit(c, i);
+        *(c->rest.doubtful && x < c->rest.ceiling ? &doubtful : &certain) += libm_exp(2.0 * ((double)x - s.max));
+    }
+    const double low = certain + s.low * s.low / most,
+                 high = certain + doubtful + s.high * libm_exp((double)c->rest.ceiling - s.max);
+    if (!rest_cut_between(c, low / (s.listed + s.high), high / (s.listed + s.low), (size_t)p->min_keep))
+        apply(self, c, stage);
+}
+
 const struct sampler sampler_p_less = {
-    .name = "p_less", .letter = 'l', .foreign = true, PARAMS(params, value_params), .apply = apply};
+    .name = "p_less", .letter = 'l', .foreign = true, PARAMS(params, value_params), .apply = apply, .rest = rest};
 const struct sampler sampler_p_less_norm = {
     .name = "p_less_norm", .letter = 'z', .foreign = true, PARAMS(norm_params, value_params), .apply = apply};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // p_step (llama.cpp PR 5675, which was not merged): the likeliest candidates up to the first step down, where one is
 // less than s times as likely as the one before.
+#include "kern/libm.h"
 #include "sample/sampler.h"
 
 static const struct param params[] = {
@@ -25,5 +26,42 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
     cand_cut(c, 16.7f, (size_t)p->min_keep, keep_before_step, p);
 }
 
-const struct sampler sampler_p_step = {
-    .name = "p_step", .letter = 'j', .foreign = true, PARAMS(params, value_params), .runs = {ABOVE, 0}, .apply = apply};
+// Returns how many stand before the step, which lies in the head; 0: it does not; SIZE_MAX: rounding decides.
+static size_t count_before_step(struct cand *c, float step)
+{
+    const double slack = 0x1p-20; // of the list's rounding
+    const struct ranks best = cand_rank(c, rest_head(c));
+    for (size_t i = 1; i < best.n; i++) {
+        const double x = cand_logit(c, best.at ? best.at[i] : i),
+                     before = cand_logit(c, best.at ? best.at[i - 1] : i - 1), ratio = libm_exp(x - before);
+        if (ratio < step * (1.0 + slack))
+            return ratio < step * (1.0 - slack) ? i : SIZE_MAX;
+    }
+    return 0;
+}
+
+static void rest(void *self, struct cand *c, const struct stage *stage)
+{
+    const struct value_params *const p = stage->params;
+    const size_t least = (size_t)p->min_keep, head = rest_head(c),
+                 before = head ? count_before_step(c, p->value) : SIZE_MAX, kept = before > least ? before : least;
+    if (!before) {
+        rest_may_shrink(c);
+        c->rest.doubtful = c->rest.doubtful || head < c->n;
+        cand_sort(c);
+    } else if (kept <= head && rest_knows_best(c, kept)) {
+        rest_end(c, true);
+        cand_top_k(c, kept);
+    } else {
+        rest_end(c, false);
+        apply(self, c, stage);
+    }
+}
+
+const struct sampler sampler_p_step = {.name = "p_step",
+                                       .letter = 'j',
+                                       .foreign = true,
+                                       PARAMS(params, value_params),
+                                       .runs = {ABOVE, 0},
+                                       .apply = apply,
+                                       .rest = rest};

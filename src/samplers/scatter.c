@@ -244,20 +244,20 @@ static void scatter(const struct scatter_state *s, struct cand *c, const struct 
     }
 }
 
-static void apply(void *self, struct cand *c, const struct stage *stage)
+// Draws whether scatter acts on the row.
+static bool collides(struct scatter_state *s, struct cand *c, const struct scatter_params *p)
 {
-    const struct scatter_params *const p = stage->params;
-    struct scatter_state *const s = self;
-    cand_measure(c, ACTS, 0.0);
-    if (c->n < 2)
-        return;
-    if (p->collision < 1.0f) {
-        const float u = rng_f32(&s->rng);
-        cand_note(c, "draw", u);
-        cand_note(c, "acts", u <= p->collision);
-        if (u > p->collision)
-            return;
-    }
+    if (!(p->collision < 1.0f))
+        return true;
+    const float u = rng_f32(&s->rng);
+    cand_note(c, "draw", u);
+    cand_note(c, "acts", u <= p->collision);
+    return u <= p->collision;
+}
+
+// Scatters the best of a row that scatter acts on.
+static void scatter_best(struct scatter_state *s, struct cand *c, const struct scatter_params *p)
+{
     const size_t k = cand_alive(c, (size_t)p->k);
     if (k < 2)
         return;
@@ -270,6 +270,24 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
     }
     cand_measure(c, ACTS, 1.0);
     scatter(s, c, p);
+}
+
+static void apply(void *self, struct cand *c, const struct stage *stage)
+{
+    cand_measure(c, ACTS, 0.0);
+    if (c->n >= 2 && collides(self, c, stage->params))
+        scatter_best(self, c, stage->params);
+}
+
+// A row with a rest has two candidates at least.
+static void rest(void *self, struct cand *c, const struct stage *stage)
+{
+    const struct scatter_params *const p = stage->params;
+    cand_measure(c, ACTS, 0.0);
+    if (!collides(self, c, p))
+        return;
+    rest_end(c, p->k > 0 && rest_knows_best(c, (size_t)p->k));
+    scatter_best(self, c, p);
 }
 
 static void release(void *self)
@@ -298,6 +316,7 @@ const struct sampler sampler_scatter = {.name = "scatter",
                                         .window = window,
                                         .measures = measures,
                                         .apply = apply,
+                                        .rest = rest,
                                         .reset = reset_rng,
                                         .needs_rows = needs_rows,
                                         .by_chance = needs_rows,

@@ -34,5 +34,21 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
     cand_cut(c, 16.7f, (size_t)p->min_keep, keep_above_bound, p);
 }
 
-const struct sampler sampler_top_a = {
-    .name = "top_a", .letter = 'o', .foreign = true, PARAMS(params, value_params), .runs = {ABOVE, 0}, .apply = apply};
+static void rest(void *self, struct cand *c, const struct stage *stage)
+{
+    const struct value_params *const p = stage->params;
+    const struct rest_sum s = rest_sum(c);
+    const double a = p->value;
+    if (rest_cut_between(c, a / (s.listed + s.high), a / (s.listed + s.low), (size_t)p->min_keep))
+        cand_sort(c);
+    else
+        apply(self, c, stage);
+}
+
+const struct sampler sampler_top_a = {.name = "top_a",
+                                      .letter = 'o',
+                                      .foreign = true,
+                                      PARAMS(params, value_params),
+                                      .runs = {ABOVE, 0},
+                                      .apply = apply,
+                                      .rest = rest};

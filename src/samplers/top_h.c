@@ -10,9 +10,10 @@ static const struct param params[] = {
     {NULL},
 };
 
+enum { BEST = 100 }; // candidates that the stage looks at
+
 static void apply(void *self, struct cand *c, const struct stage *stage)
 {
-    enum { BEST = 100 };
     const struct value_params *const p = stage->params;
     float term[BEST];
     size_t keep = 1;
@@ -28,5 +29,16 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
     cand_top_k(c, keep > least ? keep : least);
 }
 
-const struct sampler sampler_top_h = {
-    .name = "top_h", .letter = 'h', .foreign = true, PARAMS(params, value_params), .runs = {ABOVE, 0}, .apply = apply};
+static void rest(void *self, struct cand *c, const struct stage *stage)
+{
+    rest_end(c, rest_knows_best(c, BEST));
+    apply(self, c, stage);
+}
+
+const struct sampler sampler_top_h = {.name = "top_h",
+                                      .letter = 'h',
+                                      .foreign = true,
+                                      PARAMS(params, value_params),
+                                      .runs = {ABOVE, 0},
+                                      .apply = apply,
+                                      .rest = rest};
