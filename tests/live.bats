@@ -97,14 +97,14 @@ END
 }
 
 @test "samples/live: llama-server.py prints it from lists of all tokens, and from ten tokens if the chain needs no more" {
-    mkfifo port
+    mkfifo port again
     /usr/bin/python3 server.py >port 3>&- &
     read -r number <port
     LLAMA_SERVER=http://127.0.0.1:$number timeout 60 /usr/bin/python3 "$ROOT/samples/live/llama-server.py" 'a prompt' 32 4096 -s 2 >got
     kill $!
     cmp got want
-    /usr/bin/python3 server.py >port 3>&- &
-    read -r number <port
+    /usr/bin/python3 server.py >again 3>&- &
+    read -r number <again
     LLAMA_SERVER=http://127.0.0.1:$number timeout 60 /usr/bin/python3 "$ROOT/samples/live/llama-server.py" 'a prompt' 32 10 -s 2 --top-k 5 >got 2>notes
     kill $!
     timeout 60 /usr/bin/python3 "$ROOT/samples/live/llama-cpp-python.py" model 'a prompt' 32 -s 2 --top-k 5 >five
