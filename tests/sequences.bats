@@ -160,3 +160,37 @@ part() {
     # A sequence name of --params overrides the sequence of the array.
     sampl -s 3 -O tsv --rows :7 --params "$T/some" seq.npy | cut -f 5 | tr '\n' ' ' | grep -qx 'seq 0 0 a a 0 a a '
 }
+
+@test "a note says once that rows of a file follow another text than the tokens that a penalty looks back on" {
+    local args note='sampl: note: %s: without --accept the history is what this run chooses, not the text that the rows were computed for\n'
+    # looks NAME OPTION...: there is the note on these stages. quiet OPTION...: there is none.
+    looks() {
+        sampl -n 4096 -s 1 --rows :5 "${@:2}" "$AUSTEN" 2>said >/dev/null
+        grep 'without --accept' said >notes || { echo "no note: ${*:2}" && return 1; }
+        # shellcheck disable=SC2059
+        printf "$note" "$1" | same notes /dev/stdin
+    }
+    quiet() { sampl -n 4096 -s 1 "$@" 2>said >/dev/null && { ! grep 'without --accept' said || { echo "a note: $*" && return 1; }; }; }
+    looks penalties --repeat-penalty 1.1
+    looks dry --dry-multiplier 1
+    looks no_repeat_ngram --no-repeat-ngram 2
+    looks scatter --scatter-strength 0.1 --scatter-absorption 0.1
+    looks penalties_vllm --engine vllm --presence-penalty 1
+    looks 'penalties, dry' --vs '--repeat-penalty 1.1' --vs '--dry-multiplier 1'
+    looks penalties --repeat-penalty 1.1 --threads 3
+    quiet --rows :5 "$AUSTEN"
+    quiet --rows :5 --repeat-penalty 1.1 --repeat-last-n 0 "$AUSTEN"
+    quiet --rows :5 --scatter-strength 0.1 "$AUSTEN"
+    quiet --rows :5 --min-tokens 3 --eog-tokens 5 "$AUSTEN"
+    quiet --rows :1 --repeat-penalty 1.1 "$AUSTEN"
+    quiet --rows :5 --repeat-penalty 1.1 --independent "$AUSTEN"
+    quiet --repeat-penalty 1.1 --accept "@$ROOT/samples/austen.tokens" "$AUSTEN"
+    head -c 81920 "$AUSTEN" | quiet -f f16 --repeat-penalty 1.1
+    # Rows of named sequences, and rows that bring the token that follows, are not those of one recorded text.
+    printf '{"seq":%s,"logits":[1,2,3]}\n' 1 2 1 >seq.json
+    printf '{"accept":%s,"logits":[1,2,3]}\n' 1 2 1 >accept.json
+    for args in seq.json accept.json; do sampl -s 1 --repeat-penalty 1.1 $args 2>said >/dev/null && [ ! -s said ]; done
+    printf '[1,2,3]\n[1,2,3]\n' >plain.json
+    sampl -s 1 --repeat-penalty 1.1 plain.json 2>&1 >/dev/null | grep -q 'without --accept'
+    sampl -s 1 --repeat-penalty 1.1 <plain.json 2>&1 >/dev/null | grep -q 'without --accept'
+}

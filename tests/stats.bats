@@ -15,6 +15,7 @@ summary() {
         '--samplers top_k;adaptive_p --adaptive-target 0.3'; do
         # shellcheck disable=SC2086
         sampl -n 4096 -s 5 --rows :20 $args --stats "$AUSTEN" >ids 2>stats
+        sed -i '/without --accept/d' stats
         # shellcheck disable=SC2086
         sampl -n 4096 -s 5 --rows :20 $args --dump-probs -O tsv "$AUSTEN" >dump
         perl -e '

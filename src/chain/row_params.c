@@ -350,7 +350,7 @@ static bool check_grammar(const struct change *ch)
     const struct parts *const p = &ch->draft.parts;
     const struct catalog *const c = &ch->draft.of->catalog;
     for (const cJSON *item = ch->params->child; item && p->rules; item = item->next) {
-        const size_t number = catalog_find_server(c, item->string);
+        const size_t number = number_of_key(c, item->string);
         if (number < c->n && !cJSON_IsNull(item) &&
             engine_has_free(p->engine, c->param[number]->flag, strlen(c->param[number]->flag)))
             return err_set(ch->e, STATUS_USAGE, "engine %s has no stage for %s under a grammar", p->engine->name,

@@ -44,6 +44,29 @@ bool job_splits(const struct job *j)
     return true;
 }
 
+// Does a stage look back on tokens? Bans do so only for the sequence that is banned.
+static bool looks_back(const struct stage *stage)
+{
+    const struct sampler *const s = stage->sampler;
+    const bool bans = s == &sampler_bans || s == &sampler_bans_output || s == &sampler_bans_bad_words;
+    return s->window && !bans && stage_enabled(stage) && s->window(stage);
+}
+
+void job_own_history(const struct job *j, struct builder *names)
+{
+    if (j->independent || j->follows != FOLLOWS_CHOSEN)
+        return;
+    for (size_t i = 0; samplers[i]; i++) {
+        bool looks = false;
+        for (size_t v = 0; v < j->n_variants; v++)
+            for (size_t k = 0; k < j->variant[v]->n_stages; k++)
+                looks =
+                    looks || (j->variant[v]->stage[k].sampler == samplers[i] && looks_back(&j->variant[v]->stage[k]));
+        if (looks)
+            builder_format(names, "%s%s", names->len ? ", " : "", samplers[i]->name);
+    }
+}
+
 bool job_skips_by_width(const struct job *j)
 {
     for (size_t i = 0; i < j->n_variants; i++)

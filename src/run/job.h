@@ -3,6 +3,7 @@
 #ifndef SAMPL_RUN_JOB_H
 #define SAMPL_RUN_JOB_H
 
+#include "base/builder.h"
 #include "chain/chain.h"
 #include "chain/recipe.h"
 #include "cli/variants.h"
@@ -86,6 +87,10 @@ static inline bool job_records(const struct job *j, unsigned bits) { return j->r
 
 // Can each row be sampled before its predecessors are?
 bool job_splits(const struct job *j);
+
+// Appends the names of the stages that look back on tokens that the run itself chooses. The rows need not have been
+// computed for these tokens. Appends nothing if the run is given the tokens, or if each row stands alone.
+void job_own_history(const struct job *j, struct builder *names);
 
 // Has an engine of a variant a generator that needs the width of every row that it passes over?
 bool job_skips_by_width(const struct job *j);

@@ -13,6 +13,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 struct flow {
@@ -24,6 +25,7 @@ struct flow {
     struct vocab texts; // of the tokens of the row at hand, where the input tells them and there is no other vocabulary
     bool noted;         // biases without effect
     bool noted_width;   // --against: rows of two widths
+    bool own_history;   // stages look back on chosen tokens, the input is a file, and this was not noted yet
     struct totals totals;
     struct compare compare;        // of a job with variants
     struct expected_rows expected; // --expect's distributions
@@ -71,6 +73,29 @@ static bool count_repeats(struct flow *f, const struct input_row *row, uint32_t 
     return repeats_add(&f->totals.repeats, sequence, begins, row->ends, id) || err_from_fault(e, fault_memory());
 }
 
+// Is the input a file? Rows of a file were computed before the run, so that they follow a text of their own. Rows of a
+// pipe may follow the tokens that the run chooses.
+static bool reads_file(const struct input_config *c)
+{
+    struct stat st;
+    return !(strcmp(c->files[0], "-") ? stat(c->files[0], &st) : fstat(STDIN_FILENO, &st)) && S_ISREG(st.st_mode);
+}
+
+// Notes once, at the first row whose history has chosen tokens, that a file's rows follow another text.
+static void note_own_history(struct flow *f, const struct input_row *row)
+{
+    struct builder names = {0};
+    if (!f->own_history || !f->totals.rows || row->fresh || row->seq || row->forced >= 0)
+        return;
+    f->own_history = false;
+    job_own_history(f->job, &names);
+    if (names.len && !names.failed)
+        message_note("%s: without --accept the history is what this run chooses, not the text that the rows were "
+                     "computed for",
+                     names.text);
+    builder_free(&names);
+}
+
 // Writes what a row came to, with a message for what is bad in it.
 static bool write_results(struct flow *f, const struct walk *w, struct err *e)
 {
@@ -83,6 +108,7 @@ static bool write_results(struct flow *f, const struct walk *w, struct err *e)
     if (f->job->args->against && !row->bad && !other->bad)
         note_widths(f, row->logits, width, &other->logits);
     note_strange_biases(f, res->n_vocab);
+    note_own_history(f, row);
     for (size_t k = 0; k < variants; k++) {
         if (!row_goes_on(f->job, &res[k]))
             return blame(f, k ? other : row, res, k, e);
@@ -369,7 +395,9 @@ bool run(struct job *j, struct err *e)
     struct err late;
     say_settings(j);
     source_on_shrink(output_abandon);
-    bool ok = open_inputs(&f, e) && prepare_report(j, &f.feed, e) && open_output(&f, e);
+    bool ok = open_inputs(&f, e);
+    f.own_history = ok && reads_file(&f.config);
+    ok = ok && prepare_report(j, &f.feed, e) && open_output(&f, e);
     job_record(j, f.out.screen.columns);
     ok = ok && (!f.out.compared || compare_init(&f.compare, j, &f.out, e)) && start_totals(&f, e);
     ok = ok && run_rows(&f, e) && shape_empty(&f, e);
