@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "cli/args.h"
 
+#include "base/builder.h"
 #include "base/utf8.h"
 #include "cli/hint.h"
 #include "cli/preset.h"
@@ -10,6 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { SAID = 4 }; // words of a preset in args.left_out
 
 // ---- reading the arguments
 
@@ -52,9 +55,9 @@ static bool read_preset(const struct reader *r, const char *name, struct err *e)
     bool ok = preset_read(&p, name, e) &&
               (read_words(&(struct reader){.a = a, .word = p.words.word, .n = p.words.n, .preset = p.path}, e) ||
                err_prefix(e, "--preset: %s", p.path));
-    if (ok && (p.unsupported || p.note))
-        ok = words_add(&a->left_out, p.path, e) && words_add(&a->left_out, p.unsupported ? p.unsupported : "", e) &&
-             words_add(&a->left_out, p.note ? p.note : "", e);
+    const char *const said[] = {p.path, p.unsupported, p.note, p.with_prompt};
+    for (size_t i = 0; ok && (p.unsupported || p.note || p.with_prompt) && i < SAID; i++)
+        ok = words_add(&a->left_out, said[i] ? said[i] : "", e);
     free(p.words.word);
     return ok;
 }
@@ -169,17 +172,25 @@ static bool set_defaults(struct args *a, struct err *e)
 // preset. Prints at most one line for each preset; quiet: none.
 static bool check_left_out(const struct args *a, bool quiet, struct err *e)
 {
-    for (size_t i = 0; i < a->left_out.n; i += 3) {
-        const char *const file = a->left_out.word[i], *const list = a->left_out.word[i + 1],
-                          *const note = a->left_out.word[i + 2];
+    const bool prompt = a->prompt || a->accept_recorded;
+    for (size_t i = 0; i < a->left_out.n; i += SAID) {
+        const char *const *const said = a->left_out.word + i, *const file = said[0], *const list = said[1];
+        const char *const with_prompt = prompt ? said[3] : "";
+        struct builder note = {0};
         if (*list && !a->lenient)
             return err_set(e, STATUS_USAGE, "--preset: %s: sampl has nothing for %s; --lenient leaves that out", file,
                            list);
+        builder_format(&note, "%s%s%s", said[2], *said[2] && *with_prompt ? "; " : "", with_prompt);
+        if (note.failed) {
+            builder_free(&note);
+            return err_from_fault(e, fault_memory());
+        }
         if (*list && !quiet)
-            message_warn("--preset: %s: left out, as sampl has nothing for it: %s%s%s", file, list, *note ? "; " : "",
-                         note);
-        else if (!quiet)
-            message_note("--preset: %s: %s", file, note);
+            message_warn("--preset: %s: left out, as sampl has nothing for it: %s%s%s", file, list,
+                         note.len ? "; " : "", note.text);
+        else if (note.len && !quiet)
+            message_note("--preset: %s: %s", file, note.text);
+        builder_free(&note);
     }
     return true;
 }

@@ -101,7 +101,7 @@ struct args {
     bool vocab_given;      // anywhere on the command line: presets may name tokens by their texts
     struct words texts;    // of presets, malloc'ed; other members point into them
     struct words left_out; // of each preset of which there is something to say: its file, a list of the settings that
-                           // no option gives, and a note; "": none
+                           // no option gives, a note, and a note for runs with a prompt; "": none
 };
 
 // Fills a from the arguments. options and the strings of argv outlive a. False with *e if they are no valid options.

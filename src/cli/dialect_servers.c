@@ -13,8 +13,24 @@ bool openai_key(struct foreign *f, const cJSON *item)
            (is_key(item, "response_format") && type && !strcmp(type, "text"));
 }
 
+// Notes that penalties of llama's chain count the tokens of a prompt, if the file sets penalties that its server counts
+// over generated tokens only.
+static void note_history(struct foreign *f)
+{
+    const bool amounts = foreign_active(f, "presence-penalty") || foreign_active(f, "frequency-penalty");
+    const bool sglang = !strcmp(f->dialect->name, "SGLang");
+    if (f->engine->options)
+        return;
+    if (sglang && (amounts || foreign_active(f, "repeat-penalty")))
+        f->with_prompt = "penalties count the prompt, too; --engine sglang counts generated tokens only";
+    else if (!sglang && amounts)
+        f->with_prompt = "presence and frequency penalties count the prompt, too; --engine vllm counts generated "
+                         "tokens only";
+}
+
 void openai_finish(struct foreign *f)
 {
+    note_history(f);
     if (!f->typed)
         foreign_note(f,
                      "no key says which server the request is for, so llama.cpp's samplers run; --engine names another "
@@ -51,7 +67,11 @@ bool vllm_key(struct foreign *f, const cJSON *item)
     return true;
 }
 
-void ends_finish(struct foreign *f) { foreign_end_tokens(f, "stop_token_ids"); }
+void ends_finish(struct foreign *f)
+{
+    foreign_end_tokens(f, "stop_token_ids");
+    note_history(f);
+}
 
 bool sglang_identify(struct foreign *f)
 {

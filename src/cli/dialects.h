@@ -15,7 +15,7 @@ bool vllm_key(struct foreign *f, const cJSON *item);
 bool sglang_identify(struct foreign *f);
 bool sglang_key(struct foreign *f, const cJSON *item);
 
-// Adds the tokens that end a text, for vLLM and SGLang.
+// Adds the tokens that end a text, for vLLM and SGLang, and a note on penalties of llama's chain.
 void ends_finish(struct foreign *f);
 
 bool mlx_identify(struct foreign *f);

@@ -25,6 +25,7 @@ struct foreign {
     struct builder words;       // "--option=value", with a NUL between two of them
     struct builder unsupported; // active settings that no option gives, as text: "top_a (0.75), tfs (0.97)"
     struct builder note;        // what else is to be said of the file; empty: nothing
+    const char *with_prompt;    // what is to be said if the run has a prompt; NULL: nothing. Not to be freed
 
     // private to foreign.c and dialects.c
     const struct dialect *dialect;

@@ -150,6 +150,7 @@ static bool read_foreign(struct preset *p, const char *text, size_t len, const c
         ok = (p->unsupported = words_own(p->texts, f.unsupported.text, e)) && ok;
     if (f.note.text)
         ok = (p->note = words_own(p->texts, f.note.text, e)) && ok;
+    p->with_prompt = f.with_prompt;
     for (const char *const end = word + f.words.len; ok && word < end; word += strlen(word) + 1)
         ok = words_add(&p->words, word, e);
     return ok;

@@ -18,6 +18,7 @@ struct preset {
     struct words words;      // the options; the caller frees words.word
     const char *unsupported; // a list of the settings that no option gives; NULL: there are none
     const char *note;        // what else is to be said of the file; NULL: nothing
+    const char *with_prompt; // what is to be said if the run has a prompt; NULL: nothing
 };
 
 // Reads the options of the preset with this name. A name with a '/' or a '.' may be a file, or FILE:SECTION for an ini.
