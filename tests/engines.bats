@@ -490,15 +490,6 @@ sampled() {
     done
 }
 
-@test "akunu: --trace shows the sums that its cuts compare, which are those of the softmax before the first cut" {
-    sampl -n 4096 -s 1 --rows :1 --engine akunu --temp 0.7 --top-k 50 --min-p 0.01 --top-p 0.8 --trace -O json "$AUSTEN" >trace
-    sampl -n 4096 -s 1 --rows :1 --engine akunu --temp 0.7 --after softmax_id --emit probs -O json "$AUSTEN" >softmax
-    jq -es '(.[1].probs | sort | reverse) as $p | .[0].stages | map({(.name): .}) | add |
-        (.top_k_prob.notes.sum - ($p[:50] | add) | fabs) < 1e-4 and (.top_k_prob.notes.least - $p[49] | fabs) < 1e-7 and
-        (.min_p_cut.notes.floor - 0.01 * $p[0] | fabs) < 1e-6 and (.min_p_cut.notes.sum - ($p[:.min_p_cut.after] | add) | fabs) < 1e-4 and
-        (.top_p_reach.notes.sum >= 0.8) and (.top_p_reach.notes.sum - ($p[:.top_p_reach.after] | add) | fabs) < 1e-4' trace softmax
-}
-
 @test "transformers and vllm: a sparse row needs a width to draw, but none at temperature 0" {
     local engine row='{"ids":[1,5,7],"logits":[2,2.5,3]}'
     for engine in transformers vllm; do

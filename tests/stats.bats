@@ -92,6 +92,9 @@ row() {
     { for i in 1 2 3; do row a $i; done && row a 4 ',"end":true' && for i in 1 2 3 4; do row a $i; done; } >ends
     [ "$(repeated ends)" = 0.5 ]
     [ "$(head -n 3 loop | repeated)" = - ]
+    # No run goes over a bad row.
+    { head -n 4 loop && echo '{"seq":"a","logits":[]}' && head -n 5 loop; } >gap
+    [ "$(repeated --on-error skip gap 2>/dev/null)" = "$(python3 -c 'print(1 / 3)')" ]
     # Two loops, the second one longer than the window: runs that are too old are forgotten.
     /usr/bin/python3 -c '
 import struct

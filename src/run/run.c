@@ -64,13 +64,16 @@ static void note_widths(struct flow *f, struct row row, size_t width, const stru
                  other->n, most - least);
 }
 
-// Adds the chosen token of a row to the text of its sequence.
-static bool count_repeats(struct flow *f, const struct input_row *row, uint32_t id, struct err *e)
+// Adds the chosen token of a row to the text of its sequence. NULL: the row is bad.
+static bool count_repeats(struct flow *f, const struct input_row *row, const uint32_t *id, struct err *e)
 {
     const struct row_origin *const o = &row->origin;
     const uint64_t sequence = row->seq ? hash_bytes(row->seq, strlen(row->seq)) : o->named ? o->sequence : 0;
     const bool begins = row->fresh || (o->named && !o->index_in_sequence);
-    return repeats_add(&f->totals.repeats, sequence, begins, row->ends, id) || err_from_fault(e, fault_memory());
+    if (!id)
+        repeats_break(&f->totals.repeats, sequence);
+    return !id || repeats_add(&f->totals.repeats, sequence, begins, row->ends, *id) ||
+           err_from_fault(e, fault_memory());
 }
 
 // Is the input a file? Rows of a file were computed before the run, so that they follow a text of their own. Rows of a
@@ -142,7 +145,7 @@ static bool write_results(struct flow *f, const struct walk *w, struct err *e)
     if (good && res->record.partial)
         totals_add_partial(&f->totals, &res->record, row->logits.n);
     totals_add(&f->totals, good ? res->stat : NULL, width * dtype_size(row->logits.type));
-    return !f->job->args->stats || f->job->independent || !good || count_repeats(f, row, res->record.chosen, e);
+    return !f->job->args->stats || f->job->independent || count_repeats(f, row, good ? &res->record.chosen : NULL, e);
 }
 
 static bool write_batch(void *to, const struct batch *b, struct err *e)

@@ -99,6 +99,13 @@ enum limit_kind {
     LIMITS_SUM,   // the cumulative probability by rank
 };
 
+// The probabilities that a stage leaves for the stages behind it, where those do not take a softmax of their own.
+enum handing {
+    HANDS_NOTHING,
+    HANDS_SOFTMAX, // the softmax of logit / T, T being a first parameter "temp", else 1
+    HANDS_SAME,    // those that it was handed, of the candidates that it keeps
+};
+
 // A sampler with its parameters, as a chain runs it.
 struct stage {
     const struct sampler *sampler;
@@ -122,6 +129,7 @@ struct sampler {
     bool reads_prompt;           // looks at the prompt in the history
     bool skips_by_width;         // skip needs the width of each row
     enum limit_kind limits;      // the first parameter says what it keeps
+    enum handing hands;          // for traces
     bool takes_deferred;         // works on candidates as cand_defer leaves them
     bool selector;               // sets chosen and chosen_p, and ends the chain
     const char *const *measures; // [up to MEASURES_MOST] names of the numbers that apply leaves by cand_measure,

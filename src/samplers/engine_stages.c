@@ -111,25 +111,15 @@ static void softmax_scaled(void *self, struct cand *c, const struct stage *stage
     scale_weights(c);
 }
 
-const struct sampler sampler_softmax_scaled = {
-    .name = "softmax_scaled", PARAMS(filter, engine_stage_params), .enabled = filters, .apply = softmax_scaled};
-const struct sampler sampler_softmax_rank = {.name = "softmax_rank", .apply = softmax_rank};
-const struct sampler sampler_softmax_id = {.name = "softmax_id", .apply = softmax_id};
+const struct sampler sampler_softmax_scaled = {.hands = HANDS_SOFTMAX,
+                                               .name = "softmax_scaled",
+                                               PARAMS(filter, engine_stage_params),
+                                               .enabled = filters,
+                                               .apply = softmax_scaled};
+const struct sampler sampler_softmax_rank = {.hands = HANDS_SOFTMAX, .name = "softmax_rank", .apply = softmax_rank};
+const struct sampler sampler_softmax_id = {.hands = HANDS_SOFTMAX, .name = "softmax_id", .apply = softmax_id};
 
 // ---- cuts
-
-// Notes the probabilities that the cuts compare. They are those of the softmax before the first cut: no cut takes
-// another one.
-static void note_kept(struct cand *c)
-{
-    if (!c->want_notes)
-        return;
-    float sum = 0.0f;
-    for (size_t i = 0; i < c->n; i++)
-        sum += c->p[i];
-    cand_note(c, "sum", sum);
-    cand_note(c, "least", c->p[c->n - 1]);
-}
 
 // top_k_prob (akunu): the k most probable. Equal probabilities of unequal logits go by id. 0, or all there are, is 256.
 // top_k_prob_all (akunu-gpu): 0, or all there are, is all. It also ranks them for the cuts behind it.
@@ -140,7 +130,6 @@ static void top_k_prob(void *self, struct cand *c, const struct stage *stage)
     const bool keeps_all = stage->sampler->params == top_k_all || c->n < DEFAULT_K;
     const bool given = p->k > 0 && (size_t)p->k < c->n;
     cand_top_k_by_p(c, given ? (size_t)p->k : keeps_all ? c->n : DEFAULT_K);
-    note_kept(c);
 }
 
 // min_p_cut (ollama, akunu): those before the first below min_p times the best one's.
@@ -152,8 +141,6 @@ static void min_p_cut(void *self, struct cand *c, const struct stage *stage)
     while (keep < c->n && !(c->p[keep] < floor))
         keep++;
     c->n = keep;
-    cand_note(c, "floor", floor);
-    note_kept(c);
 }
 
 extern const struct sampler sampler_top_p_above;
@@ -165,24 +152,32 @@ static void top_p_cut(void *self, struct cand *c, const struct stage *stage)
     struct nucleus kept = {.limit = p->top_p, .past = stage->sampler == &sampler_top_p_above, .least = 1};
     nucleus_add(&kept, c->kern, c->p, c->n);
     c->n = kept.n;
-    note_kept(c);
 }
 
-const struct sampler sampler_top_k_prob = {
-    .limits = LIMITS_OTHERWISE, .name = "top_k_prob", PARAMS(top_k, engine_stage_params), .apply = top_k_prob};
-const struct sampler sampler_top_k_prob_all = {
-    .name = "top_k_prob_all", PARAMS(top_k_all, engine_stage_params), .enabled = filters, .apply = top_k_prob};
+const struct sampler sampler_top_k_prob = {.limits = LIMITS_OTHERWISE,
+                                           .hands = HANDS_SAME,
+                                           .name = "top_k_prob",
+                                           PARAMS(top_k, engine_stage_params),
+                                           .apply = top_k_prob};
+const struct sampler sampler_top_k_prob_all = {.hands = HANDS_SAME,
+                                               .name = "top_k_prob_all",
+                                               PARAMS(top_k_all, engine_stage_params),
+                                               .enabled = filters,
+                                               .apply = top_k_prob};
 const struct sampler sampler_min_p_cut = {.limits = LIMITS_OTHERWISE,
+                                          .hands = HANDS_SAME,
                                           .name = "min_p_cut",
                                           PARAMS(min_p, engine_stage_params),
                                           .runs = {ABOVE, 0},
                                           .apply = min_p_cut};
 const struct sampler sampler_top_p_above = {.limits = LIMITS_OTHERWISE,
+                                            .hands = HANDS_SAME,
                                             .name = "top_p_above",
                                             PARAMS(top_p, engine_stage_params),
                                             .runs = {BELOW, 1},
                                             .apply = top_p_cut};
 const struct sampler sampler_top_p_reach = {.limits = LIMITS_OTHERWISE,
+                                            .hands = HANDS_SAME,
                                             .name = "top_p_reach",
                                             PARAMS(top_p, engine_stage_params),
                                             .runs = {BELOW, 1},

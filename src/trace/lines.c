@@ -41,7 +41,10 @@ static struct shares shares_of(const struct log *l, const struct log_step *step,
 {
     const uint32_t *const id = l->id + step->at;
     size_t best = 0;
-    c->kern->shares(p, l->logit + step->at, step->softmax.max, step->softmax.sum, step->n);
+    if (step->factor == 1.0f)
+        c->kern->shares(p, l->logit + step->at, step->given.max, step->given.sum, step->n);
+    for (size_t i = 0; step->factor != 1.0f && i < step->n; i++)
+        p[i] = step_prob(step, l->logit[step->at + i]);
     for (size_t i = 1; i < step->n; i++)
         best = p[i] > p[best] ? i : best;
     return (struct shares){step, id, p, step->n ? id[best] : cand_row_id(c, 0)};
@@ -132,7 +135,7 @@ bool trace_lines(struct log *l, const struct cand *c, struct trace_wish wish, st
 static float share_at(const struct log *l, const struct log_step *step, uint32_t id)
 {
     const size_t at = log_find(l, step, id);
-    return at == SIZE_MAX ? REMOVED_P : (float)softmax_prob(&step->softmax, l->logit[step->at + at]);
+    return at == SIZE_MAX ? REMOVED_P : (float)step_prob(step, l->logit[step->at + at]);
 }
 
 // The tokens that are followed, by falling probability in the loaded row.

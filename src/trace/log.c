@@ -53,6 +53,30 @@ static size_t pack_row(const struct cand *c, uint32_t *id, float *logit)
     return n;
 }
 
+// Returns the factor of the logits in the softmax that a stage hands on.
+static float handed_factor(const struct stage *stage)
+{
+    const struct param *const first = stage->sampler->params;
+    return first && !strcmp(first->flag, "temp") ? 1.0f / (float)param_load(first, stage->params) : 1.0f;
+}
+
+// Sets the softmaxes of a step that left the logits x[0..c->n); scratch has room for as many.
+static void take_softmax(struct log_step *s, const struct log_step *before, const struct cand *c, const float *x,
+                         float *scratch)
+{
+    const enum handing hands = s->stage ? s->stage->sampler->hands : HANDS_NOTHING;
+    s->factor = hands == HANDS_SOFTMAX ? handed_factor(s->stage) : hands == HANDS_SAME ? before->factor : 1.0f;
+    if (s->factor != 1.0f) {
+        memcpy(scratch, x, c->n * sizeof *x);
+        c->kern->multiply(scratch, c->n, s->factor);
+        x = scratch;
+    }
+    s->softmax = softmax_of(c->kern, x, c->n);
+    s->given = hands == HANDS_SAME ? before->given : s->softmax;
+}
+
+double step_prob(const struct log_step *step, float logit) { return softmax_prob(&step->given, logit * step->factor); }
+
 static struct fault add_log_step(struct log *l, const char *mask, const struct stage *stage, const struct cand *c)
 {
     const bool list = !c->dense && c->n <= SORTED_MOST;
@@ -68,7 +92,7 @@ static struct fault add_log_step(struct log *l, const char *mask, const struct s
     if (!list)
         cand_snapshot(c, logit);
     if (l->takes_softmaxes)
-        s->softmax = softmax_of(c->kern, c->dense ? logit : c->logit, c->n);
+        take_softmax(s, before, c, c->dense ? logit : c->logit, logit + c->n_row);
     s->n = list ? sort_list(c, id, logit) : pack_row(c, id, logit);
     if (before && before->n == s->n && !memcmp(id, l->id + before->at, s->n * sizeof *id) &&
         !memcmp(logit, l->logit + before->at, s->n * sizeof *logit))

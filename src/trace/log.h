@@ -15,7 +15,10 @@ struct log_step {
     const char *mask;          // name of the mask that was put on the row; NULL: a stage ran, or the row was loaded
     const struct stage *stage; // that ran, else NULL
     size_t at, n;              // the candidates are id[at..at + n) and logit[at..at + n) of the log
-    struct softmax softmax;    // of all candidates in the store's order, if the log takes softmaxes
+    // If the log takes softmaxes. Probabilities are those of logit * factor by `given`.
+    float factor;           // 1 / T if a stage has handed on the softmax of logit / T; else 1
+    struct softmax softmax; // of logit * factor of all candidates in the store's order
+    struct softmax given;   // that softmax, or the one of an earlier step that the stages since then have handed on
     struct note note[NOTES_MOST];
     size_t n_notes;
 };
@@ -47,6 +50,9 @@ struct fault log_mask(struct log *l, const char *mask, const struct cand *c);
 
 // Adds a step for a stage of the recipe that has just run on c. A chain_watch_fn; arg is the log.
 struct fault log_stage(void *arg, size_t stage, struct cand *c);
+
+// The probability of a logit in a step.
+double step_prob(const struct log_step *step, float logit);
 
 // The last step up to this stage of the recipe, by its index.
 const struct log_step *log_step_at(const struct log *l, size_t stage);

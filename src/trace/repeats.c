@@ -55,3 +55,10 @@ bool repeats_add(struct repeats *r, uint64_t sequence, bool begins, bool ends, u
         end->n = 0;
     return ok;
 }
+
+void repeats_break(struct repeats *r, uint64_t sequence)
+{
+    struct sequence_end *const end = r->end ? &r->end[sequence % REPEATS_SEQUENCES] : NULL;
+    if (end && end->key == sequence)
+        end->n = 0;
+}

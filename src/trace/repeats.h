@@ -28,4 +28,7 @@ void repeats_free(struct repeats *r);
 // when memory is short.
 bool repeats_add(struct repeats *r, uint64_t sequence, bool begins, bool ends, uint32_t id);
 
+// A row of the sequence has no token: no run goes over it.
+void repeats_break(struct repeats *r, uint64_t sequence);
+
 #endif
