@@ -48,8 +48,11 @@ CJSON := build/static/cjson
 ZIG   := build/zig
 ifneq ($(STATIC)$(SYSTEM)$(WASM),)
 CC           := $(if $(WASM),clang --target=wasm32-wasi,$(if $(SYSTEM),$(wildcard $(ZIG)/node_modules/@zigc/linux-*/bin/zig) cc -target $(SYSTEM),musl-gcc))
+# Small: without tables for unwinding, and without functions that nothing calls.
+STATIC_CFLAGS  := -fno-asynchronous-unwind-tables -ffunction-sections -fdata-sections
+STATIC_LDFLAGS := -static -s -Wl,--gc-sections
 WASM_LDFLAGS := -O0 -s -Wl,--gc-sections,-z,stack-size=1048576
-LDFLAGS      := $(if $(STATIC),-static -s)$(if $(WASM),$(WASM_LDFLAGS))
+LDFLAGS      := $(if $(STATIC),$(STATIC_LDFLAGS))$(if $(WASM),$(WASM_LDFLAGS))
 SYSTEM_LIBS  := $(if $(WASM),-lwasi-emulated-mman -lwasi-emulated-signal) $(if $(WINDOWS),-lbcrypt)
 CJSON_CFLAGS := -I$(dir $(CJSON))
 CJSON_LIBS   := $(BUILD)/cJSON.o
@@ -61,7 +64,7 @@ CJSON_LIBS   ?= $(shell $(PKG_CONFIG) --libs libcjson)
 
 WINDOWS_CPPFLAGS := -D_FILE_OFFSET_BITS=64 -D__USE_MINGW_ANSI_STDIO=1 -isystem src/base/windows -include src/base/windows/posix.h
 ALL_CPPFLAGS := $(if $(PORTABLE),-DSAMPL_PORTABLE -D_XOPEN_SOURCE=700,-D_GNU_SOURCE) $(if $(WASM),-D_WASI_EMULATED_MMAN -D_WASI_EMULATED_SIGNAL -isystem src/explorer/wasi) $(if $(WINDOWS),$(WINDOWS_CPPFLAGS)) -Isrc $(CJSON_CFLAGS) $(CPPFLAGS)
-ALL_CFLAGS    = $(CFLAGS) $(STRICT) $(WARN) $(HARDEN) $(SANFLAGS)
+ALL_CFLAGS    = $(CFLAGS) $(if $(STATIC),$(STATIC_CFLAGS)) $(STRICT) $(WARN) $(HARDEN) $(SANFLAGS)
 ALL_LDFLAGS   = $(LDFLAGS) $(HARDENL)
 
 SOURCES := $(sort $(wildcard src/*.c src/*/*.c))

@@ -64,7 +64,7 @@ static float handed_factor(const struct stage *stage)
 static void take_softmax(struct log_step *s, const struct log_step *before, const struct cand *c, const float *x,
                          float *scratch)
 {
-    const enum handing hands = s->stage ? s->stage->sampler->hands : HANDS_NOTHING;
+    const enum handing hands = s->stage && before ? s->stage->sampler->hands : HANDS_NOTHING;
     s->factor = hands == HANDS_SOFTMAX ? handed_factor(s->stage) : hands == HANDS_SAME ? before->factor : 1.0f;
     if (s->factor != 1.0f) {
         memcpy(scratch, x, c->n * sizeof *x);
