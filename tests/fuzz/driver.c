@@ -151,6 +151,21 @@ static void check_messages(const struct outcome *o)
         die("an error without a message", o, NULL);
 }
 
+// Removes the lines of o->err that start with `start`.
+static void drop_lines(struct outcome *o, const char *start)
+{
+    for (char *line = o->err; *line;) {
+        char *next = line + strcspn(line, "\n");
+        next += *next != '\0';
+        if (strncmp(line, start, strlen(start)) != 0) {
+            line = next;
+            continue;
+        }
+        memmove(line, next, strlen(next) + 1);
+        o->n_err -= (size_t)(next - line);
+    }
+}
+
 // Runs the program with the words of `more`, if any, and `words`.
 static void run_words(struct outcome *o, const char *const *words, const char *const *more)
 {
@@ -174,6 +189,7 @@ static void run_words(struct outcome *o, const char *const *words, const char *c
     }
     clearerr(stdout);
     check_messages(o);
+    drop_lines(o, "sampl: note: "); // some notes are of files only
 }
 
 static void put_file(const char *name, const char *before, const uint8_t *data, size_t n, const char *after)
