@@ -134,6 +134,8 @@ class Run:
             return f"status {status}, output differs"
         if "-O html" in self.text:  # after an error, the page ends with the rows before it
             out = out.split(b"</div>\n" if isinstance(out, bytes) else "</div>\n")[0]
+        if "--report" in self.text and re.sub(rb"[-\dna. ]", b"", out) == re.sub(rb"[-\dna. ]", b"", good_out):
+            out = b""  # after an error, the report has the figures of the rows before it
         if not good_out.startswith(out) and not lists:
             return "output that does not belong there"
         if name == "write" and "--stats" in self.text and out == good_out and good_err.startswith(err):

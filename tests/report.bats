@@ -64,6 +64,12 @@ report_as_numpy() {
     sampl -s 1 --against narrow.npy --report -O json --accept @tokens narrow.npy | jq -e '.ppl.q == {"mean":null,"se":null} and .kld.max == 0'
 }
 
+@test "--report of no rows prints nan, on every processor without a sign" {
+    [ "$(sampl -f f32 -n 3 --report --against /dev/null /dev/null | grep -c 'nan')" -eq 34 ]
+    [ "$(sampl -f f32 -n 3 --report --against /dev/null /dev/null | grep -c -e '-nan')" -eq 0 ]
+    sampl -f f32 -n 3 --report -O json --against /dev/null /dev/null | jq -e '.rows == 0 and .kld.mean == null'
+}
+
 @test "--report leaves out rare tokens of kld files, as llama-perplexity does" {
     need_numpy
     /usr/bin/python3 - <<'END'
