@@ -192,7 +192,7 @@ vectors: $(BUILD)/sampl ## write the test vectors of samples/vectors (python3)
 .PHONY: demo
 demo: $(BUILD)/sampl ## choose tokens from a real model's logits, and show the candidates
 	$(BUILD)/sampl --vocab samples/austen.gguf -s 2 --emit text samples/austen-gen.f32; echo
-	$(BUILD)/sampl --vocab samples/austen.gguf -s 1 --rows :2 --dump-probs=5 samples/austen.f16
+	$(BUILD)/sampl --vocab samples/austen.gguf -s 1 --rows :1 --dump-probs=3 samples/austen.f16
 
 .PHONY: install
 install: $(BUILD)/sampl ## install under PREFIX (default /usr/local), below DESTDIR

@@ -11,26 +11,27 @@ static bool of_both(size_t i) { return percentile_share(i) != .75 && percentile_
 // ---- text
 
 // Returns x, or a NaN without a sign: the sign of 0 / 0 depends on the processor.
-static double plain(double x) { return isnan(x) ? NAN : x; }
+static double unsigned_nan(double x) { return isnan(x) ? NAN : x; }
 
 static void line(const struct output *out, const char *name, double value)
 {
-    fprintf(out->f, "%s: %10.6f\n", name, plain(value));
+    fprintf(out->f, "%s: %10.6f\n", name, unsigned_nan(value));
 }
 
 static void line_with_error(const struct output *out, const char *name, struct figure x)
 {
-    fprintf(out->f, "%s: %10.6f ± %10.6f\n", name, plain(x.value), plain(x.error));
+    fprintf(out->f, "%s: %10.6f ± %10.6f\n", name, unsigned_nan(x.value), unsigned_nan(x.error));
 }
 
 static void percent(const struct output *out, const char *name, double share)
 {
-    fprintf(out->f, "%s: %6.3f%%\n", name, plain(100.0 * share));
+    fprintf(out->f, "%s: %6.3f%%\n", name, unsigned_nan(100.0 * share));
 }
 
 static void percent_with_error(const struct output *out, const char *name, struct figure share)
 {
-    fprintf(out->f, "%s: %6.3f ± %5.3f %%\n", name, plain(100.0 * share.value), plain(100.0 * share.error));
+    fprintf(out->f, "%s: %6.3f ± %5.3f %%\n", name, unsigned_nan(100.0 * share.value),
+            unsigned_nan(100.0 * share.error));
 }
 
 // Writes the name of a percentile: 99.9%, Median or a blank and 5.0%.
@@ -49,7 +50,7 @@ void report_text(struct output *out, const struct chains *all)
         output_short(out, "====== Perplexity statistics ======\n");
         line_with_error(out, "Mean PPL(Q)                   ", r->ppl_q);
         line_with_error(out, "Mean PPL(base)                ", r->ppl_base);
-        fprintf(out->f, "Cor(ln(PPL(Q)), ln(PPL(base))): %6.2f%%\n", plain(100.0 * r->cor));
+        fprintf(out->f, "Cor(ln(PPL(Q)), ln(PPL(base))): %6.2f%%\n", unsigned_nan(100.0 * r->cor));
         line_with_error(out, "Mean ln(PPL(Q)/PPL(base))     ", r->ln_ratio);
         line_with_error(out, "Mean PPL(Q)/PPL(base)         ", r->ratio);
         line_with_error(out, "Mean PPL(Q)-PPL(base)         ", r->difference);
