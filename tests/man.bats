@@ -52,8 +52,9 @@ page_options() {
         function flush() { if (names != "") print names "\t" body; names = body = "" }
         /^\.Sh / { flush(); inside = $2 == "OPTIONS"; next }
         !inside { next }
-        /^\.(El|Ss)/ { flush(); next }
-        /^\.It / {
+        /^\.Bl/ { depth++; next }
+        /^\.El/ { if (!--depth) flush(); next }
+        /^\.It / && depth < 2 {
             flush()
             names = substr($0, 5)
             gsub(/Fl -/, "--", names)
