@@ -57,10 +57,6 @@ make_files() {
     ln -s presets x/loop/sampl/presets
     echo '--top-k 2' >x/sampl/presets/a.preset
     echo '--top-k 2' >p/good
-    /usr/bin/python3 -c '
-import json, struct
-head = json.dumps({"topk_ids": {"dtype": "I32", "shape": [1, 2], "data_offsets": [0, 8]}, "topk_logprobs": {"dtype": "F32", "shape": [1, 2], "data_offsets": [8, 16]}})
-open("topk.safetensors", "wb").write(struct.pack("<Q", len(head)) + head.encode() + struct.pack("<iiff", 5, 9, -1, -2))'
     mkdir -p p/sampl/presets
     echo '{}' | tee p/sampl/presets/tavern.json >p/sampl/presets/tavern.ini
     echo '--temp 1 --preset p/bad' >p/nested

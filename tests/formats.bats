@@ -313,7 +313,7 @@ PYTHON
             for my $pad (0 .. 1) {
                 my $json = "{\"__metadata__\":{\"format\":\"pt\",\"shape\":\"[1]\"},\"ids\":{\"dtype\":\"U8\",\"shape\":[3],\"data_offsets\":[0,3]}," .
                     "\"logits\":{\"shape\":[8,4096],\"data_offsets\":[$from,$to],\"dtype\":\"$form->[0]\"}," .
-                    "\"cube\":{\"dtype\":\"F32\",\"shape\":[2,2,2],\"data_offsets\":[$to," . ($to + 32) . "]}}" . " " x $pad;
+                    "\"cube\":{\"dtype\":\"F32\",\"shape\":[1,2,2,2],\"data_offsets\":[$to," . ($to + 32) . "]}}" . " " x $pad;
                 put "$form->[1].$pad", safetensors($json, "abc", $data, "\0" x 32);
             }
         }

@@ -98,3 +98,89 @@ exact() {
     many 99
     [ "$(exact --samplers top_h --top-h 0.3)" = 0 ]
 }
+
+# lists FILE NAME DTYPE SHAPE NUMBERS...: writes a safetensors file. Each further group of four arguments is a tensor.
+lists() {
+    perl -e '
+        my ($file, $at, @head, $data) = (shift, 0);
+        my %form = (I64 => "q<", I32 => "l<", U16 => "v", U8 => "C", F32 => "f<", BF16 => "v", F64 => "d<");
+        while (my ($name, $type, $shape, $numbers) = splice @ARGV, 0, 4) {
+            my $bytes = pack "($form{$type})*", map { /inf/ ? -9**9**9 : $_ } split /,/, $numbers;
+            my $end = $at + length $bytes;
+            push @head, qq("$name":{"dtype":"$type","shape":$shape,"data_offsets":[$at,$end]});
+            $data .= $bytes;
+            $at = $end;
+        }
+        my $json = "{" . join(",", @head) . "}";
+        open my $f, ">", $file or die;
+        print $f pack("Q<", length $json), $json, $data' "$@"
+}
+
+@test "lists of data sets are read as the same lists in a reply" {
+    reply 5=-1,9=-2,2=-3 7=-0.5,3=-1.5,4=-6 >list.json
+    sampl -s 1 -O json --samplers top_k --top-k 2 --dump-probs list.json |
+        perl -pe 's/"token":"[^"]*",(?:"bytes":\[[^\]]*\],)?//g' >want
+    local name numbers='-1,-2,-3,-0.5,-1.5,-6' ids='5,9,2,7,3,4'
+    for name in "topk_ids I64 topk_logprobs F32" "indices I32 values F64" "top_token_ids U16 top_log_probs F32" "ids U8 logprobs F64"; do
+        # shellcheck disable=SC2086
+        set -- $name
+        lists a.safetensors "$1" "$2" '[2,3]' $ids "$3" "$4" '[2,3]' $numbers
+        lists b.safetensors "$3" "$4" '[2,3]' $numbers x F32 '[1,1,1,1]' 0 "$1" "$2" '[2,3]' $ids
+        sampl -s 1 -O json --samplers top_k --top-k 2 --dump-probs a.safetensors | cmp - want
+        sampl -s 1 -O json --samplers top_k --top-k 2 --dump-probs b.safetensors | cmp - want
+        # shellcheck disable=SC2002
+        cat a.safetensors | sampl -s 1 -O json --samplers top_k --top-k 2 --dump-probs | cmp - want
+        sampl -s 1 -O json --samplers top_k --top-k 2 --dump-probs -t 2 b.safetensors | cmp - want
+        sampl -s 1 -O json --samplers top_k --top-k 2 --dump-probs --tensor "$3" b.safetensors | cmp - want
+        echo "{\"$1\":[[5,9,2],[7,3,4]],\"$3\":[[-1,-2,-3],[-0.5,-1.5,-6]]}" | sampl -s 1 -O json --samplers top_k --top-k 2 --dump-probs |
+            sed 's/"seq":"0",//' | cmp - want
+    done
+}
+
+@test "lists of logits are complete rows, lists of log-probabilities are not" {
+    lists a.safetensors ids I64 '[1,3]' 5,9,2 logits F32 '[1,3]' -1,-2,-3
+    [ "$(sampl -s 1 --samplers '' -O json a.safetensors)" = "$(echo '{"ids":[5,9,2],"logits":[-1,-2,-3]}' | sampl -s 1 --samplers '' -O json)" ]
+    echo '{"ids":[[5,9,2]],"logits":[[-1,-2,-3]]}' | sampl -s 1 --samplers '' -O json >got
+    ! grep exact got || false
+    echo '{"ids":[[5,9,2]],"values":[[-1,-2,-3]]}' | sampl -s 1 --samplers top_k --top-k 1 -O json | grep '"exact":true}$'
+    echo '{"ids":[[5,9,2]],"values":[[8,2,-3]]}' | sampl -s 1 --samplers '' -O json >got
+    ! grep exact got || false
+}
+
+@test "padding of lists is removed" {
+    lists a.safetensors topk_ids I64 '[2,4]' 7,7,7,7,1,2,-1,-1 topk_logprobs F32 '[2,4]' -inf,-0.5,-inf,-inf,-1,-2,-inf,-inf
+    sampl -s 1 --samplers '' -O json a.safetensors 2>/dev/null >got
+    grep -q '^{"row":0,"id":7,"prob":1,"n":1,"rest":0.39' got
+    grep -q '"n":2,"rest":0.49' got
+    echo '{"topk_ids":[[0,0,7,0],[1,2,-1,-1]],"topk_logprobs":[[null,null,-0.5,-Infinity],[-1,-2,null,null]]}' |
+        sampl -s 1 --samplers '' -O json 2>/dev/null | sed 's/"seq":"0",//' | cmp - got
+    lists a.safetensors topk_ids I64 '[1,2]' 7,7 topk_logprobs F32 '[1,2]' -1,-2
+    run -1 sampl -s 1 a.safetensors
+    [ "${lines[0]}" = 'sampl: a.safetensors: row 0: token 7 comes twice in the row' ]
+    lists a.safetensors topk_ids I64 '[1,2]' 7,7 topk_logprobs F32 '[1,2]' -inf,-inf
+    run -1 sampl -s 1 a.safetensors
+    [ "${lines[0]}" = 'sampl: a.safetensors: row 0: the row is empty' ]
+}
+
+@test "an object of lists is a sequence, and so is each part of a tensor" {
+    lists a.safetensors ids I32 '[2,2,2]' 1,2,3,4,5,6,7,8 logits F32 '[2,2,2]' 2,1,2,1,2,1,2,1
+    sampl -s 1 --temp 0 -O json a.safetensors >want
+    [ "$(sed 's/.*"seq"://' want | paste -sd' ')" = '"0"} "0"} "1"} "1"}' ]
+    echo '{"ids":[[1,2],[3,4]],"logits":[[2,1],[2,1]]}{"ids":[[5,6],[7,8]],"logits":[[2,1],[2,1]]}' >a.json
+    sampl -s 1 --temp 0 -O json a.json | cmp - want
+    sampl -s 1 --temp 0 -O json --rows -1: a.safetensors | cmp - <(tail -1 want)
+    sampl -s 1 --temp 0 -O json --shard 2/2 a.safetensors | cmp - <(tail -2 want)
+    sampl -s 1 --temp 5 --engine batch -O json a.safetensors >want
+    sampl -s 1 --temp 5 --engine batch -O json a.json | cmp - want
+    echo '{"seq":"x","prompt_tokens":[2,2],"ids":[[1,2],[1,2]],"logits":[[2,3],[2,3]]}' |
+        sampl -s 1 --temp 0 --presence-penalty 5 -O json >got
+    [ "$(sed 's/,"prob.*"seq"/,"seq"/' got | paste -sd' ')" = '{"row":0,"id":1,"seq":"x"} {"row":1,"id":2,"seq":"x"}' ]
+}
+
+@test "a file of lists that is cut off gives the rows that are whole" {
+    lists a.safetensors ids I64 '[2,2]' 1,2,3,4 logits F32 '[2,2]' 2,1,2,1
+    head -c -4 a.safetensors >cut.safetensors
+    run -1 sampl --temp 0 cut.safetensors
+    [ "${lines[0]}" = 1 ]
+    [ "${lines[1]}" = 'sampl: cut.safetensors: row 1: the input ends after 1 of 2 rows' ]
+}

@@ -99,6 +99,20 @@ part() {
     sampl -s 1 --repeat-penalty 2 --accept @ids --samplers 'penalties;greedy' -O tsv --rows 1,2,11,22 seq.npy | cmp - "$T/want"
 }
 
+@test "safetensors shape [S, T, V] makes the sequences of npy" {
+    local json='{"x":{"dtype":"F16","shape":[4,6,4096],"data_offsets":[0,196608]}}'
+    { perl -e 'print pack("Q<", length $ARGV[0]), $ARGV[0]' "$json"; cat rows.f16; } >"$T/seq.safetensors"
+    local how
+    for how in '' '--rows 20:' '--shard 2/3' '--repeat-penalty 2 --accept @ids' '--engine batch' '-t 3'; do
+        # shellcheck disable=SC2086
+        sampl -s 5 --temp 2 $how -O json seq.npy >"$T/want"
+        # shellcheck disable=SC2086
+        sampl -s 5 --temp 2 $how -O json "$T/seq.safetensors" | cmp - "$T/want"
+    done
+    # shellcheck disable=SC2002
+    cat "$T/seq.safetensors" | sampl -s 5 --temp 2 -O json --rows 23 | grep -q ',"seq":"3"}$'
+}
+
 @test "npy shapes (N, 1, V) and (1, N, V) make one sequence" {
     local shape
     sampl -s 1 --repeat-penalty 1.5 -O tsv flat.npy >"$T/want"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// JSON rows: arrays of numbers, objects with "logits", "logprobs" or "probs", and servers' replies. The rows stand one
-// after the other, perhaps on lines, in an array of rows, or in server-sent events.
+// JSON rows: arrays of numbers, objects with "logits", "logprobs" or "probs", lists of data sets, and servers'
+// replies. The rows stand one after the other, perhaps on lines, in an array of rows, or in server-sent events.
+#include "in/json_lists.h"
 #include "in/json_reply.h"
 #include "in/json_text.h"
 #include "in/row_notes.h"
@@ -21,6 +22,7 @@ struct json_rows {
     bool names;   // lines of a stream other than "data:" were skipped since the last value
     struct json_value value;
     struct json_reply reply;
+    struct json_lists lists;
     struct row_notes notes;
 };
 
@@ -165,7 +167,7 @@ static bool next_value(struct json_rows *st, struct input_row *r, bool *end, str
 // Says how far the source was read, for source_waits.
 static void mark_used(struct json_rows *st, struct source *s)
 {
-    const bool more = st->value.more || st->reply.next < st->reply.n;
+    const bool more = st->value.more || st->reply.next < st->reply.n || st->lists.next < st->lists.n;
     s->used = more ? SIZE_MAX : (size_t)(st->text.p - st->text.origin);
 }
 
@@ -177,7 +179,7 @@ static bool read_json_row(void *self, struct source *s, const struct input_confi
     st->text.source = s;
     st->text.kern = config->kern;
     r->may_change = true;
-    while (st->reply.next == st->reply.n) {
+    while (st->reply.next == st->reply.n && st->lists.next == st->lists.n) {
         if (!next_value(st, r, end, e)) {
             if (st->text.failed)
                 *e = st->text.error;
@@ -187,10 +189,16 @@ static bool read_json_row(void *self, struct source *s, const struct input_confi
             return true;
         if (st->value.plane != PLANE_NONE)
             return read_row(st, r, e) || input_bad_row(r, config->n_vocab, e);
-        if (!json_reply_open(&st->reply, &st->value, st->events && !st->in_list, e))
+        bool found;
+        if (!json_lists_open(&st->lists, st->value.rest, &found, e))
+            return input_bad_row(r, config->n_vocab, e);
+        if (!found && !json_reply_open(&st->reply, &st->value, st->events && !st->in_list, e))
             return input_bad_row(r, config->n_vocab, e);
     }
-    return json_reply_next(&st->reply, st->config, r, e) || input_bad_row(r, config->n_vocab, e);
+    const bool lists = st->lists.next < st->lists.n;
+    return (lists ? json_lists_next(&st->lists, &st->notes, config, r, e)
+                  : json_reply_next(&st->reply, config, r, e)) ||
+           input_bad_row(r, config->n_vocab, e);
 }
 
 static bool next_json(void *self, struct source *s, const struct input_config *config, struct input_row *r, bool *end,
@@ -206,6 +214,7 @@ static void close_json(void *self)
     struct json_rows *const st = self;
     json_value_free(&st->value);
     json_reply_free(&st->reply);
+    json_lists_free(&st->lists);
     row_notes_free(&st->notes);
 }
 

@@ -5,39 +5,18 @@
 #include "in/npy_header.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-struct npy {
-    struct matrix m;
-    uint64_t length; // rows of each sequence of the array at hand; 0: it has no sequences
-    uint64_t first;  // index in the file of the array's first sequence
-    char name[24];   // of the sequence at hand
-};
-
-// Sets the rows of a shape. (S, T, V) with S and T above 1 is S sequences of T rows; any other shape has no sequences.
-static enum matrix_shape set_npy_rows(struct npy *st, const struct npy_header *h)
+static bool set_shape(struct matrix *m, const struct npy_header *h, size_t n_vocab, struct err *e)
 {
-    const uint64_t *const dim = h->dim;
-    st->length = h->dims == 3 && dim[0] > 1 && dim[1] > 1 ? dim[1] : 0;
-    if (!st->length)
-        return matrix_set_shape(&st->m, dim, h->dims);
-    if (dim[0] > UINT64_MAX / dim[1])
-        return MATRIX_TOO_LARGE;
-    return matrix_set_shape(&st->m, (const uint64_t[3]){dim[0] * dim[1], dim[2]}, 2);
-}
-
-static bool set_shape(struct npy *st, const struct npy_header *h, size_t n_vocab, struct err *e)
-{
-    struct matrix *const m = &st->m;
     static const char *const messages[] = {
         [MATRIX_NO_ROWS] = "npy shape %.*s is none of (V,), (N, V) and (S, T, V)",
         [MATRIX_EMPTY] = "npy shape %.*s: the rows are empty",
         [MATRIX_TOO_LARGE] = "npy shape %.*s is too large",
     };
     const int len = err_clip_part(h->shape, (size_t)h->shape_len, 60);
-    const char *const format = messages[set_npy_rows(st, h)];
+    const char *const format = messages[matrix_set_shape(m, h->dim, h->dims)];
     if (format)
         return err_set(e, STATUS_DATA, format, len, h->shape);
     if (h->fortran && m->rows > 1 && m->n > 1)
@@ -72,34 +51,32 @@ static bool set_type(struct matrix *m, const struct npy_header *h, struct err *e
 static bool open_npy(void *self, const struct format *f, struct source *s, const struct input_config *config,
                      struct err *e)
 {
-    struct npy *const st = self;
-    struct matrix *const m = &st->m;
+    struct matrix *const m = self;
     struct npy_header h = {0};
     if (!npy_header_read(&h, f, s, e))
         return false;
     m->closed = true;
-    if (!set_type(m, &h, e) || !set_shape(st, &h, config->n_vocab, e))
+    if (!set_type(m, &h, e) || !set_shape(m, &h, config->n_vocab, e))
         return false;
-    st->first = m->sequences;
-    m->sequences += st->length ? m->all / st->length : 0;
+    matrix_add_sequences(m);
     return true;
 }
 
 // At the end of an array on a pipe, opens the array that follows, if there is one. In a file a second array is an
 // error, since the rows of a file are counted by its first header.
-static bool next_array(struct npy *st, struct source *s, const struct input_config *config, struct err *e)
+static bool next_array(struct matrix *m, struct source *s, const struct input_config *config, struct err *e)
 {
     const size_t len = strlen(format_npy.magic);
     const unsigned char *p;
     size_t have = len;
-    while (!st->m.rows && !s->mapped && have >= len) {
+    while (!m->rows && !s->mapped && have >= len) {
         if (!source_peek(s, len, &p, &have, e))
             return false;
         if (have < len || memcmp(p, format_npy.magic, len) != 0)
             break;
-        free(st->m.row);
-        st->m.row = NULL;
-        if (!open_npy(st, &format_npy, s, config, e))
+        free(m->row);
+        m->row = NULL;
+        if (!open_npy(m, &format_npy, s, config, e))
             return false;
     }
     return true;
@@ -108,25 +85,12 @@ static bool next_array(struct npy *st, struct source *s, const struct input_conf
 static bool next_npy(void *self, struct source *s, const struct input_config *config, struct input_row *r, bool *end,
                      struct err *e)
 {
-    struct npy *const st = self;
-    if (!next_array(st, s, config, e) || !matrix_next(self, s, config, r, end, e))
-        return false;
-    if (*end || !st->length)
-        return true;
-    const uint64_t row = st->m.all - st->m.rows - 1;
-    snprintf(st->name, sizeof st->name, "%" PRIu64, row / st->length);
-    r->origin.named = true;
-    r->seq = st->name;
-    r->origin.sequence = st->first + row / st->length;
-    r->length = st->length;
-    r->origin.index_in_sequence = row % st->length;
-    r->fresh = !r->origin.index_in_sequence;
-    return true;
+    return next_array(self, s, config, e) && matrix_next(self, s, config, r, end, e);
 }
 
 const struct format format_npy = {.name = "npy",
                                   .endings = {".npy"},
-                                  .size = sizeof(struct npy),
+                                  .size = sizeof(struct matrix),
                                   .matrix = true,
                                   .magic = "\x93NUMPY",
                                   .open = open_npy,

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Safetensors files: a JSON directory of named tensors, then their numbers. The rows are those of one tensor, returned
-// where they lie; f64 is rounded to f32 row by row.
+// where they lie; f64 is rounded to f32 row by row. Or the rows are lists of tokens, those of two tensors.
 #include "base/builder.h"
-#include "base/names.h"
+#include "in/list_tensors.h"
 #include "in/matrix.h"
+#include "in/token_list.h"
 #include "json/json.h"
 
 #include <assert.h>
@@ -18,6 +19,11 @@ enum { NAME_SHOWN = 60, LIST_SHOWN = 360 }; // bytes of a tensor's name, and of 
 
 // The arguments that '%.*s' needs to show a tensor's name.
 #define SHOWN(NAME) err_clip(NAME, NAME_SHOWN), (NAME)
+
+struct safetensors {
+    struct matrix m;
+    struct list_tensors lists;
+};
 
 // Reads the i-th element of an array, which must be a whole number.
 static bool whole_at(const cJSON *array, int i, uint64_t *v)
@@ -81,34 +87,54 @@ static void list_tensors(struct builder *b, const cJSON *root, bool rows)
         builder_string(b, "none");
 }
 
-// Is the tensor one of the two of a data set that lists the k likeliest tokens of each row? Its name then is one of
-// `names`, a space behind each, perhaps behind "topk_" or "top_". Its type begins with one of the letters.
-static bool is_of_list(const cJSON *tensor, const char *names, const char *letters)
+// Types of ids.
+static const struct {
+    const char *name;
+    size_t size;
+    bool is_signed;
+} id_types[] = {{"I64", 8, true},  {"I32", 4, true},  {"I16", 2, true},  {"I8", 1, true},
+                {"U64", 8, false}, {"U32", 4, false}, {"U16", 2, false}, {"U8", 1, false}};
+
+// Returns true if the tensor's name and type are those of the ids of lists. Sets their type in t.
+static bool holds_ids(const cJSON *tensor, struct list_tensors *t)
 {
-    static const char *const starts[] = {"topk_", "top_"};
     const char *const type = cJSON_GetStringValue(json_member(tensor, "dtype"));
-    const char *name = tensor->string;
-    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
-        if (!strncmp(name, starts[i], strlen(starts[i]))) {
-            name += strlen(starts[i]);
-            break;
+    if (!type || !token_list_has_ids(tensor->string))
+        return false;
+    for (size_t i = 0; i < sizeof id_types / sizeof *id_types; i++)
+        if (!strcmp(type, id_types[i].name)) {
+            t->id_size = id_types[i].size;
+            t->id_signed = id_types[i].is_signed;
+            return true;
         }
-    return type && strchr(letters, *type) && *type && name_find(names, NAME_EXACT, name, strlen(name)) >= 0;
+    return false;
 }
 
-// Refuses a tensor whose rows are lists of the likeliest tokens: another tensor of its shape has their ids.
-static bool refuse_list(const cJSON *root, const cJSON *tensor, struct err *e)
+// Finds the tensor that has the ids of the tokens that the rows of `tensor` list: *ids, and their type in t. *ids is
+// NULL if the rows are no lists. Fails if the ids are missing, or not the only ones.
+static bool find_ids(const cJSON *root, const cJSON *tensor, const cJSON **ids, struct list_tensors *t, struct err *e)
 {
     const cJSON *const shape = json_array(tensor, "shape");
-    for (const cJSON *t = root->child; t; t = t->next)
-        if (is_of_list(t, "ids indices token_ids", "IU") &&
-            is_of_list(tensor, "logprobs log_probs logits values", "FB") &&
-            cJSON_Compare(shape, json_array(t, "shape"), 1))
-            return err_set(e, STATUS_USAGE,
-                           "'%.*s' and '%.*s' list the likeliest tokens of each row, which is no vocabulary; give the "
-                           "rows as JSON with \"ids\" and \"logprobs\"",
-                           SHOWN(t->string), SHOWN(tensor->string));
-    return true;
+    *ids = NULL;
+    if (!token_list_has_numbers(tensor->string))
+        return true;
+    for (const cJSON *other = root->child; other; other = other->next) {
+        struct list_tensors type = {0};
+        if (!holds_ids(other, &type) || !cJSON_Compare(shape, json_array(other, "shape"), 1))
+            continue;
+        if (*ids)
+            return err_set(e, STATUS_USAGE, "'%.*s' and '%.*s' both have ids for the lists of '%.*s'; keep one of them",
+                           SHOWN((*ids)->string), SHOWN(other->string), SHOWN(tensor->string));
+        *ids = other;
+        t->id_size = type.id_size;
+        t->id_signed = type.id_signed;
+    }
+    t->logits = token_list_has_logits(tensor->string);
+    return *ids || !token_list_is_marked(tensor->string) ||
+           err_set(e, STATUS_USAGE,
+                   "'%.*s' lists the likeliest tokens of each row, but no tensor of its shape has their ids, such as "
+                   "'topk_ids'",
+                   SHOWN(tensor->string));
 }
 
 // Returns the tensor called name, or, if name is NULL, the only one that holds rows; sets *m for it. Returns NULL with
@@ -125,7 +151,7 @@ static const cJSON *choose_tensor(const cJSON *root, const char *name, struct ma
             n++;
         }
     if (n == 1 && holds_rows(tensor, m))
-        return name || refuse_list(root, tensor, e) ? tensor : NULL;
+        return tensor;
     list_tensors(&b, root, name || n);
     if (b.failed)
         err_from_fault(e, fault_memory());
@@ -143,15 +169,14 @@ static const cJSON *choose_tensor(const cJSON *root, const char *name, struct ma
     return NULL;
 }
 
-// Reads data_offsets, and checks that they fit the shape. *begin: bytes from the end of the header to the numbers.
-static bool find_data(const cJSON *tensor, const struct matrix *m, uint64_t *begin, struct err *e)
+// Reads data_offsets, which must be `want` bytes apart. *begin: bytes from the end of the header to the numbers.
+static bool find_data(const cJSON *tensor, uint64_t want, uint64_t *begin, struct err *e)
 {
     const cJSON *const offsets = json_member(tensor, "data_offsets");
     uint64_t end;
     if (!cJSON_IsArray(offsets) || !whole_at(offsets, 0, begin) || !whole_at(offsets, 1, &end) ||
         cJSON_GetArraySize(offsets) != 2)
         return err_set(e, STATUS_DATA, "tensor '%.*s': data_offsets are not two whole numbers", SHOWN(tensor->string));
-    const uint64_t want = m->rows * m->bytes;
     if (*begin > end || end - *begin != want)
         return err_set(e, STATUS_DATA,
                        "tensor '%.*s': data_offsets %" PRIu64 " to %" PRIu64 " are not the %" PRIu64
@@ -198,20 +223,46 @@ static bool skip(struct source *s, uint64_t n, struct err *e)
     return true;
 }
 
+// Goes to the numbers of a tensor, or to those of two tensors that are lists.
+static bool find_rows(struct safetensors *st, const cJSON *root, const cJSON *tensor, struct source *s,
+                      const struct input_config *config, struct err *e)
+{
+    struct matrix *const m = &st->m;
+    struct list_tensors *const t = &st->lists;
+    const cJSON *ids;
+    uint64_t begin;
+    if (!find_ids(root, tensor, &ids, t, e) || !find_data(tensor, m->rows * m->bytes, &begin, e))
+        return false;
+    t->numbers_begin = begin;
+    matrix_add_sequences(m);
+    if (ids)
+        return find_data(ids, m->rows * m->n * t->id_size, &t->ids_begin, e) && list_tensors_open(t, m, s, e);
+    if (config->n_vocab && config->n_vocab != m->n)
+        return err_set(e, STATUS_DATA, "tensor '%.*s' has %zu logits a row, --n-vocab says %zu", SHOWN(tensor->string),
+                       m->n, config->n_vocab);
+    return skip(s, begin, e);
+}
+
 static bool open_safetensors(void *self, const struct format *f, struct source *s, const struct input_config *config,
                              struct err *e)
 {
-    struct matrix *const m = self;
+    struct safetensors *const st = self;
     cJSON *root = NULL;
-    uint64_t begin = 0;
-    const cJSON *const tensor = read_header(f, s, &root, e) ? choose_tensor(root, config->tensor, m, e) : NULL;
-    bool ok = tensor && find_data(tensor, m, &begin, e);
-    if (ok && config->n_vocab && config->n_vocab != m->n)
-        ok = err_set(e, STATUS_DATA, "tensor '%.*s' has %zu logits a row, --n-vocab says %zu", SHOWN(tensor->string),
-                     m->n, config->n_vocab);
+    const cJSON *const tensor = read_header(f, s, &root, e) ? choose_tensor(root, config->tensor, &st->m, e) : NULL;
+    const bool ok = tensor && find_rows(st, root, tensor, s, config, e);
     cJSON_Delete(root);
-    return ok && skip(s, begin, e);
+    return ok;
 }
+
+static bool next_safetensors(void *self, struct source *s, const struct input_config *config, struct input_row *r,
+                             bool *end, struct err *e)
+{
+    struct safetensors *const st = self;
+    return st->m.listed ? list_tensors_next(&st->lists, &st->m, s, config, r, end, e)
+                        : matrix_next(&st->m, s, config, r, end, e);
+}
+
+static void close_safetensors(void *self) { sparse_free(&((struct safetensors *)self)->lists.row); }
 
 // Returns true for the length of a header below 2^32, '{', and a byte that may follow '{' in JSON. The last byte tells
 // such a file from raw f32 rows: if their second number is 0, their third may begin with the byte '{'.
@@ -223,8 +274,9 @@ static bool probe_safetensors(const unsigned char *head, size_t len)
 
 const struct format format_safetensors = {.name = "safetensors",
                                           .endings = {".safetensors"},
-                                          .size = sizeof(struct matrix),
+                                          .size = sizeof(struct safetensors),
                                           .matrix = true,
                                           .probe = probe_safetensors,
                                           .open = open_safetensors,
-                                          .next = matrix_next};
+                                          .next = next_safetensors,
+                                          .close = close_safetensors};

@@ -90,10 +90,11 @@ static bool open_next(struct input *in, struct err *e)
                 ok = err_from_fault(e, fault_memory());
             else if (in->format->open)
                 ok = in->format->open(in->state, in->format, &in->source, in->config, e);
-            in->like = ok && in->matrix ? (struct row){in->matrix->type, NULL, in->matrix->n} : in->like;
+            const bool dense = ok && in->matrix && !in->matrix->listed;
+            in->like = dense ? (struct row){in->matrix->type, NULL, in->matrix->n} : in->like;
             if (ok && in->matrix)
-                source_rows(&in->source,
-                            &(struct source_rows){in->next_row, 0, in->config->n_files > 1, in->matrix->bytes});
+                source_rows(&in->source, &(struct source_rows){in->next_row, 0, in->config->n_files > 1,
+                                                               dense ? in->matrix->bytes : 0});
         }
         if (!ok || !in->format)
             close_file(in);
@@ -126,7 +127,7 @@ static int64_t rows_left(const struct input *in)
     const int64_t bytes = m ? source_left(&in->source) : -1;
     if (bytes < 0)
         return -1;
-    const uint64_t rows = (uint64_t)bytes / m->bytes;
+    const uint64_t rows = m->listed ? m->rows : (uint64_t)bytes / m->bytes;
     return (int64_t)(rows < m->rows ? rows : m->rows);
 }
 

@@ -348,7 +348,8 @@ static bool read_member(struct json_text *t, struct json_value *v, struct err *e
         return copy_value(t, v, 0, e);
     if (c != '[')
         return json_syntax(t, "an array of numbers", e);
-    if (json_byte_inside(t) == '{')
+    const char inside = json_byte_inside(t);
+    if (inside == '{' || inside == '[')
         return copy_value(t, v, 0, e);
     copy_text(t, v, "0", 1);
     if (t->failed)

@@ -81,9 +81,9 @@ size_t json_plain_length(struct json_text *t);
 
 // Reads an array or object; the current byte is its bracket, or, if v->more, the comma behind the piece before. An
 // array holds logits. The members "logits", "logprobs", "probs" and "ids" of an object are arrays of numbers unless
-// they are null or hold objects. `null` and -Infinity mask a token (-inf); NaN and Infinity are read as such and
-// reported later. An id is a whole number without sign, point and exponent. Errors have STATUS_DATA, or STATUS_IO if
-// memory is short.
+// they are null or hold objects or arrays. `null` and -Infinity mask a token (-inf); NaN and Infinity are read as such
+// and reported later. An id is a whole number without sign, point and exponent. Errors have STATUS_DATA, or STATUS_IO
+// if memory is short.
 bool json_read_value(struct json_text *t, struct json_value *v, struct err *e);
 
 void json_value_free(struct json_value *v);

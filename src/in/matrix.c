@@ -6,6 +6,7 @@
 
 #include <assert.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,14 +29,17 @@ static void convert(struct matrix *m, const unsigned char *from)
 enum matrix_shape matrix_set_shape(struct matrix *m, const uint64_t dim[3], size_t dims)
 {
     assert(m->size);
-    if (!dims || dims > 3 || (dims == 3 && dim[0] != 1 && dim[1] != 1))
+    if (!dims || dims > 3)
         return MATRIX_NO_ROWS;
     const uint64_t n = dim[dims - 1];
     if (!n)
         return MATRIX_EMPTY;
+    m->length = dims == 3 && dim[0] > 1 && dim[1] > 1 ? dim[1] : 0;
+    if (m->length && dim[0] > UINT64_MAX / dim[1])
+        return MATRIX_TOO_LARGE;
     m->rows = 1;
     for (size_t i = 0; i + 1 < dims; i++)
-        m->rows *= dim[i]; // at most one factor is not 1
+        m->rows *= dim[i];
     if (n > INT32_MAX || n > SIZE_MAX / 2 / m->size || m->rows > (uint64_t)INT64_MAX / (n * m->size))
         return MATRIX_TOO_LARGE;
     m->n = (size_t)n;
@@ -43,6 +47,26 @@ enum matrix_shape matrix_set_shape(struct matrix *m, const uint64_t dim[3], size
     m->convert = m->big || m->size != dtype_size(m->type) ? convert : NULL;
     m->all = m->rows;
     return MATRIX_OK;
+}
+
+void matrix_add_sequences(struct matrix *m)
+{
+    m->first = m->sequences;
+    m->sequences += m->length ? m->all / m->length : 0;
+}
+
+void matrix_name_row(struct matrix *m, struct input_row *r)
+{
+    if (!m->length)
+        return;
+    const uint64_t row = m->all - m->rows - 1;
+    snprintf(m->name, sizeof m->name, "%" PRIu64, row / m->length);
+    r->origin.named = true;
+    r->seq = m->name;
+    r->origin.sequence = m->first + row / m->length;
+    r->length = m->length;
+    r->origin.index_in_sequence = row % m->length;
+    r->fresh = !r->origin.index_in_sequence;
 }
 
 bool matrix_header(const struct format *f, struct source *s, size_t n, const unsigned char **p, struct err *e)
@@ -98,12 +122,14 @@ bool matrix_next(void *self, struct source *s, const struct input_config *config
     }
     r->logits = (struct row){m->type, m->convert ? m->row : p, m->n};
     r->stays = s->mapped && !m->convert;
+    matrix_name_row(m, r);
     return true;
 }
 
 void matrix_jump(struct matrix *m, struct source *s, uint64_t rows)
 {
-    source_skip(s, (size_t)rows * m->bytes);
+    if (!m->listed)
+        source_skip(s, (size_t)rows * m->bytes);
     m->rows -= m->rows != MATRIX_OPEN ? rows : 0;
 }
 

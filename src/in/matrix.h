@@ -14,9 +14,13 @@ struct matrix {
     bool big;           // numbers are big-endian
     bool closed;        // no byte may follow the last row
     bool promised;      // the header counts the rows, instead of giving a shape; error messages quote the count
+    bool listed;        // rows are lists of tokens, which are not in one place (list_tensors.h)
     size_t n, bytes;    // of a row in the input: numbers, and bytes, at most SIZE_MAX / 2; not 0
     uint64_t all, rows; // rows in the input, and rows not read yet; or MATRIX_OPEN
+    uint64_t length;    // rows of each sequence of the array; 0: it has no sequences
+    uint64_t first;     // index in the file of the array's first sequence
     uint64_t sequences; // sequences that the input has named so far
+    char name[24];      // of the current row's sequence
 
     // Converts a row of the input to m->row. NULL: rows are returned where they lie in the input.
     void (*convert)(struct matrix *m, const unsigned char *from);
@@ -25,9 +29,16 @@ struct matrix {
 
 enum matrix_shape { MATRIX_OK, MATRIX_NO_ROWS, MATRIX_EMPTY, MATRIX_TOO_LARGE };
 
-// Sets n, bytes, all, rows and convert for an array of `dims` dimensions, of which dim[] has the first three. The
-// shapes (V,), (N, V), (N, 1, V) and (1, N, V) are N rows of V numbers. type, size and big are already set.
+// Sets n, bytes, all, rows, length and convert for an array of `dims` dimensions, of which dim[] has the first three.
+// The shapes (V,), (N, V), (N, 1, V) and (1, N, V) are N rows of V numbers. (S, T, V) with S and T above 1 is S
+// sequences of T rows. type, size and big are already set.
 enum matrix_shape matrix_set_shape(struct matrix *m, const uint64_t dim[3], size_t dims);
+
+// Counts the sequences of an array, whose shape is set and whose rows follow.
+void matrix_add_sequences(struct matrix *m);
+
+// Sets the name and the place of the sequence of the row that was read last, if the array has sequences.
+void matrix_name_row(struct matrix *m, struct input_row *r);
 
 // Peeks the first n bytes of a file, at *p until the next peek. Fails with STATUS_DATA if the file is shorter, or does
 // not begin with f->magic (NULL: anything).

@@ -3,7 +3,7 @@
 #include "base/bits.h"
 #include "base/mem.h"
 #include "in/reply_position.h"
-#include "kern/expf.h"
+#include "in/token_list.h"
 #include "kern/kern.h"
 #include "json/json.h"
 
@@ -99,23 +99,13 @@ static bool number_by_rank(struct json_reply *reply, struct err *e)
     return true;
 }
 
-// What the list says of the tokens that it leaves out. chosen: index of the chosen token; listed: length of the list.
-// Numbers whose probabilities add up to more than 1.02 are logits, of a complete row.
-static struct row_rest unlisted_of(const struct json_reply *reply, size_t chosen, size_t listed)
+// Returns the smallest logit of the list. The chosen token does not count, since servers list it besides.
+static float least_listed(const struct json_reply *reply, size_t chosen, size_t listed)
 {
-    const struct reply_token *const token = reply->token;
-    double sum = 0.0, error = 1e-6;
-    float least = INFINITY; // of the list without the chosen token, which a server may list besides the likeliest
-    for (size_t i = 0; i < reply->n_tokens; i++) {
-        const double p = kern_exp(token[i].logit);
-        sum += p;
-        error += p > 0.0 ? p * fabs((double)token[i].logit) * 0x1p-24 : 0.0; // an f32 is rounded
-        least = i != chosen && i < listed && token[i].logit < least ? token[i].logit : least;
-    }
-    if (!(sum <= 1.02) || least == -INFINITY)
-        return (struct row_rest){0};
-    const double rest = fmax(0.0, 1.0 - sum);
-    return (struct row_rest){true, least, rest, error};
+    float least = INFINITY;
+    for (size_t i = 0; i < reply->n_tokens && i < listed; i++)
+        least = i != chosen && reply->token[i].logit < least ? reply->token[i].logit : least;
+    return least;
 }
 
 bool json_reply_next(struct json_reply *reply, const struct input_config *config, struct input_row *r, struct err *e)
@@ -155,7 +145,7 @@ bool json_reply_next(struct json_reply *reply, const struct input_config *config
         r->recorded = reply->token[at].id;
     else if (!config->ranks)
         r->recorded = chosen.id;
-    const struct row_rest rest = unlisted_of(reply, at, listed);
+    const struct row_rest rest = token_list_rest(reply->row.x, reply->row.n, least_listed(reply, at, listed), 0x1p-24);
     const size_t n_vocab = config->n_vocab || config->ranks ? config->n_vocab : config->n_tokens;
     if (!sparse_row(&reply->row, n_vocab, &r->logits, e))
         return false;

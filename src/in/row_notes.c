@@ -28,7 +28,7 @@ bool row_notes_sequence(struct row_notes *n, const cJSON *object, struct input_r
     return !end || cJSON_IsBool(end) || err_set(e, STATUS_DATA, "\"end\" is neither true nor false");
 }
 
-static bool read_prompt(struct row_notes *notes, const cJSON *object, struct input_row *r, struct err *e)
+bool row_notes_prompt(struct row_notes *notes, const cJSON *object, struct input_row *r, struct err *e)
 {
     const cJSON *const value = json_member(object, "prompt_tokens"), *token;
     size_t n = 0;
@@ -73,7 +73,7 @@ bool row_notes_rest(struct row_notes *n, cJSON *object, const char *text, size_t
 {
     const cJSON *const accept = json_member(object, "accept"), *const position = json_member(object, "position");
     cJSON *const params = cJSON_GetObjectItemCaseSensitive(object, "params");
-    if (!read_prompt(n, object, r, e))
+    if (!row_notes_prompt(n, object, r, e))
         return false;
     r->forced = json_id(accept);
     if (accept && r->forced < 0)

@@ -17,9 +17,12 @@ struct row_notes {
 
 void row_notes_free(struct row_notes *n);
 
-// Reads "seq" and "end" into r->seq and r->ends. The two functions below fail with STATUS_DATA if a member has the
+// Reads "seq" and "end" into r->seq and r->ends. The functions below fail with STATUS_DATA if a member has the
 // wrong type.
 bool row_notes_sequence(struct row_notes *n, const cJSON *object, struct input_row *r, struct err *e);
+
+// Reads "prompt_tokens" into r.
+bool row_notes_prompt(struct row_notes *notes, const cJSON *object, struct input_row *r, struct err *e);
 
 // Reads "prompt_tokens", "accept", "position" and "params" into r. text[0..len) is the text that the object was parsed
 // from. r points into n and object.

@@ -7,6 +7,7 @@
 
 #include <assert.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 
 bool sparse_reserve(struct sparse *s, size_t n, struct err *e)
@@ -48,9 +49,33 @@ static bool sort(struct sparse *s, struct err *e)
         s->ids[i] = (uint32_t)(~key[i] >> 32);
         s->x[i] = f32_of_bits((uint32_t)tmp[i]);
     }
+    return true;
+}
+
+// Fails with STATUS_DATA if an id of the sorted row comes twice.
+static bool check_unique(const struct sparse *s, struct err *e)
+{
     for (size_t i = 1; i < s->n; i++)
         if (s->ids[i] == s->ids[i - 1])
             return err_set(e, STATUS_DATA, "token %" PRIu32 " comes twice in the row", s->ids[i]);
+    return true;
+}
+
+bool sparse_drop_padding(struct sparse *s, struct err *e)
+{
+    size_t n = 0;
+    if (!sort(s, e))
+        return false;
+    for (size_t i = 0, next; i < s->n; i = next) {
+        for (next = i + 1; next < s->n && s->ids[next] == s->ids[i];)
+            next++;
+        for (size_t k = i; k < next; k++)
+            if (next == i + 1 || s->x[k] != -INFINITY) {
+                s->ids[n] = s->ids[k];
+                s->x[n++] = s->x[k];
+            }
+    }
+    s->n = n;
     return true;
 }
 
@@ -60,7 +85,7 @@ bool sparse_row(struct sparse *s, size_t n_vocab, struct row *row, struct err *e
     assert(s->n);
     while (rising < s->n && s->ids[rising] > s->ids[rising - 1])
         rising++;
-    if (rising < s->n && !sort(s, e))
+    if (rising < s->n && !(sort(s, e) && check_unique(s, e)))
         return false;
     const uint32_t last = s->ids[s->n - 1];
     if (n_vocab && last >= n_vocab)

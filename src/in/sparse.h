@@ -30,6 +30,10 @@ uint64_t *sparse_scratch(struct sparse *s, size_t n);
 // points into s. Fails with STATUS_DATA if an id comes twice or is not below n_vocab.
 bool sparse_row(struct sparse *s, size_t n_vocab, struct row *row, struct err *e);
 
+// Sorts x by id, and removes each masked token (-inf) whose id comes more than once. s->n must not be 0. Fails with
+// STATUS_IO if memory is short.
+bool sparse_drop_padding(struct sparse *s, struct err *e);
+
 void sparse_free(struct sparse *s);
 
 #endif

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+#include "in/json_lists.h"
+
+#include "in/token_list.h"
+#include "json/json.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+// Returns true if the value is an array of arrays.
+static bool is_nested(const cJSON *value) { return cJSON_IsArray(value) && cJSON_IsArray(value->child); }
+
+// Finds the member whose name `fits`: *member, NULL if there is none. Fails if there are two.
+static bool find_lists(const cJSON *object, bool (*fits)(const char *name), const cJSON **member, struct err *e)
+{
+    const cJSON *value;
+    *member = NULL;
+    cJSON_ArrayForEach(value, object)
+    {
+        if (!value->string || !is_nested(value) || !fits(value->string))
+            continue;
+        if (*member)
+            return err_set(e, STATUS_DATA, "both \"%.40s\" and \"%.40s\" list tokens; keep one of them",
+                           (*member)->string, value->string);
+        *member = value;
+    }
+    return true;
+}
+
+bool json_lists_open(struct json_lists *lists, const cJSON *object, bool *found, struct err *e)
+{
+    const cJSON *ids, *numbers;
+    *found = false;
+    lists->n = lists->next = 0;
+    if (!find_lists(object, token_list_has_numbers, &numbers, e) || !find_lists(object, token_list_has_ids, &ids, e))
+        return false;
+    if (!numbers && !ids)
+        return true;
+    if (!ids)
+        return err_set(e, STATUS_DATA, "\"%.40s\" lists tokens without their ids, an array such as \"topk_ids\"",
+                       numbers->string);
+    if (!numbers)
+        return err_set(e, STATUS_DATA, "\"%.40s\" lists ids without their numbers, an array such as \"topk_logprobs\"",
+                       ids->string);
+    const int n = cJSON_GetArraySize(ids), n_numbers = cJSON_GetArraySize(numbers);
+    if (n != n_numbers)
+        return err_set(e, STATUS_DATA, "\"%.40s\" has %d rows, \"%.40s\" %d", ids->string, n, numbers->string,
+                       n_numbers);
+    lists->object = object;
+    lists->ids = ids->child;
+    lists->numbers = numbers->child;
+    lists->logits = token_list_has_logits(numbers->string);
+    lists->n = (size_t)n;
+    snprintf(lists->name, sizeof lists->name, "%" PRIu64, lists->objects++);
+    return *found = true;
+}
+
+// Appends the tokens of a row to s. null is -inf; padding may have an id such as -1.
+static bool read_listed_tokens(struct sparse *s, const cJSON *ids, const cJSON *numbers, struct err *e)
+{
+    const cJSON *id = ids->child, *number = numbers->child;
+    s->n = 0;
+    for (size_t i = 0; id && number; i++, id = id->next, number = number->next) {
+        const float x = cJSON_IsNull(number) ? -INFINITY : (float)cJSON_GetNumberValue(number);
+        if (json_id(id) < 0 && cJSON_IsNumber(id) && x == -INFINITY)
+            continue;
+        if (json_id(id) < 0)
+            return err_set(e, STATUS_DATA, "element %zu of the ids is not a whole number from 0 to 2147483647", i);
+        if (!cJSON_IsNumber(number) && !cJSON_IsNull(number))
+            return err_set(e, STATUS_DATA, "element %zu of the row is no number", i);
+        if (!sparse_add(s, (uint32_t)json_id(id), x, e))
+            return false;
+    }
+    return true;
+}
+
+// Sets the sequence of the row at lists->next. Its name is the object's "seq", or the number of the object.
+static bool name_listed_row(const struct json_lists *lists, struct row_notes *notes, struct input_row *r, struct err *e)
+{
+    if (!row_notes_sequence(notes, lists->object, r, e) ||
+        (!lists->next && !row_notes_prompt(notes, lists->object, r, e)))
+        return false;
+    r->ends = r->ends && lists->next + 1 == lists->n;
+    if (r->seq)
+        return true;
+    r->seq = lists->name;
+    r->fresh = !lists->next;
+    r->length = lists->n;
+    r->origin.named = true;
+    r->origin.sequence = lists->objects - 1;
+    r->origin.index_in_sequence = lists->next;
+    return true;
+}
+
+bool json_lists_next(struct json_lists *lists, struct row_notes *notes, const struct input_config *config,
+                     struct input_row *r, struct err *e)
+{
+    const cJSON *const ids = lists->ids, *const numbers = lists->numbers;
+    assert(lists->next < lists->n && ids && numbers);
+    const bool named = name_listed_row(lists, notes, r, e);
+    lists->ids = ids->next;
+    lists->numbers = numbers->next;
+    lists->next++;
+    const int n = cJSON_GetArraySize(ids), n_numbers = cJSON_GetArraySize(numbers);
+    if (!named || !read_listed_tokens(&lists->row, ids, numbers, e))
+        return false;
+    if (!cJSON_IsArray(ids) || !cJSON_IsArray(numbers) || n != n_numbers)
+        return err_set(e, STATUS_DATA, "the row has %d ids and %d numbers", n, n_numbers);
+    return token_list_row(&lists->row, lists->logits, 0x1p-24, input_n_vocab(config), &r->logits, e);
+}
+
+void json_lists_free(struct json_lists *lists) { sparse_free(&lists->row); }

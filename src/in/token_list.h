@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+// Rows that list some tokens with their numbers, as data sets have them: the members or tensors "topk_ids" and
+// "topk_logprobs", and other names of these.
+#ifndef SAMPL_IN_TOKEN_LIST_H
+#define SAMPL_IN_TOKEN_LIST_H
+
+#include "in/sparse.h"
+
+// Is this the name of the ids, or of the numbers, of a data set's lists?
+bool token_list_has_ids(const char *name);
+bool token_list_has_numbers(const char *name);
+
+// Does the name of the numbers say that they are logits?
+bool token_list_has_logits(const char *name);
+
+// Does the name begin with "topk_" or "top_"?
+bool token_list_is_marked(const char *name);
+
+// Returns what a list of log-probabilities x[0..n) says of the tokens that it leaves out. No unlisted token is above
+// `least`. unit: the rounding of a number, relative to it. Numbers whose probabilities add up to more than 1.02 are
+// logits, of a complete row.
+struct row_rest token_list_rest(const float *x, size_t n, float least, double unit);
+
+// Makes *row of the ids and numbers of s: complete if they are logits or the whole vocabulary, else partial. Removes
+// padding: masked tokens whose id repeats. n_vocab: 0 if unknown. Fails with STATUS_DATA if no token is left, and as
+// sparse_row does.
+bool token_list_row(struct sparse *s, bool logits, double unit, size_t n_vocab, struct row *row, struct err *e);
+
+#endif
