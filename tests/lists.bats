@@ -184,3 +184,43 @@ lists() {
     [ "${lines[0]}" = 1 ]
     [ "${lines[1]}" = 'sampl: cut.safetensors: row 1: the input ends after 1 of 2 rows' ]
 }
+
+@test "tsv ends with the columns rest and exact if the first row is partial" {
+    reply 1=-1,2=-2 1=-0.1,2=-3 >list.json
+    local want
+    want=$(sampl -s 1 --samplers top_p --top-p 0.8 -O json list.json | sed 's/.*"rest":\(.*\),"exact":\(.*\)}/\1 \2/')
+    [ "$(cut -d ' ' -f 2 <<<"$want" | paste -sd ' ')" = 'false true' ]
+    local emit
+    for emit in ids stats; do
+        sampl -s 1 --samplers top_p --top-p 0.8 --emit $emit -O tsv list.json >got
+        head -1 got | grep -q $'\trest\texact$'
+        [ "$(sed 1d got | awk -F '\t' '{ print $(NF - 1), $NF }')" = "$want" ]
+    done
+    echo '[1,2]' | sampl -s 1 -O tsv >got
+    ! grep rest got || false
+    echo '[1,2]' | sampl -s 1 -O tsv list.json - >got
+    [ "$(tail -1 got | awk -F '\t' '{ print $(NF - 1), $NF }')" = '0 true' ]
+    echo '{"ids":[5,5],"logits":[1,1]}' | sampl -s 1 -O tsv --on-error skip list.json - >got || true
+    [ "$(tail -1 got | awk -F '\t' '{ print $(NF - 1) "," $NF }')" = 'nan,' ]
+}
+
+@test "the table has a column exact if rows are partial" {
+    reply 1=-1,2=-2 1=-0.1,2=-3 >list.json
+    sampl -s 1 --samplers top_p --top-p 0.8 --vs '--top-p 0.3' --vs '--samplers temperature' -O tsv list.json >got
+    [ "$(awk -F '\t' 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "exact") k = i; next } { print $k }' got | paste -sd ' ')" = '0.5 1 0' ]
+    [ "$(head -1 got | awk -F '\t' '{ print $NF }')" = rows ]
+    sampl -s 1 --samplers top_p --top-p 0.8 --vs '--top-p 0.3' list.json | head -1 | grep -q 'exact  *rows$'
+    printf '[1,2]\n[1,3]\n' | sampl -s 1 --vs '--top-p 0.3' >got
+    ! grep exact got || false
+}
+
+@test "a trace says at which stage the rest went" {
+    reply 1=-0.3,2=-2 >list.json
+    sampl -s 1 --samplers 'temperature;top_k' --top-k 1 --trace list.json >got
+    [ "$(grep -c 'rest' got)" -eq 1 ]
+    grep -q '^top_k=1 .*; rest gone' got
+    sampl -s 1 --samplers 'temperature;typ_p' --typical 0.5 --trace -O json list.json >got
+    [ "$(grep -o '"name":"[a-z_]*"\|"rest":"[a-z]*"' got | grep -B 1 rest | paste -sd ' ')" = '"name":"typ_p" "rest":"unknown"' ]
+    echo '[1,2]' | sampl -s 1 --trace -O json >got
+    ! grep rest got || false
+}

@@ -80,14 +80,14 @@ static void file_fields(struct output *out, const struct record *r)
         field_int(out, "file_row", (int64_t)r->file_row);
 }
 
-// Writes the members of a partial row. Tables of cells have no columns for them.
+// Writes the members of a partial row. Cells have these columns if the first record is of a partial row.
 static void fields_rest(struct output *out, const struct record *r)
 {
-    if (!r->partial || r->error || out->format->cells)
+    if (out->format->cells ? !out->rests : !r->partial || r->error)
         return;
-    field_double(out, "rest", r->rest);
-    begin_field(out, "exact");
-    fputs(r->exact ? "true" : "false", out->f);
+    field_double(out, "rest", r->error ? NAN : r->partial ? r->rest : 0.0);
+    if (begin_field(out, "exact"))
+        output_short(out, r->error ? "" : !r->partial || r->exact ? "true" : "false");
 }
 
 void fields_end_row(struct output *out, const struct record *r)

@@ -75,6 +75,7 @@ static void stage(struct output *out, const struct record *r, const struct trace
         }
         named_object(out, "],\"params\":{", t->param, t->n_params);
         named_object(out, ",\"notes\":{", t->note, t->n_notes);
+        field_text(out, "rest", t->rest, false);
         if (t->n_best)
             candidates_json(out, r, t->best, t->n_best, false, t->noisy);
     }

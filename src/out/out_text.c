@@ -49,6 +49,8 @@ static void stage(struct output *out, const struct trace_line *t)
     }
     if (t->n_removed > TRACE_REMOVED)
         fputs(" ...", f);
+    if (t->rest)
+        fprintf(f, "; rest %s", t->rest);
     for (size_t k = 1, n = 0; k < t->n_params; k++)
         if (!t->param[k].usual)
             fprintf(f, "%s%s=%s", n++ ? " " : "; ", t->param[k].name, named_text(&t->param[k], text));

@@ -176,9 +176,9 @@ bool output_open(struct output *out, struct err *e)
     return true;
 }
 
-// Called before each write: opens the sheet of a window, and calls format->begin before the first record. sequence: the
-// sequence of that record, or NULL. The window may have changed its size. If it is closed, its last size holds.
-static bool begin_write(struct output *out, const char *sequence, struct err *e)
+// Called before each write: opens the sheet of a window, and calls format->begin before the first record, which is
+// `first`, or NULL. The window may have changed its size. If it is closed, its last size holds.
+static bool begin_write(struct output *out, const struct record *first, struct err *e)
 {
     if (out->lines && !out->sheet.f) {
         const struct screen now = screen_of(fileno(out->stream));
@@ -190,7 +190,8 @@ static bool begin_write(struct output *out, const char *sequence, struct err *e)
     if (out->begun)
         return true;
     out->begun = true;
-    out->sequences = sequence || out->any_sequence;
+    out->sequences = (first && first->seq) || out->any_sequence;
+    out->rests = first && first->partial;
     if (out->format->begin)
         out->format->begin(out);
     return true;
@@ -246,7 +247,7 @@ bool output_record(struct output *out, const struct record *r, struct err *e)
     assert(out->open && !out->compared);
     assert(r->error || r->values || (out->emit != EMIT_SCORE && !emit_distribution(out->emit)));
     assert(r->error || !out->dump || r->shown <= r->kept);
-    if (!begin_write(out, r->seq, e) || (out->format->check && !out->format->check(out, r, e)))
+    if (!begin_write(out, r, e) || (out->format->check && !out->format->check(out, r, e)))
         return false;
     write_record(out, r);
     out->records++;

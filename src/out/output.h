@@ -62,6 +62,7 @@ struct output {
     size_t fields;            // number of fields in the line or object so far
     bool sheet_shown;         // a sheet was shown
     bool sequences;           // records name their sequence: the first one did, or any may
+    bool rests;               // cells: records have the rest, because the first one is of a partial row
     uint64_t records;         // number of records so far; of compared chains, of rows
     int64_t begin;            // offset in a regular file at which the output begins; -1: it cannot be written again
 

@@ -248,7 +248,7 @@ bool compare_end(struct compare *cmp, struct err *e)
     if (compared == COMPARED_REPORT)
         report_figures(&cmp->report, cmp->job, &cmp->chains.report);
     if (compared == COMPARED_TABLE) {
-        table_columns(cmp->job, &cmp->chains);
+        table_columns(cmp->job, cmp->sums, &cmp->chains);
         note_chance(cmp);
     }
     for (size_t i = 0; i < cmp->chains.n; i++) {

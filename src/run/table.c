@@ -6,8 +6,8 @@
 #include <math.h>
 #include <string.h>
 
-enum table_kind { STATISTIC, PAIR, FINITE_PAIR, INFINITE_PAIR, NLL, LOST, MEASURE, ROWS };
-enum table_when { IN_ALL, ACCEPTS, AGAINST, MEASURES };
+enum table_kind { STATISTIC, PAIR, FINITE_PAIR, INFINITE_PAIR, NLL, LOST, MEASURE, EXACT, ROWS };
+enum table_when { IN_ALL, ACCEPTS, AGAINST, MEASURES, PARTIAL };
 
 // All columns, in their order. at: enum statistic, enum pair_stat, or a place in the job's measures, which
 // name the column. If `exp` is set, the value is the exponential of
@@ -41,6 +41,7 @@ static const struct table_source {
     {NULL, COLUMN_MEAN, MEASURE, 1, MEASURES},
     {NULL, COLUMN_MEAN, MEASURE, 2, MEASURES},
     {NULL, COLUMN_MEAN, MEASURE, 3, MEASURES},
+    {"exact", COLUMN_SHARE, EXACT, 0, PARTIAL},
     {"rows", COLUMN_COUNT, ROWS},
 };
 enum { SOURCES = sizeof sources / sizeof *sources };
@@ -79,6 +80,9 @@ static bool row_value(const struct table_source *s, const struct result *res, bo
     case MEASURE:
         *x = res->stat[STAT_MEASURED + s->at];
         return !isnan(*x);
+    case EXACT:
+        *x = res->record.exact;
+        return res->record.partial;
     case ROWS:
         break;
     }
@@ -113,7 +117,7 @@ void table_add(struct table_sums *t, const struct result *res, const struct resu
 
 // ---- the end
 
-void table_columns(const struct job *j, struct chains *all)
+void table_columns(const struct job *j, const struct table_sums *base, struct chains *all)
 {
     const struct args *const a = j->args;
     const bool accepts = a->accept || a->accept_recorded;
@@ -125,8 +129,9 @@ void table_columns(const struct job *j, struct chains *all)
         const struct table_source *const s = &sources[i];
         const bool measure = s->kind == MEASURE && j->measures && (size_t)s->at < measures;
         const char *const name = measure ? j->measures[s->at] : s->name;
-        if (name &&
-            (s->when == IN_ALL || (s->when == AGAINST && a->against) || (s->when == ACCEPTS && accepts) || measure))
+        const bool partial = s->when == PARTIAL && base->column[i].all.n;
+        if (name && (s->when == IN_ALL || partial || (s->when == AGAINST && a->against) ||
+                     (s->when == ACCEPTS && accepts) || measure))
             all->column[all->n_columns++] = (struct table_column){name, s->shown, is_paired(s), i};
     }
 }

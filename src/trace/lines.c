@@ -55,6 +55,8 @@ static void fill_line(struct trace_line *line, const struct shares *before, cons
 {
     const struct log_step *const step = after->step;
     line->enabled = true;
+    if (before->step->rest == REST_LIVE && step->rest != REST_LIVE)
+        line->rest = step->rest == REST_GONE ? "gone" : "unknown";
     line->before = before->step->n;
     line->after = step->n;
     line->entropy = softmax_entropy(&step->softmax);

@@ -88,7 +88,7 @@ static struct fault add_log_step(struct log *l, const char *mask, const struct s
     struct log_step *const s = &l->step[l->n_steps], *const before = l->n_steps++ ? s - 1 : NULL;
     uint32_t *const id = l->id + l->taken;
     float *const logit = l->logit + l->taken;
-    *s = (struct log_step){.mask = mask, .stage = stage, .at = l->taken};
+    *s = (struct log_step){.mask = mask, .stage = stage, .at = l->taken, .rest = c->rest.state};
     if (!list)
         cand_snapshot(c, logit);
     if (l->takes_softmaxes)

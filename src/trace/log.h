@@ -19,6 +19,7 @@ struct log_step {
     float factor;           // 1 / T if a stage has handed on the softmax of logit / T; else 1
     struct softmax softmax; // of logit * factor of all candidates in the store's order
     struct softmax given;   // that softmax, or the one of an earlier step that the stages since then have handed on
+    enum rest_state rest;   // of a partial row, after the step
     struct note note[NOTES_MOST];
     size_t n_notes;
 };

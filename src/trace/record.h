@@ -82,6 +82,7 @@ struct trace_line {
     double mass;                    // probability, before the stage, of the candidates that the stage kept
     double entropy;                 // after the stage, in nats
     uint32_t top_before, top_after; // likeliest token
+    const char *rest; // of a partial row, what the stage did to the unlisted tokens: "gone" or "unknown"; or NULL
     size_t n_removed;
     struct ranked removed[TRACE_REMOVED]; // likeliest removed tokens, with their probabilities before the stage
 };
