@@ -12,6 +12,7 @@ enum fault_code {
     FAULT_INFINITE,     // at: token of the first +inf logit
     FAULT_ALL_MASKED,   // no finite logit in the row
     FAULT_NOTHING_LEFT, // the chain masked every candidate
+    FAULT_LIST_MASKED,  // the chain masked every listed candidate of a partial row; unlisted ones may be left
     FAULT_OVERFLOW,     // the chain drove a logit to NaN or +inf
     FAULT_GRAMMAR,      // too many ways to match a text with the grammar: they take more than `at` MiB
     FAULT_F16,          // at: index of a logit that is too large for f16

@@ -49,8 +49,12 @@ static size_t merge_chosen(struct json_reply *reply, const struct reply_token *c
         token[reply->n_tokens++] = *chosen;
     else if (at < n && token[at].id < 0)
         token[at].id = chosen->id;
+    for (size_t i = 0; i < at && at < n && token[at].id >= 0; i++)
+        at = token[i].id == token[at].id ? i : at;
+    reply->two_numbers = false;
     for (size_t i = at + 1; i < reply->n_tokens; i++) // some servers list the chosen token twice
         if (token[i].id >= 0 && token[i].id == token[at].id) {
+            reply->two_numbers = reply->two_numbers || token[i].logit != token[at].logit;
             token[at].logit = fmaxf(token[at].logit, token[i].logit);
             token[i--] = token[--reply->n_tokens];
         }
@@ -131,6 +135,7 @@ bool json_reply_next(struct json_reply *reply, const struct input_config *config
         r->n_before = p->n_before;
     }
     const size_t listed = reply->n_tokens, at = merge_chosen(reply, &chosen);
+    r->two_numbers = reply->two_numbers;
     if (config->ranks && !number_by_rank(reply, e))
         return false;
     reply->row.n = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "run/job.h"
 
+#include "base/names.h"
 #include "out/output.h"
 #include "run/compare.h"
 
@@ -65,6 +66,20 @@ void job_own_history(const struct job *j, struct builder *names)
         if (looks)
             builder_format(names, "%s%s", names->len ? ", " : "", samplers[i]->name);
     }
+}
+
+const char *job_factor(const struct job *j)
+{
+    static const char names[] = "repeat-penalty encoder-repeat-penalty";
+    for (size_t v = 0; v < j->n_variants; v++)
+        for (size_t k = 0; k < j->variant[v]->n_stages; k++) {
+            const struct stage *const stage = &j->variant[v]->stage[k];
+            const struct param *const row = stage->sampler->params;
+            if (row && row->flag && name_find(names, NAME_EXACT, row->flag, strlen(row->flag)) >= 0 &&
+                stage_enabled(stage) && param_load(row, stage->params) != 1.0)
+                return row->flag;
+        }
+    return NULL;
 }
 
 bool job_skips_by_width(const struct job *j)

@@ -25,6 +25,8 @@ struct flow {
     struct vocab texts; // of the tokens of the row at hand, where the input tells them and there is no other vocabulary
     bool noted;         // biases without effect
     bool noted_width;   // --against: rows of two widths
+    bool noted_numbers; // a reply lists the chosen token with two numbers
+    bool noted_factor;  // factors of penalties change log-probabilities
     bool own_history;   // stages look back on chosen tokens, the input is a file, and this was not noted yet
     struct totals totals;
     struct compare compare;        // of a job with variants
@@ -99,6 +101,22 @@ static void note_own_history(struct flow *f, const struct input_row *row)
     builder_free(&names);
 }
 
+// Notes once each what is special in the rows of servers' replies. partial: the row is a list of log-probabilities.
+static void note_reply(struct flow *f, const struct input_row *row, bool partial)
+{
+    if (row->two_numbers && !f->noted_numbers)
+        message_note("%s: row %" PRIu64 " lists the chosen token with two numbers; the larger one counts", row->file,
+                     row->in_file);
+    f->noted_numbers = f->noted_numbers || row->two_numbers;
+    if (!partial || f->noted_factor)
+        return;
+    const char *const factor = job_factor(f->job);
+    if (factor)
+        message_note("--%s multiplies log-probabilities here, which are never positive; servers apply it to logits",
+                     factor);
+    f->noted_factor = true;
+}
+
 // Writes what a row came to, with a message for what is bad in it.
 static bool write_results(struct flow *f, const struct walk *w, struct err *e)
 {
@@ -112,6 +130,7 @@ static bool write_results(struct flow *f, const struct walk *w, struct err *e)
         note_widths(f, row->logits, width, &other->logits);
     note_strange_biases(f, res->n_vocab);
     note_own_history(f, row);
+    note_reply(f, row, res->ok && res->record.partial);
     for (size_t k = 0; k < variants; k++) {
         if (!row_goes_on(f->job, &res[k]))
             return blame(f, k ? other : row, res, k, e);

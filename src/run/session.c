@@ -244,12 +244,12 @@ void session_locate(struct session *q, uint64_t row, uint64_t index)
 
 uint32_t session_forced(const struct session *q) { return q->budget.rules ? budget_forced(&q->budget) : BUDGET_FREE; }
 
-bool session_exhausted(struct session *q, struct err *e)
+bool session_exhausted(struct session *q, bool listed, struct err *e)
 {
     const uint32_t forced = session_forced(q);
     bool fits = true;
     if (forced == BUDGET_FREE)
-        return not_allowed(q->matcher, "no token is left that fits", e);
+        return not_allowed(q->matcher, listed ? "the list has no token that fits" : "no token is left that fits", e);
     if (q->matcher && !matcher_fits(q->matcher, forced, &fits).code && !fits)
         return accept_in_grammar(q->recipe, q->matcher, forced, e) || err_prefix(e, "the reasoning budget");
     return err_set(e, STATUS_DATA, "the reasoning budget forces token %" PRIu32 ", which the row lacks or masks",

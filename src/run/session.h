@@ -69,8 +69,8 @@ uint32_t session_forced(const struct session *q);
 bool session_accept_prompt(struct session *q, const uint32_t *id, size_t n, struct err *e);
 bool session_accept_text(struct session *q, const uint32_t *id, size_t n, struct err *e);
 
-// Sets the error for masks of grammar and budget that leave no token. Returns false.
-bool session_exhausted(struct session *q, struct err *e);
+// Sets the error for masks of grammar and budget that leave no token. listed: the row is partial. Returns false.
+bool session_exhausted(struct session *q, bool listed, struct err *e);
 
 // err_from_fault. A fault of the recipe's grammar names the option or the row's parameter that gave the grammar.
 bool session_fault(const struct recipe *recipe, struct fault fault, struct err *e);

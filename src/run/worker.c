@@ -323,7 +323,7 @@ static bool sample(struct worker *w, struct session *q, const struct input_row *
     if (!fault.code && tests_draws && !trace_drawn(&w->log, &w->cand, draws.id, draws.n, j->margin, res))
         fault = fault_memory();
     if (exhausted)
-        session_exhausted(q, &res->e);
+        session_exhausted(q, w->cand.rest.state != REST_NONE, &res->e);
     else
         session_fault(q->recipe, fault, &res->e);
     if (!fault.code && row->logits.rest.partial)

@@ -133,8 +133,9 @@ struct noised {
 // Records a fault, unless there is one already. O(1).
 static inline void cand_fail(struct cand *c, enum fault_code code, uint64_t at)
 {
+    const bool unlisted = c->rest.state == REST_LIVE || c->rest.state == REST_INEXACT;
     if (!c->fault.code)
-        c->fault = (struct fault){code, at};
+        c->fault = (struct fault){code == FAULT_NOTHING_LEFT && unlisted ? FAULT_LIST_MASKED : code, at};
 }
 
 // Returns memory for n elements of this size, with any content, until the stage ends; a stage may ask four times. O(1).
