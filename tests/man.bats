@@ -413,7 +413,7 @@ END
     section "$FORMATS" 'OUTPUT FORMATS' | awk '/^\.Ss/ { exit } 1' | heads | sort >page
     diff program page
     choices --emit | sort >program
-    section "$FORMATS" 'OUTPUT FORMATS' | awk '/^\.Fl -emit ,/ { on = 1; next } /^and of/ { exit } on' | sed -n 's/^\.Cm //p' | tr -d ' ' | tr ',' '\n' | sed '/^$/d' | sort >page
+    section "$FORMATS" 'OUTPUT FORMATS' | awk '/^\.Fl -emit ,/ { on = 1; next } /^and/ { exit } on' | sed -n 's/^\.Cm //p' | tr -d ' ' | tr ',' '\n' | sed '/^$/d' | sort >page
     diff program page
 }
 
