@@ -17,7 +17,9 @@ import sys
 VOCAB, ROWS = 60, 300
 HISTORY = "3,7,11,3,7,11,3,7"  # tokens that penalties find, and a repetition that DRY finds
 
-# The chain, its options, and whether some results must be exact and some not.
+ENGINES = ["ollama", "akunu", "akunu-gpu", "batch", "transformers", "vllm", "vllm-v2", "sglang", "mlx"]
+
+# The chain, or an engine, its options, and whether some results must be exact and some not.
 CHAINS = [
     ("top_k", "--top-k 4", True, True),
     ("top_k", "--top-k 12", True, True),
@@ -61,6 +63,57 @@ CHAINS = [
     ("p_step", "--p-step 0.8 --min-keep 3", True, True),
     ("scatter", "--scatter-k 4 --scatter-strength 0.5", True, True),
     ("scatter;top_k", "--scatter-k 5 --scatter-collision 0.5 --scatter-strength 0.4 --top-k 3", True, True),
+    ("smoothing;top_k", "--smoothing-factor 0.4 --top-k 4", True, True),
+    ("smoothing;min_p", "--smoothing-factor 0.1 --smoothing-curve 2.5 --min-p 0.2", True, True),
+    ("smoothing;top_p", "--smoothing-factor 1 --top-p 0.4", True, True),
+    ("smoothing;top_k", "--smoothing-factor 0.4 --smoothing-curve 4 --top-k 4", False, True),
+    ("encoder_penalty;top_k", "--encoder-repeat-penalty 0.8 --top-k 4", True, True),
+    ("encoder_penalty;top_k", "--encoder-repeat-penalty 1.2 --top-k 4", False, True),
+    ("mirostat", "--mirostat 1 --mirostat-ent 1", False, True),
+    ("min_k;top_k", "--min-k 0.9 --top-k 4", False, True),
+    ("top_k;min_k", "--min-k 0.9 --top-k 4", True, True),
+    ("tfs", "--tfs 0.9", False, True),
+    ("eta_cutoff", "--eta-cutoff 0.01", False, True),
+    ("top_k;eta_cutoff", "--eta-cutoff 0.01 --top-k 4", True, True),
+    ("p_less_norm", "", False, True),
+    ("skew", "--skew 0.5", False, True),
+    ("top_h", "--top-h 0.4", False, True),
+    ("adaptive_p", "--adaptive-target 0.5", False, True),
+    ("top_k;adaptive_p", "--adaptive-target 0.5 --top-k 4", True, True),
+    ("greedy", "", True, True),
+    ("ollama", "--top-k 4", True, True),
+    ("ollama", "--top-k 40 --top-p 0.6 --min-p 0.05 --temp 0.7", True, True),
+    ("ollama", "--top-k 0 --top-p 0.5 --temp 1.3", True, True),
+    ("ollama", "--top-k 0 --top-p 1 --min-p 0.3", True, True),
+    ("ollama", "--top-k 0 --top-p 1 --temp 1.5", False, True),
+    ("akunu", "--temp 0.8 --top-k 4", False, True),
+    ("akunu-gpu", "--temp 0.8 --top-k 4", False, True),
+    ("batch", "--temp 0.8 --top-k 40 --top-p 0.5", True, True),
+    ("transformers", "--top-k 4", True, True),
+    ("transformers", "--top-k 0 --top-p 0.6 --temp 0.8", True, True),
+    ("transformers", "--top-k 40 --top-p 0.6 --min-p 0.1 --temp 1.2", True, True),
+    ("transformers", "--top-k 0 --epsilon-cutoff 0.05", True, True),
+    ("transformers", "--top-k 0 --min-p 0.2 --encoder-repeat-penalty 0.8", True, True),
+    ("transformers", "--top-k 3 --typical 0.5 --eta-cutoff 0.01", True, True),
+    ("transformers", "--top-k 0 --typical 0.5", False, True),
+    ("transformers", "--top-k 0 --top-h 0.4", False, True),
+    ("vllm", "--top-k 4", True, True),
+    ("vllm", "--top-p 0.6 --min-p 0.1 --temp 0.7", True, True),
+    ("vllm", "--top-k 20 --top-p 0.5 --presence-penalty 0.5", True, True),
+    ("vllm", "--top-k 4 --repeat-penalty 1.3", True, True),
+    ("vllm", "--top-k 4 -l 5+1.5 -l 9-2", True, True),
+    ("vllm-v2", "--top-k 4 --temp 0.7", True, True),
+    ("vllm-v2", "--top-p 0.6 --min-p 0.1", True, True),
+    ("sglang", "--top-k 4 --temp 0.7", True, True),
+    ("sglang", "--top-p 0.6", True, True),
+    ("sglang", "--top-k 20 --top-p 0.7 --min-p 0.1 --temp 1.2", True, True),
+    ("sglang", "--min-p 0.3 --presence-penalty 0.5", True, True),
+    ("sglang", "", False, True),
+    ("mlx", "--temp 0.8 --top-k 4", True, True),
+    ("mlx", "--temp 0.8 --top-p 0.6", True, True),
+    ("mlx", "--temp 0.8 --min-p 0.2", True, True),
+    ("mlx", "--temp 1.2 --top-k 20 --top-p 0.6 --min-p 0.1", True, True),
+    ("mlx", "--temp 0.8 --top-k 4 --repeat-penalty 1.3", True, True),
 ]
 
 
@@ -95,18 +148,20 @@ def make_position(rng, row, i):
 
 
 def run(sampl, text, samplers, options):
+    chain = ["--engine" if samplers in ENGINES else "--samplers", samplers]
+    if samplers == "mirostat":
+        chain = [] if "--mirostat " in options else ["--mirostat", "2"]
     command = [sampl, "-s", "1", "--independent", "--n-vocab", str(VOCAB), "--prompt-tokens", HISTORY, "-O", "json",
-               "--dump-probs", *(["--mirostat", "2"] if samplers == "mirostat" else ["--samplers", samplers]),
-               *options.split()]
+               "--dump-probs", *chain, *options.split()]
     done = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
     if done.returncode:
         sys.exit("%s: status %d: %s" % (" ".join(command), done.returncode, done.stderr))
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
-def is_exact(part, options):
-    """A record without "exact" is that of a complete list. A repeat penalty needs logits even so."""
-    return part.get("exact", "--repeat-penalty" not in options)
+def is_exact(part, samplers, options):
+    """A record without "exact" is that of a complete list. Repeat penalties and f16 need logits even so."""
+    return part.get("exact", "repeat-penalty" not in options and "akunu" not in samplers)
 
 
 def difference(row, full, part, temp):
@@ -117,7 +172,8 @@ def difference(row, full, part, temp):
     tied = any(abs(x - y) < 1e-5 for x, y in zip(tied, tied[1:]))  # a list's rounding may change the order of these
     near = {t: [u for u in want if abs(row[u] - row[t]) < 1e-5] for t in want}
     tied = tied or any(len(u) > 1 for u in near.values())  # scatter gives such tokens different probabilities
-    odd = {t for t in want if t not in have and want[t] > 1e-6} | (set(have) - set(want))
+    odd = {t for t in want if t not in have and want[t] > 1e-6}
+    odd |= {t for t in have if t not in want and have[t] > 1e-6}
     logits = {c["id"]: c["logit"] for c in part["top_probs"]}
     shift = max(c["logit"] for c in full["top_probs"]) - max(logits.values())  # a list has log-probabilities
     logits = {t: x + shift for t, x in logits.items()}
@@ -149,8 +205,8 @@ def main():
         exact = 0
         full, part = run(sampl, full_text, samplers, options), run(sampl, reply, samplers, options)
         for i, (f, p) in enumerate(zip(full, part)):
-            wrong = difference(rows[i], f, p, temp) if is_exact(p, options) else None
-            exact += is_exact(p, options)
+            wrong = difference(rows[i], f, p, temp) if is_exact(p, samplers, options) else None
+            exact += is_exact(p, samplers, options)
             if wrong:
                 print("%s %s: row %d: %s" % (samplers, options, i, wrong))
                 failed = True

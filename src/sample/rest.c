@@ -140,6 +140,40 @@ size_t rest_nucleus(struct cand *c, double limit)
     return low ? SIZE_MAX : 0;
 }
 
+void rest_multiply(struct cand *c, const struct idmap *tokens, const uint32_t *count, double by)
+{
+    for (size_t j = 0; by != 1.0 && j < tokens->n; j++) {
+        if (count && !count[j])
+            continue;
+        if (by < 1.0 || cand_listed(c, tokens->id[j]))
+            rest_end(c, false);
+        else
+            rest_may_shrink(c);
+    }
+}
+
+void rest_map(struct cand *c, float ceiling)
+{
+    struct unlisted *const r = &c->rest;
+    r->ceiling = ceiling + 0x1p-20f * (fabsf(ceiling) + 1.0f); // the map is rounded
+    r->low = -INFINITY;
+    r->high = r->most < INFINITY ? libm_log(r->most) + r->ceiling : INFINITY;
+}
+
+void rest_shift(struct cand *c, double by, float ceiling)
+{
+    const double slack = 0x1p-20 * (fabs(by) + 1.0); // of f32 logits
+    c->rest.ceiling = ceiling;
+    c->rest.low -= by + slack;
+    c->rest.high -= by - slack;
+}
+
+void rest_may_cut(struct cand *c)
+{
+    rest_may_shrink(c);
+    c->rest.doubtful = c->rest.doubtful || rest_head(c) < c->n;
+}
+
 bool rest_negligible(const struct cand *c)
 {
     const struct rest_sum s = rest_sum(c);

@@ -8,8 +8,10 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct cand;
+struct idmap;
 
 enum rest_state {
     REST_NONE,    // the row is complete
@@ -66,6 +68,19 @@ bool rest_cut_between(struct cand *c, double low, double high, size_t least);
 // Returns how many of the best reach `limit` of the whole weight, the same at both bounds of the rest; 0 if the head
 // does not reach it at either bound; SIZE_MAX if the bounds disagree. O(n log n).
 size_t rest_nucleus(struct cand *c, double limit);
+
+// The stage multiplies the logits of these tokens by `by` where they are negative, and divides positive ones by it.
+// Tokens whose count[] is 0 stay as they are; count may be NULL. Log-probabilities do not tell the result.
+void rest_multiply(struct cand *c, const struct idmap *tokens, const uint32_t *count, double by);
+
+// The stage maps all logits by a function that does not fall; the ceiling becomes `ceiling`.
+void rest_map(struct cand *c, float ceiling);
+
+// The stage subtracts `by` from all logits, and the ceiling becomes `ceiling`.
+void rest_shift(struct cand *c, double by, float ceiling);
+
+// The stage removes part of the rest, and perhaps listed tokens below the ceiling.
+void rest_may_cut(struct cand *c);
 
 // Is the weight of the rest too small for a draw to meet it?
 bool rest_negligible(const struct cand *c);

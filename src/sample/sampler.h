@@ -214,6 +214,9 @@ bool stage_always(const struct stage *stage);
 // A rest for a sampler that only edits logits with cand_edit, by additions.
 void apply_with_rest(void *self, struct cand *c, const struct stage *stage);
 
+// A rest for selectors that draw from what is left.
+void draw_with_rest(void *self, struct cand *c, const struct stage *stage);
+
 // A reset for a state that is a struct rng, or begins with one.
 void reset_rng(void *self, const struct stage *stage, uint64_t seed);
 

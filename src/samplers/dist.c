@@ -10,12 +10,6 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
     cand_draw(c, u);
 }
 
-static void rest(void *self, struct cand *c, const struct stage *stage)
-{
-    rest_end(c, rest_negligible(c));
-    apply(self, c, stage);
-}
-
 // One draw a row, of two words, whatever the row.
 static void skip(void *self, uint64_t rows, uint64_t width) { rng_discard(self, 2 * rows); }
 
@@ -24,7 +18,7 @@ const struct sampler sampler_dist = {.name = "dist",
                                      .takes_deferred = true,
                                      .selector = true,
                                      .apply = apply,
-                                     .rest = rest,
+                                     .rest = draw_with_rest,
                                      .reset = reset_rng,
                                      .skip = skip,
                                      .release = release_rng};

@@ -72,6 +72,7 @@ const struct sampler sampler_draw_exp = {.name = "draw_exp",
                                          .size = sizeof(struct rng),
                                          .skips_by_width = true,
                                          .apply = apply,
+                                         .rest = draw_with_rest,
                                          .reset = reset_rng,
                                          .skip = skip,
                                          .release = release_rng};

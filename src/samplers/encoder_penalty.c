@@ -21,10 +21,17 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
     cand_edit(c, &c->history->prompt, favour, &by);
 }
 
+static void rest(void *self, struct cand *c, const struct stage *stage)
+{
+    rest_multiply(c, &c->history->prompt, NULL, 1.0 / ((const struct value_params *)stage->params)->value);
+    apply(self, c, stage);
+}
+
 const struct sampler sampler_encoder_penalty = {.name = "encoder_penalty",
                                                 .letter = 'v',
                                                 .foreign = true,
                                                 .reads_prompt = true,
                                                 PARAMS(params, value_params),
                                                 .runs = {OTHER_THAN, 1},
-                                                .apply = apply};
+                                                .apply = apply,
+                                                .rest = rest};

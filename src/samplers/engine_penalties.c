@@ -93,7 +93,31 @@ static float penalise_window(float logit, size_t j, const void *arg)
     return logit;
 }
 
+extern const struct sampler sampler_penalties_vllm, sampler_penalties_output;
+
 static size_t output_len(const struct history *h) { return h->total - h->n_prompt; }
+
+// Counts the tokens that the factor concerns before the penalties are applied.
+static bool count_penalised(struct engine_penalties_state *s, struct cand *c, const struct stage *stage)
+{
+    const size_t seen = output_len(c->history) + (c->history->n_prompt > 0), most = window_last(stage);
+    if (stage->sampler == &sampler_penalties_vllm)
+        return tally_update(&s->all, c->history, HISTORY_ALL);
+    if (stage->sampler == &sampler_penalties_output)
+        return tally_update(&s->output, c->history, output_len(c->history));
+    return tally_update(&s->output, c->history, seen < most ? seen : most);
+}
+
+static void penalties_rest(void *self, struct cand *c, const struct stage *stage)
+{
+    struct engine_penalties_state *const s = self;
+    const struct tally *const t = stage->sampler == &sampler_penalties_vllm ? &s->all : &s->output;
+    if (count_penalised(s, c, stage))
+        rest_multiply(c, &t->tokens, t->count, ((const struct engine_penalties_params *)stage->params)->repeat);
+    else
+        cand_fail(c, FAULT_MEMORY, 0);
+    stage->sampler->apply(self, c, stage);
+}
 
 static void penalties_vllm(void *self, struct cand *c, const struct stage *stage)
 {
@@ -140,6 +164,12 @@ static void encoder_penalty_wide(void *self, struct cand *c, const struct stage 
     cand_edit(c, &c->history->prompt, favour, &by);
 }
 
+static void encoder_wide_rest(void *self, struct cand *c, const struct stage *stage)
+{
+    rest_multiply(c, &c->history->prompt, NULL, 1.0 / ((const struct engine_penalties_params *)stage->params)->encoder);
+    encoder_penalty_wide(self, c, stage);
+}
+
 static void release(void *self)
 {
     struct engine_penalties_state *const s = self;
@@ -150,7 +180,7 @@ static void release(void *self)
 #define PENALTIES(label, table, is_enabled, sees, f)                                                          \
     {                                                                                                         \
         .name = label, PARAMS(table, engine_penalties_params), .size = sizeof(struct engine_penalties_state), \
-        .enabled = is_enabled, .window = sees, .apply = f, .release = release                                 \
+        .enabled = is_enabled, .window = sees, .apply = f, .rest = penalties_rest, .release = release         \
     }
 
 const struct sampler sampler_penalties_vllm = PENALTIES("penalties_vllm", params, enabled, window_all, penalties_vllm);
@@ -162,4 +192,5 @@ const struct sampler sampler_encoder_penalty_wide = {.name = "encoder_penalty_wi
                                                      .reads_prompt = true,
                                                      PARAMS(encoder_params, engine_penalties_params),
                                                      .runs = {OTHER_THAN, 1},
-                                                     .apply = encoder_penalty_wide};
+                                                     .apply = encoder_penalty_wide,
+                                                     .rest = encoder_wide_rest};

@@ -3,6 +3,7 @@
 // own way. A softmax fills p once. The stages behind it cut by p and leave p as it is, so that p no longer sums to 1. A
 // draw ends the chain.
 #include "kern/expf.h"
+#include "kern/libm.h"
 #include "sample/cand_private.h"
 #include "sample/nucleus.h"
 #include "sample/sampler.h"
@@ -116,7 +117,8 @@ const struct sampler sampler_softmax_scaled = {.hands = HANDS_SOFTMAX,
                                                PARAMS(filter, engine_stage_params),
                                                .enabled = filters,
                                                .apply = softmax_scaled};
-const struct sampler sampler_softmax_rank = {.hands = HANDS_SOFTMAX, .name = "softmax_rank", .apply = softmax_rank};
+const struct sampler sampler_softmax_rank = {
+    .hands = HANDS_SOFTMAX, .name = "softmax_rank", .apply = softmax_rank, .rest = apply_with_rest};
 const struct sampler sampler_softmax_id = {.hands = HANDS_SOFTMAX, .name = "softmax_id", .apply = softmax_id};
 
 // ---- cuts
@@ -143,6 +145,14 @@ static void min_p_cut(void *self, struct cand *c, const struct stage *stage)
     c->n = keep;
 }
 
+// The quotient of two p does not depend on unlisted tokens.
+static void min_p_cut_rest(void *self, struct cand *c, const struct stage *stage)
+{
+    rest_cut_below(c, cand_max(c) + libm_logf(((const struct engine_stage_params *)stage->params)->min_p), 1);
+    if (c->rest.state != REST_LIVE)
+        min_p_cut(self, c, stage);
+}
+
 extern const struct sampler sampler_top_p_above;
 
 // top_p_above (ollama), top_p_reach (akunu): through the first at which the running sum is above p, or has reached it.
@@ -152,6 +162,21 @@ static void top_p_cut(void *self, struct cand *c, const struct stage *stage)
     struct nucleus kept = {.limit = p->top_p, .past = stage->sampler == &sampler_top_p_above, .least = 1};
     nucleus_add(&kept, c->kern, c->p, c->n);
     c->n = kept.n;
+}
+
+// p sums to 1 without the unlisted tokens, so that the weights tell which candidates stay.
+static void top_p_above_rest(void *self, struct cand *c, const struct stage *stage)
+{
+    const size_t kept = rest_nucleus(c, ((const struct engine_stage_params *)stage->params)->top_p);
+    if (!kept && rest_head(c)) {
+        rest_may_cut(c);
+        return;
+    }
+    rest_end(c, kept && kept < SIZE_MAX);
+    if (c->rest.state == REST_GONE)
+        c->n = kept;
+    else
+        top_p_cut(self, c, stage);
 }
 
 const struct sampler sampler_top_k_prob = {.limits = LIMITS_OTHERWISE,
@@ -169,13 +194,15 @@ const struct sampler sampler_min_p_cut = {.limits = LIMITS_OTHERWISE,
                                           .name = "min_p_cut",
                                           PARAMS(min_p, engine_stage_params),
                                           .runs = {ABOVE, 0},
-                                          .apply = min_p_cut};
+                                          .apply = min_p_cut,
+                                          .rest = min_p_cut_rest};
 const struct sampler sampler_top_p_above = {.limits = LIMITS_OTHERWISE,
                                             .hands = HANDS_SAME,
                                             .name = "top_p_above",
                                             PARAMS(top_p, engine_stage_params),
                                             .runs = {BELOW, 1},
-                                            .apply = top_p_cut};
+                                            .apply = top_p_cut,
+                                            .rest = top_p_above_rest};
 const struct sampler sampler_top_p_reach = {.limits = LIMITS_OTHERWISE,
                                             .hands = HANDS_SAME,
                                             .name = "top_p_reach",
@@ -230,6 +257,7 @@ const struct sampler sampler_draw_pcg = {.name = "draw_pcg",
                                          .size = sizeof(struct pcg),
                                          .selector = true,
                                          .apply = draw_pcg,
+                                         .rest = draw_with_rest,
                                          .reset = reset_pcg,
                                          .skip = skip_pcg};
 const struct sampler sampler_draw_mt = {.name = "draw_mt",

@@ -93,11 +93,12 @@ static void typ_p_ties(void *self, struct cand *c, const struct stage *stage)
     cand_keep_marked(c, keep);
 }
 
+enum { BEST = 100 };
+
 // top_h_ties: of the 100 best those whose terms of the entropy, added up from the best on, stay within share h of it;
 // and the best.
 static void top_h_ties(void *self, struct cand *c, const struct stage *stage)
 {
-    enum { BEST = 100 };
     const float share = ((const struct value_params *)stage->params)->value;
     cand_top_k(c, BEST); // sorted: equal logits by rising id
     const size_t n = c->n;
@@ -124,6 +125,12 @@ static void top_h_ties(void *self, struct cand *c, const struct stage *stage)
     cand_keep_marked(c, keep);
 }
 
+static void top_h_ties_rest(void *self, struct cand *c, const struct stage *stage)
+{
+    rest_end(c, rest_knows_best(c, BEST));
+    top_h_ties(self, c, stage);
+}
+
 const struct sampler sampler_typ_p_ties = {.name = "typ_p_ties",
                                            .limits = LIMITS_OTHERWISE,
                                            PARAMS(typical, value_params),
@@ -133,4 +140,5 @@ const struct sampler sampler_top_h_ties = {.name = "top_h_ties",
                                            .limits = LIMITS_OTHERWISE,
                                            PARAMS(top_h, value_params),
                                            .runs = {ABOVE, 0},
-                                           .apply = top_h_ties};
+                                           .apply = top_h_ties,
+                                           .rest = top_h_ties_rest};

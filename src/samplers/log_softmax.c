@@ -26,13 +26,36 @@ static void log_softmax(void *self, struct cand *c, const struct stage *stage)
         cand_map(c, take_logs, &z);
 }
 
+static void log_softmax_rest(void *self, struct cand *c, const struct stage *stage)
+{
+    const struct normaliser z = cand_normaliser_wide(c);
+    float ceiling = c->rest.ceiling;
+    if (c->fault.code)
+        return;
+    take_logs(c->kern, &ceiling, 1, &z);
+    rest_shift(c, (double)z.max + z.log, ceiling);
+    cand_map(c, take_logs, &z);
+}
+
 static void top_k_id(void *self, struct cand *c, const struct stage *stage)
 {
     const size_t k = (size_t)((const struct count_params *)stage->params)->count;
-    if (k >= c->n_row)
-        cand_fail(c, FAULT_TOP_K, c->n_row);
-    cand_top_k(c, k);
+    const size_t width = c->rest.state == REST_NONE ? c->n_row : c->n_vocab; // 0: unknown
+    if (width && k >= width)
+        cand_fail(c, FAULT_TOP_K, width);
+    cand_top_k(c, k < c->n ? k : c->n);
     cand_list_by_id(c);
+}
+
+static void top_k_id_rest(void *self, struct cand *c, const struct stage *stage)
+{
+    const size_t k = (size_t)((const struct count_params *)stage->params)->count;
+    if (k <= rest_head(c))
+        rest_end(c, rest_knows_best(c, k));
+    else
+        rest_bound_count(c, k);
+    if (c->rest.state != REST_LIVE)
+        top_k_id(self, c, stage);
 }
 
 static void multiply_logits(const struct kern *kern, float *logit, size_t n, const void *factor)
@@ -48,8 +71,21 @@ static void scale_wide(void *self, struct cand *c, const struct stage *stage)
     cand_map(c, multiply_logits, &factor);
 }
 
-const struct sampler sampler_log_softmax = {.name = "log_softmax", .apply = log_softmax};
-const struct sampler sampler_top_k_id = {
-    .name = "top_k_id", .limits = LIMITS_OTHERWISE, PARAMS(top_k, count_params), .runs = {ABOVE, 0}, .apply = top_k_id};
-const struct sampler sampler_scale_wide = {
-    .name = "scale_wide", PARAMS(temp, scale_params), .runs = {OTHER_THAN, 1}, .apply = scale_wide};
+static void scale_wide_rest(void *self, struct cand *c, const struct stage *stage)
+{
+    rest_divide(c, (float)((const struct scale_params *)stage->params)->temp);
+    scale_wide(self, c, stage);
+}
+
+const struct sampler sampler_log_softmax = {.name = "log_softmax", .apply = log_softmax, .rest = log_softmax_rest};
+const struct sampler sampler_top_k_id = {.name = "top_k_id",
+                                         .limits = LIMITS_OTHERWISE,
+                                         PARAMS(top_k, count_params),
+                                         .runs = {ABOVE, 0},
+                                         .apply = top_k_id,
+                                         .rest = top_k_id_rest};
+const struct sampler sampler_scale_wide = {.name = "scale_wide",
+                                           PARAMS(temp, scale_params),
+                                           .runs = {OTHER_THAN, 1},
+                                           .apply = scale_wide,
+                                           .rest = scale_wide_rest};

@@ -57,8 +57,8 @@ static void draw(struct mirostat_state *s, struct cand *c, size_t k, struct rank
 
 enum { M = 100 }; // candidates that version 1 looks at
 
-// Version 1's k: fits Zipf's exponent to the best candidates, of which there are n.
-static size_t zipf_k(const struct cand *c, const float *p, size_t n, float mu)
+// Version 1's k before it is rounded down: fits Zipf's exponent to the best candidates, of which there are n.
+static float zipf_k(const struct cand *c, const float *p, size_t n, float mu)
 {
     float tb = 0.0f, tt = 0.0f;
     for (size_t i = 0; i + 1 < n && i + 1 < M; i++) {
@@ -68,7 +68,12 @@ static size_t zipf_k(const struct cand *c, const float *p, size_t n, float mu)
     }
     const size_t n_vocab = c->n_vocab ? c->n_vocab : c->n_row;
     const float s = tb / tt, eps = s - 1.0f;
-    const float k = libm_powf((eps * libm_powf(2.0f, mu)) / (1.0f - libm_powf((float)n_vocab, -eps)), 1.0f / s);
+    return libm_powf((eps * libm_powf(2.0f, mu)) / (1.0f - libm_powf((float)n_vocab, -eps)), 1.0f / s);
+}
+
+// Returns k, rounded down.
+static size_t whole_k(float k)
+{
     return k >= 1.0f && k < 0x1p31f ? (size_t)k : 1; // C++'s int(k) is negative beyond, on x86
 }
 
@@ -79,13 +84,27 @@ static void apply_1(void *self, struct cand *c, const struct stage *stage)
     if (c->n > 1) {
         const float sum = cand_rank_sum(c);
         const struct head head = cand_rank_head(c, sum, 0.0f, M);
-        draw(s, c, zipf_k(c, head.p, head.best.n, s->mu), head.best, p);
+        draw(s, c, whole_k(zipf_k(c, head.p, head.best.n, s->mu)), head.best, p);
     } else {
         cand_list(c);
         cand_softmax(c);
         c->chosen = c->id[0];
         c->chosen_p = c->p[0];
     }
+}
+
+// The list must hold the M best and the k best. The list's rounding must not change k.
+static void rest_1(void *self, struct cand *c, const struct stage *stage)
+{
+    const struct mirostat_state *const s = self;
+    bool known = c->n_vocab && rest_knows_best(c, M);
+    if (known) {
+        const struct head head = cand_rank_head(c, cand_rank_sum(c), 0.0f, M);
+        const float k = zipf_k(c, head.p, head.best.n, s->mu), slack = 1e-3f * k;
+        known = k < (float)c->n && whole_k(k - slack) == whole_k(k + slack) && rest_knows_best(c, whole_k(k));
+    }
+    rest_end(c, known);
+    apply_1(self, c, stage);
 }
 
 // Returns how many of the best are not too surprising, at least one. The probabilities fall, so that a bisection with a
@@ -142,5 +161,5 @@ static void rest_2(void *self, struct cand *c, const struct stage *stage)
         .release = release_rng                                                                                    \
     }
 
-const struct sampler sampler_mirostat = VERSION("mirostat", apply_1, NULL);
+const struct sampler sampler_mirostat = VERSION("mirostat", apply_1, rest_1);
 const struct sampler sampler_mirostat_v2 = VERSION("mirostat_v2", apply_2, rest_2);

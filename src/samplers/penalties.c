@@ -110,12 +110,8 @@ static void rest(void *self, struct cand *c, const struct stage *stage)
     struct tally *const recent = &((struct penalties_state *)self)->recent;
     if (p->repeat != 1.0f && !tally_update(recent, c->history, window_of(p->last_n)))
         cand_fail(c, FAULT_MEMORY, 0);
-    for (size_t j = 0; p->repeat != 1.0f && !c->fault.code && j < recent->tokens.n; j++) {
-        if (recent->count[j] && (p->repeat < 1.0f || cand_listed(c, recent->tokens.id[j])))
-            rest_end(c, false);
-        else if (recent->count[j])
-            rest_may_shrink(c);
-    }
+    if (p->repeat != 1.0f && !c->fault.code)
+        rest_multiply(c, &recent->tokens, recent->count, p->repeat);
     apply(self, c, stage);
 }
 

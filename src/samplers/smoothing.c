@@ -25,13 +25,31 @@ static void smooth(const struct kern *kern, float *x, size_t n, const void *bend
     kern->add_cubic(x, n, b->top, b->square, b->cube);
 }
 
+static struct bend bend_of(const struct cand *c, const struct smoothing_params *p)
+{
+    return (struct bend){cand_max(c), (3.0f - p->curve) / 2.0f * p->factor, (p->curve - 1.0f) / 2.0f * p->factor};
+}
+
 static void apply(void *self, struct cand *c, const struct stage *stage)
 {
-    const struct smoothing_params *const p = stage->params;
-    const struct bend bend = {cand_max(c), (3.0f - p->curve) / 2.0f * p->factor, (p->curve - 1.0f) / 2.0f * p->factor};
+    const struct bend bend = bend_of(c, stage->params);
     cand_map(c, smooth, &bend);
     if (c->order == CAND_SORTED)
         c->order = CAND_UNSORTED; // a curve above 3 lifts some above the top
+}
+
+// Up to a curve of 3 logits keep their order.
+static void rest(void *self, struct cand *c, const struct stage *stage)
+{
+    const struct smoothing_params *const p = stage->params;
+    const struct bend bend = bend_of(c, p);
+    float ceiling = c->rest.ceiling;
+    smooth(c->kern, &ceiling, 1, &bend);
+    if (p->curve <= 3.0f && rest_head(c))
+        rest_map(c, ceiling);
+    else
+        rest_end(c, false);
+    apply(self, c, stage);
 }
 
 const struct sampler sampler_smoothing = {.name = "smoothing",
@@ -40,4 +58,5 @@ const struct sampler sampler_smoothing = {.name = "smoothing",
                                           .foreign = true,
                                           PARAMS(params, smoothing_params),
                                           .runs = {ABOVE, 0},
-                                          .apply = apply};
+                                          .apply = apply,
+                                          .rest = rest};

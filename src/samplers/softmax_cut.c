@@ -139,4 +139,54 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
         cut_all(c, cut);
 }
 
-const struct sampler sampler_softmax_cut = {.name = "softmax_cut", PARAMS(params, cut_params), .apply = apply};
+// Lowers *kept to the candidates that a cut keeps, if that is known: 0 stands for all of the head.
+static bool lower_kept(size_t *kept, size_t known)
+{
+    if (known && known < *kept)
+        *kept = known;
+    return known < SIZE_MAX;
+}
+
+// Returns how many candidates min-p keeps; 0 if the limit is not above the ceiling.
+static size_t count_above(const struct cand *c, float min_p)
+{
+    const float floor = cand_max(c) + libm_logf(min_p);
+    size_t n = 0;
+    for (size_t i = 0; i < c->n; i++)
+        n += cand_logit(c, i) >= floor;
+    return floor > c->rest.ceiling ? n : 0;
+}
+
+// Each cut keeps a number of the best of the full row, so that the least of these numbers stays.
+static void rest(void *self, struct cand *c, const struct stage *stage)
+{
+    const struct cut_params *const cut = stage->params;
+    const size_t head = rest_head(c);
+    size_t kept = SIZE_MAX;
+    bool known = head > 0 || !cuts(cut);
+    if (cut->k > 0)
+        known = known && lower_kept(&kept, (size_t)cut->k <= head ? (size_t)cut->k : 0);
+    if (cut->min_p > 0.0f)
+        known = known && lower_kept(&kept, count_above(c, cut->min_p));
+    if (cut->top_p < 1.0f)
+        known = known && lower_kept(&kept, rest_nucleus(c, cut->top_p));
+    if (known && kept == SIZE_MAX) { // all of the head stays
+        cand_softmax_wide(c);
+        if (cuts(cut)) {
+            rest_may_cut(c);
+            cand_top_k_by_p(c, c->n);
+        }
+        return;
+    }
+    rest_end(c, known && rest_knows_best(c, kept));
+    if (c->rest.state == REST_INEXACT) {
+        apply(self, c, stage);
+        return;
+    }
+    cand_top_k(c, kept);
+    cand_softmax_wide(c);
+    cand_top_k_by_p(c, c->n);
+}
+
+const struct sampler sampler_softmax_cut = {
+    .name = "softmax_cut", PARAMS(params, cut_params), .apply = apply, .rest = rest};

@@ -31,6 +31,18 @@ static void top_k_ties(void *self, struct cand *c, const struct stage *stage)
     cand_keep_from(c, cand_logit(c, best.at ? best.at[k - 1] : k - 1), 1);
 }
 
+static void top_k_ties_rest(void *self, struct cand *c, const struct stage *stage)
+{
+    const size_t k = (size_t)((const struct tie_params *)stage->params)->k;
+    if (k > rest_head(c)) {
+        rest_may_cut(c);
+        return;
+    }
+    const struct ranks best = cand_rank(c, k);
+    rest_end(c, cand_logit(c, best.at ? best.at[k - 1] : k - 1) > c->rest.ceiling);
+    top_k_ties(self, c, stage);
+}
+
 // Keeps the candidates with p >= floor, and those that tie with the largest logit.
 static void keep_from_p(struct cand *c, const struct normaliser *z, float floor)
 {
@@ -63,6 +75,18 @@ static void min_p_log(void *self, struct cand *c, const struct stage *stage)
     cand_keep_from(c, cand_max(c) + (float)libm_log(share), 1);
 }
 
+static void min_p_prob_rest(void *self, struct cand *c, const struct stage *stage)
+{
+    rest_cut_below(c, cand_max(c) + libm_logf(((const struct tie_params *)stage->params)->value), 1);
+    min_p_prob(self, c, stage);
+}
+
+static void min_p_log_rest(void *self, struct cand *c, const struct stage *stage)
+{
+    rest_cut_below(c, cand_max(c) + (float)libm_log(((const struct tie_params *)stage->params)->min_p), 1);
+    min_p_log(self, c, stage);
+}
+
 // epsilon_ties: p of at least epsilon.
 static void epsilon_ties(void *self, struct cand *c, const struct stage *stage)
 {
@@ -75,6 +99,18 @@ static void epsilon_ties(void *self, struct cand *c, const struct stage *stage)
     const struct normaliser z = cand_softmax_wide(c);
     if (!c->fault.code)
         keep_from_p(c, &z, floor);
+}
+
+// The largest weight is 1. If its p is below epsilon, all that tie with it stay.
+static void epsilon_ties_rest(void *self, struct cand *c, const struct stage *stage)
+{
+    const double e = ((const struct tie_params *)stage->params)->value;
+    const struct rest_sum s = rest_sum(c);
+    const double low = e * (s.listed + s.low), high = e * (s.listed + s.high);
+    if (low > 1.0)
+        rest_end(c, false);
+    if (low > 1.0 || !rest_cut_between(c, low, high, 1))
+        epsilon_ties(self, c, stage);
 }
 
 // eta_ties: p of at least the smaller of eta and sqrt(eta) * exp(-entropy). The bounds hold for the roundings of the
@@ -100,18 +136,25 @@ const struct sampler sampler_top_k_ties = {.name = "top_k_ties",
                                            .limits = LIMITS_OTHERWISE,
                                            PARAMS(top_k, tie_params),
                                            .runs = {ABOVE, 0},
-                                           .apply = top_k_ties};
-const struct sampler sampler_min_p_prob = {
-    .name = "min_p_prob", .limits = LIMITS_RATIO, PARAMS(min_p, tie_params), .runs = {ABOVE, 0}, .apply = min_p_prob};
+                                           .apply = top_k_ties,
+                                           .rest = top_k_ties_rest};
+const struct sampler sampler_min_p_prob = {.name = "min_p_prob",
+                                           .limits = LIMITS_RATIO,
+                                           PARAMS(min_p, tie_params),
+                                           .runs = {ABOVE, 0},
+                                           .apply = min_p_prob,
+                                           .rest = min_p_prob_rest};
 const struct sampler sampler_min_p_log = {.name = "min_p_log",
                                           .limits = LIMITS_OTHERWISE,
                                           PARAMS(min_p_wide, tie_params),
                                           .runs = {ABOVE, 0},
-                                          .apply = min_p_log};
+                                          .apply = min_p_log,
+                                          .rest = min_p_log_rest};
 const struct sampler sampler_epsilon_ties = {.name = "epsilon_ties",
                                              .limits = LIMITS_OTHERWISE,
                                              PARAMS(epsilon, tie_params),
                                              .runs = {ABOVE, 0},
-                                             .apply = epsilon_ties};
+                                             .apply = epsilon_ties,
+                                             .rest = epsilon_ties_rest};
 const struct sampler sampler_eta_ties = {
     .name = "eta_ties", .limits = LIMITS_OTHERWISE, PARAMS(eta, tie_params), .runs = {ABOVE, 0}, .apply = eta_ties};

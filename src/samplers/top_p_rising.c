@@ -114,10 +114,31 @@ static bool keep_head(struct cand *c, const struct mass *m, double unit, float t
     return kept;
 }
 
-static void top_p_rising(void *self, struct cand *c, const struct stage *stage)
+static float tail_of(const struct stage *stage)
 {
     const struct rising_params *const p = stage->params;
-    const float tail = stage->sampler->params == narrow ? 1.0f - p->top_p_f32 : (float)(1.0 - p->top_p);
+    return stage->sampler->params == narrow ? 1.0f - p->top_p_f32 : (float)(1.0 - p->top_p);
+}
+
+static void rising_rest(void *self, struct cand *c, const struct stage *stage)
+{
+    const size_t kept = rest_nucleus(c, 1.0 - (double)tail_of(stage));
+    if (!kept && rest_head(c)) {
+        rest_may_cut(c);
+        return;
+    }
+    rest_end(c, kept && kept < SIZE_MAX);
+    if (c->rest.state == REST_INEXACT) {
+        stage->sampler->apply(self, c, stage);
+        return;
+    }
+    const struct ranks best = cand_rank(c, kept);
+    keep_best(c, kept, cand_logit(c, best.at ? best.at[kept - 1] : kept - 1));
+}
+
+static void top_p_rising(void *self, struct cand *c, const struct stage *stage)
+{
+    const float tail = tail_of(stage);
     cand_max_wide(c);
     if (!c->fault.code && c->order == CAND_BY_ID) {
         const struct mass m = cand_mass(c, NULL, false);
@@ -146,8 +167,7 @@ static struct mass mass_of_logs(struct cand *c)
 // top_p_log (mlx): logits are log-probabilities already, so that weights are probabilities.
 static void top_p_log(void *self, struct cand *c, const struct stage *stage)
 {
-    const struct rising_params *const p = stage->params;
-    const float tail = (float)(1.0 - p->top_p);
+    const float tail = tail_of(stage);
     cand_max_wide(c);
     if (!c->fault.code && c->order == CAND_BY_ID) {
         const struct mass m = mass_of_logs(c);
@@ -171,15 +191,18 @@ const struct sampler sampler_top_p_rising = {.name = "top_p_rising",
                                              .limits = LIMITS_OTHERWISE,
                                              PARAMS(wide, rising_params),
                                              .runs = {BELOW, 1},
-                                             .apply = top_p_rising};
+                                             .apply = top_p_rising,
+                                             .rest = rising_rest};
 const struct sampler sampler_top_p_rising_f32 = {.name = "top_p_rising_f32",
                                                  .limits = LIMITS_OTHERWISE,
                                                  PARAMS(narrow, rising_params),
                                                  .runs = {BELOW, 1},
-                                                 .apply = top_p_rising};
+                                                 .apply = top_p_rising,
+                                                 .rest = rising_rest};
 const struct sampler sampler_top_p_log = {.name = "top_p_log",
                                           .limits = LIMITS_OTHERWISE,
                                           PARAMS(wide_log, rising_params),
                                           .runs = {BELOW, 1},
                                           .enabled = log_enabled,
-                                          .apply = top_p_log};
+                                          .apply = top_p_log,
+                                          .rest = rising_rest};
