@@ -129,7 +129,7 @@ $head
 -1
 -2
 +0
-+! 1 standard input: row 1: byte 11: '\"' where JSON wants a number
++! 1 standard input: row 1: byte 11: '\"' where JSON expects a number
 t.test: 1 of 3 cases failed" \
         '# good' '-s 1 --temp 0' '[1,3,2]' 1 '' \
         '# bad' "--samplers greedy -l '0+9'" "[1,3,2] [3,\"'\",1]" 1 2 '' \

@@ -172,7 +172,7 @@ kept_sets() {
     # An option of a preset is left out with a note, a typed one is refused.
     run -0 --separate-stderr sampl --engine akunu --preset ./preset --print-chain=preset
     # shellcheck disable=SC2154
-    [ "$stderr" = 'sampl: note: --preset: ./preset: engine akunu has no stage for --xtc-probability, which it goes without' ]
+    [ "$stderr" = 'sampl: note: --preset: ./preset: engine akunu has no stage for --xtc-probability, which it ignores' ]
     [ "$output" = "$(sampl --engine akunu --print-chain=preset)" ]
     run -2 sampl --engine akunu --xtc-probability 0.5 rows
     [[ $output == 'sampl: --xtc-probability: engine akunu has no stage for it' ]]
@@ -308,7 +308,7 @@ equal_rows() {
     echo '--repeat-penalty 2 --json-schema {}' >preset
     run -0 --separate-stderr sampl --engine akunu --vocab letters --preset ./preset --print-chain
     # shellcheck disable=SC2154
-    [ "$stderr" = 'sampl: note: --preset: ./preset: engine akunu has no stage for --repeat-penalty, which it goes without' ]
+    [ "$stderr" = 'sampl: note: --preset: ./preset: engine akunu has no stage for --repeat-penalty, which it ignores' ]
 }
 
 # equal_json_rows MEMBERS...: prints a JSON row of 1000 equal logits for each argument, with these members. N* before the members makes N

@@ -73,7 +73,7 @@ for my $source (@sources) {
             expect_message($source, $line, text_of($format), 'set') if defined $format;
         }
     }
-    # The phrases that complete "cannot %s" and "where JSON wants %s".
+    # The phrases that complete "cannot %s" and "where JSON expects %s".
     while ($text =~ /\b(?:fail|(?:json_)?syntax)\([\w>&.-]+, ($string)/g) {
         my $what = text_of($1);
         complain("$source: nothing expects '$what'") if !grep { index($_, $what) >= 0 } @expected;

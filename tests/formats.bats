@@ -205,7 +205,7 @@ refused_if_cut() {
     refused "row 8: the input ends after 0 of the row's 16384 bytes" shorter.npy
     refused "row 7: there are bytes after the last row" long.npy
     [ "$(wc -l <out)" = 7 ]
-    fails_with 1 "npy shape (8, 4096) has 4096 logits a row, --n-vocab says 4095" -n 4095 a.npy
+    fails_with 1 "npy shape (8, 4096) has 4096 logits a row, --n-vocab is 4095" -n 4095 a.npy
 }
 
 @test "npy: a header with an unreadable type, order or shape is refused with the reason" {
@@ -339,7 +339,7 @@ PYTHON
     sampl -s 7 --independent --rows -3: f16.1 >got
     sampl -s 7 --independent -n 4096 --rows -3: "$R/rows.f16" >want
     same got want
-    fails_with 1 "tensor 'logits' has 4096 logits a row, --n-vocab says 4097" -n 4097 f32.0
+    fails_with 1 "tensor 'logits' has 4096 logits a row, --n-vocab is 4097" -n 4097 f32.0
 }
 
 @test "safetensors: raw f32 rows that begin like a safetensors header are read as f32" {
@@ -507,7 +507,7 @@ make_kld() {
     sampl -s 7 --independent --rows -4:-1 a.kld >got
     sampl -s 7 --independent -n 4096 --rows 2:5 a.f32 >want
     same got want
-    fails_with 1 "the kld file has 4096 logits a row, --n-vocab says 4095" -n 4095 a.kld
+    fails_with 1 "the kld file has 4096 logits a row, --n-vocab is 4095" -n 4095 a.kld
 }
 
 @test "kld: --accept recorded makes the tokens of each chunk its history" {
@@ -632,7 +632,7 @@ TABLE
     refused "line 2 is longer than 1024 bytes" bad
     { printf '0: 1\n1: 2.'; head -c 1018 /dev/zero | tr '\0' 0; } >edge # the longest line that is read
     sampl -s 1 edge
-    fails_with 1 "the row has 2 logits, --n-vocab says 3" -n 3 edge
+    fails_with 1 "the row has 2 logits, --n-vocab is 3" -n 3 edge
 }
 
 # However a file is mangled, the program exits with status 0, 1 or 2, and prints at most one line on standard error.

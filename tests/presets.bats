@@ -180,9 +180,9 @@ means() {
 refused() {
     cat >"$1"
     run -2 --separate-stderr sampl --preset "./$1" --print-chain
-    [ "$stderr" = "sampl: --preset: ./$1: sampl has nothing for $2; --lenient leaves that out" ] || { echo "$stderr"; return 1; }
+    [ "$stderr" = "sampl: --preset: ./$1: sampl has no option for $2; --lenient leaves that out" ] || { echo "$stderr"; return 1; }
     run -0 --separate-stderr sampl --preset "./$1" --print-chain --lenient
-    [ "$stderr" = "sampl: warning: --preset: ./$1: left out, as sampl has nothing for it: $2" ]
+    [ "$stderr" = "sampl: warning: --preset: ./$1: left out, because sampl has no option for it: $2" ]
 }
 
 @test "a preset of text-generation-webui means its samplers, order and parameters" {
@@ -289,7 +289,7 @@ refused() {
     sampl -n 4096 -s 3 --preset ./penalty.Modelfile "$AUSTEN" >got 2>notes
     sampl -n 4096 -s 3 --engine ollama "$AUSTEN" | cmp - got
     sampl -n 4096 -s 3 --vs ./penalty.Modelfile --sweep top-k=3,5,7 "$AUSTEN" 2>vs >/dev/null
-    grep -qx 'sampl: note: --preset: ./penalty.Modelfile: engine ollama has no stage for --repeat-penalty, which it goes without' notes
+    grep -qx 'sampl: note: --preset: ./penalty.Modelfile: engine ollama has no stage for --repeat-penalty, which it ignores' notes
     [ "$(grep -c repeat-penalty vs)" -eq 1 ]
     printf 'FROM x\nPARAMETER wit 3\n' | refused unknown.Modelfile 'wit (3)'
 }
@@ -304,7 +304,7 @@ refused() {
     echo '{"n_predict": 1, "logit_bias": [["a\"\\", -1.5], ["b", false], [0, 1]]}' >texts.json
     same_chain --preset texts.json --vocab words = -l 1-1.5 -l 2-inf -l 0+1 --vocab words
     run -2 sampl --preset text.json --print-chain --vocab <(echo x)
-    [ "$output" = "sampl: --logit-bias: no token of the vocabulary says ' the'" ]
+    [ "$output" = "sampl: --logit-bias: no token of the vocabulary has the text ' the'" ]
 }
 
 @test "llama.cpp's config.ini: FILE:SECTION selects a section, also of a file with a colon in its name" {

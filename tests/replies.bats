@@ -222,7 +222,7 @@ long_reply() {
     [ "${lines[9]}" = 'sampl: bad.json: row 9: position 9 of the reply is no token' ] && [ ${#lines[@]} = 10 ]
     head -c 2000000 long.json >cut.json
     run -1 sampl -s 3 cut.json
-    [[ ${lines[-1]} = "sampl: cut.json: row 5: the input ends at byte 2000000 where JSON wants "* ]]
+    [[ ${lines[-1]} = "sampl: cut.json: row 5: the input ends at byte 2000000 where JSON expects "* ]]
     # a second choice behind a long one
     perl -pe 's/\]\},"finish_reason":"stop"\}/$&,{"index":1,"logprobs":{"content":[{"id":1,"token":"x","logprob":-1,"top_logprobs":[{"id":1,"logprob":-1}]}]}}/' long.json >two.json
     echo '{"ids":[1],"logits":[-1]}' >one.json

@@ -134,7 +134,7 @@ part() {
     # The number of rows in a printed header cannot grow.
     # shellcheck disable=SC2016
     run -1 --separate-stderr bash -c 'cat seq.npy two.npy | "$SAMPL" -s 1 --emit logits -O npy | cat >"$1"; exit "${PIPESTATUS[1]}"' - "$T/out"
-    [[ $stderr == *'standard output: more rows come than the npy header says; write to a file, or use -O f32' ]]
+    [[ $stderr == *'standard output: there are more rows than the npy header states; write to a file, or use -O f32' ]]
     cat seq.npy two.npy | sampl -s 1 --emit logits -o "$T/both.npy" -O npy
     sampl -s 1 --samplers greedy "$T/both.npy" | wc -l | grep -qx 48
 }

@@ -157,7 +157,7 @@ kld() {
     { cat plain.json && printf '{"logits":[1,"x"]}'; } >broken.json
     for i in 1 2 5; do
         run -1 --separate-stderr sampl -s 7 -t "$i" broken.json
-        [ "$stderr" = "sampl: broken.json: row 45: byte $(($(stat -c %s plain.json) + 13)): '\"' where JSON wants a number" ]
+        [ "$stderr" = "sampl: broken.json: row 45: byte $(($(stat -c %s plain.json) + 13)): '\"' where JSON expects a number" ]
         [ "${#lines[@]}" -eq 45 ]
     done
 }

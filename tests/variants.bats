@@ -140,7 +140,7 @@ specs() {
 @test "--sweep engine=... leaves out options that an engine has no stage for, with a note" {
     sampl -n 4096 -s 1 --rows :30 --repeat-penalty 1.2 --temp 0.9 --sweep engine=llama,ollama,batch --emit ids "$AUSTEN" 2>said >chosen
     sed -i '/without --accept/d' said
-    [ "$(cat said)" = "sampl: note: variant 'engine=ollama': engine ollama has no stage for --repeat-penalty, which it goes without
+    [ "$(cat said)" = "sampl: note: variant 'engine=ollama': engine ollama has no stage for --repeat-penalty, which it ignores
 sampl: note: variants 'base' and 'engine=llama' come to the same chain" ]
     sampl -n 4096 -s 1 --rows :30 --engine ollama --temp 0.9 "$AUSTEN" | cmp - <(cut -f 3 chosen)
     sampl -n 4096 -s 1 --rows :30 --engine batch --repeat-penalty 1.2 --temp 0.9 "$AUSTEN" | cmp - <(cut -f 4 chosen)

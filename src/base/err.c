@@ -107,7 +107,7 @@ bool err_from_fault(struct err *e, struct fault fault)
         [FAULT_ALL_MASKED] = {STATUS_DATA, "no finite logit"},
         [FAULT_NOTHING_LEFT] = {STATUS_DATA, "the chain masked every token"},
         [FAULT_LIST_MASKED] = {STATUS_DATA, "the list has no allowed token; ask the server for more tokens"},
-        [FAULT_OVERFLOW] = {STATUS_DATA, "the chain drove the logit of token %" PRIu64 " out of range"},
+        [FAULT_OVERFLOW] = {STATUS_DATA, "the chain moved the logit of token %" PRIu64 " out of range"},
         [FAULT_GRAMMAR] = {STATUS_DATA,
                            "the text so far can match the grammar in too many ways: they take more than %" PRIu64
                            " MiB"},
@@ -115,7 +115,7 @@ bool err_from_fault(struct err *e, struct fault fault)
         [FAULT_TOP_K] = {STATUS_DATA, "--top-k is not below the row's width, %" PRIu64},
         [FAULT_NO_EOT] = {STATUS_DATA, "infill is left without text, and the vocabulary has no token to end the turn"},
         [FAULT_NO_SIZE] = {STATUS_DATA,
-                           "the size of the vocabulary is needed, and a sparse row does not tell it; give --n-vocab"},
+                           "the size of the vocabulary is needed, and a sparse row does not state it; give --n-vocab"},
     };
     assert((size_t)fault.code < sizeof messages / sizeof *messages);
     if (!fault.code)

@@ -136,7 +136,7 @@ static bool draw_seed(struct draft *d, struct err *e)
     if (!d->random)
         return true;
     if (!platform_random(&seed, sizeof seed))
-        return err_set(e, STATUS_IO, "no random seed to be had from the system");
+        return err_set(e, STATUS_IO, "the system gives no random seed; give --seed");
     d->parts.seed = seed;
     return true;
 }

@@ -161,11 +161,11 @@ bool recipes_find_token(const struct recipes *r, const char *text, size_t len, u
     *id = n ? vocab_find_only(r->vocab, plain, n, &other) : VOCAB_NONE;
     free(plain);
     if (*id == VOCAB_NONE)
-        return err_set(e, STATUS_USAGE, "--logit-bias: no token of the vocabulary says '%.*s'", shown, text);
+        return err_set(e, STATUS_USAGE, "--logit-bias: no token of the vocabulary has the text '%.*s'", shown, text);
     if (other != VOCAB_NONE)
         return err_set(e, STATUS_USAGE,
-                       "--logit-bias: tokens %" PRIu32 " and %" PRIu32 " both say '%.*s'; name one by its id", *id,
-                       other, shown, text);
+                       "--logit-bias: tokens %" PRIu32 " and %" PRIu32 " both have the text '%.*s'; name one by its id",
+                       *id, other, shown, text);
     return true;
 }
 

@@ -78,7 +78,7 @@ bool value_parse(const struct param *row, const char *text, double *value, struc
     if (end == text || *end || isspace((unsigned char)*text) || isnan(v))
         return err_set(e, STATUS_USAGE, "--%s: '%s' is not a number", row->flag, text);
     if (!in_range)
-        return err_set(e, STATUS_USAGE, "--%s: '%s' is too small to be told from 0", row->flag, text);
+        return err_set(e, STATUS_USAGE, "--%s: '%s' rounds to 0 in f32", row->flag, text);
     const double wide = strtod(text, NULL);
     return value_check(row, (float)wide == v ? wide : (double)v, text, value, e);
 }

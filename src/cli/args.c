@@ -69,7 +69,7 @@ static bool allowed_in_preset(const struct reader *r, const struct option_row *r
     if (!r->preset || !row->set) // read_preset refuses --preset
         return true;
     if (!row->recipe)
-        return err_set(e, STATUS_USAGE, "--%s cannot stand in a preset", row->name);
+        return err_set(e, STATUS_USAGE, "--%s is not allowed in a preset", row->name);
     return !value || *value != '@' || strcmp(row->metavar, "LIST") != 0 ||
            err_set(e, STATUS_USAGE, "--%s: a preset names no file: '%s'", row->name, value);
 }
@@ -178,7 +178,7 @@ static bool check_left_out(const struct args *a, bool quiet, struct err *e)
         const char *const with_prompt = prompt ? said[3] : "";
         struct builder note = {0};
         if (*list && !a->lenient)
-            return err_set(e, STATUS_USAGE, "--preset: %s: sampl has nothing for %s; --lenient leaves that out", file,
+            return err_set(e, STATUS_USAGE, "--preset: %s: sampl has no option for %s; --lenient leaves that out", file,
                            list);
         builder_format(&note, "%s%s%s", said[2], *said[2] && *with_prompt ? "; " : "", with_prompt);
         if (note.failed) {
@@ -186,7 +186,7 @@ static bool check_left_out(const struct args *a, bool quiet, struct err *e)
             return err_from_fault(e, fault_memory());
         }
         if (*list && !quiet)
-            message_warn("--preset: %s: left out, as sampl has nothing for it: %s%s%s", file, list,
+            message_warn("--preset: %s: left out, because sampl has no option for it: %s%s%s", file, list,
                          note.len ? "; " : "", note.text);
         else if (note.len && !quiet)
             message_note("--preset: %s: %s", file, note.text);
@@ -288,7 +288,7 @@ bool args_check(const struct args *a, struct err *e)
          "--after goes with --emit probs, logprobs or logits, or with --dump-probs"},
         {a->expect && variants, "--expect goes with one chain, not with --vs or --sweep"},
         {a->expect && engine_draws_seed(engine_by_name(a->engine), a->seed),
-         "--expect needs --seed: each run chooses otherwise without"},
+         "--expect needs --seed: without a seed each run chooses other tokens"},
         {a->expect && no_ids && !distribution, "--expect compares ids, probs, logprobs or logits, not --emit %s", emit},
         {a->expect && (a->dump || a->trace || a->output_format), "--expect prints a report of its own, without %s",
          shown},

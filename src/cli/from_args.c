@@ -107,7 +107,7 @@ static bool leave_out_of_presets(struct recipes *r, struct args *a, struct err *
             }
             ok = args_forget(a, row, e);
         }
-        builder_string(&note, ", which it goes without");
+        builder_string(&note, ", which it ignores");
         ok = ok && (!note.failed || err_from_fault(e, fault_memory()));
         if (ok && listed)
             note_once(r, &note);
@@ -213,8 +213,7 @@ static bool set_bans(struct draft *d, const struct args *a, struct err *e)
     builder_free(&s.key);
     if (ok && args_given(a, "min-tokens") && a->value[catalog_find(&d->of->catalog, "min-tokens")] > 0 &&
         !d->parts.bans->bans.n_ends)
-        return err_set(e, STATUS_USAGE,
-                       "--min-tokens: no token is known to end a text; --eog-tokens or --vocab says which do");
+        return err_set(e, STATUS_USAGE, "--min-tokens: no token is known to end a text; give --eog-tokens or --vocab");
     return ok;
 }
 

@@ -91,7 +91,7 @@ bool value_bias(const char *flag, const char *text, struct bias_typed *bias, str
         return err_set(e, STATUS_USAGE, "--%s: '%s' is not ID+BIAS or ID-BIAS", flag, text);
     amount = *sign == '-' ? -amount : amount;
     if (!exact)
-        return err_set(e, STATUS_USAGE, "--%s: '%s': the bias is too small to be told from 0", flag, text);
+        return err_set(e, STATUS_USAGE, "--%s: '%s': the bias rounds to 0 in f32", flag, text);
     if (amount == INFINITY)
         return err_set(e, STATUS_USAGE, "--%s: '%s': only -inf is an infinite bias", flag, text);
     bias->bias = (struct bias){(uint32_t)id, amount};

@@ -92,8 +92,9 @@ static bool add_range_values(struct sweep *s, const char *list, struct err *e)
     int64_t number[3];
     size_t places;
     if (!read_range(list, number, &places))
-        return err_set(e, STATUS_USAGE, "--sweep: %s=%.*s: not FROM:TO:STEP of decimal numbers that STEP leads through",
-                       s->row->name, err_clip(list, 60), list);
+        return err_set(e, STATUS_USAGE,
+                       "--sweep: %s=%.*s: expected FROM:TO:STEP, with STEP leading from FROM towards TO", s->row->name,
+                       err_clip(list, 60), list);
     const int64_t n = (number[1] - number[0]) / number[2] + 1;
     if (n > VARIANTS_MOST)
         return too_many(e);
@@ -386,7 +387,7 @@ static const struct recipe *make_recipe(struct recipes *r, const struct variants
     }
     const bool ok = !engine || args_leave_out(&x->args, &names, e);
     if (ok && first && names.len)
-        message_note("variant '%.*s': engine %s has no stage for %s%s, which it goes without", VARIANT_NAME(x),
+        message_note("variant '%.*s': engine %s has no stage for %s%s, which it ignores", VARIANT_NAME(x),
                      x->args.engine, names.text, names.full ? ", ..." : "");
     builder_free(&names);
     const struct recipe *const recipe = ok ? recipe_from_args(r, &x->args, e) : NULL;

@@ -13,9 +13,9 @@ enum grammar_code {
     GRAMMAR_MEMORY,         // out of memory; without a place
     GRAMMAR_NUL,            // a NUL byte
     GRAMMAR_UTF8,           // not UTF-8
-    GRAMMAR_NAME,           // a rule's name should stand here
-    GRAMMAR_DEFINES,        // '::=' should stand here
-    GRAMMAR_UNEXPECTED,     // name: the character that cannot stand here
+    GRAMMAR_NAME,           // the name of a rule is expected here
+    GRAMMAR_DEFINES,        // '::=' is expected here
+    GRAMMAR_UNEXPECTED,     // name: the unexpected character
     GRAMMAR_LITERAL,        // a literal that does not end
     GRAMMAR_CLASS,          // a character class that does not end
     GRAMMAR_EMPTY_CLASS,    // []

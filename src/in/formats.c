@@ -80,7 +80,7 @@ static bool format_by_name(const struct source *s, const struct format **f, cons
     const bool raw = *f && !(*f)->magic && !(*f)->probe;
     if ((!*f || raw) && !no_other(head, len, raw, e))
         return false;
-    return *f || err_set(e, STATUS_USAGE, "cannot tell the format from content or name; say it with --format");
+    return *f || err_set(e, STATUS_USAGE, "cannot tell the format from content or name; give it with --format");
 }
 
 bool format_choose(const struct input_config *c, struct source *s, const struct format **f, struct err *e)

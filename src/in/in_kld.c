@@ -72,8 +72,7 @@ static bool open_kld(void *self, const struct format *f, struct source *s, const
                        h.n_ctx, h.n_vocab, h.n_chunk);
     k->m.n = (size_t)h.n_vocab;
     if (config->n_vocab && config->n_vocab != k->m.n)
-        return err_set(e, STATUS_DATA, "the kld file has %zu logits a row, --n-vocab says %zu", k->m.n,
-                       config->n_vocab);
+        return err_set(e, STATUS_DATA, "the kld file has %zu logits a row, --n-vocab is %zu", k->m.n, config->n_vocab);
     k->m.type = DTYPE_F32;
     k->m.bytes = 2 * sizeof(float) + (k->m.n + k->m.n % 2) * sizeof(uint16_t);
     k->m.closed = k->m.promised = true;

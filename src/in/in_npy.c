@@ -23,7 +23,7 @@ static bool set_shape(struct matrix *m, const struct npy_header *h, size_t n_voc
         return err_set(e, STATUS_DATA,
                        "the npy file holds columns (fortran_order), not rows; numpy.ascontiguousarray turns them");
     return !n_vocab || m->n == n_vocab ||
-           err_set(e, STATUS_DATA, "npy shape %.*s has %zu logits a row, --n-vocab says %zu", len, h->shape, m->n,
+           err_set(e, STATUS_DATA, "npy shape %.*s has %zu logits a row, --n-vocab is %zu", len, h->shape, m->n,
                    n_vocab);
 }
 

@@ -238,7 +238,7 @@ static bool find_rows(struct safetensors *st, const cJSON *root, const cJSON *te
     if (ids)
         return find_data(ids, m->rows * m->n * t->id_size, &t->ids_begin, e) && list_tensors_open(t, m, s, e);
     if (config->n_vocab && config->n_vocab != m->n)
-        return err_set(e, STATUS_DATA, "tensor '%.*s' has %zu logits a row, --n-vocab says %zu", SHOWN(tensor->string),
+        return err_set(e, STATUS_DATA, "tensor '%.*s' has %zu logits a row, --n-vocab is %zu", SHOWN(tensor->string),
                        m->n, config->n_vocab);
     return skip(s, begin, e);
 }

@@ -141,7 +141,7 @@ static inline size_t input_n_vocab(const struct input_config *config)
 static inline bool input_check_width(const struct input_config *config, size_t n, struct err *e)
 {
     return !config->n_vocab || n == config->n_vocab ||
-           err_set(e, STATUS_DATA, "the row has %zu logits, --n-vocab says %zu", n, config->n_vocab);
+           err_set(e, STATUS_DATA, "the row has %zu logits, --n-vocab is %zu", n, config->n_vocab);
 }
 
 // Finds the format of an open file by --format, by its content, or by its name. *f is NULL, and stays so for an empty

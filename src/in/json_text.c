@@ -61,11 +61,11 @@ bool json_syntax(const struct json_text *t, const char *expected, struct err *e)
 {
     const uint64_t at = json_offset(t);
     if (t->p == t->end)
-        return err_set(e, STATUS_DATA, "the input ends at byte %" PRIu64 " where JSON wants %s", at, expected);
+        return err_set(e, STATUS_DATA, "the input ends at byte %" PRIu64 " where JSON expects %s", at, expected);
     if ((unsigned char)(*t->p - ' ') > '~' - ' ')
-        return err_set(e, STATUS_DATA, "byte %" PRIu64 ": 0x%02x where JSON wants %s", at, (unsigned char)*t->p,
+        return err_set(e, STATUS_DATA, "byte %" PRIu64 ": 0x%02x where JSON expects %s", at, (unsigned char)*t->p,
                        expected);
-    return err_set(e, STATUS_DATA, "byte %" PRIu64 ": '%c' where JSON wants %s", at, *t->p, expected);
+    return err_set(e, STATUS_DATA, "byte %" PRIu64 ": '%c' where JSON expects %s", at, *t->p, expected);
 }
 
 char json_next_byte(struct json_text *t)

@@ -84,8 +84,8 @@ static void write_header(struct output *out, uint64_t rows)
 static bool npy_check(struct output *out, const struct record *r, struct err *e)
 {
     if (out->begin < 0 && out->rows >= 0 && out->records >= (uint64_t)out->rows)
-        return err_set(e, STATUS_DATA, "%s: more rows come than the npy header says; write to a file, or use -O f32",
-                       out->name);
+        return err_set(e, STATUS_DATA,
+                       "%s: there are more rows than the npy header states; write to a file, or use -O f32", out->name);
     if (!out->records)
         out->narrow = out->narrow && r->type == DTYPE_F16;
     return check_row(out, r, e);

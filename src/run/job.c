@@ -100,8 +100,7 @@ static bool check_part(const struct job *j, struct err *e)
     if (a->shard.n && a->report)
         return err_set(e, STATUS_USAGE, "--shard: the reports of parts cannot be joined");
     if (a->shard.n && compared_of(j) == COMPARED_TABLE)
-        return err_set(e, STATUS_USAGE,
-                       "--shard: the tables of parts cannot be joined; --emit stats writes a line a row, which can");
+        return err_set(e, STATUS_USAGE, "--shard: the tables of parts cannot be joined; the rows of --emit stats can");
     if (a->shard.n && a->row_base)
         return err_set(e, STATUS_USAGE, "--shard and --row-base exclude each other");
     if (a->row_base && a->params)

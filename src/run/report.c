@@ -76,7 +76,8 @@ static double percentile(const double *x, size_t n, double f)
 
 static void spread_of(double *x, size_t n, struct spread *s)
 {
-    qsort(x, n, sizeof *x, by_value);
+    if (n)
+        qsort(x, n, sizeof *x, by_value);
     s->max = n ? x[n - 1] : NAN;
     s->min = n ? x[0] : NAN;
     for (size_t i = 0; i < PERCENTILES; i++)

@@ -284,7 +284,7 @@ static bool add_component(struct convert *c, struct all_of *a, const cJSON *sche
     for (size_t links = 0; kind == KIND_REF; links++) {
         schema = links > c->n_members ? NULL : schema_target(c, schema);
         if (!schema)
-            return schema_fail(c, c->rule[c->at].schema, "%s comes back to itself without a value in between", NULL);
+            return schema_fail(c, c->rule[c->at].schema, "%s refers to itself without a value in between", NULL);
         kind = schema_kind_of(c, schema, schema_member(c, schema, "type"));
     }
     const cJSON *const properties = schema_member(c, schema, "properties");

@@ -48,7 +48,7 @@ static uint32_t same_rule(struct convert *c, uint32_t rule)
     uint32_t end = rule;
     for (size_t steps = 0; c->rule[end].expr && c->x.expr[c->rule[end].expr].kind == EXPR_RULE; steps++) {
         if (steps == c->n_rules) {
-            schema_fail(c, c->rule[rule].schema, "%s comes back to itself without a value in between", NULL);
+            schema_fail(c, c->rule[rule].schema, "%s refers to itself without a value in between", NULL);
             return rule;
         }
         end = c->x.expr[c->rule[end].expr].first;
