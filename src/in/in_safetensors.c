@@ -230,17 +230,15 @@ static bool find_rows(struct safetensors *st, const cJSON *root, const cJSON *te
     struct matrix *const m = &st->m;
     struct list_tensors *const t = &st->lists;
     const cJSON *ids;
-    uint64_t begin;
-    if (!find_ids(root, tensor, &ids, t, e) || !find_data(tensor, m->rows * m->bytes, &begin, e))
+    if (!find_ids(root, tensor, &ids, t, e) || !find_data(tensor, m->rows * m->bytes, &t->numbers_begin, e))
         return false;
-    t->numbers_begin = begin;
     matrix_add_sequences(m);
     if (ids)
         return find_data(ids, m->rows * m->n * t->id_size, &t->ids_begin, e) && list_tensors_open(t, m, s, e);
     if (config->n_vocab && config->n_vocab != m->n)
         return err_set(e, STATUS_DATA, "tensor '%.*s' has %zu logits a row, --n-vocab is %zu", SHOWN(tensor->string),
                        m->n, config->n_vocab);
-    return skip(s, begin, e);
+    return skip(s, t->numbers_begin, e);
 }
 
 static bool open_safetensors(void *self, const struct format *f, struct source *s, const struct input_config *config,
