@@ -66,6 +66,9 @@ print(json.dumps(x))' "$@"
     same want got
     sampl -s 1 --accept recorded reply.json >got
     [ "$(wc -l <got)" -eq 8 ]
+    echo '{"tokens": [1, 22, 333]}' >answer
+    LLAMA_SERVER=http://box:1 "$GET/llama-server.sh" 'say "é"' 8 10 ids >reply.json
+    [ "$(<ids)" = '1 22 333' ]
 }
 
 @test "sglang.sh, ollama.sh and openai.sh send the request of their server" {

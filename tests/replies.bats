@@ -309,7 +309,7 @@ long_reply() {
     for ((i = 0; i < $(<n); i++)); do
         status=0
         dumped -s 1 --accept recorded "m$i.json" >out 2>err || status=$?
-        sed -i '/^sampl: note: rows list/d' err
+        sed -i '/^sampl: note: /d' err
         case $status in
         0) [ ! -s err ] ;;
         1) [ "$(wc -l <err)" = 1 ] && bad=$((bad + 1)) ;;

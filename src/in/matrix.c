@@ -122,6 +122,8 @@ bool matrix_next(void *self, struct source *s, const struct input_config *config
     }
     r->logits = (struct row){m->type, m->convert ? m->row : p, m->n};
     r->stays = s->mapped && !m->convert;
+    r->ragged = m->ragged;
+    m->ragged = 0;
     matrix_name_row(m, r);
     return true;
 }
@@ -137,7 +139,6 @@ static bool open_raw(void *self, const struct format *f, struct source *s, const
                      struct err *e)
 {
     struct matrix *const m = self;
-    (void)s;
     m->type = (enum dtype)f->kind;
     m->size = dtype_size(m->type);
     const uint64_t n[3] = {input_n_vocab(config)};
@@ -151,6 +152,7 @@ static bool open_raw(void *self, const struct format *f, struct source *s, const
     if (matrix_set_shape(m, n, 1) != MATRIX_OK)
         return err_set(e, STATUS_USAGE, "--n-vocab is too large for this machine");
     m->all = m->rows = MATRIX_OPEN;
+    m->ragged = s->mapped ? (s->end - s->start) % m->bytes : 0;
     return true;
 }
 

@@ -20,6 +20,7 @@ struct matrix {
     uint64_t length;    // rows of each sequence of the array; 0: it has no sequences
     uint64_t first;     // index in the file of the array's first sequence
     uint64_t sequences; // sequences that the input has named so far
+    size_t ragged;      // bytes of a raw file behind its last whole row; 0 after the first row
     char name[24];      // of the current row's sequence
 
     // Converts a row of the input to m->row. NULL: rows are returned where they lie in the input.

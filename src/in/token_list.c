@@ -41,8 +41,8 @@ struct row_rest token_list_rest(const float *x, size_t n, float least, double un
         error += p > 0.0 ? p * fabs((double)x[i]) * unit : 0.0;
     }
     if (!(sum <= 1.02) || least == -INFINITY)
-        return (struct row_rest){0};
-    return (struct row_rest){true, least, fmax(0.0, 1.0 - sum), error};
+        return (struct row_rest){.logits = sum > 1.02};
+    return (struct row_rest){true, least, fmax(0.0, 1.0 - sum), error, false};
 }
 
 bool token_list_row(struct sparse *s, bool logits, double unit, size_t n_vocab, struct row *row, struct err *e)

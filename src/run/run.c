@@ -27,6 +27,8 @@ struct flow {
     bool noted_width;   // --against: rows of two widths
     bool noted_numbers; // a reply lists the chosen token with two numbers
     bool noted_factor;  // factors of penalties change log-probabilities
+    bool noted_logits;  // a list's probabilities add up to more than 1
+    bool noted_vocab;   // the vocabulary has far fewer tokens than a row
     bool own_history;   // stages look back on chosen tokens, the input is a file, and this was not noted yet
     struct totals totals;
     struct compare compare;        // of a job with variants
@@ -101,6 +103,28 @@ static void note_own_history(struct flow *f, const struct input_row *row)
     builder_free(&names);
 }
 
+// Notes at the first row of a raw file that rows of this width leave numbers at the end. A part of a number is no
+// question of the width: the file was cut.
+static void note_ragged(const struct input_row *row, size_t width)
+{
+    const size_t size = dtype_size(row->logits.type), bytes = width * size;
+    if (row->ragged && !(row->ragged % size))
+        message_note("%s: rows of %zu numbers leave %zu bytes at the end%s", row->file, width, row->ragged,
+                     size == 4 && row->ragged == bytes / 2 ? "; -f f16 leaves none" : "; is --n-vocab right?");
+}
+
+// Notes once that the vocabulary has less than half as many tokens as a dense row.
+static void note_small_vocabulary(struct flow *f, const struct input_row *row)
+{
+    const struct vocab *const v = f->job->recipes->vocab;
+    if (!v || f->noted_vocab || row->logits.ids || row->bad || row->text)
+        return;
+    f->noted_vocab = true;
+    if (v->n < row->logits.n / 2)
+        message_note("--vocab: rows have %zu tokens, the vocabulary has %zu; do they belong together?", row->logits.n,
+                     v->n);
+}
+
 // Notes once each what is special in the rows of servers' replies. partial: the row is a list of log-probabilities.
 static void note_reply(struct flow *f, const struct input_row *row, bool partial)
 {
@@ -108,6 +132,11 @@ static void note_reply(struct flow *f, const struct input_row *row, bool partial
         message_note("%s: row %" PRIu64 " lists the chosen token with two numbers; the larger one counts", row->file,
                      row->in_file);
     f->noted_numbers = f->noted_numbers || row->two_numbers;
+    if (row->logits.rest.logits && !f->noted_logits)
+        message_note("%s: row %" PRIu64
+                     " lists probabilities that add up to more than 1.02; the numbers count as logits",
+                     row->file, row->in_file);
+    f->noted_logits = f->noted_logits || row->logits.rest.logits;
     if (!partial || f->noted_factor)
         return;
     const char *const factor = job_factor(f->job);
@@ -130,6 +159,8 @@ static bool write_results(struct flow *f, const struct walk *w, struct err *e)
         note_widths(f, row->logits, width, &other->logits);
     note_strange_biases(f, res->n_vocab);
     note_own_history(f, row);
+    note_ragged(row, width);
+    note_small_vocabulary(f, row);
     note_reply(f, row, res->ok && res->record.partial);
     for (size_t k = 0; k < variants; k++) {
         if (!row_goes_on(f->job, &res[k]))

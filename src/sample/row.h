@@ -14,6 +14,7 @@ struct row_rest {
     bool partial;
     float ceiling;        // no unlisted logit is above it
     double weight, error; // the sum of e^logit over the unlisted tokens, and its distance from the truth at most
+    bool logits;          // probabilities were expected, but add up to more than 1.02: logits of a complete row
 };
 
 // The store never writes to data and ids, which belong to the reader.
