@@ -8,6 +8,14 @@ html() {
     sampl -s 1 -O html "$@"
 }
 
+# command_of FILE: prints the command that a page shows. bare FILE: prints the page without it.
+command_of() {
+    sed -n 's|^<p class="command"><code>\(.*\)</code></p>$|\1|p' "$1" | sed "s/&quot;/\"/g; s/&lt;/</g; s/&gt;/>/g; s/&amp;/\&/g"
+}
+bare() {
+    sed '/^<p class="command">/d' "$1"
+}
+
 # objects FILE [ATTRIBUTE]: prints the JSON objects of a page, one a line, of the scripts with this attribute.
 objects() {
     perl -0777 -ne 'while (m{<script type="application/json"'"${2-}"'>(.*?)</script>}sg) { (my $json = $1) =~ tr/\n//d; print "$json\n" }' "$1"
@@ -105,7 +113,8 @@ contained() {
 @test "-O html: records are the same with threads and shards, and bad rows or no rows make a complete page" {
     html --vocab "$ROOT/samples/austen.gguf" --rows :32 "$AUSTEN" >page
     html --vocab "$ROOT/samples/austen.gguf" --rows :32 -t 3 "$AUSTEN" >same
-    same page same
+    bare page >expected
+    bare same | same - expected
     objects page >expected
     for k in 1 2 3; do
         html --vocab "$ROOT/samples/austen.gguf" --rows :32 --shard $k/3 "$AUSTEN" >part
@@ -139,7 +148,11 @@ contained() {
     jq -r '.stats.accepted as $id | .followed[] | select(.[0] == $id) | .[1] | ltrimstr(" ")' all.jsonl | head -1 >expected
     grep -m1 -o '<a href="#r0"[^<]*' page | sed 's/.*> *//' >text
     same text expected
-    grep -q 'this is no generation. The text has the accepted tokens. sampl [0-9.]*, seed 1' page
+    grep -q 'this is no generation. The text has the accepted tokens. 20 rows of 4096 tokens, sampl [0-9.]*, seed 1' page
+    # The drawn token stands with the accepted one where they differ.
+    grep -o '<a href="#r[^>]* data-drawn="[^"]*"' page | sed 's/.*data-drawn="\(.*\)"/\1/' >records
+    jq -r 'select(.stats.accepted != .record.id).record.token | gsub("\n"; "\\n") | @html' all.jsonl >expected
+    same records expected
     html --vocab "$ROOT/samples/austen.gguf" --rows :2 --accept "@$ROOT/samples/austen.tokens" "$AUSTEN" --vs '--temp 2' >page
     [ "$(objects page | sed -n 's/.*"accepted":\([0-9]*\)}$/\1/p' | head -1)" = "$(jq .stats.accepted all.jsonl | head -1)" ]
 }
@@ -162,7 +175,23 @@ contained() {
     [ "$(grep -c '<a class="t' page)" -eq 20 ]
     [ "$(sed -n 's|^<tr><th scope="row">\([^<]*\)</th>.*|\1|p' page | paste -sd' ')" = 'base a --temp 1.3' ]
     html --vocab "$ROOT/samples/austen.gguf" --rows :20 -t 3 "$AUSTEN" "${vs[@]}" >threads
-    same page threads
+    bare page >expected
+    bare threads | same - expected
+    # Each chain has its stages: bold those that are not the base's.
+    grep -qF '<dt>a</dt><dd><ol class="chain"><li>top_k 40</li> <li>top_p 0.95</li> <li><b>min_p 0.2</b></li> <li>temperature 0.8</li> <li>dist</li> </ol></dd>' page
+    html --vocab "$ROOT/samples/austen.gguf" --rows :2 "$AUSTEN" --vs 'b: --samplers top_k;penalties --repeat-penalty 1.5 --repeat-last-n 9' >page
+    grep -qF '<dt>b</dt><dd><ol class="chain"><li>top_k 40</li> <li><b>penalties 1.5, repeat-last-n 9</b></li> <li>dist</li> </ol><p class="note">without top_p 0.95, min_p 0.05, temperature 0.8</p></dd>' page
+}
+
+@test "-O html: a page says what it is: its rows, their width, the seed, and a command that makes it again" {
+    html --rows 3:9 --vocab "$ROOT/samples/austen.gguf" --logit-bias '5-inf' --grammar 'root ::= [^"<&'"'"'] .*' "$AUSTEN" >page
+    grep -q 'this is no generation. 6 rows of 4096 tokens, sampl [0-9.]*, seed 1' page
+    eval "$(command_of page)" >again
+    same page again
+    html --rows 3 -n 4096 "$AUSTEN" | grep -q 'generation. 1 row of 4096 tokens, sampl'
+    html -f f32 -n 4 < <(f32 1 2 3 4) | grep -q 'generation. Rows of 4 tokens, sampl'
+    html -f f32 -n 4 /dev/null | grep -q 'generation. No rows, sampl'
+    html --rows 3:5 -n 4096 "$AUSTEN" --vs '--temp 2' | grep -q 'generation. 2 rows of 4096 tokens, sampl'
 }
 
 @test "-O html with --sweep: a page with more than twelve chains shows twelve in its rows, and all with --dump-probs" {

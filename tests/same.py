@@ -80,7 +80,9 @@ def execute(words, folder, tier=None, stdin=None):
     with open(folder / stdin if stdin else os.devnull, "rb") as source:
         done = subprocess.run([SAMPL, *words], cwd=folder, env=ENV | {"SAMPL_CPU": tier} if tier else ENV, stdin=source,
                               capture_output=True, timeout=300, check=False)
-    run = Run(line, done.returncode, done.stdout, done.stderr.decode(errors="replace"))
+    # A page shows its command, with the number of threads.
+    out = re.sub(rb'(?m)^<p class="command">.*\n', b"", done.stdout)
+    run = Run(line, done.returncode, out, done.stderr.decode(errors="replace"))
     errors = re.findall("^sampl: (?!warning:|note:)", run.err, re.MULTILINE)
     if run.status not in (0, 1, 2) or re.search("Sanitizer|runtime error:", run.err) or (
             run.status == 2 and len(errors) != 1) or (run.status == 1 and not errors and "--expect" not in words):

@@ -197,7 +197,7 @@ static bool check_left_out(const struct args *a, bool quiet, struct err *e)
 
 bool args_parse(struct args *a, const struct options *options, int argc, char **argv, struct err *e)
 {
-    *a = (struct args){.options = options};
+    *a = (struct args){.options = options, .word = argv + 1, .n_words = argc > 1 ? (size_t)argc - 1 : 0};
     for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
         a->vocab_given = a->vocab_given || !strcmp(argv[i], "--vocab") || !strncmp(argv[i], "--vocab=", 8);
     return set_defaults(a, e) &&

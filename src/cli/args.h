@@ -37,6 +37,8 @@ struct args {
     unsigned char given[OPTIONS_MOST]; // enum origin of each row
     const char *preset[OPTIONS_MOST];  // the file of the preset that gave each row's option last; NULL: none
     enum action action;
+    char **word; // [n_words] the command line behind the program's name
+    size_t n_words;
     const char *how; // of --print-chain, --generate and --help: one of the choices of the option's row, or text
 
     // input

@@ -41,8 +41,7 @@ static void reading_begin(const struct output *out, const char *class)
               out->f);
 }
 
-// Writes the page from the doctype to its heading; with several chains, to the beginning of the text. With one chain,
-// `row` continues, because the first row knows the stages.
+// Writes the page from the doctype to its heading. The first record continues, because it knows the stages.
 static void begin(struct output *out)
 {
     const struct piece title = text_piece(out->title);
@@ -57,17 +56,27 @@ static void begin(struct output *out)
     fwrite(page_css, 1, page_css_len, out->f);
     fputs("</style>\n</head>\n<body>\n<header>\n<h1>", out->f);
     html_text(out->f, title, false);
-    fprintf(out->f,
-            "</h1>\n<p class=\"about\">Each row is replayed on the recorded text; this is no generation.%s "
-            "sampl %s, seed %" PRIu64 ".</p>\n",
+    fputs("</h1>\n", out->f);
+}
+
+// Writes what the page is, and what it was made of. r: the first record; NULL: there is none.
+static void about(const struct output *out, const struct record *r)
+{
+    fprintf(out->f, "<p class=\"about\">Each row is replayed on the recorded text; this is no generation.%s ",
             !out->accepts   ? ""
             : out->compared ? " The text has the accepted tokens, tinted by the base's probability after the chain."
-                            : " The text has the accepted tokens.",
-            out->version, out->seed);
-    if (out->compared) {
+                            : " The text has the accepted tokens.");
+    if (out->rows >= 0)
+        fprintf(out->f, "%" PRId64 " row%s", out->rows, out->rows == 1 ? "" : "s");
+    else
+        fputs(r ? "Rows" : "No rows", out->f);
+    if (r && !r->error)
+        fprintf(out->f, " of %zu tokens", r->n_vocab);
+    fprintf(out->f, ", sampl %s, seed %" PRIu64 ".</p>\n<p class=\"command\"><code>", out->version, out->seed);
+    html_text(out->f, text_piece(out->command), false);
+    fputs("</code></p>\n", out->f);
+    if (out->compared)
         fprintf(out->f, "<p class=\"chain\">%zu chains on the same rows</p>\n", out->chains->n);
-        reading_begin(out, "beside");
-    }
 }
 
 // Writes a token in the tint of a probability; a likely token has no tint. The token is the accepted one if that is
@@ -93,7 +102,17 @@ static void html_token(const struct output *out, const struct record *r)
     if (r->error)
         fputs("bad\">[bad row]", out->f);
     else
-        fprintf(out->f, "t%d%s%s\">", tint, accepted && id != r->chosen ? " other" : "", text.len ? "" : " id");
+        fprintf(out->f, "t%d%s", tint, text.len ? "" : " id");
+    if (!r->error && id != r->chosen) {
+        const struct piece drawn = output_token(out, r->chosen);
+        fputs(" other\" data-drawn=\"", out->f);
+        if (drawn.len)
+            html_text(out->f, drawn, false);
+        else
+            fprintf(out->f, "%" PRIu32, r->chosen);
+    }
+    if (!r->error)
+        fputs("\">", out->f);
     if (!r->error && !text.len)
         fprintf(out->f, "%" PRIu32, id);
     else if (!r->error)
@@ -205,6 +224,7 @@ static void table_row(FILE *f, const struct output *out, const struct record *r)
 static void row(struct output *out, const struct record *r)
 {
     if (!out->records) {
+        about(out, r);
         if (r->n_trace)
             stage_list(out, r);
         reading_begin(out, "plain");
@@ -232,8 +252,10 @@ static bool finish(struct output *out, bool whole, struct err *e)
 {
     if (out->compared || (!whole && !out->records))
         return true;
-    if (!out->records)
+    if (!out->records) {
+        about(out, NULL);
         reading_begin(out, "plain");
+    }
     reading_end(out);
     fputs("<details open id=\"all\">\n<summary>Table of all rows</summary>\n<table>\n"
           "<thead><tr><th scope=\"col\">row</th><th scope=\"col\">token</th><th scope=\"col\">prob</th>"
@@ -250,12 +272,75 @@ static bool finish(struct output *out, bool whole, struct err *e)
 
 // ---- the page of several chains
 
+static void begin_beside(const struct output *out, const struct record *r)
+{
+    about(out, r);
+    reading_begin(out, "beside");
+}
+
+static bool same_line(const struct trace_line *a, const struct trace_line *b)
+{
+    bool same = !strcmp(a->name, b->name) && a->n_params == b->n_params;
+    for (size_t i = 0; same && i < a->n_params; i++)
+        same = !strcmp(a->param[i].name, b->param[i].name) && a->param[i].value == b->param[i].value;
+    return same;
+}
+
+// Has the chain this stage, with the same parameters, or if `named` with any?
+static bool has_line(const struct compared_chain *c, const struct trace_line *line, bool named)
+{
+    for (size_t i = 0; i < c->n_stages; i++)
+        if (named ? !strcmp(c->stage[i].name, line->name) : same_line(&c->stage[i], line))
+            return true;
+    return false;
+}
+
+// Writes a stage with its main parameter, and with the others that are not at their defaults.
+static void stage_text(FILE *f, const struct trace_line *t)
+{
+    char text[NUMBER_TEXT];
+    fprintf(f, t->n_params ? "%s %s" : "%s", t->name, t->n_params ? named_text(t->param, text) : "");
+    for (size_t k = 1; k < t->n_params; k++)
+        if (!t->param[k].usual)
+            fprintf(f, ", %s %s", t->param[k].name, named_text(&t->param[k], text));
+}
+
+// Writes the stages of each shown chain: bold those that the base has not or has otherwise, and at the end those that
+// only the base has.
+static void stage_lists(const struct output *out, const struct chains *all)
+{
+    fputs("<dl class=\"chains\" aria-label=\"The stages; bold: not in the base\">\n", out->f);
+    for (size_t i = 0; i < chains_shown(out); i++) {
+        const struct compared_chain *const c = &all->chain[i], *const base = all->chain;
+        fputs("<dt>", out->f);
+        html_text(out->f, text_piece(c->name), false);
+        fputs("</dt><dd><ol class=\"chain\">", out->f);
+        for (size_t k = 0; k < c->n_stages; k++) {
+            const bool own = !has_line(base, &c->stage[k], false);
+            fputs(own ? "<li><b>" : "<li>", out->f);
+            stage_text(out->f, &c->stage[k]);
+            fputs(own ? "</b></li> " : "</li> ", out->f);
+        }
+        fputs("</ol>", out->f);
+        size_t n = 0;
+        for (size_t k = 0; k < base->n_stages; k++)
+            if (!has_line(c, &base->stage[k], true)) {
+                fputs(n++ ? ", " : "<p class=\"note\">without ", out->f);
+                stage_text(out->f, &base->stage[k]);
+            }
+        fputs(n ? "</p></dd>\n" : "</dd>\n", out->f);
+    }
+    fputs("</dl>\n", out->f);
+}
+
 // Writes the base's token, and behind it the record of -O json and a few numbers of each chain.
 static void candidates(struct output *out, const struct chains *all)
 {
     const bool base = !all->chain->result->record.error;
     struct chains shown = *all;
     shown.n = chains_shown(out);
+    if (!out->records)
+        begin_beside(out, &all->chain->result->record);
     if (output_full(out))
         return;
     html_token(out, &all->chain->result->record);
@@ -283,6 +368,8 @@ static void candidates(struct output *out, const struct chains *all)
 static void table(struct output *out, const struct chains *all)
 {
     char text[CELL_TEXT];
+    if (!out->records)
+        begin_beside(out, NULL);
     if (out->lists)
         reading_end(out);
     if (out->lists && chains_shown(out) < all->n)
@@ -305,7 +392,9 @@ static void table(struct output *out, const struct chains *all)
             fprintf(out->f, "<td>%s</td>", output_cell_text(&all->chain[i].cell[k], all->column[k].kind, false, text));
         fputs("</tr>\n", out->f);
     }
-    fputs("</tbody>\n</table></div>\n</section>\n<script type=\"application/json\" id=\"variants\">\n[", out->f);
+    fputs("</tbody>\n</table></div>\n", out->f);
+    stage_lists(out, all);
+    fputs("</section>\n<script type=\"application/json\" id=\"variants\">\n[", out->f);
     output_json.chains[COMPARED_TABLE](out, all);
     fputs("]\n</script>\n", out->f);
     page_end(out);

@@ -42,6 +42,7 @@ struct output {
     const struct draw_report *draws; // set before output_close, or NULL
     const char *title;               // HTML: title of the page
     const char *version;             // HTML: of the program
+    const char *command;             // HTML: the command line, quoted for a shell; NULL: not shown
     uint64_t seed;                   // HTML: of the base
     size_t most_chains;              // HTML: number of chains that a row shows at most
     bool accepts;                    // statistics include those of the accepted token

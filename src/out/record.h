@@ -56,6 +56,9 @@ struct compared_chain {
         char memory[NUMBER_TEXT]; // of the number
     } * swept;                    // [n_swept]
 
+    const struct trace_line *stage; // of a page: [n_stages] the enabled stages, with name and parameters only
+    size_t n_stages;
+
     const struct result *result; // of the row at hand; its record has an error if the chain gave nothing
 
     // COMPARED_CHOICES: the token that the chain chose, compared with the base's choice

@@ -41,6 +41,27 @@ static void set_swept_value(struct swept_value *to, const struct swept *s)
         to->number = s->value;
 }
 
+// Lists the enabled stages of the chains that a page shows. False if memory is short.
+static bool list_stages(struct compare *cmp)
+{
+    const struct job *const j = cmp->job;
+    const size_t shown = j->n_variants < cmp->out->most_chains ? j->n_variants : cmp->out->most_chains;
+    size_t n = 0;
+    for (size_t i = 0; i < shown; i++)
+        n += j->variant[i]->n_stages;
+    struct trace_line *line = cmp->stage = calloc(n + 1, sizeof *line);
+    for (size_t i = 0; line && i < shown; i++) {
+        const struct recipe *const recipe = j->variant[i];
+        struct compared_chain *const c = &cmp->chains.chain[i];
+        c->stage = line;
+        for (size_t k = 0; k < recipe->n_stages; k++)
+            if (stage_enabled(&recipe->stage[k]))
+                *line++ = trace_line_of(recipe, &recipe->stage[k]);
+        c->n_stages = (size_t)(line - c->stage);
+    }
+    return line;
+}
+
 bool compare_init(struct compare *cmp, const struct job *j, struct output *out, struct err *e)
 {
     static const struct result none = {0};
@@ -65,6 +86,8 @@ bool compare_init(struct compare *cmp, const struct job *j, struct output *out, 
                 set_swept_value(&swept[k], &v->swept[k]);
         }
     }
+    if (j->page && !list_stages(cmp))
+        return err_from_fault(e, fault_memory());
     return true;
 }
 
@@ -81,6 +104,7 @@ void compare_free(struct compare *cmp)
     free(cmp->p);
     free(cmp->chains.chain);
     free(cmp->swept);
+    free(cmp->stage);
     free(cmp->sums);
     free(cmp->text);
 }

@@ -13,6 +13,7 @@ struct compare {
     struct output *out;
     struct chains chains;      // the variants, for the output
     struct swept_value *swept; // [n_variants][n_swept] memory of the chains
+    struct trace_line *stage;  // memory of the chains' stages, for a page
     struct table_sums *sums;   // [n_variants] COMPARED_TABLE
     struct report_sums report; // COMPARED_REPORT
     struct builder *text;      // [n_variants] COMPARED_TEXTS: of the chosen tokens

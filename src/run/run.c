@@ -3,6 +3,7 @@
 
 #include "base/utf8.h"
 #include "cli/help.h"
+#include "cli/words.h"
 #include "out/message.h"
 #include "run/compare.h"
 #include "run/expected.h"
@@ -22,6 +23,7 @@ struct flow {
     struct feed feed;
     struct pool pool;
     struct output out;
+    struct builder command; // of a page: the command line, quoted
     struct vocab texts; // of the tokens of the row at hand, where the input tells them and there is no other vocabulary
     bool noted;         // biases without effect
     bool noted_width;   // --against: rows of two widths
@@ -318,11 +320,24 @@ static struct input_config input_wanted(const struct job *j, struct vocab *texts
                                  .base = a->row_base};
 }
 
+// Writes the command line as a shell takes it. False if memory is short.
+static bool quote_command(struct builder *b, const struct args *a)
+{
+    builder_string(b, "sampl");
+    for (size_t i = 0; i < a->n_words; i++) {
+        builder_byte(b, ' ');
+        word_quote(b, a->word[i], true);
+    }
+    return !b->failed;
+}
+
 static bool open_output(struct flow *f, struct err *e)
 {
     const struct args *const a = f->job->args;
     struct output *const out = &f->out;
     const char *input = a->format;
+    if (f->job->page && !quote_command(&f->command, a))
+        return err_from_fault(e, fault_memory());
     *out = (struct output){.name = a->output,
                            .emit = a->emit,
                            .compared = compared_of(f->job),
@@ -340,6 +355,7 @@ static bool open_output(struct flow *f, struct err *e)
                            .vocab = f->job->recipes->vocab,
                            .title = a->files.n ? a->files.word[0] : "standard input",
                            .version = SAMPL_VERSION,
+                           .command = f->command.text,
                            .seed = f->job->variant[0]->parts.seed,
                            .most_chains = a->dump ? SIZE_MAX : PAGE_CHAINS,
                            .rows = -1,
@@ -360,7 +376,7 @@ static bool open_output(struct flow *f, struct err *e)
     out->narrow = out->format->counted && !a->output_format;
     out->lines = (out->compared || out->dump || a->expect) && (a->expect || out->format == &output_text);
     struct err why = {0};
-    if (out->format->counted && !input_rows(f->feed.in[0], &out->rows, &why, e))
+    if ((out->format->counted || out->format->page) && !input_rows(f->feed.in[0], &out->rows, &why, e))
         return false;
     if (out->format->cells && !input_names(f->feed.in[0], &out->any_sequence, e))
         return false;
@@ -471,6 +487,7 @@ bool run(struct job *j, struct err *e)
         ok = err_set(e, STATUS_DATA, "%" PRIu64 " of %" PRIu64 " rows were bad", f.totals.bad, f.totals.rows);
     if (ok && differs)
         ok = err_silent(e, STATUS_DATA);
+    builder_free(&f.command);
     pool_free(&f.pool);
     compare_free(&f.compare);
     expected_close(&f.expected);

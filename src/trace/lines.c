@@ -14,8 +14,7 @@ struct named named_param(const struct param *row, const void *params)
     return (struct named){row->flag, param_load(row, params), types[row->type], false};
 }
 
-// The line of a stage that has not run.
-static struct trace_line line_of(const struct recipe *recipe, const struct stage *stage)
+struct trace_line trace_line_of(const struct recipe *recipe, const struct stage *stage)
 {
     const struct catalog *const c = &recipe->of->catalog;
     struct trace_line line = {.name = stage->sampler->name};
@@ -108,7 +107,7 @@ bool trace_lines(struct log *l, const struct cand *c, struct trace_wish wish, st
         const bool ran = step < end && step->stage == stage && (stage || (mask[i] && !strcmp(step->mask, mask[i])));
         if (!ran && (!wish.all || (!stage && !mask[i])))
             continue;
-        *line = stage ? line_of(recipe, stage) : (struct trace_line){.name = mask[i]};
+        *line = stage ? trace_line_of(recipe, stage) : (struct trace_line){.name = mask[i]};
         if (ran) {
             const struct shares after = shares_of(l, step++, c, before.p == l->p ? l->p + c->n_row : l->p);
             fill_line(line, &before, &after);

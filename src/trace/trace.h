@@ -9,6 +9,9 @@
 // A parameter as a name and a value.
 struct named named_param(const struct param *row, const void *params);
 
+// Returns the line of a stage that has not run: its name and parameters.
+struct trace_line trace_line_of(const struct recipe *recipe, const struct stage *stage);
+
 // Notes for each token what removed it: res->removal, for result_removed_by. False when memory is short.
 bool trace_removals(const struct log *l, const struct cand *c, struct result *res);
 

@@ -219,6 +219,17 @@ check("variants: the page has the table, a panel for each chain, and a row's can
   assert.deepEqual((await chains()).map((n) => n.split(" ")[0]), sorted.reverse());
   assert.ok((await texts(page, "#means tbody td:nth-child(3)")).some((s) => s.includes(`±${table[0].entropy_se.toFixed(3)}`)));
   assert.equal((await page.$$("#scatter .dot")).length, names.length);
+  // Names of points overlap neither each other nor points.
+  assert.ok(await page.$$eval("#scatter .dot span:not(.gone)", (all) => all.map((node) => node.getBoundingClientRect()).every((a, i, boxes) =>
+    boxes.every((b, k) => i === k || a.right <= b.left || b.right <= a.left || a.bottom <= b.top || b.bottom <= a.top))));
+  assert.deepEqual(await texts(page, "#means .chains dt"), names);
+  // A switch shows the differences from the base, and a column sorts by them.
+  await page.check("#means .legend input");
+  await page.click("#means thead th:nth-child(2) button");
+  const apart = [...table].sort((a, b) => (a.kept_diff ?? Infinity) - (b.kept_diff ?? Infinity));
+  assert.deepEqual((await chains()).map((n) => n.split(" ")[0]), apart.map((v) => v.name));
+  assert.deepEqual((await texts(page, "#means tbody td:nth-child(2)")).slice(0, -1).map((s) => Number(s.split(" ")[0]).toFixed(0)), apart.slice(0, -1).map((v) => v.kept_diff.toFixed(0)));
+  await page.uncheck("#means .legend input");
   // The text of a variant replaces that of the base.
   await page.selectOption("#reading select >> nth=0", "5");
   assert.equal((await text(page, "#text a:nth-of-type(5)")).replace(/↵/, ""), run("-s", "1", ...AUSTEN, "--preset", "greedy", "--rows", "4", "--emit", "text"));
@@ -255,6 +266,30 @@ check("sweep: one option gives curves for each column and chain, two options giv
   await map.click("#sweep label:nth-of-type(4)");
   assert.deepEqual(await read(), expected("raw_prob", 3));
   await close(map);
+});
+
+check("accepted: drawn tokens stand behind accepted ones, and the tint is that of the accepted ones", async () => {
+  const page = await open(make("accepted", ...AUSTEN, "--accept", "@samples/austen.tokens"));
+  const stats = run("-s", "1", "-O", "json", "--emit", "stats", "--accept", "@samples/austen.tokens", ...AUSTEN).trim().split("\n").map((line) => JSON.parse(line));
+  const behind = () => page.$eval("#text a[data-drawn]", (a) => getComputedStyle(a, "::after").content);
+  assert.equal((await page.$$("#text a[data-drawn]")).length, stats.filter((s) => s.accepted !== s.id).length);
+  assert.equal(await behind(), "none");
+  await page.check("#reading input[type=checkbox]");
+  assert.ok((await behind()).includes("did"));
+  await page.click("#reading .legend label:nth-of-type(2)");
+  const tints = stats.map((s) => [0.5, 0.2, 0.08, 0.03, 0.01].filter((limit) => s.accepted_prob < limit).length);
+  assert.deepEqual(await page.$$eval("#text a", (all) => all.map((a) => Number(a.className[1]))), tints);
+  await accessible(page);
+  await close(page);
+});
+
+check("partial: the page says what lies outside of the list", async () => {
+  const page = await open(make("partial", "samples/reply.json"));
+  const [first] = run("-s", "1", "-O", "json", "--dump-probs=1", "samples/reply.json").split("\n").map((line) => line && JSON.parse(line));
+  assert.equal(await text(page, "#row tfoot tr:first-child"), `outside the list${four(first.rest)}unknown`);
+  assert.ok((await text(page, "#row .note")).includes("The full row can give another result"));
+  await accessible(page);
+  await close(page);
 });
 
 check("ids: an id is never broken over lines, and the page asks for --vocab", async () => {

@@ -118,8 +118,21 @@ const startText = () => {
 const limits = [0.5, 0.2, 0.08, 0.03, 0.01];
 const tint = (p) => limits.filter((limit) => p < limit).length;
 
+// The switch for the drawn tokens behind accepted ones. If most tokens differ, they begin switched off.
+const drawnToo = () => {
+  const others = links.filter((link) => link.dataset.drawn !== undefined).length, input = make("input", { type: "checkbox" });
+  const draw = () => byId("text").classList.toggle("bare", !input.checked);
+  if (!others) return [];
+  input.checked = others * 2 < links.length;
+  input.addEventListener("change", draw);
+  draw();
+  return [make("label", {}, input, "drawn tokens, where they differ")];
+};
+
 const startLegend = () => {
-  const ways = [["the model's probability", (row) => row.stats.raw_prob], ["that after the chain", (row) => row.record.prob]];
+  const accepted = (row) => row.followed.find((f) => f[0] === row.stats.accepted)?.[4];
+  const ways = [["the model's probability", (row) => accepted(row)?.[0] ?? row.stats.raw_prob],
+    ["that after the chain", (row) => row.stats.accepted >= 0 ? row.stats.accepted_prob : row.record.prob]];
   const legend = make("div.legend", { role: "radiogroup", "aria-label": "Tint of the text" });
   ways.forEach(([label, of], i) => {
     const input = make("input", { type: "radio", name: "tint", ...(i ? {} : { checked: "" }) });
@@ -131,7 +144,7 @@ const startLegend = () => {
   });
   const scale = make("div.scale", { role: "img", "aria-label": "the darker, the less likely" });
   for (const [i, limit] of [1, ...limits].entries()) scale.append(make("span.t" + i, {}, (i ? "<" : "≤") + String(limit).replace(/^0/, "")));
-  legend.append(scale);
+  legend.append(scale, ...drawnToo());
   byId("text").before(legend);
 };
 
@@ -285,7 +298,7 @@ const stageTable = (row) => {
     body.append(make("tr.rest", {}, make("th", { scope: "row" }, "all others"), ...steps.map((_, i) => others[i] > 0 ? bar(Math.max(0, rest[i]), 1 / most, prob(Math.max(0, rest[i]))) : make("td"))));
   const foot = (label, first, of) => make("tr", {}, make("th", { scope: "row" }, label), make("td", {}, first), ...stages.map((s) => make("td", {}, of(s))));
   return make("div.scroll", { tabindex: "0", role: "region", "aria-label": "The stages" }, make(steps.length > 7 ? "table.bars.dense" : "table.bars", { "--steps": steps.length }, make("thead", {}, head), body,
-    make("tfoot", {}, foot("kept", whole(n[0]), (s) => whole(s.after)), foot("mass kept", "", (s) => prob(s.mass)),
+    make("tfoot", {}, ...(r.rest === undefined ? [] : [foot("outside the list", prob(r.rest), (s) => s.rest || "")]), foot("kept", whole(n[0]), (s) => whole(s.after)), foot("mass kept", "", (s) => prob(s.mass)),
       foot("entropy", fixed(row.stats.entropy_raw, 3), (s) => fixed(s.entropy, 3)))));
 };
 
@@ -311,6 +324,10 @@ const removed = (row) => {
   return list;
 };
 
+// What a partial row leaves open.
+const partial = (r) => r.rest === undefined ? [] : [make("p.note", {}, `The row lists a part of the vocabulary; ${prob(r.rest)} of the probability lies outside of the list. ` +
+  (r.exact ? "The chain removes all of that, as it does in the full row: the result is exact." : "The full row can give another result: below, the probabilities of the listed tokens add up to 1."))];
+
 const startRow = () => {
   const section = make("section", { id: "row", "aria-live": "off" });
   byId("reading").after(section);
@@ -321,7 +338,7 @@ const startRow = () => {
     const s = row.stats, accepted = row.followed.find((f) => f[0] === s.accepted);
     section.replaceChildren(head, make("p.lead", {}, make("b", {}, name(r.id, r.token)), " ", make("span", {}, `${prob(r.prob)} after the chain,`), " ",
       make("span", {}, `${prob(s.raw_prob)} by the model,`), " ", make("span", {}, `its rank ${whole(s.raw_rank)}`),
-      accepted ? make("span", {}, `; accepted ${name(accepted[0], accepted[1])}`) : ""), stageTable(row), ...drawn(row), removed(row));
+      accepted ? make("span", {}, `; accepted ${name(accepted[0], accepted[1])}`) : ""), ...partial(r), stageTable(row), ...drawn(row), removed(row));
   });
 };
 
@@ -342,10 +359,10 @@ const startMeans = () => {
   const section = byId("means"), heads = [...section.querySelectorAll("thead th")], body = section.querySelector("tbody"), lines = [...body.rows];
   section.classList.add("wide");
   lines.forEach((line, i) => { line.cells[0].append(make("small.options", {}, variants[i].options === "--" + variants[i].name ? "" : variants[i].options)); });
-  const notes = make("dl.removed");
+  const notes = make("dl.removed"), differences = make("input", { type: "checkbox" }), shows = [];
   heads.forEach((head, k) => {
-    const key = head.textContent, [what, good] = meaning[key] || ["name of the chain, and the options that differ from the base", 0];
-    const value = (i) => k ? variants[i][key] : i, button = make("button", { type: "button", title: what }, key);
+    const key = head.textContent, [what, good] = meaning[key] || (k ? ["mean of a number of the chain's samplers", 0] : ["name of the chain, and the options that differ from the base", 0]);
+    const value = (i) => k ? variants[i][key + (differences.checked && key + "_diff" in variants[i] ? "_diff" : "")] : i, button = make("button", { type: "button", title: what }, key);
     head.replaceChildren(button);
     notes.append(make("dt", {}, key), make("dd", {}, what + (good ? good < 0 ? "; lower is better" : "; higher is better" : "")));
     button.addEventListener("click", () => {
@@ -361,8 +378,16 @@ const startMeans = () => {
       if (error > 0 && !/[±(]/.test(cell.textContent)) cell.append(make("small", {}, ` ±${short(error)}`));
       if (good && low < high && value(i) === (good < 0 ? low : high)) cell.classList.add("best");
       if (good && low < high && value(i) === (good < 0 ? high : low)) cell.classList.add("worst");
+      const means = [...cell.childNodes], { [key + "_diff"]: apart, [key + "_diff_se"]: apartError } = variants[i];
+      const said = typeof apart !== "number" ? [] : [`${apart > 0 ? "+" : ""}${short(apart)}`, ...(apartError > 0 ? [make("small", {}, ` ±${short(apartError)}`)] : [])];
+      shows.push(() => cell.replaceChildren(...(differences.checked && said.length ? said : means)));
     });
   });
+  differences.addEventListener("change", () => { for (const show of shows) show(); });
+  if (variants.some((v) => Object.keys(v).some((key) => key.endsWith("_diff")))) {
+    byId("means-head").after(make("p.legend", {}, make("label", { title: "mean over the rows of the chain's number minus the base's, with its standard error" }, differences, "differences from the base, where a column has them")));
+    notes.append(make("dt", {}, "differences"), make("dd", {}, "mean over the rows of the chain's number minus the base's, row by row; ± is the standard error of that mean"));
+  }
   section.append(make("details", {}, make("summary", {}, "What the columns say"), notes));
   main.prepend(section);
 };
@@ -376,9 +401,27 @@ const startScatter = () => {
   const [[left, right], [low, high]] = [ends(across), ends(up)], share = (v, a, b) => (5 + 90 * (v - a) / (b - a || 1)).toFixed(2) + "%";
   const plot = make("div.plot", { role: "img", "aria-label": `Chains by ${across} and ${up}; the table has the numbers` }, ...points.map((v) =>
     make(v === variants[0] ? "span.dot.base" : "span.dot", { "--x": share(v[across], left, right), "--y": share(v[up], low, high), title: `${v.name}: ${across} ${short(v[across])}, ${up} ${short(v[up])}` },
-      points.length <= 12 ? make(v[across] > (left + right) / 2 ? "span.before" : "span", {}, v.name) : "")));
+      make("span", {}, v.name))));
   byId("means").after(make("section.wide", { id: "scatter", "aria-labelledby": "scatter-head" }, make("h2", { id: "scatter-head" }, `${up} against ${across}`), plot,
     make("div.ends", {}, make("span", {}, short(left)), make("span", {}, `${across} →; upwards: ${up}, ${short(low)} to ${short(high)}`), make("span", {}, short(right)))));
+  placeNames(plot);
+  addEventListener("resize", () => placeNames(plot));
+};
+
+// Puts each point's name to its right, left, top or bottom, where it lies in the plot and on no other name or point.
+// A name without such a place is hidden; its point still has it as a title.
+const placeNames = (plot) => {
+  const room = plot.getBoundingClientRect(), dots = [...plot.children], taken = dots.map((dot) => dot.getBoundingClientRect());
+  const meets = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+  dots.forEach((dot, i) => {
+    const name_ = dot.firstChild;
+    const fits = ["", "before", "above", "below", "gone"].some((side) => {
+      name_.className = side;
+      const box = name_.getBoundingClientRect();
+      return side === "gone" || (box.left >= room.left && box.right <= room.right && box.top >= room.top && box.bottom <= room.bottom && taken.every((other, k) => k === i || !meets(box, other)));
+    });
+    if (fits && name_.className !== "gone") taken.push(name_.getBoundingClientRect());
+  });
 };
 
 // The text of a chain, tinted by a probability or by the overlap with the base.
@@ -397,10 +440,11 @@ const startDiffering = () => {
       if (v && (i || place)) row.link.className = `t${tint(v[place])}${v[5] ? "" : " id"}`;
       if (differs) row.link.classList.add("differs");
     }
+    byId("text").classList.toggle("variant", i > 0);
     note.replaceChildren(make("u", {}, "underlined"), i ? ": the base chose another token" : ": more than half of the variants chose another token");
   };
   for (const node of [chain, by]) node.addEventListener("change", draw);
-  byId("text").before(make("div.legend", {}, make("label", {}, "Text of ", chain), make("label", {}, "Tint: ", by)), note);
+  byId("text").before(make("div.legend", {}, make("label", {}, "Text of ", chain), make("label", {}, "Tint: ", by), ...drawnToo()), note);
   draw();
 };
 
@@ -420,6 +464,8 @@ const startPanels = () => {
       svg.addEventListener("click", (event) => chooseAt(svg, event));
       const now_ = make("output", { "aria-label": `${v.name}, ${label}` });
       const figure = make("figure", {}, make("figcaption", {}, v.name, now_), svg);
+      const said = values[i].filter((v) => v !== null);
+      if (said.length) figure.append(make("div.ends", {}, make("span", {}, `${fixed(Math.min(...said), digits)} to ${fixed(Math.max(...said), digits)}`), log ? make("span", {}, "log scale") : ""));
       figure.follow = (row) => {
         place_(cursor, row);
         now_.textContent = row.of[i] ? fixed(row.of[i][place], digits) : "–";
