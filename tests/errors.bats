@@ -253,6 +253,28 @@ judge_table() {
     judge_table -w
 }
 
+@test "errors: a file that cannot be mapped is read in blocks, with the same rows and counts" {
+    need_injection
+    perl -e 'print pack("f<*", map { ($_ * 7919) % 23 } 1 .. 5 * 90)' >many.f32
+    sampl -n 5 --samplers '' --emit logits many.f32 -O npy >many.npy
+    perl -e '$h = q({"x":{"dtype":"F32","shape":[90,5],"data_offsets":[0,1800]}}); print pack("Q<", length $h), $h' >many.safetensors
+    cat many.f32 >>many.safetensors
+    sampl -n 5 --samplers '' --emit logits many.f32 -O json | sed 's/.*"logits":\(\[[^]]*\]\).*/\1/' >many.json
+    local file rows width
+    for file in many.f32 many.npy many.safetensors many.json; do
+        [[ $file == *.f32 ]] && width='-n 5' || width=
+        for rows in '' '--rows 3:70' '--rows 85:' '--rows -4:' '--rows 2,50,88 --dump-probs' '--shard 3/4' '-O html'; do
+            case "$file $rows" in *.json*-4: | *.json*/4) continue ;; esac # only reading counts the rows of JSON
+            # shellcheck disable=SC2086 # words
+            sampl -s 1 $width $rows "$file" >expected 2>expected.err
+            # shellcheck disable=SC2086
+            inject mmap:1:19 sampl -s 1 $width $rows "$file" >got 2>got.err
+            same got expected
+            same got.err expected.err
+        done
+    done
+}
+
 @test "errors: every message of the sources is in errors.tsv" {
     find "$ROOT/src" -name '*.[ch]' -exec perl "$BATS_TEST_DIRNAME/errors.perl" "$BATS_TEST_DIRNAME/errors.tsv" {} +
 }

@@ -64,6 +64,8 @@ void platform_has_read(void *bytes, size_t n) { posix_madvise(bytes, n, POSIX_MA
 
 #endif
 
+bool platform_maps(void) { return true; }
+
 size_t platform_page(void) { return (size_t)sysconf(_SC_PAGESIZE); }
 
 // ---- mapped files that become shorter

@@ -22,6 +22,9 @@ size_t platform_cores(void);
 
 // ---- mapped files
 
+// Does a map read its file when a page is touched? Else it would be a copy of the file.
+bool platform_maps(void);
+
 // Returns the size of a page of memory in bytes.
 size_t platform_page(void);
 

@@ -14,12 +14,13 @@ bool platform_random(void *bytes, size_t n) { return getentropy(bytes, n) == 0; 
 
 size_t platform_cores(void) { return 1; }
 
+bool platform_maps(void) { return false; }
+
 // Memory grows in units of this size.
 size_t platform_page(void) { return 65536; }
 
 void platform_reads_on(void *bytes, size_t n) {}
 
-// A map is a copy here, whose bytes cannot be read a second time.
 void platform_has_read(void *bytes, size_t n) {}
 
 bool platform_guard(void (*act)(void *arg), void *arg, const void **at)

@@ -29,6 +29,8 @@ size_t platform_cores(void)
 
 // ---- mapped files
 
+bool platform_maps(void) { return true; }
+
 size_t platform_page(void)
 {
     SYSTEM_INFO info;

@@ -69,7 +69,7 @@ static bool next_array(struct matrix *m, struct source *s, const struct input_co
     const size_t len = strlen(format_npy.magic);
     const unsigned char *p;
     size_t have = len;
-    while (!m->rows && !s->mapped && have >= len) {
+    while (!m->rows && !s->mapped && !s->sized && have >= len) {
         if (!source_peek(s, len, &p, &have, e))
             return false;
         if (have < len || memcmp(p, format_npy.magic, len) != 0)

@@ -152,7 +152,8 @@ static bool open_raw(void *self, const struct format *f, struct source *s, const
     if (matrix_set_shape(m, n, 1) != MATRIX_OK)
         return err_set(e, STATUS_USAGE, "--n-vocab is too large for this machine");
     m->all = m->rows = MATRIX_OPEN;
-    m->ragged = s->mapped ? (s->end - s->start) % m->bytes : 0;
+    const int64_t left = s->mapped || s->sized ? source_left(s) : 0;
+    m->ragged = (size_t)left % m->bytes;
     return true;
 }
 

@@ -110,7 +110,7 @@ void source_rows(struct source *s, const struct source_rows *rows)
     s->map->known = true;
 }
 
-// Maps a regular file. Any other file, or one on a file system without maps, is read in blocks: s->mapped stays false.
+// Maps a regular file. Any other file, or one that cannot be mapped, is read in blocks: s->mapped stays false.
 static bool map(struct source *s, const struct stat *st, struct err *e)
 {
     const off_t at = lseek(s->fd, 0, SEEK_CUR);
@@ -120,9 +120,13 @@ static bool map(struct source *s, const struct stat *st, struct err *e)
     if (!S_ISREG(st->st_mode) || st->st_size <= at || (uintmax_t)st->st_size > SIZE_MAX)
         return true;
     const size_t len = (size_t)st->st_size;
-    void *const p = mmap(NULL, len, PROT_READ, MAP_PRIVATE, s->fd, 0);
-    if (p == MAP_FAILED)
-        return errno == ENODEV || errno == EACCES || fail("map", e); // then read, which reports its own errors
+    void *const p = platform_maps() ? mmap(NULL, len, PROT_READ, MAP_PRIVATE, s->fd, 0) : MAP_FAILED;
+    if (p == MAP_FAILED) {
+        s->sized = !platform_maps() || errno == ENODEV || errno == EACCES; // then read, which reports its own errors
+        s->size = len;
+        s->begin = s->offset = (uint64_t)at;
+        return s->sized || fail("map", e);
+    }
     s->map = calloc(1, sizeof *s->map);
     if (!s->map) {
         munmap(p, len);
@@ -195,6 +199,9 @@ bool source_peek(struct source *s, size_t want, const unsigned char **p, size_t 
         }
         if (s->cap - s->end < BLOCK && !mem_grow(&s->buf, &s->cap, s->end + BLOCK, 1)) // grows with the data
             return err_from_fault(e, fault_memory());
+        if (s->ahead && lseek(s->fd, (off_t)s->ahead, SEEK_CUR) < 0)
+            return fail("seek", e);
+        s->ahead = 0;
         const ssize_t got = read(s->fd, s->buf + s->end, s->cap - s->end);
         if (got < 0 && errno == EINTR)
             continue;
@@ -220,14 +227,16 @@ bool source_waits(const struct source *s)
 
 void source_skip(struct source *s, size_t n)
 {
-    assert(n <= s->end - s->start);
+    const size_t have = s->end - s->start;
+    assert(n <= have || s->sized);
     if (s->mapped && s->start >= s->released + 2 * KEEP) { // keeps bytes that were peeked
         const size_t behind = (s->start - KEEP) & ~(size_t)(KEEP - 1);
         platform_has_read(s->buf + s->released, behind - s->released);
         s->released = behind;
     }
+    s->ahead += n > have ? n - have : 0;
     s->offset += n;
-    s->start += n;
+    s->start += n < have ? n : have;
     s->used = 0;
 }
 
@@ -252,6 +261,8 @@ const char *source_give_back(const char *from, const char *to)
 int64_t source_left(const struct source *s)
 {
     const size_t left = s->end - s->start;
+    if (s->sized)
+        return s->size > s->offset ? (int64_t)(s->size - s->offset) : 0;
     return s->mapped || (s->at_end && !left) ? (int64_t)left : -1;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The bytes of one input, in order. A regular file is mapped, and pages that have been read are released; anything else
-// is read in large blocks. Memory stays constant however long the input is.
+// is read in large blocks, and so is a file where maps are copies or do not exist. Memory stays constant however long
+// the input is.
 #ifndef SAMPL_IN_SOURCE_H
 #define SAMPL_IN_SOURCE_H
 
@@ -14,6 +15,9 @@ struct source {
     int fd;
     bool standard;      // standard input, which stays open
     bool mapped;        // buf is the whole file, read-only
+    bool sized;         // a regular file that is read in blocks; `size` is its length
+    uint64_t size;
+    size_t ahead;       // bytes behind buf[end - 1] that were skipped, and are not to be read
     uint64_t begin;     // file offset of a redirected standard input when it was opened, else 0
     uint64_t offset;    // begin and the bytes skipped so far
     unsigned char *buf; // buf[start..end) are the bytes from the current one on, as far as they were read
