@@ -211,6 +211,27 @@ long_reply() {
             sed -E 's/,"token":"[^"]*","bytes":\[[0-9,]*\]//g' >got
         same want got
     done
+    # Tokens that are texts only, as OpenAI's: alone, with null behind them, and with ids before or behind them.
+    seq -f t%g 0 3000 >words
+    penalized() { sampl -s 3 --presence-penalty 9 --repeat-last-n -1 --vocab words "$@"; }
+    sed -E 's/"id":[0-9]+,//g' long.json >texts.json
+    penalized --accept recorded texts.json >got
+    penalized --accept @ids rows.json >want
+    same got want
+    sed 's/"finish_reason"/"token_ids":null,&/' texts.json | penalized --accept recorded -f json >got
+    same got want
+    # Chosen tokens whose texts are in no vocabulary.
+    sed -E 's/"token":"[^"]*","bytes":\[[0-9,]*\],"logprob":-0.5,"top/"token":"?","logprob":-0.5,"top/' texts.json >unknown.json
+    run -1 penalized --accept recorded unknown.json
+    local ids='"token_ids":[3000,3000,3000,3000,3000,3000,3000,3000,3000,3000,3000,3000]'
+    sed "s/\"index\":0/&,$ids/" unknown.json >before.json
+    penalized --accept recorded -O json --emit stats before.json >want
+    [ "$(grep -c '"accepted":3000,' want)" = 12 ]
+    sed "s/\"finish_reason\"/$ids,&/" unknown.json >behind.json
+    penalized --accept recorded -O json --emit stats behind.json >got
+    same got want
+    penalized --accept recorded -O json --emit stats -f json - <behind.json >got
+    same got want
     # A reply behind a long one starts a sequence of its own.
     { cat long.json && cat llama.json; } >both.json
     sampl -s 3 --repeat-penalty 3 --accept recorded long.json llama.json >want

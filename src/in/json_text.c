@@ -15,16 +15,18 @@ enum {
     PIECE = 1 << 20,     // fewest bytes of positions in a piece
 };
 
-// The arrays of positions in llama-server's replies. Each position may list the whole vocabulary, so that an array may
-// have gigabytes. Such an object is read in pieces (struct json_value), to keep memory constant.
+// The arrays of positions in replies of llama-server, and in chat replies of OpenAI and vLLM. Each position may list
+// the whole vocabulary, so that an array may have gigabytes. Such an object is read in pieces (struct json_value), to
+// keep memory constant.
 static const struct long_array {
     const char *member, *name; // names of the object's member, and of the array in it
     size_t depth;              // brackets that are open around the array, without the object's
     const char *close;         // the brackets that close the array, those, and the object
+    bool texts;                // tokens may be texts only; ids may follow in a member token_ids
 } long_arrays[] = {
     {"\"completion_probabilities\"", "\"completion_probabilities\"", 0, "]}"},
     {"\"probs\"", "\"probs\"", 0, "]}"},
-    {"\"choices\"", "\"content\"", 3, "]}}]}"},
+    {"\"choices\"", "\"content\"", 3, "]}}]}", true},
 };
 
 static void fail_text(struct json_text *t)
@@ -245,11 +247,65 @@ static void find_long_array(struct json_value *v, size_t name, size_t depth)
     }
 }
 
-// Returns true if a piece may end here. Its elements must have ids of their own, since a member of ids may follow the
-// long array. The text before the array is copied to each piece; a piece at least as long as that text bounds the work.
-static bool is_long_enough(const struct json_value *v)
+#define IDS_KEY "token_ids\"" // ends the names of the members with the ids of a reply, and with those of its prompt
+
+// Looks for such a member, unless it is null, in a text.
+static bool text_has_ids(const char *text)
 {
-    return v->has_id && v->text.len - v->array_at >= (v->array_at < PIECE ? PIECE : v->array_at);
+    while ((text = strstr(text, IDS_KEY))) {
+        text += strlen(IDS_KEY);
+        text += strspn(text, ": ");
+        if (*text != 'n')
+            return true;
+    }
+    return false;
+}
+
+// Looks for such a member, unless it is null, in the rest of the object, inside `open` brackets. Reads on
+// without a copy: a pipe's rest is kept, up to TEXT_MOST bytes. True also if the object is longer or does not end;
+// reading it finds the error.
+static bool ids_follow(struct json_text *t, size_t open)
+{
+    static const char key[] = IDS_KEY;
+    const size_t len = sizeof key - 1;
+    bool inside = false, escaped = false, named = false; // inside a string; the last string ends with the key
+    size_t have = 0;
+    for (size_t i = 0; open; i++) {
+        if (i >= have && ((!t->source->mapped && i > TEXT_MOST) || (have = json_peek(t, i + 1)) <= i))
+            return true;
+        const char c = t->p[i];
+        if (inside) {
+            inside = c != '"' || escaped;
+            escaped = c == '\\' && !escaped;
+            named = !inside && i >= len && !memcmp(t->p + i + 1 - len, key, len);
+            continue;
+        }
+        if (named && c != ':' && !json_is_space(t->p + i, t->end)) {
+            if (c != 'n')
+                return true;
+            named = false;
+        }
+        inside = c == '"';
+        open += c == '{' || c == '[';
+        open -= c == '}' || c == ']';
+    }
+    return false;
+}
+
+// Returns true if a piece may end here, inside `open` brackets. Its elements must have ids of their own, or the object
+// must have no ids beside the long array. The text before the array is copied to each piece; a piece at least as long
+// as that text bounds the work.
+static bool is_long_enough(struct json_text *t, struct json_value *v, size_t open)
+{
+    if (v->text.len - v->array_at < (v->array_at < PIECE ? PIECE : v->array_at))
+        return false;
+    if (!v->alone && !v->looked && v->array->texts) {
+        v->looked = true;
+        v->text.text[v->array_at - 1] = '\0'; // in place of the bracket that opens the array
+        v->alone = !text_has_ids(v->text.text) && !ids_follow(t, open);
+        v->text.text[v->array_at - 1] = '[';
+    }
+    return v->alone;
 }
 
 // Copies a value, or the rest of one that is continued inside `depth` brackets. cJSON checks the copy later. White
@@ -268,7 +324,7 @@ static bool copy_value(struct json_text *t, struct json_value *v, size_t depth, 
             return json_syntax(t, "'}'", e);
         if (!depth && (c == ',' || c == '}' || c == ']'))
             return true;
-        v->more = element && c == ',' && is_long_enough(v);
+        v->more = element && c == ',' && is_long_enough(t, v, depth + 1);
         if (v->more)
             return true;
         v->in_array = v->in_array && !(element && c == ']');
@@ -289,7 +345,7 @@ static bool copy_value(struct json_text *t, struct json_value *v, size_t depth, 
             if (!copy_string(t, v, e))
                 return false;
             if (v->in_array && depth == v->array->depth + 2 && !strcmp(v->text.text + name, "\"id\""))
-                v->has_id = v->has_id || json_next_byte(t) == ':';
+                v->alone = v->alone || json_next_byte(t) == ':';
         }
         if (c == '[')
             find_long_array(v, name, depth - 1);
@@ -424,7 +480,7 @@ bool json_read_value(struct json_text *t, struct json_value *v, struct err *e)
         return read_object(t, v, e);
     }
     v->plane = *t->p == '[' ? PLANE_LOGITS : PLANE_NONE;
-    v->has_ids = v->has_id = v->in_array = false;
+    v->has_ids = v->looked = v->alone = v->in_array = false;
     v->array = NULL;
     v->text.most = TEXT_MOST;
     builder_clear(&v->text);

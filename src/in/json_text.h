@@ -72,7 +72,8 @@ struct json_value {
     size_t member_at;               // where in text the name of the current member begins
     size_t array_at;                // where in text the first element of the long array begins
     bool in_array;                  // the long array has not ended yet
-    bool has_id;                    // some element of the long array has a member "id"
+    bool looked;                    // ids behind the long array were looked for
+    bool alone;                     // the elements of the long array need no ids from behind it
 };
 
 // Returns the length of the next value if it is an array of numbers, or an object with such an array as its only
