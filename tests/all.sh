@@ -165,6 +165,11 @@ mutants() {
     ran "mutants: 80, seed $SEED"
 }
 
+firefox() {
+    make -s check-firefox
+    ran "Firefox: the explorer, and pages of one chain and of several"
+}
+
 # The program for Windows, under Wine.
 windows() {
     make -s check-windows STEP=4
@@ -172,7 +177,7 @@ windows() {
 }
 
 steps=(gcc_sanitizers clang_sanitizers llama lint packages neon html explorer same faults portable threads soak engines completions)
-[ "$form" = short ] || steps=(proofs mutants whole "${steps[@]}" systems windows)
+[ "$form" = short ] || steps=(proofs mutants whole "${steps[@]}" firefox systems windows)
 
 # ---- one step, or every step
 

@@ -217,6 +217,19 @@ else
 check-html check-explorer screenshots:
 	@echo '$@: npm or chromium is missing' >&2; exit 1
 endif
+.PHONY: check-firefox
+ifneq ($(shell sh -c 'command -v npm && { command -v firefox-esr || command -v firefox; }'),)
+build/firefox/fetched:
+	@echo "  FETCH puppeteer-core"
+	@mkdir -p $(@D)
+	$(Q)npm install --silent --no-audit --no-fund --no-save --ignore-scripts --prefix $(@D) puppeteer-core@24.43.1 && touch $@
+
+check-firefox: $(BUILD)/sampl $(EXPLORER) build/firefox/fetched ## test the explorer and pages of -O html in Firefox (firefox-esr, npm, make explorer)
+	$(Q)node tests/explorer/firefox.mjs $(BUILD)/sampl $(EXPLORER) build/firefox
+else
+check-firefox:
+	@echo '$@: npm or firefox is missing' >&2; exit 1
+endif
 .PHONY: check-packages
 check-packages: $(BUILD)/sampl ## check the tarball, the Debian package and the static program (musl-tools, lintian)
 	$(Q)tests/packages.sh

@@ -418,7 +418,7 @@ const placeNames = (plot) => {
     const fits = ["", "before", "above", "below", "gone"].some((side) => {
       name_.className = side;
       const box = name_.getBoundingClientRect();
-      return side === "gone" || (box.left >= room.left && box.right <= room.right && box.top >= room.top && box.bottom <= room.bottom && taken.every((other, k) => k === i || !meets(box, other)));
+      return side === "gone" || (box.left >= room.left && box.right <= room.right && box.top >= room.top - 10 && box.bottom <= room.bottom + 10 && taken.every((other, k) => k === i || !meets(box, other)));
     });
     if (fits && name_.className !== "gone") taken.push(name_.getBoundingClientRect());
   });
