@@ -121,6 +121,17 @@ backslashes() {
     [ "$(ls -A "$scratch/a folder")" = ids.txt ]
 }
 
+# Paths beyond the 260 characters of older functions of Windows, with / and with \.
+# shellcheck disable=SC2086
+long_paths() {
+    local deep=$scratch part
+    for part in {1..8}; do deep+="/a folder with forty characters in its name $part"; done
+    mkdir -p "$deep" && cp samples/austen.f16 "$deep/rows.f16"
+    windows $run "$deep/rows.f16" -o "$deep/ids.txt" && expected | cmp - "$deep/ids.txt"
+    windows $run "${deep//\//\\}\\rows.f16" | cmp - "$deep/ids.txt"
+    [ "$(ls -A "$deep" | paste -sd' ')" = 'ids.txt rows.f16' ]
+}
+
 # shellcheck disable=SC2086
 replaces_a_file() {
     echo old >"$scratch/old.txt"
@@ -158,7 +169,7 @@ random_seed() {
 
 differences() {
     local name
-    for name in utf8_names backslashes replaces_a_file crlf_preset own_preset pipes random_seed; do
+    for name in utf8_names backslashes long_paths replaces_a_file crlf_preset own_preset pipes random_seed; do
         check "$name" bash -eu -o pipefail -c "$(declare -f windows expected "$name"); $name"
     done
 }

@@ -61,14 +61,29 @@ static int fail(void)
 
 bool windows_path(const char *path, wchar_t wide[PATH_MAX])
 {
-    if (!*path)
+    enum { SHORT = 248 }; // from here on Windows wants a whole path with a prefix, for folders
+    static const wchar_t prefix[] = L"\\\\?\\";
+    const size_t room = PATH_MAX - wcslen(prefix);
+    if (!*path) {
         errno = ENOENT;
-    else if (MultiByteToWideChar(CP_UTF8, MB_ERR_INVALID_CHARS, strcmp(path, "/dev/null") ? path : "NUL", -1, wide,
-                                 PATH_MAX))
-        return true;
-    else
+        return false;
+    }
+    if (!MultiByteToWideChar(CP_UTF8, MB_ERR_INVALID_CHARS, strcmp(path, "/dev/null") ? path : "NUL", -1, wide,
+                             PATH_MAX)) {
         errno = GetLastError() == ERROR_INSUFFICIENT_BUFFER ? ENAMETOOLONG : ENOENT;
-    return false;
+        return false;
+    }
+    wchar_t whole[PATH_MAX];
+    const size_t len = GetFullPathNameW(wide, (DWORD)room, whole, NULL);
+    if (len < SHORT || !wcsncmp(whole, L"\\\\", 2)) // a server's path begins so, and one with the prefix
+        return true;
+    if (len >= room) {
+        errno = ENAMETOOLONG;
+        return false;
+    }
+    wcscpy(wide, prefix);
+    wcscat(wide, whole);
+    return true;
 }
 
 // Returns the descriptor that /dev/stdin or the like names; -1: none.

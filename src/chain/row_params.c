@@ -8,6 +8,7 @@
 #include "chain/setting.h"
 #include "json/json.h"
 
+#include <float.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -37,7 +38,7 @@ static bool wrong(const struct change *ch, const cJSON *item, const char *wanted
 static const char *number_as_typed(double v, char text[NUMBER_TEXT])
 {
     if (v != floor(v) || fabs(v) >= 1e15)
-        return number_text((float)v, text);
+        return fabs(v) > FLT_MAX ? number_text_wide(v, text) : number_text((float)v, text);
     snprintf(text, NUMBER_TEXT, "%" PRId64, (int64_t)v);
     return text;
 }
