@@ -310,6 +310,8 @@ refused() {
 @test "llama.cpp's config.ini: FILE:SECTION selects a section, also of a file with a colon in its name" {
     printf '[org/m.gguf:Q8_0]\ntop-p = 0.1\n[*]\ntop-p = 0.9\ntop-k = 3\n' >a.ini:org
     same_chain --preset a.ini:org = --top-p 0.9 --top-k 3
+    printf '[*]\nsamplers = \t temperature \t\ntop-k=  4\n' >blanks.ini
+    same_chain --preset blanks.ini = --samplers temperature --top-k 4
     printf 'grammar-file = g.gbnf\n' | refused file.ini 'grammar-file ("g.gbnf")'
 }
 

@@ -197,3 +197,14 @@ CLEAR=$'\r\033[K'
     [ "$(terminal 80 -- "$SAMPL" --top-k 1 rows.json)" = 2 ]
     [ "$(echo '[1,2,3]' | terminal 80 -- sh -c "echo '[1,2,3]' | '$SAMPL' --top-k 1")" = 2 ]
 }
+
+@test "columns that fill the window to its edge stay in one block" {
+    local columns wide last=
+    for columns in {40..100}; do
+        terminal "$columns" NO_COLOR=1 -- "$SAMPL" -n 4096 -s 1 --rows 3 "$AUSTEN" --vs 'aa: --temp 2' --vs 'bb: --top-k 3' --vs 'cc: --temp 3' --dump-probs=3 >got
+        wide=$(tr -d '\r' <got | awk '{ n = length($0); most = n > most ? n : most } END { print most }')
+        [ "$wide" -le "$columns" ]
+        if [ "$(grep -c base got)" = 1 ] && grep -q 'aa.*bb.*cc' got; then last=$columns && break; fi
+    done
+    [ "$wide" = "$last" ] # the narrowest window that holds them all has no column to spare
+}

@@ -114,7 +114,9 @@ specs() {
 
 @test "--sweep: the options that the table prints for a variant make the same run" {
     sampl -n 4096 -s 1 --rows :40 --vs 'hot: --temp 2' --sweep 'samplers=top_k;temperature,temperature;min_p' --emit ids "$AUSTEN" >chosen
-    sampl -n 4096 -s 1 --rows :40 --vs 'hot: --temp 2' --sweep 'samplers=top_k;temperature,temperature;min_p' -O tsv "$AUSTEN" | cut -f 2 >options
+    sampl -n 4096 -s 1 --rows :40 --vs 'hot: --temp 2' --sweep 'samplers=top_k;temperature,temperature;min_p' -O tsv "$AUSTEN" >table
+    [ "$(awk -F'\t' '{ print NF }' table | sort -u | wc -l)" = 1 ] # a cell for each column
+    cut -f 2 table >options
     for i in 2 3 4 5; do
         eval "sampl -n 4096 -s 1 --rows :40 $(sed -n "$((i + 1))p" options) \"\$AUSTEN\"" >alone
         cut -f "$i" chosen | cmp - alone
