@@ -57,6 +57,9 @@ make_files() {
     ln -s presets x/loop/sampl/presets
     echo '--top-k 2' >x/sampl/presets/a.preset
     echo '--top-k 2' >p/good
+    printf '{"params":{"temperature":2,"seed":5}}\n{"params":{"top_k":1},"accept":1}\n' >lines.jsonl
+    printf 'data: {"id":"a","object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":"a"},"logprobs":{"content":[{"token":"a","logprob":-0.5,"top_logprobs":[{"token":"a","logprob":-0.5},{"token":"b","logprob":-1}]}]}}]}\n\n%.0s' 1 2 >events
+    echo 'data: [DONE]' >>events
     mkdir -p p/sampl/presets
     echo '{}' | tee p/sampl/presets/tavern.json >p/sampl/presets/tavern.ini
     echo '--temp 1 --preset p/bad' >p/nested

@@ -47,6 +47,15 @@ RUNS = [
     ("sampl -s 1 --vocab v.json --grammar-file any.gbnf ok.f32", None),
     ("sampl -s 1 --vocab abc.vocab -jf any.schema --print-grammar", None),
     ("sampl -n 3", "|ok.f32"),
+    ("sampl -n 3 -s 1 --preset p/foreign ok.f32", None),
+    ("sampl -n 3 -s 1 --preset p/order.yaml -O json ok.f32", None),
+    ("sampl --preset p/studio --print-chain=preset", None),
+    ("sampl -n 3 -s 1 --params lines.jsonl ok.f32", None),
+    ("sampl -n 3 -s 1 --params - -O json ok.f32", "|lines.jsonl"),
+    ("sampl -s 1 --vocab abc.vocab --accept recorded", "|events"),
+    ("sampl -s 1 --ids rank -O json events", None),
+    ("sampl -s 1 --vocab abc.vocab --reasoning-start a --reasoning-end '</s>' --reasoning-budget 0 --reasoning-budget-message b "
+     "--accept 0,1 -n 3 ok.f32", None),
 ]
 CALLS = [("memory", 12)] + [
     (f"sys_{name}:{{}}", error)
