@@ -13,9 +13,9 @@
 struct source {
     const char *name; // for messages
     int fd;
-    bool standard;      // standard input, which stays open
-    bool mapped;        // buf is the whole file, read-only
-    bool sized;         // a regular file that is read in blocks; `size` is its length
+    bool standard; // standard input, which stays open
+    bool mapped;   // buf is the whole file, read-only
+    bool sized;    // a regular file that is read in blocks; `size` is its length
     uint64_t size;
     size_t ahead;       // bytes behind buf[end - 1] that were skipped, and are not to be read
     uint64_t begin;     // file offset of a redirected standard input when it was opened, else 0

@@ -79,6 +79,10 @@ cp -R schema matches
 
 # options
 for file in "$tests"/../samples/presets/*.preset; do seeds preset "$(<"$file")"; done
+seeds preset '{"temp":1.3,"top_p":0.9,"min_p":0.1,"rep_pen":1.05,"sampler_priority":["top_k","temperature"]}' \
+    '{"temperature":0.7,"top_k":20,"do_sample":true,"repetition_penalty":1.05,"transformers_version":"4"}' \
+    '{"params":{"temperature":0.7,"stop":["a"],"logit_bias":{"1":2}}}' $'FROM x\nPARAMETER temperature 0.5\nPARAMETER top_k 9\n' \
+    $'[a]\ntop-k = 3\n' $'temperature: 0.7\ntop_p: 0.9\n' '{"fields":[{"key":"llm.prediction.temperature","value":2}]}'
 seeds preset $'# about\n--temp 1 --top-k=5 \\\n -l 1+2 --dry-sequence-breaker "a b"\n' "--samplers 'top_k;dist'"
 mapfile -t texts < <(cut -f 4 "$tests/errors.tsv" | grep -E '^(g|sampl) ' | grep -v "[\"'/@\$<>|]" | cut -d ' ' -f 2- | awk 'NR % 5 == 0')
 for text in "${texts[@]}"; do seeds options "${text// /$'\n'}"; done
@@ -88,6 +92,19 @@ seeds ids '1,2,3' $'1 2\n3\t4' '0' '2147483647' ' 1 , 2 '
 seeds vs 'neutral' 'a: --temp 2 --top-k 3' $'b:--min-p 0.5\n--seed 4\nchat'
 seeds sweep 'temp=0.5,1' $'top-k=1:9:4\nmin-p=0,0.5' 'seed=1:3:1'
 seeds biases '1+2.5' '1-inf' '"a"+1' $'"\\n"-3' '3-1e-3'
+
+# options of rows, and several chains
+seeds lines $'{"params":{"temperature":2,"seed":5}}\n{"params":{"top_k":1},"accept":1}\n' $'{"seq":"a","end":true}\n{"prompt_tokens":[1,2]}\n' \
+    $'{"params":{"grammar":"root ::= [ab]+"}}\n{}\n' $'{"params":{"samplers":["top_k","dry"],"dry_multiplier":1}}\n'
+seeds rows '1:3' $'0\n2\n7\n' '-3:' '5,1:2,:9'
+seeds expect $'3\n9\n15\n1\n7\n13\n19\n5\n' '3 9 15'
+seed against same <words.json
+seeds against '[1,2,3]' $'{"logits":[1,2,3],"ids":[9,5,7]}\n'
+for target in page panels differ budget; do
+    seed "$target" words <words.json
+    seeds "$target" '[1,2.5e1,-3] [3,2,1]' '{"logits":[1,2,3],"ids":[9,5,7]} {"logits":[2,1],"seq":"<a>"}' '[NaN,1] [2,3]'
+    seed "$target" reply <"$tests/../samples/reply.json"
+done
 
 # chains over rows; driver.c explains the first bytes
 perl -e 'for my $chain (0 .. 29) { for my $width (0, 3, 5, 9 + $chain % 2) {
