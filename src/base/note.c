@@ -7,13 +7,12 @@
 
 void note_add(struct builder *notes, enum note_kind kind, const char *format, ...)
 {
-    char text[sizeof(struct err)];
+    char entry[1 + sizeof(struct err)] = {(char)kind};
     va_list args;
     va_start(args, format);
-    err_text(text, sizeof text, format, args);
+    err_text(entry + 1, sizeof entry - 1, format, args);
     va_end(args);
-    builder_byte(notes, (char)kind);
-    builder_bytes(notes, text, strlen(text) + 1);
+    builder_bytes(notes, entry, strlen(entry) + 1); // whole or not at all
 }
 
 void notes_move(struct builder *to, struct builder *from)

@@ -197,7 +197,8 @@ void note_spelling(struct builder *notes, const char *name, const char *text, co
     builder_format(&note, "%s: '%.*s' is spelt by the tokens ", name, err_clip(text, 60), text);
     for (size_t i = 0; i < ids->n; i++)
         builder_format(&note, "%s%" PRIu32, i ? "," : "", ids->id[i]);
-    note_add(notes, NOTE_PLAIN, "%s", note.text ? note.text : "");
+    if (!note.failed)
+        note_add(notes, NOTE_PLAIN, "%s", note.text);
     notes->failed = notes->failed || note.failed;
     builder_free(&note);
 }
