@@ -74,15 +74,18 @@ class Passed(Exception):
 Run = collections.namedtuple("Run", "line status out err")
 
 
+def without_command(out):
+    """The output without the line of a page that shows the command: -t and -o differ there."""
+    return re.sub(rb'(?m)^<p class="command">.*\n', b"", out)
+
+
 def execute(words, folder, tier=None, stdin=None):
     """Runs sampl. Checks the status, and that an error has one message."""
     line = (f"SAMPL_CPU={tier} " if tier else "") + shlex.join([SAMPL, *words]) + (f" <{stdin}" if stdin else "")
     with open(folder / stdin if stdin else os.devnull, "rb") as source:
         done = subprocess.run([SAMPL, *words], cwd=folder, env=ENV | {"SAMPL_CPU": tier} if tier else ENV, stdin=source,
                               capture_output=True, timeout=300, check=False)
-    # A page shows its command, with the number of threads.
-    out = re.sub(rb'(?m)^<p class="command">.*\n', b"", done.stdout)
-    run = Run(line, done.returncode, out, done.stderr.decode(errors="replace"))
+    run = Run(line, done.returncode, without_command(done.stdout), done.stderr.decode(errors="replace"))
     errors = re.findall("^sampl: (?!warning:|note:)", run.err, re.MULTILINE)
     if run.status not in (0, 1, 2) or re.search("Sanitizer|runtime error:", run.err) or (
             run.status == 2 and len(errors) != 1) or (run.status == 1 and not errors and "--expect" not in words):
@@ -354,7 +357,7 @@ def threads(case):
     more = case.rng.choice([["-t", "3"], ["-t", "3", "-o", "out"], ["--line-buffered"]])
     other = case.run(*words, *more)
     if "-o" in more: # a failed run leaves no file
-        other = other._replace(out=run.out if other.status else (case.dir / "out").read_bytes())
+        other = other._replace(out=run.out if other.status else without_command((case.dir / "out").read_bytes()))
     agree(" ".join(more), run, other, str)
     return run
 
