@@ -185,7 +185,7 @@ gives_reference() {
     [ "$output" = 'sampl: --emit text needs --vocab' ]
 }
 
-# long_reply llama|sorted|chat POSITIONS: prints a reply that lists 3000 tokens at each position, 270 kB.
+# long_reply llama|sorted|chat|legacy|vllm|prompt|sglang POSITIONS: prints a reply that lists 3000 tokens at each position, 60 to 270 kB.
 long_reply() {
     perl -e '
         my ($shape, $n) = @ARGV;
@@ -195,6 +195,28 @@ long_reply() {
         print $shape eq "llama" ? qq({"content":"x [ {","tokens":[1],"completion_probabilities" : [ $positions],"stop":true,"timings":{"a":[1]}}\n) :
             $shape eq "sorted" ? qq({"completion_probabilities":[$positions ] ,"content":"x","stop":true}\n) :
             qq({"choices":[{"index":0,"logprobs":{"content":[$positions]},"finish_reason":"stop"}],"object":"chat.completion"}\n)' "$@"
+}
+
+# parallel legacy|vllm|prompt|within|sglang POSITIONS: prints a reply with arrays side by side, which lists 3000 tokens at each position.
+parallel() {
+    perl -e '
+        my ($shape, $n) = @ARGV;
+        my ($open, $close) = $shape eq "sglang" ? ("[", "]") : ("{", "}");
+        my $entry = sub { my ($id, $x) = @_; $shape eq "sglang" ? "[-$x,$id,null]" :
+            $shape =~ /legacy|vllm/ ? qq("token_id:$id":-$x) : qq("$id":{"logprob":-$x,"rank":7,"decoded_token":"some text of a token, $id"}) };
+        my $list = sub { my $k = shift; my $chosen = $k * 7;
+            join ",", map { $entry->($_, $_ == $chosen ? "0.5" : (($_ * 37 + $k * 11) % 3001 + 1) / 128) } $chosen, grep { $_ != $chosen } 0 .. 2999 };
+        my @ids = map { $_ * 7 } 0 .. $n - 1;
+        my $lists = join ", ", map { $open . $list->($_) . $close } 0 .. $n - 1;
+        my $tokens = join ",", map { qq("token_id:$_") } @ids;
+        my $numbers = join ",", map { "-0.5" } @ids;
+        my $ids = join ",", @ids;
+        my $last = qq({"index":1,"logprobs":{"tokens":["token_id:1"],"token_logprobs":[-1],"top_logprobs":[{"token_id:1":-1,"token_id:9":-2,"token_id:273":-3}]}});
+        print $shape eq "legacy" ? qq({"choices":[{"logprobs":{"tokens":[$tokens],"token_logprobs":[$numbers],"top_logprobs":[$lists],"text_offset":[]}},$last]}) :
+            $shape eq "vllm" ? qq({"choices":[{"text":"]}","logprobs":{"top_logprobs":[$lists],"tokens":[$tokens],"token_logprobs":[$numbers]},"token_ids":null},$last]}) :
+            $shape eq "prompt" ? qq({"choices":[$last],"object":"text_completion","prompt_logprobs":[null,$lists],"prompt_token_ids":[9,$ids]}) :
+            $shape eq "within" ? qq({"choices":[{"logprobs":{"tokens":["token_id:1"],"token_logprobs":[-1],"top_logprobs":[{"token_id:1":-1,"token_id:9":-2,"token_id:273":-3}]},"prompt_logprobs":[null,$lists],"prompt_token_ids":[9,$ids]}]}) :
+            qq({"meta_info":{"output_token_logprobs":[) . join(",", map { "[-0.5,$_,null]" } @ids) . qq(],"output_top_logprobs":[$lists],"e":-Infinity}}), "\n"' "$@"
 }
 
 @test "replies: a reply that is longer than the buffer gives the same rows and messages" {
@@ -243,12 +265,42 @@ long_reply() {
     [ "${lines[9]}" = 'sampl: bad.json: row 9: position 9 of the reply is no token' ] && [ ${#lines[@]} = 10 ]
     head -c 2000000 long.json >cut.json
     run -1 sampl -s 3 cut.json
-    [[ ${lines[-1]} = "sampl: cut.json: row 5: the input ends at byte 2000000 where JSON expects "* ]]
+    [[ ${lines[-1]} = "sampl: cut.json: row "[5-7]": the input ends at byte 2000000 where JSON expects "* ]]
     # a second choice behind a long one
     perl -pe 's/\]\},"finish_reason":"stop"\}/$&,{"index":1,"logprobs":{"content":[{"id":1,"token":"x","logprob":-1,"top_logprobs":[{"id":1,"logprob":-1}]}]}}/' long.json >two.json
     echo '{"ids":[1],"logits":[-1]}' >one.json
     sampl -s 3 --stats --accept recorded two.json 2>err >got
     [ "$(wc -l <got)" = 13 ] && [ "$(tail -1 got)" = 1 ]
+}
+
+@test "replies: long arrays side by side, with members before and behind them, give the rows of short ones" {
+    perl -e '
+        for my $k (0 .. 39) {
+            printf qq({"logits":[%s]}\n), join ",", map { $_ == $k * 7 ? -0.5 : -(($_ * 37 + $k * 11) % 3001 + 1) / 128 } 0 .. 2999;
+        }' >rows.json
+    seq 0 7 273 >ids
+    dumped -s 3 --repeat-penalty 3 --repeat-last-n -1 --accept @ids rows.json >want
+    dumped -s 3 --repeat-penalty 3 --repeat-last-n -1 --accept @ids --prompt-tokens 9 rows.json >want_prompt
+    # shape, rows behind the long array, expected rows, logits of the last row: a second choice has no history, the output has the prompt
+    while read -r shape more want last; do
+        parallel "$shape" 40 >long.json
+        [ "$(stat -c %s long.json)" -gt 2400000 ]
+        for file in long.json -; do
+            dumped -s 3 --repeat-penalty 3 --repeat-last-n -1 --accept recorded -n 3000 -f json $file <long.json >got
+            [ "$(wc -l <got)" = $((40 + more)) ]
+            head -40 got >first
+            same "$want" first
+        done
+        sampl -n 3000 --presence-penalty 8 --repeat-last-n -1 --accept recorded --samplers penalties --dump-probs -O json long.json |
+            tail -1 | jq -c '[.top_probs[].logit]' >got
+        [ $shape = sglang ] || [ "$(cat got)" = "$last" ]
+    done <<'    END'
+        legacy 1 want [-1,-2,-3]
+        vllm 1 want [-1,-2,-3]
+        prompt 1 want_prompt [-1,-10,-11]
+        within 1 want_prompt [-1,-10,-11]
+        sglang 0 want
+    END
 }
 
 @test "replies: each reply and each choice is a sequence of its own" {

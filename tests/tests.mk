@@ -104,7 +104,8 @@ fuzz-driver: $(filter-out $(BUILD)/main.o,$(OBJECTS))
 	    -o $(BUILD)/driver tests/fuzz/driver.c $^ $(CJSON_LIBS) -lm
 
 fuzz-build: ## build the fuzzer, the program and the C tests with clang's sanitizers in build/fuzz
-	$(Q)$(MAKE) BUILD=$(FUZZ) CC=clang SAN=fuzzer-no-link,address,undefined CFLAGS='-O1 -g -Wno-pass-failed' all units fuzz-driver
+	$(Q)$(MAKE) BUILD=$(FUZZ) CC=clang SAN=fuzzer-no-link,address,undefined CFLAGS='-O1 -g -Wno-pass-failed' \
+	    CPPFLAGS=-DPIECE_BYTES=64 all units fuzz-driver
 
 fuzz: $(BUILD)/sampl fuzz-build ## run clang's libFuzzer on each parser and on the whole program (TIME=60 seconds each, 0: kept inputs only; TARGET= SEED= JOBS=1)
 	$(Q)SEED='$(SEED)' tests/fuzz/run.sh $(FUZZ)/driver $(BUILD)/sampl '$(or $(TIME),60)' $(TARGET)

@@ -3,7 +3,6 @@
 // replies. The rows stand one after the other, perhaps on lines, in an array of rows, or in server-sent events.
 #include "in/json_lists.h"
 #include "in/json_reply.h"
-#include "in/json_text.h"
 #include "in/row_notes.h"
 #include "kern/libm.h"
 

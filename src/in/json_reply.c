@@ -89,22 +89,55 @@ static const cJSON *list_within(const cJSON *record)
 // Returns true if the reply is one position of the stream of an old llama-server.
 static bool is_old_position(const cJSON *root) { return json_member(first(json_array(root, "probs")), "tok_str"); }
 
-// Adds the positions of one track of an object. Each begins as a copy of p; only the first may begin a sequence.
+// Returns the name of the array of this track that is cut into pieces: the long array of the reply. Returns "" if it is
+// not in this object.
+static const char *cut_array(const struct json_reply *reply, const struct track *k, const cJSON *within)
+{
+    const struct json_value *const piece = reply->piece;
+    if (!(piece->more || piece->continued) || reply->reached ||
+        reply->in_choice != !strcmp(piece->array->member, "choices"))
+        return "";
+    const char *const name = piece->array->name;
+    const bool mine = (k->tokens && !strcmp(k->tokens, name)) || (k->lists && !strcmp(k->lists, name));
+    return mine && json_array(within, name) ? name : "";
+}
+
+// Returns the element of an array of this track that the position `index` of the reply has; NULL if there is none.
+static const cJSON *position_element(const cJSON *within, const char *name, const char *cut, size_t index)
+{
+    const cJSON *const array = json_array(within, name);
+    return name && !strcmp(name, cut) ? first(array) : cJSON_GetArrayItem(array, (int)index);
+}
+
+// Adds the positions of one track of an object. Each begins as a copy of p; only the first may begin a sequence. The
+// positions of the first piece are those before the long array, too; those of the last piece are those behind it.
 static bool add_track(struct json_reply *reply, const struct track *k, const cJSON *object, struct reply_position *p,
                       struct err *e)
 {
+    const struct json_value *const piece = reply->piece;
     const int list_type = k->shape == TOKEN_TEXT || k->shape == TOKEN_ID ? cJSON_Object : cJSON_Array;
     const bool prompt = k->part == PART_PROMPT;
     const cJSON *const within = k->within ? json_member(object, k->within) : object;
     const cJSON *const tokens = json_array(within, k->tokens), *const ids = json_array(object, k->ids);
-    const cJSON *list = first(json_array(within, k->lists)), *logit = first(json_array(within, k->logits));
-    const cJSON *id = prompt || cJSON_GetArraySize(ids) == cJSON_GetArraySize(tokens) ? first(ids) : NULL;
+    const char *const cut = cut_array(reply, k, within);
     if (prompt && !add_prompt(reply, k->ids ? ids : tokens, k->shape, p, e))
         return false;
-    const cJSON *t = !strcmp(k->marker, "probs") && is_old_position(object) ? object : first(tokens);
+    if (!*cut && (reply->reached ? piece->more : piece->continued))
+        return true;
+    reply->reached = reply->reached || *cut;
+    p->fresh = p->fresh && !(*cut && piece->continued);
+    const size_t begin = *cut ? piece->before : 0;
+    const size_t end = *cut ? begin + (size_t)cJSON_GetArraySize(json_array(within, cut)) : SIZE_MAX;
+    const size_t n_tokens = *cut && !strcmp(cut, k->tokens) ? piece->n_all : (size_t)cJSON_GetArraySize(tokens);
+    const cJSON *list = position_element(within, k->lists, cut, begin),
+                *logit = position_element(within, k->logits, cut, begin);
+    const cJSON *id =
+        prompt || (size_t)cJSON_GetArraySize(ids) == n_tokens ? cJSON_GetArrayItem(ids, (int)begin) : NULL;
+    const bool old = !strcmp(k->marker, "probs") && is_old_position(object);
+    const cJSON *t = old ? object : position_element(within, k->tokens, cut, begin);
     if (prompt && !list)
         return true;
-    for (size_t index = 0; t; t = t->next, index++) {
+    for (size_t index = begin; t && index < end; t = t->next, index++) {
         struct reply_position at = *p;
         at.track = k;
         at.list = k->lists ? list : list_within(t);
@@ -115,7 +148,7 @@ static bool add_track(struct json_reply *reply, const struct track *k, const cJS
         at.id = json_id(id);
         if (k->shape == TOKEN_ID && at.id < 0 && at.list)
             at.id = reply_key_id(at.list->child->string);
-        at.index = reply->done + index;
+        at.index = index;
         if (prompt && index < at.n_before)
             at.n_before = index;
         const bool start = !index && k->part != PART_OUTPUT && cJSON_IsNull(list);
@@ -223,6 +256,7 @@ static bool add_choices(struct json_reply *reply, const cJSON *root, bool part, 
     cJSON_ArrayForEach(choice, json_array(root, "choices"))
     {
         struct reply_position begin = *p;
+        reply->in_choice = true;
         if (!check_order(choice, part, e) || !add_tracks(reply, "prompt_logprobs", choice, &begin, e) ||
             !add_tracks(reply, "choices", choice, &begin, e))
             return false;
@@ -260,7 +294,7 @@ static bool goes_on(const cJSON *root, bool part)
 // Adds the positions of a reply with the marker of k.
 static bool find_positions(struct json_reply *reply, const struct track *k, const cJSON *root, bool part, struct err *e)
 {
-    struct reply_position p = {.fresh = !reply->goes_on && !reply->done};
+    struct reply_position p = {.fresh = !reply->goes_on && !reply->piece->continued};
     if (!strcmp(k->marker, "choices") || !strcmp(k->marker, "prompt_logprobs"))
         return add_choices(reply, root, part, &p, e);
     if (!strcmp(k->marker, "completion_probabilities") && !check_order(root, part, e))
@@ -311,7 +345,8 @@ bool json_reply_open(struct json_reply *reply, const struct json_value *value, b
     if (!note_stream(reply, root, chunk))
         return err_from_fault(e, fault_memory());
     part = part || chunk;
-    reply->done = value->continued ? reply->done + reply->n : 0;
+    reply->piece = value;
+    reply->in_choice = reply->reached = false;
     const struct track *k = tracks;
     while (k < tracks + N_TRACKS && !(json_member(root, k->marker) && json_member(root, k->marker)->type & k->type))
         k++;
@@ -335,7 +370,8 @@ bool json_reply_open(struct json_reply *reply, const struct json_value *value, b
     reply->goes_on = reply->goes_on && goes_on(root, part);
     reply->n_carried = part ? reply->n_prompt : 0;
     reply->request = k->request;
-    return part || cJSON_IsBool(json_member(root, "done")) || // another part of the stream may have lists
+    return part || value->more || value->continued ||
+           cJSON_IsBool(json_member(root, "done")) || // another part of the stream may have lists
            err_set(e, STATUS_DATA, "the reply lists no tokens; ask the server for them with %s", reply->request);
 }
 

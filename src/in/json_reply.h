@@ -5,7 +5,7 @@
 
 #include "base/builder.h"
 #include "in/input.h"
-#include "in/json_text.h"
+#include "in/json_value.h"
 
 // The state of reading the replies of an input. A zeroed struct is ready. Memory is kept from reply to reply.
 struct json_reply {
@@ -21,10 +21,14 @@ struct json_reply {
     struct sparse row;
     struct builder bytes; // of one token
 
+    // of the current piece of a reply
+    const struct json_value *piece;
+    bool in_choice; // its choices are looked at
+    bool reached;   // its long array was found
+
     const char *seq; // name of the request that the reply answers, in the reply's JSON; NULL: it has none
 
     // across the replies of an input
-    size_t done;          // positions of the reply in earlier pieces
     struct builder id;    // "id" of the stream that the last reply named itself a part of; empty: it named none
     bool goes_on;         // the next reply continues the sequence of the last one, as parts of a stream do
     size_t n_carried;     // tokens of prompt[] that a stream listed before its first position

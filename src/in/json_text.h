@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: MIT
-// JSON text, read once and forwards from a source; and the values of the input in parts: arrays of numbers are read
-// here, the other members of an object by cJSON.
+// JSON text, read once and forwards from a source.
 #ifndef SAMPL_IN_JSON_TEXT_H
 #define SAMPL_IN_JSON_TEXT_H
 
-#include "base/builder.h"
 #include "in/source.h"
-#include "in/sparse.h"
 
-struct cJSON;
 struct kern;
 
 // If reading fails or memory is short, the text ends: each function then behaves as at the end of the input. The reader
@@ -51,45 +47,19 @@ char json_byte_inside(struct json_text *t);
 // If the input goes on with `text`, skips that and returns true.
 bool json_accept(struct json_text *t, const char *text);
 
-// The kind of numbers that an object holds.
-enum plane { PLANE_NONE, PLANE_IDS, PLANE_LOGITS, PLANE_LOGPROBS, PLANE_PROBS };
+// Skips white space from t->p + *i on: advances *i to the next other byte and returns that byte; 0 at the end of the
+// input. t->p stays at the same byte.
+char json_byte_from(struct json_text *t, size_t *i);
 
-// An array of numbers, or an object. Its memory is kept from value to value. A zeroed struct is ready.
-struct json_value {
-    enum plane plane;  // of the numbers; PLANE_NONE: there are none, as in a server's reply
-    struct sparse row; // the numbers; and the ids, if any
-    bool has_ids;
-    size_t n_ids;
-    struct builder text; // the object as text, with 0 in place of each array of numbers or ids
-    struct cJSON
-        *rest; // the parsed text, until the next value is read; NULL for an array, or an object of numbers only
+// Returns true if the input goes on with `text` from t->p + from on. Looks at no byte behind the first that differs,
+// because a pipe may not have it yet.
+bool json_text_at(struct json_text *t, size_t from, const char *text);
 
-    // A long reply is read in pieces. Each piece is the object as far as it has been read, with some elements of its
-    // long array. The last piece has the members behind the array, too.
-    bool more;                      // another piece of the object follows
-    bool continued;                 // this piece is not the first
-    const struct long_array *array; // the long array, once it has begun, or NULL
-    size_t member_at;               // where in text the name of the current member begins
-    size_t array_at;                // where in text the first element of the long array begins
-    bool in_array;                  // the long array has not ended yet
-    bool looked;                    // ids behind the long array were looked for
-    bool alone;                     // the elements of the long array need no ids from behind it
-};
+// Peeks the word that the input goes on with: bytes that are in `chars`, at most `most`. Returns its length. Looks only
+// at the word and the byte behind it, so that a row from a pipe is answered as soon as it is complete.
+size_t json_peek_word(struct json_text *t, const char *chars, size_t most);
 
-// Returns the length of the next value if it is an array of numbers, or an object with such an array as its only
-// member; else 0. Looks only at the brackets, the member's name and the first byte of the array.
-size_t json_plain_length(struct json_text *t);
-
-// Reads an array or object; the current byte is its bracket, or, if v->more, the comma behind the piece before. An
-// array holds logits. The members "logits", "logprobs", "probs" and "ids" of an object are arrays of numbers unless
-// they are null or hold objects or arrays. `null` and -Infinity mask a token (-inf); NaN and Infinity are read as such
-// and reported later. An id is a whole number without sign, point and exponent. Errors have STATUS_DATA, or STATUS_IO
-// if memory is short.
-bool json_read_value(struct json_text *t, struct json_value *v, struct err *e);
-
-void json_value_free(struct json_value *v);
-
-// Returns the token id that p[0..stop - p) spells as JSON spells whole numbers, or -1.
-int64_t json_written_id(const char *p, const char *stop);
+// Ends the text because reading failed; the caller sets t->error.
+void json_fail(struct json_text *t);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "in/reply_token.h"
 
-#include "in/json_text.h"
+#include "in/json_value.h"
 #include "kern/libm.h"
 #include "json/json.h"
 
