@@ -34,9 +34,11 @@ static bool wrong(const struct change *ch, const cJSON *item, const char *wanted
     return err_set(ch->e, STATUS_USAGE, "%.60s is not %s", item->string, wanted);
 }
 
-// Writes a number as messages show it.
-static const char *number_as_typed(double v, char text[NUMBER_TEXT])
+// Writes the number v of an item as messages show it: as the item spells it, unless the server uses another number.
+static const char *number_as_written(const cJSON *item, double v, char text[NUMBER_TEXT])
 {
+    if (cJSON_IsNumber(item) && item->valuestring && (v == item->valuedouble || v == trunc(item->valuedouble)))
+        return item->valuestring;
     if (v != floor(v) || fabs(v) >= 1e15)
         return fabs(v) > FLT_MAX ? number_text_wide(v, text) : number_text((float)v, text);
     snprintf(text, NUMBER_TEXT, "%" PRId64, (int64_t)v);
@@ -50,6 +52,18 @@ static bool server_number(const struct change *ch, const cJSON *item, bool whole
     if (whole)
         *v = trunc(*v) + 0.0; // no -0
     return cJSON_IsNumber(item) || cJSON_IsBool(item) || wrong(ch, item, "a number");
+}
+
+// Reads a whole number from low to high of an option that is no sampler's.
+static bool server_whole(const struct change *ch, const cJSON *item, const char *flag, int64_t low, int64_t high,
+                         int64_t *whole)
+{
+    char text[NUMBER_TEXT];
+    double v;
+    if (!server_number(ch, item, true, &v))
+        return false;
+    *whole = v >= (double)low && v <= (double)high ? (int64_t)v : low;
+    return (double)*whole == v || value_whole(flag, number_as_written(item, v, text), low, high, whole, ch->e);
 }
 
 // Brings a number into the server's range. False if the server refuses the number.
@@ -80,8 +94,8 @@ static bool read_param(struct change *ch, size_t number, const cJSON *item)
     const bool no_int = row->type == PARAM_INT && (v < INT32_MIN || v > INT32_MAX);
     if (!no_int && !server_range(row, item->string, &v, ch->e))
         return false;
-    return value_check(row, v, "", value, ch->e) ||
-           value_check(row, v, number_as_typed(v, text), value, ch->e); // again, as only a message needs the text
+    return value_check(row, v, "", value, ch->e) || value_check(row, v, number_as_written(item, v, text), value,
+                                                                ch->e); // again, as only a message needs the text
 }
 
 // Reads an array of names, or a string of letters.
@@ -265,14 +279,15 @@ static bool is_texts(const cJSON *item)
 // Reads a member that is no sampler's parameter. Only checks the tags of the budget, which finish_reasoning reads.
 static bool read_setting(struct change *ch, const struct setting *s, const cJSON *item)
 {
-    char text[NUMBER_TEXT];
+    int64_t seed;
     double v;
     switch (s->form) {
     case SETTING_NUMBER:
-        return server_number(ch, item, true, &v) &&
-               value_whole("reasoning-budget", number_as_typed(v, text), -1, INT32_MAX, &ch->budget, ch->e);
+        return server_whole(ch, item, "reasoning-budget", -1, INT32_MAX, &ch->budget);
     case SETTING_SEED:
         ch->draft.parts.seed_named = 1;
+        if (!ch->draft.parts.engine->wide_seed)
+            return server_whole(ch, item, "seed", -1, UINT32_MAX, &seed) && draft_seed(&ch->draft, seed, ch->e);
         return server_number(ch, item, true, &v) && (fabs(v) < 0x1p53 || wrong(ch, item, "exact beyond 2^53")) &&
                draft_seed(&ch->draft, (int64_t)v, ch->e);
     case SETTING_SAMPLERS:

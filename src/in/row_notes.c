@@ -2,6 +2,7 @@
 #include "in/row_notes.h"
 
 #include "base/mem.h"
+#include "base/names.h"
 #include "json/json.h"
 
 #include <inttypes.h>
@@ -84,6 +85,8 @@ bool row_notes_rest(struct row_notes *n, cJSON *object, const char *text, size_t
     r->params = cJSON_IsNull(params) ? NULL : params;
     if (r->params && !cJSON_IsObject(params))
         return err_set(e, STATUS_DATA, "\"params\" is not an object");
+    if (r->params && !json_keep_spelling(object, text, len))
+        return err_from_fault(e, fault_memory());
     return !r->params || spell_schema(text, len, params, e);
 }
 
@@ -102,6 +105,20 @@ void notes_close(struct notes_file *f)
         source_close(&f->source);
     cJSON_Delete(f->object);
     row_notes_free(&f->notes);
+}
+
+// Fails if a line has a member that says nothing of a row, such as a parameter outside of "params".
+static bool check_members(const cJSON *object, struct err *e)
+{
+    static const char known[] = "seq params prompt_tokens accept position end";
+    const cJSON *item;
+    cJSON_ArrayForEach(item, object)
+    {
+        if (name_find(known, NAME_EXACT, item->string, strlen(item->string)) < 0)
+            return err_set(e, STATUS_DATA, "unknown member '%.60s'; parameters are members of \"params\"",
+                           item->string);
+    }
+    return true;
 }
 
 static bool read_line(struct notes_file *f, struct input_row *r, struct err *e)
@@ -124,7 +141,8 @@ static bool read_line(struct notes_file *f, struct input_row *r, struct err *e)
         return false;
     if (!cJSON_IsObject(f->object))
         return err_set(e, STATUS_DATA, "line %" PRIu64 " is not a JSON object", f->line);
-    return (row_notes_sequence(&f->notes, f->object, r, e) && row_notes_rest(&f->notes, f->object, line, len, r, e)) ||
+    return (check_members(f->object, e) && row_notes_sequence(&f->notes, f->object, r, e) &&
+            row_notes_rest(&f->notes, f->object, line, len, r, e)) ||
            err_prefix(e, "line %" PRIu64, f->line);
 }
 

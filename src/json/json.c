@@ -7,6 +7,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static_assert(CJSON_NESTING_LIMIT == 1000, "as a message and the manual say");
@@ -80,21 +81,22 @@ static bool next_number(struct scan *s, const unsigned char **start)
     return true;
 }
 
-// Replaces each number of the tree by its spelling in the text, which has the numbers in the order of the tree. Returns
-// false if memory is short.
-static bool spell_numbers(cJSON *item, struct scan *s)
+// Gives each number of the tree its spelling in the text, which has the numbers in the order of the tree, and the type.
+// Returns false if memory is short, or, with s->why, if the text is not exact.
+static bool spell_numbers(cJSON *item, struct scan *s, int type)
 {
     for (; item; item = item->next) {
         if (cJSON_IsNumber(item)) {
             const unsigned char *start;
             if (!next_number(s, &start) || !start)
                 return false;
+            free(item->valuestring);
             item->valuestring = strndup((const char *)start, (size_t)(s->p - start));
             if (!item->valuestring)
                 return false;
-            item->type = cJSON_Raw | (item->type & ~0xff);
+            item->type = type | (item->type & ~0xff);
         }
-        if (item->child && !spell_numbers(item->child, s))
+        if (item->child && !spell_numbers(item->child, s, type))
             return false;
     }
     return true;
@@ -120,7 +122,7 @@ cJSON *json_parse(const char *text, size_t len, enum json_rigour rigour, struct 
         end++;
     const bool complete = root && end == text + len;
     s = whole;
-    if (complete && (rigour != JSON_EXACT || spell_numbers(root, &s)))
+    if (complete && (rigour != JSON_EXACT || spell_numbers(root, &s, cJSON_Raw)))
         return root;
     if (no_memory || complete)
         err_from_fault(e, fault_memory());
@@ -129,6 +131,12 @@ cJSON *json_parse(const char *text, size_t len, enum json_rigour rigour, struct 
                 end < text + len ? "not JSON" : "the text ends too early");
     cJSON_Delete(root);
     return NULL;
+}
+
+bool json_keep_spelling(cJSON *root, const char *text, size_t len)
+{
+    struct scan s = {(const unsigned char *)text, (const unsigned char *)text + len, true, 0, NULL};
+    return spell_numbers(root, &s, cJSON_Number) || s.why;
 }
 
 cJSON *json_parse_object(const void *text, size_t len, const char *what, struct err *e)
