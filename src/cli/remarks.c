@@ -65,5 +65,7 @@ void remarks_note(const struct recipe *r)
     remarks_write(&lines, r);
     for (const char *at = lines.text; at && *at; at += strcspn(at, "\n") + 1)
         message_note("%.*s", (int)strcspn(at, "\n"), at);
+    if (lines.failed)
+        message_no_note();
     builder_free(&lines);
 }

@@ -41,6 +41,8 @@ void message_say(enum message_kind kind, const char *format, ...)
     fprintf(stderr, "sampl: %s%s\n", before[kind], text);
 }
 
+void message_no_note(void) { message_warn("out of memory: a note is missing"); }
+
 void message_notes(struct builder *notes)
 {
     for (size_t at = 0; at < notes->len; at += strlen(notes->text + at) + 1)

@@ -15,6 +15,9 @@ __attribute__((format(printf, 2, 3))) void message_say(enum message_kind kind, c
 #define message_warn(...) message_say(MESSAGE_WARNING, __VA_ARGS__)
 #define message_note(...) message_say(MESSAGE_NOTE, __VA_ARGS__)
 
+// Warns that a note is missing, because there was no memory for its text.
+void message_no_note(void);
+
 // Prints the notes and warnings that the core made, and clears them.
 void message_notes(struct builder *notes);
 

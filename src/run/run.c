@@ -98,7 +98,9 @@ static void note_own_history(struct flow *f, const struct input_row *row)
         return;
     f->own_history = false;
     job_own_history(f->job, &names);
-    if (names.len && !names.failed)
+    if (names.failed)
+        message_no_note();
+    else if (names.len)
         message_note("%s: without --accept the history is what this run chooses, not the text that the rows were "
                      "computed for",
                      names.text);

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Runs libFuzzer on each target of driver.c for SECONDS, JOBS targets at a time. It starts from the inputs of seeds.sh, the kept inputs, and
 # earlier findings in tests/fuzz/found/TARGET-*. usage: run.sh DRIVER SAMPL SECONDS [TARGET...]
-# New findings stay in build/fuzz/crashes; `SAMPL_FUZZ=TARGET build/fuzz/driver FILE`, in a folder with the files words and words.json,
+# New findings stay in build/fuzz/crashes; `SAMPL_FUZZ=TARGET build/fuzz/driver FILE`, in a folder with the files words, words.json and words.f32,
 # repeats one. With 0 seconds only kept inputs run. In the environment: SEED of the fuzzer, MORE options of libFuzzer.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)

@@ -32,6 +32,7 @@ seeds() {
 # a vocabulary and rows for it
 printf '%s\n' a b c '"' '{' '}' '[' ']' ':' ',' 0 1 ' ' true null '":' '{"' '</s>' é '\xe2' >words
 perl -e 'for my $r (0 .. 7) { print "[", join(",", map { ($_ * 7 + $r * 5) % 20 } 0 .. 19), "]\n" }' >words.json
+"$sampl" -s 1 --emit logits -O f32 words.json >words.f32
 
 # rows
 f32 1 2 3 4 5 5 4 3 2 1 | seed f32 two
@@ -100,7 +101,7 @@ seeds rows '1:3' $'0\n2\n7\n' '-3:' '5,1:2,:9'
 seeds expect $'3\n9\n15\n1\n7\n13\n19\n5\n' '3 9 15'
 seed against same <words.json
 seeds against '[1,2,3]' $'{"logits":[1,2,3],"ids":[9,5,7]}\n'
-for target in page panels differ budget; do
+for target in page panels figures differ budget; do
     seed "$target" words <words.json
     seeds "$target" '[1,2.5e1,-3] [3,2,1]' '{"logits":[1,2,3],"ids":[9,5,7]} {"logits":[2,1],"seq":"<a>"}' '[NaN,1] [2,3]'
     seed "$target" reply <"$tests/../samples/reply.json"
