@@ -23,6 +23,7 @@
 // SAMPL_LLAMA_LOG in the environment enables the library's log. Exit status 1: a difference or an error.
 #include "modes.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdarg>
 #include <cstdio>
@@ -89,8 +90,10 @@ std::string run(const words &word, std::string *error)
     for (size_t n; (n = fread(part, 1, sizeof part, p)) > 0;)
         text.append(part, n);
     error->clear();
-    if (pclose(p) != 0)
-        *error = "failed: " + read_file(name).substr(0, 400);
+    if (pclose(p) != 0) { // notes precede the error
+        const std::string said = read_file(name);
+        *error = "failed: " + said.substr(said.size() - std::min<size_t>(said.size(), 400));
+    }
     while (!error->empty() && error->back() == '\n')
         error->pop_back();
     unlink(name);
