@@ -293,7 +293,7 @@ parallel() {
         done
         sampl -n 3000 --presence-penalty 8 --repeat-last-n -1 --accept recorded --samplers penalties --dump-probs -O json long.json |
             tail -1 | jq -c '[.top_probs[].logit]' >got
-        [ $shape = sglang ] || [ "$(cat got)" = "$last" ]
+        [ "$shape" = sglang ] || [ "$(cat got)" = "$last" ]
     done <<'    END'
         legacy 1 want [-1,-2,-3]
         vllm 1 want [-1,-2,-3]
