@@ -287,3 +287,38 @@ assert abs(want - float(open("kl").read())) < 1e-9 * max(1, want), want' "$AUSTE
     # shellcheck disable=SC2154 # run sets it
     [ "$stderr" = "sampl: --against: 'few.f32' has fewer rows than the input" ]
 }
+
+# Each pair of random variants is run on sequences of rows, some with parameters. A note must be true: the ids are equal.
+@test "variants that a note calls the same chain choose the same ids, also of sequences, under grammars and with budgets" {
+    local options=('' '--min-p 0.05' '--top-k 0' '--samplers top_k;temperature' '--samplers temperature;top_k' '--temp 1' '--seed 3' '--temp 0'
+        '--grammar x' '--grammar x --grammar-first' '--reasoning-budget 0 T' '--reasoning-budget 1 T' 'T' '--engine batch' '--engine ollama --samplers'
+        '-l 1+1' '--ignore-eos' '--dry-multiplier 1' '--dry-multiplier 0 --dry-sequence-breaker c' '--repeat-penalty 1.5' '--repeat-last-n 0'
+        '--top-p 1' '--xtc-probability 1 --xtc-threshold .6' '--top-k 3' '--samplers temperature' '--mirostat 2' '--generation-prompt a T')
+    local i k first words whole=0 plain=0 texts=()
+    printf '%s\n' a b c d >texts
+    awk 'BEGIN { srand(7); for (i = 0; i < 40; i++) { printf "{\"seq\":\"%c\",\"logits\":[", 97 + i % 3
+        for (k = 0; k < 4; k++) printf "%s%.4f", k ? "," : "", 3 * rand(); print "]}" } }' >plain.jsonl
+    sed '10,20s/}$/,"params":{"top_k":2,"temperature":0.5,"repeat_penalty":1.5}}/; 30s/}$/,"params":{"samplers":["top_k"],"seed":5}}/' plain.jsonl >changed.jsonl
+    RANDOM=5
+    for ((i = 0; i < 300; i++)); do
+        for k in a b; do
+            first=${options[RANDOM % ${#options[@]}]}
+            words="$first ${options[RANDOM % ${#options[@]}]}"
+            ((RANDOM % 3)) || words+=" ${options[RANDOM % ${#options[@]}]}"
+            words=${words//samplers top_k;temperature/samplers top_k\;temperature} words=${words//samplers temperature;top_k/samplers temperature\;top_k}
+            words=${words//--grammar x/--grammar \'root ::= [a-c]*\'}
+            words=${words//T/--reasoning-start a --reasoning-end b}
+            printf -v "$k" '%s' "${words//--engine ollama --samplers/--engine llama}"
+        done
+        "$SAMPL" -s 1 --vocab texts --vs "a: $a" --vs "b: $b" --emit ids plain.jsonl >ids 2>said || continue
+        grep -q "variants 'a' and 'b' come to the same chain" said || continue
+        plain=$((plain + 1))
+        awk '$2 != $3' ids | cmp - /dev/null || { echo "$a | $b"; return 1; }
+        grep -q "variants 'a' and 'b' come to the same chain$" said || continue
+        whole=$((whole + 1))
+        "$SAMPL" -s 1 --vocab texts --vs "a: $a" --vs "b: $b" --emit ids changed.jsonl 2>/dev/null | awk '$2 != $3' | cmp - /dev/null || { echo "$a | $b: with parameters"; return 1; }
+    done
+    echo "$plain $whole"
+    [ "$plain" -ge 8 ] && [ "$whole" -ge 3 ]
+    ! grep -q 'same chain' <("$SAMPL" -s 1 --sweep engine=batch,llama --emit ids plain.jsonl 2>&1 >/dev/null | grep batch)
+}

@@ -6,6 +6,7 @@
 
 #include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 
 enum { PHRASE = 100 };
 
@@ -38,14 +39,30 @@ static bool has_mirostat(const struct recipe *r)
     return !r->parts.engine->options && r->parts.value[r->of->catalog.mirostat] > 0.0;
 }
 
-// Returns a phrase for a typed parameter of a sampler that is off. NULL: the value is the default, or the option that
-// enables the sampler was typed, too, and says that it is off.
-static const char *idle_beside(const struct sampler *off, const struct args *a, const struct param *row, double value,
+// Would a stage that is off run if a parameter of it had its default?
+static bool runs_at_default(const struct stage *off, const struct param *row)
+{
+    double params[CATALOG_PARAMS]; // room for any sampler's
+    memcpy(params, off->params, off->sampler->params_size);
+    param_store(row, params, row->def);
+    return stage_enabled(&(struct stage){off->sampler, params, off->context});
+}
+
+// Returns a phrase for a typed parameter of a stage that is off. A row's parameters may enable the stage, so the phrase
+// names the condition. NULL: the value is the default, or the option that enables the sampler was typed, too, and says
+// that it is off.
+static const char *idle_beside(const struct stage *off, const struct args *a, const struct param *row, double value,
                                char text[PHRASE])
 {
-    if (row == off->params || value == row->def || args_given(a, off->params->flag))
+    const struct sampler *const s = off->sampler;
+    if (row == s->params || value == row->def)
         return NULL;
-    snprintf(text, PHRASE, "has no effect: %s is off", off->name);
+    if (runs_at_default(off, row))
+        snprintf(text, PHRASE, "of %.6g switches %s off", value, s->name);
+    else if (args_given(a, s->params->flag))
+        return NULL;
+    else
+        snprintf(text, PHRASE, "has no effect while %s is off", s->name);
     return text;
 }
 
@@ -71,13 +88,13 @@ static const char *idle_param(const struct recipe *r, const struct args *a, size
         fixed = fixed || row;
     }
     if (off)
-        return idle_beside(off->sampler, a, row_in(c, off->sampler, number), r->parts.value[number], text);
+        return idle_beside(off, a, row_in(c, off->sampler, number), r->parts.value[number], text);
     const struct sampler *const s = missing_sampler(r, number);
     if (s && has_mirostat(r))
-        return "has no effect: mirostat runs in place of the samplers";
+        return "has no effect while mirostat runs in place of the samplers";
     if (!s || fixed || (engine->options && number == c->temp)) // an engine's stages depend on temp
         return NULL;
-    snprintf(text, PHRASE, "has no effect: the chain has no %s", s->name);
+    snprintf(text, PHRASE, "has no effect while the chain has no %s", s->name);
     return text;
 }
 
@@ -99,7 +116,7 @@ void note_idle_options(const struct recipe *r, const struct variant *x, const st
         if (row->param)
             phrase = idle_param(r, a, row->number, text);
         else if (row->group == GROUP_CHAIN && row->at == offsetof(struct args, samplers) && has_mirostat(r))
-            phrase = "has no effect: mirostat runs in their place";
+            phrase = "has no effect while mirostat runs in their place";
         if (phrase && base)
             message_note("variant '%.*s': --%s %s", VARIANT_NAME(x), row->name, phrase);
         else if (phrase)

@@ -26,18 +26,35 @@ static bool penalises(const struct stage *stage)
     return runs_with(stage, "repeat-penalty") || runs_with(stage, "dry-multiplier");
 }
 
-// Temperatures that divide the logits one after the other.
+// Is the stage a temperature that depends on the row's entropy?
+static bool is_dynamic(const struct stage *stage)
+{
+    const struct param *const range = runs_with(stage, "dynatemp-range");
+    return range && param_load(range, stage->params) > 0.0;
+}
+
+// Temperatures that divide the logits one after the other. A dynamic temperature is a different factor in each row.
 static void remark_product(struct builder *lines, const struct recipe *r)
 {
     double product = 1.0;
     size_t n = 0;
+    bool fixed = true;
     for (size_t i = 0; i < r->n_stages; i++)
-        if (r->stage[i].sampler == &sampler_temperature && scales(&r->stage[i])) {
+        if (r->stage[i].sampler == &sampler_temperature && runs_with(&r->stage[i], "temp")) {
+            fixed = fixed && !is_dynamic(&r->stage[i]);
             product *= param_load(r->stage[i].sampler->params, r->stage[i].params);
-            n++;
+            n += scales(&r->stage[i]);
         }
-    if (n > 1 && product > 0.0)
+    if (fixed && n > 1 && product > 0.0)
         builder_format(lines, "%zu temperatures multiply: together they are %.6g\n", n, product);
+}
+
+// Does the stage keep one candidate because its top-p is 0?
+static bool keeps_one(const struct stage *stage)
+{
+    const struct param *const top_p = runs_with(stage, "top-p"), *const min_keep = runs_with(stage, "min-keep");
+    return top_p && param_load(top_p, stage->params) <= 0.0 &&
+           (!min_keep || param_load(min_keep, stage->params) <= 1.0);
 }
 
 void remarks_write(struct builder *lines, const struct recipe *r)
@@ -45,9 +62,8 @@ void remarks_write(struct builder *lines, const struct recipe *r)
     bool scaled = false, late = false, one = false;
     for (size_t i = 0; i < r->n_stages; i++) {
         const struct stage *const stage = &r->stage[i];
-        const struct param *const top_p = runs_with(stage, "top-p");
         late = late || (scaled && penalises(stage));
-        one = one || (top_p && param_load(top_p, stage->params) <= 0.0);
+        one = one || keeps_one(stage);
         scaled = scaled || scales(stage);
     }
     if (late)

@@ -323,23 +323,27 @@ static const struct stage *next_enabled(const struct recipe *r, size_t *i)
     return *i < r->n_stages ? &r->stage[(*i)++] : NULL;
 }
 
-// Do two recipes choose the same token from any row?
+// Do two recipes choose the same token from any row without parameters, in any sequence? Their enabled stages must be
+// equal, and so must all that acts beside the stages: the lists, the grammar, the reasoning budget, the seeds. Such a
+// recipe may have another order, or other values of stages that are off.
 static bool same_chain(const struct recipe *a, const struct recipe *b)
 {
     size_t i = 0, k = 0;
     const struct parts *const p = &a->parts, *const q = &b->parts;
-    if (a == b)
-        return true;
-    if (p->seed != q->seed || p->rules != q->rules || (p->rules && p->engine != q->engine))
+    const struct engine *const x = p->engine, *const y = q->engine;
+    for (size_t part = 0; part < PARTS; part++)
+        if (part != PART_ORDER && p->part[part] != q->part[part])
+            return false;
+    if (p->seed != q->seed || p->grammar_first != q->grammar_first || p->grammar_prefilled != q->grammar_prefilled ||
+        x->seeds_each != y->seeds_each || x->wide_seed != y->wide_seed || x->masks_first != y->masks_first ||
+        x->passes_strangers != y->passes_strangers || (p->rules && x != y))
         return false;
     for (;;) {
-        const struct stage *const x = next_enabled(a, &i), *const y = next_enabled(b, &k);
-        if (!x || !y)
-            return x == y;
-        const struct sampler *const s = x->sampler;
-        if (s != y->sampler || (s->params_size && memcmp(x->params, y->params, s->params_size) != 0) ||
-            (s == &sampler_logit_bias && p->biases != q->biases) || (s == &sampler_dry && p->breakers != q->breakers) ||
-            (s == &sampler_bans && p->bans != q->bans))
+        const struct stage *const s = next_enabled(a, &i), *const t = next_enabled(b, &k);
+        if (!s || !t)
+            return s == t;
+        if (s->sampler != t->sampler ||
+            (s->sampler->params_size && memcmp(s->params, t->params, s->sampler->params_size) != 0))
             return false;
     }
 }
@@ -353,8 +357,8 @@ static void note_same_chains(const struct variants *v)
             k++;
         twins += k < i;
         if (k < i && twins <= TWIN_NOTES)
-            message_note("variants '%.*s' and '%.*s' come to the same chain", VARIANT_NAME(&v->of[k]),
-                         VARIANT_NAME(&v->of[i]));
+            message_note("variants '%.*s' and '%.*s' come to the same chain%s", VARIANT_NAME(&v->of[k]),
+                         VARIANT_NAME(&v->of[i]), v->recipe[i] == v->recipe[k] ? "" : " for rows without parameters");
     }
     if (twins > TWIN_NOTES)
         message_note("%zu more variants come to the same chain as another", twins - TWIN_NOTES);
