@@ -107,3 +107,53 @@ END
     [ "$(jq .rows <<<"$output")" -eq 1 ]
     sampl -n 3 -s 1 --rows 5: --against b.f32 --report -O json b.f32 2>/dev/null | jq -e '.rows == 0 and .kld.mean == null'
 }
+
+# Lists of the k likeliest tokens of a.npy are compared with those of b.npy, and with the whole rows of b.npy.
+@test "--report of lists: KLD is the divergence with the unlisted tokens as one, and no other figure differs from whole rows" {
+    need_numpy
+    /usr/bin/python3 - >runs <<'END'
+import json
+import numpy as np
+r = np.random.default_rng(11)
+a = r.normal(0, 2.5, (12, 60)).astype("f4")
+b = (a + r.normal(0, .4, a.shape)).astype("f4")
+np.save("a.npy", a), np.save("b.npy", b)
+def log_p(x):
+    x = x.astype("f8") - x.max(1, keepdims=True)
+    return x - np.log(np.exp(x).sum(1, keepdims=True))
+p, q = log_p(a), log_p(b)
+def listed(x, k):
+    return np.argsort(-x, 1, kind="stable")[:, :k]
+for k in (1, 3, 8, 20, 59):
+    for name, x in (("a", p), ("b", q)):
+        ids = listed(x, k)
+        with open(f"{name}{k}.json", "w") as f:
+            json.dump({"topk_ids": ids.tolist(), "topk_logprobs": np.take_along_axis(x, ids, 1).tolist()}, f)
+    for whole in (False, True):
+        bound = []
+        for i in range(len(a)):
+            both = set(listed(p, k)[i]) & (set(range(60)) if whole else set(listed(q, k)[i]))
+            at = np.array(sorted(both), int)
+            P, Q = 1 - np.exp(p[i, at]).sum(), 1 - np.exp(q[i, at]).sum()
+            bound.append((np.exp(p[i, at]) * (p[i, at] - q[i, at])).sum() + (P * np.log(P / Q) if P > 1e-9 else 0))
+        print(f"a{k}.json", "b.npy" if whole else f"b{k}.json", np.mean(bound))
+END
+    sampl -s 1 --against b.npy --report -O json --samplers top_k --top-k 5 a.npy >whole
+    local base other bound
+    while read -r base other bound; do
+        sampl -s 1 -n 60 --against "$other" --report -O json --samplers top_k --top-k 5 "$base" >got 2>said
+        grep -q '^sampl: note: --report: 12 of 12 rows are lists: ' said
+        jq -en --slurpfile got got --slurpfile whole whole --argjson bound "$bound" '
+            def near($x; $y): $x == null or ($x - $y | fabs) < 1e-5;
+            $got[0] as $g | $whole[0] as $w | near($g.kld.mean; $bound) and $g.kld.mean <= $w.kld.mean + 1e-6 and $g.lists == 12 and $w.lists == 0
+            and ([["dp", "mean"], ["dp", "p95"], ["dp", "rms"], ["same_top", "mean"], ["top5"], ["top10"], ["acceptance"], ["nmse"], ["dlogp", "max"], ["dlogp", "mean"]]
+            | all(. as $path | near($g | getpath($path); $w | getpath($path))))' >true || { echo "$base $other"; cat got; return 1; } >&2
+        jq -c '[.dp.mean, .same_top.mean, .top5, .top10, .acceptance, .dlogp.mean] | map(. != null)' got
+    done <runs >known
+    # same_top is known of every list, top5 and top10 of lists that are long enough, dp if both list the base's best
+    [ "$(grep -c '^\[.*,true,' known)" -eq 10 ]
+    [ "$(sed -n '1p;5p;7p;9p' known)" = '[false,true,false,false,false,false]
+[true,true,true,false,true,false]
+[true,true,true,true,true,false]
+[true,true,true,true,true,true]' ] || { cat known; return 1; }
+}

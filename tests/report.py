@@ -48,7 +48,7 @@ lp, lq = log_softmax(base), log_softmax(other)
 p, q = np.exp(lp), np.exp(lq)
 at, top = np.arange(n), lp.argmax(1)
 token = np.array(tokens) if tokens else top
-want = {"rows": n, "ppl": None}
+want = {"rows": n, "ppl": None, "lists": 0}
 if tokens:
     a, b = -lq[at, token], -lp[at, token]
     fa, fb, fr = figure(a), figure(b), figure(a - b)

@@ -56,7 +56,7 @@ void report_text(struct output *out, const struct chains *all)
         line_with_error(out, "Mean PPL(Q)-PPL(base)         ", r->difference);
         output_short(out, "\n");
     }
-    output_short(out, "====== KL divergence statistics ======\n");
+    fprintf(out->f, "====== KL divergence statistics%s ======\n", r->lists ? ", lower bounds" : "");
     line_with_error(out, "Mean    KLD", r->kld);
     line(out, "Maximum KLD", r->of_kld.max);
     for (size_t i = 0; i < PERCENTILES; i++)
@@ -154,5 +154,6 @@ void report_json(struct output *out, const struct chains *all)
     field_double(out, "top5", r->top5);
     field_double(out, "top10", r->top10);
     field_double(out, "acceptance", r->acceptance);
+    fprintf(out->f, ",\"lists\":%" PRIu64, r->lists);
     fields_end(out, "\n");
 }

@@ -96,7 +96,7 @@ static inline double percentile_share(size_t i)
 }
 
 struct report {
-    uint64_t rows;
+    uint64_t rows, lists; // lists: number of rows with a list on a side, whose kld is a lower bound
     bool tokens; // the tokens that follow the rows are known; else the base's likeliest tokens are compared
     struct figure ppl_q, ppl_base, ln_ratio, ratio, difference;
     double cor;

@@ -213,6 +213,23 @@ static bool unite(struct compare *cmp, const struct result *res)
     return true;
 }
 
+// Returns the overlap of two distributions; NaN if it depends on unlisted tokens.
+static double acceptance(const struct result *base, const struct result *other)
+{
+    const struct record *const p = &base->record, *const q = &other->record;
+    const bool known = (!p->partial || p->exact) && (!q->partial || q->exact);
+    return known ? other->pair[PAIR_OVERLAP] : NAN;
+}
+
+// Notes that a report has figures that lists do not determine.
+static void note_lists(const struct report_sums *s)
+{
+    if (s->lists)
+        message_note("--report: %zu of %zu rows are lists: KLD is a lower bound, with the unlisted tokens as one; "
+                     "figures that the lists do not determine are nan",
+                     s->lists, s->n);
+}
+
 bool compare_row(struct compare *cmp, struct result *res, struct err *e)
 {
     const struct job *const j = cmp->job;
@@ -223,7 +240,7 @@ bool compare_row(struct compare *cmp, struct result *res, struct err *e)
         res[i].record.overlap = res[i].pair[PAIR_OVERLAP];
         cmp->chains.chain[i].result = &res[i];
         if (i && res[i].ok && res->ok && compared == COMPARED_REPORT &&
-            !report_add(&cmp->report, &res[i].agreement, res[i].pair[PAIR_OVERLAP]))
+            !report_add(&cmp->report, &res[i].agreement, acceptance(res, &res[i])))
             return err_from_fault(e, fault_memory());
         if (res[i].ok && compared == COMPARED_TABLE)
             table_add(&cmp->sums[i], &res[i], res[0].ok ? res : NULL);
@@ -269,8 +286,10 @@ bool compare_end(struct compare *cmp, struct err *e)
         ok = output_kept(cmp->out, &cmp->worst[i].text, e);
     if (compared < COMPARED_TEXTS)
         return ok;
-    if (compared == COMPARED_REPORT)
+    if (compared == COMPARED_REPORT) {
         report_figures(&cmp->report, cmp->job, &cmp->chains.report);
+        note_lists(&cmp->report);
+    }
     if (compared == COMPARED_TABLE) {
         table_columns(cmp->job, cmp->sums, &cmp->chains);
         note_chance(cmp);

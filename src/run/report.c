@@ -19,6 +19,7 @@ static void moment_add(struct moment *m, double x)
     m->square += x * x;
 }
 
+// A number that the lists of a row do not determine is NaN, and so are then the sums with this number.
 bool report_add(struct report_sums *s, const struct agreement *a, double acceptance)
 {
     if (!mem_grow(&s->kld, &s->kld_cap, s->n + 1, sizeof *s->kld) ||
@@ -33,6 +34,7 @@ bool report_add(struct report_sums *s, const struct agreement *a, double accepta
     moment_add(&s->nll_q, a->nll_q);
     moment_add(&s->log_ratio, a->nll_q - a->nll_base);
     s->nll_product += a->nll_q * a->nll_base;
+    s->lists += a->lists;
     s->same += a->same;
     s->error += a->error;
     s->power += a->power;
@@ -51,7 +53,7 @@ bool report_add(struct report_sums *s, const struct agreement *a, double accepta
 static double variance(const struct moment *m, double n)
 {
     const double mean = m->x / n, spread = m->square / n - mean * mean;
-    return n > 1.0 ? fmax(spread, 0.0) / (n - 1.0) : NAN;
+    return n > 1.0 && !isnan(mean) ? fmax(spread, 0.0) / (n - 1.0) : NAN;
 }
 
 static struct figure figure_of(const struct moment *m, double n)
@@ -74,8 +76,10 @@ static double percentile(const double *x, size_t n, double f)
     return part > 0.0 ? (1.0 - part) * x[i] + part * x[i + 1] : x[i];
 }
 
-static void spread_of(double *x, size_t n, struct spread *s)
+// known: no number is NaN.
+static void spread_of(double *x, size_t n, bool known, struct spread *s)
 {
+    n = known ? n : 0;
     if (n)
         qsort(x, n, sizeof *x, by_value);
     s->max = n ? x[n - 1] : NAN;
@@ -106,20 +110,22 @@ void report_figures(struct report_sums *s, const struct job *j, struct report *r
 {
     const double n = (double)s->n, share = s->same / n;
     const struct figure square = figure_of(&s->dp_square, n);
+    const bool knows_dp = !isnan(s->of_dp.x), knows_dlogp = !isnan(s->dlogp);
     const double rms = sqrt(square.value);
     *r = (struct report){.rows = s->n,
+                         .lists = s->lists,
                          .tokens = j->args->accept || j->args->accept_recorded,
                          .kld = figure_of(&s->of_kld, n),
                          .dp = figure_of(&s->of_dp, n),
-                         .rms = {rms, rms > 0.0 ? square.error / (2.0 * rms) : square.error},
+                         .rms = {rms, rms > 0.0 || isnan(rms) ? square.error / (2.0 * rms) : square.error},
                          .same = {share, n > 1.0 ? sqrt(share * (1.0 - share) / (n - 1.0)) : NAN},
                          .nmse = j->centred ? s->error / s->power : NAN,
                          .dlogp = s->dlogp / s->dlogp_n,
-                         .dlogp_most = s->n ? s->dlogp_most : NAN,
+                         .dlogp_most = s->n && knows_dlogp ? s->dlogp_most : NAN,
                          .top5 = s->top5 / n,
                          .top10 = s->top10 / n,
                          .acceptance = s->acceptance / n};
     perplexities(s, n, r);
-    spread_of(s->kld, s->n, &r->of_kld);
-    spread_of(s->dp, s->n, &r->of_dp);
+    spread_of(s->kld, s->n, true, &r->of_kld);
+    spread_of(s->dp, s->n, knows_dp, &r->of_dp);
 }

@@ -14,7 +14,7 @@ struct moment {
 
 // A zeroed struct is empty.
 struct report_sums {
-    size_t n;
+    size_t n, lists; // rows; those with a list on a side
     double *kld, *dp; // [n]
     size_t kld_cap, dp_cap;
     struct moment nll_base, nll_q, log_ratio, of_kld, of_dp, dp_square;
@@ -23,8 +23,8 @@ struct report_sums {
 
 void report_free(struct report_sums *s);
 
-// Adds a row. acceptance: the expected rate at which a draft from the base's chain is accepted. False if memory is
-// short.
+// Adds a row. acceptance: the expected rate at which a draft from the base's chain is accepted; NaN: not known.
+// Returns false if memory is short.
 bool report_add(struct report_sums *s, const struct agreement *a, double acceptance);
 
 // Computes the figures from the sums, and sorts the rows' numbers.

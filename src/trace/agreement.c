@@ -57,8 +57,8 @@ static size_t load_both(struct agreement_scratch *s, const struct kern *kern, co
 
 // ---- distributions
 
-// ln(sum e^x) of logits.
-static double log_sum(const float *x, size_t n)
+// ln(sum e^x) of a row's logits. The unlisted tokens of a partial row add the row's weight.
+static double log_sum(const float *x, size_t n, const struct row_rest *rest)
 {
     double max = -INFINITY, sum = 0.0;
     for (size_t i = 0; i < n; i++)
@@ -66,7 +66,7 @@ static double log_sum(const float *x, size_t n)
     assert(max > -INFINITY);
     for (size_t i = 0; i < n; i++)
         sum += libm_exp((double)x[i] - max);
-    return max + libm_log(sum);
+    return rest->partial ? libm_log(libm_exp(max) * sum + rest->weight) : max + libm_log(sum);
 }
 
 // The places of the likeliest tokens, the likeliest first.
@@ -99,6 +99,18 @@ static double shared(const struct best *a, const struct best *b, size_t most)
     return (double)both / (double)n;
 }
 
+// Does a row tell its k likeliest tokens? b: the likeliest ones that it lists. An unlisted token may have the logit of
+// the ceiling. If exactly k listed tokens reach the ceiling, the server chose them as the k likeliest.
+static bool knows_best(const float *x, size_t n, const struct best *b, size_t k, const struct row_rest *rest)
+{
+    size_t head = 0;
+    if (!rest->partial)
+        return true;
+    for (size_t i = 0; i < n; i++)
+        head += x[i] >= rest->ceiling;
+    return head == k || (b->n >= k && x[b->at[k - 1]] > rest->ceiling);
+}
+
 // Sums the squares of centred logits, and of their differences.
 static void compare_logits(const float *x, const float *y, size_t n, struct agreement *a)
 {
@@ -119,6 +131,25 @@ static void compare_logits(const float *x, const float *y, size_t n, struct agre
         }
 }
 
+// Are all tokens with a probability above AGREEMENT_LIKELY in any row listed by both? Probabilities are e^(x - x_log).
+static bool lists_likely(const struct row_rest *rest, double log_sum_of_row)
+{
+    return !rest->partial || libm_exp((double)rest->ceiling - log_sum_of_row) <= AGREEMENT_LIKELY;
+}
+
+// The tokens that not both rows list, as one token: their probabilities in both rows.
+struct others {
+    double p, q;
+};
+
+// KL divergence does not rise if tokens are joined to one (the log-sum inequality). A list's probabilities are rounded,
+// so that the others' may be 0 by mistake; the larger q gives the smaller bound.
+static double others_kld(const struct others *o, const struct row_rest *base, const struct row_rest *other)
+{
+    const double q = fmax(o->q, other->error);
+    return o->p > base->error && q > 0.0 ? o->p * libm_log(o->p / q) : 0.0;
+}
+
 bool agreement_measure(struct agreement_scratch *s, const struct kern *kern, const struct row *base,
                        const struct row *other, int64_t token, double least, struct agreement *a)
 {
@@ -128,16 +159,28 @@ bool agreement_measure(struct agreement_scratch *s, const struct kern *kern, con
     if (!end)
         return false;
     const float *const x = s->x + first, *const y = s->y + first;
-    const double x_log = log_sum(x, n), y_log = log_sum(y, n);
+    const struct row_rest *const x_rest = &base->rest, *const y_rest = &other->rest;
+    const double x_log = log_sum(x, n, x_rest), y_log = log_sum(y, n, y_rest);
     const struct best of_x = best_of(x, n), of_y = best_of(y, n);
+    const bool knows_top = knows_best(x, n, &of_x, 1, x_rest);
+    struct others others = {x_rest->weight * libm_exp(-x_log), y_rest->weight * libm_exp(-y_log)};
+    bool likely = lists_likely(x_rest, x_log) && lists_likely(y_rest, y_log);
     double p = 0.0, q = 0.0;
+    a->lists = x_rest->partial || y_rest->partial;
     a->nll_base = a->nll_q = INFINITY;
     for (size_t i = 0; i < n; i++) {
         const double log_p = (double)x[i] - x_log, log_q = (double)y[i] - y_log;
         const double p_i = libm_exp(log_p), q_i = libm_exp(log_q);
-        if (p_i > 0.0 && log_p >= least)
+        const bool is_likely = p_i > AGREEMENT_LIKELY || q_i > AGREEMENT_LIKELY;
+        const bool unlisted = (x_rest->partial && p_i == 0.0) || (y_rest->partial && q_i == 0.0);
+        if (unlisted) {
+            others.p += p_i;
+            others.q += q_i;
+            likely = likely && !is_likely;
+        } else if (p_i > 0.0 && log_p >= least) {
             a->kld += p_i * (log_p - log_q);
-        if (p_i > AGREEMENT_LIKELY || q_i > AGREEMENT_LIKELY) {
+        }
+        if (is_likely && !unlisted) {
             const double d = fabs(log_p - log_q);
             a->dlogp += d;
             a->dlogp_most = fmax(a->dlogp_most, d);
@@ -154,6 +197,21 @@ bool agreement_measure(struct agreement_scratch *s, const struct kern *kern, con
     a->same = of_x.at[0] == of_y.at[0];
     a->top5 = shared(&of_x, &of_y, 5);
     a->top10 = shared(&of_x, &of_y, 10);
-    compare_logits(x, y, n, a);
+    if (!a->lists) {
+        compare_logits(x, y, n, a);
+        return true;
+    }
+    a->kld = fmax(0.0, a->kld + others_kld(&others, x_rest, y_rest));
+    a->error = a->power = NAN; // the mean of the logits is not known
+    if (!likely)
+        a->dlogp = a->dlogp_most = NAN;
+    if ((x_rest->partial && p == 0.0) || (y_rest->partial && q == 0.0) || (token < 0 && !knows_top))
+        a->dp = a->nll_base = a->nll_q = NAN;
+    if (!knows_top || !knows_best(y, n, &of_y, 1, y_rest))
+        a->same = NAN;
+    if (!knows_best(x, n, &of_x, 5, x_rest) || !knows_best(y, n, &of_y, 5, y_rest))
+        a->top5 = NAN;
+    if (!knows_best(x, n, &of_x, 10, x_rest) || !knows_best(y, n, &of_y, 10, y_rest))
+        a->top10 = NAN;
     return true;
 }

@@ -6,16 +6,18 @@
 
 #include "sample/row.h"
 
-// p and q: the probabilities of the base row and of the other one.
+// p and q: the probabilities of the base row and of the other one. A number that a partial row does not determine is
+// NaN.
 struct agreement {
-    double kld;               // sum p ln(p / q)
+    bool lists;               // a row is partial
+    double kld;               // sum p ln(p / q); with lists, a lower bound
     double nll_base, nll_q;   // -ln of the token's probability
     double dp;                // q - p of the token
     double error, power;      // sums of (x - y)^2 and x^2 over centred logits that neither row masks
     double dlogp, dlogp_most; // sum and largest of |ln p - ln q| where either is above AGREEMENT_LIKELY
     double dlogp_n;           // number of these tokens
     double top5, top10;       // share of the base's likeliest tokens that are among the other row's
-    bool same;                // the likeliest tokens are equal; of equal logits, the lower id is the likelier
+    double same;              // 1: the likeliest tokens are equal, of equal logits the lower id; 0: they are not
 };
 
 #define AGREEMENT_LIKELY 1e-4
