@@ -270,3 +270,15 @@ peak() {
         same <(tail -1 out) <(members 0 30 '$m{accept} = $i * 7 % 11' | sampl -s 3 --temp 0 --repeat-penalty 1.9 --repeat-last-n $last | tail -1)
     done
 }
+
+@test "batch: parameters in a later file look back on the rows of the files before" {
+    local t tail='{"logits":[1,2,3],"params":{"repeat_penalty":3,"repeat_last_n":9}}[3,2,3]{"seq":"a","logits":[3,2,1]}[1,1,1]'
+    f32 1 2 3 2.5 2 3 3 2 1 >first.f32
+    echo "$tail" >later.json
+    echo "[1,2,3][2.5,2,3][3,2,1]$tail" >all.json
+    sampl -s 5 -O json all.json | sed 's/,"seq":.*/}/' >want
+    for t in 1 2 3; do
+        sampl -s 5 -t $t -n 3 -O json first.f32 later.json | sed 's/,"\(seq\|file\)":.*/}/' >got
+        same got want
+    done
+}

@@ -177,7 +177,6 @@ static bool read_json_row(void *self, struct source *s, const struct input_confi
     st->config = config;
     st->text.source = s;
     st->text.kern = config->kern;
-    r->may_change = true;
     while (st->reply.next == st->reply.n && st->lists.next == st->lists.n) {
         if (!next_value(st, r, end, e)) {
             if (st->text.failed)

@@ -35,6 +35,7 @@ struct input {
     size_t n_retired, retired_cap;
     struct row like;   // type and width of the rows, without logits; width 0: not known yet
     bool tried;        // note_width has been called
+    bool looked, tells; // tells: rows may carry more than their numbers; once looked is set
     uint64_t released; // number of files that were retired and are closed
 };
 
@@ -279,6 +280,19 @@ bool input_names(struct input *in, bool *names, struct err *e)
     return true;
 }
 
+// Can rows of the input have params? Looks at the files that are not open yet, too: the history of a sequence must be
+// whole when the first params come.
+static bool rows_tell(struct input *in)
+{
+    if (in->looked)
+        return in->tells;
+    in->looked = true;
+    in->tells = in->config->params || in->format->names;
+    for (size_t i = in->file; !in->tells && i < in->config->n_files; i++)
+        in->tells = file_names(in->config, in->config->files[i]);
+    return in->tells;
+}
+
 // Remembers the width of the rows from the first row that is not wanted, unless the row is bad.
 static void note_width(struct input *in, const struct input_row *row)
 {
@@ -441,7 +455,8 @@ bool input_next(struct input *in, struct input_row *r, bool *end, struct err *e)
                                 .in_file = in->next_row - in->file_start,
                                 .recorded = -1,
                                 .forced = -1,
-                                .position = -1};
+                                .position = -1,
+                                .may_change = rows_tell(in)};
         if (!in->matrix)
             source_rows(&in->source, &(struct source_rows){r->number, r->in_file, r->several, 0});
         const bool ok = in->format->next(in->state, &in->source, in->config, r, end, e);

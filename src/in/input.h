@@ -72,7 +72,7 @@ struct input_row {
     uint64_t text_at; // offset in the file
 
     // Notes of a JSON row, or of the row's line of --params; valid until the next row is read.
-    bool may_change;        // later rows of the input may have params
+    bool may_change;        // rows of the input may have params
     const char *seq;        // name of its sequence, or NULL
     const uint32_t *prompt; // [n_prompt] tokens before the sequence's first row, or NULL
     size_t n_prompt;

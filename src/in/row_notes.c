@@ -148,6 +148,5 @@ static bool read_line(struct notes_file *f, struct input_row *r, struct err *e)
 
 bool notes_read(struct notes_file *f, struct input_row *r, struct err *e)
 {
-    r->may_change = true;
     return read_line(f, r, e) || err_prefix(e, "--params");
 }

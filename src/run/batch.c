@@ -357,7 +357,7 @@ bool batch_follow(const struct batch *b, struct member *m, struct err *e)
     struct walk w = {.batch = b};
     while (walk_next(&w)) {
         const struct read_row *const other = walk_other(&w);
-        if ((w.row.may_change || w.row.several) && !worker_follow(&m->worker, &w.row, other ? &other->row : NULL,
+        if (w.row.may_change && !worker_follow(&m->worker, &w.row, other ? &other->row : NULL,
                                                                   b->result + w.i * b->feed->job->n_variants, e))
             return false;
     }
