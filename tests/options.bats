@@ -326,6 +326,12 @@ switches_off() {
     [ "$(sampl --help=top_k)" = "$(sampl --help=--top-k)" ]
     sampl --help=top-k | grep -q '^ *--top-k K '
     sampl --help=seed | grep -q '^  -s, --seed N '
+    [ "$(sampl --help=mirostat | grep -c '^ *--mirostat')" -eq 3 ]
+    # the name of every sampler is a WHAT, also if the sampler has no options
+    sampl --generate=json | jq -r '.samplers[] | select(.internal | not).name' >names
+    [ "$(wc -l <names)" -gt 25 ]
+    while read -r name; do [ -n "$(sampl --help="$name")" ]; done <names
+    [ "$(sampl --help=infill)" = 'infill has no options of its own.' ]
 }
 
 @test "completions/ has exactly the options of --help=all" {

@@ -120,15 +120,27 @@ static bool print_groups(const struct options *o, const char *word, bool all)
     return any;
 }
 
-// Prints the options of a sampler. Returns false if no sampler that has options is named so.
+// Prints the options of a sampler. Returns false if no sampler is named so.
 static bool print_sampler(const struct options *o, const char *name)
 {
     const struct sampler *const s = sampler_by_name(name, strlen(name));
-    if (!s || !s->params)
+    if (!s)
         return false;
-    for (const struct param *p = s->params; p->flag; p++)
+    if (!s->params)
+        printf("%s has no options of its own.\n", s->name);
+    for (const struct param *p = s->params; p && p->flag; p++)
         print_option(option_by_name(o, p->flag, strlen(p->flag)), true);
     return true;
+}
+
+// Prints an option, and those whose names go on from its name: --mirostat, --mirostat-ent and --mirostat-lr.
+static void print_option_family(const struct options *o, const struct option_row *row)
+{
+    const size_t len = strlen(row->name);
+    print_option(row, true);
+    for (const struct option_row *other = o->row; other->name; other++)
+        if (other->group != GROUP_HIDDEN && !strncmp(other->name, row->name, len) && other->name[len] == '-')
+            print_option(other, true);
 }
 
 // ---- --help
@@ -141,7 +153,7 @@ static void print_frame(const struct options *o, bool all)
           "FILE, or if FILE is -. Defaults are in parentheses.\n",
           stdout);
     print_groups(o, NULL, all);
-    fputs("\nExit status: 0 success, 1 bad input data, 2 usage, 3 input or output failed.\n", stdout);
+    fputs("\nExit status: 0 success, 1 bad data or rows that differ, 2 usage, 3 I/O failed.\n", stdout);
     fputs(all ? "SAMPL_CPU=TIER in the environment lowers the SIMD tier. More in sampl(1).\n"
               : "sampl --help=all lists all options, --help=top-k one of them. More in sampl(1).\n",
           stdout);
@@ -156,7 +168,7 @@ bool help_print(const struct options *o, const char *what, struct err *e)
     else if (print_groups(o, what, true) || (!row && print_sampler(o, what)))
         return true;
     else if (row)
-        print_option(row, true);
+        print_option_family(o, row);
     else
         return err_set(e, STATUS_USAGE, "--help: there is no option, sampler or group '%s'", what);
     return true;

@@ -49,7 +49,8 @@ static bool set_whole(const struct option_row *row, const char *value, struct ar
 // Sets --seed to any 64-bit number; the engine has its own range. The error for any other text names the usual range.
 static bool set_seed(const struct option_row *row, const char *value, struct args *a, struct err *e)
 {
-    return whole_number(value, NULL, INT64_MIN, INT64_MAX, &a->seed) || set_whole(row, value, a, e);
+    return whole_number(value, NULL, INT64_MIN, INT64_MAX, &a->seed) ||
+           err_set(e, STATUS_USAGE, "--%s: '%s' is not a whole number of 64 bits", row->name, value);
 }
 
 // Sets a text. A text that names a file must not be empty.
