@@ -215,3 +215,16 @@ kld() {
         [ "$stderr" = 'sampl: /dev/full: cannot write: No space left on device' ]
     done
 }
+
+# A batch is no shard: a shard takes the width of its first row for the rows before it, and has no parameters of theirs.
+@test "threads: rows of mixed widths, and parameters behind many rows, give the same ids" {
+    perl -e 'srand 5; for (1 .. 1500) { print "[", join(",", map { sprintf "%.2f", rand 6 } 1 .. 3 + int rand 40), "]\n" }' >mixed.json
+    local engine
+    for engine in transformers vllm llama; do same_on_threads --engine $engine --temp 1 mixed.json; done
+    # The ids depend on the widths before: rows of one width in their place give other ids.
+    sampl -s 7 --engine transformers --temp 1 mixed.json >want
+    sampl -s 7 --engine transformers --temp 1 <(sed '1,1000s/.*/[1,2]/' mixed.json) | tail -500 >other
+    [ "$(tail -500 want | diff - other | grep -c '^<')" -gt 100 ]
+    { head -1300 mixed.json && echo '{"logits":[3,2,1,2,3,1],"params":{"frequency_penalty":0.5}}' && tail -200 mixed.json; } >late.json
+    for engine in vllm llama; do same_on_threads --engine $engine --temp 1 --dump-probs=2 late.json; done
+}

@@ -177,6 +177,7 @@ static bool read_json_row(void *self, struct source *s, const struct input_confi
     st->config = config;
     st->text.source = s;
     st->text.kern = config->kern;
+    r->place.first = st->reply.first; // also of a row that turns out bad
     while (st->reply.next == st->reply.n && st->lists.next == st->lists.n) {
         if (!next_value(st, r, end, e)) {
             if (st->text.failed)

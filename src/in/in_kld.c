@@ -93,10 +93,10 @@ static bool next_kld(void *self, struct source *s, const struct input_config *co
         return false;
     if (*end)
         return true;
-    r->origin.index_in_sequence = row % per_chunk;
-    r->fresh = !r->origin.index_in_sequence;
+    r->place.first = r->number - row % per_chunk;
+    r->fresh = r->place.first == r->number;
     r->before = k->token + row / per_chunk * k->n_ctx;
-    r->n_before = (size_t)(k->first + r->origin.index_in_sequence + 1);
+    r->n_before = (size_t)(k->first + row % per_chunk + 1);
     r->recorded = r->before[r->n_before];
     return true;
 }

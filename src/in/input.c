@@ -17,7 +17,6 @@ struct input {
     const struct input_config *config;
     struct rows wanted, part;    // wanted rows of the whole run, and of this part
     size_t at;                   // index of the range of part that holds the next row, or follows it
-    uint64_t skipped;            // wanted rows before the first of part
     uint64_t first_of_part;      // with --params: lower rows belong to earlier parts, but are returned for their notes
     struct notes_file notes;     // of --params
     struct left_out left_out;    // rows of named sequences
@@ -33,10 +32,10 @@ struct input {
     struct matrix *matrix;       // the state, if it begins with one, else NULL
     struct source *retired;      // [n_retired] files read to their end, whose rows may still be in use
     size_t n_retired, retired_cap;
-    struct row like;   // type and width of the rows, without logits; width 0: not known yet
-    bool tried;        // note_width has been called
+    struct row like;    // type and width of the rows, without logits; width 0: not known yet
+    bool tried;         // note_width has been called
     bool looked, tells; // tells: rows may carry more than their numbers; once looked is set
-    uint64_t released; // number of files that were retired and are closed
+    uint64_t released;  // number of files that were retired and are closed
 };
 
 // Closes the open file. The mapping of a mapped file stays until input_release.
@@ -171,21 +170,20 @@ static bool choose_rows(struct input *in, int64_t rows)
         return false;
     rows_tidy(&in->wanted, rows);
     in->next_row = (uint64_t)c->base;
-    in->skipped = rows_below(&in->wanted, c->base);
+    uint64_t skipped = rows_below(&in->wanted, c->base);
     if (c->shards) {
         const int64_t n = (int64_t)rows_below(&in->wanted, rows);
-        in->skipped = (uint64_t)shard_bound(n, c->shard - 1, c->shards);
+        skipped = (uint64_t)shard_bound(n, c->shard - 1, c->shards);
         if (c->shard < c->shards) // the last shard reads on to the end, where errors may be
-            most = (uint64_t)shard_bound(n, c->shard, c->shards) - in->skipped;
+            most = (uint64_t)shard_bound(n, c->shard, c->shards) - skipped;
     }
     if (!rows_copy(&in->part, &in->wanted))
         return false;
-    rows_cut(&in->part, in->skipped, most);
-    if (!c->params || !in->skipped || !in->part.n)
+    rows_cut(&in->part, skipped, most);
+    if (!c->params || !skipped || !in->part.n)
         return true;
     in->first_of_part = (uint64_t)in->part.range[0].first; // the lines of --params for earlier rows matter, too
-    most += most < UINT64_MAX ? in->skipped : 0;
-    in->skipped = 0;
+    most += most < UINT64_MAX ? skipped : 0;
     if (!rows_copy(&in->part, &in->wanted))
         return false;
     rows_cut(&in->part, 0, most);
@@ -332,26 +330,26 @@ bool input_blame(const struct input_row *r, struct err *e)
     return err_prefix(e, "%s: row %" PRIu64, r->file, r->number);
 }
 
-// Sets what a format cannot know of a row: the rest of its origin, and whether it begins or ends a sequence.
-static void complete_origin(struct input *in, struct input_row *r)
+// Sets what a format cannot know of a row's place, and whether the row begins or ends a sequence.
+static void complete_place(struct input *in, struct input_row *r)
 {
-    struct row_origin *const o = &r->origin;
-    const int64_t first = (int64_t)(r->number - o->index_in_sequence), part = in->part.range[0].first;
-    o->rows_skipped = in->skipped;
-    if (o->index_in_sequence && first < part)
-        o->skipped_of_sequence = rows_below(&in->wanted, part) - rows_below(&in->wanted, first);
-    o->rows_unasked = in->behind ? r->number - in->behind : 0;
-    o->earlier_part = r->number < in->first_of_part;
-    assert(o->index_in_sequence <= r->number && o->skipped_of_sequence <= o->rows_skipped);
-    r->fresh =
-        r->fresh || (o->index_in_sequence && o->index_in_sequence <= o->rows_unasked); // its first row was left out
-    if (o->named) {
+    struct place *const p = &r->place;
+    const uint64_t part = (uint64_t)in->part.range[0].first;
+    r->fresh = r->fresh || (in->behind && p->first >= in->behind); // its first row was left out
+    if (!p->named && !in->config->recorded)
+        p->first = 0;
+    p->left_out = r->number - (in->behind > p->first ? in->behind : p->first);
+    p->before = rows_below(&in->wanted, (int64_t)p->first);
+    p->drawn = p->first < part ? rows_below(&in->wanted, (int64_t)part) - p->before : 0;
+    p->earlier_part = r->number < in->first_of_part;
+    assert(p->first <= r->number && in->behind <= r->number);
+    if (p->named) {
         const struct row_range *const at = &in->part.range[in->at];
         int64_t next = (int64_t)r->number + 1; // wanted row
         if (next == at->last)
             next = in->at + 1 < in->part.n ? at[1].first : ROWS_OPEN;
-        r->ends = next - first >= (int64_t)r->length;
-        o->sequence += in->sequences;
+        r->ends = r->ends || next - (int64_t)p->first >= (int64_t)r->length;
+        p->sequence += in->sequences;
     }
     in->behind = r->number + 1;
 }
@@ -363,10 +361,8 @@ static bool note_row(struct input *in, struct input_row *r, struct err *e)
     struct err late;
     const bool noted = notes_read(&in->notes, r, row.bad ? &late : e);
     if (r->seq != row.seq) { // the notes name a sequence
-        r->origin.named = r->fresh = false;
-        r->origin.index_in_sequence = 0;
-    } else {
-        r->ends = r->ends || row.ends;
+        r->place = (struct place){0};
+        r->fresh = false;
     }
     if (row.bad || noted)
         return !row.bad;
@@ -475,13 +471,14 @@ bool input_next(struct input *in, struct input_row *r, bool *end, struct err *e)
                 return false;
             continue;
         }
-        complete_origin(in, r);
+        const bool noted = !in->config->params || note_row(in, r, e);
+        complete_place(in, r);
         r->index = in->returned;
-        in->returned += !r->origin.earlier_part;
-        if (in->config->params && !note_row(in, r, e))
+        in->returned += !r->place.earlier_part;
+        if (!noted)
             return r->bad ? false : input_blame(r, e);
         if (r->seq)
-            r->origin.unasked_of_sequence = left_out_take(&in->left_out, r->seq, &r->origin.unasked_end);
+            r->place.unasked_of_sequence = left_out_take(&in->left_out, r->seq, &r->place.unasked_end);
         return ok;
     }
 }

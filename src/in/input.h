@@ -19,6 +19,7 @@ struct input_config {
     const struct vocab *vocab; // texts of tokens, or NULL
     struct vocab *texts;       // receives the texts that a reply lists for its tokens (vocab_set_text), or NULL
     bool ranks;                // the tokens of servers' replies get their ranks as ids
+    bool recorded;             // the chunks of kld files, and replies, are sequences
     bool keep_probs;           // the probabilities of JSON rows stay as they are; else they become logits
     const char *tensor;        // name of the tensor in files that hold several; NULL: the only one that fits
     const struct rows *rows;   // that are wanted
@@ -32,17 +33,24 @@ struct input_config {
     int64_t base;          // else 0
 };
 
-// Where a row stands in its sequence, and among the rows of the run. A format sets the first three members; input_next
-// sets the others.
-struct row_origin {
-    bool named;                   // the format names the sequence and knows where it begins
-    uint64_t index_in_sequence;   // if named or before[] is given: rows of its sequence that precede the row; else 0
-    uint64_t sequence;            // if named: index of the sequence in the input; else 0
-    uint64_t rows_skipped;        // wanted rows before this part of the run: other parts sample them
-    uint64_t skipped_of_sequence; // rows among those that are of the row's sequence
+// Where a row stands: its sequence, and the rows before it. A format that knows sequences sets `first`, and if it names
+// them also `named` and `sequence`. input_next sets the rest. Rows have their numbers over all files of the whole run.
+//
+// Example: a kld file has chunks of three rows, 0 to 2, 3 to 5 and 6 to 8. With --accept recorded --rows 1,4,5,8 and
+// --shard 2/2 the input returns the rows 5 and 8. Part 1 samples the rows 1 and 4.
+//
+//                first  left_out           drawn      before
+//     row 5      3      2 (rows 3 and 4)   1 (row 4)  1 (row 1)
+//     row 8      6      2 (rows 6 and 7)   0          3 (rows 1, 4 and 5)
+struct place {
+    bool named;                   // the format names the sequence
+    uint64_t sequence;            // if named: index of the sequence in the input
+    uint64_t first;               // number of the sequence's first row; 0 if the format does not tell sequences apart
+    uint64_t left_out;            // rows of the sequence directly before this one that the input has not returned
+    uint64_t drawn;               // rows of the sequence that earlier parts of the run sample
+    uint64_t before;              // rows of the whole run before the sequence's first row
     uint64_t unasked_of_sequence; // if `seq` names the sequence: rows of it that --rows left out since its last row,
     bool unasked_end;             // or since it ended in such a row
-    uint64_t rows_unasked;        // rows between this row and the one returned before, which --rows leaves out
     bool earlier_part;            // the row belongs to an earlier part: only its notes on its sequence count
 };
 
@@ -58,8 +66,8 @@ struct input_row {
     bool fresh;        // begins a sequence, after the tokens before[0..n_before)
     const uint32_t *before;
     size_t n_before;
-    uint64_t length; // rows of its sequence, if origin.named
-    struct row_origin origin;
+    uint64_t length; // rows of its sequence, if place.named
+    struct place place;
     int64_t recorded; // the token that was chosen from this row, or -1
     bool two_numbers; // a reply lists the chosen token with two numbers, of which the larger one counts
     size_t ragged;    // of the first row of a raw file: bytes behind the file's last whole row
@@ -129,7 +137,7 @@ static inline bool input_bad_row(struct input_row *r, size_t width, const struct
 static inline bool input_says_more(const struct input_row *r)
 {
     return r->may_change && (r->seq || r->params || r->prompt || r->forced >= 0 || r->recorded >= 0 || r->n_before ||
-                             r->fresh || r->origin.named || r->ends || r->has_texts || r->origin.earlier_part);
+                             r->fresh || r->place.named || r->ends || r->has_texts || r->place.earlier_part);
 }
 
 // The size of the vocabulary as far as it is known before the rows: --n-vocab, else the vocabulary's; 0: unknown.
@@ -206,7 +214,7 @@ static inline void input_step(struct input_row *r)
     r->number++;
     r->in_file++;
     r->index++;
-    r->origin.rows_unasked = 0;
+    r->place.left_out = 0;
 }
 
 // The number of files that have been read to their end. input_release closes the first n of them, and ends their rows

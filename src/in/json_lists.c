@@ -88,9 +88,7 @@ static bool name_listed_row(const struct json_lists *lists, struct row_notes *no
     r->seq = lists->name;
     r->fresh = !lists->next;
     r->length = lists->n;
-    r->origin.named = true;
-    r->origin.sequence = lists->objects - 1;
-    r->origin.index_in_sequence = lists->next;
+    r->place = (struct place){true, lists->objects - 1, r->number - lists->next};
     return true;
 }
 

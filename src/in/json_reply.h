@@ -26,6 +26,7 @@ struct json_reply {
     bool in_choice; // its choices are looked at
     bool reached;   // its long array was found
 
+    uint64_t first;  // number of the row that the current sequence began at
     const char *seq; // name of the request that the reply answers, in the reply's JSON; NULL: it has none
 
     // across the replies of an input

@@ -61,12 +61,10 @@ void matrix_name_row(struct matrix *m, struct input_row *r)
         return;
     const uint64_t row = m->all - m->rows - 1;
     snprintf(m->name, sizeof m->name, "%" PRIu64, row / m->length);
-    r->origin.named = true;
     r->seq = m->name;
-    r->origin.sequence = m->first + row / m->length;
     r->length = m->length;
-    r->origin.index_in_sequence = row % m->length;
-    r->fresh = !r->origin.index_in_sequence;
+    r->place = (struct place){true, m->first + row / m->length, r->number - row % m->length};
+    r->fresh = r->place.first == r->number;
 }
 
 bool matrix_header(const struct format *f, struct source *s, size_t n, const unsigned char **p, struct err *e)

@@ -117,6 +117,8 @@ bool json_reply_next(struct json_reply *reply, const struct input_config *config
     assert(reply->next < reply->n);
     const struct reply_position *const p = &reply->position[reply->next++];
     struct reply_token chosen = {.id = -1, .logit = NAN};
+    if (p->fresh)
+        r->place.first = reply->first = r->number;
     if (!p->list)
         return err_set(e, STATUS_DATA, "position %zu of the reply has no list of tokens; ask the server for it with %s",
                        p->index, p->track->request);

@@ -288,7 +288,7 @@ static bool work_row(const struct batch *b, struct walk *w, struct member *m)
     struct read_row *const at = w->at;
     struct result *const res = b->result + w->i * f->job->n_variants;
     struct input_row row = w->row; // the other members look at this one
-    if (row.origin.earlier_part) {
+    if (row.place.earlier_part) {
         worker_skip(&m->worker, &row, other ? &other->row : NULL, 1);
         return true;
     }
@@ -358,7 +358,7 @@ bool batch_follow(const struct batch *b, struct member *m, struct err *e)
     while (walk_next(&w)) {
         const struct read_row *const other = walk_other(&w);
         if (w.row.may_change && !worker_follow(&m->worker, &w.row, other ? &other->row : NULL,
-                                                                  b->result + w.i * b->feed->job->n_variants, e))
+                                               b->result + w.i * b->feed->job->n_variants, e))
             return false;
     }
     return true;

@@ -73,12 +73,10 @@ static void note_widths(struct flow *f, struct row row, size_t width, const stru
 // Adds the chosen token of a row to the text of its sequence. NULL: the row is bad.
 static bool count_repeats(struct flow *f, const struct input_row *row, const uint32_t *id, struct err *e)
 {
-    const struct row_origin *const o = &row->origin;
-    const uint64_t sequence = row->seq ? hash_bytes(row->seq, strlen(row->seq)) : o->named ? o->sequence : 0;
-    const bool begins = row->fresh || (o->named && !o->index_in_sequence);
+    const uint64_t sequence = row->seq ? hash_bytes(row->seq, strlen(row->seq)) : 0;
     if (!id)
         repeats_break(&f->totals.repeats, sequence);
-    return !id || repeats_add(&f->totals.repeats, sequence, begins, row->ends, *id) ||
+    return !id || repeats_add(&f->totals.repeats, sequence, row->fresh, row->ends, *id) ||
            err_from_fault(e, fault_memory());
 }
 
@@ -206,7 +204,7 @@ static bool write_batch(void *to, const struct batch *b, struct err *e)
 {
     struct walk w = {.batch = b};
     while (walk_next(&w))
-        if (!w.row.origin.earlier_part && !write_results(to, &w, e))
+        if (!w.row.place.earlier_part && !write_results(to, &w, e))
             return false;
     return !b->waits || output_flush(&((struct flow *)to)->out, e);
 }
@@ -312,6 +310,7 @@ static struct input_config input_wanted(const struct job *j, struct vocab *texts
                                  .n_vocab = (size_t)a->n_vocab,
                                  .vocab = vocab,
                                  .texts = shows_texts(j) && !vocab ? texts : NULL,
+                                 .recorded = j->follows == FOLLOWS_RECORDED,
                                  .ranks = !strcmp(a->ids, "rank"),
                                  .n_tokens = vocab ? vocab->n : 0,
                                  .tensor = a->tensor,

@@ -188,16 +188,6 @@ static bool begin_budget(struct session *q, struct err *e)
     return true;
 }
 
-bool session_begin_text(struct session *q, struct err *e)
-{
-    if (q->matcher) {
-        matcher_reset(q->matcher);
-        if (!prefill_grammar(q->recipe, q->matcher, e))
-            return false;
-    }
-    return begin_budget(q, e);
-}
-
 bool session_change(struct sessions *s, struct session *q, const cJSON *params, struct err *e)
 {
     const struct recipe *const old = q->recipe, *const recipe = recipe_with_params(s->recipes, old, params, e);
@@ -229,17 +219,28 @@ bool session_change(struct sessions *s, struct session *q, const cJSON *params, 
     return !other_reasoning || begin_budget(q, e);
 }
 
-void session_restart(struct session *q, uint64_t row)
+bool session_begin(struct session *q, const struct input_row *row, bool alone, struct err *e)
 {
-    chain_reset(q->chain, seed_at(q->recipe, row));
-    q->base = row;
-}
-
-void session_locate(struct session *q, uint64_t row, uint64_t index)
-{
-    q->seed_offset = q->recipe->parts.engine->seeds_each ? index : row;
-    chain_reset(q->chain, seed_of(q, q->recipe));
-    q->base = row;
+    const struct place *const p = &row->place;
+    const uint64_t first = alone ? row->number : p->first;
+    const bool known = !q->follows || p->named; // does the place tell what precedes the sequence?
+    if (p->named && !alone) {
+        q->seed_offset = q->recipe->parts.engine->seeds_each ? p->sequence : first;
+        chain_reset(q->chain, seed_of(q, q->recipe));
+    } else if (alone || (known ? p->before : q->begun)) {
+        chain_reset(q->chain, seed_at(q->recipe, first));
+    }
+    if (!alone && known && p->drawn)
+        chain_skip(q->chain, p->drawn, row->bad ? 0 : row_vocab(&row->logits));
+    q->first = first;
+    q->begun = true;
+    q->doubtful = false;
+    if (q->matcher) {
+        matcher_reset(q->matcher);
+        if (!prefill_grammar(q->recipe, q->matcher, e))
+            return false;
+    }
+    return begin_budget(q, e);
 }
 
 uint32_t session_forced(const struct session *q) { return q->budget.rules ? budget_forced(&q->budget) : BUDGET_FREE; }

@@ -7,6 +7,7 @@
 #include "chain/chain.h"
 #include "chain/recipe.h"
 #include "grammar/matcher.h"
+#include "in/input.h"
 #include "trace/record.h"
 
 struct session {
@@ -21,7 +22,7 @@ struct session {
     bool doubtful;           // a partial row before was not exact, and later rows depend on it
     bool follows;            // other rows of the input may precede it: it is named, or an unnamed sequence has ended
     uint64_t seed_offset;    // added to the recipe's seed, unless params named the seed
-    uint64_t base;           // number of the row at which its generators were last seeded, or 0
+    uint64_t first;          // if begun: number of the text's first row, or 0 (struct place)
     uint64_t rows;           // of the sequence so far
     char name[];
 };
@@ -51,15 +52,12 @@ void sessions_end(struct sessions *s, struct session *q);
 // named sequence does, that of the unnamed one if chain_remember was called before its first row.
 bool session_change(struct sessions *s, struct session *q, const cJSON *params, struct err *e);
 
-// Clears the history and seeds the generators with the recipe's seed + row.
-void session_restart(struct session *q, uint64_t row);
-
-// Restarts a sequence that the format names, and that began at this row. Its seed is the recipe's + row; in engines
-// that seed each sequence, + its index in the input.
-void session_locate(struct session *q, uint64_t row, uint64_t index);
-
-// Begins the text: puts the grammar at its root and the budget behind the tags of the generation prompt.
-bool session_begin_text(struct session *q, struct err *e);
+// Begins the text of a sequence at a row, with an empty history, the grammar at its root and the budget behind the tags
+// of the generation prompt. The generators stand behind the rows that earlier parts sample. Their seed is the recipe's
+// plus the number of the text's first row; where the format names the sequence and the engine seeds each, plus the
+// index of the sequence in the input. For the first text of the run, and the first of a name, it is the recipe's.
+// alone: the row is a sequence of its own.
+bool session_begin(struct session *q, const struct input_row *row, bool alone, struct err *e);
 
 // The token that the reasoning budget forces next, or BUDGET_FREE.
 uint32_t session_forced(const struct session *q);

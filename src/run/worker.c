@@ -74,14 +74,14 @@ static bool in_vocabulary(const uint32_t *id, size_t n, size_t n_vocab, const ch
 // Does a sequence start at this row?
 static bool sequence_starts(const struct job *j, const struct session *q, const struct input_row *row)
 {
-    return !q->begun || j->independent || (row->fresh && (row->origin.named || j->follows == FOLLOWS_RECORDED));
+    return !q->begun || j->independent || q->first != row->place.first;
 }
 
 // Applies what the row says of its sequence. An error of status STATUS_DATA is the row's own.
 static bool apply_notes(const struct job *j, struct sessions *s, struct session *q, const struct input_row *row,
                         struct err *e)
 {
-    if (row->seq && row->origin.rows_skipped && !row->origin.named && !j->independent)
+    if (row->seq && row->place.drawn && !row->place.named && !j->independent)
         return err_set(e, STATUS_DATA,
                        "a named sequence may have begun in an earlier part; with --independent that does not matter");
     if (row->prompt && !sequence_starts(j, q, row))
@@ -115,70 +115,38 @@ static bool known_token(const struct job *j, const struct session *q, const stru
     return true;
 }
 
-// Seeds the generators as a run from the sequence's first row would have, and advances them past the rows that earlier
-// parts of the run sample. If the row's sequence began among those rows, only its own rows count.
-static void place_generators(const struct job *j, struct session *q, const struct input_row *row)
+// The tokens that are known of the rows left out before a row.
+static struct tokens tokens_before(const struct job *j, const struct session *q, const struct input_row *row)
 {
-    const struct row_origin *const o = &row->origin;
-    const uint64_t first = row->number - o->index_in_sequence;
-    const bool began = j->follows == FOLLOWS_RECORDED && o->skipped_of_sequence < o->rows_skipped;
-    uint64_t skipped = 0;
-    if (j->independent) {
-        session_restart(q, row->number);
-    } else if (o->named) {
-        session_locate(q, first, o->sequence);
-        skipped = o->skipped_of_sequence;
-    } else if (q->begun && row->fresh) {
-        session_restart(q, first);
-    } else if (!q->begun && !q->follows) {
-        if (began)
-            session_restart(q, first);
-        skipped = began ? o->skipped_of_sequence : o->rows_skipped;
-    }
-    if (skipped)
-        chain_skip(q->chain, skipped, row->bad ? 0 : row_vocab(&row->logits));
-}
-
-// Begins a sequence with its prompt and the known tokens before the row. An error is one of the options.
-static bool begin_sequence(const struct job *j, struct session *q, const struct input_row *row, struct err *e)
-{
-    const size_t n_vocab = token_limit(q, row);
-    const bool recorded = j->follows == FOLLOWS_RECORDED;
-    // of --accept
-    const size_t from = row->origin.named ? (size_t)(row->number - row->origin.index_in_sequence) : 0;
+    const size_t n = j->independent ? 0 : (size_t)row->place.left_out, from = (size_t)row->number - n;
     const size_t to = row->number < j->accept.n ? (size_t)row->number : j->accept.n;
-    const size_t n_before = (q->follows && !row->origin.named) || j->independent || to < from ? 0 : to - from;
-    const uint32_t *const before = n_before ? j->accept.id + from : NULL;
-    const uint32_t *const prompt = row->prompt ? row->prompt : j->prompt.id;
-    const size_t n_prompt = row->prompt ? row->n_prompt : j->prompt.n;
-    // of the recorded tokens before the row
-    const size_t n_text = j->independent || !recorded ? 0 : (size_t)row->origin.index_in_sequence;
-    const uint32_t *const text = n_text ? row->before + (row->n_before - n_text) : NULL;
-    if (!in_vocabulary(prompt, n_prompt, n_vocab, row->prompt ? "prompt_tokens" : "--prompt-tokens", e) ||
-        !in_vocabulary(before, n_before, n_vocab, "--accept", e))
-        return false;
-    place_generators(j, q, row);
-    q->begun = true;
-    q->doubtful = false;
-    return session_begin_text(q, e) && session_accept_prompt(q, prompt, n_prompt, e) &&
-           (!recorded || (session_accept_prompt(q, row->before, row->n_before - n_text, e) &&
-                          session_accept_text(q, text, n_text, e))) &&
-           (session_accept_text(q, before, n_before, e) || err_prefix(e, "--accept, before this row"));
+    if (j->follows == FOLLOWS_RECORDED && n <= row->n_before)
+        return (struct tokens){row->before + (row->n_before - n), n};
+    if (from >= to || (row->may_change && (q->begun || q->follows)))
+        return (struct tokens){0};
+    return (struct tokens){j->accept.id + from, to - from};
 }
 
-// Accepts the known tokens of the rows before this one that --rows leaves out.
-static bool accept_unasked(const struct job *j, struct session *q, const struct input_row *row, struct err *e)
+// Moves a sequence forward to a row: begins it if it starts there, and accepts the tokens of the rows left out. An
+// error is one of the options.
+static bool move_to(const struct job *j, struct session *q, const struct input_row *row, struct err *e)
 {
-    const size_t n = (size_t)row->origin.rows_unasked, number = (size_t)row->number;
-    if (!n || row->may_change)
-        return true;
-    if (j->follows == FOLLOWS_RECORDED)
-        return row->n_before < n || session_accept_text(q, row->before + (row->n_before - n), n, e);
-    if (number > j->accept.n)
-        return true;
-    const uint32_t *const id = j->accept.id + (number - n);
-    return in_vocabulary(id, n, token_limit(q, row), "--accept", e) &&
-           (session_accept_text(q, id, n, e) || err_prefix(e, "--accept, before this row"));
+    const bool recorded = j->follows == FOLLOWS_RECORDED, begins = sequence_starts(j, q, row);
+    const size_t n_vocab = token_limit(q, row);
+    const struct tokens known = tokens_before(j, q, row), prompt = row->prompt
+                                                                       ? (struct tokens){row->prompt, row->n_prompt}
+                                                                       : (struct tokens){j->prompt.id, j->prompt.n};
+    if (begins && !in_vocabulary(prompt.id, prompt.n, n_vocab, row->prompt ? "prompt_tokens" : "--prompt-tokens", e))
+        return false;
+    if (!recorded && !in_vocabulary(known.id, known.n, n_vocab, "--accept", e))
+        return false;
+    if (begins && !session_begin(q, row, j->independent, e))
+        return false;
+    if (begins && !session_accept_prompt(q, prompt.id, prompt.n, e))
+        return false;
+    if (begins && recorded && !session_accept_prompt(q, row->before, row->n_before - known.n, e))
+        return false;
+    return session_accept_text(q, known.id, known.n, e) || (!recorded && err_prefix(e, "--accept, before this row"));
 }
 
 // Passes over a row that is not sampled. Returns false.
@@ -199,7 +167,7 @@ static bool prepare(const struct job *j, struct sessions *s, struct session *q, 
     const size_t n_vocab = token_limit(q, row);
     if (n_vocab && *known >= (int64_t)n_vocab && j->follows == FOLLOWS_ACCEPT)
         return in_vocabulary(j->accept.id, (size_t)row->number + 1, n_vocab, "--accept", &res->e);
-    return sequence_starts(j, q, row) ? begin_sequence(j, q, row, &res->e) : accept_unasked(j, q, row, &res->e);
+    return move_to(j, q, row, &res->e);
 }
 
 // ---- sample: mask, chain, grammar
@@ -311,9 +279,9 @@ static bool sample(struct worker *w, struct session *q, const struct input_row *
         return pass_over(q, res, true);
     }
     w->cand.position_known = row->position >= 0;
-    w->cand.position = row->position >= 0               ? (uint32_t)row->position
-                       : row->seq && !row->origin.named ? (uint32_t)q->rows
-                                                        : (uint32_t)(row->number - q->base);
+    w->cand.position = row->position >= 0              ? (uint32_t)row->position
+                       : row->seq && !row->place.named ? (uint32_t)q->rows
+                                                       : (uint32_t)(row->number - q->first);
     struct fault fault = choose_token(w, q, &row->logits, &masked);
     const bool exhausted = masked && fault.code == FAULT_ALL_MASKED;
     // The candidates behind the selector are shown in any case.
@@ -357,14 +325,14 @@ static bool variant_row(struct worker *w, size_t variant, const struct input_row
     session_appear(s, q);
     if (!q->begun && row->may_change)
         chain_remember(q->chain);
-    q->rows = (row->origin.unasked_end ? 0 : q->rows) + row->origin.unasked_of_sequence;
+    q->rows = (row->place.unasked_end ? 0 : q->rows) + row->place.unasked_of_sequence;
     const bool ready = prepare(w->job, s, q, row, &token, res);
     if (ready && pass)
         chain_skip(q->chain, 1, row->bad ? 0 : row_vocab(&row->logits));
     res->ok = ready && (pass || sample(w, q, row, token, res));
     if (token < 0)
         token = pass ? chosen : res->ok ? (int64_t)w->cand.chosen : -1;
-    if (token < 0 && row->origin.earlier_part && !w->job->independent)
+    if (token < 0 && row->place.earlier_part && !w->job->independent)
         token = UINT32_MAX; // nobody knows it, but the history gets as long as in the whole run
     if (ready && (res->ok || res->bad) && token >= 0) {
         struct err late = {0};
