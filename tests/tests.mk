@@ -121,8 +121,8 @@ bench: $(BUILD)/unit/bench $(BUILD)/unit/bench_grammar $(BUILD)/sampl ## measure
 	tests/bench.sh $(BUILD)
 
 .PHONY: bench-count
-bench-count: $(BUILD)/unit/bench ## count instructions per row, which do not depend on the machine's load (valgrind; TIER= N=)
-	tests/bench-count.sh $(BUILD)/unit/bench '$(TIER)' '$(N)'
+bench-count: $(BUILD)/sampl $(BUILD)/unit/bench ## count instructions, which do not depend on the machine's load (valgrind; BASE=another/sampl ONLY=commands TIER= N=)
+	$(Q)ONLY='$(ONLY)' TIER='$(TIER)' N='$(N)' tests/bench-count.sh $(BUILD) $(BASE)
 
 # llama.cpp: a release from the npm registry, and test programs that are linked with it.
 LLAMA       := build/llama
