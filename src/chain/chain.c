@@ -217,13 +217,15 @@ static void run_link(const struct link *l, void *state, struct cand *c)
     }
     if (live)
         rest_end(c, false);
+    else if (c->rest.left == LEFT_ALL)
+        c->rest.left = LEFT_SOME;
     if (c->n > 1 || !s->foreign)
         s->apply(state, c, l->stage);
 }
 
 struct fault chain_apply(struct chain *ch, struct cand *c, chain_watch_fn *watch, void *arg)
 {
-    const bool partial = c->rest.state != REST_NONE, shares = c->cache && c->cache->shares_stages && !partial;
+    const bool partial = rest_is_list(&c->rest), shares = c->cache && c->cache->shares_stages && !partial;
     size_t prefix = PREFIX_NONE;
     c->history = &ch->history;
     ch->width = c->n_vocab ? c->n_vocab : ch->width;

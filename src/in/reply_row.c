@@ -156,7 +156,6 @@ bool json_reply_next(struct json_reply *reply, const struct input_config *config
     const size_t n_vocab = config->n_vocab || config->ranks ? config->n_vocab : config->n_tokens;
     if (!sparse_row(&reply->row, n_vocab, &r->logits, e))
         return false;
-    if (r->logits.n != n_vocab) // else the list is complete
-        r->logits.rest = rest;
+    r->logits.rest = r->logits.n == n_vocab ? token_list_complete(rest) : rest;
     return true;
 }

@@ -41,9 +41,11 @@ struct row_rest token_list_rest(const float *x, size_t n, float least, double un
         error += p > 0.0 ? p * fabs((double)x[i]) * unit : 0.0;
     }
     if (!(sum <= 1.02) || least == -INFINITY)
-        return (struct row_rest){.logits = sum > 1.02};
-    return (struct row_rest){true, least, fmax(0.0, 1.0 - sum), error, false};
+        return (struct row_rest){.scale = sum <= 1.02 ? SCALE_LOGPROBS : SCALE_LOGITS, .logits = sum > 1.02};
+    return (struct row_rest){SCALE_LOGPROBS, true, least, fmax(0.0, 1.0 - sum), error, false};
 }
+
+struct row_rest token_list_complete(struct row_rest rest) { return (struct row_rest){.scale = rest.scale}; }
 
 bool token_list_row(struct sparse *s, bool logits, double unit, size_t n_vocab, struct row *row, struct err *e)
 {
@@ -56,7 +58,9 @@ bool token_list_row(struct sparse *s, bool logits, double unit, size_t n_vocab, 
     float least = INFINITY;
     for (size_t i = 0; i < s->n; i++)
         least = s->x[i] > -INFINITY && s->x[i] < least ? s->x[i] : least;
-    if (!logits && least < INFINITY && s->n != n_vocab)
+    if (!logits && least < INFINITY)
         row->rest = token_list_rest(s->x, s->n, least, unit);
+    if (s->n == n_vocab)
+        row->rest = token_list_complete(row->rest);
     return true;
 }

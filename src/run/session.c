@@ -234,7 +234,7 @@ bool session_begin(struct session *q, const struct input_row *row, bool alone, s
         chain_skip(q->chain, p->drawn, row->bad ? 0 : row_vocab(&row->logits));
     q->first = first;
     q->begun = true;
-    q->doubtful = false;
+    q->doubt = 0;
     if (q->matcher) {
         matcher_reset(q->matcher);
         if (!prefill_grammar(q->recipe, q->matcher, e))
@@ -281,13 +281,48 @@ bool session_accept_text(struct session *q, const uint32_t *id, size_t n, struct
     return true;
 }
 
+// ---- lists
+
+// Returns what a row of this recipe depends on, as bits of enum doubt.
+static unsigned depends_on(const struct recipe *recipe)
+{
+    unsigned bits = DOUBT_PASSES;
+    if (recipe_budget(recipe) || recipe->parts.rules)
+        bits |= DOUBT_TOKENS;
+    for (const struct stage *s = recipe->stage; s < recipe->stage + recipe->n_stages; s++) {
+        if (!stage_enabled(s))
+            continue;
+        bits |= s->sampler->window && s->sampler->window(s) ? DOUBT_TOKENS : 0;
+        bits |= s->sampler->needs_rows && s->sampler->needs_rows(s) ? DOUBT_DRAWS : 0;
+        bits |= s->sampler->learns ? DOUBT_NUMBERS : 0;
+    }
+    return bits;
+}
+
+// Adds what a row leaves in doubt whose outcome is not that of the full row.
+static void add_doubt(struct session *q, int64_t known)
+{
+    q->doubt |= DOUBT_NUMBERS | (known < 0 ? DOUBT_TOKENS : 0u) | (q->matcher ? DOUBT_PASSES : 0u);
+}
+
 void session_record_rest(struct session *q, const struct row *row, const struct cand *c, int64_t known,
                          struct result *res)
 {
-    const enum carry carry = stages_carry(q->recipe->stage, q->recipe->n_stages, NULL);
-    res->record.partial = true;
+    const bool list = row->rest.scale == SCALE_LOGPROBS;
+    if (!list && !(q->doubt & DOUBT_LISTS))
+        return;
+    const bool carried = q->doubt & depends_on(q->recipe), exact = rest_is_exact(&c->rest) && !carried;
+    // The shown rest of a list of all tokens is 0. It is shown if something else is in doubt.
+    res->record.partial = row->rest.partial || !exact;
     res->record.rest = row->rest.weight;
-    res->record.exact = c->rest.state == REST_GONE && !q->doubtful;
-    if (c->rest.state == REST_INEXACT && (carry == CARRY_ROWS || (known < 0 && (carry || q->matcher))))
-        q->doubtful = true;
+    res->record.exact = exact;
+    q->doubt |= DOUBT_LISTS | (c->rest.unsure || carried ? DOUBT_DRAWS : 0u) | (c->rest.unsure ? DOUBT_NUMBERS : 0u);
+    if (!exact)
+        add_doubt(q, known);
+}
+
+void session_doubt_failed(struct session *q, int64_t known)
+{
+    q->doubt |= DOUBT_DRAWS;
+    add_doubt(q, known);
 }

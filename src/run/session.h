@@ -10,6 +10,15 @@
 #include "in/input.h"
 #include "trace/record.h"
 
+// What the lists of earlier rows leave in doubt. A later row that depends on it is not exact.
+enum doubt {
+    DOUBT_LISTS = 1 << 0,   // nothing yet: the sequence has had a list
+    DOUBT_TOKENS = 1 << 1,  // which tokens the history has
+    DOUBT_DRAWS = 1 << 2,   // how many numbers a stage has drawn that does not draw in every row
+    DOUBT_NUMBERS = 1 << 3, // the numbers that a stage has learnt of the distributions
+    DOUBT_PASSES = 1 << 4,  // how often the chain has run: once more in a row whose token did not fit the grammar
+};
+
 struct session {
     struct shared shared; // key: the name and a NUL, or nothing for the unnamed sequence. Only the set uses it
     const struct recipe *recipe;
@@ -19,7 +28,7 @@ struct session {
     struct budget budget;    // of reasoning; rules NULL: no budget
     bool appeared;           // session_appear has been called
     bool begun;              // the history of a first row has been set up
-    bool doubtful;           // a partial row before was not exact, and later rows depend on it
+    unsigned doubt;          // bits of enum doubt, of the rows so far
     bool follows;            // other rows of the input may precede it: it is named, or an unnamed sequence has ended
     uint64_t seed_offset;    // added to the recipe's seed, unless params named the seed
     uint64_t first;          // if begun: number of the text's first row, or 0 (struct place)
@@ -73,9 +82,12 @@ bool session_exhausted(struct session *q, bool listed, struct err *e);
 // err_from_fault. A fault of the recipe's grammar names the option or the row's parameter that gave the grammar.
 bool session_fault(const struct recipe *recipe, struct fault fault, struct err *e);
 
-// Records whether the result of a partial row is exact. If it is not, neither are later rows that depend on the row's
-// token. known: the token that follows the row, or -1.
+// Records whether the outcome of a row is that of the full row, if the sequence has lists. Everything that is said of
+// exact rows is read from the record. known: the token that follows the row, or -1.
 void session_record_rest(struct session *q, const struct row *row, const struct cand *c, int64_t known,
                          struct result *res);
+
+// Records that a row failed: the full row might not have.
+void session_doubt_failed(struct session *q, int64_t known);
 
 #endif

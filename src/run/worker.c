@@ -224,13 +224,20 @@ static struct fault run_under_grammar(struct worker *w, struct session *q, const
     return fault.code ? fault : run_masked(w, q, row, MASK_GRAMMAR, mask, q->recipe->of->vocab->n, 0);
 }
 
-// Runs the chain with all tokens masked but one. What else is wrong with the row still counts.
+// Runs the chain with all tokens masked but one. What else is wrong with the row still counts. The outcome is that of the
+// full row. Of a list of one token, stages do not see that the full row has others, which are masked.
 static struct fault run_forced(struct worker *w, struct session *q, const struct row *row, uint32_t token)
 {
-    const struct fault fault = cand_load(&w->cand, row);
-    if (!fault.code)
-        return run_masked(w, q, row, MASK_REASONING, NULL, 0, token);
-    chain_skip(q->chain, 1, row_vocab(row));
+    struct fault fault = cand_load(&w->cand, row);
+    if (fault.code) {
+        chain_skip(q->chain, 1, row_vocab(row));
+        return fault;
+    }
+    fault = run_masked(w, q, row, MASK_REASONING, NULL, 0, token);
+    if (!fault.code && rest_is_list(&w->cand.rest)) {
+        rest_mask(&w->cand, true);
+        w->cand.rest.unsure = w->cand.rest.unsure || row->n < 2;
+    }
     return fault;
 }
 
@@ -252,9 +259,10 @@ static struct fault choose_token(struct worker *w, struct session *q, const stru
         return fault;
     *masked = true;
     if (!force) {
-        const bool inexact = w->cand.rest.state == REST_INEXACT; // another token might have fitted
+        const struct unlisted first = w->cand.rest; // of the first pass
         fault = run_under_grammar(w, q, row);
-        if (inexact)
+        w->cand.rest.unsure = w->cand.rest.unsure || first.unsure;
+        if (!rest_is_exact(&first)) // another token might have fitted
             rest_end(&w->cand, false);
         return fault;
     }
@@ -294,7 +302,7 @@ static bool sample(struct worker *w, struct session *q, const struct input_row *
         session_exhausted(q, w->cand.rest.state != REST_NONE, &res->e);
     else
         session_fault(q->recipe, fault, &res->e);
-    if (!fault.code && row->logits.rest.partial)
+    if (!fault.code)
         session_record_rest(q, &row->logits, &w->cand, known, res);
     // If the options ask for what no such row has, the fault is not the row's.
     res->bad = fault.code && res->e.status == STATUS_DATA && fault.code != FAULT_NO_SIZE;
@@ -330,6 +338,8 @@ static bool variant_row(struct worker *w, size_t variant, const struct input_row
     if (ready && pass)
         chain_skip(q->chain, 1, row->bad ? 0 : row_vocab(&row->logits));
     res->ok = ready && (pass || sample(w, q, row, token, res));
+    if (res->bad)
+        session_doubt_failed(q, token);
     if (token < 0)
         token = pass ? chosen : res->ok ? (int64_t)w->cand.chosen : -1;
     if (token < 0 && row->place.earlier_part && !w->job->independent)

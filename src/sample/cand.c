@@ -99,9 +99,11 @@ static struct unlisted rest_of(const struct row *row)
 {
     const struct row_rest *const r = &row->rest;
     if (!r->partial)
-        return (struct unlisted){.state = REST_NONE};
+        return (struct unlisted){.state = REST_NONE, .scale = r->scale, .left = LEFT_NONE};
     const double high = log_or_none(r->weight + r->error);
     return (struct unlisted){.state = high > -INFINITY ? REST_LIVE : REST_GONE,
+                             .scale = r->scale,
+                             .left = LEFT_ALL,
                              .ceiling = high < r->ceiling ? nextafterf((float)high, INFINITY) : r->ceiling,
                              .low = log_or_none(r->weight - r->error),
                              .high = high,

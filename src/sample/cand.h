@@ -133,7 +133,7 @@ struct noised {
 // Records a fault, unless there is one already. O(1).
 static inline void cand_fail(struct cand *c, enum fault_code code, uint64_t at)
 {
-    const bool unlisted = c->rest.state == REST_LIVE || c->rest.state == REST_INEXACT;
+    const bool unlisted = c->rest.state == REST_LIVE || (c->rest.state == REST_INEXACT && c->rest.most > 0.0);
     if (!c->fault.code)
         c->fault = (struct fault){code == FAULT_NOTHING_LEFT && unlisted ? FAULT_LIST_MASKED : code, at};
 }

@@ -6,6 +6,7 @@
 
 #include <math.h>
 
+
 size_t rest_head(const struct cand *c)
 {
     size_t n = 0;
@@ -25,15 +26,56 @@ bool rest_knows_best(struct cand *c, size_t k)
     return last > c->rest.ceiling || (k == head && next < last);
 }
 
-void rest_end(struct cand *c, bool known) { c->rest.state = known ? REST_GONE : REST_INEXACT; }
+void rest_end(struct cand *c, bool known)
+{
+    rest_mask(c, known);
+    c->rest.left = known ? LEFT_NONE : LEFT_SOME;
+}
 
-void rest_may_shrink(struct cand *c) { c->rest.low = -INFINITY; }
+void rest_mask(struct cand *c, bool known) { c->rest.state = known ? REST_GONE : REST_INEXACT; }
+
+bool rest_has_two(struct cand *c)
+{
+    struct unlisted *const r = &c->rest;
+    if (r->state == REST_NONE || (r->state == REST_GONE && r->left == LEFT_NONE))
+        return c->n >= 2;
+    const bool known = r->state != REST_INEXACT &&
+                       (r->left == LEFT_ALL || (r->doubtful ? rest_head(c) : c->n) >= 2);
+    r->unsure = r->unsure || !known;
+    return r->state != REST_INEXACT || c->n >= 2;
+}
+
+void rest_needs_logits(struct cand *c)
+{
+    if (c->rest.scale == SCALE_LOGPROBS)
+        rest_end(c, false);
+}
+
+void rest_writes_logs(struct cand *c)
+{
+    if (rest_is_exact(&c->rest))
+        c->rest.scale = SCALE_LOGITS;
+}
+
+void rest_may_shrink(struct cand *c)
+{
+    c->rest.low = -INFINITY;
+    c->rest.left = LEFT_SOME;
+}
+
+bool rest_is_near(const struct cand *c, float floor)
+{
+    for (size_t i = 0; i < c->n; i++)
+        if (fabs((double)cand_logit(c, i) - floor) < REST_SLACK)
+            return true;
+    return false;
+}
 
 void rest_cut_below(struct cand *c, float floor, size_t least)
 {
-    if (!rest_head(c) || (least > 1 && !rest_knows_best(c, least)))
+    if (!rest_head(c) || (least > 1 && !rest_knows_best(c, least)) || rest_is_near(c, floor))
         rest_end(c, false);
-    else if (floor > c->rest.ceiling)
+    else if (floor > c->rest.ceiling + (float)REST_SLACK)
         rest_end(c, true);
     else
         rest_may_shrink(c);
@@ -80,6 +122,14 @@ void rest_bound_count(struct cand *c, size_t k)
     r->high = fmin(r->high, libm_log(r->most) + r->ceiling);
 }
 
+// Relative distance, at most, of a sum of all weights in f32 from the true one. Tiny weights may be lost altogether, but
+// not more than there are.
+static double sum_error(const struct cand *c)
+{
+    enum { LARGE = 1 << 18 }; // a vocabulary whose size is not known
+    return ((double)(c->n_vocab ? c->n_vocab : LARGE) + 8.0) * 0x1p-24;
+}
+
 struct rest_sum rest_sum(const struct cand *c)
 {
     const struct unlisted *const r = &c->rest;
@@ -91,16 +141,19 @@ struct rest_sum rest_sum(const struct cand *c)
     }
     s.low = r->low > -INFINITY ? libm_exp(r->low - s.max) : 0.0;
     s.high = doubtful + (r->high < 700.0 + s.max ? libm_exp(r->high - s.max) : INFINITY);
+    const double all = s.listed + s.high, error = fmin(s.high, all * sum_error(c)) + all * REST_SLACK;
+    s.low -= error;
+    s.high += error;
     return s;
 }
 
 bool rest_cut_between(struct cand *c, double low, double high, size_t least)
 {
     const float max = cand_max(c);
-    const double ceiling = libm_exp((double)c->rest.ceiling - max), slack = 0x1p-20; // of the list's rounding
+    const double ceiling = libm_exp((double)c->rest.ceiling - max);
     size_t at_low = 0, at_high = 0, head = rest_head(c);
-    low *= 1.0 - slack;
-    high *= 1.0 + slack;
+    low *= 1.0 - REST_SLACK;
+    high *= 1.0 + REST_SLACK;
     for (size_t i = 0; i < c->n; i++) {
         const double w = libm_exp((double)cand_logit(c, i) - max);
         at_low += w >= low;
@@ -140,15 +193,29 @@ size_t rest_nucleus(struct cand *c, double limit)
     return low ? SIZE_MAX : 0;
 }
 
+// Is this token among the candidates?
+static bool is_candidate(const struct cand *c, uint32_t id)
+{
+    size_t i = 0;
+    while (i < c->n && cand_id(c, i) != id)
+        i++;
+    return i < c->n;
+}
+
 void rest_multiply(struct cand *c, const struct idmap *tokens, const uint32_t *count, double by)
 {
-    for (size_t j = 0; by != 1.0 && j < tokens->n; j++) {
+    const struct unlisted *const r = &c->rest;
+    for (size_t j = 0; rest_is_list(r) && by != 1.0 && r->state != REST_INEXACT && j < tokens->n; j++) {
         if (count && !count[j])
             continue;
-        if (by < 1.0 || cand_listed(c, tokens->id[j]))
+        if (cand_listed(c, tokens->id[j])) {
+            if (r->scale == SCALE_LOGPROBS && is_candidate(c, tokens->id[j]))
+                rest_end(c, false);
+        } else if (r->state == REST_LIVE && by < 1.0) {
             rest_end(c, false);
-        else
-            rest_may_shrink(c);
+        } else {
+            c->rest.low = -INFINITY;
+        }
     }
 }
 
@@ -174,8 +241,29 @@ void rest_may_cut(struct cand *c)
     c->rest.doubtful = c->rest.doubtful || rest_head(c) < c->n;
 }
 
-bool rest_negligible(const struct cand *c)
+void rest_draw(struct cand *c, const float *w, double u)
 {
-    const struct rest_sum s = rest_sum(c);
-    return s.high <= 1e-6 * (s.listed + s.high);
+    double before = 0.0, own = 0.0, sum = 0.0;
+    if (c->rest.state == REST_LIVE)
+        rest_end(c, false);
+    if (!rest_is_list(&c->rest) || !rest_is_exact(&c->rest))
+        return;
+    const float max = cand_max(c);
+    for (size_t i = 0; i < c->n; i++) {
+        const double x = w ? (double)w[i] : libm_exp((double)cand_logit(c, i) - max);
+        if (cand_id(c, i) == c->chosen) {
+            before = sum;
+            own = x;
+        }
+        sum += x;
+    }
+    const double doubt = REST_SLACK * sum, at = u * sum;
+    if ((before > 0.0 && at - before < doubt) || (before + own < sum && before + own - at < doubt))
+        rest_end(c, false);
+}
+
+void rest_choose(struct cand *c, double distance)
+{
+    if (c->rest.state == REST_LIVE || (rest_is_list(&c->rest) && distance < REST_SLACK))
+        rest_end(c, false);
 }

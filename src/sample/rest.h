@@ -6,12 +6,19 @@
 #ifndef SAMPL_SAMPLE_REST_H
 #define SAMPL_SAMPLE_REST_H
 
+#include "sample/row.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct cand;
 struct idmap;
+
+// Distance, at most, of a logit of a list from that of the full row, less their common shift; a relative distance of
+// weights. Servers round log-probabilities to f32, the full row's logits are f32, and so are the limits that stages
+// compute of both. A logit of 64 is rounded by 2^-19.
+#define REST_SLACK 0x1p-17
 
 enum rest_state {
     REST_NONE,    // the row is complete
@@ -20,13 +27,36 @@ enum rest_state {
     REST_INEXACT, // some stage's result depends on unlisted tokens: the listed ones now count as the whole row
 };
 
+// Unlisted candidates of the full row, masked ones included.
+enum rest_left {
+    LEFT_ALL,  // no stage has removed one
+    LEFT_SOME, // stages may have removed some, or all
+    LEFT_NONE, // stages have removed all
+};
+
 struct unlisted {
     enum rest_state state;
+    enum logit_scale scale; // of the listed logits, until a stage writes ln p
+    enum rest_left left;
     float ceiling;    // no unlisted token's logit is above it
     bool doubtful;    // listed tokens below the ceiling may have been removed from the full row
+    bool unsure;      // it is not certain whether a stage, which counts the candidates first, draws in the full row
     double low, high; // logarithms of the bounds of the unlisted candidates' weight
     double most;      // bound of their number; infinite: not known
 };
+
+// Is the outcome of the stages so far that of the full row? The record, the note at the end, the tables and the checks
+// of draws read the answer of session_record_rest, which asks this at the end of a chain.
+static inline bool rest_is_exact(const struct unlisted *r)
+{
+    return r->state == REST_NONE || r->state == REST_GONE;
+}
+
+// Is the row a list of log-probabilities, of all tokens or some?
+static inline bool rest_is_list(const struct unlisted *r)
+{
+    return r->state != REST_NONE || r->scale == SCALE_LOGPROBS;
+}
 
 // The head: the listed candidates at or above the ceiling. Only their ranks are known. O(n).
 size_t rest_head(const struct cand *c);
@@ -39,8 +69,24 @@ bool rest_knows_best(struct cand *c, size_t k);
 // The stage keeps only listed tokens, if `known`. Otherwise its result is not that of the full row.
 void rest_end(struct cand *c, bool known);
 
+// The stage masks all unlisted tokens, if `known`. Otherwise its result is not that of the full row.
+void rest_mask(struct cand *c, bool known);
+
 // The stage may remove unlisted tokens.
 void rest_may_shrink(struct cand *c);
+
+// Has the full row two candidates at this stage, masked ones included? If that is not certain, later draws of the stage
+// are in doubt, and the result is what the list says. For stages that draw only in such rows. O(n).
+bool rest_has_two(struct cand *c);
+
+// The stage depends on the size or the sign of the logits. Log-probabilities do not tell them.
+void rest_needs_logits(struct cand *c);
+
+// The stage has written ln p to all logits, as it does in the full row.
+void rest_writes_logs(struct cand *c);
+
+// Lies a listed logit so near to the floor that the full row's may lie on its other side? O(n).
+bool rest_is_near(const struct cand *c, float floor);
 
 // The stage removes the candidates with logit < floor, but keeps the `least` best. O(n log n).
 void rest_cut_below(struct cand *c, float floor, size_t least);
@@ -70,7 +116,8 @@ bool rest_cut_between(struct cand *c, double low, double high, size_t least);
 size_t rest_nucleus(struct cand *c, double limit);
 
 // The stage multiplies the logits of these tokens by `by` where they are negative, and divides positive ones by it.
-// Tokens whose count[] is 0 stay as they are; count may be NULL. Log-probabilities do not tell the result.
+// Tokens whose count[] is 0 stay as they are; count may be NULL. Log-probabilities do not tell the result of a candidate,
+// whether or not unlisted tokens are left. O(1) on a complete row of logits, else O(tokens * n).
 void rest_multiply(struct cand *c, const struct idmap *tokens, const uint32_t *count, double by);
 
 // The stage maps all logits by a function that does not fall; the ceiling becomes `ceiling`.
@@ -82,7 +129,12 @@ void rest_shift(struct cand *c, double by, float ceiling);
 // The stage removes part of the rest, and perhaps listed tokens below the ceiling.
 void rest_may_cut(struct cand *c);
 
-// Is the weight of the rest too small for a draw to meet it?
-bool rest_negligible(const struct cand *c);
+// A selector has drawn the candidate c->chosen by u, from the weights w[0..n) or, if w is NULL, from those of the
+// logits. The outcome is exact if no unlisted candidate is left, and if u lies so far from the ends of the candidate's
+// share that the rounding of a list cannot change the choice. O(n) on a partial row, else O(1).
+void rest_draw(struct cand *c, const float *w, double u);
+
+// A selector has chosen the largest value of all candidates. distance: to the next one, in units of a logit.
+void rest_choose(struct cand *c, double distance);
 
 #endif

@@ -9,8 +9,15 @@
 #include <stdbool.h>
 #include <string.h>
 
+// What the numbers of a row tell of the logits.
+enum logit_scale {
+    SCALE_LOGITS,   // they are the logits
+    SCALE_LOGPROBS, // a server's log-probabilities: they tell the differences of logits, but no sign and no size
+};
+
 // What a reader knows of the tokens that a partial row does not list. Zeroed: the row is complete.
 struct row_rest {
+    enum logit_scale scale; // of a list in a reply or a data set, complete or not
     bool partial;
     float ceiling;        // no unlisted logit is above it
     double weight, error; // the sum of e^logit over the unlisted tokens, and its distance from the truth at most

@@ -51,9 +51,3 @@ void reset_rng(void *self, const struct stage *stage, uint64_t seed) { rng_seed(
 void release_rng(void *self) { rng_free(self); }
 
 void apply_with_rest(void *self, struct cand *c, const struct stage *stage) { stage->sampler->apply(self, c, stage); }
-
-void draw_with_rest(void *self, struct cand *c, const struct stage *stage)
-{
-    rest_end(c, rest_negligible(c));
-    stage->sampler->apply(self, c, stage);
-}

@@ -143,6 +143,9 @@ struct sampler {
     // the rest, by the functions of sample/rest.h. NULL: the stage depends on the unlisted tokens.
     void (*rest)(void *self, struct cand *c, const struct stage *stage);
 
+    bool ends_rest; // a list that is long enough tells what the stage keeps; rest then removes the unlisted tokens
+    bool learns;    // the state has numbers of earlier rows' distributions
+
     // Whether the sampler runs: always, or if its first parameter is above, below, or other than a bound. With other
     // parameters, it would change nothing.
     struct {
@@ -211,11 +214,9 @@ bool stage_enabled(const struct stage *stage);
 // A needs_rows or by_chance that is true with any parameters.
 bool stage_always(const struct stage *stage);
 
-// A rest for a sampler that only edits logits with cand_edit, by additions.
+// A rest for a sampler that only edits logits with cand_edit, by additions, and for one whose apply calls the functions of
+// sample/rest.h itself.
 void apply_with_rest(void *self, struct cand *c, const struct stage *stage);
-
-// A rest for selectors that draw from what is left.
-void draw_with_rest(void *self, struct cand *c, const struct stage *stage);
 
 // A reset for a state that is a struct rng, or begins with one.
 void reset_rng(void *self, const struct stage *stage, uint64_t seed);

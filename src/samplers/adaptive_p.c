@@ -167,6 +167,8 @@ static float draw_from_all(struct cand *c, bool aims, float at, struct rng *rng,
         return 0.0f;
     *place = rng_discrete(rng, c->kern, c->p, c->n, u);
     c->chosen_p = c->p[*place];
+    c->chosen = c->id[*place];
+    rest_draw(c, c->p, *u);
     return aims ? original[*place] : c->chosen_p;
 }
 
@@ -221,6 +223,7 @@ const struct sampler sampler_adaptive_p = {.name = "adaptive_p",
                                            .selector = true,
                                            .apply = apply,
                                            .needs_rows = stage_always,
+                                           .learns = true,
                                            .by_chance = by_chance,
                                            .reset = reset,
                                            .accept = accept,

@@ -8,6 +8,7 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
     const double u = rng_f64(self);
     cand_note(c, "draw", u);
     cand_draw(c, u);
+    rest_draw(c, NULL, u);
 }
 
 // One draw a row, of two words, whatever the row.
@@ -18,7 +19,7 @@ const struct sampler sampler_dist = {.name = "dist",
                                      .takes_deferred = true,
                                      .selector = true,
                                      .apply = apply,
-                                     .rest = draw_with_rest,
+                                     .rest = apply_with_rest,
                                      .reset = reset_rng,
                                      .skip = skip,
                                      .release = release_rng};

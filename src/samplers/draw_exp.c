@@ -33,7 +33,7 @@ static size_t run_length(const struct cand *c, size_t i)
 static void apply(void *self, struct cand *c, const struct stage *stage)
 {
     struct rng *const r = self;
-    float best = -1.0f, best_noise = 1.0f;
+    float best = -1.0f, best_noise = 1.0f, second = 0.0f; // second: the largest other quotient that was computed
     uint64_t next = 0; // the token whose words are next
     if (!c->n_vocab)
         cand_fail(c, FAULT_NO_SIZE, 0);
@@ -48,11 +48,12 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
         for (size_t k = 0; k < len; k++) {
             const float p = c->p[i + k];
             const uint64_t bits = bits_of(word + 2 * k);
-            if (!to && (double)p * (1.0 + 0x1p-20) < (double)best * ((double)bits * 0x1p-53))
+            if (!to && !rest_is_list(&c->rest) && (double)p * (1.0 + 0x1p-20) < (double)best * ((double)bits * 0x1p-53))
                 continue;
             const float q = noise_of(bits);
             if (to)
                 to[i + k] = (struct noised){(double)q, (double)(p / q)};
+            second = fmaxf(second, fminf(p / q, best));
             if (p / q > best) {
                 best = p / q;
                 best_noise = q;
@@ -62,6 +63,7 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
         }
     }
     rng_discard(r, 2 * (c->n_vocab - next));
+    rest_choose(c, 1.0 - (double)second / (double)best);
     cand_note(c, "noise", best_noise);
 }
 
@@ -72,7 +74,7 @@ const struct sampler sampler_draw_exp = {.name = "draw_exp",
                                          .size = sizeof(struct rng),
                                          .skips_by_width = true,
                                          .apply = apply,
-                                         .rest = draw_with_rest,
+                                         .rest = apply_with_rest,
                                          .reset = reset_rng,
                                          .skip = skip,
                                          .release = release_rng};

@@ -18,13 +18,8 @@ static float favour(float logit, size_t j, const void *arg)
 static void apply(void *self, struct cand *c, const struct stage *stage)
 {
     const float by = 1.0f / ((const struct value_params *)stage->params)->value;
+    rest_multiply(c, &c->history->prompt, NULL, (double)by);
     cand_edit(c, &c->history->prompt, favour, &by);
-}
-
-static void rest(void *self, struct cand *c, const struct stage *stage)
-{
-    rest_multiply(c, &c->history->prompt, NULL, 1.0 / ((const struct value_params *)stage->params)->value);
-    apply(self, c, stage);
 }
 
 const struct sampler sampler_encoder_penalty = {.name = "encoder_penalty",
@@ -34,4 +29,4 @@ const struct sampler sampler_encoder_penalty = {.name = "encoder_penalty",
                                                 PARAMS(params, value_params),
                                                 .runs = {OTHER_THAN, 1},
                                                 .apply = apply,
-                                                .rest = rest};
+                                                .rest = apply_with_rest};

@@ -93,30 +93,13 @@ static float penalise_window(float logit, size_t j, const void *arg)
     return logit;
 }
 
-extern const struct sampler sampler_penalties_vllm, sampler_penalties_output;
-
 static size_t output_len(const struct history *h) { return h->total - h->n_prompt; }
 
-// Counts the tokens that the factor concerns before the penalties are applied.
-static bool count_penalised(struct engine_penalties_state *s, struct cand *c, const struct stage *stage)
+// Edits the tokens of a tally, which the factor concerns.
+static void penalise(struct cand *c, const struct tally *t, cand_edit_fn *f, const struct penalty_job *job)
 {
-    const size_t seen = output_len(c->history) + (c->history->n_prompt > 0), most = window_last(stage);
-    if (stage->sampler == &sampler_penalties_vllm)
-        return tally_update(&s->all, c->history, HISTORY_ALL);
-    if (stage->sampler == &sampler_penalties_output)
-        return tally_update(&s->output, c->history, output_len(c->history));
-    return tally_update(&s->output, c->history, seen < most ? seen : most);
-}
-
-static void penalties_rest(void *self, struct cand *c, const struct stage *stage)
-{
-    struct engine_penalties_state *const s = self;
-    const struct tally *const t = stage->sampler == &sampler_penalties_vllm ? &s->all : &s->output;
-    if (count_penalised(s, c, stage))
-        rest_multiply(c, &t->tokens, t->count, ((const struct engine_penalties_params *)stage->params)->repeat);
-    else
-        cand_fail(c, FAULT_MEMORY, 0);
-    stage->sampler->apply(self, c, stage);
+    rest_multiply(c, &t->tokens, t->count, (double)job->p->repeat);
+    cand_edit(c, &t->tokens, f, job);
 }
 
 static void penalties_vllm(void *self, struct cand *c, const struct stage *stage)
@@ -124,7 +107,7 @@ static void penalties_vllm(void *self, struct cand *c, const struct stage *stage
     struct engine_penalties_state *const s = self;
     const struct penalty_job job = {stage->params, &s->all, &s->output};
     if (tally_update(&s->all, c->history, HISTORY_ALL) && tally_update(&s->output, c->history, output_len(c->history)))
-        cand_edit(c, &s->all.tokens, penalise_vllm, &job);
+        penalise(c, &s->all, penalise_vllm, &job);
     else
         cand_fail(c, FAULT_MEMORY, 0);
 }
@@ -134,7 +117,7 @@ static void penalties_output(void *self, struct cand *c, const struct stage *sta
     struct engine_penalties_state *const s = self;
     const struct penalty_job job = {stage->params, NULL, &s->output};
     if (tally_update(&s->output, c->history, output_len(c->history)))
-        cand_edit(c, &s->output.tokens, penalise_output, &job);
+        penalise(c, &s->output, penalise_output, &job);
     else
         cand_fail(c, FAULT_MEMORY, 0);
 }
@@ -146,7 +129,7 @@ static void penalties_window(void *self, struct cand *c, const struct stage *sta
     const struct penalty_job job = {stage->params, NULL, &s->output};
     const size_t seen = output_len(c->history) + (c->history->n_prompt > 0), most = window_last(stage);
     if (tally_update(&s->output, c->history, seen < most ? seen : most))
-        cand_edit(c, &s->output.tokens, penalise_window, &job);
+        penalise(c, &s->output, penalise_window, &job);
     else
         cand_fail(c, FAULT_MEMORY, 0);
 }
@@ -161,13 +144,8 @@ static float favour(float logit, size_t j, const void *arg)
 static void encoder_penalty_wide(void *self, struct cand *c, const struct stage *stage)
 {
     const float by = (float)(1.0 / ((const struct engine_penalties_params *)stage->params)->encoder);
+    rest_multiply(c, &c->history->prompt, NULL, (double)by);
     cand_edit(c, &c->history->prompt, favour, &by);
-}
-
-static void encoder_wide_rest(void *self, struct cand *c, const struct stage *stage)
-{
-    rest_multiply(c, &c->history->prompt, NULL, 1.0 / ((const struct engine_penalties_params *)stage->params)->encoder);
-    encoder_penalty_wide(self, c, stage);
 }
 
 static void release(void *self)
@@ -180,7 +158,7 @@ static void release(void *self)
 #define PENALTIES(label, table, is_enabled, sees, f)                                                          \
     {                                                                                                         \
         .name = label, PARAMS(table, engine_penalties_params), .size = sizeof(struct engine_penalties_state), \
-        .enabled = is_enabled, .window = sees, .apply = f, .rest = penalties_rest, .release = release         \
+        .enabled = is_enabled, .window = sees, .apply = f, .rest = apply_with_rest, .release = release         \
     }
 
 const struct sampler sampler_penalties_vllm = PENALTIES("penalties_vllm", params, enabled, window_all, penalties_vllm);
@@ -193,4 +171,4 @@ const struct sampler sampler_encoder_penalty_wide = {.name = "encoder_penalty_wi
                                                      PARAMS(encoder_params, engine_penalties_params),
                                                      .runs = {OTHER_THAN, 1},
                                                      .apply = encoder_penalty_wide,
-                                                     .rest = encoder_wide_rest};
+                                                     .rest = apply_with_rest};

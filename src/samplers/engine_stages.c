@@ -34,7 +34,11 @@ static const struct param top_k_all[] = {{"top-k", INT_AT(engine_stage_params, k
 // ---- logits
 
 // round_f16 (akunu's engines): logits as they arrive there, in half precision.
-static void round_f16(void *self, struct cand *c, const struct stage *stage) { cand_round_f16(c); }
+static void round_f16(void *self, struct cand *c, const struct stage *stage)
+{
+    rest_needs_logits(c);
+    cand_round_f16(c);
+}
 
 // sort (ollama): all candidates by rank, so that equal quotients of unequal logits keep the order of the logits.
 static void sort_all(void *self, struct cand *c, const struct stage *stage) { cand_sort(c); }
@@ -230,6 +234,7 @@ static void draw_pcg(void *self, struct cand *c, const struct stage *stage)
     const float u = pcg_f32(self);
     cand_note(c, "draw", u);
     choose_at(c, u * total);
+    rest_draw(c, c->p, (double)u);
     c->chosen_p /= total;
     if (c->want_p)
         c->kern->divide(c->p, c->n, total);
@@ -249,6 +254,7 @@ static void draw_mt(void *self, struct cand *c, const struct stage *stage)
     const float u = rng_f32(self);
     cand_note(c, "draw", u);
     choose_at(c, u);
+    rest_draw(c, c->p, (double)u);
 }
 
 static void skip_rng(void *self, uint64_t rows, uint64_t width) { rng_discard(self, rows); }
@@ -257,7 +263,7 @@ const struct sampler sampler_draw_pcg = {.name = "draw_pcg",
                                          .size = sizeof(struct pcg),
                                          .selector = true,
                                          .apply = draw_pcg,
-                                         .rest = draw_with_rest,
+                                         .rest = apply_with_rest,
                                          .reset = reset_pcg,
                                          .skip = skip_pcg};
 const struct sampler sampler_draw_mt = {.name = "draw_mt",

@@ -34,12 +34,15 @@ struct philox_job {
     uint32_t key;     // of the row: seed and position
     float sum, noise; // the largest sum of logit and noise so far, and its noise
     uint32_t id;      // of the token whose sum that is; of equal sums the lower id
+    float next;       // the largest other sum that was tried
 };
 
 static void try_token(struct philox_job *job, uint32_t id, float logit)
 {
     const float noise = philox_noise(philox_folded(id, job->key)), sum = logit + noise;
-    if (sum > job->sum || (sum == job->sum && sum > -INFINITY && id < job->id)) {
+    const bool wins = sum > job->sum || (sum == job->sum && sum > -INFINITY && id < job->id);
+    job->next = fmaxf(job->next, wins ? job->sum : sum);
+    if (wins) {
         job->sum = sum;
         job->noise = noise;
         job->id = id;
@@ -97,7 +100,7 @@ static void gumbel_philox(void *self, struct cand *c, const struct stage *stage)
     const uint64_t *const seed = self, at = newest_position(c);
     struct philox_job job = {
         philox((struct philox){{(uint32_t)at, (uint32_t)(at >> 32)}}, (uint32_t)*seed, (uint32_t)(*seed >> 32)).word[0],
-        -INFINITY, NAN, UINT32_MAX};
+        -INFINITY, NAN, UINT32_MAX, -INFINITY};
     cand_max_wide(c);
     if (c->fault.code)
         return;
@@ -111,6 +114,7 @@ static void gumbel_philox(void *self, struct cand *c, const struct stage *stage)
     for (size_t i = 0; !c->dense && i < c->n; i++)
         try_token(&job, c->id[i], c->logit[i]);
     c->chosen = job.id;
+    rest_choose(c, (double)job.sum - (double)job.next);
     c->chosen_p = 0.0f;
     fill_philox_noise(c, &job);
     const bool none = job.sum == -INFINITY;
@@ -149,7 +153,7 @@ static void gumbel_murmur(void *self, struct cand *c, const struct stage *stage)
     const uint32_t position = (uint32_t)newest_position(c);
     const uint32_t state = murmur_add(murmur_add(murmur_add(0, (uint32_t)*seed), (uint32_t)(*seed >> 32)), position);
     const bool by_rank = c->order != CAND_BY_ID;
-    double best = -INFINITY, best_noise = NAN;
+    double best = -INFINITY, best_noise = NAN, next = -INFINITY; // next: the largest other sum that was tried
     size_t chosen = 0;
     struct noised *const to = cand_noised(c); // every candidate then gets noise
     for (size_t b = 0; b < cand_blocks(c) && !c->fault.code; b++) {
@@ -158,11 +162,12 @@ static void gumbel_murmur(void *self, struct cand *c, const struct stage *stage)
         for (size_t i = first; i < end; i++) {
             const uint32_t column = by_rank ? (uint32_t)i : c->id[i];
             const uint32_t h = murmur_last(state, column);
-            if (h < least && !to)
+            if (h < least && !to && !rest_is_list(&c->rest))
                 continue;
             const double noise = murmur_noise(h), sum = log_p(c->p[i], by_rank) + noise;
             if (to)
                 to[i] = (struct noised){noise, sum};
+            next = fmax(next, fmin(sum, best));
             if (sum > best) {
                 best = sum;
                 best_noise = noise;
@@ -171,6 +176,7 @@ static void gumbel_murmur(void *self, struct cand *c, const struct stage *stage)
         }
     }
     c->chosen = c->id[chosen];
+    rest_choose(c, best - next);
     if (by_rank)
         c->kern->divide(c->p, c->n, (float)c->kern->sum_wide(c->p, c->n, 0.0));
     c->chosen_p = c->p[chosen];
@@ -183,11 +189,11 @@ const struct sampler sampler_gumbel_philox = {.name = "gumbel_philox",
                                               .selector = true,
                                               .size = sizeof(uint64_t),
                                               .apply = gumbel_philox,
-                                              .rest = draw_with_rest,
+                                              .rest = apply_with_rest,
                                               .reset = reset};
 const struct sampler sampler_gumbel_murmur = {.name = "gumbel_murmur",
                                               .selector = true,
                                               .size = sizeof(uint64_t),
                                               .apply = gumbel_murmur,
-                                              .rest = draw_with_rest,
+                                              .rest = apply_with_rest,
                                               .reset = reset};

@@ -24,6 +24,7 @@ static void log_softmax(void *self, struct cand *c, const struct stage *stage)
     const struct normaliser z = cand_normaliser_wide(c);
     if (!c->fault.code)
         cand_map(c, take_logs, &z);
+    rest_writes_logs(c);
 }
 
 static void log_softmax_rest(void *self, struct cand *c, const struct stage *stage)

@@ -48,6 +48,7 @@ static void draw(struct mirostat_state *s, struct cand *c, size_t k, struct rank
     const size_t at = rng_discrete(&s->rng, c->kern, c->p, c->n, &u);
     c->chosen = c->id[at];
     c->chosen_p = c->p[at];
+    rest_draw(c, c->p, u);
     cand_note(c, "draw", u);
     const float surprise = -libm_log2f(c->chosen_p);
     cand_note(c, "mu", s->mu);
@@ -149,8 +150,6 @@ static void rest_2(void *self, struct cand *c, const struct stage *stage)
     const struct rest_sum sum = rest_sum(c);
     const double least = libm_exp2f(-s->mu); // probability
     rest_cut_between(c, least * (sum.listed + sum.low), least * (sum.listed + sum.high), 1);
-    if (c->rest.state == REST_LIVE)
-        rest_end(c, rest_negligible(c));
     apply_2(self, c, stage);
 }
 
@@ -158,6 +157,7 @@ static void rest_2(void *self, struct cand *c, const struct stage *stage)
     {                                                                                                             \
         .name = (NAME), PARAMS(params, mirostat_params), .size = sizeof(struct mirostat_state), .selector = true, \
         .apply = (APPLY), .rest = (REST), .reset = reset, .needs_rows = stage_always, .by_chance = stage_always,  \
+        .learns = true, \
         .release = release_rng                                                                                    \
     }
 

@@ -47,7 +47,7 @@ static void rest(void *self, struct cand *c, const struct stage *stage)
         const float x = cand_logit(c, i);
         *(c->rest.doubtful && x < c->rest.ceiling ? &doubtful : &certain) += libm_exp(2.0 * ((double)x - s.max));
     }
-    const double low = certain + s.low * s.low / most,
+    const double least = fmax(s.low, 0.0), low = certain + least * least / most,
                  high = certain + doubtful + s.high * libm_exp((double)c->rest.ceiling - s.max);
     if (!rest_cut_between(c, low / (s.listed + s.high), high / (s.listed + s.low), (size_t)p->min_keep))
         apply(self, c, stage);

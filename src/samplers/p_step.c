@@ -29,13 +29,12 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
 // Returns how many stand before the step, which lies in the head; 0: it does not; SIZE_MAX: rounding decides.
 static size_t count_before_step(struct cand *c, float step)
 {
-    const double slack = 0x1p-20; // of the list's rounding
     const struct ranks best = cand_rank(c, rest_head(c));
     for (size_t i = 1; i < best.n; i++) {
         const double x = cand_logit(c, best.at ? best.at[i] : i),
                      before = cand_logit(c, best.at ? best.at[i - 1] : i - 1), ratio = libm_exp(x - before);
-        if (ratio < step * (1.0 + slack))
-            return ratio < step * (1.0 - slack) ? i : SIZE_MAX;
+        if (ratio < step * (1.0 + REST_SLACK))
+            return ratio < step * (1.0 - REST_SLACK) ? i : SIZE_MAX;
     }
     return 0;
 }
@@ -46,8 +45,7 @@ static void rest(void *self, struct cand *c, const struct stage *stage)
     const size_t least = (size_t)p->min_keep, head = rest_head(c),
                  before = head ? count_before_step(c, p->value) : SIZE_MAX, kept = before > least ? before : least;
     if (!before) {
-        rest_may_shrink(c);
-        c->rest.doubtful = c->rest.doubtful || head < c->n;
+        rest_may_cut(c);
         cand_sort(c);
     } else if (kept <= head && rest_knows_best(c, kept)) {
         rest_end(c, true);

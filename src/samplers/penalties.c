@@ -97,22 +97,12 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
     const size_t last_n = p->last_n < 0 ? c->history->total : (size_t)p->last_n;
     const struct penalties_job job = {p, &s->recent, slope ? &s->newest : NULL, 1.0f + (p->repeat - 1.0f) * p->slope};
     if (tally_update(&s->recent, c->history, window_of(p->last_n)) &&
-        (!slope || tally_update(&s->newest, c->history, last_n - last_n / 2)))
+        (!slope || tally_update(&s->newest, c->history, last_n - last_n / 2))) {
+        rest_multiply(c, &s->recent.tokens, s->recent.count, p->repeat);
         cand_edit(c, &s->recent.tokens, each ? penalise_each : penalise, &job);
-    else
+    } else {
         cand_fail(c, FAULT_MEMORY, 0);
-}
-
-// The factor needs logits before the softmax, which a list of log-probabilities does not have.
-static void rest(void *self, struct cand *c, const struct stage *stage)
-{
-    const struct penalties_params *const p = stage->params;
-    struct tally *const recent = &((struct penalties_state *)self)->recent;
-    if (p->repeat != 1.0f && !tally_update(recent, c->history, window_of(p->last_n)))
-        cand_fail(c, FAULT_MEMORY, 0);
-    if (p->repeat != 1.0f && !c->fault.code)
-        rest_multiply(c, &recent->tokens, recent->count, p->repeat);
-    apply(self, c, stage);
+    }
 }
 
 static void release(void *self)
@@ -129,7 +119,7 @@ const struct sampler sampler_penalties = {.name = "penalties",
                                           .enabled = enabled,
                                           .window = window,
                                           .apply = apply,
-                                          .rest = rest,
+                                          .rest = apply_with_rest,
                                           .release = release};
 const struct sampler sampler_repeat_each = {.name = "repeat_each",
                                             PARAMS(each_params, penalties_params),
@@ -137,5 +127,5 @@ const struct sampler sampler_repeat_each = {.name = "repeat_each",
                                             .enabled = enabled,
                                             .window = window,
                                             .apply = apply,
-                                            .rest = rest,
+                                            .rest = apply_with_rest,
                                             .release = release};

@@ -270,21 +270,21 @@ static void scatter_best(struct scatter_state *s, struct cand *c, const struct s
     }
     cand_measure(c, ACTS, 1.0);
     scatter(s, c, p);
+    rest_writes_logs(c);
 }
 
 static void apply(void *self, struct cand *c, const struct stage *stage)
 {
     cand_measure(c, ACTS, 0.0);
-    if (c->n >= 2 && collides(self, c, stage->params))
+    if (rest_has_two(c) && collides(self, c, stage->params))
         scatter_best(self, c, stage->params);
 }
 
-// A row with a rest has two candidates at least.
 static void rest(void *self, struct cand *c, const struct stage *stage)
 {
     const struct scatter_params *const p = stage->params;
     cand_measure(c, ACTS, 0.0);
-    if (!collides(self, c, p))
+    if (!rest_has_two(c) || !collides(self, c, p))
         return;
     rest_end(c, p->k > 0 && rest_knows_best(c, (size_t)p->k));
     scatter_best(self, c, p);

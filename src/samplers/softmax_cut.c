@@ -147,14 +147,17 @@ static bool lower_kept(size_t *kept, size_t known)
     return known < SIZE_MAX;
 }
 
-// Returns how many candidates min-p keeps; 0 if the limit is not above the ceiling.
+// Returns how many candidates min-p keeps; 0 if the limit is not above the ceiling, SIZE_MAX if
+// rounding decides.
 static size_t count_above(const struct cand *c, float min_p)
 {
     const float floor = cand_max(c) + libm_logf(min_p);
     size_t n = 0;
     for (size_t i = 0; i < c->n; i++)
         n += cand_logit(c, i) >= floor;
-    return floor > c->rest.ceiling ? n : 0;
+    if (rest_is_near(c, floor))
+        return SIZE_MAX;
+    return floor > c->rest.ceiling + (float)REST_SLACK ? n : 0;
 }
 
 // Each cut keeps a number of the best of the full row, so that the least of these numbers stays.

@@ -76,7 +76,7 @@ static void rest(void *self, struct cand *c, const struct stage *stage)
     if (p->range > 0.0f)
         rest_end(c, false);
     else if (p->temp <= 0.0f)
-        rest_end(c, rest_knows_best(c, 1));
+        rest_mask(c, rest_knows_best(c, 1));
     else
         rest_divide(c, p->temp);
     apply(self, c, stage);

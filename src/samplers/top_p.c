@@ -26,13 +26,13 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
 static void rest(void *self, struct cand *c, const struct stage *stage)
 {
     const struct value_params *const p = stage->params;
-    const size_t least = (size_t)p->min_keep, kept = rest_nucleus(c, p->value);
-    if (kept && kept < SIZE_MAX && kept >= least) {
+    const size_t least = (size_t)p->min_keep, reached = rest_nucleus(c, p->value),
+                 kept = reached > least ? reached : least;
+    if (reached && reached < SIZE_MAX && rest_knows_best(c, kept)) {
         rest_end(c, true);
         cand_top_k(c, kept);
-    } else if (!kept && rest_head(c)) {
-        rest_may_shrink(c);
-        c->rest.doubtful = c->rest.doubtful || rest_head(c) < c->n;
+    } else if (!reached && rest_head(c)) {
+        rest_may_cut(c);
         cand_sort(c);
     } else {
         rest_end(c, false);

@@ -59,7 +59,7 @@ static void drop(struct cand *c, const struct xtc_params *p)
 
 static void apply(void *self, struct cand *c, const struct stage *stage)
 {
-    if (c->n >= 2 && acts(self, c, stage->params))
+    if (rest_has_two(c) && acts(self, c, stage->params))
         drop(c, stage->params);
 }
 
@@ -80,10 +80,10 @@ static size_t count_top(struct cand *c, const struct xtc_params *p)
 static void rest(void *self, struct cand *c, const struct stage *stage)
 {
     const struct xtc_params *const p = stage->params;
-    if (!acts(self, c, p))
+    if (!rest_has_two(c) || !acts(self, c, p))
         return;
     const size_t top = count_top(c, p), head = rest_head(c);
-    if (top > head || top < 1 || head < top - 1 + (size_t)p->min_keep) {
+    if (top >= 2 && (top > head || head < top - 1 + (size_t)p->min_keep)) {
         rest_end(c, false);
         if (c->n >= 2)
             drop(c, p);
