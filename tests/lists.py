@@ -1,18 +1,36 @@
 #!/usr/bin/env python3
-"""Compare sampl's results on lists of the likeliest tokens with its results on the full rows.
+# SPDX-License-Identifier: MIT
+"""Compare sampl's outcomes of lists of the likeliest tokens with its outcomes of the full rows: `make check-lists`
+(COUNT=500 SEED=1 JOBS=2 ONLY=17).
 
-Usage: lists.py SAMPL [SEED]
+An outcome that sampl calls exact must be that of the full row: the same id, the same kept tokens, and probabilities
+within 3e-5. There are two parts:
 
-Makes 300 random rows, and a reply of a server that lists some tokens of each row. Runs each chain on both. Where sampl
-calls a list's result exact, the token, the kept tokens and their probabilities must be those of the full row. Prints
-how many results of each chain were exact.
+1. A table of chains, each on 300 rows. It prints how many outcomes of each chain are exact, and fails if none is.
+2. COUNT random cases. A case is a sequence of rows with a chain or an engine. SEED and its number determine it.
+
+A list has rounded numbers. A case is on an edge, and does not count, if the full rows have another outcome once their
+logits are moved by 3e-6. The last lines count the exact outcomes, and the inexact ones that were right all the same.
 """
+import concurrent.futures
 import json
 import math
+import os
+import pathlib
 import random
+import shlex
 import struct
 import subprocess
 import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+SAMPL = os.path.abspath(os.environ.get("SAMPL") or ROOT / "build/sampl")
+COUNT, SEED, JOBS = (int(os.environ.get(name) or number) for name, number in
+                     (("COUNT", 500), ("SEED", 1), ("JOBS", os.cpu_count())))
+ONLY = os.environ.get("ONLY")
+
+# ---- part 1: a table of chains
 
 VOCAB, ROWS = 60, 300
 HISTORY = "3,7,11,3,7,11,3,7"  # tokens that penalties find, and a repetition that DRY finds
@@ -147,11 +165,11 @@ def make_position(rng, row, i):
     return {**record(chosen), "top_logprobs": [record(t) for t in listed]}
 
 
-def run(sampl, text, samplers, options):
+def run_chain(text, samplers, options):
     chain = ["--engine" if samplers in ENGINES else "--samplers", samplers]
     if samplers == "mirostat":
         chain = [] if "--mirostat " in options else ["--mirostat", "2"]
-    command = [sampl, "-s", "1", "--independent", "--n-vocab", str(VOCAB), "--prompt-tokens", HISTORY, "-O", "json",
+    command = [SAMPL, "-s", "1", "--independent", "--n-vocab", str(VOCAB), "--prompt-tokens", HISTORY, "-O", "json",
                "--dump-probs", *chain, *options.split()]
     done = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
     if done.returncode:
@@ -159,9 +177,9 @@ def run(sampl, text, samplers, options):
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
-def is_exact(part, samplers, options):
-    """A record without "exact" is that of a complete list. Repeat penalties and f16 need logits even so."""
-    return part.get("exact", "repeat-penalty" not in options and "akunu" not in samplers)
+def is_exact(part):
+    """A record without "exact" is that of a complete list."""
+    return part.get("exact", True)
 
 
 def difference(row, full, part, temp):
@@ -183,7 +201,6 @@ def difference(row, full, part, temp):
     most = max(abs(x) for x in row)
     error = 4 * 2**-24 * (most + max(abs(row[t]) + 10 for t in have)) / max(temp, 0.01) + 1e-5 * bool(odd)
     for t in set(have) & set(want):
-        # A draw may include the listed tokens alone if the others weigh less than 1e-6.
         close = any(math.isclose(have[t], want[u], rel_tol=error + 2e-6, abs_tol=1e-30) for u in near[t])
         if not close and not odd:
             return "token %d has probability %g instead of %g" % (t, have[t], want[t])
@@ -192,27 +209,288 @@ def difference(row, full, part, temp):
     return None
 
 
-def main():
-    sampl, seed = sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 1
-    rng = random.Random(seed)
+def check_table():
+    """Run part 1. Return whether it holds."""
+    rng = random.Random(SEED)
     rows = [make_row(rng, i) for i in range(ROWS)]
     full_text = "\n".join(map(json.dumps, rows))
     reply = json.dumps({"completion_probabilities": [make_position(rng, row, i) for i, row in enumerate(rows)]})
-    failed = False
+    good = True
     for samplers, options, some_exact, some_not in CHAINS:
         words = options.split()
         temp = float(words[words.index("--temp") + 1]) if "--temp" in words else 1.0
         exact = 0
-        full, part = run(sampl, full_text, samplers, options), run(sampl, reply, samplers, options)
+        full, part = run_chain(full_text, samplers, options), run_chain(reply, samplers, options)
         for i, (f, p) in enumerate(zip(full, part)):
-            wrong = difference(rows[i], f, p, temp) if is_exact(p, samplers, options) else None
-            exact += is_exact(p, samplers, options)
+            wrong = difference(rows[i], f, p, temp) if is_exact(p) else None
+            exact += is_exact(p)
             if wrong:
                 print("%s %s: row %d: %s" % (samplers, options, i, wrong))
-                failed = True
+                good = False
         print("%s %s: %d of %d exact" % (samplers, options, exact, ROWS))
-        failed |= len(full) != ROWS or len(part) != ROWS or (some_exact and exact < ROWS * 0.03) or (some_not and exact > ROWS * 0.97)
-    sys.exit(failed)
+        good &= len(full) == len(part) == ROWS
+        good &= not (some_exact and exact < ROWS * 0.03) and not (some_not and exact > ROWS * 0.97)
+    return good
 
 
-main()
+# ---- part 2: random cases
+
+# Values of parameters. Others come from the range of their slider.
+VALUES = {
+    "top-k": [1, 2, 3, 4, 5, 8, 10, 20, 40], "top-p": [0.1, 0.3, 0.5, 0.7, 0.9, 0.95, 0.999],
+    "min-p": [0.001, 0.01, 0.05, 0.1, 0.3, 0.7], "temp": [0, 0.3, 0.5, 0.8, 1.3, 2, 4], "min-keep": [0, 0, 0, 1, 2, 3, 8],
+    "typical": [0.2, 0.5, 0.9], "top-nsigma": [0.5, 1, 2, 3], "xtc-probability": [0.5, 0.5, 1],
+    "xtc-threshold": [0.02, 0.1, 0.2, 0.4], "repeat-penalty": [1, 1, 1.1, 1.3, 0.8], "repeat-last-n": [-1, 64, 3],
+    "frequency-penalty": [0, 0, 0.5, -0.5], "presence-penalty": [0, 0.6, -0.6], "dry-multiplier": [0.8, 2],
+    "dry-base": [1.75], "dry-allowed-length": [1, 2], "dry-penalty-last-n": [-1, 6], "no-repeat-ngram": [1, 2, 3],
+    "scatter-k": [2, 3, 5, 10, 64], "scatter-strength": [0, 0.3, 0.8], "scatter-absorption": [0, 0, 0.5],
+    "scatter-collision": [1, 0.5], "scatter-strength-min": [0.02], "scatter-strength-max": [0.3],
+    "mirostat-ent": [0.5, 1, 2, 5], "dynatemp-range": [0, 0, 0, 0.5], "dynatemp-exp": [1, 2],
+    "encoder-repeat-penalty": [0.8, 1.2], "adaptive-target": [-1, 0.3, 0.7], "smoothing-curve": [1, 2, 3, 5],
+    "smoothing-factor": [0.1, 0.4, 1], "eta-cutoff": [0.001, 0.01, 0.1], "epsilon-cutoff": [0.001, 0.01, 0.1],
+    "min-k": [-1, 0, 0.9, 5], "repeat-penalty-slope": [1, 1, 0.5],
+}
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
+GRAMMARS = ["root ::= [a-m]*", "root ::= ([a-f] | [g-z] [a-f])*", "root ::= ([a-m] [a-z] [a-z])*", "root ::= [^abc]*"]
+TOLERANCE = 3e-5
+EDGE = 3e-6
+
+
+def logits_of(rng, width):
+    """Return a row: flat, peaked, tailed, rounded as a server's bf16 rounds it, or of any kind."""
+    kind = rng.choice(["any", "any", "any", "flat", "peaked", "tailed", "rounded", "rounded"])
+    scale = rng.choice([0.5, 1.5, 3.0, 5.0])
+    if kind == "flat":
+        row = [rng.gauss(0, 0.05) for _ in range(width)]
+    elif kind == "tailed":
+        row = [-rng.choice([1.0, 2.0]) * math.log(i + 1) for i in range(width)]
+        rng.shuffle(row)
+    else:
+        row = [rng.gauss(0, scale) for _ in range(width)]
+    if kind == "peaked":
+        for t in rng.sample(range(width), min(width, rng.choice([1, 1, 2]))):
+            row[t] += rng.choice([5, 10, 15])
+    shift = rng.choice([-20, -3, 0, 0, 3, 20])
+    step = rng.choice([0.5, 0.0625])
+    return [f32(round(x / step) * step + shift if kind == "rounded" else x + shift) for x in row]
+
+
+class Case:
+    """A sequence of rows and a command."""
+
+    def __init__(self, number):
+        self.number = number
+        self.rng = rng = random.Random("lists %d %d" % (SEED, number))
+        self.width = rng.choice([8, 20, 60, 60, 200])
+        self.rows = [logits_of(rng, self.width) for _ in range(rng.choice([6, 12, 20]))]
+        self.options = ["-s", str(rng.randrange(1, 1000))]
+        self.of_list = ["-n", str(self.width)] if rng.random() < 0.5 else []
+        self.recorded = []
+        self.bad = set()
+        self.vocab = rng.random() < 0.4
+        engine = rng.random() < 0.25
+        if rng.random() < 0.3:
+            self.options.append("--independent")
+        if engine:
+            self.engine(rng.choice(ENGINES))
+        elif rng.random() < 0.1:
+            self.options += ["--mirostat", rng.choice("12"), *self.values(["mirostat-ent", "mirostat-lr", "temp"])]
+        else:
+            self.chain()
+        if rng.random() < 0.6:
+            self.options += ["--prompt-tokens", self.ids(rng.choice([2, 8, 20]))]
+        if rng.random() < 0.2 and not engine:
+            self.options += ["-l", "%d%+g" % (self.likely(), rng.choice([-8, -2, -0.5, 0.5, 2]))]
+        if rng.random() < 0.1:
+            self.options += ["--eog-tokens", str(self.likely())]
+            self.options += ["--min-tokens", "2"]
+        if self.vocab and rng.random() < 0.6:
+            self.options += ["--grammar", rng.choice(GRAMMARS)]
+            self.options += ["--grammar-first"] if rng.random() < 0.3 or engine else []
+        if rng.random() < 0.12 and not engine:
+            start, end = rng.sample(range(self.width), 2)
+            self.options += ["--reasoning-budget", rng.choice("012"), "--reasoning-start", str(self.likely()),
+                             "--reasoning-end", str(end)]
+        self.positions()
+        if rng.random() < 0.25 and "--grammar" not in self.options and "--reasoning-budget" not in self.options:
+            self.options += ["--accept", self.ids(len(self.rows))]
+        if self.bad or rng.random() < 0.5:
+            self.options += ["--on-error", "skip"]
+
+    def likely(self):
+        row = self.rng.choice(self.rows)
+        return row.index(max(row))
+
+    def ids(self, n):
+        """Ids of which some are likely and some repeat."""
+        few = [self.rng.randrange(self.width) for _ in range(3)]
+        return ",".join(str(self.rng.choice([self.likely(), self.rng.choice(few), self.rng.randrange(self.width)]))
+                        for _ in range(n))
+
+    def values(self, flags):
+        words = []
+        for flag in flags:
+            option = OPTIONS[flag]
+            if flag in VALUES:
+                words += ["--%s=%s" % (flag, self.rng.choice(VALUES[flag]))]
+            elif "slider" in option:
+                low, high = option["slider"]["low"], option["slider"]["high"]
+                x = self.rng.uniform(low, high)
+                words += ["--%s=%s" % (flag, round(x) if option["type"] == "int" else "%.3g" % x)]
+            elif option["type"] == "flag" and self.rng.random() < 0.3:
+                words += ["--" + flag]
+        return words
+
+    def chain(self):
+        """One to six samplers in any order; some come twice."""
+        names = [s for s in SAMPLERS if s["name"] != "infill" or self.vocab]
+        n = self.rng.choice([1, 2, 2, 3, 3, 4, 6])
+        chosen = [self.rng.choice(names) for _ in range(n)]
+        if self.rng.random() < 0.2:
+            chosen.insert(self.rng.randrange(n + 1), self.rng.choice(chosen))
+        if self.rng.random() < 0.5: # as most chains begin or end
+            some = [s for s in SAMPLERS if s["name"] in ("top_k", "top_p", "min_p", "temperature")]
+            chosen.insert(self.rng.choice([0, len(chosen)]), self.rng.choice(some))
+        flags = sorted({flag for s in chosen for flag in s["params"]})
+        self.options += ["--samplers", ";".join(s["name"] for s in chosen), *self.values(flags)]
+
+    def engine(self, name):
+        self.options += ["--engine", name, "--temp=%s" % self.rng.choice([0, 0.5, 0.8, 1, 1.3])]
+        if name in ("transformers", "vllm"):
+            self.of_list = ["-n", str(self.width)]
+        flags = {"transformers": ["top-k", "top-p", "min-p", "typical", "epsilon-cutoff", "eta-cutoff", "top-h",
+                                  "encoder-repeat-penalty", "no-repeat-ngram"],
+                 "batch": ["top-k", "top-p", "min-p"]}.get(name, ["top-k", "top-p", "min-p"])
+        values = self.values(f for f in flags if self.rng.random() < 0.5)
+        if name == "mlx":
+            values = ["--top-k=%d" % min(int(v.split("=")[1]), self.width - 1) if "top-k" in v else v for v in values]
+        if name not in ("ollama", "batch") and self.rng.random() < 0.5:
+            values += ["--repeat-penalty=%s" % self.rng.choice([1.1, 1.3])]
+        if name in ("vllm", "vllm-v2", "sglang", "mlx") and self.rng.random() < 0.5:
+            values += ["--presence-penalty=%s" % self.rng.choice([0.5, -0.5])]
+        self.options += values
+
+    def positions(self):
+        """Make the reply. Lists have 1 to 50 tokens; the chosen token may be listed besides."""
+        rng, reply = self.rng, []
+        sizes = rng.choice([[1], [3], [5], [10], [20], [50], [1, 3, 5, 10, 20, 50], [1, 10, self.width]])
+        fails = rng.random() < 0.12
+        recorded = rng.random() < 0.25
+        for i, row in enumerate(self.rows):
+            top = max(row)
+            log_sum = top + math.log(sum(math.exp(x - top) for x in row))
+            rank = sorted(range(self.width), key=lambda t: (-row[t], t))
+            n = min(rng.choice(sizes), self.width)
+            token = rng.choice(rank) if rng.random() < 0.3 else rng.choice(rank[:n])
+            record = lambda t: {"id": t, "token": LETTERS[t % 26], "logprob": f32(row[t] - log_sum)}
+            position = {**record(token), "top_logprobs": [record(t) for t in rank[:n]]}
+            self.recorded.append(token)
+            if fails and rng.random() < 0.2:
+                del position["top_logprobs"]
+                self.bad.add(i)
+            reply.append(position)
+        self.reply = json.dumps({"completion_probabilities": reply})
+        self.accepts = recorded and "--grammar" not in self.options and "--reasoning-budget" not in self.options
+
+    def command(self, folder, of_list):
+        words = [SAMPL, "-O", "json", "--dump-probs", *self.options]
+        if self.accepts and "--accept" not in self.options:
+            words += ["--accept", "recorded" if of_list else ",".join(map(str, self.recorded))]
+        if self.vocab:
+            words += ["--vocab", str(folder / ("vocab%d" % self.width))]
+        return words + (self.of_list if of_list else [])
+
+    def answer(self, folder, text, of_list):
+        """Return the records, the status, and the messages."""
+        done = subprocess.run(self.command(folder, of_list), input=text, capture_output=True, text=True, check=False)
+        return [json.loads(line) for line in done.stdout.splitlines()], done.returncode, done.stderr
+
+    def full_text(self, moved=0):
+        """The full rows. moved: a number other than 0 chooses by how much each logit is moved; equal logits stay so."""
+        def move(x):
+            return f32(x + random.Random("%d %r" % (moved, x)).choice([-EDGE, -EDGE / 2, EDGE / 2, EDGE]) if moved else x)
+        return "\n".join(json.dumps([move(x) for x in row]) for row in self.rows)
+
+
+def outcome(record):
+    """The id, the kept tokens, and their probabilities."""
+    return record["id"], {c["id"]: c["prob"] for c in record.get("top_probs", [])}
+
+
+def differ(a, b):
+    """Return how the outcomes of two records differ, or None."""
+    (id_a, p_a), (id_b, p_b) = outcome(a), outcome(b)
+    if set(p_a) != set(p_b):
+        return "kept %s instead of %s" % (sorted(p_b), sorted(p_a))
+    if id_a != id_b:
+        return "token %s instead of %s" % (id_b, id_a)
+    for t in p_a:
+        if abs(p_a[t] - p_b[t]) > TOLERANCE:
+            return "token %d has probability %g instead of %g" % (t, p_b[t], p_a[t])
+    return None
+
+
+def on_edge(case, folder, full, row):
+    """Have the full rows up to this one another outcome once they are moved a little?"""
+    for k in range(1, 9):
+        moved = case.answer(folder, case.full_text(k), False)[0]
+        if len(moved) <= row or any(differ(a, b) for a, b in zip(full[:row + 1], moved)):
+            return True
+    return False
+
+
+def check_case(number, folder):
+    """Run a case. Return counts and what is wrong."""
+    case = Case(number)
+    part, status, messages = case.answer(folder, case.reply, True)
+    if status == 2 or status < 0 or status > 2:
+        return {"refused": 1}, None if status == 2 else "case %d: status %d: %s" % (number, status, messages)
+    full = case.answer(folder, case.full_text(), False)[0]
+    n = {"exact": 0, "inexact": 0, "right": 0, "failed": 0, "edges": 0, "refused": 0}
+    for i, (f, p) in enumerate(zip(full, part)):
+        if p["id"] is None:
+            n["failed"] += 1
+            continue
+        wrong = differ(f, p)
+        if not is_exact(p):
+            n["inexact"] += 1
+            n["right"] += not wrong
+            continue
+        n["exact"] += 1
+        if wrong and on_edge(case, folder, full, i):
+            n["edges"] += 1
+            break
+        if wrong:
+            return n, "case %d: row %d: %s\n  %s" % (number, i, wrong, shlex.join(case.command(folder, True)))
+    return n, None
+
+
+def check_cases():
+    """Run part 2. Return whether it holds."""
+    total = {}
+    good = True
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        for width in (8, 20, 60, 200):
+            (folder / ("vocab%d" % width)).write_text("".join(LETTERS[t % 26] * (1 + t // 26) + "\n" for t in range(width)))
+        numbers = [int(ONLY)] if ONLY else range(COUNT)
+        with concurrent.futures.ThreadPoolExecutor(JOBS) as pool:
+            for n, wrong in pool.map(lambda number: check_case(number, folder), numbers):
+                for key, x in n.items():
+                    total[key] = total.get(key, 0) + x
+                if wrong:
+                    print(wrong, flush=True)
+                    good = False
+    print("seed %d, %d cases: %s" % (SEED, len(numbers), ", ".join("%s %d" % x for x in total.items())))
+    right = total.get("exact", 0) + total.get("right", 0)
+    print("called exact: %.1f %% of the outcomes that are right" % (100 * total.get("exact", 0) / max(right, 1)))
+    return good and (bool(ONLY) or total["exact"] > 0)
+
+
+DESCRIPTION = json.loads(subprocess.run([SAMPL, "--generate=json"], capture_output=True, check=True).stdout)
+OPTIONS = {option["flag"]: option for option in DESCRIPTION["options"]}
+SAMPLERS = [s for s in DESCRIPTION["samplers"] if not s["internal"]]
+
+if __name__ == "__main__":
+    table = bool(ONLY) or check_table()
+    sys.exit(not (check_cases() and table))
