@@ -403,7 +403,8 @@ class Case:
     def answer(self, folder, text, of_list):
         """Return the records, the status, and the messages."""
         done = subprocess.run(self.command(folder, of_list), input=text, capture_output=True, text=True, check=False)
-        return [json.loads(line) for line in done.stdout.splitlines()], done.returncode, done.stderr
+        lines = done.stdout.splitlines() if 0 <= done.returncode <= 2 else []
+        return [json.loads(line) for line in lines], done.returncode, done.stderr
 
     def full_text(self, moved=0):
         """The full rows. moved: a number other than 0 chooses by how much each logit is moved; equal logits stay so."""

@@ -215,11 +215,13 @@ static void run_link(const struct link *l, void *state, struct cand *c)
         s->rest(state, c, l->stage);
         return;
     }
-    if (live)
+    // Behind a temperature of 0 the full row may have masked candidates besides the list's only one.
+    const bool alone = c->n == 1 && s->foreign, others = c->rest.left == LEFT_ALL;
+    if (live || (alone && !rest_knows_two(c)))
         rest_end(c, false);
-    else if (c->rest.left == LEFT_ALL)
+    else if (others)
         c->rest.left = LEFT_SOME;
-    if (c->n > 1 || !s->foreign)
+    if (!alone || others)
         s->apply(state, c, l->stage);
 }
 

@@ -233,8 +233,9 @@ bool session_begin(struct session *q, const struct input_row *row, bool alone, s
     if (!alone && known && p->drawn)
         chain_skip(q->chain, p->drawn, row->bad ? 0 : row_vocab(&row->logits));
     q->first = first;
+    if (q->begun || alone) // else rows of the sequence may have failed before it began
+        q->doubt = 0;
     q->begun = true;
-    q->doubt = 0;
     if (q->matcher) {
         matcher_reset(q->matcher);
         if (!prefill_grammar(q->recipe, q->matcher, e))
@@ -295,6 +296,7 @@ static unsigned depends_on(const struct recipe *recipe)
         bits |= s->sampler->window && s->sampler->window(s) ? DOUBT_TOKENS : 0;
         bits |= s->sampler->needs_rows && s->sampler->needs_rows(s) ? DOUBT_DRAWS : 0;
         bits |= s->sampler->learns ? DOUBT_NUMBERS : 0;
+        bits |= s->sampler->params && !strcmp(s->sampler->params->flag, "min-tokens") ? DOUBT_LENGTH : 0;
     }
     return bits;
 }
@@ -323,6 +325,6 @@ void session_record_rest(struct session *q, const struct row *row, const struct 
 
 void session_doubt_failed(struct session *q, int64_t known)
 {
-    q->doubt |= DOUBT_DRAWS;
+    q->doubt |= DOUBT_DRAWS | (known < 0 ? DOUBT_LENGTH : 0u);
     add_doubt(q, known);
 }

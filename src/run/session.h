@@ -14,9 +14,10 @@
 enum doubt {
     DOUBT_LISTS = 1 << 0,   // nothing yet: the sequence has had a list
     DOUBT_TOKENS = 1 << 1,  // which tokens the history has
-    DOUBT_DRAWS = 1 << 2,   // how many numbers a stage has drawn that does not draw in every row
-    DOUBT_NUMBERS = 1 << 3, // the numbers that a stage has learnt of the distributions
-    DOUBT_PASSES = 1 << 4,  // how often the chain has run: once more in a row whose token did not fit the grammar
+    DOUBT_LENGTH = 1 << 2,  // how many tokens it has
+    DOUBT_DRAWS = 1 << 3,   // how many numbers a stage has drawn that does not draw in every row
+    DOUBT_NUMBERS = 1 << 4, // the numbers that a stage has learnt of the distributions
+    DOUBT_PASSES = 1 << 5,  // how often the chain has run: once more in a row whose token did not fit the grammar
 };
 
 struct session {

@@ -5,7 +5,7 @@
 #include "sample/cand.h"
 
 #include <math.h>
-
+#include <stdlib.h>
 
 size_t rest_head(const struct cand *c)
 {
@@ -34,15 +34,24 @@ void rest_end(struct cand *c, bool known)
 
 void rest_mask(struct cand *c, bool known) { c->rest.state = known ? REST_GONE : REST_INEXACT; }
 
+// Are the candidates of the list those of the full row?
+static bool is_whole(const struct unlisted *r)
+{
+    return r->state == REST_NONE || (r->state == REST_GONE && r->left == LEFT_NONE);
+}
+
+bool rest_knows_two(const struct cand *c)
+{
+    const struct unlisted *const r = &c->rest;
+    return is_whole(r) ||
+           (r->state != REST_INEXACT && (r->left == LEFT_ALL || (r->doubtful ? rest_head(c) : c->n) >= 2));
+}
+
 bool rest_has_two(struct cand *c)
 {
     struct unlisted *const r = &c->rest;
-    if (r->state == REST_NONE || (r->state == REST_GONE && r->left == LEFT_NONE))
-        return c->n >= 2;
-    const bool known = r->state != REST_INEXACT &&
-                       (r->left == LEFT_ALL || (r->doubtful ? rest_head(c) : c->n) >= 2);
-    r->unsure = r->unsure || !known;
-    return r->state != REST_INEXACT || c->n >= 2;
+    r->unsure = r->unsure || !rest_knows_two(c);
+    return c->n >= 2 || (!is_whole(r) && r->state != REST_INEXACT);
 }
 
 void rest_needs_logits(struct cand *c)
@@ -122,8 +131,7 @@ void rest_bound_count(struct cand *c, size_t k)
     r->high = fmin(r->high, libm_log(r->most) + r->ceiling);
 }
 
-// Relative distance, at most, of a sum of all weights in f32 from the true one. Tiny weights may be lost altogether, but
-// not more than there are.
+// Relative distance, at most, of a sum of all weights in f32 from the true one.
 static double sum_error(const struct cand *c)
 {
     enum { LARGE = 1 << 18 }; // a vocabulary whose size is not known
@@ -141,9 +149,10 @@ struct rest_sum rest_sum(const struct cand *c)
     }
     s.low = r->low > -INFINITY ? libm_exp(r->low - s.max) : 0.0;
     s.high = doubtful + (r->high < 700.0 + s.max ? libm_exp(r->high - s.max) : INFINITY);
-    const double all = s.listed + s.high, error = fmin(s.high, all * sum_error(c)) + all * REST_SLACK;
-    s.low -= error;
-    s.high += error;
+    // Tiny weights may be lost altogether, or rounded up to twice as much.
+    const double error = sum_error(c);
+    s.low = fmax(-REST_SLACK * s.listed, (s.listed + s.low) * (1.0 - error) - s.listed);
+    s.high = fmin(2.0 * s.high + REST_SLACK * (s.listed + s.high), (s.listed + s.high) * (1.0 + error) - s.listed);
     return s;
 }
 
@@ -222,9 +231,62 @@ void rest_multiply(struct cand *c, const struct idmap *tokens, const uint32_t *c
 void rest_map(struct cand *c, float ceiling)
 {
     struct unlisted *const r = &c->rest;
-    r->ceiling = ceiling + 0x1p-20f * (fabsf(ceiling) + 1.0f); // the map is rounded
+    r->ceiling = ceiling + (float)REST_SLACK; // the map is rounded
     r->low = -INFINITY;
     r->high = r->most < INFINITY ? libm_log(r->most) + r->ceiling : INFINITY;
+}
+
+void rest_check_order(struct cand *c, const float *before)
+{
+    if (!rest_is_list(&c->rest) || !before)
+        return;
+    const struct ranks all = cand_rank(c, c->n);
+    for (size_t i = 1; i < all.n; i++) {
+        const size_t a = all.at ? all.at[i - 1] : i - 1, b = all.at ? all.at[i] : i;
+        if (before[a] != before[b] && (double)cand_logit(c, a) - cand_logit(c, b) < REST_SLACK)
+            rest_end(c, false);
+    }
+}
+
+struct typical {
+    double p, distance; // of the surprise from the entropy
+};
+
+static int by_distance(const void *a, const void *b)
+{
+    const struct typical *const x = a, *const y = b;
+    return (x->distance > y->distance) - (x->distance < y->distance);
+}
+
+void rest_check_typical(struct cand *c, double share, size_t least)
+{
+    const float max = rest_is_list(&c->rest) ? cand_max(c) : INFINITY;
+    struct typical *const t = isfinite(max) ? cand_scratch(c, c->n, sizeof *t) : NULL;
+    double sum = 0.0, entropy = 0.0;
+    if (!t)
+        return;
+    for (size_t i = 0; i < c->n; i++) {
+        t[i].distance = max - (double)cand_logit(c, i);
+        t[i].p = libm_exp(-t[i].distance);
+        sum += t[i].p;
+    }
+    for (size_t i = 0; i < c->n; i++) {
+        t[i].distance += libm_log(sum); // the surprise
+        t[i].p /= sum;
+        entropy += t[i].p > 0.0 ? t[i].p * t[i].distance : 0.0;
+    }
+    for (size_t i = 0; i < c->n; i++)
+        t[i].distance = fabs(t[i].distance - entropy);
+    qsort(t, c->n, sizeof *t, by_distance);
+    sum = 0.0;
+    for (size_t i = 0; i < c->n; i++) {
+        sum += t[i].p;
+        const double further = i + 1 < c->n ? t[i + 1].distance - t[i].distance : INFINITY;
+        if ((further != 0.0 && further < 4.0 * REST_SLACK) || (i + 1 >= least && fabs(sum - share) < REST_SLACK))
+            rest_end(c, false);
+        if (sum > share && i + 1 >= least)
+            return;
+    }
 }
 
 void rest_shift(struct cand *c, double by, float ceiling)

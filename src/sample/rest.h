@@ -47,10 +47,7 @@ struct unlisted {
 
 // Is the outcome of the stages so far that of the full row? The record, the note at the end, the tables and the checks
 // of draws read the answer of session_record_rest, which asks this at the end of a chain.
-static inline bool rest_is_exact(const struct unlisted *r)
-{
-    return r->state == REST_NONE || r->state == REST_GONE;
-}
+static inline bool rest_is_exact(const struct unlisted *r) { return r->state == REST_NONE || r->state == REST_GONE; }
 
 // Is the row a list of log-probabilities, of all tokens or some?
 static inline bool rest_is_list(const struct unlisted *r)
@@ -75,8 +72,11 @@ void rest_mask(struct cand *c, bool known);
 // The stage may remove unlisted tokens.
 void rest_may_shrink(struct cand *c);
 
-// Has the full row two candidates at this stage, masked ones included? If that is not certain, later draws of the stage
-// are in doubt, and the result is what the list says. For stages that draw only in such rows. O(n).
+// Is it certain whether the full row has two candidates at this stage, masked ones included? O(n).
+bool rest_knows_two(const struct cand *c);
+
+// Has the full row two candidates? If that is not certain, later draws of the stage are in doubt, and the result is what
+// the list says. For stages that draw only in such rows. O(n).
 bool rest_has_two(struct cand *c);
 
 // The stage depends on the size or the sign of the logits. Log-probabilities do not tell them.
@@ -122,6 +122,16 @@ void rest_multiply(struct cand *c, const struct idmap *tokens, const uint32_t *c
 
 // The stage maps all logits by a function that does not fall; the ceiling becomes `ceiling`.
 void rest_map(struct cand *c, float ceiling);
+
+// The stage has mapped the logits, which were before[0..n). If it has brought two of a list so near to each other that the
+// full row may have them in another order, its result is not that of the full row. Equal logits stay equal.
+// O(n log n) on a list, else O(1).
+void rest_check_order(struct cand *c, const float *before);
+
+// The stage keeps the candidates whose surprise is nearest to the entropy, in that order, until their probabilities add
+// up to `share`, but the `least` nearest at least. If rounding may decide which, or in what order, the result is not that
+// of the full row. O(n log n) on a list, else O(1).
+void rest_check_typical(struct cand *c, double share, size_t least);
 
 // The stage subtracts `by` from all logits, and the ceiling becomes `ceiling`.
 void rest_shift(struct cand *c, double by, float ceiling);

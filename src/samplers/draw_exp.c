@@ -34,7 +34,7 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
 {
     struct rng *const r = self;
     float best = -1.0f, best_noise = 1.0f, second = 0.0f; // second: the largest other quotient that was computed
-    uint64_t next = 0; // the token whose words are next
+    uint64_t next = 0;                                    // the token whose words are next
     if (!c->n_vocab)
         cand_fail(c, FAULT_NO_SIZE, 0);
     cand_softmax_wide(c);

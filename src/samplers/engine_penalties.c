@@ -158,7 +158,7 @@ static void release(void *self)
 #define PENALTIES(label, table, is_enabled, sees, f)                                                          \
     {                                                                                                         \
         .name = label, PARAMS(table, engine_penalties_params), .size = sizeof(struct engine_penalties_state), \
-        .enabled = is_enabled, .window = sees, .apply = f, .rest = apply_with_rest, .release = release         \
+        .enabled = is_enabled, .window = sees, .apply = f, .rest = apply_with_rest, .release = release        \
     }
 
 const struct sampler sampler_penalties_vllm = PENALTIES("penalties_vllm", params, enabled, window_all, penalties_vllm);

@@ -48,6 +48,20 @@ static size_t above_first_cliff(struct cand *c, size_t alive, float lowest, floa
     return n == alive || steepness(x[n - 1], lowest, range, n - 1) <= steepest ? above : 0;
 }
 
+// Of a list, may rounding make another gap the steepest one, or change how often tau goes into the range?
+static bool rounding_decides(struct cand *c, size_t alive, float tau, float range)
+{
+    double steepest = 0.0, next = 0.0;
+    cand_sort(c);
+    for (size_t i = 0; i + 1 < alive; i++) {
+        const double w = ((double)c->logit[i] - c->logit[i + 1]) / (double)(i + 1);
+        next = fmax(next, fmin(w, steepest));
+        steepest = fmax(w, steepest);
+    }
+    return (steepest > 0.0 && steepest - next < 2 * REST_SLACK) ||
+           floor(tau / (range - 2 * REST_SLACK)) != floor(tau / (range + 2 * REST_SLACK));
+}
+
 static void apply(void *self, struct cand *c, const struct stage *stage)
 {
     const struct value_params *const p = stage->params;
@@ -63,6 +77,8 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
     const float by_tau = alive > 1 ? floorf(p->value / range) : 0.0f;
     if (by_tau > (float)keep)
         keep = by_tau < (float)alive ? (size_t)by_tau : alive;
+    if (rest_is_list(&c->rest) && alive > 1 && rounding_decides(c, alive, p->value, range))
+        rest_end(c, false);
     cand_top_k(c, keep > least ? keep : least);
 }
 

@@ -39,6 +39,14 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
         cand_fail(c, FAULT_MEMORY, 0);
 }
 
+// If the full row has a single candidate, the list's stays as well.
+static void rest(void *self, struct cand *c, const struct stage *stage)
+{
+    if (stage->sampler->foreign && !rest_knows_two(c))
+        rest_end(c, false);
+    apply(self, c, stage);
+}
+
 static void release(void *self)
 {
     struct ngram_state *const s = self;
@@ -54,7 +62,7 @@ const struct sampler sampler_no_repeat_ngram = {.name = "no_repeat_ngram",
                                                 .runs = {ABOVE, 0},
                                                 .window = window,
                                                 .apply = apply,
-                                                .rest = apply_with_rest,
+                                                .rest = rest,
                                                 .release = release};
 const struct sampler sampler_no_repeat_ngram_any = {.name = "no_repeat_ngram_any",
                                                     PARAMS(any_params, count_params),
@@ -62,5 +70,5 @@ const struct sampler sampler_no_repeat_ngram_any = {.name = "no_repeat_ngram_any
                                                     .runs = {ABOVE, 0},
                                                     .window = window,
                                                     .apply = apply,
-                                                    .rest = apply_with_rest,
+                                                    .rest = rest,
                                                     .release = release};

@@ -33,9 +33,14 @@ static struct bend bend_of(const struct cand *c, const struct smoothing_params *
 static void apply(void *self, struct cand *c, const struct stage *stage)
 {
     const struct bend bend = bend_of(c, stage->params);
+    const bool list = rest_is_list(&c->rest);
+    float *const before = list ? cand_scratch(c, c->n, sizeof *before) : NULL;
+    for (size_t i = 0; before && i < c->n; i++)
+        before[i] = cand_logit(c, i);
     cand_map(c, smooth, &bend);
     if (c->order == CAND_SORTED)
         c->order = CAND_UNSORTED; // a curve above 3 lifts some above the top
+    rest_check_order(c, before);
 }
 
 // Up to a curve of 3 logits keep their order.

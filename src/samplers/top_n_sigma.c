@@ -27,8 +27,12 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
         const float *const x = cand_masked_block(c, b, tmp, &len);
         squares = c->kern->sum_squares(x, len, mean, squares);
     }
-    const float max = c->dense ? cand_max(c) : c->kern->max(c->logit, c->n);
-    cand_mask_below(c, max - p->value * sqrtf(squares / (float)alive));
+    const float max = c->dense ? cand_max(c) : c->kern->max(c->logit, c->n),
+                floor = max - p->value * sqrtf(squares / (float)alive);
+    for (size_t i = 0; rest_is_list(&c->rest) && i < c->n; i++)
+        if (cand_logit(c, i) < max && fabsf(cand_logit(c, i) - floor) < (float)REST_SLACK)
+            rest_end(c, false);
+    cand_mask_below(c, floor);
 }
 
 const struct sampler sampler_top_n_sigma = {.limits = LIMITS_OTHERWISE,

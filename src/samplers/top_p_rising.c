@@ -127,13 +127,15 @@ static void rising_rest(void *self, struct cand *c, const struct stage *stage)
         rest_may_cut(c);
         return;
     }
-    rest_end(c, kept && kept < SIZE_MAX);
+    // Of tied candidates at the boundary the higher ids stay, but a list has the lower ones.
+    const struct ranks head = cand_rank(c, kept && kept < SIZE_MAX ? kept : 1);
+    const float last = cand_logit(c, head.at ? head.at[head.n - 1] : head.n - 1);
+    rest_end(c, kept && kept < SIZE_MAX && last > c->rest.ceiling);
     if (c->rest.state == REST_INEXACT) {
         stage->sampler->apply(self, c, stage);
         return;
     }
-    const struct ranks best = cand_rank(c, kept);
-    keep_best(c, kept, cand_logit(c, best.at ? best.at[kept - 1] : kept - 1));
+    keep_best(c, kept, last);
 }
 
 static void top_p_rising(void *self, struct cand *c, const struct stage *stage)

@@ -186,6 +186,8 @@ static bool rises_from_0(const uint32_t *order, size_t n)
 
 static void apply(void *self, struct cand *c, const struct stage *stage)
 {
+    const struct value_params *const p = stage->params;
+    rest_check_typical(c, (double)p->value, (size_t)p->min_keep);
     cand_sort_if_flat(c, 7.0f, 64); // most candidates are needed
     uint32_t *const mirror = cand_scratch(c, c->n, sizeof *mirror), *const order = cand_scratch(c, c->n, sizeof *order);
     float *const score = cand_scratch(c, c->n + STEP, sizeof *score), sum = cand_rank_sum(c),
@@ -197,7 +199,7 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
         head = cand_rank_head(c, sum, 0.0f, least);
         if (!sorted)
             c->kern->log(score, head.p, head.best.n);
-        keep = choose_ranks(c, &head, entropy, stage->params, score, mirror, order);
+        keep = choose_ranks(c, &head, entropy, p, score, mirror, order);
     }
     if (!keep)
         return;
