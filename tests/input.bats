@@ -379,6 +379,10 @@ early() {
     early 'head -c 16384 /dev/zero | tr "\0" "\1" | cat <(f32 1 9) -' -f f32 -n 4098
 }
 
+@test "a program can wait for the record of each row that it writes, in every format" {
+    timeout 600 /usr/bin/python3 "$ROOT/tests/live.py" "$SAMPL"
+}
+
 @test "a program can wait for the record of each row that it writes, without --line-buffered" {
     timeout 60 /usr/bin/python3 -c '
 import json, os, random, struct, subprocess

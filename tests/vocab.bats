@@ -404,3 +404,14 @@ END
     # A row's biases do not end the ban.
     [ "$(echo '{"logits":[1,9,3,8],"params":{"logit_bias":[[2,-5]]}}' | sampl -s 1 --temp 0 --vocab v.gguf)" = 0 ]
 }
+
+@test "a vocabulary with half as many tokens as a row is noted, a larger one is not" {
+    local n
+    head -c 32768 /dev/zero >rows.f32
+    for n in 4096 4097; do
+        seq "$n" >vocab.txt
+        sampl -s 1 -n 8192 --vocab vocab.txt rows.f32 >/dev/null 2>"note$n"
+    done
+    [ "$(cat note4096)" = 'sampl: note: --vocab: rows have 8192 tokens, the vocabulary has 4096; do they belong together?' ]
+    [ ! -s note4097 ]
+}

@@ -88,14 +88,14 @@ static void page_is_gone(int signal, siginfo_t *info, void *context)
 
 bool platform_guard(void (*act)(void *arg), void *arg, const void **at)
 {
-    sigjmp_buf here;
+    sigjmp_buf here, *const outer = guard;
     if (sigsetjmp(here, 1) == 0) {
         guard = &here;
         act(arg);
-        guard = NULL;
+        guard = outer;
         return true;
     }
-    guard = NULL;
+    guard = outer;
     *at = fault_at;
     return false;
 }

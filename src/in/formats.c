@@ -17,15 +17,24 @@ static bool begins_with(const unsigned char *head, size_t len, const char *magic
     return len >= strlen(magic) && !memcmp(head, magic, strlen(magic));
 }
 
+// Are these first bytes JSON that may be followed by no more before it is answered? A program may write a line or a
+// row, and wait for the answer before it writes more.
+static bool may_be_all(const struct source *s, const unsigned char *head, size_t len)
+{
+    if (*head == '\n' || !format_json.probe(head, len))
+        return false;
+    return head[len - 1] == '\n' || ((memchr(head, ']', len) || memchr(head, '}', len)) && source_waits(s));
+}
+
 // Finds the format by the first bytes, *len at *at; *f stays NULL if they do not tell. Reads HEAD bytes, or up to the
-// end of the input or of a line of JSON: a program may write one row and wait for its answer before it writes more.
+// end of the input, or fewer if may_be_all.
 static bool by_content(struct source *s, const struct format **f, const unsigned char **at, size_t *len, struct err *e)
 {
     const unsigned char *head;
     for (size_t want = 1; want <= HEAD; want = *len + 1) {
         if (!source_peek(s, want, &head, len, e))
             return false;
-        if (*len < want || (*len < HEAD && *head != '\n' && head[*len - 1] == '\n' && format_json.probe(head, *len)))
+        if (*len < want || (*len < HEAD && may_be_all(s, head, *len)))
             break;
     }
     for (size_t i = 0; i < N_FORMATS && !*f; i++)

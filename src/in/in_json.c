@@ -163,15 +163,8 @@ static bool next_value(struct json_rows *st, struct input_row *r, bool *end, str
     return c ? json_read_value(&st->text, &st->value, e) : json_reply_end(&st->reply, e);
 }
 
-// Says how far the source was read, for source_waits.
-static void mark_used(struct json_rows *st, struct source *s)
-{
-    const bool more = st->value.more || st->reply.next < st->reply.n || st->lists.next < st->lists.n;
-    s->used = more ? SIZE_MAX : (size_t)(st->text.p - st->text.origin);
-}
-
-static bool read_json_row(void *self, struct source *s, const struct input_config *config, struct input_row *r,
-                          bool *end, struct err *e)
+static bool next_json(void *self, struct source *s, const struct input_config *config, struct input_row *r, bool *end,
+                      struct err *e)
 {
     struct json_rows *const st = self;
     st->config = config;
@@ -198,14 +191,6 @@ static bool read_json_row(void *self, struct source *s, const struct input_confi
     return (lists ? json_lists_next(&st->lists, &st->notes, config, r, e)
                   : json_reply_next(&st->reply, config, r, e)) ||
            input_bad_row(r, config->n_vocab, e);
-}
-
-static bool next_json(void *self, struct source *s, const struct input_config *config, struct input_row *r, bool *end,
-                      struct err *e)
-{
-    const bool ok = read_json_row(self, s, config, r, end, e);
-    mark_used(self, s);
-    return ok;
 }
 
 static void close_json(void *self)

@@ -80,8 +80,9 @@ static bool open_next(struct input *in, struct err *e)
     while (ok && !in->format && in->file < in->config->n_files) {
         if (!mem_grow(&in->retired, &in->retired_cap, in->n_retired + 1, sizeof *in->retired)) // for close_file
             return err_from_fault(e, fault_memory());
-        ok = source_open(&in->source, in->config->files[in->file++], e) &&
-             format_choose(in->config, &in->source, &in->format, e);
+        ok = source_open(&in->source, in->config->files[in->file++], e);
+        in->source.idle = &in->config->idle;
+        ok = ok && format_choose(in->config, &in->source, &in->format, e);
         if (ok && in->format) {
             in->file_start = in->next_row;
             in->state = calloc(1, in->format->size);
@@ -404,8 +405,6 @@ uint64_t input_alike(const struct input *in, const struct input_row *r)
     assert(in->next_row == r->number + 1 && last >= in->next_row);
     return left < wanted ? left : wanted;
 }
-
-bool input_waits(const struct input *in) { return in->format && source_waits(&in->source); }
 
 int64_t input_first_beyond(const struct input *in)
 {

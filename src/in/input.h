@@ -25,6 +25,7 @@ struct input_config {
     const struct rows *rows;   // that are wanted
     bool lazy;                 // rows may be returned as text, for input_read; may change from row to row
     bool shared;               // who works on a row that stays gives back its memory, with source_give_back
+    struct source_idle idle;   // may change from row to row
     const char *params;        // name of a file with notes on each row (row_notes.h), one line a row; or NULL
 
     // A part of a longer run. Either the shard-th, from 1, of `shards` contiguous parts of the wanted rows; or files
@@ -186,9 +187,6 @@ bool input_width(struct input *in, struct row *like, struct err *e);
 // Reads the next wanted row, valid until the next call. Sets *end after the last row. On an error with r->bad, the next
 // call may follow, and *e names no file and row; input_blame adds them. Other errors name them, and end the input.
 bool input_next(struct input *in, struct input_row *r, bool *end, struct err *e);
-
-// Would the next row have to be waited for?
-bool input_waits(const struct input *in);
 
 // Reads the logits of a lazy row, with the errors of input_next. *reader holds them until the next call. The caller
 // sets *reader to NULL before the first call, and frees it with input_reader_free.

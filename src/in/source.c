@@ -202,6 +202,8 @@ bool source_peek(struct source *s, size_t want, const unsigned char **p, size_t 
         if (s->ahead && lseek(s->fd, (off_t)s->ahead, SEEK_CUR) < 0)
             return fail("seek", e);
         s->ahead = 0;
+        if (s->idle && s->idle->act && source_waits(s) && !s->idle->act(s->idle->to, e))
+            return false;
         const ssize_t got = read(s->fd, s->buf + s->end, s->cap - s->end);
         if (got < 0 && errno == EINTR)
             continue;
@@ -215,15 +217,7 @@ bool source_peek(struct source *s, size_t want, const unsigned char **p, size_t 
     return true;
 }
 
-bool source_waits(const struct source *s)
-{
-    if (s->mapped || s->at_end || s->used == SIZE_MAX)
-        return false;
-    for (size_t i = s->start + s->used; i < s->end; i++)
-        if (!strchr(" \n\r\t", s->buf[i]) || !s->buf[i])
-            return false;
-    return platform_would_wait(s->fd);
-}
+bool source_waits(const struct source *s) { return !s->mapped && !s->at_end && platform_would_wait(s->fd); }
 
 void source_skip(struct source *s, size_t n)
 {
@@ -237,7 +231,6 @@ void source_skip(struct source *s, size_t n)
     s->ahead += n > have ? n - have : 0;
     s->offset += n;
     s->start += n < have ? n : have;
-    s->used = 0;
 }
 
 void source_leave(struct source *s, const void *from, size_t len)

@@ -10,6 +10,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+// What a reader does before it waits for bytes of another program or person, which may wait for answers itself. Unless
+// `act` is NULL, act(to, e) answers what has been read. False with *e ends the reading.
+struct source_idle {
+    bool (*act)(void *to, struct err *e);
+    void *to;
+};
+
 struct source {
     const char *name; // for messages
     int fd;
@@ -22,11 +29,10 @@ struct source {
     uint64_t offset;    // begin and the bytes skipped so far
     unsigned char *buf; // buf[start..end) are the bytes from the current one on, as far as they were read
     size_t cap, start, end;
-    size_t used; // of the bytes from the current one on, those that only the current row needs. SIZE_MAX: the next row
-                 // was read, too
-    size_t released;        // bytes of a mapped file whose pages were released
-    bool at_end;            // no byte follows buf[end - 1]
-    struct source_map *map; // if mapped
+    size_t released;                // bytes of a mapped file whose pages were released
+    bool at_end;                    // no byte follows buf[end - 1]
+    struct source_map *map;         // if mapped
+    const struct source_idle *idle; // or NULL
 };
 
 // Sets a function to call if a mapped file became shorter while it was read, before the program ends. A signal handler
@@ -58,8 +64,7 @@ void source_rows(struct source *s, const struct source_rows *rows);
 // peek.
 bool source_peek(struct source *s, size_t want, const unsigned char **p, size_t *have, struct err *e);
 
-// Would the next row have to be waited for? That is so if only white space is left of what was read, and no more has
-// arrived.
+// Would reading more bytes than were peeked wait for another program or person?
 bool source_waits(const struct source *s);
 
 // Skips n bytes, which were peeked or are among those of source_left.

@@ -149,19 +149,37 @@ static void swap_rows(struct read_row *a, struct read_row *b, size_t n)
     }
 }
 
+// Reads the next item, or takes what the feed holds. *end: there is no item. Returns false with f->e. If the batch was
+// closed meanwhile, the feed holds what was read.
+static bool take_rows(const struct batch *b, struct feed *f, struct read_row *at, bool *end)
+{
+    bool ok = f->held != HELD_ERROR;
+    if (f->held == HELD_ROW)
+        swap_rows(at, f->row, f->inputs);
+    else if (ok)
+        ok = read_rows(f, at, end, &f->e);
+    f->held = HELD_NOTHING;
+    if (f->open != b && !*end) {
+        swap_rows(at, f->row, f->inputs);
+        f->held = ok ? HELD_ROW : HELD_ERROR;
+    }
+    return ok;
+}
+
 // Reads an item, or sets b->last if there is no more for this batch. Returns false with b->e.
 static bool read_item(struct batch *b, struct feed *f, double *fill)
 {
     struct read_row *const at = b->item + b->n_items * f->inputs;
-    bool more = false;
+    bool more = false, end = false;
     b->used = b->n < b->used ? b->used : b->n + 1;
-    if (f->held)
-        swap_rows(at, f->row, f->inputs);
-    else if (!read_rows(f, at, &b->last, &b->e))
-        return false;
-    f->held = false;
-    if (b->last)
+    const bool ok = take_rows(b, f, at, &end);
+    if (f->open != b)
         return true;
+    b->last = end;
+    if (!ok)
+        b->e = f->e;
+    if (!ok || end)
+        return ok;
     for (size_t k = 0; k < f->inputs && f->threads; k++) {
         more = more || input_says_more(&at[k].row);
         if (!more && !keep_row(&at[k], &b->e))
@@ -169,7 +187,8 @@ static bool read_item(struct batch *b, struct feed *f, double *fill)
     }
     if (more) {
         swap_rows(at, f->row, f->inputs);
-        b->last = f->held = true;
+        b->last = true;
+        f->held = HELD_ROW;
         return true;
     }
     extend(b, f, at, fill);
@@ -185,15 +204,19 @@ void batch_read(struct batch *b, struct feed *f)
     for (size_t k = 0; k < f->inputs; k++)
         input_release(f->in[k], b->finished[k]);
     b->n_items = b->n = 0;
-    b->last = b->failed = b->waits = false;
-    while (!b->last && !b->waits && b->n < b->most && fill < 1.0) {
-        b->failed = !read_item(b, f, &fill);
-        b->last = b->last || b->failed;
-        for (size_t k = 0; k < f->inputs && !b->last; k++)
-            b->waits = b->waits || input_waits(f->in[k]);
-    }
-    for (size_t k = 0; k < f->inputs; k++)
-        b->finished[k] = input_finished(f->in[k]);
+    b->last = b->failed = false;
+    f->open = b;
+    while (f->open && !b->last && b->n < b->most && fill < 1.0)
+        if (!read_item(b, f, &fill))
+            b->last = b->failed = true;
+    batch_close(f);
+}
+
+void batch_close(struct feed *f)
+{
+    for (size_t k = 0; f->open && k < f->inputs; k++)
+        f->open->finished[k] = input_finished(f->in[k]);
+    f->open = NULL;
 }
 
 size_t batch_row_memory(const struct batch *b)

@@ -18,6 +18,8 @@ struct read_row {
     size_t width; // of a lazy row, once it has been worked on
 };
 
+enum held { HELD_NOTHING, HELD_ROW, HELD_ERROR };
+
 // The inputs of a run.
 struct feed {
     // set by the caller
@@ -28,8 +30,10 @@ struct feed {
 
     size_t threads;         // number of threads; 0: the run has one thread, and batches are single rows
     bool by_variant;        // the threads share the variants, not the rows
-    bool held;              // row[] has been read, tells more of itself than its numbers, and is in no batch yet
-    struct read_row row[2]; // [inputs]
+    struct batch *open;     // the batch that batch_read reads, until it is closed; else NULL
+    enum held held;         // what was read last, if it is in no batch yet
+    struct read_row row[2]; // [inputs] if HELD_ROW
+    struct err e;           // if HELD_ERROR
 };
 
 // A worker, for all variants or some. One thread works with it at a time.
@@ -47,7 +51,6 @@ struct batch {
     size_t most, used;        // most: room for items and for rows; used: the most rows of any batch in this memory
     uint64_t finished[2];     // [inputs] number of files that hold no row of a later batch
     bool last;                // no batch follows: the input ends, or failed, or the next row is held
-    bool waits;               // the next row has not arrived: who wrote the rows may wait for their records
     bool failed;              // behind the last row the input has an error
     struct err e;             // if failed
     const atomic_bool *hurry; // true: the run is over, and work can stop; or NULL
@@ -62,6 +65,10 @@ void batch_free(struct batch *b);
 // Reads the next batch. The batch that was in this memory, and all before that one, must be done with. With threads, a
 // batch ends before a row that tells more of itself than its numbers, and the feed holds that row.
 void batch_read(struct batch *b, struct feed *f);
+
+// Ends the batch that batch_read reads, while it waits for a row: the feed will hold that row. batch_read does not use
+// the batch's rows any more.
+void batch_close(struct feed *f);
 
 // Fills in the results of the rows in the member's variants. Returns false if a row ends the run. Members of different
 // variants may work on a batch at the same time.

@@ -20,6 +20,9 @@
 // If the chain carries state from row to row, and there are several variants, the threads share the variants. Each
 // thread then works on every batch, in order, in its own variants, and no thread passes.
 //
+// If the reader would wait for another program or a person, it first answers the rows so far: it ends its batch, takes
+// part in the tasks until all batches are written, and flushes the output.
+//
 // One mutex guards the counts. A thread holds it between tasks, and not during a task.
 #include "run/pool.h"
 
@@ -64,6 +67,13 @@ struct thread {
     uint64_t seen; // how many batches it has worked on or passed over
     bool lost;     // it met a row that ends the run: it neither works nor passes any more
 };
+
+// Sets what is done before an input waits.
+static void set_idle(struct feed *f, bool (*act)(void *to, struct err *e), void *to)
+{
+    for (size_t k = 0; k < f->inputs; k++)
+        f->config[k]->idle = (struct source_idle){act, to};
+}
 
 // ---- members
 
@@ -165,25 +175,40 @@ static bool can_read(const struct queue *q)
     return !q->reading && !q->ended && q->read < q->freed + q->slots;
 }
 
-static void read_next(struct queue *q)
+// Gives the batch that was read to the queue.
+static void hand_over(struct queue *q)
 {
     struct slot *const s = slot_with(q, q->read);
-    struct batch *const b = &s->batch;
-    assert(!s->users && !s->to_work);
-    b->row_memory = q->row_memory;
-    q->reading = true;
-    pthread_mutex_unlock(&q->mutex);
-    struct err e;
-    if (!source_guard(read_guarded, &(struct read_call){b, q->feed}, &e)) {
-        b->e = e;
-        b->failed = b->last = true;
-    }
-    pthread_mutex_lock(&q->mutex);
-    q->reading = false;
-    q->ended = b->last;
+    q->ended = s->batch.last;
     s->to_work = q->feed->by_variant ? q->feed->threads : 1;
     s->users = q->feed->threads + 1;
     q->read++;
+}
+
+static bool answer(void *to, struct err *e);
+
+static void read_next(struct queue *q, struct thread *t)
+{
+    struct slot *const s = slot_with(q, q->read);
+    struct batch *const b = &s->batch;
+    const uint64_t number = q->read;
+    assert(!s->users && !s->to_work);
+    b->row_memory = q->row_memory;
+    q->reading = true;
+    set_idle(q->feed, answer, t);
+    pthread_mutex_unlock(&q->mutex);
+    struct err e;
+    const bool whole = source_guard(read_guarded, &(struct read_call){b, q->feed}, &e);
+    pthread_mutex_lock(&q->mutex);
+    q->reading = false;
+    if (!whole && q->read == number) {
+        b->e = e;
+        b->failed = b->last = true;
+    } else if (!whole) {
+        end_with(q, &e);
+    }
+    if (q->read == number)
+        hand_over(q);
 }
 
 static bool can_write(const struct queue *q)
@@ -244,26 +269,52 @@ static void work_on_next(struct queue *q, struct thread *t)
 
 // ---- the loop
 
+// Does the first task that there is, or sleeps until the counts change.
+static void do_task(struct queue *q, struct thread *t)
+{
+    if (can_write(q))
+        write_next(q);
+    else if (can_read(q))
+        read_next(q, t);
+    else if (!q->feed->by_variant && t->seen < q->taken)
+        pass_next(q, t);
+    else if (t->seen < q->read)
+        work_on_next(q, t);
+    else {
+        pthread_cond_wait(&q->changed, &q->mutex);
+        return;
+    }
+    pthread_cond_broadcast(&q->changed);
+}
+
+// What the reader does before it waits for input.
+static bool answer(void *to, struct err *e)
+{
+    struct thread *const t = to;
+    struct queue *const q = t->queue;
+    struct err late;
+    pthread_mutex_lock(&q->mutex);
+    if (q->feed->open && q->feed->open->n) {
+        batch_close(q->feed);
+        hand_over(q);
+        pthread_cond_broadcast(&q->changed);
+    }
+    while (!q->over && q->written < q->read)
+        do_task(q, t);
+    if (!q->over && !q->pool->flush(q->pool->to, &late))
+        end_with(q, &late);
+    const bool goes_on = !q->over;
+    pthread_mutex_unlock(&q->mutex);
+    return goes_on || err_silent(e, STATUS_OK);
+}
+
 static void *tend(void *arg)
 {
     struct thread *const t = arg;
     struct queue *const q = t->queue;
     pthread_mutex_lock(&q->mutex);
-    while (!q->over) {
-        if (can_write(q))
-            write_next(q);
-        else if (can_read(q))
-            read_next(q);
-        else if (!q->feed->by_variant && t->seen < q->taken)
-            pass_next(q, t);
-        else if (t->seen < q->read)
-            work_on_next(q, t);
-        else {
-            pthread_cond_wait(&q->changed, &q->mutex);
-            continue;
-        }
-        pthread_cond_broadcast(&q->changed);
-    }
+    while (!q->over)
+        do_task(q, t);
     atomic_store_explicit(&q->hurry, true, memory_order_relaxed);
     pthread_mutex_unlock(&q->mutex);
     return NULL;
@@ -336,5 +387,43 @@ bool pool_run(struct pool *p, struct err *e)
         p->feed->config[k]->lazy = p->feed->config[k]->shared = false;
     pthread_mutex_destroy(&q.mutex);
     pthread_cond_destroy(&q.changed);
+    return ok;
+}
+
+// ---- without threads
+
+// A run without threads, while it reads.
+struct lone_run {
+    struct pool *pool;
+    bool failed;  // the output, for the reason:
+    struct err e; // of flush
+};
+
+// Answers the rows so far. The input adds its place to the error, and so does not get that of the output.
+static bool answer_alone(void *to, struct err *e)
+{
+    struct lone_run *const r = to;
+    r->failed = !r->pool->flush(r->pool->to, &r->e);
+    return !r->failed || err_silent(e, STATUS_OK);
+}
+
+bool pool_alone(struct pool *p, struct err *e)
+{
+    struct batch b = {0};
+    struct lone_run r = {.pool = p};
+    bool ok = batch_init(&b, p->feed, e);
+    set_idle(p->feed, answer_alone, &r);
+    while (ok && !b.last) {
+        batch_read(&b, p->feed);
+        for (size_t i = p->alone; i < p->members; i++)
+            batch_work(&b, &p->member[i]);
+        ok = p->write(p->to, &b, e);
+        if (ok && b.failed) {
+            *e = r.failed ? r.e : b.e;
+            ok = false;
+        }
+    }
+    set_idle(p->feed, NULL, NULL);
+    batch_free(&b);
     return ok;
 }

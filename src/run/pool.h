@@ -9,6 +9,7 @@ struct pool {
     // set by the caller
     struct feed *feed;
     bool (*write)(void *to, const struct batch *b, struct err *e); // writes the records of a batch
+    bool (*flush)(void *to, struct err *e);                        // flushes the output
     void *to;
 
     struct member *member; // [members]
@@ -24,5 +25,8 @@ void pool_free(struct pool *p);
 // Runs over the rows in several threads: up to their end, or to a row that tells more of itself than its numbers, which
 // feed->held then marks. feed->threads is 0 then. The members from `alone` on stand behind the last row.
 bool pool_run(struct pool *p, struct err *e);
+
+// Reads, works on and writes one row after the other, from the row that follows on.
+bool pool_alone(struct pool *p, struct err *e);
 
 #endif

@@ -4,6 +4,7 @@
 #include "base/utf8.h"
 #include "cli/help.h"
 #include "cli/words.h"
+#include "in/misread.h"
 #include "out/message.h"
 #include "run/compare.h"
 #include "run/expected.h"
@@ -30,8 +31,8 @@ struct flow {
     bool noted_numbers; // a reply lists the chosen token with two numbers
     bool noted_factor;  // factors of penalties change log-probabilities
     bool noted_logits;  // a list's probabilities add up to more than 1
-    bool noted_vocab;   // the vocabulary has far fewer tokens than a row
-    bool own_history;   // stages look back on chosen tokens, the input is a file, and this was not noted yet
+    struct misread misread;
+    bool own_history; // stages look back on chosen tokens, the input is a file, and this was not noted yet
     struct totals totals;
     struct compare compare;        // of a job with variants
     struct expected_rows expected; // --expect's distributions
@@ -105,28 +106,6 @@ static void note_own_history(struct flow *f, const struct input_row *row)
     builder_free(&names);
 }
 
-// Notes at the first row of a raw file that rows of this width leave numbers at the end. A part of a number is no
-// question of the width: the file was cut.
-static void note_ragged(const struct input_row *row, size_t width)
-{
-    const size_t size = dtype_size(row->logits.type), bytes = width * size;
-    if (row->ragged && !(row->ragged % size))
-        message_note("%s: rows of %zu numbers leave %zu bytes at the end%s", row->file, width, row->ragged,
-                     size == 4 && row->ragged == bytes / 2 ? "; -f f16 leaves none" : "; is --n-vocab right?");
-}
-
-// Notes once that the vocabulary has less than half as many tokens as a dense row.
-static void note_small_vocabulary(struct flow *f, const struct input_row *row)
-{
-    const struct vocab *const v = f->job->recipes->vocab;
-    if (!v || f->noted_vocab || row->logits.ids || row->bad || row->text)
-        return;
-    f->noted_vocab = true;
-    if (v->n < row->logits.n / 2)
-        message_note("--vocab: rows have %zu tokens, the vocabulary has %zu; do they belong together?", row->logits.n,
-                     v->n);
-}
-
 // Notes once each what is special in the rows of servers' replies. partial: the row is a list of log-probabilities.
 static void note_reply(struct flow *f, const struct input_row *row, bool partial)
 {
@@ -161,8 +140,8 @@ static bool write_results(struct flow *f, const struct walk *w, struct err *e)
         note_widths(f, row->logits, width, &other->logits);
     note_strange_biases(f, res->n_vocab);
     note_own_history(f, row);
-    note_ragged(row, width);
-    note_small_vocabulary(f, row);
+    misread_note(&f->misread, f->job->recipes->vocab, row, width);
+    message_notes(&f->misread.notes);
     note_reply(f, row, res->ok && res->record.partial);
     for (size_t k = 0; k < variants; k++) {
         if (!row_goes_on(f->job, &res[k]))
@@ -206,36 +185,19 @@ static bool write_batch(void *to, const struct batch *b, struct err *e)
     while (walk_next(&w))
         if (!w.row.place.earlier_part && !write_results(to, &w, e))
             return false;
-    return !b->waits || output_flush(&((struct flow *)to)->out, e);
+    return true;
 }
 
-// Reads, works on and writes one row after the other.
-static bool run_alone(struct flow *f, struct err *e)
-{
-    struct batch b = {0};
-    bool ok = batch_init(&b, &f->feed, e);
-    while (ok && !b.last) {
-        batch_read(&b, &f->feed);
-        for (size_t i = f->pool.alone; i < f->pool.members; i++)
-            batch_work(&b, &f->pool.member[i]);
-        ok = write_batch(f, &b, e);
-        if (ok && b.failed) {
-            *e = b.e;
-            ok = false;
-        }
-    }
-    batch_free(&b);
-    return ok;
-}
+static bool flush_output(void *to, struct err *e) { return output_flush(&((struct flow *)to)->out, e); }
 
 static bool run_rows(struct flow *f, struct err *e)
 {
     const bool at_once = f->out.flush && (!f->out.compared || f->job->side_by_side);
-    f->pool = (struct pool){.feed = &f->feed, .write = write_batch, .to = f};
+    f->pool = (struct pool){.feed = &f->feed, .write = write_batch, .flush = flush_output, .to = f};
     bool ok = pool_init(&f->pool, at_once, e);
     const bool threads = ok && f->feed.threads;
     ok = ok && (!threads || pool_run(&f->pool, e));
-    ok = ok && ((threads && !f->feed.held) || run_alone(f, e));
+    ok = ok && ((threads && !f->feed.held) || pool_alone(&f->pool, e));
     struct err late;
     totals_end(&f->totals);
     if (f->out.compared && (ok || f->totals.rows)) // the table of the rows before an error is one, too
@@ -489,6 +451,7 @@ bool run(struct job *j, struct err *e)
     if (ok && differs)
         ok = err_silent(e, STATUS_DATA);
     builder_free(&f.command);
+    builder_free(&f.misread.notes);
     pool_free(&f.pool);
     compare_free(&f.compare);
     expected_close(&f.expected);
