@@ -223,16 +223,23 @@ peak() {
         jq -c . | grep -qx '\[true,true\]'
 }
 
-@test "--dump-probs with --vs lists the best candidates of all variants, and the stage that removed each" {
-    sampl -n 4096 -s 2 --rows :20 --vs 'k: --top-k 2 --min-p 0' --vs 'o: --engine ollama --top-k 0 --temp 1' --dump-probs=4 -O tsv "$AUSTEN" >dump
+@test "--dump-probs with --vs lists the best, the chosen and the accepted tokens of all variants, and the stage that removed each" {
+    local accept=(--accept "@$ROOT/samples/austen.tokens")
+    sampl -n 4096 -s 2 --rows :20 "${accept[@]}" --vs 'k: --top-k 2 --min-p 0' --vs 'o: --engine ollama --top-k 0 --temp 1' --dump-probs=4 -O tsv "$AUSTEN" >dump
     [ "$(head -n 1 dump)" = $'row\tid\tbase\tk\to' ]
     for v in 1:'' 2:'--top-k 2 --min-p 0' 3:'--engine ollama --top-k 0 --temp 1'; do
         # shellcheck disable=SC2086
-        sampl -n 4096 -s 2 --rows :20 ${v#*:} --dump-probs -O tsv "$AUSTEN" | tail -n +2 | cut -f 1,2,3,5 >own.${v%%:*}
+        sampl -n 4096 -s 2 --rows :20 "${accept[@]}" ${v#*:} --dump-probs -O tsv "$AUSTEN" | tail -n +2 | cut -f 1,2,3,5 >own.${v%%:*}
+        # shellcheck disable=SC2086
+        sampl -n 4096 -s 2 --rows :20 "${accept[@]}" ${v#*:} "$AUSTEN" | awk '{ print NR - 1, $1 }' >chosen.${v%%:*}
     done
+    tr -s ' \n' '\n' <"$ROOT/samples/austen.tokens" | head -n 20 | awk '{ print NR - 1, $1 }' >accepted
     perl -ne '
         BEGIN { for my $v (1 .. 3) { open my $f, "<", "own.$v"; while (<$f>) { chomp; my ($r, $k, $id, $p) = split /\t/; $p[$v]{"$r $id"} = $p;
-            $best{"$r $id"} = 1 if $k <= 4 } } }
+            $best{"$r $id"} = 1 if $k <= 4 } }
+            $few = %best;
+            for my $name ("accepted", map { "chosen.$_" } 1 .. 3) { open my $f, "<", $name; while (<$f>) { chomp; $best{$_} = 1 } }
+            die "the best hold all others" unless %best > $few + 5 }
         next if $. == 1;
         chomp;
         my ($r, $id, @cell) = split /\t/;
@@ -243,7 +250,7 @@ peak() {
             $n++ if $v == 2 && $cell[1] eq "top_k";
         }
         END { die %best if %best; die unless $n }' dump
-    sampl -n 4096 -s 2 --rows :20 --vs 'k: --top-k 2 --min-p 0' --vs 'o: --engine ollama --top-k 0 --temp 1' --dump-probs=4 -O json "$AUSTEN" |
+    sampl -n 4096 -s 2 --rows :20 "${accept[@]}" --vs 'k: --top-k 2 --min-p 0' --vs 'o: --engine ollama --top-k 0 --temp 1' --dump-probs=4 -O json "$AUSTEN" |
         jq -r '.row as $r | .top_probs[] | [$r, .id, .probs.base, .probs.k, .probs.o] | @tsv' | cut -f 1,2 | cmp - <(tail -n +2 dump | cut -f 1,2)
 }
 

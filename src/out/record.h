@@ -77,7 +77,7 @@ struct compared_chain {
     const char *by_chance;                   // what draws before the selector, as recipe_by_chance says; or NULL
 };
 
-// A candidate that is among the best of some chain.
+// A candidate that is among the best of some chain, or that some chain chose, or the accepted token.
 struct united {
     struct ranked best; // id, and p: the largest of its probabilities
     const float *p;     // [n] its probability in each chain; below 0: the chain removed it, or gave nothing

@@ -180,16 +180,25 @@ static bool compare_choices(struct compare *cmp, const struct result *res, struc
     return output_chains(cmp->out, COMPARED_CHOICES, NULL, e);
 }
 
-// Finds the candidates that are among the best of any variant, with their probabilities in all. They stay until the
-// next call. False if memory is short.
+// Adds the ids of a record that every table of the row has: the best, the chosen and the accepted one. False if memory
+// is short.
+static bool add_ids(struct idmap *ids, const struct record *r)
+{
+    bool ok = idmap_add(ids, r->chosen) != IDMAP_NONE;
+    for (size_t k = 0; ok && k < r->shown; k++)
+        ok = idmap_add(ids, r->ranked[k].id) != IDMAP_NONE;
+    return ok && (r->accepted < 0 || idmap_add(ids, (uint32_t)r->accepted) != IDMAP_NONE);
+}
+
+// Finds the candidates that are among the best of any variant, or chosen or accepted, with their probabilities in all.
+// They stay until the next call. False if memory is short.
 static bool unite(struct compare *cmp, const struct result *res)
 {
     struct chains *const all = &cmp->chains;
     idmap_clear(&cmp->ids);
     for (size_t i = 0; i < all->n; i++)
-        for (size_t k = 0; res[i].ok && k < res[i].record.shown; k++)
-            if (idmap_add(&cmp->ids, res[i].record.ranked[k].id) == IDMAP_NONE)
-                return false;
+        if (res[i].ok && !add_ids(&cmp->ids, &res[i].record))
+            return false;
     const size_t n = cmp->ids.n;
     if (!mem_grow(&cmp->token, &cmp->token_cap, n + 1, sizeof *cmp->token) ||
         !mem_grow(&cmp->p, &cmp->p_cap, n * all->n + 1, sizeof *cmp->p))
