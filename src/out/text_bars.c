@@ -35,8 +35,9 @@ static void layout_add(const struct output *out, struct layout *l, const struct 
     }
 }
 
+// chosen: the chosen candidate if it is not among the n best; else NULL.
 static struct layout layout_of(const struct output *out, const struct record *r, const struct ranked *ranked, size_t n,
-                               bool last, size_t cuts)
+                               const struct ranked *chosen, bool last, size_t cuts)
 {
     struct layout l = {.pair = last && r->n_cut,
                        .ample = out->screen.columns >= AMPLE,
@@ -46,6 +47,7 @@ static struct layout layout_of(const struct output *out, const struct record *r,
     for (size_t i = 0; last && i < n; i++)
         l.pair = l.pair || fabsf(ranked[i].raw_p - ranked[i].p) > 5e-5f;
     layout_add(out, &l, ranked, n);
+    layout_add(out, &l, chosen, chosen ? 1 : 0);
     layout_add(out, &l, r->cut, cuts);
     const int used = 1 + l.id + (l.text ? 1 + l.text : 0) + (l.ample ? 3 + LOGIT + SHARE : 0);
     const int bars = out->screen.columns - 1 - used - 3 - SHARE; // the last column stays free
@@ -85,11 +87,35 @@ static void line_start(const struct output *out, const struct layout *l, char ma
     fprintf(out->f, "%*s", 2 + (l->ample && !c ? 3 + LOGIT + SHARE : 0), "");
 }
 
+// Writes the line of a kept candidate. sum: of the probabilities up to it.
+static void kept_line(const struct output *out, const struct layout *l, const struct record *r, const struct ranked *c,
+                      double sum)
+{
+    const char mark = text_mark(r, c->id);
+    line_start(out, l, mark, c->id, c, sum);
+    if (l->pair) {
+        share_with_bar(out, l, c->raw_p, COLOR_BLUE, true);
+        fputs(" -> ", out->f);
+    }
+    share_with_bar(out, l, c->p, COLOR_ORANGE, false);
+    fputs(out->screen.color && mark == '>' ? "\033[0m\n" : "\n", out->f);
+}
+
+// Returns the chosen candidate if it is kept and not among the n best, else NULL.
+static const struct ranked *chosen_behind(const struct record *r, size_t n)
+{
+    for (size_t i = 0; i < r->kept; i++)
+        if (r->ranked[i].id == r->chosen)
+            return i < n ? NULL : &r->ranked[i];
+    return NULL;
+}
+
 void text_bars(const struct output *out, const struct record *r, const struct ranked *ranked, size_t n, bool last)
 {
     char text[NUMBER_TEXT];
     const size_t cuts = !last ? 0 : r->n_cut < TRACE_REMOVED ? r->n_cut : TRACE_REMOVED;
-    const struct layout l = layout_of(out, r, ranked, n, last, cuts);
+    const struct ranked *const chosen = last ? chosen_behind(r, n) : NULL;
+    const struct layout l = layout_of(out, r, ranked, n, chosen, last, cuts);
     double sum = 0.0, cut = 0.0;
     fprintf(out->f, " %*s", l.id, "id");
     if (l.text)
@@ -98,19 +124,20 @@ void text_bars(const struct output *out, const struct record *r, const struct ra
         fprintf(out->f, "  %*s %-*s", LOGIT, "logit", SHARE, "cum");
     fprintf(out->f, l.pair ? "  %-*s%s\n" : "  prob\n", SHARE + 1 + l.bar + 4, "before", "after");
     for (size_t i = 0; i < n; i++) {
-        const struct ranked *const c = &ranked[i];
-        const char mark = text_mark(r, c->id);
-        sum += c->p;
-        line_start(out, &l, mark, c->id, c, sum);
-        if (l.pair) {
-            share_with_bar(out, &l, c->raw_p, COLOR_BLUE, true);
-            fputs(" -> ", out->f);
-        }
-        share_with_bar(out, &l, c->p, COLOR_ORANGE, false);
-        fputs(out->screen.color && mark == '>' ? "\033[0m\n" : "\n", out->f);
+        sum += ranked[i].p;
+        kept_line(out, &l, r, &ranked[i], sum);
     }
-    if (last && n < r->kept)
-        fprintf(out->f, "  and %zu more kept (%s)\n", r->kept - n, text_share(1.0 - sum, text));
+    size_t more = last ? r->kept - n : 0;
+    if (chosen) {
+        double up_to = sum;
+        for (const struct ranked *c = ranked + n; c <= chosen; c++)
+            up_to += c->p;
+        kept_line(out, &l, r, chosen, up_to);
+        sum += chosen->p;
+        more--;
+    }
+    if (more)
+        fprintf(out->f, "  and %zu more kept (%s)\n", more, text_share(1.0 - sum, text));
     for (size_t i = 0; i < cuts; i++) {
         line_start(out, &l, text_mark(r, r->cut[i].id), r->cut[i].id, NULL, 0.0);
         share_with_bar(out, &l, r->cut[i].p, COLOR_BLUE, true);

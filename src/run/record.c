@@ -90,8 +90,9 @@ static struct fault fill_lists(const struct job *j, struct log *l, struct cand *
         if (noised)
             ranked[i].noised = *noised;
     }
-    for (size_t i = 0; job_records(j, LOG_RAW) && i < rec->shown; i++)
-        ranked[i].raw_p = (float)softmax_prob(&l->raw.softmax, raw_logit(&l->raw, cand_row_place(c, ranked[i].id)));
+    for (size_t i = 0; job_records(j, LOG_RAW) && i < rec->kept; i++)
+        if (i < rec->shown || ranked[i].id == rec->chosen)
+            ranked[i].raw_p = (float)softmax_prob(&l->raw.softmax, raw_logit(&l->raw, cand_row_place(c, ranked[i].id)));
     if (job_records(j, RECORD_CUTS))
         trace_cuts(l, c, shown, res);
     return job_records(j, RECORD_FOLLOWED) && !trace_followed(l, c, j->list_most, res) ? fault_memory() : fault_none();
