@@ -362,3 +362,18 @@ refused() {
     done
     run -1 sampl -s 1 <<<'{"params":{"penalty_alpha":1.5},"logits":[1,2,3]}'
 }
+
+@test "a printed chain is whole: options of a chain before it do not count, those behind it do" {
+    local base=(--samplers 'top_k=9;dry;temperature' -l 304-inf --dry-multiplier 2 --dry-allowed-length 1 --dry-sequence-breaker was
+        --bad-word-tokens 404 --neutral --grammar 'root ::= [a-z ]' --engine ollama)
+    sampl -s 1 --dry-multiplier 0.8 --print-chain=json >plain.json
+    sampl --vocab "$ROOT/samples/austen.gguf" -s 1 --dry-multiplier 0.8 --print-chain >want
+    sampl --vocab "$ROOT/samples/austen.gguf" "${base[@]}" --preset ./plain.json --print-chain | sed 's/ ([a-z ]*)//g' >got
+    sed 's/ ([a-z ]*)//g' want | diff - got
+    sampl --vocab "$ROOT/samples/austen.gguf" -s 1 --rows :20 "${base[@]:0:12}" "$AUSTEN" --vs 'p: --preset ./plain.json' -O json 2>/dev/null | jq .entropy >both
+    sampl --vocab "$ROOT/samples/austen.gguf" -s 1 --rows :20 --preset ./plain.json "$AUSTEN" --vs 'p: --temp 1' -O json 2>/dev/null | jq .entropy | head -n 1 | cmp - <(tail -n 1 both)
+    run ! cmp <(head -n 1 both) <(tail -n 1 both)
+    sampl -s 7 --preset ./plain.json -l 5-inf --print-chain=json | jq -c '[.seed, .chain[0].logit_bias]' | grep -Fx '[1,[[5,false]]]'
+    jq -c 'del(.seed)' plain.json >noseed.json
+    sampl -s 7 --preset ./noseed.json --print-chain | grep -q '^seed 7'
+}

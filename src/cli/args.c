@@ -45,6 +45,16 @@ static const struct engine *typed_engine(const struct reader *r)
     return name ? engine_by_name(name) : NULL;
 }
 
+// Resets the options of the chain, but for the seed.
+static bool forget_chain(struct args *a, struct err *e)
+{
+    bool ok = true;
+    for (const struct option_row *row = a->options->row; ok && row->name; row++)
+        if (row->recipe && row->set && strcmp(row->name, "seed") != 0)
+            ok = args_forget(a, row, e);
+    return ok;
+}
+
 // Reads the words of a preset in place of the option --preset.
 static bool read_preset(const struct reader *r, const char *name, struct err *e)
 {
@@ -52,7 +62,7 @@ static bool read_preset(const struct reader *r, const char *name, struct err *e)
     struct preset p = {.options = a->options, .vocab = a->vocab_given, .engine = typed_engine(r), .texts = &a->texts};
     if (r->preset)
         return err_set(e, STATUS_USAGE, "'%s': a preset cannot name another", name);
-    bool ok = preset_read(&p, name, e) &&
+    bool ok = preset_read(&p, name, e) && (!p.whole || forget_chain(a, e)) &&
               (read_words(&(struct reader){.a = a, .word = p.words.word, .n = p.words.n, .preset = p.path}, e) ||
                err_prefix(e, "--preset: %s", p.path));
     const char *const said[] = {p.path, p.unsupported, p.note, p.with_prompt};

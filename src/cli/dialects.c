@@ -343,8 +343,8 @@ static bool ini_key(struct foreign *f, const cJSON *item)
 
 // clang-format off
 const struct dialect dialects[] = {
-    {"sampl", .identify = printed_identify, .defaults = true, .names_engine = true, .read_key = printed_key,
-     .finish = printed_finish},
+    {"sampl", .identify = printed_identify, .defaults = true, .names_engine = true, .whole = true,
+     .read_key = printed_key, .finish = printed_finish},
     {"llama-server", .identify = echo_identify, .defaults = true,
      .read_key = server_key, .finish = server_finish, .ignored = setting_server_ignores},
     {"LM Studio", .identify = studio_identify, .read_key = studio_key,

@@ -144,6 +144,7 @@ static bool read_foreign(struct preset *p, const char *text, size_t len, const c
         builder_free(&f.note);
         return false;
     }
+    p->whole = f.dialect->whole;
     const char *word = words_own(p->texts, f.words.text, e);
     bool ok = word;
     if (f.unsupported.text)

@@ -16,6 +16,7 @@ struct preset {
     // results
     const char *path;        // of the file; "NAME (shipped)" for a preset of the program
     struct words words;      // the options; the caller frees words.word
+    bool whole;              // they are a whole chain: no option of a chain before them counts, but for the seed
     const char *unsupported; // a list of the settings that no option gives; NULL: there are none
     const char *note;        // what else is to be said of the file; NULL: nothing
     const char *with_prompt; // what is to be said if the run has a prompt; NULL: nothing
