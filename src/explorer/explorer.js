@@ -77,14 +77,15 @@ const unpack = async (id) => { // base64 of gzip
 let module, worker, waiting;
 const startWorker = () => {
   const code = `${byId("wasi").textContent}
-    let module; const files = {};
+    let module; const files = new Map();
     onmessage = ({ data }) => {
       if (data.module) module = data.module;
-      Object.assign(files, data.files);
-      for (const name of data.forget || []) delete files[name];
+      for (const [name, content] of Object.entries(data.files || {}))
+        files.set(name, content instanceof Blob ? blobFile(content) : bytesFile(content));
+      for (const name of data.forget || []) files.delete(name);
       if (!data.args) return;
       let result;
-      try { result = runWasi(module, ["sampl", ...data.args], { ...files }); }
+      try { result = runWasi(module, ["sampl", ...data.args], memoryFiles(new Map(files))); }
       catch (error) { result = { status: 70, stdout: new Uint8Array(0), stderr: "sampl ended: " + error }; }
       postMessage(result, [result.stdout.buffer]);
     };`;

@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: MIT
-// The part of WASI (preview 1) that sampl calls, with files in memory.
+// The part of WASI (preview 1) that sampl calls. A store has the files, see memory_files.js.
 "use strict";
 
-// Runs a WebAssembly module once: args has the words of the command line, files maps names to Uint8Array. Returns the
-// exit status, and what the program wrote to standard output (bytes) and standard error (text). Files that the program
-// writes are added to files.
-function runWasi(module, args, files) {
-  const STATUS = { badf: 8, inval: 28, noent: 44, nosys: 52, spipe: 70 };
+// Runs a WebAssembly module once: args has the words of the command line. Returns the exit status, and what the program
+// wrote to standard output (bytes) and standard error (text). The store has these functions:
+//   find(name) returns a file, or undefined; make(name) returns a new, empty one; rename(from, to) and remove(name)
+//   return false if there is no such file. A name has no slash at its start.
+// A file has size(); read(at, n), which returns at most n bytes from there on; and write(at, bytes). If read or write
+// fails, it throws.
+function runWasi(module, args, store) {
+  const STATUS = { badf: 8, inval: 28, io: 29, noent: 44, nosys: 52, spipe: 70 };
   const KIND = { character: 2, folder: 3, file: 4 };
   const encoder = new TextEncoder(), decoder = new TextDecoder();
   const words = args.map((word) => encoder.encode(word + "\0"));
   const printed = { 1: [], 2: [] };
-  const open = [{ file: { data: new Uint8Array(0) }, at: 0, pipe: true }, { parts: printed[1] }, { parts: printed[2] }, { folder: true }];
-  const names = new Map(Object.entries(files).map(([name, data]) => [name, { data }]));
+  const nothing = { size: () => 0, read: () => new Uint8Array(0) };
+  const open = [{ file: nothing, at: 0, pipe: true }, { parts: printed[1] }, { parts: printed[2] }, { folder: true }];
   let memory;
 
   // Memory may grow between two calls, which detaches its views: they are made for each use.
@@ -23,11 +26,15 @@ function runWasi(module, args, files) {
   const path = (at, length) => decoder.decode(bytes().subarray(at, at + length)).replace(/^(\.?\/)+/, "");
   const kind = (f) => f.folder ? KIND.folder : f.file && !f.pipe ? KIND.file : 0;
 
+  // The buffers of a list, each [address, length].
+  const buffers = (list, n) => [...Array(n).keys()].map((i) =>
+    [view().getUint32(list + 8 * i, true), view().getUint32(list + 8 * i + 4, true)]);
+  // Both return the number of bytes, or -1 if the store fails.
   const read = (f, list, n, at, got) => {
     let done = 0;
-    for (let i = 0; i < n; i++) {
-      const to = view().getUint32(list + 8 * i, true), length = view().getUint32(list + 8 * i + 4, true);
-      const part = f.file.data.subarray(at + done, at + done + length);
+    for (const [to, length] of buffers(list, n)) {
+      let part;
+      try { part = f.file.read(at + done, length); } catch { return -1; }
       bytes().set(part, to);
       done += part.length;
     }
@@ -36,19 +43,9 @@ function runWasi(module, args, files) {
   };
   const write = (f, list, n, at, got) => {
     let done = 0;
-    for (let i = 0; i < n; i++) {
-      const from = view().getUint32(list + 8 * i, true), length = view().getUint32(list + 8 * i + 4, true);
-      const part = bytes().slice(from, from + length), end = at + done + length;
-      if (f.parts) {
-        f.parts.push(part);
-      } else {
-        if (end > f.file.data.length) {
-          const longer = new Uint8Array(end);
-          longer.set(f.file.data);
-          f.file.data = longer;
-        }
-        f.file.data.set(part, at + done);
-      }
+    for (const [from, length] of buffers(list, n)) {
+      const part = bytes().slice(from, from + length);
+      try { if (f.parts) f.parts.push(part); else f.file.write(at + done, part); } catch { return -1; }
       done += length;
     }
     u32(got, done);
@@ -57,20 +54,45 @@ function runWasi(module, args, files) {
   const stat = (f, to) => {
     bytes().fill(0, to, to + 64);
     view().setUint8(to + 16, kind(f));
-    u64(to + 32, f.file ? f.file.data.length : 0);
+    u64(to + 32, f.file ? f.file.size() : 0);
     return 0;
   };
   class Exit { constructor(status) { this.status = status; } }
 
   const calls = {
-    args_sizes_get: (count, size) => { u32(count, words.length); u32(size, words.reduce((sum, w) => sum + w.length, 0)); return 0; },
-    args_get: (list, at) => { for (const word of words) { u32(list, at); list += 4; bytes().set(word, at); at += word.length; } return 0; },
+    args_sizes_get: (count, size) => {
+      u32(count, words.length);
+      u32(size, words.reduce((sum, w) => sum + w.length, 0));
+      return 0;
+    },
+    args_get: (list, at) => {
+      for (const word of words) {
+        u32(list, at);
+        list += 4;
+        bytes().set(word, at);
+        at += word.length;
+      }
+      return 0;
+    },
     environ_sizes_get: (count, size) => { u32(count, 0); u32(size, 0); return 0; },
     environ_get: () => 0,
-    clock_time_get: (clock, precision, to) => { u64(to, Math.round((clock ? performance.now() : Date.now()) * 1e6)); return 0; },
-    random_get: (to, n) => { const random = new Uint8Array(n); crypto.getRandomValues(random); bytes().set(random, to); return 0; },
+    clock_time_get: (clock, precision, to) => {
+      u64(to, Math.round((clock ? performance.now() : Date.now()) * 1e6));
+      return 0;
+    },
+    random_get: (to, n) => {
+      const random = new Uint8Array(n);
+      crypto.getRandomValues(random);
+      bytes().set(random, to);
+      return 0;
+    },
     proc_exit: (status) => { throw new Exit(status); },
-    fd_prestat_get: (fd, to) => { if (!open[fd] || !open[fd].folder) return STATUS.badf; u32(to, 0); u32(to + 4, 1); return 0; },
+    fd_prestat_get: (fd, to) => {
+      if (!open[fd] || !open[fd].folder) return STATUS.badf;
+      u32(to, 0);
+      u32(to + 4, 1);
+      return 0;
+    },
     fd_prestat_dir_name: (fd, to) => { bytes()[to] = 47; return 0; },
     fd_fdstat_get: (fd, to) => {
       if (!open[fd]) return STATUS.badf;
@@ -82,47 +104,61 @@ function runWasi(module, args, files) {
     },
     fd_fdstat_set_flags: () => 0,
     fd_filestat_get: (fd, to) => open[fd] ? stat(open[fd], to) : STATUS.badf,
-    fd_read: (fd, list, n, got) => { const f = open[fd]; if (!f || !f.file) return STATUS.badf; f.at += read(f, list, n, f.at, got); return 0; },
-    fd_pread: (fd, list, n, at, got) => { const f = open[fd]; if (!f || !f.file) return STATUS.badf; read(f, list, n, Number(at), got); return 0; },
+    fd_read: (fd, list, n, got) => {
+      const f = open[fd], done = f && f.file ? read(f, list, n, f.at, got) : 0;
+      if (!f || !f.file || done < 0) return done < 0 ? STATUS.io : STATUS.badf;
+      f.at += done;
+      return 0;
+    },
+    fd_pread: (fd, list, n, at, got) => {
+      const f = open[fd];
+      if (!f || !f.file) return STATUS.badf;
+      return read(f, list, n, Number(at), got) < 0 ? STATUS.io : 0;
+    },
     fd_write: (fd, list, n, got) => {
       const f = open[fd];
       if (!f || f.folder) return STATUS.badf;
       const done = write(f, list, n, f.at, got);
-      if (f.file) f.at += done;
-      return 0;
+      if (done >= 0 && f.file) f.at += done;
+      return done < 0 ? STATUS.io : 0;
     },
-    fd_pwrite: (fd, list, n, at, got) => { const f = open[fd]; if (!f || !f.file) return STATUS.spipe; write(f, list, n, Number(at), got); return 0; },
+    fd_pwrite: (fd, list, n, at, got) => {
+      const f = open[fd];
+      if (!f || !f.file) return STATUS.spipe;
+      return write(f, list, n, Number(at), got) < 0 ? STATUS.io : 0;
+    },
     fd_seek: (fd, by, from, to) => {
       const f = open[fd];
       if (!f || !f.file || f.pipe) return f ? STATUS.spipe : STATUS.badf;
-      f.at = Number(by) + (from === 1 ? f.at : from === 2 ? f.file.data.length : 0);
+      f.at = Number(by) + [0, f.at, f.file.size()][from];
       u64(to, f.at);
       return 0;
     },
-    fd_tell: (fd, to) => { const f = open[fd]; if (!f || !f.file || f.pipe) return STATUS.spipe; u64(to, f.at); return 0; },
+    fd_tell: (fd, to) => {
+      const f = open[fd];
+      if (!f || !f.file || f.pipe) return STATUS.spipe;
+      u64(to, f.at);
+      return 0;
+    },
     fd_close: (fd) => { if (!open[fd]) return STATUS.badf; open[fd] = undefined; return 0; },
     fd_renumber: (from, to) => { open[to] = open[from]; open[from] = undefined; return 0; },
     fd_readdir: (fd, at, n, cookie, got) => { u32(got, 0); return 0; },
     path_open: (folder, follow, at, n, how, rights, inherited, flags, to) => {
-      const name = path(at, n), CREATE = 1, TRUNCATE = 8;
-      if (!names.has(name) && !(how & CREATE)) return STATUS.noent;
-      if (!names.has(name) || how & TRUNCATE) names.set(name, { data: new Uint8Array(0) });
+      const name = path(at, n), CREATE = 1, TRUNCATE = 8, found = store.find(name);
+      if (!found && !(how & CREATE)) return STATUS.noent;
       let fd = 4;
       while (open[fd]) fd++;
-      open[fd] = { file: names.get(name), at: 0 };
+      open[fd] = { file: found && !(how & TRUNCATE) ? found : store.make(name), at: 0 };
       u32(to, fd);
       return 0;
     },
-    path_filestat_get: (folder, follow, at, n, to) => { const file = names.get(path(at, n)); return file ? stat({ file }, to) : STATUS.noent; },
-    path_readlink: (folder, at, n) => names.has(path(at, n)) ? STATUS.inval : STATUS.noent,
-    path_rename: (folder, at, n, folder2, at2, n2) => {
-      const file = names.get(path(at, n));
-      if (!file) return STATUS.noent;
-      names.delete(path(at, n));
-      names.set(path(at2, n2), file);
-      return 0;
+    path_filestat_get: (folder, follow, at, n, to) => {
+      const file = store.find(path(at, n));
+      return file ? stat({ file }, to) : STATUS.noent;
     },
-    path_unlink_file: (folder, at, n) => names.delete(path(at, n)) ? 0 : STATUS.noent,
+    path_readlink: (folder, at, n) => store.find(path(at, n)) ? STATUS.inval : STATUS.noent,
+    path_rename: (folder, at, n, folder2, at2, n2) => store.rename(path(at, n), path(at2, n2)) ? 0 : STATUS.noent,
+    path_unlink_file: (folder, at, n) => store.remove(path(at, n)) ? 0 : STATUS.noent,
   };
   const whole = (parts) => {
     const all = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
@@ -141,6 +177,5 @@ function runWasi(module, args, files) {
     if (!(error instanceof Exit)) throw error;
     status = error.status;
   }
-  for (const [name, file] of names) files[name] = file.data;
   return { status, stdout: whole(printed[1]), stderr: decoder.decode(whole(printed[2])) };
 }
