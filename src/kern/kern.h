@@ -35,6 +35,8 @@ static inline float row_element(const void *data, enum dtype type, size_t place)
 #define KERN_LANES \
     8 // partial sums of an f64 sum whose order does not matter; the same on every tier, so that the bits are
 
+#define KERN_DOT_LANES 16 // partial sums of a dot product in f32
+
 // Adds up partial sums.
 static inline double kern_lanes_total(const double lane[KERN_LANES])
 {
@@ -42,6 +44,15 @@ static inline double kern_lanes_total(const double lane[KERN_LANES])
     for (size_t i = 0; i < KERN_LANES; i++)
         sum += lane[i];
     return sum;
+}
+
+// Adds up the partial sums of a dot product. Overwrites them.
+static inline float kern_dot_total(float lane[KERN_DOT_LANES])
+{
+    for (size_t half = KERN_DOT_LANES / 2; half; half /= 2)
+        for (size_t i = 0; i < half; i++)
+            lane[i] += lane[i + half];
+    return lane[0];
 }
 
 // "In order" means: the result is what adding one element after the other gives, each addition rounded to nearest. A
@@ -157,6 +168,12 @@ struct kern {
     // s = (float)((double)s + (double)d * d) for each d = x[i] - mean (f32), in order. Leaves out elements that are
     // -inf. Without it, top_n_sigma takes 4 times as long. Caller: samplers/top_n_sigma.c.
     float (*sum_squares)(const float *x, size_t n, float mean, float s);
+
+    // dot[i * ny + k] = the dot product of the vectors x[i * d] and y[k * d], which have d numbers each; d is a multiple
+    // of KERN_DOT_LANES. In f32: lane l adds up the products of the elements l, l + 16, l + 32, ... in this order; then
+    // lane l adds lane l + 8, l + 4, l + 2 and l + 1. Symmetric in x and y. Without it, scatter with embeddings takes 4
+    // times as long. Caller: neighbours.c.
+    void (*dots)(float *dot, const float *x, size_t nx, const float *y, size_t ny, size_t d);
 
     // ---- transforms of logits and probabilities
 

@@ -218,6 +218,18 @@ static void row_add_cubic(float *x, size_t n, float top, float square, float cub
     }
 }
 
+static void row_dots(float *dot, const float *x, size_t nx, const float *y, size_t ny, size_t d)
+{
+    for (size_t i = 0; i < nx * ny; i++) {
+        const float *const a = x + i / ny * d, *const b = y + i % ny * d;
+        float lane[KERN_DOT_LANES] = {0};
+        for (size_t at = 0; at < d; at += KERN_DOT_LANES)
+            for (size_t l = 0; l < KERN_DOT_LANES; l++)
+                lane[l] += a[at + l] * b[at + l];
+        dot[i] = kern_dot_total(lane);
+    }
+}
+
 static void row_favour(float *x, const float *p, size_t n, float at, float slope, float peak, float sharpness)
 {
     for (size_t i = 0; i < n; i++) {

@@ -49,6 +49,7 @@ const struct kern NAME(kern_, TIER) = {
     .sum_falling = row_sum_falling,
     .sum_wide = row_sum_wide,
     .sum_squares = row_sum_squares,
+    .dots = row_dots,
     .divide = row_divide,
     .divide_wide = row_divide_wide,
     .log_shares = row_log_shares,

@@ -60,6 +60,8 @@
 
 #define ALL_LANES (~0u >> (32 - LANES))
 
+enum { DOT_BLOCK = LANES == 16 ? 4 : 2 }; // vectors a side of a block of dot products, whose sums fit the registers
+
 // Loads LANES elements of a row, from index `at` on, and widens them to f32.
 ALWAYS_INLINE vf32 load_row(const char *row, size_t at, enum dtype type)
 {
@@ -268,6 +270,51 @@ static void row_add_cubic(float *x, size_t n, float top, float square, float cub
         store_vf32(x + i, cubic(load_vf32(x + i), top, square, cube));
     if (i < n)
         store_first(x + i, n - i, cubic(load_first(x + i, n - i, splat(top)), top, square, cube));
+}
+
+// Dot products of nx vectors with ny others. As each number is loaded for several products, the loads do not bound the
+// loop.
+ALWAYS_INLINE void dots_of_block(float *dot, size_t stride, const float *x, size_t nx, const float *y, size_t ny,
+                                 size_t d)
+{
+    enum { VECTORS = KERN_DOT_LANES / LANES };
+    vf32 sum[DOT_BLOCK][DOT_BLOCK][VECTORS] = {{{{0}}}};
+    for (size_t at = 0; at < d; at += KERN_DOT_LANES) {
+        UNROLL
+        for (size_t v = 0; v < VECTORS; v++) {
+            vf32 b[DOT_BLOCK];
+            UNROLL
+            for (size_t k = 0; k < ny; k++)
+                b[k] = load_vf32(y + k * d + at + v * LANES);
+            UNROLL
+            for (size_t i = 0; i < nx; i++) {
+                const vf32 a = load_vf32(x + i * d + at + v * LANES);
+                UNROLL
+                for (size_t k = 0; k < ny; k++)
+                    sum[i][k][v] += a * b[k];
+            }
+        }
+    }
+    UNROLL
+    for (size_t i = 0; i < nx; i++) {
+        UNROLL
+        for (size_t k = 0; k < ny; k++) {
+            float lane[KERN_DOT_LANES];
+            memcpy(lane, sum[i][k], sizeof lane);
+            dot[i * stride + k] = kern_dot_total(lane);
+        }
+    }
+}
+
+static void row_dots(float *dot, const float *x, size_t nx, const float *y, size_t ny, size_t d)
+{
+    const size_t whole_x = nx - nx % DOT_BLOCK, whole_y = ny - ny % DOT_BLOCK;
+    for (size_t i = 0; i < whole_x; i += DOT_BLOCK)
+        for (size_t k = 0; k < whole_y; k += DOT_BLOCK)
+            dots_of_block(dot + i * ny + k, ny, x + i * d, DOT_BLOCK, y + k * d, DOT_BLOCK, d);
+    for (size_t i = 0; i < nx; i++)
+        for (size_t k = i < whole_x ? whole_y : 0; k < ny; k++)
+            dots_of_block(dot + i * ny + k, ny, x + i * d, 1, y + k * d, 1, d);
 }
 
 static void row_favour(float *x, const float *p, size_t n, float at, float slope, float peak, float sharpness)

@@ -424,6 +424,31 @@ static void check_add_cubic(const float *x, size_t n, float square, float cube, 
     free(base[1]);
 }
 
+// Checks the dot products of the vectors that n numbers make, with themselves and with the last of them. A product that is NaN need not
+// have the same bits.
+static void check_dots(const float *x, size_t n, const char *detail)
+{
+    char *base[2], *unused;
+    for (size_t d = KERN_DOT_LANES; d <= 4 * KERN_DOT_LANES; d *= 2) {
+        const size_t most = n / d < 11 ? n / d : 11;
+        const float *from = copy(x, n * sizeof *x, 4, &unused);
+        for (size_t nx = 0; nx <= most; nx++) {
+            const float *y =
+                from + most * d - nx * d; // the last vector ends at the end of memory, if n is a multiple of d
+            const size_t size = nx * most * sizeof(float);
+            float *a = buffer(size, 0, &base[0]), *b = buffer(size, 4, &base[1]);
+            kern_scalar.dots(a, y, nx, from, most, d);
+            tier->dots(b, y, nx, from, most, d);
+            for (size_t i = 0; i < nx * most; i++)
+                b[i] = isnan(a[i]) && isnan(b[i]) ? a[i] : b[i];
+            check(!memcmp(a, b, size) && guarded(b, size), "dots", n, detail);
+            free(base[0]);
+            free(base[1]);
+        }
+        free(unused);
+    }
+}
+
 static void check_multiply(const float *x, size_t n, float f, size_t offset, const char *detail)
 {
     char *base[2];
@@ -555,6 +580,7 @@ static void check_row(float *data, size_t n, enum kind kind, size_t offset)
     check_pack(x, n, max > -INFINITY ? max : 0, -1.0f, detail);
     check_sums(x, n, detail);
     if (n <= 2000) {
+        check_dots(x, n, detail);
         check_falling(x, n, 0.0f, detail);
         check_falling(x, n, 1.5f, detail);
     }
@@ -626,6 +652,7 @@ static void check_nothing(void)
     check(tier->philox_hot(NULL, 0, 0, 0, 0) == 0, "philox_hot", 0, detail);
     tier->divide_wide(NULL, 0, 1);
     tier->log_shares(NULL, NULL, 0, 1, 2);
+    tier->dots(NULL, NULL, 0, NULL, 0, 16);
     tier->divide(NULL, 0, 1);
     tier->multiply(NULL, 0, 1);
     tier->add_cubic(NULL, 0, 0, 1, 1);
