@@ -4,6 +4,7 @@
 #include "base/builder.h"
 #include "in/list_tensors.h"
 #include "in/matrix.h"
+#include "in/safetensors.h"
 #include "in/token_list.h"
 #include "json/json.h"
 
@@ -11,29 +12,14 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define HEADER_MAX 100000000      // bytes, as in the format's own library
-#define METADATA   "__metadata__" // the member of the directory that is no tensor
-#define EXACT_MAX  0x1p53         // cJSON's numbers are doubles, which hold each whole number up to this one
+#define METADATA "__metadata__" // the member of the directory that is no tensor
 
-enum { NAME_SHOWN = 60, LIST_SHOWN = 360 }; // bytes of a tensor's name, and of a list of tensors, in a message
-
-// The arguments that '%.*s' needs to show a tensor's name.
-#define SHOWN(NAME) err_clip(NAME, NAME_SHOWN), (NAME)
+enum { LIST_SHOWN = 360 }; // bytes of a list of tensors in a message
 
 struct safetensors {
     struct matrix m;
     struct list_tensors lists;
 };
-
-// Reads the i-th element of an array, which must be a whole number.
-static bool whole_at(const cJSON *array, int i, uint64_t *v)
-{
-    const cJSON *const item = cJSON_GetArrayItem(array, i);
-    if (!cJSON_IsNumber(item) || !(item->valuedouble >= 0.0 && item->valuedouble <= EXACT_MAX))
-        return false;
-    *v = (uint64_t)item->valuedouble;
-    return (double)*v == item->valuedouble;
-}
 
 // Returns true if the tensor holds rows of a type that can be read, and sets the type and shape of *m then.
 static bool holds_rows(const cJSON *tensor, struct matrix *m)
@@ -56,7 +42,7 @@ static bool holds_rows(const cJSON *tensor, struct matrix *m)
     if (!strcmp(tensor->string, METADATA) || !m->size || dims > 3)
         return false;
     for (int i = 0; i < dims; i++)
-        if (!whole_at(shape, i, &dim[i]))
+        if (!safetensors_whole(shape, i, &dim[i]))
             return false;
     return matrix_set_shape(m, dim, (size_t)dims) == MATRIX_OK;
 }
@@ -169,43 +155,6 @@ static const cJSON *choose_tensor(const cJSON *root, const char *name, struct ma
     return NULL;
 }
 
-// Reads data_offsets, which must be `want` bytes apart. *begin: bytes from the end of the header to the numbers.
-static bool find_data(const cJSON *tensor, uint64_t want, uint64_t *begin, struct err *e)
-{
-    const cJSON *const offsets = json_member(tensor, "data_offsets");
-    uint64_t end;
-    if (!cJSON_IsArray(offsets) || !whole_at(offsets, 0, begin) || !whole_at(offsets, 1, &end) ||
-        cJSON_GetArraySize(offsets) != 2)
-        return err_set(e, STATUS_DATA, "tensor '%.*s': data_offsets are not two whole numbers", SHOWN(tensor->string));
-    if (*begin > end || end - *begin != want)
-        return err_set(e, STATUS_DATA,
-                       "tensor '%.*s': data_offsets %" PRIu64 " to %" PRIu64 " are not the %" PRIu64
-                       " bytes of its shape",
-                       SHOWN(tensor->string), *begin, end, want);
-    return true;
-}
-
-// Reads the directory to *root and skips it.
-static bool read_header(const struct format *f, struct source *s, cJSON **root, struct err *e)
-{
-    const size_t before = 8;
-    const unsigned char *p;
-    uint64_t len;
-    if (!matrix_header(f, s, before + 1, &p, e))
-        return false;
-    memcpy(&len, p, sizeof len);
-    if (p[before] != '{')
-        return err_set(e, STATUS_DATA, "the input does not begin as safetensors files do");
-    if (len > HEADER_MAX)
-        return err_set(e, STATUS_DATA, "the safetensors header has %" PRIu64 " bytes, more than the format's %d", len,
-                       HEADER_MAX);
-    if (!matrix_header(f, s, before + (size_t)len, &p, e))
-        return false;
-    *root = json_parse_object(p + before, (size_t)len, "the safetensors header", e);
-    source_skip(s, before + (size_t)len);
-    return *root;
-}
-
 // Skips n bytes, which a pipe may not have yet.
 static bool skip(struct source *s, uint64_t n, struct err *e)
 {
@@ -230,11 +179,11 @@ static bool find_rows(struct safetensors *st, const cJSON *root, const cJSON *te
     struct matrix *const m = &st->m;
     struct list_tensors *const t = &st->lists;
     const cJSON *ids;
-    if (!find_ids(root, tensor, &ids, t, e) || !find_data(tensor, m->rows * m->bytes, &t->numbers_begin, e))
+    if (!find_ids(root, tensor, &ids, t, e) || !safetensors_data(tensor, m->rows * m->bytes, &t->numbers_begin, e))
         return false;
     matrix_add_sequences(m);
     if (ids)
-        return find_data(ids, m->rows * m->n * t->id_size, &t->ids_begin, e) && list_tensors_open(t, m, s, e);
+        return safetensors_data(ids, m->rows * m->n * t->id_size, &t->ids_begin, e) && list_tensors_open(t, m, s, e);
     if (config->n_vocab && config->n_vocab != m->n)
         return err_set(e, STATUS_DATA, "tensor '%.*s' has %zu logits a row, --n-vocab is %zu", SHOWN(tensor->string),
                        m->n, config->n_vocab);
@@ -246,7 +195,8 @@ static bool open_safetensors(void *self, const struct format *f, struct source *
 {
     struct safetensors *const st = self;
     cJSON *root = NULL;
-    const cJSON *const tensor = read_header(f, s, &root, e) ? choose_tensor(root, config->tensor, &st->m, e) : NULL;
+    const cJSON *const tensor =
+        safetensors_header(f, s, &root, e) ? choose_tensor(root, config->tensor, &st->m, e) : NULL;
     const bool ok = tensor && find_rows(st, root, tensor, s, config, e);
     cJSON_Delete(root);
     return ok;

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+#include "in/safetensors.h"
+
+#include "in/matrix.h"
+#include "json/json.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define HEADER_MAX 100000000 // bytes, as in the format's own library
+#define EXACT_MAX  0x1p53    // cJSON's numbers are doubles, which hold each whole number up to this one
+
+bool safetensors_whole(const cJSON *array, int i, uint64_t *v)
+{
+    const cJSON *const item = cJSON_GetArrayItem(array, i);
+    if (!cJSON_IsNumber(item) || !(item->valuedouble >= 0.0 && item->valuedouble <= EXACT_MAX))
+        return false;
+    *v = (uint64_t)item->valuedouble;
+    return (double)*v == item->valuedouble;
+}
+
+bool safetensors_data(const cJSON *tensor, uint64_t want, uint64_t *begin, struct err *e)
+{
+    const cJSON *const offsets = json_member(tensor, "data_offsets");
+    uint64_t end;
+    if (!cJSON_IsArray(offsets) || !safetensors_whole(offsets, 0, begin) || !safetensors_whole(offsets, 1, &end) ||
+        cJSON_GetArraySize(offsets) != 2)
+        return err_set(e, STATUS_DATA, "tensor '%.*s': data_offsets are not two whole numbers", SHOWN(tensor->string));
+    if (*begin > end || end - *begin != want)
+        return err_set(e, STATUS_DATA,
+                       "tensor '%.*s': data_offsets %" PRIu64 " to %" PRIu64 " are not the %" PRIu64
+                       " bytes of its shape",
+                       SHOWN(tensor->string), *begin, end, want);
+    return true;
+}
+
+bool safetensors_header(const struct format *f, struct source *s, cJSON **root, struct err *e)
+{
+    const size_t before = 8;
+    const unsigned char *p;
+    uint64_t len;
+    if (!matrix_header(f, s, before + 1, &p, e))
+        return false;
+    memcpy(&len, p, sizeof len);
+    if (p[before] != '{')
+        return err_set(e, STATUS_DATA, "the input does not begin as safetensors files do");
+    if (len > HEADER_MAX)
+        return err_set(e, STATUS_DATA, "the safetensors header has %" PRIu64 " bytes, more than the format's %d", len,
+                       HEADER_MAX);
+    if (!matrix_header(f, s, before + (size_t)len, &p, e))
+        return false;
+    *root = json_parse_object(p + before, (size_t)len, "the safetensors header", e);
+    source_skip(s, before + (size_t)len);
+    return *root;
+}
