@@ -114,6 +114,11 @@ bool err_from_fault(struct err *e, struct fault fault)
         [FAULT_F16] = {STATUS_DATA, "logit %" PRIu64 " is too large for f16, which the engine reads"},
         [FAULT_TOP_K] = {STATUS_DATA, "--top-k is not below the row's width, %" PRIu64},
         [FAULT_NO_EOT] = {STATUS_DATA, "infill is left without text, and the vocabulary has no token to end the turn"},
+        [FAULT_EMBEDDINGS] = {STATUS_DATA,
+                              "the file of --scatter-embeddings has vectors of %" PRIu64
+                              " tokens, and the row has another number of tokens; give the file of the row's model"},
+        [FAULT_VECTOR] = {STATUS_DATA, "the file of --scatter-embeddings is damaged: the vector of token %" PRIu64
+                                       " has a number that is NaN, infinite or above 1e19"},
         [FAULT_NO_SIZE] = {STATUS_DATA,
                            "the size of the vocabulary is needed, and a sparse row does not state it; give --n-vocab"},
     };

@@ -18,6 +18,8 @@ enum fault_code {
     FAULT_F16,          // at: index of a logit that is too large for f16
     FAULT_NO_EOT,       // infill wants the token that ends a turn, and the vocabulary has none
     FAULT_TOP_K,        // at: width of the row, which top-k must be below
+    FAULT_EMBEDDINGS,   // at: number of vectors, which is not the width of the row
+    FAULT_VECTOR,       // at: token whose vector cannot be scaled to length 1
     FAULT_NO_SIZE,      // the whole vocabulary is wanted of a sparse row that does not know its size
 };
 

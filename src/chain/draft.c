@@ -83,7 +83,8 @@ static struct recipe *recipe_new(struct draft *d)
         r->parts = d->parts;
         r->shared = (struct shared){.key = &r->parts, .len = key_len(c), .free = recipe_free};
         r->context =
-            (struct context){d->of->vocab, &d->parts.biases->table, &d->parts.breakers->breakers, &d->parts.bans->bans};
+            (struct context){d->of->vocab, &d->parts.biases->table, &d->parts.breakers->breakers, &d->parts.bans->bans,
+                             d->parts.embeddings ? &d->parts.embeddings->embeddings : NULL};
         r->n_stages = n;
         fill_stages(r, c, plan, value);
     }

@@ -77,6 +77,13 @@ bool draft_reasoning(struct draft *d, int64_t tokens, bool forces, struct sequen
 // Sets the generation prompt, which is n tokens; 0: there is none.
 bool draft_generation(struct draft *d, const uint32_t *id, size_t n, struct err *e);
 
+// Opens the vectors of a file: fills *m but for the metric. *owner has the memory and goes to `close`. False with *e.
+typedef bool embeddings_open_fn(struct embeddings *m, void **owner, const char *file, struct err *e);
+
+// Sets the vectors of the tokens. Calls `open` unless another recipe has these vectors.
+bool draft_embeddings(struct draft *d, const char *file, enum distance_metric metric, embeddings_open_fn *open,
+                      void (*close)(void *owner), struct err *e);
+
 // ---- texts as tokens
 
 // Finds the token of a bias by its text, text[0..len), in which escapes are resolved. False with *e unless exactly one

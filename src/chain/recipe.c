@@ -122,6 +122,18 @@ const char *stage_name(const struct sampler *sampler, size_t nth, char text[NUMB
     return text;
 }
 
+const struct recipe *recipe_checked(const struct recipe *recipe, struct err *e)
+{
+    for (size_t i = 0; recipe && i < recipe->n_stages; i++) {
+        const struct stage *const stage = &recipe->stage[i];
+        if (!stage_enabled(stage) || !stage->sampler->check || stage->sampler->check(stage, e))
+            continue;
+        recipe_drop(recipe);
+        return NULL;
+    }
+    return recipe;
+}
+
 const char *recipe_by_chance(const struct recipe *recipe)
 {
     for (size_t i = 0; i < recipe->n_stages; i++) {

@@ -24,6 +24,7 @@ enum recipe_part {
     PART_RULES,
     PART_REASONING,
     PART_GENERATION,
+    PART_EMBEDDINGS,
     PARTS
 };
 
@@ -89,6 +90,20 @@ struct generation {
     struct tokens tokens;
 };
 
+// The vectors of the tokens, for scatter.
+struct embedding_file {
+    struct shared shared; // key: the metric, then the name of the file with its NUL
+    struct embeddings embeddings;
+    void *owner; // of embeddings.data
+    void (*close)(void *owner);
+};
+
+// Returns the name of the file.
+static inline const char *embedding_file_name(const struct embedding_file *f)
+{
+    return (const char *)f->shared.key + 1;
+}
+
 // The parts that make a recipe. The struct is a key, so it has no padding.
 struct parts {
     const struct engine *engine;
@@ -98,9 +113,10 @@ struct parts {
             struct biases *biases;
             struct breaker_list *breakers;
             struct ban_list *bans;
-            struct rules *rules;           // NULL: no grammar
-            struct reasoning *reasoning;   // NULL: neither budget nor tags were given
-            struct generation *generation; // NULL: none
+            struct rules *rules;               // NULL: no grammar
+            struct reasoning *reasoning;       // NULL: neither budget nor tags were given
+            struct generation *generation;     // NULL: none
+            struct embedding_file *embeddings; // NULL: none
         };
         void *part[PARTS]; // by enum recipe_part
     };
@@ -151,6 +167,10 @@ const struct trie *recipes_trie(struct recipes *r);
 // STATUS_DATA, the text names the member.
 const struct recipe *recipe_with_params(struct recipes *r, const struct recipe *from, const cJSON *params,
                                         struct err *e);
+
+// Returns the recipe, which may be NULL, if its enabled stages have the data that their parameters need. Otherwise
+// drops it and returns NULL with *e (STATUS_USAGE).
+const struct recipe *recipe_checked(const struct recipe *recipe, struct err *e);
 
 // Releases a recipe, which may be NULL.
 void recipe_drop(const struct recipe *recipe);

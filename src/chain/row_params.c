@@ -487,7 +487,7 @@ const struct recipe *recipe_with_params(struct recipes *r, const struct recipe *
     free(ch.bias);
     free(ch.ids.id);
     builder_free(&ch.spelt);
-    const struct recipe *const made = ok ? draft_make(&ch.draft, e) : NULL;
+    const struct recipe *const made = ok ? recipe_checked(draft_make(&ch.draft, e), e) : NULL;
     if (!ok)
         parts_drop(&ch.draft.parts);
     if (!made && e->status == STATUS_USAGE) {

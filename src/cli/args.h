@@ -71,7 +71,9 @@ struct args {
     int64_t reasoning_budget;                        // -1: none
     const char *reasoning_start, *reasoning_message; // NULL: not given
     struct words reasoning_ends;
-    bool no_escape; // breaker_texts have no escapes
+    bool no_escape;              // breaker_texts have no escapes
+    const char *embeddings;      // a file; NULL: none
+    enum distance_metric metric; // of the embeddings
     bool backend_sampling, perf;
 
     // output

@@ -6,6 +6,7 @@
 #include "chain/draft.h"
 #include "chain/setting.h"
 #include "cli/hint.h"
+#include "in/embeddings.h"
 #include "in/vocab_file.h"
 #include "out/message.h"
 #include "vocab/spelling.h"
@@ -304,6 +305,12 @@ static bool set_reasoning(struct draft *d, const struct args *a, struct err *e)
     return ok;
 }
 
+static bool set_embeddings(struct draft *d, const struct args *a, struct err *e)
+{
+    return !a->embeddings || draft_embeddings(d, a->embeddings, a->metric, embeddings_open, embeddings_close, e) ||
+           err_prefix(e, "--scatter-embeddings");
+}
+
 // ---- all of it
 
 static bool fill_draft(struct draft *d, const struct args *a, struct err *e)
@@ -323,7 +330,8 @@ static bool fill_draft(struct draft *d, const struct args *a, struct err *e)
     }
     set_recommendations(d, a, &recommended);
     bool ok = (!recommended.failed || err_from_fault(e, fault_memory())) && set_biases(d, a, e) &&
-              set_breakers(d, a, e) && set_bans(d, a, e) && set_grammar_text(d, a, e) && set_reasoning(d, a, e);
+              set_breakers(d, a, e) && set_bans(d, a, e) && set_grammar_text(d, a, e) && set_reasoning(d, a, e) &&
+              set_embeddings(d, a, e);
     if (ok && !d->parts.engine->options && recommended.text)
         ok = draft_samplers(d, recommended.text, false, e);
     else if (ok && !d->parts.engine->options && named)
@@ -383,6 +391,8 @@ const struct recipe *recipe_from_args(struct recipes *r, const struct args *give
     else
         parts_drop(&d.parts);
     message_notes(&r->notes);
+    if (a.action == ACTION_RUN)
+        recipe = recipe_checked(recipe, e);
     if (recipe)
         warn_of_chain(r, recipe);
     return recipe;

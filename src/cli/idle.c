@@ -81,7 +81,7 @@ static const char *idle_param(const struct recipe *r, const struct args *a, size
         const struct param *const row = row_in(c, stage->sampler, number);
         const bool reads =
             row && (engine->options || param_load(row, stage->params) == param_rounded(row, r->parts.value[number]));
-        const char *const phrase = reads && stage->sampler->idle ? stage->sampler->idle(stage->params, row) : NULL;
+        const char *const phrase = reads && stage->sampler->idle ? stage->sampler->idle(stage, row) : NULL;
         if (phrase || (reads && (engine->options || stage_enabled(stage))))
             return phrase;
         off = reads && !off ? stage : off;

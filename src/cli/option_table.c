@@ -236,6 +236,7 @@ bool args_forget(struct args *a, const struct option_row *row, struct err *e)
 #define AT(member)       .at = offsetof(struct args, member)
 #define IN               .group = GROUP_INPUT
 #define CHAIN            .group = GROUP_CHAIN, .recipe = true
+#define SCATTER          .heading = "Scatter"
 #define CHAIN_FILE       .group = GROUP_CHAIN
 #define OUT              .group = GROUP_OUTPUT
 #define TUNING           .group = GROUP_OUTPUT, .heading = "Comparing and checking chains"
@@ -325,6 +326,12 @@ static const struct option_row table[] = {
      .help = "tag that starts the count; ids 1,2,3, or a text with --vocab"},
     {"reasoning-end", .metavar = "TAG", CHAIN, AT(reasoning_ends), WORDS(set_word),
      .help = "tag that ends the count; ids or a text; may be repeated"},
+    {"scatter-embeddings", .metavar = "FILE", CHAIN, SCATTER, AT(embeddings), .set = set_string,
+     .help = "tokens with near vectors exchange probability, not near ranks; the model's embedding matrix as "
+             "safetensors, npy or GGUF"},
+    {"scatter-metric", .metavar = "METRIC", CHAIN, SCATTER, .def = "cosine", AT(metric), .set = set_index,
+     .choices = "cosine,l2",
+     .help = "distance of the vectors of --scatter-embeddings, which are scaled to length 1"},
     {"backend-sampling", .brief = "bs", CHAIN, FLAG(backend_sampling), .help = "no effect; sampl has no backend"},
     {"perf", CHAIN, FLAG(perf), .help = "no effect; sampl measures nothing"},
     {"no-perf", CHAIN, .flag = true, AT(perf), .low = true, .set = set_flag, .help = "no effect; sampl measures "

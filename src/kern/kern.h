@@ -169,10 +169,10 @@ struct kern {
     // -inf. Without it, top_n_sigma takes 4 times as long. Caller: samplers/top_n_sigma.c.
     float (*sum_squares)(const float *x, size_t n, float mean, float s);
 
-    // dot[i * ny + k] = the dot product of the vectors x[i * d] and y[k * d], which have d numbers each; d is a multiple
-    // of KERN_DOT_LANES. In f32: lane l adds up the products of the elements l, l + 16, l + 32, ... in this order; then
-    // lane l adds lane l + 8, l + 4, l + 2 and l + 1. Symmetric in x and y. Without it, scatter with embeddings takes 4
-    // times as long. Caller: neighbours.c.
+    // dot[i * ny + k] = the dot product of the vectors x[i * d] and y[k * d], which have d numbers each, a multiple of
+    // KERN_DOT_LANES. In f32: lane l adds up the products of the elements l, l + 16, l + 32, ... in this order; then
+    // lane l adds lane l + 8, l + 4, l + 2 and l + 1. Symmetric in x and y. Without it, scatter with embeddings takes
+    // 20 times as long. Caller: neighbours.c.
     void (*dots)(float *dot, const float *x, size_t nx, const float *y, size_t ny, size_t d);
 
     // ---- transforms of logits and probabilities

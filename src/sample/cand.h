@@ -65,7 +65,7 @@ enum cand_state {
     CAND_PROBABILITIES, // the last softmax, or what a sampler made of it
 };
 
-enum { NOTES_MOST = 6, MEASURES_MOST = 4 };
+enum { NOTES_MOST = 6, MEASURES_MOST = 5 };
 
 struct cand {
     const struct kern *kern;
@@ -138,7 +138,7 @@ static inline void cand_fail(struct cand *c, enum fault_code code, uint64_t at)
         c->fault = (struct fault){code == FAULT_NOTHING_LEFT && unlisted ? FAULT_LIST_MASKED : code, at};
 }
 
-// Returns memory for n elements of this size, with any content, until the stage ends; a stage may ask four times. O(1).
+// Returns memory for n elements of this size, with any content, until the stage ends; a stage may ask ten times. O(1).
 // Returns NULL, and records a fault, when memory is short.
 void *cand_scratch(struct cand *c, size_t n, size_t size);
 

@@ -23,7 +23,7 @@ struct cand_store {
     struct {
         void *memory;
         size_t size;
-    } scratch[4]; // of samplers
+    } scratch[10]; // of samplers
     size_t scratch_taken;
     struct noised *noised; // [c->n] if the selector filled it
     size_t noised_cap;

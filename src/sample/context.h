@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Data that the stages of a chain share beside their parameters: biases, bans, and DRY's sequence breakers.
+// Data that the stages of a chain share beside their parameters: biases, bans, DRY's sequence breakers, and the vectors
+// of the tokens.
 #ifndef SAMPL_SAMPLE_CONTEXT_H
 #define SAMPL_SAMPLE_CONTEXT_H
 
 #include "base/hash.h"
+#include "sample/embeddings.h"
 #include "sample/history.h"
 #include "vocab/vocab.h"
 
@@ -13,6 +15,7 @@ struct context {
     const struct bias_table *biases; // of logit_bias
     const struct breakers *breakers; // of dry
     const struct bans *bans;
+    const struct embeddings *embeddings; // of scatter, or NULL
 };
 
 // Tokens and sequences that the sampler bans may mask.

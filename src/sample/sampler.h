@@ -4,6 +4,7 @@
 #ifndef SAMPL_SAMPLE_SAMPLER_H
 #define SAMPL_SAMPLE_SAMPLER_H
 
+#include "base/err.h"
 #include "sample/cand.h"
 #include "sample/context.h"
 #include "sample/history.h"
@@ -159,9 +160,12 @@ struct sampler {
     // Returns what is wrong with parameters that are in their ranges one by one, or NULL.
     const char *(*conflict)(const void *params);
 
-    // Returns why a parameter has no effect beside the others, or takes the sampler's effect away, as a phrase that
-    // follows its name; NULL if it does neither.
-    const char *(*idle)(const void *params, const struct param *row);
+    // Checks that an enabled stage has the data of the context that its parameters need. False with *e (STATUS_USAGE).
+    bool (*check)(const struct stage *stage, struct err *e);
+
+    // Returns why a parameter has no effect beside the others and the context, or takes the sampler's effect away, as a
+    // phrase that follows its name; NULL if it does neither.
+    const char *(*idle)(const struct stage *stage, const struct param *row);
 
     // Returns how many of the accepted tokens, c->history, the sampler looks back on. NULL: none.
     size_t (*window)(const struct stage *stage);

@@ -1,22 +1,28 @@
 // SPDX-License-Identifier: MIT
 // scatter (IceFog72's experimental llama.cpp fork): lets neighbouring ranks of the best k candidates exchange
 // probability, a local diffusion with a Gaussian kernel over rank distance. Flattens the head of the distribution and
-// leaves the tail out.
+// leaves the tail out. With classes, only candidates of one class exchange probability; with embeddings, candidates
+// whose tokens have near vectors do.
 #include "base/mem.h"
 #include "kern/libm.h"
+#include "sample/neighbours.h"
 #include "sample/sampler.h"
+#include "vocab/token_class.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 struct scatter_params {
     float strength, radius, strength_min, strength_max, entropy_target, absorption, collision;
+    float sigma;                         // 0: that of the row
     int32_t k, steps, absorption_last_n; // absorption_last_n: -1: the whole history
-    bool adaptive;
+    int32_t neighbours;
+    bool adaptive, classes;
 };
 
 // Bounds of the time that a row can take: a step takes k times up to 29 * radius multiplications.
-enum { MOST_STEPS = 1000, MOST_RADIUS = 1000 };
+enum { MOST_STEPS = 1000, MOST_RADIUS = 1000, MOST_NEIGHBOURS = 1000 };
 
 static const struct param params[] = {
     {"scatter-strength", "share of each probability that is spread; 0 or less: off", FLOAT_AT(scatter_params, strength),
@@ -40,16 +46,20 @@ static const struct param params[] = {
      INT_AT(scatter_params, absorption_last_n), RANGE(-1, INT32_MAX), .def = 64, SLIDER(-1, 512, 1)},
     {"scatter-collision", "chance, row by row, that scatter acts", FLOAT_AT(scatter_params, collision),
      RANGE(-FLT_MAX, 1), .def = 1, .metavar = "P", SLIDER(0, 1, 0.01)},
+    {"scatter-classes", "only tokens of one class exchange probability, words with words; needs --vocab",
+     FLAG_AT(scatter_params, classes)},
+    {"scatter-neighbours", "with --scatter-embeddings, the nearest tokens that each token exchanges probability with",
+     INT_AT(scatter_params, neighbours), RANGE(1, MOST_NEIGHBOURS), .def = 5, .metavar = "M", LOG_SLIDER(1, 64, 1)},
+    {"scatter-sigma", "with --scatter-embeddings, Gaussian radius in distance of vectors; 0: chosen in each row",
+     FLOAT_AT(scatter_params, sigma), RANGE(0, FLT_MAX), .metavar = "S", SLIDER(0, 2, 0.01)},
     {NULL},
 };
 
 // What --stats shows of the rows.
-enum { ACTS, STRENGTH, ENTROPY, MOVED };
-static const char *const measures[] = {[ACTS] = "scatter_acts",
-                                       [STRENGTH] = "scatter_strength",
-                                       [ENTROPY] = "scatter_entropy",
-                                       [MOVED] = "scatter_moved",
-                                       NULL};
+enum { ACTS, STRENGTH, ENTROPY, MOVED, WITHIN };
+static const char *const measures[] = {
+    [ACTS] = "scatter_acts",   [STRENGTH] = "scatter_strength", [ENTROPY] = "scatter_entropy",
+    [MOVED] = "scatter_moved", [WITHIN] = "scatter_within",     NULL};
 
 struct scatter_state {
     struct rng rng;      // of the collision gate
@@ -68,10 +78,15 @@ static bool enabled(const struct stage *stage)
     return acts(p) && p->k > 1 && p->radius > 0.0f && p->steps > 0 && p->collision > 0.0f;
 }
 
-static const char *idle(const void *of_all, const struct param *row)
+static const char *idle(const struct stage *stage, const struct param *row)
 {
-    const struct scatter_params *const p = of_all;
+    const struct scatter_params *const p = stage->params;
     const size_t at = row->at;
+    const bool vectors = stage->context->embeddings;
+    if (at == offsetof(struct scatter_params, neighbours) || at == offsetof(struct scatter_params, sigma))
+        return vectors ? NULL : "has no effect without --scatter-embeddings";
+    if (at == offsetof(struct scatter_params, radius) && p->radius > 0.0f)
+        return acts(p) && vectors ? "has no effect with --scatter-embeddings" : NULL;
     if (at == offsetof(struct scatter_params, strength_min) || at == offsetof(struct scatter_params, strength_max) ||
         at == offsetof(struct scatter_params, entropy_target))
         return p->adaptive ? NULL : "has no effect without --scatter-adaptive";
@@ -87,6 +102,19 @@ static const char *conflict(const void *of_all)
 {
     const struct scatter_params *const p = of_all;
     return p->strength_min > p->strength_max ? "--scatter-strength-min is above --scatter-strength-max" : NULL;
+}
+
+static bool check(const struct stage *stage, struct err *e)
+{
+    const struct scatter_params *const p = stage->params;
+    const struct embeddings *const m = stage->context->embeddings;
+    const size_t most = m ? EMBEDDINGS_BYTES / sizeof(float) / m->width : 0;
+    if (p->classes && !stage->context->vocab)
+        return err_set(e, STATUS_USAGE, "--scatter-classes needs --vocab, as the classes are those of the texts");
+    if (m && ((size_t)p->k > EMBEDDINGS_K || (size_t)p->k > most))
+        return err_set(e, STATUS_USAGE, "--scatter-k: with --scatter-embeddings at most %zu candidates, not %" PRId32,
+                       most < EMBEDDINGS_K ? most : (size_t)EMBEDDINGS_K, p->k);
+    return true;
 }
 
 static size_t window(const struct stage *stage)
@@ -172,6 +200,108 @@ static void diffuse(const struct scatter_state *s, double *p, double *q, size_t 
     }
 }
 
+// ---- what limits the exchange to some candidates
+
+// How the candidates of a row exchange probability: all by rank, those of a class by rank, or by their vectors.
+struct medium {
+    unsigned char *class;   // [k] the class of each candidate; NULL: all exchange with all
+    double *weight;         // [k] with classes: the kernel's sum over the candidates of the class
+    struct neighbours near; // near.n 0: the vectors do not matter
+};
+
+// Finds the classes of the candidates. Returns NULL if all are of one class, or after a fault.
+static unsigned char *classes_of(struct cand *c, const struct vocab *v)
+{
+    unsigned char *const class = cand_scratch(c, c->n, sizeof *class);
+    bool several = false;
+    for (size_t i = 0; class && i < c->n; i++) {
+        class[i] = (unsigned char)token_class(v, c->id[i]);
+        several = several || class[i] != class[0];
+    }
+    return several ? class : NULL;
+}
+
+// Sums the kernel over the candidates of the class of candidate i to one side of i: over the `n` nearest places.
+static double class_weight(const struct scatter_state *s, const unsigned char *at, size_t n, int side)
+{
+    double sum = 0.0;
+    for (size_t d = 1; d <= n; d++)
+        if (at[(ptrdiff_t)d * side] == *at)
+            sum += s->weight[d];
+    return sum;
+}
+
+// Makes the medium of the candidates. Returns false after a fault. spare: [k] scratch.
+static bool make_medium(struct medium *m, const struct scatter_state *s, struct cand *c, const struct stage *stage,
+                        double *spare)
+{
+    const struct scatter_params *const p = stage->params;
+    const struct embeddings *const e = stage->context->embeddings;
+    const size_t k = c->n, far = s->reach - 1;
+    *m = (struct medium){.class = p->classes ? classes_of(c, stage->context->vocab) : NULL};
+    if (e && neighbours_find(&m->near, c, e, m->class, (size_t)p->neighbours)) {
+        const double sigma = p->sigma > 0.0f ? p->sigma : neighbours_width(&m->near, spare);
+        cand_note(c, "sigma", sigma);
+        neighbours_weigh(&m->near, sigma);
+    }
+    if (!e && m->class && (m->weight = cand_scratch(c, k, sizeof *m->weight)))
+        for (size_t i = 0; i < k; i++)
+            m->weight[i] = 1.0 + class_weight(s, m->class + i, i < far ? i : far, -1) +
+                           class_weight(s, m->class + i, k - 1 - i < far ? k - 1 - i : far, 1);
+    return !c->fault.code;
+}
+
+// The row-normalised blur of p within the classes: the sums of blur, in which candidates of other classes count as 0.
+static void blur_classes(const struct scatter_state *s, const struct medium *m, double *q, const double *p, size_t k)
+{
+    const unsigned char *const class = m->class;
+    for (size_t i = 0; i < k; i++) {
+        double sum = p[i];
+        for (size_t d = 1; d < s->reach; d++) {
+            const double left = i >= d && class[i - d] == class[i] ? p[i - d] : 0.0;
+            const double right = i + d < k && class[i + d] == class[i] ? p[i + d] : 0.0;
+            sum += s->weight[d] * (left + right);
+        }
+        q[i] = sum / m->weight[i];
+    }
+}
+
+// One step in a medium: p = (1 - strength) p + strength q.
+static void exchange(const struct scatter_state *s, const struct medium *m, double *p, double *q, size_t k,
+                     double strength)
+{
+    if (!m->class && !m->near.n) {
+        diffuse(s, p, q, k, strength);
+        return;
+    }
+    if (m->near.n)
+        neighbours_mix(&m->near, q, p);
+    else
+        blur_classes(s, m, q, p, k);
+    for (size_t i = 0; i < k; i++)
+        p[i] = (1.0 - strength) * p[i] + strength * q[i];
+}
+
+// Restores what a step may break. By rank, only rounding breaks the order. Within a class, other classes may lie
+// between two candidates, which then lose unequal shares. The first candidate stays the likeliest, so that greedy
+// decoding chooses the same token with scatter.
+static void restore_order(const struct medium *m, double *p, size_t k)
+{
+    double least[TOKEN_CLASSES] = {0}; // of each class so far
+    bool seen[TOKEN_CLASSES] = {false};
+    for (size_t i = 0; i < k && !m->near.n; i++) {
+        const size_t class = m->class ? m->class[i] : 0;
+        p[i] = seen[class] ? fmin(p[i], least[class]) : p[i];
+        least[class] = p[i];
+        seen[class] = true;
+    }
+    if (!m->class && !m->near.n)
+        return;
+    for (size_t i = 1; i < k; i++)
+        p[0] = fmax(p[0], p[i]);
+    normalise(p, k);
+}
+
 // Damps recent tokens.
 static void absorb(const struct tally *recent, const struct cand *c, double *p, double absorption)
 {
@@ -210,11 +340,33 @@ static double moved(const struct cand *c, const double *p)
     return 0.5 * sum;
 }
 
-static void scatter(const struct scatter_state *s, struct cand *c, const struct scatter_params *p)
+// Returns the share of the moved probability that stays within classes. The rest is what the classes gain and lose:
+// half of all differences of their sums. NaN if nothing has moved.
+static double moved_within(const struct cand *c, const double *p, const struct vocab *v, double all)
 {
+    double gain[TOKEN_CLASSES] = {0.0}, across = 0.0;
+    for (size_t i = 0; i < c->n; i++)
+        gain[token_class(v, c->id[i])] += p[i] - c->p[i];
+    for (size_t class = 0; class < TOKEN_CLASSES; class ++)
+        across += 0.5 * fabs(gain[class]);
+    return all > 0.0 ? fmax(1.0 - across / all, 0.0) : NAN;
+}
+
+static void measure(const struct cand *c, const double *p, const struct vocab *v)
+{
+    if (!c->measure)
+        return;
+    c->measure[MOVED] = moved(c, p);
+    c->measure[WITHIN] = v ? moved_within(c, p, v, c->measure[MOVED]) : NAN;
+}
+
+static void scatter(const struct scatter_state *s, struct cand *c, const struct stage *stage)
+{
+    const struct scatter_params *const p = stage->params;
     const size_t k = c->n, pad = s->reach - 1;
     double *const padded = cand_scratch(c, k + 2 * pad, sizeof *padded), *const q = cand_scratch(c, k, sizeof *q);
-    if (c->fault.code)
+    struct medium medium;
+    if (c->fault.code || !make_medium(&medium, s, c, stage, q))
         return;
     double *const prob = padded + pad; // between zeros
     memset(padded, 0, (k + 2 * pad) * sizeof *padded);
@@ -226,17 +378,16 @@ static void scatter(const struct scatter_state *s, struct cand *c, const struct 
     cand_note(c, "strength", blend);
     for (int step = 0; step < p->steps; step++) {
         if (blend > 0.0)
-            diffuse(s, prob, q, k, blend);
+            exchange(s, &medium, prob, q, k, blend);
         normalise(prob, k);
     }
-    for (size_t i = 1; i < k; i++) // rounding must not break the order
-        prob[i] = fmin(prob[i], prob[i - 1]);
+    restore_order(&medium, prob, k);
     if (p->absorption > 0.0f)
         absorb(&s->recent, c, prob, p->absorption);
     cand_measure(c, STRENGTH, blend);
     cand_measure(c, ENTROPY, entropy);
-    cand_measure(c, MOVED, c->measure ? moved(c, prob) : NAN);
-    if (p->absorption > 0.0f)
+    measure(c, prob, stage->context->vocab);
+    if (p->absorption > 0.0f || medium.class || medium.near.n)
         sort_again(c, prob);
     for (size_t i = 0; i < k; i++) {
         c->p[i] = (float)prob[i];
@@ -256,8 +407,9 @@ static bool collides(struct scatter_state *s, struct cand *c, const struct scatt
 }
 
 // Scatters the best of a row that scatter acts on.
-static void scatter_best(struct scatter_state *s, struct cand *c, const struct scatter_params *p)
+static void scatter_best(struct scatter_state *s, struct cand *c, const struct stage *stage)
 {
+    const struct scatter_params *const p = stage->params;
     const size_t k = cand_alive(c, (size_t)p->k);
     if (k < 2)
         return;
@@ -269,7 +421,7 @@ static void scatter_best(struct scatter_state *s, struct cand *c, const struct s
         return;
     }
     cand_measure(c, ACTS, 1.0);
-    scatter(s, c, p);
+    scatter(s, c, stage);
     rest_writes_logs(c);
 }
 
@@ -277,7 +429,7 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
 {
     cand_measure(c, ACTS, 0.0);
     if (rest_has_two(c) && collides(self, c, stage->params))
-        scatter_best(self, c, stage->params);
+        scatter_best(self, c, stage);
 }
 
 static void rest(void *self, struct cand *c, const struct stage *stage)
@@ -287,7 +439,7 @@ static void rest(void *self, struct cand *c, const struct stage *stage)
     if (!rest_has_two(c) || !collides(self, c, p))
         return;
     rest_end(c, p->k > 0 && rest_knows_best(c, (size_t)p->k));
-    scatter_best(self, c, p);
+    scatter_best(self, c, stage);
 }
 
 static void release(void *self)
@@ -311,6 +463,7 @@ const struct sampler sampler_scatter = {.name = "scatter",
                                         PARAMS(params, scatter_params),
                                         .size = sizeof(struct scatter_state),
                                         .conflict = conflict,
+                                        .check = check,
                                         .enabled = enabled,
                                         .idle = idle,
                                         .window = window,
