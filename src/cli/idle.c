@@ -98,6 +98,18 @@ static const char *idle_param(const struct recipe *r, const struct args *a, size
     return text;
 }
 
+// Returns why --scatter-embeddings or --scatter-metric has no effect, as a phrase behind its name. NULL: it has one, or
+// the option is another.
+static const char *idle_vectors(const struct recipe *r, const struct option_row *row)
+{
+    const bool metric = row->at == offsetof(struct args, metric);
+    if (row->group != GROUP_CHAIN || !(metric || row->at == offsetof(struct args, embeddings)))
+        return NULL;
+    if (!r->parts.embeddings)
+        return "has no effect without --scatter-embeddings";
+    return recipe_runs(r, &sampler_scatter) ? NULL : "has no effect while scatter is off or the chain has no scatter";
+}
+
 // Has the option the same value in the base?
 static bool as_in_base(const struct option_row *row, const struct args *a, const struct args *base)
 {
@@ -111,12 +123,18 @@ void note_idle_options(const struct recipe *r, const struct variant *x, const st
     for (const struct option_row *row = a->options->row; row->name && a->action == ACTION_RUN; row++) {
         char text[PHRASE];
         const char *phrase = NULL;
-        if (a->given[row - a->options->row] != ORIGIN_COMMAND_LINE || as_in_base(row, a, base))
+        const enum origin origin = a->given[row - a->options->row];
+        const bool counts = origin == ORIGIN_PRESET
+                                ? row->at == offsetof(struct args, metric) // of a preset for vectors
+                                : origin == ORIGIN_COMMAND_LINE;
+        if (!counts || as_in_base(row, a, base))
             continue;
         if (row->param)
             phrase = idle_param(r, a, row->number, text);
         else if (row->group == GROUP_CHAIN && row->at == offsetof(struct args, samplers) && has_mirostat(r))
             phrase = "has no effect while mirostat runs in their place";
+        else
+            phrase = idle_vectors(r, row);
         if (phrase && base)
             message_note("variant '%.*s': --%s %s", VARIANT_NAME(x), row->name, phrase);
         else if (phrase)

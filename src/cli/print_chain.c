@@ -92,6 +92,8 @@ static void write_stage(const struct chain_text *t, const struct stage *stage)
         builder_format(b, " %s=%s", params[k].flag, value_text(&params[k], value, text));
         write_origin(b, origin);
     }
+    if (stage->sampler == &sampler_scatter && p->embeddings)
+        chain_text_embeddings(t, " scatter-embeddings=", " scatter-metric=");
     for (size_t i = 0; stage->sampler == &sampler_logit_bias && i < p->biases->n; i++)
         chain_text_bias(b, &p->biases->bias[i]);
     if (stage->sampler == &sampler_bans || stage->sampler == &sampler_bans_bad_words) {
@@ -213,6 +215,20 @@ static bool write_breakers_and_grammar(const struct chain_text *t)
     return !rules || write_string(t, "grammar", rules_text(rules).p, rules_text(rules).len);
 }
 
+// Writes the file of vectors, and their metric.
+static bool write_embeddings(const struct chain_text *t)
+{
+    const struct embedding_file *const f = t->r->parts.embeddings;
+    if (!f)
+        return true;
+    const char *const name = embedding_file_name(f);
+    builder_string(t->text, ",\"scatter_embeddings\":");
+    if (!write_string(t, "scatter-embeddings", name, strlen(name)))
+        return false;
+    builder_format(t->text, ",\"scatter_metric\":\"%s\"", metric_name(f->embeddings.metric));
+    return true;
+}
+
 // Writes the budget and its tags as ids, and the text of the message, as the option has no ids.
 static bool write_reasoning(const struct chain_text *t)
 {
@@ -299,7 +315,7 @@ static bool write_json(const struct chain_text *t)
         return false;
     write_stages(t, shown);
     write_rest(t, shown);
-    if (!write_breakers_and_grammar(t))
+    if (!write_breakers_and_grammar(t) || !write_embeddings(t))
         return false;
     chain_text_ids(b, ",\"dry_breaker_tokens\":[[", "],[", "]]", breakers->sequence, breakers->n_sequences);
     chain_text_ids(b, ",\"bad_words_ids\":[[", "],[", "]]", bans->sequence, bans->n);
@@ -375,7 +391,7 @@ static bool write_request(const struct chain_text *t)
             const size_t number = t->c->number[i][k];
             const struct param *const row = t->c->param[number];
             const char *const heading = t->c->heading[number];
-            if (!written[number] && (!heading || strcmp(heading, FOREIGN_HEADING) != 0))
+            if (!written[number] && (!heading || strcmp(heading, FOREIGN_HEADING) != 0) && !chain_text_own(row->flag))
                 write_member(b, row->server ? row->server : row->flag, row, value[number]);
             written[number] = true;
         }

@@ -40,6 +40,15 @@ void chain_text_ids(struct builder *b, const char *first, const char *next, cons
 // Writes a sampler of the chain as --samplers takes it, NAME or NAME=VALUE, behind `before`.
 void chain_text_choice(struct builder *b, const struct choice *choice, const char *before);
 
+// Returns the name that --scatter-metric has for a metric.
+const char *metric_name(enum distance_metric metric);
+
+// Writes the name of the file of vectors behind `before`, and the metric behind `metric`. The recipe has vectors.
+void chain_text_embeddings(const struct chain_text *t, const char *before, const char *metric);
+
+// Is the option one that only sampl's scatter has?
+bool chain_text_own(const char *flag);
+
 // True if the seed is drawn when the program starts.
 bool chain_text_draws_seed(const struct chain_text *t);
 

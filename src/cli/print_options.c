@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A chain as options: a preset, or a command line of llama.cpp.
+#include "base/names.h"
 #include "chain/chain.h"
 #include "chain/value.h"
 #include "cli/print_chain.h"
@@ -38,6 +39,32 @@ void chain_text_choice(struct builder *b, const struct choice *choice, const cha
 }
 
 bool chain_text_draws_seed(const struct chain_text *t) { return engine_draws_seed(t->r->parts.engine, t->a->seed); }
+
+const char *metric_name(enum distance_metric metric) { return metric == METRIC_L2 ? "l2" : "cosine"; }
+
+void chain_text_embeddings(const struct chain_text *t, const char *before, const char *metric)
+{
+    const struct embedding_file *const f = t->r->parts.embeddings;
+    builder_string(t->text, before);
+    word_quote(t->text, embedding_file_name(f), false);
+    builder_format(t->text, "%s%s", metric, metric_name(f->embeddings.metric));
+}
+
+bool chain_text_own(const char *flag)
+{
+    return name_find("scatter-classes,scatter-neighbours,scatter-sigma", NAME_EXACT, flag, strlen(flag)) >= 0;
+}
+
+// Notes what no other program's scatter has, so that the printed chain lacks it.
+static void note_own(const struct chain_text *t)
+{
+    const struct parts *const p = &t->r->parts;
+    const bool classes = p->value[catalog_find(t->c, "scatter-classes")] != 0.0, vectors = p->embeddings;
+    if (recipe_runs(t->r, &sampler_scatter) && (classes || vectors))
+        message_note("--print-chain=%s: only sampl's scatter has %s%s%s; left out", t->a->how,
+                     classes ? "--scatter-classes" : "", classes && vectors ? " and " : "",
+                     vectors ? "--scatter-embeddings" : "");
+}
 
 // Reports that llama.cpp, or its server, lacks something. Returns false.
 static bool refuse_chain(const struct chain_text *t, const char *what, const char *name)
@@ -101,6 +128,7 @@ bool chain_text_request_values(const struct chain_text *t, double *value)
         found[main] = true;
         value[main] = own;
     }
+    note_own(t);
     return check_request(t);
 }
 
@@ -147,7 +175,8 @@ static void write_names(const struct chain_text *t, bool llama)
 static bool llama_has(const struct chain_text *t, const struct option_row *row)
 {
     const bool scatter = row->heading && !strcmp(row->heading, sampler_scatter.heading);
-    return strcmp(row->name, "min-keep") != 0 && (!row->heading || (scatter && recipe_runs(t->r, &sampler_scatter)));
+    return strcmp(row->name, "min-keep") != 0 && !chain_text_own(row->name) &&
+           (!row->heading || (scatter && recipe_runs(t->r, &sampler_scatter)));
 }
 
 // Writes the values that differ from what holds without the option.
@@ -204,6 +233,8 @@ static void write_lists(const struct chain_text *t, bool llama)
         write_quoted(t, "reasoning-end", a->reasoning_ends.word[i]);
     if (a->reasoning_message)
         write_quoted(t, "reasoning-budget-message", a->reasoning_message);
+    if (!llama && p->embeddings)
+        chain_text_embeddings(t, " --scatter-embeddings ", " --scatter-metric ");
     builder_byte(b, '\n');
 }
 

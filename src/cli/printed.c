@@ -210,6 +210,10 @@ bool printed_key(struct foreign *f, const cJSON *item)
         foreign_option_text(f, row->name, spelling(item));
         return true;
     }
+    if (is_member(item, "scatter_embeddings scatter_metric") && cJSON_IsString(item)) {
+        foreign_option_text(f, row->name, item->valuestring);
+        return true;
+    }
     if (!foreign_knows(f, item->string)) {
         f->failed = !err_set(f->e, STATUS_USAGE, "a printed chain has no member %.*s", err_clip(item->string, 40),
                              item->string);
