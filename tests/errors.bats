@@ -36,6 +36,7 @@ make_files() {
     { npy "{'descr': '<i2', 'fortran_order': False, 'shape': (2, 2)}" && printf '\1\0\1\0\1\0'; } >short.npy
     npy "{'descr': '<i2', 'fortran_order': False, 'shape': (9223372036854775807, 9)}" >huge.npy
     { npy "{'descr': '>i2', 'fortran_order': False, 'shape': (2,)}" && printf '\0\1\377\377'; } >negative.npy
+    npy "{'descr': '<f4', 'fortran_order': False, 'shape': (3, 2)}" 1 2 3 4 5 6 >m.npy
     safetensors '{"x":{"dtype":"F32","shape":[2,3],"data_offsets":[0,24]}}' 1 2 3 3 2 1 >a.safetensors
     safetensors '{"x":{"dtype":"F64","shape":[1,3],"data_offsets":[0,24]}}' 0 0 0 0 0 0 >double.safetensors
     safetensors '{"x":{"dtype":"F32","shape":[1,3],"data_offsets":[0,12]},"y":{"dtype":"F16","shape":[6],"data_offsets":[12,24]},
@@ -88,6 +89,21 @@ safetensors() {
 
 kld() {
     perl -e 'print "_logits_", pack("V*", @ARGV)' -- "$@"
+}
+
+# matrix TYPE DIM...: prints a GGUF file with one tensor, token_embd.weight, of this type and shape, and 24 bytes of numbers behind it.
+# NAME and ALIGNMENT change its name and the alignment.
+matrix() {
+    perl -e '
+        my ($type, @dim) = @ARGV;
+        my $out = "GGUF" . pack("VQ<Q<Q</a*VV", 3, 1, 1, "general.alignment", 4, $ENV{ALIGNMENT} // 32);
+        $out .= pack("Q</a*VQ<*", $ENV{NAME} // "token_embd.weight", scalar @dim, @dim) . pack("VQ<", $type, 0);
+        print $out, "\0" x (-length($out) % 32), "\0" x 24' -- "$@"
+}
+
+# vectors ARGUMENT...: runs sampl with scatter, and with vectors from standard input.
+vectors() {
+    sampl -s 1 -n 3 --samplers scatter --scatter-strength 0.5 --scatter-embeddings - "$@"
 }
 
 # g ARGUMENT...: runs sampl with a greedy chain.
