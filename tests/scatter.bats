@@ -254,3 +254,160 @@ touched() {
     sampl "$@" >want
     sampl "$@" --scatter-absorption 0.5 | cmp - want
 }
+
+# ---- classes and embeddings
+
+@test "scatter: classes and embeddings give numpy's probabilities, on every tier" {
+    need_numpy
+    local seed
+    for seed in 1 2; do
+        run --separate-stderr /usr/bin/python3 "$ROOT/tests/scatter.py" "$SAMPL" 40 $seed
+        [ "$status" -eq 0 ] || { echo "$output$stderr"; return 1; }
+    done
+}
+
+# words_vocab: prints a vocabulary of 300 words behind a blank. classes_vocab: prints one with tokens of all classes.
+words_vocab() {
+    perl -e 'print " a$_\n" for 0 .. 299'
+}
+
+classes_vocab() {
+    perl -e 'my @t = (" the", "ing", "12", ",", " ", "1st", " of", ".", "a", " (", " no"); print $t[$_ * 7 % 11], "\n" for 0 .. 299'
+}
+
+@test "scatter: with all tokens of one class, --scatter-classes keeps every bit" {
+    words_vocab >words.txt
+    while read -r set; do
+        # shellcheck disable=SC2086
+        sampl -n 300 -s 1 --samplers scatter $set --vocab words.txt --dump-probs -O tsv "$R/random.f32" >want
+        # shellcheck disable=SC2086
+        sampl -n 300 -s 1 --samplers scatter $set --vocab words.txt --dump-probs -O tsv --scatter-classes "$R/random.f32" >got
+        same got want
+    done < <(parameter_sets)
+    # Tokens that the vocabulary lacks are of one class, too.
+    echo ' the' >one.txt
+    sampl -n 300 -s 1 --samplers scatter --scatter-strength 0.3 --scatter-classes --vocab one.txt -l 0-inf --dump-probs "$R/random.f32" >got
+    sampl -n 300 -s 1 --samplers scatter --scatter-strength 0.3 -l 0-inf --vocab one.txt --dump-probs "$R/random.f32" >want
+    same got want
+}
+
+@test "scatter: classes and embeddings keep the likeliest token in 100000 random rows" {
+    need_numpy
+    /usr/bin/python3 -c '
+import numpy as np
+rng = np.random.default_rng(3)
+rows = rng.normal(0, 1, (100000, 40)) * rng.choice([0.01, 0.3, 1, 3], (100000, 1))
+np.where(rng.random((100000, 1)) < 0.3, np.round(rows), rows).astype("<f4").tofile("many.f32")
+np.save("embd.npy", rng.normal(0, 1, (40, 16)).astype("<f4"))'
+    classes_vocab | head -40 >classes.txt
+    sampl -n 40 --samplers greedy many.f32 >want
+    for options in '--scatter-strength 0.3' '--scatter-strength 1' '--scatter-adaptive' '--scatter-strength 0.6 --scatter-steps 4 --scatter-radius 1'; do
+        # shellcheck disable=SC2086
+        sampl -n 40 --samplers 'scatter;greedy' --vocab classes.txt --scatter-classes $options many.f32 >got
+        same got want
+    done
+    sampl -n 40 --samplers 'scatter;greedy' --scatter-strength 0.9 --scatter-embeddings embd.npy many.f32 >got
+    same got want
+    sampl -n 40 --samplers 'scatter;greedy' --scatter-strength 0.9 --scatter-embeddings embd.npy --scatter-classes --vocab classes.txt \
+        --scatter-metric l2 many.f32 >got
+    same got want
+}
+
+# media: prints options with classes, with embeddings, and with both.
+media() {
+    cat <<-'END'
+		--scatter-classes
+		--scatter-embeddings embd.npy
+		--scatter-embeddings embd.npy --scatter-classes --scatter-neighbours 2 --scatter-metric l2
+	END
+}
+
+# random_vectors: writes embd.npy, vectors of the 300 tokens, and classes.txt.
+random_vectors() {
+    /usr/bin/python3 -c 'import numpy as np; np.save("embd.npy", np.random.default_rng(4).normal(0, 1, (300, 24)).astype("<f2"))'
+    classes_vocab >classes.txt
+}
+
+@test "scatter: classes and embeddings act by the collision gate, by a row's parameters, and on any number of threads" {
+    need_numpy
+    random_vectors
+    local chain=(-n 300 -s 3 --samplers 'scatter' --vocab classes.txt --scatter-strength 0.4)
+    while read -r medium; do
+        # shellcheck disable=SC2086
+        sampl "${chain[@]}" $medium --dump-probs -O json --independent "$R/random.f32" | jq -c .top_probs >always
+        # shellcheck disable=SC2086
+        sampl "${chain[@]}" $medium --scatter-collision 0 --dump-probs -O json --independent "$R/random.f32" | jq -c .top_probs >never
+        # shellcheck disable=SC2086
+        sampl "${chain[@]}" $medium --scatter-collision 0.5 --dump-probs -O json "$R/random.f32" | jq -c .top_probs >mixed
+        python3 -c '
+acts = 0
+for mixed, always, never in zip(open("mixed"), open("always"), open("never"), strict=True):
+    assert mixed in (always, never)
+    acts += mixed == always != never
+assert 8 < acts < 32, acts'
+        # shellcheck disable=SC2086
+        sampl "${chain[@]}" $medium --dump-probs "$R/random.f32" >one
+        # shellcheck disable=SC2086
+        sampl "${chain[@]}" $medium --dump-probs -t 3 "$R/random.f32" >three
+        same one three
+    done < <(media)
+    sampl -n 300 --samplers '' --emit logits -O json --rows :8 "$R/random.f32" | sed 's/.*"logits":\(\[[^]]*\]\).*/{"logits":\1,"params":{"scatter_classes":true,"scatter_strength":0.4,"scatter_sigma":0.7}}/' >rows.json
+    [ "$(wc -l <rows.json)" -ge 7 ]
+    sampl -s 3 --samplers scatter --vocab classes.txt --scatter-embeddings embd.npy --dump-probs rows.json >got
+    sampl -n 300 "${chain[@]}" --scatter-classes --scatter-sigma 0.7 --scatter-embeddings embd.npy --rows :8 --dump-probs "$R/random.f32" >want
+    same got want
+}
+
+@test "scatter: --print-chain prints classes and embeddings, and reads them back" {
+    need_numpy
+    random_vectors
+    cp embd.npy "with ' space.npy"
+    local how
+    for how in json preset; do
+        sampl -s 1 --samplers scatter --scatter-strength 0.4 --scatter-classes --scatter-neighbours 3 --scatter-sigma 0.5 --vocab classes.txt \
+            --scatter-embeddings "with ' space.npy" --scatter-metric l2 --print-chain=$how >chain
+        sampl -n 300 --vocab classes.txt --preset ./chain --dump-probs "$R/random.f32" >got
+        sampl -n 300 -s 1 --samplers scatter --scatter-strength 0.4 --scatter-classes --scatter-neighbours 3 --scatter-sigma 0.5 \
+            --vocab classes.txt --scatter-embeddings embd.npy --scatter-metric l2 --dump-probs "$R/random.f32" >want
+        same got want
+        sampl --vocab classes.txt --preset ./chain --print-chain=$how | sed 's/"from":.*//' >again
+        sed 's/"from":.*//' chain | cmp - again
+    done
+    sampl -s 1 --samplers scatter --scatter-strength 0.4 --scatter-embeddings embd.npy --print-chain >text
+    grep -q 'scatter-classes=false scatter-neighbours=5 scatter-sigma=0 scatter-embeddings=embd.npy scatter-metric=cosine$' text
+    # Variants that differ in the vectors are other chains; equal ones share the file.
+    cp embd.npy other.npy
+    run -0 --separate-stderr sampl -n 300 -s 1 --samplers scatter --scatter-strength 0.4 "$R/random.f32" --vs '--scatter-embeddings embd.npy' \
+        --vs '--scatter-embeddings embd.npy --scatter-k 64' --vs '--scatter-embeddings embd.npy --scatter-metric l2'
+    [ "$(grep -c 'come to the same chain' <<<"$stderr")" = 1 ]
+}
+
+@test "scatter: scatter_within is the share of the moved probability that stays within classes" {
+    need_numpy
+    random_vectors
+    while read -r medium; do
+        # shellcheck disable=SC2086
+        sampl -n 300 -s 3 --samplers scatter --vocab classes.txt --scatter-strength 0.4 $medium --emit stats -O json "$R/random.f32" >stats
+        # shellcheck disable=SC2086
+        sampl -n 300 -s 3 --samplers scatter --vocab classes.txt --scatter-strength 0.4 $medium --dump-probs -O json "$R/random.f32" >after
+        sampl -n 300 -s 3 --samplers top_k --top-k 64 --dump-probs -O json "$R/random.f32" >before
+        /usr/bin/python3 -c '
+import json
+texts = open("classes.txt").read().split("\n")
+kind = {" the": 0, " of": 0, " no": 0, "ing": 1, "a": 1, "12": 2, ",": 3, ".": 3, " (": 3, " ": 4, "1st": 5}
+read = lambda name: [json.loads(line) for line in open(name)]
+seen = 0
+for row, after, before in zip(read("stats"), read("after"), read("before"), strict=True):
+    q, p = ({t["id"]: t["prob"] for t in x["top_probs"]} for x in (after, before))
+    p = {t: x for t, x in p.items() if t in q}
+    moved = sum(abs(p[t] - q[t]) for t in q) / 2
+    across = sum(abs(sum(q[t] - p[t] for t in q if kind[texts[t]] == c)) for c in range(6)) / 2
+    if moved < 1e-3:
+        continue
+    seen += 1
+    assert abs(row["scatter_within"] - (1 - across / moved)) < 1e-3, (row, moved, across)
+assert seen > 20'
+    done < <(media; echo)
+    # Without texts it is not known.
+    sampl -n 300 -s 3 --samplers scatter --scatter-strength 0.4 --emit stats -O json "$R/random.f32" --rows :1 | jq -e '.scatter_within == null and .scatter_moved > 0'
+}

@@ -200,7 +200,7 @@ def write_files():
 
 def dump(options, tier):
     command = [SAMPL, "-n", str(V), "-s", "1", "--independent", "--samplers", "scatter", "--dump-probs", "-O", "tsv", *options, "rows.f32"]
-    out = subprocess.run(command, env={**os.environ, "SAMPL_CPU": tier}, stdout=subprocess.PIPE, text=True, check=True).stdout
+    out = subprocess.run(command, env={**os.environ, "SAMPL_CPU": tier}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=True).stdout
     rows = [([], []) for _ in range(ROWS)]
     for line in out.splitlines()[1:]:
         row, _, token, _, p = line.split("\t")[:5]
@@ -248,6 +248,11 @@ def main():
             assert worst < 1e-6, f"{where}: a probability is {worst} off"
             assert all(x >= y for x, y in zip(got[i][1], got[i][1][1:])), f"{where}: not sorted"
             assert a["absorption"] or mine[first] == got[i][1][0], f"{where}: the likeliest token changed"
+            last = {}
+            for t in sorted(ids, key=lambda t: (-row[t], t)) if not file and not a["absorption"] else []:
+                name = class_of(texts[t]) if a["classes"] else ""
+                assert mine[t] <= last.get(name, 2), f"{where}: token {t} rose within its class"
+                last[name] = mine[t]
             compared += len(ids)
     assert len(kinds) >= 6 and compared > 1000, (kinds, compared)
     print(f"{compared} probabilities of 24 chains on {', '.join(tiers)} are numpy's")

@@ -46,7 +46,7 @@ void chain_text_embeddings(const struct chain_text *t, const char *before, const
 {
     const struct embedding_file *const f = t->r->parts.embeddings;
     builder_string(t->text, before);
-    word_quote(t->text, embedding_file_name(f), false);
+    word_quote(t->text, embedding_file_name(f), true);
     builder_format(t->text, "%s%s", metric, metric_name(f->embeddings.metric));
 }
 

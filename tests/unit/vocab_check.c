@@ -5,6 +5,7 @@
 #include "random.h"
 #include "sample/cand_load.h"
 #include "samplers/list.h"
+#include "vocab/token_class.h"
 #include "vocab/vocab.h"
 
 #include <inttypes.h>
@@ -207,8 +208,49 @@ static bool check_breakers(void)
     return ok;
 }
 
+// Checks the classes of texts, and of special tokens.
+static bool check_classes(void)
+{
+    static const struct {
+        enum token_class class;
+        const char *texts; // separated by '|'
+    } expected[] = {
+        {CLASS_SPACE_WORD, " the| a1| \xc3\xa9t\xc3\xa9|\nThe|  \xe6\x97\xa5|\xe3\x80\x80"
+                           "a|\xc2\xa0\xc3\x9f| don't"},
+        {CLASS_WORD,
+         "the|Z|a1|don't|\xc3\xa9|\xc2\xaa|\xc2\xb5m|\xc2\xba|\xe6\x97\xa5\xe6\x9c\xac|\xef\xbc\xa1|\xf0\x90\x80\x80|"
+         "\xd9\xa1|\xf0\x9f\xac\x80|x\n|\xe2\xb0\x80"},
+        {CLASS_NUMBER, "1| 12|3.14|1,000|\t7|1.2.3|10,000.5|007"},
+        {CLASS_PUNCTUATION,
+         ".| ,|!?|(| - |\xe2\x80\x94|\xe3\x80\x82|\xc2\xb2|\xc3\x97|\xc3\xb7|\xc2\xab|\xef\xbc\x81|\xef\xbc\xa0|"
+         "\xf0\x9f\x99\x82|\xe2\x82\xac|.\n|_|\xef\xbc\x91|\xe2\xaf\xbf|\xf0\x9f\xab\xbf|\xc2\xbf|@ "},
+        {CLASS_SPACE, " |\n|\t  \r\n|\xc2\xa0|\xe3\x80\x80|\xe2\x80\x83"},
+        {CLASS_OTHER,
+         "1st|'s| 's|_x|1.|.5|1,,2|1. |12 |\xff| \xe2\x80|a\xff|the\xc3|\x01|\xe2\x80\x8b|-1|$5|5\xe2\x82\xac| 1a|"},
+    };
+    struct vocab v;
+    bool ok = true;
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
+        for (const char *at = expected[i].texts, *end = at; at; at = *end ? end + 1 : NULL) {
+            end = at + strcspn(at, "|");
+            const enum token_class got = token_class_of((struct piece){(const unsigned char *)at, (size_t)(end - at)});
+            if (got != expected[i].class)
+                printf("class of '%.*s' is %d\n", (int)(end - at), at, got);
+            ok = ok && got == expected[i].class;
+        }
+    vocab_init(&v);
+    ok = ok && vocab_add(&v, "word", 4, VOCAB_SPECIAL) && vocab_add(&v, "word", 4, VOCAB_EOG) &&
+         token_class(&v, 0) == CLASS_OTHER && token_class(&v, 1) == CLASS_WORD && token_class(&v, 2) == CLASS_OTHER;
+    vocab_free(&v);
+    return ok;
+}
+
 int main(int argc, char **argv)
 {
+    if (!check_classes()) {
+        puts("classes differ");
+        return 1;
+    }
     const uint64_t count = argc > 1 ? strtoull(argv[1], NULL, 10) : 20000;
     for (uint64_t i = 0; i < count; i++) {
         random_state = i;
