@@ -37,7 +37,7 @@ SPARSE = $(shell expr $(1) '*' $(or $(STEP),1))
 .PHONY: check-arm64
 check-arm64: ## build the C unit tests for aarch64 and run them under qemu (gcc-aarch64-linux-gnu, qemu-user; STEP=20 for a twentieth)
 	$(MAKE) BUILD=$(ARM64) CC=aarch64-linux-gnu-gcc LDFLAGS=-static units-core
-	$(QEMU)kern_check --cases $(call PART,10000)
+	$(QEMU)kern_check --cases $(call PART,10000) $(SAMPL_TEST_TURN)
 	$(QEMU)parity $(call PART,6000)
 	$(QEMU)vocab_check $(call PART,10000)
 	$(QEMU)grammar_check $(call PART,6000)
@@ -212,7 +212,7 @@ screenshots: $(BUILD)/sampl $(EXPLORER) $(HTML)/fetched ## make the README's pic
 	$(Q)node tests/explorer/check.mjs $(BUILD)/sampl $(EXPLORER) $(HTML) man/pictures/explorer.png
 check-explorer: $(BUILD)/sampl $(EXPLORER) $(HTML)/fetched ## test the explorer in a browser: controls, files, ids of 30 states against the program (chromium, npm, make explorer)
 	$(Q)$(MAKE_WASM) -s build/wasm/unit/kern_check
-	$(Q)node tests/explorer/wasm.mjs build/wasm/unit/kern_check --cases $(or $(CASES),100000)
+	$(Q)node tests/explorer/wasm.mjs build/wasm/unit/kern_check --cases $(or $(CASES),100000) $(SAMPL_TEST_TURN)
 	$(Q)node tests/explorer/check.mjs $(BUILD)/sampl $(EXPLORER) $(HTML)
 else
 check-html check-explorer screenshots:

@@ -4,7 +4,7 @@
 load helper
 
 @test "kern_check: the kernels of every tier give the bits of the scalar tier" {
-    run -0 "$UNITS/kern_check" --cases $((100000 / STEP))
+    run -0 "$UNITS/kern_check" --cases $((100000 / STEP)) "${SAMPL_TEST_TURN:-0}"
 }
 
 @test "parity: random chains give the results of the reference in oracle.h, on every tier" {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// kern_check [--cases N | --every-float | --every-noise | --bench]: compares every kernel of every tier of this machine with the scalar
-// tier, bit for bit, or measures the kernels. N: number of random cases for ordered sums (default 100000).
+// kern_check [--cases N [TURN] | --every-float | --every-noise | --bench]: compares every kernel of every tier of this machine with the
+// scalar tier, bit for bit, or measures the kernels. N: number of random cases for ordered sums (default 100000). A smaller N leaves out as
+// much of the sweeps of floats and counters, of the wide rows, and, down to a ninth, of the 16-bit patterns. TURN chooses what is left out,
+// so that other turns test it.
 #include "base/bits.h"
 #include "kern/kern.h"
 #include "random.h"
@@ -598,7 +600,8 @@ static void check_row(float *data, size_t n, enum kind kind, size_t offset)
     free(base);
 }
 
-static void check_lengths(float *data)
+// Checks rows of each kind; of rows above 2000 elements, each `sparser`-th kind.
+static void check_lengths(float *data, unsigned long sparser, unsigned long turn)
 {
     static const size_t large[] = {255, 256, 257, 511, 512, 513, 1000, 2000, 32000, 50257, LARGEST};
     for (enum kind kind = 0; kind < KINDS; kind++) {
@@ -606,7 +609,7 @@ static void check_lengths(float *data)
             check_row(data, n, kind, n % 4);
         for (size_t i = 0; i < sizeof large / sizeof *large; i++)
             for (size_t offset = 0; offset < 4; offset++)
-                if (large[i] <= 2000 || offset % 2)
+                if (large[i] <= 2000 || (offset % 2 && (kind + i + turn) % (sparser < KINDS ? sparser : KINDS) == 0))
                     check_row(data, large[i], kind, offset);
     }
 }
@@ -661,15 +664,16 @@ static void check_nothing(void)
     tier->gumbel(NULL, NULL, NULL, 0, 0, 1);
 }
 
-// Checks every bit pattern, alone at one place of a row, and all patterns in one row.
-static void check_patterns(enum dtype type)
+// Checks each step-th bit pattern alone at one place of a row, and all patterns in one row.
+static void check_patterns(enum dtype type, unsigned step, unsigned first)
 {
     static uint16_t all[65536];
     uint16_t row[KERN_BLOCK + 40];
     const size_t n = sizeof row / sizeof *row;
     seed = random_state;
-    for (unsigned u = 0; u < 65536; u++) {
+    for (unsigned u = 0; u < 65536; u++)
         all[u] = (uint16_t)u;
+    for (unsigned u = first; u < 65536; u += step) {
         for (size_t i = 0; i < n; i++)
             row[i] = narrow(u % 2 ? rnd_normal() : -100 * random_unit() < -50 ? -0x1p-15f : -1000.0f, type);
         row[random_below(n)] = (uint16_t)u;
@@ -712,14 +716,14 @@ static void check_bad(float *data)
         }
 }
 
-// Checks every step-th float from -inf to 88.
-static void check_exp_sweep(float *data, uint32_t step)
+// Checks every step-th float from -inf to 88; on each side of 0 the first one is `first`.
+static void check_exp_sweep(float *data, uint32_t step, uint32_t first)
 {
     enum { CHUNK = 4096 };
     seed = step;
     for (int negative = 0; negative < 2; negative++) {
         const uint32_t sign = negative ? 0x80000000u : 0, end = negative ? 0x7f800000u : bits_of_f32(88.0f);
-        for (uint64_t u = 0; u <= end;) {
+        for (uint64_t u = first; u <= end;) {
             size_t n = 0;
             for (; n < CHUNK && u <= end; u += step)
                 data[n++] = f32_of_bits(sign | (uint32_t)u);
@@ -729,13 +733,13 @@ static void check_exp_sweep(float *data, uint32_t step)
     }
 }
 
-// Checks every step-th float from 0 to the largest.
-static void check_log_sweep(float *data, uint32_t step)
+// Checks every step-th float from the first to the largest.
+static void check_log_sweep(float *data, uint32_t step, uint32_t first)
 {
     enum { CHUNK = 4099 };
     static float a[CHUNK], b[CHUNK];
     seed = step;
-    for (uint64_t u = 0; u < 0x7f800000u;) {
+    for (uint64_t u = first; u < 0x7f800000u;) {
         size_t n = 0;
         for (; n < CHUNK && u < 0x7f800000u; u += step)
             data[n++] = f32_of_bits((uint32_t)u);
@@ -769,14 +773,14 @@ static void check_pow_shares(void)
 }
 
 // Checks the noise of every step-th counter. A logit of 0 shows the noise to f16's 11 bits; a large temperature shows other bits.
-static void check_gumbel_sweep(float *data, uint32_t step)
+static void check_gumbel_sweep(float *data, uint32_t step, uint32_t first)
 {
     enum { CHUNK = 4096 };
     static float a[CHUNK], b[CHUNK];
     static uint32_t id[CHUNK];
     seed = step;
     memset(data, 0, CHUNK * sizeof *data);
-    for (uint64_t from = 0; from <= UINT32_MAX; from += (uint64_t)step * CHUNK) {
+    for (uint64_t from = first; from <= UINT32_MAX; from += (uint64_t)step * CHUNK) {
         for (size_t i = 0; i < CHUNK; i++)
             id[i] = (uint32_t)(from + i * step);
         for (int k = 0; k < 3; k++) {
@@ -878,19 +882,23 @@ static void check_softmax(float *x, size_t n, bool sorted, float scale)
     check_falling(x, n, 0.0f, "normalised");
 }
 
-static void check_tier(float *data, unsigned long cases)
+// Fewer cases make sweeps sparser by an odd factor, so that the floats of a sweep have all lowest bits.
+static void check_tier(float *data, unsigned long cases, unsigned long turn)
 {
+    const uint32_t sparser = cases < 100000 ? (uint32_t)(100000 / (cases + 1)) | 1 : 1;
+    const uint32_t close = 97 * sparser, far = 997 * sparser;
     check_nothing();
-    check_lengths(data);
+    check_lengths(data, sparser, turn);
     check_constant(data);
     check_bad(data);
-    check_patterns(DTYPE_F16);
-    check_patterns(DTYPE_BF16);
-    check_exp_sweep(data, 97);
-    check_log_sweep(data, 997);
+    const unsigned step = sparser < 9 ? sparser : 9;
+    check_patterns(DTYPE_F16, step, (unsigned)(turn % step));
+    check_patterns(DTYPE_BF16, step, (unsigned)(turn % step));
+    check_exp_sweep(data, close, (uint32_t)(turn % close));
+    check_log_sweep(data, far, (uint32_t)(turn % far));
     check_pow_shares();
-    check_gumbel_sweep(data, 997);
-    for (int i = 0; i < 24; i++)
+    check_gumbel_sweep(data, far, (uint32_t)(turn % far));
+    for (unsigned long i = turn % (sparser < 24 ? sparser : 24); i < 24; i += sparser)
         check_softmax(data, i % 4 == 3 ? 5000 : LARGEST, i % 2, i < 8 ? 2.5f : i < 16 ? 0.1f : 9);
     for (unsigned long i = 0; i < cases; i++)
         check_sum_case(data);
@@ -1098,6 +1106,7 @@ int main(int argc, char **argv)
     const bool every_float = argc > 1 && !strcmp(argv[1], "--every-float"); // checks exp_sub and log only
     const bool every_noise = argc > 1 && !strcmp(argv[1], "--every-noise"); // checks the noise of every counter only
     const unsigned long cases = argc > 2 && !strcmp(argv[1], "--cases") ? strtoul(argv[2], NULL, 10) : 100000;
+    const unsigned long turn = argc > 3 ? strtoul(argv[3], NULL, 10) : 0;
     float *data = malloc((LARGEST + 8) * sizeof *data);
     if (!data)
         abort();
@@ -1108,12 +1117,12 @@ int main(int argc, char **argv)
         if (tier == &kern_scalar)
             continue;
         if (every_float) {
-            check_exp_sweep(data, 1);
-            check_log_sweep(data, 1);
+            check_exp_sweep(data, 1, 0);
+            check_log_sweep(data, 1, 0);
         } else if (every_noise) {
-            check_gumbel_sweep(data, 1);
+            check_gumbel_sweep(data, 1, 0);
         } else {
-            check_tier(data, cases);
+            check_tier(data, cases, turn);
         }
     }
     free(data);
