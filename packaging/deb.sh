@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # deb.sh DIR VERSION: makes DIR/root, where `make install PREFIX=/usr` has been, a Debian package beside DIR. DEBFULLNAME and DEBEMAIL name
-# who answers for it. Its changelog is the README's section Changes.
+# who answers for it. Its changelog is packaging/CHANGES.md.
 set -eu
 dir=$1 version=$2 who="${DEBFULLNAME:-sampl developers} <${DEBEMAIL:-sampl@sampl.invalid}>"
 arch=$(dpkg --print-architecture)
@@ -24,17 +24,17 @@ ln -s ../doc/sampl/examples "$root/usr/share/sampl/samples"
 } >"$doc/copyright"
 rm "$doc/LICENSE"
 
-# "### 0.1.0, 2026-11-22" and the items of its list, as Debian writes them, dated noon
-sed -n '/^## Changes/,/^## [^C]/p' README.md | sed ':join; N; $!b join; s/\n  */ /g' | while IFS= read -r line; do
+# "## 0.1.0, 2026-11-22" and the items of its list, as Debian writes them, dated noon
+{ cat packaging/CHANGES.md && echo '# end'; } | sed ':join; N; $!b join; s/\n  */ /g' | while IFS= read -r line; do
     case $line in
-    '### '*)
+    '## '*)
         [ -z "${date-}" ] || printf '\n -- %s  %s\n\n' "$who" "$date"
         date=$(LC_ALL=C date -uRd "${line##*, } 12:00")
         line=${line#*' '}
         printf 'sampl (%s) unstable; urgency=medium\n\n' "${line%%,*}"
         ;;
     '- '*) printf '%s\n' "${line#- }" | fold -s -w 74 | sed 's/ *$//; 1s/^/  * /; 1!s/^/    /' ;;
-    '## '[!C]*) printf '\n -- %s  %s\n' "$who" "$date" ;;
+    '# end') printf '\n -- %s  %s\n' "$who" "$date" ;;
     esac
 done >"$dir/changelog"
 gzip -9nc "$dir/changelog" >"$doc/changelog.gz"

@@ -49,10 +49,10 @@ block() {
     done <targets
 }
 
-@test "every option that the README names exists" {
+@test "every option that the README and the changes name exists" {
     local option
     sampl --help=all >help
-    grep -o -- '--[a-z][a-z-]*' "$ROOT/README.md" | sort -u >options
+    grep -oh -- '--[a-z][a-z-]*' "$ROOT/README.md" "$ROOT/packaging/CHANGES.md" | sort -u >options
     [ -s options ]
     while read -r option; do
         grep -q -- "$option" help || { echo "no option $option"; return 1; }
