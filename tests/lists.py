@@ -81,6 +81,10 @@ CHAINS = [
     ("p_step", "--p-step 0.8 --min-keep 3", True, True),
     ("scatter", "--scatter-k 4 --scatter-strength 0.5", True, True),
     ("scatter;top_k", "--scatter-k 5 --scatter-collision 0.5 --scatter-strength 0.4 --top-k 3", True, True),
+    ("scatter", "--scatter-k 4 --scatter-strength 0.5 --scatter-classes --vocab {vocab}", True, True),
+    ("scatter", "--scatter-k 5 --scatter-strength 0.8 --scatter-neighbours 2 --scatter-embeddings {vectors}", True, True),
+    ("scatter;top_k", "--scatter-k 4 --scatter-strength 0.4 --scatter-classes --scatter-embeddings {vectors} --vocab {vocab} --top-k 3",
+     True, True),
     ("smoothing;top_k", "--smoothing-factor 0.4 --top-k 4", True, True),
     ("smoothing;min_p", "--smoothing-factor 0.1 --smoothing-curve 2.5 --min-p 0.2", True, True),
     ("smoothing;top_p", "--smoothing-factor 1 --top-p 0.4", True, True),
@@ -165,6 +169,18 @@ def make_position(rng, row, i):
     return {**record(chosen), "top_logprobs": [record(t) for t in listed]}
 
 
+def write_files(rng, folder):
+    """Write a vocabulary whose tokens are of three classes, and random vectors. Return the paths by their names in CHAINS."""
+    paths = {"vocab": os.path.join(folder, "vocab.txt"), "vectors": os.path.join(folder, "vectors.npy")}
+    with open(paths["vocab"], "w") as f:
+        f.writelines([" word\n", "word\n", ",\n"][t * t % 7 % 3] for t in range(VOCAB))
+    head = "{'descr': '<f4', 'fortran_order': False, 'shape': (%d, 20)}" % VOCAB
+    with open(paths["vectors"], "wb") as f:
+        f.write(b"\x93NUMPY\1\0" + struct.pack("<H", len(head)) + head.encode())
+        f.write(struct.pack("<%df" % (20 * VOCAB), *[rng.gauss(0, 1) for _ in range(20 * VOCAB)]))
+    return paths
+
+
 def run_chain(text, samplers, options):
     chain = ["--engine" if samplers in ENGINES else "--samplers", samplers]
     if samplers == "mirostat":
@@ -209,6 +225,13 @@ def difference(row, full, part, temp):
     return None
 
 
+def cut_is_tied(row, options):
+    """With vectors, a list's rounding may replace the last candidate of scatter by another one, and change all its neighbours."""
+    words, falling = options.split(), sorted(row, reverse=True)
+    k = int(words[words.index("--scatter-k") + 1]) if "--scatter-embeddings" in words else 0
+    return k and falling[k - 1] - falling[k] < 1e-5
+
+
 def check_table():
     """Run part 1. Return whether it holds."""
     rng = random.Random(SEED)
@@ -216,13 +239,17 @@ def check_table():
     full_text = "\n".join(map(json.dumps, rows))
     reply = json.dumps({"completion_probabilities": [make_position(rng, row, i) for i, row in enumerate(rows)]})
     good = True
+    folder = tempfile.TemporaryDirectory()
+    paths = write_files(rng, folder.name)
     for samplers, options, some_exact, some_not in CHAINS:
+        options = options.format(**paths)
         words = options.split()
         temp = float(words[words.index("--temp") + 1]) if "--temp" in words else 1.0
         exact = 0
         full, part = run_chain(full_text, samplers, options), run_chain(reply, samplers, options)
         for i, (f, p) in enumerate(zip(full, part)):
-            wrong = difference(rows[i], f, p, temp) if is_exact(p) else None
+            compared = is_exact(p) and not cut_is_tied(rows[i], options)
+            wrong = difference(rows[i], f, p, temp) if compared else None
             exact += is_exact(p)
             if wrong:
                 print("%s %s: row %d: %s" % (samplers, options, i, wrong))

@@ -169,6 +169,21 @@ ALONE(alone_typical, typical, 0.9f)
 ALONE(alone_epsilon, more[p->n_more++], ((struct more){"epsilon-cutoff", 0.001f}))
 ALONE(alone_eta, more[p->n_more++], ((struct more){"eta-cutoff", 0.001f}))
 
+// Vectors of 4096 numbers, a pretence: each is a window of the rows' memory, all over which the windows lie.
+static struct embeddings windows;
+
+static void set_windows(const struct rows *r)
+{
+    const size_t width = 4096, bytes = width * dtype_size(r->type), all = r->n * r->count * dtype_size(r->type);
+    windows = (struct embeddings){.data = (const unsigned char *)r->data,
+                                  .type = r->type,
+                                  .n = r->n,
+                                  .width = width,
+                                  .bytes = (all - bytes) / r->n / 4 * 4};
+}
+
+static void vectors(struct params *p) { p->embeddings = &windows; }
+
 struct bench_chain {
     const char *name, *samplers; // samplers: an engine, or names separated by ';', of which the last may have =VALUE
     void (*set)(struct params *p);
@@ -180,6 +195,8 @@ static const struct bench_chain chains[] = {
     {"default, repeat 1.1, 64", DEFAULT_CHAIN, repeat, 64},
     {"default, DRY 0.8, 1024", DEFAULT_CHAIN, dry, HISTORY},
     {"default + scatter 0.3", DEFAULT_CHAIN, scatter, 0},
+    {"scatter 0.3", "scatter=0.3", nothing, 0},
+    {"scatter, vectors of 4096", "scatter=0.3", vectors, 0},
     {"top-k 40", "top_k", nothing, 0},
     {"top-k 1000", "top_k", top_1000, 0},
     {"top-k 16000", "top_k", top_16000, 0},
@@ -330,6 +347,7 @@ static int bench_chains(const char *tier, size_t only, const char *name, char *d
             if (only && only != sizes[s])
                 continue;
             fill(&rows);
+            set_windows(&rows);
             print_head("", &rows, kern);
             for (size_t i = 0; i < sizeof chains / sizeof *chains; i++)
                 if (!name || strstr(chains[i].name, name))
@@ -366,6 +384,7 @@ static int run_once(const char *tier, size_t n, const char *name, char *data)
     if (!kern || !n || rows.n * rows.count * sizeof(float) > BUFFER)
         die("no such tier here, or rows too wide");
     fill(&rows);
+    set_windows(&rows);
     for (size_t i = 0; i < sizeof chains / sizeof *chains; i++) {
         if (strcmp(chains[i].name, name) != 0)
             continue;

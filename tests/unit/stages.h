@@ -19,6 +19,7 @@ struct params {
     int32_t min_keep, top_k, repeat_last_n, dry_allowed_length, dry_penalty_last_n, mirostat, scatter_k, scatter_steps;
     int32_t scatter_absorption_last_n;
     bool scatter_adaptive;
+    const struct embeddings *embeddings; // of scatter; NULL: none
     const struct bias *bias;
     size_t n_bias;
     const struct tokens *dry_breakers;
@@ -132,7 +133,7 @@ static inline void stages_add(struct stages *s, size_t place, const double *valu
     if (!bias_table_build(&s->biases[i], p->bias, p->n_bias) || !breakers_find_heads(&s->breakers[i], NULL))
         exit(3);
     s->bans[i] = p->bans;
-    s->context[i] = (struct context){NULL, &s->biases[i], &s->breakers[i], &s->bans[i]};
+    s->context[i] = (struct context){NULL, &s->biases[i], &s->breakers[i], &s->bans[i], p->embeddings};
     s->stage[i] = (struct stage){samplers[place], s->params[i], &s->context[i]};
 }
 
