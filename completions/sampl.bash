@@ -62,6 +62,8 @@ _sampl()
     --scatter-absorption) return ;;
     --scatter-absorption-last-n) return ;;
     --scatter-collision) return ;;
+    --scatter-neighbours) return ;;
+    --scatter-sigma) return ;;
     --temp|--temperature) return ;;
     --dynatemp-range) return ;;
     --dynatemp-exp) return ;;
@@ -88,6 +90,8 @@ _sampl()
     --reasoning-budget-message) return ;;
     --reasoning-start) return ;;
     --reasoning-end) return ;;
+    --scatter-embeddings) compopt -o default; return ;;
+    --scatter-metric) mapfile -t COMPREPLY < <(compgen -W 'cosine l2' -- "$cur"); return ;;
     --emit) mapfile -t COMPREPLY < <(compgen -W 'ids score text stats probs logprobs logits' -- "$cur"); return ;;
     --after) return ;;
     --expect) compopt -o default; return ;;
@@ -104,7 +108,7 @@ _sampl()
     --threads|-t) return ;;
     esac
     if [[ $cur == -* ]]; then
-        mapfile -t COMPREPLY < <(compgen -W ' --format --n-vocab --tensor --ids --vocab --rows --params --prompt-tokens --accept --shard --row-base --independent --samplers --sampler-seq --sampling-seq --neutral --seed --engine --repeat-penalty --repeat-last-n --frequency-penalty --presence-penalty --repeat-penalty-slope --encoder-repeat-penalty --dry-multiplier --dry-base --dry-allowed-length --dry-penalty-last-n --no-repeat-ngram --no-repeat-ngram-size --top-nsigma --top-n-sigma --min-k --top-k --top-a --tfs --typical --typical-p --top-p --min-keep --epsilon-cutoff --eta-cutoff --min-p --p-step --xtc-probability --xtc-threshold --scatter-strength --scatter-k --scatter-radius --scatter-steps --scatter-adaptive --scatter-strength-min --scatter-strength-max --scatter-entropy-target --scatter-absorption --scatter-absorption-last-n --scatter-collision --temp --temperature --dynatemp-range --dynatemp-exp --smoothing-factor --smoothing-curve --top-h --skew --adaptive-target --adaptive-decay --min-tokens --min-new-tokens --mirostat-ent --mirostat-lr --mirostat --logit-bias --ignore-eos --dry-sequence-breaker --escape --no-escape --dry-breaker-tokens --bad-word-tokens --eog-tokens --grammar --grammar-file --json-schema --json-schema-file --grammar-first --reasoning-budget --reasoning-budget-message --reasoning-start --reasoning-end --backend-sampling --perf --no-perf --gpt-oss-20b-default --gpt-oss-120b-default --emit --dump-probs --trace --after --expect --draws --tolerance --output-format --output --line-buffered --stats --vs --sweep --against --report --diff --on-error --preset --lenient --list-presets --print-chain --print-grammar --threads --verbose --help --version' -- "$cur")
+        mapfile -t COMPREPLY < <(compgen -W ' --format --n-vocab --tensor --ids --vocab --rows --params --prompt-tokens --accept --shard --row-base --independent --samplers --sampler-seq --sampling-seq --neutral --seed --engine --repeat-penalty --repeat-last-n --frequency-penalty --presence-penalty --repeat-penalty-slope --encoder-repeat-penalty --dry-multiplier --dry-base --dry-allowed-length --dry-penalty-last-n --no-repeat-ngram --no-repeat-ngram-size --top-nsigma --top-n-sigma --min-k --top-k --top-a --tfs --typical --typical-p --top-p --min-keep --epsilon-cutoff --eta-cutoff --min-p --p-step --xtc-probability --xtc-threshold --scatter-strength --scatter-k --scatter-radius --scatter-steps --scatter-adaptive --scatter-strength-min --scatter-strength-max --scatter-entropy-target --scatter-absorption --scatter-absorption-last-n --scatter-collision --scatter-classes --scatter-neighbours --scatter-sigma --temp --temperature --dynatemp-range --dynatemp-exp --smoothing-factor --smoothing-curve --top-h --skew --adaptive-target --adaptive-decay --min-tokens --min-new-tokens --mirostat-ent --mirostat-lr --mirostat --logit-bias --ignore-eos --dry-sequence-breaker --escape --no-escape --dry-breaker-tokens --bad-word-tokens --eog-tokens --grammar --grammar-file --json-schema --json-schema-file --grammar-first --reasoning-budget --reasoning-budget-message --reasoning-start --reasoning-end --scatter-embeddings --scatter-metric --backend-sampling --perf --no-perf --gpt-oss-20b-default --gpt-oss-120b-default --emit --dump-probs --trace --after --expect --draws --tolerance --output-format --output --line-buffered --stats --vs --sweep --against --report --diff --on-error --preset --lenient --list-presets --print-chain --print-grammar --threads --verbose --help --version' -- "$cur")
     else
         compopt -o default
     fi

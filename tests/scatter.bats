@@ -411,3 +411,15 @@ assert seen > 20'
     # Without texts it is not known.
     sampl -n 300 -s 3 --samplers scatter --scatter-strength 0.4 --emit stats -O json "$R/random.f32" --rows :1 | jq -e '.scatter_within == null and .scatter_moved > 0'
 }
+
+@test "scatter: the manual has the measured probabilities that cross classes" {
+    need_numpy
+    local way strength moved across share
+    while read -r way strength moved across share; do
+        [ "$way" != both ] || way='classes and embeddings'
+        grep -qF ".It $way Ta $strength Ta $moved Ta $across Ta $share" "$ROOT/man/sampl-samplers.7"
+    done < <(/usr/bin/python3 "$ROOT/tests/scatter_table.py" "$SAMPL" "$ROOT/samples" | tee table | tail -n +2)
+    [ "$(wc -l <table)" = 6 ]
+    read -r _ before _ after _ <table
+    grep -qF "raises the mean entropy from ${before%,} to $after nats" "$ROOT/man/sampl-samplers.7"
+}

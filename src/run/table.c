@@ -41,6 +41,7 @@ static const struct table_source {
     {NULL, COLUMN_MEAN, MEASURE, 1, MEASURES},
     {NULL, COLUMN_MEAN, MEASURE, 2, MEASURES},
     {NULL, COLUMN_MEAN, MEASURE, 3, MEASURES},
+    {NULL, COLUMN_MEAN, MEASURE, 4, MEASURES},
     {"exact", COLUMN_SHARE, EXACT, 0, PARTIAL},
     {"rows", COLUMN_COUNT, ROWS},
 };
