@@ -371,6 +371,7 @@ END
             --json-schema) run "$SAMPL" --engine "$engine" "$option" '{}' --print-chain /dev/null ;;
             --json-schema-file) run "$SAMPL" --engine "$engine" "$option" schema --print-chain /dev/null ;;
             --epsilon-cutoff | --eta-cutoff) run "$SAMPL" --engine "$engine" "$option" 0.5 --print-chain /dev/null ;;
+            --scatter-metric) run "$SAMPL" --engine "$engine" "$option" l2 --print-chain /dev/null ;;
             --logit-bias) run "$SAMPL" --engine "$engine" "$option" 1+1 --print-chain /dev/null ;;
             *) run "$SAMPL" --engine "$engine" "$option" 1 --print-chain /dev/null ;;
             esac
