@@ -181,6 +181,12 @@ def write_files(rng, folder):
     return paths
 
 
+def is_collapsed(row, listed):
+    """Does the list have equal numbers for logits that differ?"""
+    logits = {}
+    return any(logits.setdefault(token["logprob"], row[token["id"]]) != row[token["id"]] for token in listed)
+
+
 def run_chain(text, samplers, options):
     chain = ["--engine" if samplers in ENGINES else "--samplers", samplers]
     if samplers == "mirostat":
@@ -237,7 +243,9 @@ def check_table():
     rng = random.Random(SEED)
     rows = [make_row(rng, i) for i in range(ROWS)]
     full_text = "\n".join(map(json.dumps, rows))
-    reply = json.dumps({"completion_probabilities": [make_position(rng, row, i) for i, row in enumerate(rows)]})
+    positions = [make_position(rng, row, i) for i, row in enumerate(rows)]
+    reply = json.dumps({"completion_probabilities": positions})
+    collapsed = [is_collapsed(row, p["top_logprobs"]) for row, p in zip(rows, positions)]
     good = True
     folder = tempfile.TemporaryDirectory()
     paths = write_files(rng, folder.name)
@@ -248,7 +256,7 @@ def check_table():
         exact = 0
         full, part = run_chain(full_text, samplers, options), run_chain(reply, samplers, options)
         for i, (f, p) in enumerate(zip(full, part)):
-            compared = is_exact(p) and not cut_is_tied(rows[i], options)
+            compared = is_exact(p) and not collapsed[i] and not cut_is_tied(rows[i], options)
             wrong = difference(rows[i], f, p, temp) if compared else None
             exact += is_exact(p)
             if wrong:

@@ -103,13 +103,15 @@ static bool number_by_rank(struct json_reply *reply, struct err *e)
     return true;
 }
 
-// Returns the smallest logit of the list. The chosen token does not count, since servers list it besides.
+// Returns a bound of the logits that are not listed: the smallest logit of the list. The chosen token does not count,
+// since servers list it besides. If it ties with the smallest, unlisted tokens may rank before it.
 static float least_listed(const struct json_reply *reply, size_t chosen, size_t listed)
 {
     float least = INFINITY;
     for (size_t i = 0; i < reply->n_tokens && i < listed; i++)
         least = i != chosen && reply->token[i].logit < least ? reply->token[i].logit : least;
-    return least;
+    const bool tied = chosen < reply->n_tokens && reply->token[chosen].logit == least;
+    return tied ? nextafterf(least, INFINITY) : least;
 }
 
 bool json_reply_next(struct json_reply *reply, const struct input_config *config, struct input_row *r, struct err *e)

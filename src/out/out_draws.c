@@ -16,8 +16,10 @@ static void print_outside(const struct output *out, const struct outside *o)
     output_name(out, o->id);
     if (o->n > 1)
         fprintf(out->f, " (%" PRIu64 " times)", o->n);
-    if (*o->stage)
+    if (*o->stage && o->rank)
         fprintf(out->f, " removed by %s, rank %zu%s\n", o->stage, o->rank, o->next ? ", the next best" : "");
+    else if (*o->stage)
+        fprintf(out->f, " removed by %s, %s\n", o->stage, o->listed ? "below the list" : "not listed");
     else
         fputs(" is masked in the row\n", out->f);
 }
@@ -112,7 +114,7 @@ static void write_outside(struct output *out, const struct draw_sums *s)
             field_text(out, "stage", o->stage, true);
         else
             field_double(out, "stage", NAN);
-        field_int(out, "rank", (int64_t)o->rank);
+        field_double(out, "rank", o->rank || !*o->stage ? (double)o->rank : NAN);
         fprintf(out->f, ",\"next\":%s", o->next ? "true" : "false");
         fields_end(out, "");
     }

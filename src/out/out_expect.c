@@ -19,7 +19,11 @@ static int decimals(const struct expected *x)
 // Prints what a stage compared with its limit when it removed the token.
 static void print_limit(FILE *f, const struct expected *x, const char *limit)
 {
-    if (x->limits == LIMITS_SUM)
+    if (!x->rank)
+        fprintf(f, ", %s%s%s\n", x->listed ? "below the list" : "not listed", *limit ? "; its limit is " : "", limit);
+    else if (x->limits == LIMITS_SUM && isnan(x->reached))
+        fprintf(f, ": %s was reached at rank %zu, it has rank %zu\n", limit, x->last, x->rank);
+    else if (x->limits == LIMITS_SUM)
         fprintf(f, ": %s was reached at rank %zu (%.8f), it has rank %zu\n", limit, x->last, x->reached, x->rank);
     else if (x->limits == LIMITS_RATIO)
         fprintf(f, ": %.*g of the largest, limit %s\n", x->margin < 1e-4 ? 9 : 3, x->reached, limit);
@@ -41,6 +45,8 @@ static void explain(struct output *out, const struct record *r)
     else if (x->kept)
         fprintf(f, "  %" PRIu32 " is among the %zu kept, its share is [%.*f, %.*f)\n", x->id, r->kept, n, x->wanted.low,
                 n, x->wanted.high);
+    else if (!x->removed_by && !x->listed && r->partial)
+        fprintf(f, "  %" PRIu32 " is not listed; it may be among the tokens that are left\n", x->id);
     else if (!x->removed_by)
         fprintf(f, "  %" PRIu32 " is masked in the row\n", x->id);
     else {

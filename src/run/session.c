@@ -296,6 +296,7 @@ static unsigned depends_on(const struct recipe *recipe)
         bits |= s->sampler->window && s->sampler->window(s) ? DOUBT_TOKENS : 0;
         bits |= s->sampler->needs_rows && s->sampler->needs_rows(s) ? DOUBT_DRAWS : 0;
         bits |= s->sampler->learns ? DOUBT_NUMBERS : 0;
+        bits |= s->sampler->skips_by_width ? DOUBT_WIDTH : 0;
         bits |= s->sampler->params && !strcmp(s->sampler->params->flag, "min-tokens") ? DOUBT_LENGTH : 0;
     }
     return bits;
@@ -325,6 +326,6 @@ void session_record_rest(struct session *q, const struct row *row, const struct 
 
 void session_doubt_failed(struct session *q, int64_t known)
 {
-    q->doubt |= DOUBT_DRAWS | (known < 0 ? DOUBT_LENGTH : 0u);
+    q->doubt |= DOUBT_DRAWS | (known < 0 ? DOUBT_LENGTH : 0u) | (q->doubt & DOUBT_LISTS ? 0u : DOUBT_WIDTH);
     add_doubt(q, known);
 }

@@ -17,7 +17,8 @@ enum doubt {
     DOUBT_LENGTH = 1 << 2,  // how many tokens it has
     DOUBT_DRAWS = 1 << 3,   // how many numbers a stage has drawn that does not draw in every row
     DOUBT_NUMBERS = 1 << 4, // the numbers that a stage has learnt of the distributions
-    DOUBT_PASSES = 1 << 5,  // how often the chain has run: once more in a row whose token did not fit the grammar
+    DOUBT_WIDTH = 1 << 5,   // how wide the rows are that failed before the first good one
+    DOUBT_PASSES = 1 << 6,  // how often the chain has run: once more in a row whose token did not fit the grammar
 };
 
 struct session {

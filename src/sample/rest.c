@@ -238,12 +238,12 @@ void rest_map(struct cand *c, float ceiling)
 
 void rest_check_order(struct cand *c, const float *before)
 {
-    if (!rest_is_list(&c->rest) || !before)
+    if (!rest_is_list(&c->rest) || c->fault.code)
         return;
     const struct ranks all = cand_rank(c, c->n);
     for (size_t i = 1; i < all.n; i++) {
         const size_t a = all.at ? all.at[i - 1] : i - 1, b = all.at ? all.at[i] : i;
-        if (before[a] != before[b] && (double)cand_logit(c, a) - cand_logit(c, b) < REST_SLACK)
+        if (!(before && before[a] == before[b]) && (double)cand_logit(c, a) - cand_logit(c, b) < REST_SLACK)
             rest_end(c, false);
     }
 }

@@ -123,8 +123,9 @@ void rest_multiply(struct cand *c, const struct idmap *tokens, const uint32_t *c
 // The stage maps all logits by a function that does not fall; the ceiling becomes `ceiling`.
 void rest_map(struct cand *c, float ceiling);
 
-// The stage has mapped the logits, which were before[0..n). If it has brought two of a list so near to each other that the
-// full row may have them in another order, its result is not that of the full row. Equal logits stay equal.
+// The stage has mapped the logits, which were before[0..n). If it has brought two of a list so near to each other that
+// the full row may have them in another order, its result is not that of the full row. Equal logits stay equal; or, if before
+// is NULL, they need not.
 // O(n log n) on a list, else O(1).
 void rest_check_order(struct cand *c, const float *before);
 

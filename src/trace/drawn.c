@@ -60,7 +60,8 @@ static void add_outside(const struct log *l, const struct cand *c, uint32_t id, 
 {
     const bool names = d->n_first < OUTSIDE_MOST;
     struct expected x = {.id = id, .margin = INFINITY};
-    if ((names || tolerance >= 0.0) && log_find(l, l->step, id) != SIZE_MAX)
+    const bool masked = cand_listed(c, id) && log_find(l, l->step, id) == SIZE_MAX;
+    if ((names || tolerance >= 0.0) && !masked)
         trace_expected(l, c, &x);
     if (x.removed_by && x.margin <= tolerance) {
         d->near += n;
@@ -70,7 +71,7 @@ static void add_outside(const struct log *l, const struct cand *c, uint32_t id, 
     if (!names)
         return;
     struct outside *const to = &d->first[d->n_first++];
-    *to = (struct outside){.id = id, .n = n, .rank = x.rank, .next = x.next};
+    *to = (struct outside){.id = id, .n = n, .listed = x.listed || masked, .rank = x.rank, .next = x.next};
     strcpy(to->stage, x.removed_by ? x.removed_by : "");
 }
 

@@ -21,7 +21,8 @@ struct outside {
     uint32_t id;
     uint64_t n;              // how often it was drawn from the row
     char stage[NUMBER_TEXT]; // the stage or mask that removed it; "": the row masks the token, or lacks it
-    size_t rank;             // last rank of the token before its removal, from 1
+    bool listed;             // the row has the token
+    size_t rank;             // last rank of the token before its removal, from 1; 0: unlisted tokens may rank before it
     bool next;               // the stage removed no better candidate
 };
 

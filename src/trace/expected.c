@@ -65,7 +65,8 @@ static void measure_limit(const struct log *l, const struct kern *kern, const st
     const struct log_step *const before = step - 1;
     const float *const logit = l->logit + before->at;
     const size_t at = log_find(l, before, id);
-    const struct softmax s = softmax_of(kern, logit, before->n);
+    struct softmax s = softmax_of(kern, logit, before->n);
+    step_add_rest(before, &s);
     const enum limit_kind kind = step->stage ? step->stage->sampler->limits : LIMITS_NOTHING;
     if (kind == LIMITS_RANK)
         x->margin = rank_margin(l, step, id);
@@ -76,8 +77,9 @@ static void measure_limit(const struct log *l, const struct kern *kern, const st
     if (kind == LIMITS_SUM) {
         const size_t last = log_find(l, before, last_kept(l, step));
         x->last = step->n;
-        x->reached = mass_before(&s, logit, before->n, last) + softmax_prob(&s, logit[last]);
-        x->margin = fabs(mass_before(&s, logit, before->n, at) - x->limit.value);
+        const bool known = !isnan(before->weight); // else shares of the listed tokens are no probabilities
+        x->reached = known ? mass_before(&s, logit, before->n, last) + softmax_prob(&s, logit[last]) : NAN;
+        x->margin = known ? fabs(mass_before(&s, logit, before->n, at) - x->limit.value) : INFINITY;
     }
 }
 
@@ -95,13 +97,22 @@ static const struct log_step *follow(const struct log *l, const struct kern *ker
         const size_t at = log_find(l, step, x->id);
         x->kept = at != SIZE_MAX;
         if (x->kept)
-            x->rank = rank_of(kern, l->logit + step->at, step->n, at);
+            x->rank = step_rank(l, kern, step, at);
         else if (before)
             removal = step;
         if (limits && step->n < step[-1].n && last_kept(l, step) == last)
             *edge = step;
     }
     return removal;
+}
+
+// Returns the step that removed all unlisted tokens of a partial row; NULL: some may be left, or the row lists all.
+static const struct log_step *rest_removal(const struct log *l)
+{
+    for (size_t i = 1; i < l->n_steps; i++)
+        if (l->step[i].rest == REST_GONE && l->step[i - 1].rest == REST_LIVE)
+            return &l->step[i];
+    return NULL;
 }
 
 // Names the stage of a step and its limit.
@@ -128,7 +139,7 @@ static void measure_noise(const struct cand *c, struct expected *x)
 
 void trace_expected(const struct log *l, const struct cand *c, struct expected *x)
 {
-    const struct log_step *edge, *const removal = follow(l, c->kern, x, &edge);
+    const struct log_step *edge, *removal = follow(l, c->kern, x, &edge);
     const uint32_t last = last_kept(l, &l->step[l->n_steps - 1]);
     x->removed_by = x->edge_of = NULL;
     x->limit = (struct named){0};
@@ -139,12 +150,16 @@ void trace_expected(const struct log *l, const struct cand *c, struct expected *
         x->chosen = share_of(c, c->chosen, UINT32_MAX);
         x->wanted = share_of(c, x->id, UINT32_MAX);
     }
-    x->next = removal && removed_best(l, removal, x->id);
+    x->next = removal && x->rank && removed_best(l, removal, x->id);
+    x->listed = cand_listed(c, x->id);
+    if (!x->listed)
+        removal = rest_removal(l);
     if (removal) {
         x->removed_by = removal->stage ? x->stage : removal->mask;
         if (removal->stage)
             name_stage(l, removal, x);
-        measure_limit(l, c->kern, removal, x->id, x);
+        if (x->listed)
+            measure_limit(l, c->kern, removal, x->id, x);
     }
     measure_noise(c, x);
     if (!x->kept || isnan(x->draw))

@@ -54,8 +54,10 @@ static void fill_line(struct trace_line *line, const struct shares *before, cons
 {
     const struct log_step *const step = after->step;
     line->enabled = true;
-    if (before->step->rest == REST_LIVE && step->rest != REST_LIVE)
-        line->rest = step->rest == REST_GONE ? "gone" : "unknown";
+    if (before->step->rest == REST_LIVE && step->rest == REST_GONE)
+        line->rest = "gone";
+    else if (before->step->rest != REST_INEXACT && step->rest == REST_INEXACT)
+        line->rest = before->step->rest == REST_LIVE ? "unknown" : "not exact";
     line->before = before->step->n;
     line->after = step->n;
     line->entropy = softmax_entropy(&step->softmax);
@@ -69,6 +71,8 @@ static void fill_line(struct trace_line *line, const struct shares *before, cons
         else
             ranked_insert(line->removed, &line->n_removed, TRACE_REMOVED, before->id[i], before->p[i]);
     }
+    if (isnan(before->step->weight))
+        line->mass = NAN;
     for (size_t i = 0; i < step->n_notes; i++)
         line->note[line->n_notes++] = (struct named){step->note[i].name, step->note[i].value, NAMED_WIDE, false};
 }

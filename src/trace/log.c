@@ -72,7 +72,30 @@ static void take_softmax(struct log_step *s, const struct log_step *before, cons
         x = scratch;
     }
     s->softmax = softmax_of(c->kern, x, c->n);
+    if (s->factor == 1.0f)
+        step_add_rest(s, &s->softmax);
     s->given = hands == HANDS_SAME ? before->given : s->softmax;
+}
+
+void step_add_rest(const struct log_step *step, struct softmax *s)
+{
+    if (step->weight > -INFINITY)
+        softmax_add(s, step->weight);
+}
+
+size_t step_rank(const struct log *l, const struct kern *kern, const struct log_step *step, size_t at)
+{
+    const float *const logit = l->logit + step->at;
+    return logit[at] < step->ceiling ? 0 : rank_of(kern, logit, step->n, at);
+}
+
+// Notes what is known of the unlisted tokens.
+static void note_rest(struct log_step *s, const struct unlisted *r)
+{
+    const bool none = r->state == REST_NONE || r->state == REST_GONE, live = r->state == REST_LIVE;
+    s->rest = r->state;
+    s->ceiling = none ? -INFINITY : live ? r->ceiling : INFINITY;
+    s->weight = none ? -INFINITY : live && r->high - r->low < 1e-3 ? (r->high + r->low) / 2.0 : NAN;
 }
 
 double step_prob(const struct log_step *step, float logit) { return softmax_prob(&step->given, logit * step->factor); }
@@ -88,7 +111,8 @@ static struct fault add_log_step(struct log *l, const char *mask, const struct s
     struct log_step *const s = &l->step[l->n_steps], *const before = l->n_steps++ ? s - 1 : NULL;
     uint32_t *const id = l->id + l->taken;
     float *const logit = l->logit + l->taken;
-    *s = (struct log_step){.mask = mask, .stage = stage, .at = l->taken, .rest = c->rest.state};
+    *s = (struct log_step){.mask = mask, .stage = stage, .at = l->taken};
+    note_rest(s, &c->rest);
     if (!list)
         cand_snapshot(c, logit);
     if (l->takes_softmaxes)

@@ -19,7 +19,11 @@ struct log_step {
     float factor;           // 1 / T if a stage has handed on the softmax of logit / T; else 1
     struct softmax softmax; // of logit * factor of all candidates in the store's order
     struct softmax given;   // that softmax, or the one of an earlier step that the stages since then have handed on
-    enum rest_state rest;   // of a partial row, after the step
+    // Of a partial row, after the step. The unlisted tokens that are left count in the softmaxes as one token, if their
+    // weight is known.
+    enum rest_state rest;
+    float ceiling; // no unlisted token's logit is above it; -inf: none is left; +inf: it is not known
+    double weight; // logarithm of their weight; -inf: none is left; NaN: it is not known
     struct note note[NOTES_MOST];
     size_t n_notes;
 };
@@ -57,6 +61,12 @@ double step_prob(const struct log_step *step, float logit);
 
 // The last step up to this stage of the recipe, by its index.
 const struct log_step *log_step_at(const struct log *l, size_t stage);
+
+// Adds the unlisted tokens of a step to a softmax of its candidates' logits, if their weight is known.
+void step_add_rest(const struct log_step *step, struct softmax *s);
+
+// The rank of the candidate at a place of a step, from 1. 0: unlisted tokens may rank before it.
+size_t step_rank(const struct log *l, const struct kern *kern, const struct log_step *step, size_t at);
 
 // The place of a token among a step's candidates, counted from step->at; SIZE_MAX if the step has not left it.
 size_t log_find(const struct log *l, const struct log_step *step, uint32_t id);

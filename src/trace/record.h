@@ -77,12 +77,14 @@ struct trace_line {
     size_t n_params, n_notes;
     const struct ranked *best; // [n_best] candidates after the stage, by falling probability, then rising id
     size_t n_best;
-    bool noisy;                     // the selector's line: best[] has noise
-    size_t before, after;           // number of candidates
-    double mass;                    // probability, before the stage, of the candidates that the stage kept
-    double entropy;                 // after the stage, in nats
+    bool noisy;           // the selector's line: best[] has noise
+    size_t before, after; // number of candidates
+    double mass;          // probability, before the stage, of the candidates that the stage kept; NaN: unknown
+    double entropy;       // after the stage, in nats
     uint32_t top_before, top_after; // likeliest token
-    const char *rest; // of a partial row, what the stage did to the unlisted tokens: "gone" or "unknown"; or NULL
+    // Of a partial row, what the stage did: "gone" if it removed the unlisted tokens, "unknown" if its result depends on
+    // them, "not exact" if it depends on more than log-probabilities; or NULL.
+    const char *rest;
     size_t n_removed;
     struct ranked removed[TRACE_REMOVED]; // likeliest removed tokens, with their probabilities before the stage
 };
@@ -95,8 +97,10 @@ struct interval {
 struct expected {
     uint32_t id;
     bool kept;               // the token is among the candidates that are left
-    const char *removed_by;  // if not kept: name of the stage or mask that removed it; NULL: the row masks it
-    size_t rank;             // last rank of the token before its removal, from 1
+    bool listed;             // the row has the token
+    const char *removed_by;  // if not kept: name of the stage or mask that removed it; NULL: the row masks it, or a
+                             // partial row does not list it and it may be among the candidates that are left
+    size_t rank;             // last rank of the token before its removal, from 1; 0: unlisted tokens may rank before it
     bool next;               // the stage or mask that removed it removed no better candidate
     const char *edge_of;     // stage whose last kept candidate, left out, would let the draw choose id; or NULL
     uint32_t edge;           // that candidate
