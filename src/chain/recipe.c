@@ -134,6 +134,20 @@ const struct recipe *recipe_checked(const struct recipe *recipe, struct err *e)
     return recipe;
 }
 
+bool recipe_ends_lists(const struct recipe *recipe)
+{
+    for (size_t i = 0; i < recipe->n_stages; i++) {
+        const struct stage *const stage = &recipe->stage[i];
+        if (!stage_enabled(stage))
+            continue;
+        if (stage->sampler->ends_rest && stage->sampler->ends_rest(stage))
+            return true;
+        if (!stage->sampler->rest)
+            return false;
+    }
+    return false;
+}
+
 const char *recipe_by_chance(const struct recipe *recipe)
 {
     for (size_t i = 0; i < recipe->n_stages; i++) {

@@ -185,6 +185,9 @@ bool recipe_runs(const struct recipe *recipe, const struct sampler *sampler);
 // selector's draw; "the grammar" if a second pass may follow a draw. NULL: the row and the history decide it.
 const char *recipe_by_chance(const struct recipe *recipe);
 
+// Returns whether a list of the likeliest tokens, if it is long enough, tells what the chain keeps of the full row.
+bool recipe_ends_lists(const struct recipe *recipe);
+
 // Returns the measures of the first enabled sampler that has some, or NULL.
 const char *const *recipe_measures(const struct recipe *recipe);
 

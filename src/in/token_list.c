@@ -4,6 +4,7 @@
 #include "base/names.h"
 #include "kern/expf.h"
 #include "kern/kern.h"
+#include "kern/libm.h"
 
 #include <math.h>
 #include <string.h>
@@ -42,7 +43,9 @@ struct row_rest token_list_rest(const float *x, size_t n, float least, double un
     }
     if (!(sum <= 1.02) || least == -INFINITY)
         return (struct row_rest){.scale = sum <= 1.02 ? SCALE_LOGPROBS : SCALE_LOGITS, .logits = sum > 1.02};
-    return (struct row_rest){SCALE_LOGPROBS, true, least, fmax(0.0, 1.0 - sum), error, false};
+    const double weight = fmax(0.0, 1.0 - sum), most = libm_log(weight + error); // of one token
+    const float ceiling = most < least ? nextafterf((float)most, INFINITY) : least;
+    return (struct row_rest){SCALE_LOGPROBS, true, ceiling, weight, error, false};
 }
 
 struct row_rest token_list_complete(struct row_rest rest) { return (struct row_rest){.scale = rest.scale}; }

@@ -48,7 +48,9 @@ static struct fault fill_values(const struct job *j, struct log *l, const struct
         return fault_memory();
     float *const to = res->memory;
     if (j->emit == EMIT_SCORE)
-        *to = logprob(after_logit(&l->after, res->record.scored), &l->after.softmax);
+        *to = rest_may_hold(c, res->record.scored)
+                  ? NAN
+                  : logprob(after_logit(&l->after, res->record.scored), &l->after.softmax);
     else
         emit_all(j->emit, l, c, shown, to);
     res->record.values = to;

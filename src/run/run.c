@@ -173,8 +173,10 @@ static bool write_results(struct flow *f, const struct walk *w, struct err *e)
         if (!output_record(&f->out, &res[k].record, e))
             return false;
     }
-    if (good && res->record.partial)
-        totals_add_partial(&f->totals, &res->record, row->logits.n);
+    for (size_t k = 0; k < variants; k++)
+        if (res[k].ok && res[k].record.partial &&
+            !totals_add_partial(&f->totals, k, &res[k].record, row_listed(k ? &other->logits : &row->logits)))
+            return err_from_fault(e, fault_memory());
     totals_add(&f->totals, good ? res->stat : NULL, width * dtype_size(row->logits.type));
     return !f->job->args->stats || f->job->independent || count_repeats(f, row, good ? &res->record.chosen : NULL, e);
 }
@@ -404,21 +406,39 @@ static bool shape_empty(struct flow *f, struct err *e)
     return true;
 }
 
-// Returns how many tokens a server should list for the chains of the run: a few more than the largest top-k keeps.
-static size_t list_wanted(const struct job *j)
+// Returns how many tokens a server should list for a chain: a few more than the largest top-k keeps. 0: a list of any
+// length leaves a tail, as a draw from all tokens does.
+static size_t list_wanted(const struct recipe *recipe)
 {
     double most = 90.0;
     bool any = false;
-    for (size_t v = 0; v < j->n_variants; v++)
-        for (size_t i = 0; i < j->variant[v]->n_stages; i++) {
-            const struct stage *const s = &j->variant[v]->stage[i];
-            if (s->sampler->limits != LIMITS_RANK || !stage_enabled(s))
-                continue;
-            const double k = param_load(s->sampler->params, s->params);
-            most = !any || k > most ? k : most;
-            any = true;
-        }
+    if (!recipe_ends_lists(recipe))
+        return 0;
+    for (size_t i = 0; i < recipe->n_stages; i++) {
+        const struct stage *const s = &recipe->stage[i];
+        if (s->sampler->limits != LIMITS_RANK || !stage_enabled(s))
+            continue;
+        const double k = param_load(s->sampler->params, s->params);
+        most = !any || k > most ? k : most;
+        any = true;
+    }
     return (size_t)most + 10;
+}
+
+// Notes how many outcomes of lists are not exact, in the chain that has most of them, and what they need.
+static void note_partial(const struct job *j, const struct totals *t)
+{
+    const size_t chain = totals_least_exact(t);
+    char advice[120];
+    if (chain == SIZE_MAX)
+        return;
+    const size_t wanted = list_wanted(j->variant[chain]), listed = t->partial[chain].listed;
+    if (!wanted)
+        snprintf(advice, sizeof advice, "and no list is long enough for this chain");
+    else
+        snprintf(advice, sizeof advice, "the others need more: ask the server for %s%zu",
+                 wanted > listed ? "" : "more than ", wanted > listed ? wanted : listed);
+    totals_note_partial(t, chain, j->n_variants > 1 ? j->named[chain].name : NULL, advice);
 }
 
 bool run(struct job *j, struct err *e)
@@ -443,7 +463,7 @@ bool run(struct job *j, struct err *e)
     const bool differs = f.out.differing || f.draws.tests.rejected;
     ok = output_close(&f.out, ok, ok ? e : &late) && ok;
     if (ok)
-        totals_note_partial(&f.totals, list_wanted(j));
+        note_partial(j, &f.totals);
     if (j->args->stats && (ok || (f.totals.rows && e->status == STATUS_DATA)))
         ok = totals_print(&f.totals, j->variant[0]->parts.seed, recipe_measures(j->variant[0]), ok ? e : &late) && ok;
     if (ok && f.totals.bad)

@@ -6,8 +6,8 @@
 #include <math.h>
 #include <string.h>
 
-enum table_kind { STATISTIC, PAIR, FINITE_PAIR, INFINITE_PAIR, NLL, LOST, MEASURE, EXACT, ROWS };
-enum table_when { IN_ALL, ACCEPTS, AGAINST, MEASURES, PARTIAL };
+enum table_kind { STATISTIC, PAIR, FINITE_PAIR, INFINITE_PAIR, NLL, LOST, UNLISTED, MEASURE, EXACT, ROWS };
+enum table_when { IN_ALL, ACCEPTS, AGAINST, MEASURES, PARTIAL, PARTIAL_ACCEPTS };
 
 // All columns, in their order. at: enum statistic, enum pair_stat, or a place in the job's measures, which
 // name the column. If `exp` is set, the value is the exponential of
@@ -33,6 +33,7 @@ static const struct table_source {
     {"nll", COLUMN_MEAN, NLL, 0, ACCEPTS},
     {"ppl", COLUMN_MEAN, NLL, 0, ACCEPTS, true},
     {"lost", COLUMN_SHARE, LOST, 0, ACCEPTS},
+    {"unlisted", COLUMN_SHARE, UNLISTED, 0, PARTIAL_ACCEPTS},
     {"mass", COLUMN_MEAN, STATISTIC, STAT_MASS},
     {"eps_ppl", COLUMN_MEAN, STATISTIC, STAT_EPS_NLL, ACCEPTS, true},
     {"kl_inf", COLUMN_COUNT, INFINITE_PAIR, PAIR_KL, AGAINST},
@@ -78,6 +79,9 @@ static bool row_value(const struct table_source *s, const struct result *res, bo
     case LOST:
         *x = accepted == 0.0;
         return !isnan(accepted);
+    case UNLISTED:
+        *x = isnan(accepted);
+        return res->record.partial && !isnan(res->stat[STAT_ACCEPTED]);
     case MEASURE:
         *x = res->stat[STAT_MEASURED + s->at];
         return !isnan(*x);
@@ -118,7 +122,16 @@ void table_add(struct table_sums *t, const struct result *res, const struct resu
 
 // ---- the end
 
-void table_columns(const struct job *j, const struct table_sums *base, struct chains *all)
+// Has some chain a value in a column?
+static bool any_value(const struct job *j, const struct table_sums *sums, size_t column)
+{
+    size_t i = 0;
+    while (i < j->n_variants && !sums[i].column[column].all.n)
+        i++;
+    return i < j->n_variants;
+}
+
+void table_columns(const struct job *j, const struct table_sums *sums, struct chains *all)
 {
     const struct args *const a = j->args;
     const bool accepts = a->accept || a->accept_recorded;
@@ -130,7 +143,7 @@ void table_columns(const struct job *j, const struct table_sums *base, struct ch
         const struct table_source *const s = &sources[i];
         const bool measure = s->kind == MEASURE && j->measures && (size_t)s->at < measures;
         const char *const name = measure ? j->measures[s->at] : s->name;
-        const bool partial = s->when == PARTIAL && base->column[i].all.n;
+        const bool partial = (s->when == PARTIAL || s->when == PARTIAL_ACCEPTS) && any_value(j, sums, i);
         if (name && (s->when == IN_ALL || partial || (s->when == AGAINST && a->against) ||
                      (s->when == ACCEPTS && accepts) || measure))
             all->column[all->n_columns++] = (struct table_column){name, s->shown, is_paired(s), i};

@@ -23,8 +23,8 @@ struct table_sums {
 // Adds a good row of a chain. base: the base's result of the row; NULL if the row is bad there.
 void table_add(struct table_sums *t, const struct result *res, const struct result *base);
 
-// Sets the columns of a job's table. base: the sums of the base, which tell if some rows are partial.
-void table_columns(const struct job *j, const struct table_sums *base, struct chains *all);
+// Sets the columns of a job's table. sums: of each chain; they tell if some rows are partial.
+void table_columns(const struct job *j, const struct table_sums *sums, struct chains *all);
 
 // Fills in a chain's cells, one for each of the columns.
 void table_cells(const struct table_sums *t, const struct chains *all, struct compared_chain *c);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "run/totals.h"
 
+#include "base/mem.h"
 #include "base/number.h"
 #include "base/platform.h"
 #include "kern/libm.h"
@@ -11,6 +12,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -40,7 +42,11 @@ void totals_start(struct totals *t, bool shows, int64_t total)
     t->shown = t->start + PATIENCE - PERIOD;
 }
 
-void totals_free(struct totals *t) { repeats_free(&t->repeats); }
+void totals_free(struct totals *t)
+{
+    repeats_free(&t->repeats);
+    free(t->partial);
+}
 
 // Shows the progress line. Leaves out the MB/s if the line would be too wide.
 static void show_progress(const struct totals *t, double seconds)
@@ -67,7 +73,8 @@ void totals_add(struct totals *t, const double *stat, uint64_t bytes)
     t->bad += !stat;
     t->bytes += (double)bytes;
     for (size_t i = 0; stat && i < STAT_MEANS; i++)
-        t->sum[i] += stat[i];
+        t->sum[i] += i == STAT_RAW_RANK && isnan(stat[i]) ? 0.0 : stat[i];
+    t->n_ranked += stat && !isnan(stat[STAT_RAW_RANK]);
     if (stat)
         t->surprise += stat[STAT_PROB] > 0.0 ? -libm_log(stat[STAT_PROB]) * LOG2_E : INFINITY;
     for (size_t i = 0; stat && i < MEASURES_MOST; i++)
@@ -84,24 +91,43 @@ void totals_add(struct totals *t, const double *stat, uint64_t bytes)
         show_progress(t, at - t->start);
 }
 
-void totals_add_partial(struct totals *t, const struct record *r, size_t listed)
+bool totals_add_partial(struct totals *t, size_t chain, const struct record *r, size_t listed)
 {
-    struct partial_rows *const p = &t->partial;
+    if (!mem_grow(&t->partial, &t->partial_cap, chain + 1, sizeof *t->partial))
+        return false;
+    while (t->n_partial <= chain)
+        t->partial[t->n_partial++] = (struct partial_rows){0};
+    struct partial_rows *const p = &t->partial[chain];
     const double held = 1.0 - r->rest;
     p->least = !p->rows || held < p->least ? held : p->least;
     p->most = held > p->most ? held : p->most;
     p->listed = listed > p->listed ? listed : p->listed;
     p->rows++;
     p->exact += r->exact;
+    return true;
 }
 
-void totals_note_partial(const struct totals *t, size_t enough)
+size_t totals_least_exact(const struct totals *t)
 {
-    const struct partial_rows *const p = &t->partial;
-    if (p->exact < p->rows)
-        message_note("rows list up to %zu tokens, which hold %.2f to %.2f of the probability; %" PRIu64 " of %" PRIu64
-                     " rows come out as full rows would, the others need more: ask the server for %zu",
-                     p->listed, p->least, p->most, p->exact, p->rows, enough);
+    size_t least = SIZE_MAX;
+    double share = 1.0;
+    for (size_t i = 0; i < t->n_partial; i++)
+        if (t->partial[i].exact < t->partial[i].rows &&
+            (double)t->partial[i].exact / (double)t->partial[i].rows < share) {
+            share = (double)t->partial[i].exact / (double)t->partial[i].rows;
+            least = i;
+        }
+    return least;
+}
+
+void totals_note_partial(const struct totals *t, size_t chain, const char *name, const char *advice)
+{
+    const struct partial_rows *const p = &t->partial[chain];
+    const int len = name ? err_clip(name, 80) : 0;
+    message_note("rows list up to %zu tokens, which hold %.2f to %.2f of the probability; %s%.*s%s%" PRIu64
+                 " of %" PRIu64 " rows come out as full rows would, %s",
+                 p->listed, p->least, p->most, name ? "in '" : "", len, name ? name : "", name ? "' " : "", p->exact,
+                 p->rows, advice);
 }
 
 void totals_end(struct totals *t)
@@ -129,7 +155,7 @@ bool totals_print(const struct totals *t, uint64_t seed, const char *const *meas
     if (isatty(STDERR_FILENO))
         fprintf(stderr, "%-17s %.6g\n", "rows_per_second", seconds > 0.0 ? (double)t->rows / seconds : 0.0);
     for (enum statistic i = 0; i < STAT_MEANS; i++)
-        print_mean(statistic_name(i), t->sum[i], good);
+        print_mean(statistic_name(i), t->sum[i], i == STAT_RAW_RANK ? t->n_ranked : good);
     print_mean("greedy", (double)t->greedy, good);
     print_mean("surprise", t->surprise, good);
     print_mean("repeated", (double)t->repeats.repeated, t->repeats.runs);

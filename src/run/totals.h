@@ -10,6 +10,7 @@
 struct totals {
     uint64_t rows, bad;     // rows counts bad ones, too
     double sum[STAT_MEANS]; // over the good rows, in their order, so that sums do not depend on threads
+    uint64_t n_ranked;      // good rows whose raw rank is known
     double surprise;        // sum of -log2 of the chosen tokens' probabilities after the chain
     struct repeats repeats; // of the chosen tokens, unless rows are independent
     struct {
@@ -20,9 +21,10 @@ struct totals {
     double bytes;
     struct partial_rows {
         uint64_t rows, exact; // partial rows; those with the outcome of the full row
-        size_t listed;        // most tokens that such a row lists
+        size_t listed;        // most tokens that such a row lists, without those that servers list besides
         double least, most;   // bounds of the probability that the lists hold
-    } partial;
+    } * partial;              // [n_partial] of each chain
+    size_t n_partial, partial_cap;
 
     bool shows;          // the progress line is shown
     int64_t total;       // rows that will come, or -1
@@ -39,11 +41,15 @@ void totals_free(struct totals *t);
 // Adds a row. stat[STAT_COUNT], or NULL for a bad row; bytes: its length in the input.
 void totals_add(struct totals *t, const double *stat, uint64_t bytes);
 
-// Counts the outcome of a partial row that lists so many tokens.
-void totals_add_partial(struct totals *t, const struct record *r, size_t listed);
+// Counts the outcome of a partial row in a chain. listed: row_listed. Chains come in order. False when memory is short.
+bool totals_add_partial(struct totals *t, size_t chain, const struct record *r, size_t listed);
 
-// Prints a note if some partial row's outcome is not exact. enough: how many tokens a server should list.
-void totals_note_partial(const struct totals *t, size_t enough);
+// Returns the chain with the least share of exact outcomes of partial rows, the first of equal ones; SIZE_MAX if all
+// are exact.
+size_t totals_least_exact(const struct totals *t);
+
+// Prints a note on that chain. advice: what the rows need that are not exact. name: the chain's, or NULL if there is one.
+void totals_note_partial(const struct totals *t, size_t chain, const char *name, const char *advice);
 
 // Removes the progress line.
 void totals_end(struct totals *t);

@@ -104,7 +104,7 @@ static struct unlisted rest_of(const struct row *row)
     return (struct unlisted){.state = high > -INFINITY ? REST_LIVE : REST_GONE,
                              .scale = r->scale,
                              .left = LEFT_ALL,
-                             .ceiling = high < r->ceiling ? nextafterf((float)high, INFINITY) : r->ceiling,
+                             .ceiling = r->ceiling,
                              .low = log_or_none(r->weight - r->error),
                              .high = high,
                              .most = row->n_vocab ? (double)(row->n_vocab - row->n) : INFINITY};

@@ -7,6 +7,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+bool rest_may_hold(const struct cand *c, uint32_t token) { return !rest_is_exact(&c->rest) && !cand_listed(c, token); }
+
 size_t rest_head(const struct cand *c)
 {
     size_t n = 0;

@@ -55,6 +55,9 @@ static inline bool rest_is_list(const struct unlisted *r)
     return r->state != REST_NONE || r->scale == SCALE_LOGPROBS;
 }
 
+// Is it not known whether a token that the row does not list is among the candidates? O(log n).
+bool rest_may_hold(const struct cand *c, uint32_t token);
+
 // The head: the listed candidates at or above the ceiling. Only their ranks are known. O(n).
 size_t rest_head(const struct cand *c);
 

@@ -51,6 +51,9 @@ float row_cut(enum dtype type);
 // The logit at a place, -inf if masked.
 float row_logit(const struct row *r, size_t place);
 
+// Returns how many tokens a list was asked for: its tokens, without one that servers list besides. O(n).
+size_t row_listed(const struct row *r);
+
 // Writes the logits of len places from `place` on to logit[0..len), -inf for masked ones.
 void row_logits(const struct kern *kern, const struct row *r, size_t place, size_t len, float *logit);
 

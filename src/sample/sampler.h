@@ -144,8 +144,11 @@ struct sampler {
     // the rest, by the functions of sample/rest.h. NULL: the stage depends on the unlisted tokens.
     void (*rest)(void *self, struct cand *c, const struct stage *stage);
 
-    bool ends_rest; // a list that is long enough tells what the stage keeps; rest then removes the unlisted tokens
-    bool learns;    // the state has numbers of earlier rows' distributions
+    bool learns; // the state has numbers of earlier rows' distributions
+
+    // Returns whether a list of the likeliest tokens, if it is long enough, tells what the stage keeps of the full row.
+    // NULL: no list does.
+    bool (*ends_rest)(const struct stage *stage);
 
     // Whether the sampler runs: always, or if its first parameter is above, below, or other than a bound. With other
     // parameters, it would change nothing.

@@ -199,14 +199,16 @@ const struct sampler sampler_min_p_cut = {.limits = LIMITS_OTHERWISE,
                                           PARAMS(min_p, engine_stage_params),
                                           .runs = {ABOVE, 0},
                                           .apply = min_p_cut,
-                                          .rest = min_p_cut_rest};
+                                          .rest = min_p_cut_rest,
+                                          .ends_rest = stage_always};
 const struct sampler sampler_top_p_above = {.limits = LIMITS_OTHERWISE,
                                             .hands = HANDS_SAME,
                                             .name = "top_p_above",
                                             PARAMS(top_p, engine_stage_params),
                                             .runs = {BELOW, 1},
                                             .apply = top_p_cut,
-                                            .rest = top_p_above_rest};
+                                            .rest = top_p_above_rest,
+                                            .ends_rest = stage_always};
 const struct sampler sampler_top_p_reach = {.limits = LIMITS_OTHERWISE,
                                             .hands = HANDS_SAME,
                                             .name = "top_p_reach",

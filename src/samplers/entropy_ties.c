@@ -142,4 +142,5 @@ const struct sampler sampler_top_h_ties = {.name = "top_h_ties",
                                            PARAMS(top_h, value_params),
                                            .runs = {ABOVE, 0},
                                            .apply = top_h_ties,
-                                           .rest = top_h_ties_rest};
+                                           .rest = top_h_ties_rest,
+                                           .ends_rest = stage_always};

@@ -17,4 +17,5 @@ static void rest(void *self, struct cand *c, const struct stage *stage)
     apply(self, c, stage);
 }
 
-const struct sampler sampler_greedy = {.name = "greedy", .selector = true, .apply = apply, .rest = rest};
+const struct sampler sampler_greedy = {
+    .name = "greedy", .selector = true, .apply = apply, .rest = rest, .ends_rest = stage_always};

@@ -84,7 +84,8 @@ const struct sampler sampler_top_k_id = {.name = "top_k_id",
                                          PARAMS(top_k, count_params),
                                          .runs = {ABOVE, 0},
                                          .apply = top_k_id,
-                                         .rest = top_k_id_rest};
+                                         .rest = top_k_id_rest,
+                                         .ends_rest = stage_always};
 const struct sampler sampler_scale_wide = {.name = "scale_wide",
                                            PARAMS(temp, scale_params),
                                            .runs = {OTHER_THAN, 1},

@@ -156,8 +156,8 @@ static void rest_2(void *self, struct cand *c, const struct stage *stage)
 #define VERSION(NAME, APPLY, REST)                                                                                \
     {                                                                                                             \
         .name = (NAME), PARAMS(params, mirostat_params), .size = sizeof(struct mirostat_state), .selector = true, \
-        .apply = (APPLY), .rest = (REST), .reset = reset, .needs_rows = stage_always, .by_chance = stage_always,  \
-        .learns = true, .release = release_rng                                                                    \
+        .apply = (APPLY), .rest = (REST), .ends_rest = stage_always, .reset = reset, .needs_rows = stage_always,  \
+        .by_chance = stage_always, .learns = true, .release = release_rng                                         \
     }
 
 const struct sampler sampler_mirostat = VERSION("mirostat", apply_1, rest_1);

@@ -53,7 +53,12 @@ static void rest(void *self, struct cand *c, const struct stage *stage)
         apply(self, c, stage);
 }
 
-const struct sampler sampler_p_less = {
-    .name = "p_less", .letter = 'l', .foreign = true, PARAMS(params, value_params), .apply = apply, .rest = rest};
+const struct sampler sampler_p_less = {.name = "p_less",
+                                       .letter = 'l',
+                                       .foreign = true,
+                                       PARAMS(params, value_params),
+                                       .apply = apply,
+                                       .rest = rest,
+                                       .ends_rest = stage_always};
 const struct sampler sampler_p_less_norm = {
     .name = "p_less_norm", .letter = 'z', .foreign = true, PARAMS(norm_params, value_params), .apply = apply};

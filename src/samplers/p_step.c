@@ -62,4 +62,5 @@ const struct sampler sampler_p_step = {.name = "p_step",
                                        PARAMS(params, value_params),
                                        .runs = {ABOVE, 0},
                                        .apply = apply,
-                                       .rest = rest};
+                                       .rest = rest,
+                                       .ends_rest = stage_always};

@@ -70,6 +70,12 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
     apply_temperature(c, temp);
 }
 
+static bool ends_rest(const struct stage *stage)
+{
+    const struct temperature_params *const p = stage->params;
+    return p->temp <= 0.0f && !(p->range > 0.0f);
+}
+
 static void rest(void *self, struct cand *c, const struct stage *stage)
 {
     const struct temperature_params *const p = stage->params;
@@ -89,4 +95,5 @@ const struct sampler sampler_temperature = {.name = "temperature",
                                             .takes_deferred = true,
                                             .enabled = enabled,
                                             .apply = apply,
-                                            .rest = rest};
+                                            .rest = rest,
+                                            .ends_rest = ends_rest};

@@ -30,4 +30,5 @@ const struct sampler sampler_top_k = {.limits = LIMITS_RANK,
                                       PARAMS(params, count_params),
                                       .runs = {ABOVE, 0},
                                       .apply = apply,
-                                      .rest = rest};
+                                      .rest = rest,
+                                      .ends_rest = stage_always};

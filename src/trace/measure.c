@@ -49,13 +49,15 @@ size_t rank_of(const struct kern *kern, const float *logit, size_t n, size_t pla
     return 1 + kern->count(logit, place, x) + kern->count(logit + place, n - place, nextafterf(x, INFINITY));
 }
 
-// The rank in the raw row of the logit at a place. Blocks whose maximum is smaller than the logit hold nothing that
+// The rank in the raw row of the logit at a place; NaN if unlisted tokens may rank before it. Blocks whose maximum is smaller than the logit hold nothing that
 // ranks before it and are skipped.
-static size_t raw_rank(const struct raw *raw, const struct cand *c, size_t place)
+static double raw_rank(const struct raw *raw, const struct cand *c, size_t place)
 {
     const float x = raw_logit(raw, place), above = nextafterf(x, INFINITY);
     const size_t n = raw->row->n;
     size_t rank = 1;
+    if (raw->row->rest.partial && x < raw->row->rest.ceiling)
+        return NAN;
     for (size_t at = 0; at < n; at += KERN_BLOCK) {
         const size_t len = n - at < KERN_BLOCK ? n - at : KERN_BLOCK;
         float logit[KERN_BLOCK];
@@ -67,7 +69,7 @@ static size_t raw_rank(const struct raw *raw, const struct cand *c, size_t place
         else
             rank += c->kern->count(logit, len, at < place ? x : above);
     }
-    return rank;
+    return (double)rank;
 }
 
 void after_free(struct after *after) { free(after->dense); }
@@ -175,13 +177,15 @@ void measure(const struct raw *raw, const struct after *after, int64_t accepted,
     const size_t place = cand_row_place(c, c->chosen);
     stat[STAT_PROB] = softmax_prob(s, after_logit(after, c->chosen));
     stat[STAT_RAW_PROB] = softmax_prob(&raw->softmax, raw_logit(raw, place));
-    stat[STAT_RAW_RANK] = (double)raw_rank(raw, c, place);
+    stat[STAT_RAW_RANK] = raw_rank(raw, c, place);
     stat[STAT_N] = (double)c->kern->count(after->logit, c->n, -FLT_MAX);
     stat[STAT_ENTROPY_RAW] = softmax_entropy(&raw->softmax);
     stat[STAT_ENTROPY] = softmax_entropy(s);
     stat[STAT_DRAW] = selector_draw(c);
     stat[STAT_ACCEPTED] = accepted < 0 ? NAN : (double)accepted;
-    stat[STAT_ACCEPTED_PROB] = accepted < 0 ? NAN : softmax_prob(s, after_logit(after, (uint32_t)accepted));
+    stat[STAT_ACCEPTED_PROB] = accepted < 0 || rest_may_hold(c, (uint32_t)accepted)
+                                   ? NAN
+                                   : softmax_prob(s, after_logit(after, (uint32_t)accepted));
     measure_against_raw(raw, after, stat);
     stat[STAT_E_GREEDY] = softmax_prob(s, after_logit(after, cand_row_id(c, raw->best)));
     for (size_t i = 0; i < MEASURES_MOST; i++)

@@ -15,24 +15,26 @@
 
 // The statistics of a row, in the order of their columns. trace/measure.c computes them.
 enum statistic {
-    STAT_PROB,                  // probability of the chosen token after the chain
-    STAT_RAW_PROB,              // raw probability of the chosen token
-    STAT_RAW_RANK,              // raw rank of the chosen token, from 1; of equal logits the lower id comes first
-    STAT_N,                     // number of candidates after the chain that are not masked
-    STAT_ENTROPY_RAW,           // raw entropy in nats
-    STAT_ENTROPY,               // entropy after the chain in nats
-    STAT_KL_RAW,                // KL(after || raw) in nats; infinite where a stage unmasked a token
-    STAT_MEANS,                 // the statistics above have means
-    STAT_DRAW = STAT_MEANS,     // uniform number that the selector drew, or NaN
-    STAT_ACCEPTED,              // token that follows the row, if it was known beforehand, or NaN
-    STAT_ACCEPTED_PROB,         // probability of that token after the chain
-    STAT_EXPECTED,              // the statistics below are expectations: they do not depend on the chosen token
-    STAT_MASS = STAT_EXPECTED,  // raw probability of the kept candidates together
-    STAT_E_PROB,                // expected probability, after the chain, of a token that the chain draws: sum p^2
-    STAT_E_RAW_PROB,            // expected raw probability of such a token: sum p q
-    STAT_E_GREEDY,              // probability after the chain of the likeliest raw token; of equals, the lowest id
-    STAT_EPS_NLL,               // -ln of the accepted token's probability, after mixing in EPS_SHARE of uniform; or NaN
-    STAT_NAMED,                 // the statistics above have names of their own
+    STAT_PROB,                 // probability of the chosen token after the chain
+    STAT_RAW_PROB,             // raw probability of the chosen token
+    STAT_RAW_RANK,             // raw rank of the chosen token, from 1; of equal logits the lower id comes first; NaN if
+                               // unlisted tokens of a partial row may rank before it
+    STAT_N,                    // number of candidates after the chain that are not masked
+    STAT_ENTROPY_RAW,          // raw entropy in nats
+    STAT_ENTROPY,              // entropy after the chain in nats
+    STAT_KL_RAW,               // KL(after || raw) in nats; infinite where a stage unmasked a token
+    STAT_MEANS,                // the statistics above have means
+    STAT_DRAW = STAT_MEANS,    // uniform number that the selector drew, or NaN
+    STAT_ACCEPTED,             // token that follows the row, if it was known beforehand, or NaN
+    STAT_ACCEPTED_PROB,        // probability of that token after the chain; NaN if a partial row does not list it and
+                               // unlisted tokens may be left
+    STAT_EXPECTED,             // the statistics below are expectations: they do not depend on the chosen token
+    STAT_MASS = STAT_EXPECTED, // raw probability of the kept candidates together
+    STAT_E_PROB,               // expected probability, after the chain, of a token that the chain draws: sum p^2
+    STAT_E_RAW_PROB,           // expected raw probability of such a token: sum p q
+    STAT_E_GREEDY,             // probability after the chain of the likeliest raw token; of equals, the lowest id
+    STAT_EPS_NLL,              // -ln of the accepted token's probability, after mixing in EPS_SHARE of uniform; or NaN
+    STAT_NAMED,                // the statistics above have names of their own
     STAT_MEASURED = STAT_NAMED, // MEASURES_MOST numbers of a sampler, named by its measures; NaN where there is none
     STAT_COUNT = STAT_MEASURED + MEASURES_MOST
 };
