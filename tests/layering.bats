@@ -25,7 +25,7 @@ includes_only() {
 }
 
 # CORE: the folders that do no input or output and never end the program.
-CORE="base kern vocab json sample samplers grammar schema chain trace"
+CORE="base kern vocab json sample samplers grammar schema chain trace settings"
 
 # core_files: prints the files of the core, without base/platform*.c, which call the system.
 core_files() {
@@ -34,14 +34,14 @@ core_files() {
 }
 
 # WRITERS: the files that write text to memory with snprintf, and platform.h, which declares streams.
-WRITERS='base/platform.h|base/err.c|base/number.c|base/builder.c|chain/recipe.c|chain/value.c|chain/row_params.c'
+WRITERS='base/platform.h|base/err.c|base/number.c|base/builder.c|chain/recipe.c|settings/value.c|settings/row_params.c'
 
 @test "the core does no input or output and never ends the program" {
     # shellcheck disable=SC2046
     no_line '^ *# *include +<(unistd|fcntl|getopt|locale|signal|time)\.h>' $(core_files)
     # shellcheck disable=SC2046
-    # json.c reads from errno that cJSON had no memory, value.c that a number is out of range.
-    no_line '^ *# *include +<errno\.h>' $(core_files | grep -vxE 'json/json.c|chain/value.c')
+    # json.c reads from errno that cJSON had no memory, number.c that a number is out of range.
+    no_line '^ *# *include +<errno\.h>' $(core_files | grep -vxE 'json/json.c|base/number.c|settings/value.c')
     # shellcheck disable=SC2046
     no_line '^ *# *include +<stdio\.h>' $(core_files | grep -vxE "$WRITERS")
     # shellcheck disable=SC2046
@@ -69,12 +69,13 @@ sample    base kern vocab
 samplers  base kern vocab sample
 grammar   base vocab
 schema    base
-chain     base kern vocab json sample samplers grammar schema
+chain     base vocab sample samplers grammar
 trace     base kern vocab sample samplers chain
+settings  base vocab json sample samplers grammar schema chain
 in        base kern vocab json sample
 out       base kern vocab trace
-cli       base kern vocab json sample samplers grammar schema chain trace in out
-run       base kern vocab json sample samplers grammar schema chain trace in out cli
+cli       base kern vocab json sample samplers grammar schema chain trace settings in out
+run       base kern vocab json sample samplers grammar schema chain trace settings in out cli
 '
 
 @test "each folder includes headers of itself and of the floors below only" {

@@ -4,6 +4,8 @@
 #include "base/bits.h"
 
 #include <assert.h>
+#include <ctype.h>
+#include <errno.h>
 #include <float.h>
 #include <math.h>
 #include <stdbool.h>
@@ -285,4 +287,14 @@ const char *number_text_wide(double x, char text[NUMBER_TEXT])
         snprintf(text, NUMBER_TEXT, "%.*g", digits, x);
     while (digits++ < 17 && strtod(text, NULL) != x);
     return text;
+}
+
+bool whole_number(const char *text, const char *end, int64_t low, int64_t high, int64_t *out)
+{
+    char *stop;
+    errno = 0;
+    const long long v = strtoll(text, &stop, 10);
+    *out = v;
+    return stop != text && !isspace((unsigned char)*text) && stop == (end ? end : text + strlen(text)) && !errno &&
+           v >= low && v <= high;
 }

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 // Reads the JSON number that starts at p into *x, rounded correctly (to nearest, ties to even; too large gives an
 // infinity). Returns where it ends, or NULL when there is no number. Reads nothing at or beyond end; a number that
@@ -30,5 +31,9 @@ const char *number_text(float x, char text[NUMBER_TEXT]);
 
 // Writes a double with the fewest digits. Returns text.
 const char *number_text_wide(double x, char text[NUMBER_TEXT]);
+
+// Reads a decimal integer from low to high. The text ends at `end`, or if that is NULL, at its NUL. False if the text
+// is no such number.
+bool whole_number(const char *text, const char *end, int64_t low, int64_t high, int64_t *out);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "chain/draft.h"
+#include "chain/recipe.h"
 
 #include "chain/chain.h"
 #include "grammar/trie.h"
@@ -31,37 +31,6 @@ const struct trie *recipes_trie(struct recipes *r)
     if (!r->trie && r->vocab)
         r->trie = trie_new(r->vocab);
     return r->trie;
-}
-
-void *draft_share(struct draft *d, enum recipe_part part, struct builder *key, size_t size, void (*free)(void *),
-                  bool *ok, struct err *e)
-{
-    struct shared_set *const set = &d->of->part[part];
-    uint32_t hash;
-    struct shared *const old = key->failed ? NULL : shared_find(set, key->text, key->len, &hash);
-    struct shared *new = key->failed || old ? NULL : calloc(1, size + key->len + 1);
-    if (new) {
-        *new = (struct shared){.key = (char *)new + size, .len = key->len, .free = free};
-        memcpy((char *)new + size, key->text, key->len);
-        new = shared_add(set, new, hash);
-    }
-    builder_free(key);
-    shared_drop(d->parts.part[part]);
-    d->parts.part[part] = old ? old : new;
-    *ok = old || new || err_from_fault(e, fault_memory());
-    return new;
-}
-
-void parts_keep(struct parts *p)
-{
-    for (size_t i = 0; i < PARTS; i++)
-        shared_keep(p->part[i]);
-}
-
-void parts_drop(struct parts *p)
-{
-    for (size_t i = 0; i < PARTS; i++)
-        shared_drop(p->part[i]);
 }
 
 // ---- recipes

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Recipes: what a chain is, its stages with their parameters and the lists that stages share. A recipe never changes.
 // Equal recipes are one object, so sequences with the same parameters share a recipe. Options, presets, a model's
-// metadata and a row's parameters fill a draft (chain/draft.h), and the draft becomes a recipe.
+// metadata and a row's parameters fill a draft (settings/draft.h), and the draft becomes a recipe.
 #ifndef SAMPL_CHAIN_RECIPE_H
 #define SAMPL_CHAIN_RECIPE_H
 
@@ -12,7 +12,6 @@
 #include "samplers/engine.h"
 #include "vocab/vocab.h"
 
-#include <cjson/cJSON.h>
 
 // ---- the parts of a recipe, each shared by the recipes that have it
 
@@ -160,13 +159,6 @@ void recipes_free(struct recipes *r);
 
 // Returns the trie of the vocabulary, which the first call makes. NULL if there is no vocabulary or memory is short.
 const struct trie *recipes_trie(struct recipes *r);
-
-// Makes the recipe of a JSON row: the recipe `from` with the row's "params" in place of some of its parts. The caller
-// drops the result. Names and ranges are those of llama-server's requests: null is absent, some values are clamped,
-// others are refused. Unknown members are errors, except those that do not concern sampling. NULL with *e on failure:
-// STATUS_DATA, the text names the member.
-const struct recipe *recipe_with_params(struct recipes *r, const struct recipe *from, const cJSON *params,
-                                        struct err *e);
 
 // Returns the recipe, which may be NULL, if its enabled stages have the data that their parameters need. Otherwise
 // drops it and returns NULL with *e (STATUS_USAGE).

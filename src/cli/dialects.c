@@ -2,7 +2,7 @@
 // The programs whose presets are read; sampl-formats(5) has the same table.
 #include "cli/dialects.h"
 #include "base/number.h"
-#include "chain/setting.h"
+#include "settings/setting.h"
 #include "out/message.h"
 
 #include <ctype.h>

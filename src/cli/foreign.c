@@ -2,7 +2,7 @@
 #include "cli/foreign.h"
 
 #include "base/number.h"
-#include "chain/setting.h"
+#include "settings/setting.h"
 #include "cli/notation.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
 // Presets of other programs: SillyTavern, KoboldCpp, text-generation-webui, transformers, Ollama, LM Studio,
 // llama-server and its clients, and sampl's own --print-chain=json. Each program's files are a dialect, one row of a
 // table in dialects.c: what identifies a file, which defaults hold for settings that are absent, and which keys differ
-// from the settings that programs share (chain/setting.h). A preset becomes options, as a person would type them.
+// from the settings that programs share (settings/setting.h). A preset becomes options, as a person would type them.
 #ifndef SAMPL_CLI_FOREIGN_H
 #define SAMPL_CLI_FOREIGN_H
 

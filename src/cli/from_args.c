@@ -3,8 +3,8 @@
 
 #include "base/names.h"
 #include "chain/chain.h"
-#include "chain/draft.h"
-#include "chain/setting.h"
+#include "settings/draft.h"
+#include "settings/setting.h"
 #include "cli/hint.h"
 #include "in/embeddings.h"
 #include "in/vocab_file.h"

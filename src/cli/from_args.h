@@ -3,7 +3,7 @@
 #ifndef SAMPL_CLI_FROM_ARGS_H
 #define SAMPL_CLI_FROM_ARGS_H
 
-#include "chain/draft.h"
+#include "settings/draft.h"
 #include "cli/args.h"
 
 // Makes the recipe that the arguments describe; the caller drops it. Loads the vocabulary, if one is given. Where an

@@ -3,8 +3,8 @@
 
 #include "base/utf8.h"
 #include "chain/chain.h"
-#include "chain/draft.h"
-#include "chain/value.h"
+#include "settings/draft.h"
+#include "settings/value.h"
 #include "cli/remarks.h"
 #include "grammar/grammar.h"
 

@@ -2,7 +2,7 @@
 // A chain as options: a preset, or a command line of llama.cpp.
 #include "base/names.h"
 #include "chain/chain.h"
-#include "chain/value.h"
+#include "settings/value.h"
 #include "cli/print_chain.h"
 #include "out/message.h"
 

@@ -2,7 +2,7 @@
 // Reads --print-chain=json back. Each stage has a value for each of its parameters. A value that all stages share
 // becomes the option, so that later options and a row's parameters change it. A first parameter that differs, or that
 // the file calls the stage's own, becomes NAME=VALUE in the chain.
-#include "chain/value.h"
+#include "settings/value.h"
 #include "cli/foreign.h"
 
 #include <assert.h>

@@ -2,7 +2,7 @@
 // What a model's GGUF metadata recommends (sampl-formats(5)), read as llama.cpp reads it. No run fails for it: what
 // cannot be read is left out, with a warning.
 #include "base/names.h"
-#include "chain/setting.h"
+#include "settings/setting.h"
 #include "cli/from_args.h"
 
 #include <math.h>

@@ -4,7 +4,7 @@
 #ifndef SAMPL_CLI_VALUE_H
 #define SAMPL_CLI_VALUE_H
 
-#include "chain/value.h"
+#include "settings/value.h"
 #include "in/rows.h"
 
 // Appends the ids of 1,2,3 or of @FILE. False with *e if an item is no token id, or the file cannot be read.

@@ -44,7 +44,7 @@ enum compared {
     COMPARED_COUNT
 };
 
-enum { TABLE_COLUMNS = 24, PERCENTILES = 11 };
+enum { TABLE_COLUMNS = 25, PERCENTILES = 11 };
 
 struct compared_chain {
     const char *name;

@@ -2,6 +2,7 @@
 #include "run/session.h"
 
 #include "out/message.h"
+#include "settings/draft.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -10,6 +10,8 @@
 #include "in/input.h"
 #include "trace/record.h"
 
+#include <cjson/cJSON.h>
+
 // What the lists of earlier rows leave in doubt. A later row that depends on it is not exact.
 enum doubt {
     DOUBT_LISTS = 1 << 0,   // nothing yet: the sequence has had a list

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 // Drafts: recipes in the making. A draft starts as an engine and the values of all parameters; other parts are set one
 // by one. draft_make turns the draft into a recipe.
-#ifndef SAMPL_CHAIN_DRAFT_H
-#define SAMPL_CHAIN_DRAFT_H
+#ifndef SAMPL_SETTINGS_DRAFT_H
+#define SAMPL_SETTINGS_DRAFT_H
 
 #include "base/note.h"
 #include "chain/recipe.h"
-#include "chain/value.h"
+#include "settings/value.h"
+
+#include <cjson/cJSON.h>
 
 // A draft is a user of each of its parts (base/shared.h). draft_make or parts_drop ends it.
 struct draft {
@@ -23,6 +25,13 @@ void parts_drop(struct parts *p);
 // Makes the recipe, which the caller drops. Parts that were not set get their defaults: no biases and bans, llama.cpp's
 // breakers, the default chain. Ends the draft in any case. NULL with *e on failure.
 const struct recipe *draft_make(struct draft *d, struct err *e);
+
+// Makes the recipe of a JSON row: the recipe `from` with the row's "params" in place of some of its parts. The caller
+// drops the result. Names and ranges are those of llama-server's requests: null is absent, some values are clamped,
+// others are refused. Unknown members are errors, except those that do not concern sampling. NULL with *e on failure:
+// STATUS_DATA, the text names the member.
+const struct recipe *recipe_with_params(struct recipes *r, const struct recipe *from, const cJSON *params,
+                                        struct err *e);
 
 // The functions below set a part of the draft. After a failure the draft can only be dropped.
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "chain/setting.h"
+#include "settings/setting.h"
 
 #include "base/names.h"
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Settings of a chain in JSON: in the presets of all programs and in llama-server's requests. A table has one row for
 // each, with its names, its form and its option. Two readers use the table: presets become options (cli/foreign.c), a
-// row's parameters become parts of a draft (chain/row_params.c). Parameters of samplers under llama-server's names need
-// no row: catalog_find_server finds them.
-#ifndef SAMPL_CHAIN_SETTING_H
-#define SAMPL_CHAIN_SETTING_H
+// row's parameters become parts of a draft (settings/row_params.c). Parameters of samplers under llama-server's names
+// need no row: catalog_find_server finds them.
+#ifndef SAMPL_SETTINGS_SETTING_H
+#define SAMPL_SETTINGS_SETTING_H
 
 #include <cjson/cJSON.h>
 #include <stdbool.h>

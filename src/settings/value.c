@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "chain/value.h"
+#include "settings/value.h"
 
 #include "base/mem.h"
 
@@ -9,16 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-bool whole_number(const char *text, const char *end, int64_t low, int64_t high, int64_t *out)
-{
-    char *stop;
-    errno = 0;
-    const long long v = strtoll(text, &stop, 10);
-    *out = v;
-    return stop != text && !isspace((unsigned char)*text) && stop == (end ? end : text + strlen(text)) && !errno &&
-           v >= low && v <= high;
-}
 
 static bool not_whole(const char *flag, const char *text, double low, double high, struct err *e)
 {

@@ -4,8 +4,8 @@
 #include "base/mem.h"
 #include "base/names.h"
 #include "base/number.h"
-#include "chain/draft.h"
-#include "chain/setting.h"
+#include "settings/draft.h"
+#include "settings/setting.h"
 #include "json/json.h"
 
 #include <float.h>

@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Values as text: read whole, and compared with their range. Errors name the option, the value and what is allowed.
-#ifndef SAMPL_CHAIN_VALUE_H
-#define SAMPL_CHAIN_VALUE_H
+#ifndef SAMPL_SETTINGS_VALUE_H
+#define SAMPL_SETTINGS_VALUE_H
 
 #include "base/err.h"
 #include "base/number.h"
 #include "sample/sampler.h"
-
-// Reads a decimal integer from low to high. The text ends at `end`, or if that is NULL, at its NUL. False if the text
-// is no such number.
-bool whole_number(const char *text, const char *end, int64_t low, int64_t high, int64_t *out);
 
 // Reads a whole number from low to high for --flag. False with *e if the text is no such number.
 bool value_whole(const char *flag, const char *text, int64_t low, int64_t high, int64_t *out, struct err *e);

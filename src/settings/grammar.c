@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The grammar of a draft: GBNF, or a JSON schema that becomes GBNF.
 #include "grammar/grammar.h"
-#include "chain/draft.h"
 #include "schema/schema.h"
+#include "settings/draft.h"
 #include "json/json.h"
 
 #include <stdlib.h>

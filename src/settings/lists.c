@@ -3,7 +3,7 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "chain/chain.h"
-#include "chain/draft.h"
+#include "settings/draft.h"
 #include "vocab/spelling.h"
 #include "vocab/split.h"
 
@@ -12,6 +12,37 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+void *draft_share(struct draft *d, enum recipe_part part, struct builder *key, size_t size, void (*free)(void *),
+                  bool *ok, struct err *e)
+{
+    struct shared_set *const set = &d->of->part[part];
+    uint32_t hash;
+    struct shared *const old = key->failed ? NULL : shared_find(set, key->text, key->len, &hash);
+    struct shared *new = key->failed || old ? NULL : calloc(1, size + key->len + 1);
+    if (new) {
+        *new = (struct shared){.key = (char *)new + size, .len = key->len, .free = free};
+        memcpy((char *)new + size, key->text, key->len);
+        new = shared_add(set, new, hash);
+    }
+    builder_free(key);
+    shared_drop(d->parts.part[part]);
+    d->parts.part[part] = old ? old : new;
+    *ok = old || new || err_from_fault(e, fault_memory());
+    return new;
+}
+
+void parts_keep(struct parts *p)
+{
+    for (size_t i = 0; i < PARTS; i++)
+        shared_keep(p->part[i]);
+}
+
+void parts_drop(struct parts *p)
+{
+    for (size_t i = 0; i < PARTS; i++)
+        shared_drop(p->part[i]);
+}
 
 // ---- samplers
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "chain/draft.h"
+#include "settings/draft.h"
 
 #include "base/platform.h"
 #include "chain/chain.h"
-#include "chain/value.h"
+#include "settings/value.h"
 
 #include <inttypes.h>
 #include <stddef.h>
