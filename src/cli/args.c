@@ -216,35 +216,24 @@ bool args_parse(struct args *a, const struct options *options, int argc, char **
            check_left_out(a, false, e);
 }
 
-enum { CHAIN_LISTS = 6, LISTS = CHAIN_LISTS + 5 };
-
-// Returns the i-th list of words. Those of the chain come first. The last list owns its words.
-static struct words *word_list(struct args *a, size_t i)
-{
-    struct words *const lists[LISTS] = {&a->biases,     &a->breaker_texts,  &a->breaker_ids, &a->bad_words,
-                                        &a->eog_tokens, &a->reasoning_ends, &a->files,       &a->vs,
-                                        &a->sweeps,     &a->left_out,       &a->texts};
-    return lists[i];
-}
-
 void args_free(struct args *a)
 {
-    for (size_t i = 0; i + 1 < LISTS; i++)
-        free(word_list(a, i)->word);
+    struct words *const lists[] = {&a->files, &a->vs, &a->sweeps, &a->left_out};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        free(lists[i]->word);
+    for (size_t i = 0; i < LISTS; i++)
+        list_free(&a->chain.list[i]);
     words_free(&a->texts);
 }
 
 bool args_extend(struct args *a, const struct args *base, const struct words *options, bool quiet, struct err *e)
 {
-    bool ok = true;
     *a = *base;
-    for (size_t i = 0; i < LISTS; i++) {
-        const struct words from = *word_list(a, i);
-        *word_list(a, i) = (struct words){0};
-        for (size_t k = 0; ok && i < CHAIN_LISTS && k < from.n; k++)
-            ok = words_add(word_list(a, i), from.word[k], e);
-    }
-    return ok && read_words(&(struct reader){.a = a, .word = options->word, .n = options->n, .chain_only = true}, e) &&
+    a->files = a->vs = a->sweeps = a->left_out = a->texts = (struct words){0};
+    memset(a->chain.list, 0, sizeof a->chain.list);
+    for (size_t i = 0; i < LISTS; i++)
+        list_copy(&a->chain.list[i], &base->chain.list[i]);
+    return read_words(&(struct reader){.a = a, .word = options->word, .n = options->n, .chain_only = true}, e) &&
            check_left_out(a, quiet, e);
 }
 

@@ -8,6 +8,7 @@
 #include "cli/value.h"
 #include "cli/words.h"
 #include "out/output.h"
+#include "settings/draft.h"
 
 enum action {
     ACTION_RUN,
@@ -63,15 +64,10 @@ struct args {
     const char *engine;
     const char *samplers; // names of samplers, or if
     bool by_letter;       // by_letter, their letters
-    struct words biases, breaker_texts, breaker_ids, bad_words, eog_tokens;
-    bool ignore_eos;
+    struct settings chain;
     const struct option_row *grammar_row; // of the option that gave the grammar; NULL: there is no grammar
     const char *grammar;                  // its value: a text or a file
     bool grammar_first;
-    int64_t reasoning_budget;                        // -1: none
-    const char *reasoning_start, *reasoning_message; // NULL: not given
-    struct words reasoning_ends;
-    bool no_escape;              // breaker_texts have no escapes
     const char *embeddings;      // a file; NULL: none
     enum distance_metric metric; // of the embeddings
     bool backend_sampling, perf;

@@ -283,7 +283,7 @@ static bool read_budget_tags(struct foreign *f, const cJSON *item)
         return false;
     if (foreign_number(f, "reasoning_budget_tokens", -1.0) < 0.0)
         return true;
-    if (!s || (s->form != SETTING_TAG && s->form != SETTING_TAGS))
+    if (!s || (s->form != SETTING_TEXT && s->form != SETTING_TAGS))
         return false;
     for (const cJSON *text = cJSON_IsArray(item) ? item->child : item; text; text = text == item ? NULL : text->next)
         if (cJSON_IsString(text) && *text->valuestring)

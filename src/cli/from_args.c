@@ -3,12 +3,12 @@
 
 #include "base/names.h"
 #include "chain/chain.h"
-#include "settings/draft.h"
-#include "settings/setting.h"
 #include "cli/hint.h"
 #include "in/embeddings.h"
 #include "in/vocab_file.h"
 #include "out/message.h"
+#include "settings/draft.h"
+#include "settings/setting.h"
 #include "vocab/spelling.h"
 
 #include <inttypes.h>
@@ -147,75 +147,21 @@ static bool check_conflicts(const struct draft *d, struct err *e)
 
 // ---- lists
 
-static bool set_biases(struct draft *d, const struct args *a, struct err *e)
+// Makes the parts of the lists. Options that need tokens which none of the lists names are errors, or have no effect.
+static bool set_lists(struct draft *d, const struct args *a, struct err *e)
 {
-    struct bias *const bias = malloc((a->biases.n + 1) * sizeof *bias);
-    bool ok = true;
-    if (!bias)
-        return err_from_fault(e, fault_memory());
-    for (size_t i = 0; ok && i < a->biases.n; i++) {
-        struct bias_typed typed;
-        ok = value_bias("logit-bias", a->biases.word[i], &typed, e) &&
-             (!typed.text || recipes_find_token(d->of, typed.text, typed.len, &typed.bias.id, e));
-        bias[i] = typed.bias;
-    }
-    ok = ok && draft_biases(d, bias, a->biases.n, a->ignore_eos, e);
-    free(bias);
-    if (ok && a->ignore_eos && !(d->of->vocab->any & VOCAB_EOG))
-        note_add(&d->of->notes, NOTE_WARNING, "--ignore-eos: the vocabulary has no end-of-generation token");
-    return ok;
-}
-
-// Adds the tokens of these lists to s: each list as a sequence, or all lists as one.
-static bool add_lists(struct sequences *s, const char *name, const struct words *lists, bool as_one, struct err *e)
-{
-    struct ids ids = {0};
-    bool ok = true;
-    for (size_t i = 0; ok && i < lists->n; i++) {
-        ids.n = as_one ? ids.n : 0;
-        const size_t before = ids.n;
-        ok = value_ids(name, lists->word[i], &ids, e) &&
-             (ids.n > before || err_set(e, STATUS_USAGE, "--%s: '%s' holds no token id", name, lists->word[i]));
-        if (ok && !as_one)
-            sequences_add(s, ids.id, ids.n);
-    }
-    if (ok && as_one)
-        sequences_add(s, ids.id, ids.n);
-    free(ids.id);
-    return ok;
-}
-
-static bool set_breakers(struct draft *d, const struct args *a, struct err *e)
-{
-    struct sequences s = {0};
-    if (!args_given(a, "dry-sequence-breaker") && !args_given(a, "dry-breaker-tokens"))
-        return true; // draft_make sets the default
-    bool ok = add_lists(&s, "dry-breaker-tokens", &a->breaker_ids, false, e);
-    for (size_t i = 0; ok && i < a->breaker_texts.n; i++) {
-        char *const text = strdup(a->breaker_texts.word[i]);
-        if (text)
-            sequences_add_text(&s, text,
-                               a->no_escape ? strlen(text) : text_unescape((unsigned char *)text, text, strlen(text)),
-                               &d->of->notes);
-        else
-            ok = err_from_fault(e, fault_memory());
-        free(text);
-    }
-    ok = ok && draft_breakers(d, &s, e);
-    builder_free(&s.key);
-    return ok;
-}
-
-static bool set_bans(struct draft *d, const struct args *a, struct err *e)
-{
-    struct sequences s = {0};
-    const bool ok = add_lists(&s, "eog-tokens", &a->eog_tokens, true, e) &&
-                    add_lists(&s, "bad-word-tokens", &a->bad_words, false, e) && draft_bans(d, &s, e);
-    builder_free(&s.key);
-    if (ok && args_given(a, "min-tokens") && a->value[catalog_find(&d->of->catalog, "min-tokens")] > 0 &&
+    const struct settings *const s = &a->chain;
+    struct builder *const notes = &d->of->notes;
+    if (!draft_lists(d, s, e))
+        return false;
+    if (s->ignore_eos && !(d->of->vocab->any & VOCAB_EOG))
+        note_add(notes, NOTE_WARNING, "--ignore-eos: the vocabulary has no end-of-generation token");
+    if (args_given(a, "min-tokens") && a->value[catalog_find(&d->of->catalog, "min-tokens")] > 0 &&
         !d->parts.bans->bans.n_ends)
         return err_set(e, STATUS_USAGE, "--min-tokens: no token is known to end a text; give --eog-tokens or --vocab");
-    return ok;
+    if (s->reasoning_budget >= 0 && !d->parts.reasoning->rules.n_ends)
+        note_add(notes, NOTE_PLAIN, "--reasoning-budget has no effect without --reasoning-start and --reasoning-end");
+    return true;
 }
 
 static bool set_grammar_text(struct draft *d, const struct args *a, struct err *e)
@@ -239,69 +185,6 @@ static bool set_grammar_text(struct draft *d, const struct args *a, struct err *
     free(content);
     if (!ok && !option_names_file(row))
         hint_file(a->grammar, g.schema ? "--json-schema-file " : "--grammar-file ", e);
-    return ok;
-}
-
-// Removes the quotes of a tag, in place, that hold only digits, commas and quotes: "2" is the text 2. True if it had
-// some.
-static bool unquote_tag(char *text)
-{
-    const size_t len = strlen(text);
-    if (len < 3 || *text != '"' || text[len - 1] != '"' || strspn(text, "0123456789,\"") != len)
-        return false;
-    memmove(text, text + 1, len - 2);
-    text[len - 2] = '\0';
-    return true;
-}
-
-// Adds a tag of the reasoning budget to s: the tokens that spell a text, or, if `ids` and the text consists of digits
-// and commas, the ids that it lists.
-static bool add_tag(const struct draft *d, struct sequences *s, const char *name, const char *given, bool ids,
-                    struct err *e)
-{
-    const struct vocab *const v = d->of->vocab;
-    struct ids token = {0};
-    bool ok;
-    char *const text = strdup(given);
-    if (!text)
-        return err_from_fault(e, fault_memory());
-    if (ids && !unquote_tag(text) && strspn(text, "0123456789,") == strlen(text)) {
-        ok = value_ids(name + strlen("--"), text, &token, e) &&
-             (token.n || err_set(e, STATUS_USAGE, "%s: '%s' holds no token", name, text));
-        for (size_t i = 0; ok && v && i < token.n; i++)
-            ok = token.id[i] < v->n ||
-                 err_set(e, STATUS_USAGE, "%s: the vocabulary has no token %" PRIu32, name, token.id[i]);
-    } else {
-        ok = recipes_split_text(d->of, name, text, false, &token, e);
-        if (ok)
-            note_spelling(&d->of->notes, name, text, &token);
-    }
-    if (ok)
-        sequences_add(s, token.id, token.n);
-    free(token.id);
-    free(text);
-    return ok;
-}
-
-static bool set_reasoning(struct draft *d, const struct args *a, struct err *e)
-{
-    const char *const message = a->reasoning_message;
-    struct sequences s = {0};
-    bool ok = true;
-    if (a->reasoning_budget < 0 && !a->reasoning_start && !a->reasoning_ends.n && !message)
-        return true;
-    if (a->reasoning_start)
-        ok = add_tag(d, &s, "--reasoning-start", a->reasoning_start, true, e);
-    else
-        sequences_add(&s, NULL, 0);
-    ok = ok && add_tag(d, &s, "--reasoning-budget-message", message ? message : "", false, e);
-    for (size_t i = 0; ok && i < a->reasoning_ends.n; i++)
-        ok = add_tag(d, &s, "--reasoning-end", a->reasoning_ends.word[i], true, e);
-    ok = ok && draft_reasoning(d, a->reasoning_budget, message || a->reasoning_budget >= 0, &s, e);
-    builder_free(&s.key);
-    if (ok && a->reasoning_budget >= 0 && !d->parts.reasoning->rules.n_ends)
-        note_add(&d->of->notes, NOTE_PLAIN,
-                 "--reasoning-budget has no effect without --reasoning-start and --reasoning-end");
     return ok;
 }
 
@@ -329,9 +212,8 @@ static bool fill_draft(struct draft *d, const struct args *a, struct err *e)
         r->vocab = &r->texts;
     }
     set_recommendations(d, a, &recommended);
-    bool ok = (!recommended.failed || err_from_fault(e, fault_memory())) && set_biases(d, a, e) &&
-              set_breakers(d, a, e) && set_bans(d, a, e) && set_grammar_text(d, a, e) && set_reasoning(d, a, e) &&
-              set_embeddings(d, a, e);
+    bool ok =
+        (!recommended.failed || err_from_fault(e, fault_memory())) && set_grammar_text(d, a, e) && set_lists(d, a, e) && set_embeddings(d, a, e);
     if (ok && !d->parts.engine->options && recommended.text)
         ok = draft_samplers(d, recommended.text, false, e);
     else if (ok && !d->parts.engine->options && named)

@@ -3,8 +3,8 @@
 #ifndef SAMPL_CLI_FROM_ARGS_H
 #define SAMPL_CLI_FROM_ARGS_H
 
-#include "settings/draft.h"
 #include "cli/args.h"
+#include "settings/draft.h"
 
 // Makes the recipe that the arguments describe; the caller drops it. Loads the vocabulary, if one is given. Where an
 // option was not given, the model's recommendation holds. Options of presets that the engine has no stage for count as

@@ -6,6 +6,7 @@
 #include "samplers/engine.h"
 
 #include <assert.h>
+#include <stdlib.h>
 #include <string.h>
 
 // ---- setters
@@ -124,13 +125,6 @@ static bool set_neutral(const struct option_row *row, const char *value, struct 
     return true;
 }
 
-// Appends to --logit-bias.
-static bool set_bias(const struct option_row *row, const char *value, struct args *a, struct err *e)
-{
-    struct bias_typed bias;
-    return value_bias(row->name, value, &bias, e) && set_word(row, value, a, e);
-}
-
 // Sets --samplers or --sampler-seq, which differ in the row's `low`: names or letters.
 static bool set_samplers(const struct option_row *row, const char *value, struct args *a, struct err *e)
 {
@@ -138,17 +132,26 @@ static bool set_samplers(const struct option_row *row, const char *value, struct
     return set_string(row, value, a, e);
 }
 
-// Appends to --dry-sequence-breaker, or empties the list for none.
-static bool set_breaker(const struct option_row *row, const char *value, struct args *a, struct err *e)
+// Appends to a list of the chain, or sets it. The row's `low` is the kind of the list.
+static bool set_list(const struct option_row *row, const char *value, struct args *a, struct err *e)
 {
-    if (!strcmp(value, "none")) {
-        a->breaker_texts.n = 0;
-        return true;
-    }
-    if (*value)
-        return set_word(row, value, a, e);
+    const enum list_kind kind = (enum list_kind)row->low;
+    struct list *const list = &a->chain.list[kind];
+    if (kind != LIST_BREAKERS || *value)
+        return list_read(list, kind, value, e);
+    list->name = list_options[kind];
     message_warn("--%s: an empty breaker is left out", row->name);
     return true;
+}
+
+// Appends to a list of ids, which may stand in a file.
+static bool set_ids(const struct option_row *row, const char *value, struct args *a, struct err *e)
+{
+    const enum list_kind kind = (enum list_kind)row->low;
+    struct ids ids = {0};
+    const bool ok = value_ids(row->name, value, &ids, e) && list_take_ids(&a->chain.list[kind], kind, &ids, value, e);
+    free(ids.id);
+    return ok;
 }
 
 // Sets a switch that may have a number, [=N]. Without N the number becomes 0. If the row is a flag, =true and =false
@@ -220,8 +223,8 @@ bool args_forget(struct args *a, const struct option_row *row, struct err *e)
         a->value[row->number] = param_value(row->param, row->param->def);
     else if (row->def)
         return row->set(row, row->def, a, e);
-    else if (row->repeats)
-        FIELD(struct words).n = 0;
+    else if (row->set == set_list || row->set == set_ids)
+        list_begin(&a->chain.list[(size_t)row->low], NULL);
     else if (row->set == set_grammar)
         a->grammar_row = NULL;
     else if (row->set == set_string)
@@ -245,7 +248,9 @@ bool args_forget(struct args *a, const struct option_row *row, struct err *e)
 #define FLAG(member)     .flag = true, AT(member), .set = set_flag
 #define ACTION(action)   .low = (action), .set = set_action
 #define SWITCH(is, most) .on = offsetof(struct args, is), AT(most), .low = 1, .set = set_switch
-#define WORDS(setter)    .repeats = true, .set = (setter)
+#define WORDS(member)    .repeats = true, AT(member), .set = set_word
+#define LIST(kind)       .repeats = true, .low = (kind), .set = set_list
+#define IDS(kind)        .repeats = true, .low = (kind), .set = set_ids
 #define GRAMMAR          AT(grammar), .set = set_grammar
 
 #define MOST_ROWS 0x1p53 // the text of a range prints it exactly
@@ -292,19 +297,19 @@ static const struct option_row table[] = {
      .help = "seed of the draws; -1: a random one"},
     {"engine", COMMON, .metavar = "NAME", CHAIN, .def = "llama", AT(engine), .set = set_choice, .choices = ENGINE_NAMES,
      .help = "program whose pipeline to run; each has its own defaults"},
-    {"logit-bias", COMMON, .brief = "l", .metavar = "ID(+|-)BIAS", CHAIN, AT(biases), WORDS(set_bias),
+    {"logit-bias", COMMON, .brief = "l", .metavar = "ID(+|-)BIAS", CHAIN, LIST(LIST_BIASES),
      .help = "add BIAS to the logit of a token; ID-inf bans it; \"TEXT\"(+|-)BIAS needs --vocab; may be repeated"},
-    {"ignore-eos", CHAIN, FLAG(ignore_eos), .help = "ban the vocabulary's end-of-generation tokens"},
-    {"dry-sequence-breaker", .metavar = "TEXT", CHAIN, AT(breaker_texts), WORDS(set_breaker),
+    {"ignore-eos", CHAIN, FLAG(chain.ignore_eos), .help = "ban the vocabulary's end-of-generation tokens"},
+    {"dry-sequence-breaker", .metavar = "TEXT", CHAIN, LIST(LIST_BREAKERS),
      .help = "text that DRY does not match across; replaces the defaults; none: no breakers; may be repeated"},
-    {"escape", .brief = "e", CHAIN, .flag = true, AT(no_escape), .low = true, .set = set_flag,
+    {"escape", .brief = "e", CHAIN, .flag = true, AT(chain.no_escape), .low = true, .set = set_flag,
      .help = "resolve escapes in --dry-sequence-breaker; this is the default"},
-    {"no-escape", CHAIN, FLAG(no_escape), .help = "take the texts of --dry-sequence-breaker as they are"},
-    {"dry-breaker-tokens", .metavar = "LIST", CHAIN, AT(breaker_ids), WORDS(set_word),
+    {"no-escape", CHAIN, FLAG(chain.no_escape), .help = "take the texts of --dry-sequence-breaker as they are"},
+    {"dry-breaker-tokens", .metavar = "LIST", CHAIN, IDS(LIST_BREAKER_IDS),
      .help = "ids that DRY does not match across; 1,2,3 or @FILE; replace the default texts; may be repeated"},
-    {"bad-word-tokens", .metavar = "LIST", CHAIN, AT(bad_words), WORDS(set_word),
+    {"bad-word-tokens", .metavar = "LIST", CHAIN, IDS(LIST_BANS),
      .help = "ids of a sequence to ban; 1,2,3 or @FILE; the last id is masked behind the others; may be repeated"},
-    {"eog-tokens", .metavar = "LIST", CHAIN, AT(eog_tokens), WORDS(set_word),
+    {"eog-tokens", .metavar = "LIST", CHAIN, IDS(LIST_ENDS),
      .help = "ids that end a text, for --min-tokens; besides those of the vocabulary; may be repeated"},
     {"grammar", .metavar = "GBNF", CHAIN, GRAMMAR,
      .help = "choose only tokens that fit a grammar; in llama.cpp's notation, needs --vocab"},
@@ -316,15 +321,15 @@ static const struct option_row table[] = {
      .help = "choose only tokens that fit the JSON schema in FILE; needs --vocab"},
     {"grammar-first", CHAIN, FLAG(grammar_first),
      .help = "mask by the grammar before the chain; otherwise only if the chosen token does not fit"},
-    {"reasoning-budget", .metavar = "N", CHAIN, .def = "-1", AT(reasoning_budget), .low = -1, .high = INT32_MAX,
+    {"reasoning-budget", .metavar = "N", CHAIN, .def = "-1", AT(chain.reasoning_budget), .low = -1, .high = INT32_MAX,
      .set = set_whole,
      .help = "most tokens between a start tag and an end tag; then the message and the first end tag are forced; -1: "
              "no budget"},
-    {"reasoning-budget-message", .metavar = "TEXT", CHAIN, AT(reasoning_message), .set = set_string,
+    {"reasoning-budget-message", .metavar = "TEXT", CHAIN, .low = LIST_MESSAGE, .set = set_list,
      .help = "text to force before the end tag; needs --vocab"},
-    {"reasoning-start", .metavar = "TAG", CHAIN, AT(reasoning_start), .set = set_string,
+    {"reasoning-start", .metavar = "TAG", CHAIN, .low = LIST_START, .set = set_list,
      .help = "tag that starts the count; ids 1,2,3, or a text with --vocab"},
-    {"reasoning-end", .metavar = "TAG", CHAIN, AT(reasoning_ends), WORDS(set_word),
+    {"reasoning-end", .metavar = "TAG", CHAIN, LIST(LIST_END_TAGS),
      .help = "tag that ends the count; ids or a text; may be repeated"},
     {"scatter-embeddings", .metavar = "FILE", CHAIN, SCATTER, AT(embeddings), .set = set_string,
      .help = "tokens with near vectors exchange probability, not near ranks; the model's embedding matrix as "
@@ -366,9 +371,9 @@ static const struct option_row table[] = {
      .help = "write to FILE; whole or not at all"},
     {"line-buffered", OUT, FLAG(line_buffered), .help = "flush the output after each row"},
     {"stats", COMMON, OUT, FLAG(stats), .help = "print a summary on standard error at the end"},
-    {"vs", COMMON, .metavar = "SPEC", TUNING, AT(vs), WORDS(set_word),
+    {"vs", COMMON, .metavar = "SPEC", TUNING, WORDS(vs),
      .help = "compare with another chain; a preset, or options, which NAME: before them names; may be repeated"},
-    {"sweep", COMMON, .metavar = "OPTION=LIST", TUNING, AT(sweeps), WORDS(set_word),
+    {"sweep", COMMON, .metavar = "OPTION=LIST", TUNING, WORDS(sweeps),
      .help = "compare the values of an option; a,b,c or FROM:TO:STEP; several sweeps give all combinations"},
     {"against", COMMON, .metavar = "FILE", TUNING, AT(against), .set = set_string,
      .help = "compare with the rows of another FILE; rows of the same contexts, as of a quantised model"},

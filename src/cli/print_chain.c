@@ -3,10 +3,10 @@
 
 #include "base/utf8.h"
 #include "chain/chain.h"
-#include "settings/draft.h"
-#include "settings/value.h"
 #include "cli/remarks.h"
 #include "grammar/grammar.h"
+#include "settings/draft.h"
+#include "settings/value.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -234,15 +234,15 @@ static bool write_reasoning(const struct chain_text *t)
 {
     struct builder *const b = t->text;
     const struct reasoning *const reasoning = t->r->parts.reasoning;
-    const char *const message = t->a->reasoning_message;
+    const struct list_entry *const message = list_next_entry(&t->a->chain.list[LIST_MESSAGE], NULL);
     if (!reasoning)
         return true;
     builder_format(b, "\"reasoning\":{\"tokens\":%" PRId64, reasoning->tokens);
     chain_text_ids(b, ",\"start\":[", "", "]", &reasoning->tag[REASONING_START], 1);
     chain_text_ids(b, ",\"message\":[", "", "]", &reasoning->tag[REASONING_MESSAGE], 1);
-    if (message && *message) {
+    if (message && message->n) {
         builder_string(b, ",\"message_text\":");
-        if (!write_string(t, "reasoning-budget-message", message, strlen(message)))
+        if (!write_string(t, "reasoning-budget-message", entry_text(message), message->n))
             return false;
     }
     builder_string(b, ",\"end\":[");

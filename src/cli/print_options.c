@@ -2,9 +2,9 @@
 // A chain as options: a preset, or a command line of llama.cpp.
 #include "base/names.h"
 #include "chain/chain.h"
-#include "settings/value.h"
 #include "cli/print_chain.h"
 #include "out/message.h"
+#include "settings/value.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -194,12 +194,26 @@ static void write_numbers(const struct chain_text *t, const double *value, const
     }
     if (!chain_text_draws_seed(t))
         builder_format(write_option(t, "seed"), " %" PRId64, (int64_t)t->r->parts.seed);
-    if (a->ignore_eos)
+    if (a->chain.ignore_eos)
         write_option(t, "ignore-eos");
     if (a->grammar_first)
         write_option(t, "grammar-first");
     if (a->backend_sampling && !t->r->parts.engine->options)
         write_option(t, "backend-sampling");
+}
+
+// Writes an option for each entry of a list.
+static void write_list(const struct chain_text *t, enum list_kind kind)
+{
+    const struct list *const list = &t->a->chain.list[kind];
+    for (const struct list_entry *x = NULL; (x = list_next_entry(list, x));) {
+        struct builder value = {0};
+        builder_string(&value, "");
+        entry_write(&value, x, kind, t->a->chain.no_escape);
+        t->text->failed = t->text->failed || value.failed;
+        write_quoted(t, list_options[kind] + strlen("--"), value.failed ? "" : value.text);
+        builder_free(&value);
+    }
 }
 
 // Writes the options that may be repeated, and the budget. llama.cpp runs no bans.
@@ -219,20 +233,16 @@ static void write_lists(const struct chain_text *t, bool llama)
     }
     for (size_t i = 0; i < breakers->n_sequences; i++)
         chain_text_ids(write_option(t, "dry-breaker-tokens"), " ", "", "", &breakers->sequence[i], 1);
-    if (args_given(a, "dry-sequence-breaker") && !a->breaker_texts.n)
+    if (a->chain.list[LIST_BREAKERS].name && !a->chain.list[LIST_BREAKERS].n)
         builder_string(write_option(t, "dry-sequence-breaker"), " none");
-    for (size_t i = 0; i < a->breaker_texts.n; i++)
-        write_quoted(t, "dry-sequence-breaker", a->breaker_texts.word[i]);
-    if (a->no_escape && a->breaker_texts.n)
+    write_list(t, LIST_BREAKERS);
+    if (a->chain.no_escape && a->chain.list[LIST_BREAKERS].n)
         write_option(t, "no-escape");
-    if (a->reasoning_budget >= 0)
-        builder_format(write_option(t, "reasoning-budget"), " %" PRId64, a->reasoning_budget);
-    if (a->reasoning_start)
-        write_quoted(t, "reasoning-start", a->reasoning_start);
-    for (size_t i = 0; i < a->reasoning_ends.n; i++)
-        write_quoted(t, "reasoning-end", a->reasoning_ends.word[i]);
-    if (a->reasoning_message)
-        write_quoted(t, "reasoning-budget-message", a->reasoning_message);
+    if (a->chain.reasoning_budget >= 0)
+        builder_format(write_option(t, "reasoning-budget"), " %" PRId64, a->chain.reasoning_budget);
+    write_list(t, LIST_START);
+    write_list(t, LIST_END_TAGS);
+    write_list(t, LIST_MESSAGE);
     if (!llama && p->embeddings)
         chain_text_embeddings(t, " --scatter-embeddings ", " --scatter-metric ");
     builder_byte(b, '\n');

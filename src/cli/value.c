@@ -3,9 +3,7 @@
 
 #include "cli/hint.h"
 #include "in/source.h"
-#include "vocab/vocab.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,40 +58,4 @@ bool value_rows(const char *flag, const char *text, struct rows *rows, struct er
         ok = add_rows(flag, item, len, rows, e);
     free(content);
     return ok || hint_file(given, "@", e);
-}
-
-static const char *skip_spaces(const char *text) { return text + strspn(text, " \t\n\v\f\r"); }
-
-bool value_bias(const char *flag, const char *text, struct bias_typed *bias, struct err *e)
-{
-    const char *const first = skip_spaces(text), *sign = NULL;
-    int64_t id = VOCAB_NONE;
-    char *end = NULL;
-    float amount = NAN;
-    bool exact = true; // the amount is not a number that becomes 0
-    *bias = (struct bias_typed){0};
-    if (*first == '"') { // the text ends at the last quote
-        const char *const quote = strrchr(text, '"');
-        sign = skip_spaces(quote + 1);
-        if (quote == first || (*sign != '+' && *sign != '-'))
-            return err_set(e, STATUS_USAGE, "--logit-bias: '%s' is not \"TEXT\"+BIAS or \"TEXT\"-BIAS", text);
-        bias->text = first + 1;
-        bias->len = (size_t)(quote - first - 1);
-    } else {
-        const size_t digits = strspn(first, "+-") > 1 ? 0 : strspn(first + strspn(first, "+-"), "0123456789");
-        const char *const behind = first + strspn(first, "+-") + digits;
-        if (digits && whole_number(first, behind, INT32_MIN, INT32_MAX, &id))
-            sign = skip_spaces(behind);
-    }
-    if (sign && (*sign == '+' || *sign == '-'))
-        exact = value_float(sign + 1, &end, &amount);
-    if (!end || end == sign + 1 || *skip_spaces(end) || isnan(amount))
-        return err_set(e, STATUS_USAGE, "--%s: '%s' is not ID+BIAS or ID-BIAS", flag, text);
-    amount = *sign == '-' ? -amount : amount;
-    if (!exact)
-        return err_set(e, STATUS_USAGE, "--%s: '%s': the bias rounds to 0 in f32", flag, text);
-    if (amount == INFINITY)
-        return err_set(e, STATUS_USAGE, "--%s: '%s': only -inf is an infinite bias", flag, text);
-    bias->bias = (struct bias){(uint32_t)id, amount};
-    return true;
 }

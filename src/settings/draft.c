@@ -106,28 +106,13 @@ bool draft_seed(struct draft *d, int64_t seed, struct err *e)
     return true;
 }
 
-static bool default_breakers(struct draft *d, struct err *e)
-{
-    struct sequences list = {0};
-    for (const char *text = "\n:\"*"; *text; text++)
-        sequences_add_text(&list, text, 1, &d->of->notes);
-    return draft_breakers(d, &list, e);
-}
-
-static bool default_bans(struct draft *d, struct err *e)
-{
-    struct sequences list = {0};
-    sequences_add(&list, NULL, 0);
-    return draft_bans(d, &list, e);
-}
-
 // Sets the parts that were not set. The default chain depends on the values, which may have changed: it is made anew.
 static bool add_defaults(struct draft *d, struct err *e)
 {
     const struct parts *const p = &d->parts;
     const bool chain = !p->engine->options && (!p->order || *(const char *)p->order->shared.key == 'd');
-    return (p->biases || draft_biases(d, NULL, 0, false, e)) && (p->breakers || default_breakers(d, e)) &&
-           (p->bans || default_bans(d, e)) && (!chain || draft_samplers(d, NULL, false, e));
+    return (p->biases || draft_lists(d, &(struct settings){.reasoning_budget = -1}, e)) &&
+           (!chain || draft_samplers(d, NULL, false, e));
 }
 
 // Draws the seed, if a random one is wanted.

@@ -6,6 +6,7 @@
 
 #include "base/note.h"
 #include "chain/recipe.h"
+#include "settings/list.h"
 #include "settings/value.h"
 
 #include <cjson/cJSON.h>
@@ -43,9 +44,6 @@ bool draft_seed(struct draft *d, int64_t seed, struct err *e);
 // list.def.
 bool draft_samplers(struct draft *d, const char *text, bool by_letter, struct err *e);
 
-// Sets the biases, and bans the tokens that the vocabulary bans. ignore_eos needs a vocabulary.
-bool draft_biases(struct draft *d, const struct bias *bias, size_t n, bool ignore_eos, struct err *e);
-
 // A grammar as text.
 struct grammar_text {
     struct piece text;  // GBNF, or a JSON schema
@@ -58,33 +56,20 @@ struct grammar_text {
 // Sets the grammar.
 bool draft_grammar(struct draft *d, const struct grammar_text *g, struct err *e);
 
-// ---- lists of token sequences
+// ---- lists
 
-// Token sequences, then texts. A zeroed struct is empty. The draft_ functions below free it.
-struct sequences {
-    struct builder key; // of each sequence and text: its length, then its ids or bytes
-    size_t n, n_texts;
+// The lists of a chain and what is made with them, as they are given.
+struct settings {
+    struct list list[LISTS];
+    int64_t reasoning_budget; // in tokens; -1: none
+    bool ignore_eos;          // tokens that end a generation are banned
+    bool no_escape;           // ENTRY_ESCAPED of LIST_BREAKERS are taken as they are
 };
 
-// Appends a sequence. No text may have been added.
-void sequences_add(struct sequences *s, const uint32_t *id, size_t n);
-
-// Appends the text of a breaker. A text that is too long is cut, with a warning among the notes.
-void sequences_add_text(struct sequences *s, const char *text, size_t len, struct builder *notes);
-
-// Sets DRY's breakers.
-bool draft_breakers(struct draft *d, struct sequences *s, struct err *e);
-
-// Sets the bans. The first sequence holds tokens that end a text, in addition to those of the vocabulary. In each other
-// sequence, the last token is masked behind the tokens before it.
-bool draft_bans(struct draft *d, struct sequences *s, struct err *e);
-
-// Sets the reasoning budget; tokens -1: none. forces: the message and the first end tag, at the budget's end. Without a
-// start tag or an end tag there is no budget.
-bool draft_reasoning(struct draft *d, int64_t tokens, bool forces, struct sequences *s, struct err *e);
-
-// Sets the generation prompt, which is n tokens; 0: there is none.
-bool draft_generation(struct draft *d, const uint32_t *id, size_t n, struct err *e);
+// Makes the parts of the lists that are given, and of those that the draft lacks. Biases and ignore_eos are one part,
+// and so are both kinds of breakers, bans and ends, and the reasoning budget with its tags. In a row each text of a
+// bias may be spelt by several tokens.
+bool draft_lists(struct draft *d, const struct settings *s, struct err *e);
 
 // Opens the vectors of a file: fills *m but for the metric. *owner has the memory and goes to `close`. False with *e.
 typedef bool embeddings_open_fn(struct embeddings *m, void **owner, const char *file, struct err *e);
@@ -95,17 +80,10 @@ bool draft_embeddings(struct draft *d, const char *file, enum distance_metric me
 
 // ---- texts as tokens
 
-// Finds the token of a bias by its text, text[0..len), in which escapes are resolved. False with *e unless exactly one
-// token has the text.
-bool recipes_find_token(const struct recipes *r, const char *text, size_t len, uint32_t *id, struct err *e);
-
 // Splits a text into tokens as vocab_split does; an empty text has none. ids is zeroed at first and the caller's.
 // Errors begin with `name`.
 bool recipes_split_text(const struct recipes *r, const char *name, const char *text, bool escapes, struct ids *ids,
                         struct err *e);
-
-// Notes which tokens spell a text, if there are several.
-void note_spelling(struct builder *notes, const char *name, const char *text, const struct ids *ids);
 
 // ---- for the functions that set a part
 

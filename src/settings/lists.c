@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The lists of a draft: samplers, biases, breakers, bans, the tags of the reasoning budget, and vectors of tokens.
+// The lists of a draft: biases, breakers, bans, the tags of the reasoning budget, and vectors of tokens.
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "chain/chain.h"
@@ -44,135 +44,11 @@ void parts_drop(struct parts *p)
         shared_drop(p->part[i]);
 }
 
-// ---- samplers
+// ---- texts as tokens
 
-// The error for an unknown name or letter: lists those that are known.
-static bool unknown_sampler(bool by_letter, const char *name, size_t len, struct err *e)
+// Copies a text as bytes, which the caller frees. NULL with *e if memory is short.
+static unsigned char *plain_text(const char *text, size_t len, bool escapes, size_t *n, struct err *e)
 {
-    char known[600] = "", *at = known;
-    if (!by_letter && memchr(name, ',', len))
-        return err_set(e, STATUS_USAGE, "--samplers: '%.*s' is no sampler; separate names with ';'",
-                       err_clip_part(name, len, 40), name);
-    for (size_t i = 0; samplers[i]; i++) {
-        const struct sampler *const s = samplers[i];
-        if (at + strlen(s->name) + 3 > known + sizeof known)
-            break;
-        if (!by_letter && !sampler_internal(i))
-            at = stpcpy(stpcpy(at, at == known ? "" : ", "), s->name);
-        if (by_letter && s->letter)
-            *at++ = s->letter;
-    }
-    *at = '\0';
-    return err_set(e, STATUS_USAGE, "%s: unknown sampler '%.*s', known are %s",
-                   by_letter ? "--sampler-seq" : "--samplers", err_clip_part(name, len, 40), name, known);
-}
-
-static bool add_choice(struct order *o, const struct sampler *s, const struct vocab *v, struct err *e)
-{
-    if (s->needs_vocab && !v)
-        return err_set(e, STATUS_USAGE, "--samplers: %s needs --vocab", s->name);
-    for (size_t i = 0; s->selector && i < o->n; i++)
-        if (choice_sampler(&o->choice[i])->selector)
-            return err_set(e, STATUS_USAGE, "--samplers: two selectors, %s and %s", choice_sampler(&o->choice[i])->name,
-                           s->name);
-    o->choice[o->n++] = (struct choice){.place = sampler_place(s)};
-    return true;
-}
-
-// Reads a choice's own value of its sampler's first parameter.
-static bool read_own_value(const struct catalog *c, struct choice *choice, const char *value, size_t len, struct err *e)
-{
-    const struct sampler *const s = choice_sampler(choice);
-    char text[64];
-    if (!s->params)
-        return err_set(e, STATUS_USAGE, "--samplers: %s takes no value", s->name);
-    if (len >= sizeof text)
-        return err_set(e, STATUS_USAGE, "--samplers: the value of %s is too long", s->name);
-    memcpy(text, value, len);
-    text[len] = '\0';
-    choice->own = true;
-    return value_parse(c->param[c->number[choice->place][0]], text, &choice->value, e) || err_prefix(e, "--samplers");
-}
-
-static bool has_choice(const struct order *o, const struct sampler *s)
-{
-    size_t i = 0;
-    while (i < o->n && choice_sampler(&o->choice[i]) != s)
-        i++;
-    return i < o->n;
-}
-
-static bool read_order(struct order *o, struct recipes *r, const char *text, bool by_letter, struct err *e)
-{
-    for (const char *at = text; *at;) {
-        const size_t len = by_letter ? utf8_step(at) : strcspn(at, ";"), name_len = by_letter ? len : strcspn(at, ";=");
-        const struct sampler *const s = by_letter ? sampler_by_letter(*at) : sampler_by_name(at, name_len);
-        const bool again = s == &sampler_adaptive_p && name_len == len && has_choice(o, s); // llama.cpp runs it once
-        if (!s && !r->lenient)
-            return unknown_sampler(by_letter, at, name_len, e);
-        if (!s)
-            note_add(&r->notes, NOTE_WARNING, "%s: unknown sampler '%.*s' is left out",
-                     by_letter ? "--sampler-seq" : "--samplers", err_clip_part(at, name_len, 40), at);
-        if (s && !again && !add_choice(o, s, r->vocab, e))
-            return false;
-        if (s && name_len < len &&
-            !read_own_value(&r->catalog, &o->choice[o->n - 1], at + name_len + 1, len - name_len - 1, e))
-            return false;
-        at += len + (!by_letter && at[len] == ';');
-    }
-    return true;
-}
-
-// Returns whether a sampler of another program joins the default chain: the draft's values of its own parameters enable
-// it.
-static bool joins_default(const struct draft *d, size_t place)
-{
-    const struct sampler *const s = samplers[place];
-    double params[CATALOG_PARAMS]; // large enough for the parameter struct of any sampler
-    if (!s->foreign || !s->params[0].help)
-        return false;
-    catalog_fill(&d->of->catalog, place, d->parts.value, params);
-    return stage_enabled(&(struct stage){s, params, NULL});
-}
-
-// Appends the names of the default chain, each with a ';' behind it.
-static void default_names(const struct draft *d, struct builder *names)
-{
-    const char *next = DEFAULT_CHAIN;
-    for (size_t i = 0; samplers[i]; i++) {
-        const char *const name = samplers[i]->name;
-        const size_t len = strcspn(next, ";");
-        const bool listed = strlen(name) == len && !strncmp(name, next, len);
-        next += listed ? len + (next[len] == ';') : 0;
-        if (listed || joins_default(d, i))
-            builder_format(names, "%s;", name);
-    }
-}
-
-bool draft_samplers(struct draft *d, const char *text, bool by_letter, struct err *e)
-{
-    struct builder key = {0};
-    bool ok;
-    builder_byte(&key, by_letter ? 'l' : text ? 'n' : 'd');
-    if (text)
-        builder_string(&key, text);
-    else
-        default_names(d, &key);
-    const size_t size = sizeof(struct order) + key.len * sizeof(struct choice); // a sampler has at least one letter
-    struct order *const o = draft_share(d, PART_ORDER, &key, size, free, &ok, e);
-    return o ? read_order(o, d->of, (const char *)o->shared.key + 1, by_letter, e) : ok;
-}
-
-// ---- biases
-
-// Returns the text as bytes, which the caller frees. NULL with *e if memory is short or there is no vocabulary.
-static unsigned char *plain_text(const struct recipes *r, const char *name, const char *text, size_t len, bool escapes,
-                                 size_t *n, struct err *e)
-{
-    if (!r->vocab) {
-        err_set(e, STATUS_USAGE, "%s: the text '%.*s' needs --vocab", name, err_clip_part(text, len, 40), text);
-        return NULL;
-    }
     unsigned char *const plain = malloc(len + 1);
     if (plain)
         *n = escapes ? text_unescape(plain, text, len) : (memcpy(plain, text, len), len);
@@ -181,12 +57,20 @@ static unsigned char *plain_text(const struct recipes *r, const char *name, cons
     return plain;
 }
 
-bool recipes_find_token(const struct recipes *r, const char *text, size_t len, uint32_t *id, struct err *e)
+static bool text_needs_vocab(const struct recipes *r, const char *name, const char *text, size_t len, struct err *e)
+{
+    return r->vocab ||
+           err_set(e, STATUS_USAGE, "%s: the text '%.*s' needs --vocab", name, err_clip_part(text, len, 40), text);
+}
+
+// Finds the only token that has a text.
+static bool find_token(const struct recipes *r, const char *text, size_t len, bool escapes, uint32_t *id, struct err *e)
 {
     const int shown = err_clip_part(text, len, 40);
     uint32_t other = VOCAB_NONE;
     size_t n;
-    unsigned char *const plain = plain_text(r, "--logit-bias", text, len, true, &n, e);
+    unsigned char *const plain =
+        text_needs_vocab(r, "--logit-bias", text, len, e) ? plain_text(text, len, escapes, &n, e) : NULL;
     if (!plain)
         return false;
     *id = n ? vocab_find_only(r->vocab, plain, n, &other) : VOCAB_NONE;
@@ -208,7 +92,7 @@ bool recipes_split_text(const struct recipes *r, const char *name, const char *t
     ids->n = 0;
     if (!len)
         return true;
-    unsigned char *const plain = plain_text(r, name, text, len, escapes, &n, e);
+    unsigned char *const plain = text_needs_vocab(r, name, text, len, e) ? plain_text(text, len, escapes, &n, e) : NULL;
     if (!plain)
         return false;
     const bool ok =
@@ -220,7 +104,8 @@ bool recipes_split_text(const struct recipes *r, const char *name, const char *t
            err_set(e, STATUS_USAGE, "%s: no tokens of the vocabulary spell '%.*s'", name, err_clip(text, 40), text);
 }
 
-void note_spelling(struct builder *notes, const char *name, const char *text, const struct ids *ids)
+// Notes which tokens spell a text, if there are several.
+static void note_spelling(struct builder *notes, const char *name, const char *text, const struct ids *ids)
 {
     struct builder note = {0};
     if (ids->n < 2)
@@ -234,6 +119,57 @@ void note_spelling(struct builder *notes, const char *name, const char *text, co
     builder_free(&note);
 }
 
+// ---- parts of lists
+
+// Lists become parts of a draft. A list that was not given is the draft's own, or the default.
+struct making {
+    struct draft *d;
+    const struct settings *s;
+    struct ids ids;      // scratch
+    struct builder key;  // of the part that is made
+    struct builder note; // on texts that several tokens spell
+    struct err *e;
+};
+
+static const struct list *given(const struct making *m, enum list_kind kind)
+{
+    return m->s->list[kind].name ? &m->s->list[kind] : NULL;
+}
+
+// Sets the part of the key, as draft_share does. A row prints the notes on its texts if the part is new; if other
+// recipes have the part, the notes were printed for them.
+static void *make_part(struct making *m, enum recipe_part part, size_t size, void (*free)(void *), bool *ok)
+{
+    void *const new = draft_share(m->d, part, &m->key, size, free, ok, m->e);
+    const struct shared *const shared = m->d->parts.part[part];
+    if (m->d->of_row && shared && shared->users == 1)
+        notes_move(&m->d->of->notes, &m->note);
+    builder_clear(&m->note);
+    return new;
+}
+
+// Finds the tokens of an entry, which become m->ids. one: a text is one token.
+static bool find_tokens(struct making *m, const struct list *list, const struct list_entry *x, bool one)
+{
+    struct ids *const ids = &m->ids;
+    const bool escapes = x->form == ENTRY_ESCAPED, ids_given = x->form == ENTRY_IDS;
+    ids->n = ids_given ? x->n : 1;
+    if ((ids_given || one) && !mem_grow(&ids->id, &ids->cap, ids->n + 1, sizeof *ids->id))
+        return err_from_fault(m->e, fault_memory());
+    if (ids_given)
+        memcpy(ids->id, x->of, x->n * sizeof *ids->id);
+    else if (one)
+        return find_token(m->d->of, entry_text(x), x->n, escapes, ids->id, m->e);
+    else if (!recipes_split_text(m->d->of, list == m->s->list ? list_options[LIST_BIASES] : list->name, entry_text(x),
+                                 escapes, ids, m->e))
+        return false;
+    else
+        note_spelling(m->d->of_row ? &m->note : &m->d->of->notes, list->name, entry_text(x), ids);
+    return true;
+}
+
+// ---- biases
+
 static void biases_free(void *thing)
 {
     struct biases *const b = thing;
@@ -243,63 +179,74 @@ static void biases_free(void *thing)
 }
 
 // Makes the list of biases: those given, then a ban for each token of the vocabulary that is never to be chosen.
-static bool fill_biases(struct biases *b, const struct bias *bias, const struct vocab *v)
+static bool fill_biases(struct biases *b, const struct vocab *v)
 {
     const unsigned unwanted = VOCAB_BANNED | (b->ignore_eos ? VOCAB_EOG : 0u);
     size_t cap = 0;
-    if (!mem_grow(&b->bias, &cap, b->n_given + 1, sizeof *bias))
+    if (!mem_grow(&b->bias, &cap, b->n_given + 1, sizeof *b->bias))
         return false;
-    if (b->n_given)
-        memcpy(b->bias, bias, b->n_given * sizeof *bias);
+    memcpy(b->bias, (const char *)b->shared.key + 1, b->n_given * sizeof *b->bias);
     b->n = b->n_given;
     for (uint32_t id = 0; v && v->any & unwanted && id < v->n; id++) {
         if (!(v->flags[id] & unwanted))
             continue;
-        if (!mem_grow(&b->bias, &cap, b->n + 1, sizeof *bias))
+        if (!mem_grow(&b->bias, &cap, b->n + 1, sizeof *b->bias))
             return false;
         b->bias[b->n++] = (struct bias){id, -INFINITY};
     }
     return bias_table_build(&b->table, b->bias, b->n);
 }
 
-bool draft_biases(struct draft *d, const struct bias *bias, size_t n, bool ignore_eos, struct err *e)
+static bool make_biases(struct making *m)
 {
-    struct builder key = {0};
+    const struct biases *const old = m->d->parts.biases;
+    const struct list *const list = given(m, LIST_BIASES);
+    const struct vocab *const v = m->d->of->vocab;
+    const bool ignore_eos = m->s->ignore_eos;
     bool ok;
-    if (ignore_eos && !d->of->vocab)
-        return err_set(e, STATUS_USAGE, "--ignore-eos needs --vocab");
-    builder_byte(&key, (char)ignore_eos);
-    builder_bytes(&key, bias, n * sizeof *bias);
-    struct biases *const b = draft_share(d, PART_BIASES, &key, sizeof *b, biases_free, &ok, e);
+    if (old && !list && ignore_eos == old->ignore_eos)
+        return true;
+    builder_byte(&m->key, (char)ignore_eos);
+    if (old && !list)
+        builder_bytes(&m->key, old->bias, old->n_given * sizeof *old->bias);
+    for (const struct list_entry *x = NULL; list && (x = list_next_entry(list, x));) {
+        if (!find_tokens(m, list, x, !m->d->of_row))
+            return false;
+        for (size_t i = 0; i < m->ids.n; i++)
+            builder_bytes(&m->key, &(struct bias){m->ids.id[i], x->bias}, sizeof(struct bias));
+    }
+    if (ignore_eos && !v)
+        return err_set(m->e, STATUS_USAGE, "--ignore-eos needs --vocab");
+    const size_t n = m->key.len / sizeof(struct bias);
+    struct biases *const b = make_part(m, PART_BIASES, sizeof *b, biases_free, &ok);
     if (!b)
         return ok;
     b->n_given = n;
     b->ignore_eos = ignore_eos;
-    return fill_biases(b, bias, d->of->vocab) || err_from_fault(e, fault_memory());
+    return fill_biases(b, v) || err_from_fault(m->e, fault_memory());
 }
 
-// ---- breakers
+// ---- sequences
 
-enum { BREAKER_MAX = 40 }; // bytes of a text, as in llama.cpp
-
-void sequences_add(struct sequences *s, const uint32_t *id, size_t n)
+// Adds a sequence to the key.
+static void add_sequence(struct making *m, const uint32_t *id, size_t n)
 {
-    assert(!s->n_texts);
-    builder_bytes(&s->key, &n, sizeof n);
-    builder_bytes(&s->key, id, n * sizeof *id);
-    s->n++;
+    builder_bytes(&m->key, &n, sizeof n);
+    builder_bytes(&m->key, id, n * sizeof *id);
 }
 
-void sequences_add_text(struct sequences *s, const char *text, size_t len, struct builder *notes)
+// Adds the sequences of a list, or n others if the list was not given, and counts them.
+static bool add_sequences(struct making *m, const struct list *list, const struct tokens *old, size_t n, size_t *count)
 {
-    if (len > BREAKER_MAX) {
-        note_add(notes, NOTE_WARNING, "--dry-sequence-breaker: '%.*s...' is cut after %d bytes", BREAKER_MAX, text,
-                 BREAKER_MAX);
-        len = BREAKER_MAX;
+    for (size_t i = 0; !list && i < n; i++)
+        add_sequence(m, old[i].id, old[i].n);
+    for (const struct list_entry *x = NULL; list && (x = list_next_entry(list, x));) {
+        if (!find_tokens(m, list, x, false))
+            return false;
+        add_sequence(m, m->ids.id, m->ids.n);
     }
-    builder_bytes(&s->key, &len, sizeof len);
-    builder_bytes(&s->key, text, len);
-    s->n_texts++;
+    *count += list ? list->n : n;
+    return true;
 }
 
 static void breakers_drop(void *thing)
@@ -329,13 +276,48 @@ static size_t read_sequences(const char **at, struct tokens *sequence, size_t n)
     return longest;
 }
 
-bool draft_breakers(struct draft *d, struct sequences *s, struct err *e)
+enum { BREAKER_MAX = 40 }; // bytes of a text, as in llama.cpp
+
+// Adds the text of a breaker to the key. A text that is too long is cut, with a warning.
+static bool add_breaker(struct making *m, const struct list_entry *x)
 {
-    const size_t n = s->n, n_texts = s->n_texts, texts_at = sizeof(struct breaker_list) + n * sizeof(struct tokens);
+    size_t len;
+    unsigned char *const text =
+        plain_text(entry_text(x), x->n, x->form == ENTRY_ESCAPED && !m->s->no_escape, &len, m->e);
+    if (!text)
+        return false;
+    if (len > BREAKER_MAX) {
+        note_add(&m->d->of->notes, NOTE_WARNING, "--dry-sequence-breaker: '%.*s...' is cut after %d bytes", BREAKER_MAX,
+                 (const char *)text, BREAKER_MAX);
+        len = BREAKER_MAX;
+    }
+    builder_bytes(&m->key, &len, sizeof len);
+    builder_bytes(&m->key, text, len);
+    free(text);
+    return true;
+}
+
+// Makes the breakers: sequences, then texts. llama.cpp's hold if none are given.
+static bool make_breakers(struct making *m)
+{
+    const struct list *const texts = given(m, LIST_BREAKERS), *const ids = given(m, LIST_BREAKER_IDS);
+    size_t n = 0, n_texts = texts ? texts->n : 0;
     bool ok;
-    builder_bytes(&s->key, &n, sizeof n); // so that sequences and texts of the same bytes have different keys
+    if (!texts && !ids && m->d->parts.breakers)
+        return true;
+    if (!add_sequences(m, ids, NULL, 0, &n))
+        return false;
+    for (const struct list_entry *x = NULL; texts && (x = list_next_entry(texts, x));)
+        if (!add_breaker(m, x))
+            return false;
+    for (const char *text = "\n:\"*"; !texts && !ids && *text; text++, n_texts++) {
+        builder_bytes(&m->key, &(size_t){1}, sizeof(size_t));
+        builder_byte(&m->key, *text);
+    }
+    builder_bytes(&m->key, &n, sizeof n); // so that sequences and texts of the same bytes have different keys
+    const size_t texts_at = sizeof(struct breaker_list) + n * sizeof(struct tokens);
     struct breaker_list *const b =
-        draft_share(d, PART_BREAKERS, &s->key, texts_at + n_texts * sizeof(struct piece), breakers_drop, &ok, e);
+        make_part(m, PART_BREAKERS, texts_at + n_texts * sizeof(struct piece), breakers_drop, &ok);
     if (!b)
         return ok;
     struct tokens *const sequence = (struct tokens *)(void *)(b + 1);
@@ -376,21 +358,34 @@ static bool fill_ends(struct ban_list *b, const uint32_t *given, const struct vo
     return true;
 }
 
-bool draft_bans(struct draft *d, struct sequences *s, struct err *e)
+// Makes the bans. The first sequence of the key has the ends that were given.
+static bool make_bans(struct making *m)
 {
-    const size_t n = s->n - 1;
+    const struct ban_list *const old = m->d->parts.bans;
+    const struct list *const ends = given(m, LIST_ENDS), *const bans = given(m, LIST_BANS);
+    struct builder end = {0};
+    size_t n = 0;
     bool ok;
-    assert(s->n);
-    struct ban_list *const b =
-        draft_share(d, PART_BANS, &s->key, sizeof *b + n * sizeof *b->sequence, bans_free, &ok, e);
+    if (old && !ends && !bans)
+        return true;
+    if (old && !ends)
+        builder_bytes(&end, old->end, old->n_given * sizeof *old->end);
+    for (const struct list_entry *x = NULL; ends && (x = list_next_entry(ends, x));)
+        builder_bytes(&end, x->of, x->n * sizeof *x->of);
+    add_sequence(m, (const uint32_t *)(const void *)end.text, end.len / sizeof(uint32_t));
+    m->key.failed = m->key.failed || end.failed;
+    builder_free(&end);
+    if (!add_sequences(m, bans, old ? old->bans.sequence : NULL, old ? old->bans.n : 0, &n))
+        return false;
+    struct ban_list *const b = make_part(m, PART_BANS, sizeof *b + n * sizeof *b->sequence, bans_free, &ok);
     if (!b)
         return ok;
     const char *at = b->shared.key;
-    const uint32_t *const given = next_entry(&at, &b->n_given, sizeof *given);
+    const uint32_t *const id = next_entry(&at, &b->n_given, sizeof *id);
     b->bans.sequence = b->sequence;
     b->bans.n = n;
     b->bans.longest = read_sequences(&at, b->sequence, n);
-    return fill_ends(b, given, d->of->vocab) || err_from_fault(e, fault_memory());
+    return fill_ends(b, id, m->d->of->vocab) || err_from_fault(m->e, fault_memory());
 }
 
 // ---- the reasoning budget
@@ -419,39 +414,82 @@ static void fill_reasoning(struct reasoning *r, const struct vocab *v)
                                      .vocab = v};
 }
 
-bool draft_reasoning(struct draft *d, int64_t tokens, bool forces, struct sequences *s, struct err *e)
+// Checks the ids of tags, which a text cannot have.
+static bool check_tag_ids(const struct making *m, const struct list *list)
 {
+    const struct vocab *const v = m->d->of->vocab;
+    for (const struct list_entry *x = NULL; v && list && (x = list_next_entry(list, x));)
+        for (size_t i = 0; x->form == ENTRY_IDS && i < x->n; i++)
+            if (x->of[i] >= v->n)
+                return err_set(m->e, STATUS_USAGE, "%s: the vocabulary has no token %" PRIu32, list->name, x->of[i]);
+    return true;
+}
+
+// Makes the budget. Without a start tag or an end tag there is none. A row without a budget has no tags; as in the
+// server, only a row with the message, which may be empty, makes the budget force tokens.
+static bool make_reasoning(struct making *m)
+{
+    const struct reasoning *const old = m->d->parts.reasoning;
+    const int64_t budget = m->s->reasoning_budget;
+    const bool of_row = m->d->of_row, tags = !of_row || budget >= 0;
+    const struct list *const start = tags ? given(m, LIST_START) : NULL,
+                             *const message = tags ? given(m, LIST_MESSAGE) : NULL,
+                             *const end = tags ? given(m, LIST_END_TAGS) : NULL;
+    const struct tokens none[REASONING_END] = {{0}}, *const tag = old ? old->tag : none;
+    const bool forces = message || (of_row ? old && old->forces : budget >= 0);
+    size_t n = 0;
     bool ok;
-    assert(s->n >= REASONING_END);
-    builder_bytes(&s->key, &tokens, sizeof tokens);
-    builder_bytes(&s->key, &(uint32_t){forces}, sizeof(uint32_t));
-    const size_t size =
-        sizeof(struct reasoning) + s->n * sizeof(struct tokens) + s->key.len; // a multiple of an id's size
-    struct reasoning *const r = draft_share(d, PART_REASONING, &s->key, size, free, &ok, e);
+    if (!start && !message && !end && (old ? old->tokens == budget : budget < 0))
+        return true;
+    if (!check_tag_ids(m, start) || !add_sequences(m, start, &tag[REASONING_START], 1, &n) ||
+        !add_sequences(m, message, &tag[REASONING_MESSAGE], 1, &n) || !check_tag_ids(m, end) ||
+        !add_sequences(m, end, tag + REASONING_END, old ? old->n - REASONING_END : 0, &n))
+        return false;
+    builder_bytes(&m->key, &budget, sizeof budget);
+    builder_bytes(&m->key, &(uint32_t){forces}, sizeof(uint32_t));
+    const size_t size = sizeof *old + n * sizeof(struct tokens) + m->key.len; // a multiple of an id's size
+    struct reasoning *const r = make_part(m, PART_REASONING, size, free, &ok);
     if (r) {
-        r->tokens = tokens;
+        r->tokens = budget;
         r->forces = forces;
-        r->n = s->n;
-        fill_reasoning(r, d->of->vocab);
+        r->n = n;
+        fill_reasoning(r, m->d->of->vocab);
     }
     return ok;
 }
 
-// ---- the generation prompt
-
-bool draft_generation(struct draft *d, const uint32_t *id, size_t n, struct err *e)
+// Makes the generation prompt. Without a budget, and without a grammar that it moves, it is ignored.
+static bool make_generation(struct making *m)
 {
-    struct builder key = {0};
+    struct parts *const p = &m->d->parts;
+    const struct list *const list = given(m, LIST_GENERATION);
     bool ok = true;
-    if (!n) {
-        shared_drop(d->parts.generation);
-        d->parts.generation = NULL;
+    if (!list || (m->s->reasoning_budget < 0 && !(p->rules && p->grammar_prefilled)))
+        return true;
+    if (!find_tokens(m, list, list_next_entry(list, NULL), false))
+        return false;
+    if (!m->ids.n) {
+        shared_drop(p->generation);
+        p->generation = NULL;
         return true;
     }
-    builder_bytes(&key, id, n * sizeof *id);
-    struct generation *const g = draft_share(d, PART_GENERATION, &key, sizeof *g, free, &ok, e);
+    builder_bytes(&m->key, m->ids.id, m->ids.n * sizeof *m->ids.id);
+    struct generation *const g = make_part(m, PART_GENERATION, sizeof *g, free, &ok);
     if (g)
-        g->tokens = (struct tokens){(const uint32_t *)(const void *)g->shared.key, n};
+        g->tokens = (struct tokens){(const uint32_t *)(const void *)g->shared.key, g->shared.len / sizeof(uint32_t)};
+    return ok;
+}
+
+bool draft_lists(struct draft *d, const struct settings *s, struct err *e)
+{
+    struct making m = {.d = d, .s = s, .e = e};
+    for (size_t i = 0; i < LISTS; i++)
+        if (s->list[i].entries.failed)
+            return err_from_fault(e, fault_memory());
+    const bool ok = make_biases(&m) && make_breakers(&m) && make_bans(&m) && make_reasoning(&m) && make_generation(&m);
+    free(m.ids.id);
+    builder_free(&m.key);
+    builder_free(&m.note);
     return ok;
 }
 

@@ -15,17 +15,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-// A draft that a row's parameters change. Biases and the reasoning budget are collected here, and become parts of the
-// draft after the last parameter.
+// A draft that a row's parameters change. Lists are collected, and become parts of the draft after the last parameter.
 struct change {
     struct draft draft;
     const cJSON *params;
-    struct bias *bias; // [n_bias] replaces the biases of the draft if new_biases
-    size_t n_bias, bias_cap;
-    bool new_biases, ignore_eos;
-    int64_t budget;       // of reasoning, in tokens; -1: none
-    struct ids ids;       // scratch
-    struct builder spelt; // notes on texts that several tokens spell
+    struct settings settings;
     struct err *e;
 };
 
@@ -43,6 +37,13 @@ static const char *number_as_written(const cJSON *item, double v, char text[NUMB
         return fabs(v) > FLT_MAX ? number_text_wide(v, text) : number_text((float)v, text);
     snprintf(text, NUMBER_TEXT, "%" PRId64, (int64_t)v);
     return text;
+}
+
+// Begins a list, which replaces that of the draft.
+static struct list *begin(struct change *ch, enum list_kind kind, const cJSON *item)
+{
+    list_begin(&ch->settings.list[kind], item->string);
+    return &ch->settings.list[kind];
 }
 
 // Reads a number as the server does: a boolean is 0 or 1, and where a whole number is wanted, a fraction is cut off.
@@ -121,7 +122,7 @@ static bool read_samplers(struct change *ch, const cJSON *item)
     return ok;
 }
 
-// Adds a bias for each of the tokens that spell a text, or for one token. A key of digits is an id.
+// Adds a bias of a text, or of one token. A key of digits is an id.
 static bool add_request_bias(void *to, const struct setting_bias *b)
 {
     struct change *const ch = to;
@@ -138,24 +139,17 @@ static bool add_request_bias(void *to, const struct setting_bias *b)
         return err_set(ch->e, STATUS_USAGE, "--logit-bias: '\"%.100s\"+inf': only -inf is an infinite bias", text);
     if (bias == INFINITY)
         return err_set(ch->e, STATUS_USAGE, "--logit-bias: '%" PRId64 "+inf': only -inf is an infinite bias", id);
-    if (text && !recipes_split_text(ch->draft.of, "--logit-bias", text, true, &ch->ids, ch->e))
-        return false;
-    const size_t n = text ? ch->ids.n : 1;
-    if (!mem_grow(&ch->bias, &ch->bias_cap, ch->n_bias + n, sizeof *ch->bias))
-        return err_from_fault(ch->e, fault_memory());
-    for (size_t i = 0; i < n; i++)
-        ch->bias[ch->n_bias++] = (struct bias){text ? ch->ids.id[i] : (uint32_t)id, bias};
+    struct list *const list = &ch->settings.list[LIST_BIASES];
     if (text)
-        note_spelling(&ch->spelt, "logit_bias", text, &ch->ids);
+        list_add_text(list, ENTRY_ESCAPED, text, strlen(text), bias);
+    else
+        list_add_ids(list, &(uint32_t){(uint32_t)id}, 1, bias);
     return true;
 }
 
-// Reads biases, which replace the biases of the draft.
 static bool read_biases(struct change *ch, const cJSON *item)
 {
-    ch->n_bias = 0;
-    ch->new_biases = true;
-    builder_clear(&ch->spelt);
+    begin(ch, LIST_BIASES, item);
     return cJSON_IsArray(item) || cJSON_IsObject(item) ? setting_biases(item, add_request_bias, ch)
                                                        : wrong(ch, item, "a list of pairs of a token and a bias");
 }
@@ -163,63 +157,59 @@ static bool read_biases(struct change *ch, const cJSON *item)
 // Reads the texts of breakers. They have no escapes, as in the server.
 static bool read_breakers(struct change *ch, const cJSON *item)
 {
-    struct sequences g = {0};
-    bool ok = (cJSON_IsArray(item) && item->child) || wrong(ch, item, "a list of texts");
-    for (const cJSON *text = item->child; ok && text; text = text->next) {
-        const char *const s = cJSON_GetStringValue(text);
-        if (!s) {
-            ok = wrong(ch, item, "a list of texts");
-        } else if (!strcmp(s, "none")) {
-            builder_clear(&g.key);
-            g.n_texts = 0;
-        } else if (!*s) {
+    struct list *const list = begin(ch, LIST_BREAKERS, item);
+    const cJSON *entry;
+    if (!cJSON_IsArray(item) || !item->child)
+        return wrong(ch, item, "a list of texts");
+    cJSON_ArrayForEach(entry, item)
+    {
+        const char *const text = cJSON_GetStringValue(entry);
+        if (!text)
+            return wrong(ch, item, "a list of texts");
+        if (!*text)
             note_add(&ch->draft.of->notes, NOTE_WARNING, "--dry-sequence-breaker: an empty breaker is left out");
-        } else {
-            sequences_add_text(&g, s, strlen(s), &ch->draft.of->notes);
-        }
+        else if (strcmp(text, "none") != 0)
+            list_add_text(list, ENTRY_TEXT, text, strlen(text), 0.0f);
+        else
+            list_begin(list, item->string);
     }
-    ok = ok && draft_breakers(&ch->draft, &g, ch->e);
-    builder_free(&g.key);
-    return ok;
-}
-
-// Adds the tokens of a list of numbers, or of numbers in a text: each token as a sequence, or all tokens as one.
-static bool add_banned(struct change *ch, struct sequences *g, const cJSON *list, bool each)
-{
-    struct ids *const ids = &ch->ids;
-    ids->n = 0;
-    if (cJSON_IsString(list)) {
-        if (!ids_read("bad-word-tokens", list->valuestring, ids, ch->e))
-            return false;
-    } else if (!cJSON_IsArray(list) ||
-               !mem_grow(&ids->id, &ids->cap, (size_t)cJSON_GetArraySize(list) + 1, sizeof *ids->id)) {
-        return wrong(ch, list, "a list of tokens");
-    }
-    for (const cJSON *item = cJSON_IsArray(list) ? list->child : NULL; item; item = item->next) {
-        double v;
-        if (!server_number(ch, item, true, &v) || v < 0 || v > UINT32_MAX)
-            return wrong(ch, list, "a list of tokens");
-        ids->id[ids->n++] = (uint32_t)v;
-    }
-    for (size_t i = 0; each && i < ids->n; i++)
-        sequences_add(g, &ids->id[i], 1);
-    if (!each && ids->n)
-        sequences_add(g, ids->id, ids->n);
     return true;
 }
 
-// Reads banned sequences of tokens, or single tokens. They replace those of the options.
+// Adds the tokens of a list of numbers, or of numbers in a text: each token as a sequence, or all tokens as one.
+static bool add_banned(struct change *ch, struct list *bans, const cJSON *list, bool each)
+{
+    const cJSON *item;
+    struct ids ids = {0};
+    bool ok = true;
+    if (cJSON_IsString(list))
+        ok = ids_read("bad-word-tokens", list->valuestring, &ids, ch->e);
+    else if (!cJSON_IsArray(list))
+        ok = wrong(ch, list, "a list of tokens");
+    else if (!mem_grow(&ids.id, &ids.cap, (size_t)cJSON_GetArraySize(list) + 1, sizeof *ids.id))
+        ok = err_from_fault(ch->e, fault_memory());
+    for (item = ok && cJSON_IsArray(list) ? list->child : NULL; item; item = item->next) {
+        double v;
+        if (!server_number(ch, item, true, &v) || v < 0 || v > UINT32_MAX) {
+            ok = wrong(ch, list, "a list of tokens");
+            break;
+        }
+        ids.id[ids.n++] = (uint32_t)v;
+    }
+    for (size_t i = 0, n = each ? 1 : ids.n; ok && i < ids.n; i += n)
+        list_add_ids(bans, ids.id + i, n, 0.0f);
+    free(ids.id);
+    return ok;
+}
+
+// Reads banned sequences of tokens, or single tokens.
 static bool read_bans(struct change *ch, const cJSON *item)
 {
-    const struct ban_list *const old = ch->draft.parts.bans;
     const bool lists = cJSON_IsArray(item) && cJSON_IsArray(item->child);
-    struct sequences g = {0};
-    sequences_add(&g, old->end, old->n_given);
-    bool ok = lists || add_banned(ch, &g, item, true);
+    struct list *const bans = begin(ch, LIST_BANS, item);
+    bool ok = lists || add_banned(ch, bans, item, true);
     for (const cJSON *list = lists ? item->child : NULL; ok && list; list = list->next)
-        ok = cJSON_IsArray(list) ? add_banned(ch, &g, list, false) : wrong(ch, item, "a list of lists of tokens");
-    ok = ok && draft_bans(&ch->draft, &g, ch->e);
-    builder_free(&g.key);
+        ok = cJSON_IsArray(list) ? add_banned(ch, bans, list, false) : wrong(ch, item, "a list of lists of tokens");
     return ok;
 }
 
@@ -265,25 +255,42 @@ static bool read_schema(struct change *ch, const cJSON *item)
     return ok && need_vocab(ch);
 }
 
-static bool is_texts(const cJSON *item)
+// Reads a text of the reasoning budget, or the generation prompt.
+static bool read_row_text(struct change *ch, enum list_kind kind, const cJSON *item)
 {
-    const cJSON *text;
-    cJSON_ArrayForEach(text, item)
-    {
-        if (!cJSON_IsString(text))
-            return false;
-    }
-    return cJSON_IsString(item) || cJSON_IsArray(item);
+    struct list *const list = begin(ch, kind, item);
+    if (!cJSON_IsString(item))
+        return wrong(ch, item, "a string");
+    list_add_text(list, ENTRY_TEXT, item->valuestring, strlen(item->valuestring), 0.0f);
+    return true;
 }
 
-// Reads a member that is no sampler's parameter. Only checks the tags of the budget, which finish_reasoning reads.
+// Reads a text or a list of texts, empty ones left out. "reasoning_budget_end_tags" counts more than
+// "reasoning_budget_end_tag".
+static bool read_texts(struct change *ch, const cJSON *item)
+{
+    const cJSON *const tags = json_member(ch->params, "reasoning_budget_end_tags"), *entry;
+    struct list other = {0}, *const list = tags && tags != item ? &other : begin(ch, LIST_END_TAGS, item);
+    bool ok = cJSON_IsString(item) || cJSON_IsArray(item);
+    if (cJSON_IsString(item) && *item->valuestring)
+        list_add_text(list, ENTRY_TEXT, item->valuestring, strlen(item->valuestring), 0.0f);
+    for (entry = cJSON_IsArray(item) ? item->child : NULL; entry; entry = entry->next) {
+        ok = ok && cJSON_IsString(entry);
+        if (ok && *entry->valuestring)
+            list_add_text(list, ENTRY_TEXT, entry->valuestring, strlen(entry->valuestring), 0.0f);
+    }
+    list_free(&other);
+    return ok || wrong(ch, item, "a list of texts");
+}
+
+// Reads a member that is no sampler's parameter.
 static bool read_setting(struct change *ch, const struct setting *s, const cJSON *item)
 {
     int64_t seed;
     double v;
     switch (s->form) {
     case SETTING_NUMBER:
-        return server_whole(ch, item, "reasoning-budget", -1, INT32_MAX, &ch->budget);
+        return server_whole(ch, item, "reasoning-budget", -1, INT32_MAX, &ch->settings.reasoning_budget);
     case SETTING_SEED:
         ch->draft.parts.seed_named = 1;
         if (!ch->draft.parts.engine->wide_seed)
@@ -295,7 +302,7 @@ static bool read_setting(struct change *ch, const struct setting *s, const cJSON
     case SETTING_BIASES:
         return read_biases(ch, item);
     case SETTING_EOS:
-        ch->ignore_eos = cJSON_IsTrue(item);
+        ch->settings.ignore_eos = cJSON_IsTrue(item);
         return cJSON_IsBool(item) || wrong(ch, item, "true or false");
     case SETTING_BREAKERS:
         return read_breakers(ch, item);
@@ -306,10 +313,10 @@ static bool read_setting(struct change *ch, const struct setting *s, const cJSON
         return read_grammar(ch, item);
     case SETTING_SCHEMA:
         return read_schema(ch, item);
-    case SETTING_TAG:
-        return cJSON_IsString(item) || wrong(ch, item, "a string");
+    case SETTING_TEXT:
+        return read_row_text(ch, s->list, item);
     case SETTING_TAGS:
-        return is_texts(item) || wrong(ch, item, "a list of texts");
+        return read_texts(ch, item);
     case SETTING_FALSE:
         return cJSON_IsFalse(item) || wrong(ch, item, "false; no other is supported");
     case SETTING_EMPTY:
@@ -383,110 +390,18 @@ static bool check_grammar(const struct change *ch)
     return true;
 }
 
-// Moves the notes on the spelling of a part's texts to the notes of the run. If other recipes have the part, the notes
-// were printed for them.
-static void finish_part(struct change *ch, const struct shared *part)
-{
-    if (part->users == 1)
-        notes_move(&ch->draft.of->notes, &ch->spelt);
-}
-
-// Makes the biases after the last member.
-static bool finish_biases(struct change *ch)
-{
-    const struct biases *const old = ch->draft.parts.biases;
-    if (!ch->new_biases)
-        return ch->ignore_eos == old->ignore_eos ||
-               draft_biases(&ch->draft, old->bias, old->n_given, ch->ignore_eos, ch->e);
-    if (!draft_biases(&ch->draft, ch->bias, ch->n_bias, ch->ignore_eos, ch->e))
-        return false;
-    finish_part(ch, &ch->draft.parts.biases->shared);
-    return true;
-}
-
-// Adds the tokens of a member's text, or of each text of a list that is not empty.
-static bool add_tag_texts(struct change *ch, struct sequences *g, const cJSON *item)
-{
-    const bool list = cJSON_IsArray(item);
-    for (const cJSON *text = list ? item->child : item; text; text = list ? text->next : NULL) {
-        if (list && !*text->valuestring)
-            continue;
-        if (!recipes_split_text(ch->draft.of, item->string, text->valuestring, false, &ch->ids, ch->e))
-            return false;
-        note_spelling(&ch->spelt, item->string, text->valuestring, &ch->ids);
-        sequences_add(g, ch->ids.id, ch->ids.n);
-    }
-    return true;
-}
-
-// Makes the reasoning budget after the last member. A tag that this row lacks is the draft's. Without a budget, tags of
-// the row are ignored. As in the server, only a member with the message, which may be empty, makes the budget force
-// tokens.
-static bool finish_reasoning(struct change *ch)
-{
-    static const char *const names[] = {
-        [REASONING_START] = "reasoning_budget_start_tag", [REASONING_MESSAGE] = "reasoning_budget_message"};
-    const struct reasoning *const old = ch->draft.parts.reasoning;
-    const cJSON *const row = ch->budget < 0 ? NULL : ch->params;
-    const cJSON *const ends = json_member(row, "reasoning_budget_end_tags");
-    const cJSON *const end = ends ? ends : json_member(row, "reasoning_budget_end_tag");
-    const bool forces = json_member(row, names[REASONING_MESSAGE]) || (old && old->forces);
-    struct sequences g = {0};
-    bool ok = true;
-    if (ch->budget < 0 && (!old || old->tokens < 0))
-        return true;
-    builder_clear(&ch->spelt);
-    for (size_t i = 0; ok && i < REASONING_END; i++) {
-        const cJSON *const item = json_member(row, names[i]);
-        if (item)
-            ok = add_tag_texts(ch, &g, item);
-        else
-            sequences_add(&g, old ? old->tag[i].id : NULL, old ? old->tag[i].n : 0);
-    }
-    if (ok && end && (cJSON_IsArray(end) || *end->valuestring))
-        ok = add_tag_texts(ch, &g, end);
-    for (size_t i = REASONING_END; !end && old && i < old->n; i++)
-        sequences_add(&g, old->tag[i].id, old->tag[i].n);
-    ok = ok && draft_reasoning(&ch->draft, ch->budget, forces, &g, ch->e);
-    builder_free(&g.key);
-    if (ok)
-        finish_part(ch, &ch->draft.parts.reasoning->shared);
-    return ok;
-}
-
-// Makes the generation prompt after the last member. Without a budget, and without a grammar that it moves, it is
-// ignored.
-static bool finish_generation(struct change *ch)
-{
-    const struct parts *const p = &ch->draft.parts;
-    const cJSON *const item = json_member(ch->params, "generation_prompt");
-    if (!item || (ch->budget < 0 && !(p->rules && p->grammar_prefilled)))
-        return true;
-    builder_clear(&ch->spelt);
-    if (!recipes_split_text(ch->draft.of, item->string, item->valuestring, false, &ch->ids, ch->e))
-        return false;
-    note_spelling(&ch->spelt, item->string, item->valuestring, &ch->ids);
-    if (!draft_generation(&ch->draft, ch->ids.id, ch->ids.n, ch->e))
-        return false;
-    if (p->generation)
-        finish_part(ch, &p->generation->shared);
-    return true;
-}
-
 const struct recipe *recipe_with_params(struct recipes *r, const struct recipe *from, const cJSON *params,
                                         struct err *e)
 {
     struct change ch = {.draft = {r, from->parts, true},
                         .params = params,
-                        .ignore_eos = from->parts.biases->ignore_eos,
-                        .budget = from->parts.reasoning ? from->parts.reasoning->tokens : -1,
+                        .settings = {.ignore_eos = from->parts.biases->ignore_eos,
+                                     .reasoning_budget = from->parts.reasoning ? from->parts.reasoning->tokens : -1},
                         .e = e};
     parts_keep(&ch.draft.parts);
-    const bool ok = read_request_members(&ch) && check_grammar(&ch) && finish_biases(&ch) && finish_reasoning(&ch) &&
-                    finish_generation(&ch);
-    free(ch.bias);
-    free(ch.ids.id);
-    builder_free(&ch.spelt);
+    const bool ok = read_request_members(&ch) && check_grammar(&ch) && draft_lists(&ch.draft, &ch.settings, e);
+    for (size_t i = 0; i < LISTS; i++)
+        list_free(&ch.settings.list[i]);
     const struct recipe *const made = ok ? recipe_checked(draft_make(&ch.draft, e), e) : NULL;
     if (!ok)
         parts_drop(&ch.draft.parts);

@@ -47,11 +47,11 @@ static const struct setting settings[] = {
     {"grammar_lazy", NULL, NULL, SETTING_FALSE},
     {"grammar_triggers", NULL, NULL, SETTING_EMPTY},
     {"reasoning_budget_tokens", "reasoning_budget_tokens", "reasoning-budget", SETTING_NUMBER, OFF_AT, -1},
-    {"reasoning_budget_start_tag", NULL, "reasoning-start", SETTING_TAG},
+    {"reasoning_budget_start_tag", NULL, "reasoning-start", SETTING_TEXT, .list = LIST_START},
     {"reasoning_budget_end_tag", NULL, "reasoning-end", SETTING_TAGS},
     {"reasoning_budget_end_tags", NULL, "reasoning-end", SETTING_TAGS},
-    {"reasoning_budget_message", NULL, "reasoning-budget-message", SETTING_TAG},
-    {"generation_prompt", NULL, NULL, SETTING_TAG},
+    {"reasoning_budget_message", NULL, "reasoning-budget-message", SETTING_TEXT, .list = LIST_MESSAGE},
+    {"generation_prompt", NULL, NULL, SETTING_TEXT, .list = LIST_GENERATION},
     {NULL},
 };
 // clang-format on

@@ -6,6 +6,8 @@
 #ifndef SAMPL_SETTINGS_SETTING_H
 #define SAMPL_SETTINGS_SETTING_H
 
+#include "settings/list.h"
+
 #include <cjson/cJSON.h>
 #include <stdbool.h>
 
@@ -20,7 +22,7 @@ enum setting_form {
     SETTING_BANS,      // a list of ids
     SETTING_GRAMMAR,
     SETTING_SCHEMA,
-    SETTING_TAG,  // a text of the reasoning budget
+    SETTING_TEXT, // a text of the reasoning budget
     SETTING_TAGS, // a text or a list of texts of the reasoning budget
     SETTING_FALSE,
     SETTING_EMPTY, // a list without elements
@@ -40,6 +42,7 @@ struct setting {
     enum setting_form form;
     enum setting_off off;
     double off_value;
+    enum list_kind list; // of SETTING_TEXT
 };
 
 // The setting of a key in a request, or in a preset. NULL: the table has none.

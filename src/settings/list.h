@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+// The lists among the settings of a chain, as they are given: before a vocabulary turns texts into tokens. An entry is
+// text or token ids. The command line appends entries; a preset of another program and a row replace a list.
+#ifndef SAMPL_SETTINGS_LIST_H
+#define SAMPL_SETTINGS_LIST_H
+
+#include "base/builder.h"
+#include "settings/value.h"
+
+enum list_kind {
+    LIST_BIASES, // an entry is one token: an id, or the token's text
+    LIST_BREAKERS,
+    LIST_BREAKER_IDS,
+    LIST_BANS,      // the last id of an entry is banned behind the others
+    LIST_ENDS,      // ids that end a text
+    LIST_START,     // of the reasoning budget: one entry
+    LIST_MESSAGE,   // likewise
+    LIST_END_TAGS,  // likewise, any number of entries
+    LIST_GENERATION // the generation prompt, one entry
+};
+
+enum { LISTS = LIST_GENERATION + 1 };
+
+enum entry_form {
+    ENTRY_IDS,
+    ENTRY_TEXT,
+    ENTRY_ESCAPED, // a text with escapes, which the settings may say to take as they are
+};
+
+struct list_entry {
+    enum entry_form form;
+    float bias; // of LIST_BIASES
+    size_t n;   // ids or bytes
+    uint32_t of[];
+};
+
+static inline const char *entry_text(const struct list_entry *x)
+{
+    return (const char *)x->of;
+} // a NUL stands behind it
+
+// A zeroed struct was not given.
+struct list {
+    const char *name; // what messages call the setting, --OPTION or a member of a row; NULL: it was not given
+    size_t n;
+    struct builder entries;
+};
+
+// Empties a list, and gives it a name; NULL: it counts as not given. The memory stays, so that a copy of the struct is
+// not changed.
+void list_begin(struct list *l, const char *name);
+void list_free(struct list *l);
+
+// Fills a zeroed list. The entries are new.
+void list_copy(struct list *to, const struct list *from);
+
+void list_add_ids(struct list *l, const uint32_t *id, size_t n, float bias);
+void list_add_text(struct list *l, enum entry_form form, const char *text, size_t len, float bias);
+
+// Returns the entry behind x, or the first if x is NULL; NULL: there is none.
+const struct list_entry *list_next_entry(const struct list *l, const struct list_entry *x);
+
+// What messages call the option of a list, with its dashes.
+extern const char *const list_options[LISTS];
+
+// Reads the value of a list's option as typed, and appends it, or replaces a list of one entry. False with *e.
+bool list_read(struct list *l, enum list_kind kind, const char *text, struct err *e);
+
+// Appends an entry of the ids that a text names. False with *e if there are none.
+bool list_take_ids(struct list *l, enum list_kind kind, const struct ids *ids, const char *text, struct err *e);
+
+// Appends an entry as list_read takes it. no_escape: escapes are not resolved.
+void entry_write(struct builder *b, const struct list_entry *x, enum list_kind kind, bool no_escape);
+
+#endif

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+// The samplers of a draft, in their order.
+#include "base/utf8.h"
+#include "chain/chain.h"
+#include "settings/draft.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+// The error for an unknown name or letter: lists those that are known.
+static bool unknown_sampler(bool by_letter, const char *name, size_t len, struct err *e)
+{
+    char known[600] = "", *at = known;
+    if (!by_letter && memchr(name, ',', len))
+        return err_set(e, STATUS_USAGE, "--samplers: '%.*s' is no sampler; separate names with ';'",
+                       err_clip_part(name, len, 40), name);
+    for (size_t i = 0; samplers[i]; i++) {
+        const struct sampler *const s = samplers[i];
+        if (at + strlen(s->name) + 3 > known + sizeof known)
+            break;
+        if (!by_letter && !sampler_internal(i))
+            at = stpcpy(stpcpy(at, at == known ? "" : ", "), s->name);
+        if (by_letter && s->letter)
+            *at++ = s->letter;
+    }
+    *at = '\0';
+    return err_set(e, STATUS_USAGE, "%s: unknown sampler '%.*s', known are %s",
+                   by_letter ? "--sampler-seq" : "--samplers", err_clip_part(name, len, 40), name, known);
+}
+
+static bool add_choice(struct order *o, const struct sampler *s, const struct vocab *v, struct err *e)
+{
+    if (s->needs_vocab && !v)
+        return err_set(e, STATUS_USAGE, "--samplers: %s needs --vocab", s->name);
+    for (size_t i = 0; s->selector && i < o->n; i++)
+        if (choice_sampler(&o->choice[i])->selector)
+            return err_set(e, STATUS_USAGE, "--samplers: two selectors, %s and %s", choice_sampler(&o->choice[i])->name,
+                           s->name);
+    o->choice[o->n++] = (struct choice){.place = sampler_place(s)};
+    return true;
+}
+
+// Reads a choice's own value of its sampler's first parameter.
+static bool read_own_value(const struct catalog *c, struct choice *choice, const char *value, size_t len, struct err *e)
+{
+    const struct sampler *const s = choice_sampler(choice);
+    char text[64];
+    if (!s->params)
+        return err_set(e, STATUS_USAGE, "--samplers: %s takes no value", s->name);
+    if (len >= sizeof text)
+        return err_set(e, STATUS_USAGE, "--samplers: the value of %s is too long", s->name);
+    memcpy(text, value, len);
+    text[len] = '\0';
+    choice->own = true;
+    return value_parse(c->param[c->number[choice->place][0]], text, &choice->value, e) || err_prefix(e, "--samplers");
+}
+
+static bool has_choice(const struct order *o, const struct sampler *s)
+{
+    size_t i = 0;
+    while (i < o->n && choice_sampler(&o->choice[i]) != s)
+        i++;
+    return i < o->n;
+}
+
+static bool read_order(struct order *o, struct recipes *r, const char *text, bool by_letter, struct err *e)
+{
+    for (const char *at = text; *at;) {
+        const size_t len = by_letter ? utf8_step(at) : strcspn(at, ";"), name_len = by_letter ? len : strcspn(at, ";=");
+        const struct sampler *const s = by_letter ? sampler_by_letter(*at) : sampler_by_name(at, name_len);
+        const bool again = s == &sampler_adaptive_p && name_len == len && has_choice(o, s); // llama.cpp runs it once
+        if (!s && !r->lenient)
+            return unknown_sampler(by_letter, at, name_len, e);
+        if (!s)
+            note_add(&r->notes, NOTE_WARNING, "%s: unknown sampler '%.*s' is left out",
+                     by_letter ? "--sampler-seq" : "--samplers", err_clip_part(at, name_len, 40), at);
+        if (s && !again && !add_choice(o, s, r->vocab, e))
+            return false;
+        if (s && name_len < len &&
+            !read_own_value(&r->catalog, &o->choice[o->n - 1], at + name_len + 1, len - name_len - 1, e))
+            return false;
+        at += len + (!by_letter && at[len] == ';');
+    }
+    return true;
+}
+
+// Returns whether a sampler of another program joins the default chain: the draft's values of its own parameters enable
+// it.
+static bool joins_default(const struct draft *d, size_t place)
+{
+    const struct sampler *const s = samplers[place];
+    double params[CATALOG_PARAMS]; // large enough for the parameter struct of any sampler
+    if (!s->foreign || !s->params[0].help)
+        return false;
+    catalog_fill(&d->of->catalog, place, d->parts.value, params);
+    return stage_enabled(&(struct stage){s, params, NULL});
+}
+
+// Appends the names of the default chain, each with a ';' behind it.
+static void default_names(const struct draft *d, struct builder *names)
+{
+    const char *next = DEFAULT_CHAIN;
+    for (size_t i = 0; samplers[i]; i++) {
+        const char *const name = samplers[i]->name;
+        const size_t len = strcspn(next, ";");
+        const bool listed = strlen(name) == len && !strncmp(name, next, len);
+        next += listed ? len + (next[len] == ';') : 0;
+        if (listed || joins_default(d, i))
+            builder_format(names, "%s;", name);
+    }
+}
+
+bool draft_samplers(struct draft *d, const char *text, bool by_letter, struct err *e)
+{
+    struct builder key = {0};
+    bool ok;
+    builder_byte(&key, by_letter ? 'l' : text ? 'n' : 'd');
+    if (text)
+        builder_string(&key, text);
+    else
+        default_names(d, &key);
+    const size_t size = sizeof(struct order) + key.len * sizeof(struct choice); // a sampler has at least one letter
+    struct order *const o = draft_share(d, PART_ORDER, &key, size, free, &ok, e);
+    return o ? read_order(o, d->of, (const char *)o->shared.key + 1, by_letter, e) : ok;
+}
