@@ -12,8 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SAID = 4 }; // words of a preset in args.left_out
-
 // ---- reading the arguments
 
 // The words of the command line, or of a preset, while they are read.
@@ -45,8 +43,7 @@ static const struct engine *typed_engine(const struct reader *r)
     return name ? engine_by_name(name) : NULL;
 }
 
-// Resets the options of the chain, but for the seed.
-static bool forget_chain(struct args *a, struct err *e)
+bool args_forget_chain(struct args *a, struct err *e)
 {
     bool ok = true;
     for (const struct option_row *row = a->options->row; ok && row->name; row++)
@@ -59,29 +56,14 @@ static bool forget_chain(struct args *a, struct err *e)
 static bool read_preset(const struct reader *r, const char *name, struct err *e)
 {
     struct args *const a = r->a;
-    struct preset p = {.options = a->options, .vocab = a->vocab_given, .engine = typed_engine(r), .texts = &a->texts};
+    struct preset p = {.a = a, .engine = typed_engine(r)};
     if (r->preset)
         return err_set(e, STATUS_USAGE, "'%s': a preset cannot name another", name);
-    bool ok = preset_read(&p, name, e) && (!p.whole || forget_chain(a, e)) &&
-              (read_words(&(struct reader){.a = a, .word = p.words.word, .n = p.words.n, .preset = p.path}, e) ||
-               err_prefix(e, "--preset: %s", p.path));
-    const char *const said[] = {p.path, p.unsupported, p.note, p.with_prompt};
-    for (size_t i = 0; ok && (p.unsupported || p.note || p.with_prompt) && i < SAID; i++)
-        ok = words_add(&a->left_out, said[i] ? said[i] : "", e);
+    const bool ok = preset_read(&p, name, e) &&
+                    (read_words(&(struct reader){.a = a, .word = p.words.word, .n = p.words.n, .preset = p.path}, e) ||
+                     err_prefix(e, "--preset: %s", p.path));
     free(p.words.word);
     return ok;
-}
-
-// Checks that an option may stand where it stands. A preset has only options that make a recipe, and its lists name no
-// files.
-static bool allowed_in_preset(const struct reader *r, const struct option_row *row, const char *value, struct err *e)
-{
-    if (!r->preset || !row->set) // read_preset refuses --preset
-        return true;
-    if (!row->recipe)
-        return err_set(e, STATUS_USAGE, "--%s is not allowed in a preset", row->name);
-    return !value || *value != '@' || strcmp(row->metavar, "LIST") != 0 ||
-           err_set(e, STATUS_USAGE, "--%s: a preset names no file: '%s'", row->name, value);
 }
 
 // Reads an option. value stands in the same word; if it is NULL and the option needs a value, the next word is the
@@ -97,13 +79,10 @@ static bool read_value(struct reader *r, const struct option_row *row, const cha
         return err_set(e, STATUS_USAGE, "--%s takes no value", row->name);
     if (r->chain_only && row->group != GROUP_CHAIN && row->set)
         return err_set(e, STATUS_USAGE, "--%s is no part of a chain: it is the same for all", row->name);
-    if (!allowed_in_preset(r, row, value, e))
-        return false;
-    r->a->given[row - r->a->options->row] = r->preset ? ORIGIN_PRESET : ORIGIN_COMMAND_LINE;
-    r->a->preset[row - r->a->options->row] = r->preset;
-    if (!row->set)
-        return read_preset(r, value, e);
-    return row->set(row, value, r->a, e) || (!r->preset && hint_value(row, value, e));
+    if (row->set)
+        return args_set(r->a, row, value, r->preset, e) || (!r->preset && hint_value(row, value, e));
+    args_give(r->a, row, r->preset);
+    return read_preset(r, value, e);
 }
 
 // Finds the option with this short form, len characters long; NULL: there is none.

@@ -33,6 +33,8 @@ enum origin {
     ORIGIN_PRESET
 };
 
+enum { SAID = 4 }; // words of a preset in args.left_out
+
 struct args {
     const struct options *options;
     unsigned char given[OPTIONS_MOST]; // enum origin of each row
@@ -101,7 +103,7 @@ struct args {
     bool vocab_given;      // anywhere on the command line: presets may name tokens by their texts
     struct words texts;    // of presets, malloc'ed; other members point into them
     struct words left_out; // of each preset of which there is something to say: its file, a list of the settings that
-                           // no option gives, a note, and a note for runs with a prompt; "": none
+                           // no option gives, a note, and a note for runs with a prompt (SAID words); "": none
 };
 
 // Fills a from the arguments. options and the strings of argv outlive a. False with *e if they are no valid options.
@@ -113,8 +115,18 @@ void args_free(struct args *a);
 // them. quiet: prints no notes on presets.
 bool args_extend(struct args *a, const struct args *base, const struct words *options, bool quiet, struct err *e);
 
+// Sets an option. value: NULL if it has none. preset: the file that gives it; NULL: the command line. A preset has only
+// options that make a recipe, and its lists name no files. False with *e.
+bool args_set(struct args *a, const struct option_row *row, const char *value, const char *preset, struct err *e);
+
+// Notes that an option is given, as args_set does.
+void args_give(struct args *a, const struct option_row *row, const char *preset);
+
 // Resets an option to what holds when it is not given.
 bool args_forget(struct args *a, const struct option_row *row, struct err *e);
+
+// Resets the options of the chain, but for the seed.
+bool args_forget_chain(struct args *a, struct err *e);
 
 // Was the option with this long name given?
 bool args_given(const struct args *a, const char *name);

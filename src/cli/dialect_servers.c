@@ -50,7 +50,7 @@ static void add_schema_first(struct foreign *f, const cJSON *item)
     char name[] = "json_schema";
     schema.string = name;
     foreign_setting(f, &schema);
-    foreign_option(f, "grammar-first");
+    foreign_set(f, "grammar-first", NULL);
 }
 
 // Reads the constraints of structured outputs. With ignore_eos these servers go on behind the end, and ban no token.
@@ -95,7 +95,7 @@ bool mlx_key(struct foreign *f, const cJSON *item)
     const double size = foreign_number(f, "repetition_context_size", 20.0);
     const bool other = is_key(item, "presence_context_size") || is_key(item, "frequency_context_size");
     if (is_key(item, "repetition_context_size"))
-        foreign_option_json(f, "repeat-last-n", item);
+        foreign_set_json(f, "repeat-last-n", item);
     else
         return (other && foreign_number(f, item->string, NAN) == size) || openai_key(f, item);
     return true;

@@ -2,8 +2,8 @@
 // The programs whose presets are read; sampl-formats(5) has the same table.
 #include "cli/dialects.h"
 #include "base/number.h"
-#include "settings/setting.h"
 #include "out/message.h"
+#include "settings/setting.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -18,8 +18,7 @@ static void add_order(struct foreign *f, const char *key, const char *usual, con
 {
     const cJSON *const item = json_member(f->settings, key);
     const char *const text = cJSON_GetStringValue(item);
-    char *const list = cJSON_IsArray(item) ? cJSON_PrintUnformatted(item) : NULL;
-    f->words.failed = f->words.failed || (cJSON_IsArray(item) && !list);
+    char *const list = cJSON_IsArray(item) ? foreign_check_text(f, cJSON_PrintUnformatted(item)) : NULL;
     foreign_chain(f, list ? list : text && *text ? text : usual);
     foreign_chain(f, last);
     cJSON_free(list);
@@ -33,8 +32,8 @@ static void add_dynamic_temp(struct foreign *f, const char *on, const char *low,
     char text[NUMBER_TEXT];
     if (!is_true(f, on))
         return;
-    foreign_option_text(f, "temp", number_text((float)((from + to) / 2.0), text));
-    foreign_option_text(f, "dynatemp-range", number_text((float)((to - from) / 2.0), text));
+    foreign_set(f, "temp", number_text((float)((from + to) / 2.0), text));
+    foreign_set(f, "dynatemp-range", number_text((float)((to - from) / 2.0), text));
 }
 
 // Reads the cut-offs that SillyTavern and text-generation-webui write in units of 1e-4. False if the item is no such
@@ -105,7 +104,7 @@ static bool kobold_key(struct foreign *f, const cJSON *item)
 {
     const double v = foreign_number(f, item->string, NAN);
     if (is_key(item, "rep_pen_range") && v == 0.0)
-        foreign_option_text(f, "repeat-last-n", "1");
+        foreign_set(f, "repeat-last-n", "1");
     else
         return is_key(item, "rep_pen_slope") && (v <= 0.0 || v > 1.0);
     return true;
@@ -132,7 +131,7 @@ static void kobold_finish(struct foreign *f)
     }
     foreign_chain(f, "xtc;adaptive_p");
     if (foreign_active(f, "dry-multiplier") && !has_key(f->settings, "dry_sequence_breakers"))
-        foreign_option_text(f, "dry-sequence-breaker", "none");
+        foreign_set(f, "dry-sequence-breaker", "none");
     if (!f->engine->options && foreign_active(f, "mirostat") &&
         (foreign_active(f, "repeat-penalty") || foreign_active(f, "dry-multiplier")))
         message_warn("--preset: %s: KoboldCpp penalises before mirostat, which here runs alone", f->path);
@@ -148,8 +147,8 @@ static bool webui_key(struct foreign *f, const cJSON *item)
     if (!is_key(item, "repetition_penalty_range"))
         return cutoff_key(f, item);
     const bool all = foreign_number(f, item->string, 1.0) == 0.0;
-    foreign_option_text(f, "repeat-last-n", all ? "-1" : range);
-    foreign_option_text(f, "dry-penalty-last-n", all ? "-1" : range);
+    foreign_set(f, "repeat-last-n", all ? "-1" : range);
+    foreign_set(f, "dry-penalty-last-n", all ? "-1" : range);
     return true;
 }
 
@@ -163,7 +162,7 @@ static void webui_finish(struct foreign *f)
     add_dynamic_temp(f, "dynamic_temperature", "dynatemp_low", "dynatemp_high");
     if (cJSON_IsFalse(json_member(f->settings, "do_sample"))) {
         foreign_chain(f, "encoder_penalty;penalties;dry;no_repeat_ngram;temperature");
-        foreign_option_text(f, "temp", "0");
+        foreign_set(f, "temp", "0");
     } else {
         add_order(f, "sampler_priority", temp_last ? last : first,
                   temp_last ? "temperature;smoothing;encoder_penalty;no_repeat_ngram;adaptive_p"
@@ -191,7 +190,7 @@ static void hf_finish(struct foreign *f)
         foreign_absent(f, "top-k=50");
     } else {
         foreign_chain(f, "encoder_penalty;penalties;no_repeat_ngram;temperature");
-        foreign_option_text(f, "temp", "0");
+        foreign_set(f, "temp", "0");
     }
 }
 
@@ -243,7 +242,7 @@ static bool studio_identify(struct foreign *f)
         }
     }
     f->settings = settings;
-    f->words.failed = !whole;
+    f->failed = !whole && !err_from_fault(f->e, fault_memory());
     return true;
 }
 
@@ -265,14 +264,6 @@ static bool echo_identify(struct foreign *f)
     return f->settings;
 }
 
-// Adds a tag or a message. A tag of digits and commas is quoted, because the option would read it as ids.
-static void add_tag_text(struct foreign *f, const struct setting *s, const char *text)
-{
-    const bool message = !strcmp(s->option, "reasoning-budget-message");
-    const char *const quote = !message && strspn(text, "0123456789,\"") == strlen(text) ? "\"" : "";
-    builder_format(foreign_option(f, s->option), "=%s%s%s", quote, text, quote);
-}
-
 // Reads the tags and the message of a reasoning budget. Without a budget, tags and message are ignored. False if the
 // item is none of them.
 static bool read_budget_tags(struct foreign *f, const cJSON *item)
@@ -285,9 +276,8 @@ static bool read_budget_tags(struct foreign *f, const cJSON *item)
         return true;
     if (!s || (s->form != SETTING_TEXT && s->form != SETTING_TAGS))
         return false;
-    for (const cJSON *text = cJSON_IsArray(item) ? item->child : item; text; text = text == item ? NULL : text->next)
-        if (cJSON_IsString(text) && *text->valuestring)
-            add_tag_text(f, s, text->valuestring);
+    if (foreign_is_on(item))
+        setting_texts(item, foreign_list(f, s->list));
     return true;
 }
 
@@ -298,7 +288,7 @@ static bool server_key(struct foreign *f, const cJSON *item)
     if (read_budget_tags(f, item))
         return true;
     if (is_key(item, "json_schema") && cJSON_IsObject(item) && !item->child)
-        foreign_option_text(f, "json-schema", "{\"type\":\"object\"}");
+        foreign_set(f, "json-schema", "{\"type\":\"object\"}");
     else if (!is_key(item, "samplers"))
         return is_key(item, "ignore_eos") && f->settings != f->root && has_key(f->settings, "logit_bias");
     return true;
@@ -308,7 +298,7 @@ static void server_finish(struct foreign *f)
 {
     const cJSON *const names = json_member(f->settings, "samplers");
     if (cJSON_IsString(names))
-        foreign_option_text(f, "sampler-seq", names->valuestring);
+        foreign_set(f, "sampler-seq", names->valuestring);
     else if (names)
         add_order(f, "samplers", "", "");
 }
@@ -325,11 +315,11 @@ static bool ini_key(struct foreign *f, const cJSON *item)
     snprintf(name, sizeof name, "%s", item->string + (is_variable ? sizeof variable - 1 : 0));
     for (char *c = name; is_variable && *c; c++)
         *c = (char)tolower((unsigned char)*c);
-    const struct option_row *const row = option_by_name(f->options, name, strlen(name));
+    const struct option_row *const row = foreign_row(f, name);
     if (row && row->group == GROUP_CHAIN && !row->recipe)
         foreign_unsupported(f, item);
     else if (row && row->recipe)
-        foreign_option_text(f, row->name, item->valuestring);
+        foreign_set(f, row->name, item->valuestring);
     return true;
 }
 

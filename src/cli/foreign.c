@@ -2,52 +2,65 @@
 #include "cli/foreign.h"
 
 #include "base/number.h"
-#include "settings/setting.h"
 #include "cli/notation.h"
+#include "settings/setting.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 // ---- options
 
+const struct option_row *foreign_row(const struct foreign *f, const char *name)
+{
+    return option_by_name(f->a->options, name, strlen(name));
+}
+
 static size_t option_number(const struct foreign *f, const char *option)
 {
-    return (size_t)(option_by_name(f->options, option, strlen(option)) - f->options->row);
+    return (size_t)(foreign_row(f, option) - f->a->options->row);
 }
 
-struct builder *foreign_option(struct foreign *f, const char *name)
+char *foreign_check_text(struct foreign *f, char *text)
 {
-    if (f->words.len)
-        builder_byte(&f->words, '\0');
-    builder_format(&f->words, "--%s", name);
-    name_set_add(&f->given, option_number(f, name));
-    return &f->words;
-}
-
-void foreign_option_text(struct foreign *f, const char *name, const char *text)
-{
-    builder_format(foreign_option(f, name), "=%s", text);
-}
-
-// Notes that memory is short if a text is NULL. Returns the text.
-static char *check_text(struct foreign *f, char *text)
-{
-    f->words.failed = f->words.failed || !text;
+    if (!text)
+        f->failed = !err_from_fault(f->e, fault_memory());
     return text;
 }
 
-void foreign_option_json(struct foreign *f, const char *name, const cJSON *item)
+void foreign_set(struct foreign *f, const char *name, const char *text)
 {
-    char *const text = check_text(f, cJSON_PrintUnformatted(item));
-    const int bracket = cJSON_IsArray(item), len = text ? (int)strlen(text) - 2 * bracket : 0;
-    builder_format(foreign_option(f, name), "=%.*s", len, text ? text + bracket : "");
+    const size_t number = option_number(f, name);
+    const char *const own = text && !f->failed ? words_own(&f->a->texts, strdup(text), f->e) : NULL;
+    name_set_add(&f->given, number);
+    if (!f->failed)
+        f->failed = (text && !own) || !args_set(f->a, &f->a->options->row[number], own, f->path, f->e);
+}
+
+void foreign_set_json(struct foreign *f, const char *name, const cJSON *item)
+{
+    char *const text = foreign_check_text(f, cJSON_PrintUnformatted(item));
+    const int bracket = text && cJSON_IsArray(item);
+    if (bracket)
+        text[strlen(text) - 1] = '\0';
+    foreign_set(f, name, text ? text + bracket : "");
     cJSON_free(text);
+}
+
+struct list *foreign_list(struct foreign *f, enum list_kind kind)
+{
+    struct list *const list = &f->a->chain.list[kind];
+    const size_t number = option_number(f, list_options[kind] + strlen("--"));
+    name_set_add(&f->given, number);
+    args_give(f->a, &f->a->options->row[number], f->path);
+    list->name = list_options[kind];
+    return list;
 }
 
 void foreign_unsupported(struct foreign *f, const cJSON *item)
 {
-    char *const value = check_text(f, cJSON_PrintUnformatted(item));
+    char *const value = foreign_check_text(f, cJSON_PrintUnformatted(item));
     builder_format(&f->unsupported, "%s%s", f->unsupported.len ? ", " : "", item->string);
     if (value)
         builder_format(&f->unsupported, " (%.*s%s)", err_clip(value, 40), value, strlen(value) > 40 ? "..." : "");
@@ -64,10 +77,12 @@ void foreign_absent(struct foreign *f, const char *options)
     const char *option;
     size_t len;
     while (!f->engine->options && name_next(&options, &option, &len)) {
-        const struct option_row *const row = option_by_name(f->options, option, strcspn(option, "="));
-        if (!name_set_has(&f->given, (size_t)(row - f->options->row)))
-            builder_format(foreign_option(f, row->name), "%.*s", (int)len - (int)strlen(row->name),
-                           option + strlen(row->name));
+        const size_t name = strcspn(option, "=");
+        const struct option_row *const row = option_by_name(f->a->options, option, name);
+        char value[NUMBER_TEXT];
+        snprintf(value, sizeof value, "%.*s", (int)(len - name) - 1, option + name + 1);
+        if (!name_set_has(&f->given, (size_t)(row - f->a->options->row)))
+            foreign_set(f, row->name, value);
     }
 }
 
@@ -121,40 +136,32 @@ static bool switches_on(const struct setting *s, const struct param *p, double v
 // programs write.
 static void read_number_setting(struct foreign *f, const struct setting *s, const cJSON *item)
 {
-    const struct catalog *const c = f->options->catalog;
+    const struct catalog *const c = f->a->options->catalog;
     const size_t number = s ? c->n : catalog_find_server(c, item->string);
     const char *const option = s ? s->option : number < c->n ? c->param[number]->flag : NULL;
-    const struct option_row *const row = option ? &f->options->row[option_number(f, option)] : NULL;
+    const struct option_row *const row = option ? &f->a->options->row[option_number(f, option)] : NULL;
     double v;
     const bool is = is_number(item, &v);
     if (row)
-        name_set_add(&f->given, (size_t)(row - f->options->row));
+        name_set_add(&f->given, (size_t)(row - f->a->options->row));
     if (!is && !foreign_is_on(item))
         return;
+    char text[NUMBER_TEXT];
     if (row && row->flag)
-        foreign_option(f, row->name);
+        foreign_set(f, row->name, NULL);
     else if (row && !is)
         f->failed = !err_set(f->e, STATUS_USAGE, "%s is not a number", item->string);
     else if (row && row->param && row->param->type == PARAM_INT && v == trunc(v) && fabs(v) < 1e15)
-        builder_format(foreign_option(f, row->name), "=%.0f", v);
+        foreign_set(f, row->name, value_text(row->param, v, text));
     else if (row)
-        foreign_option_text(f, row->name, item->valuestring);
+        foreign_set(f, row->name, item->valuestring);
     else if (!is || switches_on(s, NULL, v))
         foreign_unsupported(f, item);
     if (row && is && switches_on(s, row->param, v))
-        name_set_add(&f->active, (size_t)(row - f->options->row));
+        name_set_add(&f->active, (size_t)(row - f->a->options->row));
 }
 
 // ---- settings that are no numbers
-
-// Appends a text with the escapes that options resolve.
-static void add_text(struct builder *b, const char *text)
-{
-    for (; *text; text++) {
-        builder_string(b, *text == '\\' ? "\\" : "");
-        builder_byte(b, *text);
-    }
-}
 
 // Adds the bias of a token, ID+BIAS or "TEXT"+BIAS. Without an amount, or with one that is false or null, the token is
 // banned.
@@ -168,15 +175,19 @@ static void add_bias_option(struct foreign *f, const cJSON *item, const cJSON *t
         f->failed = !err_set(f->e, STATUS_USAGE, "%s is not a list of token ids and biases", item->string);
         return;
     }
-    struct builder *const b = foreign_option(f, "logit-bias");
+    struct builder typed = {0};
     if (number) {
-        builder_format(b, "=%.0f", id);
+        builder_format(&typed, "%.0f", id);
     } else {
-        builder_string(b, "=\"");
-        add_text(b, token->valuestring);
-        builder_byte(b, '"');
+        builder_byte(&typed, '"');
+        for (const char *at = token->valuestring; *at; at++) // the option resolves escapes
+            builder_format(&typed, *at == '\\' ? "\\%c" : "%c", *at);
+        builder_byte(&typed, '"');
     }
-    builder_format(b, "%s%s", *text == '-' || *text == '+' ? "" : "+", text);
+    builder_format(&typed, "%s%s", *text == '-' || *text == '+' ? "" : "+", text);
+    if (foreign_check_text(f, typed.failed ? NULL : typed.text))
+        foreign_set(f, "logit-bias", typed.text);
+    builder_free(&typed);
 }
 
 // Adds a bias of a list. Texts are tokens only where there is a vocabulary.
@@ -184,7 +195,7 @@ static bool read_bias(void *to, const struct setting_bias *b)
 {
     struct foreign *const f = to;
     double id;
-    const bool known = b->token && b->token->valuestring && (f->vocab || is_number(b->token, &id));
+    const bool known = b->token && b->token->valuestring && (f->a->vocab_given || is_number(b->token, &id));
     if (known)
         add_bias_option(f, b->item, b->token, b->amount);
     else
@@ -223,50 +234,41 @@ static void read_ban_sequences(struct foreign *f, const cJSON *item)
     cJSON_ArrayForEach(entry, item)
     {
         if (cJSON_IsString(entry) && *entry->valuestring)
-            foreign_option_text(f, "bad-word-tokens", entry->valuestring);
+            foreign_set(f, "bad-word-tokens", entry->valuestring);
         else if (cJSON_IsArray(entry) && entry->child)
-            foreign_option_json(f, "bad-word-tokens", entry);
+            foreign_set_json(f, "bad-word-tokens", entry);
         lists = lists && (cJSON_IsArray(entry) || cJSON_IsString(entry));
     }
     if (!lists && foreign_is_on(item))
         f->failed = !err_set(f->e, STATUS_USAGE, "%s is not a list of lists of token ids", item->string);
 }
 
-// Reads texts, which replace those that stood before. The text none means something else to the option, so its n is
-// escaped.
+// Reads texts, which replace those that stood before.
 static void read_breaker_list(struct foreign *f, const cJSON *item)
 {
     const char *const text = cJSON_GetStringValue(item);
     cJSON *parsed;
     if (text && !text[strspn(text, " \n")])
         return;
-    const cJSON *const list = array_of(f, item, &parsed), *entry;
-    bool texts = list;
-    foreign_option_text(f, "dry-sequence-breaker", "none");
-    cJSON_ArrayForEach(entry, list)
-    {
-        texts = texts && cJSON_IsString(entry);
-        if (!texts || !*entry->valuestring)
-            continue;
-        const bool none = !strcmp(entry->valuestring, "none");
-        builder_string(foreign_option(f, "dry-sequence-breaker"), none ? "=\\x6e" : "=");
-        add_text(&f->words, entry->valuestring + none);
-    }
-    if (!texts)
+    struct list *const breakers = foreign_list(f, LIST_BREAKERS);
+    const cJSON *const list = array_of(f, item, &parsed);
+    list_begin(breakers, breakers->name);
+    if (!list || !setting_texts(list, breakers))
         f->failed = !err_set(f->e, STATUS_USAGE, "dry_sequence_breakers is not a list of texts");
     cJSON_Delete(parsed);
 }
 
 static void read_schema_setting(struct foreign *f, const cJSON *item)
 {
-    char *const text = check_text(f, cJSON_IsString(item) ? strdup(item->valuestring) : cJSON_PrintUnformatted(item));
-    foreign_option_text(f, "json-schema", text ? text : "");
-    free(text);
+    if (cJSON_IsString(item))
+        foreign_set(f, "json-schema", item->valuestring);
+    else
+        foreign_set_json(f, "json-schema", item);
 }
 
 bool foreign_knows(const struct foreign *f, const char *key)
 {
-    const struct catalog *const c = f->options->catalog;
+    const struct catalog *const c = f->a->options->catalog;
     return setting_of_preset(key) || catalog_find_server(c, key) < c->n;
 }
 
@@ -274,20 +276,21 @@ void foreign_setting(struct foreign *f, const cJSON *item)
 {
     const struct setting *const s = setting_of_preset(item->string);
     const bool on = foreign_is_on(item);
+    char text[NUMBER_TEXT];
     double v;
     if (cJSON_IsNull(item))
         return;
     switch (s ? s->form : SETTING_NUMBER) {
     case SETTING_SEED: // a negative one, or the greatest, is none in particular
         if (is_number(item, &v) && v >= 0.0 && v != UINT32_MAX)
-            builder_format(foreign_option(f, "seed"), "=%.0f", v);
+            foreign_set(f, "seed", (snprintf(text, sizeof text, "%.0f", v), text));
         break;
     case SETTING_BIASES:
         setting_biases(item, read_bias, f);
         break;
     case SETTING_EOS:
         if (on)
-            foreign_option(f, "ignore-eos");
+            foreign_set(f, "ignore-eos", NULL);
         break;
     case SETTING_BREAKERS:
         read_breaker_list(f, item);
@@ -300,7 +303,7 @@ void foreign_setting(struct foreign *f, const cJSON *item)
         break;
     case SETTING_GRAMMAR:
         if (cJSON_IsString(item) && *item->valuestring)
-            foreign_option_text(f, "grammar", item->valuestring);
+            foreign_set(f, "grammar", item->valuestring);
         else if (on && !cJSON_IsString(item))
             foreign_unsupported(f, item);
         break;
@@ -317,7 +320,7 @@ void foreign_end_tokens(struct foreign *f, const char *key)
 {
     const cJSON *const ids = json_member(f->settings, key);
     if (foreign_active(f, "min-tokens") && (cJSON_IsRaw(ids) || foreign_is_on(ids)))
-        foreign_option_json(f, "eog-tokens", ids);
+        foreign_set_json(f, "eog-tokens", ids);
 }
 
 // ---- chains
@@ -361,7 +364,7 @@ void foreign_chain(struct foreign *f, const char *names)
     static const char between[] = " \t\r\n,;[]\"'";
     if (f->engine->options)
         return;
-    char *const copy = check_text(f, strdup(names)), *rest = NULL;
+    char *const copy = foreign_check_text(f, strdup(names)), *rest = NULL;
     builder_string(&f->chain, "");
     for (char *name = copy ? strtok_r(copy, between, &rest) : NULL; name; name = strtok_r(NULL, between, &rest))
         add_chain_name(f, name);

@@ -2,27 +2,24 @@
 // Presets of other programs: SillyTavern, KoboldCpp, text-generation-webui, transformers, Ollama, LM Studio,
 // llama-server and its clients, and sampl's own --print-chain=json. Each program's files are a dialect, one row of a
 // table in dialects.c: what identifies a file, which defaults hold for settings that are absent, and which keys differ
-// from the settings that programs share (settings/setting.h). A preset becomes options, as a person would type them.
+// from the settings that programs share (settings/setting.h). A setting of a file sets an option, as if it were typed.
 #ifndef SAMPL_CLI_FOREIGN_H
 #define SAMPL_CLI_FOREIGN_H
 
-#include "base/builder.h"
 #include "base/names.h"
-#include "cli/options.h"
+#include "cli/args.h"
 #include "samplers/engine.h"
 #include "json/json.h"
 
-// A preset that becomes options. Its numbers are cJSON_Raw, spelt as in the file.
+// A preset that sets options. Its numbers are cJSON_Raw, spelt as in the file.
 struct foreign {
     // set by the caller
-    const struct options *options;
-    bool vocab;                 // texts may name tokens
+    struct args *a;
     const char *path;           // of the file, for messages
     const struct engine *typed; // the engine that --engine names elsewhere, which holds; NULL: none
     struct err *e;
 
     // results, which the caller frees
-    struct builder words;       // "--option=value", with a NUL between two of them
     struct builder unsupported; // active settings that no option gives, as text: "top_a (0.75), tfs (0.97)"
     struct builder note;        // what else is to be said of the file; empty: nothing
     const char *with_prompt;    // what is to be said if the run has a prompt; NULL: nothing. Not to be freed
@@ -39,8 +36,8 @@ struct foreign {
     bool failed;                 // with *e
 };
 
-// Makes options of text[0..len), with a NUL behind it, which is no preset of sampl's. section: of the file; NULL: none
-// is named. A file belongs to the first dialect that identifies it, see sampl-formats(5). False with *e.
+// Sets the options of text[0..len), with a NUL behind it, which is no preset of sampl's. section: of the file; NULL:
+// none is named. A file belongs to the first dialect that identifies it, see sampl-formats(5). False with *e.
 bool foreign_read(struct foreign *f, const char *text, size_t len, const char *section);
 
 // ---- foreign.c: the settings that programs share
@@ -73,14 +70,20 @@ struct dialect {
 // The rows, in the order in which they are tried; the last has no name.
 extern const struct dialect dialects[];
 
-// Adds the option --name. Returns the text that the value can be appended to, behind an equals sign.
-struct builder *foreign_option(struct foreign *f, const char *name);
+// The row of an option.
+const struct option_row *foreign_row(const struct foreign *f, const char *name);
 
-// Adds the option --name=text.
-void foreign_option_text(struct foreign *f, const char *name, const char *text);
+// Sets the option --name to a text; NULL: it has no value.
+void foreign_set(struct foreign *f, const char *name, const char *text);
 
-// Adds the option --name=VALUE for an item, as JSON writes it. An array becomes a list without brackets.
-void foreign_option_json(struct foreign *f, const char *name, const cJSON *item);
+// Sets the option --name to an item, as JSON writes it. An array becomes a list without brackets.
+void foreign_set_json(struct foreign *f, const char *name, const cJSON *item);
+
+// Gives a list of the chain, to which texts may be added as they are.
+struct list *foreign_list(struct foreign *f, enum list_kind kind);
+
+// Notes that memory is short if a text is NULL. Returns the text.
+char *foreign_check_text(struct foreign *f, char *text);
 
 // Adds an active setting that no option gives to f->unsupported.
 void foreign_unsupported(struct foreign *f, const cJSON *item);

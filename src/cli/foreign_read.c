@@ -35,8 +35,8 @@ static void choose_engine(struct foreign *f)
     f->typed = d->names_engine ? NULL : f->typed;
     f->engine = f->typed ? f->typed : d->engine ? engine_by_name(d->engine) : engines;
     if (!f->typed)
-        foreign_option_text(f, "engine", f->engine->name);
-    foreign_option_text(f, "neutral", f->engine->options || d->defaults ? "false" : "true");
+        foreign_set(f, "engine", f->engine->name);
+    foreign_set(f, "neutral", f->engine->options || d->defaults ? "false" : "true");
 }
 
 // Adds the options of the settings. False with *e.
@@ -54,8 +54,8 @@ static bool convert_settings(struct foreign *f)
     if (d->finish && !f->failed)
         d->finish(f);
     if (f->chain.text && !f->engine->options)
-        foreign_option_text(f, "samplers", f->chain.text);
-    if (!f->failed && (f->words.failed || f->chain.failed || f->unsupported.failed || f->note.failed))
+        foreign_set(f, "samplers", f->chain.text);
+    if (!f->failed && (f->chain.failed || f->unsupported.failed || f->note.failed))
         return err_from_fault(f->e, fault_memory());
     return !f->failed;
 }
@@ -63,7 +63,8 @@ static bool convert_settings(struct foreign *f)
 bool foreign_read(struct foreign *f, const char *text, size_t len, const char *section)
 {
     f->root = notation_read(text, len, section, f->e);
-    const bool ok = f->root && find_dialect(f) && convert_settings(f);
+    const bool ok =
+        f->root && find_dialect(f) && (!f->dialect->whole || args_forget_chain(f->a, f->e)) && convert_settings(f);
     cJSON_Delete(f->root);
     builder_free(&f->chain);
     return ok;

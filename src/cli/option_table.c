@@ -216,6 +216,22 @@ static bool set_help(const struct option_row *row, const char *value, struct arg
     return true;
 }
 
+void args_give(struct args *a, const struct option_row *row, const char *preset)
+{
+    a->given[row - a->options->row] = preset ? ORIGIN_PRESET : ORIGIN_COMMAND_LINE;
+    a->preset[row - a->options->row] = preset;
+}
+
+bool args_set(struct args *a, const struct option_row *row, const char *value, const char *preset, struct err *e)
+{
+    if (preset && !row->recipe)
+        return err_set(e, STATUS_USAGE, "--%s is not allowed in a preset", row->name);
+    if (preset && value && *value == '@' && !strcmp(row->metavar, "LIST"))
+        return err_set(e, STATUS_USAGE, "--%s: a preset names no file: '%s'", row->name, value);
+    args_give(a, row, preset);
+    return row->set(row, value, a, e);
+}
+
 bool args_forget(struct args *a, const struct option_row *row, struct err *e)
 {
     a->given[row - a->options->row] = ORIGIN_NONE;

@@ -134,26 +134,20 @@ static bool find_preset(const char *name, char path[PATH_MAX], const char **sect
     return err_set(e, STATUS_USAGE, "--preset: there is no preset '%s'; --list-presets lists them", name);
 }
 
-// Reads the options of another program's preset.
-static bool read_foreign(struct preset *p, const char *text, size_t len, const char *section, struct err *e)
+// Sets the options of another program's preset, and keeps what is to be said of it.
+static bool read_foreign(const struct preset *p, const char *text, size_t len, const char *section, struct err *e)
 {
-    struct foreign f = {.options = p->options, .vocab = p->vocab, .path = p->path, .typed = p->engine, .e = e};
-    if (!foreign_read(&f, text, len, section)) {
-        builder_free(&f.words);
-        builder_free(&f.unsupported);
-        builder_free(&f.note);
-        return false;
-    }
-    p->whole = f.dialect->whole;
-    const char *word = words_own(p->texts, f.words.text, e);
-    bool ok = word;
-    if (f.unsupported.text)
-        ok = (p->unsupported = words_own(p->texts, f.unsupported.text, e)) && ok;
-    if (f.note.text)
-        ok = (p->note = words_own(p->texts, f.note.text, e)) && ok;
-    p->with_prompt = f.with_prompt;
-    for (const char *const end = word + f.words.len; ok && word < end; word += strlen(word) + 1)
-        ok = words_add(&p->words, word, e);
+    struct args *const a = p->a;
+    struct foreign f = {.a = a, .path = p->path, .typed = p->engine, .e = e};
+    bool ok = foreign_read(&f, text, len, section);
+    const bool any = f.unsupported.len || f.note.len || f.with_prompt;
+    builder_string(&f.unsupported, "");
+    builder_string(&f.note, "");
+    const char *const said[SAID] = {p->path, words_own(&a->texts, f.unsupported.text, e),
+                                    words_own(&a->texts, f.note.text, e), f.with_prompt ? f.with_prompt : ""};
+    ok = ok && said[1] && said[2];
+    for (size_t i = 0; ok && any && i < SAID; i++)
+        ok = words_add(&a->left_out, said[i], e);
     return ok;
 }
 
@@ -174,8 +168,8 @@ bool preset_read(struct preset *p, const char *name, struct err *e)
         return err_prefix(e, "--preset");
     }
     const size_t mark = strncmp(text, "\xef\xbb\xbf", 3) ? 0 : 3; // a byte order mark
-    p->path = words_own(p->texts, strdup(path), e);
-    if (!words_own(p->texts, text, e) || !p->path)
+    p->path = words_own(&p->a->texts, strdup(path), e);
+    if (!words_own(&p->a->texts, text, e) || !p->path)
         return false;
     bool ok = strlen(text) == len || err_set(e, STATUS_USAGE, "a NUL byte in a text file");
     if (ok && (section || notation_is_foreign(text + mark)))

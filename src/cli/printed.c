@@ -2,8 +2,8 @@
 // Reads --print-chain=json back. Each stage has a value for each of its parameters. A value that all stages share
 // becomes the option, so that later options and a row's parameters change it. A first parameter that differs, or that
 // the file calls the stage's own, becomes NAME=VALUE in the chain.
-#include "settings/value.h"
 #include "cli/foreign.h"
+#include "settings/value.h"
 
 #include <assert.h>
 #include <string.h>
@@ -31,7 +31,7 @@ static const struct sampler *find_sampler(const char *name)
 // Returns a parameter's row of the sampler's table by the key of a stage. NULL: the sampler has no such parameter.
 static const struct param *find_param(const struct foreign *f, const struct sampler *s, const char *key)
 {
-    const struct option_row *const option = option_by_name(f->options, key, strlen(key));
+    const struct option_row *const option = foreign_row(f, key);
     assert(s);
     for (const struct param *row = s->params; option && row && row->flag; row++)
         if (!strcmp(row->flag, option->name))
@@ -58,7 +58,7 @@ static bool has_lists(const struct sampler *s)
 // Do the values of a stage without lists enable it?
 static bool values_enable(const struct foreign *f, const struct printed_stage *p)
 {
-    const struct catalog *const c = f->options->catalog;
+    const struct catalog *const c = f->a->options->catalog;
     const size_t place = sampler_place(p->sampler);
     double value[CATALOG_MOST], params[CATALOG_PARAMS];
     const struct param *row;
@@ -121,8 +121,8 @@ static bool add_values(struct foreign *f, const struct printed_stage *p, const c
         const struct param *const row = find_param(f, p->sampler, item->string);
         if (!row || first != (row == p->sampler->params) || (first && p->own))
             continue;
-        const struct option_row *const option = option_by_name(f->options, row->flag, strlen(row->flag));
-        const size_t number = (size_t)(option - f->options->row);
+        const struct option_row *const option = foreign_row(f, row->flag);
+        const size_t number = (size_t)(option - f->a->options->row);
         const bool given = name_set_has(&f->given, number);
         const bool differs = common[number] && strcmp(common[number], spelling(item)) != 0;
         if (differs && !first)
@@ -131,7 +131,7 @@ static bool add_values(struct foreign *f, const struct printed_stage *p, const c
         if (given)
             continue;
         common[number] = spelling(item);
-        foreign_option_text(f, row->flag, common[number]);
+        foreign_set(f, row->flag, common[number]);
     }
     return true;
 }
@@ -144,7 +144,7 @@ static void add_stage_name(struct foreign *f, const struct printed_stage *p, con
     for (const cJSON *item = p->object->child; main && item; item = item->next) {
         if (find_param(f, p->sampler, item->string) != main)
             continue;
-        const size_t number = (size_t)(option_by_name(f->options, main->flag, strlen(main->flag)) - f->options->row);
+        const size_t number = (size_t)(foreign_row(f, main->flag) - f->a->options->row);
         if (p->own || (common[number] && strcmp(common[number], spelling(item)) != 0))
             builder_format(&f->chain, "=%s", spelling(item));
     }
@@ -179,7 +179,7 @@ static bool add_stages(struct foreign *f, const char *engine)
         if (p.sampler == &sampler_mirostat || p.sampler == &sampler_mirostat_v2)
             mirostat = true;
         if (mirostat)
-            foreign_option_text(f, "mirostat", p.sampler == &sampler_mirostat ? "1" : "2");
+            foreign_set(f, "mirostat", p.sampler == &sampler_mirostat ? "1" : "2");
         else if (!sampler_internal(sampler_place(p.sampler)) && p.sampler != &sampler_dist)
             add_stage_name(f, &p, common);
         else if (!engine && p.sampler != &sampler_logit_bias && p.sampler != &sampler_bans &&
@@ -203,15 +203,15 @@ bool printed_key(struct foreign *f, const cJSON *item)
 {
     static const char finished[] = "chain engine from samplers reasoning grammar_first bad_words_ids eog_tokens "
                                    "dry_breaker_tokens";
-    const struct option_row *const row = option_by_name(f->options, item->string, strlen(item->string));
+    const struct option_row *const row = foreign_row(f, item->string);
     if (is_member(item, finished))
         return true;
     if (row && row->param && (cJSON_IsRaw(item) || cJSON_IsBool(item))) {
-        foreign_option_text(f, row->name, spelling(item));
+        foreign_set(f, row->name, spelling(item));
         return true;
     }
     if (is_member(item, "scatter_embeddings scatter_metric") && cJSON_IsString(item)) {
-        foreign_option_text(f, row->name, item->valuestring);
+        foreign_set(f, row->name, item->valuestring);
         return true;
     }
     if (!foreign_knows(f, item->string)) {
@@ -232,7 +232,7 @@ static bool add_id_lists(struct foreign *f, const char *option, const cJSON *lis
     {
         if (!cJSON_IsArray(ids))
             return err_set(f->e, STATUS_USAGE, "%s is not a list of lists of ids", lists->string);
-        foreign_option_json(f, option, ids);
+        foreign_set_json(f, option, ids);
     }
     return true;
 }
@@ -247,11 +247,11 @@ static bool add_reasoning(struct foreign *f)
         return true;
     if (!tokens || !cJSON_IsRaw(tokens))
         return err_set(f->e, STATUS_USAGE, "reasoning: tokens is not a number");
-    foreign_option_text(f, "reasoning-budget", tokens->valuestring);
+    foreign_set(f, "reasoning-budget", tokens->valuestring);
     if (foreign_is_on(start))
-        foreign_option_json(f, "reasoning-start", start);
+        foreign_set_json(f, "reasoning-start", start);
     if (text)
-        foreign_option_text(f, "reasoning-budget-message", text);
+        foreign_set(f, "reasoning-budget-message", text);
     else if (foreign_is_on(message)) // the option has only a text
         foreign_unsupported(f, message);
     return add_id_lists(f, "reasoning-end", json_member(reasoning, "end"));
@@ -286,9 +286,9 @@ void printed_finish(struct foreign *f)
             f->failed = !err_set(f->e, STATUS_USAGE, "eog_tokens is not a list of ids");
     }
     if (ends && ends->child)
-        foreign_option_json(f, "eog-tokens", ends);
+        foreign_set_json(f, "eog-tokens", ends);
     if (cJSON_IsTrue(json_member(f->root, "grammar_first")))
-        foreign_option(f, "grammar-first");
+        foreign_set(f, "grammar-first", NULL);
     if (engine)
-        foreign_option_text(f, "engine", engine);
+        foreign_set(f, "engine", engine);
 }

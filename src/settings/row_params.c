@@ -269,16 +269,9 @@ static bool read_row_text(struct change *ch, enum list_kind kind, const cJSON *i
 // "reasoning_budget_end_tag".
 static bool read_texts(struct change *ch, const cJSON *item)
 {
-    const cJSON *const tags = json_member(ch->params, "reasoning_budget_end_tags"), *entry;
-    struct list other = {0}, *const list = tags && tags != item ? &other : begin(ch, LIST_END_TAGS, item);
-    bool ok = cJSON_IsString(item) || cJSON_IsArray(item);
-    if (cJSON_IsString(item) && *item->valuestring)
-        list_add_text(list, ENTRY_TEXT, item->valuestring, strlen(item->valuestring), 0.0f);
-    for (entry = cJSON_IsArray(item) ? item->child : NULL; entry; entry = entry->next) {
-        ok = ok && cJSON_IsString(entry);
-        if (ok && *entry->valuestring)
-            list_add_text(list, ENTRY_TEXT, entry->valuestring, strlen(entry->valuestring), 0.0f);
-    }
+    const cJSON *const tags = json_member(ch->params, "reasoning_budget_end_tags");
+    struct list other = {0};
+    const bool ok = setting_texts(item, tags && tags != item ? &other : begin(ch, LIST_END_TAGS, item));
     list_free(&other);
     return ok || wrong(ch, item, "a list of texts");
 }

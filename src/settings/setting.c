@@ -48,8 +48,8 @@ static const struct setting settings[] = {
     {"grammar_triggers", NULL, NULL, SETTING_EMPTY},
     {"reasoning_budget_tokens", "reasoning_budget_tokens", "reasoning-budget", SETTING_NUMBER, OFF_AT, -1},
     {"reasoning_budget_start_tag", NULL, "reasoning-start", SETTING_TEXT, .list = LIST_START},
-    {"reasoning_budget_end_tag", NULL, "reasoning-end", SETTING_TAGS},
-    {"reasoning_budget_end_tags", NULL, "reasoning-end", SETTING_TAGS},
+    {"reasoning_budget_end_tag", NULL, "reasoning-end", SETTING_TAGS, .list = LIST_END_TAGS},
+    {"reasoning_budget_end_tags", NULL, "reasoning-end", SETTING_TAGS, .list = LIST_END_TAGS},
     {"reasoning_budget_message", NULL, "reasoning-budget-message", SETTING_TEXT, .list = LIST_MESSAGE},
     {"generation_prompt", NULL, NULL, SETTING_TEXT, .list = LIST_GENERATION},
     {NULL},
@@ -95,6 +95,18 @@ bool setting_biases(const cJSON *item, bool (*each)(void *to, const struct setti
         }
         if (!each(to, &b))
             return false;
+    }
+    return true;
+}
+
+bool setting_texts(const cJSON *item, struct list *l)
+{
+    const bool several = cJSON_IsArray(item);
+    for (const cJSON *text = several ? item->child : item; text; text = several ? text->next : NULL) {
+        if (!cJSON_IsString(text))
+            return false;
+        if (*text->valuestring)
+            list_add_text(l, ENTRY_TEXT, text->valuestring, strlen(text->valuestring), 0.0f);
     }
     return true;
 }

@@ -42,7 +42,7 @@ struct setting {
     enum setting_form form;
     enum setting_off off;
     double off_value;
-    enum list_kind list; // of SETTING_TEXT
+    enum list_kind list; // of SETTING_TEXT and SETTING_TAGS
 };
 
 // The setting of a key in a request, or in a preset. NULL: the table has none.
@@ -62,5 +62,9 @@ struct setting_bias {
 
 // Calls `each` for the biases of an item of SETTING_BIASES until it returns false. Returns false if it did.
 bool setting_biases(const cJSON *item, bool (*each)(void *to, const struct setting_bias *b), void *to);
+
+// Adds a text, or each text of an array, to a list as it is; empty texts are left out. False if the item, or one in the
+// array, is no text.
+bool setting_texts(const cJSON *item, struct list *l);
 
 #endif
