@@ -46,9 +46,16 @@ void builder_bytes(struct builder *b, const void *bytes, size_t len)
     b->text[b->len] = '\0';
 }
 
-void builder_byte(struct builder *b, char byte) { builder_bytes(b, &byte, 1); }
-
 void builder_string(struct builder *b, const char *s) { builder_bytes(b, s, strlen(s)); }
+
+void builder_pad(struct builder *b, char byte, size_t n)
+{
+    if (!reserve(b, n))
+        return;
+    memset(b->text + b->len, byte, n);
+    b->len += n;
+    b->text[b->len] = '\0';
+}
 
 void builder_character(struct builder *b, uint32_t point)
 {
@@ -56,16 +63,55 @@ void builder_character(struct builder *b, uint32_t point)
     builder_bytes(b, bytes, utf8_encode(bytes, point));
 }
 
+// Formats into the room that is left. Only a text that does not fit there is formatted again.
 void builder_format(struct builder *b, const char *format, ...)
 {
+    enum { ROOM = 128 }; // as much as most calls take
     va_list args;
-    va_start(args, format);
-    const int len = vsnprintf(NULL, 0, format, args);
-    va_end(args);
-    if (len < 0 || !reserve(b, (size_t)len))
+    if (!builder_whole(b) || (!b->most && !reserve(b, ROOM)))
         return;
+    const size_t room = b->most ? 0 : b->cap - b->len;
     va_start(args, format);
-    vsnprintf(b->text + b->len, (size_t)len + 1, format, args);
+    const int len = vsnprintf(room ? b->text + b->len : NULL, room, format, args);
     va_end(args);
-    b->len += (size_t)len;
+    if (len >= 0 && (size_t)len >= room && reserve(b, (size_t)len)) {
+        va_start(args, format);
+        vsnprintf(b->text + b->len, (size_t)len + 1, format, args);
+        va_end(args);
+    }
+    if (len >= 0 && builder_whole(b))
+        b->len += (size_t)len;
+    if (b->text)
+        b->text[b->len] = '\0';
+}
+
+void builder_json(struct builder *b, const void *text, size_t len)
+{
+    const unsigned char *p = text;
+    builder_byte(b, '"');
+    for (size_t taken; len; p += taken, len -= taken) {
+        char c[JSON_CHARACTER];
+        builder_bytes(b, c, json_escape(c, p, len, &taken));
+    }
+    builder_byte(b, '"');
+}
+
+void builder_json_page(struct builder *b, const void *text, size_t len)
+{
+    const unsigned char *p = text;
+    builder_byte(b, '"');
+    for (size_t taken; len; p += taken, len -= taken) {
+        char c[JSON_CHARACTER];
+        uint32_t point = 0;
+        const size_t n = json_escape(c, p, len, &taken);
+        const bool escapes = utf8_decode(p, len, &point) && point >= ' ' &&
+                             (point == '<' || point == '>' || point == '&' || utf8_hidden(point));
+        if (!escapes)
+            builder_bytes(b, c, n);
+        else if (point < 0x10000)
+            builder_format(b, "\\u%04x", point);
+        else
+            builder_format(b, "\\u%04x\\u%04x", 0xd7c0 + (point >> 10), 0xdc00 + (point & 0x3ff));
+    }
+    builder_byte(b, '"');
 }

@@ -23,14 +23,29 @@ void builder_free(struct builder *b);
 // Empties the text and keeps its memory and its limit.
 void builder_clear(struct builder *b);
 
+// Was all of it added?
+static inline bool builder_whole(const struct builder *b) { return !b->failed && !b->full; }
+
 // Add to the text, all or nothing. An addition of no bytes makes text a string, too.
 void builder_bytes(struct builder *b, const void *bytes, size_t len);
-void builder_byte(struct builder *b, char byte);
 void builder_string(struct builder *b, const char *s);
+void builder_pad(struct builder *b, char byte, size_t n);                                              // n times
 void builder_character(struct builder *b, uint32_t point);                                             // its UTF-8
 __attribute__((format(printf, 2, 3))) void builder_format(struct builder *b, const char *format, ...); // as printf does
 
-// Was all of it added?
-static inline bool builder_whole(const struct builder *b) { return !b->failed && !b->full; }
+static inline void builder_byte(struct builder *b, char byte)
+{
+    if (b->most || !builder_whole(b) || b->cap < b->len + 2) {
+        builder_bytes(b, &byte, 1);
+        return;
+    }
+    b->text[b->len++] = byte;
+    b->text[b->len] = '\0';
+}
+
+// Add a text of any bytes as a JSON string, in quotes. U+FFFD replaces each byte that is not UTF-8. In the string for a
+// page, the characters < > & and hidden ones are escaped, too, so that HTML takes the string for no tag.
+void builder_json(struct builder *b, const void *text, size_t len);
+void builder_json_page(struct builder *b, const void *text, size_t len);
 
 #endif

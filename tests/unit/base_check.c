@@ -95,12 +95,19 @@ static void check_builder(void)
 {
     struct builder b = {0};
     static const unsigned char text[] = "a\"\\\n\x01\x7f\xff\xc3\xa9";
-    for (size_t at = 0, taken; at < sizeof text; at += taken) { // includes the NUL
-        char escape[JSON_CHARACTER];
-        builder_bytes(&b, escape, json_escape(escape, text + at, sizeof text - at, &taken));
+    builder_json(&b, text, sizeof text); // includes the NUL
+    expect(builder_whole(&b) && !strcmp(b.text, "\"a\\\"\\\\\\n\\u0001\\u007f\xef\xbf\xbd\xc3\xa9\\u0000\""),
+           "builder_json");
+    builder_clear(&b);
+    builder_json_page(&b, "<\xe2\x80\x8b\xf0\x9f\x98\x80\xf3\xa0\x80\x81&", 13);
+    expect(!strcmp(b.text, "\"\\u003c\\u200b\xf0\x9f\x98\x80\\udb40\\udc01\\u0026\""), "builder_json_page");
+    for (size_t n = 0; n < 400; n++) { // texts that fit into the room that is left, and others
+        const size_t len = b.len;
+        builder_format(&b, "%*d", (int)n, 7);
+        builder_pad(&b, '.', n);
+        expect(b.len == len + (n ? n : 1) + n && strlen(b.text) == b.len && b.text[len + (n ? n : 1) - 1] == '7',
+               "builder_format or builder_pad beyond its room");
     }
-    expect(builder_whole(&b) && !strcmp(b.text, "a\\\"\\\\\\n\\u0001\\u007f\xef\xbf\xbd\xc3\xa9\\u0000"),
-           "json_escape");
     builder_clear(&b);
     builder_format(&b, "%d %s", 12, "ab");
     builder_character(&b, 0x20ac);
