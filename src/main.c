@@ -5,8 +5,10 @@
 #include "cli/preset.h"
 #include "cli/print_chain.h"
 #include "cli/variants.h"
+#include "out/dest.h"
 #include "out/message.h"
 #include "run/run.h"
+#include "views/view.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -43,29 +45,30 @@ static const struct kern *choose_tier(struct err *e)
 // Prints for --print-chain and --print-grammar, to standard output or to the file of --output.
 static bool print_chain_or_grammar(const struct args *a, const struct recipe *recipe, struct err *e)
 {
-    struct output out = {.name = a->output, .format = &output_text};
-    struct builder text = {0};
+    struct dest d = {.name = a->output, .format = output_format_of(FORMAT_TEXT), .rows = -1};
     struct err late;
-    const bool ok = output_open(&out, e) && (a->action == ACTION_PRINT_CHAIN ? print_chain(&text, a, recipe, e)
-                                                                             : print_grammar(&text, recipe, e));
-    if (ok)
-        fwrite(text.text, 1, text.len, out.f); // output_close reports that it failed
-    builder_free(&text);
-    return output_close(&out, ok, ok ? e : &late) && ok;
+    bool ok = dest_open(&d, e);
+    ok = ok &&
+         (a->action == ACTION_PRINT_CHAIN ? print_chain(&d.text, a, recipe, e) : print_grammar(&d.text, recipe, e));
+    ok = ok && dest_write(&d, e);
+    return dest_close(&d, ok, ok ? e : &late) && ok;
 }
 
 // Makes the recipe, or one for each variant. Then runs, or prints the chain or the grammar.
 static bool use_recipe(const struct args *a, struct recipes *recipes, const struct kern *kern, struct err *e)
 {
     struct variants v = {0};
-    bool ok = args_check(a, e) && variants_make(&v, recipes, a, e);
+    bool ok = args_check(a, e) && views_check(a, e) && variants_make(&v, recipes, a, e);
+    const struct view *view[VIEWS_MOST];
+    views_choose(a, v.n > 1, view);
     struct job job = {.args = a,
                       .recipes = recipes,
                       .variant = v.recipe,
                       .named = v.of,
                       .n_variants = v.n,
                       .n_swept = v.n_sweeps,
-                      .kern = kern};
+                      .kern = kern,
+                      .view = view[0]};
     ok = ok && job_init(&job, e);
     if (ok)
         ok = a->action == ACTION_RUN ? run(&job, e) : print_chain_or_grammar(a, v.recipe[0], e);

@@ -75,7 +75,8 @@ settings  base vocab json sample samplers grammar schema chain
 in        base kern vocab json sample
 out       base kern vocab trace
 cli       base kern vocab json sample samplers grammar schema chain trace settings in out
-run       base kern vocab json sample samplers grammar schema chain trace settings in out cli
+views     base kern vocab json sample samplers grammar schema chain trace settings in out cli
+run       base kern vocab json sample samplers grammar schema chain trace settings in out cli views
 '
 
 @test "each folder includes headers of itself and of the floors below only" {
@@ -147,8 +148,19 @@ run       base kern vocab json sample samplers grammar schema chain trace settin
     [ "$members" -ge 15 ] && [ "$members" -le 30 ]
 }
 
-@test "run/ has at most 12 C files" {
-    [ "$(printf '%s\n' run/*.c | wc -l)" -le 12 ]
+@test "no view includes another: a header of views/ belongs to no file that defines a view" {
+    for file in views/*.c; do
+        grep -q '^const struct view view_' "$file" || continue
+        [ ! -e "${file%.c}.h" ] || { echo "$file has a header"; return 1; }
+    done
+    while read -r name; do
+        grep -qw "&$name" views/views.c || { echo "$name is not in the list of views.c"; return 1; }
+    done < <(sed -nE 's/^const struct view (view_[a-z_]+) =.*/\1/p' views/*.c)
+}
+
+@test "outside out/, no file compares the name of an output format" {
+    no_line 'str(n?case)?cmp\(.*(output_format|->format->name)' ./*.c ./*/*.[ch]
+    no_line 'str(n?case)?cmp\(.*"(text|tsv|html|f32|f16|npy)"' main.c cli/args.c views/*.c run/*.c
 }
 
 # definitions: prints a line for each function that a .c file defines: its name and the file. "static" follows if the function is static,
@@ -164,7 +176,7 @@ definitions() {
 }
 
 @test "no two files define a function of the same name, except callbacks and the functions of tiers and systems" {
-    definitions | awk '!($2 ~ /^.\/base\/platform_/) && !($3 == "pointer" && $2 ~ /^.\/(samplers|in|out|kern)\//) && !($3 && $2 ~ /^.\/kern\/kern_/) { print $1, $2 }' | sort -u >"$BATS_TEST_TMPDIR/functions"
+    definitions | awk '!($2 ~ /^.\/base\/platform_/) && !($3 == "pointer" && $2 ~ /^.\/(samplers|in|out|kern|views)\//) && !($3 && $2 ~ /^.\/kern\/kern_/) { print $1, $2 }' | sort -u >"$BATS_TEST_TMPDIR/functions"
     [ "$(wc -l <"$BATS_TEST_TMPDIR/functions")" -gt 1000 ]
     run awk '{ n[$1]++; files[$1] = files[$1] " " $2 } END { for (f in n) if (n[f] > 1) print f files[f] }' "$BATS_TEST_TMPDIR/functions"
     [ -z "$output" ] || { sort <<<"$output"; return 1; }

@@ -2,6 +2,7 @@
 #include "base/builder.h"
 
 #include "base/mem.h"
+#include "base/number.h"
 #include "base/utf8.h"
 
 #include <stdarg.h>
@@ -32,11 +33,13 @@ static bool reserve(struct builder *b, size_t len)
         b->full = true;
         return false;
     }
+    if (len < b->cap - b->len)
+        return true;
     b->failed = len > SIZE_MAX / 2 - b->len || !mem_grow(&b->text, &b->cap, b->len + len + 1, 1);
     return !b->failed;
 }
 
-void builder_bytes(struct builder *b, const void *bytes, size_t len)
+void builder_add(struct builder *b, const void *bytes, size_t len)
 {
     if (!reserve(b, len))
         return;
@@ -46,7 +49,7 @@ void builder_bytes(struct builder *b, const void *bytes, size_t len)
     b->text[b->len] = '\0';
 }
 
-void builder_string(struct builder *b, const char *s) { builder_bytes(b, s, strlen(s)); }
+char *builder_room(struct builder *b, size_t len) { return reserve(b, len) ? b->text + b->len : NULL; }
 
 void builder_pad(struct builder *b, char byte, size_t n)
 {
@@ -57,10 +60,33 @@ void builder_pad(struct builder *b, char byte, size_t n)
     b->text[b->len] = '\0';
 }
 
+void builder_int(struct builder *b, int64_t x, int width)
+{
+    char text[20], *at = text + sizeof text;
+    uint64_t left = x < 0 ? -(uint64_t)x : (uint64_t)x;
+    do
+        *--at = (char)('0' + left % 10);
+    while (left /= 10);
+    if (x < 0)
+        *--at = '-';
+    const int len = (int)(text + sizeof text - at);
+    if (len < width)
+        builder_pad(b, ' ', (size_t)(width - len));
+    builder_bytes(b, at, (size_t)len);
+}
+
+void builder_float(struct builder *b, float x)
+{
+    char *const room = builder_room(b, NUMBER_TEXT);
+    if (room)
+        b->len += strlen(number_text(x, room));
+}
+
 void builder_character(struct builder *b, uint32_t point)
 {
     unsigned char bytes[4];
-    builder_bytes(b, bytes, utf8_encode(bytes, point));
+    const size_t n = utf8_encode(bytes, point);
+    builder_bytes(b, bytes, n);
 }
 
 // Formats into the room that is left. Only a text that does not fit there is formatted again.
@@ -91,7 +117,8 @@ void builder_json(struct builder *b, const void *text, size_t len)
     builder_byte(b, '"');
     for (size_t taken; len; p += taken, len -= taken) {
         char c[JSON_CHARACTER];
-        builder_bytes(b, c, json_escape(c, p, len, &taken));
+        const size_t n = json_escape(c, p, len, &taken);
+        builder_bytes(b, c, n);
     }
     builder_byte(b, '"');
 }

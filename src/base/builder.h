@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 // A zeroed struct is an empty text without a limit; `most` may be set before the first addition.
 struct builder {
@@ -26,22 +27,32 @@ void builder_clear(struct builder *b);
 // Was all of it added?
 static inline bool builder_whole(const struct builder *b) { return !b->failed && !b->full; }
 
+// Returns room for len bytes and a NUL behind the text, or NULL. The caller writes there and adds to len.
+char *builder_room(struct builder *b, size_t len);
+
 // Add to the text, all or nothing. An addition of no bytes makes text a string, too.
-void builder_bytes(struct builder *b, const void *bytes, size_t len);
-void builder_string(struct builder *b, const char *s);
-void builder_pad(struct builder *b, char byte, size_t n);                                              // n times
-void builder_character(struct builder *b, uint32_t point);                                             // its UTF-8
+void builder_add(struct builder *b, const void *bytes, size_t len);
+void builder_pad(struct builder *b, char byte, size_t n);  // n times
+void builder_int(struct builder *b, int64_t x, int width); // in decimal, with blanks before it
+void builder_float(struct builder *b, float x);            // as number_text does
+void builder_character(struct builder *b, uint32_t point); // its UTF-8
 __attribute__((format(printf, 2, 3))) void builder_format(struct builder *b, const char *format, ...); // as printf does
 
-static inline void builder_byte(struct builder *b, char byte)
+// builder_add without a call for a text that fits into the room that is left.
+static inline void builder_bytes(struct builder *b, const void *bytes, size_t len)
 {
-    if (b->most || !builder_whole(b) || b->cap < b->len + 2) {
-        builder_bytes(b, &byte, 1);
+    if (b->most || !builder_whole(b) || len >= b->cap - b->len) {
+        builder_add(b, bytes, len);
         return;
     }
-    b->text[b->len++] = byte;
+    memcpy(b->text + b->len, bytes, len);
+    b->len += len;
     b->text[b->len] = '\0';
 }
+
+static inline void builder_byte(struct builder *b, char byte) { builder_bytes(b, &byte, 1); }
+
+static inline void builder_string(struct builder *b, const char *s) { builder_bytes(b, s, strlen(s)); }
 
 // Add a text of any bytes as a JSON string, in quotes. U+FFFD replaces each byte that is not UTF-8. In the string for a
 // page, the characters < > & and hidden ones are escaped, too, so that HTML takes the string for no tag.

@@ -69,14 +69,6 @@ void platform_slashes(char *path);
 // Writes the folder of the user's settings to path; "" if the path is unknown or too long.
 void platform_settings(char path[PATH_MAX]);
 
-// ---- streams in memory
-
-// Opens a stream to be written. platform_memory_close closes the stream, and sets *text to what was written and a NUL,
-// and *len to its length without the NUL; *text is NULL if memory was short. The caller frees *text. `text` and `len`
-// must be the same in both calls. NULL if the stream cannot be opened.
-FILE *platform_memory_open(char **text, size_t *len);
-void platform_memory_close(FILE *f, char **text, size_t *len);
-
 // ---- terminals
 
 // Returns the width of the terminal; 0: unknown.

@@ -70,16 +70,6 @@ void platform_settings(char path[PATH_MAX])
         *path = '\0';
 }
 
-// ---- streams in memory
-
-FILE *platform_memory_open(char **text, size_t *len)
-{
-    *text = NULL;
-    return open_memstream(text, len);
-}
-
-void platform_memory_close(FILE *f, char **text, size_t *len) { fclose(f); }
-
 int platform_columns(int fd) { return 0; }
 
 bool platform_utf8(void) { return true; }

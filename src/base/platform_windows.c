@@ -160,45 +160,6 @@ void platform_settings(char path[PATH_MAX])
         *path = '\0';
 }
 
-// ---- streams in memory
-
-// A temporary file, which Windows keeps in memory if it can, and deletes when it is closed.
-FILE *platform_memory_open(char **text, size_t *len)
-{
-    wchar_t folder[PATH_MAX], name[PATH_MAX];
-    *text = NULL;
-    *len = 0;
-    if (!GetTempPathW(PATH_MAX, folder) || !GetTempFileNameW(folder, L"spl", 0, name))
-        return NULL;
-    const HANDLE file = CreateFileW(name, GENERIC_READ | GENERIC_WRITE | DELETE, 0, NULL, CREATE_ALWAYS,
-                                    FILE_ATTRIBUTE_TEMPORARY | FILE_FLAG_DELETE_ON_CLOSE, NULL);
-    if (file == INVALID_HANDLE_VALUE)
-        return NULL;
-    const int fd = _open_osfhandle((intptr_t)file, _O_RDWR | _O_BINARY | _O_NOINHERIT);
-    FILE *const f = fd < 0 ? NULL : fdopen(fd, "w+b");
-    if (fd < 0)
-        CloseHandle(file);
-    else if (!f)
-        _close(fd);
-    return f;
-}
-
-void platform_memory_close(FILE *f, char **text, size_t *len)
-{
-    const int64_t n = fflush(f) ? -1 : _ftelli64(f);
-    *text = n < 0 ? NULL : malloc((size_t)n + 1);
-    if (*text) {
-        rewind(f);
-        *len = fread(*text, 1, (size_t)n, f);
-        (*text)[*len] = '\0';
-        if (*len != (size_t)n) {
-            free(*text);
-            *text = NULL;
-        }
-    }
-    fclose(f);
-}
-
 // ---- terminals
 
 int platform_columns(int fd)

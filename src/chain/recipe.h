@@ -12,7 +12,6 @@
 #include "samplers/engine.h"
 #include "vocab/vocab.h"
 
-
 // ---- the parts of a recipe, each shared by the recipes that have it
 
 enum recipe_part {

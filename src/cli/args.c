@@ -5,6 +5,7 @@
 #include "base/utf8.h"
 #include "cli/hint.h"
 #include "cli/preset.h"
+#include "out/format.h"
 #include "out/message.h"
 #include "samplers/engine.h"
 
@@ -233,15 +234,17 @@ static bool reads_input_twice(const struct args *a, const char *file)
 
 bool args_check(const struct args *a, struct err *e)
 {
-    const char *const format = a->output_format ? a->output_format : "text", *const emit = emit_name(a->emit),
+    const struct output_format *const format =
+        a->output_format ? output_format_named(a->output_format) : output_format_of(FORMAT_TEXT);
+    const char *const emit = emit_name(a->emit),
                       *const shown = a->dump    ? "--dump-probs"
                                      : a->trace ? "--trace"
                                                 : "--output-format",
                       *const asked = a->diff ? "--diff" : "--emit ", *const which = a->diff ? "" : emit;
     const bool distribution = emit_distribution(a->emit), stats = a->emit == EMIT_STATS, no_ids = a->emit != EMIT_IDS,
-               named = args_given(a, "emit"), tolerance = args_given(a, "tolerance"), tsv = !strcmp(format, "tsv"),
-               plain = !strcmp(format, "text"), json = !strcmp(format, "json"), html = !strcmp(format, "html"),
-               variants = a->vs.n || a->sweeps.n || a->against;
+               named = args_given(a, "emit"), tolerance = args_given(a, "tolerance"),
+               plain = format->kind == FORMAT_TEXT, variants = a->vs.n || a->sweeps.n || a->against,
+               later = stats || a->report; // views_check compares their formats
     const struct {
         bool wrong;
         const char *format, *what, *with;
@@ -252,14 +255,13 @@ bool args_check(const struct args *a, struct err *e)
          "--vs, --sweep and --against go with a run, not with --print-chain or --print-grammar"},
         {variants && no_ids && a->emit != EMIT_TEXT && !stats, "--emit %s: variants have ids, text, stats or the table",
          emit},
-        {variants && named && !stats && !plain && (a->emit == EMIT_TEXT || !tsv),
+        {variants && named && !stats && !plain && (a->emit == EMIT_TEXT || format->kind != FORMAT_CELLS),
          "--emit %s of variants has no other format", emit},
         {a->diff && !variants, "--diff needs variants: --vs, --sweep or --against"},
         {a->diff && (a->dump || named), "--diff does not go with --dump-probs or --emit"},
         {a->report && !a->against, "--report needs --against: it compares the rows of two inputs"},
         {a->report && (a->diff || a->dump || named || a->stats || a->after),
          "--report does not go with --diff, --dump-probs, --after, --emit or --stats"},
-        {a->report && !plain && !json, "--report comes as text or json"},
         {a->trace && variants, "--trace is for one chain, without --vs, --sweep and --against"},
         {(a->dump || a->trace) && no_ids, "--emit %s does not go with %s", emit, shown},
         {a->after && !a->dump && !distribution,
@@ -274,17 +276,17 @@ bool args_check(const struct args *a, struct err *e)
         {a->draws && a->shard.n, "--draws does not go with --shard: the tests of parts cannot be joined"},
         {a->draws && named, "--draws prints a report of its own, without --emit"},
         {a->draws && (a->dump || a->trace), "--draws prints a report of its own, without %s", shown},
-        {a->draws && !plain && !json, "--draws comes as text or json, not as %s", format},
+        {a->draws && !(format->kind & (FORMAT_TEXT | FORMAT_JSON)), "--draws comes as text or json, not as %s",
+         format->name},
         {reads_input_twice(a, a->draws), "--draws: standard input cannot be read twice"},
         {reads_input_twice(a, a->expect), "--expect: standard input cannot be read twice"},
         {tolerance && !a->expect && !a->draws, "--tolerance goes with --expect or --draws"},
         {a->emit == EMIT_SCORE && !a->accept && !a->accept_recorded,
          "--emit score needs --accept, the tokens to be scored"},
-        {stats && a->output_format && !tsv && !json, "--emit stats comes as tsv or json"},
-        {html && (no_ids || a->diff), "--output-format html is a page of the rows: it does not go with %s%s", asked,
-         which},
-        {!distribution && a->emit != EMIT_SCORE && (*format == 'f' || *format == 'n'), // f32, f16, npy
-         "--output-format %s is for scores and distributions, see --emit", format},
+        {format->kind == FORMAT_PAGE && !later && (no_ids || a->diff),
+         "--output-format html is a page of the rows: it does not go with %s%s", asked, which},
+        {format->kind == FORMAT_ARRAY && !later && !distribution && a->emit != EMIT_SCORE,
+         "--output-format %s is for scores and distributions, see --emit", format->name},
     };
     for (size_t i = 0; i < sizeof messages / sizeof *messages; i++)
         if (messages[i].wrong)

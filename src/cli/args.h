@@ -7,7 +7,7 @@
 #include "cli/options.h"
 #include "cli/value.h"
 #include "cli/words.h"
-#include "out/output.h"
+#include "out/emit.h"
 #include "settings/draft.h"
 
 enum action {

@@ -212,8 +212,8 @@ static bool fill_draft(struct draft *d, const struct args *a, struct err *e)
         r->vocab = &r->texts;
     }
     set_recommendations(d, a, &recommended);
-    bool ok =
-        (!recommended.failed || err_from_fault(e, fault_memory())) && set_grammar_text(d, a, e) && set_lists(d, a, e) && set_embeddings(d, a, e);
+    bool ok = (!recommended.failed || err_from_fault(e, fault_memory())) && set_grammar_text(d, a, e) &&
+              set_lists(d, a, e) && set_embeddings(d, a, e);
     if (ok && !d->parts.engine->options && recommended.text)
         ok = draft_samplers(d, recommended.text, false, e);
     else if (ok && !d->parts.engine->options && named)

@@ -2,8 +2,8 @@
 // What a model's GGUF metadata recommends (sampl-formats(5)), read as llama.cpp reads it. No run fails for it: what
 // cannot be read is left out, with a warning.
 #include "base/names.h"
-#include "settings/setting.h"
 #include "cli/from_args.h"
+#include "settings/setting.h"
 
 #include <math.h>
 #include <stdlib.h>

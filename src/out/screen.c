@@ -2,7 +2,7 @@
 #include "out/screen.h"
 
 #include "base/platform.h"
-#include "out/output.h"
+#include "out/token_text.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "out/output.h"
+#include "out/token_text.h"
 
-#include "base/platform.h"
 #include "base/ranges.h"
 #include "base/utf8.h"
 
@@ -88,7 +87,7 @@ static struct shown show_character(struct piece text, char quote)
     return s;
 }
 
-size_t text_clip(FILE *f, struct piece text, char quote, size_t most)
+size_t text_clip(struct builder *b, struct piece text, char quote, size_t most)
 {
     static const char cut[] = "...";
     const size_t quotes = quote ? 2 : 0, dots = strlen(cut);
@@ -101,27 +100,27 @@ size_t text_clip(FILE *f, struct piece text, char quote, size_t most)
     if (columns > most)
         fits = most > quotes + dots ? most - quotes - dots : 0;
     columns = 0;
-    if (quote && f)
-        putc(quote, f);
+    if (quote && b)
+        builder_byte(b, quote);
     for (size_t at = 0; at < text.len; at += s.bytes) {
         s = show_character((struct piece){text.p + at, text.len - at}, quote);
         if (s.columns > fits - columns)
             break;
         columns += s.columns;
-        if (f)
-            fwrite(s.text, 1, s.len, f);
+        if (b)
+            builder_bytes(b, s.text, s.len);
     }
-    if (quote && f)
-        putc(quote, f);
-    if (fits < SIZE_MAX && f)
-        fputs(cut, f);
+    if (quote && b)
+        builder_byte(b, quote);
+    if (fits < SIZE_MAX && b)
+        builder_string(b, cut);
     return columns + quotes + (fits < SIZE_MAX ? dots : 0);
 }
 
-void text_cell(FILE *f, struct piece text, char quote, size_t width, size_t most)
+void text_cell(struct builder *b, struct piece text, char quote, size_t width, size_t most)
 {
-    const size_t columns = text_clip(f, text, quote, most);
-    fprintf(f, "%*s", columns < width ? (int)(width - columns) : 0, "");
+    const size_t columns = text_clip(b, text, quote, most);
+    builder_format(b, "%*s", columns < width ? (int)(width - columns) : 0, "");
 }
 
 size_t text_columns(const unsigned char *p, size_t len, size_t *bytes)
@@ -131,40 +130,20 @@ size_t text_columns(const unsigned char *p, size_t len, size_t *bytes)
     return s.columns;
 }
 
-void output_float(const struct output *out, const char *before, float x)
+void text_escaped(struct builder *b, struct piece text, char escaped)
 {
-    char text[NUMBER_TEXT];
-    output_short(out, before);
-    output_short(out, number_text(x, text));
-}
-
-void text_write_json(FILE *f, struct piece text, bool page)
-{
-    putc('"', f);
-    for (size_t bytes; text.len; text.p += bytes, text.len -= bytes) {
-        char c[JSON_CHARACTER];
-        uint32_t point = 0;
-        const size_t n = json_escape(c, text.p, text.len, &bytes);
-        if (page && utf8_decode(text.p, text.len, &point) && point >= ' ' &&
-            (point == '<' || point == '>' || point == '&' || utf8_hidden(point)))
-            fprintf(f, point < 0x10000 ? "\\u%04x" : "\\u%04x\\u%04x", point < 0x10000 ? point : 0xd7c0 + (point >> 10),
-                    0xdc00 + (point & 0x3ff));
-        else
-            fwrite(c, 1, n, f);
+    for (size_t at = 0, bytes; at < text.len; at += bytes) {
+        text_columns(text.p + at, text.len - at, &bytes);
+        if (escaped && text.p[at] == (unsigned char)escaped)
+            builder_byte(b, '\\');
+        text_write(b, (struct piece){text.p + at, bytes}, 0);
     }
-    putc('"', f);
 }
 
-void output_string(const struct output *out, const char *before, struct piece string)
+void token_name(struct dest *d, uint32_t token)
 {
-    output_short(out, before);
-    text_write_json(out->f, string, out->format->page);
-}
-
-void output_name(const struct output *out, uint32_t token)
-{
-    fprintf(out->f, "%" PRIu32, token);
-    text_of_token(out, token, 0);
+    builder_int(&d->text, token, 0);
+    text_of_token(d, token, 0);
 }
 
 const char *named_text(const struct named *x, char text[NUMBER_TEXT])
@@ -176,66 +155,22 @@ const char *named_text(const struct named *x, char text[NUMBER_TEXT])
 }
 
 // Returns the most columns that a token's text may take: a quarter of the window.
-static size_t token_columns_most(const struct output *out)
+static size_t token_columns_most(const struct dest *d)
 {
-    const int quarter = out->screen.columns / 4;
+    const int quarter = d->screen.columns / 4;
     return !quarter ? SIZE_MAX : quarter < TEXT_MOST ? (size_t)quarter : TEXT_MOST;
 }
 
-size_t text_width(const struct output *out, size_t width, uint32_t id)
+size_t text_width(const struct dest *d, size_t width, uint32_t id)
 {
-    const size_t columns = text_clip(NULL, output_token(out, id), '"', token_columns_most(out));
+    const size_t columns = text_clip(NULL, token_text(d, id), '"', token_columns_most(d));
     return columns <= TEXT_MOST && columns > width ? columns : width;
 }
 
-void text_of_token(const struct output *out, uint32_t id, size_t width)
+void text_of_token(struct dest *d, uint32_t id, size_t width)
 {
-    if (!out->vocab)
+    if (!d->vocab)
         return;
-    putc(' ', out->f);
-    text_cell(out->f, vocab_text(out->vocab, id), '"', width, token_columns_most(out));
-}
-
-// Writes a number of the table to text[CELL_TEXT / 2]. Returns its length.
-static size_t cell_number(char *text, double x, int decimals)
-{
-    const int digits = decimals ? decimals : x > 0.0 && x < 0.001 ? 2 : x < 100.0 ? 4 : x < 1e7 ? 1 : 2;
-    const bool scientific = !decimals && ((x > 0.0 && x < 0.001) || x >= 1e7);
-    const int len = isnan(x)   ? snprintf(text, CELL_TEXT / 2, "-")
-                    : isinf(x) ? snprintf(text, CELL_TEXT / 2, "%.0f", x)
-                               : snprintf(text, CELL_TEXT / 2, scientific ? "%.*e" : "%.*f", digits, x);
-    return (size_t)len;
-}
-
-const char *output_cell_text(const struct table_cell *c, enum column_kind kind, bool errors, char text[CELL_TEXT])
-{
-    const int decimals = kind == COLUMN_SHARE ? 3 : 0;
-    if (kind == COLUMN_COUNT && !isnan(c->value)) {
-        snprintf(text, CELL_TEXT, "%.0f", c->value);
-        return text;
-    }
-    size_t len = cell_number(text, c->value, decimals);
-    if (isnan(c->value) || (kind != COLUMN_SHARE && !errors))
-        return text;
-    len += (size_t)snprintf(text + len, CELL_TEXT - len, " (");
-    len += cell_number(text + len, c->error, decimals);
-    snprintf(text + len, CELL_TEXT - len, ")");
-    return text;
-}
-
-// ---- files in memory
-
-bool memory_open(struct memory_file *m, struct err *e)
-{
-    m->f = platform_memory_open(&m->text, &m->len);
-    return m->f || err_from_fault(e, fault_memory());
-}
-
-bool memory_close(struct memory_file *m, struct err *e)
-{
-    const bool whole = m->f && !fflush(m->f) && !ferror(m->f);
-    if (m->f)
-        platform_memory_close(m->f, &m->text, &m->len);
-    m->f = NULL;
-    return (whole && m->text) || err_from_fault(e, fault_memory());
+    builder_byte(&d->text, ' ');
+    text_cell(&d->text, vocab_text(d->vocab, id), '"', width, token_columns_most(d));
 }

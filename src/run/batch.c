@@ -111,7 +111,7 @@ static bool read_rows(const struct feed *f, struct read_row *to, bool *end, stru
 static size_t most_memory(const struct job *j, size_t n)
 {
     const size_t lists = job_records(j, RECORD_LIST) ? sizeof(struct ranked) : 0,
-                 values = emit_distribution(j->emit) ? sizeof(float) : 0,
+                 values = emit_distribution(j->args->emit) ? sizeof(float) : 0,
                  removals = job_records(j, RECORD_REMOVALS) ? sizeof(uint16_t) : 0;
     return (lists + values + removals) * n * j->n_variants;
 }

@@ -40,19 +40,20 @@ static void emit_all(enum emit emit, struct log *l, const struct cand *c, const 
 static struct fault fill_values(const struct job *j, struct log *l, const struct cand *c, const struct log_step *shown,
                                 struct result *res)
 {
-    const size_t n = j->emit == EMIT_SCORE ? 1 : c->n_vocab;
+    const enum emit emit = j->args->emit;
+    const size_t n = emit == EMIT_SCORE ? 1 : c->n_vocab;
     if (!n)
         return (struct fault){FAULT_NO_SIZE, 0};
     if (!mem_grow(&res->memory, &res->memory_cap, n * sizeof(float), 1) ||
-        (j->emit == EMIT_SCORE && !after_measure(&l->after, c)))
+        (emit == EMIT_SCORE && !after_measure(&l->after, c)))
         return fault_memory();
     float *const to = res->memory;
-    if (j->emit == EMIT_SCORE)
-        *to = rest_may_hold(c, res->record.scored)
-                  ? NAN
-                  : logprob(after_logit(&l->after, res->record.scored), &l->after.softmax);
+    if (emit == EMIT_SCORE && rest_may_hold(c, res->record.scored))
+        *to = NAN;
+    else if (emit == EMIT_SCORE)
+        *to = logprob(after_logit(&l->after, res->record.scored), &l->after.softmax);
     else
-        emit_all(j->emit, l, c, shown, to);
+        emit_all(emit, l, c, shown, to);
     res->record.values = to;
     return fault_none();
 }
@@ -69,7 +70,9 @@ static struct fault fill_lists(const struct job *j, struct log *l, struct cand *
         cand_list(c);
     const float *const logit = shown ? l->logit + shown->at : c->logit;
     const size_t n = shown ? shown->n : c->n;
-    if (job_records(j, RECORD_LINES) ? !trace_lines(l, c, j->wish, res, &ranked)
+    const struct trace_wish wish = {(size_t)j->args->trace_most, j->args->verbose};
+    const size_t most = job_list_most(j);
+    if (job_records(j, RECORD_LINES) ? !trace_lines(l, c, wish, res, &ranked)
                                      : !mem_grow(&res->memory, &res->memory_cap, n * sizeof *ranked, 1))
         return fault_memory();
     if (!job_records(j, RECORD_LINES))
@@ -85,7 +88,8 @@ static struct fault fill_lists(const struct job *j, struct log *l, struct cand *
         return fault_memory();
     rec->entropy = softmax_entropy(&s);
     rec->ranked = ranked;
-    rec->shown = !j->lists ? 0 : j->list_most && j->list_most < rec->kept ? j->list_most : rec->kept;
+    if (job_records(j, RECORD_SHOWN))
+        rec->shown = most && most < rec->kept ? most : rec->kept;
     for (size_t i = 0; !shown && i < rec->shown; i++) {
         const struct noised *const noised = cand_noise_of(c, ranked[i].id);
         rec->noisy = noised;
@@ -97,7 +101,7 @@ static struct fault fill_lists(const struct job *j, struct log *l, struct cand *
             ranked[i].raw_p = (float)softmax_prob(&l->raw.softmax, raw_logit(&l->raw, cand_row_place(c, ranked[i].id)));
     if (job_records(j, RECORD_CUTS))
         trace_cuts(l, c, shown, res);
-    return job_records(j, RECORD_FOLLOWED) && !trace_followed(l, c, j->list_most, res) ? fault_memory() : fault_none();
+    return job_records(j, RECORD_FOLLOWED) && !trace_followed(l, c, most, res) ? fault_memory() : fault_none();
 }
 
 struct fault record_fill(const struct job *j, struct log *l, struct cand *c, const struct log_step *shown,
@@ -108,7 +112,6 @@ struct fault record_fill(const struct job *j, struct log *l, struct cand *c, con
     rec->chosen_p = c->chosen_p;
     rec->scored = (uint32_t)known;
     rec->accepted = known;
-    rec->expected = job_records(j, RECORD_EXPECTED) ? &res->expected : NULL;
     if ((job_records(j, RECORD_STATS) && !after_measure(&l->after, c)) ||
         (job_records(j, RECORD_REMOVALS) && !trace_removals(l, c, res)))
         return fault_memory();
@@ -117,8 +120,6 @@ struct fault record_fill(const struct job *j, struct log *l, struct cand *c, con
         rec->stat = res->stat;
         rec->pair = job_records(j, RECORD_PAIRS) ? res->pair : NULL;
     }
-    if (j->expects)
-        trace_expected(l, c, &res->expected);
     if (job_records(j, RECORD_VALUES))
         return fill_values(j, l, c, shown, res);
     if (job_records(j, RECORD_LIST))

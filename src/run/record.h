@@ -3,7 +3,8 @@
 #ifndef SAMPL_RUN_RECORD_H
 #define SAMPL_RUN_RECORD_H
 
-#include "run/job.h"
+#include "trace/trace.h"
+#include "views/job.h"
 
 // Fills in the record, the statistics and the removals of res, as the job wants them. Reads the log, and the candidates
 // that the chain left in c. shown: the step whose candidates --after shows in place of those in c; NULL without

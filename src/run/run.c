@@ -1,265 +1,132 @@
 // SPDX-License-Identifier: MIT
+// A run: the views that its options ask for see each row of its input, in order.
 #include "run/run.h"
 
 #include "base/utf8.h"
-#include "cli/help.h"
-#include "cli/words.h"
 #include "in/misread.h"
 #include "out/message.h"
-#include "run/compare.h"
-#include "run/expected.h"
+#include "run/notes.h"
 #include "run/pool.h"
 #include "run/totals.h"
+#include "views/view.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 struct flow {
-    const struct job *job;
+    struct job *job;
     struct input_config config, against; // against: of its rows
     struct feed feed;
     struct pool pool;
-    struct output out;
-    struct builder command; // of a page: the command line, quoted
+    struct dest dest;
     struct vocab texts; // of the tokens of the row at hand, where the input tells them and there is no other vocabulary
-    bool noted;         // biases without effect
-    bool noted_width;   // --against: rows of two widths
-    bool noted_numbers; // a reply lists the chosen token with two numbers
-    bool noted_factor;  // factors of penalties change log-probabilities
-    bool noted_logits;  // a list's probabilities add up to more than 1
+    unsigned noted;     // notes that were printed, for note_new
     struct misread misread;
-    bool own_history; // stages look back on chosen tokens, the input is a file, and this was not noted yet
     struct totals totals;
-    struct compare compare;        // of a job with variants
-    struct expected_rows expected; // --expect's distributions
-    struct draw_report draws;      // of --draws
+    const struct view *view[VIEWS_MOST]; // [n_views]
+    void *self[VIEWS_MOST];              // their states
+    size_t n_views;
 };
 
+// ---- a row
+
 // The error of a variant; of several, that of another than the base, which fails where all do, names it.
-static bool blame(const struct flow *f, const struct input_row *row, const struct result *res, size_t i, struct err *e)
+static bool blame(const struct job *j, const struct seen *s, size_t i, struct err *e)
 {
-    *e = res[i].e;
+    *e = s->result[i].e;
     if (i)
-        err_prefix(e, "variant '%.*s'", err_clip(f->job->named[i].name, 80), f->job->named[i].name);
-    return input_blame(row, e);
+        err_prefix(e, "variant '%.*s'", VARIANT_NAME(&j->named[i]));
+    return input_blame(i ? s->other : s->row, e);
 }
 
-// Notes the given biases of tokens that are not in the vocabulary of the first row.
-static void note_strange_biases(struct flow *f, size_t n_vocab)
+// Prints a message for each variant to which the row is bad, except for one that the base has, too. Returns false with
+// *e if the run ends with the row. *good: no variant finds the row bad.
+static bool judge(const struct job *j, const struct seen *s, bool *good, struct err *e)
 {
-    const struct biases *const b = f->job->variant[0]->parts.biases;
-    for (size_t i = 0; !f->noted && i < b->n_given && n_vocab; i++)
-        if (b->bias[i].id >= n_vocab)
-            message_note("--logit-bias: token %" PRId32 " is not in the vocabulary, and its bias has no effect",
-                         (int32_t)b->bias[i].id);
-    f->noted = f->noted || n_vocab;
-}
-
-// Notes once that --against compares rows of two widths.
-static void note_widths(struct flow *f, struct row row, size_t width, const struct row *other)
-{
-    row.n = width;
-    if (f->noted_width || !f->job->compares || !rows_differ_in_width(&row, other))
-        return;
-    f->noted_width = true;
-    const size_t least = width < other->n ? width : other->n, most = width < other->n ? other->n : width;
-    message_note("--against: rows have %zu and %zu tokens; the last %zu of the wider rows are left out", width,
-                 other->n, most - least);
-}
-
-// Adds the chosen token of a row to the text of its sequence. NULL: the row is bad.
-static bool count_repeats(struct flow *f, const struct input_row *row, const uint32_t *id, struct err *e)
-{
-    const uint64_t sequence = row->seq ? hash_bytes(row->seq, strlen(row->seq)) : 0;
-    if (!id)
-        repeats_break(&f->totals.repeats, sequence);
-    return !id || repeats_add(&f->totals.repeats, sequence, row->fresh, row->ends, *id) ||
-           err_from_fault(e, fault_memory());
-}
-
-// Is the input a file? Rows of a file were computed before the run, so that they follow a text of their own. Rows of a
-// pipe may follow the tokens that the run chooses.
-static bool reads_file(const struct input_config *c)
-{
-    struct stat st;
-    return !(strcmp(c->files[0], "-") ? stat(c->files[0], &st) : fstat(STDIN_FILENO, &st)) && S_ISREG(st.st_mode);
-}
-
-// Notes once, at the first row whose history has chosen tokens, that a file's rows follow another text.
-static void note_own_history(struct flow *f, const struct input_row *row)
-{
-    struct builder names = {0};
-    if (!f->own_history || !f->totals.rows || row->fresh || row->seq || row->forced >= 0)
-        return;
-    f->own_history = false;
-    job_own_history(f->job, &names);
-    if (names.failed)
-        message_no_note();
-    else if (names.len)
-        message_note("%s: without --accept the history is what this run chooses, not the text that the rows were "
-                     "computed for",
-                     names.text);
-    builder_free(&names);
-}
-
-// Notes once each what is special in the rows of servers' replies. partial: the row is a list of log-probabilities.
-static void note_reply(struct flow *f, const struct input_row *row, bool partial)
-{
-    if (row->two_numbers && !f->noted_numbers)
-        message_note("%s: row %" PRIu64 " lists the chosen token with two numbers; the larger one counts", row->file,
-                     row->in_file);
-    f->noted_numbers = f->noted_numbers || row->two_numbers;
-    if (row->logits.rest.logits && !f->noted_logits)
-        message_note("%s: row %" PRIu64
-                     " lists probabilities that add up to more than 1.02; the numbers count as logits",
-                     row->file, row->in_file);
-    f->noted_logits = f->noted_logits || row->logits.rest.logits;
-    if (!partial || f->noted_factor)
-        return;
-    const char *const factor = job_factor(f->job);
-    if (factor)
-        message_note("--%s multiplies log-probabilities here, which are never positive; servers apply it to logits",
-                     factor);
-    f->noted_factor = true;
-}
-
-// Writes what a row came to, with a message for what is bad in it.
-static bool write_results(struct flow *f, const struct walk *w, struct err *e)
-{
-    const size_t variants = f->job->n_variants;
-    const struct input_row *const row = &w->row, *const other = walk_other(w) ? &walk_other(w)->row : row;
-    struct result *const res = w->batch->result + w->i * variants;
-    const bool told = row->has_texts || other->has_texts;
-    const size_t width = row->text ? w->at->width : row->logits.n;
-    bool good = true;
-    if (f->job->args->against && !row->bad && !other->bad)
-        note_widths(f, row->logits, width, &other->logits);
-    note_strange_biases(f, res->n_vocab);
-    note_own_history(f, row);
-    misread_note(&f->misread, f->job->recipes->vocab, row, width);
-    message_notes(&f->misread.notes);
-    note_reply(f, row, res->ok && res->record.partial);
-    for (size_t k = 0; k < variants; k++) {
-        if (!row_goes_on(f->job, &res[k]))
-            return blame(f, k ? other : row, res, k, e);
+    struct result *const res = s->result;
+    *good = true;
+    for (size_t k = 0; k < j->n_variants; k++) {
+        struct err line;
+        if (!row_goes_on(j, &res[k]))
+            return blame(j, s, k, e);
         if (res[k].ok)
             continue;
-        struct err line;
-        blame(f, k ? other : row, res, k, &line);
+        blame(j, s, k, &line);
         text_tame(res[k].e.text);
         if (!k || res[0].ok || strcmp(res[k].e.text, res[0].e.text) != 0)
             message_error(&line);
         res[k].record.error = res[k].e.text;
-        good = false;
+        *good = false;
     }
-    if (told)
-        output_set_texts(&f->out, &f->texts);
-    if (good && f->job->args->emit == EMIT_TEXT && !f->job->recipes->vocab && !told) {
-        err_set(e, STATUS_USAGE, "--emit text needs --vocab: the row tells no texts");
-        return input_blame(row, e);
-    }
-    if (f->expected.in && !expected_next(&f->expected, row, res, e))
-        return false;
-    if (f->out.compared && !compare_row(&f->compare, res, e))
-        return false;
-    if (f->job->args->draws)
-        draws_add(&f->draws, res);
-    for (size_t k = 0; !f->out.compared && !f->job->args->draws && k < variants; k++) {
-        res[k].record.variant = variants > 1 ? f->job->named[k].name : NULL;
-        if (!output_record(&f->out, &res[k].record, e))
-            return false;
-    }
-    for (size_t k = 0; k < variants; k++)
-        if (res[k].ok && res[k].record.partial &&
-            !totals_add_partial(&f->totals, k, &res[k].record, row_listed(k ? &other->logits : &row->logits)))
-            return err_from_fault(e, fault_memory());
-    totals_add(&f->totals, good ? res->stat : NULL, width * dtype_size(row->logits.type));
-    return !f->job->args->stats || f->job->independent || count_repeats(f, row, good ? &res->record.chosen : NULL, e);
+    return true;
 }
 
-static bool write_batch(void *to, const struct batch *b, struct err *e)
+static bool show_row(struct flow *f, const struct walk *w, struct err *e)
 {
+    const struct job *const j = f->job;
+    const struct read_row *const other = walk_other(w);
+    const struct seen s = {&w->row, other ? &other->row : &w->row, w->batch->result + w->i * j->n_variants};
+    const size_t width = s.row->text ? w->at->width : s.row->logits.n;
+    const bool partial = s.result->ok && s.result->record.partial;
+    bool good;
+    note_seen(j, &f->noted, &(struct noted_row){s.row, s.other, width, s.result->n_vocab, partial, f->totals.rows > 0});
+    misread_note(&f->misread, j->recipes->vocab, s.row, width);
+    message_notes(&f->misread.notes);
+    if (!judge(j, &s, &good, e))
+        return false;
+    if ((s.row->has_texts || s.other->has_texts) && !(f->totals.rows && f->dest.format->kind == FORMAT_CELLS))
+        f->dest.vocab = &f->texts; // the first row decides whether lines of cells have texts
+    dest_begin(&f->dest);
+    for (size_t i = 0; i < f->n_views; i++)
+        if (!f->view[i]->row(f->self[i], &s, e))
+            return false;
+    if (!dest_write(&f->dest, e))
+        return false;
+    for (size_t k = 0; k < j->n_variants; k++)
+        if (s.result[k].ok && s.result[k].record.partial &&
+            !totals_add_partial(&f->totals, k, &s.result[k].record, row_listed(k ? &s.other->logits : &s.row->logits)))
+            return err_from_fault(e, fault_memory());
+    totals_add(&f->totals, good, width * dtype_size(s.row->logits.type));
+    return true;
+}
+
+static bool show_batch(void *to, const struct batch *b, struct err *e)
+{
+    struct flow *const f = to;
     struct walk w = {.batch = b};
     while (walk_next(&w))
-        if (!w.row.place.earlier_part && !write_results(to, &w, e))
+        if (!w.row.place.earlier_part && !show_row(f, &w, e))
             return false;
     return true;
 }
 
-static bool flush_output(void *to, struct err *e) { return output_flush(&((struct flow *)to)->out, e); }
+static bool flush(void *to, struct err *e) { return dest_flush(&((struct flow *)to)->dest, e); }
+
+// ---- all rows
 
 static bool run_rows(struct flow *f, struct err *e)
 {
-    const bool at_once = f->out.flush && (!f->out.compared || f->job->side_by_side);
-    f->pool = (struct pool){.feed = &f->feed, .write = write_batch, .flush = flush_output, .to = f};
-    bool ok = pool_init(&f->pool, at_once, e);
+    f->pool = (struct pool){.feed = &f->feed, .write = show_batch, .flush = flush, .to = f};
+    bool ok = pool_init(&f->pool, f->dest.flush && f->job->view->pace == PACE_AT_ONCE, e);
     const bool threads = ok && f->feed.threads;
     ok = ok && (!threads || pool_run(&f->pool, e));
     ok = ok && ((threads && !f->feed.held) || pool_alone(&f->pool, e));
-    struct err late;
     totals_end(&f->totals);
-    if (f->out.compared && (ok || f->totals.rows)) // the table of the rows before an error is one, too
-        ok = compare_end(&f->compare, ok ? e : &late) && ok;
     return ok;
-}
-
-// Notes that rows of --rows lie behind the last row.
-static void note_rows_beyond(const struct flow *f)
-{
-    const int64_t beyond = input_first_beyond(f->feed.in[0]), last = input_last_row(f->feed.in[0]);
-    if (args_given(f->job->args, "rows") && beyond >= 0 && last >= f->job->args->row_base)
-        message_note("--rows: row %" PRId64 " is beyond the last row, %" PRId64, beyond, last);
 }
 
 // ---- setting it up
 
-// Names the variable of the environment that llama.cpp reads a sampling option from, if one is set. NULL: none is.
-static const char *llama_variable(void)
-{
-    static const char *const names[] = {"LLAMA_ARG_TEMPERATURE",
-                                        "LLAMA_ARG_TOP_K",
-                                        "LLAMA_ARG_TOP_P",
-                                        "LLAMA_ARG_MIN_P",
-                                        "LLAMA_ARG_REPEAT_PENALTY",
-                                        "LLAMA_ARG_PRESENCE_PENALTY",
-                                        "LLAMA_ARG_FREQUENCY_PENALTY",
-                                        "LLAMA_ARG_BACKEND_SAMPLING",
-                                        "LLAMA_ARG_THINK_BUDGET",
-                                        "LLAMA_ARG_THINK_BUDGET_MESSAGE"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (getenv(names[i]))
-            return names[i];
-    return NULL;
-}
-
-static void say_settings(const struct job *j)
-{
-    const char *const variable = llama_variable();
-    const struct args *const a = j->args;
-    const struct parts *const parts = &j->variant[0]->parts;
-    if (a->verbose)
-        message_note("seed %" PRId64 "%s, SIMD tier %s", (int64_t)parts->seed,
-                     engine_draws_seed(parts->engine, a->seed) ? " (random)" : "", j->kern->name);
-    if (a->verbose && variable)
-        message_note("%s is set, but sampl reads no variable LLAMA_ARG_*", variable);
-    if (a->verbose && a->backend_sampling)
-        message_note("--backend-sampling has no effect: there is no backend");
-    if (!strcmp(a->ids, "rank"))
-        message_note("--ids rank: the ids of servers' tokens are ranks within their row; histories and biases mean "
-                     "nothing");
-    if (!a->files.n && isatty(STDIN_FILENO))
-        message_note("reading rows of logits from the terminal%s; Ctrl-D ends them, and sampl --help tells more",
-                     !strcmp(a->format, "auto") || !strcmp(a->format, "json") ? ", such as [1.5, -0.2, 3]" : "");
-}
-
-// Does what the run writes say more of tokens than their ids?
+// Does the run write texts of tokens?
 static bool shows_texts(const struct job *j)
 {
-    return j->args->emit == EMIT_TEXT || j->dumps || j->side_by_side || !(j->plain || emit_distribution(j->args->emit));
+    const struct args *const a = j->args;
+    const bool plain = !a->output_format || output_format_named(a->output_format)->kind == FORMAT_TEXT;
+    if (emit_distribution(a->emit))
+        return false;
+    return !plain || a->emit == EMIT_TEXT || a->dump || a->trace || a->diff;
 }
 
 static struct input_config input_wanted(const struct job *j, struct vocab *texts)
@@ -285,100 +152,7 @@ static struct input_config input_wanted(const struct job *j, struct vocab *texts
                                  .base = a->row_base};
 }
 
-// Writes the command line as a shell takes it. False if memory is short.
-static bool quote_command(struct builder *b, const struct args *a)
-{
-    builder_string(b, "sampl");
-    for (size_t i = 0; i < a->n_words; i++) {
-        builder_byte(b, ' ');
-        word_quote(b, a->word[i], true);
-    }
-    return !b->failed;
-}
-
-static bool open_output(struct flow *f, struct err *e)
-{
-    const struct args *const a = f->job->args;
-    struct output *const out = &f->out;
-    const char *input = a->format;
-    if (f->job->page && !quote_command(&f->command, a))
-        return err_from_fault(e, fault_memory());
-    *out = (struct output){.name = a->output,
-                           .emit = a->emit,
-                           .compared = compared_of(f->job),
-                           .variants = f->job->n_variants > 1,
-                           .dump = f->job->dumps,
-                           .lists = f->job->lists,
-                           .traces = f->job->traces,
-                           .flush = a->line_buffered,
-                           .accepts = a->accept || a->accept_recorded,
-                           .measures = f->job->measures,
-                           .pairs = a->against && f->job->compares,
-                           .goes_on = job_is_later_part(a),
-                           .files = a->files.n > 1,
-                           .any_sequence = a->params != NULL,
-                           .vocab = f->job->recipes->vocab,
-                           .title = a->files.n ? a->files.word[0] : "standard input",
-                           .version = SAMPL_VERSION,
-                           .command = f->command.text,
-                           .seed = f->job->variant[0]->parts.seed,
-                           .most_chains = a->dump ? SIZE_MAX : PAGE_CHAINS,
-                           .rows = -1,
-                           .width = (size_t)a->n_vocab};
-    const bool numbers = emit_distribution(a->emit);
-    if (!strcmp(input, "auto") &&
-        ((a->emit == EMIT_TEXT && !out->vocab) || (numbers && !a->output_format && !a->expect)) &&
-        !input_format(f->feed.in[0], &input, e))
-        return false;
-    if (a->emit == EMIT_TEXT && !out->vocab && strcmp(input, "json") != 0) // only servers' replies tell texts
-        return err_set(e, STATUS_USAGE, "--emit text needs --vocab");
-    const bool json = a->output_format && !strcmp(a->output_format, "json");
-    out->format = a->expect          ? &output_expect
-                  : a->draws         ? json ? &output_draws_json : &output_draws
-                  : a->output_format ? output_format_named(a->output_format)
-                  : numbers          ? output_format_like(input)
-                                     : output_format_named(a->emit == EMIT_STATS ? "tsv" : "text");
-    out->narrow = out->format->counted && !a->output_format;
-    out->lines = (out->compared || out->dump || a->expect) && (a->expect || out->format == &output_text);
-    struct err why = {0};
-    if ((out->format->counted || out->format->page) && !input_rows(f->feed.in[0], &out->rows, &why, e))
-        return false;
-    if (out->format->cells && !input_names(f->feed.in[0], &out->any_sequence, e))
-        return false;
-    const bool ok = output_open(out, e);
-    if (!ok && why.status == STATUS_IO && e->status == STATUS_USAGE) // the format needs the number
-        *e = why;
-    return ok;
-}
-
-static bool start_totals(struct flow *f, struct err *e)
-{
-    const bool shows = totals_shown(f->out.screen.columns && !(f->out.compared && compare_waits(f->job)));
-    int64_t total = -1;
-    struct err why;
-    if (shows && !input_rows(f->feed.in[0], &total, &why, e))
-        return false;
-    totals_start(&f->totals, shows, total);
-    return true;
-}
-
-// llama-perplexity leaves out tokens of a kld file whose log-probability is below this.
-#define KLD_LEAST -16.0
-
-// kld files hold rounded log-probabilities in place of logits.
-static bool prepare_report(struct job *j, const struct feed *f, struct err *e)
-{
-    const char *base, *other;
-    if (!j->args->report)
-        return true;
-    if (!input_format(f->in[0], &base, e) || !input_format(f->in[1], &other, e))
-        return false;
-    j->least = strcmp(base, "kld") ? -INFINITY : KLD_LEAST;
-    j->centred = strcmp(base, "kld") != 0 && strcmp(other, "kld") != 0;
-    return true;
-}
-
-// Opens the inputs: that of the rows, and those of --against and --expect.
+// Opens the inputs: that of the rows, and that of --against.
 static bool open_inputs(struct flow *f, struct err *e)
 {
     const struct args *const a = f->job->args;
@@ -390,93 +164,121 @@ static bool open_inputs(struct flow *f, struct err *e)
     for (size_t k = 0; k < f->feed.inputs; k++)
         if (!(f->feed.in[k] = input_open(f->feed.config[k], e)))
             return false;
-    return expected_open(&f->expected, f->job, &f->config, e);
-}
-
-// An array without rows has the type and the width that its rows would have.
-static bool shape_empty(struct flow *f, struct err *e)
-{
-    struct row like;
-    if (f->out.records || !f->out.format->counted)
-        return true;
-    if (!input_width(f->feed.in[0], &like, e))
-        return err_prefix(e, "%s", f->out.name);
-    f->out.narrow = f->out.narrow && like.type == DTYPE_F16;
-    f->out.width = like.n;
+    f->job->config = &f->config;
+    f->job->in = f->feed.in;
     return true;
 }
 
-// Returns how many tokens a server should list for a chain: a few more than the largest top-k keeps. 0: a list of any
-// length leaves a tail, as a draw from all tokens does.
-static size_t list_wanted(const struct recipe *recipe)
+static bool open_views(struct flow *f, struct err *e)
 {
-    double most = 90.0;
-    bool any = false;
-    if (!recipe_ends_lists(recipe))
-        return 0;
-    for (size_t i = 0; i < recipe->n_stages; i++) {
-        const struct stage *const s = &recipe->stage[i];
-        if (s->sampler->limits != LIMITS_RANK || !stage_enabled(s))
-            continue;
-        const double k = param_load(s->sampler->params, s->params);
-        most = !any || k > most ? k : most;
-        any = true;
+    f->dest.folds = f->job->view->folds && f->dest.format->kind == FORMAT_TEXT;
+    f->n_views = views_choose(f->job->args, f->job->n_variants > 1, f->view);
+    for (size_t i = 0; i < f->n_views; i++) {
+        f->self[i] = calloc(1, f->view[i]->size);
+        if (!f->self[i])
+            return err_from_fault(e, fault_memory());
+        memcpy(f->self[i], &(struct view_state){f->job, &f->dest}, sizeof(struct view_state));
+        if (f->view[i]->open && !f->view[i]->open(f->self[i], f->job, &f->dest, e))
+            return false;
     }
-    return (size_t)most + 10;
+    f->job->self = f->self[0];
+    return true;
 }
 
-// Notes how many outcomes of lists are not exact, in the chain that has most of them, and what they need.
-static void note_partial(const struct job *j, const struct totals *t)
+static bool open_dest(struct flow *f, struct err *e)
 {
-    const size_t chain = totals_least_exact(t);
-    char advice[120];
-    if (chain == SIZE_MAX)
-        return;
-    const size_t wanted = list_wanted(j->variant[chain]), listed = t->partial[chain].listed;
-    if (!wanted)
-        snprintf(advice, sizeof advice, "and no list is long enough for this chain");
-    else
-        snprintf(advice, sizeof advice, "the others need more: ask the server for %s%zu",
-                 wanted > listed ? "" : "more than ", wanted > listed ? wanted : listed);
-    totals_note_partial(t, chain, j->n_variants > 1 ? j->named[chain].name : NULL, advice);
+    struct dest *const d = &f->dest;
+    struct err why = {0};
+    if (d->format->counted && !input_rows(f->feed.in[0], &d->rows, &why, e))
+        return false;
+    if (dest_open(d, e))
+        return true;
+    if (why.status == STATUS_IO && e->status == STATUS_USAGE) // the format needs the number
+        *e = why;
+    return false;
+}
+
+// Decides what workers record of each row. The job is constant from here on.
+static void finish_job(struct flow *f)
+{
+    for (size_t i = 0; i < f->n_views; i++) {
+        f->job->recorded |= f->view[i]->needs;
+        if (f->view[i]->more)
+            f->job->recorded |= f->view[i]->more(f->job, &f->dest);
+    }
+    if (f->job->args->after)
+        f->job->recorded |= LOG_STEPS;
+}
+
+static bool start_totals(struct flow *f, struct err *e)
+{
+    const bool shows = totals_shown(f->dest.screen.columns && f->job->view->pace != PACE_END);
+    int64_t total = -1;
+    struct err why;
+    if (shows && !input_rows(f->feed.in[0], &total, &why, e))
+        return false;
+    totals_start(&f->totals, shows, total);
+    return true;
+}
+
+// ---- the run
+
+// Ends the views that end before the destination is closed, or late after it.
+static bool end_views(struct flow *f, bool late, bool ok, bool *differs, struct err *e)
+{
+    for (size_t i = 0; i < f->n_views; i++) {
+        struct err other;
+        enum ending how = ENDING_RAN;
+        if (f->view[i]->late != late || !f->view[i]->end)
+            continue;
+        if (!ok)
+            how = f->totals.rows && !(late && e->status != STATUS_DATA) ? ENDING_BROKE : ENDING_NO_ROWS;
+        dest_begin(&f->dest);
+        const enum verdict verdict = f->view[i]->end(f->self[i], how, ok ? e : &other);
+        *differs = *differs || verdict == VERDICT_DIFFERS;
+        ok = verdict != VERDICT_FAILED && ok;
+        if (!late)
+            ok = dest_write(&f->dest, ok ? e : &other) && ok;
+    }
+    return ok;
 }
 
 bool run(struct job *j, struct err *e)
 {
-    struct flow f = {.job = j};
+    struct flow f = {
+        .job = j,
+        .dest = {.name = j->args->output, .flush = j->args->line_buffered, .rows = -1, .vocab = j->recipes->vocab}};
     struct err late;
-    say_settings(j);
-    source_on_shrink(output_abandon);
-    bool ok = open_inputs(&f, e);
-    f.own_history = ok && reads_file(&f.config);
-    ok = ok && prepare_report(j, &f.feed, e) && open_output(&f, e);
-    job_record(j, f.out.screen.columns);
-    ok = ok && (!f.out.compared || compare_init(&f.compare, j, &f.out, e)) && start_totals(&f, e);
-    ok = ok && run_rows(&f, e) && shape_empty(&f, e);
-    if (ok && j->args->expect)
-        ok = expected_end(&f.expected, f.totals.rows, e);
+    bool differs = false;
+    note_settings(j);
+    source_on_shrink(dest_abandon);
+    f.dest.format =
+        j->args->output_format ? output_format_named(j->args->output_format) : output_format_of(j->view->formats);
+    bool ok = open_inputs(&f, e) && open_views(&f, e);
+    const bool open = ok && open_dest(&f, e);
+    if (open)
+        finish_job(&f);
+    ok = open && start_totals(&f, e) && run_rows(&f, e);
+    ok = open && end_views(&f, false, ok, &differs, e);
     if (ok)
-        note_rows_beyond(&f);
-    if (ok && j->args->draws)
-        ok = draws_end(j, &f.draws, e);
-    f.out.draws = j->args->draws ? &f.draws : NULL;
-    const bool differs = f.out.differing || f.draws.tests.rejected;
-    ok = output_close(&f.out, ok, ok ? e : &late) && ok;
+        note_rows_beyond(j);
+    ok = dest_close(&f.dest, ok, ok ? e : &late) && ok;
     if (ok)
         note_partial(j, &f.totals);
-    if (j->args->stats && (ok || (f.totals.rows && e->status == STATUS_DATA)))
-        ok = totals_print(&f.totals, j->variant[0]->parts.seed, recipe_measures(j->variant[0]), ok ? e : &late) && ok;
+    ok = open && end_views(&f, true, ok, &differs, e);
     if (ok && f.totals.bad)
         ok = err_set(e, STATUS_DATA, "%" PRIu64 " of %" PRIu64 " rows were bad", f.totals.bad, f.totals.rows);
     if (ok && differs)
         ok = err_silent(e, STATUS_DATA);
-    builder_free(&f.command);
+    for (size_t i = 0; i < f.n_views; i++) {
+        if (f.self[i] && f.view[i]->free)
+            f.view[i]->free(f.self[i]);
+        free(f.self[i]);
+    }
     builder_free(&f.misread.notes);
+    totals_free(&f.totals);
     pool_free(&f.pool);
-    compare_free(&f.compare);
-    expected_close(&f.expected);
     feed_free(&f.feed);
     vocab_free(&f.texts);
-    totals_free(&f.totals);
     return ok;
 }

@@ -3,7 +3,7 @@
 #ifndef SAMPL_RUN_RUN_H
 #define SAMPL_RUN_RUN_H
 
-#include "run/job.h"
+#include "views/job.h"
 
 // Runs the job over the files that the arguments name. Records before an error are written. False with *e on an error;
 // status STATUS_OK then means that nobody reads the output any more.

@@ -2,22 +2,16 @@
 #include "run/totals.h"
 
 #include "base/mem.h"
-#include "base/number.h"
 #include "base/platform.h"
-#include "kern/libm.h"
+#include "out/dest.h"
 #include "out/message.h"
-#include "out/output.h"
 
-#include <errno.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-#define LOG2_E   1.4426950408889634
 #define PATIENCE 2.0  // seconds before the first progress line
 #define PERIOD   0.25 // seconds between two progress lines
 
@@ -38,15 +32,11 @@ void totals_start(struct totals *t, bool shows, int64_t total)
 {
     *t = (struct totals){.shows = shows, .total = total, .start = now()};
     if (shows)
-        output_catch_signals();
+        dest_catch_signals();
     t->shown = t->start + PATIENCE - PERIOD;
 }
 
-void totals_free(struct totals *t)
-{
-    repeats_free(&t->repeats);
-    free(t->partial);
-}
+void totals_free(struct totals *t) { free(t->partial); }
 
 // Shows the progress line. Leaves out the MB/s if the line would be too wide.
 static void show_progress(const struct totals *t, double seconds)
@@ -67,22 +57,11 @@ static void show_progress(const struct totals *t, double seconds)
     message_progress(text);
 }
 
-void totals_add(struct totals *t, const double *stat, uint64_t bytes)
+void totals_add(struct totals *t, bool good, uint64_t bytes)
 {
     t->rows++;
-    t->bad += !stat;
+    t->bad += !good;
     t->bytes += (double)bytes;
-    for (size_t i = 0; stat && i < STAT_MEANS; i++)
-        t->sum[i] += i == STAT_RAW_RANK && isnan(stat[i]) ? 0.0 : stat[i];
-    t->n_ranked += stat && !isnan(stat[STAT_RAW_RANK]);
-    if (stat)
-        t->surprise += stat[STAT_PROB] > 0.0 ? -libm_log(stat[STAT_PROB]) * LOG2_E : INFINITY;
-    for (size_t i = 0; stat && i < MEASURES_MOST; i++)
-        if (!isnan(stat[STAT_MEASURED + i])) {
-            t->measured[i].sum += stat[STAT_MEASURED + i];
-            t->measured[i].rows++;
-        }
-    t->greedy += stat && stat[STAT_RAW_RANK] == 1.0;
     const double at = t->shows ? now() : t->shown;
     if (at - t->shown < PERIOD)
         return;
@@ -135,33 +114,4 @@ void totals_end(struct totals *t)
     if (t->shows)
         message_progress(NULL);
     t->shows = false;
-}
-
-// Prints the mean of n numbers.
-static void print_mean(const char *name, double sum, uint64_t n)
-{
-    char text[NUMBER_TEXT];
-    fprintf(stderr, "%-17s %s\n", name, n ? number_text_wide(sum / (double)n, text) : "-");
-}
-
-bool totals_print(const struct totals *t, uint64_t seed, const char *const *measures, struct err *e)
-{
-    const uint64_t good = t->rows - t->bad;
-    clearerr(stderr);
-    errno = EIO;
-    const double seconds = now() - t->start;
-    fprintf(stderr, "%-17s %" PRIu64 "\n", "rows", t->rows);
-    fprintf(stderr, "%-17s %" PRIu64 "\n", "bad_rows", t->bad);
-    if (isatty(STDERR_FILENO))
-        fprintf(stderr, "%-17s %.6g\n", "rows_per_second", seconds > 0.0 ? (double)t->rows / seconds : 0.0);
-    for (enum statistic i = 0; i < STAT_MEANS; i++)
-        print_mean(statistic_name(i), t->sum[i], i == STAT_RAW_RANK ? t->n_ranked : good);
-    print_mean("greedy", (double)t->greedy, good);
-    print_mean("surprise", t->surprise, good);
-    print_mean("repeated", (double)t->repeats.repeated, t->repeats.runs);
-    for (size_t i = 0; measures && measures[i]; i++)
-        print_mean(measures[i], t->measured[i].sum, t->measured[i].rows);
-    fprintf(stderr, "%-17s %" PRIu64 "\n", "seed", seed);
-    return !(ferror(stderr) | fflush(stderr)) ||
-           err_set(e, STATUS_IO, "--stats: standard error: cannot write: %s", strerror(errno));
 }

@@ -1,23 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Counts and sums over the rows of a run. Two things show them: the progress line on stderr, and --stats.
+// Counts over the rows of a run, for the progress line on stderr and for notes.
 #ifndef SAMPL_RUN_TOTALS_H
 #define SAMPL_RUN_TOTALS_H
 
-#include "base/err.h"
 #include "trace/record.h"
-#include "trace/repeats.h"
 
 struct totals {
-    uint64_t rows, bad;     // rows counts bad ones, too
-    double sum[STAT_MEANS]; // over the good rows, in their order, so that sums do not depend on threads
-    uint64_t n_ranked;      // good rows whose raw rank is known
-    double surprise;        // sum of -log2 of the chosen tokens' probabilities after the chain
-    struct repeats repeats; // of the chosen tokens, unless rows are independent
-    struct {
-        double sum;
-        uint64_t rows; // that have the number
-    } measured[MEASURES_MOST];
-    uint64_t greedy; // good rows whose chosen token has the highest raw logit
+    uint64_t rows, bad; // rows counts bad ones, too
     double bytes;
     struct partial_rows {
         uint64_t rows, exact; // partial rows; those with the outcome of the full row
@@ -38,8 +27,8 @@ void totals_start(struct totals *t, bool shows, int64_t total);
 
 void totals_free(struct totals *t);
 
-// Adds a row. stat[STAT_COUNT], or NULL for a bad row; bytes: its length in the input.
-void totals_add(struct totals *t, const double *stat, uint64_t bytes);
+// Adds a row. bytes: its length in the input.
+void totals_add(struct totals *t, bool good, uint64_t bytes);
 
 // Counts the outcome of a partial row in a chain. listed: row_listed. Chains come in order. False when memory is short.
 bool totals_add_partial(struct totals *t, size_t chain, const struct record *r, size_t listed);
@@ -53,10 +42,5 @@ void totals_note_partial(const struct totals *t, size_t chain, const char *name,
 
 // Removes the progress line.
 void totals_end(struct totals *t);
-
-// Prints --stats on stderr, with the seed of the run, and the means of what samplers measured: names, NULL behind the
-// last, or NULL. Prints the speed only to a terminal. False with *e if stderr
-// cannot be written.
-bool totals_print(const struct totals *t, uint64_t seed, const char *const *measures, struct err *e);
 
 #endif

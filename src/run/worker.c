@@ -2,7 +2,7 @@
 #include "run/worker.h"
 
 #include "base/mem.h"
-#include "run/expected.h"
+#include "views/view.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -22,14 +22,14 @@ bool worker_init(struct worker *w, const struct job *job, size_t first, size_t l
                          .log.takes_softmaxes = job_records(job, LOG_SOFTMAXES)};
     cand_init(&w->cand, job->kern);
     w->cand.want_p = job_records(job, LEAVE_P);
-    w->cand.want_notes = job->expects || job_records(job, RECORD_LINES | RECORD_LIST);
-    w->cand.measure = job->measures && job_records(job, RECORD_STATS) ? w->measure : NULL;
+    w->cand.want_notes = job_records(job, RECORD_LINES | RECORD_LIST | LEAVE_NOTES);
+    w->cand.measure = job_records(job, RECORD_STATS) && job_measures(job) ? w->measure : NULL;
     w->cand.want_chosen_p = job_records(job, LEAVE_CHOSEN_P);
     w->cand.want_logits = job_records(job, LEAVE_LOGITS);
     if (!w->sessions)
         return err_from_fault(e, fault_memory());
     for (size_t i = 0; i < last; i++) {
-        if (i < first && (i || !job->compares))
+        if (i < first && (i || !job_records(job, RECORD_PAIRS)))
             continue;
         w->sessions[i].recipes = job->recipes;
         w->sessions[i].recipe = job->variant[i];
@@ -274,15 +274,15 @@ static struct fault choose_token(struct worker *w, struct session *q, const stru
 static bool sample(struct worker *w, struct session *q, const struct input_row *row, int64_t known, struct result *res)
 {
     const struct job *const j = w->job;
-    const bool tests_draws = job_records(j, RECORD_DRAWN);
-    struct draws draws;
+    const struct view *const view = j->view;
+    const char *const shown = j->args->after;
     bool masked, bad;
     size_t after = 0; // index of --after's stage
     if (row->bad)
         return pass_over(q, res, true);
-    if (tests_draws && !draws_find(&draws, j, q, row, &bad, &res->e))
+    if (view->ready && !view->ready(j->self, q->own, row, &bad, &res->e))
         return pass_over(q, res, bad);
-    if (j->after && !recipe_find_stage(q->recipe, j->after, &after, &res->e)) {
+    if (shown && !recipe_find_stage(q->recipe, shown, &after, &res->e)) {
         res->e.status = STATUS_DATA; // its params made another chain
         return pass_over(q, res, true);
     }
@@ -293,11 +293,11 @@ static bool sample(struct worker *w, struct session *q, const struct input_row *
     struct fault fault = choose_token(w, q, &row->logits, &masked);
     const bool exhausted = masked && fault.code == FAULT_ALL_MASKED;
     // The candidates behind the selector are shown in any case.
-    const bool shows = !fault.code && j->after && after + 1 < q->recipe->n_stages;
+    const bool shows = !fault.code && shown && after + 1 < q->recipe->n_stages;
     if (!fault.code)
         fault = record_fill(j, &w->log, &w->cand, shows ? log_step_at(&w->log, after) : NULL, known, res);
-    if (!fault.code && tests_draws && !trace_drawn(&w->log, &w->cand, draws.id, draws.n, j->margin, res))
-        fault = fault_memory();
+    if (!fault.code && view->watch)
+        fault = view->watch(j->self, row, &w->log, &w->cand, res);
     if (exhausted)
         session_exhausted(q, w->cand.rest.state != REST_NONE, &res->e);
     else
@@ -364,14 +364,11 @@ static bool row_result(struct worker *w, size_t variant, const struct input_row 
     const struct job *const j = w->job;
     res->n_vocab = row->bad ? 0 : row_vocab(&row->logits);
     res->record = (struct record){.row = row->number,
-                                  .n_vocab = emit_distribution(j->emit) ? row_vocab(&row->logits) : row->logits.n,
+                                  .n_vocab = emit_distribution(j->args->emit) ? row_vocab(&row->logits) : row->logits.n,
                                   .type = row->logits.type,
                                   .seq = row->seq,
                                   .file = row->several ? row->file : NULL,
                                   .file_row = row->in_file};
-    if (j->expects && row->index < j->expect.n)
-        res->expected.id = j->expect.id[row->index];
-    res->expected.tolerance = j->margin;
     if (row->bad)
         res->e = *bad;
     w->cache.shares_stages = j->n_variants > 1 && !row->params && !row->ends;
@@ -424,7 +421,7 @@ void worker_row(struct worker *w, const struct input_row *row, const struct err 
     for (size_t i = own ? 1 : w->first; i < w->last; i++)
         if (row_result(w, i, other ? other : row, other ? other_bad : bad, &res[i]) && paired) {
             pair_measure(&w->base, after, res[i].pair);
-            if (w->job->args->report)
+            if (job_records(w->job, RECORD_AGREEMENT))
                 report_row(w, row, other, base->record.accepted, &res[i]);
         }
 }

@@ -11,6 +11,33 @@
 #include <stdlib.h>
 #include <string.h>
 
+const struct stat_column stat_columns[STAT_COLUMNS] = {
+    {"prob", "probability of the chosen token after the chain", STAT_MEANS, STAT_ALWAYS, STAT_PROB},
+    {"raw_prob", "raw probability of the chosen token", STAT_MEANS, STAT_ALWAYS, STAT_RAW_PROB},
+    {"raw_rank", "raw rank of the chosen token, from 1; of equal logits the lower id comes first", STAT_MEANS,
+     STAT_ALWAYS, STAT_RAW_RANK},
+    {"n", "number of candidates after the chain that are not masked", STAT_MEANS, STAT_ALWAYS, STAT_N},
+    {"entropy_raw", "raw entropy in nats", STAT_MEANS, STAT_ALWAYS, STAT_ENTROPY_RAW},
+    {"entropy", "entropy after the chain in nats", STAT_MEANS, STAT_ALWAYS, STAT_ENTROPY},
+    {"kl_raw", "KL(after || raw) in nats; infinite where a stage unmasked a token", STAT_MEANS, STAT_ALWAYS,
+     STAT_KL_RAW},
+    {"draw", "uniform number that the selector drew", STAT_CHOICE, STAT_ALWAYS, STAT_DRAW},
+    {"accepted", "token that follows the row", STAT_CHOICE, STAT_ACCEPTS, STAT_ACCEPTED},
+    {"accepted_prob", "probability of the accepted token after the chain", STAT_CHOICE, STAT_ACCEPTS,
+     STAT_ACCEPTED_PROB},
+    {"mass", "raw probability of the kept candidates together", STAT_EXPECTATION, STAT_ALWAYS, STAT_MASS},
+    {"e_prob", "expected probability, after the chain, of a token that the chain draws: sum p^2", STAT_EXPECTATION,
+     STAT_ALWAYS, STAT_E_PROB},
+    {"e_raw_prob", "expected raw probability of a token that the chain draws: sum p q", STAT_EXPECTATION, STAT_ALWAYS,
+     STAT_E_RAW_PROB},
+    {"e_greedy", "probability after the chain of the likeliest raw token; of equals, the lowest id", STAT_EXPECTATION,
+     STAT_ALWAYS, STAT_E_GREEDY},
+    {"eps_nll", "-ln of the accepted token's probability, with 0.0001 of the uniform distribution mixed in",
+     STAT_EXPECTATION, STAT_ACCEPTS, STAT_EPS_NLL},
+    {"kl", "KL(base || row) in nats; infinite where the row lacks what the base has", STAT_PAIR, STAT_AGAINST, PAIR_KL},
+    {"top1", "1: the likeliest tokens of both rows agree; else 0", STAT_PAIR, STAT_AGAINST, PAIR_TOP1},
+};
+
 void raw_free(struct raw *raw) { free(raw->block_max); }
 
 float raw_logit(const struct raw *raw, size_t place)

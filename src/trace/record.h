@@ -13,41 +13,59 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// The statistics of a row, in the order of their columns. trace/measure.c computes them.
+// The statistics of a row. trace/measure.c computes them, and says in a table what each one is.
 enum statistic {
-    STAT_PROB,                 // probability of the chosen token after the chain
-    STAT_RAW_PROB,             // raw probability of the chosen token
-    STAT_RAW_RANK,             // raw rank of the chosen token, from 1; of equal logits the lower id comes first; NaN if
-                               // unlisted tokens of a partial row may rank before it
-    STAT_N,                    // number of candidates after the chain that are not masked
-    STAT_ENTROPY_RAW,          // raw entropy in nats
-    STAT_ENTROPY,              // entropy after the chain in nats
-    STAT_KL_RAW,               // KL(after || raw) in nats; infinite where a stage unmasked a token
-    STAT_MEANS,                // the statistics above have means
-    STAT_DRAW = STAT_MEANS,    // uniform number that the selector drew, or NaN
-    STAT_ACCEPTED,             // token that follows the row, if it was known beforehand, or NaN
-    STAT_ACCEPTED_PROB,        // probability of that token after the chain; NaN if a partial row does not list it and
-                               // unlisted tokens may be left
-    STAT_EXPECTED,             // the statistics below are expectations: they do not depend on the chosen token
-    STAT_MASS = STAT_EXPECTED, // raw probability of the kept candidates together
-    STAT_E_PROB,               // expected probability, after the chain, of a token that the chain draws: sum p^2
-    STAT_E_RAW_PROB,           // expected raw probability of such a token: sum p q
-    STAT_E_GREEDY,             // probability after the chain of the likeliest raw token; of equals, the lowest id
-    STAT_EPS_NLL,              // -ln of the accepted token's probability, after mixing in EPS_SHARE of uniform; or NaN
-    STAT_NAMED,                // the statistics above have names of their own
-    STAT_MEASURED = STAT_NAMED, // MEASURES_MOST numbers of a sampler, named by its measures; NaN where there is none
+    STAT_PROB,
+    STAT_RAW_PROB,
+    STAT_RAW_RANK,
+    STAT_N,
+    STAT_ENTROPY_RAW,
+    STAT_ENTROPY,
+    STAT_KL_RAW,
+    STAT_DRAW,
+    STAT_ACCEPTED,
+    STAT_ACCEPTED_PROB,
+    STAT_MASS,
+    STAT_E_PROB,
+    STAT_E_RAW_PROB,
+    STAT_E_GREEDY,
+    STAT_EPS_NLL,
+    STAT_MEASURED, // MEASURES_MOST numbers of a sampler, named by its measures; NaN where there is none
     STAT_COUNT = STAT_MEASURED + MEASURES_MOST
 };
 
 #define EPS_SHARE 1e-4 // share of the uniform distribution in STAT_EPS_NLL
 
-static inline const char *statistic_name(enum statistic s)
-{
-    static const char *const names[STAT_NAMED] = {"prob",    "raw_prob", "raw_rank",   "n",        "entropy_raw",
-                                                  "entropy", "kl_raw",   "draw",       "accepted", "accepted_prob",
-                                                  "mass",    "e_prob",   "e_raw_prob", "e_greedy", "eps_nll"};
-    return names[s];
-}
+// Comparisons of the distributions of two variants. trace/pair.c computes these numbers.
+enum pair_stat {
+    PAIR_SAME,    // 1: both chose the same token; else 0
+    PAIR_OVERLAP, // 1 - sum |p - q| / 2; exactly 1 for equal distributions
+    PAIR_JS,      // Jensen-Shannon divergence in nats
+    PAIR_KL,      // KL(base || variant) in nats; infinite where the variant lacks what the base has
+    PAIR_TOP1,    // 1: the likeliest tokens agree, of equals the lowest ids; else 0
+    PAIR_COUNT
+};
+
+// A column of statistics.
+struct stat_column {
+    const char *name;
+    const char *help; // a line
+    enum stat_group {
+        STAT_MEANS,       // of the chosen token and its row; --stats has the means
+        STAT_CHOICE,      // others that depend on a token
+        STAT_EXPECTATION, // that do not depend on the chosen token
+        STAT_PAIR         // that compare the row with the base's
+    } group;
+    enum stat_when {
+        STAT_ALWAYS,
+        STAT_ACCEPTS,
+        STAT_AGAINST
+    } when;        // accepted tokens are known; the base has other rows
+    size_t source; // enum statistic or, in the last group, enum pair_stat
+};
+
+enum { STAT_COLUMNS = 17 };
+extern const struct stat_column stat_columns[STAT_COLUMNS]; // in the order of the groups
 
 // One candidate that is left at the end of the chain.
 struct ranked {
@@ -116,10 +134,6 @@ struct expected {
     struct interval wanted, chosen;    // shares of id and of the chosen token in the draw
     bool noisy;                        // the selector added noise to id and to the chosen token
     double wanted_value, chosen_value; // if noisy: their values; the largest value wins
-
-    // For a distribution. If removed_by is set, id is the first removed token of which a number is expected.
-    const float *values; // [n_vocab]
-    double tolerance;    // of numbers: relative to those above 1, else absolute; of ids: of the margin, below 0: none
 };
 
 enum { FOLLOWED_MOST = 48 };
@@ -160,19 +174,16 @@ struct record {
     uint32_t scored;
     enum dtype type; // of the row in the input
 
-    int64_t accepted;    // token that follows the row, if it was known beforehand, or -1
-    const double *stat;  // [STAT_COUNT], or NULL
-    const double *pair;  // [PAIR_COUNT], or NULL
-    const char *variant; // name of the variant if there are several, else NULL
-    double overlap;      // with the base's distribution, where chains are compared row by row
-    const char *file;    // name of the row's file if there are several, else NULL
-    uint64_t file_row;   // number of the row in its file
+    int64_t accepted;   // token that follows the row, if it was known beforehand, or -1
+    const double *stat; // [STAT_COUNT], or NULL
+    const double *pair; // [PAIR_COUNT], or NULL
+    const char *file;   // name of the row's file if there are several, else NULL
+    uint64_t file_row;  // number of the row in its file
 
     bool partial, exact; // of a partial row: the outcome is that of the full row
     double rest;         // of a partial row: the weight of its unlisted tokens before the chain
 
-    const struct expected *expected; // with --expect, else NULL
-    const struct row_draws *drawn;   // with --draws, else NULL
+    const struct row_draws *drawn; // with --draws, else NULL
 
     // The error of a bad row, tamed; only row and n_vocab are set beside it. NULL: the row is good.
     const char *error;
@@ -180,22 +191,6 @@ struct record {
 
 // The chosen token, or -1.
 static inline int64_t record_id(const struct record *r) { return r->error ? -1 : (int64_t)r->chosen; }
-
-// Comparisons of the distributions of two variants. trace/pair.c computes these numbers.
-enum pair_stat {
-    PAIR_SAME,    // 1: both chose the same token; else 0
-    PAIR_OVERLAP, // 1 - sum |p - q| / 2; exactly 1 for equal distributions
-    PAIR_JS,      // Jensen-Shannon divergence in nats
-    PAIR_KL,      // KL(base || variant) in nats; infinite where the variant lacks what the base has
-    PAIR_TOP1,    // 1: the likeliest tokens agree, of equals the lowest ids; else 0
-    PAIR_COUNT
-};
-
-static inline const char *pair_name(enum pair_stat s)
-{
-    static const char *const names[PAIR_COUNT] = {"same", "overlap", "js", "kl", "top1"};
-    return names[s];
-}
 
 // The outcome of a row in one variant, with the memory of its record. A zeroed struct is empty.
 struct result {

@@ -114,6 +114,11 @@ static void check_builder(void)
     builder_byte(&b, '!');
     expect(b.len == 9 && !strcmp(b.text, "12 ab\xe2\x82\xac!"), "builder_format");
     builder_clear(&b);
+    builder_int(&b, INT64_MIN, 0);
+    builder_int(&b, 0, 0);
+    builder_int(&b, INT64_MAX, 0);
+    expect(!strcmp(b.text, "-922337203685477580809223372036854775807"), "builder_int");
+    builder_clear(&b);
     b.most = 5;
     builder_string(&b, "abc");
     builder_string(&b, "xyz");

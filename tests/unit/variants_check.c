@@ -4,6 +4,7 @@
 #include "cli/from_args.h"
 #include "random.h"
 #include "run/worker.h"
+#include "views/view.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -88,14 +89,19 @@ static void make_rows(struct world *w)
 // Runs these variants over all rows. Sets id[row][variant], UINT32_MAX for rows without a choice.
 static void run_variants(struct world *w, const struct recipe *const *variant, size_t n, uint32_t (*id)[VARIANTS])
 {
-    struct job job = {
-        .args = &w->args[0], .recipes = &w->recipes, .variant = variant, .n_variants = n, .kern = kern_select(NULL)};
+    const struct view *view[VIEWS_MOST];
+    views_choose(&w->args[0], n > 1, view);
+    struct job job = {.args = &w->args[0],
+                      .recipes = &w->recipes,
+                      .variant = variant,
+                      .n_variants = n,
+                      .kern = kern_select(NULL),
+                      .view = view[0]};
     struct worker worker;
     struct result res[VARIANTS] = {{.ok = false}};
     struct err e;
     if (!job_init(&job, &e))
         die("job", &e);
-    job_record(&job, false);
     if (!worker_init(&worker, &job, 0, n, &e))
         die("worker", &e);
     for (size_t i = 0; i < ROWS; i++) {

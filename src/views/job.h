@@ -1,29 +1,32 @@
 // SPDX-License-Identifier: MIT
-// The work of a run on its rows, as the arguments describe it. Computed once, and constant while rows are read.
-#ifndef SAMPL_RUN_JOB_H
-#define SAMPL_RUN_JOB_H
+// The plan of a run: what its arguments come to. Constant while rows are read.
+#ifndef SAMPL_VIEWS_JOB_H
+#define SAMPL_VIEWS_JOB_H
 
 #include "base/builder.h"
 #include "chain/chain.h"
 #include "chain/recipe.h"
 #include "cli/variants.h"
 #include "in/id_file.h"
-#include "trace/trace.h"
+#include "in/input.h"
+#include "out/emit.h"
+
+#include <string.h>
 
 // Data that must be recorded of each row, as bits.
 enum recorded {
     // in the record
-    RECORD_KEPT = 1 << 0,     // number of candidates left
-    RECORD_LIST = 1 << 1,     // the candidates left
-    RECORD_LINES = 1 << 2,    // a line for each stage
-    RECORD_FOLLOWED = 1 << 3, // probabilities from stage to stage
-    RECORD_STATS = 1 << 4,    // the statistics
-    RECORD_PAIRS = 1 << 5,    // each variant's distribution compared with the base's
-    RECORD_REMOVALS = 1 << 6, // the stage or mask that removed each token
-    RECORD_CUTS = 1 << 7,     // the likeliest removed tokens
-    RECORD_VALUES = 1 << 8,   // a score or a distribution
-    RECORD_EXPECTED = 1 << 9, // the expected token or numbers
-    RECORD_DRAWN = 1 << 16,   // the draws of --draws
+    RECORD_KEPT = 1 << 0,       // number of candidates left
+    RECORD_LIST = 1 << 1,       // the candidates left
+    RECORD_SHOWN = 1 << 9,      // with RECORD_LIST: the best of them are shown
+    RECORD_LINES = 1 << 2,      // a line for each stage
+    RECORD_FOLLOWED = 1 << 3,   // probabilities from stage to stage
+    RECORD_STATS = 1 << 4,      // the statistics
+    RECORD_PAIRS = 1 << 5,      // each variant's distribution compared with the base's
+    RECORD_REMOVALS = 1 << 6,   // the stage or mask that removed each token
+    RECORD_CUTS = 1 << 7,       // the likeliest removed tokens
+    RECORD_VALUES = 1 << 8,     // a score or a distribution
+    RECORD_AGREEMENT = 1 << 17, // --report: of the raw rows
     // in the log
     LOG_RAW = 1 << 10,
     LOG_STEPS = 1 << 11,
@@ -32,10 +35,19 @@ enum recorded {
     LEAVE_P = 1 << 13,
     LEAVE_CHOSEN_P = 1 << 14,
     LEAVE_LOGITS = 1 << 15,
+    LEAVE_NOTES = 1 << 16,
+    // together
+    NEED_STATS = RECORD_STATS | LOG_RAW | LEAVE_LOGITS,
+    NEED_PAIRS = RECORD_PAIRS | NEED_STATS,
+    NEED_LIST = RECORD_LIST | LEAVE_P | LEAVE_CHOSEN_P,
+    NEED_LINES = RECORD_LINES | NEED_LIST | LOG_STEPS | LOG_SOFTMAXES,
+    NEED_REMOVALS = RECORD_REMOVALS | LOG_STEPS,
 };
 
 // Where the token that follows a row comes from, unless the row itself names it.
 enum follows { FOLLOWS_CHOSEN, FOLLOWS_ACCEPT, FOLLOWS_RECORDED, FOLLOWS_EXPECT };
+
+enum { PAGE_CANDIDATES = 8 }; // that a page shows of each row, unless another number is asked for
 
 struct job {
     // set by the caller, and not freed by job_free
@@ -45,6 +57,7 @@ struct job {
     const struct variant *named;         // [n_variants] names and swept values of the variants
     size_t n_variants, n_swept;          // n_swept: number of options that are swept
     const struct kern *kern;
+    const struct view *view; // that writes the rows, and watches the workers
 
     // set by job_init
     struct rows rows;     // the wanted rows
@@ -52,36 +65,22 @@ struct job {
     struct ids accept;    // with --accept: the i-th token follows row i
     struct ids expect;    // with --expect of ids: the i-th token is expected of the i-th row that is read
     struct id_file draws; // with --draws FILE: line i has the draws of row i
-    bool recorded_draws;  // --draws recorded
     enum follows follows;
-    enum emit emit;
     bool independent;
-    bool expects;      // --expect is given ids
-    double margin;     // of ids and draws: --tolerance, or -1 if that is not given
-    bool plain;        // the output is text without distributions
-    bool page;         // the output is HTML, which holds more of a row than was asked for
-    bool lists;        // records hold candidates
-    size_t list_most;  // with lists: number of candidates; 0: all
-    bool traces;       // records hold trace lines
-    bool dumps;        // lists or traces
-    bool compares;     // each variant's distribution is compared with the base's
-    bool centred;      // --report: both inputs have logits, no log-probabilities, so that logits can be compared
-    double least;      // --report: tokens of the base with a smaller log-probability count nothing in the divergence
-    bool side_by_side; // --diff, or --dump-probs with variants
-    const char *after; // the stage whose distribution is shown, or NULL
-    struct trace_wish wish;
-    const char *const *measures; // names of the first variant's that has some (recipe_measures), or NULL
+    bool expects; // --expect is given ids
 
-    unsigned recorded; // bits of enum recorded, set by job_record
+    // set by the run, before its first row
+    void *self;                        // state of the view
+    const struct input_config *config; // of the rows
+    struct input *const *in;           // the rows and, with --against, those of the variants
+    double least;                      // --report: tokens of the base with a smaller log-probability count nothing
+    unsigned recorded;                 // bits of enum recorded
 };
 
 // Reads the values of the arguments. A part of a longer run (--shard, --row-base) must know as much of the rows before
 // it as the longer run knows; an error if it does not. The caller frees j either way.
 bool job_init(struct job *j, struct err *e);
 void job_free(struct job *j);
-
-// Decides what must be recorded. Called when the output is open. window: the output goes to a window, which shows more.
-void job_record(struct job *j, bool window);
 
 static inline bool job_records(const struct job *j, unsigned bits) { return j->recorded & bits; }
 
@@ -104,5 +103,32 @@ bool job_can_test_draws(const struct job *j, const struct recipe *recipe, struct
 
 // Do rows of the longer run come before this part? Also true if the part holds no row.
 bool job_is_later_part(const struct args *a);
+
+// Are the tokens that follow the rows known beforehand?
+static inline bool job_accepts(const struct job *j) { return j->args->accept || j->args->accept_recorded; }
+
+// Are the draws that --draws tests those that the input records?
+static inline bool job_draws_recorded(const struct job *j)
+{
+    return j->args->draws && !strcmp(j->args->draws, "recorded");
+}
+
+// Returns how many candidates of a row are shown; 0: all.
+static inline size_t job_list_most(const struct job *j)
+{
+    return j->args->dump ? (size_t)j->args->dump_most : PAGE_CANDIDATES;
+}
+
+// Returns the margin up to which a difference does not count; below 0: each difference counts.
+static inline double job_margin(const struct job *j)
+{
+    return args_given(j->args, "tolerance") ? j->args->tolerance : -1.0;
+}
+
+// With --emit text: are the texts of tokens known? Only servers' replies tell them.
+bool job_can_write_texts(const struct job *j, struct err *e);
+
+// Returns the names of the measures of the first variant that has some, or NULL.
+const char *const *job_measures(const struct job *j);
 
 #endif

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
-#include "run/job.h"
+#include "views/job.h"
 
 #include "base/names.h"
-#include "out/output.h"
-#include "run/compare.h"
+#include "views/view.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -99,7 +98,7 @@ static bool check_part(const struct job *j, struct err *e)
     const char *const option = a->shard.n ? "--shard" : "--row-base";
     if (a->shard.n && a->report)
         return err_set(e, STATUS_USAGE, "--shard: the reports of parts cannot be joined");
-    if (a->shard.n && compared_of(j) == COMPARED_TABLE)
+    if (a->shard.n && j->view->tables)
         return err_set(e, STATUS_USAGE, "--shard: the tables of parts cannot be joined; the rows of --emit stats can");
     if (a->shard.n && a->row_base)
         return err_set(e, STATUS_USAGE, "--shard and --row-base exclude each other");
@@ -140,42 +139,38 @@ bool job_can_test_draws(const struct job *j, const struct recipe *recipe, struct
 
 static bool check_after(const struct job *j, struct err *e)
 {
+    const struct args *const a = j->args;
     size_t at;
-    for (size_t i = 0; j->after && i < j->n_variants; i++)
-        if (!recipe_find_stage(j->variant[i], j->after, &at, e))
+    for (size_t i = 0; a->after && i < j->n_variants; i++)
+        if (!recipe_find_stage(j->variant[i], a->after, &at, e))
             return false;
     return true;
 }
 
-void job_record(struct job *j, bool window)
+bool job_can_write_texts(const struct job *j, struct err *e)
 {
-    const struct args *const a = j->args;
-    const bool alone = j->n_variants == 1 && j->plain;
-    const struct {
-        bool asked;
-        unsigned recorded;
-    } table[] = {
-        {!j->plain, RECORD_KEPT | LEAVE_CHOSEN_P},
-        {j->emit == EMIT_PROBS, LEAVE_P},
-        {j->emit == EMIT_SCORE || emit_distribution(j->emit), RECORD_VALUES | LEAVE_LOGITS},
-        {j->lists, RECORD_LIST | LEAVE_P | LEAVE_CHOSEN_P},
-        {j->traces, RECORD_LIST | RECORD_LINES | LOG_STEPS | LOG_SOFTMAXES | LEAVE_P | LEAVE_CHOSEN_P},
-        {j->traces && j->page, RECORD_FOLLOWED},
-        {j->after, LOG_STEPS},
-        {a->dump && a->output_format && !strcmp(a->output_format, "json"), LOG_RAW},
-        {a->stats || j->emit == EMIT_STATS || j->page, RECORD_STATS | LOG_RAW | LEAVE_LOGITS},
-        {j->compares, RECORD_PAIRS | RECORD_STATS | LOG_RAW | LEAVE_LOGITS},
-        {j->side_by_side, RECORD_LIST | RECORD_REMOVALS | LOG_STEPS | LEAVE_P | LEAVE_CHOSEN_P},
-        {j->expects, RECORD_KEPT | LOG_STEPS | LEAVE_P},
-        {a->expect, RECORD_EXPECTED},
-        {a->draws, RECORD_DRAWN | LOG_STEPS | LEAVE_LOGITS},
-        {a->expect && !j->expects, RECORD_REMOVALS | LOG_STEPS},
-        {window && alone && a->dump, RECORD_CUTS | RECORD_REMOVALS | LOG_RAW | LOG_STEPS},
-        {window && alone && j->emit == EMIT_TEXT, RECORD_STATS | LOG_RAW | LEAVE_LOGITS}, // raw_prob tints the text
-    };
-    j->recorded = 0;
-    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
-        j->recorded |= table[i].asked ? table[i].recorded : 0;
+    const char *input = j->args->format;
+    if (j->args->emit != EMIT_TEXT || j->recipes->vocab)
+        return true;
+    if (!strcmp(input, "auto") && !input_format(j->in[0], &input, e))
+        return false;
+    return !strcmp(input, "json") || err_set(e, STATUS_USAGE, "--emit text needs --vocab");
+}
+
+bool seen_texts(const struct seen *s, const struct job *j, struct err *e)
+{
+    if (j->recipes->vocab || s->row->has_texts || s->other->has_texts)
+        return true;
+    err_set(e, STATUS_USAGE, "--emit text needs --vocab: the row tells no texts");
+    return input_blame(s->row, e);
+}
+
+const char *const *job_measures(const struct job *j)
+{
+    const char *const *measures = NULL;
+    for (size_t i = 0; i < j->n_variants && !measures; i++)
+        measures = recipe_measures(j->variant[i]);
+    return measures;
 }
 
 // Reads the ids of --expect: those of a list or, if the value is none, of a file with that name.
@@ -197,35 +192,36 @@ static bool read_expected_ids(struct job *j, struct err *e)
     return ok; // a file that cannot be opened was meant as a list
 }
 
+// Reads the draws that another program made.
+static bool read_draws(struct job *j, struct err *e)
+{
+    const char *const draws = j->args->draws;
+    if (!draws)
+        return true;
+    if (!job_can_test_draws(j, j->variant[0], e))
+        return false;
+    return job_draws_recorded(j) || id_file_read(&j->draws, draws, e) || err_prefix(e, "--draws");
+}
+
+static enum follows what_follows(const struct job *j)
+{
+    const struct args *const a = j->args;
+    if (a->accept)
+        return FOLLOWS_ACCEPT;
+    if (a->accept_recorded || job_draws_recorded(j))
+        return FOLLOWS_RECORDED;
+    return j->expects ? FOLLOWS_EXPECT : FOLLOWS_CHOSEN;
+}
+
 bool job_init(struct job *j, struct err *e)
 {
     const struct args *const a = j->args;
-    j->emit = a->emit;
     j->independent = a->independent;
-    j->after = a->after;
-    j->wish = (struct trace_wish){(size_t)a->trace_most, a->verbose};
-    j->compares = j->n_variants > 1 && (a->dump || !args_given(a, "emit") || (a->against && a->emit == EMIT_STATS));
-    j->page = a->output_format && !strcmp(a->output_format, "html");
-    j->lists = a->dump || j->page;
-    j->list_most = a->dump || !j->page ? (size_t)a->dump_most : PAGE_CANDIDATES;
-    j->traces = a->trace || (j->page && j->n_variants == 1);
-    j->dumps = j->lists || j->traces;
-    for (size_t i = 0; i < j->n_variants && !j->measures; i++)
-        j->measures = recipe_measures(j->variant[i]);
-    j->side_by_side = j->n_variants > 1 && (a->diff || j->lists);
-    j->plain = !emit_distribution(a->emit) && (!a->output_format || !strcmp(a->output_format, "text"));
     j->expects = a->expect && !emit_distribution(a->emit);
-    j->margin = args_given(a, "tolerance") ? a->tolerance : -1.0;
-    j->recorded_draws = a->draws && !strcmp(a->draws, "recorded");
-    j->follows = a->accept            ? FOLLOWS_ACCEPT
-                 : a->accept_recorded ? FOLLOWS_RECORDED
-                 : j->recorded_draws  ? FOLLOWS_RECORDED
-                 : j->expects         ? FOLLOWS_EXPECT
-                                      : FOLLOWS_CHOSEN;
-    return value_rows("rows", a->rows, &j->rows, e) && (!j->expects || read_expected_ids(j, e)) &&
-           (!a->prompt || value_ids("prompt-tokens", a->prompt, &j->prompt, e)) &&
-           (!a->accept || value_ids("accept", a->accept, &j->accept, e)) &&
-           (!a->draws || job_can_test_draws(j, j->variant[0], e)) &&
-           (!a->draws || j->recorded_draws || id_file_read(&j->draws, a->draws, e) || err_prefix(e, "--draws")) &&
-           check_part(j, e) && check_after(j, e);
+    j->follows = what_follows(j);
+    if (!value_rows("rows", a->rows, &j->rows, e) || (j->expects && !read_expected_ids(j, e)) ||
+        (a->prompt && !value_ids("prompt-tokens", a->prompt, &j->prompt, e)) ||
+        (a->accept && !value_ids("accept", a->accept, &j->accept, e)) || !read_draws(j, e))
+        return false;
+    return check_part(j, e) && check_after(j, e);
 }

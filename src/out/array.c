@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+#include "out/array.h"
+
+#include "base/bits.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+#define F16_OVERFLOW 65520.0f // the least number that rounds to infinity in f16
+
+enum {
+    BLOCK = 4096, // numbers
+    HEADER = 128  // bytes: a multiple of 64, as numpy writes it; enough for every number of rows
+};
+
+// Can the row be written? All rows are as wide as the first.
+bool array_check(struct array *a, const struct record *r, struct err *e)
+{
+    const size_t width = (a->single ? 1 : r->n_vocab);
+    if (!a->rows && width)
+        a->width = width;
+    if (r->error && a->width)
+        return true;
+    if (!width)
+        return err_set(e, STATUS_DATA, "%s: row %" PRIu64 " is bad and its width is not known; give it with --n-vocab",
+                       a->dest->name, r->row);
+    if (width != a->width)
+        return err_set(e, STATUS_DATA,
+                       "%s: row %" PRIu64 " has %zu numbers, those before it %zu; -O json takes any width",
+                       a->dest->name, r->row, width, a->width);
+    for (size_t i = 0; a->narrow && i < width; i++)
+        if (r->values[i] >= F16_OVERFLOW)
+            return err_set(e, STATUS_DATA, "%s: row %" PRIu64 ": %g of token %zu is beyond f16, use -O f32",
+                           a->dest->name, r->row, (double)r->values[i], i);
+    return true;
+}
+
+// Writes a row. A bad row is NaN throughout, which every reader refuses. In f16, numbers are rounded to nearest; those
+// below its range become -inf, which is masked.
+void array_write(struct array *a, const struct record *r)
+{
+    float single[BLOCK];
+    uint16_t half[BLOCK];
+    if (!r->error && !a->narrow) {
+        fwrite(r->values, sizeof *r->values, a->width, a->dest->stream);
+        return;
+    }
+    for (size_t at = 0; at < a->width; at += BLOCK) {
+        const size_t n = a->width - at < BLOCK ? a->width - at : BLOCK;
+        for (size_t i = 0; i < n; i++) {
+            single[i] = r->error ? NAN : r->values[at + i];
+            half[i] = f16_of_f32(single[i]);
+        }
+        if (a->narrow)
+            fwrite(half, sizeof *half, n, a->dest->stream);
+        else
+            fwrite(single, sizeof *single, n, a->dest->stream);
+    }
+}
+
+// Fills in the header: the magic, the version, the length of the rest in two bytes, and a dictionary as Python writes
+// it.
+static void make_header(const struct array *a, uint64_t rows, char header[HEADER])
+{
+    const int len = snprintf(
+        header, HEADER, "\x93NUMPY\1%c%c%c{'descr': '<f%d', 'fortran_order': False, 'shape': (%" PRIu64 ", %zu), }", 0,
+        HEADER - 10, 0, a->narrow ? 2 : 4, rows, a->width);
+    assert(len > 10 && len < HEADER);
+    memset(header + len, ' ', (size_t)(HEADER - 1 - len));
+    header[HEADER - 1] = '\n';
+}
+
+static void write_header(struct array *a, uint64_t rows)
+{
+    char header[HEADER];
+    make_header(a, rows, header);
+    fwrite(header, 1, sizeof header, a->dest->stream);
+}
+
+bool npy_check(struct array *a, const struct record *r, struct err *e)
+{
+    if (a->dest->begin < 0 && a->dest->rows >= 0 && a->rows >= (uint64_t)a->dest->rows)
+        return err_set(e, STATUS_DATA,
+                       "%s: there are more rows than the npy header states; write to a file, or use -O f32",
+                       a->dest->name);
+    if (!a->rows)
+        a->narrow = a->narrow && r->type == DTYPE_F16;
+    return array_check(a, r, e);
+}
+
+void npy_write(struct array *a, const struct record *r)
+{
+    if (!a->rows)
+        write_header(a, a->dest->rows < 0 ? 0 : (uint64_t)a->dest->rows);
+    array_write(a, r);
+}
+
+// Corrects the number of rows in the header if the output can be written again there.
+bool npy_finish(struct array *a, bool whole, struct err *e)
+{
+    char header[HEADER];
+    if (!a->rows && whole)
+        write_header(a, 0);
+    if (!a->rows || a->dest->begin < 0 || (uint64_t)a->dest->rows == a->rows)
+        return true;
+    if (fflush(a->dest->stream))
+        return dest_fail(a->dest, "write", e);
+    make_header(a, a->rows, header);
+    for (size_t done = 0; done < sizeof header;) {
+        const ssize_t n = pwrite(fileno(a->dest->stream), header + done, sizeof header - done,
+                                 (off_t)(a->dest->begin + (int64_t)done));
+        if (n < 0)
+            return dest_fail(a->dest, "write", e);
+        done += (size_t)n;
+    }
+    return true;
+}

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+// The values that are written for each row.
+#ifndef SAMPL_OUT_EMIT_H
+#define SAMPL_OUT_EMIT_H
+
+#include <stdbool.h>
+
+enum emit { EMIT_IDS, EMIT_SCORE, EMIT_TEXT, EMIT_STATS, EMIT_PROBS, EMIT_LOGPROBS, EMIT_LOGITS, EMIT_COUNT };
+
+static inline const char *emit_name(enum emit e)
+{
+    static const char *const names[EMIT_COUNT] = {"ids", "score", "text", "stats", "probs", "logprobs", "logits"};
+    return names[e];
+}
+
+// Does a record have one number for every token of the vocabulary?
+static inline bool emit_distribution(enum emit e) { return e >= EMIT_PROBS; }
+
+#endif

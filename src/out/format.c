@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+#include "out/format.h"
+
+#include "base/names.h"
+#include "out/array.h"
+
+#include <string.h>
+
+const struct output_format output_formats[] = {
+    {"text", FORMAT_TEXT},
+    {"tsv", FORMAT_CELLS, .before = "", .between = "\t", .behind = "\n", .below = ""},
+    {"json", FORMAT_JSON, .inputs = "json pairs"},
+    {"html", FORMAT_PAGE, .counted = true},
+    {"f32", FORMAT_ARRAY, .check = array_check, .write = array_write},
+    {"f16", FORMAT_ARRAY, .inputs = "f16", .narrow = true, .check = array_check, .write = array_write},
+    {"npy", FORMAT_ARRAY, .inputs = "npy kld safetensors", .counted = true, .check = npy_check, .write = npy_write,
+     .finish = npy_finish},
+    {NULL},
+};
+
+const struct output_format *output_format_named(const char *name)
+{
+    const struct output_format *f = output_formats;
+    while (strcmp(f->name, name) != 0)
+        f++;
+    return f;
+}
+
+const struct output_format *output_format_like(const char *input)
+{
+    for (const struct output_format *f = output_formats; f->name; f++)
+        if (f->inputs && name_find(f->inputs, NAME_EXACT, input, strlen(input)) >= 0)
+            return f;
+    return output_format_named("f32");
+}
+
+const struct output_format *output_format_of(unsigned kinds)
+{
+    const struct output_format *f = output_formats;
+    while (!(f->kind & kinds))
+        f++;
+    return f;
+}

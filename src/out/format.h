@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+// The output formats. A format says what it can write, and has the syntax; a view (views/view.h) has the contents.
+#ifndef SAMPL_OUT_FORMAT_H
+#define SAMPL_OUT_FORMAT_H
+
+#include "base/err.h"
+#include "trace/record.h"
+
+struct dest;
+struct array;
+
+// The kinds of formats, as bits. A view names those that it can be written in.
+enum format_kind {
+    FORMAT_TEXT = 1 << 0,  // for people and shell scripts; each view has its own
+    FORMAT_CELLS = 1 << 1, // lines of cells, below a line with the names of the columns
+    FORMAT_JSON = 1 << 2,  // one object a line, with llama-server's field names
+    FORMAT_PAGE = 1 << 3,  // HTML
+    FORMAT_ARRAY = 1 << 4  // numbers only, binary
+};
+
+// A row of the table in format.c.
+struct output_format {
+    const char *name;
+    enum format_kind kind;
+    const char *inputs; // names of input formats: it writes their distributions if no output format is named
+    bool counted;       // the number of rows comes first
+
+    // FORMAT_CELLS: what stands before, between and behind the cells of a line; below the heading; and the character
+    // that an escape precedes in texts, or 0.
+    const char *before, *between, *behind, *below;
+    char escaped;
+
+    // FORMAT_ARRAY
+    bool narrow; // the numbers are f16
+    // Returns false if the row cannot be written.
+    bool (*check)(struct array *a, const struct record *r, struct err *e);
+    void (*write)(struct array *a, const struct record *r);
+    bool (*finish)(struct array *a, bool whole, struct err *e); // whole: the run ended without an error; or NULL
+};
+
+extern const struct output_format output_formats[]; // the last one has no name
+
+// Returns the format with a name that exists.
+const struct output_format *output_format_named(const char *name);
+
+// Returns the format of distributions if no output format is named. input: the name of the input's format.
+const struct output_format *output_format_like(const char *input);
+
+// Returns the first format of these kinds.
+const struct output_format *output_format_of(unsigned kinds);
+
+#endif

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: MIT
+#include "run/notes.h"
+
+#include "cli/hint.h"
+#include "out/message.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+bool note_new(unsigned *noted, enum run_note kind)
+{
+    const unsigned bit = 1u << kind;
+    const bool first = !(*noted & bit);
+    *noted |= bit;
+    return first;
+}
+
+// ---- before the rows
+
+// Names the variable of the environment that llama.cpp reads a sampling option from, if one is set. NULL: none is.
+static const char *llama_variable(void)
+{
+    static const char *const names[] = {"LLAMA_ARG_TEMPERATURE",
+                                        "LLAMA_ARG_TOP_K",
+                                        "LLAMA_ARG_TOP_P",
+                                        "LLAMA_ARG_MIN_P",
+                                        "LLAMA_ARG_REPEAT_PENALTY",
+                                        "LLAMA_ARG_PRESENCE_PENALTY",
+                                        "LLAMA_ARG_FREQUENCY_PENALTY",
+                                        "LLAMA_ARG_BACKEND_SAMPLING",
+                                        "LLAMA_ARG_THINK_BUDGET",
+                                        "LLAMA_ARG_THINK_BUDGET_MESSAGE"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (getenv(names[i]))
+            return names[i];
+    return NULL;
+}
+
+void note_settings(const struct job *j)
+{
+    const char *const variable = llama_variable();
+    const struct args *const a = j->args;
+    const struct parts *const parts = &j->variant[0]->parts;
+    if (a->verbose)
+        message_note("seed %" PRId64 "%s, SIMD tier %s", (int64_t)parts->seed,
+                     engine_draws_seed(parts->engine, a->seed) ? " (random)" : "", j->kern->name);
+    if (a->verbose && variable)
+        message_note("%s is set, but sampl reads no variable LLAMA_ARG_*", variable);
+    if (a->verbose && a->backend_sampling)
+        message_note("--backend-sampling has no effect: there is no backend");
+    if (!strcmp(a->ids, "rank"))
+        message_note("--ids rank: the ids of servers' tokens are ranks within their row; histories and biases mean "
+                     "nothing");
+    if (!a->files.n && isatty(STDIN_FILENO))
+        message_note("reading rows of logits from the terminal%s; Ctrl-D ends them, and sampl --help tells more",
+                     !strcmp(a->format, "auto") || !strcmp(a->format, "json") ? ", such as [1.5, -0.2, 3]" : "");
+}
+
+// ---- rows
+
+// Notes the given biases of tokens that are not in the vocabulary of the first row.
+static void note_strange_biases(const struct job *j, unsigned *noted, size_t n_vocab)
+{
+    const struct biases *const b = j->variant[0]->parts.biases;
+    if (!n_vocab || !note_new(noted, NOTE_BIASES))
+        return;
+    for (size_t i = 0; i < b->n_given; i++)
+        if (b->bias[i].id >= n_vocab)
+            message_note("--logit-bias: token %" PRId32 " is not in the vocabulary, and its bias has no effect",
+                         (int32_t)b->bias[i].id);
+}
+
+// Notes that --against compares rows of two widths.
+static void note_widths(const struct job *j, unsigned *noted, const struct noted_row *r)
+{
+    const struct row *const other = &r->other->logits;
+    struct row row = r->row->logits;
+    row.n = r->width;
+    if (!j->args->against || r->row->bad || r->other->bad || !job_records(j, RECORD_PAIRS) ||
+        !rows_differ_in_width(&row, other) || !note_new(noted, NOTE_WIDTHS))
+        return;
+    const size_t least = row.n < other->n ? row.n : other->n, most = row.n < other->n ? other->n : row.n;
+    message_note("--against: rows have %zu and %zu tokens; the last %zu of the wider rows are left out", row.n,
+                 other->n, most - least);
+}
+
+// Is the input a file? Rows of a file were computed before the run, so that they follow a text of their own. Rows of a
+// pipe may follow the tokens that the run chooses.
+static bool reads_file(const struct input_config *c)
+{
+    struct stat st;
+    return !(strcmp(c->files[0], "-") ? stat(c->files[0], &st) : fstat(STDIN_FILENO, &st)) && S_ISREG(st.st_mode);
+}
+
+// Notes at the first row whose history has chosen tokens that a file's rows follow another text.
+static void note_own_history(const struct job *j, unsigned *noted, const struct noted_row *r)
+{
+    struct builder names = {0};
+    if (!r->before || r->row->fresh || r->row->seq || r->row->forced >= 0 || !note_new(noted, NOTE_HISTORY) ||
+        !reads_file(j->config))
+        return;
+    job_own_history(j, &names);
+    if (names.failed)
+        message_no_note();
+    else if (names.len)
+        message_note("%s: without --accept the history is what this run chooses, not the text that the rows were "
+                     "computed for",
+                     names.text);
+    builder_free(&names);
+}
+
+// Notes what is special in the rows of servers' replies.
+static void note_reply(const struct job *j, unsigned *noted, const struct noted_row *r)
+{
+    const struct input_row *const row = r->row;
+    if (row->two_numbers && note_new(noted, NOTE_NUMBERS))
+        message_note("%s: row %" PRIu64 " lists the chosen token with two numbers; the larger one counts", row->file,
+                     row->in_file);
+    if (row->logits.rest.logits && note_new(noted, NOTE_LOGITS))
+        message_note("%s: row %" PRIu64
+                     " lists probabilities that add up to more than 1.02; the numbers count as logits",
+                     row->file, row->in_file);
+    if (!r->partial || !note_new(noted, NOTE_FACTOR))
+        return;
+    const char *const factor = job_factor(j);
+    if (factor)
+        message_note("--%s multiplies log-probabilities here, which are never positive; servers apply it to logits",
+                     factor);
+}
+
+void note_seen(const struct job *j, unsigned *noted, const struct noted_row *r)
+{
+    note_widths(j, noted, r);
+    note_strange_biases(j, noted, r->n_vocab);
+    note_own_history(j, noted, r);
+    note_reply(j, noted, r);
+}
+
+// ---- behind the rows
+
+// Notes that rows of --rows lie behind the last row.
+void note_rows_beyond(const struct job *j)
+{
+    const int64_t beyond = input_first_beyond(j->in[0]), last = input_last_row(j->in[0]);
+    if (args_given(j->args, "rows") && beyond >= 0 && last >= j->args->row_base)
+        message_note("--rows: row %" PRId64 " is beyond the last row, %" PRId64, beyond, last);
+}
+
+// Returns how many tokens a server should list for a chain: a few more than the largest top-k keeps. 0: a list of any
+// length leaves a tail, as a draw from all tokens does.
+static size_t list_wanted(const struct recipe *recipe)
+{
+    double most = 90.0;
+    bool any = false;
+    if (!recipe_ends_lists(recipe))
+        return 0;
+    for (size_t i = 0; i < recipe->n_stages; i++) {
+        const struct stage *const s = &recipe->stage[i];
+        if (s->sampler->limits != LIMITS_RANK || !stage_enabled(s))
+            continue;
+        const double k = param_load(s->sampler->params, s->params);
+        most = !any || k > most ? k : most;
+        any = true;
+    }
+    return (size_t)most + 10;
+}
+
+void note_partial(const struct job *j, const struct totals *t)
+{
+    const size_t chain = totals_least_exact(t);
+    char advice[120];
+    if (chain == SIZE_MAX)
+        return;
+    const size_t wanted = list_wanted(j->variant[chain]), listed = t->partial[chain].listed;
+    if (!wanted)
+        snprintf(advice, sizeof advice, "and no list is long enough for this chain");
+    else
+        snprintf(advice, sizeof advice, "the others need more: ask the server for %s%zu",
+                 wanted > listed ? "" : "more than ", wanted > listed ? wanted : listed);
+    totals_note_partial(t, chain, j->n_variants > 1 ? j->named[chain].name : NULL, advice);
+}

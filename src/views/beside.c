@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: MIT
+// Chains beside each other: the candidates that each one left of a row, the ids that they chose, or their texts.
+#include "out/fields.h"
+#include "out/token_text.h"
+#include "views/united.h"
+#include "views/view.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+struct beside {
+    const struct job *job;
+    struct dest *dest;
+    bool begun;
+    struct united united;        // candidates
+    const struct result *result; // of the row at hand
+    struct builder *text;        // texts: [n_variants] of the chosen tokens
+};
+
+// ---- candidates
+
+static size_t candidate_width(const void *arg, size_t column)
+{
+    enum { CHAIN = 12 };
+    const struct beside *const v = arg;
+    const size_t wide = text_clip(NULL, text_piece(v->job->named[column].name), 0, window_columns(v->dest) / 3);
+    return wide > CHAIN ? wide : CHAIN;
+}
+
+// Writes the columns of chains first to last - 1. In a window the texts stand in front, with `width` columns; else they
+// stand behind.
+static void candidate_block(const struct beside *v, size_t first, size_t last, size_t width)
+{
+    struct dest *const d = v->dest;
+    struct builder *const b = &d->text;
+    char text[NUMBER_TEXT];
+    const bool before = d->vocab && d->screen.columns, behind = d->vocab && !before;
+    builder_format(b, "%8s", "id");
+    if (before)
+        builder_format(b, " %-*s", (int)width, "text");
+    for (size_t i = first; i < last; i++) {
+        const struct piece name = text_piece(v->job->named[i].name);
+        const size_t most = window_columns(d) / 3;
+        builder_pad(b, ' ', 1 + candidate_width(v, i) - text_clip(NULL, name, 0, most));
+        text_clip(b, name, 0, most);
+    }
+    builder_string(b, behind ? "  text\n" : "\n");
+    for (size_t k = 0; k < v->united.n; k++) {
+        const struct united_token *const t = &v->united.token[k];
+        builder_int(b, t->best.id, 8);
+        if (before)
+            text_of_token(d, t->best.id, width);
+        for (size_t i = first; i < last; i++) {
+            const struct result *const res = &v->result[i];
+            snprintf(text, sizeof text, "%s%.6f", t->best.id == res->record.chosen ? "*" : "", (double)t->p[i]);
+            builder_format(b, " %*s", (int)candidate_width(v, i),
+                           t->p[i] < 0.0f ? chain_removed_by(res, t->best.id, text) : text);
+        }
+        builder_string(b, behind ? "  " : "");
+        if (behind)
+            text_write(b, vocab_text(d->vocab, t->best.id), '"');
+        builder_byte(b, '\n');
+    }
+}
+
+static void candidates_text(const struct beside *v)
+{
+    struct dest *const d = v->dest;
+    const size_t n = v->job->n_variants;
+    size_t width = 4;
+    for (size_t k = 0; d->screen.columns && k < v->united.n; k++)
+        width = text_width(d, width, v->united.token[k].best.id);
+    builder_format(&d->text, "row %" PRIu64 "\n", v->result->record.row);
+    for (size_t first = 0, last; first < n; first = last) {
+        last = block_end(d, candidate_width, v, n, first, 8 + (d->vocab ? 1 + width : 0));
+        candidate_block(v, first, last, width);
+    }
+}
+
+static void candidates_cells(const struct beside *v)
+{
+    struct dest *const d = v->dest;
+    char text[NUMBER_TEXT];
+    for (size_t k = 0; k < v->united.n; k++) {
+        const struct united_token *const t = &v->united.token[k];
+        field_int(d, "row", (int64_t)v->result->record.row);
+        field_int(d, "id", t->best.id);
+        for (size_t i = 0; i < v->job->n_variants; i++)
+            if (t->p[i] < 0.0f)
+                field_text(d, "", chain_removed_by(&v->result[i], t->best.id, text), true);
+            else
+                field_float(d, "", t->p[i]);
+        field_token(d, "text", t->best.id);
+        fields_end(d, "\n");
+    }
+}
+
+static void candidates_heading(struct beside *v)
+{
+    struct dest *const d = v->dest;
+    if (v->begun || !has_cells(d) || job_is_later_part(v->job->args))
+        return;
+    d->heading = true;
+    field_int(d, "row", 0);
+    field_int(d, "id", 0);
+    d->heading = false;
+    for (size_t i = 0; i < v->job->n_variants; i++)
+        field_text(d, "", v->job->named[i].name, true);
+    d->heading = true;
+    field_token(d, "text", 0);
+    fields_end(d, "\n");
+    d->heading = false;
+}
+
+static bool candidates_row(void *self, const struct seen *s, struct err *e)
+{
+    struct beside *const v = self;
+    candidates_heading(v);
+    v->begun = true;
+    v->result = s->result;
+    if (!united_find(&v->united, v->job, s->result))
+        return err_from_fault(e, fault_memory());
+    if (v->dest->format->kind == FORMAT_TEXT)
+        candidates_text(v);
+    else if (v->dest->format->kind == FORMAT_JSON)
+        united_json(&v->united, v->dest, v->job, v->job->n_variants, s->result);
+    else
+        candidates_cells(v);
+    return true;
+}
+
+static enum verdict candidates_end(void *self, enum ending how, struct err *e)
+{
+    if (how == ENDING_RAN)
+        candidates_heading(self);
+    return VERDICT_FINE;
+}
+
+static void candidates_free(void *self) { united_free(&((struct beside *)self)->united); }
+
+const struct view view_candidates = {.name = "--dump-probs",
+                                     .size = sizeof(struct beside),
+                                     .formats = FORMAT_TEXT | FORMAT_CELLS | FORMAT_JSON,
+                                     .folds = true,
+                                     .needs = NEED_PAIRS | NEED_LIST | NEED_REMOVALS | RECORD_SHOWN,
+                                     .row = candidates_row,
+                                     .end = candidates_end,
+                                     .free = candidates_free};
+
+// ---- ids
+
+static bool ids_row(void *self, const struct seen *s, struct err *e)
+{
+    struct beside *const v = self;
+    struct dest *const d = v->dest;
+    for (size_t i = 0; i < v->job->n_variants; i++) {
+        builder_string(&d->text, i ? "\t" : "");
+        builder_int(&d->text, record_id(&s->result[i].record), 0);
+    }
+    builder_byte(&d->text, '\n');
+    return true;
+}
+
+const struct view view_ids_beside = {.name = "--emit ids",
+                                     .size = sizeof(struct beside),
+                                     .formats = FORMAT_TEXT | FORMAT_CELLS,
+                                     .pace = PACE_ROWS,
+                                     .folds = true,
+                                     .row = ids_row};
+
+// ---- texts
+
+static bool texts_open(void *self, struct job *j, struct dest *d, struct err *e)
+{
+    struct beside *const v = self;
+    v->text = calloc(j->n_variants, sizeof *v->text);
+    if (!v->text)
+        return err_from_fault(e, fault_memory());
+    return job_can_write_texts(j, e);
+}
+
+static bool texts_row(void *self, const struct seen *s, struct err *e)
+{
+    struct beside *const v = self;
+    for (size_t i = 0; i < v->job->n_variants; i++) {
+        if (!s->result[i].ok)
+            continue;
+        if (!seen_texts(s, v->job, e))
+            return false;
+        const struct piece token = vocab_output(v->dest->vocab, s->result[i].record.chosen);
+        builder_bytes(&v->text[i], token.p, token.len);
+        if (v->text[i].failed)
+            return err_from_fault(e, fault_memory());
+    }
+    return true;
+}
+
+static enum verdict texts_end(void *self, enum ending how, struct err *e)
+{
+    struct beside *const v = self;
+    struct builder *const b = &v->dest->text;
+    for (size_t i = 0; how != ENDING_NO_ROWS && i < v->job->n_variants; i++) {
+        text_write(b, text_piece(v->job->named[i].name), 0);
+        builder_byte(b, '\t');
+        builder_json(b, v->text[i].text, v->text[i].len);
+        builder_byte(b, '\n');
+    }
+    return VERDICT_FINE;
+}
+
+static void texts_free(void *self)
+{
+    struct beside *const v = self;
+    for (size_t i = 0; v->text && i < v->job->n_variants; i++)
+        builder_free(&v->text[i]);
+    free(v->text);
+}
+
+const struct view view_texts_beside = {.name = "--emit text",
+                                       .size = sizeof(struct beside),
+                                       .formats = FORMAT_TEXT,
+                                       .pace = PACE_END,
+                                       .folds = true,
+                                       .open = texts_open,
+                                       .row = texts_row,
+                                       .end = texts_end,
+                                       .free = texts_free};

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: MIT
+// --diff: the rows in which a variant chose another token than the base; or the rows with the least overlap.
+#include "base/mem.h"
+#include "out/fields.h"
+#include "out/token_text.h"
+#include "views/united.h"
+#include "views/view.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+struct diff {
+    const struct job *job;
+    struct dest *dest;
+    bool begun;
+    struct kept_row {
+        double overlap;
+        struct builder text;
+    } * worst; // [n_worst] rows of --diff=N, the least overlap first
+    size_t n_worst, worst_cap;
+};
+
+// The choice of a variant beside that of the base.
+struct own_choice {
+    const struct record *base, *own;
+    float base_p;                      // the base's probability of the token
+    size_t base_rank;                  // the token's rank in the base, from 1; 0: the base removed the token
+    char removed_in_base[NUMBER_TEXT]; // the stage or mask of the base that removed the token; "-": none did
+    char base_removed[NUMBER_TEXT];    // the stage or mask of the variant that removed the base's token; "-": none did
+};
+
+// Returns the rank of a token among the kept candidates, from 1; 0 if the token was removed.
+static size_t kept_rank(const struct record *r, uint32_t id)
+{
+    for (size_t i = 0; i < r->kept; i++)
+        if (r->ranked[i].id == id)
+            return i + 1;
+    return 0;
+}
+
+static struct own_choice own_choice_of(const struct result *base, const struct result *res)
+{
+    struct own_choice c = {&base->record, &res->record, .removed_in_base = "-", .base_removed = "-"};
+    c.base_rank = kept_rank(c.base, c.own->chosen);
+    if (c.base_rank)
+        c.base_p = c.base->ranked[c.base_rank - 1].p;
+    else
+        result_removed_by(base, c.own->chosen, c.removed_in_base);
+    if (!kept_rank(c.own, c.base->chosen))
+        result_removed_by(res, c.base->chosen, c.base_removed);
+    return c;
+}
+
+// ---- writing
+
+static void choice_text(struct dest *d, const struct own_choice *c, const char *name, double overlap, size_t width)
+{
+    struct builder *const b = &d->text;
+    builder_string(b, "  ");
+    text_cell(b, text_piece(name), 0, width, window_columns(d) / 3);
+    builder_byte(b, ' ');
+    token_name(d, c->own->chosen);
+    builder_format(b, " (%.4f)  in the base ", (double)c->own->chosen_p);
+    if (c->base_rank)
+        builder_format(b, "%.4f, rank %zu", (double)c->base_p, c->base_rank);
+    else
+        builder_format(b, "removed by %s", c->removed_in_base);
+    if (*c->base_removed != '-')
+        builder_format(b, "; %" PRIu32 " removed by %s", c->base->chosen, c->base_removed);
+    builder_format(b, "  overlap %.4f\n", overlap);
+}
+
+// Writes what removed a token. "-", which stands for nothing, is null in JSON.
+static void removal(struct dest *d, const char *name, const char *by)
+{
+    if (*by != '-' || has_cells(d))
+        field_text(d, name, by, true);
+    else
+        field_double(d, name, NAN);
+}
+
+static void choice_fields(struct dest *d, const struct own_choice *c, const char *name, double overlap)
+{
+    field_int(d, "row", (int64_t)c->own->row);
+    field_text(d, "variant", name, true);
+    field_int(d, "base_id", c->base->chosen);
+    field_float(d, "base_prob", c->base->chosen_p);
+    field_int(d, "id", c->own->chosen);
+    field_float(d, "prob", c->own->chosen_p);
+    field_float(d, "prob_in_base", c->base_p);
+    if (c->base_rank)
+        field_int(d, "rank_in_base", (int64_t)c->base_rank);
+    else
+        removal(d, "rank_in_base", "-");
+    removal(d, "removed_in_base", c->removed_in_base);
+    removal(d, "base_removed", c->base_removed);
+    field_double(d, "overlap", overlap);
+    field_token(d, has_cells(d) ? "base_text" : "base_token", c->base->chosen);
+    field_token(d, has_cells(d) ? "text" : "token", c->own->chosen);
+    fields_end(d, "\n");
+}
+
+static void choices_heading(struct diff *v)
+{
+    static const struct record none = {.row = 0};
+    const bool first = !v->begun && has_cells(v->dest) && !job_is_later_part(v->job->args);
+    v->begun = true;
+    if (!first)
+        return;
+    v->dest->heading = true;
+    choice_fields(v->dest, &(struct own_choice){&none, &none}, "", 0.0);
+    v->dest->heading = false;
+}
+
+// ---- rows
+
+static bool is_different(const struct job *j, const struct result *base, const struct result *res)
+{
+    return base->ok && res->ok && (j->args->diff_most || res->record.chosen != base->record.chosen);
+}
+
+// Writes the variants that are shown. Returns their least overlap, or 2 if none is.
+static double diff_row(struct diff *v, const struct result *res)
+{
+    enum { NAME_MOST = 40 };
+    const struct job *const j = v->job;
+    struct dest *const d = v->dest;
+    double least = 2.0; // above every overlap
+    size_t width = 0;
+    for (size_t i = 1; i < j->n_variants; i++) {
+        const double overlap = res[i].pair[PAIR_OVERLAP];
+        if (!is_different(j, res, &res[i]))
+            continue;
+        const struct own_choice c = own_choice_of(res, &res[i]);
+        if (d->format->kind != FORMAT_TEXT) {
+            choice_fields(d, &c, j->named[i].name, overlap);
+        } else {
+            if (least > 1.5) {
+                builder_format(&d->text, "row %" PRIu64 "  base ", c.base->row);
+                token_name(d, c.base->chosen);
+                builder_format(&d->text, " (%.4f)\n", (double)c.base->chosen_p);
+                width = names_width(j, window_columns(d) / 3, NAME_MOST);
+            }
+            choice_text(d, &c, j->named[i].name, overlap, width);
+        }
+        least = fmin(least, overlap);
+    }
+    return least;
+}
+
+static bool row(void *self, const struct seen *s, struct err *e)
+{
+    choices_heading(self);
+    diff_row(self, s->result);
+    return true;
+}
+
+static enum verdict end(void *self, enum ending how, struct err *e)
+{
+    if (how == ENDING_RAN)
+        choices_heading(self);
+    return VERDICT_FINE;
+}
+
+const struct view view_diff = {.name = "--diff",
+                               .size = sizeof(struct diff),
+                               .formats = FORMAT_TEXT | FORMAT_CELLS | FORMAT_JSON,
+                               .folds = true,
+                               .needs = NEED_PAIRS | NEED_LIST | NEED_REMOVALS,
+                               .row = row,
+                               .end = end};
+
+// ---- the rows with the least overlap
+
+// Keeps the text of the row, which dest->text has, if the row is among the worst.
+static bool keep_worst(struct diff *v, double overlap, struct err *e)
+{
+    const size_t most = (size_t)v->job->args->diff_most;
+    struct builder *const text = &v->dest->text;
+    size_t at = v->n_worst;
+    while (at && v->worst[at - 1].overlap > overlap)
+        at--;
+    if (text->failed || !mem_grow(&v->worst, &v->worst_cap, v->n_worst + 1, sizeof *v->worst))
+        return err_from_fault(e, fault_memory());
+    if (at == most) {
+        builder_clear(text);
+        return true;
+    }
+    if (v->n_worst == most)
+        builder_free(&v->worst[--v->n_worst].text);
+    memmove(v->worst + at + 1, v->worst + at, (v->n_worst - at) * sizeof *v->worst);
+    v->worst[at] = (struct kept_row){overlap, *text};
+    v->n_worst++;
+    *text = (struct builder){0};
+    return true;
+}
+
+static bool worst_row(void *self, const struct seen *s, struct err *e)
+{
+    const double least = diff_row(self, s->result);
+    return least > 1.5 || keep_worst(self, least, e);
+}
+
+static enum verdict worst_end(void *self, enum ending how, struct err *e)
+{
+    struct diff *const v = self;
+    if (how != ENDING_NO_ROWS)
+        choices_heading(v);
+    for (size_t i = 0; i < v->n_worst; i++) {
+        const struct builder *const text = &v->worst[i].text;
+        builder_bytes(&v->dest->text, text->text, text->len);
+        if (!dest_write(v->dest, e))
+            return VERDICT_FAILED;
+        dest_begin(v->dest);
+    }
+    return VERDICT_FINE;
+}
+
+static void worst_free(void *self)
+{
+    struct diff *const v = self;
+    for (size_t i = 0; i < v->n_worst; i++)
+        builder_free(&v->worst[i].text);
+    free(v->worst);
+}
+
+const struct view view_worst = {.name = "--diff",
+                                .size = sizeof(struct diff),
+                                .formats = FORMAT_TEXT | FORMAT_CELLS | FORMAT_JSON,
+                                .pace = PACE_END,
+                                .folds = true,
+                                .needs = NEED_PAIRS | NEED_LIST | NEED_REMOVALS,
+                                .row = worst_row,
+                                .end = worst_end,
+                                .free = worst_free};

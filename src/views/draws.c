@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: MIT
+// The report of --draws, as text or as a JSON object: how the draws of another program differ from the chain's
+// distributions.
+#include "out/fields.h"
+#include "out/message.h"
+#include "out/token_text.h"
+#include "trace/draw_sums.h"
+#include "views/view.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <math.h>
+
+// ---- text
+
+static const char *plural(uint64_t n, const char *one, const char *many) { return n == 1 ? one : many; }
+
+static void print_outside(struct dest *d, const struct outside *o)
+{
+    builder_format(&d->text, "row %" PRIu64 ": ", o->row);
+    token_name(d, o->id);
+    if (o->n > 1)
+        builder_format(&d->text, " (%" PRIu64 " times)", o->n);
+    if (*o->stage && o->rank)
+        builder_format(&d->text, " removed by %s, rank %zu%s\n", o->stage, o->rank, o->next ? ", the next best" : "");
+    else if (*o->stage)
+        builder_format(&d->text, " removed by %s, %s\n", o->stage, o->listed ? "below the list" : "not listed");
+    else
+        builder_string(&d->text, " is masked in the row\n");
+}
+
+static void print_all_outside(struct dest *d, const struct draw_sums *s)
+{
+    builder_format(&d->text, "outside the kept set   %" PRIu64 " draw%s", s->outside, plural(s->outside, "", "s"));
+    if (s->outside)
+        builder_format(&d->text, " in %" PRIu64 " row%s", s->outside_rows, plural(s->outside_rows, "", "s"));
+    if (s->near)
+        builder_format(&d->text, ", %" PRIu64 " more within the tolerance", s->near);
+    for (size_t i = 0; i < s->n_first; i++) {
+        builder_string(&d->text, i ? "                       " : "   ");
+        print_outside(d, &s->first[i]);
+    }
+    if (!s->n_first)
+        builder_byte(&d->text, '\n');
+}
+
+static void print_chi2(struct builder *b, const char *name, const struct chi2_test *t)
+{
+    if (t->df > 0.0)
+        builder_format(b, "%-23schi2 %.1f, df %.0f, p %.2g, ratio %.3g\n", name, t->chi2, t->df, t->p, t->ratio);
+    else
+        builder_format(b, "%-23snot tested: too few draws\n", name);
+}
+
+static void print_temperature(struct builder *b, const struct draw_tests *t)
+{
+    const double factor = t->temperature.factor, se = t->temperature.se;
+    int decimals = 3;
+    for (double unit = 5e-4; decimals < 9 && se < unit; unit /= 10)
+        decimals++;
+    builder_format(b, "%-23s", "temperature");
+    if (isnan(t->temperature.p))
+        builder_string(b, "not tested: too few draws\n");
+    else if (isnan(se))
+        builder_format(b, "%s of the chain's, p %.2g\n", factor < 1.0 ? "<.25" : ">4", t->temperature.p);
+    else
+        builder_format(b, "%.*f (%.*f) of the chain's, p %.2g\n", decimals, factor, decimals, se, t->temperature.p);
+}
+
+static void draws_text(struct dest *d, const struct draw_sums *s, const struct draw_tests *t)
+{
+    builder_format(&d->text, "%" PRIu64 " row%s, %" PRIu64 " draw%s", s->rows, plural(s->rows, "", "s"), s->draws,
+                   plural(s->draws, "", "s"));
+    if (s->left_out)
+        builder_format(&d->text, "; %" PRIu64 " more row%s left out", s->left_out, plural(s->left_out, "", "s"));
+    builder_byte(&d->text, '\n');
+    print_all_outside(d, s);
+    print_chi2(&d->text, "by rank", &t->rank);
+    print_chi2(&d->text, "by token", &t->token);
+    if (isnan(t->last_p))
+        builder_format(&d->text, "%-23snot tested: too few draws\n", "last kept token");
+    else
+        builder_format(&d->text, "%-23s%" PRIu64 " draw%s, %.1f expected, p %.2g\n", "last kept token", s->last,
+                       plural(s->last, "", "s"), s->last_expected, t->last_p);
+    print_temperature(&d->text, t);
+}
+
+// ---- JSON
+
+static void outside_object(struct dest *d, const struct draw_sums *s)
+{
+    object_begin(d, "outside");
+    field_int(d, "n", (int64_t)s->outside);
+    field_int(d, "rows", (int64_t)s->outside_rows);
+    field_int(d, "within", (int64_t)s->near);
+    items_begin(d, "first");
+    for (size_t i = 0; i < s->n_first; i++) {
+        const struct outside *const o = &s->first[i];
+        item_begin(d, i);
+        field_int(d, "row", (int64_t)o->row);
+        field_int(d, "id", o->id);
+        field_token(d, "token", o->id);
+        field_int(d, "n", (int64_t)o->n);
+        if (*o->stage)
+            field_text(d, "stage", o->stage, true);
+        else
+            field_double(d, "stage", NAN);
+        field_double(d, "rank", o->rank || !*o->stage ? (double)o->rank : NAN);
+        field_bool(d, "next", o->next);
+        object_end(d);
+    }
+    items_end(d);
+    object_end(d);
+}
+
+static void chi2_object(struct dest *d, const char *name, const struct chi2_test *t)
+{
+    const bool tested = t->df > 0.0;
+    object_begin(d, name);
+    field_double(d, "chi2", tested ? t->chi2 : NAN);
+    field_int(d, "df", (int64_t)t->df);
+    field_double(d, "p", tested ? t->p : NAN);
+    field_double(d, "ratio", tested ? t->ratio : NAN);
+    object_end(d);
+}
+
+static void draws_json(struct dest *d, const struct draw_sums *s, const struct draw_tests *t)
+{
+    const double factor = t->temperature.factor, se = t->temperature.se, p = t->temperature.p;
+    field_int(d, "rows", (int64_t)s->rows);
+    field_int(d, "draws", (int64_t)s->draws);
+    field_int(d, "left_out", (int64_t)s->left_out);
+    outside_object(d, s);
+    chi2_object(d, "rank", &t->rank);
+    chi2_object(d, "token", &t->token);
+    object_begin(d, "last");
+    field_int(d, "n", (int64_t)s->last);
+    field_double(d, "expected", s->last_expected);
+    field_double(d, "p", t->last_p);
+    object_end(d);
+    object_begin(d, "temperature");
+    if (isnan(se) && !isnan(p))
+        field_text(d, "f", factor < 1.0 ? "<.25" : ">4", true);
+    else
+        field_double(d, "f", factor);
+    field_double(d, "se", se);
+    field_double(d, "p", p);
+    object_end(d);
+    fields_end(d, "\n");
+}
+
+// ---- the draws from a row
+
+struct draws_view {
+    const struct job *job;
+    struct dest *dest;
+    struct draw_sums sums;
+    uint64_t next_row; // number of the last row, plus 1
+};
+
+// Returns the number of draws from a row. *id: the draws; `recorded` is the memory of a recorded one.
+static size_t find(const struct job *j, const struct input_row *row, uint32_t *recorded, const uint32_t **id)
+{
+    if (!job_draws_recorded(j))
+        return id_file_line(&j->draws, (size_t)row->number, id);
+    *recorded = (uint32_t)row->recorded;
+    *id = recorded;
+    return 1;
+}
+
+// Checks that --draws can test the draws from a row.
+static bool ready(const void *self, const struct recipe *own, const struct input_row *row, bool *bad, struct err *e)
+{
+    const struct job *const j = ((const struct draws_view *)self)->job;
+    const size_t n_vocab = row_vocab(&row->logits);
+    uint32_t recorded;
+    const uint32_t *id;
+    *bad = own && !job_can_test_draws(j, own, e);
+    if (*bad) {
+        e->status = STATUS_DATA; // the row's params made this chain
+        return false;
+    }
+    if (job_draws_recorded(j) && row->recorded < 0)
+        return err_set(e, STATUS_DATA, "--draws recorded: the input records no token");
+    if (!job_draws_recorded(j) && row->number >= j->draws.lines)
+        return err_set(e, STATUS_DATA, "--draws: %s has no line for this row, only %zu", j->args->draws,
+                       j->draws.lines);
+    const size_t n = find(j, row, &recorded, &id);
+    assert(id || !n);
+    for (size_t i = 0; n_vocab && i < n; i++)
+        if (id[i] >= n_vocab)
+            return err_set(e, STATUS_DATA, "--draws: %s holds token %" PRIu32 ", the vocabulary ends at %zu",
+                           j->args->draws, id[i], n_vocab - 1);
+    return true;
+}
+
+static struct fault watch(const void *self, const struct input_row *row, struct log *l, struct cand *c,
+                          struct result *res)
+{
+    const struct job *const j = ((const struct draws_view *)self)->job;
+    uint32_t recorded;
+    const uint32_t *id;
+    const size_t n = find(j, row, &recorded, &id);
+    return trace_drawn(l, c, id, n, job_margin(j), res) ? fault_none() : fault_memory();
+}
+
+// ---- the view
+
+// Adds a row to the sums. If the distribution of a row is unknown, its draws cannot be tested.
+static bool row(void *self, const struct seen *s, struct err *e)
+{
+    struct draws_view *const v = self;
+    const struct result *const res = s->result;
+    v->next_row = res->record.row + 1;
+    if (!res->ok || (res->record.partial && !res->record.exact))
+        v->sums.left_out++;
+    else
+        draw_sums_add(&v->sums, res->record.row, res->record.drawn);
+    return true;
+}
+
+// An error if no row had a draw. Notes lines of the file that no row has used.
+static enum verdict end(void *self, enum ending how, struct err *e)
+{
+    struct draws_view *const v = self;
+    const struct job *const j = v->job;
+    struct draw_tests tests;
+    if (how != ENDING_RAN)
+        return VERDICT_FINE;
+    if (!v->sums.draws) {
+        err_set(e, STATUS_DATA, "--draws: %s has no draw from any of the %" PRIu64 " rows", j->args->draws,
+                v->sums.rows);
+        return VERDICT_FAILED;
+    }
+    if (!job_draws_recorded(j) && j->draws.lines > v->next_row)
+        message_note("--draws: %s has %zu lines; those after line %" PRIu64 " belong to no row", j->args->draws,
+                     j->draws.lines, v->next_row);
+    draw_sums_test(&v->sums, &tests);
+    if (v->dest->format->kind == FORMAT_JSON)
+        draws_json(v->dest, &v->sums, &tests);
+    else
+        draws_text(v->dest, &v->sums, &tests);
+    return tests.rejected ? VERDICT_DIFFERS : VERDICT_FINE;
+}
+
+const struct view view_draws = {.name = "--draws",
+                                .size = sizeof(struct draws_view),
+                                .formats = FORMAT_TEXT | FORMAT_JSON,
+                                .needs = LOG_STEPS | LEAVE_LOGITS,
+                                .ready = ready,
+                                .watch = watch,
+                                .row = row,
+                                .end = end};

@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: MIT
+#include "views/means.h"
+
+#include "kern/libm.h"
+#include "out/fields.h"
+#include "out/message.h"
+#include "out/token_text.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+// Sums over the rows of one chain. A zeroed struct is empty.
+struct table_sums {
+    uint64_t rows; // good rows
+    struct column_sums {
+        // Mean and sum of squared deviations, updated row by row.
+        struct moments {
+            uint64_t n;
+            double sum, mean, m2;
+        } all;                       // of the rows where the chain has a value
+        struct moments own, of_base; // of the rows where the base has a value, too
+        struct moments difference;   // the chain's value less the base's, on these rows
+    } column[MEANS_COLUMNS];
+};
+
+enum table_kind { STATISTIC, PAIR, FINITE_PAIR, INFINITE_PAIR, NLL, LOST, UNLISTED, MEASURE, EXACT, ROWS };
+enum table_when { IN_ALL, ACCEPTS, AGAINST, MEASURES, PARTIAL, PARTIAL_ACCEPTS };
+
+// All columns, in their order. at: enum statistic, enum pair_stat, or a place in the job's measures, which
+// name the column. If `exp` is set, the value is the exponential of
+// the mean.
+static const struct table_source {
+    const char *name;
+    enum column_kind shown;
+    enum table_kind kind;
+    int at;
+    enum table_when when;
+    bool exp;
+} sources[] = {
+    {"kept", COLUMN_MEAN, STATISTIC, STAT_N},
+    {"entropy", COLUMN_MEAN, STATISTIC, STAT_ENTROPY},
+    {"prob", COLUMN_MEAN, STATISTIC, STAT_E_PROB},
+    {"raw_prob", COLUMN_MEAN, STATISTIC, STAT_E_RAW_PROB},
+    {"greedy", COLUMN_MEAN, STATISTIC, STAT_E_GREEDY},
+    {"kl_raw", COLUMN_MEAN, STATISTIC, STAT_KL_RAW},
+    {"same", COLUMN_SHARE, PAIR, PAIR_SAME},
+    {"overlap", COLUMN_MEAN, PAIR, PAIR_OVERLAP},
+    {"js", COLUMN_MEAN, PAIR, PAIR_JS},
+    {"kl", COLUMN_MEAN, FINITE_PAIR, PAIR_KL, AGAINST},
+    {"nll", COLUMN_MEAN, NLL, 0, ACCEPTS},
+    {"ppl", COLUMN_MEAN, NLL, 0, ACCEPTS, true},
+    {"lost", COLUMN_SHARE, LOST, 0, ACCEPTS},
+    {"unlisted", COLUMN_SHARE, UNLISTED, 0, PARTIAL_ACCEPTS},
+    {"mass", COLUMN_MEAN, STATISTIC, STAT_MASS},
+    {"eps_ppl", COLUMN_MEAN, STATISTIC, STAT_EPS_NLL, ACCEPTS, true},
+    {"kl_inf", COLUMN_COUNT, INFINITE_PAIR, PAIR_KL, AGAINST},
+    {"top1", COLUMN_SHARE, PAIR, PAIR_TOP1, AGAINST},
+    {NULL, COLUMN_SHARE, MEASURE, 0, MEASURES},
+    {NULL, COLUMN_MEAN, MEASURE, 1, MEASURES},
+    {NULL, COLUMN_MEAN, MEASURE, 2, MEASURES},
+    {NULL, COLUMN_MEAN, MEASURE, 3, MEASURES},
+    {NULL, COLUMN_MEAN, MEASURE, 4, MEASURES},
+    {"exact", COLUMN_SHARE, EXACT, 0, PARTIAL},
+    {"rows", COLUMN_COUNT, ROWS},
+};
+enum { SOURCES = sizeof sources / sizeof *sources };
+_Static_assert((int)SOURCES == (int)MEANS_COLUMNS, "sums for each column");
+
+// ---- a row
+
+static bool is_paired(const struct table_source *s)
+{
+    return s->kind == STATISTIC || s->kind == NLL || s->kind == LOST || s->kind == MEASURE;
+}
+
+// Sets the value of a row in a column. Returns false if the row has none. pairs: the base has a result of the row.
+static bool row_value(const struct table_source *s, const struct result *res, bool pairs, double *x)
+{
+    const double accepted = res->stat[STAT_ACCEPTED_PROB];
+    switch (s->kind) {
+    case STATISTIC:
+        *x = res->stat[s->at];
+        return true;
+    case PAIR:
+        *x = res->pair[s->at];
+        return pairs;
+    case FINITE_PAIR:
+        *x = res->pair[s->at];
+        return pairs && isfinite(*x);
+    case INFINITE_PAIR:
+        *x = isinf(res->pair[s->at]);
+        return pairs;
+    case NLL:
+        *x = accepted > 0.0 ? -libm_log_quick(accepted) : NAN;
+        return accepted > 0.0;
+    case LOST:
+        *x = accepted == 0.0;
+        return !isnan(accepted);
+    case UNLISTED:
+        *x = isnan(accepted);
+        return res->record.partial && !isnan(res->stat[STAT_ACCEPTED]);
+    case MEASURE:
+        *x = res->stat[STAT_MEASURED + s->at];
+        return !isnan(*x);
+    case EXACT:
+        *x = res->record.exact;
+        return res->record.partial;
+    case ROWS:
+        break;
+    }
+    return false;
+}
+
+static void moments_add(struct moments *m, double x)
+{
+    const double d = x - m->mean;
+    m->n++;
+    m->sum += x;
+    m->mean += d / (double)m->n;
+    m->m2 += d * (x - m->mean);
+}
+
+static void table_add(struct table_sums *t, const struct result *res, const struct result *base)
+{
+    t->rows++;
+    for (size_t i = 0; i < SOURCES; i++) {
+        struct column_sums *const c = &t->column[i];
+        double x, y;
+        if (!row_value(&sources[i], res, base, &x))
+            continue;
+        moments_add(&c->all, x);
+        if (!base || res == base || !is_paired(&sources[i]) || !row_value(&sources[i], base, true, &y))
+            continue;
+        moments_add(&c->own, x);
+        moments_add(&c->of_base, y);
+        moments_add(&c->difference, x - y);
+    }
+}
+
+bool means_open(struct means *m, const struct job *j, struct err *e)
+{
+    *m = (struct means){.job = j, .sums = calloc(j->n_variants, sizeof *m->sums)};
+    return m->sums || err_from_fault(e, fault_memory());
+}
+
+void means_free(struct means *m) { free(m->sums); }
+
+void means_add(struct means *m, const struct result *res)
+{
+    for (size_t i = 0; i < m->job->n_variants; i++)
+        if (res[i].ok)
+            table_add(&m->sums[i], &res[i], res->ok ? res : NULL);
+}
+
+// ---- the end
+
+// Has some chain a value in a column?
+static bool any_value(const struct means *m, size_t column)
+{
+    size_t i = 0;
+    while (i < m->job->n_variants && !m->sums[i].column[column].all.n)
+        i++;
+    return i < m->job->n_variants;
+}
+
+static bool has_column(const struct means *m, const struct table_source *s, const char *name)
+{
+    switch (s->when) {
+    case IN_ALL:
+        return true;
+    case ACCEPTS:
+        return job_accepts(m->job);
+    case AGAINST:
+        return m->job->args->against;
+    case MEASURES:
+        return name;
+    case PARTIAL:
+    case PARTIAL_ACCEPTS:
+        return any_value(m, (size_t)(s - sources));
+    }
+    return false;
+}
+
+// Notes which chains' distributions depend on draws.
+static void note_chance(const struct job *j)
+{
+    for (size_t i = 0; i < j->n_variants; i++) {
+        const char *const by = recipe_by_chance(j->variant[i]);
+        if (!by)
+            continue;
+        message_note(
+            "the numbers of chains marked 'of the draw' depend on the seed: in '%.*s', %s depends on earlier draws",
+            VARIANT_NAME(&j->named[i]), by);
+        return;
+    }
+}
+
+void means_end(struct means *m)
+{
+    const char *const *const measures = job_measures(m->job);
+    size_t n = 0;
+    while (measures && measures[n])
+        n++;
+    for (size_t i = 0; i < SOURCES; i++) {
+        const struct table_source *const s = &sources[i];
+        const char *const name = s->kind != MEASURE ? s->name : (size_t)s->at < n ? measures[s->at] : NULL;
+        if (has_column(m, s, name))
+            m->column[m->n_columns++] = (struct table_column){name, s->shown, is_paired(s), i};
+    }
+    note_chance(m->job);
+}
+
+static double mean_of(const struct moments *m) { return m->n ? m->sum / (double)m->n : NAN; }
+
+// Returns the square of the mean's standard error.
+static double mean_variance(const struct moments *m)
+{
+    return m->n > 1 ? m->m2 / (double)(m->n - 1) / (double)m->n : NAN;
+}
+
+// The difference of two exponentials of means a and b moves with both means: by e^a da - e^b db. Its variance is
+// e^2a var a + e^2b var b - 2 e^(a+b) cov, and 2 cov = var a + var b - var (a - b). The form below subtracts no large
+// numbers when a is close to b.
+static void set_exp_difference(struct table_cell *cell, const struct column_sums *c)
+{
+    const double own = libm_exp(mean_of(&c->own)), base = libm_exp(mean_of(&c->of_base));
+    const double variance = (own - base) * (own * mean_variance(&c->own) - base * mean_variance(&c->of_base)) +
+                            own * base * mean_variance(&c->difference);
+    cell->difference = own - base;
+    cell->difference_error = sqrt(variance < 0.0 ? 0.0 : variance);
+}
+
+static struct table_cell cell_of(const struct table_source *s, const struct table_sums *t, const struct column_sums *c)
+{
+    const double mean = mean_of(&c->all), error = sqrt(mean_variance(&c->all));
+    struct table_cell cell = {mean, error, mean_of(&c->difference), sqrt(mean_variance(&c->difference))};
+    if (s->exp) {
+        cell.value = libm_exp(mean);
+        cell.error = cell.value * error;
+        set_exp_difference(&cell, c);
+    }
+    if (s->shown == COLUMN_COUNT)
+        cell = (struct table_cell){s->kind == ROWS ? (double)t->rows : c->all.sum, NAN, NAN, NAN};
+    return cell;
+}
+
+struct table_cell means_cell(const struct means *m, size_t variant, size_t column)
+{
+    const size_t source = m->column[column].source;
+    return cell_of(&sources[source], &m->sums[variant], &m->sums[variant].column[source]);
+}
+
+// Writes a number of the table to text[CELL_TEXT / 2]. Returns its length.
+static size_t cell_number(char *text, double x, int decimals)
+{
+    const int digits = decimals ? decimals : x > 0.0 && x < 0.001 ? 2 : x < 100.0 ? 4 : x < 1e7 ? 1 : 2;
+    const bool scientific = !decimals && ((x > 0.0 && x < 0.001) || x >= 1e7);
+    const int len = isnan(x)   ? snprintf(text, CELL_TEXT / 2, "-")
+                    : isinf(x) ? snprintf(text, CELL_TEXT / 2, "%.0f", x)
+                               : snprintf(text, CELL_TEXT / 2, scientific ? "%.*e" : "%.*f", digits, x);
+    return (size_t)len;
+}
+
+const char *means_cell_text(const struct means *m, size_t variant, size_t column, bool errors, char text[CELL_TEXT])
+{
+    const struct table_cell c = means_cell(m, variant, column);
+    const enum column_kind kind = m->column[column].kind;
+    const int decimals = kind == COLUMN_SHARE ? 3 : 0;
+    if (kind == COLUMN_COUNT && !isnan(c.value)) {
+        snprintf(text, CELL_TEXT, "%.0f", c.value);
+        return text;
+    }
+    size_t len = cell_number(text, c.value, decimals);
+    if (isnan(c.value) || (kind != COLUMN_SHARE && !errors))
+        return text;
+    len += (size_t)snprintf(text + len, CELL_TEXT - len, " (");
+    len += cell_number(text + len, c.error, decimals);
+    snprintf(text + len, CELL_TEXT - len, ")");
+    return text;
+}
+
+// ---- fields
+
+// Returns a swept value as JSON has it, if it is a number; or for a flag true or false. Else NULL.
+static const char *swept_number(const struct swept *s, char memory[NUMBER_TEXT])
+{
+    const struct option_row *const row = s->row;
+    struct err e;
+    double value;
+    int64_t whole;
+    if (row->param && value_parse(row->param, s->value, &value, &e))
+        return value_text(row->param, value, memory);
+    if (row->flag || (!strcmp(row->name, "seed") && whole_number(s->value, NULL, INT64_MIN, INT64_MAX, &whole)))
+        return s->value;
+    return NULL;
+}
+
+// Writes the swept options. JSON has an object of numbers; values that are no numbers are strings.
+static void swept_fields(struct dest *d, const struct job *j, const struct variant *v)
+{
+    if (!has_cells(d))
+        object_begin(d, "swept");
+    if (!has_cells(d))
+        builder_byte(&d->text, '{');
+    for (size_t k = 0; k < j->n_swept; k++) {
+        const char *const name = j->named[1].swept[k].row->name; // the first variant of a sweep
+        char memory[NUMBER_TEXT];
+        if (has_cells(d)) {
+            field_text(d, name, v->swept ? v->swept[k].value : "-", true);
+        } else if (v->swept) {
+            const char *const number = swept_number(&v->swept[k], memory);
+            builder_format(&d->text, "%s\"%s\":", k ? "," : "", name);
+            if (number)
+                builder_string(&d->text, number);
+            else
+                write_json_string(d, text_piece(v->swept[k].value));
+        }
+    }
+    if (!has_cells(d))
+        object_end(d);
+}
+
+static void suffixed_field(struct dest *d, const char *name, const char *suffix, double x)
+{
+    char text[NUMBER_TEXT];
+    snprintf(text, sizeof text, "%s%s", name, suffix);
+    field_double(d, text, x);
+}
+
+// Writes the columns of a chain: the values, their errors, the differences to the base, and last the number of rows.
+static void chain_fields(const struct means *m, struct dest *d, size_t i, const char *tail)
+{
+    const struct variant *const v = &m->job->named[i];
+    const size_t n = m->n_columns - 1;
+    field_text(d, "name", v->name, true);
+    field_text(d, "options", v->options, true);
+    swept_fields(d, m->job, v);
+    for (size_t k = 0; k < n; k++)
+        field_double(d, m->column[k].name, means_cell(m, i, k).value);
+    for (size_t k = 0; k < n; k++)
+        if (m->column[k].kind != COLUMN_COUNT)
+            suffixed_field(d, m->column[k].name, "_se", means_cell(m, i, k).error);
+    for (size_t k = 0; k < n; k++)
+        if (m->column[k].paired) {
+            suffixed_field(d, m->column[k].name, "_diff", means_cell(m, i, k).difference);
+            suffixed_field(d, m->column[k].name, "_diff_se", means_cell(m, i, k).difference_error);
+        }
+    field_bool(d, "of_the_draw", recipe_by_chance(m->job->variant[i]));
+    field_double(d, m->column[n].name, means_cell(m, i, n).value);
+    fields_end(d, tail);
+}
+
+void means_fields(const struct means *m, struct dest *d, const char *between, const char *behind)
+{
+    d->heading = has_cells(d);
+    if (d->heading)
+        chain_fields(m, d, 0, behind);
+    d->heading = false;
+    for (size_t i = 0; i < m->job->n_variants; i++)
+        chain_fields(m, d, i, i + 1 < m->job->n_variants ? between : behind);
+}

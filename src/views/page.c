@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: MIT
+// A page in one file: the text with its tokens, a table, and the record of each row as -O json writes it. The script
+// draws the records. A browser without scripts shows the text and the table. The Makefile turns out/html/page.css and
+// out/html/page.js into two arrays.
+#include "base/hash.h"
+#include "out/token_text.h"
+#include "views/page_parts.h"
+#include "views/view.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+struct one_page {
+    struct page page;
+    struct builder table; // rows of the table that ends the page
+    uint32_t sequence;    // hash of the name of the last row's sequence
+};
+
+static void stage_list(struct dest *d, const struct record *r)
+{
+    char text[NUMBER_TEXT];
+    builder_string(&d->text, "<ol class=\"chain\" aria-label=\"The chain\">");
+    for (size_t i = 0; i < r->n_trace; i++) {
+        const struct trace_line *const t = &r->trace[i];
+        if (!t->enabled)
+            continue;
+        builder_format(&d->text, "<li>%s", t->name);
+        if (t->n_params)
+            builder_format(&d->text, " <b>%s</b>", named_text(t->param, text));
+        builder_string(&d->text, "</li> ");
+    }
+    builder_string(&d->text, "</ol>\n");
+}
+
+// Writes the name of the row's sequence unless the last row was of the same sequence.
+static void sequence_mark(struct one_page *v, const struct record *r)
+{
+    struct builder *const b = &v->page.columns.dest->text;
+    const uint32_t sequence = r->seq ? hash_bytes(r->seq, strlen(r->seq)) : 0;
+    if (r->seq && (!v->page.rows || sequence != v->sequence)) {
+        builder_string(b, "<span class=\"seq\">");
+        html_text(b, text_piece(r->seq), false);
+        builder_string(b, "</span>");
+    }
+    v->sequence = sequence;
+}
+
+// Writes the followed tokens, each as [id, text, low, high, [probability after each step]]. If the token is removed,
+// the probability is null.
+static void followed_members(struct dest *d, const struct record *r)
+{
+    builder_string(&d->text, "\n,\"followed\":[");
+    for (size_t i = 0; i < r->n_followed; i++) {
+        const struct followed *const t = &r->followed[i];
+        builder_format(&d->text, "%s[%" PRIu32, i ? "," : "", t->id);
+        builder_byte(&d->text, ',');
+        write_json_string(d, token_text(d, t->id));
+        builder_format(&d->text, ",%.9g,%.9g,[", t->share.low, t->share.high);
+        for (size_t k = 0; k <= r->n_trace; k++)
+            builder_format(&d->text, t->p[k] < 0.0f ? "%snull" : "%s%.6g", k ? "," : "", (double)t->p[k]);
+        builder_string(&d->text, "]]");
+    }
+    builder_byte(&d->text, ']');
+}
+
+// Writes a row of the table. A long text is cut, between characters.
+static void table_row(struct builder *b, struct dest *d, const struct record *r)
+{
+    enum { BYTES_MOST = 32 };
+    struct piece text = token_text(d, r->chosen);
+    size_t len = 0;
+    builder_format(b, "<tr id=\"r%" PRIu64 "\"><th scope=\"row\">%" PRIu64 "</th><td>", r->row, r->row);
+    if (r->error) {
+        builder_string(b, "bad row</td><td></td><td></td><td></td><td></td><td></td></tr>\n");
+        return;
+    }
+    for (size_t bytes; len < text.len; len += bytes) {
+        text_columns(text.p + len, text.len - len, &bytes);
+        if (len + bytes > BYTES_MOST)
+            break;
+    }
+    text.len = len;
+    if (text.len) {
+        builder_byte(b, '"');
+        html_text(b, text, false);
+        builder_byte(b, '"');
+    } else {
+        builder_format(b, "%" PRIu32, r->chosen);
+    }
+    builder_format(b, "</td><td>%.4f</td><td>%.4f</td><td>%.0f</td><td>%zu</td><td>%.3f</td></tr>\n",
+                   (double)r->chosen_p, r->stat[STAT_RAW_PROB], r->stat[STAT_RAW_RANK], r->kept, r->entropy);
+}
+
+static void begin_page(struct one_page *v, const struct record *r)
+{
+    page_about(&v->page, r);
+    if (r && r->n_trace)
+        stage_list(v->page.columns.dest, r);
+    page_reading_begin(&v->page, "plain");
+}
+
+static void page_row(struct one_page *v, const struct record *r)
+{
+    struct columns *const c = &v->page.columns;
+    struct dest *const d = c->dest;
+    sequence_mark(v, r);
+    table_row(&v->table, d, r);
+    page_token(&v->page, r);
+    builder_string(&d->text, "<script type=\"application/json\">\n{\"record\":");
+    if (r->error) {
+        record_json_bad(c, r, "id", NULL);
+    } else {
+        record_json(c, r);
+        builder_string(&d->text, ",\"stats\":");
+        record_statistics(c, r);
+        fields_end(d, "");
+        followed_members(d, r);
+    }
+    builder_string(&d->text, "}\n</script>");
+}
+
+static bool row(void *self, const struct seen *s, struct err *e)
+{
+    struct one_page *const v = self;
+    const struct record *const r = &s->result->record;
+    if (page_head(&v->page))
+        begin_page(v, r);
+    if (v->page.rows < PAGE_ROWS)
+        page_row(v, r);
+    v->page.rows++;
+    return true;
+}
+
+static enum verdict end(void *self, enum ending how, struct err *e)
+{
+    struct one_page *const v = self;
+    struct builder *const b = &v->page.columns.dest->text;
+    const bool first = page_head(&v->page);
+    if (how != ENDING_RAN && !v->page.rows)
+        return VERDICT_FINE;
+    if (first)
+        begin_page(v, NULL);
+    page_reading_end(&v->page);
+    builder_string(b, "<details open id=\"all\">\n<summary>Table of all rows</summary>\n<table>\n"
+                      "<thead><tr><th scope=\"col\">row</th><th scope=\"col\">token</th><th scope=\"col\">prob</th>"
+                      "<th scope=\"col\">raw prob</th><th scope=\"col\">raw rank</th><th scope=\"col\">kept</th>"
+                      "<th scope=\"col\">entropy</th></tr></thead>\n<tbody>\n");
+    builder_bytes(b, v->table.text, v->table.len);
+    builder_string(b, "</tbody>\n</table>\n</details>\n");
+    page_end(&v->page);
+    if (!v->table.failed)
+        return VERDICT_FINE;
+    err_from_fault(e, fault_memory());
+    return VERDICT_FAILED;
+}
+
+static bool open(void *self, struct job *j, struct dest *d, struct err *e)
+{
+    return columns_open(&((struct one_page *)self)->page.columns, j, d, e);
+}
+
+static void page_free(void *self) { builder_free(&((struct one_page *)self)->table); }
+
+const struct view view_page = {.name = "-O html",
+                               .size = sizeof(struct one_page),
+                               .formats = FORMAT_PAGE,
+                               .open = open,
+                               .needs = NEED_LINES | NEED_STATS | RECORD_SHOWN | RECORD_FOLLOWED,
+                               .row = row,
+                               .end = end,
+                               .free = page_free};

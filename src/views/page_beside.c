@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: MIT
+// The page of several chains: the text with its tokens, the candidates of each row in each chain as -O json writes
+// them, the table of the means, and the stages of the chains.
+#include "out/token_text.h"
+#include "views/means.h"
+#include "views/page_parts.h"
+#include "views/united.h"
+#include "views/view.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PAGE_CHAINS = 12 }; // most chains that a page shows row by row, unless candidates are asked for
+
+struct pages {
+    struct page page;
+    struct means means;
+    struct united united;
+    struct chain_stages {
+        struct trace_line *line; // [n] the enabled stages, with name and parameters only
+        size_t n;
+    } * stages; // [chains_shown]
+};
+
+// Returns the number of chains that rows show.
+static size_t chains_shown(const struct job *j)
+{
+    return j->args->dump || j->n_variants < PAGE_CHAINS ? j->n_variants : PAGE_CHAINS;
+}
+
+// ---- the stages
+
+static bool same_line(const struct trace_line *a, const struct trace_line *b)
+{
+    bool same = !strcmp(a->name, b->name) && a->n_params == b->n_params;
+    for (size_t i = 0; same && i < a->n_params; i++)
+        same = !strcmp(a->param[i].name, b->param[i].name) && a->param[i].value == b->param[i].value;
+    return same;
+}
+
+// Has the chain this stage, with the same parameters, or if `named` with any?
+static bool has_line(const struct chain_stages *c, const struct trace_line *line, bool named)
+{
+    for (size_t i = 0; i < c->n; i++)
+        if (named ? !strcmp(c->line[i].name, line->name) : same_line(&c->line[i], line))
+            return true;
+    return false;
+}
+
+// Writes a stage with its main parameter, and with the others that are not at their defaults.
+static void stage_text(struct builder *b, const struct trace_line *t)
+{
+    char text[NUMBER_TEXT];
+    builder_format(b, t->n_params ? "%s %s" : "%s", t->name, t->n_params ? named_text(t->param, text) : "");
+    for (size_t k = 1; k < t->n_params; k++)
+        if (!t->param[k].usual)
+            builder_format(b, ", %s %s", t->param[k].name, named_text(&t->param[k], text));
+}
+
+// Writes the stages of each shown chain: bold those that the base has not or has otherwise, and at the end those that
+// only the base has.
+static void stage_lists(const struct pages *v)
+{
+    const struct job *const j = v->page.columns.job;
+    struct builder *const b = &v->page.columns.dest->text;
+    const struct chain_stages *const base = v->stages;
+    builder_string(b, "<dl class=\"chains\" aria-label=\"The stages; bold: not in the base\">\n");
+    for (size_t i = 0; i < chains_shown(j); i++) {
+        const struct chain_stages *const c = &v->stages[i];
+        builder_string(b, "<dt>");
+        html_text(b, text_piece(j->named[i].name), false);
+        builder_string(b, "</dt><dd><ol class=\"chain\">");
+        for (size_t k = 0; k < c->n; k++) {
+            const bool own = !has_line(base, &c->line[k], false);
+            builder_string(b, own ? "<li><b>" : "<li>");
+            stage_text(b, &c->line[k]);
+            builder_string(b, own ? "</b></li> " : "</li> ");
+        }
+        builder_string(b, "</ol>");
+        size_t n = 0;
+        for (size_t k = 0; k < base->n; k++)
+            if (!has_line(c, &base->line[k], true)) {
+                builder_string(b, n++ ? ", " : "<p class=\"note\">without ");
+                stage_text(b, &base->line[k]);
+            }
+        builder_string(b, n ? "</p></dd>\n" : "</dd>\n");
+    }
+    builder_string(b, "</dl>\n");
+}
+
+// Lists the enabled stages of the chains that the page shows. False if memory is short.
+static bool list_stages(struct pages *v)
+{
+    const struct job *const j = v->page.columns.job;
+    v->stages = calloc(chains_shown(j), sizeof *v->stages);
+    for (size_t i = 0; v->stages && i < chains_shown(j); i++) {
+        const struct recipe *const recipe = j->variant[i];
+        struct chain_stages *const c = &v->stages[i];
+        c->line = calloc(recipe->n_stages + 1, sizeof *c->line);
+        if (!c->line)
+            return false;
+        for (size_t k = 0; k < recipe->n_stages; k++)
+            if (stage_enabled(&recipe->stage[k]))
+                c->line[c->n++] = trace_line_of(recipe, &recipe->stage[k]);
+    }
+    return v->stages;
+}
+
+// ---- rows
+
+static void begin_pages(struct pages *v, const struct record *r)
+{
+    page_about(&v->page, r);
+    page_reading_begin(&v->page, "beside");
+}
+
+// Writes the base's token, and behind it the record of -O json and a few numbers of each chain.
+static void pages_row(struct pages *v, const struct result *res)
+{
+    struct dest *const d = v->page.columns.dest;
+    const struct job *const j = v->page.columns.job;
+    struct builder *const b = &d->text;
+    const struct record *const base = &res->record;
+    page_token(&v->page, base);
+    builder_string(b, "<script type=\"application/json\">\n{\"record\":");
+    united_json(&v->united, d, j, chains_shown(j), res);
+    builder_string(b, ",\"of\":[");
+    for (size_t i = 0; i < chains_shown(j); i++) {
+        const struct record *const of = &res[i].record;
+        builder_string(b, i ? "," : "");
+        if (of->error) {
+            builder_string(b, "null");
+            continue;
+        }
+        builder_format(b, "[%.5g,%.0f,%.5g,%.5g,%" PRIu32 ",", of->stat[STAT_PROB], of->stat[STAT_N],
+                       of->stat[STAT_ENTROPY], base->error ? 0.0 : res[i].pair[PAIR_OVERLAP], of->chosen);
+        write_json_string(d, token_text(d, of->chosen));
+        builder_byte(b, ']');
+    }
+    builder_byte(b, ']');
+    if (!base->error && job_accepts(j) && base->stat[STAT_ACCEPTED] >= 0.0)
+        builder_format(b, ",\"accepted\":%.0f", base->stat[STAT_ACCEPTED]);
+    builder_string(b, "}\n</script>");
+}
+
+static bool row(void *self, const struct seen *s, struct err *e)
+{
+    struct pages *const v = self;
+    means_add(&v->means, s->result);
+    if (page_head(&v->page))
+        begin_pages(v, &s->result->record);
+    if (v->page.rows++ >= PAGE_ROWS)
+        return true;
+    if (!united_find(&v->united, v->page.columns.job, s->result))
+        return err_from_fault(e, fault_memory());
+    pages_row(v, s->result);
+    return true;
+}
+
+// ---- the end
+
+static void table(const struct pages *v)
+{
+    const struct means *const m = &v->means;
+    const struct job *const j = m->job;
+    struct builder *const b = &v->page.columns.dest->text;
+    char text[CELL_TEXT];
+    builder_string(b, "<section id=\"means\" aria-labelledby=\"means-head\">\n"
+                      "<h2 id=\"means-head\">Means over the rows</h2>\n"
+                      "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"The table\"><table>\n"
+                      "<thead><tr><th scope=\"col\">chain</th>");
+    for (size_t k = 0; k < m->n_columns; k++)
+        builder_format(b, "<th scope=\"col\">%s</th>", m->column[k].name);
+    builder_string(b, "</tr></thead>\n<tbody>\n");
+    for (size_t i = 0; i < j->n_variants; i++) {
+        builder_string(b, "<tr><th scope=\"row\">");
+        html_text(b, text_piece(j->named[i].name), false);
+        builder_string(b, recipe_by_chance(j->variant[i]) ? " (of the draw)</th>" : "</th>");
+        for (size_t k = 0; k < m->n_columns; k++)
+            builder_format(b, "<td>%s</td>", means_cell_text(m, i, k, false, text));
+        builder_string(b, "</tr>\n");
+    }
+    builder_string(b, "</tbody>\n</table></div>\n");
+}
+
+static enum verdict end(void *self, enum ending how, struct err *e)
+{
+    struct pages *const v = self;
+    const struct job *const j = v->page.columns.job;
+    struct dest *const d = v->page.columns.dest;
+    const bool first = page_head(&v->page);
+    if (how == ENDING_NO_ROWS)
+        return VERDICT_FINE;
+    if (first)
+        begin_pages(v, NULL);
+    page_reading_end(&v->page);
+    if (chains_shown(j) < j->n_variants)
+        builder_format(&d->text,
+                       "<p class=\"note wide\">The rows show the base and the first %zu of %zu variants; "
+                       "<code>--dump-probs</code> shows all.</p>\n",
+                       chains_shown(j) - 1, j->n_variants - 1);
+    means_end(&v->means);
+    table(v);
+    stage_lists(v);
+    builder_string(&d->text, "</section>\n<script type=\"application/json\" id=\"variants\">\n[");
+    means_fields(&v->means, d, ",\n", "");
+    builder_string(&d->text, "]\n</script>\n");
+    page_end(&v->page);
+    return VERDICT_FINE;
+}
+
+static bool open(void *self, struct job *j, struct dest *d, struct err *e)
+{
+    struct pages *const v = self;
+    if (!columns_open(&v->page.columns, j, d, e) || !means_open(&v->means, j, e))
+        return false;
+    return list_stages(v) || err_from_fault(e, fault_memory());
+}
+
+static void pages_free(void *self)
+{
+    struct pages *const v = self;
+    for (size_t i = 0; v->stages && i < chains_shown(v->page.columns.job); i++)
+        free(v->stages[i].line);
+    free(v->stages);
+    united_free(&v->united);
+    means_free(&v->means);
+}
+
+const struct view view_page_beside = {.name = "-O html",
+                                      .size = sizeof(struct pages),
+                                      .formats = FORMAT_PAGE,
+                                      .tables = true,
+                                      .open = open,
+                                      .needs = NEED_PAIRS | NEED_LIST | NEED_REMOVALS | RECORD_SHOWN,
+                                      .row = row,
+                                      .end = end,
+                                      .free = pages_free};

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: MIT
+#include "views/page_parts.h"
+
+#include "cli/help.h"
+#include "cli/words.h"
+#include "out/token_text.h"
+
+#include <inttypes.h>
+
+extern const unsigned char page_css[], page_js[];
+extern const size_t page_css_len, page_js_len;
+
+void html_text(struct builder *b, struct piece text, bool reads)
+{
+    static const char *const entity[] = {['<'] = "&lt;", ['>'] = "&gt;", ['&'] = "&amp;", ['"'] = "&quot;"};
+    for (size_t at = 0, bytes; at < text.len; at += bytes) {
+        const unsigned char c = text.p[at];
+        text_columns(text.p + at, text.len - at, &bytes);
+        if (c < sizeof entity / sizeof *entity && entity[c])
+            builder_string(b, entity[c]);
+        else if (reads && c == '\n')
+            builder_string(b, "\xe2\x86\xb5\n"); // an arrow, and the new line
+        else if (reads && (c == '\t' || c == '\\'))
+            builder_byte(b, (char)c);
+        else
+            text_write(b, (struct piece){text.p + at, bytes}, 0);
+    }
+}
+
+// Writes the command line as a shell takes it.
+static void write_command(struct builder *b, const struct args *a)
+{
+    struct builder command = {0};
+    builder_string(&command, "sampl");
+    for (size_t i = 0; i < a->n_words; i++) {
+        builder_byte(&command, ' ');
+        word_quote(&command, a->word[i], true);
+    }
+    html_text(b, text_piece(command.text ? command.text : ""), false);
+    b->failed = b->failed || command.failed;
+    builder_free(&command);
+}
+
+// Writes the page from the doctype to its heading.
+static void head(const struct page *p)
+{
+    struct builder *const b = &p->columns.dest->text;
+    const struct args *const a = p->columns.job->args;
+    const struct piece title = text_piece(a->files.n ? a->files.word[0] : "standard input");
+    builder_string(
+        b, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+           "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src 'unsafe-inline'; "
+           "style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'\">\n"
+           "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+           "<meta name=\"color-scheme\" content=\"light dark\">\n<title>");
+    html_text(b, title, false);
+    builder_string(b, " \xe2\x80\x93 sampl</title>\n<style>\n");
+    builder_bytes(b, page_css, page_css_len);
+    builder_string(b, "</style>\n</head>\n<body>\n<header>\n<h1>");
+    html_text(b, title, false);
+    builder_string(b, "</h1>\n");
+}
+
+void page_about(const struct page *p, const struct record *r)
+{
+    const struct job *const j = p->columns.job;
+    const struct dest *const d = p->columns.dest;
+    struct builder *const b = &p->columns.dest->text;
+    const bool several = j->n_variants > 1;
+    const char *accepted = "";
+    if (job_accepts(j))
+        accepted = several ? " The text has the accepted tokens, tinted by the base's probability after the chain."
+                           : " The text has the accepted tokens.";
+    builder_format(b, "<p class=\"about\">Each row is replayed on the recorded text; this is no generation.%s ",
+                   accepted);
+    if (d->rows >= 0)
+        builder_format(b, "%" PRId64 " row%s", d->rows, d->rows == 1 ? "" : "s");
+    else
+        builder_string(b, r ? "Rows" : "No rows");
+    if (r && !r->error)
+        builder_format(b, " of %zu tokens", r->n_vocab);
+    builder_format(b, ", sampl %s, seed %" PRIu64 ".</p>\n<p class=\"command\"><code>", SAMPL_VERSION,
+                   j->variant[0]->parts.seed);
+    write_command(b, j->args);
+    builder_string(b, "</code></p>\n");
+    if (several)
+        builder_format(b, "<p class=\"chain\">%zu chains on the same rows</p>\n", j->n_variants);
+}
+
+bool page_head(struct page *p)
+{
+    if (p->begun)
+        return false;
+    p->begun = true;
+    head(p);
+    return true;
+}
+
+void page_reading_begin(const struct page *p, const char *class)
+{
+    struct builder *const b = &p->columns.dest->text;
+    builder_format(b, "</header>\n<main class=\"%s\">\n", class);
+    builder_string(b, "<section id=\"reading\" aria-labelledby=\"reading-head\">\n<h2 id=\"reading-head\">Text</h2>\n"
+                      "<div id=\"text\">");
+}
+
+void page_token(const struct page *p, const struct record *r)
+{
+    const struct job *const j = p->columns.job;
+    const struct dest *const d = p->columns.dest;
+    struct builder *const b = &p->columns.dest->text;
+    static const double below[] = {0.5, 0.2, 0.08, 0.03, 0.01};
+    const bool accepted = !r->error && job_accepts(j) && r->stat[STAT_ACCEPTED] >= 0.0;
+    const uint32_t id = accepted ? (uint32_t)r->stat[STAT_ACCEPTED] : r->chosen;
+    const struct piece text = token_text(d, id);
+    double prob = r->error ? 1.0 : accepted ? r->stat[STAT_ACCEPTED_PROB] : r->stat[STAT_RAW_PROB];
+    for (size_t i = 0; accepted && i < r->n_followed; i++)
+        if (r->followed[i].id == id)
+            prob = (double)r->followed[i].p[0];
+    int tint = 0;
+    for (size_t i = 0; i < sizeof below / sizeof *below; i++)
+        tint += prob < below[i];
+    if (j->n_variants > 1)
+        builder_string(b, "<a class=\"");
+    else
+        builder_format(b, "<a href=\"#r%" PRIu64 "\" class=\"", r->row);
+    if (r->error)
+        builder_string(b, "bad\">[bad row]");
+    else
+        builder_format(b, "t%d%s", tint, text.len ? "" : " id");
+    if (!r->error && id != r->chosen) {
+        const struct piece drawn = token_text(d, r->chosen);
+        builder_string(b, " other\" data-drawn=\"");
+        if (drawn.len)
+            html_text(b, drawn, false);
+        else
+            builder_format(b, "%" PRIu32, r->chosen);
+    }
+    if (!r->error)
+        builder_string(b, "\">");
+    if (!r->error && !text.len)
+        builder_format(b, "%" PRIu32, id);
+    else if (!r->error)
+        html_text(b, text, true);
+    builder_string(b, "</a>");
+}
+
+void page_reading_end(const struct page *p)
+{
+    struct builder *const b = &p->columns.dest->text;
+    builder_string(b, "</div>\n");
+    if (p->rows > PAGE_ROWS)
+        builder_format(b,
+                       "<p class=\"note\">The first %d of %" PRIu64 " rows; <code>--rows</code> chooses others.</p>\n",
+                       PAGE_ROWS, p->rows);
+    if (!p->rows)
+        builder_string(b, "<p class=\"note\">There are no rows.</p>\n");
+    else if (!p->columns.dest->vocab)
+        builder_string(b,
+                       "<p class=\"note\">The numbers are token ids: add <code>--vocab</code> to see the texts.</p>\n");
+    builder_string(b, "</section>\n");
+}
+
+void page_end(const struct page *p)
+{
+    struct builder *const b = &p->columns.dest->text;
+    builder_string(b, "</main>\n<script>\n");
+    builder_bytes(b, page_js, page_js_len);
+    builder_string(b, "</script>\n</body>\n</html>\n");
+}

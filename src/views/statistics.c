@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+// --emit stats: the statistics of each row, in each variant.
+#include "views/record_fields.h"
+#include "views/view.h"
+
+static void statistics_heading(struct columns *c, const struct record *none) { record_all_statistics(c, none, NULL); }
+
+static bool row(void *self, const struct seen *s, struct err *e)
+{
+    struct columns *const c = self;
+    const struct job *const j = c->job;
+    if (columns_begin(c, &s->result->record))
+        columns_heading(c, statistics_heading);
+    for (size_t i = 0; i < j->n_variants; i++) {
+        const struct record *const r = &s->result[i].record;
+        const char *const variant = j->n_variants > 1 ? j->named[i].name : NULL;
+        if (r->error && !has_cells(c->dest))
+            record_json_bad(c, r, "id", variant);
+        else
+            record_all_statistics(c, r, variant);
+    }
+    return true;
+}
+
+static enum verdict end(void *self, enum ending how, struct err *e)
+{
+    if (columns_begin(self, NULL))
+        columns_heading(self, statistics_heading);
+    return VERDICT_FINE;
+}
+
+static bool open(void *self, struct job *j, struct dest *d, struct err *e) { return columns_open(self, j, d, e); }
+
+static unsigned pairs(const struct job *j, const struct dest *d) { return j->args->against ? RECORD_PAIRS : 0; }
+
+const struct view view_statistics = {.name = "--emit stats",
+                                     .size = sizeof(struct columns),
+                                     .formats = FORMAT_CELLS | FORMAT_JSON,
+                                     .open = open,
+                                     .needs = NEED_STATS,
+                                     .more = pairs,
+                                     .row = row,
+                                     .end = end};

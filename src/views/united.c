@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+#include "views/united.h"
+
+#include "base/mem.h"
+#include "out/fields.h"
+#include "out/token_text.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+void united_free(struct united *u)
+{
+    idmap_free(&u->ids);
+    free(u->token);
+    free(u->p);
+}
+
+// Adds the ids of a record that every table of the row has: the best, the chosen and the accepted one. False if memory
+// is short.
+static bool add_ids(struct idmap *ids, const struct record *r)
+{
+    bool ok = idmap_add(ids, r->chosen) != IDMAP_NONE;
+    for (size_t k = 0; ok && k < r->shown; k++)
+        ok = idmap_add(ids, r->ranked[k].id) != IDMAP_NONE;
+    return ok && (r->accepted < 0 || idmap_add(ids, (uint32_t)r->accepted) != IDMAP_NONE);
+}
+
+bool united_find(struct united *u, const struct job *j, const struct result *res)
+{
+    const size_t chains = j->n_variants;
+    idmap_clear(&u->ids);
+    for (size_t i = 0; i < chains; i++)
+        if (res[i].ok && !add_ids(&u->ids, &res[i].record))
+            return false;
+    const size_t n = u->ids.n;
+    if (!mem_grow(&u->token, &u->token_cap, n + 1, sizeof *u->token) ||
+        !mem_grow(&u->p, &u->p_cap, n * chains + 1, sizeof *u->p))
+        return false;
+    for (size_t k = 0; k < n * chains; k++)
+        u->p[k] = -1.0f; // removed
+    for (size_t k = 0; k < n; k++)
+        u->token[k] = (struct united_token){.best.id = u->ids.id[k], .p = u->p + k * chains};
+    for (size_t i = 0; i < chains; i++)
+        for (size_t k = 0; res[i].ok && k < res[i].record.kept; k++) {
+            const struct ranked *const c = &res[i].record.ranked[k];
+            const size_t at = idmap_find(&u->ids, c->id);
+            if (at == IDMAP_NONE)
+                continue;
+            u->p[at * chains + i] = c->p;
+            u->token[at].best.p = fmaxf(u->token[at].best.p, c->p);
+        }
+    qsort(u->token, n, sizeof *u->token, ranked_order); // `best` is the first member
+    u->n = n;
+    return true;
+}
+
+const char *chain_removed_by(const struct result *res, uint32_t id, char text[NUMBER_TEXT])
+{
+    return res->record.error ? "-" : result_removed_by(res, id, text);
+}
+
+void united_json(const struct united *u, struct dest *d, const struct job *j, size_t n, const struct result *res)
+{
+    char text[NUMBER_TEXT];
+    field_int(d, "row", (int64_t)res->record.row);
+    object_begin(d, "ids");
+    for (size_t i = 0; i < n; i++) {
+        builder_byte(&d->text, i ? ',' : '{');
+        write_json_string(d, text_piece(j->named[i].name));
+        builder_format(&d->text, ":%" PRId64, record_id(&res[i].record));
+    }
+    object_end(d);
+    items_begin(d, "top_probs");
+    for (size_t k = 0; k < u->n; k++) {
+        const struct united_token *const t = &u->token[k];
+        item_begin(d, k);
+        field_int(d, "id", t->best.id);
+        field_token(d, "token", t->best.id);
+        object_begin(d, "probs");
+        for (size_t i = 0; i < n; i++) {
+            builder_byte(&d->text, i ? ',' : '{');
+            write_json_string(d, text_piece(j->named[i].name));
+            builder_byte(&d->text, ':');
+            if (t->p[i] < 0.0f)
+                builder_format(&d->text, "\"%s\"", chain_removed_by(&res[i], t->best.id, text));
+            else
+                builder_float(&d->text, t->p[i]);
+        }
+        object_end(d);
+        object_end(d);
+    }
+    items_end(d);
+    fields_end(d, "\n");
+}
+
+// ---- columns of text
+
+size_t names_width(const struct job *j, size_t most, size_t limit)
+{
+    size_t width = 4;
+    for (size_t i = 0; i < j->n_variants; i++) {
+        const size_t wide = text_clip(NULL, text_piece(j->named[i].name), 0, most);
+        width = wide > width && wide <= limit ? wide : width;
+    }
+    return width;
+}
+
+size_t block_end(const struct dest *d, size_t (*width)(const void *arg, size_t column), const void *arg, size_t n,
+                 size_t first, size_t used)
+{
+    size_t last = first;
+    do
+        used += 1 + width(arg, last++);
+    while (last < n && used + 1 + width(arg, last) <= window_columns(d));
+    return last;
+}

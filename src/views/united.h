@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+// The candidates of a row in several chains. Shared by the views that show chains beside each other.
+#ifndef SAMPL_VIEWS_UNITED_H
+#define SAMPL_VIEWS_UNITED_H
+
+#include "base/hash.h"
+#include "out/dest.h"
+#include "views/job.h"
+
+// Candidates that are among the best of some chain. A zeroed struct is empty.
+struct united {
+    size_t n;
+    struct united_token {
+        struct ranked best; // id, and p: the largest of its probabilities
+        const float *p; // [n_variants] its probability in each chain; below 0: the chain removed it, or gave nothing
+    } * token;          // [n] in the order of ranked_order
+
+    struct idmap ids;
+    float *p; // [n][n_variants] memory of token[].p
+    size_t token_cap, p_cap;
+};
+
+void united_free(struct united *u);
+
+// Finds the candidates of the results res[n_variants]. False if memory is short.
+bool united_find(struct united *u, const struct job *j, const struct result *res);
+
+// Names what removed a token in a chain, as result_removed_by does; "-" if the chain gave nothing.
+const char *chain_removed_by(const struct result *res, uint32_t id, char text[NUMBER_TEXT]);
+
+// Writes a JSON object of the first n chains: the chosen ids, and each token's probability in each chain, or the name
+// of what removed the token there.
+void united_json(const struct united *u, struct dest *d, const struct job *j, size_t n, const struct result *res);
+
+// Returns the width of a text column with the names of the chains, each cut to `most` columns. Names wider than `limit`
+// do not count, and stick out.
+size_t names_width(const struct job *j, size_t most, size_t limit);
+
+// Returns the end of the columns from `first` on that fit in the window, of which `used` columns are used; at least one
+// of the n columns fits. The next columns stand below, in another block. width: returns that of a column.
+size_t block_end(const struct dest *d, size_t (*width)(const void *arg, size_t column), const void *arg, size_t n,
+                 size_t first, size_t used);
+
+#endif
