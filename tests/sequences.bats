@@ -208,3 +208,86 @@ part() {
     sampl -s 1 --repeat-penalty 1.1 plain.json 2>&1 >/dev/null | grep -q 'without --accept'
     sampl -s 1 --repeat-penalty 1.1 <plain.json 2>&1 >/dev/null | grep -q 'without --accept'
 }
+
+# selects ROWS ARGUMENT...: checks that random selections of rows print their records in the run of all rows, on 1 and 2 threads.
+selects() {
+    local rows=$1 n list i
+    shift
+    sampl -s 1 -O json --on-error skip "$@" >"$T/whole" 2>"$T/err" || [ "$(tail -1 "$T/err" | grep -c 'rows were bad')" = 1 ]
+    [ "$(wc -l <"$T/whole")" = "$rows" ]
+    for i in {1..12}; do
+        list=$(perl -e 'srand shift; print join ",", grep { rand() < 0.3 } 0 .. shift() - 1' "$i" "$rows")
+        [ -n "$list" ] || continue
+        sed -n "$(perl -e 'print map { $_ + 1 . "p;" } split /,/, shift' "$list")" "$T/whole" >"$T/want"
+        for n in 1 2; do
+            sampl -s 1 -O json --on-error skip -t $n --rows "$list" "$@" >"$T/got" 2>/dev/null || [ $? -eq 1 ]
+            same "$T/got" "$T/want" || { echo "--rows $list -t $n $*"; return 1; }
+        done
+    done
+}
+
+@test "--rows: the history has the ids of the rows left out, in every format" {
+    # All tokens are given, and the chain draws nothing, so that a row gives one record in every selection.
+    local chain=(--samplers 'penalties;greedy' --presence-penalty 0.9 --frequency-penalty 0.3 --repeat-last-n -1) accept
+    cd "$T"
+    perl -e '
+        use strict;
+        srand 3;
+        sub put { my $name = shift; open my $f, ">:raw", $name or die; print $f @_; close $f or die }
+        sub numbers { join ",", map { sprintf "%.3f", rand 4 } 1 .. shift }
+        my (@x, @rows, @many, @params, %begun) = map { [split /,/, numbers(8)] } 1 .. 16;
+        put "a.f32", map { pack "f<*", @$_ } @x;
+        put "a.json", map { "[" . join(",", @$_) . "]\n" } @x;
+        for my $i (0 .. 15) {
+            my @m;
+            my $seq = (undef, "a", "b", 7)[rand 4];
+            push @m, "\"seq\":\"$seq\"" if defined $seq;
+            push @m, "\"accept\":" . int rand 8 if rand() < 0.2;
+            push @m, "\"params\":{\"presence_penalty\":" . int(rand 4) / 2 . "}" if rand() < 0.2;
+            push @m, "\"prompt_tokens\":[1,2]" if rand() < 0.4 && !$begun{$seq // ""}++;
+            $begun{$seq // ""} = 1;
+            do { push @m, "\"end\":true"; delete $begun{$seq // ""} } if rand() < 0.15;
+            push @params, "{" . join(",", @m) . "}\n";
+            push @many, "{" . join(",", @m, "\"logits\":[" . ($i == 9 ? "" : join ",", @{$x[$i]}) . "]") . "}\n";
+        }
+        put "many.json", @many;
+        put "params", @params;
+        sub reply {
+            "{\"completion_probabilities\":[" . join(",", map {
+                my @id = sort { rand() <=> 0.5 } 0 .. 7;
+                my @p = map { "{\"id\":$id[$_],\"token\":\"t\",\"logprob\":-" . ($_ + 1 + rand) . "}" } 0 .. 5;
+                my $chosen = $p[rand 6];
+                substr($chosen, 0, -1) . ",\"top_logprobs\":[" . join(",", @p) . "]}"
+            } 1 .. shift) . "]}\n"
+        }
+        put "replies.json", map { reply $_ } 5, 1, 6, 4;
+        sub list { "{\"topk_ids\":[" . join(",", map { "[0,3,5]" } 1 .. $_[0]) . "],\"topk_logprobs\":[" . join(",", map { "[" . numbers(3) . "]" } 1 .. $_[0]) . "]}\n" }
+        put "lists.json", map { list $_ } 7, 3, 6;'
+    accept=$(perl -e 'srand 9; print join ",", map { int rand 8 } 1 .. 16')
+    for args in '-n 8 a.f32' a.json many.json replies.json lists.json '-n 8 --params params a.f32'; do
+        # shellcheck disable=SC2086 # words
+        selects 16 "${chain[@]}" --accept "$accept" $args
+        # shellcheck disable=SC2086
+        selects 16 "${chain[@]}" --accept "$accept" --prompt-tokens 5,3 --independent $args
+    done
+    selects 16 "${chain[@]}" --accept recorded replies.json
+    selects 9 "${chain[@]}" --accept recorded "$BATS_FILE_TMPDIR/a.kld"
+    selects 25 "${chain[@]}" --accept "${accept//[567]/0},${accept//[567]/1}" "$BATS_FILE_TMPDIR/a.kld" many.json
+    # JSON rows that come through a pipe, and the numbers of the rows in another format
+    for args in 2 1,5,9 3:7,15; do
+        # shellcheck disable=SC2002
+        cat a.json | sampl -s 1 "${chain[@]}" --accept "$accept" --emit logits -O text --rows $args >got
+        sampl -s 1 "${chain[@]}" --accept "$accept" --emit logits -O text --rows $args -n 8 a.f32 | same got /dev/stdin
+    done
+    # An id outside the vocabulary is an error of the row left out that it follows.
+    run -1 --separate-stderr sampl -s 1 --accept 1,8,0 --rows 0,2 a.json
+    [ "$stderr" = "sampl: a.json: row 1: --accept holds token 8, the vocabulary ends at 7" ]
+}
+
+@test "--rows: the noise of a selected row is that of the run of all rows" {
+    local engine
+    cd "$T"
+    perl -e 'srand 8; print map { my $s = int rand 3; "{" . ($s ? "\"seq\":$s," : "") . (rand() < 0.1 ? "\"end\":true," : "") .
+        "\"logits\":[" . join(",", map { sprintf "%.2f", rand 3 } 1 .. 9) . "]}\n" } 1 .. 20' >noise.json
+    for engine in vllm-v2 sglang akunu-gpu; do selects 20 --engine $engine --temp 1 noise.json; done
+}

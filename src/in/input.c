@@ -2,7 +2,6 @@
 #include "in/input.h"
 
 #include "base/mem.h"
-#include "in/left_out.h"
 #include "in/matrix.h"
 #include "in/row_notes.h"
 
@@ -19,9 +18,8 @@ struct input {
     size_t at;                   // index of the range of part that holds the next row, or follows it
     uint64_t first_of_part;      // with --params: lower rows belong to earlier parts, but are returned for their notes
     struct notes_file notes;     // of --params
-    struct left_out left_out;    // rows of named sequences
     uint64_t sequences;          // sequences named by the files that were read to their end
-    uint64_t behind;             // number of the row returned last, plus 1; 0: no row was returned
+    uint64_t behind, sampled;    // number of the row that was returned last, and of the last that was wanted, plus 1
     size_t file;                 // index of the next file to open
     uint64_t returned;           // rows of this part that were returned
     uint64_t next_row;           // number of the row that is read next
@@ -217,7 +215,6 @@ void input_close(struct input *in)
     input_release(in, input_finished(in));
     free(in->retired);
     notes_close(&in->notes);
-    left_out_free(&in->left_out);
     free(in->wanted.range);
     free(in->part.range);
     free(in);
@@ -279,17 +276,18 @@ bool input_names(struct input *in, bool *names, struct err *e)
     return true;
 }
 
-// Can rows of the input have params? Looks at the files that are not open yet, too: the history of a sequence must be
-// whole when the first params come.
-static bool rows_tell(struct input *in)
+// Looks at the files that are not open yet, too: the history of a sequence must be whole when the first params come.
+bool input_tells(struct input *in, bool *tells, struct err *e)
 {
-    if (in->looked)
-        return in->tells;
-    in->looked = true;
-    in->tells = in->config->params || in->format->names;
-    for (size_t i = in->file; !in->tells && i < in->config->n_files; i++)
+    if (!in->looked && !open_next(in, e))
+        return false;
+    if (!in->looked)
+        in->tells = in->config->params || (in->format && in->format->names);
+    for (size_t i = in->file; !in->looked && !in->tells && i < in->config->n_files; i++)
         in->tells = file_names(in->config, in->config->files[i]);
-    return in->tells;
+    in->looked = true;
+    *tells = in->tells;
+    return true;
 }
 
 // Remembers the width of the rows from the first row that is not wanted, unless the row is bad.
@@ -331,28 +329,34 @@ bool input_blame(const struct input_row *r, struct err *e)
     return err_prefix(e, "%s: row %" PRIu64, r->file, r->number);
 }
 
-// Sets what a format cannot know of a row's place, and whether the row begins or ends a sequence.
-static void complete_place(struct input *in, struct input_row *r)
+// Sets what a format cannot know of a row's place, its index, and whether it begins or ends a sequence.
+static void complete_place(struct input *in, struct input_row *r, bool left_out)
 {
     struct place *const p = &r->place;
     const uint64_t part = (uint64_t)in->part.range[0].first;
-    r->fresh = r->fresh || (in->behind && p->first >= in->behind); // its first row was left out
+    r->fresh = r->fresh || (in->sampled && p->first >= in->sampled); // its first row was left out
     if (!p->named && !in->config->recorded)
         p->first = 0;
     p->left_out = r->number - (in->behind > p->first ? in->behind : p->first);
     p->before = rows_below(&in->wanted, (int64_t)p->first);
     p->drawn = p->first < part ? rows_below(&in->wanted, (int64_t)part) - p->before : 0;
-    p->earlier_part = r->number < in->first_of_part;
+    if (r->number < in->first_of_part)
+        p->use = ROW_EARLIER;
+    if (left_out)
+        p->use = ROW_LEFT_OUT;
+    r->index = in->returned;
+    in->returned += p->use == ROW_SAMPLED;
     assert(p->first <= r->number && in->behind <= r->number);
     if (p->named) {
         const struct row_range *const at = &in->part.range[in->at];
-        int64_t next = (int64_t)r->number + 1; // wanted row
-        if (next == at->last)
+        int64_t next = (int64_t)r->number + 1; // row to return
+        if (next == at->last && !in->config->all_rows)
             next = in->at + 1 < in->part.n ? at[1].first : ROWS_OPEN;
         r->ends = r->ends || next - (int64_t)p->first >= (int64_t)r->length;
         p->sequence += in->sequences;
     }
     in->behind = r->number + 1;
+    in->sampled = left_out ? in->sampled : in->behind;
 }
 
 // Reads the notes on a row from the file of --params. An error of a bad row comes before one of its notes.
@@ -377,27 +381,9 @@ static void leave_row(struct input *in, const struct input_row *r)
     source_leave(&in->source, from, r->text ? r->n_text : in->matrix->bytes);
 }
 
-// Counts a row of a named sequence that is not wanted.
-static bool leave_out(struct input *in, const struct input_row *r, struct err *e)
-{
-    return !r->seq || left_out_add(&in->left_out, r->seq, r->ends) || err_from_fault(e, fault_memory());
-}
-
-// Counts unwanted rows by the lines of --params. What is wrong with these lines does not matter.
-static bool leave_out_noted(struct input *in, uint64_t rows, struct err *e)
-{
-    bool ok = true;
-    for (uint64_t i = 0; ok && i < rows; i++) {
-        struct input_row r = {.number = in->next_row + i, .recorded = -1, .forced = -1, .position = -1};
-        struct err ignored;
-        ok = !notes_read(&in->notes, &r, &ignored) || leave_out(in, &r, e);
-    }
-    return ok;
-}
-
 uint64_t input_alike(const struct input *in, const struct input_row *r)
 {
-    if (!in->matrix || !r->stays || r->seq || in->config->params)
+    if (!in->matrix || !r->stays || r->seq || in->config->params || r->place.use != ROW_SAMPLED)
         return 0;
     assert(!r->before && r->recorded < 0);
     const uint64_t left = (uint64_t)rows_left(in), last = (uint64_t)in->part.range[in->at].last,
@@ -420,7 +406,7 @@ void input_pass(struct input *in, const struct input_row *r, uint64_t n)
         source_leave(&in->source, r->logits.data, (size_t)(n + 1) * in->matrix->bytes);
     matrix_jump(in->matrix, &in->source, n);
     in->next_row += n;
-    in->behind += n;
+    in->sampled = in->behind += n;
     in->returned += n;
 }
 
@@ -436,10 +422,8 @@ bool input_next(struct input *in, struct input_row *r, bool *end, struct err *e)
         if (*end)
             return true;
         const int64_t left = rows_left(in), before = in->part.range[in->at].first - (int64_t)in->next_row;
-        if (left > 0 && before > 0) { // skips unwanted rows unread
+        if (left > 0 && before > 0 && !in->config->all_rows) { // skips unwanted rows unread
             const uint64_t rows = (uint64_t)(before < left ? before : left);
-            if (in->config->params && !leave_out_noted(in, rows, e))
-                return false;
             matrix_jump(in->matrix, &in->source, rows);
             in->next_row += rows;
             continue;
@@ -450,8 +434,9 @@ bool input_next(struct input *in, struct input_row *r, bool *end, struct err *e)
                                 .in_file = in->next_row - in->file_start,
                                 .recorded = -1,
                                 .forced = -1,
-                                .position = -1,
-                                .may_change = rows_tell(in)};
+                                .position = -1};
+        if (!input_tells(in, &r->may_change, e))
+            return false;
         if (!in->matrix)
             source_rows(&in->source, &(struct source_rows){r->number, r->in_file, r->several, 0});
         const bool ok = in->format->next(in->state, &in->source, in->config, r, end, e);
@@ -464,20 +449,14 @@ bool input_next(struct input *in, struct input_row *r, bool *end, struct err *e)
         in->next_row++;
         if (in->config->shared && r->stays)
             leave_row(in, r);
-        if (before > 0) { // an unwanted row, even a bad one
+        if (before > 0) // an unwanted row, even a bad one
             note_width(in, r);
-            if (!leave_out(in, r, e))
-                return false;
+        if (before > 0 && !in->config->all_rows)
             continue;
-        }
         const bool noted = !in->config->params || note_row(in, r, e);
-        complete_place(in, r);
-        r->index = in->returned;
-        in->returned += !r->place.earlier_part;
-        if (!noted)
-            return r->bad ? false : input_blame(r, e);
-        if (r->seq)
-            r->place.unasked_of_sequence = left_out_take(&in->left_out, r->seq, &r->place.unasked_end);
-        return ok;
+        complete_place(in, r, before > 0);
+        if (!noted && !r->bad)
+            return input_blame(r, e);
+        return (ok && noted) || before > 0;
     }
 }

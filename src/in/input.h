@@ -24,6 +24,7 @@ struct input_config {
     const char *tensor;        // name of the tensor in files that hold several; NULL: the only one that fits
     const struct rows *rows;   // that are wanted
     bool lazy;                 // rows may be returned as text, for input_read; may change from row to row
+    bool all_rows;             // rows that are not wanted are returned, too, as ROW_LEFT_OUT
     bool shared;               // who works on a row that stays gives back its memory, with source_give_back
     struct source_idle idle;   // may change from row to row
     const char *params;        // name of a file with notes on each row (row_notes.h), one line a row; or NULL
@@ -32,6 +33,13 @@ struct input_config {
     // whose first row has number `base` in the longer run.
     int64_t shard, shards; // 0: all rows
     int64_t base;          // else 0
+};
+
+// What a row is returned for. Unless it is sampled, only what it says of its sequence counts: parameters, tokens, ends.
+enum row_use {
+    ROW_SAMPLED,
+    ROW_EARLIER, // an earlier part of the run samples it
+    ROW_LEFT_OUT // --rows leaves it out
 };
 
 // Where a row stands: its sequence, and the rows before it. A format that knows sequences sets `first`, and if it names
@@ -44,15 +52,13 @@ struct input_config {
 //     row 5      3      2 (rows 3 and 4)   1 (row 4)  1 (row 1)
 //     row 8      6      2 (rows 6 and 7)   0          3 (rows 1, 4 and 5)
 struct place {
-    bool named;                   // the format names the sequence
-    uint64_t sequence;            // if named: index of the sequence in the input
-    uint64_t first;               // number of the sequence's first row; 0 if the format does not tell sequences apart
-    uint64_t left_out;            // rows of the sequence directly before this one that the input has not returned
-    uint64_t drawn;               // rows of the sequence that earlier parts of the run sample
-    uint64_t before;              // rows of the whole run before the sequence's first row
-    uint64_t unasked_of_sequence; // if `seq` names the sequence: rows of it that --rows left out since its last row,
-    bool unasked_end;             // or since it ended in such a row
-    bool earlier_part;            // the row belongs to an earlier part: only its notes on its sequence count
+    bool named;        // the format names the sequence
+    uint64_t sequence; // if named: index of the sequence in the input
+    uint64_t first;    // number of the sequence's first row; 0 if the format does not tell sequences apart
+    uint64_t left_out; // rows of the sequence directly before this one that the input has not returned
+    uint64_t drawn;    // rows of the sequence that earlier parts of the run sample
+    uint64_t before;   // rows of the whole run before the sequence's first row
+    enum row_use use;
 };
 
 // A row and what its format knows about it.
@@ -62,7 +68,7 @@ struct input_row {
     uint64_t number;   // over all files, from 0
     bool several;      // there are several files
     uint64_t in_file;  // number of the row in its file, from 0
-    uint64_t index;    // over the rows that input_next returns, from 0
+    uint64_t index;    // over the rows to sample, from 0
     bool stays;        // the logits, or the text of a lazy row, stay where they are until input_release
     bool fresh;        // begins a sequence, after the tokens before[0..n_before)
     const uint32_t *before;
@@ -81,7 +87,7 @@ struct input_row {
     uint64_t text_at; // offset in the file
 
     // Notes of a JSON row, or of the row's line of --params; valid until the next row is read.
-    bool may_change;        // rows of the input may have params
+    bool may_change;        // input_tells
     const char *seq;        // name of its sequence, or NULL
     const uint32_t *prompt; // [n_prompt] tokens before the sequence's first row, or NULL
     size_t n_prompt;
@@ -138,7 +144,7 @@ static inline bool input_bad_row(struct input_row *r, size_t width, const struct
 static inline bool input_says_more(const struct input_row *r)
 {
     return r->may_change && (r->seq || r->params || r->prompt || r->forced >= 0 || r->recorded >= 0 || r->n_before ||
-                             r->fresh || r->place.named || r->ends || r->has_texts || r->place.earlier_part);
+                             r->fresh || r->place.named || r->ends || r->has_texts || r->place.use == ROW_EARLIER);
 }
 
 // The size of the vocabulary as far as it is known before the rows: --n-vocab, else the vocabulary's; 0: unknown.
@@ -175,6 +181,9 @@ bool input_format(struct input *in, const char **name, struct err *e);
 // Can rows of the input name a sequence? True also for files whose formats only reading can tell. Opens a file as
 // input_format does.
 bool input_names(struct input *in, bool *names, struct err *e);
+
+// Can rows of the input say more of themselves than their numbers? Opens a file as input_format does.
+bool input_tells(struct input *in, bool *tells, struct err *e);
 
 // Counts the rows that input_next will return: *rows, or -1 if only reading can tell. *why then has the error of a file
 // that could not be counted, or STATUS_OK. Opens a file as input_format does. Only before the first input_next.

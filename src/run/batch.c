@@ -69,7 +69,7 @@ static const void *keep_array(char **free_at, const void *array, size_t size)
 static bool keep_row(struct read_row *s, struct err *e)
 {
     struct row *const x = &s->row.logits;
-    const bool stays = s->row.stays || s->row.bad;
+    const bool stays = s->row.stays || s->row.bad || s->row.place.use != ROW_SAMPLED;
     const size_t n_text = stays || !s->row.text ? 0 : s->row.n_text, n_before = s->row.n_before * sizeof *s->row.before,
                  n_ids = stays || !x->ids ? 0 : x->n * sizeof *x->ids, n_data = stays ? 0 : x->n * dtype_size(x->type),
                  n_seq = s->row.seq ? strlen(s->row.seq) + 1 : 0;
@@ -86,6 +86,17 @@ static bool keep_row(struct read_row *s, struct err *e)
 
 // ---- reading
 
+// Reads the next row of an input to to[k], or sets ends[k].
+static bool read_one(const struct feed *f, size_t k, struct read_row *to, bool *ends, struct err *e)
+{
+    to[k].n = 1;
+    to[k].row.bad = false;
+    if (input_next(f->in[k], &to[k].row, &ends[k], &to[k].bad) || to[k].row.bad)
+        return true;
+    *e = to[k].bad;
+    return false;
+}
+
 // Reads the next row of each input. *end when there is none; false with *e for an error of an input's.
 static bool read_rows(const struct feed *f, struct read_row *to, bool *end, struct err *e)
 {
@@ -93,14 +104,12 @@ static bool read_rows(const struct feed *f, struct read_row *to, bool *end, stru
     bool ends[2] = {false};
     if (f->config[0]->texts)
         vocab_clear(f->config[0]->texts);
-    for (size_t k = 0; k < f->inputs; k++) {
-        to[k].n = 1;
-        to[k].row.bad = false;
-        if (!input_next(f->in[k], &to[k].row, &ends[k], &to[k].bad) && !to[k].row.bad) {
-            *e = to[k].bad;
+    for (size_t k = 0; k < f->inputs; k++)
+        if (!read_one(f, k, to, ends, e))
             return false;
-        }
-    }
+    for (size_t k = ends[0]; f->inputs == 2 && ends[0] != ends[1] && to[k].row.place.use == ROW_LEFT_OUT;)
+        if (!read_one(f, k, to, ends, e))
+            return false;
     *end = ends[0];
     return f->inputs == 1 || ends[0] == ends[1] ||
            err_set(e, STATUS_DATA, "--against: '%.*s' has %s rows than the input", err_clip(against, 80), against,
@@ -311,10 +320,8 @@ static bool work_row(const struct batch *b, struct walk *w, struct member *m)
     struct read_row *const at = w->at;
     struct result *const res = b->result + w->i * f->job->n_variants;
     struct input_row row = w->row; // the other members look at this one
-    if (row.place.earlier_part) {
-        worker_skip(&m->worker, &row, other ? &other->row : NULL, 1);
-        return true;
-    }
+    if (row.place.use != ROW_SAMPLED)
+        return worker_hear(&m->worker, &row, other ? &other->row : NULL, res);
     if (row.text && !input_read(&m->reader, f->config[0], &row, &at->bad) && !row.bad) {
         for (size_t k = 0; k < f->job->n_variants; k++) {
             res[k].ok = res[k].bad = false;

@@ -105,8 +105,15 @@ bool pool_init(struct pool *p, bool at_once, struct err *e)
         message_note("one thread: %s", why);
     f->threads = f->by_variant && threads > variants ? variants : threads;
     f->threads = why || f->threads == 1 || platform_cores() == 1 ? 0 : f->threads;
-    for (size_t k = 0; k < f->inputs; k++)
+    bool tells = false;
+    for (size_t k = 0; k < f->inputs && !tells; k++)
+        if (!input_tells(f->in[k], &tells, e))
+            return false;
+    for (size_t k = 0; k < f->inputs; k++) {
         f->config[k]->shared = f->threads;
+        f->config[k]->all_rows = tells;
+        f->config[k]->recorded = j->follows == FOLLOWS_RECORDED;
+    }
     // Rows outside --rows are parsed by the reader, so that a broken row is reported; and rows whose tokens --expect
     // names, since a token must be in the row's vocabulary.
     f->config[0]->lazy = f->threads && !f->by_variant && !a->params && !a->shard.n && !j->expects &&

@@ -76,6 +76,8 @@ static bool show_row(struct flow *f, const struct walk *w, struct err *e)
     message_notes(&f->misread.notes);
     if (!judge(j, &s, &good, e))
         return false;
+    if (s.row->place.use != ROW_SAMPLED)
+        return true;
     if ((s.row->has_texts || s.other->has_texts) && !(f->totals.rows && f->dest.format->kind == FORMAT_CELLS))
         f->dest.vocab = &f->texts; // the first row decides whether lines of cells have texts
     dest_begin(&f->dest);
@@ -97,7 +99,7 @@ static bool show_batch(void *to, const struct batch *b, struct err *e)
     struct flow *const f = to;
     struct walk w = {.batch = b};
     while (walk_next(&w))
-        if (!w.row.place.earlier_part && !show_row(f, &w, e))
+        if (!show_row(f, &w, e))
             return false;
     return true;
 }
@@ -141,7 +143,6 @@ static struct input_config input_wanted(const struct job *j, struct vocab *texts
                                  .n_vocab = (size_t)a->n_vocab,
                                  .vocab = vocab,
                                  .texts = shows_texts(j) && !vocab ? texts : NULL,
-                                 .recorded = j->follows == FOLLOWS_RECORDED,
                                  .ranks = !strcmp(a->ids, "rank"),
                                  .n_tokens = vocab ? vocab->n : 0,
                                  .tensor = a->tensor,

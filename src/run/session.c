@@ -228,8 +228,9 @@ bool session_begin(struct session *q, const struct input_row *row, bool alone, s
     if (p->named && !alone) {
         q->seed_offset = q->recipe->parts.engine->seeds_each ? p->sequence : first;
         chain_reset(q->chain, seed_of(q, q->recipe));
-    } else if (alone || (known ? p->before : q->begun)) {
-        chain_reset(q->chain, seed_at(q->recipe, first));
+    } else if (alone || q->begun || (known && p->before)) {
+        const bool later = alone || !known || p->before; // not the first text of the run
+        chain_reset(q->chain, seed_at(q->recipe, later ? first : 0));
     }
     if (!alone && known && p->drawn)
         chain_skip(q->chain, p->drawn, row->bad ? 0 : row_vocab(&row->logits));

@@ -93,7 +93,8 @@ static bool apply_notes(const struct job *j, struct sessions *s, struct session 
 static bool known_token(const struct job *j, const struct session *q, const struct input_row *row, int64_t *token,
                         struct err *e)
 {
-    if (j->expects && row->index >= j->expect.n)
+    const bool left_out = row->place.use == ROW_LEFT_OUT;
+    if (j->expects && !left_out && row->index >= j->expect.n)
         return err_set(e, STATUS_DATA, "--expect names no token for this row, only %zu", j->expect.n);
     *token = row->forced;
     if (*token >= 0)
@@ -105,6 +106,8 @@ static bool known_token(const struct job *j, const struct session *q, const stru
         *token = row->recorded;
         return *token >= 0 || err_set(e, STATUS_DATA, "--accept recorded: the input records no tokens");
     case FOLLOWS_EXPECT:
+        if (left_out)
+            break;
         *token = j->expect.id[row->index];
         return in_vocabulary(&j->expect.id[row->index], 1, token_limit(q, row), "--expect", e);
     case FOLLOWS_ACCEPT:
@@ -116,15 +119,13 @@ static bool known_token(const struct job *j, const struct session *q, const stru
 }
 
 // The tokens that are known of the rows left out before a row.
-static struct tokens tokens_before(const struct job *j, const struct session *q, const struct input_row *row)
+static struct tokens tokens_before(const struct job *j, const struct input_row *row)
 {
     const size_t n = j->independent ? 0 : (size_t)row->place.left_out, from = (size_t)row->number - n;
     const size_t to = row->number < j->accept.n ? (size_t)row->number : j->accept.n;
     if (j->follows == FOLLOWS_RECORDED && n <= row->n_before)
         return (struct tokens){row->before + (row->n_before - n), n};
-    if (from >= to || (row->may_change && (q->begun || q->follows)))
-        return (struct tokens){0};
-    return (struct tokens){j->accept.id + from, to - from};
+    return from < to ? (struct tokens){j->accept.id + from, to - from} : (struct tokens){0};
 }
 
 // Moves a sequence forward to a row: begins it if it starts there, and accepts the tokens of the rows left out. An
@@ -133,9 +134,9 @@ static bool move_to(const struct job *j, struct session *q, const struct input_r
 {
     const bool recorded = j->follows == FOLLOWS_RECORDED, begins = sequence_starts(j, q, row);
     const size_t n_vocab = token_limit(q, row);
-    const struct tokens known = tokens_before(j, q, row), prompt = row->prompt
-                                                                       ? (struct tokens){row->prompt, row->n_prompt}
-                                                                       : (struct tokens){j->prompt.id, j->prompt.n};
+    const struct tokens known = tokens_before(j, row), prompt = row->prompt
+                                                                    ? (struct tokens){row->prompt, row->n_prompt}
+                                                                    : (struct tokens){j->prompt.id, j->prompt.n};
     if (begins && !in_vocabulary(prompt.id, prompt.n, n_vocab, row->prompt ? "prompt_tokens" : "--prompt-tokens", e))
         return false;
     if (!recorded && !in_vocabulary(known.id, known.n, n_vocab, "--accept", e))
@@ -162,11 +163,13 @@ static bool prepare(const struct job *j, struct sessions *s, struct session *q, 
                     int64_t *known, struct result *res)
 {
     struct err late;
-    if (!apply_notes(j, s, q, row, &res->e) || !known_token(j, q, row, known, row->bad ? &late : &res->e))
-        return pass_over(q, res, row->bad || res->e.status == STATUS_DATA);
+    if (!apply_notes(j, s, q, row, &res->e) || !known_token(j, q, row, known, row->bad ? &late : &res->e)) {
+        res->bad = row->bad || res->e.status == STATUS_DATA;
+        return false;
+    }
     const size_t n_vocab = token_limit(q, row);
     if (n_vocab && *known >= (int64_t)n_vocab && j->follows == FOLLOWS_ACCEPT)
-        return in_vocabulary(j->accept.id, (size_t)row->number + 1, n_vocab, "--accept", &res->e);
+        return in_vocabulary(&(uint32_t){(uint32_t)*known}, 1, n_vocab, "--accept", &res->e);
     return move_to(j, q, row, &res->e);
 }
 
@@ -325,24 +328,25 @@ static bool variant_row(struct worker *w, size_t variant, const struct input_row
 {
     struct sessions *const s = &w->sessions[variant];
     struct session *const q = sessions_find(s, row->seq, &res->e);
-    const int64_t chosen = pass == PASS_CHOSEN && res->ok ? (int64_t)res->record.chosen : -1;
+    const bool left_out = row->place.use == ROW_LEFT_OUT;
+    const int64_t chosen = pass == PASS_CHOSEN && res->ok && !left_out ? (int64_t)res->record.chosen : -1;
     int64_t token = -1;
     res->ok = res->bad = false;
     if (!q)
         return false;
-    session_appear(s, q);
+    if (!left_out)
+        session_appear(s, q);
     if (!q->begun && row->may_change)
         chain_remember(q->chain);
-    q->rows = (row->place.unasked_end ? 0 : q->rows) + row->place.unasked_of_sequence;
     const bool ready = prepare(w->job, s, q, row, &token, res);
-    if (ready && pass)
-        chain_skip(q->chain, 1, row->bad ? 0 : row_vocab(&row->logits));
+    if ((pass || !ready) && !left_out)
+        chain_skip(q->chain, 1, ready && !row->bad ? row_vocab(&row->logits) : 0);
     res->ok = ready && (pass || sample(w, q, row, token, res));
     if (res->bad)
         session_doubt_failed(q, token);
     if (token < 0)
         token = pass ? chosen : res->ok ? (int64_t)w->cand.chosen : -1;
-    if (token < 0 && row->place.earlier_part && !w->job->independent)
+    if (token < 0 && row->place.use == ROW_EARLIER && !w->job->independent)
         token = UINT32_MAX; // nobody knows it, but the history gets as long as in the whole run
     if (ready && (res->ok || res->bad) && token >= 0) {
         struct err late = {0};
@@ -430,6 +434,18 @@ void worker_row(struct worker *w, const struct input_row *row, const struct err 
 static bool only_advances(const struct job *j, const struct input_row *row)
 {
     return j->follows == FOLLOWS_CHOSEN && !j->independent && !row->seq && !row->before && !row->may_change;
+}
+
+bool worker_hear(struct worker *w, const struct input_row *row, const struct input_row *other, struct result *res)
+{
+    bool goes_on = true;
+    for (size_t i = w->first; i < w->last; i++) {
+        res[i].record = (struct record){0};
+        res[i].n_vocab = 0;
+        res[i].ok = variant_row(w, i, i && other ? other : row, PASS_UNKNOWN, &res[i]) || res[i].bad;
+        goes_on = goes_on && res[i].ok;
+    }
+    return goes_on;
 }
 
 bool worker_skip(struct worker *w, const struct input_row *row, const struct input_row *other, size_t n)

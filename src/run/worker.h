@@ -35,6 +35,10 @@ void worker_free(struct worker *w);
 void worker_row(struct worker *w, const struct input_row *row, const struct err *bad, const struct input_row *other,
                 const struct err *other_bad, struct result *res);
 
+// Takes a row that is not sampled for what it says of its sequence. Sets res[first..last).ok. Returns false if the row
+// ends the run.
+bool worker_hear(struct worker *w, const struct input_row *row, const struct input_row *other, struct result *res);
+
 // Passes over n rows that another worker samples: `row`, and rows behind it that differ from it in their place only.
 // Returns false if a row ends the run. The job must allow rows to be sampled apart (job_splits). Chosen tokens are not
 // accepted: no stage of such a job looks at them.
