@@ -111,19 +111,38 @@ static bool act(const struct args *a, struct recipes *recipes, const struct kern
     return err_set(e, STATUS_IO, "standard output: cannot write: %s", strerror(errno));
 }
 
-int main(int argc, char **argv)
+enum { STACK = 1 << 21 }; // bytes: several times as many as the deepest calls need
+
+struct program {
+    int argc;
+    char **argv;
+    struct err e;
+    bool ok;
+};
+
+static void *run_program(void *arg)
 {
+    struct program *const p = arg;
     static struct options options;
     struct recipes recipes;
     struct args args = {0};
-    struct err e = {0};
-    const struct kern *const kern = fill_streams(&e) ? choose_tier(&e) : NULL;
+    const struct kern *const kern = choose_tier(&p->e);
     recipes_init(&recipes);
     options_make(&options, &recipes.catalog);
-    const bool ok = kern && args_parse(&args, &options, argc, argv, &e) && act(&args, &recipes, kern, &e);
-    if (!ok && !err_is_silent(&e))
-        message_error(&e);
+    p->ok = kern && args_parse(&args, &options, p->argc, p->argv, &p->e) && act(&args, &recipes, kern, &p->e);
     args_free(&args);
     recipes_free(&recipes);
-    return ok ? STATUS_OK : (int)e.status;
+    return NULL;
+}
+
+int main(int argc, char **argv)
+{
+    static struct program p;
+    p = (struct program){.argc = argc, .argv = argv};
+    if (fill_streams(&p.e) && !platform_with_stack(STACK, run_program, &p))
+        err_set(&p.e, STATUS_IO,
+                "the stack is limited to less than 2 MB, and no thread with 2 MB starts; see ulimit -s");
+    if (!p.ok && !err_is_silent(&p.e))
+        message_error(&p.e);
+    return p.ok ? STATUS_OK : (int)p.e.status;
 }

@@ -228,3 +228,35 @@ kld() {
     { head -1300 mixed.json && echo '{"logits":[3,2,1,2,3,1],"params":{"frequency_penalty":0.5}}' && tail -200 mixed.json; } >late.json
     for engine in vllm llama; do same_on_threads --engine $engine --temp 1 --dump-probs=2 late.json; done
 }
+
+@test "a stack of 64 KB gives the same output" {
+    local args t
+    printf '[1,2,3]\n{"logits":[3,2,1],"params":{"top_k":2}}\n' >rows.json
+    sampl -n 4096 -s 7 --rows :20 "$AUSTEN" >ids
+    while read -r args; do
+        for t in 1 3; do
+            # shellcheck disable=SC2086 # words
+            sampl -s 7 -t $t $args >want 2>&1
+            # shellcheck disable=SC2086
+            (ulimit -s 64 && sampl -s 7 -t $t $args) >got 2>&1
+            LC_ALL=C same got want
+        done
+    done <<TABLE
+rows.json
+-n 4096 --rows :20 --trace --dump-probs=3 $AUSTEN
+-n 4096 --rows :20 -O html $AUSTEN
+-n 4096 --rows :20 --emit logits -O f16 $AUSTEN
+-n 4096 --rows :20 --emit stats --stats --mirostat 2 $AUSTEN
+-n 4096 --rows :20 --report --against $AUSTEN $AUSTEN
+-n 4096 --rows :20 --vs --temp=2 --vs --engine=vllm $AUSTEN
+-n 4096 --rows :20 --draws ids $AUSTEN
+-n 4096 --rows :20 --expect @ids $AUSTEN
+-n 4096 --rows :20 --typical 0.9 --independent --samplers typ_p;adaptive_p $AUSTEN
+-n 4096 --rows :20 --engine mlx --temp 0.9 --top-p 0.9 $AUSTEN
+--vocab $ROOT/samples/austen.gguf --json-schema {"type":"object"} --rows :3 -n 4096 $AUSTEN
+--list-presets
+--print-chain=json
+--generate=json
+--help
+TABLE
+}

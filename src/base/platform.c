@@ -9,6 +9,7 @@
 #include <langinfo.h>
 #include <locale.h>
 #include <poll.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
@@ -16,6 +17,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #ifdef __APPLE__
@@ -63,6 +65,25 @@ void platform_reads_on(void *bytes, size_t n) { posix_madvise(bytes, n, POSIX_MA
 void platform_has_read(void *bytes, size_t n) { posix_madvise(bytes, n, POSIX_MADV_DONTNEED); }
 
 #endif
+
+bool platform_with_stack(size_t bytes, void *(*work)(void *), void *arg)
+{
+    struct rlimit limit;
+    pthread_attr_t attributes;
+    pthread_t thread;
+    if (getrlimit(RLIMIT_STACK, &limit) || limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= bytes) {
+        work(arg);
+        return true;
+    }
+    if (pthread_attr_init(&attributes))
+        return false;
+    const bool runs =
+        !pthread_attr_setstacksize(&attributes, bytes) && !pthread_create(&thread, &attributes, work, arg);
+    pthread_attr_destroy(&attributes);
+    if (runs)
+        pthread_join(thread, NULL);
+    return runs;
+}
 
 bool platform_maps(void) { return true; }
 

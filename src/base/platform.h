@@ -20,6 +20,10 @@ bool platform_random(void *bytes, size_t n);
 // Returns how many cores there are, at least 1. Cores that this process may not use do not count if the system knows.
 size_t platform_cores(void);
 
+// Calls work(arg) on a stack of at least so many bytes: in a thread, if the system limits the stack (ulimit -s) to
+// fewer. False if the thread cannot be started.
+bool platform_with_stack(size_t bytes, void *(*work)(void *), void *arg);
+
 // ---- mapped files
 
 // Does a map read its file when a page is touched? Else it would be a copy of the file.

@@ -12,6 +12,13 @@
 
 bool platform_random(void *bytes, size_t n) { return getentropy(bytes, n) == 0; }
 
+bool platform_with_stack(size_t bytes, void *(*work)(void *), void *arg)
+{
+    (void)bytes;
+    work(arg);
+    return true;
+}
+
 size_t platform_cores(void) { return 1; }
 
 bool platform_maps(void) { return false; }

@@ -18,6 +18,13 @@ bool platform_random(void *bytes, size_t n)
     return BCryptGenRandom(NULL, bytes, (ULONG)n, BCRYPT_USE_SYSTEM_PREFERRED_RNG) == 0;
 }
 
+bool platform_with_stack(size_t bytes, void *(*work)(void *), void *arg)
+{
+    (void)bytes;
+    work(arg);
+    return true;
+}
+
 // A process without its own mask of cores may use those of its group, 64 at most.
 size_t platform_cores(void)
 {
