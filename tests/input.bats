@@ -103,7 +103,7 @@ trickle() {
     tr -d '\n' <"$R/rows.json" | expect_reference
     perl -e '@r = map { chomp; $_ } <>; print "[", join(",", @r[0 .. 4]), "]", @r[5, 6], "[$r[7]]", "[", join(",", @r[8 .. 15]), "]"' \
         "$R/rows.json" | expect_reference
-    perl -e '@r = map { chomp; $_ } <>; print "[][", join(",", @r[0 .. 9]), "] [] ", @r[10 .. 15], "[ ]"' "$R/rows.json" | expect_reference
+    perl -e '@r = map { chomp; $_ } <>; print "[", join(",", @r[0 .. 9]), "]  ", @r[10 .. 15]' "$R/rows.json" | expect_reference
 }
 
 @test "JSON: white space is allowed between any two tokens" {
@@ -338,7 +338,7 @@ trickle() {
     : | sampl >ids 2>messages
     [ ! -s ids ]
     [ ! -s messages ]
-    for space in '\n' '  \n\t\n' '[ ]\n[]'; do
+    for space in '\n' '  \n\t\n'; do
         # shellcheck disable=SC2059
         printf "$space" | sampl -f json >ids 2>messages
         [ ! -s ids ]

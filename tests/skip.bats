@@ -127,3 +127,57 @@ skip_bad() {
     # shellcheck disable=SC2154 # run sets it
     [[ ${stderr##*$'\n'} == "sampl: short.f16: row 2: the input ends after"* ]]
 }
+
+# slowly FILE: prints a file in pieces of three bytes.
+slowly() {
+    perl -e '$| = 1; local $/ = \3; while (<>) { print; select undef, undef, undef, 0.0005 }' "$1"
+}
+
+@test "--on-error skip: a broken line is one bad row, in every way of reading it" {
+    local line t
+    seq 1 9 | sed 's/.*/[&,2,7]/' >good.json
+    while IFS= read -r line; do
+        { sed -n 1,5p good.json; printf '%s\n' "$line"; sed -n 6,9p good.json; } >rows.json
+        { sampl --temp 0 good.json | sed -n 1,5p; echo -1; sampl --temp 0 good.json | sed -n 6,9p; } >wanted
+        for t in 1 2; do
+            run -1 --separate-stderr sampl --temp 0 -t $t --on-error skip rows.json
+            same - wanted <<<"$output" || { echo "$line"; return 1; }
+            [ "$(tail -1 <<<"$stderr")" = 'sampl: 1 of 10 rows were bad' ]
+            rm -f fifo && mkfifo fifo
+            slowly rows.json >fifo &
+            run -1 --separate-stderr sampl --temp 0 -t $t --on-error skip fifo
+            same - wanted <<<"$output" || { echo "$line in pieces"; return 1; }
+            wait
+        done
+    done <<'END'
+[1,2
+[1,x,3]
+[1,2,
+nonsense
+]
+7
+,
+[1 2]
+{"logits":[1,2,3]
+{"logits":[1,2
+{"logits"
+{"seq":"a
+{"params":{"top_k":2
+{"params":{"samplers":["top_k"
+{"logits":[1],"probs":[1]}
+{"logits":[1,2,3],}
+{"a":tru} [1,2,3]
+{"completion_probabilities":[{"id":1,"logprob":-1,"top_logprobs":[{"id":1
+data: {"logits":[1,2
+{"a":{"b"
+END
+}
+
+@test "--on-error skip: rows before and behind a broken line in an array are read" {
+    printf '[[1,2],\n[2,x],\n[2,1]]\n[1,2]' >array.json
+    run -1 --separate-stderr sampl --temp 0 --on-error skip array.json
+    [ "$(tr '\n' ' ' <<<"$output")" = '1 -1 0 1 ' ]
+    printf '%s\n' 'data: {"logits":[1,2]}' '' 'data: {"logits":[1,2' '' 'data: {"logits":[2,1]}' '' 'data: [DONE]' >events
+    run -1 --separate-stderr sampl --temp 0 --on-error skip events
+    [ "$(tr '\n' ' ' <<<"$output")" = '1 -1 0 ' ]
+}

@@ -19,6 +19,8 @@ struct json_rows {
     bool events;  // a line began "data:", as in a stream of server-sent events
     bool line;    // the next byte begins a line
     bool names;   // lines of a stream other than "data:" were skipped since the last value
+    bool lost;    // the row before was no JSON: the next one begins a line
+    bool loose;   // inside an array with such a row: commas, and brackets around rows, do not count
     struct json_value value;
     struct json_reply reply;
     struct json_lists lists;
@@ -73,20 +75,35 @@ static bool skip_event(struct json_rows *st)
     return true;
 }
 
+// Behind a row that was no JSON: goes on where the error was found if a line begins there, else at the next line.
+static void find_line(struct json_rows *st)
+{
+    if (!json_begins_line(&st->text))
+        json_skip_line(&st->text);
+    st->loose = st->loose || st->in_list;
+    st->in_list = st->lost = false;
+    st->line = true;
+}
+
 // Finds the next row, entering and leaving arrays of rows. *c: the row's bracket, which is the current byte then; 0 at
 // the end of the input.
 static bool find_row(struct json_rows *st, char *c, struct err *e)
 {
     struct json_text *const t = &st->text;
     json_discard(t);
-    check_line_end(st);
+    if (st->lost)
+        find_line(st);
+    else
+        check_line_end(st);
     for (;;) {
         *c = json_next_byte(t);
-        if (!st->in_list) {
+        if (st->loose && !st->in_list && (*c == ',' || *c == ']')) {
+            t->p++;
+        } else if (!st->in_list) {
             if (*c && *c != '{' && skip_event(st))
                 continue;
             const char inside = *c == '[' ? json_byte_inside(t) : '\0';
-            if (!inside || !strchr("[{]", inside))
+            if (!inside || !strchr("[{", inside))
                 return t->p == t->end || *c == '{' || *c == '[' || json_syntax(t, "a row", e);
             st->in_list = st->first = true;
             t->p++;
@@ -131,12 +148,32 @@ static bool read_row(struct json_rows *st, struct input_row *r, struct err *e)
     return r->logits.ids || input_check_width(st->config, r->logits.n, e);
 }
 
+// Returns true if the next len bytes lie in one line, and end it. False if that is not known yet.
+static bool fills_line(const struct json_text *t, size_t len)
+{
+    const char *p = t->p + len;
+    while (p < t->end && *p != '\n' && json_is_space(p, t->end))
+        p++;
+    return p < t->end && *p == '\n' && !memchr(t->p, '\n', len);
+}
+
+// If the input goes on behind a row that is no JSON, marks it as bad. Returns false.
+static bool lose_row(struct json_rows *st, struct input_row *r, const struct err *e)
+{
+    if (!st->config->lines || st->text.failed)
+        return false;
+    st->value.more = false;
+    st->lost = true;
+    json_reply_stop(&st->reply);
+    return input_bad_row(r, st->config->n_vocab, e);
+}
+
 // Returns the next value as text, for input_read, if the value can be read by itself. Returns false if it cannot.
 static bool defer_row(struct json_rows *st, struct input_row *r)
 {
     struct json_text *const t = &st->text;
     const size_t len = st->config->lazy && !st->events && !st->single ? json_plain_length(t) : 0;
-    if (!len || t->failed)
+    if (!len || t->failed || (st->config->lines && !fills_line(t, len)))
         return false;
     r->text = t->p;
     r->n_text = len;
@@ -151,8 +188,13 @@ static bool next_value(struct json_rows *st, struct input_row *r, bool *end, str
 {
     char c;
     if (st->value.more)
-        return json_read_value(&st->text, &st->value, e);
-    if (!find_row(st, &c, e) || st->text.failed)
+        return json_read_value(&st->text, &st->value, e) || lose_row(st, r, e);
+    if (!find_row(st, &c, e)) {
+        const bool more = st->text.p < st->text.end;
+        st->text.p += more; // the line is lost, even if its first byte is wrong
+        return more && lose_row(st, r, e);
+    }
+    if (st->text.failed)
         return false;
     *end = !c;
     if (!c && st->names && !st->events) // lines such as "id: ..." without data are no stream, but perhaps labelled rows
@@ -160,7 +202,9 @@ static bool next_value(struct json_rows *st, struct input_row *r, bool *end, str
     st->names = false;
     if (c && defer_row(st, r))
         return true;
-    return c ? json_read_value(&st->text, &st->value, e) : json_reply_end(&st->reply, e);
+    if (!c)
+        return json_reply_end(&st->reply, e);
+    return json_read_value(&st->text, &st->value, e) || lose_row(st, r, e);
 }
 
 static bool next_json(void *self, struct source *s, const struct input_config *config, struct input_row *r, bool *end,
@@ -220,6 +264,7 @@ bool input_read(struct input_reader **reader, const struct input_config *config,
                                 .at_end = true};
     x->rows.text = (struct json_text){0};
     x->rows.single = true;
+    x->rows.lost = false;
     r->text = NULL;
     return next_json(&x->rows, &x->source, config, r, &end, e);
 }

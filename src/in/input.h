@@ -23,6 +23,7 @@ struct input_config {
     bool keep_probs;           // the probabilities of JSON rows stay as they are; else they become logits
     const char *tensor;        // name of the tensor in files that hold several; NULL: the only one that fits
     const struct rows *rows;   // that are wanted
+    bool lines;                // a row that is no JSON is a bad row, which ends with its line; else an error
     bool lazy;                 // rows may be returned as text, for input_read; may change from row to row
     bool all_rows;             // rows that are not wanted are returned, too, as ROW_LEFT_OUT
     bool shared;               // who works on a row that stays gives back its memory, with source_give_back

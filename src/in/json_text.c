@@ -13,8 +13,27 @@ void json_fail(struct json_text *t)
 
 void json_discard(struct json_text *t)
 {
+    const char *last = t->p; // byte of the line that is no blank
+    while (last > t->origin && json_is_space(last - 1, last) && last[-1] != '\n')
+        last--;
+    if (last > t->origin)
+        t->inside_line = last[-1] != '\n';
     source_skip(t->source, (size_t)(t->p - t->origin));
     t->origin = t->p;
+}
+
+bool json_begins_line(struct json_text *t)
+{
+    json_discard(t);
+    return !t->inside_line;
+}
+
+void json_skip_line(struct json_text *t)
+{
+    while (json_peek(t, 1) && *t->p != '\n') {
+        const char *const newline = memchr(t->p, '\n', (size_t)(t->end - t->p));
+        t->p = newline ? newline : t->end;
+    }
 }
 
 size_t json_peek(struct json_text *t, size_t want)

@@ -15,6 +15,7 @@ struct json_text {
     const struct kern *kern; // of the SIMD tier that reads numbers
     const char *p, *end;     // the bytes of the input from the current byte on, as far as they were peeked
     const char *origin;      // the byte at source->offset; the bytes from origin to p are not skipped yet
+    bool inside_line;        // the line of *origin has other bytes than white space before it
     bool failed;
     struct err error; // if failed
 };
@@ -25,6 +26,12 @@ size_t json_peek(struct json_text *t, size_t want);
 
 // Skips the bytes before the current one in the source.
 void json_discard(struct json_text *t);
+
+// Returns true if only white space precedes the current byte on its line.
+bool json_begins_line(struct json_text *t);
+
+// Skips the rest of the line, up to its newline.
+void json_skip_line(struct json_text *t);
 
 // Returns the offset of the current byte in the input.
 uint64_t json_offset(const struct json_text *t);

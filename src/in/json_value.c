@@ -122,20 +122,29 @@ static void copy_text(struct json_text *t, struct json_value *v, const char *tex
         err_from_fault(&t->error, fault_memory());
 }
 
-// Copies a string, whose quote is the current byte.
+// Copies a string, whose quote is the current byte. JSON's strings have no line ends, but some programs write them: the
+// string is cut off there only if the next line begins as a row does.
 static bool copy_string(struct json_text *t, struct json_value *v, struct err *e)
 {
-    bool open = true, escaped = true; // the opening quote does not close
-    while (open) {
+    size_t skip = 1; // bytes that do not end the string: the opening quote, and the byte behind a backslash
+    char c = '\0';
+    while (c != '"') {
         if (!json_peek(t, 1))
             return json_syntax(t, "the end of a string", e);
-        const char *const start = t->p;
-        while (open && t->p < t->end) {
-            const char c = *t->p++;
-            open = c != '"' || escaped;
-            escaped = c == '\\' && !escaped;
+        const char *p = t->p + skip, *const end = t->end;
+        skip = 0;
+        while (p < end && (c = *p++) != '"' && c != '\n') {
+            if (c == '\\' && p < end)
+                p++;
+            else if (c == '\\')
+                skip = 1;
         }
-        copy_text(t, v, start, (size_t)(t->p - start));
+        copy_text(t, v, t->p, (size_t)(p - t->p));
+        if (t->failed)
+            return false;
+        t->p = p;
+        if (c == '\n' && json_peek(t, 1) && (*t->p == '{' || *t->p == '[' || json_text_at(t, 0, "data:")))
+            return json_syntax(t, "the end of a string", e);
     }
     return true;
 }
@@ -165,6 +174,14 @@ static void find_long_array(struct json_value *v, size_t name, size_t depth)
         v->in_array = true;
         v->alone = k->alone;
     }
+}
+
+// May an array or object begin at the end of v->text, in which a blank stands for white space?
+static bool may_open(const struct json_value *v)
+{
+    const char *last = v->text.text + v->text.len - 1;
+    last -= *last == ' ';
+    return *last == ',' || *last == ':' || *last == '[';
 }
 
 static bool read_members(struct json_text *t, struct json_value *v, struct err *e);
@@ -240,6 +257,8 @@ static bool copy_value(struct json_text *t, struct json_value *v, size_t depth, 
         const bool element = v->in_array && depth == v->array->depth + 1; // between elements, or at the array's end
         if (!c || t->failed)
             return json_syntax(t, "'}'", e);
+        if ((c == '{' || c == '[') && !may_open(v)) // perhaps the line before was cut off
+            return json_syntax(t, "',' or '}'", e);
         if (!depth && (c == ',' || c == '}' || c == ']'))
             return true;
         v->n_elements += element && c == ',';

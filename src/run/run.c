@@ -146,6 +146,7 @@ static struct input_config input_wanted(const struct job *j, struct vocab *texts
                                  .ranks = !strcmp(a->ids, "rank"),
                                  .n_tokens = vocab ? vocab->n : 0,
                                  .tensor = a->tensor,
+                                 .lines = a->skip_bad,
                                  .rows = &j->rows,
                                  .params = a->params,
                                  .shard = a->shard.k,
