@@ -674,3 +674,18 @@ TABLE
     run -1 --separate-stderr sampl -s 1 --on-error skip --params params rows.npy
     [ "${lines[1]} ${lines[2]}" = "-1 -1" ]
 }
+
+@test "a Git LFS pointer is refused as rows and as a vocabulary, whatever its name and format" {
+    local file
+    for file in a.f32 a.npy a.json a; do
+        printf 'version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 8\n' >$file
+        run -1 sampl -n 2 $file
+        [ "$output" = "sampl: $file: this is a Git LFS pointer; run git lfs pull" ]
+        run -1 sampl -n 2 -f f32 $file
+        [ "$output" = "sampl: $file: this is a Git LFS pointer; run git lfs pull" ]
+        run -1 sampl --vocab $file $file
+        [ "$output" = "sampl: --vocab: $file: this is a Git LFS pointer; run git lfs pull" ]
+    done
+    f32 1 2 >b.f32
+    [ "$(sampl -n 2 --temp 0 b.f32)" = 1 ]
+}

@@ -181,3 +181,28 @@ END
     run -1 --separate-stderr sampl --temp 0 --on-error skip events
     [ "$(tr '\n' ' ' <<<"$output")" = '1 -1 0 ' ]
 }
+
+@test "rows do not wait for the reader of standard error" {
+    timeout 600 /usr/bin/python3 - <<'END'
+import os, subprocess
+rows, n = b"[1,NaN]\n[1,2]\n", 3000  # messages of 150 kB; a pipe holds 64 kB
+run = subprocess.Popen([os.environ["SAMPL"], "-s", "1", "-f", "json", "--on-error", "skip"],
+                       stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+got = b""
+for i in range(n):
+    run.stdin.write(rows)
+    run.stdin.flush()
+    while got.count(b"\n") < 2 * i + 2:
+        got += os.read(run.stdout.fileno(), 1 << 16)
+errors = os.read(run.stderr.fileno(), 1 << 20)
+run.stdin.write(rows)
+run.stdin.close()
+got += run.stdout.read()
+lines = (errors + run.stderr.read()).decode().splitlines()
+assert run.wait() == 1 and got.count(b"-1\n") == n + 1, got
+note = [line for line in lines if line.startswith("sampl: note: ")]
+assert len(note) == 1 and lines[-1] == "sampl: %d of %d rows were bad" % (n + 1, 2 * n + 2), lines[-3:]
+dropped = int(note[0].removeprefix("sampl: note: ").split()[0])
+assert 0 < dropped < n and dropped + len(lines) - 2 == n + 1, (dropped, len(lines))
+END
+}

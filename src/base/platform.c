@@ -236,6 +236,12 @@ bool platform_would_wait(int fd)
     return !poll(&p, 1, 0);
 }
 
+bool platform_would_block(int fd)
+{
+    struct pollfd p = {.fd = fd, .events = POLLOUT};
+    return !poll(&p, 1, 0);
+}
+
 bool platform_in_front(int fd)
 {
     const pid_t front = tcgetpgrp(fd);

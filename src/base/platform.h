@@ -63,6 +63,9 @@ void platform_permissions(int fd, const char *like);
 // Would reading from a descriptor wait for another program or for a person?
 bool platform_would_wait(int fd);
 
+// Would writing a short text to a descriptor wait for its reader?
+bool platform_would_block(int fd);
+
 // Writes the real path of a file to path. `from` is relative to the folder of the program. False if there is no such
 // file, or if the system does not know where the program is.
 bool platform_near_program(const char *from, char path[PATH_MAX]);

@@ -82,6 +82,7 @@ int platform_columns(int fd) { return 0; }
 bool platform_utf8(void) { return true; }
 
 bool platform_would_wait(int fd) { return false; }
+bool platform_would_block(int fd) { return false; }
 bool platform_in_front(int fd) { return true; }
 
 #endif

@@ -186,6 +186,8 @@ bool platform_would_wait(int fd)
     return PeekNamedPipe((HANDLE)_get_osfhandle(fd), NULL, 0, NULL, &there, NULL) && !there;
 }
 
+bool platform_would_block(int fd) { return false; }
+
 bool platform_in_front(int fd) { return true; }
 
 #endif

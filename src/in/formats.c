@@ -60,6 +60,12 @@ static const struct {
     {"PAR1", "parquet (PAR1)", "write its rows as npy, safetensors or JSON arrays"},
 };
 
+bool input_no_pointer(const unsigned char *head, size_t len, struct err *e)
+{
+    return !begins_with(head, len, "version https://git-lfs.github.com/spec/") ||
+           err_set(e, STATUS_DATA, "this is a Git LFS pointer; run git lfs pull");
+}
+
 // Sets an error and returns false if the first bytes are those of such a file. named: the file's name says that the
 // file holds raw numbers. Such a file may begin with any two or three bytes by chance, so only longer magics count.
 static bool no_other(const unsigned char *head, size_t len, bool named, struct err *e)
@@ -96,12 +102,14 @@ bool format_choose(const struct input_config *c, struct source *s, const struct 
 {
     const unsigned char *head;
     size_t len;
+    if ((s->mapped || s->sized) && (!source_peek(s, HEAD, &head, &len, e) || !input_no_pointer(head, len, e)))
+        return false;
     for (size_t i = 0; i < N_FORMATS; i++)
         if (!strcmp(c->format, formats[i]->name))
             *f = formats[i];
     if (!*f && !by_content(s, f, &head, &len, e))
         return false;
-    if (!*f && len && !format_by_name(s, f, head, len, e))
+    if (!*f && len && (!input_no_pointer(head, len, e) || !format_by_name(s, f, head, len, e)))
         return false;
     if (*f && c->params && !(*f)->matrix)
         return err_set(e, STATUS_USAGE, "--params: the input is %s, whose rows have no lines of another file",

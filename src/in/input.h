@@ -169,6 +169,9 @@ bool format_choose(const struct input_config *c, struct source *s, const struct 
 // is none that is known. A model in GGUF is such a file, too.
 const char *input_other_file(const unsigned char *head, size_t len);
 
+// Fails with STATUS_DATA if the first bytes are those of a Git LFS pointer, which stands for a file that is not there.
+bool input_no_pointer(const unsigned char *head, size_t len, struct err *e);
+
 struct input;
 
 // Opens no file yet. config must outlive the input. Returns NULL on failure. The caller frees the input with

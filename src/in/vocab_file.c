@@ -56,7 +56,7 @@ bool vocab_load(struct vocab *v, const char *path, struct err *e)
     const unsigned char *p;
     size_t have;
     vocab_init(v);
-    bool ok = source_open(&s, path, e) && source_peek(&s, 64, &p, &have, e);
+    bool ok = source_open(&s, path, e) && source_peek(&s, 64, &p, &have, e) && input_no_pointer(p, have, e);
     const char *const other = ok && !vocab_gguf.probe(p, have) ? input_other_file(p, have) : NULL;
     if (other)
         ok = err_set(e, STATUS_DATA, "this is %s, not a vocabulary", other);

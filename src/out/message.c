@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "out/message.h"
 
+#include "base/platform.h"
 #include "base/utf8.h"
 
 #include <signal.h>
@@ -28,6 +29,23 @@ void message_abandon(void)
         status_line = false;
 }
 
+static unsigned long dropped; // messages that were left out since the last one that was printed
+
+// Prints a message. Rows must not wait for a reader of messages, so that a message for which a pipe has no room is left
+// out. A pipe with room takes a message at once. The descriptor cannot be made non-blocking, since other programs write
+// to the same pipe.
+static void print_line(const char *before, const char *text)
+{
+    if (platform_would_block(STDERR_FILENO)) {
+        dropped++;
+        return;
+    }
+    if (dropped)
+        fprintf(stderr, "sampl: note: %lu messages were left out: standard error was full\n", dropped);
+    dropped = 0;
+    fprintf(stderr, "sampl: %s%s\n", before, text);
+}
+
 void message_say(enum message_kind kind, const char *format, ...)
 {
     static const char *const before[] = {"", "warning: ", "note: "};
@@ -38,7 +56,7 @@ void message_say(enum message_kind kind, const char *format, ...)
     va_end(args);
     text_tame(text);
     message_progress(NULL);
-    fprintf(stderr, "sampl: %s%s\n", before[kind], text);
+    print_line(before[kind], text);
 }
 
 void message_no_note(void) { message_warn("out of memory: a note is missing"); }

@@ -8,7 +8,8 @@
 
 enum message_kind { MESSAGE_ERROR, MESSAGE_WARNING, MESSAGE_NOTE };
 
-// Prints "sampl: text", "sampl: warning: text" or "sampl: note: text".
+// Never waits for the reader of standard error: a full pipe does not get the message, and the next message is preceded
+// by the number of those left out. Prints "sampl: text", "sampl: warning: text" or "sampl: note: text".
 __attribute__((format(printf, 2, 3))) void message_say(enum message_kind kind, const char *format, ...);
 
 #define message_error(e)  message_say(MESSAGE_ERROR, "%s", (e)->text)
