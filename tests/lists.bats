@@ -19,7 +19,7 @@ exact() {
 
 @test "where a list's result is called exact, it is that of the full row, for every chain" {
     need python3
-    run python3 "$ROOT/tests/lists.py" "$SAMPL"
+    COUNT=$((10000 / ${SAMPL_TEST_STEP:-20})) JOBS=1 run python3 "$ROOT/tests/lists.py"
     [ "$status" -eq 0 ] || { echo "$output"; return 1; }
 }
 
@@ -97,6 +97,128 @@ exact() {
     [ "$(exact --samplers top_h --top-h 0.3)" = 1 ]
     many 99
     [ "$(exact --samplers top_h --top-h 0.3)" = 0 ]
+}
+
+@test "a draw with a tail left is never exact, however small the tail" {
+    reply 1=-1e-8,2=-20 >list.json
+    [ "$(exact --samplers '')" = 0 ]
+    [ "$(exact --samplers temperature --temp 0.02)" = 0 ]
+    [ "$(exact --samplers 'min_p;temperature' --min-p 0.1 --temp 1.3)" = 1 ]
+    reply 1=-0.5,2=-2.5,3=-2.6 >list.json
+    [ "$(exact --samplers 'min_p;temperature' --min-p 0.05 --temp 1.3)" = 0 ]
+    [ "$(exact --mirostat 2)" = 0 ]
+}
+
+@test "a stage that reads a logit's sign or size is not exact on log-probabilities, unless ln p was written before" {
+    reply 1=-0.7,2=-1,3=-5 >list.json
+    cut() { exact --samplers "top_k;$1" --top-k 2 --prompt-tokens 1,9 "${@:2}"; }
+    [ "$(cut penalties --repeat-penalty 1.2)" = 0 ]
+    [ "$(cut penalties --presence-penalty 1.2)" = 1 ]
+    [ "$(cut encoder_penalty --encoder-repeat-penalty 1.2)" = 0 ]
+    [ "$(exact --engine akunu --temp 0.8 --top-k 2)" = 0 ]
+    # The penalised tokens are not among the candidates.
+    [ "$(exact --samplers 'top_k;penalties' --top-k 2 --repeat-penalty 1.2 --prompt-tokens 3,9)" = 1 ]
+    # These stages write ln p, which has the same sign in the full row.
+    [ "$(cut 'scatter;penalties' --scatter-k 2 --scatter-strength 0.5 --repeat-penalty 1.2)" = 1 ]
+    [ "$(cut 'skew;penalties' --skew 0.5 --repeat-penalty 1.2)" = 1 ]
+    # A complete list has log-probabilities as well.
+    reply 0=-1.5,1=-1,2=-0.9 >list.json
+    [ "$(sampl -s 1 -n 3 --samplers penalties --repeat-penalty 1.2 --prompt-tokens 1 -O json list.json 2>/dev/null | grep -o '"rest".*')" = '"rest":0,"exact":false}' ]
+}
+
+@test "a list in doubt makes later rows inexact by what they depend on" {
+    local cases=$ROOT/tests/cases
+    # It is not known whether xtc draws in the first row. Full rows would give other ids.
+    [ "$(sampl -s 1 -n 50 --samplers 'min_p;xtc;top_k' --min-p .05 --xtc-probability .5 --xtc-threshold .2 --top-k 1 -O json "$cases/list-gates.json" 2>/dev/null |
+        grep -c '"exact":true')" = 1 ]
+    ! cmp <(sampl -s 1 -n 50 --samplers 'min_p;xtc;top_k' --min-p .05 --xtc-probability .5 --xtc-threshold .2 --top-k 1 "$cases/list-gates.json" 2>/dev/null) \
+        <(sampl -s 1 -n 50 --samplers 'min_p;xtc;top_k' --min-p .05 --xtc-probability .5 --xtc-threshold .2 --top-k 1 "$cases/list-gates-full.json") || false
+    # A reasoning budget is history.
+    cp "$cases/list-budget.json" list.json
+    [ "$(exact --samplers top_p --top-p .999)" = '0 1 1' ]
+    [ "$(exact --samplers top_p --top-p .999 --reasoning-budget 1 --reasoning-start 2 --reasoning-end 3)" = '0 0 0' ]
+    [ "$(exact --samplers top_p --top-p .999 --reasoning-budget 1 --reasoning-start 2 --reasoning-end 3 --accept 0,0,0)" = '0 1 1' ]
+    # A row that failed
+    cp "$cases/list-grammar.json" list.json
+    printf 'a\nb\nc\n' >vocab
+    [ "$(sampl -s 1 --vocab vocab --on-error skip --grammar 'root ::= [bc] [abc]' --grammar-first --samplers top_k --top-k 1 -O json list.json 2>/dev/null |
+        tail -1 | grep -o '"exact".*')" = '"exact":false}' ]
+    # A complete list
+    cp "$cases/list-end.json" list.json
+    [ "$(sampl -s 1 -n 3 --presence-penalty 1 -O json list.json 2>/dev/null | grep -o '"rest".*' | tail -1)" = '"rest":0,"exact":false}' ]
+    [ "$(sampl -s 1 -n 3 -O json list.json 2>/dev/null | grep -c '"rest"')" = 1 ]
+    # Draws of dist carry nothing.
+    reply 1=-1,2=-1.5 1=-0.1,2=-3 >list.json
+    [ "$(exact --samplers 'top_p;temperature' --top-p 0.8 --temp 2)" = '0 1' ]
+}
+
+@test "a token below the list has no rank" {
+    local beside=$ROOT/tests/cases/list-beside.json
+    run -1 sampl --draws recorded --samplers top_k --top-k 10 "$beside"
+    [[ ${lines[1]} == *'row 0: 67 removed by top_k, below the list' ]]
+    run -1 sampl --draws recorded --samplers top_k --top-k 10 -O json "$beside"
+    [[ $output == *'"stage":"top_k","rank":null,"next":false'* ]]
+    run -1 sampl --expect 67 --rows 0 --samplers top_k --top-k 10 -s 1 "$beside"
+    [ "${lines[1]}" = '  67 is not among the 10 kept: top_k removed it, below the list; its limit is 10' ]
+    run -1 sampl --expect 999 --rows 0 --samplers top_k --top-k 10 -s 1 "$beside"
+    [ "${lines[1]}" = '  999 is not among the 10 kept: top_k removed it, not listed; its limit is 10' ]
+    sampl -s 1 --samplers top_k --top-k 10 --rows 0 --trace "$beside" | grep -q '^top_k=10 *11 -> *10 *0\.3822'
+    # The only token left has no rank, either.
+    sampl -s 1 --samplers '' -l 67+40 --rows 0 --emit stats -O json "$beside" 2>/dev/null | grep -q '"id":67,.*"raw_rank":null,'
+    sampl -s 1 --samplers '' -l 344+40 --rows 0 --emit stats -O json "$beside" 2>/dev/null | grep -q '"id":344,.*"raw_rank":1,'
+    sampl -s 1 --samplers '' -l 67+40 --rows 0,1 --stats "$beside" 2>&1 >/dev/null | grep -q '^raw_rank  *[0-9-]'
+    sampl -s 1 --samplers top_k --top-k 10 "$beside" 2>note
+    sampl -s 1 --samplers top_k --top-k 11 "$beside" 2>note
+    grep -q 'rows list up to 10 tokens' note
+}
+
+@test "a token that is not listed is lost only if the chain removed all of them" {
+    local ten=$ROOT/tests/cases/list-ten.json
+    sampl -s 1 --neutral --accept 339,903,769 --vs 'v: --top-k 3' -O json "$ten" >got 2>/dev/null
+    grep '"base"' got | grep -q '"lost":null,.*"unlisted":1,'
+    grep '"name":"v"' got | grep -q '"lost":1,.*"unlisted":0,'
+    [ "$(sampl -s 1 --neutral --accept 339,903,769 --emit score "$ten" 2>/dev/null | paste -sd' ')" = 'nan nan nan' ]
+    [ "$(sampl -s 1 --neutral --top-k 3 --accept 339,903,769 --emit score "$ten" | paste -sd' ')" = '-inf -inf -inf' ]
+    sampl -s 1 --neutral --accept 339,903,769 --emit stats -O json "$ten" 2>/dev/null | grep -c '"accepted_prob":null' | grep -qx 3
+    run -1 sampl -s 1 --neutral --expect 900 --rows 0 "$ten"
+    [[ $output == *'  900 is not listed; it may be among the tokens that are left'* ]]
+}
+
+@test "each chain and each file is counted, and the advice fits the chain" {
+    local ten=$ROOT/tests/cases/list-ten.json
+    sampl -s 1 --samplers top_k --top-k 3 --vs 'v: --top-k 40' "$ten" 2>note >/dev/null
+    grep -q "in 'v' 0 of 3 rows come out as full rows would, the others need more: ask the server for 50" note
+    sampl -s 1 --neutral "$ten" 2>note >/dev/null
+    grep -q '0 of 3 rows come out as full rows would, and no list is long enough for this chain' note
+    sampl -s 1 --samplers 'typ_p;top_k' --typical .9 --top-k 2 "$ten" 2>note >/dev/null
+    grep -q 'no list is long enough for this chain' note
+    reply "$(perl -e 'print join ",", map { "$_=" . (-5 - $_ / 1000) } 1 .. 100')" >list.json
+    sampl -s 1 --samplers top_p --top-p .999 list.json 2>note >/dev/null
+    grep -q 'ask the server for more than 100' note
+    # The lists are in the second file.
+    perl -e 'print "[" . join(",", map { -$_ / 100 } 0 .. 999), "]\n" for 1 .. 3' >full.json
+    sampl -s 1 --neutral -n 1000 --against "$ten" full.json >got 2>note
+    head -1 got | grep -q ' exact '
+    grep -q '0 of 3 rows' note
+}
+
+@test "--draws says how many rows it leaves out, and why" {
+    run -1 sampl --draws recorded --neutral "$ROOT/tests/cases/list-beside.json"
+    [ "${lines[0]}" = "sampl: --draws: no row is left to test: the lists of 3 rows do not tell the chain's distribution, and 0 rows are bad" ]
+    reply 1=-1,2=-1.5 1=-0.1,2=-3 >list.json
+    run sampl --draws recorded --samplers top_p --top-p 0.8 list.json
+    [ "${lines[0]}" = '1 row, 1 draw; 1 more row left out: 0 bad, 1 not exact' ]
+}
+
+@test "filters that keep the higher of tied ids are not exact at the end of a list" {
+    reply 5=-1,9=-1.5 >list.json
+    [ "$(exact --engine mlx --temp 1 --top-k 0 --top-p 0.5)" = 0 ]
+    reply 5=-1,9=-1.5,2=-3 >list.json
+    [ "$(exact --engine mlx --temp 1 --top-k 0 --top-p 0.5)" = 1 ]
+    # A chosen token that ties with the list's end may stand beside the list.
+    reply 7=-2,5=-1,1=-2 >list.json
+    [ "$(exact --samplers top_k --top-k 2)" = 0 ]
+    [ "$(exact --samplers top_k --top-k 1)" = 1 ]
 }
 
 # lists FILE NAME DTYPE SHAPE NUMBERS...: writes a safetensors file. Each further group of four arguments is a tensor.

@@ -9,7 +9,8 @@
 
 // Sums over the rows. A zeroed struct is empty.
 struct draw_sums {
-    uint64_t rows, left_out; // left_out: others, whose distribution is not known
+    uint64_t rows;
+    uint64_t bad, inexact; // other rows: those without a distribution, and lists whose outcome is not exact
     uint64_t draws;          // outside ones included
     uint64_t outside, near, outside_rows;
     struct outside first[OUTSIDE_MOST];

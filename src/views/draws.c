@@ -71,8 +71,10 @@ static void draws_text(struct dest *d, const struct draw_sums *s, const struct d
 {
     builder_format(&d->text, "%" PRIu64 " row%s, %" PRIu64 " draw%s", s->rows, plural(s->rows, "", "s"), s->draws,
                    plural(s->draws, "", "s"));
-    if (s->left_out)
-        builder_format(&d->text, "; %" PRIu64 " more row%s left out", s->left_out, plural(s->left_out, "", "s"));
+    const uint64_t left_out = s->bad + s->inexact;
+    if (left_out)
+        builder_format(&d->text, "; %" PRIu64 " more row%s left out: %" PRIu64 " bad, %" PRIu64 " not exact", left_out,
+                       plural(left_out, "", "s"), s->bad, s->inexact);
     builder_byte(&d->text, '\n');
     print_all_outside(d, s);
     print_chi2(&d->text, "by rank", &t->rank);
@@ -129,7 +131,8 @@ static void draws_json(struct dest *d, const struct draw_sums *s, const struct d
     const double factor = t->temperature.factor, se = t->temperature.se, p = t->temperature.p;
     field_int(d, "rows", (int64_t)s->rows);
     field_int(d, "draws", (int64_t)s->draws);
-    field_int(d, "left_out", (int64_t)s->left_out);
+    field_int(d, "left_out", (int64_t)(s->bad + s->inexact));
+    field_int(d, "not_exact", (int64_t)s->inexact);
     outside_object(d, s);
     chi2_object(d, "rank", &t->rank);
     chi2_object(d, "token", &t->token);
@@ -212,8 +215,10 @@ static bool row(void *self, const struct seen *s, struct err *e)
     struct draws_view *const v = self;
     const struct result *const res = s->result;
     v->next_row = res->record.row + 1;
-    if (!res->ok || (res->record.partial && !res->record.exact))
-        v->sums.left_out++;
+    if (!res->ok)
+        v->sums.bad++;
+    else if (res->record.partial && !res->record.exact)
+        v->sums.inexact++;
     else
         draw_sums_add(&v->sums, res->record.row, res->record.drawn);
     return true;
@@ -227,6 +232,13 @@ static enum verdict end(void *self, enum ending how, struct err *e)
     struct draw_tests tests;
     if (how != ENDING_RAN)
         return VERDICT_FINE;
+    if (!v->sums.draws && v->sums.inexact) {
+        err_set(e, STATUS_DATA,
+                "--draws: no row is left to test: the lists of %" PRIu64 " rows do not tell the chain's distribution, "
+                "and %" PRIu64 " rows are bad",
+                v->sums.inexact, v->sums.bad);
+        return VERDICT_FAILED;
+    }
     if (!v->sums.draws) {
         err_set(e, STATUS_DATA, "--draws: %s has no draw from any of the %" PRIu64 " rows", j->args->draws,
                 v->sums.rows);

@@ -8,6 +8,7 @@
 #include "views/view.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 struct one_page {
@@ -87,8 +88,10 @@ static void table_row(struct builder *b, struct dest *d, const struct record *r)
     } else {
         builder_format(b, "%" PRIu32, r->chosen);
     }
-    builder_format(b, "</td><td>%.4f</td><td>%.4f</td><td>%.0f</td><td>%zu</td><td>%.3f</td></tr>\n",
-                   (double)r->chosen_p, r->stat[STAT_RAW_PROB], r->stat[STAT_RAW_RANK], r->kept, r->entropy);
+    builder_format(b, "</td><td>%.4f</td><td>%.4f</td><td>", (double)r->chosen_p, r->stat[STAT_RAW_PROB]);
+    if (!isnan(r->stat[STAT_RAW_RANK])) // else unlisted tokens may rank before it
+        builder_format(b, "%.0f", r->stat[STAT_RAW_RANK]);
+    builder_format(b, "</td><td>%zu</td><td>%.3f</td></tr>\n", r->kept, r->entropy);
 }
 
 static void begin_page(struct one_page *v, const struct record *r)

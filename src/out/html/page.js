@@ -153,7 +153,7 @@ const startLegend = () => {
 const startTools = () => {
   const beside = main.matches(".beside"), known = !beside && rows.some((row) => row.good && row.stats.accepted >= 0);
   const differs = beside ? (row) => row.of.some((v) => v && row.of[0] && v[4] !== row.of[0][4])
-    : known ? (row) => row.stats.accepted !== row.record.id : (row) => row.stats.raw_rank > 1;
+    : known ? (row) => row.stats.accepted !== row.record.id : (row) => row.stats.raw_rank !== 1;
   const likely = (row) => beside ? row.of[0][0] : row.stats.raw_prob;
   const order = rows.filter((row) => row.good).sort((a, b) => likely(a) - likely(b));
   const next = (by, from, step) => {
@@ -165,7 +165,7 @@ const startTools = () => {
     least = order[now === least ? (order.indexOf(rows[now]) + 1) % order.length : 0].at;
     choose(least, true);
   };
-  const lost = (row) => row.stats.accepted >= 0 && !(row.stats.accepted_prob > 0);
+  const lost = (row) => row.stats.accepted >= 0 && row.stats.accepted_prob === 0;
   const field = make("input", { type: "search", "aria-label": "Search the text", placeholder: "search" });
   const found = make("output", { "aria-label": "Matches" });
   const search = (step) => {
@@ -337,7 +337,7 @@ const startRow = () => {
     if (!row.good) { section.replaceChildren(head, make("p", {}, r.error)); return; }
     const s = row.stats, accepted = row.followed.find((f) => f[0] === s.accepted);
     section.replaceChildren(head, make("p.lead", {}, make("b", {}, name(r.id, r.token)), " ", make("span", {}, `${prob(r.prob)} after the chain,`), " ",
-      make("span", {}, `${prob(s.raw_prob)} by the model,`), " ", make("span", {}, `its rank ${whole(s.raw_rank)}`),
+      make("span", {}, `${prob(s.raw_prob)} by the model,`), " ", make("span", {}, s.raw_rank === null ? "its rank is below the list" : `its rank ${whole(s.raw_rank)}`),
       accepted ? make("span", {}, `; accepted ${name(accepted[0], accepted[1])}`) : ""), ...partial(r), stageTable(row), ...drawn(row), removed(row));
   });
 };
