@@ -130,6 +130,12 @@ engines() {
     ran "engines: $(pick 2000 100000) rows, seed $SEED"
 }
 
+# Random chains on lists of servers, and on the full rows.
+lists() {
+    JOBS=1 make -s check-lists COUNT="$(pick 500 20000)" SEED="$SEED"
+    ran "lists: $(pick 500 20000) cases, seed $SEED"
+}
+
 soak() {
     make -s soak SHORT="$(pick 1 '')"
     ran "soak: $(pick 'a twentieth' all)"
@@ -176,7 +182,7 @@ windows() {
     tail -n 1 build/windows/result | sed 's/^/ran: /'
 }
 
-steps=(gcc_sanitizers clang_sanitizers llama lint packages neon html explorer same faults portable threads soak engines completions)
+steps=(gcc_sanitizers clang_sanitizers llama lint packages neon html explorer same faults portable threads soak engines lists completions)
 [ "$form" = short ] || steps=(proofs mutants whole "${steps[@]}" firefox systems windows)
 
 # ---- one step, or every step

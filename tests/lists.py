@@ -35,6 +35,7 @@ ONLY = os.environ.get("ONLY")
 VOCAB, ROWS = 60, 300
 HISTORY = "3,7,11,3,7,11,3,7"  # tokens that penalties find, and a repetition that DRY finds
 
+TOLERANCE = 3e-5
 ENGINES = ["ollama", "akunu", "akunu-gpu", "batch", "transformers", "vllm", "vllm-v2", "sglang", "mlx"]
 
 # The chain, or an engine, its options, and whether some results must be exact and some not.
@@ -204,7 +205,7 @@ def is_exact(part):
     return part.get("exact", True)
 
 
-def difference(row, full, part, temp):
+def difference(row, full, part):
     """Return how the result of a list differs from that of the full row, or None."""
     want = {c["id"]: c["prob"] for c in full["top_probs"]}
     have = {c["id"]: c["prob"] for c in part["top_probs"]}
@@ -220,10 +221,8 @@ def difference(row, full, part, temp):
     logits.update({c["id"]: c["logit"] for c in full["top_probs"]})
     if odd and max(logits[t] for t in odd) - min(logits[t] for t in odd) > 1e-5:  # else a tie that the list rounds
         return "kept %s instead of %s" % (sorted(have), sorted(want))
-    most = max(abs(x) for x in row)
-    error = 4 * 2**-24 * (most + max(abs(row[t]) + 10 for t in have)) / max(temp, 0.01) + 1e-5 * bool(odd)
     for t in set(have) & set(want):
-        close = any(math.isclose(have[t], want[u], rel_tol=error + 2e-6, abs_tol=1e-30) for u in near[t])
+        close = any(abs(have[t] - want[u]) <= TOLERANCE for u in near[t])
         if not close and not odd:
             return "token %d has probability %g instead of %g" % (t, have[t], want[t])
     if part["id"] != full["id"] and not odd and not tied:
@@ -251,13 +250,11 @@ def check_table():
     paths = write_files(rng, folder.name)
     for samplers, options, some_exact, some_not in CHAINS:
         options = options.format(**paths)
-        words = options.split()
-        temp = float(words[words.index("--temp") + 1]) if "--temp" in words else 1.0
         exact = 0
         full, part = run_chain(full_text, samplers, options), run_chain(reply, samplers, options)
         for i, (f, p) in enumerate(zip(full, part)):
             compared = is_exact(p) and not collapsed[i] and not cut_is_tied(rows[i], options)
-            wrong = difference(rows[i], f, p, temp) if compared else None
+            wrong = difference(rows[i], f, p) if compared else None
             exact += is_exact(p)
             if wrong:
                 print("%s %s: row %d: %s" % (samplers, options, i, wrong))
@@ -285,9 +282,10 @@ VALUES = {
     "smoothing-factor": [0.1, 0.4, 1], "eta-cutoff": [0.001, 0.01, 0.1], "epsilon-cutoff": [0.001, 0.01, 0.1],
     "min-k": [-1, 0, 0.9, 5], "repeat-penalty-slope": [1, 1, 0.5],
 }
+VARIANTS = ["--temp 0.7", "--top-k 3", "--top-k 20 --min-p 0.1", "--samplers min_p;xtc;top_p --min-p 0.02",
+            "--samplers penalties;top_k --repeat-penalty 1.2", "--mirostat 2", "--neutral", "--samplers top_k;dry;typ_p"]
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 GRAMMARS = ["root ::= [a-m]*", "root ::= ([a-f] | [g-z] [a-f])*", "root ::= ([a-m] [a-z] [a-z])*", "root ::= [^abc]*"]
-TOLERANCE = 3e-5
 EDGE = 3e-6
 
 
@@ -351,6 +349,9 @@ class Case:
             self.options += ["--accept", self.ids(len(self.rows))]
         if self.bad or rng.random() < 0.5:
             self.options += ["--on-error", "skip"]
+        # "alone"; "variants": the record of the second chain; "against": the lists are the second file
+        self.form = rng.choice(["alone", "alone", "alone", "variants", "against"]) if not engine else "alone"
+        self.variant = rng.choice(VARIANTS)
 
     def likely(self):
         row = self.rng.choice(self.rows)
@@ -428,7 +429,15 @@ class Case:
         self.accepts = recorded and "--grammar" not in self.options and "--reasoning-budget" not in self.options
 
     def command(self, folder, of_list):
-        words = [SAMPL, "-O", "json", "--dump-probs", *self.options]
+        words = [SAMPL, "-O", "json", *self.options]
+        if self.form == "alone":
+            words += ["--dump-probs"]
+        else:
+            words += ["--emit", "stats"]
+        if self.form == "variants":
+            words += ["--vs", "v: " + self.variant]
+        if self.form == "against":
+            words += ["--against", str(folder / ("%d.%s.json" % (self.number, "list" if of_list else "full")))]
         if self.accepts and "--accept" not in self.options:
             words += ["--accept", "recorded" if of_list else ",".join(map(str, self.recorded))]
         if self.vocab:
@@ -437,9 +446,15 @@ class Case:
 
     def answer(self, folder, text, of_list):
         """Return the records, the status, and the messages."""
+        if self.form == "against":
+            (folder / ("%d.%s.json" % (self.number, "list" if of_list else "full"))).write_text(text)
+            text = self.full_text() # the file of the base
         done = subprocess.run(self.command(folder, of_list), input=text, capture_output=True, text=True, check=False)
         lines = done.stdout.splitlines() if 0 <= done.returncode <= 2 else []
-        return [json.loads(line) for line in lines], done.returncode, done.stderr
+        records = [json.loads(line) for line in lines]
+        if self.form != "alone":
+            records = [r for r in records if r["variant"] != "base"]
+        return records, done.returncode, done.stderr
 
     def full_text(self, moved=0):
         """The full rows. moved: a number other than 0 chooses by how much each logit is moved; equal logits stay so."""
@@ -454,7 +469,10 @@ def outcome(record):
 
 
 def differ(a, b):
-    """Return how the outcomes of two records differ, or None."""
+    """Return how the outcomes of two records differ, or None. Statistics tell the number of kept tokens."""
+    if "n" in a and "top_probs" not in a:
+        same = a["id"] == b["id"] and a["n"] == b["n"] and abs(a["prob"] - b["prob"]) <= TOLERANCE
+        return None if same else "token %s of %s, %s instead of token %s of %s, %s" % (b["id"], b["n"], b["prob"], a["id"], a["n"], a["prob"])
     (id_a, p_a), (id_b, p_b) = outcome(a), outcome(b)
     if set(p_a) != set(p_b):
         return "kept %s instead of %s" % (sorted(p_b), sorted(p_a))

@@ -83,6 +83,10 @@ check-same: $(BUILD)/sampl ## run random command lines in ways that must print t
 check-engines: $(BUILD)/sampl ## compare random rows of transformers, vllm, vllm-v2, sglang and mlx with a numpy program (COUNT=10000 SEED=1)
 	$(Q)tests/engines.py '$(abspath $(BUILD)/sampl)' '$(or $(COUNT),10000)' '$(or $(SEED),1)'
 
+.PHONY: check-lists
+check-lists: $(BUILD)/sampl ## compare random chains on lists of servers with the full rows (COUNT=500 SEED=1 ONLY= JOBS=)
+	$(Q)SAMPL='$(abspath $(BUILD)/sampl)' COUNT='$(COUNT)' SEED='$(SEED)' ONLY='$(ONLY)' JOBS='$(JOBS)' tests/lists.py
+
 .PHONY: check-draws
 check-draws: $(BUILD)/sampl ## test --draws with right draws (COUNT=1000 SEED=1)
 	$(Q)dir=$$(mktemp -d) && trap 'rm -r "$$dir"' EXIT && cd "$$dir" && SAMPL='$(abspath $(BUILD)/sampl)' AUSTEN='$(CURDIR)/samples/austen.f16' '$(CURDIR)/tests/draws.py' right '$(or $(COUNT),1000)' '$(or $(SEED),1)'
