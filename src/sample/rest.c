@@ -321,7 +321,7 @@ void rest_draw(struct cand *c, const float *w, double u)
         }
         sum += x;
     }
-    const double doubt = REST_SLACK * sum, at = u * sum;
+    const double doubt = REST_SLACK / 4.0 * sum, at = u * sum; // a sum of many is off by less than one of them
     if ((before > 0.0 && at - before < doubt) || (before + own < sum && before + own - at < doubt))
         rest_end(c, false);
 }
