@@ -11,7 +11,7 @@
 struct draw_sums {
     uint64_t rows;
     uint64_t bad, inexact; // other rows: those without a distribution, and lists whose outcome is not exact
-    uint64_t draws;          // outside ones included
+    uint64_t draws;        // outside ones included
     uint64_t outside, near, outside_rows;
     struct outside first[OUTSIDE_MOST];
     size_t n_first;
