@@ -103,7 +103,8 @@ const struct recipe *recipe_checked(const struct recipe *recipe, struct err *e)
     return recipe;
 }
 
-bool recipe_ends_lists(const struct recipe *recipe)
+// Returns whether a list of the likeliest tokens, if it is long enough, tells what the chain keeps of the full row.
+static bool ends_lists(const struct recipe *recipe)
 {
     for (size_t i = 0; i < recipe->n_stages; i++) {
         const struct stage *const stage = &recipe->stage[i];
@@ -115,6 +116,23 @@ bool recipe_ends_lists(const struct recipe *recipe)
             return false;
     }
     return false;
+}
+
+size_t recipe_list_wanted(const struct recipe *recipe)
+{
+    double most = 90.0;
+    bool any = false;
+    if (!ends_lists(recipe))
+        return 0;
+    for (size_t i = 0; i < recipe->n_stages; i++) {
+        const struct stage *const s = &recipe->stage[i];
+        if (s->sampler->limits != LIMITS_RANK || !stage_enabled(s))
+            continue;
+        const double k = param_load(s->sampler->params, s->params);
+        most = !any || k > most ? k : most;
+        any = true;
+    }
+    return (size_t)most + 10;
 }
 
 const char *recipe_by_chance(const struct recipe *recipe)

@@ -176,8 +176,9 @@ bool recipe_runs(const struct recipe *recipe, const struct sampler *sampler);
 // selector's draw; "the grammar" if a second pass may follow a draw. NULL: the row and the history decide it.
 const char *recipe_by_chance(const struct recipe *recipe);
 
-// Returns whether a list of the likeliest tokens, if it is long enough, tells what the chain keeps of the full row.
-bool recipe_ends_lists(const struct recipe *recipe);
+// Returns how many tokens a server should list for a chain: a few more than the largest top-k keeps. 0: a list of any
+// length leaves a tail, as a draw from all tokens does.
+size_t recipe_list_wanted(const struct recipe *recipe);
 
 // Returns the measures of the first enabled sampler that has some, or NULL.
 const char *const *recipe_measures(const struct recipe *recipe);

@@ -150,32 +150,13 @@ void note_rows_beyond(const struct job *j)
         message_note("--rows: row %" PRId64 " is beyond the last row, %" PRId64, beyond, last);
 }
 
-// Returns how many tokens a server should list for a chain: a few more than the largest top-k keeps. 0: a list of any
-// length leaves a tail, as a draw from all tokens does.
-static size_t list_wanted(const struct recipe *recipe)
-{
-    double most = 90.0;
-    bool any = false;
-    if (!recipe_ends_lists(recipe))
-        return 0;
-    for (size_t i = 0; i < recipe->n_stages; i++) {
-        const struct stage *const s = &recipe->stage[i];
-        if (s->sampler->limits != LIMITS_RANK || !stage_enabled(s))
-            continue;
-        const double k = param_load(s->sampler->params, s->params);
-        most = !any || k > most ? k : most;
-        any = true;
-    }
-    return (size_t)most + 10;
-}
-
 void note_partial(const struct job *j, const struct totals *t)
 {
     const size_t chain = totals_least_exact(t);
     char advice[120];
     if (chain == SIZE_MAX)
         return;
-    const size_t wanted = list_wanted(j->variant[chain]), listed = t->partial[chain].listed;
+    const size_t wanted = recipe_list_wanted(j->variant[chain]), listed = t->partial[chain].listed;
     if (!wanted)
         snprintf(advice, sizeof advice, "and no list is long enough for this chain");
     else

@@ -37,7 +37,7 @@ void rest_end(struct cand *c, bool known)
 void rest_mask(struct cand *c, bool known) { c->rest.state = known ? REST_GONE : REST_INEXACT; }
 
 // Are the candidates of the list those of the full row?
-static bool is_whole(const struct unlisted *r)
+static bool lists_all(const struct unlisted *r)
 {
     return r->state == REST_NONE || (r->state == REST_GONE && r->left == LEFT_NONE);
 }
@@ -45,7 +45,7 @@ static bool is_whole(const struct unlisted *r)
 bool rest_knows_two(const struct cand *c)
 {
     const struct unlisted *const r = &c->rest;
-    return is_whole(r) ||
+    return lists_all(r) ||
            (r->state != REST_INEXACT && (r->left == LEFT_ALL || (r->doubtful ? rest_head(c) : c->n) >= 2));
 }
 
@@ -53,7 +53,7 @@ bool rest_has_two(struct cand *c)
 {
     struct unlisted *const r = &c->rest;
     r->unsure = r->unsure || !rest_knows_two(c);
-    return c->n >= 2 || (!is_whole(r) && r->state != REST_INEXACT);
+    return c->n >= 2 || (!lists_all(r) && r->state != REST_INEXACT);
 }
 
 void rest_needs_logits(struct cand *c)
