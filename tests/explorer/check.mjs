@@ -3,8 +3,8 @@
 // makes the README's picture instead. CHROMIUM in the environment names the browser.
 import { spawnSync } from "node:child_process";
 import { createRequire } from "node:module";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import { resolve } from "node:path";
+import { closeSync, existsSync, ftruncateSync, mkdirSync, openSync, readFileSync, writeFileSync } from "node:fs";
+import { basename, resolve } from "node:path";
 import assert from "node:assert/strict";
 
 const [sampl, file, dir, picture] = process.argv.slice(2);
@@ -18,14 +18,17 @@ const browser = await chromium.launch({ executablePath: process.env.CHROMIUM || 
 
 // ---- the page, which must send no request and write nothing on the console
 
-const open = async ({ width = 1400, height = 1000, scheme = "light", hash = "" } = {}) => {
-  const context = await browser.newContext({ viewport: { width, height }, colorScheme: scheme, acceptDownloads: true });
+const open = async ({ width = 1400, height = 1000, scheme = "light", hash = "", phone = false } = {}) => {
+  const context = await browser.newContext({ viewport: { width, height }, colorScheme: scheme, acceptDownloads: true,
+    hasTouch: phone, isMobile: phone });
   const page = await context.newPage();
   page.wrong = [];
   page.on("console", (message) => page.wrong.push(`console: ${message.text()}`));
   page.on("pageerror", (error) => page.wrong.push(`error: ${error.message}`));
   page.on("request", (request) => { if (!/^(blob:|about:)/.test(request.url()) && request.url().split("#")[0] !== url) page.wrong.push(`request: ${request.url()}`); });
   await page.addInitScript(() => {
+    window.heard = []; // events of the pointer, and of what it should not start
+    for (const type of ["input", "dragstart", "pointercancel"]) addEventListener(type, () => window.heard.push(type), true);
     window.settled = 0;
     document.addEventListener("settled", () => window.settled++);
   });
@@ -48,7 +51,7 @@ const shownFrame = async (page) => (await page.$("iframe:not(.behind)")).content
 // The ids of the rows in the frame.
 const ids = async (page) => {
   await rest(page);
-  return (await shownFrame(page)).$$eval("#text script", (scripts) => scripts.map((s) => JSON.parse(s.textContent).record).map((r) => r.base ? r.base.id : r.id));
+  return (await shownFrame(page)).$$eval("#text script", (scripts) => scripts.map((s) => JSON.parse(s.textContent).record).map((r) => r.ids ? r.ids.base : r.id));
 };
 
 // The ids that the pasted command prints; the shell's sampl is the native program.
@@ -70,18 +73,66 @@ const change = async (page, act) => {
   await page.waitForFunction((n) => window.settled > n, before, { timeout: 120000 });
   await rest(page);
 };
-const slide = (page, flag, position) => change(page, () => page.$eval(`[data-flag="${flag}"] input[type=range]`, (node, value) => {
-  node.value = value;
-  node.dispatchEvent(new Event("input", { bubbles: true }));
-  node.dispatchEvent(new Event("change", { bubbles: true }));
-}, position));
+// Makes a stroke of twelve moves with a mouse, or with a finger.
+const pause = () => new Promise((done) => setTimeout(done, 20));
+const stroke = async (page, from, to, finger = false) => {
+  const at = (i) => ({ x: from.x + (to.x - from.x) * i / 12, y: from.y + (to.y - from.y) * i / 12 });
+  const touch = finger && await page.context().newCDPSession(page);
+  const send = (type, ...touchPoints) => touch.send("Input.dispatchTouchEvent", { type, touchPoints });
+  if (finger) await send("touchStart", from);
+  else { await page.mouse.move(from.x, from.y); await page.mouse.down(); }
+  for (let i = 1; i <= 12; i++) {
+    if (finger) await send("touchMove", at(i));
+    else await page.mouse.move(at(i).x, at(i).y);
+    await pause();
+  }
+  if (finger) await send("touchEnd");
+  else await page.mouse.up();
+};
+// Brings a control into sight, as a person would.
+const reach = async (page, selector, block = "nearest") => {
+  const node = await page.waitForSelector(selector, { state: "attached" });
+  if (await node.evaluate((node) => Boolean(node.closest("details:not([open])"))))
+    await (await node.evaluateHandle((node) => node.closest("details").querySelector("summary"))).click();
+  await node.evaluate((node, block) => node.scrollIntoView({ block }), block);
+  const box = await node.boundingBox();
+  return { node, box, x: box.x + box.width / 2, y: box.y + box.height / 2 };
+};
+const sliderOf = (flag) => `[data-flag="${flag}"] input[type=range]`;
+// Drags the thumb of a slider to a position, and `aside` pixels down.
+const slide = async (page, flag, position, { aside = 0, finger = false } = {}) => {
+  const { node, box, y } = await reach(page, sliderOf(flag));
+  const [low, high, value] = await node.evaluate((node) => [node.min, node.max, node.value].map(Number));
+  const x = (v) => box.x + 8 + (v - low) / (high - low) * (box.width - 16); // a thumb is 16 pixels wide
+  await change(page, () => stroke(page, { x: x(value), y }, { x: x(position), y: y + aside }, finger));
+};
+const heard = (page, type) => page.evaluate((type) => window.heard.filter((t) => t === type).length, type);
+const topOf = (page, selector) => page.$eval(selector, (node) => node.getBoundingClientRect().top);
+const scrolled = (page) => page.evaluate(() => Math.round(scrollY));
 const number = (page, flag, value) => change(page, async () => {
   const field = `[data-flag="${flag}"] input[type=number]`;
-  await page.$eval(field, (node) => { const more = node.closest("details"); if (more) more.open = true; });
-  await page.fill(field, value);
-  await page.press(field, "Enter");
+  await reach(page, field);
+  await page.click(field, { clickCount: 3 });
+  await page.keyboard.type(value);
+  await page.keyboard.press("Enter");
 });
-const drop = (page, files) => change(page, () => page.setInputFiles("#open", files));
+const choose = (page, files) => change(page, () => page.setInputFiles("#open", files));
+// Drops files of the disk on the page, as a file manager does.
+const drop = (page, paths) => change(page, async () => {
+  const client = await page.context().newCDPSession(page), data = { items: [], files: paths, dragOperationsMask: 1 };
+  for (const type of ["dragEnter", "dragOver", "drop"]) await client.send("Input.dispatchDragEvent", { type, x: 300, y: 300, data });
+});
+const chips = (page) => page.$$eval("#files li", (items) => Object.fromEntries(items.map((item) =>
+  [item.firstChild.textContent, item.querySelector("select").selectedOptions[0].textContent])));
+const write = (name, content) => {
+  mkdirSync(resolve(dir, "files"), { recursive: true });
+  const path = resolve(dir, "files", name);
+  writeFileSync(path, content);
+  return path;
+};
+const table = async (page) => JSON.parse(await (await shownFrame(page)).$eval("#variants", (node) => node.textContent));
+// The numbers of a chain's line in the table.
+const figures = (line) => Object.fromEntries(Object.entries(line).filter(([key, value]) => typeof value === "number" && !/_diff/.test(key)));
 const accessible = async (page) => {
   await page.evaluate(axe);
   const found = await page.evaluate(async () => (await axe.run(document, { resultTypes: ["violations"], iframes: false })).violations);
@@ -90,6 +141,26 @@ const accessible = async (page) => {
 const fits = async (page) => {
   const [width, window] = await page.evaluate(() => [document.scrollingElement.scrollWidth, innerWidth]);
   assert.ok(width <= window, `${width} pixels wide in ${window}`);
+};
+
+// Presets of other programs, and a chain with all that is no parameter.
+const FOREIGN = {
+  "tavern.json": JSON.stringify({ temp: 1.3, top_p: 0.9, min_p: 0.1, top_k: 0, rep_pen: 1.05, typical_p: 1, tfs: 1, top_a: 0 }),
+  "tavern-dry.json": JSON.stringify({ temp: 0.9, min_p: 0.02, top_p: 1, top_k: 0, rep_pen: 1, typical_p: 1, tfs: 1, top_a: 0,
+    dry_multiplier: 0.8, dry_base: 1.75, dry_allowed_length: 1, dry_sequence_breakers: '["\\n", ":", "\\"", "it\'s"]' }),
+  "kobold.json": JSON.stringify({ temperature: 0.7, top_p: 0.92, top_k: 60, top_a: 0, typical: 1, tfs: 1, rep_pen: 1.1,
+    rep_pen_range: 64, sampler_order: [6, 0, 1, 3, 4, 2, 5] }),
+  "webui.yaml": "temperature: 1.2\ntop_p: 0.9\nmin_p: 0.05\nrepetition_penalty: 1.1\n",
+  "generation_config.json": JSON.stringify({ do_sample: true, temperature: 0.6, top_p: 0.9, top_k: 50, bad_words_ids: [[304], [404, 286]],
+    transformers_version: "4.40.0" }),
+  Modelfile: "FROM austen\nPARAMETER temperature 0.7\nPARAMETER top_k 30\nPARAMETER repeat_penalty 1.2\n",
+  "studio.json": JSON.stringify({ name: "p", operation: { fields: [{ key: "llm.prediction.temperature", value: 0.7 }] } }),
+  "request.json": JSON.stringify({ prompt: "x", n_predict: 5, samplers: ["dry", "top_k", "temperature"], temperature: 0.5, top_k: 20,
+    logit_bias: [[304, -2], [404, false]], dry_multiplier: 0.8, dry_allowed_length: 1, dry_sequence_breakers: ["\n", " "] }),
+  "vllm.json": JSON.stringify({ temperature: 0.8, top_p: 0.9, top_k: 20, bad_words: [], stop_token_ids: [], repetition_penalty: 1.1 }),
+  "chain.json": JSON.stringify({ seed: 1, chain: [{ name: "logit_bias", enabled: true, logit_bias: [[13, 1.5], [304, false]] },
+    { name: "top_k", enabled: true, top_k: 40 }, { name: "temperature", own: true, enabled: true, temp: 1.7 }, { name: "dist", enabled: true }],
+  bad_words_ids: [[356]], grammar: "root ::= [a-zA-Z .,;:!?\\n-]*" }),
 };
 
 if (picture) {
@@ -159,17 +230,97 @@ const checks = {
     assert.ok((await stages(page)).includes("top_a"));
     await slide(page, "top-a", 0.3);
     await same(page);
-    await change(page, () => page.dragAndDrop('[data-stage="top_a"] .name strong', '[data-stage="temperature"] .name strong'));
+    // A stage is dragged by its name. A drag that ends outside of the chain moves nothing.
+    const added = await stages(page), [top, next] = ["top_a", "temperature"].map((name) => `[data-stage="${name}"] strong`);
+    const from = await reach(page, top, "center"), box = await (await page.$(next)).boundingBox();
+    await stroke(page, from, { x: 900, y: 300 });
+    assert.deepEqual(await stages(page), added);
+    await change(page, () => stroke(page, from, { x: box.x + 30, y: box.y + box.height / 2 }));
+    const moved = added.filter((name) => name !== "top_a");
+    moved.splice(added.indexOf("temperature"), 0, "top_a");
+    assert.deepEqual(await stages(page), moved);
     await same(page);
     await change(page, () => page.click("#reset"));
     assert.deepEqual(await stages(page), before);
     await close(page);
   },
+  "sliders follow the mouse, straight and slanted, and the order stays": async () => {
+    const page = await open(), order = await stages(page);
+    for (const [flag, position, aside] of [["top-p", 0.5, 0], ["min-p", 0.4, 70], ["temp", 1.6, -90], ["xtc-threshold", 0.4, 30]]) {
+      const before = await heard(page, "input");
+      await slide(page, flag, position, { aside });
+      assert.ok(await heard(page, "input") >= before + 10, `${flag}: ${await heard(page, "input") - before} inputs`);
+      const value = Number(await page.$eval(`[data-flag="${flag}"] input[type=number]`, (node) => node.value));
+      assert.ok(Math.abs(value - position) < 0.05, `${flag} is ${value}`);
+      assert.match(await command(page), new RegExp(`--${flag} ${value} `));
+      assert.deepEqual(await stages(page), order);
+      await same(page);
+    }
+    // A stage with a value of its own.
+    await change(page, async () => {
+      await page.fill("#more", "--samplers 'temperature=0.5;top_k;temperature=1.5'");
+      await page.press("#more", "Enter");
+    });
+    const before = await heard(page, "input");
+    await slide(page, "temp", 1.2);
+    assert.ok(await heard(page, "input") >= before + 10);
+    assert.match(await command(page), /--samplers 'temperature=1\.[12]\d*;top_k;temperature=1\.5'/);
+    assert.equal(await heard(page, "dragstart") + await heard(page, "pointercancel"), 0);
+    await close(page);
+  },
+  "a phone: fingers move sliders and stages, scrolling moves neither, and no control leaves its place": async () => {
+    const page = await open({ width: 400, height: 800, phone: true }), order = await stages(page);
+    assert.equal(await scrolled(page), 0);
+    const keeps = async (selector, act, what) => {
+      await reach(page, selector, "center");
+      const before = [await topOf(page, selector), await scrolled(page)];
+      await act();
+      const after = [await topOf(page, selector), await scrolled(page)];
+      console.log(`  ${what}: the control at ${before[0].toFixed(1)}, then ${after[0].toFixed(1)}; the page at ${before[1]}, then ${after[1]}`);
+      assert.ok(Math.abs(after[0] - before[0]) <= 1, `${what}: from ${before[0]} to ${after[0]}`);
+    };
+    for (const [flag, position] of [["min-p", 0.4], ["temp", 1.6], ["top-p", 0.5]])
+      await keeps(sliderOf(flag), async () => {
+        const before = await heard(page, "input");
+        await slide(page, flag, position, { finger: true });
+        assert.ok(await heard(page, "input") >= before + 10, `${flag}: ${await heard(page, "input") - before} inputs`);
+      }, `slider ${flag}`);
+    assert.deepEqual(await stages(page), order);
+    await same(page);
+    await keeps('[data-flag="top-k"] input[type=number]', () => number(page, "top-k", "7"), "number top-k");
+    await keeps('[aria-label="sweep min-p"]', () => change(page, () => page.tap('[aria-label="sweep min-p"]')), "sweep");
+    await change(page, () => page.tap('[aria-label="remove the sweep of min-p"]'));
+    await keeps("#pin", () => change(page, () => page.tap("#pin")), "Pin");
+    await keeps("#preset", () => change(page, () => page.selectOption("#preset", "chat")), "preset");
+    await keeps('[aria-label="top_p up"]', () => change(page, () => page.tap('[aria-label="top_p up"]')), "top_p up");
+    await change(page, () => page.tap("#reset"));
+    // A finger on a stage's name scrolls the page; on the grip it moves the stage.
+    const chat = await stages(page), name = await reach(page, '[data-stage="top_p"] strong', "center"), before = await scrolled(page);
+    await stroke(page, { x: name.box.x + 70, y: name.y }, { x: name.box.x + 70, y: name.y - 200 }, true);
+    await page.waitForFunction((before) => scrollY > before + 100, before);
+    for (let last = -1; last !== await scrolled(page);) { // until the page rests
+      last = await scrolled(page);
+      await new Promise((done) => setTimeout(done, 300));
+    }
+    assert.deepEqual(await stages(page), chat);
+    const grip = await reach(page, '[data-stage="top_p"] .grip', "center"), at = chat.indexOf("top_p");
+    const above = await (await page.$(`[data-stage="${chat[at - 1]}"] strong`)).boundingBox();
+    await change(page, () => stroke(page, grip, { x: grip.x, y: above.y + above.height / 2 }, true));
+    assert.deepEqual([(await stages(page))[at - 1], (await stages(page))[at]], ["top_p", chat[at - 1]]);
+    // A message covers the end of the page, and moves no control.
+    await keeps("#more", () => change(page, async () => { await page.fill("#more", "--top-p x"); await page.press("#more", "Enter"); }), "message");
+    await fits(page);
+    await close(page);
+  },
   "pins and sweeps become variants": async () => {
-    const page = await open();
+    const page = await open(), start = await ids(page);
     await change(page, () => page.click("#pin"));
     await slide(page, "temp", 1.5);
-    assert.match(await command(page), /--vs 'pin1: /);
+    assert.match(await command(page), /--vs 'pin1: --preset \.\/pin1\.json --seed 1'/);
+    const [json] = await Promise.all([page.waitForEvent("download"), page.click('[aria-label="save pin1"]')]);
+    await json.saveAs(resolve(dir, "pin1.json"));
+    const columns = native((await command(page)).replaceAll("./pin1.json", resolve(dir, "pin1.json")) + " --dump-probs=1 -O json | jq .ids.base");
+    assert.deepEqual(await ids(page), columns);
     assert.ok(await (await shownFrame(page)).$("#variants"));
     await change(page, () => page.click('[aria-label="sweep min-p"]'));
     assert.match(await command(page), /--sweep min-p=/);
@@ -177,23 +328,123 @@ const checks = {
     await change(page, () => page.click('[aria-label="use pin1"]'));
     await change(page, () => page.click('[aria-label="remove pin1"]'));
     assert.doesNotMatch(await command(page), /--vs/);
-    await same(page);
+    assert.deepEqual(await ids(page), start);
+    // A link has the pinned chain.
+    const again = await open({ hash: await page.evaluate(() => location.hash) });
+    assert.deepEqual([await command(again), await ids(again)], [await command(page), start]);
+    await close(again);
     await close(page);
   },
-  "files: a reply, presets of other programs, a broken file": async () => {
+  "a pinned chain has every figure of the base: shipped presets, and presets of other programs": async () => {
+    const page = await open(), foreign = Object.entries(FOREIGN).map(([name, content]) => write(name, content));
+    await drop(page, foreign);
+    const names = await page.$$eval("#preset option", (all) => all.map((option) => option.value).filter(Boolean));
+    assert.equal(names.filter((name) => name.startsWith("./")).length, foreign.length);
+    assert.ok(names.length >= foreign.length + 15);
+    for (const name of names) {
+      await change(page, () => page.selectOption("#preset", name));
+      await change(page, () => page.click("#pin"));
+      const [base, pinned] = await table(page);
+      assert.equal(pinned.name, "pin1");
+      assert.deepEqual(figures(pinned), { ...figures(base), ...figures(pinned), kept: base.kept, entropy: base.entropy }, name);
+      for (const [key, value] of Object.entries(figures(base))) if (key in pinned) assert.equal(pinned[key], value, `${name}: ${key}`);
+      assert.ok(Object.entries(pinned).every(([key, value]) => !key.endsWith("_diff") || value === null || value === 0), name);
+      if (["chat", "./tavern-dry.json", "./chain.json"].includes(name))
+        console.log(`  ${name}: base kept ${base.kept} entropy ${base.entropy}; pin1 kept ${pinned.kept} entropy ${pinned.entropy}`);
+      // The pinned chain does not follow the base.
+      if (name === "./chain.json" || name === "./tavern-dry.json") {
+        await change(page, async () => {
+          await page.fill("#more", "--logit-bias 286-inf --dry-sequence-breaker was --bad-word-tokens 404");
+          await page.press("#more", "Enter");
+        });
+        const [other, kept] = await table(page);
+        assert.deepEqual([kept.kept, kept.entropy], [pinned.kept, pinned.entropy], name);
+        assert.notEqual(other.entropy, base.entropy);
+      }
+      await change(page, () => page.click('[aria-label="remove pin1"]'));
+    }
+    await change(page, () => page.selectOption("#preset", "./tavern-dry.json"));
+    assert.equal(await page.$eval('[data-stage="dry"] code', (node) => node.textContent), String.raw`"\n", ":", "\"", "it's"`);
+    await change(page, () => page.selectOption("#preset", "./chain.json"));
+    assert.equal(await page.$eval('[data-stage="logit_bias"] code', (node) => node.textContent), "13+1.5, 304-inf");
+    assert.ok((await page.$eval('[data-stage="bans"] code', (node) => node.textContent)).startsWith("356"));
+    assert.match(await page.$eval('[data-stage="grammar"] pre', (node) => node.textContent), /^root ::= /);
+    await close(page);
+  },
+  "ten files, dropped or chosen, get the roles of their contents": async () => {
+    const reply = readFileSync("tests/cases/reply-llama.json"); // has generation_settings, as a preset does
+    const paths = [write("own.f16", readFileSync("samples/austen.f16").subarray(0, 8192 * 5)), write("reply.json", reply),
+      write("text.tokens", readFileSync("samples/austen.tokens", "utf8").split("\n").slice(0, 5).join("\n") + "\n"),
+      write("text.targets", "404 286 1924"), write("vocab.json", readFileSync("samples/austen-vocab.json")), resolve("samples/austen.gguf"),
+      write("tavern.json", FOREIGN["tavern.json"]), write("mine.preset", "--temp 0.7 --top-k 20\n"),
+      write("unknown.json", '{"foo": 1, "bar": [2]}'), write("picture.png", readFileSync("man/pictures/page.png"))];
+    assert.equal(paths.length, 10);
+    const want = { "own.f16": "unused", "reply.json": "logits", "text.tokens": "unused", "text.targets": "recorded text", "vocab.json": "unused",
+      "austen.gguf": "vocabulary", "tavern.json": "preset", "mine.preset": "preset" };
+    for (const act of [drop, choose]) {
+      const page = await open();
+      await act(page, paths);
+      const got = await chips(page);
+      if (act === drop) for (const [name, role] of Object.entries(got)) console.log(`  ${name}: ${role}`);
+      assert.deepEqual(got, { "samples/austen.f16": "unused", "samples/austen-vocab.json": "unused", "samples/reply.json": "unused", ...want });
+      for (const name of ["unknown.json", "picture.png"]) assert.match(await messages(page), new RegExp(`^${name} is not used: it has no logits`, "m"));
+      assert.match(await command(page), /--preset \.\/mine\.preset .* reply\.json$/);
+      // A chip changes a file's role, and removes the file.
+      await change(page, () => page.selectOption('[aria-label="use of own.f16"]', { label: "logits" }));
+      await change(page, () => page.selectOption('[aria-label="use of text.tokens"]', { label: "recorded text" }));
+      assert.match(await command(page), /^sampl -n 4096 --vocab austen\.gguf --accept @text\.tokens .* own\.f16$/);
+      assert.equal((await ids(page)).length, 5);
+      assert.equal((await chips(page))["reply.json"], "unused");
+      await change(page, () => page.click('[aria-label="remove tavern.json"]'));
+      assert.ok(!("tavern.json" in await chips(page)));
+      // A preset keeps the recorded text, also one that was typed.
+      await change(page, () => page.selectOption("#preset", "chat"));
+      assert.match(await command(page), /--accept @text\.tokens .*--preset chat/);
+      await change(page, () => page.selectOption('[aria-label="use of text.tokens"]', { label: "unused" }));
+      await change(page, async () => { await page.fill("#more", "--accept 404,286,1924 --temp 3 --logit-bias 13-1"); await page.press("#more", "Enter"); });
+      await act(page, [paths[6]]);
+      assert.match(await command(page), /--preset \.\/tavern\.json --seed 1 --accept 404,286,1924 own\.f16$/);
+      await close(page);
+    }
+  },
+  "files without a role change nothing": async () => {
+    const page = await open(), good = await ids(page), line = await command(page), before = await chips(page);
+    for (const [name, content] of [["broken.json", '{"logits": [1, 2'], ["unknown.json", '{"temperature_of_the_room": 21}'], ["empty.csv", ""],
+      ["page.html", "<!DOCTYPE html><p>no"], ["README.md", "# a heading\n\nwords\n"], ["picture.png", readFileSync("man/pictures/page.png")]]) {
+      await drop(page, [write(name, content)]);
+      assert.match(await messages(page), new RegExp(`^${name} is not used: it has no logits, recorded text, vocabulary or preset that sampl reads \\(.+\\)$`));
+      assert.deepEqual([await command(page), await chips(page), await ids(page)], [line, before, good]);
+    }
+    await slide(page, "temp", 1.2);
+    assert.equal(await messages(page), "");
+    await close(page);
+  },
+  "only a part of a file of 3 GB is read": async () => {
+    const page = await open(), path = resolve(dir, "files", "huge.f16"), file = openSync(write("huge.f16", ""), "w");
+    ftruncateSync(file, 3e9);
+    closeSync(file);
+    const [worker] = page.workers();
+    await worker.evaluate(() => {
+      const read = FileReaderSync.prototype.readAsArrayBuffer;
+      self.loaded = 0;
+      FileReaderSync.prototype.readAsArrayBuffer = function(blob) { self.loaded += blob.size; return read.call(this, blob); };
+    });
+    await drop(page, [path]);
+    const loaded = await worker.evaluate(() => self.loaded), shown = (await ids(page)).length;
+    console.log(`  ${basename(path)}: ${loaded} of 3000000000 bytes read, ${shown} rows shown`);
+    assert.ok(shown >= 100 && shown <= 2000 && loaded < 2 ** 27, `${loaded} bytes, ${shown} rows`);
+    assert.match(await command(page), /--rows :\d+ .*huge\.f16$/);
+    ftruncateSync(openSync(path, "w"), 0);
+    await close(page);
+  },
+  "a reply, and a preset of another program, give the ids of the native program": async () => {
     const page = await open();
-    const good = await ids(page);
-    await drop(page, [{ name: "broken.json", mimeType: "application/json", buffer: Buffer.from('{"logits": [1, 2') }]);
-    assert.match(await messages(page), /broken\.json/);
-    assert.deepEqual(await ids(page), good); // the last page stays
-    await drop(page, [{ name: "tavern.json", mimeType: "application/json", buffer: Buffer.from(JSON.stringify({ temp: 1.3, top_p: 0.9, min_p: 0.1, top_k: 0, rep_pen: 1.05, typical_p: 1, tfs: 1, top_a: 0 })) }]);
+    await choose(page, [write("tavern.json", FOREIGN["tavern.json"])]);
     assert.match(await command(page), /--preset \.\/tavern\.json/);
-    const reply = readFileSync("samples/reply.json");
-    await drop(page, [{ name: "reply.json", mimeType: "application/json", buffer: reply }]);
+    await choose(page, [write("reply.json", readFileSync("samples/reply.json"))]);
     assert.match(await command(page), / reply\.json$/);
-    writeFileSync(resolve(dir, "tavern.json"), JSON.stringify({ temp: 1.3, top_p: 0.9, min_p: 0.1, top_k: 0, rep_pen: 1.05, typical_p: 1, tfs: 1, top_a: 0 }));
-    const line = (await command(page)).replace("./tavern.json", resolve(dir, "tavern.json")).replace(/ reply\.json$/, " samples/reply.json");
-    assert.deepEqual(await ids(page), native(line));
+    const at = resolve(dir, "files");
+    assert.deepEqual(await ids(page), native((await command(page)).replace("sampl ", `cd ${at}; sampl `)));
     await close(page);
   },
   "a wrong option gives sampl's message, and the page works on": async () => {

@@ -42,10 +42,25 @@ const change = async (page, act) => {
   await rest(page, before);
 };
 
+// Drags the thumb of a slider to a position, with a mouse, by twelve moves. The order of the stages stays.
+const drag = async (page, selector, position) => {
+  const node = await page.$(selector), stages = () => page.$$eval("#chain > li", (all) => all.map((item) => item.dataset.stage));
+  const order = await stages(), opens = await node.evaluateHandle((node) => node.closest("details:not([open])")?.querySelector("summary"));
+  if (opens.asElement()) await opens.click();
+  await node.scrollIntoView();
+  const box = await node.boundingBox(), [low, high, value] = await node.evaluate((node) => [node.min, node.max, node.value].map(Number));
+  const x = (v) => box.x + 8 + (v - low) / (high - low) * (box.width - 16), y = box.y + box.height / 2;
+  await page.mouse.move(x(value), y);
+  await page.mouse.down();
+  await page.mouse.move(x(position), y + 20, { steps: 12 });
+  await page.mouse.up();
+  assert.deepEqual(await stages(), order);
+};
+
 // Compares the ids in the frame with those that the shown command prints in a shell, whose sampl is the native program.
 const same = async (page) => {
   const frame = await (await page.$("iframe:not(.behind)")).contentFrame();
-  const ids = await frame.$$eval("#text script", (all) => all.map((s) => JSON.parse(s.textContent).record).map((r) => r.base ? r.base.id : r.id));
+  const ids = await frame.$$eval("#text script", (all) => all.map((s) => JSON.parse(s.textContent).record).map((r) => r.ids ? r.ids.base : r.id));
   const line = await page.$eval("#command", (node) => node.textContent);
   const done = spawnSync("bash", ["-c", `sampl() { "${resolve(sampl)}" "$@"; }\n${line}`], { encoding: "utf8", env: { ...process.env, XDG_CONFIG_HOME: "/nonexistent" } });
   assert.equal(done.status, 0, `${line}\n${done.stderr}`);
@@ -58,10 +73,7 @@ const checks = {
     await rest(page);
     await same(page);
     for (const [flag, position] of [["temp", 1.25], ["top-p", 0.8], ["xtc-probability", 0.5], ["typical", 0.7]]) {
-      await change(page, () => page.$eval(`[data-flag="${flag}"] input[type=range]`, (node, value) => {
-        node.value = value;
-        for (const what of ["input", "change"]) node.dispatchEvent(new Event(what, { bubbles: true }));
-      }, position));
+      await change(page, () => drag(page, `[data-flag="${flag}"] input[type=range]`, position));
       await same(page);
     }
     for (const [menu, name] of [["#preset", "mirostat"], ["#preset", "scatter-creative"], ["#preset", ""], ["#engine", "vllm"], ["#engine", "akunu"]]) {

@@ -74,7 +74,9 @@ const reveal = (link) => {
   const box = byId("text"), top = link.offsetTop - box.offsetTop;
   if (box.scrollHeight > box.clientHeight + 1 && (top < box.scrollTop || top > box.scrollTop + box.clientHeight - 40))
     box.scrollTop = top - box.clientHeight / 2;
-  if (started) link.scrollIntoView({ block: "nearest" });
+  // not scrollIntoView, which would also scroll the page that holds this one in a frame
+  const { top: high, bottom: low } = link.getBoundingClientRect(), EDGE = 48;
+  if (started) scrollBy(0, Math.min(0, high - EDGE) || Math.max(0, low - innerHeight + EDGE));
 };
 
 const startText = () => {
