@@ -198,7 +198,7 @@ static enum verdict end(void *self, enum ending how, struct err *e)
     if (chains_shown(j) < j->n_variants)
         builder_format(&d->text,
                        "<p class=\"note wide\">The rows show the base and the first %zu of %zu variants; "
-                       "<code>--dump-probs</code> shows all.</p>\n",
+                       "<code>--dump-probs=10</code> shows all.</p>\n",
                        chains_shown(j) - 1, j->n_variants - 1);
     means_end(&v->means);
     table(v);
