@@ -283,11 +283,72 @@ check("accepted: drawn tokens stand behind accepted ones, and the tint is that o
   await close(page);
 });
 
+check("accepted variants: nothing is crowned, and rows are about the token that the text shows", async () => {
+  const args = [...AUSTEN, "--accept", "@samples/austen.tokens", ...VS], accepted = readFileSync("samples/austen.tokens", "utf8").trim().split("\n").map(Number);
+  const dump = run("-s", "1", "-O", "json", "--dump-probs=8", ...args).trim().split("\n").map((line) => JSON.parse(line));
+  const page = await open(make("accepted-variants", ...args));
+  // min-p loses more of the text than the base does, and greedy most of it: no cell differs from the others in its looks.
+  const looks = await page.$$eval("#means tbody td", (cells) => cells.map((cell) => ["::before", "::after"].map((part) => getComputedStyle(cell, part).content) +
+    getComputedStyle(cell).color + getComputedStyle(cell).fontWeight + getComputedStyle(cell).backgroundColor));
+  assert.deepEqual(new Set(looks).size, 1);
+  assert.doesNotMatch(await page.$eval("#means", (node) => node.textContent), /better|best|worst/);
+  const row = async () => Number((await text(page, "#row-head")).replace("Row ", ""));
+  const probOf = (r, chain) => { const p = dump[r].top_probs.find((t) => t.id === accepted[r]).probs[chain]; return typeof p === "number" ? p : 0; };
+  const names = Object.keys(dump[0].ids);
+  // The button "removed" finds the accepted tokens that a chain removed, "least likely" the accepted token with the least probability in the base.
+  await page.click(".tools button:text('removed')");
+  const removed = accepted.findIndex((_, r) => r > 0 && names.some((name) => !probOf(r, name)));
+  assert.equal(await row(), removed);
+  assert.equal(await text(page, "#row .asked th"), quoted(dump[removed].top_probs.find((t) => t.id === accepted[removed]).token));
+  assert.equal(await text(page, "#row .lead b"), await text(page, "#row .asked th"));
+  const keep = names.filter((name) => probOf(removed, name)).length, chose = names.filter((name) => dump[removed].ids[name] === accepted[removed]).length;
+  const share = (n) => n === names.length ? "all" : n ? `${n} of ${names.length}` : "none";
+  assert.ok((await text(page, "#row .lead")).endsWith(` was accepted. Chains that keep it: ${share(keep)}; that chose it: ${share(chose)}.`));
+  await page.click(".tools button:text('least likely')");
+  assert.equal(probOf(await row(), "base"), Math.min(...accepted.map((_, r) => probOf(r, "base"))));
+  // Every row has the token of every chain, and the accepted one.
+  for (const r of dump) for (const id of [...Object.values(r.ids), accepted[r.row]]) assert.ok(r.top_probs.some((t) => t.id === id), `row ${r.row}, ${id}`);
+  // The text of another chain: the row is about that chain's token.
+  await page.selectOption("#reading select >> nth=0", "5");
+  const last = dump[await row()];
+  assert.equal(await text(page, "#row .lead b"), quoted(last.top_probs.find((t) => t.id === last.ids.greedy).token));
+  await accessible(page);
+  await close(page);
+});
+
+check("plain: the longest bar is the largest share, also that of all others", async () => {
+  const page = await open(resolve(dir, "plain.html"), { hash: "#row-9" });
+  const cells = await page.$$eval("#row tbody td:not(.gone)", (all) => all.filter((cell) => cell.textContent).map((cell) => [Number(cell.textContent), Number(cell.style.getPropertyValue("--p"))]));
+  const most = Math.max(...cells.map(([p]) => p));
+  for (const [p, bar] of cells) assert.ok(Math.abs(bar - p / most) < 0.001, `${p} has a bar of ${bar}`);
+  assert.ok(most > 0.4); // all others before the chain
+  await close(page);
+});
+
+check("on paper: no buttons, every row of the table, and nothing cut off", async () => {
+  for (const name of ["plain", "variants"]) {
+    const page = await open(resolve(dir, `${name}.html`), { width: 720 });
+    await page.evaluate(() => addEventListener("beforeprint", () => { document.title = document.getElementById("all")?.open ? "open" : "closed"; }));
+    const pdf = await page.pdf({ path: resolve(dir, `${name}.pdf`), format: "A4" });
+    assert.ok(pdf.length > 50000);
+    if (name === "plain") assert.deepEqual([await page.title(), await page.$eval("#all", (node) => node.open)], ["open", false]);
+    await page.emulateMedia({ media: "print" });
+    const seen = (selector) => page.$$eval(selector, (nodes) => nodes.filter((node) => node.checkVisibility()).length);
+    assert.equal(await seen(".tools, .legend input, select, input, summary"), 0);
+    assert.equal(await seen("button"), await seen("th button")); // the heads of the table
+    await fits(page);
+    await close(page);
+  }
+});
+
 check("partial: the page says what lies outside of the list", async () => {
   const page = await open(make("partial", "samples/reply.json"));
   const [first] = run("-s", "1", "-O", "json", "--dump-probs=1", "samples/reply.json").split("\n").map((line) => line && JSON.parse(line));
   assert.equal(await text(page, "#row tfoot tr:first-child"), `outside the list${four(first.rest)}unknown`);
   assert.ok((await text(page, "#row .note")).includes("The full row can give another result"));
+  // The entropy of a row whose rest is not known is not computed.
+  assert.equal((await texts(page, "#row tfoot tr:last-child td"))[0], "–");
+  assert.equal((await page.$$eval("#lines path.faint", (all) => all.map((path) => path.getAttribute("d")))).join(""), "");
   await accessible(page);
   await close(page);
 });

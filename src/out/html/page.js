@@ -79,6 +79,10 @@ const reveal = (link) => {
   if (started) scrollBy(0, Math.min(0, high - EDGE) || Math.max(0, low - innerHeight + EDGE));
 };
 
+// Names a row for screen readers by what its link shows.
+const nameLink = (row, p) =>
+  row.link.setAttribute("aria-label", `row ${row.record.row}, "${row.link.textContent}"` + (p === undefined ? "" : `, ${prob(p)}`));
+
 const startText = () => {
   const text = byId("text");
   text.setAttribute("role", "listbox");
@@ -89,7 +93,7 @@ const startText = () => {
     row.link.setAttribute("role", "option");
     row.link.setAttribute("aria-selected", "false");
     row.link.tabIndex = -1;
-    row.link.setAttribute("aria-label", `row ${r.row}, "${row.link.textContent}"` + (row.good ? `, ${prob(row.of ? row.of[0][0] : r.prob)}` : ""));
+    nameLink(row, row.good ? row.of ? row.of[0][0] : r.prob : undefined);
   }
   // a glance at what else there was; only where a pointer asks, as it would be read out
   text.addEventListener("pointerover", (event) => {
@@ -153,10 +157,11 @@ const startLegend = () => {
 // ---- search, and steps from row to row
 
 const startTools = () => {
-  const beside = main.matches(".beside"), known = !beside && rows.some((row) => row.good && row.stats.accepted >= 0);
+  const beside = main.matches(".beside");
+  const known = rows.some((row) => row.good && (beside ? row.accepted !== undefined : row.stats.accepted >= 0));
   const differs = beside ? (row) => row.of.some((v) => v && row.of[0] && v[4] !== row.of[0][4])
     : known ? (row) => row.stats.accepted !== row.record.id : (row) => row.stats.raw_rank !== 1;
-  const likely = (row) => beside ? row.of[0][0] : row.stats.raw_prob;
+  const likely = (row) => beside ? probIn(row, tokenOf(row), 0) : row.stats.raw_prob;
   const order = rows.filter((row) => row.good).sort((a, b) => likely(a) - likely(b));
   const next = (by, from, step) => {
     for (let i = from + step; i >= 0 && i < rows.length; i += step) if (rows[i].good && by(rows[i])) return choose(i, true);
@@ -167,7 +172,8 @@ const startTools = () => {
     least = order[now === least ? (order.indexOf(rows[now]) + 1) % order.length : 0].at;
     choose(least, true);
   };
-  const lost = (row) => row.stats.accepted >= 0 && row.stats.accepted_prob === 0;
+  const lost = (row) => beside ? shown.some((_, i) => row.of[i] && !probIn(row, row.accepted, i))
+    : row.stats.accepted >= 0 && row.stats.accepted_prob === 0;
   const field = make("input", { type: "search", "aria-label": "Search the text", placeholder: "search" });
   const found = make("output", { "aria-label": "Matches" });
   const search = (step) => {
@@ -186,7 +192,7 @@ const startTools = () => {
   });
   const what = beside ? "where a variant chose otherwise" : known ? "where the drawn token is not the accepted one" : "where the drawn token is not the likeliest";
   const keys = [["n", "next difference", `next row ${what}`, () => next(differs, now, 1)], ["p", "previous", `previous row ${what}`, () => next(differs, now, -1)],
-    ["l", "least likely", "the least likely token, then the next one", leastLikely], ...(known ? [["r", "removed", "next accepted token that the chain removed", () => next(lost, now, 1)]] : [])];
+    ["l", "least likely", "the least likely token, then the next one", leastLikely], ...(known ? [["r", "removed", `next accepted token that ${beside ? "a" : "the"} chain removed`, () => next(lost, now, 1)]] : [])];
   const help = make("p.help", { hidden: "" }, [...keys.map(([key, , why]) => `${key}: ${why}`), "/: search; Enter: next match, Shift+Enter: previous", "arrow keys, Page Up, Page Down, Home, End: another row", "?: this help"].join(" · "));
   const showHelp = () => { help.hidden = !help.hidden; };
   const button = ([key, label, why, act]) => {
@@ -242,7 +248,7 @@ const startStrips = () => {
   const strips = [
     { label: "prob", unit: "after the chain", values: pick((r) => r.record.prob), show: (v) => prob(v), top: 1, area: true },
     { label: "kept", unit: "log scale", values: pick((r) => r.record.n), show: whole, scale: (n) => log(n) },
-    { label: "entropy", unit: "nats; grey: before", values: pick((r) => r.record.entropy), show: (v) => fixed(v, 3), behind: pick((r) => r.stats.entropy_raw) },
+    { label: "entropy", unit: rows.some((r) => r.good && entropyBefore(r) !== null) ? "nats; grey: before" : "nats", values: pick((r) => r.record.entropy), show: (v) => fixed(v, 3), behind: pick(entropyBefore) },
   ];
   const section = make("section.wide", { id: "lines", "aria-label": "Over the rows" });
   for (const strip of strips) {
@@ -267,20 +273,25 @@ const startStrips = () => {
 
 // ---- one row: the tokens on their way through the stages
 
+// The entropy of the model's distribution; null for a row that lists only a part of it.
+const entropyBefore = (row) => row.record.rest === undefined ? row.stats.entropy_raw : null;
+
 const bar = (p, scale, ...inside) => make("td", { "--p": Math.min(1, p * scale).toFixed(4) }, ...inside);
 
 const stageTable = (row) => {
   const r = row.record, stages = r.stages.filter((s) => s.enabled);
   const steps = [null, ...r.stages.map((s, i) => s.enabled ? i : -1).filter((i) => i >= 0)]; // places in the probabilities
   const place = (step) => step === null ? 0 : step + 1;
-  const most = Math.max(1e-9, ...row.followed.map((f) => Math.max(...f[4])));
+  const rest = steps.map((step) => Math.max(0, 1 - row.followed.reduce((sum, f) => sum + (f[4][place(step)] || 0), 0)));
   const head = make("tr", {}, make("td.who"), make("th.step", { scope: "col" }, make("b", {}, "row"), "as read"));
   for (const s of stages) {
     const main = Object.values(s.params)[0];
     head.append(make("th.step", { scope: "col" }, make("b", {}, ...parts(s.name)), main === undefined ? "" : String(main)));
   }
+  const n = [stages.length ? stages[0].before : r.n, ...stages.map((s) => s.after)];
+  const others = n.map((all, i) => all - row.followed.filter((f) => f[4][place(steps[i])] !== null).length);
+  const most = Math.max(1e-9, ...row.followed.flatMap((f) => f[4]), ...rest.filter((_, i) => others[i] > 0)); // the longest bar
   const body = make("tbody");
-  const rest = steps.map((step) => 1 - row.followed.reduce((sum, f) => sum + (f[4][place(step)] || 0), 0));
   for (const [id, text, , , p] of row.followed) {
     const chosen = id === r.id;
     const line = make(chosen ? "tr.chosen" : "tr", {}, make("th", { scope: "row", title: `id ${id}` }, (chosen ? "▸ " : "") + name(id, text)));
@@ -294,14 +305,12 @@ const stageTable = (row) => {
     }
     body.append(line);
   }
-  const n = [stages.length ? stages[0].before : r.n, ...stages.map((s) => s.after)];
-  const others = n.map((all, i) => all - row.followed.filter((f) => f[4][place(steps[i])] !== null).length);
   if (others[0] > 0)
-    body.append(make("tr.rest", {}, make("th", { scope: "row" }, "all others"), ...steps.map((_, i) => others[i] > 0 ? bar(Math.max(0, rest[i]), 1 / most, prob(Math.max(0, rest[i]))) : make("td"))));
+    body.append(make("tr.rest", {}, make("th", { scope: "row" }, "all others"), ...steps.map((_, i) => others[i] > 0 ? bar(rest[i], 1 / most, prob(rest[i])) : make("td"))));
   const foot = (label, first, of) => make("tr", {}, make("th", { scope: "row" }, label), make("td", {}, first), ...stages.map((s) => make("td", {}, of(s))));
   return make("div.scroll", { tabindex: "0", role: "region", "aria-label": "The stages" }, make(steps.length > 7 ? "table.bars.dense" : "table.bars", { "--steps": steps.length }, make("thead", {}, head), body,
     make("tfoot", {}, ...(r.rest === undefined ? [] : [foot("outside the list", prob(r.rest), (s) => s.rest || "")]), foot("kept", whole(n[0]), (s) => whole(s.after)), foot("mass kept", "", (s) => prob(s.mass)),
-      foot("entropy", fixed(row.stats.entropy_raw, 3), (s) => fixed(s.entropy, 3)))));
+      foot("entropy", fixed(entropyBefore(row), 3), (s) => fixed(s.entropy, 3)))));
 };
 
 const drawn = (row) => {
@@ -346,15 +355,27 @@ const startRow = () => {
 
 // ---- several chains: the table, a panel each, and one row
 
-// Of each column: what it says, and whether low (-1) or high (1) is good; 0: neither.
+// What each column says. None is marked best or worst: nll and ppl count only the text that a chain keeps.
 const meaning = {
-  kept: ["candidates that the chain keeps", 0], entropy: ["entropy after the chain, in nats", 0], prob: ["expected probability, after the chain, of the drawn token", 0],
-  raw_prob: ["expected probability, by the model, of the drawn token", 0], greedy: ["probability after the chain of the model's likeliest token", 0],
-  kl_raw: ["divergence of the chain's distribution from the model's, in nats", 0], same: ["share of rows whose chosen token is the base's", 0],
-  overlap: ["overlap of the distribution with the base's: 1 is equal", 0], js: ["Jensen-Shannon divergence from the base, in nats", 0], kl: ["divergence from the base, in nats, over the rows where it is finite", -1],
-  kl_inf: ["rows whose divergence from the base is infinite", -1], top1: ["share of rows whose likeliest token is the base's", 1], mass: ["probability, by the model, of the kept candidates together", 0],
-  nll: ["mean -ln of the accepted token's probability, where the chain keeps it", -1], ppl: ["exponential of nll", -1], lost: ["share of rows whose accepted token the chain removes", -1],
-  eps_ppl: ["perplexity of the accepted tokens, after mixing in a little of the uniform distribution", -1], rows: ["rows that count", 0],
+  kept: "candidates that the chain keeps",
+  entropy: "entropy after the chain, in nats",
+  prob: "expected probability, after the chain, of the drawn token",
+  raw_prob: "expected probability, by the model, of the drawn token",
+  greedy: "probability after the chain of the model's likeliest token",
+  kl_raw: "divergence of the chain's distribution from the model's, in nats",
+  same: "share of rows whose chosen token is the base's",
+  overlap: "overlap of the distribution with the base's: 1 is equal",
+  js: "Jensen-Shannon divergence from the base, in nats",
+  kl: "divergence from the base, in nats, over the rows where it is finite",
+  kl_inf: "rows whose divergence from the base is infinite",
+  top1: "share of rows whose likeliest token is the base's",
+  mass: "probability, by the model, of the kept candidates together",
+  nll: "mean -ln of the accepted token's probability over the rows where the chain keeps it; a chain that loses more " +
+    "rows can have a lower nll",
+  ppl: "exponential of nll, over the rows where the chain keeps the accepted token",
+  lost: "share of rows whose accepted token the chain removes",
+  eps_ppl: "perplexity of the accepted tokens, after mixing in a little of the uniform distribution",
+  rows: "rows that count",
 };
 
 const startMeans = () => {
@@ -363,10 +384,11 @@ const startMeans = () => {
   lines.forEach((line, i) => { line.cells[0].append(make("small.options", {}, variants[i].options === "--" + variants[i].name ? "" : variants[i].options)); });
   const notes = make("dl.removed"), differences = make("input", { type: "checkbox" }), shows = [];
   heads.forEach((head, k) => {
-    const key = head.textContent, [what, good] = meaning[key] || (k ? ["mean of a number of the chain's samplers", 0] : ["name of the chain, and the options that differ from the base", 0]);
+    const key = head.textContent, other = k ? "mean of a number of the chain's samplers" : "name of the chain, and the options that differ from the base";
+    const what = meaning[key] || other;
     const value = (i) => k ? variants[i][key + (differences.checked && key + "_diff" in variants[i] ? "_diff" : "")] : i, button = make("button", { type: "button", title: what }, key);
     head.replaceChildren(button);
-    notes.append(make("dt", {}, key), make("dd", {}, what + (good ? good < 0 ? "; lower is better" : "; higher is better" : "")));
+    notes.append(make("dt", {}, key), make("dd", {}, what));
     button.addEventListener("click", () => {
       const up = head.getAttribute("aria-sort") === "ascending" ? -1 : 1, place = (i) => value(i) ?? Infinity;
       for (const other of heads) other.removeAttribute("aria-sort");
@@ -374,12 +396,9 @@ const startMeans = () => {
       body.append(...lines.map((line, i) => [line, place(i)]).sort((a, b) => a[1] < b[1] ? -up : a[1] > b[1] ? up : 0).map(([line]) => line));
     });
     if (!k) return;
-    const all = variants.map((_, i) => value(i)).filter((v) => v !== null), [low, high] = [Math.min(...all), Math.max(...all)];
     lines.forEach((line, i) => {
       const cell = line.cells[k], error = variants[i][key + "_se"];
       if (error > 0 && !/[±(]/.test(cell.textContent)) cell.append(make("small", {}, ` ±${short(error)}`));
-      if (good && low < high && value(i) === (good < 0 ? low : high)) cell.classList.add("best");
-      if (good && low < high && value(i) === (good < 0 ? high : low)) cell.classList.add("worst");
       const means = [...cell.childNodes], { [key + "_diff"]: apart, [key + "_diff_se"]: apartError } = variants[i];
       const said = typeof apart !== "number" ? [] : [`${apart > 0 ? "+" : ""}${short(apart)}`, ...(apartError > 0 ? [make("small", {}, ` ±${short(apartError)}`)] : [])];
       shows.push(() => cell.replaceChildren(...(differences.checked && said.length ? said : means)));
@@ -426,6 +445,15 @@ const placeNames = (plot) => {
   });
 };
 
+// The token of a row that the text shows: that of the chain whose text it is, or the accepted one.
+let textOf = 0;
+const tokenOf = (row) => textOf || row.accepted === undefined ? row.of[textOf] && row.of[textOf][4] : row.accepted;
+// Its probability in a chain; 0 if the chain removed it.
+const probIn = (row, id, i) => {
+  const p = row.record.top_probs.find((t) => t.id === id)?.probs[shown[i].name];
+  return typeof p === "number" ? p : 0;
+};
+
 // The text of a chain, tinted by a probability or by the overlap with the base.
 const startDiffering = () => {
   const others = (row) => row.of.filter((v) => v && row.of[0] && v[4] !== row.of[0][4]).length;
@@ -441,8 +469,11 @@ const startDiffering = () => {
       row.link.className = row.was;
       if (v && (i || place)) row.link.className = `t${tint(v[place])}${v[5] ? "" : " id"}`;
       if (differs) row.link.classList.add("differs");
+      nameLink(row, v ? v[0] : undefined);
     }
     byId("text").classList.toggle("variant", i > 0);
+    textOf = i;
+    if (now >= 0) for (const listen of listeners) listen(rows[now]);
     note.replaceChildren(make("u", {}, "underlined"), i ? ": the base chose another token" : ": more than half of the variants chose another token");
   };
   for (const node of [chain, by]) node.addEventListener("change", draw);
@@ -487,25 +518,42 @@ const startPanels = () => {
   draw(ways[0]);
 };
 
+// What became of the token that the text shows, in words.
+const leadOf = (row) => {
+  const id = tokenOf(row), token = row.record.top_probs.find((t) => t.id === id);
+  if (!token) return [];
+  const there = shown.filter((_, i) => row.of[i]), keep = there.filter((v) => typeof token.probs[v.name] === "number");
+  const chose = shown.filter((_, i) => row.of[i] && row.of[i][4] === id);
+  const share = (list) => list.length === there.length ? "all" : list.length ? `${list.length} of ${there.length}` : "none";
+  return [make("p.lead", {}, make("b", {}, name(id, token.token)), id === row.accepted ? " was accepted. " : ". ",
+    `Chains that keep it: ${share(keep)}; that chose it: ${share(chose)}.`)];
+};
+
 const startBeside = () => {
   const section = make("section", { id: "row", "aria-labelledby": "row-head" });
   byId("reading").after(section);
   listeners.push((row) => {
-    const r = row.record, most = Math.max(1e-9, ...r.top_probs.flatMap((t) => Object.values(t.probs).filter((p) => typeof p === "number")));
-    const head = make("tr", {}, make("td.who")), body = make("tbody");
-    shown.forEach((v, i) => head.append(make("th.step", { scope: "col" }, make("b", {}, ...parts(v.name)), row.of[i] ? make("span.chose", {}, name(row.of[i][4], row.of[i][5])) : "bad row")));
+    const r = row.record, probs = r.top_probs.flatMap((t) => Object.values(t.probs).filter((p) => typeof p === "number"));
+    const most = Math.max(1e-9, ...probs), head = make("tr", {}, make("td.who")), body = make("tbody"), asked = tokenOf(row);
+    shown.forEach((v, i) => head.append(make("th.step", { scope: "col" }, make("b", {}, ...parts(v.name)),
+      row.of[i] ? make("span.chose", {}, name(row.of[i][4], row.of[i][5])) : "bad row")));
     for (const t of r.top_probs)
-      body.append(make("tr", {}, make("th", { scope: "row", title: `id ${t.id}` }, name(t.id, t.token)), ...shown.map((v, i) => {
-        const p = t.probs[v.name], chosen = row.of[i] && row.of[i][4] === t.id;
-        if (typeof p !== "number") return make("td.gone", {}, p === "-" ? "" : p);
-        const cell = bar(p, 1 / most, (chosen ? "▸ " : "") + prob(p));
-        if (chosen) cell.classList.add("chosen");
-        return cell;
-      })));
-    const foot = (label, place, show) => make("tr", {}, make("th", { scope: "row" }, label), ...shown.map((_, i) => make("td", {}, row.of[i] ? show(row.of[i][place]) : "")));
-    section.replaceChildren(make("h2", { id: "row-head" }, `Row ${r.row}`), make("p.note", {}, "Below each chain the token that it chose; in place of a probability the stage that removed the token."),
-      make("div.scroll", { tabindex: "0", role: "region", "aria-label": "The candidates in each chain" }, make(shown.length > 7 ? "table.bars.dense" : "table.bars", { "--steps": shown.length },
-        make("thead", {}, head), body, make("tfoot", {}, foot("kept", 1, whole), foot("entropy", 2, (v) => fixed(v, 3)), foot("overlap", 3, (v) => fixed(v, 4))))));
+      body.append(make(t.id === asked ? "tr.asked" : "tr", {}, make("th", { scope: "row", title: `id ${t.id}` }, name(t.id, t.token)),
+        ...shown.map((v, i) => {
+          const p = t.probs[v.name], chosen = row.of[i] && row.of[i][4] === t.id;
+          if (typeof p !== "number") return make("td.gone", {}, p === "-" ? "" : p);
+          const cell = bar(p, 1 / most, (chosen ? "▸ " : "") + prob(p));
+          if (chosen) cell.classList.add("chosen");
+          return cell;
+        })));
+    const foot = (label, place, show) => make("tr", {}, make("th", { scope: "row" }, label),
+      ...shown.map((_, i) => make("td", {}, row.of[i] ? show(row.of[i][place]) : "")));
+    const feet = [foot("kept", 1, whole), foot("entropy", 2, (v) => fixed(v, 3)), foot("overlap", 3, (v) => fixed(v, 4))];
+    const table = make(shown.length > 7 ? "table.bars.dense" : "table.bars", { "--steps": shown.length },
+      make("thead", {}, head), body, make("tfoot", {}, ...feet));
+    section.replaceChildren(make("h2", { id: "row-head" }, `Row ${r.row}`), ...leadOf(row),
+      make("p.note", {}, "Below each chain the token that it chose; in place of a probability the stage that removed the token."),
+      make("div.scroll", { tabindex: "0", role: "region", "aria-label": "The candidates in each chain" }, table));
   });
 };
 
@@ -630,7 +678,16 @@ const start = (...parts) => {
   addEventListener("hashchange", () => choose(asked(), false));
 };
 
+// On paper the table of all rows is open.
+const listenToPrinter = () => {
+  const all = byId("all"), was = { open: false };
+  if (!all) return;
+  addEventListener("beforeprint", () => { was.open = all.open; all.open = true; });
+  addEventListener("afterprint", () => { all.open = was.open; });
+};
+
 listenToHolder();
+listenToPrinter();
 if (main.matches(".plain") && rows.length) {
   byId("all").open = false;
   start(startLegend, startStrips, startRow);
