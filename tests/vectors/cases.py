@@ -99,8 +99,9 @@ def params_of(sampler, more, seed):
     return {**params, **more}
 
 
-def case(name, why, row, params, history=(), step=0, edge=None):
-    return dict(name=name, why=why, row=row, params=params, history=list(history), step=step, edge=edge)
+def case(name, why, row, params, history=(), step=0, edge=None, **medium):
+    """medium: the texts or the vectors of the tokens, for scatter."""
+    return dict(name=name, why=why, row=row, params=params, history=list(history), step=step, edge=edge, **medium)
 
 
 def width(row):
@@ -158,6 +159,35 @@ def histories():
     yield case("scatter/absorption-ties", "absorption among equal candidates", [1.0] * 6, params_of("scatter", more, 4), [0, 0, 2])
 
 
+# Token t has the text t mod 12. The classes are space-word, word, number, punctuation, space, other, and these again in another order.
+TOKEN_TEXTS = [" the", "ing", "12", ",", " ", "1st", ".", " of", "a", " 3.5", " (", "\n"]
+TOKEN_VECTORS = {"generator": "splitmix64", "seed": 7, "width": 16}
+
+
+def media():
+    """scatter with classes and with embeddings."""
+    plain = {**SAMPLERS["scatter"][0], "scatter_strength": 0.5}
+    wide, steps = {**plain, "scatter_radius": 6.0}, {**plain, "scatter_steps": 3, "scatter_k": 20, "scatter_strength": 0.3}
+    recent = {**plain, "scatter_absorption": 0.2, "scatter_absorption_last_n": 64}
+    tokens = [5, 5, 5, 9, 700, 640, 640]
+    rows = ("ordinary", "another", "two", "ties", "flat", "one-hot", "two-level", "masked", "denormal", "high")
+    for number, row in enumerate(rows):
+        logits, why = ROWS[row]
+        yield case(f"scatter_classes/{row}", why, logits, params_of("scatter", {**wide, "scatter_classes": True}, number + 1), texts=TOKEN_TEXTS)
+        more = {"scatter_neighbours": 5, "scatter_sigma": 0.0}
+        yield case(f"scatter_embeddings/{row}", why, logits, params_of("scatter", {**plain, **more}, number + 1), vectors=TOKEN_VECTORS)
+    for name, why, more in (("steps", "three steps", steps), ("absorption", "absorption, which reorders candidates", recent)):
+        yield case(f"scatter_classes/{name}", why, generated(1000, 4), params_of("scatter", {**more, "scatter_classes": True}, 3), tokens,
+                   texts=TOKEN_TEXTS)
+        yield case(f"scatter_embeddings/{name}", why, generated(1000, 4),
+                   params_of("scatter", {**more, "scatter_neighbours": 3, "scatter_sigma": 0.7}, 3), tokens, vectors=TOKEN_VECTORS)
+    yield case("scatter_classes/first", "the second would pass the first, which stays the likeliest", [3.0, 2.97, -1.0, -1.0],
+               params_of("scatter", {**plain, "scatter_classes": True}, 5), texts=TOKEN_TEXTS)
+    yield case("scatter_embeddings/classes", "neighbours of the same class only", generated(1000, 8),
+               params_of("scatter", {**plain, "scatter_classes": True, "scatter_neighbours": 5, "scatter_sigma": 0.0}, 6), texts=TOKEN_TEXTS,
+               vectors=TOKEN_VECTORS)
+
+
 def steps():
     """A sequence that goes on: the generator, mu, and the sums of adaptive_p."""
     for seed in (0, 1, 42, 5489, 4294967294):
@@ -206,6 +236,7 @@ def cases():
         yield from battery(sampler)
     yield from exact()
     yield from histories()
+    yield from media()
     yield from steps()
     yield from wide()
     yield from chains()

@@ -6,6 +6,7 @@ import os
 import struct
 import subprocess
 import sys
+import tempfile
 
 import cases
 
@@ -63,9 +64,32 @@ def request(case, row, factor, params):
         json.dumps({"seq": "case", "logits": numbers})
 
 
-def run(sampl, lines):
+def medium_of(case):
+    """The texts and the vectors of a case's tokens, if it has them."""
+    return {name: case[name] for name in ("texts", "vectors") if name in case}
+
+
+def medium_files(medium, n, folder):
+    """Writes the texts and vectors of n tokens. Returns the options that read them."""
+    words = []
+    if "texts" in medium:
+        words += ["--vocab", os.path.join(folder, "texts.txt")]
+        with open(words[-1], "w", encoding="ascii") as out:
+            out.writelines(medium["texts"][t % len(medium["texts"])].replace("\n", "\\n") + "\n" for t in range(n))
+    if "vectors" in medium:
+        width = medium["vectors"]["width"]
+        words += ["--scatter-embeddings", os.path.join(folder, "vectors.npy")]
+        head = f"{{'descr': '<f4', 'fortran_order': False, 'shape': ({n}, {width})}}".encode()
+        with open(words[-1], "wb") as out:
+            out.write(b"\x93NUMPY\1\0" + struct.pack("<H", len(head)) + head)
+            out.write(struct.pack(f"<{n * width}f", *splitmix64(medium["vectors"]["seed"], n * width)))
+    return words
+
+
+def run(sampl, lines, more=()):
     """One sampl process for all lines: a row each."""
-    command = [sampl, "-s", "1", "--dry-sequence-breaker", "none", "--trace=%d" % SHOWN, "--dump-probs=%d" % SHOWN, "-O", "json"]
+    command = [sampl, "-s", "1", "--dry-sequence-breaker", "none", "--trace=%d" % SHOWN, "--dump-probs=%d" % SHOWN, "-O", "json",
+               *more]
     done = subprocess.run(command, input="\n".join(lines), capture_output=True, text=True)
     if done.returncode:
         sys.exit("sampl: " + done.stderr)
@@ -73,6 +97,20 @@ def run(sampl, lines):
 
 
 def sampled(sampl, trials):
+    """Returns the record of each trial. Trials with the same texts and vectors share a process."""
+    groups, records = {}, {}
+    for number, (case, row, _, _) in enumerate(trials):
+        medium = medium_of(case)
+        groups.setdefault(json.dumps([medium, len(row)]) if medium else "", []).append(number)
+    for numbers in groups.values():
+        case, row, _, _ = trials[numbers[0]]
+        with tempfile.TemporaryDirectory() as folder:
+            more = medium_files(medium_of(case), len(row), folder)
+            records.update(zip(numbers, sampled_together(sampl, [trials[i] for i in numbers], more)))
+    return [records[number] for number in range(len(trials))]
+
+
+def sampled_together(sampl, trials, more):
     """Each trial is a sequence of its own. Returns the record of its last row."""
     lines, last = [], []
     for number, (case, row, factor, params) in enumerate(trials):
@@ -81,7 +119,7 @@ def sampled(sampl, trials):
         rows[-1] = '{"end":true,' + rows[-1][1:]
         lines += [text.replace('"seq": "case"', '"seq": "%d"' % number, 1) for text in rows]
         last.append(len(lines) - 1)
-    records = run(sampl, lines)
+    records = run(sampl, lines, more)
     return [records[i] for i in last]
 
 
@@ -110,7 +148,8 @@ def line(case, row, params, records):
     first = records[0]
     draw = next((s["notes"]["draw"] for s in reversed(first["stages"]) if s["enabled"] and s["notes"].get("draw") is not None), None)
     generated = case["row"][0] == "generated"
-    body = {"v": 1, "name": case["name"], "why": case["why"], "flags": flags(params), "params": params}
+    body = {"v": 1, "name": case["name"], "why": case["why"], "flags": flags(params), "params": params,
+            **medium_of(case)}
     text = json.dumps(body, separators=(",", ":"))[:-1]
     if generated:
         text += ',"row":' + json.dumps({"generator": "splitmix64", "seed": case["row"][1], "n": case["row"][2]}, separators=(",", ":"))

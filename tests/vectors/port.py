@@ -4,6 +4,7 @@
 # wrong.py replaces single functions of it.
 import json
 import math
+import re
 import sys
 
 import numpy as np
@@ -278,6 +279,38 @@ def xtc(c, a, s):
         c.keep(slice(t - 1, None))
 
 
+def class_of(text):
+    """The class of a text in ASCII."""
+    rest = text.lstrip()
+    if not rest:
+        return "space" if text else "other"
+    if rest[0].isalpha():
+        return "word" if rest == text else "space-word"
+    if re.fullmatch(r"[0-9]+([.,][0-9]+)*", rest):
+        return "number"
+    return "other" if re.search(r"[0-9A-Za-z]", rest) else "punctuation"
+
+
+def scatter_ranks(a, places, alike):
+    w = np.exp(-(places**2) / (2 * a["scatter_radius"] ** 2))
+    w[w.astype(F) == 0] = 0
+    return w[np.abs(places[:, None] - places[None, :])] * alike
+
+
+def scatter_near(a, vectors, alike):
+    unit = vectors / np.sqrt((vectors**2).sum(axis=1))[:, None]
+    d = np.where(alike, np.maximum(0, 1 - unit @ unit.T), INF)
+    np.fill_diagonal(d, INF)
+    near = np.argsort(d, axis=1, kind="stable")[:, : a["scatter_neighbours"]]
+    near = [[j for j in js if d[i, j] < INF] for i, js in enumerate(near)]
+    far = sorted(d[i, js[-1]] for i, js in enumerate(near) if js)
+    sigma = a["scatter_sigma"] or (far[(len(far) - 1) // 2] if far else 0)
+    kernel = np.eye(len(vectors))
+    for i, js in enumerate(near if sigma else []):
+        kernel[i, js] = np.exp(-d[i, js] ** 2 / (2 * sigma**2))
+    return kernel
+
+
 def scatter(c, a, s):
     if len(c) < 2 or (a["scatter_collision"] < 1 and s.generator("scatter").f32() > a["scatter_collision"]):
         return
@@ -291,13 +324,21 @@ def scatter(c, a, s):
         h = -(p[p > 0] * np.log(p[p > 0])).sum()
         low, high = a["scatter_strength_min"], a["scatter_strength_max"]
         rate = min(max(rate + (a["scatter_entropy_target"] - h / math.log(k)) * (high - low), low), high)
-    w = np.exp(-(places**2) / (2 * a["scatter_radius"] ** 2))
-    w[w.astype(F) == 0] = 0
-    kernel = w[np.abs(places[:, None] - places[None, :])]
+    classes = np.array([class_of(s.texts[t % len(s.texts)]) for t in c.id]) if a["scatter_classes"] else np.zeros(k, int)
+    alike = classes[:, None] == classes[None, :]
+    plain = s.vectors is None and alike.all()
+    kernel = scatter_ranks(a, places, alike) if s.vectors is None else scatter_near(a, s.vectors[c.id], alike)
     for _ in range(a["scatter_steps"]):
         p = (1 - rate) * p + rate * (kernel @ p) / kernel.sum(axis=1)
         p = p / p.sum()
-    p = np.minimum.accumulate(p)
+    for name in set(classes) if s.vectors is None else ():
+        p[classes == name] = np.minimum.accumulate(p[classes == name])
+    if not plain:
+        p[0] = p.max()
+        p = p / p.sum()
+        by = np.argsort(-p, kind="stable")
+        p = p[by]
+        c.keep(by)
     if a["scatter_absorption"] > 0:
         window = s.history[max(0, len(s.history) - a["scatter_absorption_last_n"]):]
         p = p * np.exp(-a["scatter_absorption"] * np.array([window.count(i) for i in c.id]))
@@ -428,6 +469,7 @@ SAMPLERS = {f.__name__: f for f in (penalties, encoder_penalty, dry, no_repeat_n
 
 class Sequence:
     def __init__(self, a, history):
+        self.texts, self.vectors = None, None  # of the tokens, for scatter
         self.seed, self.prompt, self.history, self.generators, self.state = a["seed"], list(history), list(history), {}, {}
 
     def generator(self, name):
@@ -450,7 +492,7 @@ def off(f, a):
             "xtc": a["xtc_probability"] <= 0 or a["xtc_threshold"] > 0.5, "top_n_sigma": a["top_n_sigma"] <= 0}.get(f.__name__, False)
 
 
-DEFAULTS = {"mirostat": 0, "logit_bias": [], "bad_words_ids": [], "min_keep": 0, "temperature": 1, "dynatemp_range": 0, "dynatemp_exponent": 1,
+DEFAULTS = {"scatter_classes": False, "mirostat": 0, "logit_bias": [], "bad_words_ids": [], "min_keep": 0, "temperature": 1, "dynatemp_range": 0, "dynatemp_exponent": 1,
             "top_k": 0, "top_p": 1, "min_p": 0, "typical_p": 1, "top_n_sigma": -1, "xtc_probability": 0, "xtc_threshold": 0.1, "dry_multiplier": 0,
             "dry_penalty_last_n": 64, "repeat_last_n": 64, "repeat_penalty": 1, "frequency_penalty": 0, "presence_penalty": 0}
 
@@ -458,7 +500,10 @@ DEFAULTS = {"mirostat": 0, "logit_bias": [], "bad_words_ids": [], "min_keep": 0,
 def logits(line):
     if "logits" in line:
         return [-INF if x is None else x for x in line["logits"]]
-    seed, n = line["row"]["seed"], line["row"]["n"]
+    return splitmix64(line["row"]["seed"], line["row"]["n"])
+
+
+def splitmix64(seed, n):
     with np.errstate(over="ignore"):
         z = np.uint64(seed) + np.arange(1, n + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
         z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -470,6 +515,10 @@ def logits(line):
 def answer(line):
     a = {**DEFAULTS, **line["params"]}
     s = Sequence(a, line["history"])
+    s.texts = line.get("texts")
+    if "vectors" in line:
+        n, width = len(logits(line)), line["vectors"]["width"]
+        s.vectors = splitmix64(line["vectors"]["seed"], n * width).reshape(n, width)
     stages, select = chain(a)
     for _ in range(line["step"] + 1):
         c = List(logits(line))

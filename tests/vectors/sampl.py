@@ -7,6 +7,7 @@ import os
 import shlex
 import subprocess
 import sys
+import tempfile
 
 import make
 
@@ -32,15 +33,22 @@ def answer(record):
     print(json.dumps({"name": record["seq"], "ids": [x["id"] for x in best], "probs": [x["prob"] for x in best], "id": record["id"]}))
 
 
+def tokens(line):
+    return len(line["logits"]) if "logits" in line else line["row"]["n"]
+
+
 def main():
-    lines = [json.loads(line) for line in sys.stdin]
-    if sys.argv[2:] == ["flags"]:
-        for line in lines:
-            answer(list(sampled(shlex.split(line["flags"]), rows({**line, "params": {}})))[-1])
-    else:
-        last = {}
-        for record in sampled([], "".join(map(rows, lines))):
-            last[record["seq"]] = record
+    lines, groups, flags = [json.loads(line) for line in sys.stdin], {}, sys.argv[2:] == ["flags"]
+    for line in lines:  # lines with the same texts and vectors share a process
+        medium = make.medium_of(line)
+        groups.setdefault(line["name"] if flags else json.dumps([medium, tokens(line)]) if medium else "", []).append(line)
+    for group in groups.values():
+        with tempfile.TemporaryDirectory() as folder:
+            words = make.medium_files(make.medium_of(group[0]), tokens(group[0]), folder)
+            if flags:
+                words += shlex.split(group[0]["flags"])
+                group = [{**group[0], "params": {}}]
+            last = {record["seq"]: record for record in sampled(words, "".join(map(rows, group)))}
         for record in last.values():
             answer(record)
 

@@ -66,9 +66,19 @@ def dist_one_word():
     port.Generator.f64 = port.Generator.f32
 
 
+def classes_ignored():
+    port.class_of = lambda text: "one"
+
+
+def neighbours_all():
+    near = port.scatter_near
+    port.scatter_near = lambda a, vectors, alike: near({**a, "scatter_neighbours": len(vectors)}, vectors, alike)
+
+
 # The files that find each mistake: those of the sampler, and the chains that have it. A selector's mistake is found by every file.
 MISTAKES = {top_p_without_boundary: "chains top_p", top_p_above: "top_p", min_p_above: "min_p", top_k_unstable: "chains top_k",
             temperature_first: "chains", softmax_overflow: "", penalties_on_counts: "chains penalties", dry_off_by_one: "chains dry",
+            classes_ignored: "scatter_classes scatter_embeddings", neighbours_all: "scatter_embeddings",
             mirostat_natural: "mirostat mirostat_v2", dist_one_word: ""}
 
 if sys.argv[1] == "--list":
