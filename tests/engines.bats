@@ -192,6 +192,7 @@ kept_sets() {
             --samplers | --sampler-seq | --logit-bias | --bad-word-tokens | --eog-tokens | --min-tokens | --ignore-eos | --*grammar* | --json* | --dry-sequence-breaker) continue ;;
             esac
             [[ $option != --*-cutoff ]] || value=0.5 # 1 is out of the range of cut-offs
+            [[ $option != --scatter-metric ]] || value=l2
             run sampl --engine "$engine" "$option" ${value:+"${value/[A-Z]*/1}"} --print-chain
             if grep -qx -e "$option" taken; then
                 [ "$status" -eq 0 ] || { echo "$engine $option: $output"; return 1; }
