@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// vocab_check [COUNT]: checks the classes of texts, and compares samplers that use texts with simple versions. The version of infill loops over all pairs of candidates, that
-// of DRY's breakers searches every token of every history. Vocabularies, rows and histories are random, over two letters, so that texts
-// are prefixes and parts of each other.
+// vocab_check [COUNT]: checks the classes of texts, and compares samplers that use texts with simple versions. The version of infill loops
+// over all pairs of candidates, that of DRY's breakers searches every token of every history. Vocabularies, rows and histories are random,
+// over two letters, so that texts are prefixes and parts of each other.
 #include "random.h"
 #include "sample/cand_load.h"
 #include "samplers/list.h"
