@@ -120,6 +120,11 @@ def parameters(*chains):
     return sorted({name for stages in chains for params in stages.values() for name in params} - {"logit-bias"})
 
 
+def sampler_names(fish):
+    """Returns the samplers that the completions of fish name."""
+    return re.search(r"-l samplers .*printf \S+ ([a-z0-9_ ]+)\"", fish)[1].split()
+
+
 class Program:
     """The program's tiers, presets, engines, samplers and parameters, which the program prints."""
 
@@ -131,8 +136,7 @@ class Program:
         self.tiers = re.search(r"\(of ([^)]*)\)", version)[1].split()
         self.presets = re.findall(r"(?m)^([^\t\n]+)\t", presets)
         engines = re.search(r"-l engine .*-a '(.*?)'", fish)[1].split()[1:]
-        samplers = re.search(r"-l samplers .*printf \S+ ([a-z0-9_ ]+)\"", fish)[1].split()
-        self.stages = {name: self.chain(f"--samplers={name}")[1] for name in samplers}
+        self.stages = {name: self.chain(f"--samplers={name}")[1] for name in sampler_names(fish)}
         self.selectors = [name for name, stages in self.stages.items() if list(stages)[-1] == name]
         kinds = ([[]], [["--neutral"]], [["--mirostat=1"], ["--mirostat=2"]],
                  [["--preset", name] for name in self.presets], [["--engine", name, "--temp=0.9"] for name in engines])

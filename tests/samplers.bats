@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# A new sampler needs one file in src/samplers/ and one line in its list, and no other change.
+# A new sampler needs one file in src/samplers/ and one line in its list, and no other change of the program. The suite names the tests that
+# it then lacks.
 load helper
 
 # build_with_toy: builds a copy of the tree with one more sampler, from the objects that exist.
@@ -81,4 +82,21 @@ EOF
     run -0 $toy --engine ollama --print-chain
     run -2 $toy --engine ollama --toy-drop 1
     [ "$output" = 'sampl: --toy-drop: engine ollama has no stage for it' ]
+    # The suite notices that the new sampler has no second implementation. Its samplers are those of the completions.
+    need_numpy
+    run -1 /usr/bin/python3 "$ROOT/tests/missing.py" $toy
+    local place want=()
+    for place in tests/vectors/cases.py tests/vectors/port.py 'tests/unit/oracle.h and parity.c' tests/lists.py; do
+        want+=("$place: there is nothing of sampler toy")
+    done
+    [ "$output" = "$(printf '%s\n' "${want[@]}")" ]
+    sed -i 's/.heading = "Toys",/& .foreign = true,/' tree/src/samplers/toy.c
+    env -u MAKEFLAGS make -s -C tree BUILD=build all
+    run -1 /usr/bin/python3 "$ROOT/tests/missing.py" $toy
+    [ "${lines[-1]}" = 'tests/foreign.bats: there is nothing of sampler toy' ]
+}
+
+@test "every sampler has its second implementations and its tests" {
+    need_numpy
+    run -0 /usr/bin/python3 "$ROOT/tests/missing.py" "$SAMPL"
 }
