@@ -37,27 +37,43 @@ part() {
     pick $(((SAMPL_TEST_TURN + $2) % $1 + 1))/"$1" ''
 }
 
-# In the short form each compiler's sanitizers test a third of the files, not the same one. kern_check runs a twentieth of its cases.
+# In the short form each compiler's sanitizers test a fourth of the files, not the same one, and a twentieth of the cases of many tests.
 gcc_sanitizers() {
     make -s SAN=address,undefined WERROR=1 all units
-    SAMPL_TEST_DOCUMENTS=no SAMPL_TEST_STEP=$(pick 20 1) SAMPL_TEST_PART=$(part 3 0) suite build/san
-    ran "gcc's sanitizers: $(pick "part $(part 3 0) of the files, step 20" 'all files, step 1')"
+    SAMPL_TEST_DOCUMENTS=no SAMPL_TEST_STEP=$(pick 20 1) SAMPL_TEST_PART=$(part 4 0) suite build/san
+    ran "gcc's sanitizers: $(pick "part $(part 4 0) of the files, step 20" 'all files, step 1')"
 }
 
-# clang detects more undefined behaviour than gcc. One build serves its sanitizers and the fuzzer.
+# fuzz_build: builds with clang's sanitizers. One build serves two steps: the second one waits for it.
+fuzz_build() {
+    mkdir -p build
+    flock build/fuzz.lock make -s fuzz-build WERROR=1
+}
+
+# clang detects more undefined behaviour than gcc.
 clang_sanitizers() {
     [ "$form" = short ] || make -s BUILD=build/clang CC=clang WERROR=1 all units
-    make -s fuzz-build WERROR=1
-    SAMPL_TEST_WITHOUT=injection SAMPL_TEST_DOCUMENTS=no SAMPL_TEST_STEP=$(pick 20 1) SAMPL_TEST_PART=$(part 3 1) \
+    fuzz_build
+    SAMPL_TEST_WITHOUT=injection SAMPL_TEST_DOCUMENTS=no SAMPL_TEST_STEP=$(pick 20 1) SAMPL_TEST_PART=$(part 4 2) \
         suite build/fuzz
-    ran "clang's sanitizers: $(pick "part $(part 3 1) of the files, step 20" 'all files, step 1')"
-    # The kept inputs of every target, and 10 s of new inputs on a fourth of the targets, which the commit's hash selects.
+    ran "clang's sanitizers: $(pick "part $(part 4 2) of the files, step 20" 'all files, step 1')"
+}
+
+# targets N: prints each N-th target of the fuzzer; the commit's hash selects them.
+targets() {
+    build/fuzz/driver | awk -v n="$1" -v t="$SAMPL_TEST_TURN" '(NR + t) % n == 0'
+}
+
+# In the short form: the kept inputs of a third of the targets, and 10 s of new inputs on an eighth.
+fuzzer() {
+    fuzz_build
     if [ "$form" = short ]; then
-        local targets
-        mapfile -t targets < <(build/fuzz/driver | awk -v t="$SAMPL_TEST_TURN" '(NR + t) % 4 == 0')
-        tests/fuzz/run.sh build/fuzz/driver build/sampl 0
-        SEED=$SAMPL_TEST_TURN tests/fuzz/run.sh build/fuzz/driver build/sampl 10 "${targets[@]}"
-        ran "fuzzing: kept inputs; 10 s each with seed $SAMPL_TEST_TURN on ${targets[*]}"
+        local kept new
+        mapfile -t kept < <(targets 3)
+        mapfile -t new < <(targets 8)
+        tests/fuzz/run.sh build/fuzz/driver build/sampl 0 "${kept[@]}"
+        SEED=$SAMPL_TEST_TURN tests/fuzz/run.sh build/fuzz/driver build/sampl 10 "${new[@]}"
+        ran "fuzzing: kept inputs of ${kept[*]}; 10 s each with seed $SAMPL_TEST_TURN on ${new[*]}"
     else
         tests/fuzz/run.sh build/fuzz/driver build/sampl 300
         ran "fuzzing: 300 s each on all targets, seed $SEED"
@@ -182,7 +198,7 @@ windows() {
     tail -n 1 build/windows/result | sed 's/^/ran: /'
 }
 
-steps=(gcc_sanitizers clang_sanitizers llama lint packages neon html explorer same faults portable threads soak engines lists completions)
+steps=(gcc_sanitizers clang_sanitizers llama lint packages fuzzer neon html explorer same faults portable threads soak engines lists completions)
 [ "$form" = short ] || steps=(proofs mutants whole "${steps[@]}" firefox systems windows)
 
 # ---- one step, or every step
