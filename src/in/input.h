@@ -98,7 +98,7 @@ struct input_row {
     const struct cJSON *params; // llama-server's parameters, from this row on, or NULL
 };
 
-// A format: one file in_NAME.c and one row in input.c.
+// A format: one file in_NAME.c and one row in formats.c.
 struct format {
     const char *name;
     const char *endings[4]; // of file names: ".f32", ".bin", NULL
